@@ -1,0 +1,99 @@
+# What one does with this repository. `make help` lists it.
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+MODULES := proto pkg/client pkg/matchfn functions services
+TOOLS   := $(CURDIR)/bin/tools
+
+# Pinned tools, built from source by the Go toolchain.
+BUF           := github.com/bufbuild/buf/cmd/buf@v1.73.0
+PROTOC_GEN_GO := google.golang.org/protobuf/cmd/protoc-gen-go@v1.36.12
+GOLANGCI_LINT := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
+
+.PHONY: help
+help: ## List the targets
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
+
+.PHONY: build
+build: bin/matchmaker bin/mm bin/demo functions ## Build the binaries and the ready-made match functions into bin/
+
+.PHONY: bin/matchmaker bin/mm bin/demo bin/bench
+bin/matchmaker bin/mm bin/demo bin/bench:
+	go build -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o $@ matchmaker.dev/services/cmd/$(@F)
+
+.PHONY: functions
+functions: ## Build the ready-made match functions into bin/functions/
+	cd functions && go run matchmaker.dev/pkg/matchfn/pack -o ../bin/functions/duel.zip duel
+
+.PHONY: demo
+demo: build ## Watch 200 players get matched, on real parts, in under a minute
+	bin/demo --matchmaker bin/matchmaker --function bin/functions/duel.zip
+
+.PHONY: dev
+dev: build ## Run everything on http://127.0.0.1:8080 for your own clients
+	bin/matchmaker dev
+
+.PHONY: test
+test: redis compilers ## Run all tests, and fuzz a little
+	go test -race -timeout 9m $(foreach m,$(MODULES),./$(m)/...)
+	@$(MAKE) --no-print-directory fuzz FUZZTIME=5000x
+
+FUZZTIME ?= 60s
+.PHONY: fuzz
+fuzz: ## Fuzz every decoder of what comes from outside, for FUZZTIME (60s) each
+	@grep -rl --include='*_test.go' '^func Fuzz' $(MODULES) | sort | while read -r file; do \
+		for target in $$(sed -n 's/^func \(Fuzz[A-Za-z]*\)(.*/\1/p' $$file); do \
+			echo "$$target, in $$(dirname $$file)"; \
+			go test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) ./$$(dirname $$file) || exit 1; \
+		done; \
+	done
+
+.PHONY: contract
+contract: redis ## Try every promise of the API, on a system of its own or on URL=… (DATA=folder of a dev, else CONTRACT_…_TOKEN; PROJECT=…)
+	go test -count=1 -v -run '^TestContract$$' ./services/e2e/contract -args \
+		$(if $(URL),-url $(URL)) $(if $(DATA),-data $(abspath $(DATA))) $(if $(PROJECT),-project $(PROJECT))
+
+.PHONY: redis
+redis: # a real Redis is needed: tests never skip what they came to test
+	@command -v redis-server >/dev/null || command -v valkey-server >/dev/null || ./.ci/install-redis
+
+.PHONY: compilers
+compilers: # of the match functions that are not in Go
+	@./.ci/install-compilers
+
+.PHONY: bench
+bench: build bin/bench ## Measure creation and time to assignment, beside a bare handler
+	bin/bench --matchmaker bin/matchmaker --function bin/functions/duel.zip
+
+.PHONY: generate
+generate: $(TOOLS)/buf $(TOOLS)/protoc-gen-go ## Generate the code of the bus messages
+	cd proto && PATH=$(TOOLS):$$PATH buf generate
+
+.PHONY: fmt
+fmt: ## Format the code
+	gofmt -w $(MODULES)
+
+.PHONY: verify
+verify: $(TOOLS)/golangci-lint $(TOOLS)/buf $(TOOLS)/protoc-gen-go ## Check format, vet, linters, generated code, go.work, tidiness
+	@unformatted=$$(gofmt -l $(MODULES)); if [ -n "$$unformatted" ]; then echo "not formatted (make fmt):"; echo "$$unformatted"; exit 1; fi
+	go vet work
+	@for m in $(MODULES); do (cd $$m && echo "lint $$m" && $(TOOLS)/golangci-lint run --config $(CURDIR)/.golangci.yml ./...) || exit 1; done
+	cd proto && $(TOOLS)/buf lint
+	@$(MAKE) --no-print-directory generate
+	@for m in $(MODULES); do (cd $$m && go mod tidy -diff) || { echo "$$m is not tidy (go mod tidy)"; exit 1; }; done
+	@named=$$(go list -m -f '{{.Dir}}' | sed 's|^$(CURDIR)/||' | sort | tr '\n' ' '); \
+	there=$$(git ls-files '*go.mod' | xargs -n1 dirname | sort | tr '\n' ' '); \
+	[ "$$named" = "$$there" ] || { echo "go.work names: $$named"; echo "there are:     $$there"; exit 1; }
+	@[ -z "$${CI:-}" ] || git diff --exit-code --stat
+
+$(TOOLS)/buf:
+	GOBIN=$(TOOLS) go install $(BUF)
+$(TOOLS)/protoc-gen-go:
+	GOBIN=$(TOOLS) go install $(PROTOC_GEN_GO)
+$(TOOLS)/golangci-lint:
+	GOBIN=$(TOOLS) go install $(GOLANGCI_LINT)
+
+.PHONY: clean
+clean: ## Remove what was built and what `dev` keeps
+	rm -rf bin .matchmaker

@@ -1,0 +1,214 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"matchmaker.dev/pkg/matchfn"
+	"matchmaker.dev/pkg/matchfn/block"
+	"matchmaker.dev/pkg/matchfn/fake"
+)
+
+var duel = matchfn.New(match, matchfn.Properties())
+
+// player is a ticket with a skill and a wait in seconds.
+func player(skill, wait float64) fake.Ticket {
+	return fake.Ticket{Wait: time.Duration(wait * float64(time.Second)), Attributes: map[string]float64{"skill": skill}}
+}
+
+func TestDuel(t *testing.T) {
+	for name, c := range map[string]struct {
+		settings string
+		tickets  []fake.Ticket
+		pools    map[string][]uint32
+		want     string
+	}{
+		"nobody":               {"", nil, nil, ""},
+		"alone":                {"", []fake.Ticket{player(1, 0)}, nil, ""},
+		"two":                  {"", []fake.Ticket{player(1000, 0), player(1040, 0)}, nil, "[0 1] 60 "},
+		"at the limit":         {"", []fake.Ticket{player(1000, 0), player(1100, 0)}, nil, "[0 1] 0 "},
+		"too far":              {"", []fake.Ticket{player(1000, 0), player(1101, 0)}, nil, ""},
+		"both wait":            {"", []fake.Ticket{player(1000, 1), player(1101, 2)}, nil, "[0 1] 14 "},
+		"one waits":            {"", []fake.Ticket{player(1000, 9), player(1101, 0)}, nil, ""},
+		"max":                  {`{"maxWindow":100}`, []fake.Ticket{player(1000, 9), player(1101, 9)}, nil, ""},
+		"other setting":        {`{"window":5,"widen":0.5}`, []fake.Ticket{player(0, 10), player(10, 10)}, nil, "[0 1] 0 "},
+		"nearest":              {"", []fake.Ticket{player(1000, 0), player(1010, 0), player(1011, 0)}, nil, "[1 2] 99 "},
+		"the better neighbour": {`{"widen":0}`, []fake.Ticket{player(1000, 0), player(1010, 9), player(1011, 0)}, nil, "[1 2] 99 "},
+		"narrow first":         {"", []fake.Ticket{player(1000, 60), player(1090, 0), player(1200, 60)}, nil, "[0 1] 310 "},
+		"longest first where windows are equal": {`{"widen":0}`, []fake.Ticket{player(0, 1), player(60, 2), player(120, 1), player(180, 9)}, nil,
+			"[2 3] 40 [0 1] 40 "},
+		"other attribute": {`{"attribute":"level"}`, []fake.Ticket{
+			{Attributes: map[string]float64{"level": 1}}, player(1, 0), {Attributes: map[string]float64{"level": 2}},
+		}, nil, "[0 2] 99 "},
+		"without the attribute": {"", []fake.Ticket{{}, player(1, 0), {}, player(2, 0)}, nil, "[1 3] 99 "},
+		"a pool":                {`{"pool":"ranked"}`, []fake.Ticket{player(1, 0), player(1, 0), player(3, 0)}, map[string][]uint32{"ranked": {0, 2}}, "[0 2] 98 "},
+		"timeout":               {`{"timeout":30}`, []fake.Ticket{player(0, 30), player(9999, 29.9), {Wait: time.Minute}}, nil, "[0] -1 PoolTimeout [2] -1 PoolTimeout "},
+		"matched in time":       {`{"timeout":30}`, []fake.Ticket{player(0, 30), player(0, 30)}, nil, "[0 1] 400 "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			proposals, err := fake.Run(duel, fake.Request{Settings: c.settings, Tickets: c.tickets, Pools: c.pools})
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := ""
+			for _, p := range proposals {
+				got += fmt.Sprint(p.Tickets(), " ", p.Score, " ")
+				if p.Extras != nil {
+					got += p.Extras.Error + " "
+				}
+			}
+			if got != c.want {
+				t.Errorf("%q, want %q", got, c.want)
+			}
+		})
+	}
+}
+
+func TestBadSettingsFailTheRun(t *testing.T) {
+	for settings, want := range map[string]string{
+		`{"window":-1}`:                `settings: "window" must not be negative`,
+		`{"widen":-0.1}`:               `settings: "widen" must not be negative`,
+		`{"window":50,"maxWindow":49}`: `settings: "maxWindow" must not be less than window`,
+		`{"timeout":-1}`:               `settings: "timeout" must not be negative`,
+		`{"timeout":"30s"}`:            `settings: "timeout" must be a number, not a string`,
+		`{"attribute":""}`:             `settings: "attribute" must not be empty`,
+		`{"attribute":["a","b"]}`:      `settings: "attribute" must be a string, not an array`,
+		`{"windw":50}`:                 `settings: "windw" is not a setting of this function, which has attribute, pool, window, widen, maxWindow, timeout`,
+		`{"pool":"casual"}`:            `the config has no pool "casual", only ranked`,
+	} {
+		_, err := fake.Run(duel, fake.Request{Settings: settings, Pools: map[string][]uint32{"ranked": {}}})
+		if err == nil || err.Error() != want {
+			t.Errorf("%s: %v, want %s", settings, err, want)
+		}
+	}
+}
+
+// crowd draws tickets so that there are ties, strangers and the odd ticket
+// without the attribute.
+func crowd(r *rand.Rand, n int) []fake.Ticket {
+	tickets := make([]fake.Ticket, n)
+	for i := range tickets {
+		tickets[i] = player(math.Round(r.NormFloat64()*300), float64(r.IntN(60)))
+		if r.IntN(20) == 0 {
+			tickets[i].Attributes = nil
+		}
+	}
+	return tickets
+}
+
+func TestPromises(t *testing.T) {
+	all := []string{`{"window":5,"widen":1}`, `{"window":0,"widen":2,"maxWindow":40}`, `{"window":30,"widen":0}`, `{"window":1,"widen":0.1,"timeout":50}`}
+	for seed := range uint64(300) {
+		r := rand.New(rand.NewPCG(seed, 0))
+		settings := all[seed%uint64(len(all))]
+		tickets := crowd(r, r.IntN(200))
+		rules, err := parseRules(matchfn.NewSettings([]byte(settings)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		proposals, err := fake.Run(duel, fake.Request{Settings: settings, Tickets: tickets})
+		if err != nil {
+			t.Fatal(err)
+		}
+		gap := func(a, b uint32) float64 {
+			x, ok := tickets[a].Attributes["skill"]
+			y, also := tickets[b].Attributes["skill"]
+			if !ok || !also {
+				return math.Inf(1)
+			}
+			return math.Abs(x - y)
+		}
+		window := func(i uint32) float64 { return rules.window(tickets[i].Wait.Seconds()) }
+
+		used := make([]bool, len(tickets))
+		gone := make([]bool, len(tickets)) // used, or timed out
+		for _, p := range proposals {
+			for _, i := range p.Tickets() {
+				if gone[i] {
+					t.Fatalf("seed %d: ticket %d twice", seed, i)
+				}
+				gone[i] = true
+			}
+			if len(p.Tickets()) == 1 {
+				if p.Extras == nil || p.Extras.Error != "PoolTimeout" {
+					t.Fatalf("seed %d: %+v", seed, p)
+				}
+				continue
+			}
+			a, b := p.Tickets()[0], p.Tickets()[1]
+			used[a], used[b] = true, true
+			if gap(a, b) > window(a) || gap(a, b) > window(b) {
+				t.Fatalf("seed %d: %d and %d are %v apart, their windows %v and %v", seed, a, b, gap(a, b), window(a), window(b))
+			}
+			if want := (window(a)+window(b))/2 - gap(a, b); math.Abs(p.Score-want) > 1e-9 {
+				t.Fatalf("seed %d: score %v, want %v", seed, p.Score, want)
+			}
+		}
+		for a := range uint32(len(tickets)) {
+			late := rules.timeout > 0 && tickets[a].Wait.Seconds() >= rules.timeout
+			if !used[a] && gone[a] != late {
+				t.Fatalf("seed %d: ticket %d waited %v and timed out: %v", seed, a, tickets[a].Wait, gone[a])
+			}
+			for b := range a {
+				if !used[a] && !used[b] && gap(a, b) <= min(window(a), window(b)) {
+					t.Fatalf("seed %d: %d and %d are left over, %v apart, their windows %v and %v", seed, a, b, gap(a, b), window(a), window(b))
+				}
+			}
+		}
+	}
+}
+
+func TestDuelIsDeterministic(t *testing.T) {
+	tickets := crowd(rand.New(rand.NewPCG(1, 1)), 500)
+	request, err := fake.Encode(fake.Request{Tickets: tickets}, duel.Manifest())
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := slices.Clone(duel.Answer(request))
+	if !slices.Equal(first, duel.Answer(request)) {
+		t.Error("the same request has two answers")
+	}
+}
+
+func BenchmarkDuel(b *testing.B) {
+	for _, n := range []int{1_000, 10_000, 100_000, 1_000_000} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			request := requestOf(b, n)
+			var reader block.AnswerReader
+			for b.Loop() {
+				a, err := reader.Read(duel.Answer(request), n, 0)
+				if err != nil || a.Len() < n/3 {
+					b.Fatalf("%d duels, %v", a.Len(), err)
+				}
+			}
+		})
+	}
+}
+
+// requestOf returns a request as a runner would send: 4 attributes, one pool.
+func requestOf(tb testing.TB, n int) []byte {
+	r := rand.New(rand.NewPCG(1, 2))
+	var request block.RequestBuilder
+	const now = 1_900_000_000_000
+	request.Start(block.Meta{Now: now, Tickets: n})
+	created := request.Created()
+	for i := range created {
+		created[i] = now - float64(r.IntN(30_000))
+	}
+	for _, name := range []string{"level", "ping", "region", "skill"} {
+		values := request.Attribute(name)
+		for i := range values {
+			values[i] = 1500 + 300*r.NormFloat64()
+		}
+	}
+	copy(request.Pool("all", n), all(n))
+	encoded, err := request.Finish()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return slices.Clone(encoded)
+}

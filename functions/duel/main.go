@@ -1,0 +1,155 @@
+// Duel is a match function for one against one: it pairs tickets that are
+// close in one numeric attribute, and what counts as close widens while they
+// wait. README.md lists its settings.
+package main
+
+import (
+	"slices"
+
+	"matchmaker.dev/pkg/matchfn"
+)
+
+// The attribute is a setting, so every attribute has to travel.
+var _ = matchfn.Register(match, matchfn.Properties())
+
+func main() {}
+
+func match(r *matchfn.Run) error {
+	rules, err := parseRules(r.Settings())
+	if err != nil {
+		return err
+	}
+	tickets := all(r.Tickets())
+	if rules.pool != "" {
+		tickets = r.Pool(rules.pool)
+	}
+	l := newLine(&rules, tickets, r.Attribute(rules.attribute), r.Wait())
+	taken := make([]bool, r.Tickets())
+	l.pair(func(score float64, a, b uint32) {
+		r.Propose(score, a, b)
+		taken[a], taken[b] = true, true
+	})
+	if rules.timeout > 0 {
+		expire(r, rules.timeout, tickets, taken)
+	}
+	return nil
+}
+
+// expire ends the waiting of tickets that nobody was found for in time. Its
+// score is below that of any duel, so that a match of another config goes first.
+func expire(r *matchfn.Run, timeout float64, tickets []uint32, taken []bool) {
+	wait := r.Wait()
+	for _, t := range tickets {
+		if !taken[t] && wait[t] >= timeout {
+			r.Propose(-1, t).Error("PoolTimeout")
+		}
+	}
+}
+
+// all returns the numbers from 0 to n-1.
+func all(n int) []uint32 {
+	tickets := make([]uint32, n)
+	for i := range tickets {
+		tickets[i] = uint32(i)
+	}
+	return tickets
+}
+
+// line is the tickets that have the attribute, in its order. Places 0 and
+// len-1 are held by nobody.
+type line struct {
+	places []place
+	wait   []float64
+}
+
+type place struct {
+	value, window float64
+	ticket        uint32
+	// before and after are the nearest places that are still in line.
+	before, after uint32
+}
+
+func newLine(rules *rules, tickets []uint32, value, wait []float64) *line {
+	order := matchfn.SortPool(tickets, value)
+	for len(order) > 0 && value[order[len(order)-1]] != value[order[len(order)-1]] {
+		order = order[:len(order)-1] // NaN: without the attribute
+	}
+	l := &line{places: make([]place, len(order)+2), wait: make([]float64, len(order))}
+	for i, t := range order {
+		l.places[i+1] = place{
+			value:  value[t],
+			window: rules.window(wait[t]),
+			ticket: t,
+			before: uint32(i),
+			after:  uint32(i + 2),
+		}
+		l.wait[i] = wait[t]
+	}
+	return l
+}
+
+// pair calls propose for every pair it makes. The narrowest windows choose
+// first: whoever is left over after choosing has nobody within reach, and so no
+// two that are left over could have been paired. Of the next lower and the
+// next higher neighbour the one with the better score is chosen.
+func (l *line) pair(propose func(score float64, a, b uint32)) {
+	for _, at := range l.narrowestFirst() {
+		p := &l.places[at]
+		if p.before == p.after {
+			continue // left the line already, see remove
+		}
+		before, after := p.before, p.after
+		l.remove(at)
+		low, lowOK := l.score(before, at)
+		high, highOK := l.score(at, after)
+		switch {
+		case lowOK && (!highOK || low >= high):
+			l.remove(before)
+			propose(low, l.places[before].ticket, p.ticket)
+		case highOK:
+			l.remove(after)
+			propose(high, p.ticket, l.places[after].ticket)
+		}
+	}
+}
+
+// narrowestFirst returns the places ordered by window, and where windows are
+// equal those that waited longest first. Windows grow with the wait until they
+// are at their greatest, so that one sort and turning the end round will do.
+func (l *line) narrowestFirst() []uint32 {
+	order := matchfn.SortBy(l.wait)
+	for i := range order {
+		order[i]++ // place 0 is nobody's
+	}
+	if len(order) == 0 {
+		return nil
+	}
+	widest := l.places[order[len(order)-1]].window
+	start, _ := slices.BinarySearchFunc(order, widest, func(at uint32, widest float64) int {
+		if l.places[at].window < widest {
+			return -1
+		}
+		return 0
+	})
+	slices.Reverse(order[start:])
+	return order
+}
+
+// remove takes a place out of the line.
+func (l *line) remove(at uint32) {
+	p := &l.places[at]
+	l.places[p.before].after = p.after
+	l.places[p.after].before = p.before
+	p.before, p.after = 0, 0
+}
+
+// score returns how much room both windows leave on average, and whether the
+// distance is within each of them. low must not be above high in line.
+func (l *line) score(low, high uint32) (float64, bool) {
+	if low == 0 || int(high) == len(l.places)-1 {
+		return 0, false
+	}
+	a, b := &l.places[low], &l.places[high]
+	gap := b.value - a.value
+	return a.window/2 + b.window/2 - gap, gap <= a.window && gap <= b.window
+}

@@ -1,0 +1,397 @@
+// matchfn.ts is all that a match function in AssemblyScript needs: it reads
+// requests and writes answers as pkg/matchfn/block/FORMAT.md describes them. A
+// function is a file that imports it, registers itself and exports what the
+// host calls:
+//
+//	import { Request, Answer, register } from "./matchfn";
+//	export { mm_abi, mm_alloc, mm_run, mm_manifest } from "./matchfn";
+//
+//	register((r: Request, a: Answer): string | null => null, '{"attributes":["skill"],"properties":[]}');
+//
+// The string is why the run failed. The JSON is the function's manifest: what
+// of tickets is to travel; {} is everything. Tickets are numbers from 0.
+// Columns are views of the request: keep none of them between runs.
+
+type Match = (r: Request, a: Answer) => string | null;
+
+let match: Match = (_r: Request, _a: Answer): string | null => "this module registers no match function";
+let manifest = new ArrayBuffer(0);
+
+export function register(f: Match, wants: string): void {
+  match = f;
+  manifest = String.UTF8.encode(wants);
+}
+
+// log writes a line to the function's log.
+export function log(line: string): void {
+  const text = String.UTF8.encode(line + "\n");
+  const said = new StaticArray<usize>(3);
+  said[0] = changetype<usize>(text);
+  said[1] = text.byteLength;
+  const at = changetype<usize>(said);
+  fdWrite(1, at, 1, at + 8);
+}
+
+@external("wasi_snapshot_preview1", "fd_write")
+declare function fdWrite(file: i32, texts: usize, count: i32, written: usize): i32;
+
+// Section is what a request has under one kind and name.
+@final
+class Section {
+  constructor(public kind: u32, public name: string, public start: usize, public size: u32) {}
+}
+
+// Column is one number for each ticket, NaN where it is missing.
+@final
+export class Column<T> {
+  constructor(private start: usize, readonly length: i32) {}
+
+  @operator("[]") at(i: i32): T {
+    if (<u32>i >= <u32>this.length) throw new RangeError("no element " + i.toString() + " of " + this.length.toString());
+    return load<T>(this.start + (<usize>i << alignof<T>()));
+  }
+}
+
+// Values is an opaque value for each ticket, or none.
+@final
+export class Values {
+  constructor(private start: usize, private size: u32, readonly length: i32) {}
+
+  // bytes returns a copy of a value, null when it is missing.
+  bytes(i: i32): Uint8Array | null {
+    if (<u32>i >= <u32>this.length) return null;
+    const span = this.start + (<usize>i << 3), data = <u64>this.length * 8;
+    const start = load<u32>(span), size = load<u32>(span, 4);
+    if (start == u32.MAX_VALUE || data + start + size > this.size) return null;
+    const value = new Uint8Array(size);
+    memory.copy(value.dataStart, this.start + <usize>data + start, size);
+    return value;
+  }
+
+  // text is bytes as UTF-8.
+  text(i: i32): string | null {
+    const value = this.bytes(i);
+    return value ? String.UTF8.decode(value.buffer) : null;
+  }
+}
+
+// Kind is what has a name in a request.
+export const enum Kind {
+  Attribute = 5, Property, Pool, BackfillConnection = 10, BackfillAttribute, BackfillProperty, BackfillPool,
+}
+
+@final
+export class Request {
+  now: i64; // Unix milliseconds: the sandbox has no clock
+  seed: u64; // for random numbers: the sandbox has none
+  budget: u32; // milliseconds that the run may take
+  tickets: i32; // how many
+  backfills: i32;
+  config: string = ""; // the config's settings, a JSON object; empty when there are none
+  created: Column<f64> = new Column(0, 0); // Unix milliseconds
+  wait: Column<f64> = new Column(0, 0); // seconds
+  backfillCreated: Column<f64> = new Column(0, 0);
+  backfillVersion: Column<i64> = new Column(0, 0);
+  private sections: Section[] = [];
+  private none: StaticArray<f64> = [];
+
+  // names returns the names that came, of one kind.
+  names(kind: Kind): string[] {
+    const names: string[] = [];
+    for (let i = 0; i < this.sections.length; i++) if (this.sections[i].kind == kind) names.push(this.sections[i].name);
+    return names;
+  }
+
+  attribute(name: string): Column<f64> { return this.column(Kind.Attribute, name, this.tickets); }
+  property(name: string): Values { return this.values(Kind.Property, name, this.tickets); }
+  // pool returns ticket numbers, ascending; null when the config lacks it.
+  pool(name: string): Column<u32> | null { return this.numbers(Kind.Pool, name); }
+
+  // The same for backfill tickets. A connection is missing while the server is being allocated.
+  backfillConnection(): Values { return this.values(Kind.BackfillConnection, "", this.backfills); }
+  backfillAttribute(name: string): Column<f64> { return this.column(Kind.BackfillAttribute, name, this.backfills); }
+  backfillProperty(name: string): Values { return this.values(Kind.BackfillProperty, name, this.backfills); }
+  backfillPool(name: string): Column<u32> | null { return this.numbers(Kind.BackfillPool, name); }
+
+  private column(kind: Kind, name: string, n: i32): Column<f64> {
+    const s = this.find(kind, name);
+    if (s) return new Column<f64>(s.start, n);
+    if (this.none.length < n) this.none = new StaticArray<f64>(n).fill(NaN);
+    return new Column<f64>(changetype<usize>(this.none), n);
+  }
+
+  private values(kind: Kind, name: string, n: i32): Values {
+    const s = this.find(kind, name);
+    return s ? new Values(s.start, s.size, n) : new Values(0, 0, 0);
+  }
+
+  private numbers(kind: Kind, name: string): Column<u32> | null {
+    const s = this.find(kind, name);
+    return s ? new Column<u32>(s.start, s.size >> 2) : null;
+  }
+
+  private find(kind: Kind, name: string): Section | null {
+    for (let i = 0; i < this.sections.length; i++) {
+      const s = this.sections[i];
+      if (s.kind == kind && s.name == name) return s;
+    }
+    return null;
+  }
+
+  // read views a block as a request. It returns null, or what is wrong.
+  read(block: usize, length: u32): string | null {
+    if (length < 24 || load<u32>(block) != 0x51524d4d || load<u32>(block, 4) != 1 || load<u32>(block, 8) != length || length % 8 != 0)
+      return "the request is no block of version 1";
+    const table = load<u32>(block, 12), count = load<u32>(block, 16);
+    if (table % 8 != 0 || table < 24 || <u64>table + <u64>count * 24 > length) return "the request's table lies outside";
+    let end: u64 = 24, has: u32 = 0;
+    for (let i: u32 = 0; i < count; i++) {
+      const entry = block + table + i * 24;
+      const kind = load<u32>(entry), name = load<u32>(entry, 4), nameSize = load<u32>(entry, 8), start = load<u32>(entry, 12), size = load<u32>(entry, 16);
+      if (<u64>name + nameSize > length || start % 8 != 0 || start < end || <u64>start + size > table)
+        return "a section of the request is misaligned, overlaps or lies outside";
+      end = <u64>start + size;
+      const s = new Section(kind, String.UTF8.decodeUnsafe(block + name, nameSize), block + start, size);
+      if (i == 0) {
+        if (kind != 1 || size < 32) return "the request begins without its meta section";
+        this.readMeta(s.start);
+        continue;
+      }
+      if (!this.take(s)) return "section " + i.toString() + " of the request has another length than its kind";
+      if (kind < 32) has |= 1 << kind;
+    }
+    if ((has & 0x18) != 0x18 || (this.backfills > 0 && (has & 0x700) != 0x700)) return "the request lacks a section";
+    return null;
+  }
+
+  private readMeta(start: usize): void {
+    this.now = load<i64>(start);
+    this.seed = load<u64>(start, 8);
+    this.budget = load<u32>(start, 16);
+    this.tickets = load<i32>(start, 20);
+    this.backfills = load<i32>(start, 24);
+  }
+
+  // take files a section, if it is as long as its kind must be.
+  private take(s: Section): bool {
+    const n = <u64>(<u32>this.tickets) * 8, m = <u64>(<u32>this.backfills) * 8;
+    switch (s.kind) {
+      case 2: this.config = String.UTF8.decodeUnsafe(s.start, s.size); break;
+      case 3: if (s.size != n) return false; this.created = new Column<f64>(s.start, this.tickets); break;
+      case 4: if (s.size != n) return false; this.wait = new Column<f64>(s.start, this.tickets); break;
+      case 5: if (s.size != n) return false; break;
+      case 6: if (s.size < n) return false; break;
+      case 8: if (s.size != m) return false; this.backfillCreated = new Column<f64>(s.start, this.backfills); break;
+      case 9: if (s.size != m) return false; this.backfillVersion = new Column<i64>(s.start, this.backfills); break;
+      case 11: if (s.size != m) return false; break;
+      case 10: case 12: if (s.size < m) return false; break;
+      case 7: case 13: if (s.size % 4 != 0) return false; break;
+    }
+    this.sections.push(s);
+    return true;
+  }
+}
+
+// Field is what a proposal may have.
+export const enum Field {
+  TeamName = 1, Connection, Error, AssignmentProperties, MatchProperties, TicketProperties, Region, Fleet, Profile,
+  BackfillCreate, BackfillUpdate, BackfillSetAttribute, BackfillSetProperty, BackfillRemove,
+}
+
+@final
+class Part {
+  start: u32 = 0;
+  size: u32 = 0;
+  constructor(public proposal: u32, public field: u32, public subject: u32, public name: Uint8Array, public value: Uint8Array) {}
+
+  // order is negative before, positive after and 0 for the same.
+  order(p: Part): i32 {
+    if (this.field != p.field) return this.field < p.field ? -1 : 1;
+    if (this.subject != p.subject) return this.subject < p.subject ? -1 : 1;
+    const o = memory.compare(this.name.dataStart, p.name.dataStart, min(this.name.length, p.name.length));
+    return o != 0 ? o : this.name.length - p.name.length;
+  }
+}
+
+@final
+export class Answer {
+  private teams: u32[] = [];
+  private proposals: u32[] = [];
+  private tickets: u32[] = [];
+  private scores: f64[] = [];
+  private parts: Part[] = [];
+  private first: i32 = 0; // of the parts of the proposal begun last
+
+  // propose begins a proposal, whose tickets are added by team. Scores are
+  // compared with those of every other proposal: higher is better.
+  propose(score: f64): Answer {
+    this.proposals.push(this.teams.length);
+    this.scores.push(score);
+    this.first = this.parts.length;
+    return this;
+  }
+
+  // ticket adds a ticket to the proposal begun last; team ends a team of them.
+  ticket(number: u32): Answer {
+    this.tickets.push(number);
+    return this;
+  }
+  team(): Answer {
+    this.teams.push(this.tickets.length);
+    if (this.proposals.length > 0) this.proposals[this.proposals.length - 1] = this.teams.length;
+    return this;
+  }
+
+  // text gives the proposal begun last a field whose value is text or JSON.
+  text(field: Field, value: string, subject: u32 = 0, name: string = ""): Answer {
+    return this.bytes(field, utf8(value), subject, name);
+  }
+  // number sets an attribute of the backfill ticket; NaN removes it.
+  number(field: Field, value: f64, name: string): Answer {
+    const bytes = new Uint8Array(8);
+    store<f64>(bytes.dataStart, value);
+    return this.bytes(field, bytes, 0, name);
+  }
+  // bytes is the general form: FORMAT.md says which fields have a subject and a
+  // name, and what the value is. Said twice, the later value holds.
+  bytes(field: Field, value: Uint8Array, subject: u32 = 0, name: string = ""): Answer {
+    if (this.proposals.length == 0) return this;
+    const part = new Part(this.proposals.length - 1, field, subject, utf8(name), value);
+    let at = this.parts.length;
+    while (at > this.first && this.parts[at - 1].order(part) > 0) at--;
+    if (at > this.first && this.parts[at - 1].order(part) == 0) {
+      this.parts[at - 1] = part;
+      return this;
+    }
+    this.parts.push(part);
+    for (let i = this.parts.length - 1; i > at; i--) this.parts[i] = this.parts[i - 1];
+    this.parts[at] = part;
+    return this;
+  }
+
+  // finish lays everything out as a block.
+  finish(): StaticArray<u8> {
+    const parts: u32[] = [];
+    let data: u32 = 0;
+    for (let i = 0; i < this.parts.length; i++) {
+      const p = this.parts[i], size = <u32>(p.name.length + p.value.length);
+      parts.push(p.proposal); parts.push(p.field); parts.push(p.subject); parts.push(p.name.length); parts.push(data); parts.push(size);
+      data += size;
+    }
+    const block = new Block(6, (this.teams.length + this.proposals.length + this.tickets.length + parts.length) * 4 + this.scores.length * 8 + data);
+    block.section(1, this.teams.dataStart, this.teams.length * 4);
+    block.section(2, this.proposals.dataStart, this.proposals.length * 4);
+    block.section(3, this.tickets.dataStart, this.tickets.length * 4);
+    block.section(4, this.scores.dataStart, this.scores.length * 8);
+    block.section(5, parts.dataStart, parts.length * 4);
+    const bytes = new Uint8Array(data);
+    let at = bytes.dataStart;
+    for (let i = 0; i < this.parts.length; i++) {
+      const p = this.parts[i];
+      memory.copy(at, p.name.dataStart, p.name.length);
+      memory.copy(at + p.name.length, p.value.dataStart, p.value.length);
+      at += p.name.length + p.value.length;
+    }
+    block.section(6, bytes.dataStart, data);
+    return block.bytes;
+  }
+}
+
+function utf8(text: string): Uint8Array { return Uint8Array.wrap(String.UTF8.encode(text)); }
+
+// failed returns the answer of a run that failed.
+function failed(reason: string): StaticArray<u8> {
+  const text = String.UTF8.encode(reason == "" ? "failed without saying why" : reason);
+  let size = text.byteLength;
+  if (size > 4096) for (size = 4096; (load<u8>(changetype<usize>(text) + size) & 0xc0) == 0x80;) size--; // not within a character
+  const block = new Block(1, size);
+  block.section(7, changetype<usize>(text), size);
+  return block.bytes;
+}
+
+// Block is a block that is being written: its table lies behind the sections.
+@final
+class Block {
+  bytes: StaticArray<u8>;
+  private end: u32 = 24;
+  private entry: usize;
+
+  constructor(count: u32, data: u32) {
+    const table = 24 + ((data + 7 * count + 7) & ~7), length = table + count * 24;
+    this.bytes = new StaticArray<u8>(length);
+    const at = changetype<usize>(this.bytes);
+    store<u32>(at, 0x4e414d4d); // MMAN
+    store<u32>(at, 1, 4);
+    store<u32>(at, length, 8);
+    store<u32>(at, table, 12);
+    store<u32>(at, count, 16);
+    this.entry = at + table;
+  }
+
+  section(kind: u32, data: usize, size: u32): void {
+    store<u32>(this.entry, kind);
+    store<u32>(this.entry, this.end, 12);
+    store<u32>(this.entry, size, 16);
+    memory.copy(changetype<usize>(this.bytes) + this.end, data, size);
+    this.entry += 24;
+    this.end = (this.end + size + 7) & ~7;
+  }
+}
+
+// sortBy returns the numbers of all elements in their order: ascending, equal
+// ones in the order of their numbers, NaN last. It is a radix sort, about four
+// times as fast as Array.sort with a comparison.
+export function sortBy(values: Column<f64>): StaticArray<u32> {
+  const n = values.length;
+  let keys = new StaticArray<u64>(n), otherKeys = new StaticArray<u64>(n);
+  let numbers = new StaticArray<u32>(n), otherNumbers = new StaticArray<u32>(n);
+  const counts = new StaticArray<u32>(6 << 11); // of digits of 11 bits
+  for (let i = 0; i < n; i++) {
+    const value = values[i], bits = reinterpret<u64>(value + 0.0); // -0 becomes 0
+    const key = isNaN(value) ? u64.MAX_VALUE : bits >> 63 ? ~bits : bits | (1 << 63);
+    unchecked(keys[i] = key);
+    unchecked(numbers[i] = i);
+    for (let d = 0; d < 6; d++) unchecked(counts[(d << 11) + <i32>((key >> (11 * d)) & 2047)]++);
+  }
+  for (let d = 0; d < 6; d++) {
+    const count = d << 11;
+    if (n == 0 || counts[count + <i32>((keys[0] >> (11 * d)) & 2047)] == n) continue; // all are the same
+    for (let i = 0, sum: u32 = 0; i < 2048; i++) {
+      const c = unchecked(counts[count + i]);
+      unchecked(counts[count + i] = sum);
+      sum += c;
+    }
+    for (let i = 0; i < n; i++) {
+      const key = unchecked(keys[i]), digit = count + <i32>((key >> (11 * d)) & 2047), at = unchecked(counts[digit]++);
+      unchecked(otherKeys[at] = key);
+      unchecked(otherNumbers[at] = numbers[i]);
+    }
+    const k = keys, m = numbers;
+    keys = otherKeys; otherKeys = k;
+    numbers = otherNumbers; otherNumbers = m;
+  }
+  return numbers;
+}
+
+// What the host calls
+
+let room: usize = 0; // of the request, not the collector's
+let answer: StaticArray<u8> = [];
+
+export function mm_abi(): u32 { return 1; }
+
+export function mm_manifest(): u64 { return (<u64>changetype<usize>(manifest) << 32) | manifest.byteLength; }
+
+export function mm_alloc(size: u32): usize {
+  if (room) heap.free(room);
+  room = heap.alloc(size);
+  return room;
+}
+
+export function mm_run(length: u32): u64 {
+  const r = new Request(), a = new Answer();
+  let failure = r.read(room, length);
+  if (failure === null) failure = match(r, a);
+  answer = failure === null ? a.finish() : failed(failure);
+  return (<u64>changetype<usize>(answer) << 32) | answer.length;
+}

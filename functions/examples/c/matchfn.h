@@ -1,0 +1,329 @@
+// matchfn.h is all that a match function in C needs: it reads requests and
+// writes answers as pkg/matchfn/block/FORMAT.md describes them, without any
+// library. A function is one file that includes this one and defines
+//
+//	const char mm_wants[] = "{\"attributes\":[\"skill\"],\"properties\":[]}"; // the manifest; {} is everything
+//	const char *mm_match(const mm_request *r);                               // NULL, or why the run failed
+//
+// Tickets are numbers from 0. Whatever a function here returns is gone when
+// the run is over: memory is taken from one end and given back all at once.
+#ifndef MATCHFN_H
+#define MATCHFN_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+// mm_text is bytes that need not end with a zero. Without data it is absent.
+typedef struct { const char *data; uint32_t size; } mm_text;
+
+// mm_pool is ticket numbers, ascending.
+typedef struct { const uint32_t *tickets; uint32_t count; } mm_pool;
+
+typedef struct { uint32_t kind, name, name_size, start, size, zero; } mm_section;
+
+typedef struct {
+	int64_t now;   // Unix milliseconds: the sandbox has no clock
+	uint64_t seed; // for random numbers: the sandbox has none
+	uint32_t budget; // milliseconds that the run may take
+	uint32_t tickets, backfills; // how many
+	mm_text config; // the config's settings, a JSON object; absent when there are none
+	const double *created, *wait; // of the tickets: Unix milliseconds; seconds
+	const double *backfill_created;
+	const int64_t *backfill_version;
+	const char *block;
+	const mm_section *sections;
+	uint32_t count;
+} mm_request;
+
+// What has a name in a request.
+enum { MM_ATTRIBUTE = 5, MM_PROPERTY, MM_POOL, MM_BACKFILL_CONNECTION = 10, MM_BACKFILL_ATTRIBUTE, MM_BACKFILL_PROPERTY, MM_BACKFILL_POOL };
+
+// What a proposal may have, see mm_set.
+enum {
+	MM_TEAM_NAME = 1, MM_CONNECTION, MM_ERROR, MM_ASSIGNMENT_PROPERTIES, MM_MATCH_PROPERTIES, MM_TICKET_PROPERTIES, MM_REGION, MM_FLEET,
+	MM_PROFILE, MM_BACKFILL_CREATE, MM_BACKFILL_UPDATE, MM_BACKFILL_SET_ATTRIBUTE, MM_BACKFILL_SET_PROPERTY, MM_BACKFILL_REMOVE,
+};
+
+extern const char mm_wants[];
+const char *mm_match(const mm_request *r);
+
+// Memory
+
+extern char __heap_base[];
+static char *mm_top, *mm_block;
+
+// mm_reserve returns room at a multiple of 8, NULL when there is none.
+static inline void *mm_reserve(uint64_t size) {
+	uint64_t start = (uintptr_t)mm_top, end = (start + size + 7) & ~7ull, have = (uint64_t)__builtin_wasm_memory_size(0) << 16;
+	if (end > UINT32_MAX || (end > have && __builtin_wasm_memory_grow(0, (end - have + 65535) >> 16) == SIZE_MAX)) return NULL;
+	mm_top = (char *)(uintptr_t)end;
+	return (char *)(uintptr_t)start;
+}
+
+// mm_take is mm_reserve for those who cannot go on without.
+static inline void *mm_take(uint64_t size) {
+	void *p = mm_reserve(size);
+	if (!p) __builtin_trap();
+	return p;
+}
+
+static inline mm_text mm_string(const char *s) {
+	mm_text t = {s, 0};
+	while (s && s[t.size]) t.size++;
+	return t;
+}
+
+// mm_compare orders bytes, a prefix first.
+static inline int mm_compare(mm_text a, mm_text b) {
+	for (uint32_t i = 0; i < a.size && i < b.size; i++)
+		if (a.data[i] != b.data[i]) return (unsigned char)a.data[i] < (unsigned char)b.data[i] ? -1 : 1;
+	return a.size < b.size ? -1 : a.size > b.size;
+}
+
+// The request
+
+static inline mm_text mm_name(const mm_request *r, const mm_section *s) { return (mm_text){r->block + s->name, s->name_size}; }
+
+// mm_next returns the section of a kind after another one (NULL: the first),
+// NULL when there is none: what mm_name says of them are the names that came.
+static inline const mm_section *mm_next(const mm_request *r, uint32_t kind, const mm_section *after) {
+	const mm_section *s = after ? after + 1 : r->sections;
+	while (s < r->sections + r->count && s->kind != kind) s++;
+	return s < r->sections + r->count ? s : NULL;
+}
+
+static inline const mm_section *mm_find(const mm_request *r, uint32_t kind, mm_text name) {
+	const mm_section *s = NULL;
+	while ((s = mm_next(r, kind, s)) && mm_compare(mm_name(r, s), name)) {}
+	return s;
+}
+
+// mm_column returns the column of an MM_ATTRIBUTE or MM_BACKFILL_ATTRIBUTE: NaN
+// where it is missing, all NaN when nobody has it.
+static inline const double *mm_column(const mm_request *r, uint32_t kind, mm_text name) {
+	const mm_section *s = mm_find(r, kind, name);
+	if (s) return (const double *)(r->block + s->start);
+	uint32_t n = kind == MM_ATTRIBUTE ? r->tickets : r->backfills;
+	double *none = mm_take(8ull * n);
+	for (uint32_t i = 0; i < n; i++) none[i] = __builtin_nan("");
+	return none;
+}
+static inline const double *mm_attribute(const mm_request *r, const char *name) {
+	return mm_column(r, MM_ATTRIBUTE, mm_string(name));
+}
+
+// mm_value returns number i's value of an MM_PROPERTY, MM_BACKFILL_PROPERTY or
+// (without a name) MM_BACKFILL_CONNECTION.
+static inline mm_text mm_value(const mm_request *r, uint32_t kind, mm_text name, uint32_t i) {
+	const mm_section *s = mm_find(r, kind, name);
+	uint32_t n = kind == MM_PROPERTY ? r->tickets : r->backfills;
+	if (!s || i >= n) return (mm_text){0};
+	const uint32_t *span = (const uint32_t *)(r->block + s->start) + 2 * (uint64_t)i;
+	if (span[0] == UINT32_MAX || 8ull * n + span[0] + span[1] > s->size) return (mm_text){0};
+	return (mm_text){r->block + s->start + 8 * n + span[0], span[1]};
+}
+static inline mm_text mm_property(const mm_request *r, const char *name, uint32_t ticket) {
+	return mm_value(r, MM_PROPERTY, mm_string(name), ticket);
+}
+
+// mm_numbers returns an MM_POOL or an MM_BACKFILL_POOL, without tickets when the config lacks it.
+static inline mm_pool mm_numbers(const mm_request *r, uint32_t kind, mm_text name) {
+	const mm_section *s = mm_find(r, kind, name);
+	return s ? (mm_pool){(const uint32_t *)(r->block + s->start), s->size / 4} : (mm_pool){0};
+}
+static inline mm_pool mm_tickets(const mm_request *r, const char *pool) {
+	return mm_numbers(r, MM_POOL, mm_string(pool));
+}
+
+static inline int mm_fits(const mm_request *r, const mm_section *s) {
+	switch (s->kind) {
+	case 3: case 4: case 5: return s->size == 8ull * r->tickets;
+	case 6: return s->size >= 8ull * r->tickets;
+	case 8: case 9: case 11: return s->size == 8ull * r->backfills;
+	case 10: case 12: return s->size >= 8ull * r->backfills;
+	case 7: case 13: return s->size % 4 == 0;
+	}
+	return 1; // of a later version, perhaps
+}
+
+// mm_read views a block as a request. It returns NULL, or what is wrong.
+static inline const char *mm_read(mm_request *r, const char *block, uint32_t length) {
+	const uint32_t *head = (const uint32_t *)block;
+	if (length < 24 || mm_compare((mm_text){block, 4}, mm_string("MMRQ")) || head[1] != 1 || head[2] != length || length % 8)
+		return "the request is no block of version 1";
+	if (head[3] % 8 || head[3] < 24 || head[3] + 24ull * head[4] > length) return "the request's table lies outside";
+	*r = (mm_request){.block = block, .sections = (const mm_section *)(block + head[3]), .count = head[4]};
+	uint64_t end = 24;
+	uint32_t has = 0;
+	for (const mm_section *s = r->sections; s < r->sections + r->count; s++) {
+		if ((uint64_t)s->name + s->name_size > length || s->start % 8 || s->start < end || (uint64_t)s->start + s->size > head[3])
+			return "a section of the request is misaligned, overlaps or lies outside";
+		end = (uint64_t)s->start + s->size;
+		const char *data = block + s->start;
+		if (s == r->sections) {
+			if (s->kind != 1 || s->size < 32) return "the request begins without its meta section";
+			const uint32_t *words = (const uint32_t *)data;
+			r->now = *(const int64_t *)data, r->seed = *(const uint64_t *)(data + 8);
+			r->budget = words[4], r->tickets = words[5], r->backfills = words[6];
+			continue;
+		}
+		if (!mm_fits(r, s)) return "a section of the request has another length than its kind";
+		if (s->kind < 32) has |= 1u << s->kind;
+		if (s->kind == 2) r->config = (mm_text){data, s->size};
+		if (s->kind == 3) r->created = (const double *)data;
+		if (s->kind == 4) r->wait = (const double *)data;
+		if (s->kind == 8) r->backfill_created = (const double *)data;
+		if (s->kind == 9) r->backfill_version = (const int64_t *)data;
+	}
+	if ((has & 0x18) != 0x18 || (r->backfills && (has & 0x700) != 0x700)) return "the request lacks a section";
+	return NULL;
+}
+
+// The answer
+
+typedef struct { char *data; uint32_t size, room; } mm_list;
+typedef struct { uint32_t proposal, field, subject, name, start, size; } mm_part;
+
+// The lists of mm_answer are the sections 1 to 6.
+enum { MM_TEAMS, MM_PROPOSALS, MM_TICKETS, MM_SCORES, MM_PARTS, MM_DATA, MM_LISTS };
+static mm_list mm_answer[MM_LISTS];
+static uint32_t mm_first; // of the parts of the proposal begun last
+
+static inline void *mm_push(mm_list *l, const void *data, uint32_t size) {
+	if (size > l->room - l->size) {
+		mm_list grown = {.size = l->size, .room = 2 * l->size + size + 256};
+		grown.data = mm_take(grown.room);
+		if (l->size) __builtin_memcpy(grown.data, l->data, l->size);
+		*l = grown;
+	}
+	if (size) __builtin_memcpy(l->data + l->size, data, size);
+	l->size += size;
+	return l->data + l->size - size;
+}
+
+// mm_propose begins a proposal, whose tickets are added by mm_team. Scores are
+// compared with those of every other proposal: higher is better.
+static inline void mm_propose(double score) {
+	uint32_t teams = mm_answer[MM_TEAMS].size / 4;
+	mm_push(&mm_answer[MM_PROPOSALS], &teams, 4);
+	mm_push(&mm_answer[MM_SCORES], &score, 8);
+	mm_first = mm_answer[MM_PARTS].size / sizeof(mm_part);
+}
+
+// mm_team adds a team to the proposal begun last.
+static inline void mm_team(const uint32_t *tickets, uint32_t count) {
+	mm_push(&mm_answer[MM_TICKETS], tickets, 4 * count);
+	uint32_t end = mm_answer[MM_TICKETS].size / 4;
+	mm_push(&mm_answer[MM_TEAMS], &end, 4);
+	mm_list *proposals = &mm_answer[MM_PROPOSALS];
+	if (proposals->size) ((uint32_t *)(proposals->data + proposals->size))[-1] = mm_answer[MM_TEAMS].size / 4;
+}
+
+// mm_set gives the proposal begun last a field. FORMAT.md says which have a
+// subject and a name, and what the value is. Said twice, the later value holds.
+static inline void mm_set(uint32_t field, uint32_t subject, mm_text name, mm_text value) {
+	if (!mm_answer[MM_PROPOSALS].size) return;
+	mm_list *list = &mm_answer[MM_PARTS], *data = &mm_answer[MM_DATA];
+	mm_part part = {mm_answer[MM_PROPOSALS].size / 4 - 1, field, subject, name.size, data->size, name.size + value.size};
+	mm_push(data, name.data, name.size);
+	mm_push(data, value.data, value.size);
+	mm_push(list, &part, sizeof part);
+	// Parts are in the order of field, subject and name: this one goes where it belongs.
+	mm_part *parts = (mm_part *)list->data;
+	for (uint32_t i = list->size / sizeof part - 1; i > mm_first; i--) {
+		mm_part *before = &parts[i - 1];
+		int order = mm_compare((mm_text){data->data + before->start, before->name}, name);
+		if (before->subject != subject) order = before->subject < subject ? -1 : 1;
+		if (before->field != field) order = before->field < field ? -1 : 1;
+		if (order < 0) return;
+		if (order > 0) { parts[i] = *before; *before = part; continue; }
+		*before = part;
+		list->size -= sizeof part;
+		for (; i < list->size / sizeof part; i++) parts[i] = parts[i + 1];
+		return;
+	}
+}
+static inline void mm_set_text(uint32_t field, const char *value) {
+	mm_set(field, 0, (mm_text){0}, mm_string(value));
+}
+static inline void mm_set_number(uint32_t field, const char *name, double value) {
+	mm_set(field, 0, mm_string(name), (mm_text){(const char *)&value, 8});
+}
+
+// mm_write lays the lists, or a failure, out as a block and returns where it is.
+static inline uint64_t mm_write(const char *failure) {
+	if (failure && !*failure) failure = "failed without saying why";
+	mm_list said = {(char *)failure, mm_string(failure).size, 0}, *lists = failure ? &said : mm_answer;
+	if (said.size > 4096)
+		for (said.size = 4096; (failure[said.size] & 0xc0) == 0x80;) said.size--; // not within a character
+	uint32_t count = failure ? 1 : MM_LISTS, table = 24;
+	for (uint32_t i = 0; i < count; i++) table += (lists[i].size + 7) & ~7u;
+	uint32_t length = table + count * sizeof(mm_section), start = 24;
+	char *block = mm_take(length);
+	__builtin_memcpy(block, "MMAN", 4);
+	__builtin_memcpy(block + 4, (uint32_t[]){1, length, table, count, 0}, 20);
+	for (uint32_t i = 0; i < count; i++) {
+		((mm_section *)(block + table))[i] = (mm_section){.kind = failure ? 7 : i + 1, .start = start, .size = lists[i].size};
+		if (lists[i].size) __builtin_memcpy(block + start, lists[i].data, lists[i].size);
+		for (start += lists[i].size; start % 8; start++) block[start] = 0;
+	}
+	return (uint64_t)(uintptr_t)block << 32 | length;
+}
+
+// Tools
+
+// mm_sort_by returns the numbers of n values in their order: ascending, equal
+// ones in the order of their numbers, NaN last. It is a radix sort.
+static inline uint32_t *mm_sort_by(const double *values, uint32_t n) {
+	typedef struct { uint64_t key; uint32_t number; } item;
+	item *items = mm_take(sizeof(item) * (uint64_t)n), *other = mm_take(sizeof(item) * (uint64_t)n), *swap;
+	uint32_t *numbers = mm_take(4ull * n);
+	static uint32_t counts[6][2048]; // digits of 11 bits
+	__builtin_memset(counts, 0, sizeof counts);
+	for (uint32_t i = 0; i < n; i++) {
+		union { double value; uint64_t bits; } v = {values[i] + 0.0}; // -0 becomes 0
+		items[i] = (item){values[i] != values[i] ? UINT64_MAX : v.bits >> 63 ? ~v.bits : v.bits | 1ull << 63, i};
+		for (int d = 0; d < 6; d++) counts[d][items[i].key >> 11 * d & 2047]++;
+	}
+	for (int d = 0; d < 6; d++) {
+		uint32_t *count = counts[d], sum = 0;
+		if (n == 0 || count[items[0].key >> 11 * d & 2047] == n) continue; // all are the same
+		for (int i = 0; i < 2048; i++) { uint32_t c = count[i]; count[i] = sum; sum += c; }
+		for (uint32_t i = 0; i < n; i++) other[count[items[i].key >> 11 * d & 2047]++] = items[i];
+		swap = items, items = other, other = swap;
+	}
+	for (uint32_t i = 0; i < n; i++) numbers[i] = items[i].number;
+	return numbers;
+}
+
+__attribute__((import_module("wasi_snapshot_preview1"), import_name("fd_write")))
+int mm_fd_write(int file, const mm_text *texts, int count, uint32_t *written);
+
+// mm_log writes a line to the function's log.
+static inline void mm_log(mm_text line) {
+	uint32_t written;
+	mm_fd_write(1, (mm_text[]){line, {"\n", 1}}, 2, &written);
+}
+
+// What the host calls
+
+__attribute__((export_name("mm_abi"))) uint32_t mm_abi(void) { return 1; }
+
+__attribute__((export_name("mm_manifest"))) uint64_t mm_manifest(void) {
+	return (uint64_t)(uintptr_t)mm_wants << 32 | mm_string(mm_wants).size;
+}
+
+__attribute__((export_name("mm_alloc"))) char *mm_alloc(uint32_t size) {
+	mm_top = (char *)(((uintptr_t)__heap_base + 7) & ~(uintptr_t)7);
+	return mm_block = mm_reserve(size);
+}
+
+__attribute__((export_name("mm_run"))) uint64_t mm_run(uint32_t length) {
+	mm_top = mm_block + (((uint64_t)length + 7) & ~7ull);
+	for (int i = 0; i < MM_LISTS; i++) mm_answer[i] = (mm_list){0};
+	mm_request r;
+	const char *failure = mm_read(&r, mm_block, length);
+	return mm_write(failure ? failure : mm_match(&r));
+}
+
+#endif

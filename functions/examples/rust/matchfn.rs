@@ -1,0 +1,467 @@
+//! All that a match function in Rust needs: it reads requests and writes answers
+//! as pkg/matchfn/block/FORMAT.md describes them, with the standard library only.
+//! A function is a file that includes this module and registers itself:
+//!
+//!     #[macro_use]
+//!     mod matchfn;
+//!
+//!     register!(my_match, r#"{"attributes":["skill"],"properties":[]}"#);
+//!
+//! where my_match is `fn(&Request, &mut Answer) -> Result<(), String>`, an error being
+//! why the run failed, and the JSON the function's manifest: what of tickets is to
+//! travel; `{}` is everything. Tickets are numbers from 0.
+#![allow(dead_code)] // nobody needs all of it
+
+use std::borrow::Cow;
+use std::cell::RefCell;
+
+/// The request of one run: a view, nothing is copied.
+#[derive(Default)]
+pub struct Request<'a> {
+    /// Unix milliseconds: the sandbox has no clock.
+    pub now: i64,
+    /// For random numbers: the sandbox has none.
+    pub seed: u64,
+    /// Milliseconds that the run may take.
+    pub budget: u32,
+    /// How many tickets and backfill tickets there are.
+    pub tickets: usize,
+    pub backfills: usize,
+    /// The config's settings, a JSON object; empty when there are none.
+    pub config: &'a [u8],
+    /// Of the tickets: Unix milliseconds, and seconds.
+    pub created: &'a [f64],
+    pub wait: &'a [f64],
+    pub backfill_created: &'a [f64],
+    pub backfill_version: &'a [i64],
+    sections: Vec<Section<'a>>,
+}
+
+struct Section<'a> {
+    kind: u32,
+    name: &'a str,
+    data: &'a [u8],
+}
+
+/// What has a name in a request.
+#[derive(Clone, Copy)]
+pub enum Kind {
+    Attribute = 5,
+    Property,
+    Pool,
+    BackfillConnection = 10,
+    BackfillAttribute,
+    BackfillProperty,
+    BackfillPool,
+}
+
+impl<'a> Request<'a> {
+    /// The names that came, of one kind.
+    pub fn names(&self, kind: Kind) -> impl Iterator<Item = &'a str> + '_ {
+        self.sections.iter().filter(move |s| s.kind == kind as u32).map(|s| s.name)
+    }
+
+    /// A number for each ticket, NaN where it is missing.
+    pub fn attribute(&self, name: &str) -> Cow<'a, [f64]> {
+        self.numbers(Kind::Attribute, name).map_or_else(|| vec![f64::NAN; self.tickets].into(), Cow::Borrowed)
+    }
+
+    /// An opaque value for each ticket, or none.
+    pub fn property(&self, name: &str) -> Values<'a> {
+        self.values(Kind::Property, name, self.tickets)
+    }
+
+    /// Ticket numbers, ascending; None when the config lacks the pool.
+    pub fn pool(&self, name: &str) -> Option<&'a [u32]> {
+        self.numbers(Kind::Pool, name)
+    }
+
+    /// `ip:port` for each backfill ticket; missing while the server is being allocated.
+    pub fn backfill_connection(&self) -> Values<'a> {
+        self.values(Kind::BackfillConnection, "", self.backfills)
+    }
+
+    pub fn backfill_attribute(&self, name: &str) -> Cow<'a, [f64]> {
+        self.numbers(Kind::BackfillAttribute, name).map_or_else(|| vec![f64::NAN; self.backfills].into(), Cow::Borrowed)
+    }
+
+    pub fn backfill_property(&self, name: &str) -> Values<'a> {
+        self.values(Kind::BackfillProperty, name, self.backfills)
+    }
+
+    pub fn backfill_pool(&self, name: &str) -> Option<&'a [u32]> {
+        self.numbers(Kind::BackfillPool, name)
+    }
+
+    fn numbers<T: Number>(&self, kind: Kind, name: &str) -> Option<&'a [T]> {
+        self.find(kind, name).map(column)
+    }
+
+    fn values(&self, kind: Kind, name: &str, count: usize) -> Values<'a> {
+        let (spans, data) = self.find(kind, name).map_or((&[][..], &[][..]), |data| data.split_at(8 * count));
+        Values { spans: column(spans), data }
+    }
+
+    fn find(&self, kind: Kind, name: &str) -> Option<&'a [u8]> {
+        self.sections.iter().find(|s| s.kind == kind as u32 && s.name == name).map(|s| s.data)
+    }
+
+    /// Views a block, or says what is wrong with it.
+    pub fn read(block: &'a [u8]) -> Result<Request<'a>, String> {
+        let head: &[u32] = block.get(..24).map(column).ok_or("the request is shorter than a header")?;
+        if &block[..4] != b"MMRQ" || head[1] != 1 || head[2] as usize != block.len() || block.len() % 8 != 0 {
+            return Err("the request is no block of version 1".into());
+        }
+        let (table, count) = (head[3] as usize, head[4] as usize);
+        let entries = count.checked_mul(24).and_then(|size| part(block, table, size));
+        let entries: &[u32] = entries.filter(|_| table % 8 == 0 && table >= 24).map(column).ok_or("the request's table lies outside")?;
+        let mut r = Request::default();
+        let mut end = 24;
+        for (i, e) in entries.chunks_exact(6).enumerate() {
+            let (start, size) = (e[3] as usize, e[4] as usize);
+            let data = part(&block[..table], start, size).filter(|_| start % 8 == 0 && start >= end);
+            let data = data.ok_or_else(|| format!("section {i} of the request is misaligned, overlaps or lies outside"))?;
+            let name = part(block, e[1] as usize, e[2] as usize).and_then(|name| std::str::from_utf8(name).ok());
+            let name = name.ok_or_else(|| format!("section {i} of the request has no name"))?;
+            end = start + size;
+            if i == 0 {
+                r.read_meta(e[0], data)?;
+            } else {
+                r.take(Section { kind: e[0], name, data })?;
+            }
+        }
+        let has = |kind| r.sections.iter().any(|s| s.kind == kind);
+        if r.sections.is_empty() || ![3, 4].into_iter().all(has) || r.backfills > 0 && ![8, 9, 10].into_iter().all(has) {
+            return Err("the request lacks a section".into());
+        }
+        Ok(r)
+    }
+
+    fn read_meta(&mut self, kind: u32, data: &'a [u8]) -> Result<(), String> {
+        if kind != 1 || data.len() < 32 {
+            return Err("the request begins without its meta section".into());
+        }
+        let words: &[u32] = column(&data[16..32]);
+        self.now = column::<i64>(data)[0];
+        self.seed = column::<u64>(data)[1];
+        (self.budget, self.tickets, self.backfills) = (words[0], words[1] as usize, words[2] as usize);
+        Ok(())
+    }
+
+    /// Files a section, if it is as long as its kind must be.
+    fn take(&mut self, s: Section<'a>) -> Result<(), String> {
+        // Lengths are compared as 64 bits: usize has 32 here.
+        let (size, n, m) = (s.data.len() as u64, 8 * self.tickets as u64, 8 * self.backfills as u64);
+        let fits = match s.kind {
+            3..=5 => size == n,
+            6 => size >= n,
+            8 | 9 | 11 => size == m,
+            10 | 12 => size >= m,
+            7 | 13 => size % 4 == 0,
+            _ => true, // of a later version, perhaps
+        };
+        if !fits {
+            return Err(format!("the request's section of kind {} has {} bytes", s.kind, size));
+        }
+        match s.kind {
+            2 => self.config = s.data,
+            3 => self.created = column(s.data),
+            4 => self.wait = column(s.data),
+            8 => self.backfill_created = column(s.data),
+            9 => self.backfill_version = column(s.data),
+            _ => {}
+        }
+        self.sections.push(s);
+        Ok(())
+    }
+}
+
+/// An opaque value for each ticket, or none.
+pub struct Values<'a> {
+    spans: &'a [u32],
+    data: &'a [u8],
+}
+
+impl<'a> Values<'a> {
+    pub fn at(&self, number: usize) -> Option<&'a [u8]> {
+        let start = *self.spans.get(2 * number)?;
+        if start == u32::MAX {
+            return None;
+        }
+        part(self.data, start as usize, self.spans[2 * number + 1] as usize)
+    }
+}
+
+fn part(block: &[u8], start: usize, size: usize) -> Option<&[u8]> {
+    block.get(start..start.checked_add(size)?)
+}
+
+/// What columns hold: every pattern of bits is one.
+trait Number: Copy {}
+impl Number for u32 {}
+impl Number for u64 {}
+impl Number for i64 {}
+impl Number for f64 {}
+
+/// Views bytes as numbers. They begin at a multiple of 8, see `Module`.
+fn column<T: Number>(bytes: &[u8]) -> &[T] {
+    let (before, numbers, _) = unsafe { bytes.align_to::<T>() };
+    debug_assert!(before.is_empty());
+    numbers
+}
+
+/// The inverse of column.
+fn bytes<T: Number>(numbers: &[T]) -> &[u8] {
+    unsafe { numbers.align_to::<u8>().1 }
+}
+
+/// What a proposal may have.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Field {
+    TeamName = 1,
+    Connection,
+    Error,
+    AssignmentProperties,
+    MatchProperties,
+    TicketProperties,
+    Region,
+    Fleet,
+    Profile,
+    BackfillCreate,
+    BackfillUpdate,
+    BackfillSetAttribute,
+    BackfillSetProperty,
+    BackfillRemove,
+}
+
+/// The proposals of one run.
+#[derive(Default)]
+pub struct Answer {
+    teams: Vec<u32>,
+    proposals: Vec<u32>,
+    tickets: Vec<u32>,
+    scores: Vec<f64>,
+    parts: Vec<Part>,
+}
+
+struct Part {
+    proposal: u32,
+    field: Field,
+    subject: u32,
+    name: String,
+    value: Vec<u8>,
+}
+
+impl Part {
+    fn key(&self) -> (u32, Field, u32, &str) {
+        (self.proposal, self.field, self.subject, &self.name)
+    }
+}
+
+impl Answer {
+    /// Begins a proposal. Scores are compared with those of every other proposal: higher is better.
+    pub fn propose(&mut self, score: f64) -> Proposal<'_> {
+        self.proposals.push(self.teams.len() as u32);
+        self.scores.push(score);
+        Proposal(self)
+    }
+
+    fn finish(mut self) -> Vec<u8> {
+        self.parts.sort_by(|p, q| p.key().cmp(&q.key())); // stable
+        let (mut parts, mut data) = (Vec::new(), Vec::new());
+        for (i, p) in self.parts.iter().enumerate() {
+            if self.parts.get(i + 1).map_or(false, |next| next.key() == p.key()) {
+                continue; // said again
+            }
+            let size = p.name.len() + p.value.len();
+            parts.extend([p.proposal, p.field as u32, p.subject, p.name.len() as u32, data.len() as u32, size as u32]);
+            data.extend(p.name.as_bytes());
+            data.extend(&p.value);
+        }
+        write(&[
+            (1, bytes(&self.teams)),
+            (2, bytes(&self.proposals)),
+            (3, bytes(&self.tickets)),
+            (4, bytes(&self.scores)),
+            (5, bytes(&parts)),
+            (6, &data),
+        ])
+    }
+}
+
+/// A proposal that is being made.
+pub struct Proposal<'a>(&'a mut Answer);
+
+impl Proposal<'_> {
+    /// Adds a team.
+    pub fn team(self, tickets: &[u32]) -> Self {
+        self.0.tickets.extend(tickets);
+        self.0.teams.push(self.0.tickets.len() as u32);
+        *self.0.proposals.last_mut().unwrap() = self.0.teams.len() as u32;
+        self
+    }
+
+    /// Sets a field whose value is text or JSON.
+    pub fn text(self, field: Field, value: &str) -> Self {
+        self.set(field, 0, "", value.as_bytes())
+    }
+
+    /// Sets an attribute of the backfill ticket; NaN removes it.
+    pub fn number(self, name: &str, value: f64) -> Self {
+        self.set(Field::BackfillSetAttribute, 0, name, &value.to_le_bytes())
+    }
+
+    /// Sets any field: FORMAT.md says which have a subject and a name, and what
+    /// the value is. Said twice, the later value holds.
+    pub fn set(self, field: Field, subject: u32, name: &str, value: &[u8]) -> Self {
+        let proposal = self.0.proposals.len() as u32 - 1;
+        self.0.parts.push(Part { proposal, field, subject, name: name.into(), value: value.into() });
+        self
+    }
+}
+
+/// The answer of a run that failed.
+fn failed(reason: &str) -> Vec<u8> {
+    let mut size = reason.len().min(4096);
+    while !reason.is_char_boundary(size) {
+        size -= 1;
+    }
+    let reason = if size == 0 { "failed without saying why" } else { &reason[..size] };
+    write(&[(7, reason.as_bytes())])
+}
+
+/// Lays sections out as a block.
+fn write(sections: &[(u32, &[u8])]) -> Vec<u8> {
+    let mut block = vec![0; 24];
+    let mut table = Vec::new();
+    for (kind, data) in sections {
+        table.extend([*kind, 0, 0, block.len() as u32, data.len() as u32, 0]);
+        block.extend_from_slice(data);
+        block.resize((block.len() + 7) / 8 * 8, 0);
+    }
+    let start = block.len() as u32;
+    block.extend_from_slice(bytes(&table));
+    let length = block.len() as u32;
+    block[..4].copy_from_slice(b"MMAN");
+    block[4..24].copy_from_slice(bytes(&[1, length, start, sections.len() as u32, 0]));
+    block
+}
+
+/// The numbers of all values in their order: ascending, equal ones in the order
+/// of their numbers, NaN last. It is a radix sort, which is faster than comparing.
+pub fn sort_by(values: &[f64]) -> Vec<u32> {
+    let key = |value: f64| {
+        let bits = (value + 0.0).to_bits(); // -0 becomes 0
+        match (value.is_nan(), bits >> 63) {
+            (true, _) => u64::MAX,
+            (_, 0) => bits | 1 << 63,
+            _ => !bits,
+        }
+    };
+    let digit = |key: u64, d: usize| (key >> (11 * d)) as usize & 2047;
+    let mut items: Vec<(u64, u32)> = values.iter().enumerate().map(|(i, v)| (key(*v), i as u32)).collect();
+    let mut other = vec![(0, 0); items.len()];
+    let mut counts = vec![[0u32; 2048]; 6];
+    for (key, _) in &items {
+        for (d, count) in counts.iter_mut().enumerate() {
+            count[digit(*key, d)] += 1;
+        }
+    }
+    for (d, count) in counts.iter_mut().enumerate() {
+        if count.contains(&(items.len() as u32)) {
+            continue; // all are the same, or there are none
+        }
+        let mut sum = 0;
+        for c in count.iter_mut() {
+            sum += std::mem::replace(c, sum);
+        }
+        for item in &items {
+            let at = &mut count[digit(item.0, d)];
+            other[*at as usize] = *item;
+            *at += 1;
+        }
+        std::mem::swap(&mut items, &mut other);
+    }
+    items.into_iter().map(|(_, number)| number).collect()
+}
+
+/// Writes a line to the function's log.
+pub fn log(line: &str) {
+    #[link(wasm_import_module = "wasi_snapshot_preview1")]
+    extern "C" {
+        fn fd_write(file: i32, texts: *const [usize; 2], count: i32, written: *mut u32) -> i32;
+    }
+    let line = format!("{line}\n");
+    unsafe { fd_write(1, &[line.as_ptr() as usize, line.len()], 1, &mut 0) };
+}
+
+pub type Match = fn(&Request, &mut Answer) -> Result<(), String>;
+
+thread_local! {
+    static MODULE: RefCell<Module> = RefCell::default();
+}
+
+/// What outlives a call. The request is in words, so that it begins at a multiple of 8.
+#[derive(Default)]
+struct Module {
+    request: Vec<u64>,
+    answer: Vec<u8>,
+}
+
+pub fn alloc(size: u32) -> *mut u64 {
+    MODULE.with(|m| {
+        let request = &mut m.borrow_mut().request;
+        let words = size as usize / 8 + 1;
+        if words > request.len() {
+            request.clear();
+            if request.try_reserve(words).is_err() {
+                return std::ptr::null_mut();
+            }
+            request.resize(words, 0);
+        }
+        request.as_mut_ptr()
+    })
+}
+
+pub fn run(length: u32, f: Match) -> u64 {
+    std::panic::set_hook(Box::new(|panic| log(&panic.to_string())));
+    MODULE.with(|m| {
+        let Module { request, answer } = &mut *m.borrow_mut();
+        let block = &bytes(request)[..length as usize];
+        let mut proposals = Answer::default();
+        *answer = match Request::read(block).and_then(|r| f(&r, &mut proposals)) {
+            Ok(()) => proposals.finish(),
+            Err(reason) => failed(&reason),
+        };
+        place(answer)
+    })
+}
+
+/// Says where bytes are: the address in the upper half, the length in the lower.
+pub fn place(bytes: &[u8]) -> u64 {
+    (bytes.as_ptr() as u64) << 32 | bytes.len() as u64
+}
+
+/// Makes a function the one of this module: exports what the host calls.
+#[macro_export]
+macro_rules! register {
+    ($match:path, $manifest:expr) => {
+        #[no_mangle]
+        pub extern "C" fn mm_abi() -> u32 {
+            1
+        }
+        #[no_mangle]
+        pub extern "C" fn mm_manifest() -> u64 {
+            let manifest: &'static str = $manifest;
+            matchfn::place(manifest.as_bytes())
+        }
+        #[no_mangle]
+        pub extern "C" fn mm_alloc(size: u32) -> *mut u64 {
+            matchfn::alloc(size)
+        }
+        #[no_mangle]
+        pub extern "C" fn mm_run(length: u32) -> u64 {
+            matchfn::run(length, $match)
+        }
+    };
+}

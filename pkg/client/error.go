@@ -1,0 +1,123 @@
+package client
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"mime"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Error is an answer of the service that is not success. Find it in a call's
+// error with errors.AsType[*client.Error].
+type Error struct {
+	// Method and Path are what was asked, without the query.
+	Method, Path string
+	// Status is the HTTP status code.
+	Status int
+	// Title is the short text of the status.
+	Title string
+	// Detail says what was wrong; empty when the service did not say.
+	Detail string
+	// Validation lists every fault of a refused config, and is empty otherwise.
+	Validation []Validation
+	// CorrelationID finds the request in the service's logs; may be empty.
+	CorrelationID string
+	// RetryAfter is how long the service asked to wait, 0 when it did not say.
+	RetryAfter time.Duration
+}
+
+// Validation is one fault of a config.
+type Validation struct {
+	// ResultCode names the kind of fault, as badFilterRange.
+	ResultCode string `json:"ResultCode"`
+	// Message says which component of the config is invalid.
+	Message string `json:"Message"`
+}
+
+// Error is one line: the request, the status and the reason.
+func (e *Error) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "client: %s %s: %d %s", e.Method, e.Path, e.Status, e.Title)
+	separator := ": "
+	if e.Detail != "" {
+		b.WriteString(separator + e.Detail)
+		separator = "; "
+	}
+	for _, v := range e.Validation {
+		b.WriteString(separator + v.ResultCode + ": " + v.Message)
+		separator = "; "
+	}
+	if e.CorrelationID != "" {
+		fmt.Fprintf(&b, " (correlation id %s)", e.CorrelationID)
+	}
+	return b.String()
+}
+
+// Status is the HTTP status of the [*Error] in err's chain, or 0 when the
+// failure was not an answer of the service.
+func Status(err error) int {
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e.Status
+	}
+	return 0
+}
+
+// problem is the RFC 9457 body of an answer that is not success.
+type problem struct {
+	Title      string `json:"title"`
+	Detail     string `json:"detail"`
+	Extensions struct {
+		CorrelationID string `json:"correlationId"`
+	} `json:"extensions"`
+}
+
+// newError reads an answer that is not success. Whatever stands in the way may
+// have written it, a proxy for one, so no body is too odd to make an error of.
+func newError(r *request, answer *http.Response, body []byte, now time.Time) *Error {
+	e := &Error{
+		Method: r.method, Path: "/" + r.path, Status: answer.StatusCode,
+		Title:         http.StatusText(answer.StatusCode),
+		CorrelationID: answer.Header.Get("X-Correlation-Id"),
+		RetryAfter:    retryAfter(answer.Header.Get("Retry-After"), now),
+	}
+	if location := answer.Header.Get("Location"); location != "" && answer.StatusCode/100 == 3 {
+		e.Detail = "the service is said to be at " + location
+	}
+	kind, _, _ := mime.ParseMediaType(answer.Header.Get("Content-Type"))
+	if !strings.HasSuffix(kind, "json") {
+		return e
+	}
+	if err := json.Unmarshal(body, &e.Validation); err == nil {
+		return e
+	}
+	e.Validation = nil
+	var p problem
+	if err := json.Unmarshal(body, &p); err != nil {
+		return e
+	}
+	if p.Title != "" {
+		e.Title = p.Title
+	}
+	if p.Detail != "" {
+		e.Detail = p.Detail
+	}
+	if p.Extensions.CorrelationID != "" {
+		e.CorrelationID = p.Extensions.CorrelationID
+	}
+	return e
+}
+
+// retryAfter reads the header's two forms, seconds and a date; 0 when it holds neither.
+func retryAfter(value string, now time.Time) time.Duration {
+	if seconds, err := strconv.ParseInt(value, 10, 32); err == nil {
+		return time.Duration(max(0, seconds)) * time.Second
+	}
+	if date, err := http.ParseTime(value); err == nil {
+		return max(0, date.Sub(now))
+	}
+	return 0
+}

@@ -1,0 +1,83 @@
+package client_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"net/http"
+	"net/http/httptest"
+	"time"
+
+	"matchmaker.dev/pkg/client"
+)
+
+// play stands in for a running service: it assigns every ticket at once.
+func play() *httptest.Server {
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /demo/matchmaking/api/v1/tickets", func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusCreated)
+		_, _ = io.WriteString(w, `{"id":"t1","status":null}`)
+	})
+	mux.HandleFunc("GET /demo/matchmaking/api/v1/tickets", func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = io.WriteString(w, `{"id":"t1","created":1893456000000,"assignment":{"connection":"203.0.113.7:7000"}}`)
+	})
+	mux.HandleFunc("PUT /demo/matchmaking/api/v1/configs/ranked", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(http.StatusBadRequest)
+		_, _ = io.WriteString(w, `[{"ResultCode":"badFilterRange","Message":"pools.all[0]: max is below min"}]`)
+	})
+	return httptest.NewServer(mux)
+}
+
+// A player asks for a match and waits for it.
+func Example() {
+	service := play()
+	defer service.Close()
+
+	c, err := client.New(client.Options{URL: service.URL, Project: "demo", Token: client.StaticToken("a player's token")})
+	if err != nil {
+		log.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	id, err := c.CreateTicket(ctx, client.TicketRequest{
+		Player:     "player-1",
+		Attributes: map[string]float64{"skill": 1200},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	ticket, err := c.Wait(ctx, id)
+	if err != nil {
+		log.Fatal(err)
+	}
+	if ticket.Assignment.Error != "" {
+		log.Fatal("no match: ", ticket.Assignment.Error)
+	}
+	fmt.Println("play on", ticket.Assignment.Connection)
+	// Output: play on 203.0.113.7:7000
+}
+
+// A config with faults is refused with all of them.
+func ExampleError() {
+	service := play()
+	defer service.Close()
+
+	c, err := client.New(client.Options{URL: service.URL, Project: "demo", Token: client.StaticToken("a developer's token")})
+	if err != nil {
+		log.Fatal(err)
+	}
+	low, high := 2000.0, 1000.0
+	_, err = c.PutConfig(context.Background(), "ranked", client.Config{
+		Matchmaking: client.Matchmaking{TargetFunction: &client.FunctionTarget{Name: "duel"}},
+		Pools:       map[string][]client.PoolFilter{"all": {{Attribute: "skill", Min: &low, Max: &high}}},
+	}, "")
+	if refused, ok := errors.AsType[*client.Error](err); ok {
+		for _, fault := range refused.Validation {
+			fmt.Printf("%s: %s\n", fault.ResultCode, fault.Message)
+		}
+	}
+	// Output: badFilterRange: pools.all[0]: max is below min
+}

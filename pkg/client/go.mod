@@ -1,0 +1,3 @@
+module matchmaker.dev/pkg/client
+
+go 1.26.0

@@ -1,0 +1,153 @@
+package client
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+)
+
+// maxAnswer bounds what is read of one answer, in bytes, against a peer that
+// never stops: the largest honest answer is the log of a function.
+const maxAnswer = 64 << 20
+
+// request is what a call asks for, in a form that can be sent more than once.
+type request struct {
+	method string
+	path   string // below the base, escaped: v1/tickets
+	query  url.Values
+	header http.Header
+	body   content // nil: none
+	// repeatable: sending it twice has the same effect as sending it once.
+	repeatable bool
+	// removes: the aim is that the thing be gone.
+	removes bool
+}
+
+// content is a request body. open begins a reader of its own for each try,
+// since a transport may still read the last one when its answer is in.
+type content interface {
+	open() (body io.Reader, size int64)
+	kind() string // media type
+}
+
+// document is a JSON body.
+type document []byte
+
+func (d document) open() (io.Reader, int64) { return bytes.NewReader(d), int64(len(d)) }
+func (d document) kind() string             { return "application/json" }
+
+// encode is v as a JSON body.
+func encode(v any) (document, error) {
+	body, err := json.Marshal(v)
+	if err != nil {
+		return nil, fmt.Errorf("client: request body: %w", err)
+	}
+	return body, nil
+}
+
+// do sends r, again when the policy says so, and decodes the answer's JSON
+// into the value at into unless that is nil. It returns the answer's header.
+func (c *Client) do(ctx context.Context, r *request, into any) (http.Header, error) {
+	lost := false // a try was sent, and its answer never seen
+	for attempt := 1; ; attempt++ {
+		header, err := c.try(ctx, r, into)
+		if err == nil {
+			return header, nil
+		}
+		status := Status(err)
+		if r.removes && lost && status == http.StatusNotFound {
+			return header, nil // the try whose answer was lost removed it
+		}
+		lost = lost || status == 0
+		wait, again := c.retry.again(attempt, err, r.repeatable)
+		if !again || ctx.Err() != nil {
+			return nil, err
+		}
+		if deadline, ok := ctx.Deadline(); ok && deadline.Before(c.retry.Now().Add(wait)) {
+			return nil, err
+		}
+		if c.retry.Notify != nil {
+			c.retry.Notify(err, wait)
+		}
+		if stopped := c.retry.Sleep(ctx, wait); stopped != nil {
+			return nil, fmt.Errorf("%w, while waiting to repeat after: %w", stopped, err)
+		}
+	}
+}
+
+// try sends r once.
+func (c *Client) try(ctx context.Context, r *request, into any) (http.Header, error) {
+	req, err := c.prepare(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	answer, err := c.http.Do(req)
+	if err != nil {
+		return nil, fmt.Errorf("client: %w", err)
+	}
+	defer func() { _ = answer.Body.Close() }()
+	body, err := io.ReadAll(io.LimitReader(answer.Body, maxAnswer))
+	if err != nil {
+		return nil, fmt.Errorf("client: %s /%s: reading the answer: %w", r.method, r.path, err)
+	}
+	if answer.StatusCode/100 != 2 {
+		return nil, newError(r, answer, body, c.retry.Now())
+	}
+	if into == nil {
+		return answer.Header, nil
+	}
+	if err := json.Unmarshal(body, into); err != nil {
+		return nil, fmt.Errorf("client: %s /%s: the %d answer is not what the API says: %w", r.method, r.path, answer.StatusCode, err)
+	}
+	return answer.Header, nil
+}
+
+func (c *Client) prepare(ctx context.Context, r *request) (*http.Request, error) {
+	address := c.base + "/" + r.path
+	if len(r.query) > 0 {
+		address += "?" + r.query.Encode()
+	}
+	req, err := http.NewRequestWithContext(ctx, r.method, address, http.NoBody)
+	if err != nil {
+		return nil, fmt.Errorf("client: %w", err)
+	}
+	for name, values := range r.header {
+		req.Header[name] = values
+	}
+	req.Header.Set("User-Agent", c.agent)
+	req.Header.Set("Accept", "application/json, application/problem+json")
+	if r.body != nil {
+		body, size := r.body.open()
+		req.Body, req.ContentLength = io.NopCloser(body), size
+		// With it the transport picks another connection when an idle one turns
+		// out to be closed before anything was written, for a POST as well.
+		req.GetBody = func() (io.ReadCloser, error) {
+			body, _ := r.body.open()
+			return io.NopCloser(body), nil
+		}
+		req.Header.Set("Content-Type", r.body.kind())
+	}
+	return req, c.authorize(req)
+}
+
+func (c *Client) authorize(req *http.Request) error {
+	if c.token == nil {
+		return nil
+	}
+	token, err := c.token(req.Context())
+	if err != nil {
+		return fmt.Errorf("client: no token: %w", err)
+	}
+	token = strings.TrimSpace(token)
+	if token == "" {
+		return errors.New("client: the token source gave an empty token")
+	}
+	req.Header.Set("Authorization", "Bearer "+token)
+	return nil
+}

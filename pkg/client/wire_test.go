@@ -1,0 +1,263 @@
+package client_test
+
+import (
+	"context"
+	"encoding/json"
+	"reflect"
+	"strings"
+	"testing"
+
+	"matchmaker.dev/pkg/client"
+)
+
+// Every call, as the contract has it on the wire: request line, headers, body,
+// answer, and what comes back to the caller.
+func TestWire(t *testing.T) {
+	bound := func(f float64) *float64 { return &f }
+	tests := []struct {
+		name   string
+		reply  reply
+		call   func(ctx context.Context, c *client.Client) (any, error)
+		line   string
+		header map[string]string
+		body   string
+		want   any
+	}{{
+		name:  "create ticket",
+		reply: reply{status: 201, body: `{"id":"t1","status":null}`},
+		call: func(ctx context.Context, c *client.Client) (any, error) {
+			return c.CreateTicket(ctx, client.TicketRequest{
+				Player: "player-1", Attributes: map[string]float64{"skill": 1200.5}, Properties: map[string][]byte{"k": []byte("hé")},
+			})
+		},
+		line:   "POST /demo/matchmaking/api/v1/tickets",
+		header: map[string]string{"X-On-Behalf-Of": "player-1", "Content-Type": "application/json"},
+		body:   `{"attributes":{"skill":1200.5},"properties":{"k":"aMOp"}}`,
+		want:   "t1",
+	}, {
+		name:  "create ticket without a thing",
+		reply: reply{status: 201, body: `{"ID":"t1"}`},
+		call: func(ctx context.Context, c *client.Client) (any, error) {
+			return c.CreateTicket(ctx, client.TicketRequest{})
+		},
+		line:   "POST /demo/matchmaking/api/v1/tickets",
+		header: map[string]string{"X-On-Behalf-Of": ""},
+		body:   `{}`,
+		want:   "t1",
+	}, {
+		name:  "get waiting ticket",
+		reply: reply{status: 200, body: `{"id":"a b&c","attributes":{"skill":1},"properties":{"k":"aMOp"},"created":1600000000000,"assignment":null}`},
+		call:  func(ctx context.Context, c *client.Client) (any, error) { return c.GetTicket(ctx, "a b&c") },
+		line:  "GET /demo/matchmaking/api/v1/tickets?id=a+b%26c",
+		want: &client.Ticket{ID: "a b&c", Attributes: map[string]float64{"skill": 1},
+			Properties: map[string][]byte{"k": []byte("hé")}, Created: 1600000000000},
+	}, {
+		name:  "get assigned ticket in other casing",
+		reply: reply{status: 200, body: `{"Id":"t1","Assignment":{"Connection":"10.0.0.1:7000","Error":null,"Properties":null,"MatchProperties":{"map":"x"}}}`},
+		call:  func(ctx context.Context, c *client.Client) (any, error) { return c.GetTicket(ctx, "t1") },
+		line:  "GET /demo/matchmaking/api/v1/tickets?id=t1",
+		want: &client.Ticket{ID: "t1", Assignment: &client.Assignment{
+			Connection: "10.0.0.1:7000", MatchProperties: client.Object(`{"map":"x"}`)}},
+	}, {
+		name:  "delete ticket",
+		reply: reply{status: 200},
+		call: func(ctx context.Context, c *client.Client) (any, error) {
+			return nil, c.DeleteTicket(ctx, "t1", "player-1")
+		},
+		line:   "DELETE /demo/matchmaking/api/v1/tickets?id=t1",
+		header: map[string]string{"X-On-Behalf-Of": "player-1", "Content-Type": ""},
+	}, {
+		name:  "create config",
+		reply: reply{status: 200, body: `{"id":"guid"}`},
+		call: func(ctx context.Context, c *client.Client) (any, error) {
+			return c.CreateConfig(ctx, client.Config{
+				Matchmaking: client.Matchmaking{Name: "n", Config: json.RawMessage(`{"teamSize":1}`),
+					TargetFunction: &client.FunctionTarget{Name: "duel", Version: "1"}},
+				Pools: map[string][]client.PoolFilter{"all": {{Attribute: "skill", Min: bound(0), Max: bound(3000),
+					Segmentation: &client.Segmentation{DistributionType: "Normal", SegmentBehaviorType: "BucketCount", Value: 3, Stddev: bound(2.5)}}}},
+				Hosting: &client.Hosting{Profile: "p", Access: "a", Secret: "s", FleetID: "f"},
+			})
+		},
+		line: "POST /demo/matchmaking/api/v1/configs",
+		body: `{"matchmaking":{"name":"n","targetFunction":{"name":"duel","version":"1"},"config":{"teamSize":1}},
+			"pools":{"all":[{"attribute":"skill","min":0,"max":3000,
+				"segmentation":{"DistributionType":"Normal","SegmentBehaviorType":"BucketCount","Value":3,"Stddev":2.5}}]},
+			"hosting":{"Profile":"p","Access":"a","Secret":"s","FleetId":"f"}}`,
+		want: "guid",
+	}, {
+		name:  "get config",
+		reply: reply{status: 200, header: map[string]string{"ETag": `"3"`}, body: `{"matchmaking":{"name":"n"},"more":1}`},
+		call:  func(ctx context.Context, c *client.Client) (any, error) { return c.GetConfig(ctx, "ranked/eu") },
+		line:  "GET /demo/matchmaking/api/v1/configs/ranked%2Feu",
+		want: &client.StoredConfig{Config: client.Config{Matchmaking: client.Matchmaking{Name: "n"}},
+			ETag: `"3"`, JSON: json.RawMessage(`{"matchmaking":{"name":"n"},"more":1}`)},
+	}, {
+		name:  "put config",
+		reply: reply{status: 200, header: map[string]string{"ETag": `"4"`}},
+		call: func(ctx context.Context, c *client.Client) (any, error) {
+			return c.PutConfig(ctx, "ranked", client.Config{}, `"3"`)
+		},
+		line:   "PUT /demo/matchmaking/api/v1/configs/ranked",
+		header: map[string]string{"If-Match": `"3"`},
+		body:   `{"matchmaking":{}}`,
+		want:   `"4"`,
+	}, {
+		name:  "put config as it is",
+		reply: reply{status: 200},
+		call: func(ctx context.Context, c *client.Client) (any, error) {
+			return c.PutConfigJSON(ctx, "ranked", json.RawMessage(`{"odd":1}`), "")
+		},
+		line:   "PUT /demo/matchmaking/api/v1/configs/ranked",
+		header: map[string]string{"If-Match": ""},
+		body:   `{"odd":1}`,
+		want:   "",
+	}, {
+		name:  "create config as it is",
+		reply: reply{status: 200, body: `{"id":"guid"}`},
+		call: func(ctx context.Context, c *client.Client) (any, error) {
+			return c.CreateConfigJSON(ctx, json.RawMessage(`{"odd":1}`))
+		},
+		line: "POST /demo/matchmaking/api/v1/configs",
+		body: `{"odd":1}`,
+		want: "guid",
+	}, {
+		name:  "delete config",
+		reply: reply{status: 204},
+		call:  func(ctx context.Context, c *client.Client) (any, error) { return nil, c.DeleteConfig(ctx, "ranked") },
+		line:  "DELETE /demo/matchmaking/api/v1/configs/ranked",
+	}, {
+		name:  "put function",
+		reply: reply{status: 200},
+		call: func(ctx context.Context, c *client.Client) (any, error) {
+			return nil, c.PutFunction(ctx, "duel", "main one", strings.NewReader("archive"))
+		},
+		line:   "PUT /demo/matchmaking/api/v1/functions/duel?implementation=main+one",
+		header: map[string]string{"Content-Type": "application/octet-stream", "Content-Length": "7"},
+		body:   "archive",
+	}, {
+		name:  "list functions",
+		reply: reply{status: 200, body: `{"functions":[{"name":"duel","md5Hash":"ab","status":{"state":"Running","instances":[{"state":"Waiting","name":"duel-1"}]}}]}`},
+		call:  func(ctx context.Context, c *client.Client) (any, error) { return c.GetFunctions(ctx) },
+		line:  "GET /demo/matchmaking/api/v1/functions",
+		want: []client.Function{{Name: "duel", MD5: "ab", Status: client.FunctionStatus{
+			State: client.Running, Instances: []client.FunctionInstance{{Name: "duel-1", State: "Waiting"}}}}},
+	}, {
+		name:  "get function",
+		reply: reply{status: 200, body: `{"name":"duel"}`},
+		call:  func(ctx context.Context, c *client.Client) (any, error) { return c.GetFunction(ctx, "duel") },
+		line:  "GET /demo/matchmaking/api/v1/functions/duel",
+		want:  &client.Function{Name: "duel"},
+	}, {
+		name:  "function log",
+		reply: reply{status: 200, body: `{"logs":{"duel-1":"a\nb"}}`},
+		call:  func(ctx context.Context, c *client.Client) (any, error) { return c.GetFunctionLog(ctx, "duel", 0) },
+		line:  "GET /demo/matchmaking/api/v1/functions/duel/log",
+		want:  map[string]string{"duel-1": "a\nb"},
+	}, {
+		name:  "function log of a minute",
+		reply: reply{status: 200, body: `{"logs":{}}`},
+		call:  func(ctx context.Context, c *client.Client) (any, error) { return c.GetFunctionLog(ctx, "duel", 60e9) },
+		line:  "GET /demo/matchmaking/api/v1/functions/duel/log?seconds=60",
+		want:  map[string]string{},
+	}, {
+		name:  "function log from a position",
+		reply: reply{status: 200, body: `{"logs":{}}`, header: map[string]string{"X-Log-Position": "12"}},
+		call: func(ctx context.Context, c *client.Client) (any, error) {
+			_, next, err := c.GetFunctionLogAfter(ctx, "duel", 0, "7")
+			return next, err
+		},
+		line: "GET /demo/matchmaking/api/v1/functions/duel/log?after=7",
+		want: "12",
+	}, {
+		name:  "delete function",
+		reply: reply{status: 204},
+		call:  func(ctx context.Context, c *client.Client) (any, error) { return nil, c.DeleteFunction(ctx, "duel") },
+		line:  "DELETE /demo/matchmaking/api/v1/functions/duel",
+	}, {
+		name:  "restart functions",
+		reply: reply{status: 200, body: `{"functions":[{"name":"duel","state":"Pending"}]}`},
+		call:  func(ctx context.Context, c *client.Client) (any, error) { return c.RestartFunctions(ctx, "duel") },
+		line:  "POST /demo/matchmaking/api/v1/functions/actions/restart",
+		body:  `{"functions":["duel"]}`,
+		want:  []client.FunctionRestart{{Name: "duel", State: client.Pending}},
+	}, {
+		name:  "create backfill",
+		reply: reply{status: 201, body: `{"Id":"b1"}`},
+		call: func(ctx context.Context, c *client.Client) (any, error) {
+			return c.CreateBackfill(ctx, client.BackfillRequest{Connection: "10.0.0.1:7000",
+				Attributes: map[string]float64{"room": 2}, Properties: map[string][]byte{"k": {0}}})
+		},
+		line: "POST /demo/matchmaking/api/v2/backfill",
+		body: `{"Connection":"10.0.0.1:7000","attributes":{"room":2},"properties":{"k":"AA=="}}`,
+		want: "b1",
+	}, {
+		name:  "create backfill, id in an object",
+		reply: reply{status: 201, body: `{"id":{"id":"b1"}}`},
+		call: func(ctx context.Context, c *client.Client) (any, error) {
+			return c.CreateBackfill(ctx, client.BackfillRequest{})
+		},
+		line: "POST /demo/matchmaking/api/v2/backfill",
+		body: `{}`,
+		want: "b1",
+	}, {
+		name:  "approve backfill",
+		reply: reply{status: 200, body: `{"Id":"b1","Created":5,"RecordVersion":2,"Connection":null,"attributes":{"room":1}}`},
+		call:  func(ctx context.Context, c *client.Client) (any, error) { return c.ApproveBackfill(ctx, "b1") },
+		line:  "POST /demo/matchmaking/api/v2/backfill/b1/approvals",
+		want:  &client.BackfillTicket{ID: "b1", Created: 5, RecordVersion: 2, Attributes: map[string]float64{"room": 1}},
+	}, {
+		name:  "update backfill",
+		reply: reply{status: 200},
+		call: func(ctx context.Context, c *client.Client) (any, error) {
+			return nil, c.UpdateBackfill(ctx, client.BackfillTicket{ID: "b1", Created: 5, RecordVersion: 2, Connection: "c"})
+		},
+		line: "PUT /demo/matchmaking/api/v2/backfill/b1",
+		body: `{"Id":"b1","Created":5,"RecordVersion":2,"Connection":"c"}`,
+	}, {
+		name:  "delete backfill",
+		reply: reply{status: 204},
+		call:  func(ctx context.Context, c *client.Client) (any, error) { return nil, c.DeleteBackfill(ctx, "b1") },
+		line:  "DELETE /demo/matchmaking/api/v2/backfill/b1",
+	}, {
+		name:  "backfill v1",
+		reply: reply{status: 200, body: `{"assignedTickets":[{"id":"t1"}],"assignmentProperties":{"a":1},"error":""}`},
+		call: func(ctx context.Context, c *client.Client) (any, error) {
+			return c.BackfillV1(ctx, client.BackfillV1Request{Connection: "c", Function: client.FunctionTarget{Name: "duel"}})
+		},
+		line: "POST /demo/matchmaking/api/v1/backfill",
+		body: `{"connection":"c","function":{"name":"duel"}}`,
+		want: &client.BackfillV1Result{AssignedTickets: []client.Ticket{{ID: "t1"}}, AssignmentProperties: client.Object(`{"a":1}`)},
+	}}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			s := newService(t, test.reply)
+			c, _ := newClient(t, s)
+			got, err := test.call(t.Context(), c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !reflect.DeepEqual(got, test.want) {
+				t.Errorf("the call returned\n%+v, want\n%+v", got, test.want)
+			}
+			heard := s.requests()
+			if len(heard) != 1 || heard[0].Line != test.line {
+				t.Fatalf("the service heard %+v, want one %s", heard, test.line)
+			}
+			if got := heard[0].Header.Get("Authorization"); got != "Bearer the-token" {
+				t.Errorf("Authorization: %q", got)
+			}
+			for name, want := range test.header {
+				if got := heard[0].Header.Get(name); got != want {
+					t.Errorf("%s: %q, want %q", name, got, want)
+				}
+			}
+			if heard[0].Header.Get("Content-Type") == "application/octet-stream" {
+				if heard[0].Body != test.body {
+					t.Errorf("body %q, want %q", heard[0].Body, test.body)
+				}
+			} else if got := asJSON(t, heard[0].Body); !reflect.DeepEqual(got, asJSON(t, test.body)) {
+				t.Errorf("body %s, want %s", heard[0].Body, test.body)
+			}
+		})
+	}
+}

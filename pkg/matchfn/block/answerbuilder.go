@@ -1,0 +1,178 @@
+package block
+
+import (
+	"bytes"
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+)
+
+// AnswerBuilder writes answers, one after another, into memory that it keeps.
+// The zero value is ready. It does not check what it is told: the runner does.
+type AnswerBuilder struct {
+	teams     []uint32 // where each team's tickets end
+	proposals []uint32 // where each proposal's teams end
+	tickets   []uint32
+	scores    []float64
+	parts     []part
+	data      []byte
+	out       []byte
+}
+
+// part is one record of the section of parts, laid out as in the format.
+type part struct {
+	proposal uint32
+	field    Field
+	subject  uint32
+	name     uint32 // length of the name, the first bytes of the part's data
+	start    uint32
+	size     uint32
+}
+
+// Reset forgets everything that was proposed.
+func (b *AnswerBuilder) Reset() {
+	b.teams, b.proposals, b.tickets = b.teams[:0], b.proposals[:0], b.tickets[:0]
+	b.scores, b.parts, b.data = b.scores[:0], b.parts[:0], b.data[:0]
+}
+
+// Len returns the number of proposals.
+func (b *AnswerBuilder) Len() int { return len(b.proposals) }
+
+// Propose begins a proposal and returns its number, from 0.
+func (b *AnswerBuilder) Propose(score float64) int {
+	b.proposals = append(b.proposals, uint32(len(b.teams)))
+	b.scores = append(b.scores, score)
+	return len(b.proposals) - 1
+}
+
+// Team adds a team to the proposal begun last and returns its number within
+// the proposal, from 0. Without a proposal it does nothing.
+func (b *AnswerBuilder) Team(tickets ...uint32) int {
+	last := len(b.proposals) - 1
+	if last < 0 {
+		return 0
+	}
+	b.tickets = append(b.tickets, tickets...)
+	b.teams = append(b.teams, uint32(len(b.tickets)))
+	first := uint32(0)
+	if last > 0 {
+		first = b.proposals[last-1]
+	}
+	b.proposals[last] = uint32(len(b.teams))
+	return len(b.teams) - int(first) - 1
+}
+
+// Set adds a part to any proposal so far. Said twice, the later value holds.
+func (b *AnswerBuilder) Set(proposal int, field Field, subject uint32, name string, value []byte) {
+	start := len(b.data)
+	b.data = append(append(b.data, name...), value...)
+	b.parts = append(b.parts, part{
+		proposal: uint32(proposal),
+		field:    field,
+		subject:  subject,
+		name:     uint32(len(name)),
+		start:    uint32(start),
+		size:     uint32(len(b.data) - start),
+	})
+}
+
+// SetNumber is Set with the eight bytes of a float64.
+func (b *AnswerBuilder) SetNumber(proposal int, field Field, subject uint32, name string, value float64) {
+	var bits [8]byte
+	le.PutUint64(bits[:], math.Float64bits(value))
+	b.Set(proposal, field, subject, name, bits[:])
+}
+
+// Fail returns the answer of a run that failed: no proposals, and why. The text
+// is cut to MaxError bytes and made valid UTF-8. It is valid until the next
+// call of Fail or Finish.
+func (b *AnswerBuilder) Fail(text string) []byte {
+	text = strings.ToValidUTF8(text, "\uFFFD")
+	if len(text) > MaxError {
+		text = strings.ToValidUTF8(text[:MaxError], "")
+	}
+	if text == "" {
+		text = "failed without saying why"
+	}
+	return b.write([]output{{kindError, []byte(text)}})
+}
+
+// Finish returns the answer. It is valid until the next call of Fail or Finish.
+func (b *AnswerBuilder) Finish() []byte {
+	b.sortParts()
+	sections := make([]output, 0, 6)
+	if len(b.proposals) > 0 {
+		sections = append(sections, output{kindTeams, bytesOf(b.teams)})
+		if !b.plain() {
+			sections = append(sections, output{kindProposals, bytesOf(b.proposals)})
+		}
+		sections = append(sections, output{kindTickets, bytesOf(b.tickets)})
+		if slices.ContainsFunc(b.scores, func(s float64) bool { return s != 0 }) {
+			sections = append(sections, output{kindScores, bytesOf(b.scores)})
+		}
+	}
+	if len(b.parts) > 0 {
+		sections = append(sections, output{kindParts, bytesOf(b.parts)}, output{kindData, b.data})
+	}
+	return b.write(sections)
+}
+
+// plain reports whether every proposal is one team, which then needs no saying.
+func (b *AnswerBuilder) plain() bool {
+	if len(b.teams) != len(b.proposals) {
+		return false
+	}
+	for i, end := range b.proposals {
+		if end != uint32(i+1) {
+			return false
+		}
+	}
+	return true
+}
+
+// sortParts brings the parts into the order of the format and keeps the last
+// of those that say the same thing.
+func (b *AnswerBuilder) sortParts() {
+	order := func(p, q part) int {
+		if c := cmp.Or(cmp.Compare(p.proposal, q.proposal), cmp.Compare(p.field, q.field), cmp.Compare(p.subject, q.subject)); c != 0 {
+			return c
+		}
+		return bytes.Compare(b.data[p.start:p.start+p.name], b.data[q.start:q.start+q.name])
+	}
+	slices.SortStableFunc(b.parts, order)
+	kept := b.parts[:0]
+	for _, p := range b.parts {
+		if n := len(kept); n > 0 && order(kept[n-1], p) == 0 {
+			kept = kept[:n-1]
+		}
+		kept = append(kept, p)
+	}
+	b.parts = kept
+}
+
+type output struct {
+	kind uint32
+	data []byte
+}
+
+func (b *AnswerBuilder) write(sections []output) []byte {
+	table := headerSize
+	for _, s := range sections {
+		table += align8(len(s.data))
+	}
+	size := table + len(sections)*entrySize
+	if cap(b.out) < size {
+		b.out = aligned(max(size, 2*cap(b.out)))
+	}
+	b.out = b.out[:size]
+	start := headerSize
+	for i, s := range sections {
+		putEntry(b.out[table+i*entrySize:], s.kind, 0, 0, start, len(s.data))
+		end := start + copy(b.out[start:], s.data)
+		start += align8(len(s.data))
+		clear(b.out[end:start])
+	}
+	putHeader(b.out, answerMagic, table, len(sections))
+	return b.out
+}

@@ -1,0 +1,196 @@
+package block_test
+
+import (
+	"iter"
+	"math"
+	"strconv"
+
+	"matchmaker.dev/pkg/matchfn/block"
+)
+
+// The descriptions of vectors. null is a missing value, bytes are Base64, and
+// 64-bit integers are strings, because many readers of JSON cut them.
+
+type requestDescription struct {
+	Refused   string              `json:"refused,omitempty"`
+	Now       string              `json:"now,omitempty"`
+	Seed      string              `json:"seed,omitempty"`
+	Budget    uint32              `json:"budget,omitempty"`
+	Config    string              `json:"config,omitempty"`
+	Created   []*float64          `json:"created,omitempty"`
+	Wait      []*float64          `json:"wait,omitempty"`
+	Columns   *columnsDescription `json:"tickets,omitempty"`
+	Backfills *columnsDescription `json:"backfills,omitempty"`
+}
+
+type columnsDescription struct {
+	Count      int                     `json:"count"`
+	Created    []*float64              `json:"created,omitempty"`
+	Version    []string                `json:"version,omitempty"`
+	Connection [][]byte                `json:"connection,omitempty"`
+	Attributes []namedColumn[*float64] `json:"attributes,omitempty"`
+	Properties []namedColumn[[]byte]   `json:"properties,omitempty"`
+	Pools      []namedColumn[uint32]   `json:"pools,omitempty"`
+}
+
+type namedColumn[T any] struct {
+	Name   string `json:"name"`
+	Values []T    `json:"values"`
+}
+
+func describeRequest(b []byte) requestDescription {
+	r, err := block.ParseRequest(b)
+	if err == nil {
+		err = r.Check()
+	}
+	if err != nil {
+		return requestDescription{Refused: err.Error()}
+	}
+	d := requestDescription{
+		Now: strconv.FormatInt(r.Now, 10), Seed: strconv.FormatUint(r.Seed, 10), Budget: r.Budget,
+		Config: string(r.Config), Created: nullable(r.Created), Wait: nullable(r.Wait),
+		Columns: &columnsDescription{
+			Count:      r.Tickets,
+			Attributes: attributes(r.Attributes(), r.Attribute),
+			Properties: properties(r.Properties(), r.Property),
+			Pools:      pools(r.Pools(), r.Pool),
+		},
+	}
+	if r.Backfills > 0 {
+		d.Backfills = &columnsDescription{
+			Count:      r.Backfills,
+			Created:    nullable(r.BackfillCreated),
+			Connection: present(r.BackfillConnection()),
+			Attributes: attributes(r.BackfillAttributes(), r.BackfillAttribute),
+			Properties: properties(r.BackfillProperties(), r.BackfillProperty),
+			Pools:      pools(r.BackfillPools(), r.BackfillPool),
+		}
+		for _, v := range r.BackfillVersion {
+			d.Backfills.Version = append(d.Backfills.Version, strconv.FormatInt(v, 10))
+		}
+	}
+	return d
+}
+
+func attributes(names iter.Seq[string], get func(string) ([]float64, bool)) (out []namedColumn[*float64]) {
+	for name := range names {
+		values, _ := get(name)
+		out = append(out, namedColumn[*float64]{name, nullable(values)})
+	}
+	return out
+}
+
+func properties(names iter.Seq[string], get func(string) (block.Values, bool)) (out []namedColumn[[]byte]) {
+	for name := range names {
+		values, _ := get(name)
+		out = append(out, namedColumn[[]byte]{name, present(values)})
+	}
+	return out
+}
+
+func pools(names iter.Seq[string], get func(string) ([]uint32, bool)) (out []namedColumn[uint32]) {
+	for name := range names {
+		values, _ := get(name)
+		out = append(out, namedColumn[uint32]{name, values})
+	}
+	return out
+}
+
+func nullable(values []float64) []*float64 {
+	var out []*float64
+	for _, v := range values {
+		if math.IsNaN(v) {
+			out = append(out, nil)
+		} else {
+			out = append(out, &v)
+		}
+	}
+	return out
+}
+
+func present(values block.Values) [][]byte {
+	var out [][]byte
+	for i := range values.Len() {
+		v, ok := values.At(i)
+		if ok && v == nil {
+			v = []byte{}
+		}
+		out = append(out, v)
+	}
+	return out
+}
+
+type answerDescription struct {
+	// Tickets and Backfills are those of the request.
+	Tickets   int                   `json:"tickets"`
+	Backfills int                   `json:"backfills"`
+	Refused   string                `json:"refused,omitempty"`
+	Failure   string                `json:"failure,omitempty"`
+	Proposals []proposalDescription `json:"proposals,omitempty"`
+}
+
+type proposalDescription struct {
+	Score                float64           `json:"score"`
+	Teams                [][]uint32        `json:"teams"`
+	TeamNames            []string          `json:"teamNames,omitempty"`
+	Connection           string            `json:"connection,omitempty"`
+	Error                string            `json:"error,omitempty"`
+	AssignmentProperties string            `json:"assignmentProperties,omitempty"`
+	MatchProperties      string            `json:"matchProperties,omitempty"`
+	TicketProperties     map[uint32]string `json:"ticketProperties,omitempty"`
+	Region               string            `json:"region,omitempty"`
+	Fleet                string            `json:"fleet,omitempty"`
+	Profile              string            `json:"profile,omitempty"`
+	Backfill             *backfill         `json:"backfill,omitempty"`
+}
+
+type backfill struct {
+	Create     bool                `json:"create"`
+	Number     uint32              `json:"number"`
+	Attributes map[string]*float64 `json:"attributes,omitempty"`
+	Properties map[string][]byte   `json:"properties,omitempty"`
+	Remove     []string            `json:"remove,omitempty"`
+}
+
+func describeAnswer(b []byte, tickets, backfills int) answerDescription {
+	d := answerDescription{Tickets: tickets, Backfills: backfills}
+	a, err := block.ParseAnswer(b, tickets, backfills)
+	if err != nil {
+		d.Refused = err.Error()
+		return d
+	}
+	d.Failure = a.Failure
+	for p := range a.Len() {
+		out := proposalDescription{Score: a.Score(p)}
+		for team := range a.Teams(p) {
+			out.Teams = append(out.Teams, append([]uint32{}, a.Team(p, team)...))
+		}
+		if e := a.Extras(p); e != nil {
+			out.extras(e)
+		}
+		d.Proposals = append(d.Proposals, out)
+	}
+	return d
+}
+
+func (d *proposalDescription) extras(e *block.Extras) {
+	d.TeamNames, d.Connection, d.Error = e.TeamNames, e.Connection, e.Error
+	d.AssignmentProperties, d.MatchProperties = string(e.AssignmentProperties), string(e.MatchProperties)
+	d.Region, d.Fleet, d.Profile = e.Region, e.Fleet, e.Profile
+	if len(e.TicketProperties) > 0 {
+		d.TicketProperties = map[uint32]string{}
+	}
+	for _, p := range e.TicketProperties {
+		d.TicketProperties[p.Ticket] = string(p.JSON)
+	}
+	if e.Backfill == nil {
+		return
+	}
+	d.Backfill = &backfill{Create: e.Backfill.Create, Number: e.Backfill.Number, Attributes: map[string]*float64{}, Properties: map[string][]byte{}, Remove: e.Backfill.Remove}
+	for _, a := range e.Backfill.Attributes {
+		d.Backfill.Attributes[a.Name] = nullable([]float64{a.Value})[0]
+	}
+	for _, p := range e.Backfill.Properties {
+		d.Backfill.Properties[p.Name] = append([]byte{}, p.Value...)
+	}
+}

@@ -1,0 +1,284 @@
+package block
+
+import (
+	"errors"
+	"iter"
+	"math"
+	"unicode/utf8"
+
+	"matchmaker.dev/pkg/matchfn/internal/message"
+	"matchmaker.dev/pkg/matchfn/internal/scan"
+)
+
+// Request is a view of the request of one run: nothing is copied or decoded.
+// It is valid for as long as the block it was parsed from.
+type Request struct {
+	Meta
+	// Config is the config's settings, a JSON object; empty when it has none.
+	Config []byte
+	// Created is the tickets' creation times in Unix milliseconds.
+	Created []float64
+	// Wait is how long the tickets have waited, in seconds.
+	Wait []float64
+	// BackfillCreated is the backfill tickets' creation times in Unix milliseconds.
+	BackfillCreated []float64
+	// BackfillVersion is the backfill tickets' record versions.
+	BackfillVersion []int64
+
+	connections []byte
+	sections    []section
+}
+
+// ParseRequest views a block as a request. It checks the structure, so that
+// every column has its length and lies within the block; what the columns say
+// (ticket numbers, say) it believes: [Request.Check] does not.
+func ParseRequest(block []byte) (*Request, error) {
+	sections, err := parseTable(realign(block), requestMagic, nil)
+	if err != nil {
+		return nil, err
+	}
+	if len(sections) == 0 || sections[0].kind != kindMeta || len(sections[0].data) < metaSize {
+		return nil, errors.New("block: the first section is not a complete meta section")
+	}
+	meta := sections[0].data
+	r := &Request{sections: sections, Meta: Meta{
+		Now:       int64(le.Uint64(meta)),
+		Seed:      le.Uint64(meta[8:]),
+		Budget:    le.Uint32(meta[16:]),
+		Tickets:   int(le.Uint32(meta[20:])),
+		Backfills: int(le.Uint32(meta[24:])),
+	}}
+	for i, s := range sections[1:] {
+		if !r.fits(s) {
+			return nil, message.Errorf("block: section %d, kind %d %q, has %d bytes for %d tickets and %d backfill tickets",
+				i+1, s.kind, s.name, len(s.data), r.Tickets, r.Backfills)
+		}
+		r.take(s)
+	}
+	if len(r.Created) != r.Tickets || len(r.Wait) != r.Tickets {
+		return nil, errors.New("block: without the columns created and wait")
+	}
+	if len(r.BackfillCreated) != r.Backfills || len(r.BackfillVersion) != r.Backfills || len(r.connections) < r.Backfills*8 {
+		return nil, errors.New("block: without the backfill tickets' created, version and connection")
+	}
+	return r, nil
+}
+
+// fits reports whether a section is as long as its kind must be.
+func (r *Request) fits(s section) bool {
+	switch s.kind {
+	case kindCreated, kindWait, kindAttribute:
+		return len(s.data) == r.Tickets*8
+	case kindBackfillCreated, kindBackfillVersion, kindBackfillAttribute:
+		return len(s.data) == r.Backfills*8
+	case kindProperty:
+		return len(s.data) >= r.Tickets*8
+	case kindBackfillProperty, kindBackfillConnection:
+		return len(s.data) >= r.Backfills*8
+	case kindPool, kindBackfillPool:
+		return len(s.data)%4 == 0
+	}
+	return true
+}
+
+func (r *Request) take(s section) {
+	switch s.kind {
+	case kindConfig:
+		r.Config = s.data
+	case kindCreated:
+		r.Created = column[float64](s.data)
+	case kindWait:
+		r.Wait = column[float64](s.data)
+	case kindBackfillCreated:
+		r.BackfillCreated = column[float64](s.data)
+	case kindBackfillVersion:
+		r.BackfillVersion = column[int64](s.data)
+	case kindBackfillConnection:
+		r.connections = s.data
+	}
+}
+
+// Attributes yields the names of the tickets' attributes.
+func (r *Request) Attributes() iter.Seq[string] { return r.names(kindAttribute) }
+
+// Attribute returns the column of an attribute, NaN where a ticket has none;
+// nil and false when the request has no such column.
+func (r *Request) Attribute(name string) ([]float64, bool) {
+	data, ok := r.find(kindAttribute, name)
+	return column[float64](data), ok
+}
+
+// Properties yields the names of the tickets' properties.
+func (r *Request) Properties() iter.Seq[string] { return r.names(kindProperty) }
+
+// Property returns the column of a property.
+func (r *Request) Property(name string) (Values, bool) {
+	return r.values(kindProperty, name, r.Tickets)
+}
+
+// Pools yields the names of the pools of tickets.
+func (r *Request) Pools() iter.Seq[string] { return r.names(kindPool) }
+
+// Pool returns the numbers of a pool's tickets, ascending.
+func (r *Request) Pool(name string) ([]uint32, bool) {
+	data, ok := r.find(kindPool, name)
+	return column[uint32](data), ok
+}
+
+// BackfillConnection returns the connections of the backfill tickets; one that
+// is absent has a server that is still being allocated.
+func (r *Request) BackfillConnection() Values {
+	return Values{r.connections[:r.Backfills*8], r.connections[r.Backfills*8:]}
+}
+
+// BackfillAttributes yields the names of the backfill tickets' attributes.
+func (r *Request) BackfillAttributes() iter.Seq[string] { return r.names(kindBackfillAttribute) }
+
+// BackfillAttribute is Attribute for the backfill tickets.
+func (r *Request) BackfillAttribute(name string) ([]float64, bool) {
+	data, ok := r.find(kindBackfillAttribute, name)
+	return column[float64](data), ok
+}
+
+// BackfillProperties yields the names of the backfill tickets' properties.
+func (r *Request) BackfillProperties() iter.Seq[string] { return r.names(kindBackfillProperty) }
+
+// BackfillProperty is Property for the backfill tickets.
+func (r *Request) BackfillProperty(name string) (Values, bool) {
+	return r.values(kindBackfillProperty, name, r.Backfills)
+}
+
+// BackfillPools yields the names of the pools of backfill tickets.
+func (r *Request) BackfillPools() iter.Seq[string] { return r.names(kindBackfillPool) }
+
+// BackfillPool is Pool for the backfill tickets.
+func (r *Request) BackfillPool(name string) ([]uint32, bool) {
+	data, ok := r.find(kindBackfillPool, name)
+	return column[uint32](data), ok
+}
+
+func (r *Request) names(kind uint32) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for _, s := range r.sections {
+			if s.kind == kind && !yield(string(s.name)) {
+				return
+			}
+		}
+	}
+}
+
+func (r *Request) find(kind uint32, name string) ([]byte, bool) {
+	for _, s := range r.sections {
+		if s.kind == kind && string(s.name) == name {
+			return s.data, true
+		}
+	}
+	return nil, false
+}
+
+func (r *Request) values(kind uint32, name string, n int) (Values, bool) {
+	data, ok := r.find(kind, name)
+	if !ok {
+		return Values{}, false
+	}
+	return Values{data[:n*8], data[n*8:]}, true
+}
+
+// Values is a column of values of different lengths.
+type Values struct {
+	spans []byte
+	data  []byte
+}
+
+// Len returns how many values there are, those that are absent included.
+func (v Values) Len() int { return len(v.spans) / 8 }
+
+// At returns value i, or false when it is absent. It is a view: copy what is
+// to outlive the request.
+func (v Values) At(i int) ([]byte, bool) {
+	if i < 0 || i >= v.Len() {
+		return nil, false
+	}
+	start, size := uint64(le.Uint32(v.spans[i*8:])), uint64(le.Uint32(v.spans[i*8+4:]))
+	if start == absent || start+size > uint64(len(v.data)) {
+		return nil, false
+	}
+	return v.data[start : start+size : start+size], true
+}
+
+// Check verifies what ParseRequest believes: that names are UTF-8 and unique
+// within their kind, numbers in range and ascending, values within their data,
+// attributes and waits not infinite, and the config an object. Only tests and
+// tools need it: runners write requests that pass.
+func (r *Request) Check() error {
+	if len(r.Config) > 0 {
+		if err := scan.Object(r.Config); err != nil {
+			return message.Errorf("block: config %s", err)
+		}
+	}
+	seen := map[entryKey]bool{}
+	for i, s := range r.sections {
+		key := entryKey{s.kind, string(s.name)}
+		if s.kind <= kindBackfillPool && seen[key] {
+			return message.Errorf("block: section %d, kind %d %q, is there twice", i, s.kind, s.name)
+		}
+		seen[key] = true
+		if !utf8.Valid(s.name) {
+			return message.Errorf("block: the name of section %d is not UTF-8", i)
+		}
+		if err := r.check(s); err != nil {
+			return message.Errorf("block: section %d, kind %d %q: %s", i, s.kind, s.name, err)
+		}
+	}
+	return nil
+}
+
+func (r *Request) check(s section) error {
+	switch s.kind {
+	case kindCreated, kindWait, kindBackfillCreated:
+		return checkColumn(column[float64](s.data), false)
+	case kindAttribute, kindBackfillAttribute:
+		return checkColumn(column[float64](s.data), true)
+	case kindPool:
+		return checkPool(column[uint32](s.data), r.Tickets)
+	case kindBackfillPool:
+		return checkPool(column[uint32](s.data), r.Backfills)
+	case kindProperty:
+		return checkValues(s.data, r.Tickets)
+	case kindBackfillProperty, kindBackfillConnection:
+		return checkValues(s.data, r.Backfills)
+	}
+	return nil
+}
+
+func checkColumn(values []float64, missing bool) error {
+	for i, v := range values {
+		if math.IsInf(v, 0) || math.IsNaN(v) && !missing {
+			return message.Errorf("number %d is %v", i, v)
+		}
+	}
+	return nil
+}
+
+func checkPool(pool []uint32, n int) error {
+	for i, ticket := range pool {
+		if uint64(ticket) >= uint64(n) {
+			return message.Errorf("has number %d of %d", ticket, n)
+		}
+		if i > 0 && ticket <= pool[i-1] {
+			return message.Errorf("has number %d after %d", ticket, pool[i-1])
+		}
+	}
+	return nil
+}
+
+func checkValues(data []byte, n int) error {
+	v := Values{data[:n*8], data[n*8:]}
+	for i := range n {
+		start, size := le.Uint32(v.spans[i*8:]), le.Uint32(v.spans[i*8+4:])
+		if _, ok := v.At(i); !ok && (start != absent || size != 0) {
+			return message.Errorf("value %d, %d bytes at %d, lies outside", i, size, start)
+		}
+	}
+	return nil
+}

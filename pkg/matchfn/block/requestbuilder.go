@@ -1,0 +1,262 @@
+package block
+
+import (
+	"errors"
+	"math"
+	"unicode/utf8"
+
+	"matchmaker.dev/pkg/matchfn/internal/message"
+)
+
+// Meta is what a request says of its run.
+type Meta struct {
+	// Now is the time of the run in Unix milliseconds.
+	Now int64
+	// Seed is what the function may draw random numbers from.
+	Seed uint64
+	// Budget is how long the run may take, in milliseconds.
+	Budget uint32
+	// Tickets and Backfills are how many tickets and backfill tickets there
+	// are; the request names them by their numbers, from 0.
+	Tickets, Backfills int
+}
+
+// RequestBuilder writes requests, one after another, into one buffer that it
+// keeps. The zero value is ready: Start, then the columns in any order, then
+// Finish. Its own work does not allocate once the buffer has grown.
+//
+// A slice that a method returns is to be filled completely before the next
+// call: that call may move the buffer. It comes zeroed. Mistakes (a name
+// twice, a request longer than MaxRequest) are reported by Finish.
+type RequestBuilder struct {
+	buf     []byte
+	meta    Meta
+	entries []entry
+	names   map[entryKey]struct{}
+	created entry
+	wait    entry
+	err     error
+}
+
+type entry struct {
+	kind        uint32
+	name        string
+	start, size int
+}
+
+type entryKey struct {
+	kind uint32
+	name string
+}
+
+// Start begins a new request and gives up the one before.
+func (b *RequestBuilder) Start(m Meta) {
+	b.buf, b.entries, b.err = b.buf[:0], b.entries[:0], nil
+	if b.names == nil {
+		b.names = map[entryKey]struct{}{}
+	}
+	clear(b.names)
+	b.created, b.wait = entry{}, entry{}
+	b.meta = m
+	if m.Tickets < 0 || m.Backfills < 0 {
+		b.fail(message.Errorf("block: %d tickets, %d backfill tickets", m.Tickets, m.Backfills))
+		b.meta.Tickets, b.meta.Backfills = max(m.Tickets, 0), max(m.Backfills, 0)
+	}
+	b.extend(headerSize)
+	meta := b.section(kindMeta, "", metaSize)
+	le.PutUint64(meta, uint64(m.Now))
+	le.PutUint64(meta[8:], m.Seed)
+	le.PutUint32(meta[16:], m.Budget)
+	le.PutUint32(meta[20:], uint32(b.meta.Tickets))
+	le.PutUint32(meta[24:], uint32(b.meta.Backfills))
+	b.section(kindCreated, "", b.meta.Tickets*8)
+	b.created = b.last()
+	b.section(kindWait, "", b.meta.Tickets*8)
+	b.wait = b.last()
+}
+
+// Config sets the config's settings, a JSON object; without it the function
+// sees an empty one.
+func (b *RequestBuilder) Config(json []byte) {
+	copy(b.section(kindConfig, "", len(json)), json)
+}
+
+// Created returns the column of the tickets' creation times, in Unix
+// milliseconds. The column of waits follows from it in Finish.
+func (b *RequestBuilder) Created() []float64 {
+	return column[float64](b.bytes(b.created))
+}
+
+// Attribute adds a column with the tickets' values of an attribute, NaN for a
+// ticket that has none.
+func (b *RequestBuilder) Attribute(name string) []float64 {
+	return column[float64](b.section(kindAttribute, name, b.meta.Tickets*8))
+}
+
+// Property adds the tickets' values of a property; of reports false for a
+// ticket that has none. The value is copied before of is called again.
+func (b *RequestBuilder) Property(name string, of func(ticket int) ([]byte, bool)) {
+	b.values(kindProperty, name, b.meta.Tickets, of)
+}
+
+// Pool adds a pool of n tickets: their numbers, ascending, each once.
+func (b *RequestBuilder) Pool(name string, n int) []uint32 {
+	return column[uint32](b.section(kindPool, name, max(n, 0)*4))
+}
+
+// BackfillCreated is Created for the backfill tickets; it may be called once.
+func (b *RequestBuilder) BackfillCreated() []float64 {
+	return column[float64](b.section(kindBackfillCreated, "", b.meta.Backfills*8))
+}
+
+// BackfillVersion adds the backfill tickets' record versions.
+func (b *RequestBuilder) BackfillVersion() []int64 {
+	return column[int64](b.section(kindBackfillVersion, "", b.meta.Backfills*8))
+}
+
+// BackfillConnection adds the backfill tickets' connections; of reports false
+// where the server is still being allocated.
+func (b *RequestBuilder) BackfillConnection(of func(backfill int) ([]byte, bool)) {
+	b.values(kindBackfillConnection, "", b.meta.Backfills, of)
+}
+
+// BackfillAttribute is Attribute for the backfill tickets.
+func (b *RequestBuilder) BackfillAttribute(name string) []float64 {
+	return column[float64](b.section(kindBackfillAttribute, name, b.meta.Backfills*8))
+}
+
+// BackfillProperty is Property for the backfill tickets.
+func (b *RequestBuilder) BackfillProperty(name string, of func(backfill int) ([]byte, bool)) {
+	b.values(kindBackfillProperty, name, b.meta.Backfills, of)
+}
+
+// BackfillPool is Pool for the backfill tickets.
+func (b *RequestBuilder) BackfillPool(name string, n int) []uint32 {
+	return column[uint32](b.section(kindBackfillPool, name, max(n, 0)*4))
+}
+
+// Finish returns the finished request. It is valid until the next Start.
+func (b *RequestBuilder) Finish() ([]byte, error) {
+	if b.err != nil {
+		return nil, b.err
+	}
+	if b.meta.Backfills > 0 {
+		for _, kind := range []uint32{kindBackfillCreated, kindBackfillVersion, kindBackfillConnection} {
+			if _, ok := b.names[entryKey{kind: kind}]; !ok {
+				return nil, message.Errorf("block: %d backfill tickets without section %d", b.meta.Backfills, kind)
+			}
+		}
+	}
+	created, wait := b.Created(), column[float64](b.bytes(b.wait))
+	for i, c := range created {
+		wait[i] = max(0, (float64(b.meta.Now)-c)/1000)
+	}
+	nameBytes := 0
+	for _, e := range b.entries {
+		nameBytes += len(e.name)
+	}
+	table := align8(len(b.buf))
+	name := table + len(b.entries)*entrySize
+	b.extend(align8(name + nameBytes - table))
+	if b.err != nil {
+		return nil, b.err
+	}
+	for i, e := range b.entries {
+		putEntry(b.buf[table+i*entrySize:], e.kind, name, len(e.name), e.start, e.size)
+		copy(b.buf[name:], e.name)
+		name += len(e.name)
+	}
+	putHeader(b.buf, requestMagic, table, len(b.entries))
+	return b.buf, nil
+}
+
+// values writes a section of values of different lengths: a start and a length
+// for each of n, then the bytes.
+func (b *RequestBuilder) values(kind uint32, name string, n int, of func(int) ([]byte, bool)) {
+	b.section(kind, name, n*8)
+	if b.err != nil {
+		return
+	}
+	index := len(b.entries) - 1
+	e := b.entries[index]
+	base := e.start + e.size
+	for i := range n {
+		start, size := uint32(absent), 0
+		if value, ok := of(i); ok {
+			if len(b.buf)+len(value) > MaxRequest {
+				b.fail(errTooLong)
+				return
+			}
+			start, size = uint32(len(b.buf)-base), len(value)
+			b.reserve(len(b.buf) + size)
+			b.buf = append(b.buf, value...)
+		}
+		le.PutUint32(b.buf[e.start+i*8:], start)
+		le.PutUint32(b.buf[e.start+i*8+4:], uint32(size))
+	}
+	b.entries[index].size = len(b.buf) - e.start
+}
+
+var errTooLong = message.Errorf("block: a request of more than %d bytes", MaxRequest)
+
+// section appends a section of zero bytes.
+func (b *RequestBuilder) section(kind uint32, name string, size int) []byte {
+	key := entryKey{kind, name}
+	if _, ok := b.names[key]; ok {
+		b.fail(message.Errorf("block: section %d %q twice", kind, name))
+	}
+	if b.names == nil {
+		b.fail(errors.New("block: a section before Start"))
+		return make([]byte, size)
+	}
+	if len(name) > math.MaxUint16 || !utf8.ValidString(name) {
+		b.fail(message.Errorf("block: the name %q is too long or not UTF-8", name))
+	}
+	b.names[key] = struct{}{}
+	data := b.extend(size)
+	b.entries = append(b.entries, entry{kind, name, len(b.buf) - len(data), len(data)})
+	return data
+}
+
+func (b *RequestBuilder) last() entry {
+	return b.entries[len(b.entries)-1]
+}
+
+func (b *RequestBuilder) bytes(e entry) []byte {
+	if b.err != nil {
+		return aligned(e.size)
+	}
+	return b.buf[e.start : e.start+e.size]
+}
+
+// extend appends size zero bytes at the next multiple of eight. After an error
+// it returns bytes that belong to nothing, so that the caller can go on.
+func (b *RequestBuilder) extend(size int) []byte {
+	start := align8(len(b.buf))
+	if b.err == nil && start+size > MaxRequest {
+		b.fail(errTooLong)
+	}
+	if b.err != nil {
+		return aligned(size)
+	}
+	b.reserve(start + size)
+	old := len(b.buf)
+	b.buf = b.buf[:start+size]
+	clear(b.buf[old:])
+	return b.buf[start:]
+}
+
+// reserve makes room for a length of n in memory that begins at a multiple of eight.
+func (b *RequestBuilder) reserve(n int) {
+	if n <= cap(b.buf) {
+		return
+	}
+	grown := aligned(max(n, 2*cap(b.buf)))
+	b.buf = grown[:copy(grown, b.buf)]
+}
+
+func (b *RequestBuilder) fail(err error) {
+	if b.err == nil {
+		b.err = err
+	}
+}

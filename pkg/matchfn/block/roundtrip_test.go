@@ -1,0 +1,240 @@
+package block_test
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"matchmaker.dev/pkg/matchfn/block"
+)
+
+// everything writes a request that uses every kind of section.
+func everything(t *testing.T, b *block.RequestBuilder) []byte {
+	t.Helper()
+	b.Start(block.Meta{Now: 1_700_000_010_000, Seed: 1<<63 + 7, Budget: 5000, Tickets: 3, Backfills: 2})
+	b.Config([]byte(`{"window":50}`))
+	copy(b.Created(), []float64{1_700_000_000_000, 1_700_000_009_500, 1_700_000_011_000})
+	copy(b.Attribute("level"), []float64{1, math.NaN(), 3})
+	copy(b.Attribute("skill"), []float64{1200, -0.5, 1500})
+	properties := [][]byte{[]byte("abc"), nil, {}}
+	b.Property("loadout", func(i int) ([]byte, bool) { return properties[i], i != 1 })
+	copy(b.Pool("healers", 1), []uint32{2})
+	copy(b.Pool("tanks", 2), []uint32{0, 1})
+	copy(b.BackfillCreated(), []float64{1_700_000_000_001, 1_700_000_000_002})
+	copy(b.BackfillVersion(), []int64{1, 9_007_199_254_740_993})
+	b.BackfillConnection(func(i int) ([]byte, bool) { return []byte("10.0.0.1:7777"), i == 1 })
+	copy(b.BackfillAttribute("missing"), []float64{2, 1})
+	b.BackfillProperty("état", func(i int) ([]byte, bool) { return []byte{0, 255}, i == 0 })
+	copy(b.BackfillPool("open", 2), []uint32{0, 1})
+	out, err := b.Finish()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func TestRequestRoundTrip(t *testing.T) {
+	var b block.RequestBuilder
+	for range 2 { // the second one into the same buffer
+		r, err := block.ParseRequest(everything(t, &b))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := r.Check(); err != nil {
+			t.Fatal(err)
+		}
+		if r.Tickets != 3 || r.Backfills != 2 || r.Now != 1_700_000_010_000 || r.Seed != 1<<63+7 || r.Budget != 5000 {
+			t.Errorf("meta %+v", r.Meta)
+		}
+		if string(r.Config) != `{"window":50}` {
+			t.Errorf("config %s", r.Config)
+		}
+		if !slices.Equal(r.Wait, []float64{10, 0.5, 0}) {
+			t.Errorf("wait %v", r.Wait)
+		}
+		if got := slices.Collect(r.Attributes()); !slices.Equal(got, []string{"level", "skill"}) {
+			t.Errorf("attributes %q", got)
+		}
+		if level, ok := r.Attribute("level"); !ok || level[0] != 1 || !math.IsNaN(level[1]) || level[2] != 3 {
+			t.Errorf("level %v", level)
+		}
+		if _, ok := r.Attribute("missing"); ok {
+			t.Error("an attribute of backfill tickets is one of tickets")
+		}
+		loadout, ok := r.Property("loadout")
+		if !ok || loadout.Len() != 3 {
+			t.Fatalf("loadout has %d values", loadout.Len())
+		}
+		if v, ok := loadout.At(0); !ok || string(v) != "abc" {
+			t.Errorf("loadout 0 is %q, %v", v, ok)
+		}
+		if _, ok := loadout.At(1); ok {
+			t.Error("loadout 1 is there")
+		}
+		if v, ok := loadout.At(2); !ok || len(v) != 0 {
+			t.Errorf("loadout 2 is %q, %v", v, ok)
+		}
+		if _, ok := loadout.At(3); ok {
+			t.Error("loadout 3 is there")
+		}
+		if tanks, ok := r.Pool("tanks"); !ok || !slices.Equal(tanks, []uint32{0, 1}) {
+			t.Errorf("tanks %v", tanks)
+		}
+		if !slices.Equal(r.BackfillVersion, []int64{1, 9_007_199_254_740_993}) {
+			t.Errorf("versions %v", r.BackfillVersion)
+		}
+		if _, ok := r.BackfillConnection().At(0); ok {
+			t.Error("backfill 0 is connected")
+		}
+		if c, ok := r.BackfillConnection().At(1); !ok || string(c) != "10.0.0.1:7777" {
+			t.Errorf("backfill 1 is at %q", c)
+		}
+		state, ok := r.BackfillProperty("état")
+		if v, there := state.At(0); !ok || !there || !slices.Equal(v, []byte{0, 255}) {
+			t.Errorf("état %v", v)
+		}
+	}
+}
+
+func TestRequestBuilderMistakes(t *testing.T) {
+	for name, c := range map[string]struct {
+		do   func(b *block.RequestBuilder)
+		want string
+	}{
+		"twice": {func(b *block.RequestBuilder) {
+			b.Start(block.Meta{Tickets: 1})
+			b.Attribute("a")[0] = 1
+			b.Attribute("a")[0] = 1
+		}, `block: section 5 "a" twice`},
+		"too long": {func(b *block.RequestBuilder) {
+			b.Start(block.Meta{Tickets: 1})
+			b.Pool("p", block.MaxRequest/4)[0] = 1
+			b.Created()[0] = 1
+			b.Property("q", func(int) ([]byte, bool) { return nil, true })
+		}, "block: a request of more than 1073741824 bytes"},
+		"negative":   {func(b *block.RequestBuilder) { b.Start(block.Meta{Tickets: -1}) }, "block: -1 tickets, 0 backfill tickets"},
+		"incomplete": {func(b *block.RequestBuilder) { b.Start(block.Meta{Backfills: 1}) }, "block: 1 backfill tickets without section 8"},
+		"not UTF-8": {func(b *block.RequestBuilder) {
+			b.Start(block.Meta{})
+			b.Attribute("\xff")
+		}, `block: the name "\xff" is too long or not UTF-8`},
+		"not started": {func(b *block.RequestBuilder) { b.Pool("p", 1)[0] = 1 }, "block: a section before Start"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var b block.RequestBuilder
+			c.do(&b)
+			if _, err := b.Finish(); err == nil || err.Error() != c.want {
+				t.Errorf("%v, want %s", err, c.want)
+			}
+			// The mistake does not stick.
+			b.Start(block.Meta{})
+			if _, err := b.Finish(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+func TestAnswerRoundTrip(t *testing.T) {
+	var b block.AnswerBuilder
+	var r block.AnswerReader
+	for range 2 {
+		b.Reset()
+		b.Propose(1.5)
+		b.Team(0, 1)
+		p := b.Propose(-2)
+		b.Team(4)
+		b.Team()
+		if team := b.Team(3, 2); team != 2 {
+			t.Errorf("team %d", team)
+		}
+		b.Set(p, block.FieldTicketProperties, 4, "", []byte(`{"a":1}`))
+		b.Set(p, block.FieldTicketProperties, 2, "", []byte(`{"b":2}`))
+		b.Set(p, block.FieldRegion, 0, "", []byte("nowhere"))
+		b.Set(p, block.FieldRegion, 0, "", []byte("eu"))
+		b.Set(p, block.FieldTeamName, 2, "", []byte("red"))
+		b.Set(p, block.FieldBackfillUpdate, 1, "", nil)
+		b.SetNumber(p, block.FieldBackfillAttribute, 0, "missing", 1)
+		b.Set(p, block.FieldBackfillProperty, 0, "state", []byte{0})
+		b.Set(p, block.FieldBackfillRemove, 0, "old", nil)
+		b.Set(0, block.FieldError, 0, "", []byte("PoolTimeout"))
+		b.Propose(0)
+		b.Team(5)
+		a, err := r.Read(b.Finish(), 6, 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a.Len() != 3 || a.Score(0) != 1.5 || a.Score(1) != -2 {
+			t.Errorf("%d proposals, scores %v %v", a.Len(), a.Score(0), a.Score(1))
+		}
+		if !slices.Equal(a.Tickets(0), []uint32{0, 1}) || !slices.Equal(a.Tickets(1), []uint32{4, 3, 2}) || !slices.Equal(a.Tickets(2), []uint32{5}) {
+			t.Errorf("tickets %v %v %v", a.Tickets(0), a.Tickets(1), a.Tickets(2))
+		}
+		if a.Teams(1) != 3 || len(a.Team(1, 1)) != 0 || !slices.Equal(a.Team(1, 2), []uint32{3, 2}) {
+			t.Errorf("teams %v %v %v", a.Team(1, 0), a.Team(1, 1), a.Team(1, 2))
+		}
+		if e := a.Extras(0); e == nil || e.Error != "PoolTimeout" {
+			t.Errorf("extras of 0: %+v", e)
+		}
+		if e := a.Extras(2); e != nil {
+			t.Errorf("extras of 2: %+v", e)
+		}
+		e := a.Extras(1)
+		if e.Region != "eu" || !slices.Equal(e.TeamNames, []string{"", "", "red"}) {
+			t.Errorf("extras of 1: %+v", e)
+		}
+		if len(e.TicketProperties) != 2 || e.TicketProperties[0].Ticket != 2 || string(e.TicketProperties[0].JSON) != `{"b":2}` {
+			t.Errorf("ticket properties %+v", e.TicketProperties)
+		}
+		if f := e.Backfill; f.Create || f.Number != 1 || f.Attributes[0] != (block.BackfillAttribute{Name: "missing", Value: 1}) ||
+			f.Properties[0].Name != "state" || !slices.Equal(f.Remove, []string{"old"}) {
+			t.Errorf("backfill %+v", f)
+		}
+	}
+	if a, err := r.Read(b.Fail("no such pool \xff"), 6, 2); err != nil || a.Failure != "no such pool \uFFFD" || a.Len() != 0 {
+		t.Errorf("failure %+v, %v", a, err)
+	}
+	b.Reset()
+	if a, err := r.Read(b.Finish(), 0, 0); err != nil || a.Len() != 0 {
+		t.Errorf("empty answer %+v, %v", a, err)
+	}
+}
+
+// What a caller forgets to fill in must not be what another project's request
+// left in the buffer.
+func TestRequestBuilderLeavesNothingBehind(t *testing.T) {
+	var b block.RequestBuilder
+	everything(t, &b)
+	b.Start(block.Meta{Tickets: 5})
+	if got := b.Created(); slices.ContainsFunc(got, func(v float64) bool { return v != 0 }) {
+		t.Errorf("created %v", got)
+	}
+	for _, name := range []string{"a", "b"} {
+		if got := b.Attribute(name); slices.ContainsFunc(got, func(v float64) bool { return v != 0 }) {
+			t.Errorf("%s %v", name, got)
+		}
+	}
+	if got := b.Pool("p", 9); slices.ContainsFunc(got, func(v uint32) bool { return v != 0 }) {
+		t.Errorf("pool %v", got)
+	}
+}
+
+// Columns are used in place, and copied only where they are misaligned.
+func TestViews(t *testing.T) {
+	var b block.RequestBuilder
+	request := everything(t, &b)
+	shifted := append(make([]byte, 1, len(request)+1), request...)[1:]
+	for name, in := range map[string][]byte{"in place": request, "shifted": shifted} {
+		r, err := block.ParseRequest(in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Created[0] != 1_700_000_000_000 {
+			t.Errorf("%s: created %v", name, r.Created)
+		}
+		clear(in)
+		if inPlace := r.Created[0] == 0; inPlace != (name == "in place") {
+			t.Errorf("%s: created %v after the request was cleared", name, r.Created)
+		}
+	}
+}

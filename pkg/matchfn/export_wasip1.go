@@ -1,0 +1,68 @@
+//go:build wasip1
+
+package matchfn
+
+import (
+	"unsafe"
+
+	"matchmaker.dev/pkg/matchfn/block"
+)
+
+// module is what the exports work on. Exported functions have no receiver, so
+// this is the one place of the SDK where state belongs to the package.
+var module struct {
+	function *Function
+	request  []uint64 // words, so that it begins at a multiple of eight
+	manifest []byte
+}
+
+func export(f *Function) { module.function = f }
+
+// output writes to standard error, which is the function's log. The built-in
+// needs no package os.
+func output(text string) { print(text) }
+
+//go:wasmexport mm_abi
+func mmABI() uint32 { return block.Version }
+
+// mmAlloc returns where the host is to write a request of size bytes. It is
+// valid until the next call.
+//
+//go:wasmexport mm_alloc
+func mmAlloc(size uint32) uint32 {
+	if words := int(size/8) + 1; words > len(module.request) {
+		// A little more, since pools grow a little from run to run.
+		module.request = make([]uint64, words+words/8)
+	}
+	return uint32(uintptr(unsafe.Pointer(unsafe.SliceData(module.request))))
+}
+
+// mmRun answers the request of size bytes that the host has written.
+//
+//go:wasmexport mm_run
+func mmRun(size uint32) uint64 {
+	var failed block.AnswerBuilder
+	switch {
+	case module.function == nil:
+		return place(failed.Fail("this module registers no match function: call matchfn.Register"))
+	case uint64(size) > uint64(len(module.request))*8:
+		return place(failed.Fail("mm_run is given more bytes than mm_alloc was asked for"))
+	}
+	request := unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(module.request))), size)
+	return place(module.function.Answer(request))
+}
+
+//go:wasmexport mm_manifest
+func mmManifest() uint64 {
+	m := block.Manifest{EveryAttribute: true, EveryProperty: true}
+	if module.function != nil {
+		m = module.function.manifest
+	}
+	module.manifest = m.JSON()
+	return place(module.manifest)
+}
+
+// place says where bytes are: the address in the upper half, the length in the lower.
+func place(b []byte) uint64 {
+	return uint64(uintptr(unsafe.Pointer(unsafe.SliceData(b))))<<32 | uint64(len(b))
+}

@@ -1,0 +1,89 @@
+// Package message builds the texts of errors without package fmt, which with
+// what it needs (os, reflect) makes a small match function half as large again.
+package message
+
+import (
+	"errors"
+	"strconv"
+)
+
+// longest is how many bytes of a quoted text are shown.
+const longest = 60
+
+// Errorf returns an error with the text of Sprintf.
+func Errorf(format string, args ...any) error {
+	return errors.New(Sprintf(format, args...))
+}
+
+// Sprintf replaces the verbs of format with args: %q with a quoted string or
+// bytes, cut when long, and any other verb with a string, an error, a Stringer,
+// a boolean, an integer, a float64 or ticket numbers as they are. It knows no flags.
+func Sprintf(format string, args ...any) string {
+	var out []byte
+	for i := 0; i < len(format); i++ {
+		if format[i] != '%' || i+1 == len(format) || len(args) == 0 {
+			out = append(out, format[i])
+			continue
+		}
+		i++
+		out = appendArg(out, format[i] == 'q', args[0])
+		args = args[1:]
+	}
+	return string(out)
+}
+
+// Sprint returns args with spaces between them, as Sprintf writes them.
+func Sprint(args ...any) string {
+	var out []byte
+	for i, arg := range args {
+		if i > 0 {
+			out = append(out, ' ')
+		}
+		out = appendArg(out, false, arg)
+	}
+	return string(out)
+}
+
+func appendArg(out []byte, quote bool, arg any) []byte {
+	var text string
+	switch arg := arg.(type) {
+	case string:
+		text = arg
+	case []byte:
+		text = string(arg)
+	case error:
+		text = arg.Error()
+	case bool:
+		return strconv.AppendBool(out, arg)
+	case int:
+		return strconv.AppendInt(out, int64(arg), 10)
+	case int64:
+		return strconv.AppendInt(out, arg, 10)
+	case uint32:
+		return strconv.AppendUint(out, uint64(arg), 10)
+	case uint64:
+		return strconv.AppendUint(out, arg, 10)
+	case float64:
+		return strconv.AppendFloat(out, arg, 'g', -1, 64)
+	case []uint32:
+		out = append(out, '[')
+		for i, n := range arg {
+			if i > 0 {
+				out = append(out, ' ')
+			}
+			out = strconv.AppendUint(out, uint64(n), 10)
+		}
+		return append(out, ']')
+	case interface{ String() string }:
+		text = arg.String()
+	default:
+		text = "(?)"
+	}
+	if !quote {
+		return append(out, text...)
+	}
+	if len(text) > longest {
+		return append(strconv.AppendQuote(out, text[:longest]), "..."...)
+	}
+	return strconv.AppendQuote(out, text)
+}

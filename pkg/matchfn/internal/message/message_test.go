@@ -1,0 +1,30 @@
+package message_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"matchmaker.dev/pkg/matchfn/internal/message"
+)
+
+func TestSprintf(t *testing.T) {
+	got := message.Sprintf("%d %d %d %v %s %q %q %s%%", 1, uint32(2), uint64(3), 4.5, "a", "b\n", []byte("\xff"), errors.New("e"))
+	if want := `1 2 3 4.5 a "b\n" "\xff" e%%`; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	if got, want := message.Sprintf("%q", strings.Repeat("x", 100)), `"`+strings.Repeat("x", 60)+`"...`; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	if got := message.Errorf("100%").Error(); got != "100%" {
+		t.Error(got)
+	}
+}
+
+func TestSprint(t *testing.T) {
+	got := message.Sprint("a b", []byte("c"), errors.New("e"), true, -1, int64(-2), uint32(3), 0.25, []uint32{4, 5}, []uint32(nil), time.Second, struct{}{})
+	if want := "a b c e true -1 -2 3 0.25 [4 5] [] 1s (?)"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}

@@ -1,0 +1,125 @@
+package matchfn
+
+import (
+	"matchmaker.dev/pkg/matchfn/block"
+	"matchmaker.dev/pkg/matchfn/internal/message"
+)
+
+// Proposal is a match that a run suggests. Several proposals may use the same
+// ticket: the one with the higher score, then with the older ticket, wins, and
+// the others are dropped. Every proposal needs at least one ticket.
+//
+// Its methods return it, so that calls can be chained.
+type Proposal struct {
+	run    *Run
+	number int
+}
+
+// Propose suggests a match. Scores are compared with those of every other
+// config of the project; they must be finite, and higher is better. The
+// tickets are one team; name none and call Team for several.
+func (r *Run) Propose(score float64, tickets ...uint32) Proposal {
+	p := Proposal{r, r.out.Propose(score)}
+	if len(tickets) > 0 {
+		r.out.Team(tickets...)
+	}
+	return p
+}
+
+// Team adds a team; the name may be empty, and so may the team. Teams can be
+// added to the latest proposal only.
+func (p Proposal) Team(name string, tickets ...uint32) Proposal {
+	if p.number != p.run.out.Len()-1 {
+		p.run.fail(message.Errorf("a team %q is added to proposal %d after proposal %d was begun", name, p.number, p.run.out.Len()-1))
+		return p
+	}
+	team := p.run.out.Team(tickets...)
+	if name != "" {
+		p.set(block.FieldTeamName, uint32(team), "", []byte(name))
+	}
+	return p
+}
+
+// Connection is what the players are to connect to, instead of an allocated
+// server; at most 256 bytes.
+func (p Proposal) Connection(address string) Proposal {
+	return p.set(block.FieldConnection, 0, "", []byte(address))
+}
+
+// Error ends the tickets' matchmaking with this error, for example
+// "PoolTimeout"; at most 4096 bytes.
+func (p Proposal) Error(text string) Proposal {
+	return p.set(block.FieldError, 0, "", []byte(text))
+}
+
+// MatchProperties is a JSON object for all players and the game server; at
+// most 64 KiB.
+func (p Proposal) MatchProperties(json []byte) Proposal {
+	return p.set(block.FieldMatchProperties, 0, "", json)
+}
+
+// TicketProperties is a JSON object for one ticket of the proposal; at most 64 KiB.
+func (p Proposal) TicketProperties(ticket uint32, json []byte) Proposal {
+	return p.set(block.FieldTicketProperties, ticket, "", json)
+}
+
+// AssignmentProperties is the older form of MatchProperties: a JSON object
+// that every ticket gets as its own.
+func (p Proposal) AssignmentProperties(json []byte) Proposal {
+	return p.set(block.FieldAssignmentProperties, 0, "", json)
+}
+
+// Region asks for a game server there.
+func (p Proposal) Region(region string) Proposal {
+	return p.set(block.FieldRegion, 0, "", []byte(region))
+}
+
+// Fleet asks for a game server of another fleet than the config's.
+func (p Proposal) Fleet(fleet string) Proposal {
+	return p.set(block.FieldFleet, 0, "", []byte(fleet))
+}
+
+// Profile asks for a game server of another profile than the config's.
+func (p Proposal) Profile(profile string) Proposal {
+	return p.set(block.FieldProfile, 0, "", []byte(profile))
+}
+
+// CreateBackfill makes the match's server ask for more players from the start.
+func (p Proposal) CreateBackfill() Backfill {
+	p.set(block.FieldBackfillCreate, 0, "", nil)
+	return Backfill{p}
+}
+
+// UpdateBackfill sends the tickets to the server of a backfill ticket, instead
+// of an allocated one.
+func (p Proposal) UpdateBackfill(number uint32) Backfill {
+	p.set(block.FieldBackfillUpdate, number, "", nil)
+	return Backfill{p}
+}
+
+// Backfill is a backfill ticket that a proposal creates, or its changes to
+// one. What is not mentioned stays as it is.
+type Backfill struct{ proposal Proposal }
+
+// Attribute sets an attribute; NaN removes it.
+func (b Backfill) Attribute(name string, value float64) Backfill {
+	b.proposal.run.out.SetNumber(b.proposal.number, block.FieldBackfillAttribute, 0, name, value)
+	return b
+}
+
+// Property sets a property; at most 64 KiB.
+func (b Backfill) Property(name string, value []byte) Backfill {
+	b.proposal.set(block.FieldBackfillProperty, 0, name, value)
+	return b
+}
+
+// Remove removes a property.
+func (b Backfill) Remove(name string) Backfill {
+	b.proposal.set(block.FieldBackfillRemove, 0, name, nil)
+	return b
+}
+
+func (p Proposal) set(field block.Field, subject uint32, name string, value []byte) Proposal {
+	p.run.out.Set(p.number, field, subject, name, value)
+	return p
+}

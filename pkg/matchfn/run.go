@@ -1,0 +1,191 @@
+package matchfn
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"time"
+
+	"matchmaker.dev/pkg/matchfn/block"
+	"matchmaker.dev/pkg/matchfn/internal/message"
+)
+
+// Run is one run of a function: the tickets it is about, and the proposals it
+// makes. It is for one goroutine and must not be used after the function returned.
+type Run struct {
+	in       *block.Request
+	out      *block.AnswerBuilder
+	manifest *block.Manifest
+	rand     *rand.Rand
+	missing  []float64
+	err      error
+}
+
+// Tickets returns the number of tickets. Each is in at least one pool, if the
+// config has pools.
+func (r *Run) Tickets() int { return r.in.Tickets }
+
+// Created returns the tickets' creation times in Unix milliseconds.
+func (r *Run) Created() []float64 { return r.in.Created }
+
+// Wait returns how long the tickets have waited, in seconds, never negative.
+func (r *Run) Wait() []float64 { return r.in.Wait }
+
+// Attribute returns the column of an attribute: NaN where a ticket lacks it,
+// so all NaN for a name that no ticket has. "created" is an attribute.
+func (r *Run) Attribute(name string) []float64 {
+	if name == "created" {
+		return r.in.Created
+	}
+	r.declared("attribute", name, r.manifest.EveryAttribute, r.manifest.Attributes)
+	if values, ok := r.in.Attribute(name); ok {
+		return values
+	}
+	return r.nan(r.in.Tickets)
+}
+
+// Attributes returns the names of the attributes that came, "created" not among them.
+func (r *Run) Attributes() []string { return slices.Collect(r.in.Attributes()) }
+
+// Properties returns the names of the properties that came.
+func (r *Run) Properties() []string { return slices.Collect(r.in.Properties()) }
+
+// Property returns the column of an opaque property.
+func (r *Run) Property(name string) Property {
+	r.declared("property", name, r.manifest.EveryProperty, r.manifest.Properties)
+	values, _ := r.in.Property(name)
+	return Property{values}
+}
+
+// Property is a column of opaque values.
+type Property struct{ values block.Values }
+
+// Of returns the value of a ticket, or of a backfill ticket, and whether it
+// has one. It is a view of the request.
+func (p Property) Of(number uint32) ([]byte, bool) { return p.values.At(int(number)) }
+
+// Pools returns the names of the config's pools, ascending.
+func (r *Run) Pools() []string { return slices.Sorted(r.in.Pools()) }
+
+// Pool returns the numbers of a pool's tickets, ascending. A ticket may be in
+// several pools. A pool that the config lacks is empty and fails the run.
+func (r *Run) Pool(name string) []uint32 {
+	tickets, ok := r.in.Pool(name)
+	if !ok {
+		r.fail(message.Errorf("the config has no pool %q, only %s", name, list(r.Pools())))
+	}
+	return tickets
+}
+
+// Config returns the config's settings as JSON; empty when it has none. See
+// [Run.Settings], and package settings for decoding them into a struct.
+func (r *Run) Config() []byte { return r.in.Config }
+
+// Settings reads single settings.
+func (r *Run) Settings() *Settings { return NewSettings(r.in.Config) }
+
+// Now returns the time of the run.
+func (r *Run) Now() time.Time { return time.UnixMilli(r.in.Now).UTC() }
+
+// Budget returns how long the run may take; after that it is killed and
+// nothing of it counts.
+func (r *Run) Budget() time.Duration { return time.Duration(r.in.Budget) * time.Millisecond }
+
+// Rand returns the run's source of random numbers, always the same one. It is
+// seeded by the request: a run can be repeated.
+func (r *Run) Rand() *rand.Rand {
+	if r.rand == nil {
+		r.rand = rand.New(rand.NewPCG(r.in.Seed, 0)) //nolint:gosec // a seed that can be repeated, no secret
+	}
+	return r.rand
+}
+
+// Log writes a line to the function's log, natively to standard output: the
+// arguments with spaces between them. It is for strings, []byte with text,
+// errors, booleans, int, int64, uint32, uint64, float64, []uint32, and what has
+// a String method. Package fmt can do more, and makes the module half as large again.
+func (r *Run) Log(args ...any) { output(message.Sprint(args...) + "\n") }
+
+// Backfills returns the number of backfill tickets: servers with games that
+// want more players. They have numbers, from 0, as tickets have.
+func (r *Run) Backfills() int { return r.in.Backfills }
+
+// BackfillCreated is Created for the backfill tickets.
+func (r *Run) BackfillCreated() []float64 { return r.in.BackfillCreated }
+
+// BackfillVersion returns the backfill tickets' record versions. A proposal
+// counts only if the backfill ticket still has this version.
+func (r *Run) BackfillVersion() []int64 { return r.in.BackfillVersion }
+
+// BackfillConnection returns the address of a backfill ticket's server, false
+// while that is still being allocated.
+func (r *Run) BackfillConnection(number uint32) (string, bool) {
+	connection, ok := r.in.BackfillConnection().At(int(number))
+	return string(connection), ok
+}
+
+// BackfillAttribute is Attribute for the backfill tickets.
+func (r *Run) BackfillAttribute(name string) []float64 {
+	if name == "created" {
+		return r.in.BackfillCreated
+	}
+	r.declared("attribute", name, r.manifest.EveryAttribute, r.manifest.Attributes)
+	if values, ok := r.in.BackfillAttribute(name); ok {
+		return values
+	}
+	return r.nan(r.in.Backfills)
+}
+
+// BackfillAttributes is Attributes for the backfill tickets.
+func (r *Run) BackfillAttributes() []string { return slices.Collect(r.in.BackfillAttributes()) }
+
+// BackfillProperties is Properties for the backfill tickets.
+func (r *Run) BackfillProperties() []string { return slices.Collect(r.in.BackfillProperties()) }
+
+// BackfillProperty is Property for the backfill tickets.
+func (r *Run) BackfillProperty(name string) Property {
+	r.declared("property", name, r.manifest.EveryProperty, r.manifest.Properties)
+	values, _ := r.in.BackfillProperty(name)
+	return Property{values}
+}
+
+// BackfillPools is Pools for the backfill tickets.
+func (r *Run) BackfillPools() []string { return slices.Sorted(r.in.BackfillPools()) }
+
+// BackfillPool is Pool for the backfill tickets, except that a pool may be
+// lacking: configs without backfill have none.
+func (r *Run) BackfillPool(name string) []uint32 {
+	numbers, _ := r.in.BackfillPool(name)
+	return numbers
+}
+
+// nan returns n times NaN. Callers share it, as they share the other columns.
+func (r *Run) nan(n int) []float64 {
+	for len(r.missing) < n {
+		r.missing = append(r.missing, math.NaN())
+	}
+	return r.missing[:n:n]
+}
+
+// declared fails the run when the function reads what its manifest does not
+// name: that would be missing everywhere but in a careless test.
+func (r *Run) declared(what, name string, every bool, names []string) {
+	if !every && !slices.Contains(names, name) {
+		r.fail(message.Errorf("the %s %q is read but was not declared: name it in Register", what, name))
+	}
+}
+
+// fail keeps the first mistake.
+func (r *Run) fail(err error) {
+	if r.err == nil {
+		r.err = err
+	}
+}
+
+func list(names []string) string {
+	if len(names) == 0 {
+		return "none"
+	}
+	return strings.Join(names, ", ")
+}

@@ -1,0 +1,197 @@
+package matchfn
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"matchmaker.dev/pkg/matchfn/internal/message"
+	"matchmaker.dev/pkg/matchfn/internal/scan"
+)
+
+// Settings reads single values of a config's settings without encoding/json,
+// which would make the module half as large again. Paths are member names with
+// dots between them ("teams.size"), and list elements are named by their
+// number ("maps.0"). A value that is absent or null is the default.
+//
+// The first mistake in the settings is kept, and every later value is the
+// default: read all of them, then return [Settings.Err].
+type Settings struct {
+	raw []byte
+	err error
+}
+
+// NewSettings reads a JSON object; no text is an empty one.
+func NewSettings(json []byte) *Settings {
+	if len(json) == 0 {
+		return &Settings{raw: []byte("{}")}
+	}
+	if err := scan.Object(json); err != nil {
+		return &Settings{raw: []byte("{}"), err: message.Errorf("settings: the text %s", err)}
+	}
+	return &Settings{raw: json}
+}
+
+// Err returns the first mistake, in words for the author of the config.
+func (s *Settings) Err() error { return s.err }
+
+// Fail adds a mistake that only the function can see, such as a number out of
+// range: Fail("window", "must be positive").
+func (s *Settings) Fail(path, reason string) {
+	if s.err == nil {
+		s.err = message.Errorf("settings: %q %s", path, reason)
+	}
+}
+
+// Float returns a number.
+func (s *Settings) Float(path string, absent float64) float64 {
+	raw := s.get(path, scan.KindNumber)
+	if raw == nil {
+		return absent
+	}
+	value, err := strconv.ParseFloat(string(raw), 64)
+	if err != nil {
+		s.Fail(path, "is too large a number")
+		return absent
+	}
+	return value
+}
+
+// Int returns a number that has no fraction.
+func (s *Settings) Int(path string, absent int) int {
+	value := s.Float(path, float64(absent))
+	if value != float64(int(value)) {
+		s.Fail(path, "must be a whole number")
+		return absent
+	}
+	return int(value)
+}
+
+// String returns a string.
+func (s *Settings) String(path, absent string) string {
+	raw := s.get(path, scan.KindString)
+	if raw == nil {
+		return absent
+	}
+	return scan.Unquote(raw)
+}
+
+// Bool returns true or false.
+func (s *Settings) Bool(path string, absent bool) bool {
+	raw := s.get(path, scan.KindBool)
+	if raw == nil {
+		return absent
+	}
+	return raw[0] == 't'
+}
+
+// Strings returns a list of strings, nil when absent.
+func (s *Settings) Strings(path string) []string {
+	var values []string
+	for i := range s.Len(path) {
+		values = append(values, s.String(path+"."+strconv.Itoa(i), ""))
+	}
+	return values
+}
+
+// Floats returns a list of numbers, nil when absent.
+func (s *Settings) Floats(path string) []float64 {
+	var values []float64
+	for i := range s.Len(path) {
+		values = append(values, s.Float(path+"."+strconv.Itoa(i), 0))
+	}
+	return values
+}
+
+// Len returns the length of a list, 0 when absent.
+func (s *Settings) Len(path string) int {
+	n := 0
+	scan.Elements(s.get(path, scan.KindArray), func([]byte) bool { n++; return true })
+	return n
+}
+
+// Has reports whether there is a value other than null.
+func (s *Settings) Has(path string) bool { return s.find(path) != nil }
+
+// Names returns the names of an object's members in order, none when absent.
+// The path "" is the settings themselves.
+func (s *Settings) Names(path string) []string {
+	raw := s.raw
+	if path != "" {
+		raw = s.get(path, scan.KindObject)
+	}
+	var names []string
+	scan.Members(raw, func(name string, _ []byte) bool {
+		names = append(names, name)
+		return true
+	})
+	return names
+}
+
+// Only refuses settings with other members than these: a misspelt name is
+// better refused than left out of account.
+func (s *Settings) Only(names ...string) {
+	for _, name := range s.Names("") {
+		if !slices.Contains(names, name) {
+			s.Fail(name, "is not a setting of this function, which has "+list(names))
+		}
+	}
+}
+
+// get returns the value at path, or nil when it is absent or of another kind,
+// which is a mistake.
+func (s *Settings) get(path string, want scan.Kind) []byte {
+	raw := s.find(path)
+	if raw == nil || s.err != nil {
+		return nil
+	}
+	if kind := scan.KindOf(raw); kind != want {
+		s.Fail(path, message.Sprintf("must be %s, not %s", string(want), string(kind)))
+		return nil
+	}
+	return raw
+}
+
+// find returns the value at path, or nil when it is absent or null.
+func (s *Settings) find(path string) []byte {
+	raw := s.raw
+	for step := range strings.SplitSeq(path, ".") {
+		raw = child(raw, step)
+		if raw == nil {
+			return nil
+		}
+	}
+	if scan.KindOf(raw) == scan.KindNull {
+		return nil
+	}
+	return raw
+}
+
+// child returns a member of an object or an element of a list, nil when absent.
+// Of members that are there twice it is the last, as in encoding/json.
+func child(raw []byte, step string) []byte {
+	var found []byte
+	switch scan.KindOf(raw) {
+	case scan.KindObject:
+		scan.Members(raw, func(name string, value []byte) bool {
+			if name == step {
+				found = value
+			}
+			return true
+		})
+	case scan.KindArray:
+		want, err := strconv.Atoi(step)
+		if err != nil {
+			return nil
+		}
+		i := 0
+		scan.Elements(raw, func(value []byte) bool {
+			if i == want {
+				found = value
+			}
+			i++
+			return found == nil
+		})
+	}
+	return found
+}

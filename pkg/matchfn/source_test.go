@@ -1,0 +1,30 @@
+package matchfn_test
+
+import (
+	"io/fs"
+	"os"
+	"testing"
+
+	"matchmaker.dev/pkg/matchfn"
+)
+
+// A project with a copy of the module has all of it.
+func TestSourceIsWhole(t *testing.T) {
+	err := fs.WalkDir(os.DirFS("."), ".", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		want, err := os.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		got, err := fs.ReadFile(matchfn.Source(), name)
+		if err != nil || string(got) != string(want) {
+			t.Errorf("%s: %v", name, err)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}

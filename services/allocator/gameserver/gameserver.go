@@ -1,0 +1,138 @@
+package gameserver
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"sync"
+	"time"
+)
+
+// MaxCommand bounds a line from the parent, in bytes. Match properties are the large part
+// of it, and those are bounded where proposals are read.
+const MaxCommand = 4 << 20
+
+// Options say how a process of servers runs.
+type Options struct {
+	// Host is the address to listen on and to tell the players; 127.0.0.1 when empty.
+	Host string
+	Log  *slog.Logger
+}
+
+// Main hosts servers until in ends or ctx does, which are both a good end. It
+// returns an error when in or out is broken. When ctx ends first, a read of in is
+// left behind: the process is about to exit.
+func Main(ctx context.Context, in io.Reader, out io.Writer, o Options) error {
+	if o.Host == "" {
+		o.Host = "127.0.0.1"
+	}
+	h := &host{options: o, events: json.NewEncoder(out), servers: map[string]*server{}}
+	defer h.close()
+	read := make(chan error, 1)
+	go func() { read <- h.obey(in) }()
+	select {
+	case err := <-read:
+		return err
+	case <-ctx.Done():
+		return nil
+	}
+}
+
+// host is the servers of one process.
+type host struct {
+	options Options
+
+	mu      sync.Mutex
+	events  *json.Encoder
+	broken  error // the first failure to write an event
+	servers map[string]*server
+	closed  bool
+}
+
+func (h *host) obey(in io.Reader) error {
+	lines := bufio.NewScanner(in)
+	lines.Buffer(nil, MaxCommand)
+	for lines.Scan() {
+		var c Command
+		if err := json.Unmarshal(lines.Bytes(), &c); err != nil {
+			return fmt.Errorf("command: %w", err)
+		}
+		if err := h.run(c); err != nil {
+			return err
+		}
+	}
+	if err := lines.Err(); err != nil {
+		return fmt.Errorf("read commands: %w", err)
+	}
+	return nil
+}
+
+func (h *host) run(c Command) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	switch {
+	case h.closed:
+	case c.Start != nil:
+		h.start(c.Start)
+	case c.Stop != nil:
+		h.end(c.Stop.ID, "stopped")
+	}
+	return h.broken
+}
+
+func (h *host) start(c *Start) {
+	s, ok := h.servers[c.ID]
+	if !ok {
+		var err error
+		if s, err = listen(h.options.Host, c); err != nil {
+			h.tell(Event{ID: c.ID, Error: err.Error()})
+			return
+		}
+		h.servers[c.ID] = s
+		go s.serve()
+		if c.Lifetime > 0 {
+			s.expiry = time.AfterFunc(time.Duration(c.Lifetime)*time.Millisecond, func() { h.expire(c.ID, s) })
+		}
+		h.options.Log.Debug("game server started", "match", c.Match, "connection", s.connection)
+	}
+	h.tell(Event{ID: c.ID, Connection: s.connection})
+}
+
+// expire ends a server whose time is up, unless it is gone already and another
+// one has its ID.
+func (h *host) expire(id string, s *server) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.servers[id] == s {
+		h.end(id, "lifetime")
+	}
+}
+
+func (h *host) end(id, reason string) {
+	if s, ok := h.servers[id]; ok {
+		delete(h.servers, id)
+		s.close()
+		h.options.Log.Debug("game server ended", "match", s.match, "reason", reason)
+	}
+	h.tell(Event{ID: id, Ended: reason})
+}
+
+// tell writes an event. A parent that does not listen any more has closed the
+// input as well, or is about to.
+func (h *host) tell(e Event) {
+	if err := h.events.Encode(e); err != nil && h.broken == nil {
+		h.broken = fmt.Errorf("write events: %w", err)
+	}
+}
+
+func (h *host) close() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.closed = true
+	for _, s := range h.servers {
+		s.close()
+	}
+}

@@ -1,0 +1,76 @@
+package gameserver
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"time"
+)
+
+// resend is how long an answer may take before the player says hello again:
+// datagrams get lost, and the first may arrive before the server does.
+const resend = 200 * time.Millisecond
+
+// ErrStranger means that the server does not expect the ticket.
+var ErrStranger = errors.New("the game server does not know this ticket")
+
+// Hello says hello to the server at address, host:port, until it answers or ctx
+// ends, which it notices within 200 ms. The error is ErrStranger when the ticket is not of the server's match.
+func Hello(ctx context.Context, address, ticket string) (*Welcome, error) {
+	var d net.Dialer
+	conn, err := d.DialContext(ctx, "udp", address)
+	if err != nil {
+		return nil, err
+	}
+	defer conn.Close()
+	question, err := json.Marshal(hello{Ticket: ticket})
+	if err != nil {
+		return nil, err
+	}
+	for {
+		w, err := exchange(conn, question)
+		if err == nil || errors.Is(err, ErrStranger) {
+			return w, err
+		}
+		if ctx.Err() != nil {
+			return nil, fmt.Errorf("game server at %s: %w: %w", address, context.Cause(ctx), err)
+		}
+	}
+}
+
+// exchange sends the question once and waits for the answer. It takes the whole
+// wait also when the port is closed, so that its caller may simply call again.
+func exchange(conn net.Conn, question []byte) (*Welcome, error) {
+	_, failure := conn.Write(question)
+	if err := conn.SetReadDeadline(time.Now().Add(resend)); err != nil {
+		return nil, err
+	}
+	answer := make([]byte, maxAnswer)
+	for {
+		n, err := conn.Read(answer)
+		switch {
+		case errors.Is(err, os.ErrDeadlineExceeded):
+			return nil, cmp.Or(failure, err)
+		case err != nil:
+			failure = err // nobody has the port
+			continue
+		}
+		var got struct {
+			Welcome
+			refusal
+		}
+		if json.Unmarshal(answer[:n], &got) != nil {
+			continue
+		}
+		if got.Error == stranger {
+			return nil, ErrStranger
+		}
+		if got.Ticket != "" {
+			return &got.Welcome, nil
+		}
+	}
+}

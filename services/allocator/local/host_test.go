@@ -1,0 +1,164 @@
+package local
+
+import (
+	"bufio"
+	"context"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+
+	"matchmaker.dev/services/allocator/gameserver"
+	"matchmaker.dev/services/allocator/provider"
+	"matchmaker.dev/services/internal/fault"
+)
+
+func TestKilledProcess(t *testing.T) {
+	f := open(t, Options{PerProcess: 2})
+	lost := allocate(t, f, "m1")
+	allocate(t, f, "m2")
+	other := allocate(t, f, "m3") // in a process of its own
+
+	signal(t, f.hosts[0], syscall.SIGKILL)
+	eventually(t, "the loss of the process", func() bool { return f.InUse() == 1 })
+	if s := poll(t, f, "m1"); s.Status != provider.Unknown {
+		t.Errorf("a match whose process was killed is %v", s.Status)
+	}
+	if !free(lost) {
+		t.Errorf("the port of %s is still taken", lost)
+	}
+	if got := allocate(t, f, "m3"); got != other {
+		t.Errorf("the loss of one process moved a server of another from %s to %s", other, got)
+	}
+	release(t, f, "m2") // which is gone already
+	if _, err := gameserver.Hello(t.Context(), allocate(t, f, "m1"), "m1-a"); err != nil {
+		t.Errorf("the new server: %v", err)
+	}
+}
+
+func TestProcessThatHangs(t *testing.T) {
+	f := open(t, Options{})
+	allocate(t, f, "m1")
+	signal(t, f.hosts[0], syscall.SIGSTOP)
+	ctx, cancel := context.WithCancel(t.Context())
+	answer := make(chan error)
+	go func() {
+		_, err := f.Allocate(ctx, request("m2"))
+		answer <- err
+	}()
+	eventually(t, "the question for a server", func() bool { return poll(t, f, "m2").Status == provider.Pending })
+	cancel()
+	if err := <-answer; err == nil || provider.Final(err) {
+		t.Errorf("Allocate on a process that hangs: %v, want an error that is not final", err)
+	}
+	if err := f.Release(ctx, ref("m1")); err == nil || provider.Final(err) {
+		t.Errorf("Release on a process that hangs: %v, want an error that is not final", err)
+	}
+	if s := poll(t, f, "m1"); s.Status != provider.Unknown {
+		t.Errorf("a match whose release began is %v", s.Status)
+	}
+	if _, err := f.Allocate(t.Context(), request("m1")); fault.KindOf(err) != fault.Unavailable {
+		t.Errorf("Allocate during the release: %v", err)
+	}
+
+	signal(t, f.hosts[0], syscall.SIGCONT)
+	release(t, f, "m1")
+	allocate(t, f, "m2")
+	if n := f.InUse(); n != 1 {
+		t.Errorf("%d servers in use, want the one that was asked for twice", n)
+	}
+}
+
+func TestProcessThatDiesWhileAMatchWaits(t *testing.T) {
+	f := open(t, Options{})
+	allocate(t, f, "m1")
+	h := f.hosts[0]
+	signal(t, h, syscall.SIGSTOP)
+	answer := make(chan error)
+	go func() {
+		_, err := f.Allocate(t.Context(), request("m2"))
+		answer <- err
+	}()
+	eventually(t, "the question for a server", func() bool { return poll(t, f, "m2").Status == provider.Pending })
+	signal(t, h, syscall.SIGKILL)
+	err := <-answer
+	if provider.Final(err) || !strings.Contains(err.Error(), "signal: killed") {
+		t.Errorf("Allocate on a process that is killed: %v", err)
+	}
+	allocate(t, f, "m2")
+}
+
+func TestProcessesThatAreNoGameServers(t *testing.T) {
+	tests := []struct{ binary, part, want string }{
+		{os.Args[0], "crash", "exit status 3; its last words: no luck today"},
+		{os.Args[0], "babble", "its answers make no sense"},
+		{"/does/not/exist", "", "no such file or directory"},
+	}
+	for _, test := range tests {
+		f := open(t, Options{Binary: test.binary, Args: []string{test.part}})
+		for range 2 {
+			_, err := f.Allocate(t.Context(), request("m"))
+			if fault.KindOf(err) != fault.Unavailable || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("%s: %v, want %q", test.part, err, test.want)
+			}
+		}
+		if f.InUse() != 0 {
+			t.Errorf("%s: %d servers in use", test.part, f.InUse())
+		}
+	}
+}
+
+func TestClose(t *testing.T) {
+	f := open(t, Options{PerProcess: 1})
+	addrs := []string{allocate(t, f, "m1"), allocate(t, f, "m2")}
+	hosts := append([]*host(nil), f.hosts...)
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for i, h := range hosts {
+		if !h.cmd.ProcessState.Success() {
+			t.Errorf("process %d: %v, want a good end", i, h.cmd.ProcessState)
+		}
+		if !free(addrs[i]) {
+			t.Errorf("the port of %s is still taken", addrs[i])
+		}
+	}
+	if _, err := f.Allocate(t.Context(), request("m3")); fault.KindOf(err) != fault.Unavailable {
+		t.Errorf("Allocate after Close: %v", err)
+	}
+	if f.InUse() != 0 {
+		t.Errorf("%d servers in use after Close", f.InUse())
+	}
+}
+
+func TestServersEndWithAKilledAllocator(t *testing.T) {
+	allocator := exec.Command(os.Args[0], "allocator")
+	out, err := allocator.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := allocator.Start(); err != nil {
+		t.Fatal(err)
+	}
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	addr := strings.TrimSpace(line)
+	if _, err := gameserver.Hello(t.Context(), addr, "m-a"); err != nil {
+		t.Fatal(err)
+	}
+	if err := allocator.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = allocator.Wait() // "signal: killed"
+	eventually(t, "the end of the orphaned server", func() bool { return free(addr) })
+}
+
+func signal(t *testing.T, h *host, s syscall.Signal) {
+	t.Helper()
+	if err := h.cmd.Process.Signal(s); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,242 @@
+// Package local is the provider for development: a fleet of real game servers on
+// this machine. It starts processes of package gameserver as they are needed,
+// each hosting many servers, and they end with it, however it ends.
+//
+// The fleet is the memory of one allocator: after a restart it is empty, and a
+// match that still waits for its server gets a new one.
+package local
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"strconv"
+	"sync"
+	"time"
+
+	"matchmaker.dev/services/allocator/gameserver"
+	"matchmaker.dev/services/allocator/provider"
+	"matchmaker.dev/services/internal/fault"
+)
+
+// Options say what the fleet is made of.
+type Options struct {
+	// Binary and Args are a command that runs gameserver.Main. Its environment is empty.
+	Binary string
+	Args   []string
+	// Max servers at once; 256 when 0.
+	Max int
+	// PerProcess is how many servers a process hosts; 64 when 0.
+	PerProcess int
+	// Lifetime is how long a server runs when nobody releases it; ten minutes when 0.
+	Lifetime time.Duration
+	Log      *slog.Logger
+}
+
+// Fleet is a provider.Provider.
+type Fleet struct {
+	options Options
+
+	mu      sync.Mutex
+	servers map[key]*server
+	hosts   []*host
+	started int // servers so far, for their names
+	closed  bool
+}
+
+// key names a server by its match.
+type key struct{ project, match string }
+
+// server is the game server of one match, from the question for it to its end.
+type server struct {
+	key  key
+	id   string
+	host *host
+	// ready is closed when connection or err is set: read them afterwards only.
+	ready      chan struct{}
+	connection string
+	err        error
+	// gone is closed when the server has ended and its port is free.
+	gone chan struct{}
+	// leaving is set once its release began. Guarded by the fleet's mu.
+	leaving bool
+}
+
+// New returns a fleet without servers. Close it.
+func New(o Options) (*Fleet, error) {
+	if o.Max == 0 {
+		o.Max = 256
+	}
+	if o.PerProcess == 0 {
+		o.PerProcess = 64
+	}
+	if o.Lifetime == 0 {
+		o.Lifetime = 10 * time.Minute
+	}
+	switch {
+	case o.Binary == "":
+		return nil, fault.New(fault.Invalid, "local fleet: no binary to run game servers with")
+	case o.Max < 0 || o.PerProcess < 0:
+		return nil, fault.New(fault.Invalid, "local fleet: %d servers, %d in a process: must be positive", o.Max, o.PerProcess)
+	case o.Lifetime < time.Millisecond:
+		return nil, fault.New(fault.Invalid, "local fleet: a lifetime of %s is too short", o.Lifetime)
+	}
+	return &Fleet{options: o, servers: map[key]*server{}}, nil
+}
+
+// Allocate starts a server for the match, or finds the one it has.
+func (f *Fleet) Allocate(ctx context.Context, r *provider.Request) (provider.Result, error) {
+	s, err := f.server(r)
+	if err != nil {
+		return provider.Result{}, err
+	}
+	select {
+	case <-s.ready:
+	case <-ctx.Done():
+		return provider.Result{}, fmt.Errorf("start a game server: %w", context.Cause(ctx))
+	}
+	if s.err != nil {
+		return provider.Result{}, s.err
+	}
+	return provider.Result{Status: provider.Allocated, Connection: s.connection}, nil
+}
+
+// server is the match's, started unless it runs.
+func (f *Fleet) server(r *provider.Request) (*server, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	k := key{r.Project, r.Match}
+	s, ok := f.servers[k]
+	switch {
+	case f.closed:
+		return nil, fault.New(fault.Unavailable, "the local fleet is shutting down")
+	case ok && s.leaving:
+		return nil, fault.New(fault.Unavailable, "the match's game server is being released")
+	case ok:
+		return s, nil
+	case len(f.servers) >= f.options.Max:
+		return nil, fault.New(fault.Conflict, "fleet is full: %d of %d servers in use (setting max-servers)", len(f.servers), f.options.Max)
+	}
+	id := strconv.Itoa(f.started)
+	start, err := f.start(id, r)
+	if err != nil {
+		return nil, err
+	}
+	h, err := f.room()
+	if err != nil {
+		return nil, fault.Wrap(fault.Unavailable, err, "start a process for game servers")
+	}
+	f.started++
+	s = &server{key: k, id: id, host: h, ready: make(chan struct{}), gone: make(chan struct{})}
+	f.servers[k], h.servers[id] = s, s
+	h.send(start)
+	return s, nil
+}
+
+// start is the command that starts the match's server. A process that is told
+// nonsense ends, with all its servers, so what came from outside is looked at here.
+func (f *Fleet) start(id string, r *provider.Request) ([]byte, error) {
+	if len(r.Properties) > 0 && !json.Valid(r.Properties) {
+		return nil, fault.New(fault.Invalid, "match properties are not JSON")
+	}
+	line, err := json.Marshal(gameserver.Command{Start: &gameserver.Start{
+		ID: id, Match: r.Match, Tickets: r.Tickets(), Properties: r.Properties,
+		Lifetime: f.options.Lifetime.Milliseconds(),
+	}})
+	if err != nil {
+		return nil, err
+	}
+	if len(line) >= gameserver.MaxCommand {
+		return nil, fault.New(fault.TooLarge, "match properties and tickets take %d bytes, a game server accepts %d", len(line), gameserver.MaxCommand)
+	}
+	return line, nil
+}
+
+// room is a process with room for one more server.
+func (f *Fleet) room() (*host, error) {
+	for _, h := range f.hosts {
+		if len(h.servers) < f.options.PerProcess {
+			return h, nil
+		}
+	}
+	h, err := spawn(f)
+	if err != nil {
+		return nil, err
+	}
+	f.hosts = append(f.hosts, h)
+	return h, nil
+}
+
+// Poll tells which of the matches have a server. One whose process died has
+// none any more.
+func (f *Fleet) Poll(_ context.Context, refs []provider.Ref) ([]provider.Result, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	results := make([]provider.Result, len(refs))
+	for i, r := range refs {
+		s, ok := f.servers[key{r.Project, r.Match}]
+		if !ok || s.leaving {
+			continue
+		}
+		select {
+		case <-s.ready:
+			results[i] = provider.Result{Status: provider.Allocated, Connection: s.connection}
+		default:
+			results[i] = provider.Result{Status: provider.Pending}
+		}
+	}
+	return results, nil
+}
+
+// Release ends the match's server and returns when its port is free.
+func (f *Fleet) Release(ctx context.Context, r provider.Ref) error {
+	s, err := f.leave(key{r.Project, r.Match})
+	if s == nil || err != nil {
+		return err
+	}
+	select {
+	case <-s.gone:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("end a game server: %w", context.Cause(ctx))
+	}
+}
+
+func (f *Fleet) leave(k key) (*server, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	s, ok := f.servers[k]
+	if !ok || s.leaving {
+		return s, nil
+	}
+	line, err := json.Marshal(gameserver.Command{Stop: &gameserver.Stop{ID: s.id}})
+	if err != nil {
+		return nil, err
+	}
+	s.leaving = true
+	s.host.send(line)
+	return s, nil
+}
+
+// InUse counts the servers that run, start or end.
+func (f *Fleet) InUse() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return len(f.servers)
+}
+
+// Close ends all servers and returns when their processes are gone.
+func (f *Fleet) Close() error {
+	f.mu.Lock()
+	f.closed = true
+	hosts := append([]*host(nil), f.hosts...)
+	f.mu.Unlock()
+	for _, h := range hosts {
+		h.quit()
+	}
+	for _, h := range hosts {
+		h.wait()
+	}
+	return nil
+}

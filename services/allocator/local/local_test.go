@@ -1,0 +1,197 @@
+package local
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"matchmaker.dev/services/allocator/gameserver"
+	"matchmaker.dev/services/allocator/provider"
+	"matchmaker.dev/services/allocator/provider/conformance"
+	"matchmaker.dev/services/internal/fault"
+)
+
+func TestConformance(t *testing.T) {
+	conformance.Run(t, func(t *testing.T) conformance.Fixture {
+		f := open(t, Options{Max: conformance.Room, PerProcess: 3})
+		return conformance.Fixture{Provider: f, Held: f.InUse}
+	})
+}
+
+func TestPlayersMeetOnTheirServer(t *testing.T) {
+	f := open(t, Options{PerProcess: 2})
+	var all sync.WaitGroup
+	for i := range 5 {
+		all.Go(func() {
+			match := fmt.Sprint("m", i)
+			addr := allocate(t, f, match)
+			for n, ticket := range []string{match + "-a", match + "-b"} {
+				w, err := gameserver.Hello(t.Context(), addr, ticket)
+				if err != nil {
+					t.Error(err)
+				} else if w.Match != match || w.Players != n+1 || string(w.Map) != `"harbour"` {
+					t.Errorf("%s is welcomed with %+v", ticket, w)
+				}
+			}
+			if _, err := gameserver.Hello(t.Context(), addr, "somebody"); !errors.Is(err, gameserver.ErrStranger) {
+				t.Errorf("a stranger: %v", err)
+			}
+		})
+	}
+	all.Wait()
+	if got := len(f.hosts); got != 3 {
+		t.Errorf("5 servers run in %d processes of 2, want 3", got)
+	}
+}
+
+func TestFullFleet(t *testing.T) {
+	f := open(t, Options{Max: 2})
+	allocate(t, f, "m1")
+	allocate(t, f, "m2")
+	_, err := f.Allocate(t.Context(), request("m3"))
+	if !provider.Final(err) || !strings.Contains(err.Error(), "fleet is full: 2 of 2 servers in use (setting max-servers)") {
+		t.Errorf("a third server of two: %v", err)
+	}
+	allocate(t, f, "m1") // what is there is found all the same
+	release(t, f, "m1")
+	allocate(t, f, "m3")
+}
+
+func TestReleaseFreesThePort(t *testing.T) {
+	f := open(t, Options{})
+	addr := allocate(t, f, "m")
+	release(t, f, "m")
+	if !free(addr) {
+		t.Errorf("the port of %s is still taken", addr)
+	}
+}
+
+func TestLifetime(t *testing.T) {
+	f := open(t, Options{Lifetime: 20 * time.Millisecond})
+	allocate(t, f, "m")
+	eventually(t, "the end of the server", func() bool { return f.InUse() == 0 })
+	if s := poll(t, f, "m"); s.Status != provider.Unknown {
+		t.Errorf("a match whose server ended is %v", s.Status)
+	}
+	allocate(t, f, "m")
+}
+
+func TestBadRequests(t *testing.T) {
+	f := open(t, Options{})
+	good := allocate(t, f, "m")
+	bad := request("bad")
+	bad.Properties = []byte("{")
+	if _, err := f.Allocate(t.Context(), bad); fault.KindOf(err) != fault.Invalid {
+		t.Errorf("properties that are no JSON: %v", err)
+	}
+	bad.Properties = []byte(`"` + strings.Repeat("x", gameserver.MaxCommand) + `"`)
+	if _, err := f.Allocate(t.Context(), bad); fault.KindOf(err) != fault.TooLarge {
+		t.Errorf("properties that are too large: %.200v", err)
+	}
+	odd := request("odd")
+	odd.Properties = []byte("{\n\"map\":\r\n\"harbour\"\n}")
+	if r, err := f.Allocate(t.Context(), odd); err != nil || r.Status != provider.Allocated {
+		t.Errorf("properties over several lines: %+v, %v", r, err)
+	}
+	if _, err := gameserver.Hello(t.Context(), good, "m-a"); err != nil {
+		t.Errorf("a bad request hurt another match: %v", err)
+	}
+	if n := f.InUse(); n != 2 {
+		t.Errorf("%d servers in use, want 2", n)
+	}
+}
+
+func TestBadOptions(t *testing.T) {
+	for _, o := range []Options{{}, {Binary: "x", Max: -1}, {Binary: "x", PerProcess: -1}, {Binary: "x", Lifetime: -1}} {
+		if _, err := New(o); fault.KindOf(err) != fault.Invalid {
+			t.Errorf("New(%+v): %v", o, err)
+		}
+	}
+}
+
+// open makes a fleet that ends with the test.
+func open(t *testing.T, o Options) *Fleet {
+	t.Helper()
+	if o.Binary == "" {
+		// The race detector would make every process take a second to end.
+		o.Binary, o.Args = "/usr/bin/env", []string{"GORACE=atexit_sleep_ms=0", os.Args[0], "gameserver"}
+	}
+	o.Log = slog.New(slog.DiscardHandler)
+	f, err := New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := f.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return f
+}
+
+func request(match string) *provider.Request {
+	return &provider.Request{
+		Ref:        ref(match),
+		Teams:      []provider.Team{{Name: "one", Tickets: []string{match + "-a", match + "-b"}}},
+		Properties: []byte(`{"map":"harbour"}`),
+	}
+}
+
+func ref(match string) provider.Ref { return provider.Ref{Project: "p", Match: match} }
+
+func allocate(t *testing.T, f *Fleet, match string) string {
+	t.Helper()
+	r, err := f.Allocate(t.Context(), request(match))
+	if err != nil || r.Status != provider.Allocated {
+		t.Errorf("allocate %s: %+v, %v", match, r, err)
+	}
+	return r.Connection
+}
+
+func release(t *testing.T, f *Fleet, match string) {
+	t.Helper()
+	if err := f.Release(t.Context(), ref(match)); err != nil {
+		t.Errorf("release %s: %v", match, err)
+	}
+}
+
+func poll(t *testing.T, f *Fleet, match string) provider.Result {
+	t.Helper()
+	results, err := f.Poll(t.Context(), []provider.Ref{ref(match)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return results[0]
+}
+
+// free tells whether a port can be had.
+func free(addr string) bool {
+	var lc net.ListenConfig
+	conn, err := lc.ListenPacket(context.Background(), "udp", addr)
+	if err != nil {
+		return false
+	}
+	conn.Close()
+	return true
+}
+
+func eventually(t *testing.T, what string, done func() bool) {
+	t.Helper()
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	deadline := time.After(30 * time.Second)
+	for !done() {
+		select {
+		case <-tick.C:
+		case <-deadline:
+			t.Fatalf("waited too long for %s", what)
+		}
+	}
+}

@@ -1,0 +1,181 @@
+// Package conformance is the suite of tests that every provider passes, each
+// against a real or faithful hosting system.
+package conformance
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"matchmaker.dev/services/allocator/provider"
+)
+
+// patience is how long a server may take to come or go.
+const patience = 30 * time.Second
+
+// Room is how many servers a test may hold at once.
+const Room = 16
+
+// Fixture is a provider under test, with an empty fleet of at least Room servers.
+type Fixture struct {
+	Provider provider.Provider
+	// Hosting is what requests ask for.
+	Hosting provider.Hosting
+	// Held counts the servers that are out, by the hosting system's own books.
+	// Nil where there are no books to read.
+	Held func() int
+}
+
+// Run tests the contract of provider.Provider. It calls open for each test;
+// what open started it ends with t.Cleanup.
+func Run(t *testing.T, open func(t *testing.T) Fixture) {
+	tests := []struct {
+		name string
+		run  func(t *testing.T, f Fixture)
+	}{
+		{"a match gets a server", allocates},
+		{"asking again gives the same server", repeats},
+		{"many ask for one match at once", races},
+		{"matches of two projects are two", projects},
+		{"polling many, known and not", polls},
+		{"releasing gives the server back", releases},
+		{"releasing what was never held", releasesNothing},
+		{"a context that has ended", cancelled},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) { test.run(t, open(t)) })
+	}
+}
+
+func allocates(t *testing.T, f Fixture) {
+	if f.allocate(t, f.request("p", "m")) == "" {
+		t.Error("Allocated without a connection")
+	}
+	f.expectHeld(t, 1)
+}
+
+func repeats(t *testing.T, f Fixture) {
+	r := f.request("p", "m")
+	first := f.allocate(t, r)
+	for range 3 {
+		if again := f.allocate(t, r); again != first {
+			t.Fatalf("asked again, the match got %s, it had %s", again, first)
+		}
+	}
+	results, err := f.Provider.Poll(t.Context(), []provider.Ref{r.Ref})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s := results[0]; s.Status != provider.Unknown && (s.Status != provider.Allocated || s.Connection != first) {
+		t.Errorf("Poll says %v at %q, Allocate said %s", s.Status, s.Connection, first)
+	}
+	f.expectHeld(t, 1)
+}
+
+func races(t *testing.T, f Fixture) {
+	r := f.request("p", "m")
+	got := make([]string, 16)
+	var all sync.WaitGroup
+	for i := range got {
+		all.Go(func() { got[i] = f.allocate(t, r) })
+	}
+	all.Wait()
+	for _, connection := range got {
+		if connection != got[0] {
+			t.Fatalf("one match got several servers: %v", got)
+		}
+	}
+	f.expectHeld(t, 1)
+}
+
+func projects(t *testing.T, f Fixture) {
+	one, two := f.request("p", "m"), f.request("q", "m")
+	f.allocate(t, one)
+	kept := f.allocate(t, two)
+	f.expectHeld(t, 2)
+	f.release(t, one.Ref)
+	f.expectHeld(t, 1)
+	if got := f.allocate(t, two); got != kept {
+		t.Errorf("releasing a match moved its namesake of another project from %s to %s", kept, got)
+	}
+}
+
+func polls(t *testing.T, f Fixture) {
+	if results, err := f.Provider.Poll(t.Context(), nil); err != nil || len(results) != 0 {
+		t.Errorf("Poll of nothing: %v, %v", results, err)
+	}
+	// More than any hosting system takes in one call.
+	const many, every = 230, 23
+	var refs []provider.Ref
+	want := map[int]string{}
+	for i := range many {
+		r := f.request("p", fmt.Sprint("m", i))
+		refs = append(refs, r.Ref)
+		if i%every == 0 {
+			want[i] = f.allocate(t, r)
+		}
+	}
+	refs = append(refs, refs[0])
+	want[many] = want[0]
+	results, err := f.Provider.Poll(t.Context(), refs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(results) != len(refs) {
+		t.Fatalf("%d results for %d refs", len(results), len(refs))
+	}
+	for i, r := range results {
+		switch connection, known := want[i]; {
+		case !known && r.Status != provider.Unknown:
+			t.Errorf("match %d was never allocated and is %v", i, r.Status)
+		case known && r.Status != provider.Unknown && (r.Status != provider.Allocated || r.Connection != connection):
+			t.Errorf("match %d is %v at %q, it was allocated at %s", i, r.Status, r.Connection, connection)
+		}
+	}
+}
+
+func releases(t *testing.T, f Fixture) {
+	// Twice the room: what is given back can be had again.
+	for i := range 2 * Room {
+		r := f.request("p", fmt.Sprint("m", i))
+		f.allocate(t, r)
+		f.release(t, r.Ref)
+		f.release(t, r.Ref)
+		results, err := f.Provider.Poll(t.Context(), []provider.Ref{r.Ref})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s := results[0].Status; s == provider.Allocated || s == provider.Pending {
+			t.Fatalf("a released match is %v", s)
+		}
+	}
+	f.expectHeld(t, 0)
+}
+
+func releasesNothing(t *testing.T, f Fixture) {
+	f.release(t, f.request("p", "m").Ref)
+	f.expectHeld(t, 0)
+}
+
+func cancelled(t *testing.T, f Fixture) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	r := f.request("p", "m")
+	// A provider may answer all the same when it has the answer at hand.
+	if _, err := f.Provider.Allocate(ctx, r); provider.Final(err) {
+		t.Errorf("Allocate with an ended context: %v, which is final", err)
+	}
+	if _, err := f.Provider.Poll(ctx, []provider.Ref{r.Ref}); provider.Final(err) {
+		t.Errorf("Poll with an ended context: %v, which is final", err)
+	}
+	if err := f.Provider.Release(ctx, r.Ref); provider.Final(err) {
+		t.Errorf("Release with an ended context: %v, which is final", err)
+	}
+	// Whatever the first Allocate left behind, the match is to be had, once.
+	f.allocate(t, r)
+	f.expectHeld(t, 1)
+	f.release(t, r.Ref)
+	f.expectHeld(t, 0)
+}

@@ -1,0 +1,71 @@
+package backfill
+
+import (
+	"strings"
+	"unicode"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/fault"
+	"matchmaker.dev/services/internal/payload"
+)
+
+// body is BackfillTicket of the contract, with its casing.
+type body struct {
+	ID            string `json:"Id"`
+	Created       int64  `json:"Created"`
+	RecordVersion int64  `json:"RecordVersion"`
+	contents
+}
+
+// contents are what a server says of itself.
+type contents struct {
+	Connection *string `json:"Connection"`
+	payload.Payload
+}
+
+// replacement is the body of a PUT. What the service itself keeps may be sent back to it: it is not taken over.
+type replacement struct {
+	ID            *string `json:"Id"`
+	Created       *int64  `json:"Created"`
+	RecordVersion *int64  `json:"RecordVersion"`
+	contents
+}
+
+// record is what is stored, but for what the service itself keeps.
+func (in *contents) record(l payload.Limits) (*pb.Backfill, error) {
+	if err := in.Check(l); err != nil {
+		return nil, err
+	}
+	b := &pb.Backfill{Properties: in.Properties}
+	if in.Connection != nil {
+		if reason := connectionFault(*in.Connection); reason != "" {
+			return nil, fault.New(fault.Invalid, "Connection: %s", reason)
+		}
+		b.Connection = *in.Connection
+	}
+	b.AttributeNames, b.AttributeValues = in.Columns()
+	return b, nil
+}
+
+func bodyOf(b *pb.Backfill) body {
+	out := body{ID: b.GetId(), Created: b.GetCreated(), RecordVersion: b.GetVersion()}
+	if connection := b.GetConnection(); connection != "" {
+		out.Connection = &connection
+	}
+	out.Attributes = payload.Attributes(b.GetAttributeNames(), b.GetAttributeValues())
+	out.Properties = b.GetProperties()
+	return out
+}
+
+// connectionFault says why players would not be sent to a connection. Usually it is ip:port, but
+// names, and tickets of relays, are connections as well.
+func connectionFault(connection string) string {
+	const longest = 256
+	switch {
+	case len(connection) > longest:
+		return "more than 256 bytes"
+	case strings.ContainsFunc(connection, func(r rune) bool { return !unicode.IsGraphic(r) || unicode.IsSpace(r) }):
+		return "spaces and control characters are not allowed"
+	}
+	return ""
+}

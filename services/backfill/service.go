@@ -1,0 +1,60 @@
+// Package backfill is the Backfill API: running game servers say what they are and
+// whom they could use.
+//
+// In the second generation a server keeps a backfill ticket: it creates its ticket, replaces
+// it whenever its state changes, approves periodically, and deletes it when it needs nobody
+// any more. Every change of the server counts the ticket's record version up. The
+// first generation, one request for players at a time, is deprecated.
+package backfill
+
+import (
+	"log/slog"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"matchmaker.dev/services/internal/app"
+	"matchmaker.dev/services/internal/auth"
+	"matchmaker.dev/services/internal/definition"
+	"matchmaker.dev/services/internal/payload"
+	"matchmaker.dev/services/internal/state"
+	"matchmaker.dev/services/internal/web"
+)
+
+// Options are what the service needs.
+type Options struct {
+	Store    *state.Store
+	Verifier *auth.Verifier
+	Log      *slog.Logger
+	Now      func() time.Time
+	// Limits bound backfill tickets, Definitions the requests of the first generation.
+	Limits      payload.Limits
+	Definitions definition.Limits
+}
+
+type service struct{ Options }
+
+// New makes the service.
+func New(o Options) app.Part {
+	s := &service{o}
+	return app.Part{Name: "backfill", Routes: s.routes, Ready: o.Store.Ping}
+}
+
+// bases are the places where the contract lets one look for the second generation:
+// beside the base address, below it, and at the root of the host, where the token names the project.
+var bases = []string{
+	"/:project/matchmaking/api/v2/backfill",
+	web.Base + "/api/v2/backfill",
+	"/api/v2/backfill",
+}
+
+func (s *service) routes(e *echo.Echo) {
+	server := s.Verifier.Require(auth.Server)
+	e.POST(web.Base+"/backfill", s.first, deprecate, server)
+	for _, base := range bases {
+		e.POST(base, s.create, server)
+		e.PUT(base+"/:backfill", s.replace, server)
+		e.DELETE(base+"/:backfill", s.delete, server)
+		e.POST(base+"/:backfill/approvals", s.approve, server)
+	}
+}

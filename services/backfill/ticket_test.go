@@ -1,0 +1,183 @@
+package backfill
+
+import (
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"matchmaker.dev/services/internal/auth"
+	"matchmaker.dev/services/internal/issuer"
+)
+
+func TestLifeOfABackfillTicket(t *testing.T) {
+	m := start(t)
+	id := m.create(t, base, `{"Connection":"10.0.0.1:7777","attributes":{"skill":1200.5},"properties":{"roster":"AQI="}}`)
+	at := base + "/" + id
+	first := fmt.Sprintf(`{"Id":%q,"Created":1900000000000,"RecordVersion":1,"Connection":"10.0.0.1:7777","attributes":{"skill":1200.5},"properties":{"roster":"AQI="}}`, id)
+	m.millis.Add(5000)
+	m.post(t, at+"/approvals", "").same(t, 200, first)
+	m.post(t, at+"/approvals", "{}").same(t, 200, first) // a body means nothing
+
+	second := fmt.Sprintf(`{"Id":%q,"Created":1900000000000,"RecordVersion":2,"Connection":null,"attributes":{"open":2},"properties":{}}`, id)
+	m.put(t, at, `{"attributes":{"open":2}}`).same(t, 200, second)
+	m.post(t, at+"/approvals", "").same(t, 200, second)
+
+	// What it answers may be sent back; what the service keeps is not taken over.
+	m.put(t, at, second).same(t, 200, strings.Replace(second, `"RecordVersion":2`, `"RecordVersion":3`, 1))
+	odd := strings.NewReplacer(`"RecordVersion":2`, `"RecordVersion":77`, `1900000000000`, `5`).Replace(second)
+	m.put(t, at, odd).same(t, 200, strings.Replace(second, `"RecordVersion":2`, `"RecordVersion":4`, 1))
+
+	m.delete(t, at).expect(t, 204)
+	m.delete(t, at).expect(t, 204)
+	m.post(t, at+"/approvals", "").problem(t, 404, id)
+	m.put(t, at, "{}").problem(t, 404, id)
+	if another := m.create(t, base, "{}"); another == id {
+		t.Error("one id for two")
+	}
+}
+
+// The contract does not say where the second generation lives, nor in which casing: each of the
+// three places knows what was made at the others, and any casing will do.
+func TestPlacesAndCasings(t *testing.T) {
+	m := start(t)
+	places := []string{base, "/demo/matchmaking/api/v1/api/v2/backfill", "/api/v2/backfill"}
+	bodies := map[string]string{
+		places[0]: `{"Connection":"a:1","attributes":{"Skill":1},"properties":{"P":"AQ=="}}`,
+		places[1]: `{"connection":"a:1","Attributes":{"Skill":1},"Properties":{"P":"AQ=="}}`,
+		places[2]: `{"CONNECTION":"a:1","ATTRIBUTES":{"Skill":1},"PROPERTIES":{"P":"AQ=="}}`,
+	}
+	for _, made := range slices.Sorted(maps.Keys(bodies)) {
+		id := m.create(t, made, bodies[made])
+		version := 1
+		state := func() string {
+			return fmt.Sprintf(`{"Id":%q,"Created":1900000000000,"RecordVersion":%d,"Connection":"a:1","attributes":{"Skill":1},"properties":{"P":"AQ=="}}`, id, version)
+		}
+		for _, place := range places {
+			m.post(t, place+"/"+id+"/approvals", "").same(t, 200, state())
+			version++
+			m.put(t, place+"/"+id, fmt.Sprintf(`{"id":%q,"recordVersion":1,%s`, id, bodies[made][1:])).same(t, 200, state())
+		}
+		m.delete(t, made+"/"+id).expect(t, 204)
+		m.post(t, base+"/"+id+"/approvals", "").problem(t, 404, id)
+	}
+	// The attribute's name is the server's own.
+	id := m.create(t, base, `{"attributes":{"Skill":1,"skill":2}}`)
+	if r := m.post(t, base+"/"+id+"/approvals", ""); !strings.Contains(r.body, `"Skill":1`) || !strings.Contains(r.body, `"skill":2`) {
+		t.Errorf("answer %s", r.body)
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	m := start(t)
+	at := base + "/" + m.create(t, base, "{}")
+	for body, words := range map[string]string{
+		`[]`:               "an object is expected",
+		`null`:             "null",
+		`{"Connection":7}`: "Connection: a string is expected, got a number",
+		`{"Connection":"` + strings.Repeat("a", 257) + `"}`: "Connection: more than 256 bytes",
+		`{"Connection":"a b"}`:                              "Connection: spaces and control characters",
+		`{"Connection":"a:1\u0000"}`:                        "Connection: spaces and control characters",
+		`{"attributes":{"a":"1"}}`:                          "attributes.a: a number is expected",
+		`{"attributes":{"a":1e999}}`:                        "attributes.a",
+		`{"attributes":{"a":NaN}}`:                          "not JSON",
+		`{"attributes":{"created":1}}`:                      "attributes.created: the service sets this attribute itself",
+		`{"attributes":{"":1}}`:                             "attributes: a name is empty",
+		`{"attributes":{"a":1,"b":1,"c":1}}`:                "attributes: 3 of them, at most 2",
+		`{"attributes":{"abcdefghijklmnopq":1}}`:            "at most 16",
+		`{"properties":{"a":"?"}}`:                          "properties.a: not Base64",
+		`{"properties":{"a":null}}`:                         "properties.a",
+		`{"properties":{"a":"AQ==","b":"","c":""}}`:         "properties: 3 of them",
+		`{"connection":"a:1","Connection":"b:1"}`:           "given twice",
+		`{"region":"eu"}`:                                   "region: unknown member",
+		`{} {}`:                                             "not JSON",
+	} {
+		m.post(t, base, body).problem(t, 400, words)
+		m.put(t, at, body).problem(t, 400, words)
+	}
+	// What only the service keeps is not for a create.
+	for _, member := range []string{`"Id":"a"`, `"Created":1`, `"RecordVersion":1`} {
+		m.post(t, base, "{"+member+"}").problem(t, 400, "unknown member")
+	}
+	m.put(t, at, `{"Id":"another"}`).problem(t, 400, "is not the backfill ticket in the path")
+	m.put(t, at, `{"RecordVersion":"1"}`).problem(t, 400, "RecordVersion: an integer is expected")
+	m.put(t, at, `{"Created":1.5}`).problem(t, 400, "Created")
+	m.post(t, base, "").problem(t, 415, "Content-Type")
+	m.put(t, at, "").problem(t, 415, "Content-Type")
+	huge := strings.Repeat(" ", 64<<10)
+	m.post(t, base, huge).problem(t, 413, "smaller than 65536 bytes")
+	m.put(t, at, huge).problem(t, 413, "smaller than 65536 bytes")
+	m.do(t, http.MethodGet, at, "").problem(t, 405, "")
+	if r := m.post(t, at+"/approvals", ""); !strings.Contains(r.body, `"RecordVersion":1`) {
+		t.Errorf("refused requests counted: %s", r.body)
+	}
+}
+
+// Every change counts, none counts twice.
+func TestVersionsCount(t *testing.T) {
+	m := start(t)
+	at := base + "/" + m.create(t, base, "{}")
+	const many = 20
+	var all sync.WaitGroup
+	for range many {
+		all.Go(func() { m.put(t, at, `{"attributes":{"a":1}}`) })
+	}
+	all.Wait()
+	if r := m.post(t, at+"/approvals", ""); !strings.Contains(r.body, fmt.Sprintf(`"RecordVersion":%d,`, many+1)) {
+		t.Errorf("after %d changes: %s", many, r.body)
+	}
+}
+
+func TestWhoMay(t *testing.T) {
+	m := start(t)
+	id := m.create(t, base, "{}")
+	for name, test := range map[string]struct {
+		claims issuer.Claims
+		status int
+	}{
+		"another server": {issuer.Claims{Kind: auth.Server, Project: "demo"}, 200},
+		"elsewhere":      {issuer.Claims{Kind: auth.Server, Project: "other"}, 403},
+		"developer":      {issuer.Claims{Kind: auth.Developer, Project: "demo", Role: "Owner"}, 403},
+		"player":         {issuer.Claims{Kind: auth.Player, Project: "demo"}, 403},
+		"service":        {issuer.Claims{Kind: auth.Service, Project: "demo", Scope: "matchmaking"}, 403},
+		"expired":        {issuer.Claims{Kind: auth.Server, Project: "demo", TTL: -time.Hour}, 401},
+	} {
+		m := &match{url: m.url, token: m.mint(t, test.claims)}
+		for _, place := range []string{base, "/demo/matchmaking/api/v1/api/v2/backfill"} {
+			if r := m.post(t, place+"/"+id+"/approvals", ""); r.status != test.status {
+				t.Errorf("%s at %s: status %d, want %d", name, place, r.status, test.status)
+			}
+		}
+		if test.status == 200 {
+			continue
+		}
+		m.post(t, base, "{}").problem(t, test.status, "")
+		m.put(t, base+"/"+id, "{}").problem(t, test.status, "")
+		m.delete(t, base+"/"+id).problem(t, test.status, "")
+	}
+	m.post(t, base+"/"+id+"/approvals", "").expect(t, 200)
+}
+
+// Where the path names no project, the token does.
+func TestProjectOfTheToken(t *testing.T) {
+	m := start(t)
+	id := m.create(t, base, "{}")
+	other := &match{url: m.url, token: m.mint(t, issuer.Claims{Kind: auth.Server, Project: "other"})}
+	other.post(t, "/api/v2/backfill/"+id+"/approvals", "").problem(t, 404, id)
+	other.delete(t, "/api/v2/backfill/"+id).expect(t, 204)
+	m.post(t, "/api/v2/backfill/"+id+"/approvals", "").expect(t, 200)
+	every := &match{url: m.url, token: m.mint(t, issuer.Claims{Kind: auth.Server, Project: "*"})}
+	every.post(t, base+"/"+id+"/approvals", "").expect(t, 200)
+	for _, r := range []reply{
+		every.post(t, "/api/v2/backfill", "{}"),
+		every.post(t, "/api/v2/backfill/"+id+"/approvals", ""),
+		every.put(t, "/api/v2/backfill/"+id, "{}"),
+		every.delete(t, "/api/v2/backfill/"+id),
+	} {
+		r.problem(t, 400, "the token names no single project")
+	}
+}

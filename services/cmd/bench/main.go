@@ -1,0 +1,115 @@
+// Command bench measures the service on real parts: a `matchmaker dev` process
+// with a Redis of its own, players with real tokens, and HTTP over loopback. The generator of the load is this
+// process, and shares the machine with what it measures.
+//
+//	create   tickets created per second, beside a bare handler that decodes the same body, in turns
+//	steady   time from the 201 to the assignment visible by GET, at a steady rate of arrivals
+//	drain    time until all of many waiting tickets are assigned, once a config is put
+//
+// It fails when any answer is not the expected one, or a ticket is left without its assignment.
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"runtime"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/alecthomas/kong"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	var c struct {
+		Run  options `cmd:"" default:"withargs" help:"Measure."`
+		Bare bare    `cmd:"" hidden:""`
+	}
+	parsed := kong.Parse(&c, kong.Name("bench"), kong.Description("Measure the service on real parts."))
+	var err error
+	if parsed.Command() == "bare" {
+		err = c.Bare.run(ctx, os.Stdout)
+	} else {
+		err = run(ctx, c.Run, os.Stdout, os.Stderr)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+// options say what to measure.
+type options struct {
+	Matchmaker string   `help:"The server binary." default:"bin/matchmaker" type:"existingfile"`
+	Function   string   `help:"The match function: one against one by skill." default:"bin/functions/duel.zip" type:"existingfile"`
+	Only       []string `help:"What to measure: create, steady, drain." enum:"create,steady,drain" default:"create,steady,drain"`
+
+	Connections []int         `help:"create: how many connections; each number is measured." default:"64,256" placeholder:"N"`
+	Rounds      int           `help:"create: how many times each of the two is measured." default:"5"`
+	Round       time.Duration `help:"create: how long a round is." default:"3s"`
+
+	Rate []int         `help:"steady: how many tickets arrive a second; each number is measured." default:"500" placeholder:"N"`
+	For  time.Duration `help:"steady: how long they arrive." default:"20s"`
+	Seed uint64        `help:"steady: seed of skills and arrivals." default:"1"`
+
+	Waiting []int `help:"drain: how many tickets wait; each number is measured." default:"10000" placeholder:"N"`
+
+	Dev []string `help:"More arguments of 'matchmaker dev', to compare settings." placeholder:"ARG"`
+}
+
+// Validate is called by kong.
+func (o *options) Validate() error {
+	switch numbers := slices.Concat(o.Connections, o.Rate, o.Waiting, []int{o.Rounds}); {
+	case slices.ContainsFunc(numbers, func(n int) bool { return n < 1 }):
+		return fmt.Errorf("--connections, --rounds, --rate and --waiting: must be 1 or more")
+	case o.Round <= 0 || o.For <= 0:
+		return fmt.Errorf("--round and --for: must be more than 0")
+	}
+	return nil
+}
+
+// bench is one run of this program.
+type bench struct {
+	options
+	out io.Writer
+	// errs gets the progress, and what the server says.
+	errs io.Writer
+}
+
+func run(ctx context.Context, o options, out, errs io.Writer) error {
+	b := &bench{options: o, out: out, errs: errs}
+	fmt.Fprintf(out, "%s, %d CPUs, load %s\n", runtime.Version(), runtime.NumCPU(), load())
+	for _, section := range []struct {
+		name    string
+		measure func(context.Context) error
+	}{{"create", b.create}, {"steady", b.steady}, {"drain", b.drain}} {
+		if !slices.Contains(o.Only, section.name) {
+			continue
+		}
+		if err := section.measure(ctx); err != nil {
+			return fmt.Errorf("%s: %w", section.name, err)
+		}
+	}
+	fmt.Fprintf(out, "load at the end %s\n", load())
+	return nil
+}
+
+// progress says what is going on.
+func (b *bench) progress(format string, args ...any) {
+	fmt.Fprintf(b.errs, "bench: "+format+"\n", args...)
+}
+
+// load is the machine's load average, where the system tells: others that compute make every figure worse.
+func load() string {
+	text, err := os.ReadFile("/proc/loadavg")
+	if fields := strings.Fields(string(text)); err == nil && len(fields) > 0 {
+		return fields[0]
+	}
+	return "unknown"
+}

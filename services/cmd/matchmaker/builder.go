@@ -1,0 +1,261 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"os"
+	"runtime"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/labstack/echo/v4"
+
+	"matchmaker.dev/services/allocator"
+	"matchmaker.dev/services/allocator/instant"
+	"matchmaker.dev/services/allocator/local"
+	"matchmaker.dev/services/allocator/provider"
+	"matchmaker.dev/services/backfill"
+	"matchmaker.dev/services/config"
+	"matchmaker.dev/services/director"
+	"matchmaker.dev/services/internal/app"
+	"matchmaker.dev/services/internal/auth"
+	"matchmaker.dev/services/internal/bus"
+	"matchmaker.dev/services/internal/openapi"
+	"matchmaker.dev/services/internal/quota"
+	"matchmaker.dev/services/internal/state"
+	"matchmaker.dev/services/internal/telemetry"
+	"matchmaker.dev/services/internal/web"
+	"matchmaker.dev/services/registry"
+	"matchmaker.dev/services/runner"
+	"matchmaker.dev/services/runner/sandbox"
+	"matchmaker.dev/services/ticket"
+)
+
+// builder makes the parts of a process out of its settings and connections.
+type builder struct {
+	name     string
+	shared   connections
+	log      *slog.Logger
+	store    *state.Store
+	bus      *bus.Bus
+	verifier *auth.Verifier // nil where nobody calls an API
+	box      *sandbox.Box   // nil until somebody needs one
+	parts    []app.Part
+	// closers are called in reverse order when all parts have ended.
+	closers []func(context.Context) error
+}
+
+// ballastSize is memory that is never touched, and so takes none: it makes the garbage
+// collector wait until as much again was allocated.
+const ballastSize = 64 << 20
+
+// serve connects, builds, and serves until ctx ends.
+func (p *process) serve(ctx context.Context, s streams, c connections, issuers string, build func(*builder) error) error {
+	log, err := app.Logger(s.err, p.LogLevel, p.LogFormat)
+	if err != nil {
+		return err
+	}
+	var trusted []auth.Issuer
+	if issuers != "" {
+		if trusted, err = readIssuers(issuers); err != nil {
+			return err
+		}
+	}
+	return p.run(ctx, log, c, trusted, nil, build)
+}
+
+// run is serve for a process that may have connections of its own making. more
+// are parts besides those that build makes.
+func (p *process) run(ctx context.Context, log *slog.Logger, c connections, issuers []auth.Issuer, started func(net.Addr), build func(*builder) error, more ...app.Part) (err error) {
+	if err := c.Limits.check(); err != nil {
+		return err
+	}
+	// Without it, the collector runs a hundred times a second in a process that serves
+	// thousands of requests a second and keeps next to nothing.
+	ballast := make([]byte, ballastSize)
+	defer runtime.KeepAlive(ballast)
+	if p.Name == "" {
+		p.Name = hostname() + "-" + uuid.NewString()[:8]
+	}
+	b := &builder{name: p.Name, shared: c, log: log, parts: more}
+	defer func() { err = errors.Join(err, b.close(context.WithoutCancel(ctx))) }()
+
+	traces, err := telemetry.Open(ctx, telemetry.Options{Service: "matchmaker", Version: version, Log: log})
+	if err != nil {
+		return err
+	}
+	b.closing(traces.Close)
+
+	if b.store, err = state.Open(state.Options{
+		URL: c.Redis, Log: log, Waiting: c.Limits.MaxWaiting, Functions: c.Limits.MaxFunctions,
+		Player: c.Limits.player(), Project: c.Limits.project(),
+	}); err != nil {
+		return err
+	}
+	b.closing(func(context.Context) error { return b.store.Close() })
+
+	b.bus, err = bus.Connect(bus.Options{
+		URL: c.NATS, Name: p.Name, Credentials: c.NATSCredentials, Replicas: c.StreamReplicas,
+		LogAge: c.Limits.LogAge, Log: log, Propagator: traces.Propagator,
+	})
+	if err != nil {
+		return err
+	}
+	b.closing(b.bus.Close)
+	b.add(app.Part{Name: "bus", Run: b.prepare, Ready: b.bus.Ready})
+
+	if len(issuers) > 0 {
+		if b.verifier, err = auth.New(auth.Options{Issuers: issuers, Now: time.Now, Log: log}); err != nil {
+			return err
+		}
+		b.add(app.Part{Name: "auth", Run: b.verifier.Run, Ready: b.verifier.Ready})
+		description, err := openapi.New()
+		if err != nil {
+			return err
+		}
+		b.add(description)
+	}
+	if err := build(b); err != nil {
+		return err
+	}
+	return app.Run(ctx, app.Options{
+		Listen: p.Listen, Log: log, Drain: p.Drain, Grace: p.Grace, Started: started,
+		Web: web.Options{Tracer: traces.Tracer, Propagator: traces.Propagator},
+	}, b.parts...)
+}
+
+// prepare makes the streams once, and then has nothing more to do.
+func (b *builder) prepare(ctx context.Context) error {
+	if err := b.bus.Prepare(ctx); err != nil {
+		return nil //nolint:nilerr // the process was stopped before the bus ever answered
+	}
+	<-ctx.Done()
+	return nil
+}
+
+func (b *builder) add(p app.Part) { b.parts = append(b.parts, p) }
+
+func (b *builder) closing(f func(context.Context) error) { b.closers = append(b.closers, f) }
+
+// lastWords is how long connections may take to close.
+const lastWords = 5 * time.Second
+
+func (b *builder) close(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, lastWords)
+	defer cancel()
+	var errs []error
+	for i := len(b.closers) - 1; i >= 0; i-- {
+		errs = append(errs, b.closers[i](ctx))
+	}
+	return errors.Join(errs...)
+}
+
+func (b *builder) ticket(t tickets) error {
+	b.add(ticket.New(ticket.Options{
+		Store: b.store, Bus: b.bus, Verifier: b.verifier, Log: b.log, Now: time.Now, Limits: t.limits(b.shared.Limits),
+	}))
+	return nil
+}
+
+func (b *builder) config() error {
+	b.add(config.New(config.Options{Store: b.store, Bus: b.bus, Verifier: b.verifier, Log: b.log, Limit: b.limit("configs"), Limits: b.shared.Limits.definitions()}))
+	return nil
+}
+
+func (b *builder) backfill(t tickets) error {
+	b.add(backfill.New(backfill.Options{
+		Store: b.store, Verifier: b.verifier, Log: b.log, Now: time.Now, Limits: t.payload(b.shared.Limits),
+		Definitions: b.shared.Limits.definitions(),
+	}))
+	return nil
+}
+
+// limit limits how often a project calls an API.
+func (b *builder) limit(api string) echo.MiddlewareFunc {
+	return quota.Limit(b.store, api, b.shared.Limits.api(), time.Now)
+}
+
+// registry shares its sandbox with a runner of the same process, if there is one.
+func (b *builder) registry(f functions, shared bool) error {
+	if err := b.sandbox(f); err != nil {
+		return err
+	}
+	part, err := registry.New(registry.Options{
+		Store: b.store, Bus: b.bus, Box: b.box, Verifier: b.verifier, Log: b.log, Now: time.Now,
+		Shared: shared, Functions: b.shared.Limits.MaxFunctions, LogAge: b.shared.Limits.LogAge,
+		Limit: b.limit("functions"),
+	})
+	b.add(part)
+	return err
+}
+
+func (b *builder) runner(f functions) error {
+	if err := b.sandbox(f); err != nil {
+		return err
+	}
+	r, err := runner.New(runner.Options{
+		Store: b.store, Bus: b.bus, Box: b.box, Name: b.name, Log: b.log, Now: time.Now,
+		Settings: runner.Settings{Hosts: f.Hosts},
+	})
+	if err != nil {
+		return err
+	}
+	b.add(app.Part{Name: "runner", Run: r.Run, Ready: r.Ready})
+	return nil
+}
+
+// sandbox makes the process's one sandbox, once.
+func (b *builder) sandbox(f functions) error {
+	if b.box != nil {
+		return nil
+	}
+	dir := f.Modules
+	if dir == "" {
+		made, err := os.MkdirTemp("", "matchmaker-modules-")
+		if err != nil {
+			return err
+		}
+		b.closing(func(context.Context) error { return os.RemoveAll(made) })
+		dir = made
+	}
+	var err error
+	b.box, err = sandbox.New(sandbox.Options{
+		Dir: dir, Limits: sandbox.Limits{Memory: f.Memory << 20}, Log: b.log, Binary: f.Instances,
+	})
+	if err != nil {
+		return err
+	}
+	b.closing(func(context.Context) error { b.box.Close(); return nil })
+	return nil
+}
+
+func (b *builder) director(c cycle, r readable) error {
+	b.add(director.New(director.Options{
+		Store: b.store, Bus: b.bus, Log: b.log, Now: time.Now, Name: b.name, Times: c.times(r),
+	}))
+	return nil
+}
+
+func (b *builder) allocator(f fleet, r readable) error {
+	var servers provider.Provider = instant.New(f.Connection)
+	if f.Provider == "local" {
+		binary, err := os.Executable()
+		if err != nil {
+			return err
+		}
+		fleet, err := local.New(local.Options{
+			Binary: binary, Args: []string{"gameserver"}, Log: b.log, Max: f.Servers, Lifetime: f.Lifetime,
+		})
+		if err != nil {
+			return err
+		}
+		b.closing(func(context.Context) error { return fleet.Close() })
+		servers = fleet
+	}
+	b.add(allocator.New(allocator.Options{
+		Store: b.store, Bus: b.bus, Provider: servers, Log: b.log, Now: time.Now, Settings: f.settings(r),
+	}))
+	return nil
+}

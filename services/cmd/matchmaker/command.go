@@ -1,0 +1,141 @@
+package main
+
+import (
+	"context"
+	"errors"
+
+	"matchmaker.dev/services/allocator/gameserver"
+	"matchmaker.dev/services/internal/app"
+)
+
+// The commands of single services have the settings that their service knows, and build one part.
+
+type ticketCmd struct {
+	Process     process     `kong:"embed,set='listen=:8080',set='logformat=json'"`
+	Connections connections `embed:""`
+	Trust       trust       `embed:""`
+	Tickets     tickets     `embed:""`
+}
+
+func (c *ticketCmd) Run(ctx context.Context, s streams) error {
+	return c.Process.serve(ctx, s, c.Connections, c.Trust.Issuers, func(b *builder) error { return b.ticket(c.Tickets) })
+}
+
+type configCmd struct {
+	Process     process     `kong:"embed,set='listen=:8080',set='logformat=json'"`
+	Connections connections `embed:""`
+	Trust       trust       `embed:""`
+}
+
+func (c *configCmd) Run(ctx context.Context, s streams) error {
+	return c.Process.serve(ctx, s, c.Connections, c.Trust.Issuers, (*builder).config)
+}
+
+type registryCmd struct {
+	Process     process     `kong:"embed,set='listen=:8080',set='logformat=json'"`
+	Connections connections `embed:""`
+	Trust       trust       `embed:""`
+	Functions   functions   `embed:""`
+}
+
+func (c *registryCmd) Run(ctx context.Context, s streams) error {
+	return c.Process.serve(ctx, s, c.Connections, c.Trust.Issuers, func(b *builder) error { return b.registry(c.Functions, false) })
+}
+
+type runnerCmd struct {
+	Process     process     `kong:"embed,set='listen=:8080',set='logformat=json'"`
+	Connections connections `embed:""`
+	Functions   functions   `embed:""`
+}
+
+func (c *runnerCmd) Run(ctx context.Context, s streams) error {
+	return c.Process.serve(ctx, s, c.Connections, "", func(b *builder) error { return b.runner(c.Functions) })
+}
+
+type directorCmd struct {
+	Process     process     `kong:"embed,set='listen=:8080',set='logformat=json'"`
+	Connections connections `embed:""`
+	Cycle       cycle       `embed:""`
+	Readable    readable    `embed:""`
+}
+
+// Validate is called by kong.
+func (c *directorCmd) Validate() error { return c.Cycle.check() }
+
+func (c *directorCmd) Run(ctx context.Context, s streams) error {
+	return c.Process.serve(ctx, s, c.Connections, "", func(b *builder) error { return b.director(c.Cycle, c.Readable) })
+}
+
+type allocatorCmd struct {
+	Process     process     `kong:"embed,set='listen=:8080',set='logformat=json'"`
+	Connections connections `embed:""`
+	Fleet       fleet       `embed:""`
+	Readable    readable    `embed:""`
+}
+
+// Validate is called by kong.
+func (c *allocatorCmd) Validate() error { return c.Fleet.check() }
+
+func (c *allocatorCmd) Run(ctx context.Context, s streams) error {
+	return c.Process.serve(ctx, s, c.Connections, "", func(b *builder) error { return b.allocator(c.Fleet, c.Readable) })
+}
+
+type backfillCmd struct {
+	Process     process     `kong:"embed,set='listen=:8080',set='logformat=json'"`
+	Connections connections `embed:""`
+	Trust       trust       `embed:""`
+	Tickets     tickets     `embed:""`
+}
+
+func (c *backfillCmd) Run(ctx context.Context, s streams) error {
+	return c.Process.serve(ctx, s, c.Connections, c.Trust.Issuers, func(b *builder) error { return b.backfill(c.Tickets) })
+}
+
+// services are the settings of all seven.
+type services struct {
+	Tickets   tickets   `embed:""`
+	Cycle     cycle     `embed:""`
+	Functions functions `embed:""`
+	Fleet     fleet     `embed:""`
+	Readable  readable  `embed:""`
+}
+
+func (v *services) check() error { return errors.Join(v.Cycle.check(), v.Fleet.check()) }
+
+// build makes all seven, those first that others wait for.
+func (v *services) build(b *builder) error {
+	return errors.Join(
+		b.registry(v.Functions, true),
+		b.runner(v.Functions),
+		b.director(v.Cycle, v.Readable),
+		b.allocator(v.Fleet, v.Readable),
+		b.config(),
+		b.backfill(v.Tickets),
+		b.ticket(v.Tickets),
+	)
+}
+
+type allCmd struct {
+	Process     process     `kong:"embed,set='listen=:8080',set='logformat=json'"`
+	Connections connections `embed:""`
+	Trust       trust       `embed:""`
+	Services    services    `embed:""`
+}
+
+// Validate is called by kong.
+func (c *allCmd) Validate() error { return c.Services.check() }
+
+func (c *allCmd) Run(ctx context.Context, s streams) error {
+	return c.Process.serve(ctx, s, c.Connections, c.Trust.Issuers, c.Services.build)
+}
+
+// gameserverCmd is a process of the local provider's fleet; it is told what to do on standard input.
+type gameserverCmd struct{}
+
+func (c *gameserverCmd) Run(ctx context.Context, s streams) error {
+	log, err := app.Logger(s.err, "info", "text")
+	if err != nil {
+		return err
+	}
+	return gameserver.Main(ctx, s.in, s.out, gameserver.Options{Log: log})
+}

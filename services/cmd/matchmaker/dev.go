@@ -1,0 +1,81 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"path/filepath"
+	"time"
+
+	"matchmaker.dev/services/internal/app"
+	"matchmaker.dev/services/internal/auth"
+	"matchmaker.dev/services/internal/embedded"
+	"matchmaker.dev/services/internal/issuer"
+)
+
+// devCmd runs the same services as all, beside servers of its own.
+type devCmd struct {
+	Process  process  `kong:"embed,set='listen=127.0.0.1:8080',set='logformat=text'"`
+	Data     string   `help:"Folder for everything that is kept: state, streams, keys, modules." default:".matchmaker" type:"path" placeholder:"DIR" group:"process"`
+	Memory   bool     `help:"Keep the state in memory even if there is a redis-server." group:"process"`
+	Services services `embed:""`
+	Limits   limits   `embed:""`
+}
+
+// Validate is called by kong.
+func (c *devCmd) Validate() error { return c.Services.check() }
+
+func (c *devCmd) Run(ctx context.Context, s streams) (err error) {
+	log, err := app.Logger(s.err, c.Process.LogLevel, c.Process.LogFormat)
+	if err != nil {
+		return err
+	}
+	tokens, err := issuer.Open(c.Data, time.Now)
+	if err != nil {
+		return fmt.Errorf("--data: %w", err)
+	}
+	nats, err := embedded.StartNATS(ctx, embedded.NATSOptions{Dir: filepath.Join(c.Data, "nats"), Log: log})
+	if err != nil {
+		return err
+	}
+	defer nats.Close()
+	redis, err := c.redis(ctx, embedded.RedisOptions{Dir: filepath.Join(c.Data, "redis"), AOF: true, Log: log})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, redis.Close()) }()
+	if !redis.Persistent() {
+		fmt.Fprintln(s.out, "State is kept in memory and will not survive a restart: install redis-server or valkey-server to keep it.")
+	}
+
+	if c.Services.Functions.Modules == "" {
+		c.Services.Functions.Modules = filepath.Join(c.Data, "modules")
+	}
+	return c.Process.run(ctx, log,
+		connections{
+			Redis: redis.URL(), NATS: nats.URL(), StreamReplicas: 1, Limits: c.Limits,
+		},
+		[]auth.Issuer{tokens.Trust()},
+		func(addr net.Addr) { c.greet(s.out, addr) },
+		c.Services.build,
+		app.Part{Name: "redis", Run: redis.Watch},
+		app.Part{Name: "issuer", Routes: tokens.Routes},
+	)
+}
+
+func (c *devCmd) redis(ctx context.Context, o embedded.RedisOptions) (*embedded.Redis, error) {
+	if c.Memory {
+		return embedded.StartMemory(0)
+	}
+	return embedded.StartRedis(ctx, o)
+}
+
+// greet tells a newcomer what is there and what to do next.
+func (c *devCmd) greet(w io.Writer, addr net.Addr) {
+	fmt.Fprintf(w, `Matchmaker listens on http://%s, and keeps its data in %s.
+Tokens: mm token player NAME | developer | server | service, with --data %s unless it is .matchmaker here.
+Ctrl-C stops it.
+`, addr, c.Data, c.Data)
+}

@@ -1,0 +1,100 @@
+// Command matchmaker is the matchmaking service: each of its seven services as a
+// process of its own, all of them in one, or all of them with everything they
+// need for development.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"github.com/alecthomas/kong"
+
+	"matchmaker.dev/services/runner/sandbox"
+)
+
+// Exit codes.
+const (
+	exitOK      = 0
+	exitFailure = 1
+	exitUsage   = 2
+)
+
+func main() {
+	// Instances of match functions are this binary again. They must come up before anything
+	// else does: they have little memory, and nothing of what follows.
+	if len(os.Args) == 2 && os.Args[1] == sandbox.Command {
+		os.Exit(sandbox.Main())
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	context.AfterFunc(ctx, stop) // a second signal kills at once
+	os.Exit(run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+}
+
+// run is the whole program but for the process around it.
+func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	var c cli
+	exit := -1
+	parser, err := kong.New(&c, options(ctx, streams{stdin, stdout, stderr}, func(code int) { exit = code })...)
+	if err != nil {
+		return complain(stderr, err, exitFailure)
+	}
+	parsed, err := parser.Parse(args)
+	if exit >= 0 { // --help or --version was answered
+		return exit
+	}
+	if err != nil {
+		return complain(stderr, err, exitUsage)
+	}
+	if err := parsed.Run(); err != nil && !errors.Is(err, context.Canceled) {
+		return complain(stderr, err, exitFailure)
+	}
+	return exitOK
+}
+
+// options are how the command line is read.
+func options(ctx context.Context, s streams, exit func(int)) []kong.Option {
+	return []kong.Option{
+		kong.Name("matchmaker"),
+		kong.Description(description),
+		kong.Configuration(fileSettings),
+		kong.DefaultEnvars("MATCHMAKER"),
+		kong.Vars{"version": version},
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, FlagsLast: true, NoExpandSubcommands: true}),
+		kong.ExplicitGroups(groups),
+		kong.Writers(s.out, s.err),
+		kong.Exit(exit),
+		kong.Bind(s),
+		kong.BindTo(ctx, (*context.Context)(nil)),
+	}
+}
+
+// complain says what is wrong, one line an error.
+func complain(w io.Writer, err error, code int) int {
+	for line := range strings.Lines(err.Error()) {
+		if line = strings.TrimSpace(line); line != "" {
+			fmt.Fprintln(w, "matchmaker:", line)
+		}
+	}
+	return code
+}
+
+// streams are the process's own.
+type streams struct {
+	in       io.Reader
+	out, err io.Writer
+}
+
+const description = `Matchmaking for multiplayer games.
+
+Start with 'matchmaker dev': it brings everything it needs. In production each service is a process of its own
+('matchmaker ticket', …), or all seven are one ('matchmaker all'), with a Redis and a NATS with JetStream beside them.
+
+Every setting is a flag, an environment variable (MATCHMAKER_ and the flag's name: --min-interval is MATCHMAKER_MIN_INTERVAL)
+or a line of a YAML file given with --config (min-interval: 10ms). A flag goes before the environment, that before the file.`

@@ -1,0 +1,145 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/alecthomas/kong"
+	"github.com/google/go-cmp/cmp"
+
+	"matchmaker.dev/services/allocator"
+	"matchmaker.dev/services/director"
+	"matchmaker.dev/services/internal/state"
+	"matchmaker.dev/services/ticket"
+)
+
+// matchmaker runs a command line that ends by itself.
+func matchmaker(t *testing.T, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	var out, errs bytes.Buffer
+	code = run(t.Context(), args, strings.NewReader(""), &out, &errs)
+	return code, out.String(), errs.String()
+}
+
+func write(t *testing.T, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "file.yaml")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestMistakesAreOneLineEach(t *testing.T) {
+	issuers := write(t, "- {issuer: me, jwks: nowhere.json, audiences: [m], kinds: [player]}\n")
+	for name, test := range map[string]struct {
+		args []string
+		code int
+		want []string
+	}{
+		"an unknown command":              {[]string{"frobnicate"}, exitUsage, []string{"unexpected argument frobnicate"}},
+		"an unknown flag":                 {[]string{"dev", "--frobnicate"}, exitUsage, []string{"--frobnicate"}},
+		"a missing flag":                  {[]string{"ticket"}, exitUsage, []string{"--issuers"}},
+		"a file that is not there":        {[]string{"ticket", "--issuers", "/none.yaml"}, exitUsage, []string{"--issuers", "/none.yaml"}},
+		"a word that is none of the list": {[]string{"all", "--issuers", issuers, "--log-level", "loud"}, exitUsage, []string{"--log-level", `"loud"`}},
+		"a duration of 0":                 {[]string{"director", "--min-interval", "0s"}, exitUsage, []string{"--min-interval", "more than 0"}},
+		"no duration at all":              {[]string{"director", "--config", write(t, "min-interval: soon")}, exitUsage, []string{"--min-interval", "soon"}},
+		"an unknown setting in the file":  {[]string{"director", "--config", write(t, "min-intervall: 1s")}, exitUsage, []string{"--config", "min-intervall"}},
+		"a list for a setting":            {[]string{"director", "--config", write(t, "min-interval: [1s]")}, exitUsage, []string{"min-interval"}},
+		"a file that is no YAML":          {[]string{"director", "--config", write(t, "a: b: c")}, exitUsage, []string{"--config"}},
+		"a Redis URL that is none":        {[]string{"director", "--redis", "http://x"}, exitFailure, []string{"redis"}},
+		"a NATS URL that is none":         {[]string{"director", "--nats", "://x"}, exitFailure, []string{"nats"}},
+		"a rate without a burst":          {[]string{"director", "--player-burst", "0"}, exitFailure, []string{"--player-burst"}},
+		"no issuer in the list":           {[]string{"ticket", "--issuers", write(t, "[]")}, exitFailure, []string{"--issuers", "no issuer"}},
+		"an unknown member of an issuer":  {[]string{"ticket", "--issuers", write(t, "- {issuers: me}")}, exitFailure, []string{"--issuers", "issuers"}},
+		"an address that cannot be had":   {[]string{"dev", "--listen", "192.0.2.1:1", "--memory", "--log-level", "error", "--data", t.TempDir()}, exitFailure, []string{"192.0.2.1:1"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			code, stdout, stderr := matchmaker(t, test.args...)
+			if code != test.code {
+				t.Errorf("exit code %d, want %d", code, test.code)
+			}
+			for _, word := range test.want {
+				if !strings.Contains(stderr, word) {
+					t.Errorf("%q is not in %q", word, stderr)
+				}
+			}
+			for line := range strings.Lines(stderr) {
+				if !strings.HasPrefix(line, "matchmaker: ") {
+					t.Errorf("a line that is no error: %q", line)
+				}
+			}
+			if strings.Contains(stdout, "Usage") {
+				t.Error("a mistake was answered with the whole help")
+			}
+		})
+	}
+}
+
+func TestPasswordsOfURLsAreNotRepeated(t *testing.T) {
+	for _, args := range [][]string{
+		{"director", "--redis", "redis://user:hunter2@host:port:9/x"},
+		{"director", "--nats", "nats://user:hunter2@[::1"},
+	} {
+		if _, stdout, stderr := matchmaker(t, args...); strings.Contains(stdout+stderr, "hunter2") {
+			t.Errorf("%v: %s", args[1], stderr)
+		}
+	}
+}
+
+func TestHelpNamesEverySetting(t *testing.T) {
+	for _, command := range []string{"dev", "all", "ticket", "config", "registry", "runner", "director", "allocator", "backfill"} {
+		code, stdout, _ := matchmaker(t, command, "--help")
+		if code != exitOK {
+			t.Errorf("%s --help: exit code %d", command, code)
+		}
+		for _, word := range []string{"--listen", "$MATCHMAKER_LISTEN", "--log-level", "--config"} {
+			if !strings.Contains(stdout, word) {
+				t.Errorf("%s --help does not say %s", command, word)
+			}
+		}
+	}
+}
+
+func TestFlagsGoBeforeTheEnvironmentAndThatBeforeTheFile(t *testing.T) {
+	file := write(t, "min-interval: 1s\nmax-interval: 2s\nlease: 3s\nmax-waiting: 7\n")
+	t.Setenv("MATCHMAKER_MAX_INTERVAL", "20s")
+	t.Setenv("MATCHMAKER_LEASE", "30s")
+	c := parse(t, "director", "--config", file, "--lease", "40s")
+	if c.Director.Cycle.MinInterval.Seconds() != 1 || c.Director.Cycle.MaxInterval.Seconds() != 20 || c.Director.Cycle.Lease.Seconds() != 40 || c.Director.Connections.Limits.MaxWaiting != 7 {
+		t.Errorf("read %+v", c.Director)
+	}
+}
+
+func parse(t *testing.T, args ...string) *cli {
+	t.Helper()
+	var c cli
+	parser, err := kong.New(&c, options(t.Context(), streams{}, func(int) {})...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := parser.Parse(args); err != nil {
+		t.Fatal(err)
+	}
+	return &c
+}
+
+// The help shows the defaults, the packages document them: they must not drift apart.
+func TestDefaultsAreThoseOfThePackages(t *testing.T) {
+	c := parse(t, "dev")
+	if diff := cmp.Diff(director.DefaultTimes(), c.Dev.Services.Cycle.times(c.Dev.Services.Readable)); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff(allocator.DefaultSettings(), c.Dev.Services.Fleet.settings(c.Dev.Services.Readable)); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff(ticket.DefaultLimits(), c.Dev.Services.Tickets.limits(c.Dev.Limits)); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff(state.Rate{PerSecond: 1, Burst: 20}, c.Dev.Limits.player()); diff != "" {
+		t.Error(diff)
+	}
+}

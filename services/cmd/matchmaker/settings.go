@@ -1,0 +1,218 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/alecthomas/kong"
+
+	"matchmaker.dev/services/allocator"
+	"matchmaker.dev/services/director"
+	"matchmaker.dev/services/internal/definition"
+	"matchmaker.dev/services/internal/payload"
+	"matchmaker.dev/services/internal/state"
+	"matchmaker.dev/services/ticket"
+)
+
+// cli is the command line.
+type cli struct {
+	Config  kong.ConfigFlag  `help:"YAML file with settings, one 'flag-name: value' a line." placeholder:"FILE" group:"process"`
+	Version kong.VersionFlag `help:"Print the version and exit." env:"-"`
+
+	Dev       devCmd       `cmd:"" help:"Run everything for development: the seven services, NATS, Redis, tokens and game servers."`
+	All       allCmd       `cmd:"" help:"Run the seven services in one process."`
+	Ticket    ticketCmd    `cmd:"" help:"Run the Tickets API."`
+	Configs   configCmd    `cmd:"" name:"config" help:"Run the Configs API."`
+	Registry  registryCmd  `cmd:"" help:"Run the Functions API."`
+	Runner    runnerCmd    `cmd:"" help:"Run a runner: it executes match functions."`
+	Director  directorCmd  `cmd:"" help:"Run a director: it leads the matchmaking cycles of projects."`
+	Allocator allocatorCmd `cmd:"" help:"Run an allocator: it gets game servers for matches."`
+	Backfill  backfillCmd  `cmd:"" help:"Run the Backfill API."`
+
+	Gameserver gameserverCmd `cmd:"" hidden:""`
+}
+
+var groups = []kong.Group{
+	{Key: "process", Title: "Process:"},
+	{Key: "connections", Title: "Connections:"},
+	{Key: "tickets", Title: "Tickets:"},
+	{Key: "cycle", Title: "Matchmaking cycles:"},
+	{Key: "runner", Title: "Match functions:"},
+	{Key: "allocator", Title: "Game servers:"},
+}
+
+// process is what every process has.
+type process struct {
+	Listen    string        `help:"Address to serve HTTP on: the API, /healthz and /readyz." default:"${listen}" group:"process"`
+	Name      string        `help:"Name that tells this process from its replicas; made up when empty." group:"process"`
+	LogLevel  string        `help:"Least level to log: debug, info, warn or error. Requests that succeed are logged at debug." enum:"debug,info,warn,error" default:"info" group:"process"`
+	LogFormat string        `help:"Format of the log on standard error: json or text." enum:"json,text" default:"${logformat}" group:"process"`
+	Drain     time.Duration `help:"How long a stopping process may take to finish what it has in hand." default:"15s" group:"process"`
+	Grace     time.Duration `help:"How long a stopping process says it is not ready before it takes no more requests: as long as a load balancer needs to notice." default:"0s" group:"process"`
+}
+
+// connections are the servers that all services share, and the limits of what is kept there.
+type connections struct {
+	Redis           string `help:"Redis URL: redis://[user:password@]host:port[/db], rediss://… or unix:///path." default:"redis://127.0.0.1:6379" group:"connections"`
+	NATS            string `help:"NATS URL; several with commas between." name:"nats" default:"nats://127.0.0.1:4222" group:"connections"`
+	NATSCredentials string `help:"NATS credentials file." name:"nats-credentials" type:"existingfile" placeholder:"FILE" group:"connections"`
+	StreamReplicas  int    `help:"Replicas of the JetStream streams: 1, 3 or 5." default:"1" group:"connections"`
+
+	Limits limits `embed:""`
+}
+
+// limits are those of what is kept for a project, and of how often it is changed. All services of a
+// system must have the same ones.
+type limits struct {
+	MaxWaiting   int     `help:"Most tickets of a project that may wait; a create beyond it is answered 429 until some were matched. 0 means no limit. A runner needs about 200 bytes for each." default:"1000000" group:"tickets"`
+	PlayerRate   float64 `help:"How many tickets a second one player may create in the long run; 0 means no limit. A person starts matchmaking a few times a minute." default:"1" group:"tickets"`
+	PlayerBurst  int     `help:"How many tickets one player may create at once." default:"20" group:"tickets"`
+	ProjectRate  float64 `help:"How many tickets a second a project may create in the long run; 0 means no limit. One Redis stores about 50,000." default:"20000" group:"tickets"`
+	ProjectBurst int     `help:"How many tickets a project may create at once." default:"100000" group:"tickets"`
+	APIRate      float64 `help:"How many requests a second a project may make to the Configs API, and as many to the Functions API; 0 means no limit. They are made by people and build servers." name:"api-rate" default:"20" group:"process"`
+	APIBurst     int     `help:"How many such requests a project may make at once." name:"api-burst" default:"200" group:"process"`
+
+	NameLength int `help:"Most bytes of the name of an attribute, a property or a pool." default:"128" group:"tickets"`
+	MaxPools   int `help:"Most pools of a config." default:"64" group:"cycle"`
+	MaxFilters int `help:"Most filters of a pool." default:"64" group:"cycle"`
+
+	MaxFunctions int           `help:"Most match functions of a project." default:"20" group:"runner"`
+	LogAge       time.Duration `help:"How long the log of a function is kept." default:"1h" group:"runner"`
+}
+
+func (l *limits) player() state.Rate {
+	return state.Rate{PerSecond: l.PlayerRate, Burst: l.PlayerBurst}
+}
+func (l *limits) project() state.Rate {
+	return state.Rate{PerSecond: l.ProjectRate, Burst: l.ProjectBurst}
+}
+func (l *limits) api() state.Rate { return state.Rate{PerSecond: l.APIRate, Burst: l.APIBurst} }
+
+func (l *limits) definitions() definition.Limits {
+	return definition.Limits{Pools: l.MaxPools, Filters: l.MaxFilters, Name: l.NameLength}
+}
+
+func (l *limits) check() error {
+	var errs []error
+	for _, r := range []struct {
+		name string
+		rate state.Rate
+	}{{"player", l.player()}, {"project", l.project()}, {"api", l.api()}} {
+		if err := r.rate.Check(); err != nil {
+			errs = append(errs, fmt.Errorf("--%s-rate, --%s-burst: %w", r.name, r.name, err))
+		}
+	}
+	if l.NameLength < 1 || l.MaxPools < 1 || l.MaxFilters < 1 {
+		errs = append(errs, errors.New("--name-length, --max-pools and --max-filters must be more than 0"))
+	}
+	if l.MaxWaiting < 0 || l.MaxFunctions < 1 || l.LogAge <= 0 {
+		errs = append(errs, errors.New("--max-waiting must not be negative, --max-functions and --log-age must be more than 0"))
+	}
+	return errors.Join(errs...)
+}
+
+// trust says whose tokens an API believes.
+type trust struct {
+	Issuers string `help:"YAML file with the list of trusted token issuers." type:"existingfile" required:"" placeholder:"FILE" group:"connections"`
+}
+
+// tickets are the limits of the Tickets API.
+type tickets struct {
+	Attributes int           `help:"Most attributes of a ticket." default:"64" name:"max-attributes" group:"tickets"`
+	Properties int           `help:"Most properties of a ticket." default:"64" name:"max-properties" group:"tickets"`
+	Wait       time.Duration `help:"Longest time that a GET with 'Prefer: wait' is held open." default:"30s" name:"max-wait" group:"tickets"`
+}
+
+func (t *tickets) limits(l limits) ticket.Limits {
+	return ticket.Limits{Limits: t.payload(l), Wait: t.Wait}
+}
+
+func (t *tickets) payload(l limits) payload.Limits {
+	return payload.Limits{Attributes: t.Attributes, Properties: t.Properties, Name: l.NameLength}
+}
+
+// readable is what the director and the allocator have in common.
+type readable struct {
+	Readable time.Duration `help:"How long a ticket's result can be read." default:"10m" group:"tickets"`
+}
+
+// cycle are the settings of the director.
+type cycle struct {
+	MinInterval time.Duration `help:"Least time between two runs of a config." default:"10ms" group:"cycle"`
+	MaxInterval time.Duration `help:"A config runs at least this often, since functions widen with time." default:"1s" group:"cycle"`
+	Window      time.Duration `help:"How long proposals wait for those of other configs that were started with theirs." default:"20ms" group:"cycle"`
+	RunTime     time.Duration `help:"How long a run of a function may take." default:"5s" group:"cycle"`
+	Lease       time.Duration `help:"How long a project stays with a director that says nothing." default:"3s" group:"cycle"`
+	Claim       time.Duration `help:"How long a claimed ticket waits for its allocation to begin before it may be matched again." default:"30s" group:"cycle"`
+	WaitLimit   time.Duration `help:"A ticket that has waited this long is taken for abandoned and deleted." default:"1h" group:"tickets"`
+}
+
+func (c *cycle) times(r readable) director.Times {
+	return director.Times{
+		MinInterval: c.MinInterval, MaxInterval: c.MaxInterval, Window: c.Window, Run: c.RunTime,
+		Lease: c.Lease, Claim: c.Claim, Readable: r.Readable, Waiting: c.WaitLimit,
+	}
+}
+
+// functions are the settings of what executes uploaded functions.
+type functions struct {
+	Modules string `help:"Private folder for modules and their machine code, not shared with another process; a temporary one when empty." placeholder:"DIR" group:"runner"`
+	Hosts   int    `help:"How many runners host each project." default:"2" group:"runner"`
+	Memory  int    `help:"Most MiB of memory of one instance of a function, up to 1024." default:"256" name:"function-memory" group:"runner"`
+	// A binary with the race detector cannot hold instances: the detector takes more memory than they may have.
+	Instances string `help:"Binary whose processes hold the instances of functions; this one when empty." name:"instance-binary" type:"existingfile" hidden:""`
+}
+
+// fleet are the settings of the allocator.
+type fleet struct {
+	Provider   string        `help:"Where game servers come from: local (processes on this machine, for development) or instant (no servers: every match gets --instant-connection)." enum:"local,instant" default:"local" group:"allocator"`
+	Connection string        `help:"Connection that the instant provider answers." name:"instant-connection" default:"127.0.0.1:7777" group:"allocator"`
+	Servers    int           `help:"Most game servers of the local provider." name:"max-servers" default:"256" group:"allocator"`
+	Lifetime   time.Duration `help:"How long a game server of the local provider runs." name:"server-lifetime" default:"10m" group:"allocator"`
+	Parallel   int           `help:"How many matches one allocator works on at once." name:"parallel-allocations" default:"64" group:"allocator"`
+	Allocation time.Duration `help:"How long a provider may take before the tickets get AllocationError." name:"allocation-time" default:"30s" group:"allocator"`
+}
+
+func (f *fleet) settings(r readable) allocator.Settings {
+	s := allocator.DefaultSettings()
+	s.Parallel, s.Deadline, s.Readable = f.Parallel, f.Allocation, r.Readable
+	return s
+}
+
+// positive says which settings must be more than 0 and are not.
+func positive(settings map[string]time.Duration) error {
+	var errs []error
+	for _, name := range slices.Sorted(maps.Keys(settings)) {
+		if settings[name] <= 0 {
+			errs = append(errs, errors.New("--"+name+": must be more than 0"))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func (c *cycle) check() error {
+	return positive(map[string]time.Duration{
+		"min-interval": c.MinInterval, "max-interval": c.MaxInterval, "run-time": c.RunTime,
+		"lease": c.Lease, "claim": c.Claim, "wait-limit": c.WaitLimit,
+	})
+}
+
+func (f *fleet) check() error {
+	if f.Parallel < 1 || f.Servers < 1 {
+		return errors.New("--parallel-allocations and --max-servers: must be 1 or more")
+	}
+	return positive(map[string]time.Duration{"server-lifetime": f.Lifetime, "allocation-time": f.Allocation})
+}
+
+// hostname is a replica's name where none is given.
+func hostname() string {
+	name, err := os.Hostname()
+	if err != nil {
+		return "matchmaker"
+	}
+	return name
+}

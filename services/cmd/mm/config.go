@@ -1,0 +1,212 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"slices"
+	"strconv"
+
+	"matchmaker.dev/pkg/client"
+)
+
+type configCommands struct {
+	Create configCreate `cmd:"" help:"Create a config under an identifier that the service makes."`
+	Put    configPut    `cmd:"" help:"Create or replace a config; it is in use at once."`
+	Get    configGet    `cmd:"" help:"Print a config."`
+	Delete configDelete `cmd:"" help:"Delete a config; no more matches are made by it."`
+}
+
+type configCreate struct {
+	File string `arg:"" help:"JSON file, or - for standard input."`
+}
+
+func (configCreate) Help() string {
+	return `The identifier is printed. To choose it, use "mm config put".
+
+Examples:
+
+    mm config create ranked.json
+    ID=$(mm config create ranked.json -o json | jq -r .id)`
+}
+
+// Run stores the config.
+func (c configCreate) Run(ctx context.Context, s *session) error {
+	config, err := s.readJSON(c.File)
+	if err != nil {
+		return err
+	}
+	api, err := s.connect(asDeveloper())
+	if err != nil {
+		return err
+	}
+	id, err := api.CreateConfigJSON(ctx, config)
+	if err != nil {
+		return err
+	}
+	var g grid
+	g.add("config", id)
+	return s.show(map[string]string{"id": id}, g)
+}
+
+type configPut struct {
+	ID      string `arg:"" name:"id" help:"The config's identifier."`
+	File    string `arg:"" help:"JSON file, or - for standard input."`
+	IfMatch string `placeholder:"ETAG" help:"Replace only the config that has this ETag."`
+}
+
+func (configPut) Help() string {
+	return `Examples:
+
+    mm config put ranked ranked.json
+    mm config get ranked -o json | jq '.matchmaking.config.teamSize = 2' | mm config put ranked -`
+}
+
+// Run stores the config.
+func (c configPut) Run(ctx context.Context, s *session) error {
+	config, err := s.readJSON(c.File)
+	if err != nil {
+		return err
+	}
+	api, err := s.connect(asDeveloper())
+	if err != nil {
+		return err
+	}
+	etag, err := api.PutConfigJSON(ctx, c.ID, config, c.IfMatch)
+	if err != nil {
+		return err
+	}
+	var g grid
+	g.add("config", c.ID)
+	g.add("etag", etag)
+	return s.show(map[string]string{"id": c.ID, "etag": etag}, g)
+}
+
+// readJSON reads a file, or standard input for -. It says where the JSON breaks.
+func (s *session) readJSON(file string) (json.RawMessage, error) {
+	var (
+		content []byte
+		err     error
+	)
+	if file == "-" {
+		file = "standard input"
+		content, err = io.ReadAll(s.in)
+	} else {
+		content, err = os.ReadFile(file)
+	}
+	if err != nil {
+		return nil, err
+	}
+	var value json.RawMessage
+	if err := json.Unmarshal(content, &value); err != nil {
+		if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
+			line, column := position(content, syntax.Offset)
+			return nil, fmt.Errorf("%s:%d:%d: not JSON: %w", file, line, column, err)
+		}
+		return nil, fmt.Errorf("%s: not JSON: %w", file, err)
+	}
+	return content, nil
+}
+
+// position is the line and column, from 1, of the last of the first n bytes.
+func position(content []byte, n int64) (line, column int) {
+	line = 1
+	for _, b := range content[:max(0, n-1)] {
+		column++
+		if b == '\n' {
+			line, column = line+1, 0
+		}
+	}
+	return line, column + 1
+}
+
+type configGet struct {
+	ID string `arg:"" name:"id" help:"The config's identifier."`
+}
+
+func (configGet) Help() string {
+	return `Examples:
+
+    mm config get ranked
+    mm config get ranked --output json > ranked.json`
+}
+
+// Run prints the config.
+func (c configGet) Run(ctx context.Context, s *session) error {
+	api, err := s.connect(asDeveloper())
+	if err != nil {
+		return err
+	}
+	config, err := api.GetConfig(ctx, c.ID)
+	if err != nil {
+		return err
+	}
+	return s.show(config.JSON, aboutConfig(c.ID, config), poolsOf(config))
+}
+
+func aboutConfig(id string, c *client.StoredConfig) grid {
+	var g grid
+	g.add("config", id)
+	g.add("etag", c.ETag)
+	g.add("name", c.Matchmaking.Name)
+	if target := c.Matchmaking.TargetFunction; target != nil {
+		g.add("function", target.Name)
+	}
+	g.add("settings", compact(c.Matchmaking.Config))
+	if c.Hosting != nil {
+		g.add("fleet", c.Hosting.FleetID)
+		g.add("profile", c.Hosting.Profile)
+	}
+	return g
+}
+
+func poolsOf(c *client.StoredConfig) grid {
+	g := grid{head: []any{"pool", "attribute", "min", "max", "segments"}}
+	for _, name := range slices.Sorted(maps.Keys(c.Pools)) {
+		if len(c.Pools[name]) == 0 {
+			g.add(name, "(every ticket)")
+		}
+		for _, f := range c.Pools[name] {
+			g.add(name, f.Attribute, bound(f.Min), bound(f.Max), segments(f.Segmentation))
+		}
+	}
+	return g
+}
+
+func bound(f *float64) string {
+	if f == nil {
+		return ""
+	}
+	return number(*f)
+}
+
+func number(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
+
+func segments(s *client.Segmentation) string {
+	if s == nil {
+		return ""
+	}
+	return fmt.Sprintf("%s %s %d", s.DistributionType, s.SegmentBehaviorType, s.Value)
+}
+
+type configDelete struct {
+	ID string `arg:"" name:"id" help:"The config's identifier."`
+}
+
+func (configDelete) Help() string { return "Example: mm config delete ranked" }
+
+// Run deletes the config.
+func (c configDelete) Run(ctx context.Context, s *session) error {
+	api, err := s.connect(asDeveloper())
+	if err != nil {
+		return err
+	}
+	if err := api.DeleteConfig(ctx, c.ID); err != nil {
+		return err
+	}
+	return s.showDeleted(c.ID)
+}

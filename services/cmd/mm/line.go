@@ -1,0 +1,39 @@
+package main
+
+import "time"
+
+const description = `Work with a matchmaking service: functions, configs, tickets, tokens.
+
+With "matchmaker dev" on the same machine no token is needed: mm makes one of the right kind with the key that it finds in the data folder.
+
+Exit codes: 0 done, 1 failed, 2 the command line makes no sense.`
+
+// commandLine is what can be typed.
+type commandLine struct {
+	settings
+
+	Token    tokenCommands    `cmd:"" help:"Print a token of a development service."`
+	Function functionCommands `cmd:"" help:"Upload and look at match functions."`
+	Config   configCommands   `cmd:"" help:"Write and read matchmaking configs."`
+	Ticket   ticketCommands   `cmd:"" help:"Ask for a match, as a player does."`
+	Backfill backfillCommands `cmd:"" help:"Fill a running game with players, as a game server does."`
+	Version  versionCommand   `cmd:"" help:"Print the version of mm."`
+}
+
+// settings are the flags that every command has.
+type settings struct {
+	URL     string        `name:"url" env:"MM_URL" default:"http://127.0.0.1:8080" help:"Where the service is."`
+	Project string        `env:"MM_PROJECT" default:"demo" help:"Project to work in."`
+	Data    string        `env:"MM_DATA" default:".matchmaker" help:"Folder of a development service, which holds the key to make tokens with."`
+	Bearer  string        `name:"token" env:"MM_TOKEN" placeholder:"JWT" help:"Token to use instead of making one."`
+	Output  string        `short:"o" env:"MM_OUTPUT" enum:"table,json" default:"table" help:"Print results as table or json."`
+	Timeout time.Duration `default:"1m" help:"How long the command may take, waiting included."`
+}
+
+// Validate is called by the parser.
+func (s settings) Validate() error {
+	if s.Timeout <= 0 {
+		return usageError("--timeout must be more than nothing, as 30s")
+	}
+	return nil
+}

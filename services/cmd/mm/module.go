@@ -1,0 +1,62 @@
+package main
+
+import (
+	"archive/zip"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// longestModule is more than any sandbox takes, in bytes: a service refuses more than 8 MiB by default.
+const longestModule = 64 << 20
+
+// readModule reads a module, from the archive when it is in one.
+func readModule(file string) ([]byte, error) {
+	content, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case bytes.HasPrefix(content, []byte("\x00asm")):
+		return content, nil
+	case bytes.HasPrefix(content, []byte("PK\x03\x04")):
+		content, err = onlyModule(content)
+	default:
+		err = errors.New("neither a .wasm module nor a .zip archive")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	return content, nil
+}
+
+// onlyModule is the module in an archive.
+func onlyModule(archive []byte) ([]byte, error) {
+	z, err := zip.NewReader(bytes.NewReader(archive), int64(len(archive)))
+	if err != nil {
+		return nil, err
+	}
+	var found *zip.File
+	for _, f := range z.File {
+		if !strings.EqualFold(filepath.Ext(f.Name), ".wasm") {
+			continue
+		}
+		if found != nil {
+			return nil, fmt.Errorf("the archive holds several modules, %q and %q: give the one to test as a .wasm file", found.Name, f.Name)
+		}
+		found = f
+	}
+	if found == nil {
+		return nil, errors.New("the archive holds no .wasm module")
+	}
+	r, err := found.Open()
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	return io.ReadAll(io.LimitReader(r, longestModule))
+}

@@ -1,0 +1,86 @@
+package main
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// payload is what tickets and backfill tickets carry.
+type payload struct {
+	Attribute []attribute `sep:"none" placeholder:"NAME=NUMBER" help:"Number that pools filter by. May be repeated."`
+	Property  []property  `sep:"none" placeholder:"NAME=TEXT|@FILE" help:"Bytes for the match function. May be repeated."`
+}
+
+func (p payload) read() (attributes map[string]float64, properties map[string][]byte, err error) {
+	attributes, properties = map[string]float64{}, map[string][]byte{}
+	for _, a := range p.Attribute {
+		if _, twice := attributes[a.name]; twice {
+			return nil, nil, usageError(fmt.Sprintf("--attribute %s is given twice", a.name))
+		}
+		attributes[a.name] = a.value
+	}
+	for _, given := range p.Property {
+		if _, twice := properties[given.name]; twice {
+			return nil, nil, usageError(fmt.Sprintf("--property %s is given twice", given.name))
+		}
+		if properties[given.name], err = given.bytes(); err != nil {
+			return nil, nil, fmt.Errorf("--property %s: %w", given.name, err)
+		}
+	}
+	return attributes, properties, nil
+}
+
+// addPayload shows a payload; of properties, which may be long and private, only how long they are.
+func (g *grid) addPayload(attributes map[string]float64, properties map[string][]byte) {
+	for _, name := range slices.Sorted(maps.Keys(attributes)) {
+		g.add("attribute "+name, number(attributes[name]))
+	}
+	for _, name := range slices.Sorted(maps.Keys(properties)) {
+		g.add("property "+name, fmt.Sprintf("%d bytes", len(properties[name])))
+	}
+}
+
+// attribute is NAME=NUMBER.
+type attribute struct {
+	name  string
+	value float64
+}
+
+// UnmarshalText is called by the parser.
+func (a *attribute) UnmarshalText(text []byte) error {
+	name, value, ok := strings.Cut(string(text), "=")
+	if !ok || name == "" {
+		return fmt.Errorf("%q is not NAME=NUMBER, as skill=1200", text)
+	}
+	n, err := strconv.ParseFloat(value, 64)
+	if err != nil || math.IsInf(n, 0) || math.IsNaN(n) {
+		return fmt.Errorf("%s must be a finite number, not %q", name, value)
+	}
+	a.name, a.value = name, n
+	return nil
+}
+
+// property is NAME=TEXT, or NAME=@FILE.
+type property struct{ name, value string }
+
+// UnmarshalText is called by the parser.
+func (p *property) UnmarshalText(text []byte) error {
+	name, value, ok := strings.Cut(string(text), "=")
+	if !ok || name == "" {
+		return fmt.Errorf("%q is neither NAME=TEXT nor NAME=@FILE", text)
+	}
+	p.name, p.value = name, value
+	return nil
+}
+
+func (p property) bytes() ([]byte, error) {
+	if file, ok := strings.CutPrefix(p.value, "@"); ok {
+		return os.ReadFile(file)
+	}
+	return []byte(p.value), nil
+}

@@ -1,0 +1,157 @@
+package project_test
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"matchmaker.dev/services/cmd/mm/project"
+)
+
+// write writes the project of a function into a new folder.
+func write(t *testing.T, parent, name string) string {
+	t.Helper()
+	dir := filepath.Join(parent, name)
+	if err := project.Write(dir, name); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// run runs a command in a folder, as on a machine that reaches no module proxy.
+func run(t *testing.T, dir, command string, args ...string) string {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), command, args...)
+	cmd.Dir = dir
+	// As at a newcomer's: no proxy, and no make around it, which would announce folders.
+	cmd.Env = append(os.Environ(), "GOPROXY=off", "GOFLAGS=", "GOWORK=", "MAKEFLAGS=", "MAKELEVEL=")
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %v\n%s", args, err, out)
+	}
+	return string(out)
+}
+
+// A project has nothing but itself and Go, wherever it is.
+func TestProjectBuilds(t *testing.T) {
+	for name, parent := range map[string]func(t *testing.T, dir string){
+		"alone": func(*testing.T, string) {},
+		"inside a workspace": func(t *testing.T, dir string) {
+			if err := os.WriteFile(filepath.Join(dir, "go.work"), []byte("go 1.26.0\n"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		},
+		"inside a module": func(t *testing.T, dir string) {
+			if err := os.WriteFile(filepath.Join(dir, "go.mod"), []byte("module outer\n"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			outer := t.TempDir()
+			parent(t, outer)
+			dir := write(t, outer, "free-for-all")
+			run(t, dir, "go", "vet", "./...")
+			if out := run(t, dir, "go", "test", "-v", "./..."); !strings.Contains(out, "--- PASS: TestMatch/even_teams") {
+				t.Errorf("go test says\n%s", out)
+			}
+			if out := run(t, dir, "gofmt", "-l", "main.go", "rules.go", "main_test.go"); out != "" {
+				t.Errorf("not formatted: %s", out)
+			}
+			if out := run(t, dir, "go", "mod", "tidy", "-diff"); out != "" {
+				t.Errorf("not tidy:\n%s", out)
+			}
+			_, err := os.Stat(filepath.Join(dir, "go.work"))
+			if inside := name == "inside a workspace"; inside != (err == nil) {
+				t.Errorf("its go.work: %v", err)
+			}
+		})
+	}
+}
+
+func TestProjectPacks(t *testing.T) {
+	dir := write(t, t.TempDir(), "ffa")
+	run(t, dir, "make")
+	for name, magic := range map[string]string{"ffa.wasm": "\x00asm", "ffa.zip": "PK\x03\x04"} {
+		content, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil || !bytes.HasPrefix(content, []byte(magic)) {
+			t.Errorf("%s: %d bytes, %v", name, len(content), err)
+		}
+	}
+	if out := run(t, dir, "make"); !strings.Contains(out, "Nothing to be done") {
+		t.Errorf("made again without a change: %s", out)
+	}
+	run(t, dir, "make", "test")
+	if help := run(t, dir, "make", "help"); strings.Count(help, "\n") != 6 {
+		t.Errorf("make help says\n%s", help)
+	}
+	run(t, dir, "make", "clean")
+	if _, err := os.Stat(filepath.Join(dir, "ffa.zip")); !os.IsNotExist(err) {
+		t.Errorf("after make clean: %v", err)
+	}
+}
+
+// The settings of the sample config, and those in README.md, are those of the function.
+func TestProjectNamesItsFunction(t *testing.T) {
+	dir := write(t, t.TempDir(), "ffa")
+	for _, file := range []string{"config.json", "go.mod", "Makefile", "README.md", ".gitignore"} {
+		content, err := os.ReadFile(filepath.Join(dir, file))
+		if err != nil || !bytes.Contains(content, []byte("ffa")) || bytes.Contains(content, []byte("{{.")) {
+			t.Errorf("%s: %v\n%s", file, err, content)
+		}
+	}
+}
+
+func TestWriteReplacesNothing(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "notes.txt")
+	if err := os.WriteFile(file, []byte("mine"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := project.Write(dir, "ffa"); err == nil || !strings.Contains(err.Error(), "not empty: nothing was written") {
+		t.Errorf("into a folder that is not empty: %v", err)
+	}
+	if err := project.Write(file, "ffa"); err == nil {
+		t.Error("a file was taken for a folder")
+	}
+	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 1 {
+		t.Errorf("there are %v, %v", entries, err)
+	}
+	if err := project.Write(t.TempDir(), "ffa"); err != nil {
+		t.Errorf("into an empty folder: %v", err)
+	}
+}
+
+func TestRenew(t *testing.T) {
+	dir := write(t, t.TempDir(), "ffa")
+	sdk := filepath.Join(dir, "sdk")
+	for name, change := range map[string]func() error{
+		"lost": func() error { return os.RemoveAll(filepath.Join(sdk, "fake")) },
+		"old":  func() error { return os.WriteFile(filepath.Join(sdk, "gone.go"), []byte("package old\n"), 0o600) },
+	} {
+		if err := change(); err != nil {
+			t.Fatal(name, err)
+		}
+	}
+	if err := project.Renew(dir); err != nil {
+		t.Fatal(err)
+	}
+	run(t, dir, "go", "test", "./...")
+	if _, err := os.Stat(filepath.Join(sdk, "gone.go")); !os.IsNotExist(err) {
+		t.Errorf("what the SDK no longer has: %v", err)
+	}
+	if hidden, _ := filepath.Glob(filepath.Join(dir, ".sdk*")); len(hidden) > 0 {
+		t.Errorf("left behind: %v", hidden)
+	}
+	// Only a folder that has the SDK loses it.
+	other := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(other, "sdk"), 0o750); err != nil {
+		t.Fatal(err)
+	}
+	if err := project.Renew(other); err == nil || !strings.Contains(err.Error(), "is not the folder of a match function's project") {
+		t.Errorf("in another folder: %v", err)
+	}
+}

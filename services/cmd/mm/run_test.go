@@ -1,0 +1,187 @@
+package main
+
+import (
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func unset(t *testing.T, name string) {
+	t.Helper()
+	if err := os.Unsetenv(name); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// expect compares a run with what it should have been: the code, and texts that
+// must be somewhere in the two outputs ("" for an output that must be empty).
+func (r result) expect(t *testing.T, code int, out, err string) {
+	t.Helper()
+	if r.code != code {
+		t.Errorf("exit code %d, want %d", r.code, code)
+	}
+	for name, pair := range map[string][2]string{"stdout": {r.out, out}, "stderr": {r.err, err}} {
+		if got, want := pair[0], pair[1]; !strings.Contains(got, want) || want == "" && got != "" {
+			t.Errorf("%s:\n%s\nwant:\n%s", name, got, want)
+		}
+	}
+}
+
+func TestUsage(t *testing.T) {
+	shell := newShell(t)
+	for line, message := range map[string]string{
+		"":                                  "expected one of",
+		"bogus":                             "mm: unexpected argument bogus (see mm --help)",
+		"ticket create":                     "mm: --player is needed",
+		"ticket delete t-1":                 "mm: --player is needed",
+		"ticket create --attribute skill":   "mm: --attribute: \"skill\" is not NAME=NUMBER",
+		"ticket create --attribute =1":      "is not NAME=NUMBER",
+		"ticket create --attribute a=inf":   "a must be a finite number",
+		"ticket create --attribute a=1e999": "a must be a finite number",
+		"ticket create --property k":        "is neither NAME=TEXT nor NAME=@FILE",
+		"ticket create --player p --attribute a=1 --attribute a=2": "--attribute a is given twice",
+		"ticket create --player p --property a=1 --property a=2":   "--property a is given twice",
+		"token player":                                                      "(see mm token player --help)",
+		"token server --ttl 1ms":                                            "mm: token server: --ttl must be a second or more",
+		"function log duel --seconds 0":                                     "mm: function log: --seconds must be 1 or more",
+		"config put ranked":                                                 "(see mm config put --help)",
+		"version --output yaml":                                             "--output must be one of",
+		"function list --timeout 0s":                                        "mm: --timeout must be",
+		"ticket get t-1 --timeout=never":                                    "--timeout",
+		"function put duel duel.zip more":                                   "unexpected argument more",
+		"function new a/b":                                                  `mm: "a/b" is no function name`,
+		"function test a.wasm":                                              "mm: function test: the tickets are needed: either --tickets FILE or --generate N",
+		"function test a.wasm --generate 1 --tickets b":                     "either --tickets FILE or --generate N",
+		"function test a.wasm --generate=-1":                                "--generate must be from 1 to 10000000",
+		"function test a.wasm --tickets b --wait 1":                         "--attribute and --wait are for tickets that are made up",
+		"function test a.wasm --tickets b --attribute a=1":                  "--attribute and --wait are for tickets that are made up",
+		"function test a.wasm --generate 1 --attribute 1":                   "--attribute needs a name, as skill=normal:1500:300",
+		"function test a.wasm --generate 1 --wait a=1":                      "--wait takes a distribution without a name",
+		"function test a.wasm --generate 1 --wait x":                        `--wait: "x" is no finite number`,
+		"function test a.wasm --generate 1 --attribute a=normal:1":          "--attribute: normal:MEAN:STDDEV is expected",
+		"function test a.wasm --generate 1 --attribute a=1 --attribute a=2": "--attribute a is given twice",
+		"function test a.wasm --generate 1 --runs 0":                        "--runs must be from 1 to 10000",
+		"function test a.wasm --generate 1 --deadline 2m":                   "--deadline must be from 1ms to 1m",
+		"function test a.wasm --generate 1 --memory 2000":                   "--memory must be from 1 to 1024, in MiB",
+		"function test a.wasm --generate 1 --show=-1":                       "--show must be 0 or more",
+		"function restart":                                                  "(see mm function restart --help)",
+		"function delete":                                                   "(see mm function delete --help)",
+		"config create":                                                     "(see mm config create --help)",
+		"backfill approve":                                                  "(see mm backfill approve --help)",
+		"backfill create --attribute a":                                     "is not NAME=NUMBER",
+		"backfill create --attribute a=1 --attribute a=2":                   "--attribute a is given twice",
+	} {
+		got := shell.run(t.Context(), strings.Fields(line)...)
+		got.expect(t, 2, "", message)
+		if strings.Count(got.err, "\n") != 1 || !strings.HasPrefix(got.err, "mm: ") {
+			t.Errorf("%q: not one line that begins with mm: %q", line, got.err)
+		}
+	}
+}
+
+// Every command has help with an example; the help names the environment, and
+// never shows the token that is in it.
+func TestHelp(t *testing.T) {
+	shell := newShell(t)
+	t.Setenv("MM_TOKEN", "secret-token")
+	shell.run(t.Context(), "--help").expect(t, 0, "Exit codes: 0 done, 1 failed, 2 the command line makes no sense.", "")
+	for _, command := range []string{
+		"token player", "token developer", "token server", "token service",
+		"function put", "function list", "function get", "function log", "function restart", "function delete",
+		"function new", "function test",
+		"config create", "config put", "config get", "config delete",
+		"ticket create", "ticket get", "ticket delete",
+		"backfill create", "backfill approve", "backfill update", "backfill delete",
+	} {
+		got := shell.run(t.Context(), append(strings.Fields(command), "--help")...)
+		got.expect(t, 0, "Example", "")
+		for _, text := range []string{"mm " + command, "$MM_URL", "$MM_PROJECT", "$MM_DATA", "$MM_TOKEN", "$MM_OUTPUT"} {
+			if !strings.Contains(got.out, text) {
+				t.Errorf("help of %s does not say %q", command, text)
+			}
+		}
+		if strings.Contains(got.out, "secret-token") {
+			t.Errorf("help of %s shows the token", command)
+		}
+	}
+}
+
+func TestVersion(t *testing.T) {
+	newShell(t).run(t.Context(), "version").expect(t, 0, "mm ", "")
+}
+
+func TestEnvironment(t *testing.T) {
+	shell, service := newShell(t), newService(t)
+	t.Setenv("MM_URL", service.url)
+	t.Setenv("MM_DATA", shell.data)
+	t.Setenv("MM_OUTPUT", "json")
+	shell.run(t.Context(), "function", "list").expect(t, 0, "[]", "has no functions")
+	t.Setenv("MM_PROJECT", "another")
+	shell.run(t.Context(), "function", "list").expect(t, 1, "", "404")
+}
+
+func TestNoKey(t *testing.T) {
+	shell, service := newShell(t), newService(t)
+	shell.data = filepath.Join(t.TempDir(), "nothing-here")
+	for _, line := range []string{"token developer", "function list", "ticket get t-1"} {
+		got := shell.on(t.Context(), service, strings.Fields(line)...)
+		got.expect(t, 1, "", "mm: there is no key in "+shell.data)
+		for _, way := range []string{"matchmaker dev", "--data", "--token"} {
+			if !strings.Contains(got.err, way) {
+				t.Errorf("%s: %q does not say %s", line, got.err, way)
+			}
+		}
+	}
+	if _, err := os.Stat(shell.data); !os.IsNotExist(err) {
+		t.Errorf("the folder was made: %v", err)
+	}
+}
+
+func TestTokenIsGiven(t *testing.T) {
+	shell, service := newShell(t), newService(t)
+	player := strings.TrimSpace(shell.run(t.Context(), "token", "player", "p", "--data", shell.data).out)
+	shell.data = t.TempDir()
+	shell.on(t.Context(), service, "ticket", "create", "--token", player).expect(t, 0, "t-1", "")
+	// The token given wins, even where it is of the wrong kind.
+	got := shell.on(t.Context(), service, "function", "list", "--token", player)
+	got.expect(t, 1, "", "mm: a token of kind player is not for this (403 Forbidden, correlation id c-1)\n")
+	t.Setenv("MM_TOKEN", player)
+	shell.on(t.Context(), service, "ticket", "get", "t-1").expect(t, 0, "t-1", "")
+}
+
+func TestUnauthorized(t *testing.T) {
+	shell, service := newShell(t), newService(t)
+	shell.on(t.Context(), service, "function", "list", "--token", "odd").expect(t, 1, "", "(401 Unauthorized, correlation id c-1)\n")
+	service.stranger = true
+	shell.on(t.Context(), service, "function", "list").expect(t, 1, "",
+		"(401 Unauthorized, correlation id c-1); the token was made with the key in "+shell.data+": is that the folder of the service at "+service.url+"?\n")
+}
+
+func TestNobodyAnswers(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	url := "http://" + listener.Addr().String()
+	if err := listener.Close(); err != nil {
+		t.Fatal(err)
+	}
+	shell := newShell(t)
+	got := shell.run(t.Context(), "function", "list", "--url", url, "--data", shell.data)
+	got.expect(t, 1, "", "mm: no service answers at "+url)
+	if !strings.Contains(got.err, "matchmaker dev") || strings.Count(got.err, "\n") != 1 {
+		t.Errorf("says %q", got.err)
+	}
+}
+
+// What a service or a function wrote does not reach the terminal as commands.
+func TestPlain(t *testing.T) {
+	if got := plain("a\x1b[31mb\nc\u009bd\u202e"); got != "a\ufffd[31mb c\ufffdd\ufffd" {
+		t.Errorf("got %q", got)
+	}
+	if got := printable("a\tb\nc\r", "\n\t"); got != "a\tb\nc " {
+		t.Errorf("got %q", got)
+	}
+}

@@ -1,0 +1,330 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto/md5"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"matchmaker.dev/services/internal/issuer"
+)
+
+// service keeps what it is given and answers as the contract says. It believes
+// every token, and refuses those of the wrong kind or project. Only its tickets and
+// functions have a will of their own, which tests set.
+type service struct {
+	url string
+
+	mu        sync.Mutex
+	configs   map[string]string
+	functions map[string]string // name → MD5
+	owners    map[string]string // ticket → player
+	body      map[string]any    // of the last ticket
+	backfills map[string]map[string]any
+	asked     int // how often a ticket was read
+
+	stranger bool // it trusts no token that was made here
+	// assignment is a ticket's outcome once it was read asked times; nil: none yet.
+	assignment func(asked int) map[string]any
+	// state is a function's, when it was read asked times.
+	state func(asked int) string
+}
+
+func newService(t *testing.T) *service {
+	t.Helper()
+	s := &service{
+		configs: map[string]string{}, functions: map[string]string{}, owners: map[string]string{},
+		backfills:  map[string]map[string]any{},
+		assignment: func(int) map[string]any { return nil },
+		state:      func(int) string { return "Running" },
+	}
+	const base = "/demo/matchmaking/api/v1"
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST "+base+"/tickets", s.only(s.createTicket, "player", "service"))
+	mux.HandleFunc("GET "+base+"/tickets", s.only(s.getTicket, "player", "service"))
+	mux.HandleFunc("DELETE "+base+"/tickets", s.only(s.deleteTicket, "player", "service"))
+	mux.HandleFunc("PUT "+base+"/configs/{id}", s.only(s.putConfig, "developer"))
+	mux.HandleFunc("GET "+base+"/configs/{id}", s.only(s.getConfig, "developer"))
+	mux.HandleFunc("DELETE "+base+"/configs/{id}", s.only(s.deleteConfig, "developer"))
+	mux.HandleFunc("PUT "+base+"/functions/{name}", s.only(s.putFunction, "developer"))
+	mux.HandleFunc("GET "+base+"/functions", s.only(s.getFunctions, "developer"))
+	mux.HandleFunc("GET "+base+"/functions/{name}", s.only(s.getFunction, "developer"))
+	mux.HandleFunc("GET "+base+"/functions/{name}/log", s.only(s.getLog, "developer"))
+	mux.HandleFunc("DELETE "+base+"/functions/{name}", s.only(s.deleteFunction, "developer"))
+	mux.HandleFunc("POST "+base+"/functions/actions/restart", s.only(s.restart, "developer"))
+	mux.HandleFunc("POST "+base+"/configs", s.only(s.createConfig, "developer"))
+	const second = "/demo/matchmaking/api/v2/backfill"
+	mux.HandleFunc("POST "+second, s.only(s.createBackfill, "server"))
+	mux.HandleFunc("PUT "+second+"/{id}", s.only(s.putBackfill, "server"))
+	mux.HandleFunc("DELETE "+second+"/{id}", s.only(s.deleteBackfill, "server"))
+	mux.HandleFunc("POST "+second+"/{id}/approvals", s.only(s.approve, "server"))
+	server := httptest.NewServer(mux)
+	t.Cleanup(server.Close)
+	s.url = server.URL
+	return s
+}
+
+// claims are those of a token, unverified.
+func claims(token string) map[string]any {
+	parts := strings.Split(token, ".")
+	if len(parts) != 3 {
+		return nil
+	}
+	payload, err := base64.RawURLEncoding.DecodeString(parts[1])
+	if err != nil {
+		return nil
+	}
+	var c map[string]any
+	if json.Unmarshal(payload, &c) != nil {
+		return nil
+	}
+	return c
+}
+
+func (s *service) only(handle http.HandlerFunc, kinds ...string) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		token := claims(strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "))
+		kind, _ := token["kind"].(string)
+		expires, _ := token["exp"].(float64)
+		// A command may take a minute by default, and its token must outlive it.
+		if kind == "" || s.stranger || int64(expires) < time.Now().Add(time.Minute).Unix() {
+			problem(w, http.StatusUnauthorized, "the token is not from a trusted issuer")
+			return
+		}
+		if token["project"] == "demo" && slices.Contains(kinds, kind) {
+			handle(w, r)
+			return
+		}
+		problem(w, http.StatusForbidden, fmt.Sprintf("a token of kind %s is not for this", kind))
+	}
+}
+
+func problem(w http.ResponseWriter, status int, detail string) {
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(status)
+	answer(w, map[string]any{"title": http.StatusText(status), "status": status, "detail": detail,
+		"instance": nil, "extensions": map[string]any{"correlationId": "c-1"}})
+}
+
+func answer(w http.ResponseWriter, v any) { _ = json.NewEncoder(w).Encode(v) }
+
+func (s *service) createTicket(w http.ResponseWriter, r *http.Request) {
+	_ = json.NewDecoder(r.Body).Decode(&s.body)
+	s.owners["t-1"] = r.Header.Get("X-On-Behalf-Of")
+	w.WriteHeader(http.StatusCreated)
+	answer(w, map[string]any{"id": "t-1", "status": nil})
+}
+
+func (s *service) getTicket(w http.ResponseWriter, r *http.Request) {
+	id := r.URL.Query().Get("id")
+	if _, ok := s.owners[id]; !ok {
+		problem(w, http.StatusNotFound, "there is no ticket "+id)
+		return
+	}
+	s.asked++
+	answer(w, map[string]any{"id": id, "attributes": map[string]any{"skill": 1200}, "properties": map[string]any{"k": "aGk="},
+		"created": 1893456000000, "assignment": s.assignment(s.asked)})
+}
+
+func (s *service) deleteTicket(w http.ResponseWriter, r *http.Request) {
+	id := r.URL.Query().Get("id")
+	if owner, ok := s.owners[id]; !ok || owner != r.Header.Get("X-On-Behalf-Of") {
+		problem(w, http.StatusNotFound, "there is no ticket "+id)
+		return
+	}
+	delete(s.owners, id)
+}
+
+func (s *service) putConfig(w http.ResponseWriter, r *http.Request) {
+	body, _ := io.ReadAll(r.Body)
+	if bytes.Contains(body, []byte("bad")) {
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(http.StatusBadRequest)
+		answer(w, []map[string]string{{"ResultCode": "badFilterRange", "Message": "pools.a[0]"}, {"ResultCode": "other", "Message": "x"}})
+		return
+	}
+	if match := r.Header.Get("If-Match"); match != "" && match != `"1"` {
+		problem(w, http.StatusConflict, "the config has changed")
+		return
+	}
+	s.configs[r.PathValue("id")] = string(body)
+	w.Header().Set("ETag", `"1"`)
+}
+
+func (s *service) createConfig(w http.ResponseWriter, r *http.Request) {
+	r.SetPathValue("id", "6c4de9ba")
+	refused := httptest.NewRecorder()
+	if s.putConfig(refused, r); refused.Code != http.StatusOK {
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(refused.Code)
+		_, _ = w.Write(refused.Body.Bytes())
+		return
+	}
+	answer(w, map[string]any{"id": "6c4de9ba"})
+}
+
+func (s *service) getConfig(w http.ResponseWriter, r *http.Request) {
+	config, ok := s.configs[r.PathValue("id")]
+	if !ok {
+		problem(w, http.StatusNotFound, "there is no config "+r.PathValue("id"))
+		return
+	}
+	w.Header().Set("ETag", `"1"`)
+	_, _ = io.WriteString(w, config)
+}
+
+func (s *service) deleteConfig(w http.ResponseWriter, r *http.Request) {
+	delete(s.configs, r.PathValue("id"))
+	w.WriteHeader(http.StatusNoContent)
+}
+
+func (s *service) putFunction(_ http.ResponseWriter, r *http.Request) {
+	body, _ := io.ReadAll(r.Body)
+	sum := md5.Sum(body)
+	s.functions[r.PathValue("name")] = hex.EncodeToString(sum[:])
+}
+
+func (s *service) function(name string) map[string]any {
+	s.asked++
+	state := s.state(s.asked)
+	return map[string]any{"name": name, "md5Hash": s.functions[name],
+		"created": "2030-01-01T00:00:00Z", "updated": "2030-01-01T00:00:00Z",
+		"status": map[string]any{"state": state, "instances": []any{map[string]any{"name": name + "-0", "state": "Waiting"}}}}
+}
+
+func (s *service) getFunctions(w http.ResponseWriter, _ *http.Request) {
+	list := []any{}
+	for name := range s.functions {
+		list = append(list, s.function(name))
+	}
+	answer(w, map[string]any{"functions": list})
+}
+
+func (s *service) getFunction(w http.ResponseWriter, r *http.Request) {
+	if _, ok := s.functions[r.PathValue("name")]; !ok {
+		problem(w, http.StatusNotFound, "there is no function "+r.PathValue("name"))
+		return
+	}
+	answer(w, s.function(r.PathValue("name")))
+}
+
+func (s *service) deleteFunction(w http.ResponseWriter, r *http.Request) {
+	delete(s.functions, r.PathValue("name"))
+	w.WriteHeader(http.StatusNoContent)
+}
+
+func (s *service) restart(w http.ResponseWriter, r *http.Request) {
+	var asked struct{ Functions []string }
+	_ = json.NewDecoder(r.Body).Decode(&asked)
+	result := []any{}
+	for _, name := range asked.Functions {
+		if _, ok := s.functions[name]; !ok {
+			problem(w, http.StatusNotFound, "functions: not found: "+name+"; nothing was restarted")
+			return
+		}
+		result = append(result, map[string]any{"name": name, "state": s.state(1)})
+	}
+	answer(w, map[string]any{"functions": result})
+}
+
+func (s *service) createBackfill(w http.ResponseWriter, r *http.Request) {
+	s.backfills["b-1"] = map[string]any{"RecordVersion": 0}
+	r.SetPathValue("id", "b-1")
+	s.putBackfill(httptest.NewRecorder(), r)
+	w.WriteHeader(http.StatusCreated)
+	answer(w, map[string]any{"Id": "b-1"})
+}
+
+func (s *service) putBackfill(w http.ResponseWriter, r *http.Request) {
+	id := r.PathValue("id")
+	old, ok := s.backfills[id]
+	if !ok {
+		problem(w, http.StatusNotFound, "there is no backfill ticket "+id)
+		return
+	}
+	var b map[string]any
+	_ = json.NewDecoder(r.Body).Decode(&b)
+	version, _ := old["RecordVersion"].(int)
+	b["Id"], b["Created"], b["RecordVersion"] = id, 1893456000000, version+1
+	s.backfills[id] = b
+	answer(w, b)
+}
+
+func (s *service) approve(w http.ResponseWriter, r *http.Request) {
+	b, ok := s.backfills[r.PathValue("id")]
+	if !ok {
+		problem(w, http.StatusNotFound, "there is no backfill ticket "+r.PathValue("id"))
+		return
+	}
+	answer(w, b)
+}
+
+func (s *service) deleteBackfill(w http.ResponseWriter, r *http.Request) {
+	delete(s.backfills, r.PathValue("id"))
+	w.WriteHeader(http.StatusNoContent)
+}
+
+func (s *service) getLog(w http.ResponseWriter, r *http.Request) {
+	answer(w, map[string]any{"logs": map[string]any{"duel-0": "line of " + r.URL.Query().Get("seconds") + "\x1b[31m\ntrap: unreachable\n"}})
+}
+
+// result is how a run ended.
+type result struct {
+	code     int
+	out, err string
+}
+
+// shell runs mm beside a development service's data folder, on a clock that
+// passes only when mm sleeps.
+type shell struct {
+	data  string
+	now   time.Time
+	in    string
+	width int
+	// binary is what sandboxes execute, path where mm says it is.
+	binary, path string
+}
+
+func newShell(t *testing.T) *shell {
+	t.Helper()
+	for _, name := range []string{"MM_URL", "MM_PROJECT", "MM_DATA", "MM_TOKEN", "MM_OUTPUT"} {
+		t.Setenv(name, "") // restores it afterwards
+		unset(t, name)
+	}
+	s := &shell{data: t.TempDir(), now: time.Now()}
+	if _, err := issuer.Open(s.data, time.Now); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func (s *shell) run(ctx context.Context, args ...string) result {
+	var out, err bytes.Buffer
+	code := run(ctx, args, console{
+		in: strings.NewReader(s.in), out: &out, err: &err, width: s.width, binary: s.binary, path: s.path,
+		now: func() time.Time { return s.now },
+		sleep: func(ctx context.Context, d time.Duration) error {
+			s.now = s.now.Add(d)
+			return ctx.Err()
+		},
+	})
+	return result{code, out.String(), err.String()}
+}
+
+// on is run against the service, with the data folder.
+func (s *shell) on(ctx context.Context, service *service, args ...string) result {
+	return s.run(ctx, append(args, "--url", service.url, "--data", s.data)...)
+}

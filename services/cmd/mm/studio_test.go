@@ -1,0 +1,177 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func write(t *testing.T, name, content string) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+func TestConfig(t *testing.T) {
+	shell, service := newShell(t), newService(t)
+	file := write(t, "ranked.json", `{"matchmaking":{"name":"Ranked","targetFunction":{"name":"duel"},"config":{"n": 1}},
+		"pools":{"all":[{"attribute":"skill","min":0,"max":2500.5},{"attribute":"created","max":9}],"any":[]},
+		"hosting":{"FleetId":"eu","Secret":"hidden"},"odd":true}`)
+	shell.on(t.Context(), service, "config", "put", "ranked", file).expect(t, 0, "config  ranked\netag    \"1\"\n", "")
+	if !strings.Contains(service.configs["ranked"], `"odd":true`) {
+		t.Errorf("sent %s", service.configs["ranked"])
+	}
+	got := shell.on(t.Context(), service, "config", "get", "ranked")
+	got.expect(t, 0, `config    ranked
+etag      "1"
+name      Ranked
+function  duel
+settings  {"n":1}
+fleet     eu
+
+POOL  ATTRIBUTE       MIN  MAX     SEGMENTS
+all   skill           0    2500.5
+all   created              9
+any   (every ticket)
+`, "")
+	if strings.Contains(got.out, "hidden") {
+		t.Error("the hosting key is shown")
+	}
+	shell.on(t.Context(), service, "config", "get", "ranked", "-o", "json").expect(t, 0, `"odd": true`, "")
+	shell.on(t.Context(), service, "config", "put", "ranked", file, "--if-match", `"0"`).expect(t, 1, "", "mm: the config has changed (409 Conflict")
+	shell.on(t.Context(), service, "config", "delete", "ranked").expect(t, 0, "deleted  ranked\n", "")
+	shell.on(t.Context(), service, "config", "get", "ranked").expect(t, 1, "", "mm: there is no config ranked (404 Not Found")
+	shell.in = `{"matchmaking":{}}`
+	shell.on(t.Context(), service, "config", "put", "piped", "-").expect(t, 0, "piped", "")
+	if service.configs["piped"] != shell.in {
+		t.Errorf("sent %s", service.configs["piped"])
+	}
+}
+
+func TestConfigCreate(t *testing.T) {
+	shell, service := newShell(t), newService(t)
+	file := write(t, "ranked.json", `{"matchmaking":{},"odd":true}`)
+	shell.on(t.Context(), service, "config", "create", file).expect(t, 0, "config  6c4de9ba\n", "")
+	if service.configs["6c4de9ba"] != `{"matchmaking":{},"odd":true}` {
+		t.Errorf("sent %s", service.configs["6c4de9ba"])
+	}
+	shell.in = `{}`
+	shell.on(t.Context(), service, "config", "create", "-", "-o", "json").expect(t, 0, `"id": "6c4de9ba"`, "")
+	if service.configs["6c4de9ba"] != `{}` {
+		t.Errorf("sent %s", service.configs["6c4de9ba"])
+	}
+	shell.in = `{"bad":1}`
+	shell.on(t.Context(), service, "config", "create", "-").expect(t, 1, "", "mm: badFilterRange: pools.a[0]\nmm: other: x\n")
+	shell.on(t.Context(), service, "config", "create", file+"x").expect(t, 1, "", "no such file")
+}
+
+func TestConfigFaults(t *testing.T) {
+	shell, service := newShell(t), newService(t)
+	got := shell.on(t.Context(), service, "config", "put", "a", write(t, "a.json", `{"bad":1}`))
+	got.expect(t, 1, "", "mm: badFilterRange: pools.a[0]\nmm: other: x\n")
+	file := write(t, "b.json", "{\n  \"a\": 1,\n  oops\n}")
+	shell.on(t.Context(), service, "config", "put", "a", file).expect(t, 1, "", "mm: "+file+":3:3: not JSON: invalid character 'o'")
+	shell.on(t.Context(), service, "config", "put", "a", write(t, "c.json", "")).expect(t, 1, "", "c.json:1:1: not JSON: unexpected end")
+	shell.on(t.Context(), service, "config", "put", "a", file+"x").expect(t, 1, "", "no such file")
+}
+
+func TestFunctionPut(t *testing.T) {
+	shell, service := newShell(t), newService(t)
+	archive := write(t, "duel.zip", "PK\x03\x04 archive")
+	service.state = func(asked int) string { return []string{"Pending", "Not Running", "Running"}[min(asked, 3)-1] }
+	got := shell.on(t.Context(), service, "function", "put", "duel", archive)
+	got.expect(t, 0, "state     Running\n", "")
+	if service.asked != 3 || !strings.Contains(got.out, "\n\nINSTANCE  STATE\nduel-0    Waiting\n") {
+		t.Errorf("read %d times, printed\n%s", service.asked, got.out)
+	}
+	shell.width, service.asked = 80, 0
+	got = shell.on(t.Context(), service, "function", "put", "duel", archive, "-o", "json")
+	if got.code != 0 || !json.Valid([]byte(got.out)) {
+		t.Errorf("on a terminal: %+v", got)
+	}
+}
+
+// While the service still speaks of the upload before, its state says nothing.
+func TestFunctionPutReplaces(t *testing.T) {
+	shell, service := newShell(t), newService(t)
+	archive := write(t, "duel.wasm", "\x00asm archive")
+	var uploaded string
+	service.state = func(asked int) string {
+		switch asked {
+		case 1:
+			uploaded, service.functions["duel"] = service.functions["duel"], "another"
+		case 3:
+			service.functions["duel"] = uploaded
+		}
+		return "Running"
+	}
+	shell.on(t.Context(), service, "function", "put", "duel", archive).expect(t, 0, "Running", "")
+	if service.asked != 3 {
+		t.Errorf("read %d times, want 3", service.asked)
+	}
+}
+
+func TestFunctionPutThatDoesNotStart(t *testing.T) {
+	shell, service := newShell(t), newService(t)
+	archive := write(t, "duel.tar.gz", "\x1f\x8b archive")
+	service.state = func(int) string { return "Failed" }
+	shell.on(t.Context(), service, "function", "put", "duel", archive).expect(t, 1, "state     Failed\n",
+		"mm: duel-0: line of 60\ufffd[31m\nmm: duel-0: trap: unreachable\nmm: function duel is uploaded, but does not start\n")
+	service.state = func(int) string { return "Pending" }
+	shell.on(t.Context(), service, "function", "put", "duel", archive).expect(t, 1, "state     Pending\n",
+		"mm: function duel is uploaded, but is Pending after 30s")
+	service.asked = 0
+	shell.on(t.Context(), service, "function", "put", "duel", archive, "--no-wait").expect(t, 0, "state     Pending\n", "")
+	if service.asked != 1 {
+		t.Errorf("read %d times without waiting", service.asked)
+	}
+}
+
+func TestFunctionPutChecksFile(t *testing.T) {
+	shell, service := newShell(t), newService(t)
+	shell.on(t.Context(), service, "function", "put", "duel", write(t, "a.zip", "")).expect(t, 1, "", "a.zip: the file is empty\n")
+	shell.on(t.Context(), service, "function", "put", "duel", write(t, "a.zip", "text")).expect(t, 1, "", "a.zip: neither a .zip")
+	shell.on(t.Context(), service, "function", "put", "duel", t.TempDir()).expect(t, 1, "", "is a directory")
+	shell.on(t.Context(), service, "function", "put", "duel", "missing.zip").expect(t, 1, "", "mm: open missing.zip: no such file or directory\n")
+	if len(service.functions) != 0 {
+		t.Errorf("uploaded %v", service.functions)
+	}
+}
+
+func TestFunctionRestart(t *testing.T) {
+	shell, service := newShell(t), newService(t)
+	service.functions["duel"], service.functions["ranked"] = "abc", "def"
+	service.state = func(int) string { return "Pending" }
+	shell.on(t.Context(), service, "function", "restart", "ranked", "duel").expect(t, 0, "NAME    STATE\nranked  Pending\nduel    Pending\n", "")
+	shell.on(t.Context(), service, "function", "restart", "duel", "-o", "json").expect(t, 0, `"state": "Pending"`, "")
+	shell.on(t.Context(), service, "function", "restart", "duel", "none").expect(t, 1, "", "mm: functions: not found: none; nothing was restarted (404")
+	service.state = func(int) string { return "Failed" }
+	shell.on(t.Context(), service, "function", "restart", "ranked", "duel").expect(t, 1, "ranked  Failed\n", "mm: not restarted: ranked, duel\n")
+}
+
+func TestFunctionDelete(t *testing.T) {
+	shell, service := newShell(t), newService(t)
+	service.functions["duel"], service.functions["ranked"] = "abc", "def"
+	shell.on(t.Context(), service, "function", "delete", "duel").expect(t, 0, "deleted  duel\n", "")
+	if _, still := service.functions["duel"]; still || len(service.functions) != 1 {
+		t.Errorf("left are %v", service.functions)
+	}
+	shell.on(t.Context(), service, "function", "delete", "duel", "-o", "json").expect(t, 0, `"deleted": "duel"`, "")
+}
+
+func TestFunctionListGetLog(t *testing.T) {
+	shell, service := newShell(t), newService(t)
+	service.functions["duel"] = "abc"
+	shell.on(t.Context(), service, "function", "list").expect(t, 0,
+		"NAME  STATE    INSTANCES  UPDATED                  MD5\nduel  Running          1  2030-01-01 00:00:00 UTC  abc\n", "")
+	shell.on(t.Context(), service, "function", "list", "-o", "json").expect(t, 0, `"md5Hash": "abc"`, "")
+	shell.on(t.Context(), service, "function", "get", "duel").expect(t, 0, "md5       abc\n", "")
+	shell.on(t.Context(), service, "function", "get", "none").expect(t, 1, "", "mm: there is no function none (404")
+	shell.on(t.Context(), service, "function", "log", "duel").expect(t, 0, "== duel-0 ==\nline of 1800\ufffd[31m\ntrap: unreachable\n", "")
+	shell.on(t.Context(), service, "function", "log", "duel", "--seconds", "60", "-o", "json").expect(t, 0, `line of 60\u001b`, "")
+}

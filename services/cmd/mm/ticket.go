@@ -1,0 +1,148 @@
+package main
+
+import (
+	"context"
+	"time"
+
+	"matchmaker.dev/pkg/client"
+	"matchmaker.dev/services/internal/issuer"
+)
+
+type ticketCommands struct {
+	Create ticketCreate `cmd:"" help:"Ask for a match."`
+	Get    ticketGet    `cmd:"" help:"Print a ticket."`
+	Delete ticketDelete `cmd:"" help:"Stop asking for a match."`
+}
+
+type ticketCreate struct {
+	Player string `help:"The player's identifier. Needed, unless --token is a player's."`
+	payload
+	Wait bool `help:"Wait for the match, and print where to play. Ctrl-C while waiting deletes the ticket, so that nobody is matched with an absent player."`
+}
+
+func (ticketCreate) Help() string {
+	return `The ticket's id is printed in any case. With --wait the exit code is 1 when there was no match, or none within --timeout; the ticket then stays until it is deleted.
+
+Examples:
+
+    mm ticket create --player player-1 --attribute skill=1200 --wait
+    mm ticket create --player player-1 --attribute skill=1200 --property loadout=@loadout.bin`
+}
+
+// Run creates the ticket.
+func (c ticketCreate) Run(ctx context.Context, s *session) error {
+	if c.Player == "" && s.Bearer == "" {
+		return usageError("--player is needed: whose ticket is it?")
+	}
+	attributes, properties, err := c.read()
+	if err != nil {
+		return err
+	}
+	api, err := s.connect(asPlayer(c.Player), patient)
+	if err != nil {
+		return err
+	}
+	// Ctrl-C does not end the creation: a ticket whose id never arrived could not be deleted.
+	whole, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.Timeout)
+	defer cancel()
+	id, err := api.CreateTicket(whole, client.TicketRequest{Player: c.Player, Attributes: attributes, Properties: properties})
+	if err != nil {
+		return err
+	}
+	if !c.Wait {
+		return s.showID(id)
+	}
+	return s.awaitMatch(ctx, api, id, c.Player)
+}
+
+type ticketGet struct {
+	ID     string `arg:"" name:"id" help:"The ticket."`
+	Player string `help:"Read as this player; otherwise as a game service."`
+	Wait   bool   `help:"Wait until the ticket has its result."`
+}
+
+func (ticketGet) Help() string {
+	return `With --wait the exit code is 1 when there was no match, or none within --timeout.
+
+Example: mm ticket get TICKET --player player-1`
+}
+
+// Run prints the ticket.
+func (c ticketGet) Run(ctx context.Context, s *session) error {
+	api, err := s.connect(asReader(c.Player), func(r *client.Retry) {
+		if c.Wait {
+			patient(r)
+		}
+	})
+	if err != nil {
+		return err
+	}
+	if !c.Wait {
+		t, err := api.GetTicket(ctx, c.ID)
+		if err != nil {
+			return err
+		}
+		return s.showTicket(t)
+	}
+	bar := s.begin("waiting for a match", 0)
+	defer bar.end()
+	t, err := api.Wait(ctx, c.ID)
+	bar.end()
+	if err != nil {
+		return err
+	}
+	return s.showResult(t)
+}
+
+func asReader(player string) issuer.Claims {
+	if player == "" {
+		return asGameService()
+	}
+	return asPlayer(player)
+}
+
+type ticketDelete struct {
+	ID     string `arg:"" name:"id" help:"The ticket."`
+	Player string `help:"The player whose ticket it is. Needed, unless --token is a player's."`
+}
+
+func (ticketDelete) Help() string { return "Example: mm ticket delete TICKET --player player-1" }
+
+// Run deletes the ticket.
+func (c ticketDelete) Run(ctx context.Context, s *session) error {
+	if c.Player == "" && s.Bearer == "" {
+		return usageError("--player is needed: whose ticket is it?")
+	}
+	api, err := s.connect(asPlayer(c.Player))
+	if err != nil {
+		return err
+	}
+	if err := api.DeleteTicket(ctx, c.ID, c.Player); err != nil {
+		return err
+	}
+	return s.showDeleted(c.ID)
+}
+
+func (s *session) showID(id string) error {
+	var g grid
+	g.add("ticket", id)
+	return s.show(map[string]string{"id": id}, g)
+}
+
+func (s *session) showTicket(t *client.Ticket) error {
+	var g grid
+	g.add("ticket", t.ID)
+	if t.Created != 0 {
+		g.add("created", moment(time.UnixMilli(t.Created)))
+	}
+	g.addPayload(t.Attributes, t.Properties)
+	if t.Assignment == nil {
+		g.add("state", "waiting")
+		return s.show(t, g)
+	}
+	g.add("connection", t.Assignment.Connection)
+	g.add("error", t.Assignment.Error)
+	g.add("properties", compact(t.Assignment.Properties))
+	g.add("match properties", compact(t.Assignment.MatchProperties))
+	return s.show(t, g)
+}

@@ -1,0 +1,95 @@
+package main
+
+import (
+	"fmt"
+	"time"
+
+	"matchmaker.dev/services/internal/auth"
+	"matchmaker.dev/services/internal/issuer"
+)
+
+type tokenCommands struct {
+	Player    playerToken    `cmd:"" help:"For a player's own tickets."`
+	Developer developerToken `cmd:"" help:"For configs and functions."`
+	Server    serverToken    `cmd:"" help:"For a game server, which backfills."`
+	Service   serviceToken   `cmd:"" help:"For a game service, which acts for players."`
+}
+
+func (tokenCommands) Help() string {
+	return `The token is made with the key that "matchmaker dev" keeps in its data folder, and printed alone, to be used by other programs:
+
+    curl -H "Authorization: Bearer $(mm token developer)" http://127.0.0.1:8080/demo/matchmaking/api/v1/functions
+    MM_TOKEN=$(mm token player player-1) mm ticket get TICKET`
+}
+
+type lifetime struct {
+	TTL time.Duration `name:"ttl" default:"1h" help:"How long the token is good."`
+}
+
+// Validate is called by the parser.
+func (l lifetime) Validate() error {
+	if l.TTL < time.Second {
+		return usageError("--ttl must be a second or more, as 15m")
+	}
+	return nil
+}
+
+type playerToken struct {
+	lifetime
+	Player string `arg:"" help:"The player's identifier."`
+}
+
+func (playerToken) Help() string { return "Example: mm token player player-1 --ttl 15m" }
+
+// Run prints the token.
+func (c playerToken) Run(s *session) error {
+	return s.printToken(asPlayer(c.Player), c.TTL)
+}
+
+type developerToken struct {
+	lifetime
+	Name string `arg:"" default:"developer" help:"The developer's identifier."`
+	Role string `default:"Owner" help:"Role on the project; the service wants Manager or Owner."`
+}
+
+func (developerToken) Help() string { return "Example: mm token developer --role Manager" }
+
+// Run prints the token.
+func (c developerToken) Run(s *session) error {
+	return s.printToken(issuer.Claims{Kind: auth.Developer, Subject: c.Name, Role: c.Role}, c.TTL)
+}
+
+type serverToken struct {
+	lifetime
+	Name string `arg:"" default:"server" help:"The game server's identifier."`
+}
+
+func (serverToken) Help() string { return "Example: mm token server server-1" }
+
+// Run prints the token.
+func (c serverToken) Run(s *session) error {
+	return s.printToken(issuer.Claims{Kind: auth.Server, Subject: c.Name}, c.TTL)
+}
+
+type serviceToken struct {
+	lifetime
+	Name  string `arg:"" default:"service" help:"The game service's identifier."`
+	Scope string `default:"matchmaking" help:"matchmaking acts for players, matchmaking.read only reads."`
+}
+
+func (serviceToken) Help() string { return "Example: mm token service lobby --scope matchmaking.read" }
+
+// Run prints the token.
+func (c serviceToken) Run(s *session) error {
+	return s.printToken(issuer.Claims{Kind: auth.Service, Subject: c.Name, Scope: c.Scope}, c.TTL)
+}
+
+func (s *session) printToken(claims issuer.Claims, ttl time.Duration) error {
+	claims.Project, claims.TTL = s.Project, ttl
+	token, err := s.mint(claims)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(s.out, token)
+	return err
+}

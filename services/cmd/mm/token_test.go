@@ -1,0 +1,41 @@
+package main
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestToken(t *testing.T) {
+	shell := newShell(t)
+	for line, want := range map[string]map[string]any{
+		"player player-1":                  {"kind": "player", "sub": "player-1", "project": "demo"},
+		"developer":                        {"kind": "developer", "sub": "developer", "role": "Owner"},
+		"developer me --role Manager":      {"kind": "developer", "sub": "me", "role": "Manager"},
+		"server":                           {"kind": "server", "sub": "server", "project": "demo"},
+		"server s --project other":         {"kind": "server", "sub": "s", "project": "other"},
+		"service":                          {"kind": "service", "sub": "service", "scope": "matchmaking"},
+		"service --scope matchmaking.read": {"scope": "matchmaking.read"},
+	} {
+		got := shell.run(t.Context(), append(strings.Fields("token "+line), "--data", shell.data)...)
+		got.expect(t, 0, ".", "")
+		if strings.Count(got.out, "\n") != 1 {
+			t.Errorf("%s: not a line: %q", line, got.out)
+		}
+		claims := claims(strings.TrimSpace(got.out))
+		for name, value := range want {
+			if claims[name] != value {
+				t.Errorf("%s: %s is %v, want %v", line, name, claims[name], value)
+			}
+		}
+	}
+}
+
+func TestTokenLifetime(t *testing.T) {
+	shell := newShell(t)
+	shell.now = time.Now().Truncate(time.Second)
+	got := shell.run(t.Context(), "token", "server", "--ttl", "15m", "--data", shell.data)
+	if expires, want := claims(strings.TrimSpace(got.out))["exp"], float64(shell.now.Add(15*time.Minute).Unix()); expires != want {
+		t.Errorf("expires %v, want %v", expires, want)
+	}
+}

@@ -1,0 +1,152 @@
+package trial_test
+
+import (
+	"errors"
+	"math"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"google.golang.org/protobuf/testing/protocmp"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/cmd/mm/trial"
+	"matchmaker.dev/services/internal/definition"
+)
+
+func TestRead(t *testing.T) {
+	at := noon.UnixMilli()
+	got, err := trial.Read([]byte(`[
+		{"id": "a", "attributes": {"skill": 12.5, "level": -1}, "properties": {"party": "cmVk"}, "wait": 1.5},
+		{"created": 1000},
+		{}
+	]`), noon)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []*pb.Ticket{
+		{Id: "a", Created: at - 1500, AttributeNames: []string{"level", "skill"}, AttributeValues: []float64{-1, 12.5}, Properties: map[string][]byte{"party": []byte("red")}},
+		{Id: "2", Created: 1000},
+		{Id: "3", Created: at},
+	}
+	if diff := cmp.Diff(want, got, protocmp.Transform()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestReadNamesFaults(t *testing.T) {
+	for text, want := range map[string]string{
+		`{}`:                                     `the body: an array is expected, got an object`,
+		`[1]`:                                    `[0]: an object is expected, got a number`,
+		`[{}, {"attributes": {"skill": "x"}}]`:   `[1].attributes.skill: a number is expected, got a string`,
+		`[{"attributes": {"skill": 1e999}}]`:     `[0].attributes.skill: the number is out of the range of 64-bit floating point`,
+		`[{"attributes": {"a": 1, "a": 2}}]`:     `[0].attributes.a: given twice`,
+		`[{"properties": {"p": "!"}}]`:           `[0].properties.p: no Base64: illegal base64 data at input byte 0`,
+		`[{"properties": {"p": 1}}]`:             `[0].properties.p: a string is expected, got a number`,
+		`[{"wait": -1}]`:                         `[0].wait: -1 is below 0`,
+		`[{"created": -1}]`:                      `[0].created: -1 is below 0: Unix milliseconds are expected`,
+		`[{"created": 99999999999999}]`:          `[0].created: 99999999999999 is in the future: Unix milliseconds are expected`,
+		`[{"wait": 1, "created": 1}]`:            `[0].created: given beside wait: one of the two says how long the ticket has waited`,
+		`[{"id": ""}]`:                           `[0].id: empty`,
+		`[{"id": "a"}, {}, {"id": "a"}]`:         `[2].id: "a" is the id of [0] too`,
+		`[{"id": "2"}, {}]`:                      `[1].id: "2" is the id of [0] too`,
+		`[{"skill": 1}]`:                         `[0].skill: unknown member; known are id, attributes, properties, wait, created`,
+		`[{"wait": "1"}, {"id": 1}, {"id": ""}]`: `[0].wait: a number is expected, got a string; [1].id: a string is expected, got a number; [2].id: empty`,
+	} {
+		_, err := trial.Read([]byte(text), noon)
+		if faults, ok := errors.AsType[*definition.Faults](err); !ok || faults.Error() != want {
+			t.Errorf("%s: %v, want %s", text, err, want)
+		}
+	}
+}
+
+func draw(t *testing.T, distribution string, n int) []float64 {
+	t.Helper()
+	d, err := trial.ParseDistribution(distribution)
+	if err != nil {
+		t.Fatal(err)
+	}
+	crowd := trial.Crowd{Size: n, Attributes: map[string]trial.Distribution{"x": d}, Seed: 7, Now: noon}
+	var values []float64
+	for _, ticket := range crowd.Generate() {
+		values = append(values, ticket.GetAttributeValues()[0])
+	}
+	return values
+}
+
+func TestDistributions(t *testing.T) {
+	const n = 20_000
+	for text, want := range map[string]struct{ mean, deviation, low, high float64 }{
+		"normal:1500:300": {1500, 300, 0, 3000},
+		"normal:5:0":      {5, 0, 5, 5},
+		"uniform:0:60":    {30, 60 / math.Sqrt(12), 0, 60},
+		"uniform:-2:-1":   {-1.5, 1 / math.Sqrt(12), -2, -1},
+		"choice:1,2,3":    {2, math.Sqrt(2.0 / 3), 1, 3},
+		"choice:1,1,1,9":  {3, math.Sqrt(12), 1, 9},
+		"7.5":             {7.5, 0, 7.5, 7.5},
+	} {
+		sum, squares, low, high := 0.0, 0.0, math.Inf(1), math.Inf(-1)
+		for _, v := range draw(t, text, n) {
+			sum, squares, low, high = sum+v, squares+v*v, min(low, v), max(high, v)
+		}
+		mean := sum / n
+		deviation := math.Sqrt(max(0, squares/n-mean*mean))
+		slack := 0.03*want.deviation + 1e-4 // four times the standard error of the mean
+		if math.Abs(mean-want.mean) > slack || math.Abs(deviation-want.deviation) > slack || low < want.low || high > want.high {
+			t.Errorf("%s: mean %v, deviation %v, from %v to %v", text, mean, deviation, low, high)
+		}
+	}
+}
+
+func TestParseDistributionRefuses(t *testing.T) {
+	for _, text := range []string{
+		"", "x", "1e999", "NaN", "normal", "normal:1", "normal:1:-1", "normal:1:2:3", "normal:a:b",
+		"uniform:1", "uniform:2:1", "uniform:0:Inf", "choice:", "choice:1,,2", "poisson:3",
+	} {
+		if _, err := trial.ParseDistribution(text); err == nil {
+			t.Errorf("%q is taken", text)
+		}
+	}
+}
+
+// The same flags make the same tickets, and another attribute changes none of the others.
+func TestGenerateRepeatsItself(t *testing.T) {
+	skill, err := trial.ParseDistribution("normal:1500:300")
+	if err != nil {
+		t.Fatal(err)
+	}
+	wait, err := trial.ParseDistribution("uniform:-30:30")
+	if err != nil {
+		t.Fatal(err)
+	}
+	crowd := trial.Crowd{Size: 100, Attributes: map[string]trial.Distribution{"skill": skill}, Wait: wait, Seed: 1, Now: noon}
+	first := crowd.Generate()
+	if diff := cmp.Diff(first, crowd.Generate(), protocmp.Transform()); diff != "" {
+		t.Error(diff)
+	}
+	crowd.Attributes = map[string]trial.Distribution{"skill": skill, "level": skill}
+	second := crowd.Generate()
+	crowd.Seed = 2
+	third := crowd.Generate()
+	waiting, levels := 0, 0
+	for i := range first {
+		was, is, other := first[i].GetAttributeValues()[0], second[i].GetAttributeValues()[1], third[i].GetAttributeValues()[1]
+		if was != is || first[i].GetCreated() != second[i].GetCreated() || was == other {
+			t.Errorf("ticket %d has the skill %v, with another attribute %v, of another seed %v", i, was, is, other)
+		}
+		if second[i].GetAttributeValues()[0] != is {
+			levels++
+		}
+		switch age := noon.UnixMilli() - first[i].GetCreated(); {
+		case age < 0 || age > 30_000:
+			t.Errorf("ticket %d waits since %d ms", i, age)
+		case age > 0:
+			waiting++
+		}
+	}
+	if waiting < 20 || waiting > 80 || levels != 100 {
+		t.Errorf("%d wait, %d have a level other than their skill", waiting, levels)
+	}
+	if first[0].GetId() != "t001" || first[99].GetId() != "t100" {
+		t.Errorf("named %s to %s", first[0].GetId(), first[99].GetId())
+	}
+}

@@ -1,0 +1,155 @@
+package trial_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/cmd/mm/trial"
+	"matchmaker.dev/services/internal/fault"
+	"matchmaker.dev/services/internal/pool"
+	"matchmaker.dev/services/runner/sandbox"
+)
+
+var noon = time.Date(2030, 1, 1, 12, 0, 0, 0, time.UTC)
+
+// try does with the guest as told, on tickets of the skills 0, 1, 2, …, which are created one after the other.
+func try(t *testing.T, do string, tickets int, change func(*trial.Options)) (*trial.Result, []string, error) {
+	t.Helper()
+	w, err := built()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var log []string
+	o := trial.Options{
+		Box: w.box, Function: w.guest, Config: &pb.Config{Settings: fmt.Appendf(nil, `{"do":%q}`, do)},
+		Now: noon, Seed: 1, Budget: 5 * time.Second, Cycles: 1, Log: func(line string) { log = append(log, line) },
+	}
+	for i := range tickets {
+		o.Tickets = append(o.Tickets, &pb.Ticket{
+			Id: fmt.Sprint("t", i), Created: noon.UnixMilli() - int64(tickets-i),
+			AttributeNames: []string{"skill"}, AttributeValues: []float64{float64(i)},
+		})
+	}
+	if change != nil {
+		change(&o)
+	}
+	r, err := trial.Try(t.Context(), o)
+	return r, log, err
+}
+
+// told is the matches and who is left, in a few words.
+func told(r *trial.Result) string {
+	text := ""
+	for _, m := range r.Matches {
+		text += strings.Join(trial.TicketsOf(m), "-") + " "
+	}
+	text += "waiting"
+	for _, t := range r.Waiting {
+		text += " " + t.GetId()
+	}
+	return text
+}
+
+func filter(low, high float64, s *pb.Segmentation) map[string]*pb.Pool {
+	return map[string]*pb.Pool{"mid": {Filters: []*pb.Filter{{Attribute: "skill", Min: &low, Max: &high, Segmentation: s}}}}
+}
+
+func TestTry(t *testing.T) {
+	halves := &pb.Segmentation{Distribution: pool.Uniform, Behavior: pool.BucketCount, Value: 2}
+	for name, test := range map[string]struct {
+		do                string
+		pools             map[string]*pb.Pool
+		tickets           int
+		want              string
+		proposed, outside int
+	}{
+		"nobody":                 {"pair", nil, 0, "waiting", 0, 0},
+		"no pools":               {"pair", nil, 5, "t0-t1 t2-t3 waiting t4", 2, 0},
+		"a pool":                 {"pair", filter(1, 4, nil), 5, "t1-t2 waiting t0 t3 t4", 1, 2},
+		"a run for each segment": {"pair", filter(0, 6, halves), 6, "t0-t1 t3-t4 waiting t2 t5", 2, 0},
+		"the director's choice":  {"chain", nil, 6, "t4-t5 t2-t3 t0-t1 waiting", 5, 0},
+	} {
+		r, _, err := try(t, test.do, test.tickets, func(o *trial.Options) { o.Config.Pools = test.pools })
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if got := told(r); got != test.want || r.Proposed != test.proposed || r.Outside != test.outside {
+			t.Errorf("%s: %s, of %d proposals, %d outside; want %s, %d, %d", name, got, r.Proposed, r.Outside, test.want, test.proposed, test.outside)
+		}
+	}
+}
+
+// Answers of runs come in parts that are used again.
+func TestTryOfManyTickets(t *testing.T) {
+	const tickets = 40_000
+	r, _, err := try(t, "pair", tickets, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ids []string
+	for _, m := range r.Matches {
+		ids = append(ids, trial.TicketsOf(m)...)
+	}
+	slices.Sort(ids)
+	if n := len(slices.Compact(ids)); n != tickets || len(r.Waiting) != 0 {
+		t.Errorf("%d tickets are matched, %d wait", n, len(r.Waiting))
+	}
+}
+
+func TestTryMeasures(t *testing.T) {
+	r, log, err := try(t, "pair", 1000, func(o *trial.Options) { o.Cycles = 3 })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(r.Cycles) != 3 || r.Memory < 1<<20 || r.Module.Size == 0 {
+		t.Errorf("%d cycles, %d bytes of memory, %d of the module", len(r.Cycles), r.Memory, r.Module.Size)
+	}
+	if !slices.Equal(log, []string{"asked for pair"}) {
+		t.Errorf("logged %q", log)
+	}
+	if len(r.Matches) != 500 {
+		t.Errorf("%d matches: those of one cycle were expected", len(r.Matches))
+	}
+	r.Cycles = []trial.Times{{Run: 3, Compute: 1}, {Run: 9, Compute: 7}, {Run: 5, Compute: 2}}
+	want := map[string]time.Duration{"run": 5, "compute": 2}
+	for _, step := range r.Medians() {
+		if step.Time != want[step.Name] {
+			t.Errorf("the median of %s is %v", step.Name, step.Time)
+		}
+	}
+}
+
+func TestTryFails(t *testing.T) {
+	cause := func(err error) sandbox.Cause {
+		if died, ok := errors.AsType[*sandbox.Error](err); ok {
+			return died.Cause
+		}
+		return ""
+	}
+	_, log, err := try(t, "panic", 2, nil)
+	if died, ok := errors.AsType[*sandbox.Error](err); !ok || died.Cause != sandbox.Trap || !strings.Contains(died.Stack, "main.match") {
+		t.Errorf("panic: %v", err)
+	}
+	if !slices.Contains(log, "panic: as told") {
+		t.Errorf("panic: logged %q", log)
+	}
+	if _, _, err := try(t, "hang", 2, func(o *trial.Options) { o.Budget = 50 * time.Millisecond }); cause(err) != sandbox.Deadline || !strings.Contains(err.Error(), "50ms") {
+		t.Errorf("hang: %v", err)
+	}
+	if _, _, err := try(t, "fail", 2, nil); err == nil || err.Error() != "as told" {
+		t.Errorf("fail: %v", err)
+	}
+	if _, _, err := try(t, "pair", 2, func(o *trial.Options) { o.Function = []byte("text") }); fault.KindOf(err) != fault.Invalid {
+		t.Errorf("no module: %v", err)
+	}
+	broken := filter(0, 1, &pb.Segmentation{Distribution: "other"})
+	if _, _, err := try(t, "pair", 2, func(o *trial.Options) { o.Config.Pools = broken }); err == nil || !strings.Contains(err.Error(), "pools.mid[0].segmentation") {
+		t.Errorf("a segmentation that cannot be followed: %v", err)
+	}
+}

@@ -1,0 +1,98 @@
+package config
+
+import (
+	"errors"
+	"net/http"
+
+	"github.com/google/uuid"
+	"github.com/labstack/echo/v4"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/definition"
+	"matchmaker.dev/services/internal/web"
+)
+
+func (s *service) create(c echo.Context) error {
+	id, err := uuid.NewRandom()
+	if err != nil {
+		return err
+	}
+	config, err := s.read(c, id.String())
+	if err != nil {
+		return refuse(c, err)
+	}
+	if err := s.store(c.Request().Context(), c.Param("project"), config, condition{}); err != nil {
+		return err
+	}
+	return c.JSON(http.StatusOK, map[string]string{"id": id.String()})
+}
+
+func (s *service) put(c echo.Context) error {
+	config, err := s.read(c, web.Param(c, "config"))
+	if err != nil {
+		return refuse(c, err)
+	}
+	asked, err := conditionOf(c.Request().Header)
+	if err != nil {
+		return err
+	}
+	if err := s.store(c.Request().Context(), c.Param("project"), config, asked); err != nil {
+		return err
+	}
+	return answer(c, config)
+}
+
+func (s *service) get(c echo.Context) error {
+	asked, err := conditionOf(c.Request().Header)
+	if err != nil {
+		return err
+	}
+	config, err := s.Store.Config(c.Request().Context(), c.Param("project"), web.Param(c, "config"))
+	if err != nil {
+		return err
+	}
+	switch revision := config.GetRevision(); {
+	case asked.match != nil && !covers(asked.match, revision):
+		return notMet(config.GetId(), revision)
+	case covers(asked.noneMatch, revision):
+		c.Response().Header().Set("ETag", etag(revision))
+		return c.NoContent(http.StatusNotModified)
+	}
+	return answer(c, config)
+}
+
+func (s *service) delete(c echo.Context) error {
+	asked, err := conditionOf(c.Request().Header)
+	if err != nil {
+		return err
+	}
+	if err := s.remove(c.Request().Context(), c.Param("project"), web.Param(c, "config"), asked); err != nil {
+		return err
+	}
+	return c.NoContent(http.StatusNoContent)
+}
+
+// read makes a record of the request's config.
+func (s *service) read(c echo.Context, id string) (*pb.Config, error) {
+	text, err := web.Document(c)
+	if err != nil {
+		return nil, err
+	}
+	return read(id, text, s.Limits)
+}
+
+// answer is a config as it is stored. It may hold hosting keys, which no cache shall keep.
+func answer(c echo.Context, config *pb.Config) error {
+	header := c.Response().Header()
+	header.Set("ETag", etag(config.GetRevision()))
+	header.Set(echo.HeaderCacheControl, "no-store")
+	return c.JSON(http.StatusOK, bodyOf(config))
+}
+
+// refuse answers a list of faults as the contract has it; other errors pass.
+func refuse(c echo.Context, err error) error {
+	if faults, ok := errors.AsType[*definition.Faults](err); ok {
+		return c.JSON(http.StatusBadRequest, faults.List())
+	}
+	return err
+}

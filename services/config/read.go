@@ -1,0 +1,26 @@
+package config
+
+import (
+	"github.com/go-json-experiment/json/jsontext"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/definition"
+)
+
+// badConfigID is a result code besides those of package definition.
+const badConfigID = "badConfigId"
+
+// read makes the record of a config out of its document. The error is a
+// *definition.Faults with all that is wrong.
+func read(id string, text jsontext.Value, l definition.Limits) (*pb.Config, error) {
+	r := definition.NewReader(text, l)
+	if reason := idFault(id); reason != "" {
+		r.Add(badConfigID, "configId", "%s", reason)
+	}
+	c := r.Config()
+	c.Id = id
+	if err := r.Err(); err != nil {
+		return nil, err
+	}
+	return c, nil
+}

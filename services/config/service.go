@@ -1,0 +1,127 @@
+// Package config is the Configs API: studios say which function matches which
+// pools of tickets, and where the matches get their game servers.
+//
+// A config works from the moment its POST or PUT is answered: the next cycle uses
+// it. From the moment its DELETE is answered no match of it is claimed.
+//
+// A config with faults is refused with the list of all of them, the contract's
+// ValidationErrorResponse; README.md beside this file has the result codes. What is no
+// JSON at all is refused as everywhere, with a problem body.
+package config
+
+import (
+	"context"
+	"log/slog"
+
+	"github.com/labstack/echo/v4"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/app"
+	"matchmaker.dev/services/internal/auth"
+	"matchmaker.dev/services/internal/bus"
+	"matchmaker.dev/services/internal/definition"
+	"matchmaker.dev/services/internal/fault"
+	"matchmaker.dev/services/internal/state"
+	"matchmaker.dev/services/internal/web"
+)
+
+// Options are what the service needs.
+type Options struct {
+	Store    *state.Store
+	Bus      *bus.Bus
+	Verifier *auth.Verifier
+	Log      *slog.Logger
+	// Limits bound configs; zeros stand for the defaults.
+	Limits definition.Limits
+	// Limit comes behind the check of the token; nil for none.
+	Limit echo.MiddlewareFunc
+}
+
+type service struct{ Options }
+
+// New makes the service.
+func New(o Options) app.Part {
+	s := &service{o}
+	return app.Part{Name: "config", Routes: s.routes, Ready: o.Store.Ping}
+}
+
+func (s *service) routes(e *echo.Echo) {
+	developer := []echo.MiddlewareFunc{s.Verifier.Require(auth.Developer)}
+	if s.Limit != nil {
+		developer = append(developer, s.Limit)
+	}
+	e.POST(web.Base+"/configs", s.create, developer...)
+	e.GET(web.Base+"/configs/:config", s.get, developer...)
+	e.PUT(web.Base+"/configs/:config", s.put, developer...)
+	e.DELETE(web.Base+"/configs/:config", s.delete, developer...)
+}
+
+// store writes a config, if the one that is there is what the condition asks for, and
+// gives it its revision.
+func (s *service) store(ctx context.Context, project string, c *pb.Config, asked condition) error {
+	err := s.change(ctx, project, c.GetId(), asked, func(expected int64) (err error) {
+		c.Revision, _, err = s.Store.PutConfig(ctx, project, c, expected)
+		return err
+	})
+	if err == nil {
+		s.poke(ctx, project)
+	}
+	return err
+}
+
+func (s *service) remove(ctx context.Context, project, id string, asked condition) error {
+	var there bool
+	err := s.change(ctx, project, id, asked, func(expected int64) (err error) {
+		there, err = s.Store.DeleteConfig(ctx, project, id, expected)
+		return err
+	})
+	if err == nil && there {
+		s.poke(ctx, project)
+	}
+	return err
+}
+
+// change makes a change that takes place only while the config has the expected
+// revision. When someone else is faster it asks again whether the condition holds.
+func (s *service) change(ctx context.Context, project, id string, asked condition, do func(expected int64) error) error {
+	if asked.none() {
+		return do(state.Any)
+	}
+	for last := state.Any; ; {
+		revision, err := s.revision(ctx, project, id)
+		if err != nil {
+			return err
+		}
+		if !asked.holds(revision) {
+			return notMet(id, revision)
+		}
+		// A conflict over the same revision as before has another reason.
+		if err := do(revision); fault.KindOf(err) != fault.Conflict || revision == last {
+			return err
+		}
+		last = revision
+	}
+}
+
+// revision is that of the config that is there, state.None when there is none.
+func (s *service) revision(ctx context.Context, project, id string) (int64, error) {
+	c, err := s.Store.Config(ctx, project, id)
+	if fault.KindOf(err) == fault.NotFound {
+		return state.None, nil
+	}
+	return c.GetRevision(), err
+}
+
+func notMet(id string, revision int64) error {
+	if revision == state.None {
+		return fault.New(fault.Conflict, "there is no config %q, and the request's condition (If-Match) wants one", id)
+	}
+	return fault.New(fault.Conflict, "config %q has the ETag %s, which the request's condition (If-Match or If-None-Match) excludes: get it again, then decide", id, etag(revision))
+}
+
+// poke tells the director. Should it be lost, the director looks for itself within a second.
+func (s *service) poke(ctx context.Context, project string) {
+	if err := s.Bus.Poke(ctx, project, &pb.Poke{Configs: true}); err != nil {
+		s.Log.WarnContext(ctx, "poking the director", "project", project, "error", err)
+	}
+}

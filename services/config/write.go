@@ -1,0 +1,80 @@
+package config
+
+import (
+	"github.com/go-json-experiment/json/jsontext"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+)
+
+// body is Config of the contract, with its casing, as answers have it. What was not given is not
+// there; an empty object that was given is.
+type body struct {
+	Matchmaking matchmaking         `json:"matchmaking"`
+	Pools       map[string][]filter `json:"pools,omitzero"`
+	Hosting     *hosting            `json:"hosting,omitzero"`
+}
+
+type matchmaking struct {
+	Name           string         `json:"name,omitzero"`
+	TargetFunction targetFunction `json:"targetFunction"`
+	Config         jsontext.Value `json:"config,omitzero"`
+}
+
+type targetFunction struct {
+	Name    string `json:"name"`
+	Version string `json:"version,omitzero"`
+}
+
+type filter struct {
+	Attribute    string        `json:"attribute"`
+	Min          *float64      `json:"min,omitzero"`
+	Max          *float64      `json:"max,omitzero"`
+	Segmentation *segmentation `json:"segmentation,omitzero"`
+}
+
+type segmentation struct {
+	DistributionType    string   `json:"DistributionType"`
+	SegmentBehaviorType string   `json:"SegmentBehaviorType"`
+	Value               int64    `json:"Value"`
+	Stddev              *float64 `json:"Stddev,omitzero"`
+}
+
+type hosting struct {
+	Profile string `json:"Profile,omitzero"`
+	Access  string `json:"Access,omitzero"`
+	Secret  string `json:"Secret,omitzero"`
+	FleetID string `json:"FleetId,omitzero"`
+}
+
+// bodyOf is a stored config. PUT accepts it, and stores the same.
+func bodyOf(c *pb.Config) body {
+	b := body{Matchmaking: matchmaking{
+		Name:           c.GetName(),
+		TargetFunction: targetFunction{Name: c.GetFunction(), Version: c.GetFunctionVersion()},
+		Config:         c.GetSettings(),
+	}}
+	if c.GetPoolsSet() {
+		b.Pools = make(map[string][]filter, len(c.GetPools()))
+	}
+	for name, pool := range c.GetPools() {
+		filters := make([]filter, 0, len(pool.GetFilters()))
+		for _, f := range pool.GetFilters() {
+			filters = append(filters, filterOf(f))
+		}
+		b.Pools[name] = filters
+	}
+	if h := c.GetHosting(); h != nil {
+		b.Hosting = &hosting{Profile: h.GetProfile(), Access: h.GetAccess(), Secret: h.GetSecret(), FleetID: h.GetFleet()}
+	}
+	return b
+}
+
+func filterOf(f *pb.Filter) filter {
+	out := filter{Attribute: f.GetAttribute(), Min: f.Min, Max: f.Max}
+	if s := f.GetSegmentation(); s != nil {
+		out.Segmentation = &segmentation{
+			DistributionType: s.GetDistribution(), SegmentBehaviorType: s.GetBehavior(), Value: s.GetValue(), Stddev: s.Stddev,
+		}
+	}
+	return out
+}

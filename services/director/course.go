@@ -1,0 +1,169 @@
+package director
+
+import (
+	"context"
+	"math/rand/v2"
+	"time"
+
+	"github.com/google/uuid"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/director/contest"
+	"matchmaker.dev/services/internal/bus"
+	"matchmaker.dev/services/internal/state"
+)
+
+// proposal is a proposal and the course whose run made it.
+type proposal = contest.Entry[*course]
+
+// absent is how long a config rests whose function no runner hosts.
+const absent = 250 * time.Millisecond
+
+// course is the way of one config, or of one segment of its pools, through its runs.
+type course struct {
+	config *pb.Config
+	pools  map[string]*pb.Pool
+	// dirty: something happened since the last start.
+	dirty bool
+	// started is when the last run started; notBefore keeps a config resting.
+	started, notBefore time.Time
+	// flight is the run under way; nil when there is none.
+	flight *flight
+	// unsettled counts the proposals of the last run that have not been settled:
+	// the next run would only propose the same tickets.
+	unsettled int
+	// failing keeps a failure from being logged at every run.
+	failing string
+}
+
+// flight is a run under way.
+type flight struct {
+	course   *course
+	run      *bus.Run
+	started  time.Time
+	deadline time.Time
+}
+
+// due is when a config may run next.
+func (c *course) due(t Times) time.Time {
+	wait := t.MaxInterval
+	if c.dirty {
+		wait = t.MinInterval
+	}
+	due := c.started.Add(wait)
+	if due.Before(c.notBefore) {
+		return c.notBefore
+	}
+	return due
+}
+
+func (c *course) idle() bool { return c.flight == nil && c.unsettled == 0 }
+
+func (c *course) halt() {
+	if c.flight != nil {
+		c.flight.run.Stop()
+		c.flight = nil
+	}
+}
+
+// start starts the runs of all configs that are due, and says when to look again at the latest.
+func (l *leader) start(ctx context.Context) time.Time {
+	now := l.Now()
+	next := now.Add(l.Times.MaxInterval)
+	for c := range l.all() {
+		if c.idle() && !c.due(l.Times).After(now) {
+			l.startRun(ctx, c, now)
+		}
+		if c.idle() {
+			next = earlier(next, c.due(l.Times))
+		}
+		if c.flight != nil {
+			next = earlier(next, c.flight.deadline)
+			if len(l.pending) > 0 {
+				next = earlier(next, earlier(c.flight.started, l.since).Add(l.Times.Window))
+			}
+		}
+	}
+	return next
+}
+
+func (l *leader) startRun(ctx context.Context, c *course, now time.Time) {
+	f := &flight{course: c, started: now, deadline: now.Add(l.Times.Run + time.Second)}
+	request := &pb.RunRequest{
+		Run:      uuid.NewString(),
+		Project:  l.project,
+		Config:   c.config.GetId(),
+		Function: c.config.GetFunction(),
+		Settings: c.config.GetSettings(),
+		Pools:    c.pools,
+		Position: l.position,
+		Now:      now.UnixMilli(),
+		Seed:     rand.Uint64(), //nolint:gosec // a seed of matches, not a secret
+		Budget:   l.Times.Run.Milliseconds(),
+	}
+	c.started, c.dirty = now, false
+	run, err := l.Bus.StartRun(ctx, request, func(answer *pb.RunPart) { l.inbox.add(part{f, answer}) })
+	if err != nil {
+		l.failed(c, err.Error())
+		c.notBefore = now.Add(absent)
+		return
+	}
+	f.run, c.flight = run, f
+}
+
+// part takes in one part of an answer; one of a run that was given up is dropped.
+func (l *leader) part(n part) {
+	c := n.flight.course
+	if c.flight != n.flight {
+		return
+	}
+	if len(l.pending) == 0 {
+		l.since = l.Now()
+	}
+	for _, p := range n.part.GetProposals() {
+		l.pending = append(l.pending, &proposal{Proposal: p, Tickets: state.TicketsOf(p), Config: c.config.GetId(), Origin: c})
+		c.unsettled++
+	}
+	if !n.part.GetLast() {
+		return
+	}
+	c.flight = nil
+	switch failure := n.part.GetError(); failure {
+	case "":
+		if c.failing != "" {
+			l.log.Info("the function runs again", "config", c.config.GetId(), "function", c.config.GetFunction())
+			c.failing = ""
+		}
+	case bus.NoRunner:
+		c.notBefore = l.Now().Add(absent)
+		c.dirty = true
+		l.failed(c, failure)
+	default:
+		l.failed(c, failure)
+	}
+}
+
+// overdue gives up runs that nobody answered in time.
+func (l *leader) overdue(now time.Time) {
+	for c := range l.all() {
+		if c.flight != nil && now.After(c.flight.deadline) {
+			c.halt()
+			l.failed(c, "the runner did not answer in time")
+		}
+	}
+}
+
+// failed says once that a config's runs fail, until they succeed or fail in another way.
+func (l *leader) failed(c *course, reason string) {
+	if c.failing != reason {
+		l.log.Warn("a run failed", "config", c.config.GetId(), "function", c.config.GetFunction(), "reason", reason)
+		c.failing = reason
+	}
+}
+
+func earlier(a, b time.Time) time.Time {
+	if b.Before(a) {
+		return b
+	}
+	return a
+}

@@ -1,0 +1,209 @@
+package director
+
+import (
+	"context"
+	"iter"
+	"log/slog"
+	"sync"
+	"time"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/pool"
+)
+
+// leader runs the cycles of one project, in one goroutine: only its inbox is shared.
+type leader struct {
+	*service
+	project string
+	epoch   uint64
+	stop    context.CancelFunc
+	log     *slog.Logger
+	inbox   *inbox
+
+	// courses are those of each config, by its id.
+	courses map[string][]*course
+	// position is the feed position that the next run must have seen.
+	position uint64
+	// pending are proposals that have not been settled, since when.
+	pending []*proposal
+	since   time.Time
+	repair  time.Time
+	sends   sync.WaitGroup
+}
+
+func newLeader(s *service, project string, epoch uint64, stop context.CancelFunc) *leader {
+	return &leader{
+		service: s, project: project, epoch: epoch, stop: stop,
+		log:     s.Log.With("project", project, "epoch", epoch),
+		inbox:   newInbox(),
+		courses: map[string][]*course{},
+	}
+}
+
+// run is the loop: take in what happened, settle what can be settled, start what is due, sleep.
+func (l *leader) run(ctx context.Context) {
+	defer l.sends.Wait()
+	defer l.stopRuns()
+	l.inbox.poke(&pb.Poke{Configs: true})
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		l.take(ctx)
+		now := l.Now()
+		l.overdue(now)
+		if l.ripe(now) && !l.settle(ctx) {
+			return
+		}
+		l.mend(ctx)
+		timer.Reset(l.start(ctx).Sub(l.Now()))
+		select {
+		case <-ctx.Done():
+			return
+		case <-l.inbox.signal:
+		case <-timer.C:
+		}
+	}
+}
+
+// take takes in pokes and parts.
+func (l *leader) take(ctx context.Context) {
+	news := l.inbox.take()
+	l.position = max(l.position, news.position)
+	if news.configs {
+		l.reload(ctx)
+	}
+	if news.functions {
+		for c := range l.all() {
+			c.notBefore = time.Time{}
+		}
+	}
+	if news.poked {
+		for c := range l.all() {
+			c.dirty = true
+		}
+	}
+	for _, n := range news.parts {
+		l.part(n)
+	}
+}
+
+// reload reads the configs. Runs of configs that changed or went are forgotten: their claims would be refused.
+func (l *leader) reload(ctx context.Context) {
+	configs, err := l.Store.Configs(ctx, l.project)
+	if err != nil {
+		if ctx.Err() == nil {
+			l.log.WarnContext(ctx, "reading the configs", "error", err)
+			l.inbox.again()
+		}
+		return
+	}
+	for id, courses := range l.courses {
+		if configs[id].GetRevision() != courses[0].config.GetRevision() {
+			for _, c := range courses {
+				c.halt()
+			}
+			delete(l.courses, id)
+		}
+	}
+	for id, config := range configs {
+		if l.courses[id] == nil {
+			l.courses[id] = l.coursesOf(ctx, config)
+		}
+	}
+}
+
+// coursesOf makes a course for each segment of a config's pools: they run side by side.
+func (l *leader) coursesOf(ctx context.Context, config *pb.Config) []*course {
+	segments, err := pool.Expand(config.GetPools(), nil)
+	if err != nil {
+		// The Configs API refuses such a config; this one comes from another version of it.
+		l.log.ErrorContext(ctx, "the segments of a config are ignored", "config", config.GetId(), "error", err)
+		segments = []map[string]*pb.Pool{config.GetPools()}
+	}
+	courses := make([]*course, len(segments))
+	for i, pools := range segments {
+		courses[i] = &course{config: config, pools: pools, dirty: true}
+	}
+	return courses
+}
+
+// all are the courses of all configs.
+func (l *leader) all() iter.Seq[*course] {
+	return func(yield func(*course) bool) {
+		for _, courses := range l.courses {
+			for _, c := range courses {
+				if !yield(c) {
+					return
+				}
+			}
+		}
+	}
+}
+
+func (l *leader) stopRuns() {
+	for c := range l.all() {
+		c.halt()
+	}
+}
+
+// inbox collects what others tell the loop. None of its writers ever waits.
+type inbox struct {
+	signal chan struct{}
+
+	mu   sync.Mutex
+	news news
+}
+
+// news are what came since the loop looked last.
+type news struct {
+	poked, configs, functions bool
+	position                  uint64
+	parts                     []part
+}
+
+// part is a part of the answer to a run.
+type part struct {
+	flight *flight
+	part   *pb.RunPart
+}
+
+func newInbox() *inbox { return &inbox{signal: make(chan struct{}, 1)} }
+
+func (i *inbox) take() news {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	n := i.news
+	i.news = news{}
+	return n
+}
+
+func (i *inbox) poke(p *pb.Poke) {
+	i.mu.Lock()
+	i.news.poked = true
+	i.news.configs = i.news.configs || p.GetConfigs()
+	i.news.functions = i.news.functions || p.GetFunctions()
+	i.news.position = max(i.news.position, p.GetPosition())
+	i.mu.Unlock()
+	i.ring()
+}
+
+// again makes the configs be read at the next turn, which comes by itself.
+func (i *inbox) again() {
+	i.mu.Lock()
+	i.news.configs = true
+	i.mu.Unlock()
+}
+
+func (i *inbox) add(p part) {
+	i.mu.Lock()
+	i.news.parts = append(i.news.parts, p)
+	i.mu.Unlock()
+	i.ring()
+}
+
+func (i *inbox) ring() {
+	select {
+	case i.signal <- struct{}{}:
+	default:
+	}
+}

@@ -1,0 +1,117 @@
+package e2e
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+
+	"matchmaker.dev/pkg/client"
+	"matchmaker.dev/services/internal/auth"
+	"matchmaker.dev/services/internal/issuer"
+)
+
+// private: to another player a ticket does not exist; a game service may read it.
+func private(t *testing.T, p *project) {
+	ada := p.ticket(t, "ada", attributes{"skill": 1})
+	mallory := p.as(t, issuer.Claims{Kind: auth.Player, Subject: "mallory"})
+	if _, err := mallory.GetTicket(within(t), ada.id); client.Status(err) != http.StatusNotFound {
+		t.Errorf("mallory reads ada's ticket: want 404, got %v", err)
+	}
+	if err := mallory.DeleteTicket(within(t), ada.id, ""); client.Status(err) != http.StatusNotFound {
+		t.Errorf("mallory deletes ada's ticket: want 404, got %v", err)
+	}
+	lobby := p.as(t, issuer.Claims{Kind: auth.Service, Subject: "lobby", Scope: auth.ScopeRead})
+	if _, err := lobby.GetTicket(within(t), ada.id); err != nil {
+		t.Errorf("a game service reads ada's ticket: %v", err)
+	}
+	ada.waiting(t)
+}
+
+// denied: without a good token the answer is 401, with one for something else
+// 403, both with a body that says so.
+func denied(t *testing.T, p *project) {
+	token := func(c issuer.Claims) string {
+		_, token, err := p.client(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return token
+	}
+	player := token(issuer.Claims{Kind: auth.Player, Subject: "ada"})
+	developer := token(issuer.Claims{Kind: auth.Developer, Subject: "dev", Role: "Manager"})
+	foreign, err := p.s.tokens.Mint(issuer.Claims{Kind: auth.Player, Subject: "ada", Project: "another"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		request
+		want int
+	}{
+		"no token":               {request{method: "POST", path: "v1/tickets", body: "{}"}, 401},
+		"a forged token":         {request{method: "POST", path: "v1/tickets", body: "{}", token: forged(player)}, 401},
+		"another project's":      {request{method: "POST", path: "v1/tickets", body: "{}", token: foreign}, 403},
+		"a developer's ticket":   {request{method: "POST", path: "v1/tickets", body: "{}", token: developer}, 403},
+		"somebody else's ticket": {request{method: "POST", path: "v1/tickets", body: "{}", token: player, header: map[string]string{"X-On-Behalf-Of": "bob"}}, 403},
+		"a player's config":      {request{method: "GET", path: "v1/configs/ranked", token: player}, 403},
+		"a player's function":    {request{method: "GET", path: "v1/functions", token: player}, 403},
+		"a guest's config":       {request{method: "GET", path: "v1/configs/ranked", token: token(issuer.Claims{Kind: auth.Developer, Subject: "dev", Role: "Guest"})}, 403},
+		"a player's backfill":    {request{method: "POST", path: "v2/backfill", body: "{}", token: player}, 403},
+	} {
+		got := p.mustSend(t, c.request)
+		if got.status != c.want {
+			t.Errorf("%s: got %v, want %d", name, got, c.want)
+			continue
+		}
+		got.problem(t, name)
+		if challenge := got.header.Get("WWW-Authenticate"); (c.want == http.StatusUnauthorized) != strings.HasPrefix(challenge, "Bearer ") {
+			t.Errorf("%s: got the challenge %q with %d", name, challenge, c.want)
+		}
+	}
+}
+
+// forged is a token with another signature.
+func forged(token string) string {
+	at := strings.LastIndexByte(token, '.')
+	return token[:at+1] + strings.Map(func(r rune) rune {
+		if r == 'A' {
+			return 'B'
+		}
+		return 'A'
+	}, token[at+1:])
+}
+
+// problem fails the test unless the body is the contract's ProblemDetails.
+func (a answer) problem(t *testing.T, name string) {
+	t.Helper()
+	var body struct {
+		Type, Title, Detail string
+		Status              int
+		Instance            json.RawMessage
+		Extensions          struct{ CorrelationID string }
+	}
+	if err := json.Unmarshal(a.body, &body); err != nil {
+		t.Errorf("%s: %v in %s", name, err, a.body)
+	}
+	if kind := a.header.Get("Content-Type"); kind != "application/problem+json" {
+		t.Errorf("%s: the content type is %q", name, kind)
+	}
+	if !strings.HasPrefix(body.Type, "https://") || body.Title != http.StatusText(a.status) || body.Status != a.status ||
+		body.Detail == "" || string(body.Instance) != "null" {
+		t.Errorf("%s: the body is no problem as the contract has it: %s", name, a.body)
+	}
+	if id := body.Extensions.CorrelationID; id == "" || id != a.header.Get("X-Correlation-Id") {
+		t.Errorf("%s: the correlation id is %q in the body and %q in the header", name, id, a.header.Get("X-Correlation-Id"))
+	}
+}
+
+// healthy: every process says that it lives and is ready.
+func healthy(t *testing.T, p *project) {
+	for _, name := range p.s.names() {
+		for _, path := range []string{"/healthz", "/readyz"} {
+			if err := p.s.probe(p.s.process(name), path); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	}
+}

@@ -1,0 +1,151 @@
+package contract
+
+import (
+	"encoding/base64"
+	"fmt"
+	"net/http"
+	"strings"
+)
+
+// endpoint is one, with who may call it and who may not.
+type endpoint struct {
+	request
+	denied []Actor
+}
+
+// endpoints are all of them, each with a request that would be good, or find nothing.
+func (t *trial) endpoints() []endpoint {
+	var all []endpoint
+	add := func(denied []Actor, requests ...request) {
+		for _, r := range requests {
+			all = append(all, endpoint{r, denied})
+		}
+	}
+	add([]Actor{Developer, Server, Stranger, Guest},
+		request{as: Player, method: http.MethodPost, path: "tickets", body: `{}`},
+		request{as: Player, method: http.MethodGet, path: "tickets?id=x"},
+		request{as: Player, method: http.MethodDelete, path: "tickets?id=x"},
+	)
+	add([]Actor{Player, Server, Service, Reader, Guest, Outsider},
+		configRequest(http.MethodPost, "", least), configRequest(http.MethodGet, "x", ""),
+		configRequest(http.MethodPut, "x", least), configRequest(http.MethodDelete, "x", ""),
+		request{as: Developer, method: http.MethodGet, path: "functions"},
+		functionRequest(http.MethodPut, "x"), functionRequest(http.MethodGet, "x"), functionRequest(http.MethodDelete, "x"),
+		request{as: Developer, method: http.MethodGet, path: "functions/x/log"},
+		request{as: Developer, method: http.MethodPost, path: "functions/actions/restart", body: `{"functions":["x"]}`},
+	)
+	for i, place := range t.places() {
+		denied := []Actor{Player, Developer, Guest, Service, Reader}
+		if i < 2 { // in the last place the token names the project
+			denied = append(denied, Elsewhere)
+		}
+		add(denied,
+			serverRequest(http.MethodPost, place, `{}`), serverRequest(http.MethodPut, place+"/x", `{}`),
+			serverRequest(http.MethodDelete, place+"/x", ""), serverRequest(http.MethodPost, place+"/x/approvals", ""),
+		)
+	}
+	return all
+}
+
+// unauthenticated sends a request that must be answered 401 with a challenge.
+func (t *trial) unauthenticated(r request, reason string) {
+	challenge := t.refused(http.StatusUnauthorized, r).header.Get("WWW-Authenticate")
+	if !strings.HasPrefix(challenge, "Bearer ") || strings.Contains(challenge, "invalid_token") != (reason != "") {
+		t.Errorf("%s %s: the challenge is %q", r.method, r.path, challenge)
+	}
+	t.contains("the challenge", challenge, reason)
+}
+
+func access() []requirement {
+	read := request{as: Nobody, method: http.MethodGet, path: "tickets?id=x"}
+	authorized := func(values ...string) request {
+		r := read
+		r.header = http.Header{"Authorization": values}
+		return r
+	}
+	return []requirement{
+		{name: "access/no token is 401", check: func(t *trial) {
+			for _, e := range t.endpoints() {
+				e.as = Nobody
+				t.unauthenticated(e.request, "")
+			}
+		}},
+		{name: "access/bad token is 401", check: func(t *trial) {
+			for _, e := range t.endpoints() {
+				e.as, e.header = Nobody, header("Authorization", "Bearer garbage")
+				t.unauthenticated(e.request, "signed JWT")
+			}
+		}},
+		{name: "access/wrong kind, role or project is 403", check: func(t *trial) {
+			for _, e := range t.endpoints() {
+				for _, actor := range e.denied {
+					t.needs(actor)
+					e.as = actor
+					a := t.refused(http.StatusForbidden, e.request)
+					if a.status != http.StatusForbidden {
+						t.Errorf("that was the %s", actor)
+					}
+				}
+			}
+		}},
+		{name: "access/v1 backfill", check: func(t *trial) {
+			r := serverRequest(http.MethodPost, "backfill", `{}`)
+			r.as = Nobody
+			t.unauthenticated(r, "")
+			for _, actor := range []Actor{Player, Developer, Elsewhere} {
+				r.as = actor
+				t.refused(http.StatusForbidden, r)
+			}
+		}},
+		{name: "access/expired token is 401", check: func(t *trial) {
+			t.needs(Expired)
+			r := read
+			r.as = Expired
+			t.unauthenticated(r, "expired")
+		}},
+		{name: "access/forged tokens are 401", check: func(t *trial) {
+			t.needs(Player)
+			parts := strings.Split(t.tokens[Player], ".")
+			encode := func(text string) string { return base64.RawURLEncoding.EncodeToString([]byte(text)) }
+			claims := parts[1]
+			for name, token := range map[string]string{
+				"another signature":  parts[0] + "." + claims + "." + encode(strings.Repeat("x", 64)),
+				"no signature":       parts[0] + "." + claims + ".",
+				"two parts":          parts[0] + "." + claims,
+				"alg none":           encode(`{"alg":"none","typ":"JWT"}`) + "." + claims + ".",
+				"another alg":        encode(`{"alg":"HS256","kid":"x"}`) + "." + claims + "." + parts[2],
+				"other claims":       parts[0] + "." + encode(`{"iss":"matchmaker-dev","aud":"matchmaker","sub":"x","exp":99999999999}`) + "." + parts[2],
+				"an unknown issuer":  parts[0] + "." + encode(`{"iss":"https://evil.example","aud":"matchmaker","sub":"x","exp":99999999999}`) + "." + parts[2],
+				"a very long token":  strings.Repeat("x", 17<<10),
+				"text that is no id": "é.é.é",
+			} {
+				r := authorized("Bearer " + token)
+				if a := t.send(r); a.status != http.StatusUnauthorized {
+					t.Errorf("%s: got %v, want 401", name, a)
+				}
+			}
+		}},
+		{name: "access/the scheme in any letter case", check: func(t *trial) {
+			t.needs(Player)
+			for _, scheme := range []string{"Bearer", "bearer", "BEARER"} {
+				t.refused(http.StatusNotFound, authorized(scheme+" "+t.tokens[Player]))
+			}
+		}},
+		{name: "access/other schemes are 401", check: func(t *trial) {
+			t.needs(Player)
+			for _, value := range []string{"Basic YTpi", "Bearer", "Bearer ", "", t.tokens[Player]} {
+				t.unauthenticated(authorized(value), "")
+			}
+			t.unauthenticated(authorized("Bearer "+t.tokens[Player], "Bearer "+t.tokens[Player]), "more than one")
+		}},
+		{name: "access/the token is not told", check: func(t *trial) {
+			t.needs(Expired)
+			r := read
+			r.as = Expired
+			a := t.send(r)
+			if text := fmt.Sprint(a.header, string(a.body)); strings.Contains(text, strings.Split(t.tokens[Expired], ".")[2]) {
+				t.Errorf("the answer repeats the token: %s", text)
+			}
+		}},
+	}
+}

@@ -1,0 +1,182 @@
+package contract
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// request is what the trials send.
+type request struct {
+	as     Actor
+	method string
+	// path is below the project's base address, or at the host's root when it begins with a slash.
+	path string
+	// body is JSON, unless kind says otherwise. An empty one is not sent.
+	body string
+	// kind is the content type; "none" for none at all.
+	kind   string
+	header http.Header
+	// behalf is the X-On-Behalf-Of header, when it is not empty.
+	behalf string
+	// undeclared bodies have no length.
+	undeclared bool
+	// stream is a body of a length (-1 when it is not declared), instead of body.
+	stream io.Reader
+	length int64
+	// limited requests are not tried again when the answer is 429.
+	limited bool
+}
+
+// answer is what came back.
+type answer struct {
+	status int
+	header http.Header
+	body   []byte
+}
+
+func (a answer) String() string { return fmt.Sprintf("%d %.400s", a.status, a.body) }
+
+// send sends a request, and holds the answer against the OpenAPI document. Where requests are
+// limited it comes again when it is told to.
+func (t *trial) send(r request) answer {
+	for {
+		a, err := t.exchange(r)
+		if err != nil {
+			t.Fatalf("%s %s: %v", r.method, r.path, err)
+		}
+		if a.status != http.StatusTooManyRequests || r.limited {
+			return a
+		}
+		seconds, err := strconv.Atoi(a.header.Get("Retry-After"))
+		if err != nil {
+			t.Fatalf("%s %s: 429 with Retry-After %q", r.method, r.path, a.header.Get("Retry-After"))
+		}
+		if err := t.pause(time.Duration(seconds) * time.Second); err != nil {
+			t.Fatalf("%s %s: %v", r.method, r.path, err)
+		}
+	}
+}
+
+// exchange sends a request once. It may be called from several goroutines.
+func (t *trial) exchange(r request) (answer, error) {
+	t.needs(r.as)
+	in, err := t.request(r)
+	if err != nil {
+		return answer{}, err
+	}
+	out, err := t.HTTP.Do(in)
+	if err != nil {
+		return answer{}, err
+	}
+	body, err := io.ReadAll(out.Body)
+	if err = errors.Join(err, out.Body.Close()); err != nil {
+		return answer{}, err
+	}
+	a := answer{out.StatusCode, out.Header, body}
+	if err := t.checker.check(in, a); err != nil {
+		t.Errorf("%s %s: the answer is not as the OpenAPI document has it: %v\n%v", r.method, r.path, err, a)
+	}
+	return a, nil
+}
+
+func (t *trial) request(r request) (*http.Request, error) {
+	address := t.URL + r.path
+	if !strings.HasPrefix(r.path, "/") {
+		address = t.URL + "/" + t.Project + "/matchmaking/api/v1/" + r.path
+	}
+	var body io.Reader
+	if r.body != "" {
+		body = strings.NewReader(r.body)
+		if r.undeclared {
+			body = io.MultiReader(body) // of no length that net/http knows of
+		}
+	}
+	if r.stream != nil {
+		body = r.stream
+	}
+	in, err := http.NewRequestWithContext(t.ctx, r.method, address, body)
+	if err != nil {
+		return nil, err
+	}
+	if r.stream != nil {
+		in.ContentLength = r.length
+	}
+	switch {
+	case r.kind == "none":
+	case r.kind != "":
+		in.Header.Set("Content-Type", r.kind)
+	case r.body != "":
+		in.Header.Set("Content-Type", "application/json")
+	}
+	if token := t.tokens[r.as]; token != "" {
+		in.Header.Set("Authorization", "Bearer "+token)
+	}
+	if r.behalf != "" {
+		in.Header.Set("X-On-Behalf-Of", r.behalf)
+	}
+	for name, values := range r.header {
+		in.Header[name] = values
+	}
+	return in, nil
+}
+
+// do sends a request, which must be answered with a status.
+func (t *trial) do(status int, r request) answer {
+	a := t.send(r)
+	if a.status != status {
+		t.Fatalf("%s %s %.200s: got %v, want %d", r.method, r.path, r.body, a, status)
+	}
+	return a
+}
+
+// refused sends a request, which must be answered with a status and a problem whose detail has all the parts in it.
+func (t *trial) refused(status int, r request, parts ...string) answer {
+	a := t.send(r)
+	what := fmt.Sprintf("%s %s %.200s", r.method, r.path, r.body)
+	if a.status != status {
+		t.Errorf("%s: got %v, want %d", what, a, status)
+		return a
+	}
+	t.contains(what, a.problem(t).Detail, parts...)
+	return a
+}
+
+// problem is the contract's ProblemDetails.
+type problem struct {
+	Type, Title, Detail string
+	Status              int
+	Extensions          struct{ CorrelationID string }
+}
+
+// problem is the answer's body. What must be true of all problems is true of it: see checker.
+func (a answer) problem(t *trial) problem {
+	var p problem
+	if kind := a.header.Get("Content-Type"); kind != mediaProblem {
+		t.Errorf("%v: of the content type %q, want %s", a, kind, mediaProblem)
+		return p
+	}
+	a.decode(t, &p)
+	return p
+}
+
+// decode reads the answer's body. How its members are spelled is seen to by checker.
+func (a answer) decode(t *trial, into any) {
+	if err := json.NewDecoder(bytes.NewReader(a.body)).Decode(into); err != nil {
+		t.Fatalf("%v in %v", err, a)
+	}
+}
+
+func header(pairs ...string) http.Header {
+	h := http.Header{}
+	for i := 0; i+1 < len(pairs); i += 2 {
+		h.Add(pairs[i], pairs[i+1])
+	}
+	return h
+}

@@ -1,0 +1,162 @@
+package contract
+
+import (
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+)
+
+var guid = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
+
+// least is the smallest config.
+const least = `{"matchmaking":{"targetFunction":{"name":"nobody-uploaded-this"}}}`
+
+func configRequest(method, id, body string) request {
+	path := "configs"
+	if id != "" {
+		path += "/" + url.PathEscape(id)
+	}
+	return request{as: Developer, method: method, path: path, body: body}
+}
+
+// kept puts a config and compares what is stored with what was sent, or what it should be.
+func (t *trial) kept(sent, want string) {
+	id := t.name("config")
+	t.Cleanup(func() { t.deleteConfig(id) })
+	put := t.do(http.StatusOK, configRequest(http.MethodPut, id, sent))
+	sameJSON(t, "the answer of PUT", put.body, []byte(want))
+	sameJSON(t, "GET", t.do(http.StatusOK, configRequest(http.MethodGet, id, "")).body, []byte(want))
+}
+
+func configs() []requirement {
+	const full = `{"matchmaking":{"name":"Ranked","targetFunction":{"name":"nobody","version":"1"},"config":{"size":{"min":2,"max":4},"maps":["a","b"],"big":123456789012345678901234567890}},
+		"pools":{"tank":[{"attribute":"skill","min":1,"max":2.5},{"attribute":"created","min":0}],"healer":[],"any":[{"attribute":"level"}]},
+		"hosting":{"Profile":"small","Access":"key","Secret":"secret","FleetId":"eu"}}`
+	return []requirement{
+		{name: "configs/POST makes a GUID", check: func(t *trial) {
+			var ids [2]string
+			for i := range ids {
+				var made struct{ ID string }
+				t.do(http.StatusOK, configRequest(http.MethodPost, "", least)).decode(t, &made)
+				t.Cleanup(func() { t.deleteConfig(made.ID) })
+				ids[i] = made.ID
+				if !guid.MatchString(made.ID) {
+					t.Errorf("the id %q is no GUID", made.ID)
+				}
+				t.do(http.StatusOK, configRequest(http.MethodGet, made.ID, ""))
+			}
+			if ids[0] == ids[1] {
+				t.Errorf("two configs are %s", ids[0])
+			}
+		}},
+		{name: "configs/kept as sent", check: func(t *trial) {
+			t.kept(full, full)
+			t.kept(least, least)
+		}},
+		{name: "configs/null is not given", check: func(t *trial) {
+			t.kept(`{"matchmaking":{"name":null,"targetFunction":{"name":"f","version":null}},"pools":null,"hosting":null}`, `{"matchmaking":{"targetFunction":{"name":"f"}}}`)
+		}},
+		{name: "configs/member names in any letter case", check: func(t *trial) {
+			t.kept(`{"MATCHMAKING":{"Name":"n","targetfunction":{"NAME":"f","Version":"7"},"CONFIG":{"Keys":1,"keys":2}},
+				"Pools":{"Tank":[{"Attribute":"a","MIN":1,"mAx":9,"Segmentation":{"distributionType":"Uniform","segmentBehaviorType":"BucketCount","value":2,"stddev":1}}],"tank":[]},
+				"HOSTING":{"profile":"p","access":"a","secret":"s","fleetId":"f"}}`,
+				`{"matchmaking":{"name":"n","targetFunction":{"name":"f","version":"7"},"config":{"Keys":1,"keys":2}},
+				"pools":{"Tank":[{"attribute":"a","min":1,"max":9,"segmentation":{"DistributionType":"Uniform","SegmentBehaviorType":"BucketCount","Value":2,"Stddev":1}}],"tank":[]},
+				"hosting":{"Profile":"p","Access":"a","Secret":"s","FleetId":"f"}}`)
+		}},
+		{name: "configs/PUT creates and updates", check: func(t *trial) {
+			id := t.name("Ranked EU (ü)")
+			t.Cleanup(func() { t.deleteConfig(id) })
+			first := t.do(http.StatusOK, configRequest(http.MethodPut, id, least)).header.Get("ETag")
+			second := t.do(http.StatusOK, configRequest(http.MethodPut, id, full)).header.Get("ETag")
+			got := t.do(http.StatusOK, configRequest(http.MethodGet, id, ""))
+			sameJSON(t, "GET", got.body, []byte(full))
+			equal(t, "the ETag", got.header.Get("ETag"), second)
+			if first == second {
+				t.Errorf("two revisions have the ETag %s", first)
+			}
+		}},
+		{name: "configs/DELETE is 204, twice", check: func(t *trial) {
+			id := t.name("config")
+			t.do(http.StatusOK, configRequest(http.MethodPut, id, least))
+			t.do(http.StatusNoContent, configRequest(http.MethodDelete, id, ""))
+			t.refused(http.StatusNotFound, configRequest(http.MethodGet, id, ""), "not found")
+			t.do(http.StatusNoContent, configRequest(http.MethodDelete, id, ""))
+		}},
+		{name: "configs/missing config is 404", check: func(t *trial) {
+			t.refused(http.StatusNotFound, configRequest(http.MethodGet, t.name("config"), ""), "not found")
+		}},
+		{name: "configs/version is ignored", check: func(t *trial) {
+			lane := t.lanes.take()
+			c := t.play(lane, nil, nil)
+			c["matchmaking"].(object)["targetFunction"] = object{"name": t.puppet, "version": "99"}
+			t.config(c)
+			t.ticket(map[string]float64{"lane": lane}).result(t)
+		}},
+		{name: "configs/function names in any letter case", check: func(t *trial) {
+			lane := t.lanes.take()
+			c := t.play(lane, nil, nil)
+			c["matchmaking"].(object)["targetFunction"] = object{"name": strings.ToUpper(t.puppet)}
+			t.config(c)
+			t.ticket(map[string]float64{"lane": lane}).result(t)
+		}},
+		{name: "configs/enabled, updated and deleted at once", check: func(t *trial) {
+			lane, id := t.lanes.take(), t.name("config")
+			attributes := map[string]float64{"lane": lane}
+			t.putConfig(id, t.play(lane, object{"connection": "203.0.113.1:1"}, nil))
+			equal(t, "the connection", t.ticket(attributes).result(t).Connection, "203.0.113.1:1")
+			t.putConfig(id, t.play(lane, object{"connection": "203.0.113.2:2"}, nil))
+			equal(t, "the connection after PUT", t.ticket(attributes).result(t).Connection, "203.0.113.2:2")
+			t.deleteConfig(id)
+			left := t.ticket(attributes)
+			other := t.lanes.take()
+			t.config(t.play(other, nil, nil))
+			t.cycles(map[string]float64{"lane": other})
+			left.waits(t)
+		}},
+		{name: "configs/function that comes later", check: func(t *trial) {
+			t.kept(least, least)
+		}},
+	}
+}
+
+func configConditions() []requirement {
+	with := func(r request, pairs ...string) request {
+		r.header = header(pairs...)
+		return r
+	}
+	return []requirement{
+		{name: "configs/If-Match", check: func(t *trial) {
+			id := t.name("config")
+			t.Cleanup(func() { t.deleteConfig(id) })
+			put := configRequest(http.MethodPut, id, least)
+			t.refused(http.StatusConflict, with(put, "If-Match", "*"))
+			t.refused(http.StatusConflict, with(put, "If-Match", `"1"`))
+			first := t.do(http.StatusOK, put).header.Get("ETag")
+			second := t.do(http.StatusOK, with(put, "If-Match", first)).header.Get("ETag")
+			t.refused(http.StatusConflict, with(put, "If-Match", first))
+			t.refused(http.StatusConflict, with(put, "If-Match", `"another"`))
+			t.do(http.StatusOK, with(put, "If-Match", "*"))
+			equal(t, "the ETag after a refusal", t.do(http.StatusOK, configRequest(http.MethodGet, id, "")).header.Get("ETag") != second, true)
+		}},
+		{name: "configs/If-None-Match", check: func(t *trial) {
+			id := t.name("config")
+			t.Cleanup(func() { t.deleteConfig(id) })
+			put, get := configRequest(http.MethodPut, id, least), configRequest(http.MethodGet, id, "")
+			tag := t.do(http.StatusOK, with(put, "If-None-Match", "*")).header.Get("ETag")
+			t.refused(http.StatusConflict, with(put, "If-None-Match", "*"))
+			t.do(http.StatusNotModified, with(get, "If-None-Match", tag))
+			t.do(http.StatusOK, with(get, "If-None-Match", `"another"`))
+		}},
+		{name: "configs/bad conditions are 400", check: func(t *trial) {
+			t.refused(http.StatusBadRequest, with(configRequest(http.MethodPut, t.name("config"), least), "If-Match", "5"), "If-Match")
+		}},
+		{name: "configs/another letter case is 409", check: func(t *trial) {
+			id := t.name("Config")
+			t.putConfig(id, object{"matchmaking": object{"targetFunction": object{"name": "f"}}})
+			t.refused(http.StatusConflict, configRequest(http.MethodPut, strings.ToLower(id), least), id)
+			t.refused(http.StatusNotFound, configRequest(http.MethodGet, strings.ToLower(id), ""))
+		}},
+	}
+}

@@ -1,0 +1,132 @@
+package contract
+
+import (
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+// limits are tried at the end and alone: they use up what the others need.
+func limits() []requirement {
+	return []requirement{
+		{name: "limits/20 functions", check: func(t *trial) {
+			const most = 20
+			there := t.functionNames()
+			var made []string
+			for i := len(there); i < most; i++ {
+				name := t.name("f")
+				t.upload(name, module("limit"))
+				made = append(made, name)
+			}
+			one := functionRequest(http.MethodPut, t.name("f"))
+			one.body, one.kind = string(module("limit")), "application/wasm"
+			t.refused(http.StatusBadRequest, one, "20")
+			t.upload(made[0], module("an update is possible"))
+			t.do(http.StatusNoContent, functionRequest(http.MethodDelete, made[1]))
+			t.Cleanup(func() { t.do(http.StatusNoContent, request{as: Developer, method: http.MethodDelete, path: one.path}) })
+			t.do(http.StatusOK, one)
+			if names := t.functionNames(); len(names) != most || slices.Contains(names, made[1]) {
+				t.Errorf("there are %d functions, want %d", len(names), most)
+			}
+		}},
+		{name: "limits/tickets of one player", check: func(t *trial) {
+			r := t.serviced(`{}`)
+			t.limited(r, "player")
+			// Others are not concerned.
+			t.ticket(nil)
+		}},
+		{name: "limits/waiting tickets", check: func(t *trial) {
+			if t.MaxWaiting == 0 {
+				t.skip("too many tickets may wait here")
+			}
+			a := t.exhaust(t.MaxWaiting+1, func() request { return t.serviced(`{}`) })
+			t.isLimited(a, "waiting")
+			t.contains("the policy", a.header.Get("RateLimit-Policy"), "q="+strconv.Itoa(t.MaxWaiting))
+			t.cleanup()
+			t.ticket(nil)
+		}},
+		{name: "limits/requests to the Configs API", check: func(t *trial) {
+			t.limited(configRequest(http.MethodGet, "x", ""), "configs")
+		}},
+		{name: "limits/requests to the Functions API", check: func(t *trial) {
+			t.limited(functionRequest(http.MethodGet, "x"), "functions")
+		}},
+	}
+}
+
+// limited sends a request until it is answered 429, and waits until it is answered again as before.
+func (t *trial) limited(r request, quota string) {
+	const tries = 3000
+	a := t.exhaust(tries, func() request { return r })
+	t.isLimited(a, quota)
+	if again := t.send(r); again.status == http.StatusTooManyRequests {
+		t.Errorf("got %v after Retry-After", again)
+	} else if again.status == http.StatusCreated {
+		t.forget(r, again)
+	}
+}
+
+// isLimited holds an answer against what is true of every 429, besides what the OpenAPI document says of it.
+func (t *trial) isLimited(a answer, quota string) {
+	equal(t, "the status", a.status, http.StatusTooManyRequests)
+	limit, policy := a.header.Get("RateLimit"), a.header.Get("RateLimit-Policy")
+	if !strings.HasPrefix(limit, strconv.Quote(quota)+";") || !strings.HasPrefix(policy, strconv.Quote(quota)+";") {
+		t.Errorf("RateLimit is %q and RateLimit-Policy %q, want them about %q", limit, policy, quota)
+	}
+	t.contains("RateLimit", limit, "r=0", "t="+a.header.Get("Retry-After"))
+}
+
+// exhaust sends requests, several at a time, until one is answered 429, which it returns. Tickets
+// that were created are deleted when the trial is over.
+func (t *trial) exhaust(tries int, next func() request) (refusal answer) {
+	const atOnce = 8
+	var (
+		mu      sync.Mutex
+		met     bool
+		failure error
+		made    []func()
+		senders sync.WaitGroup
+	)
+	turn := func() (request, bool) {
+		mu.Lock()
+		defer mu.Unlock()
+		if met || failure != nil || tries == 0 {
+			return request{}, false
+		}
+		tries--
+		return next(), true
+	}
+	for range atOnce {
+		senders.Go(func() {
+			for {
+				r, more := turn()
+				if !more {
+					return
+				}
+				r.limited = true
+				a, err := t.exchange(r)
+				mu.Lock()
+				switch {
+				case err != nil:
+					failure = err
+				case a.status == http.StatusTooManyRequests:
+					met, refusal = true, a
+				case a.status == http.StatusCreated:
+					made = append(made, func() { t.forget(r, a) })
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	senders.Wait()
+	t.cleanups = append(t.cleanups, made...)
+	if failure != nil {
+		t.Fatalf("%v", failure)
+	}
+	if !met {
+		t.skip("no limit was met: it is off, or very high")
+	}
+	return refusal
+}

@@ -1,0 +1,96 @@
+package contract
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"net/http"
+	"strings"
+	"time"
+
+	"matchmaker.dev/services/internal/auth"
+	"matchmaker.dev/services/internal/issuer"
+)
+
+// Target is the system that is tested.
+type Target struct {
+	// URL is its base address, without a slash at the end; the project's follows it.
+	URL string
+	// Project is the one to work in. Nobody else should use it meanwhile.
+	Project string
+	// Token is the token of an actor, "" when there is none: requirements that need it are then not tried.
+	Token func(Actor) (string, error)
+	// HTTP is the client; nil is a client of its own.
+	HTTP *http.Client
+	// Hosting says that game servers can be allocated there.
+	Hosting bool
+	// MaxWaiting is how many tickets of the project may wait, when that is few enough to try; else 0.
+	MaxWaiting int
+	// Complete says that there is all that the requirements need: one that cannot be tried has failed.
+	Complete bool
+}
+
+// Actor is who calls.
+type Actor string
+
+// The actors. Each has a token of its own; Nobody has none.
+const (
+	Nobody    Actor = ""
+	Player    Actor = "player"
+	Other     Actor = "other"     // another player
+	Developer Actor = "developer" // an owner of the project
+	Guest     Actor = "guest"     // a developer who is neither Manager nor Owner
+	Server    Actor = "server"
+	Service   Actor = "service"   // a game service that acts for players
+	Reader    Actor = "reader"    // a game service that only reads
+	Stranger  Actor = "stranger"  // a player of another project
+	Outsider  Actor = "outsider"  // an owner of another project
+	Elsewhere Actor = "elsewhere" // a server of another project
+	Expired   Actor = "expired"   // a player whose token is no longer good
+)
+
+// Actors are all that have tokens.
+func Actors() []Actor {
+	return []Actor{Player, Other, Developer, Guest, Server, Service, Reader, Stranger, Outsider, Elsewhere, Expired}
+}
+
+// Minted are the tokens of an installation that believes an issuer.
+func Minted(i *issuer.Issuer, project string) func(Actor) (string, error) {
+	const another = "contract-elsewhere"
+	claims := map[Actor]issuer.Claims{
+		Player:    {Kind: auth.Player, Project: project},
+		Other:     {Kind: auth.Player, Project: project},
+		Developer: {Kind: auth.Developer, Project: project, Role: "Owner"},
+		Guest:     {Kind: auth.Developer, Project: project, Role: "Guest"},
+		Server:    {Kind: auth.Server, Project: project},
+		Service:   {Kind: auth.Service, Project: project, Scope: auth.ScopeAct},
+		Reader:    {Kind: auth.Service, Project: project, Scope: auth.ScopeRead},
+		Stranger:  {Kind: auth.Player, Project: another},
+		Outsider:  {Kind: auth.Developer, Project: another, Role: "Owner"},
+		Elsewhere: {Kind: auth.Server, Project: another},
+		Expired:   {Kind: auth.Player, Project: project, TTL: -time.Hour},
+	}
+	return func(a Actor) (string, error) {
+		c := claims[a]
+		c.Subject = "contract-" + string(a)
+		return i.Mint(c)
+	}
+}
+
+// subjectOf is the subject of a token, which is not verified.
+func subjectOf(token string) string {
+	parts := strings.Split(token, ".")
+	if len(parts) != 3 {
+		return ""
+	}
+	text, err := base64.RawURLEncoding.DecodeString(parts[1])
+	if err != nil {
+		return ""
+	}
+	var claims struct {
+		Sub string `json:"sub"`
+	}
+	if json.Unmarshal(text, &claims) != nil {
+		return ""
+	}
+	return claims.Sub
+}

@@ -1,0 +1,112 @@
+// Puppet is a match function that proposes what its config's settings say.
+//
+// It takes the tickets whose attribute "lane" is the setting "lane", so that many configs can have it
+// in one project, and puts as many of them into a match as the setting "size" says, or one of each
+// pool that the setting "roles" lists. The settings "assignmentProperties" and "matchProperties" are
+// JSON in a string. "ticketProperties" may be one too; "echo" makes each ticket's property "echo" its own.
+package main
+
+import (
+	"fmt"
+
+	"matchmaker.dev/pkg/matchfn"
+)
+
+var _ = matchfn.Register(match, matchfn.Attributes("lane"), matchfn.Properties("echo"))
+
+func main() {}
+
+func match(r *matchfn.Run) error {
+	s := r.Settings()
+	p := puppet{
+		run:  r,
+		lane: s.Float("lane", 0), size: s.Int("size", 1), roles: s.Strings("roles"), echo: s.Bool("echo", false),
+		connection: s.String("connection", ""), failure: s.String("error", ""),
+		assignment: s.String("assignmentProperties", ""), match: s.String("matchProperties", ""), ticket: s.String("ticketProperties", ""),
+	}
+	if err := s.Err(); err != nil {
+		return err
+	}
+	if len(p.roles) > 0 {
+		p.byRole()
+		return nil
+	}
+	all := make([]uint32, r.Tickets())
+	for i := range all {
+		all[i] = uint32(i)
+	}
+	mine := p.inLane(all)
+	for ; len(mine) >= p.size; mine = mine[p.size:] {
+		p.propose(mine[:p.size])
+	}
+	return nil
+}
+
+type puppet struct {
+	run                       *matchfn.Run
+	lane                      float64
+	size                      int
+	roles                     []string
+	echo                      bool
+	connection, failure       string
+	assignment, match, ticket string
+}
+
+// inLane are those of the tickets that are in the puppet's lane.
+func (p *puppet) inLane(tickets []uint32) []uint32 {
+	lane := p.run.Attribute("lane")
+	var mine []uint32
+	for _, t := range tickets {
+		if lane[t] == p.lane {
+			mine = append(mine, t)
+		}
+	}
+	return mine
+}
+
+// byRole proposes matches of one ticket of each role's pool, none twice.
+func (p *puppet) byRole() {
+	taken := make([]bool, p.run.Tickets())
+	for {
+		var team []uint32
+		for _, role := range p.roles {
+			for _, t := range p.inLane(p.run.Pool(role)) {
+				if !taken[t] {
+					taken[t] = true
+					team = append(team, t)
+					break
+				}
+			}
+		}
+		if len(team) < len(p.roles) {
+			return
+		}
+		p.propose(team)
+	}
+}
+
+func (p *puppet) propose(tickets []uint32) {
+	fmt.Println("the puppet proposes a match of", len(tickets))
+	proposal := p.run.Propose(0, tickets...)
+	if p.connection != "" {
+		proposal.Connection(p.connection)
+	}
+	if p.failure != "" {
+		proposal.Error(p.failure)
+	}
+	if p.assignment != "" {
+		proposal.AssignmentProperties([]byte(p.assignment))
+	}
+	if p.match != "" {
+		proposal.MatchProperties([]byte(p.match))
+	}
+	echo := p.run.Property("echo")
+	for _, t := range tickets {
+		if p.ticket != "" {
+			proposal.TicketProperties(t, []byte(p.ticket))
+		}
+		if value, ok := echo.Of(t); ok && p.echo {
+			proposal.TicketProperties(t, value)
+		}
+	}
+}

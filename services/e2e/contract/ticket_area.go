@@ -1,0 +1,269 @@
+package contract
+
+import (
+	"encoding/base64"
+	"net/http"
+	"strings"
+	"time"
+)
+
+func post(as Actor, body string) request {
+	return request{as: as, method: http.MethodPost, path: "tickets", body: body}
+}
+
+// serviced creates a ticket in the name of a player of its own, so that the limit of a player is not met.
+func (t *trial) serviced(body string) request {
+	r := post(Service, body)
+	r.behalf = t.name("player")
+	return r
+}
+
+// stored is what was stored of a body.
+func (t *trial) stored(body string) ticketResponse {
+	r := t.serviced(body)
+	var made struct{ ID string }
+	t.do(http.StatusCreated, r).decode(t, &made)
+	k := ticket{made.ID, r.behalf}
+	t.Cleanup(func() { t.send(k.delete()) })
+	var got ticketResponse
+	t.do(http.StatusOK, k.get()).decode(t, &got)
+	return got
+}
+
+func ticketCreation() []requirement {
+	return []requirement{
+		{name: "tickets/created", check: func(t *trial) {
+			before := time.Now()
+			got := t.stored(`{"attributes":{"skill":1200.5,"level":-3},"properties":{"loadout":"c3dvcmQ=","empty":""}}`)
+			equal(t, "attributes", len(got.Attributes), 2)
+			equal(t, "skill", got.Attributes["skill"], 1200.5)
+			equal(t, "level", got.Attributes["level"], -3)
+			equal(t, "properties", len(got.Properties), 2)
+			equal(t, "loadout", string(got.Properties["loadout"]), "sword")
+			if got.Assignment != nil {
+				t.Errorf("the assignment is %+v before there is one", got.Assignment)
+			}
+			if off := time.UnixMilli(got.Created).Sub(before).Abs(); off > patience {
+				t.Errorf("created is %d, which is %v off: want Unix milliseconds", got.Created, off)
+			}
+		}},
+		{name: "tickets/created by a player", check: func(t *trial) {
+			t.needs(Player)
+			var made struct {
+				ID     string
+				Status any
+			}
+			t.do(http.StatusCreated, post(Player, `{}`)).decode(t, &made)
+			if made.ID == "" || made.Status != nil {
+				t.Errorf("got %+v, want an id, and null as the status", made)
+			}
+			t.do(http.StatusOK, request{as: Player, method: http.MethodDelete, path: "tickets?id=" + made.ID})
+		}},
+		{name: "tickets/all fields are optional", check: func(t *trial) {
+			for _, body := range []string{`{}`, `{"attributes":{}}`, `{"attributes":null,"properties":null}`, `{"properties":{"a":"YQ=="}}`} {
+				t.stored(body)
+			}
+		}},
+		{name: "tickets/member names in any letter case", check: func(t *trial) {
+			got := t.stored(`{"ATTRIBUTES":{"skill":1},"Properties":{"a":"YQ=="}}`)
+			equal(t, "skill", got.Attributes["skill"], 1)
+			equal(t, "a", string(got.Properties["a"]), "a")
+		}},
+		{name: "tickets/keys are kept as they are", check: func(t *trial) {
+			got := t.stored(`{"attributes":{"Skill":1,"skill":2,"größe":3},"properties":{"A":"YQ==","a":"Yg=="}}`)
+			equal(t, "Skill", got.Attributes["Skill"], 1)
+			equal(t, "skill", got.Attributes["skill"], 2)
+			equal(t, "größe", got.Attributes["größe"], 3)
+			equal(t, "A", string(got.Properties["A"]), "a")
+			equal(t, "a", string(got.Properties["a"]), "b")
+		}},
+		{name: "tickets/doubles are exact", check: func(t *trial) {
+			got := t.stored(`{"attributes":{"a":1.7976931348623157e308,"b":5e-324,"c":0.1,"d":9007199254740993,"e":-0.0}}`)
+			equal(t, "a", got.Attributes["a"], 1.7976931348623157e308)
+			equal(t, "b", got.Attributes["b"], 5e-324)
+			equal(t, "c", got.Attributes["c"], 0.1)
+			equal(t, "d", got.Attributes["d"], 9007199254740992)
+			equal(t, "e", got.Attributes["e"], 0)
+		}},
+		{name: "tickets/properties are any bytes", check: func(t *trial) {
+			all := make([]byte, 256)
+			for i := range all {
+				all[i] = byte(i)
+			}
+			got := t.stored(`{"properties":{"all":"` + base64.StdEncoding.EncodeToString(all) + `"}}`)
+			equal(t, "all", string(got.Properties["all"]), string(all))
+		}},
+		{name: "tickets/identifiers differ", check: func(t *trial) {
+			if a, b := t.stored(`{}`), t.stored(`{}`); a.ID == b.ID {
+				t.Errorf("two tickets are %s", a.ID)
+			}
+		}},
+		{name: "tickets/X-On-Behalf-Of of a player", check: func(t *trial) {
+			t.needs(Player)
+			self := post(Player, `{}`)
+			self.behalf = subjectOf(t.tokens[Player])
+			var made struct{ ID string }
+			t.do(http.StatusCreated, self).decode(t, &made)
+			for _, method := range []string{http.MethodPost, http.MethodDelete} {
+				for _, name := range []string{"somebody-else", strings.ToUpper(self.behalf)} {
+					t.refused(http.StatusForbidden, request{as: Player, method: method, path: "tickets?id=" + made.ID, behalf: name, body: `{}`}, "X-On-Behalf-Of")
+				}
+				t.refused(http.StatusForbidden, request{as: Player, method: method, path: "tickets?id=" + made.ID, body: `{}`, header: header("X-On-Behalf-Of", "")}, "X-On-Behalf-Of")
+			}
+			t.do(http.StatusOK, request{as: Player, method: http.MethodDelete, path: "tickets?id=" + made.ID, behalf: self.behalf})
+		}},
+		{name: "tickets/X-On-Behalf-Of of a game service", check: func(t *trial) {
+			t.refused(http.StatusBadRequest, post(Service, `{}`), "X-On-Behalf-Of")
+			empty := post(Service, `{}`)
+			empty.header = header("X-On-Behalf-Of", "")
+			t.refused(http.StatusBadRequest, empty, "X-On-Behalf-Of")
+			long := post(Service, `{}`)
+			long.behalf = strings.Repeat("a", 257)
+			t.refused(http.StatusBadRequest, long, "X-On-Behalf-Of")
+			k := t.ticket(nil)
+			nameless := k.delete()
+			nameless.behalf = ""
+			t.refused(http.StatusBadRequest, nameless, "X-On-Behalf-Of")
+			wrong := k.delete()
+			wrong.behalf = "somebody-else"
+			t.refused(http.StatusNotFound, wrong)
+			t.do(http.StatusOK, k.delete())
+		}},
+		{name: "tickets/scope matchmaking.read only reads", check: func(t *trial) {
+			k := t.ticket(nil)
+			read := k.get()
+			read.as = Reader
+			t.do(http.StatusOK, read)
+			create, remove := post(Reader, `{}`), k.delete()
+			create.behalf, remove.as = k.player, Reader
+			t.refused(http.StatusForbidden, create, "scope")
+			t.refused(http.StatusForbidden, remove, "scope")
+		}},
+	}
+}
+
+func ticketRefusals() []requirement {
+	many := func(of, value string) string {
+		var all []string
+		for i := range 65 {
+			all = append(all, `"`+of+strings.Repeat("x", i)+`":`+value)
+		}
+		return strings.Join(all, ",")
+	}
+	// The name, the body, and what the detail must name.
+	table := []struct{ name, body, detail string }{
+		{"an attribute that is a string", `{"attributes":{"skill":"12"}}`, "attributes.skill"},
+		{"an attribute that is a boolean", `{"attributes":{"skill":true}}`, "attributes.skill"},
+		{"an attribute that is null", `{"attributes":{"skill":null}}`, "attributes.skill"},
+		{"an attribute that is an object", `{"attributes":{"skill":{}}}`, "attributes.skill"},
+		{"attributes that are a list", `{"attributes":[1]}`, "attributes"},
+		{"attributes that are a string", `{"attributes":"skill"}`, "attributes"},
+		{"NaN", `{"attributes":{"skill":NaN}}`, "not JSON"},
+		{"Infinity", `{"attributes":{"skill":Infinity}}`, "not JSON"},
+		{"minus Infinity", `{"attributes":{"skill":-Infinity}}`, "not JSON"},
+		{"a number out of range", `{"attributes":{"skill":1e999}}`, "attributes.skill"},
+		{"a number with a leading zero", `{"attributes":{"skill":01}}`, "not JSON"},
+		{"the attribute created", `{"attributes":{"created":1}}`, "created"},
+		{"an empty attribute name", `{"attributes":{"":1}}`, "attributes"},
+		{"a long attribute name", `{"attributes":{"` + strings.Repeat("n", 129) + `":1}}`, "attributes"},
+		{"too many attributes", `{"attributes":{` + many("a", "1") + `}}`, "attributes"},
+		{"a property that is a number", `{"properties":{"p":1}}`, "properties.p"},
+		{"a property that is null", `{"properties":{"p":null}}`, "properties.p"},
+		{"a property that is no Base64", `{"properties":{"p":"*"}}`, "properties.p"},
+		{"Base64 without padding", `{"properties":{"p":"YQ"}}`, "properties.p"},
+		{"Base64 of the URL alphabet", `{"properties":{"p":"-_-_"}}`, "properties.p"},
+		{"Base64 with a line break", `{"properties":{"p":"YWFh\nYWFh"}}`, "properties.p"},
+		{"an empty property name", `{"properties":{"":"YQ=="}}`, "properties"},
+		{"a long property name", `{"properties":{"` + strings.Repeat("n", 129) + `":"YQ=="}}`, "properties"},
+		{"too many properties", `{"properties":{` + many("p", `""`) + `}}`, "properties"},
+		{"an unknown member", `{"attribute":{"skill":1}}`, "attribute"},
+		{"a member given twice", `{"attributes":{"a":1},"attributes":{"a":2}}`, "attributes"},
+		{"a member given twice in another case", `{"attributes":{"a":1},"Attributes":{"a":2}}`, "attributes"},
+		{"a key given twice", `{"attributes":{"a":1,"a":2}}`, "attributes.a"},
+	}
+	var all []requirement
+	for _, c := range table {
+		all = append(all, requirement{name: "tickets/refused: " + c.name, check: func(t *trial) {
+			t.refused(http.StatusBadRequest, t.serviced(c.body), c.detail)
+		}})
+	}
+	return all
+}
+
+func ticketReading() []requirement {
+	get := func(query string) request {
+		return request{as: Service, method: http.MethodGet, path: "tickets" + query}
+	}
+	remove := func(query string) request {
+		return request{as: Service, behalf: "somebody", method: http.MethodDelete, path: "tickets" + query}
+	}
+	return []requirement{
+		{name: "tickets/missing ticket is 404", check: func(t *trial) {
+			for _, id := range []string{"0192f3c0-7d7a-7c53-a0f4-2b7f6f0f2d11", "x", "%00", strings.Repeat("x", 1000), "%7Bother%7D", "a%20b"} {
+				t.refused(http.StatusNotFound, get("?id="+id), "not found")
+				t.refused(http.StatusNotFound, remove("?id="+id), "not found")
+			}
+		}},
+		{name: "tickets/no id is 400", check: func(t *trial) {
+			for _, query := range []string{"", "?", "?id=", "?ID=x", "?ticket=x"} {
+				t.refused(http.StatusBadRequest, get(query), "id")
+				t.refused(http.StatusBadRequest, remove(query), "id")
+			}
+		}},
+		{name: "tickets/only for their owner", check: func(t *trial) {
+			t.needs(Player, Other)
+			var made struct{ ID string }
+			t.do(http.StatusCreated, post(Player, `{}`)).decode(t, &made)
+			mine := request{as: Player, method: http.MethodGet, path: "tickets?id=" + made.ID}
+			t.do(http.StatusOK, mine)
+			theirs := mine
+			theirs.as = Other
+			t.refused(http.StatusNotFound, theirs, "not found")
+			theirs.method = http.MethodDelete
+			t.refused(http.StatusNotFound, theirs, "not found")
+			for _, service := range []Actor{Service, Reader} {
+				r := mine
+				r.as = service
+				t.do(http.StatusOK, r)
+			}
+			mine.method = http.MethodDelete
+			t.do(http.StatusOK, mine)
+		}},
+		{name: "tickets/deleted", check: func(t *trial) {
+			k := t.ticket(nil)
+			gone := t.do(http.StatusOK, k.delete())
+			equal(t, "the body", string(gone.body), "")
+			t.refused(http.StatusNotFound, k.get(), "not found")
+			t.refused(http.StatusNotFound, k.delete(), "not found")
+		}},
+		{name: "tickets/deleted with a result", check: func(t *trial) {
+			lane := t.lanes.take()
+			t.config(t.play(lane, nil, nil))
+			k := t.ticket(map[string]float64{"lane": lane})
+			k.result(t)
+			t.do(http.StatusOK, k.delete())
+			t.refused(http.StatusNotFound, k.get(), "not found")
+		}},
+		{name: "tickets/deleted tickets are not matched", check: func(t *trial) {
+			lane := t.lanes.take()
+			gone := t.ticket(map[string]float64{"lane": lane})
+			t.do(http.StatusOK, gone.delete())
+			t.config(t.play(lane, object{"size": 2, "connection": "203.0.113.7:7777"}, nil))
+			first := t.ticket(map[string]float64{"lane": lane})
+			second := t.ticket(map[string]float64{"lane": lane})
+			equal(t, "the connection", first.result(t).Connection, "203.0.113.7:7777")
+			equal(t, "the connection", second.result(t).Connection, "203.0.113.7:7777")
+		}},
+		{name: "tickets/Prefer: wait", check: func(t *trial) {
+			k := t.ticket(nil)
+			r := k.get()
+			for preference, applied := range map[string]string{
+				"wait=1": "wait=1", "respond-async, WAIT = 1": "wait=1",
+				"wait=0": "", "wait=x": "", "respond-async": "",
+			} {
+				r.header = header("Prefer", preference)
+				equal(t, "Preference-Applied of "+preference, t.do(http.StatusOK, r).header.Get("Preference-Applied"), applied)
+			}
+		}},
+	}
+}

@@ -1,0 +1,13 @@
+package e2e
+
+import (
+	"testing"
+
+	"matchmaker.dev/services/e2e/contract"
+)
+
+// promised tries the whole contract; that of a dev process is tried by package contract itself.
+func promised(t *testing.T, s *system) {
+	const project = "promised"
+	contract.Run(t, contract.Target{URL: s.front(), Project: project, Token: contract.Minted(s.tokens, project), Hosting: true})
+}

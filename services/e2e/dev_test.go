@@ -1,0 +1,90 @@
+package e2e
+
+import (
+	"fmt"
+	"os/exec"
+	"slices"
+	"testing"
+)
+
+// newDev starts the system as one process, with nothing else beside it.
+func newDev(t *testing.T, made *artefacts, more ...string) *system {
+	t.Helper()
+	dir := t.TempDir()
+	s := newSystem(t, made, dir)
+	command := []string{"dev", "--listen", "127.0.0.1:0", "--data", dir, "--log-format", "json"}
+	s.commands["dev"] = slices.Concat(command, made.instances, more)
+	s.front = func() string { return "http://" + s.address("dev") }
+	s.start(t, "dev")
+	greeting := "Matchmaker listens on http://" + s.address("dev") + ","
+	s.process("dev").await(t, "saying "+greeting, func() bool { return s.process("dev").log.contains(greeting) })
+	return s
+}
+
+func dev(t *testing.T, made *artefacts) {
+	if !persistent() {
+		t.Fatal("redis-server or valkey-server is needed: without one dev keeps its state in memory")
+	}
+	s := newDev(t, made)
+	play(t, s)
+	t.Run("quick-start", func(t *testing.T) { quickStart(t, s) })
+	t.Run("crash", func(t *testing.T) { crash(t, s.project(t)) })
+	t.Run("restart", func(t *testing.T) { restart(t, s.project(t)) })
+	t.Run("memory", func(t *testing.T) {
+		s := newDev(t, made, "--memory")
+		if warning := "will not survive a restart"; !s.process("dev").log.contains(warning) {
+			t.Errorf("dev does not say that its state %s", warning)
+		}
+		liveServer(t, s.project(t))
+	})
+}
+
+// persistent tells whether there is a Redis server to start.
+func persistent() bool {
+	for _, name := range []string{"redis-server", "valkey-server"} {
+		if _, err := exec.LookPath(name); err == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// crash: whatever the process was doing when it was killed, the tickets that it
+// had taken are matched when it is there again.
+func crash(t *testing.T, p *project) {
+	p.actor(t)
+	p.crowd(t, 2, nil).paired(t) // from here on matches are made at once
+	var came []*ticket
+	for number := range 20 {
+		came = append(came, p.ticket(t, fmt.Sprintf("player-%d", number), attributes{"number": float64(number)}))
+	}
+	p.s.kill("dev")
+	p.s.start(t, "dev")
+	all := make(crowd, len(came))
+	for number, k := range came {
+		all[number] = member{ticket: k, got: k.result(t)}
+	}
+	all.paired(t)
+	p.crowd(t, 2, nil).meet(t)
+}
+
+// restart: who waits is not forgotten, and functions and configs need not be put
+// again, when the process was stopped in good order.
+func restart(t *testing.T, p *project) {
+	p.upload(t, "duel", p.s.made.duel)
+	p.ranked(t, "ranked", 0)
+	ada := p.ticket(t, "ada", attributes{"skill": 1200})
+	drain(t, p, ada)
+	p.s.start(t, "dev")
+	ada.waiting(t)
+	if f, err := p.developer(t).GetFunction(within(t), "duel"); err != nil || f.Name != "duel" {
+		t.Errorf("the function is gone: got %+v, %v", f, err)
+	}
+	if c, err := p.developer(t).GetConfig(within(t), "ranked"); err != nil || c.Matchmaking.TargetFunction.Name != "duel" {
+		t.Errorf("the config is gone: got %+v, %v", c, err)
+	}
+	bob := p.ticket(t, "bob", attributes{"skill": 1200})
+	server := together(t, ada, bob)
+	ada.hello(t, server)
+	bob.hello(t, server)
+}

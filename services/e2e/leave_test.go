@@ -1,0 +1,44 @@
+package e2e
+
+import "testing"
+
+// deleted: a ticket whose deletion was answered is never matched, whoever comes.
+func deleted(t *testing.T, p *project) {
+	p.upload(t, "duel", p.s.made.duel)
+	p.ranked(t, "ranked", 0)
+	for range 3 {
+		gone := p.ticket(t, "gone", attributes{"skill": 1200})
+		gone.delete(t)
+		ada := p.ticket(t, "ada", attributes{"skill": 1200})
+		ada.waiting(t)
+		bob := p.ticket(t, "bob", attributes{"skill": 1200})
+		server := together(t, ada, bob)
+		ada.hello(t, server)
+		gone.stranger(t, server)
+		gone.gone(t)
+	}
+}
+
+// deletedInTime: a ticket is deleted while its match is made. Whoever is first,
+// the deleted one is gone, and the other one plays: alone, if their server had
+// been asked for, else with the next who comes.
+func deletedInTime(t *testing.T, p *project) {
+	p.upload(t, "duel", p.s.made.duel)
+	p.ranked(t, "ranked", 0)
+	p.match(t, attributes{"skill": 1200}) // from here on matches are made at once
+	for range 10 {
+		gone := p.ticket(t, "gone", attributes{"skill": 1200})
+		left := p.ticket(t, "left", attributes{"skill": 1200})
+		gone.delete(t)
+		next := p.ticket(t, "next", attributes{"skill": 1200})
+		server := left.connection(t)
+		left.hello(t, server)
+		gone.gone(t)
+		switch got := next.now(t); {
+		case got == nil:
+			next.delete(t)
+		case got.Connection != server:
+			t.Errorf("next is assigned %+v, left plays at %s: want them together", got, server)
+		}
+	}
+}

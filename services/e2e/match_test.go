@@ -1,0 +1,155 @@
+package e2e
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"testing"
+
+	"matchmaker.dev/pkg/client"
+)
+
+// liveServer: two tickets that belong together are sent to one game server,
+// which runs, expects them, and nobody else.
+func liveServer(t *testing.T, p *project) {
+	p.upload(t, "duel", p.s.made.duel)
+	p.ranked(t, "ranked", 0)
+	ada := p.ticket(t, "ada", attributes{"skill": 1200})
+	far := p.ticket(t, "far", attributes{"skill": 9000})
+	bob := p.ticket(t, "bob", attributes{"skill": 1210})
+	server := together(t, ada, bob)
+	first, second := ada.hello(t, server), bob.hello(t, server)
+	if first.Match == "" || first.Match != second.Match {
+		t.Errorf("the server tells ada of match %q, bob of match %q: want the same", first.Match, second.Match)
+	}
+	if second.Players != 2 {
+		t.Errorf("the server counts %d players, want 2", second.Players)
+	}
+	far.stranger(t, server)
+	far.waiting(t)
+}
+
+// outside: tickets that are in no pool wait, while others come and go.
+func outside(t *testing.T, p *project) {
+	p.upload(t, "duel", p.s.made.duel)
+	p.ranked(t, "ranked", 1)
+	other := p.ticket(t, "other", attributes{"skill": 1200, "side": 2})
+	none := p.ticket(t, "none", attributes{"skill": 1200})
+	for range 3 {
+		p.match(t, attributes{"skill": 1200, "side": 1})
+	}
+	other.waiting(t)
+	none.waiting(t)
+}
+
+// override: without hosting nobody is asked for a server: the connection is the
+// proposal's, and its properties reach those that they are for.
+func override(t *testing.T, p *project) {
+	const elsewhere = "203.0.113.7:7777"
+	p.upload(t, "actor", p.s.made.actor)
+	p.put(t, "casual", rules{function: "actor", settings: map[string]any{"part": "pair", "connection": elsewhere}})
+	for number, k := range []*ticket{
+		p.ticket(t, "zero", attributes{"number": 0}),
+		p.ticket(t, "one", attributes{"number": 1}),
+	} {
+		got := k.result(t)
+		if got.Connection != elsewhere || got.Error != "" {
+			t.Errorf("%s: got %+v, want the connection %s", k.player, got, elsewhere)
+		}
+		if want := `{"players":[0,1]}`; string(got.MatchProperties) != want {
+			t.Errorf("%s: got the match properties %s, want %s", k.player, got.MatchProperties, want)
+		}
+		if want := fmt.Sprintf(`{"you":%d}`, number); string(got.Properties) != want {
+			t.Errorf("%s: got the properties %s, want %s", k.player, got.Properties, want)
+		}
+	}
+}
+
+// timeout: a function that gives up on a ticket says so in its assignment, with
+// hosting or without.
+func timeout(t *testing.T, p *project) {
+	p.upload(t, "duel", p.s.made.duel)
+	p.upload(t, "actor", p.s.made.actor)
+	p.put(t, "ranked", rules{function: "duel", settings: map[string]any{"timeout": 0.1}, side: 1, hosting: true})
+	p.put(t, "casual", rules{function: "actor", settings: map[string]any{"part": "fail", "failure": "NobodyLikesYou"}, side: 2})
+	for want, k := range map[string]*ticket{
+		"PoolTimeout":    p.ticket(t, "patient", attributes{"side": 1, "skill": 1}),
+		"NobodyLikesYou": p.ticket(t, "disliked", attributes{"side": 2, "number": 1}),
+	} {
+		if got := k.result(t); got.Error != want || got.Connection != "" {
+			t.Errorf("%s: got %+v, want the error %s and no connection", k.player, got, want)
+		}
+	}
+}
+
+// once: a function that proposes every ticket many times gets each into one match.
+func once(t *testing.T, p *project) {
+	p.upload(t, "actor", p.s.made.actor)
+	p.put(t, "casual", rules{function: "actor", settings: map[string]any{"part": "every"}, hosting: true})
+	all := p.crowd(t, 12, nil)
+	all.paired(t)
+	all.meet(t)
+}
+
+// patientGet: a GET that prefers to wait is answered when there is a result to
+// tell, and in time when there is none.
+func patientGet(t *testing.T, p *project) {
+	p.upload(t, "duel", p.s.made.duel)
+	p.ranked(t, "ranked", 0)
+	ada := p.ticket(t, "ada", attributes{"skill": 1200})
+	got := p.mustSend(t, ada.get(t, "wait=1"))
+	if got.status != http.StatusOK || got.header.Get("Preference-Applied") != "wait=1" || got.ticket(t).Assignment != nil {
+		t.Fatalf("a GET that waited in vain: got %v, want 200 without an assignment", got)
+	}
+	held := ada.hold(t)
+	bob := p.ticket(t, "bob", attributes{"skill": 1200})
+	got = <-held
+	if got.status != http.StatusOK || got.header.Get("Preference-Applied") != "wait=20" {
+		t.Fatalf("got %v, want 200 and the preference applied", got)
+	}
+	if a := got.ticket(t).Assignment; a == nil || a.Connection != bob.connection(t) {
+		t.Errorf("the GET was answered with %+v, bob plays at %s", a, bob.connection(t))
+	}
+}
+
+// get is a GET of a waiting ticket, with a preference.
+func (k *ticket) get(t *testing.T, prefer string) request {
+	t.Helper()
+	_, token, err := k.p.client(k.claims())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return request{method: http.MethodGet, path: "v1/tickets?id=" + k.id, token: token, header: map[string]string{"Prefer": prefer}}
+}
+
+// hold returns when a GET of the waiting ticket is being held, which ranked
+// players prove: they meet meanwhile. Its answer comes over the channel.
+func (k *ticket) hold(t *testing.T) <-chan answer {
+	t.Helper()
+	held := make(chan answer, 1)
+	get, ctx := k.get(t, "wait=20"), within(t)
+	go func() {
+		got, err := k.p.send(ctx, get)
+		if err != nil {
+			t.Error(err)
+		}
+		held <- got
+	}()
+	k.p.match(t, attributes{"skill": 5000})
+	select {
+	case got := <-held:
+		t.Fatalf("a GET was answered before there was anything to tell: %v", got)
+	default:
+	}
+	return held
+}
+
+// ticket is what a GET answered.
+func (a answer) ticket(t *testing.T) *client.Ticket {
+	t.Helper()
+	k := new(client.Ticket)
+	if err := json.Unmarshal(a.body, k); err != nil {
+		t.Fatalf("%v in %s", err, a.body)
+	}
+	return k
+}

@@ -1,0 +1,127 @@
+package e2e
+
+import (
+	"encoding/json"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"matchmaker.dev/services/internal/auth"
+	"matchmaker.dev/services/internal/embedded"
+)
+
+// newServices starts every service as a process of its own, those that scale
+// twice, beside a Redis and a NATS server and behind a gateway.
+func newServices(t *testing.T, made *artefacts) *system {
+	t.Helper()
+	dir := t.TempDir()
+	log := slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))
+	redis, err := embedded.StartRedis(t.Context(), embedded.RedisOptions{Dir: filepath.Join(dir, "redis"), AOF: true, Log: log})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = redis.Close() })
+	if !redis.Persistent() {
+		t.Fatal("redis-server or valkey-server is needed")
+	}
+	nats, err := embedded.StartNATS(t.Context(), embedded.NATSOptions{Dir: filepath.Join(dir, "nats"), Log: log})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = nats.Close() })
+
+	s := newSystem(t, made, filepath.Join(dir, "keys"))
+	issuers := trust(t, s, filepath.Join(dir, "issuers.yaml"))
+	command := func(name string, more ...string) {
+		service, _, _ := strings.Cut(name, "-")
+		s.commands[name] = slices.Concat([]string{
+			service, "--name", name, "--listen", "127.0.0.1:0", "--redis", redis.URL(), "--nats", nats.URL(),
+			"--api-rate", "50", // the contract asks for more than people do
+		}, more)
+	}
+	for _, name := range []string{"ticket-1", "ticket-2", "config", "backfill"} {
+		command(name, "--issuers", issuers)
+	}
+	modules := func(name string) []string {
+		return append([]string{"--modules", filepath.Join(dir, name)}, made.instances...)
+	}
+	command("registry", append(modules("registry"), "--issuers", issuers)...)
+	command("runner-1", modules("runner-1")...)
+	command("runner-2", modules("runner-2")...)
+	command("director-1")
+	command("director-2")
+	command("allocator-1", "--provider", "local")
+	command("allocator-2", "--provider", "local")
+	s.start(t, s.names()...)
+
+	front := httptest.NewServer(gateway(s, log))
+	t.Cleanup(front.Close)
+	s.front = func() string { return front.URL }
+	return s
+}
+
+// trust writes the file that makes services believe the system's tokens.
+func trust(t *testing.T, s *system, file string) string {
+	t.Helper()
+	text, err := json.Marshal([]auth.Issuer{s.tokens.Trust()}) // JSON is YAML
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// gateway sends requests to the services by their paths, to replicas in turn. What nobody serves goes to
+// the Tickets API too, which answers it as the contract wants.
+func gateway(s *system, log *slog.Logger) http.Handler {
+	var turn atomic.Uint64
+	routes := []struct {
+		path     *regexp.Regexp
+		replicas []string
+	}{
+		{regexp.MustCompile(`^/[^/]+/matchmaking/api/v1/configs(/|$)`), []string{"config"}},
+		{regexp.MustCompile(`^/[^/]+/matchmaking/api/v1/functions(/|$)`), []string{"registry"}},
+		{regexp.MustCompile(`^(/[^/]+/matchmaking(/api/v1)?)?/api/v2/backfill(/|$)`), []string{"backfill"}},
+		{regexp.MustCompile(`^/[^/]+/matchmaking/api/v1/backfill$`), []string{"backfill"}},
+		{regexp.MustCompile(``), []string{"ticket-1", "ticket-2"}},
+	}
+	return &httputil.ReverseProxy{
+		Rewrite: func(r *httputil.ProxyRequest) {
+			for _, route := range routes {
+				if route.path.MatchString(r.In.URL.Path) {
+					name := route.replicas[turn.Add(1)%uint64(len(route.replicas))]
+					r.SetURL(&url.URL{Scheme: "http", Host: s.address(name)})
+					return
+				}
+			}
+		},
+		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelWarn),
+	}
+}
+
+func services(t *testing.T, made *artefacts) {
+	s := newServices(t, made)
+	play(t, s)
+	t.Run("contract", func(t *testing.T) { promised(t, s) })
+	t.Run("director-killed", func(t *testing.T) { directorKilled(t, s.project(t)) })
+	t.Run("director-frozen", func(t *testing.T) { directorFrozen(t, s.project(t)) })
+	t.Run("runner-killed", func(t *testing.T) { runnerKilled(t, s.project(t)) })
+	t.Run("allocator-killed", func(t *testing.T) { allocatorKilled(t, s.project(t)) })
+	t.Run("drain", func(t *testing.T) {
+		p := s.project(t)
+		p.upload(t, "duel", made.duel)
+		p.ranked(t, "ranked", 0)
+		drain(t, p, p.ticket(t, "ada", attributes{"skill": 1200}))
+	})
+}

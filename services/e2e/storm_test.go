@@ -1,0 +1,91 @@
+package e2e
+
+import (
+	"syscall"
+	"testing"
+)
+
+// The storms: a process is killed while players keep coming. Every one of them
+// gets its match, and none gets two.
+
+// directorKilled: another director leads the project.
+func directorKilled(t *testing.T, p *project) {
+	p.actor(t)
+	var leader string
+	var epoch uint64
+	all := p.crowd(t, 90, map[int]func(){
+		30: func() {
+			leader, epoch = p.leader(t)
+			p.s.kill(leader)
+		},
+	})
+	if heir, later := p.leader(t); heir == leader || later <= epoch {
+		t.Errorf("after %s with epoch %d comes %s with epoch %d: want the other, and a later one", leader, epoch, heir, later)
+	}
+	all.paired(t)
+	all.meet(t)
+	p.s.start(t, leader)
+}
+
+// directorFrozen: a director that stands still for longer than its lease and then
+// goes on, as if nothing had been, changes nothing any more.
+func directorFrozen(t *testing.T, p *project) {
+	p.actor(t)
+	var frozen *process
+	all := p.crowd(t, 90, map[int]func(){
+		30: func() {
+			name, epoch := p.leader(t)
+			frozen = p.s.process(name)
+			frozen.signal(syscall.SIGSTOP)
+			eventually(t, "another director leads "+p.name, func() bool {
+				_, later := p.leader(t)
+				return later > epoch
+			})
+		},
+		45: func() { frozen.signal(syscall.SIGCONT) },
+	})
+	all.paired(t)
+	all.meet(t)
+}
+
+// leader is the living director that leads the project, and its epoch.
+func (p *project) leader(t *testing.T) (name string, epoch uint64) {
+	t.Helper()
+	eventually(t, "a director leads "+p.name, func() bool {
+		for _, director := range p.s.all() {
+			if e, leads := director.log.last("leading a project", p.name); leads && !director.gone() && e.Epoch > epoch {
+				name, epoch = director.name, e.Epoch
+			}
+		}
+		return name != ""
+	})
+	return name, epoch
+}
+
+// runnerKilled: the other runner goes on, also when one of the killed one's
+// functions was busy and would not have ended by itself.
+func runnerKilled(t *testing.T, p *project) {
+	p.actor(t)
+	p.upload(t, "spinner", p.s.made.actor)
+	p.put(t, "spinner", rules{function: "spinner", settings: map[string]any{"part": "spin"}, side: 1})
+	all := p.crowd(t, 90, map[int]func(){
+		30: func() { p.s.process("runner-1").signal(syscall.SIGSTOP) }, // what it gets from now on it keeps
+		40: func() { p.s.kill("runner-1") },
+	})
+	all.paired(t)
+	all.meet(t)
+	p.s.start(t, "runner-1")
+}
+
+// allocatorKilled: another allocator finishes what the killed one had in hand. The
+// game servers of that one are gone with it; those who come later find theirs.
+func allocatorKilled(t *testing.T, p *project) {
+	p.actor(t)
+	all := p.crowd(t, 90, map[int]func(){
+		30: func() { p.s.process("allocator-1").signal(syscall.SIGSTOP) }, // what it gets from now on it keeps
+		70: func() { p.s.kill("allocator-1") },
+	})
+	all.paired(t)
+	p.crowd(t, 10, nil).meet(t)
+	p.s.start(t, "allocator-1")
+}

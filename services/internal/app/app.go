@@ -1,0 +1,153 @@
+// Package app is the life of a process: it serves what the parts give it, says
+// when they are ready, and on the way out stops in order within a deadline.
+// One service and all seven in one process run through the same code.
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"matchmaker.dev/services/internal/web"
+)
+
+// Part is one piece of the process: a service, or something services need.
+// Any of its functions may be nil.
+type Part struct {
+	Name string
+	// Routes registers the part's HTTP routes.
+	Routes func(e *echo.Echo)
+	// Run works until ctx ends and then returns soon. An error before that
+	// stops the process; nil means that there is nothing left to do.
+	Run func(ctx context.Context) error
+	// Ready says whether the part can serve now. A *fault.Error's detail is shown
+	// to whoever asks, any other error is only logged.
+	Ready func(ctx context.Context) error
+	// Hurry is called once, when the requests under way are about to be waited
+	// for: those that wait for something to happen are to be answered now.
+	Hurry func()
+}
+
+// Options are how a process is served. Either Listen or Listener is needed.
+type Options struct {
+	Listen   string       // TCP address, such as 127.0.0.1:8080; port 0 takes a free one
+	Listener net.Listener // used instead of Listen, and closed at the end
+	Log      *slog.Logger
+	Web      web.Options
+	// Grace is how long the process goes on serving after it said that it is
+	// not ready, so that balancers notice. Default 0.
+	Grace time.Duration
+	// Drain is how long stopping may take after Grace: requests under way have
+	// half of it, the parts' Runs the rest. Default 15 s.
+	Drain time.Duration
+	// Started is told the address as soon as connections are accepted.
+	Started func(addr net.Addr)
+}
+
+// Run serves the parts until ctx ends or a part fails. Then it says that it is
+// not ready, waits for Grace (unless a part failed), finishes the requests under
+// way, ends the parts' Runs, and returns when they have returned or Drain is
+// over. The error has the first part's that failed, and what did not finish in time.
+func Run(ctx context.Context, o Options, parts ...Part) error {
+	if o.Drain == 0 {
+		o.Drain = 15 * time.Second
+	}
+	listener, err := listen(ctx, o)
+	if err != nil {
+		return err
+	}
+	health := &health{log: o.Log, parts: parts}
+	server := web.Server(routes(o, health, parts), o.Log)
+
+	stop, fail := context.WithCancel(ctx)
+	defer fail()
+	// The parts live on while requests drain, hence not below ctx.
+	alive, kill := context.WithCancel(context.WithoutCancel(ctx))
+	defer kill()
+
+	running := newRuns(fail)
+	running.start(alive, parts)
+	served := make(chan struct{})
+	go func() {
+		defer close(served)
+		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+			running.failed("http", err)
+		}
+	}()
+	o.Log.Info("serving", "address", listener.Addr().String())
+	if o.Started != nil {
+		o.Started(listener.Addr())
+	}
+
+	<-stop.Done()
+	health.stopping.Store(true)
+	if err := running.err(); err != nil {
+		o.Log.Error("stopping: a part failed", "error", err)
+	} else {
+		o.Log.Info("stopping")
+		pause(o.Grace, running)
+	}
+
+	for _, p := range parts {
+		if p.Hurry != nil {
+			p.Hurry()
+		}
+	}
+	late := shutdown(alive, server, o.Drain/2)
+	<-served
+	kill()
+	return errors.Join(running.wait(o.Drain/2), late)
+}
+
+func listen(ctx context.Context, o Options) (net.Listener, error) {
+	if o.Listener != nil {
+		return o.Listener, nil
+	}
+	if o.Listen == "" {
+		return nil, errors.New("listen: no address")
+	}
+	var lc net.ListenConfig
+	listener, err := lc.Listen(ctx, "tcp", o.Listen)
+	if err != nil {
+		return nil, fmt.Errorf("listen: %w", err)
+	}
+	return listener, nil
+}
+
+func routes(o Options, h *health, parts []Part) *echo.Echo {
+	e := web.New(o.Log, o.Web)
+	h.routes(e)
+	for _, p := range parts {
+		if p.Routes != nil {
+			p.Routes(e)
+		}
+	}
+	return e
+}
+
+// pause goes on serving for a while, or until there is nothing left that serves.
+func pause(d time.Duration, running *runs) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-running.broken:
+	}
+}
+
+// shutdown stops accepting and waits for the requests under way.
+func shutdown(ctx context.Context, server *http.Server, within time.Duration) error {
+	ctx, cancel := context.WithTimeout(ctx, within)
+	defer cancel()
+	if err := server.Shutdown(ctx); err != nil {
+		_ = server.Close() // what it would say is what Shutdown said
+		return errors.New("http: requests did not finish in time and were cut off")
+	}
+	return nil
+}

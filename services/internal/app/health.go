@@ -1,0 +1,96 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"matchmaker.dev/services/internal/fault"
+	"matchmaker.dev/services/internal/web"
+)
+
+// readyWithin bounds how long a part may take to say that it is ready; probes
+// commonly give up after more.
+const readyWithin = 2 * time.Second
+
+// health answers the probes: /healthz while the process lives, /readyz while
+// every part can serve.
+type health struct {
+	log      *slog.Logger
+	parts    []Part
+	stopping atomic.Bool
+	// said is what was missing when the log was told last.
+	said atomic.Value
+}
+
+func (h *health) routes(e *echo.Echo) {
+	e.GET("/healthz", func(c echo.Context) error {
+		web.Quiet(c)
+		return c.JSON(http.StatusOK, map[string]string{"status": "alive"})
+	})
+	e.GET("/readyz", func(c echo.Context) error {
+		web.Quiet(c)
+		if h.stopping.Load() {
+			return fault.New(fault.Unavailable, "not ready: stopping")
+		}
+		missing := strings.Join(h.missing(c.Request().Context()), "; ")
+		h.say(c.Request().Context(), missing)
+		if missing != "" {
+			return fault.New(fault.Unavailable, "not ready: %s", missing)
+		}
+		return c.JSON(http.StatusOK, map[string]string{"status": "ready"})
+	})
+}
+
+// say logs what is missing, once for each change: probes come every second.
+func (h *health) say(ctx context.Context, missing string) {
+	before, _ := h.said.Swap(missing).(string)
+	switch missing {
+	case before:
+	case "":
+		h.log.InfoContext(ctx, "ready")
+	default:
+		h.log.WarnContext(ctx, "not ready", "missing", missing)
+	}
+}
+
+// missing asks all parts at once, and names those that cannot serve.
+func (h *health) missing(ctx context.Context) []string {
+	ctx, cancel := context.WithTimeout(ctx, readyWithin)
+	defer cancel()
+	var (
+		mu      sync.Mutex
+		missing []string
+		asked   sync.WaitGroup
+	)
+	for _, p := range h.parts {
+		if p.Ready == nil {
+			continue
+		}
+		asked.Go(func() {
+			err := p.Ready(ctx)
+			if err == nil {
+				return
+			}
+			h.log.DebugContext(ctx, "not ready", "part", p.Name, "error", err)
+			reason := p.Name
+			if f, ok := errors.AsType[*fault.Error](err); ok {
+				reason += ": " + f.Detail
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			missing = append(missing, reason)
+		})
+	}
+	asked.Wait()
+	slices.Sort(missing)
+	return missing
+}

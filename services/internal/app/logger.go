@@ -1,0 +1,25 @@
+package app
+
+import (
+	"fmt"
+	"io"
+	"log/slog"
+)
+
+// Logger returns a logger of a level (debug, info, warn, error) that writes in
+// a format: text, for people, or json, for collectors.
+func Logger(w io.Writer, level, format string) (*slog.Logger, error) {
+	levels := map[string]slog.Level{"debug": slog.LevelDebug, "info": slog.LevelInfo, "warn": slog.LevelWarn, "error": slog.LevelError}
+	at, known := levels[level]
+	if !known {
+		return nil, fmt.Errorf("log level %q is none of debug, info, warn, error", level)
+	}
+	options := &slog.HandlerOptions{Level: at}
+	switch format {
+	case "text":
+		return slog.New(slog.NewTextHandler(w, options)), nil
+	case "json":
+		return slog.New(slog.NewJSONHandler(w, options)), nil
+	}
+	return nil, fmt.Errorf("log format %q is none of text, json", format)
+}

@@ -1,0 +1,21 @@
+// Package assignment makes the result of a ticket out of the proposal that its match came from.
+package assignment
+
+import pb "matchmaker.dev/proto/matchmaker/v1"
+
+// Of is the result of one ticket of a match.
+//
+// Properties that a function set for single tickets, or for the match, go where they
+// belong. A function that knows only the older assignment properties sets one object
+// for all tickets of the match; it becomes every ticket's properties, unless the
+// function also used one of the newer two.
+func Of(p *pb.Proposal, ticket, connection, failure string) *pb.Assignment {
+	a := &pb.Assignment{Connection: connection, Error: failure}
+	if len(p.GetTicketProperties()) == 0 && len(p.GetMatchProperties()) == 0 {
+		a.Properties = p.GetAssignmentProperties()
+		return a
+	}
+	a.Properties = p.GetTicketProperties()[ticket]
+	a.MatchProperties = p.GetMatchProperties()
+	return a
+}

@@ -1,0 +1,39 @@
+package assignment_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"google.golang.org/protobuf/testing/protocmp"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/assignment"
+)
+
+func TestOf(t *testing.T) {
+	old, own, match := []byte(`{"old":1}`), map[string][]byte{"t": []byte(`{"own":1}`), "u": []byte(`{"own":2}`)}, []byte(`{"match":1}`)
+	for name, test := range map[string]struct {
+		proposal *pb.Proposal
+		want     *pb.Assignment
+	}{
+		"nothing set":                       {&pb.Proposal{}, &pb.Assignment{}},
+		"the older setting is for everyone": {&pb.Proposal{AssignmentProperties: old}, &pb.Assignment{Properties: old}},
+		"ticket properties are private":     {&pb.Proposal{TicketProperties: own}, &pb.Assignment{Properties: own["t"]}},
+		"match properties are for everyone": {&pb.Proposal{MatchProperties: match}, &pb.Assignment{MatchProperties: match}},
+		"both of the newer":                 {&pb.Proposal{TicketProperties: own, MatchProperties: match}, &pb.Assignment{Properties: own["t"], MatchProperties: match}},
+		"no conversion beside ticket properties": {
+			&pb.Proposal{AssignmentProperties: old, TicketProperties: own}, &pb.Assignment{Properties: own["t"]},
+		},
+		"no conversion beside match properties": {
+			&pb.Proposal{AssignmentProperties: old, MatchProperties: match}, &pb.Assignment{MatchProperties: match},
+		},
+		"a ticket without properties of its own": {
+			&pb.Proposal{TicketProperties: map[string][]byte{"u": own["u"]}}, &pb.Assignment{},
+		},
+	} {
+		test.want.Connection, test.want.Error = "1.2.3.4:5", "why"
+		if diff := cmp.Diff(test.want, assignment.Of(test.proposal, "t", "1.2.3.4:5", "why"), protocmp.Transform()); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+	}
+}

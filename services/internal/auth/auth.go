@@ -1,0 +1,152 @@
+// Package auth decides who calls: it verifies bearer tokens (JWT) of the
+// issuers an installation trusts, and says what their bearers may do. It never
+// logs a token nor puts one into an error.
+package auth
+
+import (
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Kind says what sort of caller a token is for.
+type Kind string
+
+// The kinds of caller. Service is a game's own service that acts for players.
+const (
+	Player    Kind = "player"
+	Developer Kind = "developer"
+	Server    Kind = "server"
+	Service   Kind = "service"
+)
+
+// Kinds are all kinds of caller.
+func Kinds() []Kind { return []Kind{Player, Developer, Server, Service} }
+
+// Issuer is one trusted issuer of tokens, as the settings have it.
+type Issuer struct {
+	// Issuer is the exact "iss" claim.
+	Issuer string `json:"issuer" yaml:"issuer"`
+	// JWKS is where its public keys are: an http(s) URL or the path of a file.
+	JWKS string `json:"jwks" yaml:"jwks"`
+	// Audiences are the accepted "aud" claims; a token needs one of them.
+	Audiences []string `json:"audiences" yaml:"audiences"`
+	// Kinds are the kinds of token it may issue. With a single kind and no
+	// claim for it, all its tokens are of that kind.
+	Kinds []Kind `json:"kinds" yaml:"kinds"`
+	// Claims say where in the token the service finds what it needs.
+	Claims Claims `json:"claims" yaml:"claims"`
+	// Projects bounds the projects it may speak for; empty is any. Without a
+	// project claim its tokens are good for all of these.
+	Projects []string `json:"projects" yaml:"projects"`
+	// AnyProject lets its tokens name the project "*", or none at all, for every project.
+	AnyProject bool `json:"anyProject" yaml:"anyProject"`
+}
+
+// Claims are paths into a token: a claim's name, or names joined by dots for
+// members of objects. Project, role and scope may be a string or a list of strings.
+type Claims struct {
+	Kind    string `json:"kind" yaml:"kind"`
+	Project string `json:"project" yaml:"project"`
+	Role    string `json:"role" yaml:"role"`
+	Scope   string `json:"scope" yaml:"scope"`
+}
+
+// Options make a Verifier.
+type Options struct {
+	Issuers []Issuer
+	Log     *slog.Logger
+	// HTTP fetches key sets; nil is a client with sane limits.
+	HTTP *http.Client
+	// Now is the clock; nil is time.Now.
+	Now func() time.Time
+	// Skew is how far an issuer's clock may be off; 0 is 30 s.
+	Skew time.Duration
+	// CacheSize is how many verified tokens are remembered; 0 is 65,536 (about 30 MB).
+	CacheSize int
+}
+
+// Verifier verifies tokens. It is safe for concurrent use.
+type Verifier struct {
+	issuers map[string]*trusted
+	cache   *cache
+	now     func() time.Time
+	skew    time.Duration
+}
+
+// trusted is an issuer with its keys.
+type trusted struct {
+	Issuer
+	keys *keySet
+}
+
+// New checks the settings and returns a verifier that has fetched nothing yet.
+func New(o Options) (*Verifier, error) {
+	if o.HTTP == nil {
+		o.HTTP = &http.Client{Timeout: fetchTimeout}
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Skew == 0 {
+		o.Skew = 30 * time.Second
+	}
+	if o.CacheSize == 0 {
+		o.CacheSize = 1 << 16
+	}
+	v := &Verifier{issuers: map[string]*trusted{}, cache: newCache(o.CacheSize), now: o.Now, skew: o.Skew}
+	for n, i := range o.Issuers {
+		if err := i.check(); err != nil {
+			return nil, fmt.Errorf("issuers[%d]: %w", n, err)
+		}
+		if v.issuers[i.Issuer] != nil {
+			return nil, fmt.Errorf("issuers[%d]: issuer %q is configured twice", n, i.Issuer)
+		}
+		if plainRemote(i.JWKS) {
+			o.Log.Warn("keys of an issuer are fetched without TLS: whoever alters them can issue tokens", "issuer", i.Issuer, "jwks", i.JWKS)
+		}
+		v.issuers[i.Issuer] = &trusted{Issuer: i, keys: newKeySet(i, o)}
+	}
+	return v, nil
+}
+
+func (i Issuer) check() error {
+	switch {
+	case i.Issuer == "":
+		return fmt.Errorf("issuer: missing")
+	case i.JWKS == "":
+		return fmt.Errorf("jwks: missing: a URL or a file is needed")
+	case len(i.Audiences) == 0:
+		return fmt.Errorf("audiences: missing: without one, tokens meant for other services would be good here")
+	case len(i.Kinds) == 0:
+		return fmt.Errorf("kinds: missing: one or more of %v", Kinds())
+	case len(i.Kinds) > 1 && i.Claims.Kind == "":
+		return fmt.Errorf("claims.kind: missing: the issuer has several kinds")
+	case i.Claims.Project == "" && len(i.Projects) == 0 && !i.AnyProject:
+		return fmt.Errorf("claims.project: missing, and neither projects nor anyProject says which projects its tokens are for")
+	}
+	for _, k := range i.Kinds {
+		if !slices.Contains(Kinds(), k) {
+			return fmt.Errorf("kinds: %q is none of %v", k, Kinds())
+		}
+	}
+	if slices.Contains(i.Projects, everyProject) {
+		return fmt.Errorf("projects: %q is said with anyProject", everyProject)
+	}
+	return nil
+}
+
+// plainRemote tells URLs that reach another machine without TLS.
+func plainRemote(jwks string) bool {
+	u, err := url.Parse(jwks)
+	if err != nil || u.Scheme != "http" {
+		return false
+	}
+	ip := net.ParseIP(u.Hostname())
+	return !strings.EqualFold(u.Hostname(), "localhost") && (ip == nil || !ip.IsLoopback())
+}

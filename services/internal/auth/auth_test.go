@@ -1,0 +1,419 @@
+package auth_test
+
+import (
+	"context"
+	"crypto"
+	"crypto/ecdsa"
+	"crypto/ed25519"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/rsa"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/lestrrat-go/jwx/v3/jwa"
+	"github.com/lestrrat-go/jwx/v3/jwk"
+	"github.com/lestrrat-go/jwx/v3/jws"
+
+	"matchmaker.dev/services/internal/auth"
+	"matchmaker.dev/services/internal/fault"
+)
+
+// clock is a time that tests move.
+type clock struct {
+	mu sync.Mutex
+	at time.Time
+}
+
+func newClock() *clock { return &clock{at: time.Unix(1_800_000_000, 0)} }
+
+func (c *clock) now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.at
+}
+
+func (c *clock) add(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.at = c.at.Add(d)
+}
+
+// provider is an identity provider: keys, and a real server for their public halves.
+type provider struct {
+	url     string
+	mu      sync.Mutex
+	set     jwk.Set
+	raw     []any // keys that jwx would not make
+	down    bool
+	fetches int
+	keys    map[string]crypto.Signer
+}
+
+func newProvider(t *testing.T) *provider {
+	p := &provider{set: jwk.NewSet(), keys: map[string]crypto.Signer{}}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.fetches++
+		if p.down {
+			http.Error(w, "down", http.StatusBadGateway)
+			return
+		}
+		all := []any{}
+		for n := range p.set.Len() {
+			k, _ := p.set.Key(n)
+			all = append(all, k)
+		}
+		_ = json.NewEncoder(w).Encode(map[string]any{"keys": append(all, p.raw...)})
+	}))
+	t.Cleanup(server.Close)
+	p.url = server.URL
+	return p
+}
+
+func (p *provider) add(t *testing.T, kid string, signer crypto.Signer, members map[string]any) {
+	t.Helper()
+	public, err := jwk.Import(signer.Public())
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.put(t, kid, public, members)
+	p.keys[kid] = signer
+}
+
+func (p *provider) put(t *testing.T, kid string, key jwk.Key, members map[string]any) {
+	t.Helper()
+	if kid != "" {
+		members = merge(map[string]any{jwk.KeyIDKey: kid}, members)
+	}
+	for name, value := range members {
+		if err := key.Set(name, value); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := p.set.AddKey(key); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (p *provider) change(f func()) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	f()
+}
+
+func (p *provider) fetched() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.fetches
+}
+
+func merge(base, over map[string]any) map[string]any {
+	all := map[string]any{}
+	for _, m := range []map[string]any{base, over} {
+		for k, v := range m {
+			if all[k] = v; v == nil {
+				delete(all, k)
+			}
+		}
+	}
+	return all
+}
+
+// sign makes a token of any header and claims; those given as nil are left out.
+func sign(t testing.TB, alg jwa.SignatureAlgorithm, key any, header, claims map[string]any) string {
+	t.Helper()
+	payload, err := json.Marshal(claims)
+	if err != nil {
+		t.Fatal(err)
+	}
+	headers := jws.NewHeaders()
+	for name, value := range header {
+		if err := headers.Set(name, value); err != nil {
+			t.Fatal(err)
+		}
+	}
+	token, err := jws.Sign(payload, jws.WithKey(alg, key, jws.WithProtectedHeaders(headers)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(token)
+}
+
+func newEd25519(t testing.TB) ed25519.PrivateKey {
+	t.Helper()
+	_, key, err := ed25519.GenerateKey(rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return key
+}
+
+func newECDSA(t testing.TB, curve elliptic.Curve) *ecdsa.PrivateKey {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(curve, rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return key
+}
+
+func newRSA(t testing.TB, bits int) *rsa.PrivateKey {
+	t.Helper()
+	key, err := rsa.GenerateKey(rand.Reader, bits)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return key
+}
+
+// settings trust the provider for everything, in the usual claims.
+func settings(jwks string) auth.Issuer {
+	return auth.Issuer{
+		Issuer: "https://id.example", JWKS: jwks, Audiences: []string{"matchmaker"},
+		Kinds:  []auth.Kind{auth.Player, auth.Developer, auth.Service},
+		Claims: auth.Claims{Kind: "kind", Project: "project", Role: "org.role", Scope: "scope"},
+	}
+}
+
+// claims are good ones at the clock's time.
+func claims(c *clock, over map[string]any) map[string]any {
+	at := c.now().Unix()
+	return merge(map[string]any{
+		"iss": "https://id.example", "aud": "matchmaker", "sub": "player-1",
+		"iat": at, "nbf": at, "exp": at + 3600, "kind": "player", "project": "demo",
+	}, over)
+}
+
+func newVerifier(t testing.TB, c *clock, issuers ...auth.Issuer) *auth.Verifier {
+	t.Helper()
+	v, err := auth.New(auth.Options{Issuers: issuers, Now: c.now, Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+func wantRefused(t *testing.T, v *auth.Verifier, token, reason string) {
+	t.Helper()
+	p, err := v.Verify(t.Context(), token)
+	if fault.KindOf(err) != fault.Unauthenticated {
+		t.Fatalf("principal %+v, error %v", p, err)
+	}
+	if err.Error() != reason {
+		t.Errorf("got %q, want %q", err, reason)
+	}
+}
+
+func TestNewChecksSettings(t *testing.T) {
+	good := settings("jwks.json")
+	for want, spoil := range map[string]func(*auth.Issuer){
+		"issuers[1]: issuer: missing":                                                                                     func(i *auth.Issuer) { i.Issuer = "" },
+		`issuers[1]: issuer "https://id.example" is configured twice`:                                                     func(i *auth.Issuer) {},
+		"issuers[1]: jwks: missing: a URL or a file is needed":                                                            func(i *auth.Issuer) { i.JWKS = "" },
+		"issuers[1]: audiences: missing: without one, tokens meant for other services would be good here":                 func(i *auth.Issuer) { i.Audiences = nil },
+		"issuers[1]: kinds: missing: one or more of [player developer server service]":                                    func(i *auth.Issuer) { i.Kinds = nil },
+		`issuers[1]: kinds: "admin" is none of [player developer server service]`:                                         func(i *auth.Issuer) { i.Kinds = []auth.Kind{"admin"} },
+		"issuers[1]: claims.kind: missing: the issuer has several kinds":                                                  func(i *auth.Issuer) { i.Claims.Kind = "" },
+		"issuers[1]: claims.project: missing, and neither projects nor anyProject says which projects its tokens are for": func(i *auth.Issuer) { i.Claims.Project = "" },
+		`issuers[1]: projects: "*" is said with anyProject`:                                                               func(i *auth.Issuer) { i.Projects = []string{"*"} },
+	} {
+		bad := settings("jwks.json")
+		spoil(&bad)
+		_, err := auth.New(auth.Options{Issuers: []auth.Issuer{good, bad}, Log: slog.New(slog.DiscardHandler)})
+		if fmt.Sprint(err) != want {
+			t.Errorf("got  %v\nwant %s", err, want)
+		}
+	}
+}
+
+func TestGoodTokens(t *testing.T) {
+	c, p := newClock(), newProvider(t)
+	p.add(t, "ed", newEd25519(t), nil)
+	p.add(t, "p256", newECDSA(t, elliptic.P256()), map[string]any{jwk.AlgorithmKey: jwa.ES256()})
+	p.add(t, "p384", newECDSA(t, elliptic.P384()), nil)
+	p.add(t, "rsa", newRSA(t, 2048), map[string]any{jwk.KeyUsageKey: jwk.ForSignature})
+	v := newVerifier(t, c, settings(p.url))
+	for _, tt := range []struct {
+		kid string
+		alg jwa.SignatureAlgorithm
+	}{{"ed", jwa.EdDSA()}, {"p256", jwa.ES256()}, {"p384", jwa.ES384()}, {"rsa", jwa.RS256()}, {"rsa", jwa.PS256()}} {
+		token := sign(t, tt.alg, p.keys[tt.kid], map[string]any{"kid": tt.kid}, claims(c, nil))
+		for range 2 { // the second comes from the cache
+			got, err := v.Verify(t.Context(), token)
+			if err != nil {
+				t.Errorf("%s: %v", tt.alg, err)
+			} else if got.Subject != "player-1" || got.Kind != auth.Player || !got.May("demo") || got.May("other") || !got.Expires.Equal(c.now().Add(time.Hour)) {
+				t.Errorf("%s: %+v", tt.alg, got)
+			}
+		}
+	}
+	if n := p.fetched(); n != 1 {
+		t.Errorf("the key set was fetched %d times", n)
+	}
+}
+
+func TestClaims(t *testing.T) {
+	c, p := newClock(), newProvider(t)
+	p.add(t, "ed", newEd25519(t), nil)
+	usual := settings(p.url)
+	bounded := usual
+	bounded.Projects = []string{"demo", "second"}
+	every := usual
+	every.AnyProject = true
+	projectless := bounded
+	projectless.Claims.Project = ""
+	unity := auth.Issuer{
+		Issuer: "https://player-auth.services.api.unity.com", JWKS: p.url,
+		Audiences: []string{"upid:0a1b2c3d-project"}, Kinds: []auth.Kind{auth.Player},
+		Claims: auth.Claims{Project: "project_id"},
+	}
+	for name, tt := range map[string]struct {
+		issuer  auth.Issuer
+		claims  map[string]any
+		may     []string
+		mayNot  []string
+		refused string
+	}{
+		"list of projects":              {usual, map[string]any{"project": []string{"a", "b"}}, []string{"a", "b"}, []string{"demo", "*", ""}, ""},
+		"no project":                    {usual, map[string]any{"project": nil}, nil, nil, "the token is for no project its issuer may speak for"},
+		"project of another type":       {usual, map[string]any{"project": 7}, nil, nil, "the token is for no project its issuer may speak for"},
+		"empty project":                 {usual, map[string]any{"project": ""}, nil, nil, "the token is for no project its issuer may speak for"},
+		"every project, not allowed":    {usual, map[string]any{"project": "*"}, nil, nil, "the token is for no project its issuer may speak for"},
+		"every project beside another":  {usual, map[string]any{"project": []string{"*", "a"}}, []string{"a"}, []string{"b"}, ""},
+		"every project, allowed":        {every, map[string]any{"project": "*"}, []string{"a", "demo"}, nil, ""},
+		"inside the issuer's bounds":    {bounded, map[string]any{"project": []string{"second", "third"}}, []string{"second"}, []string{"third", "demo"}, ""},
+		"outside the issuer's bounds":   {bounded, map[string]any{"project": "third"}, nil, nil, "the token is for no project its issuer may speak for"},
+		"projects of the settings":      {projectless, map[string]any{"project": "third"}, []string{"demo", "second"}, []string{"third"}, ""},
+		"several audiences":             {usual, map[string]any{"aud": []string{"x", "matchmaker"}}, []string{"demo"}, nil, ""},
+		"no subject":                    {usual, map[string]any{"sub": nil}, nil, nil, "the token has no usable subject"},
+		"subject with a control":        {usual, map[string]any{"sub": "a\nb"}, nil, nil, "the token has no usable subject"},
+		"no kind":                       {usual, map[string]any{"kind": nil}, nil, nil, "the token is of a kind its issuer may not issue"},
+		"kind that is not the issuer's": {usual, map[string]any{"kind": "server"}, nil, nil, "the token is of a kind its issuer may not issue"},
+		"kind in a list":                {usual, map[string]any{"kind": []string{"player"}}, nil, nil, "the token is of a kind its issuer may not issue"},
+		// The layout of Unity's player tokens: no kind, the project beside several audiences.
+		"Unity player": {unity, map[string]any{
+			"iss": unity.Issuer, "kind": nil, "project": nil, "sub": "UnityPlayerId28Characters000",
+			"aud":        []string{"idd:9f8e", "envName:production", "envId:1234", "upid:0a1b2c3d-project"},
+			"project_id": "0a1b2c3d-project", "token_type": "authentication", "sign_in_provider": "anonymous", "version": 1, "idd": "9f8e",
+		}, []string{"0a1b2c3d-project"}, []string{"demo"}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			v := newVerifier(t, c, tt.issuer)
+			token := sign(t, jwa.EdDSA(), p.keys["ed"], map[string]any{"kid": "ed"}, claims(c, tt.claims))
+			if tt.refused != "" {
+				wantRefused(t, v, token, tt.refused)
+				return
+			}
+			got, err := v.Verify(t.Context(), token)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, project := range tt.may {
+				if !got.May(project) {
+					t.Errorf("may not act in %q: %v", project, got.Projects)
+				}
+			}
+			for _, project := range tt.mayNot {
+				if got.May(project) {
+					t.Errorf("may act in %q: %v", project, got.Projects)
+				}
+			}
+		})
+	}
+}
+
+func TestRolesAndScopes(t *testing.T) {
+	c, p := newClock(), newProvider(t)
+	p.add(t, "ed", newEd25519(t), nil)
+	i := settings(p.url)
+	i.Claims.Scope = "https://example.com/scp" // a name with dots
+	v := newVerifier(t, c, i)
+	token := sign(t, jwa.EdDSA(), p.keys["ed"], map[string]any{"kid": "ed"}, claims(c, map[string]any{
+		"org":                     map[string]any{"role": []string{"Owner", "Guest"}},
+		"https://example.com/scp": []string{"matchmaking  matchmaking.read", "x"},
+	}))
+	got, err := v.Verify(t.Context(), token)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if fmt.Sprint(got.Roles, got.Scopes) != "[Owner Guest] [matchmaking matchmaking.read x]" {
+		t.Errorf("roles %v, scopes %v", got.Roles, got.Scopes)
+	}
+}
+
+func TestKeysFromFile(t *testing.T) {
+	c, p := newClock(), newProvider(t)
+	p.add(t, "ed", newEd25519(t), nil)
+	path := filepath.Join(t.TempDir(), "jwks.json")
+	v := newVerifier(t, c, settings(path))
+	token := sign(t, jwa.EdDSA(), p.keys["ed"], map[string]any{"kid": "ed"}, claims(c, nil))
+
+	if _, err := v.Verify(t.Context(), token); fault.KindOf(err) != fault.Unavailable {
+		t.Errorf("without the file: %v", err)
+	}
+	text, _ := json.Marshal(p.set)
+	if err := os.WriteFile(path, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c.add(10 * time.Second)
+	if _, err := v.Verify(t.Context(), token); err != nil {
+		t.Errorf("with the file: %v", err)
+	}
+}
+
+func TestManyAtOnce(t *testing.T) {
+	c, p := newClock(), newProvider(t)
+	p.add(t, "ed", newEd25519(t), nil)
+	v := newVerifier(t, c, settings(p.url))
+	tokens := make([]string, 20)
+	for n := range tokens {
+		tokens[n] = sign(t, jwa.EdDSA(), p.keys["ed"], map[string]any{"kid": "ed"}, claims(c, map[string]any{"sub": fmt.Sprint("player-", n)}))
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	var wg sync.WaitGroup
+	wg.Go(func() { _ = v.Run(ctx) })
+	var clients sync.WaitGroup
+	for range 8 {
+		clients.Go(func() {
+			for n, token := range tokens {
+				if got, err := v.Verify(ctx, token); err != nil || got.Subject != fmt.Sprint("player-", n) {
+					t.Errorf("%d: %+v %v", n, got, err)
+				}
+			}
+		})
+	}
+	clients.Wait()
+	cancel()
+	wg.Wait()
+	if n := p.fetched(); n != 1 {
+		t.Errorf("the key set was fetched %d times", n)
+	}
+}
+
+func setOf(t testing.TB, kid string, signer crypto.Signer) jwk.Set {
+	t.Helper()
+	public, err := jwk.Import(signer.Public())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := public.Set(jwk.KeyIDKey, kid); err != nil {
+		t.Fatal(err)
+	}
+	set := jwk.NewSet()
+	if err := set.AddKey(public); err != nil {
+		t.Fatal(err)
+	}
+	return set
+}

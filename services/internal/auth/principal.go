@@ -1,0 +1,97 @@
+package auth
+
+import (
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"matchmaker.dev/services/internal/fault"
+)
+
+// The scopes of service tokens.
+const (
+	ScopeAct  = "matchmaking"      // acts for players: creates, reads and deletes their tickets
+	ScopeRead = "matchmaking.read" // only reads
+)
+
+// OnBehalfOf is the header that names the player a ticket is for.
+const OnBehalfOf = "X-On-Behalf-Of"
+
+// everyProject in a project claim stands for all, if the issuer's settings allow it.
+const everyProject = "*"
+
+// maxSubject bounds the names of players, in bytes: they become keys of the state.
+const maxSubject = 256
+
+// Principal is who a verified token speaks for. It is shared between requests
+// with the same token: do not change it.
+type Principal struct {
+	Kind     Kind
+	Subject  string
+	Projects []string
+	Roles    []string
+	Scopes   []string
+	Expires  time.Time
+}
+
+// May says whether the principal acts in a project.
+func (p *Principal) May(project string) bool {
+	return slices.Contains(p.Projects, project) || slices.Contains(p.Projects, everyProject)
+}
+
+// Project is the one project the token names, for paths that name none; false
+// when it names several, all, or what cannot be a project.
+func (p *Principal) Project() (string, bool) {
+	if len(p.Projects) != 1 || !isProject(p.Projects[0]) {
+		return "", false
+	}
+	return p.Projects[0], true
+}
+
+// HasScope says whether the token carries a scope.
+func (p *Principal) HasScope(scope string) bool { return slices.Contains(p.Scopes, scope) }
+
+// hasRole compares without regard to case: identity providers write roles as they like.
+func (p *Principal) hasRole(roles ...string) bool {
+	return slices.ContainsFunc(p.Roles, func(has string) bool {
+		return slices.ContainsFunc(roles, func(want string) bool { return strings.EqualFold(has, want) })
+	})
+}
+
+// Owner is the player whose ticket a request creates or deletes. A player's
+// token is for the player itself, whom the header may repeat. A service token
+// that may act names any player, and must name one.
+func Owner(p *Principal, onBehalfOf string, present bool) (string, error) {
+	switch {
+	case p.Kind == Player && present && onBehalfOf != p.Subject:
+		return "", fault.New(fault.Forbidden, "%s: a player acts for itself only", OnBehalfOf)
+	case p.Kind == Player:
+		return p.Subject, nil
+	case p.Kind != Service || !p.HasScope(ScopeAct):
+		return "", fault.New(fault.Forbidden, "the token does not act for players: it lacks the scope %s", ScopeAct)
+	case onBehalfOf == "":
+		return "", fault.New(fault.Invalid, "%s: a service must name the player it acts for", OnBehalfOf)
+	case !plainName(onBehalfOf):
+		return "", fault.New(fault.Invalid, "%s: up to %d bytes of printable UTF-8 are expected", OnBehalfOf, maxSubject)
+	}
+	return onBehalfOf, nil
+}
+
+// Reader says whose tickets the principal may read: all of the project (any),
+// or those of one owner.
+func Reader(p *Principal) (owner string, any bool, err error) {
+	switch {
+	case p.Kind == Player:
+		return p.Subject, false, nil
+	case p.Kind == Service && (p.HasScope(ScopeAct) || p.HasScope(ScopeRead)):
+		return "", true, nil
+	}
+	return "", false, fault.New(fault.Forbidden, "the token does not read tickets: it lacks the scope %s or %s", ScopeAct, ScopeRead)
+}
+
+func plainName(name string) bool {
+	return name != "" && len(name) <= maxSubject && utf8.ValidString(name) &&
+		!strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) })
+}

@@ -1,0 +1,110 @@
+package auth
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/labstack/echo/v4"
+
+	"matchmaker.dev/services/internal/fault"
+)
+
+// contextKey is where Require leaves the principal for From.
+const contextKey = "auth.principal"
+
+// projectParam is the path parameter that names the project, if the path has one.
+const projectParam = "project"
+
+const challenge = `Bearer realm="matchmaking"`
+
+// Require is the middleware of routes for some kinds of caller. Without a good
+// token the answer is 401 with a challenge (RFC 6750); with one of another kind
+// or for another project 403. Developers must be Manager or Owner.
+func (v *Verifier) Require(kinds ...Kind) echo.MiddlewareFunc {
+	return func(next echo.HandlerFunc) echo.HandlerFunc {
+		return func(c echo.Context) error {
+			p, err := v.authenticate(c)
+			if err != nil {
+				return err
+			}
+			if err := permit(p, c, kinds); err != nil {
+				return err
+			}
+			c.Set(contextKey, p)
+			return next(c)
+		}
+	}
+}
+
+// From is the caller of a request that passed Require, and nil elsewhere.
+func From(c echo.Context) *Principal {
+	p, _ := c.Get(contextKey).(*Principal)
+	return p
+}
+
+func (v *Verifier) authenticate(c echo.Context) (*Principal, error) {
+	token, err := bearer(c.Request().Header)
+	if err == nil && token == "" {
+		c.Response().Header().Set(echo.HeaderWWWAuthenticate, challenge)
+		return nil, refuse("a bearer token is needed")
+	}
+	var p *Principal
+	if err == nil {
+		p, err = v.Verify(c.Request().Context(), token)
+	}
+	if fault.KindOf(err) == fault.Unauthenticated {
+		// The reasons are fixed texts of this package, free of quotes.
+		c.Response().Header().Set(echo.HeaderWWWAuthenticate, fmt.Sprintf(`%s, error="invalid_token", error_description="%s"`, challenge, err))
+	}
+	return p, err
+}
+
+// bearer is the request's token, "" when it has none.
+func bearer(header http.Header) (string, error) {
+	given := header[echo.HeaderAuthorization]
+	if len(given) > 1 {
+		return "", refuse("more than one Authorization header")
+	}
+	if len(given) == 0 {
+		return "", nil
+	}
+	scheme, token, _ := strings.Cut(given[0], " ")
+	if !strings.EqualFold(scheme, "bearer") {
+		return "", nil
+	}
+	return strings.Trim(token, " "), nil
+}
+
+// isProject says whether a name can be a project's. It becomes part of keys and
+// subjects, which have characters of their own; an issuer of tokens need not know them.
+func isProject(name string) bool {
+	for i := range len(name) {
+		c := name[i]
+		letter := 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9'
+		if !letter && (i == 0 || c != '.' && c != '_' && c != '-') {
+			return false
+		}
+	}
+	return 0 < len(name) && len(name) <= 64
+}
+
+func permit(p *Principal, c echo.Context, kinds []Kind) error {
+	if !slices.Contains(kinds, p.Kind) {
+		return fault.New(fault.Forbidden, "this is not for %s tokens", p.Kind)
+	}
+	if slices.Contains(c.ParamNames(), projectParam) {
+		project := c.Param(projectParam)
+		if !p.May(project) {
+			return fault.New(fault.Forbidden, "the token is not for this project")
+		}
+		if !isProject(project) {
+			return fault.New(fault.NotFound, "no project has such a name: 1 to 64 letters, digits, '.', '_' and '-', a letter or digit first")
+		}
+	}
+	if p.Kind == Developer && !p.hasRole("manager", "owner") {
+		return fault.New(fault.Forbidden, "the role Manager or Owner on the project is needed")
+	}
+	return nil
+}

@@ -1,0 +1,38 @@
+package auth
+
+import (
+	"context"
+	"time"
+
+	"matchmaker.dev/services/internal/fault"
+)
+
+// Run loads the keys of all issuers and keeps them fresh until ctx ends, so
+// that requests rarely wait for an issuer, and withdrawn keys stop being good.
+// Without it keys are loaded when a token needs them, and never dropped.
+func (v *Verifier) Run(ctx context.Context) error {
+	tick := time.NewTicker(loadEvery)
+	defer tick.Stop()
+	for {
+		for _, i := range v.issuers {
+			i.keys.load(ctx, refreshEvery)
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+	}
+}
+
+// Ready says whether the keys of every issuer were loaded at least once, and
+// tries to load those that were not.
+func (v *Verifier) Ready(ctx context.Context) error {
+	for name, i := range v.issuers {
+		i.keys.load(ctx, refreshEvery)
+		if i.keys.keys.Load() == nil {
+			return fault.New(fault.Unavailable, "the keys of issuer %s are not loaded", name)
+		}
+	}
+	return nil
+}

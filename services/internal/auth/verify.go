@@ -1,0 +1,201 @@
+package auth
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/lestrrat-go/jwx/v3/jws"
+	"github.com/lestrrat-go/jwx/v3/jwt"
+
+	"matchmaker.dev/services/internal/fault"
+)
+
+const (
+	maxToken = 16 << 10 // bytes; a token with many projects has about 2 KiB
+	// rememberFor bounds how long a verified token is taken without looking at
+	// its issuer's keys again.
+	rememberFor = 5 * time.Minute
+)
+
+// Verify returns who a token speaks for. The error is a *fault.Error:
+// Unauthenticated with the reason, or Unavailable while the issuer's keys were
+// never loaded.
+func (v *Verifier) Verify(ctx context.Context, token string) (*Principal, error) {
+	if len(token) > maxToken {
+		return nil, refuse("the token is too long")
+	}
+	now := v.now()
+	// Of a token that is not uncommonly long the copy is on the stack.
+	id := sha256.Sum256(append(make([]byte, 0, 1<<10), token...))
+	if p := v.cache.get(id, now); p != nil {
+		return p, nil
+	}
+	p, err := v.verify(ctx, token)
+	if err != nil {
+		return nil, err
+	}
+	until := now.Add(rememberFor)
+	if p.Expires.Before(until) {
+		until = p.Expires
+	}
+	if now.Before(until) {
+		v.cache.put(&entry{key: id, principal: p, until: until})
+	}
+	return p, nil
+}
+
+func (v *Verifier) verify(ctx context.Context, token string) (*Principal, error) {
+	message, err := jws.ParseString(token, jws.WithCompact())
+	if err != nil || len(message.Signatures()) != 1 {
+		return nil, refuse("the token is not a signed JWT")
+	}
+	claimed, err := jwt.ParseInsecure(message.Payload())
+	if err != nil {
+		return nil, refuse("the token has no claims")
+	}
+	issuer, _ := claimed.Issuer()
+	from := v.issuers[issuer]
+	if from == nil {
+		return nil, refuse("the token's issuer is not trusted")
+	}
+	if err := from.checkSignature(ctx, token, message.Signatures()[0].ProtectedHeaders()); err != nil {
+		return nil, err
+	}
+	if err := v.checkTimes(claimed); err != nil {
+		return nil, err
+	}
+	audience, _ := claimed.Audience()
+	if !slices.ContainsFunc(audience, func(a string) bool { return slices.Contains(from.Audiences, a) }) {
+		return nil, refuse("the token is for another audience")
+	}
+	return from.principal(claimed)
+}
+
+// checkSignature verifies the token with the key its header names. The
+// algorithm must be one of that key's: what the header says is not believed.
+func (t *trusted) checkSignature(ctx context.Context, token string, header jws.Headers) error {
+	if header.Has(jws.CriticalKey) {
+		return refuse("the token has critical extensions, and none is understood")
+	}
+	kid, ok := header.KeyID()
+	if !ok || kid == "" {
+		return refuse("the token does not name its key")
+	}
+	k, err := t.keys.find(ctx, kid)
+	if err != nil {
+		return err
+	}
+	alg, _ := header.Algorithm()
+	if !slices.Contains(k.algs, alg) {
+		return refuse("the token's algorithm is not allowed with its key")
+	}
+	if _, err := jws.Verify([]byte(token), jws.WithKey(alg, k.public), jws.WithCompact()); err != nil {
+		return refuse("the token's signature is wrong")
+	}
+	return nil
+}
+
+func (v *Verifier) checkTimes(claimed jwt.Token) error {
+	err := jwt.Validate(claimed, jwt.WithClock(jwt.ClockFunc(v.now)), jwt.WithAcceptableSkew(v.skew), jwt.WithRequiredClaim(jwt.ExpirationKey))
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, jwt.TokenExpiredError()):
+		return refuse("the token has expired")
+	case errors.Is(err, jwt.TokenNotYetValidError()), errors.Is(err, jwt.InvalidIssuedAtError()):
+		return refuse("the token is not valid yet")
+	case errors.Is(err, jwt.MissingRequiredClaimError()):
+		return refuse("the token never expires")
+	}
+	return refuse("the token's times are wrong")
+}
+
+// principal reads the claims that the issuer's settings point to.
+func (t *trusted) principal(claimed jwt.Token) (*Principal, error) {
+	p := &Principal{}
+	p.Expires, _ = claimed.Expiration()
+	if p.Subject, _ = claimed.Subject(); !plainName(p.Subject) {
+		return nil, refuse("the token has no usable subject")
+	}
+	p.Kind = t.Kinds[0]
+	if t.Claims.Kind != "" {
+		kind, _ := lookup(claimed, t.Claims.Kind).(string)
+		p.Kind = Kind(kind)
+	}
+	if !slices.Contains(t.Kinds, p.Kind) {
+		return nil, refuse("the token is of a kind its issuer may not issue")
+	}
+	p.Roles = texts(lookup(claimed, t.Claims.Role))
+	for _, scope := range texts(lookup(claimed, t.Claims.Scope)) {
+		p.Scopes = append(p.Scopes, strings.Fields(scope)...)
+	}
+	p.Projects = t.projects(claimed)
+	if len(p.Projects) == 0 {
+		return nil, refuse("the token is for no project its issuer may speak for")
+	}
+	return p, nil
+}
+
+// projects are those the token names and the issuer may speak for.
+func (t *trusted) projects(claimed jwt.Token) []string {
+	if t.Claims.Project == "" {
+		if len(t.Projects) == 0 { // then AnyProject is set
+			return []string{everyProject}
+		}
+		return t.Projects
+	}
+	return slices.DeleteFunc(texts(lookup(claimed, t.Claims.Project)), func(project string) bool {
+		switch {
+		case project == everyProject:
+			return !t.AnyProject
+		case len(t.Projects) > 0:
+			return !slices.Contains(t.Projects, project)
+		}
+		return project == ""
+	})
+}
+
+// lookup follows a path of claims; nil when it leads nowhere. Names may hold
+// dots themselves (https://example.com/project), so the whole path is tried as one first.
+func lookup(claimed jwt.Token, path string) any {
+	var value any
+	if path == "" || claimed.Get(path, &value) == nil {
+		return value
+	}
+	name, rest, nested := strings.Cut(path, ".")
+	if !nested || claimed.Get(name, &value) != nil {
+		return nil
+	}
+	for nested {
+		object, ok := value.(map[string]any)
+		if !ok {
+			return nil
+		}
+		name, rest, nested = strings.Cut(rest, ".")
+		value = object[name]
+	}
+	return value
+}
+
+// texts takes a string or a list of strings; of anything else nothing is taken.
+func texts(claim any) []string {
+	switch claim := claim.(type) {
+	case string:
+		return []string{claim}
+	case []any:
+		var all []string
+		for _, one := range claim {
+			if text, ok := one.(string); ok {
+				all = append(all, text)
+			}
+		}
+		return all
+	}
+	return nil
+}
+
+func refuse(reason string) error { return fault.New(fault.Unauthenticated, "%s", reason) }

@@ -1,0 +1,234 @@
+// Package bus is how the services speak to each other over NATS. It is the only
+// package that imports the NATS client.
+//
+// Every subject has one typed function to say something and one to hear it; the
+// messages are those of the proto module. What must be acted on lies in Redis; a
+// message says who must act now. Losing any of them costs time, never a ticket.
+//
+//	mm.poke.<project>               tickets or configs changed        ticket, config, … → director
+//	mm.run.<project>.<function>     run a function, parts come back   director → one runner
+//	mm.parts.<bus>.<run>            parts of a run's answer           runner → director
+//	mm.match.<project>              a match to allocate (JetStream)   director → one allocator
+//	mm.assigned.<project>           tickets have a result             allocator, director → every ticket service
+//	mm.runner                       heartbeats of runners             runner → registry, runners
+//	mm.log.<project>.<function>     lines of instances (JetStream)    runner → registry
+//
+// The modules of functions are in JetStream's object store. The context of a trace travels in the headers.
+package bus
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/url"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+	"go.opentelemetry.io/otel/propagation"
+	"google.golang.org/protobuf/proto"
+
+	"matchmaker.dev/services/internal/fault"
+)
+
+// Options say which NATS to use.
+type Options struct {
+	// URL is nats://host:port, tls://…, or several with commas between.
+	URL string
+	// Name tells this process from others, for NATS's own monitoring.
+	Name string
+	// Credentials is the path of a NATS credentials file; none when empty.
+	Credentials string
+	// Replicas of the streams; 0 means 1.
+	Replicas int
+	// LogAge is how long lines of functions are kept; 0 means an hour.
+	LogAge time.Duration
+	Log    *slog.Logger
+	// Propagator carries the context of traces; W3C trace context when nil.
+	Propagator propagation.TextMapPropagator
+}
+
+// Bus is a connection to NATS that repairs itself. It is safe for concurrent use.
+type Bus struct {
+	conn       *nats.Conn
+	js         jetstream.JetStream
+	log        *slog.Logger
+	propagator propagation.TextMapPropagator
+	options    Options
+	prepared   atomic.Bool
+
+	// inbox is where the parts of this bus's runs come in.
+	inbox string
+
+	mu   sync.Mutex
+	runs map[string]*Run
+}
+
+// Connect returns at once, also when no server answers yet: the connection is
+// made, and made again after a loss, in the background. Ready tells how it stands.
+func Connect(o Options) (*Bus, error) {
+	b := &Bus{log: o.Log, propagator: o.Propagator, options: o, runs: map[string]*Run{}}
+	if b.propagator == nil {
+		b.propagator = propagation.TraceContext{}
+	}
+	b.options.Replicas = max(1, o.Replicas)
+	if b.options.LogAge <= 0 {
+		b.options.LogAge = time.Hour
+	}
+	options := []nats.Option{
+		nats.Name(o.Name),
+		nats.RetryOnFailedConnect(true),
+		nats.MaxReconnects(-1),
+		nats.ReconnectWait(250 * time.Millisecond),
+		nats.ErrorHandler(func(_ *nats.Conn, sub *nats.Subscription, err error) {
+			subject := ""
+			if sub != nil {
+				subject = sub.Subject
+			}
+			b.log.Warn("message bus", "error", err, "subject", subject)
+		}),
+		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
+			if err != nil {
+				b.log.Warn("message bus lost, reconnecting", "error", err)
+			}
+		}),
+		nats.ReconnectHandler(func(*nats.Conn) { b.log.Info("message bus is back") }),
+	}
+	if o.Credentials != "" {
+		options = append(options, nats.UserCredentials(o.Credentials))
+	}
+	var err error
+	if b.conn, err = nats.Connect(o.URL, options...); err != nil {
+		if malformed, ok := errors.AsType[*url.Error](err); ok {
+			err = malformed.Err // without the URL, which may hold a password
+		}
+		return nil, fault.Wrap(fault.Invalid, err, "nats: cannot use the server URL or the credentials")
+	}
+	if b.js, err = jetstream.New(b.conn); err != nil {
+		return nil, err
+	}
+	if err := b.hearParts(); err != nil {
+		return nil, err
+	}
+	return b, nil
+}
+
+// Ready is nil when the server answers and the streams are there.
+func (b *Bus) Ready(context.Context) error {
+	if !b.conn.IsConnected() {
+		return fault.New(fault.Unavailable, "the message bus is not connected")
+	}
+	if !b.prepared.Load() {
+		return fault.New(fault.Unavailable, "the message bus has no streams yet")
+	}
+	return nil
+}
+
+// Close says what is still to be said, for as long as ctx lasts, and ends the connection.
+func (b *Bus) Close(ctx context.Context) error {
+	err := b.conn.FlushWithContext(ctx)
+	b.conn.Close()
+	if errors.Is(err, nats.ErrConnectionClosed) || errors.Is(err, nats.ErrConnectionReconnecting) {
+		return nil
+	}
+	return err
+}
+
+// Subscription ends with Stop.
+type Subscription interface {
+	// Stop takes no more messages. The channel is closed when those that were on their way here are handled.
+	Stop() (done <-chan struct{})
+}
+
+// subscription is a plain one of NATS.
+type subscription struct {
+	sub  *nats.Subscription
+	done chan struct{}
+}
+
+func subscribed(sub *nats.Subscription) subscription {
+	s := subscription{sub, make(chan struct{})}
+	sub.SetClosedHandler(func(string) { close(s.done) })
+	return s
+}
+
+func (s subscription) Stop() <-chan struct{} {
+	_ = s.sub.Drain() // an error means that it, or the connection, is closed
+	return s.done
+}
+
+// say publishes a message with the context of the trace.
+func (b *Bus) say(ctx context.Context, subject string, m proto.Message) error {
+	msg, err := b.message(ctx, subject, m)
+	if err != nil {
+		return err
+	}
+	return lost(b.conn.PublishMsg(msg))
+}
+
+func (b *Bus) message(ctx context.Context, subject string, m proto.Message) (*nats.Msg, error) {
+	data, err := proto.Marshal(m)
+	if err != nil {
+		return nil, err
+	}
+	msg := &nats.Msg{Subject: subject, Data: data}
+	b.propagator.Inject(ctx, carrier{msg})
+	return msg, nil
+}
+
+// hear subscribes to a subject, or joins a queue group of it when queue is not
+// empty. Messages come one after the other; one that cannot be read is logged and left out.
+func hear[M any, P interface {
+	*M
+	proto.Message
+}](b *Bus, subject, queue string, handle func(ctx context.Context, subject string, m P, msg *nats.Msg)) (Subscription, error) {
+	receive := func(msg *nats.Msg) {
+		m := P(new(M))
+		if err := proto.Unmarshal(msg.Data, m); err != nil {
+			b.log.Warn("message bus: unreadable message", "subject", msg.Subject, "error", err)
+			return
+		}
+		handle(b.propagator.Extract(context.Background(), carrier{msg}), msg.Subject, m, msg)
+	}
+	var sub *nats.Subscription
+	var err error
+	if queue == "" {
+		sub, err = b.conn.Subscribe(subject, receive)
+	} else {
+		sub, err = b.conn.QueueSubscribe(subject, queue, receive)
+	}
+	if err != nil {
+		return nil, lost(err)
+	}
+	return subscribed(sub), nil
+}
+
+// lost marks an error of the connection; nil stays nil.
+func lost(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fault.Wrap(fault.Unavailable, err, "the message bus did not take the message, try again")
+}
+
+// carrier lets a propagator read and write the headers of a message.
+type carrier struct{ msg *nats.Msg }
+
+func (c carrier) Get(key string) string { return c.msg.Header.Get(key) }
+
+func (c carrier) Set(key, value string) {
+	if c.msg.Header == nil {
+		c.msg.Header = nats.Header{}
+	}
+	c.msg.Header.Set(key, value)
+}
+
+func (c carrier) Keys() []string {
+	keys := make([]string, 0, len(c.msg.Header))
+	for k := range c.msg.Header {
+		keys = append(keys, k)
+	}
+	return keys
+}

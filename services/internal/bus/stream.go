@@ -1,0 +1,80 @@
+package bus
+
+import (
+	"context"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// Names of the streams and of the object store.
+const (
+	matchStream = "MM_MATCHES"
+	logStream   = "MM_LOGS"
+	moduleStore = "MM_MODULES"
+)
+
+// Limits of the log stream: a line that does not fit pushes the oldest out.
+const (
+	logBytes    = 1 << 30
+	logMessages = 20_000 // per function
+)
+
+// Prepare makes sure that the streams exist, trying until they do or ctx ends.
+// Any process may do it, at any time, in any order.
+func (b *Bus) Prepare(ctx context.Context) error {
+	for said := false; ; said = true {
+		err := b.prepare(ctx)
+		if err == nil {
+			b.prepared.Store(true)
+			return nil
+		}
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if !said {
+			b.log.WarnContext(ctx, "waiting for the message bus", "error", err)
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-time.After(250 * time.Millisecond):
+		}
+	}
+}
+
+func (b *Bus) prepare(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	_, err := b.js.CreateOrUpdateStream(ctx, jetstream.StreamConfig{
+		Name:        matchStream,
+		Description: "claimed matches that wait for a game server",
+		Subjects:    []string{matches + "*"},
+		Retention:   jetstream.WorkQueuePolicy,
+		Duplicates:  2 * time.Minute,
+		Replicas:    b.options.Replicas,
+	})
+	if err != nil {
+		return err
+	}
+	_, err = b.js.CreateOrUpdateStream(ctx, jetstream.StreamConfig{
+		Name:              logStream,
+		Description:       "what the instances of match functions wrote",
+		Subjects:          []string{logs + "*.*"},
+		MaxAge:            b.options.LogAge,
+		MaxBytes:          logBytes,
+		MaxMsgsPerSubject: logMessages,
+		Discard:           jetstream.DiscardOld,
+		Replicas:          b.options.Replicas,
+		AllowDirect:       true,
+	})
+	if err != nil {
+		return err
+	}
+	_, err = b.js.CreateOrUpdateObjectStore(ctx, jetstream.ObjectStoreConfig{
+		Bucket:      moduleStore,
+		Description: "uploaded match functions",
+		Replicas:    b.options.Replicas,
+	})
+	return err
+}

@@ -1,0 +1,21 @@
+package bus
+
+import "strings"
+
+// Subjects. Projects and functions are single tokens, see token.
+const (
+	pokes     = "mm.poke."
+	runs      = "mm.run."
+	partsRoot = "mm.parts."
+	matches   = "mm.match."
+	assigned  = "mm.assigned."
+	runner    = "mm.runner"
+	logs      = "mm.log."
+)
+
+// token makes one token of a subject out of a name of letters, digits, dots, dashes and
+// underscores: a dot would begin a new token. No name has a tilde, so this is one to one.
+func token(name string) string { return strings.ReplaceAll(name, ".", "~") }
+
+// named is what token was given.
+func named(token string) string { return strings.ReplaceAll(token, "~", ".") }

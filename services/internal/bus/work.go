@@ -1,0 +1,167 @@
+package bus
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+	"google.golang.org/protobuf/proto"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+)
+
+// ackWait is how long a match may stay in one allocator's hands without a sign
+// of life, before another gets it.
+const ackWait = 10 * time.Second
+
+// Send puts matches into the work queue, and returns those that it has for sure.
+// A match that is sent twice within two minutes is there once.
+func (b *Bus) Send(ctx context.Context, project string, ids []string) (sent []string, err error) {
+	futures := make([]jetstream.PubAckFuture, 0, len(ids))
+	for _, id := range ids {
+		msg, err := b.message(ctx, matches+token(project), &pb.MatchWork{Project: project, Match: id})
+		if err != nil {
+			return nil, err
+		}
+		carrier{msg}.Set(jetstream.MsgIDHeader, id)
+		future, err := b.js.PublishMsgAsync(msg)
+		if err != nil {
+			break // the outbox has the rest
+		}
+		futures = append(futures, future)
+	}
+	var failed error
+	for i, future := range futures {
+		select {
+		case <-future.Ok():
+			sent = append(sent, ids[i])
+		case err := <-future.Err():
+			failed = errors.Join(failed, err)
+		case <-ctx.Done():
+			return sent, context.Cause(ctx)
+		}
+	}
+	return sent, lost(failed)
+}
+
+// Work takes matches out of the work queue, up to parallel at once, until ctx
+// ends; then it waits for those under way. A match whose handle fails comes again
+// after a while, to any allocator; attempt counts from 1.
+func (b *Bus) Work(ctx context.Context, parallel int, handle func(ctx context.Context, w *pb.MatchWork, attempt int) error) error {
+	if err := b.Prepare(ctx); err != nil {
+		return nil
+	}
+	var under sync.WaitGroup
+	defer under.Wait()
+	slots := make(chan struct{}, parallel)
+	for ctx.Err() == nil {
+		err := b.consume(ctx, parallel, func(msg jetstream.Msg) {
+			slots <- struct{}{}
+			under.Go(func() {
+				defer func() { <-slots }()
+				b.work(ctx, msg, handle)
+			})
+		})
+		if err != nil && ctx.Err() == nil {
+			b.log.WarnContext(ctx, "reading the work queue again", "error", err)
+			select {
+			case <-ctx.Done():
+			case <-time.After(time.Second):
+			}
+		}
+	}
+	return nil
+}
+
+// consume hands messages on until ctx ends or the consumer fails for good.
+func (b *Bus) consume(ctx context.Context, parallel int, handle func(jetstream.Msg)) error {
+	consumer, err := b.js.CreateOrUpdateConsumer(ctx, matchStream, jetstream.ConsumerConfig{
+		Durable:       "allocators",
+		AckPolicy:     jetstream.AckExplicitPolicy,
+		AckWait:       ackWait,
+		MaxAckPending: 4096,
+	})
+	if err != nil {
+		return err
+	}
+	failed := make(chan error, 1)
+	consuming, err := consumer.Consume(handle,
+		jetstream.PullMaxMessages(parallel),
+		jetstream.ConsumeErrHandler(func(_ jetstream.ConsumeContext, err error) {
+			if errors.Is(err, jetstream.ErrConsumerDeleted) || errors.Is(err, jetstream.ErrConsumerNotFound) {
+				select {
+				case failed <- err:
+				default:
+				}
+			}
+		}))
+	if err != nil {
+		return err
+	}
+	defer consuming.Stop()
+	select {
+	case <-ctx.Done():
+		return nil
+	case err := <-failed:
+		return err
+	}
+}
+
+func (b *Bus) work(ctx context.Context, msg jetstream.Msg, handle func(context.Context, *pb.MatchWork, int) error) {
+	w := new(pb.MatchWork)
+	if err := proto.Unmarshal(msg.Data(), w); err != nil {
+		b.log.WarnContext(ctx, "message bus: unreadable match", "subject", msg.Subject(), "error", err)
+		_ = msg.Term()
+		return
+	}
+	attempt := 1
+	if m, err := msg.Metadata(); err == nil {
+		attempt = int(m.NumDelivered)
+	}
+	ctx = b.propagator.Extract(ctx, headers(msg.Headers()))
+	stop := beat(ctx, msg)
+	err := handle(ctx, w, attempt)
+	stop()
+	switch {
+	case err == nil:
+		err = msg.Ack()
+	case ctx.Err() != nil:
+		err = msg.Nak() // another allocator may have it at once
+	default:
+		b.log.WarnContext(ctx, "match comes again", "project", w.GetProject(), "match", w.GetMatch(), "attempt", attempt, "error", err)
+		err = msg.NakWithDelay(min(time.Duration(attempt)*500*time.Millisecond, ackWait))
+	}
+	if err != nil && !errors.Is(err, nats.ErrConnectionClosed) {
+		b.log.WarnContext(ctx, "message bus: acknowledging a match", "error", err)
+	}
+}
+
+// beat tells the queue that a message is being worked on, until stop.
+func beat(ctx context.Context, msg jetstream.Msg) (stop func()) {
+	done := make(chan struct{})
+	go func() {
+		t := time.NewTicker(ackWait / 3)
+		defer t.Stop()
+		for {
+			select {
+			case <-t.C:
+				_ = msg.InProgress()
+			case <-done:
+				return
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	return func() { close(done) }
+}
+
+// headers lets a propagator read those of a JetStream message.
+type headers nats.Header
+
+func (h headers) Get(key string) string { return nats.Header(h).Get(key) }
+func (h headers) Set(key, value string) { nats.Header(h).Set(key, value) }
+func (h headers) Keys() []string        { return carrier{&nats.Msg{Header: nats.Header(h)}}.Keys() }

@@ -1,0 +1,28 @@
+package definition
+
+// The result codes of faults. BadFilterRange is the contract's own; the others are
+// named after it. services/config/README.md explains them to studios.
+const (
+	WrongType       = "wrongType"       // a value of another JSON type, null where a value must be
+	UnknownMember   = "unknownMember"   // a member that the contract does not have
+	DuplicateMember = "duplicateMember" // a member given twice, in any letter case where the contract has named it
+	NumberRange     = "numberRange"     // a number that no 64-bit floating-point number, or integer, comes near
+
+	MissingMatchmaking = "missingMatchmaking"
+	BadName            = "badName"    // of a config: too long, or with control characters
+	BadHosting         = "badHosting" // a member that is too long, or with control characters
+
+	MissingTargetFunction = "missingTargetFunction"
+	BadTargetFunction     = "badTargetFunction" // no name of a function, or a bad version
+	BadFunctionConfig     = "badFunctionConfig" // settings that nest too deep
+
+	BadPoolName        = "badPoolName"
+	BadFilterAttribute = "badFilterAttribute" // missing, empty or too long
+	BadFilterRange     = "badFilterRange"     // max below min
+	BadSegmentation    = "badSegmentation"    // one that cannot be followed
+	TooManyPools       = "tooManyPools"
+	TooManyFilters     = "tooManyFilters"
+	TooManySegments    = "tooManySegments" // all segmentations together
+
+	TooManyFaults = "tooManyFaults" // the last entry of a list that was cut
+)

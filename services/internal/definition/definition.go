@@ -1,0 +1,131 @@
+// Package definition reads what the makers of a game define in JSON: which
+// function runs, with which settings, on which pools of tickets. Configs are made of it,
+// and so are backfill requests of the first generation.
+//
+// A Reader walks through a document once and notes all its faults, each with a
+// result code and the path of the member, instead of ending at the first.
+package definition
+
+import (
+	"strings"
+	"unicode"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// Limits bound a definition. A zero stands for the default.
+type Limits struct {
+	// Pools is how many there may be; Filters how many one of them may have: each is a scan of a
+	// column of the index in every cycle.
+	Pools, Filters int
+	// Name is the length in bytes of the name of a pool or an attribute.
+	Name int
+	// Depth is how deep objects and arrays may nest in a function's settings.
+	Depth int
+}
+
+// DefaultLimits leave room for every game we know of. A ticket has at most 64 attributes by
+// default, so that a pool can query each.
+func DefaultLimits() Limits { return Limits{Pools: 64, Filters: 64, Name: 128, Depth: 16} }
+
+func (l Limits) orDefault() Limits {
+	d := DefaultLimits()
+	for _, limit := range []struct{ given, standard *int }{
+		{&l.Pools, &d.Pools}, {&l.Filters, &d.Filters}, {&l.Name, &d.Name}, {&l.Depth, &d.Depth},
+	} {
+		if *limit.given <= 0 {
+			*limit.given = *limit.standard
+		}
+	}
+	return l
+}
+
+// Function is which function runs.
+type Function struct {
+	Name    string // in lower case: function names are compared so
+	Version string // ignored
+}
+
+// longestVersion is the length in bytes of a version.
+const longestVersion = 64
+
+// Function reads the object that names a function.
+func (r *Reader) Function(at Path) Function {
+	var f Function
+	given, ok := r.Object(at,
+		Member{"name", func(at Path) {
+			raw, ok := r.Text(at)
+			if !ok {
+				return
+			}
+			name, good := FunctionName(raw)
+			switch {
+			case raw == "":
+				r.missingFunction(at)
+			case !good:
+				r.Add(BadTargetFunction, at, "%s is no function name: 1 to 64 letters, digits, '.', '_' and '-' are, with a letter or digit first and last", quote(raw))
+			}
+			f.Name = name
+		}},
+		Member{"version", func(at Path) { f.Version = r.Plain(at, BadTargetFunction, longestVersion) }},
+	)
+	if ok && !given["name"] {
+		r.missingFunction(at.Member("name"))
+	}
+	return f
+}
+
+func (r *Reader) missingFunction(at Path) {
+	r.Add(MissingTargetFunction, at, "required, the name of an uploaded function")
+}
+
+// Plain reads a string of at most so many bytes, without control characters.
+func (r *Reader) Plain(at Path, code string, most int) string {
+	text, _ := r.Text(at)
+	switch {
+	case len(text) > most:
+		r.Add(code, at, "%d bytes, at most %d are allowed", len(text), most)
+	case strings.ContainsFunc(text, unicode.IsControl):
+		r.Add(code, at, "control characters are not allowed")
+	}
+	return text
+}
+
+// Settings reads any JSON value, for a function to understand. It is returned as it was
+// sent, numbers of any size included, but for the space between its parts and needless escapes.
+func (r *Reader) Settings(at Path) jsontext.Value {
+	if r.broken != nil {
+		return nil
+	}
+	raw, err := r.dec.ReadValue()
+	if err != nil {
+		r.fail(err)
+		return nil
+	}
+	value := raw.Clone()
+	if err := value.Format(jsontext.AllowDuplicateNames(true)); err != nil {
+		r.fail(err)
+		return nil
+	}
+	outer := r.dec
+	r.dec = decoder(value)
+	r.free(at, r.limits.Depth)
+	r.dec = outer
+	return value
+}
+
+// free walks through a value of any type that nests at most so deep.
+func (r *Reader) free(at Path, deep int) {
+	kind := r.dec.PeekKind()
+	switch {
+	case kind != jsontext.KindBeginObject && kind != jsontext.KindBeginArray:
+		r.skip()
+	case deep == 0:
+		r.Add(BadFunctionConfig, at, "objects and arrays nest deeper than %d", r.limits.Depth)
+		r.skip()
+	case kind == jsontext.KindBeginObject:
+		r.Keys(at, func(_ string, at Path) { r.free(at, deep-1) })
+	default:
+		r.Array(at, func(at Path) { r.free(at, deep-1) })
+	}
+}

@@ -1,0 +1,122 @@
+package embedded
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"os/exec"
+	"strconv"
+
+	"github.com/alicebob/miniredis/v2"
+)
+
+// RedisOptions say which server to start, and where its data lies.
+type RedisOptions struct {
+	// Dir holds the append-only files; it is created when missing.
+	Dir string
+	// Binary to run. When empty, redis-server or valkey-server from the PATH, and
+	// when neither is there, a server in memory.
+	Binary string
+	// Port on 127.0.0.1; a free one when 0.
+	Port int
+	// AOF writes every change to Dir, and to the disk once a second. Without it
+	// the state is gone when the server ends.
+	AOF bool
+	Log *slog.Logger
+}
+
+// Redis is a running Redis server: a child process, or one in memory.
+type Redis struct {
+	addr   string
+	aof    bool
+	child  *child               // nil when in memory
+	memory *miniredis.Miniredis // nil when a child
+	lock   *os.File
+}
+
+// StartRedis returns when the server has loaded its data and answers. The child
+// dies with this process, however that ends.
+func StartRedis(ctx context.Context, o RedisOptions) (*Redis, error) {
+	path, err := find(o.Binary)
+	if err != nil {
+		return nil, fmt.Errorf("redis: %w", err)
+	}
+	if path == "" {
+		return StartMemory(o.Port)
+	}
+	lock, err := lock(ctx, o.Dir)
+	if err != nil {
+		return nil, fmt.Errorf("redis: %w", err)
+	}
+	r := &Redis{aof: o.AOF, lock: lock}
+	if err := r.start(ctx, path, o); err != nil {
+		lock.Close()
+		return nil, fmt.Errorf("redis: %w", err)
+	}
+	return r, nil
+}
+
+// StartMemory starts a Redis server in this process whose state ends with it.
+// Port 0 takes a free one.
+func StartMemory(port int) (*Redis, error) {
+	m := miniredis.NewMiniRedis()
+	if err := m.StartAddr(loopback(port)); err != nil {
+		return nil, fmt.Errorf("redis: %w", err)
+	}
+	return &Redis{addr: m.Addr(), memory: m}, nil
+}
+
+// Addr is host:port.
+func (r *Redis) Addr() string { return r.addr }
+
+// URL is where clients connect, redis://host:port.
+func (r *Redis) URL() string { return "redis://" + r.addr }
+
+// Persistent tells whether the state survives a restart.
+func (r *Redis) Persistent() bool { return r.aof }
+
+// Watch returns nil when ctx ends, and an error when the server ends before.
+func (r *Redis) Watch(ctx context.Context) error {
+	if r.child == nil {
+		<-ctx.Done()
+		return nil
+	}
+	select {
+	case <-ctx.Done():
+		return nil
+	case <-r.child.done:
+		return fmt.Errorf("redis: %w", r.child.failure())
+	}
+}
+
+// Close ends the server; it has written everything to its files when Close
+// returns nil. Closing twice is harmless.
+func (r *Redis) Close() error {
+	if r.memory != nil {
+		r.memory.Close()
+		return nil
+	}
+	err := r.child.stop()
+	r.lock.Close()
+	if err != nil {
+		return fmt.Errorf("redis: %w", err)
+	}
+	return nil
+}
+
+// find is the path of the server to run, "" when there is none and none was named.
+func find(binary string) (string, error) {
+	if binary != "" {
+		return exec.LookPath(binary)
+	}
+	for _, name := range []string{"redis-server", "valkey-server"} {
+		if path, err := exec.LookPath(name); err == nil {
+			return path, nil
+		}
+	}
+	return "", nil
+}
+
+func loopback(port int) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)) }

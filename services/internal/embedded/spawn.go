@@ -1,0 +1,119 @@
+package embedded
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// attempts bounds how often another free port is tried: between finding one and
+// the child's taking it, somebody else may.
+const attempts = 5
+
+var errTaken = errors.New("port is taken")
+
+func (r *Redis) start(ctx context.Context, path string, o RedisOptions) error {
+	if o.Port != 0 {
+		return r.spawn(ctx, path, o.Port, o)
+	}
+	var err error
+	for range attempts {
+		port, e := freePort()
+		if e != nil {
+			return e
+		}
+		if err = r.spawn(ctx, path, port, o); !errors.Is(err, errTaken) {
+			return err
+		}
+	}
+	return err
+}
+
+func (r *Redis) spawn(ctx context.Context, path string, port int, o RedisOptions) error {
+	cmd := exec.Command(path, arguments(port, o)...)
+	cmd.ExtraFiles = []*os.File{r.lock}
+	c, err := startChild(cmd, o.Log)
+	if err != nil {
+		return err
+	}
+	r.addr = loopback(port)
+	if err := c.await(ctx, func() bool { return answers(r.addr, cmd.Process.Pid) }); err != nil {
+		c.kill()
+		if strings.Contains(err.Error(), "Address already in use") {
+			return fmt.Errorf("%w: %w", errTaken, err)
+		}
+		return err
+	}
+	r.child = c
+	return nil
+}
+
+func arguments(port int, o RedisOptions) []string {
+	appendonly := "no"
+	if o.AOF {
+		appendonly = "yes"
+	}
+	return []string{
+		"--bind", "127.0.0.1", "--port", strconv.Itoa(port),
+		"--dir", o.Dir, "--save", "", "--appendonly", appendonly, "--appendfsync", "everysec",
+		// To rewrite the file takes a core for seconds, which under load the others miss. Redis's
+		// own 64 MB come together within 5 s of it.
+		"--auto-aof-rewrite-min-size", "256mb",
+		"--maxmemory-policy", "noeviction", "--daemonize", "no",
+	}
+}
+
+// answers tells whether the server at addr has loaded its data, and is process
+// pid: another one may have taken the port. INFO is answered while loading too.
+func answers(addr string, pid int) bool {
+	const patience = 2 * time.Second
+	conn, err := (&net.Dialer{Timeout: patience}).Dial("tcp", addr)
+	if err != nil {
+		return false
+	}
+	defer conn.Close()
+	if err := conn.SetDeadline(time.Now().Add(patience)); err != nil {
+		return false
+	}
+	info, err := ask(conn, "INFO")
+	if err != nil || !strings.Contains(info, fmt.Sprintf("\nprocess_id:%d\r\n", pid)) {
+		return false
+	}
+	return strings.Contains(info, "\nloading:0\r\n")
+}
+
+// ask sends an inline command whose answer is a bulk string.
+func ask(conn io.ReadWriter, command string) (string, error) {
+	if _, err := io.WriteString(conn, command+"\r\n"); err != nil {
+		return "", err
+	}
+	in := bufio.NewReader(conn)
+	head, err := in.ReadString('\n')
+	if err != nil {
+		return "", err
+	}
+	size, err := strconv.Atoi(strings.TrimRight(strings.TrimPrefix(head, "$"), "\r\n"))
+	if err != nil {
+		return "", fmt.Errorf("%s: answer %q is not a bulk string", command, head)
+	}
+	text := make([]byte, max(0, size))
+	_, err = io.ReadFull(in, text)
+	return string(text), err
+}
+
+func freePort() (int, error) {
+	l, err := net.Listen("tcp", loopback(0))
+	if err != nil {
+		return 0, err
+	}
+	defer l.Close()
+	return l.Addr().(*net.TCPAddr).Port, nil
+}

@@ -1,0 +1,222 @@
+// Package issuer issues the tokens of an installation that has no identity
+// provider yet: one on a developer's machine. Its key pair lives in a folder,
+// so that the server, the command line and tests on the machine share it.
+package issuer
+
+import (
+	"crypto"
+	"crypto/ed25519"
+	"crypto/rand"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/labstack/echo/v4"
+	"github.com/lestrrat-go/jwx/v3/jwa"
+	"github.com/lestrrat-go/jwx/v3/jwk"
+	"github.com/lestrrat-go/jwx/v3/jwt"
+
+	"matchmaker.dev/services/internal/auth"
+)
+
+// What the tokens name.
+const (
+	Name     = "matchmaker-dev" // iss
+	Audience = "matchmaker"     // aud
+)
+
+// defaultTTL is how long a token is good when its claims do not say.
+const defaultTTL = time.Hour
+
+const (
+	privateFile = "issuer.jwk" // mode 0600
+	publicFile  = "jwks.json"
+)
+
+// Issuer signs tokens with the key pair of a folder.
+type Issuer struct {
+	dir     string
+	now     func() time.Time
+	private jwk.Key
+	public  []byte // JWKS
+}
+
+// Claims are what a token says of its bearer.
+type Claims struct {
+	Kind    auth.Kind
+	Subject string
+	Project string
+	Role    string // of developers: Manager or Owner
+	Scope   string // of services: matchmaking or matchmaking.read
+	TTL     time.Duration
+}
+
+// Open reads the folder's key pair, and makes folder and pair when there are
+// none. Processes may open the same folder at the same time: all get one pair.
+func Open(dir string, now func() time.Time) (*Issuer, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("issuer: %w", err)
+	}
+	private, err := load(filepath.Join(dir, privateFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		private, err = create(filepath.Join(dir, privateFile))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("issuer: %w", err)
+	}
+	public, err := keySet(private)
+	if err != nil {
+		return nil, fmt.Errorf("issuer: %w", err)
+	}
+	if err := publish(filepath.Join(dir, publicFile), public); err != nil {
+		return nil, fmt.Errorf("issuer: %w", err)
+	}
+	return &Issuer{dir: dir, now: now, private: private, public: public}, nil
+}
+
+// Mint returns a signed token.
+func (i *Issuer) Mint(c Claims) (string, error) {
+	if c.TTL == 0 {
+		c.TTL = defaultTTL
+	}
+	now := i.now()
+	b := jwt.NewBuilder().
+		Issuer(Name).Audience([]string{Audience}).Subject(c.Subject).JwtID(rand.Text()).
+		IssuedAt(now).NotBefore(now).Expiration(now.Add(c.TTL)).
+		Claim("kind", string(c.Kind)).Claim("project", c.Project)
+	if c.Role != "" {
+		b = b.Claim("role", c.Role)
+	}
+	if c.Scope != "" {
+		b = b.Claim("scope", c.Scope)
+	}
+	token, err := b.Build()
+	if err != nil {
+		return "", fmt.Errorf("issuer: %w", err)
+	}
+	signed, err := jwt.Sign(token, jwt.WithKey(jwa.EdDSA(), i.private))
+	if err != nil {
+		return "", fmt.Errorf("issuer: %w", err)
+	}
+	return string(signed), nil
+}
+
+// JWKS is the public half, as a JSON Web Key Set.
+func (i *Issuer) JWKS() []byte { return i.public }
+
+// Routes serves the public half where identity providers do.
+func (i *Issuer) Routes(e *echo.Echo) {
+	e.GET("/.well-known/jwks.json", func(c echo.Context) error {
+		return c.Blob(http.StatusOK, echo.MIMEApplicationJSON, i.public)
+	})
+}
+
+// Trust is the setting that makes a verifier on this machine take the tokens.
+func (i *Issuer) Trust() auth.Issuer {
+	return auth.Issuer{
+		Issuer:    Name,
+		JWKS:      filepath.Join(i.dir, publicFile),
+		Audiences: []string{Audience},
+		Kinds:     auth.Kinds(),
+		Claims:    auth.Claims{Kind: "kind", Project: "project", Role: "role", Scope: "scope"},
+	}
+}
+
+func load(path string) (jwk.Key, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	key, err := jwk.ParseKey(text)
+	if err != nil {
+		// Not wrapped: a parser's error may show what it could not parse.
+		return nil, fmt.Errorf("%s holds no key; remove it to get a new one", path)
+	}
+	return key, nil
+}
+
+// create makes the key and puts it in place in one step. When another process
+// was first, its key is the one.
+func create(path string) (jwk.Key, error) {
+	_, raw, err := ed25519.GenerateKey(rand.Reader)
+	if err != nil {
+		return nil, err
+	}
+	key, err := jwk.Import(raw)
+	if err != nil {
+		return nil, err
+	}
+	thumbprint, err := key.Thumbprint(crypto.SHA256)
+	if err != nil {
+		return nil, err
+	}
+	for name, value := range map[string]any{
+		jwk.KeyIDKey:     base64.RawURLEncoding.EncodeToString(thumbprint),
+		jwk.AlgorithmKey: jwa.EdDSA(),
+		jwk.KeyUsageKey:  jwk.ForSignature,
+	} {
+		if err := key.Set(name, value); err != nil {
+			return nil, err
+		}
+	}
+	text, err := json.Marshal(key)
+	if err != nil {
+		return nil, err
+	}
+	temp, err := writeTemp(path, text, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	defer os.Remove(temp)
+	// Unlike a rename, a link never replaces.
+	if err := os.Link(temp, path); err != nil && !errors.Is(err, fs.ErrExist) {
+		return nil, err
+	}
+	return load(path)
+}
+
+func keySet(private jwk.Key) ([]byte, error) {
+	public, err := private.PublicKey()
+	if err != nil {
+		return nil, err
+	}
+	set := jwk.NewSet()
+	if err := set.AddKey(public); err != nil {
+		return nil, err
+	}
+	return json.Marshal(set)
+}
+
+// publish replaces the public file, so that readers see all of it or the old one.
+func publish(path string, text []byte) error {
+	temp, err := writeTemp(path, text, 0o644)
+	if err != nil {
+		return err
+	}
+	if err := os.Rename(temp, path); err != nil {
+		_ = os.Remove(temp)
+		return err
+	}
+	return nil
+}
+
+// writeTemp writes a file beside path and returns its name.
+func writeTemp(path string, text []byte, mode fs.FileMode) (name string, err error) {
+	file, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*")
+	if err != nil {
+		return "", err
+	}
+	defer func() {
+		if err != nil {
+			_ = os.Remove(file.Name())
+		}
+	}()
+	_, err = file.Write(text)
+	return file.Name(), errors.Join(err, file.Chmod(mode), file.Sync(), file.Close())
+}

@@ -1,0 +1,138 @@
+package pool
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"google.golang.org/protobuf/encoding/protowire"
+)
+
+// The field numbers of pb.Ticket that the index reads.
+const (
+	fieldCreated    = 3
+	fieldNames      = 4
+	fieldValues     = 5
+	fieldProperties = 6
+)
+
+// Property is an opaque value that a ticket's creator attached to it.
+type Property struct{ Name, Value string }
+
+// body is a decoded pb.Ticket. It is read by hand and reused, because a
+// snapshot brings tickets by the million and pb.Ticket allocates for every attribute.
+// Names and properties alias the decoded bytes.
+type body struct {
+	created    int64
+	names      [][]byte
+	values     []float64
+	properties [][]byte
+}
+
+// decode reads a marshalled pb.Ticket.
+func (b *body) decode(raw []byte) error {
+	b.created, b.names, b.values, b.properties = 0, b.names[:0], b.values[:0], b.properties[:0]
+	for len(raw) > 0 {
+		number, kind, n := protowire.ConsumeTag(raw)
+		if n < 0 {
+			return fmt.Errorf("ticket body: %w", protowire.ParseError(n))
+		}
+		raw = raw[n:]
+		n = protowire.ConsumeFieldValue(number, kind, raw)
+		if n < 0 {
+			return fmt.Errorf("ticket body: field %d: %w", number, protowire.ParseError(n))
+		}
+		if err := b.field(number, kind, raw[:n]); err != nil {
+			return fmt.Errorf("ticket body: field %d: %w", number, err)
+		}
+		raw = raw[n:]
+	}
+	if len(b.names) != len(b.values) {
+		return fmt.Errorf("ticket body: %d attribute names and %d values", len(b.names), len(b.values))
+	}
+	if b.created < 0 || b.created >= createdLimit {
+		return fmt.Errorf("ticket body: created %d is not a time in Unix milliseconds", b.created)
+	}
+	return nil
+}
+
+// field reads one field, whose value is whole. As everywhere in protobuf, a field of
+// another number or kind is skipped.
+func (b *body) field(number protowire.Number, kind protowire.Type, raw []byte) error {
+	switch {
+	case number == fieldCreated && kind == protowire.VarintType:
+		v, _ := protowire.ConsumeVarint(raw)
+		b.created = int64(v)
+	case number == fieldNames && kind == protowire.BytesType:
+		v, _ := protowire.ConsumeBytes(raw)
+		b.names = append(b.names, v)
+	case number == fieldValues && kind == protowire.Fixed64Type:
+		v, _ := protowire.ConsumeFixed64(raw)
+		b.values = append(b.values, math.Float64frombits(v))
+	case number == fieldValues && kind == protowire.BytesType:
+		packed, _ := protowire.ConsumeBytes(raw)
+		for len(packed) > 0 {
+			v, n := protowire.ConsumeFixed64(packed)
+			if n < 0 {
+				return protowire.ParseError(n)
+			}
+			b.values = append(b.values, math.Float64frombits(v))
+			packed = packed[n:]
+		}
+	case number == fieldProperties && kind == protowire.BytesType:
+		v, _ := protowire.ConsumeBytes(raw)
+		b.properties = append(b.properties, v)
+	}
+	return nil
+}
+
+// propertyList copies the properties out of the decoded bytes, ordered by name.
+func (b *body) propertyList() ([]Property, error) {
+	if len(b.properties) == 0 {
+		return nil, nil
+	}
+	list := make([]Property, 0, len(b.properties))
+	for _, raw := range b.properties {
+		p, err := property(raw)
+		if err != nil {
+			return nil, fmt.Errorf("ticket body: property: %w", err)
+		}
+		list = append(list, p)
+	}
+	slices.SortStableFunc(list, func(a, b Property) int { return strings.Compare(a.Name, b.Name) })
+	kept := list[:0]
+	for i, p := range list {
+		if i+1 < len(list) && list[i+1].Name == p.Name {
+			continue // the last of a name counts
+		}
+		kept = append(kept, p)
+	}
+	return kept, nil
+}
+
+// property reads one entry of pb.Ticket's map of properties.
+func property(raw []byte) (Property, error) {
+	var name, content []byte
+	for len(raw) > 0 {
+		number, kind, n := protowire.ConsumeTag(raw)
+		if n < 0 {
+			return Property{}, protowire.ParseError(n)
+		}
+		raw = raw[n:]
+		n = protowire.ConsumeFieldValue(number, kind, raw)
+		if n < 0 {
+			return Property{}, protowire.ParseError(n)
+		}
+		if kind == protowire.BytesType {
+			switch v, _ := protowire.ConsumeBytes(raw[:n]); number {
+			case 1:
+				name = v
+			case 2:
+				content = v
+			}
+		}
+		raw = raw[n:]
+	}
+	return Property{string(name), string(content)}, nil
+}

@@ -1,0 +1,84 @@
+package pool
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+)
+
+// tidy compacts the index when holes outnumber tickets.
+func (ix *Index) tidy() {
+	if len(ix.slots) > 2*len(ix.tickets)+slackSlots {
+		ix.compact()
+	}
+}
+
+// compact closes the holes and brings the slots into the order of stamps. It takes
+// time proportional to the slots, of which at least half were dropped since the last time.
+func (ix *Index) compact() {
+	live := ix.present.appendTo(nil)
+	ix.arrange.sort(live, ix.created.keys, ix.slots)
+
+	moved := make([]uint32, len(ix.slots)) // old slot → new slot
+	slots := make([]*ticket, len(live))
+	for to, at := range live {
+		slots[to] = ix.slots[at]
+		slots[to].slot = uint32(to)
+		moved[at] = uint32(to)
+	}
+	if crowd := cap(ix.slots); crowd > 4*len(slots)+slackSlots {
+		ix.tickets = maps.Collect(maps.All(ix.tickets)) // a Go map does not shrink
+		ix.arrange = arranger{}
+	}
+	ix.slots = slots
+
+	words := (len(live) + wordSlots - 1) / wordSlots
+	ix.present = trimmed(ix.present[:words])
+	for w := range ix.present {
+		ix.present[w] = ^uint64(0)
+	}
+	if rest := len(live) % wordSlots; rest != 0 {
+		ix.present[words-1] = 1<<rest - 1
+	}
+
+	ix.created.pick(live, words)
+	for _, c := range ix.columns {
+		if c.dense {
+			c.pick(live, words)
+		} else {
+			c.move(moved)
+		}
+	}
+}
+
+// pick makes a dense column of the keys in these slots.
+func (c *column) pick(slots []uint32, words int) {
+	keys := make([]uint64, words*wordSlots)
+	for to, at := range slots {
+		keys[to] = c.keys[at]
+	}
+	c.keys = keys
+}
+
+// move renames a sparse column's slots.
+func (c *column) move(to []uint32) {
+	c.sweep()
+	for i, slot := range c.slots {
+		c.slots[i] = to[slot]
+	}
+	if slices.IsSorted(c.slots) {
+		return
+	}
+	type entry struct {
+		slot uint32
+		key  uint64
+	}
+	entries := make([]entry, len(c.slots))
+	for i, slot := range c.slots {
+		entries[i] = entry{slot, c.keys[i]}
+	}
+	slices.SortFunc(entries, func(a, b entry) int { return cmp.Compare(a.slot, b.slot) })
+	for i, e := range entries {
+		c.slots[i], c.keys[i] = e.slot, e.key
+	}
+}

@@ -1,0 +1,242 @@
+package pool_test
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"testing"
+
+	"google.golang.org/protobuf/proto"
+	"pgregory.net/rapid"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/pool"
+)
+
+// model is an index of maps and loops.
+type model map[string]*pb.Ticket
+
+// valueOf is a ticket's attribute, NaN when it has none.
+func valueOf(t *pb.Ticket, attribute string) float64 {
+	if attribute == pool.Created {
+		return float64(t.Created)
+	}
+	found := math.NaN()
+	for i, name := range t.AttributeNames {
+		if v := t.AttributeValues[i]; name == attribute && !math.IsNaN(v) {
+			found = v
+		}
+	}
+	return found
+}
+
+func selects(f *pb.Filter, v float64) bool {
+	switch {
+	case math.IsNaN(v) || f.Min != nil && !(v >= *f.Min):
+		return false
+	case f.Max == nil || v < *f.Max:
+		return true
+	default:
+		return f.Min != nil && *f.Min == *f.Max && v == *f.Max
+	}
+}
+
+func (m model) members(p *pb.Pool) (ids []string) {
+	for id, t := range m {
+		if !slices.ContainsFunc(p.Filters, func(f *pb.Filter) bool { return !selects(f, valueOf(t, f.Attribute)) }) {
+			ids = append(ids, id)
+		}
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+// The model's values are few, so that bounds are met exactly.
+var (
+	values     = rapid.SampledFrom([]float64{math.Inf(-1), -2, -1, math.Copysign(0, -1), 0, 5e-324, 1, 1.5, 2, 1e18, math.Inf(1), math.NaN()})
+	attributes = rapid.SampledFrom([]string{"a", "b", "c", "rare1", "rare2", "rare3", pool.Created, ""})
+	times      = rapid.Int64Range(now, now+5)
+	ids        = rapid.StringMatching(`t[0-9]{1,2}`)
+	contents   = rapid.SliceOf(rapid.Byte())
+
+	tickets = rapid.Custom(func(t *rapid.T) *pb.Ticket {
+		ticket := &pb.Ticket{Id: ids.Draw(t, "id"), Created: times.Draw(t, "created"), Owner: "someone"}
+		for range rapid.IntRange(0, 5).Draw(t, "attributes") {
+			ticket.AttributeNames = append(ticket.AttributeNames, attributes.Draw(t, "name"))
+			ticket.AttributeValues = append(ticket.AttributeValues, values.Draw(t, "value"))
+		}
+		ticket.Properties = rapid.MapOfN(rapid.StringN(0, 2, -1), contents, 0, 3).Draw(t, "properties")
+		return ticket
+	})
+	bounds = rapid.OneOf(values, rapid.SampledFrom([]float64{now, now + 1, now + 2.5, now + 4, now + 5}))
+	filter = rapid.Custom(func(t *rapid.T) *pb.Filter {
+		f := &pb.Filter{Attribute: attributes.Draw(t, "attribute")}
+		if rapid.Bool().Draw(t, "has min") {
+			f.Min = proto.Float64(bounds.Draw(t, "min"))
+		}
+		switch rapid.IntRange(0, 2).Draw(t, "max") {
+		case 1:
+			f.Max = proto.Float64(bounds.Draw(t, "max"))
+		case 2:
+			f.Max = f.Min
+		}
+		return f
+	})
+	pools = rapid.MapOfN(rapid.StringMatching(`p[0-9]`), rapid.Custom(func(t *rapid.T) *pb.Pool {
+		return &pb.Pool{Filters: rapid.SliceOfN(filter, 0, 3).Draw(t, "filters")}
+	}), 0, 4)
+)
+
+// TestIndexAgreesWithTheModel changes an index and a model alike, in the shadow of a crowd
+// that comes and goes, so that columns turn from dense to sparse and back and holes are closed.
+func TestIndexAgreesWithTheModel(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		ix, m := pool.New(), model{}
+		var s pool.Selection
+		crowd := 0
+		t.Repeat(map[string]func(*rapid.T){
+			"put": func(t *rapid.T) {
+				ticket := tickets.Draw(t, "ticket")
+				raw, err := proto.Marshal(ticket)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := ix.Put(ticket.Id, raw); err != nil {
+					t.Fatal(err)
+				}
+				clear(raw) // the index must have copied what it keeps
+				m[ticket.Id] = ticket
+			},
+			"drop": func(t *rapid.T) {
+				id := ids.Draw(t, "id")
+				if _, there := m[id]; ix.Drop(id) != there {
+					t.Fatalf("Drop(%q) = %t", id, !there)
+				}
+				delete(m, id)
+			},
+			"crowd comes": func(t *rapid.T) {
+				for range rapid.IntRange(1, 400).Draw(t, "n") {
+					crowd++
+					ticket := &pb.Ticket{Id: fmt.Sprint("crowd", crowd), Created: now + int64(crowd%7), AttributeNames: []string{"crowd"}, AttributeValues: []float64{float64(crowd)}}
+					raw, err := proto.Marshal(ticket)
+					if err != nil {
+						t.Fatal(err)
+					}
+					if err := ix.Put(ticket.Id, raw); err != nil {
+						t.Fatal(err)
+					}
+					m[ticket.Id] = ticket
+				}
+			},
+			"crowd leaves": func(*rapid.T) {
+				for ; crowd > 0; crowd-- {
+					id := fmt.Sprint("crowd", crowd)
+					ix.Drop(id)
+					delete(m, id)
+				}
+			},
+			"": func(t *rapid.T) {
+				if ix.Len() != len(m) {
+					t.Fatalf("Len() = %d, want %d", ix.Len(), len(m))
+				}
+				pools := pools.Draw(t, "pools")
+				ix.View(func(v pool.View) {
+					v.Select(pools, &s)
+					checkSelection(t, v, &s, m, pools)
+					checkCounts(t, v, m)
+				})
+			},
+		})
+	})
+}
+
+func checkSelection(t *rapid.T, v pool.View, s *pool.Selection, m model, pools map[string]*pb.Pool) {
+	union := map[string]bool{}
+	if len(pools) == 0 {
+		for id := range m {
+			union[id] = true
+		}
+	}
+	for name, p := range pools {
+		var got []string
+		numbers := s.Pool(name)
+		for i, n := range numbers {
+			if i > 0 && numbers[i-1] >= n {
+				t.Fatalf("pool %s: numbers %v do not ascend", name, numbers)
+			}
+			got = append(got, s.ID(int(n)))
+			union[s.ID(int(n))] = true
+		}
+		slices.Sort(got)
+		if want := m.members(p); !slices.Equal(got, want) {
+			t.Fatalf("pool %s: got %q, want %q", name, got, want)
+		}
+	}
+	if s.N() != len(union) {
+		t.Fatalf("N() = %d, the pools have %d", s.N(), len(union))
+	}
+	created := make([]float64, s.N())
+	v.Column(s, pool.Created, created)
+	if !slices.IsSorted(created) {
+		t.Fatalf("created %v is not in order", created)
+	}
+	column := make([]float64, s.N())
+	for _, name := range []string{"a", "b", "rare1", "crowd", pool.Created, "nobody", ""} {
+		v.Column(s, name, column)
+		for i, got := range column {
+			if want := valueOf(m[s.ID(i)], name); got != want && !(math.IsNaN(got) && math.IsNaN(want)) {
+				t.Fatalf("ticket %s, attribute %q: got %v, want %v", s.ID(i), name, got, want)
+			}
+		}
+	}
+	for i := range s.N() {
+		ticket := m[s.ID(i)]
+		checkProperties(t, s, i, ticket.Properties)
+	}
+}
+
+func checkProperties(t *rapid.T, s *pool.Selection, i int, want map[string][]byte) {
+	list := s.Properties(i)
+	if len(list) != len(want) || !slices.IsSortedFunc(list, func(a, b pool.Property) int { return cmp.Compare(a.Name, b.Name) }) {
+		t.Fatalf("properties %v, want %v by name", list, want)
+	}
+	for name, content := range want {
+		if got, found := s.Property(i, name); !found || got != string(content) {
+			t.Fatalf("property %q: got %q, %t, want %q", name, got, found, content)
+		}
+	}
+	if _, found := s.Property(i, "not there"); found {
+		t.Fatal("found a property that is not there")
+	}
+}
+
+func checkCounts(t *rapid.T, v pool.View, m model) {
+	uses := map[string]int{}
+	for _, name := range []string{"a", "b", "c", "rare1", "rare2", "rare3", "crowd", "", pool.Created} {
+		low, high := bounds.Draw(t, "low"), bounds.Draw(t, "high")
+		want := 0
+		for _, ticket := range m {
+			value := valueOf(ticket, name)
+			if !math.IsNaN(value) {
+				uses[name]++
+			}
+			if selects(&pb.Filter{Min: &low, Max: &high}, value) || math.IsInf(high, 1) && value >= low {
+				want++
+			}
+		}
+		if got := v.Count(name, low, high); got != want {
+			t.Fatalf("Count(%q, %v, %v) = %d, want %d", name, low, high, got, want)
+		}
+	}
+	delete(uses, pool.Created)
+	names := slices.SortedFunc(maps.Keys(uses), func(a, b string) int {
+		return cmp.Or(cmp.Compare(uses[b], uses[a]), cmp.Compare(a, b))
+	})
+	names = names[:min(len(names), 3)]
+	slices.Sort(names)
+	if got := v.Attributes(3); !slices.Equal(got, names) {
+		t.Fatalf("Attributes(3) = %q, want %q", got, names)
+	}
+}

@@ -1,0 +1,198 @@
+package pool
+
+import (
+	"maps"
+	"math"
+	"slices"
+
+	"google.golang.org/protobuf/proto"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/fault"
+)
+
+// MaxSegments is how many runs the segmentation of a config's pools may ask for: each is
+// a run of the function in every cycle, and far more than that many instances never work at once.
+const MaxSegments = 256
+
+// What a segmentation can say.
+const (
+	Uniform = "Uniform" // segments of equal width
+	Normal  = "Normal"  // segments of equal probability, with the mean in the middle of the range
+
+	BucketCount      = "BucketCount"      // this many segments
+	BucketSize       = "BucketSize"       // about this wide (Uniform), or about this many tickets in each (Normal)
+	TargetPercentage = "TargetPercentage" // about this percentage in each
+)
+
+// Population is the number of tickets whose attribute is in [min, max).
+type Population func(attribute string, min, max float64) int
+
+// Expand replaces each segmented filter by its segments: filters that do not
+// intersect and cover the segmented one exactly. The result has a set of pools for each
+// combination of segments, in a fixed order; one without segmentations, or none of effect, has
+// only the given pools. The given pools are shared, not changed.
+//
+// Segments are equal in width or probability. Where a target size or percentage does not divide
+// the whole, there are as many as come nearest to it. A range of fewer floating-point numbers than segments
+// has fewer segments.
+//
+// A segmentation that cannot be followed, or more than MaxSegments combinations, is a fault.Invalid that
+// names the pool and the filter. Only segmentations that depend on the population never ask for
+// too many: they get what the others leave. So a config that was expanded once, with a nil
+// population, which counts as empty, can be expanded with any.
+func Expand(pools map[string]*pb.Pool, population Population) ([]map[string]*pb.Pool, error) {
+	cuts, err := cutsOf(pools, population)
+	if err != nil {
+		return nil, err
+	}
+	runs := []map[string]*pb.Pool{pools}
+	for _, c := range cuts {
+		var next []map[string]*pb.Pool
+		for _, run := range runs {
+			for _, f := range c.filters() {
+				next = append(next, with(run, c.pool, c.index, f))
+			}
+		}
+		runs = next
+	}
+	return runs, nil
+}
+
+// with returns pools with one filter replaced.
+func with(pools map[string]*pb.Pool, name string, index int, f *pb.Filter) map[string]*pb.Pool {
+	filters := slices.Clone(pools[name].GetFilters())
+	filters[index] = f
+	changed := maps.Clone(pools)
+	changed[name] = &pb.Pool{Filters: filters}
+	return changed
+}
+
+// cut is a segmented filter.
+type cut struct {
+	pool   string
+	index  int
+	filter *pb.Filter
+	count  int
+}
+
+// cutsOf finds the segmented filters, in the order of pool names, and how many segments each gets.
+func cutsOf(pools map[string]*pb.Pool, population Population) ([]*cut, error) {
+	var cuts, crowds []*cut
+	total := 1
+	for _, name := range slices.Sorted(maps.Keys(pools)) {
+		for i, f := range pools[name].GetFilters() {
+			if f.GetSegmentation() == nil {
+				continue
+			}
+			c := &cut{pool: name, index: i, filter: f}
+			if err := c.check(); err != nil {
+				return nil, err
+			}
+			cuts = append(cuts, c)
+			if c.byPopulation() {
+				crowds = append(crowds, c)
+				continue
+			}
+			c.count = nearest(c.wanted())
+			if c.count*total > MaxSegments {
+				return nil, c.fault("asks for more than %d segments in all", MaxSegments)
+			}
+			total *= c.count
+		}
+	}
+	for _, c := range crowds {
+		n := 0
+		if population != nil {
+			n = population(c.filter.GetAttribute(), c.filter.GetMin(), c.filter.GetMax())
+		}
+		c.count = min(nearest(float64(n)/float64(c.filter.GetSegmentation().GetValue())), MaxSegments/total)
+		total *= c.count
+	}
+	return cuts, nil
+}
+
+// check tells what keeps a segmentation from being followed.
+func (c *cut) check() error {
+	low, high := c.filter.GetMin(), c.filter.GetMax()
+	s := c.filter.GetSegmentation()
+	switch {
+	case c.filter.Min == nil || c.filter.Max == nil:
+		return c.fault("needs a filter with min and max")
+	case math.IsNaN(low+high) || math.IsInf(low, 0) || math.IsInf(high, 0):
+		return c.fault("needs a filter with finite min and max")
+	case high < low:
+		return c.fault("has a filter with max below min")
+	case s.GetDistribution() != Uniform && s.GetDistribution() != Normal:
+		return c.fault("has the distribution type %q, not %s or %s", s.GetDistribution(), Uniform, Normal)
+	case !slices.Contains([]string{BucketCount, BucketSize, TargetPercentage}, s.GetBehavior()):
+		return c.fault("has the segment behavior type %q, not %s, %s or %s", s.GetBehavior(), BucketCount, BucketSize, TargetPercentage)
+	case s.GetValue() < 1:
+		return c.fault("has the value %d, which is below 1", s.GetValue())
+	case s.GetBehavior() == TargetPercentage && s.GetValue() > 100:
+		return c.fault("has the percentage %d, which is above 100", s.GetValue())
+	case s.GetDistribution() == Normal && !(s.GetStddev() > 0 && !math.IsInf(s.GetStddev(), 0)):
+		return c.fault("needs a stddev above 0, because it is %s", Normal)
+	}
+	return nil
+}
+
+func (c *cut) fault(format string, args ...any) error {
+	args = append([]any{c.pool, c.index, c.filter.GetAttribute()}, args...)
+	return fault.New(fault.Invalid, "pools.%s[%d].segmentation (attribute %q) "+format, args...)
+}
+
+// byPopulation tells whether the number of segments depends on the tickets.
+func (c *cut) byPopulation() bool {
+	s := c.filter.GetSegmentation()
+	return s.GetDistribution() == Normal && s.GetBehavior() == BucketSize
+}
+
+// wanted is how many segments a cut asks for that does not depend on the population.
+func (c *cut) wanted() float64 {
+	amount := float64(c.filter.GetSegmentation().GetValue())
+	switch c.filter.GetSegmentation().GetBehavior() {
+	case BucketSize:
+		return (c.filter.GetMax() - c.filter.GetMin()) / amount
+	case TargetPercentage:
+		return 100 / amount
+	default:
+		return amount
+	}
+}
+
+// nearest is the whole number of segments nearest to n: at least one, and above MaxSegments for all that are.
+func nearest(n float64) int { return int(min(max(math.Round(n), 1), MaxSegments+1)) }
+
+// filters is the segments, in ascending order.
+func (c *cut) filters() []*pb.Filter {
+	low, high := c.filter.GetMin(), c.filter.GetMax()
+	var list []*pb.Filter
+	for i := 1; i < c.count; i++ {
+		// Rounding must neither repeat a bound, as [x, x) would be closed, nor leave the range.
+		if at := c.bound(float64(i) / float64(c.count)); low < at && at < high {
+			list = append(list, c.segment(low, at))
+			low = at
+		}
+	}
+	return append(list, c.segment(low, high))
+}
+
+func (c *cut) segment(low, high float64) *pb.Filter {
+	return &pb.Filter{Attribute: c.filter.GetAttribute(), Min: proto.Float64(low), Max: proto.Float64(high)}
+}
+
+// bound is the value below which a share of the distribution lies. It reckons from the middle
+// and in halves, as high-low may be more than a float64 holds; the conversions forbid fused
+// operations, which would give other bounds on other processors.
+func (c *cut) bound(share float64) float64 {
+	low, high := c.filter.GetMin(), c.filter.GetMax()
+	if c.filter.GetSegmentation().GetDistribution() == Uniform {
+		return 2 * (low/2 + float64((high/2-low/2)*share))
+	}
+	mean, half := low/2+high/2, high/2-low/2
+	deviation := math.Sqrt2 * c.filter.GetSegmentation().GetStddev()
+	// The quantile of a normal distribution that is cut off at the ends of the range, so
+	// that the segments cover it: the inverse error function, between -erf and +erf of the ends.
+	return mean + float64(deviation*math.Erfinv(math.Erf(half/deviation)*(2*share-1)))
+}

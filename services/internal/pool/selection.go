@@ -1,0 +1,138 @@
+package pool
+
+import (
+	"slices"
+	"sort"
+	"strings"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+)
+
+// Selection is the tickets that a run sees: the union of its pools, or all tickets when
+// it has none, numbered from 0 in the order of their creation (tickets of one millisecond in an order that depends on
+// their ids alone), so that equal numbers mean equal tickets on every replica.
+//
+// A selection may be used again and again, which saves allocations, but by one
+// goroutine at a time. After its view ended it still knows its tickets' ids and properties;
+// columns have to be read within the view.
+type Selection struct {
+	tickets []*ticket // by number
+	slots   []uint32  // by number
+	numbers []uint32  // by slot; of the union's slots only
+
+	union bitset
+	sets  bitset   // the pools' slots, one set after the other
+	order bitset   // a pool's numbers
+	lists []uint32 // the pools' numbers, one after the other
+	pools []poolList
+
+	arrange arranger
+}
+
+// poolList says where in Selection.lists a pool's numbers are.
+type poolList struct {
+	name       string
+	start, end int
+}
+
+// Select makes s the union of the pools; without pools, all tickets. A pool is the tickets that all of its filters
+// select, and all tickets when it has none; segmentation is not looked at (see Expand).
+func (v View) Select(pools map[string]*pb.Pool, s *Selection) {
+	words := len(v.ix.present)
+	s.pools = s.pools[:0]
+	for name := range pools {
+		s.pools = append(s.pools, poolList{name: name})
+	}
+	slices.SortFunc(s.pools, func(a, b poolList) int { return strings.Compare(a.name, b.name) })
+
+	s.union = resized(s.union, words)
+	clear(s.union)
+	if len(pools) == 0 {
+		copy(s.union, v.ix.present)
+	}
+	s.sets = resized(s.sets, words*len(pools))
+	for i, p := range s.pools {
+		set := s.sets[i*words:][:words]
+		v.ix.fill(set, pools[p.name])
+		for w, word := range set {
+			s.union[w] |= word
+		}
+	}
+	v.number(s)
+	for i := range s.pools {
+		s.list(&s.pools[i], s.sets[i*words:][:words])
+	}
+}
+
+// fill makes set the slots that a pool selects.
+func (ix *Index) fill(set bitset, p *pb.Pool) {
+	copy(set, ix.present)
+	for _, f := range p.GetFilters() {
+		c, in := ix.find(f)
+		if c == nil {
+			clear(set)
+			return
+		}
+		c.keep(set, in)
+	}
+}
+
+// number gives the tickets of the union their numbers.
+func (v View) number(s *Selection) {
+	s.slots = s.union.appendTo(s.slots[:0])
+	s.arrange.sort(s.slots, v.ix.created.keys, v.ix.slots)
+	clear(s.tickets) // a long selection must not keep the rest of a longer one alive
+	s.tickets = resized(s.tickets, len(s.slots))
+	s.numbers = resized(s.numbers, len(v.ix.slots))
+	for i, slot := range s.slots {
+		s.tickets[i] = v.ix.slots[slot]
+		s.numbers[slot] = uint32(i)
+	}
+	s.order = resized(s.order, (len(s.slots)+wordSlots-1)/wordSlots)
+	s.lists = s.lists[:0]
+}
+
+// list appends the numbers of a pool's tickets, in ascending order.
+func (s *Selection) list(p *poolList, set bitset) {
+	p.start = len(s.lists)
+	if n := set.size(); n == s.N() {
+		s.lists = slices.Grow(s.lists, n)
+		for i := range n {
+			s.lists = append(s.lists, uint32(i))
+		}
+	} else {
+		set.renamed(s.order, s.numbers)
+		s.lists = s.order.appendTo(s.lists)
+	}
+	p.end = len(s.lists)
+}
+
+// N is the number of tickets.
+func (s *Selection) N() int { return len(s.tickets) }
+
+// ID is the id of ticket i.
+func (s *Selection) ID(i int) string { return s.tickets[i].id }
+
+// Pool is the numbers of the named pool's tickets, in ascending order; nil when no such pool
+// was selected. It is valid until the selection is used again.
+func (s *Selection) Pool(name string) []uint32 {
+	i, found := slices.BinarySearchFunc(s.pools, name, func(p poolList, name string) int { return strings.Compare(p.name, name) })
+	if !found {
+		return nil
+	}
+	p := s.pools[i]
+	return s.lists[p.start:p.end:p.end]
+}
+
+// Property is ticket i's property of that name, and whether it has one.
+func (s *Selection) Property(i int, name string) (string, bool) {
+	list := s.tickets[i].properties
+	n := sort.Search(len(list), func(n int) bool { return list[n].Name >= name })
+	if n == len(list) || list[n].Name != name {
+		return "", false
+	}
+	return list[n].Value, true
+}
+
+// Properties is all properties of ticket i, ordered by name. It must not be changed.
+func (s *Selection) Properties(i int) []Property { return s.tickets[i].properties }

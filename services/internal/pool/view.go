@@ -1,0 +1,97 @@
+package pool
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+)
+
+// View is the index as it is during a call of Index.View. It must not be kept.
+type View struct{ ix *Index }
+
+// View calls f with the index held still, so that what f reads fits together. Other
+// views run at the same time; changes wait.
+func (ix *Index) View(f func(View)) {
+	ix.mu.RLock()
+	defer ix.mu.RUnlock()
+	f(View{ix})
+}
+
+// Count is the number of tickets whose attribute is in [min, max), or in [min, max]
+// when the two are equal. With max +Inf it has no upper end.
+func (v View) Count(attribute string, min, max float64) int {
+	f := &pb.Filter{Attribute: attribute, Min: &min}
+	if !math.IsInf(max, 1) {
+		f.Max = &max
+	}
+	c, in := v.ix.find(f)
+	if c == nil {
+		return 0
+	}
+	return c.count(in)
+}
+
+// find returns a filter's column, nil when no ticket has the attribute, and its set of keys.
+func (ix *Index) find(f *pb.Filter) (*column, interval) {
+	if f.GetAttribute() == Created {
+		return ix.created, stampsOf(f)
+	}
+	return ix.columns[f.GetAttribute()], intervalOf(f)
+}
+
+// Attributes is the names of the attributes that tickets in the index have, sorted; when there are more
+// than limit, those that most tickets have. A project's tickets can have any number of names, and
+// whoever asks for all of them must bear a column for each.
+func (v View) Attributes(limit int) []string {
+	columns := make([]*column, 0, len(v.ix.columns))
+	for _, c := range v.ix.columns {
+		columns = append(columns, c)
+	}
+	slices.SortFunc(columns, func(a, b *column) int {
+		return cmp.Or(cmp.Compare(b.uses, a.uses), cmp.Compare(a.name, b.name))
+	})
+	names := make([]string, 0, min(limit, len(columns)))
+	for _, c := range columns[:min(limit, len(columns))] {
+		names = append(names, c.name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// Column writes the attribute's value of each ticket of a selection that was made in
+// this view to dst, whose length is the selection's; NaN where a ticket has none.
+func (v View) Column(s *Selection, attribute string, dst []float64) {
+	dst = dst[:min(len(dst), s.N())]
+	c := v.ix.columns[attribute]
+	switch {
+	case attribute == Created:
+		for i := range dst {
+			dst[i] = float64(createdOf(v.ix.created.keys[s.slots[i]]))
+		}
+	case c != nil && c.dense:
+		for i := range dst {
+			dst[i] = value(c.keys[s.slots[i]])
+		}
+	default:
+		for i := range dst {
+			dst[i] = math.NaN()
+		}
+		if c != nil {
+			c.scatter(s, dst)
+		}
+	}
+}
+
+// scatter writes a sparse column's values to the numbers of their tickets.
+func (c *column) scatter(s *Selection, dst []float64) {
+	for i, slot := range c.slots {
+		if !s.union.has(slot) {
+			continue
+		}
+		if n := int(s.numbers[slot]); n < len(dst) {
+			dst[n] = value(c.keys[i])
+		}
+	}
+}

@@ -1,0 +1,160 @@
+package state
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"google.golang.org/protobuf/proto"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/fault"
+)
+
+// groupSize is how many tickets one script creates at the most: enough that the
+// round trip no longer counts, few enough that Redis serves others in between.
+const groupSize = 128
+
+// drain is when to come again after a create that found too many tickets waiting.
+const drain = 5 * time.Second
+
+// Creator writes tickets in groups: while one script is under way, the tickets
+// that arrive are collected, and the next script writes them all.
+type Creator struct {
+	store   *Store
+	now     func() time.Time
+	created func(ctx context.Context, project string, position uint64)
+
+	mu     sync.Mutex
+	groups map[string]*group
+}
+
+// Creator returns a Creator. It calls created, if not nil, once a group is stored, with the
+// feed's position, before the callers of Create return.
+func (s *Store) Creator(now func() time.Time, created func(ctx context.Context, project string, position uint64)) *Creator {
+	return &Creator{store: s, now: now, created: created, groups: map[string]*group{}}
+}
+
+// group collects the tickets of one project. It exists while there are any.
+type group struct {
+	queue []*creation
+}
+
+type creation struct {
+	id, owner string
+	created   int64
+	body      []byte
+	done      chan error
+}
+
+// Create stores a ticket, whose id, owner and created are set. Limited when the
+// project has as many waiting tickets as it may, or when it or the player creates too often. When ctx ends first, the ticket may or may
+// not have been stored; its id tells.
+func (c *Creator) Create(ctx context.Context, project string, t *pb.Ticket) error {
+	body, err := proto.Marshal(t)
+	if err != nil {
+		return fault.Wrap(fault.Invalid, err, "the ticket holds text that is not UTF-8")
+	}
+	one := &creation{id: t.GetId(), owner: t.GetOwner(), created: t.GetCreated(), body: body, done: make(chan error, 1)}
+	c.mu.Lock()
+	g, busy := c.groups[project]
+	if !busy {
+		g = new(group)
+		c.groups[project] = g
+	}
+	g.queue = append(g.queue, one)
+	c.mu.Unlock()
+	if !busy {
+		// Whoever comes first writes for all. The write must not end with one caller's
+		// request: others' tickets are in it.
+		go c.flush(context.WithoutCancel(ctx), project, g)
+	}
+	select {
+	case err := <-one.done:
+		return err
+	case <-ctx.Done():
+		return fault.Wrap(fault.Unavailable, context.Cause(ctx), "the ticket was not stored in time")
+	}
+}
+
+// flush writes group after group until nothing is left.
+func (c *Creator) flush(ctx context.Context, project string, g *group) {
+	for {
+		c.mu.Lock()
+		n := min(len(g.queue), groupSize)
+		if n == 0 {
+			delete(c.groups, project)
+			c.mu.Unlock()
+			return
+		}
+		batch := g.queue[:n:n]
+		g.queue = g.queue[n:]
+		c.mu.Unlock()
+		c.write(ctx, project, batch)
+	}
+}
+
+func (c *Creator) write(ctx context.Context, project string, batch []*creation) {
+	position, refused, err := c.store.create(ctx, project, batch, c.now())
+	if position > 0 && c.created != nil {
+		c.created(ctx, project, position)
+	}
+	for i, one := range batch {
+		if err != nil {
+			one.done <- err
+			continue
+		}
+		one.done <- refused[i]
+	}
+}
+
+// create writes a group. refused has the error of each ticket that met a limit, by its place in the group.
+func (s *Store) create(ctx context.Context, project string, batch []*creation, now time.Time) (position uint64, refused map[int]error, err error) {
+	k := keysOf(project)
+	keys := make([]string, 0, 4+len(batch))
+	keys = append(keys, k.seq(), k.feed(), k.waiting(), k.rates())
+	args := make([]any, 0, 7+4*len(batch))
+	playerInterval, playerBurst := s.player.bucket()
+	projectInterval, projectBurst := s.project.bucket()
+	args = append(args, s.feed, s.waiting, now.UnixMicro(), playerInterval, playerBurst, projectInterval, projectBurst)
+	for _, one := range batch {
+		keys = append(keys, k.ticket(one.id))
+		args = append(args, one.id, one.created, one.owner, one.body)
+	}
+	reply, err := s.run(ctx, createScript, keys, args...)
+	if err != nil {
+		return 0, nil, err
+	}
+	r, err := listOf(reply, 1)
+	if err != nil {
+		return 0, nil, err
+	}
+	if position, err = positionOf(r[0]); err != nil {
+		return 0, nil, err
+	}
+	for rest := r[1:]; len(rest) >= 3; rest = rest[3:] {
+		if refused == nil {
+			refused = map[int]error{}
+		}
+		n, _ := rest[0].(int64)
+		reason, _ := rest[1].(string)
+		after, _ := rest[2].(int64)
+		refused[int(n)] = s.refusal(reason, time.Duration(after)*time.Microsecond)
+	}
+	return position, refused, nil
+}
+
+func (s *Store) refusal(reason string, after time.Duration) error {
+	switch reason {
+	case "player":
+		return s.player.limited("player", after, "this player creates tickets too often: %v a second are allowed, %d at once", s.player.PerSecond, s.player.Burst)
+	case "project":
+		return s.project.limited("project", after, "this project creates tickets too often: %v a second are allowed", s.project.PerSecond)
+	default:
+		return &fault.Error{
+			Kind: fault.Limited, RetryAfter: drain,
+			Detail: "too many tickets are waiting in this project, come again when some were matched",
+			Quota:  &fault.Quota{Name: "waiting", Amount: s.waiting},
+		}
+	}
+}

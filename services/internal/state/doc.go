@@ -1,0 +1,32 @@
+// Package state is the service's memory: tickets, configs, functions, matches
+// and the director's lease in Redis. It is the only package that imports the
+// Redis client.
+//
+// Every change is one atomic Lua script (folder script, one file each, with its
+// KEYS, ARGV and result in the header). All keys of a project share the hash
+// tag {project}, so a script can check the lease, a config's revision and many
+// tickets in one breath. Scripts touch only the keys they are given, and time
+// is an argument: no script asks the server's clock, no key has a TTL.
+//
+// Keys of a project, all below "mm:{project}:":
+//
+//	t:<ticket>   hash    s state (w waiting, c claimed, r resolved), o owner,
+//	                     c created, b body, m match while claimed, a assignment once resolved
+//	waiting      zset    waiting tickets by created
+//	resolved     zset    resolved tickets by the time they stop being readable
+//	m:<match>    hash    b body, s state: c claimed, a allocating, d assigned, x released
+//	claims       zset    claimed and allocating matches by deadline
+//	ended        zset    assigned and released matches by the time they are forgotten
+//	rates        zset    buckets of the rate limits by when each is full again, in microseconds
+//	outbox       zset    matches not yet known to be in the work queue, by claim time
+//	feed, seq    stream and counter: every change of the waiting set, see Follow
+//	feedname     string  tells a feed from one that was begun anew
+//	configs, revisions, revision, confignames    hashes and a counter
+//	functions    hash
+//	bf:<backfill> hash   b body, v version, c created
+//	backfills    zset    backfill tickets by when their server last spoke
+//	lease        hash    owner, epoch and expiry of the project's director
+//
+// Times are Unix milliseconds. Errors are *fault.Error: NotFound, Conflict,
+// Invalid or Limited as each method says, and Unavailable when Redis does not answer.
+package state

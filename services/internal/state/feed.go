@@ -1,0 +1,207 @@
+package state
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/redis/go-redis/v9"
+)
+
+// Change is one change of a project's waiting tickets.
+type Change struct {
+	Ticket string
+	// Body is the marshalled pb.Ticket of a ticket that waits from now on; "" for one that no longer does.
+	Body string
+}
+
+// Sink takes in what Follow reads. Its methods are called from one goroutine.
+type Sink interface {
+	// Reset says that what was taken in before is void.
+	Reset()
+	// Apply takes in changes, in order. position is the feed position reached with
+	// them; 0 while a snapshot is still incomplete. The call that completes a snapshot, and only that, has no changes.
+	Apply(changes []Change, position uint64)
+}
+
+// How the feed is read: entries a call, the longest wait of one call, the pause
+// after an error, tickets of a snapshot a round trip.
+const (
+	feedCount    = 1000
+	feedBlock    = time.Second
+	feedPause    = 200 * time.Millisecond
+	snapshotStep = 1000
+)
+
+var errGap = errors.New("the feed has been trimmed beyond this reader, or replaced")
+
+// Follow gives the sink a snapshot of a project's waiting tickets and then every
+// change, as it is made, until ctx ends. After any error, and when it fell behind what the feed keeps, it
+// starts again from a snapshot.
+func (s *Store) Follow(ctx context.Context, project string, sink Sink) {
+	for ctx.Err() == nil {
+		err := s.follow(ctx, project, sink)
+		if ctx.Err() != nil {
+			return
+		}
+		s.log.WarnContext(ctx, "reading the feed again from a snapshot", "project", project, "error", err)
+		select {
+		case <-ctx.Done():
+		case <-time.After(feedPause):
+		}
+	}
+}
+
+func (s *Store) follow(ctx context.Context, project string, sink Sink) error {
+	k := keysOf(project)
+	// The name of this feed: one that is begun anew has another, whatever its positions are.
+	if err := s.feeds.SetNX(ctx, k.feedName(), uuid.NewString(), 0).Err(); err != nil {
+		return err
+	}
+	// Changes made while the snapshot is read are applied once more after it, which
+	// does no harm: the last change of a ticket wins.
+	name, position, err := s.where(ctx, k)
+	if err != nil {
+		return err
+	}
+	checked := time.Now()
+	sink.Reset()
+	if err := s.snapshot(ctx, k, sink); err != nil {
+		return err
+	}
+	sink.Apply(nil, position)
+	var changes []Change
+	for {
+		reply, err := s.feeds.Do(ctx, "XREAD", "COUNT", feedCount, "BLOCK", feedBlock.Milliseconds(),
+			"STREAMS", k.feed(), strconv.FormatUint(position, 10)+"-0").Result()
+		idle := errors.Is(err, redis.Nil)
+		if err != nil && !idle {
+			return err
+		}
+		if idle || time.Since(checked) > feedBlock {
+			if err := s.still(ctx, k, name, position); err != nil {
+				return err
+			}
+			checked = time.Now()
+		}
+		if idle {
+			continue
+		}
+		if changes, position, err = read(reply, changes[:0], position); err != nil {
+			return err
+		}
+		sink.Apply(changes, position)
+	}
+}
+
+// still checks that the feed is the one that the reader began with, and has not been put
+// back behind it, as by a Redis that came back empty or was replaced by a copy that lagged.
+func (s *Store) still(ctx context.Context, k keys, name string, position uint64) error {
+	named, now, err := s.where(ctx, k)
+	if err == nil && (named != name || now < position) {
+		return errGap
+	}
+	return err
+}
+
+// where is the feed's name and its position now.
+func (s *Store) where(ctx context.Context, k keys) (name string, position uint64, err error) {
+	values, err := s.feeds.MGet(ctx, k.feedName(), k.seq()).Result()
+	if err != nil {
+		return "", 0, err
+	}
+	name, _ = values[0].(string)
+	if text, ok := values[1].(string); ok {
+		position, err = strconv.ParseUint(text, 10, 64)
+	}
+	return name, position, err
+}
+
+// Position is the feed's position now. It goes back only when Redis lost what it had.
+func (s *Store) Position(ctx context.Context, project string) (uint64, error) {
+	_, n, err := s.where(ctx, keysOf(project))
+	return n, unavailable(err)
+}
+
+func (s *Store) snapshot(ctx context.Context, k keys, sink Sink) error {
+	var cursor uint64
+	for {
+		pairs, next, err := s.feeds.ZScan(ctx, k.waiting(), cursor, "", snapshotStep).Result()
+		if err != nil {
+			return err
+		}
+		rows := make([]*redis.SliceCmd, len(pairs)/2)
+		_, err = s.feeds.Pipelined(ctx, func(p redis.Pipeliner) error {
+			for i := range rows {
+				rows[i] = p.HMGet(ctx, k.ticket(pairs[2*i]), "s", "b")
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		changes := make([]Change, 0, len(rows))
+		for i, row := range rows {
+			if body, ok := row.Val()[1].(string); ok && row.Val()[0] == "w" {
+				changes = append(changes, Change{Ticket: pairs[2*i], Body: body})
+			}
+		}
+		sink.Apply(changes, 0)
+		if cursor = next; cursor == 0 {
+			return nil
+		}
+	}
+}
+
+// read takes the changes out of a reply of XREAD: [[stream, [[id, [name, value, …]], …]]].
+// The reply is read raw because the client's own type loses the fields' order.
+func read(reply any, changes []Change, position uint64) ([]Change, uint64, error) {
+	streams, ok := reply.([]any)
+	if !ok || len(streams) != 1 {
+		return nil, 0, fmt.Errorf("state: unexpected reply of XREAD: %T", reply)
+	}
+	stream, err := listOf(streams[0], 2)
+	if err != nil {
+		return nil, 0, err
+	}
+	entries, err := listOf(stream[1], 0)
+	if err != nil {
+		return nil, 0, err
+	}
+	for _, e := range entries {
+		entry, err := listOf(e, 2)
+		if err != nil {
+			return nil, 0, err
+		}
+		id, _ := entry[0].(string)
+		number, _, _ := strings.Cut(id, "-")
+		at, err := strconv.ParseUint(number, 10, 64)
+		if err != nil {
+			return nil, 0, corrupt("feed", err)
+		}
+		// Positions have no holes: a hole is what was trimmed before it was read.
+		if at != position+1 {
+			return nil, 0, errGap
+		}
+		position = at
+		fields, err := listOf(entry[1], 0)
+		if err != nil {
+			return nil, 0, err
+		}
+		for i := 0; i+1 < len(fields); i += 2 {
+			name, _ := fields[i].(string)
+			body, _ := fields[i+1].(string)
+			switch {
+			case strings.HasPrefix(name, "+") && body != "":
+				changes = append(changes, Change{Ticket: name[1:], Body: body})
+			case strings.HasPrefix(name, "-"):
+				changes = append(changes, Change{Ticket: name[1:]})
+			}
+		}
+	}
+	return changes, position, nil
+}

@@ -1,0 +1,98 @@
+package state_test
+
+import (
+	"fmt"
+	"testing"
+
+	"matchmaker.dev/services/internal/state"
+)
+
+func TestFeedFollowsEveryChange(t *testing.T) {
+	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
+		s := open(state.Options{})
+		revision, terms := setUp(t, s)
+		create(t, s, "a", "b") // before the reader comes: the snapshot has them
+		m := follow(t, s)
+		m.sees(t, "a", "b")
+		create(t, s, "c", "d")
+		m.sees(t, "a", "b", "c", "d")
+		mustClaim(t, s, terms, claim(revision, "m1", "a", "b"), direct(revision, "m2", "x", "c", "d"))
+		m.sees(t)
+		if _, _, err := s.Release(t.Context(), project, terms.Deadline, 10); err != nil {
+			t.Fatal(err)
+		}
+		m.sees(t, "a", "b")
+		if _, err := s.DeleteTicket(t.Context(), project, "a", ""); err != nil {
+			t.Fatal(err)
+		}
+		m.sees(t, "b")
+		if m.resets != 1 {
+			t.Errorf("the reader started %d times", m.resets)
+		}
+	})
+}
+
+func TestReaderThatFellBehindStartsAgain(t *testing.T) {
+	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
+		s := open(state.Options{Feed: 1})
+		m := &slow{mirror: newMirror(), gate: make(chan struct{})}
+		followInto(t, s, m)
+		<-m.changed // the empty snapshot
+		var ids []string
+		for i := range 300 { // more than the server keeps: it trims whole nodes of a hundred
+			ids = append(ids, fmt.Sprint("t", i))
+			create(t, s, ids[i])
+		}
+		if _, err := s.DeleteTicket(t.Context(), project, "t0", ""); err != nil {
+			t.Fatal(err)
+		}
+		close(m.gate)
+		m.sees(t, ids[1:]...)
+		if m.resets < 2 {
+			t.Error("the reader never noticed that it fell behind")
+		}
+	})
+}
+
+func TestFeedThatWasPutBackIsNoticed(t *testing.T) {
+	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
+		s := open(state.Options{})
+		m := follow(t, s)
+		create(t, s, "a", "b", "c")
+		m.sees(t, "a", "b", "c")
+		if err := s.Flush(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		m.sees(t) // the reader finds out by itself
+		create(t, s, "d")
+		m.sees(t, "d")
+	})
+}
+
+func TestFeedThatWasBegunAnewAndCameAsFarIsNoticed(t *testing.T) {
+	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
+		s := open(state.Options{})
+		m := follow(t, s)
+		create(t, s, "a", "b")
+		m.sees(t, "a", "b")
+		// Nothing tells the reader that these are other entries than those it has read.
+		if err := s.Flush(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		create(t, s, "c", "d", "e")
+		m.sees(t, "c", "d", "e")
+	})
+}
+
+// slow is a mirror that takes in changes only once its gate is open; the snapshot goes through.
+type slow struct {
+	*mirror
+	gate chan struct{}
+}
+
+func (s *slow) Apply(changes []state.Change, position uint64) {
+	if len(changes) > 0 {
+		<-s.gate
+	}
+	s.mirror.Apply(changes, position)
+}

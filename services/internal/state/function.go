@@ -1,0 +1,91 @@
+package state
+
+import (
+	"context"
+	"errors"
+
+	"github.com/redis/go-redis/v9"
+	"google.golang.org/protobuf/proto"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/fault"
+)
+
+// ChangeFunction reads a function, lets change say what it becomes, and writes
+// that, again when someone else was faster. change gets nil when there is none, and returns nil to
+// delete it. Invalid when the project already has as many functions as it may.
+func (s *Store) ChangeFunction(ctx context.Context, project, name string, change func(*pb.Function) (*pb.Function, error)) error {
+	if err := s.redis.SAdd(ctx, projects, project).Err(); err != nil {
+		return unavailable(err)
+	}
+	key := keysOf(project).functions()
+	for {
+		current, err := s.redis.HGet(ctx, key, name).Result()
+		if err != nil && !errors.Is(err, redis.Nil) {
+			return unavailable(err)
+		}
+		var f *pb.Function
+		if current != "" {
+			f = new(pb.Function)
+			if err := proto.Unmarshal([]byte(current), f); err != nil {
+				return corrupt("function", err)
+			}
+		}
+		if f, err = change(f); err != nil {
+			return err
+		}
+		var next []byte
+		if f != nil {
+			if next, err = proto.Marshal(f); err != nil {
+				return corrupt("function", err)
+			}
+		}
+		verdict, err := s.run(ctx, functionPutScript, []string{key}, name, current, next, s.functions)
+		if err != nil {
+			return err
+		}
+		switch verdict {
+		case "ok":
+			return nil
+		case "full":
+			return fault.New(fault.Invalid, "the project has %d match functions, the most it may have: delete one first", s.functions)
+		}
+	}
+}
+
+// Function reads a function; NotFound when there is none.
+func (s *Store) Function(ctx context.Context, project, name string) (*pb.Function, error) {
+	body, err := s.redis.HGet(ctx, keysOf(project).functions(), name).Result()
+	if errors.Is(err, redis.Nil) {
+		return nil, fault.New(fault.NotFound, "function %q was not found", name)
+	}
+	if err != nil {
+		return nil, unavailable(err)
+	}
+	return parseFunction(body)
+}
+
+// Functions reads all functions of a project, by name.
+func (s *Store) Functions(ctx context.Context, project string) (map[string]*pb.Function, error) {
+	bodies, err := s.redis.HGetAll(ctx, keysOf(project).functions()).Result()
+	if err != nil {
+		return nil, unavailable(err)
+	}
+	functions := make(map[string]*pb.Function, len(bodies))
+	for name, body := range bodies {
+		f, err := parseFunction(body)
+		if err != nil {
+			return nil, err
+		}
+		functions[name] = f
+	}
+	return functions, nil
+}
+
+func parseFunction(body string) (*pb.Function, error) {
+	f := new(pb.Function)
+	if err := proto.Unmarshal([]byte(body), f); err != nil {
+		return nil, corrupt("function", err)
+	}
+	return f, nil
+}

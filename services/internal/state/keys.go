@@ -1,0 +1,31 @@
+package state
+
+// projects is the set of projects that ever stored a config or a function. It
+// is the one key outside a project's slot, so it is written before the
+// project's own keys: a name too many does no harm.
+const projects = "mm:projects"
+
+// keys builds the keys of one project.
+type keys string
+
+func keysOf(project string) keys { return keys("mm:{" + project + "}:") }
+
+func (k keys) ticket(id string) string   { return string(k) + "t:" + id }
+func (k keys) backfill(id string) string { return string(k) + "bf:" + id }
+func (k keys) match(id string) string    { return string(k) + "m:" + id }
+func (k keys) waiting() string           { return string(k) + "waiting" }
+func (k keys) resolved() string          { return string(k) + "resolved" }
+func (k keys) claims() string            { return string(k) + "claims" }
+func (k keys) ended() string             { return string(k) + "ended" }
+func (k keys) backfills() string         { return string(k) + "backfills" }
+func (k keys) feedName() string          { return string(k) + "feedname" }
+func (k keys) rates() string             { return string(k) + "rates" }
+func (k keys) outbox() string            { return string(k) + "outbox" }
+func (k keys) feed() string              { return string(k) + "feed" }
+func (k keys) seq() string               { return string(k) + "seq" }
+func (k keys) configs() string           { return string(k) + "configs" }
+func (k keys) revisions() string         { return string(k) + "revisions" }
+func (k keys) revision() string          { return string(k) + "revision" }
+func (k keys) configNames() string       { return string(k) + "confignames" }
+func (k keys) functions() string         { return string(k) + "functions" }
+func (k keys) lease() string             { return string(k) + "lease" }

@@ -1,0 +1,287 @@
+package state
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"google.golang.org/protobuf/proto"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/fault"
+)
+
+// claimTickets is how many tickets one claim script handles at the most, unless
+// a single match has more: a script of this size holds Redis for about 2 ms.
+const claimTickets = 512
+
+// ErrStale is the answer to a director whose lease has passed to another.
+var ErrStale = errors.New("state: the lease has passed to another director")
+
+// Claim asks for one match's tickets, all or nothing.
+type Claim struct {
+	Match *pb.Match
+	// Tickets are the match's tickets.
+	Tickets []string
+	// Assignments is nil where a server is to be allocated; otherwise it holds the
+	// result of each ticket, which is written at once.
+	Assignments []*pb.Assignment
+	// Refused is set by Store.Claim: "" when the match was claimed, "config" when its config was changed or
+	// deleted, else the id of a ticket that does not wait any more.
+	Refused string
+}
+
+// Terms are what a batch of claims is made under.
+type Terms struct {
+	Epoch uint64
+	Now   time.Time
+	// Deadline is when claimed tickets wait again unless the allocation began.
+	Deadline time.Time
+	// Expiry is how long results that are written at once stay readable.
+	Expiry time.Time
+}
+
+// Claim claims the matches in order and sets each one's Refused. It returns the feed's position
+// after the last change. ErrStale when the lease has passed on: the rest was not claimed.
+func (s *Store) Claim(ctx context.Context, project string, terms Terms, claims []*Claim) (position uint64, err error) {
+	var calls []call
+	var batches [][]*Claim
+	for len(claims) > 0 {
+		n, tickets := 0, 0
+		for n < len(claims) && (n == 0 || tickets+len(claims[n].Tickets) <= claimTickets) {
+			tickets += len(claims[n].Tickets)
+			n++
+		}
+		c, err := s.claimCall(project, terms, claims[:n])
+		if err != nil {
+			return 0, err
+		}
+		calls, batches = append(calls, c), append(batches, claims[:n])
+		claims = claims[n:]
+	}
+	if len(calls) == 0 {
+		return 0, nil
+	}
+	replies, err := s.runAll(ctx, claimScript, calls)
+	for i, reply := range replies {
+		if reply == nil {
+			break
+		}
+		r, err := listOf(reply, 1+len(batches[i]))
+		if err != nil {
+			return position, err
+		}
+		at, err := positionOf(r[0])
+		if err != nil {
+			return position, err
+		}
+		position = max(position, at)
+		for j, c := range batches[i] {
+			if verdict, _ := r[1+j].(string); verdict != "ok" {
+				c.Refused = verdict
+			}
+		}
+	}
+	if err != nil && strings.Contains(err.Error(), "STALE ") {
+		return position, ErrStale
+	}
+	return position, err
+}
+
+func (s *Store) claimCall(project string, terms Terms, claims []*Claim) (call, error) {
+	k := keysOf(project)
+	c := call{
+		keys: []string{k.seq(), k.feed(), k.waiting(), k.claims(), k.outbox(), k.resolved(), k.lease(), k.revisions()},
+		args: []any{s.feed, terms.Epoch, millis(terms.Now), millis(terms.Deadline), millis(terms.Expiry), len(claims)},
+	}
+	for _, claim := range claims {
+		var body []byte
+		if claim.Assignments == nil {
+			var err error
+			if body, err = proto.Marshal(claim.Match); err != nil {
+				return call{}, corrupt("match", err)
+			}
+		}
+		m := claim.Match
+		c.keys = append(c.keys, k.match(m.GetId()))
+		c.args = append(c.args, m.GetId(), m.GetConfig(), m.GetRevision(), len(claim.Tickets), body)
+		for i, id := range claim.Tickets {
+			var assignment []byte
+			if claim.Assignments != nil {
+				var err error
+				if assignment, err = proto.Marshal(claim.Assignments[i]); err != nil {
+					return call{}, corrupt("assignment", err)
+				}
+			}
+			c.keys = append(c.keys, k.ticket(id))
+			c.args = append(c.args, id, assignment)
+		}
+	}
+	return c, nil
+}
+
+// ended is how long a released match is remembered: longer than all allocators
+// may be away, since the one that has it in hand may have to give a server back.
+const ended = 24 * time.Hour
+
+// Match reads a match that was claimed; NotFound when it was assigned, or ended long ago.
+func (s *Store) Match(ctx context.Context, project, id string) (*pb.Match, error) {
+	body, err := s.redis.HGet(ctx, keysOf(project).match(id), "b").Result()
+	if errors.Is(err, redis.Nil) {
+		return nil, fault.New(fault.NotFound, "match %q was not found", id)
+	}
+	if err != nil {
+		return nil, unavailable(err)
+	}
+	m := new(pb.Match)
+	if err := proto.Unmarshal([]byte(body), m); err != nil {
+		return nil, corrupt("match", err)
+	}
+	return m, nil
+}
+
+// Verdict is the answer of Begin and of Assign: how the match stands.
+type Verdict string
+
+// The verdicts.
+const (
+	// Go on: Begin says so also when it is asked again.
+	Go Verdict = "ok"
+	// Done: the match was assigned before.
+	Done Verdict = "done"
+	// Released: the tickets wait again, a server that was allocated must be given back.
+	Released Verdict = "released"
+	// Gone: the match ended so long ago that nobody knows how.
+	Gone Verdict = "gone"
+	// Dropped: a ticket had left, the others wait again.
+	Dropped Verdict = "dropped"
+)
+
+// Begin marks the moment from which a match is no longer dropped when a ticket leaves.
+// The position is the feed's after tickets were released, else 0.
+func (s *Store) Begin(ctx context.Context, project string, m *pb.Match, deadline time.Time) (Verdict, uint64, error) {
+	k := keysOf(project)
+	c := call{
+		keys: []string{k.seq(), k.feed(), k.waiting(), k.claims(), k.outbox(), k.match(m.GetId())},
+		args: []any{s.feed, m.GetId(), millis(deadline)},
+	}
+	c.tickets(k, TicketsOf(m.GetProposal()))
+	reply, err := s.run(ctx, beginScript, c.keys, c.args...)
+	if err != nil {
+		return "", 0, err
+	}
+	r, err := listOf(reply, 2)
+	if err != nil {
+		return "", 0, err
+	}
+	verdict, _ := r[0].(string)
+	position, err := positionOf(r[1])
+	return Verdict(verdict), position, err
+}
+
+// Assign writes the results of a match and ends it. assigned are the tickets that
+// were still there. Any verdict but Go means that the match had ended before, and nothing was written.
+func (s *Store) Assign(ctx context.Context, project, match string, expiry time.Time, results map[string]*pb.Assignment) (verdict Verdict, assigned []string, err error) {
+	k := keysOf(project)
+	c := call{
+		keys: []string{k.claims(), k.outbox(), k.resolved(), k.ended(), k.match(match)},
+		args: []any{match, millis(expiry)},
+	}
+	ids := make([]string, 0, len(results))
+	for id, result := range results {
+		body, err := proto.Marshal(result)
+		if err != nil {
+			return "", nil, corrupt("assignment", err)
+		}
+		ids = append(ids, id)
+		c.keys = append(c.keys, k.ticket(id))
+		c.args = append(c.args, id, body)
+	}
+	reply, err := s.run(ctx, assignScript, c.keys, c.args...)
+	if err != nil {
+		return "", nil, err
+	}
+	r, err := listOf(reply, 1)
+	if err != nil {
+		return "", nil, err
+	}
+	text, _ := r[0].(string)
+	if verdict = Verdict(text); verdict != Go {
+		return verdict, nil, nil
+	}
+	for i, id := range ids {
+		if 1+i < len(r) && r[1+i] == int64(1) {
+			assigned = append(assigned, id)
+		}
+	}
+	return Go, assigned, nil
+}
+
+// Release makes the tickets of up to limit matches whose claim deadline has passed wait
+// again, at their old age. It returns the matches and the feed's position after it, 0 when there were none.
+func (s *Store) Release(ctx context.Context, project string, now time.Time, limit int) (released []string, position uint64, err error) {
+	k := keysOf(project)
+	due, err := s.due(ctx, k.claims(), millis(now), limit)
+	if err != nil {
+		return nil, 0, err
+	}
+	for _, id := range due {
+		m, err := s.Match(ctx, project, id)
+		if fault.KindOf(err) == fault.NotFound {
+			continue // it was assigned meanwhile
+		}
+		if err != nil {
+			return released, position, err
+		}
+		c := call{
+			keys: []string{k.seq(), k.feed(), k.waiting(), k.claims(), k.outbox(), k.match(id), k.ended()},
+			args: []any{s.feed, id, millis(now), millis(now.Add(ended))},
+		}
+		c.tickets(k, TicketsOf(m.GetProposal()))
+		reply, err := s.run(ctx, releaseScript, c.keys, c.args...)
+		if err != nil {
+			return released, position, err
+		}
+		at, err := positionOf(reply)
+		if err != nil {
+			return released, position, err
+		}
+		if at > 0 {
+			released, position = append(released, id), at
+		}
+	}
+	return released, position, nil
+}
+
+// tickets adds the keys and the ids of tickets.
+func (c *call) tickets(k keys, ids []string) {
+	for _, id := range ids {
+		c.keys = append(c.keys, k.ticket(id))
+		c.args = append(c.args, id)
+	}
+}
+
+// Outbox lists up to limit matches that were claimed before and are not known to be in the work queue.
+func (s *Store) Outbox(ctx context.Context, project string, before time.Time, limit int) ([]string, error) {
+	return s.due(ctx, keysOf(project).outbox(), millis(before), limit)
+}
+
+// Sent takes matches out of the outbox: the work queue has them.
+func (s *Store) Sent(ctx context.Context, project string, matches []string) error {
+	members := make([]any, len(matches))
+	for i, id := range matches {
+		members[i] = id
+	}
+	return unavailable(s.redis.ZRem(ctx, keysOf(project).outbox(), members...).Err())
+}
+
+// TicketsOf lists the tickets of a proposal, team by team.
+func TicketsOf(p *pb.Proposal) []string {
+	var ids []string
+	for _, team := range p.GetTeams() {
+		ids = append(ids, team.GetTickets()...)
+	}
+	return ids
+}

@@ -1,0 +1,60 @@
+package state
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"matchmaker.dev/services/internal/fault"
+)
+
+// Rate is how often something may be done: a bucket of Burst that gains
+// PerSecond. The zero Rate does not limit.
+type Rate struct {
+	PerSecond float64
+	Burst     int
+}
+
+// Check is an error when a rate makes no sense.
+func (r Rate) Check() error {
+	if r.PerSecond < 0 || r.PerSecond > 1e6 || r.Burst < 0 || (r.PerSecond > 0 && r.Burst == 0) {
+		return fmt.Errorf("a rate of %v a second with a burst of %d makes no sense: the rate must be 0 (no limit) to 1,000,000, the burst 1 or more", r.PerSecond, r.Burst)
+	}
+	return nil
+}
+
+// bucket is a rate as scripts take it: microseconds for one, and for a whole burst.
+func (r Rate) bucket() (interval, burst int64) {
+	if r.PerSecond <= 0 {
+		return 0, 0
+	}
+	interval = max(1, int64(1e6/r.PerSecond))
+	return interval, interval * int64(r.Burst)
+}
+
+// limited is the error of a bucket that is empty.
+func (r Rate) limited(name string, after time.Duration, format string, args ...any) error {
+	e := fault.New(fault.Limited, format, args...)
+	e.RetryAfter = after
+	if r.PerSecond > 0 {
+		e.Quota = &fault.Quota{Name: name, Amount: r.Burst, Window: time.Duration(float64(r.Burst) / r.PerSecond * float64(time.Second))}
+	}
+	return e
+}
+
+// Allow takes one out of a project's bucket of a name; Limited when it is empty. All replicas share the bucket.
+func (s *Store) Allow(ctx context.Context, project, name string, rate Rate, now time.Time) error {
+	interval, burst := rate.bucket()
+	if interval == 0 {
+		return nil
+	}
+	reply, err := s.run(ctx, allowScript, []string{keysOf(project).rates()}, name, now.UnixMicro(), interval, burst)
+	if err != nil {
+		return err
+	}
+	after, err := positionOf(reply)
+	if err != nil || after == 0 {
+		return err
+	}
+	return rate.limited(name, time.Duration(after)*time.Microsecond, "too many requests of this kind in this project: %v a second are allowed", rate.PerSecond)
+}

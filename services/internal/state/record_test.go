@@ -1,0 +1,183 @@
+package state_test
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"google.golang.org/protobuf/testing/protocmp"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/fault"
+	"matchmaker.dev/services/internal/state"
+)
+
+func TestConfigIsReadAsItWasPut(t *testing.T) {
+	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
+		s := open(state.Options{})
+		least := 1.5
+		want := &pb.Config{
+			Id: "Ranked", Name: "n", Function: "duel", Settings: []byte(`{"a":1}`), PoolsSet: true,
+			Pools:   map[string]*pb.Pool{"p": {Filters: []*pb.Filter{{Attribute: "skill", Min: &least}}}},
+			Hosting: &pb.Hosting{Profile: "p", Secret: "s"},
+		}
+		revision, created, err := s.PutConfig(t.Context(), project, want, state.None)
+		if err != nil || !created {
+			t.Fatal(created, err)
+		}
+		want.Revision = revision
+		got, err := s.Config(t.Context(), project, "Ranked")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, got, protocmp.Transform()); diff != "" {
+			t.Error(diff)
+		}
+		all, err := s.Configs(t.Context(), project)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(map[string]*pb.Config{"Ranked": want}, all, protocmp.Transform()); diff != "" {
+			t.Error(diff)
+		}
+		if projects, err := s.Projects(t.Context()); err != nil || len(projects) != 1 || projects[0] != project {
+			t.Error(projects, err)
+		}
+		_, err = s.Config(t.Context(), project, "ranked")
+		kindOf(t, err, fault.NotFound)
+	})
+}
+
+func TestConfigIsPutOnlyOverWhatWasExpected(t *testing.T) {
+	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
+		s := open(state.Options{})
+		put := func(id string, expected int64) (int64, bool, error) {
+			return s.PutConfig(t.Context(), project, &pb.Config{Id: id}, expected)
+		}
+		first, _, err := put("a", state.Any)
+		if err != nil {
+			t.Fatal(err)
+		}
+		second, created, err := put("a", first)
+		if err != nil || created || second <= first {
+			t.Fatal(second, created, err)
+		}
+		for name, c := range map[string]struct {
+			id       string
+			expected int64
+		}{
+			"an older revision":          {"a", first},
+			"none, where there is one":   {"a", state.None},
+			"one, where there is none":   {"b", 1},
+			"an id of other letter case": {"A", state.Any},
+		} {
+			_, _, err := put(c.id, c.expected)
+			if fault.KindOf(err) != fault.Conflict {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		other, _, err := put("b", state.None)
+		if err != nil || other <= second {
+			t.Errorf("revision %d of another config after %d, %v", other, second, err)
+		}
+	})
+}
+
+func TestFunctionsUpToTheLimit(t *testing.T) {
+	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
+		s := open(state.Options{Functions: 2})
+		put := func(name, md5 string) error {
+			return s.ChangeFunction(t.Context(), project, name, func(*pb.Function) (*pb.Function, error) {
+				return &pb.Function{Name: name, Md5: md5}, nil
+			})
+		}
+		for _, name := range []string{"a", "b"} {
+			if err := put(name, "1"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		kindOf(t, put("c", "1"), fault.Invalid)
+		if err := put("b", "2"); err != nil {
+			t.Error("an update at the limit:", err)
+		}
+		if err := s.ChangeFunction(t.Context(), project, "a", func(f *pb.Function) (*pb.Function, error) {
+			if f.GetMd5() != "1" {
+				t.Errorf("read %v", f)
+			}
+			return nil, nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+		if err := put("c", "3"); err != nil {
+			t.Error("after another was deleted:", err)
+		}
+		all, err := s.Functions(t.Context(), project)
+		if err != nil || len(all) != 2 || all["b"].GetMd5() != "2" || all["c"].GetMd5() != "3" {
+			t.Error(all, err)
+		}
+		_, err = s.Function(t.Context(), project, "a")
+		kindOf(t, err, fault.NotFound)
+		refused := errors.New("no")
+		if err := s.ChangeFunction(t.Context(), project, "b", func(*pb.Function) (*pb.Function, error) { return nil, refused }); !errors.Is(err, refused) {
+			t.Error("a change that was given up:", err)
+		}
+	})
+}
+
+func TestChangesOfAFunctionAtTheSameTimeAllCount(t *testing.T) {
+	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
+		s := open(state.Options{})
+		const changes = 20
+		var all sync.WaitGroup
+		for range changes {
+			all.Go(func() {
+				err := s.ChangeFunction(t.Context(), project, "f", func(f *pb.Function) (*pb.Function, error) {
+					return &pb.Function{Name: "f", Generation: f.GetGeneration() + 1}, nil
+				})
+				if err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		all.Wait()
+		if f, err := s.Function(t.Context(), project, "f"); err != nil || f.GetGeneration() != changes {
+			t.Errorf("%d changes gave generation %d, %v", changes, f.GetGeneration(), err)
+		}
+	})
+}
+
+func TestBackfillTicketCountsTheChangesOfItsServer(t *testing.T) {
+	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
+		s := open(state.Options{})
+		b := &pb.Backfill{Id: "b", Created: 7, Connection: "1.2.3.4:5", AttributeNames: []string{"free"}, AttributeValues: []float64{3}}
+		if err := s.CreateBackfill(t.Context(), project, b, epoch0); err != nil || b.GetVersion() != 1 {
+			t.Fatal(b, err)
+		}
+		for version := int64(2); version < 4; version++ {
+			changed := &pb.Backfill{Id: "b", Connection: fmt.Sprint("server", version)}
+			if err := s.ReplaceBackfill(t.Context(), project, changed, epoch0.Add(time.Second)); err != nil {
+				t.Fatal(err)
+			}
+			want := &pb.Backfill{Id: "b", Created: 7, Version: version, Connection: changed.GetConnection()}
+			got, err := s.TouchBackfill(t.Context(), project, "b", epoch0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(want, got, protocmp.Transform()); diff != "" {
+				t.Error(diff)
+			}
+		}
+		if there, err := s.DeleteBackfill(t.Context(), project, "b"); err != nil || !there {
+			t.Error(there, err)
+		}
+		if there, err := s.DeleteBackfill(t.Context(), project, "b"); err != nil || there {
+			t.Error("deleted twice:", there, err)
+		}
+		kindOf(t, s.ReplaceBackfill(t.Context(), project, b, epoch0), fault.NotFound)
+		_, err := s.TouchBackfill(t.Context(), project, "b", epoch0)
+		kindOf(t, err, fault.NotFound)
+	})
+}

@@ -1,0 +1,134 @@
+package state
+
+import (
+	"context"
+	_ "embed"
+	"strings"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// prelude comes before every script that changes the waiting set.
+//
+//go:embed script/prelude.lua
+var prelude string
+
+// rates comes before every script that limits rates.
+//
+//go:embed script/rate.lua
+var rates string
+
+//go:embed script/allow.lua
+var allowSource string
+
+//go:embed script/create.lua
+var createSource string
+
+//go:embed script/delete.lua
+var deleteSource string
+
+//go:embed script/claim.lua
+var claimSource string
+
+//go:embed script/begin.lua
+var beginSource string
+
+//go:embed script/assign.lua
+var assignSource string
+
+//go:embed script/release.lua
+var releaseSource string
+
+//go:embed script/expire.lua
+var expireSource string
+
+//go:embed script/lease.lua
+var leaseSource string
+
+//go:embed script/config_put.lua
+var configPutSource string
+
+//go:embed script/config_delete.lua
+var configDeleteSource string
+
+//go:embed script/function_put.lua
+var functionPutSource string
+
+//go:embed script/backfill_put.lua
+var backfillPutSource string
+
+//go:embed script/backfill_touch.lua
+var backfillTouchSource string
+
+//go:embed script/backfill_delete.lua
+var backfillDeleteSource string
+
+var (
+	createScript         = redis.NewScript(prelude + rates + createSource)
+	allowScript          = redis.NewScript(rates + allowSource)
+	deleteScript         = redis.NewScript(prelude + deleteSource)
+	claimScript          = redis.NewScript(prelude + claimSource)
+	beginScript          = redis.NewScript(prelude + beginSource)
+	assignScript         = redis.NewScript(assignSource)
+	releaseScript        = redis.NewScript(prelude + releaseSource)
+	expireScript         = redis.NewScript(prelude + expireSource)
+	leaseScript          = redis.NewScript(leaseSource)
+	configPutScript      = redis.NewScript(configPutSource)
+	configDeleteScript   = redis.NewScript(configDeleteSource)
+	backfillPutScript    = redis.NewScript(backfillPutSource)
+	backfillTouchScript  = redis.NewScript(backfillTouchSource)
+	backfillDeleteScript = redis.NewScript(backfillDeleteSource)
+	functionPutScript    = redis.NewScript(functionPutSource)
+)
+
+// run runs a script by its hash, and by its text where Redis does not know it yet.
+func (s *Store) run(ctx context.Context, script *redis.Script, keys []string, args ...any) (any, error) {
+	reply, err := script.Run(ctx, s.redis, keys, args...).Result()
+	return reply, unavailable(err)
+}
+
+// call is one script call of a pipeline.
+type call struct {
+	keys []string
+	args []any
+}
+
+// runAll runs one script for every call, in one round trip, in order.
+func (s *Store) runAll(ctx context.Context, script *redis.Script, calls []call) ([]any, error) {
+	if len(calls) == 1 {
+		reply, err := s.run(ctx, script, calls[0].keys, calls[0].args...)
+		return []any{reply}, err
+	}
+	if err := s.known(ctx, script); err != nil {
+		return nil, err
+	}
+	cmds := make([]*redis.Cmd, len(calls))
+	// Each command has its own error, which is read below.
+	_, _ = s.redis.Pipelined(ctx, func(p redis.Pipeliner) error {
+		for i, c := range calls {
+			cmds[i] = script.EvalSha(ctx, p, c.keys, c.args...)
+		}
+		return nil
+	})
+	replies := make([]any, len(calls))
+	for i, cmd := range cmds {
+		reply, err := cmd.Result()
+		if err != nil && strings.HasPrefix(err.Error(), "NOSCRIPT") {
+			reply, err = script.Run(ctx, s.redis, calls[i].keys, calls[i].args...).Result()
+		}
+		if err != nil {
+			return replies[:i], unavailable(err)
+		}
+		replies[i] = reply
+	}
+	return replies, nil
+}
+
+// known loads a script into Redis unless it is there.
+func (s *Store) known(ctx context.Context, script *redis.Script) error {
+	there, err := script.Exists(ctx, s.redis).Result()
+	if err != nil || (len(there) == 1 && there[0]) {
+		return unavailable(err)
+	}
+	return unavailable(script.Load(ctx, s.redis).Err())
+}

@@ -1,0 +1,677 @@
+package state_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/testing/protocmp"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/embedded"
+	"matchmaker.dev/services/internal/fault"
+	"matchmaker.dev/services/internal/state"
+)
+
+const project = "demo"
+
+// epoch0 is the start of time in these tests.
+var epoch0 = time.UnixMilli(1_700_000_000_000)
+
+func start() time.Time { return epoch0 }
+
+// suite runs a test against a real Redis server and against the embedded one.
+func suite(t *testing.T, test func(t *testing.T, open func(state.Options) *state.Store)) {
+	t.Helper()
+	t.Run("redis", func(t *testing.T) {
+		t.Parallel()
+		server, err := embedded.StartRedis(t.Context(), embedded.RedisOptions{Dir: t.TempDir(), AOF: true, Log: slog.New(slog.DiscardHandler)})
+		if err != nil || !server.Persistent() {
+			t.Fatalf("a redis-server or valkey-server is needed: install one (%v)", err)
+		}
+		t.Cleanup(func() { _ = server.Close() })
+		test(t, opener(t, server.URL()))
+	})
+	t.Run("memory", func(t *testing.T) {
+		t.Parallel()
+		server, err := embedded.StartMemory(0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = server.Close() })
+		test(t, opener(t, server.URL()))
+	})
+}
+
+func opener(t *testing.T, url string) func(state.Options) *state.Store {
+	return func(o state.Options) *state.Store {
+		t.Helper()
+		o.URL, o.Log = url, slog.New(slog.DiscardHandler)
+		s, err := state.Open(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = s.Close() })
+		return s
+	}
+}
+
+// ticket is a ticket created n seconds after the start of time.
+func ticket(id string, n int) *pb.Ticket {
+	return &pb.Ticket{
+		Id: id, Owner: "owner-of-" + id, Created: epoch0.Add(time.Duration(n) * time.Second).UnixMilli(),
+		AttributeNames: []string{"skill"}, AttributeValues: []float64{float64(n)},
+		Properties: map[string][]byte{"blob": {0, 255, '\r', '\n'}},
+	}
+}
+
+func create(t *testing.T, s *state.Store, ids ...string) {
+	t.Helper()
+	c := s.Creator(start, nil)
+	for i, id := range ids {
+		if err := c.Create(t.Context(), project, ticket(id, i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// setUp stores the config "c" and takes the lease; it returns the config's revision and terms to claim under.
+func setUp(t *testing.T, s *state.Store) (revision int64, terms state.Terms) {
+	t.Helper()
+	revision, _, err := s.PutConfig(t.Context(), project, &pb.Config{Id: "c", Function: "duel"}, state.Any)
+	if err != nil {
+		t.Fatal(err)
+	}
+	epoch, err := s.Lease(t.Context(), project, "director-1", epoch0, time.Second)
+	if err != nil || epoch == 0 {
+		t.Fatalf("lease: epoch %d, %v", epoch, err)
+	}
+	return revision, state.Terms{Epoch: epoch, Now: epoch0, Deadline: epoch0.Add(10 * time.Second), Expiry: epoch0.Add(time.Minute)}
+}
+
+// claim asks for a match that needs a server.
+func claim(revision int64, match string, tickets ...string) *state.Claim {
+	return &state.Claim{
+		Match: &pb.Match{
+			Id: match, Config: "c", Revision: revision,
+			Proposal: &pb.Proposal{Teams: []*pb.Team{{Tickets: tickets[:1]}, {Tickets: tickets[1:]}}},
+			Hosting:  &pb.Hosting{Fleet: "f"},
+		},
+		Tickets: tickets,
+	}
+}
+
+// direct is a claim whose tickets are assigned at once.
+func direct(revision int64, match, connection string, tickets ...string) *state.Claim {
+	c := claim(revision, match, tickets...)
+	for range tickets {
+		c.Assignments = append(c.Assignments, &pb.Assignment{Connection: connection})
+	}
+	return c
+}
+
+func mustClaim(t *testing.T, s *state.Store, terms state.Terms, claims ...*state.Claim) {
+	t.Helper()
+	if _, err := s.Claim(t.Context(), project, terms, claims); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// mirror is a Sink that keeps what it was told.
+type mirror struct {
+	mu       sync.Mutex
+	changed  chan struct{}
+	waiting  map[string]string
+	position uint64
+	resets   int
+}
+
+func newMirror() *mirror { return &mirror{changed: make(chan struct{}, 1)} }
+
+func (m *mirror) Reset() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.waiting, m.position = map[string]string{}, 0
+	m.resets++
+}
+
+func (m *mirror) Apply(changes []state.Change, position uint64) {
+	m.mu.Lock()
+	for _, c := range changes {
+		if c.Body == "" {
+			delete(m.waiting, c.Ticket)
+		} else {
+			m.waiting[c.Ticket] = c.Body
+		}
+	}
+	m.position = position
+	m.mu.Unlock()
+	select {
+	case m.changed <- struct{}{}:
+	default:
+	}
+}
+
+// follow mirrors the project's feed until the test ends.
+func follow(t *testing.T, s *state.Store) *mirror {
+	m := newMirror()
+	followInto(t, s, m)
+	return m
+}
+
+func followInto(t *testing.T, s *state.Store, m state.Sink) {
+	ctx, stop := context.WithCancel(t.Context())
+	var done sync.WaitGroup
+	done.Go(func() { s.Follow(ctx, project, m) })
+	t.Cleanup(func() { stop(); done.Wait() })
+}
+
+// sees waits until exactly these tickets wait, in the mirror's eyes.
+func (m *mirror) sees(t *testing.T, want ...string) {
+	t.Helper()
+	deadline := time.After(30 * time.Second)
+	slices.Sort(want)
+	for {
+		m.mu.Lock()
+		got := slices.Sorted(maps.Keys(m.waiting))
+		m.mu.Unlock()
+		if slices.Equal(got, want) {
+			return
+		}
+		select {
+		case <-m.changed:
+		case <-deadline:
+			t.Fatalf("the feed's reader sees %v, want %v", got, want)
+		}
+	}
+}
+
+// body is what the mirror was told of a ticket that waits.
+func (m *mirror) body(id string) string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.waiting[id]
+}
+
+// isWaiting checks a ticket, and that it kept its age.
+func isWaiting(t *testing.T, s *state.Store, want ...string) {
+	t.Helper()
+	n, err := s.Waiting(t.Context(), project)
+	if err != nil || n != int64(len(want)) {
+		t.Fatalf("%d tickets wait (%v), want %v", n, err, want)
+	}
+	m := follow(t, s)
+	m.sees(t, want...)
+}
+
+func kindOf(t *testing.T, err error, want fault.Kind) {
+	t.Helper()
+	if err == nil || fault.KindOf(err) != want {
+		t.Fatalf("error %v of kind %v, want kind %v", err, fault.KindOf(err), want)
+	}
+}
+
+func assigned(t *testing.T, s *state.Store, id string) *pb.Assignment {
+	t.Helper()
+	got, err := s.Ticket(t.Context(), project, id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got.Assignment
+}
+
+func TestTicketIsReadAsItWasCreated(t *testing.T) {
+	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
+		s := open(state.Options{})
+		create(t, s, "a", "b")
+		got, err := s.Ticket(t.Context(), project, "b")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(ticket("b", 1), got.Body, protocmp.Transform()); diff != "" {
+			t.Error(diff)
+		}
+		if got.Assignment != nil {
+			t.Errorf("a waiting ticket has an assignment: %v", got.Assignment)
+		}
+		_, err = s.Ticket(t.Context(), "other", "b")
+		kindOf(t, err, fault.NotFound)
+	})
+}
+
+func TestManyCreatesAtOnceAreAllStored(t *testing.T) {
+	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
+		s := open(state.Options{})
+		m := follow(t, s)
+		var last uint64
+		c := s.Creator(start, func(_ context.Context, _ string, position uint64) { last = max(last, position) })
+		var all sync.WaitGroup
+		var ids []string
+		for i := range 500 {
+			id := fmt.Sprintf("t%03d", i)
+			ids = append(ids, id)
+			all.Go(func() {
+				if err := c.Create(t.Context(), project, ticket(id, i)); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		all.Wait()
+		m.sees(t, ids...)
+		if last == 0 || last > 500 {
+			t.Errorf("500 tickets took %d entries of the feed", last)
+		}
+	})
+}
+
+func TestCreateStopsAtTheLimitOfWaitingTickets(t *testing.T) {
+	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
+		s := open(state.Options{Waiting: 2})
+		create(t, s, "a", "b")
+		kindOf(t, s.Creator(start, nil).Create(t.Context(), project, ticket("c", 3)), fault.Limited)
+		if _, err := s.DeleteTicket(t.Context(), project, "a", ""); err != nil {
+			t.Fatal(err)
+		}
+		create(t, s, "d")
+		isWaiting(t, s, "b", "d")
+	})
+}
+
+func TestDeleteIsForTheOwner(t *testing.T) {
+	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
+		s := open(state.Options{})
+		create(t, s, "a", "b")
+		_, err := s.DeleteTicket(t.Context(), project, "a", "owner-of-b")
+		kindOf(t, err, fault.NotFound)
+		isWaiting(t, s, "a", "b")
+		if _, err := s.DeleteTicket(t.Context(), project, "a", "owner-of-a"); err != nil {
+			t.Fatal(err)
+		}
+		isWaiting(t, s, "b")
+		_, err = s.DeleteTicket(t.Context(), project, "a", "")
+		kindOf(t, err, fault.NotFound)
+	})
+}
+
+func TestClaimIsAllOrNothing(t *testing.T) {
+	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
+		s := open(state.Options{})
+		revision, terms := setUp(t, s)
+		create(t, s, "a", "b", "c", "d", "e")
+		first, second, third := claim(revision, "m1", "a", "b"), claim(revision, "m2", "b", "c"), direct(revision, "m3", "1.2.3.4:5", "d", "e")
+		missing := claim(revision, "m4", "c", "nobody")
+		mustClaim(t, s, terms, first, second, third, missing)
+		if first.Refused != "" || second.Refused != "b" || third.Refused != "" || missing.Refused != "nobody" {
+			t.Fatalf("refused: %q %q %q %q", first.Refused, second.Refused, third.Refused, missing.Refused)
+		}
+		isWaiting(t, s, "c")
+		if got := assigned(t, s, "e"); got.GetConnection() != "1.2.3.4:5" {
+			t.Errorf("assignment %v", got)
+		}
+		if got := assigned(t, s, "a"); got != nil {
+			t.Errorf("a ticket whose server is not there yet has the assignment %v", got)
+		}
+		m, err := s.Match(t.Context(), project, "m1")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(first.Match, m, protocmp.Transform()); diff != "" {
+			t.Error(diff)
+		}
+	})
+}
+
+func TestClaimsOfManyScriptsComeBackInOrder(t *testing.T) {
+	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
+		s := open(state.Options{})
+		revision, terms := setUp(t, s)
+		var ids []string
+		var claims []*state.Claim
+		for i := range 700 {
+			a, b := fmt.Sprintf("a%d", i), fmt.Sprintf("b%d", i)
+			ids = append(ids, a, b)
+			if i%7 == 3 {
+				b = "nobody"
+			}
+			claims = append(claims, direct(revision, fmt.Sprint("m", i), fmt.Sprint("c", i), a, b))
+		}
+		create(t, s, ids...)
+		mustClaim(t, s, terms, claims...)
+		for i, c := range claims {
+			want := ""
+			if i%7 == 3 {
+				want = "nobody"
+			}
+			if c.Refused != want {
+				t.Fatalf("claim %d was refused for %q, want %q", i, c.Refused, want)
+			}
+		}
+		if got := assigned(t, s, "b600"); got.GetConnection() != "c600" {
+			t.Errorf("ticket b600 got %v", got)
+		}
+	})
+}
+
+func TestClaimNeedsTheLease(t *testing.T) {
+	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
+		s := open(state.Options{})
+		revision, terms := setUp(t, s)
+		create(t, s, "a", "b")
+		// Another director takes over once the first has said nothing for long enough.
+		if epoch, err := s.Lease(t.Context(), project, "director-2", epoch0.Add(999*time.Millisecond), time.Second); err != nil || epoch != 0 {
+			t.Fatalf("a held lease was taken: epoch %d, %v", epoch, err)
+		}
+		epoch, err := s.Lease(t.Context(), project, "director-2", epoch0.Add(time.Second), time.Second)
+		if err != nil || epoch != terms.Epoch+1 {
+			t.Fatalf("epoch %d after %d, %v", epoch, terms.Epoch, err)
+		}
+		if _, err := s.Claim(t.Context(), project, terms, []*state.Claim{claim(revision, "m", "a", "b")}); !errors.Is(err, state.ErrStale) {
+			t.Fatalf("the former director claimed: %v", err)
+		}
+		isWaiting(t, s, "a", "b")
+		terms.Epoch = epoch
+		c := claim(revision, "m", "a", "b")
+		mustClaim(t, s, terms, c)
+		if c.Refused != "" {
+			t.Errorf("refused: %q", c.Refused)
+		}
+	})
+}
+
+func TestYieldedLeaseIsFree(t *testing.T) {
+	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
+		s := open(state.Options{})
+		_, terms := setUp(t, s)
+		if err := s.Yield(t.Context(), project, "somebody else", epoch0); err != nil {
+			t.Fatal(err)
+		}
+		if epoch, _ := s.Lease(t.Context(), project, "director-2", epoch0, time.Second); epoch != 0 {
+			t.Fatal("a lease was given up by somebody who did not hold it")
+		}
+		if err := s.Yield(t.Context(), project, "director-1", epoch0); err != nil {
+			t.Fatal(err)
+		}
+		if epoch, _ := s.Lease(t.Context(), project, "director-2", epoch0, time.Second); epoch != terms.Epoch+1 {
+			t.Fatalf("epoch %d", epoch)
+		}
+	})
+}
+
+func TestClaimNeedsTheConfigAsItWas(t *testing.T) {
+	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
+		s := open(state.Options{})
+		revision, terms := setUp(t, s)
+		create(t, s, "a", "b")
+		if _, _, err := s.PutConfig(t.Context(), project, &pb.Config{Id: "c", Function: "other"}, state.Any); err != nil {
+			t.Fatal(err)
+		}
+		changed := claim(revision, "m1", "a", "b")
+		mustClaim(t, s, terms, changed)
+		if there, err := s.DeleteConfig(t.Context(), project, "c", state.Any); err != nil || !there {
+			t.Fatal(there, err)
+		}
+		deleted := direct(revision+1, "m2", "x", "a", "b")
+		mustClaim(t, s, terms, deleted)
+		if changed.Refused != "config" || deleted.Refused != "config" {
+			t.Errorf("refused: %q, %q", changed.Refused, deleted.Refused)
+		}
+		isWaiting(t, s, "a", "b")
+	})
+}
+
+func TestAssignReachesAllTicketsOfAMatch(t *testing.T) {
+	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
+		s := open(state.Options{})
+		revision, terms := setUp(t, s)
+		create(t, s, "a", "b", "c")
+		c := claim(revision, "m", "a", "b", "c")
+		mustClaim(t, s, terms, c)
+		if verdict, _, err := s.Begin(t.Context(), project, c.Match, epoch0.Add(20*time.Second)); err != nil || verdict != state.Go {
+			t.Fatal(verdict, err)
+		}
+		// A ticket that leaves now no longer drops the match.
+		if _, err := s.DeleteTicket(t.Context(), project, "b", ""); err != nil {
+			t.Fatal(err)
+		}
+		if verdict, _, err := s.Begin(t.Context(), project, c.Match, epoch0.Add(20*time.Second)); err != nil || verdict != state.Go {
+			t.Fatal("asked again:", verdict, err)
+		}
+		results := map[string]*pb.Assignment{}
+		for _, id := range c.Tickets {
+			results[id] = &pb.Assignment{Connection: "1.2.3.4:5", Properties: []byte(`{"for":"` + id + `"}`)}
+		}
+		verdict, got, err := s.Assign(t.Context(), project, "m", epoch0.Add(time.Minute), results)
+		slices.Sort(got)
+		if err != nil || verdict != state.Go || !slices.Equal(got, []string{"a", "c"}) {
+			t.Fatal(got, verdict, err)
+		}
+		if diff := cmp.Diff(results["c"], assigned(t, s, "c"), protocmp.Transform()); diff != "" {
+			t.Error(diff)
+		}
+		_, err = s.Ticket(t.Context(), project, "b")
+		kindOf(t, err, fault.NotFound)
+		if verdict, _, err := s.Assign(t.Context(), project, "m", epoch0, map[string]*pb.Assignment{"a": {Connection: "other"}}); verdict != state.Done || err != nil {
+			t.Error("a match was assigned twice", verdict, err)
+		}
+		if verdict, _, err := s.Begin(t.Context(), project, c.Match, epoch0); err != nil || verdict != state.Done {
+			t.Error(verdict, err)
+		}
+	})
+}
+
+func TestAssignedMatchEndsInGoodOrder(t *testing.T) {
+	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
+		s := open(state.Options{})
+		revision, terms := setUp(t, s)
+		create(t, s, "a", "b")
+		c := claim(revision, "m", "a", "b")
+		mustClaim(t, s, terms, c)
+		if _, _, err := s.Begin(t.Context(), project, c.Match, terms.Deadline); err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := s.Assign(t.Context(), project, "m", terms.Expiry, map[string]*pb.Assignment{"a": {}, "b": {}}); err != nil {
+			t.Fatal(err)
+		}
+		// Its deadline no longer counts: a server that players are on their way to must not be given back.
+		if released, _, err := s.Release(t.Context(), project, terms.Deadline.Add(time.Hour), 10); err != nil || len(released) > 0 {
+			t.Fatal("released:", released, err)
+		}
+		if verdict, _, err := s.Begin(t.Context(), project, c.Match, terms.Deadline); err != nil || verdict != state.Done {
+			t.Fatal(verdict, err)
+		}
+		// Results and the memory of the match go when their time has come.
+		if _, read, _, err := s.Expire(t.Context(), project, epoch0, terms.Expiry, 10); err != nil || read != 2 {
+			t.Fatal(read, err)
+		}
+		if verdict, _, err := s.Begin(t.Context(), project, c.Match, terms.Deadline); err != nil || verdict != state.Gone {
+			t.Fatal(verdict, err)
+		}
+	})
+}
+
+func TestMatchIsDroppedWhenATicketLeftBeforeItsServerWasAskedFor(t *testing.T) {
+	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
+		s := open(state.Options{})
+		revision, terms := setUp(t, s)
+		create(t, s, "a", "b", "c")
+		c := claim(revision, "m", "a", "b", "c")
+		mustClaim(t, s, terms, c)
+		m := follow(t, s)
+		m.sees(t)
+		if _, err := s.DeleteTicket(t.Context(), project, "a", ""); err != nil {
+			t.Fatal(err)
+		}
+		verdict, position, err := s.Begin(t.Context(), project, c.Match, epoch0)
+		if err != nil || verdict != state.Dropped || position == 0 {
+			t.Fatal(verdict, position, err)
+		}
+		m.sees(t, "b", "c")
+		got := new(pb.Ticket)
+		if err := proto.Unmarshal([]byte(m.body("c")), got); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(ticket("c", 2), got, protocmp.Transform()); diff != "" {
+			t.Error("a ticket that waits again changed:", diff)
+		}
+		isWaiting(t, s, "b", "c")
+	})
+}
+
+func TestOverdueClaimIsReleased(t *testing.T) {
+	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
+		s := open(state.Options{})
+		revision, terms := setUp(t, s)
+		create(t, s, "a", "b", "c", "d")
+		lost, begun := claim(revision, "lost", "a", "b"), claim(revision, "begun", "c", "d")
+		mustClaim(t, s, terms, lost, begun)
+		if _, _, err := s.Begin(t.Context(), project, begun.Match, terms.Deadline.Add(time.Hour)); err != nil {
+			t.Fatal(err)
+		}
+		if released, _, err := s.Release(t.Context(), project, terms.Deadline.Add(-time.Millisecond), 10); err != nil || len(released) > 0 {
+			t.Fatal("released before the deadline:", released, err)
+		}
+		released, position, err := s.Release(t.Context(), project, terms.Deadline, 10)
+		if err != nil || !slices.Equal(released, []string{"lost"}) || position == 0 {
+			t.Fatal(released, position, err)
+		}
+		isWaiting(t, s, "a", "b")
+		if verdict, _, err := s.Assign(t.Context(), project, "lost", epoch0, map[string]*pb.Assignment{"a": {}}); verdict != state.Released || err != nil {
+			t.Error("a released match was assigned", verdict, err)
+		}
+		if verdict, _, err := s.Begin(t.Context(), project, lost.Match, epoch0); err != nil || verdict != state.Released {
+			t.Error(verdict, err)
+		}
+		if _, err := s.Match(t.Context(), project, "lost"); err != nil {
+			t.Error("nobody can give back the server of a released match:", err)
+		}
+		if got := assigned(t, s, "a"); got != nil {
+			t.Error("a released ticket has a result:", got)
+		}
+	})
+}
+
+func TestOutboxKeepsWhatWasNotSent(t *testing.T) {
+	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
+		s := open(state.Options{})
+		revision, terms := setUp(t, s)
+		create(t, s, "a", "b", "c", "d", "e", "f")
+		begun := claim(revision, "m2", "c", "d")
+		mustClaim(t, s, terms, claim(revision, "m1", "a", "b"), begun, direct(revision, "m3", "x", "e", "f"))
+		if young, err := s.Outbox(t.Context(), project, epoch0.Add(-time.Millisecond), 10); err != nil || len(young) > 0 {
+			t.Fatal(young, err)
+		}
+		left, err := s.Outbox(t.Context(), project, epoch0, 10)
+		if err != nil || !slices.Equal(left, []string{"m1", "m2"}) {
+			t.Fatal(left, err)
+		}
+		if err := s.Sent(t.Context(), project, []string{"m1"}); err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := s.Begin(t.Context(), project, begun.Match, epoch0); err != nil {
+			t.Fatal(err)
+		}
+		if left, err = s.Outbox(t.Context(), project, epoch0, 10); err != nil || len(left) > 0 {
+			t.Fatal("in the work queue all the same:", left, err)
+		}
+	})
+}
+
+func TestExpiry(t *testing.T) {
+	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
+		s := open(state.Options{})
+		revision, terms := setUp(t, s)
+		create(t, s, "a", "b", "c", "d") // created 0, 1, 2, 3 seconds after the start
+		mustClaim(t, s, terms, direct(revision, "m", "x", "a", "b"))
+		m := follow(t, s)
+		m.sees(t, "c", "d")
+		abandoned, read, position, err := s.Expire(t.Context(), project, epoch0.Add(2*time.Second), terms.Expiry.Add(-time.Millisecond), 10)
+		if err != nil || abandoned != 1 || read != 0 || position == 0 {
+			t.Fatal(abandoned, read, position, err)
+		}
+		m.sees(t, "d")
+		_, err = s.Ticket(t.Context(), project, "c")
+		kindOf(t, err, fault.NotFound)
+		if got := assigned(t, s, "a"); got == nil {
+			t.Error("a result became unreadable too soon")
+		}
+		if _, err := s.DeleteTicket(t.Context(), project, "b", ""); err != nil {
+			t.Fatal(err)
+		}
+		if _, read, _, err = s.Expire(t.Context(), project, epoch0, terms.Expiry, 10); err != nil || read != 1 {
+			t.Fatal("one result was left to expire:", read, err)
+		}
+		_, err = s.Ticket(t.Context(), project, "a")
+		kindOf(t, err, fault.NotFound)
+		isWaiting(t, s, "d")
+	})
+}
+
+func TestRatesAreSharedByAllReplicas(t *testing.T) {
+	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
+		options := state.Options{Player: state.Rate{PerSecond: 1, Burst: 2}, Project: state.Rate{PerSecond: 10, Burst: 4}}
+		now := epoch0
+		clock := func() time.Time { return now }
+		one, two := open(options).Creator(clock, nil), open(options).Creator(clock, nil)
+		n := 0
+		by := func(c *state.Creator, owner string) error {
+			n++
+			body := ticket(fmt.Sprint("t", n), n)
+			body.Owner = owner
+			return c.Create(t.Context(), project, body)
+		}
+		limited := func(err error, quota string, after time.Duration) {
+			t.Helper()
+			f, ok := errors.AsType[*fault.Error](err)
+			if !ok || f.Kind != fault.Limited || f.Quota.Name != quota || f.RetryAfter != after {
+				t.Fatalf("got %+v, want the limit %q and to come again in %s", err, quota, after)
+			}
+		}
+		for _, c := range []*state.Creator{one, two} {
+			if err := by(c, "a"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		limited(by(one, "a"), "player", time.Second)
+		now = now.Add(400 * time.Millisecond)
+		limited(by(two, "a"), "player", 600*time.Millisecond)
+		for _, owner := range []string{"b", "c", "d", "e"} {
+			if err := by(one, owner); err != nil {
+				t.Fatal(owner, err)
+			}
+		}
+		limited(by(two, "f"), "project", 100*time.Millisecond)
+		now = now.Add(600 * time.Millisecond)
+		if err := by(one, "a"); err != nil {
+			t.Fatal("a second later:", err)
+		}
+	})
+}
+
+func TestAllow(t *testing.T) {
+	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
+		s, rate := open(state.Options{}), state.Rate{PerSecond: 2, Burst: 3}
+		for range 3 {
+			if err := s.Allow(t.Context(), project, "configs", rate, epoch0); err != nil {
+				t.Fatal(err)
+			}
+		}
+		kindOf(t, s.Allow(t.Context(), project, "configs", rate, epoch0), fault.Limited)
+		if err := s.Allow(t.Context(), project, "functions", rate, epoch0); err != nil {
+			t.Error("another bucket:", err)
+		}
+		if err := s.Allow(t.Context(), project, "configs", rate, epoch0.Add(500*time.Millisecond)); err != nil {
+			t.Error("half a second later:", err)
+		}
+		if err := s.Allow(t.Context(), project, "configs", state.Rate{}, epoch0); err != nil {
+			t.Error("no limit:", err)
+		}
+	})
+}

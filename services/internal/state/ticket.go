@@ -1,0 +1,130 @@
+package state
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"google.golang.org/protobuf/proto"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/fault"
+)
+
+// Ticket is a ticket and its result.
+type Ticket struct {
+	Body *pb.Ticket
+	// Assignment is nil until the ticket has a result.
+	Assignment *pb.Assignment
+}
+
+// Ticket reads a ticket; NotFound when there is none.
+func (s *Store) Ticket(ctx context.Context, project, id string) (*Ticket, error) {
+	fields, err := s.redis.HMGet(ctx, keysOf(project).ticket(id), "b", "s", "a").Result()
+	if err != nil {
+		return nil, unavailable(err)
+	}
+	body, ok := fields[0].(string)
+	if !ok {
+		return nil, noTicket(id)
+	}
+	t := &Ticket{Body: new(pb.Ticket)}
+	if err := proto.Unmarshal([]byte(body), t.Body); err != nil {
+		return nil, corrupt("ticket", err)
+	}
+	if assignment, ok := fields[2].(string); ok && fields[1] == "r" {
+		t.Assignment = new(pb.Assignment)
+		if err := proto.Unmarshal([]byte(assignment), t.Assignment); err != nil {
+			return nil, corrupt("assignment", err)
+		}
+	}
+	return t, nil
+}
+
+// DeleteTicket deletes a ticket whose owner is owner, or any when owner is "".
+// It returns the feed's position after the change, 0 when the ticket did not
+// wait any more; NotFound when there is no such ticket.
+func (s *Store) DeleteTicket(ctx context.Context, project, id, owner string) (position uint64, err error) {
+	k := keysOf(project)
+	reply, err := s.run(ctx, deleteScript,
+		[]string{k.seq(), k.feed(), k.waiting(), k.resolved(), k.ticket(id)}, s.feed, id, owner)
+	if err != nil {
+		return 0, err
+	}
+	r, err := listOf(reply, 2)
+	if err != nil {
+		return 0, err
+	}
+	if r[0] == "" {
+		return 0, noTicket(id)
+	}
+	return positionOf(r[1])
+}
+
+// Waiting is the number of waiting tickets of a project.
+func (s *Store) Waiting(ctx context.Context, project string) (int64, error) {
+	n, err := s.redis.ZCard(ctx, keysOf(project).waiting()).Result()
+	return n, unavailable(err)
+}
+
+// Expire deletes up to limit tickets each that have waited since before waiting,
+// or whose result became unreadable before now, and forgets matches that ended
+// long ago. It returns how many tickets of each kind it
+// deleted, and the feed's position when waiting ones were among them, else 0.
+func (s *Store) Expire(ctx context.Context, project string, waiting, now time.Time, limit int) (abandoned, read int, position uint64, err error) {
+	k := keysOf(project)
+	abandoned, position, err = s.expire(ctx, k, k.waiting(), "w", millis(waiting), limit, k.ticket)
+	if err != nil {
+		return 0, 0, 0, err
+	}
+	if read, _, err = s.expire(ctx, k, k.resolved(), "", millis(now), limit, k.ticket); err != nil {
+		return abandoned, 0, position, err
+	}
+	_, _, err = s.expire(ctx, k, k.ended(), "", millis(now), limit, k.match)
+	return abandoned, read, position, err
+}
+
+func (s *Store) expire(ctx context.Context, k keys, set, state string, latest int64, limit int, key func(id string) string) (int, uint64, error) {
+	ids, err := s.due(ctx, set, latest, limit)
+	if err != nil || len(ids) == 0 {
+		return 0, 0, err
+	}
+	c := call{keys: []string{k.seq(), k.feed(), set}, args: []any{s.feed, state, latest}}
+	for _, id := range ids {
+		c.keys = append(c.keys, key(id))
+		c.args = append(c.args, id)
+	}
+	reply, err := s.run(ctx, expireScript, c.keys, c.args...)
+	if err != nil {
+		return 0, 0, err
+	}
+	r, err := listOf(reply, 2)
+	if err != nil {
+		return 0, 0, err
+	}
+	n, err := positionOf(r[0])
+	if err != nil {
+		return 0, 0, err
+	}
+	position, err := positionOf(r[1])
+	return int(n), position, err
+}
+
+func noTicket(id string) error { return fault.New(fault.NotFound, "ticket %q was not found", id) }
+
+// listOf is a script's reply as a list of at least n values.
+func listOf(reply any, n int) ([]any, error) {
+	list, ok := reply.([]any)
+	if !ok || len(list) < n {
+		return nil, fmt.Errorf("state: unexpected reply of a script: %T", reply)
+	}
+	return list, nil
+}
+
+func positionOf(reply any) (uint64, error) {
+	n, ok := reply.(int64)
+	if !ok || n < 0 {
+		return 0, fmt.Errorf("state: unexpected reply of a script: %T for a position", reply)
+	}
+	return uint64(n), nil
+}

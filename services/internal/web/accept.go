@@ -1,0 +1,56 @@
+package web
+
+import (
+	"mime"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/labstack/echo/v4"
+
+	"matchmaker.dev/services/internal/fault"
+)
+
+// negotiate refuses requests that accept no JSON, before they change anything.
+// No Accept header, or an empty one, accepts all.
+func negotiate(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		if !acceptsJSON(c.Request().Header) {
+			return fault.New(fault.Unacceptable, "Accept: answers are application/json, errors application/problem+json")
+		}
+		return next(c)
+	}
+}
+
+func acceptsJSON(header http.Header) bool {
+	lines := header["Accept"]
+	switch {
+	case len(lines) == 0:
+		return true
+	case len(lines) == 1 && (lines[0] == "*/*" || lines[0] == echo.MIMEApplicationJSON || lines[0] == ""):
+		return true
+	}
+	for entry := range strings.SplitSeq(strings.Join(lines, ","), ",") {
+		media, params, err := mime.ParseMediaType(entry)
+		if err != nil {
+			continue
+		}
+		switch media {
+		case "*/*", "application/*", echo.MIMEApplicationJSON, mediaProblem:
+			if wanted(params) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// wanted is false for ranges of weight 0, which mean "not this".
+func wanted(params map[string]string) bool {
+	q, given := params["q"]
+	if !given {
+		return true
+	}
+	weight, err := strconv.ParseFloat(q, 64)
+	return err == nil && weight > 0
+}

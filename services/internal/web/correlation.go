@@ -1,0 +1,48 @@
+package web
+
+import (
+	"crypto/rand"
+
+	"github.com/labstack/echo/v4"
+)
+
+// HeaderCorrelationID carries the id that ties a request to its log lines, its
+// trace and the problem body a user shows to support.
+const HeaderCorrelationID = "X-Correlation-Id"
+
+// maxCorrelationID bounds what a client may have us write into logs.
+const maxCorrelationID = 64
+
+// correlate keeps the client's correlation id when it is a plain one, and makes
+// a new one otherwise. The id lives in the response header, which every later
+// reader has at hand without a context value per request.
+func correlate(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		id := c.Request().Header.Get(HeaderCorrelationID)
+		if !plainID(id) {
+			id = rand.Text()
+		}
+		c.Response().Header().Set(HeaderCorrelationID, id)
+		return next(c)
+	}
+}
+
+// CorrelationID is the id of the request in progress.
+func CorrelationID(c echo.Context) string {
+	return c.Response().Header().Get(HeaderCorrelationID)
+}
+
+func plainID(id string) bool {
+	if id == "" || len(id) > maxCorrelationID {
+		return false
+	}
+	for i := range len(id) {
+		switch b := id[i]; {
+		case 'a' <= b && b <= 'z', 'A' <= b && b <= 'Z', '0' <= b && b <= '9':
+		case b == '-', b == '_', b == '.', b == ':':
+		default:
+			return false
+		}
+	}
+	return true
+}

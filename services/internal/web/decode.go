@@ -1,0 +1,168 @@
+package web
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"reflect"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	jsonv1 "github.com/go-json-experiment/json/v1"
+	"github.com/labstack/echo/v4"
+
+	"matchmaker.dev/services/internal/fault"
+)
+
+// maxDepth is how deep the objects and arrays of a body may nest. The deepest
+// shape of the contract, a config's filters, needs 7.
+const maxDepth = 32
+
+// lenient reads member names without regard to case (and no more: "max_players"
+// is not "maxPlayers"), and is strict in all else: package json refuses
+// duplicate members, invalid UTF-8 and trailing data by itself.
+var lenient = json.JoinOptions(
+	json.MatchCaseInsensitiveNames(true),
+	jsonv1.MatchCaseSensitiveDelimiter(true),
+	json.RejectUnknownMembers(true),
+)
+
+// withoutNulls is lenient for bodies that contain a null somewhere. It inspects
+// every value, which the usual body, without nulls, is spared.
+var withoutNulls = json.JoinOptions(lenient, json.WithUnmarshalers(json.UnmarshalFromFunc(refuseNull)))
+
+// nullError is a null where the Go type has no value for it.
+type nullError struct{ goType reflect.Type }
+
+func (nullError) Error() string { return "null" }
+
+// Decode reads the request's JSON body into dst, a pointer to a struct.
+//
+// Names of struct members match without regard to case, keys of maps are kept
+// as they are. Refused are: another content type (Unsupported), a body over the
+// limit (TooLarge), and, as Invalid with the member's path and the reason: no
+// body, anything that is not exactly one JSON value in UTF-8, nesting over 32,
+// members that are unknown or given twice (by any case), values of another type
+// or out of range. A null means "not given" for strings, objects, arrays and
+// pointers; for numbers, booleans and Base64, whose zero is a value, it is
+// refused. Byte slices are padded Base64.
+func Decode(c echo.Context, dst any) error {
+	req := c.Request()
+	if err := wantJSON(req.Header); err != nil {
+		return err
+	}
+	text, err := readBody(req)
+	if err != nil {
+		return err
+	}
+	return decode(text, dst)
+}
+
+func decode(text []byte, dst any) error {
+	switch trimmed := bytes.TrimLeft(text, " \t\r\n"); {
+	case len(trimmed) == 0:
+		return fault.New(fault.Invalid, "the body is empty: a JSON value is expected")
+	case trimmed[0] == 'n':
+		return fault.New(fault.Invalid, "the body: an object is expected, got null")
+	}
+	if tooDeep(text) {
+		return fault.New(fault.Invalid, "the body: objects and arrays nest deeper than %d", maxDepth)
+	}
+	rules := lenient
+	if bytes.Contains(text, []byte("null")) {
+		rules = withoutNulls
+	}
+	if err := json.Unmarshal(text, dst, rules); err != nil {
+		return explain(err, text)
+	}
+	return nil
+}
+
+// wantJSON checks the content type. Parameters are allowed; the only charset JSON has is UTF-8.
+func wantJSON(header http.Header) error {
+	given := header.Get(echo.HeaderContentType)
+	if given == echo.MIMEApplicationJSON {
+		return nil
+	}
+	if given == "" {
+		return fault.New(fault.Unsupported, "Content-Type is missing: application/json is expected")
+	}
+	media, params, err := mime.ParseMediaType(given)
+	if err != nil || media != echo.MIMEApplicationJSON {
+		return fault.New(fault.Unsupported, "Content-Type: application/json is expected")
+	}
+	if charset, ok := params["charset"]; ok && !strings.EqualFold(charset, "utf-8") {
+		return fault.New(fault.Unsupported, "Content-Type: JSON is read as UTF-8 only")
+	}
+	return nil
+}
+
+// readBody reads all of the body, in one piece when its length is declared.
+func readBody(req *http.Request) ([]byte, error) {
+	size := int64(bytes.MinRead)
+	if declared := req.ContentLength; 0 <= declared && declared < bodyLimit {
+		size = declared + 1 // one more, so that the end is seen without growing
+	}
+	text := make([]byte, 0, size)
+	for {
+		n, err := req.Body.Read(text[len(text):cap(text)])
+		text = text[:len(text)+n]
+		if err == io.EOF {
+			return text, nil
+		}
+		if _, ours := errors.AsType[*fault.Error](err); ours {
+			return nil, err
+		}
+		if err != nil {
+			return nil, fault.Wrap(fault.Invalid, err, "the body broke off")
+		}
+		if len(text) == cap(text) {
+			text = append(text, 0)[:len(text)]
+		}
+	}
+}
+
+// tooDeep counts nesting. Most bodies have fewer brackets than the limit, which two fast scans tell.
+func tooDeep(text []byte) bool {
+	if bytes.Count(text, []byte("{"))+bytes.Count(text, []byte("[")) <= maxDepth {
+		return false
+	}
+	depth, quoted := 0, false
+	for i := 0; i < len(text); i++ {
+		switch b := text[i]; {
+		case b == '"':
+			quoted = !quoted
+		case quoted && b == '\\':
+			i++
+		case quoted:
+		case b == '{' || b == '[':
+			if depth++; depth > maxDepth {
+				return true
+			}
+		case b == '}' || b == ']':
+			depth--
+		}
+	}
+	return false
+}
+
+// refuseNull is asked about every value before it is read; errors.ErrUnsupported lets the value pass.
+func refuseNull(dec *jsontext.Decoder, v any) error {
+	if dec.PeekKind() != jsontext.KindNull {
+		return errors.ErrUnsupported
+	}
+	switch t := reflect.TypeOf(v).Elem(); t.Kind() {
+	case reflect.Bool, reflect.Float32, reflect.Float64,
+		reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64,
+		reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+		return nullError{t}
+	case reflect.Slice:
+		if isBytes(t) {
+			return nullError{t}
+		}
+	}
+	return errors.ErrUnsupported
+}

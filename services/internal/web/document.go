@@ -1,0 +1,55 @@
+package web
+
+import (
+	"bytes"
+	"net/url"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/labstack/echo/v4"
+
+	"matchmaker.dev/services/internal/fault"
+)
+
+// Document reads the request's JSON body as it stands, for services that name all
+// faults of its contents at once. It refuses what Decode refuses of any body: the content type,
+// the size, no body, what is not exactly one JSON value in UTF-8, nesting over 32. Members may
+// be given twice in what it returns.
+func Document(c echo.Context) (jsontext.Value, error) {
+	req := c.Request()
+	if err := wantJSON(req.Header); err != nil {
+		return nil, err
+	}
+	text, err := readBody(req)
+	if err != nil {
+		return nil, err
+	}
+	return document(text)
+}
+
+func document(text []byte) (jsontext.Value, error) {
+	if len(bytes.TrimLeft(text, " \t\r\n")) == 0 {
+		return nil, fault.New(fault.Invalid, "the body is empty: a JSON value is expected")
+	}
+	if tooDeep(text) {
+		return nil, fault.New(fault.Invalid, "the body: objects and arrays nest deeper than %d", maxDepth)
+	}
+	var v jsontext.Value
+	if err := json.Unmarshal(text, &v, jsontext.AllowDuplicateNames(true)); err != nil {
+		return nil, explain(err, text)
+	}
+	return v, nil
+}
+
+// Param is a parameter of the path, unescaped. Echo leaves the escapes in where
+// the path as it was sent differs from how Go would have written it.
+func Param(c echo.Context, name string) string {
+	value := c.Param(name)
+	if c.Request().URL.RawPath == "" {
+		return value
+	}
+	if plain, err := url.PathUnescape(value); err == nil {
+		return plain
+	}
+	return value
+}

@@ -1,0 +1,56 @@
+package web
+
+import (
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/labstack/echo/v4"
+
+	"matchmaker.dev/services/internal/fault"
+)
+
+func TestDocument(t *testing.T) {
+	for name, text := range map[string]string{
+		"object":                `{"a":1e999,"a":"\ud83d\ude00"}`,
+		"spaces around":         " \n[1,2]\t",
+		"null":                  "null",
+		"nesting of 32":         strings.Repeat("[", 32) + strings.Repeat("]", 32),
+		"duplicates, any depth": `{"a":{"b":1,"b":2}}`,
+	} {
+		v, err := document([]byte(text))
+		if err != nil || string(v) != strings.TrimSpace(text) {
+			t.Errorf("%s: %s, %v", name, v, err)
+		}
+	}
+	for name, test := range map[string]struct{ text, want string }{
+		"empty":         {" \n", "the body is empty"},
+		"early end":     {`{"a":`, "it ends too early"},
+		"trailing":      {`{}{}`, "the body is not JSON"},
+		"not JSON":      {`{a}`, "the body is not JSON"},
+		"NaN":           {`{"a":NaN}`, "the body is not JSON"},
+		"not UTF-8":     {"{\"a\":\"\xff\"}", "a: not UTF-8"},
+		"nesting of 33": {strings.Repeat("[", 33) + strings.Repeat("]", 33), "nest deeper than 32"},
+	} {
+		_, err := document([]byte(test.text))
+		if fault.KindOf(err) != fault.Invalid || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s: %v, want %q in it", name, err, test.want)
+		}
+	}
+}
+
+func TestParam(t *testing.T) {
+	e := New(slog.New(slog.DiscardHandler), Options{})
+	e.GET("/a/:id", func(c echo.Context) error { return c.String(http.StatusOK, Param(c, "id")) })
+	for path, want := range map[string]string{
+		"/a/plain": "plain", "/a/a%2Eb": "a.b", "/a/a%2Fb": "a/b", "/a/a%20b": "a b", "/a/100%25": "100%", "/a/%2525": "%25",
+	} {
+		answer := httptest.NewRecorder()
+		e.ServeHTTP(answer, httptest.NewRequest(http.MethodGet, path, nil))
+		if got := answer.Body.String(); answer.Code != http.StatusOK || got != want {
+			t.Errorf("%s: %d %q, want %q", path, answer.Code, got, want)
+		}
+	}
+}

@@ -1,0 +1,127 @@
+package web
+
+import (
+	"encoding"
+	"errors"
+	"io"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"matchmaker.dev/services/internal/fault"
+)
+
+// explain words a decoding error for the sender of the body: the path of the
+// member, what is expected there, and what came. Values are never repeated, as
+// they may be a player's or a studio's secrets.
+func explain(err error, text []byte) error {
+	if bad, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
+		return explainSyntax(bad, text)
+	}
+	bad, ok := errors.AsType[*json.SemanticError](err)
+	if !ok {
+		return fault.Wrap(fault.Internal, err, "decode the body")
+	}
+	at := path(bad.JSONPointer)
+	if f, ok := errors.AsType[*fault.Error](bad.Err); ok {
+		return fault.New(fault.Invalid, "%s: %s", at, f.Detail) // a type's own decoder said why
+	}
+	if null, ok := errors.AsType[nullError](bad.Err); ok {
+		return fault.New(fault.Invalid, "%s: %s is expected, got null", at, expectation(null.goType))
+	}
+	expected := expectation(bad.GoType)
+	switch {
+	case errors.Is(bad.Err, json.ErrUnknownName):
+		return fault.New(fault.Invalid, "%s: unknown member", at)
+	case errors.Is(bad.Err, strconv.ErrRange):
+		return fault.New(fault.Invalid, "%s: the number is out of range", at)
+	case bad.JSONKind == jsontext.KindString && expected == base64String:
+		return fault.New(fault.Invalid, "%s: not Base64 (standard alphabet, with padding)", at)
+	}
+	return fault.New(fault.Invalid, "%s: %s is expected, got %s", at, expected, received(bad.JSONKind))
+}
+
+func explainSyntax(bad *jsontext.SyntacticError, text []byte) error {
+	switch {
+	case errors.Is(bad.Err, jsontext.ErrDuplicateName):
+		return fault.New(fault.Invalid, "%s: given twice", path(bad.JSONPointer))
+	case errors.Is(bad.Err, io.ErrUnexpectedEOF):
+		return fault.New(fault.Invalid, "the body is not JSON: it ends too early, after byte %d", bad.ByteOffset)
+	case !utf8.Valid(text):
+		return fault.New(fault.Invalid, "%s: not UTF-8, at byte %d", path(bad.JSONPointer), bad.ByteOffset)
+	}
+	return fault.New(fault.Invalid, "the body is not JSON: %s, at byte %d", bad.Err, bad.ByteOffset)
+}
+
+// path is a JSON pointer as people write it: pools.main.filters.0.min.
+func path(p jsontext.Pointer) string {
+	const longest = 100
+	text := strings.Join(slices.Collect(p.Tokens()), ".")
+	if text == "" {
+		return "the body"
+	}
+	if len(text) > longest {
+		cut := longest
+		for !utf8.RuneStart(text[cut]) {
+			cut--
+		}
+		text = text[:cut] + "…"
+	}
+	return text
+}
+
+const base64String = "a Base64 string"
+
+func expectation(t reflect.Type) string {
+	if t == nil || reflect.PointerTo(t).Implements(reflect.TypeFor[encoding.TextUnmarshaler]()) {
+		return "another value"
+	}
+	switch t.Kind() {
+	case reflect.Pointer:
+		return expectation(t.Elem())
+	case reflect.Bool:
+		return "a boolean"
+	case reflect.Float32, reflect.Float64:
+		return "a number"
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64,
+		reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+		return "an integer"
+	case reflect.String:
+		return "a string"
+	case reflect.Map, reflect.Struct:
+		return "an object"
+	case reflect.Slice, reflect.Array:
+		if isBytes(t) {
+			return base64String
+		}
+		return "an array"
+	}
+	return "another value"
+}
+
+func isBytes(t reflect.Type) bool {
+	return t.Elem() == reflect.TypeFor[byte]()
+}
+
+func received(kind jsontext.Kind) string {
+	switch kind {
+	case jsontext.KindNull:
+		return "null"
+	case jsontext.KindTrue, jsontext.KindFalse:
+		return "a boolean"
+	case jsontext.KindString:
+		return "a string"
+	case jsontext.KindNumber:
+		return "a number"
+	case jsontext.KindBeginObject:
+		return "an object"
+	case jsontext.KindBeginArray:
+		return "an array"
+	}
+	return "something else"
+}

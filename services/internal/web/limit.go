@@ -1,0 +1,75 @@
+package web
+
+import (
+	"io"
+	"net/http"
+
+	"github.com/labstack/echo/v4"
+
+	"matchmaker.dev/services/internal/fault"
+)
+
+// bodyLimit is the contract's "64 kB and greater yields 413": the longest body has one byte less.
+const bodyLimit = 64 << 10
+
+// limitBody bounds request bodies. A declared length at or over the limit is
+// refused before anything is read. A PUT may be an upload with a limit of its
+// own (Limit), which is not known here, so its declared length is checked by the
+// first read instead: every PUT of the interface has a body that is read.
+func limitBody(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		req := c.Request()
+		if req.Body == nil || req.Body == http.NoBody {
+			return next(c)
+		}
+		if req.Method != http.MethodPut && req.ContentLength >= bodyLimit {
+			return tooLarge(bodyLimit)
+		}
+		given := req.Body
+		req.Body = &body{ReadCloser: given, declared: req.ContentLength, limit: bodyLimit}
+		// By its own body net/http sees that there was more to read, and leaves the client the time
+		// to read the answer before it resets the connection.
+		defer func() { req.Body = given }()
+		return next(c)
+	}
+}
+
+// Limit gives a route's bodies another limit than the 64 KiB of all others:
+// those of n bytes and more yield 413. It is for uploads; a service with a limit
+// of its own, or another status for it, sets n above that limit and counts itself.
+func Limit(n int64) echo.MiddlewareFunc {
+	return func(next echo.HandlerFunc) echo.HandlerFunc {
+		return func(c echo.Context) error {
+			if b, ok := c.Request().Body.(*body); ok {
+				b.limit = n
+			}
+			return next(c)
+		}
+	}
+}
+
+// body is a request body that fails with fault.TooLarge instead of yielding
+// limit bytes or more. It reads at most limit bytes of the client.
+type body struct {
+	io.ReadCloser
+	declared int64 // Content-Length, -1 when not declared
+	limit    int64
+	read     int64
+}
+
+func (b *body) Read(p []byte) (int, error) {
+	if b.declared >= b.limit {
+		return 0, tooLarge(b.limit)
+	}
+	p = p[:min(int64(len(p)), b.limit-b.read)]
+	n, err := b.ReadCloser.Read(p)
+	b.read += int64(n)
+	if b.read >= b.limit {
+		return 0, tooLarge(b.limit)
+	}
+	return n, err
+}
+
+func tooLarge(limit int64) error {
+	return fault.New(fault.TooLarge, "the body is too large: it must be smaller than %d bytes", limit)
+}

@@ -1,0 +1,88 @@
+package web
+
+import (
+	"fmt"
+	"log/slog"
+	"net/http"
+	"runtime/debug"
+	"time"
+
+	"github.com/labstack/echo/v4"
+)
+
+// observe turns a handler's error or panic into the answer and writes the
+// access log: good requests at debug, refused ones at info, 503 at warn, our own
+// failures at error. The line has the route pattern and never the URL, the
+// headers or a body, which hold ids, tokens and game data.
+func observe(log *slog.Logger, now func() time.Time) echo.MiddlewareFunc {
+	return func(next echo.HandlerFunc) echo.HandlerFunc {
+		return func(c echo.Context) error {
+			start := now()
+			err := recovered(log, next, c)
+			if err != nil {
+				c.Error(err)
+			}
+			req, res := c.Request(), c.Response()
+			level := levelOf(res.Status)
+			if err != nil && res.Status < http.StatusBadRequest {
+				level = slog.LevelError // the answer had begun: the client got a part of it
+			}
+			if c.Get(quiet) != nil {
+				level = slog.LevelDebug
+			}
+			if !log.Enabled(req.Context(), level) {
+				return nil
+			}
+			attrs := []slog.Attr{
+				slog.String("method", req.Method),
+				slog.String("route", c.Path()),
+				slog.Int("status", res.Status),
+				slog.Duration("took", now().Sub(start)),
+				slog.Int64("bytes", res.Size),
+				slog.String("correlationId", CorrelationID(c)),
+			}
+			if err != nil {
+				attrs = append(attrs, slog.String("error", err.Error()))
+			}
+			log.LogAttrs(req.Context(), level, "request", attrs...)
+			return nil
+		}
+	}
+}
+
+const quiet = "quiet"
+
+// Quiet keeps a request out of the log but at debug, whatever becomes of it: a probe
+// that comes every second, whose handler says itself what is worth saying.
+func Quiet(c echo.Context) { c.Set(quiet, true) }
+
+func levelOf(status int) slog.Level {
+	switch {
+	case status == http.StatusServiceUnavailable:
+		return slog.LevelWarn
+	case status >= http.StatusInternalServerError:
+		return slog.LevelError
+	case status >= http.StatusBadRequest:
+		return slog.LevelInfo
+	}
+	return slog.LevelDebug
+}
+
+// recovered runs the handler and makes an error of a panic, so that one
+// request's bug costs one request. http.ErrAbortHandler stays what it is:
+// net/http's way to drop a connection.
+func recovered(log *slog.Logger, next echo.HandlerFunc, c echo.Context) (err error) {
+	defer func() {
+		switch cause := recover(); cause {
+		case nil:
+		case http.ErrAbortHandler:
+			panic(cause) //nolint:forbidigo // passed on, not made here
+		default:
+			log.ErrorContext(c.Request().Context(), "handler panicked",
+				"route", c.Path(), "correlationId", CorrelationID(c),
+				"cause", fmt.Sprint(cause), "stack", string(debug.Stack()))
+			err = fmt.Errorf("handler panicked: %v", cause)
+		}
+	}()
+	return next(c)
+}

@@ -1,0 +1,158 @@
+package web
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"math"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/labstack/echo/v4"
+
+	"matchmaker.dev/services/internal/fault"
+)
+
+// mediaProblem is the content type of every error that package web writes.
+const mediaProblem = "application/problem+json"
+
+// statusClientGone is the log's status of a request whose client hung up
+// before the answer: nobody's failure, and nobody reads the answer.
+const statusClientGone = 499
+
+// problem is the error body of the contract: RFC 9457's members, with the
+// correlation id in a nested object.
+type problem struct {
+	Type       string     `json:"type"`
+	Title      string     `json:"title"`
+	Status     int        `json:"status"`
+	Detail     string     `json:"detail"`
+	Instance   *string    `json:"instance"` // always null
+	Extensions extensions `json:"extensions"`
+}
+
+type extensions struct {
+	CorrelationID string `json:"correlationId"`
+}
+
+func statusOf(kind fault.Kind) int {
+	switch kind {
+	case fault.Invalid:
+		return http.StatusBadRequest
+	case fault.Unauthenticated:
+		return http.StatusUnauthorized
+	case fault.Forbidden:
+		return http.StatusForbidden
+	case fault.NotFound:
+		return http.StatusNotFound
+	case fault.Method:
+		return http.StatusMethodNotAllowed
+	case fault.Unacceptable:
+		return http.StatusNotAcceptable
+	case fault.Conflict:
+		return http.StatusConflict
+	case fault.TooLarge:
+		return http.StatusRequestEntityTooLarge
+	case fault.Unsupported:
+		return http.StatusUnsupportedMediaType
+	case fault.Limited:
+		return http.StatusTooManyRequests
+	case fault.Unavailable:
+		return http.StatusServiceUnavailable
+	}
+	return http.StatusInternalServerError
+}
+
+// describe is the status and the detail a caller may see.
+func describe(c echo.Context, err error) (status int, detail string) {
+	if f, ok := errors.AsType[*fault.Error](err); ok && statusOf(f.Kind) != http.StatusInternalServerError {
+		return statusOf(f.Kind), f.Detail
+	}
+	if h, ok := errors.AsType[*echo.HTTPError](err); ok && h.Code < http.StatusInternalServerError {
+		switch h.Code {
+		case http.StatusNotFound:
+			return h.Code, "this path does not exist"
+		case http.StatusMethodNotAllowed:
+			return h.Code, "this path does not take the method " + c.Request().Method
+		}
+		if text, ok := h.Message.(string); ok {
+			return h.Code, text
+		}
+		return h.Code, http.StatusText(h.Code)
+	}
+	if c.Request().Context().Err() != nil {
+		return statusClientGone, "the request was given up by its client"
+	}
+	return http.StatusInternalServerError, "internal error; the correlation id helps support to find its cause"
+}
+
+func writeProblem(log *slog.Logger, c echo.Context, err error) {
+	res := c.Response()
+	if res.Committed {
+		return // the status is out; the access log has the error
+	}
+	status, detail := describe(c, err)
+	header := res.Header()
+	if status == http.StatusRequestEntityTooLarge {
+		// Otherwise net/http reads on through what the client still sends.
+		header.Set(echo.HeaderConnection, "close")
+	}
+	if after := retryAfter(err, status); after != "" && header.Get(echo.HeaderRetryAfter) == "" {
+		header.Set(echo.HeaderRetryAfter, after)
+	}
+	quota(header, err)
+	header.Set(echo.HeaderCacheControl, "no-store")
+	header.Set(echo.HeaderContentType, mediaProblem) // over what a handler set for its answer
+	body, failed := json.Marshal(problem{
+		Type:       "https://httpstatuses.io/" + strconv.Itoa(status),
+		Title:      title(status),
+		Status:     status,
+		Detail:     detail,
+		Extensions: extensions{CorrelationID: CorrelationID(c)},
+	})
+	if failed == nil && c.Request().Method == http.MethodHead {
+		failed = c.NoContent(status)
+	} else if failed == nil {
+		failed = c.Blob(status, mediaProblem, body)
+	}
+	if failed != nil {
+		log.DebugContext(c.Request().Context(), "error answer not written", "error", failed)
+	}
+}
+
+func title(status int) string {
+	if text := http.StatusText(status); text != "" {
+		return text
+	}
+	return "Client Closed Request"
+}
+
+// quota says which limit was met, in the headers of draft-ietf-httpapi-ratelimit-headers:
+// nothing is left of it until Retry-After.
+func quota(header http.Header, err error) {
+	f, ok := errors.AsType[*fault.Error](err)
+	if !ok || f.Quota == nil {
+		return
+	}
+	policy := fmt.Sprintf("%q;q=%d", f.Quota.Name, f.Quota.Amount)
+	if f.Quota.Window > 0 {
+		policy += fmt.Sprintf(";w=%d", max(1, int(math.Ceil(f.Quota.Window.Seconds()))))
+	}
+	header.Set("RateLimit-Policy", policy)
+	header.Set("RateLimit", fmt.Sprintf("%q;r=0;t=%d", f.Quota.Name, max(1, int(math.Ceil(f.RetryAfter.Seconds())))))
+}
+
+// retryAfter is the Retry-After header in whole seconds, rounded up. A 429
+// always has one: without it clients would guess.
+func retryAfter(err error, status int) string {
+	var after time.Duration
+	if f, ok := errors.AsType[*fault.Error](err); ok {
+		after = f.RetryAfter
+	}
+	if after <= 0 && status != http.StatusTooManyRequests {
+		return ""
+	}
+	return strconv.Itoa(max(1, int(math.Ceil(after.Seconds()))))
+}

@@ -1,0 +1,42 @@
+package web
+
+import (
+	"net/http"
+
+	"github.com/labstack/echo/v4"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/propagation"
+	"go.opentelemetry.io/otel/trace"
+)
+
+// tracing makes one server span per request, named after the route pattern.
+// Neither the raw path nor the query is recorded: they name players and tickets.
+func tracing(p trace.TracerProvider, prop propagation.TextMapPropagator) echo.MiddlewareFunc {
+	tracer := p.Tracer("matchmaker.dev/services/internal/web")
+	return func(next echo.HandlerFunc) echo.HandlerFunc {
+		return func(c echo.Context) error {
+			req := c.Request()
+			ctx := req.Context()
+			if prop != nil {
+				ctx = prop.Extract(ctx, propagation.HeaderCarrier(req.Header))
+			}
+			ctx, span := tracer.Start(ctx, req.Method+" "+c.Path(),
+				trace.WithSpanKind(trace.SpanKindServer),
+				trace.WithAttributes(
+					attribute.String("http.request.method", req.Method),
+					attribute.String("http.route", c.Path()),
+					attribute.String("matchmaker.correlation_id", CorrelationID(c)),
+				))
+			defer span.End()
+			c.SetRequest(req.WithContext(ctx))
+			err := next(c)
+			status := c.Response().Status
+			span.SetAttributes(attribute.Int("http.response.status_code", status))
+			if status >= http.StatusInternalServerError {
+				span.SetStatus(codes.Error, http.StatusText(status))
+			}
+			return err
+		}
+	}
+}

@@ -1,0 +1,71 @@
+// Package web is the HTTP edge that all services share: an echo instance whose
+// every answer carries a correlation id, whose every error is a problem body
+// (RFC 9457, in the shape the contract gives it), and a strict reader of JSON
+// bodies. It is the one place that turns the kinds of package fault into HTTP.
+package web
+
+import (
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/labstack/echo/v4"
+	"go.opentelemetry.io/otel/propagation"
+	"go.opentelemetry.io/otel/trace"
+	"go.opentelemetry.io/otel/trace/noop"
+)
+
+// Base is the path below which the tickets, configs and functions API lives.
+const Base = "/:project/matchmaking/api/v1"
+
+// Options are the parts of the edge that differ between installations.
+type Options struct {
+	// Tracer makes a span per request. Nil and the no-op provider cost nothing.
+	Tracer trace.TracerProvider
+	// Propagator reads the caller's trace context; nil starts a new trace per request.
+	Propagator propagation.TextMapPropagator
+	// Now is the clock of the access log; nil is time.Now.
+	Now func() time.Time
+}
+
+// New returns an echo instance without routes. Handlers return errors: a
+// *fault.Error anywhere in the chain decides the status and, unless it is
+// Internal, the detail; any other error is a 500 whose cause is only logged.
+//
+// Give a route its middleware where it is registered, not through a group: echo
+// runs a group's middleware for unknown paths too, which turns a 404 into a 401.
+func New(log *slog.Logger, o Options) *echo.Echo {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	e := echo.New()
+	e.HideBanner, e.HidePort = true, true
+	e.JSONSerializer = serializer{}
+	e.HTTPErrorHandler = func(err error, c echo.Context) { writeProblem(log, c, err) }
+	e.Use(correlate)
+	if traced(o.Tracer) {
+		e.Use(tracing(o.Tracer, o.Propagator))
+	}
+	e.Use(observe(log, o.Now), negotiate, limitBody)
+	return e
+}
+
+func traced(p trace.TracerProvider) bool {
+	_, off := p.(noop.TracerProvider)
+	return p != nil && !off
+}
+
+// Server returns the HTTP server for a handler, with bounds on how long a
+// client may take and how much it may send before a handler sees it. Its own
+// refusals (malformed HTTP, headers over the bound) are net/http's plain texts.
+func Server(h http.Handler, log *slog.Logger) *http.Server {
+	return &http.Server{
+		Handler:           h,
+		ReadHeaderTimeout: 5 * time.Second,
+		ReadTimeout:       time.Minute, // a function archive of 32 MiB over 5 Mbit/s
+		WriteTimeout:      2 * time.Minute,
+		IdleTimeout:       2 * time.Minute, // above the 60 s that gateways keep idle connections for
+		MaxHeaderBytes:    32 << 10,
+		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelWarn),
+	}
+}

@@ -1,0 +1,37 @@
+package registry
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http/httptest"
+	"testing"
+	"testing/iotest"
+
+	"matchmaker.dev/services/internal/fault"
+)
+
+func TestReceiveRefusesUnread(t *testing.T) {
+	for contentType, length := range map[string]int64{"": 101, "multipart/form-data; boundary=b": 101 + formOverhead} {
+		body := iotest.ErrReader(errors.New("read"))
+		req := httptest.NewRequestWithContext(t.Context(), "PUT", "/", body)
+		req.ContentLength = length
+		req.Header.Set("Content-Type", contentType)
+		if _, err := receive(req, 100); fault.KindOf(err) != fault.Invalid || errors.Unwrap(err) != nil {
+			t.Errorf("%q: %v", contentType, err)
+		}
+	}
+}
+
+func TestReceiveFromAClientThatLeaves(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	body := io.MultiReader(iotest.ErrReader(errors.New("connection reset")))
+	req := httptest.NewRequestWithContext(ctx, "PUT", "/", body)
+	if _, err := receive(req, 100); fault.KindOf(err) != fault.Invalid {
+		t.Errorf("a body that broke off: %v", err)
+	}
+	cancel()
+	if _, err := receive(req, 100); !errors.Is(err, context.Canceled) {
+		t.Errorf("a client that left: %v", err)
+	}
+}

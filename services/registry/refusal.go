@@ -1,0 +1,71 @@
+package registry
+
+import (
+	"archive/tar"
+	"archive/zip"
+	"compress/gzip"
+	"errors"
+	"io"
+	"strconv"
+	"strings"
+
+	"matchmaker.dev/services/internal/fault"
+)
+
+// refuse says what is wrong with an uploaded file.
+func refuse(format string, args ...any) error {
+	return fault.New(fault.Invalid, "file: "+format, args...)
+}
+
+func bomb(most int64) error {
+	return refuse("the archive unpacks to more than %d bytes, too many for its size", most)
+}
+
+func (l limits) moduleTooLong(what string) error {
+	return refuse("%s is longer than the maximum of %d bytes for a module", what, l.module)
+}
+
+// damaged words what the readers of archives say; refusals stay as they are.
+func damaged(err error) error {
+	if _, ours := errors.AsType[*fault.Error](err); ours {
+		return err
+	}
+	reason := "its contents make no sense"
+	switch {
+	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
+		reason = "it ends too early"
+	case errors.Is(err, zip.ErrChecksum), errors.Is(err, gzip.ErrChecksum):
+		reason = "a checksum is wrong"
+	case errors.Is(err, zip.ErrAlgorithm):
+		reason = "it is compressed by another method than deflate"
+	case errors.Is(err, zip.ErrFormat):
+		reason = "it is no complete .zip"
+	case errors.Is(err, gzip.ErrHeader):
+		reason = "it is no .gz"
+	case errors.Is(err, tar.ErrHeader):
+		reason = "what is compressed in it is no .tar"
+	}
+	return fault.Wrap(fault.Invalid, err, "file: the archive is damaged: %s", reason)
+}
+
+// quote makes any text fit for a message: short, on one line, printable.
+func quote(s string) string {
+	const most = 80
+	if len(s) > most {
+		return strconv.QuoteToASCII(s[:most]) + "…"
+	}
+	return strconv.QuoteToASCII(s)
+}
+
+// list names the first of many.
+func list(names []string) string {
+	const most = 10
+	quoted := make([]string, 0, most)
+	for _, name := range names[:min(most, len(names))] {
+		quoted = append(quoted, quote(name))
+	}
+	if more := len(names) - most; more > 0 {
+		quoted = append(quoted, "and "+strconv.Itoa(more)+" more")
+	}
+	return strings.Join(quoted, ", ")
+}

@@ -1,0 +1,156 @@
+// Package registry is the Functions API: it takes uploaded match functions,
+// says which there are, whether they run and what they logged, restarts and
+// removes them.
+//
+// An upload is a .zip, a .tar.gz or a bare .wasm. Its module is checked as the
+// runners will start it, kept in the bus's object store under its hash, and
+// then written as the function's desired state, which every runner reconciles.
+// Modules are never removed: many functions may share one, and runners may still
+// start the one before. One is at most 32 MiB, and an upload of what is there
+// takes no space.
+//
+// What runs is known from the runners' heartbeats alone. Every replica keeps
+// that in memory, and is not ready before it has had the time to hear them all.
+package registry
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"matchmaker.dev/services/internal/app"
+	"matchmaker.dev/services/internal/auth"
+	"matchmaker.dev/services/internal/bus"
+	"matchmaker.dev/services/internal/state"
+	"matchmaker.dev/services/internal/web"
+	"matchmaker.dev/services/runner/sandbox"
+)
+
+// Options are what the service is made of. Zero settings mean the default.
+type Options struct {
+	Store    *state.Store
+	Bus      *bus.Bus
+	Box      *sandbox.Box // checks the modules
+	Verifier *auth.Verifier
+	Log      *slog.Logger
+	Now      func() time.Time
+	// Limit comes behind the check of the token; nil for none.
+	Limit echo.MiddlewareFunc
+
+	// Shared says that the Box is also that of a runner in this process, which
+	// then finds the module compiled and forgets it in its time. Otherwise the
+	// registry forgets a module when it was checked, so that its folder stays small.
+	Shared bool
+	// Archive is the most bytes an uploaded file may have: 32 MiB.
+	Archive int
+	// Module is the most bytes a module may have: that of the sandbox, 8 MiB.
+	// The Box must have the same limit.
+	Module int
+	// Functions is how many a project may have: 20. The Store, which must have
+	// the same limit, enforces it; here it spares a hopeless upload the work.
+	Functions int
+	// Uploads is how many are worked on at the same time: 8. Each holds its file
+	// and its module in memory; others wait for up to half a minute.
+	Uploads int
+	// Heartbeat is how often a runner speaks: 500 ms. One that is silent for
+	// three times as long is gone, with all its instances.
+	Heartbeat time.Duration
+	// Grace is how long after an upload or a restart a function that no runner
+	// speaks of is Pending, before it is Not Running: 10 s.
+	Grace time.Duration
+	// LogAge is how long the bus keeps logs: 1 h. The time span of a request
+	// for logs may be as long, and always up to a day.
+	LogAge time.Duration
+}
+
+func (o *Options) complete() error {
+	if o.Store == nil || o.Bus == nil || o.Box == nil || o.Verifier == nil || o.Log == nil || o.Now == nil {
+		return errors.New("registry: Store, Bus, Box, Verifier, Log and Now are needed")
+	}
+	d := sandbox.DefaultLimits()
+	return errors.Join(
+		byDefault("Archive", &o.Archive, 32<<20),
+		byDefault("Module", &o.Module, d.Module),
+		byDefault("Functions", &o.Functions, 20),
+		byDefault("Uploads", &o.Uploads, 8),
+		byDefault("Heartbeat", &o.Heartbeat, 500*time.Millisecond),
+		byDefault("Grace", &o.Grace, 10*time.Second),
+		byDefault("LogAge", &o.LogAge, time.Hour),
+	)
+}
+
+func byDefault[T int | time.Duration](name string, setting *T, value T) error {
+	if *setting < 0 {
+		return errors.New("registry: " + name + " is negative")
+	}
+	if *setting == 0 {
+		*setting = value
+	}
+	return nil
+}
+
+// registry is the service.
+type registry struct {
+	Options
+	board    *board
+	uploads  chan struct{} // holds a token for each upload that is worked on
+	checking chan struct{} // holds a token while the Box checks a module
+}
+
+// New makes the service. It does no I/O before it is run.
+func New(o Options) (app.Part, error) {
+	if err := o.complete(); err != nil {
+		return app.Part{}, err
+	}
+	r := &registry{
+		Options:  o,
+		board:    newBoard(o.Heartbeat, o.Grace, o.Now),
+		uploads:  make(chan struct{}, o.Uploads),
+		checking: make(chan struct{}, 1),
+	}
+	return app.Part{Name: "registry", Routes: r.routes, Run: r.run, Ready: r.ready}, nil
+}
+
+func (r *registry) routes(e *echo.Echo) {
+	const functions = web.Base + "/functions"
+	developer := []echo.MiddlewareFunc{r.Verifier.Require(auth.Developer)}
+	if r.Limit != nil {
+		developer = append(developer, r.Limit)
+	}
+	// The upload measures its file itself and answers 400, as the contract says;
+	// this limit is for what may surround the file in a form.
+	upload := web.Limit(int64(r.Archive) + 2*formOverhead)
+
+	e.GET(functions, r.list, developer...)
+	e.PUT(functions+"/:name", r.put, append(developer, upload)...)
+	e.GET(functions+"/:name", r.get, developer...)
+	e.DELETE(functions+"/:name", r.remove, developer...)
+	e.GET(functions+"/:name/log", r.logs, developer...)
+	e.POST(functions+"/actions/restart", r.restart, developer...)
+}
+
+// run hears the runners until ctx ends.
+func (r *registry) run(ctx context.Context) error {
+	heartbeats, err := r.Bus.OnHeartbeat(r.board.hear)
+	if err != nil {
+		return err
+	}
+	defer heartbeats.Stop()
+	tick := time.NewTicker(max(r.Heartbeat/2, time.Millisecond))
+	defer tick.Stop()
+	for {
+		r.board.connected(r.Bus.Ready(ctx) == nil)
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+	}
+}
+
+func (r *registry) ready(ctx context.Context) error {
+	return errors.Join(r.Store.Ping(ctx), r.Bus.Ready(ctx), r.board.ready())
+}

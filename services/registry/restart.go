@@ -1,0 +1,87 @@
+package registry
+
+import (
+	"context"
+	"net/http"
+	"slices"
+
+	"github.com/labstack/echo/v4"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/definition"
+	"matchmaker.dev/services/internal/fault"
+	"matchmaker.dev/services/internal/web"
+)
+
+// nameList is the contract's FunctionNameList.
+type nameList struct {
+	Functions []string `json:"functions"`
+}
+
+// deployResult is the contract's FunctionDeployResult.
+type deployResult struct {
+	Functions []deployed `json:"functions"`
+}
+
+type deployed struct {
+	Name  string `json:"name"`
+	State string `json:"state"`
+}
+
+// restart answers POST /functions/actions/restart: it gives functions a new
+// generation, which runners replace the instances of the old one for. Unknown
+// functions are NotFound, and then nothing is restarted; a function that
+// vanishes meanwhile, or that the store does not take, is Failed.
+func (r *registry) restart(c echo.Context) error {
+	var request nameList
+	if err := web.Decode(c, &request); err != nil {
+		return err
+	}
+	ctx, project := c.Request().Context(), c.Param("project")
+	names, err := r.known(ctx, project, request.Functions)
+	if err != nil {
+		return err
+	}
+	var answer deployResult
+	for _, name := range names {
+		result := deployed{Name: name, State: statePending}
+		err := r.Store.ChangeFunction(ctx, project, name, func(current *pb.Function) (*pb.Function, error) {
+			if current == nil {
+				return nil, fault.New(fault.NotFound, "function %q was not found", name)
+			}
+			current.Generation = after(current, r.Now())
+			return current, nil
+		})
+		if err != nil {
+			result.State = stateFailed
+			r.Log.WarnContext(ctx, "function not restarted", "project", project, "function", name, "error", err)
+		}
+		answer.Functions = append(answer.Functions, result)
+	}
+	r.poke(ctx, project)
+	return c.JSON(http.StatusOK, answer)
+}
+
+// known is the names in lower case, each once, when there are such functions.
+func (r *registry) known(ctx context.Context, project string, given []string) ([]string, error) {
+	if len(given) == 0 {
+		return nil, fault.New(fault.Invalid, "functions: missing or empty: name the functions to restart")
+	}
+	functions, err := r.Store.Functions(ctx, project)
+	if err != nil {
+		return nil, err
+	}
+	var names, unknown []string
+	for _, raw := range given {
+		switch name := definition.Lower(raw); {
+		case functions[name] == nil:
+			unknown = append(unknown, raw)
+		case !slices.Contains(names, name):
+			names = append(names, name)
+		}
+	}
+	if len(unknown) > 0 {
+		return nil, fault.New(fault.NotFound, "functions: not found: %s; nothing was restarted", list(unknown))
+	}
+	return names, nil
+}

@@ -1,0 +1,237 @@
+package registry
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"matchmaker.dev/services/internal/app"
+	"matchmaker.dev/services/internal/auth"
+	"matchmaker.dev/services/internal/bus"
+	"matchmaker.dev/services/internal/embedded"
+	"matchmaker.dev/services/internal/issuer"
+	"matchmaker.dev/services/internal/state"
+	"matchmaker.dev/services/internal/web"
+	"matchmaker.dev/services/runner/sandbox"
+)
+
+func TestMain(m *testing.M) {
+	if len(os.Args) == 2 && os.Args[1] == sandbox.Command {
+		os.Exit(sandbox.Main())
+	}
+	os.Exit(m.Run())
+}
+
+// bench is a registry on real servers, spoken to over HTTP as a developer.
+type bench struct {
+	url, token string
+	issuer     *issuer.Issuer
+	part       app.Part
+	store      *state.Store
+	bus        *bus.Bus
+	clock      *clock
+	boxDir     string
+}
+
+// clock stands still until it is moved. It is behind the real one, whose times the log's lines have.
+type clock struct{ millis atomic.Int64 }
+
+func newClock() *clock {
+	c := new(clock)
+	c.millis.Store(time.Now().Add(-time.Hour).UnixMilli())
+	return c
+}
+
+func (c *clock) now() time.Time          { return time.UnixMilli(c.millis.Load()) }
+func (c *clock) advance(d time.Duration) { c.millis.Add(d.Milliseconds()) }
+
+// start runs a registry that has listened for long enough; change alters its options.
+func start(t *testing.T, change func(*Options)) *bench {
+	t.Helper()
+	log := slog.New(slog.DiscardHandler)
+	redis, err := embedded.StartRedis(t.Context(), embedded.RedisOptions{Dir: t.TempDir(), Log: log})
+	must(t, err)
+	t.Cleanup(func() { redis.Close() })
+	nats, err := embedded.StartNATS(t.Context(), embedded.NATSOptions{Dir: t.TempDir(), Log: log})
+	must(t, err)
+	t.Cleanup(func() { nats.Close() })
+
+	b := &bench{clock: newClock(), boxDir: t.TempDir()}
+	b.store, err = state.Open(state.Options{URL: redis.URL(), Log: log})
+	must(t, err)
+	t.Cleanup(func() { b.store.Close() })
+	b.bus, err = bus.Connect(bus.Options{URL: nats.URL(), Name: "test", Log: log})
+	must(t, err)
+	t.Cleanup(func() { b.bus.Close(context.Background()) })
+	must(t, b.bus.Prepare(t.Context()))
+	box, err := sandbox.New(sandbox.Options{Dir: b.boxDir, Log: log})
+	must(t, err)
+	t.Cleanup(box.Close)
+	b.issuer, err = issuer.Open(t.TempDir(), time.Now)
+	must(t, err)
+	verifier, err := auth.New(auth.Options{Issuers: []auth.Issuer{b.issuer.Trust()}, Log: log})
+	must(t, err)
+
+	o := Options{Store: b.store, Bus: b.bus, Box: box, Verifier: verifier, Log: log, Now: b.clock.now}
+	if change != nil {
+		change(&o)
+	}
+	b.part, err = New(o)
+	must(t, err)
+	e := web.New(log, web.Options{})
+	b.part.Routes(e)
+	server := httptest.NewServer(e)
+	t.Cleanup(server.Close)
+	b.url = server.URL
+	b.token = b.mint(t, issuer.Claims{Kind: auth.Developer, Subject: "studio", Project: "demo", Role: "Manager"})
+	serve(t, verifier.Run)
+	serve(t, b.part.Run)
+	eventually(t, "ready", func() error {
+		b.clock.advance(time.Second)
+		return b.part.Ready(t.Context())
+	})
+	return b
+}
+
+// serve runs until the test ends.
+func serve(t *testing.T, run func(context.Context) error) {
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- run(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			t.Errorf("run: %v", err)
+		}
+	})
+}
+
+func (b *bench) mint(t *testing.T, c issuer.Claims) string {
+	t.Helper()
+	token, err := b.issuer.Mint(c)
+	must(t, err)
+	return token
+}
+
+// answer is what came back.
+type answer struct {
+	status int
+	header http.Header
+	body   []byte
+}
+
+func (b *bench) do(t *testing.T, method, path string, body io.Reader, header ...string) answer {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), method, b.url+"/demo/matchmaking/api/v1"+path, body)
+	must(t, err)
+	req.Header.Set("Authorization", "Bearer "+b.token)
+	for i := 0; i < len(header); i += 2 {
+		req.Header.Set(header[i], header[i+1])
+	}
+	res, err := http.DefaultClient.Do(req)
+	must(t, err)
+	defer res.Body.Close()
+	all, err := io.ReadAll(res.Body)
+	must(t, err)
+	return answer{res.StatusCode, res.Header, all}
+}
+
+func (b *bench) get(t *testing.T, path string) answer {
+	t.Helper()
+	return b.do(t, http.MethodGet, path, nil)
+}
+
+func (b *bench) put(t *testing.T, path string, file []byte) answer {
+	t.Helper()
+	return b.do(t, http.MethodPut, path, bytes.NewReader(file))
+}
+
+func (b *bench) restart(t *testing.T, body string) answer {
+	t.Helper()
+	return b.do(t, http.MethodPost, "/functions/actions/restart", strings.NewReader(body), "Content-Type", "application/json")
+}
+
+// wants checks the status and returns the body as a T.
+func wants[T any](t *testing.T, a answer, status int) T {
+	t.Helper()
+	if a.status != status {
+		t.Fatalf("status %d, want %d: %s", a.status, status, a.body)
+	}
+	var v T
+	if err := json.Unmarshal(a.body, &v); err != nil {
+		t.Fatalf("%v in %s", err, a.body)
+	}
+	return v
+}
+
+// refused checks that the answer is a problem of a status whose detail has some words.
+func refused(t *testing.T, a answer, status int, words string) {
+	t.Helper()
+	p := wants[struct {
+		Status int    `json:"status"`
+		Detail string `json:"detail"`
+	}](t, a, status)
+	if media := a.header.Get("Content-Type"); media != "application/problem+json" || p.Status != status {
+		t.Errorf("no problem of status %d: %s %s", status, media, a.body)
+	}
+	if !strings.Contains(p.Detail, words) {
+		t.Errorf("detail %q, want %q in it", p.Detail, words)
+	}
+}
+
+// same compares, but for the order of members.
+func same(t *testing.T, a answer, status int, want string) {
+	t.Helper()
+	var w any
+	must(t, json.Unmarshal([]byte(want), &w))
+	if diff := cmp.Diff(w, wants[any](t, a, status)); diff != "" {
+		t.Errorf("answer differs (-want +got):\n%s", diff)
+	}
+}
+
+// eventually waits until try has no error any more.
+func eventually(t *testing.T, what string, try func() error) {
+	t.Helper()
+	deadline := time.After(time.Minute)
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		err := try()
+		if err == nil {
+			return
+		}
+		select {
+		case <-deadline:
+			t.Fatalf("%s: %v", what, err)
+		case <-tick.C:
+		}
+	}
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// isState is for eventually: the function is in the state.
+func (b *bench) isState(t *testing.T, name, state string) error {
+	t.Helper()
+	if got := wants[function](t, b.get(t, "/functions/"+name), http.StatusOK).Status.State; got != state {
+		return fmt.Errorf("%s is %s, not yet %s", name, got, state)
+	}
+	return nil
+}

@@ -1,0 +1,159 @@
+package registry
+
+import (
+	"cmp"
+	"slices"
+	"sync"
+	"time"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/fault"
+)
+
+// The contract's states of a function, and of its instances.
+const (
+	stateRunning    = "Running"
+	statePending    = "Pending"
+	stateFailed     = "Failed"
+	stateNotRunning = "Not Running"
+	stateUnknown    = "Unknown"
+
+	stateWaiting    = "Waiting"
+	stateTerminated = "Terminated"
+)
+
+// status is the contract's FunctionStatus.
+type status struct {
+	State     string     `json:"state"`
+	Instances []instance `json:"instances"`
+}
+
+type instance struct {
+	State string `json:"state"`
+	Name  string `json:"name"`
+}
+
+// board is what this replica knows of the runners. It is safe for concurrent use.
+type board struct {
+	now     func() time.Time
+	silence time.Duration // a runner that is silent for so long is gone
+	settled time.Duration // who listens for so long has heard all runners
+	grace   time.Duration
+
+	mu        sync.Mutex
+	runners   map[string]report
+	listening time.Time // since when; zero while the bus is lost
+}
+
+// report is a runner's last heartbeat.
+type report struct {
+	at     time.Time
+	hosted map[hosted][]*pb.InstanceStatus
+}
+
+type hosted struct{ project, function string }
+
+func newBoard(heartbeat, grace time.Duration, now func() time.Time) *board {
+	return &board{
+		now: now, grace: grace, runners: map[string]report{},
+		silence: 3 * heartbeat,
+		settled: heartbeat * 3 / 2, // every runner spoke once, late by no more than half an interval
+	}
+}
+
+// connected says whether the bus is there, so that silence tells something.
+func (b *board) connected(yes bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	switch {
+	case !yes:
+		b.listening = time.Time{}
+	case b.listening.IsZero():
+		b.listening = b.now()
+	}
+}
+
+// hear takes a heartbeat in.
+func (b *board) hear(s *pb.RunnerStatus) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	now := b.now()
+	for runner, r := range b.runners {
+		if now.Sub(r.at) > b.silence {
+			delete(b.runners, runner)
+		}
+	}
+	if s.GetLeaving() {
+		delete(b.runners, s.GetRunner())
+		return
+	}
+	r := report{at: now, hosted: map[hosted][]*pb.InstanceStatus{}}
+	for _, i := range s.GetInstances() {
+		key := hosted{i.GetProject(), i.GetFunction()}
+		r.hosted[key] = append(r.hosted[key], i)
+	}
+	b.runners[s.GetRunner()] = r
+}
+
+// ready is nil when what the board says can be believed.
+func (b *board) ready() error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if !b.believable() {
+		return fault.New(fault.Unavailable, "the runners were not listened to for long enough yet")
+	}
+	return nil
+}
+
+func (b *board) believable() bool {
+	return !b.listening.IsZero() && b.now().Sub(b.listening) >= b.settled
+}
+
+// status is how a function stands. The instances are those of all its
+// generations, as an earlier one serves until the next does. The state is about
+// the newest generation alone:
+//
+//	Unknown      the bus is lost, or not listened to for long enough
+//	Running      else: an instance of it runs
+//	Pending      else: an instance of it waits or starts
+//	Failed       else: its instances have terminated, for the reason in its log
+//	Pending      else: it is younger than the grace period, or there are only
+//	             instances of earlier generations
+//	Not Running  else: no runner hosts it, or there is no runner
+func (b *board) status(project string, f *pb.Function) status {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	now := b.now()
+	s := status{Instances: []instance{}}
+	newest := map[string]bool{} // the states of the newest generation's instances
+	for _, r := range b.runners {
+		if now.Sub(r.at) > b.silence {
+			continue
+		}
+		for _, i := range r.hosted[hosted{project, f.GetName()}] {
+			s.Instances = append(s.Instances, instance{State: i.GetState(), Name: i.GetName()})
+			// A runner may know of a newer generation than the reader of f.
+			if i.GetGeneration() >= f.GetGeneration() {
+				newest[i.GetState()] = true
+			}
+		}
+	}
+	slices.SortFunc(s.Instances, func(a, b instance) int { return cmp.Compare(a.Name, b.Name) })
+	// Generations are times, see after.
+	young := now.Sub(time.UnixMilli(f.GetGeneration())) < b.grace
+	switch {
+	case !b.believable():
+		s.State = stateUnknown
+	case newest[stateRunning]:
+		s.State = stateRunning
+	case newest[stateWaiting]:
+		s.State = statePending
+	case newest[stateTerminated]:
+		s.State = stateFailed
+	case young || len(s.Instances) > 0:
+		s.State = statePending
+	default:
+		s.State = stateNotRunning
+	}
+	return s
+}

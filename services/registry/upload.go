@@ -1,0 +1,152 @@
+package registry
+
+import (
+	"context"
+	"crypto/md5" //nolint:gosec // the contract's checksum, which protects nothing
+	"encoding/hex"
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/fault"
+	"matchmaker.dev/services/runner/sandbox"
+)
+
+// put takes an upload: PUT /functions/{name}?implementation={module}.
+func (r *registry) put(c echo.Context) error {
+	name, err := nameOf(c)
+	if err != nil {
+		return err
+	}
+	ctx, project := c.Request().Context(), c.Param("project")
+	if err := r.room(ctx, project, name); err != nil {
+		return err
+	}
+	done, err := r.admit(ctx)
+	if err != nil {
+		return err
+	}
+	defer done()
+
+	file, err := receive(c.Request(), r.Archive)
+	if err != nil {
+		return err
+	}
+	limits := limits{archive: r.Archive, module: r.Module}
+	module, implementation, err := limits.extract(file, c.QueryParam("implementation"))
+	if err != nil {
+		return err
+	}
+	checked, err := r.check(ctx, module)
+	if err != nil {
+		return err
+	}
+	sum := md5.Sum(file) //nolint:gosec // see the import
+	fresh := &pb.Function{
+		Name:           name,
+		Md5:            hex.EncodeToString(sum[:]),
+		Module:         checked.Hash + ".wasm",
+		Implementation: implementation,
+		Manifest:       manifest(checked.Manifest),
+	}
+	// The module first: whoever reads the record finds it.
+	if err := r.Bus.PutModule(ctx, fresh.GetModule(), module); err != nil {
+		return err
+	}
+	err = r.Store.ChangeFunction(ctx, project, name, func(current *pb.Function) (*pb.Function, error) {
+		now := r.Now()
+		fresh.Updated = max(now.UnixMilli(), current.GetCreated())
+		fresh.Created = fresh.GetUpdated()
+		if current != nil {
+			fresh.Created = current.GetCreated()
+		}
+		fresh.Generation = after(current, now)
+		return fresh, nil
+	})
+	if err != nil {
+		return err
+	}
+	r.Log.InfoContext(ctx, "function uploaded", "project", project, "function", name, "module", fresh.GetModule(), "bytes", len(module))
+	r.poke(ctx, project)
+	return c.JSON(http.StatusOK, r.describe(project, fresh))
+}
+
+// room refuses a function that would be one too many. Only the store can tell
+// for sure, but it is asked when the work is done.
+func (r *registry) room(ctx context.Context, project, name string) error {
+	functions, err := r.Store.Functions(ctx, project)
+	if err != nil {
+		return err
+	}
+	if functions[name] == nil && len(functions) >= r.Functions {
+		return fault.New(fault.Invalid, "name: the project has %d match functions, the most it may have: delete one first", len(functions))
+	}
+	return nil
+}
+
+// admit waits until an upload may begin; done ends it.
+func (r *registry) admit(ctx context.Context) (done func(), err error) {
+	const patience = 30 * time.Second
+	timer := time.NewTimer(patience)
+	defer timer.Stop()
+	select {
+	case r.uploads <- struct{}{}:
+		return func() { <-r.uploads }, nil
+	case <-timer.C:
+		busy := fault.New(fault.Limited, "too many uploads at the same time: try again later")
+		busy.RetryAfter = patience
+		return nil, busy
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// check starts the module for a trial, as a runner will. One at a time: the
+// Box does no more, and must not be made to forget a module that another upload of it checks.
+func (r *registry) check(ctx context.Context, module []byte) (*sandbox.Module, error) {
+	select {
+	case r.checking <- struct{}{}:
+		defer func() { <-r.checking }()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	checked, err := r.Box.Load(ctx, module)
+	if f, ours := errors.AsType[*fault.Error](err); ours && f.Kind == fault.Invalid {
+		return nil, fault.Wrap(fault.Invalid, err, "file: %s", f.Detail)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if !r.Shared {
+		if err := r.Box.Forget(checked); err != nil {
+			r.Log.WarnContext(ctx, "checked module not removed", "module", checked.Hash, "error", err)
+		}
+	}
+	return checked, nil
+}
+
+// manifest writes the sandbox's nil, for everything, as the flags of the record.
+func manifest(m sandbox.Manifest) *pb.Manifest {
+	return &pb.Manifest{
+		Attributes: m.Attributes, EveryAttribute: m.Attributes == nil,
+		Properties: m.Properties, EveryProperty: m.Properties == nil,
+	}
+}
+
+// after is the generation that follows a function's current one: the time in
+// milliseconds, so that a function that was deleted and comes back has a
+// generation of its own, but always more than before.
+func after(current *pb.Function, now time.Time) int64 {
+	return max(current.GetGeneration()+1, now.UnixMilli())
+}
+
+// poke says that functions changed. The change is written: who misses the word
+// finds it later.
+func (r *registry) poke(ctx context.Context, project string) {
+	if err := r.Bus.Poke(ctx, project, &pb.Poke{Functions: true}); err != nil {
+		r.Log.WarnContext(ctx, "change of functions not announced", "project", project, "error", err)
+	}
+}

@@ -1,0 +1,299 @@
+package registry
+
+import (
+	"bytes"
+	"context"
+	"crypto/md5"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"mime/multipart"
+	"net/http"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"google.golang.org/protobuf/testing/protocmp"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/auth"
+	"matchmaker.dev/services/internal/fault"
+	"matchmaker.dev/services/internal/issuer"
+)
+
+func TestUpload(t *testing.T) {
+	b := start(t, nil)
+	pokes := make(chan *pb.Poke, 16)
+	heard, err := b.bus.OnPoke(func(_ string, p *pb.Poke) { pokes <- p })
+	must(t, err)
+	defer heard.Stop()
+
+	module := guest{manifest: `{"attributes":["skill"],"properties":[]}`}.wasm()
+	file := zipped(t, packed{name: "duel.wasm", body: module}, packed{name: "other.wasm", body: guest{}.wasm()})
+	created := b.clock.now()
+	sum := md5.Sum(file)
+	want := fmt.Sprintf(`{"name":"duel-1.0","md5Hash":"%x","created":%q,"updated":%q,"status":{"state":"Pending","instances":[]}}`,
+		sum, created.UTC().Format("2006-01-02T15:04:05.000Z"), created.UTC().Format("2006-01-02T15:04:05.000Z"))
+	same(t, b.put(t, "/functions/Duel-1.0?implementation=duel", file), http.StatusOK, want)
+	same(t, b.get(t, "/functions/duel-1.0"), http.StatusOK, want)
+	same(t, b.get(t, "/functions"), http.StatusOK, `{"functions":[`+want+`]}`)
+	if p := <-pokes; !p.GetFunctions() {
+		t.Errorf("poked with %v", p)
+	}
+
+	hash := sha256.Sum256(module)
+	record := &pb.Function{
+		Name: "duel-1.0", Created: created.UnixMilli(), Updated: created.UnixMilli(), Md5: hex.EncodeToString(sum[:]),
+		Module: hex.EncodeToString(hash[:]) + ".wasm", Implementation: "duel", Generation: created.UnixMilli(),
+		Manifest: &pb.Manifest{Attributes: []string{"skill"}, EveryProperty: false},
+	}
+	b.hasRecord(t, record)
+	if stored, err := b.bus.Module(t.Context(), record.GetModule()); err != nil || !bytes.Equal(stored, module) {
+		t.Errorf("stored are %d bytes, error %v", len(stored), err)
+	}
+	if left, err := os.ReadDir(b.boxDir); err != nil || len(left) > 0 {
+		t.Errorf("the sandbox keeps %v, error %v", left, err)
+	}
+
+	// A new version, in the same millisecond and then in another.
+	for _, later := range []time.Duration{0, time.Minute} {
+		b.clock.advance(later)
+		generation := record.GetGeneration()
+		module = guest{size: int(later.Seconds()) + 100}.wasm()
+		hash, sum = sha256.Sum256(module), md5.Sum(module)
+		got := wants[function](t, b.put(t, "/functions/duel-1.0", module), http.StatusOK)
+		if want := created.UTC().Format("2006-01-02T15:04:05.000Z"); got.Created != want {
+			t.Errorf("created %s, want %s", got.Created, want)
+		}
+		record.Updated, record.Generation = b.clock.now().UnixMilli(), max(generation+1, b.clock.now().UnixMilli())
+		record.Md5, record.Module, record.Implementation = hex.EncodeToString(sum[:]), hex.EncodeToString(hash[:])+".wasm", ""
+		record.Manifest = &pb.Manifest{EveryAttribute: true, EveryProperty: true}
+		b.hasRecord(t, record)
+	}
+}
+
+func (b *bench) hasRecord(t *testing.T, want *pb.Function) {
+	t.Helper()
+	got, err := b.store.Function(t.Context(), "demo", want.GetName())
+	must(t, err)
+	if diff := cmp.Diff(want, got, protocmp.Transform()); diff != "" {
+		t.Errorf("record differs (-want +got):\n%s", diff)
+	}
+}
+
+func TestUploadForms(t *testing.T) {
+	b := start(t, nil)
+	module := guest{}.wasm()
+	sum := fmt.Sprintf("%x", md5.Sum(module))
+	form := func(fill func(*multipart.Writer)) (io.Reader, string) {
+		var body bytes.Buffer
+		w := multipart.NewWriter(&body)
+		fill(w)
+		must(t, w.Close())
+		return &body, w.FormDataContentType()
+	}
+	file := func(w *multipart.Writer, field, name string, contents []byte) {
+		part, err := w.CreateFormFile(field, name)
+		must(t, err)
+		_, err = part.Write(contents)
+		must(t, err)
+	}
+	whole := func(w *multipart.Writer) {
+		must(t, w.WriteField("comment", "not the file"))
+		file(w, "anything", "duel.wasm", module)
+		file(w, "second", "second.wasm", []byte("not read"))
+	}
+	body, contentType := form(whole)
+	if got := wants[function](t, b.do(t, http.MethodPut, "/functions/form", body, "Content-Type", contentType), http.StatusOK); got.MD5 != sum {
+		t.Errorf("MD5 %s, want that of the file alone: %s", got.MD5, sum)
+	}
+	for _, contentType := range []string{"application/zip", "application/x-www-form-urlencoded", "what ever", ""} {
+		got := wants[function](t, b.do(t, http.MethodPut, "/functions/raw", bytes.NewReader(module), "Content-Type", contentType), http.StatusOK)
+		if got.MD5 != sum {
+			t.Errorf("%s: MD5 %s, want %s", contentType, got.MD5, sum)
+		}
+	}
+
+	body, contentType = form(func(w *multipart.Writer) { must(t, w.WriteField("file", "no file name")) })
+	refused(t, b.do(t, http.MethodPut, "/functions/bad", body, "Content-Type", contentType), http.StatusBadRequest, "file: missing or of zero length")
+	body, contentType = form(func(w *multipart.Writer) { file(w, "file", "duel.wasm", nil) })
+	refused(t, b.do(t, http.MethodPut, "/functions/bad", body, "Content-Type", contentType), http.StatusBadRequest, "file: missing or of zero length")
+	refused(t, b.do(t, http.MethodPut, "/functions/bad", strings.NewReader("text"), "Content-Type", contentType), http.StatusBadRequest, "file: the body broke off or is no form")
+	refused(t, b.do(t, http.MethodPut, "/functions/bad", strings.NewReader("text"), "Content-Type", "multipart/form-data"), http.StatusBadRequest, "no boundary")
+	body, contentType = form(whole)
+	half := io.LimitReader(body, 250)
+	refused(t, b.do(t, http.MethodPut, "/functions/bad", half, "Content-Type", contentType), http.StatusBadRequest, "file: ")
+	b.hasOnly(t, "form", "raw")
+}
+
+func (b *bench) hasOnly(t *testing.T, names ...string) {
+	t.Helper()
+	var got []string
+	for _, f := range wants[functionList](t, b.get(t, "/functions"), http.StatusOK).Functions {
+		got = append(got, f.Name)
+	}
+	if diff := cmp.Diff(names, got); diff != "" {
+		t.Errorf("functions differ (-want +got):\n%s", diff)
+	}
+}
+
+func TestUploadRefusals(t *testing.T) {
+	b := start(t, func(o *Options) { o.Archive = 100_000 })
+	good := guest{}.wasm()
+	for name, test := range map[string]struct {
+		path string
+		file []byte
+		says string
+	}{
+		"name of other letters":  {"/functions/caf%C3%A9", good, "name: "},
+		"name with a space":      {"/functions/a%20b", good, `name: "a b" is not a function name`},
+		"name with a slash":      {"/functions/a%2Fb", good, `name: "a/b" is not a function name`},
+		"name that ends badly":   {"/functions/duel.", good, "name: "},
+		"name that begins badly": {"/functions/_duel", good, "name: "},
+		"name with Kelvin":       {"/functions/%E2%84%AA", good, "name: "},
+		"name too long":          {"/functions/" + strings.Repeat("a", 65), good, "name: "},
+		"no file":                {"/functions/duel", nil, "file: missing or of zero length"},
+		"unsupported":            {"/functions/duel", []byte("Rar!\x1a\x07"), "file: unsupported archive type"},
+		"too long":               {"/functions/duel", exactly(100_001), "file: longer than the maximum of 100000 bytes"},
+		"two modules":            {"/functions/duel", zipped(t, packed{name: "a.wasm", body: good}, packed{name: "b.wasm", body: good}), "implementation: missing"},
+		"no such module":         {"/functions/duel?implementation=c", zipped(t, packed{name: "a.wasm", body: good}), `implementation: the archive holds no module "c.wasm"`},
+		"import":                 {"/functions/duel", guest{evil: true}.wasm(), "file: the module imports env.evil"},
+		"export":                 {"/functions/duel", guest{missing: "mm_run"}.wasm(), "file: the module does not export mm_run"},
+		"does not start":         {"/functions/duel", guest{trap: true}.wasm(), "file: the module does not start"},
+		"no code":                {"/functions/duel", []byte("\x00asm\x01\x00\x00\x00"), "file: the module does not export"},
+		"garbage":                {"/functions/duel", []byte("\x00asmgarbage"), "file: "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			refused(t, b.put(t, test.path, test.file), http.StatusBadRequest, test.says)
+			// Of unknown length, as a stream.
+			stream := io.MultiReader(bytes.NewReader(test.file))
+			refused(t, b.do(t, http.MethodPut, test.path, stream), http.StatusBadRequest, test.says)
+		})
+	}
+	b.hasOnly(t)
+	if left, err := os.ReadDir(b.boxDir); err != nil || len(left) > 0 {
+		t.Errorf("the sandbox keeps %v, error %v", left, err)
+	}
+}
+
+func TestUploadOfTheLongestFile(t *testing.T) {
+	file := zipped(t, packed{name: "a.wasm", body: guest{}.wasm()}, packed{name: "noise", body: exactly(200_000)})
+	b := start(t, func(o *Options) { o.Archive = len(file) })
+	wants[function](t, b.put(t, "/functions/duel", file), http.StatusOK)
+	var form bytes.Buffer
+	w := multipart.NewWriter(&form)
+	must(t, w.WriteField("comment", strings.Repeat("x", 10_000)))
+	part, err := w.CreateFormFile("file", "a.zip")
+	must(t, err)
+	_, err = part.Write(file)
+	must(t, err)
+	must(t, w.Close())
+	wants[function](t, b.do(t, http.MethodPut, "/functions/duel", &form, "Content-Type", w.FormDataContentType()), http.StatusOK)
+}
+
+func TestMaximumNumberOfFunctions(t *testing.T) {
+	b := start(t, nil)
+	// One more than the service's own check would let pass: the store decides.
+	module := guest{}.wasm()
+	var wg sync.WaitGroup
+	statuses := make(chan answer, 24)
+	for i := range cap(statuses) {
+		wg.Go(func() { statuses <- b.put(t, fmt.Sprintf("/functions/f%02d", i), module) })
+	}
+	wg.Wait()
+	close(statuses)
+	accepted := 0
+	for a := range statuses {
+		if a.status == http.StatusOK {
+			accepted++
+			continue
+		}
+		refused(t, a, http.StatusBadRequest, "the project has 20 match functions, the most it may have")
+	}
+	if accepted != 20 {
+		t.Fatalf("%d were accepted", accepted)
+	}
+	// Hopeless: refused before the file is looked at.
+	refused(t, b.put(t, "/functions/more", []byte("no archive")), http.StatusBadRequest, "the project has 20 match functions")
+	// One that is there may be replaced, and its place taken when it is deleted.
+	name := wants[functionList](t, b.get(t, "/functions"), http.StatusOK).Functions[7].Name
+	wants[function](t, b.put(t, "/functions/"+name, module), http.StatusOK)
+	if a := b.do(t, http.MethodDelete, "/functions/"+name, nil); a.status != http.StatusNoContent {
+		t.Fatalf("delete: %d", a.status)
+	}
+	wants[function](t, b.put(t, "/functions/more", module), http.StatusOK)
+}
+
+func TestSharedBoxKeepsModules(t *testing.T) {
+	b := start(t, func(o *Options) { o.Shared = true })
+	wants[function](t, b.put(t, "/functions/duel", guest{}.wasm()), http.StatusOK)
+	if left, err := os.ReadDir(b.boxDir); err != nil || len(left) != 1 {
+		t.Errorf("the sandbox keeps %v, error %v", left, err)
+	}
+}
+
+// TestOnlyDevelopers asks every route with the tokens that are not for it.
+func TestOnlyDevelopers(t *testing.T) {
+	b := start(t, nil)
+	tokens := map[string]struct {
+		token  string
+		status int
+	}{
+		"none":          {"", http.StatusUnauthorized},
+		"player":        {b.mint(t, issuer.Claims{Kind: auth.Player, Subject: "p", Project: "demo"}), http.StatusForbidden},
+		"server":        {b.mint(t, issuer.Claims{Kind: auth.Server, Subject: "s", Project: "demo"}), http.StatusForbidden},
+		"other project": {b.mint(t, issuer.Claims{Kind: auth.Developer, Subject: "d", Project: "other", Role: "Owner"}), http.StatusForbidden},
+		"mere member":   {b.mint(t, issuer.Claims{Kind: auth.Developer, Subject: "d", Project: "demo", Role: "User"}), http.StatusForbidden},
+	}
+	for _, route := range []string{
+		"GET /functions", "PUT /functions/duel", "GET /functions/duel", "DELETE /functions/duel",
+		"GET /functions/duel/log", "POST /functions/actions/restart",
+	} {
+		method, path, _ := strings.Cut(route, " ")
+		for who, test := range tokens {
+			t.Run(route+" "+who, func(t *testing.T) {
+				a := b.do(t, method, path, nil, "Authorization", "Bearer "+test.token)
+				refused(t, a, test.status, "")
+			})
+		}
+	}
+}
+
+func TestUploadsWaitForEachOther(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := &registry{uploads: make(chan struct{}, 1)}
+		done, err := r.admit(t.Context())
+		must(t, err)
+		_, err = r.admit(t.Context())
+		if f, ok := errors.AsType[*fault.Error](err); !ok || f.Kind != fault.Limited || f.RetryAfter <= 0 {
+			t.Errorf("the second got %v", err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		if _, err := r.admit(ctx); !errors.Is(err, context.Canceled) {
+			t.Errorf("one that left got %v", err)
+		}
+		time.AfterFunc(time.Second, done)
+		done, err = r.admit(t.Context())
+		must(t, err)
+		done()
+	})
+}
+
+func TestGenerationsGrow(t *testing.T) {
+	now := time.UnixMilli(1000)
+	for previous, want := range map[int64]int64{0: 1000, 1: 1000, 999: 1000, 1000: 1001, 5000: 5001} {
+		if got := after(&pb.Function{Generation: previous}, now); got != want {
+			t.Errorf("after %d comes %d, want %d", previous, got, want)
+		}
+	}
+	if got := after(nil, now); got != 1000 {
+		t.Errorf("the first is %d", got)
+	}
+}

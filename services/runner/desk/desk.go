@@ -1,0 +1,111 @@
+// Package desk does runs of match functions. Given a run's request and the index of waiting
+// tickets it selects the tickets, writes the block that the function reads, lets an
+// instance work on it, and checks the whole answer before it believes a word of it.
+//
+// How a run came here, and who keeps the instance, is its caller's business: the runner
+// has runs from the bus, and mm tries a function on a file of tickets.
+package desk
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"matchmaker.dev/pkg/matchfn/block"
+	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/pool"
+	"matchmaker.dev/services/runner/sandbox"
+)
+
+// Desk is what runs are done at, one after another. What it has is kept from run to
+// run, so that a run allocates next to nothing for its tickets. The zero Desk is ready.
+type Desk struct {
+	selection pool.Selection
+	request   block.RequestBuilder
+	answers   block.AnswerReader
+	proposals proposals
+	scratch   []byte
+}
+
+// Run is a run to do.
+type Run struct {
+	Request *pb.RunRequest
+	Index   *pool.Index
+	// Answer takes all parts of the answer but the last. A part is used again when Answer returned.
+	Answer func(*pb.RunPart) error
+	// Began is when the run's time began to count, Deadline when it is over.
+	Began, Deadline time.Time
+}
+
+// Instance is an instance of the function: a *sandbox.Instance.
+type Instance interface {
+	Name() string
+	Run(ctx context.Context, request []byte, budget time.Duration) ([]byte, sandbox.Stats, error)
+}
+
+// Complaint is the failure of a run whose instance is well.
+type Complaint struct{ error }
+
+func (c Complaint) Unwrap() error { return c.error }
+
+// Work does a run with an instance, and answers it but for the last part, which
+// it returns: with what is left of the proposals, or the error. That part is used again by the
+// next run. After an error that is no Complaint the instance must not be used again. life's end kills the instance.
+func (d *Desk) Work(life context.Context, r *Run, instance Instance, n Needs) (*pb.RunPart, error) {
+	stats := &pb.RunStats{Instance: instance.Name()}
+	last := &pb.RunPart{Stats: stats}
+	var err error
+	last.Proposals, err = d.run(life, r, instance, n, stats)
+	if err != nil {
+		last.Error = err.Error()
+	}
+	return last, err
+}
+
+func (d *Desk) run(life context.Context, r *Run, instance Instance, n Needs, stats *pb.RunStats) ([]*pb.Proposal, error) {
+	clock := r.Began
+	stats.Waiting = lap(&clock)
+	// In hundredths of a second, so that a developer reads 5s and not 4.998s in the log.
+	budget := max(time.Until(r.Deadline).Round(10*time.Millisecond), 10*time.Millisecond)
+
+	r.Index.View(func(v pool.View) {
+		v.Select(r.Request.GetPools(), &d.selection)
+		stats.Query = lap(&clock)
+		if d.selection.N() > 0 {
+			d.encode(v, r.Request, budget, n)
+		}
+	})
+	stats.Tickets = int64(d.selection.N())
+	if stats.Tickets == 0 {
+		return nil, nil
+	}
+	request, err := d.request.Finish()
+	if err != nil {
+		return nil, Complaint{err}
+	}
+	stats.Encode = lap(&clock)
+
+	bytes, cost, err := instance.Run(life, request, budget)
+	stats.Run, stats.Compute = lap(&clock), cost.Compute.Microseconds()
+	if err != nil {
+		return nil, err
+	}
+	answer, err := d.answers.Read(bytes, d.selection.N(), 0)
+	stats.Decode = lap(&clock)
+	switch {
+	case err != nil:
+		return nil, err
+	case answer.Failure != "":
+		return nil, Complaint{errors.New(answer.Failure)}
+	}
+	stats.Proposals = int64(answer.Len())
+	return d.proposals.send(answer, &d.selection, d.request.Created(), r.Answer)
+}
+
+// lap is the microseconds since the last lap.
+func lap(last *time.Time) int64 {
+	now := time.Now()
+	d := now.Sub(*last)
+	*last = now
+	return d.Microseconds()
+}

@@ -1,0 +1,83 @@
+package desk
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"time"
+
+	"matchmaker.dev/pkg/matchfn/block"
+	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/pool"
+	"matchmaker.dev/services/runner/sandbox"
+)
+
+// maxColumns is how many attributes, and how many properties, a function gets
+// that asks for all: those that most tickets have. A player may put any names into a ticket, and each
+// is a column for all tickets; a function that names what it reads has no such limit.
+const maxColumns = 64
+
+// Needs is what a function wants to be told about tickets.
+type Needs struct {
+	allAttributes, allProperties bool
+	attributes, properties       []string // in order, each once
+}
+
+// NeedsOf is what a function says of itself.
+func NeedsOf(m sandbox.Manifest) Needs {
+	return Needs{
+		allAttributes: m.Attributes == nil, attributes: slices.Compact(slices.Sorted(slices.Values(m.Attributes))),
+		allProperties: m.Properties == nil, properties: slices.Compact(slices.Sorted(slices.Values(m.Properties))),
+	}
+}
+
+// encode writes the request for the tickets selected in v. Names come in order, so that
+// the same state makes the same bytes.
+func (d *Desk) encode(v pool.View, r *pb.RunRequest, budget time.Duration, n Needs) {
+	b, s := &d.request, &d.selection
+	b.Start(block.Meta{
+		Now: r.GetNow(), Seed: r.GetSeed(), Budget: uint32(budget.Milliseconds()),
+		Tickets: s.N(),
+	})
+	b.Config(r.GetSettings())
+	v.Column(s, pool.Created, b.Created())
+	attributes := n.attributes
+	if n.allAttributes {
+		attributes = v.Attributes(maxColumns)
+	}
+	for _, name := range attributes {
+		v.Column(s, name, b.Attribute(name))
+	}
+	properties := n.properties
+	if n.allProperties {
+		properties = propertiesOf(s)
+	}
+	for _, name := range properties {
+		b.Property(name, func(ticket int) ([]byte, bool) {
+			value, ok := s.Property(ticket, name)
+			d.scratch = append(d.scratch[:0], value...)
+			return d.scratch, ok
+		})
+	}
+	for _, name := range slices.Sorted(maps.Keys(r.GetPools())) {
+		numbers := s.Pool(name)
+		copy(b.Pool(name, len(numbers)), numbers)
+	}
+}
+
+// propertiesOf is the names of the selection's properties, in order, or of the
+// maxColumns that most tickets have.
+func propertiesOf(s *pool.Selection) []string {
+	uses := map[string]int{}
+	for i := range s.N() {
+		for _, p := range s.Properties(i) {
+			uses[p.Name]++
+		}
+	}
+	names := slices.SortedFunc(maps.Keys(uses), func(a, b string) int {
+		return cmp.Or(cmp.Compare(uses[b], uses[a]), cmp.Compare(a, b))
+	})
+	names = names[:min(len(names), maxColumns)]
+	slices.Sort(names)
+	return names
+}

@@ -1,0 +1,82 @@
+package runner
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync"
+
+	"matchmaker.dev/services/internal/pool"
+	"matchmaker.dev/services/internal/state"
+)
+
+// feed is a project's index and how far it has come. It is the sink of
+// state.Store.Follow, whose one goroutine calls Reset and Apply.
+type feed struct {
+	project string
+	index   *pool.Index
+	log     *slog.Logger
+
+	mu       sync.Mutex
+	complete bool // the snapshot is
+	position uint64
+	moved    chan struct{} // closed at the next move; nil when nobody waits
+}
+
+func newFeed(project string, log *slog.Logger) *feed {
+	return &feed{project: project, index: pool.New(), log: log}
+}
+
+// Reset empties the index. Runs wait until it is complete again.
+func (f *feed) Reset() {
+	f.move(false, 0)
+	f.index.Reset()
+}
+
+// Apply brings changes into the index, then wakes those who waited for them.
+func (f *feed) Apply(changes []state.Change, position uint64) {
+	for _, c := range changes {
+		if c.Body == "" {
+			f.index.Drop(c.Ticket)
+		} else if err := f.index.Put(c.Ticket, []byte(c.Body)); err != nil {
+			f.log.Error("a ticket cannot be read and is left out", "project", f.project, "ticket", c.Ticket, "error", err)
+		}
+	}
+	if len(changes) == 0 || position > 0 { // the end of a snapshot, or past it
+		f.move(true, position)
+	}
+}
+
+func (f *feed) move(complete bool, position uint64) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.complete, f.position = complete, position
+	if f.moved != nil {
+		close(f.moved)
+		f.moved = nil
+	}
+}
+
+// await returns when the index is complete and has reached a position.
+func (f *feed) await(ctx context.Context, position uint64) error {
+	for {
+		f.mu.Lock()
+		if f.complete && f.position >= position {
+			f.mu.Unlock()
+			return nil
+		}
+		if f.moved == nil {
+			f.moved = make(chan struct{})
+		}
+		moved, complete, at := f.moved, f.complete, f.position
+		f.mu.Unlock()
+		select {
+		case <-moved:
+		case <-ctx.Done():
+			if !complete {
+				return fmt.Errorf("the runner's index of waiting tickets is still being read: %w", context.Cause(ctx))
+			}
+			return fmt.Errorf("the runner's index of waiting tickets is at position %d, not yet at %d: %w", at, position, context.Cause(ctx))
+		}
+	}
+}

@@ -1,0 +1,185 @@
+package runner_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/bus"
+)
+
+func TestAnUpdateIsNoPause(t *testing.T) {
+	w := newWorld(t)
+	w.put(project, "f", w.guest)
+	w.run("runner-1", brisk())
+	w.serving("f", 1)
+	w.ticket(1, nil)
+	w.ticket(2, nil)
+
+	updated, done := make(chan struct{}), make(chan int)
+	go func() {
+		for n := 0; ; n++ {
+			select {
+			case <-updated:
+				done <- n
+				return
+			default:
+			}
+			// The guest refuses nothing, duel refuses the setting "do" with an error of its own: both are answers.
+			if a := w.ask("f", "pair"); a.error != "" && !strings.Contains(a.error, `"do"`) {
+				t.Errorf("run %d: %s", n, a.error)
+			}
+		}
+	}()
+	w.put(project, "f", w.duel)
+	w.serving("f", 2)
+	close(updated)
+	if n := <-done; n == 0 {
+		t.Error("no run was made meanwhile")
+	}
+	if a := w.ask("f", "pair"); !strings.Contains(a.error, `"do"`) {
+		t.Errorf("the old version still answers: %v", a)
+	}
+}
+
+func TestAVersionThatDoesNotStartLeavesTheOldOne(t *testing.T) {
+	w := newWorld(t)
+	w.put(project, "f", w.guest)
+	w.run("runner-1", brisk())
+	w.serving("f", 1)
+	w.ticket(1, nil)
+	w.ticket(2, nil)
+	for name, c := range map[string]struct {
+		put    func()
+		state  string
+		reason string
+	}{
+		"not a module": {func() { w.put(project, "f", []byte("#!/bin/sh")) }, "Terminated", "no WebAssembly module"},
+		"damaged":      {func() { w.putAs(project, "f", strings.Repeat("0", 64)+".wasm", w.guest) }, "Waiting", "damaged"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c.put()
+			w.until("the new version to fail", func(all []*pb.InstanceStatus) bool {
+				failed, good := false, false
+				for _, i := range all {
+					failed = failed || i.GetGeneration() > 1 && i.GetState() == c.state && strings.Contains(i.GetReason(), c.reason)
+					good = good || i.GetGeneration() == 1 && i.GetState() == "Running"
+				}
+				return failed && good
+			})
+			w.logged("f", c.reason)
+			w.good("f", "pair", 1)
+		})
+	}
+	w.put(project, "f", w.guest)
+	w.serving("f", 4)
+	w.good("f", "pair", 1)
+}
+
+func TestABadRunHurtsOnlyItself(t *testing.T) {
+	w := newWorld(t)
+	w.put(project, "bad", w.guest)
+	w.put(project, "good", w.guest)
+	w.run("runner-1", brisk())
+	w.serving("bad", 1)
+	w.serving("good", 1)
+	w.ticket(1, nil)
+	w.ticket(2, nil)
+
+	before := w.good("bad", "pair", 1).stats.GetInstance()
+	if a := w.ask("bad", "fail"); a.error != "as told" || a.stats.GetInstance() != before {
+		t.Errorf("an error that the function returned: %v", a)
+	}
+	if a := w.ask("bad", "panic"); !strings.Contains(a.error, "trap") || a.stats.GetInstance() != before {
+		t.Errorf("a panic: %v", a)
+	}
+	hung := w.start(&pb.RunRequest{
+		Project: project, Function: "bad", Position: w.position(), Budget: 2000, Settings: []byte(`{"do":"hang"}`),
+	})
+	w.good("good", "pair", 1)
+	a := w.await(hung)
+	if !strings.Contains(a.error, "deadline: ") {
+		t.Errorf("a hang: %v", a)
+	}
+	if after := w.good("bad", "pair", 1).stats.GetInstance(); after == before || after == a.stats.GetInstance() {
+		t.Errorf("instance %s was used again", after)
+	}
+	log := w.logged("bad", "deadline")
+	for _, want := range []string{"asked for panic", "[runner] started", "panic: as told", "another instance will be started in 100ms", "[runner] as told"} {
+		if !strings.Contains(log, want) {
+			t.Errorf("the log has no %q:\n%s", want, log)
+		}
+	}
+	if log := w.logged("good", "asked for pair"); strings.Contains(log, "as told") {
+		t.Errorf("the log of one function is in that of another:\n%s", log)
+	}
+}
+
+func TestADeletedFunctionIsGone(t *testing.T) {
+	w := newWorld(t)
+	w.put(project, "f", w.guest)
+	w.run("runner-1", brisk())
+	w.serving("f", 1)
+	w.drop(project, "f")
+	w.until("f to go", func(all []*pb.InstanceStatus) bool { return len(all) == 0 })
+	if a := w.ask("f", "pair"); a.error != bus.NoRunner {
+		t.Errorf("a run of it: %v", a)
+	}
+	// The index went with the last function, and comes again.
+	w.ticket(1, nil)
+	w.ticket(2, nil)
+	w.put(project, "f", w.guest)
+	w.serving("f", 1)
+	w.good("f", "pair", 1)
+}
+
+func TestInstancesFollowTheLoad(t *testing.T) {
+	w := newWorld(t)
+	w.put(project, "f", w.guest)
+	s := brisk()
+	s.Instances, s.Idle = 2, 3*time.Second
+	w.run("runner-1", s)
+	w.serving("f", 1)
+	w.ticket(1, nil)
+	w.ticket(2, nil)
+	hang := func() <-chan *pb.RunPart {
+		return w.start(&pb.RunRequest{
+			Project: project, Function: "f", Position: w.position(), Budget: 5000, Settings: []byte(`{"do":"hang"}`),
+		})
+	}
+	probe := func() answer {
+		return w.await(w.start(&pb.RunRequest{Project: project, Function: "f", Position: w.position(), Budget: 1000}))
+	}
+
+	// One instance hangs, so that other runs need one more.
+	first := hang()
+	for n := 0; n < 2; {
+		w.good("f", "pair", 1)
+		n = len(w.until("an instance", func(all []*pb.InstanceStatus) bool { return len(all) > 0 }))
+	}
+	// All instances hang: a run is not kept waiting beyond half of its budget.
+	second := hang()
+	for a := probe(); ; a = probe() {
+		if strings.Contains(a.error, "no instance was free: waited for 500ms") {
+			break
+		}
+		if a.error != "" {
+			t.Fatalf("a run with all instances taken: %s", a.error)
+		}
+	}
+	for _, parts := range []<-chan *pb.RunPart{first, second} {
+		if a := w.await(parts); !strings.Contains(a.error, "deadline: ") {
+			t.Errorf("a run that hangs: %v", a)
+		}
+	}
+	// Both are replaced, and one of them goes when there is work for one alone.
+	w.until("two new instances", func(all []*pb.InstanceStatus) bool { return len(all) == 2 })
+	for n, deadline := 2, time.Now().Add(patience); n > 1; {
+		w.good("f", "pair", 1)
+		n = len(w.until("an instance", func(all []*pb.InstanceStatus) bool { return len(all) > 0 }))
+		if time.Now().After(deadline) {
+			t.Fatal("both instances stay")
+		}
+	}
+}

@@ -1,0 +1,116 @@
+package runner_test
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"matchmaker.dev/services/internal/bus"
+	"matchmaker.dev/services/internal/state"
+	"matchmaker.dev/services/runner"
+	"matchmaker.dev/services/runner/sandbox"
+	"matchmaker.dev/services/runner/sandbox/sandboxtest"
+)
+
+// workshop is what the tests share: programs, and the one sandbox of all runners in this process, so that each module is compiled once.
+type workshop struct {
+	child       string // what a sandbox executes
+	duel, guest []byte
+	box         *sandbox.Box
+}
+
+// built makes the workshop, the first time.
+var built = sync.OnceValues(build)
+
+// runnerCommand makes the test binary a runner: its arguments are the URLs of Redis
+// and NATS, its name, the sandbox's folder and the sandbox's child.
+const runnerCommand = "runner"
+
+func TestMain(m *testing.M) {
+	if len(os.Args) == 7 && os.Args[1] == runnerCommand {
+		ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+		defer stop()
+		if err := child(ctx, os.Args[2:]); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+		}
+		return
+	}
+	m.Run()
+	if shop, err := built(); err == nil {
+		shop.box.Close()
+		_ = os.RemoveAll(filepath.Dir(shop.child))
+	}
+}
+
+func build() (workshop, error) {
+	var shop workshop
+	dir, err := os.MkdirTemp("", "runner")
+	if err != nil {
+		return shop, err
+	}
+	if shop.child, err = sandboxtest.Build(dir); err != nil {
+		return shop, err
+	}
+	if shop.duel, err = wasm(dir, "../../functions/duel", "."); err != nil {
+		return shop, err
+	}
+	if shop.guest, err = wasm(dir, ".", "./testdata/guest"); err != nil {
+		return shop, err
+	}
+	shop.box, err = newBox(filepath.Join(dir, "box"), shop.child)
+	return shop, err
+}
+
+// wasm builds a match function's package in a module's folder.
+func wasm(dir, module, name string) ([]byte, error) {
+	out := filepath.Join(dir, "module.wasm")
+	cmd := exec.Command("go", "build", "-buildmode=c-shared", "-o", out, name)
+	cmd.Dir, cmd.Env = module, append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm")
+	if text, err := cmd.CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("%v: %w\n%s", cmd, err, text)
+	}
+	return os.ReadFile(out)
+}
+
+func newBox(dir, child string) (*sandbox.Box, error) {
+	return sandbox.New(sandbox.Options{Dir: dir, Binary: child, Log: discard()})
+}
+
+// child is a runner in a process of its own, which a test may kill.
+func child(ctx context.Context, args []string) error {
+	redis, nats, name, dir, child := args[0], args[1], args[2], args[3], args[4]
+	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
+	store, err := state.Open(state.Options{URL: redis, Log: log})
+	if err != nil {
+		return err
+	}
+	b, err := bus.Connect(bus.Options{URL: nats, Name: name, Log: log})
+	if err != nil {
+		return err
+	}
+	box, err := newBox(dir, child)
+	if err != nil {
+		return err
+	}
+	defer box.Close()
+	r, err := runner.New(runner.Options{
+		Store: store, Bus: b, Box: box, Name: name, Log: log, Now: time.Now, Settings: brisk(),
+	})
+	if err != nil {
+		return err
+	}
+	return r.Run(ctx)
+}
+
+// brisk is settings for tests that wait for other runners to be missed, on a machine that may be loaded.
+func brisk() runner.Settings {
+	return runner.Settings{Heartbeat: 100 * time.Millisecond, Silence: time.Second, Settle: 100 * time.Millisecond}
+}

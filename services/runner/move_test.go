@@ -1,0 +1,171 @@
+package runner_test
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/bus"
+	"matchmaker.dev/services/runner"
+)
+
+// homes is the runner of each project whose function runs on exactly one.
+func (w *world) homes() map[string]string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	homes := map[string]string{}
+	for _, s := range w.statuses {
+		for _, i := range s.GetInstances() {
+			if i.GetState() != "Running" {
+				continue
+			}
+			if _, twice := homes[i.GetProject()]; twice {
+				delete(homes, i.GetProject())
+				continue
+			}
+			homes[i.GetProject()] = s.GetRunner()
+		}
+	}
+	return homes
+}
+
+// spread waits until projects are each on one runner, and on as many different runners as given.
+func (w *world) spread(projects, runners int) {
+	w.t.Helper()
+	w.until(fmt.Sprintf("%d projects on %d runners", projects, runners), func([]*pb.InstanceStatus) bool {
+		homes, different := w.homes(), map[string]bool{}
+		for _, runner := range homes {
+			different[runner] = true
+		}
+		return len(homes) == projects && len(different) == runners
+	})
+}
+
+// single is settings with one host a project.
+func single() runner.Settings {
+	s := brisk()
+	s.Hosts = 1
+	return s
+}
+
+func TestAKilledRunnerIsReplaced(t *testing.T) {
+	w := newWorld(t)
+	w.put(project, "f", w.guest)
+	cmd := exec.Command(os.Args[0], runnerCommand, w.redis.URL(), w.nats.URL(), "victim", t.TempDir(), w.child)
+	cmd.Stderr = t.Output()
+	w.must(cmd.Start())
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	})
+	w.serving("f", 1)
+	w.ticket(1, nil)
+	w.ticket(2, nil)
+	w.good("f", "pair", 1)
+
+	w.must(cmd.Process.Signal(syscall.SIGKILL))
+	w.run("heir", brisk())
+	w.until("the heir to serve", func([]*pb.InstanceStatus) bool {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		is := w.statuses["heir"].GetInstances()
+		return len(is) == 1 && is[0].GetState() == "Running"
+	})
+	w.good("f", "pair", 1)
+}
+
+func TestProjectsMoveWithoutAPause(t *testing.T) {
+	w := newWorld(t)
+	const projects = 8
+	for p := range projects {
+		w.put(fmt.Sprint("project-", p), "f", w.guest)
+	}
+	_, stop := w.run("runner-1", single())
+	w.spread(projects, 1)
+
+	moved, done := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		for n := 0; ; n++ {
+			select {
+			case <-moved:
+				return
+			default:
+			}
+			a := w.await(w.start(&pb.RunRequest{Project: fmt.Sprint("project-", n%projects), Function: "f"}))
+			if a.error != "" {
+				t.Errorf("run %d: %s", n, a.error)
+			}
+		}
+	}()
+	w.run("runner-2", single())
+	w.spread(projects, 2)
+	close(moved)
+	<-done
+
+	// One that leaves in good order is not waited for.
+	stop()
+	w.until("runner-2 to have all", func([]*pb.InstanceStatus) bool {
+		homes := w.homes()
+		for _, runner := range homes {
+			if runner != "runner-2" {
+				return false
+			}
+		}
+		return len(homes) == projects
+	})
+	if a := w.await(w.start(&pb.RunRequest{Project: "project-0", Function: "f"})); a.error != "" {
+		t.Error(a.error)
+	}
+}
+
+func TestARunnerThatStopsFinishesItsRuns(t *testing.T) {
+	w := newWorld(t)
+	w.put(project, "f", w.guest)
+	s := brisk()
+	s.Instances, s.Drain = 1, patience
+	r, stop := w.run("runner-1", s)
+	w.serving("f", 1)
+	w.must(r.Ready(t.Context()))
+	w.ticket(1, nil)
+	w.ticket(2, nil)
+	// The only instance hangs, and a second run waits for it to be replaced.
+	hung := w.start(&pb.RunRequest{Project: project, Function: "f", Position: w.position(), Budget: 3000, Settings: []byte(`{"do":"hang"}`)})
+	for a := (answer{}); !strings.Contains(a.error, "no instance was free"); {
+		a = w.await(w.start(&pb.RunRequest{Project: project, Function: "f", Position: w.position(), Budget: 200}))
+	}
+	stop()
+	if a := w.await(hung); !strings.Contains(a.error, "deadline: ") {
+		t.Errorf("the run under way: %v", a)
+	}
+	if a := w.ask("f", "pair"); a.error != bus.NoRunner {
+		t.Errorf("a run after the end: %v", a)
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !w.statuses["runner-1"].GetLeaving() {
+		t.Error("the last heartbeat is no farewell")
+	}
+}
+
+func TestSettingsAreChecked(t *testing.T) {
+	w := newWorld(t)
+	for want, s := range map[string]runner.Settings{
+		"Hosts is -1":                     {Hosts: -1},
+		"Silence 1s must be at least two": {Silence: time.Second, Heartbeat: 600 * time.Millisecond},
+		"Drain is -1s":                    {Drain: -time.Second},
+	} {
+		_, err := runner.New(runner.Options{Store: w.store, Bus: w.bus, Box: w.box, Name: "r", Log: discard(), Now: time.Now, Settings: s})
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %q", err, want)
+		}
+	}
+	if _, err := runner.New(runner.Options{}); err == nil {
+		t.Error("a runner of nothing")
+	}
+}

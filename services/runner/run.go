@@ -1,0 +1,91 @@
+package runner
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/bus"
+	"matchmaker.dev/services/runner/desk"
+)
+
+// run is a run on its way through this runner.
+type run struct {
+	desk.Run
+	answered chan struct{} // closed by the seat that took the run, after the last part
+}
+
+// accept takes a run from the bus.
+func (f *function) accept(ctx context.Context, request *pb.RunRequest, answer bus.Answer) {
+	if !f.gate.enter() {
+		f.finish(answer, &pb.RunPart{Error: "the function is leaving this runner, try again"})
+		return
+	}
+	f.going.Go(func() {
+		defer f.gate.leave()
+		f.handle(ctx, request, answer)
+	})
+}
+
+// handle returns when the run is answered.
+func (f *function) handle(ctx context.Context, request *pb.RunRequest, answer bus.Answer) {
+	budget := time.Duration(request.GetBudget()) * time.Millisecond
+	if budget <= 0 {
+		budget = f.env.Settings.Budget
+	}
+	budget = min(budget, maxBudget)
+	now := time.Now()
+	r := &run{
+		Run:      desk.Run{Request: request, Index: f.feed.index, Answer: answer, Began: now, Deadline: now.Add(budget)},
+		answered: make(chan struct{}),
+	}
+	patience := budget / 2 // the function is to have the rest
+	ctx, cancel := context.WithTimeoutCause(ctx, patience, fmt.Errorf("waited for %v, half of the run's budget", patience))
+	defer cancel()
+	defer context.AfterFunc(f.life, cancel)()
+	taken, err := f.queue(ctx, r)
+	switch {
+	case err != nil:
+		f.finish(answer, &pb.RunPart{Error: err.Error()})
+	case taken:
+		<-r.answered
+	default:
+		f.finish(answer, &pb.RunPart{Stats: &pb.RunStats{Waiting: time.Since(r.Began).Microseconds()}})
+	}
+}
+
+// queue waits until the index is where the run wants it, and a seat took the run. There is
+// nothing to take when no ticket waits.
+func (f *function) queue(ctx context.Context, r *run) (taken bool, err error) {
+	if err := f.feed.await(ctx, r.Request.GetPosition()); err != nil {
+		return false, err
+	}
+	if r.Index.Len() == 0 {
+		return false, nil
+	}
+	select {
+	case f.runs <- r:
+		return true, nil
+	default:
+	}
+	serving := f.current()
+	serving.grow()
+	select {
+	case f.runs <- r:
+		return true, nil
+	case <-ctx.Done():
+		return false, fmt.Errorf("no instance was free: %w%s", context.Cause(ctx), serving.ailment())
+	}
+}
+
+// finish sends the last part of a run's answer.
+func (f *function) finish(answer bus.Answer, last *pb.RunPart) {
+	last.Last = true
+	if last.GetError() != "" {
+		f.env.Log.Debug("a run failed", "project", f.project, "function", f.function, "error", last.GetError())
+	}
+	if err := answer(last); err != nil {
+		f.env.Log.Warn("the answer of a run is lost", "project", f.project, "function", f.function, "error", err)
+	}
+}

@@ -1,0 +1,156 @@
+package runner_test
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"google.golang.org/protobuf/testing/protocmp"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/runner/desk"
+)
+
+func TestTwoTicketsAreMatched(t *testing.T) {
+	w := newWorld(t)
+	w.put(project, "duel", w.duel)
+	w.run("runner-1", brisk())
+	w.serving("duel", 1)
+
+	if a := w.await(w.start(&pb.RunRequest{Project: project, Function: "duel"})); a.error != "" || len(a.proposals) > 0 {
+		t.Fatalf("without tickets: %v", a)
+	}
+	first, second := w.ticket(1000, nil), w.ticket(1040, nil)
+	w.ticket(5000, nil)
+	a := w.await(w.start(&pb.RunRequest{Project: project, Function: "duel", Position: w.position(), Settings: []byte(`{"widen":0}`)}))
+	want := []*pb.Proposal{{Score: 60, Oldest: 1_700_000_000_001, Teams: []*pb.Team{{Tickets: []string{first, second}}}}}
+	if diff := cmp.Diff(want, a.proposals, protocmp.Transform()); diff != "" || a.error != "" {
+		t.Fatal(a.error, diff)
+	}
+	if a.stats.GetTickets() != 3 || a.stats.GetProposals() != 1 || a.stats.GetInstance() == "" {
+		t.Errorf("stats: %v", a.stats)
+	}
+}
+
+func TestEverythingOfAProposal(t *testing.T) {
+	w := newWorld(t)
+	w.put(project, "guest", w.guest)
+	w.run("runner-1", brisk())
+	w.serving("guest", 1)
+	w.ticket(1, map[string][]byte{"team": []byte("blue"), "unread": {0xff}})
+	w.ticket(2, map[string][]byte{"team": []byte("red")})
+	w.ticket(3, nil)
+	a := w.good("guest", "all", 1)
+	want := &pb.Proposal{
+		Score: 7, Oldest: 1_700_000_000_001,
+		Teams:                []*pb.Team{{Name: "red", Tickets: []string{"ticket-2"}}, {Name: "blue", Tickets: []string{"ticket-1", "ticket-3"}}},
+		Connection:           "10.0.0.1:7777",
+		AssignmentProperties: []byte(`{"a":1}`),
+		MatchProperties:      []byte(`{"b":2}`),
+		TicketProperties:     map[string][]byte{"ticket-1": []byte(`{"c":3}`)},
+		Hosting:              &pb.HostingOverride{Region: "eu", Fleet: "fast", Profile: "big"},
+	}
+	if diff := cmp.Diff(want, a.proposals[0], protocmp.Transform()); diff != "" {
+		t.Error(diff)
+	}
+	// The messages are used again: nothing of the last run may show in this one.
+	want = &pb.Proposal{Score: 1, Oldest: 1_700_000_000_001, Teams: []*pb.Team{{Tickets: []string{"ticket-1", "ticket-2"}}}}
+	if diff := cmp.Diff(want, w.good("guest", "pair", 1).proposals[0], protocmp.Transform()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestPoolsSelectTickets(t *testing.T) {
+	w := newWorld(t)
+	w.put(project, "guest", w.guest)
+	w.run("runner-1", brisk())
+	w.serving("guest", 1)
+	for skill := range 6 {
+		w.ticket(float64(skill), nil)
+	}
+	low, high := 2.0, 4.0
+	ask := func(pools map[string]*pb.Pool) answer {
+		return w.await(w.start(&pb.RunRequest{Project: project, Function: "guest", Position: w.position(), Pools: pools}))
+	}
+	a := ask(map[string]*pb.Pool{"mid": {Filters: []*pb.Filter{{Attribute: "skill", Min: &low, Max: &high}}}})
+	if len(a.proposals) != 1 || !cmp.Equal(a.proposals[0].GetTeams()[0].GetTickets(), []string{"ticket-3", "ticket-4"}) {
+		t.Errorf("one pool: %v", a)
+	}
+	a = ask(map[string]*pb.Pool{"nobody": {Filters: []*pb.Filter{{Attribute: "level"}}}})
+	if a.error != "" || len(a.proposals) > 0 || a.stats.GetRun() != 0 {
+		t.Errorf("a pool without tickets: %v", a)
+	}
+}
+
+func TestARunWaitsForItsPosition(t *testing.T) {
+	w := newWorld(t)
+	w.put(project, "guest", w.guest)
+	w.run("runner-1", brisk())
+	w.serving("guest", 1)
+	w.ticket(1, nil)
+	parts := w.start(&pb.RunRequest{Project: project, Function: "guest", Position: w.position() + 1, Budget: 60_000})
+	w.ticket(2, nil)
+	if a := w.await(parts); a.error != "" || len(a.proposals) != 1 {
+		t.Errorf("got %v", a)
+	}
+	a := w.await(w.start(&pb.RunRequest{Project: project, Function: "guest", Position: w.position() + 1, Budget: 200}))
+	if want := fmt.Sprintf("at position %d, not yet at %d: waited for 100ms", w.position(), w.position()+1); !strings.Contains(a.error, want) {
+		t.Errorf("the error is %q, want %q", a.error, want)
+	}
+}
+
+func TestALongAnswerComesInParts(t *testing.T) {
+	w := newWorld(t)
+	w.put(project, "guest", w.guest)
+	w.run("runner-1", brisk())
+	w.serving("guest", 1)
+	const tickets = 12_000
+	w.crowd(tickets)
+	a := w.good("guest", "pair", tickets/2)
+	if a.parts < 2 {
+		t.Errorf("%d parts", a.parts)
+	}
+	seen := map[string]bool{}
+	for _, p := range a.proposals {
+		for _, id := range p.GetTeams()[0].GetTickets() {
+			if seen[id] {
+				t.Fatalf("%s is there twice", id)
+			}
+			seen[id] = true
+		}
+	}
+	if len(seen) != tickets {
+		t.Errorf("%d tickets", len(seen))
+	}
+}
+
+func TestAProposalMayHaveTooManyTickets(t *testing.T) {
+	w := newWorld(t)
+	w.put(project, "guest", w.guest)
+	w.run("runner-1", brisk())
+	w.serving("guest", 1)
+	w.crowd(desk.PartSize / 36)
+	if a := w.ask("guest", "all"); !strings.Contains(a.error, "tickets, at most 1000 are allowed") {
+		t.Errorf("got %q", a.error)
+	}
+	w.good("guest", "pair", desk.PartSize/36/2)
+}
+
+func TestNames(t *testing.T) {
+	w := newWorld(t)
+	long := "a" + strings.Repeat(".b", 31)
+	w.put(project, long, w.guest)
+	w.run("some-host-name-7d4b8c9f6d-x2x4z-1", brisk())
+	all := w.until(long+" to run", func(all []*pb.InstanceStatus) bool { return len(all) == 1 && all[0].GetState() == "Running" })
+	if name := all[0].GetName(); len(name) > 63 || !strings.HasPrefix(name, "a.b.b") || !strings.Contains(name, "-1-e-7d4b8c9f6d-x2x4z-1-") {
+		t.Errorf("the name is %q", name)
+	}
+	w.ticket(1, nil)
+	w.ticket(2, nil)
+	w.good(long, "pair", 1)
+	if !bytes.Contains([]byte(w.logged(long, "asked for pair")), []byte(all[0].GetName()+": ")) {
+		t.Error("the log does not name the instance")
+	}
+}

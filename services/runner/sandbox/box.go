@@ -1,0 +1,155 @@
+package sandbox
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+)
+
+// Options are what a [Box] is made of.
+type Options struct {
+	// Dir is where modules and their machine code are kept, also for a later Box.
+	// It is created, and must be this Box's alone: what lies there is executed.
+	Dir    string
+	Limits Limits
+	Log    *slog.Logger
+	// Binary is what children execute, this process's own binary by default.
+	Binary string
+	// Args make Binary call Main, {Command} by default.
+	Args []string
+}
+
+// Box starts instances of match functions.
+type Box struct {
+	dir     string
+	limits  Limits
+	log     *slog.Logger
+	binary  string
+	args    []string
+	spawner *spawner
+
+	loading chan struct{} // full while a module is being loaded
+
+	mu      sync.Mutex
+	modules map[string]*Module // those that were loaded, by hash
+	living  map[*process]bool
+	closed  bool
+}
+
+// New makes a Box. Close ends it.
+func New(o Options) (*Box, error) {
+	limits, err := o.Limits.complete()
+	if err != nil {
+		return nil, err
+	}
+	if o.Dir == "" {
+		return nil, errors.New("sandbox: no folder given")
+	}
+	dir, err := filepath.Abs(o.Dir)
+	if err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	if err := os.Chmod(dir, 0o700); err != nil { //nolint:gosec // a folder, whose x bit is the way in
+		return nil, err
+	}
+	if o.Binary == "" {
+		if o.Binary, err = self(); err != nil {
+			return nil, err
+		}
+	}
+	if o.Args == nil {
+		o.Args = []string{Command}
+	}
+	s, err := newSpawner()
+	if err != nil {
+		return nil, err
+	}
+	return &Box{
+		dir: dir, limits: limits, log: o.Log, binary: o.Binary, args: append([]string{"matchmaker"}, o.Args...), spawner: s,
+		loading: make(chan struct{}, 1), modules: map[string]*Module{}, living: map[*process]bool{},
+	}, nil
+}
+
+// Close kills every process that is left and waits for their ends. Instances
+// still want their Close.
+func (b *Box) Close() {
+	b.mu.Lock()
+	closed := b.closed
+	b.closed = true
+	living := slices.Collect(maps.Keys(b.living))
+	b.mu.Unlock()
+	if closed {
+		return
+	}
+	for _, p := range living {
+		p.kill(failure(Closed, "the sandbox was closed"))
+		<-p.gone
+	}
+	b.spawner.close()
+}
+
+// adopt keeps a process to be killed by Close.
+func (b *Box) adopt(p *process) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.closed {
+		p.kill(failure(Closed, "the sandbox was closed"))
+		return
+	}
+	b.living[p] = true
+}
+
+// bury forgets a process that is gone.
+func (b *Box) bury(p *process) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	delete(b.living, p)
+}
+
+// Start starts an instance of a loaded module. It returns when the function's
+// _initialize has, ready to run. The log gets what the function prints, line by
+// line (without newline, valid UTF-8, at most 8 KiB), in order, from the
+// goroutine that calls Start or Run, which waits for it. Name is for this
+// process's own log. The error is an *Error, or of the kind Unavailable when the
+// process could not be created.
+func (b *Box) Start(ctx context.Context, m *Module, name string, log func(line string)) (*Instance, error) {
+	i, _, err := b.start(ctx, m.Hash, name, log)
+	return i, err
+}
+
+func (b *Box) start(ctx context.Context, hash, name string, log func(line string)) (*Instance, Manifest, error) {
+	began := time.Now()
+	p, err := b.spawn(settings{
+		Module: b.moduleFile(hash), Cache: b.cache(hash),
+		Memory: b.limits.Memory, Data: processMemory + b.limits.Memory, Log: b.limits.Log, Answer: b.limits.Answer,
+	}, log)
+	if err != nil {
+		return nil, Manifest{}, err
+	}
+	var manifest Manifest
+	var h head
+	err = p.within(ctx, b.limits.Start, "the start", func() (err error) {
+		var body []byte
+		if h, body, err = p.receive(readyFrame, nil); err != nil {
+			return err
+		}
+		manifest, err = parseManifest(body)
+		return err
+	})
+	if err != nil {
+		p.release()
+		return nil, Manifest{}, err
+	}
+	i := &Instance{name: name, process: p}
+	b.log.DebugContext(ctx, "function instance started", "instance", name, "pid", i.Pid(), "took", time.Since(began), "memory", h.memory)
+	return i, manifest, nil
+}

@@ -1,0 +1,178 @@
+package sandbox
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime/debug"
+	"time"
+)
+
+// The child's descriptors; 0, 1 and 2 are /dev/null, /dev/null and the pipe
+// that catches the last words of a dying Go runtime.
+const (
+	requestsFD = 3
+	framesFD   = 4
+)
+
+// Main is the child's whole life: what the re-executed binary runs instead of
+// its own main. It returns the exit code. Nothing it does is configurable but
+// by the [Box] at the other end of its pipes.
+func Main() int {
+	c, err := open()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "this command is for the runner, which starts it to run a match function:", err)
+		return 2
+	}
+	if err := c.live(context.Background()); err != nil {
+		c.fail(err)
+		return 1
+	}
+	return 0
+}
+
+// child is this process.
+type child struct {
+	settings settings
+	requests *os.File
+	frames   *os.File
+	journal  *journal
+	head     []byte // scratch
+}
+
+// open takes the pipes and reads the settings.
+func open() (*child, error) {
+	requests, err := inherit(requestsFD, "requests")
+	if err != nil {
+		return nil, err
+	}
+	frames, err := inherit(framesFD, "frames")
+	if err != nil {
+		return nil, err
+	}
+	n, err := readLength(requests)
+	if err != nil {
+		return nil, err
+	}
+	if n > maxReport {
+		return nil, fmt.Errorf("settings of %d bytes", n)
+	}
+	b := make([]byte, n)
+	if _, err := io.ReadFull(requests, b); err != nil {
+		return nil, err
+	}
+	c := &child{requests: requests, frames: frames}
+	if err := json.Unmarshal(b, &c.settings); err != nil {
+		return nil, err
+	}
+	c.journal = &journal{quota: c.settings.Log, send: c.sendLog}
+	return c, nil
+}
+
+func (c *child) live(ctx context.Context) error {
+	if err := confine(c.settings); err != nil {
+		return fmt.Errorf("sandbox: %w", err)
+	}
+	e, err := newEngine(ctx, c.settings, c.journal)
+	if err != nil {
+		return err
+	}
+	if err := e.compile(); err != nil {
+		return err
+	}
+	if c.settings.Compile {
+		if err := e.check(); err != nil {
+			return err
+		}
+		return c.send(head{kind: readyFrame}, nil)
+	}
+	// From here on the module's code runs: no file is needed any more.
+	if err := filter(); err != nil {
+		return fmt.Errorf("sandbox: %w", err)
+	}
+	return c.serve(e)
+}
+
+// serve starts the guest and runs it on requests until the parent goes away.
+func (c *child) serve(e *engine) error {
+	c.journal.begin()
+	g, err := e.start()
+	if err != nil {
+		return err
+	}
+	manifest, err := g.manifest()
+	if err != nil {
+		return err
+	}
+	c.journal.end()
+	if err := c.send(head{kind: readyFrame, memory: g.memory()}, manifest); err != nil {
+		return nil //nolint:nilerr // the parent is gone: nobody is left to be told
+	}
+	debug.FreeOSMemory() // loading left twice the module's size behind
+
+	for {
+		n, err := readLength(c.requests)
+		if err != nil {
+			return nil //nolint:nilerr // the parent closed the pipe, or is gone
+		}
+		c.journal.begin()
+		began := time.Now()
+		room, err := g.alloc(n)
+		if err != nil {
+			return err
+		}
+		waited := time.Now()
+		if _, err := io.ReadFull(c.requests, room); err != nil {
+			return nil //nolint:nilerr // likewise
+		}
+		read := time.Now()
+		answer, err := g.run(n)
+		if err != nil {
+			return err
+		}
+		spent := waited.Sub(began) + time.Since(read)
+		c.journal.end()
+		if err := c.send(head{kind: answerFrame, nanos: uint64(spent), memory: g.memory()}, answer); err != nil {
+			return nil //nolint:nilerr // likewise
+		}
+	}
+}
+
+// send writes a frame. An error means that the parent is gone.
+func (c *child) send(h head, body []byte) error {
+	h.length = len(body)
+	c.head = h.append(c.head[:0])
+	if len(body) <= maxLog { // one write, so that the parent wakes up once
+		_, err := c.frames.Write(append(c.head, body...))
+		return err
+	}
+	if _, err := c.frames.Write(c.head); err != nil {
+		return err
+	}
+	_, err := c.frames.Write(body)
+	return err
+}
+
+func (c *child) sendLog(lines []byte) { _ = c.send(head{kind: logFrame}, lines) }
+
+// fail tells the parent why this is the end.
+func (c *child) fail(err error) {
+	c.journal.end()
+	r := report{Cause: Died, Detail: err.Error()}
+	if e, ok := errors.AsType[*Error](err); ok {
+		r = report{Cause: e.Cause, Detail: cut(e.Detail, maxLine), Stack: cut(e.Stack, maxLine)}
+	}
+	if b, err := json.Marshal(r); err == nil {
+		_ = c.send(head{kind: failFrame}, b)
+	}
+}
+
+func cut(s string, n int) string {
+	if len(s) > n {
+		return s[:n] + " …"
+	}
+	return s
+}

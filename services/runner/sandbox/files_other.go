@@ -1,0 +1,13 @@
+//go:build !unix
+
+package sandbox
+
+import (
+	"errors"
+	"os"
+)
+
+// inherit fails: package os/exec passes descriptors on Unix only.
+func inherit(int, string) (*os.File, error) { return nil, errors.ErrUnsupported }
+
+func readFile(name string) ([]byte, error) { return os.ReadFile(name) }

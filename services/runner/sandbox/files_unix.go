@@ -1,0 +1,37 @@
+//go:build unix
+
+package sandbox
+
+import (
+	"fmt"
+	"os"
+	"syscall"
+)
+
+// inherit takes a descriptor that the parent passed. Blocking: a child does one
+// thing at a time, and a blocked read wakes up faster than a poller.
+func inherit(fd int, name string) (*os.File, error) {
+	if err := syscall.SetNonblock(fd, false); err != nil {
+		return nil, fmt.Errorf("descriptor %d (%s): %w", fd, name, err)
+	}
+	return os.NewFile(uintptr(fd), name), nil
+}
+
+// readFile maps a file, so that all instances of a module share one copy of it.
+// It must not be written to any more.
+func readFile(name string) ([]byte, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	b, err := syscall.Mmap(int(f.Fd()), 0, int(info.Size()), syscall.PROT_READ, syscall.MAP_PRIVATE)
+	if err != nil {
+		return nil, fmt.Errorf("map %s: %w", name, err)
+	}
+	return b, nil
+}

@@ -1,0 +1,103 @@
+//go:build linux && (amd64 || arm64)
+
+package sandbox
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// Offsets in struct seccomp_data, see seccomp(2).
+const (
+	dataNumber = 0
+	dataArch   = 4
+	dataArg0   = 16 // low half, little-endian
+	dataArg2   = 32
+)
+
+// filter leaves this process, all its threads, the system calls that the Go
+// runtime needs to compute, to read and to write; every other one fails with
+// EPERM. The descriptors it has are /dev/null and the pipes to its parent.
+func filter() error {
+	program := filterProgram(filterArch, uint32(os.Getpid()), filterAllowed())
+	fprog := unix.SockFprog{Len: uint16(len(program)), Filter: &program[0]}
+
+	// TSYNC puts the filter on every thread there is; later ones inherit it.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
+		return fmt.Errorf("PR_SET_NO_NEW_PRIVS: %w", err)
+	}
+	r, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, unix.SECCOMP_FILTER_FLAG_TSYNC,
+		uintptr(unsafe.Pointer(&fprog)))
+	runtime.KeepAlive(program)
+	switch {
+	case errno == unix.ENOSYS || errno == unix.EINVAL:
+		return nil // a kernel without seccomp: the other walls stand
+	case errno != 0:
+		return fmt.Errorf("seccomp: %w", errno)
+	case r != 0:
+		return fmt.Errorf("seccomp: thread %d keeps another filter", r)
+	}
+	return nil
+}
+
+// filterProgram is a classic BPF program: system calls of another
+// architecture's numbering end the process, allowed ones pass, clone passes
+// when it makes a thread, mmap and mprotect when they make nothing executable,
+// tgkill when it is for this process, and the rest fails.
+func filterProgram(arch, pid uint32, allowed []uint32) []unix.SockFilter {
+	load := func(offset uint32) unix.SockFilter {
+		return unix.SockFilter{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: offset}
+	}
+	equal := func(k uint32, jt, jf uint8) unix.SockFilter {
+		return unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, K: k, Jt: jt, Jf: jf}
+	}
+	end := func(action uint32) unix.SockFilter {
+		return unix.SockFilter{Code: unix.BPF_RET | unix.BPF_K, K: action}
+	}
+	const allow, refuse = unix.SECCOMP_RET_ALLOW, unix.SECCOMP_RET_ERRNO | uint32(unix.EPERM)
+	p := []unix.SockFilter{
+		load(dataArch), equal(arch, 1, 0), end(unix.SECCOMP_RET_KILL_PROCESS),
+		load(dataNumber),
+		// The C library falls back to clone when there is no clone3, whose flags a filter cannot see.
+		equal(unix.SYS_CLONE3, 0, 1), end(unix.SECCOMP_RET_ERRNO | uint32(unix.ENOSYS)),
+		equal(unix.SYS_CLONE, 0, 4), load(dataArg0),
+		{Code: unix.BPF_JMP | unix.BPF_JSET | unix.BPF_K, K: unix.CLONE_THREAD, Jt: 0, Jf: 1}, end(allow),
+		end(refuse),
+		// No new code: the module's is loaded.
+		equal(unix.SYS_MMAP, 1, 0), equal(unix.SYS_MPROTECT, 0, 4), load(dataArg2),
+		{Code: unix.BPF_JMP | unix.BPF_JSET | unix.BPF_K, K: unix.PROT_EXEC, Jt: 0, Jf: 1}, end(refuse), end(allow),
+		// The runtime interrupts its own threads, to preempt them.
+		equal(unix.SYS_TGKILL, 0, 4), load(dataArg0), equal(pid, 0, 1), end(allow), end(refuse),
+	}
+	for _, number := range allowed {
+		p = append(p, equal(number, 0, 1), end(allow))
+	}
+	return append(p, end(refuse))
+}
+
+// filterAllowed are the system calls of package runtime, and of the C library
+// where Go is linked with it.
+func filterAllowed() []uint32 {
+	return []uint32{
+		// the pipes
+		unix.SYS_READ, unix.SYS_WRITE, unix.SYS_WRITEV, unix.SYS_CLOSE,
+		// the runtime's poller, which looks at them
+		unix.SYS_EPOLL_CREATE1, unix.SYS_EPOLL_CTL, unix.SYS_EPOLL_PWAIT, unix.SYS_EVENTFD2,
+		// memory
+		unix.SYS_MUNMAP, unix.SYS_MADVISE, unix.SYS_MREMAP, unix.SYS_MINCORE, unix.SYS_BRK,
+		// threads
+		unix.SYS_FUTEX, unix.SYS_SCHED_YIELD, unix.SYS_SCHED_GETAFFINITY, unix.SYS_GETTID, unix.SYS_GETPID,
+		unix.SYS_SET_ROBUST_LIST, unix.SYS_RSEQ, unix.SYS_SET_TID_ADDRESS, unix.SYS_MEMBARRIER,
+		unix.SYS_EXIT, unix.SYS_EXIT_GROUP,
+		// signals
+		unix.SYS_RT_SIGACTION, unix.SYS_RT_SIGPROCMASK, unix.SYS_RT_SIGRETURN, unix.SYS_SIGALTSTACK, unix.SYS_RESTART_SYSCALL,
+		// time and random numbers
+		unix.SYS_NANOSLEEP, unix.SYS_CLOCK_NANOSLEEP, unix.SYS_CLOCK_GETTIME, unix.SYS_GETTIMEOFDAY, unix.SYS_GETRANDOM,
+	}
+}

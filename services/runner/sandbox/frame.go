@@ -1,0 +1,98 @@
+package sandbox
+
+import (
+	"encoding/binary"
+	"fmt"
+	"io"
+)
+
+// Parent and child talk over two pipes. The parent sends blocks: a length of
+// four bytes and so many bytes; the first is the settings as JSON, the others
+// are requests. The child sends frames: a head and so many bytes. All integers
+// are little-endian.
+//
+// The child is believed to follow this only as far as its code was not taken
+// over: the parent bounds every length by the frame's kind.
+
+type kind uint32
+
+const (
+	logFrame    kind = iota + 1 // lines of log, each ended by a newline
+	readyFrame                  // JSON of a Manifest: the child waits for requests, or has compiled
+	answerFrame                 // the answer of a run
+	failFrame                   // JSON of a report: the child is about to end
+)
+
+const (
+	blockHead = 4
+	frameHead = 24
+
+	// largest log frame: what fits is sent together, and a single line is at most maxLine.
+	maxLog = 16 * kib
+	// largest readyFrame and failFrame.
+	maxReport = 128 * kib
+)
+
+// head starts a frame.
+type head struct {
+	kind   kind
+	length int
+	nanos  uint64 // spent in the guest; answerFrame only
+	memory uint64 // bytes of linear memory; answerFrame and readyFrame only
+}
+
+func (h head) append(b []byte) []byte {
+	b = binary.LittleEndian.AppendUint32(b, uint32(h.kind))
+	b = binary.LittleEndian.AppendUint32(b, uint32(h.length))
+	b = binary.LittleEndian.AppendUint64(b, h.nanos)
+	return binary.LittleEndian.AppendUint64(b, h.memory)
+}
+
+func parseHead(b []byte) head {
+	return head{
+		kind:   kind(binary.LittleEndian.Uint32(b)),
+		length: int(binary.LittleEndian.Uint32(b[4:])),
+		nanos:  binary.LittleEndian.Uint64(b[8:]),
+		memory: binary.LittleEndian.Uint64(b[16:]),
+	}
+}
+
+// bound is the longest frame of a kind that is read.
+func (k kind) bound(l Limits) (int, error) {
+	switch k {
+	case logFrame:
+		return maxLog, nil
+	case readyFrame, failFrame:
+		return maxReport, nil
+	case answerFrame:
+		return l.Answer, nil
+	}
+	return 0, fmt.Errorf("frame of unknown kind %d", k)
+}
+
+// readLength reads the head of a block. io.EOF means that the parent is gone.
+func readLength(r io.Reader) (int, error) {
+	var b [blockHead]byte
+	if _, err := io.ReadFull(r, b[:]); err != nil {
+		return 0, err
+	}
+	return int(binary.LittleEndian.Uint32(b[:])), nil
+}
+
+// settings is the first block: all that a child is told.
+type settings struct {
+	Compile bool   // only compile Module into Cache, else serve runs
+	Module  string // file
+	Cache   string // folder
+	Memory  int    // bytes of linear memory
+	Data    int    // RLIMIT_DATA
+	Log     int    // bytes a run
+	Answer  int    // bytes
+}
+
+// report is the contents of a failFrame.
+type report struct {
+	Cause  Cause
+	Detail string
+	Stack  string
+}

@@ -1,0 +1,109 @@
+package sandbox
+
+import (
+	"encoding/binary"
+	"unicode/utf16"
+
+	"github.com/tetratelabs/wazero/api"
+)
+
+// guest is a started module. After the first error it must not be called
+// again: a trap leaves its memory in any state.
+type guest struct {
+	engine                     *engine
+	mem                        api.Memory
+	allocFn, runFn, manifestFn api.Function
+	stack                      [1]uint64 // argument and result of the last call
+}
+
+// call calls a function of at most one argument and result, which are in g.stack.
+func (g *guest) call(f api.Function) error {
+	if err := f.CallWithStack(g.engine.ctx, g.stack[:]); err != nil {
+		return g.engine.classify(err)
+	}
+	return nil
+}
+
+// alloc returns the place in the guest's memory for a request of n bytes. It is
+// valid until the guest runs again.
+func (g *guest) alloc(n int) ([]byte, error) {
+	g.engine.linear.refused = false // a run that went on after that is no failure of this one
+	g.stack[0] = uint64(n)
+	if err := g.call(g.allocFn); err != nil {
+		return nil, err
+	}
+	ptr := uint32(g.stack[0])
+	room, ok := g.mem.Read(ptr, uint32(n))
+	switch {
+	case n == 0:
+		return nil, nil
+	case ptr == 0 && g.engine.linear.refused:
+		return nil, failure(Memory, "mm_alloc(%d) found no room within the limit of %d MiB", n, g.engine.linear.limit/mib)
+	case ptr == 0 || !ok:
+		return nil, failure(Garbage, "mm_alloc(%d) returned %#x, memory has %d bytes", n, ptr, g.mem.Size())
+	}
+	return room, nil
+}
+
+// run runs the function on the request of n bytes that alloc made room for. The
+// answer is valid until the guest runs again.
+func (g *guest) run(n int) ([]byte, error) {
+	g.stack[0] = uint64(n)
+	if err := g.call(g.runFn); err != nil {
+		return nil, err
+	}
+	return g.result("mm_run", g.engine.settings.Answer)
+}
+
+// manifest returns the JSON of the function's manifest, {} when it has none.
+func (g *guest) manifest() ([]byte, error) {
+	if g.manifestFn == nil {
+		return []byte("{}"), nil
+	}
+	if err := g.call(g.manifestFn); err != nil {
+		return nil, err
+	}
+	b, err := g.result("mm_manifest", maxManifest)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := parseManifest(b); err != nil {
+		return nil, failure(Invalid, "%v", err)
+	}
+	return b, nil
+}
+
+// result reads what ptr<<32 | len in g.stack points to.
+func (g *guest) result(from string, limit int) ([]byte, error) {
+	ptr, n := uint32(g.stack[0]>>32), uint32(g.stack[0])
+	if uint64(n) > uint64(limit) {
+		return nil, failure(Garbage, "%s returned %d bytes, the limit is %d", from, n, limit)
+	}
+	b, ok := g.mem.Read(ptr, n)
+	if !ok {
+		return nil, failure(Garbage, "%s returned %d bytes at %#x, memory has %d bytes", from, n, ptr, g.mem.Size())
+	}
+	return b, nil
+}
+
+// memory is the size of the linear memory in bytes. It never shrinks.
+func (g *guest) memory() uint64 { return uint64(g.mem.Size()) }
+
+// utf16At reads a string of AssemblyScript: its length in bytes stands before it.
+// Anything wrong makes an empty string: it is for a log line.
+func utf16At(mem api.Memory, ptr uint32) string {
+	const longest = 1024
+	n, ok := mem.ReadUint32Le(ptr - 4)
+	if !ok {
+		return ""
+	}
+	b, ok := mem.Read(ptr, min(n, longest)&^1)
+	if !ok {
+		return ""
+	}
+	units := make([]uint16, len(b)/2)
+	for i := range units {
+		units[i] = binary.LittleEndian.Uint16(b[2*i:])
+	}
+	return string(utf16.Decode(units))
+}

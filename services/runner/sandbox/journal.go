@@ -1,0 +1,79 @@
+package sandbox
+
+import (
+	"bytes"
+	"fmt"
+)
+
+const (
+	// maxLine is where a line of log is cut, in bytes.
+	maxLine = 8 * kib
+	// lineCost is what a line counts besides its bytes: about what it costs
+	// those who carry and keep it. Without it 64 KiB would be 65,536 lines.
+	lineCost = 64
+)
+
+// journal is the guest's standard output and error: it cuts lines, and what is
+// over the quota of a run is counted and dropped, so that a flood costs the
+// guest's own time alone.
+type journal struct {
+	quota int
+	send  func(lines []byte) // gets whole lines, at most maxLog bytes
+
+	left    int    // of the quota
+	dropped int    // bytes in this run
+	line    []byte // the line that has not ended yet
+	lost    int    // bytes that were cut off it
+	lines   []byte // scratch: whole lines to send
+}
+
+// begin starts the quota of a run.
+func (j *journal) begin() { j.left, j.dropped = j.quota, 0 }
+
+// Write never fails: a full log is no error of the function.
+func (j *journal) Write(p []byte) (int, error) {
+	n := len(p)
+	for len(p) > 0 && j.left > 0 {
+		part, rest, ended := bytes.Cut(p, []byte{'\n'})
+		room := min(len(part), maxLine-len(j.line), max(0, j.left-len(j.line)))
+		j.line = append(j.line, part[:room]...)
+		j.lost += len(part) - room
+		if ended {
+			j.endLine()
+		}
+		p = rest
+	}
+	j.dropped += len(p)
+	j.flush()
+	return n, nil
+}
+
+// end closes the log of a run: a last line without a newline counts as one.
+func (j *journal) end() {
+	if len(j.line)+j.lost > 0 {
+		j.endLine()
+	}
+	if j.dropped > 0 {
+		j.lines = fmt.Appendf(j.lines, "… %d bytes dropped: the log of a run is limited to %d bytes\n", j.dropped, j.quota)
+	}
+	j.flush()
+}
+
+func (j *journal) endLine() {
+	if j.lost > 0 {
+		j.line = fmt.Appendf(j.line, " … %d bytes cut", j.lost)
+	}
+	if len(j.lines)+len(j.line)+1 > maxLog {
+		j.flush()
+	}
+	j.lines = append(append(j.lines, j.line...), '\n')
+	j.left -= len(j.line) + lineCost
+	j.line, j.lost = j.line[:0], 0
+}
+
+func (j *journal) flush() {
+	if len(j.lines) > 0 {
+		j.send(j.lines)
+		j.lines = j.lines[:0]
+	}
+}

@@ -1,0 +1,162 @@
+package languages
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+const (
+	functions  = "../../../../functions"
+	rustTarget = "wasm32-unknown-unknown"
+)
+
+// language is one of those that functions/examples has an SDK for.
+type language struct {
+	name        string
+	folder, sdk string // in functions/examples
+	extension   string
+	// compiler and arguments build pair in a folder with the SDK; the README
+	// of functions has the same words.
+	compiler, arguments string
+	// find returns the program that is the compiler on this machine.
+	find func() (string, error)
+}
+
+func languages() []language {
+	return []language{
+		{
+			name: "C", folder: "c", sdk: "matchfn.h", extension: ".c", find: clang,
+			compiler: "clang", arguments: "--target=wasm32 -nostdlib -O2 -mbulk-memory -Wl,--no-entry -o pair.wasm pair.c",
+		},
+		{
+			name: "AssemblyScript", folder: "assemblyscript", sdk: "matchfn.ts", extension: ".ts", find: asc,
+			compiler: "npx asc", arguments: "pair.ts -O3 -o pair.wasm",
+		},
+		{
+			name: "Rust", folder: "rust", sdk: "matchfn.rs", extension: ".rs", find: rustc,
+			compiler: "rustc", arguments: "--edition 2021 --target " + rustTarget + " --crate-type cdylib -C opt-level=3 -C strip=symbols -o pair.wasm pair.rs",
+		},
+	}
+}
+
+func clang() (string, error) {
+	if _, err := exec.LookPath("wasm-ld"); err != nil {
+		return "", fmt.Errorf("the linker of lld is missing: %w", err)
+	}
+	return exec.LookPath("clang")
+}
+
+// asc is the compiler that package-lock.json names; npx could take another one.
+func asc() (string, error) {
+	if _, err := exec.LookPath("node"); err != nil {
+		return "", err
+	}
+	file, err := filepath.Abs(filepath.Join(functions, "examples/assemblyscript/node_modules/.bin/asc"))
+	if err != nil {
+		return "", err
+	}
+	return exec.LookPath(file)
+}
+
+// rustc is the first compiler that has the library for WebAssembly: in the PATH
+// there may be rustup's, which has not, before Debian's, which has.
+func rustc() (string, error) {
+	var tried []string
+	for _, file := range []string{"rustc", "/usr/bin/rustc"} {
+		folder, err := exec.Command(file, "--print", "target-libdir", "--target", rustTarget).Output()
+		if err == nil {
+			_, err = os.Stat(strings.TrimSpace(string(folder)))
+		}
+		if err == nil {
+			return file, nil
+		}
+		tried = append(tried, fmt.Sprintf("%s: %v", file, err))
+	}
+	return "", fmt.Errorf("no rustc has the library for %s: %s", rustTarget, strings.Join(tried, "; "))
+}
+
+// build compiles a program: pair is the example, probe is the tests' own. That
+// a compiler is missing fails the test: to skip would be to say that all is well.
+func build(t testing.TB, l language, program string) []byte {
+	t.Helper()
+	built.mu.Lock()
+	defer built.mu.Unlock()
+	if wasm := built.modules[l.name+" "+program]; wasm != nil {
+		return wasm
+	}
+	compiler, err := l.find()
+	if err != nil {
+		t.Fatalf("The %s example cannot be built: %v\n.ci/install-compilers installs what it takes, or says what that is.", l.name, err)
+	}
+	source := filepath.Join(functions, "examples", l.folder, program+l.extension)
+	if program == "probe" {
+		source = filepath.Join("testdata/probe", program+l.extension)
+	}
+	dir := t.TempDir()
+	for _, file := range []string{source, filepath.Join(functions, "examples", l.folder, l.sdk)} {
+		content, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, filepath.Base(file)), content, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	wasm := output(t, dir, nil, compiler, strings.Fields(strings.ReplaceAll(l.arguments, "pair", program))...)
+	built.modules[l.name+" "+program] = wasm
+	return wasm
+}
+
+// buildGo compiles Pair.
+func buildGo(t testing.TB) []byte {
+	t.Helper()
+	dir := t.TempDir()
+	guest, err := filepath.Abs("testdata/guest")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return output(t, guest, []string{"GOOS=wasip1", "GOARCH=wasm"}, "go", "build", "-buildmode=c-shared", "-o", filepath.Join(dir, "pair.wasm"), ".")
+}
+
+// output runs a compiler in a folder and returns the module that it makes. A
+// warning is an error: the examples are for others to start from.
+func output(t testing.TB, dir string, env []string, compiler string, arguments ...string) []byte {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), compiler, arguments...)
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), env...)
+	if said, err := cmd.CombinedOutput(); err != nil || len(said) > 0 {
+		t.Fatalf("%v: %v\n%s", cmd, err, said)
+	}
+	for _, argument := range arguments {
+		if strings.HasSuffix(argument, ".wasm") {
+			if !filepath.IsAbs(argument) {
+				argument = filepath.Join(dir, argument)
+			}
+			wasm, err := os.ReadFile(argument)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return wasm
+		}
+	}
+	t.Fatalf("%v makes no module", cmd)
+	return nil
+}
+
+// The README of functions says how the examples are built, and it is how they
+// are built here.
+func TestReadmeSaysHowToBuild(t *testing.T) {
+	readme, err := os.ReadFile(filepath.Join(functions, "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, l := range languages() {
+		if command := l.compiler + " " + l.arguments + "\n"; !strings.Contains(string(readme), command) {
+			t.Errorf("the README does not have: %s", command)
+		}
+	}
+}

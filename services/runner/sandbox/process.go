@@ -1,0 +1,217 @@
+package sandbox
+
+import (
+	"bufio"
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"matchmaker.dev/services/internal/fault"
+)
+
+// process is the parent's end of a child.
+type process struct {
+	cmd      *exec.Cmd
+	requests *os.File
+	frames   *os.File
+	in       *bufio.Reader // of frames
+	words    *lastWords
+	limits   Limits
+	log      func(line string)
+
+	killed atomic.Pointer[Error] // why we killed it, nil when we did not
+	gone   chan struct{}         // closed when it was reaped
+	head   [frameHead]byte       // scratch
+}
+
+// processMemory is what a child may use besides the guest's linear memory, in
+// bytes: the Go runtime counts 64-128 MiB that it mapped and did not touch, the
+// wasm stack may grow to 84 MB, and two of them exist while it grows.
+const processMemory = 256 * mib
+
+// environment is all of a child's: settings of the Go runtime, which would cost
+// time to make later. A guest computes on one thread; there is next to no
+// garbage in its process, so that it is collected only when it gets large.
+func environment(s settings) []string {
+	const noControlGroup = "GODEBUG=containermaxprocs=0" // its files would stay open
+	if s.Compile {
+		return []string{noControlGroup, "GOMAXPROCS=2"}
+	}
+	return []string{noControlGroup, "GOMAXPROCS=1", "GOGC=off", "GOMEMLIMIT=64MiB"}
+}
+
+// spawn creates a child and tells it its settings.
+func (b *Box) spawn(s settings, log func(line string)) (*process, error) {
+	requestsIn, requests, err := os.Pipe()
+	if err != nil {
+		return nil, notCreated(err)
+	}
+	frames, framesOut, err := os.Pipe()
+	if err != nil {
+		requestsIn.Close()
+		requests.Close()
+		return nil, notCreated(err)
+	}
+	p := &process{
+		requests: requests, frames: frames, in: bufio.NewReaderSize(frames, 32*kib),
+		words: &lastWords{}, limits: b.limits, log: log, gone: make(chan struct{}),
+	}
+	p.cmd = &exec.Cmd{
+		Path: b.binary, Args: b.args, Env: environment(s), Dir: "/",
+		Stderr: p.words, ExtraFiles: []*os.File{requestsIn, framesOut},
+	}
+	err = b.spawner.start(p.cmd)
+	requestsIn.Close()
+	framesOut.Close()
+	if err != nil {
+		p.release()
+		return nil, notCreated(err)
+	}
+	b.adopt(p)
+	go func() {
+		_ = p.cmd.Wait() // its state is kept in cmd
+		b.bury(p)
+		close(p.gone)
+	}()
+	block, err := json.Marshal(s)
+	if err == nil {
+		err = p.send(block)
+	}
+	if err != nil {
+		err = p.end(err)
+		p.release()
+		return nil, err
+	}
+	return p, nil
+}
+
+func notCreated(err error) error {
+	return fault.Wrap(fault.Unavailable, err, "no process for the function could be created")
+}
+
+// within does work, which talks to the child, and kills the child when that
+// takes longer than d or ctx ends before. After an error, an *Error, it is gone.
+func (p *process) within(ctx context.Context, d time.Duration, what string, work func() error) error {
+	timer := time.AfterFunc(d, func() { p.kill(failure(Deadline, "%s took longer than %v", what, d)) })
+	unwatch := context.AfterFunc(ctx, func() { p.kill(canceled(ctx)) })
+	err := work()
+	timed, watched := timer.Stop(), unwatch()
+	if err == nil && timed && watched {
+		return nil
+	}
+	return p.end(err)
+}
+
+// send writes a block.
+func (p *process) send(block []byte) error {
+	if len(block) <= 4*kib { // one write, so that the child wakes up once
+		head := make([]byte, 0, blockHead+len(block))
+		_, err := p.requests.Write(append(binary.LittleEndian.AppendUint32(head, uint32(len(block))), block...))
+		return err
+	}
+	head := binary.LittleEndian.AppendUint32(p.head[:0], uint32(len(block)))
+	if _, err := p.requests.Write(head); err != nil {
+		return err
+	}
+	_, err := p.requests.Write(block)
+	return err
+}
+
+// receive waits for the frame that ends a run or a start, and passes on the log
+// before it. The body is read into buf, which is grown when it is too short.
+func (p *process) receive(want kind, buf []byte) (head, []byte, error) {
+	// The child keeps the quota; this is for one that does not any more.
+	quota := 2*p.limits.Log + maxLog
+	for {
+		if _, err := io.ReadFull(p.in, p.head[:]); err != nil {
+			return head{}, buf, err
+		}
+		h := parseHead(p.head[:])
+		bound, err := h.kind.bound(p.limits)
+		if err != nil || h.length > bound {
+			return head{}, buf, failure(Died, "its process sent nonsense: %d bytes, %v", h.length, err)
+		}
+		if cap(buf) < h.length {
+			buf = make([]byte, h.length)
+		}
+		buf = buf[:h.length]
+		if _, err := io.ReadFull(p.in, buf); err != nil {
+			return head{}, buf, err
+		}
+		switch h.kind {
+		case want:
+			return h, buf, nil
+		case logFrame:
+			if quota -= h.length; quota < 0 {
+				return head{}, buf, failure(Died, "its process broke the quota of its log")
+			}
+			for line := range strings.Lines(string(buf)) {
+				p.log(strings.ToValidUTF8(strings.TrimSuffix(line, "\n"), "\ufffd"))
+			}
+		case failFrame:
+			var r report
+			if err := json.Unmarshal(buf, &r); err != nil {
+				return head{}, buf, failure(Died, "its process sent nonsense: %v", err)
+			}
+			return head{}, buf, &Error{Cause: r.Cause, Detail: r.Detail, Stack: r.Stack}
+		default:
+			return head{}, buf, failure(Died, "its process sent frame %d out of turn", h.kind)
+		}
+	}
+}
+
+// kill ends the process; the first reason counts.
+func (p *process) kill(why *Error) {
+	p.killed.CompareAndSwap(nil, why)
+	_ = p.cmd.Process.Kill() // an error means that it is gone already
+}
+
+// end makes sure that the process is gone and says why: because we killed it,
+// or the child's own report, or how its process ended.
+func (p *process) end(err error) *Error {
+	_ = p.cmd.Process.Kill()
+	<-p.gone
+	if why := p.killed.Load(); why != nil {
+		return why
+	}
+	if reported, ok := errors.AsType[*Error](err); ok {
+		return reported
+	}
+	return p.autopsy()
+}
+
+// autopsy judges by what the Go runtime of a child wrote when it gave up.
+func (p *process) autopsy() *Error {
+	words := p.words.String()
+	if strings.Contains(words, "out of memory") || strings.Contains(words, "cannot allocate memory") {
+		return failure(Memory, "its process needed more memory than it may have")
+	}
+	first, _, _ := strings.Cut(words, "\n")
+	return failure(Died, "its process ended: %v %s", p.cmd.ProcessState, first)
+}
+
+// release closes the pipes.
+func (p *process) release() {
+	p.requests.Close()
+	p.frames.Close()
+}
+
+// lastWords keeps the beginning of what a child writes to its standard error:
+// nothing, unless its runtime dies.
+type lastWords struct {
+	kept []byte
+}
+
+func (w *lastWords) Write(b []byte) (int, error) {
+	w.kept = append(w.kept, b[:min(len(b), 4*kib-len(w.kept))]...)
+	return len(b), nil
+}
+
+func (w *lastWords) String() string { return string(w.kept) }

@@ -1,0 +1,44 @@
+// Package sandbox runs match functions: WebAssembly modules that strangers
+// uploaded. It keeps one operating-system process per function instance and
+// moves bytes in and out of it; what the bytes mean is its caller's business.
+//
+// # The module
+//
+// A match function is a module in reactor form. It exports
+//
+//	memory                       its linear memory
+//	_initialize()                optional, called once before anything else
+//	mm_abi() -> i32              the version of this interface: 1
+//	mm_alloc(len i32) -> i32     where to put a request of len bytes, never 0
+//	mm_run(len i32) -> i64       runs on the request: ptr<<32 | len of the answer
+//	mm_manifest() -> i64         optional, ptr<<32 | len of a JSON [Manifest]
+//
+// and imports nothing but wasi_snapshot_preview1 and env.abort, which
+// AssemblyScript calls. Standard output and error are its log. It sees no
+// files, no network, no arguments and no environment, and a clock and a random
+// source that are the same in every run, so that a run can be replayed.
+//
+// # The walls
+//
+// The engine's own sandbox is the first wall. It cannot stop a guest that
+// computes (its checks cost 5-6 times the run, and recursion evades them), a
+// computing guest blocks the garbage collector of the process it is in, and
+// compiling a hostile module takes minutes and gigabytes. So both are done in a
+// child process, the second wall: the runner's own binary, executed again, see
+// [Main]. A deadline is SIGKILL. RLIMIT_DATA bounds memory, the wasm stack
+// included. A child has no environment, three pipes and no other descriptor, its
+// own session, no core dumps, nothing to gain from a setuid binary, and on
+// Linux (amd64, arm64) a system call filter: once its code is loaded it can
+// open, connect to, execute or signal nothing. It dies with its parent.
+//
+// What is not walled off: the processor's side channels, and a child has the
+// uid of the runner. Run the runner as a user of its own, without secrets.
+package sandbox
+
+// Command is the argument that [Box] starts a child with by default. A binary
+// that keeps a Box must hand over to [Main] before it does anything else:
+//
+//	if len(os.Args) == 2 && os.Args[1] == sandbox.Command {
+//		os.Exit(sandbox.Main())
+//	}
+const Command = "instance"

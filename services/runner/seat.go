@@ -1,0 +1,184 @@
+package runner
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/fault"
+	"matchmaker.dev/services/runner/desk"
+	"matchmaker.dev/services/runner/sandbox"
+)
+
+// seat holds an instance, replaces it when it fails, and lets it do one run after another.
+type seat struct {
+	f       *function
+	v       *version
+	journal journal
+	desk    desk.Desk
+	backoff backoff
+
+	mu     sync.Mutex
+	name   string // of the instance, or of the last one that failed
+	state  string
+	reason string // why the last one failed; empty when one runs
+}
+
+func newSeat(v *version) *seat {
+	s := &seat{f: v.f, v: v, state: waiting, journal: journal{now: v.f.env.Now, say: v.f.log}}
+	s.rename()
+	return s
+}
+
+// keep has an instance, and another after it, until ctx ends or the seat is spared.
+func (s *seat) keep(ctx context.Context) {
+	for {
+		err := s.live(ctx)
+		if err != nil && !errors.Is(err, context.Canceled) {
+			s.lament(err)
+		}
+		if err == nil || ctx.Err() != nil {
+			return
+		}
+		pause := s.backoff.next(blames(err))
+		s.fail(err, pause)
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(pause):
+			s.rename()
+		}
+	}
+}
+
+// live starts an instance and lets it work until it fails, which is the error;
+// nil when it was ended in good order.
+func (s *seat) live(ctx context.Context) error {
+	began := time.Now()
+	s.set(waiting)
+	m, err := s.v.load(ctx)
+	if err != nil {
+		return err
+	}
+	instance, err := s.f.env.Box.Start(ctx, m, s.name, s.journal.line)
+	if err != nil {
+		return err
+	}
+	defer instance.Close()
+	s.journal.event("started: generation %d, process %d, after %v", s.v.spec.GetGeneration(), instance.Pid(), time.Since(began).Round(time.Millisecond))
+	s.journal.flush()
+	s.set(running)
+	s.f.up(s.v)
+	return s.serve(ctx, instance)
+}
+
+// serve takes runs.
+func (s *seat) serve(ctx context.Context, instance *sandbox.Instance) error {
+	born := time.Now()
+	idle := time.NewTicker(s.f.env.Settings.Idle)
+	defer idle.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-instance.Done():
+			return errors.New("its process ended while it had nothing to do")
+		case <-idle.C:
+			if s.v.spare(s) {
+				return nil
+			}
+		case r := <-s.f.runs:
+			if err := s.do(r, instance); err != nil {
+				return err
+			}
+			if time.Since(born) > healthyLife {
+				s.backoff.reset()
+			}
+		}
+	}
+}
+
+// do does a run. The error is why the instance must not be used again.
+func (s *seat) do(r *run, instance *sandbox.Instance) error {
+	defer close(r.answered)
+	free := s.v.occupy()
+	last, err := s.desk.Work(s.f.life, &r.Run, instance, s.v.needs)
+	free() // before the answer, which may bring the next run at once: two in a row are no load for two
+	s.f.finish(r.Answer, last)
+	if c, ok := errors.AsType[desk.Complaint](err); ok {
+		s.journal.event("%v", c)
+		err = nil
+	}
+	s.journal.flush()
+	return err
+}
+
+// lament tells the log why the instance is no more.
+func (s *seat) lament(err error) {
+	s.journal.event("%v", err)
+	if e, ok := errors.AsType[*sandbox.Error](err); ok && e.Stack != "" {
+		s.journal.event("%s", e.Stack)
+	}
+	s.journal.flush()
+}
+
+// fail is the state between an instance that failed and the next one.
+func (s *seat) fail(err error, pause time.Duration) {
+	s.mu.Lock()
+	s.state, s.reason = waiting, err.Error()
+	if blames(err) {
+		s.state = terminated
+	}
+	s.mu.Unlock()
+	s.journal.event("another instance will be started in %v", pause)
+	s.journal.flush()
+	s.f.env.changed()
+}
+
+// blames tells whether an error is the module's own and will come again.
+func blames(err error) bool {
+	if e, ok := errors.AsType[*sandbox.Error](err); ok {
+		return e.Cause == sandbox.Invalid
+	}
+	return fault.KindOf(err) == fault.Invalid
+}
+
+func (s *seat) set(state string) {
+	s.mu.Lock()
+	s.state = state
+	if state == running {
+		s.reason = ""
+	}
+	s.mu.Unlock()
+	s.f.env.changed()
+}
+
+// report is the state of the instance for the heartbeat.
+func (s *seat) report() *pb.InstanceStatus {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return &pb.InstanceStatus{
+		Project: s.f.project, Function: s.f.function, Generation: s.v.spec.GetGeneration(),
+		Name: s.name, State: s.state, Reason: strings.ToValidUTF8(s.reason[:min(len(s.reason), maxReason)], ""),
+	}
+}
+
+// maxName is how long names of instances may be, in bytes: what a label of DNS or Kubernetes holds.
+const maxName = 63
+
+// rename names the next instance: function, generation, runner and a random end.
+func (s *seat) rename() {
+	home := s.f.env.Name
+	home = strings.TrimLeft(home[max(0, len(home)-20):], "-._") // names of processes differ at the end
+	end := fmt.Sprintf("-%d-%s-%s", s.v.spec.GetGeneration(), home, strings.ToLower(rand.Text()[:6]))
+	function := s.f.function[:min(len(s.f.function), maxName-len(end))]
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.name = function + end
+	s.journal.instance = s.name
+}

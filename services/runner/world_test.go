@@ -1,0 +1,337 @@
+package runner_test
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/bus"
+	"matchmaker.dev/services/internal/embedded"
+	"matchmaker.dev/services/internal/state"
+	"matchmaker.dev/services/runner"
+)
+
+// patience is how long a test waits for what must happen, on a loaded machine.
+const patience = 60 * time.Second
+
+// project is the only one of most tests.
+const project = "demo"
+
+// world is a Redis, a NATS and what the other services would do.
+type world struct {
+	workshop
+	t     testing.TB
+	redis *embedded.Redis
+	nats  *embedded.NATS
+	store *state.Store
+	bus   *bus.Bus
+	// created is the feed's position after the last ticket.
+	created uint64
+	tickets *state.Creator
+
+	mu       sync.Mutex
+	statuses map[string]*pb.RunnerStatus
+	changed  chan struct{} // closed with the next heartbeat
+	count    int           // of tickets
+	runs     atomic.Int64  // so far
+}
+
+func newWorld(t testing.TB) *world {
+	t.Helper()
+	log := discard()
+	w := &world{t: t, statuses: map[string]*pb.RunnerStatus{}, changed: make(chan struct{})}
+	var err error
+	w.workshop, err = built()
+	w.must(err)
+	w.redis, err = embedded.StartRedis(t.Context(), embedded.RedisOptions{Dir: filepath.Join(t.TempDir(), "redis"), Log: log})
+	w.must(err)
+	t.Cleanup(func() { _ = w.redis.Close() })
+	w.nats, err = embedded.StartNATS(t.Context(), embedded.NATSOptions{Dir: filepath.Join(t.TempDir(), "nats"), Log: log})
+	w.must(err)
+	t.Cleanup(func() { _ = w.nats.Close() })
+	w.store, err = state.Open(state.Options{URL: w.redis.URL(), Log: log})
+	w.must(err)
+	t.Cleanup(func() { _ = w.store.Close() })
+	w.bus = w.connect("test")
+	w.must(w.bus.Prepare(t.Context()))
+	w.tickets = w.store.Creator(time.Now, func(_ context.Context, _ string, position uint64) {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.created = max(w.created, position)
+	})
+	_, err = w.bus.OnHeartbeat(w.hear)
+	w.must(err)
+	return w
+}
+
+func (w *world) must(err error) {
+	w.t.Helper()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func (w *world) connect(name string) *bus.Bus {
+	w.t.Helper()
+	b, err := bus.Connect(bus.Options{URL: w.nats.URL(), Name: name, Log: discard()})
+	w.must(err)
+	w.t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(w.t.Context()), time.Second)
+		defer cancel()
+		_ = b.Close(ctx)
+	})
+	return b
+}
+
+// run starts a runner in this process; stop waits for its end.
+func (w *world) run(name string, s runner.Settings) (r *runner.Runner, stop func()) {
+	w.t.Helper()
+	b := w.connect(name)
+	r, err := runner.New(runner.Options{
+		Store: w.store, Bus: b, Box: w.box, Name: name,
+		Log: slog.New(slog.NewTextHandler(w.t.Output(), nil)), Now: time.Now, Settings: s,
+	})
+	w.must(err)
+	ctx, cancel := context.WithCancel(w.t.Context())
+	ended := make(chan error, 1)
+	go func() {
+		err := b.Prepare(ctx)
+		if err == nil {
+			err = r.Run(ctx)
+		}
+		ended <- err
+	}()
+	stop = sync.OnceFunc(func() {
+		cancel()
+		select {
+		case err := <-ended:
+			if err != nil {
+				w.t.Errorf("runner %s: %v", name, err)
+			}
+		case <-time.After(patience):
+			w.t.Errorf("runner %s does not end", name)
+		}
+	})
+	w.t.Cleanup(stop)
+	return r, stop
+}
+
+// put makes a module a function's next version.
+func (w *world) put(project, function string, module []byte) {
+	w.t.Helper()
+	sum := sha256.Sum256(module)
+	w.putAs(project, function, hex.EncodeToString(sum[:])+".wasm", module)
+}
+
+func (w *world) putAs(project, function, name string, module []byte) {
+	w.t.Helper()
+	w.must(w.bus.PutModule(w.t.Context(), name, module))
+	w.must(w.store.ChangeFunction(w.t.Context(), project, function, func(f *pb.Function) (*pb.Function, error) {
+		return &pb.Function{Name: function, Module: name, Generation: f.GetGeneration() + 1}, nil
+	}))
+	w.must(w.bus.Poke(w.t.Context(), project, &pb.Poke{Functions: true}))
+}
+
+// drop deletes a function.
+func (w *world) drop(project, function string) {
+	w.t.Helper()
+	w.must(w.store.ChangeFunction(w.t.Context(), project, function, func(*pb.Function) (*pb.Function, error) { return nil, nil }))
+	w.must(w.bus.Poke(w.t.Context(), project, &pb.Poke{Functions: true}))
+}
+
+// ticket creates a ticket, ever a millisecond after the one before.
+func (w *world) ticket(skill float64, properties map[string][]byte) string {
+	w.t.Helper()
+	w.count++
+	t := &pb.Ticket{
+		Id: fmt.Sprintf("ticket-%d", w.count), Owner: "owner", Created: int64(1_700_000_000_000 + w.count),
+		AttributeNames: []string{"skill"}, AttributeValues: []float64{skill}, Properties: properties,
+	}
+	w.must(w.tickets.Create(w.t.Context(), project, t))
+	return t.GetId()
+}
+
+// position is that of the feed with all tickets.
+func (w *world) position() uint64 {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.created
+}
+
+// answer is all parts of a run's answer.
+type answer struct {
+	proposals []*pb.Proposal
+	error     string
+	stats     *pb.RunStats
+	parts     int
+}
+
+// ask does a run over all tickets, which is complete when it was sent; do is the guest's setting.
+func (w *world) ask(function, do string) answer {
+	w.t.Helper()
+	return w.await(w.start(&pb.RunRequest{
+		Project: project, Function: function, Position: w.position(), Budget: 20_000,
+		Settings: fmt.Appendf(nil, `{"do":%q}`, do),
+	}))
+}
+
+// start sends a run, with what a test need not say filled in.
+func (w *world) start(r *pb.RunRequest) <-chan *pb.RunPart {
+	w.t.Helper()
+	r.Run = fmt.Sprint("run-", w.runs.Add(1))
+	r.Now = 1_700_000_100_000
+	if r.Pools == nil {
+		r.Pools = map[string]*pb.Pool{"all": {}}
+	}
+	parts := make(chan *pb.RunPart, 1000)
+	run, err := w.bus.StartRun(w.t.Context(), r, func(p *pb.RunPart) { parts <- p })
+	w.must(err)
+	w.t.Cleanup(run.Stop)
+	return parts
+}
+
+// await collects a run's answer.
+func (w *world) await(parts <-chan *pb.RunPart) answer {
+	w.t.Helper()
+	var a answer
+	deadline := time.After(patience)
+	for {
+		select {
+		case p := <-parts:
+			a.parts++
+			a.proposals = append(a.proposals, p.GetProposals()...)
+			if p.GetLast() {
+				a.error, a.stats = p.GetError(), p.GetStats()
+				return a
+			}
+		case <-deadline:
+			w.t.Fatal("the run was not answered")
+		}
+	}
+}
+
+// good is ask for a run that has to succeed with a number of proposals.
+func (w *world) good(function, do string, proposals int) answer {
+	w.t.Helper()
+	a := w.ask(function, do)
+	if a.error != "" || len(a.proposals) != proposals {
+		w.t.Fatalf("%s of %s: %d proposals, error %q, want %d", do, function, len(a.proposals), a.error, proposals)
+	}
+	return a
+}
+
+func (w *world) hear(s *pb.RunnerStatus) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.statuses[s.GetRunner()] = s
+	close(w.changed)
+	w.changed = make(chan struct{})
+}
+
+// until waits for heartbeats that fit, and returns all instances that runners told of last.
+func (w *world) until(what string, fit func(all []*pb.InstanceStatus) bool) []*pb.InstanceStatus {
+	w.t.Helper()
+	deadline := time.After(patience)
+	for {
+		w.mu.Lock()
+		var all []*pb.InstanceStatus
+		for _, s := range w.statuses {
+			all = append(all, s.GetInstances()...)
+		}
+		changed := w.changed
+		w.mu.Unlock()
+		if fit(all) {
+			return all
+		}
+		select {
+		case <-changed:
+		case <-deadline:
+			w.t.Fatalf("waited in vain for %s; the instances are %v", what, all)
+		}
+	}
+}
+
+// serving waits until a generation of a function is all there is, and runs.
+func (w *world) serving(function string, generation int64) {
+	w.t.Helper()
+	w.until(fmt.Sprintf("%s to run generation %d", function, generation), func(all []*pb.InstanceStatus) bool {
+		n := 0
+		for _, i := range all {
+			if i.GetFunction() != function {
+				continue
+			}
+			if i.GetState() != "Running" || i.GetGeneration() != generation {
+				return false
+			}
+			n++
+		}
+		return n > 0
+	})
+}
+
+// logged waits until a function's log has a text, and returns all of it.
+func (w *world) logged(function, text string) string {
+	w.t.Helper()
+	for deadline := time.Now().Add(patience); ; {
+		lines, err := w.bus.Logs(w.t.Context(), project, function, time.Unix(0, 0))
+		w.must(err)
+		var all strings.Builder
+		for _, l := range lines {
+			fmt.Fprintf(&all, "%s: %s", l.GetInstance(), l.GetText())
+		}
+		if strings.Contains(all.String(), text) {
+			return all.String()
+		}
+		if time.Now().After(deadline) {
+			w.t.Fatalf("the log has no %q: %s", text, all.String())
+		}
+	}
+}
+
+// crowd creates many tickets, with skills of a normal distribution.
+func (w *world) crowd(n int) {
+	w.t.Helper()
+	next := make(chan *pb.Ticket)
+	failed := make(chan error, 1)
+	var writers sync.WaitGroup
+	for range 256 {
+		writers.Go(func() {
+			for t := range next {
+				if err := w.tickets.Create(w.t.Context(), project, t); err != nil {
+					select {
+					case failed <- err:
+					default:
+					}
+				}
+			}
+		})
+	}
+	random := rand.New(rand.NewPCG(1, 2))
+	for range n {
+		w.count++
+		next <- &pb.Ticket{
+			Id: fmt.Sprintf("9b2c4f60-7d1e-4a53-8c0f-%012d", w.count), Owner: "owner", Created: int64(1_700_000_000_000 + w.count),
+			AttributeNames:  []string{"skill", "level", "latency", "region"},
+			AttributeValues: []float64{1500 + 300*random.NormFloat64(), float64(w.count % 50), 40, float64(w.count % 4)},
+		}
+	}
+	close(next)
+	writers.Wait()
+	select {
+	case err := <-failed:
+		w.t.Fatal(err)
+	default:
+	}
+}
+
+func discard() *slog.Logger { return slog.New(slog.DiscardHandler) }

@@ -1,0 +1,126 @@
+package ticket
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/labstack/echo/v4"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/auth"
+	"matchmaker.dev/services/internal/fault"
+	"matchmaker.dev/services/internal/payload"
+	"matchmaker.dev/services/internal/state"
+	"matchmaker.dev/services/internal/web"
+)
+
+func (s *service) create(c echo.Context) error {
+	named, present := onBehalfOf(c)
+	owner, err := auth.Owner(auth.From(c), named, present)
+	if err != nil {
+		return err
+	}
+	var in payload.Payload
+	if err := web.Decode(c, &in); err != nil {
+		return err
+	}
+	if err := in.Check(s.Limits.Limits); err != nil {
+		return err
+	}
+	id, err := uuid.NewV7()
+	if err != nil {
+		return err
+	}
+	body := &pb.Ticket{Id: id.String(), Owner: owner, Created: s.Now().UnixMilli(), Properties: in.Properties}
+	body.AttributeNames, body.AttributeValues = in.Columns()
+	if err := s.creator.Create(c.Request().Context(), c.Param("project"), body); err != nil {
+		return err
+	}
+	return c.JSONBlob(http.StatusCreated, createResponse(body.GetId()))
+}
+
+func (s *service) get(c echo.Context) error {
+	owner, anyone, err := auth.Reader(auth.From(c))
+	if err != nil {
+		return err
+	}
+	id, err := ticketID(c)
+	if err != nil {
+		return err
+	}
+	read := func(ctx context.Context) (*state.Ticket, error) {
+		t, err := s.Store.Ticket(ctx, c.Param("project"), id)
+		if err == nil && !anyone && t.Body.GetOwner() != owner {
+			// To others the ticket does not exist.
+			return nil, fault.New(fault.NotFound, "ticket %q was not found", id)
+		}
+		return t, err
+	}
+	var t *state.Ticket
+	if wait := s.preferredWait(c); wait > 0 {
+		c.Response().Header().Set("Preference-Applied", "wait="+strconv.Itoa(int(wait.Seconds())))
+		t, err = s.waiters.await(c.Request().Context(), id, wait, read)
+	} else {
+		t, err = read(c.Request().Context())
+	}
+	if err != nil {
+		return err
+	}
+	return c.JSON(http.StatusOK, responseOf(t))
+}
+
+func (s *service) delete(c echo.Context) error {
+	named, present := onBehalfOf(c)
+	owner, err := auth.Owner(auth.From(c), named, present)
+	if err != nil {
+		return err
+	}
+	id, err := ticketID(c)
+	if err != nil {
+		return err
+	}
+	if _, err := s.Store.DeleteTicket(c.Request().Context(), c.Param("project"), id, owner); err != nil {
+		return err
+	}
+	return c.NoContent(http.StatusOK)
+}
+
+// ticketID is the query parameter id.
+func ticketID(c echo.Context) (string, error) {
+	id := c.QueryParam("id")
+	switch {
+	case id == "":
+		return "", fault.New(fault.Invalid, "query parameter id: the ticket's identifier is missing")
+	case len(id) > 64 || strings.ContainsFunc(id, func(r rune) bool { return r <= ' ' || r > '~' }):
+		return "", fault.New(fault.NotFound, "the ticket was not found: no ticket has an identifier like this")
+	}
+	return id, nil
+}
+
+func onBehalfOf(c echo.Context) (name string, present bool) {
+	values := c.Request().Header.Values(auth.OnBehalfOf)
+	if len(values) == 0 {
+		return "", false
+	}
+	return values[0], true
+}
+
+// preferredWait is the time in a header `Prefer: wait=N` (RFC 7240), N in seconds, bounded by the limit; 0 without one.
+func (s *service) preferredWait(c echo.Context) time.Duration {
+	for _, header := range c.Request().Header.Values("Prefer") {
+		for preference := range strings.SplitSeq(header, ",") {
+			name, value, _ := strings.Cut(preference, "=")
+			if strings.EqualFold(strings.TrimSpace(name), "wait") {
+				n, err := strconv.Atoi(strings.TrimSpace(value))
+				if err == nil && n > 0 {
+					return min(time.Duration(min(n, 3600))*time.Second, s.Limits.Wait)
+				}
+			}
+		}
+	}
+	return 0
+}

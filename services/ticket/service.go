@@ -1,0 +1,83 @@
+// Package ticket is the Tickets API: players start, read and end matchmaking.
+//
+// A create is answered 201 once the ticket is stored; from then on the state
+// keeps it until it is deleted, resolved and expired, or expired by the waiting
+// limit. A delete answered 200 is the truth: that ticket is never assigned afterwards.
+package ticket
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/app"
+	"matchmaker.dev/services/internal/auth"
+	"matchmaker.dev/services/internal/bus"
+	"matchmaker.dev/services/internal/payload"
+	"matchmaker.dev/services/internal/state"
+	"matchmaker.dev/services/internal/web"
+)
+
+// Options are what the service needs, and its limits.
+type Options struct {
+	Store    *state.Store
+	Bus      *bus.Bus
+	Verifier *auth.Verifier
+	Log      *slog.Logger
+	Now      func() time.Time
+	Limits   Limits
+}
+
+// Limits bound tickets and requests.
+type Limits struct {
+	payload.Limits
+	// Wait is the longest time that a GET waits for a result when it is asked to.
+	Wait time.Duration
+}
+
+// DefaultLimits leave room for every game we know of; each attribute costs every
+// runner of the project 8 bytes a ticket.
+func DefaultLimits() Limits {
+	return Limits{Limits: payload.Limits{Attributes: 64, Properties: 64, Name: 128}, Wait: 30 * time.Second}
+}
+
+type service struct {
+	Options
+	creator *state.Creator
+	waiters *waiters
+}
+
+// New makes the service.
+func New(o Options) app.Part {
+	s := &service{Options: o, waiters: newWaiters()}
+	s.creator = o.Store.Creator(o.Now, s.poke)
+	return app.Part{Name: "ticket", Routes: s.routes, Run: s.run, Ready: o.Store.Ping, Hurry: s.waiters.hurry}
+}
+
+func (s *service) routes(e *echo.Echo) {
+	callers := s.Verifier.Require(auth.Player, auth.Service)
+	e.POST(web.Base+"/tickets", s.create, callers)
+	e.GET(web.Base+"/tickets", s.get, callers)
+	e.DELETE(web.Base+"/tickets", s.delete, callers)
+}
+
+// run wakes those who wait for a result.
+func (s *service) run(ctx context.Context) error {
+	sub, err := s.Bus.OnAssigned(s.waiters.wake)
+	if err != nil {
+		return err
+	}
+	defer sub.Stop()
+	<-ctx.Done()
+	return nil
+}
+
+// poke tells the director that tickets came. A lost poke costs a cycle's longest interval.
+func (s *service) poke(ctx context.Context, project string, position uint64) {
+	if err := s.Bus.Poke(ctx, project, &pb.Poke{Position: position}); err != nil {
+		s.Log.WarnContext(ctx, "poking the director", "project", project, "error", err)
+	}
+}

@@ -1,0 +1,96 @@
+package ticket
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"matchmaker.dev/services/internal/state"
+)
+
+// waiters are the requests that wait for a ticket's result.
+type waiters struct {
+	// hurried is closed when nobody is to wait any more.
+	hurried chan struct{}
+
+	mu      sync.Mutex
+	waiting map[string][]chan struct{}
+}
+
+func newWaiters() *waiters {
+	return &waiters{hurried: make(chan struct{}), waiting: map[string][]chan struct{}{}}
+}
+
+// hurry ends all waits, those that begin later as well. It is called once.
+func (w *waiters) hurry() { close(w.hurried) }
+
+// wake ends the wait for tickets. Whose project they are of does not matter: a waiter reads its ticket again.
+func (w *waiters) wake(_ string, tickets []string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, id := range tickets {
+		for _, c := range w.waiting[id] {
+			close(c)
+		}
+		delete(w.waiting, id)
+	}
+}
+
+// recheck is how often a waiter looks for itself, should a wake-up have been lost.
+const recheck = 5 * time.Second
+
+// await reads a ticket until it has a result, the time is over, the waiters are hurried, or reading fails.
+func (w *waiters) await(ctx context.Context, id string, wait time.Duration, read func(context.Context) (*state.Ticket, error)) (*state.Ticket, error) {
+	over := time.NewTimer(wait)
+	defer over.Stop()
+	again := time.NewTicker(recheck)
+	defer again.Stop()
+	for {
+		// Enrolled before the look, so that no result comes unseen between the two.
+		woken := w.enrol(id)
+		t, err := read(ctx)
+		if err != nil || t.Assignment != nil {
+			w.leave(id, woken)
+			return t, err
+		}
+		select {
+		case <-woken:
+		case <-again.C:
+			w.leave(id, woken)
+		case <-over.C:
+			w.leave(id, woken)
+			return t, nil
+		case <-w.hurried:
+			w.leave(id, woken)
+			return t, nil
+		case <-ctx.Done():
+			w.leave(id, woken)
+			return t, nil
+		}
+	}
+}
+
+func (w *waiters) enrol(id string) chan struct{} {
+	c := make(chan struct{})
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.waiting[id] = append(w.waiting[id], c)
+	return c
+}
+
+func (w *waiters) leave(id string, c chan struct{}) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	list := w.waiting[id]
+	for i := range list {
+		if list[i] == c {
+			list = append(list[:i], list[i+1:]...)
+			break
+		}
+	}
+	if len(list) == 0 {
+		delete(w.waiting, id)
+		return
+	}
+	w.waiting[id] = list
+}
