@@ -283,20 +283,20 @@ func TestProvidersFailure(t *testing.T) {
 	}{
 		"a final error is the tickets' error": {
 			allocate: func(int, *provider.Request) (provider.Result, error) {
-				return provider.Result{}, fault.New(fault.NotFound, "no such fleet")
+				return provider.Result{}, provider.Fail(provider.Refused, "no such fleet")
 			},
 			want: &pb.Assignment{Error: "AllocationError"},
 		},
 		"a failed allocation is the tickets' error": {
 			allocate: func(int, *provider.Request) (provider.Result, error) {
-				return provider.Result{Status: provider.Failed, Err: fault.New(fault.Conflict, "full")}, nil
+				return provider.Result{Status: provider.Failed, Err: provider.Fail(provider.MaximumZero, "none allowed")}, nil
 			},
 			want: &pb.Assignment{Error: "AllocationError"},
 		},
 		"a passing error is tried again": {
 			allocate: func(n int, r *provider.Request) (provider.Result, error) {
 				if n < 3 {
-					return provider.Result{}, fault.New(fault.Unavailable, "busy")
+					return provider.Result{}, provider.Fail(provider.Contention, "busy")
 				}
 				return allocated(n, r)
 			},

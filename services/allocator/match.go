@@ -47,7 +47,7 @@ func (s *service) match(ctx context.Context, project, id string, attempt int) er
 // allocate gets a server for a match, or the reason why there is none, and writes it.
 func (s *service) allocate(ctx context.Context, project string, m *pb.Match, attempt int) error {
 	if attempt > s.Settings.Attempts {
-		return s.fail(ctx, project, m, attempt, fault.New(fault.Internal, "the match was taken from the queue %d times", attempt-1))
+		return s.fail(ctx, project, m, attempt, provider.Fail(provider.Contention, "the match was taken from the queue %d times", attempt-1))
 	}
 	limited, cancel := context.WithTimeout(ctx, s.Settings.Deadline)
 	defer cancel()
@@ -83,7 +83,7 @@ func (s *service) server(ctx context.Context, r *provider.Request) (connection s
 			s.Log.WarnContext(ctx, "asking for a server again", "project", r.Project, "match", r.Match, "error", err)
 		}
 		if sleep(ctx, pause) != nil {
-			return "", fault.Wrap(fault.Unavailable, err, "no server within %s", s.Settings.Deadline)
+			return "", provider.Fail(provider.Contention, "no server within %s", s.Settings.Deadline).Because(err)
 		}
 		pause = min(2*pause, 2*time.Second)
 	}

@@ -96,7 +96,7 @@ func (h *host) start(c *Start) {
 		if c.Lifetime > 0 {
 			s.expiry = time.AfterFunc(time.Duration(c.Lifetime)*time.Millisecond, func() { h.expire(c.ID, s) })
 		}
-		h.options.Log.Debug("game server started", "match", c.Match, "connection", s.connection)
+		h.options.Log.Debug("game server started", "match", s.match, "connection", s.connection)
 	}
 	h.tell(Event{ID: c.ID, Connection: s.connection})
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"matchmaker.dev/services/allocator/gameserver"
+	"matchmaker.dev/services/allocator/provider"
 )
 
 // parent rules a process of servers, which runs here as a goroutine.
@@ -58,6 +59,16 @@ func (p *parent) event() gameserver.Event {
 	return e
 }
 
+// about is what a server is told of its match.
+func about(match string, properties []byte, tickets ...string) []byte {
+	r := provider.Request{Ref: provider.Ref{Match: match}, Teams: []provider.Team{{Name: "all", Tickets: tickets}}, Properties: properties}
+	text, err := r.Payload()
+	if err != nil {
+		panic(err)
+	}
+	return text
+}
+
 // server starts one and returns where it is.
 func (p *parent) server(s gameserver.Start) string {
 	p.t.Helper()
@@ -71,7 +82,7 @@ func (p *parent) server(s gameserver.Start) string {
 
 func TestHello(t *testing.T) {
 	p := start(t)
-	addr := p.server(gameserver.Start{ID: "p/m1", Match: "m1", Tickets: []string{"a", "b"}, Properties: []byte(`{"map":{"name":"harbour"},"mode":"duel"}`)})
+	addr := p.server(gameserver.Start{ID: "p/m1", Match: about("m1", []byte(`{"map":{"name":"harbour"},"mode":"duel"}`), []string{"a", "b"}...)})
 	if !strings.HasPrefix(addr, "127.0.0.1:") {
 		t.Errorf("the server is at %s, want a port of the loopback interface", addr)
 	}
@@ -95,7 +106,7 @@ func TestHello(t *testing.T) {
 
 func TestGarbageGetsNoAnswer(t *testing.T) {
 	p := start(t)
-	addr := p.server(gameserver.Start{ID: "1", Match: "m", Tickets: []string{"a", "b"}, Properties: []byte(`{"map":"` + strings.Repeat("x", 1000) + `"}`)})
+	addr := p.server(gameserver.Start{ID: "1", Match: about("m", []byte(`{"map":"`+strings.Repeat("x", 1000)+`"}`), []string{"a", "b"}...)})
 	conn, err := net.Dial("udp", addr)
 	if err != nil {
 		t.Fatal(err)
@@ -120,7 +131,7 @@ func TestGarbageGetsNoAnswer(t *testing.T) {
 
 func TestAStrangersAnswerIsShort(t *testing.T) {
 	p := start(t)
-	addr := p.server(gameserver.Start{ID: "1", Match: "m", Tickets: []string{"a"}, Properties: []byte(`{"map":"harbour"}`)})
+	addr := p.server(gameserver.Start{ID: "1", Match: about("m", []byte(`{"map":"harbour"}`), []string{"a"}...)})
 	conn, err := net.Dial("udp", addr)
 	if err != nil {
 		t.Fatal(err)
@@ -141,7 +152,7 @@ func TestAStrangersAnswerIsShort(t *testing.T) {
 
 func TestStartingTwiceGivesTheSameServer(t *testing.T) {
 	p := start(t)
-	s := gameserver.Start{ID: "1", Match: "m", Tickets: []string{"a"}}
+	s := gameserver.Start{ID: "1", Match: about("m", nil, []string{"a"}...)}
 	if one, two := p.server(s), p.server(s); one != two {
 		t.Errorf("started twice: %s and %s", one, two)
 	}
@@ -149,7 +160,7 @@ func TestStartingTwiceGivesTheSameServer(t *testing.T) {
 
 func TestStopFreesThePort(t *testing.T) {
 	p := start(t)
-	addr := p.server(gameserver.Start{ID: "1", Match: "m"})
+	addr := p.server(gameserver.Start{ID: "1", Match: about("m", nil)})
 	for range 2 { // the second time there is nothing to stop
 		p.command(gameserver.Command{Stop: &gameserver.Stop{ID: "1"}})
 		if diff := cmp.Diff(gameserver.Event{ID: "1", Ended: "stopped"}, p.event()); diff != "" {
@@ -161,7 +172,7 @@ func TestStopFreesThePort(t *testing.T) {
 
 func TestLifetime(t *testing.T) {
 	p := start(t)
-	addr := p.server(gameserver.Start{ID: "1", Match: "m", Lifetime: 20})
+	addr := p.server(gameserver.Start{ID: "1", Match: about("m", nil), Lifetime: 20})
 	if diff := cmp.Diff(gameserver.Event{ID: "1", Ended: "lifetime"}, p.event()); diff != "" {
 		t.Error(diff)
 	}
@@ -170,7 +181,7 @@ func TestLifetime(t *testing.T) {
 
 func TestEndsWithItsInput(t *testing.T) {
 	p := start(t)
-	addr := p.server(gameserver.Start{ID: "1", Match: "m"})
+	addr := p.server(gameserver.Start{ID: "1", Match: about("m", nil)})
 	p.in.Close()
 	if err := <-p.done; err != nil {
 		t.Errorf("Main() = %v at the end of its input", err)
@@ -195,7 +206,7 @@ func TestBrokenPipesAreErrors(t *testing.T) {
 	}
 	deaf, out := io.Pipe()
 	deaf.Close()
-	err = gameserver.Main(t.Context(), strings.NewReader(`{"start":{"id":"1"}}`+"\n"), out, gameserver.Options{Log: log})
+	err = gameserver.Main(t.Context(), strings.NewReader(`{"start":{"id":"1","match":{}}}`+"\n"), out, gameserver.Options{Log: log})
 	if err == nil || !strings.Contains(err.Error(), "write events: ") {
 		t.Errorf("nobody at the output: %v", err)
 	}
@@ -203,7 +214,7 @@ func TestBrokenPipesAreErrors(t *testing.T) {
 
 func TestAddressThatIsNotHere(t *testing.T) {
 	var out strings.Builder
-	err := gameserver.Main(t.Context(), strings.NewReader(`{"start":{"id":"1"}}`+"\n"), &out,
+	err := gameserver.Main(t.Context(), strings.NewReader(`{"start":{"id":"1","match":{}}}`+"\n"), &out,
 		gameserver.Options{Host: "192.0.2.1", Log: slog.New(slog.DiscardHandler)})
 	if err != nil || !strings.HasPrefix(out.String(), `{"id":"1","error":"listen udp 192.0.2.1:0`) {
 		t.Errorf("Main() = %v, event %s", err, &out)
@@ -215,7 +226,7 @@ func TestManyServers(t *testing.T) {
 	p := start(t)
 	addrs := make([]string, many)
 	for i := range addrs {
-		addrs[i] = p.server(gameserver.Start{ID: fmt.Sprint(i), Match: fmt.Sprint("m", i), Tickets: []string{fmt.Sprint("t", i)}})
+		addrs[i] = p.server(gameserver.Start{ID: fmt.Sprint(i), Match: about(fmt.Sprint("m", i), nil, fmt.Sprint("t", i))})
 	}
 	var all sync.WaitGroup
 	for i, addr := range addrs {

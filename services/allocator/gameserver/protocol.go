@@ -12,11 +12,9 @@ type Command struct {
 // for an ID that has a server, with the connection of that one.
 type Start struct {
 	// ID is what the parent calls the server.
-	ID      string   `json:"id"`
-	Match   string   `json:"match"`
-	Tickets []string `json:"tickets"`
-	// Properties is the match properties, a JSON object; absent when there are none.
-	Properties json.RawMessage `json:"properties,omitempty"`
+	ID string `json:"id"`
+	// Match is what the server is told of its match: a provider.Payload.
+	Match json.RawMessage `json:"match"`
 	// Lifetime in milliseconds; 0 is for ever.
 	Lifetime int64 `json:"lifetime"`
 }

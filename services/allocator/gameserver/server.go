@@ -2,8 +2,11 @@ package gameserver
 
 import (
 	"encoding/json"
+	"errors"
 	"net"
 	"time"
+
+	"matchmaker.dev/services/allocator/provider"
 )
 
 const (
@@ -29,6 +32,10 @@ type server struct {
 
 // listen opens a free port of the address for a match.
 func listen(address string, c *Start) (*server, error) {
+	var m provider.Payload
+	if err := json.Unmarshal(c.Match, &m); err != nil {
+		return nil, errors.New("what it was told of its match is no JSON object") // it holds a token, and the parser may quote it
+	}
 	local, err := net.ResolveUDPAddr("udp", net.JoinHostPort(address, "0"))
 	if err != nil {
 		return nil, err
@@ -38,14 +45,16 @@ func listen(address string, c *Start) (*server, error) {
 		return nil, err
 	}
 	s := &server{
-		match:      c.Match,
+		match:      m.Match,
 		connection: conn.LocalAddr().String(),
 		conn:       conn,
-		players:    make(map[string]bool, len(c.Tickets)),
-		world:      world(c.Properties),
+		players:    map[string]bool{},
+		world:      world(m.Properties),
 	}
-	for _, ticket := range c.Tickets {
-		s.players[ticket] = false
+	for _, team := range m.Teams {
+		for _, ticket := range team.Tickets {
+			s.players[ticket] = false
+		}
 	}
 	return s, nil
 }

@@ -9,6 +9,7 @@ import (
 )
 
 func TestConformance(t *testing.T) {
+	// It has no books, no limits, and tells its servers nothing: there are none.
 	conformance.Run(t, func(*testing.T) conformance.Fixture {
 		return conformance.Fixture{Provider: instant.New("127.0.0.1:7777")}
 	})

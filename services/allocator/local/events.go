@@ -2,7 +2,7 @@ package local
 
 import (
 	"matchmaker.dev/services/allocator/gameserver"
-	"matchmaker.dev/services/internal/fault"
+	"matchmaker.dev/services/allocator/provider"
 )
 
 // hear takes an event of a process.
@@ -15,9 +15,9 @@ func (f *Fleet) hear(h *host, e gameserver.Event) {
 	case e.Connection != "":
 		s.settle(e.Connection, nil)
 	case e.Error != "":
-		f.forget(s, fault.New(fault.Unavailable, "the game server did not start: %s", e.Error))
+		f.forget(s, provider.Fail(provider.Contention, "the game server did not start: %s", e.Error))
 	case e.Ended != "":
-		f.forget(s, fault.New(fault.Unavailable, "the game server ended before it was ready: %s", e.Ended))
+		f.forget(s, provider.Fail(provider.Contention, "the game server ended before it was ready: %s", e.Ended))
 	}
 }
 
@@ -36,7 +36,7 @@ func (f *Fleet) bury(h *host, cause error) {
 		f.options.Log.Warn("a process of game servers ended", "servers", len(h.servers), "error", cause)
 	}
 	for _, s := range h.servers {
-		f.forget(s, fault.Wrap(fault.Unavailable, cause, "the game server's process ended"))
+		f.forget(s, provider.Fail(provider.Contention, "the game server's process ended").Because(cause))
 	}
 }
 

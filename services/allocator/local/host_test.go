@@ -11,7 +11,6 @@ import (
 
 	"matchmaker.dev/services/allocator/gameserver"
 	"matchmaker.dev/services/allocator/provider"
-	"matchmaker.dev/services/internal/fault"
 )
 
 func TestKilledProcess(t *testing.T) {
@@ -22,7 +21,7 @@ func TestKilledProcess(t *testing.T) {
 
 	signal(t, f.hosts[0], syscall.SIGKILL)
 	eventually(t, "the loss of the process", func() bool { return f.InUse() == 1 })
-	if s := poll(t, f, "m1"); s.Status != provider.Unknown {
+	if s := poll(t, f, "m1"); s.Status != provider.Gone {
 		t.Errorf("a match whose process was killed is %v", s.Status)
 	}
 	if !free(lost) {
@@ -55,10 +54,10 @@ func TestProcessThatHangs(t *testing.T) {
 	if err := f.Release(ctx, ref("m1")); err == nil || provider.Final(err) {
 		t.Errorf("Release on a process that hangs: %v, want an error that is not final", err)
 	}
-	if s := poll(t, f, "m1"); s.Status != provider.Unknown {
+	if s := poll(t, f, "m1"); s.Status != provider.Gone {
 		t.Errorf("a match whose release began is %v", s.Status)
 	}
-	if _, err := f.Allocate(t.Context(), request("m1")); fault.KindOf(err) != fault.Unavailable {
+	if _, err := f.Allocate(t.Context(), request("m1")); provider.ReasonOf(err) != provider.Contention {
 		t.Errorf("Allocate during the release: %v", err)
 	}
 
@@ -99,7 +98,7 @@ func TestProcessesThatAreNoGameServers(t *testing.T) {
 		f := open(t, Options{Binary: test.binary, Args: []string{test.part}})
 		for range 2 {
 			_, err := f.Allocate(t.Context(), request("m"))
-			if fault.KindOf(err) != fault.Unavailable || !strings.Contains(err.Error(), test.want) {
+			if provider.ReasonOf(err) != provider.Contention || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("%s: %v, want %q", test.part, err, test.want)
 			}
 		}
@@ -124,7 +123,7 @@ func TestClose(t *testing.T) {
 			t.Errorf("the port of %s is still taken", addrs[i])
 		}
 	}
-	if _, err := f.Allocate(t.Context(), request("m3")); fault.KindOf(err) != fault.Unavailable {
+	if _, err := f.Allocate(t.Context(), request("m3")); provider.ReasonOf(err) != provider.Contention {
 		t.Errorf("Allocate after Close: %v", err)
 	}
 	if f.InUse() != 0 {

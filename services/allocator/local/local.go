@@ -110,13 +110,13 @@ func (f *Fleet) server(r *provider.Request) (*server, error) {
 	s, ok := f.servers[k]
 	switch {
 	case f.closed:
-		return nil, fault.New(fault.Unavailable, "the local fleet is shutting down")
+		return nil, provider.Fail(provider.Contention, "the local fleet is shutting down")
 	case ok && s.leaving:
-		return nil, fault.New(fault.Unavailable, "the match's game server is being released")
+		return nil, provider.Fail(provider.Contention, "the match's game server is being released")
 	case ok:
 		return s, nil
 	case len(f.servers) >= f.options.Max:
-		return nil, fault.New(fault.Conflict, "fleet is full: %d of %d servers in use (setting max-servers)", len(f.servers), f.options.Max)
+		return nil, provider.Fail(provider.FleetEmpty, "the local fleet has no free server: %d of %d are in use (setting max-servers)", len(f.servers), f.options.Max)
 	}
 	id := strconv.Itoa(f.started)
 	start, err := f.start(id, r)
@@ -125,7 +125,7 @@ func (f *Fleet) server(r *provider.Request) (*server, error) {
 	}
 	h, err := f.room()
 	if err != nil {
-		return nil, fault.Wrap(fault.Unavailable, err, "start a process for game servers")
+		return nil, provider.Fail(provider.Contention, "no process for game servers could be started").Because(err)
 	}
 	f.started++
 	s = &server{key: k, id: id, host: h, ready: make(chan struct{}), gone: make(chan struct{})}
@@ -137,18 +137,18 @@ func (f *Fleet) server(r *provider.Request) (*server, error) {
 // start is the command that starts the match's server. A process that is told
 // nonsense ends, with all its servers, so what came from outside is looked at here.
 func (f *Fleet) start(id string, r *provider.Request) ([]byte, error) {
-	if len(r.Properties) > 0 && !json.Valid(r.Properties) {
-		return nil, fault.New(fault.Invalid, "match properties are not JSON")
+	payload, err := r.Payload()
+	if err != nil {
+		return nil, err
 	}
 	line, err := json.Marshal(gameserver.Command{Start: &gameserver.Start{
-		ID: id, Match: r.Match, Tickets: r.Tickets(), Properties: r.Properties,
-		Lifetime: f.options.Lifetime.Milliseconds(),
+		ID: id, Match: payload, Lifetime: f.options.Lifetime.Milliseconds(),
 	}})
 	if err != nil {
 		return nil, err
 	}
 	if len(line) >= gameserver.MaxCommand {
-		return nil, fault.New(fault.TooLarge, "match properties and tickets take %d bytes, a game server accepts %d", len(line), gameserver.MaxCommand)
+		return nil, provider.Fail(provider.Refused, "match properties and tickets take %d bytes, a game server accepts %d", len(line), gameserver.MaxCommand)
 	}
 	return line, nil
 }
@@ -177,6 +177,7 @@ func (f *Fleet) Poll(_ context.Context, refs []provider.Ref) ([]provider.Result,
 	for i, r := range refs {
 		s, ok := f.servers[key{r.Project, r.Match}]
 		if !ok || s.leaving {
+			results[i] = provider.Result{Status: provider.Gone}
 			continue
 		}
 		select {

@@ -1,14 +1,18 @@
 package local
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -20,8 +24,24 @@ import (
 
 func TestConformance(t *testing.T) {
 	conformance.Run(t, func(t *testing.T) conformance.Fixture {
-		f := open(t, Options{Max: conformance.Room, PerProcess: 3})
-		return conformance.Fixture{Provider: f, Held: f.InUse}
+		heard := filepath.Join(t.TempDir(), "heard")
+		f := open(t, Options{
+			Max: conformance.Room, PerProcess: 3,
+			Binary: "/usr/bin/env", Args: []string{"GORACE=atexit_sleep_ms=0", "HEARD=" + heard, os.Args[0], "gameserver"},
+		})
+		return conformance.Fixture{
+			Provider: f, Held: f.InUse,
+			Told: func(r provider.Ref) ([]byte, bool) { return told(t, heard, r.Match) },
+			Exhaust: func() (refill func()) {
+				for i := range conformance.Room {
+					allocate(t, f, fmt.Sprint("another", i))
+				}
+				return func() { release(t, f, "another0") }
+			},
+			End: func(r provider.Ref) { end(t, f, r) },
+			// There are no answers to lose between the fleet and its processes, no maximum beside its size, no
+			// contention, and no hosting that it would refuse: it looks at none.
+		}
 	})
 }
 
@@ -56,7 +76,7 @@ func TestFullFleet(t *testing.T) {
 	allocate(t, f, "m1")
 	allocate(t, f, "m2")
 	_, err := f.Allocate(t.Context(), request("m3"))
-	if !provider.Final(err) || !strings.Contains(err.Error(), "fleet is full: 2 of 2 servers in use (setting max-servers)") {
+	if provider.ReasonOf(err) != provider.FleetEmpty || !strings.Contains(err.Error(), "no free server: 2 of 2 are in use (setting max-servers)") {
 		t.Errorf("a third server of two: %v", err)
 	}
 	allocate(t, f, "m1") // what is there is found all the same
@@ -77,7 +97,7 @@ func TestLifetime(t *testing.T) {
 	f := open(t, Options{Lifetime: 20 * time.Millisecond})
 	allocate(t, f, "m")
 	eventually(t, "the end of the server", func() bool { return f.InUse() == 0 })
-	if s := poll(t, f, "m"); s.Status != provider.Unknown {
+	if s := poll(t, f, "m"); s.Status != provider.Gone {
 		t.Errorf("a match whose server ended is %v", s.Status)
 	}
 	allocate(t, f, "m")
@@ -88,11 +108,11 @@ func TestBadRequests(t *testing.T) {
 	good := allocate(t, f, "m")
 	bad := request("bad")
 	bad.Properties = []byte("{")
-	if _, err := f.Allocate(t.Context(), bad); fault.KindOf(err) != fault.Invalid {
+	if _, err := f.Allocate(t.Context(), bad); provider.ReasonOf(err) != provider.Refused {
 		t.Errorf("properties that are no JSON: %v", err)
 	}
 	bad.Properties = []byte(`"` + strings.Repeat("x", gameserver.MaxCommand) + `"`)
-	if _, err := f.Allocate(t.Context(), bad); fault.KindOf(err) != fault.TooLarge {
+	if _, err := f.Allocate(t.Context(), bad); provider.ReasonOf(err) != provider.Refused {
 		t.Errorf("properties that are too large: %.200v", err)
 	}
 	odd := request("odd")
@@ -114,6 +134,32 @@ func TestBadOptions(t *testing.T) {
 			t.Errorf("New(%+v): %v", o, err)
 		}
 	}
+}
+
+// told is what a process heard of a match.
+func told(t *testing.T, heard, match string) ([]byte, bool) {
+	t.Helper()
+	text, err := os.ReadFile(heard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range bytes.Lines(text) {
+		var c gameserver.Command
+		var p provider.Payload
+		if json.Unmarshal(line, &c) == nil && c.Start != nil && json.Unmarshal(c.Start.Match, &p) == nil && p.Match == match {
+			return c.Start.Match, true
+		}
+	}
+	return nil, false
+}
+
+// end kills the process of a match's server.
+func end(t *testing.T, f *Fleet, r provider.Ref) {
+	t.Helper()
+	f.mu.Lock()
+	h := f.servers[key{r.Project, r.Match}].host
+	f.mu.Unlock()
+	signal(t, h, syscall.SIGKILL)
 }
 
 // open makes a fleet that ends with the test.

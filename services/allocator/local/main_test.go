@@ -25,7 +25,16 @@ func play(part string) {
 	log := slog.New(slog.DiscardHandler)
 	switch part {
 	case "gameserver":
-		if err := gameserver.Main(context.Background(), os.Stdin, os.Stdout, gameserver.Options{Log: log}); err != nil {
+		in := io.Reader(os.Stdin)
+		if heard, ok := os.LookupEnv("HEARD"); ok {
+			file, err := os.OpenFile(heard, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+			if err != nil {
+				fmt.Fprintln(os.Stderr, err)
+				os.Exit(1)
+			}
+			in = io.TeeReader(in, file)
+		}
+		if err := gameserver.Main(context.Background(), in, os.Stdout, gameserver.Options{Log: log}); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}

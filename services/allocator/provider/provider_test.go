@@ -9,10 +9,9 @@ import (
 	"log/slog"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
-
-	"matchmaker.dev/services/internal/fault"
 )
 
 func TestFinal(t *testing.T) {
@@ -23,16 +22,12 @@ func TestFinal(t *testing.T) {
 		{nil, false},
 		{errors.New("connection reset"), false},
 		{context.DeadlineExceeded, false},
-		{fault.New(fault.Internal, "x"), false},
-		{fault.New(fault.Unavailable, "x"), false},
-		{fault.New(fault.Limited, "x"), false},
-		{fault.New(fault.Invalid, "x"), true},
-		{fault.New(fault.Unauthenticated, "x"), true},
-		{fault.New(fault.Forbidden, "x"), true},
-		{fault.New(fault.NotFound, "x"), true},
-		{fault.New(fault.Conflict, "x"), true},
-		{fault.New(fault.TooLarge, "x"), true},
-		{fmt.Errorf("fleet blue: %w", fault.New(fault.Conflict, "full")), true},
+		{Fail(Contention, "x"), false},
+		{Fail(FleetEmpty, "x"), false},
+		{Fail(MaximumZero, "x"), true},
+		{Fail(Refused, "x"), true},
+		{Fail(Contention, "x").Because(Fail(Refused, "y")), false},
+		{fmt.Errorf("fleet blue: %w", Fail(Refused, "unknown")), true},
 	}
 	for _, test := range tests {
 		if got := Final(test.err); got != test.want {
@@ -42,7 +37,7 @@ func TestFinal(t *testing.T) {
 }
 
 func TestSecretsStaySecret(t *testing.T) {
-	ref := Ref{Match: "m", Hosting: Hosting{Access: "hunter1", Secret: "hunter2"}}
+	ref := Request{Ref: Ref{Match: "m", Hosting: Hosting{Access: "hunter1", Secret: "hunter2"}}, Token: "hunter3"}
 	var out bytes.Buffer
 	fmt.Fprintf(&out, "%v %+v %#v %s %q\n", ref, ref, ref, ref, ref.Hosting.Secret)
 	slog.New(slog.NewTextHandler(&out, nil)).Info("x", "ref", ref, "secret", ref.Hosting.Secret)
@@ -66,7 +61,50 @@ func TestTickets(t *testing.T) {
 }
 
 func TestStatusNames(t *testing.T) {
-	if got := fmt.Sprint(Unknown, Pending, Allocated, Failed, Status(99)); got != "unknown pending allocated failed failed" {
+	if got := fmt.Sprint(Unknown, Pending, Allocated, Failed, Gone, Status(99)); got != "unknown pending allocated failed gone invalid" {
 		t.Error(got)
+	}
+}
+
+func TestAllocationIsTheMatchs(t *testing.T) {
+	a := Ref{Project: "p", Match: "m"}.Allocation()
+	for _, same := range []Ref{{Project: "p", Match: "m"}, {Project: "p", Match: "m", Hosting: Hosting{Fleet: "f", Secret: "s"}}} {
+		if same.Allocation() != a {
+			t.Errorf("%+v has the id %s, want %s", same, same.Allocation(), a)
+		}
+	}
+	for _, other := range []Ref{{Project: "q", Match: "m"}, {Project: "p", Match: "n"}, {Project: "pm"}} {
+		if other.Allocation() == a {
+			t.Errorf("%+v has the id of another match", other)
+		}
+	}
+	if want := "b84093f3-a287-520a-aaae-6eabca7db314"; a != want {
+		t.Errorf("the id is %s, want %s: servers that are out would not be found again", a, want)
+	}
+}
+
+func TestError(t *testing.T) {
+	cause := errors.New("status 429")
+	err := fmt.Errorf("allocate: %w", Fail(Contention, "fleet %q is busy", "blue").Because(cause).After(time.Second))
+	e, ok := errors.AsType[*Error](err)
+	if !ok || e.Detail != `fleet "blue" is busy` || e.RetryAfter != time.Second || !errors.Is(err, cause) || ReasonOf(err) != Contention {
+		t.Errorf("%#v", e)
+	}
+	if err.Error() != `allocate: fleet "blue" is busy: status 429` {
+		t.Error(err)
+	}
+}
+
+func TestPayload(t *testing.T) {
+	r := Request{Ref: Ref{Project: "p", Match: "m", Hosting: Hosting{Access: "hunter1", Secret: "hunter2"}}, Config: "c",
+		Teams: []Team{{"red", []string{"a"}}}, Properties: []byte(`{"map": 1}`), Backfill: "b", Token: "t"}
+	text, err := r.Payload()
+	want := `{"allocation":"` + r.Allocation() + `","project":"p","match":"m","config":"c","teams":[{"name":"red","tickets":["a"]}],"matchProperties":{"map":1},"backfillTicket":"b","token":"t"}`
+	if err != nil || string(text) != want {
+		t.Errorf("%s, %v, want %s", text, err, want)
+	}
+	r.Properties = []byte("{")
+	if _, err := r.Payload(); ReasonOf(err) != Refused {
+		t.Errorf("properties that are no JSON: %v", err)
 	}
 }

@@ -18,14 +18,29 @@ const patience = 30 * time.Second
 // Room is how many servers a test may hold at once.
 const Room = 16
 
-// Fixture is a provider under test, with an empty fleet of at least Room servers.
+// Fixture is a provider under test, with an empty fleet of at least Room servers, and what the suite must know of
+// the hosting system behind it. A func that is nil leaves out the tests that need it: say why in the fixture.
 type Fixture struct {
 	Provider provider.Provider
 	// Hosting is what requests ask for.
 	Hosting provider.Hosting
 	// Held counts the servers that are out, by the hosting system's own books.
-	// Nil where there are no books to read.
 	Held func() int
+	// Told is what the match's server was told of it, as the hosting system has it: the JSON of a
+	// provider.Payload, or false when nothing.
+	Told func(r provider.Ref) ([]byte, bool)
+	// Lose makes the hosting system do what the next call asks of it, and lose the answer.
+	Lose func()
+	// Exhaust leaves the fleet without a free server until refill is called.
+	Exhaust func() (refill func())
+	// Maximum sets the hosting maximum of the fleet or its region to zero.
+	Maximum func()
+	// Contend makes the next call fail as when others were faster, or the system is busy.
+	Contend func()
+	// Strange is hosting that the system refuses: a fleet that it does not know, or wrong credentials.
+	Strange *provider.Hosting
+	// End ends the match's server without the provider, as a server does whose game is over.
+	End func(r provider.Ref)
 }
 
 // Run tests the contract of provider.Provider. It calls open for each test;
@@ -43,6 +58,14 @@ func Run(t *testing.T, open func(t *testing.T) Fixture) {
 		{"releasing gives the server back", releases},
 		{"releasing what was never held", releasesNothing},
 		{"a context that has ended", cancelled},
+		{"the server is told of its match", tells},
+		{"an allocation whose answer was lost", losesAllocation},
+		{"a release whose answer was lost", losesRelease},
+		{"an empty fleet", empties},
+		{"a hosting maximum of zero", forbids},
+		{"contention", contends},
+		{"hosting that is refused", refuses},
+		{"a server whose game is over", ends},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) { test.run(t, open(t)) })
@@ -128,7 +151,7 @@ func polls(t *testing.T, f Fixture) {
 	}
 	for i, r := range results {
 		switch connection, known := want[i]; {
-		case !known && r.Status != provider.Unknown:
+		case !known && r.Status != provider.Unknown && r.Status != provider.Gone:
 			t.Errorf("match %d was never allocated and is %v", i, r.Status)
 		case known && r.Status != provider.Unknown && (r.Status != provider.Allocated || r.Connection != connection):
 			t.Errorf("match %d is %v at %q, it was allocated at %s", i, r.Status, r.Connection, connection)

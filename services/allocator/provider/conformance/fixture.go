@@ -16,7 +16,45 @@ func (f Fixture) request(project, match string) *provider.Request {
 			{Name: "blue", Tickets: []string{match + "-ticket-2"}},
 		},
 		Properties: []byte(`{"map":"harbour"}`),
+		Backfill:   match + "-backfill",
+		Token:      provider.Secret("token-of-" + match),
 	}
+}
+
+// fails asks for a server until the hosting system says that there is none, and checks the reason.
+func (f Fixture) fails(t *testing.T, r *provider.Request, want provider.Reason) {
+	t.Helper()
+	wait(t, "the failure of "+r.Match, func() bool {
+		result, err := f.Provider.Allocate(t.Context(), r)
+		if err == nil && result.Status == provider.Pending {
+			var results []provider.Result
+			if results, err = f.Provider.Poll(t.Context(), []provider.Ref{r.Ref}); err == nil {
+				result = results[0]
+			}
+		}
+		if err == nil && result.Status == provider.Failed {
+			err = result.Err
+		}
+		switch {
+		case err == nil && result.Status == provider.Allocated:
+			t.Errorf("%s got a server at %s", r.Match, result.Connection)
+			return true
+		case err == nil || provider.ReasonOf(err) == "":
+			return false
+		}
+		if got := provider.ReasonOf(err); got != want {
+			t.Errorf("%s fails with %q (%v), want %q", r.Match, got, err, want)
+		}
+		return true
+	})
+}
+
+// held is 0 where there are no books to read.
+func (f Fixture) held() int {
+	if f.Held == nil {
+		return 0
+	}
+	return f.Held()
 }
 
 // allocate does what the allocator does: ask, ask again when that may help, and

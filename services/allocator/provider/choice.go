@@ -1,0 +1,72 @@
+package provider
+
+import "context"
+
+// Choice is the providers of an installation, chosen by where a match's server is to come from. It is a Provider itself.
+//
+// The choice follows from the hosting that a Ref carries, which a match keeps for its whole life: whoever takes rules
+// away, or turns them around, leaves the servers that are out to the other provider.
+type Choice struct {
+	// Rules are tried in order; the first that fits decides.
+	Rules []Rule
+	// Default is for what no rule fits.
+	Default Provider
+}
+
+// Rule gives matches to a provider. It fits when each of its members that is not empty is the match's.
+type Rule struct {
+	Profile, Fleet string
+	Provider       Provider
+}
+
+func (r *Rule) fits(h Hosting) bool {
+	return (r.Profile == "" || r.Profile == h.Profile) && (r.Fleet == "" || r.Fleet == h.Fleet)
+}
+
+// Of is the provider for some hosting.
+func (c *Choice) Of(h Hosting) Provider {
+	for i := range c.Rules {
+		if c.Rules[i].fits(h) {
+			return c.Rules[i].Provider
+		}
+	}
+	return c.Default
+}
+
+// Allocate asks the provider of the match.
+func (c *Choice) Allocate(ctx context.Context, r *Request) (Result, error) {
+	return c.Of(r.Hosting).Allocate(ctx, r)
+}
+
+// Poll asks each provider after its own.
+func (c *Choice) Poll(ctx context.Context, refs []Ref) ([]Result, error) {
+	results := make([]Result, len(refs))
+	where := map[Provider][]int{}
+	var order []Provider
+	for i, r := range refs {
+		p := c.Of(r.Hosting)
+		if where[p] == nil {
+			order = append(order, p)
+		}
+		where[p] = append(where[p], i)
+	}
+	for _, p := range order {
+		own := make([]Ref, len(where[p]))
+		for n, i := range where[p] {
+			own[n] = refs[i]
+		}
+		got, err := p.Poll(ctx, own)
+		if err != nil {
+			return nil, err
+		}
+		for n, i := range where[p] {
+			results[i] = got[n]
+		}
+	}
+	return results, nil
+}
+
+// Release asks the provider of the match.
+func (c *Choice) Release(ctx context.Context, r Ref) error {
+	return c.Of(r.Hosting).Release(ctx, r)
+}

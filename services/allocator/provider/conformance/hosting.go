@@ -1,0 +1,137 @@
+package conformance
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"matchmaker.dev/services/allocator/provider"
+)
+
+func tells(t *testing.T, f Fixture) {
+	if f.Told == nil {
+		t.Skip("the hosting system tells its servers nothing, or what it tells cannot be read")
+	}
+	r, other := f.request("p", "m"), f.request("p", "other")
+	f.allocate(t, r)
+	f.allocate(t, other)
+	text, ok := f.Told(r.Ref)
+	if !ok {
+		t.Fatal("the server was told nothing")
+	}
+	var got provider.Payload
+	if err := json.Unmarshal(text, &got); err != nil {
+		t.Fatalf("the server was told %s: %v", text, err)
+	}
+	want := provider.Payload{
+		Allocation: r.Allocation(), Project: r.Project, Match: r.Match, Config: r.Config, Teams: r.Teams,
+		Properties: r.Properties, Backfill: r.Backfill, Token: string(r.Token),
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("what the server was told differs (-want +got):\n%s", diff)
+	}
+}
+
+func losesAllocation(t *testing.T, f Fixture) {
+	if f.Lose == nil {
+		t.Skip("an answer of the hosting system cannot be lost")
+	}
+	for range 3 {
+		r := f.request("p", "m")
+		f.Lose()
+		if _, err := f.Provider.Allocate(t.Context(), r); err == nil || provider.Final(err) {
+			t.Errorf("Allocate whose answer was lost: %v, want an error that is not final", err)
+		}
+		connection := f.allocate(t, r)
+		f.expectHeld(t, 1)
+		if again := f.allocate(t, r); again != connection {
+			t.Errorf("the match moved from %s to %s", connection, again)
+		}
+		f.release(t, r.Ref)
+		f.expectHeld(t, 0)
+	}
+	// One that gives up instead of asking again.
+	r := f.request("p", "abandoned")
+	f.Lose()
+	_, _ = f.Provider.Allocate(t.Context(), r)
+	f.release(t, r.Ref)
+	f.expectHeld(t, 0)
+}
+
+func losesRelease(t *testing.T, f Fixture) {
+	if f.Lose == nil {
+		t.Skip("an answer of the hosting system cannot be lost")
+	}
+	r := f.request("p", "m")
+	f.allocate(t, r)
+	f.Lose()
+	if err := f.Provider.Release(t.Context(), r.Ref); provider.Final(err) {
+		t.Errorf("Release whose answer was lost: %v, which is final", err)
+	}
+	f.release(t, r.Ref)
+	f.expectHeld(t, 0)
+}
+
+func empties(t *testing.T, f Fixture) {
+	if f.Exhaust == nil {
+		t.Skip("the hosting system never runs out of servers")
+	}
+	r := f.request("p", "m")
+	refill := f.Exhaust()
+	before := f.held()
+	f.fails(t, r, provider.FleetEmpty)
+	if after := f.held(); after != before {
+		t.Errorf("the match that got none holds %d", after-before)
+	}
+	refill()
+	f.allocate(t, r)
+}
+
+func forbids(t *testing.T, f Fixture) {
+	if f.Maximum == nil {
+		t.Skip("the hosting system knows no maximum")
+	}
+	f.Maximum()
+	f.fails(t, f.request("p", "m"), provider.MaximumZero)
+	f.expectHeld(t, 0)
+}
+
+func contends(t *testing.T, f Fixture) {
+	if f.Contend == nil {
+		t.Skip("the hosting system knows no contention")
+	}
+	r := f.request("p", "m")
+	f.Contend()
+	_, err := f.Provider.Allocate(t.Context(), r)
+	if provider.ReasonOf(err) != provider.Contention {
+		t.Errorf("Allocate: %v, want contention", err)
+	}
+	f.allocate(t, r)
+	f.expectHeld(t, 1)
+}
+
+func refuses(t *testing.T, f Fixture) {
+	if f.Strange == nil {
+		t.Skip("the hosting system refuses nothing")
+	}
+	r := f.request("p", "m")
+	r.Hosting = *f.Strange
+	f.fails(t, r, provider.Refused)
+	f.expectHeld(t, 0)
+}
+
+func ends(t *testing.T, f Fixture) {
+	if f.End == nil {
+		t.Skip("servers of the hosting system do not end by themselves")
+	}
+	r := f.request("p", "m")
+	f.allocate(t, r)
+	f.End(r.Ref)
+	wait(t, "the end of the server to be known", func() bool {
+		results, err := f.Provider.Poll(t.Context(), []provider.Ref{r.Ref})
+		return err == nil && results[0].Status == provider.Gone
+	})
+	f.expectHeld(t, 0)
+	f.release(t, r.Ref)
+}

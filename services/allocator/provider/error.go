@@ -1,0 +1,81 @@
+package provider
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Reason is why a hosting system gave no server.
+type Reason string
+
+// The reasons.
+const (
+	// Contention: others were faster, or the system is busy or limits its calls. It passes.
+	Contention Reason = "contention"
+	// FleetEmpty: the fleet has no free server. It passes when a match ends or the fleet grows.
+	FleetEmpty Reason = "fleet-empty"
+	// MaximumZero: the hosting maximum of the fleet or its region is zero. Final: only the
+	// hosting system's people can raise it.
+	MaximumZero Reason = "maximum-zero"
+	// Refused: the system understood and declined, as with an unknown fleet or profile, credentials that are
+	// no good, or a request that it cannot make sense of. Final.
+	Refused Reason = "refused"
+)
+
+// Error is a hosting system's answer that there is no server. What is no answer of the system, as a connection
+// that breaks or a context that ends, is an error of another type, and may pass.
+type Error struct {
+	Reason Reason
+	// Detail is for people to read, the players among them: it names the fleet, the region or the field, and
+	// holds no secret.
+	Detail string
+	// RetryAfter is when to come again at the earliest, 0 when the system did not say.
+	RetryAfter time.Duration
+	cause      error
+}
+
+// Fail is an error for a reason.
+func Fail(reason Reason, format string, args ...any) *Error {
+	return &Error{Reason: reason, Detail: fmt.Sprintf(format, args...)}
+}
+
+// Because sets the cause, which is for logs alone.
+func (e *Error) Because(cause error) *Error {
+	e.cause = cause
+	return e
+}
+
+// After sets RetryAfter.
+func (e *Error) After(d time.Duration) *Error {
+	e.RetryAfter = d
+	return e
+}
+
+func (e *Error) Error() string {
+	if e.cause != nil {
+		return e.Detail + ": " + e.cause.Error()
+	}
+	return e.Detail
+}
+
+// Unwrap is the cause.
+func (e *Error) Unwrap() error { return e.cause }
+
+// ReasonOf is the reason of the first *Error in err's chain, "" when there is none.
+func ReasonOf(err error) Reason {
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e.Reason
+	}
+	return ""
+}
+
+// Final tells that asking again leads nowhere. Everything else may pass: with a backoff,
+// and not before the error's RetryAfter.
+func Final(err error) bool {
+	switch ReasonOf(err) {
+	case MaximumZero, Refused:
+		return true
+	}
+	return false
+}

@@ -1,0 +1,32 @@
+package provider
+
+import "encoding/json"
+
+// Payload is what a game server is told of its match: the same JSON object wherever it runs. How it gets there is
+// the provider's affair: an annotation, the body of an allocation, a line on the standard input.
+type Payload struct {
+	// Allocation is Ref.Allocation.
+	Allocation string `json:"allocation"`
+	Project    string `json:"project"`
+	Match      string `json:"match"`
+	Config     string `json:"config"`
+	Teams      []Team `json:"teams"`
+	// Properties is the match properties, a JSON object; left out when there are none.
+	Properties json.RawMessage `json:"matchProperties,omitempty"`
+	// Backfill is the id of the match's backfill ticket.
+	Backfill string `json:"backfillTicket,omitempty"`
+	// Token is the server's token in clear.
+	Token string `json:"token,omitempty"`
+}
+
+// Payload is the request as its server is to see it. It holds the token in clear: it goes to the
+// hosting system and nowhere else.
+func (r *Request) Payload() ([]byte, error) {
+	if len(r.Properties) > 0 && !json.Valid(r.Properties) {
+		return nil, Fail(Refused, "match properties are not JSON")
+	}
+	return json.Marshal(Payload{
+		Allocation: r.Allocation(), Project: r.Project, Match: r.Match, Config: r.Config, Teams: r.Teams,
+		Properties: r.Properties, Backfill: r.Backfill, Token: string(r.Token),
+	})
+}
