@@ -80,14 +80,22 @@ func (j *journal) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// String is the last of what was written, as much as one wants to read.
+// String is the last of the lines that warn of something, or are no log at all, as many and
+// as much of each as one wants to read.
 func (j *journal) String() string {
-	const much = 8 << 10
-	text := j.all()
-	if len(text) > much {
-		text = "…" + text[len(text)-much:]
+	const most, longest = 12, 400
+	var telling []string
+	for line := range strings.Lines(j.all()) {
+		var e event
+		if json.Unmarshal([]byte(line), &e) == nil && (e.Level == "INFO" || e.Level == "DEBUG") {
+			continue
+		}
+		if line = strings.TrimSpace(line); len(line) > longest {
+			line = line[:longest] + "…"
+		}
+		telling = append(telling, line)
 	}
-	return text
+	return strings.Join(telling[max(0, len(telling)-most):], "\n")
 }
 
 func (j *journal) all() string {
@@ -104,6 +112,7 @@ func (j *journal) contains(text string) bool {
 
 // event is a line of a structured log; of its members, those that tests look at.
 type event struct {
+	Level   string `json:"level"`
 	Message string `json:"msg"`
 	Address string `json:"address"`
 	Project string `json:"project"`
