@@ -2,9 +2,12 @@ package local
 
 import (
 	"bufio"
+	"bytes"
 	"context"
+	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -39,7 +42,7 @@ func TestKilledProcess(t *testing.T) {
 func TestProcessThatHangs(t *testing.T) {
 	f := open(t, Options{})
 	allocate(t, f, "m1")
-	signal(t, f.hosts[0], syscall.SIGSTOP)
+	freeze(t, f.hosts[0])
 	ctx, cancel := context.WithCancel(t.Context())
 	answer := make(chan error)
 	go func() {
@@ -73,7 +76,7 @@ func TestProcessThatDiesWhileAMatchWaits(t *testing.T) {
 	f := open(t, Options{})
 	allocate(t, f, "m1")
 	h := f.hosts[0]
-	signal(t, h, syscall.SIGSTOP)
+	freeze(t, h)
 	answer := make(chan error)
 	go func() {
 		_, err := f.Allocate(t.Context(), request("m2"))
@@ -160,4 +163,24 @@ func signal(t *testing.T, h *host, s syscall.Signal) {
 	if err := h.cmd.Process.Signal(s); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// freeze stops a process and returns when it stands still: the signal alone lets its threads go on
+// for a moment, and on a busy machine that is long enough to answer.
+func freeze(t *testing.T, h *host) {
+	t.Helper()
+	signal(t, h, syscall.SIGSTOP)
+	eventually(t, "the process to stand still", func() bool {
+		threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", h.cmd.Process.Pid))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, thread := range threads { // none where there is no /proc
+			stat, err := os.ReadFile(thread)
+			if err == nil && !bytes.Contains(stat, []byte(") T ")) {
+				return false
+			}
+		}
+		return true
+	})
 }
