@@ -14,7 +14,6 @@ import (
 
 	"matchmaker.dev/services/allocator"
 	"matchmaker.dev/services/allocator/instant"
-	"matchmaker.dev/services/allocator/local"
 	"matchmaker.dev/services/allocator/provider"
 	"matchmaker.dev/services/backfill"
 	"matchmaker.dev/services/config"
@@ -239,23 +238,23 @@ func (b *builder) director(c cycle, r readable) error {
 }
 
 func (b *builder) allocator(f fleet, r readable) error {
-	var servers provider.Provider = instant.New(f.Connection)
-	if f.Provider == "local" {
-		binary, err := os.Executable()
-		if err != nil {
-			return err
-		}
-		fleet, err := local.New(local.Options{
-			Binary: binary, Args: []string{"gameserver"}, Log: b.log, Max: f.Servers, Lifetime: f.Lifetime,
-		})
-		if err != nil {
-			return err
-		}
-		b.closing(func(context.Context) error { return fleet.Close() })
-		servers = fleet
+	servers, err := b.servers(f)
+	if err != nil {
+		return err
 	}
 	b.add(allocator.New(allocator.Options{
 		Store: b.store, Bus: b.bus, Provider: servers, Log: b.log, Now: time.Now, Settings: f.settings(r),
 	}))
 	return nil
+}
+
+// servers is where game servers come from.
+func (b *builder) servers(f fleet) (provider.Provider, error) {
+	switch {
+	case f.Hosting != "":
+		return b.hosting(f.Hosting)
+	case f.Provider == "local":
+		return b.localFleet(f.Servers, f.Lifetime)
+	}
+	return instant.New(f.Connection), nil
 }

@@ -170,6 +170,7 @@ type functions struct {
 // fleet are the settings of the allocator.
 type fleet struct {
 	Provider   string        `help:"Where game servers come from: local (processes on this machine, for development) or instant (no servers: every match gets --instant-connection)." enum:"local,instant" default:"local" group:"allocator"`
+	Hosting    string        `help:"YAML file with several providers, and which matches are whose; --provider and what belongs to it are without effect." type:"existingfile" placeholder:"FILE" group:"allocator"`
 	Connection string        `help:"Connection that the instant provider answers." name:"instant-connection" default:"127.0.0.1:7777" group:"allocator"`
 	Servers    int           `help:"Most game servers of the local provider." name:"max-servers" default:"256" group:"allocator"`
 	Lifetime   time.Duration `help:"How long a game server of the local provider runs." name:"server-lifetime" default:"10m" group:"allocator"`

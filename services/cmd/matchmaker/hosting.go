@@ -1,0 +1,182 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+
+	"matchmaker.dev/services/allocator/instant"
+	"matchmaker.dev/services/allocator/local"
+	"matchmaker.dev/services/allocator/provider"
+)
+
+// hostingFile is the file of --hosting: the providers of an installation, each with a name that its owner chose, and
+// which matches are whose.
+type hostingFile struct {
+	// Default names the provider of matches that no rule fits; the only provider when there is one.
+	Default   string               `yaml:"default"`
+	Providers map[string]yaml.Node `yaml:"providers"`
+	Rules     []struct {
+		Profile  string `yaml:"profile"`
+		Fleet    string `yaml:"fleet"`
+		Provider string `yaml:"provider"`
+	} `yaml:"rules"`
+}
+
+// kinds are the kinds of provider that the file may name. Each reads its own settings, and leaves what has to be
+// closed to the builder.
+func (b *builder) kinds() map[string]func(*yaml.Node) (provider.Provider, error) {
+	return map[string]func(*yaml.Node) (provider.Provider, error){
+		"instant": b.instant,
+		"local":   b.local,
+	}
+}
+
+func (b *builder) instant(settings *yaml.Node) (provider.Provider, error) {
+	var s struct {
+		Connection string `yaml:"connection"`
+	}
+	if err := strict(settings, &s); err != nil {
+		return nil, err
+	}
+	if s.Connection == "" {
+		return nil, errors.New("connection: missing, host:port is expected")
+	}
+	return instant.New(s.Connection), nil
+}
+
+func (b *builder) local(settings *yaml.Node) (provider.Provider, error) {
+	var s struct {
+		Servers  int           `yaml:"max-servers"`
+		Lifetime time.Duration `yaml:"server-lifetime"`
+	}
+	if err := strict(settings, &s); err != nil {
+		return nil, err
+	}
+	return b.localFleet(s.Servers, s.Lifetime)
+}
+
+// localFleet is game servers beside this process. Zeros stand for the defaults.
+func (b *builder) localFleet(servers int, lifetime time.Duration) (provider.Provider, error) {
+	binary, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	fleet, err := local.New(local.Options{
+		Binary: binary, Args: []string{"gameserver"}, Log: b.log, Max: servers, Lifetime: lifetime,
+	})
+	if err != nil {
+		return nil, err
+	}
+	b.closing(func(context.Context) error { return fleet.Close() })
+	return fleet, nil
+}
+
+// hosting makes the providers of a file. It refuses members and names that nobody knows: matches would go to
+// another system than their owner believes.
+func (b *builder) hosting(path string) (provider.Provider, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("--hosting: %w", err)
+	}
+	choice, err := b.choice(text)
+	if err != nil {
+		return nil, fmt.Errorf("--hosting: %s: %w", path, err)
+	}
+	return choice, nil
+}
+
+func (b *builder) choice(text []byte) (*provider.Choice, error) {
+	var file hostingFile
+	if err := decode(text, &file); err != nil {
+		return nil, err
+	}
+	names := slices.Sorted(maps.Keys(file.Providers))
+	if len(names) == 0 {
+		return nil, errors.New("providers: missing: there would be no servers")
+	}
+	if len(names) == 1 {
+		file.Default = cmp.Or(file.Default, names[0])
+	}
+	made := map[string]provider.Provider{}
+	for _, name := range names {
+		node := file.Providers[name]
+		p, err := b.provider(&node)
+		if err != nil {
+			return nil, fmt.Errorf("providers.%s: %w", name, err)
+		}
+		made[name] = p
+	}
+	named := func(member, name string) (provider.Provider, error) {
+		if made[name] == nil {
+			return nil, fmt.Errorf("%s: %q is none of the providers: %s", member, name, strings.Join(names, ", "))
+		}
+		return made[name], nil
+	}
+	choice := new(provider.Choice)
+	var err error
+	if choice.Default, err = named("default", file.Default); err != nil {
+		return nil, err
+	}
+	for i, r := range file.Rules {
+		rule := provider.Rule{Profile: r.Profile, Fleet: r.Fleet}
+		if rule.Provider, err = named(fmt.Sprintf("rules[%d].provider", i), r.Provider); err != nil {
+			return nil, err
+		}
+		if r.Profile == "" && r.Fleet == "" {
+			return nil, fmt.Errorf("rules[%d]: profile or fleet is needed; what no rule fits goes to the default", i)
+		}
+		choice.Rules = append(choice.Rules, rule)
+	}
+	return choice, nil
+}
+
+// provider makes one provider. Which member of its settings says its kind is the same for all.
+func (b *builder) provider(node *yaml.Node) (provider.Provider, error) {
+	if node.Kind != yaml.MappingNode {
+		return nil, errors.New("a kind and its settings are expected")
+	}
+	kind := ""
+	settings := *node
+	settings.Content = nil
+	for i := 0; i+1 < len(node.Content); i += 2 {
+		if node.Content[i].Value == "kind" {
+			kind = node.Content[i+1].Value
+			continue
+		}
+		settings.Content = append(settings.Content, node.Content[i], node.Content[i+1])
+	}
+	kinds := b.kinds()
+	if kinds[kind] == nil {
+		return nil, fmt.Errorf("kind: %q is none of %s", kind, strings.Join(slices.Sorted(maps.Keys(kinds)), ", "))
+	}
+	return kinds[kind](&settings)
+}
+
+// strict decodes a part of a file, and refuses members that nobody knows.
+func strict(node *yaml.Node, into any) error {
+	text, err := yaml.Marshal(node)
+	if err != nil {
+		return err
+	}
+	return decode(text, into)
+}
+
+func decode(text []byte, into any) error {
+	decoder := yaml.NewDecoder(bytes.NewReader(text))
+	decoder.KnownFields(true)
+	if err := decoder.Decode(into); err != nil && !errors.Is(err, io.EOF) {
+		return err
+	}
+	return nil
+}

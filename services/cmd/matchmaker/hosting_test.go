@@ -1,0 +1,70 @@
+package main
+
+import (
+	"log/slog"
+	"strings"
+	"testing"
+
+	"matchmaker.dev/services/allocator/provider"
+)
+
+func TestHostingFile(t *testing.T) {
+	b := &builder{log: slog.New(slog.DiscardHandler)}
+	defer func() {
+		if err := b.close(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}()
+	servers, err := b.hosting(write(t, `
+default: everywhere
+providers:
+  everywhere: {kind: instant, connection: a:1}
+  europe: {kind: instant, connection: b:1}
+  here: {kind: local, max-servers: 3, server-lifetime: 1m}
+rules:
+  - {fleet: eu, provider: europe}
+  - {profile: small, provider: here}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for fleet, want := range map[string]string{"eu": "b:1", "us": "a:1"} {
+		got, err := servers.Allocate(t.Context(), &provider.Request{Ref: provider.Ref{Hosting: provider.Hosting{Fleet: fleet}}})
+		if err != nil || got.Connection != want {
+			t.Errorf("%s: %+v, %v, want %s", fleet, got, err, want)
+		}
+	}
+	one, err := b.choice([]byte("providers: {only: {kind: instant, connection: a:1}}"))
+	if err != nil || one.Default == nil {
+		t.Errorf("a single provider is not the default: %v", err)
+	}
+}
+
+func TestHostingFileMistakes(t *testing.T) {
+	b := &builder{log: slog.New(slog.DiscardHandler)}
+	const a = "a: {kind: instant, connection: x:1}"
+	for text, want := range map[string]string{
+		"":                                  "providers: missing",
+		"provider: {}":                      "field provider not found",
+		"providers: []":                     "cannot unmarshal",
+		"providers: {a: instant}":           "providers.a: a kind",
+		"providers: {a: {kind: cloud}}":     `providers.a: kind: "cloud" is none of`,
+		"providers: {a: {connection: x:1}}": `providers.a: kind: "" is none of`,
+		"providers: {a: {kind: instant}}":   "providers.a: connection: missing",
+		"providers: {a: {kind: instant, connection: x:1, max-servers: 1}}":    "providers.a: yaml: unmarshal errors",
+		"providers: {a: {kind: local, server-lifetime: soon}}":                "providers.a: yaml",
+		"providers: {a: {kind: local, max-servers: -1}}":                      "providers.a: local fleet",
+		"providers: {" + a + ", b: {kind: instant, connection: y:1}}":         `default: "" is none of the providers: a, b`,
+		"providers: {" + a + "}\ndefault: b":                                  `default: "b" is none of the providers: a`,
+		"providers: {" + a + "}\nrules: [{fleet: f, provider: b}]":            `rules[0].provider: "b" is none`,
+		"providers: {" + a + "}\nrules: [{provider: a}]":                      "rules[0]: profile or fleet",
+		"providers: {" + a + "}\nrules: [{fleet: f, region: r, provider: a}]": "field region not found",
+	} {
+		if _, err := b.choice([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", text, err, want)
+		}
+	}
+	if code, _, stderr := matchmaker(t, "allocator", "--hosting", write(t, "providers: {a: {kind: cloud}}")); code != exitFailure || !strings.Contains(stderr, "--hosting: ") {
+		t.Errorf("exit code %d: %s", code, stderr)
+	}
+}
