@@ -362,3 +362,46 @@ func TestModules(t *testing.T) {
 		t.Errorf("%d bytes, %v", len(got), err)
 	}
 }
+
+func TestNothingIsWorkedOnAfterAStop(t *testing.T) {
+	b := connect(t, server(t))
+	const matches = 300
+	var ids []string
+	for i := range matches {
+		ids = append(ids, fmt.Sprintf("m%d", i))
+	}
+	if sent, err := b.Send(t.Context(), "demo", ids); err != nil || len(sent) != matches {
+		t.Fatal(len(sent), err)
+	}
+	done := map[string]bool{}
+	for len(done) < matches {
+		var (
+			mu    sync.Mutex
+			over  bool
+			taken int
+		)
+		ctx, stop := context.WithCancel(t.Context())
+		err := b.Work(ctx, 4, func(_ context.Context, w *pb.MatchWork, _ int) error {
+			mu.Lock()
+			defer mu.Unlock()
+			if over {
+				t.Errorf("%s was worked on after Work had returned", w.GetMatch())
+			}
+			if done[w.GetMatch()] {
+				return nil // its acknowledgement came too late
+			}
+			done[w.GetMatch()] = true
+			if taken++; taken == 25 || len(done) == matches {
+				stop()
+			}
+			return nil
+		})
+		mu.Lock()
+		over = true
+		mu.Unlock()
+		stop()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}

@@ -54,16 +54,13 @@ func (b *Bus) Work(ctx context.Context, parallel int, handle func(ctx context.Co
 	if err := b.Prepare(ctx); err != nil {
 		return nil
 	}
-	var under sync.WaitGroup
-	defer under.Wait()
-	slots := make(chan struct{}, parallel)
+	hands := crew{free: make(chan struct{}, parallel)}
+	defer hands.dismiss()
 	for ctx.Err() == nil {
 		err := b.consume(ctx, parallel, func(msg jetstream.Msg) {
-			slots <- struct{}{}
-			under.Go(func() {
-				defer func() { <-slots }()
-				b.work(ctx, msg, handle)
-			})
+			if !hands.take(ctx, func() { b.work(ctx, msg, handle) }) {
+				_ = msg.Nak() // another allocator may have it at once
+			}
 		})
 		if err != nil && ctx.Err() == nil {
 			b.log.WarnContext(ctx, "reading the work queue again", "error", err)
@@ -74,6 +71,44 @@ func (b *Bus) Work(ctx context.Context, parallel int, handle func(ctx context.Co
 		}
 	}
 	return nil
+}
+
+// crew is what works at once. Messages may still come while it is dismissed: consuming that
+// was stopped says nothing about the message in hand.
+type crew struct {
+	free  chan struct{} // as many as may work
+	under sync.WaitGroup
+
+	mu        sync.Mutex
+	dismissed bool
+}
+
+// take does work besides, as soon as a hand is free, unless ctx ends or the crew is dismissed before.
+func (c *crew) take(ctx context.Context, work func()) bool {
+	select {
+	case c.free <- struct{}{}:
+	case <-ctx.Done():
+		return false
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.dismissed || ctx.Err() != nil {
+		<-c.free
+		return false
+	}
+	c.under.Go(func() {
+		defer func() { <-c.free }()
+		work()
+	})
+	return true
+}
+
+// dismiss takes no more work and waits for what is under way.
+func (c *crew) dismiss() {
+	c.mu.Lock()
+	c.dismissed = true
+	c.mu.Unlock()
+	c.under.Wait()
 }
 
 // consume hands messages on until ctx ends or the consumer fails for good.
@@ -104,6 +139,12 @@ func (b *Bus) consume(ctx context.Context, parallel int, handle func(jetstream.M
 	defer consuming.Stop()
 	select {
 	case <-ctx.Done():
+		// Those that were fetched and are in no hand yet are handed on too, so that they can be given back.
+		consuming.Drain()
+		select {
+		case <-consuming.Closed():
+		case <-time.After(time.Second): // without a server: the queue misses them in time
+		}
 		return nil
 	case err := <-failed:
 		return err
