@@ -40,10 +40,6 @@ type Options struct {
 	// Limit comes behind the check of the token; nil for none.
 	Limit echo.MiddlewareFunc
 
-	// Shared says that the Box is also that of a runner in this process, which
-	// then finds the module compiled and forgets it in its time. Otherwise the
-	// registry forgets a module when it was checked, so that its folder stays small.
-	Shared bool
 	// Archive is the most bytes an uploaded file may have: 32 MiB.
 	Archive int
 	// Module is the most bytes a module may have: that of the sandbox, 8 MiB.
@@ -95,9 +91,8 @@ func byDefault[T int | time.Duration](name string, setting *T, value T) error {
 // registry is the service.
 type registry struct {
 	Options
-	board    *board
-	uploads  chan struct{} // holds a token for each upload that is worked on
-	checking chan struct{} // holds a token while the Box checks a module
+	board   *board
+	uploads chan struct{} // holds a token for each upload that is worked on
 }
 
 // New makes the service. It does no I/O before it is run.
@@ -106,10 +101,9 @@ func New(o Options) (app.Part, error) {
 		return app.Part{}, err
 	}
 	r := &registry{
-		Options:  o,
-		board:    newBoard(o.Heartbeat, o.Grace, o.Now),
-		uploads:  make(chan struct{}, o.Uploads),
-		checking: make(chan struct{}, 1),
+		Options: o,
+		board:   newBoard(o.Heartbeat, o.Grace, o.Now),
+		uploads: make(chan struct{}, o.Uploads),
 	}
 	return app.Part{Name: "registry", Routes: r.routes, Run: r.run, Ready: r.ready}, nil
 }

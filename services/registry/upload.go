@@ -104,15 +104,9 @@ func (r *registry) admit(ctx context.Context) (done func(), err error) {
 	}
 }
 
-// check starts the module for a trial, as a runner will. One at a time: the
-// Box does no more, and must not be made to forget a module that another upload of it checks.
+// check starts the module for a trial, as a runner will. The sandbox keeps it for a
+// while, and a runner that shares the sandbox finds it compiled.
 func (r *registry) check(ctx context.Context, module []byte) (*sandbox.Module, error) {
-	select {
-	case r.checking <- struct{}{}:
-		defer func() { <-r.checking }()
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
 	checked, err := r.Box.Load(ctx, module)
 	if f, ours := errors.AsType[*fault.Error](err); ours && f.Kind == fault.Invalid {
 		return nil, fault.Wrap(fault.Invalid, err, "file: %s", f.Detail)
@@ -120,11 +114,7 @@ func (r *registry) check(ctx context.Context, module []byte) (*sandbox.Module, e
 	if err != nil {
 		return nil, err
 	}
-	if !r.Shared {
-		if err := r.Box.Forget(checked); err != nil {
-			r.Log.WarnContext(ctx, "checked module not removed", "module", checked.Hash, "error", err)
-		}
-	}
+	r.Box.Release(checked)
 	return checked, nil
 }
 

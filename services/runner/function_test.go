@@ -94,8 +94,9 @@ func TestABadRunHurtsOnlyItself(t *testing.T) {
 	if a := w.ask("bad", "panic"); !strings.Contains(a.error, "trap") || a.stats.GetInstance() != before {
 		t.Errorf("a panic: %v", a)
 	}
+	w.replaced("bad", before)
 	hung := w.start(&pb.RunRequest{
-		Project: project, Function: "bad", Position: w.position(), Budget: 2000, Settings: []byte(`{"do":"hang"}`),
+		Project: project, Function: "bad", Position: w.position(), Budget: 5000, Settings: []byte(`{"do":"hang"}`),
 	})
 	w.good("good", "pair", 1)
 	a := w.await(hung)

@@ -46,7 +46,6 @@ type Runner struct {
 // env is what the parts of a runner have in common.
 type env struct {
 	Options
-	modules *modules
 	// changed tells the others soon that an instance came, went or changed.
 	changed func()
 }
@@ -65,7 +64,7 @@ func New(o Options) (*Runner, error) {
 		kicked: make(chan struct{}, 1), repoll: make(chan struct{}, 1), heartbeat: make(chan struct{}, 1),
 		hosts: map[string]*host{},
 	}
-	r.env = &env{Options: o, modules: newModules(o.Bus, o.Box), changed: func() { signal(r.heartbeat) }}
+	r.env = &env{Options: o, changed: func() { signal(r.heartbeat) }}
 	return r, nil
 }
 

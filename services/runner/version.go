@@ -116,14 +116,14 @@ func (v *version) list() []*seat {
 	return slices.Clone(v.seats)
 }
 
-// load returns the module, from the object store the first time.
+// load returns the module, which the version holds from the first time on.
 func (v *version) load(ctx context.Context) (*sandbox.Module, error) {
 	v.loading.Lock()
 	defer v.loading.Unlock()
 	if v.module != nil {
 		return v.module, nil
 	}
-	m, err := v.f.env.modules.take(ctx, v.spec.GetModule())
+	m, err := v.f.env.module(ctx, v.spec.GetModule())
 	if err != nil {
 		return nil, err
 	}
@@ -135,7 +135,7 @@ func (v *version) unload() {
 	v.loading.Lock()
 	defer v.loading.Unlock()
 	if v.module != nil {
-		v.f.env.modules.drop(v.spec.GetModule())
+		v.f.env.Box.Release(v.module)
 		v.module = nil
 	}
 }

@@ -279,6 +279,24 @@ func (w *world) serving(function string, generation int64) {
 	})
 }
 
+// replaced waits until a function has an instance that runs, and none of a name.
+func (w *world) replaced(function, name string) {
+	w.t.Helper()
+	w.until(name+" to be replaced", func(all []*pb.InstanceStatus) bool {
+		good := false
+		for _, i := range all {
+			if i.GetFunction() != function {
+				continue
+			}
+			if i.GetName() == name {
+				return false
+			}
+			good = good || i.GetState() == "Running"
+		}
+		return good
+	})
+}
+
 // logged waits until a function's log has a text, and returns all of it.
 func (w *world) logged(function, text string) string {
 	w.t.Helper()

@@ -177,13 +177,13 @@ func (b *builder) limit(api string) echo.MiddlewareFunc {
 }
 
 // registry shares its sandbox with a runner of the same process, if there is one.
-func (b *builder) registry(f functions, shared bool) error {
+func (b *builder) registry(f functions) error {
 	if err := b.sandbox(f); err != nil {
 		return err
 	}
 	part, err := registry.New(registry.Options{
 		Store: b.store, Bus: b.bus, Box: b.box, Verifier: b.verifier, Log: b.log, Now: time.Now,
-		Shared: shared, Functions: b.shared.Limits.MaxFunctions, LogAge: b.shared.Limits.LogAge,
+		Functions: b.shared.Limits.MaxFunctions, LogAge: b.shared.Limits.LogAge,
 		Limit: b.limit("functions"),
 	})
 	b.add(part)
@@ -222,6 +222,7 @@ func (b *builder) sandbox(f functions) error {
 	var err error
 	b.box, err = sandbox.New(sandbox.Options{
 		Dir: dir, Limits: sandbox.Limits{Memory: f.Memory << 20}, Log: b.log, Binary: f.Instances,
+		Keep: sandbox.Keep{Age: f.CacheAge, Bytes: int64(f.CacheSize) << 20},
 	})
 	if err != nil {
 		return err

@@ -38,8 +38,11 @@ type registryCmd struct {
 	Functions   functions   `embed:""`
 }
 
+// Validate is called by kong.
+func (c *registryCmd) Validate() error { return c.Functions.check() }
+
 func (c *registryCmd) Run(ctx context.Context, s streams) error {
-	return c.Process.serve(ctx, s, c.Connections, c.Trust.Issuers, func(b *builder) error { return b.registry(c.Functions, false) })
+	return c.Process.serve(ctx, s, c.Connections, c.Trust.Issuers, func(b *builder) error { return b.registry(c.Functions) })
 }
 
 type runnerCmd struct {
@@ -47,6 +50,9 @@ type runnerCmd struct {
 	Connections connections `embed:""`
 	Functions   functions   `embed:""`
 }
+
+// Validate is called by kong.
+func (c *runnerCmd) Validate() error { return c.Functions.check() }
 
 func (c *runnerCmd) Run(ctx context.Context, s streams) error {
 	return c.Process.serve(ctx, s, c.Connections, "", func(b *builder) error { return b.runner(c.Functions) })
@@ -100,12 +106,14 @@ type services struct {
 	Readable  readable  `embed:""`
 }
 
-func (v *services) check() error { return errors.Join(v.Cycle.check(), v.Fleet.check()) }
+func (v *services) check() error {
+	return errors.Join(v.Cycle.check(), v.Functions.check(), v.Fleet.check())
+}
 
 // build makes all seven, those first that others wait for.
 func (v *services) build(b *builder) error {
 	return errors.Join(
-		b.registry(v.Functions, true),
+		b.registry(v.Functions),
 		b.runner(v.Functions),
 		b.director(v.Cycle, v.Readable),
 		b.allocator(v.Fleet, v.Readable),

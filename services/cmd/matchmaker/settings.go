@@ -160,9 +160,11 @@ func (c *cycle) times(r readable) director.Times {
 
 // functions are the settings of what executes uploaded functions.
 type functions struct {
-	Modules string `help:"Private folder for modules and their machine code, not shared with another process; a temporary one when empty." placeholder:"DIR" group:"runner"`
-	Hosts   int    `help:"How many runners host each project." default:"2" group:"runner"`
-	Memory  int    `help:"Most MiB of memory of one instance of a function, up to 1024." default:"256" name:"function-memory" group:"runner"`
+	Modules   string        `help:"Private folder for modules and their machine code, not shared with another process; a temporary one when empty." placeholder:"DIR" group:"runner"`
+	CacheSize int           `help:"Most MiB that modules and their machine code may take in --modules; those that are used stay in any case." default:"1024" name:"module-cache" group:"runner"`
+	CacheAge  time.Duration `help:"How long a module that is not used any more stays in --modules." default:"168h" name:"module-cache-age" group:"runner"`
+	Hosts     int           `help:"How many runners host each project." default:"2" group:"runner"`
+	Memory    int           `help:"Most MiB of memory of one instance of a function, up to 1024." default:"256" name:"function-memory" group:"runner"`
 	// A binary with the race detector cannot hold instances: the detector takes more memory than they may have.
 	Instances string `help:"Binary whose processes hold the instances of functions; this one when empty." name:"instance-binary" type:"existingfile" hidden:""`
 }
@@ -200,6 +202,13 @@ func (c *cycle) check() error {
 		"min-interval": c.MinInterval, "max-interval": c.MaxInterval, "run-time": c.RunTime,
 		"lease": c.Lease, "claim": c.Claim, "wait-limit": c.WaitLimit,
 	})
+}
+
+func (f *functions) check() error {
+	if f.CacheSize < 1 || f.CacheAge <= 0 {
+		return errors.New("--module-cache and --module-cache-age: must be more than 0")
+	}
+	return nil
 }
 
 func (f *fleet) check() error {

@@ -18,7 +18,11 @@ type Options struct {
 	// It is created, and must be this Box's alone: what lies there is executed.
 	Dir    string
 	Limits Limits
-	Log    *slog.Logger
+	// Keep is how much of Dir modules may take that nobody holds.
+	Keep Keep
+	Log  *slog.Logger
+	// Now is the clock that modules on disk age by, time.Now by default.
+	Now func() time.Time
 	// Binary is what children execute, this process's own binary by default.
 	Binary string
 	// Args make Binary call Main, {Command} by default.
@@ -33,11 +37,15 @@ type Box struct {
 	binary  string
 	args    []string
 	spawner *spawner
+	keep    Keep
+	now     func() time.Time
 
-	loading chan struct{} // full while a module is being loaded
+	loading chan struct{} // full while the folder is being changed
+	quit    chan struct{} // ends the tidying
+	tidied  chan struct{} // closed when it has ended
 
 	mu      sync.Mutex
-	modules map[string]*Module // those that were loaded, by hash
+	modules map[string]*held // those that were loaded and are on disk, by hash
 	living  map[*process]bool
 	closed  bool
 }
@@ -47,6 +55,13 @@ func New(o Options) (*Box, error) {
 	limits, err := o.Limits.complete()
 	if err != nil {
 		return nil, err
+	}
+	keep, err := o.Keep.complete()
+	if err != nil {
+		return nil, err
+	}
+	if o.Now == nil {
+		o.Now = time.Now
 	}
 	if o.Dir == "" {
 		return nil, errors.New("sandbox: no folder given")
@@ -73,10 +88,14 @@ func New(o Options) (*Box, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Box{
+	b := &Box{
 		dir: dir, limits: limits, log: o.Log, binary: o.Binary, args: append([]string{"matchmaker"}, o.Args...), spawner: s,
-		loading: make(chan struct{}, 1), modules: map[string]*Module{}, living: map[*process]bool{},
-	}, nil
+		keep: keep, now: o.Now,
+		loading: make(chan struct{}, 1), quit: make(chan struct{}), tidied: make(chan struct{}),
+		modules: map[string]*held{}, living: map[*process]bool{},
+	}
+	go b.tidy()
+	return b, nil
 }
 
 // Close kills every process that is left and waits for their ends. Instances
@@ -90,6 +109,8 @@ func (b *Box) Close() {
 	if closed {
 		return
 	}
+	close(b.quit)
+	<-b.tidied
 	for _, p := range living {
 		p.kill(failure(Closed, "the sandbox was closed"))
 		<-p.gone
@@ -115,7 +136,7 @@ func (b *Box) bury(p *process) {
 	delete(b.living, p)
 }
 
-// Start starts an instance of a loaded module. It returns when the function's
+// Start starts an instance of a module that the caller holds. It returns when the function's
 // _initialize has, ready to run. The log gets what the function prints, line by
 // line (without newline, valid UTF-8, at most 8 KiB), in order, from the
 // goroutine that calls Start or Run, which waits for it. Name is for this

@@ -201,23 +201,6 @@ func TestBoxCloseEndsInstances(t *testing.T) {
 	}
 }
 
-func TestForget(t *testing.T) {
-	b := newBox(t, sandbox.Limits{})
-	wasm := reactor(echo()).bytes()
-	m := load(t, b, wasm)
-	i, _ := start(t, b, m)
-	if err := b.Forget(m); err != nil {
-		t.Fatal(err)
-	}
-	if got := run(t, i, "still here"); got != "still here" {
-		t.Errorf("answer = %q", got)
-	}
-	if _, err := b.Start(t.Context(), m, "late", func(string) {}); err == nil {
-		t.Error("a forgotten module was started")
-	}
-	start(t, b, load(t, b, wasm)) // and it can be learned again
-}
-
 func TestBoxesShareAFolderOneAfterTheOther(t *testing.T) {
 	dir := t.TempDir()
 	for n := range 2 {

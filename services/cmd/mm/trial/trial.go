@@ -65,6 +65,7 @@ func Try(ctx context.Context, o Options) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
+	defer o.Box.Release(m)
 	instance, err := o.Box.Start(ctx, m, "trial", t.line)
 	if err != nil {
 		return nil, err

@@ -1,0 +1,177 @@
+package sandbox
+
+import (
+	"encoding/hex"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+)
+
+// Keep is how much stays on disk of modules that nobody holds, so that they need not
+// be compiled again when they come back: a module and its machine code, about
+// five times the module's size. A zero member means the default.
+type Keep struct {
+	Age   time.Duration // since it was last loaded or released: 7 days
+	Bytes int64         // of all modules together, those that are held included: 1 GiB
+}
+
+func (k Keep) complete() (Keep, error) {
+	if k.Age < 0 || k.Bytes < 0 {
+		return k, fmt.Errorf("sandbox: what is kept must not be negative: %v, %d bytes", k.Age, k.Bytes)
+	}
+	if k.Age == 0 {
+		k.Age = 7 * 24 * time.Hour
+	}
+	if k.Bytes == 0 {
+		k.Bytes = gib
+	}
+	return k, nil
+}
+
+// tidyPause is how often modules are removed that have become too old.
+const tidyPause = time.Hour
+
+// held is a module on disk, and how many hold it. Nobody removes it while somebody does.
+type held struct {
+	module  *Module
+	holders int
+}
+
+// hold is a module that was loaded before and is still there, else nil.
+func (b *Box) hold(hash string) *Module {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	h := b.modules[hash]
+	if h == nil {
+		return nil
+	}
+	h.holders++
+	return h.module
+}
+
+// Release ends what Load or Open began. Instances live on; no new ones may be
+// started by the one who released it. It stays on disk as long as Keep says.
+func (b *Box) Release(m *Module) {
+	b.mu.Lock()
+	h := b.modules[m.Hash]
+	h.holders--
+	last := h.holders == 0
+	b.mu.Unlock()
+	if last {
+		b.touch(m.Hash)
+	}
+}
+
+// touch notes that a module was used. Its age is all that hangs on it.
+func (b *Box) touch(hash string) {
+	now := b.now()
+	_ = os.Chtimes(b.folder(hash), now, now)
+}
+
+// drop forgets a module, so that its folder may be removed; false when somebody holds it.
+func (b *Box) drop(hash string) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if h := b.modules[hash]; h != nil && h.holders > 0 {
+		return false
+	}
+	delete(b.modules, hash)
+	return true
+}
+
+// tidy prunes now and then, until Close.
+func (b *Box) tidy() {
+	defer close(b.tidied)
+	t := time.NewTicker(tidyPause)
+	defer t.Stop()
+	for {
+		select {
+		case b.loading <- struct{}{}:
+			b.prune()
+			<-b.loading
+		case <-b.quit:
+			return
+		}
+		select {
+		case <-t.C:
+		case <-b.quit:
+			return
+		}
+	}
+}
+
+// shelved is a module's folder.
+type shelved struct {
+	hash  string
+	used  time.Time
+	bytes int64
+}
+
+// prune removes what Keep does not keep, the longest unused first. Only one at a
+// time changes the folder: the caller has the turn.
+func (b *Box) prune() {
+	all, err := b.shelf()
+	if err != nil {
+		b.log.Warn("the folder of modules cannot be read", "folder", b.dir, "error", err)
+		return
+	}
+	var total int64
+	for _, s := range all {
+		total += s.bytes
+	}
+	oldest := b.now().Add(-b.keep.Age)
+	for _, s := range all {
+		if total <= b.keep.Bytes && !s.used.Before(oldest) {
+			return
+		}
+		if !b.drop(s.hash) {
+			continue
+		}
+		if err := os.RemoveAll(b.folder(s.hash)); err != nil {
+			b.log.Warn("a module that is not used any more cannot be removed", "module", s.hash, "error", err)
+			continue
+		}
+		total -= s.bytes
+	}
+}
+
+// shelf is all modules on disk, the longest unused first.
+func (b *Box) shelf() ([]shelved, error) {
+	entries, err := os.ReadDir(b.dir)
+	if err != nil {
+		return nil, err
+	}
+	var all []shelved
+	for _, e := range entries {
+		info, err := e.Info()
+		if err != nil || !e.IsDir() || !isHash(e.Name()) {
+			continue // gone meanwhile, or not ours
+		}
+		all = append(all, shelved{hash: e.Name(), used: info.ModTime(), bytes: weigh(b.folder(e.Name()))})
+	}
+	slices.SortFunc(all, func(a, b shelved) int { return a.used.Compare(b.used) })
+	return all, nil
+}
+
+// weigh is how many bytes the files below a folder have.
+func weigh(folder string) (bytes int64) {
+	_ = filepath.WalkDir(folder, func(_ string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return nil //nolint:nilerr // what cannot be read is not counted
+		}
+		if info, err := d.Info(); err == nil {
+			bytes += info.Size()
+		}
+		return nil
+	})
+	return bytes
+}
+
+// isHash tells whether a name is a SHA-256 as the folders of modules are called.
+func isHash(name string) bool {
+	sum, err := hex.DecodeString(name)
+	return err == nil && len(sum) == 32 && hex.EncodeToString(sum) == name
+}
