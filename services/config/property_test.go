@@ -222,7 +222,11 @@ func FuzzConfig(f *testing.F) {
 			return
 		}
 		roundTrip(t, c)
-		if _, err := index.Expand(c.GetPools(), func(string, float64, float64) int { return 1 << 20 }); err != nil {
+		crowd := index.Population{}
+		for name := range c.GetPools() {
+			crowd[name] = 1 << 20
+		}
+		if _, err := index.Expand(c.GetPools(), crowd); err != nil {
 			t.Fatalf("cannot be expanded: %v", err)
 		}
 	})

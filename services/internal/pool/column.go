@@ -95,17 +95,6 @@ func (c *column) keep(set bitset, in interval) {
 	}
 }
 
-// count is the number of slots with a key in the interval.
-func (c *column) count(in interval) int {
-	n := 0
-	for _, k := range c.keys {
-		if in.holds(k) {
-			n++
-		}
-	}
-	return n
-}
-
 // trimmed gives memory back that a much longer slice once needed.
 func trimmed[T any](s []T) []T {
 	if cap(s) > 4*len(s)+wordSlots {

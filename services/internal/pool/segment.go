@@ -25,9 +25,6 @@ const (
 	TargetPercentage = "TargetPercentage" // about this percentage in each
 )
 
-// Population is the number of tickets whose attribute is in [min, max).
-type Population func(attribute string, min, max float64) int
-
 // Expand replaces each segmented filter by its segments: filters that do not
 // intersect and cover the segmented one exactly. The result has a set of pools for each
 // combination of segments, in a fixed order; one without segmentations, or none of effect, has
@@ -39,8 +36,8 @@ type Population func(attribute string, min, max float64) int
 //
 // A segmentation that cannot be followed, or more than MaxSegments combinations, is a fault.Invalid that
 // names the pool and the filter. Only segmentations that depend on the population never ask for
-// too many: they get what the others leave. So a config that was expanded once, with a nil
-// population, which counts as empty, can be expanded with any.
+// too many: they get what the others leave. So a config that was expanded once, with no
+// population, can be expanded with any.
 func Expand(pools map[string]*pb.Pool, population Population) ([]map[string]*pb.Pool, error) {
 	cuts, err := cutsOf(pools, population)
 	if err != nil {
@@ -102,11 +99,7 @@ func cutsOf(pools map[string]*pb.Pool, population Population) ([]*cut, error) {
 		}
 	}
 	for _, c := range crowds {
-		n := 0
-		if population != nil {
-			n = population(c.filter.GetAttribute(), c.filter.GetMin(), c.filter.GetMax())
-		}
-		c.count = min(nearest(float64(n)/float64(c.filter.GetSegmentation().GetValue())), MaxSegments/total)
+		c.count = min(nearest(c.fill(population)), MaxSegments/total)
 		total *= c.count
 	}
 	return cuts, nil
@@ -140,12 +133,6 @@ func (c *cut) check() error {
 func (c *cut) fault(format string, args ...any) error {
 	args = append([]any{c.pool, c.index, c.filter.GetAttribute()}, args...)
 	return fault.New(fault.Invalid, "pools.%s[%d].segmentation (attribute %q) "+format, args...)
-}
-
-// byPopulation tells whether the number of segments depends on the tickets.
-func (c *cut) byPopulation() bool {
-	s := c.filter.GetSegmentation()
-	return s.GetDistribution() == Normal && s.GetBehavior() == BucketSize
 }
 
 // wanted is how many segments a cut asks for that does not depend on the population.

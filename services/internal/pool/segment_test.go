@@ -24,7 +24,7 @@ func poolOf(filters ...*pb.Filter) map[string]*pb.Pool {
 	return map[string]*pb.Pool{"all": {Filters: filters}}
 }
 
-func expand(t *testing.T, pools map[string]*pb.Pool, population pool.Population) []map[string]*pb.Pool {
+func expand(t rapid.TB, pools map[string]*pb.Pool, population pool.Population) []map[string]*pb.Pool {
 	t.Helper()
 	runs, err := pool.Expand(pools, population)
 	if err != nil {
@@ -42,7 +42,7 @@ func ends(runs []map[string]*pb.Pool) (list []float64) {
 }
 
 func TestSegments(t *testing.T) {
-	crowd := func(string, float64, float64) int { return 1000 }
+	crowd := pool.Population{"all": 1000}
 	for _, c := range []struct {
 		name   string
 		filter *pb.Filter
@@ -102,12 +102,7 @@ func TestExpandCombines(t *testing.T) {
 
 // TestPopulationNeverAsksForTooMany: a config that was good stays good when a crowd comes.
 func TestPopulationNeverAsksForTooMany(t *testing.T) {
-	crowd := func(attribute string, low, high float64) int {
-		if attribute != "skill" || low != 0 || high != 100 {
-			t.Errorf("asked for the population of %s in [%v, %v)", attribute, low, high)
-		}
-		return 1_000_000
-	}
+	crowd := pool.Population{"all": 1_000_000}
 	f := segmented(0, 100, pool.Normal, pool.BucketSize, 1, 10)
 	pools := poolOf(f, f, segmented(0, 1, pool.Uniform, pool.BucketCount, 10, 0))
 	if n := len(expand(t, pools, crowd)); n > pool.MaxSegments || n < pool.MaxSegments/2 {
@@ -160,8 +155,8 @@ func TestSegmentsPartitionTheirFilter(t *testing.T) {
 			rapid.SampledFrom([]string{pool.BucketCount, pool.BucketSize, pool.TargetPercentage}).Draw(t, "behavior"),
 			rapid.Int64Range(1, 100).Draw(t, "value"),
 			rapid.OneOf(rapid.Float64Range(math.SmallestNonzeroFloat64, math.MaxFloat64), rapid.Float64Range(0.1, 10)).Draw(t, "stddev"))
-		crowd := rapid.IntRange(0, 1e6).Draw(t, "crowd")
-		population := func(string, float64, float64) int { return crowd }
+		crowd := rapid.Int64Range(0, 1e6).Draw(t, "crowd")
+		population := pool.Population{"all": crowd, "another": 1e6}
 		runs, err := pool.Expand(poolOf(f), population)
 		if err != nil {
 			if strings.Contains(err.Error(), "more than 256") || math.IsInf(low, 0) || math.IsInf(high, 0) {

@@ -19,18 +19,18 @@ func (ix *Index) View(f func(View)) {
 	f(View{ix})
 }
 
-// Count is the number of tickets whose attribute is in [min, max), or in [min, max]
-// when the two are equal. With max +Inf it has no upper end.
-func (v View) Count(attribute string, min, max float64) int {
-	f := &pb.Filter{Attribute: attribute, Min: &min}
-	if !math.IsInf(max, 1) {
-		f.Max = &max
+// Count is the number of tickets that each of the pools selects, as [View.Select] does; nil without pools.
+func (v View) Count(pools map[string]*pb.Pool) Population {
+	if len(pools) == 0 {
+		return nil
 	}
-	c, in := v.ix.find(f)
-	if c == nil {
-		return 0
+	counts := make(Population, len(pools))
+	set := make(bitset, len(v.ix.present))
+	for name, p := range pools {
+		v.ix.fill(set, p)
+		counts[name] = int64(set.size())
 	}
-	return c.count(in)
+	return counts
 }
 
 // find returns a filter's column, nil when no ticket has the attribute, and its set of keys.
