@@ -23,6 +23,8 @@ const absent = 250 * time.Millisecond
 type course struct {
 	config *pb.Config
 	pools  map[string]*pb.Pool
+	// census is of the config's pools; nil when no segments depend on it.
+	census *census
 	// dirty: something happened since the last start.
 	dirty bool
 	// started is when the last run started; notBefore keeps a config resting.
@@ -68,13 +70,14 @@ func (c *course) halt() {
 
 // start starts the runs of all configs that are due, and says when to look again at the latest.
 func (l *leader) start(ctx context.Context) time.Time {
+	l.divide(ctx)
 	now := l.Now()
 	next := now.Add(l.Times.MaxInterval)
 	for c := range l.all() {
-		if c.idle() && !c.due(l.Times).After(now) {
+		if c.idle() && !c.census.changed() && !c.due(l.Times).After(now) {
 			l.startRun(ctx, c, now)
 		}
-		if c.idle() {
+		if c.idle() && !c.census.changed() {
 			next = earlier(next, c.due(l.Times))
 		}
 		if c.flight != nil {
@@ -100,6 +103,7 @@ func (l *leader) startRun(ctx context.Context, c *course, now time.Time) {
 		Now:      now.UnixMilli(),
 		Seed:     rand.Uint64(), //nolint:gosec // a seed of matches, not a secret
 		Budget:   l.Times.Run.Milliseconds(),
+		Census:   c.census.ask(now, l.Times.MaxInterval),
 	}
 	c.started, c.dirty = now, false
 	run, err := l.Bus.StartRun(ctx, request, func(answer *pb.RunPart) { l.inbox.add(part{f, answer}) })
@@ -128,6 +132,7 @@ func (l *leader) part(n part) {
 		return
 	}
 	c.flight = nil
+	c.census.hear(n.part.GetStats().GetPopulation())
 	switch failure := n.part.GetError(); failure {
 	case "":
 		if c.failing != "" {

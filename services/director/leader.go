@@ -107,14 +107,14 @@ func (l *leader) reload(ctx context.Context) {
 	}
 	for id, config := range configs {
 		if l.courses[id] == nil {
-			l.courses[id] = l.coursesOf(ctx, config)
+			l.courses[id] = l.coursesOf(ctx, config, newCensus(config.GetPools()))
 		}
 	}
 }
 
 // coursesOf makes a course for each segment of a config's pools: they run side by side.
-func (l *leader) coursesOf(ctx context.Context, config *pb.Config) []*course {
-	segments, err := pool.Expand(config.GetPools(), nil)
+func (l *leader) coursesOf(ctx context.Context, config *pb.Config, census *census) []*course {
+	segments, err := pool.Expand(config.GetPools(), census.population())
 	if err != nil {
 		// The Configs API refuses such a config; this one comes from another version of it.
 		l.log.ErrorContext(ctx, "the segments of a config are ignored", "config", config.GetId(), "error", err)
@@ -122,7 +122,7 @@ func (l *leader) coursesOf(ctx context.Context, config *pb.Config) []*course {
 	}
 	courses := make([]*course, len(segments))
 	for i, pools := range segments {
-		courses[i] = &course{config: config, pools: pools, dirty: true}
+		courses[i] = &course{config: config, pools: pools, census: census, dirty: true}
 	}
 	return courses
 }

@@ -8,6 +8,7 @@
 //	service.go   which projects this replica leads
 //	leader.go    one project's loop: what wakes it, what it does then
 //	course.go    one config's runs: when they are due, what they answered
+//	census.go    how many tickets there are, where the segments of pools depend on it
 //	contest      which proposals win (a pure function)
 //	settle.go    proposals become claims, claims become matches
 //	repair.go    what a crash left behind: outbox, overdue claims, abandoned tickets

@@ -7,6 +7,7 @@ import (
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/bus"
+	"matchmaker.dev/services/internal/pool"
 	"matchmaker.dev/services/runner/desk"
 )
 
@@ -51,7 +52,9 @@ func (f *function) handle(ctx context.Context, request *pb.RunRequest, answer bu
 	case taken:
 		<-r.answered
 	default:
-		f.finish(answer, &pb.RunPart{Stats: &pb.RunStats{Waiting: time.Since(r.Began).Microseconds()}})
+		stats := &pb.RunStats{Waiting: time.Since(r.Began).Microseconds()}
+		r.Index.View(func(v pool.View) { stats.Population = v.Count(request.GetCensus()) })
+		f.finish(answer, &pb.RunPart{Stats: stats})
 	}
 }
 

@@ -84,6 +84,45 @@ func TestPoolsSelectTickets(t *testing.T) {
 	}
 }
 
+func TestRunsCountPools(t *testing.T) {
+	w := newWorld(t)
+	w.put(project, "guest", w.guest)
+	w.run("runner-1", brisk())
+	w.serving("guest", 1)
+	low, high, one := 2.0, 4.0, 1.0
+	mid := []*pb.Filter{{Attribute: "skill", Min: &low, Max: &high, Segmentation: &pb.Segmentation{Value: 1}}}
+	census := map[string]*pb.Pool{"all": {}, "mid": {Filters: mid}, "nobody": {Filters: []*pb.Filter{{Attribute: "level"}}}}
+	count := func(pools map[string]*pb.Pool, do string) map[string]int64 {
+		a := w.await(w.start(&pb.RunRequest{
+			Project: project, Function: "guest", Position: w.position(), Pools: pools, Census: census, Settings: fmt.Appendf(nil, `{"do":%q}`, do),
+		}))
+		return a.stats.GetPopulation()
+	}
+	if diff := cmp.Diff(map[string]int64{"all": 0, "mid": 0, "nobody": 0}, count(nil, "pair")); diff != "" {
+		t.Errorf("without tickets: %s", diff)
+	}
+	for skill := range 6 {
+		w.ticket(float64(skill), nil)
+	}
+	want := map[string]int64{"all": 6, "mid": 2, "nobody": 0}
+	// A run counts whatever its own pools have, and however it ends.
+	for _, run := range []struct {
+		pools map[string]*pb.Pool
+		do    string
+	}{
+		{nil, "pair"},
+		{map[string]*pb.Pool{"nobody": census["nobody"]}, "pair"},
+		{map[string]*pb.Pool{"one": {Filters: []*pb.Filter{{Attribute: "skill", Min: &one, Max: &one}}}}, "fail"},
+	} {
+		if diff := cmp.Diff(want, count(run.pools, run.do)); diff != "" {
+			t.Errorf("%v, %s: %s", run.pools, run.do, diff)
+		}
+	}
+	if a := w.good("guest", "pair", 3); a.stats.GetPopulation() != nil {
+		t.Errorf("counted %v without being asked", a.stats.GetPopulation())
+	}
+}
+
 func TestARunWaitsForItsPosition(t *testing.T) {
 	w := newWorld(t)
 	w.put(project, "guest", w.guest)

@@ -100,7 +100,9 @@ type RunRequest struct {
 	Now      int64  `protobuf:"varint,8,opt,name=now,proto3" json:"now,omitempty"`
 	Seed     uint64 `protobuf:"varint,9,opt,name=seed,proto3" json:"seed,omitempty"`
 	// budget is how long the run may take, in milliseconds.
-	Budget        int64 `protobuf:"varint,10,opt,name=budget,proto3" json:"budget,omitempty"`
+	Budget int64 `protobuf:"varint,10,opt,name=budget,proto3" json:"budget,omitempty"`
+	// census are pools whose tickets are to be counted, too.
+	Census        map[string]*Pool `protobuf:"bytes,11,rep,name=census,proto3" json:"census,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -205,6 +207,13 @@ func (x *RunRequest) GetBudget() int64 {
 	return 0
 }
 
+func (x *RunRequest) GetCensus() map[string]*Pool {
+	if x != nil {
+		return x.Census
+	}
+	return nil
+}
+
 // RunPart is one part of the answer to a RunRequest.
 type RunPart struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -306,8 +315,10 @@ type RunStats struct {
 	Encode  int64 `protobuf:"varint,6,opt,name=encode,proto3" json:"encode,omitempty"`
 	Compute int64 `protobuf:"varint,7,opt,name=compute,proto3" json:"compute,omitempty"`
 	// decode covers checking the answer; sending it is not in these figures.
-	Decode        int64 `protobuf:"varint,8,opt,name=decode,proto3" json:"decode,omitempty"`
-	Proposals     int64 `protobuf:"varint,9,opt,name=proposals,proto3" json:"proposals,omitempty"`
+	Decode    int64 `protobuf:"varint,8,opt,name=decode,proto3" json:"decode,omitempty"`
+	Proposals int64 `protobuf:"varint,9,opt,name=proposals,proto3" json:"proposals,omitempty"`
+	// population is how many tickets each pool of the census has; a run that did not come to count them has none.
+	Population    map[string]int64 `protobuf:"bytes,10,rep,name=population,proto3" json:"population,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"varint,2,opt,name=value"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -403,6 +414,13 @@ func (x *RunStats) GetProposals() int64 {
 		return x.Proposals
 	}
 	return 0
+}
+
+func (x *RunStats) GetPopulation() map[string]int64 {
+	if x != nil {
+		return x.Population
+	}
+	return nil
 }
 
 // MatchWork hands a claimed match to the allocators.
@@ -720,7 +738,7 @@ const file_matchmaker_v1_bus_proto_rawDesc = "" +
 	"\x04Poke\x12\x1a\n" +
 	"\bposition\x18\x01 \x01(\x04R\bposition\x12\x18\n" +
 	"\aconfigs\x18\x02 \x01(\bR\aconfigs\x12\x1c\n" +
-	"\tfunctions\x18\x03 \x01(\bR\tfunctions\"\xed\x02\n" +
+	"\tfunctions\x18\x03 \x01(\bR\tfunctions\"\xfc\x03\n" +
 	"\n" +
 	"RunRequest\x12\x10\n" +
 	"\x03run\x18\x01 \x01(\tR\x03run\x12\x18\n" +
@@ -733,9 +751,13 @@ const file_matchmaker_v1_bus_proto_rawDesc = "" +
 	"\x03now\x18\b \x01(\x03R\x03now\x12\x12\n" +
 	"\x04seed\x18\t \x01(\x04R\x04seed\x12\x16\n" +
 	"\x06budget\x18\n" +
-	" \x01(\x03R\x06budget\x1aM\n" +
+	" \x01(\x03R\x06budget\x12=\n" +
+	"\x06census\x18\v \x03(\v2%.matchmaker.v1.RunRequest.CensusEntryR\x06census\x1aM\n" +
 	"\n" +
 	"PoolsEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12)\n" +
+	"\x05value\x18\x02 \x01(\v2\x13.matchmaker.v1.PoolR\x05value:\x028\x01\x1aN\n" +
+	"\vCensusEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12)\n" +
 	"\x05value\x18\x02 \x01(\v2\x13.matchmaker.v1.PoolR\x05value:\x028\x01\"\xc1\x01\n" +
 	"\aRunPart\x12\x10\n" +
@@ -744,7 +766,7 @@ const file_matchmaker_v1_bus_proto_rawDesc = "" +
 	"\x04last\x18\x03 \x01(\bR\x04last\x125\n" +
 	"\tproposals\x18\x04 \x03(\v2\x17.matchmaker.v1.ProposalR\tproposals\x12\x14\n" +
 	"\x05error\x18\x05 \x01(\tR\x05error\x12-\n" +
-	"\x05stats\x18\x06 \x01(\v2\x17.matchmaker.v1.RunStatsR\x05stats\"\xea\x01\n" +
+	"\x05stats\x18\x06 \x01(\v2\x17.matchmaker.v1.RunStatsR\x05stats\"\xf2\x02\n" +
 	"\bRunStats\x12\x1a\n" +
 	"\binstance\x18\x01 \x01(\tR\binstance\x12\x18\n" +
 	"\awaiting\x18\x02 \x01(\x03R\awaiting\x12\x14\n" +
@@ -754,7 +776,14 @@ const file_matchmaker_v1_bus_proto_rawDesc = "" +
 	"\x06encode\x18\x06 \x01(\x03R\x06encode\x12\x18\n" +
 	"\acompute\x18\a \x01(\x03R\acompute\x12\x16\n" +
 	"\x06decode\x18\b \x01(\x03R\x06decode\x12\x1c\n" +
-	"\tproposals\x18\t \x01(\x03R\tproposals\";\n" +
+	"\tproposals\x18\t \x01(\x03R\tproposals\x12G\n" +
+	"\n" +
+	"population\x18\n" +
+	" \x03(\v2'.matchmaker.v1.RunStats.PopulationEntryR\n" +
+	"population\x1a=\n" +
+	"\x0fPopulationEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\x03R\x05value:\x028\x01\";\n" +
 	"\tMatchWork\x12\x18\n" +
 	"\aproject\x18\x01 \x01(\tR\aproject\x12\x14\n" +
 	"\x05match\x18\x02 \x01(\tR\x05match\"$\n" +
@@ -790,7 +819,7 @@ func file_matchmaker_v1_bus_proto_rawDescGZIP() []byte {
 	return file_matchmaker_v1_bus_proto_rawDescData
 }
 
-var file_matchmaker_v1_bus_proto_msgTypes = make([]protoimpl.MessageInfo, 10)
+var file_matchmaker_v1_bus_proto_msgTypes = make([]protoimpl.MessageInfo, 12)
 var file_matchmaker_v1_bus_proto_goTypes = []any{
 	(*Poke)(nil),           // 0: matchmaker.v1.Poke
 	(*RunRequest)(nil),     // 1: matchmaker.v1.RunRequest
@@ -802,20 +831,25 @@ var file_matchmaker_v1_bus_proto_goTypes = []any{
 	(*InstanceStatus)(nil), // 7: matchmaker.v1.InstanceStatus
 	(*LogLines)(nil),       // 8: matchmaker.v1.LogLines
 	nil,                    // 9: matchmaker.v1.RunRequest.PoolsEntry
-	(*Proposal)(nil),       // 10: matchmaker.v1.Proposal
-	(*Pool)(nil),           // 11: matchmaker.v1.Pool
+	nil,                    // 10: matchmaker.v1.RunRequest.CensusEntry
+	nil,                    // 11: matchmaker.v1.RunStats.PopulationEntry
+	(*Proposal)(nil),       // 12: matchmaker.v1.Proposal
+	(*Pool)(nil),           // 13: matchmaker.v1.Pool
 }
 var file_matchmaker_v1_bus_proto_depIdxs = []int32{
 	9,  // 0: matchmaker.v1.RunRequest.pools:type_name -> matchmaker.v1.RunRequest.PoolsEntry
-	10, // 1: matchmaker.v1.RunPart.proposals:type_name -> matchmaker.v1.Proposal
-	3,  // 2: matchmaker.v1.RunPart.stats:type_name -> matchmaker.v1.RunStats
-	7,  // 3: matchmaker.v1.RunnerStatus.instances:type_name -> matchmaker.v1.InstanceStatus
-	11, // 4: matchmaker.v1.RunRequest.PoolsEntry.value:type_name -> matchmaker.v1.Pool
-	5,  // [5:5] is the sub-list for method output_type
-	5,  // [5:5] is the sub-list for method input_type
-	5,  // [5:5] is the sub-list for extension type_name
-	5,  // [5:5] is the sub-list for extension extendee
-	0,  // [0:5] is the sub-list for field type_name
+	10, // 1: matchmaker.v1.RunRequest.census:type_name -> matchmaker.v1.RunRequest.CensusEntry
+	12, // 2: matchmaker.v1.RunPart.proposals:type_name -> matchmaker.v1.Proposal
+	3,  // 3: matchmaker.v1.RunPart.stats:type_name -> matchmaker.v1.RunStats
+	11, // 4: matchmaker.v1.RunStats.population:type_name -> matchmaker.v1.RunStats.PopulationEntry
+	7,  // 5: matchmaker.v1.RunnerStatus.instances:type_name -> matchmaker.v1.InstanceStatus
+	13, // 6: matchmaker.v1.RunRequest.PoolsEntry.value:type_name -> matchmaker.v1.Pool
+	13, // 7: matchmaker.v1.RunRequest.CensusEntry.value:type_name -> matchmaker.v1.Pool
+	8,  // [8:8] is the sub-list for method output_type
+	8,  // [8:8] is the sub-list for method input_type
+	8,  // [8:8] is the sub-list for extension type_name
+	8,  // [8:8] is the sub-list for extension extendee
+	0,  // [0:8] is the sub-list for field type_name
 }
 
 func init() { file_matchmaker_v1_bus_proto_init() }
@@ -830,7 +864,7 @@ func file_matchmaker_v1_bus_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_matchmaker_v1_bus_proto_rawDesc), len(file_matchmaker_v1_bus_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   10,
+			NumMessages:   12,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

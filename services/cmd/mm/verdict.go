@@ -22,6 +22,7 @@ type verdict struct {
 	Memory   int          `json:"memoryBytes"`
 	Tickets  int          `json:"tickets"`
 	Outside  int          `json:"outsideOfPools"`
+	Segments int          `json:"segments"` // of the pools, each with a run of its own
 	Proposed int          `json:"proposals"`
 	Matches  []pairing    `json:"matches"`
 	Waiting  []string     `json:"waiting"` // tickets that no match has
@@ -69,7 +70,7 @@ const waited = "wait"
 func newVerdict(file string, tickets []*pb.Ticket, r *trial.Result, now time.Time) *verdict {
 	v := &verdict{
 		Function: filepath.Base(file), Module: r.Module.Size, Memory: r.Memory,
-		Tickets: len(tickets), Outside: r.Outside, Proposed: r.Proposed,
+		Tickets: len(tickets), Outside: r.Outside, Segments: r.Segments, Proposed: r.Proposed,
 		Matches: []pairing{}, Waiting: []string{}, Log: []string{},
 		Times: r.Medians(), Runs: len(r.Cycles),
 		attributes: []string{waited},
@@ -169,6 +170,9 @@ func (v *verdict) about() grid {
 	g.add("function", fmt.Sprintf("%s (%s)", v.Function, megabytes(v.Module)))
 	g.add("memory", megabytes(v.Memory))
 	g.add("tickets", fmt.Sprintf("%d, %d of them in no pool", v.Tickets, v.Outside))
+	if v.Segments > 1 {
+		g.add("segments", fmt.Sprintf("%d, each with a run of its own", v.Segments))
+	}
 	g.add("matches", fmt.Sprintf("%d with %d tickets, of %d proposals", len(v.Matches), matched, v.Proposed))
 	g.add("left over", strings.TrimSpace(fmt.Sprintf("%d tickets %s", len(v.Waiting), some(v.Waiting, 8))))
 	return g

@@ -1,6 +1,8 @@
 package contract
 
 import (
+	"encoding/json"
+	"fmt"
 	"maps"
 	"net/http"
 
@@ -127,6 +129,7 @@ func segments() []requirement {
 			}
 		}},
 	}
+	requirements = append(requirements, requirement{name: "segmentation/Normal, BucketSize", check: byPopulation})
 	for name, s := range map[string]object{
 		"Uniform, BucketCount": segmentation("Uniform", "BucketCount", 2), "Uniform, BucketSize": segmentation("Uniform", "BucketSize", 50),
 		"Uniform, TargetPercentage": segmentation("Uniform", "TargetPercentage", 50),
@@ -155,6 +158,39 @@ func (t *trial) split(filter object) {
 	low.waits(t)
 	at(49.8).result(t)
 	low.result(t)
+}
+
+// byPopulation has a pool that is to be in segments of five tickets. It is in two halves when there are ten, which no match takes, and in one
+// piece again when they leave: passers-by, who are matched alone, are told how many tickets their run had.
+func byPopulation(t *trial) {
+	lane := t.lanes.take()
+	t.config(t.play(lane, object{"count": true}, object{"main": []object{
+		{"attribute": "crowd", "min": lane, "max": lane},
+		{"attribute": "skill", "min": 0, "max": 100, "segmentation": object{
+			"DistributionType": "Normal", "SegmentBehaviorType": "BucketSize", "Value": 5, "Stddev": 10,
+		}},
+	}}))
+	var low, high []ticket
+	for range 5 {
+		low = append(low, t.ticket(map[string]float64{"crowd": lane, "skill": 20}))
+		high = append(high, t.ticket(map[string]float64{"crowd": lane, "skill": 80}))
+	}
+	runsHave := func(want int) {
+		t.eventually(fmt.Sprintf("a run has %d tickets", want), func() bool {
+			var seen struct{ Tickets int }
+			a := t.ticket(map[string]float64{"crowd": lane, "lane": lane, "skill": 20}).result(t)
+			if err := json.Unmarshal(a.MatchProperties, &seen); err != nil {
+				t.Fatalf("%v in %s", err, a.MatchProperties)
+			}
+			return seen.Tickets == want
+		})
+	}
+	runsHave(len(low) + 1)
+	for _, k := range append(low, high[1:]...) {
+		t.do(http.StatusOK, k.delete())
+	}
+	runsHave(2)
+	high[0].waits(t)
 }
 
 // covered has tickets all over a filter from 0 to 100: each is matched, and none beside it.

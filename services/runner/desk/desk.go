@@ -70,6 +70,7 @@ func (d *Desk) run(life context.Context, r *Run, instance Instance, n Needs, sta
 
 	r.Index.View(func(v pool.View) {
 		v.Select(r.Request.GetPools(), &d.selection)
+		stats.Population = v.Count(r.Request.GetCensus())
 		stats.Query = lap(&clock)
 		if d.selection.N() > 0 {
 			d.encode(v, r.Request, budget, n)

@@ -43,6 +43,8 @@ type Result struct {
 	// many of them no pool has.
 	Waiting []*pb.Ticket
 	Outside int
+	// Segments is how many runs each cycle has.
+	Segments int
 	// Cycles are the times of each.
 	Cycles []Times
 	// Memory is what the function took, in bytes.
@@ -53,12 +55,11 @@ type Result struct {
 // Try tries a function. What is wrong with the module is a *fault.Error of the kind
 // Invalid; an instance that died a *sandbox.Error; any other error is the run's.
 func Try(ctx context.Context, o Options) (*Result, error) {
-	segments, err := pool.Expand(o.Config.GetPools(), nil)
-	if err != nil {
+	t := &trial{Options: o, index: pool.New()}
+	if err := t.fill(); err != nil {
 		return nil, err
 	}
-	t := &trial{Options: o, segments: segments, index: pool.New()}
-	if err := t.fill(); err != nil {
+	if err := t.divide(); err != nil {
 		return nil, err
 	}
 	m, err := o.Box.Load(ctx, o.Function)
@@ -72,7 +73,7 @@ func Try(ctx context.Context, o Options) (*Result, error) {
 	}
 	defer instance.Close()
 	t.needs, t.instance = desk.NeedsOf(m.Manifest), &gauge{Instance: instance}
-	r := &Result{Module: m}
+	r := &Result{Module: m, Segments: len(t.segments)}
 	for t.cycle = range max(1, o.Cycles) {
 		times, err := t.work(ctx)
 		if err != nil {
@@ -130,6 +131,15 @@ func (t *trial) fill() error {
 		}
 	}
 	return nil
+}
+
+// divide cuts the pools into segments, those that depend on it for the tickets there are.
+func (t *trial) divide() (err error) {
+	pools := t.Config.GetPools()
+	var population pool.Population
+	t.index.View(func(v pool.View) { population = v.Count(pool.Crowds(pools)) })
+	t.segments, err = pool.Expand(pools, population)
+	return err
 }
 
 // work does one cycle: a run for each segment.

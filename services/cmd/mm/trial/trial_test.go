@@ -61,26 +61,32 @@ func filter(low, high float64, s *pb.Segmentation) map[string]*pb.Pool {
 
 func TestTry(t *testing.T) {
 	halves := &pb.Segmentation{Distribution: pool.Uniform, Behavior: pool.BucketCount, Value: 2}
+	stddev := 100.0
+	three := &pb.Segmentation{Distribution: pool.Normal, Behavior: pool.BucketSize, Value: 3, Stddev: &stddev}
 	for name, test := range map[string]struct {
 		do                string
 		pools             map[string]*pb.Pool
 		tickets           int
 		want              string
 		proposed, outside int
+		segments          int
 	}{
-		"nobody":                 {"pair", nil, 0, "waiting", 0, 0},
-		"no pools":               {"pair", nil, 5, "t0-t1 t2-t3 waiting t4", 2, 0},
-		"a pool":                 {"pair", filter(1, 4, nil), 5, "t1-t2 waiting t0 t3 t4", 1, 2},
-		"a run for each segment": {"pair", filter(0, 6, halves), 6, "t0-t1 t3-t4 waiting t2 t5", 2, 0},
-		"the director's choice":  {"chain", nil, 6, "t4-t5 t2-t3 t0-t1 waiting", 5, 0},
+		"nobody":                 {"pair", nil, 0, "waiting", 0, 0, 1},
+		"no pools":               {"pair", nil, 5, "t0-t1 t2-t3 waiting t4", 2, 0, 1},
+		"a pool":                 {"pair", filter(1, 4, nil), 5, "t1-t2 waiting t0 t3 t4", 1, 2, 1},
+		"a run for each segment": {"pair", filter(0, 6, halves), 6, "t0-t1 t3-t4 waiting t2 t5", 2, 0, 2},
+		"segments by population": {"pair", filter(0, 6, three), 8, "t0-t1 t3-t4 waiting t2 t5 t6 t7", 2, 2, 2},
+		"too few for segments":   {"pair", filter(0, 6, three), 4, "t0-t1 t2-t3 waiting", 2, 0, 1},
+		"the director's choice":  {"chain", nil, 6, "t4-t5 t2-t3 t0-t1 waiting", 5, 0, 1},
 	} {
 		r, _, err := try(t, test.do, test.tickets, func(o *trial.Options) { o.Config.Pools = test.pools })
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		if got := told(r); got != test.want || r.Proposed != test.proposed || r.Outside != test.outside {
-			t.Errorf("%s: %s, of %d proposals, %d outside; want %s, %d, %d", name, got, r.Proposed, r.Outside, test.want, test.proposed, test.outside)
+		if got := told(r); got != test.want || r.Proposed != test.proposed || r.Outside != test.outside || r.Segments != test.segments {
+			t.Errorf("%s: %s, of %d proposals, %d outside, %d segments; want %s, %d, %d, %d",
+				name, got, r.Proposed, r.Outside, r.Segments, test.want, test.proposed, test.outside, test.segments)
 		}
 	}
 }

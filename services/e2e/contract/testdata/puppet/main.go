@@ -3,7 +3,8 @@
 // It takes the tickets whose attribute "lane" is the setting "lane", so that many configs can have it
 // in one project, and puts as many of them into a match as the setting "size" says, or one of each
 // pool that the setting "roles" lists. The settings "assignmentProperties" and "matchProperties" are
-// JSON in a string. "ticketProperties" may be one too; "echo" makes each ticket's property "echo" its own.
+// JSON in a string. "ticketProperties" may be one too; "echo" makes each ticket's property "echo" its own. "count" makes the
+// match's properties say how many tickets the run has, as {"tickets": 7}.
 package main
 
 import (
@@ -20,7 +21,7 @@ func match(r *matchfn.Run) error {
 	s := r.Settings()
 	p := puppet{
 		run:  r,
-		lane: s.Float("lane", 0), size: s.Int("size", 1), roles: s.Strings("roles"), echo: s.Bool("echo", false),
+		lane: s.Float("lane", 0), size: s.Int("size", 1), roles: s.Strings("roles"), echo: s.Bool("echo", false), count: s.Bool("count", false),
 		connection: s.String("connection", ""), failure: s.String("error", ""),
 		assignment: s.String("assignmentProperties", ""), match: s.String("matchProperties", ""), ticket: s.String("ticketProperties", ""),
 	}
@@ -47,7 +48,7 @@ type puppet struct {
 	lane                      float64
 	size                      int
 	roles                     []string
-	echo                      bool
+	echo, count               bool
 	connection, failure       string
 	assignment, match, ticket string
 }
@@ -99,6 +100,9 @@ func (p *puppet) propose(tickets []uint32) {
 	}
 	if p.match != "" {
 		proposal.MatchProperties([]byte(p.match))
+	}
+	if p.count {
+		proposal.MatchProperties(fmt.Appendf(nil, `{"tickets":%d}`, p.run.Tickets()))
 	}
 	echo := p.run.Property("echo")
 	for _, t := range tickets {
