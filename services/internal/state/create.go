@@ -111,8 +111,9 @@ func (c *Creator) write(ctx context.Context, project string, batch []*creation) 
 // create writes a group. refused has the error of each ticket that met a limit, by its place in the group.
 func (s *Store) create(ctx context.Context, project string, batch []*creation, now time.Time) (position uint64, refused map[int]error, err error) {
 	k := keysOf(project)
-	keys := make([]string, 0, 4+len(batch))
-	keys = append(keys, k.seq(), k.feed(), k.waiting(), k.rates())
+	players := k.players()
+	keys := make([]string, 0, 6+len(batch))
+	keys = append(keys, k.seq(), k.feed(), k.waiting(), k.rates(), players[0], players[1])
 	args := make([]any, 0, 7+4*len(batch))
 	playerInterval, playerBurst := s.player.bucket()
 	projectInterval, projectBurst := s.project.bucket()

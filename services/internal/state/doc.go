@@ -17,7 +17,9 @@
 //	m:<match>    hash    b body, s state: c claimed, a allocating, d assigned, x released
 //	claims       zset    claimed and allocating matches by deadline
 //	ended        zset    assigned and released matches by the time they are forgotten
-//	rates        zset    buckets of the rate limits by when each is full again, in microseconds
+//	rates        hash    when each bucket of a rate limit is full again, in microseconds; period, when the newest
+//	                     of players: begins
+//	players:0,1  hash    the same of each player's bucket; a hash for every other period, see create.lua
 //	outbox       zset    matches not yet known to be in the work queue, by claim time
 //	feed, seq    stream and counter: every change of the waiting set, see Follow
 //	feedname     string  tells a feed from one that was begun anew

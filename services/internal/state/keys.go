@@ -20,6 +20,7 @@ func (k keys) ended() string             { return string(k) + "ended" }
 func (k keys) backfills() string         { return string(k) + "backfills" }
 func (k keys) feedName() string          { return string(k) + "feedname" }
 func (k keys) rates() string             { return string(k) + "rates" }
+func (k keys) players() [2]string        { return [2]string{string(k) + "players:0", string(k) + "players:1"} }
 func (k keys) outbox() string            { return string(k) + "outbox" }
 func (k keys) feed() string              { return string(k) + "feed" }
 func (k keys) seq() string               { return string(k) + "seq" }

@@ -93,14 +93,11 @@ type call struct {
 	args []any
 }
 
-// runAll runs one script for every call, in one round trip, in order.
+// runAll runs one script for every call, in one round trip and in order where Redis knows the script.
 func (s *Store) runAll(ctx context.Context, script *redis.Script, calls []call) ([]any, error) {
 	if len(calls) == 1 {
 		reply, err := s.run(ctx, script, calls[0].keys, calls[0].args...)
 		return []any{reply}, err
-	}
-	if err := s.known(ctx, script); err != nil {
-		return nil, err
 	}
 	cmds := make([]*redis.Cmd, len(calls))
 	// Each command has its own error, which is read below.
@@ -122,13 +119,4 @@ func (s *Store) runAll(ctx context.Context, script *redis.Script, calls []call) 
 		replies[i] = reply
 	}
 	return replies, nil
-}
-
-// known loads a script into Redis unless it is there.
-func (s *Store) known(ctx context.Context, script *redis.Script) error {
-	there, err := script.Exists(ctx, s.redis).Result()
-	if err != nil || (len(there) == 1 && there[0]) {
-		return unavailable(err)
-	}
-	return unavailable(script.Load(ctx, s.redis).Err())
 }

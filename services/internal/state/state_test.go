@@ -655,6 +655,78 @@ func TestRatesAreSharedByAllReplicas(t *testing.T) {
 	})
 }
 
+// Players' buckets change over to another hash now and then: nobody gains by that, and what is full is forgotten.
+func TestPlayersAreForgottenWhenTheirBucketsAreFull(t *testing.T) {
+	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
+		options := state.Options{Player: state.Rate{PerSecond: 1, Burst: 20}}
+		store := open(options)
+		at := func(after time.Duration) *state.Creator {
+			return store.Creator(func() time.Time { return epoch0.Add(after) }, nil)
+		}
+		n := 0
+		by := func(c *state.Creator, owner string) error {
+			n++
+			body := ticket(fmt.Sprint("t", n), n)
+			body.Owner = owner
+			return c.Create(t.Context(), project, body)
+		}
+		const end = 20 * time.Second // of the period that begins with epoch0
+		for range 20 {
+			if err := by(at(end-time.Second), "a"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		kindOf(t, by(at(end-time.Second), "a"), fault.Limited)
+		// Another replica's clock is already in the next period, and then the first one's follows.
+		if err := by(at(end), "a"); err != nil {
+			t.Fatal("a second later:", err)
+		}
+		kindOf(t, by(at(end), "a"), fault.Limited)
+		kindOf(t, by(at(end-time.Millisecond), "a"), fault.Limited)
+		if err := by(at(end+time.Second), "b"); err != nil {
+			t.Fatal(err)
+		}
+		if stored, err := store.Players(t.Context(), project); err != nil || stored != 3 { // a in both hashes
+			t.Fatal(stored, err)
+		}
+		if err := by(at(2*end), "c"); err != nil {
+			t.Fatal(err)
+		}
+		if stored, err := store.Players(t.Context(), project); err != nil || stored != 3 { // c, and a and b of the period before
+			t.Fatal("one period later:", stored, err)
+		}
+		if err := by(at(10*end), "d"); err != nil {
+			t.Fatal(err)
+		}
+		if stored, err := store.Players(t.Context(), project); err != nil || stored != 1 {
+			t.Fatal("long after:", stored, err)
+		}
+	})
+}
+
+func TestScriptsThatRedisForgotAreSentAgain(t *testing.T) {
+	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
+		s := open(state.Options{})
+		revision, terms := setUp(t, s)
+		var claims []*state.Claim
+		for i := range 3 { // batches, as each match has more tickets than fit beside another
+			var ids []string
+			for j := range 300 {
+				ids = append(ids, fmt.Sprintf("t%d-%d", i, j))
+			}
+			create(t, s, ids...)
+			claims = append(claims, direct(revision, fmt.Sprint("m", i), "x", ids...))
+		}
+		if err := s.Forget(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		mustClaim(t, s, terms, claims...)
+		if n, err := s.Waiting(t.Context(), project); err != nil || n > 0 {
+			t.Fatal("tickets that still wait:", n, err)
+		}
+	})
+}
+
 func TestAllow(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 		s, rate := open(state.Options{}), state.Rate{PerSecond: 2, Burst: 3}

@@ -1,0 +1,208 @@
+package state_test
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/embedded"
+	"matchmaker.dev/services/internal/state"
+)
+
+// BenchmarkTicket is what a ticket costs Redis on its way, 1024 at a time: redis-µs is the processor time of
+// its one thread, whose inverse is what one Redis can do at the most.
+func BenchmarkTicket(b *testing.B) {
+	server, err := embedded.StartRedis(b.Context(), embedded.RedisOptions{Dir: b.TempDir(), AOF: true, Log: slog.New(slog.DiscardHandler)})
+	if err != nil || !server.Persistent() {
+		b.Fatalf("a redis-server or valkey-server is needed: install one (%v)", err)
+	}
+	b.Cleanup(func() { _ = server.Close() })
+	open := func(b *testing.B, o state.Options) *state.Store {
+		o.URL, o.Log = server.URL(), slog.New(slog.DiscardHandler)
+		s, err := state.Open(o)
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.Cleanup(func() { _ = s.Close() })
+		if err := s.Flush(b.Context()); err != nil {
+			b.Fatal(err)
+		}
+		return s
+	}
+	limits := state.Options{Player: state.Rate{PerSecond: 1000, Burst: 10000}, Project: state.Rate{PerSecond: 1e6, Burst: 1e6}}
+	b.Run("create", func(b *testing.B) { benchmarkTicket(b, open(b, limits), (*crowd).create) })
+	b.Run("create without limits", func(b *testing.B) { benchmarkTicket(b, open(b, state.Options{}), (*crowd).create) })
+	b.Run("delete", func(b *testing.B) { benchmarkTicket(b, open(b, state.Options{}), (*crowd).delete, (*crowd).create) })
+	b.Run("claim and assign", func(b *testing.B) {
+		benchmarkTicket(b, open(b, state.Options{}), (*crowd).claimDirect, (*crowd).create)
+	})
+	b.Run("claim", func(b *testing.B) { benchmarkTicket(b, open(b, state.Options{}), (*crowd).claim, (*crowd).create) })
+	b.Run("begin", func(b *testing.B) {
+		benchmarkTicket(b, open(b, state.Options{}), (*crowd).begin, (*crowd).create, (*crowd).claim)
+	})
+	b.Run("assign", func(b *testing.B) {
+		benchmarkTicket(b, open(b, state.Options{}), (*crowd).assign, (*crowd).create, (*crowd).claim, (*crowd).begin)
+	})
+}
+
+func benchmarkTicket(b *testing.B, s *state.Store, work func(*crowd) error, before ...func(*crowd) error) {
+	revision, _, err := s.PutConfig(b.Context(), project, &pb.Config{Id: "c"}, state.Any)
+	if err != nil {
+		b.Fatal(err)
+	}
+	epoch, err := s.Lease(b.Context(), project, "me", epoch0, time.Hour)
+	if err != nil {
+		b.Fatal(err)
+	}
+	c := &crowd{
+		ctx: b.Context(), store: s, creator: s.Creator(time.Now, nil), revision: revision,
+		terms: state.Terms{Epoch: epoch, Now: epoch0, Deadline: epoch0.Add(time.Hour), Expiry: epoch0.Add(time.Hour)},
+	}
+	var used time.Duration
+	for b.Loop() {
+		b.StopTimer()
+		c.round++
+		for _, step := range before {
+			if err := step(c); err != nil {
+				b.Fatal(err)
+			}
+		}
+		began := redisTime(b, s)
+		b.StartTimer()
+		if err := work(c); err != nil {
+			b.Fatal(err)
+		}
+		b.StopTimer()
+		used += redisTime(b, s) - began
+		b.StartTimer()
+	}
+	tickets := float64(b.N * crowdSize)
+	b.ReportMetric(float64(used.Microseconds())/tickets, "redis-µs/ticket")
+	b.ReportMetric(float64(b.Elapsed().Microseconds())/tickets, "µs/ticket")
+}
+
+// redisTime is the processor time that Redis's main thread has used: it does not grow while others have the processor.
+func redisTime(b *testing.B, s *state.Store) time.Duration {
+	text, err := s.Usage(b.Context())
+	if err != nil {
+		b.Fatal(err)
+	}
+	var all time.Duration
+	for line := range strings.Lines(text) {
+		name, number, _ := strings.Cut(strings.TrimSpace(line), ":")
+		if name != "used_cpu_user_main_thread" && name != "used_cpu_sys_main_thread" {
+			continue
+		}
+		seconds, err := strconv.ParseFloat(number, 64)
+		if err != nil {
+			b.Fatal(err)
+		}
+		all += time.Duration(seconds * float64(time.Second))
+	}
+	return all
+}
+
+const crowdSize = 1024
+
+// crowd is tickets on their way, a new lot each round.
+type crowd struct {
+	ctx      context.Context
+	store    *state.Store
+	creator  *state.Creator
+	revision int64
+	terms    state.Terms
+	round    int
+}
+
+// id looks like those that the service gives.
+func (c *crowd) id(i int) string { return fmt.Sprintf("019a9e3c-0000-7000-8000-%06d%06d", c.round, i) }
+
+// each does something for every ticket, many at once.
+func (c *crowd) each(do func(i int) error) error {
+	errs := make(chan error, crowdSize)
+	var all sync.WaitGroup
+	for i := range crowdSize {
+		all.Go(func() {
+			if err := do(i); err != nil {
+				errs <- err
+			}
+		})
+	}
+	all.Wait()
+	close(errs)
+	return <-errs
+}
+
+func (c *crowd) create() error {
+	return c.each(func(i int) error {
+		t := ticket(c.id(i), i)
+		t.Owner = fmt.Sprint("player-", i)
+		return c.creator.Create(c.ctx, project, t)
+	})
+}
+
+func (c *crowd) delete() error {
+	return c.each(func(i int) error {
+		_, err := c.store.DeleteTicket(c.ctx, project, c.id(i), "")
+		return err
+	})
+}
+
+// matches is a match of every two.
+func (c *crowd) matches(direct bool) []*state.Claim {
+	claims := make([]*state.Claim, crowdSize/2)
+	for i := range claims {
+		tickets := []string{c.id(2 * i), c.id(2*i + 1)}
+		claims[i] = claim(c.revision, "m"+c.id(i), tickets...)
+		if direct {
+			claims[i].Assignments = []*pb.Assignment{{Connection: "x"}, {Connection: "x"}}
+		}
+	}
+	return claims
+}
+
+func (c *crowd) claimAll(direct bool) error {
+	claims := c.matches(direct)
+	_, err := c.store.Claim(c.ctx, project, c.terms, claims)
+	for _, claim := range claims {
+		if err == nil && claim.Refused != "" {
+			err = fmt.Errorf("refused: %s", claim.Refused)
+		}
+	}
+	return err
+}
+
+func (c *crowd) claim() error       { return c.claimAll(false) }
+func (c *crowd) claimDirect() error { return c.claimAll(true) }
+
+func (c *crowd) begin() error {
+	claims := c.matches(false)
+	return c.each(func(i int) error {
+		if i >= len(claims) {
+			return nil
+		}
+		_, _, err := c.store.Begin(c.ctx, project, claims[i].Match, c.terms.Deadline)
+		return err
+	})
+}
+
+func (c *crowd) assign() error {
+	claims := c.matches(false)
+	return c.each(func(i int) error {
+		if i >= len(claims) {
+			return nil
+		}
+		results := map[string]*pb.Assignment{}
+		for _, id := range claims[i].Tickets {
+			results[id] = &pb.Assignment{Connection: "127.0.0.1:7777"}
+		}
+		_, _, err := c.store.Assign(c.ctx, project, claims[i].Match.GetId(), c.terms.Expiry, results)
+		return err
+	})
+}
