@@ -44,6 +44,16 @@ type FunctionRestart struct {
 	State string `json:"state"` // Pending or Failed
 }
 
+// FunctionVersion is an upload of a function that the service keeps.
+type FunctionVersion struct {
+	Version        int64     `json:"version"` // counts the uploads, from 1
+	Current        bool      `json:"current"` // it is the one that is to run
+	MD5            string    `json:"md5Hash"` // of the uploaded file, hexadecimal
+	Implementation string    `json:"implementation"`
+	Size           int64     `json:"size"` // of the module, in bytes
+	Uploaded       time.Time `json:"uploaded"`
+}
+
 // GetFunctions lists the project's functions.
 func (c *Client) GetFunctions(ctx context.Context) ([]Function, error) {
 	var list struct {
@@ -121,6 +131,38 @@ func (c *Client) RestartFunctions(ctx context.Context, names ...string) ([]Funct
 	}
 	_, err = c.do(ctx, &request{method: http.MethodPost, path: "v1/functions/actions/restart", body: body}, &result)
 	return result.Functions, err
+}
+
+// GetFunctionVersions lists the uploads of a function that it can go back to, the
+// newest first. Its status is 404 when there is no such function.
+func (c *Client) GetFunctionVersions(ctx context.Context, name string) ([]FunctionVersion, error) {
+	r, err := functionRequest(http.MethodGet, name, "/versions")
+	if err != nil {
+		return nil, err
+	}
+	var list struct {
+		Versions []FunctionVersion `json:"versions"`
+	}
+	_, err = c.do(ctx, r, &list)
+	return list.Versions, err
+}
+
+// RollbackFunction makes a version that is kept the one that runs; the one before goes
+// on until it does. Status 404: no such function or version. Status 409: its module is lost.
+func (c *Client) RollbackFunction(ctx context.Context, name string, version int64) (*Function, error) {
+	r, err := functionRequest(http.MethodPost, name, "/actions/rollback")
+	if err != nil {
+		return nil, err
+	}
+	r.repeatable = false
+	if r.body, err = encode(map[string]int64{"version": version}); err != nil {
+		return nil, err
+	}
+	f := new(Function)
+	if _, err := c.do(ctx, r, f); err != nil {
+		return nil, err
+	}
+	return f, nil
 }
 
 // functionRequest is a request about one function, of a method that may be repeated.

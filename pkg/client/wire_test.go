@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"matchmaker.dev/pkg/client"
 )
@@ -180,6 +181,21 @@ func TestWire(t *testing.T) {
 		line:  "POST /demo/matchmaking/api/v1/functions/actions/restart",
 		body:  `{"functions":["duel"]}`,
 		want:  []client.FunctionRestart{{Name: "duel", State: client.Pending}},
+	}, {
+		name:  "function versions",
+		reply: reply{status: 200, body: `{"versions":[{"version":2,"current":true,"md5Hash":"ab","implementation":"duel","size":9,"uploaded":"2026-01-02T03:04:05.000Z"},{"version":1}]}`},
+		call:  func(ctx context.Context, c *client.Client) (any, error) { return c.GetFunctionVersions(ctx, "duel") },
+		line:  "GET /demo/matchmaking/api/v1/functions/duel/versions",
+		want: []client.FunctionVersion{
+			{Version: 2, Current: true, MD5: "ab", Implementation: "duel", Size: 9, Uploaded: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}, {Version: 1},
+		},
+	}, {
+		name:  "roll back a function",
+		reply: reply{status: 200, body: `{"name":"duel","md5Hash":"ab"}`},
+		call:  func(ctx context.Context, c *client.Client) (any, error) { return c.RollbackFunction(ctx, "duel", 1) },
+		line:  "POST /demo/matchmaking/api/v1/functions/duel/actions/rollback",
+		body:  `{"version":1}`,
+		want:  &client.Function{Name: "duel", MD5: "ab"},
 	}, {
 		name:  "create backfill",
 		reply: reply{status: 201, body: `{"Id":"b1"}`},

@@ -4,10 +4,8 @@
 //
 // An upload is a .zip, a .tar.gz or a bare .wasm. Its module is checked as the
 // runners will start it, kept in the bus's object store under its hash, and
-// then written as the function's desired state, which every runner reconciles.
-// Modules are never removed: many functions may share one, and runners may still
-// start the one before. One is at most 32 MiB, and an upload of what is there
-// takes no space.
+// then written as the function's desired state, which every runner reconciles. The
+// last few uploads are kept, to go back to; a module that none of them has is removed.
 //
 // What runs is known from the runners' heartbeats alone. Every replica keeps
 // that in memory, and is not ready before it has had the time to hear them all.
@@ -17,6 +15,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"sync"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -48,6 +47,11 @@ type Options struct {
 	// Functions is how many a project may have: 20. The Store, which must have
 	// the same limit, enforces it; here it spares a hopeless upload the work.
 	Functions int
+	// Versions is how many uploads of a function are kept, the one that runs included: 5.
+	Versions int
+	// ModuleGrace is how long a module stays that no version of a function has: 1 h. No upload
+	// may take as long, nor a runner to fetch a module.
+	ModuleGrace time.Duration
 	// Uploads is how many are worked on at the same time: 8. Each holds its file
 	// and its module in memory; others wait for up to half a minute.
 	Uploads int
@@ -71,6 +75,8 @@ func (o *Options) complete() error {
 		byDefault("Archive", &o.Archive, 32<<20),
 		byDefault("Module", &o.Module, d.Module),
 		byDefault("Functions", &o.Functions, 20),
+		byDefault("Versions", &o.Versions, 5),
+		byDefault("ModuleGrace", &o.ModuleGrace, time.Hour),
 		byDefault("Uploads", &o.Uploads, 8),
 		byDefault("Heartbeat", &o.Heartbeat, 500*time.Millisecond),
 		byDefault("Grace", &o.Grace, 10*time.Second),
@@ -123,11 +129,16 @@ func (r *registry) routes(e *echo.Echo) {
 	e.GET(functions+"/:name", r.get, developer...)
 	e.DELETE(functions+"/:name", r.remove, developer...)
 	e.GET(functions+"/:name/log", r.logs, developer...)
+	e.GET(functions+"/:name/versions", r.versions, developer...)
+	e.POST(functions+"/:name/actions/rollback", r.rollback, developer...)
 	e.POST(functions+"/actions/restart", r.restart, developer...)
 }
 
-// run hears the runners until ctx ends.
+// run hears the runners, and removes what nobody needs any more, until ctx ends.
 func (r *registry) run(ctx context.Context) error {
+	var parts sync.WaitGroup
+	defer parts.Wait()
+	parts.Go(func() { r.clean(ctx) })
 	heartbeats, err := r.Bus.OnHeartbeat(r.board.hear)
 	if err != nil {
 		return err

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"net/http"
+	"sync"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -45,33 +46,25 @@ func (r *registry) put(c echo.Context) error {
 		return err
 	}
 	sum := md5.Sum(file) //nolint:gosec // see the import
-	fresh := &pb.Function{
-		Name:           name,
-		Md5:            hex.EncodeToString(sum[:]),
-		Module:         checked.Hash + ".wasm",
-		Implementation: implementation,
-		Manifest:       manifest(checked.Manifest),
+	upload := &uploaded{
+		md5: hex.EncodeToString(sum[:]), implementation: implementation,
+		hash: checked.Hash, bytes: len(module), manifest: manifest(checked.Manifest),
+		store: sync.OnceValues(func() (string, error) {
+			stored := moduleName(checked.Hash)
+			return stored, r.Bus.PutModule(ctx, stored, module)
+		}),
 	}
-	// The module first: whoever reads the record finds it.
-	if err := r.Bus.PutModule(ctx, fresh.GetModule(), module); err != nil {
-		return err
-	}
-	err = r.Store.ChangeFunction(ctx, project, name, func(current *pb.Function) (*pb.Function, error) {
-		now := r.Now()
-		fresh.Updated = max(now.UnixMilli(), current.GetCreated())
-		fresh.Created = fresh.GetUpdated()
-		if current != nil {
-			fresh.Created = current.GetCreated()
-		}
-		fresh.Generation = after(current, now)
-		return fresh, nil
+	var next *pb.Function
+	err = r.Store.ChangeFunction(ctx, project, name, func(current *pb.Function) (f *pb.Function, err error) {
+		next, err = upload.onto(current, name, r.Now(), r.Versions)
+		return next, err
 	})
 	if err != nil {
 		return err
 	}
-	r.Log.InfoContext(ctx, "function uploaded", "project", project, "function", name, "module", fresh.GetModule(), "bytes", len(module))
+	r.Log.InfoContext(ctx, "function uploaded", "project", project, "function", name, "version", next.GetVersion(), "module", next.GetModule(), "bytes", len(module))
 	r.poke(ctx, project)
-	return c.JSON(http.StatusOK, r.describe(project, fresh))
+	return c.JSON(http.StatusOK, r.describe(project, next))
 }
 
 // room refuses a function that would be one too many. Only the store can tell

@@ -12,6 +12,7 @@ import (
 	"mime/multipart"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -50,9 +51,13 @@ func TestUpload(t *testing.T) {
 	hash := sha256.Sum256(module)
 	record := &pb.Function{
 		Name: "duel-1.0", Created: created.UnixMilli(), Updated: created.UnixMilli(), Md5: hex.EncodeToString(sum[:]),
-		Module: hex.EncodeToString(hash[:]) + ".wasm", Implementation: "duel", Generation: created.UnixMilli(),
+		Module: b.moduleOf(t, "duel-1.0", hash), Implementation: "duel", Generation: created.UnixMilli(),
 		Manifest: &pb.Manifest{Attributes: []string{"skill"}, EveryProperty: false},
+		Version:  1,
 	}
+	record.Versions = []*pb.FunctionVersion{{
+		Version: 1, Uploaded: created.UnixMilli(), Md5: record.GetMd5(), Module: record.GetModule(), Implementation: "duel", Bytes: int64(len(module)),
+	}}
 	b.hasRecord(t, record)
 	if stored, err := b.bus.Module(t.Context(), record.GetModule()); err != nil || !bytes.Equal(stored, module) {
 		t.Errorf("stored are %d bytes, error %v", len(stored), err)
@@ -73,10 +78,27 @@ func TestUpload(t *testing.T) {
 			t.Errorf("created %s, want %s", got.Created, want)
 		}
 		record.Updated, record.Generation = b.clock.now().UnixMilli(), max(generation+1, b.clock.now().UnixMilli())
-		record.Md5, record.Module, record.Implementation = hex.EncodeToString(sum[:]), hex.EncodeToString(hash[:])+".wasm", ""
+		record.Md5, record.Module, record.Implementation = hex.EncodeToString(sum[:]), b.moduleOf(t, "duel-1.0", hash), ""
 		record.Manifest = &pb.Manifest{EveryAttribute: true, EveryProperty: true}
+		record.Version++
+		record.Versions = slices.Insert(record.GetVersions(), 0, &pb.FunctionVersion{
+			Version: record.GetVersion(), Uploaded: record.GetUpdated(), Md5: record.GetMd5(), Module: record.GetModule(), Bytes: int64(len(module)),
+		})
 		b.hasRecord(t, record)
 	}
+}
+
+// moduleOf is the name of a function's module in the object store: the module's hash and
+// something that nobody else has.
+func (b *bench) moduleOf(t *testing.T, function string, hash [sha256.Size]byte) string {
+	t.Helper()
+	f, err := b.store.Function(t.Context(), "demo", function)
+	must(t, err)
+	if name := f.GetModule(); strings.HasPrefix(name, hex.EncodeToString(hash[:])+".") && strings.HasSuffix(name, ".wasm") {
+		return name
+	}
+	t.Errorf("the module is called %s, want it to begin with its hash %x", f.GetModule(), hash)
+	return ""
 }
 
 func (b *bench) hasRecord(t *testing.T, want *pb.Function) {
@@ -246,7 +268,7 @@ func TestOnlyDevelopers(t *testing.T) {
 	}
 	for _, route := range []string{
 		"GET /functions", "PUT /functions/duel", "GET /functions/duel", "DELETE /functions/duel",
-		"GET /functions/duel/log", "POST /functions/actions/restart",
+		"GET /functions/duel/log", "GET /functions/duel/versions", "POST /functions/duel/actions/rollback", "POST /functions/actions/restart",
 	} {
 		method, path, _ := strings.Cut(route, " ")
 		for who, test := range tokens {

@@ -554,12 +554,16 @@ type Function struct {
 	Updated int64                  `protobuf:"varint,3,opt,name=updated,proto3" json:"updated,omitempty"`
 	// md5 of the uploaded file, lower-case hexadecimal.
 	Md5 string `protobuf:"bytes,4,opt,name=md5,proto3" json:"md5,omitempty"`
-	// module names the WebAssembly module in the object store ("<sha256>.wasm").
+	// module names the WebAssembly module in the object store ("<sha256>.<random>.wasm").
 	Module         string `protobuf:"bytes,5,opt,name=module,proto3" json:"module,omitempty"`
 	Implementation string `protobuf:"bytes,6,opt,name=implementation,proto3" json:"implementation,omitempty"`
 	// generation grows with every upload and every restart of this function.
-	Generation    int64     `protobuf:"varint,7,opt,name=generation,proto3" json:"generation,omitempty"`
-	Manifest      *Manifest `protobuf:"bytes,8,opt,name=manifest,proto3" json:"manifest,omitempty"`
+	Generation int64     `protobuf:"varint,7,opt,name=generation,proto3" json:"generation,omitempty"`
+	Manifest   *Manifest `protobuf:"bytes,8,opt,name=manifest,proto3" json:"manifest,omitempty"`
+	// version is the upload that is to run, one of versions.
+	Version int64 `protobuf:"varint,9,opt,name=version,proto3" json:"version,omitempty"`
+	// versions are the uploads that can be gone back to, the newest first.
+	Versions      []*FunctionVersion `protobuf:"bytes,10,rep,name=versions,proto3" json:"versions,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -650,6 +654,107 @@ func (x *Function) GetManifest() *Manifest {
 	return nil
 }
 
+func (x *Function) GetVersion() int64 {
+	if x != nil {
+		return x.Version
+	}
+	return 0
+}
+
+func (x *Function) GetVersions() []*FunctionVersion {
+	if x != nil {
+		return x.Versions
+	}
+	return nil
+}
+
+// FunctionVersion is one upload of a function.
+type FunctionVersion struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// version counts the uploads of the function, from 1.
+	Version        int64  `protobuf:"varint,1,opt,name=version,proto3" json:"version,omitempty"`
+	Uploaded       int64  `protobuf:"varint,2,opt,name=uploaded,proto3" json:"uploaded,omitempty"`
+	Md5            string `protobuf:"bytes,3,opt,name=md5,proto3" json:"md5,omitempty"`
+	Module         string `protobuf:"bytes,4,opt,name=module,proto3" json:"module,omitempty"`
+	Implementation string `protobuf:"bytes,5,opt,name=implementation,proto3" json:"implementation,omitempty"`
+	// bytes of the module.
+	Bytes         int64 `protobuf:"varint,6,opt,name=bytes,proto3" json:"bytes,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *FunctionVersion) Reset() {
+	*x = FunctionVersion{}
+	mi := &file_matchmaker_v1_record_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *FunctionVersion) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*FunctionVersion) ProtoMessage() {}
+
+func (x *FunctionVersion) ProtoReflect() protoreflect.Message {
+	mi := &file_matchmaker_v1_record_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use FunctionVersion.ProtoReflect.Descriptor instead.
+func (*FunctionVersion) Descriptor() ([]byte, []int) {
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{8}
+}
+
+func (x *FunctionVersion) GetVersion() int64 {
+	if x != nil {
+		return x.Version
+	}
+	return 0
+}
+
+func (x *FunctionVersion) GetUploaded() int64 {
+	if x != nil {
+		return x.Uploaded
+	}
+	return 0
+}
+
+func (x *FunctionVersion) GetMd5() string {
+	if x != nil {
+		return x.Md5
+	}
+	return ""
+}
+
+func (x *FunctionVersion) GetModule() string {
+	if x != nil {
+		return x.Module
+	}
+	return ""
+}
+
+func (x *FunctionVersion) GetImplementation() string {
+	if x != nil {
+		return x.Implementation
+	}
+	return ""
+}
+
+func (x *FunctionVersion) GetBytes() int64 {
+	if x != nil {
+		return x.Bytes
+	}
+	return 0
+}
+
 // Manifest is what a module says of itself.
 type Manifest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -665,7 +770,7 @@ type Manifest struct {
 
 func (x *Manifest) Reset() {
 	*x = Manifest{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[8]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -677,7 +782,7 @@ func (x *Manifest) String() string {
 func (*Manifest) ProtoMessage() {}
 
 func (x *Manifest) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[8]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -690,7 +795,7 @@ func (x *Manifest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Manifest.ProtoReflect.Descriptor instead.
 func (*Manifest) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{8}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Manifest) GetAttributes() []string {
@@ -732,7 +837,7 @@ type Team struct {
 
 func (x *Team) Reset() {
 	*x = Team{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[9]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -744,7 +849,7 @@ func (x *Team) String() string {
 func (*Team) ProtoMessage() {}
 
 func (x *Team) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[9]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -757,7 +862,7 @@ func (x *Team) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Team.ProtoReflect.Descriptor instead.
 func (*Team) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{9}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *Team) GetName() string {
@@ -786,7 +891,7 @@ type HostingOverride struct {
 
 func (x *HostingOverride) Reset() {
 	*x = HostingOverride{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[10]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -798,7 +903,7 @@ func (x *HostingOverride) String() string {
 func (*HostingOverride) ProtoMessage() {}
 
 func (x *HostingOverride) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[10]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -811,7 +916,7 @@ func (x *HostingOverride) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HostingOverride.ProtoReflect.Descriptor instead.
 func (*HostingOverride) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{10}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *HostingOverride) GetRegion() string {
@@ -857,7 +962,7 @@ type Proposal struct {
 
 func (x *Proposal) Reset() {
 	*x = Proposal{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[11]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -869,7 +974,7 @@ func (x *Proposal) String() string {
 func (*Proposal) ProtoMessage() {}
 
 func (x *Proposal) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[11]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -882,7 +987,7 @@ func (x *Proposal) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Proposal.ProtoReflect.Descriptor instead.
 func (*Proposal) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{11}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *Proposal) GetTeams() []*Team {
@@ -964,7 +1069,7 @@ type Match struct {
 
 func (x *Match) Reset() {
 	*x = Match{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[12]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -976,7 +1081,7 @@ func (x *Match) String() string {
 func (*Match) ProtoMessage() {}
 
 func (x *Match) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[12]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -989,7 +1094,7 @@ func (x *Match) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Match.ProtoReflect.Descriptor instead.
 func (*Match) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{12}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *Match) GetId() string {
@@ -1051,7 +1156,7 @@ type Backfill struct {
 
 func (x *Backfill) Reset() {
 	*x = Backfill{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[13]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1063,7 +1168,7 @@ func (x *Backfill) String() string {
 func (*Backfill) ProtoMessage() {}
 
 func (x *Backfill) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[13]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1076,7 +1181,7 @@ func (x *Backfill) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Backfill.ProtoReflect.Descriptor instead.
 func (*Backfill) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{13}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *Backfill) GetId() string {
@@ -1188,7 +1293,7 @@ const file_matchmaker_v1_record_proto_rawDesc = "" +
 	"\n" +
 	"PoolsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12)\n" +
-	"\x05value\x18\x02 \x01(\v2\x13.matchmaker.v1.PoolR\x05value:\x028\x01\"\xf9\x01\n" +
+	"\x05value\x18\x02 \x01(\v2\x13.matchmaker.v1.PoolR\x05value:\x028\x01\"\xcf\x02\n" +
 	"\bFunction\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x18\n" +
 	"\acreated\x18\x02 \x01(\x03R\acreated\x12\x18\n" +
@@ -1199,7 +1304,17 @@ const file_matchmaker_v1_record_proto_rawDesc = "" +
 	"\n" +
 	"generation\x18\a \x01(\x03R\n" +
 	"generation\x123\n" +
-	"\bmanifest\x18\b \x01(\v2\x17.matchmaker.v1.ManifestR\bmanifest\"\x9a\x01\n" +
+	"\bmanifest\x18\b \x01(\v2\x17.matchmaker.v1.ManifestR\bmanifest\x12\x18\n" +
+	"\aversion\x18\t \x01(\x03R\aversion\x12:\n" +
+	"\bversions\x18\n" +
+	" \x03(\v2\x1e.matchmaker.v1.FunctionVersionR\bversions\"\xaf\x01\n" +
+	"\x0fFunctionVersion\x12\x18\n" +
+	"\aversion\x18\x01 \x01(\x03R\aversion\x12\x1a\n" +
+	"\buploaded\x18\x02 \x01(\x03R\buploaded\x12\x10\n" +
+	"\x03md5\x18\x03 \x01(\tR\x03md5\x12\x16\n" +
+	"\x06module\x18\x04 \x01(\tR\x06module\x12&\n" +
+	"\x0eimplementation\x18\x05 \x01(\tR\x0eimplementation\x12\x14\n" +
+	"\x05bytes\x18\x06 \x01(\x03R\x05bytes\"\x9a\x01\n" +
 	"\bManifest\x12\x1e\n" +
 	"\n" +
 	"attributes\x18\x01 \x03(\tR\n" +
@@ -1266,7 +1381,7 @@ func file_matchmaker_v1_record_proto_rawDescGZIP() []byte {
 	return file_matchmaker_v1_record_proto_rawDescData
 }
 
-var file_matchmaker_v1_record_proto_msgTypes = make([]protoimpl.MessageInfo, 18)
+var file_matchmaker_v1_record_proto_msgTypes = make([]protoimpl.MessageInfo, 19)
 var file_matchmaker_v1_record_proto_goTypes = []any{
 	(*Ticket)(nil),          // 0: matchmaker.v1.Ticket
 	(*Assignment)(nil),      // 1: matchmaker.v1.Assignment
@@ -1276,36 +1391,38 @@ var file_matchmaker_v1_record_proto_goTypes = []any{
 	(*Hosting)(nil),         // 5: matchmaker.v1.Hosting
 	(*Config)(nil),          // 6: matchmaker.v1.Config
 	(*Function)(nil),        // 7: matchmaker.v1.Function
-	(*Manifest)(nil),        // 8: matchmaker.v1.Manifest
-	(*Team)(nil),            // 9: matchmaker.v1.Team
-	(*HostingOverride)(nil), // 10: matchmaker.v1.HostingOverride
-	(*Proposal)(nil),        // 11: matchmaker.v1.Proposal
-	(*Match)(nil),           // 12: matchmaker.v1.Match
-	(*Backfill)(nil),        // 13: matchmaker.v1.Backfill
-	nil,                     // 14: matchmaker.v1.Ticket.PropertiesEntry
-	nil,                     // 15: matchmaker.v1.Config.PoolsEntry
-	nil,                     // 16: matchmaker.v1.Proposal.TicketPropertiesEntry
-	nil,                     // 17: matchmaker.v1.Backfill.PropertiesEntry
+	(*FunctionVersion)(nil), // 8: matchmaker.v1.FunctionVersion
+	(*Manifest)(nil),        // 9: matchmaker.v1.Manifest
+	(*Team)(nil),            // 10: matchmaker.v1.Team
+	(*HostingOverride)(nil), // 11: matchmaker.v1.HostingOverride
+	(*Proposal)(nil),        // 12: matchmaker.v1.Proposal
+	(*Match)(nil),           // 13: matchmaker.v1.Match
+	(*Backfill)(nil),        // 14: matchmaker.v1.Backfill
+	nil,                     // 15: matchmaker.v1.Ticket.PropertiesEntry
+	nil,                     // 16: matchmaker.v1.Config.PoolsEntry
+	nil,                     // 17: matchmaker.v1.Proposal.TicketPropertiesEntry
+	nil,                     // 18: matchmaker.v1.Backfill.PropertiesEntry
 }
 var file_matchmaker_v1_record_proto_depIdxs = []int32{
-	14, // 0: matchmaker.v1.Ticket.properties:type_name -> matchmaker.v1.Ticket.PropertiesEntry
+	15, // 0: matchmaker.v1.Ticket.properties:type_name -> matchmaker.v1.Ticket.PropertiesEntry
 	3,  // 1: matchmaker.v1.Filter.segmentation:type_name -> matchmaker.v1.Segmentation
 	2,  // 2: matchmaker.v1.Pool.filters:type_name -> matchmaker.v1.Filter
-	15, // 3: matchmaker.v1.Config.pools:type_name -> matchmaker.v1.Config.PoolsEntry
+	16, // 3: matchmaker.v1.Config.pools:type_name -> matchmaker.v1.Config.PoolsEntry
 	5,  // 4: matchmaker.v1.Config.hosting:type_name -> matchmaker.v1.Hosting
-	8,  // 5: matchmaker.v1.Function.manifest:type_name -> matchmaker.v1.Manifest
-	9,  // 6: matchmaker.v1.Proposal.teams:type_name -> matchmaker.v1.Team
-	16, // 7: matchmaker.v1.Proposal.ticket_properties:type_name -> matchmaker.v1.Proposal.TicketPropertiesEntry
-	10, // 8: matchmaker.v1.Proposal.hosting:type_name -> matchmaker.v1.HostingOverride
-	11, // 9: matchmaker.v1.Match.proposal:type_name -> matchmaker.v1.Proposal
-	5,  // 10: matchmaker.v1.Match.hosting:type_name -> matchmaker.v1.Hosting
-	17, // 11: matchmaker.v1.Backfill.properties:type_name -> matchmaker.v1.Backfill.PropertiesEntry
-	4,  // 12: matchmaker.v1.Config.PoolsEntry.value:type_name -> matchmaker.v1.Pool
-	13, // [13:13] is the sub-list for method output_type
-	13, // [13:13] is the sub-list for method input_type
-	13, // [13:13] is the sub-list for extension type_name
-	13, // [13:13] is the sub-list for extension extendee
-	0,  // [0:13] is the sub-list for field type_name
+	9,  // 5: matchmaker.v1.Function.manifest:type_name -> matchmaker.v1.Manifest
+	8,  // 6: matchmaker.v1.Function.versions:type_name -> matchmaker.v1.FunctionVersion
+	10, // 7: matchmaker.v1.Proposal.teams:type_name -> matchmaker.v1.Team
+	17, // 8: matchmaker.v1.Proposal.ticket_properties:type_name -> matchmaker.v1.Proposal.TicketPropertiesEntry
+	11, // 9: matchmaker.v1.Proposal.hosting:type_name -> matchmaker.v1.HostingOverride
+	12, // 10: matchmaker.v1.Match.proposal:type_name -> matchmaker.v1.Proposal
+	5,  // 11: matchmaker.v1.Match.hosting:type_name -> matchmaker.v1.Hosting
+	18, // 12: matchmaker.v1.Backfill.properties:type_name -> matchmaker.v1.Backfill.PropertiesEntry
+	4,  // 13: matchmaker.v1.Config.PoolsEntry.value:type_name -> matchmaker.v1.Pool
+	14, // [14:14] is the sub-list for method output_type
+	14, // [14:14] is the sub-list for method input_type
+	14, // [14:14] is the sub-list for extension type_name
+	14, // [14:14] is the sub-list for extension extendee
+	0,  // [0:14] is the sub-list for field type_name
 }
 
 func init() { file_matchmaker_v1_record_proto_init() }
@@ -1321,7 +1438,7 @@ func file_matchmaker_v1_record_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_matchmaker_v1_record_proto_rawDesc), len(file_matchmaker_v1_record_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   18,
+			NumMessages:   19,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

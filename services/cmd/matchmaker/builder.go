@@ -183,8 +183,9 @@ func (b *builder) registry(f functions) error {
 	}
 	part, err := registry.New(registry.Options{
 		Store: b.store, Bus: b.bus, Box: b.box, Verifier: b.verifier, Log: b.log, Now: time.Now,
-		Functions: b.shared.Limits.MaxFunctions, LogAge: b.shared.Limits.LogAge,
-		Limit: b.limit("functions"),
+		Functions: b.shared.Limits.MaxFunctions, Versions: b.shared.Limits.KeepVersions, ModuleGrace: b.shared.Limits.ModuleGrace,
+		LogAge: b.shared.Limits.LogAge,
+		Limit:  b.limit("functions"),
 	})
 	b.add(part)
 	return err

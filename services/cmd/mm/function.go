@@ -7,14 +7,16 @@ import (
 )
 
 type functionCommands struct {
-	Put     functionPut     `cmd:"" help:"Upload a match function."`
-	List    functionList    `cmd:"" help:"List the project's match functions."`
-	Get     functionGet     `cmd:"" help:"Print the state of a match function."`
-	Log     functionLog     `cmd:"" help:"Print what a match function logged."`
-	Restart functionRestart `cmd:"" help:"Restart match functions."`
-	Delete  functionDelete  `cmd:"" help:"Delete a match function."`
-	New     functionNew     `cmd:"" help:"Write a project for a match function, in Go."`
-	Test    functionTest    `cmd:"" help:"Try a match function on this machine, without a service."`
+	Put      functionPut      `cmd:"" help:"Upload a match function."`
+	List     functionList     `cmd:"" help:"List the project's match functions."`
+	Get      functionGet      `cmd:"" help:"Print the state of a match function."`
+	Log      functionLog      `cmd:"" help:"Print what a match function logged."`
+	Restart  functionRestart  `cmd:"" help:"Restart match functions."`
+	Versions functionVersions `cmd:"" help:"List the uploads of a match function that are kept."`
+	Rollback functionRollback `cmd:"" help:"Go back to an earlier upload of a match function."`
+	Delete   functionDelete   `cmd:"" help:"Delete a match function."`
+	New      functionNew      `cmd:"" help:"Write a project for a match function, in Go."`
+	Test     functionTest     `cmd:"" help:"Try a match function on this machine, without a service."`
 }
 
 type functionList struct{}

@@ -29,6 +29,7 @@ type service struct {
 	mu        sync.Mutex
 	configs   map[string]string
 	functions map[string]string // name → MD5
+	current   int               // version of a function that runs
 	owners    map[string]string // ticket → player
 	body      map[string]any    // of the last ticket
 	backfills map[string]map[string]any
@@ -61,6 +62,8 @@ func newService(t *testing.T) *service {
 	mux.HandleFunc("GET "+base+"/functions", s.only(s.getFunctions, "developer"))
 	mux.HandleFunc("GET "+base+"/functions/{name}", s.only(s.getFunction, "developer"))
 	mux.HandleFunc("GET "+base+"/functions/{name}/log", s.only(s.getLog, "developer"))
+	mux.HandleFunc("GET "+base+"/functions/{name}/versions", s.only(s.getVersions, "developer"))
+	mux.HandleFunc("POST "+base+"/functions/{name}/actions/rollback", s.only(s.rollback, "developer"))
 	mux.HandleFunc("DELETE "+base+"/functions/{name}", s.only(s.deleteFunction, "developer"))
 	mux.HandleFunc("POST "+base+"/functions/actions/restart", s.only(s.restart, "developer"))
 	mux.HandleFunc("POST "+base+"/configs", s.only(s.createConfig, "developer"))
@@ -218,6 +221,27 @@ func (s *service) getFunction(w http.ResponseWriter, r *http.Request) {
 		problem(w, http.StatusNotFound, "there is no function "+r.PathValue("name"))
 		return
 	}
+	answer(w, s.function(r.PathValue("name")))
+}
+
+// getVersions answers that a function has three, the second of which runs.
+func (s *service) getVersions(w http.ResponseWriter, r *http.Request) {
+	list := []any{}
+	for version := 3; version > 0 && s.functions[r.PathValue("name")] != ""; version-- {
+		list = append(list, map[string]any{"version": version, "current": version == s.current, "md5Hash": fmt.Sprint("md5-", version),
+			"size": 2_400_000, "uploaded": fmt.Sprintf("2030-01-0%dT00:00:00Z", version)})
+	}
+	answer(w, map[string]any{"versions": list})
+}
+
+func (s *service) rollback(w http.ResponseWriter, r *http.Request) {
+	var to struct{ Version int }
+	_ = json.NewDecoder(r.Body).Decode(&to)
+	if to.Version > 3 {
+		problem(w, http.StatusNotFound, fmt.Sprintf("version: %d is not kept", to.Version))
+		return
+	}
+	s.current, s.functions[r.PathValue("name")] = to.Version, fmt.Sprint("md5-", to.Version)
 	answer(w, s.function(r.PathValue("name")))
 }
 

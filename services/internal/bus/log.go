@@ -2,7 +2,6 @@ package bus
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -79,33 +78,4 @@ func (b *Bus) LogsAfter(ctx context.Context, project, function string, since tim
 		pending -= min(got, pending)
 	}
 	return lines, position, nil
-}
-
-// PutModule stores a module under its name, which tells its contents: a name that is there needs no second copy.
-func (b *Bus) PutModule(ctx context.Context, name string, module []byte) error {
-	store, err := b.js.ObjectStore(ctx, moduleStore)
-	if err != nil {
-		return lost(err)
-	}
-	if _, err := store.GetInfo(ctx, name); err == nil {
-		return nil
-	}
-	_, err = store.PutBytes(ctx, name, module)
-	return lost(err)
-}
-
-// ErrNoModule says that the object store has no module of a name.
-var ErrNoModule = errors.New("bus: no such module")
-
-// Module reads a module; ErrNoModule when there is none.
-func (b *Bus) Module(ctx context.Context, name string) ([]byte, error) {
-	store, err := b.js.ObjectStore(ctx, moduleStore)
-	if err != nil {
-		return nil, lost(err)
-	}
-	module, err := store.GetBytes(ctx, name)
-	if errors.Is(err, jetstream.ErrObjectNotFound) {
-		return nil, ErrNoModule
-	}
-	return module, lost(err)
 }

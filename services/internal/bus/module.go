@@ -1,0 +1,69 @@
+package bus
+
+import (
+	"context"
+	"errors"
+
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// PutModule stores a module under its name, which tells its contents: a name that is there needs no second copy.
+func (b *Bus) PutModule(ctx context.Context, name string, module []byte) error {
+	store, err := b.js.ObjectStore(ctx, moduleStore)
+	if err != nil {
+		return lost(err)
+	}
+	if _, err := store.GetInfo(ctx, name); err == nil {
+		return nil
+	}
+	_, err = store.PutBytes(ctx, name, module)
+	return lost(err)
+}
+
+// ErrNoModule says that the object store has no module of a name.
+var ErrNoModule = errors.New("bus: no such module")
+
+// Module reads a module; ErrNoModule when there is none.
+func (b *Bus) Module(ctx context.Context, name string) ([]byte, error) {
+	store, err := b.js.ObjectStore(ctx, moduleStore)
+	if err != nil {
+		return nil, lost(err)
+	}
+	module, err := store.GetBytes(ctx, name)
+	if errors.Is(err, jetstream.ErrObjectNotFound) {
+		return nil, ErrNoModule
+	}
+	return module, lost(err)
+}
+
+// Modules is the names of all modules in the object store.
+func (b *Bus) Modules(ctx context.Context) ([]string, error) {
+	store, err := b.js.ObjectStore(ctx, moduleStore)
+	if err != nil {
+		return nil, lost(err)
+	}
+	all, err := store.List(ctx)
+	if errors.Is(err, jetstream.ErrNoObjectsFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, lost(err)
+	}
+	names := make([]string, 0, len(all))
+	for _, module := range all {
+		names = append(names, module.Name)
+	}
+	return names, nil
+}
+
+// DropModule removes a module; there may be none.
+func (b *Bus) DropModule(ctx context.Context, name string) error {
+	store, err := b.js.ObjectStore(ctx, moduleStore)
+	if err != nil {
+		return lost(err)
+	}
+	if err := store.Delete(ctx, name); err != nil && !errors.Is(err, jetstream.ErrObjectNotFound) {
+		return lost(err)
+	}
+	return nil
+}

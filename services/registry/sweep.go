@@ -1,0 +1,101 @@
+package registry
+
+import (
+	"context"
+	"time"
+
+	"matchmaker.dev/services/internal/bus"
+	"matchmaker.dev/services/internal/state"
+)
+
+// sweeper removes modules from the object store that no version of any function has.
+//
+// An upload stores its module before the record that names it, and a runner fetches it
+// after it has read the record. So a module is removed only when it was unused for a
+// whole grace period, at every look; a name that fell out of use does not come back, see
+// moduleName. Every replica sweeps: to remove what is gone is no error.
+type sweeper struct {
+	store *state.Store
+	bus   *bus.Bus
+	now   func() time.Time
+	grace time.Duration
+
+	unused map[string]time.Time // since when, as seen by this replica
+}
+
+// sweep looks once, and returns how many modules it removed. After an error nothing
+// is known: what could not be read may name any module.
+func (s *sweeper) sweep(ctx context.Context) (removed int, err error) {
+	stored, err := s.bus.Modules(ctx) // before the functions: what comes later is not looked at
+	if err != nil {
+		return 0, err
+	}
+	used, err := s.used(ctx)
+	if err != nil {
+		return 0, err
+	}
+	now := s.now()
+	unused := make(map[string]time.Time, len(s.unused))
+	for _, name := range stored {
+		if used[name] {
+			continue
+		}
+		since, known := s.unused[name]
+		if !known {
+			since = now
+		}
+		if known && now.Sub(since) >= s.grace {
+			if err := s.bus.DropModule(ctx, name); err != nil {
+				return removed, err
+			}
+			removed++
+			continue
+		}
+		unused[name] = since
+	}
+	s.unused = unused
+	return removed, nil
+}
+
+// used is the modules that functions have.
+func (s *sweeper) used(ctx context.Context) (map[string]bool, error) {
+	projects, err := s.store.Projects(ctx)
+	if err != nil {
+		return nil, err
+	}
+	used := map[string]bool{}
+	for _, project := range projects {
+		functions, err := s.store.Functions(ctx, project)
+		if err != nil {
+			return nil, err
+		}
+		for _, f := range functions {
+			used[f.GetModule()] = true
+			for _, v := range f.GetVersions() {
+				used[v.GetModule()] = true
+			}
+		}
+	}
+	return used, nil
+}
+
+// clean sweeps now and then, until ctx ends.
+func (r *registry) clean(ctx context.Context) {
+	s := &sweeper{store: r.Store, bus: r.Bus, now: r.Now, grace: r.ModuleGrace, unused: map[string]time.Time{}}
+	t := time.NewTicker(max(r.ModuleGrace/6, time.Millisecond))
+	defer t.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-t.C:
+		}
+		removed, err := s.sweep(ctx)
+		if err != nil && ctx.Err() == nil {
+			r.Log.WarnContext(ctx, "unused modules not removed", "error", err)
+		}
+		if removed > 0 {
+			r.Log.InfoContext(ctx, "unused modules removed", "count", removed)
+		}
+	}
+}

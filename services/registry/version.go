@@ -1,0 +1,213 @@
+package registry
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/labstack/echo/v4"
+	"google.golang.org/protobuf/proto"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/bus"
+	"matchmaker.dev/services/internal/fault"
+	"matchmaker.dev/services/internal/web"
+)
+
+// version is an upload that is kept. The contract has no such thing: this and its
+// routes stand beside it.
+type version struct {
+	Version        int64  `json:"version"`
+	Current        bool   `json:"current"`
+	MD5            string `json:"md5Hash"`
+	Implementation string `json:"implementation,omitempty"`
+	Size           int64  `json:"size"` // of the module, in bytes
+	Uploaded       string `json:"uploaded"`
+}
+
+type versionList struct {
+	Versions []version `json:"versions"`
+}
+
+// versions answers GET /functions/{name}/versions: the uploads that the function can go
+// back to, the newest first.
+func (r *registry) versions(c echo.Context) error {
+	name, err := nameOf(c)
+	if err != nil {
+		return err
+	}
+	f, err := r.Store.Function(c.Request().Context(), c.Param("project"), name)
+	if err != nil {
+		return err
+	}
+	answer := versionList{Versions: []version{}}
+	for _, v := range f.GetVersions() {
+		answer.Versions = append(answer.Versions, version{
+			Version: v.GetVersion(), Current: v.GetVersion() == f.GetVersion(),
+			MD5: v.GetMd5(), Implementation: v.GetImplementation(), Size: v.GetBytes(), Uploaded: iso8601(v.GetUploaded()),
+		})
+	}
+	return c.JSON(http.StatusOK, answer)
+}
+
+// target is the body of a rollback.
+type target struct {
+	Version int64 `json:"version"`
+}
+
+// rollback answers POST /functions/{name}/actions/rollback: it makes a version that is
+// kept the one that runs, an earlier one or a later one. Its module is checked again, since limits may have changed, and
+// takes over as that of an upload does. To go to the version that runs already changes nothing.
+func (r *registry) rollback(c echo.Context) error {
+	name, err := nameOf(c)
+	if err != nil {
+		return err
+	}
+	var to target
+	if err := web.Decode(c, &to); err != nil {
+		return err
+	}
+	if to.Version < 1 {
+		return fault.New(fault.Invalid, "version: missing or less than 1: name the version to go back to")
+	}
+	ctx, project := c.Request().Context(), c.Param("project")
+	f, err := r.Store.Function(ctx, project, name)
+	if err != nil {
+		return err
+	}
+	v, err := versionOf(f, to.Version)
+	if err != nil {
+		return err
+	}
+	if f.GetVersion() == to.Version {
+		return c.JSON(http.StatusOK, r.describe(project, f))
+	}
+	done, err := r.admit(ctx)
+	if err != nil {
+		return err
+	}
+	defer done()
+	says, err := r.recheck(ctx, v)
+	if err != nil {
+		return err
+	}
+	var next *pb.Function
+	err = r.Store.ChangeFunction(ctx, project, name, func(current *pb.Function) (*pb.Function, error) {
+		v, err := versionOf(current, to.Version) // it may have been pushed out, or deleted with the function
+		if err != nil {
+			return nil, err
+		}
+		next = run(current, v, says, r.Now())
+		return next, nil
+	})
+	if err != nil {
+		return err
+	}
+	r.Log.InfoContext(ctx, "function went back", "project", project, "function", name, "from", f.GetVersion(), "to", to.Version)
+	r.poke(ctx, project)
+	return c.JSON(http.StatusOK, r.describe(project, next))
+}
+
+// recheck reads the module of a version and checks it as an upload's, and returns its manifest.
+func (r *registry) recheck(ctx context.Context, v *pb.FunctionVersion) (*pb.Manifest, error) {
+	gone := func() error {
+		return fault.New(fault.Conflict, "version: the module of version %d is not stored any more: upload it again", v.GetVersion())
+	}
+	module, err := r.Bus.Module(ctx, v.GetModule())
+	if errors.Is(err, bus.ErrNoModule) {
+		return nil, gone()
+	}
+	if err != nil {
+		return nil, err
+	}
+	if sum := sha256.Sum256(module); !strings.HasPrefix(v.GetModule(), hex.EncodeToString(sum[:])) {
+		return nil, gone()
+	}
+	checked, err := r.check(ctx, module)
+	if err != nil {
+		return nil, err
+	}
+	return manifest(checked.Manifest), nil
+}
+
+// versionOf finds a version of a function; NotFound when it is not kept.
+func versionOf(f *pb.Function, number int64) (*pb.FunctionVersion, error) {
+	if f == nil {
+		return nil, fault.New(fault.NotFound, "the function was deleted meanwhile")
+	}
+	var kept []string
+	for _, v := range f.GetVersions() {
+		if v.GetVersion() == number {
+			return v, nil
+		}
+		kept = append(kept, strconv.FormatInt(v.GetVersion(), 10))
+	}
+	return nil, fault.New(fault.NotFound, "version: %d of function %q is not kept, those that are: %s", number, f.GetName(), strings.Join(kept, ", "))
+}
+
+// run is the function with one of its versions as the one to run.
+func run(f *pb.Function, v *pb.FunctionVersion, says *pb.Manifest, now time.Time) *pb.Function {
+	next := proto.CloneOf(f)
+	next.Version, next.Md5, next.Module, next.Implementation = v.GetVersion(), v.GetMd5(), v.GetModule(), v.GetImplementation()
+	next.Manifest = says
+	next.Updated = max(now.UnixMilli(), f.GetCreated())
+	next.Generation = after(f, now)
+	return next
+}
+
+// uploaded is a file that passed all checks.
+type uploaded struct {
+	md5, implementation string
+	hash                string // of the module
+	bytes               int    // of the module
+	manifest            *pb.Manifest
+	// store puts the module into the object store under a name of its own, once.
+	store func() (name string, err error)
+}
+
+// onto is what the upload makes of a function, nil when there was none. It is a new
+// version, and of the old ones those stay that there is room for. The file that runs already is no new version:
+// whoever uploads after every build would push out all that one may want to go back to.
+func (u *uploaded) onto(current *pb.Function, name string, now time.Time, keep int) (*pb.Function, error) {
+	if current == nil {
+		current = &pb.Function{Name: name, Created: now.UnixMilli()}
+	}
+	latest, module := int64(0), ""
+	for _, v := range current.GetVersions() {
+		same := strings.HasPrefix(v.GetModule(), u.hash)
+		if same && v.GetVersion() == current.GetVersion() && v.GetMd5() == u.md5 && v.GetImplementation() == u.implementation {
+			return run(current, v, u.manifest, now), nil
+		}
+		if same {
+			module = v.GetModule() // kept as long as this record says so
+		}
+		latest = max(latest, v.GetVersion())
+	}
+	if module == "" {
+		var err error
+		if module, err = u.store(); err != nil {
+			return nil, err
+		}
+	}
+	v := &pb.FunctionVersion{
+		Version: latest + 1, Uploaded: max(now.UnixMilli(), current.GetCreated()),
+		Md5: u.md5, Module: module, Implementation: u.implementation, Bytes: int64(u.bytes),
+	}
+	next := run(current, v, u.manifest, now)
+	next.Versions = slices.Insert(next.GetVersions(), 0, v)
+	next.Versions = next.Versions[:min(len(next.Versions), keep)]
+	return next, nil
+}
+
+// moduleName is a name for a module in the object store that no other upload has. So a
+// name that no version has any more will never be in use again, and its module can be removed.
+func moduleName(hash string) string {
+	return hash + "." + strings.ToLower(rand.Text()[:8]) + ".wasm"
+}
