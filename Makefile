@@ -3,7 +3,7 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
-MODULES := proto pkg/client pkg/matchfn functions services
+MODULES := proto pkg/client pkg/matchfn functions services deploy
 TOOLS   := $(CURDIR)/bin/tools
 
 # Pinned tools, built from source by the Go toolchain.

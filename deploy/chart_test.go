@@ -1,0 +1,375 @@
+package deploy
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	monitoringv1 "github.com/prometheus-operator/prometheus-operator/pkg/apis/monitoring/v1"
+	"helm.sh/helm/v3/pkg/chart"
+	"helm.sh/helm/v3/pkg/chart/loader"
+	"helm.sh/helm/v3/pkg/chartutil"
+	"helm.sh/helm/v3/pkg/engine"
+	"helm.sh/helm/v3/pkg/releaseutil"
+	appsv1 "k8s.io/api/apps/v1"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+	"sigs.k8s.io/yaml"
+)
+
+// services are those that the chart deploys.
+var services = []string{"allocator", "backfill", "config", "director", "registry", "runner", "ticket"}
+
+// kinds are the objects that the chart may have.
+var kinds = map[string]func() metav1.Object{
+	"v1/ConfigMap":                             func() metav1.Object { return new(corev1.ConfigMap) },
+	"v1/Secret":                                func() metav1.Object { return new(corev1.Secret) },
+	"v1/Service":                               func() metav1.Object { return new(corev1.Service) },
+	"v1/ServiceAccount":                        func() metav1.Object { return new(corev1.ServiceAccount) },
+	"apps/v1/Deployment":                       func() metav1.Object { return new(appsv1.Deployment) },
+	"apps/v1/StatefulSet":                      func() metav1.Object { return new(appsv1.StatefulSet) },
+	"autoscaling/v2/HorizontalPodAutoscaler":   func() metav1.Object { return new(autoscalingv2.HorizontalPodAutoscaler) },
+	"policy/v1/PodDisruptionBudget":            func() metav1.Object { return new(policyv1.PodDisruptionBudget) },
+	"networking.k8s.io/v1/NetworkPolicy":       func() metav1.Object { return new(networkingv1.NetworkPolicy) },
+	"networking.k8s.io/v1/Ingress":             func() metav1.Object { return new(networkingv1.Ingress) },
+	"gateway.networking.k8s.io/v1/HTTPRoute":   func() metav1.Object { return new(gatewayv1.HTTPRoute) },
+	"rbac.authorization.k8s.io/v1/Role":        func() metav1.Object { return new(rbacv1.Role) },
+	"rbac.authorization.k8s.io/v1/RoleBinding": func() metav1.Object { return new(rbacv1.RoleBinding) },
+	"monitoring.coreos.com/v1/ServiceMonitor":  func() metav1.Object { return new(monitoringv1.ServiceMonitor) },
+}
+
+// values are sets of values that people use, by what they are for.
+var values = map[string]string{
+	"bundled": `
+issuers: [{issuer: https://id.example.com, jwks: https://id.example.com/jwks.json, kinds: [player], audiences: [matchmaker]}]
+redis: {bundled: {enabled: true}}
+nats: {bundled: {enabled: true}}
+`,
+	"production": `
+image: {repository: registry.example.com/matchmaker, digest: "sha256:aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", pullSecrets: [{name: pull}]}
+issuers: [{issuer: https://id.example.com, jwks: https://id.example.com/jwks.json, kinds: [player], audiences: [matchmaker]}]
+settings: {log-level: warn, grace: 10s}
+redis: {existingSecret: redis}
+nats: {existingSecret: nats, credentialsSecret: nats-user, streamReplicas: 3}
+services:
+  ticket: {autoscaling: {enabled: true, maxReplicas: 30}, settings: {max-wait: 20s}, nodeSelector: {pool: api}}
+  runner:
+    autoscaling:
+      enabled: true
+      metrics: [{type: Pods, pods: {metric: {name: matchmaker_runs_waiting}, target: {type: AverageValue, averageValue: "2"}}}]
+    tolerations: [{key: untrusted, operator: Exists}]
+  allocator: {env: [{name: EXTRA, value: "1"}]}
+httpRoute: {enabled: true, parentRefs: [{name: public, namespace: gateways}], hostnames: [mm.example.com]}
+networkPolicy:
+  gateway: [{namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: gateways}}}]
+  monitoring: [{namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: monitoring}}}]
+  redis: [{ipBlock: {cidr: 10.1.0.0/16}}]
+  nats: [{podSelector: {matchLabels: {app: nats}}}]
+telemetry: {OTEL_EXPORTER_OTLP_ENDPOINT: "http://collector:4318"}
+agones: {enabled: true, namespaces: [fleets, fleets-eu]}
+priorityClassName: high
+serviceAccount: {annotations: {example.com/role: matchmaker}}
+`,
+	"ingress": `
+issuers: [{issuer: https://id.example.com, jwks: https://id.example.com/jwks.json, kinds: [player], audiences: [matchmaker]}]
+redis: {existingSecret: redis}
+nats: {existingSecret: nats}
+ingress: {enabled: true, className: nginx, host: mm.example.com, tlsSecret: tls}
+networkPolicy: {enabled: false}
+podDisruptionBudget: {enabled: false}
+topologySpread: {enabled: false}
+services: {config: {replicas: 1}}
+agones: {enabled: true, release: false}
+`,
+}
+
+func load(t *testing.T) *chart.Chart {
+	t.Helper()
+	c, err := loader.LoadDir("helm/matchmaker")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// render renders the chart as `helm install mm` does, or says why it cannot be.
+func render(t *testing.T, text string) (objects map[string]metav1.Object, err error) {
+	t.Helper()
+	given, err := chartutil.ReadValues([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := load(t)
+	all, err := chartutil.ToRenderValues(c, given, chartutil.ReleaseOptions{Name: "mm", Namespace: "games", IsInstall: true}, chartutil.DefaultCapabilities)
+	if err != nil {
+		return nil, err
+	}
+	files, err := engine.Engine{Strict: true}.Render(c, all)
+	if err != nil {
+		return nil, err
+	}
+	objects = map[string]metav1.Object{}
+	for name, file := range files {
+		if strings.HasSuffix(name, ".txt") || strings.HasSuffix(name, ".tpl") {
+			continue
+		}
+		for _, text := range releaseutil.SplitManifests(file) {
+			key, object := decode(t, name, text)
+			if objects[key] != nil {
+				t.Errorf("%s: %s is there twice", name, key)
+			}
+			objects[key] = object
+		}
+	}
+	return objects, nil
+}
+
+// decode reads an object strictly. Its key is its kind and name.
+func decode(t *testing.T, file, text string) (key string, object metav1.Object) {
+	t.Helper()
+	var kind metav1.TypeMeta
+	if err := yaml.Unmarshal([]byte(text), &kind); err != nil {
+		t.Fatalf("%s: %v\n%s", file, err, text)
+	}
+	blank := kinds[kind.APIVersion+"/"+kind.Kind]
+	if blank == nil {
+		t.Fatalf("%s: unexpected %s %s:\n%s", file, kind.APIVersion, kind.Kind, text)
+	}
+	object = blank()
+	if err := yaml.UnmarshalStrict([]byte(text), object); err != nil {
+		t.Fatalf("%s: %v\n%s", file, err, text)
+	}
+	return kind.Kind + " " + strings.TrimPrefix(object.GetNamespace()+"/", "/") + object.GetName(), object
+}
+
+// of are the objects of a type.
+func of[T metav1.Object](objects map[string]metav1.Object) map[string]T {
+	found := map[string]T{}
+	for _, object := range objects {
+		if o, ok := object.(T); ok {
+			found[o.GetName()] = o
+		}
+	}
+	return found
+}
+
+func TestEverySetOfValuesRenders(t *testing.T) {
+	for name, text := range values {
+		t.Run(name, func(t *testing.T) {
+			objects, err := render(t, text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			deployments := of[*appsv1.Deployment](objects)
+			for _, service := range services {
+				if deployments["mm-matchmaker-"+service] == nil {
+					t.Errorf("no deployment of %s in %v", service, slices.Sorted(maps.Keys(objects)))
+				}
+			}
+			references(t, objects)
+			secured(t, objects)
+		})
+	}
+}
+
+// pods are the templates of all pods, by the name of what makes them.
+func pods(objects map[string]metav1.Object) map[string]corev1.PodTemplateSpec {
+	all := map[string]corev1.PodTemplateSpec{}
+	for name, d := range of[*appsv1.Deployment](objects) {
+		all[name] = d.Spec.Template
+	}
+	for name, s := range of[*appsv1.StatefulSet](objects) {
+		all[name] = s.Spec.Template
+	}
+	return all
+}
+
+// references: what objects say of each other is so. Secrets of the operator's own are not in the release.
+func references(t *testing.T, objects map[string]metav1.Object) {
+	t.Helper()
+	outside := []string{"redis", "nats", "nats-user"}
+	pods := pods(objects)
+	selected := func(what string, selector map[string]string) {
+		t.Helper()
+		for _, p := range pods {
+			if labels.SelectorFromSet(selector).Matches(labels.Set(p.Labels)) {
+				return
+			}
+		}
+		t.Errorf("%s selects no pod: %v", what, selector)
+	}
+	there := func(what, key string) {
+		t.Helper()
+		if _, name, _ := strings.Cut(key, " "); objects[key] == nil && !slices.Contains(outside, name) {
+			t.Errorf("%s names the %s, which is not there", what, key)
+		}
+	}
+	for name, p := range pods {
+		if p.Spec.ServiceAccountName != "" {
+			there(name, "ServiceAccount "+p.Spec.ServiceAccountName)
+		}
+		volumes := map[string]bool{}
+		for _, v := range p.Spec.Volumes {
+			volumes[v.Name] = true
+			if v.ConfigMap != nil {
+				there(name, "ConfigMap "+v.ConfigMap.Name)
+			}
+			if v.Secret != nil {
+				there(name, "Secret "+v.Secret.SecretName)
+			}
+		}
+		for _, e := range p.Spec.Containers[0].Env {
+			if e.ValueFrom != nil && e.ValueFrom.SecretKeyRef != nil {
+				there(name, "Secret "+e.ValueFrom.SecretKeyRef.Name)
+			}
+		}
+		if set := of[*appsv1.StatefulSet](objects)[name]; set != nil {
+			volumes[set.Spec.VolumeClaimTemplates[0].Name] = true
+		}
+		for _, m := range p.Spec.Containers[0].VolumeMounts {
+			if !volumes[m.Name] {
+				t.Errorf("%s mounts %s, which is no volume", name, m.Name)
+			}
+		}
+	}
+	for name, d := range of[*appsv1.Deployment](objects) {
+		selected("Deployment "+name, d.Spec.Selector.MatchLabels)
+	}
+	for name, s := range of[*corev1.Service](objects) {
+		selected("Service "+name, s.Spec.Selector)
+	}
+	for name, b := range of[*policyv1.PodDisruptionBudget](objects) {
+		selected("PodDisruptionBudget "+name, b.Spec.Selector.MatchLabels)
+	}
+	for name, p := range of[*networkingv1.NetworkPolicy](objects) {
+		selected("NetworkPolicy "+name, p.Spec.PodSelector.MatchLabels)
+	}
+	for name, a := range of[*autoscalingv2.HorizontalPodAutoscaler](objects) {
+		there("HorizontalPodAutoscaler "+name, "Deployment "+a.Spec.ScaleTargetRef.Name)
+		if d := of[*appsv1.Deployment](objects)[a.Spec.ScaleTargetRef.Name]; d != nil && d.Spec.Replicas != nil {
+			t.Errorf("%s is scaled by load and by the chart", name)
+		}
+	}
+	for name, r := range of[*gatewayv1.HTTPRoute](objects) {
+		for _, rule := range r.Spec.Rules {
+			there("HTTPRoute "+name, "Service "+string(rule.BackendRefs[0].Name))
+		}
+	}
+	for name, i := range of[*networkingv1.Ingress](objects) {
+		for _, p := range i.Spec.Rules[0].HTTP.Paths {
+			there("Ingress "+name, "Service "+p.Backend.Service.Name)
+		}
+	}
+	for name, b := range of[*rbacv1.RoleBinding](objects) {
+		there("RoleBinding "+name, "Role "+b.Namespace+"/"+b.RoleRef.Name)
+		there("RoleBinding "+name, "ServiceAccount "+b.Subjects[0].Name)
+	}
+}
+
+// secured: every pod would be admitted under the restricted pod security standard.
+func secured(t *testing.T, objects map[string]metav1.Object) {
+	t.Helper()
+	for name, p := range pods(objects) {
+		pod, container := p.Spec.SecurityContext, p.Spec.Containers[0].SecurityContext
+		switch {
+		case pod == nil || pod.RunAsNonRoot == nil || !*pod.RunAsNonRoot || *pod.RunAsUser == 0:
+			t.Errorf("%s may run as root", name)
+		case pod.SeccompProfile == nil || pod.SeccompProfile.Type != corev1.SeccompProfileTypeRuntimeDefault:
+			t.Errorf("%s has no system call filter", name)
+		case container == nil || *container.AllowPrivilegeEscalation || !*container.ReadOnlyRootFilesystem ||
+			!slices.Equal(container.Capabilities.Drop, []corev1.Capability{"ALL"}):
+			t.Errorf("%s may do more than it needs: %+v", name, container)
+		case p.Spec.Containers[0].Resources.Requests.Memory().IsZero() || p.Spec.Containers[0].Resources.Limits.Memory().IsZero():
+			t.Errorf("%s says not how much memory it takes", name)
+		case p.Spec.AutomountServiceAccountToken == nil || *p.Spec.AutomountServiceAccountToken && !strings.HasSuffix(name, "-allocator"):
+			t.Errorf("%s has a token of the cluster", name)
+		}
+	}
+}
+
+func TestValuesThatCannotBe(t *testing.T) {
+	base := values["ingress"]
+	for want, change := range map[string]string{
+		"issuers":              "issuers: []",
+		"redis.existingSecret": "redis: {existingSecret: \"\"}",
+		"nats.existingSecret":  "nats: {existingSecret: \"\"}",
+		"streamReplicas":       "nats: {existingSecret: nats, streamReplicas: 2}",
+		"replica":              "services: {ticket: {replica: 3}}",
+		"tickets":              "services: {tickets: {replicas: 3}}",
+		"'redis'":              "settings: {redis: redis://user:secret@host}",
+		"httpRoute.parentRefs": "httpRoute: {enabled: true}",
+		"digest":               "image: {digest: latest}",
+		"'PATH'":               "telemetry: {PATH: /}",
+		"networkpolicy":        "networkpolicy: {enabled: false}",
+	} {
+		_, err := render(t, merged(t, base, change))
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got %v, want an error that names %s", change, err, want)
+		}
+	}
+}
+
+// merged is a text of values with some replaced.
+func merged(t *testing.T, base, change string) string {
+	t.Helper()
+	into, err := chartutil.ReadValues([]byte(base))
+	if err != nil {
+		t.Fatal(err)
+	}
+	with, err := chartutil.ReadValues([]byte(change))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := yaml.Marshal(chartutil.CoalesceTables(with, into))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+func TestOnlyThoseWhoNeedItMayComeIn(t *testing.T) {
+	objects, err := render(t, values["production"])
+	if err != nil {
+		t.Fatal(err)
+	}
+	policies := of[*networkingv1.NetworkPolicy](objects)
+	for _, service := range services {
+		p := policies["mm-matchmaker-"+service]
+		if p == nil {
+			t.Fatalf("%s has no policy", service)
+		}
+		var namespaces []string
+		for _, rule := range p.Spec.Ingress {
+			if len(rule.From) == 0 {
+				t.Errorf("everybody reaches %s", service)
+			}
+			for _, from := range rule.From {
+				namespaces = append(namespaces, from.NamespaceSelector.MatchLabels["kubernetes.io/metadata.name"])
+			}
+		}
+		want := []string{"monitoring"}
+		if slices.Contains([]string{"ticket", "config", "registry", "backfill"}, service) {
+			want = []string{"gateways", "monitoring"}
+		}
+		if !slices.Equal(namespaces, want) {
+			t.Errorf("%s is reached from %v, want %v", service, namespaces, want)
+		}
+	}
+	// The runner executes what others wrote: name servers, Redis, NATS and the collector are all that it may reach.
+	runner := policies["mm-matchmaker-runner"]
+	for _, rule := range runner.Spec.Egress {
+		if len(rule.To) == 0 && (len(rule.Ports) != 1 || rule.Ports[0].Port.IntValue() != 4318) {
+			t.Errorf("the runner may go everywhere: %+v", rule)
+		}
+	}
+	if n := len(runner.Spec.Egress); n != 4 {
+		t.Errorf("the runner has %d ways out, want 4", n)
+	}
+}
