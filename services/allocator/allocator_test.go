@@ -181,7 +181,7 @@ func (w *world) result(id string) *pb.Assignment {
 
 func (w *world) leaves(id string) {
 	w.t.Helper()
-	if _, err := w.store.DeleteTicket(w.t.Context(), project, id, ""); err != nil {
+	if _, err := w.store.DeleteTicket(w.t.Context(), project, id, "", w.terms.Now); err != nil {
 		w.t.Fatal(err)
 	}
 }
@@ -366,7 +366,7 @@ func TestMatchThatIsHandedOutTwiceKeepsItsServer(t *testing.T) {
 	var w *world
 	s := &script{allocate: func(n int, r *provider.Request) (provider.Result, error) {
 		if r.Match == "m" { // another delivery of the match is faster
-			_, _, err := w.store.Assign(t.Context(), project, "m", w.terms.Expiry, map[string]*pb.Assignment{
+			_, _, err := w.store.Assign(t.Context(), project, &pb.Match{Id: "m"}, state.Ending{Expiry: w.terms.Expiry}, map[string]*pb.Assignment{
 				"a": {Connection: "1.2.3.4:5"}, "b": {Connection: "1.2.3.4:5"},
 			})
 			if err != nil {

@@ -27,7 +27,8 @@ func (s *service) match(ctx context.Context, project, id string, attempt int) er
 	if err != nil {
 		return err
 	}
-	verdict, position, err := s.Store.Begin(ctx, project, m, s.Now().Add(s.Settings.Deadline+slack))
+	now := s.Now()
+	verdict, position, err := s.Store.Begin(ctx, project, m, now, now.Add(s.Settings.Deadline+slack))
 	if err != nil {
 		return err
 	}
@@ -38,7 +39,7 @@ func (s *service) match(ctx context.Context, project, id string, attempt int) er
 		s.Log.DebugContext(ctx, "a ticket left before its match had a server", "project", project, "match", id)
 		return s.poke(ctx, project, position)
 	case state.Released:
-		return s.Provider.Release(ctx, refOf(project, m))
+		return s.giveBack(ctx, project, m)
 	default:
 		return nil
 	}
@@ -54,7 +55,7 @@ func (s *service) allocate(ctx context.Context, project string, m *pb.Match, att
 	connection, err := s.server(limited, requestOf(project, m))
 	switch {
 	case err == nil:
-		return s.assign(ctx, project, m, connection, "")
+		return s.assign(ctx, project, m, connection, state.Ending{})
 	case ctx.Err() != nil:
 		return context.Cause(ctx) // this allocator stops; another goes on
 	default:
@@ -109,16 +110,22 @@ func (s *service) fail(ctx context.Context, project string, m *pb.Match, attempt
 			s.Log.ErrorContext(ctx, "a server could not be given back", "project", project, "match", m.GetId(), "error", err)
 		}
 	}
-	return s.assign(ctx, project, m, "", allocationError)
+	why := "allocation"
+	if attempt > s.Settings.Attempts {
+		why = "attempts"
+	}
+	return s.assign(ctx, project, m, "", state.Ending{Error: allocationError, Reason: why})
 }
 
 // assign writes the result to the match's tickets. When nobody is left to use the server it is given back.
-func (s *service) assign(ctx context.Context, project string, m *pb.Match, connection, failure string) error {
+func (s *service) assign(ctx context.Context, project string, m *pb.Match, connection string, end state.Ending) error {
 	results := map[string]*pb.Assignment{}
 	for _, id := range state.TicketsOf(m.GetProposal()) {
-		results[id] = assignment.Of(m.GetProposal(), id, connection, failure)
+		results[id] = assignment.Of(m.GetProposal(), id, connection, end.Error)
 	}
-	verdict, assigned, err := s.Store.Assign(ctx, project, m.GetId(), s.Now().Add(s.Settings.Readable), results)
+	end.Now = s.Now()
+	end.Expiry = end.Now.Add(s.Settings.Readable)
+	verdict, assigned, err := s.Store.Assign(ctx, project, m, end, results)
 	if err != nil {
 		return err
 	}
@@ -126,10 +133,22 @@ func (s *service) assign(ctx context.Context, project string, m *pb.Match, conne
 	case verdict == state.Done:
 		return nil // another delivery of the same match was faster, with the same server
 	case connection != "" && len(assigned) == 0:
-		return s.Provider.Release(ctx, refOf(project, m))
+		return s.giveBack(ctx, project, m)
 	}
 	if err := s.Bus.Assigned(ctx, project, assigned); err != nil {
 		s.Log.WarnContext(ctx, "waking the waiting", "project", project, "error", err)
+	}
+	return nil
+}
+
+// giveBack gives back the server that a match may have.
+func (s *service) giveBack(ctx context.Context, project string, m *pb.Match) error {
+	if err := s.Provider.Release(ctx, refOf(project, m)); err != nil {
+		return err
+	}
+	e := &pb.Event{Kind: pb.Event_KIND_RETURNED, Match: m.GetId(), Config: m.GetConfig(), Revision: m.GetRevision()}
+	if err := s.Store.Tell(ctx, project, e, s.Now()); err != nil {
+		s.Log.WarnContext(ctx, "telling that a server was given back", "project", project, "match", m.GetId(), "error", err)
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/director/event"
 	"matchmaker.dev/services/internal/pool"
 )
 
@@ -29,6 +30,8 @@ type leader struct {
 	since   time.Time
 	repair  time.Time
 	sends   sync.WaitGroup
+	// told wakes the one who publishes events.
+	told chan struct{}
 }
 
 func newLeader(s *service, project string, epoch uint64, stop context.CancelFunc) *leader {
@@ -37,13 +40,25 @@ func newLeader(s *service, project string, epoch uint64, stop context.CancelFunc
 		log:     s.Log.With("project", project, "epoch", epoch),
 		inbox:   newInbox(),
 		courses: map[string][]*course{},
+		told:    make(chan struct{}, 1),
 	}
+}
+
+// publish publishes the project's events until ctx ends.
+func (l *leader) publish(ctx context.Context) {
+	p := event.Publisher{Store: l.Store, Bus: l.Bus, Log: l.log, Now: l.Now, Project: l.project, Wake: l.told}
+	p.Run(ctx)
 }
 
 // run is the loop: take in what happened, settle what can be settled, start what is due, sleep.
 func (l *leader) run(ctx context.Context) {
 	defer l.sends.Wait()
 	defer l.stopRuns()
+	if l.Events {
+		ctx, stop := context.WithCancel(ctx)
+		defer stop()
+		l.sends.Go(func() { l.publish(ctx) })
+	}
 	l.inbox.poke(&pb.Poke{Configs: true})
 	timer := time.NewTimer(0)
 	defer timer.Stop()
@@ -78,6 +93,7 @@ func (l *leader) take(ctx context.Context) {
 		}
 	}
 	if news.poked {
+		ring(l.told)
 		for c := range l.all() {
 			c.dirty = true
 		}
@@ -201,9 +217,12 @@ func (i *inbox) add(p part) {
 	i.ring()
 }
 
-func (i *inbox) ring() {
+func (i *inbox) ring() { ring(i.signal) }
+
+// ring gives a signal that is not heard twice.
+func ring(signal chan<- struct{}) {
 	select {
-	case i.signal <- struct{}{}:
+	case signal <- struct{}{}:
 	default:
 	}
 }

@@ -11,6 +11,7 @@
 //	census.go    how many tickets there are, where the segments of pools depend on it
 //	contest      which proposals win (a pure function)
 //	settle.go    proposals become claims, claims become matches
+//	event        what happened is told to others
 //	repair.go    what a crash left behind: outbox, overdue claims, abandoned tickets
 package director
 
@@ -36,6 +37,8 @@ type Options struct {
 	// Name tells this replica from others.
 	Name  string
 	Times Times
+	// Events says that what happens is published.
+	Events bool
 }
 
 // Times are the director's settings.

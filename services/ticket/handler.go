@@ -83,7 +83,7 @@ func (s *service) delete(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	if _, err := s.Store.DeleteTicket(c.Request().Context(), c.Param("project"), id, owner); err != nil {
+	if _, err := s.Store.DeleteTicket(c.Request().Context(), c.Param("project"), id, owner, s.Now()); err != nil {
 		return err
 	}
 	return c.NoContent(http.StatusOK)

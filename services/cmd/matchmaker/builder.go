@@ -89,7 +89,7 @@ func (p *process) run(ctx context.Context, log *slog.Logger, c connections, issu
 
 	if b.store, err = state.Open(state.Options{
 		URL: c.Redis, Log: log, Waiting: c.Limits.MaxWaiting, Functions: c.Limits.MaxFunctions,
-		Player: c.Limits.player(), Project: c.Limits.project(),
+		Player: c.Limits.player(), Project: c.Limits.project(), History: c.Limits.history(),
 	}); err != nil {
 		return err
 	}
@@ -97,7 +97,7 @@ func (p *process) run(ctx context.Context, log *slog.Logger, c connections, issu
 
 	b.bus, err = bus.Connect(bus.Options{
 		URL: c.NATS, Name: p.Name, Credentials: c.NATSCredentials, Replicas: c.StreamReplicas,
-		LogAge: c.Limits.LogAge, Log: log, Propagator: traces.Propagator,
+		LogAge: c.Limits.LogAge, EventAge: c.Limits.EventAge, EventBytes: c.Limits.EventBytes, Log: log, Propagator: traces.Propagator,
 	})
 	if err != nil {
 		return err
@@ -235,6 +235,7 @@ func (b *builder) sandbox(f functions) error {
 func (b *builder) director(c cycle, r readable) error {
 	b.add(director.New(director.Options{
 		Store: b.store, Bus: b.bus, Log: b.log, Now: time.Now, Name: b.name, Times: c.times(r),
+		Events: b.shared.Limits.EventAge > 0,
 	}))
 	return nil
 }

@@ -43,6 +43,7 @@ var groups = []kong.Group{
 	{Key: "cycle", Title: "Matchmaking cycles:"},
 	{Key: "runner", Title: "Match functions:"},
 	{Key: "allocator", Title: "Game servers:"},
+	{Key: "events", Title: "Events:"},
 }
 
 // process is what every process has.
@@ -80,6 +81,9 @@ type limits struct {
 	MaxPools   int `help:"Most pools of a config." default:"64" group:"cycle"`
 	MaxFilters int `help:"Most filters of a pool." default:"64" group:"cycle"`
 
+	EventAge   time.Duration `help:"How long events, which say what happened to tickets and matches, can be read. 0 means that there are none." default:"24h" group:"events"`
+	EventBytes int64         `help:"Most bytes of events that can be read, of all projects; beyond it the oldest go." default:"1073741824" group:"events"`
+
 	MaxFunctions int           `help:"Most match functions of a project." default:"20" group:"runner"`
 	KeepVersions int           `help:"How many uploads of a function are kept, to go back to; the one that runs is one of them." default:"5" name:"function-versions" group:"runner"`
 	ModuleGrace  time.Duration `help:"How long a module stays stored that no version of a function has any more." default:"1h" group:"runner"`
@@ -115,7 +119,22 @@ func (l *limits) check() error {
 		errs = append(errs, errors.New("--max-waiting must not be negative, --max-functions and --function-versions must be more than 0"))
 	}
 	errs = append(errs, positive(map[string]time.Duration{"module-grace": l.ModuleGrace, "log-age": l.LogAge}))
+	if l.EventAge < 0 || l.EventBytes < 1 {
+		errs = append(errs, errors.New("--event-age must not be negative, --event-bytes must be more than 0"))
+	}
 	return errors.Join(errs...)
+}
+
+// backlog is how much of what happened is kept until it is published: with tickets of 36 bytes about 250 MB, which
+// is what 10,000 tickets a second make in two minutes.
+const backlog = 5_000_000
+
+// history is how much of what happened is kept for those who publish it; nothing when nobody does.
+func (l *limits) history() int {
+	if l.EventAge == 0 {
+		return 0
+	}
+	return backlog
 }
 
 // trust says whose tokens an API believes.

@@ -12,6 +12,7 @@
 //	mm.assigned.<project>           tickets have a result             allocator, director → every ticket service
 //	mm.runner                       heartbeats of runners             runner → registry, runners
 //	mm.log.<project>.<function>     lines of instances (JetStream)    runner → registry
+//	mm.event.<project>              what happened (JetStream)         director → whoever wants to know
 //
 // The modules of functions are in JetStream's object store. The context of a trace travels in the headers.
 package bus
@@ -45,7 +46,10 @@ type Options struct {
 	Replicas int
 	// LogAge is how long lines of functions are kept; 0 means an hour.
 	LogAge time.Duration
-	Log    *slog.Logger
+	// EventAge is how long events are kept, and EventBytes how many bytes of them, of all projects; 0 means a day, and 1 GiB.
+	EventAge   time.Duration
+	EventBytes int64
+	Log        *slog.Logger
 	// Propagator carries the context of traces; W3C trace context when nil.
 	Propagator propagation.TextMapPropagator
 }
@@ -76,6 +80,12 @@ func Connect(o Options) (*Bus, error) {
 	b.options.Replicas = max(1, o.Replicas)
 	if b.options.LogAge <= 0 {
 		b.options.LogAge = time.Hour
+	}
+	if b.options.EventAge <= 0 {
+		b.options.EventAge = 24 * time.Hour
+	}
+	if b.options.EventBytes <= 0 {
+		b.options.EventBytes = 1 << 30
 	}
 	options := []nats.Option{
 		nats.Name(o.Name),

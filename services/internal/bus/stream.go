@@ -11,6 +11,7 @@ import (
 const (
 	matchStream = "MM_MATCHES"
 	logStream   = "MM_LOGS"
+	eventStream = "MM_EVENTS"
 	moduleStore = "MM_MODULES"
 )
 
@@ -67,6 +68,18 @@ func (b *Bus) prepare(ctx context.Context) error {
 		Discard:           jetstream.DiscardOld,
 		Replicas:          b.options.Replicas,
 		AllowDirect:       true,
+	})
+	if err != nil {
+		return err
+	}
+	_, err = b.js.CreateOrUpdateStream(ctx, jetstream.StreamConfig{
+		Name:        eventStream,
+		Description: "what happened to tickets and matches",
+		Subjects:    []string{events + "*"},
+		MaxAge:      b.options.EventAge,
+		MaxBytes:    b.options.EventBytes,
+		Discard:     jetstream.DiscardOld,
+		Replicas:    b.options.Replicas,
 	})
 	if err != nil {
 		return err

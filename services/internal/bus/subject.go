@@ -11,6 +11,7 @@ const (
 	assigned  = "mm.assigned."
 	runner    = "mm.runner"
 	logs      = "mm.log."
+	events    = "mm.event."
 )
 
 // token makes one token of a subject out of a name of letters, digits, dots, dashes and

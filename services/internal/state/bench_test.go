@@ -38,6 +38,14 @@ func BenchmarkTicket(b *testing.B) {
 	limits := state.Options{Player: state.Rate{PerSecond: 1000, Burst: 10000}, Project: state.Rate{PerSecond: 1e6, Burst: 1e6}}
 	b.Run("create", func(b *testing.B) { benchmarkTicket(b, open(b, limits), (*crowd).create) })
 	b.Run("create without limits", func(b *testing.B) { benchmarkTicket(b, open(b, state.Options{}), (*crowd).create) })
+	events := state.Options{History: 1_000_000}
+	b.Run("create with events", func(b *testing.B) { benchmarkTicket(b, open(b, events), (*crowd).create) })
+	b.Run("claim and assign with events", func(b *testing.B) {
+		benchmarkTicket(b, open(b, events), (*crowd).claimDirect, (*crowd).create)
+	})
+	b.Run("assign with events", func(b *testing.B) {
+		benchmarkTicket(b, open(b, events), (*crowd).assign, (*crowd).create, (*crowd).claim, (*crowd).begin)
+	})
 	b.Run("delete", func(b *testing.B) { benchmarkTicket(b, open(b, state.Options{}), (*crowd).delete, (*crowd).create) })
 	b.Run("claim and assign", func(b *testing.B) {
 		benchmarkTicket(b, open(b, state.Options{}), (*crowd).claimDirect, (*crowd).create)
@@ -149,7 +157,7 @@ func (c *crowd) create() error {
 
 func (c *crowd) delete() error {
 	return c.each(func(i int) error {
-		_, err := c.store.DeleteTicket(c.ctx, project, c.id(i), "")
+		_, err := c.store.DeleteTicket(c.ctx, project, c.id(i), "", time.Now())
 		return err
 	})
 }
@@ -187,7 +195,7 @@ func (c *crowd) begin() error {
 		if i >= len(claims) {
 			return nil
 		}
-		_, _, err := c.store.Begin(c.ctx, project, claims[i].Match, c.terms.Deadline)
+		_, _, err := c.store.Begin(c.ctx, project, claims[i].Match, epoch0, c.terms.Deadline)
 		return err
 	})
 }
@@ -202,7 +210,7 @@ func (c *crowd) assign() error {
 		for _, id := range claims[i].Tickets {
 			results[id] = &pb.Assignment{Connection: "127.0.0.1:7777"}
 		}
-		_, _, err := c.store.Assign(c.ctx, project, claims[i].Match.GetId(), c.terms.Expiry, results)
+		_, _, err := c.store.Assign(c.ctx, project, claims[i].Match, state.Ending{Expiry: c.terms.Expiry}, results)
 		return err
 	})
 }

@@ -2,6 +2,7 @@ package state
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -112,17 +113,18 @@ func (c *Creator) write(ctx context.Context, project string, batch []*creation) 
 func (s *Store) create(ctx context.Context, project string, batch []*creation, now time.Time) (position uint64, refused map[int]error, err error) {
 	k := keysOf(project)
 	players := k.players()
-	keys := make([]string, 0, 6+len(batch))
-	keys = append(keys, k.seq(), k.feed(), k.waiting(), k.rates(), players[0], players[1])
-	args := make([]any, 0, 7+4*len(batch))
+	c := s.change(k, k.waiting(), k.rates(), players[0], players[1])
+	c.keys = slices.Grow(c.keys, len(batch))
+	c.args = slices.Grow(c.args, 7+4*len(batch))
 	playerInterval, playerBurst := s.player.bucket()
 	projectInterval, projectBurst := s.project.bucket()
-	args = append(args, s.feed, s.waiting, now.UnixMicro(), playerInterval, playerBurst, projectInterval, projectBurst)
+	c.args = append(c.args, s.waiting, now.UnixMicro(), playerInterval, playerBurst, projectInterval, projectBurst,
+		eventOf(&pb.Event{Kind: pb.Event_KIND_CREATED}, now))
 	for _, one := range batch {
-		keys = append(keys, k.ticket(one.id))
-		args = append(args, one.id, one.created, one.owner, one.body)
+		c.keys = append(c.keys, k.ticket(one.id))
+		c.args = append(c.args, one.id, one.created, one.owner, one.body)
 	}
-	reply, err := s.run(ctx, createScript, keys, args...)
+	reply, err := s.run(ctx, createScript, c.keys, c.args...)
 	if err != nil {
 		return 0, nil, err
 	}

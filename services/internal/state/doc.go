@@ -23,6 +23,8 @@
 //	outbox       zset    matches not yet known to be in the work queue, by claim time
 //	feed, seq    stream and counter: every change of the waiting set, see Follow
 //	feedname     string  tells a feed from one that was begun anew
+//	history, told    stream and counter: every event that has not been published, see History
+//	published    string  how far the history was published
 //	configs, revisions, revision, confignames    hashes and a counter
 //	functions    hash
 //	bf:<backfill> hash   b body, v version, c created

@@ -1,6 +1,11 @@
 package state
 
-import "context"
+import (
+	"context"
+	"strings"
+
+	"github.com/redis/go-redis/v9"
+)
 
 // Flush empties the server, as a restart without its data does.
 func (s *Store) Flush(ctx context.Context) error { return s.redis.FlushAll(ctx).Err() }
@@ -22,4 +27,23 @@ func (s *Store) Forget(ctx context.Context) error { return s.redis.ScriptFlush(c
 // Usage is what the server says of the processor time that it used.
 func (s *Store) Usage(ctx context.Context) (string, error) {
 	return s.redis.Info(ctx, "cpu").Result()
+}
+
+// PutBack takes the last entry off a project's history, as a copy that lagged has it.
+func (s *Store) PutBack(ctx context.Context, project string) error {
+	k := keysOf(project)
+	all, err := s.redis.XRange(ctx, k.history(), "-", "+").Result()
+	if err != nil {
+		return err
+	}
+	_, err = s.redis.Pipelined(ctx, func(p redis.Pipeliner) error {
+		p.Del(ctx, k.history(), k.told())
+		for _, e := range all[:len(all)-1] {
+			position, _, _ := strings.Cut(e.ID, "-")
+			p.XAdd(ctx, &redis.XAddArgs{Stream: k.history(), ID: e.ID, Values: e.Values})
+			p.Set(ctx, k.told(), position, 0)
+		}
+		return nil
+	})
+	return err
 }

@@ -22,7 +22,7 @@ func TestFeedFollowsEveryChange(t *testing.T) {
 			t.Fatal(err)
 		}
 		m.sees(t, "a", "b")
-		if _, err := s.DeleteTicket(t.Context(), project, "a", ""); err != nil {
+		if _, err := s.DeleteTicket(t.Context(), project, "a", "", epoch0); err != nil {
 			t.Fatal(err)
 		}
 		m.sees(t, "b")
@@ -43,7 +43,7 @@ func TestReaderThatFellBehindStartsAgain(t *testing.T) {
 			ids = append(ids, fmt.Sprint("t", i))
 			create(t, s, ids[i])
 		}
-		if _, err := s.DeleteTicket(t.Context(), project, "t0", ""); err != nil {
+		if _, err := s.DeleteTicket(t.Context(), project, "t0", "", epoch0); err != nil {
 			t.Fatal(err)
 		}
 		close(m.gate)

@@ -24,6 +24,9 @@ func (k keys) players() [2]string        { return [2]string{string(k) + "players
 func (k keys) outbox() string            { return string(k) + "outbox" }
 func (k keys) feed() string              { return string(k) + "feed" }
 func (k keys) seq() string               { return string(k) + "seq" }
+func (k keys) history() string           { return string(k) + "history" }
+func (k keys) told() string              { return string(k) + "told" }
+func (k keys) published() string         { return string(k) + "published" }
 func (k keys) configs() string           { return string(k) + "configs" }
 func (k keys) revisions() string         { return string(k) + "revisions" }
 func (k keys) revision() string          { return string(k) + "revision" }

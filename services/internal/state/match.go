@@ -33,6 +33,18 @@ type Claim struct {
 	Refused string
 }
 
+// event is what happens when the claim succeeds.
+func (c *Claim) event() *pb.Event {
+	e := of(c.Match, pb.Event_KIND_CLAIMED)
+	if c.Assignments != nil {
+		e.Kind = pb.Event_KIND_ASSIGNED
+		if failure := c.Match.GetProposal().GetError(); failure != "" {
+			e.Kind, e.Error, e.Reason = pb.Event_KIND_FAILED, failure, "function"
+		}
+	}
+	return e
+}
+
 // Terms are what a batch of claims is made under.
 type Terms struct {
 	Epoch uint64
@@ -92,10 +104,8 @@ func (s *Store) Claim(ctx context.Context, project string, terms Terms, claims [
 
 func (s *Store) claimCall(project string, terms Terms, claims []*Claim) (call, error) {
 	k := keysOf(project)
-	c := call{
-		keys: []string{k.seq(), k.feed(), k.waiting(), k.claims(), k.outbox(), k.resolved(), k.lease(), k.revisions()},
-		args: []any{s.feed, terms.Epoch, millis(terms.Now), millis(terms.Deadline), millis(terms.Expiry), len(claims)},
-	}
+	c := s.change(k, k.waiting(), k.claims(), k.outbox(), k.resolved(), k.lease(), k.revisions())
+	c.args = append(c.args, terms.Epoch, millis(terms.Now), millis(terms.Deadline), millis(terms.Expiry), len(claims))
 	for _, claim := range claims {
 		var body []byte
 		if claim.Assignments == nil {
@@ -106,7 +116,7 @@ func (s *Store) claimCall(project string, terms Terms, claims []*Claim) (call, e
 		}
 		m := claim.Match
 		c.keys = append(c.keys, k.match(m.GetId()))
-		c.args = append(c.args, m.GetId(), m.GetConfig(), m.GetRevision(), len(claim.Tickets), body)
+		c.args = append(c.args, m.GetId(), m.GetConfig(), m.GetRevision(), len(claim.Tickets), eventOf(claim.event(), terms.Now), body)
 		for i, id := range claim.Tickets {
 			var assignment []byte
 			if claim.Assignments != nil {
@@ -161,12 +171,12 @@ const (
 
 // Begin marks the moment from which a match is no longer dropped when a ticket leaves.
 // The position is the feed's after tickets were released, else 0.
-func (s *Store) Begin(ctx context.Context, project string, m *pb.Match, deadline time.Time) (Verdict, uint64, error) {
+func (s *Store) Begin(ctx context.Context, project string, m *pb.Match, now, deadline time.Time) (Verdict, uint64, error) {
 	k := keysOf(project)
-	c := call{
-		keys: []string{k.seq(), k.feed(), k.waiting(), k.claims(), k.outbox(), k.match(m.GetId())},
-		args: []any{s.feed, m.GetId(), millis(deadline)},
-	}
+	c := s.change(k, k.waiting(), k.claims(), k.outbox(), k.match(m.GetId()))
+	dropped := of(m, pb.Event_KIND_RELEASED)
+	dropped.Reason = "left"
+	c.args = append(c.args, m.GetId(), millis(deadline), eventOf(of(m, pb.Event_KIND_ALLOCATING), now), eventOf(dropped, now))
 	c.tickets(k, TicketsOf(m.GetProposal()))
 	reply, err := s.run(ctx, beginScript, c.keys, c.args...)
 	if err != nil {
@@ -181,14 +191,25 @@ func (s *Store) Begin(ctx context.Context, project string, m *pb.Match, deadline
 	return Verdict(verdict), position, err
 }
 
+// Ending is how a match ends.
+type Ending struct {
+	Now time.Time
+	// Expiry is how long the results stay readable.
+	Expiry time.Time
+	// Error is what players read instead of a connection, and Reason what events say of it; both empty when all is well.
+	Error, Reason string
+}
+
 // Assign writes the results of a match and ends it. assigned are the tickets that
 // were still there. Any verdict but Go means that the match had ended before, and nothing was written.
-func (s *Store) Assign(ctx context.Context, project, match string, expiry time.Time, results map[string]*pb.Assignment) (verdict Verdict, assigned []string, err error) {
+func (s *Store) Assign(ctx context.Context, project string, m *pb.Match, end Ending, results map[string]*pb.Assignment) (verdict Verdict, assigned []string, err error) {
 	k := keysOf(project)
-	c := call{
-		keys: []string{k.claims(), k.outbox(), k.resolved(), k.ended(), k.match(match)},
-		args: []any{match, millis(expiry)},
+	c := s.change(k, k.claims(), k.outbox(), k.resolved(), k.ended(), k.match(m.GetId()))
+	ended := of(m, pb.Event_KIND_ASSIGNED)
+	if end.Error != "" {
+		ended.Kind, ended.Error, ended.Reason = pb.Event_KIND_FAILED, end.Error, end.Reason
 	}
+	c.args = append(c.args, m.GetId(), millis(end.Expiry), eventOf(ended, end.Now))
 	ids := make([]string, 0, len(results))
 	for id, result := range results {
 		body, err := proto.Marshal(result)
@@ -235,21 +256,25 @@ func (s *Store) Release(ctx context.Context, project string, now time.Time, limi
 		if err != nil {
 			return released, position, err
 		}
-		c := call{
-			keys: []string{k.seq(), k.feed(), k.waiting(), k.claims(), k.outbox(), k.match(id), k.ended()},
-			args: []any{s.feed, id, millis(now), millis(now.Add(ended))},
-		}
+		overdue := of(m, pb.Event_KIND_RELEASED)
+		overdue.Reason = "deadline"
+		c := s.change(k, k.waiting(), k.claims(), k.outbox(), k.match(id), k.ended())
+		c.args = append(c.args, id, millis(now), millis(now.Add(ended)), eventOf(overdue, now))
 		c.tickets(k, TicketsOf(m.GetProposal()))
 		reply, err := s.run(ctx, releaseScript, c.keys, c.args...)
 		if err != nil {
 			return released, position, err
 		}
-		at, err := positionOf(reply)
+		r, err := listOf(reply, 2)
 		if err != nil {
 			return released, position, err
 		}
-		if at > 0 {
-			released, position = append(released, id), at
+		at, err := positionOf(r[1])
+		if err != nil {
+			return released, position, err
+		}
+		if r[0] == int64(1) {
+			released, position = append(released, id), max(position, at)
 		}
 	}
 	return released, position, nil

@@ -8,7 +8,7 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// prelude comes before every script that changes the waiting set.
+// prelude comes before every script that changes tickets or matches.
 //
 //go:embed script/prelude.lua
 var prelude string
@@ -42,6 +42,9 @@ var releaseSource string
 //go:embed script/expire.lua
 var expireSource string
 
+//go:embed script/tell.lua
+var tellSource string
+
 //go:embed script/lease.lua
 var leaseSource string
 
@@ -69,9 +72,10 @@ var (
 	deleteScript         = redis.NewScript(prelude + deleteSource)
 	claimScript          = redis.NewScript(prelude + claimSource)
 	beginScript          = redis.NewScript(prelude + beginSource)
-	assignScript         = redis.NewScript(assignSource)
+	assignScript         = redis.NewScript(prelude + assignSource)
 	releaseScript        = redis.NewScript(prelude + releaseSource)
 	expireScript         = redis.NewScript(prelude + expireSource)
+	tellScript           = redis.NewScript(prelude + tellSource)
 	leaseScript          = redis.NewScript(leaseSource)
 	configPutScript      = redis.NewScript(configPutSource)
 	configDeleteScript   = redis.NewScript(configDeleteSource)
@@ -87,10 +91,18 @@ func (s *Store) run(ctx context.Context, script *redis.Script, keys []string, ar
 	return reply, unavailable(err)
 }
 
-// call is one script call of a pipeline.
+// call is one script call.
 type call struct {
 	keys []string
 	args []any
+}
+
+// change begins the call of a script that has the prelude.
+func (s *Store) change(k keys, more ...string) call {
+	return call{
+		keys: append([]string{k.seq(), k.feed(), k.told(), k.history()}, more...),
+		args: []any{s.feed, s.history},
+	}
 }
 
 // runAll runs one script for every call, in one round trip and in order where Redis knows the script.

@@ -24,6 +24,9 @@ type Options struct {
 	// Feed is how many entries the feed keeps, about; a reader that falls further behind
 	// starts again from a snapshot. 0 means 100,000.
 	Feed int
+	// History is how many events and their tickets are kept until they are published, about; beyond it the
+	// oldest are lost. 0 means that nobody is told of any event.
+	History int
 	// Functions is how many functions a project may have; 0 means 20, as the contract says.
 	Functions int
 }
@@ -35,8 +38,8 @@ type Store struct {
 	feeds redis.UniversalClient
 	log   *slog.Logger
 
-	waiting, feed, functions int
-	player, project          Rate
+	waiting, feed, history, functions int
+	player, project                   Rate
 }
 
 // Open makes a Store. It does not connect: Ping tells whether Redis answers.
@@ -56,7 +59,7 @@ func Open(o Options) (*Store, error) {
 	redis.SetLogger(clientLog{o.Log})
 	s := &Store{
 		redis: redis.NewClient(parsed), feeds: redis.NewClient(&feeds), log: o.Log,
-		waiting: o.Waiting, feed: o.Feed, functions: o.Functions, player: o.Player, project: o.Project,
+		waiting: o.Waiting, feed: o.Feed, history: o.History, functions: o.Functions, player: o.Player, project: o.Project,
 	}
 	if s.feed == 0 {
 		s.feed = 100_000

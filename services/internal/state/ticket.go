@@ -44,10 +44,14 @@ func (s *Store) Ticket(ctx context.Context, project, id string) (*Ticket, error)
 // DeleteTicket deletes a ticket whose owner is owner, or any when owner is "".
 // It returns the feed's position after the change, 0 when the ticket did not
 // wait any more; NotFound when there is no such ticket.
-func (s *Store) DeleteTicket(ctx context.Context, project, id, owner string) (position uint64, err error) {
+func (s *Store) DeleteTicket(ctx context.Context, project, id, owner string, now time.Time) (position uint64, err error) {
 	k := keysOf(project)
-	reply, err := s.run(ctx, deleteScript,
-		[]string{k.seq(), k.feed(), k.waiting(), k.resolved(), k.ticket(id)}, s.feed, id, owner)
+	c := s.change(k, k.waiting(), k.resolved(), k.ticket(id))
+	c.args = append(c.args, id, owner)
+	for _, was := range []string{"waiting", "claimed", "resolved"} {
+		c.args = append(c.args, eventOf(&pb.Event{Kind: pb.Event_KIND_CANCELLED, Reason: was}, now))
+	}
+	reply, err := s.run(ctx, deleteScript, c.keys, c.args...)
 	if err != nil {
 		return 0, err
 	}
@@ -73,23 +77,27 @@ func (s *Store) Waiting(ctx context.Context, project string) (int64, error) {
 // deleted, and the feed's position when waiting ones were among them, else 0.
 func (s *Store) Expire(ctx context.Context, project string, waiting, now time.Time, limit int) (abandoned, read int, position uint64, err error) {
 	k := keysOf(project)
-	abandoned, position, err = s.expire(ctx, k, k.waiting(), "w", millis(waiting), limit, k.ticket)
+	expired := func(reason string) []byte {
+		return eventOf(&pb.Event{Kind: pb.Event_KIND_EXPIRED, Reason: reason}, now)
+	}
+	abandoned, position, err = s.expire(ctx, k, k.waiting(), "w", millis(waiting), limit, expired("abandoned"), k.ticket)
 	if err != nil {
 		return 0, 0, 0, err
 	}
-	if read, _, err = s.expire(ctx, k, k.resolved(), "", millis(now), limit, k.ticket); err != nil {
+	if read, _, err = s.expire(ctx, k, k.resolved(), "", millis(now), limit, expired("read"), k.ticket); err != nil {
 		return abandoned, 0, position, err
 	}
-	_, _, err = s.expire(ctx, k, k.ended(), "", millis(now), limit, k.match)
+	_, _, err = s.expire(ctx, k, k.ended(), "", millis(now), limit, nil, k.match)
 	return abandoned, read, position, err
 }
 
-func (s *Store) expire(ctx context.Context, k keys, set, state string, latest int64, limit int, key func(id string) string) (int, uint64, error) {
+func (s *Store) expire(ctx context.Context, k keys, set, state string, latest int64, limit int, event []byte, key func(id string) string) (int, uint64, error) {
 	ids, err := s.due(ctx, set, latest, limit)
 	if err != nil || len(ids) == 0 {
 		return 0, 0, err
 	}
-	c := call{keys: []string{k.seq(), k.feed(), set}, args: []any{s.feed, state, latest}}
+	c := s.change(k, set)
+	c.args = append(c.args, state, latest, event)
 	for _, id := range ids {
 		c.keys = append(c.keys, key(id))
 		c.args = append(c.args, id)

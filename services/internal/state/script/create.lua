@@ -1,22 +1,22 @@
 -- Creates a group of tickets, in order, but for those that meet a limit.
--- KEYS: seq, feed, waiting, rates, players:0, players:1, then one ticket key each
--- ARGV: feed maxlen, limit of waiting tickets (0 = none), now in microseconds,
+-- KEYS: seq, feed, told, history, waiting, rates, players:0, players:1, then one ticket key each
+-- ARGV: feed and history kept, limit of waiting tickets (0 = none), now in microseconds,
 --       interval and burst of a player's bucket, interval and burst of the project's (interval 0 = no limit),
---       then id, created, owner, body of each
+--       event, then id, created, owner, body of each
 -- Result: feed position (0 when none was created), then for each that was not created:
 --         its number from 0, 'waiting', 'player' or 'project', and in how many microseconds to come again (0 = unknown)
-local limit, now = tonumber(ARGV[2]), tonumber(ARGV[3])
-local player_interval, player_burst = tonumber(ARGV[4]), tonumber(ARGV[5])
-local project_interval, project_burst = tonumber(ARGV[6]), tonumber(ARGV[7])
+local limit, now = tonumber(ARGV[3]), tonumber(ARGV[4])
+local player_interval, player_burst = tonumber(ARGV[5]), tonumber(ARGV[6])
+local project_interval, project_burst = tonumber(ARGV[7]), tonumber(ARGV[8])
 local room = math.huge
 if limit > 0 then
-  room = limit - redis.call('ZCARD', KEYS[3])
+  room = limit - redis.call('ZCARD', KEYS[5])
 end
 -- All buckets are read before the first ticket and written after the last: calls for each ticket would
 -- be a third of what storing it takes.
 local rates = {}
 if player_interval + project_interval > 0 then
-  rates = redis.call('HMGET', KEYS[4], 'project', 'period')
+  rates = redis.call('HMGET', KEYS[6], 'project', 'period')
 end
 local project = tonumber(rates[1] or 0)
 
@@ -27,17 +27,17 @@ if player_interval > 0 then
   local period = math.max(player_burst, 1e7)
   local start = now - now % period
   local n = math.floor(now / period) % 2
-  this = KEYS[5 + n]
-  local before, last = KEYS[6 - n], tonumber(rates[2] or 0)
+  this = KEYS[7 + n]
+  local before, last = KEYS[8 - n], tonumber(rates[2] or 0)
   if last < start then
     redis.call('UNLINK', this)
     if last < start - period then
       redis.call('UNLINK', before)
     end
-    redis.call('HSET', KEYS[4], 'period', text(start))
+    redis.call('HSET', KEYS[6], 'period', text(start))
   end
   local owners = {}
-  for a = 10, #ARGV, 4 do
+  for a = 12, #ARGV, 4 do
     if not full[ARGV[a]] then
       full[ARGV[a]] = 0
       owners[#owners + 1] = ARGV[a]
@@ -50,9 +50,9 @@ if player_interval > 0 then
   end
 end
 
-local fields, scores, result = {}, {}, {0}
-for i = 1, #KEYS - 6 do
-  local a = 4 * i + 4
+local fields, scores, ids, result = {}, {}, {}, {0}
+for i = 1, #KEYS - 8 do
+  local a = 4 * i + 6
   local id, created, owner, body = ARGV[a], ARGV[a + 1], ARGV[a + 2], ARGV[a + 3]
   local reason, wait = nil, 0
   if project_interval > 0 then
@@ -78,16 +78,17 @@ for i = 1, #KEYS - 6 do
       full[owner] = math.max(now, full[owner]) + player_interval
       taken[owner] = true
     end
-    redis.call('HSET', KEYS[6 + i], 's', 'w', 'c', created, 'o', owner, 'b', body)
+    redis.call('HSET', KEYS[8 + i], 's', 'w', 'c', created, 'o', owner, 'b', body)
     scores[#scores + 1] = created
     scores[#scores + 1] = id
     fields[#fields + 1] = '+' .. id
     fields[#fields + 1] = body
+    ids[#ids + 1] = id
   end
 end
-if #fields > 0 then
+if #ids > 0 then
   if project_interval > 0 then
-    redis.call('HSET', KEYS[4], 'project', text(project))
+    redis.call('HSET', KEYS[6], 'project', text(project))
   end
   if player_interval > 0 then
     local buckets = {}
@@ -97,7 +98,8 @@ if #fields > 0 then
     end
     redis.call('HSET', this, unpack(buckets))
   end
-  redis.call('ZADD', KEYS[3], unpack(scores))
-  result[1] = feed(ARGV[1], fields)
+  redis.call('ZADD', KEYS[5], unpack(scores))
+  tell({ARGV[9], table.concat(ids, ' ')}, #ids)
+  result[1] = feed(fields)
 end
 return result

@@ -1,19 +1,23 @@
 -- Deletes a ticket. One that is claimed takes its match with it when the
 -- allocator begins (begin.lua), or leaves the rest of it when a server was asked for already.
--- KEYS: seq, feed, waiting, resolved, ticket
--- ARGV: feed maxlen, id, owner ('' = whoever)
+-- KEYS: seq, feed, told, history, waiting, resolved, ticket
+-- ARGV: feed and history kept, id, owner ('' = whoever), events of a ticket that was waiting, claimed or resolved
 -- Result: state it was in ('' when missing or of another owner), feed position (0 when the waiting set did not change)
-local ticket = redis.call('HMGET', KEYS[5], 's', 'o')
+local ticket = redis.call('HMGET', KEYS[7], 's', 'o')
 local state = ticket[1]
-if not state or (ARGV[3] ~= '' and ticket[2] ~= ARGV[3]) then
+if not state or (ARGV[4] ~= '' and ticket[2] ~= ARGV[4]) then
   return {'', 0}
 end
-redis.call('DEL', KEYS[5])
+redis.call('DEL', KEYS[7])
 if state == 'w' then
-  redis.call('ZREM', KEYS[3], ARGV[2])
-  return {state, feed(ARGV[1], {'-' .. ARGV[2], ''})}
+  redis.call('ZREM', KEYS[5], ARGV[3])
+  tell({ARGV[5], ARGV[3]}, 1)
+  return {state, feed({'-' .. ARGV[3], ''})}
 end
-if state == 'r' then
-  redis.call('ZREM', KEYS[4], ARGV[2])
+if state == 'c' then
+  tell({ARGV[6], ARGV[3]}, 1)
+else
+  redis.call('ZREM', KEYS[6], ARGV[3])
+  tell({ARGV[7], ARGV[3]}, 1)
 end
 return {state, 0}

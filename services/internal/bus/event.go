@@ -1,0 +1,92 @@
+package bus
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+	"google.golang.org/protobuf/proto"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+)
+
+// EventBytes is about how many bytes of events a message may have: a quarter of what the bus carries in one.
+const EventBytes = 256 << 10
+
+// ErrOvertaken says that somebody else has published a project's events meanwhile.
+var ErrOvertaken = errors.New("bus: events of this project were published by another")
+
+// LastEvents is the last message of a project's events, and its number in the stream; nil and 0 when there is none.
+func (b *Bus) LastEvents(ctx context.Context, project string) (*pb.Events, uint64, error) {
+	stream, err := b.js.Stream(ctx, eventStream)
+	if err != nil {
+		return nil, 0, lost(err)
+	}
+	msg, err := stream.GetLastMsgForSubject(ctx, events+token(project))
+	if errors.Is(err, jetstream.ErrMsgNotFound) {
+		return nil, 0, nil
+	}
+	if err != nil {
+		return nil, 0, lost(err)
+	}
+	e := new(pb.Events)
+	if err := proto.Unmarshal(msg.Data, e); err != nil {
+		return nil, 0, err
+	}
+	return e, msg.Sequence, nil
+}
+
+// PublishEvents publishes a project's next events, behind the message with the number last, and
+// returns the number that they got. ErrOvertaken when that one is not the project's last message any more: so
+// each event is published once, however many try.
+func (b *Bus) PublishEvents(ctx context.Context, e *pb.Events, last uint64) (uint64, error) {
+	msg, err := b.message(ctx, events+token(e.GetProject()), e)
+	if err != nil {
+		return 0, err
+	}
+	ack, err := b.js.PublishMsg(ctx, msg, jetstream.WithExpectLastSequencePerSubject(last))
+	if refused, ok := errors.AsType[*jetstream.APIError](err); ok &&
+		(refused.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence || refused.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequenceConstant) {
+		return 0, ErrOvertaken
+	}
+	if err != nil {
+		return 0, lost(err)
+	}
+	return ack.Sequence, nil
+}
+
+// FollowEvents hears what happened in a project since a time, or all that is known when since is zero, and then what
+// happens, in order, until ctx ends or handle returns an error.
+func (b *Bus) FollowEvents(ctx context.Context, project string, since time.Time, handle func(*pb.Events) error) error {
+	from := jetstream.OrderedConsumerConfig{FilterSubjects: []string{events + token(project)}}
+	if !since.IsZero() {
+		from.DeliverPolicy, from.OptStartTime = jetstream.DeliverByStartTimePolicy, &since
+	}
+	consumer, err := b.js.OrderedConsumer(ctx, eventStream, from)
+	if err != nil {
+		return lost(err)
+	}
+	messages, err := consumer.Messages()
+	if err != nil {
+		return lost(err)
+	}
+	defer messages.Stop()
+	for {
+		msg, err := messages.Next(jetstream.NextContext(ctx))
+		if ctx.Err() != nil {
+			return nil
+		}
+		if err != nil {
+			return lost(err)
+		}
+		e := new(pb.Events)
+		if err := proto.Unmarshal(msg.Data(), e); err != nil {
+			b.log.WarnContext(ctx, "message bus: unreadable events", "subject", msg.Subject(), "error", err)
+			continue
+		}
+		if err := handle(e); err != nil {
+			return err
+		}
+	}
+}

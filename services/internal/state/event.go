@@ -1,0 +1,39 @@
+package state
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"google.golang.org/protobuf/proto"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+)
+
+// Tell tells of an event that goes with no change of the state.
+func (s *Store) Tell(ctx context.Context, project string, e *pb.Event, now time.Time) error {
+	c := s.change(keysOf(project))
+	tickets := e.GetTickets()
+	c.args = append(c.args, eventOf(e, now), strings.Join(tickets, " "), len(tickets))
+	_, err := s.run(ctx, tellScript, c.keys, c.args...)
+	return err
+}
+
+// of is an event of a match.
+func of(m *pb.Match, kind pb.Event_Kind) *pb.Event {
+	return &pb.Event{Kind: kind, Match: m.GetId(), Config: m.GetConfig(), Revision: m.GetRevision()}
+}
+
+// eventOf is an event as scripts write it into the history: without its tickets, which they
+// name beside it, and its position, which is where it comes to lie.
+func eventOf(e *pb.Event, now time.Time) []byte {
+	e.Time, e.Tickets = millis(now), nil
+	body, err := proto.Marshal(e)
+	if err != nil {
+		// The one thing that cannot be marshalled is text that is not UTF-8: a function's error, as
+		// others read it. The event is told without.
+		e.Error = strings.ToValidUTF8(e.GetError(), "�")
+		body, _ = proto.Marshal(e)
+	}
+	return body
+}

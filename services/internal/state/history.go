@@ -1,0 +1,193 @@
+package state
+
+import (
+	"context"
+	"errors"
+	"hash/fnv"
+	"strconv"
+	"strings"
+
+	"github.com/redis/go-redis/v9"
+	"google.golang.org/protobuf/proto"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+)
+
+// Telling is an entry of the history: what happened in one moment.
+type Telling struct {
+	Events []*pb.Event
+	// Bookmark is the place behind it.
+	Bookmark *pb.Bookmark
+}
+
+// History reads up to limit entries of a project's history behind a bookmark; nil is the beginning. Every reader
+// gets every event once, in order. Where that cannot be, because the history was trimmed or is not the one that the
+// bookmark is from, an event of KIND_GAP comes in place of what is missing.
+func (s *Store) History(ctx context.Context, project string, after *pb.Bookmark, limit int) ([]Telling, error) {
+	entries, end, err := s.entries(ctx, keysOf(project), after.GetPosition(), limit)
+	if err != nil {
+		return nil, err
+	}
+	position := after.GetPosition()
+	replaced := end < position
+	if after.GetCheck() != 0 {
+		switch {
+		case len(entries) > 0 && entries[0].position == position:
+			replaced = replaced || entries[0].check != after.GetCheck()
+			entries = entries[1:]
+		case len(entries) == 0:
+			replaced = true
+		}
+	}
+	if replaced {
+		return s.replaced(ctx, project, after)
+	}
+	var tellings []Telling
+	for _, e := range entries {
+		events, err := e.events()
+		if err != nil {
+			return nil, err
+		}
+		if e.position-e.size != position {
+			gap := &pb.Event{Kind: pb.Event_KIND_GAP, Reason: "trimmed", Time: events[0].GetTime(), Position: e.position - e.size}
+			events = append([]*pb.Event{gap}, events...)
+		}
+		position = e.position
+		tellings = append(tellings, Telling{events, &pb.Bookmark{Position: position, Check: e.check}})
+	}
+	return tellings, nil
+}
+
+// replaced tells of a history that was put back, or begun anew. It goes on where the history that there is now was published to.
+func (s *Store) replaced(ctx context.Context, project string, after *pb.Bookmark) ([]Telling, error) {
+	from, err := s.Published(ctx, project)
+	if err != nil {
+		return nil, err
+	}
+	if from.GetPosition() >= after.GetPosition() {
+		from = nil // it is of no use either
+	}
+	if from == nil {
+		from = new(pb.Bookmark)
+	}
+	gap := &pb.Event{Kind: pb.Event_KIND_GAP, Reason: "replaced", Position: from.GetPosition()}
+	return []Telling{{[]*pb.Event{gap}, from}}, nil
+}
+
+// Published is the place in a project's history up to which it has been published; nil when none of it has.
+func (s *Store) Published(ctx context.Context, project string) (*pb.Bookmark, error) {
+	text, err := s.redis.Get(ctx, keysOf(project).published()).Result()
+	if errors.Is(err, redis.Nil) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, unavailable(err)
+	}
+	b := new(pb.Bookmark)
+	if err := proto.Unmarshal([]byte(text), b); err != nil {
+		return nil, corrupt("bookmark", err)
+	}
+	return b, nil
+}
+
+// SetPublished says that a project's history was published up to a place: what lies before it is needed no more.
+func (s *Store) SetPublished(ctx context.Context, project string, at *pb.Bookmark) error {
+	body, err := proto.Marshal(at)
+	if err != nil {
+		return corrupt("bookmark", err)
+	}
+	k := keysOf(project)
+	_, err = s.redis.Pipelined(ctx, func(p redis.Pipeliner) error {
+		p.Set(ctx, k.published(), body, 0)
+		// The entry at the place itself stays: by it one tells that the history is still the same.
+		p.XTrimMinIDApprox(ctx, k.history(), strconv.FormatUint(at.GetPosition(), 10), 0)
+		return nil
+	})
+	return unavailable(err)
+}
+
+// entry is an entry of the history as it lies in Redis.
+type entry struct {
+	position uint64
+	// size is how many positions it takes: one for each event and for each of their tickets.
+	size  uint64
+	check uint64
+	pairs []any // an event, the ids of its tickets, …
+}
+
+// entries reads the entry at a position and up to limit ones behind it, and how far the history goes.
+func (s *Store) entries(ctx context.Context, k keys, from uint64, limit int) (entries []entry, end uint64, err error) {
+	var told *redis.StringCmd
+	var read *redis.Cmd
+	_, err = s.redis.TxPipelined(ctx, func(p redis.Pipeliner) error {
+		told = p.Get(ctx, k.told())
+		read = p.Do(ctx, "XRANGE", k.history(), strconv.FormatUint(from, 10), "+", "COUNT", limit+1)
+		return nil
+	})
+	if err != nil && !errors.Is(err, redis.Nil) {
+		return nil, 0, unavailable(err)
+	}
+	if text := told.Val(); text != "" {
+		if end, err = strconv.ParseUint(text, 10, 64); err != nil {
+			return nil, 0, corrupt("history", err)
+		}
+	}
+	raw, err := read.Slice()
+	if err != nil {
+		return nil, 0, unavailable(err)
+	}
+	for _, one := range raw {
+		e, err := parseEntry(one)
+		if err != nil {
+			return nil, 0, err
+		}
+		entries = append(entries, e)
+	}
+	return entries, end, nil
+}
+
+// parseEntry reads an entry of a stream: [id, [name, value, …]].
+func parseEntry(raw any) (entry, error) {
+	r, err := listOf(raw, 2)
+	if err != nil {
+		return entry{}, err
+	}
+	id, _ := r[0].(string)
+	number, _, _ := strings.Cut(id, "-")
+	e := entry{}
+	if e.position, err = strconv.ParseUint(number, 10, 64); err != nil {
+		return entry{}, corrupt("history", err)
+	}
+	if e.pairs, err = listOf(r[1], 2); err != nil {
+		return entry{}, err
+	}
+	sum := fnv.New64a()
+	for i, field := range e.pairs {
+		text, _ := field.(string)
+		_, _ = sum.Write([]byte(text))
+		switch {
+		case i%2 == 0:
+			e.size++
+		case text != "":
+			e.size += 1 + uint64(strings.Count(text, " "))
+		}
+	}
+	e.check = max(1, sum.Sum64()) // 0 means that there is nothing to check
+	return e, nil
+}
+
+// events are those of an entry, with their tickets.
+func (e entry) events() ([]*pb.Event, error) {
+	events := make([]*pb.Event, 0, len(e.pairs)/2)
+	for i := 0; i+1 < len(e.pairs); i += 2 {
+		body, _ := e.pairs[i].(string)
+		tickets, _ := e.pairs[i+1].(string)
+		event := new(pb.Event)
+		if err := proto.Unmarshal([]byte(body), event); err != nil {
+			return nil, corrupt("event", err)
+		}
+		event.Tickets, event.Position = strings.Fields(tickets), e.position
+		events = append(events, event)
+	}
+	return events, nil
+}

@@ -1,0 +1,206 @@
+package state_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/state"
+)
+
+// told is what the history says from a bookmark on, as one reads it, and the bookmark behind it.
+func told(t *testing.T, s *state.Store, after *pb.Bookmark) ([]string, *pb.Bookmark) {
+	t.Helper()
+	var lines []string
+	for {
+		tellings, err := s.History(t.Context(), project, after, 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(tellings) == 0 {
+			return lines, after
+		}
+		for _, telling := range tellings {
+			for _, e := range telling.Events {
+				lines = append(lines, line(e))
+			}
+			after = telling.Bookmark
+		}
+	}
+}
+
+func line(e *pb.Event) string {
+	kind := strings.ToLower(strings.TrimPrefix(e.GetKind().String(), "KIND_"))
+	words := []string{kind}
+	for _, word := range []string{e.GetReason(), e.GetError(), e.GetMatch(), strings.Join(e.GetTickets(), ",")} {
+		if word != "" {
+			words = append(words, word)
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+func wantTold(t *testing.T, got []string, want ...string) {
+	t.Helper()
+	if !slices.Equal(got, want) {
+		t.Fatalf("the history says\n\t%s\nwant\n\t%s", strings.Join(got, "\n\t"), strings.Join(want, "\n\t"))
+	}
+}
+
+// must runs the steps of a story.
+func must(t *testing.T, errs ...error) {
+	t.Helper()
+	for _, err := range errs {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func second[A, B any](_ A, b B) B                 { return b }
+func third[A, B, C any](_ A, _ B, c C) C          { return c }
+func fourth[A, B, C, D any](_ A, _ B, _ C, d D) D { return d }
+
+func TestHistoryTellsTheLifeOfATicket(t *testing.T) {
+	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
+		s := open(state.Options{History: 1000})
+		revision, terms := setUp(t, s)
+		create(t, s, "a", "b", "c", "d", "e", "f", "g", "h")
+		dropped, overdue, served := claim(revision, "dropped", "a", "b"), claim(revision, "overdue", "b", "c"), claim(revision, "served", "c", "d")
+		at, failed := direct(revision, "at-once", "1.2.3.4:5", "e", "f"), direct(revision, "failed", "", "g")
+		failed.Match.Proposal.Error = "PoolTimeout"
+		mustClaim(t, s, terms, dropped, at, failed)
+		must(t, second(s.DeleteTicket(t.Context(), project, "a", "", epoch0)))
+		must(t, third(s.Begin(t.Context(), project, dropped.Match, epoch0, terms.Deadline)))
+		mustClaim(t, s, terms, overdue)
+		must(t, third(s.Release(t.Context(), project, terms.Deadline, 10)))
+		mustClaim(t, s, terms, served)
+		must(t, third(s.Begin(t.Context(), project, served.Match, epoch0, terms.Deadline)))
+		must(t, second(s.DeleteTicket(t.Context(), project, "c", "", epoch0)))
+		must(t, third(s.Assign(t.Context(), project, served.Match, state.Ending{Now: epoch0.Add(time.Second), Expiry: terms.Expiry}, map[string]*pb.Assignment{"c": {}, "d": {}})))
+		must(t, second(s.DeleteTicket(t.Context(), project, "d", "", epoch0)))
+		must(t, second(s.DeleteTicket(t.Context(), project, "h", "", epoch0)))
+		must(t, fourth(s.Expire(t.Context(), project, epoch0.Add(time.Hour), terms.Expiry, 10)))
+		must(t, s.Tell(t.Context(), project, &pb.Event{Kind: pb.Event_KIND_RETURNED, Match: "served", Tickets: []string{"x", "y"}}, epoch0))
+
+		lines, end := told(t, s, nil)
+		wantTold(t, lines,
+			"created a", "created b", "created c", "created d", "created e", "created f", "created g", "created h",
+			"claimed dropped a,b", "assigned at-once e,f", "failed function PoolTimeout failed g",
+			"cancelled claimed a",
+			"released left dropped b",
+			"claimed overdue b,c",
+			"released deadline overdue b,c",
+			"claimed served c,d",
+			"allocating served c,d",
+			"cancelled claimed c",
+			"assigned served d",
+			"cancelled resolved d",
+			"cancelled waiting h",
+			"expired abandoned b",
+			"expired read e,f,g",
+			"returned served x,y",
+		)
+		if lines, _ := told(t, s, end); len(lines) > 0 {
+			t.Errorf("told twice: %s", lines)
+		}
+		all, err := s.History(t.Context(), project, nil, 100)
+		must(t, err)
+		claimed := all[8].Events
+		if e := claimed[0]; e.GetConfig() != "c" || e.GetRevision() != revision || e.GetTime() != epoch0.UnixMilli() {
+			t.Errorf("an event without where it is from: %v", e)
+		}
+		if claimed[0].GetPosition() != claimed[2].GetPosition() || claimed[0].GetPosition() <= all[7].Events[0].GetPosition() {
+			t.Errorf("positions %v", claimed)
+		}
+	})
+}
+
+func TestNoHistoryIsKeptWhereNobodyReadsIt(t *testing.T) {
+	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
+		s := open(state.Options{})
+		create(t, s, "a")
+		must(t, s.Tell(t.Context(), project, &pb.Event{Kind: pb.Event_KIND_RETURNED}, epoch0))
+		if lines, _ := told(t, s, nil); len(lines) > 0 {
+			t.Error(lines)
+		}
+	})
+}
+
+func TestHistoryGoesOnFromWhereItWasPublished(t *testing.T) {
+	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
+		s := open(state.Options{History: 1000})
+		if b, err := s.Published(t.Context(), project); err != nil || b != nil {
+			t.Fatal(b, err)
+		}
+		for i := range 300 { // the server trims whole nodes of a hundred
+			create(t, s, fmt.Sprint("t", i))
+		}
+		_, end := told(t, s, nil)
+		must(t, s.SetPublished(t.Context(), project, end))
+		create(t, s, "next")
+		from, err := s.Published(t.Context(), project)
+		must(t, err)
+		lines, _ := told(t, s, from)
+		wantTold(t, lines, "created next")
+		// What was published is not kept.
+		lines, _ = told(t, s, nil)
+		if len(lines) > 150 || lines[0] != "gap trimmed" {
+			t.Errorf("%d events are kept, first %s", len(lines), lines[0])
+		}
+	})
+}
+
+func TestHistoryThatWasTrimmedSaysSo(t *testing.T) {
+	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
+		s := open(state.Options{History: 10})
+		create(t, s, "first")
+		_, at := told(t, s, nil)
+		for i := range 500 {
+			create(t, s, fmt.Sprint("t", i))
+		}
+		lines, _ := told(t, s, at)
+		if lines[0] != "gap trimmed" || lines[len(lines)-1] != "created t499" || len(lines) > 200 || slices.Contains(lines[1:], "gap trimmed") {
+			t.Errorf("%d events, from %s to %s", len(lines), lines[0], lines[len(lines)-1])
+		}
+	})
+}
+
+func TestHistoryThatIsAnotherSaysSo(t *testing.T) {
+	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
+		s := open(state.Options{History: 1000})
+		create(t, s, "a", "b", "c")
+		_, end := told(t, s, nil)
+		must(t, s.Flush(t.Context()))
+		lines, _ := told(t, s, end)
+		wantTold(t, lines, "gap replaced")
+		create(t, s, "d")
+		lines, _ = told(t, s, end)
+		wantTold(t, lines, "gap replaced", "created d")
+		// It has come as far, so that only what lies there tells the difference.
+		create(t, s, "e", "f", "g", "h")
+		lines, now := told(t, s, end)
+		wantTold(t, lines, "gap replaced", "created d", "created e", "created f", "created g", "created h")
+		if lines, _ := told(t, s, now); len(lines) > 0 {
+			t.Errorf("told twice: %s", lines)
+		}
+	})
+}
+
+func TestHistoryThatWasPutBackGoesOnWhereItHadBeenPublished(t *testing.T) {
+	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
+		s := open(state.Options{History: 1000})
+		create(t, s, "a", "b")
+		_, before := told(t, s, nil)
+		must(t, s.SetPublished(t.Context(), project, before))
+		create(t, s, "lost")
+		_, end := told(t, s, before)
+		must(t, s.PutBack(t.Context(), project))
+		create(t, s, "other")
+		lines, _ := told(t, s, end)
+		wantTold(t, lines, "gap replaced", "created other")
+	})
+}
