@@ -111,7 +111,7 @@ func (w *world) follow(n int) []string {
 	ctx, stop := context.WithTimeout(w.Context(), patience)
 	defer stop()
 	var got []string
-	err := w.bus.FollowEvents(ctx, project, time.Time{}, func(e *pb.Events) error {
+	err := w.bus.FollowEvents(ctx, project, time.Time{}, func(e *pb.Events, _ uint64) error {
 		if strings.Contains(e.String(), "secret") || strings.Contains(e.String(), "somebody") {
 			w.Errorf("an event says too much: %v", e)
 		}

@@ -57,8 +57,8 @@ func (b *Bus) PublishEvents(ctx context.Context, e *pb.Events, last uint64) (uin
 }
 
 // FollowEvents hears what happened in a project since a time, or all that is known when since is zero, and then what
-// happens, in order, until ctx ends or handle returns an error.
-func (b *Bus) FollowEvents(ctx context.Context, project string, since time.Time, handle func(*pb.Events) error) error {
+// happens, in order, until ctx ends or handle returns an error. pending is how many messages have come already behind this one.
+func (b *Bus) FollowEvents(ctx context.Context, project string, since time.Time, handle func(e *pb.Events, pending uint64) error) error {
 	from := jetstream.OrderedConsumerConfig{FilterSubjects: []string{events + token(project)}}
 	if !since.IsZero() {
 		from.DeliverPolicy, from.OptStartTime = jetstream.DeliverByStartTimePolicy, &since
@@ -85,7 +85,11 @@ func (b *Bus) FollowEvents(ctx context.Context, project string, since time.Time,
 			b.log.WarnContext(ctx, "message bus: unreadable events", "subject", msg.Subject(), "error", err)
 			continue
 		}
-		if err := handle(e); err != nil {
+		about, err := msg.Metadata()
+		if err != nil {
+			return lost(err)
+		}
+		if err := handle(e, about.NumPending); err != nil {
 			return err
 		}
 	}
