@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/bus"
 )
 
 func TestReadAndDelete(t *testing.T) {
@@ -188,21 +190,94 @@ func TestLogIsFollowed(t *testing.T) {
 	}
 }
 
-func TestTextsKeepTheNewest(t *testing.T) {
+func TestRecentLines(t *testing.T) {
 	lines := []*pb.LogLines{
 		{Instance: "old", Text: strings.Repeat("x", 10)},
 		{Instance: "a", Text: strings.Repeat("x", 10)},
 		{Instance: "a", Text: "second"},
 		{Instance: "b", Text: "third\n"},
 	}
-	for limit, want := range map[int]map[string]string{
+	for room, want := range map[int]map[string]string{
 		100: {"old": "xxxxxxxxxx", "a": "xxxxxxxxxx\nsecond", "b": "third"},
 		25:  {"old": leftOut, "a": "xxxxxxxxxx\nsecond", "b": "third"},
 		24:  {"old": leftOut, "a": leftOut + "\nsecond", "b": "third"},
 		0:   {"old": leftOut, "a": leftOut, "b": leftOut},
 	} {
-		if diff := cmp.Diff(want, texts(lines, limit)); diff != "" {
-			t.Errorf("%d bytes (-want +got):\n%s", limit, diff)
+		r := recent{room: room}
+		for _, l := range lines {
+			r.push(l)
 		}
+		if diff := cmp.Diff(want, r.texts()); diff != "" {
+			t.Errorf("the newest of %d bytes (-want +got):\n%s", room, diff)
+		}
+	}
+	for room, want := range map[int]int{100: 4, 36: 4, 35: 3, 22: 2, 21: 1, 0: 1} {
+		r, n := recent{room: room}, 0
+		for n < len(lines) && r.add(lines[n]) {
+			n++
+		}
+		if n != want {
+			t.Errorf("the oldest of %d bytes: %d, want %d", room, n, want)
+		}
+	}
+}
+
+// A log longer than an answer: the newest of it at first, and whole for who follows it.
+func TestLogLongerThanAnAnswer(t *testing.T) {
+	b := start(t, nil)
+	wants[function](t, b.put(t, "/functions/duel", guest{}.wasm()), http.StatusOK)
+	const messages = logLimit / bus.LogText * 5 / 2
+	rest := strings.Repeat("x", bus.LogText-6)
+	line := func(n int) string { return fmt.Sprintf("%05d ", n) + rest }
+	write := func(n int) {
+		must(t, b.bus.Log(t.Context(), "demo", "duel", &pb.LogLines{Instance: "duel-1", Text: line(n)}))
+	}
+	write(0)
+	position := ""
+	eventually(t, "the first line", func() error {
+		a := b.get(t, "/functions/duel/log")
+		if len(wants[functionLogs](t, a, http.StatusOK).Logs) == 0 {
+			return errors.New("there is no line")
+		}
+		position = a.header.Get(positionHeader)
+		return nil
+	})
+	for n := 1; n < messages; n++ {
+		write(n)
+	}
+	read := func(query string) (lines []string, next string) {
+		a := b.get(t, "/functions/duel/log"+query)
+		text := wants[functionLogs](t, a, http.StatusOK).Logs["duel-1"]
+		if len(text) > logLimit+len(leftOut) {
+			t.Errorf("an answer of %d bytes", len(text))
+		}
+		for l := range strings.SplitSeq(text, "\n") {
+			lines = append(lines, strings.TrimSuffix(l, " "+rest))
+		}
+		return lines, a.header.Get(positionHeader)
+	}
+	eventually(t, "the newest", func() error {
+		lines, _ := read("")
+		if last := lines[len(lines)-1]; last != fmt.Sprintf("%05d", messages-1) {
+			return fmt.Errorf("the last is %s", last)
+		}
+		if lines[0] != leftOut {
+			t.Errorf("the first is %s", lines[0])
+		}
+		return nil
+	})
+	next := 1
+	for range 3 { // two and a half answers
+		var lines []string
+		lines, position = read("?after=" + position)
+		for _, l := range lines {
+			if l != fmt.Sprintf("%05d", next) {
+				t.Fatalf("after %d comes %q", next-1, l)
+			}
+			next++
+		}
+	}
+	if next != messages {
+		t.Errorf("%d lines, want %d", next, messages)
 	}
 }

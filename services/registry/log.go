@@ -3,14 +3,12 @@ package registry
 import (
 	"context"
 	"net/http"
-	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/labstack/echo/v4"
 
-	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/bus"
 	"matchmaker.dev/services/internal/fault"
 )
 
@@ -19,9 +17,8 @@ const (
 	leastBound  = 24 * time.Hour   // a span up to it is always taken, whatever is kept
 	logPatience = 10 * time.Second // for the bus to answer
 
-	// logLimit is how many bytes of lines an answer has, the newest.
+	// logLimit is how many bytes of lines an answer has.
 	logLimit = 4 << 20
-	leftOut  = "[earlier lines are left out]"
 
 	// positionHeader says where the log has been read to, for the next request's "after".
 	positionHeader = "X-Log-Position"
@@ -38,7 +35,8 @@ type functionLogs struct {
 //
 // Beyond the contract an answer has a position in its header. A request with after
 // gets the lines behind it, once each, however long ago they were written unless seconds is given
-// as well: so a log is followed.
+// as well: so a log is followed. Of a log that is longer than an answer, a request without after gets
+// the newest lines, one with after the oldest, and the position behind those.
 func (r *registry) logs(c echo.Context) error {
 	name, err := nameOf(c)
 	if err != nil {
@@ -64,12 +62,17 @@ func (r *registry) logs(c echo.Context) error {
 	if created := time.UnixMilli(f.GetCreated()); created.After(since) || after > 0 && !c.QueryParams().Has("seconds") {
 		since = created
 	}
-	lines, reached, err := r.Bus.LogsAfter(ctx, project, name, since, after)
+	lines := recent{room: logLimit}
+	take := lines.push
+	if after > 0 {
+		take = lines.add // the rest comes with the next request
+	}
+	reached, err := r.Bus.ReadLog(ctx, project, name, bus.LogStart{Since: since, After: after}, take)
 	if err != nil {
 		return err
 	}
 	c.Response().Header().Set(positionHeader, strconv.FormatUint(reached, 10))
-	answer := functionLogs{Logs: texts(lines, logLimit)}
+	answer := functionLogs{Logs: lines.texts()}
 	for _, i := range r.board.status(project, f).Instances {
 		if _, wrote := answer.Logs[i.Name]; !wrote {
 			answer.Logs[i.Name] = ""
@@ -103,27 +106,4 @@ func position(c echo.Context) (uint64, error) {
 		return 0, fault.New(fault.Invalid, "after: a position is expected, as an earlier answer has it in the header %s", positionHeader)
 	}
 	return n, nil
-}
-
-// texts joins the lines of each instance, in their order. Of all lines the
-// newest are kept that have no more than limit bytes.
-func texts(lines []*pb.LogLines, limit int) map[string]string {
-	kept := map[string][]string{} // the newest first
-	cut := map[string]bool{}
-	for _, l := range slices.Backward(lines) {
-		if limit -= len(l.GetText()) + 1; limit < 0 {
-			cut[l.GetInstance()] = true
-			continue
-		}
-		kept[l.GetInstance()] = append(kept[l.GetInstance()], strings.TrimSuffix(l.GetText(), "\n"))
-	}
-	all := make(map[string]string, len(kept))
-	for instance := range cut {
-		kept[instance] = append(kept[instance], leftOut)
-	}
-	for instance, text := range kept {
-		slices.Reverse(text)
-		all[instance] = strings.Join(text, "\n")
-	}
-	return all
 }

@@ -61,7 +61,7 @@ type Options struct {
 	// Grace is how long after an upload or a restart a function that no runner
 	// speaks of is Pending, before it is Not Running: 10 s.
 	Grace time.Duration
-	// LogAge is how long the bus keeps logs: 1 h. The time span of a request
+	// LogAge is how long the bus keeps logs: a day. The time span of a request
 	// for logs may be as long, and always up to a day.
 	LogAge time.Duration
 }
@@ -80,7 +80,7 @@ func (o *Options) complete() error {
 		byDefault("Uploads", &o.Uploads, 8),
 		byDefault("Heartbeat", &o.Heartbeat, 500*time.Millisecond),
 		byDefault("Grace", &o.Grace, 10*time.Second),
-		byDefault("LogAge", &o.LogAge, time.Hour),
+		byDefault("LogAge", &o.LogAge, 24*time.Hour),
 	)
 }
 

@@ -15,12 +15,13 @@ type function struct {
 	env  *env
 	feed *feed
 
-	life  context.Context    // its end kills what is under way
-	kill  context.CancelFunc // of life
-	going sync.WaitGroup     // every goroutine of the function
-	gate  gate               // around runs
-	runs  chan *run          // what seats take
-	able  chan struct{}      // closed when the first version answers
+	life   context.Context    // its end kills what is under way
+	kill   context.CancelFunc // of life
+	going  sync.WaitGroup     // every goroutine of the function
+	gate   gate               // around runs
+	runs   chan *run          // what seats take
+	prints *ration            // of all seats
+	able   chan struct{}      // closed when the first version answers
 
 	mu           sync.Mutex
 	serving      *version // nil before any version answered
@@ -30,7 +31,7 @@ type function struct {
 }
 
 func newFunction(ctx context.Context, e *env, t target, feed *feed) *function {
-	f := &function{target: t, env: e, feed: feed, runs: make(chan *run), able: make(chan struct{})}
+	f := &function{target: t, env: e, feed: feed, runs: make(chan *run), prints: newRation(e.Now), able: make(chan struct{})}
 	f.life, f.kill = context.WithCancel(ctx)
 	f.going.Go(f.subscribe)
 	return f

@@ -6,37 +6,65 @@ import (
 	"time"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/bus"
 )
 
-// journalSize is when lines are sent without waiting for the end of the run, in bytes.
-const journalSize = 60 << 10
+// linger is how long lines wait for more of them, so that a function that is run a
+// hundred times a second does not fill its log with as many messages.
+const linger = time.Second
 
 // journal puts what an instance prints, and what happens to it, into its
 // function's log. One goroutine uses it.
 type journal struct {
 	now      func() time.Time
 	say      func(*pb.LogLines)
+	allow    func(bytes int) bool // tells whether the function may print so much more
 	instance string
-	text     []byte
+
+	text    []byte
+	dropped int              // lines that were not allowed, since the last that was
+	due     <-chan time.Time // when text is to be sent; nil when there is none
 }
 
-// line adds a line; it is sent at the next flush.
+// line adds a line of the function's.
 func (j *journal) line(text string) {
-	if len(j.text)+len(text) > journalSize {
+	if !j.allow(len(text) + 1) {
+		j.dropped++
+		return
+	}
+	j.complain()
+	j.add(text)
+}
+
+// complain tells how many lines were dropped.
+func (j *journal) complain() {
+	if n := j.dropped; n > 0 {
+		j.dropped = 0
+		j.event("%d lines were dropped: in the long run a function may print %d KiB a second on a runner", n, printRate>>10)
+	}
+}
+
+// add adds a line, which is sent soon.
+func (j *journal) add(text string) {
+	if len(j.text)+len(text) >= bus.LogText {
 		j.flush()
 	}
 	j.text = append(append(j.text, text...), '\n')
+	if j.due == nil {
+		j.due = time.After(linger)
+	}
 }
 
 // event adds lines of the runner's own, marked as such.
 func (j *journal) event(format string, args ...any) {
 	for text := range strings.Lines(fmt.Sprintf(format, args...)) {
-		j.line("[runner] " + strings.TrimSuffix(text, "\n"))
+		j.add("[runner] " + strings.TrimSuffix(text, "\n"))
 	}
 }
 
 // flush sends the lines so far in one message.
 func (j *journal) flush() {
+	j.due = nil
 	if len(j.text) == 0 {
 		return
 	}

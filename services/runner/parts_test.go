@@ -2,9 +2,7 @@ package runner
 
 import (
 	"context"
-	"errors"
 	"log/slog"
-	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -69,30 +67,6 @@ func TestAGateDoesNotWaitForever(t *testing.T) {
 		g.close(ctx) // a deadlock fails the test
 		g.leave()
 	})
-}
-
-func TestAJournalSendsLinesTogether(t *testing.T) {
-	var sent []*pb.LogLines
-	j := journal{now: func() time.Time { return time.UnixMilli(7) }, say: func(l *pb.LogLines) { sent = append(sent, l) }, instance: "i"}
-	j.flush()
-	j.line("one")
-	j.event("%v", errors.New("two\nthree"))
-	j.flush()
-	j.flush()
-	if want := "one\n[runner] two\n[runner] three\n"; len(sent) != 1 || sent[0].GetText() != want || sent[0].GetTime() != 7 || sent[0].GetInstance() != "i" {
-		t.Fatalf("sent %v", sent)
-	}
-	for range 20 {
-		j.line(strings.Repeat("x", 8<<10))
-	}
-	for _, l := range sent {
-		if len(l.GetText()) > 64<<10 {
-			t.Errorf("a message of %d bytes", len(l.GetText()))
-		}
-	}
-	if len(sent) < 3 {
-		t.Errorf("%d messages", len(sent))
-	}
 }
 
 func TestAFeedIsWaitedFor(t *testing.T) {

@@ -30,13 +30,14 @@ type seat struct {
 }
 
 func newSeat(v *version) *seat {
-	s := &seat{f: v.f, v: v, state: waiting, journal: journal{now: v.f.env.Now, say: v.f.log}}
+	s := &seat{f: v.f, v: v, state: waiting, journal: journal{now: v.f.env.Now, say: v.f.log, allow: v.f.prints.take}}
 	s.rename()
 	return s
 }
 
 // keep has an instance, and another after it, until ctx ends or the seat is spared.
 func (s *seat) keep(ctx context.Context) {
+	defer s.journal.flush()
 	for {
 		err := s.live(ctx)
 		if err != nil && !errors.Is(err, context.Canceled) {
@@ -92,6 +93,8 @@ func (s *seat) serve(ctx context.Context, instance *sandbox.Instance) error {
 			if s.v.spare(s) {
 				return nil
 			}
+		case <-s.journal.due:
+			s.journal.flush()
 		case r := <-s.f.runs:
 			if err := s.do(r, instance); err != nil {
 				return err
@@ -114,12 +117,12 @@ func (s *seat) do(r *run, instance *sandbox.Instance) error {
 		s.journal.event("%v", c)
 		err = nil
 	}
-	s.journal.flush()
 	return err
 }
 
 // lament tells the log why the instance is no more.
 func (s *seat) lament(err error) {
+	s.journal.complain()
 	s.journal.event("%v", err)
 	if e, ok := errors.AsType[*sandbox.Error](err); ok && e.Stack != "" {
 		s.journal.event("%s", e.Stack)

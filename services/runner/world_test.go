@@ -301,12 +301,12 @@ func (w *world) replaced(function, name string) {
 func (w *world) logged(function, text string) string {
 	w.t.Helper()
 	for deadline := time.Now().Add(patience); ; {
-		lines, err := w.bus.Logs(w.t.Context(), project, function, time.Unix(0, 0))
-		w.must(err)
 		var all strings.Builder
-		for _, l := range lines {
+		_, err := w.bus.ReadLog(w.t.Context(), project, function, bus.LogStart{}, func(l *pb.LogLines) bool {
 			fmt.Fprintf(&all, "%s: %s", l.GetInstance(), l.GetText())
-		}
+			return true
+		})
+		w.must(err)
 		if strings.Contains(all.String(), text) {
 			return all.String()
 		}

@@ -97,7 +97,9 @@ func (p *process) run(ctx context.Context, log *slog.Logger, c connections, issu
 
 	b.bus, err = bus.Connect(bus.Options{
 		URL: c.NATS, Name: p.Name, Credentials: c.NATSCredentials, Replicas: c.StreamReplicas,
-		LogAge: c.Limits.LogAge, EventAge: c.Limits.EventAge, EventBytes: c.Limits.EventBytes, Log: log, Propagator: traces.Propagator,
+		LogAge: c.Limits.LogAge, EventAge: c.Limits.EventAge, EventBytes: c.Limits.EventBytes,
+		LogSize: c.Limits.LogSize << 20, LogTotal: c.Limits.LogTotal << 20,
+		Log: log, Propagator: traces.Propagator,
 	})
 	if err != nil {
 		return err

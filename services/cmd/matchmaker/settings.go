@@ -87,7 +87,9 @@ type limits struct {
 	MaxFunctions int           `help:"Most match functions of a project." default:"20" group:"runner"`
 	KeepVersions int           `help:"How many uploads of a function are kept, to go back to; the one that runs is one of them." default:"5" name:"function-versions" group:"runner"`
 	ModuleGrace  time.Duration `help:"How long a module stays stored that no version of a function has any more." default:"1h" group:"runner"`
-	LogAge       time.Duration `help:"How long the log of a function is kept." default:"1h" group:"runner"`
+	LogAge       time.Duration `help:"How long the log of a function is kept." default:"24h" group:"runner"`
+	LogSize      int64         `help:"Most MiB of the log of one function; then the oldest lines go." default:"64" group:"runner" name:"log-size"`
+	LogTotal     int64         `help:"Most MiB of the logs of all functions together." default:"1024" group:"runner" name:"log-total"`
 }
 
 func (l *limits) player() state.Rate {
@@ -115,8 +117,8 @@ func (l *limits) check() error {
 	if l.NameLength < 1 || l.MaxPools < 1 || l.MaxFilters < 1 {
 		errs = append(errs, errors.New("--name-length, --max-pools and --max-filters must be more than 0"))
 	}
-	if l.MaxWaiting < 0 || l.MaxFunctions < 1 || l.KeepVersions < 1 {
-		errs = append(errs, errors.New("--max-waiting must not be negative, --max-functions and --function-versions must be more than 0"))
+	if l.MaxWaiting < 0 || l.MaxFunctions < 1 || l.KeepVersions < 1 || l.LogSize < 1 || l.LogTotal < 1 {
+		errs = append(errs, errors.New("--max-waiting must not be negative, --max-functions, --function-versions, --log-size and --log-total must be more than 0"))
 	}
 	errs = append(errs, positive(map[string]time.Duration{"module-grace": l.ModuleGrace, "log-age": l.LogAge}))
 	if l.EventAge < 0 || l.EventBytes < 1 {

@@ -44,8 +44,11 @@ type Options struct {
 	Credentials string
 	// Replicas of the streams; 0 means 1.
 	Replicas int
-	// LogAge is how long lines of functions are kept; 0 means an hour.
+	// LogAge is how long lines of functions are kept; 0 means a day.
 	LogAge time.Duration
+	// LogSize is the most bytes of one function's log, and LogTotal of all logs together: what comes then
+	// pushes the oldest lines out. 0 means 64 MiB, and 1 GiB.
+	LogSize, LogTotal int64
 	// EventAge is how long events are kept, and EventBytes how many bytes of them, of all projects; 0 means a day, and 1 GiB.
 	EventAge   time.Duration
 	EventBytes int64
@@ -79,7 +82,13 @@ func Connect(o Options) (*Bus, error) {
 	}
 	b.options.Replicas = max(1, o.Replicas)
 	if b.options.LogAge <= 0 {
-		b.options.LogAge = time.Hour
+		b.options.LogAge = 24 * time.Hour
+	}
+	if b.options.LogSize <= 0 {
+		b.options.LogSize = 64 << 20
+	}
+	if b.options.LogTotal <= 0 {
+		b.options.LogTotal = 1 << 30
 	}
 	if b.options.EventAge <= 0 {
 		b.options.EventAge = 24 * time.Hour

@@ -6,10 +6,13 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
 	"go.opentelemetry.io/otel/trace"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
@@ -256,6 +259,19 @@ func TestWorkOfAStoppedAllocatorGoesToAnother(t *testing.T) {
 	working.Wait()
 }
 
+// readLog is all lines of a function from a start, and the position behind them.
+func readLog(t *testing.T, b *bus.Bus, function string, from bus.LogStart) (texts []string, position uint64) {
+	t.Helper()
+	position, err := b.ReadLog(t.Context(), "demo", function, from, func(l *pb.LogLines) bool {
+		texts = append(texts, l.GetText())
+		return true
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return texts, position
+}
+
 func TestLogsAreReadBySpanOfTime(t *testing.T) {
 	b := connect(t, server(t))
 	since := time.Now().Add(-time.Minute)
@@ -266,11 +282,8 @@ func TestLogsAreReadBySpanOfTime(t *testing.T) {
 	}
 	deadline := time.Now().Add(patience)
 	for {
-		lines, err := b.Logs(t.Context(), "demo", "my.function", since)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if len(lines) == 2 && lines[0].GetText() == "one" && lines[1].GetText() == "two" {
+		lines, _ := readLog(t, b, "my.function", bus.LogStart{Since: since})
+		if slices.Equal(lines, []string{"one", "two"}) {
 			break
 		}
 		if time.Now().After(deadline) {
@@ -281,8 +294,8 @@ func TestLogsAreReadBySpanOfTime(t *testing.T) {
 		function string
 		since    time.Time
 	}{"another function": {"other", since}, "a later span": {"my.function", time.Now().Add(time.Hour)}} {
-		if lines, err := b.Logs(t.Context(), "demo", span.function, span.since); err != nil || len(lines) > 0 {
-			t.Errorf("%s: %v, %v", name, lines, err)
+		if lines, _ := readLog(t, b, span.function, bus.LogStart{Since: span.since}); len(lines) > 0 {
+			t.Errorf("%s: %v", name, lines)
 		}
 	}
 }
@@ -295,14 +308,12 @@ func TestLogsAreFollowed(t *testing.T) {
 	position := uint64(0)
 	follow := func(since time.Time) {
 		t.Helper()
-		lines, next, err := b.LogsAfter(t.Context(), "demo", "duel", since, position)
-		if err != nil || next < position {
-			t.Fatalf("after %d comes %d, %v", position, next, err)
+		lines, next := readLog(t, b, "duel", bus.LogStart{Since: since, After: position})
+		if next < position {
+			t.Fatalf("after %d comes %d", position, next)
 		}
 		position = next
-		for _, l := range lines {
-			read = append(read, l.GetText())
-		}
+		read = append(read, lines...)
 	}
 	follow(began) // the log is empty
 	var want []string
@@ -340,10 +351,126 @@ func TestLogsAreFollowed(t *testing.T) {
 		t.Errorf("of a later span, at %d after %d: %q", position, last, read)
 	}
 	position += 1000
-	lines, next, err := b.LogsAfter(t.Context(), "demo", "duel", began, position)
-	if err != nil || len(lines) != len(want)+1 || next >= position {
-		t.Errorf("after a position that is too high: %d lines, at %d, %v", len(lines), next, err)
+	lines, next := readLog(t, b, "duel", bus.LogStart{Since: began, After: position})
+	if len(lines) != len(want)+1 || next >= position {
+		t.Errorf("after a position that is too high: %d lines, at %d", len(lines), next)
 	}
+}
+
+// Who reads a part at a time, of a log as long as many batches, gets it whole. Nothing is left of the readers.
+func TestLogsAreReadInParts(t *testing.T) {
+	url := server(t)
+	b := connect(t, url)
+	const messages = 1000
+	for n := range messages {
+		for _, function := range []string{"duel", "other"} {
+			if err := b.Log(t.Context(), "demo", function, &pb.LogLines{Instance: "i", Text: fmt.Sprint(n)}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	var read []string
+	position, began := uint64(0), time.Now().Add(-time.Hour)
+	for deadline := time.Now().Add(patience); len(read) < messages; {
+		most := 300
+		next, err := b.ReadLog(t.Context(), "demo", "duel", bus.LogStart{Since: began, After: position}, func(l *pb.LogLines) bool {
+			if most--; most < 0 {
+				return false
+			}
+			read = append(read, l.GetText())
+			return true
+		})
+		if err != nil || next < position {
+			t.Fatalf("behind %d: %d, %v", position, next, err)
+		}
+		position = next
+		if time.Now().After(deadline) {
+			t.Fatalf("read %d lines", len(read))
+		}
+	}
+	for n, text := range read {
+		if text != fmt.Sprint(n) {
+			t.Fatalf("line %d is %q", n, text)
+		}
+	}
+	if left := consumers(t, url, "MM_LOGS"); left != 0 {
+		t.Errorf("%d consumers are left", left)
+	}
+}
+
+// consumers is how many a stream has.
+func consumers(t *testing.T, url, stream string) int {
+	t.Helper()
+	conn, err := nats.Connect(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	js, err := jetstream.New(conn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := js.Stream(t.Context(), stream)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s.CachedInfo().State.Consumers
+}
+
+// A function that floods its log loses its own oldest lines, and nobody else's; all of it survives a restart of the server.
+func TestLogsAreKeptBySize(t *testing.T) {
+	dir, log := t.TempDir(), slog.New(slog.DiscardHandler)
+	run := func() (*embedded.NATS, *bus.Bus) {
+		t.Helper()
+		n, err := embedded.StartNATS(t.Context(), embedded.NATSOptions{Dir: dir, Log: log})
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := bus.Connect(bus.Options{URL: n.URL(), Log: log, LogSize: 10 * bus.LogText})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := b.Prepare(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		return n, b
+	}
+	stop := func(n *embedded.NATS, b *bus.Bus) {
+		_ = b.Close(context.Background())
+		if err := n.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	n, b := run()
+	say := func(function, text string) {
+		if err := b.Log(t.Context(), "demo", function, &pb.LogLines{Instance: "i", Text: text}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	say("quiet", "once")
+	say("loud", strings.Repeat("x", 5*bus.LogText)) // more than a message may have: dropped
+	for n := range 50 {
+		say("loud", fmt.Sprint(n))
+	}
+	start := bus.LogStart{Since: time.Now().Add(-time.Hour)}
+	check := func() {
+		t.Helper()
+		for deadline := time.Now().Add(patience); ; {
+			loud, _ := readLog(t, b, "loud", start)
+			quiet, _ := readLog(t, b, "quiet", start)
+			if len(loud) == 10 && loud[0] == "40" && loud[9] == "49" && slices.Equal(quiet, []string{"once"}) {
+				return
+			}
+			if time.Now().After(deadline) {
+				t.Fatalf("loud says %q, quiet %q", loud, quiet)
+			}
+		}
+	}
+	check()
+	stop(n, b)
+	n, b = run()
+	defer func() { stop(n, b) }()
+	check()
 }
 
 func TestModules(t *testing.T) {
@@ -360,6 +487,20 @@ func TestModules(t *testing.T) {
 	got, err := b.Module(t.Context(), "m.wasm")
 	if err != nil || !slices.Equal(got, module) {
 		t.Errorf("%d bytes, %v", len(got), err)
+	}
+	if names, err := b.Modules(t.Context()); err != nil || !slices.Equal(names, []string{"m.wasm"}) {
+		t.Errorf("there are %v, %v", names, err)
+	}
+	for range 2 {
+		if err := b.DropModule(t.Context(), "m.wasm"); err != nil {
+			t.Error(err)
+		}
+	}
+	if names, err := b.Modules(t.Context()); err != nil || len(names) > 0 {
+		t.Errorf("there are still %v, %v", names, err)
+	}
+	if _, err := b.Module(t.Context(), "m.wasm"); !errors.Is(err, bus.ErrNoModule) {
+		t.Errorf("a module that was removed: %v", err)
 	}
 }
 

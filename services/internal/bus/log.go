@@ -8,74 +8,125 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/fault"
 )
 
-// Log keeps what an instance of a function wrote.
+// LogText is the most bytes of text that a message of a log has. The size of a log is
+// kept by the number of its messages, so this is what bounds it.
+const LogText = 8 << 10
+
+// logMessage is the most bytes that the stream takes of a message: a line of LogText in which every
+// other byte was no UTF-8 is three times as long as it was.
+const logMessage = 4 * LogText
+
+// Log keeps what an instance of a function wrote: up to LogText bytes, or a single line
+// that is somewhat longer.
 func (b *Bus) Log(ctx context.Context, project, function string, l *pb.LogLines) error {
 	return b.say(ctx, logs+token(project)+"."+token(function), l)
 }
 
-// Logs reads what a function's instances wrote since a time, the oldest first.
-func (b *Bus) Logs(ctx context.Context, project, function string, since time.Time) ([]*pb.LogLines, error) {
-	lines, _, err := b.LogsAfter(ctx, project, function, since, 0)
-	return lines, err
+// LogStart is where reading a log begins: behind a position, and not before a time. The
+// position 0, and one that the log has not reached because it was begun anew, are before all lines.
+type LogStart struct {
+	Since time.Time
+	After uint64
 }
 
-// LogsAfter reads what a function's instances wrote since a time and behind a position, the oldest first, and returns the
-// position behind which the next lines will be. Who reads on from there misses no line and sees none twice. The position 0, and one
-// that the log has not reached because it was begun anew, are before all lines.
-func (b *Bus) LogsAfter(ctx context.Context, project, function string, since time.Time, after uint64) ([]*pb.LogLines, uint64, error) {
+// logBatch is how many messages are asked for at once.
+const logBatch = 128
+
+// ReadLog hands what a function's instances wrote to take, the oldest first, until it wants no
+// more, and returns the position behind which the next lines will be. Who reads on
+// from there misses no line and sees none twice. It holds one batch of messages in memory, whatever the log's size.
+func (b *Bus) ReadLog(ctx context.Context, project, function string, from LogStart, take func(*pb.LogLines) bool) (position uint64, err error) {
 	stream, err := b.js.Stream(ctx, logStream)
 	if err != nil {
-		return nil, 0, lost(err)
+		return 0, lost(err)
 	}
-	// What is written from here on may be read all the same, and then moves the position.
-	position := stream.CachedInfo().State.LastSeq
-	from := jetstream.OrderedConsumerConfig{
-		FilterSubjects: []string{logs + token(project) + "." + token(function)},
-		DeliverPolicy:  jetstream.DeliverByStartTimePolicy,
-		OptStartTime:   &since,
+	end := stream.CachedInfo().State.LastSeq
+	if from.After > 0 && from.After == end {
+		return end, nil
 	}
-	switch {
-	case after > 0 && after == position:
-		return nil, position, nil
-	case after > 0 && after < position:
-		from.DeliverPolicy, from.OptStartTime, from.OptStartSeq = jetstream.DeliverByStartSequencePolicy, nil, after+1
+	config := jetstream.ConsumerConfig{
+		FilterSubject: logs + token(project) + "." + token(function),
+		AckPolicy:     jetstream.AckNonePolicy,
+		MemoryStorage: true, Replicas: 1,
+		InactiveThreshold: time.Minute, // should its deletion be lost
+		DeliverPolicy:     jetstream.DeliverByStartTimePolicy, OptStartTime: &from.Since,
 	}
-	consumer, err := stream.OrderedConsumer(ctx, from)
+	if from.After > 0 && from.After < end {
+		config.DeliverPolicy, config.OptStartTime, config.OptStartSeq = jetstream.DeliverByStartSequencePolicy, nil, from.After+1
+	}
+	consumer, err := stream.CreateConsumer(ctx, config)
 	if err != nil {
-		return nil, 0, lost(err)
+		return 0, lost(err)
 	}
-	info, err := consumer.Info(ctx)
-	if err != nil {
-		return nil, 0, lost(err)
+	defer func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+		defer cancel()
+		_ = stream.DeleteConsumer(ctx, consumer.CachedInfo().Name)
+	}()
+	r := logReader{consumer: consumer, since: from.Since, take: take}
+	if from.After < end {
+		r.position = from.After
 	}
-	var lines []*pb.LogLines
-	for pending := info.NumPending; pending > 0; {
-		batch, err := consumer.Fetch(int(min(pending, 1000)), jetstream.FetchContext(ctx))
+	whole, err := r.read(ctx, consumer.CachedInfo().NumPending)
+	if whole {
+		r.position = max(r.position, end) // behind lines of other functions
+	}
+	return r.position, err
+}
+
+// logReader reads with a consumer of its own.
+type logReader struct {
+	consumer jetstream.Consumer
+	since    time.Time
+	take     func(*pb.LogLines) bool
+	position uint64 // of the last line that was taken, or left out
+	count    uint64 // of messages so far
+}
+
+// read reads about as many messages as there were when it began; false when take wanted
+// no more before.
+func (r *logReader) read(ctx context.Context, pending uint64) (whole bool, err error) {
+	for pending > 0 && ctx.Err() == nil {
+		batch, err := r.consumer.FetchNoWait(logBatch)
 		if err != nil {
-			return nil, 0, lost(err)
+			return false, lost(err)
 		}
 		got := uint64(0)
 		for msg := range batch.Messages() {
 			got++
-			about, err := msg.Metadata()
-			if err != nil {
-				return nil, 0, lost(err)
-			}
-			position = max(position, about.Sequence.Stream)
-			l := new(pb.LogLines)
-			if err := proto.Unmarshal(msg.Data(), l); err == nil && !about.Timestamp.Before(since) {
-				lines = append(lines, l)
+			if more, err := r.message(msg); err != nil || !more {
+				return false, err
 			}
 		}
 		if err := batch.Error(); err != nil {
-			return nil, 0, lost(err)
+			return false, lost(err)
 		}
 		if got == 0 {
 			break // they were removed meanwhile, by age or size
 		}
 		pending -= min(got, pending)
 	}
-	return lines, position, nil
+	return ctx.Err() == nil, context.Cause(ctx)
+}
+
+// message is false when no more is wanted.
+func (r *logReader) message(msg jetstream.Msg) (more bool, err error) {
+	about, err := msg.Metadata()
+	if err != nil {
+		return false, lost(err)
+	}
+	if r.count++; about.Sequence.Consumer != r.count {
+		return false, fault.New(fault.Unavailable, "a part of the log was lost on its way, try again")
+	}
+	l := new(pb.LogLines)
+	// What nobody can read is left out.
+	readable := proto.Unmarshal(msg.Data(), l) == nil && !about.Timestamp.Before(r.since)
+	if readable && !r.take(l) {
+		return false, nil
+	}
+	r.position = max(r.position, about.Sequence.Stream)
+	return true, nil
 }

@@ -15,12 +15,6 @@ const (
 	moduleStore = "MM_MODULES"
 )
 
-// Limits of the log stream: a line that does not fit pushes the oldest out.
-const (
-	logBytes    = 1 << 30
-	logMessages = 20_000 // per function
-)
-
 // Prepare makes sure that the streams exist, trying until they do or ctx ends.
 // Any process may do it, at any time, in any order.
 func (b *Bus) Prepare(ctx context.Context) error {
@@ -63,8 +57,9 @@ func (b *Bus) prepare(ctx context.Context) error {
 		Description:       "what the instances of match functions wrote",
 		Subjects:          []string{logs + "*.*"},
 		MaxAge:            b.options.LogAge,
-		MaxBytes:          logBytes,
-		MaxMsgsPerSubject: logMessages,
+		MaxBytes:          b.options.LogTotal,
+		MaxMsgsPerSubject: max(1, b.options.LogSize/LogText),
+		MaxMsgSize:        logMessage,
 		Discard:           jetstream.DiscardOld,
 		Replicas:          b.options.Replicas,
 		AllowDirect:       true,

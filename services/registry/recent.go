@@ -1,0 +1,69 @@
+package registry
+
+import (
+	"strings"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+)
+
+// leftOut stands where an instance has lines that there was no room for.
+const leftOut = "[earlier lines are left out]"
+
+// recent collects lines, of no more than room bytes in all. Either with add, until
+// there is no more room, or with push, which makes room.
+type recent struct {
+	room  int
+	lines []*pb.LogLines
+	first int             // of lines that is kept
+	cut   map[string]bool // the instances that lost lines
+}
+
+// weight is the bytes that a message takes of the room.
+func weight(l *pb.LogLines) int { return len(l.GetText()) + 1 }
+
+// add keeps lines while there is room; false when there is none. The first always has room.
+func (r *recent) add(l *pb.LogLines) bool {
+	if r.room < weight(l) && len(r.lines) > 0 {
+		return false
+	}
+	r.room -= weight(l)
+	r.lines = append(r.lines, l)
+	return true
+}
+
+// push keeps lines in place of the oldest.
+func (r *recent) push(l *pb.LogLines) bool {
+	r.room -= weight(l)
+	r.lines = append(r.lines, l)
+	for r.room < 0 {
+		oldest := r.lines[r.first]
+		r.lines[r.first] = nil
+		r.first++
+		r.room += weight(oldest)
+		if r.cut == nil {
+			r.cut = map[string]bool{}
+		}
+		r.cut[oldest.GetInstance()] = true
+	}
+	if r.first > len(r.lines)/2 {
+		r.lines = append(r.lines[:0], r.lines[r.first:]...)
+		r.first = 0
+	}
+	return true
+}
+
+// texts joins the lines of each instance, in their order.
+func (r *recent) texts() map[string]string {
+	kept := map[string][]string{}
+	for instance := range r.cut {
+		kept[instance] = []string{leftOut}
+	}
+	for _, l := range r.lines[r.first:] {
+		kept[l.GetInstance()] = append(kept[l.GetInstance()], strings.TrimSuffix(l.GetText(), "\n"))
+	}
+	all := make(map[string]string, len(kept))
+	for instance, text := range kept {
+		all[instance] = strings.Join(text, "\n")
+	}
+	return all
+}
