@@ -2,6 +2,7 @@ package contract
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,12 +13,17 @@ import (
 	"time"
 )
 
+// bodyLimit is the contract's: bodies of 64 kB and more are refused.
+const bodyLimit = 64 << 10
+
 // request is what the trials send.
 type request struct {
 	as     Actor
 	method string
 	// path is below the project's base address, or at the host's root when it begins with a slash.
 	path string
+	// project is not the target's, when it is not empty.
+	project string
 	// body is JSON, unless kind says otherwise. An empty one is not sent.
 	body string
 	// kind is the content type; "none" for none at all.
@@ -67,29 +73,42 @@ func (t *trial) send(r request) answer {
 // exchange sends a request once. It may be called from several goroutines.
 func (t *trial) exchange(r request) (answer, error) {
 	t.needs(r.as)
-	in, err := t.request(r)
+	in, a, err := t.call(r)
+	for range 10 {
+		if len(r.body) < bodyLimit || err == nil && a.status != http.StatusBadGateway {
+			break
+		}
+		// A server that reads no further ends the connection soon after its answer, and who still writes may then
+		// fail to read it: this client, or a gateway in between.
+		in, a, err = t.call(r)
+	}
 	if err != nil {
 		return answer{}, err
 	}
-	out, err := t.HTTP.Do(in)
-	if err != nil {
-		return answer{}, err
-	}
-	body, err := io.ReadAll(out.Body)
-	if err = errors.Join(err, out.Body.Close()); err != nil {
-		return answer{}, err
-	}
-	a := answer{out.StatusCode, out.Header, body}
 	if err := t.checker.check(in, a); err != nil {
 		t.Errorf("%s %s: the answer is not as the OpenAPI document has it: %v\n%v", r.method, r.path, err, a)
 	}
 	return a, nil
 }
 
+// call makes a request and sends it.
+func (t *trial) call(r request) (*http.Request, answer, error) {
+	in, err := t.request(r)
+	if err != nil {
+		return nil, answer{}, err
+	}
+	out, err := t.HTTP.Do(in)
+	if err != nil {
+		return nil, answer{}, err
+	}
+	body, err := io.ReadAll(out.Body)
+	return in, answer{out.StatusCode, out.Header, body}, errors.Join(err, out.Body.Close())
+}
+
 func (t *trial) request(r request) (*http.Request, error) {
 	address := t.URL + r.path
 	if !strings.HasPrefix(r.path, "/") {
-		address = t.URL + "/" + t.Project + "/matchmaking/api/v1/" + r.path
+		address = t.URL + "/" + cmp.Or(r.project, t.Project) + "/matchmaking/api/v1/" + r.path
 	}
 	var body io.Reader
 	if r.body != "" {
