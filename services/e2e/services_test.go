@@ -15,6 +15,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"matchmaker.dev/services/e2e/contract"
 	"matchmaker.dev/services/internal/auth"
 	"matchmaker.dev/services/internal/embedded"
 )
@@ -45,8 +46,7 @@ func newServices(t *testing.T, made *artefacts) *system {
 		service, _, _ := strings.Cut(name, "-")
 		s.commands[name] = slices.Concat([]string{
 			service, "--name", name, "--listen", "127.0.0.1:0", "--redis", redis.URL(), "--nats", nats.URL(),
-			"--api-rate", "50", // the contract asks for more than people do
-		}, more)
+		}, contract.Modest(), more)
 	}
 	for _, name := range []string{"ticket-1", "ticket-2", "config", "backfill"} {
 		command(name, "--issuers", issuers)

@@ -52,6 +52,13 @@ func (s *service) get(c echo.Context) error {
 	if err != nil {
 		return err
 	}
+	whose := "player " + owner
+	if anyone {
+		whose = "ticket " + id // a game service asks for many players
+	}
+	if err := s.reads.Allow(c.Param("project"), whose); err != nil {
+		return err
+	}
 	read := func(ctx context.Context) (*state.Ticket, error) {
 		t, err := s.Store.Ticket(ctx, c.Param("project"), id)
 		if err == nil && !anyone && t.Body.GetOwner() != owner {
@@ -81,6 +88,9 @@ func (s *service) delete(c echo.Context) error {
 	}
 	id, err := ticketID(c)
 	if err != nil {
+		return err
+	}
+	if err := s.deletes.Allow(c.Param("project"), owner); err != nil {
 		return err
 	}
 	if _, err := s.Store.DeleteTicket(c.Request().Context(), c.Param("project"), id, owner, s.Now()); err != nil {

@@ -109,6 +109,7 @@ func (b *bench) server(ctx context.Context) (*launch.Server, error) {
 		"--provider", "instant",
 		"--player-rate", "1000", "--player-burst", "10000",
 		"--project-rate", "1000000", "--project-burst", "1000000",
+		"--read-rate", "100000", "--read-burst", "100000",
 	}
 	return launch.Dev(ctx, b.errs, b.Matchmaker, append(args, b.Dev...)...)
 }

@@ -17,6 +17,9 @@ type ticketCmd struct {
 	Tickets     tickets     `embed:""`
 }
 
+// Validate is called by kong.
+func (c *ticketCmd) Validate() error { return c.Tickets.check() }
+
 func (c *ticketCmd) Run(ctx context.Context, s streams) error {
 	return c.Process.serve(ctx, s, c.Connections, c.Trust.Issuers, func(b *builder) error { return b.ticket(c.Tickets) })
 }
@@ -93,6 +96,9 @@ type backfillCmd struct {
 	Tickets     tickets     `embed:""`
 }
 
+// Validate is called by kong.
+func (c *backfillCmd) Validate() error { return c.Tickets.check() }
+
 func (c *backfillCmd) Run(ctx context.Context, s streams) error {
 	return c.Process.serve(ctx, s, c.Connections, c.Trust.Issuers, func(b *builder) error { return b.backfill(c.Tickets) })
 }
@@ -107,7 +113,7 @@ type services struct {
 }
 
 func (v *services) check() error {
-	return errors.Join(v.Cycle.check(), v.Functions.check(), v.Fleet.check())
+	return errors.Join(v.Tickets.check(), v.Cycle.check(), v.Functions.check(), v.Fleet.check())
 }
 
 // build makes all seven, those first that others wait for.

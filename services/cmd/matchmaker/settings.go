@@ -66,7 +66,7 @@ type connections struct {
 	Limits limits `embed:""`
 }
 
-// limits are those of what is kept for a project, and of how often it is changed. All services of a
+// limits are those of what is kept for a project, and of how often it is read and changed. All services of a
 // system must have the same ones.
 type limits struct {
 	MaxWaiting   int     `help:"Most tickets of a project that may wait; a create beyond it is answered 429 until some were matched. 0 means no limit. A runner needs about 200 bytes for each." default:"1000000" group:"tickets"`
@@ -74,6 +74,8 @@ type limits struct {
 	PlayerBurst  int     `help:"How many tickets one player may create at once." default:"20" group:"tickets"`
 	ProjectRate  float64 `help:"How many tickets a second a project may create in the long run; 0 means no limit. One Redis stores about 50,000." default:"20000" group:"tickets"`
 	ProjectBurst int     `help:"How many tickets a project may create at once." default:"100000" group:"tickets"`
+	ReadRate     float64 `help:"How many GETs a second, and as many DELETEs, one player may send to the Tickets API in the long run, and a game service about one ticket; 0 means no limit. Clients that poll send one a second; one with 'Prefer: wait' counts as one. Unlike all others, this limit is of each process, which counts in memory." default:"20" group:"tickets"`
+	ReadBurst    int     `help:"How many such requests may come at once." default:"200" group:"tickets"`
 	APIRate      float64 `help:"How many requests a second a project may make to the Configs API, and as many to the Functions API; 0 means no limit. They are made by people and build servers." name:"api-rate" default:"20" group:"process"`
 	APIBurst     int     `help:"How many such requests a project may make at once." name:"api-burst" default:"200" group:"process"`
 
@@ -98,6 +100,9 @@ func (l *limits) player() state.Rate {
 func (l *limits) project() state.Rate {
 	return state.Rate{PerSecond: l.ProjectRate, Burst: l.ProjectBurst}
 }
+func (l *limits) reads() state.Rate {
+	return state.Rate{PerSecond: l.ReadRate, Burst: l.ReadBurst}
+}
 func (l *limits) api() state.Rate { return state.Rate{PerSecond: l.APIRate, Burst: l.APIBurst} }
 
 func (l *limits) definitions() definition.Limits {
@@ -109,7 +114,7 @@ func (l *limits) check() error {
 	for _, r := range []struct {
 		name string
 		rate state.Rate
-	}{{"player", l.player()}, {"project", l.project()}, {"api", l.api()}} {
+	}{{"player", l.player()}, {"project", l.project()}, {"read", l.reads()}, {"api", l.api()}} {
 		if err := r.rate.Check(); err != nil {
 			errs = append(errs, fmt.Errorf("--%s-rate, --%s-burst: %w", r.name, r.name, err))
 		}
@@ -152,7 +157,7 @@ type tickets struct {
 }
 
 func (t *tickets) limits(l limits) ticket.Limits {
-	return ticket.Limits{Limits: t.payload(l), Wait: t.Wait}
+	return ticket.Limits{Limits: t.payload(l), Wait: t.Wait, Reads: l.reads()}
 }
 
 func (t *tickets) payload(l limits) payload.Limits {
@@ -219,6 +224,13 @@ func positive(settings map[string]time.Duration) error {
 		}
 	}
 	return errors.Join(errs...)
+}
+
+func (t *tickets) check() error {
+	if t.Attributes < 0 || t.Properties < 0 || t.Wait < 0 {
+		return errors.New("--max-attributes, --max-properties and --max-wait must not be negative")
+	}
+	return nil
 }
 
 func (c *cycle) check() error {

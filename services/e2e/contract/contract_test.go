@@ -6,7 +6,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -24,16 +23,13 @@ var (
 	hosting = flag.Bool("hosting", false, "the system can allocate game servers")
 )
 
-// maxWaiting is few enough tickets to try the limit of waiting ones, and more than the other requirements need.
-const maxWaiting = 600
-
 func TestContract(t *testing.T) {
 	target := contract.Target{URL: strings.TrimSuffix(*url, "/"), Project: *project, Hosting: *hosting}
 	switch {
 	case *url == "":
 		target = dev(t)
 	case *data != "":
-		target.Token, target.Hosting = minted(t, *data), true
+		target.Token, target.Another, target.Hosting = minted(t, *data), contract.Another, true
 	default:
 		target.Token = func(a contract.Actor) (string, error) {
 			return os.Getenv("CONTRACT_" + strings.ToUpper(string(a)) + "_TOKEN"), nil
@@ -50,8 +46,8 @@ func dev(t *testing.T) contract.Target {
 	if text, err := exec.CommandContext(t.Context(), "go", "build", "-o", binary, "matchmaker.dev/services/cmd/matchmaker").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}
-	server, err := launch.Start(t.Context(), t.Output(), binary, "dev", "--listen", "127.0.0.1:0", "--data", folder, "--log-level", "error",
-		"--max-waiting", strconv.Itoa(maxWaiting), "--api-rate", "50")
+	args := []string{"dev", "--listen", "127.0.0.1:0", "--data", folder, "--log-level", "error"}
+	server, err := launch.Start(t.Context(), t.Output(), binary, append(args, contract.Modest()...)...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +56,10 @@ func dev(t *testing.T) contract.Target {
 			t.Error(err)
 		}
 	})
-	return contract.Target{URL: server.URL, Project: *project, Token: minted(t, folder), Hosting: true, MaxWaiting: maxWaiting, Complete: true}
+	return contract.Target{
+		URL: server.URL, Project: *project, Another: contract.Another, Token: minted(t, folder),
+		Hosting: true, MaxWaiting: contract.FewWaiting, Complete: true,
+	}
 }
 
 // look looks at all files below folders. The go command takes a test's result from its cache unless something

@@ -37,6 +37,22 @@ func limits() []requirement {
 			// Others are not concerned.
 			t.ticket(nil)
 		}},
+		{name: "limits/reads of one player", check: func(t *trial) {
+			t.limited(request{as: Player, method: http.MethodGet, path: "tickets?id=x"}, "reads")
+		}},
+		{name: "limits/deletes of one player", check: func(t *trial) {
+			r := request{as: Player, method: http.MethodDelete, path: "tickets?id=x"}
+			t.limited(r, "deletes")
+			// Others are not concerned.
+			r.as = Other
+			t.refused(http.StatusNotFound, r)
+		}},
+		{name: "limits/reads of one ticket", check: func(t *trial) {
+			k := t.ticket(nil)
+			t.limited(k.get(), "reads")
+			// A game service may ask for others.
+			t.do(http.StatusOK, t.ticket(nil).get())
+		}},
 		{name: "limits/waiting tickets", check: func(t *trial) {
 			if t.MaxWaiting == 0 {
 				t.skip("too many tickets may wait here")
@@ -48,12 +64,22 @@ func limits() []requirement {
 			t.ticket(nil)
 		}},
 		{name: "limits/requests to the Configs API", check: func(t *trial) {
-			t.limited(configRequest(http.MethodGet, "x", ""), "configs")
+			t.apiLimited(configRequest(http.MethodGet, "x", ""), "configs")
 		}},
 		{name: "limits/requests to the Functions API", check: func(t *trial) {
-			t.limited(functionRequest(http.MethodGet, "x"), "functions")
+			t.apiLimited(functionRequest(http.MethodGet, "x"), "functions")
 		}},
 	}
+}
+
+// apiLimited uses up the limit of an API with a request that finds nothing: the other project's, which leaves this one's alone.
+func (t *trial) apiLimited(r request, quota string) {
+	theirs := r
+	if t.Another != "" {
+		theirs.as, theirs.project = Outsider, t.Another
+	}
+	t.limited(theirs, quota)
+	t.refused(http.StatusNotFound, r)
 }
 
 // limited sends a request until it is answered 429, and waits until it is answered again as before.

@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"net/http"
+	"strconv"
 	"strings"
 	"time"
 
@@ -17,6 +18,9 @@ type Target struct {
 	URL string
 	// Project is the one to work in. Nobody else should use it meanwhile.
 	Project string
+	// Another is the project of those actors who are from another one, "" when its name is not known: to use up
+	// its limits disturbs nobody.
+	Another string
 	// Token is the token of an actor, "" when there is none: requirements that need it are then not tried.
 	Token func(Actor) (string, error)
 	// HTTP is the client; nil is a client of its own.
@@ -27,6 +31,17 @@ type Target struct {
 	MaxWaiting int
 	// Complete says that there is all that the requirements need: one that cannot be tried has failed.
 	Complete bool
+}
+
+// FewWaiting is few enough tickets to try the limit of waiting ones, and more than any other test has.
+const FewWaiting = 600
+
+// Modest are arguments of matchmaker for limits that can be met on any machine, however slow it is: they leave room for a
+// burst as large as the tests need, and let little through after that.
+func Modest() []string {
+	return []string{
+		"--max-waiting", strconv.Itoa(FewWaiting), "--api-rate", "10", "--api-burst", "700", "--read-rate", "5", "--read-burst", "100",
+	}
 }
 
 // Actor is who calls.
@@ -53,9 +68,11 @@ func Actors() []Actor {
 	return []Actor{Player, Other, Developer, Guest, Server, Service, Reader, Stranger, Outsider, Elsewhere, Expired}
 }
 
+// Another is the other project of minted tokens.
+const Another = "contract-elsewhere"
+
 // Minted are the tokens of an installation that believes an issuer.
 func Minted(i *issuer.Issuer, project string) func(Actor) (string, error) {
-	const another = "contract-elsewhere"
 	claims := map[Actor]issuer.Claims{
 		Player:    {Kind: auth.Player, Project: project},
 		Other:     {Kind: auth.Player, Project: project},
@@ -64,9 +81,9 @@ func Minted(i *issuer.Issuer, project string) func(Actor) (string, error) {
 		Server:    {Kind: auth.Server, Project: project},
 		Service:   {Kind: auth.Service, Project: project, Scope: auth.ScopeAct},
 		Reader:    {Kind: auth.Service, Project: project, Scope: auth.ScopeRead},
-		Stranger:  {Kind: auth.Player, Project: another},
-		Outsider:  {Kind: auth.Developer, Project: another, Role: "Owner"},
-		Elsewhere: {Kind: auth.Server, Project: another},
+		Stranger:  {Kind: auth.Player, Project: Another},
+		Outsider:  {Kind: auth.Developer, Project: Another, Role: "Owner"},
+		Elsewhere: {Kind: auth.Server, Project: Another},
 		Expired:   {Kind: auth.Player, Project: project, TTL: -time.Hour},
 	}
 	return func(a Actor) (string, error) {

@@ -1,5 +1,5 @@
-// Package quota limits how often an API of a project is called. All replicas of
-// a service share the limit: the state counts.
+// Package quota limits how often an API is called: by a project, where all replicas of
+// a service share the limit because the state counts, or by each of its players, where a process counts by itself.
 package quota
 
 import (
