@@ -1,0 +1,245 @@
+package conformance
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"matchmaker.dev/services/allocator/provider"
+)
+
+// FaultyFixture is a provider under test whose hosting system can be made to misbehave.
+type FaultyFixture struct {
+	Fixture
+	Server *Server
+	// Allocates and Releases tell the calls that take a server and that give one back from those that only look.
+	Allocates, Releases func(*http.Request) bool
+	// Secrets must appear in no error and no log. Those that requests carry are looked for anyway.
+	Secrets []string
+	// Log is what the provider logs.
+	Log *Journal
+}
+
+// Journal keeps a log, for tests to look through.
+type Journal struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+// Write is called by slog.
+func (j *Journal) Write(p []byte) (int, error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.text.Write(p)
+}
+
+// Logger writes into the journal, everything.
+func (j *Journal) Logger() *slog.Logger {
+	return slog.New(slog.NewTextHandler(j, &slog.HandlerOptions{Level: slog.LevelDebug}))
+}
+
+func (j *Journal) String() string {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.text.String()
+}
+
+// RunFaults tests what a provider makes of a hosting system that misbehaves: a match gets one
+// server or none, nothing is leaked, and nobody waits for ever.
+func RunFaults(t *testing.T, open func(t *testing.T) FaultyFixture) {
+	for _, kind := range []Fault{Slow, Lost, Twice, Garbage, Truncated, Endless, Broken, Away, Hang, HangAfter} {
+		t.Run("allocate/"+kind.String(), func(t *testing.T) { testFault(t, open, kind, allocatesThrough) })
+		t.Run("give up/"+kind.String(), func(t *testing.T) { testFault(t, open, kind, givesUp) })
+		t.Run("release/"+kind.String(), func(t *testing.T) { testFault(t, open, kind, releasesThrough) })
+	}
+	for _, test := range []struct {
+		name string
+		run  func(t *testing.T, f *faulty)
+	}{
+		{"every answer is lost once", loses},
+		{"a system that repeats what it was told", echoes},
+		{"expired certificate", expires},
+		{"certificate of somebody else", impostor},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			f := &faulty{FaultyFixture: open(t), t: t}
+			test.run(t, f)
+			f.looksForSecrets(t)
+		})
+	}
+}
+
+func testFault(t *testing.T, open func(t *testing.T) FaultyFixture, kind Fault, run func(t *testing.T, f *faulty, kind Fault)) {
+	t.Helper()
+	f := &faulty{FaultyFixture: open(t), t: t}
+	run(t, f, kind)
+	f.looksForSecrets(t)
+}
+
+// brief is how long a call may take that is going to hang: long enough for what does not.
+const brief = 300 * time.Millisecond
+
+// faulty is a fixture that keeps the errors it saw.
+type faulty struct {
+	FaultyFixture
+	t    *testing.T
+	errs []string
+}
+
+const serverToken = "header.server-token-hunter2.signature"
+
+func (f *faulty) request(match string) *provider.Request {
+	r := f.Fixture.request("p", match)
+	r.Token = serverToken
+	return r
+}
+
+// once calls Allocate, as often as it takes to get over the look-ups before.
+func (f *faulty) once(r *provider.Request) (provider.Result, error) {
+	ctx, cancel := context.WithTimeout(f.t.Context(), brief)
+	defer cancel()
+	result, err := f.Provider.Allocate(ctx, r)
+	f.note(err)
+	f.note(result.Err)
+	return result, err
+}
+
+func (f *faulty) note(err error) {
+	for ; err != nil; err = errors.Unwrap(err) {
+		f.errs = append(f.errs, err.Error(), fmt.Sprintf("%+v", err))
+	}
+}
+
+// noError says which faults a provider notices nothing of.
+func (k Fault) noError() bool { return k == Slow || k == Twice }
+
+// allocatesThrough: a fault of the allocation costs a repetition, never a second server.
+func allocatesThrough(t *testing.T, f *faulty, kind Fault) {
+	r := f.request("m")
+	f.Server.Break(f.Allocates, kind)
+	result, err := f.once(r)
+	switch {
+	case err == nil && !kind.noError() && result.Status != provider.Pending && result.Status != provider.Allocated:
+		t.Errorf("Allocate: %v, %v", result.Status, result.Err)
+	case err != nil && (kind.noError() || provider.Final(err)):
+		t.Errorf("Allocate: %v", err)
+	}
+	if f.allocate(t, r) == "" {
+		t.Error("Allocated without a connection")
+	}
+	f.expectHeld(t, 1)
+	f.release(t, r.Ref)
+	f.expectHeld(t, 0)
+}
+
+// givesUp: what may have been allocated can be given back without asking again.
+func givesUp(t *testing.T, f *faulty, kind Fault) {
+	r := f.request("m")
+	f.Server.Break(f.Allocates, kind)
+	if _, err := f.once(r); provider.Final(err) {
+		t.Errorf("Allocate: %v, which is final", err)
+	}
+	f.release(t, r.Ref)
+	f.expectHeld(t, 0)
+}
+
+// releasesThrough: a fault of a release costs a repetition.
+func releasesThrough(t *testing.T, f *faulty, kind Fault) {
+	r, other := f.request("m"), f.request("other")
+	f.allocate(t, r)
+	kept := f.allocate(t, other)
+	f.Server.Break(f.Releases, kind)
+	ctx, cancel := context.WithTimeout(t.Context(), brief)
+	defer cancel()
+	err := f.Provider.Release(ctx, r.Ref)
+	f.note(err)
+	if provider.Final(err) || err != nil && kind.noError() {
+		t.Errorf("Release: %v", err)
+	}
+	f.release(t, r.Ref)
+	f.expectHeld(t, 1)
+	if got := f.allocate(t, other); got != kept {
+		t.Errorf("releasing a match moved another one from %s to %s", kept, got)
+	}
+}
+
+// loses: whichever call's answer is lost, there is one server in the end.
+func loses(t *testing.T, f *faulty) {
+	for lost := range 6 {
+		r := f.request(fmt.Sprint("m", lost))
+		skip := lost
+		f.Server.Break(func(*http.Request) bool { skip--; return skip < 0 }, Lost)
+		f.allocate(t, r)
+		f.expectHeld(t, 1)
+		f.release(t, r.Ref)
+		f.expectHeld(t, 0)
+	}
+}
+
+// echoes: a system that repeats what it was told is not repeated.
+func echoes(t *testing.T, f *faulty) {
+	r := f.request("m")
+	for range 3 {
+		f.Server.Break(nil, Echo)
+		if _, err := f.once(r); err == nil {
+			t.Error("a refusal is no error")
+		}
+		f.Server.Break(nil, Echo)
+		_, err := f.Provider.Poll(t.Context(), []provider.Ref{r.Ref})
+		f.note(err)
+		f.Server.Break(nil, Echo)
+		f.note(f.Provider.Release(t.Context(), r.Ref))
+	}
+	f.Server.Heal()
+	f.release(t, r.Ref)
+	f.expectHeld(t, 0)
+}
+
+// expires: nothing is sent to a system whose certificate is no longer good.
+func expires(t *testing.T, f *faulty) {
+	r := f.request("m")
+	f.Server.Renew(time.Now().Add(-time.Minute))
+	before := f.Server.Calls()
+	if _, err := f.once(r); err == nil || !strings.Contains(err.Error(), "certificate has expired") || provider.Final(err) {
+		t.Errorf("an expired certificate: %v", err)
+	}
+	if f.Server.Calls() != before {
+		t.Error("a call was made under an expired certificate")
+	}
+	f.Server.Renew(time.Now().Add(time.Minute))
+	f.allocate(t, r)
+	f.expectHeld(t, 1)
+}
+
+// impostor: nor to somebody who is not the system.
+func impostor(t *testing.T, f *faulty) {
+	genuine := f.Server.Authority
+	f.Server.Authority = NewAuthority(t)
+	f.Server.Renew(time.Now().Add(time.Minute))
+	before := f.Server.Calls()
+	if _, err := f.once(f.request("m")); err == nil || !strings.Contains(err.Error(), "unknown authority") {
+		t.Errorf("a certificate of somebody else: %v", err)
+	}
+	if f.Server.Calls() != before {
+		t.Error("a call was made to somebody else")
+	}
+	f.Server.Authority = genuine
+}
+
+// looksForSecrets goes through all that was said.
+func (f *faulty) looksForSecrets(t *testing.T) {
+	t.Helper()
+	said := f.Log.String() + strings.Join(f.errs, "\n")
+	for _, secret := range append([]string{serverToken, "server-token", "harbour"}, f.Secrets...) {
+		if strings.Contains(said, secret) {
+			t.Errorf("%q is readable in:\n%s", secret, said)
+		}
+	}
+}

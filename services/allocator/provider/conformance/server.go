@@ -1,0 +1,211 @@
+package conformance
+
+import (
+	"context"
+	"crypto/tls"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// Fault is how a hosting system misbehaves.
+type Fault uint8
+
+// The faults.
+const (
+	Slow      Fault = iota // answers after a while
+	Lost                   // does what it was asked, and the connection breaks before the answer
+	Twice                  // gets the call twice, as when a proxy repeats it
+	Garbage                // does it, and answers with a page for people
+	Truncated              // does it, and the answer breaks off
+	Endless                // does it, and the answer has no end
+	Broken                 // does it, and answers 500
+	Away                   // does nothing, and answers 503
+	Hang                   // does nothing, and never answers
+	HangAfter              // does it, and never answers
+	Echo                   // does nothing, answers 400, and repeats in it all that it was told
+)
+
+func (f Fault) String() string {
+	return [...]string{"slow", "lost answer", "twice", "garbage", "truncated", "endless", "broken", "away", "hang", "hang after", "echo"}[f]
+}
+
+// Server serves a hosting system over TLS, with faults on demand.
+type Server struct {
+	URL       string
+	Authority *Authority
+
+	t       *testing.T
+	handler http.Handler
+
+	mu          sync.Mutex
+	certificate tls.Certificate
+	faults      []fault
+	calls       int
+}
+
+type fault struct {
+	kind Fault
+	hits func(*http.Request) bool
+}
+
+// Serve starts a server. clients says which clients' certificates it asks for; nil for none.
+func Serve(t *testing.T, handler http.Handler, authority *Authority, clients *tls.Config) *Server {
+	t.Helper()
+	s := &Server{t: t, Authority: authority, handler: handler}
+	s.Renew(time.Now().Add(30 * time.Minute))
+	server := httptest.NewUnstartedServer(http.HandlerFunc(s.serve))
+	server.TLS = new(tls.Config)
+	if clients != nil {
+		server.TLS = clients.Clone()
+	}
+	server.TLS.GetCertificate = func(*tls.ClientHelloInfo) (*tls.Certificate, error) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		return &s.certificate, nil
+	}
+	server.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelInfo)
+	server.Config.SetKeepAlivesEnabled(false) // each call shows a certificate
+	server.StartTLS()
+	s.URL = server.URL
+	t.Cleanup(server.Close)
+	return s
+}
+
+// Renew gives the server a certificate that expires at a time.
+func (s *Server) Renew(expires time.Time) {
+	certificate := s.Authority.Server(s.t, expires)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.certificate = certificate
+}
+
+// Break has the next calls suffer the faults, one each; hits says which calls count, all where it is nil.
+func (s *Server) Break(hits func(*http.Request) bool, kinds ...Fault) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, kind := range kinds {
+		s.faults = append(s.faults, fault{kind, hits})
+	}
+}
+
+// Heal takes back the faults that are yet to come.
+func (s *Server) Heal() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.faults = nil
+}
+
+// Calls counts the calls that arrived.
+func (s *Server) Calls() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.calls
+}
+
+// next is the fault of a call, and whether it has one.
+func (s *Server) next(r *http.Request) (Fault, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.calls++
+	for i, f := range s.faults {
+		if f.hits == nil || f.hits(r) {
+			s.faults = append(s.faults[:i], s.faults[i+1:]...)
+			return f.kind, true
+		}
+	}
+	return 0, false
+}
+
+func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
+	kind, broken := s.next(r)
+	if !broken {
+		s.handler.ServeHTTP(w, r)
+		return
+	}
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return
+	}
+	switch kind {
+	case Away:
+		w.Header().Set("Retry-After", "0")
+		http.Error(w, "upstream connect error or disconnect/reset before headers", http.StatusServiceUnavailable)
+		return
+	case Hang:
+		<-r.Context().Done()
+		return
+	case Echo:
+		all := fmt.Sprintf("%s %s %v %s", r.Method, r.URL, r.Header, body)
+		text, _ := json.Marshal(map[string]any{"message": all, "error": all, "detail": all, "reason": all, "messages": []string{all}})
+		w.WriteHeader(http.StatusBadRequest)
+		_, _ = w.Write(text)
+		return
+	}
+	answer := s.handle(r, body)
+	if kind == Twice {
+		answer = s.handle(r, body)
+	}
+	switch kind {
+	case Slow:
+		select {
+		case <-time.After(30 * time.Millisecond):
+		case <-r.Context().Done():
+		}
+		pass(w, answer, answer.Body.String())
+	case Twice:
+		pass(w, answer, answer.Body.String())
+	case Lost:
+		drop(w)
+	case Garbage:
+		_, _ = io.WriteString(w, "<!DOCTYPE html><title>Welcome</title>\x00\xff")
+	case Truncated:
+		text := answer.Body.String()
+		w.Header().Set("Content-Length", "100000")
+		pass(w, answer, text[:len(text)/2])
+		_ = http.NewResponseController(w).Flush()
+		drop(w)
+	case Endless:
+		pass(w, answer, "")
+		for filler := strings.Repeat(" ", 1<<16); ; {
+			if _, err := io.WriteString(w, filler); err != nil {
+				return
+			}
+		}
+	case Broken:
+		http.Error(w, `{"error":"internal"}`, http.StatusInternalServerError)
+	case HangAfter:
+		<-r.Context().Done()
+	}
+}
+
+// handle does what a call asks for. What it does is done, whether or not the caller waits for it.
+func (s *Server) handle(r *http.Request, body []byte) *httptest.ResponseRecorder {
+	again := r.Clone(context.WithoutCancel(r.Context()))
+	again.Body = io.NopCloser(strings.NewReader(string(body)))
+	w := httptest.NewRecorder()
+	s.handler.ServeHTTP(w, again)
+	return w
+}
+
+func pass(w http.ResponseWriter, answer *httptest.ResponseRecorder, text string) {
+	for name, values := range answer.Header() {
+		w.Header()[name] = values
+	}
+	w.WriteHeader(answer.Code)
+	_, _ = io.WriteString(w, text)
+}
+
+// drop ends the connection.
+func drop(w http.ResponseWriter) {
+	if conn, _, err := http.NewResponseController(w).Hijack(); err == nil {
+		_ = conn.Close()
+	}
+}

@@ -1,0 +1,44 @@
+package transport
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"fmt"
+	"os"
+)
+
+func (c *Client) read() (files, error) {
+	var f files
+	for _, one := range []struct {
+		path string
+		into *[]byte
+	}{{c.options.CA, &f.ca}, {c.options.Certificate, &f.certificate}, {c.options.Key, &f.key}} {
+		if one.path == "" {
+			continue
+		}
+		text, err := os.ReadFile(one.path)
+		if err != nil {
+			return files{}, err
+		}
+		*one.into = text
+	}
+	return f, nil
+}
+
+func (f files) config() (*tls.Config, error) {
+	config := &tls.Config{MinVersion: tls.VersionTLS12}
+	if f.ca != nil {
+		config.RootCAs = x509.NewCertPool()
+		if !config.RootCAs.AppendCertsFromPEM(f.ca) {
+			return nil, fmt.Errorf("the CA file has no certificate in PEM")
+		}
+	}
+	if f.certificate != nil {
+		pair, err := tls.X509KeyPair(f.certificate, f.key)
+		if err != nil {
+			return nil, fmt.Errorf("certificate and key: %w", err)
+		}
+		config.Certificates = []tls.Certificate{pair}
+	}
+	return config, nil
+}

@@ -1,0 +1,245 @@
+// Package transport speaks HTTPS to hosting systems: certificates are always verified and may be
+// renewed while it runs, every call has a deadline, answers are bounded, redirects are not followed, and errors name
+// no more than the method, the host and the path.
+package transport
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Options say whom to trust and how long to wait. Files are PEM.
+type Options struct {
+	// CA is a file of the certificates that the system's own must descend from; the machine's when empty.
+	CA string
+	// Certificate and Key are files of what the client shows; both or neither.
+	Certificate string
+	Key         string
+	// Timeout is how long a call may take, the reading of its answer included; 10 s when 0.
+	Timeout time.Duration
+	// Limit is how many bytes an answer may have; 1 MiB when 0.
+	Limit int64
+	// Renewal is how often the files are looked at; 10 s when 0. After a call that failed they are looked at at once.
+	Renewal time.Duration
+	Log     *slog.Logger
+	Now     func() time.Time
+}
+
+// Client calls a hosting system. It is safe for concurrent use.
+type Client struct {
+	options Options
+
+	mu      sync.Mutex
+	files   files
+	client  *http.Client
+	checked time.Time
+}
+
+// Answer is a response that was read to its end.
+type Answer struct {
+	Status int
+	Header http.Header
+	Body   []byte
+}
+
+// New reads the files, and says what is wrong with them.
+func New(o Options) (*Client, error) {
+	if o.Timeout == 0 {
+		o.Timeout = 10 * time.Second
+	}
+	if o.Limit == 0 {
+		o.Limit = 1 << 20
+	}
+	if o.Renewal == 0 {
+		o.Renewal = 10 * time.Second
+	}
+	if (o.Certificate == "") != (o.Key == "") {
+		return nil, errors.New("certificate and key: both or neither")
+	}
+	c := &Client{options: o}
+	files, err := c.read()
+	if err != nil {
+		return nil, err
+	}
+	config, err := files.config()
+	if err != nil {
+		return nil, err
+	}
+	c.files, c.client, c.checked = files, client(config), o.Now()
+	return c, nil
+}
+
+// Endpoint reads the base URL of a hosting system: https, or http on the machine itself, since what goes there
+// holds tokens. It has no query, and no slash at its end.
+func Endpoint(raw string) (*url.URL, error) {
+	u, err := url.Parse(raw)
+	switch {
+	case err != nil:
+		return nil, errors.New("not a URL") // the cause repeats the URL, with the password that may be in it
+	case u.Host == "":
+		return nil, errors.New("not a URL with a host, as https://fleet.example.com")
+	case u.User != nil:
+		return nil, errors.New("credentials do not belong into a URL")
+	case u.RawQuery != "" || u.Fragment != "":
+		return nil, errors.New("a base URL has neither a query nor a fragment")
+	case u.Scheme == "https", u.Scheme == "http" && loopback(u.Hostname()):
+		u.Path = strings.TrimRight(u.Path, "/")
+		return u, nil
+	case u.Scheme == "http":
+		return nil, errors.New("http is for this machine only: what goes there holds tokens; use https")
+	default:
+		return nil, errors.New("not an https URL")
+	}
+}
+
+func loopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+// Do makes a call. An error means that there was no answer that could be read: the call may have had its effect.
+func (c *Client) Do(ctx context.Context, r *http.Request) (*Answer, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, c.options.Timeout, fmt.Errorf("no answer within %s", c.options.Timeout))
+	defer cancel()
+	answer, err := c.call(ctx, r)
+	if err == nil {
+		return answer, nil
+	}
+	c.suspect()
+	if ctx.Err() != nil {
+		err = context.Cause(ctx)
+	}
+	if e, ok := errors.AsType[*url.Error](err); ok {
+		err = e.Err // without the query
+	}
+	return nil, fmt.Errorf("%s %s%s: %w", r.Method, r.URL.Host, r.URL.Path, err)
+}
+
+func (c *Client) call(ctx context.Context, r *http.Request) (*Answer, error) {
+	response, err := c.current().Do(r.WithContext(ctx))
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = response.Body.Close() }()
+	body, err := io.ReadAll(io.LimitReader(response.Body, c.options.Limit+1))
+	switch {
+	case err != nil:
+		return nil, err
+	case int64(len(body)) > c.options.Limit:
+		return nil, fmt.Errorf("the answer has more than %d bytes", c.options.Limit)
+	}
+	return &Answer{Status: response.StatusCode, Header: response.Header, Body: body}, nil
+}
+
+// Close ends idle connections.
+func (c *Client) Close() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.client.CloseIdleConnections()
+}
+
+// RetryAfter is when the system wants to be asked again, 0 when it does not say.
+func (a *Answer) RetryAfter(now time.Time) time.Duration {
+	text := a.Header.Get("Retry-After")
+	if seconds, err := strconv.Atoi(text); err == nil {
+		return time.Duration(min(max(seconds, 0), 3600)) * time.Second
+	}
+	if at, err := http.ParseTime(text); err == nil {
+		return min(max(at.Sub(now), 0), time.Hour)
+	}
+	return 0
+}
+
+// maxWords is how much of a hosting system's own words goes into an error.
+const maxWords = 300
+
+// Words makes what a hosting system says fit for an error: short, one line, and without the secrets.
+func Words(text string, secrets ...string) string {
+	for _, secret := range secrets {
+		if secret != "" {
+			text = strings.ReplaceAll(text, secret, "[secret]")
+		}
+	}
+	text = strings.Join(strings.Fields(strings.ToValidUTF8(text, "�")), " ")
+	text = strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f {
+			return -1
+		}
+		return r
+	}, text)
+	if len(text) > maxWords {
+		text = strings.ToValidUTF8(text[:maxWords], "") + "…"
+	}
+	return text
+}
+
+// current is the client for what the files say.
+func (c *Client) current() *http.Client {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	now := c.options.Now()
+	if now.Sub(c.checked) < c.options.Renewal {
+		return c.client
+	}
+	c.checked = now
+	files, err := c.read()
+	if err != nil || files.equal(c.files) {
+		if err != nil {
+			c.options.Log.Warn("certificates could not be read, the former ones stay in use", "error", err)
+		}
+		return c.client
+	}
+	config, err := files.config()
+	if err != nil { // a file that is being written, or the certificate of another key
+		c.options.Log.Warn("new certificates are no good, the former ones stay in use", "error", err)
+		return c.client
+	}
+	old := c.client
+	c.files, c.client = files, client(config)
+	old.CloseIdleConnections()
+	c.options.Log.Info("certificates were renewed", "ca", c.options.CA, "certificate", c.options.Certificate)
+	return c.client
+}
+
+// suspect has the files looked at before the next call.
+func (c *Client) suspect() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.checked = time.Time{}
+}
+
+func client(config *tls.Config) *http.Client {
+	return &http.Client{
+		Transport: &http.Transport{
+			Proxy:               http.ProxyFromEnvironment,
+			DialContext:         (&net.Dialer{Timeout: 5 * time.Second, KeepAlive: 15 * time.Second}).DialContext,
+			TLSClientConfig:     config,
+			TLSHandshakeTimeout: 5 * time.Second,
+			ForceAttemptHTTP2:   true,
+			MaxIdleConns:        256,
+			MaxIdleConnsPerHost: 64,
+			IdleConnTimeout:     60 * time.Second,
+		},
+		// Whom the operator named gets the tokens, and nobody whom that one names.
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+}
+
+// files are what the files hold.
+type files struct{ ca, certificate, key []byte }
+
+func (f files) equal(g files) bool {
+	return bytes.Equal(f.ca, g.ca) && bytes.Equal(f.certificate, g.certificate) && bytes.Equal(f.key, g.key)
+}
