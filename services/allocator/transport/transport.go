@@ -162,29 +162,6 @@ func (a *Answer) RetryAfter(now time.Time) time.Duration {
 	return 0
 }
 
-// maxWords is how much of a hosting system's own words goes into an error.
-const maxWords = 300
-
-// Words makes what a hosting system says fit for an error: short, one line, and without the secrets.
-func Words(text string, secrets ...string) string {
-	for _, secret := range secrets {
-		if secret != "" {
-			text = strings.ReplaceAll(text, secret, "[secret]")
-		}
-	}
-	text = strings.Join(strings.Fields(strings.ToValidUTF8(text, "�")), " ")
-	text = strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f {
-			return -1
-		}
-		return r
-	}, text)
-	if len(text) > maxWords {
-		text = strings.ToValidUTF8(text[:maxWords], "") + "…"
-	}
-	return text
-}
-
 // current is the client for what the files say.
 func (c *Client) current() *http.Client {
 	c.mu.Lock()

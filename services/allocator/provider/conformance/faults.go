@@ -20,7 +20,7 @@ type FaultyFixture struct {
 	Fixture
 	Server *Server
 	// Allocates and Releases tell the calls that take a server and that give one back from those that only look.
-	Allocates, Releases func(*http.Request) bool
+	Allocates, Releases Calls
 	// Secrets must appear in no error and no log. Those that requests carry are looked for anyway.
 	Secrets []string
 	// Log is what the provider logs.
@@ -83,8 +83,16 @@ func testFault(t *testing.T, open func(t *testing.T) FaultyFixture, kind Fault, 
 	f.looksForSecrets(t)
 }
 
-// brief is how long a call may take that is going to hang: long enough for what does not.
-const brief = 300 * time.Millisecond
+// brief is how long a call may take that is going to hang.
+const brief = 200 * time.Millisecond
+
+// patience is the time that the caller of a call gives it.
+func (k Fault) patience(ctx context.Context) (context.Context, context.CancelFunc) {
+	if k == Hang || k == HangAfter {
+		return context.WithTimeout(ctx, brief)
+	}
+	return context.WithCancel(ctx)
+}
 
 // faulty is a fixture that keeps the errors it saw.
 type faulty struct {
@@ -101,9 +109,9 @@ func (f *faulty) request(match string) *provider.Request {
 	return r
 }
 
-// once calls Allocate, as often as it takes to get over the look-ups before.
-func (f *faulty) once(r *provider.Request) (provider.Result, error) {
-	ctx, cancel := context.WithTimeout(f.t.Context(), brief)
+// once calls Allocate.
+func (f *faulty) once(r *provider.Request, kind Fault) (provider.Result, error) {
+	ctx, cancel := kind.patience(f.t.Context())
 	defer cancel()
 	result, err := f.Provider.Allocate(ctx, r)
 	f.note(err)
@@ -124,7 +132,7 @@ func (k Fault) noError() bool { return k == Slow || k == Twice }
 func allocatesThrough(t *testing.T, f *faulty, kind Fault) {
 	r := f.request("m")
 	f.Server.Break(f.Allocates, kind)
-	result, err := f.once(r)
+	result, err := f.once(r, kind)
 	switch {
 	case err == nil && !kind.noError() && result.Status != provider.Pending && result.Status != provider.Allocated:
 		t.Errorf("Allocate: %v, %v", result.Status, result.Err)
@@ -143,7 +151,7 @@ func allocatesThrough(t *testing.T, f *faulty, kind Fault) {
 func givesUp(t *testing.T, f *faulty, kind Fault) {
 	r := f.request("m")
 	f.Server.Break(f.Allocates, kind)
-	if _, err := f.once(r); provider.Final(err) {
+	if _, err := f.once(r, kind); provider.Final(err) {
 		t.Errorf("Allocate: %v, which is final", err)
 	}
 	f.release(t, r.Ref)
@@ -156,7 +164,7 @@ func releasesThrough(t *testing.T, f *faulty, kind Fault) {
 	f.allocate(t, r)
 	kept := f.allocate(t, other)
 	f.Server.Break(f.Releases, kind)
-	ctx, cancel := context.WithTimeout(t.Context(), brief)
+	ctx, cancel := kind.patience(t.Context())
 	defer cancel()
 	err := f.Provider.Release(ctx, r.Ref)
 	f.note(err)
@@ -175,7 +183,7 @@ func loses(t *testing.T, f *faulty) {
 	for lost := range 6 {
 		r := f.request(fmt.Sprint("m", lost))
 		skip := lost
-		f.Server.Break(func(*http.Request) bool { skip--; return skip < 0 }, Lost)
+		f.Server.Break(func(*http.Request, []byte) bool { skip--; return skip < 0 }, Lost)
 		f.allocate(t, r)
 		f.expectHeld(t, 1)
 		f.release(t, r.Ref)
@@ -188,7 +196,7 @@ func echoes(t *testing.T, f *faulty) {
 	r := f.request("m")
 	for range 3 {
 		f.Server.Break(nil, Echo)
-		if _, err := f.once(r); err == nil {
+		if _, err := f.once(r, Echo); err == nil {
 			t.Error("a refusal is no error")
 		}
 		f.Server.Break(nil, Echo)
@@ -207,7 +215,7 @@ func expires(t *testing.T, f *faulty) {
 	r := f.request("m")
 	f.Server.Renew(time.Now().Add(-time.Minute))
 	before := f.Server.Calls()
-	if _, err := f.once(r); err == nil || !strings.Contains(err.Error(), "certificate has expired") || provider.Final(err) {
+	if _, err := f.once(r, Slow); err == nil || !strings.Contains(err.Error(), "certificate has expired") || provider.Final(err) {
 		t.Errorf("an expired certificate: %v", err)
 	}
 	if f.Server.Calls() != before {
@@ -224,7 +232,7 @@ func impostor(t *testing.T, f *faulty) {
 	f.Server.Authority = NewAuthority(t)
 	f.Server.Renew(time.Now().Add(time.Minute))
 	before := f.Server.Calls()
-	if _, err := f.once(f.request("m")); err == nil || !strings.Contains(err.Error(), "unknown authority") {
+	if _, err := f.once(f.request("m"), Slow); err == nil || !strings.Contains(err.Error(), "unknown authority") {
 		t.Errorf("a certificate of somebody else: %v", err)
 	}
 	if f.Server.Calls() != before {

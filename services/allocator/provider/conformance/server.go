@@ -1,6 +1,7 @@
 package conformance
 
 import (
+	"bytes"
 	"context"
 	"crypto/tls"
 	"encoding/json"
@@ -44,6 +45,7 @@ type Server struct {
 
 	t       *testing.T
 	handler http.Handler
+	server  *httptest.Server
 
 	mu          sync.Mutex
 	certificate tls.Certificate
@@ -51,44 +53,50 @@ type Server struct {
 	calls       int
 }
 
+// Calls tells some calls from others.
+type Calls func(r *http.Request, body []byte) bool
+
 type fault struct {
 	kind Fault
-	hits func(*http.Request) bool
+	hits Calls
 }
 
 // Serve starts a server. clients says which clients' certificates it asks for; nil for none.
 func Serve(t *testing.T, handler http.Handler, authority *Authority, clients *tls.Config) *Server {
 	t.Helper()
 	s := &Server{t: t, Authority: authority, handler: handler}
-	s.Renew(time.Now().Add(30 * time.Minute))
 	server := httptest.NewUnstartedServer(http.HandlerFunc(s.serve))
-	server.TLS = new(tls.Config)
-	if clients != nil {
-		server.TLS = clients.Clone()
+	s.server = server
+	s.certificate = authority.Server(t, time.Now().Add(30*time.Minute))
+	if clients == nil {
+		clients = &tls.Config{MinVersion: tls.VersionTLS12}
 	}
-	server.TLS.GetCertificate = func(*tls.ClientHelloInfo) (*tls.Certificate, error) {
+	// Not GetCertificate: it is not asked by who connects to an address without a name.
+	server.TLS = &tls.Config{MinVersion: tls.VersionTLS12, GetConfigForClient: func(*tls.ClientHelloInfo) (*tls.Config, error) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		return &s.certificate, nil
-	}
+		c := clients.Clone()
+		c.Certificates = []tls.Certificate{s.certificate}
+		return c, nil
+	}}
 	server.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelInfo)
-	server.Config.SetKeepAlivesEnabled(false) // each call shows a certificate
 	server.StartTLS()
 	s.URL = server.URL
 	t.Cleanup(server.Close)
 	return s
 }
 
-// Renew gives the server a certificate that expires at a time.
+// Renew gives the server a certificate that expires at a time, and ends the connections under the old one.
 func (s *Server) Renew(expires time.Time) {
 	certificate := s.Authority.Server(s.t, expires)
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	s.certificate = certificate
+	s.mu.Unlock()
+	s.server.CloseClientConnections()
 }
 
 // Break has the next calls suffer the faults, one each; hits says which calls count, all where it is nil.
-func (s *Server) Break(hits func(*http.Request) bool, kinds ...Fault) {
+func (s *Server) Break(hits Calls, kinds ...Fault) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, kind := range kinds {
@@ -111,12 +119,12 @@ func (s *Server) Calls() int {
 }
 
 // next is the fault of a call, and whether it has one.
-func (s *Server) next(r *http.Request) (Fault, bool) {
+func (s *Server) next(r *http.Request, body []byte) (Fault, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.calls++
 	for i, f := range s.faults {
-		if f.hits == nil || f.hits(r) {
+		if f.hits == nil || f.hits(r, body) {
 			s.faults = append(s.faults[:i], s.faults[i+1:]...)
 			return f.kind, true
 		}
@@ -125,13 +133,14 @@ func (s *Server) next(r *http.Request) (Fault, bool) {
 }
 
 func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
-	kind, broken := s.next(r)
-	if !broken {
-		s.handler.ServeHTTP(w, r)
-		return
-	}
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
+		return
+	}
+	kind, broken := s.next(r, body)
+	if !broken {
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		s.handler.ServeHTTP(w, r)
 		return
 	}
 	switch kind {
@@ -189,7 +198,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 // handle does what a call asks for. What it does is done, whether or not the caller waits for it.
 func (s *Server) handle(r *http.Request, body []byte) *httptest.ResponseRecorder {
 	again := r.Clone(context.WithoutCancel(r.Context()))
-	again.Body = io.NopCloser(strings.NewReader(string(body)))
+	again.Body = io.NopCloser(bytes.NewReader(body))
 	w := httptest.NewRecorder()
 	s.handler.ServeHTTP(w, again)
 	return w

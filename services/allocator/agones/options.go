@@ -1,0 +1,120 @@
+package agones
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/url"
+	"time"
+
+	"matchmaker.dev/services/allocator/transport"
+)
+
+// Options are the settings of the provider. The names in yaml are those of the hosting file.
+type Options struct {
+	// Namespace is where the game servers are; "default" when empty.
+	Namespace string `yaml:"namespace"`
+	// Fleet is for configs that name none.
+	Fleet string `yaml:"fleet"`
+	// Selectors are labels that servers must have besides the fleet's, in order: the second is for when
+	// no server fits the first. None is one selector without labels.
+	Selectors []map[string]string `yaml:"selectors"`
+	// ProfileLabel and RegionLabel are labels of servers whose value must be the match's profile or region,
+	// where it has one. Without them both are ignored.
+	ProfileLabel string `yaml:"profile-label"`
+	RegionLabel  string `yaml:"region-label"`
+	// Port is the name of the port that players connect to; the first when empty.
+	Port string `yaml:"port"`
+	// Address is the type of the address that players get, as ExternalIP or ExternalDNS; the server's main one when empty.
+	Address string `yaml:"address"`
+	// Scheduling is Packed, the default, or Distributed.
+	Scheduling string `yaml:"scheduling"`
+	// Density is set where a server takes several matches.
+	Density *Density `yaml:"density"`
+
+	// Service is the allocator service, Kubernetes the API of the cluster. With both, matches are allocated
+	// through the service, and found and released through Kubernetes.
+	Service    *Service    `yaml:"service"`
+	Kubernetes *Kubernetes `yaml:"kubernetes"`
+
+	// Timeout of a call; 10 s when 0.
+	Timeout time.Duration `yaml:"timeout"`
+
+	Log *slog.Logger     `yaml:"-"`
+	Now func() time.Time `yaml:"-"`
+}
+
+// Density says what counts the matches of a server: a list, which is exact, or a counter. One of the two.
+type Density struct {
+	// List holds the allocations' ids. The server removes one when its match is over.
+	List string `yaml:"list"`
+	// Counter counts up with each match. The server counts down when one is over.
+	Counter string `yaml:"counter"`
+}
+
+// Service is where the allocator service is. Files are PEM and are read again when they change.
+type Service struct {
+	URL         string `yaml:"url"`
+	CA          string `yaml:"ca"`
+	Certificate string `yaml:"certificate"`
+	Key         string `yaml:"key"`
+}
+
+// Kubernetes is where the API is. All is what a pod finds in its place where it is empty.
+type Kubernetes struct {
+	URL string `yaml:"url"`
+	CA  string `yaml:"ca"`
+	// Token is a file; it is read for each call, since Kubernetes renews it.
+	Token string `yaml:"token"`
+	// Keep leaves released servers running and only marks them, for servers that end themselves when they see it.
+	Keep bool `yaml:"keep-released"`
+}
+
+func (o *Options) check() error {
+	if o.Namespace == "" {
+		o.Namespace = "default"
+	}
+	if o.Scheduling == "" {
+		o.Scheduling = "Packed"
+	}
+	if len(o.Selectors) == 0 {
+		o.Selectors = []map[string]string{{}}
+	}
+	switch {
+	case !subdomain(o.Namespace):
+		return fmt.Errorf("namespace: %q is no name of a namespace", o.Namespace)
+	case o.Fleet != "" && !labelValue(o.Fleet):
+		return fmt.Errorf("fleet: %q is no name of a fleet", o.Fleet)
+	case o.ProfileLabel != "" && !labelKey(o.ProfileLabel):
+		return fmt.Errorf("profile-label: %q is no label", o.ProfileLabel)
+	case o.RegionLabel != "" && !labelKey(o.RegionLabel):
+		return fmt.Errorf("region-label: %q is no label", o.RegionLabel)
+	case o.Scheduling != "Packed" && o.Scheduling != "Distributed":
+		return fmt.Errorf("scheduling: %q is neither Packed nor Distributed", o.Scheduling)
+	case o.Density != nil && (o.Density.List == "") == (o.Density.Counter == ""):
+		return errors.New("density: a list or a counter is expected")
+	case o.Timeout < 0:
+		return errors.New("timeout: must be more than 0")
+	case o.Service == nil && o.Kubernetes == nil:
+		return errors.New("service or kubernetes: one is needed; 'kubernetes: {}' is the cluster that this process runs in")
+	}
+	for i, labels := range o.Selectors {
+		for key, value := range labels {
+			if !labelKey(key) || !labelValue(value) {
+				return fmt.Errorf("selectors[%d]: %s=%s is no label", i, key, value)
+			}
+		}
+	}
+	return nil
+}
+
+func (s *Service) check() (*url.URL, error) {
+	endpoint, err := transport.Endpoint(s.URL)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("service.url: %w", err)
+	case endpoint.Scheme == "https" && s.Certificate == "":
+		return nil, errors.New("service.certificate: missing; the allocator service serves none without")
+	}
+	return endpoint, nil
+}

@@ -1,0 +1,182 @@
+package agones
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"matchmaker.dev/services/allocator/provider"
+	"matchmaker.dev/services/allocator/transport"
+)
+
+// service is the allocator service: one call, in the JSON of proto/allocation/allocation.proto.
+type service struct {
+	client *transport.Client
+	url    string
+	ask    func(*allocation) any
+	now    func() time.Time
+}
+
+func newService(o *Options) (*service, error) {
+	endpoint, err := o.Service.check()
+	if err != nil {
+		return nil, err
+	}
+	client, err := transport.New(transport.Options{
+		CA: o.Service.CA, Certificate: o.Service.Certificate, Key: o.Service.Key, Timeout: o.Timeout, Log: o.Log, Now: o.Now,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("service: %w", err)
+	}
+	return &service{client: client, url: endpoint.String() + "/gameserverallocation", ask: o.proto, now: o.Now}, nil
+}
+
+// proto is an AllocationRequest.
+func (o *Options) proto(a *allocation) any {
+	var selectors []object
+	for _, s := range a.selectors {
+		one := s.object()
+		one["gameServerState"] = "READY"
+		if s.allocated {
+			one["gameServerState"] = "ALLOCATED"
+		}
+		selectors = append(selectors, one)
+	}
+	request := a.changes()
+	request["namespace"] = o.Namespace
+	request["gameServerSelectors"] = selectors
+	request["scheduling"] = o.Scheduling
+	return request
+}
+
+// The gRPC codes that the service answers with, in the JSON of its errors.
+const (
+	codeInvalidArgument   = 3
+	codeNotFound          = 5
+	codePermissionDenied  = 7
+	codeResourceExhausted = 8
+	codeAborted           = 10
+	codeUnauthenticated   = 16
+	codeInvalid           = 422 // Kubernetes' own, as Agones passes it on
+)
+
+// nobody is what the service says when no server fits. The status beside it is a setting of the service.
+const nobody = "there is no available GameServer to allocate"
+
+func (s *service) allocate(ctx context.Context, a *allocation) (*server, error) {
+	body, err := json.Marshal(s.ask(a))
+	if err != nil {
+		return nil, err
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, s.url, strings.NewReader(string(body)))
+	if err != nil {
+		return nil, err
+	}
+	request.Header.Set("Content-Type", "application/json")
+	answer, err := s.client.Do(ctx, request)
+	if err != nil {
+		return nil, err
+	}
+	if answer.Status != http.StatusOK {
+		return nil, s.failure(answer, a.secrets)
+	}
+	var got struct {
+		GameServerName string    `json:"gameServerName"`
+		Address        string    `json:"address"`
+		Addresses      []address `json:"addresses"`
+		Ports          []port    `json:"ports"`
+		Metadata       struct {
+			Labels      map[string]string `json:"labels"`
+			Annotations map[string]string `json:"annotations"`
+		} `json:"metadata"`
+		Lists map[string]struct {
+			Values []string `json:"values"`
+		} `json:"lists"`
+	}
+	if err := json.Unmarshal(answer.Body, &got); err != nil {
+		return nil, fmt.Errorf("the allocator service's answer is no JSON of its kind")
+	}
+	if got.GameServerName == "" {
+		return nil, errUnallocated // as it says with 200 for http-unallocated-status-code
+	}
+	found := &server{
+		name: got.GameServerName, labels: got.Metadata.Labels, annotations: got.Metadata.Annotations,
+		address: got.Address, addresses: got.Addresses, ports: got.Ports, lists: map[string][]string{},
+	}
+	for name, list := range got.Lists {
+		found.lists[name] = list.Values
+	}
+	return found, nil
+}
+
+// failure is what a status other than 200 means.
+func (s *service) failure(answer *transport.Answer, secrets []string) error {
+	var status struct {
+		Code    int    `json:"code"`
+		Message string `json:"message"`
+	}
+	spoken := json.Unmarshal(answer.Body, &status) == nil && status.Message != ""
+	says := transport.Words(status.Message, secrets...)
+	switch {
+	case spoken && (status.Message == nobody || status.Code == codeResourceExhausted):
+		return errUnallocated
+	case spoken && status.Code == codeAborted:
+		return provider.Fail(provider.Contention, "others were faster to take a game server")
+	case answer.Status == http.StatusTooManyRequests:
+		return provider.Fail(provider.Contention, "the hosting system limits its calls").After(answer.RetryAfter(s.now()))
+	case spoken && (status.Code == codeInvalidArgument || status.Code == codeInvalid):
+		return provider.Fail(provider.Refused, "Agones refuses the request").Because(fmt.Errorf("it says: %s", says))
+	case spoken && (status.Code == codePermissionDenied || status.Code == codeUnauthenticated),
+		answer.Status == http.StatusUnauthorized, answer.Status == http.StatusForbidden:
+		return provider.Fail(provider.Refused, "Agones refuses this installation").Because(fmt.Errorf("status %d: %s", answer.Status, says))
+	case answer.Status == http.StatusNotFound:
+		return provider.Fail(provider.Refused, "there is no allocator service of Agones where the installation looks for it")
+	}
+	return fmt.Errorf("the allocator service answers with status %d: %s", answer.Status, says)
+}
+
+// object is a JSON object.
+type object = map[string]any
+
+// object is what both interfaces have in common of a selector.
+func (s *selector) object() object {
+	one := object{"matchLabels": s.labels}
+	if s.counter != "" && s.room {
+		one["counters"] = object{s.counter: object{"minAvailable": 1}}
+	}
+	if s.list != "" {
+		list := object{}
+		if s.room {
+			list["minAvailable"] = 1
+		}
+		if s.contains != "" {
+			list["containsValue"] = s.contains
+		}
+		one["lists"] = object{s.list: list}
+	}
+	return one
+}
+
+// changes is what both interfaces have in common of what an allocation does to its server.
+func (a *allocation) changes() object {
+	o := object{}
+	if len(a.labels)+len(a.annotations) > 0 {
+		o["metadata"] = object{"labels": a.labels, "annotations": a.annotations}
+	}
+	if a.action != "" {
+		o["counters"] = object{a.counter: object{"action": a.action, "amount": 1}}
+	}
+	if a.add != "" {
+		o["lists"] = object{a.list: object{"addValues": []string{a.add}}}
+	}
+	if a.remove != "" {
+		o["lists"] = object{a.list: object{"deleteValues": []string{a.remove}}}
+	}
+	return o
+}
+
+// fleet is whose servers are asked for.
+func (a *allocation) fleet() string { return a.selectors[len(a.selectors)-1].labels[labelFleet] }
