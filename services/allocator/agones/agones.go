@@ -4,7 +4,7 @@
 // Agones' allocations have no id of their own: asked twice it gives two servers. So a match's server is labelled
 // with its allocation, and an allocation asks first for the server with that label. Through Kubernetes the label is looked up
 // before, in the cluster's own books; the allocator service looks it up in its cache, which lags behind for some milliseconds where
-// the service has several replicas. What may be lost by that is said in deploy/agones/README.md.
+// the service has several replicas. What may be lost by that is said in deploy/hosting/agones.md.
 //
 // FACTS.md names the source of each fact about Agones that this package and its tests rely on.
 package agones
@@ -83,7 +83,7 @@ func (p *Provider) Allocate(ctx context.Context, r *provider.Request) (provider.
 		case err != nil:
 			return provider.Result{}, err
 		case !p.holds(s, r.Ref):
-			return provider.Result{}, errors.New("Agones answered with a game server that is not the match's")
+			return provider.Result{}, errors.New("the hosting system answered with a game server that is not the match's")
 		}
 		p.prune(ctx, s)
 	}

@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	manifest = "../../../deploy/agones/rbac.yaml"
+	manifest = "../../../deploy/hosting/agones-rbac.yaml"
 	token    = "service-account-token-hunter2"
 )
 

@@ -128,7 +128,7 @@ func (c *Client) Do(ctx context.Context, r *http.Request) (*Answer, error) {
 }
 
 func (c *Client) call(ctx context.Context, r *http.Request) (*Answer, error) {
-	response, err := c.current().Do(r.WithContext(ctx))
+	response, err := c.current().Do(r.WithContext(ctx)) //nolint:gosec // the operator names the host
 	if err != nil {
 		return nil, err
 	}

@@ -15,6 +15,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"matchmaker.dev/services/allocator/agones"
 	"matchmaker.dev/services/allocator/instant"
 	"matchmaker.dev/services/allocator/local"
 	"matchmaker.dev/services/allocator/provider"
@@ -37,9 +38,23 @@ type hostingFile struct {
 // closed to the builder.
 func (b *builder) kinds() map[string]func(*yaml.Node) (provider.Provider, error) {
 	return map[string]func(*yaml.Node) (provider.Provider, error){
+		"agones":  b.agones,
 		"instant": b.instant,
 		"local":   b.local,
 	}
+}
+
+func (b *builder) agones(settings *yaml.Node) (provider.Provider, error) {
+	o := agones.Options{Log: b.log, Now: time.Now}
+	if err := strict(settings, &o); err != nil {
+		return nil, err
+	}
+	p, err := agones.New(o)
+	if err != nil {
+		return nil, err
+	}
+	b.closing(func(context.Context) error { p.Close(); return nil })
+	return p, nil
 }
 
 func (b *builder) instant(settings *yaml.Node) (provider.Provider, error) {

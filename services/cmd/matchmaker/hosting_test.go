@@ -34,6 +34,24 @@ rules:
 			t.Errorf("%s: %+v, %v, want %s", fleet, got, err, want)
 		}
 	}
+	t.Setenv("KUBERNETES_SERVICE_HOST", "127.0.0.1")
+	t.Setenv("KUBERNETES_SERVICE_PORT", "1")
+	token := write(t, "jwt")
+	if _, err := b.choice([]byte(`
+providers:
+  cluster:
+    kind: agones
+    namespace: games
+    fleet: green
+    selectors: [{version: "2"}, {}]
+    profile-label: map
+    port: game
+    density: {list: matches}
+    timeout: 3s
+    kubernetes: {url: "https://127.0.0.1:1", token: ` + token + `, keep-released: true}
+`)); err != nil {
+		t.Error(err)
+	}
 	one, err := b.choice([]byte("providers: {only: {kind: instant, connection: a:1}}"))
 	if err != nil || one.Default == nil {
 		t.Errorf("a single provider is not the default: %v", err)
@@ -53,6 +71,9 @@ func TestHostingFileMistakes(t *testing.T) {
 		"providers: {a: {kind: instant}}":   "providers.a: connection: missing",
 		"providers: {a: {kind: instant, connection: x:1, max-servers: 1}}":    "providers.a: yaml: unmarshal errors",
 		"providers: {a: {kind: local, server-lifetime: soon}}":                "providers.a: yaml",
+		"providers: {a: {kind: agones}}":                                      "providers.a: service or kubernetes",
+		"providers: {a: {kind: agones, service: {uri: x}}}":                   "field uri not found",
+		"providers: {a: {kind: agones, service: {url: 'http://x'}}}":          "providers.a: service.url: http is for this machine only",
 		"providers: {a: {kind: local, max-servers: -1}}":                      "providers.a: local fleet",
 		"providers: {" + a + ", b: {kind: instant, connection: y:1}}":         `default: "" is none of the providers: a, b`,
 		"providers: {" + a + "}\ndefault: b":                                  `default: "b" is none of the providers: a`,
