@@ -252,9 +252,9 @@ func (p *Provider) deleteAll(ctx context.Context, r provider.Ref) error {
 	return nil
 }
 
-// unmarkAll takes the match from every server that the allocator's cache knows it has.
+// unmarkAll takes the match from every server that the allocator's cache knows it has: one, in all likelihood.
 func (p *Provider) unmarkAll(ctx context.Context, r provider.Ref) error {
-	for {
+	for range 3 {
 		_, err := p.allocations.allocate(ctx, p.unmark(r))
 		switch {
 		case errors.Is(err, errUnallocated):
@@ -263,6 +263,7 @@ func (p *Provider) unmarkAll(ctx context.Context, r provider.Ref) error {
 			return err
 		}
 	}
+	return errors.New("the game server is not released yet")
 }
 
 // prune removes what servers were told of matches that are over: nobody else does, and Kubernetes limits it. It can be known of

@@ -16,7 +16,7 @@ import (
 
 const (
 	manifest = "../../../deploy/hosting/agones-rbac.yaml"
-	token    = "service-account-token-hunter2"
+	token    = "jwt-of-the-pod-hunter2"
 )
 
 // way is a way to use Agones.
@@ -41,6 +41,7 @@ var ways = map[string]way{
 func TestConformance(t *testing.T) {
 	for name, w := range ways {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			conformance.Run(t, func(t *testing.T) conformance.Fixture { return w.open(t).fixture() })
 		})
 	}
@@ -49,6 +50,7 @@ func TestConformance(t *testing.T) {
 func TestFaults(t *testing.T) {
 	for name, w := range ways {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			conformance.RunFaults(t, func(t *testing.T) conformance.FaultyFixture {
 				world := w.open(t)
 				return conformance.FaultyFixture{

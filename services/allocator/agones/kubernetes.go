@@ -324,7 +324,7 @@ func (c *cluster) call(ctx context.Context, method, path, kind string, body, int
 		return err
 	}
 	if answer.Status < 200 || answer.Status > 299 {
-		return c.failure(answer, append(secrets, token))
+		return c.failure(answer, secrets)
 	}
 	if into != nil && json.Unmarshal(answer.Body, into) != nil {
 		return errors.New("the cluster's answer is no JSON of its kind")
@@ -338,7 +338,7 @@ func (c *cluster) failure(answer *transport.Answer, secrets []string) error {
 		Message string `json:"message"`
 	}
 	_ = json.Unmarshal(answer.Body, &status) // not all who answer are the API
-	cause := &statusError{code: answer.Status, says: transport.Words(status.Message, secrets...)}
+	cause := &statusError{code: answer.Status, says: answer.Words(status.Message, secrets...)}
 	switch answer.Status {
 	case http.StatusConflict:
 		return provider.Fail(provider.Contention, "others were faster to take a game server").Because(cause)

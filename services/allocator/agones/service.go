@@ -119,7 +119,7 @@ func (s *service) failure(answer *transport.Answer, secrets []string) error {
 		Message string `json:"message"`
 	}
 	spoken := json.Unmarshal(answer.Body, &status) == nil && status.Message != ""
-	says := transport.Words(status.Message, secrets...)
+	says := answer.Words(status.Message, secrets...)
 	switch {
 	case spoken && (status.Message == nobody || status.Code == codeResourceExhausted):
 		return errUnallocated

@@ -1,6 +1,8 @@
 package agones_test
 
 import (
+	"fmt"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -172,6 +174,79 @@ func TestServerOfSomebodyElseIsLeftAlone(t *testing.T) {
 	}
 	if results, err := x.provider.Poll(t.Context(), []provider.Ref{next.Ref}); err != nil || results[0].Status != provider.Allocated {
 		t.Errorf("releasing a former match took the server of another: %v, %v", results, err)
+	}
+}
+
+func TestServerThatChangesWhileItIsReleasedIsLookedAtAgain(t *testing.T) {
+	x := ways["kubernetes"].open(t)
+	r := request("m")
+	x.allocate(t, r)
+	name := x.cluster.Servers(agonestest.Allocated)[0].Name
+	// Between the list and the delete the server is made ready, and allocated for somebody else.
+	x.api.Break(func(r *http.Request, _ []byte) bool {
+		if r.Method == http.MethodDelete {
+			x.cluster.Update(name, func(s *agonestest.GameServer) { s.Labels["matchmaker.dev/allocation"] = "somebody's" })
+		}
+		return false
+	}, conformance.Slow)
+	if err := x.provider.Release(t.Context(), r.Ref); err != nil {
+		t.Fatal(err)
+	}
+	if n := x.held(); n != 1 {
+		t.Errorf("%d servers are left", n)
+	}
+}
+
+func TestServerThatWasReleasedAndIsReadyAgainForgetsIt(t *testing.T) {
+	x := ways["service"].world(t)
+	x.cluster.Allocated = func(s *agonestest.GameServer) {
+		if s.Annotations["matchmaker.dev/released"] != "" {
+			s.State = agonestest.Ready
+		}
+	}
+	x.cluster.Scale("green", 1)
+	x.start(t)
+	for _, match := range []string{"a", "b"} {
+		r := request(match)
+		x.allocate(t, r)
+		if n := x.held(); n != 1 {
+			t.Errorf("%s: %d servers are held", match, n)
+		}
+		if err := x.provider.Release(t.Context(), r.Ref); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestAnswerAboutAnotherMatchIsNotBelieved(t *testing.T) {
+	for _, name := range []string{"service", "kubernetes"} {
+		x := ways[name].world(t)
+		x.cluster.Allocated = func(s *agonestest.GameServer) { s.Labels["matchmaker.dev/allocation"] = "another" }
+		x.start(t)
+		if _, err := x.provider.Allocate(t.Context(), request("m")); err == nil || provider.ReasonOf(err) != "" {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestMoreServersThanAPageHolds(t *testing.T) {
+	x := ways["kubernetes, list"].open(t)
+	x.cluster.AddFleet("big", agonestest.Fleet{Replicas: 50, Matches: 1}, nil)
+	var refs []provider.Ref
+	for i := range 50 {
+		r := request(fmt.Sprint("m", i))
+		r.Hosting.Fleet = "big"
+		x.allocate(t, r)
+		refs = append(refs, r.Ref)
+	}
+	results, err := x.provider.Poll(t.Context(), refs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, r := range results {
+		if r.Status != provider.Allocated {
+			t.Errorf("match %d is %v", i, r.Status)
+		}
 	}
 }
 

@@ -52,6 +52,8 @@ type Answer struct {
 	Status int
 	Header http.Header
 	Body   []byte
+	// shown is what the caller proved itself with.
+	shown string
 }
 
 // New reads the files, and says what is wrong with them.
@@ -140,7 +142,7 @@ func (c *Client) call(ctx context.Context, r *http.Request) (*Answer, error) {
 	case int64(len(body)) > c.options.Limit:
 		return nil, fmt.Errorf("the answer has more than %d bytes", c.options.Limit)
 	}
-	return &Answer{Status: response.StatusCode, Header: response.Header, Body: body}, nil
+	return &Answer{Status: response.StatusCode, Header: response.Header, Body: body, shown: r.Header.Get("Authorization")}, nil
 }
 
 // Close ends idle connections.

@@ -39,7 +39,7 @@ func open(t *testing.T, handler http.HandlerFunc, o transport.Options) *world {
 	return w
 }
 
-func (w *world) get(t *testing.T, ctx context.Context, path string) (*transport.Answer, error) {
+func (w *world) get(ctx context.Context, t *testing.T, path string) (*transport.Answer, error) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, w.server.URL+path, nil)
 	if err != nil {
@@ -55,7 +55,7 @@ func TestAnswer(t *testing.T) {
 		w.WriteHeader(http.StatusTeapot)
 		hello(w, r)
 	}, transport.Options{})
-	if a, err := w.get(t, t.Context(), "/"); err != nil || a.Status != http.StatusTeapot || string(a.Body) != "hello" {
+	if a, err := w.get(t.Context(), t, "/"); err != nil || a.Status != http.StatusTeapot || string(a.Body) != "hello" {
 		t.Errorf("%+v, %v", a, err)
 	}
 }
@@ -64,14 +64,14 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 	w := open(t, func(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, "/elsewhere", http.StatusTemporaryRedirect)
 	}, transport.Options{})
-	if a, err := w.get(t, t.Context(), "/"); err != nil || a.Status != http.StatusTemporaryRedirect || w.server.Calls() != 1 {
+	if a, err := w.get(t.Context(), t, "/"); err != nil || a.Status != http.StatusTemporaryRedirect || w.server.Calls() != 1 {
 		t.Errorf("%+v, %v, %d calls", a, err, w.server.Calls())
 	}
 }
 
 func TestAnswersAreBounded(t *testing.T) {
 	w := open(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, strings.Repeat("x", 11)) }, transport.Options{Limit: 10})
-	if _, err := w.get(t, t.Context(), "/"); err == nil || !strings.Contains(err.Error(), "more than 10 bytes") {
+	if _, err := w.get(t.Context(), t, "/"); err == nil || !strings.Contains(err.Error(), "more than 10 bytes") {
 		t.Error(err)
 	}
 }
@@ -79,7 +79,7 @@ func TestAnswersAreBounded(t *testing.T) {
 func TestDeadlines(t *testing.T) {
 	w := open(t, hello, transport.Options{Timeout: 50 * time.Millisecond})
 	w.server.Break(nil, conformance.Hang)
-	_, err := w.get(t, t.Context(), "/path?secret=hunter2")
+	_, err := w.get(t.Context(), t, "/path?secret=hunter2")
 	if err == nil || !strings.HasSuffix(err.Error(), "/path: no answer within 50ms") || strings.Contains(err.Error(), "hunter2") {
 		t.Error(err)
 	}
@@ -89,7 +89,7 @@ func TestDeadlines(t *testing.T) {
 	why := errors.New("the allocator stops")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(why)
-	if _, err := w.get(t, ctx, "/"); !errors.Is(err, why) {
+	if _, err := w.get(ctx, t, "/"); !errors.Is(err, why) {
 		t.Error(err)
 	}
 }
@@ -97,7 +97,7 @@ func TestDeadlines(t *testing.T) {
 func TestErrorsHideTheQuery(t *testing.T) {
 	w := open(t, hello, transport.Options{})
 	w.server.Break(nil, conformance.Lost)
-	if _, err := w.get(t, t.Context(), "/path?secret=hunter2"); err == nil || strings.Contains(err.Error(), "hunter2") || !strings.Contains(err.Error(), "/path: ") {
+	if _, err := w.get(t.Context(), t, "/path?secret=hunter2"); err == nil || strings.Contains(err.Error(), "hunter2") || !strings.Contains(err.Error(), "/path: ") {
 		t.Error(err)
 	}
 }
@@ -118,19 +118,19 @@ func TestAuthorityIsRenewed(t *testing.T) {
 	}
 	put(read(conformance.NewAuthority(t)))
 	w := open(t, hello, transport.Options{CA: file})
-	if _, err := w.get(t, t.Context(), "/"); err == nil || !strings.Contains(err.Error(), "unknown authority") {
+	if _, err := w.get(t.Context(), t, "/"); err == nil || !strings.Contains(err.Error(), "unknown authority") {
 		t.Fatal(err)
 	}
 	// After a call that failed the file is looked at, at once.
 	put(read(w.server.Authority))
-	if _, err := w.get(t, t.Context(), "/"); err != nil {
+	if _, err := w.get(t.Context(), t, "/"); err != nil {
 		t.Fatal(err)
 	}
 	// A file that is being written changes nothing, nor does one that is gone.
 	for _, change := range []func(){func() { put([]byte("-----BEGIN")) }, func() { _ = os.Remove(file) }} {
 		change()
 		w.now = w.now.Add(time.Minute)
-		if _, err := w.get(t, t.Context(), "/"); err != nil {
+		if _, err := w.get(t.Context(), t, "/"); err != nil {
 			t.Error(err)
 		}
 	}
@@ -139,11 +139,11 @@ func TestAuthorityIsRenewed(t *testing.T) {
 	}
 	// A new one counts from the next look on.
 	put(read(conformance.NewAuthority(t)))
-	if _, err := w.get(t, t.Context(), "/"); err != nil {
+	if _, err := w.get(t.Context(), t, "/"); err != nil {
 		t.Error(err)
 	}
 	w.now = w.now.Add(time.Minute)
-	if _, err := w.get(t, t.Context(), "/"); err == nil {
+	if _, err := w.get(t.Context(), t, "/"); err == nil {
 		t.Error("a server of the former authority is still trusted")
 	}
 }

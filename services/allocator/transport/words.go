@@ -9,6 +9,12 @@ const (
 	maxShared = 9
 )
 
+// Words is the function of that name, for what an answer says: what the caller proved itself with is a secret, too.
+func (a *Answer) Words(text string, secrets ...string) string {
+	_, shown, _ := strings.Cut(a.shown, " ") // without the scheme
+	return Words(text, append(secrets, shown)...)
+}
+
 // Words makes what a hosting system says fit for an error: short, in one line, and nothing at all where it repeats some of
 // what it was not meant to repeat, in whatever notation.
 func Words(text string, secrets ...string) string {

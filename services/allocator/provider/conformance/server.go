@@ -152,7 +152,9 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		<-r.Context().Done()
 		return
 	case Echo:
-		all := fmt.Sprintf("%s %s %v %s", r.Method, r.URL, r.Header, body)
+		// What is short is likely to be repeated by the provider: the parts that are secret come first.
+		told := body[max(bytes.LastIndex(body, []byte("matchProperties")), 0):]
+		all := fmt.Sprintf("%.100s %.150s %s", r.Header.Get("Authorization"), told, r.URL)
 		text, _ := json.Marshal(map[string]any{"message": all, "error": all, "detail": all, "reason": all, "messages": []string{all}})
 		w.WriteHeader(http.StatusBadRequest)
 		_, _ = w.Write(text)
