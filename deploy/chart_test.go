@@ -2,6 +2,7 @@ package deploy
 
 import (
 	"maps"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -74,6 +75,7 @@ networkPolicy:
   nats: [{podSelector: {matchLabels: {app: nats}}}]
 telemetry: {OTEL_EXPORTER_OTLP_ENDPOINT: "http://collector:4318"}
 agones: {enabled: true, namespaces: [fleets, fleets-eu]}
+hosting: {existingSecret: hosting}
 priorityClassName: high
 serviceAccount: {annotations: {example.com/role: matchmaker}}
 `,
@@ -194,7 +196,7 @@ func pods(objects map[string]metav1.Object) map[string]corev1.PodTemplateSpec {
 // references: what objects say of each other is so. Secrets of the operator's own are not in the release.
 func references(t *testing.T, objects map[string]metav1.Object) {
 	t.Helper()
-	outside := []string{"redis", "nats", "nats-user"}
+	outside := []string{"redis", "nats", "nats-user", "hosting"}
 	pods := pods(objects)
 	selected := func(what string, selector map[string]string) {
 		t.Helper()
@@ -371,5 +373,59 @@ func TestOnlyThoseWhoNeedItMayComeIn(t *testing.T) {
 	}
 	if n := len(runner.Spec.Egress); n != 4 {
 		t.Errorf("the runner has %d ways out, want 4", n)
+	}
+}
+
+// The manifest is what package agones is tested with.
+func TestTheAllocatorMayDoWhatTheManifestSays(t *testing.T) {
+	text, err := os.ReadFile("hosting/agones-rbac.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want []rbacv1.PolicyRule
+	for _, part := range releaseutil.SplitManifests(string(text)) {
+		if _, object := decode(t, "agones-rbac.yaml", part); object != nil {
+			if role, ok := object.(*rbacv1.Role); ok {
+				want = role.Rules
+			}
+		}
+	}
+	objects, err := render(t, values["production"])
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, namespace := range []string{"fleets", "fleets-eu"} {
+		role, _ := objects["Role "+namespace+"/mm-matchmaker-allocator"].(*rbacv1.Role)
+		if role == nil {
+			t.Fatalf("no role in %s", namespace)
+		}
+		if got := rights(role.Rules); !slices.Equal(got, rights(want)) {
+			t.Errorf("%s: %v, the manifest says %v", namespace, got, rights(want))
+		}
+	}
+}
+
+func rights(rules []rbacv1.PolicyRule) []string {
+	var all []string
+	for _, r := range rules {
+		for _, verb := range r.Verbs {
+			all = append(all, verb+" "+strings.Join(r.APIGroups, ",")+"/"+strings.Join(r.Resources, ","))
+		}
+	}
+	slices.Sort(all)
+	return all
+}
+
+func TestOnlyTheAllocatorGetsTheKeysOfHostingSystems(t *testing.T) {
+	objects, err := render(t, values["production"])
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, p := range pods(objects) {
+		mounted := slices.ContainsFunc(p.Spec.Volumes, func(v corev1.Volume) bool { return v.Secret != nil && v.Secret.SecretName == "hosting" })
+		named := slices.ContainsFunc(p.Spec.Containers[0].Env, func(e corev1.EnvVar) bool { return e.Name == "MATCHMAKER_HOSTING" })
+		if want := name == "mm-matchmaker-allocator"; mounted != want || named != want {
+			t.Errorf("%s: the Secret is mounted: %v, named: %v", name, mounted, named)
+		}
 	}
 }
