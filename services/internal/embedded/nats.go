@@ -1,9 +1,12 @@
 package embedded
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
+	"net"
+	"net/url"
 	"os"
 	"time"
 
@@ -23,7 +26,20 @@ type NATSOptions struct {
 	Host string
 	// Port to listen on; a free one when 0.
 	Port int
-	Log  *slog.Logger
+	// Cluster makes the server one of several; nil means that it is alone.
+	Cluster *Cluster
+	Log     *slog.Logger
+}
+
+// Cluster is what a server of a cluster knows of itself and the others.
+type Cluster struct {
+	// Server is its name, which no other server of the cluster has.
+	Server string
+	// Port for the routes from the others; a free one when 0.
+	Port int
+	// Routes are where the others can be reached for routes, host:port. They may come later. The
+	// servers use these and tell each other, and clients, of no more.
+	Routes []string
 }
 
 // NATS is a NATS server with JetStream in this process.
@@ -48,7 +64,11 @@ func StartNATS(ctx context.Context, o NATSOptions) (*NATS, error) {
 }
 
 func serve(ctx context.Context, o NATSOptions) (*server.Server, error) {
-	s, err := server.NewServer(natsOptions(o))
+	options, err := natsOptions(o)
+	if err != nil {
+		return nil, err
+	}
+	s, err := server.NewServer(options)
 	if err != nil {
 		return nil, err
 	}
@@ -73,30 +93,61 @@ func serve(ctx context.Context, o NATSOptions) (*server.Server, error) {
 	return nil, err
 }
 
-// natsOptions is the one place where the server's settings are made; a cluster
-// of several servers would add its routes and names here.
-func natsOptions(o NATSOptions) *server.Options {
+// natsOptions is the one place where the server's settings are made.
+func natsOptions(o NATSOptions) (*server.Options, error) {
 	n := &server.Options{
 		ServerName:             "embedded",
-		Host:                   o.Host,
-		Port:                   o.Port,
+		Host:                   cmp.Or(o.Host, "127.0.0.1"),
+		Port:                   cmp.Or(o.Port, server.RANDOM_PORT),
 		JetStream:              true,
 		StoreDir:               o.Dir,
 		SyncInterval:           syncInterval,
 		NoSigs:                 true,
 		DisableJetStreamBanner: true,
 	}
-	if n.Host == "" {
-		n.Host = "127.0.0.1"
+	if c := o.Cluster; c != nil {
+		n.ServerName = c.Server
+		n.Cluster = server.ClusterOpts{
+			Name: clusterName,
+			Host: n.Host,
+			Port: cmp.Or(c.Port, server.RANDOM_PORT),
+			// Nobody answers there: whoever heard of this server from a third one must use the route that he was given.
+			Advertise:   nowhere,
+			NoAdvertise: true,
+			// A server that hangs is given up after 6 s, as clients do: until then the others route messages to those who had
+			// been its clients.
+			PingInterval: 2 * time.Second,
+			MaxPingsOut:  2,
+		}
+		for _, address := range c.Routes {
+			if _, _, err := net.SplitHostPort(address); err != nil {
+				return nil, fmt.Errorf("route: %w", err)
+			}
+			n.Routes = append(n.Routes, &url.URL{Scheme: "nats-route", Host: address})
+		}
 	}
-	if n.Port == 0 {
-		n.Port = server.RANDOM_PORT
-	}
-	return n
+	return n, nil
 }
+
+// What the servers of a cluster have in common.
+const (
+	clusterName = "embedded"
+	nowhere     = "127.0.0.1:1"
+)
 
 // URL is where clients connect, nats://host:port.
 func (n *NATS) URL() string { return n.server.ClientURL() }
+
+// ClientsAddr is where clients connect, host:port.
+func (n *NATS) ClientsAddr() string { return n.server.Addr().String() }
+
+// RoutesAddr is where the other servers of its cluster reach it, host:port; "" when it is alone.
+func (n *NATS) RoutesAddr() string {
+	if a := n.server.ClusterAddr(); a != nil {
+		return a.String()
+	}
+	return ""
+}
 
 // Close disconnects the clients, flushes the streams to their files and returns
 // when the server has ended. Close the clients first: those that are left would
