@@ -18,6 +18,7 @@
 package bus
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -44,6 +45,8 @@ type Options struct {
 	Credentials string
 	// Replicas of the streams; 0 means 1.
 	Replicas int
+	// Pulse is how often the server is asked for a sign of life; 0 means every 2 s. See missed.
+	Pulse time.Duration
 	// LogAge is how long lines of functions are kept; 0 means a day.
 	LogAge time.Duration
 	// LogSize is the most bytes of one function's log, and LogTotal of all logs together: what comes then
@@ -73,6 +76,13 @@ type Bus struct {
 	runs map[string]*Run
 }
 
+// A server that has not answered so many times when it is asked the next time is given up for another one: after 6 s. It may
+// hang, or be cut off, without a word; with the client's own settings that takes minutes.
+const (
+	pulse  = 2 * time.Second
+	missed = 2
+)
+
 // Connect returns at once, also when no server answers yet: the connection is
 // made, and made again after a loss, in the background. Ready tells how it stands.
 func Connect(o Options) (*Bus, error) {
@@ -101,6 +111,8 @@ func Connect(o Options) (*Bus, error) {
 		nats.RetryOnFailedConnect(true),
 		nats.MaxReconnects(-1),
 		nats.ReconnectWait(250 * time.Millisecond),
+		nats.PingInterval(cmp.Or(o.Pulse, pulse)),
+		nats.MaxPingsOutstanding(missed),
 		nats.ErrorHandler(func(_ *nats.Conn, sub *nats.Subscription, err error) {
 			subject := ""
 			if sub != nil {

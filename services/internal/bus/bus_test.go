@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"slices"
 	"strings"
 	"sync"
@@ -16,6 +17,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/e2e/chaos/link"
 	"matchmaker.dev/services/internal/bus"
 	"matchmaker.dev/services/internal/embedded"
 	"matchmaker.dev/services/internal/fault"
@@ -47,6 +49,18 @@ func connect(t *testing.T, url string) *bus.Bus {
 	return b
 }
 
+// eventually asks until the answer is yes.
+func eventually(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	again := time.NewTicker(5 * time.Millisecond)
+	defer again.Stop()
+	for deadline := time.Now().Add(patience); !ok(); <-again.C {
+		if time.Now().After(deadline) {
+			t.Fatalf("still not: %s", what)
+		}
+	}
+}
+
 // next is what a channel brings in time.
 func next[T any](t *testing.T, c <-chan T) T {
 	t.Helper()
@@ -71,6 +85,28 @@ func TestReadyOnlyWithServerAndStreams(t *testing.T) {
 	if err := connect(t, server(t)).Ready(t.Context()); err != nil {
 		t.Errorf("with one: %v", err)
 	}
+}
+
+// TestSilentServerIsGivenUp: a server that says nothing any more is noticed, though its connection is never ended.
+func TestSilentServerIsGivenUp(t *testing.T) {
+	far := strings.TrimPrefix(server(t), "nats://")
+	l, err := link.Listen(func(ctx context.Context) (net.Conn, error) { return new(net.Dialer).DialContext(ctx, "tcp", far) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	b, err := bus.Connect(bus.Options{URL: "nats://" + l.Address(), Pulse: 20 * time.Millisecond, Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = b.Close(context.Background()) }()
+	if err := b.Prepare(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	l.Set(link.Silent)
+	eventually(t, "the silence is noticed", func() bool { return b.Ready(t.Context()) != nil })
+	l.Set(link.Open)
+	eventually(t, "it is there again", func() bool { return b.Ready(t.Context()) == nil })
 }
 
 func TestPokesOfProjectsWithDots(t *testing.T) {

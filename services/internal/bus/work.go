@@ -17,6 +17,14 @@ import (
 // of life, before another gets it.
 const ackWait = 10 * time.Second
 
+// How long one request for matches lasts, and how often the server that has it says that it still does. A request
+// that lay with a server of a cluster that died is missed after two of these signs. With the client's own settings, nobody gets a match
+// for half a minute then.
+const (
+	pullExpiry    = 5 * time.Second
+	pullHeartbeat = time.Second
+)
+
 // Send puts matches into the work queue, and returns those that it has for sure.
 // A match that is sent twice within two minutes is there once.
 func (b *Bus) Send(ctx context.Context, project string, ids []string) (sent []string, err error) {
@@ -125,6 +133,8 @@ func (b *Bus) consume(ctx context.Context, parallel int, handle func(jetstream.M
 	failed := make(chan error, 1)
 	consuming, err := consumer.Consume(handle,
 		jetstream.PullMaxMessages(parallel),
+		jetstream.PullExpiry(pullExpiry),
+		jetstream.PullHeartbeat(pullHeartbeat),
 		jetstream.ConsumeErrHandler(func(_ jetstream.ConsumeContext, err error) {
 			if errors.Is(err, jetstream.ErrConsumerDeleted) || errors.Is(err, jetstream.ErrConsumerNotFound) {
 				select {
