@@ -2,9 +2,14 @@ package e2e
 
 import (
 	"fmt"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
+
+	"matchmaker.dev/services/internal/bus"
 )
 
 // newDev starts the system as one process, with nothing else beside it.
@@ -15,6 +20,13 @@ func newDev(t *testing.T, made *artefacts, more ...string) *system {
 	command := []string{"dev", "--listen", "127.0.0.1:0", "--data", dir, "--log-format", "json"}
 	s.commands["dev"] = slices.Concat(command, made.instances, more)
 	s.front = func() string { return "http://" + s.address("dev") }
+	s.nats = func() string {
+		url, err := os.ReadFile(filepath.Join(dir, bus.URLFile))
+		if err != nil {
+			t.Error(err)
+		}
+		return strings.TrimSpace(string(url))
+	}
 	s.start(t, "dev")
 	greeting := "Matchmaker listens on http://" + s.address("dev") + ","
 	s.process("dev").await(t, "saying "+greeting, func() bool { return s.process("dev").log.contains(greeting) })

@@ -30,6 +30,7 @@ func play(t *testing.T, s *system) {
 		"denied":          denied,
 		"healthy":         healthy,
 		"backfill":        backfill,
+		"life":            life,
 	}
 	t.Run("scenario", func(t *testing.T) {
 		for name, scenario := range scenarios {

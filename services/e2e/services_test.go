@@ -66,6 +66,7 @@ func newServices(t *testing.T, made *artefacts) *system {
 	front := httptest.NewServer(gateway(s, log))
 	t.Cleanup(front.Close)
 	s.front = func() string { return front.URL }
+	s.nats = nats.URL
 	return s
 }
 

@@ -23,6 +23,8 @@ type system struct {
 	http   *http.Client
 	// front is where its API is, without a slash at the end.
 	front func() string
+	// nats is where its message bus is.
+	nats func() string
 	// commands are the arguments of each process, by its name.
 	commands map[string][]string
 

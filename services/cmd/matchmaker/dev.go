@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"os"
 	"path/filepath"
 	"time"
 
 	"matchmaker.dev/services/internal/app"
 	"matchmaker.dev/services/internal/auth"
+	"matchmaker.dev/services/internal/bus"
 	"matchmaker.dev/services/internal/embedded"
 	"matchmaker.dev/services/internal/issuer"
 )
@@ -41,6 +43,9 @@ func (c *devCmd) Run(ctx context.Context, s streams) (err error) {
 		return err
 	}
 	defer nats.Close()
+	if err := os.WriteFile(filepath.Join(c.Data, bus.URLFile), []byte(nats.URL()+"\n"), 0o600); err != nil {
+		return fmt.Errorf("--data: %w", err)
+	}
 	redis, err := c.redis(ctx, embedded.RedisOptions{Dir: filepath.Join(c.Data, "redis"), AOF: true, Log: log})
 	if err != nil {
 		return err

@@ -35,6 +35,9 @@ import (
 	"matchmaker.dev/services/internal/fault"
 )
 
+// URLFile is the file in which a development service says where its bus is.
+const URLFile = "nats.url"
+
 // Options say which NATS to use.
 type Options struct {
 	// URL is nats://host:port, tls://…, or several with commas between.
@@ -156,6 +159,9 @@ func (b *Bus) Ready(context.Context) error {
 	}
 	return nil
 }
+
+// Reach returns when the server has answered.
+func (b *Bus) Reach(ctx context.Context) error { return lost(b.conn.FlushWithContext(ctx)) }
 
 // Close says what is still to be said, for as long as ctx lasts, and ends the connection.
 func (b *Bus) Close(ctx context.Context) error {

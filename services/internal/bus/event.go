@@ -19,22 +19,33 @@ var ErrOvertaken = errors.New("bus: events of this project were published by ano
 
 // LastEvents is the last message of a project's events, and its number in the stream; nil and 0 when there is none.
 func (b *Bus) LastEvents(ctx context.Context, project string) (*pb.Events, uint64, error) {
-	stream, err := b.js.Stream(ctx, eventStream)
-	if err != nil {
-		return nil, 0, lost(err)
-	}
-	msg, err := stream.GetLastMsgForSubject(ctx, events+token(project))
-	if errors.Is(err, jetstream.ErrMsgNotFound) {
-		return nil, 0, nil
-	}
-	if err != nil {
-		return nil, 0, lost(err)
+	msg, err := b.lastEvents(ctx, project)
+	if err != nil || msg == nil {
+		return nil, 0, err
 	}
 	e := new(pb.Events)
 	if err := proto.Unmarshal(msg.Data, e); err != nil {
 		return nil, 0, err
 	}
 	return e, msg.Sequence, nil
+}
+
+// AnyEvents tells whether there is an event of a project since a time.
+func (b *Bus) AnyEvents(ctx context.Context, project string, since time.Time) (bool, error) {
+	msg, err := b.lastEvents(ctx, project)
+	return msg != nil && !msg.Time.Before(since), err
+}
+
+func (b *Bus) lastEvents(ctx context.Context, project string) (*jetstream.RawStreamMsg, error) {
+	stream, err := b.js.Stream(ctx, eventStream)
+	if err != nil {
+		return nil, lost(err)
+	}
+	msg, err := stream.GetLastMsgForSubject(ctx, events+token(project))
+	if errors.Is(err, jetstream.ErrMsgNotFound) {
+		return nil, nil
+	}
+	return msg, lost(err)
 }
 
 // PublishEvents publishes a project's next events, behind the message with the number last, and

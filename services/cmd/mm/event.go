@@ -1,0 +1,153 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/bus"
+)
+
+type eventCommands struct {
+	Log eventLog `cmd:"" help:"Print what happened to tickets and matches."`
+}
+
+type eventLog struct {
+	Ticket      string        `help:"Only what happened to this ticket."`
+	Match       string        `help:"Only what happened to this match."`
+	Since       time.Duration `default:"30m" help:"How far back."`
+	Follow      bool          `short:"f" help:"Go on with what happens from now on, until Ctrl-C."`
+	NATS        string        `name:"nats" env:"MM_NATS" placeholder:"URL" help:"Where the message bus is; that of the development service in --data when empty."`
+	Credentials string        `name:"nats-credentials" env:"MM_NATS_CREDENTIALS" placeholder:"FILE" help:"NATS credentials file."`
+}
+
+func (eventLog) Help() string {
+	return `Events are not part of the HTTP API: they are read from the message bus, by whoever may read there. As JSON each event is an object on a line of its own.
+
+Examples:
+
+    mm event log --since 5m
+    mm event log --ticket 0199e6a2-5b2c-7d63-a6f9-1f2b7c6f1f10 --follow
+    mm event log --follow --since 1s --output json | my-pipeline`
+}
+
+// Validate is called by the parser.
+func (c eventLog) Validate() error {
+	if c.Since <= 0 {
+		return usageError("--since must be more than nothing, as 10m")
+	}
+	return nil
+}
+
+// errCaughtUp ends the reading of events when all that had happened was read.
+var errCaughtUp = errors.New("no more events")
+
+// Run prints events.
+func (c eventLog) Run(ctx context.Context, endless unbounded, s *session) error {
+	b, err := c.connect(ctx, s)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = b.Close(context.WithoutCancel(ctx)) }()
+	if c.Follow {
+		ctx = endless
+	} else if some, err := b.AnyEvents(ctx, s.Project, s.now().Add(-c.Since)); err != nil || !some {
+		return err // else one would wait for the first
+	}
+	err = b.FollowEvents(ctx, s.Project, s.now().Add(-c.Since), func(e *pb.Events, pending uint64) error {
+		for _, one := range e.GetEvents() {
+			if err := c.print(s, one); err != nil {
+				return err
+			}
+		}
+		if pending == 0 && !c.Follow {
+			return errCaughtUp
+		}
+		return nil
+	})
+	if errors.Is(err, errCaughtUp) {
+		return nil
+	}
+	return err
+}
+
+// connect connects to the message bus.
+func (c eventLog) connect(ctx context.Context, s *session) (*bus.Bus, error) {
+	url := c.NATS
+	if url == "" {
+		text, err := os.ReadFile(filepath.Join(s.Data, bus.URLFile))
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, fmt.Errorf("there is no message bus in %s: start \"matchmaker dev\", or give its folder with --data or the address of NATS with --nats", s.Data)
+		}
+		if err != nil {
+			return nil, err
+		}
+		url = strings.TrimSpace(string(text))
+	}
+	b, err := bus.Connect(bus.Options{URL: url, Name: "mm", Credentials: c.Credentials, Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	if err := b.Reach(ctx); err != nil {
+		_ = b.Close(ctx)
+		return nil, outcome{cause: err, text: "no message bus answers: start \"matchmaker dev\", or give the address of NATS with --nats"}
+	}
+	return b, nil
+}
+
+// print prints an event if it is one of those that are asked for.
+func (c eventLog) print(s *session, e *pb.Event) error {
+	gap := e.GetKind() == pb.Event_KIND_GAP
+	if !gap && (c.Ticket != "" && !slices.Contains(e.GetTickets(), c.Ticket) || c.Match != "" && e.GetMatch() != c.Match) {
+		return nil
+	}
+	h := happening{
+		Time: time.UnixMilli(e.GetTime()).UTC(), Kind: strings.ToLower(strings.TrimPrefix(e.GetKind().String(), "KIND_")),
+		Reason: e.GetReason(), Error: e.GetError(), Match: e.GetMatch(), Config: e.GetConfig(), Revision: e.GetRevision(),
+		Tickets: e.GetTickets(), Position: e.GetPosition(),
+	}
+	if s.Output == "json" {
+		encoder := json.NewEncoder(s.out)
+		encoder.SetEscapeHTML(false)
+		return encoder.Encode(h)
+	}
+	_, err := fmt.Fprintln(s.out, plain(h.String()))
+	return err
+}
+
+// happening is an event as mm prints it.
+type happening struct {
+	Time     time.Time `json:"time"`
+	Kind     string    `json:"kind"`
+	Reason   string    `json:"reason,omitempty"`
+	Error    string    `json:"error,omitempty"`
+	Match    string    `json:"match,omitempty"`
+	Config   string    `json:"config,omitempty"`
+	Revision int64     `json:"revision,omitempty"`
+	Tickets  []string  `json:"tickets,omitempty"`
+	Position uint64    `json:"position"`
+}
+
+// String is the event on one line.
+func (h happening) String() string {
+	line := fmt.Sprintf("%s  %-10s", h.Time.Format("2006-01-02 15:04:05.000"), h.Kind)
+	for _, part := range []struct{ name, value string }{
+		{"reason", h.Reason}, {"error", h.Error}, {"match", h.Match}, {"config", h.Config}, {"tickets", strings.Join(h.Tickets, ",")},
+	} {
+		if part.value != "" {
+			line += " " + part.name + "=" + part.value
+		}
+	}
+	return line
+}

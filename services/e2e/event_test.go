@@ -1,0 +1,57 @@
+package e2e
+
+import (
+	"context"
+	"log/slog"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/bus"
+)
+
+// life: whoever listens can follow a ticket through its life.
+func life(t *testing.T, p *project) {
+	p.upload(t, "duel", p.s.made.duel)
+	p.ranked(t, "ranked", 0)
+	ada := p.ticket(t, "ada", attributes{"skill": 1200})
+	lonely := p.ticket(t, "lonely", attributes{"skill": 9000})
+	bob := p.ticket(t, "bob", attributes{"skill": 1210})
+	together(t, ada, bob)
+	ada.delete(t)
+	lonely.delete(t)
+	p.tells(t, ada, "created", "claimed", "allocating", "assigned", "cancelled resolved")
+	p.tells(t, lonely, "created", "cancelled waiting")
+	p.tells(t, bob, "created", "claimed", "allocating", "assigned")
+}
+
+// tells follows what happens to a ticket until it is this.
+func (p *project) tells(t *testing.T, k *ticket, want ...string) {
+	t.Helper()
+	b, err := bus.Connect(bus.Options{URL: p.s.nats(), Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = b.Close(context.WithoutCancel(t.Context())) }()
+	ctx, stop := context.WithCancel(within(t))
+	defer stop()
+	var got []string
+	err = b.FollowEvents(ctx, p.name, time.Time{}, func(all *pb.Events, _ uint64) error {
+		for _, e := range all.GetEvents() {
+			if slices.Contains(e.GetTickets(), k.id) {
+				kind := strings.ToLower(strings.TrimPrefix(e.GetKind().String(), "KIND_"))
+				got = append(got, strings.TrimSpace(kind+" "+e.GetReason()))
+			}
+		}
+		got = slices.Compact(got) // an allocation may begin more than once
+		if len(got) >= len(want) {
+			stop()
+		}
+		return nil
+	})
+	if err != nil || !slices.Equal(got, want) {
+		t.Errorf("of %s is told %q, want %q (%v)", k.player, got, want, err)
+	}
+}
