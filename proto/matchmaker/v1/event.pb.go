@@ -48,7 +48,7 @@ const (
 	Event_KIND_CANCELLED Event_Kind = 7
 	// KIND_EXPIRED: the tickets were deleted by the service.
 	Event_KIND_EXPIRED Event_Kind = 8
-	// KIND_RETURNED: the server that the match had was given back, since nobody was left for it.
+	// KIND_RETURNED: the match is over and nobody is left for its server: if it had one, that was given back.
 	Event_KIND_RETURNED Event_Kind = 9
 	// KIND_GAP: events between the one before and the one behind this may be missing.
 	Event_KIND_GAP Event_Kind = 10
@@ -200,7 +200,9 @@ type Event struct {
 	Reason string `protobuf:"bytes,8,opt,name=reason,proto3" json:"reason,omitempty"`
 	// position in the project's history: it grows by one for each event and each ticket of one. Events with the same position
 	// happened in the same moment. It begins again only behind a gap.
-	Position      uint64 `protobuf:"varint,9,opt,name=position,proto3" json:"position,omitempty"`
+	Position uint64 `protobuf:"varint,9,opt,name=position,proto3" json:"position,omitempty"`
+	// epoch counts the directors that have led the project. It is that of the one who made the match, in the match's first event.
+	Epoch         uint64 `protobuf:"varint,10,opt,name=epoch,proto3" json:"epoch,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -298,6 +300,13 @@ func (x *Event) GetPosition() uint64 {
 	return 0
 }
 
+func (x *Event) GetEpoch() uint64 {
+	if x != nil {
+		return x.Epoch
+	}
+	return 0
+}
+
 // Bookmark is a place in a project's history.
 type Bookmark struct {
 	state    protoimpl.MessageState `protogen:"open.v1"`
@@ -360,7 +369,7 @@ const file_matchmaker_v1_event_proto_rawDesc = "" +
 	"\x06Events\x12\x18\n" +
 	"\aproject\x18\x01 \x01(\tR\aproject\x12,\n" +
 	"\x06events\x18\x02 \x03(\v2\x14.matchmaker.v1.EventR\x06events\x123\n" +
-	"\bbookmark\x18\x03 \x01(\v2\x17.matchmaker.v1.BookmarkR\bbookmark\"\xce\x03\n" +
+	"\bbookmark\x18\x03 \x01(\v2\x17.matchmaker.v1.BookmarkR\bbookmark\"\xe4\x03\n" +
 	"\x05Event\x12-\n" +
 	"\x04kind\x18\x01 \x01(\x0e2\x19.matchmaker.v1.Event.KindR\x04kind\x12\x12\n" +
 	"\x04time\x18\x02 \x01(\x03R\x04time\x12\x18\n" +
@@ -370,7 +379,9 @@ const file_matchmaker_v1_event_proto_rawDesc = "" +
 	"\brevision\x18\x06 \x01(\x03R\brevision\x12\x14\n" +
 	"\x05error\x18\a \x01(\tR\x05error\x12\x16\n" +
 	"\x06reason\x18\b \x01(\tR\x06reason\x12\x1a\n" +
-	"\bposition\x18\t \x01(\x04R\bposition\"\xd3\x01\n" +
+	"\bposition\x18\t \x01(\x04R\bposition\x12\x14\n" +
+	"\x05epoch\x18\n" +
+	" \x01(\x04R\x05epoch\"\xd3\x01\n" +
 	"\x04Kind\x12\x14\n" +
 	"\x10KIND_UNSPECIFIED\x10\x00\x12\x10\n" +
 	"\fKIND_CREATED\x10\x01\x12\x10\n" +

@@ -40,6 +40,9 @@ func line(e *pb.Event) string {
 			words = append(words, word)
 		}
 	}
+	if e.GetEpoch() > 0 {
+		words = append(words, fmt.Sprintf("(director %d)", e.GetEpoch()))
+	}
 	return strings.Join(words, " ")
 }
 
@@ -89,12 +92,12 @@ func TestHistoryTellsTheLifeOfATicket(t *testing.T) {
 		lines, end := told(t, s, nil)
 		wantTold(t, lines,
 			"created a", "created b", "created c", "created d", "created e", "created f", "created g", "created h",
-			"claimed dropped a,b", "assigned at-once e,f", "failed function PoolTimeout failed g",
+			"claimed dropped a,b (director 1)", "assigned at-once e,f (director 1)", "failed function PoolTimeout failed g (director 1)",
 			"cancelled claimed a",
 			"released left dropped b",
-			"claimed overdue b,c",
+			"claimed overdue b,c (director 1)",
 			"released deadline overdue b,c",
-			"claimed served c,d",
+			"claimed served c,d (director 1)",
 			"allocating served c,d",
 			"cancelled claimed c",
 			"assigned served d",

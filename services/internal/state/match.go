@@ -34,8 +34,9 @@ type Claim struct {
 }
 
 // event is what happens when the claim succeeds.
-func (c *Claim) event() *pb.Event {
+func (c *Claim) event(epoch uint64) *pb.Event {
 	e := of(c.Match, pb.Event_KIND_CLAIMED)
+	e.Epoch = epoch
 	if c.Assignments != nil {
 		e.Kind = pb.Event_KIND_ASSIGNED
 		if failure := c.Match.GetProposal().GetError(); failure != "" {
@@ -116,7 +117,7 @@ func (s *Store) claimCall(project string, terms Terms, claims []*Claim) (call, e
 		}
 		m := claim.Match
 		c.keys = append(c.keys, k.match(m.GetId()))
-		c.args = append(c.args, m.GetId(), m.GetConfig(), m.GetRevision(), len(claim.Tickets), eventOf(claim.event(), terms.Now), body)
+		c.args = append(c.args, m.GetId(), m.GetConfig(), m.GetRevision(), len(claim.Tickets), eventOf(claim.event(terms.Epoch), terms.Now), body)
 		for i, id := range claim.Tickets {
 			var assignment []byte
 			if claim.Assignments != nil {
