@@ -274,11 +274,6 @@ func TestClaims(t *testing.T) {
 	every.AnyProject = true
 	projectless := bounded
 	projectless.Claims.Project = ""
-	unity := auth.Issuer{
-		Issuer: "https://player-auth.services.api.unity.com", JWKS: p.url,
-		Audiences: []string{"upid:0a1b2c3d-project"}, Kinds: []auth.Kind{auth.Player},
-		Claims: auth.Claims{Project: "project_id"},
-	}
 	for name, tt := range map[string]struct {
 		issuer  auth.Issuer
 		claims  map[string]any
@@ -302,12 +297,6 @@ func TestClaims(t *testing.T) {
 		"no kind":                       {usual, map[string]any{"kind": nil}, nil, nil, "the token is of a kind its issuer may not issue"},
 		"kind that is not the issuer's": {usual, map[string]any{"kind": "server"}, nil, nil, "the token is of a kind its issuer may not issue"},
 		"kind in a list":                {usual, map[string]any{"kind": []string{"player"}}, nil, nil, "the token is of a kind its issuer may not issue"},
-		// The layout of Unity's player tokens: no kind, the project beside several audiences.
-		"Unity player": {unity, map[string]any{
-			"iss": unity.Issuer, "kind": nil, "project": nil, "sub": "UnityPlayerId28Characters000",
-			"aud":        []string{"idd:9f8e", "envName:production", "envId:1234", "upid:0a1b2c3d-project"},
-			"project_id": "0a1b2c3d-project", "token_type": "authentication", "sign_in_provider": "anonymous", "version": 1, "idd": "9f8e",
-		}, []string{"0a1b2c3d-project"}, []string{"demo"}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			v := newVerifier(t, c, tt.issuer)
