@@ -19,8 +19,7 @@ import (
 )
 
 func (s *service) create(c echo.Context) error {
-	named, present := onBehalfOf(c)
-	owner, err := auth.Owner(auth.From(c), named, present)
+	owner, err := ownerOf(c)
 	if err != nil {
 		return err
 	}
@@ -81,8 +80,7 @@ func (s *service) get(c echo.Context) error {
 }
 
 func (s *service) delete(c echo.Context) error {
-	named, present := onBehalfOf(c)
-	owner, err := auth.Owner(auth.From(c), named, present)
+	owner, err := ownerOf(c)
 	if err != nil {
 		return err
 	}
@@ -101,6 +99,10 @@ func (s *service) delete(c echo.Context) error {
 
 // ticketID is the query parameter id.
 func ticketID(c echo.Context) (string, error) {
+	given := c.QueryParams()["id"]
+	if len(given) > 1 {
+		return "", fault.New(fault.Invalid, "query parameter id: given more than once")
+	}
 	id := c.QueryParam("id")
 	switch {
 	case id == "":
@@ -111,12 +113,17 @@ func ticketID(c echo.Context) (string, error) {
 	return id, nil
 }
 
-func onBehalfOf(c echo.Context) (name string, present bool) {
+// ownerOf is the player whose ticket a request is about. Of two names neither is the right one:
+// a proxy on the way may have added one that the client gave already.
+func ownerOf(c echo.Context) (string, error) {
 	values := c.Request().Header.Values(auth.OnBehalfOf)
-	if len(values) == 0 {
-		return "", false
+	switch len(values) {
+	case 0:
+		return auth.Owner(auth.From(c), "", false)
+	case 1:
+		return auth.Owner(auth.From(c), values[0], true)
 	}
-	return values[0], true
+	return "", fault.New(fault.Invalid, "%s: given more than once", auth.OnBehalfOf)
 }
 
 // preferredWait is the time in a header `Prefer: wait=N` (RFC 7240), N in seconds, bounded by the limit; 0 without one.

@@ -134,6 +134,9 @@ func bodies() []requirement {
 					r.kind = kind
 					t.refused(http.StatusUnsupportedMediaType, r, "Content-Type")
 				}
+				r.kind, r.header = "application/json", header("Content-Encoding", "gzip")
+				t.refused(http.StatusUnsupportedMediaType, r, "Content-Encoding")
+				r.header = nil
 				for _, kind := range []string{"application/json; charset=utf-8", "Application/JSON", `application/json;charset="UTF-8"`} {
 					r.kind = kind
 					if a := t.send(r); a.status == http.StatusUnsupportedMediaType {

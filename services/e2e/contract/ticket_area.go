@@ -117,6 +117,9 @@ func ticketCreation() []requirement {
 			empty := post(Service, `{}`)
 			empty.header = header("X-On-Behalf-Of", "")
 			t.refused(http.StatusBadRequest, empty, "X-On-Behalf-Of")
+			twice := post(Service, `{}`)
+			twice.header = header("X-On-Behalf-Of", "ada", "X-On-Behalf-Of", "bob")
+			t.refused(http.StatusBadRequest, twice, "X-On-Behalf-Of", "more than once")
 			long := post(Service, `{}`)
 			long.behalf = strings.Repeat("a", 257)
 			t.refused(http.StatusBadRequest, long, "X-On-Behalf-Of")
@@ -205,7 +208,7 @@ func ticketReading() []requirement {
 			}
 		}},
 		{name: "tickets/no id is 400", check: func(t *trial) {
-			for _, query := range []string{"", "?", "?id=", "?ID=x", "?ticket=x"} {
+			for _, query := range []string{"", "?", "?id=", "?ID=x", "?ticket=x", "?id=%zz", "?id=a&id=b"} {
 				t.refused(http.StatusBadRequest, get(query), "id")
 				t.refused(http.StatusBadRequest, remove(query), "id")
 			}

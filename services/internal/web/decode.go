@@ -81,8 +81,12 @@ func decode(text []byte, dst any) error {
 	return nil
 }
 
-// wantJSON checks the content type. Parameters are allowed; the only charset JSON has is UTF-8.
+// wantJSON checks the content type. Parameters are allowed; the only charset JSON has is UTF-8. Compressed
+// bodies are not read: how long they are shows too late.
 func wantJSON(header http.Header) error {
+	if encoding := header.Get(echo.HeaderContentEncoding); encoding != "" && !strings.EqualFold(encoding, "identity") {
+		return fault.New(fault.Unsupported, "Content-Encoding: bodies are read as they are, without compression")
+	}
 	given := header.Get(echo.HeaderContentType)
 	if given == echo.MIMEApplicationJSON {
 		return nil
