@@ -56,9 +56,16 @@ type Segmentation struct {
 type Hosting struct {
 	Profile string `json:"Profile,omitempty"`
 	Access  string `json:"Access,omitempty"`
+	// Secret is [Masked] in what the service answers.
 	Secret  string `json:"Secret,omitempty"`
 	FleetID string `json:"FleetId,omitempty"`
+	// OnAllocationError is what becomes of tickets whose match gets no server: Fail, which is
+	// the default, or Requeue, which lets them wait again.
+	OnAllocationError string `json:"OnAllocationError,omitempty"`
 }
+
+// Masked stands for a key that the service does not tell again. Sent back it leaves the key as it is.
+const Masked = "********"
 
 // String leaves the keys out, so that a config can be printed.
 func (h Hosting) String() string { return fmt.Sprintf("{fleet %q, profile %q}", h.FleetID, h.Profile) }

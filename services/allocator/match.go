@@ -27,6 +27,10 @@ func (s *service) match(ctx context.Context, project, id string, attempt int) er
 	if err != nil {
 		return err
 	}
+	r, err := s.requestOf(project, m)
+	if err != nil {
+		return err
+	}
 	now := s.Now()
 	verdict, position, err := s.Store.Begin(ctx, project, m, now, now.Add(s.Settings.Deadline+slack))
 	if err != nil {
@@ -34,32 +38,32 @@ func (s *service) match(ctx context.Context, project, id string, attempt int) er
 	}
 	switch verdict {
 	case state.Go:
-		return s.allocate(ctx, project, m, attempt)
+		return s.allocate(ctx, r, m, attempt)
 	case state.Dropped:
 		s.Log.DebugContext(ctx, "a ticket left before its match had a server", "project", project, "match", id)
 		return s.poke(ctx, project, position)
 	case state.Released:
-		return s.giveBack(ctx, project, m)
+		return s.giveBack(ctx, r, m)
 	default:
 		return nil
 	}
 }
 
 // allocate gets a server for a match, or the reason why there is none, and writes it.
-func (s *service) allocate(ctx context.Context, project string, m *pb.Match, attempt int) error {
+func (s *service) allocate(ctx context.Context, r *provider.Request, m *pb.Match, attempt int) error {
 	if attempt > s.Settings.Attempts {
-		return s.fail(ctx, project, m, attempt, provider.Fail(provider.Contention, "the match was taken from the queue %d times", attempt-1))
+		return s.fail(ctx, r, m, attempt, provider.Fail(provider.Contention, "the match was taken from the queue %d times", attempt-1))
 	}
 	limited, cancel := context.WithTimeout(ctx, s.Settings.Deadline)
 	defer cancel()
-	connection, err := s.server(limited, requestOf(project, m))
+	connection, err := s.server(limited, r)
 	switch {
 	case err == nil:
-		return s.assign(ctx, project, m, connection, state.Ending{})
+		return s.assign(ctx, r, m, connection, state.Ending{})
 	case ctx.Err() != nil:
 		return context.Cause(ctx) // this allocator stops; another goes on
 	default:
-		return s.fail(ctx, project, m, attempt, err)
+		return s.fail(ctx, r, m, attempt, err)
 	}
 }
 
@@ -100,32 +104,32 @@ func (s *service) poll(ctx context.Context, ref provider.Ref) (provider.Result, 
 
 // fail gives the match's tickets an error. A server that may be held all the same is
 // given back first; while that fails the match comes again.
-func (s *service) fail(ctx context.Context, project string, m *pb.Match, attempt int, reason error) error {
-	s.Log.WarnContext(ctx, "no server for a match", "project", project, "match", m.GetId(), "config", m.GetConfig(), "error", reason)
+func (s *service) fail(ctx context.Context, r *provider.Request, m *pb.Match, attempt int, reason error) error {
+	s.Log.WarnContext(ctx, "no server for a match", "project", r.Project, "match", m.GetId(), "config", m.GetConfig(), "error", reason)
 	if !provider.Final(reason) {
-		if err := s.Provider.Release(ctx, refOf(project, m)); err != nil {
+		if err := s.Provider.Release(ctx, r.Ref); err != nil {
 			if attempt <= s.Settings.Attempts {
 				return err
 			}
-			s.Log.ErrorContext(ctx, "a server could not be given back", "project", project, "match", m.GetId(), "error", err)
+			s.Log.ErrorContext(ctx, "a server could not be given back", "project", r.Project, "match", m.GetId(), "error", err)
 		}
 	}
 	why := "allocation"
 	if attempt > s.Settings.Attempts {
 		why = "attempts"
 	}
-	return s.assign(ctx, project, m, "", state.Ending{Error: allocationError, Reason: why})
+	return s.assign(ctx, r, m, "", state.Ending{Error: allocationError, Reason: why})
 }
 
 // assign writes the result to the match's tickets. When nobody is left to use the server it is given back.
-func (s *service) assign(ctx context.Context, project string, m *pb.Match, connection string, end state.Ending) error {
+func (s *service) assign(ctx context.Context, r *provider.Request, m *pb.Match, connection string, end state.Ending) error {
 	results := map[string]*pb.Assignment{}
 	for _, id := range state.TicketsOf(m.GetProposal()) {
 		results[id] = assignment.Of(m.GetProposal(), id, connection, end.Error)
 	}
 	end.Now = s.Now()
 	end.Expiry = end.Now.Add(s.Settings.Readable)
-	verdict, assigned, err := s.Store.Assign(ctx, project, m, end, results)
+	verdict, assigned, err := s.Store.Assign(ctx, r.Project, m, end, results)
 	if err != nil {
 		return err
 	}
@@ -133,22 +137,22 @@ func (s *service) assign(ctx context.Context, project string, m *pb.Match, conne
 	case verdict == state.Done:
 		return nil // another delivery of the same match was faster, with the same server
 	case connection != "" && len(assigned) == 0:
-		return s.giveBack(ctx, project, m)
+		return s.giveBack(ctx, r, m)
 	}
-	if err := s.Bus.Assigned(ctx, project, assigned); err != nil {
-		s.Log.WarnContext(ctx, "waking the waiting", "project", project, "error", err)
+	if err := s.Bus.Assigned(ctx, r.Project, assigned); err != nil {
+		s.Log.WarnContext(ctx, "waking the waiting", "project", r.Project, "error", err)
 	}
 	return nil
 }
 
 // giveBack gives back the server that a match may have.
-func (s *service) giveBack(ctx context.Context, project string, m *pb.Match) error {
-	if err := s.Provider.Release(ctx, refOf(project, m)); err != nil {
+func (s *service) giveBack(ctx context.Context, r *provider.Request, m *pb.Match) error {
+	if err := s.Provider.Release(ctx, r.Ref); err != nil {
 		return err
 	}
 	e := &pb.Event{Kind: pb.Event_KIND_RETURNED, Match: m.GetId(), Config: m.GetConfig(), Revision: m.GetRevision()}
-	if err := s.Store.Tell(ctx, project, e, s.Now()); err != nil {
-		s.Log.WarnContext(ctx, "telling that a server was given back", "project", project, "match", m.GetId(), "error", err)
+	if err := s.Store.Tell(ctx, r.Project, e, s.Now()); err != nil {
+		s.Log.WarnContext(ctx, "telling that a server was given back", "project", r.Project, "match", m.GetId(), "error", err)
 	}
 	return nil
 }

@@ -8,8 +8,12 @@ import (
 )
 
 // refOf names a match's allocation. What the proposal asks for goes before what the config says.
-func refOf(project string, m *pb.Match) provider.Ref {
+func (s *service) refOf(project string, m *pb.Match) (provider.Ref, error) {
 	config, override := m.GetHosting(), m.GetProposal().GetHosting()
+	keys, err := s.Keys.OpenHosting(project, m.GetConfig(), config)
+	if err != nil {
+		return provider.Ref{}, err
+	}
 	return provider.Ref{
 		Project: project,
 		Match:   m.GetId(),
@@ -17,15 +21,19 @@ func refOf(project string, m *pb.Match) provider.Ref {
 			Profile: cmp.Or(override.GetProfile(), config.GetProfile()),
 			Fleet:   cmp.Or(override.GetFleet(), config.GetFleet()),
 			Region:  override.GetRegion(),
-			Access:  provider.Secret(config.GetAccess()),
-			Secret:  provider.Secret(config.GetSecret()),
+			Access:  provider.Secret(keys.GetAccess()),
+			Secret:  provider.Secret(keys.GetSecret()),
 		},
-	}
+	}, nil
 }
 
 // requestOf is what a provider needs to know of a match.
-func requestOf(project string, m *pb.Match) *provider.Request {
-	r := &provider.Request{Ref: refOf(project, m), Config: m.GetConfig()}
+func (s *service) requestOf(project string, m *pb.Match) (*provider.Request, error) {
+	ref, err := s.refOf(project, m)
+	if err != nil {
+		return nil, err
+	}
+	r := &provider.Request{Ref: ref, Config: m.GetConfig()}
 	p := m.GetProposal()
 	for _, team := range p.GetTeams() {
 		r.Teams = append(r.Teams, provider.Team{Name: team.GetName(), Tickets: team.GetTickets()})
@@ -33,5 +41,5 @@ func requestOf(project string, m *pb.Match) *provider.Request {
 	if r.Properties = p.GetMatchProperties(); len(r.Properties) == 0 {
 		r.Properties = p.GetAssignmentProperties()
 	}
-	return r
+	return r, nil
 }

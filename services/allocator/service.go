@@ -15,6 +15,7 @@ import (
 	"matchmaker.dev/services/allocator/provider"
 	"matchmaker.dev/services/internal/app"
 	"matchmaker.dev/services/internal/bus"
+	"matchmaker.dev/services/internal/keyring"
 	"matchmaker.dev/services/internal/state"
 )
 
@@ -23,6 +24,8 @@ type Options struct {
 	Store    *state.Store
 	Bus      *bus.Bus
 	Provider provider.Provider
+	// Keys decrypt the hosting keys of configs; nil where configs have none.
+	Keys     *keyring.Ring
 	Log      *slog.Logger
 	Now      func() time.Time
 	Settings Settings

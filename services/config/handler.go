@@ -17,18 +17,18 @@ func (s *service) create(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	config, err := s.read(c, id.String())
+	config, keys, err := s.read(c, id.String())
 	if err != nil {
 		return refuse(c, err)
 	}
-	if err := s.store(c.Request().Context(), c.Param("project"), config, condition{}); err != nil {
-		return err
+	if err := s.store(c.Request().Context(), c.Param("project"), config, keys, condition{}); err != nil {
+		return refuse(c, err)
 	}
 	return c.JSON(http.StatusOK, map[string]string{"id": id.String()})
 }
 
 func (s *service) put(c echo.Context) error {
-	config, err := s.read(c, web.Param(c, "config"))
+	config, keys, err := s.read(c, web.Param(c, "config"))
 	if err != nil {
 		return refuse(c, err)
 	}
@@ -36,10 +36,10 @@ func (s *service) put(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := s.store(c.Request().Context(), c.Param("project"), config, asked); err != nil {
-		return err
+	if err := s.store(c.Request().Context(), c.Param("project"), config, keys, asked); err != nil {
+		return refuse(c, err)
 	}
-	return answer(c, config)
+	return s.answer(c, config)
 }
 
 func (s *service) get(c echo.Context) error {
@@ -58,7 +58,7 @@ func (s *service) get(c echo.Context) error {
 		c.Response().Header().Set("ETag", etag(revision))
 		return c.NoContent(http.StatusNotModified)
 	}
-	return answer(c, config)
+	return s.answer(c, config)
 }
 
 func (s *service) delete(c echo.Context) error {
@@ -73,20 +73,20 @@ func (s *service) delete(c echo.Context) error {
 }
 
 // read makes a record of the request's config.
-func (s *service) read(c echo.Context, id string) (*pb.Config, error) {
+func (s *service) read(c echo.Context, id string) (*pb.Config, *pb.HostingKeys, error) {
 	text, err := web.Document(c)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	return read(id, text, s.Limits)
 }
 
-// answer is a config as it is stored. It may hold hosting keys, which no cache shall keep.
-func answer(c echo.Context, config *pb.Config) error {
+// answer is a config as it is stored, its hosting keys apart. No cache shall keep it.
+func (s *service) answer(c echo.Context, config *pb.Config) error {
 	header := c.Response().Header()
 	header.Set("ETag", etag(config.GetRevision()))
 	header.Set(echo.HeaderCacheControl, "no-store")
-	return c.JSON(http.StatusOK, bodyOf(config))
+	return c.JSON(http.StatusOK, bodyOf(config, s.show(c.Request().Context(), c.Param("project"), config)))
 }
 
 // refuse answers a list of faults as the contract has it; other errors pass.

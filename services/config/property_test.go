@@ -17,9 +17,10 @@ import (
 	index "matchmaker.dev/services/internal/pool"
 )
 
-// drawConfig makes a good config, as a document and as its record.
-func drawConfig(t *rapid.T) (*node, *pb.Config) {
+// drawConfig makes a good config, as a document and as its record, the hosting keys beside it.
+func drawConfig(t *rapid.T) (*node, *pb.Config, *pb.HostingKeys) {
 	root, c := new(node), &pb.Config{Id: "ranked"}
+	var keys *pb.HostingKeys
 	matchmaking, target := new(node), new(node)
 	c.Function = rapid.StringMatching(`[a-z0-9]([a-z0-9._-]{0,8}[a-z0-9])?`).Draw(t, "function")
 	target.add("name", quoted(c.Function))
@@ -42,9 +43,11 @@ func drawConfig(t *rapid.T) (*node, *pb.Config) {
 		root.add("pools", pools)
 	}
 	if rapid.Bool().Draw(t, "hosted") {
-		root.add("hosting", drawHosting(t, c))
+		var n *node
+		n, keys = drawHosting(t, c)
+		root.add("hosting", n)
 	}
-	return root, c
+	return root, c, keys
 }
 
 func plain(most int) *rapid.Generator[string] {
@@ -117,39 +120,43 @@ func drawSegmentation(t *rapid.T) (*node, *pb.Segmentation) {
 	return n, s
 }
 
-func drawHosting(t *rapid.T, c *pb.Config) *node {
-	n := new(node)
+func drawHosting(t *rapid.T, c *pb.Config) (*node, *pb.HostingKeys) {
+	n, keys := new(node), new(pb.HostingKeys)
 	c.Hosting = new(pb.Hosting)
 	for _, m := range []struct {
 		name string
 		into *string
-	}{{"Profile", &c.Hosting.Profile}, {"Access", &c.Hosting.Access}, {"Secret", &c.Hosting.Secret}, {"FleetId", &c.Hosting.Fleet}} {
+	}{{"Profile", &c.Hosting.Profile}, {"Access", &keys.Access}, {"Secret", &keys.Secret}, {"FleetId", &c.Hosting.Fleet}} {
 		*m.into = plain(1024).Draw(t, m.name)
 		n.add(m.name, quoted(*m.into))
 	}
-	return n
+	if rapid.Bool().Draw(t, "says what becomes of tickets") {
+		c.Hosting.OnAllocationError = rapid.SampledFrom([]string{definition.Fail, definition.Requeue}).Draw(t, "OnAllocationError")
+		n.add("OnAllocationError", quoted(c.Hosting.OnAllocationError))
+	}
+	return n, keys
 }
 
 func TestGoodConfigs(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		document, want := drawConfig(t)
+		document, want, wantKeys := drawConfig(t)
 		anyCase(t, document)
 		text := document.text()
-		got, err := read("ranked", text, definition.Limits{})
+		got, keys, err := read("ranked", text, definition.Limits{})
 		if err != nil {
 			t.Fatalf("%s is refused: %v", text, err)
 		}
-		if !proto.Equal(got, want) {
-			t.Fatalf("%s is read as\n%v, not\n%v", text, got, want)
+		if !proto.Equal(got, want) || !proto.Equal(keys, wantKeys) {
+			t.Fatalf("%s is read as\n%v %v, not\n%v %v", text, got, keys, want, wantKeys)
 		}
-		roundTrip(t, got)
+		roundTrip(t, got, keys)
 	})
 }
 
 // One fault anywhere in a good config is found, and named by its path.
 func TestOneFault(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		document, _ := drawConfig(t)
+		document, _, _ := drawConfig(t)
 		victim := rapid.SampledFrom(document.all("")).Draw(t, "victim")
 		if inSettings := strings.HasPrefix(victim.path, "matchmaking.config"); inSettings {
 			t.Skip("settings may be anything")
@@ -157,7 +164,7 @@ func TestOneFault(t *testing.T) {
 		code, path := spoil(t, victim)
 		anyCase(t, document)
 		text := document.text()
-		_, err := read("ranked", text, definition.Limits{})
+		_, _, err := read("ranked", text, definition.Limits{})
 		faults, ok := errors.AsType[*definition.Faults](err)
 		if !ok {
 			t.Fatalf("%s is accepted", text)
@@ -201,7 +208,7 @@ func FuzzConfig(f *testing.F) {
 	f.Add([]byte(segmented(`{"distributionType":"Normal","SegmentBehaviorType":"BucketSize","Value":4,"Stddev":1}`)))
 	f.Add([]byte(`{"matchmaking":{"targetFunction":{"name":"duel"},"config":{"teamSize":1}},"pools":{},"hosting":{"FleetId":"x"}}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		c, err := read("ranked", text, definition.Limits{})
+		c, keys, err := read("ranked", text, definition.Limits{})
 		if faults, ok := errors.AsType[*definition.Faults](err); ok {
 			list := faults.List()
 			if len(list) == 0 || len(list) > 101 {
@@ -221,7 +228,7 @@ func FuzzConfig(f *testing.F) {
 			}
 			return
 		}
-		roundTrip(t, c)
+		roundTrip(t, c, keys)
 		crowd := index.Population{}
 		for name := range c.GetPools() {
 			crowd[name] = 1 << 20

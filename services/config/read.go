@@ -12,15 +12,15 @@ const badConfigID = "badConfigId"
 
 // read makes the record of a config out of its document. The error is a
 // *definition.Faults with all that is wrong.
-func read(id string, text jsontext.Value, l definition.Limits) (*pb.Config, error) {
+func read(id string, text jsontext.Value, l definition.Limits) (*pb.Config, *pb.HostingKeys, error) {
 	r := definition.NewReader(text, l)
 	if reason := idFault(id); reason != "" {
 		r.Add(badConfigID, "configId", "%s", reason)
 	}
-	c := r.Config()
+	c, keys := r.Config()
 	c.Id = id
 	if err := r.Err(); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return c, nil
+	return c, keys, nil
 }

@@ -26,7 +26,7 @@ func summary(f definition.Fault) string {
 
 func refused(t *testing.T, id, text string) []definition.Fault {
 	t.Helper()
-	_, err := read(id, jsontext.Value(text), definition.Limits{})
+	_, _, err := read(id, jsontext.Value(text), definition.Limits{})
 	faults, ok := errors.AsType[*definition.Faults](err)
 	if !ok {
 		t.Fatalf("error %v", err)
@@ -74,7 +74,7 @@ func TestIDs(t *testing.T) {
 		}
 	}
 	for _, id := range []string{"a", "ranked", "Ranked 2v2 (EU)", "-x", ".hidden", "a.b", "console", "com10", "größe", strings.Repeat("a", 255), "6c4de9ba-2f6f-4a8a-9fd3-0a1a2e8f9f3e"} {
-		if c, err := read(id, jsontext.Value(with("")), definition.Limits{}); err != nil || c.GetId() != id {
+		if c, _, err := read(id, jsontext.Value(with("")), definition.Limits{}); err != nil || c.GetId() != id {
 			t.Errorf("%q: %v", id, err)
 		}
 	}
@@ -116,17 +116,19 @@ func TestReadAccepts(t *testing.T) {
 		"value as a power": {segmented(`{"DistributionType":"Uniform","SegmentBehaviorType":"BucketSize","Value":2e1}`),
 			minimal(func(c *pb.Config) { c.PoolsSet, c.Pools = true, segments("Uniform", "BucketSize", 20, nil) })},
 		"hosting": {with(`,"hosting":{"profile":"p","ACCESS":"a","Secret":"s ","fleetId":"f"}`),
-			minimal(func(c *pb.Config) { c.Hosting = &pb.Hosting{Profile: "p", Access: "a", Secret: "s ", Fleet: "f"} })},
+			minimal(func(c *pb.Config) { c.Hosting = &pb.Hosting{Profile: "p", Fleet: "f"} })},
+		"requeue": {with(`,"hosting":{"onallocationerror":"Requeue"}`), minimal(func(c *pb.Config) { c.Hosting = &pb.Hosting{OnAllocationError: "Requeue"} })},
+		"fail":    {with(`,"hosting":{"OnAllocationError":"Fail"}`), minimal(func(c *pb.Config) { c.Hosting = &pb.Hosting{OnAllocationError: "Fail"} })},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, err := read("ranked", jsontext.Value(test.text), definition.Limits{})
+			got, keys, err := read("ranked", jsontext.Value(test.text), definition.Limits{})
 			if err != nil {
 				t.Fatal(err)
 			}
 			if diff := cmp.Diff(test.want, got, protocmp.Transform()); diff != "" {
 				t.Errorf("record differs (-want +got):\n%s", diff)
 			}
-			roundTrip(t, got)
+			roundTrip(t, got, keys)
 		})
 	}
 }
@@ -142,7 +144,7 @@ func segments(distribution, behavior string, value int64, stddev *float64) map[s
 
 func TestLimits(t *testing.T) {
 	l := definition.Limits{Pools: 1, Filters: 1, Name: 3, Depth: 1}
-	_, err := read("ranked", jsontext.Value(`{"matchmaking":{"targetFunction":{"name":"duel"},"config":[[]]},"pools":{"main":[{"attribute":"skill"},{"attribute":"abc"}],"abc":[]}}`), l)
+	_, _, err := read("ranked", jsontext.Value(`{"matchmaking":{"targetFunction":{"name":"duel"},"config":[[]]},"pools":{"main":[{"attribute":"skill"},{"attribute":"abc"}],"abc":[]}}`), l)
 	faults, _ := errors.AsType[*definition.Faults](err)
 	var got []string
 	for _, f := range faults.List() {
@@ -188,7 +190,7 @@ func TestCodesAreDocumented(t *testing.T) {
 }
 
 // roundTrip checks that what GET answers, PUT accepts, and stores the same.
-func roundTrip(t tester, c *pb.Config) {
+func roundTrip(t tester, c *pb.Config, keys *pb.HostingKeys) {
 	t.Helper()
 	stored, err := proto.Marshal(c)
 	if err != nil {
@@ -198,15 +200,15 @@ func roundTrip(t tester, c *pb.Config) {
 	if err := proto.Unmarshal(stored, loaded); err != nil {
 		t.Fatalf("not loadable: %v", err)
 	}
-	text := encode(t, bodyOf(loaded))
-	again, err := read(c.GetId(), text, definition.Limits{})
+	text := encode(t, bodyOf(loaded, keys))
+	again, keysAgain, err := read(c.GetId(), text, definition.Limits{})
 	if err != nil {
 		t.Fatalf("GET answers %s, which PUT refuses: %v", text, err)
 	}
-	if !proto.Equal(loaded, again) {
+	if !proto.Equal(loaded, again) || !proto.Equal(keys, keysAgain) {
 		t.Fatalf("GET answers %s, which PUT stores as\n%v, not\n%v", text, again, loaded)
 	}
-	if second := encode(t, bodyOf(again)); string(second) != string(text) {
+	if second := encode(t, bodyOf(again, keysAgain)); string(second) != string(text) {
 		t.Fatalf("GET answers %s, and after PUT of it %s", text, second)
 	}
 }

@@ -113,8 +113,9 @@ var refusals = []struct {
 		[]string{"wrongType pools.main[0].min", "tooManySegments pools.other[0].segmentation"}},
 
 	{"hosting a string", with(`,"hosting":"eu"`), []string{"wrongType hosting"}},
-	{"hosting of other types", with(`,"hosting":{"Profile":1,"Access":true,"Secret":{},"FleetId":[]}`), []string{
-		"wrongType hosting.Profile", "wrongType hosting.Access", "wrongType hosting.Secret", "wrongType hosting.FleetId"}},
+	{"hosting of other types", with(`,"hosting":{"Profile":1,"Access":true,"Secret":{},"FleetId":[],"OnAllocationError":true}`), []string{
+		"wrongType hosting.Profile", "wrongType hosting.Access", "wrongType hosting.Secret", "wrongType hosting.FleetId", "wrongType hosting.OnAllocationError"}},
+	{"hosting with an unknown word", with(`,"hosting":{"OnAllocationError":"requeue"}`), []string{"badHosting hosting.OnAllocationError"}},
 	{"hosting long", with(`,"hosting":{"profile":"` + strings.Repeat("a", 1025) + `"}`), []string{"badHosting hosting.Profile"}},
 	{"hosting with a new line", with(`,"hosting":{"Access":"a\nb","Secret":"s\u0000"}`), []string{"badHosting hosting.Access", "badHosting hosting.Secret"}},
 

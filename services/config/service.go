@@ -21,6 +21,7 @@ import (
 	"matchmaker.dev/services/internal/bus"
 	"matchmaker.dev/services/internal/definition"
 	"matchmaker.dev/services/internal/fault"
+	"matchmaker.dev/services/internal/keyring"
 	"matchmaker.dev/services/internal/state"
 	"matchmaker.dev/services/internal/web"
 )
@@ -35,6 +36,8 @@ type Options struct {
 	Limits definition.Limits
 	// Limit comes behind the check of the token; nil for none.
 	Limit echo.MiddlewareFunc
+	// Keys encrypt the hosting keys of configs; nil where configs may have none.
+	Keys *keyring.Ring
 }
 
 type service struct{ Options }
@@ -57,9 +60,12 @@ func (s *service) routes(e *echo.Echo) {
 }
 
 // store writes a config, if the one that is there is what the condition asks for, and
-// gives it its revision.
-func (s *service) store(ctx context.Context, project string, c *pb.Config, asked condition) error {
-	err := s.change(ctx, project, c.GetId(), asked, func(expected int64) (err error) {
+// gives it its revision. Keys that are masked are those of the config that is there.
+func (s *service) store(ctx context.Context, project string, c *pb.Config, keys *pb.HostingKeys, asked condition) error {
+	err := s.change(ctx, project, c.GetId(), asked, masked(keys), func(expected int64, there *pb.Config) (err error) {
+		if err := s.seal(project, c, keys, there); err != nil {
+			return err
+		}
 		c.Revision, _, err = s.Store.PutConfig(ctx, project, c, expected)
 		return err
 	})
@@ -71,7 +77,7 @@ func (s *service) store(ctx context.Context, project string, c *pb.Config, asked
 
 func (s *service) remove(ctx context.Context, project, id string, asked condition) error {
 	var there bool
-	err := s.change(ctx, project, id, asked, func(expected int64) (err error) {
+	err := s.change(ctx, project, id, asked, false, func(expected int64, _ *pb.Config) (err error) {
 		there, err = s.Store.DeleteConfig(ctx, project, id, expected)
 		return err
 	})
@@ -82,34 +88,30 @@ func (s *service) remove(ctx context.Context, project, id string, asked conditio
 }
 
 // change makes a change that takes place only while the config has the expected
-// revision. When someone else is faster it asks again whether the condition holds.
-func (s *service) change(ctx context.Context, project, id string, asked condition, do func(expected int64) error) error {
-	if asked.none() {
-		return do(state.Any)
+// revision, and may be based on that config, which is nil when there is none. When someone else is faster it asks again
+// whether the condition holds. A change that is not based on what is there, and has no condition, is made to whatever it is.
+func (s *service) change(ctx context.Context, project, id string, asked condition, based bool, do func(expected int64, there *pb.Config) error) error {
+	if asked.none() && !based {
+		return do(state.Any, nil)
 	}
 	for last := state.Any; ; {
-		revision, err := s.revision(ctx, project, id)
+		there, err := s.Store.Config(ctx, project, id)
+		if fault.KindOf(err) == fault.NotFound {
+			there, err = nil, nil
+		}
 		if err != nil {
 			return err
 		}
+		revision := there.GetRevision() // state.None when there is none
 		if !asked.holds(revision) {
 			return notMet(id, revision)
 		}
 		// A conflict over the same revision as before has another reason.
-		if err := do(revision); fault.KindOf(err) != fault.Conflict || revision == last {
+		if err := do(revision, there); fault.KindOf(err) != fault.Conflict || revision == last {
 			return err
 		}
 		last = revision
 	}
-}
-
-// revision is that of the config that is there, state.None when there is none.
-func (s *service) revision(ctx context.Context, project, id string) (int64, error) {
-	c, err := s.Store.Config(ctx, project, id)
-	if fault.KindOf(err) == fault.NotFound {
-		return state.None, nil
-	}
-	return c.GetRevision(), err
 }
 
 func notMet(id string, revision int64) error {

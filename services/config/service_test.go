@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
@@ -21,6 +22,7 @@ import (
 	"matchmaker.dev/services/internal/embedded"
 	"matchmaker.dev/services/internal/fault"
 	"matchmaker.dev/services/internal/issuer"
+	"matchmaker.dev/services/internal/keyring"
 	"matchmaker.dev/services/internal/state"
 	"matchmaker.dev/services/internal/web"
 )
@@ -31,6 +33,8 @@ type studio struct {
 	issuer     *issuer.Issuer
 	store      *state.Store
 	pokes      chan *pb.Poke
+	keys       string // the file that hosting keys are encrypted with
+	ring       *keyring.Ring
 }
 
 func start(t *testing.T) *studio {
@@ -58,7 +62,12 @@ func start(t *testing.T) *studio {
 	verifier, err := auth.New(auth.Options{Issuers: []auth.Issuer{s.issuer.Trust()}, Log: log})
 	must(t, err)
 
-	part := New(Options{Store: s.store, Bus: b, Verifier: verifier, Log: log})
+	s.keys = filepath.Join(t.TempDir(), "keys")
+	_, err = keyring.Add(s.keys, time.Now())
+	must(t, err)
+	s.ring, err = keyring.Open(s.keys, time.Now)
+	must(t, err)
+	part := New(Options{Store: s.store, Bus: b, Verifier: verifier, Log: log, Keys: s.ring})
 	must(t, part.Ready(t.Context()))
 	e := web.New(log, web.Options{})
 	part.Routes(e)
@@ -160,14 +169,17 @@ func same(t *testing.T, got, want string) {
 
 const ranked = `{"matchmaking":{"name":"Ranked","targetFunction":{"name":"duel","version":"1"},"config":{"teamSize":2,"seed":12345678901234567890}},
 	"pools":{"all":[{"attribute":"skill","min":0,"max":2500.5,"segmentation":{"DistributionType":"Normal","SegmentBehaviorType":"BucketCount","Value":4,"Stddev":350}}],"any":[]},
-	"hosting":{"Profile":"p","Access":"a","Secret":"s","FleetId":"f"}}`
+	"hosting":{"Profile":"p","Access":"a","Secret":"hunter2","FleetId":"f"}}`
+
+// shown is ranked as answers have it.
+var shown = strings.Replace(ranked, "hunter2", "********", 1)
 
 func TestLifeOfAConfig(t *testing.T) {
 	s := start(t)
 	s.get(t, "ranked").problem(t, 404, `"ranked" was not found`)
 	created := s.put(t, "ranked", ranked)
 	first := created.expect(t, 200)
-	same(t, created.body, ranked)
+	same(t, created.body, shown)
 	if !strings.Contains(created.body, "12345678901234567890") {
 		t.Errorf("a number is another: %s", created.body)
 	}
@@ -200,7 +212,7 @@ func TestCreate(t *testing.T) {
 		if !regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`).MatchString(created.ID) {
 			t.Errorf("no GUID: %s", r.body)
 		}
-		same(t, s.get(t, created.ID).body, ranked)
+		same(t, s.get(t, created.ID).body, shown)
 		ids = append(ids, created.ID)
 	}
 	if ids[0] == ids[1] {

@@ -44,10 +44,12 @@ type hosting struct {
 	Access  string `json:"Access,omitzero"`
 	Secret  string `json:"Secret,omitzero"`
 	FleetID string `json:"FleetId,omitzero"`
+
+	OnAllocationError string `json:"OnAllocationError,omitzero"`
 }
 
-// bodyOf is a stored config. PUT accepts it, and stores the same.
-func bodyOf(c *pb.Config) body {
+// bodyOf is a stored config with its hosting keys, as shown tells of them. PUT accepts it, and stores the same.
+func bodyOf(c *pb.Config, shown *pb.HostingKeys) body {
 	b := body{Matchmaking: matchmaking{
 		Name:           c.GetName(),
 		TargetFunction: targetFunction{Name: c.GetFunction(), Version: c.GetFunctionVersion()},
@@ -64,7 +66,10 @@ func bodyOf(c *pb.Config) body {
 		b.Pools[name] = filters
 	}
 	if h := c.GetHosting(); h != nil {
-		b.Hosting = &hosting{Profile: h.GetProfile(), Access: h.GetAccess(), Secret: h.GetSecret(), FleetID: h.GetFleet()}
+		b.Hosting = &hosting{
+			Profile: h.GetProfile(), Access: shown.GetAccess(), Secret: shown.GetSecret(), FleetID: h.GetFleet(),
+			OnAllocationError: h.GetOnAllocationError(),
+		}
 	}
 	return b
 }

@@ -14,10 +14,12 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"matchmaker.dev/services/e2e/contract"
 	"matchmaker.dev/services/internal/auth"
 	"matchmaker.dev/services/internal/embedded"
+	"matchmaker.dev/services/internal/keyring"
 )
 
 // newServices starts every service as a process of its own, those that scale
@@ -48,9 +50,14 @@ func newServices(t *testing.T, made *artefacts) *system {
 			service, "--name", name, "--listen", "127.0.0.1:0", "--redis", redis.URL(), "--nats", nats.URL(),
 		}, contract.Modest(), more)
 	}
-	for _, name := range []string{"ticket-1", "ticket-2", "config", "backfill"} {
+	hostingKeys := filepath.Join(dir, "hosting-keys")
+	if _, err := keyring.Add(hostingKeys, time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"ticket-1", "ticket-2", "backfill"} {
 		command(name, "--issuers", issuers)
 	}
+	command("config", "--issuers", issuers, "--hosting-keys", hostingKeys)
 	modules := func(name string) []string {
 		return append([]string{"--modules", filepath.Join(dir, name)}, made.instances...)
 	}
@@ -59,8 +66,8 @@ func newServices(t *testing.T, made *artefacts) *system {
 	command("runner-2", modules("runner-2")...)
 	command("director-1")
 	command("director-2")
-	command("allocator-1", "--provider", "local")
-	command("allocator-2", "--provider", "local")
+	command("allocator-1", "--provider", "local", "--hosting-keys", hostingKeys)
+	command("allocator-2", "--provider", "local", "--hosting-keys", hostingKeys)
 	s.start(t, s.names()...)
 
 	front := httptest.NewServer(gateway(s, log))

@@ -367,13 +367,15 @@ func (x *Pool) GetFilters() []*Filter {
 
 // Hosting says where a config's matches get their game servers.
 type Hosting struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Profile       string                 `protobuf:"bytes,1,opt,name=profile,proto3" json:"profile,omitempty"`
-	Access        string                 `protobuf:"bytes,2,opt,name=access,proto3" json:"access,omitempty"`
-	Secret        string                 `protobuf:"bytes,3,opt,name=secret,proto3" json:"secret,omitempty"`
-	Fleet         string                 `protobuf:"bytes,4,opt,name=fleet,proto3" json:"fleet,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	Profile string                 `protobuf:"bytes,1,opt,name=profile,proto3" json:"profile,omitempty"`
+	Fleet   string                 `protobuf:"bytes,4,opt,name=fleet,proto3" json:"fleet,omitempty"`
+	// keys is HostingKeys, encrypted for "<project>/<config>" (package keyring); empty when there are none.
+	Keys []byte `protobuf:"bytes,5,opt,name=keys,proto3" json:"keys,omitempty"`
+	// on_allocation_error says what becomes of tickets whose match gets no server: Fail, Requeue, or empty, which is Fail.
+	OnAllocationError string `protobuf:"bytes,6,opt,name=on_allocation_error,json=onAllocationError,proto3" json:"on_allocation_error,omitempty"`
+	unknownFields     protoimpl.UnknownFields
+	sizeCache         protoimpl.SizeCache
 }
 
 func (x *Hosting) Reset() {
@@ -413,23 +415,76 @@ func (x *Hosting) GetProfile() string {
 	return ""
 }
 
-func (x *Hosting) GetAccess() string {
+func (x *Hosting) GetFleet() string {
+	if x != nil {
+		return x.Fleet
+	}
+	return ""
+}
+
+func (x *Hosting) GetKeys() []byte {
+	if x != nil {
+		return x.Keys
+	}
+	return nil
+}
+
+func (x *Hosting) GetOnAllocationError() string {
+	if x != nil {
+		return x.OnAllocationError
+	}
+	return ""
+}
+
+// HostingKeys are the credentials of a hosting system. They are never stored as they are.
+type HostingKeys struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Access        string                 `protobuf:"bytes,1,opt,name=access,proto3" json:"access,omitempty"`
+	Secret        string                 `protobuf:"bytes,2,opt,name=secret,proto3" json:"secret,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *HostingKeys) Reset() {
+	*x = HostingKeys{}
+	mi := &file_matchmaker_v1_record_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *HostingKeys) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*HostingKeys) ProtoMessage() {}
+
+func (x *HostingKeys) ProtoReflect() protoreflect.Message {
+	mi := &file_matchmaker_v1_record_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use HostingKeys.ProtoReflect.Descriptor instead.
+func (*HostingKeys) Descriptor() ([]byte, []int) {
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *HostingKeys) GetAccess() string {
 	if x != nil {
 		return x.Access
 	}
 	return ""
 }
 
-func (x *Hosting) GetSecret() string {
+func (x *HostingKeys) GetSecret() string {
 	if x != nil {
 		return x.Secret
-	}
-	return ""
-}
-
-func (x *Hosting) GetFleet() string {
-	if x != nil {
-		return x.Fleet
 	}
 	return ""
 }
@@ -455,7 +510,7 @@ type Config struct {
 
 func (x *Config) Reset() {
 	*x = Config{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[6]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -467,7 +522,7 @@ func (x *Config) String() string {
 func (*Config) ProtoMessage() {}
 
 func (x *Config) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[6]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -480,7 +535,7 @@ func (x *Config) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Config.ProtoReflect.Descriptor instead.
 func (*Config) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{6}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *Config) GetId() string {
@@ -570,7 +625,7 @@ type Function struct {
 
 func (x *Function) Reset() {
 	*x = Function{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[7]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -582,7 +637,7 @@ func (x *Function) String() string {
 func (*Function) ProtoMessage() {}
 
 func (x *Function) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[7]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -595,7 +650,7 @@ func (x *Function) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Function.ProtoReflect.Descriptor instead.
 func (*Function) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{7}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *Function) GetName() string {
@@ -685,7 +740,7 @@ type FunctionVersion struct {
 
 func (x *FunctionVersion) Reset() {
 	*x = FunctionVersion{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[8]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -697,7 +752,7 @@ func (x *FunctionVersion) String() string {
 func (*FunctionVersion) ProtoMessage() {}
 
 func (x *FunctionVersion) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[8]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -710,7 +765,7 @@ func (x *FunctionVersion) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FunctionVersion.ProtoReflect.Descriptor instead.
 func (*FunctionVersion) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{8}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *FunctionVersion) GetVersion() int64 {
@@ -770,7 +825,7 @@ type Manifest struct {
 
 func (x *Manifest) Reset() {
 	*x = Manifest{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[9]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -782,7 +837,7 @@ func (x *Manifest) String() string {
 func (*Manifest) ProtoMessage() {}
 
 func (x *Manifest) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[9]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -795,7 +850,7 @@ func (x *Manifest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Manifest.ProtoReflect.Descriptor instead.
 func (*Manifest) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{9}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *Manifest) GetAttributes() []string {
@@ -837,7 +892,7 @@ type Team struct {
 
 func (x *Team) Reset() {
 	*x = Team{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[10]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -849,7 +904,7 @@ func (x *Team) String() string {
 func (*Team) ProtoMessage() {}
 
 func (x *Team) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[10]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -862,7 +917,7 @@ func (x *Team) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Team.ProtoReflect.Descriptor instead.
 func (*Team) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{10}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *Team) GetName() string {
@@ -891,7 +946,7 @@ type HostingOverride struct {
 
 func (x *HostingOverride) Reset() {
 	*x = HostingOverride{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[11]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -903,7 +958,7 @@ func (x *HostingOverride) String() string {
 func (*HostingOverride) ProtoMessage() {}
 
 func (x *HostingOverride) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[11]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -916,7 +971,7 @@ func (x *HostingOverride) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HostingOverride.ProtoReflect.Descriptor instead.
 func (*HostingOverride) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{11}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *HostingOverride) GetRegion() string {
@@ -962,7 +1017,7 @@ type Proposal struct {
 
 func (x *Proposal) Reset() {
 	*x = Proposal{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[12]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -974,7 +1029,7 @@ func (x *Proposal) String() string {
 func (*Proposal) ProtoMessage() {}
 
 func (x *Proposal) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[12]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -987,7 +1042,7 @@ func (x *Proposal) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Proposal.ProtoReflect.Descriptor instead.
 func (*Proposal) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{12}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *Proposal) GetTeams() []*Team {
@@ -1069,7 +1124,7 @@ type Match struct {
 
 func (x *Match) Reset() {
 	*x = Match{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[13]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1081,7 +1136,7 @@ func (x *Match) String() string {
 func (*Match) ProtoMessage() {}
 
 func (x *Match) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[13]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1094,7 +1149,7 @@ func (x *Match) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Match.ProtoReflect.Descriptor instead.
 func (*Match) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{13}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *Match) GetId() string {
@@ -1156,7 +1211,7 @@ type Backfill struct {
 
 func (x *Backfill) Reset() {
 	*x = Backfill{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[14]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1168,7 +1223,7 @@ func (x *Backfill) String() string {
 func (*Backfill) ProtoMessage() {}
 
 func (x *Backfill) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[14]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1181,7 +1236,7 @@ func (x *Backfill) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Backfill.ProtoReflect.Descriptor instead.
 func (*Backfill) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{14}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *Backfill) GetId() string {
@@ -1274,12 +1329,15 @@ const file_matchmaker_v1_record_proto_rawDesc = "" +
 	"\x06stddev\x18\x04 \x01(\x01H\x00R\x06stddev\x88\x01\x01B\t\n" +
 	"\a_stddev\"7\n" +
 	"\x04Pool\x12/\n" +
-	"\afilters\x18\x01 \x03(\v2\x15.matchmaker.v1.FilterR\afilters\"i\n" +
+	"\afilters\x18\x01 \x03(\v2\x15.matchmaker.v1.FilterR\afilters\"}\n" +
 	"\aHosting\x12\x18\n" +
-	"\aprofile\x18\x01 \x01(\tR\aprofile\x12\x16\n" +
-	"\x06access\x18\x02 \x01(\tR\x06access\x12\x16\n" +
-	"\x06secret\x18\x03 \x01(\tR\x06secret\x12\x14\n" +
-	"\x05fleet\x18\x04 \x01(\tR\x05fleet\"\x81\x03\n" +
+	"\aprofile\x18\x01 \x01(\tR\aprofile\x12\x14\n" +
+	"\x05fleet\x18\x04 \x01(\tR\x05fleet\x12\x12\n" +
+	"\x04keys\x18\x05 \x01(\fR\x04keys\x12.\n" +
+	"\x13on_allocation_error\x18\x06 \x01(\tR\x11onAllocationError\"=\n" +
+	"\vHostingKeys\x12\x16\n" +
+	"\x06access\x18\x01 \x01(\tR\x06access\x12\x16\n" +
+	"\x06secret\x18\x02 \x01(\tR\x06secret\"\x81\x03\n" +
 	"\x06Config\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1a\n" +
 	"\brevision\x18\x02 \x01(\x03R\brevision\x12\x12\n" +
@@ -1381,7 +1439,7 @@ func file_matchmaker_v1_record_proto_rawDescGZIP() []byte {
 	return file_matchmaker_v1_record_proto_rawDescData
 }
 
-var file_matchmaker_v1_record_proto_msgTypes = make([]protoimpl.MessageInfo, 19)
+var file_matchmaker_v1_record_proto_msgTypes = make([]protoimpl.MessageInfo, 20)
 var file_matchmaker_v1_record_proto_goTypes = []any{
 	(*Ticket)(nil),          // 0: matchmaker.v1.Ticket
 	(*Assignment)(nil),      // 1: matchmaker.v1.Assignment
@@ -1389,34 +1447,35 @@ var file_matchmaker_v1_record_proto_goTypes = []any{
 	(*Segmentation)(nil),    // 3: matchmaker.v1.Segmentation
 	(*Pool)(nil),            // 4: matchmaker.v1.Pool
 	(*Hosting)(nil),         // 5: matchmaker.v1.Hosting
-	(*Config)(nil),          // 6: matchmaker.v1.Config
-	(*Function)(nil),        // 7: matchmaker.v1.Function
-	(*FunctionVersion)(nil), // 8: matchmaker.v1.FunctionVersion
-	(*Manifest)(nil),        // 9: matchmaker.v1.Manifest
-	(*Team)(nil),            // 10: matchmaker.v1.Team
-	(*HostingOverride)(nil), // 11: matchmaker.v1.HostingOverride
-	(*Proposal)(nil),        // 12: matchmaker.v1.Proposal
-	(*Match)(nil),           // 13: matchmaker.v1.Match
-	(*Backfill)(nil),        // 14: matchmaker.v1.Backfill
-	nil,                     // 15: matchmaker.v1.Ticket.PropertiesEntry
-	nil,                     // 16: matchmaker.v1.Config.PoolsEntry
-	nil,                     // 17: matchmaker.v1.Proposal.TicketPropertiesEntry
-	nil,                     // 18: matchmaker.v1.Backfill.PropertiesEntry
+	(*HostingKeys)(nil),     // 6: matchmaker.v1.HostingKeys
+	(*Config)(nil),          // 7: matchmaker.v1.Config
+	(*Function)(nil),        // 8: matchmaker.v1.Function
+	(*FunctionVersion)(nil), // 9: matchmaker.v1.FunctionVersion
+	(*Manifest)(nil),        // 10: matchmaker.v1.Manifest
+	(*Team)(nil),            // 11: matchmaker.v1.Team
+	(*HostingOverride)(nil), // 12: matchmaker.v1.HostingOverride
+	(*Proposal)(nil),        // 13: matchmaker.v1.Proposal
+	(*Match)(nil),           // 14: matchmaker.v1.Match
+	(*Backfill)(nil),        // 15: matchmaker.v1.Backfill
+	nil,                     // 16: matchmaker.v1.Ticket.PropertiesEntry
+	nil,                     // 17: matchmaker.v1.Config.PoolsEntry
+	nil,                     // 18: matchmaker.v1.Proposal.TicketPropertiesEntry
+	nil,                     // 19: matchmaker.v1.Backfill.PropertiesEntry
 }
 var file_matchmaker_v1_record_proto_depIdxs = []int32{
-	15, // 0: matchmaker.v1.Ticket.properties:type_name -> matchmaker.v1.Ticket.PropertiesEntry
+	16, // 0: matchmaker.v1.Ticket.properties:type_name -> matchmaker.v1.Ticket.PropertiesEntry
 	3,  // 1: matchmaker.v1.Filter.segmentation:type_name -> matchmaker.v1.Segmentation
 	2,  // 2: matchmaker.v1.Pool.filters:type_name -> matchmaker.v1.Filter
-	16, // 3: matchmaker.v1.Config.pools:type_name -> matchmaker.v1.Config.PoolsEntry
+	17, // 3: matchmaker.v1.Config.pools:type_name -> matchmaker.v1.Config.PoolsEntry
 	5,  // 4: matchmaker.v1.Config.hosting:type_name -> matchmaker.v1.Hosting
-	9,  // 5: matchmaker.v1.Function.manifest:type_name -> matchmaker.v1.Manifest
-	8,  // 6: matchmaker.v1.Function.versions:type_name -> matchmaker.v1.FunctionVersion
-	10, // 7: matchmaker.v1.Proposal.teams:type_name -> matchmaker.v1.Team
-	17, // 8: matchmaker.v1.Proposal.ticket_properties:type_name -> matchmaker.v1.Proposal.TicketPropertiesEntry
-	11, // 9: matchmaker.v1.Proposal.hosting:type_name -> matchmaker.v1.HostingOverride
-	12, // 10: matchmaker.v1.Match.proposal:type_name -> matchmaker.v1.Proposal
+	10, // 5: matchmaker.v1.Function.manifest:type_name -> matchmaker.v1.Manifest
+	9,  // 6: matchmaker.v1.Function.versions:type_name -> matchmaker.v1.FunctionVersion
+	11, // 7: matchmaker.v1.Proposal.teams:type_name -> matchmaker.v1.Team
+	18, // 8: matchmaker.v1.Proposal.ticket_properties:type_name -> matchmaker.v1.Proposal.TicketPropertiesEntry
+	12, // 9: matchmaker.v1.Proposal.hosting:type_name -> matchmaker.v1.HostingOverride
+	13, // 10: matchmaker.v1.Match.proposal:type_name -> matchmaker.v1.Proposal
 	5,  // 11: matchmaker.v1.Match.hosting:type_name -> matchmaker.v1.Hosting
-	18, // 12: matchmaker.v1.Backfill.properties:type_name -> matchmaker.v1.Backfill.PropertiesEntry
+	19, // 12: matchmaker.v1.Backfill.properties:type_name -> matchmaker.v1.Backfill.PropertiesEntry
 	4,  // 13: matchmaker.v1.Config.PoolsEntry.value:type_name -> matchmaker.v1.Pool
 	14, // [14:14] is the sub-list for method output_type
 	14, // [14:14] is the sub-list for method input_type
@@ -1438,7 +1497,7 @@ func file_matchmaker_v1_record_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_matchmaker_v1_record_proto_rawDesc), len(file_matchmaker_v1_record_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   19,
+			NumMessages:   20,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net"
 	"os"
@@ -21,6 +22,7 @@ import (
 	"matchmaker.dev/services/internal/app"
 	"matchmaker.dev/services/internal/auth"
 	"matchmaker.dev/services/internal/bus"
+	"matchmaker.dev/services/internal/keyring"
 	"matchmaker.dev/services/internal/openapi"
 	"matchmaker.dev/services/internal/quota"
 	"matchmaker.dev/services/internal/state"
@@ -41,6 +43,7 @@ type builder struct {
 	bus      *bus.Bus
 	verifier *auth.Verifier // nil where nobody calls an API
 	box      *sandbox.Box   // nil until somebody needs one
+	keys     *keyring.Ring  // nil where configs may have no hosting keys
 	parts    []app.Part
 	// closers are called in reverse order when all parts have ended.
 	closers []func(context.Context) error
@@ -160,8 +163,14 @@ func (b *builder) ticket(t tickets) error {
 	return nil
 }
 
-func (b *builder) config() error {
-	b.add(config.New(config.Options{Store: b.store, Bus: b.bus, Verifier: b.verifier, Log: b.log, Limit: b.limit("configs"), Limits: b.shared.Limits.definitions()}))
+func (b *builder) config(s secrets) error {
+	if err := b.ring(s); err != nil {
+		return err
+	}
+	b.add(config.New(config.Options{
+		Store: b.store, Bus: b.bus, Verifier: b.verifier, Log: b.log, Limit: b.limit("configs"), Limits: b.shared.Limits.definitions(),
+		Keys: b.keys,
+	}))
 	return nil
 }
 
@@ -242,13 +251,16 @@ func (b *builder) director(c cycle, r readable) error {
 	return nil
 }
 
-func (b *builder) allocator(f fleet, r readable) error {
+func (b *builder) allocator(f fleet, s secrets, r readable) error {
+	if err := b.ring(s); err != nil {
+		return err
+	}
 	servers, err := b.servers(f)
 	if err != nil {
 		return err
 	}
 	b.add(allocator.New(allocator.Options{
-		Store: b.store, Bus: b.bus, Provider: servers, Log: b.log, Now: time.Now, Settings: f.settings(r),
+		Store: b.store, Bus: b.bus, Provider: servers, Keys: b.keys, Log: b.log, Now: time.Now, Settings: f.settings(r),
 	}))
 	return nil
 }
@@ -262,4 +274,15 @@ func (b *builder) servers(f fleet) (provider.Provider, error) {
 		return b.localFleet(f.Servers, f.Lifetime)
 	}
 	return instant.New(f.Connection), nil
+}
+
+// ring opens the keys that hosting keys are encrypted with, once for all parts of a process.
+func (b *builder) ring(s secrets) (err error) {
+	if b.keys != nil || s.HostingKeys == "" {
+		return nil
+	}
+	if b.keys, err = keyring.Open(s.HostingKeys, time.Now); err != nil {
+		return fmt.Errorf("--hosting-keys: %w", err)
+	}
+	return nil
 }

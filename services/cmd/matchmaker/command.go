@@ -28,10 +28,11 @@ type configCmd struct {
 	Process     process     `kong:"embed,set='listen=:8080',set='logformat=json'"`
 	Connections connections `embed:""`
 	Trust       trust       `embed:""`
+	Secrets     secrets     `embed:""`
 }
 
 func (c *configCmd) Run(ctx context.Context, s streams) error {
-	return c.Process.serve(ctx, s, c.Connections, c.Trust.Issuers, (*builder).config)
+	return c.Process.serve(ctx, s, c.Connections, c.Trust.Issuers, func(b *builder) error { return b.config(c.Secrets) })
 }
 
 type registryCmd struct {
@@ -79,6 +80,7 @@ type allocatorCmd struct {
 	Process     process     `kong:"embed,set='listen=:8080',set='logformat=json'"`
 	Connections connections `embed:""`
 	Fleet       fleet       `embed:""`
+	Secrets     secrets     `embed:""`
 	Readable    readable    `embed:""`
 }
 
@@ -86,7 +88,7 @@ type allocatorCmd struct {
 func (c *allocatorCmd) Validate() error { return c.Fleet.check() }
 
 func (c *allocatorCmd) Run(ctx context.Context, s streams) error {
-	return c.Process.serve(ctx, s, c.Connections, "", func(b *builder) error { return b.allocator(c.Fleet, c.Readable) })
+	return c.Process.serve(ctx, s, c.Connections, "", func(b *builder) error { return b.allocator(c.Fleet, c.Secrets, c.Readable) })
 }
 
 type backfillCmd struct {
@@ -109,6 +111,7 @@ type services struct {
 	Cycle     cycle     `embed:""`
 	Functions functions `embed:""`
 	Fleet     fleet     `embed:""`
+	Secrets   secrets   `embed:""`
 	Readable  readable  `embed:""`
 }
 
@@ -122,8 +125,8 @@ func (v *services) build(b *builder) error {
 		b.registry(v.Functions),
 		b.runner(v.Functions),
 		b.director(v.Cycle, v.Readable),
-		b.allocator(v.Fleet, v.Readable),
-		b.config(),
+		b.allocator(v.Fleet, v.Secrets, v.Readable),
+		b.config(v.Secrets),
 		b.backfill(v.Tickets),
 		b.ticket(v.Tickets),
 	)

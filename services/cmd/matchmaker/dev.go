@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net"
 	"os"
 	"path/filepath"
@@ -15,6 +16,7 @@ import (
 	"matchmaker.dev/services/internal/bus"
 	"matchmaker.dev/services/internal/embedded"
 	"matchmaker.dev/services/internal/issuer"
+	"matchmaker.dev/services/internal/keyring"
 )
 
 // devCmd runs the same services as all, beside servers of its own.
@@ -55,6 +57,11 @@ func (c *devCmd) Run(ctx context.Context, s streams) (err error) {
 		fmt.Fprintln(s.out, "State is kept in memory and will not survive a restart: install redis-server or valkey-server to keep it.")
 	}
 
+	if c.Services.Secrets.HostingKeys == "" {
+		if c.Services.Secrets.HostingKeys, err = c.hostingKeys(); err != nil {
+			return fmt.Errorf("--data: %w", err)
+		}
+	}
 	if c.Services.Functions.Modules == "" {
 		c.Services.Functions.Modules = filepath.Join(c.Data, "modules")
 	}
@@ -75,6 +82,16 @@ func (c *devCmd) redis(ctx context.Context, o embedded.RedisOptions) (*embedded.
 		return embedded.StartMemory(0)
 	}
 	return embedded.StartRedis(ctx, o)
+}
+
+// hostingKeys is the file with the keys that encrypt hosting keys, made at the first start.
+func (c *devCmd) hostingKeys() (string, error) {
+	path := filepath.Join(c.Data, "hosting-keys")
+	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
+		return path, err
+	}
+	_, err := keyring.Add(path, time.Now())
+	return path, err
 }
 
 // greet tells a newcomer what is there and what to do next.

@@ -33,6 +33,8 @@ type cli struct {
 	Allocator allocatorCmd `cmd:"" help:"Run an allocator: it gets game servers for matches."`
 	Backfill  backfillCmd  `cmd:"" help:"Run the Backfill API."`
 
+	Keys keysCmd `cmd:"" help:"Make and change the keys that the services share."`
+
 	Gameserver gameserverCmd `cmd:"" hidden:""`
 }
 
@@ -147,6 +149,11 @@ func (l *limits) history() int {
 // trust says whose tokens an API believes.
 type trust struct {
 	Issuers string `help:"YAML file with the list of trusted token issuers." type:"existingfile" required:"" placeholder:"FILE" group:"connections"`
+}
+
+// secrets are what the services share and nobody else may know.
+type secrets struct {
+	HostingKeys string `help:"File with the keys that encrypt the hosting keys of configs, or env:NAME for an environment variable that holds them; configs and allocators need the same ones. 'matchmaker keys hosting FILE' makes it. Without it configs cannot have hosting keys." placeholder:"FILE" group:"connections"`
 }
 
 // tickets are the limits of the Tickets API.

@@ -157,7 +157,7 @@ func (c functionTest) config(s *session) (*pb.Config, error) {
 		return nil, err
 	}
 	r := definition.NewReader([]byte(text), definition.Limits{})
-	config := r.Config()
+	config, _ := r.Config()
 	return config, inFile(c.Config, r.Err())
 }
 

@@ -29,6 +29,11 @@ func (t *trial) kept(sent, want string) {
 	sameJSON(t, "GET", t.do(http.StatusOK, configRequest(http.MethodGet, id, "")).body, []byte(want))
 }
 
+// shown is a config as answers have it: its secret is not told again.
+func shown(config string) string {
+	return strings.Replace(config, `"Secret":"secret"`, `"Secret":"********"`, 1)
+}
+
 func configs() []requirement {
 	const full = `{"matchmaking":{"name":"Ranked","targetFunction":{"name":"nobody","version":"1"},"config":{"size":{"min":2,"max":4},"maps":["a","b"],"big":123456789012345678901234567890}},
 		"pools":{"tank":[{"attribute":"skill","min":1,"max":2.5},{"attribute":"created","min":0}],"healer":[],"any":[{"attribute":"level"}]},
@@ -51,8 +56,23 @@ func configs() []requirement {
 			}
 		}},
 		{name: "configs/kept as sent", check: func(t *trial) {
-			t.kept(full, full)
+			t.kept(full, shown(full))
 			t.kept(least, least)
+		}},
+		{name: "configs/a secret is kept by its mask", check: func(t *trial) {
+			t.kept(full, shown(full))
+			id := t.name("config")
+			t.Cleanup(func() { t.deleteConfig(id) })
+			t.do(http.StatusOK, configRequest(http.MethodPut, id, full))
+			t.do(http.StatusOK, configRequest(http.MethodPut, id, shown(full)))
+			sameJSON(t, "GET", t.do(http.StatusOK, configRequest(http.MethodGet, id, "")).body, []byte(shown(full)))
+			t.do(http.StatusBadRequest, configRequest(http.MethodPut, t.name("another"), shown(full)))
+		}},
+		{name: "configs/what becomes of tickets without a server", check: func(t *trial) {
+			for _, word := range []string{"Fail", "Requeue"} {
+				c := `{"matchmaking":{"targetFunction":{"name":"f"}},"hosting":{"FleetId":"f","OnAllocationError":"` + word + `"}}`
+				t.kept(c, c)
+			}
 		}},
 		{name: "configs/null is not given", check: func(t *trial) {
 			t.kept(`{"matchmaking":{"name":null,"targetFunction":{"name":"f","version":null}},"pools":null,"hosting":null}`, `{"matchmaking":{"targetFunction":{"name":"f"}}}`)
@@ -63,7 +83,7 @@ func configs() []requirement {
 				"HOSTING":{"profile":"p","access":"a","secret":"s","fleetId":"f"}}`,
 				`{"matchmaking":{"name":"n","targetFunction":{"name":"f","version":"7"},"config":{"Keys":1,"keys":2}},
 				"pools":{"Tank":[{"attribute":"a","min":1,"max":9,"segmentation":{"DistributionType":"Uniform","SegmentBehaviorType":"BucketCount","Value":2,"Stddev":1}}],"tank":[]},
-				"hosting":{"Profile":"p","Access":"a","Secret":"s","FleetId":"f"}}`)
+				"hosting":{"Profile":"p","Access":"a","Secret":"********","FleetId":"f"}}`)
 		}},
 		{name: "configs/PUT creates and updates", check: func(t *trial) {
 			id := t.name("Ranked EU (ü)")
@@ -71,7 +91,7 @@ func configs() []requirement {
 			first := t.do(http.StatusOK, configRequest(http.MethodPut, id, least)).header.Get("ETag")
 			second := t.do(http.StatusOK, configRequest(http.MethodPut, id, full)).header.Get("ETag")
 			got := t.do(http.StatusOK, configRequest(http.MethodGet, id, ""))
-			sameJSON(t, "GET", got.body, []byte(full))
+			sameJSON(t, "GET", got.body, []byte(shown(full)))
 			equal(t, "the ETag", got.header.Get("ETag"), second)
 			if first == second {
 				t.Errorf("two revisions have the ETag %s", first)

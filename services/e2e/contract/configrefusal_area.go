@@ -71,6 +71,7 @@ func configRefusals() []requirement {
 		{"a member given twice", body(`,"NAME":"a","name":"b"`, ""), []string{"duplicateMember", "matchmaking.name"}},
 		{"a pool given twice", body("", `,"pools":{"p":[],"p":[]}`), []string{"duplicateMember", "pools.p"}},
 		{"a key of settings given twice", body(`,"config":{"a":1,"a":2}`, ""), []string{"duplicateMember", "matchmaking.config.a"}},
+		{"an unknown word in hosting", body("", `,"hosting":{"OnAllocationError":"Wait"}`), []string{"badHosting", "hosting.OnAllocationError"}},
 		{"long hosting data", body("", `,"hosting":{"Secret":"`+long(1025)+`"}`), []string{"badHosting", "hosting.Secret"}},
 		{"an unknown distribution", segmented(`"DistributionType":"Bell","SegmentBehaviorType":"BucketCount","Value":2`), []string{"badSegmentation", "DistributionType"}},
 		{"an unknown behaviour", segmented(`"DistributionType":"Uniform","SegmentBehaviorType":"Half","Value":2`), []string{"badSegmentation", "SegmentBehaviorType"}},

@@ -8,18 +8,26 @@ const (
 	longestHosting = 1024 // the keys of cloud providers have some tens of characters, signed ones some hundreds
 )
 
-// Config reads a whole config but for its id, which is not in the document.
-func (r *Reader) Config() *pb.Config {
+// What a config may say under hosting.OnAllocationError, of tickets whose match gets no server.
+const (
+	Fail    = "Fail"    // they get the error; so it is when the config says nothing
+	Requeue = "Requeue" // they wait again
+)
+
+// Config reads a whole config but for its id, which is not in the document. The keys of its hosting come beside it: they are not
+// stored in clear. They are nil when there is no hosting.
+func (r *Reader) Config() (*pb.Config, *pb.HostingKeys) {
 	c := new(pb.Config)
+	var keys *pb.HostingKeys
 	given, ok := r.Object("",
 		Member{"matchmaking", func(at Path) { r.matchmaking(at, c) }},
 		Member{"pools", func(at Path) { c.Pools, c.PoolsSet = r.Pools(at), true }},
-		Member{"hosting", func(at Path) { c.Hosting = r.hosting(at) }},
+		Member{"hosting", func(at Path) { c.Hosting, keys = r.hosting(at) }},
 	)
 	if ok && !given["matchmaking"] {
 		r.Add(MissingMatchmaking, "matchmaking", "required, an object that names the function to run")
 	}
-	return c
+	return c, keys
 }
 
 func (r *Reader) matchmaking(at Path, c *pb.Config) {
@@ -36,16 +44,23 @@ func (r *Reader) matchmaking(at Path, c *pb.Config) {
 	}
 }
 
-func (r *Reader) hosting(at Path) *pb.Hosting {
-	h := new(pb.Hosting)
+func (r *Reader) hosting(at Path) (*pb.Hosting, *pb.HostingKeys) {
+	h, keys := new(pb.Hosting), new(pb.HostingKeys)
 	text := func(into *string) func(Path) {
 		return func(at Path) { *into = r.Plain(at, BadHosting, longestHosting) }
 	}
 	r.Object(at,
 		Member{"Profile", text(&h.Profile)},
-		Member{"Access", text(&h.Access)},
-		Member{"Secret", text(&h.Secret)},
+		Member{"Access", text(&keys.Access)},
+		Member{"Secret", text(&keys.Secret)},
 		Member{"FleetId", text(&h.Fleet)},
+		Member{"OnAllocationError", func(at Path) {
+			text, ok := r.Text(at)
+			if ok && text != Fail && text != Requeue {
+				r.Add(BadHosting, at, "%s is expected, or %s", Fail, Requeue)
+			}
+			h.OnAllocationError = text
+		}},
 	)
-	return h
+	return h, keys
 }

@@ -22,7 +22,7 @@ func TestConfigIsReadAsItWasPut(t *testing.T) {
 		want := &pb.Config{
 			Id: "Ranked", Name: "n", Function: "duel", Settings: []byte(`{"a":1}`), PoolsSet: true,
 			Pools:   map[string]*pb.Pool{"p": {Filters: []*pb.Filter{{Attribute: "skill", Min: &least}}}},
-			Hosting: &pb.Hosting{Profile: "p", Secret: "s"},
+			Hosting: &pb.Hosting{Profile: "p", Keys: []byte("sealed")},
 		}
 		revision, created, err := s.PutConfig(t.Context(), project, want, state.None)
 		if err != nil || !created {

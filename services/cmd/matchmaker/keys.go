@@ -1,0 +1,117 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"time"
+
+	"matchmaker.dev/services/internal/fault"
+	"matchmaker.dev/services/internal/keyring"
+	"matchmaker.dev/services/internal/state"
+)
+
+// keysCmd makes and changes the keys that the services share.
+type keysCmd struct {
+	Hosting keysHostingCmd `cmd:"" help:"Put a new key first into the file of --hosting-keys, which is made when there is none."`
+	Reseal  keysResealCmd  `cmd:"" help:"Encrypt the hosting keys of all configs again that are encrypted with an older key."`
+}
+
+type keysHostingCmd struct {
+	File string `arg:"" type:"path" help:"The file. It is a secret."`
+}
+
+func (keysHostingCmd) Help() string {
+	return `To change the key: run this, give the file to all configs and allocators, run 'matchmaker keys reseal', and when the
+matches of before have ended, take the old lines out of the file.`
+}
+
+func (c *keysHostingCmd) Run(s streams) error {
+	id, err := keyring.Add(c.File, time.Now())
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(s.out, "%s: the key %s encrypts from now on\n", c.File, id)
+	return nil
+}
+
+type keysResealCmd struct {
+	Redis   string  `help:"Redis URL." default:"redis://127.0.0.1:6379" group:"connections"`
+	Secrets secrets `embed:""`
+}
+
+// Validate is called by kong.
+func (c *keysResealCmd) Validate() error {
+	if c.Secrets.HostingKeys == "" {
+		return errors.New("--hosting-keys: required")
+	}
+	return nil
+}
+
+func (c *keysResealCmd) Run(ctx context.Context, s streams) error {
+	ring, err := keyring.Open(c.Secrets.HostingKeys, time.Now)
+	if err != nil {
+		return fmt.Errorf("--hosting-keys: %w", err)
+	}
+	store, err := state.Open(state.Options{URL: c.Redis, Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		return err
+	}
+	done, err := reseal(ctx, store, ring)
+	fmt.Fprintf(s.out, "%d configs were encrypted again\n", done)
+	return errors.Join(err, store.Close())
+}
+
+// reseal encrypts with the first key what is encrypted with another. A config that cannot be decrypted stops it for this config alone.
+func reseal(ctx context.Context, store *state.Store, ring *keyring.Ring) (done int, err error) {
+	projects, err := store.Projects(ctx)
+	if err != nil {
+		return 0, err
+	}
+	var failed []error
+	for _, project := range projects {
+		configs, err := store.Configs(ctx, project)
+		if err != nil {
+			return done, err
+		}
+		for _, id := range slices.Sorted(maps.Keys(configs)) {
+			changed, err := resealConfig(ctx, store, ring, project, id)
+			if err != nil {
+				failed = append(failed, fmt.Errorf("project %s: %w", project, err))
+			}
+			if changed {
+				done++
+			}
+		}
+	}
+	return done, errors.Join(failed...)
+}
+
+// resealConfig is repeated while others change the config.
+func resealConfig(ctx context.Context, store *state.Store, ring *keyring.Ring, project, id string) (changed bool, err error) {
+	for {
+		c, err := store.Config(ctx, project, id)
+		if fault.KindOf(err) == fault.NotFound {
+			return false, nil
+		}
+		if err != nil {
+			return false, err
+		}
+		if len(c.GetHosting().GetKeys()) == 0 || ring.Current(c.GetHosting().GetKeys()) {
+			return false, nil
+		}
+		keys, err := ring.OpenHosting(project, id, c.GetHosting())
+		if err != nil {
+			return false, err
+		}
+		if c.Hosting.Keys, err = ring.SealHosting(project, id, keys); err != nil {
+			return false, err
+		}
+		if _, _, err = store.PutConfig(ctx, project, c, c.GetRevision()); fault.KindOf(err) != fault.Conflict {
+			return err == nil, err
+		}
+	}
+}

@@ -1,0 +1,77 @@
+package config
+
+import (
+	"context"
+
+	"google.golang.org/protobuf/proto"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/definition"
+	"matchmaker.dev/services/internal/fault"
+)
+
+// mask stands for a key in what GET and PUT answer. In a PUT it stands for the key that the config has, so that what GET
+// answered can be changed and put back. It is no key of any hosting system.
+const mask = "********"
+
+// masked tells whether a key is to stay what it is.
+func masked(keys *pb.HostingKeys) bool { return keys.GetAccess() == mask || keys.GetSecret() == mask }
+
+// seal puts the keys that were sent into a config, encrypted. there is the config that masked ones are taken from.
+func (s *service) seal(project string, c *pb.Config, keys *pb.HostingKeys, there *pb.Config) error {
+	if keys.GetAccess() == "" && keys.GetSecret() == "" {
+		return nil
+	}
+	if s.Keys == nil {
+		var faults definition.Faults
+		faults.Add(definition.BadHosting, "hosting", "this installation keeps no hosting keys: it has nothing to encrypt them with (setting hosting-keys)")
+		return faults.Err()
+	}
+	keys, err := s.unmask(project, keys, there)
+	if err != nil {
+		return err
+	}
+	c.Hosting.Keys, err = s.Keys.SealHosting(project, c.GetId(), keys)
+	return err
+}
+
+// unmask puts the keys that the config has where masks stand for them.
+func (s *service) unmask(project string, keys *pb.HostingKeys, there *pb.Config) (*pb.HostingKeys, error) {
+	if !masked(keys) {
+		return keys, nil
+	}
+	old, err := s.Keys.OpenHosting(project, there.GetId(), there.GetHosting())
+	if err != nil {
+		return nil, fault.Wrap(fault.Unavailable, err, "hosting: what %q stands for cannot be decrypted: give the keys themselves", mask)
+	}
+	var faults definition.Faults
+	keys = proto.CloneOf(keys)
+	for _, k := range []struct {
+		name string
+		sent *string
+		old  string
+	}{{"Access", &keys.Access, old.GetAccess()}, {"Secret", &keys.Secret, old.GetSecret()}} {
+		if *k.sent != mask {
+			continue
+		}
+		if k.old == "" {
+			faults.Add(definition.BadHosting, definition.Path("hosting").Member(k.name), "%q stands for the key that the config has, and it has none: give the key itself", mask)
+		}
+		*k.sent = k.old
+	}
+	return keys, faults.Err()
+}
+
+// show is what answers say of a config's keys: the access key, by which people know which one it is, and a mask for the secret. When
+// they cannot be decrypted a mask stands for both.
+func (s *service) show(ctx context.Context, project string, c *pb.Config) *pb.HostingKeys {
+	keys, err := s.Keys.OpenHosting(project, c.GetId(), c.GetHosting())
+	if err != nil {
+		s.Log.WarnContext(ctx, "hosting keys of a config cannot be decrypted", "project", project, "config", c.GetId(), "error", err)
+		return &pb.HostingKeys{Access: mask, Secret: mask}
+	}
+	if keys.GetSecret() != "" {
+		keys.Secret = mask
+	}
+	return keys
+}
