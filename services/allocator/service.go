@@ -13,7 +13,9 @@ import (
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/allocator/provider"
+	"matchmaker.dev/services/allocator/token"
 	"matchmaker.dev/services/internal/app"
+	"matchmaker.dev/services/internal/auth"
 	"matchmaker.dev/services/internal/bus"
 	"matchmaker.dev/services/internal/keyring"
 	"matchmaker.dev/services/internal/state"
@@ -24,6 +26,9 @@ type Options struct {
 	Store    *state.Store
 	Bus      *bus.Bus
 	Provider provider.Provider
+	// Tokens issues the servers' tokens, and Verifier verifies them; nil where servers get none.
+	Tokens   *token.Issuer
+	Verifier *auth.Verifier
 	// Keys decrypt the hosting keys of configs; nil where configs have none.
 	Keys     *keyring.Ring
 	Log      *slog.Logger

@@ -16,6 +16,7 @@ import (
 	"matchmaker.dev/services/allocator"
 	"matchmaker.dev/services/allocator/instant"
 	"matchmaker.dev/services/allocator/provider"
+	"matchmaker.dev/services/allocator/token"
 	"matchmaker.dev/services/backfill"
 	"matchmaker.dev/services/config"
 	"matchmaker.dev/services/director"
@@ -44,6 +45,7 @@ type builder struct {
 	verifier *auth.Verifier // nil where nobody calls an API
 	box      *sandbox.Box   // nil until somebody needs one
 	keys     *keyring.Ring  // nil where configs may have no hosting keys
+	tokens   *token.Issuer  // nil where servers get no tokens
 	parts    []app.Part
 	// closers are called in reverse order when all parts have ended.
 	closers []func(context.Context) error
@@ -53,8 +55,17 @@ type builder struct {
 // collector wait until as much again was allocated.
 const ballastSize = 64 << 20
 
+// setup is what a process is made with besides its parts.
+type setup struct {
+	connections connections
+	// issuers are those whose tokens are believed, besides the servers' own.
+	issuers []auth.Issuer
+	servers serverTokens
+	started func(net.Addr)
+}
+
 // serve connects, builds, and serves until ctx ends.
-func (p *process) serve(ctx context.Context, s streams, c connections, issuers string, build func(*builder) error) error {
+func (p *process) serve(ctx context.Context, s streams, c connections, issuers string, servers serverTokens, build func(*builder) error) error {
 	log, err := app.Logger(s.err, p.LogLevel, p.LogFormat)
 	if err != nil {
 		return err
@@ -65,12 +76,13 @@ func (p *process) serve(ctx context.Context, s streams, c connections, issuers s
 			return err
 		}
 	}
-	return p.run(ctx, log, c, trusted, nil, build)
+	return p.run(ctx, log, setup{connections: c, issuers: trusted, servers: servers}, build)
 }
 
 // run is serve for a process that may have connections of its own making. more
 // are parts besides those that build makes.
-func (p *process) run(ctx context.Context, log *slog.Logger, c connections, issuers []auth.Issuer, started func(net.Addr), build func(*builder) error, more ...app.Part) (err error) {
+func (p *process) run(ctx context.Context, log *slog.Logger, how setup, build func(*builder) error, more ...app.Part) (err error) {
+	c := how.connections
 	if err := c.Limits.check(); err != nil {
 		return err
 	}
@@ -110,6 +122,16 @@ func (p *process) run(ctx context.Context, log *slog.Logger, c connections, issu
 	b.closing(b.bus.Close)
 	b.add(app.Part{Name: "bus", Run: b.prepare, Ready: b.bus.Ready})
 
+	issuers := how.issuers
+	if how.servers.Keys != "" {
+		keys, err := token.OpenKeys(how.servers.Keys, time.Now, log)
+		if err != nil {
+			return fmt.Errorf("--server-keys: %w", err)
+		}
+		b.tokens = token.New(keys, time.Now, how.servers.Time)
+		issuers = append(issuers, b.tokens.Trust())
+		b.add(app.Part{Name: "server tokens", Routes: b.tokens.Routes})
+	}
 	if len(issuers) > 0 {
 		if b.verifier, err = auth.New(auth.Options{Issuers: issuers, Now: time.Now, Log: log}); err != nil {
 			return err
@@ -125,7 +147,7 @@ func (p *process) run(ctx context.Context, log *slog.Logger, c connections, issu
 		return err
 	}
 	return app.Run(ctx, app.Options{
-		Listen: p.Listen, Log: log, Drain: p.Drain, Grace: p.Grace, Started: started,
+		Listen: p.Listen, Log: log, Drain: p.Drain, Grace: p.Grace, Started: how.started,
 		Web: web.Options{Tracer: traces.Tracer, Propagator: traces.Propagator},
 	}, b.parts...)
 }
@@ -260,7 +282,7 @@ func (b *builder) allocator(f fleet, s secrets, r readable) error {
 		return err
 	}
 	b.add(allocator.New(allocator.Options{
-		Store: b.store, Bus: b.bus, Provider: servers, Keys: b.keys, Log: b.log, Now: time.Now, Settings: f.settings(r),
+		Store: b.store, Bus: b.bus, Provider: servers, Keys: b.keys, Tokens: b.tokens, Verifier: b.verifier, Log: b.log, Now: time.Now, Settings: f.settings(r),
 	}))
 	return nil
 }

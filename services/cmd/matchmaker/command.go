@@ -21,7 +21,7 @@ type ticketCmd struct {
 func (c *ticketCmd) Validate() error { return c.Tickets.check() }
 
 func (c *ticketCmd) Run(ctx context.Context, s streams) error {
-	return c.Process.serve(ctx, s, c.Connections, c.Trust.Issuers, func(b *builder) error { return b.ticket(c.Tickets) })
+	return c.Process.serve(ctx, s, c.Connections, c.Trust.Issuers, serverTokens{}, func(b *builder) error { return b.ticket(c.Tickets) })
 }
 
 type configCmd struct {
@@ -32,7 +32,7 @@ type configCmd struct {
 }
 
 func (c *configCmd) Run(ctx context.Context, s streams) error {
-	return c.Process.serve(ctx, s, c.Connections, c.Trust.Issuers, func(b *builder) error { return b.config(c.Secrets) })
+	return c.Process.serve(ctx, s, c.Connections, c.Trust.Issuers, serverTokens{}, func(b *builder) error { return b.config(c.Secrets) })
 }
 
 type registryCmd struct {
@@ -46,7 +46,7 @@ type registryCmd struct {
 func (c *registryCmd) Validate() error { return c.Functions.check() }
 
 func (c *registryCmd) Run(ctx context.Context, s streams) error {
-	return c.Process.serve(ctx, s, c.Connections, c.Trust.Issuers, func(b *builder) error { return b.registry(c.Functions) })
+	return c.Process.serve(ctx, s, c.Connections, c.Trust.Issuers, serverTokens{}, func(b *builder) error { return b.registry(c.Functions) })
 }
 
 type runnerCmd struct {
@@ -59,7 +59,7 @@ type runnerCmd struct {
 func (c *runnerCmd) Validate() error { return c.Functions.check() }
 
 func (c *runnerCmd) Run(ctx context.Context, s streams) error {
-	return c.Process.serve(ctx, s, c.Connections, "", func(b *builder) error { return b.runner(c.Functions) })
+	return c.Process.serve(ctx, s, c.Connections, "", serverTokens{}, func(b *builder) error { return b.runner(c.Functions) })
 }
 
 type directorCmd struct {
@@ -73,7 +73,7 @@ type directorCmd struct {
 func (c *directorCmd) Validate() error { return c.Cycle.check() }
 
 func (c *directorCmd) Run(ctx context.Context, s streams) error {
-	return c.Process.serve(ctx, s, c.Connections, "", func(b *builder) error { return b.director(c.Cycle, c.Readable) })
+	return c.Process.serve(ctx, s, c.Connections, "", serverTokens{}, func(b *builder) error { return b.director(c.Cycle, c.Readable) })
 }
 
 type allocatorCmd struct {
@@ -82,13 +82,15 @@ type allocatorCmd struct {
 	Fleet       fleet       `embed:""`
 	Secrets     secrets     `embed:""`
 	Readable    readable    `embed:""`
+
+	ServerTokens serverTokens `embed:""`
 }
 
 // Validate is called by kong.
-func (c *allocatorCmd) Validate() error { return c.Fleet.check() }
+func (c *allocatorCmd) Validate() error { return errors.Join(c.Fleet.check(), c.ServerTokens.check()) }
 
 func (c *allocatorCmd) Run(ctx context.Context, s streams) error {
-	return c.Process.serve(ctx, s, c.Connections, "", func(b *builder) error { return b.allocator(c.Fleet, c.Secrets, c.Readable) })
+	return c.Process.serve(ctx, s, c.Connections, "", c.ServerTokens, func(b *builder) error { return b.allocator(c.Fleet, c.Secrets, c.Readable) })
 }
 
 type backfillCmd struct {
@@ -102,7 +104,7 @@ type backfillCmd struct {
 func (c *backfillCmd) Validate() error { return c.Tickets.check() }
 
 func (c *backfillCmd) Run(ctx context.Context, s streams) error {
-	return c.Process.serve(ctx, s, c.Connections, c.Trust.Issuers, func(b *builder) error { return b.backfill(c.Tickets) })
+	return c.Process.serve(ctx, s, c.Connections, c.Trust.Issuers, serverTokens{}, func(b *builder) error { return b.backfill(c.Tickets) })
 }
 
 // services are the settings of all seven.
@@ -113,6 +115,8 @@ type services struct {
 	Fleet     fleet     `embed:""`
 	Secrets   secrets   `embed:""`
 	Readable  readable  `embed:""`
+
+	ServerTokens serverTokens `embed:""`
 }
 
 func (v *services) check() error {
@@ -143,7 +147,7 @@ type allCmd struct {
 func (c *allCmd) Validate() error { return c.Services.check() }
 
 func (c *allCmd) Run(ctx context.Context, s streams) error {
-	return c.Process.serve(ctx, s, c.Connections, c.Trust.Issuers, c.Services.build)
+	return c.Process.serve(ctx, s, c.Connections, c.Trust.Issuers, c.Services.ServerTokens, c.Services.build)
 }
 
 // gameserverCmd is a process of the local provider's fleet; it is told what to do on standard input.

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"matchmaker.dev/services/allocator/token"
 	"matchmaker.dev/services/internal/app"
 	"matchmaker.dev/services/internal/auth"
 	"matchmaker.dev/services/internal/bus"
@@ -57,20 +58,19 @@ func (c *devCmd) Run(ctx context.Context, s streams) (err error) {
 		fmt.Fprintln(s.out, "State is kept in memory and will not survive a restart: install redis-server or valkey-server to keep it.")
 	}
 
-	if c.Services.Secrets.HostingKeys == "" {
-		if c.Services.Secrets.HostingKeys, err = c.hostingKeys(); err != nil {
-			return fmt.Errorf("--data: %w", err)
-		}
+	if err := c.keys(); err != nil {
+		return fmt.Errorf("--data: %w", err)
 	}
 	if c.Services.Functions.Modules == "" {
 		c.Services.Functions.Modules = filepath.Join(c.Data, "modules")
 	}
 	return c.Process.run(ctx, log,
-		connections{
-			Redis: redis.URL(), NATS: nats.URL(), StreamReplicas: 1, Limits: c.Limits,
+		setup{
+			connections: connections{Redis: redis.URL(), NATS: nats.URL(), StreamReplicas: 1, Limits: c.Limits},
+			issuers:     []auth.Issuer{tokens.Trust()},
+			servers:     c.Services.ServerTokens,
+			started:     func(addr net.Addr) { c.greet(s.out, addr) },
 		},
-		[]auth.Issuer{tokens.Trust()},
-		func(addr net.Addr) { c.greet(s.out, addr) },
 		c.Services.build,
 		app.Part{Name: "redis", Run: redis.Watch},
 		app.Part{Name: "issuer", Routes: tokens.Routes},
@@ -84,14 +84,35 @@ func (c *devCmd) redis(ctx context.Context, o embedded.RedisOptions) (*embedded.
 	return embedded.StartRedis(ctx, o)
 }
 
-// hostingKeys is the file with the keys that encrypt hosting keys, made at the first start.
-func (c *devCmd) hostingKeys() (string, error) {
-	path := filepath.Join(c.Data, "hosting-keys")
-	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
-		return path, err
+// keys makes the files of keys that were not given, at the first start.
+func (c *devCmd) keys() error {
+	for _, file := range []struct {
+		setting *string
+		name    string
+		create  func(path string) error
+	}{
+		{&c.Services.Secrets.HostingKeys, "hosting-keys", func(path string) error {
+			_, err := keyring.Add(path, time.Now())
+			return err
+		}},
+		{&c.Services.ServerTokens.Keys, "server-keys.json", func(path string) error {
+			_, err := token.Rotate(path, time.Now())
+			return err
+		}},
+	} {
+		if *file.setting != "" {
+			continue
+		}
+		*file.setting = filepath.Join(c.Data, file.name)
+		_, err := os.Stat(*file.setting)
+		if errors.Is(err, fs.ErrNotExist) {
+			err = file.create(*file.setting)
+		}
+		if err != nil {
+			return err
+		}
 	}
-	_, err := keyring.Add(path, time.Now())
-	return path, err
+	return nil
 }
 
 // greet tells a newcomer what is there and what to do next.

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"matchmaker.dev/services/allocator/token"
 	"matchmaker.dev/services/internal/fault"
 	"matchmaker.dev/services/internal/keyring"
 	"matchmaker.dev/services/internal/state"
@@ -17,6 +18,7 @@ import (
 // keysCmd makes and changes the keys that the services share.
 type keysCmd struct {
 	Hosting keysHostingCmd `cmd:"" help:"Put a new key first into the file of --hosting-keys, which is made when there is none."`
+	Server  keysServerCmd  `cmd:"" help:"Add a new key to the file of --server-keys, which is made when there is none."`
 	Reseal  keysResealCmd  `cmd:"" help:"Encrypt the hosting keys of all configs again that are encrypted with an older key."`
 }
 
@@ -35,6 +37,24 @@ func (c *keysHostingCmd) Run(s streams) error {
 		return err
 	}
 	fmt.Fprintf(s.out, "%s: the key %s encrypts from now on\n", c.File, id)
+	return nil
+}
+
+type keysServerCmd struct {
+	File string `arg:"" type:"path" help:"The file. It is a secret."`
+}
+
+func (keysServerCmd) Help() string {
+	return `A new key is published before it signs, and an old one after it signed, so that nobody is refused meanwhile. Give the file to all
+allocators within that time; they notice it by themselves. Keys that are not needed any more are taken out by the way.`
+}
+
+func (c *keysServerCmd) Run(s streams) error {
+	from, err := token.Rotate(c.File, time.Now())
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(s.out, "%s: a new key signs from %s on\n", c.File, from.UTC().Format(time.DateTime+" UTC"))
 	return nil
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"matchmaker.dev/services/allocator"
+	"matchmaker.dev/services/allocator/token"
 	"matchmaker.dev/services/director"
 	"matchmaker.dev/services/internal/definition"
 	"matchmaker.dev/services/internal/payload"
@@ -154,6 +155,20 @@ type trust struct {
 // secrets are what the services share and nobody else may know.
 type secrets struct {
 	HostingKeys string `help:"File with the keys that encrypt the hosting keys of configs, or env:NAME for an environment variable that holds them; configs and allocators need the same ones. 'matchmaker keys hosting FILE' makes it. Without it configs cannot have hosting keys." placeholder:"FILE" group:"connections"`
+}
+
+// serverTokens are the tokens that game servers get with their allocation.
+type serverTokens struct {
+	Keys  string        `help:"File with the private keys that sign the tokens of game servers; all allocators share it. 'matchmaker keys server FILE' makes it. Without it servers get no tokens." name:"server-keys" placeholder:"FILE" group:"allocator"`
+	Time  time.Duration `help:"How long a token of a game server is good; the server renews it before." name:"server-token-time" default:"30m" group:"allocator"`
+	Limit time.Duration `help:"How long after its allocation a game server may renew its token where its hosting system does not tell whether it lives." name:"server-token-limit" default:"24h" group:"allocator"`
+}
+
+func (t *serverTokens) check() error {
+	if t.Time > token.MostTime {
+		return fmt.Errorf("--server-token-time: at most %s: keys are published no longer", token.MostTime)
+	}
+	return positive(map[string]time.Duration{"server-token-time": t.Time, "server-token-limit": t.Limit})
 }
 
 // tickets are the limits of the Tickets API.

@@ -25,6 +25,9 @@ const (
 	Service   Kind = "service"
 )
 
+// ServerIssuer is the issuer of the tokens that game servers get with their allocation.
+const ServerIssuer = "matchmaker-servers"
+
 // Kinds are all kinds of caller.
 func Kinds() []Kind { return []Kind{Player, Developer, Server, Service} }
 
@@ -34,6 +37,8 @@ type Issuer struct {
 	Issuer string `json:"issuer" yaml:"issuer"`
 	// JWKS is where its public keys are: an http(s) URL or the path of a file.
 	JWKS string `json:"jwks" yaml:"jwks"`
+	// Source gives the keys instead, for an issuer in the same process; JWKS is its name then.
+	Source func() ([]byte, error) `json:"-" yaml:"-"`
 	// Audiences are the accepted "aud" claims; a token needs one of them.
 	Audiences []string `json:"audiences" yaml:"audiences"`
 	// Kinds are the kinds of token it may issue. With a single kind and no
@@ -49,12 +54,16 @@ type Issuer struct {
 }
 
 // Claims are paths into a token: a claim's name, or names joined by dots for
-// members of objects. Project, role and scope may be a string or a list of strings.
+// members of objects. Project, role and scope may be a string or a list of strings, the others a string.
 type Claims struct {
 	Kind    string `json:"kind" yaml:"kind"`
 	Project string `json:"project" yaml:"project"`
 	Role    string `json:"role" yaml:"role"`
 	Scope   string `json:"scope" yaml:"scope"`
+	// Match, Fleet and Backfill are of tokens that are issued to one game server: see Principal.
+	Match    string `json:"match" yaml:"match"`
+	Fleet    string `json:"fleet" yaml:"fleet"`
+	Backfill string `json:"backfill" yaml:"backfill"`
 }
 
 // Options make a Verifier.
@@ -127,6 +136,8 @@ func (i Issuer) check() error {
 		return fmt.Errorf("kinds: missing: one or more of %v", Kinds())
 	case len(i.Kinds) > 1 && i.Claims.Kind == "":
 		return fmt.Errorf("claims.kind: missing: the issuer has several kinds")
+	case i.Issuer == ServerIssuer && (i.Claims.Match == "" || i.Claims.Backfill == ""):
+		return fmt.Errorf("claims.match, claims.backfill: missing: a server could touch more than its own backfill tickets")
 	case i.Claims.Project == "" && len(i.Projects) == 0 && !i.AnyProject:
 		return fmt.Errorf("claims.project: missing, and neither projects nor anyProject says which projects its tokens are for")
 	}

@@ -227,6 +227,7 @@ func TestNewChecksSettings(t *testing.T) {
 		`issuers[1]: kinds: "admin" is none of [player developer server service]`:                                         func(i *auth.Issuer) { i.Kinds = []auth.Kind{"admin"} },
 		"issuers[1]: claims.kind: missing: the issuer has several kinds":                                                  func(i *auth.Issuer) { i.Claims.Kind = "" },
 		"issuers[1]: claims.project: missing, and neither projects nor anyProject says which projects its tokens are for": func(i *auth.Issuer) { i.Claims.Project = "" },
+		"issuers[1]: claims.match, claims.backfill: missing: a server could touch more than its own backfill tickets":     func(i *auth.Issuer) { i.Issuer = auth.ServerIssuer },
 		`issuers[1]: projects: "*" is said with anyProject`:                                                               func(i *auth.Issuer) { i.Projects = []string{"*"} },
 	} {
 		bad := settings("jwks.json")
@@ -339,6 +340,43 @@ func TestRolesAndScopes(t *testing.T) {
 	}
 	if fmt.Sprint(got.Roles, got.Scopes) != "[Owner Guest] [matchmaking matchmaking.read x]" {
 		t.Errorf("roles %v, scopes %v", got.Roles, got.Scopes)
+	}
+}
+
+// Tokens of single game servers name their match; what names it with anything else is no general token by that.
+func TestServersOfTheirOwn(t *testing.T) {
+	c, p := newClock(), newProvider(t)
+	p.add(t, "ed", newEd25519(t), nil)
+	i := settings(p.url)
+	i.Kinds = []auth.Kind{auth.Server}
+	i.Claims = auth.Claims{Project: "project", Match: "m.id", Fleet: "fleet", Backfill: "backfill"}
+	v := newVerifier(t, c, i)
+	verify := func(over map[string]any) (*auth.Principal, error) {
+		return v.Verify(t.Context(), sign(t, jwa.EdDSA(), p.keys["ed"], map[string]any{"kid": "ed"}, claims(c, over)))
+	}
+	own, err := verify(map[string]any{"m": map[string]any{"id": "m-1"}, "fleet": "eu", "backfill": "b-1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	general, err := verify(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if own.Match != "m-1" || own.Fleet != "eu" || own.Backfill != "b-1" || general.Match+general.Fleet+general.Backfill != "" {
+		t.Errorf("%+v, %+v", own, general)
+	}
+	for _, tt := range []struct {
+		backfill, match string
+		own             bool
+	}{{"b-1", "", true}, {"b-2", "m-1", true}, {"b-2", "m-2", false}, {"b-2", "", false}, {"", "", false}} {
+		if own.Touches(tt.backfill, tt.match) != tt.own || !general.Touches(tt.backfill, tt.match) {
+			t.Errorf("backfill ticket %q of match %q: own %v, general %v", tt.backfill, tt.match, own.Touches(tt.backfill, tt.match), general.Touches(tt.backfill, tt.match))
+		}
+	}
+	for _, odd := range []map[string]any{{"m": map[string]any{"id": 7}}, {"fleet": []string{"eu"}}, {"backfill": true}} {
+		if got, err := verify(odd); fault.KindOf(err) != fault.Unauthenticated {
+			t.Errorf("%v: %+v, %v", odd, got, err)
+		}
 	}
 }
 

@@ -34,6 +34,16 @@ type Principal struct {
 	Roles    []string
 	Scopes   []string
 	Expires  time.Time
+	// Match is the match of a game server whose token was issued for its allocation; Fleet is where the server is, and
+	// Backfill the backfill ticket that was made with the match. All are empty in tokens that a studio issues to its servers in general.
+	Match, Fleet, Backfill string
+}
+
+// Touches says whether a server may read, change and end a backfill ticket: of the ticket, its id and the match that it was made with or whose server
+// made it, "" when that was none. A server with a token of its own touches its own backfill tickets, any other
+// server those of the whole project.
+func (p *Principal) Touches(backfill, match string) bool {
+	return p.Match == "" || p.Match == match || p.Backfill != "" && p.Backfill == backfill
 }
 
 // May says whether the principal acts in a project.

@@ -133,6 +133,14 @@ func (t *trusted) principal(claimed jwt.Token) (*Principal, error) {
 	for _, scope := range texts(lookup(claimed, t.Claims.Scope)) {
 		p.Scopes = append(p.Scopes, strings.Fields(scope)...)
 	}
+	var match, fleet, backfill bool
+	p.Match, match = text(claimed, t.Claims.Match)
+	p.Fleet, fleet = text(claimed, t.Claims.Fleet)
+	p.Backfill, backfill = text(claimed, t.Claims.Backfill)
+	if !match || !fleet || !backfill {
+		// Without its match a token would be good for more.
+		return nil, refuse("the token names its match, fleet or backfill ticket with something that is no text")
+	}
 	p.Projects = t.projects(claimed)
 	if len(p.Projects) == 0 {
 		return nil, refuse("the token is for no project its issuer may speak for")
@@ -196,6 +204,16 @@ func texts(claim any) []string {
 		return all
 	}
 	return nil
+}
+
+// text is a claim that is a string, "" when there is none; ok is false when it is anything else.
+func text(claimed jwt.Token, path string) (text string, ok bool) {
+	claim := lookup(claimed, path)
+	if claim == nil {
+		return "", true
+	}
+	text, ok = claim.(string)
+	return text, ok
 }
 
 func refuse(reason string) error { return fault.New(fault.Unauthenticated, "%s", reason) }

@@ -1,0 +1,94 @@
+// Package token issues the tokens that game servers call the service with: one for each allocation, handed to the server
+// together with its match. It is good for a while, and the server renews it for as long as its allocation lives.
+//
+// Its keys are the installation's, not those of an identity provider: whoever verifies tokens trusts them as an issuer like any other,
+// by the public keys that allocators serve at Path.
+package token
+
+import (
+	"crypto/rand"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/labstack/echo/v4"
+	"github.com/lestrrat-go/jwx/v3/jwa"
+	"github.com/lestrrat-go/jwx/v3/jwt"
+
+	"matchmaker.dev/services/internal/auth"
+)
+
+// Audience is the aud of the tokens.
+const Audience = "matchmaker"
+
+// Path is where the public keys are served, as a JSON Web Key Set.
+const Path = "/.well-known/server-keys.json"
+
+// Issuer issues tokens.
+type Issuer struct {
+	keys *Keys
+	now  func() time.Time
+	ttl  time.Duration
+}
+
+// New returns an issuer whose tokens are good for ttl.
+func New(keys *Keys, now func() time.Time, ttl time.Duration) *Issuer {
+	return &Issuer{keys: keys, now: now, ttl: ttl}
+}
+
+// Server is who a token is for.
+type Server struct {
+	Project string
+	// Allocation is the id of the server's allocation, provider.Ref.Allocation.
+	Allocation string
+	Match      string
+	Fleet      string
+	// Backfill is the backfill ticket that was made with the match, "" when there is none.
+	Backfill string
+}
+
+// Mint returns a signed token, and when it ends.
+func (i *Issuer) Mint(s Server) (signed string, expires time.Time, err error) {
+	now := i.now()
+	expires = now.Add(i.ttl).Truncate(time.Second)
+	b := jwt.NewBuilder().
+		Issuer(auth.ServerIssuer).Audience([]string{Audience}).Subject(s.Allocation).JwtID(rand.Text()).
+		IssuedAt(now).NotBefore(now).Expiration(expires).
+		Claim("kind", string(auth.Server)).Claim("project", s.Project).Claim("match", s.Match).Claim("fleet", s.Fleet)
+	if s.Backfill != "" {
+		b = b.Claim("backfill", s.Backfill)
+	}
+	token, err := b.Build()
+	if err != nil {
+		return "", time.Time{}, fmt.Errorf("server token: %w", err)
+	}
+	text, err := jwt.Sign(token, jwt.WithKey(jwa.EdDSA(), i.keys.Signing()))
+	if err != nil {
+		return "", time.Time{}, fmt.Errorf("server token: %w", err)
+	}
+	return string(text), expires, nil
+}
+
+// TTL is how long a token is good.
+func (i *Issuer) TTL() time.Duration { return i.ttl }
+
+// Trust is the setting that makes a verifier of the same process take the tokens.
+func (i *Issuer) Trust() auth.Issuer {
+	return auth.Issuer{
+		Issuer: auth.ServerIssuer, JWKS: Path, Source: i.keys.Public,
+		Audiences: []string{Audience}, Kinds: []auth.Kind{auth.Server},
+		Claims: auth.Claims{Kind: "kind", Project: "project", Match: "match", Fleet: "fleet", Backfill: "backfill"},
+	}
+}
+
+// Routes serves the public keys. A verifier may keep them for a minute; it asks again for a key that it does not know.
+func (i *Issuer) Routes(e *echo.Echo) {
+	e.GET(Path, func(c echo.Context) error {
+		text, err := i.keys.Public()
+		if err != nil {
+			return err
+		}
+		c.Response().Header().Set(echo.HeaderCacheControl, "public, max-age=60")
+		return c.Blob(http.StatusOK, "application/jwk-set+json", text)
+	})
+}
