@@ -127,7 +127,7 @@ func (s *service) assign(ctx context.Context, r *provider.Request, m *pb.Match, 
 	for _, id := range state.TicketsOf(m.GetProposal()) {
 		results[id] = assignment.Of(m.GetProposal(), id, connection, end.Error)
 	}
-	end.Now = s.Now()
+	end.Now, end.Connection = s.Now(), connection
 	end.Expiry = end.Now.Add(s.Settings.Readable)
 	verdict, assigned, err := s.Store.Assign(ctx, r.Project, m, end, results)
 	if err != nil {

@@ -33,7 +33,7 @@ func (s *service) requestOf(project string, m *pb.Match) (*provider.Request, err
 	if err != nil {
 		return nil, err
 	}
-	r := &provider.Request{Ref: ref, Config: m.GetConfig()}
+	r := &provider.Request{Ref: ref, Config: m.GetConfig(), Backfill: m.GetBackfill()}
 	p := m.GetProposal()
 	for _, team := range p.GetTeams() {
 		r.Teams = append(r.Teams, provider.Team{Name: team.GetName(), Tickets: team.GetTickets()})

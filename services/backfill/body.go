@@ -1,12 +1,15 @@
 package backfill
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/fault"
 	"matchmaker.dev/services/internal/payload"
+	"matchmaker.dev/services/internal/resource"
+	"matchmaker.dev/services/internal/state"
 )
 
 // body is BackfillTicket of the contract, with its casing.
@@ -15,6 +18,22 @@ type body struct {
 	Created       int64  `json:"Created"`
 	RecordVersion int64  `json:"RecordVersion"`
 	contents
+}
+
+// approval is the answer to an approval: the backfill ticket, and whom to let in.
+type approval struct {
+	body
+	// Assigned are the tickets that this approval assigned, and those of the last seconds, should their
+	// answer have been lost. It is left out when there are none.
+	Assigned []resource.Ticket `json:"assignedTickets,omitempty"`
+}
+
+func approvalOf(a *state.Approval) approval {
+	out := approval{body: bodyOf(a.Backfill)}
+	for _, t := range slices.Concat(a.Assigned, a.Before) {
+		out.Assigned = append(out.Assigned, resource.TicketOf(t))
+	}
+	return out
 }
 
 // contents are what a server says of itself.

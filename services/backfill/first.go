@@ -2,11 +2,16 @@ package backfill
 
 import (
 	"context"
+	"encoding/json"
+	"net/http"
 
 	"github.com/labstack/echo/v4"
 
+	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/assignment"
 	"matchmaker.dev/services/internal/definition"
 	"matchmaker.dev/services/internal/fault"
+	"matchmaker.dev/services/internal/resource"
 	"matchmaker.dev/services/internal/web"
 )
 
@@ -14,33 +19,83 @@ import (
 const badConnection = "badConnection"
 
 // deprecate marks the answers of the first generation, those to strangers included: since when it is
-// deprecated (RFC 9745), where that is documented, and what comes after it (RFC 5829).
-func deprecate(next echo.HandlerFunc) echo.HandlerFunc {
+// deprecated (RFC 9745), where that is documented, what comes after it (RFC 5829), and when it may end (RFC 8594) if
+// that was decided.
+func (s *service) deprecate(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		header := c.Response().Header()
 		header.Set("Deprecation", "@1767225600") // 2026-01-01: it was deprecated before this service was begun
 		header.Set("Link", `</openapi.json>; rel="deprecation"; type="application/json", <../v2/backfill>; rel="successor-version"`)
+		if end := s.Settings.Sunset; !end.IsZero() {
+			header.Set("Sunset", end.UTC().Format(http.TimeFormat))
+		}
 		return next(c)
 	}
 }
 
-// first answers POST /backfill, the deprecated first generation: one run of a function for one server.
-//
-// This version checks the request and runs nothing: a good request is Unavailable.
+// noMatch is the contract's error for a search that found nobody, for whatever reason.
+const noMatch = "No Match Found"
+
+// found is BackfillResponse of the contract.
+type found struct {
+	AssignedTickets      []resource.Ticket `json:"assignedTickets"`
+	AssignmentProperties json.RawMessage   `json:"assignmentProperties"`
+	Error                string            `json:"error"`
+}
+
+// first answers POST /backfill, the deprecated first generation: one run of a function for one server. The
+// tickets of the best match that it proposes are assigned to the server at once.
 func (s *service) first(c echo.Context) error {
 	text, err := web.Document(c)
 	if err != nil {
 		return err
 	}
 	r := definition.NewReader(text, s.Definitions)
-	function := readFirst(r)
+	in := readFirst(r)
 	if err := r.Err(); err != nil {
 		return fault.New(fault.Invalid, "%s", err) // all faults; they never repeat settings
 	}
-	if err := s.uploaded(c.Request().Context(), c.Param("project"), function); err != nil {
+	ctx, project := c.Request().Context(), c.Param("project")
+	if err := s.uploaded(ctx, project, in.function); err != nil {
 		return err
 	}
-	return fault.New(fault.Unavailable, "this version does not run backfill of the first generation, which is deprecated: use backfill tickets (POST /%s/matchmaking/api/v2/backfill)", c.Param("project"))
+	matches, err := s.search(ctx, project, in)
+	if err != nil {
+		return err
+	}
+	for _, p := range matches {
+		out, err := s.fill(ctx, project, in.connection, p)
+		if err != nil {
+			return err
+		}
+		if out != nil {
+			return c.JSON(http.StatusOK, out)
+		}
+	}
+	return c.JSON(http.StatusOK, found{AssignedTickets: []resource.Ticket{}, AssignmentProperties: resource.Object(nil), Error: noMatch})
+}
+
+// fill assigns the tickets of a match; nil when one of them does not wait any more.
+func (s *service) fill(ctx context.Context, project, connection string, p *candidate) (*found, error) {
+	results := make([]*pb.Assignment, len(p.Tickets))
+	for i, id := range p.Tickets {
+		results[i] = assignment.Of(p.Proposal, id, connection, "")
+	}
+	now := s.Now()
+	tickets, refused, _, err := s.Store.Fill(ctx, project, p.Tickets, results, now, now.Add(s.Settings.Readable))
+	if err != nil || refused != "" {
+		return nil, err
+	}
+	s.assigned(ctx, project, tickets)
+	shared := p.GetMatchProperties()
+	if len(shared) == 0 {
+		shared = p.GetAssignmentProperties()
+	}
+	out := &found{AssignmentProperties: resource.Object(shared)}
+	for _, t := range tickets {
+		out.AssignedTickets = append(out.AssignedTickets, resource.TicketOf(t))
+	}
+	return out, nil
 }
 
 // uploaded is Invalid when the project has no function of a name.
@@ -52,20 +107,28 @@ func (s *service) uploaded(ctx context.Context, project, function string) error 
 	return err
 }
 
-// readFirst checks BackfillConfig of the contract, and returns the name of the function.
-func readFirst(r *definition.Reader) (function string) {
+// request is BackfillConfig of the contract.
+type request struct {
+	connection, function string
+	pools                map[string]*pb.Pool
+	settings             []byte
+}
+
+// readFirst checks BackfillConfig of the contract.
+func readFirst(r *definition.Reader) (in request) {
 	given, ok := r.Object("",
 		definition.Member{Name: "connection", Read: func(at definition.Path) {
 			text, ok := r.Text(at)
+			in.connection = text
 			if reason := connectionFault(text); reason != "" {
 				r.Add(badConnection, at, "%s", reason)
 			} else if ok && text == "" {
 				r.Add(badConnection, at, "empty, ip:port of the server is expected")
 			}
 		}},
-		definition.Member{Name: "function", Read: func(at definition.Path) { function = r.Function(at).Name }},
-		definition.Member{Name: "pools", Read: func(at definition.Path) { r.Pools(at) }},
-		definition.Member{Name: "config", Read: func(at definition.Path) { r.Settings(at) }},
+		definition.Member{Name: "function", Read: func(at definition.Path) { in.function = r.Function(at).Name }},
+		definition.Member{Name: "pools", Read: func(at definition.Path) { in.pools = r.Pools(at) }},
+		definition.Member{Name: "config", Read: func(at definition.Path) { in.settings = r.Settings(at) }},
 	)
 	if ok && !given["connection"] {
 		r.Add(badConnection, "connection", "required, ip:port of the server")
@@ -73,5 +136,5 @@ func readFirst(r *definition.Reader) (function string) {
 	if ok && !given["function"] {
 		r.Add(definition.MissingTargetFunction, "function", "required, an object with the name of an uploaded function")
 	}
-	return function
+	return in
 }

@@ -65,7 +65,7 @@ func FuzzReplacement(f *testing.F) {
 	})
 }
 
-// FuzzFirst: whatever is sent to the first generation has faults that are listed, or names a function.
+// FuzzFirst: whatever is sent to the first generation has faults that are listed, or names a function and a connection.
 func FuzzFirst(f *testing.F) {
 	f.Add([]byte(asked))
 	f.Add([]byte(`{"CONNECTION":"a:1","function":{"NAME":"f"},"pools":{"":[{}]},"config":null,"x":[[[]]]}`))
@@ -78,9 +78,9 @@ func FuzzFirst(f *testing.F) {
 			return
 		}
 		r := definition.NewReader(document, definition.Limits{})
-		function := readFirst(r)
-		if _, good := definition.FunctionName(function); r.Err() == nil && !good {
-			t.Fatalf("%q: the function is %q", text, function)
+		in := readFirst(r)
+		if _, good := definition.FunctionName(in.function); r.Err() == nil && (!good || in.connection == "") {
+			t.Fatalf("%q is read as %+v", text, in)
 		}
 	})
 }

@@ -3,8 +3,11 @@
 //
 // In the second generation a server keeps a backfill ticket: it creates its ticket, replaces
 // it whenever its state changes, approves periodically, and deletes it when it needs nobody
-// any more. Every change of the server counts the ticket's record version up. The
-// first generation, one request for players at a time, is deprecated.
+// any more. Match functions propose tickets to it in the director's cycles; an approval assigns those that are
+// proposed at that moment. Every change of the server counts the ticket's record version up, and rejects
+// what was proposed before.
+//
+// The first generation, one request for players at a time, is deprecated. Such a request runs one function for one server, here and now.
 package backfill
 
 import (
@@ -15,8 +18,10 @@ import (
 
 	"matchmaker.dev/services/internal/app"
 	"matchmaker.dev/services/internal/auth"
+	"matchmaker.dev/services/internal/bus"
 	"matchmaker.dev/services/internal/definition"
 	"matchmaker.dev/services/internal/payload"
+	"matchmaker.dev/services/internal/quota"
 	"matchmaker.dev/services/internal/state"
 	"matchmaker.dev/services/internal/web"
 )
@@ -24,12 +29,36 @@ import (
 // Options are what the service needs.
 type Options struct {
 	Store    *state.Store
+	Bus      *bus.Bus
 	Verifier *auth.Verifier
 	Log      *slog.Logger
 	Now      func() time.Time
 	// Limits bound backfill tickets, Definitions the requests of the first generation.
 	Limits      payload.Limits
 	Definitions definition.Limits
+	Settings    Settings
+}
+
+// Settings of the service.
+type Settings struct {
+	// Readable is how long the result of a ticket can be read.
+	Readable time.Duration
+	// Run is how long a run of a function for a request of the first generation may take.
+	Run time.Duration
+	// Sunset is from when on the first generation may be gone; zero when that is open.
+	Sunset time.Time
+	// Approvals is how often one server may approve, Requests how often a project may make requests of the first generation.
+	Approvals, Requests state.Rate
+}
+
+// DefaultSettings tolerate servers that approve much more often than once a second.
+func DefaultSettings() Settings {
+	return Settings{
+		Readable:  10 * time.Minute,
+		Run:       5 * time.Second,
+		Approvals: state.Rate{PerSecond: 20, Burst: 100},
+		Requests:  state.Rate{PerSecond: 50, Burst: 200},
+	}
 }
 
 type service struct{ Options }
@@ -50,7 +79,7 @@ var bases = []string{
 
 func (s *service) routes(e *echo.Echo) {
 	server := s.Verifier.Require(auth.Server)
-	e.POST(web.Base+"/backfill", s.first, deprecate, server)
+	e.POST(web.Base+"/backfill", s.first, s.deprecate, server, quota.Limit(s.Store, "backfill", s.Settings.Requests, s.Now))
 	for _, base := range bases {
 		e.POST(base, s.create, server)
 		e.PUT(base+"/:backfill", s.replace, server)

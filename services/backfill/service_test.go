@@ -1,6 +1,7 @@
 package backfill
 
 import (
+	"context"
 	"encoding/json"
 	"io"
 	"log/slog"
@@ -15,6 +16,7 @@ import (
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/auth"
+	"matchmaker.dev/services/internal/bus"
 	"matchmaker.dev/services/internal/embedded"
 	"matchmaker.dev/services/internal/issuer"
 	"matchmaker.dev/services/internal/payload"
@@ -30,10 +32,18 @@ type match struct {
 	url, token string
 	issuer     *issuer.Issuer
 	store      *state.Store
+	bus        *bus.Bus
 	millis     atomic.Int64 // the service's clock
 }
 
 func start(t *testing.T) *match {
+	t.Helper()
+	settings := DefaultSettings()
+	settings.Run = 30 * time.Second // of a busy machine
+	return startWith(t, settings)
+}
+
+func startWith(t *testing.T, settings Settings) *match {
 	t.Helper()
 	log := slog.New(slog.DiscardHandler)
 	redis, err := embedded.StartRedis(t.Context(), embedded.RedisOptions{Dir: t.TempDir(), Log: log})
@@ -44,6 +54,16 @@ func start(t *testing.T) *match {
 	m.store, err = state.Open(state.Options{URL: redis.URL(), Log: log})
 	must(t, err)
 	t.Cleanup(func() { m.store.Close() })
+	nats, err := embedded.StartNATS(t.Context(), embedded.NATSOptions{Dir: t.TempDir(), Log: log})
+	must(t, err)
+	t.Cleanup(func() { must(t, nats.Close()) })
+	m.bus, err = bus.Connect(bus.Options{URL: nats.URL(), Name: "test", Log: log})
+	must(t, err)
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		defer cancel()
+		must(t, m.bus.Close(ctx))
+	})
 	m.issuer, err = issuer.Open(t.TempDir(), time.Now)
 	must(t, err)
 	trust := m.issuer.Trust()
@@ -52,9 +72,9 @@ func start(t *testing.T) *match {
 	must(t, err)
 
 	part := New(Options{
-		Store: m.store, Verifier: verifier, Log: log,
-		Now:    func() time.Time { return time.UnixMilli(m.millis.Load()) },
-		Limits: payload.Limits{Attributes: 2, Properties: 2, Name: 16},
+		Store: m.store, Bus: m.bus, Verifier: verifier, Log: log,
+		Now:    m.now,
+		Limits: payload.Limits{Attributes: 2, Properties: 2, Name: 16}, Settings: settings,
 	})
 	must(t, part.Ready(t.Context()))
 	e := web.New(log, web.Options{})
@@ -65,6 +85,8 @@ func start(t *testing.T) *match {
 	m.token = m.mint(t, issuer.Claims{Kind: auth.Server, Project: "demo"})
 	return m
 }
+
+func (m *match) now() time.Time { return time.UnixMilli(m.millis.Load()) }
 
 func must(t *testing.T, err error) {
 	t.Helper()
@@ -173,4 +195,76 @@ func (m *match) upload(t *testing.T, name string) {
 	must(t, m.store.ChangeFunction(t.Context(), "demo", name, func(*pb.Function) (*pb.Function, error) {
 		return &pb.Function{Name: name}, nil
 	}))
+}
+
+// tickets creates tickets that wait.
+func (m *match) tickets(t *testing.T, ids ...string) {
+	t.Helper()
+	c := m.store.Creator(m.now, nil)
+	for _, id := range ids {
+		must(t, c.Create(t.Context(), "demo", &pb.Ticket{
+			Id: id, Owner: "player-" + id, Created: m.millis.Load(),
+			AttributeNames: []string{"skill"}, AttributeValues: []float64{1200}, Properties: map[string][]byte{"name": []byte(id)},
+		}))
+	}
+}
+
+// propose proposes tickets to a backfill ticket that is as it was created, as the director does after a run.
+func (m *match) propose(t *testing.T, backfill string, tickets ...string) {
+	t.Helper()
+	revision, _, err := m.store.PutConfig(t.Context(), "demo", &pb.Config{Id: "c"}, state.Any)
+	must(t, err)
+	epoch, err := m.store.Lease(t.Context(), "demo", "director", m.now(), time.Second)
+	must(t, err)
+	claim := &state.Claim{
+		Match: &pb.Match{Config: "c", Revision: revision, Proposal: &pb.Proposal{Filling: &pb.Filling{
+			Backfill: backfill, Generation: 1, Contents: &pb.Backfill{AttributeNames: []string{"free"}, AttributeValues: []float64{0}},
+		}}},
+		Tickets: tickets,
+	}
+	for range tickets {
+		claim.Assignments = append(claim.Assignments, &pb.Assignment{MatchProperties: []byte(`{"map":"harbour"}`)})
+	}
+	_, err = m.store.Claim(t.Context(), "demo", state.Terms{Epoch: epoch, Now: m.now(), Approval: m.now().Add(20 * time.Second)}, []*state.Claim{claim})
+	must(t, err)
+	if claim.Refused != "" {
+		t.Fatalf("the proposal was refused: %s", claim.Refused)
+	}
+}
+
+// assigned is a ticket's assignment, nil while it waits.
+func (m *match) assigned(t *testing.T, id string) *pb.Assignment {
+	t.Helper()
+	got, err := m.store.Ticket(t.Context(), "demo", id)
+	must(t, err)
+	return got.Assignment
+}
+
+// heard collects what is said on the bus of a project.
+type heard struct {
+	pokes    chan uint64
+	assigned chan []string
+}
+
+func (m *match) listen(t *testing.T) heard {
+	t.Helper()
+	h := heard{make(chan uint64, 100), make(chan []string, 100)}
+	pokes, err := m.bus.OnPoke(func(_ string, p *pb.Poke) { h.pokes <- p.GetPosition() })
+	must(t, err)
+	assigned, err := m.bus.OnAssigned(func(_ string, tickets []string) { h.assigned <- tickets })
+	must(t, err)
+	t.Cleanup(func() { <-pokes.Stop(); <-assigned.Stop() })
+	return h
+}
+
+// next is the next thing that was said.
+func next[T any](t *testing.T, from chan T) T {
+	t.Helper()
+	select {
+	case v := <-from:
+		return v
+	case <-time.After(30 * time.Second):
+		t.Fatal("nothing was said")
+		panic("unreachable")
+	}
 }

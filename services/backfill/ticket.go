@@ -1,13 +1,17 @@
 package backfill
 
 import (
+	"context"
 	"net/http"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/labstack/echo/v4"
 
+	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/auth"
 	"matchmaker.dev/services/internal/fault"
+	"matchmaker.dev/services/internal/state"
 	"matchmaker.dev/services/internal/web"
 )
 
@@ -28,11 +32,12 @@ func (s *service) create(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	now := s.Now()
-	b.Id, b.Created = id.String(), now.UnixMilli()
-	if err := s.Store.CreateBackfill(c.Request().Context(), project, b, now); err != nil {
+	b.Id = id.String()
+	position, err := s.Store.CreateBackfill(c.Request().Context(), project, b, s.Now())
+	if err != nil {
 		return err
 	}
+	s.changed(c.Request().Context(), project, position)
 	return c.JSON(http.StatusCreated, map[string]string{"Id": b.GetId()})
 }
 
@@ -54,22 +59,32 @@ func (s *service) replace(c echo.Context) error {
 		return err
 	}
 	b.Id = id
-	if err := s.Store.ReplaceBackfill(c.Request().Context(), project, b, s.Now()); err != nil {
+	position, err := s.Store.ReplaceBackfill(c.Request().Context(), project, b, s.Now())
+	if err != nil {
 		return err
 	}
+	s.changed(c.Request().Context(), project, position)
 	return c.JSON(http.StatusOK, bodyOf(b))
 }
+
+// told is for how long an approval tells of a ticket that joined before it.
+const told = 20 * time.Second
 
 func (s *service) approve(c echo.Context) error {
 	project, err := projectOf(c)
 	if err != nil {
 		return err
 	}
-	b, err := s.Store.TouchBackfill(c.Request().Context(), project, web.Param(c, "backfill"), s.Now())
+	ctx, now := c.Request().Context(), s.Now()
+	a, err := s.Store.ApproveBackfill(ctx, project, web.Param(c, "backfill"), state.Approvals{
+		Now: now, Expiry: now.Add(s.Settings.Readable), Told: told, Rate: s.Settings.Approvals,
+	})
 	if err != nil {
 		return err
 	}
-	return c.JSON(http.StatusOK, bodyOf(b))
+	s.changed(ctx, project, a.Position)
+	s.assigned(ctx, project, a.Assigned)
+	return c.JSON(http.StatusOK, approvalOf(a))
 }
 
 func (s *service) delete(c echo.Context) error {
@@ -77,10 +92,33 @@ func (s *service) delete(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	if _, err := s.Store.DeleteBackfill(c.Request().Context(), project, web.Param(c, "backfill")); err != nil {
+	_, position, err := s.Store.DeleteBackfill(c.Request().Context(), project, web.Param(c, "backfill"), "", s.Now())
+	if err != nil {
 		return err
 	}
+	s.changed(c.Request().Context(), project, position)
 	return c.NoContent(http.StatusNoContent)
+}
+
+// changed tells the director of a change, which goes on without it as well, but later. The position is 0 where nothing changed.
+func (s *service) changed(ctx context.Context, project string, position uint64) {
+	if position == 0 {
+		return
+	}
+	if err := s.Bus.Poke(ctx, project, &pb.Poke{Position: position}); err != nil {
+		s.Log.WarnContext(ctx, "poking the director", "project", project, "error", err)
+	}
+}
+
+// assigned wakes those who wait for the tickets' results, and find them without it as well, but later.
+func (s *service) assigned(ctx context.Context, project string, tickets []*state.Ticket) {
+	ids := make([]string, len(tickets))
+	for i, t := range tickets {
+		ids[i] = t.Body.GetId()
+	}
+	if err := s.Bus.Assigned(ctx, project, ids); err != nil {
+		s.Log.WarnContext(ctx, "waking the waiting", "project", project, "error", err)
+	}
 }
 
 // projectOf is the project in the path, or the one that the token names where the path has none.

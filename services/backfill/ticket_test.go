@@ -12,6 +12,7 @@ import (
 
 	"matchmaker.dev/services/internal/auth"
 	"matchmaker.dev/services/internal/issuer"
+	"matchmaker.dev/services/internal/state"
 )
 
 func TestLifeOfABackfillTicket(t *testing.T) {
@@ -39,6 +40,90 @@ func TestLifeOfABackfillTicket(t *testing.T) {
 	if another := m.create(t, base, "{}"); another == id {
 		t.Error("one id for two")
 	}
+}
+
+// Tickets that were proposed are assigned by the approval, which tells of exactly these.
+func TestApproval(t *testing.T) {
+	m := start(t)
+	h := m.listen(t)
+	id := m.create(t, base, `{"Connection":"10.0.0.1:7777","attributes":{"free":2}}`)
+	if at := next(t, h.pokes); at == 0 {
+		t.Error("the director is told of no position")
+	}
+	m.tickets(t, "ada", "bob")
+	m.propose(t, id, "ada", "bob")
+	_, err := m.store.DeleteTicket(t.Context(), "demo", "bob", "", m.now())
+	must(t, err)
+	ada := `{"id":"ada","attributes":{"skill":1200},"properties":{"name":"YWRh"},"created":1900000000000,
+		"assignment":{"connection":"10.0.0.1:7777","error":"","properties":null,"matchproperties":{"map":"harbour"}}}`
+	want := fmt.Sprintf(`{"Id":%q,"Created":1900000000000,"RecordVersion":1,"Connection":"10.0.0.1:7777","attributes":{"free":0},"properties":{},"assignedTickets":[%s]}`, id, ada)
+	m.post(t, base+"/"+id+"/approvals", "").same(t, 200, want)
+	if got := m.assigned(t, "ada").GetConnection(); got != "10.0.0.1:7777" {
+		t.Errorf("ada is sent to %q", got)
+	}
+	if got := next(t, h.assigned); !slices.Equal(got, []string{"ada"}) {
+		t.Errorf("%v were woken", got)
+	}
+	next(t, h.pokes)
+	// Should the answer have been lost, the next one has her as well, for a while.
+	m.millis.Add(19_000)
+	m.post(t, base+"/"+id+"/approvals", "").same(t, 200, want)
+	m.millis.Add(1000)
+	m.post(t, base+"/"+id+"/approvals", "").same(t, 200, strings.Replace(want, `,"assignedTickets":[`+ada+`]`, "", 1))
+	if len(h.assigned) > 0 || len(h.pokes) > 0 {
+		t.Error("somebody was told of nothing new")
+	}
+}
+
+// A change by the server, and its end, reject what was proposed.
+func TestRejection(t *testing.T) {
+	for name, reject := range map[string]func(m *match, at string) reply{
+		"replaced": func(m *match, at string) reply {
+			return m.put(t, at, `{"Connection":"10.0.0.1:7777","attributes":{"free":1}}`)
+		},
+		"deleted":  func(m *match, at string) reply { return m.delete(t, at) },
+		"too late": func(m *match, at string) reply { m.millis.Add(20_001); return m.post(t, at+"/approvals", "") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := start(t)
+			id := m.create(t, base, `{"Connection":"10.0.0.1:7777","attributes":{"free":2}}`)
+			m.tickets(t, "ada", "bob")
+			m.propose(t, id, "ada", "bob")
+			h := m.listen(t)
+			r := reject(m, base+"/"+id)
+			if r.status/100 != 2 || strings.Contains(r.body, "ada") {
+				t.Fatalf("status %d: %s", r.status, r.body)
+			}
+			if next(t, h.pokes) == 0 {
+				t.Error("the director is told of no position")
+			}
+			if n, err := m.store.Waiting(t.Context(), "demo"); err != nil || n != 2 {
+				t.Errorf("%d wait, %v", n, err)
+			}
+			if name != "deleted" {
+				if r := m.post(t, base+"/"+id+"/approvals", ""); strings.Contains(r.body, "assignedTickets") || strings.Contains(r.body, `"free":0`) {
+					t.Errorf("approved afterwards: %s", r.body)
+				}
+			}
+		})
+	}
+}
+
+// Approving faster than once a second is all right; far above it is not.
+func TestApprovalRate(t *testing.T) {
+	m := startWith(t, Settings{Approvals: state.Rate{PerSecond: 5, Burst: 10}})
+	at := base + "/" + m.create(t, base, "{}") + "/approvals"
+	for range 10 {
+		m.post(t, at, "").expect(t, 200)
+	}
+	r := m.post(t, at, "")
+	r.problem(t, 429, "too often")
+	if r.header.Get("Retry-After") != "1" || r.header.Get("RateLimit-Policy") == "" {
+		t.Errorf("header %v", r.header)
+	}
+	m.millis.Add(200)
+	m.post(t, at, "").expect(t, 200)
+	m.post(t, at, "").expect(t, 429)
 }
 
 // The contract does not say where the second generation lives, nor in which casing: each of the

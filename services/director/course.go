@@ -93,17 +93,18 @@ func (l *leader) start(ctx context.Context) time.Time {
 func (l *leader) startRun(ctx context.Context, c *course, now time.Time) {
 	f := &flight{course: c, started: now, deadline: now.Add(l.Times.Run + time.Second)}
 	request := &pb.RunRequest{
-		Run:      uuid.NewString(),
-		Project:  l.project,
-		Config:   c.config.GetId(),
-		Function: c.config.GetFunction(),
-		Settings: c.config.GetSettings(),
-		Pools:    c.pools,
-		Position: l.position,
-		Now:      now.UnixMilli(),
-		Seed:     rand.Uint64(), //nolint:gosec // a seed of matches, not a secret
-		Budget:   l.Times.Run.Milliseconds(),
-		Census:   c.census.ask(now, l.Times.MaxInterval),
+		Run:       uuid.NewString(),
+		Project:   l.project,
+		Config:    c.config.GetId(),
+		Function:  c.config.GetFunction(),
+		Settings:  c.config.GetSettings(),
+		Pools:     c.pools,
+		Position:  l.position,
+		Now:       now.UnixMilli(),
+		Seed:      rand.Uint64(), //nolint:gosec // a seed of matches, not a secret
+		Budget:    l.Times.Run.Milliseconds(),
+		Census:    c.census.ask(now, l.Times.MaxInterval),
+		Backfills: true,
 	}
 	c.started, c.dirty = now, false
 	run, err := l.Bus.StartRun(ctx, request, func(answer *pb.RunPart) { l.inbox.add(part{f, answer}) })
@@ -125,7 +126,10 @@ func (l *leader) part(n part) {
 		l.since = l.Now()
 	}
 	for _, p := range n.part.GetProposals() {
-		l.pending = append(l.pending, &proposal{Proposal: p, Tickets: state.TicketsOf(p), Config: c.config.GetId(), Origin: c})
+		l.pending = append(l.pending, &proposal{
+			Proposal: p, Tickets: state.TicketsOf(p), Config: c.config.GetId(),
+			First: l.BackfillFirst && p.GetFilling().GetBackfill() != "", Origin: c,
+		})
 		c.unsettled++
 	}
 	if !n.part.GetLast() {

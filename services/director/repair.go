@@ -58,6 +58,8 @@ func (l *leader) mend(ctx context.Context) {
 		l.log.WarnContext(ctx, "tickets of overdue matches wait again", "matches", len(released))
 	}
 
+	l.lapse(ctx, now)
+
 	abandoned, _, position, err := l.Store.Expire(ctx, l.project, now.Add(-l.Times.Waiting), now, repairBatch)
 	l.position = max(l.position, position)
 	if err != nil {
@@ -65,6 +67,27 @@ func (l *leader) mend(ctx context.Context) {
 	}
 	if abandoned > 0 {
 		l.log.InfoContext(ctx, "abandoned tickets were deleted", "tickets", abandoned, "waited", l.Times.Waiting)
+	}
+}
+
+// lapse ends proposals that their servers did not approve in time, and backfill tickets whose servers are silent for too long.
+func (l *leader) lapse(ctx context.Context, now time.Time) {
+	lapsed, position, err := l.Store.LapseBackfills(ctx, l.project, now, repairBatch)
+	l.released(position)
+	if err != nil {
+		l.failedMend(ctx, "proposals that were not approved", err)
+	}
+	if len(lapsed) > 0 {
+		l.log.WarnContext(ctx, "game servers did not approve in time: their tickets wait again, and nobody is sent to them until they speak",
+			"servers", len(lapsed), "waited", l.Times.Approval)
+	}
+	forgotten, position, err := l.Store.ForgetBackfills(ctx, l.project, now.Add(-l.Times.Silence), now, repairBatch)
+	l.released(position)
+	if err != nil {
+		l.failedMend(ctx, "abandoned backfill tickets", err)
+	}
+	if len(forgotten) > 0 {
+		l.log.InfoContext(ctx, "abandoned backfill tickets were deleted", "backfills", len(forgotten), "silent", l.Times.Silence)
 	}
 }
 

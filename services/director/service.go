@@ -39,6 +39,8 @@ type Options struct {
 	Times Times
 	// Events says that what happens is published.
 	Events bool
+	// BackfillFirst lets proposals for running games go before those for new ones, whatever their scores are.
+	BackfillFirst bool
 }
 
 // Times are the director's settings.
@@ -59,6 +61,10 @@ type Times struct {
 	Readable time.Duration
 	// Waiting is how long a ticket may wait before it is taken for abandoned.
 	Waiting time.Duration
+	// Approval is how long proposed tickets wait for the approval of their game's server.
+	Approval time.Duration
+	// Silence is how long a server may say nothing before its backfill ticket is taken for abandoned.
+	Silence time.Duration
 }
 
 // DefaultTimes are those of the design.
@@ -72,6 +78,8 @@ func DefaultTimes() Times {
 		Claim:       30 * time.Second,
 		Readable:    10 * time.Minute,
 		Waiting:     time.Hour,
+		Approval:    20 * time.Second,
+		Silence:     time.Hour,
 	}
 }
 

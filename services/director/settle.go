@@ -68,6 +68,7 @@ func (l *leader) claim(ctx context.Context, winners []*proposal) error {
 	}
 	position, err := l.Store.Claim(ctx, l.project, state.Terms{
 		Epoch: l.epoch, Now: now, Deadline: now.Add(l.Times.Claim), Expiry: now.Add(l.Times.Readable),
+		Approval: now.Add(l.Times.Approval),
 	}, claims)
 	l.position = max(l.position, position)
 	if err != nil {
@@ -85,8 +86,10 @@ func (l *leader) handOn(ctx context.Context, claims []*state.Claim) {
 		case c.Refused == "config":
 			l.inbox.poke(&pb.Poke{Configs: true})
 		case c.Refused != "":
-			// A ticket left, or another match had it first: its partners are proposed again.
+			// A ticket left, another match had it first, or the backfill ticket is not what it was: the others are proposed again.
 			l.inbox.poke(&pb.Poke{})
+		case c.Match.GetProposal().GetFilling().GetBackfill() != "":
+			// Its server assigns the tickets when it approves. Until then others may come in as well.
 		case c.Assignments == nil:
 			matches = append(matches, c.Match.GetId())
 		default:
@@ -115,7 +118,18 @@ func claimOf(p *proposal, now time.Time) *state.Claim {
 		},
 		Tickets: p.Tickets,
 	}
-	if config.GetHosting() == nil || p.GetError() != "" {
+	hosted := config.GetHosting() != nil && p.GetError() == ""
+	switch f := p.GetFilling(); {
+	case f == nil:
+	case f.GetBackfill() != "" && p.GetError() == "":
+		hosted = false // it goes to a server that runs
+	case hosted:
+		c.Match.Backfill = uuid.Must(uuid.NewV7()).String()
+	default:
+		// An error is for the tickets alone, and where no server is allocated there is none to be filled.
+		p.Filling = nil
+	}
+	if !hosted {
 		c.Assignments = make([]*pb.Assignment, len(p.Tickets))
 		for i, id := range p.Tickets {
 			c.Assignments[i] = assignment.Of(p.Proposal, id, p.GetConnection(), p.GetError())

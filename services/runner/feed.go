@@ -10,12 +10,14 @@ import (
 	"matchmaker.dev/services/internal/state"
 )
 
-// feed is a project's index and how far it has come. It is the sink of
+// feed is a project's indexes, of waiting tickets and of backfill tickets, and how far they have come. It is the sink of
 // state.Store.Follow, whose one goroutine calls Reset and Apply.
 type feed struct {
 	project string
 	index   *pool.Index
-	log     *slog.Logger
+	// backfills are those that functions may be shown.
+	backfills *pool.Backfills
+	log       *slog.Logger
 
 	mu       sync.Mutex
 	complete bool // the snapshot is
@@ -24,19 +26,22 @@ type feed struct {
 }
 
 func newFeed(project string, log *slog.Logger) *feed {
-	return &feed{project: project, index: pool.New(), log: log}
+	return &feed{project: project, index: pool.New(), backfills: pool.NewBackfills(), log: log}
 }
 
 // Reset empties the index. Runs wait until it is complete again.
 func (f *feed) Reset() {
 	f.move(false, 0)
 	f.index.Reset()
+	f.backfills.Reset()
 }
 
 // Apply brings changes into the index, then wakes those who waited for them.
 func (f *feed) Apply(changes []state.Change, position uint64) {
 	for _, c := range changes {
-		if c.Body == "" {
+		if c.Backfill != "" {
+			f.show(&c)
+		} else if c.Body == "" {
 			f.index.Drop(c.Ticket)
 		} else if err := f.index.Put(c.Ticket, []byte(c.Body)); err != nil {
 			f.log.Error("a ticket cannot be read and is left out", "project", f.project, "ticket", c.Ticket, "error", err)
@@ -44,6 +49,20 @@ func (f *feed) Apply(changes []state.Change, position uint64) {
 	}
 	if len(changes) == 0 || position > 0 { // the end of a snapshot, or past it
 		f.move(true, position)
+	}
+}
+
+// show brings a change of a backfill ticket into its index.
+func (f *feed) show(c *state.Change) {
+	shown, err := c.Shown()
+	if err == nil && shown != nil {
+		err = f.backfills.Put(shown)
+	}
+	if err != nil {
+		f.log.Error("a backfill ticket cannot be read and is left out", "project", f.project, "backfill", c.Backfill, "error", err)
+	}
+	if err != nil || shown == nil {
+		f.backfills.Drop(c.Backfill)
 	}
 }
 

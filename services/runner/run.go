@@ -38,7 +38,7 @@ func (f *function) handle(ctx context.Context, request *pb.RunRequest, answer bu
 	budget = min(budget, maxBudget)
 	now := time.Now()
 	r := &run{
-		Run:      desk.Run{Request: request, Index: f.feed.index, Answer: answer, Began: now, Deadline: now.Add(budget)},
+		Run:      desk.Run{Request: request, Index: f.feed.index, Backfills: f.feed.backfills, Answer: answer, Began: now, Deadline: now.Add(budget)},
 		answered: make(chan struct{}),
 	}
 	patience := budget / 2 // the function is to have the rest

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"google.golang.org/protobuf/testing/protocmp"
@@ -59,6 +60,39 @@ func TestEverythingOfAProposal(t *testing.T) {
 	want = &pb.Proposal{Score: 1, Oldest: 1_700_000_000_001, Teams: []*pb.Team{{Tickets: []string{"ticket-1", "ticket-2"}}}}
 	if diff := cmp.Diff(want, w.good("guest", "pair", 1).proposals[0], protocmp.Transform()); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// Backfill tickets come and go with the feed, as tickets do.
+func TestBackfillTicketsAreShown(t *testing.T) {
+	w := newWorld(t)
+	w.put(project, "guest", w.guest)
+	w.run("runner-1", brisk())
+	w.serving("guest", 1)
+	w.ticket(1, nil)
+	b := &pb.Backfill{Id: "b", Connection: "10.0.0.1:7777", AttributeNames: []string{"skill"}, AttributeValues: []float64{3}, Properties: map[string][]byte{"unread": {0xff}}}
+	position, err := w.store.CreateBackfill(t.Context(), project, b, time.UnixMilli(1_700_000_000_000))
+	w.must(err)
+	fill := func(shown bool) answer {
+		return w.await(w.start(&pb.RunRequest{Project: project, Function: "guest", Position: position, Budget: 20_000, Settings: []byte(`{"do":"fill"}`), Backfills: shown}))
+	}
+	a := fill(true)
+	want := []*pb.Proposal{{
+		Score: 1, Oldest: 1_700_000_000_001, Teams: []*pb.Team{{Tickets: []string{"ticket-1"}}},
+		Filling: &pb.Filling{Backfill: "b", Generation: 1, Contents: &pb.Backfill{
+			AttributeNames: []string{"skill"}, AttributeValues: []float64{2}, Properties: map[string][]byte{"unread": {0xff}},
+		}},
+	}}
+	if diff := cmp.Diff(want, a.proposals, protocmp.Transform()); diff != "" || a.error != "" {
+		t.Fatal(a.error, diff)
+	}
+	if a := fill(false); a.error != "" || len(a.proposals) > 0 {
+		t.Errorf("not to be shown: %v", a)
+	}
+	_, position, err = w.store.DeleteBackfill(t.Context(), project, "b", "", time.Now())
+	w.must(err)
+	if a := fill(true); a.error != "" || len(a.proposals) > 0 {
+		t.Errorf("after it went: %v", a)
 	}
 }
 

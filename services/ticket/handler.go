@@ -14,6 +14,7 @@ import (
 	"matchmaker.dev/services/internal/auth"
 	"matchmaker.dev/services/internal/fault"
 	"matchmaker.dev/services/internal/payload"
+	"matchmaker.dev/services/internal/resource"
 	"matchmaker.dev/services/internal/state"
 	"matchmaker.dev/services/internal/web"
 )
@@ -76,7 +77,7 @@ func (s *service) get(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return c.JSON(http.StatusOK, responseOf(t))
+	return c.JSON(http.StatusOK, resource.TicketOf(t))
 }
 
 func (s *service) delete(c echo.Context) error {

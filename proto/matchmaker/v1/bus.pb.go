@@ -102,7 +102,9 @@ type RunRequest struct {
 	// budget is how long the run may take, in milliseconds.
 	Budget int64 `protobuf:"varint,10,opt,name=budget,proto3" json:"budget,omitempty"`
 	// census are pools whose tickets are to be counted, too.
-	Census        map[string]*Pool `protobuf:"bytes,11,rep,name=census,proto3" json:"census,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	Census map[string]*Pool `protobuf:"bytes,11,rep,name=census,proto3" json:"census,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	// backfills says that the function is to see backfill tickets as well.
+	Backfills     bool `protobuf:"varint,12,opt,name=backfills,proto3" json:"backfills,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -212,6 +214,13 @@ func (x *RunRequest) GetCensus() map[string]*Pool {
 		return x.Census
 	}
 	return nil
+}
+
+func (x *RunRequest) GetBackfills() bool {
+	if x != nil {
+		return x.Backfills
+	}
+	return false
 }
 
 // RunPart is one part of the answer to a RunRequest.
@@ -738,7 +747,7 @@ const file_matchmaker_v1_bus_proto_rawDesc = "" +
 	"\x04Poke\x12\x1a\n" +
 	"\bposition\x18\x01 \x01(\x04R\bposition\x12\x18\n" +
 	"\aconfigs\x18\x02 \x01(\bR\aconfigs\x12\x1c\n" +
-	"\tfunctions\x18\x03 \x01(\bR\tfunctions\"\xfc\x03\n" +
+	"\tfunctions\x18\x03 \x01(\bR\tfunctions\"\x9a\x04\n" +
 	"\n" +
 	"RunRequest\x12\x10\n" +
 	"\x03run\x18\x01 \x01(\tR\x03run\x12\x18\n" +
@@ -752,7 +761,8 @@ const file_matchmaker_v1_bus_proto_rawDesc = "" +
 	"\x04seed\x18\t \x01(\x04R\x04seed\x12\x16\n" +
 	"\x06budget\x18\n" +
 	" \x01(\x03R\x06budget\x12=\n" +
-	"\x06census\x18\v \x03(\v2%.matchmaker.v1.RunRequest.CensusEntryR\x06census\x1aM\n" +
+	"\x06census\x18\v \x03(\v2%.matchmaker.v1.RunRequest.CensusEntryR\x06census\x12\x1c\n" +
+	"\tbackfills\x18\f \x01(\bR\tbackfills\x1aM\n" +
 	"\n" +
 	"PoolsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12)\n" +

@@ -52,6 +52,11 @@ const (
 	Event_KIND_RETURNED Event_Kind = 9
 	// KIND_GAP: events between the one before and the one behind this may be missing.
 	Event_KIND_GAP Event_Kind = 10
+	// KIND_PROPOSED: the tickets wait for the server of a running game, whose backfill ticket they were proposed to, to approve. One of KIND_ASSIGNED
+	// and KIND_REJECTED ends it.
+	Event_KIND_PROPOSED Event_Kind = 11
+	// KIND_REJECTED: the tickets were not approved, and wait again at their old age.
+	Event_KIND_REJECTED Event_Kind = 12
 )
 
 // Enum value maps for Event_Kind.
@@ -68,6 +73,8 @@ var (
 		8:  "KIND_EXPIRED",
 		9:  "KIND_RETURNED",
 		10: "KIND_GAP",
+		11: "KIND_PROPOSED",
+		12: "KIND_REJECTED",
 	}
 	Event_Kind_value = map[string]int32{
 		"KIND_UNSPECIFIED": 0,
@@ -81,6 +88,8 @@ var (
 		"KIND_EXPIRED":     8,
 		"KIND_RETURNED":    9,
 		"KIND_GAP":         10,
+		"KIND_PROPOSED":    11,
+		"KIND_REJECTED":    12,
 	}
 )
 
@@ -194,15 +203,20 @@ type Event struct {
 	//	KIND_FAILED     function: the match function says so
 	//	                allocation: there is no server
 	//	                attempts: the match was given up after many attempts that did not end
-	//	KIND_CANCELLED  waiting, claimed, resolved: what the ticket was
+	//	KIND_CANCELLED  waiting, claimed, resolved, proposed: what the ticket was
 	//	KIND_EXPIRED    abandoned: it had waited for too long; read: its result had been there for long enough
+	//	KIND_REJECTED   replaced: its server changed the backfill ticket; deleted: its server deleted it; lapsed: it was not approved in time;
+	//	                silent: its server had said nothing for too long; unallocated: the match that was to have the server is over
 	//	KIND_GAP        trimmed: the service kept its history for too short; replaced: its state was lost, or put back to what it was before
 	Reason string `protobuf:"bytes,8,opt,name=reason,proto3" json:"reason,omitempty"`
 	// position in the project's history: it grows by one for each event and each ticket of one. Events with the same position
 	// happened in the same moment. It begins again only behind a gap.
 	Position uint64 `protobuf:"varint,9,opt,name=position,proto3" json:"position,omitempty"`
-	// epoch counts the directors that have led the project. It is that of the one who made the match, in the match's first event.
-	Epoch         uint64 `protobuf:"varint,10,opt,name=epoch,proto3" json:"epoch,omitempty"`
+	// epoch counts the directors that have led the project. It is that of the one who made the match, in the match's first event, and that of the one who proposed the
+	// tickets in KIND_PROPOSED.
+	Epoch uint64 `protobuf:"varint,10,opt,name=epoch,proto3" json:"epoch,omitempty"`
+	// backfill is the backfill ticket that the tickets are proposed to, or joined.
+	Backfill      string `protobuf:"bytes,11,opt,name=backfill,proto3" json:"backfill,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -307,6 +321,13 @@ func (x *Event) GetEpoch() uint64 {
 	return 0
 }
 
+func (x *Event) GetBackfill() string {
+	if x != nil {
+		return x.Backfill
+	}
+	return ""
+}
+
 // Bookmark is a place in a project's history.
 type Bookmark struct {
 	state    protoimpl.MessageState `protogen:"open.v1"`
@@ -369,7 +390,7 @@ const file_matchmaker_v1_event_proto_rawDesc = "" +
 	"\x06Events\x12\x18\n" +
 	"\aproject\x18\x01 \x01(\tR\aproject\x12,\n" +
 	"\x06events\x18\x02 \x03(\v2\x14.matchmaker.v1.EventR\x06events\x123\n" +
-	"\bbookmark\x18\x03 \x01(\v2\x17.matchmaker.v1.BookmarkR\bbookmark\"\xe4\x03\n" +
+	"\bbookmark\x18\x03 \x01(\v2\x17.matchmaker.v1.BookmarkR\bbookmark\"\xa6\x04\n" +
 	"\x05Event\x12-\n" +
 	"\x04kind\x18\x01 \x01(\x0e2\x19.matchmaker.v1.Event.KindR\x04kind\x12\x12\n" +
 	"\x04time\x18\x02 \x01(\x03R\x04time\x12\x18\n" +
@@ -381,7 +402,8 @@ const file_matchmaker_v1_event_proto_rawDesc = "" +
 	"\x06reason\x18\b \x01(\tR\x06reason\x12\x1a\n" +
 	"\bposition\x18\t \x01(\x04R\bposition\x12\x14\n" +
 	"\x05epoch\x18\n" +
-	" \x01(\x04R\x05epoch\"\xd3\x01\n" +
+	" \x01(\x04R\x05epoch\x12\x1a\n" +
+	"\bbackfill\x18\v \x01(\tR\bbackfill\"\xf9\x01\n" +
 	"\x04Kind\x12\x14\n" +
 	"\x10KIND_UNSPECIFIED\x10\x00\x12\x10\n" +
 	"\fKIND_CREATED\x10\x01\x12\x10\n" +
@@ -394,7 +416,9 @@ const file_matchmaker_v1_event_proto_rawDesc = "" +
 	"\fKIND_EXPIRED\x10\b\x12\x11\n" +
 	"\rKIND_RETURNED\x10\t\x12\f\n" +
 	"\bKIND_GAP\x10\n" +
-	"\"<\n" +
+	"\x12\x11\n" +
+	"\rKIND_PROPOSED\x10\v\x12\x11\n" +
+	"\rKIND_REJECTED\x10\f\"<\n" +
 	"\bBookmark\x12\x1a\n" +
 	"\bposition\x18\x01 \x01(\x04R\bposition\x12\x14\n" +
 	"\x05check\x18\x02 \x01(\x04R\x05checkB'Z%matchmaker.dev/proto/matchmaker/v1;pbb\x06proto3"

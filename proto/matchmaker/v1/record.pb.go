@@ -1010,7 +1010,9 @@ type Proposal struct {
 	TicketProperties map[string][]byte `protobuf:"bytes,7,rep,name=ticket_properties,json=ticketProperties,proto3" json:"ticket_properties,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	Hosting          *HostingOverride  `protobuf:"bytes,8,opt,name=hosting,proto3" json:"hosting,omitempty"`
 	// oldest is the smallest created of its tickets: the tie-break of equal scores.
-	Oldest        int64 `protobuf:"varint,9,opt,name=oldest,proto3" json:"oldest,omitempty"`
+	Oldest int64 `protobuf:"varint,9,opt,name=oldest,proto3" json:"oldest,omitempty"`
+	// filling is absent where no backfill ticket is touched.
+	Filling       *Filling `protobuf:"bytes,10,opt,name=filling,proto3" json:"filling,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1108,6 +1110,78 @@ func (x *Proposal) GetOldest() int64 {
 	return 0
 }
 
+func (x *Proposal) GetFilling() *Filling {
+	if x != nil {
+		return x.Filling
+	}
+	return nil
+}
+
+// Filling is what a proposal does with a backfill ticket: it gives its tickets to a running game,
+// or has its match's server ask for more players from the start.
+type Filling struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// backfill is the id of the backfill ticket; empty where one is to be created.
+	Backfill string `protobuf:"bytes,1,opt,name=backfill,proto3" json:"backfill,omitempty"`
+	// generation of the backfill ticket that the function saw.
+	Generation int64 `protobuf:"varint,2,opt,name=generation,proto3" json:"generation,omitempty"`
+	// contents are the attributes and properties that the function leaves behind; absent where it changed none.
+	Contents      *Backfill `protobuf:"bytes,3,opt,name=contents,proto3" json:"contents,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Filling) Reset() {
+	*x = Filling{}
+	mi := &file_matchmaker_v1_record_proto_msgTypes[14]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Filling) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Filling) ProtoMessage() {}
+
+func (x *Filling) ProtoReflect() protoreflect.Message {
+	mi := &file_matchmaker_v1_record_proto_msgTypes[14]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Filling.ProtoReflect.Descriptor instead.
+func (*Filling) Descriptor() ([]byte, []int) {
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{14}
+}
+
+func (x *Filling) GetBackfill() string {
+	if x != nil {
+		return x.Backfill
+	}
+	return ""
+}
+
+func (x *Filling) GetGeneration() int64 {
+	if x != nil {
+		return x.Generation
+	}
+	return 0
+}
+
+func (x *Filling) GetContents() *Backfill {
+	if x != nil {
+		return x.Contents
+	}
+	return nil
+}
+
 // Match is a proposal whose tickets were claimed.
 type Match struct {
 	state    protoimpl.MessageState `protogen:"open.v1"`
@@ -1117,14 +1191,16 @@ type Match struct {
 	Created  int64                  `protobuf:"varint,4,opt,name=created,proto3" json:"created,omitempty"`
 	Proposal *Proposal              `protobuf:"bytes,5,opt,name=proposal,proto3" json:"proposal,omitempty"`
 	// hosting is absent where no server is to be allocated.
-	Hosting       *Hosting `protobuf:"bytes,6,opt,name=hosting,proto3" json:"hosting,omitempty"`
+	Hosting *Hosting `protobuf:"bytes,6,opt,name=hosting,proto3" json:"hosting,omitempty"`
+	// backfill is the id of the backfill ticket that was created with the match; empty where there is none.
+	Backfill      string `protobuf:"bytes,7,opt,name=backfill,proto3" json:"backfill,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Match) Reset() {
 	*x = Match{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[14]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1136,7 +1212,7 @@ func (x *Match) String() string {
 func (*Match) ProtoMessage() {}
 
 func (x *Match) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[14]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1149,7 +1225,7 @@ func (x *Match) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Match.ProtoReflect.Descriptor instead.
 func (*Match) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{14}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *Match) GetId() string {
@@ -1194,24 +1270,36 @@ func (x *Match) GetHosting() *Hosting {
 	return nil
 }
 
+func (x *Match) GetBackfill() string {
+	if x != nil {
+		return x.Backfill
+	}
+	return ""
+}
+
 // Backfill is a backfill ticket: a running game that wants more players.
 type Backfill struct {
 	state   protoimpl.MessageState `protogen:"open.v1"`
 	Id      string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
 	Created int64                  `protobuf:"varint,2,opt,name=created,proto3" json:"created,omitempty"`
-	// version counts the server's changes, from 1.
-	Version         int64             `protobuf:"varint,3,opt,name=version,proto3" json:"version,omitempty"`
+	// version counts the server's changes, from 1: the record version of the API.
+	Version int64 `protobuf:"varint,3,opt,name=version,proto3" json:"version,omitempty"`
+	// connection is empty while the server is being allocated.
 	Connection      string            `protobuf:"bytes,4,opt,name=connection,proto3" json:"connection,omitempty"`
 	AttributeNames  []string          `protobuf:"bytes,5,rep,name=attribute_names,json=attributeNames,proto3" json:"attribute_names,omitempty"`
 	AttributeValues []float64         `protobuf:"fixed64,6,rep,packed,name=attribute_values,json=attributeValues,proto3" json:"attribute_values,omitempty"`
 	Properties      map[string][]byte `protobuf:"bytes,7,rep,name=properties,proto3" json:"properties,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
-	unknownFields   protoimpl.UnknownFields
-	sizeCache       protoimpl.SizeCache
+	// generation counts all changes: those of the server, of functions, and of the tickets that are proposed to it.
+	Generation int64 `protobuf:"varint,8,opt,name=generation,proto3" json:"generation,omitempty"`
+	// match that it belongs to: the one that it was created with, or whose server's token created it; empty where there is none.
+	Match         string `protobuf:"bytes,9,opt,name=match,proto3" json:"match,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Backfill) Reset() {
 	*x = Backfill{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[15]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1223,7 +1311,7 @@ func (x *Backfill) String() string {
 func (*Backfill) ProtoMessage() {}
 
 func (x *Backfill) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[15]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1236,7 +1324,7 @@ func (x *Backfill) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Backfill.ProtoReflect.Descriptor instead.
 func (*Backfill) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{15}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *Backfill) GetId() string {
@@ -1286,6 +1374,20 @@ func (x *Backfill) GetProperties() map[string][]byte {
 		return x.Properties
 	}
 	return nil
+}
+
+func (x *Backfill) GetGeneration() int64 {
+	if x != nil {
+		return x.Generation
+	}
+	return 0
+}
+
+func (x *Backfill) GetMatch() string {
+	if x != nil {
+		return x.Match
+	}
+	return ""
 }
 
 var File_matchmaker_v1_record_proto protoreflect.FileDescriptor
@@ -1388,7 +1490,7 @@ const file_matchmaker_v1_record_proto_rawDesc = "" +
 	"\x0fHostingOverride\x12\x16\n" +
 	"\x06region\x18\x01 \x01(\tR\x06region\x12\x14\n" +
 	"\x05fleet\x18\x02 \x01(\tR\x05fleet\x12\x18\n" +
-	"\aprofile\x18\x03 \x01(\tR\aprofile\"\xd4\x03\n" +
+	"\aprofile\x18\x03 \x01(\tR\aprofile\"\x86\x04\n" +
 	"\bProposal\x12)\n" +
 	"\x05teams\x18\x01 \x03(\v2\x13.matchmaker.v1.TeamR\x05teams\x12\x14\n" +
 	"\x05score\x18\x02 \x01(\x01R\x05score\x12\x1e\n" +
@@ -1400,17 +1502,26 @@ const file_matchmaker_v1_record_proto_rawDesc = "" +
 	"\x10match_properties\x18\x06 \x01(\fR\x0fmatchProperties\x12Z\n" +
 	"\x11ticket_properties\x18\a \x03(\v2-.matchmaker.v1.Proposal.TicketPropertiesEntryR\x10ticketProperties\x128\n" +
 	"\ahosting\x18\b \x01(\v2\x1e.matchmaker.v1.HostingOverrideR\ahosting\x12\x16\n" +
-	"\x06oldest\x18\t \x01(\x03R\x06oldest\x1aC\n" +
+	"\x06oldest\x18\t \x01(\x03R\x06oldest\x120\n" +
+	"\afilling\x18\n" +
+	" \x01(\v2\x16.matchmaker.v1.FillingR\afilling\x1aC\n" +
 	"\x15TicketPropertiesEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\fR\x05value:\x028\x01\"\xcc\x01\n" +
+	"\x05value\x18\x02 \x01(\fR\x05value:\x028\x01\"z\n" +
+	"\aFilling\x12\x1a\n" +
+	"\bbackfill\x18\x01 \x01(\tR\bbackfill\x12\x1e\n" +
+	"\n" +
+	"generation\x18\x02 \x01(\x03R\n" +
+	"generation\x123\n" +
+	"\bcontents\x18\x03 \x01(\v2\x17.matchmaker.v1.BackfillR\bcontents\"\xe8\x01\n" +
 	"\x05Match\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x16\n" +
 	"\x06config\x18\x02 \x01(\tR\x06config\x12\x1a\n" +
 	"\brevision\x18\x03 \x01(\x03R\brevision\x12\x18\n" +
 	"\acreated\x18\x04 \x01(\x03R\acreated\x123\n" +
 	"\bproposal\x18\x05 \x01(\v2\x17.matchmaker.v1.ProposalR\bproposal\x120\n" +
-	"\ahosting\x18\x06 \x01(\v2\x16.matchmaker.v1.HostingR\ahosting\"\xca\x02\n" +
+	"\ahosting\x18\x06 \x01(\v2\x16.matchmaker.v1.HostingR\ahosting\x12\x1a\n" +
+	"\bbackfill\x18\a \x01(\tR\bbackfill\"\x80\x03\n" +
 	"\bBackfill\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x18\n" +
 	"\acreated\x18\x02 \x01(\x03R\acreated\x12\x18\n" +
@@ -1422,7 +1533,11 @@ const file_matchmaker_v1_record_proto_rawDesc = "" +
 	"\x10attribute_values\x18\x06 \x03(\x01R\x0fattributeValues\x12G\n" +
 	"\n" +
 	"properties\x18\a \x03(\v2'.matchmaker.v1.Backfill.PropertiesEntryR\n" +
-	"properties\x1a=\n" +
+	"properties\x12\x1e\n" +
+	"\n" +
+	"generation\x18\b \x01(\x03R\n" +
+	"generation\x12\x14\n" +
+	"\x05match\x18\t \x01(\tR\x05match\x1a=\n" +
 	"\x0fPropertiesEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\fR\x05value:\x028\x01B'Z%matchmaker.dev/proto/matchmaker/v1;pbb\x06proto3"
@@ -1439,7 +1554,7 @@ func file_matchmaker_v1_record_proto_rawDescGZIP() []byte {
 	return file_matchmaker_v1_record_proto_rawDescData
 }
 
-var file_matchmaker_v1_record_proto_msgTypes = make([]protoimpl.MessageInfo, 20)
+var file_matchmaker_v1_record_proto_msgTypes = make([]protoimpl.MessageInfo, 21)
 var file_matchmaker_v1_record_proto_goTypes = []any{
 	(*Ticket)(nil),          // 0: matchmaker.v1.Ticket
 	(*Assignment)(nil),      // 1: matchmaker.v1.Assignment
@@ -1455,33 +1570,36 @@ var file_matchmaker_v1_record_proto_goTypes = []any{
 	(*Team)(nil),            // 11: matchmaker.v1.Team
 	(*HostingOverride)(nil), // 12: matchmaker.v1.HostingOverride
 	(*Proposal)(nil),        // 13: matchmaker.v1.Proposal
-	(*Match)(nil),           // 14: matchmaker.v1.Match
-	(*Backfill)(nil),        // 15: matchmaker.v1.Backfill
-	nil,                     // 16: matchmaker.v1.Ticket.PropertiesEntry
-	nil,                     // 17: matchmaker.v1.Config.PoolsEntry
-	nil,                     // 18: matchmaker.v1.Proposal.TicketPropertiesEntry
-	nil,                     // 19: matchmaker.v1.Backfill.PropertiesEntry
+	(*Filling)(nil),         // 14: matchmaker.v1.Filling
+	(*Match)(nil),           // 15: matchmaker.v1.Match
+	(*Backfill)(nil),        // 16: matchmaker.v1.Backfill
+	nil,                     // 17: matchmaker.v1.Ticket.PropertiesEntry
+	nil,                     // 18: matchmaker.v1.Config.PoolsEntry
+	nil,                     // 19: matchmaker.v1.Proposal.TicketPropertiesEntry
+	nil,                     // 20: matchmaker.v1.Backfill.PropertiesEntry
 }
 var file_matchmaker_v1_record_proto_depIdxs = []int32{
-	16, // 0: matchmaker.v1.Ticket.properties:type_name -> matchmaker.v1.Ticket.PropertiesEntry
+	17, // 0: matchmaker.v1.Ticket.properties:type_name -> matchmaker.v1.Ticket.PropertiesEntry
 	3,  // 1: matchmaker.v1.Filter.segmentation:type_name -> matchmaker.v1.Segmentation
 	2,  // 2: matchmaker.v1.Pool.filters:type_name -> matchmaker.v1.Filter
-	17, // 3: matchmaker.v1.Config.pools:type_name -> matchmaker.v1.Config.PoolsEntry
+	18, // 3: matchmaker.v1.Config.pools:type_name -> matchmaker.v1.Config.PoolsEntry
 	5,  // 4: matchmaker.v1.Config.hosting:type_name -> matchmaker.v1.Hosting
 	10, // 5: matchmaker.v1.Function.manifest:type_name -> matchmaker.v1.Manifest
 	9,  // 6: matchmaker.v1.Function.versions:type_name -> matchmaker.v1.FunctionVersion
 	11, // 7: matchmaker.v1.Proposal.teams:type_name -> matchmaker.v1.Team
-	18, // 8: matchmaker.v1.Proposal.ticket_properties:type_name -> matchmaker.v1.Proposal.TicketPropertiesEntry
+	19, // 8: matchmaker.v1.Proposal.ticket_properties:type_name -> matchmaker.v1.Proposal.TicketPropertiesEntry
 	12, // 9: matchmaker.v1.Proposal.hosting:type_name -> matchmaker.v1.HostingOverride
-	13, // 10: matchmaker.v1.Match.proposal:type_name -> matchmaker.v1.Proposal
-	5,  // 11: matchmaker.v1.Match.hosting:type_name -> matchmaker.v1.Hosting
-	19, // 12: matchmaker.v1.Backfill.properties:type_name -> matchmaker.v1.Backfill.PropertiesEntry
-	4,  // 13: matchmaker.v1.Config.PoolsEntry.value:type_name -> matchmaker.v1.Pool
-	14, // [14:14] is the sub-list for method output_type
-	14, // [14:14] is the sub-list for method input_type
-	14, // [14:14] is the sub-list for extension type_name
-	14, // [14:14] is the sub-list for extension extendee
-	0,  // [0:14] is the sub-list for field type_name
+	14, // 10: matchmaker.v1.Proposal.filling:type_name -> matchmaker.v1.Filling
+	16, // 11: matchmaker.v1.Filling.contents:type_name -> matchmaker.v1.Backfill
+	13, // 12: matchmaker.v1.Match.proposal:type_name -> matchmaker.v1.Proposal
+	5,  // 13: matchmaker.v1.Match.hosting:type_name -> matchmaker.v1.Hosting
+	20, // 14: matchmaker.v1.Backfill.properties:type_name -> matchmaker.v1.Backfill.PropertiesEntry
+	4,  // 15: matchmaker.v1.Config.PoolsEntry.value:type_name -> matchmaker.v1.Pool
+	16, // [16:16] is the sub-list for method output_type
+	16, // [16:16] is the sub-list for method input_type
+	16, // [16:16] is the sub-list for extension type_name
+	16, // [16:16] is the sub-list for extension extendee
+	0,  // [0:16] is the sub-list for field type_name
 }
 
 func init() { file_matchmaker_v1_record_proto_init() }
@@ -1497,7 +1615,7 @@ func file_matchmaker_v1_record_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_matchmaker_v1_record_proto_rawDesc), len(file_matchmaker_v1_record_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   20,
+			NumMessages:   21,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

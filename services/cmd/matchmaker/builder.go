@@ -103,7 +103,7 @@ func (p *process) run(ctx context.Context, log *slog.Logger, how setup, build fu
 	b.closing(traces.Close)
 
 	if b.store, err = state.Open(state.Options{
-		URL: c.Redis, Log: log, Waiting: c.Limits.MaxWaiting, Functions: c.Limits.MaxFunctions,
+		URL: c.Redis, Log: log, Waiting: c.Limits.MaxWaiting, Functions: c.Limits.MaxFunctions, Backfills: c.Limits.MaxBackfills,
 		Player: c.Limits.player(), Project: c.Limits.project(), History: c.Limits.history(),
 	}); err != nil {
 		return err
@@ -196,10 +196,10 @@ func (b *builder) config(s secrets) error {
 	return nil
 }
 
-func (b *builder) backfill(t tickets) error {
+func (b *builder) backfill(t tickets, f filling, r readable) error {
 	b.add(backfill.New(backfill.Options{
-		Store: b.store, Verifier: b.verifier, Log: b.log, Now: time.Now, Limits: t.payload(b.shared.Limits),
-		Definitions: b.shared.Limits.definitions(),
+		Store: b.store, Bus: b.bus, Verifier: b.verifier, Log: b.log, Now: time.Now, Limits: t.payload(b.shared.Limits),
+		Definitions: b.shared.Limits.definitions(), Settings: f.settings(r),
 	}))
 	return nil
 }
@@ -268,7 +268,7 @@ func (b *builder) sandbox(f functions) error {
 func (b *builder) director(c cycle, r readable) error {
 	b.add(director.New(director.Options{
 		Store: b.store, Bus: b.bus, Log: b.log, Now: time.Now, Name: b.name, Times: c.times(r),
-		Events: b.shared.Limits.EventAge > 0,
+		Events: b.shared.Limits.EventAge > 0, BackfillFirst: c.Backfill,
 	}))
 	return nil
 }

@@ -98,13 +98,17 @@ type backfillCmd struct {
 	Connections connections `embed:""`
 	Trust       trust       `embed:""`
 	Tickets     tickets     `embed:""`
+	Filling     filling     `embed:""`
+	Readable    readable    `embed:""`
 }
 
 // Validate is called by kong.
-func (c *backfillCmd) Validate() error { return c.Tickets.check() }
+func (c *backfillCmd) Validate() error { return errors.Join(c.Tickets.check(), c.Filling.check()) }
 
 func (c *backfillCmd) Run(ctx context.Context, s streams) error {
-	return c.Process.serve(ctx, s, c.Connections, c.Trust.Issuers, serverTokens{}, func(b *builder) error { return b.backfill(c.Tickets) })
+	return c.Process.serve(ctx, s, c.Connections, c.Trust.Issuers, serverTokens{}, func(b *builder) error {
+		return b.backfill(c.Tickets, c.Filling, c.Readable)
+	})
 }
 
 // services are the settings of all seven.
@@ -113,6 +117,7 @@ type services struct {
 	Cycle     cycle     `embed:""`
 	Functions functions `embed:""`
 	Fleet     fleet     `embed:""`
+	Filling   filling   `embed:""`
 	Secrets   secrets   `embed:""`
 	Readable  readable  `embed:""`
 
@@ -120,7 +125,7 @@ type services struct {
 }
 
 func (v *services) check() error {
-	return errors.Join(v.Tickets.check(), v.Cycle.check(), v.Functions.check(), v.Fleet.check())
+	return errors.Join(v.Tickets.check(), v.Cycle.check(), v.Functions.check(), v.Fleet.check(), v.Filling.check())
 }
 
 // build makes all seven, those first that others wait for.
@@ -131,7 +136,7 @@ func (v *services) build(b *builder) error {
 		b.director(v.Cycle, v.Readable),
 		b.allocator(v.Fleet, v.Secrets, v.Readable),
 		b.config(v.Secrets),
-		b.backfill(v.Tickets),
+		b.backfill(v.Tickets, v.Filling, v.Readable),
 		b.ticket(v.Tickets),
 	)
 }

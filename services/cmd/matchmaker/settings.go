@@ -12,6 +12,7 @@ import (
 
 	"matchmaker.dev/services/allocator"
 	"matchmaker.dev/services/allocator/token"
+	"matchmaker.dev/services/backfill"
 	"matchmaker.dev/services/director"
 	"matchmaker.dev/services/internal/definition"
 	"matchmaker.dev/services/internal/payload"
@@ -47,6 +48,7 @@ var groups = []kong.Group{
 	{Key: "runner", Title: "Match functions:"},
 	{Key: "allocator", Title: "Game servers:"},
 	{Key: "events", Title: "Events:"},
+	{Key: "backfill", Title: "Backfill:"},
 }
 
 // process is what every process has.
@@ -81,6 +83,8 @@ type limits struct {
 	ReadBurst    int     `help:"How many such requests may come at once." default:"200" group:"tickets"`
 	APIRate      float64 `help:"How many requests a second a project may make to the Configs API, and as many to the Functions API; 0 means no limit. They are made by people and build servers." name:"api-rate" default:"20" group:"process"`
 	APIBurst     int     `help:"How many such requests a project may make at once." name:"api-burst" default:"200" group:"process"`
+
+	MaxBackfills int `help:"Most backfill tickets of a project; a create beyond it is answered 429." default:"100000" group:"backfill"`
 
 	NameLength int `help:"Most bytes of the name of an attribute, a property or a pool." default:"128" group:"tickets"`
 	MaxPools   int `help:"Most pools of a config." default:"64" group:"cycle"`
@@ -127,6 +131,9 @@ func (l *limits) check() error {
 	}
 	if l.MaxWaiting < 0 || l.MaxFunctions < 1 || l.KeepVersions < 1 || l.LogSize < 1 || l.LogTotal < 1 {
 		errs = append(errs, errors.New("--max-waiting must not be negative, --max-functions, --function-versions, --log-size and --log-total must be more than 0"))
+	}
+	if l.MaxBackfills < 1 {
+		errs = append(errs, errors.New("--max-backfills must be more than 0"))
 	}
 	errs = append(errs, positive(map[string]time.Duration{"module-grace": l.ModuleGrace, "log-age": l.LogAge}))
 	if l.EventAge < 0 || l.EventBytes < 1 {
@@ -199,6 +206,9 @@ type cycle struct {
 	RunTime     time.Duration `help:"How long a run of a function may take." default:"5s" group:"cycle"`
 	Lease       time.Duration `help:"How long a project stays with a director that says nothing." default:"3s" group:"cycle"`
 	Claim       time.Duration `help:"How long a claimed ticket waits for its allocation to begin before it may be matched again." default:"30s" group:"cycle"`
+	Approval    time.Duration `help:"How long tickets that were proposed to a running game wait for the approval of its server before they wait for others again." name:"approval-time" default:"20s" group:"backfill"`
+	Silence     time.Duration `help:"A backfill ticket whose server has said nothing for this long is deleted." name:"backfill-silence" default:"1h" group:"backfill"`
+	Backfill    bool          `help:"Fill running games before new ones are opened, whatever the scores; without it the scores decide." name:"backfill-first" negatable:"" default:"true" group:"backfill"`
 	WaitLimit   time.Duration `help:"A ticket that has waited this long is taken for abandoned and deleted." default:"1h" group:"tickets"`
 }
 
@@ -206,6 +216,7 @@ func (c *cycle) times(r readable) director.Times {
 	return director.Times{
 		MinInterval: c.MinInterval, MaxInterval: c.MaxInterval, Window: c.Window, Run: c.RunTime,
 		Lease: c.Lease, Claim: c.Claim, Readable: r.Readable, Waiting: c.WaitLimit,
+		Approval: c.Approval, Silence: c.Silence,
 	}
 }
 
@@ -237,6 +248,36 @@ func (f *fleet) settings(r readable) allocator.Settings {
 	return s
 }
 
+// filling are the settings of the Backfill API.
+type filling struct {
+	ApprovalRate  float64       `help:"How many times a second one server may approve in the long run; 0 means no limit. Once is enough." default:"20" group:"backfill"`
+	ApprovalBurst int           `help:"How many times one server may approve at once." default:"100" group:"backfill"`
+	RequestRate   float64       `help:"How many requests of the deprecated first generation a project may make a second, each a run of a function; 0 means no limit." name:"backfill-rate" default:"50" group:"backfill"`
+	RequestBurst  int           `help:"How many such requests a project may make at once." name:"backfill-burst" default:"200" group:"backfill"`
+	RequestTime   time.Duration `help:"How long the run of a function for such a request may take." name:"backfill-time" default:"5s" group:"backfill"`
+	Sunset        time.Time     `help:"Day from which on requests of the deprecated first generation may no longer be answered, which their answers announce." name:"backfill-sunset" format:"2006-01-02" placeholder:"YYYY-MM-DD" group:"backfill"`
+}
+
+func (f *filling) settings(r readable) backfill.Settings {
+	return backfill.Settings{
+		Readable: r.Readable, Run: f.RequestTime, Sunset: f.Sunset,
+		Approvals: state.Rate{PerSecond: f.ApprovalRate, Burst: f.ApprovalBurst},
+		Requests:  state.Rate{PerSecond: f.RequestRate, Burst: f.RequestBurst},
+	}
+}
+
+func (f *filling) check() error {
+	s := f.settings(readable{})
+	errs := []error{positive(map[string]time.Duration{"backfill-time": f.RequestTime})}
+	if err := s.Approvals.Check(); err != nil {
+		errs = append(errs, fmt.Errorf("--approval-rate, --approval-burst: %w", err))
+	}
+	if err := s.Requests.Check(); err != nil {
+		errs = append(errs, fmt.Errorf("--backfill-rate, --backfill-burst: %w", err))
+	}
+	return errors.Join(errs...)
+}
+
 // positive says which settings must be more than 0 and are not.
 func positive(settings map[string]time.Duration) error {
 	var errs []error
@@ -259,6 +300,7 @@ func (c *cycle) check() error {
 	return positive(map[string]time.Duration{
 		"min-interval": c.MinInterval, "max-interval": c.MaxInterval, "run-time": c.RunTime,
 		"lease": c.Lease, "claim": c.Claim, "wait-limit": c.WaitLimit,
+		"approval-time": c.Approval, "backfill-silence": c.Silence,
 	})
 }
 

@@ -2,6 +2,8 @@ package state
 
 import (
 	"context"
+	"strconv"
+	"strings"
 	"time"
 
 	"google.golang.org/protobuf/proto"
@@ -10,73 +12,348 @@ import (
 	"matchmaker.dev/services/internal/fault"
 )
 
-// CreateBackfill stores a new backfill ticket, whose id and created are set, and sets its version.
-func (s *Store) CreateBackfill(ctx context.Context, project string, b *pb.Backfill, now time.Time) error {
-	return s.putBackfill(ctx, project, b, "new", now)
-}
-
-// ReplaceBackfill replaces what its server says of a backfill ticket, and sets its
-// new version and its created. NotFound when there is none.
-func (s *Store) ReplaceBackfill(ctx context.Context, project string, b *pb.Backfill, now time.Time) error {
-	return s.putBackfill(ctx, project, b, "old", now)
-}
-
-func (s *Store) putBackfill(ctx context.Context, project string, b *pb.Backfill, mode string, now time.Time) error {
-	body, err := proto.Marshal(b)
+// CreateBackfill stores a new backfill ticket, whose id is set, and sets its version and created. Limited
+// when the project has as many as it may. It returns the feed's position after it.
+func (s *Store) CreateBackfill(ctx context.Context, project string, b *pb.Backfill, now time.Time) (position uint64, err error) {
+	body, err := backfillBody(b)
 	if err != nil {
-		return fault.Wrap(fault.Invalid, err, "the backfill ticket holds text that is not UTF-8")
+		return 0, err
+	}
+	// Nobody else would ever find out that a server of a project that has no config fell silent.
+	if err := s.redis.SAdd(ctx, projects, project).Err(); err != nil {
+		return 0, unavailable(err)
 	}
 	k := keysOf(project)
-	reply, err := s.run(ctx, backfillPutScript, []string{k.backfill(b.GetId()), k.backfills()},
-		b.GetId(), mode, b.GetCreated(), millis(now), body)
+	c := s.change(k, k.backfills(), k.backfill(b.GetId()))
+	c.args = append(c.args, s.backfills, b.GetId(), millis(now), b.GetConnection(), b.GetMatch(), body)
+	reply, err := s.run(ctx, backfillCreateScript, c.keys, c.args...)
 	if err != nil {
-		return err
+		return 0, err
 	}
-	r, err := listOf(reply, 2)
-	if err != nil {
-		return err
+	if position, err = positionOf(reply); err != nil {
+		return 0, err
 	}
-	version, _ := r[0].(int64)
-	created, _ := r[1].(int64)
-	if version == 0 {
-		return noBackfill(b.GetId())
+	if position == 0 {
+		return 0, &fault.Error{
+			Kind: fault.Limited, RetryAfter: drain,
+			Detail: "too many games of this project are being filled, come again when some have ended",
+			Quota:  &fault.Quota{Name: "backfill", Amount: s.backfills},
+		}
 	}
-	b.Version, b.Created = version, created
-	return nil
+	b.Version, b.Generation, b.Created = 1, 1, millis(now)
+	return position, nil
 }
 
-// TouchBackfill reads a backfill ticket for its server, and notes that the server
-// lives. NotFound when there is none.
-func (s *Store) TouchBackfill(ctx context.Context, project, id string, now time.Time) (*pb.Backfill, error) {
+// ReplaceBackfill replaces what its server says of a backfill ticket, and sets its new version, its created and, where
+// the server names none, the connection that was allocated. The tickets that were
+// proposed to it wait again. It returns the feed's position after it; NotFound when there is none, or b names a match
+// that it does not belong to.
+func (s *Store) ReplaceBackfill(ctx context.Context, project string, b *pb.Backfill, now time.Time) (position uint64, err error) {
+	body, err := backfillBody(b)
+	if err != nil {
+		return 0, err
+	}
+	k, id := keysOf(project), b.GetId()
+	r, err := s.insist(func(proposed []string) (any, error) {
+		c := s.change(k, k.waiting(), k.backfills(), k.proposed(), k.backfill(id), k.proposals(id))
+		c.args = append(c.args, id, millis(now), b.GetConnection(), b.GetMatch(), body, eventOf(rejected(id, "replaced"), now))
+		c.tickets(k, proposed)
+		return s.run(ctx, backfillReplaceScript, c.keys, c.args...)
+	})
+	if err != nil {
+		return 0, err
+	}
+	if r[0] != "ok" || len(r) < 5 {
+		return 0, noBackfill(id)
+	}
+	b.Version, _ = r[2].(int64)
+	b.Created, _ = r[3].(int64)
+	b.Connection, _ = r[4].(string)
+	return positionOf(r[1])
+}
+
+// Approvals are what servers approve under.
+type Approvals struct {
+	Now time.Time
+	// Expiry is how long the results of the tickets stay readable.
+	Expiry time.Time
+	// Told is for how long a ticket that joined is told again, so that the loss of an answer loses nobody.
+	Told time.Duration
+	// Rate is how often one server may approve.
+	Rate Rate
+	// Match is the one that the backfill ticket must belong to; empty when it may be any.
+	Match string
+}
+
+// Approval is what a server learns when it approves.
+type Approval struct {
+	Backfill *pb.Backfill
+	// Assigned are the tickets that were assigned by it: these, and no others.
+	Assigned []*Ticket
+	// Before are tickets that were assigned before, and that the server may not know of yet.
+	Before []*Ticket
+	// Position is the feed's after it, 0 when nothing changed.
+	Position uint64
+}
+
+// ApproveBackfill assigns the tickets that are proposed to a backfill ticket, and notes that its server lives. When they were proposed
+// too long ago they wait again instead. While the server is being allocated they stay as they are. NotFound when there is no
+// such backfill ticket, or it belongs to another match, Limited when it is approved far too often.
+func (s *Store) ApproveBackfill(ctx context.Context, project, id string, a Approvals) (*Approval, error) {
 	k := keysOf(project)
-	reply, err := s.run(ctx, backfillTouchScript, []string{k.backfill(id), k.backfills()}, id, millis(now))
-	if err != nil {
-		return nil, err
+	interval, burst := a.Rate.bucket()
+	var generation any = ""
+	var tickets []string
+	var assignments []*pb.Assignment
+	for range insistence {
+		c := s.change(k, k.waiting(), k.resolved(), k.backfills(), k.proposed(), k.backfill(id), k.proposals(id), k.joined(id))
+		c.args = append(c.args, id, millis(a.Now), millis(a.Expiry), millis(a.Now.Add(-a.Told)), a.Now.UnixMicro(), interval, burst, a.Match,
+			eventOf(&pb.Event{Kind: pb.Event_KIND_ASSIGNED, Backfill: id}, a.Now), eventOf(rejected(id, "lapsed"), a.Now), generation)
+		if err := c.assignments(k, tickets, assignments); err != nil {
+			return nil, err
+		}
+		reply, err := s.run(ctx, backfillApproveScript, c.keys, c.args...)
+		if err != nil {
+			return nil, err
+		}
+		r, err := listOf(reply, 1)
+		if err != nil {
+			return nil, err
+		}
+		switch {
+		case r[0] == "limited" && len(r) > 1:
+			after, err := positionOf(r[1])
+			if err != nil {
+				return nil, err
+			}
+			return nil, a.Rate.limited("backfill", time.Duration(after)*time.Microsecond,
+				"this backfill ticket is approved too often: once a second is enough, %v times are tolerated", a.Rate.PerSecond)
+		case r[0] == "again" && len(r) > 2:
+			generation = r[1]
+			connection, _ := r[2].(string)
+			if tickets, assignments, err = resultsOf(r[3:], connection); err != nil {
+				return nil, err
+			}
+		case r[0] == "ok" && len(r) > 7:
+			given := make(map[string]*pb.Assignment, len(tickets))
+			for i, ticket := range tickets {
+				given[ticket] = assignments[i]
+			}
+			return s.approval(ctx, k, id, r, given)
+		default:
+			return nil, noBackfill(id)
+		}
 	}
-	r, err := listOf(reply, 0)
-	if err != nil {
-		return nil, err
-	}
-	if len(r) < 3 {
-		return nil, noBackfill(id)
-	}
-	b := new(pb.Backfill)
-	body, _ := r[0].(string)
-	if err := proto.Unmarshal([]byte(body), b); err != nil {
+	return nil, busyBackfill(id)
+}
+
+// approval reads the reply of the script.
+func (s *Store) approval(ctx context.Context, k keys, id string, r []any, given map[string]*pb.Assignment) (*Approval, error) {
+	a := &Approval{Backfill: new(pb.Backfill)}
+	body, _ := r[6].(string)
+	if err := proto.Unmarshal([]byte(body), a.Backfill); err != nil {
 		return nil, corrupt("backfill ticket", err)
 	}
-	b.Version, _ = r[1].(int64)
-	b.Created, _ = r[2].(int64)
+	a.Backfill.Id = id
+	a.Backfill.Version, _ = r[2].(int64)
+	a.Backfill.Generation, _ = r[3].(int64)
+	a.Backfill.Created, _ = r[4].(int64)
+	a.Backfill.Connection, _ = r[5].(string)
+	assigned, _ := r[7].(int64)
+	rest := r[8:]
+	if int64(len(rest)) < 2*assigned {
+		return nil, corrupt("reply of an approval", strconv.ErrRange)
+	}
+	for ; assigned > 0; assigned-- {
+		ticket, _ := rest[0].(string)
+		body, _ := rest[1].(string)
+		t := &Ticket{Body: new(pb.Ticket), Assignment: given[ticket]}
+		if err := proto.Unmarshal([]byte(body), t.Body); err != nil {
+			return nil, corrupt("ticket", err)
+		}
+		a.Assigned, rest = append(a.Assigned, t), rest[2:]
+	}
+	var err error
+	if a.Before, err = s.resolved(ctx, k, rest); err != nil {
+		return nil, err
+	}
+	a.Position, err = positionOf(r[1])
+	return a, err
+}
+
+// DeleteBackfill deletes a backfill ticket that belongs to a match, or to any when match is "", and tells whether it was there. The
+// tickets that were proposed to it wait again; the position is the feed's after it.
+func (s *Store) DeleteBackfill(ctx context.Context, project, id, match string, now time.Time) (there bool, position uint64, err error) {
+	return s.deleteBackfill(ctx, keysOf(project), id, "", match, eventOf(rejected(id, "deleted"), now))
+}
+
+func (s *Store) deleteBackfill(ctx context.Context, k keys, id string, unlessSince any, match string, event []byte) (there bool, position uint64, err error) {
+	r, err := s.insist(func(proposed []string) (any, error) {
+		c := s.change(k, k.waiting(), k.backfills(), k.proposed(), k.backfill(id), k.proposals(id), k.joined(id))
+		c.args = append(c.args, id, unlessSince, match, event)
+		c.tickets(k, proposed)
+		return s.run(ctx, backfillDeleteScript, c.keys, c.args...)
+	})
+	if err != nil || r[0] != "ok" || len(r) < 2 {
+		return false, 0, err
+	}
+	position, err = positionOf(r[1])
+	return true, position, err
+}
+
+// LapseBackfills ends proposals that were not approved by now, of up to limit backfill tickets: the tickets wait again at their old
+// age, and no function is shown the backfill tickets, which are returned, until their servers speak again.
+func (s *Store) LapseBackfills(ctx context.Context, project string, now time.Time, limit int) (lapsed []string, position uint64, err error) {
+	k := keysOf(project)
+	due, err := s.due(ctx, k.proposed(), millis(now)-1, limit)
+	if err != nil {
+		return nil, 0, err
+	}
+	for _, id := range due {
+		r, err := s.insist(func(proposed []string) (any, error) {
+			c := s.change(k, k.waiting(), k.proposed(), k.backfill(id), k.proposals(id))
+			c.args = append(c.args, id, millis(now), eventOf(rejected(id, "lapsed"), now))
+			c.tickets(k, proposed)
+			return s.run(ctx, backfillLapseScript, c.keys, c.args...)
+		})
+		if err != nil {
+			return lapsed, position, err
+		}
+		if r[0] != "ok" || len(r) < 2 {
+			continue // its server spoke meanwhile
+		}
+		if position, err = positionOf(r[1]); err != nil {
+			return lapsed, position, err
+		}
+		lapsed = append(lapsed, id)
+	}
+	return lapsed, position, nil
+}
+
+// ForgetBackfills deletes up to limit backfill tickets whose servers have said nothing since then, and returns them.
+func (s *Store) ForgetBackfills(ctx context.Context, project string, since, now time.Time, limit int) (forgotten []string, position uint64, err error) {
+	k := keysOf(project)
+	due, err := s.due(ctx, k.backfills(), millis(since), limit)
+	if err != nil {
+		return nil, 0, err
+	}
+	for _, id := range due {
+		there, at, err := s.deleteBackfill(ctx, k, id, millis(since), "", eventOf(rejected(id, "silent"), now))
+		if err != nil {
+			return forgotten, position, err
+		}
+		if there {
+			forgotten, position = append(forgotten, id), at
+		}
+	}
+	return forgotten, position, nil
+}
+
+// insistence is how often a script is called whose caller did not know which tickets are proposed to a
+// backfill ticket: they change about once a cycle.
+const insistence = 32
+
+// insist calls a script with the tickets that are proposed to a backfill ticket, until these are right.
+func (s *Store) insist(script func(proposed []string) (any, error)) ([]any, error) {
+	var proposed []string
+	for range insistence {
+		reply, err := script(proposed)
+		if err != nil {
+			return nil, err
+		}
+		r, err := listOf(reply, 1)
+		if err != nil || r[0] != "again" {
+			return r, err
+		}
+		proposed = proposed[:0]
+		for _, value := range r[1:] {
+			id, _ := value.(string)
+			proposed = append(proposed, id)
+		}
+	}
+	return nil, fault.New(fault.Unavailable, "the backfill ticket changes all the time, try again")
+}
+
+// resultsOf reads ids and assignments, one behind the other. Assignments that name no connection get this one.
+func resultsOf(pairs []any, connection string) (tickets []string, assignments []*pb.Assignment, err error) {
+	for ; len(pairs) >= 2; pairs = pairs[2:] {
+		id, _ := pairs[0].(string)
+		body, _ := pairs[1].(string)
+		a := new(pb.Assignment)
+		if err := proto.Unmarshal([]byte(body), a); err != nil {
+			return nil, nil, corrupt("assignment", err)
+		}
+		if a.Connection == "" {
+			a.Connection = connection
+		}
+		tickets, assignments = append(tickets, id), append(assignments, a)
+	}
+	return tickets, assignments, nil
+}
+
+// Shown is the backfill ticket that a change is about, as functions are to see it; nil when they are to see it no more.
+func (c *Change) Shown() (*pb.Backfill, error) {
+	if c.Body == "" {
+		return nil, nil
+	}
+	var numbers [4]int64
+	rest := c.Body
+	for i := range numbers {
+		number, behind, _ := strings.Cut(rest, " ")
+		n, err := strconv.ParseInt(number, 10, 64)
+		if err != nil {
+			return nil, corrupt("backfill ticket in the feed", err)
+		}
+		numbers[i], rest = n, behind
+	}
+	length := numbers[3]
+	if length < 0 || length >= int64(len(rest)) {
+		return nil, corrupt("backfill ticket in the feed", strconv.ErrRange)
+	}
+	b := new(pb.Backfill)
+	if err := proto.Unmarshal([]byte(rest[length+1:]), b); err != nil {
+		return nil, corrupt("backfill ticket in the feed", err)
+	}
+	b.Id, b.Version, b.Generation, b.Created, b.Connection = c.Backfill, numbers[0], numbers[1], numbers[2], rest[:length]
 	return b, nil
 }
 
-// DeleteBackfill deletes a backfill ticket, and tells whether it was there.
-func (s *Store) DeleteBackfill(ctx context.Context, project, id string) (bool, error) {
-	k := keysOf(project)
-	reply, err := s.run(ctx, backfillDeleteScript, []string{k.backfill(id), k.backfills()}, id)
-	return reply == int64(1), err
+// shown is the body of a change, made of a backfill ticket's fields v, g, c, a, d, m, n, b and h as show in
+// script/backfill.lua makes it; "" when functions are not to see it.
+func shown(fields []any) string {
+	text := func(i int) string {
+		value, _ := fields[i].(string)
+		return value
+	}
+	connection := text(3)
+	if connection == "" {
+		connection = text(4)
+	}
+	if fields[8] != nil || text(0) == "" || (connection == "" && fields[5] == nil) {
+		return ""
+	}
+	body := text(7)
+	if fields[6] != nil {
+		body = text(6)
+	}
+	return strings.Join([]string{text(0), text(1), text(2), strconv.Itoa(len(connection)), connection}, " ") + " " + body
+}
+
+// backfillBody is what is stored of a backfill ticket as one value: what functions may change.
+func backfillBody(b *pb.Backfill) ([]byte, error) {
+	body, err := proto.Marshal(&pb.Backfill{
+		AttributeNames: b.GetAttributeNames(), AttributeValues: b.GetAttributeValues(), Properties: b.GetProperties(),
+	})
+	if err != nil {
+		return nil, fault.Wrap(fault.Invalid, err, "the backfill ticket holds text that is not UTF-8")
+	}
+	return body, nil
 }
 
 func noBackfill(id string) error {
 	return fault.New(fault.NotFound, "backfill ticket %q was not found", id)
+}
+
+func busyBackfill(id string) error {
+	return fault.New(fault.Unavailable, "backfill ticket %q changes all the time, try again", id)
 }

@@ -10,8 +10,8 @@
 //
 // Keys of a project, all below "mm:{project}:":
 //
-//	t:<ticket>   hash    s state (w waiting, c claimed, r resolved), o owner,
-//	                     c created, b body, m match while claimed, a assignment once resolved
+//	t:<ticket>   hash    s state (w waiting, c claimed, p proposed, r resolved), o owner, c created, b body,
+//	                     m match while claimed, backfill ticket while proposed, a assignment once resolved
 //	waiting      zset    waiting tickets by created
 //	resolved     zset    resolved tickets by the time they stop being readable
 //	m:<match>    hash    b body, s state: c claimed, a allocating, d assigned, x released
@@ -27,8 +27,15 @@
 //	published    string  how far the history was published
 //	configs, revisions, revision, confignames    hashes and a counter
 //	functions    hash
-//	bf:<backfill> hash   b body, v version, c created
+//	bf:<backfill> hash   b body: attributes and properties, n what functions made of it for the proposed tickets' sake,
+//	                     v record version, g generation, c created, o match that it belongs to, r bucket of its approvals, a connection that its server named, d the one
+//	                     that was allocated, m match while its server is being allocated,
+//	                     h why no function is shown it: l proposals lapsed, p the proposed tickets must be approved first
+//	bp:<backfill> hash   tickets proposed to a backfill ticket: what they get but for the connection
+//	bj:<backfill> zset   tickets that joined it, by when its server was told of them, +inf when it was not yet
 //	backfills    zset    backfill tickets by when their server last spoke
+//	proposed     zset    backfill tickets with proposed tickets by the time until which these may be approved,
+//	                     +inf while the server is being allocated
 //	lease        hash    owner, epoch and expiry of the project's director
 //
 // Times are Unix milliseconds. Errors are *fault.Error: NotFound, Conflict,

@@ -24,6 +24,11 @@ func of(m *pb.Match, kind pb.Event_Kind) *pb.Event {
 	return &pb.Event{Kind: kind, Match: m.GetId(), Config: m.GetConfig(), Revision: m.GetRevision()}
 }
 
+// rejected is the event of tickets that were proposed to a backfill ticket, and wait again.
+func rejected(backfill, reason string) *pb.Event {
+	return &pb.Event{Kind: pb.Event_KIND_REJECTED, Backfill: backfill, Reason: reason}
+}
+
 // eventOf is an event as scripts write it into the history: without its tickets, which they
 // name beside it, and its position, which is where it comes to lie.
 func eventOf(e *pb.Event, now time.Time) []byte {

@@ -2,6 +2,7 @@ package state
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/redis/go-redis/v9"
@@ -46,4 +47,20 @@ func (s *Store) PutBack(ctx context.Context, project string) error {
 		return nil
 	})
 	return err
+}
+
+// OldestWaiting lists the waiting tickets, the oldest first.
+func (s *Store) OldestWaiting(ctx context.Context, project string) ([]string, error) {
+	return s.redis.ZRange(ctx, keysOf(project).waiting(), 0, -1).Result()
+}
+
+// Leftovers lists the keys that there are of tickets, matches and backfill tickets.
+func (s *Store) Leftovers(ctx context.Context, project string) ([]string, error) {
+	k := keysOf(project)
+	all, err := s.redis.Keys(ctx, "*").Result()
+	return slices.DeleteFunc(all, func(key string) bool {
+		name, of := strings.CutPrefix(key, string(k))
+		return !of || !slices.Contains([]string{"backfills", "proposed", "claims", "outbox", "waiting"}, name) &&
+			!slices.ContainsFunc([]string{"t:", "m:", "bf:", "bp:", "bj:"}, func(kind string) bool { return strings.HasPrefix(name, kind) })
+	}), err
 }

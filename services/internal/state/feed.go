@@ -12,10 +12,13 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// Change is one change of a project's waiting tickets.
+// Change is one change of a project's waiting tickets, or of the backfill tickets that functions are shown.
 type Change struct {
-	Ticket string
-	// Body is the marshalled pb.Ticket of a ticket that waits from now on; "" for one that no longer does.
+	// Ticket is "" when the change is one of a backfill ticket.
+	Ticket   string
+	Backfill string
+	// Body is the marshalled pb.Ticket of a ticket that waits from now on, what Shown reads of a backfill ticket;
+	// "" for one that no longer waits, or is no longer shown.
 	Body string
 }
 
@@ -39,8 +42,8 @@ const (
 
 var errGap = errors.New("the feed has been trimmed beyond this reader, or replaced")
 
-// Follow gives the sink a snapshot of a project's waiting tickets and then every
-// change, as it is made, until ctx ends. After any error, and when it fell behind what the feed keeps, it
+// Follow gives the sink a snapshot of a project's waiting tickets and of the backfill tickets that functions are shown,
+// and then every change, as it is made, until ctx ends. After any error, and when it fell behind what the feed keeps, it
 // starts again from a snapshot.
 func (s *Store) Follow(ctx context.Context, project string, sink Sink) {
 	for ctx.Err() == nil {
@@ -128,16 +131,31 @@ func (s *Store) Position(ctx context.Context, project string) (uint64, error) {
 }
 
 func (s *Store) snapshot(ctx context.Context, k keys, sink Sink) error {
+	err := s.scan(ctx, k.waiting(), k.ticket, []string{"s", "b"}, sink, func(id string, fields []any) (Change, bool) {
+		body, ok := fields[1].(string)
+		return Change{Ticket: id, Body: body}, ok && fields[0] == "w"
+	})
+	if err != nil {
+		return err
+	}
+	return s.scan(ctx, k.backfills(), k.backfill, []string{"v", "g", "c", "a", "d", "m", "n", "b", "h"}, sink, func(id string, fields []any) (Change, bool) {
+		body := shown(fields)
+		return Change{Backfill: id, Body: body}, body != ""
+	})
+}
+
+// scan gives the sink a change for each member of a set, made of fields of the hash at its key, but for those that are none.
+func (s *Store) scan(ctx context.Context, set string, key func(id string) string, fields []string, sink Sink, change func(id string, fields []any) (Change, bool)) error {
 	var cursor uint64
 	for {
-		pairs, next, err := s.feeds.ZScan(ctx, k.waiting(), cursor, "", snapshotStep).Result()
+		pairs, next, err := s.feeds.ZScan(ctx, set, cursor, "", snapshotStep).Result()
 		if err != nil {
 			return err
 		}
 		rows := make([]*redis.SliceCmd, len(pairs)/2)
 		_, err = s.feeds.Pipelined(ctx, func(p redis.Pipeliner) error {
 			for i := range rows {
-				rows[i] = p.HMGet(ctx, k.ticket(pairs[2*i]), "s", "b")
+				rows[i] = p.HMGet(ctx, key(pairs[2*i]), fields...)
 			}
 			return nil
 		})
@@ -146,11 +164,13 @@ func (s *Store) snapshot(ctx context.Context, k keys, sink Sink) error {
 		}
 		changes := make([]Change, 0, len(rows))
 		for i, row := range rows {
-			if body, ok := row.Val()[1].(string); ok && row.Val()[0] == "w" {
-				changes = append(changes, Change{Ticket: pairs[2*i], Body: body})
+			if c, ok := change(pairs[2*i], row.Val()); ok {
+				changes = append(changes, c)
 			}
 		}
-		sink.Apply(changes, 0)
+		if len(changes) > 0 {
+			sink.Apply(changes, 0)
+		}
 		if cursor = next; cursor == 0 {
 			return nil
 		}
@@ -200,6 +220,10 @@ func read(reply any, changes []Change, position uint64) ([]Change, uint64, error
 				changes = append(changes, Change{Ticket: name[1:], Body: body})
 			case strings.HasPrefix(name, "-"):
 				changes = append(changes, Change{Ticket: name[1:]})
+			case strings.HasPrefix(name, "*") && body != "":
+				changes = append(changes, Change{Backfill: name[1:], Body: body})
+			case strings.HasPrefix(name, "/"):
+				changes = append(changes, Change{Backfill: name[1:]})
 			}
 		}
 	}

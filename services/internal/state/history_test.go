@@ -35,7 +35,7 @@ func told(t *testing.T, s *state.Store, after *pb.Bookmark) ([]string, *pb.Bookm
 func line(e *pb.Event) string {
 	kind := strings.ToLower(strings.TrimPrefix(e.GetKind().String(), "KIND_"))
 	words := []string{kind}
-	for _, word := range []string{e.GetReason(), e.GetError(), e.GetMatch(), strings.Join(e.GetTickets(), ",")} {
+	for _, word := range []string{e.GetReason(), e.GetError(), e.GetMatch(), e.GetBackfill(), strings.Join(e.GetTickets(), ",")} {
 		if word != "" {
 			words = append(words, word)
 		}

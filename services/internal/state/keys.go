@@ -33,3 +33,7 @@ func (k keys) revision() string          { return string(k) + "revision" }
 func (k keys) configNames() string       { return string(k) + "confignames" }
 func (k keys) functions() string         { return string(k) + "functions" }
 func (k keys) lease() string             { return string(k) + "lease" }
+
+func (k keys) proposed() string           { return string(k) + "proposed" }
+func (k keys) proposals(id string) string { return string(k) + "bp:" + id }
+func (k keys) joined(id string) string    { return string(k) + "bj:" + id }

@@ -3,7 +3,8 @@ package state
 import (
 	"context"
 	"errors"
-	"strings"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -26,10 +27,11 @@ type Claim struct {
 	// Tickets are the match's tickets.
 	Tickets []string
 	// Assignments is nil where a server is to be allocated; otherwise it holds the
-	// result of each ticket, which is written at once.
+	// result of each ticket, which is written at once, or, where the tickets are proposed to a backfill ticket, when
+	// its server approves: those that name no connection get that of the server then.
 	Assignments []*pb.Assignment
 	// Refused is set by Store.Claim: "" when the match was claimed, "config" when its config was changed or
-	// deleted, else the id of a ticket that does not wait any more.
+	// deleted, "backfill" when its backfill ticket was, else the id of a ticket that does not wait any more.
 	Refused string
 }
 
@@ -54,11 +56,34 @@ type Terms struct {
 	Deadline time.Time
 	// Expiry is how long results that are written at once stay readable.
 	Expiry time.Time
+	// Approval is until when servers may approve tickets that are proposed to them.
+	Approval time.Time
 }
 
-// Claim claims the matches in order and sets each one's Refused. It returns the feed's position
+// Claim claims the matches, in order but those about backfill tickets last, and sets each one's Refused. It returns the feed's position
 // after the last change. ErrStale when the lease has passed on: the rest was not claimed.
 func (s *Store) Claim(ctx context.Context, project string, terms Terms, claims []*Claim) (position uint64, err error) {
+	var fillings []*Claim
+	claims = slices.DeleteFunc(slices.Clone(claims), func(c *Claim) bool {
+		if c.Match.GetProposal().GetFilling() == nil {
+			return false
+		}
+		fillings = append(fillings, c)
+		return true
+	})
+	if position, err = s.claimMatches(ctx, project, terms, claims); err == nil {
+		var at uint64
+		at, err = s.claimFillings(ctx, project, terms, fillings)
+		position = max(position, at)
+	}
+	if stale(err) {
+		return position, ErrStale
+	}
+	return position, err
+}
+
+// claimMatches claims matches that have nothing to do with backfill tickets.
+func (s *Store) claimMatches(ctx context.Context, project string, terms Terms, claims []*Claim) (position uint64, err error) {
 	var calls []call
 	var batches [][]*Claim
 	for len(claims) > 0 {
@@ -96,9 +121,6 @@ func (s *Store) Claim(ctx context.Context, project string, terms Terms, claims [
 				c.Refused = verdict
 			}
 		}
-	}
-	if err != nil && strings.Contains(err.Error(), "STALE ") {
-		return position, ErrStale
 	}
 	return position, err
 }
@@ -173,18 +195,22 @@ const (
 // Begin marks the moment from which a match is no longer dropped when a ticket leaves.
 // The position is the feed's after tickets were released, else 0.
 func (s *Store) Begin(ctx context.Context, project string, m *pb.Match, now, deadline time.Time) (Verdict, uint64, error) {
-	k := keysOf(project)
-	c := s.change(k, k.waiting(), k.claims(), k.outbox(), k.match(m.GetId()))
+	k, id := keysOf(project), m.GetBackfill()
 	dropped := of(m, pb.Event_KIND_RELEASED)
 	dropped.Reason = "left"
-	c.args = append(c.args, m.GetId(), millis(deadline), eventOf(of(m, pb.Event_KIND_ALLOCATING), now), eventOf(dropped, now))
-	c.tickets(k, TicketsOf(m.GetProposal()))
-	reply, err := s.run(ctx, beginScript, c.keys, c.args...)
+	tickets := TicketsOf(m.GetProposal())
+	r, err := s.insist(func(proposed []string) (any, error) {
+		c := s.change(k, k.waiting(), k.claims(), k.outbox(), k.match(m.GetId()), k.backfill(id), k.proposals(id), k.joined(id), k.proposed(), k.backfills())
+		c.args = append(c.args, m.GetId(), millis(deadline), eventOf(of(m, pb.Event_KIND_ALLOCATING), now), eventOf(dropped, now),
+			id, eventOf(rejected(id, "unallocated"), now), len(tickets))
+		c.tickets(k, tickets)
+		c.tickets(k, proposed)
+		return s.run(ctx, beginScript, c.keys, c.args...)
+	})
 	if err != nil {
 		return "", 0, err
 	}
-	r, err := listOf(reply, 2)
-	if err != nil {
+	if r, err = listOf(r, 2); err != nil {
 		return "", 0, err
 	}
 	verdict, _ := r[0].(string)
@@ -197,43 +223,60 @@ type Ending struct {
 	Now time.Time
 	// Expiry is how long the results stay readable.
 	Expiry time.Time
+	// Connection is where the match's server is, for its backfill ticket; empty where there is none.
+	Connection string
 	// Error is what players read instead of a connection, and Reason what events say of it; both empty when all is well.
 	Error, Reason string
 }
 
 // Assign writes the results of a match and ends it. assigned are the tickets that
-// were still there. Any verdict but Go means that the match had ended before, and nothing was written.
+// were still there, and those that were proposed to its backfill ticket meanwhile: they get the connection as well. Any
+// verdict but Go means that the match had ended before, and nothing was written.
 func (s *Store) Assign(ctx context.Context, project string, m *pb.Match, end Ending, results map[string]*pb.Assignment) (verdict Verdict, assigned []string, err error) {
-	k := keysOf(project)
-	c := s.change(k, k.claims(), k.outbox(), k.resolved(), k.ended(), k.match(m.GetId()))
-	ended := of(m, pb.Event_KIND_ASSIGNED)
+	k, backfill := keysOf(project), m.GetBackfill()
+	ended, joined := of(m, pb.Event_KIND_ASSIGNED), of(m, pb.Event_KIND_ASSIGNED)
+	joined.Backfill = backfill
 	if end.Error != "" {
 		ended.Kind, ended.Error, ended.Reason = pb.Event_KIND_FAILED, end.Error, end.Reason
 	}
-	c.args = append(c.args, m.GetId(), millis(end.Expiry), eventOf(ended, end.Now))
-	ids := make([]string, 0, len(results))
-	for id, result := range results {
-		body, err := proto.Marshal(result)
-		if err != nil {
-			return "", nil, corrupt("assignment", err)
+	ids, assignments := make([]string, 0, len(results)), make([]*pb.Assignment, 0, len(results))
+	for _, id := range slices.Sorted(maps.Keys(results)) {
+		ids, assignments = append(ids, id), append(assignments, results[id])
+	}
+	var proposed []string
+	var r []any
+	for range insistence {
+		c := s.change(k, k.claims(), k.outbox(), k.resolved(), k.ended(), k.match(m.GetId()),
+			k.waiting(), k.backfill(backfill), k.proposals(backfill), k.joined(backfill), k.proposed(), k.backfills())
+		c.args = append(c.args, m.GetId(), millis(end.Expiry), eventOf(ended, end.Now), backfill, len(results),
+			millis(end.Now), end.Connection, eventOf(joined, end.Now), eventOf(rejected(backfill, "unallocated"), end.Now))
+		if err := c.assignments(k, slices.Concat(ids, proposed), assignments); err != nil {
+			return "", nil, err
 		}
-		ids = append(ids, id)
-		c.keys = append(c.keys, k.ticket(id))
-		c.args = append(c.args, id, body)
+		reply, err := s.run(ctx, assignScript, c.keys, c.args...)
+		if err != nil {
+			return "", nil, err
+		}
+		if r, err = listOf(reply, 1); err != nil {
+			return "", nil, err
+		}
+		if r[0] != "again" {
+			break
+		}
+		var theirs []*pb.Assignment
+		if proposed, theirs, err = resultsOf(r[1:], end.Connection); err != nil {
+			return "", nil, err
+		}
+		assignments = append(assignments[:len(ids)], theirs...)
 	}
-	reply, err := s.run(ctx, assignScript, c.keys, c.args...)
-	if err != nil {
-		return "", nil, err
+	switch verdict, _ := r[0].(string); Verdict(verdict) {
+	case Go:
+	case "again":
+		return "", nil, busyBackfill(backfill)
+	default:
+		return Verdict(verdict), nil, nil
 	}
-	r, err := listOf(reply, 1)
-	if err != nil {
-		return "", nil, err
-	}
-	text, _ := r[0].(string)
-	if verdict = Verdict(text); verdict != Go {
-		return verdict, nil, nil
-	}
-	for i, id := range ids {
+	for i, id := range slices.Concat(ids, proposed) {
 		if 1+i < len(r) && r[1+i] == int64(1) {
 			assigned = append(assigned, id)
 		}
@@ -259,15 +302,20 @@ func (s *Store) Release(ctx context.Context, project string, now time.Time, limi
 		}
 		overdue := of(m, pb.Event_KIND_RELEASED)
 		overdue.Reason = "deadline"
-		c := s.change(k, k.waiting(), k.claims(), k.outbox(), k.match(id), k.ended())
-		c.args = append(c.args, id, millis(now), millis(now.Add(ended)), eventOf(overdue, now))
-		c.tickets(k, TicketsOf(m.GetProposal()))
-		reply, err := s.run(ctx, releaseScript, c.keys, c.args...)
+		backfill, tickets := m.GetBackfill(), TicketsOf(m.GetProposal())
+		r, err := s.insist(func(proposed []string) (any, error) {
+			c := s.change(k, k.waiting(), k.claims(), k.outbox(), k.match(id), k.ended(),
+				k.backfill(backfill), k.proposals(backfill), k.joined(backfill), k.proposed(), k.backfills())
+			c.args = append(c.args, id, millis(now), millis(now.Add(ended)), eventOf(overdue, now),
+				backfill, eventOf(rejected(backfill, "unallocated"), now), len(tickets))
+			c.tickets(k, tickets)
+			c.tickets(k, proposed)
+			return s.run(ctx, releaseScript, c.keys, c.args...)
+		})
 		if err != nil {
 			return released, position, err
 		}
-		r, err := listOf(reply, 2)
-		if err != nil {
+		if r, err = listOf(r, 2); err != nil {
 			return released, position, err
 		}
 		at, err := positionOf(r[1])

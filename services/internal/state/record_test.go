@@ -2,10 +2,8 @@ package state_test
 
 import (
 	"errors"
-	"fmt"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"google.golang.org/protobuf/testing/protocmp"
@@ -146,38 +144,5 @@ func TestChangesOfAFunctionAtTheSameTimeAllCount(t *testing.T) {
 		if f, err := s.Function(t.Context(), project, "f"); err != nil || f.GetGeneration() != changes {
 			t.Errorf("%d changes gave generation %d, %v", changes, f.GetGeneration(), err)
 		}
-	})
-}
-
-func TestBackfillTicketCountsTheChangesOfItsServer(t *testing.T) {
-	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
-		s := open(state.Options{})
-		b := &pb.Backfill{Id: "b", Created: 7, Connection: "1.2.3.4:5", AttributeNames: []string{"free"}, AttributeValues: []float64{3}}
-		if err := s.CreateBackfill(t.Context(), project, b, epoch0); err != nil || b.GetVersion() != 1 {
-			t.Fatal(b, err)
-		}
-		for version := int64(2); version < 4; version++ {
-			changed := &pb.Backfill{Id: "b", Connection: fmt.Sprint("server", version)}
-			if err := s.ReplaceBackfill(t.Context(), project, changed, epoch0.Add(time.Second)); err != nil {
-				t.Fatal(err)
-			}
-			want := &pb.Backfill{Id: "b", Created: 7, Version: version, Connection: changed.GetConnection()}
-			got, err := s.TouchBackfill(t.Context(), project, "b", epoch0)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(want, got, protocmp.Transform()); diff != "" {
-				t.Error(diff)
-			}
-		}
-		if there, err := s.DeleteBackfill(t.Context(), project, "b"); err != nil || !there {
-			t.Error(there, err)
-		}
-		if there, err := s.DeleteBackfill(t.Context(), project, "b"); err != nil || there {
-			t.Error("deleted twice:", there, err)
-		}
-		kindOf(t, s.ReplaceBackfill(t.Context(), project, b, epoch0), fault.NotFound)
-		_, err := s.TouchBackfill(t.Context(), project, "b", epoch0)
-		kindOf(t, err, fault.NotFound)
 	})
 }

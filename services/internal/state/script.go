@@ -57,32 +57,58 @@ var configDeleteSource string
 //go:embed script/function_put.lua
 var functionPutSource string
 
-//go:embed script/backfill_put.lua
-var backfillPutSource string
+// backfills comes before every script that changes backfill tickets.
+//
+//go:embed script/backfill.lua
+var backfills string
 
-//go:embed script/backfill_touch.lua
-var backfillTouchSource string
+//go:embed script/backfill_create.lua
+var backfillCreateSource string
+
+//go:embed script/backfill_replace.lua
+var backfillReplaceSource string
+
+//go:embed script/backfill_approve.lua
+var backfillApproveSource string
 
 //go:embed script/backfill_delete.lua
 var backfillDeleteSource string
 
+//go:embed script/backfill_lapse.lua
+var backfillLapseSource string
+
+//go:embed script/backfill_propose.lua
+var backfillProposeSource string
+
+//go:embed script/backfill_open.lua
+var backfillOpenSource string
+
+//go:embed script/backfill_fill.lua
+var backfillFillSource string
+
 var (
-	createScript         = redis.NewScript(prelude + rates + createSource)
-	allowScript          = redis.NewScript(rates + allowSource)
-	deleteScript         = redis.NewScript(prelude + deleteSource)
-	claimScript          = redis.NewScript(prelude + claimSource)
-	beginScript          = redis.NewScript(prelude + beginSource)
-	assignScript         = redis.NewScript(prelude + assignSource)
-	releaseScript        = redis.NewScript(prelude + releaseSource)
-	expireScript         = redis.NewScript(prelude + expireSource)
-	tellScript           = redis.NewScript(prelude + tellSource)
-	leaseScript          = redis.NewScript(leaseSource)
-	configPutScript      = redis.NewScript(configPutSource)
-	configDeleteScript   = redis.NewScript(configDeleteSource)
-	backfillPutScript    = redis.NewScript(backfillPutSource)
-	backfillTouchScript  = redis.NewScript(backfillTouchSource)
-	backfillDeleteScript = redis.NewScript(backfillDeleteSource)
-	functionPutScript    = redis.NewScript(functionPutSource)
+	createScript       = redis.NewScript(prelude + rates + createSource)
+	allowScript        = redis.NewScript(rates + allowSource)
+	deleteScript       = redis.NewScript(prelude + deleteSource)
+	claimScript        = redis.NewScript(prelude + claimSource)
+	beginScript        = redis.NewScript(prelude + backfills + beginSource)
+	assignScript       = redis.NewScript(prelude + backfills + assignSource)
+	releaseScript      = redis.NewScript(prelude + backfills + releaseSource)
+	expireScript       = redis.NewScript(prelude + expireSource)
+	tellScript         = redis.NewScript(prelude + tellSource)
+	leaseScript        = redis.NewScript(leaseSource)
+	configPutScript    = redis.NewScript(configPutSource)
+	configDeleteScript = redis.NewScript(configDeleteSource)
+	functionPutScript  = redis.NewScript(functionPutSource)
+
+	backfillCreateScript  = redis.NewScript(prelude + backfills + backfillCreateSource)
+	backfillReplaceScript = redis.NewScript(prelude + backfills + backfillReplaceSource)
+	backfillApproveScript = redis.NewScript(prelude + rates + backfills + backfillApproveSource)
+	backfillDeleteScript  = redis.NewScript(prelude + backfills + backfillDeleteSource)
+	backfillLapseScript   = redis.NewScript(prelude + backfills + backfillLapseSource)
+	backfillProposeScript = redis.NewScript(prelude + backfills + backfillProposeSource)
+	backfillOpenScript    = redis.NewScript(prelude + backfills + backfillOpenSource)
+	backfillFillScript    = redis.NewScript(prelude + backfillFillSource)
 )
 
 // run runs a script by its hash, and by its text where Redis does not know it yet.

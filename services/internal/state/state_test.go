@@ -130,6 +130,7 @@ type mirror struct {
 	mu       sync.Mutex
 	changed  chan struct{}
 	waiting  map[string]string
+	shown    map[string]*pb.Backfill
 	position uint64
 	resets   int
 }
@@ -139,14 +140,22 @@ func newMirror() *mirror { return &mirror{changed: make(chan struct{}, 1)} }
 func (m *mirror) Reset() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.waiting, m.position = map[string]string{}, 0
+	m.waiting, m.shown, m.position = map[string]string{}, map[string]*pb.Backfill{}, 0
 	m.resets++
 }
 
 func (m *mirror) Apply(changes []state.Change, position uint64) {
 	m.mu.Lock()
 	for _, c := range changes {
-		if c.Body == "" {
+		if c.Backfill != "" {
+			b, err := c.Shown()
+			if err != nil {
+				panic(err)
+			}
+			if m.shown[c.Backfill] = b; b == nil {
+				delete(m.shown, c.Backfill)
+			}
+		} else if c.Body == "" {
 			delete(m.waiting, c.Ticket)
 		} else {
 			m.waiting[c.Ticket] = c.Body

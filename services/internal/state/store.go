@@ -29,6 +29,8 @@ type Options struct {
 	History int
 	// Functions is how many functions a project may have; 0 means 20, as the contract says.
 	Functions int
+	// Backfills is how many backfill tickets a project may have; a create beyond it is Limited. 0 means 100,000.
+	Backfills int
 }
 
 // Store reads and changes the state. It is safe for concurrent use.
@@ -38,8 +40,8 @@ type Store struct {
 	feeds redis.UniversalClient
 	log   *slog.Logger
 
-	waiting, feed, history, functions int
-	player, project                   Rate
+	waiting, feed, history, functions, backfills int
+	player, project                              Rate
 }
 
 // Open makes a Store. It does not connect: Ping tells whether Redis answers.
@@ -59,13 +61,16 @@ func Open(o Options) (*Store, error) {
 	redis.SetLogger(clientLog{o.Log})
 	s := &Store{
 		redis: redis.NewClient(parsed), feeds: redis.NewClient(&feeds), log: o.Log,
-		waiting: o.Waiting, feed: o.Feed, history: o.History, functions: o.Functions, player: o.Player, project: o.Project,
+		waiting: o.Waiting, feed: o.Feed, history: o.History, functions: o.Functions, backfills: o.Backfills, player: o.Player, project: o.Project,
 	}
 	if s.feed == 0 {
 		s.feed = 100_000
 	}
 	if s.functions == 0 {
 		s.functions = 20
+	}
+	if s.backfills == 0 {
+		s.backfills = 100_000
 	}
 	return s, nil
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/redis/go-redis/v9"
 	"google.golang.org/protobuf/proto"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
@@ -24,9 +25,18 @@ func (s *Store) Ticket(ctx context.Context, project, id string) (*Ticket, error)
 	if err != nil {
 		return nil, unavailable(err)
 	}
+	t, err := ticketOf(fields)
+	if t == nil && err == nil {
+		return nil, noTicket(id)
+	}
+	return t, err
+}
+
+// ticketOf reads the fields b, s and a of a ticket; nil when there is none.
+func ticketOf(fields []any) (*Ticket, error) {
 	body, ok := fields[0].(string)
 	if !ok {
-		return nil, noTicket(id)
+		return nil, nil
 	}
 	t := &Ticket{Body: new(pb.Ticket)}
 	if err := proto.Unmarshal([]byte(body), t.Body); err != nil {
@@ -41,6 +51,35 @@ func (s *Store) Ticket(ctx context.Context, project, id string) (*Ticket, error)
 	return t, nil
 }
 
+// resolved reads those of some tickets that have a result.
+func (s *Store) resolved(ctx context.Context, k keys, ids []any) ([]*Ticket, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	rows := make([]*redis.SliceCmd, len(ids))
+	_, err := s.redis.Pipelined(ctx, func(p redis.Pipeliner) error {
+		for i := range ids {
+			id, _ := ids[i].(string)
+			rows[i] = p.HMGet(ctx, k.ticket(id), "b", "s", "a")
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, unavailable(err)
+	}
+	var tickets []*Ticket
+	for _, row := range rows {
+		t, err := ticketOf(row.Val())
+		if err != nil {
+			return nil, err
+		}
+		if t != nil && t.Assignment != nil {
+			tickets = append(tickets, t)
+		}
+	}
+	return tickets, nil
+}
+
 // DeleteTicket deletes a ticket whose owner is owner, or any when owner is "".
 // It returns the feed's position after the change, 0 when the ticket did not
 // wait any more; NotFound when there is no such ticket.
@@ -48,7 +87,7 @@ func (s *Store) DeleteTicket(ctx context.Context, project, id, owner string, now
 	k := keysOf(project)
 	c := s.change(k, k.waiting(), k.resolved(), k.ticket(id))
 	c.args = append(c.args, id, owner)
-	for _, was := range []string{"waiting", "claimed", "resolved"} {
+	for _, was := range []string{"waiting", "claimed", "resolved", "proposed"} {
 		c.args = append(c.args, eventOf(&pb.Event{Kind: pb.Event_KIND_CANCELLED, Reason: was}, now))
 	}
 	reply, err := s.run(ctx, deleteScript, c.keys, c.args...)

@@ -21,6 +21,7 @@ import (
 // run, so that a run allocates next to nothing for its tickets. The zero Desk is ready.
 type Desk struct {
 	selection pool.Selection
+	games     games
 	request   block.RequestBuilder
 	answers   block.AnswerReader
 	proposals proposals
@@ -31,6 +32,8 @@ type Desk struct {
 type Run struct {
 	Request *pb.RunRequest
 	Index   *pool.Index
+	// Backfills are those that the function may see if the request says so; may be nil.
+	Backfills *pool.Backfills
 	// Answer takes all parts of the answer but the last. A part is used again when Answer returned.
 	Answer func(*pb.RunPart) error
 	// Began is when the run's time began to count, Deadline when it is over.
@@ -68,14 +71,26 @@ func (d *Desk) run(life context.Context, r *Run, instance Instance, n Needs, sta
 	// In hundredths of a second, so that a developer reads 5s and not 4.998s in the log.
 	budget := max(time.Until(r.Deadline).Round(10*time.Millisecond), 10*time.Millisecond)
 
-	r.Index.View(func(v pool.View) {
-		v.Select(r.Request.GetPools(), &d.selection)
-		stats.Population = v.Count(r.Request.GetCensus())
-		stats.Query = lap(&clock)
-		if d.selection.N() > 0 {
-			d.encode(v, r.Request, budget, n)
-		}
-	})
+	d.games.list = d.games.list[:0]
+	look := func(more func()) {
+		r.Index.View(func(v pool.View) {
+			v.Select(r.Request.GetPools(), &d.selection)
+			stats.Population = v.Count(r.Request.GetCensus())
+			stats.Query = lap(&clock)
+			if d.selection.N() > 0 {
+				d.encode(v, r.Request, budget, n)
+				more()
+			}
+		})
+	}
+	if r.Backfills == nil || !r.Request.GetBackfills() {
+		look(func() {})
+	} else {
+		r.Backfills.View(func(v pool.View, of func(id string) *pb.Backfill) {
+			d.games.choose(v, of, r.Request.GetPools())
+			look(func() { d.encodeGames(v, r.Request, n) })
+		})
+	}
 	stats.Tickets = int64(d.selection.N())
 	if stats.Tickets == 0 {
 		return nil, nil
@@ -91,7 +106,7 @@ func (d *Desk) run(life context.Context, r *Run, instance Instance, n Needs, sta
 	if err != nil {
 		return nil, err
 	}
-	answer, err := d.answers.Read(bytes, d.selection.N(), 0)
+	answer, err := d.answers.Read(bytes, d.selection.N(), len(d.games.list))
 	stats.Decode = lap(&clock)
 	switch {
 	case err != nil:
@@ -100,7 +115,7 @@ func (d *Desk) run(life context.Context, r *Run, instance Instance, n Needs, sta
 		return nil, Complaint{errors.New(answer.Failure)}
 	}
 	stats.Proposals = int64(answer.Len())
-	return d.proposals.send(answer, &d.selection, d.request.Created(), r.Answer)
+	return d.proposals.send(answer, &d.selection, &d.games, d.request.Created(), r.Answer)
 }
 
 // lap is the microseconds since the last lap.

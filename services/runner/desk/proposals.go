@@ -25,7 +25,7 @@ type proposals struct {
 
 // send answers with an answer's proposals in parts of about PartSize; those of
 // the last part are returned instead. created is the selection's, by number.
-func (p *proposals) send(a *block.Answer, s *pool.Selection, created []float64, answer func(*pb.RunPart) error) ([]*pb.Proposal, error) {
+func (p *proposals) send(a *block.Answer, s *pool.Selection, g *games, created []float64, answer func(*pb.RunPart) error) ([]*pb.Proposal, error) {
 	count, bytes := 0, 0
 	for i := range a.Len() {
 		if count == len(p.kept) {
@@ -34,7 +34,14 @@ func (p *proposals) send(a *block.Answer, s *pool.Selection, created []float64, 
 		if n := len(a.Tickets(i)); n > MostTickets {
 			return nil, Complaint{fmt.Errorf("proposal %d has %d tickets, at most %d are allowed", i, n, MostTickets)}
 		}
-		size := fill(p.kept[count], a, i, s, created)
+		extras := a.Extras(i)
+		size := fill(p.kept[count], a, i, extras, s, created)
+		filling, more, err := g.filling(extras)
+		if err != nil {
+			return nil, Complaint{fmt.Errorf("proposal %d %w", i, err)}
+		}
+		p.kept[count].Filling = filling
+		size += more
 		if size > PartSize {
 			return nil, Complaint{fmt.Errorf("proposal %d has about %d bytes, more than the %d that a proposal may have", i, size, PartSize)}
 		}
@@ -51,7 +58,7 @@ func (p *proposals) send(a *block.Answer, s *pool.Selection, created []float64, 
 }
 
 // fill makes m proposal i of an answer, and returns about how many bytes it takes.
-func fill(m *pb.Proposal, a *block.Answer, i int, s *pool.Selection, created []float64) (size int) {
+func fill(m *pb.Proposal, a *block.Answer, i int, extras *block.Extras, s *pool.Selection, created []float64) (size int) {
 	m.Score = a.Score(i)
 	m.Oldest = int64(created[slices.Min(a.Tickets(i))]) // numbers ascend by creation
 	size = 32
@@ -70,7 +77,7 @@ func fill(m *pb.Proposal, a *block.Answer, i int, s *pool.Selection, created []f
 			size += len(id) + 4
 		}
 	}
-	return size + decorate(m, a.Extras(i), s)
+	return size + decorate(m, extras, s)
 }
 
 // decorate sets what few proposals have, and clears it for the others.

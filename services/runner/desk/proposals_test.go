@@ -47,7 +47,7 @@ func proposing(t *testing.T, n, propertied int) ([]*pb.Proposal, error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return new(proposals).send(answer, &selection, created, func(*pb.RunPart) error { return nil })
+	return new(proposals).send(answer, &selection, new(games), created, func(*pb.RunPart) error { return nil })
 }
 
 func TestProposalHasNoMoreTicketsThanOneScriptCanClaim(t *testing.T) {

@@ -37,7 +37,7 @@ func (d *Desk) encode(v pool.View, r *pb.RunRequest, budget time.Duration, n Nee
 	b, s := &d.request, &d.selection
 	b.Start(block.Meta{
 		Now: r.GetNow(), Seed: r.GetSeed(), Budget: uint32(budget.Milliseconds()),
-		Tickets: s.N(),
+		Tickets: s.N(), Backfills: len(d.games.list),
 	})
 	b.Config(r.GetSettings())
 	v.Column(s, pool.Created, b.Created())

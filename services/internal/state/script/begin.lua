@@ -1,9 +1,13 @@
 -- Begins the allocation of a match: from here on its tickets' leaving no longer
--- drops it. When a ticket left before, the match is dropped and the others wait again.
--- KEYS: seq, feed, told, history, waiting, claims, outbox, match, then its ticket keys
+-- drops it. When a ticket left before, the match is dropped and the others wait again, those too that were proposed
+-- to the backfill ticket that was created with it, which is deleted.
+-- KEYS: seq, feed, told, history, waiting, claims, outbox, match, backfill, its proposed tickets, its joined tickets,
+--       proposed, backfills, then the match's ticket keys, then those of the proposed ones
 -- ARGV: feed and history kept, match id, deadline of the allocation, events of a match that begins and of one that is dropped,
---       then its ticket ids
--- Result: 'ok', 'done' (assigned before), 'released', 'gone' (ended long ago) or 'dropped', feed position (0 unless dropped)
+--       id of the backfill ticket ('' = none), event of the proposed tickets, number of the match's tickets,
+--       then their ids, then those of the proposed ones
+-- Result: 'ok', 'done' (assigned before), 'released', 'gone' (ended long ago) or 'dropped', feed position (0 unless dropped);
+--         or 'again', the ids of the proposed tickets
 local state = redis.call('HGET', KEYS[8], 's')
 if not state then
   return {'gone', 0}
@@ -12,16 +16,20 @@ elseif state == 'd' then
 elseif state == 'x' then
   return {'released', 0}
 end
-local fields, ids = {}, {}
-for i = 9, #KEYS do
+local fields, ids, n = {}, {}, tonumber(ARGV[9])
+for i = 14, 13 + n do
   if claimed_by(KEYS[i], ARGV[3]) then
-    ids[#ids + 1] = ARGV[i - 2]
+    ids[#ids + 1] = ARGV[i - 4]
   end
 end
-if state == 'c' and #ids < #KEYS - 8 then
+if state == 'c' and #ids < n then
+  local backfill = ARGV[7] ~= '' and redis.call('EXISTS', KEYS[9]) == 1
+  if backfill and not attached(KEYS[10], 10 + n, 1) then
+    return again(KEYS[10])
+  end
   local kept = 1
-  for i = 9, #KEYS do
-    if ARGV[i - 2] == ids[kept] then
+  for i = 14, 13 + n do
+    if ARGV[i - 4] == ids[kept] then
       wait_again(KEYS[5], KEYS[i], ids[kept], fields)
       kept = kept + 1
     end
@@ -29,7 +37,12 @@ if state == 'c' and #ids < #KEYS - 8 then
   redis.call('DEL', KEYS[8])
   redis.call('ZREM', KEYS[6], ARGV[3])
   redis.call('ZREM', KEYS[7], ARGV[3])
-  tell({ARGV[6], table.concat(ids, ' ')}, #ids)
+  local events, moved = {ARGV[6], table.concat(ids, ' ')}, #ids
+  if backfill then
+    moved = moved + reject(KEYS[9], KEYS[10], ARGV[7], KEYS[12], KEYS[5], 14 + n, 10 + n, 1, fields, events, ARGV[8])
+    forget(KEYS[9], KEYS[11], ARGV[7], KEYS[13], fields)
+  end
+  tell(events, moved)
   if #fields == 0 then
     return {'dropped', 0}
   end

@@ -1,7 +1,8 @@
 -- Deletes a ticket. One that is claimed takes its match with it when the
--- allocator begins (begin.lua), or leaves the rest of it when a server was asked for already.
+-- allocator begins (begin.lua), or leaves the rest of it when a server was asked for already. One that is proposed to a
+-- backfill ticket is not among those that its server's approval assigns.
 -- KEYS: seq, feed, told, history, waiting, resolved, ticket
--- ARGV: feed and history kept, id, owner ('' = whoever), events of a ticket that was waiting, claimed or resolved
+-- ARGV: feed and history kept, id, owner ('' = whoever), events of a ticket that was waiting, claimed, resolved or proposed
 -- Result: state it was in ('' when missing or of another owner), feed position (0 when the waiting set did not change)
 local ticket = redis.call('HMGET', KEYS[7], 's', 'o')
 local state = ticket[1]
@@ -16,6 +17,8 @@ if state == 'w' then
 end
 if state == 'c' then
   tell({ARGV[6], ARGV[3]}, 1)
+elseif state == 'p' then
+  tell({ARGV[8], ARGV[3]}, 1)
 else
   redis.call('ZREM', KEYS[6], ARGV[3])
   tell({ARGV[7], ARGV[3]}, 1)

@@ -26,6 +26,11 @@ func match(r *matchfn.Run) error {
 		return errors.New("as told")
 	case "all":
 		decorate(r)
+	case "fill": // every backfill ticket gets a ticket of its own
+		free := r.BackfillAttribute("skill")
+		for b := range uint32(min(r.Backfills(), r.Tickets())) {
+			r.Propose(1, b).UpdateBackfill(b).Attribute("skill", free[b]-1)
+		}
 	case "chain": // every ticket but the ends is in two proposals, and the later one is better
 		order := matchfn.SortBy(r.Attribute("skill"))
 		for i := 0; i+1 < len(order); i++ {

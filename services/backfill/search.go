@@ -1,0 +1,135 @@
+package backfill
+
+import (
+	"context"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/director/contest"
+	"matchmaker.dev/services/internal/bus"
+	"matchmaker.dev/services/internal/pool"
+	"matchmaker.dev/services/internal/state"
+)
+
+// candidate is a match that a function proposes.
+type candidate = contest.Entry[struct{}]
+
+// again is when to ask again for a run that no runner took.
+const again = 100 * time.Millisecond
+
+// search runs a function once over each segment of the pools, side by side, and returns the matches that it proposes, the best
+// first. What a function cannot answer, or not in time, is as if it had found nobody: the log says why.
+func (s *service) search(ctx context.Context, project string, in request) ([]*candidate, error) {
+	segments, err := pool.Expand(in.pools, nil)
+	if err != nil {
+		return nil, err
+	}
+	position, err := s.Store.Position(ctx, project)
+	if err != nil {
+		return nil, err
+	}
+	// The runner ends the run in time; a second more is for the way there and back.
+	limited, cancel := context.WithTimeout(ctx, s.Settings.Run+time.Second)
+	defer cancel()
+	answers := make(chan answer, len(segments))
+	for _, pools := range segments {
+		go func() { answers <- s.run(limited, project, position, in, pools) }()
+	}
+	var entries []*candidate
+	for range segments {
+		a := <-answers
+		if a.failure != "" && ctx.Err() == nil {
+			s.Log.WarnContext(ctx, "a run for a backfill request failed", "project", project, "function", in.function, "reason", a.failure)
+		}
+		for _, p := range a.proposals {
+			// An error is for those who wait, not for a server, and one of the first generation has no backfill ticket.
+			if p.GetError() == "" && p.GetFilling() == nil {
+				entries = append(entries, &candidate{Proposal: p, Tickets: state.TicketsOf(p)})
+			}
+		}
+	}
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx) // the server does not wait for the answer any more: nobody must be sent to it
+	}
+	return contest.Winners(entries), nil
+}
+
+// answer is what a run came to.
+type answer struct {
+	proposals []*pb.Proposal
+	failure   string
+}
+
+// run runs the function over pools, as soon as a runner has it.
+func (s *service) run(ctx context.Context, project string, position uint64, in request, pools map[string]*pb.Pool) answer {
+	for {
+		a := s.ask(ctx, &pb.RunRequest{
+			Run: uuid.NewString(), Project: project, Function: in.function,
+			Settings: in.settings, Pools: pools, Position: position,
+			Now: s.Now().UnixMilli(), Seed: rand.Uint64(), //nolint:gosec // a seed of matches, not a secret
+			Budget: s.Settings.Run.Milliseconds(),
+		})
+		if a.failure != bus.NoRunner {
+			return a
+		}
+		select {
+		case <-ctx.Done():
+			return a
+		case <-time.After(again):
+		}
+	}
+}
+
+// ask runs the function once.
+func (s *service) ask(ctx context.Context, r *pb.RunRequest) (a answer) {
+	in := &parts{signal: make(chan struct{}, 1)}
+	run, err := s.Bus.StartRun(ctx, r, in.add)
+	if err != nil {
+		return answer{failure: err.Error()}
+	}
+	defer run.Stop()
+	for {
+		select {
+		case <-in.signal:
+			for _, p := range in.take() {
+				a.proposals = append(a.proposals, p.GetProposals()...)
+				if p.GetLast() {
+					a.failure = p.GetError()
+					return a
+				}
+			}
+		case <-ctx.Done():
+			return answer{failure: "the runner did not answer in time"}
+		}
+	}
+}
+
+// parts collects the parts of an answer. Who adds one never waits.
+type parts struct {
+	signal chan struct{}
+
+	mu   sync.Mutex
+	list []*pb.RunPart
+}
+
+func (p *parts) add(part *pb.RunPart) {
+	p.mu.Lock()
+	p.list = append(p.list, part)
+	p.mu.Unlock()
+	select {
+	case p.signal <- struct{}{}:
+	default:
+	}
+}
+
+func (p *parts) take() []*pb.RunPart {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	list := p.list
+	p.list = nil
+	return list
+}

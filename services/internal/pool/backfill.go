@@ -1,0 +1,70 @@
+package pool
+
+import (
+	"sync"
+
+	"google.golang.org/protobuf/proto"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+)
+
+// Backfills is an index of backfill tickets: their attributes are queried through the same pools as those of
+// tickets. It is safe for concurrent use, as Index is.
+type Backfills struct {
+	mu    sync.RWMutex
+	index *Index
+	by    map[string]*pb.Backfill
+}
+
+// NewBackfills returns an empty index.
+func NewBackfills() *Backfills {
+	return &Backfills{index: New(), by: map[string]*pb.Backfill{}}
+}
+
+// Reset removes all backfill tickets.
+func (b *Backfills) Reset() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.index.Reset()
+	b.by = map[string]*pb.Backfill{}
+}
+
+// Put adds a backfill ticket, or replaces it. It must not be changed afterwards.
+func (b *Backfills) Put(one *pb.Backfill) error {
+	raw, err := proto.Marshal(&pb.Ticket{
+		Created: one.GetCreated(), AttributeNames: one.GetAttributeNames(), AttributeValues: one.GetAttributeValues(),
+		Properties: one.GetProperties(),
+	})
+	if err != nil {
+		return err
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if err := b.index.Put(one.GetId(), raw); err != nil {
+		return err
+	}
+	b.by[one.GetId()] = one
+	return nil
+}
+
+// Drop removes a backfill ticket, and tells whether it was there.
+func (b *Backfills) Drop(id string) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	delete(b.by, id)
+	return b.index.Drop(id)
+}
+
+// Len is the number of backfill tickets.
+func (b *Backfills) Len() int {
+	b.mu.RLock()
+	defer b.mu.RUnlock()
+	return len(b.by)
+}
+
+// View calls f with the index held still. of is the backfill ticket with an id, as it is then.
+func (b *Backfills) View(f func(v View, of func(id string) *pb.Backfill)) {
+	b.mu.RLock()
+	defer b.mu.RUnlock()
+	b.index.View(func(v View) { f(v, func(id string) *pb.Backfill { return b.by[id] }) })
+}

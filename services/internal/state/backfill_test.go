@@ -1,0 +1,923 @@
+package state_test
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"google.golang.org/protobuf/testing/protocmp"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/fault"
+	"matchmaker.dev/services/internal/state"
+)
+
+// at is so many seconds after the start of time.
+func at(seconds int) time.Time { return epoch0.Add(time.Duration(seconds) * time.Second) }
+
+// game is what a server says of a game with so many free places.
+func game(id string, free float64) *pb.Backfill {
+	return &pb.Backfill{
+		Id: id, Connection: id + ":1", AttributeNames: []string{"free"}, AttributeValues: []float64{free},
+		Properties: map[string][]byte{"blob": {0, 255, '\r', '\n', ' '}},
+	}
+}
+
+func createGame(t *testing.T, s *state.Store, b *pb.Backfill) {
+	t.Helper()
+	if _, err := s.CreateBackfill(t.Context(), project, b, epoch0); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// approvals are those of a server that approves so many seconds after the start of time.
+func approvals(seconds int) state.Approvals {
+	return state.Approvals{Now: at(seconds), Expiry: at(seconds + 600), Told: 20 * time.Second}
+}
+
+func approve(t *testing.T, s *state.Store, id string, seconds int) *state.Approval {
+	t.Helper()
+	a, err := s.ApproveBackfill(t.Context(), project, id, approvals(seconds))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+// idsOf are those of tickets, in order.
+func idsOf(tickets []*state.Ticket) []string {
+	ids := []string{}
+	for _, t := range tickets {
+		ids = append(ids, t.Body.GetId())
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+// assigns fails the test unless an approval assigned exactly these tickets, to this connection.
+func (a approval) assigns(t *testing.T, s *state.Store, connection string, want ...string) {
+	t.Helper()
+	slices.Sort(want)
+	if got := idsOf(a.Assigned); !slices.Equal(got, want) {
+		t.Fatalf("the approval assigned %v, want %v", got, want)
+	}
+	for _, one := range a.Assigned {
+		stored := assigned(t, s, one.Body.GetId())
+		if diff := cmp.Diff(one.Assignment, stored, protocmp.Transform()); diff != "" {
+			t.Fatalf("%s is said to have what it does not: %s", one.Body.GetId(), diff)
+		}
+		if stored.GetConnection() != connection {
+			t.Fatalf("%s is sent to %q, want %q", one.Body.GetId(), stored.GetConnection(), connection)
+		}
+	}
+}
+
+type approval struct{ *state.Approval }
+
+// fill proposes tickets to a backfill ticket as a function saw it, of which it makes one with so many free places; the same when
+// made is nil.
+func fill(revision int64, seen, made *pb.Backfill, tickets ...string) *state.Claim {
+	c := claim(revision, "match-of-"+seen.GetId(), append(slices.Clone(tickets), "")...)
+	c.Tickets = tickets
+	c.Match.Proposal.Teams = []*pb.Team{{Tickets: tickets}}
+	c.Match.Proposal.Filling = &pb.Filling{Backfill: seen.GetId(), Generation: seen.GetGeneration(), Contents: made}
+	for _, id := range tickets {
+		c.Assignments = append(c.Assignments, &pb.Assignment{MatchProperties: []byte(`{"for":"` + id + `"}`)})
+	}
+	return c
+}
+
+// sees waits until exactly these backfill tickets are shown, and returns one of them.
+func (m *mirror) seesGames(t *testing.T, want ...string) {
+	t.Helper()
+	slices.Sort(want)
+	m.until(t, func() (any, bool) {
+		got := slices.Sorted(maps.Keys(m.shown))
+		return got, slices.Equal(got, want)
+	}, want)
+}
+
+// seesGame waits until a backfill ticket is shown as it is wanted, but for its generation, and returns it.
+func (m *mirror) seesGame(t *testing.T, want *pb.Backfill) *pb.Backfill {
+	t.Helper()
+	var got *pb.Backfill
+	m.until(t, func() (any, bool) {
+		got = m.shown[want.GetId()]
+		return got, cmp.Equal(got, want, protocmp.Transform(), protocmp.IgnoreFields(&pb.Backfill{}, "generation"))
+	}, want)
+	return got
+}
+
+func (m *mirror) until(t *testing.T, look func() (got any, ok bool), want any) {
+	t.Helper()
+	deadline := time.After(30 * time.Second)
+	for {
+		m.mu.Lock()
+		got, ok := look()
+		m.mu.Unlock()
+		if ok {
+			return
+		}
+		select {
+		case <-m.changed:
+		case <-deadline:
+			t.Fatalf("the feed's reader sees %v, want %v", got, want)
+		}
+	}
+}
+
+// version is a game at a record version.
+func version(b *pb.Backfill, version int64) *pb.Backfill {
+	b.Version, b.Created = version, epoch0.UnixMilli()
+	return b
+}
+
+func TestBackfillTicketCountsTheChangesOfItsServer(t *testing.T) {
+	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
+		s := open(state.Options{})
+		b := game("b", 3)
+		createGame(t, s, b)
+		if b.GetVersion() != 1 || b.GetCreated() != epoch0.UnixMilli() {
+			t.Fatal(b)
+		}
+		for version := int64(2); version < 4; version++ {
+			changed := &pb.Backfill{Id: "b", Connection: fmt.Sprint("server", version)}
+			if _, err := s.ReplaceBackfill(t.Context(), project, changed, at(1)); err != nil {
+				t.Fatal(err)
+			}
+			want := &pb.Backfill{Id: "b", Created: epoch0.UnixMilli(), Version: version, Connection: changed.GetConnection()}
+			if diff := cmp.Diff(want, changed, protocmp.Transform()); diff != "" {
+				t.Error(diff)
+			}
+			got := approve(t, s, "b", 1).Backfill
+			if diff := cmp.Diff(want, got, protocmp.Transform(), protocmp.IgnoreFields(got, "generation")); diff != "" {
+				t.Error(diff)
+			}
+		}
+		if there, _, err := s.DeleteBackfill(t.Context(), project, "b", "", at(19)); err != nil || !there {
+			t.Error(there, err)
+		}
+		if there, _, err := s.DeleteBackfill(t.Context(), project, "b", "", at(19)); err != nil || there {
+			t.Error("deleted twice:", there, err)
+		}
+		_, err := s.ReplaceBackfill(t.Context(), project, b, epoch0)
+		kindOf(t, err, fault.NotFound)
+		_, err = s.ApproveBackfill(t.Context(), project, "b", approvals(1))
+		kindOf(t, err, fault.NotFound)
+	})
+}
+
+func TestBackfillTicketsAreLimited(t *testing.T) {
+	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
+		s := open(state.Options{Backfills: 2})
+		createGame(t, s, game("a", 1))
+		createGame(t, s, game("b", 1))
+		_, err := s.CreateBackfill(t.Context(), project, game("c", 1), epoch0)
+		kindOf(t, err, fault.Limited)
+		if _, _, err := s.DeleteBackfill(t.Context(), project, "a", "", at(19)); err != nil {
+			t.Fatal(err)
+		}
+		createGame(t, s, game("c", 1))
+	})
+}
+
+func TestApprovedTicketsAreAssigned(t *testing.T) {
+	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
+		s := open(state.Options{})
+		revision, terms := setUp(t, s)
+		terms.Approval = at(20)
+		create(t, s, "a", "b", "c")
+		m := follow(t, s)
+		createGame(t, s, game("g", 3))
+		seen := m.seesGame(t, version(game("g", 3), 1))
+
+		c := fill(revision, seen, game("g", 1), "a", "b")
+		c.Assignments[1].Connection = "elsewhere:7" // as the function said
+		mustClaim(t, s, terms, c)
+		if c.Refused != "" {
+			t.Fatal(c.Refused)
+		}
+		m.sees(t, "c")
+		m.seesGame(t, version(game("g", 1), 1)) // whose version functions do not change
+		if got := assigned(t, s, "a"); got != nil {
+			t.Fatalf("a proposed ticket is assigned %v", got)
+		}
+
+		a := approve(t, s, "g", 20)
+		if got := idsOf(a.Assigned); !slices.Equal(got, []string{"a", "b"}) {
+			t.Fatalf("assigned %v", got)
+		}
+		if got := assigned(t, s, "a"); got.GetConnection() != "g:1" || string(got.GetMatchProperties()) != `{"for":"a"}` {
+			t.Errorf("a has %v", got)
+		}
+		if got := assigned(t, s, "b"); got.GetConnection() != "elsewhere:7" {
+			t.Errorf("b has %v", got)
+		}
+		if diff := cmp.Diff(version(game("g", 1), 1), a.Backfill, protocmp.Transform(), protocmp.IgnoreFields(a.Backfill, "generation")); diff != "" {
+			t.Error(diff)
+		}
+		if diff := cmp.Diff(ticket("a", 0), a.Assigned[slices.IndexFunc(a.Assigned, func(t *state.Ticket) bool { return t.Body.GetId() == "a" })].Body, protocmp.Transform()); diff != "" {
+			t.Error(diff)
+		}
+		isWaiting(t, s, "c")
+
+		// The answer may have been lost: for a while they are told again.
+		again := approve(t, s, "g", 30)
+		if len(again.Assigned) != 0 || !slices.Equal(idsOf(again.Before), []string{"a", "b"}) || again.Position != 0 {
+			t.Errorf("again: %v assigned, %v before, position %d", idsOf(again.Assigned), idsOf(again.Before), again.Position)
+		}
+		if _, err := s.DeleteTicket(t.Context(), project, "a", "", epoch0); err != nil {
+			t.Fatal(err)
+		}
+		if again = approve(t, s, "g", 31); !slices.Equal(idsOf(again.Before), []string{"b"}) {
+			t.Errorf("after one has left: %v", idsOf(again.Before))
+		}
+		if again = approve(t, s, "g", 40); len(again.Before) != 0 {
+			t.Errorf("20 s later: %v", idsOf(again.Before))
+		}
+	})
+}
+
+// A proposal counts only against what its function saw: promise 8.
+func TestProposalForAnOlderVersionIsRefused(t *testing.T) {
+	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
+		s := open(state.Options{})
+		revision, terms := setUp(t, s)
+		terms.Approval = at(20)
+		create(t, s, "a", "b", "c", "d", "e")
+		createGame(t, s, game("g", 3))
+		m := follow(t, s)
+		seen := m.seesGame(t, version(game("g", 3), 1))
+
+		// Of two functions that saw the same, one is late.
+		first, second := fill(revision, seen, game("g", 2), "a"), fill(revision, seen, game("g", 2), "b")
+		mustClaim(t, s, terms, first, second)
+		if first.Refused != "" || second.Refused != "backfill" {
+			t.Fatalf("refused: %q %q", first.Refused, second.Refused)
+		}
+		seen = m.seesGame(t, version(game("g", 2), 1))
+		// One that saw what the first made of it comes in as well.
+		third := fill(revision, seen, nil, "c")
+		mustClaim(t, s, terms, third)
+		if third.Refused != "" {
+			t.Fatal(third.Refused)
+		}
+		m.seesGames(t) // nobody knows of c by what the ticket says
+		stale := fill(revision, seen, nil, "d")
+		mustClaim(t, s, terms, stale)
+		if stale.Refused != "backfill" {
+			t.Fatalf("refused: %q", stale.Refused)
+		}
+
+		// The server's word ends them all.
+		if _, err := s.ReplaceBackfill(t.Context(), project, game("g", 1), at(5)); err != nil {
+			t.Fatal(err)
+		}
+		now := m.seesGame(t, version(game("g", 1), 2))
+		m.sees(t, "a", "b", "c", "d", "e")
+		mustClaim(t, s, terms, stale)
+		if stale.Refused != "backfill" {
+			t.Fatalf("refused: %q", stale.Refused)
+		}
+		approval{approve(t, s, "g", 6)}.assigns(t, s, "g:1")
+		gone := fill(revision, &pb.Backfill{Id: "nobody", Generation: 1}, nil, "a")
+		good, taken := fill(revision, now, nil, "a", "b"), fill(revision, now, nil, "d", "nobody")
+		mustClaim(t, s, terms, gone, taken, good)
+		if gone.Refused != "backfill" || taken.Refused != "nobody" || good.Refused != "" {
+			t.Fatalf("refused: %q %q %q", gone.Refused, taken.Refused, good.Refused)
+		}
+		m.sees(t, "c", "d", "e")
+	})
+}
+
+func TestProposalNeedsTheLeaseAndTheConfigAsItWas(t *testing.T) {
+	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
+		s := open(state.Options{})
+		revision, terms := setUp(t, s)
+		create(t, s, "a", "b")
+		createGame(t, s, game("g", 3))
+		seen := follow(t, s).seesGame(t, version(game("g", 3), 1))
+		opened := opening(revision, "m", "h", "a")
+		for _, c := range []*state.Claim{fill(revision+1, seen, nil, "a"), opening(revision+1, "m", "h", "a")} {
+			mustClaim(t, s, terms, c)
+			if c.Refused != "config" {
+				t.Errorf("refused: %q", c.Refused)
+			}
+		}
+		late := terms
+		late.Epoch++
+		for _, c := range []*state.Claim{fill(revision, seen, nil, "a"), opened} {
+			if _, err := s.Claim(t.Context(), project, late, []*state.Claim{c}); !errors.Is(err, state.ErrStale) {
+				t.Errorf("under another's lease: %v", err)
+			}
+		}
+		isWaiting(t, s, "a", "b")
+	})
+}
+
+// opening is a claim of a match that has a backfill ticket made for its server.
+func opening(revision int64, match, backfill string, tickets ...string) *state.Claim {
+	c := claim(revision, match, tickets...)
+	c.Match.Backfill = backfill
+	c.Match.Proposal.Filling = &pb.Filling{Contents: game(backfill, 2)}
+	return c
+}
+
+// Every way in which proposed tickets are rejected: they wait again at their old age, and what
+// functions made of the backfill ticket is undone.
+func TestRejectedTicketsWaitAgain(t *testing.T) {
+	for name, reject := range map[string]func(t *testing.T, s *state.Store){
+		"replaced": func(t *testing.T, s *state.Store) {
+			if _, err := s.ReplaceBackfill(t.Context(), project, game("g", 3), at(5)); err != nil {
+				t.Fatal(err)
+			}
+		},
+		"deleted": func(t *testing.T, s *state.Store) {
+			if there, _, err := s.DeleteBackfill(t.Context(), project, "g", "", at(19)); err != nil || !there {
+				t.Fatal(there, err)
+			}
+		},
+		"lapsed": func(t *testing.T, s *state.Store) {
+			if lapsed, _, err := s.LapseBackfills(t.Context(), project, at(20), 10); err != nil || len(lapsed) != 0 {
+				t.Fatal("too early:", lapsed, err)
+			}
+			lapsed, position, err := s.LapseBackfills(t.Context(), project, at(21), 10)
+			if err != nil || !slices.Equal(lapsed, []string{"g"}) || position == 0 {
+				t.Fatal(lapsed, position, err)
+			}
+		},
+		"approved too late": func(t *testing.T, s *state.Store) {
+			approval{approve(t, s, "g", 21)}.assigns(t, s, "g:1")
+		},
+		"silent for too long": func(t *testing.T, s *state.Store) {
+			if forgotten, _, err := s.ForgetBackfills(t.Context(), project, at(-1), at(19), 10); err != nil || len(forgotten) != 0 {
+				t.Fatal("too early:", forgotten, err)
+			}
+			forgotten, position, err := s.ForgetBackfills(t.Context(), project, at(0), at(19), 10)
+			if err != nil || !slices.Equal(forgotten, []string{"g"}) || position == 0 {
+				t.Fatal(forgotten, position, err)
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
+				s := open(state.Options{})
+				revision, terms := setUp(t, s)
+				terms.Approval = at(20)
+				create(t, s, "a", "b", "c", "d")
+				createGame(t, s, game("g", 3))
+				m := follow(t, s)
+				mustClaim(t, s, terms, fill(revision, m.seesGame(t, version(game("g", 3), 1)), game("g", 1), "a", "b"))
+				mustClaim(t, s, terms, fill(revision, m.seesGame(t, version(game("g", 1), 1)), game("g", 0), "c"))
+				if _, err := s.DeleteTicket(t.Context(), project, "b", "", epoch0); err != nil { // its player has left
+					t.Fatal(err)
+				}
+				m.sees(t, "d")
+				m.seesGame(t, version(game("g", 0), 1))
+				reject(t, s)
+				m.sees(t, "a", "c", "d")
+				if got := m.body("a"); got == "" {
+					t.Error("a waits without what it says")
+				}
+				switch name {
+				case "replaced":
+					m.seesGame(t, version(game("g", 3), 2))
+				case "approved too late":
+					m.seesGame(t, version(game("g", 3), 1))
+				default:
+					m.seesGames(t)
+				}
+				isWaiting(t, s, "a", "c", "d")
+				order, err := s.OldestWaiting(t.Context(), project)
+				if err != nil || !slices.Equal(order, []string{"a", "c", "d"}) {
+					t.Errorf("by age: %v, %v", order, err)
+				}
+			})
+		})
+	}
+}
+
+// A server that let its proposals lapse is gone, as far as anybody knows, until it speaks.
+func TestServerThatLetItsProposalsLapseIsShownToNobodyUntilItSpeaks(t *testing.T) {
+	for name, speak := range map[string]func(t *testing.T, s *state.Store) int64{
+		"approves": func(t *testing.T, s *state.Store) int64 {
+			if a := approve(t, s, "g", 30); len(a.Assigned) != 0 || a.Position == 0 {
+				t.Errorf("%v assigned, position %d", idsOf(a.Assigned), a.Position)
+			}
+			return 1
+		},
+		"replaces": func(t *testing.T, s *state.Store) int64 {
+			if _, err := s.ReplaceBackfill(t.Context(), project, game("g", 3), at(30)); err != nil {
+				t.Fatal(err)
+			}
+			return 2
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
+				s := open(state.Options{})
+				revision, terms := setUp(t, s)
+				terms.Approval = at(20)
+				create(t, s, "a")
+				createGame(t, s, game("g", 3))
+				m := follow(t, s)
+				seen := m.seesGame(t, version(game("g", 3), 1))
+				mustClaim(t, s, terms, fill(revision, seen, game("g", 2), "a"))
+				if _, _, err := s.LapseBackfills(t.Context(), project, at(21), 10); err != nil {
+					t.Fatal(err)
+				}
+				m.sees(t, "a")
+				m.seesGames(t)
+				follow(t, s).seesGames(t) // a reader that begins now sees the same
+				c := fill(revision, seen, nil, "a")
+				mustClaim(t, s, terms, c)
+				if c.Refused != "backfill" {
+					t.Fatalf("refused: %q", c.Refused)
+				}
+				now := m.seesGame(t, version(game("g", 3), speak(t, s)))
+				follow(t, s).seesGame(t, now)
+				c = fill(revision, now, nil, "a")
+				terms.Approval = at(50)
+				mustClaim(t, s, terms, c)
+				if c.Refused != "" {
+					t.Fatalf("refused: %q", c.Refused)
+				}
+				approval{approve(t, s, "g", 31)}.assigns(t, s, "g:1", "a")
+			})
+		})
+	}
+}
+
+// Servers without an address can take nobody.
+func TestBackfillTicketWithoutConnectionIsShownToNobody(t *testing.T) {
+	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
+		s := open(state.Options{})
+		m := follow(t, s)
+		b := game("g", 1)
+		b.Connection = ""
+		createGame(t, s, b)
+		createGame(t, s, game("h", 1))
+		m.seesGames(t, "h")
+		follow(t, s).seesGames(t, "h")
+		if _, err := s.ReplaceBackfill(t.Context(), project, game("g", 1), at(1)); err != nil {
+			t.Fatal(err)
+		}
+		m.seesGames(t, "g", "h")
+		b = game("h", 1)
+		b.Connection = ""
+		if _, err := s.ReplaceBackfill(t.Context(), project, b, at(1)); err != nil {
+			t.Fatal(err)
+		}
+		m.seesGames(t, "g")
+	})
+}
+
+// When all have left that were proposed, what was made of the ticket for their sake is undone.
+func TestCancelledProposalsLeaveTheBackfillTicketAsItWas(t *testing.T) {
+	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
+		s := open(state.Options{})
+		revision, terms := setUp(t, s)
+		terms.Approval = at(20)
+		create(t, s, "a", "b")
+		createGame(t, s, game("g", 3))
+		m := follow(t, s)
+		mustClaim(t, s, terms, fill(revision, m.seesGame(t, version(game("g", 3), 1)), game("g", 1), "a", "b"))
+		for _, id := range []string{"a", "b"} {
+			if _, err := s.DeleteTicket(t.Context(), project, id, "", epoch0); err != nil {
+				t.Fatal(err)
+			}
+		}
+		approval{approve(t, s, "g", 3)}.assigns(t, s, "g:1")
+		m.seesGame(t, version(game("g", 3), 1))
+		m.sees(t)
+	})
+}
+
+func TestApprovingFarTooOftenIsLimited(t *testing.T) {
+	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
+		s := open(state.Options{})
+		createGame(t, s, game("g", 1))
+		createGame(t, s, game("h", 1))
+		a := approvals(1)
+		a.Rate = state.Rate{PerSecond: 2, Burst: 3}
+		for range 3 {
+			if _, err := s.ApproveBackfill(t.Context(), project, "g", a); err != nil {
+				t.Fatal(err)
+			}
+		}
+		_, err := s.ApproveBackfill(t.Context(), project, "g", a)
+		kindOf(t, err, fault.Limited)
+		if _, err := s.ApproveBackfill(t.Context(), project, "h", a); err != nil {
+			t.Error("another server:", err)
+		}
+		a.Now = at(2)
+		if _, err := s.ApproveBackfill(t.Context(), project, "g", a); err != nil {
+			t.Error("a second later:", err)
+		}
+	})
+}
+
+// Whatever races with whatever: each ticket waits or is assigned in the end, and who approves is told
+// exactly of those that it assigned.
+func TestApprovalsThatRaceTellTheTruth(t *testing.T) {
+	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
+		s := open(state.Options{})
+		revision, terms := setUp(t, s)
+		terms.Approval = at(20)
+		m := follow(t, s)
+		for round := range 12 {
+			id := fmt.Sprint("g", round)
+			var tickets []string
+			for i := range 6 {
+				tickets = append(tickets, fmt.Sprintf("%s-%d", id, i))
+			}
+			create(t, s, tickets...)
+			createGame(t, s, game(id, 6))
+			seen := m.seesGame(t, version(game(id, 6), 1))
+			mustClaim(t, s, terms, fill(revision, seen, game(id, 2), tickets[:4]...))
+
+			var all sync.WaitGroup
+			told := make([][]*state.Ticket, 2)
+			for i := range told {
+				all.Go(func() {
+					a, err := s.ApproveBackfill(t.Context(), project, id, approvals(19))
+					switch {
+					case err == nil:
+						told[i] = a.Assigned
+					case fault.KindOf(err) != fault.NotFound:
+						t.Error(err)
+					}
+				})
+			}
+			var cancelled error
+			all.Go(func() { _, cancelled = s.DeleteTicket(t.Context(), project, tickets[0], "", epoch0) })
+			all.Go(func() {
+				var err error
+				switch round % 3 {
+				case 0:
+					_, _, err = s.LapseBackfills(t.Context(), project, at(21), 10)
+				case 1:
+					_, err = s.ReplaceBackfill(t.Context(), project, game(id, 6), at(19))
+				case 2:
+					_, _, err = s.DeleteBackfill(t.Context(), project, id, "", at(19))
+				}
+				if err != nil {
+					t.Error(err)
+				}
+			})
+			all.Go(func() {
+				c := fill(revision, &pb.Backfill{Id: id, Generation: seen.GetGeneration() + 1}, game(id, 0), tickets[4:]...)
+				if _, err := s.Claim(t.Context(), project, terms, []*state.Claim{c}); err != nil {
+					t.Error(err)
+				}
+			})
+			all.Wait()
+			if cancelled != nil {
+				t.Error(cancelled)
+			}
+			// What is still proposed is ended, as time would.
+			if _, _, err := s.LapseBackfills(t.Context(), project, at(21), 10); err != nil {
+				t.Fatal(err)
+			}
+			listed := map[string]int{}
+			for _, tickets := range told {
+				for _, one := range tickets {
+					listed[one.Body.GetId()]++
+				}
+			}
+			var waits []string
+			for _, ticket := range tickets {
+				got, err := s.Ticket(t.Context(), project, ticket)
+				switch {
+				case ticket == tickets[0]:
+					kindOf(t, err, fault.NotFound) // it may have been listed, and left then
+				case err != nil:
+					t.Error(err)
+				case got.Assignment == nil:
+					waits = append(waits, ticket)
+					if listed[ticket] != 0 {
+						t.Errorf("%s is not assigned, but was said to be", ticket)
+					}
+				case listed[ticket] != 1:
+					t.Errorf("%s is assigned, and was said to be %d times", ticket, listed[ticket])
+				}
+			}
+			m.sees(t, waits...)
+			for _, ticket := range tickets[1:] {
+				if _, err := s.DeleteTicket(t.Context(), project, ticket, "", epoch0); err != nil {
+					t.Error(err)
+				}
+			}
+			if _, _, err := s.DeleteBackfill(t.Context(), project, id, "", at(19)); err != nil {
+				t.Fatal(err)
+			}
+			m.sees(t)
+			m.seesGames(t)
+		}
+		if left, err := s.Leftovers(t.Context(), project); err != nil || len(left) != 0 {
+			t.Errorf("left behind: %v, %v", left, err)
+		}
+	})
+}
+
+func TestFillIsAllOrNothing(t *testing.T) {
+	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
+		s := open(state.Options{})
+		create(t, s, "a", "b", "c")
+		two := []*pb.Assignment{{Connection: "x:1"}, {Connection: "x:1", Properties: []byte("{}")}}
+		got, refused, _, err := s.Fill(t.Context(), project, []string{"a", "nobody"}, two, epoch0, at(600))
+		if err != nil || refused != "nobody" || len(got) != 0 {
+			t.Fatal(got, refused, err)
+		}
+		isWaiting(t, s, "a", "b", "c")
+		got, refused, position, err := s.Fill(t.Context(), project, []string{"a", "b"}, two, epoch0, at(600))
+		if err != nil || refused != "" || position == 0 || !slices.Equal(idsOf(got), []string{"a", "b"}) {
+			t.Fatal(got, refused, position, err)
+		}
+		for i, one := range got {
+			if diff := cmp.Diff(two[i], one.Assignment, protocmp.Transform()); diff != "" {
+				t.Error(diff)
+			}
+			if diff := cmp.Diff(two[i], assigned(t, s, one.Body.GetId()), protocmp.Transform()); diff != "" {
+				t.Error(diff)
+			}
+		}
+		isWaiting(t, s, "c")
+	})
+}
+
+// begun is a match that needs a server, whose allocation began, with a backfill ticket g: a and b play, and c and d were proposed to
+// it meanwhile.
+func begun(t *testing.T, s *state.Store) (*pb.Match, *mirror, state.Terms) {
+	t.Helper()
+	revision, terms := setUp(t, s)
+	terms.Approval = at(20)
+	create(t, s, "a", "b", "c", "d", "e")
+	m := follow(t, s)
+	c := opening(revision, "m", "g", "a", "b")
+	mustClaim(t, s, terms, c)
+	if c.Refused != "" {
+		t.Fatal(c.Refused)
+	}
+	m.sees(t, "c", "d", "e")
+	allocating := version(game("g", 2), 1)
+	allocating.Connection = ""
+	seen := m.seesGame(t, allocating) // functions see it without a connection
+	follow(t, s).seesGame(t, seen)
+	fills := fill(revision, seen, game("g", 0), "c", "d")
+	mustClaim(t, s, terms, fills)
+	if fills.Refused != "" {
+		t.Fatal(fills.Refused)
+	}
+	m.sees(t, "e")
+	return c.Match, m, terms
+}
+
+func begin(t *testing.T, s *state.Store, m *pb.Match, want state.Verdict) {
+	t.Helper()
+	if got, _, err := s.Begin(t.Context(), project, m, at(1), at(45)); err != nil || got != want {
+		t.Fatalf("begin: %q, %v, want %q", got, err, want)
+	}
+}
+
+// assign ends a match with a connection, "" for an error, and returns the tickets that got a result.
+func assign(t *testing.T, s *state.Store, m *pb.Match, connection string) []string {
+	t.Helper()
+	end := state.Ending{Now: at(10), Expiry: at(600), Connection: connection}
+	if connection == "" {
+		end.Error, end.Reason = "AllocationError", "allocation"
+	}
+	results := map[string]*pb.Assignment{}
+	for _, id := range state.TicketsOf(m.GetProposal()) {
+		results[id] = &pb.Assignment{Connection: connection, Error: end.Error}
+	}
+	verdict, assigned, err := s.Assign(t.Context(), project, m, end, results)
+	if err != nil || verdict != state.Go {
+		t.Fatalf("assign: %q, %v", verdict, err)
+	}
+	slices.Sort(assigned)
+	return assigned
+}
+
+// A backfill ticket that is made with a match has no connection until the match has one, and then its tickets get it too, at the same
+// moment; its server learns of them when it first approves.
+func TestTicketsProposedDuringTheAllocationGetItsConnection(t *testing.T) {
+	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
+		s := open(state.Options{History: 1000})
+		match, m, terms := begun(t, s)
+		begin(t, s, match, state.Go)
+		// Its server may speak before the allocator has written where it is.
+		if a := approve(t, s, "g", 5); len(a.Assigned)+len(a.Before) != 0 || a.Backfill.GetConnection() != "" {
+			t.Errorf("%v, %v, connection %q", idsOf(a.Assigned), idsOf(a.Before), a.Backfill.GetConnection())
+		}
+		// However long it takes: the time to approve has not begun.
+		if lapsed, _, err := s.LapseBackfills(t.Context(), project, at(40), 10); err != nil || len(lapsed) > 0 {
+			t.Fatal(lapsed, err)
+		}
+		if got := assign(t, s, match, "10.0.0.1:7"); !slices.Equal(got, []string{"a", "b", "c", "d"}) {
+			t.Fatalf("assigned %v", got)
+		}
+		for _, id := range []string{"a", "b", "c", "d"} {
+			if got := assigned(t, s, id).GetConnection(); got != "10.0.0.1:7" {
+				t.Errorf("%s is sent to %q", id, got)
+			}
+		}
+		if got := assigned(t, s, "c"); string(got.GetMatchProperties()) != `{"for":"c"}` {
+			t.Errorf("c has %v", got)
+		}
+		full := version(game("g", 0), 1)
+		full.Connection = "10.0.0.1:7"
+		seen := m.seesGame(t, full)
+		first := approve(t, s, "g", 100)
+		if len(first.Assigned) != 0 || !slices.Equal(idsOf(first.Before), []string{"c", "d"}) {
+			t.Errorf("told of %v, %v", idsOf(first.Assigned), idsOf(first.Before))
+		}
+		if again := approve(t, s, "g", 119); !slices.Equal(idsOf(again.Before), []string{"c", "d"}) {
+			t.Errorf("told again of %v", idsOf(again.Before))
+		}
+		if again := approve(t, s, "g", 120); len(again.Before) != 0 {
+			t.Errorf("told again of %v", idsOf(again.Before))
+		}
+		// From here on it is like any other, and keeps the connection that was allocated when its server says none.
+		terms.Approval = at(200)
+		fills := fill(match.GetRevision(), seen, nil, "e")
+		mustClaim(t, s, terms, fills)
+		approval{approve(t, s, "g", 121)}.assigns(t, s, "10.0.0.1:7", "e")
+		b := game("g", 1)
+		b.Connection = ""
+		if _, err := s.ReplaceBackfill(t.Context(), project, b, at(130)); err != nil || b.GetConnection() != "10.0.0.1:7" {
+			t.Errorf("replaced: connection %q, %v", b.GetConnection(), err)
+		}
+		m.seesGame(t, &pb.Backfill{
+			Id: "g", Created: epoch0.UnixMilli(), Version: 2, Connection: "10.0.0.1:7",
+			AttributeNames: b.GetAttributeNames(), AttributeValues: b.GetAttributeValues(), Properties: b.GetProperties(),
+		})
+		lines, _ := told(t, s, nil)
+		wantTold(t, lines, "created a", "created b", "created c", "created d", "created e",
+			"claimed m g a,b", "proposed match-of-g g c,d", "allocating m a,b", "assigned m a,b", "assigned m g c,d",
+			"proposed match-of-g g e", "assigned g e")
+	})
+}
+
+// However a match with a backfill ticket ends without anybody on its server: the backfill ticket is gone,
+// and who was proposed to it waits again.
+func TestBackfillTicketEndsWithItsMatch(t *testing.T) {
+	for name, end := range map[string]struct {
+		end  func(t *testing.T, s *state.Store, m *pb.Match)
+		wait []string
+		told []string
+	}{
+		"a ticket left before the allocation began": {func(t *testing.T, s *state.Store, m *pb.Match) {
+			must(t, second(s.DeleteTicket(t.Context(), project, "a", "", epoch0)))
+			begin(t, s, m, state.Dropped)
+		}, []string{"b", "c", "d", "e"}, []string{"cancelled claimed a", "released left m b", "rejected unallocated g c,d"}},
+		"the allocation failed": {func(t *testing.T, s *state.Store, m *pb.Match) {
+			begin(t, s, m, state.Go)
+			if got := assign(t, s, m, ""); !slices.Equal(got, []string{"a", "b"}) {
+				t.Errorf("%v have the error", got)
+			}
+		}, []string{"c", "d", "e"}, []string{"allocating m a,b", "failed allocation AllocationError m a,b", "rejected unallocated g c,d"}},
+		"all have left when there is a server": {func(t *testing.T, s *state.Store, m *pb.Match) {
+			begin(t, s, m, state.Go)
+			for _, id := range []string{"a", "b", "c", "d"} {
+				must(t, second(s.DeleteTicket(t.Context(), project, id, "", epoch0)))
+			}
+			if got := assign(t, s, m, "10.0.0.1:7"); len(got) > 0 {
+				t.Errorf("%v are assigned", got)
+			}
+		}, []string{"e"}, []string{
+			"allocating m a,b", "cancelled claimed a", "cancelled claimed b", "cancelled proposed c", "cancelled proposed d", "assigned m",
+		}},
+		"nobody took the match up": {func(t *testing.T, s *state.Store, m *pb.Match) {
+			released, position, err := s.Release(t.Context(), project, at(10), 10)
+			if err != nil || !slices.Equal(released, []string{"m"}) || position == 0 {
+				t.Fatal(released, position, err)
+			}
+			begin(t, s, m, state.Released)
+		}, []string{"a", "b", "c", "d", "e"}, []string{"released deadline m a,b", "rejected unallocated g c,d"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
+				s := open(state.Options{History: 1000})
+				match, m, _ := begun(t, s)
+				_, before := told(t, s, nil)
+				end.end(t, s, match)
+				m.sees(t, end.wait...)
+				m.seesGames(t)
+				order, err := s.OldestWaiting(t.Context(), project)
+				if err != nil || !slices.Equal(order, end.wait) {
+					t.Errorf("by age: %v, %v", order, err)
+				}
+				_, err = s.ApproveBackfill(t.Context(), project, "g", approvals(11))
+				kindOf(t, err, fault.NotFound)
+				lines, _ := told(t, s, before)
+				wantTold(t, lines, end.told...)
+				for _, id := range []string{"a", "b", "c", "d", "e"} {
+					_, _ = s.DeleteTicket(t.Context(), project, id, "", epoch0)
+				}
+				// What is left of the match itself is forgotten later.
+				if left, err := s.Leftovers(t.Context(), project); err != nil || len(slices.DeleteFunc(left, func(key string) bool { return strings.HasSuffix(key, ":m:m") })) != 0 {
+					t.Errorf("left behind: %v, %v", left, err)
+				}
+			})
+		})
+	}
+}
+
+// One who is proposed while all of the match leave has the server for himself.
+func TestServerIsKeptForWhoWasProposedToIt(t *testing.T) {
+	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
+		s := open(state.Options{})
+		match, m, _ := begun(t, s)
+		begin(t, s, match, state.Go)
+		for _, id := range []string{"a", "b", "d"} {
+			must(t, second(s.DeleteTicket(t.Context(), project, id, "", epoch0)))
+		}
+		if got := assign(t, s, match, "10.0.0.1:7"); !slices.Equal(got, []string{"c"}) {
+			t.Errorf("%v are assigned", got)
+		}
+		m.seesGames(t, "g")
+	})
+}
+
+// What belongs to a match is touched by its own server alone.
+func TestBackfillTicketIsTouchedByTheServerOfItsMatch(t *testing.T) {
+	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
+		s := open(state.Options{})
+		begun(t, s)
+		own := game("own", 1)
+		own.Match = "m"
+		createGame(t, s, own)
+		createGame(t, s, game("studio", 1))
+		for id, mine := range map[string]bool{"g": true, "own": true, "studio": false} {
+			for _, match := range []string{"m", "other", ""} {
+				allowed := match == "" || mine && match == "m"
+				a := approvals(1)
+				a.Match = match
+				if _, err := s.ApproveBackfill(t.Context(), project, id, a); (err == nil) != allowed || !allowed && fault.KindOf(err) != fault.NotFound {
+					t.Errorf("%s, approved by a server of %q: %v", id, match, err)
+				}
+				b := game(id, 1)
+				b.Match = match
+				if _, err := s.ReplaceBackfill(t.Context(), project, b, at(1)); (err == nil) != allowed || !allowed && fault.KindOf(err) != fault.NotFound {
+					t.Errorf("%s, replaced by a server of %q: %v", id, match, err)
+				}
+			}
+			for _, match := range []string{"other", "m", ""} {
+				allowed := match == "m" && mine || match == "" && !mine
+				if there, _, err := s.DeleteBackfill(t.Context(), project, id, match, at(1)); err != nil || there != allowed {
+					t.Errorf("%s, deleted by a server of %q: %v, %v", id, match, there, err)
+				}
+			}
+		}
+	})
+}
+
+func TestHistoryTellsOfRejections(t *testing.T) {
+	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
+		s := open(state.Options{History: 1000})
+		revision, terms := setUp(t, s)
+		terms.Approval = at(20)
+		create(t, s, "a", "b")
+		_, from := told(t, s, nil)
+		createGame(t, s, game("g", 3))
+		m := follow(t, s)
+		propose := func(v int64) {
+			t.Helper()
+			m.sees(t, "a", "b")
+			c := fill(revision, m.seesGame(t, version(game("g", 3), v)), nil, "a", "b")
+			mustClaim(t, s, terms, c)
+			if c.Refused != "" {
+				t.Fatal(c.Refused)
+			}
+		}
+		propose(1)
+		must(t, second(s.ReplaceBackfill(t.Context(), project, game("g", 3), at(1))))
+		propose(2)
+		must(t, third(s.LapseBackfills(t.Context(), project, at(21), 10)))
+		approve(t, s, "g", 22)
+		propose(2)
+		approve(t, s, "g", 23) // too late: its time was over at 20
+		propose(2)
+		must(t, third(s.ForgetBackfills(t.Context(), project, at(23), at(24), 10)))
+		createGame(t, s, game("g", 3))
+		propose(1)
+		must(t, third(s.DeleteBackfill(t.Context(), project, "g", "", at(25))))
+		lines, _ := told(t, s, from)
+		const proposed, rejected = "proposed match-of-g g a,b", "rejected %s g a,b"
+		var want []string
+		for _, reason := range []string{"replaced", "lapsed", "lapsed", "silent", "deleted"} {
+			want = append(want, proposed, fmt.Sprintf(rejected, reason))
+		}
+		wantTold(t, lines, want...)
+	})
+}
