@@ -25,6 +25,7 @@ bin/matchmaker bin/mm bin/demo bin/bench:
 .PHONY: functions
 functions: ## Build the ready-made match functions into bin/functions/
 	cd functions && go run matchmaker.dev/pkg/matchfn/pack -o ../bin/functions/duel.zip duel
+	cd functions && go run matchmaker.dev/pkg/matchfn/pack -o ../bin/functions/arena.zip arena
 
 .PHONY: demo
 demo: build ## Watch 200 players get matched, on real parts, in under a minute

@@ -68,6 +68,30 @@ func TestDuel(t *testing.T) {
 	}
 }
 
+// A duel that lost a player is filled before a new one begins.
+func TestRunningDuelsAreFilledFirst(t *testing.T) {
+	proposals, err := fake.Run(duel, fake.Request{
+		Settings: `{"refill":true,"widen":0}`,
+		Tickets:  []fake.Ticket{player(1000, 0), player(1010, 0), player(1020, 0)},
+		Backfills: []fake.Backfill{
+			{Ticket: fake.Ticket{Attributes: map[string]float64{"open": 0, "skill": 1000}}},
+			{Ticket: fake.Ticket{Attributes: map[string]float64{"open": 1, "skill": 1013}}},
+		},
+	})
+	if err != nil || len(proposals) != 2 {
+		t.Fatal(proposals, err)
+	}
+	filled, opened := proposals[0], proposals[1]
+	if b := filled.Extras.Backfill; !slices.Equal(filled.Tickets(), []uint32{1}) || b.Create || b.Number != 1 || filled.Score != 97 ||
+		!slices.Equal(b.Attributes, []block.BackfillAttribute{{Name: "open", Value: 0}}) {
+		t.Errorf("filled: %+v, %+v", filled, b)
+	}
+	if b := opened.Extras.Backfill; !slices.Equal(opened.Tickets(), []uint32{0, 2}) || !b.Create || string(opened.Extras.MatchProperties) != `{"places":2}` ||
+		!slices.Equal(b.Attributes, []block.BackfillAttribute{{Name: "open", Value: 0}, {Name: "skill", Value: 1010}}) {
+		t.Errorf("opened: %+v, %+v", opened, b)
+	}
+}
+
 func TestBadSettingsFailTheRun(t *testing.T) {
 	for settings, want := range map[string]string{
 		`{"window":-1}`:                `settings: "window" must not be negative`,
@@ -77,7 +101,8 @@ func TestBadSettingsFailTheRun(t *testing.T) {
 		`{"timeout":"30s"}`:            `settings: "timeout" must be a number, not a string`,
 		`{"attribute":""}`:             `settings: "attribute" must not be empty`,
 		`{"attribute":["a","b"]}`:      `settings: "attribute" must be a string, not an array`,
-		`{"windw":50}`:                 `settings: "windw" is not a setting of this function, which has attribute, pool, window, widen, maxWindow, timeout`,
+		`{"windw":50}`:                 `settings: "windw" is not a setting of this function, which has attribute, pool, window, widen, maxWindow, timeout, refill`,
+		`{"attribute":"open"}`:         `settings: "attribute" must not be open, which is how many players a running game takes`,
 		`{"pool":"casual"}`:            `the config has no pool "casual", only ranked`,
 	} {
 		_, err := fake.Run(duel, fake.Request{Settings: settings, Pools: map[string][]uint32{"ranked": {}}})

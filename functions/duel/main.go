@@ -1,11 +1,12 @@
 // Duel is a match function for one against one: it pairs tickets that are
 // close in one numeric attribute, and what counts as close widens while they
-// wait. README.md lists its settings.
+// wait. Running duels that lost a player are filled before new ones begin. README.md lists its settings.
 package main
 
 import (
 	"slices"
 
+	"matchmaker.dev/functions/internal/vacancy"
 	"matchmaker.dev/pkg/matchfn"
 )
 
@@ -19,14 +20,23 @@ func match(r *matchfn.Run) error {
 	if err != nil {
 		return err
 	}
-	tickets := all(r.Tickets())
+	tickets, games := all(r.Tickets()), all(r.Backfills())
 	if rules.pool != "" {
-		tickets = r.Pool(rules.pool)
+		tickets, games = r.Pool(rules.pool), r.BackfillPool(rules.pool)
 	}
-	l := newLine(&rules, tickets, r.Attribute(rules.attribute), r.Wait())
 	taken := make([]bool, r.Tickets())
+	if len(games) > 0 {
+		vacancy.Fill(r, vacancy.Search{Games: games, Tickets: tickets, Attribute: rules.attribute, Window: rules.window}, taken)
+		tickets = left(tickets, taken)
+	}
+	value := r.Attribute(rules.attribute)
+	l := newLine(&rules, tickets, value, r.Wait())
 	l.pair(func(score float64, a, b uint32) {
-		r.Propose(score, a, b)
+		p := r.Propose(score, a, b)
+		if rules.refill {
+			p.MatchProperties([]byte(`{"places":2}`))
+			p.CreateBackfill().Attribute(vacancy.Open, 0).Attribute(rules.attribute, (value[a]+value[b])/2)
+		}
 		taken[a], taken[b] = true, true
 	})
 	if rules.timeout > 0 {
@@ -44,6 +54,17 @@ func expire(r *matchfn.Run, timeout float64, tickets []uint32, taken []bool) {
 			r.Propose(-1, t).Error("PoolTimeout")
 		}
 	}
+}
+
+// left returns the tickets that are not taken.
+func left(tickets []uint32, taken []bool) []uint32 {
+	free := make([]uint32, 0, len(tickets))
+	for _, t := range tickets {
+		if !taken[t] {
+			free = append(free, t)
+		}
+	}
+	return free
 }
 
 // all returns the numbers from 0 to n-1.

@@ -3,6 +3,7 @@ package main
 import (
 	"math"
 
+	"matchmaker.dev/functions/internal/vacancy"
 	"matchmaker.dev/pkg/matchfn"
 )
 
@@ -14,20 +15,25 @@ type rules struct {
 	widen     float64
 	most      float64
 	timeout   float64
+	refill    bool
 }
 
 func parseRules(s *matchfn.Settings) (rules, error) {
-	s.Only("attribute", "pool", "window", "widen", "maxWindow", "timeout")
+	s.Only("attribute", "pool", "window", "widen", "maxWindow", "timeout", "refill")
 	r := rules{
 		attribute: s.String("attribute", "skill"),
 		pool:      s.String("pool", ""),
 		start:     s.Float("window", 100),
 		widen:     s.Float("widen", 10),
 		timeout:   s.Float("timeout", 0),
+		refill:    s.Bool("refill", false),
 	}
 	r.most = s.Float("maxWindow", math.MaxFloat64)
 	if r.attribute == "" {
 		s.Fail("attribute", "must not be empty")
+	}
+	if r.attribute == vacancy.Open {
+		s.Fail("attribute", "must not be open, which is how many players a running game takes")
 	}
 	if r.start < 0 {
 		s.Fail("window", "must not be negative")

@@ -1,0 +1,225 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"matchmaker.dev/pkg/matchfn"
+	"matchmaker.dev/pkg/matchfn/fake"
+)
+
+var arena = matchfn.New(match, matchfn.Properties())
+
+// player is a ticket with a skill and a wait in seconds.
+func player(skill, wait float64) fake.Ticket {
+	return fake.Ticket{Wait: time.Duration(wait * float64(time.Second)), Attributes: map[string]float64{"skill": skill}}
+}
+
+// running is a game with so many open places.
+func running(skill, open float64) fake.Backfill {
+	b := fake.Backfill{Connection: "10.0.0.1:7777", Version: 1}
+	b.Attributes = map[string]float64{"open": open, "skill": skill}
+	if math.IsNaN(skill) {
+		delete(b.Attributes, "skill")
+	}
+	return b
+}
+
+// show is proposals in a form to compare.
+func show(proposals []fake.Proposal) string {
+	got := ""
+	for _, p := range proposals {
+		got += fmt.Sprint(p.Tickets(), " ", p.Score)
+		if e := p.Extras; e != nil {
+			if e.Error != "" {
+				got += " " + e.Error
+			}
+			if e.MatchProperties != nil {
+				got += " " + string(e.MatchProperties)
+			}
+			if b := e.Backfill; b != nil {
+				if b.Create {
+					got += " new"
+				} else {
+					got += fmt.Sprint(" in ", b.Number)
+				}
+				for _, a := range b.Attributes {
+					got += fmt.Sprint(" ", a.Name, "=", a.Value)
+				}
+			}
+		}
+		got += "; "
+	}
+	return got
+}
+
+func TestArena(t *testing.T) {
+	nan := math.NaN()
+	many := make([]fake.Ticket, 9)
+	for i := range many {
+		many[i] = player(float64(10*i), 0)
+	}
+	for name, c := range map[string]struct {
+		settings string
+		tickets  []fake.Ticket
+		games    []fake.Backfill
+		want     string
+	}{
+		"nobody":        {"", nil, []fake.Backfill{running(1, 1)}, ""},
+		"too few":       {"", many[:3], nil, ""},
+		"one game":      {"", many[:4], nil, `[0 1 2 3] 70 {"places":4} new open=0 skill=15; `},
+		"two games":     {"", many, nil, `[0 1 2 3] 70 {"places":4} new open=0 skill=15; [4 5 6 7] 70 {"places":4} new open=0 skill=55; `},
+		"too far apart": {`{"players":2,"window":9,"widen":0}`, many[:4], nil, ""},
+		"the narrowest window counts": {`{"players":2,"window":5,"widen":5}`, []fake.Ticket{player(0, 10), player(10, 1), player(20, 0)}, nil,
+			`[0 1] 22.5 {"places":2} new open=0 skill=5; `},
+		"too far for one of two": {`{"players":2,"window":5,"widen":5}`, []fake.Ticket{player(0, 10), player(10, 0.9)}, nil, ""},
+		"early":                  {`{"least":2,"early":5}`, []fake.Ticket{player(0, 5), player(10, 0)}, nil, `[0 1] 115 {"places":4} new open=2 skill=5; `},
+		"too early":              {`{"least":2,"early":5}`, []fake.Ticket{player(0, 4.9), player(10, 0)}, nil, ""},
+		"running games first":    {"", many[:4], []fake.Backfill{running(30, 1)}, `[3] 100 in 0 open=0; `},
+		"and new ones for the rest": {`{"players":3}`, many[:4], []fake.Backfill{running(30, 1)},
+			`[3] 100 in 0 open=0; [0 1 2] 80 {"places":3} new open=0 skill=10; `},
+		"the nearest within reach": {`{"widen":0,"window":15}`, many[:4], []fake.Backfill{running(12, 3)}, `[1 2 0] 7.666666666666667 in 0 open=0; `},
+		"more places than players": {`{"widen":0,"window":15}`, many[:2], []fake.Backfill{running(0, 7)}, `[0 1] 10 in 0 open=5; `},
+		"two running games":        {`{"widen":0}`, many[:3], []fake.Backfill{running(0, 1), running(0, 1)}, `[0] 100 in 0 open=0; [1] 90 in 1 open=0; `},
+		"full, and without a word": {"", many[:1], []fake.Backfill{running(0, 0), running(0, 0.5), {}, running(0, -1)}, ""},
+		"anybody":                  {"", []fake.Ticket{player(0, 1), {Wait: time.Minute}, player(9, 2)}, []fake.Backfill{running(nan, 2)}, `[1 2] 0 in 0 open=0; `},
+		"out of reach":             {`{"widen":0}`, many[:1], []fake.Backfill{running(101, 1)}, ""},
+		"timeout":                  {`{"timeout":30}`, []fake.Ticket{player(0, 30), player(9999, 29)}, nil, "[0] -1 PoolTimeout; "},
+		"in time":                  {`{"timeout":30}`, []fake.Ticket{player(0, 30)}, []fake.Backfill{running(0, 1)}, "[0] 400 in 0 open=0; "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			games := map[string][]uint32{}
+			for i := range c.games {
+				games["all"] = append(games["all"], uint32(i))
+			}
+			proposals, err := fake.Run(arena, fake.Request{Settings: c.settings, Tickets: c.tickets, Backfills: c.games, BackfillPools: games})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := show(proposals); got != c.want {
+				t.Errorf("%q, want %q", got, c.want)
+			}
+		})
+	}
+}
+
+func TestPool(t *testing.T) {
+	proposals, err := fake.Run(arena, fake.Request{
+		Settings:      `{"pool":"ranked","players":1}`,
+		Tickets:       []fake.Ticket{player(0, 0), player(0, 0), player(0, 0)},
+		Pools:         map[string][]uint32{"ranked": {1, 2}, "casual": {0}},
+		Backfills:     []fake.Backfill{running(0, 1), running(0, 1)},
+		BackfillPools: map[string][]uint32{"ranked": {1}, "casual": {0}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := show(proposals); got != `[1] 100 in 1 open=0; [2] 100 {"places":1} new open=0 skill=0; ` {
+		t.Error(got)
+	}
+}
+
+func TestBadSettingsFailTheRun(t *testing.T) {
+	for settings, want := range map[string]string{
+		`{"players":0}`:                `settings: "players" must be 1 to 1000`,
+		`{"players":1001}`:             `settings: "players" must be 1 to 1000`,
+		`{"least":5}`:                  `settings: "least" must be 1 to players`,
+		`{"least":0}`:                  `settings: "least" must be 1 to players`,
+		`{"early":-1}`:                 `settings: "early" must not be negative`,
+		`{"window":-1}`:                `settings: "window" must not be negative`,
+		`{"widen":-1}`:                 `settings: "widen" must not be negative`,
+		`{"timeout":-1}`:               `settings: "timeout" must not be negative`,
+		`{"window":50,"maxWindow":49}`: `settings: "maxWindow" must not be less than window`,
+		`{"attribute":""}`:             `settings: "attribute" must not be empty`,
+		`{"attribute":"open"}`:         `settings: "attribute" must not be open, which is how many players a game takes`,
+		`{"size":4}`:                   `settings: "size" is not a setting of this function, which has attribute, pool, players, least, early, window, widen, maxWindow, timeout`,
+		`{"pool":"casual"}`:            `the config has no pool "casual", only ranked`,
+	} {
+		_, err := fake.Run(arena, fake.Request{Settings: settings, Pools: map[string][]uint32{"ranked": {}}})
+		if err == nil || err.Error() != want {
+			t.Errorf("%s: %v, want %s", settings, err, want)
+		}
+	}
+}
+
+// Over many crowds: nobody is in two proposals, no game gets more than it has room for, everybody is within reach, and
+// nobody waits outside of a running game that could be in it.
+func TestPromises(t *testing.T) {
+	for seed := range uint64(300) {
+		r := rand.New(rand.NewPCG(seed, 0))
+		settings := []string{`{"widen":1,"window":20}`, `{"players":3,"least":2,"window":10}`, `{"players":2,"window":0}`}[seed%3]
+		rules, err := parseRules(matchfn.NewSettings([]byte(settings)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		tickets := make([]fake.Ticket, r.IntN(100))
+		for i := range tickets {
+			tickets[i] = player(math.Round(r.NormFloat64()*300), float64(r.IntN(60)))
+			if r.IntN(20) == 0 {
+				tickets[i].Attributes = nil
+			}
+		}
+		games := make([]fake.Backfill, r.IntN(10))
+		for i := range games {
+			games[i] = running(math.Round(r.NormFloat64()*300), float64(r.IntN(4)))
+		}
+		proposals, err := fake.Run(arena, fake.Request{Settings: settings, Tickets: tickets, Backfills: games})
+		if err != nil {
+			t.Fatal(err)
+		}
+		skill := func(a map[string]float64) float64 {
+			if v, ok := a["skill"]; ok {
+				return v
+			}
+			return math.NaN()
+		}
+		reach := func(i uint32, from float64) bool {
+			return math.Abs(skill(tickets[i].Attributes)-from) <= rules.window(tickets[i].Wait.Seconds())
+		}
+		taken := make([]bool, len(tickets))
+		left := make([]float64, len(games))
+		for i, g := range games {
+			left[i] = g.Attributes["open"]
+		}
+		for _, p := range proposals {
+			for _, i := range p.Tickets() {
+				if taken[i] {
+					t.Fatalf("seed %d: ticket %d twice", seed, i)
+				}
+				taken[i] = true
+			}
+			if b := p.Extras.Backfill; !b.Create {
+				left[b.Number] -= float64(len(p.Tickets()))
+				if left[b.Number] < 0 || b.Attributes[0].Value != left[b.Number] {
+					t.Fatalf("seed %d: game %d of %v gets %v, and says %v", seed, b.Number, games[b.Number].Attributes, p.Tickets(), b.Attributes)
+				}
+				for _, i := range p.Tickets() {
+					if !reach(i, games[b.Number].Attributes["skill"]) {
+						t.Fatalf("seed %d: ticket %d is out of reach of game %d", seed, i, b.Number)
+					}
+				}
+				continue
+			}
+			if n := len(p.Tickets()); n > rules.players || n < rules.least {
+				t.Fatalf("seed %d: a game of %d", seed, n)
+			}
+			for _, i := range p.Tickets() {
+				for _, k := range p.Tickets() {
+					if !reach(i, skill(tickets[k].Attributes)) {
+						t.Fatalf("seed %d: %d and %d in one game", seed, i, k)
+					}
+				}
+			}
+		}
+		for i := range tickets {
+			for k := range games {
+				if !taken[i] && left[k] > 0 && reach(uint32(i), games[k].Attributes["skill"]) {
+					t.Fatalf("seed %d: ticket %d could be in game %d", seed, i, k)
+				}
+			}
+		}
+	}
+}
