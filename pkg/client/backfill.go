@@ -24,6 +24,9 @@ type BackfillTicket struct {
 	Connection string             `json:"Connection"`
 	Attributes map[string]float64 `json:"attributes,omitempty"`
 	Properties map[string][]byte  `json:"properties,omitempty"`
+	// Assigned are tickets that have joined the game, in the answer to an approval: those that it assigned, and again those of the
+	// last seconds before it, so that the loss of an answer loses nobody.
+	Assigned []Ticket `json:"assignedTickets,omitempty"`
 }
 
 const backfillPath = "v2/backfill"
@@ -42,7 +45,7 @@ func (c *Client) CreateBackfill(ctx context.Context, b BackfillRequest) (id stri
 }
 
 // ApproveBackfill lets the tickets that were proposed for the game be assigned
-// to it, and returns the backfill ticket. Call it about once a second, and not
+// to it, and returns the backfill ticket, with those that have joined. Call it about once a second, and not
 // more often: proposals that are not approved in time go elsewhere. Its status
 // is 404 when there is no such backfill ticket.
 func (c *Client) ApproveBackfill(ctx context.Context, id string) (*BackfillTicket, error) {
@@ -60,6 +63,7 @@ func (c *Client) ApproveBackfill(ctx context.Context, id string) (*BackfillTicke
 // UpdateBackfill replaces the state of a backfill ticket, when players left or
 // came by another way. Tickets that are proposed for it go back to waiting.
 func (c *Client) UpdateBackfill(ctx context.Context, t BackfillTicket) error {
+	t.Assigned = nil
 	r, err := backfillRequest(http.MethodPut, t.ID, "")
 	if err != nil {
 		return err

@@ -13,7 +13,7 @@ import (
 	"matchmaker.dev/pkg/client"
 )
 
-// play stands in for a running service: it assigns every ticket at once.
+// play stands in for a running service: it assigns every ticket at once, and fills every game.
 func play() *httptest.Server {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /demo/matchmaking/api/v1/tickets", func(w http.ResponseWriter, _ *http.Request) {
@@ -28,6 +28,11 @@ func play() *httptest.Server {
 		w.WriteHeader(http.StatusBadRequest)
 		_, _ = io.WriteString(w, `[{"ResultCode":"badFilterRange","Message":"pools.all[0]: max is below min"}]`)
 	})
+	mux.HandleFunc("POST /demo/matchmaking/api/v2/backfill/b1/approvals", func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = io.WriteString(w, `{"Id":"b1","Created":1893456000000,"RecordVersion":1,"Connection":"203.0.113.7:7000","attributes":{"open":0},
+			"assignedTickets":[{"id":"t2"},{"id":"t3"},{"id":"t4"}]}`)
+	})
+	mux.HandleFunc("DELETE /demo/matchmaking/api/v2/backfill/b1", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) })
 	return httptest.NewServer(mux)
 }
 
@@ -80,4 +85,44 @@ func ExampleError() {
 		}
 	}
 	// Output: badFilterRange: pools.all[0]: max is below min
+}
+
+// A game server fills its game: the backfill ticket's id and the token are what the server was told when it was allocated.
+func ExampleFiller() {
+	service := play()
+	defer service.Close()
+
+	// Outside of an example: the first token is renewed before it expires.
+	token := client.RenewedToken("a server's token", func(context.Context, string) (string, error) { return "its next token", nil })
+	c, err := client.New(client.Options{URL: service.URL, Project: "demo", Token: token})
+	if err != nil {
+		log.Fatal(err)
+	}
+	const places = 4
+	players := map[string]bool{"t1": true}
+	ctx, end := context.WithCancel(context.Background())
+	filler := c.Fill(client.FillOptions{
+		Backfill: "b1",
+		Join: func(tickets []client.Ticket) {
+			for _, t := range tickets {
+				fmt.Println("expecting", t.ID)
+				players[t.ID] = true
+			}
+		},
+		State: func() client.BackfillRequest {
+			if len(players) == places {
+				end() // this game is only filled once; others run until the game is over
+			}
+			return client.BackfillRequest{Attributes: map[string]float64{"open": float64(places - len(players))}}
+		},
+	})
+	if err := filler.Run(ctx); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println("full")
+	// Output:
+	// expecting t2
+	// expecting t3
+	// expecting t4
+	// full
 }
