@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"net/http"
+	"slices"
 	"testing"
 
 	"matchmaker.dev/pkg/client"
@@ -44,4 +45,43 @@ func backfill(t *testing.T, p *project) {
 	if _, err := server.ApproveBackfill(within(t), id); client.Status(err) != http.StatusNotFound {
 		t.Errorf("a deleted backfill ticket is approved: want 404, got %v", err)
 	}
+}
+
+// filled: players join a running game when its server approves, and not before; what they get is what its
+// server says. A leaver's place is filled at once.
+func filled(t *testing.T, p *project) {
+	p.upload(t, "arena", p.s.made.arena)
+	p.put(t, "arena", rules{function: "arena", settings: map[string]any{"players": 4, "widen": 0}, hosting: true})
+	server := p.as(t, issuer.Claims{Kind: auth.Server, Subject: "server"})
+	id, err := server.CreateBackfill(within(t), client.BackfillRequest{Connection: "203.0.113.7:7777", Attributes: attributes{"open": 1, "skill": 1200}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ada, bob := p.ticket(t, "ada", attributes{"skill": 1210}), p.ticket(t, "bob", attributes{"skill": 1290})
+	joins := func(k *ticket) {
+		t.Helper()
+		eventually(t, k.player+" joins", func() bool {
+			b, err := server.ApproveBackfill(within(t), id)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return slices.ContainsFunc(b.Assigned, func(one client.Ticket) bool {
+				return one.ID == k.id && one.Attributes["skill"] > 1200 && one.Assignment.Connection == "203.0.113.7:7777"
+			})
+		})
+		if got := k.connection(t); got != "203.0.113.7:7777" {
+			t.Errorf("%s is sent to %s", k.player, got)
+		}
+	}
+	joins(ada)
+	b, err := server.ApproveBackfill(within(t), id)
+	if err != nil || b.Attributes["open"] != 0 || b.RecordVersion != 1 {
+		t.Errorf("after one has joined: %+v, %v", b, err)
+	}
+	bob.waiting(t)
+	b.Attributes["open"] = 1 // somebody has left
+	if err := server.UpdateBackfill(within(t), *b); err != nil {
+		t.Fatal(err)
+	}
+	joins(bob)
 }

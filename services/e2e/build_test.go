@@ -17,6 +17,7 @@ type artefacts struct {
 	dir            string // where all of them are
 	matchmaker, mm string // binaries, with the race detector when the tests have it
 	duel, actor    string // archives of match functions
+	arena          string
 	// instances are the arguments that make matchmaker use another binary for the
 	// instances of functions: it cannot hold any with the race detector in it.
 	instances []string
@@ -33,6 +34,7 @@ func build(t *testing.T) *artefacts {
 		mm:         filepath.Join(dir, "mm"),
 		duel:       filepath.Join(dir, "duel.zip"),
 		actor:      filepath.Join(dir, "actor.zip"),
+		arena:      filepath.Join(dir, "arena.zip"),
 	}
 	command := []string{"build", "-ldflags=-s -w", "-o", dir}
 	if raced() {
@@ -45,6 +47,7 @@ func build(t *testing.T) *artefacts {
 	}
 	golang(t, append(command, "matchmaker.dev/services/cmd/matchmaker", "matchmaker.dev/services/cmd/mm")...)
 	golang(t, "run", "matchmaker.dev/pkg/matchfn/pack", "-o", a.duel, "../../functions/duel")
+	golang(t, "run", "matchmaker.dev/pkg/matchfn/pack", "-o", a.arena, "../../functions/arena")
 	golang(t, "run", "matchmaker.dev/pkg/matchfn/pack", "-o", a.actor, "testdata/actor")
 	return a
 }

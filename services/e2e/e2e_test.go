@@ -31,6 +31,7 @@ func play(t *testing.T, s *system) {
 		"healthy":         healthy,
 		"backfill":        backfill,
 		"life":            life,
+		"filled":          filled,
 	}
 	t.Run("scenario", func(t *testing.T) {
 		for name, scenario := range scenarios {

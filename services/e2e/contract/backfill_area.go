@@ -1,7 +1,11 @@
 package contract
 
 import (
+	"encoding/json"
+	"fmt"
+	"maps"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 )
@@ -13,6 +17,8 @@ type backfillTicket struct {
 	Connection    *string
 	Attributes    map[string]float64
 	Properties    map[string][]byte
+	// Assigned are those who joined, in the answer to an approval.
+	Assigned []ticketResponse `json:"assignedTickets"`
 }
 
 // places are where the second generation of backfill is.
@@ -42,6 +48,186 @@ func (t *trial) backfill(place, body string) (path string) {
 func (t *trial) approve(path string) (b backfillTicket) {
 	t.do(http.StatusOK, serverRequest(http.MethodPost, path+"/approvals", "")).decode(t, &b)
 	return b
+}
+
+// game is a backfill ticket with seats in a lane of its own, and a config that gives it tickets. It returns
+// the backfill ticket's path and the lane.
+func (t *trial) game(seats float64) (path string, lane float64) {
+	lane = t.lanes.take()
+	t.config(t.play(lane, object{"fill": true, "matchProperties": `{"map":"harbour"}`}, nil))
+	return t.backfill(t.places()[0], marshal(t, seated(lane, seats))), lane
+}
+
+// seated is what a server says of its game.
+func seated(lane, seats float64) object {
+	return object{"Connection": gameAt, "attributes": object{"lane": lane, "seats": seats}}
+}
+
+// proposed waits until tickets were proposed to the game of a lane.
+func (t *trial) proposed(lane float64) {
+	t.eventually("tickets are proposed", func() bool {
+		var log struct{ Logs map[string]string }
+		t.do(http.StatusOK, request{as: Developer, method: http.MethodGet, path: "functions/" + t.puppet + "/log"}).decode(t, &log)
+		for _, text := range log.Logs {
+			if strings.Contains(text, fmt.Sprintf("the puppet fills a game of lane %d\n", int64(lane))) {
+				return true
+			}
+		}
+		return false
+	})
+}
+
+// joins approves until a ticket joins the game, and returns the last answer.
+func (t *trial) joins(path string, k ticket) (b backfillTicket) {
+	t.eventually(k.player+" joins", func() bool {
+		b = t.approve(path)
+		return slices.ContainsFunc(b.Assigned, func(one ticketResponse) bool { return one.ID == k.id })
+	})
+	return b
+}
+
+// gameAt is where the games of these trials are.
+const gameAt = "203.0.113.7:7777"
+
+// filling is what happens between a server, its players and match functions.
+func filling() []requirement {
+	return []requirement{
+		{name: "backfill/approval assigns the proposed tickets", check: func(t *trial) {
+			path, lane := t.game(2)
+			k := t.ticket(map[string]float64{"lane": lane})
+			t.proposed(lane)
+			k.waits(t)
+			before := t.approve(path) // which may be the one that assigns
+			b := t.joins(path, k)
+			k.result(t).is(t, gameAt, "", `null`, `{"map":"harbour"}`)
+			equal(t, "tickets", len(b.Assigned), 1)
+			joined := b.Assigned[0]
+			equal(t, "the ticket's lane", joined.Attributes["lane"], lane)
+			if joined.Assignment == nil {
+				t.Fatalf("the ticket that joined has no assignment")
+			}
+			joined.Assignment.is(t, gameAt, "", `null`, `{"map":"harbour"}`)
+			// What the function made of the backfill ticket holds, but for the version.
+			equal(t, "seats", b.Attributes["seats"], 1)
+			equal(t, "note", string(b.Properties["note"]), "1")
+			equal(t, "RecordVersion", b.RecordVersion, before.RecordVersion)
+			equal(t, "RecordVersion of a new one", b.RecordVersion, 1)
+		}},
+		{name: "backfill/a place is given once", check: func(t *trial) {
+			path, lane := t.game(2)
+			all := make([]ticket, 3)
+			for i := range all {
+				all[i] = t.ticket(map[string]float64{"lane": lane})
+			}
+			assigned := map[string]bool{}
+			t.eventually("two have joined", func() bool {
+				for _, one := range t.approve(path).Assigned {
+					assigned[one.ID] = true
+				}
+				return len(assigned) >= 2
+			})
+			equal(t, "seats", t.approve(path).Attributes["seats"], 0)
+			waiting := 0
+			for _, k := range all {
+				if !assigned[k.id] {
+					k.waits(t)
+					waiting++
+				}
+			}
+			equal(t, "tickets that wait", waiting, 1)
+		}},
+		{name: "backfill/pools choose backfill tickets", check: func(t *trial) {
+			path, lane := t.game(1)
+			elsewhere := t.backfill(t.places()[0], marshal(t, seated(t.lanes.take(), 1)))
+			k := t.ticket(map[string]float64{"lane": lane})
+			t.joins(path, k)
+			equal(t, "seats of another game", t.approve(elsewhere).Attributes["seats"], 1)
+		}},
+		{name: "backfill/PUT rejects the proposed tickets", check: func(t *trial) {
+			path, lane := t.game(1)
+			k := t.ticket(map[string]float64{"lane": lane})
+			t.proposed(lane)
+			t.do(http.StatusOK, serverRequest(http.MethodPut, path, marshal(t, seated(lane, 0))))
+			b := t.approve(path)
+			equal(t, "tickets", len(b.Assigned), 0)
+			equal(t, "seats", b.Attributes["seats"], 0)
+			equal(t, "RecordVersion", b.RecordVersion, 2)
+			k.waits(t)
+			// It is in the pool again, and a free place is filled at once.
+			t.do(http.StatusOK, serverRequest(http.MethodPut, path, marshal(t, seated(lane, 1))))
+			t.joins(path, k)
+			k.result(t).is(t, gameAt, "", `null`, `{"map":"harbour"}`)
+		}},
+		{name: "backfill/DELETE rejects the proposed tickets", check: func(t *trial) {
+			path, lane := t.game(1)
+			k := t.ticket(map[string]float64{"lane": lane})
+			t.proposed(lane)
+			t.do(http.StatusNoContent, serverRequest(http.MethodDelete, path, ""))
+			k.waits(t)
+			t.joins(t.backfill(t.places()[0], marshal(t, seated(lane, 1))), k)
+		}},
+		{name: "backfill/cancelled tickets are not assigned", check: func(t *trial) {
+			path, lane := t.game(2)
+			gone, k := t.ticket(map[string]float64{"lane": lane}), t.ticket(map[string]float64{"lane": lane})
+			t.proposed(lane)
+			t.do(http.StatusOK, gone.delete())
+			for _, one := range t.joins(path, k).Assigned {
+				equal(t, "who joined", one.ID, k.id)
+			}
+		}},
+		{name: "backfill/tickets that are not approved in time are in the pool again", check: func(t *trial) {
+			path, lane := t.game(1)
+			k := t.ticket(map[string]float64{"lane": lane})
+			t.proposed(lane)
+			// A second server has the place that the first does not give. It is offered to nobody but when the ticket is back.
+			second := t.backfill(t.places()[0], marshal(t, seated(lane, 1)))
+			t.joins(second, k)
+			b := t.approve(path)
+			equal(t, "tickets", len(b.Assigned), 0)
+			equal(t, "seats", b.Attributes["seats"], 1)
+		}},
+		{name: "backfill v1/found", check: func(t *trial) {
+			lane := t.lanes.take()
+			k := t.ticketWith(object{"attributes": object{"lane": lane}, "properties": object{"echo": []byte(`{"you":1}`)}})
+			var got struct {
+				AssignedTickets      []ticketResponse
+				AssignmentProperties json.RawMessage
+				Error                string
+			}
+			t.eventually("the ticket is found", func() bool {
+				t.do(http.StatusOK, t.first(lane, object{"echo": true, "matchProperties": `{"map":"harbour"}`})).decode(t, &got)
+				return got.Error == ""
+			})
+			sameJSON(t, "assignmentProperties", got.AssignmentProperties, []byte(`{"map":"harbour"}`))
+			if len(got.AssignedTickets) != 1 || got.AssignedTickets[0].Assignment == nil {
+				t.Fatalf("the tickets are %s", marshal(t, got.AssignedTickets))
+			}
+			equal(t, "the ticket", got.AssignedTickets[0].ID, k.id)
+			got.AssignedTickets[0].Assignment.is(t, gameAt, "", `{"you":1}`, `{"map":"harbour"}`)
+			k.result(t).is(t, gameAt, "", `{"you":1}`, `{"map":"harbour"}`)
+		}},
+		{name: "backfill v1/nobody found", check: func(t *trial) {
+			a := t.do(http.StatusOK, t.first(t.lanes.take(), nil))
+			sameJSON(t, "the answer", a.body, []byte(`{"assignedTickets":[],"assignmentProperties":null,"error":"No Match Found"}`))
+			t.contains("Deprecation", a.header.Get("Deprecation"), "@")
+		}},
+		{name: "backfill v1/unknown function", check: func(t *trial) {
+			t.refused(http.StatusBadRequest, serverRequest(http.MethodPost, "backfill", `{"connection":"203.0.113.7:7777","function":{"name":"no-such-function"}}`), "no-such-function")
+		}},
+	}
+}
+
+// first is a request of the first generation for a lane.
+func (t *trial) first(lane float64, settings object) request {
+	settings = maps.Clone(settings)
+	if settings == nil {
+		settings = object{}
+	}
+	settings["lane"] = lane
+	return serverRequest(http.MethodPost, "backfill", marshal(t, object{
+		"connection": gameAt, "function": object{"name": t.puppet, "version": "1"},
+		"pools": object{"lane": []object{inLane(lane)}}, "config": settings,
+	}))
 }
 
 func backfill() []requirement {
@@ -152,24 +338,6 @@ func backfill() []requirement {
 			} {
 				a := t.refused(http.StatusBadRequest, serverRequest(http.MethodPost, "backfill", body))
 				t.contains("Deprecation", a.header.Get("Deprecation"), "@")
-			}
-		}},
-		{name: "backfill v1/nobody found", notYet: "POST /backfill runs no function yet", check: func(t *trial) {
-			lane := t.lanes.take()
-			r := serverRequest(http.MethodPost, "backfill", marshal(t, object{
-				"connection": "203.0.113.7:7777", "function": object{"name": t.puppet, "version": "1"},
-				"pools": object{"lane": []object{inLane(lane)}}, "config": object{"lane": lane},
-			}))
-			a := t.do(http.StatusOK, r)
-			var got struct {
-				AssignedTickets []ticketResponse
-				Error           string
-			}
-			a.decode(t, &got)
-			equal(t, "tickets", len(got.AssignedTickets), 0)
-			equal(t, "the error", got.Error, "No Match Found")
-			if a.header.Get("Deprecation") == "" {
-				t.Errorf("the answer does not say that the operation is deprecated")
 			}
 		}},
 	}

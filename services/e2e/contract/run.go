@@ -74,7 +74,7 @@ func together() []requirement {
 		ticketCreation(), ticketRefusals(), ticketReading(),
 		configs(), configRefusals(), configConditions(),
 		functions(), functionRefusals(),
-		backfill(), access(), problems(), bodies(),
+		backfill(), filling(), access(), problems(), bodies(),
 		assignments(), pools(), segments(),
 	} {
 		all = append(all, area...)

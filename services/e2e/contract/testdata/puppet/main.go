@@ -5,15 +5,19 @@
 // pool that the setting "roles" lists. The settings "assignmentProperties" and "matchProperties" are
 // JSON in a string. "ticketProperties" may be one too; "echo" makes each ticket's property "echo" its own. "count" makes the
 // match's properties say how many tickets the run has, as {"tickets": 7}.
+//
+// With "fill" it proposes nothing but tickets for the backfill tickets of its lane, as many as their attribute "seats" says, which it
+// lowers; their property "note" says how many it sent.
 package main
 
 import (
 	"fmt"
+	"strconv"
 
 	"matchmaker.dev/pkg/matchfn"
 )
 
-var _ = matchfn.Register(match, matchfn.Attributes("lane"), matchfn.Properties("echo"))
+var _ = matchfn.Register(match, matchfn.Attributes("lane", "seats"), matchfn.Properties("echo"))
 
 func main() {}
 
@@ -37,6 +41,10 @@ func match(r *matchfn.Run) error {
 		all[i] = uint32(i)
 	}
 	mine := p.inLane(all)
+	if s.Bool("fill", false) {
+		p.fill(mine)
+		return nil
+	}
 	for ; len(mine) >= p.size; mine = mine[p.size:] {
 		p.propose(mine[:p.size])
 	}
@@ -65,6 +73,20 @@ func (p *puppet) inLane(tickets []uint32) []uint32 {
 	return mine
 }
 
+// fill gives tickets to the backfill tickets of the puppet's lane.
+func (p *puppet) fill(tickets []uint32) {
+	lane, seats := p.run.BackfillAttribute("lane"), p.run.BackfillAttribute("seats")
+	for b := range uint32(p.run.Backfills()) {
+		if lane[b] != p.lane || !(seats[b] >= 1) || len(tickets) == 0 {
+			continue
+		}
+		n := min(len(tickets), int(seats[b]))
+		p.propose(tickets[:n]).UpdateBackfill(b).Attribute("seats", seats[b]-float64(n)).Property("note", strconv.AppendInt(nil, int64(n), 10))
+		tickets = tickets[n:]
+		fmt.Println("the puppet fills a game of lane", int64(p.lane))
+	}
+}
+
 // byRole proposes matches of one ticket of each role's pool, none twice.
 func (p *puppet) byRole() {
 	taken := make([]bool, p.run.Tickets())
@@ -86,7 +108,7 @@ func (p *puppet) byRole() {
 	}
 }
 
-func (p *puppet) propose(tickets []uint32) {
+func (p *puppet) propose(tickets []uint32) matchfn.Proposal {
 	fmt.Println("the puppet proposes a match of", len(tickets))
 	proposal := p.run.Propose(0, tickets...)
 	if p.connection != "" {
@@ -113,4 +135,5 @@ func (p *puppet) propose(tickets []uint32) {
 			proposal.TicketProperties(t, value)
 		}
 	}
+	return proposal
 }
