@@ -16,6 +16,7 @@ import (
 
 	"matchmaker.dev/services/allocator/provider"
 	"matchmaker.dev/services/allocator/transport"
+	"matchmaker.dev/services/allocator/turn"
 )
 
 // Provider is a provider.Provider.
@@ -23,7 +24,7 @@ type Provider struct {
 	options     Options
 	allocations allocations
 	cluster     *cluster // nil with the allocator service alone
-	turns       turns
+	turns       turn.Turns
 	closers     []func()
 }
 
@@ -32,7 +33,7 @@ func New(o Options) (*Provider, error) {
 	if err := o.check(); err != nil {
 		return nil, err
 	}
-	p := &Provider{options: o, turns: turns{waiting: map[string]*turn{}}}
+	p := &Provider{options: o}
 	if o.Kubernetes != nil {
 		c, err := newCluster(&o)
 		if err != nil {
@@ -66,7 +67,7 @@ func (p *Provider) Allocate(ctx context.Context, r *provider.Request) (provider.
 	if err != nil {
 		return provider.Result{}, err
 	}
-	done, err := p.turns.take(ctx, r.Allocation())
+	done, err := p.turns.Take(ctx, r.Allocation())
 	if err != nil {
 		return provider.Result{}, err
 	}
@@ -203,7 +204,7 @@ func (p *Provider) labels(refs []provider.Ref) []string {
 // Release deletes the match's server, which the fleet replaces, where that is allowed and the server is the match's
 // alone. Otherwise it marks the server as released, for its process to see.
 func (p *Provider) Release(ctx context.Context, r provider.Ref) error {
-	done, err := p.turns.take(ctx, r.Allocation())
+	done, err := p.turns.Take(ctx, r.Allocation())
 	if err != nil {
 		return err
 	}

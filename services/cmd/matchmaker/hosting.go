@@ -18,6 +18,7 @@ import (
 	"matchmaker.dev/services/allocator/agones"
 	"matchmaker.dev/services/allocator/instant"
 	"matchmaker.dev/services/allocator/local"
+	"matchmaker.dev/services/allocator/multiplay"
 	"matchmaker.dev/services/allocator/provider"
 )
 
@@ -38,9 +39,10 @@ type hostingFile struct {
 // closed to the builder.
 func (b *builder) kinds() map[string]func(*yaml.Node) (provider.Provider, error) {
 	return map[string]func(*yaml.Node) (provider.Provider, error){
-		"agones":  b.agones,
-		"instant": b.instant,
-		"local":   b.local,
+		"agones":    b.agones,
+		"instant":   b.instant,
+		"local":     b.local,
+		"multiplay": b.multiplay,
 	}
 }
 
@@ -79,6 +81,19 @@ func (b *builder) local(settings *yaml.Node) (provider.Provider, error) {
 		return nil, err
 	}
 	return b.localFleet(s.Servers, s.Lifetime)
+}
+
+func (b *builder) multiplay(settings *yaml.Node) (provider.Provider, error) {
+	o := multiplay.Options{Log: b.log, Now: time.Now}
+	if err := strict(settings, &o); err != nil {
+		return nil, err
+	}
+	p, err := multiplay.New(o)
+	if err != nil {
+		return nil, err
+	}
+	b.closing(func(context.Context) error { p.Close(); return nil })
+	return p, nil
 }
 
 // localFleet is game servers beside this process. Zeros stand for the defaults.

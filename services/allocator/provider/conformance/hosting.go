@@ -40,8 +40,9 @@ func losesAllocation(t *testing.T, f Fixture) {
 	for range 3 {
 		r := f.request("p", "m")
 		f.Lose()
-		if _, err := f.Provider.Allocate(t.Context(), r); err == nil || provider.Final(err) {
-			t.Errorf("Allocate whose answer was lost: %v, want an error that is not final", err)
+		// No error is fine, too: some calls may be repeated by who sends them.
+		if _, err := f.Provider.Allocate(t.Context(), r); provider.Final(err) {
+			t.Errorf("Allocate whose answer was lost: %v, which is final", err)
 		}
 		connection := f.allocate(t, r)
 		f.expectHeld(t, 1)

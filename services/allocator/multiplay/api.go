@@ -1,0 +1,242 @@
+package multiplay
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"net"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
+
+	"matchmaker.dev/services/allocator/provider"
+	"matchmaker.dev/services/allocator/transport"
+)
+
+// What a signature is made for.
+const (
+	signedRegion  = "eu-west-1"
+	signedService = "cf"
+)
+
+// api is Clanforge's.
+type api struct {
+	client *transport.Client
+	url    string
+	auth   string
+	now    func() time.Time
+}
+
+func newAPI(url, auth string, client *transport.Client, now func() time.Time) *api {
+	return &api{client: client, url: url, auth: auth, now: now}
+}
+
+// allocation is how Clanforge tells of one. Until it is done most members are empty strings, numbers too.
+type allocation struct {
+	UUID  string `json:"uuid"`
+	IP    string `json:"ip"`
+	IPv6  string `json:"ipv6"`
+	Port  digits `json:"game_port"`
+	Ready string `json:"ready"`
+	Error string `json:"error"`
+}
+
+// digits is a number that may be written as a string, and 0 when that is empty.
+type digits int
+
+// UnmarshalJSON takes 7, "7", "" and null.
+func (d *digits) UnmarshalJSON(text []byte) error {
+	plain := strings.Trim(string(text), `"`)
+	if plain == "" || plain == "null" {
+		*d = 0
+		return nil
+	}
+	n, err := strconv.Atoi(plain)
+	*d = digits(n)
+	return err
+}
+
+// failed tells that there is no server and will be none.
+func (a *allocation) failed() bool { return a.Error != "" && a.IP == "" }
+
+// connection is what players connect to, "" until there is a server.
+func (a *allocation) connection(v6 bool) string {
+	host := a.IP
+	if v6 && a.IPv6 != "" {
+		host = a.IPv6
+	}
+	if net.ParseIP(host) == nil || a.Port < 1 || a.Port > 65535 {
+		return ""
+	}
+	return net.JoinHostPort(host, strconv.Itoa(int(a.Port)))
+}
+
+// envelope is around every answer.
+type envelope struct {
+	Success     *bool           `json:"success"`
+	Messages    json.RawMessage `json:"messages"`
+	Allocation  *allocation     `json:"allocation"`
+	Allocations []*allocation   `json:"allocations"`
+}
+
+func (a *api) allocate(ctx context.Context, version string, who account, query url.Values, payload []byte) error {
+	method, path := http.MethodPost, "/cfp/v2/fleet/"+who.fleet+"/server/allocate"
+	if version == apiV1 {
+		method, path = http.MethodGet, "/cfp/v1/server/allocate"
+		query.Set("fleetid", who.fleet)
+	}
+	got, err := a.call(ctx, who, method, path, query, payload)
+	if err != nil {
+		return err
+	}
+	if got.Allocation != nil && got.Allocation.Error != "" {
+		return refusal(got.Allocation.Error, provider.Refused, append(who.secrets(), string(payload))...)
+	}
+	return nil
+}
+
+// allocations are those of the ids that Clanforge knows.
+func (a *api) allocations(ctx context.Context, who account, ids []string) (map[string]*allocation, error) {
+	got, err := a.call(ctx, who, http.MethodGet, "/cfp/v1/server/allocations", url.Values{"fleetid": {who.fleet}, "uuid": ids}, nil)
+	known := map[string]*allocation{}
+	if errors.Is(err, errNotFound) {
+		if len(ids) == 1 {
+			return known, nil
+		}
+		// One that it does not know may hide the others.
+		for _, half := range [][]string{ids[:len(ids)/2], ids[len(ids)/2:]} {
+			found, err := a.allocations(ctx, who, half)
+			if err != nil {
+				return nil, err
+			}
+			maps.Copy(known, found)
+		}
+		return known, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if got.Allocations == nil {
+		return nil, errors.New("Clanforge's answer is no list of allocations") //nolint:staticcheck // a name
+	}
+	for _, one := range got.Allocations {
+		if one != nil {
+			known[strings.ToLower(one.UUID)] = one
+		}
+	}
+	return known, nil
+}
+
+func (a *api) deallocate(ctx context.Context, version string, who account, id string) error {
+	method, path, query := http.MethodPost, "/cfp/v2/fleet/"+who.fleet+"/server/deallocate", url.Values{"uuid": {id}}
+	if version == apiV1 {
+		method, path = http.MethodGet, "/cfp/v1/server/deallocate"
+		query.Set("fleetid", who.fleet)
+	}
+	_, err := a.call(ctx, who, method, path, query, nil)
+	if errors.Is(err, errNotFound) {
+		return nil
+	}
+	return err
+}
+
+// call makes a call, and reads an answer that means success. payload is nil for none.
+func (a *api) call(ctx context.Context, who account, method, path string, query url.Values, payload []byte) (*envelope, error) {
+	request, err := http.NewRequestWithContext(ctx, method, a.url+path+"?"+query.Encode(), bytes.NewReader(payload))
+	if err != nil {
+		return nil, err
+	}
+	request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	if payload != nil {
+		request.Header.Set("Content-Type", "application/json")
+		request.Header.Set("X-Enable-Payload", "true")
+	}
+	if a.auth == authBasic {
+		request.SetBasicAuth(string(who.access), string(who.secret))
+	} else if err := a.sign(ctx, request, who, payload); err != nil {
+		return nil, errors.New("the request could not be signed") // the cause may repeat it
+	}
+	answer, err := a.client.Do(ctx, request)
+	if err != nil {
+		return nil, err
+	}
+	var got envelope
+	spoken := json.Unmarshal(answer.Body, &got) == nil && got.Success != nil
+	secrets := append(who.secrets(), string(payload))
+	switch {
+	case answer.Status == http.StatusOK && spoken && *got.Success:
+		return &got, nil
+	case answer.Status == http.StatusOK && !spoken:
+		return nil, errors.New("Clanforge's answer is no JSON of its kind") //nolint:staticcheck // a name
+	}
+	return nil, a.failure(answer, answer.Words(string(got.Messages), secrets...))
+}
+
+func (a *api) sign(ctx context.Context, request *http.Request, who account, payload []byte) error {
+	sum := sha256.Sum256(payload)
+	keys := aws.Credentials{AccessKeyID: string(who.access), SecretAccessKey: string(who.secret)}
+	// Not a shared one: a signer keeps the keys that it derived by the access key alone, and who names another's access
+	// key would have its requests signed with that one's secret.
+	return v4.NewSigner().SignHTTP(ctx, keys, request, hex.EncodeToString(sum[:]), signedService, signedRegion, a.now())
+}
+
+var (
+	// errNotFound: an allocation that is asked for is not known.
+	errNotFound = errors.New("the allocation is not known")
+	// errForbidden: the keys are no good.
+	errForbidden = errors.New("the keys are refused")
+)
+
+// noRows is what Clanforge says, for a number of reasons, when it does not find something.
+const noRows = "no rows in result set"
+
+// failure is what an answer means that is no success. says is in its own words.
+func (a *api) failure(answer *transport.Answer, says string) error {
+	cause := fmt.Errorf("status %d: %s", answer.Status, says)
+	switch {
+	case answer.Status == http.StatusUnauthorized || answer.Status == http.StatusForbidden:
+		return provider.Fail(provider.Refused, "hosting: Multiplay refuses Access and Secret").Because(errors.Join(errForbidden, cause))
+	case answer.Status == http.StatusNotFound || strings.Contains(strings.ToLower(says), noRows):
+		return provider.Fail(provider.Refused, "hosting: Multiplay does not know the fleet, the region or the profile").Because(errors.Join(errNotFound, cause))
+	case answer.Status == http.StatusTooManyRequests:
+		return provider.Fail(provider.Contention, "Multiplay limits its calls").After(answer.RetryAfter(a.now())).Because(cause)
+	case answer.Status == http.StatusOK || answer.Status == http.StatusConflict ||
+		answer.Status == http.StatusBadRequest || answer.Status == http.StatusUnprocessableEntity:
+		return refusal(says, provider.Refused).Because(cause)
+	}
+	return fmt.Errorf("answered with status %d: %s", answer.Status, says)
+}
+
+// Clanforge has no codes for why there is no server, and its texts are not written down. These are made for what
+// is known of them, and of the contract's "hosting maximum … is zero".
+var (
+	maximumZero = regexp.MustCompile(`(?i)\bmax(imum)?\b.*\b(zero|0)\b|\b(zero|0)\b.*\bmax(imum)?\b`)
+	fleetEmpty  = regexp.MustCompile(`(?i)\bcapacity\b|\bno (available|free|unallocated)\b.*\bservers?\b|\bservers? available\b`)
+	busy        = regexp.MustCompile(`(?i)\b(rate limit|too many|throttl|request in progress|try again)`)
+)
+
+// refusal is an error for what Clanforge says, of a reason that is otherwise what it is when the text tells none.
+func refusal(says string, otherwise provider.Reason, secrets ...string) *provider.Error {
+	says = transport.Words(says, secrets...)
+	cause := fmt.Errorf("it says: %s", says)
+	switch {
+	case maximumZero.MatchString(says):
+		return provider.Fail(provider.MaximumZero, "the hosting maximum of the fleet or its region is zero").Because(cause)
+	case fleetEmpty.MatchString(says):
+		return provider.Fail(provider.FleetEmpty, "the fleet has no free game server").Because(cause)
+	case busy.MatchString(says):
+		return provider.Fail(provider.Contention, "Multiplay is busy").Because(cause)
+	}
+	return provider.Fail(otherwise, "Multiplay could not allocate a game server").Because(cause)
+}

@@ -1,0 +1,235 @@
+// Package multiplay gets game servers from Multiplay Clanforge, with the fleet, the profile and the keys that each
+// config brings along.
+//
+// Clanforge queues an allocation under a UUID of the caller's making, and tells how it stands when it is asked. So a lost answer
+// costs nothing: whoever asks again looks first whether the UUID is known.
+//
+// FACTS.md names the source of each fact about Clanforge that this package and its tests rely on, and what could
+// not be found out.
+package multiplay
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+
+	"matchmaker.dev/services/allocator/provider"
+	"matchmaker.dev/services/allocator/transport"
+	"matchmaker.dev/services/allocator/turn"
+)
+
+// Provider is a provider.Provider.
+type Provider struct {
+	options Options
+	api     *api
+	turns   turn.Turns
+}
+
+// New calls nobody. Close it.
+func New(o Options) (*Provider, error) {
+	endpoint, err := o.check()
+	if err != nil {
+		return nil, err
+	}
+	client, err := transport.New(transport.Options{CA: o.CA, Timeout: o.Timeout, Log: o.Log, Now: o.Now})
+	if err != nil {
+		return nil, err
+	}
+	return &Provider{options: o, api: newAPI(endpoint.String(), o.Auth, client, o.Now)}, nil
+}
+
+// Close ends idle connections.
+func (p *Provider) Close() { p.api.client.Close() }
+
+// maxPayload is what Clanforge takes: 30 KB.
+const maxPayload = 30_000
+
+// Allocate queues an allocation, unless it is queued already.
+func (p *Provider) Allocate(ctx context.Context, r *provider.Request) (provider.Result, error) {
+	account, err := accountOf(r.Ref)
+	if err != nil {
+		return provider.Result{}, err
+	}
+	region, err := p.region(r.Hosting.Region)
+	if err != nil {
+		return provider.Result{}, err
+	}
+	if !number(r.Hosting.Profile) {
+		return provider.Result{}, provider.Fail(provider.Refused, "hosting: Profile %q is no number, as the ids of profiles are", r.Hosting.Profile)
+	}
+	query := url.Values{"regionid": {region}, "profileid": {r.Hosting.Profile}, "uuid": {r.Allocation()}}
+	var payload []byte
+	if !p.options.NoPayload {
+		if payload, err = r.Payload(); err != nil {
+			return provider.Result{}, err
+		}
+		if len(payload) > maxPayload {
+			return provider.Result{}, provider.Fail(provider.Refused, "teams and match properties take %d bytes, a payload of Multiplay takes %d", len(payload), maxPayload)
+		}
+		query.Set("project_guid", p.options.ProjectGUID)
+	}
+	done, err := p.turns.Take(ctx, r.Allocation())
+	if err != nil {
+		return provider.Result{}, err
+	}
+	defer done()
+	if result, err := p.look(ctx, account, r.Ref); err != nil || result.Status != provider.Gone {
+		return result, err
+	}
+	err = p.api.allocate(ctx, p.options.API, account, query, payload)
+	if err == nil {
+		return provider.Result{Status: provider.Pending}, nil
+	}
+	if provider.Final(err) && !errors.Is(err, errForbidden) {
+		// A repeated call may be refused because the first was not. What counts is whether the UUID is known.
+		if result, lost := p.look(ctx, account, r.Ref); lost != nil || result.Status != provider.Gone {
+			return result, lost
+		}
+	}
+	return provider.Result{}, err
+}
+
+// look is how one allocation stands.
+func (p *Provider) look(ctx context.Context, a account, r provider.Ref) (provider.Result, error) {
+	known, err := p.api.allocations(ctx, a, []string{r.Allocation()})
+	if err != nil {
+		return provider.Result{}, err
+	}
+	return p.result(ctx, a, known[r.Allocation()], r.Allocation())
+}
+
+// result is what Clanforge's own words about an allocation mean. One that failed is taken back, so that nothing is held.
+func (p *Provider) result(ctx context.Context, a account, known *allocation, id string) (provider.Result, error) {
+	switch {
+	case known == nil:
+		return provider.Result{Status: provider.Gone}, nil
+	case known.Error != "":
+		if err := p.api.deallocate(ctx, p.options.API, a, id); err != nil && !known.failed() {
+			return provider.Result{}, err
+		}
+		return provider.Result{Status: provider.Failed, Err: refusal(known.Error, provider.Refused, a.secrets()...)}, nil
+	}
+	if connection := known.connection(p.options.IPv6); connection != "" && (known.Ready != "" || !p.options.WaitReady) {
+		return provider.Result{Status: provider.Allocated, Connection: connection}, nil
+	}
+	return provider.Result{Status: provider.Pending}, nil
+}
+
+// maxIDs is how many allocations Clanforge wants to be asked about in one call.
+const maxIDs = 100
+
+// Poll asks about all allocations of a fleet together.
+func (p *Provider) Poll(ctx context.Context, refs []provider.Ref) ([]provider.Result, error) {
+	results := make([]provider.Result, len(refs))
+	ids := map[account][]string{}
+	for i, r := range refs {
+		a, err := accountOf(r)
+		if err != nil {
+			results[i] = provider.Result{Status: provider.Failed, Err: err} // nothing can ever have been asked for
+			continue
+		}
+		if !slices.Contains(ids[a], r.Allocation()) {
+			ids[a] = append(ids[a], r.Allocation())
+		}
+	}
+	known := map[string]*allocation{}
+	for a, all := range ids {
+		for some := range slices.Chunk(all, maxIDs) {
+			found, err := p.api.allocations(ctx, a, some)
+			if err != nil {
+				return nil, err
+			}
+			for id, one := range found {
+				known[id] = one
+			}
+		}
+	}
+	for i, r := range refs {
+		if results[i].Status == provider.Failed {
+			continue
+		}
+		a, err := accountOf(r)
+		if err == nil {
+			results[i], err = p.result(ctx, a, known[r.Allocation()], r.Allocation())
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return results, nil
+}
+
+// Release takes an allocation back, queued or fulfilled.
+func (p *Provider) Release(ctx context.Context, r provider.Ref) error {
+	a, err := accountOf(r)
+	if err != nil {
+		return nil //nolint:nilerr // nothing can ever have been asked for
+	}
+	done, err := p.turns.Take(ctx, r.Allocation())
+	if err != nil {
+		return err
+	}
+	defer done()
+	err = p.api.deallocate(ctx, p.options.API, a, r.Allocation())
+	if err == nil || errors.Is(err, errForbidden) {
+		return err
+	}
+	// What Clanforge says when there is nothing to take back is not written down. Whether the UUID is known tells.
+	known, lost := p.api.allocations(ctx, a, []string{r.Allocation()})
+	if one := known[r.Allocation()]; lost == nil && (one == nil || one.failed()) {
+		return nil
+	}
+	return fmt.Errorf("give the allocation back: %w", err)
+}
+
+// account is whose fleet is spoken of.
+type account struct {
+	fleet          string
+	access, secret provider.Secret
+}
+
+func (a account) secrets() []string { return []string{string(a.access), string(a.secret)} }
+
+func accountOf(r provider.Ref) (account, error) {
+	a := account{r.Hosting.Fleet, r.Hosting.Access, r.Hosting.Secret}
+	switch {
+	case a.fleet == "":
+		return a, provider.Fail(provider.Refused, "hosting: FleetId is missing")
+	case !plain(a.fleet):
+		return a, provider.Fail(provider.Refused, "hosting: FleetId %q is no id of a fleet", a.fleet)
+	case a.access == "" || a.secret == "":
+		return a, provider.Fail(provider.Refused, "hosting: Access and Secret are missing")
+	}
+	return a, nil
+}
+
+func (p *Provider) region(asked string) (string, error) {
+	if asked == "" {
+		asked = p.options.Region
+	}
+	if id := p.options.Regions[asked]; id != "" {
+		asked = id
+	}
+	switch {
+	case asked == "":
+		return "", provider.Fail(provider.Refused, "hosting: the match function asks for no region, and the installation has no default")
+	case !plain(asked):
+		return "", provider.Fail(provider.Refused, "hosting: region %q is no id of a region", asked)
+	}
+	return asked, nil
+}
+
+// plain tells whether a text can be an id in a path or a query: letters, digits, '-', '_' and '.'.
+func plain(text string) bool {
+	return text != "." && text != ".." && len(text) <= 128 && !strings.ContainsFunc(text, func(r rune) bool {
+		letter := r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9'
+		return !letter && !strings.ContainsRune("-_.", r)
+	})
+}
+
+func number(text string) bool {
+	return text != "" && len(text) <= 19 && !strings.ContainsFunc(text, func(r rune) bool { return r < '0' || r > '9' })
+}
