@@ -19,11 +19,7 @@ type Proposal struct {
 // config of the project; they must be finite, and higher is better. The
 // tickets are one team; name none and call Team for several.
 func (r *Run) Propose(score float64, tickets ...uint32) Proposal {
-	p := Proposal{r, r.out.Propose(score)}
-	if len(tickets) > 0 {
-		r.out.Team(tickets...)
-	}
-	return p
+	return Proposal{r, r.out.Propose(score, tickets...)}
 }
 
 // Team adds a team; the name may be empty, and so may the team. Teams can be

@@ -1,124 +1,329 @@
 package matchfn
 
-import "math"
+import (
+	"math"
+	"math/bits"
+	"sync"
+)
 
 // SortBy returns the numbers of all elements of a column, ordered by their
 // values: ascending, equal values in their order, NaN last.
 //
-// It is a radix sort: in WebAssembly about four times as fast as sorting with
-// a comparison function. Descending is SortBy from the end.
+// It is a radix sort: in WebAssembly many times as fast as sorting with a
+// comparison function. Descending is SortBy from the end.
 func SortBy(values []float64) []uint32 {
-	items := make([]item, len(values))
-	for i, v := range values {
-		items[i] = item{key(v), uint32(i)}
+	s := sorters.Get().(*sorter)
+	defer sorters.Put(s)
+	s.resize(len(values))
+	keys := s.keys
+	for ; len(values) >= 8; keys, values = keys[8:], values[8:] {
+		k, v := (*[8]uint64)(keys), (*[8]float64)(values)
+		k[0], k[1], k[2], k[3] = key(v[0]), key(v[1]), key(v[2]), key(v[3])
+		k[4], k[5], k[6], k[7] = key(v[4]), key(v[5]), key(v[6]), key(v[7])
 	}
-	return sorted(items)
+	for i, v := range values {
+		keys[i] = key(v)
+	}
+	order := make([]uint32, len(s.keys))
+	s.sort(order)
+	return order
 }
 
 // SortPool returns the tickets ordered by their values, as SortBy does; equal
 // ones stay in the order they are given in. A ticket number that the column
 // does not have counts as NaN.
 func SortPool(tickets []uint32, values []float64) []uint32 {
-	items := make([]item, len(tickets))
+	s := sorters.Get().(*sorter)
+	defer sorters.Put(s)
+	s.resize(len(tickets))
 	for i, t := range tickets {
-		v := math.NaN()
+		s.keys[i] = missing
 		if int64(t) < int64(len(values)) {
-			v = values[t]
+			s.keys[i] = key(values[t])
 		}
-		items[i] = item{key(v), t}
 	}
-	return sorted(items)
+	order := make([]uint32, len(tickets))
+	s.sort(order)
+	for i, place := range order {
+		order[i] = tickets[place]
+	}
+	return order
 }
 
-type item struct {
-	key    uint64
-	number uint32
-}
+// missing is the key of NaN, the greatest.
+const missing = math.MaxUint64
 
-// key maps numbers to integers of the same order. -0 is 0, and every NaN the
-// greatest integer.
+// key maps numbers to integers of the same order. -0 is 0, and every NaN is missing.
 func key(v float64) uint64 {
+	nan := uint64(0)
 	if v != v {
-		return math.MaxUint64
+		nan = missing
 	}
-	bits := math.Float64bits(v + 0) // -0 + 0 is 0
-	if bits>>63 != 0 {
-		return ^bits
-	}
-	return bits | 1<<63
+	b := math.Float64bits(v + 0) // -0 + 0 is 0
+	return b ^ (uint64(int64(b)>>63) | 1<<63) | nan
 }
 
 const (
 	digitBits = 11
-	digitMask = 1<<digitBits - 1
-	digits    = 6 // of 11 bits, the last of 9
-	// few is how many items an insertion sort orders faster than counting.
-	few = 96
+	digits    = 1 << digitBits
+	digitMask = digits - 1
+	// most is how many digits are sorted by: with 44 bits, hardly any two of four million keys that
+	// differ are alike.
+	most = 4
+	// few is how many items insertion orders faster than counting does.
+	few = 64
 )
 
-// sorted orders items by key, stably, and returns their numbers.
-func sorted(items []item) []uint32 {
-	if len(items) <= few {
-		insertion(items)
-	} else {
-		items = radix(items)
-	}
-	numbers := make([]uint32, len(items))
-	for i, it := range items {
-		numbers[i] = it.number
-	}
-	return numbers
+// sorters keep the memory that sorting takes: in a module, garbage is a good part of a run's time.
+var sorters = sync.Pool{New: func() any { return new(sorter) }}
+
+// sorter sorts numbers by their keys.
+//
+// An item is one word: above a number, as much as there is room for of its key, from the highest
+// bit in which keys differ. Items are sorted by so many of their highest digits that hardly any
+// are alike in all of them, and then by insertion, which has next to nothing to do.
+type sorter struct {
+	keys         []uint64
+	items, other []uint64
+	counts       [most][digits]uint32
 }
 
-func insertion(items []item) {
-	for i := 1; i < len(items); i++ {
-		it := items[i]
-		j := i
-		for ; j > 0 && items[j-1].key > it.key; j-- {
+func (s *sorter) resize(n int) {
+	if cap(s.keys) < n {
+		n := n + n/8
+		s.keys, s.items, s.other = make([]uint64, n), make([]uint64, n), make([]uint64, n)
+	}
+	s.keys, s.items, s.other = s.keys[:n], s.items[:n], s.other[:n]
+}
+
+// sort fills order with the numbers of the keys, ordered by key, equal ones by number.
+func (s *sorter) sort(order []uint32) {
+	least, greatest, ascending := s.survey()
+	if ascending {
+		for i := range order {
+			order[i] = uint32(i)
+		}
+		return
+	}
+	n := len(order)
+	number := bits.Len(uint(n - 1))
+	width := bits.Len64(greatest - least)
+	lost := max(0, width+number-64) // bits of keys that there is no room for
+	s.pack(least, greatest, lost, number)
+	steps := n * n
+	if n > few {
+		steps = 4 * n
+		// Of n keys, two times as many bits as a number has tell nearly all from each other.
+		passes := min((min(width-lost, 2*number)+digitBits-1)/digitBits, most)
+		s.count(max(number, number+width-lost-passes*digitBits), passes)
+	}
+	exact := 0 // items hold whole keys
+	if lost > 0 {
+		exact = number // the rest of equal ones decides
+	}
+	if !s.insert(number, exact, steps) {
+		s.countAll()
+	}
+	mask := uint64(1)<<number - 1
+	items := s.items
+	for ; len(items) >= 8; items, order = items[8:], order[8:] {
+		it, to := (*[8]uint64)(items), (*[8]uint32)(order)
+		to[0], to[1], to[2], to[3] = uint32(it[0]&mask), uint32(it[1]&mask), uint32(it[2]&mask), uint32(it[3]&mask)
+		to[4], to[5], to[6], to[7] = uint32(it[4]&mask), uint32(it[5]&mask), uint32(it[6]&mask), uint32(it[7]&mask)
+	}
+	for i, item := range items {
+		order[i] = uint32(item & mask)
+	}
+}
+
+// survey finds the least and the greatest key, where missing counts as one more than the greatest of the
+// others, and whether the keys are in order.
+func (s *sorter) survey() (least, greatest uint64, ascending bool) {
+	r := reach{least: missing}
+	keys := s.keys
+	for ; len(keys) >= 8; keys = keys[8:] {
+		k := (*[8]uint64)(keys)
+		r = r.and(k[0]).and(k[1]).and(k[2]).and(k[3]).and(k[4]).and(k[5]).and(k[6]).and(k[7])
+	}
+	for _, k := range keys {
+		r = r.and(k)
+	}
+	return r.least, r.greatest + 1, r.descents == 0
+}
+
+// reach is what survey knows of the keys so far.
+type reach struct{ least, greatest, before, descents uint64 }
+
+func (r reach) and(k uint64) reach {
+	if k < r.before {
+		r.descents = 1
+	}
+	r.before = k
+	if k < r.least {
+		r.least = k
+	}
+	if k == missing {
+		k = 0
+	}
+	if k > r.greatest {
+		r.greatest = k
+	}
+	return r
+}
+
+// pack makes the items.
+func (s *sorter) pack(least, greatest uint64, lost, number int) {
+	keys, items, i := s.keys, s.items, uint64(0)
+	for ; len(keys) >= 4; keys, items = keys[4:], items[4:] {
+		k, it := (*[4]uint64)(keys), (*[4]uint64)(items)
+		it[0] = (min(k[0], greatest)-least)>>(lost&63)<<(number&63) | i
+		it[1] = (min(k[1], greatest)-least)>>(lost&63)<<(number&63) | (i + 1)
+		it[2] = (min(k[2], greatest)-least)>>(lost&63)<<(number&63) | (i + 2)
+		it[3] = (min(k[3], greatest)-least)>>(lost&63)<<(number&63) | (i + 3)
+		i += 4
+	}
+	for j, k := range keys {
+		items[j] = (min(k, greatest)-least)>>(lost&63)<<(number&63) | (i + uint64(j))
+	}
+}
+
+// count sorts items by digits, the first of which begins at bit shift, the lowest first.
+func (s *sorter) count(shift, passes int) {
+	clear(s.counts[:])
+	c := &s.counts
+	items := s.items
+	for ; len(items) >= 4; items = items[4:] {
+		it := (*[4]uint64)(items)
+		tally(c, it[0]>>(shift&63))
+		tally(c, it[1]>>(shift&63))
+		tally(c, it[2]>>(shift&63))
+		tally(c, it[3]>>(shift&63))
+	}
+	for _, item := range items {
+		tally(c, item>>(shift&63))
+	}
+	for p := range passes {
+		s.pass(&s.counts[p], shift+p*digitBits)
+	}
+}
+
+// tally counts the digits of an item. Those beyond the last are not looked at.
+func tally(c *[most][digits]uint32, item uint64) {
+	c[0][item&digitMask]++
+	c[1][item>>digitBits&digitMask]++
+	c[2][item>>(2*digitBits)&digitMask]++
+	c[3][item>>(3*digitBits)&digitMask]++
+}
+
+// pass sorts items by one digit, given how many have each.
+func (s *sorter) pass(count *[digits]uint32, shift int) {
+	starts(count)
+	items, other := s.items, s.other
+	for ; len(items) >= 8; items = items[8:] {
+		it := (*[8]uint64)(items)
+		put(count, other, it[0], shift)
+		put(count, other, it[1], shift)
+		put(count, other, it[2], shift)
+		put(count, other, it[3], shift)
+		put(count, other, it[4], shift)
+		put(count, other, it[5], shift)
+		put(count, other, it[6], shift)
+		put(count, other, it[7], shift)
+	}
+	for _, item := range items {
+		put(count, other, item, shift)
+	}
+	s.items, s.other = s.other, s.items
+}
+
+// put puts an item where those with its digit go.
+func put(count *[digits]uint32, to []uint64, item uint64, shift int) {
+	digit := item >> (shift & 63) & digitMask
+	n := count[digit]
+	count[digit] = n + 1
+	to[n] = item
+}
+
+// insert sorts items by insertion, unless that takes more steps than allowed. Above the bit exact,
+// items are known to be in the order of their keys.
+func (s *sorter) insert(number, exact, steps int) bool {
+	items := s.items
+	for i := 1; i < len(items); {
+		if i+8 < len(items) {
+			it := (*[9]uint64)(items[i-1:])
+			if rises(it[0], it[1], exact)&rises(it[1], it[2], exact)&rises(it[2], it[3], exact)&rises(it[3], it[4], exact)&
+				rises(it[4], it[5], exact)&rises(it[5], it[6], exact)&rises(it[6], it[7], exact)&rises(it[7], it[8], exact) != 0 {
+				i += 8
+				continue
+			}
+		}
+		item, j := items[i], i
+		for ; j > 0 && s.less(item, items[j-1], number); j-- {
+			if steps--; steps < 0 {
+				items[j] = item
+				return false
+			}
 			items[j] = items[j-1]
 		}
-		items[j] = it
+		items[j] = item
+		i++
+	}
+	return true
+}
+
+// rises is 1 when two items are in order for sure, else 0.
+func rises(a, b uint64, exact int) uint64 {
+	if a>>(exact&63) < b>>(exact&63) {
+		return 1
+	}
+	return 0
+}
+
+// less compares items completely.
+func (s *sorter) less(a, b uint64, number int) bool {
+	if a>>number != b>>number {
+		return a < b
+	}
+	mask := uint64(1)<<number - 1
+	if ka, kb := s.keys[a&mask], s.keys[b&mask]; ka != kb {
+		return ka < kb
+	}
+	return a < b
+}
+
+// countAll sorts by all digits of all keys. It is for keys in clusters that are far from each other, which
+// are alike in their highest digits.
+func (s *sorter) countAll() {
+	for i := range s.items {
+		s.items[i] = uint64(i)
+	}
+	otherKeys := make([]uint64, len(s.keys))
+	for shift := 0; shift < 64; shift += digitBits {
+		count := &s.counts[0]
+		clear(count[:])
+		for _, k := range s.keys {
+			count[k>>shift&digitMask]++
+		}
+		if count[s.keys[0]>>shift&digitMask] == uint32(len(s.keys)) {
+			continue
+		}
+		starts(count)
+		for i, k := range s.keys {
+			digit := k >> shift & digitMask
+			n := count[digit]
+			count[digit] = n + 1
+			s.other[n], otherKeys[n] = s.items[i], k
+		}
+		s.items, s.other = s.other, s.items
+		s.keys, otherKeys = otherKeys, s.keys
 	}
 }
 
-// radix sorts by one digit after another, the lowest first. All digits are
-// counted in one pass, and digits that are the same everywhere (the low ones of
-// whole numbers, say) cost nothing more.
-func radix(items []item) []item {
-	var counts [digits][digitMask + 1]uint32
-	ascending, before := true, uint64(0)
-	for i := range items {
-		k := items[i].key
-		ascending = ascending && k >= before
-		before = k
-		// Not a loop: in WebAssembly this is half of the time.
-		counts[0][k&digitMask]++
-		counts[1][k>>digitBits&digitMask]++
-		counts[2][k>>(2*digitBits)&digitMask]++
-		counts[3][k>>(3*digitBits)&digitMask]++
-		counts[4][k>>(4*digitBits)&digitMask]++
-		counts[5][k>>(5*digitBits)&digitMask]++
+// starts turns how many items have each digit into where those of each begin.
+func starts(count *[digits]uint32) {
+	sum := uint32(0)
+	for i, n := range count {
+		count[i] = sum
+		sum += n
 	}
-	if ascending {
-		return items
-	}
-	other := make([]item, len(items))
-	for d := range counts {
-		count, shift := &counts[d], d*digitBits
-		if count[items[0].key>>shift&digitMask] == uint32(len(items)) {
-			continue
-		}
-		sum := uint32(0)
-		for i, n := range count {
-			count[i] = sum
-			sum += n
-		}
-		for _, it := range items {
-			digit := it.key >> shift & digitMask
-			other[count[digit]] = it
-			count[digit]++
-		}
-		items, other = other, items
-	}
-	return items
 }

@@ -18,6 +18,10 @@ var distributions = map[string]func(r *rand.Rand) float64{
 	"whole":    func(r *rand.Rand) float64 { return float64(r.IntN(20) - 10) },
 	"any bits": func(r *rand.Rand) float64 { return math.Float64frombits(r.Uint64()) },
 	"constant": func(*rand.Rand) float64 { return 7 },
+	"clusters": func(r *rand.Rand) float64 {
+		return []float64{-1e300, 1.7e12, math.NaN()}[r.IntN(3)] + float64(r.IntN(1000))
+	},
+	"times": func(r *rand.Rand) float64 { return 1.7e12 + float64(r.IntN(100_000)) },
 	"with gaps": func(r *rand.Rand) float64 {
 		return []float64{math.NaN(), math.Inf(-1), math.Inf(1), math.Copysign(0, -1), 0, 1}[r.IntN(6)]
 	},
@@ -30,7 +34,7 @@ func before(a, b float64) bool {
 
 func TestSortByIsAStableSort(t *testing.T) {
 	for name, draw := range distributions {
-		for _, n := range []int{0, 1, 2, 96, 97, 1000, 5000} {
+		for _, n := range []int{0, 1, 2, 63, 64, 65, 1000, 5000, 70_000} {
 			t.Run(fmt.Sprint(name, " ", n), func(t *testing.T) {
 				r := rand.New(rand.NewPCG(1, uint64(n)))
 				values := make([]float64, n)
@@ -72,7 +76,7 @@ func TestSortPoolWithNumbersThatDoNotExist(t *testing.T) {
 }
 
 func BenchmarkSortBy(b *testing.B) {
-	for _, name := range []string{"normal", "whole", "any bits"} {
+	for _, name := range []string{"normal", "whole", "any bits", "clusters"} {
 		for _, n := range []int{100, 1_000, 10_000, 100_000, 1_000_000} {
 			r := rand.New(rand.NewPCG(1, 2))
 			values := make([]float64, n)

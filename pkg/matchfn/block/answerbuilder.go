@@ -11,8 +11,10 @@ import (
 // AnswerBuilder writes answers, one after another, into memory that it keeps.
 // The zero value is ready. It does not check what it is told: the runner does.
 type AnswerBuilder struct {
-	teams     []uint32 // where each team's tickets end
-	proposals []uint32 // where each proposal's teams end
+	teams []uint32 // where each team's tickets end
+	// proposals is where each proposal's teams end; kept only when uneven, for mostly each has one.
+	proposals []uint32
+	uneven    bool
 	tickets   []uint32
 	scores    []float64
 	parts     []part
@@ -32,35 +34,72 @@ type part struct {
 
 // Reset forgets everything that was proposed.
 func (b *AnswerBuilder) Reset() {
-	b.teams, b.proposals, b.tickets = b.teams[:0], b.proposals[:0], b.tickets[:0]
+	b.teams, b.proposals, b.uneven, b.tickets = b.teams[:0], b.proposals[:0], false, b.tickets[:0]
 	b.scores, b.parts, b.data = b.scores[:0], b.parts[:0], b.data[:0]
 }
 
 // Len returns the number of proposals.
-func (b *AnswerBuilder) Len() int { return len(b.proposals) }
+func (b *AnswerBuilder) Len() int { return len(b.scores) }
 
-// Propose begins a proposal and returns its number, from 0.
-func (b *AnswerBuilder) Propose(score float64) int {
-	b.proposals = append(b.proposals, uint32(len(b.teams)))
+// Propose begins a proposal and returns its number, from 0. Its tickets, if any, are its first team.
+func (b *AnswerBuilder) Propose(score float64, tickets ...uint32) int {
+	n := len(b.scores)
+	if b.uneven || len(b.teams) < n {
+		b.keepEnds()
+		b.proposals = append(b.proposals, uint32(len(b.teams)))
+	}
 	b.scores = append(b.scores, score)
-	return len(b.proposals) - 1
+	switch len(tickets) {
+	case 0:
+	case 2: // most games: without a call that moves memory
+		b.tickets = append(b.tickets, tickets[0], tickets[1])
+		b.endTeam()
+	default:
+		b.tickets = append(b.tickets, tickets...)
+		b.endTeam()
+	}
+	return n
 }
 
 // Team adds a team to the proposal begun last and returns its number within
 // the proposal, from 0. Without a proposal it does nothing.
 func (b *AnswerBuilder) Team(tickets ...uint32) int {
-	last := len(b.proposals) - 1
+	last := len(b.scores) - 1
 	if last < 0 {
 		return 0
 	}
+	if len(b.teams) > last {
+		b.keepEnds()
+	}
 	b.tickets = append(b.tickets, tickets...)
-	b.teams = append(b.teams, uint32(len(b.tickets)))
+	b.endTeam()
+	if !b.uneven {
+		return 0
+	}
 	first := uint32(0)
 	if last > 0 {
 		first = b.proposals[last-1]
 	}
-	b.proposals[last] = uint32(len(b.teams))
 	return len(b.teams) - int(first) - 1
+}
+
+// endTeam ends a team of the proposal begun last.
+func (b *AnswerBuilder) endTeam() {
+	b.teams = append(b.teams, uint32(len(b.tickets)))
+	if b.uneven {
+		b.proposals[len(b.proposals)-1] = uint32(len(b.teams))
+	}
+}
+
+// keepEnds writes down where the teams of each proposal so far end: they are not, or not to remain, one for each.
+func (b *AnswerBuilder) keepEnds() {
+	if b.uneven {
+		return
+	}
+	b.uneven = true
+	for i := range b.scores {
+		b.proposals = append(b.proposals, uint32(min(i+1, len(b.teams))))
+	}
 }
 
 // Set adds a part to any proposal so far. Said twice, the later value holds.
@@ -102,9 +141,12 @@ func (b *AnswerBuilder) Fail(text string) []byte {
 func (b *AnswerBuilder) Finish() []byte {
 	b.sortParts()
 	sections := make([]output, 0, 6)
-	if len(b.proposals) > 0 {
+	if len(b.scores) > 0 {
+		if len(b.teams) < len(b.scores) {
+			b.keepEnds()
+		}
 		sections = append(sections, output{kindTeams, bytesOf(b.teams)})
-		if !b.plain() {
+		if b.uneven {
 			sections = append(sections, output{kindProposals, bytesOf(b.proposals)})
 		}
 		sections = append(sections, output{kindTickets, bytesOf(b.tickets)})
@@ -116,19 +158,6 @@ func (b *AnswerBuilder) Finish() []byte {
 		sections = append(sections, output{kindParts, bytesOf(b.parts)}, output{kindData, b.data})
 	}
 	return b.write(sections)
-}
-
-// plain reports whether every proposal is one team, which then needs no saying.
-func (b *AnswerBuilder) plain() bool {
-	if len(b.teams) != len(b.proposals) {
-		return false
-	}
-	for i, end := range b.proposals {
-		if end != uint32(i+1) {
-			return false
-		}
-	}
-	return true
 }
 
 // sortParts brings the parts into the order of the format and keeps the last

@@ -28,6 +28,7 @@ type process struct {
 
 	killed atomic.Pointer[Error] // why we killed it, nil when we did not
 	gone   chan struct{}         // closed when it was reaped
+	wide   bool                  // the pipes were widened
 	head   [frameHead]byte       // scratch
 }
 
@@ -115,6 +116,11 @@ func (p *process) send(block []byte) error {
 		head := make([]byte, 0, blockHead+len(block))
 		_, err := p.requests.Write(append(binary.LittleEndian.AppendUint32(head, uint32(len(block))), block...))
 		return err
+	}
+	if len(block) > 64*kib && !p.wide { // what a pipe holds
+		widen(p.requests)
+		widen(p.frames)
+		p.wide = true
 	}
 	head := binary.LittleEndian.AppendUint32(p.head[:0], uint32(len(block)))
 	if _, err := p.requests.Write(head); err != nil {
