@@ -22,6 +22,10 @@ build: bin/matchmaker bin/mm bin/demo functions ## Build the binaries and the re
 bin/matchmaker bin/mm bin/demo bin/bench:
 	go build -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o $@ matchmaker.dev/services/cmd/$(@F)
 
+.PHONY: bin/pair.wasm
+bin/pair.wasm:
+	GOOS=wasip1 GOARCH=wasm go build -trimpath -buildmode=c-shared -ldflags "-s -w" -o $@ matchmaker.dev/services/cmd/bench/pair
+
 .PHONY: functions
 functions: ## Build the ready-made match functions into bin/functions/
 	cd functions && go run matchmaker.dev/pkg/matchfn/pack -o ../bin/functions/duel.zip duel
@@ -65,7 +69,7 @@ compilers: # of the match functions that are not in Go
 	@./.ci/install-compilers
 
 .PHONY: bench
-bench: build bin/bench ## Measure creation and time to assignment, beside a bare handler
+bench: build bin/bench bin/pair.wasm ## Measure functions, creation and time to assignment, beside native code and a bare handler
 	bin/bench --matchmaker bin/matchmaker --function bin/functions/duel.zip
 
 .PHONY: generate

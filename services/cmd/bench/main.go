@@ -2,6 +2,7 @@
 // with a Redis of its own, players with real tokens, and HTTP over loopback. The generator of the load is this
 // process, and shares the machine with what it measures.
 //
+//	function runs of a match function in its sandbox beside the same code in this process, without the service
 //	create   tickets created per second, beside a bare handler that decodes the same body, in turns
 //	steady   time from the 201 to the assignment visible by GET, at a steady rate of arrivals
 //	drain    time until all of many waiting tickets are assigned, once a config is put
@@ -48,7 +49,10 @@ func main() {
 type options struct {
 	Matchmaker string   `help:"The server binary." default:"bin/matchmaker" type:"existingfile"`
 	Function   string   `help:"The match function: one against one by skill." default:"bin/functions/duel.zip" type:"existingfile"`
-	Only       []string `help:"What to measure: create, steady, drain." enum:"create,steady,drain" default:"create,steady,drain"`
+	Pair       string   `help:"The match function whose cost in the sandbox is measured." default:"bin/pair.wasm" type:"existingfile"`
+	Only       []string `help:"What to measure: function, create, steady, drain." enum:"function,create,steady,drain" default:"function,create,steady,drain"`
+
+	Tickets []int `help:"function: how many tickets a run is about; each number is measured." default:"1000,10000,100000,1000000" placeholder:"N"`
 
 	Connections []int         `help:"create: how many connections; each number is measured." default:"64,256" placeholder:"N"`
 	Rounds      int           `help:"create: how many times each of the two is measured." default:"5"`
@@ -65,9 +69,9 @@ type options struct {
 
 // Validate is called by kong.
 func (o *options) Validate() error {
-	switch numbers := slices.Concat(o.Connections, o.Rate, o.Waiting, []int{o.Rounds}); {
+	switch numbers := slices.Concat(o.Tickets, o.Connections, o.Rate, o.Waiting, []int{o.Rounds}); {
 	case slices.ContainsFunc(numbers, func(n int) bool { return n < 1 }):
-		return fmt.Errorf("--connections, --rounds, --rate and --waiting: must be 1 or more")
+		return fmt.Errorf("--tickets, --connections, --rounds, --rate and --waiting: must be 1 or more")
 	case o.Round <= 0 || o.For <= 0:
 		return fmt.Errorf("--round and --for: must be more than 0")
 	}
@@ -88,7 +92,7 @@ func run(ctx context.Context, o options, out, errs io.Writer) error {
 	for _, section := range []struct {
 		name    string
 		measure func(context.Context) error
-	}{{"create", b.create}, {"steady", b.steady}, {"drain", b.drain}} {
+	}{{"function", b.function}, {"create", b.create}, {"steady", b.steady}, {"drain", b.drain}} {
 		if !slices.Contains(o.Only, section.name) {
 			continue
 		}

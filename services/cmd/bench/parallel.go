@@ -1,0 +1,122 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/pool"
+)
+
+// segmentTickets is how many tickets each instance works on at a time, and segmentRuns how often.
+const (
+	segmentTickets = 50_000
+	segmentRuns    = 20
+)
+
+// parallel measures runs of several instances side by side, as those over a config's segments are.
+func (b *bench) parallel(ctx context.Context, s *shop) error {
+	ix, err := queueOf(segmentTickets, b.Seed)
+	if err != nil {
+		return err
+	}
+	t := table.NewWriter()
+	t.SetOutputMirror(b.out)
+	t.SetStyle(table.StyleLight)
+	t.AppendHeader(table.Row{"instances side by side", fmt.Sprintf("runs/s of %d tickets", segmentTickets), "times one"})
+	var alone float64
+	for _, instances := range []int{1, 2, 4} {
+		rate, err := s.side(ctx, ix, instances)
+		if err != nil {
+			return err
+		}
+		if alone == 0 {
+			alone = rate
+		}
+		t.AppendRow(table.Row{instances, fmt.Sprintf("%.1f", rate), fmt.Sprintf("%.2f", rate/alone)})
+	}
+	t.Render()
+	return nil
+}
+
+// side is how many runs a second so many instances do.
+func (s *shop) side(ctx context.Context, ix *pool.Index, instances int) (float64, error) {
+	workers := make([]*worker, instances)
+	for i := range workers {
+		w, err := s.worker(ctx, ix)
+		if err != nil {
+			return 0, err
+		}
+		defer w.instance.Close()
+		if _, err := w.work(ctx); err != nil {
+			return 0, err
+		}
+		workers[i] = w
+	}
+	errs := make([]error, instances)
+	var all sync.WaitGroup
+	began := time.Now()
+	for i, w := range workers {
+		all.Go(func() {
+			for range segmentRuns {
+				if _, errs[i] = w.work(ctx); errs[i] != nil {
+					return
+				}
+			}
+		})
+	}
+	all.Wait()
+	return float64(instances*segmentRuns) / time.Since(began).Seconds(), first(errs)
+}
+
+// scanTickets is how many tickets a pool is selected from.
+const scanTickets = 1_000_000
+
+// scan measures the selection of a tenth of many tickets, in turns with reading as many bytes.
+func (b *bench) scan(ctx context.Context) error {
+	b.progress("function: a pool of %d tickets", scanTickets)
+	ix, err := queueOf(scanTickets, b.Seed)
+	if err != nil {
+		return err
+	}
+	least, most := 20.0, 28.0 // of pings from 20 to 100
+	pools := map[string]*pb.Pool{"near": {Filters: []*pb.Filter{{Attribute: "ping", Min: &least, Max: &most}}}}
+	column := make([]uint64, scanTickets)
+	for i := range column {
+		column[i] = uint64(i) // pages that nobody wrote to are all the same
+	}
+	var scanned, read times
+	var found int64
+	var sum uint64
+	for range 200 {
+		began := time.Now()
+		ix.View(func(v pool.View) { found = v.Count(pools)["near"] })
+		scanned = append(scanned, time.Since(began))
+		began = time.Now()
+		sum += total(column)
+		read = append(read, time.Since(began))
+		if err := context.Cause(ctx); err != nil {
+			return err
+		}
+	}
+	if sum == 0 || found == 0 {
+		return fmt.Errorf("%d tickets were found", found)
+	}
+	fmt.Fprintf(b.out, "function: a pool of %d of %d tickets is scanned in %d µs, reading its column takes %d µs: ratio %.2f\n",
+		found, scanTickets, scanned.quantile(0.5).Microseconds(), read.quantile(0.5).Microseconds(),
+		float64(scanned.quantile(0.5))/float64(read.quantile(0.5)))
+	return nil
+}
+
+// total reads a column, in four sums: one would be bound by the latency of an addition.
+func total(column []uint64) uint64 {
+	var a, b, c, d uint64
+	for ; len(column) >= 4; column = column[4:] {
+		a, b, c, d = a+column[0], b+column[1], c+column[2], d+column[3]
+	}
+	return a + b + c + d
+}
