@@ -126,7 +126,7 @@ func (s *Store) ApproveBackfill(ctx context.Context, project, id string, a Appro
 			if err != nil {
 				return nil, err
 			}
-			return nil, a.Rate.limited("backfill", time.Duration(after)*time.Microsecond,
+			return nil, a.Rate.Limited("backfill", time.Duration(after)*time.Microsecond,
 				"this backfill ticket is approved too often: once a second is enough, %v times are tolerated", a.Rate.PerSecond)
 		case r[0] == "again" && len(r) > 2:
 			generation = r[1]
