@@ -115,7 +115,7 @@ func (c eventLog) print(s *session, e *pb.Event) error {
 	h := happening{
 		Time: time.UnixMilli(e.GetTime()).UTC(), Kind: strings.ToLower(strings.TrimPrefix(e.GetKind().String(), "KIND_")),
 		Reason: e.GetReason(), Error: e.GetError(), Match: e.GetMatch(), Config: e.GetConfig(), Revision: e.GetRevision(),
-		Tickets: e.GetTickets(), Position: e.GetPosition(),
+		Backfill: e.GetBackfill(), Tickets: e.GetTickets(), Position: e.GetPosition(),
 	}
 	if s.Output == "json" {
 		encoder := json.NewEncoder(s.out)
@@ -135,6 +135,7 @@ type happening struct {
 	Match    string    `json:"match,omitempty"`
 	Config   string    `json:"config,omitempty"`
 	Revision int64     `json:"revision,omitempty"`
+	Backfill string    `json:"backfill,omitempty"`
 	Tickets  []string  `json:"tickets,omitempty"`
 	Position uint64    `json:"position"`
 }
@@ -143,7 +144,7 @@ type happening struct {
 func (h happening) String() string {
 	line := fmt.Sprintf("%s  %-10s", h.Time.Format("2006-01-02 15:04:05.000"), h.Kind)
 	for _, part := range []struct{ name, value string }{
-		{"reason", h.Reason}, {"error", h.Error}, {"match", h.Match}, {"config", h.Config}, {"tickets", strings.Join(h.Tickets, ",")},
+		{"reason", h.Reason}, {"error", h.Error}, {"match", h.Match}, {"config", h.Config}, {"backfill", h.Backfill}, {"tickets", strings.Join(h.Tickets, ",")},
 	} {
 		if part.value != "" {
 			line += " " + part.name + "=" + part.value

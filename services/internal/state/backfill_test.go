@@ -762,8 +762,8 @@ func TestTicketsProposedDuringTheAllocationGetItsConnection(t *testing.T) {
 		})
 		lines, _ := told(t, s, nil)
 		wantTold(t, lines, "created a", "created b", "created c", "created d", "created e",
-			"claimed m g a,b", "proposed match-of-g g c,d", "allocating m a,b", "assigned m a,b", "assigned m g c,d",
-			"proposed match-of-g g e", "assigned g e")
+			"claimed m g a,b (director 1)", "proposed match-of-g g c,d (director 1)", "allocating m a,b", "assigned m a,b", "assigned m g c,d",
+			"proposed match-of-g g e (director 1)", "assigned g e")
 	})
 }
 
@@ -913,7 +913,7 @@ func TestHistoryTellsOfRejections(t *testing.T) {
 		propose(1)
 		must(t, third(s.DeleteBackfill(t.Context(), project, "g", "", at(25))))
 		lines, _ := told(t, s, from)
-		const proposed, rejected = "proposed match-of-g g a,b", "rejected %s g a,b"
+		const proposed, rejected = "proposed match-of-g g a,b (director 1)", "rejected %s g a,b"
 		var want []string
 		for _, reason := range []string{"replaced", "lapsed", "lapsed", "silent", "deleted"} {
 			want = append(want, proposed, fmt.Sprintf(rejected, reason))
