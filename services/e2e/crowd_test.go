@@ -30,7 +30,6 @@ const crowded = 24
 // should pair them.
 func (p *project) crowd(t *testing.T, size int, on map[int]func()) crowd {
 	t.Helper()
-	ctx := within(t)
 	all := make(crowd, size)
 	room := make(chan struct{}, crowded)
 	var present sync.WaitGroup
@@ -40,10 +39,13 @@ func (p *project) crowd(t *testing.T, size int, on map[int]func()) crowd {
 		}
 		select {
 		case room <- struct{}{}:
-		case <-ctx.Done(): // told by those who wait
+		case <-t.Context().Done(): // told by those who wait
 		}
 		present.Go(func() {
 			defer func() { <-room }()
+			// Each has all the time that anybody may take: those who come late are not to pay for those before.
+			ctx, cancel := context.WithTimeout(t.Context(), patience)
+			defer cancel()
 			all[number] = p.come(ctx, number)
 		})
 	}

@@ -126,6 +126,7 @@ func (k *ticket) get(t *testing.T, prefer string) request {
 // players prove: they meet meanwhile. Its answer comes over the channel.
 func (k *ticket) hold(t *testing.T) <-chan answer {
 	t.Helper()
+	k.p.match(t, attributes{"skill": 5000}) // from here on matches are made at once, and not after the GET was held for long enough
 	held := make(chan answer, 1)
 	get, ctx := k.get(t, "wait=20"), within(t)
 	go func() {

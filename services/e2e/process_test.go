@@ -28,7 +28,7 @@ func launch(name, binary string, args ...string) (*process, error) {
 	// No setting of the machine's user is to reach it.
 	p.cmd.Env = []string{"PATH=" + os.Getenv("PATH")}
 	p.cmd.Stdout, p.cmd.Stderr = p.log, p.log
-	p.cmd.WaitDelay = time.Second
+	p.cmd.WaitDelay = 10 * time.Second
 	p.cmd.SysProcAttr = bound()
 	started := make(chan error)
 	go func() {
@@ -132,7 +132,7 @@ func (j *journal) last(message, project string) (last event, found bool) {
 
 // patience is how long anything may take that the tests wait for: much longer
 // than it does take, on a machine that has other things to do as well.
-const patience = time.Minute
+const patience = 2 * time.Minute
 
 // eventually asks until the answer is yes.
 func eventually(t *testing.T, what string, ok func() bool) {

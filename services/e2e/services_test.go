@@ -47,7 +47,7 @@ func newServices(t *testing.T, made *artefacts) *system {
 	command := func(name string, more ...string) {
 		service, _, _ := strings.Cut(name, "-")
 		s.commands[name] = slices.Concat([]string{
-			service, "--name", name, "--listen", "127.0.0.1:0", "--redis", redis.URL(), "--nats", nats.URL(),
+			service, "--name", name, "--listen", "127.0.0.1:0", "--redis", redis.URL(), "--nats", nats.URL(), "--drain", patience.String(),
 		}, contract.Modest(), more)
 	}
 	hostingKeys := filepath.Join(dir, "hosting-keys")

@@ -13,7 +13,7 @@ import (
 
 // patience is how long anything may take that a requirement waits for: much longer than
 // it does take, on a machine that has other things to do as well.
-const patience = time.Minute
+const patience = 2 * time.Minute
 
 // trial is a requirement on trial. It is used as a *testing.T is, but keeps failures
 // to itself: that a requirement is not met yet may be known.

@@ -18,7 +18,7 @@ import (
 // How long a process may take to say where it listens, and to stop.
 const (
 	startTime = time.Minute
-	stopTime  = 20 * time.Second
+	stopTime  = time.Minute
 )
 
 // Process is a running server.
