@@ -101,7 +101,7 @@ func (a *api) allocate(ctx context.Context, version string, who account, query u
 		return err
 	}
 	if got.Allocation != nil && got.Allocation.Error != "" {
-		return refusal(got.Allocation.Error, provider.Refused, append(who.secrets(), string(payload))...)
+		return refusal(got.Allocation.Error, append(who.secrets(), string(payload))...)
 	}
 	return nil
 }
@@ -213,7 +213,7 @@ func (a *api) failure(answer *transport.Answer, says string) error {
 		return provider.Fail(provider.Contention, "Multiplay limits its calls").After(answer.RetryAfter(a.now())).Because(cause)
 	case answer.Status == http.StatusOK || answer.Status == http.StatusConflict ||
 		answer.Status == http.StatusBadRequest || answer.Status == http.StatusUnprocessableEntity:
-		return refusal(says, provider.Refused).Because(cause)
+		return refusal(says).Because(cause)
 	}
 	return fmt.Errorf("answered with status %d: %s", answer.Status, says)
 }
@@ -226,8 +226,8 @@ var (
 	busy        = regexp.MustCompile(`(?i)\b(rate limit|too many|throttl|request in progress|try again)`)
 )
 
-// refusal is an error for what Clanforge says, of a reason that is otherwise what it is when the text tells none.
-func refusal(says string, otherwise provider.Reason, secrets ...string) *provider.Error {
+// refusal is an error for what Clanforge says: provider.Refused when the text tells no other reason.
+func refusal(says string, secrets ...string) *provider.Error {
 	says = transport.Words(says, secrets...)
 	cause := fmt.Errorf("it says: %s", says)
 	switch {
@@ -238,5 +238,5 @@ func refusal(says string, otherwise provider.Reason, secrets ...string) *provide
 	case busy.MatchString(says):
 		return provider.Fail(provider.Contention, "Multiplay is busy").Because(cause)
 	}
-	return provider.Fail(otherwise, "Multiplay could not allocate a game server").Because(cause)
+	return provider.Fail(provider.Refused, "Multiplay could not allocate a game server").Because(cause)
 }

@@ -110,7 +110,7 @@ func (p *Provider) result(ctx context.Context, a account, known *allocation, id 
 		if err := p.api.deallocate(ctx, p.options.API, a, id); err != nil && !known.failed() {
 			return provider.Result{}, err
 		}
-		return provider.Result{Status: provider.Failed, Err: refusal(known.Error, provider.Refused, a.secrets()...)}, nil
+		return provider.Result{Status: provider.Failed, Err: refusal(known.Error, a.secrets()...)}, nil
 	}
 	if connection := known.connection(p.options.IPv6); connection != "" && (known.Ready != "" || !p.options.WaitReady) {
 		return provider.Result{Status: provider.Allocated, Connection: connection}, nil
@@ -166,7 +166,7 @@ func (p *Provider) Poll(ctx context.Context, refs []provider.Ref) ([]provider.Re
 func (p *Provider) Release(ctx context.Context, r provider.Ref) error {
 	a, err := accountOf(r)
 	if err != nil {
-		return nil //nolint:nilerr // nothing can ever have been asked for
+		return nil // nothing can ever have been asked for
 	}
 	done, err := p.turns.Take(ctx, r.Allocation())
 	if err != nil {

@@ -23,11 +23,11 @@ func TestRefusal(t *testing.T) {
 		"":                                         provider.Refused,
 		"maximums of 100 in 20 fleets":             provider.Refused,
 	} {
-		if got := refusal(says, provider.Refused); got.Reason != want {
+		if got := refusal(says); got.Reason != want {
 			t.Errorf("%q: %s, want %s", says, got.Reason, want)
 		}
 	}
-	if err := refusal("capacity: key hunter2hunter2 has none", provider.Refused, "hunter2hunter2"); strings.Contains(err.Error(), "hunter2") {
+	if err := refusal("capacity: key hunter2hunter2 has none", "hunter2hunter2"); strings.Contains(err.Error(), "hunter2") {
 		t.Error(err)
 	}
 }

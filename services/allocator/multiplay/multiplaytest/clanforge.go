@@ -31,7 +31,6 @@ type Clanforge struct {
 	allocations map[string]*Allocation
 	zero        bool
 	busy        int
-	refuse      bool
 	largest     int
 	signatures  int
 }
