@@ -69,7 +69,7 @@ func (t *trial) proposed(lane float64) {
 		var log struct{ Logs map[string]string }
 		t.do(http.StatusOK, request{as: Developer, method: http.MethodGet, path: "functions/" + t.puppet + "/log"}).decode(t, &log)
 		for _, text := range log.Logs {
-			if strings.Contains(text, fmt.Sprintf("the puppet fills a game of lane %d\n", int64(lane))) {
+			if strings.Contains(text+"\n", fmt.Sprintf("the puppet fills a game of lane %d\n", int64(lane))) {
 				return true
 			}
 		}
