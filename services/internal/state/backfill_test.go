@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/testing/protocmp"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
@@ -103,13 +104,20 @@ func (m *mirror) seesGames(t *testing.T, want ...string) {
 	}, want)
 }
 
-// seesGame waits until a backfill ticket is shown as it is wanted, but for its generation, and returns it.
+// seesGame waits until a backfill ticket is shown as it is wanted, at the generation that the store has, and returns it:
+// one that looks the same, but was shown before the last change, is not it.
 func (m *mirror) seesGame(t *testing.T, want *pb.Backfill) *pb.Backfill {
 	t.Helper()
+	generation, err := m.store.Generation(t.Context(), project, want.GetId())
+	if err != nil {
+		t.Fatal(err)
+	}
+	want = proto.CloneOf(want)
+	want.Generation = generation
 	var got *pb.Backfill
 	m.until(t, func() (any, bool) {
 		got = m.shown[want.GetId()]
-		return got, cmp.Equal(got, want, protocmp.Transform(), protocmp.IgnoreFields(&pb.Backfill{}, "generation"))
+		return got, cmp.Equal(got, want, protocmp.Transform())
 	}, want)
 	return got
 }

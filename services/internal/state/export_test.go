@@ -22,6 +22,11 @@ func (s *Store) Players(ctx context.Context, project string) (int64, error) {
 	return one + two, err
 }
 
+// Generation is how often a backfill ticket's being shown has changed.
+func (s *Store) Generation(ctx context.Context, project, id string) (int64, error) {
+	return s.redis.HGet(ctx, keysOf(project).backfill(id), "g").Int64()
+}
+
 // Forget makes the server forget all scripts, as a restart does.
 func (s *Store) Forget(ctx context.Context) error { return s.redis.ScriptFlush(ctx).Err() }
 

@@ -127,6 +127,7 @@ func mustClaim(t *testing.T, s *state.Store, terms state.Terms, claims ...*state
 
 // mirror is a Sink that keeps what it was told.
 type mirror struct {
+	store    *state.Store // that it follows
 	mu       sync.Mutex
 	changed  chan struct{}
 	waiting  map[string]string
@@ -172,6 +173,7 @@ func (m *mirror) Apply(changes []state.Change, position uint64) {
 // follow mirrors the project's feed until the test ends.
 func follow(t *testing.T, s *state.Store) *mirror {
 	m := newMirror()
+	m.store = s
 	followInto(t, s, m)
 	return m
 }
