@@ -18,6 +18,7 @@ import (
 	"matchmaker.dev/services/allocator/agones"
 	"matchmaker.dev/services/allocator/instant"
 	"matchmaker.dev/services/allocator/local"
+	"matchmaker.dev/services/allocator/manager"
 	"matchmaker.dev/services/allocator/multiplay"
 	"matchmaker.dev/services/allocator/provider"
 )
@@ -40,6 +41,7 @@ type hostingFile struct {
 func (b *builder) kinds() map[string]func(*yaml.Node) (provider.Provider, error) {
 	return map[string]func(*yaml.Node) (provider.Provider, error){
 		"agones":    b.agones,
+		"http":      b.manager,
 		"instant":   b.instant,
 		"local":     b.local,
 		"multiplay": b.multiplay,
@@ -89,6 +91,19 @@ func (b *builder) multiplay(settings *yaml.Node) (provider.Provider, error) {
 		return nil, err
 	}
 	p, err := multiplay.New(o)
+	if err != nil {
+		return nil, err
+	}
+	b.closing(func(context.Context) error { p.Close(); return nil })
+	return p, nil
+}
+
+func (b *builder) manager(settings *yaml.Node) (provider.Provider, error) {
+	o := manager.Options{Log: b.log, Now: time.Now}
+	if err := strict(settings, &o); err != nil {
+		return nil, err
+	}
+	p, err := manager.New(o)
 	if err != nil {
 		return nil, err
 	}

@@ -50,6 +50,7 @@ providers:
     timeout: 3s
     kubernetes: {url: "https://127.0.0.1:1", token: ` + token + `, keep-released: true}
   cloud: {kind: multiplay, project-guid: x, auth: basic, api: v2, region: eu, regions: {eu: "1"}, wait-ready: true, ipv6: true, timeout: 3s}
+  own: {kind: http, url: "https://fleet.example.com", key-id: a, key-file: ` + write(t, "sixteen bytes or more") + `, timeout: 3s}
 default: cloud
 `)); err != nil {
 		t.Error(err)
@@ -73,6 +74,8 @@ func TestHostingFileMistakes(t *testing.T) {
 		"providers: {a: {kind: instant}}":   "providers.a: connection: missing",
 		"providers: {a: {kind: instant, connection: x:1, max-servers: 1}}":    "providers.a: yaml: unmarshal errors",
 		"providers: {a: {kind: local, server-lifetime: soon}}":                "providers.a: yaml",
+		"providers: {a: {kind: http}}":                                        "providers.a: url: missing",
+		"providers: {a: {kind: http, secret: x}}":                             "field secret not found",
 		"providers: {a: {kind: multiplay}}":                                   "providers.a: project-guid: missing",
 		"providers: {a: {kind: multiplay, secret: x}}":                        "field secret not found",
 		"providers: {a: {kind: agones}}":                                      "providers.a: service or kubernetes",

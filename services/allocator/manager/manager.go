@@ -1,0 +1,277 @@
+// Package manager gets game servers from a studio's own fleet manager: an HTTP service that the studio writes, with
+// three operations that openapi.yaml describes and the program in example implements.
+package manager
+
+import (
+	"bytes"
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	_ "embed" // the description
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"matchmaker.dev/services/allocator/provider"
+	"matchmaker.dev/services/allocator/transport"
+)
+
+// Description is the OpenAPI document of what a fleet manager serves.
+//
+//go:embed openapi.yaml
+var Description []byte
+
+// Provider is a provider.Provider.
+type Provider struct {
+	options Options
+	client  *transport.Client
+	url     string
+}
+
+// New reads certificates and keys, and calls nobody. Close it.
+func New(o Options) (*Provider, error) {
+	endpoint, err := o.check()
+	if err != nil {
+		return nil, err
+	}
+	client, err := transport.New(transport.Options{
+		CA: o.CA, Certificate: o.Certificate, Key: o.CertificateKey, Timeout: o.Timeout, Log: o.Log, Now: o.Now,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &Provider{options: o, client: client, url: endpoint.String()}, nil
+}
+
+// Close ends idle connections.
+func (p *Provider) Close() { p.client.Close() }
+
+// order is the request for a server.
+type order struct {
+	Allocation string          `json:"allocation"`
+	Fleet      string          `json:"fleet,omitempty"`
+	Profile    string          `json:"profile,omitempty"`
+	Region     string          `json:"region,omitempty"`
+	Payload    json.RawMessage `json:"payload"`
+}
+
+// allocation is how the manager tells of one.
+type allocation struct {
+	Allocation string `json:"allocation"`
+	Status     string `json:"status"`
+	Connection string `json:"connection"`
+	Reason     string `json:"reason"`
+	Detail     string `json:"detail"`
+}
+
+// maxConnection is the length of a connection in bytes: a name of DNS and a port, and some.
+const maxConnection = 300
+
+// Allocate asks the manager for a server. That it is asked again is the manager's affair: it knows the allocation.
+func (p *Provider) Allocate(ctx context.Context, r *provider.Request) (provider.Result, error) {
+	payload, err := r.Payload()
+	if err != nil {
+		return provider.Result{}, err
+	}
+	h := r.Hosting
+	c := call{method: http.MethodPost, path: "/allocations", id: r.Allocation(), secrets: []string{string(payload)}}
+	var got allocation
+	err = p.call(ctx, h, c, order{r.Allocation(), h.Fleet, h.Profile, h.Region, payload}, &got)
+	if err != nil {
+		return provider.Result{}, err
+	}
+	return got.result(r.Allocation(), c.secrets)
+}
+
+// result is what the manager's words mean.
+func (a *allocation) result(id string, secrets []string) (provider.Result, error) {
+	switch {
+	case a.Allocation != id:
+		return provider.Result{}, errors.New("the fleet manager answers about another allocation")
+	case a.Status == "pending":
+		return provider.Result{Status: provider.Pending}, nil
+	case a.Status == "failed":
+		failed := a.failure(secrets)
+		if failed == nil {
+			failed = provider.Fail(provider.Refused, "the fleet manager gives no reason")
+		}
+		return provider.Result{Status: provider.Failed, Err: failed}, nil
+	case a.Status != "allocated":
+		return provider.Result{}, errors.New("the fleet manager's answer has no status that is known")
+	case a.Connection == "" || len(a.Connection) > maxConnection || strings.ContainsFunc(a.Connection, odd):
+		return provider.Result{}, errors.New("the fleet manager's answer has no connection that players could use")
+	}
+	return provider.Result{Status: provider.Allocated, Connection: a.Connection}, nil
+}
+
+func odd(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) }
+
+// failure is the reason that the manager gives, nil when it gives none that is known.
+func (a *allocation) failure(secrets []string) *provider.Error {
+	reason := provider.Reason(a.Reason)
+	if !slices.Contains([]provider.Reason{provider.Contention, provider.FleetEmpty, provider.MaximumZero, provider.Refused}, reason) {
+		return nil
+	}
+	detail := transport.Words(a.Detail, secrets...)
+	if detail == "" {
+		detail = a.Reason
+	}
+	return provider.Fail(reason, "fleet manager: %s", detail)
+}
+
+// maxIDs is how many allocations a call asks about.
+const maxIDs = 100
+
+// Poll asks the manager about all allocations, for each key together.
+func (p *Provider) Poll(ctx context.Context, refs []provider.Ref) ([]provider.Result, error) {
+	results := make([]provider.Result, len(refs))
+	type owner struct{ access, secret provider.Secret }
+	owned := map[owner][]int{}
+	for i, r := range refs {
+		o := owner{}
+		if p.options.KeyFile == "" {
+			o = owner{r.Hosting.Access, r.Hosting.Secret}
+		}
+		owned[o] = append(owned[o], i)
+	}
+	for _, all := range owned {
+		for some := range slices.Chunk(all, maxIDs) {
+			if err := p.ask(ctx, refs, some, results); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return results, nil
+}
+
+// ask asks about the refs of some indexes, which have a key in common.
+func (p *Provider) ask(ctx context.Context, refs []provider.Ref, some []int, results []provider.Result) error {
+	var question struct {
+		Allocations []string `json:"allocations"`
+	}
+	for _, i := range some {
+		if id := refs[i].Allocation(); !slices.Contains(question.Allocations, id) {
+			question.Allocations = append(question.Allocations, id)
+		}
+	}
+	var got struct {
+		Allocations []allocation `json:"allocations"`
+	}
+	err := p.call(ctx, refs[some[0]].Hosting, call{method: http.MethodPost, path: "/allocations/status"}, question, &got)
+	if err != nil {
+		return err
+	}
+	if got.Allocations == nil {
+		return errors.New("the fleet manager's answer is no list of allocations")
+	}
+	for _, i := range some {
+		results[i] = provider.Result{Status: provider.Gone}
+		n := slices.IndexFunc(got.Allocations, func(a allocation) bool { return a.Allocation == refs[i].Allocation() })
+		if n < 0 {
+			continue
+		}
+		if results[i], err = got.Allocations[n].result(refs[i].Allocation(), nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Release tells the manager that nobody will use the server.
+func (p *Provider) Release(ctx context.Context, r provider.Ref) error {
+	if _, err := p.options.keyOf(r.Hosting); provider.Final(err) {
+		return nil // without a key nothing can ever have been asked for
+	}
+	c := call{method: http.MethodDelete, path: "/allocations/" + r.Allocation(), id: r.Allocation()}
+	err := p.call(ctx, r.Hosting, c, nil, nil)
+	if errors.Is(err, errNotFound) {
+		return nil
+	}
+	return err
+}
+
+// call is one call of the manager.
+type call struct {
+	method, path string
+	id           string // for whoever must not do it twice
+	secrets      []string
+}
+
+var errNotFound = errors.New("not found")
+
+// call makes a call; body and into may be nil.
+func (p *Provider) call(ctx context.Context, h provider.Hosting, c call, body, into any) error {
+	key, err := p.options.keyOf(h)
+	if err != nil {
+		return err
+	}
+	var text []byte
+	if body != nil {
+		if text, err = json.Marshal(body); err != nil {
+			return err
+		}
+	}
+	request, err := http.NewRequestWithContext(ctx, c.method, p.url+c.path, bytes.NewReader(text))
+	if err != nil {
+		return err
+	}
+	request.Header.Set("Accept", "application/json")
+	if body != nil {
+		request.Header.Set("Content-Type", "application/json")
+	}
+	if c.id != "" {
+		request.Header.Set("Idempotency-Key", c.id)
+	}
+	timestamp := strconv.FormatInt(p.options.Now().Unix(), 10)
+	request.Header.Set("Matchmaker-Key", key.id)
+	request.Header.Set("Matchmaker-Timestamp", timestamp)
+	request.Header.Set("Matchmaker-Signature", Sign(key.secret, timestamp, c.method, request.URL.EscapedPath(), text))
+	answer, err := p.client.Do(ctx, request)
+	if err != nil {
+		return err
+	}
+	if answer.Status < 200 || answer.Status > 299 {
+		return p.failure(answer, append(c.secrets, string(key.secret)))
+	}
+	if into != nil && json.Unmarshal(answer.Body, into) != nil {
+		return errors.New("the fleet manager's answer is no JSON of its kind")
+	}
+	return nil
+}
+
+// Sign is a request's signature: HMAC-SHA256, in hexadecimal, of timestamp, method, path and body, with a line feed
+// between each.
+func Sign(secret []byte, timestamp, method, path string, body []byte) string {
+	h := hmac.New(sha256.New, secret)
+	_, _ = fmt.Fprintf(h, "%s\n%s\n%s\n", timestamp, method, path)
+	_, _ = h.Write(body)
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// failure is what a status that is no success means: the reason that its body gives, else what the status says.
+func (p *Provider) failure(answer *transport.Answer, secrets []string) error {
+	var a allocation
+	_ = json.Unmarshal(answer.Body, &a) // not all who answer are the manager
+	if failed := a.failure(secrets); failed != nil {
+		return failed.After(answer.RetryAfter(p.options.Now()))
+	}
+	detail := answer.Words(a.Detail, secrets...)
+	cause := fmt.Errorf("status %d: %s", answer.Status, detail)
+	switch answer.Status {
+	case http.StatusNotFound:
+		return provider.Fail(provider.Refused, "the fleet manager does not know it").Because(errors.Join(errNotFound, cause))
+	case http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity:
+		return provider.Fail(provider.Refused, "the fleet manager refuses the request").Because(cause)
+	case http.StatusUnauthorized, http.StatusForbidden:
+		return provider.Fail(provider.Refused, "the fleet manager refuses the key").Because(cause)
+	case http.StatusConflict, http.StatusTooManyRequests:
+		return provider.Fail(provider.Contention, "the fleet manager is busy").After(answer.RetryAfter(p.options.Now())).Because(cause)
+	}
+	return fmt.Errorf("the fleet manager answers with status %d: %s", answer.Status, detail)
+}
