@@ -33,7 +33,7 @@ functions: ## Build the ready-made match functions into bin/functions/
 
 .PHONY: demo
 demo: build ## Watch 200 players get matched, on real parts, in under a minute
-	bin/demo --matchmaker bin/matchmaker --function bin/functions/duel.zip
+	bin/demo --matchmaker bin/matchmaker --function bin/functions/duel.zip --arena bin/functions/arena.zip
 
 .PHONY: dev
 dev: build ## Run everything on http://127.0.0.1:8080 for your own clients

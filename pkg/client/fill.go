@@ -19,7 +19,7 @@ type FillOptions struct {
 	Join func(tickets []Ticket)
 	// State says what the game is now: where its server is, and what match functions are to know of it, usually how many more players it
 	// takes. Those that Join was called with must be counted in. An attribute or a property that it does not name stays as functions
-	// left it, and so does the connection when it names none.
+	// left it, and so does the connection when it names none: a server that was allocated leaves it to the service.
 	State func() BackfillRequest
 	// Every is the time between two approvals: a second when 0.
 	Every time.Duration

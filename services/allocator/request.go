@@ -5,6 +5,7 @@ import (
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/allocator/provider"
+	"matchmaker.dev/services/allocator/token"
 )
 
 // refOf names a match's allocation. What the proposal asks for goes before what the config says.
@@ -40,6 +41,15 @@ func (s *service) requestOf(project string, m *pb.Match) (*provider.Request, err
 	}
 	if r.Properties = p.GetMatchProperties(); len(r.Properties) == 0 {
 		r.Properties = p.GetAssignmentProperties()
+	}
+	if s.Tokens != nil {
+		text, _, err := s.Tokens.Mint(token.Server{
+			Project: project, Allocation: ref.Allocation(), Match: m.GetId(), Fleet: ref.Hosting.Fleet, Backfill: m.GetBackfill(),
+		})
+		if err != nil {
+			return nil, err
+		}
+		r.Token = provider.Secret(text)
 	}
 	return r, nil
 }

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -15,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/allocator/token"
 	"matchmaker.dev/services/internal/auth"
 	"matchmaker.dev/services/internal/bus"
 	"matchmaker.dev/services/internal/embedded"
@@ -31,6 +33,7 @@ const base = "/demo/matchmaking/api/v2/backfill"
 type match struct {
 	url, token string
 	issuer     *issuer.Issuer
+	servers    *token.Issuer // of servers that were allocated
 	store      *state.Store
 	bus        *bus.Bus
 	millis     atomic.Int64 // the service's clock
@@ -68,7 +71,13 @@ func startWith(t *testing.T, settings Settings) *match {
 	must(t, err)
 	trust := m.issuer.Trust()
 	trust.AnyProject = true
-	verifier, err := auth.New(auth.Options{Issuers: []auth.Issuer{trust}, Log: log})
+	keys := filepath.Join(t.TempDir(), "server-keys.json")
+	_, err = token.Rotate(keys, time.Now())
+	must(t, err)
+	opened, err := token.OpenKeys(keys, time.Now, log)
+	must(t, err)
+	m.servers = token.New(opened, time.Now, time.Hour)
+	verifier, err := auth.New(auth.Options{Issuers: []auth.Issuer{trust, m.servers.Trust()}, Log: log})
 	must(t, err)
 
 	part := New(Options{
@@ -101,6 +110,14 @@ func (m *match) mint(t *testing.T, c issuer.Claims) string {
 	token, err := m.issuer.Mint(c)
 	must(t, err)
 	return token
+}
+
+// allocated is the token of a server that was allocated for a match, and maybe a backfill ticket with it.
+func (m *match) allocated(t *testing.T, id, backfill string) string {
+	t.Helper()
+	text, _, err := m.servers.Mint(token.Server{Project: "demo", Allocation: "allocation-of-" + id, Match: id, Backfill: backfill})
+	must(t, err)
+	return text
 }
 
 // reply is what came back.

@@ -32,7 +32,7 @@ func (s *service) create(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	b.Id = id.String()
+	b.Id, b.Match = id.String(), auth.From(c).Match
 	position, err := s.Store.CreateBackfill(c.Request().Context(), project, b, s.Now())
 	if err != nil {
 		return err
@@ -58,7 +58,7 @@ func (s *service) replace(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	b.Id = id
+	b.Id, b.Match = id, touching(c, id)
 	position, err := s.Store.ReplaceBackfill(c.Request().Context(), project, b, s.Now())
 	if err != nil {
 		return err
@@ -75,9 +75,9 @@ func (s *service) approve(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	ctx, now := c.Request().Context(), s.Now()
-	a, err := s.Store.ApproveBackfill(ctx, project, web.Param(c, "backfill"), state.Approvals{
-		Now: now, Expiry: now.Add(s.Settings.Readable), Told: told, Rate: s.Settings.Approvals,
+	ctx, now, id := c.Request().Context(), s.Now(), web.Param(c, "backfill")
+	a, err := s.Store.ApproveBackfill(ctx, project, id, state.Approvals{
+		Now: now, Expiry: now.Add(s.Settings.Readable), Told: told, Rate: s.Settings.Approvals, Match: touching(c, id),
 	})
 	if err != nil {
 		return err
@@ -92,12 +92,22 @@ func (s *service) delete(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	_, position, err := s.Store.DeleteBackfill(c.Request().Context(), project, web.Param(c, "backfill"), "", s.Now())
+	id := web.Param(c, "backfill")
+	_, position, err := s.Store.DeleteBackfill(c.Request().Context(), project, id, touching(c, id), s.Now())
 	if err != nil {
 		return err
 	}
 	s.changed(c.Request().Context(), project, position)
 	return c.NoContent(http.StatusNoContent)
+}
+
+// touching is the match that a backfill ticket must belong to for the caller to touch it; "" when it may touch it in any case. To a server with a
+// token of its own the backfill tickets of others do not exist.
+func touching(c echo.Context, id string) string {
+	if p := auth.From(c); !p.Touches(id, "") {
+		return p.Match
+	}
+	return ""
 }
 
 // changed tells the director of a change, which goes on without it as well, but later. The position is 0 where nothing changed.

@@ -247,6 +247,40 @@ func TestWhoMay(t *testing.T) {
 	m.post(t, base+"/"+id+"/approvals", "").expect(t, 200)
 }
 
+// A server that was allocated touches the backfill ticket of its match, and those that it made. To it others do not exist.
+func TestServersOwnBackfillTickets(t *testing.T) {
+	m := start(t)
+	studio := m.create(t, base, "{}")
+	own := &match{url: m.url, token: m.allocated(t, "m1", "")}
+	twin := &match{url: m.url, token: m.allocated(t, "m1", "")}
+	other := &match{url: m.url, token: m.allocated(t, "m2", "")}
+	named := &match{url: m.url, token: m.allocated(t, "m2", studio)}
+	id := own.create(t, base, "{}")
+	for name, test := range map[string]struct {
+		as   *match
+		id   string
+		good bool
+	}{
+		"its own": {own, id, true}, "that of its match": {twin, id, true}, "one that was made with its match": {named, studio, true},
+		"another's": {other, id, false}, "the studio's": {own, studio, false}, "any, for the studio": {m, id, true},
+	} {
+		at := base + "/" + test.id
+		if test.good {
+			test.as.post(t, at+"/approvals", "").expect(t, 200)
+			test.as.put(t, at, "{}").expect(t, 200)
+			continue
+		}
+		test.as.post(t, at+"/approvals", "").problem(t, 404, test.id)
+		test.as.put(t, at, "{}").problem(t, 404, test.id)
+		test.as.delete(t, at).expect(t, 204) // as of one that is not there
+		if r := m.post(t, at+"/approvals", ""); r.status != 200 {
+			t.Errorf("%s was deleted", name)
+		}
+	}
+	own.delete(t, base+"/"+id).expect(t, 204)
+	m.post(t, base+"/"+id+"/approvals", "").expect(t, 404)
+}
+
 // Where the path names no project, the token does.
 func TestProjectOfTheToken(t *testing.T) {
 	m := start(t)

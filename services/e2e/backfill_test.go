@@ -1,11 +1,13 @@
 package e2e
 
 import (
+	"fmt"
 	"net/http"
 	"slices"
 	"testing"
 
 	"matchmaker.dev/pkg/client"
+	"matchmaker.dev/services/allocator/gameserver"
 	"matchmaker.dev/services/internal/auth"
 	"matchmaker.dev/services/internal/issuer"
 )
@@ -84,4 +86,41 @@ func filled(t *testing.T, p *project) {
 		t.Fatal(err)
 	}
 	joins(bob)
+}
+
+// refilled: a game server that was started for a match keeps its game filled by itself, with the token and the backfill ticket that it
+// was given: who leaves is replaced, and when all have left it asks for nobody any more.
+func refilled(t *testing.T, p *project) {
+	p.upload(t, "arena", p.s.made.arena)
+	p.put(t, "arena", rules{function: "arena", settings: map[string]any{"players": 3, "widen": 0}, hosting: true})
+	var players []*ticket
+	for i := range 3 {
+		players = append(players, p.ticket(t, fmt.Sprint("first-", i), attributes{"skill": 1200}))
+	}
+	server := together(t, players[0], players[1])
+	together(t, players[1], players[2])
+	for _, k := range players {
+		k.hello(t, server)
+	}
+	late := p.ticket(t, "late", attributes{"skill": 1210})
+	late.waiting(t)
+	if err := gameserver.Bye(within(t), server, players[0].id); err != nil {
+		t.Fatal(err)
+	}
+	if got := late.connection(t); got != server {
+		t.Fatalf("late is sent to %s, and should be in the game at %s", got, server)
+	}
+	w, err := gameserver.Meet(within(t), server, late.id)
+	if err != nil || w.Players != 3 {
+		t.Errorf("the server welcomes late with %+v, %v", w, err)
+	}
+	last := p.ticket(t, "last", attributes{"skill": 1200})
+	for _, k := range []*ticket{players[1], players[2]} {
+		if err := gameserver.Bye(within(t), server, k.id); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := last.connection(t); got != server {
+		t.Errorf("last is sent to %s, and should be in the game at %s", got, server)
+	}
 }

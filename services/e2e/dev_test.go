@@ -17,7 +17,10 @@ func newDev(t *testing.T, made *artefacts, more ...string) *system {
 	t.Helper()
 	dir := t.TempDir()
 	s := newSystem(t, made, dir)
-	command := []string{"dev", "--listen", "127.0.0.1:0", "--data", dir, "--log-format", "json", "--drain", patience.String()}
+	command := []string{
+		"dev", "--listen", "127.0.0.1:0", "--data", dir, "--log-format", "json",
+		"--drain", patience.String(), "--player-stay", "0s",
+	}
 	s.commands["dev"] = slices.Concat(command, made.instances, more)
 	s.front = func() string { return "http://" + s.address("dev") }
 	s.nats = func() string {

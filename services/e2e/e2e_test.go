@@ -32,6 +32,7 @@ func play(t *testing.T, s *system) {
 		"backfill":        backfill,
 		"life":            life,
 		"filled":          filled,
+		"refilled":        refilled,
 	}
 	t.Run("scenario", func(t *testing.T) {
 		for name, scenario := range scenarios {

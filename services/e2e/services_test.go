@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"matchmaker.dev/services/allocator/token"
 	"matchmaker.dev/services/e2e/contract"
 	"matchmaker.dev/services/internal/auth"
 	"matchmaker.dev/services/internal/embedded"
@@ -43,6 +44,9 @@ func newServices(t *testing.T, made *artefacts) *system {
 	t.Cleanup(func() { _ = nats.Close() })
 
 	s := newSystem(t, made, filepath.Join(dir, "keys"))
+	front := httptest.NewServer(gateway(s, log))
+	t.Cleanup(front.Close)
+	s.front = func() string { return front.URL }
 	issuers := trust(t, s, filepath.Join(dir, "issuers.yaml"))
 	command := func(name string, more ...string) {
 		service, _, _ := strings.Cut(name, "-")
@@ -66,13 +70,14 @@ func newServices(t *testing.T, made *artefacts) *system {
 	command("runner-2", modules("runner-2")...)
 	command("director-1")
 	command("director-2")
-	command("allocator-1", "--provider", "local", "--hosting-keys", hostingKeys)
-	command("allocator-2", "--provider", "local", "--hosting-keys", hostingKeys)
+	serverKeys := filepath.Join(dir, "server-keys.json")
+	if _, err := token.Rotate(serverKeys, time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"allocator-1", "allocator-2"} {
+		command(name, "--provider", "local", "--hosting-keys", hostingKeys, "--server-keys", serverKeys, "--server-api", front.URL, "--player-stay", "0s")
+	}
 	s.start(t, s.names()...)
-
-	front := httptest.NewServer(gateway(s, log))
-	t.Cleanup(front.Close)
-	s.front = func() string { return front.URL }
 	s.nats = nats.URL
 	return s
 }
@@ -80,7 +85,9 @@ func newServices(t *testing.T, made *artefacts) *system {
 // trust writes the file that makes services believe the system's tokens.
 func trust(t *testing.T, s *system, file string) string {
 	t.Helper()
-	text, err := json.Marshal([]auth.Issuer{s.tokens.Trust()}) // JSON is YAML
+	servers := new(token.Issuer).Trust()
+	servers.JWKS = s.front() + token.Path
+	text, err := json.Marshal([]auth.Issuer{s.tokens.Trust(), servers}) // JSON is YAML
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,6 +109,7 @@ func gateway(s *system, log *slog.Logger) http.Handler {
 		{regexp.MustCompile(`^/[^/]+/matchmaking/api/v1/functions(/|$)`), []string{"registry"}},
 		{regexp.MustCompile(`^(/[^/]+/matchmaking(/api/v1)?)?/api/v2/backfill(/|$)`), []string{"backfill"}},
 		{regexp.MustCompile(`^/[^/]+/matchmaking/api/v1/backfill$`), []string{"backfill"}},
+		{regexp.MustCompile(`^` + regexp.QuoteMeta(token.Path) + `$`), []string{"allocator-1", "allocator-2"}},
 		{regexp.MustCompile(``), []string{"ticket-1", "ticket-2"}},
 	}
 	return &httputil.ReverseProxy{

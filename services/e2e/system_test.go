@@ -123,11 +123,14 @@ func (s *system) adopt(p *process) {
 	s.processes[p.name] = p
 }
 
-// address is where a process listens.
+// address is where a process listens; "" before it does.
 func (s *system) address(name string) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.processes[name].address
+	if p := s.processes[name]; p != nil {
+		return p.address
+	}
+	return ""
 }
 
 // probe asks a process how it is.

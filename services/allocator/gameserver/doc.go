@@ -13,12 +13,23 @@
 //
 //	{"welcome": "<ticket id>", "match": "<match id>", "players": 2, "map": "harbour"}
 //
-// where players counts the tickets that said hello so far, and map is the member
+// where players counts the tickets that said hello and are still there, and map is the member
 // "map" of the match properties, left out when there is none or it is longer than
-// 128 bytes. To any other ticket the answer is {"error": "stranger"}. Whatever
+// 128 bytes. To any other ticket the answer is {"error": "stranger"}. A player leaves with
+//
+//	{"bye": "<ticket id>"}
+//
+// and is a stranger from then on, which is the answer. Whatever
 // else arrives gets no answer, nor does a datagram of more than 512 bytes. An answer is
 // at most 512 bytes long, and at most 32 to who does not know a ticket:
 // forged datagrams cannot turn the server on somebody else.
+//
+// # Filling
+//
+// A server that has a token, and a backfill ticket from its match, keeps its game filled through the Backfill API: the member "places" of
+// the match properties says for how many players there is room. Those who join are expected; who does not say hello within half a minute
+// has left. Players also leave by themselves after some time, when the parent says how long they
+// stay. When everybody has left the server ends.
 //
 // # What the parent says
 //

@@ -4,11 +4,16 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
+	"net/http"
 	"sync"
 	"time"
+
+	"matchmaker.dev/pkg/client"
+	"matchmaker.dev/services/allocator/provider"
 )
 
 // MaxCommand bounds a line from the parent, in bytes. Match properties are the large part
@@ -29,7 +34,7 @@ func Main(ctx context.Context, in io.Reader, out io.Writer, o Options) error {
 	if o.Host == "" {
 		o.Host = "127.0.0.1"
 	}
-	h := &host{options: o, events: json.NewEncoder(out), servers: map[string]*server{}}
+	h := &host{options: o, events: json.NewEncoder(out), servers: map[string]*server{}, http: &http.Client{Timeout: time.Minute}}
 	defer h.close()
 	read := make(chan error, 1)
 	go func() { read <- h.obey(in) }()
@@ -50,6 +55,9 @@ type host struct {
 	broken  error // the first failure to write an event
 	servers map[string]*server
 	closed  bool
+
+	http  *http.Client   // of those that call the service
+	fills sync.WaitGroup // those that do
 }
 
 func (h *host) obey(in io.Reader) error {
@@ -87,27 +95,56 @@ func (h *host) start(c *Start) {
 	s, ok := h.servers[c.ID]
 	if !ok {
 		var err error
-		if s, err = listen(h.options.Host, c); err != nil {
+		if s, err = h.open(c); err != nil {
 			h.tell(Event{ID: c.ID, Error: err.Error()})
 			return
-		}
-		h.servers[c.ID] = s
-		go s.serve()
-		if c.Lifetime > 0 {
-			s.expiry = time.AfterFunc(time.Duration(c.Lifetime)*time.Millisecond, func() { h.expire(c.ID, s) })
 		}
 		h.options.Log.Debug("game server started", "match", s.match, "connection", s.connection)
 	}
 	h.tell(Event{ID: c.ID, Connection: s.connection})
 }
 
-// expire ends a server whose time is up, unless it is gone already and another
+// open opens a server.
+func (h *host) open(c *Start) (*server, error) {
+	var m provider.Payload
+	if err := json.Unmarshal(c.Match, &m); err != nil {
+		return nil, errors.New("what it was told of its match is no JSON object") // it holds a token, and the parser may quote it
+	}
+	var api *client.Client
+	if c.API != "" && m.Backfill != "" && m.Token != "" {
+		var err error
+		if api, err = client.New(client.Options{URL: c.API, Project: m.Project, Token: client.StaticToken(m.Token), HTTP: h.http}); err != nil {
+			return nil, err
+		}
+	}
+	s, err := listen(h.options.Host, &m, api != nil, time.Duration(c.Stay)*time.Millisecond)
+	if err != nil {
+		return nil, err
+	}
+	h.servers[c.ID] = s
+	go s.serve()
+	if c.Lifetime > 0 {
+		s.expiry = time.AfterFunc(time.Duration(c.Lifetime)*time.Millisecond, func() { h.retire(c.ID, s, "lifetime") })
+	}
+	if api != nil {
+		ctx, stop := context.WithCancel(context.Background())
+		s.stop = stop
+		h.fills.Go(func() {
+			if s.fill(ctx, api, m.Backfill, h.options) {
+				h.retire(c.ID, s, "over")
+			}
+		})
+	}
+	return s, nil
+}
+
+// retire ends a server of which nobody in particular wants it, unless it is gone already and another
 // one has its ID.
-func (h *host) expire(id string, s *server) {
+func (h *host) retire(id string, s *server, reason string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.servers[id] == s {
-		h.end(id, "lifetime")
+	if h.servers[id] == s && !h.closed {
+		h.end(id, reason)
 	}
 }
 
@@ -128,11 +165,18 @@ func (h *host) tell(e Event) {
 	}
 }
 
+// close ends all servers. Those that fill their games have a moment to say so.
 func (h *host) close() {
 	h.mu.Lock()
-	defer h.mu.Unlock()
 	h.closed = true
 	for _, s := range h.servers {
 		s.close()
+	}
+	h.mu.Unlock()
+	said := make(chan struct{})
+	go func() { h.fills.Wait(); close(said) }()
+	select {
+	case <-said:
+	case <-time.After(farewell):
 	}
 }

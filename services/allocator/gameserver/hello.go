@@ -42,6 +42,45 @@ func Hello(ctx context.Context, address, ticket string) (*Welcome, error) {
 	}
 }
 
+// Meet is Hello for a player who joins a running game: its server learns of the ticket when its approval is answered, which may be
+// a moment after the player did. So a server that does not know the ticket is asked again, until ctx ends.
+func Meet(ctx context.Context, address, ticket string) (*Welcome, error) {
+	for {
+		w, err := Hello(ctx, address, ticket)
+		if !errors.Is(err, ErrStranger) {
+			return w, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, fmt.Errorf("game server at %s: %w: %w", address, context.Cause(ctx), err)
+		case <-time.After(resend):
+		}
+	}
+}
+
+// Bye tells the server at address that the ticket's player leaves, until it answers or ctx ends.
+func Bye(ctx context.Context, address, ticket string) error {
+	var d net.Dialer
+	conn, err := d.DialContext(ctx, "udp", address)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	question, err := json.Marshal(hello{Bye: ticket})
+	if err != nil {
+		return err
+	}
+	for {
+		_, err := exchange(conn, question)
+		if errors.Is(err, ErrStranger) {
+			return nil // as it is now
+		}
+		if ctx.Err() != nil {
+			return fmt.Errorf("game server at %s: %w: %w", address, context.Cause(ctx), err)
+		}
+	}
+}
+
 // exchange sends the question once and waits for the answer. It takes the whole
 // wait also when the port is closed, so that its caller may simply call again.
 func exchange(conn net.Conn, question []byte) (*Welcome, error) {

@@ -17,6 +17,10 @@ type Start struct {
 	Match json.RawMessage `json:"match"`
 	// Lifetime in milliseconds; 0 is for ever.
 	Lifetime int64 `json:"lifetime"`
+	// API is where the service is, for a server that has a token and a backfill ticket: it keeps its game filled. Left out, no server does.
+	API string `json:"api,omitempty"`
+	// Stay is how long players stay in such a game, on average, in milliseconds; 0 is for ever.
+	Stay int64 `json:"stay,omitempty"`
 }
 
 // Stop ends a server. It is answered by an Event with Ended, also when there is no such server.
@@ -32,20 +36,21 @@ type Event struct {
 	Connection string `json:"connection,omitempty"`
 	// Error says why the server did not start.
 	Error string `json:"error,omitempty"`
-	// Ended says why the server has ended: "stopped" or "lifetime". Its port is free.
+	// Ended says why the server has ended: "stopped", "lifetime", or "over" when everybody has left. Its port is free.
 	Ended string `json:"ended,omitempty"`
 }
 
-// hello is what a player says.
+// hello is what a player says: exactly one of the two.
 type hello struct {
-	Ticket string `json:"hello"`
+	Ticket string `json:"hello,omitempty"`
+	Bye    string `json:"bye,omitempty"`
 }
 
 // Welcome is what the server answers a player of its match.
 type Welcome struct {
 	Ticket string `json:"welcome"`
 	Match  string `json:"match"`
-	// Players counts the tickets of the match that said hello so far.
+	// Players counts the tickets that said hello, and are still there.
 	Players int `json:"players"`
 	// Map is the member "map" of the match properties.
 	Map json.RawMessage `json:"map,omitempty"`

@@ -1,11 +1,13 @@
 package gameserver
 
 import (
+	"context"
 	"encoding/json"
-	"errors"
 	"net"
+	"sync/atomic"
 	"time"
 
+	"matchmaker.dev/pkg/client"
 	"matchmaker.dev/services/allocator/provider"
 )
 
@@ -23,19 +25,16 @@ type server struct {
 	connection string
 	conn       *net.UDPConn
 	expiry     *time.Timer // nil when it lives for ever
-	// players holds the match's tickets, true once they said hello. Only serve
-	// touches it.
-	players map[string]bool
-	here    int
-	world   json.RawMessage
+	game       game
+	world      json.RawMessage
+	// filler keeps the game filled, and stop ends that; both nil when nobody does.
+	filler atomic.Pointer[client.Filler]
+	stop   context.CancelFunc
 }
 
-// listen opens a free port of the address for a match.
-func listen(address string, c *Start) (*server, error) {
-	var m provider.Payload
-	if err := json.Unmarshal(c.Match, &m); err != nil {
-		return nil, errors.New("what it was told of its match is no JSON object") // it holds a token, and the parser may quote it
-	}
+// listen opens a free port of the address for a match. Where the game is filled again, players leave after some time, stay on average
+// (for ever when 0), and are not waited for without end.
+func listen(address string, m *provider.Payload, filled bool, stay time.Duration) (*server, error) {
 	local, err := net.ResolveUDPAddr("udp", net.JoinHostPort(address, "0"))
 	if err != nil {
 		return nil, err
@@ -44,27 +43,40 @@ func listen(address string, c *Start) (*server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &server{
-		match:      m.Match,
-		connection: conn.LocalAddr().String(),
-		conn:       conn,
-		players:    map[string]bool{},
-		world:      world(m.Properties),
-	}
+	s := &server{match: m.Match, connection: conn.LocalAddr().String(), conn: conn}
+	var tickets []string
 	for _, team := range m.Teams {
-		for _, ticket := range team.Tickets {
-			s.players[ticket] = false
+		tickets = append(tickets, team.Tickets...)
+	}
+	var p properties
+	if json.Unmarshal(m.Properties, &p) != nil {
+		p = properties{} // they are the match function's affair
+	}
+	s.world = p.world()
+	s.game.places, s.game.players = max(p.Places, len(tickets)), map[string]*player{}
+	if filled {
+		s.game.stay = stay
+		s.game.changed = func() {
+			if f := s.filler.Load(); f != nil {
+				f.Changed()
+			}
 		}
 	}
+	s.game.expect(tickets)
 	return s, nil
 }
 
-// world is the map that the properties name, if they do.
-func world(properties json.RawMessage) json.RawMessage {
-	var p struct {
-		Map json.RawMessage `json:"map"`
-	}
-	if json.Unmarshal(properties, &p) != nil || len(p.Map) > maxMap {
+// properties are what the server understands of the match properties.
+type properties struct {
+	// Map is told to the players.
+	Map json.RawMessage `json:"map"`
+	// Places is for how many players there is room.
+	Places int `json:"places"`
+}
+
+// world is the map, if it is not too long to be told.
+func (p *properties) world() json.RawMessage {
+	if len(p.Map) > maxMap {
 		return nil
 	}
 	return p.Map
@@ -92,18 +104,19 @@ func (s *server) serve() {
 // answer is nil when the question deserves none.
 func (s *server) answer(question []byte) []byte {
 	var q hello
-	if json.Unmarshal(question, &q) != nil || q.Ticket == "" {
+	if json.Unmarshal(question, &q) != nil || (q.Ticket == "") == (q.Bye == "") {
 		return nil
 	}
-	been, ok := s.players[q.Ticket]
+	if q.Bye != "" {
+		// Who has left is a stranger, so that a bye whose answer is lost is not known from one of a stranger.
+		s.game.leave(q.Bye)
+		return encode(refusal{Error: stranger})
+	}
+	players, ok := s.game.hello(q.Ticket)
 	if !ok {
 		return encode(refusal{Error: stranger})
 	}
-	if !been {
-		s.players[q.Ticket] = true
-		s.here++
-	}
-	return encode(Welcome{Ticket: q.Ticket, Match: s.match, Players: s.here, Map: s.world})
+	return encode(Welcome{Ticket: q.Ticket, Match: s.match, Players: players, Map: s.world})
 }
 
 func encode(v any) []byte {
@@ -119,5 +132,9 @@ func (s *server) close() {
 	if s.expiry != nil {
 		s.expiry.Stop()
 	}
+	if s.stop != nil {
+		s.stop()
+	}
+	s.game.end()
 	_ = s.conn.Close() // a closed socket is what is wanted
 }

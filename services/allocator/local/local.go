@@ -31,7 +31,11 @@ type Options struct {
 	PerProcess int
 	// Lifetime is how long a server runs when nobody releases it; ten minutes when 0.
 	Lifetime time.Duration
-	Log      *slog.Logger
+	// API says where servers that have a token reach the service, to keep their games filled; none does when it is nil or says "".
+	API func() string
+	// Stay is how long players stay in such a game, on average; for ever when 0.
+	Stay time.Duration
+	Log  *slog.Logger
 }
 
 // Fleet is a provider.Provider.
@@ -79,6 +83,8 @@ func New(o Options) (*Fleet, error) {
 		return nil, fault.New(fault.Invalid, "local fleet: no binary to run game servers with")
 	case o.Max < 0 || o.PerProcess < 0:
 		return nil, fault.New(fault.Invalid, "local fleet: %d servers, %d in a process: must be positive", o.Max, o.PerProcess)
+	case o.Stay < 0:
+		return nil, fault.New(fault.Invalid, "local fleet: players who stay for %s: must not be negative", o.Stay)
 	case o.Lifetime < time.Millisecond:
 		return nil, fault.New(fault.Invalid, "local fleet: a lifetime of %s is too short", o.Lifetime)
 	}
@@ -141,9 +147,11 @@ func (f *Fleet) start(id string, r *provider.Request) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	line, err := json.Marshal(gameserver.Command{Start: &gameserver.Start{
-		ID: id, Match: payload, Lifetime: f.options.Lifetime.Milliseconds(),
-	}})
+	start := &gameserver.Start{ID: id, Match: payload, Lifetime: f.options.Lifetime.Milliseconds(), Stay: f.options.Stay.Milliseconds()}
+	if f.options.API != nil {
+		start.API = f.options.API()
+	}
+	line, err := json.Marshal(gameserver.Command{Start: start})
 	if err != nil {
 		return nil, err
 	}

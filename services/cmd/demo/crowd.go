@@ -25,6 +25,7 @@ type player struct {
 	arrives time.Duration
 	hello   bool
 
+	ticket     string
 	waited     time.Duration
 	connection string
 	welcome    *gameserver.Welcome
@@ -84,6 +85,7 @@ func (p *player) play(ctx context.Context, api *client.Client, patience time.Dur
 	if err != nil {
 		return err
 	}
+	p.ticket = id
 	since := time.Now()
 	ticket, err := api.Wait(ctx, id)
 	if err != nil {

@@ -1,11 +1,13 @@
 // Command demo shows matchmaking on real parts: it starts the service with
 // everything it needs, uploads a match function, puts a config, and lets players arrive
-// over HTTP. Each player waits for a game server, and some of them say hello to theirs. It ends
-// with a summary, and with exit code 1 when any player was left without a server.
+// over HTTP. Each player waits for a game server, and some of them say hello to theirs. In a second act players leave
+// games for several, and others take their places. Each act ends
+// with a summary, and the demo with exit code 1 when any player was left without a server, or with another than one that ran.
 package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -36,6 +38,9 @@ type options struct {
 	Players    int           `help:"How many players arrive; an even number leaves nobody alone." default:"200"`
 	Over       time.Duration `help:"Time over which they arrive." default:"6s"`
 	Hello      int           `help:"How many of them say hello to their game server." default:"40"`
+	Arena      string        `help:"The match function of the second act." default:"bin/functions/arena.zip" type:"existingfile"`
+	Games      int           `help:"Games of four in the second act; 0 leaves it out." default:"3"`
+	Leave      int           `help:"How many players leave these games, and are replaced." default:"12"`
 	Patience   time.Duration `help:"How long a player waits for a server." default:"30s"`
 	Seed       uint64        `help:"Seed of skills and arrivals." default:"1"`
 }
@@ -44,11 +49,15 @@ type options struct {
 const project = "demo"
 
 func run(ctx context.Context, o options, out, errs io.Writer) error {
+	if o.Games < 0 || o.Leave < 0 {
+		return errors.New("--games and --leave: must not be negative")
+	}
 	if o.Players < 2 || o.Players%2 == 1 {
 		return fmt.Errorf("--players: %d is not an even number of 2 or more: somebody would be left without an opponent", o.Players)
 	}
 	fmt.Fprintln(out, "Starting the service: seven services, NATS, Redis and a fleet of game servers.")
-	s, err := launch.Dev(ctx, errs, o.Matchmaker)
+	// Players leave when the demo says so, not by themselves.
+	s, err := launch.Dev(ctx, errs, o.Matchmaker, "--player-stay", "0s")
 	if err != nil {
 		return err
 	}
@@ -63,8 +72,11 @@ func run(ctx context.Context, o options, out, errs io.Writer) error {
 		return err
 	}
 	crowd.summary(out)
-	if err := s.Stop(); err != nil {
+	if err := crowd.verdict(); err != nil || o.Games == 0 {
+		return errors.Join(err, s.Stop())
+	}
+	if err := secondAct(ctx, s, o, out); err != nil {
 		return err
 	}
-	return crowd.verdict()
+	return s.Stop()
 }

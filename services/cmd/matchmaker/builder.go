@@ -8,6 +8,8 @@ import (
 	"net"
 	"os"
 	"runtime"
+	"strconv"
+	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
@@ -15,6 +17,7 @@ import (
 
 	"matchmaker.dev/services/allocator"
 	"matchmaker.dev/services/allocator/instant"
+	"matchmaker.dev/services/allocator/local"
 	"matchmaker.dev/services/allocator/provider"
 	"matchmaker.dev/services/allocator/token"
 	"matchmaker.dev/services/backfill"
@@ -47,6 +50,9 @@ type builder struct {
 	keys     *keyring.Ring  // nil where configs may have no hosting keys
 	tokens   *token.Issuer  // nil where servers get no tokens
 	parts    []app.Part
+	// complete says that this process serves all APIs, address where.
+	complete bool
+	address  atomic.Value
 	// closers are called in reverse order when all parts have ended.
 	closers []func(context.Context) error
 }
@@ -147,7 +153,12 @@ func (p *process) run(ctx context.Context, log *slog.Logger, how setup, build fu
 		return err
 	}
 	return app.Run(ctx, app.Options{
-		Listen: p.Listen, Log: log, Drain: p.Drain, Grace: p.Grace, Started: how.started,
+		Listen: p.Listen, Log: log, Drain: p.Drain, Grace: p.Grace, Started: func(addr net.Addr) {
+			b.address.Store(addr)
+			if how.started != nil {
+				how.started(addr)
+			}
+		},
 		Web: web.Options{Tracer: traces.Tracer, Propagator: traces.Propagator},
 	}, b.parts...)
 }
@@ -159,6 +170,19 @@ func (b *builder) prepare(ctx context.Context) error {
 	}
 	<-ctx.Done()
 	return nil
+}
+
+// api is where this process serves all APIs, for programs on this machine; "" before it does, and where it does not.
+func (b *builder) api() string {
+	addr, ok := b.address.Load().(*net.TCPAddr)
+	if !b.complete || !ok {
+		return ""
+	}
+	host := addr.IP
+	if host.IsUnspecified() {
+		host = net.IPv4(127, 0, 0, 1)
+	}
+	return "http://" + net.JoinHostPort(host.String(), strconv.Itoa(addr.Port))
 }
 
 func (b *builder) add(p app.Part) { b.parts = append(b.parts, p) }
@@ -293,7 +317,7 @@ func (b *builder) servers(f fleet) (provider.Provider, error) {
 	case f.Hosting != "":
 		return b.hosting(f.Hosting)
 	case f.Provider == "local":
-		return b.localFleet(f.Servers, f.Lifetime)
+		return b.localFleet(local.Options{Max: f.Servers, Lifetime: f.Lifetime, Stay: f.Stay}, f.API)
 	}
 	return instant.New(f.Connection), nil
 }

@@ -130,6 +130,7 @@ func (v *services) check() error {
 
 // build makes all seven, those first that others wait for.
 func (v *services) build(b *builder) error {
+	b.complete = true
 	return errors.Join(
 		b.registry(v.Functions),
 		b.runner(v.Functions),

@@ -78,11 +78,13 @@ func (b *builder) local(settings *yaml.Node) (provider.Provider, error) {
 	var s struct {
 		Servers  int           `yaml:"max-servers"`
 		Lifetime time.Duration `yaml:"server-lifetime"`
+		API      string        `yaml:"server-api"`
+		Stay     time.Duration `yaml:"player-stay"`
 	}
 	if err := strict(settings, &s); err != nil {
 		return nil, err
 	}
-	return b.localFleet(s.Servers, s.Lifetime)
+	return b.localFleet(local.Options{Max: s.Servers, Lifetime: s.Lifetime, Stay: s.Stay}, s.API)
 }
 
 func (b *builder) multiplay(settings *yaml.Node) (provider.Provider, error) {
@@ -111,15 +113,15 @@ func (b *builder) manager(settings *yaml.Node) (provider.Provider, error) {
 	return p, nil
 }
 
-// localFleet is game servers beside this process. Zeros stand for the defaults.
-func (b *builder) localFleet(servers int, lifetime time.Duration) (provider.Provider, error) {
+// localFleet is game servers beside this process. Zeros stand for the defaults; api is where they reach the service, this process when it is "".
+func (b *builder) localFleet(o local.Options, api string) (provider.Provider, error) {
 	binary, err := os.Executable()
 	if err != nil {
 		return nil, err
 	}
-	fleet, err := local.New(local.Options{
-		Binary: binary, Args: []string{"gameserver"}, Log: b.log, Max: servers, Lifetime: lifetime,
-	})
+	o.Binary, o.Args, o.Log = binary, []string{"gameserver"}, b.log
+	o.API = func() string { return cmp.Or(api, b.api()) }
+	fleet, err := local.New(o)
 	if err != nil {
 		return nil, err
 	}

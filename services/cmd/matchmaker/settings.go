@@ -238,6 +238,8 @@ type fleet struct {
 	Connection string        `help:"Connection that the instant provider answers." name:"instant-connection" default:"127.0.0.1:7777" group:"allocator"`
 	Servers    int           `help:"Most game servers of the local provider." name:"max-servers" default:"256" group:"allocator"`
 	Lifetime   time.Duration `help:"How long a game server of the local provider runs." name:"server-lifetime" default:"10m" group:"allocator"`
+	API        string        `help:"Where game servers of the local provider reach the Backfill API, to keep their games filled. This process when it serves all APIs; otherwise nowhere." name:"server-api" placeholder:"URL" group:"allocator"`
+	Stay       time.Duration `help:"How long a player stays in a game of the local provider that is kept filled, on average; 0 is for ever." name:"player-stay" default:"2m" group:"allocator"`
 	Parallel   int           `help:"How many matches one allocator works on at once." name:"parallel-allocations" default:"64" group:"allocator"`
 	Allocation time.Duration `help:"How long a provider may take before the tickets get AllocationError." name:"allocation-time" default:"30s" group:"allocator"`
 }
@@ -314,6 +316,9 @@ func (f *functions) check() error {
 func (f *fleet) check() error {
 	if f.Parallel < 1 || f.Servers < 1 {
 		return errors.New("--parallel-allocations and --max-servers: must be 1 or more")
+	}
+	if f.Stay < 0 {
+		return errors.New("--player-stay: must not be negative")
 	}
 	return positive(map[string]time.Duration{"server-lifetime": f.Lifetime, "allocation-time": f.Allocation})
 }

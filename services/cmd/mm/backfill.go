@@ -50,7 +50,7 @@ type backfillApprove struct {
 }
 
 func (backfillApprove) Help() string {
-	return `A server approves about once a second while it has room: players that are not approved in time are proposed elsewhere. The backfill ticket is printed.
+	return `A server approves about once a second while it has room: players that are not approved in time are proposed elsewhere. The backfill ticket is printed, with the tickets that joined by this approval and by those of the 20 seconds before it.
 
 Example: mm backfill approve BACKFILL`
 }
@@ -73,6 +73,9 @@ func (c backfillApprove) Run(ctx context.Context, s *session) error {
 	g.add("version", b.RecordVersion)
 	g.add("connection", b.Connection)
 	g.addPayload(b.Attributes, b.Properties)
+	for _, t := range b.Assigned {
+		g.add("joined", t.ID)
+	}
 	return s.show(b, g)
 }
 

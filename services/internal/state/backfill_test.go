@@ -723,8 +723,8 @@ func TestTicketsProposedDuringTheAllocationGetItsConnection(t *testing.T) {
 		match, m, terms := begun(t, s)
 		begin(t, s, match, state.Go)
 		// Its server may speak before the allocator has written where it is.
-		if a := approve(t, s, "g", 5); len(a.Assigned)+len(a.Before) != 0 || a.Backfill.GetConnection() != "" {
-			t.Errorf("%v, %v, connection %q", idsOf(a.Assigned), idsOf(a.Before), a.Backfill.GetConnection())
+		if a := approve(t, s, "g", 5); len(a.Assigned)+len(a.Before) != 0 || a.Backfill.GetConnection() != "" || a.Backfill.GetAttributeValues()[0] != 2 {
+			t.Errorf("%v, %v, %v", idsOf(a.Assigned), idsOf(a.Before), a.Backfill)
 		}
 		// However long it takes: the time to approve has not begun.
 		if lapsed, _, err := s.LapseBackfills(t.Context(), project, at(40), 10); err != nil || len(lapsed) > 0 {

@@ -69,8 +69,9 @@ if changed then
   tell_some(events, moved)
   position = feed(fields)
 end
-local is = redis.call('HMGET', bf, 'v', 'g', 'c', 'b', 'n')
-local result = {'ok', position, tonumber(is[1]), tonumber(is[2]), tonumber(is[3]), connection, is[5] or is[4], #ids}
+-- Its server is told nothing of tickets that are still proposed, and so of nothing that was made of it for their sake.
+local is = redis.call('HMGET', bf, 'v', 'g', 'c', 'b')
+local result = {'ok', position, tonumber(is[1]), tonumber(is[2]), tonumber(is[3]), connection, is[4], #ids}
 for _, list in ipairs({assigned, before}) do
   for _, value in ipairs(list) do
     result[#result + 1] = value

@@ -1,0 +1,165 @@
+package gameserver_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"matchmaker.dev/pkg/client"
+	"matchmaker.dev/services/allocator/gameserver"
+	"matchmaker.dev/services/allocator/provider"
+)
+
+// service is the Backfill API for one backfill ticket.
+type service struct {
+	mu      sync.Mutex
+	ticket  client.BackfillTicket
+	joining []client.Ticket
+	deleted bool
+	strange []string       // requests that make no sense
+	open    chan float64   // what servers say of it
+	said    map[string]int // methods
+}
+
+func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.said[r.Method]++
+	const at = "/p/matchmaking/api/v2/backfill/b1"
+	switch {
+	case r.Header.Get("Authorization") != "Bearer secret":
+		w.WriteHeader(http.StatusUnauthorized)
+	case r.Method == http.MethodPost && r.URL.Path == at+"/approvals":
+		answer := s.ticket
+		answer.ID, answer.Assigned = "b1", s.joining
+		_ = json.NewEncoder(w).Encode(answer)
+	case r.Method == http.MethodPut && r.URL.Path == at:
+		s.ticket = client.BackfillTicket{}
+		_ = json.NewDecoder(r.Body).Decode(&s.ticket)
+		s.open <- s.ticket.Attributes["open"]
+	case r.Method == http.MethodDelete && r.URL.Path == at:
+		s.deleted = true
+		w.WriteHeader(http.StatusNoContent)
+	default:
+		s.strange = append(s.strange, r.Method+" "+r.URL.Path)
+		w.WriteHeader(http.StatusNotFound)
+	}
+}
+
+// A server with a backfill ticket keeps its game filled: who leaves makes room, who joins is let in, and when all have left it
+// deletes its ticket and ends.
+func TestGameIsFilledAgain(t *testing.T) {
+	s := &service{open: make(chan float64, 100), said: map[string]int{}}
+	s.ticket = client.BackfillTicket{Connection: "1.2.3.4:5", Attributes: map[string]float64{"open": 1, "skill": 1200}}
+	api := httptest.NewServer(s)
+	t.Cleanup(api.Close)
+	r := provider.Request{
+		Ref: provider.Ref{Project: "p", Match: "m"}, Teams: []provider.Team{{Tickets: []string{"a", "b"}}},
+		Properties: []byte(`{"places":3}`), Backfill: "b1", Token: "secret",
+	}
+	payload, err := r.Payload()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := start(t)
+	at := p.server(gameserver.Start{ID: "1", Match: payload, API: api.URL})
+	hello := func(ticket string, players int) {
+		t.Helper()
+		if w, err := gameserver.Hello(t.Context(), at, ticket); err != nil || w.Players != players {
+			t.Fatalf("%s: %+v, %v, want %d players", ticket, w, err, players)
+		}
+	}
+	bye := func(ticket string) {
+		t.Helper()
+		if err := gameserver.Bye(t.Context(), at, ticket); err != nil {
+			t.Fatal(err)
+		}
+	}
+	hello("a", 1)
+	hello("b", 2)
+	bye("a")
+	if open := <-s.open; open != 2 {
+		t.Fatalf("after one of two has left, with three places, %v are open", open)
+	}
+	if _, err := gameserver.Hello(t.Context(), at, "a"); !errors.Is(err, gameserver.ErrStranger) {
+		t.Errorf("who has left is back: %v", err)
+	}
+	if _, err := gameserver.Hello(t.Context(), at, "c"); !errors.Is(err, gameserver.ErrStranger) {
+		t.Errorf("somebody is let in who has not joined: %v", err)
+	}
+	s.mu.Lock()
+	s.joining = []client.Ticket{{ID: "c"}}
+	s.ticket.Attributes["open"] = 1 // as the function that sent c left it
+	s.mu.Unlock()
+	eventually(t, func() bool {
+		_, err := gameserver.Hello(t.Context(), at, "c")
+		return err == nil
+	})
+	hello("c", 2)
+	bye("b")
+	if open := <-s.open; open != 2 {
+		t.Errorf("%v places are open", open)
+	}
+	bye("c")
+	if diff := cmp.Diff(gameserver.Event{ID: "1", Ended: "over"}, p.event()); diff != "" {
+		t.Error(diff)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.deleted || len(s.strange) > 0 || s.ticket.Connection != "1.2.3.4:5" || s.ticket.Attributes["skill"] != 1200 {
+		t.Errorf("deleted %v, strange requests %v, in the end %+v", s.deleted, s.strange, s.ticket)
+	}
+}
+
+// A server that lacks what it takes to fill its game does not call the service, and nobody is missed there.
+func TestGameThatNobodyFills(t *testing.T) {
+	s := &service{open: make(chan float64, 100), said: map[string]int{}}
+	api := httptest.NewServer(s)
+	t.Cleanup(api.Close)
+	p := start(t)
+	for i, r := range []provider.Request{
+		{Backfill: "b1"}, {Token: "secret"}, {Backfill: "b1", Token: "secret"},
+	} {
+		r.Ref, r.Teams = provider.Ref{Project: "p", Match: "m"}, []provider.Team{{Tickets: []string{"a"}}}
+		payload, err := r.Payload()
+		if err != nil {
+			t.Fatal(err)
+		}
+		id, url := fmt.Sprint(i), api.URL
+		if i == 2 {
+			url = ""
+		}
+		at := p.server(gameserver.Start{ID: id, Match: payload, API: url})
+		if err := gameserver.Bye(t.Context(), at, "a"); err != nil {
+			t.Fatal(err)
+		}
+		p.command(gameserver.Command{Stop: &gameserver.Stop{ID: id}})
+		if diff := cmp.Diff(gameserver.Event{ID: id, Ended: "stopped"}, p.event()); diff != "" {
+			t.Error(diff)
+		}
+	}
+	if len(s.said) > 0 {
+		t.Errorf("they said %v", s.said)
+	}
+}
+
+func eventually(t *testing.T, done func() bool) {
+	t.Helper()
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	deadline := time.After(time.Minute)
+	for !done() {
+		select {
+		case <-tick.C:
+		case <-deadline:
+			t.Fatal("waited too long")
+		}
+	}
+}

@@ -1,0 +1,66 @@
+package gameserver
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+func newGame(places int, stay time.Duration) (*game, *int) {
+	changes := new(int)
+	g := &game{places: places, stay: stay, players: map[string]*player{}}
+	g.changed = func() { *changes++ }
+	return g, changes
+}
+
+func TestWhoDoesNotComeHasLeft(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g, changes := newGame(3, 0)
+		g.expect([]string{"a", "b"})
+		if g.open() != 1 {
+			t.Errorf("%d places are open", g.open())
+		}
+		if players, ok := g.hello("a"); players != 1 || !ok {
+			t.Errorf("a: %d players, %v", players, ok)
+		}
+		<-time.After(patience - time.Second)
+		g.expect([]string{"b", "c"}) // b is expected already
+		<-time.After(2 * time.Second)
+		synctest.Wait()
+		if _, ok := g.hello("b"); ok || *changes != 1 || g.open() != 1 {
+			t.Errorf("b is late: let in %v, %d changes, %d places", ok, *changes, g.open())
+		}
+		<-time.After(time.Hour)
+		synctest.Wait()
+		if players, _ := g.hello("a"); players != 1 || *changes != 2 || g.open() != 2 || g.empty() {
+			t.Errorf("an hour later there are %d players, %d changes, %d places", players, *changes, g.open())
+		}
+		if !g.leave("a") || g.leave("a") || !g.empty() || *changes != 3 {
+			t.Errorf("a has left: empty %v, %d changes", g.empty(), *changes)
+		}
+	})
+}
+
+func TestPlayersLeaveAfterAWhile(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g, changes := newGame(100, time.Minute)
+		for i := range 100 {
+			ticket := string(rune('a' + i))
+			g.expect([]string{ticket})
+			g.hello(ticket)
+		}
+		<-time.After(time.Minute)
+		synctest.Wait()
+		// About 63 of a hundred by then; hardly ever less than 40, or more than 85.
+		if left := *changes; left < 40 || left > 85 || g.open() != left {
+			t.Errorf("after the time that they stay on average %d of 100 players have left, %d places are open", left, g.open())
+		}
+		g.end()
+		before := *changes
+		<-time.After(time.Hour)
+		synctest.Wait()
+		if *changes != before {
+			t.Error("players leave a game that is over")
+		}
+	})
+}
