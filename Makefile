@@ -32,7 +32,7 @@ functions: ## Build the ready-made match functions into bin/functions/
 	cd functions && go run matchmaker.dev/pkg/matchfn/pack -o ../bin/functions/arena.zip arena
 
 .PHONY: demo
-demo: build ## Watch 200 players get matched, on real parts, in under a minute
+demo: build ## Watch 200 players get matched, and games fill up again, on real parts, in under a minute
 	bin/demo --matchmaker bin/matchmaker --function bin/functions/duel.zip --arena bin/functions/arena.zip
 
 .PHONY: dev

@@ -5,6 +5,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -12,7 +13,9 @@ import (
 // quickStart: what the README tells newcomers to paste works as it is.
 func quickStart(t *testing.T, s *system) {
 	dir := t.TempDir()
-	for from, to := range map[string]string{s.made.mm: "bin/mm", s.made.duel: "bin/functions/duel.zip", s.keys: ".matchmaker"} {
+	for from, to := range map[string]string{
+		s.made.mm: "bin/mm", s.made.duel: "bin/functions/duel.zip", s.made.arena: "bin/functions/arena.zip", s.keys: ".matchmaker",
+	} {
 		to = filepath.Join(dir, to)
 		if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
 			t.Fatal(err)
@@ -34,9 +37,12 @@ func quickStart(t *testing.T, s *system) {
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	connections := regexp.MustCompile(`(?m)^connection +(\S+)$`).FindAllStringSubmatch(string(out), -1)
-	if len(connections) != 2 || connections[0][1] != connections[1][1] {
-		t.Errorf("mm prints the connections %q, want two that are equal:\n%s", connections, out)
+	var connections []string
+	for _, c := range regexp.MustCompile(`(?m)^connection +(\S+)$`).FindAllStringSubmatch(string(out), -1) {
+		connections = append(connections, c[1])
+	}
+	if got := slices.Compact(slices.Clone(connections)); len(connections) != 5 || len(got) != 2 || connections[1] != got[0] {
+		t.Errorf("mm prints the connections %q, want two that are equal, and three of another game:\n%s", connections, out)
 	}
 	if !strings.Contains(string(out), `"assignment":{"connection":"127.0.0.1:`) {
 		t.Errorf("curl prints no assignment:\n%s", out)
