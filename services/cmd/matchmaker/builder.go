@@ -280,8 +280,12 @@ func (b *builder) sandbox(f functions) error {
 	var err error
 	b.box, err = sandbox.New(sandbox.Options{
 		Dir: dir, Limits: sandbox.Limits{Memory: f.Memory << 20}, Log: b.log, Binary: f.Instances,
-		Keep: sandbox.Keep{Age: f.CacheAge, Bytes: int64(f.CacheSize) << 20},
+		Keep:    sandbox.Keep{Age: f.CacheAge, Bytes: int64(f.CacheSize) << 20},
+		Require: f.Sandbox == "require",
 	})
+	if holes, ok := errors.AsType[*sandbox.HolesError](err); ok {
+		return fmt.Errorf("%w; --sandbox=prefer starts all the same", holes)
+	}
 	if err != nil {
 		return err
 	}

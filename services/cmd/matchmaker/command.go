@@ -39,7 +39,7 @@ type registryCmd struct {
 	Process     process     `kong:"embed,set='listen=:8080',set='logformat=json'"`
 	Connections connections `embed:""`
 	Trust       trust       `embed:""`
-	Functions   functions   `embed:""`
+	Functions   functions   `kong:"embed,set='sandbox=require'"`
 }
 
 // Validate is called by kong.
@@ -52,7 +52,7 @@ func (c *registryCmd) Run(ctx context.Context, s streams) error {
 type runnerCmd struct {
 	Process     process     `kong:"embed,set='listen=:8080',set='logformat=json'"`
 	Connections connections `embed:""`
-	Functions   functions   `embed:""`
+	Functions   functions   `kong:"embed,set='sandbox=require'"`
 }
 
 // Validate is called by kong.
@@ -146,7 +146,7 @@ type allCmd struct {
 	Process     process     `kong:"embed,set='listen=:8080',set='logformat=json'"`
 	Connections connections `embed:""`
 	Trust       trust       `embed:""`
-	Services    services    `embed:""`
+	Services    services    `kong:"embed,set='sandbox=require'"`
 }
 
 // Validate is called by kong.

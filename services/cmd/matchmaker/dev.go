@@ -25,7 +25,7 @@ type devCmd struct {
 	Process  process  `kong:"embed,set='listen=127.0.0.1:8080',set='logformat=text'"`
 	Data     string   `help:"Folder for everything that is kept: state, streams, keys, modules." default:".matchmaker" type:"path" placeholder:"DIR" group:"process"`
 	Memory   bool     `help:"Keep the state in memory even if there is a redis-server." group:"process"`
-	Services services `embed:""`
+	Services services `kong:"embed,set='sandbox=prefer'"`
 	Limits   limits   `embed:""`
 }
 

@@ -222,6 +222,7 @@ func (c *cycle) times(r readable) director.Times {
 
 // functions are the settings of what executes uploaded functions.
 type functions struct {
+	Sandbox   string        `help:"Whether to start where match functions cannot be walled in completely, as on systems other than Linux: require it, or prefer it and warn." enum:"require,prefer" default:"${sandbox}" group:"runner"`
 	Modules   string        `help:"Private folder for modules and their machine code, not shared with another process; a temporary one when empty." placeholder:"DIR" group:"runner"`
 	CacheSize int           `help:"Most MiB that modules and their machine code may take in --modules; those that are used stay in any case." default:"1024" name:"module-cache" group:"runner"`
 	CacheAge  time.Duration `help:"How long a module that is not used any more stays in --modules." default:"168h" name:"module-cache-age" group:"runner"`

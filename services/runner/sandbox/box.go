@@ -21,6 +21,8 @@ type Options struct {
 	// Keep is how much of Dir modules may take that nobody holds.
 	Keep Keep
 	Log  *slog.Logger
+	// Require makes New fail when a child finds a hole in its walls; else they are logged.
+	Require bool
 	// Now is the clock that modules on disk age by, time.Now by default.
 	Now func() time.Time
 	// Binary is what children execute, this process's own binary by default.
@@ -31,14 +33,15 @@ type Options struct {
 
 // Box starts instances of match functions.
 type Box struct {
-	dir     string
-	limits  Limits
-	log     *slog.Logger
-	binary  string
-	args    []string
-	spawner *spawner
-	keep    Keep
-	now     func() time.Time
+	dir    string
+	limits Limits
+	log    *slog.Logger
+	binary string
+	args   []string
+	null   *os.File
+	rules  *ruleset // of every child
+	keep   Keep
+	now    func() time.Time
 
 	loading chan struct{} // full while the folder is being changed
 	quit    chan struct{} // ends the tidying
@@ -50,7 +53,7 @@ type Box struct {
 	closed  bool
 }
 
-// New makes a Box. Close ends it.
+// New makes a Box, and has a child try its walls. Close ends it.
 func New(o Options) (*Box, error) {
 	limits, err := o.Limits.complete()
 	if err != nil {
@@ -84,17 +87,25 @@ func New(o Options) (*Box, error) {
 	if o.Args == nil {
 		o.Args = []string{Command}
 	}
-	s, err := newSpawner()
+	rules, err := newRuleset(o.Binary)
+	if err != nil {
+		return nil, err
+	}
+	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
 	if err != nil {
 		return nil, err
 	}
 	b := &Box{
-		dir: dir, limits: limits, log: o.Log, binary: o.Binary, args: append([]string{"matchmaker"}, o.Args...), spawner: s,
+		dir: dir, limits: limits, log: o.Log, binary: o.Binary, args: append([]string{"matchmaker"}, o.Args...), null: null, rules: rules,
 		keep: keep, now: o.Now,
 		loading: make(chan struct{}, 1), quit: make(chan struct{}), tidied: make(chan struct{}),
 		modules: map[string]*held{}, living: map[*process]bool{},
 	}
 	go b.tidy()
+	if err := b.inspect(o.Require); err != nil {
+		b.Close()
+		return nil, err
+	}
 	return b, nil
 }
 
@@ -115,7 +126,7 @@ func (b *Box) Close() {
 		p.kill(failure(Closed, "the sandbox was closed"))
 		<-p.gone
 	}
-	b.spawner.close()
+	_ = b.null.Close()
 }
 
 // adopt keeps a process to be killed by Close.
@@ -152,7 +163,7 @@ func (b *Box) start(ctx context.Context, hash, name string, log func(line string
 	p, err := b.spawn(settings{
 		Module: b.moduleFile(hash), Cache: b.cache(hash),
 		Memory: b.limits.Memory, Data: processMemory + b.limits.Memory, Log: b.limits.Log, Answer: b.limits.Answer,
-	}, log)
+	}, log, rule{path: b.folder(hash), access: readable})
 	if err != nil {
 		return nil, Manifest{}, err
 	}

@@ -22,12 +22,25 @@ const (
 // its own main. It returns the exit code. Nothing it does is configurable but
 // by the [Box] at the other end of its pipes.
 func Main() int {
+	return lead(walls{shed: shed, confine: confine, loading: loadingFilter, running: runningFilter})
+}
+
+// walls are what a child gives up, step by step.
+type walls struct {
+	shed    func() // at once: descriptors that its parent had, and did not know of
+	confine func(settings) error
+	loading func() error // before it reads the module
+	running func() error // before it runs the module
+}
+
+func lead(w walls) int {
+	w.shed()
 	c, err := open()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "this command is for the runner, which starts it to run a match function:", err)
 		return 2
 	}
-	if err := c.live(context.Background()); err != nil {
+	if err := c.live(context.Background(), w); err != nil {
 		c.fail(err)
 		return 1
 	}
@@ -72,8 +85,14 @@ func open() (*child, error) {
 	return c, nil
 }
 
-func (c *child) live(ctx context.Context) error {
-	if err := confine(c.settings); err != nil {
+func (c *child) live(ctx context.Context, w walls) error {
+	if c.settings.Inspect {
+		return c.inspect(w)
+	}
+	if err := w.confine(c.settings); err != nil {
+		return fmt.Errorf("sandbox: %w", err)
+	}
+	if err := w.loading(); err != nil {
 		return fmt.Errorf("sandbox: %w", err)
 	}
 	e, err := newEngine(ctx, c.settings, c.journal)
@@ -90,7 +109,7 @@ func (c *child) live(ctx context.Context) error {
 		return c.send(head{kind: readyFrame}, nil)
 	}
 	// From here on the module's code runs: no file is needed any more.
-	if err := filter(); err != nil {
+	if err := w.running(); err != nil {
 		return fmt.Errorf("sandbox: %w", err)
 	}
 	return c.serve(e)

@@ -2,7 +2,7 @@ package sandbox
 
 import (
 	"fmt"
-	"os"
+	"math"
 
 	"golang.org/x/sys/unix"
 )
@@ -11,14 +11,28 @@ import (
 // /dev/null, and some for the Go runtime and the cache.
 const files = 32
 
-// confine takes from this process what a child needs at no time. That it can
-// gain no privileges by executing something is arranged by its parent, see
-// [spawner], since a thread can only give that up for itself and its children.
-func confine(s settings) error {
-	// When memory runs out, the kernel should take a function before anything
-	// else. Raising one's own score is always allowed, but not everywhere possible.
-	_ = os.WriteFile("/proc/self/oom_score_adj", []byte("1000"), 0)
+// machineCode is the most bytes of a file that a compiler may write.
+const machineCode = gib
 
+// shed closes the descriptors that are neither pipes to the parent nor the Go runtime's own. What Go opens is
+// not inherited; what this process's parent, or that one's, left open is.
+func shed() {
+	for fd := framesFD + 1; fd < files; fd++ {
+		var about unix.Stat_t
+		if unix.Fstat(fd, &about) == nil && about.Mode&unix.S_IFMT != rightful(fd) {
+			_ = unix.Close(fd)
+		}
+	}
+	_ = unix.CloseRange(files, math.MaxUint32, 0) // the runtime has none as high yet
+}
+
+// confine takes from this process what a child needs at no time, and what only the
+// process itself can give up. The rest its parent did, see launch.
+func confine(s settings) error {
+	written := 0
+	if s.Compile {
+		written = machineCode
+	}
 	limits := []struct {
 		name     string
 		resource int
@@ -26,6 +40,7 @@ func confine(s settings) error {
 	}{
 		{"RLIMIT_DATA", unix.RLIMIT_DATA, s.Data},
 		{"RLIMIT_NOFILE", unix.RLIMIT_NOFILE, files},
+		{"RLIMIT_FSIZE", unix.RLIMIT_FSIZE, written},
 		{"RLIMIT_CORE", unix.RLIMIT_CORE, 0},
 	}
 	for _, l := range limits {

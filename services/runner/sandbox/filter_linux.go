@@ -19,16 +19,26 @@ const (
 	dataArg2   = 32
 )
 
-// filter leaves this process, all its threads, the system calls that the Go
+// loadingFilter leaves this process, all its threads, what it needs to load and to compile a
+// module: the system calls of runningFilter, files, and machine code. What it can do to
+// files is a matter of its ruleset.
+func loadingFilter() error {
+	return install(filterProgram(filterArch, uint32(os.Getpid()), append(runtimeCalls(), fileCalls()...), true))
+}
+
+// runningFilter leaves this process, all its threads, the system calls that the Go
 // runtime needs to compute, to read and to write; every other one fails with
 // EPERM. The descriptors it has are /dev/null and the pipes to its parent.
-func filter() error {
-	program := filterProgram(filterArch, uint32(os.Getpid()), filterAllowed())
-	fprog := unix.SockFprog{Len: uint16(len(program)), Filter: &program[0]}
+func runningFilter() error {
+	return install(filterProgram(filterArch, uint32(os.Getpid()), runtimeCalls(), false))
+}
 
-	// TSYNC puts the filter on every thread there is; later ones inherit it.
+// install puts a filter on every thread there is, beside those that are on it; later threads inherit it.
+func install(program []unix.SockFilter) error {
+	fprog := unix.SockFprog{Len: uint16(len(program)), Filter: &program[0]}
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
+	// The parent did so; without it no filter is taken.
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 		return fmt.Errorf("PR_SET_NO_NEW_PRIVS: %w", err)
 	}
@@ -37,7 +47,7 @@ func filter() error {
 	runtime.KeepAlive(program)
 	switch {
 	case errno == unix.ENOSYS || errno == unix.EINVAL:
-		return nil // a kernel without seccomp: the other walls stand
+		return nil // a kernel without seccomp: the inspection finds out, see Box
 	case errno != 0:
 		return fmt.Errorf("seccomp: %w", errno)
 	case r != 0:
@@ -48,9 +58,9 @@ func filter() error {
 
 // filterProgram is a classic BPF program: system calls of another
 // architecture's numbering end the process, allowed ones pass, clone passes
-// when it makes a thread, mmap and mprotect when they make nothing executable,
-// tgkill when it is for this process, and the rest fails.
-func filterProgram(arch, pid uint32, allowed []uint32) []unix.SockFilter {
+// when it makes a thread, mmap and mprotect when they make nothing executable or
+// code is wanted, tgkill when it is for this process, and the rest fails.
+func filterProgram(arch, pid uint32, allowed []uint32, code bool) []unix.SockFilter {
 	load := func(offset uint32) unix.SockFilter {
 		return unix.SockFilter{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: offset}
 	}
@@ -69,11 +79,14 @@ func filterProgram(arch, pid uint32, allowed []uint32) []unix.SockFilter {
 		equal(unix.SYS_CLONE, 0, 4), load(dataArg0),
 		{Code: unix.BPF_JMP | unix.BPF_JSET | unix.BPF_K, K: unix.CLONE_THREAD, Jt: 0, Jf: 1}, end(allow),
 		end(refuse),
-		// No new code: the module's is loaded.
-		equal(unix.SYS_MMAP, 1, 0), equal(unix.SYS_MPROTECT, 0, 4), load(dataArg2),
-		{Code: unix.BPF_JMP | unix.BPF_JSET | unix.BPF_K, K: unix.PROT_EXEC, Jt: 0, Jf: 1}, end(refuse), end(allow),
 		// The runtime interrupts its own threads, to preempt them.
 		equal(unix.SYS_TGKILL, 0, 4), load(dataArg0), equal(pid, 0, 1), end(allow), end(refuse),
+	}
+	if code {
+		allowed = append(allowed, unix.SYS_MMAP, unix.SYS_MPROTECT)
+	} else { // the module's is loaded
+		p = append(p, equal(unix.SYS_MMAP, 1, 0), equal(unix.SYS_MPROTECT, 0, 4), load(dataArg2),
+			unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_JSET | unix.BPF_K, K: unix.PROT_EXEC, Jt: 0, Jf: 1}, end(refuse), end(allow))
 	}
 	for _, number := range allowed {
 		p = append(p, equal(number, 0, 1), end(allow))
@@ -81,9 +94,20 @@ func filterProgram(arch, pid uint32, allowed []uint32) []unix.SockFilter {
 	return append(p, end(refuse))
 }
 
-// filterAllowed are the system calls of package runtime, and of the C library
+// fileCalls are what the module's file and the folder of machine code are read and written with, and
+// what puts on the next filter.
+func fileCalls() []uint32 {
+	return []uint32{
+		unix.SYS_OPENAT, unix.SYS_NEWFSTATAT, unix.SYS_FSTAT, unix.SYS_LSEEK, unix.SYS_PREAD64, unix.SYS_FCNTL,
+		unix.SYS_GETDENTS64, unix.SYS_MKDIRAT, unix.SYS_UNLINKAT, unix.SYS_RENAMEAT, unix.SYS_RENAMEAT2,
+		unix.SYS_FTRUNCATE, unix.SYS_FSYNC,
+		unix.SYS_PRCTL, unix.SYS_SECCOMP,
+	}
+}
+
+// runtimeCalls are the system calls of package runtime, and of the C library
 // where Go is linked with it.
-func filterAllowed() []uint32 {
+func runtimeCalls() []uint32 {
 	return []uint32{
 		// the pipes
 		unix.SYS_READ, unix.SYS_WRITE, unix.SYS_WRITEV, unix.SYS_CLOSE,

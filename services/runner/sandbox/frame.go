@@ -81,6 +81,7 @@ func readLength(r io.Reader) (int, error) {
 
 // settings is the first block: all that a child is told.
 type settings struct {
+	Inspect bool   // only try the walls, else:
 	Compile bool   // only compile Module into Cache, else serve runs
 	Module  string // file
 	Cache   string // folder
@@ -88,6 +89,7 @@ type settings struct {
 	Data    int    // RLIMIT_DATA
 	Log     int    // bytes a run
 	Answer  int    // bytes
+	Outside string // for Inspect: a folder that is not the child's to write to; empty where there is no ruleset
 }
 
 // report is the contents of a failFrame.

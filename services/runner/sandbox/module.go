@@ -108,7 +108,7 @@ func (b *Box) cache(hash string) string      { return filepath.Join(b.folder(has
 // store writes the module where the children read it.
 func (b *Box) store(hash string, wasm []byte) error {
 	file := b.moduleFile(hash)
-	if err := os.MkdirAll(b.folder(hash), 0o700); err != nil {
+	if err := os.MkdirAll(b.cache(hash), 0o700); err != nil {
 		return err
 	}
 	// Written aside first: a process that ended half way leaves no half module.
@@ -123,7 +123,7 @@ func (b *Box) compile(ctx context.Context, hash string) error {
 	p, err := b.spawn(settings{
 		Compile: true, Module: b.moduleFile(hash), Cache: b.cache(hash),
 		Memory: b.limits.Memory, Data: b.limits.CompileMemory,
-	}, func(string) {})
+	}, func(string) {}, rule{path: b.folder(hash), access: readable}, rule{path: b.cache(hash), access: writable})
 	if err != nil {
 		return err
 	}

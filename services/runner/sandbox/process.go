@@ -48,8 +48,8 @@ func environment(s settings) []string {
 	return []string{noControlGroup, "GOMAXPROCS=1", "GOGC=off", "GOMEMLIMIT=64MiB"}
 }
 
-// spawn creates a child and tells it its settings.
-func (b *Box) spawn(s settings, log func(line string)) (*process, error) {
+// spawn creates a child that may do some things to files, and tells it its settings.
+func (b *Box) spawn(s settings, log func(line string), files ...rule) (*process, error) {
 	requestsIn, requests, err := os.Pipe()
 	if err != nil {
 		return nil, notCreated(err)
@@ -66,9 +66,11 @@ func (b *Box) spawn(s settings, log func(line string)) (*process, error) {
 	}
 	p.cmd = &exec.Cmd{
 		Path: b.binary, Args: b.args, Env: environment(s), Dir: "/",
+		// Given, since the thread that starts the command may open nothing.
+		Stdin: b.null, Stdout: b.null,
 		Stderr: p.words, ExtraFiles: []*os.File{requestsIn, framesOut},
 	}
-	err = b.spawner.start(p.cmd)
+	err = launch(p.cmd, b.rules.with(files...), p.gone)
 	requestsIn.Close()
 	framesOut.Close()
 	if err != nil {

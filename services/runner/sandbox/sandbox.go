@@ -27,9 +27,18 @@
 // child process, the second wall: the runner's own binary, executed again, see
 // [Main]. A deadline is SIGKILL. RLIMIT_DATA bounds memory, the wasm stack
 // included. A child has no environment, three pipes and no other descriptor, its
-// own session, no core dumps, nothing to gain from a setuid binary, and on
-// Linux (amd64, arm64) a system call filter: once its code is loaded it can
-// open, connect to, execute or signal nothing. It dies with its parent.
+// own session, no core dumps, nothing to gain from a setuid binary, its memory
+// is not for others of its user to read, and it dies with its parent.
+//
+// On Linux (amd64, arm64) that is a locked room as well. By Landlock, where the kernel has it
+// (5.13 and later), a child reaches its module's folder and no other file: a compiler may write the
+// machine code there, an instance may only read. A system call filter leaves it files, memory and threads while it
+// reads or compiles the module, and only its pipes, memory that holds no code, and threads before the module's
+// code runs: it can open, connect to, execute or signal nothing.
+//
+// What a kernel or a container really does shows in no version number. So New has a child
+// try all that from inside, and refuses to work, or warns, when something that must not succeed does: see
+// [Options.Require].
 //
 // What is not walled off: the processor's side channels, and a child has the
 // uid of the runner. Run the runner as a user of its own, without secrets.
