@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"mime/multipart"
 	"net/http"
 	"os"
@@ -26,6 +27,7 @@ import (
 	"matchmaker.dev/services/internal/auth"
 	"matchmaker.dev/services/internal/fault"
 	"matchmaker.dev/services/internal/issuer"
+	"matchmaker.dev/services/runner/sandbox"
 )
 
 func TestUpload(t *testing.T) {
@@ -188,7 +190,13 @@ func TestUploadRefusals(t *testing.T) {
 		"no such module":         {"/functions/duel?implementation=c", zipped(t, packed{name: "a.wasm", body: good}), `implementation: the archive holds no module "c.wasm"`},
 		"import":                 {"/functions/duel", guest{evil: true}.wasm(), "file: the module imports env.evil"},
 		"export":                 {"/functions/duel", guest{missing: "mm_run"}.wasm(), "file: the module does not export mm_run"},
-		"does not start":         {"/functions/duel", guest{trap: true}.wasm(), "file: the module does not start"},
+		"does not start":         {"/functions/duel", guest{trap: true}.wasm(), "file: the module does not start: unreachable"},
+		"memory":                 {"/functions/duel", guest{pages: 4097}.wasm(), "file: the module starts with 262208 KiB of memory, the limit is 262144 KiB"},
+		"imported memory":        {"/functions/duel", guest{borrows: true}.wasm(), "file: the module imports its memory env.memory: it must export one"},
+		"manifest":               {"/functions/duel", guest{manifest: `{"attributes":"skill"}`}.wasm(), "file: mm_manifest returned no JSON manifest"},
+		"nested":                 {"/functions/duel", zipped(t, packed{name: "bin/a.wasm", body: good}), `file: the archive's entry "bin/a.wasm" is in a folder`},
+		"slip":                   {"/functions/duel", tarred(t, packed{name: "../a.wasm", body: good}), `file: the archive's entry "../a.wasm" points out of its folder`},
+		"archive bomb":           {"/functions/duel", zipped(t, packed{name: "zeros", body: make([]byte, 20<<20)}), "file: the archive unpacks to more than"},
 		"no code":                {"/functions/duel", []byte("\x00asm\x01\x00\x00\x00"), "file: the module does not export"},
 		"garbage":                {"/functions/duel", []byte("\x00asmgarbage"), "file: "},
 	} {
@@ -202,6 +210,34 @@ func TestUploadRefusals(t *testing.T) {
 	b.hasOnly(t)
 	if left, err := os.ReadDir(b.boxDir); err != nil || len(left) > 0 {
 		t.Errorf("the sandbox keeps %v, error %v", left, err)
+	}
+}
+
+// A module that takes too long, or too much memory, to be compiled or started is the
+// uploader's mistake, not the service's.
+func TestUploadOfCompileBombs(t *testing.T) {
+	log := slog.New(slog.DiscardHandler)
+	for name, test := range map[string]struct {
+		limits sandbox.Limits
+		module guest
+		says   string
+	}{
+		"compile time":   {sandbox.Limits{Compile: time.Second}, guest{bomb: true}, "file: the module does not compile: compiling took longer than 1s"},
+		"compile memory": {sandbox.Limits{CompileMemory: 256 << 20}, guest{bomb: true}, "file: the module does not compile: its process needed more memory than it may have"},
+		"start time":     {sandbox.Limits{Start: time.Second}, guest{spin: true}, "file: the module does not start: the start took longer than 1s"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			box, err := sandbox.New(sandbox.Options{Dir: dir, Limits: test.limits, Log: log})
+			must(t, err)
+			t.Cleanup(box.Close)
+			b := start(t, func(o *Options) { o.Box = box })
+			refused(t, b.put(t, "/functions/duel", test.module.wasm()), http.StatusBadRequest, test.says)
+			b.hasOnly(t)
+			if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+				t.Errorf("the sandbox keeps %v, error %v", left, err)
+			}
+		})
 	}
 }
 
