@@ -3,6 +3,7 @@ package runner
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/bus"
@@ -21,6 +22,7 @@ type function struct {
 	gate   gate               // around runs
 	runs   chan *run          // what seats take
 	prints *ration            // of all seats
+	queued atomic.Int32       // runs that wait for an instance
 	able   chan struct{}      // closed when the first version answers
 
 	mu           sync.Mutex
@@ -63,6 +65,7 @@ func (f *function) up(v *version) {
 	if f.next != v {
 		return
 	}
+	v.match(f.serving)
 	if f.serving != nil {
 		f.serving.retire()
 	} else {
@@ -129,6 +132,12 @@ func (f *function) current() *version {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.serving
+}
+
+// crowded tells whether runs wait although there are as many instances as may be, and all of them are well.
+func (f *function) crowded() bool {
+	serving := f.current()
+	return serving != nil && f.queued.Load() > 0 && serving.crowded()
 }
 
 // status appends the state of each instance. One that runs while the index is

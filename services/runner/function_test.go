@@ -56,7 +56,8 @@ func TestAVersionThatDoesNotStartLeavesTheOldOne(t *testing.T) {
 		reason string
 	}{
 		"not a module": {func() { w.put(project, "f", []byte("#!/bin/sh")) }, "Terminated", "no WebAssembly module"},
-		"damaged":      {func() { w.putAs(project, "f", strings.Repeat("0", 64)+".wasm", w.guest) }, "Waiting", "damaged"},
+		"damaged":      {func() { w.putAs(project, "f", strings.Repeat("0", 64)+".wasm", w.guest) }, "Terminated", "damaged"},
+		"lost":         {func() { w.named(project, "f", strings.Repeat("1", 64)+".wasm") }, "Terminated", "not stored any more"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.put()
@@ -73,7 +74,7 @@ func TestAVersionThatDoesNotStartLeavesTheOldOne(t *testing.T) {
 		})
 	}
 	w.put(project, "f", w.guest)
-	w.serving("f", 4)
+	w.serving("f", 5)
 	w.good("f", "pair", 1)
 }
 
@@ -139,7 +140,7 @@ func TestInstancesFollowTheLoad(t *testing.T) {
 	w := newWorld(t)
 	w.put(project, "f", w.guest)
 	s := brisk()
-	s.Instances, s.Idle = 2, 3*time.Second
+	s.MaxInstances, s.Idle = 2, 3*time.Second
 	w.run("runner-1", s)
 	w.serving("f", 1)
 	w.ticket(1, nil)
@@ -183,4 +184,57 @@ func TestInstancesFollowTheLoad(t *testing.T) {
 			t.Fatal("both instances stay")
 		}
 	}
+}
+
+// are tells whether the instances are n of a generation, and run.
+func are(n int, generation int64) func([]*pb.InstanceStatus) bool {
+	return func(all []*pb.InstanceStatus) bool {
+		for _, i := range all {
+			if i.GetState() != "Running" || i.GetGeneration() != generation {
+				return false
+			}
+		}
+		return len(all) == n
+	}
+}
+
+func TestThereAreNeverFewerInstancesThanTheLeast(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.put(project, "f", w.guest)
+	s := brisk()
+	s.MinInstances, s.MaxInstances, s.Idle = 2, 3, 50*time.Millisecond
+	w.run("runner-1", s)
+	w.until("two instances", are(2, 1))
+	w.ticket(1, nil)
+	calm := w.load("f", 6)
+	w.until("three instances", are(3, 1))
+	calm()
+	w.until("the least again", are(2, 1))
+	w.until("a heartbeat with others than two instances, or twenty with two", func() func([]*pb.InstanceStatus) bool {
+		beats := 0
+		return func(all []*pb.InstanceStatus) bool {
+			if !are(2, 1)(all) {
+				t.Errorf("the instances are %v", all)
+			}
+			beats++
+			return beats > 20 || t.Failed()
+		}
+	}())
+}
+
+func TestANewVersionHasAsManyInstancesAsTheOldOne(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.put(project, "f", w.guest)
+	s := brisk()
+	s.MaxInstances, s.Idle = 3, time.Hour
+	w.run("runner-1", s)
+	w.until("one instance", are(1, 1))
+	w.ticket(1, nil)
+	calm := w.load("f", 6)
+	w.until("three instances", are(3, 1))
+	calm()
+	w.put(project, "f", w.guest)
+	w.until("three instances of the new version", are(3, 2))
 }

@@ -25,6 +25,7 @@ type host struct {
 	mu        sync.Mutex
 	functions map[string]*function
 	yielding  time.Time // since when the project is placed elsewhere; zero when it is here
+	demand    demand
 }
 
 func newHost(e *env, project string, end context.CancelFunc) *host {
@@ -118,6 +119,18 @@ func (h *host) yield(served func(target) bool) {
 		}
 	}
 	h.end()
+}
+
+// weigh looks how much there is to do, given how many runners host the project, and returns how
+// many should; 0 is as many as without load.
+func (h *host) weigh(hosts int) int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	crowded := false
+	for _, f := range h.functions {
+		crowded = crowded || f.crowded()
+	}
+	return h.demand.look(h.env.Now(), crowded, hosts, &h.env.Settings)
 }
 
 // stay takes a yield back that has not ended the host yet.

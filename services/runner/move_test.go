@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -124,11 +125,44 @@ func TestProjectsMoveWithoutAPause(t *testing.T) {
 	}
 }
 
+// servers is the runners on which the function f of the project runs.
+func (w *world) servers() (names []string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for name, s := range w.statuses {
+		if slices.ContainsFunc(s.GetInstances(), func(i *pb.InstanceStatus) bool { return i.GetState() == "Running" }) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+func TestAProjectIsOnMoreRunnersUnderLoad(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.put(project, "f", w.guest)
+	s := single()
+	s.MaxInstances, s.Crowded, s.Idle = 1, 500*time.Millisecond, 3*time.Second
+	w.run("runner-1", s)
+	w.run("runner-2", s)
+	w.serving("f", 1)
+	w.until("one runner", func([]*pb.InstanceStatus) bool { return len(w.servers()) == 1 })
+	w.ticket(1, nil)
+	w.ticket(2, nil)
+
+	// More runs than the only instance can do.
+	calm := w.load("f", 4)
+	w.until("two runners", func([]*pb.InstanceStatus) bool { return len(w.servers()) == 2 })
+	calm()
+	w.until("one runner again", func(all []*pb.InstanceStatus) bool { return len(all) == 1 && len(w.servers()) == 1 })
+	w.good("f", "pair", 1)
+}
+
 func TestARunnerThatStopsFinishesItsRuns(t *testing.T) {
 	w := newWorld(t)
 	w.put(project, "f", w.guest)
 	s := brisk()
-	s.Instances, s.Drain = 1, patience
+	s.MaxInstances, s.Drain = 1, patience
 	r, stop := w.run("runner-1", s)
 	w.serving("f", 1)
 	w.must(r.Ready(t.Context()))
@@ -159,6 +193,8 @@ func TestSettingsAreChecked(t *testing.T) {
 		"Hosts is -1":                     {Hosts: -1},
 		"Silence 1s must be at least two": {Silence: time.Second, Heartbeat: 600 * time.Millisecond},
 		"Drain is -1s":                    {Drain: -time.Second},
+		"MinInstances 3":                  {MinInstances: 3, MaxInstances: 2},
+		"MaxHosts 1":                      {MaxHosts: 1},
 	} {
 		_, err := runner.New(runner.Options{Store: w.store, Bus: w.bus, Box: w.box, Name: "r", Log: discard(), Now: time.Now, Settings: s})
 		if err == nil || !strings.Contains(err.Error(), want) {

@@ -13,7 +13,7 @@ import (
 	"matchmaker.dev/services/internal/state"
 )
 
-func TestBackoffDoublesUntilAHealthyTime(t *testing.T) {
+func TestBackoffDoublesUntilARunIsAnswered(t *testing.T) {
 	var b backoff
 	for _, want := range []time.Duration{100 * time.Millisecond, 200 * time.Millisecond, 400 * time.Millisecond} {
 		if got := b.next(false); got != want {
@@ -23,12 +23,12 @@ func TestBackoffDoublesUntilAHealthyTime(t *testing.T) {
 	for range 20 {
 		b.next(false)
 	}
-	if got := b.next(false); got != 30*time.Second {
+	if got := b.next(false); got != 5*time.Second {
 		t.Errorf("the longest is %v", got)
 	}
 	b.reset()
 	if got := b.next(false); got != 100*time.Millisecond {
-		t.Errorf("after a healthy time: %v", got)
+		t.Errorf("after an answer: %v", got)
 	}
 	if got := b.next(true); got != 30*time.Second {
 		t.Errorf("for a failure that is certain to come again: %v", got)

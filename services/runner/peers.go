@@ -27,6 +27,7 @@ type peers struct {
 type peer struct {
 	heard  time.Time
 	serves map[target]bool
+	hosts  map[string]int32 // how many each project should have, where it is more than usual
 }
 
 // target is a function of a project.
@@ -56,7 +57,7 @@ func (p *peers) hear(s *pb.RunnerStatus) bool {
 			serves[target{i.GetProject(), i.GetFunction()}] = true
 		}
 	}
-	p.others[s.GetRunner()] = &peer{heard: now, serves: serves}
+	p.others[s.GetRunner()] = &peer{heard: now, serves: serves, hosts: s.GetHosts()}
 	return known == nil
 }
 
@@ -102,4 +103,15 @@ func (p *peers) serve(runners []string, t target) bool {
 		}
 	}
 	return true
+}
+
+// hosts is how many runners others say that a project should have, 0 when none says so.
+func (p *peers) hosts(project string) int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	n := int32(0)
+	for _, o := range p.others {
+		n = max(n, o.hosts[project])
+	}
+	return int(n)
 }

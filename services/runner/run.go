@@ -74,6 +74,8 @@ func (f *function) queue(ctx context.Context, r *run) (taken bool, err error) {
 	}
 	serving := f.current()
 	serving.grow()
+	f.queued.Add(1)
+	defer f.queued.Add(-1)
 	select {
 	case f.runs <- r:
 		return true, nil

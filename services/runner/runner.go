@@ -40,7 +40,8 @@ type Runner struct {
 	mu       sync.Mutex
 	hosts    map[string]*host
 	projects []string
-	listed   bool // projects was read once
+	listed   bool             // projects was read once
+	wanted   map[string]int32 // how many runners should host a project, as this one sees it
 }
 
 // env is what the parts of a runner have in common.
@@ -62,7 +63,7 @@ func New(o Options) (*Runner, error) {
 	r := &Runner{
 		peers:  newPeers(&o),
 		kicked: make(chan struct{}, 1), repoll: make(chan struct{}, 1), heartbeat: make(chan struct{}, 1),
-		hosts: map[string]*host{},
+		hosts: map[string]*host{}, wanted: map[string]int32{},
 	}
 	r.env = &env{Options: o, changed: func() { signal(r.heartbeat) }}
 	return r, nil
@@ -185,8 +186,8 @@ func (r *Runner) arrange(ctx context.Context, parts *sync.WaitGroup) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, project := range r.projects {
-		homes := placed(project, living, r.env.Settings.Hosts)
 		h := r.hosts[project]
+		homes := placed(project, living, r.spread(project, h, len(living)))
 		switch {
 		case !slices.Contains(homes, r.env.Name):
 			if h != nil {
@@ -198,6 +199,27 @@ func (r *Runner) arrange(ctx context.Context, parts *sync.WaitGroup) {
 			r.host(ctx, project, parts)
 		}
 	}
+}
+
+// spread is how many runners host a project: what the settings say, or more when those that do have too
+// much to do. h is nil where it is not hosted here.
+func (r *Runner) spread(project string, h *host, living int) int {
+	others := min(max(r.env.Settings.Hosts, r.peers.hosts(project)), r.env.Settings.MaxHosts)
+	if h == nil {
+		delete(r.wanted, project)
+		return others
+	}
+	own := h.weigh(min(max(others, int(r.wanted[project])), living))
+	if own == 0 {
+		delete(r.wanted, project)
+		return others
+	}
+	if int32(own) != r.wanted[project] {
+		r.wanted[project] = int32(own)
+		r.env.Log.Info("a project has more to do, or less, than its runners", "project", project, "runners", own)
+		r.env.changed()
+	}
+	return max(others, own)
 }
 
 // host begins to host a project, until ctx ends or the host yields.

@@ -80,13 +80,11 @@ func (s *seat) live(ctx context.Context) error {
 
 // serve takes runs.
 func (s *seat) serve(ctx context.Context, instance *sandbox.Instance) error {
-	born := time.Now()
 	idle := time.NewTicker(s.f.env.Settings.Idle)
 	defer idle.Stop()
-	for {
+	for ctx.Err() == nil { // looked at first: who is to go takes no run that another one could have
 		select {
 		case <-ctx.Done():
-			return nil
 		case <-instance.Done():
 			return errors.New("its process ended while it had nothing to do")
 		case <-idle.C:
@@ -99,11 +97,10 @@ func (s *seat) serve(ctx context.Context, instance *sandbox.Instance) error {
 			if err := s.do(r, instance); err != nil {
 				return err
 			}
-			if time.Since(born) > healthyLife {
-				s.backoff.reset()
-			}
+			s.backoff.reset()
 		}
 	}
+	return nil
 }
 
 // do does a run. The error is why the instance must not be used again.

@@ -2,19 +2,24 @@ package runner
 
 import (
 	"fmt"
+	"math"
 	"runtime"
 	"time"
 )
 
 // Settings of a runner. A zero member means its default.
 type Settings struct {
-	// Hosts is how many runners host each project: 2.
-	Hosts int
-	// Instances is the most instances of one function on this runner: the number of cores.
-	Instances int
+	// Hosts is how many runners host each project: 2. Under load it is more, up to MaxHosts: all that there are.
+	Hosts, MaxHosts int
+	// MinInstances and MaxInstances are the fewest and the most instances of one function on this runner: 1, and the
+	// number of cores.
+	MinInstances, MaxInstances int
 	// Idle is how long a function's instances must not all be busy before one of
-	// them, but never the last, is given up: 1 min.
+	// them is given up: 1 min. A project that was given to more runners is taken from one of them again after as long.
 	Idle time.Duration
+	// Crowded is how long runs of a project must go on waiting for instances, of which there are as many as
+	// may be, before one more runner hosts it: 2 s.
+	Crowded time.Duration
 	// Budget of a run whose request names none: 5 s. No budget is longer than a minute.
 	Budget time.Duration
 	// Drain is how long runs under way may take when the runner stops or a project leaves it: 5 s.
@@ -39,8 +44,11 @@ const maxBudget = time.Minute
 func (s Settings) complete() (Settings, error) {
 	var err error
 	set(&err, "Hosts", &s.Hosts, 2)
-	set(&err, "Instances", &s.Instances, runtime.NumCPU())
+	set(&err, "MaxHosts", &s.MaxHosts, math.MaxInt)
+	set(&err, "MinInstances", &s.MinInstances, 1)
+	set(&err, "MaxInstances", &s.MaxInstances, max(runtime.NumCPU(), s.MinInstances))
 	set(&err, "Idle", &s.Idle, time.Minute)
+	set(&err, "Crowded", &s.Crowded, 2*time.Second)
 	set(&err, "Budget", &s.Budget, 5*time.Second)
 	set(&err, "Drain", &s.Drain, 5*time.Second)
 	set(&err, "Handover", &s.Handover, 30*time.Second)
@@ -50,6 +58,10 @@ func (s Settings) complete() (Settings, error) {
 	set(&err, "Poll", &s.Poll, time.Second)
 	if err == nil && s.Silence < 2*s.Heartbeat {
 		err = fmt.Errorf("runner: Silence %v must be at least two times Heartbeat %v", s.Silence, s.Heartbeat)
+	}
+	if err == nil && (s.MinInstances > s.MaxInstances || s.Hosts > s.MaxHosts) {
+		err = fmt.Errorf("runner: MinInstances %d and Hosts %d must not be more than MaxInstances %d and MaxHosts %d",
+			s.MinInstances, s.Hosts, s.MaxInstances, s.MaxHosts)
 	}
 	return s, err
 }

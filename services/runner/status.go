@@ -2,6 +2,7 @@ package runner
 
 import (
 	"context"
+	"maps"
 	"time"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
@@ -27,7 +28,7 @@ func (r *Runner) beat(ctx context.Context) {
 	t := time.NewTicker(r.env.Settings.Heartbeat)
 	defer t.Stop()
 	for {
-		r.say(ctx, &pb.RunnerStatus{Runner: r.env.Name, Instances: r.status()})
+		r.say(ctx, r.status())
 		select {
 		case <-ctx.Done():
 		case <-time.After(beatPause):
@@ -48,19 +49,19 @@ func (r *Runner) say(ctx context.Context, s *pb.RunnerStatus) {
 	}
 }
 
-// status describes every instance.
-func (r *Runner) status() []*pb.InstanceStatus {
+// status describes every instance, and what this runner wants for its projects.
+func (r *Runner) status() *pb.RunnerStatus {
 	r.mu.Lock()
 	hosts := make([]*host, 0, len(r.hosts))
 	for _, h := range r.hosts {
 		hosts = append(hosts, h)
 	}
+	s := &pb.RunnerStatus{Runner: r.env.Name, Hosts: maps.Clone(r.wanted)}
 	r.mu.Unlock()
-	var instances []*pb.InstanceStatus
 	for _, h := range hosts {
 		for _, f := range h.list() {
-			instances = f.status(instances)
+			s.Instances = f.status(s.Instances)
 		}
 	}
-	return instances
+	return s
 }

@@ -48,21 +48,51 @@ func (v *version) retire() { v.cancel() }
 func (v *version) grow() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if v.ctx.Err() != nil || len(v.seats) >= v.f.env.Settings.Instances {
-		return
+	if v.runs() {
+		v.fill(len(v.seats) + 1)
 	}
+}
+
+// runs tells whether each seat has an instance that does.
+func (v *version) runs() bool {
 	for _, s := range v.seats {
 		if s.report().State != running {
-			return
+			return false
 		}
 	}
-	s := newSeat(v)
-	v.seats = append(v.seats, s)
-	v.full = v.f.env.Now()
-	v.f.going.Go(func() {
-		s.keep(v.ctx)
-		v.left(s)
-	})
+	return true
+}
+
+// fill adds seats until there are n, or as many as may be.
+func (v *version) fill(n int) {
+	for len(v.seats) < min(n, v.f.env.Settings.MaxInstances) && v.ctx.Err() == nil {
+		s := newSeat(v)
+		v.seats = append(v.seats, s)
+		v.full = v.f.env.Now()
+		v.f.going.Go(func() {
+			s.keep(v.ctx)
+			v.left(s)
+		})
+	}
+}
+
+// match makes the seats as many as the version has that this one takes over from, nil
+// for none, and as there must be at least.
+func (v *version) match(before *version) {
+	n := v.f.env.Settings.MinInstances
+	if before != nil {
+		n = max(n, len(before.list()))
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.fill(n)
+}
+
+// crowded tells whether there are as many seats as may be, and all of them run.
+func (v *version) crowded() bool {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return len(v.seats) >= v.f.env.Settings.MaxInstances && v.runs()
 }
 
 // left is called by a seat's goroutine at its end. The last one of a retired version puts the module back.
@@ -87,7 +117,7 @@ func (v *version) remove(s *seat) {
 func (v *version) spare(s *seat) bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if len(v.seats) < 2 || v.f.env.Now().Sub(v.full) < v.f.env.Settings.Idle {
+	if len(v.seats) <= v.f.env.Settings.MinInstances || v.f.env.Now().Sub(v.full) < v.f.env.Settings.Idle {
 		return false
 	}
 	v.full = v.f.env.Now() // the next one to go waits as long again

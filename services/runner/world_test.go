@@ -136,6 +136,12 @@ func (w *world) put(project, function string, module []byte) {
 func (w *world) putAs(project, function, name string, module []byte) {
 	w.t.Helper()
 	w.must(w.bus.PutModule(w.t.Context(), name, module))
+	w.named(project, function, name)
+}
+
+// named makes the module of a name, which may not be stored, a function's next version.
+func (w *world) named(project, function, name string) {
+	w.t.Helper()
 	w.must(w.store.ChangeFunction(w.t.Context(), project, function, func(f *pb.Function) (*pb.Function, error) {
 		return &pb.Function{Name: function, Module: name, Generation: f.GetGeneration() + 1}, nil
 	}))
@@ -228,6 +234,25 @@ func (w *world) good(function, do string, proposals int) answer {
 		w.t.Fatalf("%s of %s: %d proposals, error %q, want %d", do, function, len(a.proposals), a.error, proposals)
 	}
 	return a
+}
+
+// load keeps a number of runs going that take a while each, until calm is called.
+func (w *world) load(function string, n int) (calm func()) {
+	ctx, cancel := context.WithCancel(w.t.Context())
+	var runs sync.WaitGroup
+	for range n {
+		runs.Go(func() {
+			for ctx.Err() == nil {
+				w.await(w.start(&pb.RunRequest{
+					Project: project, Function: function, Position: w.position(), Budget: 60_000, Settings: []byte(`{"do":"work"}`),
+				}))
+			}
+		})
+	}
+	return func() {
+		cancel()
+		runs.Wait()
+	}
 }
 
 func (w *world) hear(s *pb.RunnerStatus) {

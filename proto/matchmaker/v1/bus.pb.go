@@ -536,7 +536,10 @@ type RunnerStatus struct {
 	Runner    string                 `protobuf:"bytes,1,opt,name=runner,proto3" json:"runner,omitempty"`
 	Instances []*InstanceStatus      `protobuf:"bytes,2,rep,name=instances,proto3" json:"instances,omitempty"`
 	// leaving is the last word of a runner that stops in good order.
-	Leaving       bool `protobuf:"varint,3,opt,name=leaving,proto3" json:"leaving,omitempty"`
+	Leaving bool `protobuf:"varint,3,opt,name=leaving,proto3" json:"leaving,omitempty"`
+	// hosts is how many runners should host a project, where the sender, which is one of them, has more
+	// to do for it than it can.
+	Hosts         map[string]int32 `protobuf:"bytes,4,rep,name=hosts,proto3" json:"hosts,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"varint,2,opt,name=value"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -590,6 +593,13 @@ func (x *RunnerStatus) GetLeaving() bool {
 		return x.Leaving
 	}
 	return false
+}
+
+func (x *RunnerStatus) GetHosts() map[string]int32 {
+	if x != nil {
+		return x.Hosts
+	}
+	return nil
 }
 
 // InstanceStatus describes one instance of a function.
@@ -798,11 +808,16 @@ const file_matchmaker_v1_bus_proto_rawDesc = "" +
 	"\aproject\x18\x01 \x01(\tR\aproject\x12\x14\n" +
 	"\x05match\x18\x02 \x01(\tR\x05match\"$\n" +
 	"\bAssigned\x12\x18\n" +
-	"\atickets\x18\x01 \x03(\tR\atickets\"}\n" +
+	"\atickets\x18\x01 \x03(\tR\atickets\"\xf5\x01\n" +
 	"\fRunnerStatus\x12\x16\n" +
 	"\x06runner\x18\x01 \x01(\tR\x06runner\x12;\n" +
 	"\tinstances\x18\x02 \x03(\v2\x1d.matchmaker.v1.InstanceStatusR\tinstances\x12\x18\n" +
-	"\aleaving\x18\x03 \x01(\bR\aleaving\"\xa8\x01\n" +
+	"\aleaving\x18\x03 \x01(\bR\aleaving\x12<\n" +
+	"\x05hosts\x18\x04 \x03(\v2&.matchmaker.v1.RunnerStatus.HostsEntryR\x05hosts\x1a8\n" +
+	"\n" +
+	"HostsEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\x05R\x05value:\x028\x01\"\xa8\x01\n" +
 	"\x0eInstanceStatus\x12\x18\n" +
 	"\aproject\x18\x01 \x01(\tR\aproject\x12\x1a\n" +
 	"\bfunction\x18\x02 \x01(\tR\bfunction\x12\x12\n" +
@@ -829,7 +844,7 @@ func file_matchmaker_v1_bus_proto_rawDescGZIP() []byte {
 	return file_matchmaker_v1_bus_proto_rawDescData
 }
 
-var file_matchmaker_v1_bus_proto_msgTypes = make([]protoimpl.MessageInfo, 12)
+var file_matchmaker_v1_bus_proto_msgTypes = make([]protoimpl.MessageInfo, 13)
 var file_matchmaker_v1_bus_proto_goTypes = []any{
 	(*Poke)(nil),           // 0: matchmaker.v1.Poke
 	(*RunRequest)(nil),     // 1: matchmaker.v1.RunRequest
@@ -843,23 +858,25 @@ var file_matchmaker_v1_bus_proto_goTypes = []any{
 	nil,                    // 9: matchmaker.v1.RunRequest.PoolsEntry
 	nil,                    // 10: matchmaker.v1.RunRequest.CensusEntry
 	nil,                    // 11: matchmaker.v1.RunStats.PopulationEntry
-	(*Proposal)(nil),       // 12: matchmaker.v1.Proposal
-	(*Pool)(nil),           // 13: matchmaker.v1.Pool
+	nil,                    // 12: matchmaker.v1.RunnerStatus.HostsEntry
+	(*Proposal)(nil),       // 13: matchmaker.v1.Proposal
+	(*Pool)(nil),           // 14: matchmaker.v1.Pool
 }
 var file_matchmaker_v1_bus_proto_depIdxs = []int32{
 	9,  // 0: matchmaker.v1.RunRequest.pools:type_name -> matchmaker.v1.RunRequest.PoolsEntry
 	10, // 1: matchmaker.v1.RunRequest.census:type_name -> matchmaker.v1.RunRequest.CensusEntry
-	12, // 2: matchmaker.v1.RunPart.proposals:type_name -> matchmaker.v1.Proposal
+	13, // 2: matchmaker.v1.RunPart.proposals:type_name -> matchmaker.v1.Proposal
 	3,  // 3: matchmaker.v1.RunPart.stats:type_name -> matchmaker.v1.RunStats
 	11, // 4: matchmaker.v1.RunStats.population:type_name -> matchmaker.v1.RunStats.PopulationEntry
 	7,  // 5: matchmaker.v1.RunnerStatus.instances:type_name -> matchmaker.v1.InstanceStatus
-	13, // 6: matchmaker.v1.RunRequest.PoolsEntry.value:type_name -> matchmaker.v1.Pool
-	13, // 7: matchmaker.v1.RunRequest.CensusEntry.value:type_name -> matchmaker.v1.Pool
-	8,  // [8:8] is the sub-list for method output_type
-	8,  // [8:8] is the sub-list for method input_type
-	8,  // [8:8] is the sub-list for extension type_name
-	8,  // [8:8] is the sub-list for extension extendee
-	0,  // [0:8] is the sub-list for field type_name
+	12, // 6: matchmaker.v1.RunnerStatus.hosts:type_name -> matchmaker.v1.RunnerStatus.HostsEntry
+	14, // 7: matchmaker.v1.RunRequest.PoolsEntry.value:type_name -> matchmaker.v1.Pool
+	14, // 8: matchmaker.v1.RunRequest.CensusEntry.value:type_name -> matchmaker.v1.Pool
+	9,  // [9:9] is the sub-list for method output_type
+	9,  // [9:9] is the sub-list for method input_type
+	9,  // [9:9] is the sub-list for extension type_name
+	9,  // [9:9] is the sub-list for extension extendee
+	0,  // [0:9] is the sub-list for field type_name
 }
 
 func init() { file_matchmaker_v1_bus_proto_init() }
@@ -874,7 +891,7 @@ func file_matchmaker_v1_bus_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_matchmaker_v1_bus_proto_rawDesc), len(file_matchmaker_v1_bus_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   12,
+			NumMessages:   13,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -254,7 +254,7 @@ func (b *builder) runner(f functions) error {
 	}
 	r, err := runner.New(runner.Options{
 		Store: b.store, Bus: b.bus, Box: b.box, Name: b.name, Log: b.log, Now: time.Now,
-		Settings: runner.Settings{Hosts: f.Hosts},
+		Settings: runner.Settings{Hosts: f.Hosts, MaxHosts: f.MaxHosts, MinInstances: f.MinInstances, MaxInstances: f.MaxInstances},
 	})
 	if err != nil {
 		return err

@@ -13,8 +13,17 @@ import (
 	"matchmaker.dev/services/allocator"
 	"matchmaker.dev/services/director"
 	"matchmaker.dev/services/internal/state"
+	"matchmaker.dev/services/runner/sandbox"
 	"matchmaker.dev/services/ticket"
 )
+
+// TestMain lets the test binary play the processes of a sandbox, as the server's own does.
+func TestMain(m *testing.M) {
+	if len(os.Args) == 2 && os.Args[1] == sandbox.Command {
+		os.Exit(sandbox.Main())
+	}
+	m.Run()
+}
 
 // matchmaker runs a command line that ends by itself.
 func matchmaker(t *testing.T, args ...string) (code int, stdout, stderr string) {
@@ -104,6 +113,20 @@ func TestHelpNamesEverySetting(t *testing.T) {
 				t.Errorf("%s --help does not say %s", command, word)
 			}
 		}
+	}
+}
+
+// What executes the modules of strangers is told no secret that it does not need to: whose tokens are good
+// and which keys hosting has are not for it.
+func TestRunnerIsToldNoSecrets(t *testing.T) {
+	_, stdout, _ := matchmaker(t, "runner", "--help")
+	for _, flag := range []string{"--issuers", "--hosting-keys", "--server-keys", "--hosting-file"} {
+		if strings.Contains(stdout, flag) {
+			t.Errorf("runner takes %s", flag)
+		}
+	}
+	if !strings.Contains(stdout, `--sandbox="require"`) {
+		t.Errorf("by default the runner does not require walls:\n%s", stdout)
 	}
 }
 

@@ -222,12 +222,15 @@ func (c *cycle) times(r readable) director.Times {
 
 // functions are the settings of what executes uploaded functions.
 type functions struct {
-	Sandbox   string        `help:"Whether to start where match functions cannot be walled in completely, as on systems other than Linux: require it, or prefer it and warn." enum:"require,prefer" default:"${sandbox}" group:"runner"`
-	Modules   string        `help:"Private folder for modules and their machine code, not shared with another process; a temporary one when empty." placeholder:"DIR" group:"runner"`
-	CacheSize int           `help:"Most MiB that modules and their machine code may take in --modules; those that are used stay in any case." default:"1024" name:"module-cache" group:"runner"`
-	CacheAge  time.Duration `help:"How long a module that is not used any more stays in --modules." default:"168h" name:"module-cache-age" group:"runner"`
-	Hosts     int           `help:"How many runners host each project." default:"2" group:"runner"`
-	Memory    int           `help:"Most MiB of memory of one instance of a function, up to 1024." default:"256" name:"function-memory" group:"runner"`
+	Sandbox      string        `help:"Whether to start where match functions cannot be walled in completely, as on systems other than Linux: require it, or prefer it and warn." enum:"require,prefer" default:"${sandbox}" group:"runner"`
+	Modules      string        `help:"Private folder for modules and their machine code, not shared with another process; a temporary one when empty." placeholder:"DIR" group:"runner"`
+	CacheSize    int           `help:"Most MiB that modules and their machine code may take in --modules; those that are used stay in any case." default:"1024" name:"module-cache" group:"runner"`
+	CacheAge     time.Duration `help:"How long a module that is not used any more stays in --modules." default:"168h" name:"module-cache-age" group:"runner"`
+	Hosts        int           `help:"How many runners host each project; more under load." default:"2" group:"runner"`
+	MaxHosts     int           `help:"Most runners that host a project under load; 0 is all there are." default:"0" group:"runner"`
+	MinInstances int           `help:"Fewest instances of a function on a runner." default:"1" group:"runner"`
+	MaxInstances int           `help:"Most instances of a function on a runner, under load; 0 is the number of cores." default:"0" group:"runner"`
+	Memory       int           `help:"Most MiB of memory of one instance of a function, up to 1024." default:"256" name:"function-memory" group:"runner"`
 	// A binary with the race detector cannot hold instances: the detector takes more memory than they may have.
 	Instances string `help:"Binary whose processes hold the instances of functions; this one when empty." name:"instance-binary" type:"existingfile" hidden:""`
 }
@@ -310,6 +313,9 @@ func (c *cycle) check() error {
 func (f *functions) check() error {
 	if f.CacheSize < 1 || f.CacheAge <= 0 {
 		return errors.New("--module-cache and --module-cache-age: must be more than 0")
+	}
+	if f.Hosts < 1 || f.MinInstances < 1 || f.MaxHosts < 0 || f.MaxInstances < 0 {
+		return errors.New("--hosts and --min-instances: must be 1 or more, --max-hosts and --max-instances not negative")
 	}
 	return nil
 }

@@ -22,6 +22,11 @@ func match(r *matchfn.Run) error {
 	case "hang":
 		for { //nolint:staticcheck // on purpose
 		}
+	case "work": // for a while, and then like pair
+		for range 100_000_000 {
+			work = work*6364136223846793005 + 1
+		}
+		pair(r)
 	case "fail":
 		return errors.New("as told")
 	case "all":
@@ -37,12 +42,19 @@ func match(r *matchfn.Run) error {
 			r.Propose(float64(i), order[i], order[i+1])
 		}
 	default:
-		order := matchfn.SortBy(r.Attribute("skill"))
-		for i := 0; i+1 < len(order); i += 2 {
-			r.Propose(1, order[i], order[i+1])
-		}
+		pair(r)
 	}
 	return nil
+}
+
+// work is where the compiler cannot leave it out.
+var work uint64
+
+func pair(r *matchfn.Run) {
+	order := matchfn.SortBy(r.Attribute("skill"))
+	for i := 0; i+1 < len(order); i += 2 {
+		r.Propose(1, order[i], order[i+1])
+	}
 }
 
 // decorate proposes one match of all tickets with everything that a proposal can have.

@@ -1,0 +1,75 @@
+package runner
+
+import (
+	"testing"
+	"time"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+)
+
+func TestDemand(t *testing.T) {
+	s := &Settings{Hosts: 2, MaxHosts: 4, Crowded: 2 * time.Second, Idle: time.Minute}
+	now := time.Unix(1_700_000_000, 0)
+	var d demand
+	hosts := 2
+	look := func(after time.Duration, crowded bool, want int) {
+		t.Helper()
+		now = now.Add(after)
+		got := d.look(now, crowded, hosts, s)
+		if got != want {
+			t.Fatalf("wants %d, want %d", got, want)
+		}
+		hosts = max(2, got) // they come at once
+	}
+	look(0, false, 0)
+	look(time.Hour, false, 0)
+	look(time.Second, true, 0)
+	look(time.Second, true, 0)
+	look(time.Second, false, 0) // it has caught up
+	look(time.Second, true, 0)
+	look(1900*time.Millisecond, true, 0)
+	look(100*time.Millisecond, true, 3)
+	look(1900*time.Millisecond, true, 3) // the third needs time
+	look(100*time.Millisecond, true, 4)
+	look(time.Hour, true, 4) // the most there may be
+	look(time.Second, false, 4)
+	look(59*time.Second, false, 4)
+	look(time.Second, false, 3)
+	look(59*time.Second, false, 3)
+	look(time.Millisecond, true, 3) // crowded again, for a moment
+	look(time.Millisecond, false, 3)
+	look(59*time.Second, false, 3)
+	look(time.Second, false, 0)
+	look(time.Hour, false, 0)
+	// More than there are it does not want: the others may all be busy, or gone.
+	look(0, true, 0)
+	hosts = 1
+	if got := d.look(now.Add(time.Hour), true, hosts, s); got != 0 {
+		t.Errorf("with one runner of two it wants %d", got)
+	}
+}
+
+func TestWhatOthersWantCounts(t *testing.T) {
+	p, c := company()
+	p.hear(beat("a"))
+	p.hear(&pb.RunnerStatus{Runner: "b", Hosts: map[string]int32{"x": 3, "y": 4}})
+	p.hear(&pb.RunnerStatus{Runner: "c", Hosts: map[string]int32{"x": 5}})
+	check := func(project string, want int) {
+		t.Helper()
+		if got := p.hosts(project); got != want {
+			t.Errorf("%s wants %d, want %d", project, got, want)
+		}
+	}
+	check("x", 5)
+	check("y", 4)
+	check("z", 0)
+	p.hear(beat("b"))
+	check("y", 0)
+	for range 2 { // c says nothing any more
+		c.pass(time.Second)
+		p.hear(beat("a"))
+		p.hear(beat("b"))
+	}
+	p.check(t, "a", "b")
+	check("x", 0)
+}
