@@ -22,9 +22,9 @@ import (
 
 // workshop is what the tests share: programs, and the one sandbox of all runners in this process, so that each module is compiled once.
 type workshop struct {
-	child       string // what a sandbox executes
-	duel, guest []byte
-	box         *sandbox.Box
+	child              string // what a sandbox executes
+	duel, guest, enemy []byte
+	box                *sandbox.Box
 }
 
 // built makes the workshop, the first time.
@@ -65,6 +65,9 @@ func build() (workshop, error) {
 	if shop.guest, err = wasm(dir, ".", "./testdata/guest"); err != nil {
 		return shop, err
 	}
+	if shop.enemy, err = wasm(dir, ".", "./testdata/enemy"); err != nil {
+		return shop, err
+	}
 	shop.box, err = newBox(filepath.Join(dir, "box"), shop.child)
 	return shop, err
 }
@@ -81,7 +84,9 @@ func wasm(dir, module, name string) ([]byte, error) {
 }
 
 func newBox(dir, child string) (*sandbox.Box, error) {
-	return sandbox.New(sandbox.Options{Dir: dir, Binary: child, Log: discard()})
+	return sandbox.New(sandbox.Options{
+		Dir: dir, Binary: child, Log: discard(), Limits: sandbox.Limits{Memory: 64 << 20, Run: time.Minute},
+	})
 }
 
 // child is a runner in a process of its own, which a test may kill.
