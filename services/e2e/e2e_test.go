@@ -26,6 +26,7 @@ func play(t *testing.T, s *system) {
 		"trap":            trap,
 		"hang":            hang,
 		"nonsense":        nonsense,
+		"rolled-back":     rolledBack,
 		"private":         private,
 		"denied":          denied,
 		"healthy":         healthy,

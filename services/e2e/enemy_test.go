@@ -1,9 +1,6 @@
 package e2e
 
-import (
-	"strings"
-	"testing"
-)
+import "testing"
 
 // The enemies are functions that do what no honest one does. Each keeps its own
 // config's tickets waiting and hurts nobody else, its log says what is wrong, and once it behaves
@@ -22,18 +19,7 @@ func enemy(t *testing.T, p *project, part, lament string) {
 	ada := p.ticket(t, "ada", attributes{"number": 1, "side": 2})
 	bob := p.ticket(t, "bob", attributes{"number": 2, "side": 2})
 	p.match(t, attributes{"skill": 1, "side": 1})
-	eventually(t, "the log of the function tells of "+lament, func() bool {
-		logs, err := p.developer(t).GetFunctionLog(within(t), "actor", 0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, text := range logs {
-			if strings.Contains(text, lament) {
-				return true
-			}
-		}
-		return false
-	})
+	p.logs(t, "actor", lament)
 	p.match(t, attributes{"skill": 1, "side": 1})
 	ada.waiting(t)
 	bob.waiting(t)

@@ -68,12 +68,14 @@ func runnerKilled(t *testing.T, p *project) {
 	p.actor(t)
 	p.upload(t, "spinner", p.s.made.actor)
 	p.put(t, "spinner", rules{function: "spinner", settings: map[string]any{"part": "spin"}, side: 1})
+	p.hosted(t, "actor", "runner-1")
 	all := p.crowd(t, 90, map[int]func(){
 		30: func() { p.s.process("runner-1").signal(syscall.SIGSTOP) }, // what it gets from now on it keeps
 		40: func() { p.s.kill("runner-1") },
 	})
 	all.paired(t)
 	all.meet(t)
+	p.vanished(t, "actor", "runner-1")
 	p.s.start(t, "runner-1")
 }
 

@@ -1,0 +1,118 @@
+package e2e
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"matchmaker.dev/pkg/client"
+)
+
+// logs waits until a function's log has a text, of which instance does not matter, and returns the whole log.
+func (p *project) logs(t *testing.T, function, text string) (logs map[string]string) {
+	t.Helper()
+	eventually(t, "the log of "+function+" has "+text, func() bool {
+		var err error
+		if logs, err = p.developer(t).GetFunctionLog(within(t), function, 0); err != nil {
+			t.Fatal(err)
+		}
+		for _, lines := range logs {
+			if strings.Contains(lines, text) {
+				return true
+			}
+		}
+		return false
+	})
+	return logs
+}
+
+// rolledBack: an upload that does not fit the config leaves its tickets waiting. Going back
+// to the one before is all it takes.
+func rolledBack(t *testing.T, p *project) {
+	p.upload(t, "pairs", p.s.made.actor)
+	p.put(t, "config", rules{function: "pairs", settings: map[string]any{"part": "pair"}, hosting: true})
+	p.match(t, attributes{"number": 1})
+
+	before := p.generations(t, "pairs")
+	p.upload(t, "pairs", p.s.made.duel)
+	eventually(t, "the new version alone runs", func() bool {
+		now := p.generations(t, "pairs")
+		return len(now) == 1 && !before[slices.Collect(maps.Keys(now))[0]]
+	})
+	ada, bob := p.ticket(t, "ada", attributes{"number": 1}), p.ticket(t, "bob", attributes{"number": 2})
+	p.logs(t, "pairs", `"part"`) // duel has no such setting
+	ada.waiting(t)
+	bob.waiting(t)
+
+	versions, err := p.developer(t).GetFunctionVersions(within(t), "pairs")
+	if err != nil || len(versions) != 2 || !versions[0].Current || versions[1].Version != 1 {
+		t.Fatalf("the versions are %+v, %v", versions, err)
+	}
+	if _, err := p.developer(t).RollbackFunction(within(t), "pairs", 1); err != nil {
+		t.Fatal(err)
+	}
+	together(t, ada, bob)
+}
+
+// generations are those of the function's instances, by their names.
+func (p *project) generations(t *testing.T, function string) map[string]bool {
+	t.Helper()
+	f, err := p.developer(t).GetFunction(within(t), function)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := map[string]bool{}
+	for _, i := range f.Status.Instances {
+		generation, _, _ := strings.Cut(strings.TrimPrefix(i.Name, function+"-"), "-")
+		found[generation] = true
+	}
+	return found
+}
+
+// hosted waits until a runner has an instance of a function, and the function's log says so.
+func (p *project) hosted(t *testing.T, function, runner string) {
+	t.Helper()
+	eventually(t, "the log of "+function+" tells of an instance of "+runner, func() bool { return p.began(t, function, runner) })
+	eventually(t, "an instance of "+runner+" runs", func() bool { return p.runs(t, function, runner) })
+}
+
+// vanished: the instances of a runner that was killed are not in a function's status any more, but what they wrote
+// is still in its log.
+func (p *project) vanished(t *testing.T, function, runner string) {
+	t.Helper()
+	eventually(t, "the instances of "+runner+" vanish", func() bool { return !p.runs(t, function, runner) && p.runs(t, function, "") })
+	if !p.began(t, function, runner) {
+		t.Errorf("the log of %s has nothing of %s any more", function, runner)
+	}
+}
+
+// runs tells whether a function has instances on a runner, or on any, and runs.
+func (p *project) runs(t *testing.T, function, runner string) bool {
+	t.Helper()
+	f, err := p.developer(t).GetFunction(within(t), function)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, i := range f.Status.Instances {
+		if strings.Contains(i.Name, runner) {
+			return f.Status.State == client.Running
+		}
+	}
+	return false
+}
+
+// began tells whether a function's log has the start of an instance on a runner.
+func (p *project) began(t *testing.T, function, runner string) bool {
+	t.Helper()
+	logs, err := p.developer(t).GetFunctionLog(within(t), function, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for instance, lines := range logs {
+		if strings.Contains(instance, runner) && strings.Contains(lines, "[runner] started") {
+			return true
+		}
+	}
+	return false
+}
