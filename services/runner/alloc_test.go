@@ -1,0 +1,83 @@
+package runner_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"google.golang.org/protobuf/proto"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/pool"
+	"matchmaker.dev/services/runner/desk"
+)
+
+// A run with ten times as many tickets costs this process no more allocations: selecting and writing them,
+// the way into the sandbox and back, checking the answer and sending the proposals.
+func TestTicketsCostNoAllocations(t *testing.T) {
+	shop, err := built()
+	if err != nil {
+		t.Fatal(err)
+	}
+	module, err := shop.box.Load(t.Context(), shop.guest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer shop.box.Release(module)
+	instance, err := shop.box.Start(t.Context(), module, "guest", func(string) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer instance.Close()
+
+	const few, many = 1_000, 10_000
+	allocations := func(tickets int) float64 {
+		index := pool.New()
+		for i := range tickets {
+			body, err := proto.Marshal(&pb.Ticket{
+				Created:        int64(1_700_000_000_000 + i),
+				AttributeNames: []string{"skill"}, AttributeValues: []float64{float64(i * 7919 % tickets)},
+			})
+			if err == nil {
+				err = index.Put(fmt.Sprintf("9b2c4f60-7d1e-4a53-8c0f-%012d", i), body)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		proposals := 0
+		var message []byte
+		send := func(part *pb.RunPart) (err error) {
+			proposals += len(part.GetProposals())
+			message, err = proto.MarshalOptions{}.MarshalAppend(message[:0], part)
+			return err
+		}
+		var d desk.Desk
+		run := desk.Run{
+			Request: &pb.RunRequest{
+				Project: project, Function: "guest", Now: 1_700_000_100_000, Settings: []byte(`{"do":"pair"}`),
+				Pools: map[string]*pb.Pool{"all": {Filters: []*pb.Filter{{Attribute: "skill"}}}},
+			},
+			Index: index, Answer: send,
+		}
+		needs := desk.NeedsOf(module.Manifest)
+		return testing.AllocsPerRun(5, func() {
+			proposals = 0
+			run.Began = time.Now()
+			run.Deadline = run.Began.Add(time.Minute)
+			last, err := d.Work(t.Context(), &run, instance, needs)
+			if err == nil {
+				err = send(last)
+			}
+			if err != nil || proposals != tickets/2 {
+				t.Fatalf("%d proposals for %d tickets, %v", proposals, tickets, err)
+			}
+		})
+	}
+	least, most := allocations(few), allocations(many)
+	t.Logf("%v allocations for %d tickets, %v for %d", least, few, most, many)
+	// What else happens in this process, as a timer of an earlier test, may allocate a little.
+	if most-least > (many-few)/20 {
+		t.Errorf("a run allocates %v times for %d tickets, and %v times for %d", least, few, most, many)
+	}
+}
