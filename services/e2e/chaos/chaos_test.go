@@ -1,0 +1,54 @@
+package main
+
+import (
+	"context"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestMain lets the test binary be the NATS servers of a run.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == nodeCommand {
+		os.Exit(start(context.Background(), os.Args[1:], os.Stdout))
+	}
+	os.Exit(m.Run())
+}
+
+// TestChaos is a short run, always of the same seed. `make chaos` is a long one.
+func TestChaos(t *testing.T) {
+	look(t, "../../../functions/examples/c", "../../../pkg", "../../../proto", "../..")
+	var out strings.Builder
+	o := options{
+		Duration: 25 * time.Second, Seed: 7, Rate: 30, Pace: 1200 * time.Millisecond, Together: 3, Projects: 2,
+		Race: raced(),
+	}
+	err := run(t.Context(), o, &out)
+	t.Log(out.String())
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// look looks at all files below folders. The go command takes a test's result
+// from its cache unless something has changed that the test looked at, and what
+// a build looks at it does not see.
+func look(t *testing.T, folders ...string) {
+	t.Helper()
+	for _, folder := range folders {
+		if err := filepath.WalkDir(folder, func(_ string, _ fs.DirEntry, err error) error { return err }); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// raced tells whether the tests were built with the race detector.
+func raced() bool {
+	info, ok := debug.ReadBuildInfo()
+	return ok && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"})
+}

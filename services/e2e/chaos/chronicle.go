@@ -1,0 +1,93 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"time"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/e2e/chaos/history"
+	"matchmaker.dev/services/internal/bus"
+)
+
+// chronicleTime is how long the event log may take until it has told everything.
+const chronicleTime = 2 * time.Minute
+
+// errTold ends the reading of a log.
+var errTold = errors.New("all is told")
+
+// chronicle reads the event logs of all projects up to their ends. The end is a ticket that each crowd creates and deletes last.
+func chronicle(ctx context.Context, s *system, crowds []*crowd, journal *history.Journal) error {
+	ctx, cancel := context.WithTimeout(ctx, chronicleTime)
+	defer cancel()
+	b, err := bus.Connect(bus.Options{URL: s.nats, Name: "chronicle", Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		return err
+	}
+	defer func() { _ = b.Close(context.WithoutCancel(ctx)) }()
+	for _, c := range crowds {
+		end, err := c.bookend(ctx)
+		if err != nil {
+			return err
+		}
+		if err := read(ctx, b, c.project, end, journal); err != nil {
+			return fmt.Errorf("the event log of %s: %w", c.project, err)
+		}
+	}
+	return nil
+}
+
+// bookend creates a ticket, deletes it, and returns its id.
+func (c *crowd) bookend(ctx context.Context) (string, error) {
+	m := &member{crowd: c, number: -1, lane: prey}
+	for !m.create(ctx) {
+		if !pause(ctx, retryAfter()) {
+			return "", fmt.Errorf("no ticket could be created: %w", context.Cause(ctx))
+		}
+	}
+	m.get(ctx)
+	m.delete(ctx)
+	return m.id, nil
+}
+
+// read reads a project's log up to the deletion of a ticket. It begins again when it fails, since NATS may be
+// about to come to rest.
+func read(ctx context.Context, b *bus.Bus, project, end string, journal *history.Journal) error {
+	for {
+		var all []history.Event
+		err := b.FollowEvents(ctx, project, time.Time{}, func(e *pb.Events, _ uint64) error {
+			for _, one := range e.GetEvents() {
+				all = append(all, eventOf(project, one))
+				if one.GetKind() == pb.Event_KIND_CANCELLED && slices.Contains(one.GetTickets(), end) {
+					return errTold
+				}
+			}
+			return nil
+		})
+		if errors.Is(err, errTold) {
+			for _, e := range all {
+				journal.Event(e)
+			}
+			return nil
+		}
+		if !pause(ctx, time.Second) {
+			for _, e := range all {
+				journal.Event(e) // for whoever looks what is missing
+			}
+			return fmt.Errorf("it does not reach its end: %w", errors.Join(err, context.Cause(ctx)))
+		}
+	}
+}
+
+func eventOf(project string, e *pb.Event) history.Event {
+	return history.Event{
+		Project: project, Position: e.GetPosition(), Time: e.GetTime(),
+		Kind:    history.Kind(strings.ToLower(strings.TrimPrefix(e.GetKind().String(), "KIND_"))),
+		Tickets: e.GetTickets(), Match: e.GetMatch(), Config: e.GetConfig(), Revision: e.GetRevision(),
+		Epoch: e.GetEpoch(), Reason: e.GetReason(), Error: e.GetError(), Backfill: e.GetBackfill(),
+	}
+}

@@ -1,0 +1,128 @@
+package history
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+)
+
+// entry is one line of a journal: one of these.
+type entry struct {
+	Terms     *Terms     `json:"terms,omitempty"`
+	Call      *Call      `json:"call,omitempty"`
+	Change    *Change    `json:"change,omitempty"`
+	Round     *Round     `json:"round,omitempty"`
+	Hosting   *Hosting   `json:"hosting,omitempty"`
+	Event     *Event     `json:"event,omitempty"`
+	Fault     *Fault     `json:"fault,omitempty"`
+	Milestone *Milestone `json:"milestone,omitempty"`
+}
+
+// Journal writes a history down, a line for each thing that was seen. It is safe for concurrent use.
+type Journal struct {
+	mu   sync.Mutex
+	file *os.File
+	out  *bufio.Writer
+	seen History
+	err  error
+}
+
+// Begin begins a journal in a file, which must not be there yet.
+func Begin(path string, t Terms) (*Journal, error) {
+	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	j := &Journal{file: file, out: bufio.NewWriterSize(file, 1<<20)}
+	j.note(entry{Terms: &t})
+	return j, nil
+}
+
+// Call notes a player's request.
+func (j *Journal) Call(c Call) { j.note(entry{Call: &c}) }
+
+// Change notes a studio's request.
+func (j *Journal) Change(c Change) { j.note(entry{Change: &c}) }
+
+// Round notes a game server's request.
+func (j *Journal) Round(r Round) { j.note(entry{Round: &r}) }
+
+// Hosting notes what the hosting system did.
+func (j *Journal) Hosting(h Hosting) { j.note(entry{Hosting: &h}) }
+
+// Event notes an entry of the system's event log.
+func (j *Journal) Event(e Event) { j.note(entry{Event: &e}) }
+
+// Fault notes a disturbance.
+func (j *Journal) Fault(f Fault) { j.note(entry{Fault: &f}) }
+
+// Milestone notes that a moment of the run was reached.
+func (j *Journal) Milestone(name string) {
+	j.note(entry{Milestone: &Milestone{At: Now(), Name: name}})
+}
+
+func (j *Journal) note(e entry) {
+	line, err := json.Marshal(e)
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if err == nil {
+		_, err = j.out.Write(append(line, '\n'))
+	}
+	if j.err == nil {
+		j.err = err // the first; those after it would only repeat it
+	}
+	j.seen.add(e)
+}
+
+// End ends the journal and returns the whole history.
+func (j *Journal) End() (*History, error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	err := errors.Join(j.err, j.out.Flush(), j.file.Close())
+	return &j.seen, err
+}
+
+func (h *History) add(e entry) {
+	switch {
+	case e.Terms != nil:
+		h.Terms = *e.Terms
+	case e.Call != nil:
+		h.Calls = append(h.Calls, *e.Call)
+	case e.Change != nil:
+		h.Changes = append(h.Changes, *e.Change)
+	case e.Round != nil:
+		h.Rounds = append(h.Rounds, *e.Round)
+	case e.Hosting != nil:
+		h.Hostings = append(h.Hostings, *e.Hosting)
+	case e.Event != nil:
+		h.Events = append(h.Events, *e.Event)
+	case e.Fault != nil:
+		h.Faults = append(h.Faults, *e.Fault)
+	case e.Milestone != nil:
+		h.Milestone = append(h.Milestone, *e.Milestone)
+	}
+}
+
+// Read reads a journal. One that was not ended, as by a crash, is read as far as it goes.
+func Read(in io.Reader) (*History, error) {
+	h := new(History)
+	lines := bufio.NewReaderSize(in, 1<<20)
+	for number := 1; ; number++ {
+		line, err := lines.ReadBytes('\n')
+		if errors.Is(err, io.EOF) {
+			return h, nil // what is behind the last end of a line was not finished
+		}
+		if err != nil {
+			return nil, err
+		}
+		var e entry
+		if err := json.Unmarshal(line, &e); err != nil {
+			return nil, fmt.Errorf("line %d: %w", number, err)
+		}
+		h.add(e)
+	}
+}

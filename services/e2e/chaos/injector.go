@@ -1,0 +1,122 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"sync"
+	"syscall"
+	"time"
+
+	"matchmaker.dev/services/e2e/chaos/history"
+	"matchmaker.dev/services/e2e/chaos/link"
+	"matchmaker.dev/services/e2e/chaos/storm"
+)
+
+// stopTime is how long a process may take to stop in good order before it counts as one that does not.
+const stopTime = 30 * time.Second
+
+// injector does what a storm's plan says.
+type injector struct {
+	system  *system
+	journal *history.Journal
+	out     io.Writer
+	// complaints are what processes did that is wrong whatever the promises say.
+	mu         sync.Mutex
+	complaints []string
+}
+
+// run returns when the storm is over, and with it all faults.
+func (i *injector) run(ctx context.Context, plan []storm.Fault, lasts time.Duration) {
+	begun := time.Now()
+	var under sync.WaitGroup
+	for n, f := range plan {
+		if !pause(ctx, f.At-time.Since(begun)) {
+			break
+		}
+		fmt.Fprintf(i.out, "%6.1fs  %3d of %d  %s %s for %v\n", f.At.Seconds(), n+1, len(plan), f.Kind, f.Target, f.For.Round(10*time.Millisecond))
+		under.Go(func() { i.do(ctx, f) })
+	}
+	pause(ctx, lasts-time.Since(begun))
+	under.Wait()
+}
+
+func (i *injector) do(ctx context.Context, f storm.Fault) {
+	from := history.Now()
+	switch f.Kind {
+	case storm.Kill, storm.Freeze, storm.Restart:
+		if err := i.disturb(ctx, f); err != nil {
+			i.complain("%v", err)
+		}
+	case storm.Refuse:
+		i.cut(ctx, f, link.Refused)
+	case storm.Silence:
+		i.cut(ctx, f, link.Silent)
+	case storm.Deafen:
+		i.cut(ctx, f, link.Deaf)
+	case storm.Slow:
+		i.cut(ctx, f, link.Slow)
+	}
+	i.journal.Fault(history.Fault{Span: history.Span{From: from, To: history.Now()}, Kind: string(f.Kind), Target: f.Target})
+}
+
+// disturb does something to a process.
+func (i *injector) disturb(ctx context.Context, f storm.Fault) error {
+	u := i.system.units[f.Target]
+	if u.running().gone() {
+		i.complain("%s had ended by itself: %v", u.name, u.running().err)
+		return u.start()
+	}
+	switch f.Kind {
+	case storm.Freeze:
+		p := u.running()
+		p.signal(syscall.SIGSTOP)
+		pause(ctx, f.For)
+		p.signal(syscall.SIGCONT)
+		return nil
+	case storm.Kill:
+		u.kill()
+	default:
+		if err := u.stop(stopTime); err != nil {
+			i.complain("%v", err)
+		}
+	}
+	pause(ctx, f.For)
+	return u.start()
+}
+
+// cut does something to a stretch of network.
+func (i *injector) cut(ctx context.Context, f storm.Fault, s link.State) {
+	for _, l := range i.system.links[f.Target] {
+		l.Set(s)
+	}
+	pause(ctx, f.For)
+	for _, l := range i.system.links[f.Target] {
+		l.Set(link.Open)
+	}
+}
+
+// heal opens what is cut, and starts what does not run.
+func (i *injector) heal() error {
+	for _, links := range i.system.links {
+		for _, l := range links {
+			l.Set(link.Open)
+		}
+	}
+	for _, name := range i.system.names() {
+		u := i.system.units[name]
+		if p := u.running(); p.gone() {
+			i.complain("%s had ended by itself: %v", name, p.err)
+			if err := u.start(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (i *injector) complain(format string, args ...any) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.complaints = append(i.complaints, fmt.Sprintf(format, args...))
+}

@@ -1,0 +1,192 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"matchmaker.dev/services/e2e/chaos/history"
+	"matchmaker.dev/services/e2e/chaos/storm"
+	"matchmaker.dev/services/e2e/chaos/verdict"
+)
+
+// How long things may take on a machine that has much else to do: the start, and coming to rest.
+const (
+	startTime  = 4 * time.Minute
+	settleTime = 4 * time.Minute
+)
+
+// afterglow is how long players still come when the last fault is over.
+const afterglow = 3 * time.Second
+
+var errBroken = errors.New("promises were broken")
+
+func run(ctx context.Context, o options, out io.Writer) (err error) {
+	if o.Journal != "" {
+		return again(o.Journal, out)
+	}
+	if o.Seed == 0 {
+		o.Seed = uint64(time.Now().UnixNano()) % 1_000_000
+	}
+	fmt.Fprintf(out, "seed %d\n", o.Seed)
+	dir, err := folder(o.Dir)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil || o.Keep {
+			fmt.Fprintf(out, "seed %d; the journal and the logs are in %s\n", o.Seed, dir)
+		} else {
+			err = os.RemoveAll(dir)
+		}
+	}()
+	h, complaints, err := disturb(ctx, o, dir, out)
+	if h == nil {
+		return err
+	}
+	racy, failure := races(dir)
+	complaints, err = append(complaints, racy...), errors.Join(err, failure)
+	v := verdict.Check(h)
+	report(out, v)
+	for _, c := range complaints {
+		fmt.Fprintln(out, "!", c)
+	}
+	switch {
+	case o.Break != "" && !v.Kept():
+		fmt.Fprintf(out, "the mistake %q was found\n", o.Break)
+		return nil
+	case o.Break != "":
+		return errors.Join(err, fmt.Errorf("the mistake %q was not found", o.Break))
+	case !v.Kept() || len(complaints) > 0:
+		return errors.Join(err, errBroken)
+	}
+	return err
+}
+
+// races are what the race detector has found in the processes.
+func races(dir string) (found []string, err error) {
+	files, err := filepath.Glob(filepath.Join(dir, "logs", "*.log"))
+	if err != nil {
+		return nil, err
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return nil, err
+		}
+		if bytes.Contains(text, []byte("WARNING: DATA RACE")) {
+			found = append(found, "there is a data race, see "+file)
+		}
+		if bytes.Contains(text, []byte("\npanic: ")) || bytes.Contains(text, []byte("\nfatal error: ")) {
+			found = append(found, "there was a panic, see "+file)
+		}
+	}
+	return found, nil
+}
+
+// folder is where everything is written.
+func folder(dir string) (string, error) {
+	if dir == "" {
+		return os.MkdirTemp("", "chaos-")
+	}
+	return dir, os.MkdirAll(dir, 0o750)
+}
+
+// again holds the journal of an earlier run against the promises.
+func again(journal string, out io.Writer) error {
+	file, err := os.Open(journal)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = file.Close() }()
+	h, err := history.Read(file)
+	if err != nil {
+		return fmt.Errorf("%s: %w", journal, err)
+	}
+	v := verdict.Check(h)
+	report(out, v)
+	if !v.Kept() {
+		return errBroken
+	}
+	return nil
+}
+
+// disturb runs a system, disturbs it, lets it come to rest, and returns what was seen; nil when it came to nothing.
+func disturb(ctx context.Context, o options, dir string, out io.Writer) (h *history.History, complaints []string, err error) {
+	made, err := build(ctx, o, dir, out)
+	if err != nil {
+		return nil, nil, err
+	}
+	begun := false
+	journal, err := history.Begin(filepath.Join(dir, "journal.jsonl"), history.Terms{
+		Seed: o.Seed, Claim: claimTime, Allocation: hostTime + 15*time.Second, Recovery: time.Minute, Approval: approvalTime,
+		Enemies: []string{enemyConfig},
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	defer func() {
+		seen, failure := journal.End()
+		if err = errors.Join(err, failure); begun {
+			h = seen
+		}
+	}()
+	fleet, err := newFleet(journal, o.Seed)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer func() { err = errors.Join(err, fleet.close()) }()
+	s, err := newSystem(dir, made, fleet)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer func() { err = errors.Join(err, s.end()) }()
+	fmt.Fprintln(out, "starting", len(s.names()), "processes")
+	starting, cancel := context.WithTimeout(ctx, startTime)
+	defer cancel()
+	if err := s.start(starting); err != nil {
+		return nil, nil, err
+	}
+	begun = true
+	complaints, err = weather(ctx, o, s, journal, out)
+	return nil, complaints, err
+}
+
+// weather lets players, studios, games and the storm loose on a system, and returns when it has come to rest.
+func weather(ctx context.Context, o options, s *system, journal *history.Journal, out io.Writer) (complaints []string, err error) {
+	w, err := newWorkload(ctx, o, s, journal)
+	if err != nil {
+		return nil, err
+	}
+	injector := &injector{system: s, journal: journal, out: out}
+	plan := storm.Plan(storm.Weather{Seed: o.Seed, Duration: o.Duration, Pace: o.Pace, Together: o.Together, Targets: s.targets()})
+
+	journal.Milestone(history.Begun)
+	w.begin(ctx)
+	defer w.end()
+	injector.run(ctx, plan, o.Duration)
+	if err := injector.heal(); err != nil {
+		return nil, err
+	}
+	healing, cancel := context.WithTimeout(ctx, startTime)
+	defer cancel()
+	if err := s.ready(healing); err != nil {
+		return nil, err
+	}
+	journal.Milestone(history.Calm)
+	fmt.Fprintln(out, "calm")
+	pause(ctx, afterglow)
+	if err := w.close(); err != nil {
+		return nil, err
+	}
+	w.settle(ctx, out)
+	w.end()
+	journal.Milestone(history.Settled)
+	w.last(ctx)
+	return injector.complaints, chronicle(ctx, s, w.crowds, journal)
+}

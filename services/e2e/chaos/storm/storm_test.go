@@ -1,0 +1,76 @@
+package storm
+
+import (
+	"reflect"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+func TestPlan(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		w := Weather{
+			Seed:     rapid.Uint64().Draw(t, "seed"),
+			Duration: time.Duration(rapid.IntRange(1, 600).Draw(t, "seconds")) * time.Second,
+			Pace:     time.Duration(rapid.IntRange(50, 5000).Draw(t, "pace")) * time.Millisecond,
+			Together: rapid.IntRange(1, 4).Draw(t, "together"),
+			Targets: []Target{
+				{Name: "a", Kinds: []Kind{Kill, Freeze}, Weight: 3, Longest: 5 * time.Second},
+				{Name: "b", Kinds: []Kind{Refuse}, Weight: 1, Longest: time.Second},
+				{Name: "c", Kinds: []Kind{Silence, Slow}, Weight: 1, Longest: 20 * time.Second},
+			},
+		}
+		plan := Plan(w)
+		if again := Plan(w); !reflect.DeepEqual(plan, again) {
+			t.Fatal("the same seed gives another plan")
+		}
+		longest := map[string]time.Duration{"a": 5 * time.Second, "b": time.Second, "c": 20 * time.Second}
+		for i, f := range plan {
+			if f.At < 0 || f.For <= 0 || f.For > longest[f.Target] || f.At+f.For > w.Duration {
+				t.Fatalf("%+v in a storm of %v", f, w.Duration)
+			}
+			under := 1
+			for _, before := range plan[:i] {
+				if before.At > f.At {
+					t.Fatalf("%+v comes before %+v", before, f)
+				}
+				if before.At+before.For > f.At {
+					under++
+					if before.Target == f.Target {
+						t.Fatalf("%+v begins while %+v lasts", f, before)
+					}
+				}
+			}
+			if under > w.Together {
+				t.Fatalf("%d at once at %+v", under, f)
+			}
+		}
+	})
+}
+
+func TestPlanTriesEverything(t *testing.T) {
+	targets := []Target{
+		{Name: "often", Kinds: []Kind{Kill, Freeze, Restart}, Weight: 4, Longest: time.Second},
+		{Name: "seldom", Kinds: []Kind{Refuse, Silence, Deafen, Slow}, Weight: 1, Longest: time.Second},
+	}
+	counts, kinds := map[string]int{}, map[Kind]int{}
+	for _, f := range Plan(Weather{Seed: 1, Duration: time.Hour, Pace: 2 * time.Second, Together: 2, Targets: targets}) {
+		counts[f.Target]++
+		kinds[f.Kind]++
+	}
+	if counts["often"] < 2*counts["seldom"] || counts["seldom"] == 0 {
+		t.Errorf("targets of weight 4 and 1 are chosen %v times", counts)
+	}
+	for _, k := range []Kind{Kill, Freeze, Restart, Refuse, Silence, Deafen, Slow} {
+		if kinds[k] == 0 {
+			t.Errorf("in an hour there is no %s: %v", k, kinds)
+		}
+	}
+	seeded := func(seed uint64) []Fault {
+		return Plan(Weather{Seed: seed, Duration: time.Minute, Pace: time.Second, Together: 1, Targets: targets})
+	}
+	if reflect.DeepEqual(seeded(1), seeded(2)) {
+		t.Error("two seeds give the same plan")
+	}
+}
