@@ -11,34 +11,56 @@ import (
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/e2e/chaos/history"
+	"matchmaker.dev/services/e2e/chaos/verdict"
 	"matchmaker.dev/services/internal/bus"
 )
 
 // chronicleTime is how long the event log may take until it has told everything.
-const chronicleTime = 2 * time.Minute
+const chronicleTime = 3 * time.Minute
 
 // errTold ends the reading of a log.
 var errTold = errors.New("all is told")
 
-// chronicle reads the event logs of all projects up to their ends. The end is a ticket that each crowd creates and deletes last.
-func chronicle(ctx context.Context, s *system, crowds []*crowd, journal *history.Journal) error {
-	ctx, cancel := context.WithTimeout(ctx, chronicleTime)
-	defer cancel()
+// rest waits until nothing is under way any more, and writes down the event log as it is then.
+func rest(ctx context.Context, s *system, crowds []*crowd, journal *history.Journal) error {
 	b, err := bus.Connect(bus.Options{URL: s.nats, Name: "chronicle", Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		return err
 	}
 	defer func() { _ = b.Close(context.WithoutCancel(ctx)) }()
+	waiting, cancel := context.WithTimeout(ctx, settleTime)
+	defer cancel()
+	for {
+		events, err := chronicle(ctx, b, crowds)
+		h := journal.SoFar()
+		h.Events = events
+		if err == nil && verdict.Check(h).Open > 0 && pause(waiting, time.Second) {
+			continue
+		}
+		for _, e := range events {
+			journal.Event(e)
+		}
+		return err
+	}
+}
+
+// chronicle reads the event logs of all projects up to their ends. The end is a ticket that each crowd creates and deletes
+// last. With an error comes what was read, for whoever looks what is missing.
+func chronicle(ctx context.Context, b *bus.Bus, crowds []*crowd) (all []history.Event, err error) {
+	ctx, cancel := context.WithTimeout(ctx, chronicleTime)
+	defer cancel()
 	for _, c := range crowds {
 		end, err := c.bookend(ctx)
 		if err != nil {
-			return err
+			return all, err
 		}
-		if err := read(ctx, b, c.project, end, journal); err != nil {
-			return fmt.Errorf("the event log of %s: %w", c.project, err)
+		log, err := read(ctx, b, c.project, end)
+		all = append(all, log...)
+		if err != nil {
+			return all, fmt.Errorf("the event log of %s: %w", c.project, err)
 		}
 	}
-	return nil
+	return all, nil
 }
 
 // bookend creates a ticket, deletes it, and returns its id.
@@ -56,10 +78,10 @@ func (c *crowd) bookend(ctx context.Context) (string, error) {
 
 // read reads a project's log up to the deletion of a ticket. It begins again when it fails, since NATS may be
 // about to come to rest.
-func read(ctx context.Context, b *bus.Bus, project, end string, journal *history.Journal) error {
+func read(ctx context.Context, b *bus.Bus, project, end string) (all []history.Event, err error) {
 	for {
-		var all []history.Event
-		err := b.FollowEvents(ctx, project, time.Time{}, func(e *pb.Events, _ uint64) error {
+		all = nil
+		err = b.FollowEvents(ctx, project, time.Time{}, func(e *pb.Events, _ uint64) error {
 			for _, one := range e.GetEvents() {
 				all = append(all, eventOf(project, one))
 				if one.GetKind() == pb.Event_KIND_CANCELLED && slices.Contains(one.GetTickets(), end) {
@@ -69,16 +91,10 @@ func read(ctx context.Context, b *bus.Bus, project, end string, journal *history
 			return nil
 		})
 		if errors.Is(err, errTold) {
-			for _, e := range all {
-				journal.Event(e)
-			}
-			return nil
+			return all, nil
 		}
 		if !pause(ctx, time.Second) {
-			for _, e := range all {
-				journal.Event(e) // for whoever looks what is missing
-			}
-			return fmt.Errorf("it does not reach its end: %w", errors.Join(err, context.Cause(ctx)))
+			return all, fmt.Errorf("it does not reach its end: %w", errors.Join(err, context.Cause(ctx)))
 		}
 	}
 }

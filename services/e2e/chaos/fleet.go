@@ -28,6 +28,8 @@ type fleet struct {
 	started int
 	held    map[string]*hold
 	known   map[string]order // what was ever ordered, by allocation
+	// returned are the allocations that were given back. An order for one that comes behind that was sent before: it is late.
+	returned map[string]bool
 }
 
 // hold is a server that an allocation has.
@@ -66,7 +68,7 @@ func newFleet(journal *history.Journal, seed uint64) (*fleet, error) {
 	f := &fleet{
 		journal: journal, address: listener.Addr().String(),
 		random: rand.New(rand.NewPCG(seed, 1<<32)), //nolint:gosec // it must be the same every time
-		held:   map[string]*hold{}, known: map[string]order{},
+		held:   map[string]*hold{}, known: map[string]order{}, returned: map[string]bool{},
 	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /allocations", f.allocate)
@@ -147,6 +149,9 @@ func (f *fleet) allocate(w http.ResponseWriter, r *http.Request) {
 	}
 	f.mu.Lock()
 	f.known[o.Allocation] = o
+	if f.returned[o.Allocation] {
+		m = refusing
+	}
 	h, fresh := f.held[o.Allocation], false
 	if h == nil && m != refusing {
 		f.started++
@@ -219,6 +224,7 @@ func (f *fleet) release(w http.ResponseWriter, r *http.Request) {
 	o, known := f.known[id]
 	h := f.held[id]
 	delete(f.held, id)
+	f.returned[id] = true
 	if known {
 		f.note(history.Release, o, h, h != nil)
 	}

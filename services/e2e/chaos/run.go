@@ -18,7 +18,7 @@ import (
 // How long things may take on a machine that has much else to do: the start, and coming to rest.
 const (
 	startTime  = 4 * time.Minute
-	settleTime = 4 * time.Minute
+	settleTime = 3 * time.Minute
 )
 
 // afterglow is how long players still come when the last fault is over.
@@ -124,7 +124,7 @@ func disturb(ctx context.Context, o options, dir string, out io.Writer) (h *hist
 	}
 	begun := false
 	journal, err := history.Begin(filepath.Join(dir, "journal.jsonl"), history.Terms{
-		Seed: o.Seed, Claim: claimTime, Allocation: hostTime + 15*time.Second, Recovery: time.Minute, Approval: approvalTime,
+		Seed: o.Seed, Claim: claimTime, Allocation: hostTime + 15*time.Second, Recovery: settleTime, Approval: approvalTime,
 		Enemies: []string{enemyConfig},
 	})
 	if err != nil {
@@ -166,7 +166,6 @@ func weather(ctx context.Context, o options, s *system, journal *history.Journal
 	injector := &injector{system: s, journal: journal, out: out}
 	plan := storm.Plan(storm.Weather{Seed: o.Seed, Duration: o.Duration, Pace: o.Pace, Together: o.Together, Targets: s.targets()})
 
-	journal.Milestone(history.Begun)
 	w.begin(ctx)
 	defer w.end()
 	injector.run(ctx, plan, o.Duration)
@@ -178,15 +177,14 @@ func weather(ctx context.Context, o options, s *system, journal *history.Journal
 	if err := s.ready(healing); err != nil {
 		return nil, err
 	}
-	journal.Milestone(history.Calm)
+	journal.Calm()
 	fmt.Fprintln(out, "calm")
 	pause(ctx, afterglow)
-	if err := w.close(); err != nil {
+	if err := w.close(ctx); err != nil {
 		return nil, err
 	}
 	w.settle(ctx, out)
 	w.end()
-	journal.Milestone(history.Settled)
 	w.last(ctx)
-	return injector.complaints, chronicle(ctx, s, w.crowds, journal)
+	return injector.complaints, rest(ctx, s, w.crowds, journal)
 }

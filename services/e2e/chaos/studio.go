@@ -59,7 +59,7 @@ func (s *studio) open(ctx context.Context) error {
 	return nil
 }
 
-// work changes something now and then, until ctx ends, and leaves all as it is to be.
+// work changes something now and then, until ctx ends.
 func (s *studio) work(ctx, after context.Context, pace time.Duration) error {
 	for pause(ctx, time.Duration((0.3+1.4*s.random.Float64())*float64(pace))) {
 		config := string([]lane{hosted, free, games}[s.random.IntN(3)])
@@ -78,6 +78,16 @@ func (s *studio) work(ctx, after context.Context, pace time.Duration) error {
 			err = s.upload(after, functionOf(config), s.made.editions[s.random.IntN(len(s.made.editions))])
 		}
 		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// close leaves everything there: a request without an answer may have come into effect after one that was sent later.
+func (s *studio) close(ctx context.Context) error {
+	for _, config := range []string{string(hosted), string(free), string(games)} {
+		if err := s.put(ctx, config); err != nil {
 			return err
 		}
 	}

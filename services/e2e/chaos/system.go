@@ -338,7 +338,11 @@ func (s *system) targets() []storm.Target {
 	cut := []storm.Kind{storm.Refuse, storm.Silence, storm.Deafen, storm.Slow}
 	var targets []storm.Target
 	add := func(name string, kinds []storm.Kind, weight int, longest time.Duration) {
-		targets = append(targets, storm.Target{Name: name, Kinds: kinds, Weight: weight, Longest: longest})
+		t := storm.Target{Name: name, Kinds: kinds, Weight: weight, Longest: longest}
+		if slices.Contains(natsNodes, name) {
+			t.Group = "nats" // a cluster of three bears to lose one
+		}
+		targets = append(targets, t)
 	}
 	for _, name := range s.names() {
 		switch service, _, _ := strings.Cut(name, "-"); service {

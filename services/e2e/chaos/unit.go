@@ -96,20 +96,15 @@ func (u *unit) kill() {
 	<-p.done
 }
 
-// stop asks the process to end in good order, and kills it when it takes too long. The error says how it ended, if not well.
-func (u *unit) stop(patience time.Duration) error {
+// stop asks the process to end in good order, and kills it when it takes too long: it may have nobody to say goodbye to.
+func (u *unit) stop(patience time.Duration) {
 	p := u.running()
 	p.signal(syscall.SIGTERM)
 	select {
 	case <-p.done:
 	case <-time.After(patience):
 		u.kill()
-		return fmt.Errorf("%s did not stop within %v", u.name, patience)
 	}
-	if p.err != nil {
-		return fmt.Errorf("%s was asked to stop: %w", u.name, p.err)
-	}
-	return nil
 }
 
 // signal sends a signal. That the process is gone already shows soon enough.

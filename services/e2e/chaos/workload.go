@@ -80,9 +80,12 @@ func (w *workload) begin(ctx context.Context) {
 }
 
 // close lets nobody in any more, and returns when all is configured as it is to be.
-func (w *workload) close() error {
+func (w *workload) close(ctx context.Context) error {
 	w.noMore()
 	w.coming.Wait()
+	for _, s := range w.studios {
+		w.failed = errors.Join(w.failed, s.close(ctx))
+	}
 	return w.failed
 }
 
@@ -125,7 +128,7 @@ func (w *workload) settle(ctx context.Context, out io.Writer) {
 	}
 }
 
-// last reads every ticket once more.
+// last reads every ticket once more, and leaves nobody who waits.
 func (w *workload) last(ctx context.Context) {
 	for _, c := range w.crowds {
 		c.last(ctx)

@@ -34,14 +34,15 @@ type Span struct {
 
 // History is all that was seen.
 type History struct {
-	Terms     Terms
-	Calls     []Call
-	Changes   []Change
-	Rounds    []Round
-	Hostings  []Hosting
-	Events    []Event
-	Faults    []Fault
-	Milestone []Milestone
+	Terms    Terms
+	Calls    []Call
+	Changes  []Change
+	Rounds   []Round
+	Hostings []Hosting
+	Events   []Event
+	Faults   []Fault
+	// Calm is when the last fault was over and everything ran again.
+	Calm Moment
 }
 
 // Terms are what the system was set to, and what the workload was.
@@ -70,9 +71,8 @@ const (
 	Upload Op = "upload"
 	// Approve lets the tickets proposed for a backfill ticket play.
 	Approve Op = "approve"
-	// Allocate, Poll and Release are asked of the hosting system.
+	// Allocate and Release are asked of the hosting system.
 	Allocate Op = "allocate"
-	Poll     Op = "poll"
 	Release  Op = "release"
 )
 
@@ -221,29 +221,4 @@ type Fault struct {
 	Span
 	Kind   string `json:"kind"`
 	Target string `json:"target"`
-}
-
-// Milestone is a moment of the whole run.
-type Milestone struct {
-	At   Moment `json:"at"`
-	Name string `json:"name"`
-}
-
-// Names of milestones.
-const (
-	// Begun: the workload begins. Calm: the last fault is over and everything runs. Settled: every ticket that
-	// could be matched was, or nobody waits for it any longer.
-	Begun   = "begun"
-	Calm    = "calm"
-	Settled = "settled"
-)
-
-// When is the moment of a milestone; false when it was not reached.
-func (h *History) When(name string) (Moment, bool) {
-	for _, m := range h.Milestone {
-		if m.Name == name {
-			return m.At, true
-		}
-	}
-	return 0, false
 }

@@ -12,14 +12,14 @@ import (
 
 // entry is one line of a journal: one of these.
 type entry struct {
-	Terms     *Terms     `json:"terms,omitempty"`
-	Call      *Call      `json:"call,omitempty"`
-	Change    *Change    `json:"change,omitempty"`
-	Round     *Round     `json:"round,omitempty"`
-	Hosting   *Hosting   `json:"hosting,omitempty"`
-	Event     *Event     `json:"event,omitempty"`
-	Fault     *Fault     `json:"fault,omitempty"`
-	Milestone *Milestone `json:"milestone,omitempty"`
+	Terms   *Terms   `json:"terms,omitempty"`
+	Call    *Call    `json:"call,omitempty"`
+	Change  *Change  `json:"change,omitempty"`
+	Round   *Round   `json:"round,omitempty"`
+	Hosting *Hosting `json:"hosting,omitempty"`
+	Event   *Event   `json:"event,omitempty"`
+	Fault   *Fault   `json:"fault,omitempty"`
+	Calm    *Moment  `json:"calm,omitempty"`
 }
 
 // Journal writes a history down, a line for each thing that was seen. It is safe for concurrent use.
@@ -60,9 +60,10 @@ func (j *Journal) Event(e Event) { j.note(entry{Event: &e}) }
 // Fault notes a disturbance.
 func (j *Journal) Fault(f Fault) { j.note(entry{Fault: &f}) }
 
-// Milestone notes that a moment of the run was reached.
-func (j *Journal) Milestone(name string) {
-	j.note(entry{Milestone: &Milestone{At: Now(), Name: name}})
+// Calm notes that the last fault is over, and everything runs.
+func (j *Journal) Calm() {
+	now := Now()
+	j.note(entry{Calm: &now})
 }
 
 func (j *Journal) note(e entry) {
@@ -76,6 +77,14 @@ func (j *Journal) note(e entry) {
 		j.err = err // the first; those after it would only repeat it
 	}
 	j.seen.add(e)
+}
+
+// SoFar is what was seen until now.
+func (j *Journal) SoFar() *History {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	h := j.seen
+	return &h
 }
 
 // End ends the journal and returns the whole history.
@@ -102,8 +111,8 @@ func (h *History) add(e entry) {
 		h.Events = append(h.Events, *e.Event)
 	case e.Fault != nil:
 		h.Faults = append(h.Faults, *e.Fault)
-	case e.Milestone != nil:
-		h.Milestone = append(h.Milestone, *e.Milestone)
+	case e.Calm != nil:
+		h.Calm = *e.Calm
 	}
 }
 

@@ -2,6 +2,7 @@
 package storm
 
 import (
+	"cmp"
 	"math/rand/v2"
 	"slices"
 	"time"
@@ -41,14 +42,18 @@ type Target struct {
 	Weight int
 	// Longest is how long a disturbance of it may last.
 	Longest time.Duration
+	// Group is of targets that are not disturbed at the same time; "" when it is of none.
+	Group string
 }
+
+func (t Target) group() string { return cmp.Or(t.Group, t.Name) }
 
 // Fault is one disturbance.
 type Fault struct {
 	// At is when it begins, from the beginning of the storm, and For how long it lasts.
 	At, For time.Duration
 	Kind    Kind
-	Target  string
+	Target  Target
 }
 
 // Weather says how a storm is to be.
@@ -65,10 +70,10 @@ type Weather struct {
 // shortest is how long a disturbance lasts at least: something should notice.
 const shortest = 50 * time.Millisecond
 
-// Plan plans the faults of a storm, by when they begin. No target has two at a time, and all are over when the storm is.
+// Plan plans the faults of a storm, by when they begin. No target, and no group, has two at a time, and all are over when the storm is.
 func Plan(w Weather) []Fault {
 	random := rand.New(rand.NewPCG(w.Seed, w.Seed)) //nolint:gosec // it must be the same every time
-	over := map[string]time.Duration{}              // when each target's last fault is
+	over := map[string]time.Duration{}              // when the last fault of each group is
 	var plan []Fault
 	for at := time.Duration(0); ; {
 		at += time.Duration((0.3 + 1.4*random.Float64()) * float64(w.Pace))
@@ -76,10 +81,13 @@ func Plan(w Weather) []Fault {
 			return plan
 		}
 		under, idle := 0, w.Targets[:0:0]
-		for _, t := range w.Targets {
-			if over[t.Name] > at {
+		for _, end := range over {
+			if end > at {
 				under++
-			} else {
+			}
+		}
+		for _, t := range w.Targets {
+			if over[t.group()] <= at {
 				idle = append(idle, t)
 			}
 		}
@@ -89,10 +97,8 @@ func Plan(w Weather) []Fault {
 			continue
 		}
 		t := pick(idle, target)
-		f := Fault{At: at, Kind: t.Kinds[int(kind*float64(len(t.Kinds)))], Target: t.Name}
-		f.For = lasting(t.Longest, length)
-		f.For = min(f.For, w.Duration-at)
-		over[t.Name] = at + f.For
+		f := Fault{At: at, For: min(lasting(t.Longest, length), w.Duration-at), Kind: t.Kinds[int(kind*float64(len(t.Kinds)))], Target: t}
+		over[t.group()] = at + f.For
 		plan = append(plan, f)
 	}
 }

@@ -17,17 +17,17 @@ func TestPlan(t *testing.T) {
 			Together: rapid.IntRange(1, 4).Draw(t, "together"),
 			Targets: []Target{
 				{Name: "a", Kinds: []Kind{Kill, Freeze}, Weight: 3, Longest: 5 * time.Second},
-				{Name: "b", Kinds: []Kind{Refuse}, Weight: 1, Longest: time.Second},
+				{Name: "b", Kinds: []Kind{Refuse}, Weight: 1, Longest: time.Second, Group: "g"},
 				{Name: "c", Kinds: []Kind{Silence, Slow}, Weight: 1, Longest: 20 * time.Second},
+				{Name: "d", Kinds: []Kind{Kill}, Weight: 1, Longest: 20 * time.Second, Group: "g"},
 			},
 		}
 		plan := Plan(w)
 		if again := Plan(w); !reflect.DeepEqual(plan, again) {
 			t.Fatal("the same seed gives another plan")
 		}
-		longest := map[string]time.Duration{"a": 5 * time.Second, "b": time.Second, "c": 20 * time.Second}
 		for i, f := range plan {
-			if f.At < 0 || f.For <= 0 || f.For > longest[f.Target] || f.At+f.For > w.Duration {
+			if f.At < 0 || f.For <= 0 || f.For > f.Target.Longest || f.At+f.For > w.Duration {
 				t.Fatalf("%+v in a storm of %v", f, w.Duration)
 			}
 			under := 1
@@ -37,7 +37,7 @@ func TestPlan(t *testing.T) {
 				}
 				if before.At+before.For > f.At {
 					under++
-					if before.Target == f.Target {
+					if before.Target.group() == f.Target.group() {
 						t.Fatalf("%+v begins while %+v lasts", f, before)
 					}
 				}
@@ -56,7 +56,7 @@ func TestPlanTriesEverything(t *testing.T) {
 	}
 	counts, kinds := map[string]int{}, map[Kind]int{}
 	for _, f := range Plan(Weather{Seed: 1, Duration: time.Hour, Pace: 2 * time.Second, Together: 2, Targets: targets}) {
-		counts[f.Target]++
+		counts[f.Target.Name]++
 		kinds[f.Kind]++
 	}
 	if counts["often"] < 2*counts["seldom"] || counts["seldom"] == 0 {

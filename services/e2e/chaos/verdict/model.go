@@ -14,21 +14,14 @@ type model struct {
 	h *history.History
 	// tickets that were answered 201, by id.
 	tickets map[string]*ticket
-	// numbered are the same, by project and number.
-	numbered map[player]*ticket
 	// matches that the event log or the hosting system knows, by id.
 	matches map[string]*match
 	// logs are the events of each project, in the order of their positions.
 	logs map[string][]*history.Event
-	// calm is when the last fault was over.
-	calm history.Moment
 	// doubled are tickets that were found in two matches.
 	doubled map[string]struct{}
-}
-
-type player struct {
-	project string
-	number  int64
+	// open are those that are claimed or proposed in the end.
+	open int
 }
 
 // ticket is one that was answered 201.
@@ -54,14 +47,13 @@ type match struct {
 
 func build(h *history.History) *model {
 	m := &model{
-		h: h, tickets: map[string]*ticket{}, numbered: map[player]*ticket{}, matches: map[string]*match{},
+		h: h, tickets: map[string]*ticket{}, matches: map[string]*match{},
 		logs: map[string][]*history.Event{}, doubled: map[string]struct{}{},
 	}
-	m.calm, _ = h.When(history.Calm)
 	for i := range h.Calls {
 		if c := &h.Calls[i]; c.Op == history.Create && c.Status == 201 {
 			t := &ticket{id: c.Ticket, project: c.Project, number: c.Number}
-			m.tickets[t.id], m.numbered[player{t.project, t.number}] = t, t
+			m.tickets[t.id] = t
 		}
 	}
 	for i := range h.Calls {

@@ -17,7 +17,7 @@ func existence(m *model, p *Promise, s *Sums) {
 		for _, c := range t.calls {
 			if c.Status == 200 || c.Status == 404 {
 				asked++
-				seen = seen || c.From >= m.calm
+				seen = seen || c.From >= m.h.Calm
 			}
 			if c.Status != 404 {
 				continue
@@ -294,8 +294,12 @@ func configs(m *model, p *Promise, _ *Sums) {
 		}
 		revisions[c.Project][c.Revision] = c
 	}
-	// overtaken is the change that was answered before a moment and ended what a put had put.
+	// overtaken is the change that was answered before a moment and ended what a put had put. A put without an answer may
+	// come into effect after one that was sent later.
 	overtaken := func(by *history.Change, millis int64) *history.Change {
+		if by.Status/100 != 2 {
+			return nil
+		}
 		for _, c := range changes[config{by.Project, by.Name}] {
 			if c.From > by.To && c.Status/100 == 2 && c.To.Millis() < millis {
 				return c

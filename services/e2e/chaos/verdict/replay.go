@@ -305,6 +305,7 @@ func (r *replay) cancelled(e *history.Event) {
 func (r *replay) end() {
 	for _, id := range slices.Sorted(maps.Keys(r.standings)) {
 		if s := r.standings[id]; s.state == claimed || s.state == proposed {
+			r.open++
 			r.broken[5] = append(r.broken[5], fmt.Sprintf("%s: ticket %s is still %s in the end, in %s", r.project, id, s.state, s.where()))
 		}
 	}

@@ -16,6 +16,8 @@ type Verdict struct {
 	Promises []*Promise
 	Sums     Sums
 	Waits    Waits
+	// Open is how many tickets are claimed or proposed still, and servers held that serve nobody: none when a system has come to rest.
+	Open int
 }
 
 // Sums are what a whole run comes to, in numbers.
@@ -109,6 +111,7 @@ func Check(h *history.History) *Verdict {
 		also.check(m, p, &v.Sums)
 		v.Promises = append(v.Promises, p)
 	}
+	v.Open = m.open + v.Sums.Leaked
 	v.Promises[len(v.Promises)-2].Broken = append(log[0], v.Promises[len(v.Promises)-2].Broken...)
 	return v
 }

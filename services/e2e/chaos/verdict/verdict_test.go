@@ -349,7 +349,7 @@ func good() *history.History {
 	started(710, "m6", "hosts:5", "j")
 	h.Hostings = append(h.Hostings, history.Hosting{At: at(730), Op: history.Release, Project: project, Match: "m6", Key: "m6", Connection: "hosts:5", Fresh: true})
 	h.Faults = []history.Fault{{Span: history.Span{From: at(210), To: at(215)}, Kind: "kill", Target: "redis"}}
-	h.Milestone = []history.Milestone{{At: at(800), Name: history.Calm}}
+	h.Calm = at(800)
 
 	event := func(position uint64, kind history.Kind, millis int64, e history.Event, tickets ...string) {
 		e.Project, e.Position, e.Kind, e.Time, e.Tickets = project, position, kind, millis, tickets
