@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -25,7 +24,7 @@ type artefacts struct {
 }
 
 // build builds them into a folder.
-func build(ctx context.Context, o options, dir string, out io.Writer) (*artefacts, error) {
+func build(ctx context.Context, o options, dir string, say sayer) (*artefacts, error) {
 	a := &artefacts{matchmaker: filepath.Join(dir, "matchmaker")}
 	here, err := command(ctx, "go", "list", "-f", "{{.Dir}}", "matchmaker.dev/services/e2e/chaos")
 	if err != nil {
@@ -46,7 +45,7 @@ func build(ctx context.Context, o options, dir string, out io.Writer) (*artefact
 		if err != nil {
 			return nil, err
 		}
-		fmt.Fprintf(out, "building with a mistake: %s\n", m.Says)
+		say("building with a mistake: %s", m.Says)
 		copies := filepath.Join(dir, "mistake")
 		if err := os.MkdirAll(copies, 0o750); err != nil {
 			return nil, err
@@ -57,7 +56,7 @@ func build(ctx context.Context, o options, dir string, out io.Writer) (*artefact
 		}
 		arguments = append(arguments, "-overlay", overlay)
 	} else {
-		fmt.Fprintln(out, "building")
+		say("building")
 	}
 	if _, err := command(ctx, "go", append(arguments, "matchmaker.dev/services/cmd/matchmaker")...); err != nil {
 		return nil, err

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"io"
 	"sync"
 	"syscall"
 	"time"
@@ -21,7 +20,7 @@ const stopTime = 30 * time.Second
 type injector struct {
 	system  *system
 	journal *history.Journal
-	out     io.Writer
+	say     sayer
 
 	mu sync.Mutex
 	// busy are held while a target or group is disturbed: on a slow machine that lasts longer than was planned.
@@ -38,7 +37,7 @@ func (i *injector) run(ctx context.Context, plan []storm.Fault, lasts time.Durat
 		if !pause(ctx, f.At-time.Since(begun)) {
 			break
 		}
-		fmt.Fprintf(i.out, "%6.1fs  %3d of %d  %s %s for %v\n", f.At.Seconds(), n+1, len(plan), f.Kind, f.Target.Name, f.For.Round(10*time.Millisecond))
+		i.say("%3d of %d  %s %s for %v", n+1, len(plan), f.Kind, f.Target.Name, f.For.Round(10*time.Millisecond))
 		under.Go(func() { i.do(ctx, f) })
 	}
 	pause(ctx, lasts-time.Since(begun))

@@ -9,7 +9,7 @@ import (
 	"matchmaker.dev/services/internal/embedded"
 )
 
-// nodeCommand makes this program a NATS server of a cluster: its name, its folder and where the others are reached
+// nodeCommand makes this program a NATS server of a cluster: the cluster's name, its own, its folder and where the others are reached
 // for routes follow. nodeListens begins the line in which it says where clients and other servers find it.
 const (
 	nodeCommand = "nats-node"
@@ -18,12 +18,12 @@ const (
 
 // node runs until ctx ends.
 func node(ctx context.Context, out io.Writer, arguments []string) error {
-	if len(arguments) < 2 {
-		return fmt.Errorf("%s needs a name and a folder", nodeCommand)
+	if len(arguments) < 3 {
+		return fmt.Errorf("%s needs the name of a cluster, its own and a folder", nodeCommand)
 	}
 	n, err := embedded.StartNATS(ctx, embedded.NATSOptions{
-		Dir: arguments[1], Log: slog.New(slog.NewTextHandler(out, nil)),
-		Cluster: &embedded.Cluster{Server: arguments[0], Routes: arguments[2:]},
+		Dir: arguments[2], Log: slog.New(slog.NewTextHandler(out, nil)),
+		Cluster: &embedded.Cluster{Name: arguments[0], Server: arguments[1], Routes: arguments[3:]},
 	})
 	if err != nil {
 		return err

@@ -34,6 +34,7 @@ func run(ctx context.Context, o options, out io.Writer) (err error) {
 		o.Seed = uint64(time.Now().UnixNano()) % 1_000_000
 	}
 	fmt.Fprintf(out, "seed %d\n", o.Seed)
+	say := (&progress{out: out, begun: time.Now()}).say
 	dir, err := folder(o.Dir)
 	if err != nil {
 		return err
@@ -45,7 +46,7 @@ func run(ctx context.Context, o options, out io.Writer) (err error) {
 			err = os.RemoveAll(dir)
 		}
 	}()
-	h, complaints, err := disturb(ctx, o, dir, out)
+	h, complaints, err := disturb(ctx, o, dir, say)
 	if h == nil {
 		return err
 	}
@@ -66,6 +67,19 @@ func run(ctx context.Context, o options, out io.Writer) (err error) {
 		return errors.Join(err, errBroken)
 	}
 	return err
+}
+
+// sayer says what a run is at.
+type sayer func(format string, args ...any)
+
+// progress puts the time before it.
+type progress struct {
+	out   io.Writer
+	begun time.Time
+}
+
+func (p *progress) say(format string, args ...any) {
+	fmt.Fprintf(p.out, "%6.1fs  %s\n", time.Since(p.begun).Seconds(), fmt.Sprintf(format, args...))
 }
 
 // races are what the race detector has found in the processes.
@@ -117,8 +131,8 @@ func again(journal string, out io.Writer) error {
 }
 
 // disturb runs a system, disturbs it, lets it come to rest, and returns what was seen; nil when it came to nothing.
-func disturb(ctx context.Context, o options, dir string, out io.Writer) (h *history.History, complaints []string, err error) {
-	made, err := build(ctx, o, dir, out)
+func disturb(ctx context.Context, o options, dir string, say sayer) (h *history.History, complaints []string, err error) {
+	made, err := build(ctx, o, dir, say)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -146,24 +160,24 @@ func disturb(ctx context.Context, o options, dir string, out io.Writer) (h *hist
 		return nil, nil, err
 	}
 	defer func() { err = errors.Join(err, s.end()) }()
-	fmt.Fprintln(out, "starting", len(s.names()), "processes")
+	say("starting %d processes", len(s.names()))
 	starting, cancel := context.WithTimeout(ctx, startTime)
 	defer cancel()
 	if err := s.start(starting); err != nil {
 		return nil, nil, err
 	}
 	begun = true
-	complaints, err = weather(ctx, o, s, journal, out)
+	complaints, err = weather(ctx, o, s, journal, say)
 	return nil, complaints, err
 }
 
 // weather lets players, studios, games and the storm loose on a system, and returns when it has come to rest.
-func weather(ctx context.Context, o options, s *system, journal *history.Journal, out io.Writer) (complaints []string, err error) {
+func weather(ctx context.Context, o options, s *system, journal *history.Journal, say sayer) (complaints []string, err error) {
 	w, err := newWorkload(ctx, o, s, journal)
 	if err != nil {
 		return nil, err
 	}
-	injector := &injector{system: s, journal: journal, out: out}
+	injector := &injector{system: s, journal: journal, say: say}
 	plan := storm.Plan(storm.Weather{Seed: o.Seed, Duration: o.Duration, Pace: o.Pace, Together: o.Together, Targets: s.targets()})
 
 	w.begin(ctx)
@@ -178,13 +192,14 @@ func weather(ctx context.Context, o options, s *system, journal *history.Journal
 		return nil, err
 	}
 	journal.Calm()
-	fmt.Fprintln(out, "calm")
+	say("calm")
 	pause(ctx, afterglow)
 	if err := w.close(ctx); err != nil {
 		return nil, err
 	}
-	w.settle(ctx, out)
+	w.settle(ctx, say)
 	w.end()
+	say("nobody waits")
 	w.last(ctx)
 	return injector.complaints, rest(ctx, s, w.crowds, journal)
 }

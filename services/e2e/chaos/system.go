@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -145,34 +144,34 @@ func (s *system) cluster() error {
 	if err != nil {
 		return err
 	}
+	routes := map[string][]string{}
 	for _, name := range natsNodes {
-		var routes []string
-		for _, other := range natsNodes {
-			if other == name {
-				continue
-			}
-			pair := []string{name, other}
-			slices.Sort(pair)
-			// The unit may not be there yet, and is looked up when somebody connects.
-			address, err := s.link(strings.Join(pair, "|"), func(ctx context.Context) (net.Conn, error) {
-				return s.units[other].dial(func(where string) (string, string) {
-					_, routes, _ := strings.Cut(where, " ")
-					return "tcp", routes
-				})(ctx)
-			})
-			if err != nil {
-				return err
-			}
-			routes = append(routes, address)
-		}
-		arguments := append([]string{nodeCommand, name, filepath.Join(s.dir, name)}, routes...)
-		s.add(name, func() *exec.Cmd { return exec.Command(self, arguments...) }, func(line []byte) string {
+		s.add(name, func() *exec.Cmd {
+			return exec.Command(self, append([]string{nodeCommand, filepath.Base(s.dir), name, filepath.Join(s.dir, name)}, routes[name]...)...)
+		}, func(line []byte) string {
 			where, found := strings.CutPrefix(string(line), nodeListens)
 			if !found {
 				return ""
 			}
 			return where
 		})
+	}
+	for _, name := range natsNodes {
+		for _, other := range natsNodes {
+			if other == name {
+				continue
+			}
+			pair := []string{name, other}
+			slices.Sort(pair)
+			address, err := s.link(strings.Join(pair, "|"), s.units[other].dial(func(where string) (string, string) {
+				_, routes, _ := strings.Cut(where, " ")
+				return "tcp", routes
+			}))
+			if err != nil {
+				return err
+			}
+			routes[name] = append(routes[name], address)
+		}
 	}
 	s.nats, err = s.natsFor(uncut)
 	return err

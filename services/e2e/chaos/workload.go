@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"sync"
 	"time"
@@ -100,7 +99,7 @@ func (w *workload) end() {
 }
 
 // settle waits until everybody who waits for a match has one. Whoever is left alone gets a stand-in.
-func (w *workload) settle(ctx context.Context, out io.Writer) {
+func (w *workload) settle(ctx context.Context, say sayer) {
 	ctx, cancel := context.WithTimeout(ctx, settleTime)
 	defer cancel()
 	for before := -1; ; {
@@ -112,7 +111,7 @@ func (w *workload) settle(ctx context.Context, out io.Writer) {
 		if left == 0 {
 			return
 		}
-		fmt.Fprintln(out, left, "players wait")
+		say("%d players wait", left)
 		if left == before { // nobody was matched since: somebody may be alone
 			for _, c := range w.crowds {
 				in, _ := c.unmatched()

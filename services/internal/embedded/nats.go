@@ -33,6 +33,8 @@ type NATSOptions struct {
 
 // Cluster is what a server of a cluster knows of itself and the others.
 type Cluster struct {
+	// Name is the cluster's: it takes no server of another one, which may come where one of its own has been. "embedded" when empty.
+	Name string
 	// Server is its name, which no other server of the cluster has.
 	Server string
 	// Port for the routes from the others; a free one when 0.
@@ -108,7 +110,7 @@ func natsOptions(o NATSOptions) (*server.Options, error) {
 	if c := o.Cluster; c != nil {
 		n.ServerName = c.Server
 		n.Cluster = server.ClusterOpts{
-			Name: clusterName,
+			Name: cmp.Or(c.Name, clusterName),
 			Host: n.Host,
 			Port: cmp.Or(c.Port, server.RANDOM_PORT),
 			// Nobody answers there: whoever heard of this server from a third one must use the route that he was given.
@@ -129,7 +131,7 @@ func natsOptions(o NATSOptions) (*server.Options, error) {
 	return n, nil
 }
 
-// What the servers of a cluster have in common.
+// What the servers of a cluster have in common, unless they are told otherwise.
 const (
 	clusterName = "embedded"
 	nowhere     = "127.0.0.1:1"
