@@ -25,7 +25,7 @@ func TestChaos(t *testing.T) {
 	look(t, "../../../functions/examples/c", "../../../pkg", "../../../proto", "../..")
 	var out strings.Builder
 	o := options{
-		Duration: 25 * time.Second, Seed: 7, Rate: 30, Pace: 1200 * time.Millisecond, Together: 3, Projects: 2,
+		Duration: 20 * time.Second, Seed: 7, Rate: 30, Pace: time.Second, Together: 3, Projects: 2,
 		Race: raced(),
 	}
 	err := run(t.Context(), o, &out)

@@ -176,7 +176,7 @@ func (f *fleet) delay() time.Duration {
 	case n < 97:
 		return time.Duration(f.random.IntN(800)) * time.Millisecond
 	default:
-		return time.Duration(f.random.IntN(12)) * time.Second
+		return time.Duration(f.random.IntN(9)) * time.Second
 	}
 }
 

@@ -35,14 +35,14 @@ func newArcade(s *system, project string, journal *history.Journal, random *rand
 	return &arcade{project: project, backfills: backfills, journal: journal, random: random}, err
 }
 
-// run keeps games open until ctx ends. Those that are open then end in good order.
-func (a *arcade) run(ctx context.Context) {
+// run keeps games open until ctx ends. Those that are open then end in good order. From the end of rough on none of them falls silent.
+func (a *arcade) run(rough, ctx context.Context) {
 	var under sync.WaitGroup
 	defer under.Wait()
 	for range gamesOpen {
 		under.Go(func() {
 			for ctx.Err() == nil {
-				a.open().play(ctx)
+				a.open().play(rough, ctx)
 			}
 		})
 	}
@@ -70,7 +70,7 @@ func (a *arcade) open() *game {
 }
 
 // play is the life of a game.
-func (g *game) play(ctx context.Context) {
+func (g *game) play(rough, ctx context.Context) {
 	if !g.create(ctx) {
 		pause(ctx, retryAfter()) // a backfill ticket that nobody knows of may be left
 		return
@@ -78,17 +78,17 @@ func (g *game) play(ctx context.Context) {
 	for rounds := 10 + g.dice(40); rounds > 0 && ctx.Err() == nil; rounds-- {
 		pause(ctx, gamePace/2+time.Duration(g.dice(int(gamePace))))
 		switch n := g.dice(20); {
-		case n < 3:
+		case n < 3 || n < 10 && rough.Err() != nil:
 			g.change(ctx) // players left: there is room again
 		case n == 3:
-			pause(ctx, approvalTime+time.Second) // it says nothing, until what was proposed has lapsed
+			pause(rough, approvalTime+time.Second) // it says nothing, until what was proposed has lapsed
 		default:
 			if g.approve(ctx) == http.StatusNotFound {
 				return // as it is told, nothing is left of it
 			}
 		}
 	}
-	if g.dice(4) > 0 || ctx.Err() != nil {
+	if g.dice(4) > 0 || rough.Err() != nil {
 		g.delete(context.WithoutCancel(ctx))
 	}
 	// Else its machine died: nobody will ever speak for it again.

@@ -22,7 +22,7 @@ const (
 )
 
 // afterglow is how long players still come when the last fault is over.
-const afterglow = 3 * time.Second
+const afterglow = 2 * time.Second
 
 var errBroken = errors.New("promises were broken")
 

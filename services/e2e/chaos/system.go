@@ -44,8 +44,8 @@ var natsNodes = []string{"nats-1", "nats-2", "nats-3"}
 var (
 	apis      = []string{"ticket-1", "ticket-2", "config", "registry", "backfill"}
 	workers   = []string{"runner-1", "runner-2", "director-1", "director-2", "allocator-1", "allocator-2"}
-	claimTime = 5 * time.Second
-	hostTime  = 8 * time.Second
+	claimTime = 4 * time.Second
+	hostTime  = 6 * time.Second
 	leaseTime = 2 * time.Second
 	// approvalTime is long enough for games that speak every half second.
 	approvalTime = 3 * time.Second

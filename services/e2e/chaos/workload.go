@@ -74,7 +74,7 @@ func (w *workload) begin(ctx context.Context) {
 			defer w.mu.Unlock()
 			w.failed = errors.Join(w.failed, err)
 		})
-		w.playing.Go(func() { w.arcades[n].run(w.lives) })
+		w.playing.Go(func() { w.arcades[n].run(w.arrivals, w.lives) })
 	}
 }
 
