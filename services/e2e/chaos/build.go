@@ -4,12 +4,10 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 
-	"matchmaker.dev/services/e2e/chaos/mistake"
 	"matchmaker.dev/services/runner/sandbox/sandboxtest"
 )
 
@@ -41,16 +39,12 @@ func build(ctx context.Context, o options, dir string, say sayer) (*artefacts, e
 		a.instances = []string{"--instance-binary", child}
 	}
 	if o.Break != "" {
-		m, err := mistake.Read(o.Break)
+		m, err := mistakeOf(o.Break)
 		if err != nil {
 			return nil, err
 		}
-		say("building with a mistake: %s", m.Says)
-		copies := filepath.Join(dir, "mistake")
-		if err := os.MkdirAll(copies, 0o750); err != nil {
-			return nil, err
-		}
-		overlay, err := m.Overlay(ctx, root, copies)
+		say("building with a mistake: %s", m.says)
+		overlay, err := m.overlay(root, dir)
 		if err != nil {
 			return nil, err
 		}

@@ -26,7 +26,7 @@ func TestChaos(t *testing.T) {
 	var out strings.Builder
 	o := options{
 		Duration: 20 * time.Second, Seed: 7, Rate: 30, Pace: time.Second, Together: 3, Projects: 2,
-		Race: raced(),
+		Patience: 3 * time.Minute, Race: raced(),
 	}
 	err := run(t.Context(), o, &out)
 	t.Log(out.String())

@@ -22,13 +22,13 @@ const chronicleTime = 3 * time.Minute
 var errTold = errors.New("all is told")
 
 // rest waits until nothing is under way any more, and writes down the event log as it is then.
-func rest(ctx context.Context, s *system, crowds []*crowd, journal *history.Journal) error {
+func rest(ctx context.Context, s *system, crowds []*crowd, journal *history.Journal, patience time.Duration) error {
 	b, err := bus.Connect(bus.Options{URL: s.nats, Name: "chronicle", Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		return err
 	}
 	defer func() { _ = b.Close(context.WithoutCancel(ctx)) }()
-	waiting, cancel := context.WithTimeout(ctx, settleTime)
+	waiting, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	for {
 		events, err := chronicle(ctx, b, crowds)

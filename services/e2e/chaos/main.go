@@ -62,7 +62,8 @@ type options struct {
 	Together int           `help:"How many faults at a time." default:"4"`
 	Projects int           `help:"How many projects." default:"3"`
 	Race     bool          `help:"Build the services with the race detector."`
-	Break    string        `help:"Build the services with one of the mistakes of testdata/breaks. The run is good when it is found." placeholder:"NAME"`
+	Patience time.Duration `help:"How long the system may take to come to rest afterwards, and to notice what it has to repair." default:"3m"`
+	Break    string        `help:"Build the services with one of the mistakes of mistake.go, or with each of them in turn. The run is good when it is found." placeholder:"NAME|all"`
 	Dir      string        `help:"Folder for everything; a new temporary one when empty. It is left there when something was found." type:"path" placeholder:"DIR"`
 	Keep     bool          `help:"Leave the folder there in any case."`
 	Journal  string        `help:"Run nothing, but hold the journal of an earlier run against the promises." type:"existingfile" placeholder:"FILE"`

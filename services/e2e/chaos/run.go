@@ -15,26 +15,38 @@ import (
 	"matchmaker.dev/services/e2e/chaos/verdict"
 )
 
-// How long things may take on a machine that has much else to do: the start, and coming to rest.
-const (
-	startTime  = 4 * time.Minute
-	settleTime = 3 * time.Minute
-)
+// startTime is how long the start may take on a machine that has much else to do.
+const startTime = 4 * time.Minute
 
 // afterglow is how long players still come when the last fault is over.
 const afterglow = 2 * time.Second
 
 var errBroken = errors.New("promises were broken")
 
-func run(ctx context.Context, o options, out io.Writer) (err error) {
-	if o.Journal != "" {
+// run does what the options say.
+func run(ctx context.Context, o options, out io.Writer) error {
+	switch {
+	case o.Journal != "":
 		return again(o.Journal, out)
+	case o.Break == "all":
+		var err error
+		for _, m := range mistakes() {
+			if ctx.Err() == nil {
+				o.Break = m.name
+				err = errors.Join(err, storms(ctx, o, out))
+			}
+		}
+		return err
 	}
+	return storms(ctx, o, out)
+}
+
+// storms is one run: it disturbs a system of its own, and judges it.
+func storms(ctx context.Context, o options, out io.Writer) (err error) {
 	if o.Seed == 0 {
 		o.Seed = uint64(time.Now().UnixNano()) % 1_000_000
 	}
 	fmt.Fprintf(out, "seed %d\n", o.Seed)
-	say := (&progress{out: out, begun: time.Now()}).say
 	dir, err := folder(o.Dir)
 	if err != nil {
 		return err
@@ -46,27 +58,37 @@ func run(ctx context.Context, o options, out io.Writer) (err error) {
 			err = os.RemoveAll(dir)
 		}
 	}()
-	h, complaints, err := disturb(ctx, o, dir, say)
+	h, complaints, err := disturb(ctx, o, dir, (&progress{out: out, begun: time.Now()}).say)
 	if h == nil {
 		return err
 	}
-	racy, failure := races(dir)
-	complaints, err = append(complaints, racy...), errors.Join(err, failure)
 	v := verdict.Check(h)
 	report(out, v)
+	if o.Break != "" {
+		return found(o.Break, v, out)
+	}
+	racy, failure := races(dir)
+	complaints = append(complaints, racy...)
 	for _, c := range complaints {
 		fmt.Fprintln(out, "!", c)
 	}
-	switch {
-	case o.Break != "" && !v.Kept():
-		fmt.Fprintf(out, "the mistake %q was found\n", o.Break)
-		return nil
-	case o.Break != "":
-		return errors.Join(err, fmt.Errorf("the mistake %q was not found", o.Break))
-	case !v.Kept() || len(complaints) > 0:
-		return errors.Join(err, errBroken)
+	if !v.Kept() || len(complaints) > 0 {
+		err = errors.Join(err, errBroken)
 	}
-	return err
+	return errors.Join(err, failure)
+}
+
+// found tells whether a mistake has shown in the promise that it breaks.
+func found(name string, v *verdict.Verdict, out io.Writer) error {
+	m, err := mistakeOf(name)
+	if err != nil {
+		return err
+	}
+	if len(v.Promises[m.promise-1].Broken) == 0 {
+		return fmt.Errorf("the mistake %q was not found", name)
+	}
+	fmt.Fprintf(out, "the mistake %q was found: promise %d is broken\n\n", name, m.promise)
+	return nil
 }
 
 // sayer says what a run is at.
@@ -138,7 +160,7 @@ func disturb(ctx context.Context, o options, dir string, say sayer) (h *history.
 	}
 	begun := false
 	journal, err := history.Begin(filepath.Join(dir, "journal.jsonl"), history.Terms{
-		Seed: o.Seed, Claim: claimTime, Allocation: hostTime + 15*time.Second, Recovery: settleTime, Approval: approvalTime,
+		Seed: o.Seed, Claim: claimTime, Allocation: hostTime + 15*time.Second, Recovery: o.Patience, Approval: approvalTime,
 		Enemies: []string{enemyConfig},
 	})
 	if err != nil {
@@ -197,9 +219,9 @@ func weather(ctx context.Context, o options, s *system, journal *history.Journal
 	if err := w.close(ctx); err != nil {
 		return nil, err
 	}
-	w.settle(ctx, say)
+	w.settle(ctx, o.Patience, say)
 	w.end()
 	say("nobody waits")
 	w.last(ctx)
-	return injector.complaints, rest(ctx, s, w.crowds, journal)
+	return injector.complaints, rest(ctx, s, w.crowds, journal, o.Patience)
 }

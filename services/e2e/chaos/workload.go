@@ -99,8 +99,8 @@ func (w *workload) end() {
 }
 
 // settle waits until everybody who waits for a match has one. Whoever is left alone gets a stand-in.
-func (w *workload) settle(ctx context.Context, say sayer) {
-	ctx, cancel := context.WithTimeout(ctx, settleTime)
+func (w *workload) settle(ctx context.Context, patience time.Duration, say sayer) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	for before := -1; ; {
 		left := 0

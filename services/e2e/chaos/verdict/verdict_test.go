@@ -102,7 +102,7 @@ func TestBreaches(t *testing.T) {
 		{"a deleted ticket is there again", 4, "is answered 200", func(h *history.History) {
 			h.Calls = append(h.Calls, call(history.Get, "e", 5, 950, 200))
 		}},
-		{"a match of a deleted ticket is made after the answer", 4, "claimed by match m2 after that", func(h *history.History) {
+		{"a match of a deleted ticket is made after the answer", 4, `claimed by match "m2" after that`, func(h *history.History) {
 			edit(h, 20, func(e *history.Event) { e.Time = 700 })
 		}},
 		{"a ticket is never matched", 5, "was never matched", func(h *history.History) {

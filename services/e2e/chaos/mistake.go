@@ -1,0 +1,84 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// mistake is one that the services can be built with, to see that it is found.
+type mistake struct {
+	name string
+	// promise that is broken then, and how.
+	promise int
+	says    string
+	// file has a text, once, that is replaced.
+	file, right, wrong string
+}
+
+const scripts = "services/internal/state/script/"
+
+// mistakes are at least one for each promise.
+func mistakes() []mistake {
+	return []mistake{
+		{"early", 1, "A ticket is answered 201 before it is stored.",
+			"services/internal/state/create.go", "case err := <-one.done:\n\t\treturn err", "case <-time.After(0):\n\t\treturn nil"},
+		{"state", 2, "A claim does not look whether its tickets wait: those that are gone, claimed or resolved are taken all the same.",
+			scripts + "claim.lua", "~= 'w' then", "== 'never' then"},
+		{"epoch", 2, "A director whose lease has passed to another one still claims.",
+			scripts + "claim.lua", "if redis.call('HGET', KEYS[9], 'epoch') ~= ARGV[3] then", "if false then"},
+		{"partly", 3, "A result is written to the first ticket of a match only.",
+			scripts + "assign.lua", "if claimed_by(KEYS[i], match) then", "if #ids == 0 and claimed_by(KEYS[i], match) then"},
+		{"left", 3, "A match that a player left before its server was asked for goes on without that player.",
+			scripts + "begin.lua", "if state == 'c' and #ids < n then", "if false then"},
+		{"revenant", 4, "A result is written to tickets that were deleted as well.",
+			scripts + "assign.lua", "if claimed_by(KEYS[i], match) then", "if true then"},
+		{"sweep", 5, "Nobody looks for claims whose deadline is over, and nobody sends what is left in the outbox.",
+			"services/director/repair.go", "l.repair = now.Add(repairEvery)", "l.repair = now.Add(24 * time.Hour)"},
+		{"config", 6, "Tickets are proposed to a running game though the config has changed or gone since the run began.",
+			scripts + "backfill_propose.lua", "if redis.call('HGET', KEYS[8], ARGV[5]) ~= ARGV[6] then", "if false then"},
+		{"leak", 7, "Servers that nobody needs any more are not given back.",
+			"services/allocator/manager/manager.go", `path: "/allocations/" + r.Allocation(), id:`, `path: "/allocations/none", id:`},
+		{"version", 8, "A proposal for a running game counts whatever has become of its backfill ticket since the function saw it.",
+			scripts + "backfill_propose.lua", "if t[1] ~= ARGV[8] or t[2] then", "if t[2] then"},
+		{"double", 9, "What a function says is believed, though a ticket is in its match twice.",
+			"pkg/matchfn/block/answerreader.go", "if seen[t] == mark {", "if false {"},
+	}
+}
+
+// mistakeOf is the mistake of a name.
+func mistakeOf(name string) (m mistake, err error) {
+	var names []string
+	for _, m := range mistakes() {
+		if m.name == name {
+			return m, nil
+		}
+		names = append(names, m.name)
+	}
+	return m, fmt.Errorf("there is no mistake %q, only %s", name, strings.Join(names, ", "))
+}
+
+// overlay writes the file with the mistake into a folder, and returns what makes the go command take it instead of that below root.
+func (m mistake) overlay(root, dir string) (string, error) {
+	file := filepath.Join(root, m.file)
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return "", err
+	}
+	if n := bytes.Count(text, []byte(m.right)); n != 1 {
+		return "", fmt.Errorf("mistake %s: %s has the text %d times, not once: %s", m.name, m.file, n, m.right)
+	}
+	mine := filepath.Join(dir, filepath.Base(file))
+	if err := os.WriteFile(mine, bytes.Replace(text, []byte(m.right), []byte(m.wrong), 1), 0o600); err != nil {
+		return "", err
+	}
+	list, err := json.Marshal(map[string]any{"Replace": map[string]string{file: mine}})
+	if err != nil {
+		return "", err
+	}
+	overlay := filepath.Join(dir, "overlay.json")
+	return overlay, os.WriteFile(overlay, list, 0o600)
+}

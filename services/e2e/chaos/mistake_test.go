@@ -1,0 +1,40 @@
+package main
+
+import (
+	"go/parser"
+	"go/token"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestMistakes: the sources still have what each mistake replaces, and each promise has one.
+func TestMistakes(t *testing.T) {
+	root, err := filepath.Abs("../../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	promises := map[int]bool{}
+	for _, m := range mistakes() {
+		promises[m.promise] = true
+		dir := t.TempDir()
+		if _, err := m.overlay(root, dir); err != nil {
+			t.Error(err)
+			continue
+		}
+		if !strings.HasSuffix(m.file, ".go") {
+			continue
+		}
+		if _, err := parser.ParseFile(token.NewFileSet(), filepath.Join(dir, filepath.Base(m.file)), nil, parser.AllErrors); err != nil {
+			t.Errorf("mistake %s: %v", m.name, err)
+		}
+	}
+	for n := 1; n <= 9; n++ {
+		if !promises[n] {
+			t.Errorf("no mistake breaks promise %d", n)
+		}
+	}
+	if _, err := mistakeOf("none"); err == nil || !strings.Contains(err.Error(), "only early, state") {
+		t.Errorf("mistakeOf(none) = %v, want the names of those that there are", err)
+	}
+}
