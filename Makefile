@@ -60,6 +60,19 @@ contract: redis ## Try every promise of the API, on a system of its own or on UR
 	go test -count=1 -v -run '^TestContract$$' ./services/e2e/contract -args \
 		$(if $(URL),-url $(URL)) $(if $(DATA),-data $(abspath $(DATA))) $(if $(PROJECT),-project $(PROJECT))
 
+CHAOS = go run matchmaker.dev/services/e2e/chaos $(if $(DURATION),--duration $(DURATION)) $(if $(SEED),--seed $(SEED)) \
+	$(if $(RATE),--rate $(RATE)) $(if $(RACE),--race)
+
+# clang is among the compilers of match functions.
+.PHONY: chaos
+chaos: redis compilers ## Disturb a system of many processes for DURATION (2m), from a SEED, and see whether it keeps its promises
+	$(CHAOS) $(if $(JOURNAL),--journal $(abspath $(JOURNAL)))
+
+MISTAKE ?= all
+.PHONY: chaos-mistakes
+chaos-mistakes: redis compilers ## The same with a MISTAKE in the services (all, in turn), each of which must be found
+	$(CHAOS) --patience 1m --break $(MISTAKE)
+
 .PHONY: redis
 redis: # a real Redis is needed: tests never skip what they came to test
 	@command -v redis-server >/dev/null || command -v valkey-server >/dev/null || ./.ci/install-redis
