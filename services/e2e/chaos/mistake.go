@@ -71,8 +71,8 @@ func (m mistake) overlay(root, dir string) (string, error) {
 	if n := bytes.Count(text, []byte(m.right)); n != 1 {
 		return "", fmt.Errorf("mistake %s: %s has the text %d times, not once: %s", m.name, m.file, n, m.right)
 	}
-	mine := filepath.Join(dir, filepath.Base(file))
-	if err := os.WriteFile(mine, bytes.Replace(text, []byte(m.right), []byte(m.wrong), 1), 0o600); err != nil {
+	mine := filepath.Join(dir, "mistake"+filepath.Ext(m.file))
+	if err := os.WriteFile(mine, bytes.Replace(text, []byte(m.right), []byte(m.wrong), 1), 0o600); err != nil { //nolint:gosec // the folder is the run's own
 		return "", err
 	}
 	list, err := json.Marshal(map[string]any{"Replace": map[string]string{file: mine}})

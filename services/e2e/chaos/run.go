@@ -30,11 +30,12 @@ func run(ctx context.Context, o options, out io.Writer) error {
 		return again(o.Journal, out)
 	case o.Break == "all":
 		var err error
+		dir := o.Dir
 		for _, m := range mistakes() {
-			if ctx.Err() == nil {
-				o.Break = m.name
-				err = errors.Join(err, storms(ctx, o, out))
+			if o.Break = m.name; dir != "" {
+				o.Dir = filepath.Join(dir, m.name)
 			}
+			err = errors.Join(err, storms(ctx, o, out), context.Cause(ctx))
 		}
 		return err
 	}
