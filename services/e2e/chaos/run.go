@@ -35,7 +35,9 @@ func run(ctx context.Context, o options, out io.Writer) error {
 			if o.Break = m.name; dir != "" {
 				o.Dir = filepath.Join(dir, m.name)
 			}
-			err = errors.Join(err, storms(ctx, o, out), context.Cause(ctx))
+			if err = errors.Join(err, storms(ctx, o, out)); ctx.Err() != nil {
+				break
+			}
 		}
 		return err
 	}
@@ -223,6 +225,6 @@ func weather(ctx context.Context, o options, s *system, journal *history.Journal
 	w.settle(ctx, o.Patience, say)
 	w.end()
 	say("nobody waits")
-	w.last(ctx)
+	w.last(ctx, o.Patience)
 	return injector.complaints, rest(ctx, s, w.crowds, journal, o.Patience)
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
@@ -144,8 +145,10 @@ func (s *studio) upload(ctx context.Context, name, archive string) error {
 	})
 }
 
-// ask asks until the answer is that it was done. The error is that of one that will never be.
+// ask asks until the answer is that it was done.
 func (s *studio) ask(ctx context.Context, c history.Change, do func(context.Context, *history.Change) error) error {
+	ctx, cancel := context.WithTimeout(ctx, startTime)
+	defer cancel()
 	c.Project = s.project
 	for {
 		patience := requestTime
@@ -162,10 +165,8 @@ func (s *studio) ask(ctx context.Context, c history.Change, do func(context.Cont
 		switch {
 		case c.Status == http.StatusOK:
 			return nil
-		case c.Status != 0 && c.Status < 500:
-			return fmt.Errorf("%s of %s: %w", c.Op, c.Name, err)
 		case !pause(ctx, retryAfter()):
-			return fmt.Errorf("%s of %s: %w", c.Op, c.Name, context.Cause(ctx))
+			return fmt.Errorf("%s of %s: %w", c.Op, c.Name, errors.Join(err, context.Cause(ctx)))
 		}
 	}
 }

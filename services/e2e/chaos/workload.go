@@ -128,7 +128,9 @@ func (w *workload) settle(ctx context.Context, patience time.Duration, say sayer
 }
 
 // last reads every ticket once more, and leaves nobody who waits.
-func (w *workload) last(ctx context.Context) {
+func (w *workload) last(ctx context.Context, patience time.Duration) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
 	for _, c := range w.crowds {
 		c.last(ctx)
 	}

@@ -364,7 +364,7 @@ func configs(m *model, p *Promise, _ *Sums) {
 func servers(m *model, p *Promise, s *Sums) {
 	var allocated, repeated, returned, serving int
 	for _, one := range m.orderedMatches() {
-		var running int
+		var running, started int
 		keys := map[string]struct{}{}
 		for _, a := range one.hostings {
 			if a.Op == history.Allocate {
@@ -372,7 +372,7 @@ func servers(m *model, p *Promise, s *Sums) {
 			}
 			switch {
 			case a.Op == history.Allocate && a.Fresh:
-				allocated++
+				started++
 				running++
 				if running > 1 {
 					p.broken("%s: match %s has two servers, the second at %s", one.project, one.id, a.Connection)
@@ -387,6 +387,7 @@ func servers(m *model, p *Promise, s *Sums) {
 				}
 			}
 		}
+		allocated += started
 		if len(keys) > 1 {
 			p.broken("%s: match %s was allocated under %d different keys", one.project, one.id, len(keys))
 		}
@@ -396,7 +397,7 @@ func servers(m *model, p *Promise, s *Sums) {
 		case running > 0:
 			s.Leaked++
 			p.broken("%s: match %s has a server that serves nobody, and was not given back; the match is %s", one.project, one.id, one.state())
-		case running == 0 && one.serves() && len(one.hostings) > 0 && returned == 0:
+		case running == 0 && one.serves() && started == 0 && one.first.Kind == history.Claimed:
 			p.broken("%s: match %s is assigned to a server that was never allocated", one.project, one.id)
 		}
 	}
