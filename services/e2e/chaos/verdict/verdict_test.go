@@ -145,6 +145,9 @@ func TestBreaches(t *testing.T) {
 		{"a match has two servers", 7, "has two servers", func(h *history.History) {
 			h.Hostings = append(h.Hostings, history.Hosting{At: at(205), Op: history.Allocate, Project: project, Match: "m1", Key: "again", Connection: "hosts:8", Fresh: true})
 		}},
+		{"a match is assigned though nobody asked for a server", 7, "never allocated", func(h *history.History) {
+			h.Hostings = slices.DeleteFunc(h.Hostings, func(a history.Hosting) bool { return a.Match == "m1" })
+		}},
 		{"the log says that a server was given back that is played on", 7, "given back though", func(h *history.History) {
 			insert(h, 90, history.Event{Kind: history.Returned, Match: "m1"})
 		}},
