@@ -16,8 +16,12 @@ import (
 // proposal is a proposal and the course whose run made it.
 type proposal = contest.Entry[*course]
 
-// absent is how long a config rests whose function no runner hosts.
+// absent is how long a config rests whose function no runner hosts, or that cannot be run at all.
 const absent = 250 * time.Millisecond
+
+// untaken is how long a run may wait for a runner to take it, before it is asked for again. A runner answers at
+// once: the question is lost, or was put to one that is dead or frozen. It grows eightfold while nobody answers.
+const untaken = 250 * time.Millisecond
 
 // course is the way of one config, or of one segment of its pools, through its runs.
 type course struct {
@@ -34,15 +38,19 @@ type course struct {
 	// unsettled counts the proposals of the last run that have not been settled:
 	// the next run would only propose the same tickets.
 	unsettled int
+	// questions is how often in a row nobody took a run.
+	questions int
 	// failing keeps a failure from being logged at every run.
 	failing string
 }
 
 // flight is a run under way.
 type flight struct {
-	course   *course
-	run      *bus.Run
-	started  time.Time
+	course  *course
+	run     *bus.Run
+	started time.Time
+	// runner has taken it; until then it is empty, and deadline is when somebody must have.
+	runner   string
 	deadline time.Time
 }
 
@@ -73,11 +81,16 @@ func (l *leader) start(ctx context.Context) time.Time {
 	l.divide(ctx)
 	now := l.Now()
 	next := now.Add(l.Times.MaxInterval)
+	if !l.retired.IsZero() {
+		next = earlier(next, l.retired.Add(l.Times.Lease))
+	}
 	for c := range l.all() {
-		if c.idle() && !c.census.changed() && !c.due(l.Times).After(now) {
+		rests := !c.idle() || c.census.changed() || !l.retired.IsZero()
+		if !rests && !c.due(l.Times).After(now) {
 			l.startRun(ctx, c, now)
+			rests = !c.idle()
 		}
-		if c.idle() && !c.census.changed() {
+		if !rests {
 			next = earlier(next, c.due(l.Times))
 		}
 		if c.flight != nil {
@@ -91,7 +104,7 @@ func (l *leader) start(ctx context.Context) time.Time {
 }
 
 func (l *leader) startRun(ctx context.Context, c *course, now time.Time) {
-	f := &flight{course: c, started: now, deadline: now.Add(l.Times.Run + time.Second)}
+	f := &flight{course: c, started: now, deadline: now.Add(untaken << min(c.questions, 3))}
 	request := &pb.RunRequest{
 		Run:       uuid.NewString(),
 		Project:   l.project,
@@ -120,6 +133,11 @@ func (l *leader) startRun(ctx context.Context, c *course, now time.Time) {
 func (l *leader) part(n part) {
 	c := n.flight.course
 	if c.flight != n.flight {
+		return
+	}
+	if taker := n.part.GetRunner(); taker != "" {
+		c.questions = 0
+		n.flight.runner, n.flight.deadline = taker, n.flight.started.Add(l.Times.Run+time.Second)
 		return
 	}
 	if len(l.pending) == 0 {
@@ -152,13 +170,25 @@ func (l *leader) part(n part) {
 	}
 }
 
-// overdue gives up runs that nobody answered in time.
+// overdue gives up runs that nobody took or answered in time, or whose runner is lost.
 func (l *leader) overdue(now time.Time) {
 	for c := range l.all() {
-		if c.flight != nil && now.After(c.flight.deadline) {
-			c.halt()
+		f := c.flight
+		switch {
+		case f == nil:
+			continue
+		case f.runner != "" && l.runners.lost(f.runner):
+			l.failed(c, "the runner is lost")
+		case !now.After(f.deadline):
+			continue
+		case f.runner != "":
 			l.failed(c, "the runner did not answer in time")
+		default:
+			c.questions++
+			l.failed(c, "no runner took the run in time")
 		}
+		c.halt()
+		c.dirty = true
 	}
 }
 

@@ -29,6 +29,8 @@ type leader struct {
 	pending []*proposal
 	since   time.Time
 	repair  time.Time
+	// retired is since when it gives the project up; zero when it does not.
+	retired time.Time
 	sends   sync.WaitGroup
 	// told wakes the one who publishes events.
 	told chan struct{}
@@ -70,6 +72,9 @@ func (l *leader) run(ctx context.Context) {
 			return
 		}
 		l.mend(ctx)
+		if l.inbox.retiring() && l.done(now) {
+			return
+		}
 		timer.Reset(l.start(ctx).Sub(l.Now()))
 		select {
 		case <-ctx.Done():
@@ -78,6 +83,20 @@ func (l *leader) run(ctx context.Context) {
 		case <-timer.C:
 		}
 	}
+}
+
+// done tells whether a leader that gives its project up has nothing under way. It waits for that as long as others
+// would for a leader that is dead.
+func (l *leader) done(now time.Time) bool {
+	if l.retired.IsZero() {
+		l.retired = now
+	}
+	for c := range l.all() {
+		if !c.idle() && now.Before(l.retired.Add(l.Times.Lease)) {
+			return false
+		}
+	}
+	return true
 }
 
 // take takes in pokes and parts.
@@ -166,8 +185,9 @@ func (l *leader) stopRuns() {
 type inbox struct {
 	signal chan struct{}
 
-	mu   sync.Mutex
-	news news
+	mu      sync.Mutex
+	news    news
+	retired bool
 }
 
 // news are what came since the loop looked last.
@@ -201,6 +221,21 @@ func (i *inbox) poke(p *pb.Poke) {
 	i.news.position = max(i.news.position, p.GetPosition())
 	i.mu.Unlock()
 	i.ring()
+}
+
+// retire makes the loop end once what is under way has ended.
+func (i *inbox) retire() {
+	i.mu.Lock()
+	i.retired = true
+	i.mu.Unlock()
+	i.ring()
+}
+
+// retiring tells whether the loop is to end.
+func (i *inbox) retiring() bool {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return i.retired
 }
 
 // again makes the configs be read at the next turn, which comes by itself.

@@ -5,10 +5,12 @@
 // nothing. The leader asks runners to run the configs' functions, picks the best
 // of the proposals that do not share a ticket, claims their tickets, and hands the matches to the allocators.
 //
-//	service.go   which projects this replica leads
+//	service.go   a replica: what it needs, and its life
+//	share.go     which of the projects this replica leads
 //	leader.go    one project's loop: what wakes it, what it does then
 //	course.go    one config's runs: when they are due, what they answered
-//	census.go    how many tickets there are, where the segments of pools depend on it
+//	runners.go   which runners are lost, and their runs with them
+//	census.go    how the pools of a config are divided among runs
 //	contest      which proposals win (a pure function)
 //	settle.go    proposals become claims, claims become matches
 //	event        what happened is told to others
@@ -83,35 +85,50 @@ func DefaultTimes() Times {
 	}
 }
 
+// service is one replica.
 type service struct {
 	Options
 
+	// wake makes it look at the leases at once.
+	wake chan struct{}
+
+	runners *runners
+
 	mu      sync.Mutex
 	leaders map[string]*leader
-	wake    chan struct{}
 }
 
 // New makes the service.
 func New(o Options) app.Part {
-	s := &service{Options: o, leaders: map[string]*leader{}, wake: make(chan struct{}, 1)}
+	s := &service{Options: o, leaders: map[string]*leader{}, wake: make(chan struct{}, 1), runners: newRunners()}
 	return app.Part{Name: "director", Run: s.run, Ready: o.Store.Ping}
 }
 
-// run takes and renews leases until ctx ends, and gives them up then.
+// run leads this replica's share of the projects until ctx ends, and gives it up then.
 func (s *service) run(ctx context.Context) error {
 	sub, err := s.Bus.OnPoke(s.poked)
 	if err != nil {
 		return err
 	}
 	defer sub.Stop()
+	heartbeats, err := s.Bus.OnHeartbeat(s.runners.hear)
+	if err != nil {
+		return err
+	}
+	defer heartbeats.Stop()
+	// The leaders end after this replica has said that it goes, so that the others know whose their projects are.
+	leading, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var under sync.WaitGroup
 	defer under.Wait()
+	defer stop()
+	under.Go(func() { s.runners.listen(leading) })
 	ticker := time.NewTicker(s.Times.Lease / 4)
 	defer ticker.Stop()
 	for {
-		s.elect(ctx, &under)
+		s.divide(ctx, func(project string, epoch uint64) { s.lead(leading, project, epoch, &under) })
 		select {
 		case <-ctx.Done():
+			s.leave(ctx)
 			return nil
 		case <-ticker.C:
 		case <-s.wake:
@@ -120,76 +137,38 @@ func (s *service) run(ctx context.Context) error {
 }
 
 // poked passes a poke to the project's leader. A poke of a project that nobody leads here
-// may be the first word of a new one.
+// may be the first word of a new one, or the last of its leader.
 func (s *service) poked(project string, p *pb.Poke) {
 	s.mu.Lock()
 	l := s.leaders[project]
 	s.mu.Unlock()
-	if l != nil {
+	switch {
+	case l != nil:
 		l.inbox.poke(p)
-		return
-	}
-	if p.GetConfigs() {
-		select {
-		case s.wake <- struct{}{}:
-		default:
-		}
+	case p.GetConfigs():
+		ring(s.wake)
 	}
 }
 
-// elect renews the leases of the projects that this replica leads, and takes those that are free.
-func (s *service) elect(ctx context.Context, under *sync.WaitGroup) {
-	projects, err := s.Store.Projects(ctx)
-	if err != nil {
-		if ctx.Err() == nil {
-			s.Log.WarnContext(ctx, "reading the projects", "error", err)
-		}
-		return
-	}
-	for _, project := range projects {
-		epoch, err := s.Store.Lease(ctx, project, s.Name, s.Now(), s.Times.Lease)
-		if err != nil {
-			if ctx.Err() == nil {
-				s.Log.WarnContext(ctx, "renewing a lease", "project", project, "error", err)
-			}
-			continue // claims are refused should it run out
-		}
-		s.mu.Lock()
-		l := s.leaders[project]
-		if l != nil && l.epoch != epoch {
-			l.stop()
-			delete(s.leaders, project)
-			l = nil
-		}
-		if l == nil && epoch > 0 {
-			s.lead(ctx, project, epoch, under)
-		}
-		s.mu.Unlock()
-	}
-}
-
-// lead starts the loop of a project; mu is held.
+// lead starts the loop of a project.
 func (s *service) lead(ctx context.Context, project string, epoch uint64, under *sync.WaitGroup) {
 	ctx, stop := context.WithCancel(ctx)
 	l := newLeader(s, project, epoch, stop)
+	s.mu.Lock()
 	s.leaders[project] = l
+	s.mu.Unlock()
 	under.Go(func() {
-		s.Log.InfoContext(ctx, "leading a project", "project", project, "epoch", epoch)
+		defer stop()
+		l.log.InfoContext(ctx, "leading a project")
 		l.run(ctx)
-		stop()
 		s.mu.Lock()
 		mine := s.leaders[project] == l
 		if mine {
 			delete(s.leaders, project)
 		}
 		s.mu.Unlock()
-		if !mine {
-			return // the lease is another's, or a newer leader's of this replica
-		}
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
-		defer cancel()
-		if err := s.Store.Yield(ctx, project, s.Name, s.Now()); err != nil {
-			s.Log.WarnContext(ctx, "giving up a lease", "project", project, "error", err)
+		if mine { // else the lease is another's, or a newer leader's of this replica
+			s.yield(context.WithoutCancel(ctx), project)
 		}
 	})
 }

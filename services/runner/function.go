@@ -89,7 +89,7 @@ func (f *function) subscribe() {
 	if f.stopped {
 		return
 	}
-	subscription, err := f.env.Bus.ServeRuns(f.project, f.function, f.accept)
+	subscription, err := f.env.Bus.ServeRuns(f.env.Name, f.project, f.function, f.accept)
 	if err != nil {
 		f.env.Log.Error("runs of a function cannot be taken", "project", f.project, "function", f.function, "error", err)
 		return

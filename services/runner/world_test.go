@@ -200,7 +200,11 @@ func (w *world) start(r *pb.RunRequest) <-chan *pb.RunPart {
 		r.Pools = map[string]*pb.Pool{"all": {}}
 	}
 	parts := make(chan *pb.RunPart, 1000)
-	run, err := w.bus.StartRun(w.t.Context(), r, func(p *pb.RunPart) { parts <- p })
+	run, err := w.bus.StartRun(w.t.Context(), r, func(p *pb.RunPart) {
+		if p.GetRunner() == "" { // else it says that the run was taken
+			parts <- p
+		}
+	})
 	w.must(err)
 	w.t.Cleanup(run.Stop)
 	return parts

@@ -223,7 +223,8 @@ func (x *RunRequest) GetBackfills() bool {
 	return false
 }
 
-// RunPart is one part of the answer to a RunRequest.
+// RunPart is one part of the answer to a RunRequest. The first comes at once and says
+// only which runner has taken the run.
 type RunPart struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Run   string                 `protobuf:"bytes,1,opt,name=run,proto3" json:"run,omitempty"`
@@ -234,6 +235,7 @@ type RunPart struct {
 	// error says why the run failed; set only on the last part.
 	Error         string    `protobuf:"bytes,5,opt,name=error,proto3" json:"error,omitempty"`
 	Stats         *RunStats `protobuf:"bytes,6,opt,name=stats,proto3" json:"stats,omitempty"`
+	Runner        string    `protobuf:"bytes,7,opt,name=runner,proto3" json:"runner,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -308,6 +310,13 @@ func (x *RunPart) GetStats() *RunStats {
 		return x.Stats
 	}
 	return nil
+}
+
+func (x *RunPart) GetRunner() string {
+	if x != nil {
+		return x.Runner
+	}
+	return ""
 }
 
 // RunStats says where a run's time went, in microseconds.
@@ -779,14 +788,15 @@ const file_matchmaker_v1_bus_proto_rawDesc = "" +
 	"\x05value\x18\x02 \x01(\v2\x13.matchmaker.v1.PoolR\x05value:\x028\x01\x1aN\n" +
 	"\vCensusEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12)\n" +
-	"\x05value\x18\x02 \x01(\v2\x13.matchmaker.v1.PoolR\x05value:\x028\x01\"\xc1\x01\n" +
+	"\x05value\x18\x02 \x01(\v2\x13.matchmaker.v1.PoolR\x05value:\x028\x01\"\xd9\x01\n" +
 	"\aRunPart\x12\x10\n" +
 	"\x03run\x18\x01 \x01(\tR\x03run\x12\x14\n" +
 	"\x05index\x18\x02 \x01(\rR\x05index\x12\x12\n" +
 	"\x04last\x18\x03 \x01(\bR\x04last\x125\n" +
 	"\tproposals\x18\x04 \x03(\v2\x17.matchmaker.v1.ProposalR\tproposals\x12\x14\n" +
 	"\x05error\x18\x05 \x01(\tR\x05error\x12-\n" +
-	"\x05stats\x18\x06 \x01(\v2\x17.matchmaker.v1.RunStatsR\x05stats\"\xf2\x02\n" +
+	"\x05stats\x18\x06 \x01(\v2\x17.matchmaker.v1.RunStatsR\x05stats\x12\x16\n" +
+	"\x06runner\x18\a \x01(\tR\x06runner\"\xf2\x02\n" +
 	"\bRunStats\x12\x1a\n" +
 	"\binstance\x18\x01 \x01(\tR\binstance\x12\x18\n" +
 	"\awaiting\x18\x02 \x01(\x03R\awaiting\x12\x14\n" +

@@ -154,7 +154,7 @@ func TestRunIsAnsweredInPartsAndCarriesTheTrace(t *testing.T) {
 	director, runner := connect(t, url), connect(t, url)
 	id := trace.TraceID{1, 2, 3}
 	seen := make(chan trace.TraceID, 1)
-	_, err := runner.ServeRuns("demo", "duel", func(ctx context.Context, r *pb.RunRequest, answer bus.Answer) {
+	_, err := runner.ServeRuns("runner-1", "demo", "duel", func(ctx context.Context, r *pb.RunRequest, answer bus.Answer) {
 		seen <- trace.SpanContextFromContext(ctx).TraceID()
 		for i := range 3 {
 			if err := answer(&pb.RunPart{Last: i == 2, Proposals: []*pb.Proposal{{Score: float64(i)}}}); err != nil {
@@ -171,12 +171,15 @@ func TestRunIsAnsweredInPartsAndCarriesTheTrace(t *testing.T) {
 	if got := next(t, seen); got != id {
 		t.Errorf("the runner saw trace %s", got)
 	}
-	for i, p := range parts {
-		if p.GetIndex() != uint32(i) || p.GetProposals()[0].GetScore() != float64(i) || p.GetLast() != (i == 2) {
+	if taken := parts[0]; taken.GetRunner() != "runner-1" || taken.GetLast() {
+		t.Errorf("first comes %v, want who has taken the run", taken)
+	}
+	for i, p := range parts[1:] {
+		if p.GetIndex() != uint32(i+1) || p.GetProposals()[0].GetScore() != float64(i) || p.GetLast() != (i == 2) {
 			t.Errorf("part %d is %v", i, p)
 		}
 	}
-	if len(parts) != 3 {
+	if len(parts) != 4 {
 		t.Errorf("%d parts", len(parts))
 	}
 }

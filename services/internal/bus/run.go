@@ -23,8 +23,12 @@ type Run struct {
 // StartRun asks one of the runners that host the function for a run. parts gets
 // each part of the answer in order, from one goroutine for all runs of this bus: it must not block. A last
 // part always has Last set; a lost part shows as a last part with an error. When nobody answers, no part comes:
-// the caller keeps a deadline of its own, and ends every run with Stop.
+// the caller keeps a deadline of its own, and ends every run with Stop. While there is no server nothing is
+// asked: requests that wait for one would all come at once, long after anybody wants an answer.
 func (b *Bus) StartRun(ctx context.Context, r *pb.RunRequest, parts func(*pb.RunPart)) (*Run, error) {
+	if !b.conn.IsConnected() {
+		return nil, lost(nats.ErrDisconnected)
+	}
 	msg, err := b.message(ctx, runs+token(r.GetProject())+"."+token(r.GetFunction()), r)
 	if err != nil {
 		return nil, err
@@ -51,17 +55,21 @@ func (r *Run) Stop() {
 // Answer sends the next part of a run's answer.
 type Answer func(*pb.RunPart) error
 
-// ServeRuns takes runs of a function, each from one request of one director. handle
+// ServeRuns takes runs of a function, each from one request of one director, and says at once that this runner has it. handle
 // must not block the subscription: it starts the run and returns.
-func (b *Bus) ServeRuns(project, function string, handle func(ctx context.Context, r *pb.RunRequest, answer Answer)) (Subscription, error) {
+func (b *Bus) ServeRuns(runner, project, function string, handle func(ctx context.Context, r *pb.RunRequest, answer Answer)) (Subscription, error) {
 	return hear(b, runs+token(project)+"."+token(function), "runners",
 		func(ctx context.Context, _ string, r *pb.RunRequest, msg *nats.Msg) {
 			var index uint32
-			handle(ctx, r, func(p *pb.RunPart) error {
+			answer := func(p *pb.RunPart) error {
 				p.Run, p.Index = r.GetRun(), index
 				index++
 				return b.say(ctx, msg.Reply, p)
-			})
+			}
+			if err := answer(&pb.RunPart{Runner: runner}); err != nil {
+				b.log.WarnContext(ctx, "message bus: taking a run", "function", r.GetFunction(), "error", err)
+			}
+			handle(ctx, r, answer)
 		})
 }
 

@@ -1,9 +1,12 @@
 package state
 
 // projects is the set of projects that ever stored a config or a function. It
-// is the one key outside a project's slot, so it is written before the
+// is outside the projects' slots, so it is written before the
 // project's own keys: a name too many does no harm.
 const projects = "mm:projects"
+
+// directors is the hash of the directors that live, with when they are to be heard again and how many projects they lead.
+const directors = "mm:directors"
 
 // keys builds the keys of one project.
 type keys string

@@ -2,21 +2,128 @@ package state
 
 import (
 	"context"
+	"fmt"
+	"strconv"
 	"time"
+
+	"github.com/redis/go-redis/v9"
 )
+
+// Beat says that a director lives and leads so many projects, until now+hold unless it says so again. It returns how many
+// projects each director leads that lives.
+func (s *Store) Beat(ctx context.Context, name string, leads int, now time.Time, hold time.Duration) (map[string]int, error) {
+	reply, err := s.run(ctx, beatScript, []string{directors}, name, millis(now), hold.Milliseconds(), leads)
+	if err != nil {
+		return nil, err
+	}
+	r, err := listOf(reply, 0)
+	if err != nil {
+		return nil, err
+	}
+	living := make(map[string]int, len(r)/2)
+	for ; len(r) >= 2; r = r[2:] {
+		name, _ := r[0].(string)
+		n, _ := r[1].(int64)
+		living[name] = int(n)
+	}
+	return living, nil
+}
+
+// Leave says that a director lives no longer.
+func (s *Store) Leave(ctx context.Context, name string, now time.Time) error {
+	_, err := s.Beat(ctx, name, 0, now, 0)
+	return err
+}
+
+// Lease is who leads a project.
+type Lease struct {
+	// Owner is empty when nobody ever led it.
+	Owner   string
+	Epoch   uint64
+	Expires time.Time
+}
+
+// Free tells whether anybody may take the lease.
+func (l Lease) Free(now time.Time) bool { return !l.Expires.After(now) }
+
+// Leases reads the leases of projects.
+func (s *Store) Leases(ctx context.Context, projects []string) ([]Lease, error) {
+	rows := make([]*redis.SliceCmd, len(projects))
+	_, err := s.redis.Pipelined(ctx, func(p redis.Pipeliner) error {
+		for i, project := range projects {
+			rows[i] = p.HMGet(ctx, keysOf(project).lease(), "owner", "epoch", "expires")
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, unavailable(err)
+	}
+	leases := make([]Lease, len(projects))
+	for i, row := range rows {
+		if leases[i], err = leaseOf(row.Val()); err != nil {
+			return nil, err
+		}
+	}
+	return leases, nil
+}
+
+func leaseOf(fields []any) (Lease, error) {
+	var l Lease
+	var numbers [2]uint64
+	l.Owner, _ = fields[0].(string)
+	for i, field := range fields[1:] {
+		text, there := field.(string)
+		if !there {
+			continue
+		}
+		n, err := strconv.ParseUint(text, 10, 63)
+		if err != nil {
+			return Lease{}, corrupt("lease", err)
+		}
+		numbers[i] = n
+	}
+	l.Epoch, l.Expires = numbers[0], time.UnixMilli(int64(numbers[1]))
+	return l, nil
+}
 
 // Lease takes or renews the lease of a project for an owner, until now+hold. It
 // returns the lease's epoch, 0 when another owner holds it. The epoch grows
 // whenever the lease passes to another owner: claims made under an older one are refused.
 func (s *Store) Lease(ctx context.Context, project, owner string, now time.Time, hold time.Duration) (epoch uint64, err error) {
-	reply, err := s.run(ctx, leaseScript, []string{keysOf(project).lease()}, owner, millis(now), hold.Milliseconds())
+	epochs, err := s.TakeLeases(ctx, []string{project}, owner, now, hold)
 	if err != nil {
 		return 0, err
 	}
-	return positionOf(reply)
+	return epochs[0], nil
 }
 
-// Yield gives the lease up, so that another owner can take it at once.
+// TakeLeases is Lease for many projects. After an error it returns the epochs of the first of them; the others' leases may have been taken or not.
+func (s *Store) TakeLeases(ctx context.Context, projects []string, owner string, now time.Time, hold time.Duration) (epochs []uint64, err error) {
+	calls := make([]call, len(projects))
+	for i, project := range projects {
+		calls[i] = call{keys: []string{keysOf(project).lease()}, args: []any{owner, millis(now), hold.Milliseconds()}}
+	}
+	if len(calls) == 0 {
+		return nil, nil
+	}
+	replies, failed := s.runAll(ctx, leaseScript, calls)
+	for _, reply := range replies {
+		if reply == nil {
+			break
+		}
+		epoch, err := positionOf(reply)
+		if err != nil {
+			return epochs, err
+		}
+		epochs = append(epochs, epoch)
+	}
+	if failed == nil && len(epochs) < len(projects) {
+		failed = fmt.Errorf("state: %d replies to %d leases", len(epochs), len(projects))
+	}
+	return epochs, failed
+}
+
+// Yield gives a lease up, so that another owner can take it at once.
 func (s *Store) Yield(ctx context.Context, project, owner string, now time.Time) error {
 	_, err := s.Lease(ctx, project, owner, now, 0)
 	return err

@@ -45,6 +45,9 @@ var expireSource string
 //go:embed script/tell.lua
 var tellSource string
 
+//go:embed script/beat.lua
+var beatSource string
+
 //go:embed script/lease.lua
 var leaseSource string
 
@@ -96,6 +99,7 @@ var (
 	releaseScript      = redis.NewScript(prelude + backfills + releaseSource)
 	expireScript       = redis.NewScript(prelude + expireSource)
 	tellScript         = redis.NewScript(prelude + tellSource)
+	beatScript         = redis.NewScript(beatSource)
 	leaseScript        = redis.NewScript(leaseSource)
 	configPutScript    = redis.NewScript(configPutSource)
 	configDeleteScript = redis.NewScript(configDeleteSource)

@@ -1,0 +1,150 @@
+package director
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+	"time"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+)
+
+// divide renews the leases of the projects that this replica leads, and brings their number to its share: it takes
+// leases that are free, or gives some up.
+func (s *service) divide(ctx context.Context, lead func(project string, epoch uint64)) {
+	leading := s.leading()
+	if err := s.renew(ctx, leading); err != nil {
+		s.failed(ctx, "renewing leases", err) // claims are refused should they run out
+		return
+	}
+	projects, err := s.Store.Projects(ctx)
+	if err != nil {
+		s.failed(ctx, "reading the projects", err)
+		return
+	}
+	staying := s.staying()
+	living, err := s.Store.Beat(ctx, s.Name, len(staying), s.Now(), s.Times.Lease)
+	if err != nil {
+		s.failed(ctx, "telling the other directors that this one lives", err)
+		return
+	}
+	switch n := share(living, s.Name, len(projects)); {
+	case n < len(staying):
+		s.retire(staying[n:])
+	case n > len(staying):
+		free := slices.DeleteFunc(projects, func(p string) bool { return slices.Contains(leading, p) })
+		if err := s.take(ctx, free, n-len(staying), lead); err != nil {
+			s.failed(ctx, "taking leases", err)
+		}
+	}
+}
+
+// share is how many of the projects a director leads when the living ones, with so many projects each, share them
+// evenly: none has two more than another. Those who lead most keep one more where it does not come out even.
+func share(living map[string]int, name string, projects int) int {
+	if len(living) == 0 {
+		return projects
+	}
+	names := slices.SortedFunc(maps.Keys(living), func(a, b string) int {
+		return cmp.Or(cmp.Compare(living[b], living[a]), cmp.Compare(a, b))
+	})
+	n := projects / len(names)
+	if slices.Index(names, name) < projects%len(names) {
+		n++
+	}
+	return n
+}
+
+// leading are the projects that this replica leads, those that it is giving up included, in order.
+func (s *service) leading() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Sorted(maps.Keys(s.leaders))
+}
+
+// staying are those that it leads and goes on to.
+func (s *service) staying() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(s.leaders)), func(p string) bool { return s.leaders[p].inbox.retiring() })
+}
+
+// renew renews the leases of projects, and stops leading those whose lease is another's by now.
+func (s *service) renew(ctx context.Context, projects []string) error {
+	epochs, err := s.Store.TakeLeases(ctx, projects, s.Name, s.Now(), s.Times.Lease)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i, epoch := range epochs {
+		if l := s.leaders[projects[i]]; l != nil && l.epoch != epoch {
+			l.stop()
+			delete(s.leaders, projects[i])
+		}
+	}
+	return err
+}
+
+// take takes up to n leases that are free, and leads their projects.
+func (s *service) take(ctx context.Context, projects []string, n int, lead func(project string, epoch uint64)) error {
+	leases, err := s.Store.Leases(ctx, projects)
+	if err != nil {
+		return err
+	}
+	var free []string
+	for i, l := range leases {
+		if l.Free(s.Now()) {
+			free = append(free, projects[i])
+		}
+	}
+	free = free[:min(n, len(free))]
+	epochs, err := s.Store.TakeLeases(ctx, free, s.Name, s.Now(), s.Times.Lease)
+	for i, epoch := range epochs {
+		if epoch > 0 { // else another was faster
+			lead(free[i], epoch)
+		}
+	}
+	return err
+}
+
+// retire gives projects up, each when what is under way for it has ended.
+func (s *service) retire(projects []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, p := range projects {
+		if l := s.leaders[p]; l != nil {
+			l.log.Info("giving a project up to another director")
+			l.inbox.retire()
+		}
+	}
+}
+
+// farewell is how long a replica that ends may take to say so.
+const farewell = time.Second
+
+// leave says that this replica ends.
+func (s *service) leave(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), farewell)
+	defer cancel()
+	if err := s.Store.Leave(ctx, s.Name, s.Now()); err != nil {
+		s.Log.WarnContext(ctx, "telling the other directors that this one ends", "error", err)
+	}
+}
+
+// yield gives a project's lease up, and tells the others that it is free.
+func (s *service) yield(ctx context.Context, project string) {
+	ctx, cancel := context.WithTimeout(ctx, farewell)
+	defer cancel()
+	err := s.Store.Yield(ctx, project, s.Name, s.Now())
+	if err == nil {
+		err = s.Bus.Poke(ctx, project, &pb.Poke{Configs: true})
+	}
+	if err != nil {
+		s.Log.WarnContext(ctx, "giving up a lease", "project", project, "error", err)
+	}
+}
+
+func (s *service) failed(ctx context.Context, what string, err error) {
+	if ctx.Err() == nil {
+		s.Log.WarnContext(ctx, what, "error", err)
+	}
+}

@@ -1,0 +1,302 @@
+package director_test
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/director"
+	"matchmaker.dev/services/internal/bus"
+	"matchmaker.dev/services/internal/embedded"
+	"matchmaker.dev/services/internal/state"
+)
+
+const (
+	project  = "demo"
+	patience = time.Minute
+)
+
+var discard = slog.New(slog.DiscardHandler)
+
+// world is a real Redis and a real NATS, with directors and runners on them. A runner here follows the real feed,
+// and a Go function takes the place of the match function.
+type world struct {
+	*testing.T
+	redis *embedded.Redis
+	nats  *embedded.NATS
+	store *state.Store
+	bus   *bus.Bus
+	log   *journal // of all directors
+	n     int
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	redis, err := embedded.StartRedis(t.Context(), embedded.RedisOptions{Dir: t.TempDir(), AOF: true, Log: discard})
+	if err != nil || !redis.Persistent() {
+		t.Fatalf("a redis-server or valkey-server is needed: install one (%v)", err)
+	}
+	t.Cleanup(func() { _ = redis.Close() })
+	nats, err := embedded.StartNATS(t.Context(), embedded.NATSOptions{Dir: t.TempDir(), Log: discard})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = nats.Close() })
+	w := &world{T: t, redis: redis, nats: nats, log: new(journal)}
+	w.store, w.bus = w.connect()
+	if err := w.bus.Prepare(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+// connect makes connections as a process has them.
+func (w *world) connect() (*state.Store, *bus.Bus) {
+	w.Helper()
+	store, err := state.Open(state.Options{URL: w.redis.URL(), Log: discard, History: 100_000})
+	if err != nil {
+		w.Fatal(err)
+	}
+	w.Cleanup(func() { _ = store.Close() })
+	b, err := bus.Connect(bus.Options{URL: w.nats.URL(), Log: discard})
+	if err != nil {
+		w.Fatal(err)
+	}
+	w.Cleanup(func() { _ = b.Close(context.Background()) })
+	return store, b
+}
+
+// journal is a log that one can look into.
+type journal struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (j *journal) Write(p []byte) (int, error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.text.Write(p)
+}
+
+// says tells whether a text was logged.
+func (j *journal) says(text string) bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return strings.Contains(j.text.String(), text)
+}
+
+// times are short, so that tests are.
+func times() director.Times {
+	t := director.DefaultTimes()
+	t.MaxInterval, t.Lease = 200*time.Millisecond, time.Second
+	return t
+}
+
+// director runs a replica until stop.
+func (w *world) director(name string, t director.Times) (stop func()) {
+	w.Helper()
+	store, b := w.connect()
+	part := director.New(director.Options{Store: store, Bus: b, Log: slog.New(slog.NewTextHandler(w.log, nil)), Now: time.Now, Name: name, Times: t, Events: true})
+	ctx, cancel := context.WithCancel(w.Context())
+	var running sync.WaitGroup
+	running.Go(func() {
+		if err := part.Run(ctx); err != nil {
+			w.Error(err)
+		}
+	})
+	stop = sync.OnceFunc(func() { cancel(); running.Wait() })
+	w.Cleanup(stop)
+	return stop
+}
+
+// put stores a config of a function of the same name, and pokes.
+func (w *world) put(project, id string, c *pb.Config) int64 {
+	w.Helper()
+	if c == nil {
+		c = new(pb.Config)
+	}
+	c.Id = id
+	if c.Function == "" {
+		c.Function = id
+	}
+	revision, _, err := w.store.PutConfig(w.Context(), project, c, state.Any)
+	if err != nil {
+		w.Fatal(err)
+	}
+	w.poke(project, &pb.Poke{Configs: true})
+	return revision
+}
+
+func (w *world) poke(project string, p *pb.Poke) {
+	w.Helper()
+	if err := w.bus.Poke(w.Context(), project, p); err != nil {
+		w.Fatal(err)
+	}
+}
+
+// create creates tickets, as the Tickets API does, and returns their ids.
+func (w *world) create(n int) []string {
+	w.Helper()
+	creator := w.store.Creator(time.Now, func(ctx context.Context, project string, position uint64) {
+		w.poke(project, &pb.Poke{Position: position})
+	})
+	var ids []string
+	for range n {
+		w.n++
+		id := fmt.Sprintf("ticket-%05d", w.n)
+		if err := creator.Create(w.Context(), project, &pb.Ticket{Id: id, Owner: "player", Created: time.Now().UnixMilli()}); err != nil {
+			w.Fatal(err)
+		}
+		ids = append(ids, id)
+	}
+	return ids
+}
+
+// results waits until all of these tickets have a result, and returns them.
+func (w *world) results(ids ...string) map[string]*pb.Assignment {
+	w.Helper()
+	got := map[string]*pb.Assignment{}
+	w.until("all tickets have a result", func() bool {
+		for _, id := range ids {
+			if got[id] != nil {
+				continue
+			}
+			t, err := w.store.Ticket(w.Context(), project, id)
+			if err != nil {
+				w.Fatal(err)
+			}
+			if t.Assignment == nil {
+				return false
+			}
+			got[id] = t.Assignment
+		}
+		return true
+	})
+	return got
+}
+
+// until waits for something to be so.
+func (w *world) until(what string, ok func() bool) {
+	w.Helper()
+	deadline := time.NewTimer(patience)
+	defer deadline.Stop()
+	again := time.NewTicker(10 * time.Millisecond)
+	defer again.Stop()
+	for !ok() {
+		select {
+		case <-again.C:
+		case <-deadline.C:
+			w.Fatalf("waited in vain: %s", what)
+		}
+	}
+}
+
+// index is the tickets that wait, as a runner sees them.
+type index struct {
+	mu       sync.Mutex
+	waiting  map[string]bool
+	complete bool
+	position uint64
+	moved    chan struct{} // closed at the next move
+}
+
+func newIndex() *index { return &index{moved: make(chan struct{})} }
+
+func (x *index) move(complete bool, position uint64) {
+	x.complete, x.position = complete, position
+	close(x.moved)
+	x.moved = make(chan struct{})
+}
+
+func (x *index) Reset() {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.waiting = map[string]bool{}
+	x.move(false, 0)
+}
+
+func (x *index) Apply(changes []state.Change, position uint64) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for _, c := range changes {
+		if c.Body == "" {
+			delete(x.waiting, c.Ticket)
+		} else {
+			x.waiting[c.Ticket] = true
+		}
+	}
+	if len(changes) == 0 || position > 0 {
+		x.move(true, position)
+	}
+}
+
+// at is the tickets in order once the index has come to a position; none when ctx ends before.
+func (x *index) at(ctx context.Context, position uint64) []string {
+	for {
+		x.mu.Lock()
+		if x.complete && x.position >= position {
+			defer x.mu.Unlock()
+			return slices.Sorted(maps.Keys(x.waiting))
+		}
+		moved := x.moved
+		x.mu.Unlock()
+		select {
+		case <-moved:
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+// function is what a runner does with a run: it gets the tickets that wait, and hands on parts of its answer. What it returns ends the run.
+type function func(r *pb.RunRequest, tickets []string, part func(...*pb.Proposal)) error
+
+// runner runs functions by their names until stop.
+func (w *world) runner(name string, functions map[string]function) (stop func()) {
+	w.Helper()
+	store, b := w.connect()
+	x := newIndex()
+	ctx, cancel := context.WithCancel(w.Context())
+	var running sync.WaitGroup
+	running.Go(func() { store.Follow(ctx, project, x) })
+	for id, f := range functions {
+		sub, err := b.ServeRuns(name, project, id, func(_ context.Context, r *pb.RunRequest, answer bus.Answer) {
+			running.Go(func() {
+				last := &pb.RunPart{Last: true}
+				if err := f(r, x.at(ctx, r.GetPosition()), func(p ...*pb.Proposal) { _ = answer(&pb.RunPart{Proposals: p}) }); err != nil {
+					last.Error = err.Error()
+				}
+				_ = answer(last)
+			})
+		})
+		if err != nil {
+			w.Fatal(err)
+		}
+		w.Cleanup(func() { sub.Stop() })
+	}
+	stop = sync.OnceFunc(func() { cancel(); running.Wait() })
+	w.Cleanup(stop)
+	return stop
+}
+
+// of is a proposal of one team.
+func of(connection string, tickets ...string) *pb.Proposal {
+	return &pb.Proposal{Teams: []*pb.Team{{Tickets: tickets}}, Connection: connection}
+}
+
+// pairs proposes a match of every two tickets.
+func pairs(r *pb.RunRequest, tickets []string, part func(...*pb.Proposal)) error {
+	for pair := range slices.Chunk(tickets, 2) {
+		if len(pair) == 2 {
+			part(of(r.GetConfig(), pair...))
+		}
+	}
+	return nil
+}
