@@ -80,12 +80,18 @@ func (c *course) halt() {
 func (l *leader) start(ctx context.Context) time.Time {
 	l.divide(ctx)
 	now := l.Now()
-	next := now.Add(l.Times.MaxInterval)
+	next := earlier(now.Add(l.Times.MaxInterval), l.repair)
 	if !l.retired.IsZero() {
 		next = earlier(next, l.retired.Add(l.Times.Lease))
 	}
+	if len(l.pending) > 0 {
+		next = earlier(next, l.ripe())
+	}
+	if len(l.rounds) > 0 && !l.blind {
+		next = now
+	}
 	for c := range l.all() {
-		rests := !c.idle() || c.census.changed() || !l.retired.IsZero()
+		rests := !c.idle() || c.census.changed() || l.blind || !l.retired.IsZero()
 		if !rests && !c.due(l.Times).After(now) {
 			l.startRun(ctx, c, now)
 			rests = !c.idle()
@@ -95,9 +101,6 @@ func (l *leader) start(ctx context.Context) time.Time {
 		}
 		if c.flight != nil {
 			next = earlier(next, c.flight.deadline)
-			if len(l.pending) > 0 {
-				next = earlier(next, earlier(c.flight.started, l.since).Add(l.Times.Window))
-			}
 		}
 	}
 	return next
@@ -179,7 +182,7 @@ func (l *leader) overdue(now time.Time) {
 			continue
 		case f.runner != "" && l.runners.lost(f.runner):
 			l.failed(c, "the runner is lost")
-		case !now.After(f.deadline):
+		case now.Before(f.deadline):
 			continue
 		case f.runner != "":
 			l.failed(c, "the runner did not answer in time")
@@ -198,6 +201,13 @@ func (l *leader) failed(c *course, reason string) {
 		l.log.Warn("a run failed", "config", c.config.GetId(), "function", c.config.GetFunction(), "reason", reason)
 		c.failing = reason
 	}
+}
+
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
 }
 
 func earlier(a, b time.Time) time.Time {

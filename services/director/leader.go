@@ -2,14 +2,17 @@ package director
 
 import (
 	"context"
+	"errors"
 	"iter"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/director/event"
 	"matchmaker.dev/services/internal/pool"
+	"matchmaker.dev/services/internal/state"
 )
 
 // leader runs the cycles of one project, in one goroutine: only its inbox is shared.
@@ -25,21 +28,30 @@ type leader struct {
 	courses map[string][]*course
 	// position is the feed position that the next run must have seen.
 	position uint64
-	// pending are proposals that have not been settled, since when.
+	// pending are proposals that have not been evaluated, since when.
 	pending []*proposal
 	since   time.Time
-	repair  time.Time
+	// rounds are contests whose winners are still to be claimed, the first one first.
+	rounds []*round
+	// repair is when to mend next.
+	repair time.Time
+	// blind: the state store did not answer, so that no run makes sense.
+	blind   bool
+	trouble *trouble
 	// retired is since when it gives the project up; zero when it does not.
 	retired time.Time
 	sends   sync.WaitGroup
+	// resending: the outbox is being emptied.
+	resending atomic.Bool
 	// told wakes the one who publishes events.
 	told chan struct{}
 }
 
 func newLeader(s *service, project string, epoch uint64, stop context.CancelFunc) *leader {
+	log := s.Log.With("project", project, "epoch", epoch)
 	return &leader{
 		service: s, project: project, epoch: epoch, stop: stop,
-		log:     s.Log.With("project", project, "epoch", epoch),
+		log: log, trouble: newTrouble(log),
 		inbox:   newInbox(),
 		courses: map[string][]*course{},
 		told:    make(chan struct{}, 1),
@@ -52,7 +64,8 @@ func (l *leader) publish(ctx context.Context) {
 	p.Run(ctx)
 }
 
-// run is the loop: take in what happened, settle what can be settled, start what is due, sleep.
+// run is the loop: take in what happened, settle what can be settled, start what is due, sleep. None of its steps waits
+// for a function, and none takes longer than some claims do.
 func (l *leader) run(ctx context.Context) {
 	defer l.sends.Wait()
 	defer l.stopRuns()
@@ -68,7 +81,9 @@ func (l *leader) run(ctx context.Context) {
 		l.take(ctx)
 		now := l.Now()
 		l.overdue(now)
-		if l.ripe(now) && !l.settle(ctx) {
+		l.evaluate(now)
+		if errors.Is(l.settle(ctx), state.ErrStale) {
+			l.log.InfoContext(ctx, "another director leads the project now")
 			return
 		}
 		l.mend(ctx)
@@ -125,11 +140,8 @@ func (l *leader) take(ctx context.Context) {
 // reload reads the configs. Runs of configs that changed or went are forgotten: their claims would be refused.
 func (l *leader) reload(ctx context.Context) {
 	configs, err := l.Store.Configs(ctx, l.project)
-	if err != nil {
-		if ctx.Err() == nil {
-			l.log.WarnContext(ctx, "reading the configs", "error", err)
-			l.inbox.again()
-		}
+	if !l.trouble.note(ctx, "reading the configs", err) {
+		l.repair = l.Now().Add(repairAgain) // which finds out that they are not what they were
 		return
 	}
 	for id, courses := range l.courses {
@@ -145,6 +157,15 @@ func (l *leader) reload(ctx context.Context) {
 			l.courses[id] = l.coursesOf(ctx, config, newCensus(config.GetPools()))
 		}
 	}
+}
+
+// revisions are those of the configs, as this leader knows them.
+func (l *leader) revisions() map[string]int64 {
+	all := make(map[string]int64, len(l.courses))
+	for id, courses := range l.courses {
+		all[id] = courses[0].config.GetRevision()
+	}
+	return all
 }
 
 // coursesOf makes a course for each segment of a config's pools: they run side by side.
@@ -236,13 +257,6 @@ func (i *inbox) retiring() bool {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	return i.retired
-}
-
-// again makes the configs be read at the next turn, which comes by itself.
-func (i *inbox) again() {
-	i.mu.Lock()
-	i.news.configs = true
-	i.mu.Unlock()
 }
 
 func (i *inbox) add(p part) {

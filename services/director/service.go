@@ -15,6 +15,7 @@
 //	settle.go    proposals become claims, claims become matches
 //	event        what happened is told to others
 //	repair.go    what a crash left behind: outbox, overdue claims, abandoned tickets
+//	trouble.go   failures are said once
 package director
 
 import (
@@ -93,6 +94,7 @@ type service struct {
 	wake chan struct{}
 
 	runners *runners
+	trouble *trouble
 
 	mu      sync.Mutex
 	leaders map[string]*leader
@@ -100,7 +102,7 @@ type service struct {
 
 // New makes the service.
 func New(o Options) app.Part {
-	s := &service{Options: o, leaders: map[string]*leader{}, wake: make(chan struct{}, 1), runners: newRunners()}
+	s := &service{Options: o, leaders: map[string]*leader{}, wake: make(chan struct{}, 1), runners: newRunners(), trouble: newTrouble(o.Log)}
 	return app.Part{Name: "director", Run: s.run, Ready: o.Store.Ping}
 }
 
@@ -125,7 +127,7 @@ func (s *service) run(ctx context.Context) error {
 	ticker := time.NewTicker(s.Times.Lease / 4)
 	defer ticker.Stop()
 	for {
-		s.divide(ctx, func(project string, epoch uint64) { s.lead(leading, project, epoch, &under) })
+		s.balance(ctx, func(project string, epoch uint64) { s.lead(leading, project, epoch, &under) })
 		select {
 		case <-ctx.Done():
 			s.leave(ctx)

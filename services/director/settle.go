@@ -2,7 +2,6 @@ package director
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"time"
 
@@ -14,53 +13,117 @@ import (
 	"matchmaker.dev/services/internal/state"
 )
 
-// ripe tells whether the proposals at hand can be settled: they have waited for the
-// window, or no run that started within it may still add to them.
-func (l *leader) ripe(now time.Time) bool {
-	if len(l.pending) == 0 {
-		return false
-	}
-	if !now.Before(l.since.Add(l.Times.Window)) {
-		return true
-	}
-	for c := range l.all() {
-		if c.flight != nil && now.Before(c.flight.started.Add(l.Times.Window)) {
-			return false
-		}
-	}
-	return true
+// round is a contest, and what becomes of its winners.
+type round struct {
+	entries []*proposal
+	// won are the winners; the first of them have been claimed.
+	won    []*proposal
+	claims []*state.Claim
 }
 
-// claimStep is how many matches are claimed before they are handed on: the first need not wait
-// for the last, and Redis serves others in between.
+func newRound(entries []*proposal) *round {
+	return &round{entries: entries, won: contest.Winners(entries)}
+}
+
+func (r *round) done() bool { return len(r.claims) == len(r.won) }
+
+// next is the winners that are to be claimed next.
+func (r *round) next() []*proposal {
+	rest := r.won[len(r.claims):]
+	return rest[:min(len(rest), claimStep)]
+}
+
+// losers are the proposals that lost to a winner which then was refused, and whose tickets still wait for all one knows:
+// they take part once more.
+func (r *round) losers() []*proposal {
+	if !slices.ContainsFunc(r.claims, func(c *state.Claim) bool { return c.Refused != "" }) {
+		return nil
+	}
+	over, taken, void := map[*proposal]bool{}, map[string]bool{}, map[*course]bool{}
+	for i, c := range r.claims {
+		over[r.won[i]] = true
+		switch c.Refused {
+		case "":
+			for _, id := range c.Tickets {
+				taken[id] = true
+			}
+		case "config":
+			void[r.won[i].Origin] = true
+		default:
+			taken[c.Refused] = true
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(r.entries), func(p *proposal) bool {
+		return over[p] || void[p.Origin] || len(p.Tickets) == 0 || slices.ContainsFunc(p.Tickets, func(id string) bool { return taken[id] })
+	})
+}
+
+// ripe is when the proposals at hand can be evaluated: when they have waited for the window, or no run that
+// started within it may still add to them.
+func (l *leader) ripe() time.Time {
+	var at time.Time
+	for c := range l.all() {
+		if c.flight != nil {
+			at = later(at, c.flight.started.Add(l.Times.Window))
+		}
+	}
+	return earlier(at, l.since.Add(l.Times.Window))
+}
+
+// evaluate holds the contest of the proposals at hand, if it is time.
+func (l *leader) evaluate(now time.Time) {
+	if len(l.pending) > 0 && !now.Before(l.ripe()) {
+		l.rounds = append(l.rounds, newRound(l.pending))
+		l.pending = nil
+	}
+}
+
+// claimStep is how many matches are claimed at a time: the first need not wait for the last, nor other
+// configs for the matches of one.
 const claimStep = 1024
 
-// settle evaluates the proposals at hand, claims the winners' tickets and hands the matches
-// on. It is false when the lease has passed to another director.
-func (l *leader) settle(ctx context.Context) bool {
-	proposals := l.pending
-	l.pending = nil
-	for _, p := range proposals {
-		p.Origin.unsettled--
+// settle claims the tickets of some winners and hands their matches on. The error is state.ErrStale when the lease has passed
+// to another director.
+func (l *leader) settle(ctx context.Context) error {
+	if len(l.rounds) == 0 || l.blind {
+		return nil
 	}
-	for winners := range slices.Chunk(contest.Winners(proposals), claimStep) {
-		if err := l.claim(ctx, winners); err != nil {
-			if errors.Is(err, state.ErrStale) {
-				l.log.InfoContext(ctx, "another director leads the project now")
-				return false
-			}
-			// What was claimed all the same is found in the outbox, or was assigned. The rest is proposed again.
-			if ctx.Err() == nil {
-				l.log.WarnContext(ctx, "claiming matches", "matches", len(winners), "error", err)
-			}
-			return true
+	r := l.rounds[0]
+	if winners := r.next(); len(winners) > 0 {
+		claims, err := l.claim(ctx, winners)
+		if !l.trouble.note(ctx, "claiming matches", err) {
+			// What was claimed all the same is found in the outbox, or was assigned. The rest is proposed again, when
+			// mending has found out how far the feed is.
+			l.end(r, nil)
+			l.blind, l.repair = true, time.Time{}
+			return err
 		}
+		r.claims = append(r.claims, claims...)
+		l.handOn(ctx, claims)
 	}
-	return true
+	if r.done() {
+		l.end(r, r.losers())
+	}
+	return nil
 }
 
-// claim claims the winners' tickets and hands the matches on.
-func (l *leader) claim(ctx context.Context, winners []*proposal) error {
+// end ends the first round; another one follows of those who take part once more.
+func (l *leader) end(r *round, again []*proposal) {
+	for _, p := range r.entries {
+		p.Origin.unsettled--
+	}
+	for _, p := range again {
+		p.Origin.unsettled++
+	}
+	if len(again) > 0 {
+		l.rounds[0] = newRound(again)
+	} else {
+		l.rounds = l.rounds[1:]
+	}
+}
+
+// claim claims the winners' tickets.
+func (l *leader) claim(ctx context.Context, winners []*proposal) ([]*state.Claim, error) {
 	now := l.Now()
 	claims := make([]*state.Claim, len(winners))
 	for i, p := range winners {
@@ -71,11 +134,7 @@ func (l *leader) claim(ctx context.Context, winners []*proposal) error {
 		Approval: now.Add(l.Times.Approval),
 	}, claims)
 	l.position = max(l.position, position)
-	if err != nil {
-		return err
-	}
-	l.handOn(ctx, claims)
-	return nil
+	return claims, err
 }
 
 // handOn sends claimed matches to the allocators, and wakes those who wait for tickets that were assigned at once.

@@ -10,23 +10,20 @@ import (
 	pb "matchmaker.dev/proto/matchmaker/v1"
 )
 
-// divide renews the leases of the projects that this replica leads, and brings their number to its share: it takes
+// balance renews the leases of the projects that this replica leads, and brings their number to its share: it takes
 // leases that are free, or gives some up.
-func (s *service) divide(ctx context.Context, lead func(project string, epoch uint64)) {
+func (s *service) balance(ctx context.Context, lead func(project string, epoch uint64)) {
 	leading := s.leading()
-	if err := s.renew(ctx, leading); err != nil {
-		s.failed(ctx, "renewing leases", err) // claims are refused should they run out
-		return
+	if !s.trouble.note(ctx, "renewing leases", s.renew(ctx, leading)) {
+		return // claims are refused should they run out
 	}
 	projects, err := s.Store.Projects(ctx)
-	if err != nil {
-		s.failed(ctx, "reading the projects", err)
+	if !s.trouble.note(ctx, "reading the projects", err) {
 		return
 	}
 	staying := s.staying()
 	living, err := s.Store.Beat(ctx, s.Name, len(staying), s.Now(), s.Times.Lease)
-	if err != nil {
-		s.failed(ctx, "telling the other directors that this one lives", err)
+	if !s.trouble.note(ctx, "telling the other directors that this one lives", err) {
 		return
 	}
 	switch n := share(living, s.Name, len(projects)); {
@@ -34,9 +31,7 @@ func (s *service) divide(ctx context.Context, lead func(project string, epoch ui
 		s.retire(staying[n:])
 	case n > len(staying):
 		free := slices.DeleteFunc(projects, func(p string) bool { return slices.Contains(leading, p) })
-		if err := s.take(ctx, free, n-len(staying), lead); err != nil {
-			s.failed(ctx, "taking leases", err)
-		}
+		s.trouble.note(ctx, "taking leases", s.take(ctx, free, n-len(staying), lead))
 	}
 }
 
@@ -140,11 +135,5 @@ func (s *service) yield(ctx context.Context, project string) {
 	}
 	if err != nil {
 		s.Log.WarnContext(ctx, "giving up a lease", "project", project, "error", err)
-	}
-}
-
-func (s *service) failed(ctx context.Context, what string, err error) {
-	if ctx.Err() == nil {
-		s.Log.WarnContext(ctx, what, "error", err)
 	}
 }

@@ -5,7 +5,10 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
+	"net/url"
+	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -31,6 +34,10 @@ type world struct {
 	*testing.T
 	redis *embedded.Redis
 	nats  *embedded.NATS
+	// where their data lies, and the ports that they have from the first start on.
+	redisDir, natsDir   string
+	redisPort, natsPort int
+
 	store *state.Store
 	bus   *bus.Bus
 	log   *journal // of all directors
@@ -39,22 +46,61 @@ type world struct {
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	redis, err := embedded.StartRedis(t.Context(), embedded.RedisOptions{Dir: t.TempDir(), AOF: true, Log: discard})
-	if err != nil || !redis.Persistent() {
-		t.Fatalf("a redis-server or valkey-server is needed: install one (%v)", err)
-	}
-	t.Cleanup(func() { _ = redis.Close() })
-	nats, err := embedded.StartNATS(t.Context(), embedded.NATSOptions{Dir: t.TempDir(), Log: discard})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = nats.Close() })
-	w := &world{T: t, redis: redis, nats: nats, log: new(journal)}
+	w := &world{T: t, redisDir: filepath.Join(t.TempDir(), "redis"), natsDir: filepath.Join(t.TempDir(), "nats"), log: new(journal)}
+	w.startRedis()
+	t.Cleanup(func() { _ = w.redis.Close() })
+	w.startNATS()
+	t.Cleanup(func() { _ = w.nats.Close() })
+	w.redisPort, w.natsPort = w.port(w.redis.URL()), w.port(w.nats.URL())
 	w.store, w.bus = w.connect()
 	if err := w.bus.Prepare(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	return w
+}
+
+func (w *world) port(address string) int {
+	w.Helper()
+	u, err := url.Parse(address)
+	if err != nil {
+		w.Fatal(err)
+	}
+	port, err := strconv.Atoi(u.Port())
+	if err != nil {
+		w.Fatal(err)
+	}
+	return port
+}
+
+func (w *world) startRedis() {
+	w.Helper()
+	var err error
+	w.redis, err = embedded.StartRedis(w.Context(), embedded.RedisOptions{Dir: w.redisDir, AOF: true, Port: w.redisPort, Log: discard})
+	if err != nil || !w.redis.Persistent() {
+		w.Fatalf("a redis-server or valkey-server is needed: install one (%v)", err)
+	}
+}
+
+func (w *world) stopRedis() {
+	w.Helper()
+	if err := w.redis.Close(); err != nil {
+		w.Fatal(err)
+	}
+}
+
+func (w *world) startNATS() {
+	w.Helper()
+	var err error
+	if w.nats, err = embedded.StartNATS(w.Context(), embedded.NATSOptions{Dir: w.natsDir, Port: w.natsPort, Log: discard}); err != nil {
+		w.Fatal(err)
+	}
+}
+
+func (w *world) stopNATS() {
+	w.Helper()
+	if err := w.nats.Close(); err != nil {
+		w.Fatal(err)
+	}
 }
 
 // connect makes connections as a process has them.
@@ -145,7 +191,7 @@ func (w *world) poke(project string, p *pb.Poke) {
 func (w *world) create(n int) []string {
 	w.Helper()
 	creator := w.store.Creator(time.Now, func(ctx context.Context, project string, position uint64) {
-		w.poke(project, &pb.Poke{Position: position})
+		_ = w.bus.Poke(ctx, project, &pb.Poke{Position: position}) // the bus may be away
 	})
 	var ids []string
 	for range n {
@@ -284,6 +330,24 @@ func (w *world) runner(name string, functions map[string]function) (stop func())
 	stop = sync.OnceFunc(func() { cancel(); running.Wait() })
 	w.Cleanup(stop)
 	return stop
+}
+
+// lives says that a runner lives, until ctx ends.
+func (w *world) lives(ctx context.Context, name string) {
+	ticker := time.NewTicker(100 * time.Millisecond)
+	var beating sync.WaitGroup
+	beating.Go(func() {
+		defer ticker.Stop()
+		for {
+			_ = w.bus.Heartbeat(ctx, &pb.RunnerStatus{Runner: name})
+			select {
+			case <-ctx.Done():
+				return
+			case <-ticker.C:
+			}
+		}
+	})
+	w.Cleanup(beating.Wait)
 }
 
 // of is a proposal of one team.

@@ -71,6 +71,10 @@ type Bus struct {
 	propagator propagation.TextMapPropagator
 	options    Options
 	prepared   atomic.Bool
+	restoring  atomic.Bool
+	// life ends with the bus.
+	life context.Context
+	end  context.CancelFunc
 
 	// inbox is where the parts of this bus's runs come in.
 	inbox string
@@ -90,6 +94,7 @@ const (
 // made, and made again after a loss, in the background. Ready tells how it stands.
 func Connect(o Options) (*Bus, error) {
 	b := &Bus{log: o.Log, propagator: o.Propagator, options: o, runs: map[string]*Run{}}
+	b.life, b.end = context.WithCancel(context.Background())
 	if b.propagator == nil {
 		b.propagator = propagation.TraceContext{}
 	}
@@ -128,7 +133,10 @@ func Connect(o Options) (*Bus, error) {
 				b.log.Warn("message bus lost, reconnecting", "error", err)
 			}
 		}),
-		nats.ReconnectHandler(func(*nats.Conn) { b.log.Info("message bus is back") }),
+		nats.ReconnectHandler(func(*nats.Conn) {
+			b.log.Info("message bus is back")
+			b.restore()
+		}),
 	}
 	if o.Credentials != "" {
 		options = append(options, nats.UserCredentials(o.Credentials))
@@ -149,12 +157,13 @@ func Connect(o Options) (*Bus, error) {
 	return b, nil
 }
 
-// Ready is nil when the server answers and the streams are there.
+// Ready is nil once the server has answered and the streams are there. It stays so when the server goes away: what needs no bus, as
+// the creation of tickets, is to go on.
 func (b *Bus) Ready(context.Context) error {
-	if !b.conn.IsConnected() {
-		return fault.New(fault.Unavailable, "the message bus is not connected")
-	}
 	if !b.prepared.Load() {
+		if !b.conn.IsConnected() {
+			return fault.New(fault.Unavailable, "the message bus is not connected")
+		}
 		return fault.New(fault.Unavailable, "the message bus has no streams yet")
 	}
 	return nil
@@ -166,6 +175,7 @@ func (b *Bus) Reach(ctx context.Context) error { return lost(b.conn.FlushWithCon
 // Close says what is still to be said, for as long as ctx lasts, and ends the connection.
 func (b *Bus) Close(ctx context.Context) error {
 	err := b.conn.FlushWithContext(ctx)
+	b.end()
 	b.conn.Close()
 	if errors.Is(err, nats.ErrConnectionClosed) || errors.Is(err, nats.ErrConnectionReconnecting) {
 		return nil
@@ -194,6 +204,14 @@ func subscribed(sub *nats.Subscription) subscription {
 func (s subscription) Stop() <-chan struct{} {
 	_ = s.sub.Drain() // an error means that it, or the connection, is closed
 	return s.done
+}
+
+// mention says what nobody needs to hear: while there is no server it is not kept until there is one.
+func (b *Bus) mention(ctx context.Context, subject string, m proto.Message) error {
+	if !b.conn.IsConnected() {
+		return nil
+	}
+	return b.say(ctx, subject, m)
 }
 
 // say publishes a message with the context of the trace.

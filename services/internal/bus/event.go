@@ -39,6 +39,7 @@ func (b *Bus) AnyEvents(ctx context.Context, project string, since time.Time) (b
 func (b *Bus) lastEvents(ctx context.Context, project string) (*jetstream.RawStreamMsg, error) {
 	stream, err := b.js.Stream(ctx, eventStream)
 	if err != nil {
+		b.gone(err)
 		return nil, lost(err)
 	}
 	msg, err := stream.GetLastMsgForSubject(ctx, events+token(project))
@@ -62,6 +63,7 @@ func (b *Bus) PublishEvents(ctx context.Context, e *pb.Events, last uint64) (uin
 		return 0, ErrOvertaken
 	}
 	if err != nil {
+		b.gone(err)
 		return 0, lost(err)
 	}
 	return ack.Sequence, nil

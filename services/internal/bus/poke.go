@@ -11,7 +11,7 @@ import (
 
 // Poke tells a project's director that something changed.
 func (b *Bus) Poke(ctx context.Context, project string, p *pb.Poke) error {
-	return b.say(ctx, pokes+token(project), p)
+	return b.mention(ctx, pokes+token(project), p)
 }
 
 // OnPoke hears the pokes of all projects.
@@ -26,7 +26,7 @@ func (b *Bus) Assigned(ctx context.Context, project string, tickets []string) er
 	const most = 4096 // ids of 36 bytes: far below a message's limit
 	for len(tickets) > 0 {
 		n := min(most, len(tickets))
-		if err := b.say(ctx, assigned+token(project), &pb.Assigned{Tickets: tickets[:n]}); err != nil {
+		if err := b.mention(ctx, assigned+token(project), &pb.Assigned{Tickets: tickets[:n]}); err != nil {
 			return err
 		}
 		tickets = tickets[n:]

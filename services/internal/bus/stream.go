@@ -2,6 +2,7 @@ package bus
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -35,6 +36,25 @@ func (b *Bus) Prepare(ctx context.Context) error {
 			return context.Cause(ctx)
 		case <-time.After(250 * time.Millisecond):
 		}
+	}
+}
+
+// restore makes sure in the background that the streams still exist: a server may have come back without what it had. What was in
+// the work queue is found out by the claim deadlines.
+func (b *Bus) restore() {
+	if !b.prepared.Load() || !b.restoring.CompareAndSwap(false, true) {
+		return
+	}
+	go func() {
+		defer b.restoring.Store(false)
+		_ = b.Prepare(b.life) // it has said what is wrong
+	}()
+}
+
+// gone sees to a stream that does not exist, when that is why an operation failed.
+func (b *Bus) gone(err error) {
+	if errors.Is(err, jetstream.ErrNoStreamResponse) || errors.Is(err, jetstream.ErrStreamNotFound) {
+		b.restore()
 	}
 }
 

@@ -26,8 +26,11 @@ const (
 )
 
 // Send puts matches into the work queue, and returns those that it has for sure.
-// A match that is sent twice within two minutes is there once.
+// A match that is sent twice within two minutes is there once. While there is no server nothing is sent.
 func (b *Bus) Send(ctx context.Context, project string, ids []string) (sent []string, err error) {
+	if !b.conn.IsConnected() {
+		return nil, lost(nats.ErrDisconnected)
+	}
 	futures := make([]jetstream.PubAckFuture, 0, len(ids))
 	for _, id := range ids {
 		msg, err := b.message(ctx, matches+token(project), &pb.MatchWork{Project: project, Match: id})
@@ -47,6 +50,7 @@ func (b *Bus) Send(ctx context.Context, project string, ids []string) (sent []st
 		case <-future.Ok():
 			sent = append(sent, ids[i])
 		case err := <-future.Err():
+			b.gone(err)
 			failed = errors.Join(failed, err)
 		case <-ctx.Done():
 			return sent, context.Cause(ctx)

@@ -2,10 +2,80 @@ package state
 
 import (
 	"context"
+	"errors"
 	"strconv"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 )
+
+// Moments are until when things are due.
+type Moments struct {
+	Now time.Time
+	// Outbox is when matches must have been claimed that are not in the work queue; Waiting when tickets must have been
+	// created that are abandoned; Silence when servers must have spoken whose backfill tickets are.
+	Outbox, Waiting, Silence time.Time
+}
+
+// Due is what time has brought in a project.
+type Due struct {
+	// Position is the feed's.
+	Position uint64
+	// Revisions are those of the configs there are.
+	Revisions map[string]int64
+	// Outbox, Claims: matches are overdue. Backfills: proposals or backfill tickets are. Tickets: tickets or ended matches are.
+	Outbox, Claims, Backfills, Tickets bool
+}
+
+// Due tells what time has brought, in one round trip: where it says nothing there is nothing to do.
+func (s *Store) Due(ctx context.Context, project string, m Moments) (Due, error) {
+	k := keysOf(project)
+	var position *redis.StringCmd
+	var revisions *redis.MapStringStringCmd
+	counts := map[string]*redis.IntCmd{}
+	_, err := s.redis.Pipelined(ctx, func(p redis.Pipeliner) error {
+		position, revisions = p.Get(ctx, k.seq()), p.HGetAll(ctx, k.revisions())
+		for set, latest := range map[string]time.Time{
+			k.outbox(): m.Outbox, k.claims(): m.Now, k.proposed(): m.Now, k.backfills(): m.Silence,
+			k.waiting(): m.Waiting, k.resolved(): m.Now, k.ended(): m.Now,
+		} {
+			counts[set] = p.ZCount(ctx, set, "-inf", strconv.FormatInt(millis(latest), 10))
+		}
+		return nil
+	})
+	if err != nil && !errors.Is(err, redis.Nil) {
+		return Due{}, unavailable(err)
+	}
+	for _, count := range counts {
+		if err := count.Err(); err != nil {
+			return Due{}, unavailable(err)
+		}
+	}
+	some := func(sets ...string) bool {
+		for _, set := range sets {
+			if counts[set].Val() > 0 {
+				return true
+			}
+		}
+		return false
+	}
+	d := Due{
+		Revisions: make(map[string]int64, len(revisions.Val())),
+		Outbox:    some(k.outbox()), Claims: some(k.claims()), Backfills: some(k.proposed(), k.backfills()),
+		Tickets: some(k.waiting(), k.resolved(), k.ended()),
+	}
+	if text := position.Val(); text != "" {
+		if d.Position, err = strconv.ParseUint(text, 10, 64); err != nil {
+			return Due{}, corrupt("feed", err)
+		}
+	}
+	for id, text := range revisions.Val() {
+		if d.Revisions[id], err = strconv.ParseInt(text, 10, 64); err != nil {
+			return Due{}, corrupt("revision of a config", err)
+		}
+	}
+	return d, nil
+}
 
 // due lists up to limit members of a set ordered by time whose time has come, the oldest first.
 func (s *Store) due(ctx context.Context, set string, latest int64, limit int) ([]string, error) {

@@ -60,7 +60,7 @@ func (s *Store) Follow(ctx context.Context, project string, sink Sink) {
 }
 
 func (s *Store) follow(ctx context.Context, project string, sink Sink) error {
-	k := keysOf(project)
+	k, met := keysOf(project), s.server.met()
 	// The name of this feed: one that is begun anew has another, whatever its positions are.
 	if err := s.feeds.SetNX(ctx, k.feedName(), uuid.NewString(), 0).Err(); err != nil {
 		return err
@@ -84,6 +84,9 @@ func (s *Store) follow(ctx context.Context, project string, sink Sink) error {
 		idle := errors.Is(err, redis.Nil)
 		if err != nil && !idle {
 			return err
+		}
+		if s.server.met() != met {
+			return errGap
 		}
 		if idle || time.Since(checked) > feedBlock {
 			if err := s.still(ctx, k, name, position); err != nil {

@@ -63,9 +63,8 @@ func must(t *testing.T, errs ...error) {
 	}
 }
 
-func second[A, B any](_ A, b B) B                 { return b }
-func third[A, B, C any](_ A, _ B, c C) C          { return c }
-func fourth[A, B, C, D any](_ A, _ B, _ C, d D) D { return d }
+func second[A, B any](_ A, b B) B        { return b }
+func third[A, B, C any](_ A, _ B, c C) C { return c }
 
 func TestHistoryTellsTheLifeOfATicket(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
@@ -86,7 +85,7 @@ func TestHistoryTellsTheLifeOfATicket(t *testing.T) {
 		must(t, third(s.Assign(t.Context(), project, served.Match, state.Ending{Now: epoch0.Add(time.Second), Expiry: terms.Expiry}, map[string]*pb.Assignment{"c": {}, "d": {}})))
 		must(t, second(s.DeleteTicket(t.Context(), project, "d", "", epoch0)))
 		must(t, second(s.DeleteTicket(t.Context(), project, "h", "", epoch0)))
-		must(t, fourth(s.Expire(t.Context(), project, epoch0.Add(time.Hour), terms.Expiry, 10)))
+		must(t, second(s.Expire(t.Context(), project, epoch0.Add(time.Hour), terms.Expiry, 10)))
 		must(t, s.Tell(t.Context(), project, &pb.Event{Kind: pb.Event_KIND_RETURNED, Match: "served", Tickets: []string{"x", "y"}}, epoch0))
 
 		lines, end := told(t, s, nil)

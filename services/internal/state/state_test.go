@@ -499,8 +499,8 @@ func TestAssignedMatchEndsInGoodOrder(t *testing.T) {
 			t.Fatal(verdict, err)
 		}
 		// Results and the memory of the match go when their time has come.
-		if _, read, _, err := s.Expire(t.Context(), project, epoch0, terms.Expiry, 10); err != nil || read != 2 {
-			t.Fatal(read, err)
+		if e, err := s.Expire(t.Context(), project, epoch0, terms.Expiry, 10); err != nil || e.Read != 2 || e.Matches != 1 {
+			t.Fatal(e, err)
 		}
 		if verdict, _, err := s.Begin(t.Context(), project, c.Match, epoch0, terms.Deadline); err != nil || verdict != state.Gone {
 			t.Fatal(verdict, err)
@@ -603,9 +603,9 @@ func TestExpiry(t *testing.T) {
 		mustClaim(t, s, terms, direct(revision, "m", "x", "a", "b"))
 		m := follow(t, s)
 		m.sees(t, "c", "d")
-		abandoned, read, position, err := s.Expire(t.Context(), project, epoch0.Add(2*time.Second), terms.Expiry.Add(-time.Millisecond), 10)
-		if err != nil || abandoned != 1 || read != 0 || position == 0 {
-			t.Fatal(abandoned, read, position, err)
+		e, err := s.Expire(t.Context(), project, epoch0.Add(2*time.Second), terms.Expiry.Add(-time.Millisecond), 10)
+		if err != nil || e.Abandoned != 1 || e.Read != 0 || e.Position == 0 {
+			t.Fatal(e, err)
 		}
 		m.sees(t, "d")
 		_, err = s.Ticket(t.Context(), project, "c")
@@ -616,8 +616,8 @@ func TestExpiry(t *testing.T) {
 		if _, err := s.DeleteTicket(t.Context(), project, "b", "", epoch0); err != nil {
 			t.Fatal(err)
 		}
-		if _, read, _, err = s.Expire(t.Context(), project, epoch0, terms.Expiry, 10); err != nil || read != 1 {
-			t.Fatal("one result was left to expire:", read, err)
+		if e, err = s.Expire(t.Context(), project, epoch0, terms.Expiry, 10); err != nil || e.Read != 1 {
+			t.Fatal("one result was left to expire:", e, err)
 		}
 		_, err = s.Ticket(t.Context(), project, "a")
 		kindOf(t, err, fault.NotFound)

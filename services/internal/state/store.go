@@ -37,8 +37,9 @@ type Options struct {
 type Store struct {
 	redis redis.UniversalClient
 	// feeds has connections of its own: readers block on them.
-	feeds redis.UniversalClient
-	log   *slog.Logger
+	feeds  redis.UniversalClient
+	server server
+	log    *slog.Logger
 
 	waiting, feed, history, functions, backfills int
 	player, project                              Rate
@@ -56,13 +57,15 @@ func Open(o Options) (*Store, error) {
 	parsed.PoolSize = 64
 	// A script whose reply was lost may have run: nobody may run it again unasked.
 	parsed.MaxRetries = -1
-	feeds := *parsed
-	feeds.PoolSize = 4096
 	redis.SetLogger(clientLog{o.Log})
 	s := &Store{
-		redis: redis.NewClient(parsed), feeds: redis.NewClient(&feeds), log: o.Log,
+		redis: redis.NewClient(parsed), log: o.Log,
 		waiting: o.Waiting, feed: o.Feed, history: o.History, functions: o.Functions, backfills: o.Backfills, player: o.Player, project: o.Project,
 	}
+	feeds := *parsed
+	feeds.PoolSize = 4096
+	feeds.OnConnect = s.server.meet
+	s.feeds = redis.NewClient(&feeds)
 	if s.feed == 0 {
 		s.feed = 100_000
 	}

@@ -110,24 +110,29 @@ func (s *Store) Waiting(ctx context.Context, project string) (int64, error) {
 	return n, unavailable(err)
 }
 
+// Expired counts what was deleted because nobody ended it.
+type Expired struct {
+	// Abandoned tickets had waited for too long, Read ones had their result for long enough, Matches had ended long ago.
+	Abandoned, Read, Matches int
+	// Position is the feed's when tickets that waited were among them, else 0.
+	Position uint64
+}
+
 // Expire deletes up to limit tickets each that have waited since before waiting,
-// or whose result became unreadable before now, and forgets matches that ended
-// long ago. It returns how many tickets of each kind it
-// deleted, and the feed's position when waiting ones were among them, else 0.
-func (s *Store) Expire(ctx context.Context, project string, waiting, now time.Time, limit int) (abandoned, read int, position uint64, err error) {
+// or whose result became unreadable before now, and forgets as many matches that ended long ago.
+func (s *Store) Expire(ctx context.Context, project string, waiting, now time.Time, limit int) (e Expired, err error) {
 	k := keysOf(project)
 	expired := func(reason string) []byte {
 		return eventOf(&pb.Event{Kind: pb.Event_KIND_EXPIRED, Reason: reason}, now)
 	}
-	abandoned, position, err = s.expire(ctx, k, k.waiting(), "w", millis(waiting), limit, expired("abandoned"), k.ticket)
-	if err != nil {
-		return 0, 0, 0, err
+	if e.Abandoned, e.Position, err = s.expire(ctx, k, k.waiting(), "w", millis(waiting), limit, expired("abandoned"), k.ticket); err != nil {
+		return e, err
 	}
-	if read, _, err = s.expire(ctx, k, k.resolved(), "", millis(now), limit, expired("read"), k.ticket); err != nil {
-		return abandoned, 0, position, err
+	if e.Read, _, err = s.expire(ctx, k, k.resolved(), "", millis(now), limit, expired("read"), k.ticket); err != nil {
+		return e, err
 	}
-	_, _, err = s.expire(ctx, k, k.ended(), "", millis(now), limit, nil, k.match)
-	return abandoned, read, position, err
+	e.Matches, _, err = s.expire(ctx, k, k.ended(), "", millis(now), limit, nil, k.match)
+	return e, err
 }
 
 func (s *Store) expire(ctx context.Context, k keys, set, state string, latest int64, limit int, event []byte, key func(id string) string) (int, uint64, error) {

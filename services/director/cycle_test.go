@@ -1,0 +1,266 @@
+package director_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/state"
+)
+
+// ring gives a signal.
+func ring(signal chan<- struct{}) {
+	select {
+	case signal <- struct{}{}:
+	default:
+	}
+}
+
+func TestTwoTicketsAreMatched(t *testing.T) {
+	w := newWorld(t)
+	w.runner("r", map[string]function{"c": pairs})
+	w.put(project, "c", nil)
+	w.director("a", times())
+	for id, got := range w.results(w.create(2)...) {
+		if got.GetConnection() != "c" {
+			t.Errorf("%s got %v", id, got)
+		}
+	}
+}
+
+// The first matches of a big run do not wait for the last.
+func TestProposalsAreSettledAsTheyCome(t *testing.T) {
+	w := newWorld(t)
+	first := make(chan struct{})
+	w.runner("r", map[string]function{"c": func(r *pb.RunRequest, tickets []string, part func(...*pb.Proposal)) error {
+		if len(tickets) < 4 {
+			return nil
+		}
+		part(of("early", tickets[:2]...))
+		<-first
+		part(of("late", tickets[2:]...))
+		return nil
+	}})
+	tickets := w.create(4)
+	w.put(project, "c", nil)
+	w.director("a", times())
+	w.results(tickets[:2]...)
+	close(first)
+	w.results(tickets[2:]...)
+}
+
+func TestSlowFunctionDelaysNobody(t *testing.T) {
+	w := newWorld(t)
+	forever, running := make(chan struct{}), make(chan struct{}, 1)
+	defer close(forever)
+	w.runner("r", map[string]function{
+		"fast": pairs,
+		"slow": func(*pb.RunRequest, []string, func(...*pb.Proposal)) error {
+			ring(running)
+			<-forever
+			return nil
+		},
+	})
+	w.put(project, "slow", nil)
+	w.director("a", times())
+	<-running
+	w.put(project, "fast", nil)
+	w.results(w.create(2)...)
+	w.results(w.create(2)...)
+}
+
+// One ticket may be wanted by several modes. Those that were asked together are compared; when one gets it, it is withdrawn from all.
+func TestBestOfAllConfigsGetsTheTicket(t *testing.T) {
+	w := newWorld(t)
+	var asked sync.WaitGroup
+	asked.Add(2)
+	best := func(score float64) function {
+		var once sync.Once
+		return func(r *pb.RunRequest, tickets []string, part func(...*pb.Proposal)) error {
+			if len(tickets) < 3 {
+				return nil
+			}
+			once.Do(asked.Done)
+			asked.Wait() // both see the tickets
+			p := of(r.GetConfig(), tickets[int(score)-1:][:2]...)
+			p.Score = score
+			part(p)
+			return nil
+		}
+	}
+	w.runner("r", map[string]function{"good": best(1), "better": best(2)})
+	tickets := w.create(3)
+	w.put(project, "good", nil)
+	w.put(project, "better", nil)
+	patient := times()
+	patient.Window = patience // it is over when both have answered
+	w.director("a", patient)
+	for id, got := range w.results(tickets[1:]...) {
+		if got.GetConnection() != "better" {
+			t.Errorf("%s got %v", id, got)
+		}
+	}
+	if left, err := w.store.Ticket(t.Context(), project, tickets[0]); err != nil || left.Assignment != nil {
+		t.Errorf("the ticket of the proposal that lost: %v, %v", left, err)
+	}
+}
+
+// No run is shown a ticket that was claimed before it started.
+func TestClaimedTicketsAreNotProposedAgain(t *testing.T) {
+	w := newWorld(t)
+	var mu sync.Mutex
+	proposed := map[string]bool{}
+	w.runner("r", map[string]function{"c": func(r *pb.RunRequest, tickets []string, part func(...*pb.Proposal)) error {
+		mu.Lock()
+		defer mu.Unlock()
+		for _, id := range tickets {
+			if proposed[id] {
+				t.Errorf("a run saw %s, which had been claimed", id)
+			}
+		}
+		tickets = tickets[:len(tickets)/2*2]
+		for _, id := range tickets {
+			proposed[id] = true
+		}
+		return pairs(r, tickets, part)
+	}})
+	w.put(project, "c", nil)
+	hasty := times()
+	hasty.MinInterval = time.Millisecond
+	w.director("a", hasty)
+	var all []string
+	for range 50 {
+		all = append(all, w.create(4)...)
+	}
+	w.results(all...)
+}
+
+// A proposal that lost to one which came to nothing need not wait for another run.
+func TestLoserGetsItsChanceWhenTheWinnerIsRefused(t *testing.T) {
+	w := newWorld(t)
+	runs := 0
+	w.runner("r", map[string]function{"c": func(r *pb.RunRequest, tickets []string, part func(...*pb.Proposal)) error {
+		if len(tickets) < 4 {
+			return nil
+		}
+		runs++
+		if _, err := w.store.DeleteTicket(w.Context(), project, tickets[0], "", time.Now()); err != nil {
+			return err
+		}
+		winner, loser, other := of("", tickets[0], tickets[1]), of("", tickets[1], tickets[2]), of("", tickets[0], tickets[3])
+		winner.Score, loser.Score, other.Score = 3, 2, 1
+		part(winner, loser, other)
+		return nil
+	}})
+	tickets := w.create(4)
+	w.put(project, "c", nil)
+	w.director("a", times())
+	w.results(tickets[1], tickets[2])
+	if runs != 1 {
+		t.Errorf("it took %d runs", runs)
+	}
+	if left, err := w.store.Ticket(t.Context(), project, tickets[3]); err != nil || left.Assignment != nil {
+		t.Errorf("the partner of the one who left: %v, %v", left, err)
+	}
+}
+
+// A function that fails hurts its own config only, and is tried again.
+func TestFailingFunctionIsTriedAgain(t *testing.T) {
+	w := newWorld(t)
+	failures := 0
+	w.runner("r", map[string]function{"c": func(r *pb.RunRequest, tickets []string, part func(...*pb.Proposal)) error {
+		if failures++; failures < 4 {
+			return errors.New("out of order")
+		}
+		return pairs(r, tickets, part)
+	}})
+	tickets := w.create(2)
+	w.put(project, "c", nil)
+	w.director("a", times())
+	w.results(tickets...)
+	if !w.log.says("out of order") || !w.log.says("the function runs again") {
+		t.Error("the log does not say so")
+	}
+}
+
+// A config is used as it is from the moment on in which its PUT was answered, and not at all after its DELETE. Nobody pokes the director here: it
+// starts runs of what it takes for the config, and learns from the refusal of their claims what it is.
+func TestConfigsCountFromTheMomentTheyAreWritten(t *testing.T) {
+	w := newWorld(t)
+	w.runner("r", map[string]function{"f": func(r *pb.RunRequest, tickets []string, part func(...*pb.Proposal)) error {
+		for pair := range slices.Chunk(tickets, 2) {
+			if len(pair) == 2 {
+				part(of(string(r.GetSettings()), pair...))
+			}
+		}
+		return nil
+	}})
+	write := func(settings int) {
+		c := &pb.Config{Id: "c", Function: "f", Settings: strconv.AppendInt(nil, int64(settings), 10)}
+		if _, _, err := w.store.PutConfig(t.Context(), project, c, state.Any); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.put(project, "c", &pb.Config{Function: "f", Settings: []byte("0")})
+	hasty := times()
+	hasty.MinInterval, hasty.MaxInterval = time.Millisecond, 5*time.Millisecond
+	w.director("a", hasty)
+	w.results(w.create(2)...)
+
+	oldest := map[string]int{} // the oldest settings that a ticket may be matched by
+	var all []string
+	for n := 1; n <= 60; n++ {
+		if n%3 == 0 { // deleted for a while: what comes then is for the config that comes next
+			if there, err := w.store.DeleteConfig(t.Context(), project, "c", state.Any); err != nil || !there {
+				t.Fatal(there, err)
+			}
+			for _, id := range w.create(2) {
+				oldest[id] = n
+				all = append(all, id)
+			}
+		}
+		write(n)
+		for _, id := range w.create(2) {
+			oldest[id] = n
+			all = append(all, id)
+		}
+	}
+	for id, got := range w.results(all...) {
+		if by, err := strconv.Atoi(got.GetConnection()); err != nil || by < oldest[id] {
+			t.Errorf("%s was matched by settings %s, which had been replaced by %d before it came", id, got.GetConnection(), oldest[id])
+		}
+	}
+}
+
+// A run that nobody has taken is asked for again, and one that is lost with its runner is as well.
+func TestRunsOfARunnerThatIsLostAreDoneByAnother(t *testing.T) {
+	w := newWorld(t)
+	taken := make(chan struct{}, 1)
+	frozen := make(chan struct{})
+	defer close(frozen)
+	gone, vanish := context.WithCancel(t.Context())
+	w.runner("lost", map[string]function{"c": func(*pb.RunRequest, []string, func(...*pb.Proposal)) error {
+		ring(taken)
+		<-frozen
+		return nil
+	}})
+	w.lives(gone, "lost")
+	w.put(project, "c", nil)
+	slow := times()
+	slow.Run = 10 * patience // nobody waits for that
+	w.director("a", slow)
+	tickets := w.create(2)
+	<-taken
+	w.runner("other", map[string]function{"c": pairs})
+	w.lives(t.Context(), "other")
+	vanish()
+	w.results(tickets...)
+	if !w.log.says("the runner is lost") {
+		t.Error("the log does not say so")
+	}
+}

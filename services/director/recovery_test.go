@@ -1,0 +1,202 @@
+package director_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/fault"
+	"matchmaker.dev/services/internal/state"
+)
+
+// hosted is a config whose matches need a server.
+func hosted(f string) *pb.Config {
+	return &pb.Config{Function: f, Hosting: &pb.Hosting{Fleet: "fleet"}}
+}
+
+// allocator takes matches from the work queue and gives each a server of its own, until stop.
+func (w *world) allocator() (stop func()) {
+	w.Helper()
+	store, b := w.connect()
+	ctx, cancel := context.WithCancel(w.Context())
+	var working sync.WaitGroup
+	working.Go(func() {
+		err := b.Work(ctx, 8, func(ctx context.Context, work *pb.MatchWork, _ int) error {
+			m, err := store.Match(ctx, work.GetProject(), work.GetMatch())
+			if fault.KindOf(err) == fault.NotFound {
+				return nil
+			}
+			if err != nil {
+				return err
+			}
+			now := time.Now()
+			verdict, _, err := store.Begin(ctx, work.GetProject(), m, now, now.Add(patience))
+			if err != nil || verdict != state.Go {
+				return err
+			}
+			results := map[string]*pb.Assignment{}
+			for _, id := range state.TicketsOf(m.GetProposal()) {
+				results[id] = &pb.Assignment{Connection: m.GetId()}
+			}
+			_, _, err = store.Assign(ctx, work.GetProject(), m, state.Ending{Now: now, Expiry: now.Add(patience)}, results)
+			return err
+		})
+		if err != nil {
+			w.Error(err)
+		}
+	})
+	stop = sync.OnceFunc(func() { cancel(); working.Wait() })
+	w.Cleanup(stop)
+	return stop
+}
+
+// paired checks that tickets have a server each, which is that of one other.
+func (w *world) paired(ids ...string) {
+	w.Helper()
+	players := map[string]int{}
+	for _, got := range w.results(ids...) {
+		players[got.GetConnection()]++
+	}
+	for server, n := range players {
+		if server == "" || n != 2 {
+			w.Errorf("%d tickets have the server %q", n, server)
+		}
+	}
+}
+
+// play runs all that a hosted match needs.
+func (w *world) play() {
+	w.Helper()
+	w.runner("r", map[string]function{"f": pairs})
+	w.put(project, "c", hosted("f"))
+	w.allocator()
+	w.director("a", times())
+	w.paired(w.create(2)...)
+}
+
+// A director that dies after it has claimed a match, before the work queue has it, leaves it to the next one.
+func TestMatchThatNobodySentIsSentByTheNextLeader(t *testing.T) {
+	w := newWorld(t)
+	revision := w.put(project, "c", hosted("f"))
+	tickets := w.create(2)
+	past := time.Now().Add(-time.Minute)
+	epoch, err := w.store.Lease(t.Context(), project, "dead", past, time.Second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	claim := &state.Claim{Match: &pb.Match{Id: "m", Config: "c", Revision: revision, Proposal: of("", tickets...), Hosting: &pb.Hosting{}}, Tickets: tickets}
+	terms := state.Terms{Epoch: epoch, Now: past, Deadline: time.Now().Add(10 * patience), Expiry: time.Now().Add(patience)}
+	if _, err := w.store.Claim(t.Context(), project, terms, []*state.Claim{claim}); err != nil || claim.Refused != "" {
+		t.Fatal(claim.Refused, err)
+	}
+	w.allocator()
+	w.director("a", times())
+	w.paired(tickets...)
+}
+
+// A match that no allocator takes up in time is given up, and its tickets are matched again.
+func TestMatchThatNobodyTakesUpIsGivenUp(t *testing.T) {
+	w := newWorld(t)
+	w.runner("r", map[string]function{"f": pairs})
+	w.put(project, "c", hosted("f"))
+	hasty := times()
+	hasty.Claim = 100 * time.Millisecond
+	w.director("a", hasty)
+	tickets := w.create(2)
+	w.until("the match is given up", func() bool { return w.log.says("tickets of overdue matches wait again") })
+	w.allocator()
+	w.paired(tickets...)
+}
+
+func TestTicketsAreTakenAndMatchedLaterWhileNATSIsAway(t *testing.T) {
+	w := newWorld(t)
+	w.play()
+	w.stopNATS()
+	tickets := w.create(20) // each is answered at once
+	w.startNATS()
+	w.paired(tickets...)
+	w.paired(w.create(2)...)
+}
+
+func TestNATSThatCameBackWithoutItsStore(t *testing.T) {
+	w := newWorld(t)
+	w.play()
+	w.stopNATS()
+	tickets := w.create(4)
+	if err := os.RemoveAll(w.natsDir); err != nil {
+		t.Fatal(err)
+	}
+	w.startNATS()
+	w.paired(tickets...)
+	w.until("events are published", func() bool {
+		some, err := w.bus.AnyEvents(t.Context(), project, time.Time{})
+		return err == nil && some
+	})
+}
+
+func TestNothingIsTakenWhileRedisIsAwayAndAllGoesOnWhenItIsBack(t *testing.T) {
+	w := newWorld(t)
+	w.play()
+	tickets := w.create(1)
+	w.stopRedis()
+	err := w.store.Creator(time.Now, nil).Create(t.Context(), project, &pb.Ticket{Id: "x"})
+	if fault.KindOf(err) != fault.Unavailable {
+		t.Errorf("a create without Redis: %v", err)
+	}
+	w.until("the director notices", func() bool { return w.log.says("reading the state") })
+	w.startRedis()
+	w.paired(append(tickets, w.create(1)...)...)
+}
+
+// What lay in Redis is gone. Whatever comes from then on is served.
+func TestRedisThatCameBackEmpty(t *testing.T) {
+	w := newWorld(t)
+	w.play()
+	w.create(1) // waits, and is in the runner's index
+	w.stopRedis()
+	if err := os.RemoveAll(w.redisDir); err != nil {
+		t.Fatal(err)
+	}
+	w.startRedis()
+	w.until("the director notices", func() bool { return w.log.says("the state store lost changes") })
+	w.put(project, "c", hosted("f"))
+	w.paired(w.create(2)...)
+}
+
+// Redis is put back to what it was a while ago, as by a replica that lagged. What has happened since then has not: a ticket that was
+// matched waits again, one that was created is gone. The indexes follow.
+func TestRedisThatWasPutBack(t *testing.T) {
+	w := newWorld(t)
+	w.play()
+	lonely := w.create(1)
+	w.stopRedis()
+	before := filepath.Join(t.TempDir(), "before")
+	if err := os.CopyFS(before, os.DirFS(w.redisDir)); err != nil {
+		t.Fatal(err)
+	}
+	w.startRedis()
+	partner := w.create(1)
+	w.paired(lonely[0], partner[0])
+	phantom := w.create(1)
+
+	w.stopRedis()
+	if err := os.RemoveAll(w.redisDir); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.CopyFS(w.redisDir, os.DirFS(before)); err != nil {
+		t.Fatal(err)
+	}
+	w.startRedis()
+	for _, id := range slices.Concat(partner, phantom) {
+		if _, err := w.store.Ticket(t.Context(), project, id); fault.KindOf(err) != fault.NotFound {
+			t.Fatalf("%s is there all the same: %v", id, err)
+		}
+	}
+	w.paired(lonely[0], w.create(1)[0])
+	w.paired(w.create(2)...)
+}
