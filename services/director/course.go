@@ -140,6 +140,7 @@ func (l *leader) part(n part) {
 	}
 	if taker := n.part.GetRunner(); taker != "" {
 		c.questions = 0
+		l.runners.took(taker)
 		n.flight.runner, n.flight.deadline = taker, n.flight.started.Add(l.Times.Run+time.Second)
 		return
 	}

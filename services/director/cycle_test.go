@@ -244,12 +244,11 @@ func TestRunsOfARunnerThatIsLostAreDoneByAnother(t *testing.T) {
 	frozen := make(chan struct{})
 	defer close(frozen)
 	gone, vanish := context.WithCancel(t.Context())
-	w.runner("lost", map[string]function{"c": func(*pb.RunRequest, []string, func(...*pb.Proposal)) error {
+	w.living(gone, "lost", map[string]function{"c": func(*pb.RunRequest, []string, func(...*pb.Proposal)) error {
 		ring(taken)
 		<-frozen
 		return nil
 	}})
-	w.lives(gone, "lost")
 	w.put(project, "c", nil)
 	slow := times()
 	slow.Run = 10 * patience // nobody waits for that
@@ -257,7 +256,6 @@ func TestRunsOfARunnerThatIsLostAreDoneByAnother(t *testing.T) {
 	tickets := w.create(2)
 	<-taken
 	w.runner("other", map[string]function{"c": pairs})
-	w.lives(t.Context(), "other")
 	vanish()
 	w.results(tickets...)
 	if !w.log.says("the runner is lost") {

@@ -86,8 +86,12 @@ func (l *leader) run(ctx context.Context) {
 			l.log.InfoContext(ctx, "another director leads the project now")
 			return
 		}
+		retiring := l.inbox.retiring()
+		if retiring && l.retired.IsZero() {
+			l.retired, l.repair = now, time.Time{} // with a last look: it may be given up because the state is not what it was
+		}
 		l.mend(ctx)
-		if l.inbox.retiring() && l.done(now) {
+		if retiring && l.done(now) {
 			return
 		}
 		timer.Reset(l.start(ctx).Sub(l.Now()))
@@ -103,9 +107,6 @@ func (l *leader) run(ctx context.Context) {
 // done tells whether a leader that gives its project up has nothing under way. It waits for that as long as others
 // would for a leader that is dead.
 func (l *leader) done(now time.Time) bool {
-	if l.retired.IsZero() {
-		l.retired = now
-	}
 	for c := range l.all() {
 		if !c.idle() && now.Before(l.retired.Add(l.Times.Lease)) {
 			return false

@@ -36,6 +36,13 @@ func (r *runners) hear(s *pb.RunnerStatus) {
 	r.silent[s.GetRunner()] = 0
 }
 
+// took notes that a runner has taken a run: it lives, also when its heartbeats have not been heard yet.
+func (r *runners) took(name string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.silent[name] = 0
+}
+
 // listen counts silence until ctx ends.
 func (r *runners) listen(ctx context.Context) {
 	ticker := time.NewTicker(listening)

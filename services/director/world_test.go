@@ -5,17 +5,18 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
-	"net/url"
+	"net"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/director"
+	"matchmaker.dev/services/e2e/chaos/link"
 	"matchmaker.dev/services/internal/bus"
 	"matchmaker.dev/services/internal/embedded"
 	"matchmaker.dev/services/internal/state"
@@ -32,11 +33,12 @@ var discard = slog.New(slog.DiscardHandler)
 // and a Go function takes the place of the match function.
 type world struct {
 	*testing.T
-	redis *embedded.Redis
-	nats  *embedded.NATS
-	// where their data lies, and the ports that they have from the first start on.
-	redisDir, natsDir   string
-	redisPort, natsPort int
+	redis             *embedded.Redis
+	nats              *embedded.NATS
+	redisDir, natsDir string
+	// Everybody reaches them through these, wherever they are started again: another may have taken their ports meanwhile.
+	redisLink, natsLink *link.Link
+	redisAt, natsAt     atomic.Pointer[string]
 
 	store *state.Store
 	bus   *bus.Bus
@@ -47,11 +49,16 @@ type world struct {
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	w := &world{T: t, redisDir: filepath.Join(t.TempDir(), "redis"), natsDir: filepath.Join(t.TempDir(), "nats"), log: new(journal)}
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Log(w.log.all())
+		}
+	})
 	w.startRedis()
 	t.Cleanup(func() { _ = w.redis.Close() })
 	w.startNATS()
 	t.Cleanup(func() { _ = w.nats.Close() })
-	w.redisPort, w.natsPort = w.port(w.redis.URL()), w.port(w.nats.URL())
+	w.redisLink, w.natsLink = w.link(&w.redisAt), w.link(&w.natsAt)
 	w.store, w.bus = w.connect()
 	if err := w.bus.Prepare(t.Context()); err != nil {
 		t.Fatal(err)
@@ -59,26 +66,28 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
-func (w *world) port(address string) int {
+// link leads to where a server is now.
+func (w *world) link(at *atomic.Pointer[string]) *link.Link {
 	w.Helper()
-	u, err := url.Parse(address)
+	l, err := link.Listen(func(ctx context.Context) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, "tcp", *at.Load())
+	})
 	if err != nil {
 		w.Fatal(err)
 	}
-	port, err := strconv.Atoi(u.Port())
-	if err != nil {
-		w.Fatal(err)
-	}
-	return port
+	w.Cleanup(func() { _ = l.Close() })
+	return l
 }
 
 func (w *world) startRedis() {
 	w.Helper()
 	var err error
-	w.redis, err = embedded.StartRedis(w.Context(), embedded.RedisOptions{Dir: w.redisDir, AOF: true, Port: w.redisPort, Log: discard})
+	w.redis, err = embedded.StartRedis(w.Context(), embedded.RedisOptions{Dir: w.redisDir, AOF: true, Log: discard})
 	if err != nil || !w.redis.Persistent() {
 		w.Fatalf("a redis-server or valkey-server is needed: install one (%v)", err)
 	}
+	at := w.redis.Addr()
+	w.redisAt.Store(&at)
 }
 
 func (w *world) stopRedis() {
@@ -91,9 +100,11 @@ func (w *world) stopRedis() {
 func (w *world) startNATS() {
 	w.Helper()
 	var err error
-	if w.nats, err = embedded.StartNATS(w.Context(), embedded.NATSOptions{Dir: w.natsDir, Port: w.natsPort, Log: discard}); err != nil {
+	if w.nats, err = embedded.StartNATS(w.Context(), embedded.NATSOptions{Dir: w.natsDir, Log: discard}); err != nil {
 		w.Fatal(err)
 	}
+	at := strings.TrimPrefix(w.nats.URL(), "nats://")
+	w.natsAt.Store(&at)
 }
 
 func (w *world) stopNATS() {
@@ -106,12 +117,12 @@ func (w *world) stopNATS() {
 // connect makes connections as a process has them.
 func (w *world) connect() (*state.Store, *bus.Bus) {
 	w.Helper()
-	store, err := state.Open(state.Options{URL: w.redis.URL(), Log: discard, History: 100_000})
+	store, err := state.Open(state.Options{URL: "redis://" + w.redisLink.Address(), Log: discard, History: 100_000})
 	if err != nil {
 		w.Fatal(err)
 	}
 	w.Cleanup(func() { _ = store.Close() })
-	b, err := bus.Connect(bus.Options{URL: w.nats.URL(), Log: discard})
+	b, err := bus.Connect(bus.Options{URL: "nats://" + w.natsLink.Address(), Log: slog.New(slog.NewTextHandler(w.log, nil))})
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -131,11 +142,15 @@ func (j *journal) Write(p []byte) (int, error) {
 	return j.text.Write(p)
 }
 
-// says tells whether a text was logged.
-func (j *journal) says(text string) bool {
+func (j *journal) all() string {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	return strings.Contains(j.text.String(), text)
+	return j.text.String()
+}
+
+// says tells whether a text was logged.
+func (j *journal) says(text string) bool {
+	return strings.Contains(j.all(), text)
 }
 
 // times are short, so that tests are.
@@ -304,9 +319,16 @@ func (x *index) at(ctx context.Context, position uint64) []string {
 // function is what a runner does with a run: it gets the tickets that wait, and hands on parts of its answer. What it returns ends the run.
 type function func(r *pb.RunRequest, tickets []string, part func(...*pb.Proposal)) error
 
-// runner runs functions by their names until stop.
+// runner runs functions by their names until stop, and says that it lives.
 func (w *world) runner(name string, functions map[string]function) (stop func()) {
 	w.Helper()
+	return w.living(w.Context(), name, functions)
+}
+
+// living is a runner that says that it lives until life ends.
+func (w *world) living(life context.Context, name string, functions map[string]function) (stop func()) {
+	w.Helper()
+	w.lives(life, name)
 	store, b := w.connect()
 	x := newIndex()
 	ctx, cancel := context.WithCancel(w.Context())

@@ -147,7 +147,7 @@ func (r *registry) run(ctx context.Context) error {
 	tick := time.NewTicker(max(r.Heartbeat/2, time.Millisecond))
 	defer tick.Stop()
 	for {
-		r.board.connected(r.Bus.Ready(ctx) == nil)
+		r.board.connected(r.Bus.Connected())
 		select {
 		case <-ctx.Done():
 			return nil

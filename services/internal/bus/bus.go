@@ -169,6 +169,9 @@ func (b *Bus) Ready(context.Context) error {
 	return nil
 }
 
+// Connected tells whether there is a server now.
+func (b *Bus) Connected() bool { return b.conn.IsConnected() }
+
 // Reach returns when the server has answered.
 func (b *Bus) Reach(ctx context.Context) error { return lost(b.conn.FlushWithContext(ctx)) }
 

@@ -51,11 +51,13 @@ func (b *Bus) restore() {
 	}()
 }
 
-// gone sees to a stream that does not exist, when that is why an operation failed.
-func (b *Bus) gone(err error) {
-	if errors.Is(err, jetstream.ErrNoStreamResponse) || errors.Is(err, jetstream.ErrStreamNotFound) {
-		b.restore()
+// gone tells whether an operation failed because a stream does not exist, and sees to it.
+func (b *Bus) gone(err error) bool {
+	if !errors.Is(err, jetstream.ErrNoStreamResponse) && !errors.Is(err, jetstream.ErrStreamNotFound) {
+		return false
 	}
+	b.restore()
+	return true
 }
 
 func (b *Bus) prepare(ctx context.Context) error {

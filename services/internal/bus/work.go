@@ -132,36 +132,41 @@ func (b *Bus) consume(ctx context.Context, parallel int, handle func(jetstream.M
 		MaxAckPending: 4096,
 	})
 	if err != nil {
+		b.gone(err)
 		return err
 	}
-	failed := make(chan error, 1)
+	doubts := make(chan struct{}, 1)
 	consuming, err := consumer.Consume(handle,
 		jetstream.PullMaxMessages(parallel),
 		jetstream.PullExpiry(pullExpiry),
 		jetstream.PullHeartbeat(pullHeartbeat),
-		jetstream.ConsumeErrHandler(func(_ jetstream.ConsumeContext, err error) {
-			if errors.Is(err, jetstream.ErrConsumerDeleted) || errors.Is(err, jetstream.ErrConsumerNotFound) {
-				select {
-				case failed <- err:
-				default:
-				}
+		jetstream.ConsumeErrHandler(func(jetstream.ConsumeContext, error) {
+			select {
+			case doubts <- struct{}{}:
+			default:
 			}
 		}))
 	if err != nil {
 		return err
 	}
 	defer consuming.Stop()
-	select {
-	case <-ctx.Done():
-		// Those that were fetched and are in no hand yet are handed on too, so that they can be given back.
-		consuming.Drain()
+	for {
 		select {
-		case <-consuming.Closed():
-		case <-time.After(time.Second): // without a server: the queue misses them in time
+		case <-ctx.Done():
+			// Those that were fetched and are in no hand yet are handed on too, so that they can be given back.
+			consuming.Drain()
+			select {
+			case <-consuming.Closed():
+			case <-time.After(time.Second): // without a server: the queue misses them in time
+			}
+			return nil
+		case <-doubts:
+			// A consumer that does not exist any more is asked in vain for ever, as is that of a server which came back without its store.
+			_, err := consumer.Info(ctx)
+			if errors.Is(err, jetstream.ErrConsumerNotFound) || b.gone(err) {
+				return err
+			}
 		}
-		return nil
-	case err := <-failed:
-		return err
 	}
 }
 
