@@ -15,9 +15,11 @@ type mistake struct {
 	// promise that is broken then, and how.
 	promise int
 	says    string
-	// file has a text, once, that is replaced.
-	file, right, wrong string
+	edits   []edit
 }
+
+// edit replaces a text that a file has once.
+type edit struct{ file, right, wrong string }
 
 const scripts = "services/internal/state/script/"
 
@@ -25,27 +27,30 @@ const scripts = "services/internal/state/script/"
 func mistakes() []mistake {
 	return []mistake{
 		{"early", 1, "A ticket is answered 201 before it is stored.",
-			"services/internal/state/create.go", "case err := <-one.done:\n\t\treturn err", "case <-time.After(0):\n\t\treturn nil"},
+			[]edit{{"services/internal/state/create.go", "case err := <-one.done:\n\t\treturn err", "case <-time.After(0):\n\t\treturn nil"}}},
 		{"state", 2, "A claim does not look whether its tickets wait: those that are gone, claimed or resolved are taken all the same.",
-			scripts + "claim.lua", "~= 'w' then", "== 'never' then"},
-		{"epoch", 2, "A director whose lease has passed to another one still claims.",
-			scripts + "claim.lua", "if redis.call('HGET', KEYS[9], 'epoch') ~= ARGV[3] then", "if false then"},
+			[]edit{{scripts + "claim.lua", "~= 'w' then", "== 'never' then"}}},
+		{"epoch", 2, "A director whose lease has passed to another one still claims, and leases pass on much too early.",
+			[]edit{
+				{scripts + "claim.lua", "if redis.call('HGET', KEYS[9], 'epoch') ~= ARGV[3] then", "if false then"},
+				{scripts + "lease.lua", "'expires', ARGV[2] + ARGV[3])", "'expires', ARGV[2] + 1)"},
+			}},
 		{"partly", 3, "A result is written to the first ticket of a match only.",
-			scripts + "assign.lua", "if claimed_by(KEYS[i], match) then", "if #ids == 0 and claimed_by(KEYS[i], match) then"},
+			[]edit{{scripts + "assign.lua", "if claimed_by(KEYS[i], match) then", "if #ids == 0 and claimed_by(KEYS[i], match) then"}}},
 		{"left", 3, "A match that a player left before its server was asked for goes on without that player.",
-			scripts + "begin.lua", "if state == 'c' and #ids < n then", "if false then"},
+			[]edit{{scripts + "begin.lua", "if state == 'c' and #ids < n then", "if false then"}}},
 		{"revenant", 4, "A result is written to tickets that were deleted as well.",
-			scripts + "assign.lua", "if claimed_by(KEYS[i], match) then", "if true then"},
+			[]edit{{scripts + "assign.lua", "if claimed_by(KEYS[i], match) then", "if true then"}}},
 		{"sweep", 5, "Nobody looks for claims whose deadline is over, and nobody sends what is left in the outbox.",
-			"services/director/repair.go", "l.repair = now.Add(repairEvery)", "l.repair = now.Add(24 * time.Hour)"},
+			[]edit{{"services/director/repair.go", "l.repair = now.Add(repairEvery)", "l.repair = now.Add(24 * time.Hour)"}}},
 		{"config", 6, "Tickets are proposed to a running game though the config has changed or gone since the run began.",
-			scripts + "backfill_propose.lua", "if redis.call('HGET', KEYS[8], ARGV[5]) ~= ARGV[6] then", "if false then"},
+			[]edit{{scripts + "backfill_propose.lua", "if redis.call('HGET', KEYS[8], ARGV[5]) ~= ARGV[6] then", "if false then"}}},
 		{"leak", 7, "Servers that nobody needs any more are not given back.",
-			"services/allocator/manager/manager.go", `path: "/allocations/" + r.Allocation(), id:`, `path: "/allocations/none", id:`},
+			[]edit{{"services/allocator/manager/manager.go", `path: "/allocations/" + r.Allocation(), id:`, `path: "/allocations/none", id:`}}},
 		{"version", 8, "A proposal for a running game counts whatever has become of its backfill ticket since the function saw it.",
-			scripts + "backfill_propose.lua", "if t[1] ~= ARGV[8] or t[2] then", "if t[2] then"},
+			[]edit{{scripts + "backfill_propose.lua", "if t[1] ~= ARGV[8] or t[2] then", "if t[2] then"}}},
 		{"double", 9, "What a function says is believed, though a ticket is in its match twice.",
-			"pkg/matchfn/block/answerreader.go", "if seen[t] == mark {", "if false {"},
+			[]edit{{"pkg/matchfn/block/answerreader.go", "if seen[t] == mark {", "if false {"}}},
 	}
 }
 
@@ -61,21 +66,25 @@ func mistakeOf(name string) (m mistake, err error) {
 	return m, fmt.Errorf("there is no mistake %q, only %s", name, strings.Join(names, ", "))
 }
 
-// overlay writes the file with the mistake into a folder, and returns what makes the go command take it instead of that below root.
+// overlay writes the files with the mistake into a folder, and returns what makes the go command take them instead of those below root.
 func (m mistake) overlay(root, dir string) (string, error) {
-	file := filepath.Join(root, m.file)
-	text, err := os.ReadFile(file)
-	if err != nil {
-		return "", err
+	replaced := map[string]string{}
+	for n, e := range m.edits {
+		file := filepath.Join(root, e.file)
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return "", err
+		}
+		if n := bytes.Count(text, []byte(e.right)); n != 1 {
+			return "", fmt.Errorf("mistake %s: %s has the text %d times, not once: %s", m.name, e.file, n, e.right)
+		}
+		replaced[file] = filepath.Join(dir, fmt.Sprintf("mistake-%d%s", n, filepath.Ext(e.file)))
+		text = bytes.Replace(text, []byte(e.right), []byte(e.wrong), 1)
+		if err := os.WriteFile(replaced[file], text, 0o600); err != nil { //nolint:gosec // the folder is the run's own
+			return "", err
+		}
 	}
-	if n := bytes.Count(text, []byte(m.right)); n != 1 {
-		return "", fmt.Errorf("mistake %s: %s has the text %d times, not once: %s", m.name, m.file, n, m.right)
-	}
-	mine := filepath.Join(dir, "mistake"+filepath.Ext(m.file))
-	if err := os.WriteFile(mine, bytes.Replace(text, []byte(m.right), []byte(m.wrong), 1), 0o600); err != nil { //nolint:gosec // the folder is the run's own
-		return "", err
-	}
-	list, err := json.Marshal(map[string]any{"Replace": map[string]string{file: mine}})
+	list, err := json.Marshal(map[string]any{"Replace": replaced})
 	if err != nil {
 		return "", err
 	}

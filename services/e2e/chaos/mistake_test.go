@@ -22,11 +22,14 @@ func TestMistakes(t *testing.T) {
 			t.Error(err)
 			continue
 		}
-		if !strings.HasSuffix(m.file, ".go") {
-			continue
+		sources, err := filepath.Glob(filepath.Join(dir, "*.go"))
+		if err != nil {
+			t.Fatal(err)
 		}
-		if _, err := parser.ParseFile(token.NewFileSet(), filepath.Join(dir, "mistake.go"), nil, parser.AllErrors); err != nil {
-			t.Errorf("mistake %s: %v", m.name, err)
+		for _, source := range sources {
+			if _, err := parser.ParseFile(token.NewFileSet(), source, nil, parser.AllErrors); err != nil {
+				t.Errorf("mistake %s: %v", m.name, err)
+			}
 		}
 	}
 	for n := 1; n <= 9; n++ {
