@@ -14,7 +14,11 @@ func Pair(r *matchfn.Run) error {
 	for i := 0; i+1 < len(order); i++ {
 		a, b := order[i], order[i+1]
 		gap := skill[b] - skill[a]
-		if gap <= 25+min(wait[a], wait[b]) {
+		both := wait[a]
+		if wait[b] < both { // not min, which for floats is a call in Go's WebAssembly
+			both = wait[b]
+		}
+		if gap <= 25+both {
 			r.Propose(-gap, a, b)
 			i++ // both are taken
 		}
