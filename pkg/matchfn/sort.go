@@ -9,9 +9,22 @@ import (
 // SortBy returns the numbers of all elements of a column, ordered by their
 // values: ascending, equal values in their order, NaN last.
 //
-// It is a radix sort: in WebAssembly many times as fast as sorting with a
-// comparison function. Descending is SortBy from the end.
+// It is a radix sort, in WebAssembly many times as fast as sorting with a
+// comparison function: the runner sorts for the module. Descending is SortBy
+// from the end.
 func SortBy(values []float64) []uint32 {
+	order := make([]uint32, len(values))
+	SortInto(order, values)
+	return order
+}
+
+// SortInto is SortBy for those who keep memory from run to run: it fills
+// order, which must be as long as values.
+func SortInto(order []uint32, values []float64) {
+	order = order[:len(values)]
+	if len(values) > few && hostSort(order, values) {
+		return
+	}
 	s := sorters.Get().(*sorter)
 	defer sorters.Put(s)
 	s.resize(len(values))
@@ -24,9 +37,7 @@ func SortBy(values []float64) []uint32 {
 	for i, v := range values {
 		keys[i] = key(v)
 	}
-	order := make([]uint32, len(s.keys))
 	s.sort(order)
-	return order
 }
 
 // SortPool returns the tickets ordered by their values, as SortBy does; equal
@@ -35,15 +46,17 @@ func SortBy(values []float64) []uint32 {
 func SortPool(tickets []uint32, values []float64) []uint32 {
 	s := sorters.Get().(*sorter)
 	defer sorters.Put(s)
-	s.resize(len(tickets))
+	if cap(s.pool) < len(tickets) {
+		s.pool = make([]float64, len(tickets)+len(tickets)/8)
+	}
+	pool := s.pool[:len(tickets)]
 	for i, t := range tickets {
-		s.keys[i] = missing
+		pool[i] = math.NaN()
 		if int64(t) < int64(len(values)) {
-			s.keys[i] = key(values[t])
+			pool[i] = values[t]
 		}
 	}
-	order := make([]uint32, len(tickets))
-	s.sort(order)
+	order := SortBy(pool)
 	for i, place := range order {
 		order[i] = tickets[place]
 	}
@@ -85,6 +98,7 @@ var sorters = sync.Pool{New: func() any { return new(sorter) }}
 type sorter struct {
 	keys         []uint64
 	items, other []uint64
+	pool         []float64 // of SortPool, which sorts with another sorter
 	counts       [most][digits]uint32
 }
 

@@ -2,6 +2,7 @@ package runner_test
 
 import (
 	"fmt"
+	"strconv"
 	"testing"
 	"time"
 
@@ -45,10 +46,22 @@ func TestTicketsCostNoAllocations(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		proposals := 0
+		proposals, strangers := 0, 0
+		skill := func(id string) int {
+			n, err := strconv.Atoi(id[len(id)-12:])
+			if err != nil {
+				t.Fatal(err)
+			}
+			return n * 7919 % tickets // each once
+		}
 		var message []byte
 		send := func(part *pb.RunPart) (err error) {
 			proposals += len(part.GetProposals())
+			for _, p := range part.GetProposals() {
+				if pair := p.GetTeams()[0].GetTickets(); len(pair) != 2 || skill(pair[0])/2 != skill(pair[1])/2 {
+					strangers++
+				}
+			}
 			message, err = proto.MarshalOptions{}.MarshalAppend(message[:0], part)
 			return err
 		}
@@ -69,8 +82,8 @@ func TestTicketsCostNoAllocations(t *testing.T) {
 			if err == nil {
 				err = send(last)
 			}
-			if err != nil || proposals != tickets/2 {
-				t.Fatalf("%d proposals for %d tickets, %v", proposals, tickets, err)
+			if err != nil || proposals != tickets/2 || strangers > 0 {
+				t.Fatalf("%d proposals for %d tickets, %d of those that are no neighbours, %v", proposals, tickets, strangers, err)
 			}
 		})
 	}

@@ -273,7 +273,8 @@ static inline uint64_t mm_write(const char *failure) {
 // Tools
 
 // mm_sort_by returns the numbers of n values in their order: ascending, equal
-// ones in the order of their numbers, NaN last. It is a radix sort.
+// ones in the order of their numbers, NaN last. It is a radix sort. The import mm.sort
+// of FORMAT.md does the same outside of the module.
 static inline uint32_t *mm_sort_by(const double *values, uint32_t n) {
 	typedef struct { uint64_t key; uint32_t number; } item;
 	item *items = mm_take(sizeof(item) * (uint64_t)n), *other = mm_take(sizeof(item) * (uint64_t)n), *swap;

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
 )
 
@@ -58,13 +57,12 @@ func (e *engine) check() error {
 }
 
 func (e *engine) checkImports() error {
-	allowed := map[string]wazero.CompiledModule{wasiModule: e.wasi, "env": e.env}
 	for _, f := range e.module.ImportedFunctions() {
 		from, name, _ := f.Import()
 		full := signature(from+"."+name, f.ParamTypes(), f.ResultTypes())
-		host, ok := allowed[from]
+		host, ok := e.hosts[from]
 		if !ok {
-			return failure(Invalid, "the module imports %s: only %s and env.abort are there to import", full, wasiModule)
+			return failure(Invalid, "the module imports %s: only %s, env.abort and mm.sort are there to import", full, wasiModule)
 		}
 		offered, ok := host.ExportedFunctions()[name]
 		if !ok {

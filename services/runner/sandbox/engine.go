@@ -26,8 +26,7 @@ type engine struct {
 	journal  *journal
 	linear   *linear
 	runtime  wazero.Runtime
-	wasi     wazero.CompiledModule
-	env      wazero.CompiledModule
+	hosts    map[string]wazero.CompiledModule // what a module may import
 	module   wazero.CompiledModule
 	clock    stopped
 }
@@ -44,14 +43,23 @@ func newEngine(ctx context.Context, s settings, j *journal) (*engine, error) {
 	e.runtime = wazero.NewRuntimeWithConfig(e.ctx, wazero.NewRuntimeConfigCompiler().
 		WithCompilationCache(cache).WithDebugInfoEnabled(false))
 
-	if e.wasi, err = wasi_snapshot_preview1.NewBuilder(e.runtime).Compile(e.ctx); err != nil {
-		return nil, err
-	}
 	i32 := api.ValueTypeI32
-	e.env, err = e.runtime.NewHostModuleBuilder("env").NewFunctionBuilder().
-		WithGoModuleFunction(api.GoModuleFunc(e.abort), []api.ValueType{i32, i32, i32, i32}, nil).
-		Export("abort").Compile(e.ctx)
-	return e, err
+	host := func(name string) wazero.HostFunctionBuilder {
+		return e.runtime.NewHostModuleBuilder(name).NewFunctionBuilder()
+	}
+	e.hosts = map[string]wazero.CompiledModule{}
+	for name, builder := range map[string]interface {
+		Compile(context.Context) (wazero.CompiledModule, error)
+	}{
+		wasiModule: wasi_snapshot_preview1.NewBuilder(e.runtime),
+		"env":      host("env").WithGoModuleFunction(api.GoModuleFunc(e.abort), []api.ValueType{i32, i32, i32, i32}, nil).Export("abort"),
+		"mm":       host("mm").WithGoModuleFunction(api.GoModuleFunc(sort), []api.ValueType{i32, i32, i32}, []api.ValueType{i32}).Export("sort"),
+	} {
+		if e.hosts[name], err = builder.Compile(e.ctx); err != nil {
+			return nil, err
+		}
+	}
+	return e, nil
 }
 
 // compile takes the module's machine code from the cache or makes it.
@@ -83,7 +91,7 @@ func (s *stopped) sleep(ns int64) { *s += stopped(max(ns, 0)) }
 
 // start instantiates the module and runs its initialisation.
 func (e *engine) start() (*guest, error) {
-	for _, host := range []wazero.CompiledModule{e.wasi, e.env} {
+	for _, host := range e.hosts {
 		if _, err := e.runtime.InstantiateModule(e.ctx, host, wazero.NewModuleConfig()); err != nil {
 			return nil, err
 		}

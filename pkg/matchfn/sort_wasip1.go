@@ -1,0 +1,14 @@
+//go:build wasip1
+
+package matchfn
+
+import "unsafe"
+
+//go:wasmimport mm sort
+//go:noescape
+func mmSort(values unsafe.Pointer, n uint32, order unsafe.Pointer) uint32
+
+// hostSort has the runner sort, and tells whether it did. There must be values.
+func hostSort(order []uint32, values []float64) bool {
+	return mmSort(unsafe.Pointer(unsafe.SliceData(values)), uint32(len(values)), unsafe.Pointer(unsafe.SliceData(order))) != 0
+}
