@@ -25,7 +25,7 @@ const (
 )
 
 // lanes as often as players choose them.
-var lanes = []lane{hosted, hosted, hosted, hosted, free, free, free, both, both, games, games}
+var lanes = []lane{hosted, hosted, hosted, hosted, free, free, free, both, both, games}
 
 func (l lane) attributes(number int64) map[string]float64 {
 	a := map[string]float64{"number": float64(number)}
