@@ -50,6 +50,9 @@ type Options struct {
 	Replicas int
 	// Pulse is how often the server is asked for a sign of life; 0 means every 2 s. See missed.
 	Pulse time.Duration
+	// AckWait is how long a match may stay in one allocator's hands without a sign of life, before another gets it. All
+	// allocators have the same. 0 means ten seconds.
+	AckWait time.Duration
 	// LogAge is how long lines of functions are kept; 0 means a day.
 	LogAge time.Duration
 	// LogSize is the most bytes of one function's log, and LogTotal of all logs together: what comes then
@@ -101,6 +104,9 @@ func Connect(o Options) (*Bus, error) {
 	b.options.Replicas = max(1, o.Replicas)
 	if b.options.LogAge <= 0 {
 		b.options.LogAge = 24 * time.Hour
+	}
+	if b.options.AckWait == 0 {
+		b.options.AckWait = ackWait
 	}
 	if b.options.LogSize <= 0 {
 		b.options.LogSize = 64 << 20

@@ -237,8 +237,11 @@ func TestWorkComesUntilItIsDone(t *testing.T) {
 			mu.Lock()
 			attempts[w.GetMatch()] = attempt
 			mu.Unlock()
-			if w.GetMatch() == "stubborn" && attempt < 3 {
+			switch {
+			case w.GetMatch() == "stubborn" && attempt < 3:
 				return errors.New("not yet")
+			case w.GetMatch() == "patient" && attempt < 4:
+				return bus.Later(time.Millisecond)
 			}
 			done <- w.GetProject() + "/" + w.GetMatch()
 			return nil
@@ -247,20 +250,20 @@ func TestWorkComesUntilItIsDone(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	sent, err := b.Send(t.Context(), "demo", []string{"easy", "stubborn", "easy"})
-	if err != nil || len(sent) != 3 {
+	sent, err := b.Send(t.Context(), "demo", []string{"easy", "stubborn", "easy", "patient"})
+	if err != nil || len(sent) != 4 {
 		t.Fatal(sent, err)
 	}
-	finished := []string{next(t, done), next(t, done)}
+	finished := []string{next(t, done), next(t, done), next(t, done)}
 	slices.Sort(finished)
-	if !slices.Equal(finished, []string{"demo/easy", "demo/stubborn"}) {
+	if !slices.Equal(finished, []string{"demo/easy", "demo/patient", "demo/stubborn"}) {
 		t.Errorf("finished %v", finished)
 	}
 	stop()
 	working.Wait()
 	mu.Lock()
 	defer mu.Unlock()
-	if attempts["stubborn"] != 3 || attempts["easy"] != 1 {
+	if attempts["stubborn"] != 3 || attempts["patient"] != 4 || attempts["easy"] != 1 {
 		t.Errorf("attempts %v", attempts)
 	}
 	if len(done) > 0 {

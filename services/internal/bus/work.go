@@ -17,6 +17,21 @@ import (
 // of life, before another gets it.
 const ackWait = 10 * time.Second
 
+// maxPending is how many matches may be in hands, or on their way to come again, of all allocators together: those that
+// come again must not keep the others away.
+const maxPending = 1 << 20
+
+// maxFetch is how many matches an allocator fetches at once: what lies fetched and is in no hand shows no sign of life.
+const maxFetch = 256
+
+// later is the wish that a match comes again.
+type later time.Duration
+
+func (l later) Error() string { return "the match comes again in " + time.Duration(l).String() }
+
+// Later is what a handle of Work returns to have the match again in a while, in good order.
+func Later(d time.Duration) error { return later(d) }
+
 // How long one request for matches lasts, and how often the server that has it says that it still does. A request
 // that lay with a server of a cluster that died is missed after two of these signs. With the client's own settings, nobody gets a match
 // for half a minute then.
@@ -37,7 +52,7 @@ func (b *Bus) Send(ctx context.Context, project string, ids []string) (sent []st
 		if err != nil {
 			return nil, err
 		}
-		carrier{msg}.Set(jetstream.MsgIDHeader, id)
+		carrier{msg}.Set(jetstream.MsgIDHeader, project+"/"+id)
 		future, err := b.js.PublishMsgAsync(msg)
 		if err != nil {
 			break // the outbox has the rest
@@ -128,8 +143,8 @@ func (b *Bus) consume(ctx context.Context, parallel int, handle func(jetstream.M
 	consumer, err := b.js.CreateOrUpdateConsumer(ctx, matchStream, jetstream.ConsumerConfig{
 		Durable:       "allocators",
 		AckPolicy:     jetstream.AckExplicitPolicy,
-		AckWait:       ackWait,
-		MaxAckPending: 4096,
+		AckWait:       b.options.AckWait,
+		MaxAckPending: maxPending,
 	})
 	if err != nil {
 		b.gone(err)
@@ -137,7 +152,7 @@ func (b *Bus) consume(ctx context.Context, parallel int, handle func(jetstream.M
 	}
 	doubts := make(chan struct{}, 1)
 	consuming, err := consumer.Consume(handle,
-		jetstream.PullMaxMessages(parallel),
+		jetstream.PullMaxMessages(min(parallel, maxFetch)),
 		jetstream.PullExpiry(pullExpiry),
 		jetstream.PullHeartbeat(pullHeartbeat),
 		jetstream.ConsumeErrHandler(func(jetstream.ConsumeContext, error) {
@@ -182,17 +197,20 @@ func (b *Bus) work(ctx context.Context, msg jetstream.Msg, handle func(context.C
 		attempt = int(m.NumDelivered)
 	}
 	ctx = b.propagator.Extract(ctx, headers(msg.Headers()))
-	stop := beat(ctx, msg)
+	stop := beat(ctx, msg, b.options.AckWait/3)
 	err := handle(ctx, w, attempt)
 	stop()
+	again, asked := errors.AsType[later](err)
 	switch {
 	case err == nil:
 		err = msg.Ack()
 	case ctx.Err() != nil:
 		err = msg.Nak() // another allocator may have it at once
+	case asked:
+		err = msg.NakWithDelay(time.Duration(again))
 	default:
 		b.log.WarnContext(ctx, "match comes again", "project", w.GetProject(), "match", w.GetMatch(), "attempt", attempt, "error", err)
-		err = msg.NakWithDelay(min(time.Duration(attempt)*500*time.Millisecond, ackWait))
+		err = msg.NakWithDelay(min(time.Duration(attempt)*500*time.Millisecond, b.options.AckWait))
 	}
 	if err != nil && !errors.Is(err, nats.ErrConnectionClosed) {
 		b.log.WarnContext(ctx, "message bus: acknowledging a match", "error", err)
@@ -200,10 +218,10 @@ func (b *Bus) work(ctx context.Context, msg jetstream.Msg, handle func(context.C
 }
 
 // beat tells the queue that a message is being worked on, until stop.
-func beat(ctx context.Context, msg jetstream.Msg) (stop func()) {
+func beat(ctx context.Context, msg jetstream.Msg, every time.Duration) (stop func()) {
 	done := make(chan struct{})
 	go func() {
-		t := time.NewTicker(ackWait / 3)
+		t := time.NewTicker(every)
 		defer t.Stop()
 		for {
 			select {
