@@ -19,7 +19,7 @@ import (
 
 const (
 	project  = "demo"
-	patience = 30 * time.Second
+	patience = 2 * time.Minute
 )
 
 // script is a provider that does what a test says, and keeps books.
@@ -27,9 +27,14 @@ type script struct {
 	allocate func(n int, r *provider.Request) (provider.Result, error)
 	poll     func(n int) provider.Result
 
+	// release is nil where servers are given back without ado.
+	release func(n int, r provider.Ref) error
+
 	mu       sync.Mutex
 	asked    int
 	polled   int
+	returned int
+	most     int // refs in one poll
 	held     map[string]bool
 	released chan string
 }
@@ -49,6 +54,7 @@ func (s *script) Poll(_ context.Context, refs []provider.Ref) ([]provider.Result
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.polled++
+	s.most = max(s.most, len(refs))
 	results := make([]provider.Result, len(refs))
 	for i := range refs {
 		results[i] = s.poll(s.polled)
@@ -58,30 +64,61 @@ func (s *script) Poll(_ context.Context, refs []provider.Ref) ([]provider.Result
 
 func (s *script) Release(_ context.Context, r provider.Ref) error {
 	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.returned++
+	if s.release != nil {
+		if err := s.release(s.returned, r); err != nil {
+			return err
+		}
+	}
 	delete(s.held, r.Match)
-	s.mu.Unlock()
 	s.released <- r.Match
 	return nil
 }
 
+// holds tells whether the hosting system has given a server to a match.
+func (s *script) holds(match string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.held[match]
+}
+
 // world is an allocator at work, on a real Redis and a real NATS.
 type world struct {
-	t *testing.T
+	t testing.TB
 	// settled stops the allocator, once it has nothing in hand.
 	settled func()
 	store   *state.Store
 	bus     *bus.Bus
 	terms   state.Terms
 	rev     int64
+	options allocator.Options
+	// redis and nats are where they are.
+	redis, nats string
+	// requeue is what the configs of claimed matches say of failures.
+	requeue string
 }
 
 func allocated(int, *provider.Request) (provider.Result, error) {
 	return provider.Result{Status: provider.Allocated, Connection: "1.2.3.4:5"}, nil
 }
 
-func start(t *testing.T, s *script) *world {
+func start(t *testing.T, s *script, change ...func(*allocator.Options)) *world {
 	t.Helper()
-	s.held, s.released = map[string]bool{}, make(chan string, 10)
+	s.held, s.released = map[string]bool{}, make(chan string, 100)
+	w := prepare(t)
+	w.options.Provider = s
+	for _, f := range change {
+		f(&w.options)
+	}
+	w.settled = w.run()
+	t.Cleanup(w.settled)
+	return w
+}
+
+// prepare is a world without an allocator.
+func prepare(t testing.TB) *world {
+	t.Helper()
 	log := slog.New(slog.DiscardHandler)
 	redis, err := embedded.StartRedis(t.Context(), embedded.RedisOptions{Dir: t.TempDir(), AOF: true, Log: log})
 	if err != nil || !redis.Persistent() {
@@ -93,7 +130,7 @@ func start(t *testing.T, s *script) *world {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = nats.Close() })
-	w := &world{t: t}
+	w := &world{t: t, redis: redis.URL(), nats: nats.URL()}
 	if w.store, err = state.Open(state.Options{URL: redis.URL(), Log: log}); err != nil {
 		t.Fatal(err)
 	}
@@ -102,36 +139,51 @@ func start(t *testing.T, s *script) *world {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = w.bus.Close(context.Background()) })
-	if w.rev, _, err = w.store.PutConfig(t.Context(), project, &pb.Config{Id: "c"}, state.Any); err != nil {
-		t.Fatal(err)
-	}
-	epoch, err := w.store.Lease(t.Context(), project, "d", time.Now(), time.Hour)
-	if err != nil {
-		t.Fatal(err)
-	}
-	now := time.Now()
-	w.terms = state.Terms{Epoch: epoch, Now: now, Deadline: now.Add(time.Hour), Expiry: now.Add(time.Hour)}
-
 	settings := allocator.DefaultSettings()
-	settings.Poll = time.Millisecond
-	part := allocator.New(allocator.Options{Store: w.store, Bus: w.bus, Provider: s, Log: log, Now: time.Now, Settings: settings})
-	ctx, stop := context.WithCancel(t.Context())
-	var working sync.WaitGroup
-	working.Go(func() {
-		if err := part.Run(ctx); err != nil {
-			t.Error(err)
-		}
-	})
-	w.settled = func() { stop(); working.Wait() }
-	t.Cleanup(w.settled)
+	settings.Poll, settings.Sweep, settings.Retry = time.Millisecond, 10*time.Millisecond, 10*time.Millisecond
+	w.options = allocator.Options{Store: w.store, Bus: w.bus, Log: log, Now: time.Now, Settings: settings}
 	if err := w.bus.Prepare(t.Context()); err != nil {
 		t.Fatal(err)
 	}
+	w.lead(project)
 	return w
+}
+
+// lead makes the test the director of a project that has a config.
+func (w *world) lead(project string) {
+	w.t.Helper()
+	var err error
+	if w.rev, _, err = w.store.PutConfig(w.t.Context(), project, &pb.Config{Id: "c"}, state.Any); err != nil {
+		w.t.Fatal(err)
+	}
+	epoch, err := w.store.Lease(w.t.Context(), project, "d", time.Now(), time.Hour)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	now := time.Now()
+	w.terms = state.Terms{Epoch: epoch, Now: now, Deadline: now.Add(time.Hour), Expiry: now.Add(time.Hour)}
+}
+
+// run starts an allocator. What it returns stops it, once it has nothing in hand.
+func (w *world) run() (settled func()) {
+	part := allocator.New(w.options)
+	ctx, stop := context.WithCancel(w.t.Context())
+	var working sync.WaitGroup
+	working.Go(func() {
+		if err := part.Run(ctx); err != nil {
+			w.t.Error(err)
+		}
+	})
+	return func() { stop(); working.Wait() }
 }
 
 // claim creates tickets and claims them for a match that needs a server.
 func (w *world) claim(match string, tickets ...string) *pb.Match {
+	w.t.Helper()
+	return w.claimIn(project, match, tickets...)
+}
+
+func (w *world) claimIn(project, match string, tickets ...string) *pb.Match {
 	w.t.Helper()
 	create := w.store.Creator(time.Now, nil)
 	for _, id := range tickets {
@@ -139,9 +191,18 @@ func (w *world) claim(match string, tickets ...string) *pb.Match {
 			w.t.Fatal(err)
 		}
 	}
-	c := &state.Claim{
+	c := w.claimOf(match, tickets...)
+	if _, err := w.store.Claim(w.t.Context(), project, w.terms, []*state.Claim{c}); err != nil || c.Refused != "" {
+		w.t.Fatal(c.Refused, err)
+	}
+	return c.Match
+}
+
+// claimOf is the claim of a match that needs a server.
+func (w *world) claimOf(match string, tickets ...string) *state.Claim {
+	return &state.Claim{
 		Match: &pb.Match{
-			Id: match, Config: "c", Revision: w.rev, Hosting: &pb.Hosting{Fleet: "config's", Profile: "p"},
+			Id: match, Config: "c", Revision: w.rev, Hosting: &pb.Hosting{Fleet: "config's", Profile: "p", OnAllocationError: w.requeue},
 			Proposal: &pb.Proposal{
 				Teams:           []*pb.Team{{Name: "all", Tickets: tickets}},
 				MatchProperties: []byte(`{"map":"dust"}`),
@@ -150,13 +211,14 @@ func (w *world) claim(match string, tickets ...string) *pb.Match {
 		},
 		Tickets: tickets,
 	}
-	if _, err := w.store.Claim(w.t.Context(), project, w.terms, []*state.Claim{c}); err != nil || c.Refused != "" {
-		w.t.Fatal(c.Refused, err)
-	}
-	return c.Match
 }
 
 func (w *world) send(matches ...string) {
+	w.t.Helper()
+	w.sendIn(project, matches...)
+}
+
+func (w *world) sendIn(project string, matches ...string) {
 	w.t.Helper()
 	if _, err := w.bus.Send(w.t.Context(), project, matches); err != nil {
 		w.t.Fatal(err)
@@ -166,17 +228,31 @@ func (w *world) send(matches ...string) {
 // result waits for a ticket's assignment.
 func (w *world) result(id string) *pb.Assignment {
 	w.t.Helper()
-	for deadline := time.Now().Add(patience); time.Now().Before(deadline); {
+	return w.resultIn(project, id)
+}
+
+func (w *world) resultIn(project, id string) (result *pb.Assignment) {
+	w.t.Helper()
+	eventually(w.t, "a result of ticket "+id, func() bool {
 		ticket, err := w.store.Ticket(w.t.Context(), project, id)
 		if err != nil {
 			w.t.Fatal(err)
 		}
-		if ticket.Assignment != nil {
-			return ticket.Assignment
+		result = ticket.Assignment
+		return result != nil
+	})
+	return result
+}
+
+func eventually(t testing.TB, what string, ok func() bool) {
+	t.Helper()
+	again := time.NewTicker(2 * time.Millisecond)
+	defer again.Stop()
+	for deadline := time.Now().Add(patience); !ok(); <-again.C {
+		if time.Now().After(deadline) {
+			t.Fatalf("waited too long for %s", what)
 		}
 	}
-	w.t.Fatalf("ticket %s has no result", id)
-	return nil
 }
 
 func (w *world) leaves(id string) {
@@ -275,24 +351,12 @@ func TestPlayerWhoLeavesDuringTheAllocationLeavesAlone(t *testing.T) {
 	}
 }
 
-func TestProvidersFailure(t *testing.T) {
+func TestServerThatIsLongInComing(t *testing.T) {
 	for name, test := range map[string]struct {
 		allocate func(n int, r *provider.Request) (provider.Result, error)
 		poll     func(n int) provider.Result
 		want     *pb.Assignment
 	}{
-		"a final error is the tickets' error": {
-			allocate: func(int, *provider.Request) (provider.Result, error) {
-				return provider.Result{}, provider.Fail(provider.Refused, "no such fleet")
-			},
-			want: &pb.Assignment{Error: "AllocationError"},
-		},
-		"a failed allocation is the tickets' error": {
-			allocate: func(int, *provider.Request) (provider.Result, error) {
-				return provider.Result{Status: provider.Failed, Err: provider.Fail(provider.MaximumZero, "none allowed")}, nil
-			},
-			want: &pb.Assignment{Error: "AllocationError"},
-		},
 		"a passing error is tried again": {
 			allocate: func(n int, r *provider.Request) (provider.Result, error) {
 				if n < 3 {
@@ -324,6 +388,16 @@ func TestProvidersFailure(t *testing.T) {
 			poll: func(int) provider.Result { return provider.Result{Status: provider.Unknown} },
 			want: &pb.Assignment{Connection: "1.2.3.4:5"},
 		},
+		"an allocation that ended is asked for again": {
+			allocate: func(n int, r *provider.Request) (provider.Result, error) {
+				if n == 1 {
+					return provider.Result{Status: provider.Pending}, nil
+				}
+				return allocated(n, r)
+			},
+			poll: func(int) provider.Result { return provider.Result{Status: provider.Gone} },
+			want: &pb.Assignment{Connection: "1.2.3.4:5"},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -344,11 +418,15 @@ func TestProvidersFailure(t *testing.T) {
 func TestReleasedMatchGivesItsServerBack(t *testing.T) {
 	s := &script{allocate: allocated}
 	w := start(t, s)
-	w.claim("m", "a", "b")
-	if released, _, err := w.store.Release(t.Context(), project, w.terms.Deadline, 10); err != nil || len(released) != 1 {
+	m := w.claim("m", "a", "b")
+	// An allocator that died had it in hand.
+	now := w.terms.Now
+	if _, err := w.store.Begin(t.Context(), project, m, state.Hands{Holder: "dead", Now: now, Until: now, Deadline: now, Claim: now}); err != nil {
+		t.Fatal(err)
+	}
+	if released, _, err := w.store.Release(t.Context(), project, now, 10); err != nil || len(released) != 1 {
 		t.Fatal(released, err)
 	}
-	w.send("m") // an allocator that died had it in hand
 	select {
 	case match := <-s.released:
 		if match != "m" {
@@ -366,7 +444,7 @@ func TestMatchThatIsHandedOutTwiceKeepsItsServer(t *testing.T) {
 	var w *world
 	s := &script{allocate: func(n int, r *provider.Request) (provider.Result, error) {
 		if r.Match == "m" { // another delivery of the match is faster
-			_, _, err := w.store.Assign(t.Context(), project, &pb.Match{Id: "m"}, state.Ending{Expiry: w.terms.Expiry}, map[string]*pb.Assignment{
+			_, _, err := w.store.Assign(t.Context(), project, &pb.Match{Id: "m"}, state.Ending{Expiry: w.terms.Expiry, Connection: "1.2.3.4:5"}, map[string]*pb.Assignment{
 				"a": {Connection: "1.2.3.4:5"}, "b": {Connection: "1.2.3.4:5"},
 			})
 			if err != nil {

@@ -2,176 +2,158 @@ package allocator
 
 import (
 	"context"
+	"errors"
+	"math/rand/v2"
 	"time"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/allocator/provider"
 	"matchmaker.dev/services/internal/assignment"
+	"matchmaker.dev/services/internal/bus"
 	"matchmaker.dev/services/internal/fault"
 	"matchmaker.dev/services/internal/state"
 )
 
-// allocationError is the contract's error for a match that got no server.
-const allocationError = "AllocationError"
-
-// slack is what the claim of a match lasts beyond the provider's deadline, for the rest of the work.
-const slack = 15 * time.Second
+// crowded is about how long a match that found no free hand waits in the queue, and mostCrowded when that happened often.
+const (
+	crowded     = 250 * time.Millisecond
+	mostCrowded = 4 * time.Second
+)
 
 // match takes a match through its allocation. An error means that the queue must
 // hand it out again.
 func (s *service) match(ctx context.Context, project, id string, attempt int) error {
 	m, err := s.Store.Match(ctx, project, id)
 	if fault.KindOf(err) == fault.NotFound {
-		return nil // assigned before: only the acknowledgement was lost
+		return nil // it is over: only the acknowledgement was lost
 	}
 	if err != nil {
 		return err
 	}
-	r, err := s.requestOf(project, m)
-	if err != nil {
+	hosting := hostingOf(m)
+	in := s.lanes.enter(project, hosting)
+	if in == nil {
+		pause := min(crowded*time.Duration(attempt), mostCrowded)
+		return bus.Later(pause/2 + rand.N(pause)) //nolint:gosec // spreads those who wait, hides nothing
+	}
+	defer s.lanes.leave(in)
+	if err := in.start(ctx); err != nil {
 		return err
 	}
+	defer in.done()
+
 	now := s.Now()
-	verdict, position, err := s.Store.Begin(ctx, project, m, now, now.Add(s.Settings.Deadline+slack))
+	g, deadline := s.newGrip(now), now.Add(s.Settings.Deadline)
+	begun, err := s.Store.Begin(ctx, project, m, state.Hands{
+		Holder: g.holder, Now: now, Until: g.until, Deadline: deadline, Claim: deadline.Add(s.Settings.Slack),
+	})
 	if err != nil {
 		return err
 	}
-	switch verdict {
+	switch begun.Verdict {
 	case state.Go:
-		return s.allocate(ctx, r, m, attempt)
+		return s.serve(ctx, project, m, in, g, begun)
+	case state.Busy:
+		return bus.Later(begun.Busy)
 	case state.Dropped:
 		s.Log.DebugContext(ctx, "a ticket left before its match had a server", "project", project, "match", id)
-		return s.poke(ctx, project, position)
+		s.poke(ctx, project, begun.Position)
 	case state.Released:
-		return s.giveBack(ctx, r, m)
-	default:
-		return nil
-	}
-}
-
-// allocate gets a server for a match, or the reason why there is none, and writes it.
-func (s *service) allocate(ctx context.Context, r *provider.Request, m *pb.Match, attempt int) error {
-	if attempt > s.Settings.Attempts {
-		return s.fail(ctx, r, m, attempt, provider.Fail(provider.Contention, "the match was taken from the queue %d times", attempt-1))
-	}
-	limited, cancel := context.WithTimeout(ctx, s.Settings.Deadline)
-	defer cancel()
-	connection, err := s.server(limited, r)
-	switch {
-	case err == nil:
-		return s.assign(ctx, r, m, connection, state.Ending{})
-	case ctx.Err() != nil:
-		return context.Cause(ctx) // this allocator stops; another goes on
-	default:
-		return s.fail(ctx, r, m, attempt, err)
-	}
-}
-
-// server asks the provider until it has a server, fails for good, or ctx ends.
-func (s *service) server(ctx context.Context, r *provider.Request) (connection string, err error) {
-	pause := 50 * time.Millisecond
-	for {
-		result, err := s.Provider.Allocate(ctx, r)
-		for err == nil && result.Status == provider.Pending {
-			if err = sleep(ctx, s.Settings.Poll); err == nil {
-				result, err = s.poll(ctx, r.Ref)
-			}
-		}
-		switch {
-		case err == nil && result.Status == provider.Allocated:
-			return result.Connection, nil
-		case err == nil && result.Status == provider.Failed:
-			return "", result.Err
-		case err != nil && (provider.Final(err) || ctx.Err() != nil):
-			return "", err
-		case err != nil:
-			s.Log.WarnContext(ctx, "asking for a server again", "project", r.Project, "match", r.Match, "error", err)
-		}
-		if sleep(ctx, pause) != nil {
-			return "", provider.Fail(provider.Contention, "no server within %s", s.Settings.Deadline).Because(err)
-		}
-		pause = min(2*pause, 2*time.Second)
-	}
-}
-
-func (s *service) poll(ctx context.Context, ref provider.Ref) (provider.Result, error) {
-	results, err := s.Provider.Poll(ctx, []provider.Ref{ref})
-	if err != nil || len(results) != 1 {
-		return provider.Result{Status: provider.Unknown}, err
-	}
-	return results[0], nil
-}
-
-// fail gives the match's tickets an error. A server that may be held all the same is
-// given back first; while that fails the match comes again.
-func (s *service) fail(ctx context.Context, r *provider.Request, m *pb.Match, attempt int, reason error) error {
-	s.Log.WarnContext(ctx, "no server for a match", "project", r.Project, "match", m.GetId(), "config", m.GetConfig(), "error", reason)
-	if !provider.Final(reason) {
-		if err := s.Provider.Release(ctx, r.Ref); err != nil {
-			if attempt <= s.Settings.Attempts {
-				return err
-			}
-			s.Log.ErrorContext(ctx, "a server could not be given back", "project", r.Project, "match", m.GetId(), "error", err)
-		}
-	}
-	why := "allocation"
-	if attempt > s.Settings.Attempts {
-		why = "attempts"
-	}
-	return s.assign(ctx, r, m, "", state.Ending{Error: allocationError, Reason: why})
-}
-
-// assign writes the result to the match's tickets. When nobody is left to use the server it is given back.
-func (s *service) assign(ctx context.Context, r *provider.Request, m *pb.Match, connection string, end state.Ending) error {
-	results := map[string]*pb.Assignment{}
-	for _, id := range state.TicketsOf(m.GetProposal()) {
-		results[id] = assignment.Of(m.GetProposal(), id, connection, end.Error)
-	}
-	end.Now, end.Connection = s.Now(), connection
-	end.Expiry = end.Now.Add(s.Settings.Readable)
-	verdict, assigned, err := s.Store.Assign(ctx, r.Project, m, end, results)
-	if err != nil {
-		return err
-	}
-	switch {
-	case verdict == state.Done:
-		return nil // another delivery of the same match was faster, with the same server
-	case connection != "" && len(assigned) == 0:
-		return s.giveBack(ctx, r, m)
-	}
-	if err := s.Bus.Assigned(ctx, r.Project, assigned); err != nil {
-		s.Log.WarnContext(ctx, "waking the waiting", "project", r.Project, "error", err)
+		s.kick() // its server, if it has one, is among the returns
 	}
 	return nil
 }
 
-// giveBack gives back the server that a match may have.
-func (s *service) giveBack(ctx context.Context, r *provider.Request, m *pb.Match) error {
-	if err := s.Provider.Release(ctx, r.Ref); err != nil {
+// serve gets a server for a match that is in hand, or the reason why there is none, and writes it.
+func (s *service) serve(ctx context.Context, project string, m *pb.Match, in *lane, g *grip, begun state.Begun) error {
+	held, release := s.keep(ctx, project, m.GetId(), g)
+	limited, cancel := context.WithTimeout(held, begun.Deadline.Sub(s.Now()))
+	o := s.find(limited, project, m, in, begun.First)
+	cancel()
+	lost := errors.Is(context.Cause(held), errLost)
+	release()
+	switch {
+	case o.connection != "":
+		return s.assign(ctx, project, m, o)
+	case ctx.Err() != nil:
+		s.yield(ctx, project, m.GetId(), g)
+		return context.Cause(ctx) // this allocator stops; another goes on
+	case lost:
+		return bus.Later(crowded)
+	default:
+		return s.fail(ctx, project, m, o)
+	}
+}
+
+// find asks for a server with what only the provider needs to know.
+func (s *service) find(ctx context.Context, project string, m *pb.Match, in *lane, first bool) outcome {
+	r, err := s.requestOf(project, m)
+	if err != nil {
+		// Another allocator may have the key; if none has it, this is the reason.
+		return outcome{err: provider.Fail(provider.Refused, "the hosting keys of the config cannot be decrypted").Because(err), held: !first}
+	}
+	r.First = first
+	return s.ask(ctx, &in.polls, r)
+}
+
+// fail writes why there is no server to the match's tickets, or lets them wait again.
+func (s *service) fail(ctx context.Context, project string, m *pb.Match, o outcome) error {
+	f := failureOf(o.err, hostingOf(m))
+	s.Log.WarnContext(ctx, "no server for a match", "project", project, "match", m.GetId(), "config", m.GetConfig(), "reason", f.reason, "error", o.err)
+	if f.requeues(m.GetHosting().GetOnAllocationError()) {
+		position, err := s.Store.Requeue(ctx, project, m, o.held, "allocation", s.Now())
+		if err != nil {
+			return err
+		}
+		s.poke(ctx, project, position)
+		s.kick()
+		return nil
+	}
+	now := s.Now()
+	return s.end(ctx, project, m, state.Ending{
+		Now: now, Expiry: now.Add(s.Settings.Readable), Error: f.code, Reason: f.reason, Held: o.held,
+	}, f.detail)
+}
+
+// assign writes the server to the match's tickets.
+func (s *service) assign(ctx context.Context, project string, m *pb.Match, o outcome) error {
+	now := s.Now()
+	end := state.Ending{Now: now, Expiry: now.Add(s.Settings.Readable), Connection: o.connection}
+	if s.Tokens != nil {
+		end.Server, end.Keep = serverOf(m, now), now.Add(s.Tokens.TTL()+grace)
+	}
+	return s.end(ctx, project, m, end, "")
+}
+
+// end writes the result of a match. A server that nobody goes to is given back.
+func (s *service) end(ctx context.Context, project string, m *pb.Match, end state.Ending, detail string) error {
+	results := map[string]*pb.Assignment{}
+	for _, id := range state.TicketsOf(m.GetProposal()) {
+		results[id] = assignment.Of(m.GetProposal(), id, end.Connection, end.Error)
+		results[id].Detail = detail
+	}
+	// A process that is stopped still writes what it knows: nobody else would know it.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.Settings.Call)
+	defer cancel()
+	verdict, assigned, err := s.Store.Assign(ctx, project, m, end, results)
+	if err != nil {
 		return err
 	}
-	e := &pb.Event{Kind: pb.Event_KIND_RETURNED, Match: m.GetId(), Config: m.GetConfig(), Revision: m.GetRevision()}
-	if err := s.Store.Tell(ctx, r.Project, e, s.Now()); err != nil {
-		s.Log.WarnContext(ctx, "telling that a server was given back", "project", r.Project, "match", m.GetId(), "error", err)
+	if verdict != state.Done && (end.Held || end.Connection != "" && len(assigned) == 0) {
+		s.kick()
+	}
+	if err := s.Bus.Assigned(ctx, project, assigned); err != nil {
+		s.Log.WarnContext(ctx, "waking the waiting", "project", project, "error", err)
 	}
 	return nil
 }
 
 // poke tells the director that tickets wait again. A lost poke costs a cycle's longest interval.
-func (s *service) poke(ctx context.Context, project string, position uint64) error {
-	if position > 0 {
-		if err := s.Bus.Poke(ctx, project, &pb.Poke{Position: position}); err != nil {
-			s.Log.WarnContext(ctx, "poking the director", "project", project, "error", err)
-		}
+func (s *service) poke(ctx context.Context, project string, position uint64) {
+	if position == 0 {
+		return
 	}
-	return nil
-}
-
-func sleep(ctx context.Context, d time.Duration) error {
-	select {
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	case <-time.After(d):
-		return nil
+	if err := s.Bus.Poke(ctx, project, &pb.Poke{Position: position}); err != nil {
+		s.Log.WarnContext(ctx, "poking the director", "project", project, "error", err)
 	}
 }

@@ -2,13 +2,16 @@
 // queue, asks a provider for a server, and writes the same connection to all tickets of the match.
 //
 // Every step may be repeated, by this allocator or by another: the match's state
-// says how far it came, and the provider knows an allocation by its match. A server whose
-// match nobody waits for any more is given back.
+// says how far it came and in whose hands it is, and the provider knows an allocation by its match. A server that nobody goes to
+// is given back, and what is to be given back is noted in the step that makes it so.
+//
+// A game server renews its token here, for as long as it lives.
 package allocator
 
 import (
 	"context"
 	"log/slog"
+	"sync"
 	"time"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
@@ -38,38 +41,61 @@ type Options struct {
 
 // Settings of the allocator.
 type Settings struct {
-	// Parallel is how many matches one allocator works on at once.
-	Parallel int
-	// Deadline is how long a provider may take, retries included, before the tickets get AllocationError.
+	// Parallel is how many matches one allocator has in hand at once, and Fleet how many of them may be asking for servers of one fleet.
+	Parallel, Fleet int
+	// Deadline is how long a provider may take, retries included, before the tickets get an error or wait again.
 	Deadline time.Duration
-	// Attempts is how often a match may be taken from the queue before its tickets get AllocationError.
-	Attempts int
+	// Slack is what the claim of a match lasts beyond Deadline, for the rest of the work.
+	Slack time.Duration
+	// Call is how long one call of a provider may take: one that takes longer is made again.
+	Call time.Duration
 	// Poll is the time between two questions after an allocation that is pending.
 	Poll time.Duration
+	// Hold is how long a match stays in the hands of an allocator that gives no sign of life.
+	Hold time.Duration
+	// Sweep is how often an allocator looks for servers to be given back, and Retry how soon one that could not be is
+	// given back again.
+	Sweep, Retry time.Duration
 	// Readable is how long a result can be read.
 	Readable time.Duration
+	// Renewable is how long after its allocation a server may renew its token where its hosting system does not
+	// tell whether it lives.
+	Renewable time.Duration
 }
 
 // DefaultSettings suit providers that answer within seconds.
 func DefaultSettings() Settings {
 	return Settings{
-		Parallel: 64,
-		Deadline: 30 * time.Second,
-		Attempts: 10,
-		Poll:     250 * time.Millisecond,
-		Readable: 10 * time.Minute,
+		Parallel:  2048,
+		Fleet:     64,
+		Deadline:  30 * time.Second,
+		Slack:     15 * time.Second,
+		Call:      10 * time.Second,
+		Poll:      250 * time.Millisecond,
+		Hold:      10 * time.Second,
+		Sweep:     time.Second,
+		Retry:     15 * time.Second,
+		Readable:  10 * time.Minute,
+		Renewable: 24 * time.Hour,
 	}
 }
 
-type service struct{ Options }
+type service struct {
+	Options
+	lanes  *lanes
+	kicked chan struct{}
+}
 
 // New makes the service.
 func New(o Options) app.Part {
-	s := &service{o}
-	return app.Part{Name: "allocator", Run: s.run, Ready: o.Store.Ping}
+	s := &service{Options: o, lanes: newLanes(o.Settings.Parallel, o.Settings.Fleet), kicked: make(chan struct{}, 1)}
+	return app.Part{Name: "allocator", Run: s.run, Ready: o.Store.Ping, Routes: s.routes}
 }
 
 func (s *service) run(ctx context.Context) error {
+	var returning sync.WaitGroup
+	defer returning.Wait()
+	returning.Go(func() { s.giveBack(ctx) })
 	return s.Bus.Work(ctx, s.Settings.Parallel, func(ctx context.Context, w *pb.MatchWork, attempt int) error {
 		return s.match(ctx, w.GetProject(), w.GetMatch(), attempt)
 	})

@@ -35,15 +35,16 @@ func (w *world) allocator() (stop func()) {
 				return err
 			}
 			now := time.Now()
-			verdict, _, err := store.Begin(ctx, work.GetProject(), m, now, now.Add(patience))
-			if err != nil || verdict != state.Go {
+			later := now.Add(patience)
+			begun, err := store.Begin(ctx, work.GetProject(), m, state.Hands{Holder: m.GetId(), Now: now, Until: later, Deadline: later, Claim: later})
+			if err != nil || begun.Verdict != state.Go {
 				return err
 			}
 			results := map[string]*pb.Assignment{}
 			for _, id := range state.TicketsOf(m.GetProposal()) {
 				results[id] = &pb.Assignment{Connection: m.GetId()}
 			}
-			_, _, err = store.Assign(ctx, work.GetProject(), m, state.Ending{Now: now, Expiry: now.Add(patience)}, results)
+			_, _, err = store.Assign(ctx, work.GetProject(), m, state.Ending{Now: now, Expiry: later, Connection: m.GetId()}, results)
 			return err
 		})
 		if err != nil {

@@ -119,8 +119,10 @@ type Assignment struct {
 	// JSON objects; empty means absent.
 	Properties      []byte `protobuf:"bytes,3,opt,name=properties,proto3" json:"properties,omitempty"`
 	MatchProperties []byte `protobuf:"bytes,4,opt,name=match_properties,json=matchProperties,proto3" json:"match_properties,omitempty"`
-	unknownFields   protoimpl.UnknownFields
-	sizeCache       protoimpl.SizeCache
+	// detail says more of an error of the service's own, for people; empty otherwise.
+	Detail        string `protobuf:"bytes,5,opt,name=detail,proto3" json:"detail,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Assignment) Reset() {
@@ -179,6 +181,13 @@ func (x *Assignment) GetMatchProperties() []byte {
 		return x.MatchProperties
 	}
 	return nil
+}
+
+func (x *Assignment) GetDetail() string {
+	if x != nil {
+		return x.Detail
+	}
+	return ""
 }
 
 // Filter selects tickets by one attribute: min <= value < max,
@@ -1277,6 +1286,85 @@ func (x *Match) GetBackfill() string {
 	return ""
 }
 
+// GameServer is what is kept of the server of an assigned match for as long as it renews its token.
+type GameServer struct {
+	state  protoimpl.MessageState `protogen:"open.v1"`
+	Config string                 `protobuf:"bytes,1,opt,name=config,proto3" json:"config,omitempty"`
+	// hosting is where the server is, with the proposal's overrides in place.
+	Hosting *Hosting `protobuf:"bytes,2,opt,name=hosting,proto3" json:"hosting,omitempty"`
+	Region  string   `protobuf:"bytes,3,opt,name=region,proto3" json:"region,omitempty"`
+	// backfill is the id of the backfill ticket that was created with the match; empty where there is none.
+	Backfill      string `protobuf:"bytes,4,opt,name=backfill,proto3" json:"backfill,omitempty"`
+	Allocated     int64  `protobuf:"varint,5,opt,name=allocated,proto3" json:"allocated,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GameServer) Reset() {
+	*x = GameServer{}
+	mi := &file_matchmaker_v1_record_proto_msgTypes[16]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GameServer) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GameServer) ProtoMessage() {}
+
+func (x *GameServer) ProtoReflect() protoreflect.Message {
+	mi := &file_matchmaker_v1_record_proto_msgTypes[16]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GameServer.ProtoReflect.Descriptor instead.
+func (*GameServer) Descriptor() ([]byte, []int) {
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{16}
+}
+
+func (x *GameServer) GetConfig() string {
+	if x != nil {
+		return x.Config
+	}
+	return ""
+}
+
+func (x *GameServer) GetHosting() *Hosting {
+	if x != nil {
+		return x.Hosting
+	}
+	return nil
+}
+
+func (x *GameServer) GetRegion() string {
+	if x != nil {
+		return x.Region
+	}
+	return ""
+}
+
+func (x *GameServer) GetBackfill() string {
+	if x != nil {
+		return x.Backfill
+	}
+	return ""
+}
+
+func (x *GameServer) GetAllocated() int64 {
+	if x != nil {
+		return x.Allocated
+	}
+	return 0
+}
+
 // Backfill is a backfill ticket: a running game that wants more players.
 type Backfill struct {
 	state   protoimpl.MessageState `protogen:"open.v1"`
@@ -1299,7 +1387,7 @@ type Backfill struct {
 
 func (x *Backfill) Reset() {
 	*x = Backfill{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[16]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1311,7 +1399,7 @@ func (x *Backfill) String() string {
 func (*Backfill) ProtoMessage() {}
 
 func (x *Backfill) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[16]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1324,7 +1412,7 @@ func (x *Backfill) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Backfill.ProtoReflect.Descriptor instead.
 func (*Backfill) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{16}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *Backfill) GetId() string {
@@ -1406,7 +1494,7 @@ const file_matchmaker_v1_record_proto_rawDesc = "" +
 	"properties\x1a=\n" +
 	"\x0fPropertiesEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\fR\x05value:\x028\x01\"\x8d\x01\n" +
+	"\x05value\x18\x02 \x01(\fR\x05value:\x028\x01\"\xa5\x01\n" +
 	"\n" +
 	"Assignment\x12\x1e\n" +
 	"\n" +
@@ -1416,7 +1504,8 @@ const file_matchmaker_v1_record_proto_rawDesc = "" +
 	"\n" +
 	"properties\x18\x03 \x01(\fR\n" +
 	"properties\x12)\n" +
-	"\x10match_properties\x18\x04 \x01(\fR\x0fmatchProperties\"\xa5\x01\n" +
+	"\x10match_properties\x18\x04 \x01(\fR\x0fmatchProperties\x12\x16\n" +
+	"\x06detail\x18\x05 \x01(\tR\x06detail\"\xa5\x01\n" +
 	"\x06Filter\x12\x1c\n" +
 	"\tattribute\x18\x01 \x01(\tR\tattribute\x12\x15\n" +
 	"\x03min\x18\x02 \x01(\x01H\x00R\x03min\x88\x01\x01\x12\x15\n" +
@@ -1521,7 +1610,14 @@ const file_matchmaker_v1_record_proto_rawDesc = "" +
 	"\acreated\x18\x04 \x01(\x03R\acreated\x123\n" +
 	"\bproposal\x18\x05 \x01(\v2\x17.matchmaker.v1.ProposalR\bproposal\x120\n" +
 	"\ahosting\x18\x06 \x01(\v2\x16.matchmaker.v1.HostingR\ahosting\x12\x1a\n" +
-	"\bbackfill\x18\a \x01(\tR\bbackfill\"\x80\x03\n" +
+	"\bbackfill\x18\a \x01(\tR\bbackfill\"\xa8\x01\n" +
+	"\n" +
+	"GameServer\x12\x16\n" +
+	"\x06config\x18\x01 \x01(\tR\x06config\x120\n" +
+	"\ahosting\x18\x02 \x01(\v2\x16.matchmaker.v1.HostingR\ahosting\x12\x16\n" +
+	"\x06region\x18\x03 \x01(\tR\x06region\x12\x1a\n" +
+	"\bbackfill\x18\x04 \x01(\tR\bbackfill\x12\x1c\n" +
+	"\tallocated\x18\x05 \x01(\x03R\tallocated\"\x80\x03\n" +
 	"\bBackfill\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x18\n" +
 	"\acreated\x18\x02 \x01(\x03R\acreated\x12\x18\n" +
@@ -1554,7 +1650,7 @@ func file_matchmaker_v1_record_proto_rawDescGZIP() []byte {
 	return file_matchmaker_v1_record_proto_rawDescData
 }
 
-var file_matchmaker_v1_record_proto_msgTypes = make([]protoimpl.MessageInfo, 21)
+var file_matchmaker_v1_record_proto_msgTypes = make([]protoimpl.MessageInfo, 22)
 var file_matchmaker_v1_record_proto_goTypes = []any{
 	(*Ticket)(nil),          // 0: matchmaker.v1.Ticket
 	(*Assignment)(nil),      // 1: matchmaker.v1.Assignment
@@ -1572,34 +1668,36 @@ var file_matchmaker_v1_record_proto_goTypes = []any{
 	(*Proposal)(nil),        // 13: matchmaker.v1.Proposal
 	(*Filling)(nil),         // 14: matchmaker.v1.Filling
 	(*Match)(nil),           // 15: matchmaker.v1.Match
-	(*Backfill)(nil),        // 16: matchmaker.v1.Backfill
-	nil,                     // 17: matchmaker.v1.Ticket.PropertiesEntry
-	nil,                     // 18: matchmaker.v1.Config.PoolsEntry
-	nil,                     // 19: matchmaker.v1.Proposal.TicketPropertiesEntry
-	nil,                     // 20: matchmaker.v1.Backfill.PropertiesEntry
+	(*GameServer)(nil),      // 16: matchmaker.v1.GameServer
+	(*Backfill)(nil),        // 17: matchmaker.v1.Backfill
+	nil,                     // 18: matchmaker.v1.Ticket.PropertiesEntry
+	nil,                     // 19: matchmaker.v1.Config.PoolsEntry
+	nil,                     // 20: matchmaker.v1.Proposal.TicketPropertiesEntry
+	nil,                     // 21: matchmaker.v1.Backfill.PropertiesEntry
 }
 var file_matchmaker_v1_record_proto_depIdxs = []int32{
-	17, // 0: matchmaker.v1.Ticket.properties:type_name -> matchmaker.v1.Ticket.PropertiesEntry
+	18, // 0: matchmaker.v1.Ticket.properties:type_name -> matchmaker.v1.Ticket.PropertiesEntry
 	3,  // 1: matchmaker.v1.Filter.segmentation:type_name -> matchmaker.v1.Segmentation
 	2,  // 2: matchmaker.v1.Pool.filters:type_name -> matchmaker.v1.Filter
-	18, // 3: matchmaker.v1.Config.pools:type_name -> matchmaker.v1.Config.PoolsEntry
+	19, // 3: matchmaker.v1.Config.pools:type_name -> matchmaker.v1.Config.PoolsEntry
 	5,  // 4: matchmaker.v1.Config.hosting:type_name -> matchmaker.v1.Hosting
 	10, // 5: matchmaker.v1.Function.manifest:type_name -> matchmaker.v1.Manifest
 	9,  // 6: matchmaker.v1.Function.versions:type_name -> matchmaker.v1.FunctionVersion
 	11, // 7: matchmaker.v1.Proposal.teams:type_name -> matchmaker.v1.Team
-	19, // 8: matchmaker.v1.Proposal.ticket_properties:type_name -> matchmaker.v1.Proposal.TicketPropertiesEntry
+	20, // 8: matchmaker.v1.Proposal.ticket_properties:type_name -> matchmaker.v1.Proposal.TicketPropertiesEntry
 	12, // 9: matchmaker.v1.Proposal.hosting:type_name -> matchmaker.v1.HostingOverride
 	14, // 10: matchmaker.v1.Proposal.filling:type_name -> matchmaker.v1.Filling
-	16, // 11: matchmaker.v1.Filling.contents:type_name -> matchmaker.v1.Backfill
+	17, // 11: matchmaker.v1.Filling.contents:type_name -> matchmaker.v1.Backfill
 	13, // 12: matchmaker.v1.Match.proposal:type_name -> matchmaker.v1.Proposal
 	5,  // 13: matchmaker.v1.Match.hosting:type_name -> matchmaker.v1.Hosting
-	20, // 14: matchmaker.v1.Backfill.properties:type_name -> matchmaker.v1.Backfill.PropertiesEntry
-	4,  // 15: matchmaker.v1.Config.PoolsEntry.value:type_name -> matchmaker.v1.Pool
-	16, // [16:16] is the sub-list for method output_type
-	16, // [16:16] is the sub-list for method input_type
-	16, // [16:16] is the sub-list for extension type_name
-	16, // [16:16] is the sub-list for extension extendee
-	0,  // [0:16] is the sub-list for field type_name
+	5,  // 14: matchmaker.v1.GameServer.hosting:type_name -> matchmaker.v1.Hosting
+	21, // 15: matchmaker.v1.Backfill.properties:type_name -> matchmaker.v1.Backfill.PropertiesEntry
+	4,  // 16: matchmaker.v1.Config.PoolsEntry.value:type_name -> matchmaker.v1.Pool
+	17, // [17:17] is the sub-list for method output_type
+	17, // [17:17] is the sub-list for method input_type
+	17, // [17:17] is the sub-list for extension type_name
+	17, // [17:17] is the sub-list for extension extendee
+	0,  // [0:17] is the sub-list for field type_name
 }
 
 func init() { file_matchmaker_v1_record_proto_init() }
@@ -1615,7 +1713,7 @@ func file_matchmaker_v1_record_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_matchmaker_v1_record_proto_rawDesc), len(file_matchmaker_v1_record_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   21,
+			NumMessages:   22,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -18,7 +18,7 @@ import (
 // concurrent use, return soon after ctx ends, and never put secrets, tickets or
 // match properties into errors or logs.
 //
-// The caller bounds every call with ctx. Errors that are no *Error, those of ctx and of
+// The caller bounds every call with ctx. An *Error is an answer of the hosting system: the call took no server. Other errors, those of ctx and of
 // connections among them, mean that the call may have had its effect or not.
 type Provider interface {
 	// Allocate asks for the match's server. It is idempotent by Ref.Allocation:
@@ -28,9 +28,8 @@ type Provider interface {
 	// It does not wait for a server that is long in coming: that is Pending, and
 	// Poll tells how it goes on.
 	//
-	// After a final error, and with a result of Failed, the match holds nothing.
-	// After any other error it may hold a server: the caller asks again, or gives
-	// up and calls Release.
+	// After an error that is not final the caller asks again, or gives up. It calls Release when any of its calls may have taken a server.
+	// With a result of Failed the match holds nothing.
 	Allocate(ctx context.Context, r *Request) (Result, error)
 
 	// Poll tells how allocations stand: one result for each ref, in their order.
@@ -85,6 +84,8 @@ type Request struct {
 	// Config is the id of the config that the match came from.
 	Config string
 	Teams  []Team
+	// First is set when it is certain that nobody asked for the match's server before: there is none to be found.
+	First bool
 	// Properties is the match properties, a JSON object, for the game server and
 	// all players. Nil when the match function set none.
 	Properties []byte

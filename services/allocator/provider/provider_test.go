@@ -39,7 +39,7 @@ func TestFinal(t *testing.T) {
 func TestSecretsStaySecret(t *testing.T) {
 	ref := Request{Ref: Ref{Match: "m", Hosting: Hosting{Access: "hunter1", Secret: "hunter2"}}, Token: "hunter3"}
 	var out bytes.Buffer
-	fmt.Fprintf(&out, "%v %+v %#v %s %q\n", ref, ref, ref, ref, ref.Hosting.Secret)
+	fmt.Fprintf(&out, "%v %+v %#v %s %q\n", ref, ref, ref, ref.Ref, ref.Hosting.Secret)
 	slog.New(slog.NewTextHandler(&out, nil)).Info("x", "ref", ref, "secret", ref.Hosting.Secret)
 	slog.New(slog.NewJSONHandler(&out, nil)).Info("x", "ref", ref)
 	if err := json.NewEncoder(&out).Encode(ref); err != nil {

@@ -301,7 +301,7 @@ func (b *builder) director(c cycle, r readable) error {
 	return nil
 }
 
-func (b *builder) allocator(f fleet, s secrets, r readable) error {
+func (b *builder) allocator(f fleet, s secrets, r readable, t serverTokens) error {
 	if err := b.ring(s); err != nil {
 		return err
 	}
@@ -310,7 +310,7 @@ func (b *builder) allocator(f fleet, s secrets, r readable) error {
 		return err
 	}
 	b.add(allocator.New(allocator.Options{
-		Store: b.store, Bus: b.bus, Provider: servers, Keys: b.keys, Tokens: b.tokens, Verifier: b.verifier, Log: b.log, Now: time.Now, Settings: f.settings(r),
+		Store: b.store, Bus: b.bus, Provider: servers, Keys: b.keys, Tokens: b.tokens, Verifier: b.verifier, Log: b.log, Now: time.Now, Settings: f.settings(r, t),
 	}))
 	return nil
 }

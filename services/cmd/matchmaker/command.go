@@ -90,7 +90,7 @@ type allocatorCmd struct {
 func (c *allocatorCmd) Validate() error { return errors.Join(c.Fleet.check(), c.ServerTokens.check()) }
 
 func (c *allocatorCmd) Run(ctx context.Context, s streams) error {
-	return c.Process.serve(ctx, s, c.Connections, "", c.ServerTokens, func(b *builder) error { return b.allocator(c.Fleet, c.Secrets, c.Readable) })
+	return c.Process.serve(ctx, s, c.Connections, "", c.ServerTokens, func(b *builder) error { return b.allocator(c.Fleet, c.Secrets, c.Readable, c.ServerTokens) })
 }
 
 type backfillCmd struct {
@@ -135,7 +135,7 @@ func (v *services) build(b *builder) error {
 		b.registry(v.Functions),
 		b.runner(v.Functions),
 		b.director(v.Cycle, v.Readable),
-		b.allocator(v.Fleet, v.Secrets, v.Readable),
+		b.allocator(v.Fleet, v.Secrets, v.Readable, v.ServerTokens),
 		b.config(v.Secrets),
 		b.backfill(v.Tickets, v.Filling, v.Readable),
 		b.ticket(v.Tickets),

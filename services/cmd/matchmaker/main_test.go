@@ -159,7 +159,7 @@ func TestDefaultsAreThoseOfThePackages(t *testing.T) {
 	if diff := cmp.Diff(director.DefaultTimes(), c.Dev.Services.Cycle.times(c.Dev.Services.Readable)); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff(allocator.DefaultSettings(), c.Dev.Services.Fleet.settings(c.Dev.Services.Readable)); diff != "" {
+	if diff := cmp.Diff(allocator.DefaultSettings(), c.Dev.Services.Fleet.settings(c.Dev.Services.Readable, c.Dev.Services.ServerTokens)); diff != "" {
 		t.Error(diff)
 	}
 	if diff := cmp.Diff(ticket.DefaultLimits(), c.Dev.Services.Tickets.limits(c.Dev.Limits)); diff != "" {

@@ -244,13 +244,16 @@ type fleet struct {
 	Lifetime   time.Duration `help:"How long a game server of the local provider runs." name:"server-lifetime" default:"10m" group:"allocator"`
 	API        string        `help:"Where game servers of the local provider reach the Backfill API, to keep their games filled. This process when it serves all APIs; otherwise nowhere." name:"server-api" placeholder:"URL" group:"allocator"`
 	Stay       time.Duration `help:"How long a player stays in a game of the local provider that is kept filled, on average; 0 is for ever." name:"player-stay" default:"2m" group:"allocator"`
-	Parallel   int           `help:"How many matches one allocator works on at once." name:"parallel-allocations" default:"64" group:"allocator"`
-	Allocation time.Duration `help:"How long a provider may take before the tickets get AllocationError." name:"allocation-time" default:"30s" group:"allocator"`
+	Parallel   int           `help:"How many matches one allocator has in hand at once; fleets that are slow leave each other a share." name:"parallel-allocations" default:"2048" group:"allocator"`
+	Fleet      int           `help:"How many servers of one fleet one allocator asks for at once." name:"fleet-allocations" default:"64" group:"allocator"`
+	Allocation time.Duration `help:"How long a provider may take, retries included, before the tickets get an error, or wait again as their config has it." name:"allocation-time" default:"30s" group:"allocator"`
+	Call       time.Duration `help:"How long one call of a hosting system may take." name:"hosting-call-time" default:"10s" group:"allocator"`
 }
 
-func (f *fleet) settings(r readable) allocator.Settings {
+func (f *fleet) settings(r readable, t serverTokens) allocator.Settings {
 	s := allocator.DefaultSettings()
-	s.Parallel, s.Deadline, s.Readable = f.Parallel, f.Allocation, r.Readable
+	s.Parallel, s.Fleet, s.Deadline, s.Call = f.Parallel, f.Fleet, f.Allocation, f.Call
+	s.Slack, s.Readable, s.Renewable = f.Allocation/2, r.Readable, t.Limit
 	return s
 }
 
@@ -321,13 +324,13 @@ func (f *functions) check() error {
 }
 
 func (f *fleet) check() error {
-	if f.Parallel < 1 || f.Servers < 1 {
-		return errors.New("--parallel-allocations and --max-servers: must be 1 or more")
+	if f.Parallel < 1 || f.Fleet < 1 || f.Servers < 1 {
+		return errors.New("--parallel-allocations, --fleet-allocations and --max-servers: must be 1 or more")
 	}
 	if f.Stay < 0 {
 		return errors.New("--player-stay: must not be negative")
 	}
-	return positive(map[string]time.Duration{"server-lifetime": f.Lifetime, "allocation-time": f.Allocation})
+	return positive(map[string]time.Duration{"server-lifetime": f.Lifetime, "allocation-time": f.Allocation, "hosting-call-time": f.Call})
 }
 
 // hostname is a replica's name where none is given.

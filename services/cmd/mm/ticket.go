@@ -142,6 +142,7 @@ func (s *session) showTicket(t *client.Ticket) error {
 	}
 	g.add("connection", t.Assignment.Connection)
 	g.add("error", t.Assignment.Error)
+	g.add("detail", t.Assignment.Detail)
 	g.add("properties", compact(t.Assignment.Properties))
 	g.add("match properties", compact(t.Assignment.MatchProperties))
 	return s.show(t, g)

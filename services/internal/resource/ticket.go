@@ -22,6 +22,7 @@ type Ticket struct {
 type Assignment struct {
 	Connection      string          `json:"connection"`
 	Error           string          `json:"error"`
+	Detail          string          `json:"detail,omitempty"`
 	Properties      json.RawMessage `json:"properties"`
 	MatchProperties json.RawMessage `json:"matchproperties"`
 }
@@ -38,6 +39,7 @@ func TicketOf(t *state.Ticket) Ticket {
 		r.Assignment = &Assignment{
 			Connection:      a.GetConnection(),
 			Error:           a.GetError(),
+			Detail:          a.GetDetail(),
 			Properties:      Object(a.GetProperties()),
 			MatchProperties: Object(a.GetMatchProperties()),
 		}

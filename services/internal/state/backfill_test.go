@@ -691,7 +691,7 @@ func begun(t *testing.T, s *state.Store) (*pb.Match, *mirror, state.Terms) {
 
 func begin(t *testing.T, s *state.Store, m *pb.Match, want state.Verdict) {
 	t.Helper()
-	if got, _, err := s.Begin(t.Context(), project, m, at(1), at(45)); err != nil || got != want {
+	if got, _, err := take(t.Context(), s, m, at(1), at(45)); err != nil || got != want {
 		t.Fatalf("begin: %q, %v, want %q", got, err, want)
 	}
 }
@@ -833,7 +833,7 @@ func TestBackfillTicketEndsWithItsMatch(t *testing.T) {
 					_, _ = s.DeleteTicket(t.Context(), project, id, "", epoch0)
 				}
 				// What is left of the match itself is forgotten later.
-				if left, err := s.Leftovers(t.Context(), project); err != nil || len(slices.DeleteFunc(left, func(key string) bool { return strings.HasSuffix(key, ":m:m") })) != 0 {
+				if left, err := s.Leftovers(t.Context(), project); err != nil || len(slices.DeleteFunc(left, func(key string) bool { return strings.HasSuffix(key, ":m:m") || strings.HasSuffix(key, ":returns") })) != 0 {
 					t.Errorf("left behind: %v, %v", left, err)
 				}
 			})

@@ -195,7 +195,7 @@ func (c *crowd) begin() error {
 		if i >= len(claims) {
 			return nil
 		}
-		_, _, err := c.store.Begin(c.ctx, project, claims[i].Match, epoch0, c.terms.Deadline)
+		_, _, err := take(c.ctx, c.store, claims[i].Match, epoch0, c.terms.Deadline)
 		return err
 	})
 }

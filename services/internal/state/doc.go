@@ -14,9 +14,12 @@
 //	                     m match while claimed, backfill ticket while proposed, a assignment once resolved
 //	waiting      zset    waiting tickets by created
 //	resolved     zset    resolved tickets by the time they stop being readable
-//	m:<match>    hash    b body, s state: c claimed, a allocating, d assigned, x released
+//	m:<match>    hash    b body, s state: c claimed, a allocating, d assigned, x ended without a server; while allocating e deadline,
+//	                     h holder and u until when; v its server once assigned; while its server is to be given back n tries,
+//	                     z when that is to be done twice, y once others know
 //	claims       zset    claimed and allocating matches by deadline
-//	ended        zset    assigned and released matches by the time they are forgotten
+//	ended        zset    matches that are over by the time they are forgotten
+//	returns      zset    matches that are over and may have a server, by when it is to be given back
 //	rates        hash    when each bucket of a rate limit is full again, in microseconds; period, when the newest
 //	                     of players: begins
 //	players:0,1  hash    the same of each player's bucket; a hash for every other period, see create.lua

@@ -79,8 +79,10 @@ func (s *Store) Due(ctx context.Context, project string, m Moments) (Due, error)
 
 // due lists up to limit members of a set ordered by time whose time has come, the oldest first.
 func (s *Store) due(ctx context.Context, set string, latest int64, limit int) ([]string, error) {
-	ids, err := s.redis.ZRangeArgs(ctx, redis.ZRangeArgs{
-		Key: set, ByScore: true, Start: "-inf", Stop: strconv.FormatInt(latest, 10), Count: int64(limit),
-	}).Result()
+	ids, err := s.redis.ZRangeArgs(ctx, dueArgs(set, latest, limit)).Result()
 	return ids, unavailable(err)
+}
+
+func dueArgs(set string, latest int64, limit int) redis.ZRangeArgs {
+	return redis.ZRangeArgs{Key: set, ByScore: true, Start: "-inf", Stop: strconv.FormatInt(latest, 10), Count: int64(limit)}
 }

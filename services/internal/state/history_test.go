@@ -76,11 +76,11 @@ func TestHistoryTellsTheLifeOfATicket(t *testing.T) {
 		failed.Match.Proposal.Error = "PoolTimeout"
 		mustClaim(t, s, terms, dropped, at, failed)
 		must(t, second(s.DeleteTicket(t.Context(), project, "a", "", epoch0)))
-		must(t, third(s.Begin(t.Context(), project, dropped.Match, epoch0, terms.Deadline)))
+		must(t, third(take(t.Context(), s, dropped.Match, epoch0, terms.Deadline)))
 		mustClaim(t, s, terms, overdue)
 		must(t, third(s.Release(t.Context(), project, terms.Deadline, 10)))
 		mustClaim(t, s, terms, served)
-		must(t, third(s.Begin(t.Context(), project, served.Match, epoch0, terms.Deadline)))
+		must(t, third(take(t.Context(), s, served.Match, epoch0, terms.Deadline)))
 		must(t, second(s.DeleteTicket(t.Context(), project, "c", "", epoch0)))
 		must(t, third(s.Assign(t.Context(), project, served.Match, state.Ending{Now: epoch0.Add(time.Second), Expiry: terms.Expiry}, map[string]*pb.Assignment{"c": {}, "d": {}})))
 		must(t, second(s.DeleteTicket(t.Context(), project, "d", "", epoch0)))

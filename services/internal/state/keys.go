@@ -19,6 +19,7 @@ func (k keys) match(id string) string    { return string(k) + "m:" + id }
 func (k keys) waiting() string           { return string(k) + "waiting" }
 func (k keys) resolved() string          { return string(k) + "resolved" }
 func (k keys) claims() string            { return string(k) + "claims" }
+func (k keys) returns() string           { return string(k) + "returns" }
 func (k keys) ended() string             { return string(k) + "ended" }
 func (k keys) backfills() string         { return string(k) + "backfills" }
 func (k keys) feedName() string          { return string(k) + "feedname" }

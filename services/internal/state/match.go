@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"math"
 	"slices"
 	"time"
 
@@ -175,7 +176,7 @@ func (s *Store) Match(ctx context.Context, project, id string) (*pb.Match, error
 	return m, nil
 }
 
-// Verdict is the answer of Begin and of Assign: how the match stands.
+// Verdict is the answer of Begin, of Assign and of Server: how the match stands.
 type Verdict string
 
 // The verdicts.
@@ -184,39 +185,15 @@ const (
 	Go Verdict = "ok"
 	// Done: the match was assigned before.
 	Done Verdict = "done"
-	// Released: the tickets wait again, a server that was allocated must be given back.
+	// Released: the match ended without a server, its tickets wait again or have an error.
 	Released Verdict = "released"
 	// Gone: the match ended so long ago that nobody knows how.
 	Gone Verdict = "gone"
 	// Dropped: a ticket had left, the others wait again.
 	Dropped Verdict = "dropped"
+	// Busy: another holder has the match.
+	Busy Verdict = "busy"
 )
-
-// Begin marks the moment from which a match is no longer dropped when a ticket leaves.
-// The position is the feed's after tickets were released, else 0.
-func (s *Store) Begin(ctx context.Context, project string, m *pb.Match, now, deadline time.Time) (Verdict, uint64, error) {
-	k, id := keysOf(project), m.GetBackfill()
-	dropped := of(m, pb.Event_KIND_RELEASED)
-	dropped.Reason = "left"
-	tickets := TicketsOf(m.GetProposal())
-	r, err := s.insist(func(proposed []string) (any, error) {
-		c := s.change(k, k.waiting(), k.claims(), k.outbox(), k.match(m.GetId()), k.backfill(id), k.proposals(id), k.joined(id), k.proposed(), k.backfills())
-		c.args = append(c.args, m.GetId(), millis(deadline), eventOf(of(m, pb.Event_KIND_ALLOCATING), now), eventOf(dropped, now),
-			id, eventOf(rejected(id, "unallocated"), now), len(tickets))
-		c.tickets(k, tickets)
-		c.tickets(k, proposed)
-		return s.run(ctx, beginScript, c.keys, c.args...)
-	})
-	if err != nil {
-		return "", 0, err
-	}
-	if r, err = listOf(r, 2); err != nil {
-		return "", 0, err
-	}
-	verdict, _ := r[0].(string)
-	position, err := positionOf(r[1])
-	return Verdict(verdict), position, err
-}
 
 // Ending is how a match ends.
 type Ending struct {
@@ -227,11 +204,17 @@ type Ending struct {
 	Connection string
 	// Error is what players read instead of a connection, and Reason what events say of it; both empty when all is well.
 	Error, Reason string
+	// Held is whether the match may have a server without a connection that is known, which is to be given back then.
+	Held bool
+	// Server is kept until Keep when the match is assigned; nil where nothing is.
+	Server *pb.GameServer
+	Keep   time.Time
 }
 
 // Assign writes the results of a match and ends it. assigned are the tickets that
 // were still there, and those that were proposed to its backfill ticket meanwhile: they get the connection as well. Any
-// verdict but Go means that the match had ended before, and nothing was written.
+// verdict but Go means that the match had ended before, and nothing was written. A server that nobody goes to is among the
+// returns then; but with Done the tickets have it.
 func (s *Store) Assign(ctx context.Context, project string, m *pb.Match, end Ending, results map[string]*pb.Assignment) (verdict Verdict, assigned []string, err error) {
 	k, backfill := keysOf(project), m.GetBackfill()
 	ended, joined := of(m, pb.Event_KIND_ASSIGNED), of(m, pb.Event_KIND_ASSIGNED)
@@ -243,13 +226,25 @@ func (s *Store) Assign(ctx context.Context, project string, m *pb.Match, end End
 	for _, id := range slices.Sorted(maps.Keys(results)) {
 		ids, assignments = append(ids, id), append(assignments, results[id])
 	}
+	var body, server []byte
+	if end.Connection != "" || end.Held {
+		if body, err = proto.Marshal(m); err != nil {
+			return "", nil, corrupt("match", err)
+		}
+	}
+	if end.Server != nil {
+		if server, err = proto.Marshal(end.Server); err != nil {
+			return "", nil, corrupt("game server", err)
+		}
+	}
 	var proposed []string
 	var r []any
 	for range insistence {
 		c := s.change(k, k.claims(), k.outbox(), k.resolved(), k.ended(), k.match(m.GetId()),
-			k.waiting(), k.backfill(backfill), k.proposals(backfill), k.joined(backfill), k.proposed(), k.backfills())
+			k.waiting(), k.backfill(backfill), k.proposals(backfill), k.joined(backfill), k.proposed(), k.backfills(), k.returns())
 		c.args = append(c.args, m.GetId(), millis(end.Expiry), eventOf(ended, end.Now), backfill, len(results),
-			millis(end.Now), end.Connection, eventOf(joined, end.Now), eventOf(rejected(backfill, "unallocated"), end.Now))
+			millis(end.Now), end.Connection, eventOf(joined, end.Now), eventOf(rejected(backfill, "unallocated"), end.Now),
+			body, server, millis(end.Keep))
 		if err := c.assignments(k, slices.Concat(ids, proposed), assignments); err != nil {
 			return "", nil, err
 		}
@@ -300,33 +295,61 @@ func (s *Store) Release(ctx context.Context, project string, now time.Time, limi
 		if err != nil {
 			return released, position, err
 		}
-		overdue := of(m, pb.Event_KIND_RELEASED)
-		overdue.Reason = "deadline"
-		backfill, tickets := m.GetBackfill(), TicketsOf(m.GetProposal())
-		r, err := s.insist(func(proposed []string) (any, error) {
-			c := s.change(k, k.waiting(), k.claims(), k.outbox(), k.match(id), k.ended(),
-				k.backfill(backfill), k.proposals(backfill), k.joined(backfill), k.proposed(), k.backfills())
-			c.args = append(c.args, id, millis(now), millis(now.Add(ended)), eventOf(overdue, now),
-				backfill, eventOf(rejected(backfill, "unallocated"), now), len(tickets))
-			c.tickets(k, tickets)
-			c.tickets(k, proposed)
-			return s.run(ctx, releaseScript, c.keys, c.args...)
-		})
+		done, at, err := s.release(ctx, project, m, releasing{reason: "deadline", latest: millis(now), now: now})
 		if err != nil {
 			return released, position, err
 		}
-		if r, err = listOf(r, 2); err != nil {
-			return released, position, err
-		}
-		at, err := positionOf(r[1])
-		if err != nil {
-			return released, position, err
-		}
-		if r[0] == int64(1) {
+		if done {
 			released, position = append(released, id), max(position, at)
 		}
 	}
 	return released, position, nil
+}
+
+// Requeue makes the tickets of a match that gets no server wait again, at their old age. held is whether it may have one all the same, which is
+// to be given back then. The position is the feed's after it, 0 when the match had ended before.
+func (s *Store) Requeue(ctx context.Context, project string, m *pb.Match, held bool, reason string, now time.Time) (position uint64, err error) {
+	_, position, err = s.release(ctx, project, m, releasing{reason: reason, latest: math.MaxInt64, now: now, held: &held})
+	return position, err
+}
+
+// releasing is why, and of which matches, tickets wait again.
+type releasing struct {
+	reason string
+	latest int64 // the latest deadline that has passed
+	now    time.Time
+	held   *bool // nil: when a server was asked for
+}
+
+func (s *Store) release(ctx context.Context, project string, m *pb.Match, how releasing) (done bool, position uint64, err error) {
+	k, id := keysOf(project), m.GetId()
+	event := of(m, pb.Event_KIND_RELEASED)
+	event.Reason = how.reason
+	held := ""
+	if how.held != nil {
+		held = "0"
+		if *how.held {
+			held = "1"
+		}
+	}
+	backfill, tickets := m.GetBackfill(), TicketsOf(m.GetProposal())
+	r, err := s.insist(func(proposed []string) (any, error) {
+		c := s.change(k, k.waiting(), k.claims(), k.outbox(), k.match(id), k.ended(),
+			k.backfill(backfill), k.proposals(backfill), k.joined(backfill), k.proposed(), k.backfills(), k.returns())
+		c.args = append(c.args, id, how.latest, millis(how.now.Add(ended)), eventOf(event, how.now),
+			backfill, eventOf(rejected(backfill, "unallocated"), how.now), len(tickets), held, millis(how.now))
+		c.tickets(k, tickets)
+		c.tickets(k, proposed)
+		return s.run(ctx, releaseScript, c.keys, c.args...)
+	})
+	if err != nil {
+		return false, 0, err
+	}
+	if r, err = listOf(r, 2); err != nil {
+		return false, 0, err
+	}
+	position, err = positionOf(r[1])
+	return r[0] == int64(1), position, err
 }
 
 // tickets adds the keys and the ids of tickets.

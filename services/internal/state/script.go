@@ -36,6 +36,18 @@ var beginSource string
 //go:embed script/assign.lua
 var assignSource string
 
+//go:embed script/hold.lua
+var holdSource string
+
+//go:embed script/lend.lua
+var lendSource string
+
+//go:embed script/returned.lua
+var returnedSource string
+
+//go:embed script/server.lua
+var serverSource string
+
 //go:embed script/release.lua
 var releaseSource string
 
@@ -98,6 +110,10 @@ var (
 	assignScript       = redis.NewScript(prelude + backfills + assignSource)
 	releaseScript      = redis.NewScript(prelude + backfills + releaseSource)
 	expireScript       = redis.NewScript(prelude + expireSource)
+	holdScript         = redis.NewScript(holdSource)
+	lendScript         = redis.NewScript(lendSource)
+	returnedScript     = redis.NewScript(prelude + returnedSource)
+	serverScript       = redis.NewScript(serverSource)
 	tellScript         = redis.NewScript(prelude + tellSource)
 	beatScript         = redis.NewScript(beatSource)
 	leaseScript        = redis.NewScript(leaseSource)

@@ -445,21 +445,21 @@ func TestAssignReachesAllTicketsOfAMatch(t *testing.T) {
 		create(t, s, "a", "b", "c")
 		c := claim(revision, "m", "a", "b", "c")
 		mustClaim(t, s, terms, c)
-		if verdict, _, err := s.Begin(t.Context(), project, c.Match, epoch0, epoch0.Add(20*time.Second)); err != nil || verdict != state.Go {
+		if verdict, _, err := take(t.Context(), s, c.Match, epoch0, epoch0.Add(20*time.Second)); err != nil || verdict != state.Go {
 			t.Fatal(verdict, err)
 		}
 		// A ticket that leaves now no longer drops the match.
 		if _, err := s.DeleteTicket(t.Context(), project, "b", "", epoch0); err != nil {
 			t.Fatal(err)
 		}
-		if verdict, _, err := s.Begin(t.Context(), project, c.Match, epoch0, epoch0.Add(20*time.Second)); err != nil || verdict != state.Go {
+		if verdict, _, err := take(t.Context(), s, c.Match, epoch0, epoch0.Add(20*time.Second)); err != nil || verdict != state.Go {
 			t.Fatal("asked again:", verdict, err)
 		}
 		results := map[string]*pb.Assignment{}
 		for _, id := range c.Tickets {
 			results[id] = &pb.Assignment{Connection: "1.2.3.4:5", Properties: []byte(`{"for":"` + id + `"}`)}
 		}
-		verdict, got, err := s.Assign(t.Context(), project, c.Match, state.Ending{Expiry: epoch0.Add(time.Minute)}, results)
+		verdict, got, err := s.Assign(t.Context(), project, c.Match, state.Ending{Expiry: epoch0.Add(time.Minute), Connection: "1.2.3.4:5"}, results)
 		slices.Sort(got)
 		if err != nil || verdict != state.Go || !slices.Equal(got, []string{"a", "c"}) {
 			t.Fatal(got, verdict, err)
@@ -472,7 +472,7 @@ func TestAssignReachesAllTicketsOfAMatch(t *testing.T) {
 		if verdict, _, err := s.Assign(t.Context(), project, c.Match, state.Ending{Expiry: epoch0}, map[string]*pb.Assignment{"a": {Connection: "other"}}); verdict != state.Done || err != nil {
 			t.Error("a match was assigned twice", verdict, err)
 		}
-		if verdict, _, err := s.Begin(t.Context(), project, c.Match, epoch0, epoch0); err != nil || verdict != state.Done {
+		if verdict, _, err := take(t.Context(), s, c.Match, epoch0, epoch0); err != nil || verdict != state.Done {
 			t.Error(verdict, err)
 		}
 	})
@@ -485,24 +485,24 @@ func TestAssignedMatchEndsInGoodOrder(t *testing.T) {
 		create(t, s, "a", "b")
 		c := claim(revision, "m", "a", "b")
 		mustClaim(t, s, terms, c)
-		if _, _, err := s.Begin(t.Context(), project, c.Match, epoch0, terms.Deadline); err != nil {
+		if _, _, err := take(t.Context(), s, c.Match, epoch0, terms.Deadline); err != nil {
 			t.Fatal(err)
 		}
-		if _, _, err := s.Assign(t.Context(), project, c.Match, state.Ending{Expiry: terms.Expiry}, map[string]*pb.Assignment{"a": {}, "b": {}}); err != nil {
+		if _, _, err := s.Assign(t.Context(), project, c.Match, state.Ending{Expiry: terms.Expiry, Connection: "1.2.3.4:5"}, map[string]*pb.Assignment{"a": {}, "b": {}}); err != nil {
 			t.Fatal(err)
 		}
 		// Its deadline no longer counts: a server that players are on their way to must not be given back.
 		if released, _, err := s.Release(t.Context(), project, terms.Deadline.Add(time.Hour), 10); err != nil || len(released) > 0 {
 			t.Fatal("released:", released, err)
 		}
-		if verdict, _, err := s.Begin(t.Context(), project, c.Match, epoch0, terms.Deadline); err != nil || verdict != state.Done {
+		if verdict, _, err := take(t.Context(), s, c.Match, epoch0, terms.Deadline); err != nil || verdict != state.Done {
 			t.Fatal(verdict, err)
 		}
 		// Results and the memory of the match go when their time has come.
 		if e, err := s.Expire(t.Context(), project, epoch0, terms.Expiry, 10); err != nil || e.Read != 2 || e.Matches != 1 {
 			t.Fatal(e, err)
 		}
-		if verdict, _, err := s.Begin(t.Context(), project, c.Match, epoch0, terms.Deadline); err != nil || verdict != state.Gone {
+		if verdict, _, err := take(t.Context(), s, c.Match, epoch0, terms.Deadline); err != nil || verdict != state.Gone {
 			t.Fatal(verdict, err)
 		}
 	})
@@ -520,7 +520,7 @@ func TestMatchIsDroppedWhenATicketLeftBeforeItsServerWasAskedFor(t *testing.T) {
 		if _, err := s.DeleteTicket(t.Context(), project, "a", "", epoch0); err != nil {
 			t.Fatal(err)
 		}
-		verdict, position, err := s.Begin(t.Context(), project, c.Match, epoch0, epoch0)
+		verdict, position, err := take(t.Context(), s, c.Match, epoch0, epoch0)
 		if err != nil || verdict != state.Dropped || position == 0 {
 			t.Fatal(verdict, position, err)
 		}
@@ -543,7 +543,7 @@ func TestOverdueClaimIsReleased(t *testing.T) {
 		create(t, s, "a", "b", "c", "d")
 		lost, begun := claim(revision, "lost", "a", "b"), claim(revision, "begun", "c", "d")
 		mustClaim(t, s, terms, lost, begun)
-		if _, _, err := s.Begin(t.Context(), project, begun.Match, epoch0, terms.Deadline.Add(time.Hour)); err != nil {
+		if _, _, err := take(t.Context(), s, begun.Match, epoch0, terms.Deadline.Add(time.Hour)); err != nil {
 			t.Fatal(err)
 		}
 		if released, _, err := s.Release(t.Context(), project, terms.Deadline.Add(-time.Millisecond), 10); err != nil || len(released) > 0 {
@@ -557,12 +557,11 @@ func TestOverdueClaimIsReleased(t *testing.T) {
 		if verdict, _, err := s.Assign(t.Context(), project, lost.Match, state.Ending{Expiry: epoch0}, map[string]*pb.Assignment{"a": {}}); verdict != state.Released || err != nil {
 			t.Error("a released match was assigned", verdict, err)
 		}
-		if verdict, _, err := s.Begin(t.Context(), project, lost.Match, epoch0, epoch0); err != nil || verdict != state.Released {
+		if verdict, _, err := take(t.Context(), s, lost.Match, epoch0, epoch0); err != nil || verdict != state.Released {
 			t.Error(verdict, err)
 		}
-		if _, err := s.Match(t.Context(), project, "lost"); err != nil {
-			t.Error("nobody can give back the server of a released match:", err)
-		}
+		_, err = s.Match(t.Context(), project, "lost")
+		kindOf(t, err, fault.NotFound)
 		if got := assigned(t, s, "a"); got != nil {
 			t.Error("a released ticket has a result:", got)
 		}
@@ -586,7 +585,7 @@ func TestOutboxKeepsWhatWasNotSent(t *testing.T) {
 		if err := s.Sent(t.Context(), project, []string{"m1"}); err != nil {
 			t.Fatal(err)
 		}
-		if _, _, err := s.Begin(t.Context(), project, begun.Match, epoch0, epoch0); err != nil {
+		if _, _, err := take(t.Context(), s, begun.Match, epoch0, epoch0); err != nil {
 			t.Fatal(err)
 		}
 		if left, err = s.Outbox(t.Context(), project, epoch0, 10); err != nil || len(left) > 0 {

@@ -1,0 +1,228 @@
+package allocator_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"google.golang.org/protobuf/proto"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/allocator"
+	"matchmaker.dev/services/allocator/provider"
+	"matchmaker.dev/services/internal/definition"
+	"matchmaker.dev/services/internal/fault"
+)
+
+// brief gives up soon.
+func brief(o *allocator.Options) { o.Settings.Deadline = 300 * time.Millisecond }
+
+// unless leaves a change of the settings out.
+func unless(not bool, change func(*allocator.Options)) func(*allocator.Options) {
+	if not {
+		return func(*allocator.Options) {}
+	}
+	return change
+}
+
+func failing(err error) func(int, *provider.Request) (provider.Result, error) {
+	return func(int, *provider.Request) (provider.Result, error) { return provider.Result{}, err }
+}
+
+// failures are the ways to get no server, and what the tickets and the hosting system see of each.
+var failures = map[string]struct {
+	allocate      func(n int, r *provider.Request) (provider.Result, error)
+	code, detail  string
+	final         bool // asking again leads nowhere
+	mayHoldServer bool // something is to be given back
+}{
+	"an empty fleet": {
+		allocate: failing(provider.Fail(provider.FleetEmpty, "fleet \"blue\" has no free server")),
+		code:     "AllocationError", detail: "fleet \"blue\" has no free server",
+	},
+	"a hosting maximum of zero": {
+		allocate: failing(provider.Fail(provider.MaximumZero, "ask your account manager")),
+		code:     "The hosting maximum of fleet \"proposal's\", region \"r\" is zero", detail: "ask your account manager", final: true,
+	},
+	"a fleet that does not exist": {
+		allocate: failing(provider.Fail(provider.Refused, "there is no fleet \"blue\"")),
+		code:     "AllocationError", detail: "there is no fleet \"blue\"", final: true,
+	},
+	"a failed allocation": {
+		allocate: func(int, *provider.Request) (provider.Result, error) {
+			return provider.Result{Status: provider.Failed, Err: provider.Fail(provider.Refused, "the image does not start")}, nil
+		},
+		code: "AllocationError", detail: "the image does not start", final: true,
+	},
+	"a hosting system that is busy": {
+		allocate: failing(provider.Fail(provider.Contention, "others were faster")),
+		code:     "AllocationError", detail: "others were faster",
+	},
+	"a hosting system that is away": {
+		allocate: failing(errors.New("dial tcp: connection refused")),
+		code:     "AllocationError", detail: "the hosting system could not be reached", mayHoldServer: true,
+	},
+	"a hosting system that does not answer": {
+		allocate: failing(fmt.Errorf("call: %w", context.DeadlineExceeded)),
+		code:     "AllocationError", detail: "the hosting system gave no server in time", mayHoldServer: true,
+	},
+	"an answer that was lost, and a refusal": {
+		allocate: func(n int, _ *provider.Request) (provider.Result, error) {
+			if n == 1 {
+				return provider.Result{}, errors.New("connection reset by peer")
+			}
+			return provider.Result{}, provider.Fail(provider.Refused, "the key was revoked")
+		},
+		code: "AllocationError", detail: "the key was revoked", final: true, mayHoldServer: true,
+	},
+}
+
+func TestFailuresAreTheTicketsErrors(t *testing.T) {
+	for name, test := range failures {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := &script{allocate: test.allocate}
+			w := start(t, s, unless(test.final, brief))
+			w.claim("m", "a", "b")
+			w.send("m")
+			want := &pb.Assignment{Error: test.code, Detail: test.detail, MatchProperties: []byte(`{"map":"dust"}`)}
+			for _, id := range []string{"a", "b"} {
+				if got := w.result(id); !proto.Equal(got, want) {
+					t.Errorf("ticket %s got %v, want %v", id, got, want)
+				}
+			}
+			s.expectReturned(t, w, test.mayHoldServer)
+		})
+	}
+}
+
+func TestFailuresLetTicketsWaitAgainWhereTheirConfigSaysSo(t *testing.T) {
+	for name, test := range failures {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := &script{allocate: test.allocate}
+			w := start(t, s, unless(test.final, brief))
+			w.requeue = definition.Requeue
+			w.claim("m", "a", "b")
+			old, err := w.store.Ticket(t.Context(), project, "a")
+			if err != nil {
+				t.Fatal(err)
+			}
+			w.send("m")
+			if test.final {
+				if got := w.result("a"); got.GetError() != test.code {
+					t.Errorf("what leads nowhere is tried again: %v", got)
+				}
+				return
+			}
+			eventually(t, "the tickets to wait again", func() bool {
+				n, err := w.store.Waiting(t.Context(), project)
+				return err == nil && n == 2
+			})
+			got, err := w.store.Ticket(t.Context(), project, "a")
+			if err != nil || got.Assignment != nil || !proto.Equal(got.Body, old.Body) {
+				t.Errorf("a ticket that waits again is %v with %v, %v", got.Body, got.Assignment, err)
+			}
+			s.expectReturned(t, w, test.mayHoldServer)
+		})
+	}
+}
+
+// expectReturned waits until what may be held was given back, or until the allocator had time to give back what is not.
+func (s *script) expectReturned(t *testing.T, w *world, want bool) {
+	t.Helper()
+	if want {
+		select {
+		case <-s.released:
+		case <-time.After(patience):
+			t.Error("a server that may be held was not given back")
+		}
+		return
+	}
+	// Another match that is to be given back comes after this one.
+	m := w.claim("marker", "marker-1")
+	if _, err := w.store.Begin(t.Context(), project, m, handsOf(w)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.store.Requeue(t.Context(), project, m, true, "allocation", time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case match := <-s.released:
+		if match != "marker" {
+			t.Errorf("%s holds nothing, and was given back", match)
+		}
+	case <-time.After(patience):
+		t.Error("nothing is given back at all")
+	}
+}
+
+// A server is given back until that succeeds.
+func TestGivingBackIsRepeatedUntilItIsDone(t *testing.T) {
+	var w *world
+	s := &script{
+		allocate: func(n int, r *provider.Request) (provider.Result, error) {
+			w.leaves("a")
+			return allocated(n, r)
+		},
+		release: func(n int, _ provider.Ref) error {
+			switch n {
+			case 1:
+				return errors.New("connection refused")
+			case 2:
+				return provider.Fail(provider.Contention, "busy")
+			case 3:
+				return provider.Fail(provider.Refused, "the key was revoked, for now")
+			}
+			return nil
+		},
+	}
+	w = start(t, s)
+	w.claim("m", "a")
+	w.send("m")
+	select {
+	case <-s.released:
+	case <-time.After(patience):
+		t.Fatal("the server was not given back")
+	}
+	eventually(t, "the match to be forgotten", func() bool {
+		_, err := w.store.Match(t.Context(), project, "m")
+		return fault.KindOf(err) == fault.NotFound
+	})
+	if s.holds("m") {
+		t.Error("a server is held")
+	}
+}
+
+// A hosting system that hangs is asked again, and a call that hangs does not outlive its time.
+func TestACallThatHangsIsMadeAgain(t *testing.T) {
+	var calls atomic.Int32
+	w := prepare(t)
+	w.options.Settings.Deadline, w.options.Settings.Call = time.Hour, 50*time.Millisecond
+	w.options.Provider = &hanging{hang: func(*provider.Request) bool { return calls.Add(1) < 4 }}
+	t.Cleanup(w.run())
+	w.claim("m", "a")
+	w.send("m")
+	if got := w.result("a"); got.GetConnection() != "1.2.3.4:5" {
+		t.Errorf("%v", got)
+	}
+}
+
+// hanging is a provider whose calls hang when it is said so.
+type hanging struct {
+	provider.Provider
+	hang func(r *provider.Request) bool
+}
+
+func (h *hanging) Allocate(ctx context.Context, r *provider.Request) (provider.Result, error) {
+	if h.hang(r) {
+		<-ctx.Done()
+		return provider.Result{}, ctx.Err()
+	}
+	return allocated(1, r)
+}
+
+func (h *hanging) Release(context.Context, provider.Ref) error { return nil }

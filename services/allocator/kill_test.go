@@ -1,0 +1,375 @@
+package allocator_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"matchmaker.dev/services/allocator/provider"
+	"matchmaker.dev/services/internal/fault"
+)
+
+// The steps of the flow at which an allocator is killed: each is one exchange with somebody else, and the allocator dies
+// before the other one heard of it, or when the other one has done it and the answer is on its way.
+var flows = map[string]struct {
+	// leave: all players leave while the server is asked for, so that nobody goes to it.
+	leave bool
+	steps []string
+}{
+	"players get their server":  {false, []string{"read", "begin", "allocate", "poll", "assign", "acknowledge"}},
+	"nobody goes to the server": {true, []string{"assign", "acknowledge", "lend", "release", "returned"}},
+}
+
+func TestAllocatorIsKilledAtEveryStep(t *testing.T) {
+	for name, flow := range flows {
+		for _, step := range flow.steps {
+			for _, when := range []string{"before", "after"} {
+				t.Run(fmt.Sprintf("%s/%s %s", name, when, step), func(t *testing.T) {
+					t.Parallel()
+					killedAt(t, step, when, flow.leave)
+				})
+			}
+		}
+	}
+}
+
+func killedAt(t *testing.T, step, when string, leave bool) {
+	w := prepare(t)
+	k := &killer{step: step, after: when == "after", died: make(chan struct{})}
+	h := &hosting{killer: k, servers: map[string]string{}}
+	if leave {
+		h.asked = func() { w.leaves("a"); w.leaves("b") }
+	}
+	web := httptest.NewServer(h)
+	t.Cleanup(web.Close)
+	redis, nats := k.relay(t, w.redis, redisSteps), k.relay(t, w.nats, natsSteps)
+	w.claim("m", "a", "b")
+
+	victim := launch(t, "redis://"+redis, "nats://"+nats, web.URL)
+	k.arm(victim)
+	w.send("m")
+	select {
+	case <-k.died:
+	case <-time.After(patience):
+		t.Fatalf("the allocator never came to the step: %s", victim.log())
+	}
+	h.see(t)
+	heir := launch(t, w.redis, w.nats, web.URL)
+
+	if leave {
+		eventually(t, "the server to be given back", func() bool {
+			_, err := w.store.Match(t.Context(), project, "m")
+			return h.held() == 0 && fault.KindOf(err) == fault.NotFound
+		})
+	} else {
+		connection := w.result("a").GetConnection()
+		if got := w.result("b").GetConnection(); got != connection || connection == "" {
+			t.Errorf("the players are sent to %q and %q\n%s", connection, got, heir.log())
+		}
+		// What would be given back by mistake is so at once.
+		if h.at() != connection {
+			t.Errorf("the match holds %q, its players are sent to %q", h.at(), connection)
+		}
+	}
+	if h.most > 1 {
+		t.Errorf("the match held %d servers at once", h.most)
+	}
+	if h.taken > 1 {
+		t.Errorf("%d servers were taken for the match", h.taken)
+	}
+}
+
+// killer ends a process at a step.
+type killer struct {
+	step  string
+	after bool
+	died  chan struct{}
+
+	mu     sync.Mutex
+	victim *process
+}
+
+// arm names the process.
+func (k *killer) arm(p *process) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.victim = p
+}
+
+// at is told of each step, before or after it; true means that the process whose step it was is dead. It dies once: its heir takes the same steps.
+func (k *killer) at(step string, after bool) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.victim == nil || step != k.step || after != k.after {
+		return false
+	}
+	k.victim.kill()
+	k.victim = nil
+	close(k.died)
+	return true
+}
+
+// relay is a way to a server that tells the killer of the steps that go along it. step finds out which one a message is.
+func (k *killer) relay(t *testing.T, to string, step func() func([]byte) string) string {
+	t.Helper()
+	u, err := url.Parse(to)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lc net.ListenConfig
+	listener, err := lc.Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { listener.Close() })
+	go func() {
+		for {
+			client, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			go k.pass(client, u.Host, step())
+		}
+	}()
+	return listener.Addr().String()
+}
+
+// pass passes on what a client and its server say. A client waits for the answer before it says more that is a step, so what the
+// server says next is the answer.
+func (k *killer) pass(client net.Conn, to string, step func([]byte) string) {
+	defer client.Close()
+	server, err := net.Dial("tcp", to)
+	if err != nil {
+		return
+	}
+	defer server.Close()
+	var mu sync.Mutex
+	under := ""
+	go func() {
+		defer client.Close()
+		buf := make([]byte, 1<<16)
+		for {
+			n, err := server.Read(buf)
+			if n > 0 {
+				mu.Lock()
+				done := under
+				under = ""
+				mu.Unlock()
+				// What a server answers to a script that it does not know yet is no answer.
+				if done != "" && !bytes.Contains(buf[:n], []byte("NOSCRIPT")) && k.at(done, true) {
+					return
+				}
+				if _, err := client.Write(buf[:n]); err != nil {
+					return
+				}
+			}
+			if err != nil {
+				return
+			}
+		}
+	}()
+	buf := make([]byte, 1<<16)
+	for {
+		n, err := client.Read(buf)
+		if n > 0 {
+			if s := step(buf[:n]); s != "" {
+				if k.at(s, false) {
+					return
+				}
+				mu.Lock()
+				under = s
+				mu.Unlock()
+				if s == "acknowledge" {
+					// It has no answer of its own.
+					_, _ = server.Write(buf[:n])
+					if k.at(s, true) {
+						return
+					}
+					continue
+				}
+			}
+			if _, err := server.Write(buf[:n]); err != nil {
+				return
+			}
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// natsSteps finds the acknowledgement of a match among what a client says to NATS.
+func natsSteps() func([]byte) string {
+	return func(said []byte) string {
+		// An acknowledgement is empty or +ACK; signs of life are +WPI.
+		if bytes.Contains(said, []byte("PUB $JS.ACK.MM_MATCHES.")) && bytes.Contains(said, []byte("+ACK")) {
+			return "acknowledge"
+		}
+		return ""
+	}
+}
+
+// redisSteps tells commands by the keys that they name.
+func redisSteps() func([]byte) string {
+	return func(said []byte) string {
+		text := string(said)
+		if !strings.Contains(text, ":m:m\r\n") && !strings.Contains(text, ":returns\r\n") {
+			return ""
+		}
+		has := func(key string) bool { return strings.Contains(text, "}:"+key+"\r\n") }
+		lower := strings.ToLower(text)
+		switch script := strings.Contains(lower, "eval"); {
+		case !script && strings.Contains(lower, "\r\nhget\r\n"):
+			return "read"
+		case script && has("resolved"):
+			return "assign"
+		case script && has("claims") && has("outbox") && !has("ended"):
+			return "begin"
+		case script && has("returns") && has("history"):
+			return "returned"
+		case script && has("returns"):
+			return "lend"
+		}
+		return ""
+	}
+}
+
+// hosting is a hosting system with books of its own.
+type hosting struct {
+	killer *killer
+	// asked is called when a server is asked for.
+	asked func()
+
+	mu      sync.Mutex
+	servers map[string]string // connections by allocation
+	taken   int               // servers ever
+	most    int               // servers at once
+	polls   int
+}
+
+func (h *hosting) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	id, err := io.ReadAll(r.Body)
+	if err != nil {
+		return
+	}
+	what := strings.TrimPrefix(r.URL.Path, "/")
+	if h.killer.at(what, false) {
+		return
+	}
+	answer := h.do(what, string(id))
+	if h.killer.at(what, true) {
+		return
+	}
+	_ = json.NewEncoder(w).Encode(answer)
+}
+
+func (h *hosting) do(what, id string) reply {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	switch connection, there := h.servers[id]; {
+	case what == "release":
+		delete(h.servers, id)
+		return reply{}
+	case what == "allocate":
+		if h.asked != nil {
+			h.asked()
+			h.asked = nil
+		}
+		if !there {
+			h.taken++
+			h.servers[id] = fmt.Sprint("10.0.0.1:", 7000+h.taken)
+			h.most = max(h.most, len(h.servers))
+		}
+		return reply{Status: provider.Pending}
+	case !there:
+		return reply{Status: provider.Gone}
+	case h.polls == 0:
+		h.polls++
+		return reply{Status: provider.Pending}
+	default:
+		return reply{Status: provider.Allocated, Connection: connection}
+	}
+}
+
+// see checks that there is something to lose.
+func (h *hosting) see(t *testing.T) {
+	t.Helper()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	t.Logf("when the allocator died, %d servers were held", len(h.servers))
+}
+
+func (h *hosting) held() int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return len(h.servers)
+}
+
+// at is where the match's server is.
+func (h *hosting) at() string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, connection := range h.servers {
+		return connection
+	}
+	return ""
+}
+
+// process is an allocator that may be killed.
+type process struct {
+	cmd  *exec.Cmd
+	out  *safeBuffer
+	dead chan struct{}
+}
+
+func launch(t *testing.T, redis, nats, hosting string) *process {
+	t.Helper()
+	p := &process{cmd: exec.Command(os.Args[0], "allocator", redis, nats, hosting), out: new(safeBuffer), dead: make(chan struct{})}
+	p.cmd.Stderr = p.out
+	if err := p.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		_ = p.cmd.Wait() // it never ends well
+		close(p.dead)
+	}()
+	t.Cleanup(p.kill)
+	return p
+}
+
+// kill returns when nothing of the process is left.
+func (p *process) kill() {
+	_ = p.cmd.Process.Kill()
+	<-p.dead
+}
+
+func (p *process) log() string { return p.out.String() }
+
+// safeBuffer is a buffer that is read while it is written.
+type safeBuffer struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (b *safeBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.Write(p)
+}
+
+func (b *safeBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.String()
+}

@@ -1,0 +1,107 @@
+package allocator_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"os"
+	"testing"
+	"time"
+
+	"matchmaker.dev/services/allocator"
+	"matchmaker.dev/services/allocator/provider"
+	"matchmaker.dev/services/internal/bus"
+	"matchmaker.dev/services/internal/state"
+)
+
+// TestMain lets the test binary play an allocator that is killed.
+func TestMain(m *testing.M) {
+	if len(os.Args) == 5 && os.Args[1] == "allocator" {
+		if err := play(context.Background(), os.Args[2], os.Args[3], os.Args[4]); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+// soon is how long the dead are waited for: short, since the test has many of them.
+const soon = time.Second
+
+// play is a whole allocator that gets its servers from a hosting system at an address.
+func play(ctx context.Context, redis, nats, hosting string) error {
+	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
+	store, err := state.Open(state.Options{URL: redis, Log: log, History: 1000})
+	if err != nil {
+		return err
+	}
+	b, err := bus.Connect(bus.Options{URL: nats, Log: log, AckWait: soon})
+	if err != nil {
+		return err
+	}
+	settings := allocator.DefaultSettings()
+	settings.Hold, settings.Poll = soon, 10*time.Millisecond
+	settings.Sweep, settings.Retry = 10*time.Millisecond, soon
+	part := allocator.New(allocator.Options{
+		Store: store, Bus: b, Provider: &remote{url: hosting}, Log: log, Now: time.Now, Settings: settings,
+	})
+	return part.Run(ctx)
+}
+
+// remote is the provider of a hosting system that is in another process.
+type remote struct{ url string }
+
+func (p *remote) Allocate(ctx context.Context, r *provider.Request) (provider.Result, error) {
+	return p.call(ctx, "allocate", r.Ref)
+}
+
+func (p *remote) Poll(ctx context.Context, refs []provider.Ref) ([]provider.Result, error) {
+	results := make([]provider.Result, len(refs))
+	for i, r := range refs {
+		var err error
+		if results[i], err = p.call(ctx, "poll", r); err != nil {
+			return nil, err
+		}
+	}
+	return results, nil
+}
+
+func (p *remote) Release(ctx context.Context, r provider.Ref) error {
+	_, err := p.call(ctx, "release", r)
+	return err
+}
+
+// reply is what the hosting system says.
+type reply struct {
+	Status     provider.Status
+	Connection string
+}
+
+func (p *remote) call(ctx context.Context, what string, r provider.Ref) (provider.Result, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, p.url+"/"+what, bytes.NewReader([]byte(r.Allocation())))
+	if err != nil {
+		return provider.Result{}, err
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return provider.Result{}, err
+	}
+	defer res.Body.Close()
+	text, err := io.ReadAll(res.Body)
+	if err != nil {
+		return provider.Result{}, err
+	}
+	if res.StatusCode != http.StatusOK {
+		return provider.Result{}, fmt.Errorf("the hosting system answers %s", res.Status)
+	}
+	var got reply
+	if err := json.Unmarshal(text, &got); err != nil {
+		return provider.Result{}, err
+	}
+	return provider.Result{Status: got.Status, Connection: got.Connection}, nil
+}

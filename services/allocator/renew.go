@@ -1,0 +1,87 @@
+package allocator
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/allocator/provider"
+	"matchmaker.dev/services/internal/auth"
+	"matchmaker.dev/services/internal/fault"
+	"matchmaker.dev/services/internal/state"
+	"matchmaker.dev/services/internal/web"
+)
+
+// grace is how long a server is remembered beyond its last token.
+const grace = time.Minute
+
+// renewal is the answer to a server that renews its token.
+type renewal struct {
+	Token string `json:"token"`
+	// Expires in Unix milliseconds.
+	Expires int64 `json:"expires"`
+}
+
+func (s *service) routes(e *echo.Echo) {
+	if s.Tokens != nil {
+		e.POST(web.Base+"/servers/token", s.renew, s.Verifier.Require(auth.Server))
+	}
+}
+
+// renew gives a game server its next token for its present one, while its allocation lives.
+func (s *service) renew(c echo.Context) error {
+	ctx, project, p := c.Request().Context(), c.Param("project"), auth.From(c)
+	if p.Match == "" {
+		return fault.New(fault.Forbidden, "the token is not one that a game server got with its allocation: whoever issued it renews it")
+	}
+	verdict, server, err := s.Store.Server(ctx, project, p.Match, s.Now().Add(s.Tokens.TTL()+grace))
+	switch {
+	case err != nil:
+		return err
+	case verdict == state.Go:
+		return &fault.Error{Kind: fault.Unavailable, Detail: "the match is not assigned yet: come again", RetryAfter: time.Second}
+	case server == nil:
+		return ended()
+	}
+	ref, err := s.refOf(project, p.Match, server.GetConfig(), provider.Hosting{
+		Profile: server.GetHosting().GetProfile(), Fleet: server.GetHosting().GetFleet(), Region: server.GetRegion(),
+	}, server.GetHosting())
+	if err != nil {
+		return err
+	}
+	if !s.lives(ctx, ref, server) {
+		return ended()
+	}
+	text, expires, err := s.Tokens.Mint(bearerOf(ref, server.GetBackfill()))
+	if err != nil {
+		return err
+	}
+	c.Response().Header().Set(echo.HeaderCacheControl, "no-store")
+	return c.JSON(http.StatusOK, renewal{Token: text, Expires: expires.UnixMilli()})
+}
+
+func ended() error {
+	return fault.New(fault.Forbidden, "the allocation of this server has ended: its token is not renewed")
+}
+
+// lives asks the hosting system whether a server is there. While it does not tell, the server is believed for some time.
+func (s *service) lives(ctx context.Context, ref provider.Ref, server *pb.GameServer) bool {
+	ctx, cancel := context.WithTimeout(ctx, s.Settings.Call)
+	defer cancel()
+	results, err := s.Provider.Poll(ctx, []provider.Ref{ref})
+	if err == nil && len(results) == 1 {
+		switch results[0].Status {
+		case provider.Allocated, provider.Pending:
+			return true
+		case provider.Gone, provider.Failed:
+			return false
+		}
+	}
+	if err != nil {
+		s.Log.WarnContext(ctx, "asking whether a server lives", "project", ref.Project, "match", ref.Match, "error", err)
+	}
+	return s.Now().Before(time.UnixMilli(server.GetAllocated()).Add(s.Settings.Renewable))
+}

@@ -1,0 +1,258 @@
+package allocator_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"matchmaker.dev/services/allocator"
+	"matchmaker.dev/services/allocator/provider"
+	"matchmaker.dev/services/allocator/token"
+	"matchmaker.dev/services/internal/auth"
+	"matchmaker.dev/services/internal/issuer"
+	"matchmaker.dev/services/internal/web"
+)
+
+// clock is one that a test moves.
+type clock struct {
+	mu      sync.Mutex
+	present time.Time
+}
+
+func (c *clock) now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.present
+}
+
+func (c *clock) add(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.present = c.present.Add(d)
+}
+
+// gate is an allocator with an API, as game servers see it.
+type gate struct {
+	*world
+	*clock
+	url      string
+	verifier *auth.Verifier
+	studio   *issuer.Issuer
+	servers  chan provider.Secret // tokens as servers get them
+	mu       sync.Mutex
+	status   provider.Status // of what is polled
+	err      error
+}
+
+func (g *gate) Allocate(_ context.Context, r *provider.Request) (provider.Result, error) {
+	g.servers <- r.Token
+	return provider.Result{Status: provider.Allocated, Connection: "1.2.3.4:5"}, nil
+}
+
+func (g *gate) Poll(_ context.Context, refs []provider.Ref) ([]provider.Result, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if refs[0].Hosting.Fleet != "proposal's" || refs[0].Hosting.Region != "r" || refs[0].Hosting.Profile != "p" {
+		return nil, errors.New("asked at another place")
+	}
+	return []provider.Result{{Status: g.status}}, g.err
+}
+
+func (g *gate) Release(context.Context, provider.Ref) error { return nil }
+
+func (g *gate) says(status provider.Status, err error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.status, g.err = status, err
+}
+
+const tokenTime = 30 * time.Minute
+
+func openGate(t *testing.T) *gate {
+	t.Helper()
+	log := slog.New(slog.DiscardHandler)
+	g := &gate{world: prepare(t), clock: &clock{present: time.Now()}, servers: make(chan provider.Secret, 10), status: provider.Allocated}
+	path := filepath.Join(t.TempDir(), "keys")
+	if _, err := token.Rotate(path, g.now()); err != nil {
+		t.Fatal(err)
+	}
+	keys, err := token.OpenKeys(path, g.now, log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g.options.Now, g.options.Provider, g.options.Tokens = g.now, g, token.New(keys, g.now, tokenTime)
+	if g.studio, err = issuer.Open(t.TempDir(), g.now); err != nil {
+		t.Fatal(err)
+	}
+	g.verifier, err = auth.New(auth.Options{Issuers: []auth.Issuer{g.studio.Trust(), g.options.Tokens.Trust()}, Now: g.now, Log: log})
+	if err != nil {
+		t.Fatal(err)
+	}
+	g.options.Verifier = g.verifier
+	e := web.New(log, web.Options{})
+	allocator.New(g.options).Routes(e)
+	api := httptest.NewServer(e)
+	t.Cleanup(api.Close)
+	g.url = api.URL
+	t.Cleanup(g.run())
+	return g
+}
+
+// renew asks for the next token, in a project.
+func (g *gate) renew(in, token string) (status int, next string, expires time.Time, detail string) {
+	g.t.Helper()
+	req, err := http.NewRequestWithContext(g.t.Context(), http.MethodPost, g.url+"/"+in+"/matchmaking/api/v1/servers/token", http.NoBody)
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bearer "+token)
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	defer res.Body.Close()
+	text, err := io.ReadAll(res.Body)
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	var got struct {
+		Token   string `json:"token"`
+		Expires int64  `json:"expires"`
+		Detail  string `json:"detail"`
+	}
+	if err := json.Unmarshal(text, &got); err != nil {
+		g.t.Fatalf("%s: %v", text, err)
+	}
+	return res.StatusCode, got.Token, time.UnixMilli(got.Expires), got.Detail
+}
+
+func (g *gate) refuses(in, token string, status int, words string) {
+	g.t.Helper()
+	got, _, _, detail := g.renew(in, token)
+	if got != status || !strings.Contains(detail, words) {
+		g.t.Errorf("status %d %q, want %d with %q", got, detail, status, words)
+	}
+}
+
+// allocated is the token of the server of a new match.
+func (g *gate) allocated(match string) string {
+	g.t.Helper()
+	m := g.claim(match, match+"-a")
+	m.Backfill = ""
+	g.send(match)
+	g.result(match + "-a")
+	return string(<-g.servers)
+}
+
+func TestServersRenewTheirTokensWhileTheyLive(t *testing.T) {
+	g := openGate(t)
+	text := g.allocated("m")
+	first, err := g.verifier.Verify(t.Context(), text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	allocation := provider.Ref{Project: project, Match: "m"}.Allocation()
+	if first.Kind != auth.Server || first.Subject != allocation || first.Match != "m" || first.Fleet != "proposal's" || !first.May(project) || first.May("other") {
+		t.Errorf("the server's token says %+v", first)
+	}
+	// For days, long after the result of its match was forgotten.
+	for range 200 {
+		g.add(20 * time.Minute)
+		if _, err := g.store.Expire(t.Context(), project, time.Unix(0, 0), g.now(), 100); err != nil {
+			t.Fatal(err)
+		}
+		status, next, expires, detail := g.renew(project, text)
+		if status != http.StatusOK {
+			t.Fatalf("status %d: %s", status, detail)
+		}
+		p, err := g.verifier.Verify(t.Context(), next)
+		if err != nil || p.Match != "m" || p.Subject != allocation || p.Fleet != first.Fleet || !p.Expires.Equal(expires) || expires.Sub(g.now()) < tokenTime-time.Second {
+			t.Fatalf("%+v, expires %s, %v", p, expires, err)
+		}
+		text = next
+	}
+	g.says(provider.Gone, nil)
+	g.refuses(project, text, http.StatusForbidden, "has ended")
+	g.says(provider.Failed, nil)
+	g.refuses(project, text, http.StatusForbidden, "has ended")
+	// Whoever lets its token expire is forgotten.
+	g.says(provider.Allocated, nil)
+	g.add(tokenTime + time.Minute)
+	g.refuses(project, text, http.StatusUnauthorized, "expired")
+}
+
+func TestServersOfSystemsThatDoNotTellRenewForADay(t *testing.T) {
+	for name, says := range map[string]struct {
+		status provider.Status
+		err    error
+	}{
+		"cannot be asked": {provider.Unknown, nil},
+		"does not answer": {provider.Unknown, errors.New("connection refused")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g := openGate(t)
+			text := g.allocated("m")
+			g.says(says.status, says.err)
+			for range 3 * 23 {
+				g.add(20 * time.Minute)
+				status, next, _, detail := g.renew(project, text)
+				if status != http.StatusOK {
+					t.Fatalf("status %d: %s", status, detail)
+				}
+				text = next
+			}
+			g.add(20 * time.Minute)
+			_, text, _, _ = g.renew(project, text)
+			g.add(20 * time.Minute)
+			_, text, _, _ = g.renew(project, text)
+			g.add(20 * time.Minute)
+			g.refuses(project, text, http.StatusForbidden, "has ended")
+		})
+	}
+}
+
+func TestWhoMayNotRenew(t *testing.T) {
+	g := openGate(t)
+	own := g.allocated("m")
+	mint := func(c issuer.Claims) string {
+		c.Subject, c.Project = "someone", project
+		text, err := g.studio.Mint(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return text
+	}
+	of := func(match string) string {
+		text, _, err := g.options.Tokens.Mint(token.Server{Project: project, Allocation: "a", Match: match})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return text
+	}
+	g.refuses("other", own, http.StatusForbidden, "project")
+	g.refuses(project, mint(issuer.Claims{Kind: auth.Server}), http.StatusForbidden, "not one that a game server got")
+	g.refuses(project, mint(issuer.Claims{Kind: auth.Player}), http.StatusForbidden, "player")
+	g.refuses(project, "", http.StatusUnauthorized, "")
+	g.refuses(project, of("nobody-knows"), http.StatusForbidden, "has ended")
+
+	// A match that is asked for, or that ended without a server.
+	m := g.claim("begun", "begun-a")
+	if _, err := g.store.Begin(t.Context(), project, m, handsOf(g.world)); err != nil {
+		t.Fatal(err)
+	}
+	g.refuses(project, of("begun"), http.StatusServiceUnavailable, "come again")
+	if _, err := g.store.Requeue(t.Context(), project, m, false, "allocation", g.now()); err != nil {
+		t.Fatal(err)
+	}
+	g.refuses(project, of("begun"), http.StatusForbidden, "has ended")
+}

@@ -1,0 +1,183 @@
+package state
+
+import (
+	"context"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"google.golang.org/protobuf/proto"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+)
+
+// Hands are those that a match is given into.
+type Hands struct {
+	// Holder tells one attempt at a match from all others.
+	Holder string
+	Now    time.Time
+	// Until is how long nobody else asks for the match's server.
+	Until time.Time
+	// Deadline is when the search for a server ends, and Claim when the tickets wait again if nobody has written a result. Both hold from
+	// the first beginning of the match on.
+	Deadline, Claim time.Time
+}
+
+// Begun is the answer of Begin.
+type Begun struct {
+	Verdict Verdict
+	// First is set when nobody began with the match before.
+	First bool
+	// Deadline is when the search for a server ends.
+	Deadline time.Time
+	// Busy is how long another holder still has the match, with the verdict Busy.
+	Busy time.Duration
+	// Position is the feed's after tickets were released, else 0.
+	Position uint64
+}
+
+// Begin takes a match into one's hands. It marks the moment from which a match is no longer dropped when a ticket leaves.
+func (s *Store) Begin(ctx context.Context, project string, m *pb.Match, h Hands) (b Begun, err error) {
+	k, id := keysOf(project), m.GetBackfill()
+	dropped := of(m, pb.Event_KIND_RELEASED)
+	dropped.Reason = "left"
+	tickets := TicketsOf(m.GetProposal())
+	r, err := s.insist(func(proposed []string) (any, error) {
+		c := s.change(k, k.waiting(), k.claims(), k.outbox(), k.match(m.GetId()), k.backfill(id), k.proposals(id), k.joined(id), k.proposed(), k.backfills())
+		c.args = append(c.args, m.GetId(), millis(h.Claim), eventOf(of(m, pb.Event_KIND_ALLOCATING), h.Now), eventOf(dropped, h.Now),
+			id, eventOf(rejected(id, "unallocated"), h.Now), len(tickets),
+			h.Holder, millis(h.Now), millis(h.Until), millis(h.Deadline))
+		c.tickets(k, tickets)
+		c.tickets(k, proposed)
+		return s.run(ctx, beginScript, c.keys, c.args...)
+	})
+	if err != nil {
+		return b, err
+	}
+	if r, err = listOf(r, 2); err != nil {
+		return b, err
+	}
+	verdict, _ := r[0].(string)
+	number, err := positionOf(r[1])
+	if err != nil {
+		return b, err
+	}
+	switch b.Verdict = Verdict(verdict); b.Verdict {
+	case Busy:
+		b.Busy = time.Duration(number) * time.Millisecond
+	case Go:
+		if r, err = listOf(r, 4); err != nil {
+			return b, err
+		}
+		deadline, err := positionOf(r[3])
+		if err != nil {
+			return b, err
+		}
+		b.First, b.Deadline = r[2] == int64(1), time.UnixMilli(int64(deadline))
+	default:
+		b.Position = number
+	}
+	return b, nil
+}
+
+// Hold keeps a match in its holder's hands until then. It is false when the match is another's, or has ended.
+func (s *Store) Hold(ctx context.Context, project, match, holder string, until time.Time) (bool, error) {
+	return s.hold(ctx, project, match, holder, millis(until))
+}
+
+// Drop takes a match out of its holder's hands: another one may go on with it at once.
+func (s *Store) Drop(ctx context.Context, project, match, holder string) error {
+	_, err := s.hold(ctx, project, match, holder, "")
+	return err
+}
+
+func (s *Store) hold(ctx context.Context, project, match, holder string, until any) (bool, error) {
+	reply, err := s.run(ctx, holdScript, []string{keysOf(project).match(match)}, holder, until)
+	return reply == int64(1), err
+}
+
+// Retries say how soon a server is given back again that could not be.
+type Retries struct {
+	// First is how long after the first try the second one follows; after that the time doubles up to Most.
+	First, Most time.Duration
+}
+
+// Lend lends up to limit matches of each project that have ended and may have a server: whoever gets them gives it back and says so with
+// Returned. A match that is not returned is lent again.
+func (s *Store) Lend(ctx context.Context, projects []string, now time.Time, limit int, r Retries) (map[string][]*pb.Match, error) {
+	due := make([]*redis.StringSliceCmd, len(projects))
+	_, err := s.redis.Pipelined(ctx, func(p redis.Pipeliner) error {
+		for i, project := range projects {
+			due[i] = p.ZRangeArgs(ctx, dueArgs(keysOf(project).returns(), millis(now), limit))
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, unavailable(err)
+	}
+	lent := map[string][]*pb.Match{}
+	for i, project := range projects {
+		k := keysOf(project)
+		for _, id := range due[i].Val() {
+			reply, err := s.run(ctx, lendScript, []string{k.returns(), k.match(id)}, id, millis(now), r.First.Milliseconds(), r.Most.Milliseconds())
+			if err != nil {
+				return lent, err
+			}
+			body, _ := reply.(string)
+			if body == "" {
+				continue // another one has it
+			}
+			m := new(pb.Match)
+			if err := proto.Unmarshal([]byte(body), m); err != nil {
+				return lent, corrupt("match", err)
+			}
+			lent[project] = append(lent[project], m)
+		}
+	}
+	return lent, nil
+}
+
+// confirmation is how long after a server was given back it is once more, where its holder may have been asking for it still: longer than
+// any call that was under way.
+const confirmation = time.Minute
+
+// Returned notes that the server of a match was given back, if it had one.
+func (s *Store) Returned(ctx context.Context, project string, m *pb.Match, now time.Time) error {
+	k := keysOf(project)
+	c := s.change(k, k.returns(), k.ended(), k.match(m.GetId()))
+	c.args = append(c.args, m.GetId(), millis(now.Add(ended)), millis(now.Add(confirmation)), eventOf(of(m, pb.Event_KIND_RETURNED), now))
+	_, err := s.run(ctx, returnedScript, c.keys, c.args...)
+	return err
+}
+
+// Server reads what is kept of a match's server, and keeps it until then at least. The verdict is Done when the match was
+// assigned, Go while its server is being asked for, Released when it got none, and Gone when nobody knows any more.
+// Without Done there is no server, nor where nothing was kept.
+func (s *Store) Server(ctx context.Context, project, match string, keep time.Time) (Verdict, *pb.GameServer, error) {
+	k := keysOf(project)
+	reply, err := s.run(ctx, serverScript, []string{k.match(match), k.ended()}, match, millis(keep))
+	if err != nil {
+		return "", nil, err
+	}
+	r, err := listOf(reply, 2)
+	if err != nil {
+		return "", nil, err
+	}
+	switch r[0] {
+	case "d":
+	case "x":
+		return Released, nil, nil
+	case "":
+		return Gone, nil, nil
+	default:
+		return Go, nil, nil
+	}
+	body, _ := r[1].(string)
+	if body == "" {
+		return Done, nil, nil
+	}
+	server := new(pb.GameServer)
+	if err := proto.Unmarshal([]byte(body), server); err != nil {
+		return "", nil, corrupt("game server", err)
+	}
+	return Done, server, nil
+}
