@@ -75,7 +75,7 @@ networkPolicy:
   nats: [{podSelector: {matchLabels: {app: nats}}}]
 telemetry: {OTEL_EXPORTER_OTLP_ENDPOINT: "http://collector:4318"}
 agones: {enabled: true, namespaces: [fleets, fleets-eu]}
-hosting: {existingSecret: hosting}
+hosting: {existingSecret: hosting, keysSecret: hosting-keys, serverKeysSecret: server-keys}
 priorityClassName: high
 serviceAccount: {annotations: {example.com/role: matchmaker}}
 `,
@@ -196,7 +196,7 @@ func pods(objects map[string]metav1.Object) map[string]corev1.PodTemplateSpec {
 // references: what objects say of each other is so. Secrets of the operator's own are not in the release.
 func references(t *testing.T, objects map[string]metav1.Object) {
 	t.Helper()
-	outside := []string{"redis", "nats", "nats-user", "hosting"}
+	outside := []string{"redis", "nats", "nats-user", "hosting", "hosting-keys", "server-keys"}
 	pods := pods(objects)
 	selected := func(what string, selector map[string]string) {
 		t.Helper()

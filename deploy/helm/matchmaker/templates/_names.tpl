@@ -41,6 +41,8 @@ config ^/[^/]+/matchmaking/api/v1/configs(/.*)?$
 registry ^/[^/]+/matchmaking/api/v1/functions(/.*)?$
 backfill ^(/[^/]+/matchmaking(/api/v1)?)?/api/v2/backfill(/.*)?$
 backfill ^/[^/]+/matchmaking/api/v1/backfill$
+allocator ^/[^/]+/matchmaking/api/v1/servers(/.*)?$
+allocator ^/\.well-known/server-keys\.json$
 {{- end }}
 
 {{- define "matchmaker.podSecurity" -}}
