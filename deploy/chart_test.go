@@ -347,21 +347,32 @@ func TestOnlyThoseWhoNeedItMayComeIn(t *testing.T) {
 		if p == nil {
 			t.Fatalf("%s has no policy", service)
 		}
-		var namespaces []string
+		var namespaces, pods []string
 		for _, rule := range p.Spec.Ingress {
 			if len(rule.From) == 0 {
 				t.Errorf("everybody reaches %s", service)
 			}
 			for _, from := range rule.From {
+				if from.NamespaceSelector == nil {
+					pods = append(pods, from.PodSelector.MatchLabels["app.kubernetes.io/component"])
+					continue
+				}
 				namespaces = append(namespaces, from.NamespaceSelector.MatchLabels["kubernetes.io/metadata.name"])
 			}
 		}
-		want := []string{"monitoring"}
-		if slices.Contains([]string{"ticket", "config", "registry", "backfill"}, service) {
-			want = []string{"gateways", "monitoring"}
+		apis := []string{"ticket", "config", "registry", "backfill"}
+		var want, keys []string
+		if slices.Contains(apis, service) || service == "allocator" {
+			want = []string{"gateways"}
 		}
-		if !slices.Equal(namespaces, want) {
-			t.Errorf("%s is reached from %v, want %v", service, namespaces, want)
+		want = append(want, "monitoring")
+		if service == "allocator" {
+			keys = apis // which verify game servers' tokens
+		}
+		slices.Sort(keys)
+		slices.Sort(pods)
+		if !slices.Equal(namespaces, want) || !slices.Equal(pods, keys) {
+			t.Errorf("%s is reached from %v and %v, want %v and %v", service, namespaces, pods, want, keys)
 		}
 	}
 	// The runner executes what others wrote: name servers, Redis, NATS and the collector are all that it may reach.

@@ -22,11 +22,11 @@ type process struct {
 	err     error         // how it ended; read after done
 }
 
-// launch starts a process, which lives until somebody ends it.
-func launch(name, binary string, args ...string) (*process, error) {
+// launch starts a process with variables of its environment, which lives until somebody ends it.
+func launch(name, binary string, env []string, args ...string) (*process, error) {
 	p := &process{name: name, cmd: exec.Command(binary, args...), log: new(journal), done: make(chan struct{})}
 	// No setting of the machine's user is to reach it.
-	p.cmd.Env = []string{"PATH=" + os.Getenv("PATH")}
+	p.cmd.Env = append([]string{"PATH=" + os.Getenv("PATH")}, env...)
 	p.cmd.Stdout, p.cmd.Stderr = p.log, p.log
 	p.cmd.WaitDelay = 10 * time.Second
 	p.cmd.SysProcAttr = bound()

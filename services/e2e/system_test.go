@@ -25,6 +25,13 @@ type system struct {
 	front func() string
 	// nats is where its message bus is.
 	nats func() string
+	// stores are the folders of what keeps the state, by its name, answers is what all HTTP clients were told, and traces what a
+	// collector of OpenTelemetry got; where the system is one that they are known of.
+	stores  map[string]string
+	answers journal
+	traces  journal
+	// env is what the environment of each process has.
+	env []string
 	// commands are the arguments of each process, by its name.
 	commands map[string][]string
 
@@ -95,7 +102,7 @@ func (s *system) start(t *testing.T, names ...string) {
 	t.Helper()
 	started := make([]*process, len(names))
 	for i, name := range names {
-		p, err := launch(name, s.made.matchmaker, s.commands[name]...)
+		p, err := launch(name, s.made.matchmaker, s.env, s.commands[name]...)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}

@@ -1,0 +1,187 @@
+package e2e
+
+import (
+	"bytes"
+	"encoding/base64"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"matchmaker.dev/pkg/client"
+	"matchmaker.dev/services/internal/auth"
+	"matchmaker.dev/services/internal/issuer"
+)
+
+// recorded notes what a handler answers, but for the tokens that game servers are given on purpose.
+func recorded(next http.Handler, into *journal) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, "/servers/token") {
+			next.ServeHTTP(w, r)
+			return
+		}
+		next.ServeHTTP(&recorder{w, into}, r)
+	})
+}
+
+type recorder struct {
+	http.ResponseWriter
+	into *journal
+}
+
+func (r *recorder) Write(text []byte) (int, error) {
+	_, _ = r.into.Write(text)
+	return r.ResponseWriter.Write(text)
+}
+
+// Unwrap lets a proxy flush.
+func (r *recorder) Unwrap() http.ResponseWriter { return r.ResponseWriter }
+
+// What nobody may read where it does not belong.
+const (
+	accessKey = "AKIAQ7ZX3PLM5EXAMPLE"
+	secretKey = "wJalrXUtnFEMI-K7MDENG-bPxRfiCYzEXAMPLE"
+	property  = "a loadout that is the player's own business"
+)
+
+// traced is the correlation id of what is refused, which its trace has.
+const traced = "config-with-secrets"
+
+// confidential: after a whole run no log, no trace, no event, no store and no answer holds a secret. Hosting keys are only in the answers that
+// are about the access key, tokens nowhere, properties of tickets in Redis and in the answers to who may read them.
+func confidential(t *testing.T, p *project) {
+	p.upload(t, "duel", p.s.made.duel)
+	studio := p.developer(t)
+	c := client.Config{
+		Matchmaking: client.Matchmaking{
+			TargetFunction: &client.FunctionTarget{Name: "duel", Version: "1"}, Config: []byte(`{"attribute":"skill","window":100}`),
+		},
+		Hosting: &client.Hosting{Profile: "profile", FleetID: "fleet", Access: accessKey, Secret: secretKey},
+	}
+	if _, err := studio.PutConfig(within(t), "ranked", c, ""); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := studio.GetConfig(within(t), "ranked"); err != nil || got.Hosting.Access != accessKey || got.Hosting.Secret != client.Masked {
+		t.Errorf("GET answers %v, %v", got, err)
+	}
+	// Configs that are refused, with their secrets in them.
+	for _, body := range []string{
+		fmt.Sprintf(`{"hosting":{"Secret":"%s","Access":"%s\n"}}`, secretKey, accessKey),
+		fmt.Sprintf(`{"hosting":{"Secret":{"%s":1},"Access":["%s"],"Profile":"%s"}}`, secretKey, accessKey, strings.Repeat("x", 1025)),
+		fmt.Sprintf(`{"hosting":{"Secret":"%s" "Access":"%s"}}`, secretKey, accessKey),
+		fmt.Sprintf(`{"hosting":{"Secret":"%s%s"}}`, secretKey, strings.Repeat("x", 64<<10)),
+		fmt.Sprintf(`{"hosting":{"FleetId":"f","Secret":"%s","Secret":"%s"}}`, secretKey, secretKey),
+	} {
+		p.refused(t, issuer.Claims{Kind: auth.Developer, Subject: "developer", Role: "Owner"}, http.MethodPut, "/configs/other", body)
+	}
+	// Two players get a server, with a token and the hosting keys in the allocator's hands.
+	waiting := map[string]*client.Client{}
+	for _, player := range []string{"ada", "bob"} {
+		api := p.as(t, issuer.Claims{Kind: auth.Player, Subject: player})
+		id, err := api.CreateTicket(within(t), client.TicketRequest{
+			Attributes: map[string]float64{"skill": 1200}, Properties: map[string][]byte{"loadout": []byte(property)},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		waiting[id] = api
+	}
+	for id, api := range waiting {
+		if ticket, err := api.Wait(within(t), id); err != nil || ticket.Assignment.Connection == "" {
+			t.Errorf("%+v, %v", ticket, err)
+		}
+	}
+	eventually(t, "traces of the run", func() bool {
+		return p.s.traces.contains(traced) && p.s.traces.contains("POST /:project/matchmaking/api/v1/tickets")
+	})
+	p.s.grep(t)
+}
+
+// refused sends what has to be refused.
+func (p *project) refused(t *testing.T, c issuer.Claims, method, at, body string) {
+	t.Helper()
+	_, bearer, err := p.client(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req, err := http.NewRequestWithContext(within(t), method, p.s.front()+"/"+p.name+"/matchmaking/api/v1"+at, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bearer "+bearer)
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("X-Correlation-Id", traced)
+	answer, err := p.s.http.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode < 400 || answer.StatusCode > 499 {
+		t.Errorf("%.80s is answered %d", body, answer.StatusCode)
+	}
+}
+
+// jwt is what a signed JWT looks like.
+var jwt = regexp.MustCompile(`eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{20,}`)
+
+// grep looks into everything that the system wrote.
+func (s *system) grep(t *testing.T) {
+	t.Helper()
+	forms := func(text string) [][]byte {
+		return [][]byte{[]byte(text), []byte(base64.StdEncoding.EncodeToString([]byte(text))), []byte(base64.RawURLEncoding.EncodeToString([]byte(text)))}
+	}
+	search := func(where string, text []byte, secrets ...string) {
+		t.Helper()
+		for _, secret := range secrets {
+			for _, form := range forms(secret) {
+				if i := bytes.Index(text, form); i >= 0 {
+					t.Errorf("%s holds a secret: %q", where, text[max(0, i-200):min(len(text), i+len(form)+40)])
+				}
+			}
+		}
+		if i := jwt.FindIndex(text); i != nil {
+			t.Errorf("%s holds a token: %q", where, text[max(0, i[0]-200):i[1]])
+		}
+	}
+	logs := 0
+	for _, p := range s.all() {
+		text := p.log.all()
+		logs += len(text)
+		search("the log of "+p.name, []byte(text), accessKey, secretKey, property)
+	}
+	search("a trace", []byte(s.traces.all()), accessKey, secretKey, property)
+	answers := []byte(s.answers.all())
+	search("an HTTP answer", answers, secretKey)
+	if logs == 0 || !bytes.Contains(answers, []byte(accessKey)) {
+		t.Error("there are no logs or no answers to look into")
+	}
+	for store, dir := range s.stores {
+		secrets := []string{accessKey, secretKey}
+		if store == "NATS" {
+			secrets = append(secrets, property)
+		}
+		seen := false
+		err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+			if err != nil || !entry.Type().IsRegular() {
+				return nil //nolint:nilerr // what is gone holds no secret
+			}
+			text, err := os.ReadFile(path)
+			if err != nil {
+				return nil //nolint:nilerr // so is this
+			}
+			seen = seen || len(text) > 0
+			search(store+"'s "+filepath.Base(path), text, secrets...)
+			if store == "Redis" && bytes.Contains(text, []byte(property)) {
+				seen = true
+			}
+			return nil
+		})
+		if err != nil || !seen {
+			t.Errorf("nothing of %s was looked into: %v", store, err)
+		}
+	}
+}
