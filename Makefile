@@ -13,7 +13,7 @@ GOLANGCI_LINT := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 
 .PHONY: help
 help: ## List the targets
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
 
 .PHONY: build
 build: bin/matchmaker bin/mm bin/demo functions ## Build the binaries and the ready-made match functions into bin/
@@ -71,7 +71,7 @@ chaos: redis compilers ## Disturb a system of many processes for DURATION (2m), 
 MISTAKE ?= all
 .PHONY: chaos-mistakes
 chaos-mistakes: redis compilers ## The same with a MISTAKE in the services (all, in turn), each of which must be found
-	$(CHAOS) --patience 1m --break $(MISTAKE)
+	$(CHAOS) $(if $(DURATION),,--duration 40s) --patience 1m --break $(MISTAKE)
 
 .PHONY: redis
 redis: # a real Redis is needed: tests never skip what they came to test
