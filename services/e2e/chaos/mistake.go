@@ -43,8 +43,11 @@ func mistakes() []mistake {
 			[]edit{{scripts + "assign.lua", "if claimed_by(KEYS[i], match) then", "if true then"}}},
 		{"sweep", 5, "Nobody looks for claims whose deadline is over, and nobody sends what is left in the outbox.",
 			[]edit{{"services/director/repair.go", "l.repair = now.Add(repairEvery)", "l.repair = now.Add(24 * time.Hour)"}}},
-		{"config", 6, "Tickets are proposed to a running game though the config has changed or gone since the run began.",
-			[]edit{{scripts + "backfill_propose.lua", "if redis.call('HGET', KEYS[8], ARGV[5]) ~= ARGV[6] then", "if false then"}}},
+		{"config", 6, "That a config was deleted shows only when the director looks for itself: claims do not see it.",
+			[]edit{
+				{scripts + "config_delete.lua", "redis.call('HDEL', KEYS[2], ARGV[1])", ""},
+				{"services/config/service.go", "if err == nil && there {", "if err == nil && there && false {"},
+			}},
 		{"leak", 7, "Servers that nobody needs any more are not given back.",
 			[]edit{{"services/allocator/manager/manager.go", `path: "/allocations/" + r.Allocation(), id:`, `path: "/allocations/none", id:`}}},
 		{"version", 8, "A proposal for a running game counts whatever has become of its backfill ticket since the function saw it.",
