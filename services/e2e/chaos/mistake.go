@@ -41,8 +41,8 @@ func mistakes() []mistake {
 			[]edit{{scripts + "begin.lua", "if state == 'c' and #ids < n then", "if false then"}}},
 		{"revenant", 4, "A result is written to tickets that were deleted as well.",
 			[]edit{{scripts + "assign.lua", "if claimed_by(KEYS[i], match) then", "if true then"}}},
-		{"sweep", 5, "Nobody looks for claims whose deadline is over, and nobody sends what is left in the outbox.",
-			[]edit{{"services/director/repair.go", "l.repair = now.Add(repairEvery)", "l.repair = now.Add(24 * time.Hour)"}}},
+		{"forgotten", 5, "A ticket whose match came to nothing waits again, but no match function hears of it.",
+			[]edit{{scripts + "prelude.lua", "fields[#fields + 1] = '+' .. id", "fields[#fields + 1] = '-' .. id"}}},
 		{"config", 6, "That a config was deleted shows only when the director looks for itself: claims do not see it.",
 			[]edit{
 				{scripts + "config_delete.lua", "redis.call('HDEL', KEYS[2], ARGV[1])", ""},
