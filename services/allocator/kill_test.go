@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"matchmaker.dev/services/allocator/provider"
+	"matchmaker.dev/services/internal/definition"
 	"matchmaker.dev/services/internal/fault"
 )
 
@@ -25,10 +26,15 @@ import (
 var flows = map[string]struct {
 	// leave: all players leave while the server is asked for, so that nobody goes to it.
 	leave bool
-	steps []string
+	// refuse is the hosting system's reason to give no server, and requeue what the config says of that.
+	refuse  provider.Reason
+	requeue string
+	steps   []string
 }{
-	"players get their server":  {false, []string{"read", "begin", "allocate", "poll", "assign", "acknowledge"}},
-	"nobody goes to the server": {true, []string{"assign", "acknowledge", "lend", "release", "returned"}},
+	"players get their server":  {steps: []string{"read", "begin", "allocate", "poll", "assign", "acknowledge"}},
+	"nobody goes to the server": {leave: true, steps: []string{"assign", "acknowledge", "lend", "release", "returned"}},
+	"players get an error":      {refuse: provider.Refused, steps: []string{"allocate", "assign", "acknowledge"}},
+	"players wait again":        {refuse: provider.FleetEmpty, requeue: definition.Requeue, steps: []string{"allocate", "requeue", "acknowledge"}},
 }
 
 func TestAllocatorIsKilledAtEveryStep(t *testing.T) {
@@ -37,26 +43,53 @@ func TestAllocatorIsKilledAtEveryStep(t *testing.T) {
 			for _, when := range []string{"before", "after"} {
 				t.Run(fmt.Sprintf("%s/%s %s", name, when, step), func(t *testing.T) {
 					t.Parallel()
-					killedAt(t, step, when, flow.leave)
+					w := prepare(t)
+					w.requeue = flow.requeue
+					h := &hosting{servers: map[string]string{}, refuse: flow.refuse}
+					if flow.leave {
+						h.asked = func() { w.leaves("a"); w.leaves("b") }
+					}
+					heir := w.killedAt(t, h, step, when == "after")
+					switch {
+					case flow.leave:
+						w.forgotten("m")
+					case flow.requeue != "":
+						w.forgotten("m")
+						if n, err := w.store.Waiting(t.Context(), project); err != nil || n != 2 {
+							t.Errorf("%d of 2 players wait again, %v\n%s", n, err, heir.log())
+						}
+					case flow.refuse != "":
+						for _, id := range []string{"a", "b"} {
+							if got := w.result(id); got.GetError() != "AllocationError" || got.GetConnection() != "" {
+								t.Errorf("player %s got %v\n%s", id, got, heir.log())
+							}
+						}
+					default:
+						w.together(t, h, heir)
+						return
+					}
+					eventually(t, "the server to be given back", func() bool { return h.held() == 0 })
 				})
 			}
 		}
 	}
 }
 
-func killedAt(t *testing.T, step, when string, leave bool) {
-	w := prepare(t)
-	k := &killer{step: step, after: when == "after", died: make(chan struct{})}
-	h := &hosting{killer: k, servers: map[string]string{}}
-	if leave {
-		h.asked = func() { w.leaves("a"); w.leaves("b") }
-	}
+// killedAt kills an allocator that has a match in hand, and lets another one take over.
+func (w *world) killedAt(t *testing.T, h *hosting, step string, after bool) (heir *process) {
+	t.Helper()
+	k := &killer{step: step, after: after, died: make(chan struct{})}
+	h.killer = k
 	web := httptest.NewServer(h)
 	t.Cleanup(web.Close)
+	t.Cleanup(func() {
+		if h.most > 1 || h.taken > 1 {
+			t.Errorf("%d servers were taken for the match, %d of them at once", h.taken, h.most)
+		}
+	})
 	redis, nats := k.relay(t, w.redis, redisSteps), k.relay(t, w.nats, natsSteps)
 	w.claim("m", "a", "b")
-
-	victim := launch(t, "redis://"+redis, "nats://"+nats, web.URL)
+	victim := launch(t, "redis://"+redis, "nats://"+nats, web.URL, h.search())
 	k.arm(victim)
 	w.send("m")
 	select {
@@ -65,28 +98,28 @@ func killedAt(t *testing.T, step, when string, leave bool) {
 		t.Fatalf("the allocator never came to the step: %s", victim.log())
 	}
 	h.see(t)
-	heir := launch(t, w.redis, w.nats, web.URL)
+	return launch(t, w.redis, w.nats, web.URL, h.search())
+}
 
-	if leave {
-		eventually(t, "the server to be given back", func() bool {
-			_, err := w.store.Match(t.Context(), project, "m")
-			return h.held() == 0 && fault.KindOf(err) == fault.NotFound
-		})
-	} else {
-		connection := w.result("a").GetConnection()
-		if got := w.result("b").GetConnection(); got != connection || connection == "" {
-			t.Errorf("the players are sent to %q and %q\n%s", connection, got, heir.log())
-		}
-		// What would be given back by mistake is so at once.
-		if h.at() != connection {
-			t.Errorf("the match holds %q, its players are sent to %q", h.at(), connection)
-		}
+// forgotten waits until nothing is left to do for a match.
+func (w *world) forgotten(match string) {
+	w.t.Helper()
+	eventually(w.t, "match "+match+" to be forgotten", func() bool {
+		_, err := w.store.Match(w.t.Context(), project, match)
+		return fault.KindOf(err) == fault.NotFound
+	})
+}
+
+// together expects that the players go to the server that the match has.
+func (w *world) together(t *testing.T, h *hosting, heir *process) {
+	t.Helper()
+	connection := w.result("a").GetConnection()
+	if got := w.result("b").GetConnection(); got != connection || connection == "" {
+		t.Errorf("the players are sent to %q and %q\n%s", connection, got, heir.log())
 	}
-	if h.most > 1 {
-		t.Errorf("the match held %d servers at once", h.most)
-	}
-	if h.taken > 1 {
-		t.Errorf("%d servers were taken for the match", h.taken)
+	// What would be given back by mistake is so at once.
+	if h.at() != connection {
+		t.Errorf("the match holds %q, its players are sent to %q", h.at(), connection)
 	}
 }
 
@@ -236,6 +269,8 @@ func redisSteps() func([]byte) string {
 			return "assign"
 		case script && has("claims") && has("outbox") && !has("ended"):
 			return "begin"
+		case script && has("claims") && has("outbox"):
+			return "requeue"
 		case script && has("returns") && has("history"):
 			return "returned"
 		case script && has("returns"):
@@ -250,6 +285,8 @@ type hosting struct {
 	killer *killer
 	// asked is called when a server is asked for.
 	asked func()
+	// refuse is why it gives no server, "" when it does.
+	refuse provider.Reason
 
 	mu      sync.Mutex
 	servers map[string]string // connections by allocation
@@ -274,6 +311,14 @@ func (h *hosting) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_ = json.NewEncoder(w).Encode(answer)
 }
 
+// search is how long a server is searched for: longer than it may take two allocators to get one, unless there is none.
+func (h *hosting) search() time.Duration {
+	if h.refuse == provider.FleetEmpty {
+		return 3 * time.Second
+	}
+	return patience
+}
+
 func (h *hosting) do(what, id string) reply {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -281,6 +326,8 @@ func (h *hosting) do(what, id string) reply {
 	case what == "release":
 		delete(h.servers, id)
 		return reply{}
+	case what == "allocate" && h.refuse != "":
+		return reply{Reason: h.refuse}
 	case what == "allocate":
 		if h.asked != nil {
 			h.asked()
@@ -333,9 +380,9 @@ type process struct {
 	dead chan struct{}
 }
 
-func launch(t *testing.T, redis, nats, hosting string) *process {
+func launch(t *testing.T, redis, nats, hosting string, search time.Duration) *process {
 	t.Helper()
-	p := &process{cmd: exec.Command(os.Args[0], "allocator", redis, nats, hosting), out: new(safeBuffer), dead: make(chan struct{})}
+	p := &process{cmd: exec.Command(os.Args[0], "allocator", redis, nats, hosting, search.String()), out: new(safeBuffer), dead: make(chan struct{})}
 	p.cmd.Stderr = p.out
 	if err := p.cmd.Start(); err != nil {
 		t.Fatal(err)

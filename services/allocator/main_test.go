@@ -20,8 +20,8 @@ import (
 
 // TestMain lets the test binary play an allocator that is killed.
 func TestMain(m *testing.M) {
-	if len(os.Args) == 5 && os.Args[1] == "allocator" {
-		if err := play(context.Background(), os.Args[2], os.Args[3], os.Args[4]); err != nil {
+	if len(os.Args) == 6 && os.Args[1] == "allocator" {
+		if err := play(context.Background(), os.Args[2], os.Args[3], os.Args[4], os.Args[5]); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
@@ -34,7 +34,11 @@ func TestMain(m *testing.M) {
 const soon = time.Second
 
 // play is a whole allocator that gets its servers from a hosting system at an address.
-func play(ctx context.Context, redis, nats, hosting string) error {
+func play(ctx context.Context, redis, nats, hosting, search string) error {
+	deadline, err := time.ParseDuration(search)
+	if err != nil {
+		return err
+	}
 	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
 	store, err := state.Open(state.Options{URL: redis, Log: log, History: 1000})
 	if err != nil {
@@ -45,7 +49,7 @@ func play(ctx context.Context, redis, nats, hosting string) error {
 		return err
 	}
 	settings := allocator.DefaultSettings()
-	settings.Hold, settings.Poll = soon, 10*time.Millisecond
+	settings.Hold, settings.Poll, settings.Deadline = soon, 10*time.Millisecond, deadline
 	settings.Sweep, settings.Retry = 10*time.Millisecond, soon
 	part := allocator.New(allocator.Options{
 		Store: store, Bus: b, Provider: &remote{url: hosting}, Log: log, Now: time.Now, Settings: settings,
@@ -78,6 +82,8 @@ func (p *remote) Release(ctx context.Context, r provider.Ref) error {
 
 // reply is what the hosting system says.
 type reply struct {
+	// Reason is why there is no server, "" when it is no refusal.
+	Reason     provider.Reason
 	Status     provider.Status
 	Connection string
 }
@@ -102,6 +108,9 @@ func (p *remote) call(ctx context.Context, what string, r provider.Ref) (provide
 	var got reply
 	if err := json.Unmarshal(text, &got); err != nil {
 		return provider.Result{}, err
+	}
+	if got.Reason != "" {
+		return provider.Result{}, provider.Fail(got.Reason, "no server")
 	}
 	return provider.Result{Status: got.Status, Connection: got.Connection}, nil
 }
