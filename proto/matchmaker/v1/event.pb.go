@@ -200,9 +200,10 @@ type Event struct {
 	//
 	//	KIND_RELEASED   left: a ticket of the match was cancelled before its server was asked for
 	//	                deadline: the match was not taken up, or not ended, in time
+	//	                allocation: the match got no server, and its config lets tickets wait again then
 	//	KIND_FAILED     function: the match function says so
-	//	                allocation: there is no server
-	//	                attempts: the match was given up after many attempts that did not end
+	//	                fleet-empty: the fleet had no free server; maximum-zero: its hosting maximum is zero; refused: the hosting system declined;
+	//	                contention: others were faster, or it was busy; timeout: it did not answer in time; unavailable: it could not be reached
 	//	KIND_CANCELLED  waiting, claimed, resolved, proposed: what the ticket was
 	//	KIND_EXPIRED    abandoned: it had waited for too long; read: its result had been there for long enough
 	//	KIND_REJECTED   replaced: its server changed the backfill ticket; deleted: its server deleted it; lapsed: it was not approved in time;
