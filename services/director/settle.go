@@ -191,6 +191,10 @@ func claimOf(p *proposal, now time.Time) *state.Claim {
 	if !hosted {
 		c.Assignments = make([]*pb.Assignment, len(p.Tickets))
 		for i, id := range p.Tickets {
+			if i > 0 && len(p.GetTicketProperties()) == 0 {
+				c.Assignments[i] = c.Assignments[0] // the same for all
+				continue
+			}
 			c.Assignments[i] = assignment.Of(p.Proposal, id, p.GetConnection(), p.GetError())
 		}
 	}

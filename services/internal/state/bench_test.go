@@ -73,6 +73,7 @@ func benchmarkTicket(b *testing.B, s *state.Store, work func(*crowd) error, befo
 		terms: state.Terms{Epoch: epoch, Now: epoch0, Deadline: epoch0.Add(time.Hour), Expiry: epoch0.Add(time.Hour)},
 	}
 	var used time.Duration
+	var scripts int
 	for b.Loop() {
 		b.StopTimer()
 		c.round++
@@ -81,39 +82,48 @@ func benchmarkTicket(b *testing.B, s *state.Store, work func(*crowd) error, befo
 				b.Fatal(err)
 			}
 		}
-		began := redisTime(b, s)
+		usedBefore, scriptsBefore := usageOf(b, s)
 		b.StartTimer()
 		if err := work(c); err != nil {
 			b.Fatal(err)
 		}
 		b.StopTimer()
-		used += redisTime(b, s) - began
+		usedNow, scriptsNow := usageOf(b, s)
+		used, scripts = used+usedNow-usedBefore, scripts+scriptsNow-scriptsBefore
 		b.StartTimer()
 	}
 	tickets := float64(b.N * crowdSize)
 	b.ReportMetric(float64(used.Microseconds())/tickets, "redis-µs/ticket")
+	b.ReportMetric(tickets/float64(scripts), "tickets/script")
 	b.ReportMetric(float64(b.Elapsed().Microseconds())/tickets, "µs/ticket")
 }
 
-// redisTime is the processor time that Redis's main thread has used: it does not grow while others have the processor.
-func redisTime(b *testing.B, s *state.Store) time.Duration {
+// usageOf is the processor time that Redis's main thread has used, which does not grow while others have
+// the processor, and how many scripts it ran.
+func usageOf(b *testing.B, s *state.Store) (used time.Duration, scripts int) {
 	text, err := s.Usage(b.Context())
 	if err != nil {
 		b.Fatal(err)
 	}
-	var all time.Duration
 	for line := range strings.Lines(text) {
-		name, number, _ := strings.Cut(strings.TrimSpace(line), ":")
-		if name != "used_cpu_user_main_thread" && name != "used_cpu_sys_main_thread" {
-			continue
+		name, value, _ := strings.Cut(strings.TrimSpace(line), ":")
+		switch name {
+		case "used_cpu_user_main_thread", "used_cpu_sys_main_thread":
+			seconds, err := strconv.ParseFloat(value, 64)
+			if err != nil {
+				b.Fatal(err)
+			}
+			used += time.Duration(seconds * float64(time.Second))
+		case "cmdstat_eval", "cmdstat_evalsha":
+			calls, _, _ := strings.Cut(strings.TrimPrefix(value, "calls="), ",")
+			n, err := strconv.Atoi(calls)
+			if err != nil {
+				b.Fatal(err)
+			}
+			scripts += n
 		}
-		seconds, err := strconv.ParseFloat(number, 64)
-		if err != nil {
-			b.Fatal(err)
-		}
-		all += time.Duration(seconds * float64(time.Second))
 	}
-	return all
+	return used, scripts
 }
 
 const crowdSize = 1024

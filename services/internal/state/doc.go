@@ -13,7 +13,7 @@
 //	t:<ticket>   hash    s state (w waiting, c claimed, p proposed, r resolved), o owner, c created, b body,
 //	                     m match while claimed, backfill ticket while proposed, a assignment once resolved
 //	waiting      zset    waiting tickets by created
-//	resolved     zset    resolved tickets by the time they stop being readable
+//	resolved     zset    resolved tickets by the time they stop being readable; those of one script are one member
 //	m:<match>    hash    b body, s state: c claimed, a allocating, d assigned, x ended without a server; while allocating e deadline,
 //	                     h holder and u until when; v its server once assigned; while its server is to be given back n tries,
 //	                     z when that is to be done twice, y once others know

@@ -21,6 +21,8 @@ type Moments struct {
 type Due struct {
 	// Position is the feed's.
 	Position uint64
+	// Waiting is how many tickets wait.
+	Waiting int64
 	// Revisions are those of the configs there are.
 	Revisions map[string]int64
 	// Outbox, Claims: matches are overdue. Backfills: proposals or backfill tickets are. Tickets: tickets or ended matches are.
@@ -32,9 +34,10 @@ func (s *Store) Due(ctx context.Context, project string, m Moments) (Due, error)
 	k := keysOf(project)
 	var position *redis.StringCmd
 	var revisions *redis.MapStringStringCmd
+	var waiting *redis.IntCmd
 	counts := map[string]*redis.IntCmd{}
 	_, err := s.redis.Pipelined(ctx, func(p redis.Pipeliner) error {
-		position, revisions = p.Get(ctx, k.seq()), p.HGetAll(ctx, k.revisions())
+		position, revisions, waiting = p.Get(ctx, k.seq()), p.HGetAll(ctx, k.revisions()), p.ZCard(ctx, k.waiting())
 		for set, latest := range map[string]time.Time{
 			k.outbox(): m.Outbox, k.claims(): m.Now, k.proposed(): m.Now, k.backfills(): m.Silence,
 			k.waiting(): m.Waiting, k.resolved(): m.Now, k.ended(): m.Now,
@@ -46,6 +49,7 @@ func (s *Store) Due(ctx context.Context, project string, m Moments) (Due, error)
 	if err != nil && !errors.Is(err, redis.Nil) {
 		return Due{}, unavailable(err)
 	}
+	counts[""] = waiting
 	for _, count := range counts {
 		if err := count.Err(); err != nil {
 			return Due{}, unavailable(err)
@@ -60,8 +64,8 @@ func (s *Store) Due(ctx context.Context, project string, m Moments) (Due, error)
 		return false
 	}
 	d := Due{
-		Revisions: make(map[string]int64, len(revisions.Val())),
-		Outbox:    some(k.outbox()), Claims: some(k.claims()), Backfills: some(k.proposed(), k.backfills()),
+		Waiting: waiting.Val(), Revisions: make(map[string]int64, len(revisions.Val())),
+		Outbox: some(k.outbox()), Claims: some(k.claims()), Backfills: some(k.proposed(), k.backfills()),
 		Tickets: some(k.waiting(), k.resolved(), k.ended()),
 	}
 	if text := position.Val(); text != "" {

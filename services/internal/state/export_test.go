@@ -30,9 +30,9 @@ func (s *Store) Generation(ctx context.Context, project, id string) (int64, erro
 // Forget makes the server forget all scripts, as a restart does.
 func (s *Store) Forget(ctx context.Context) error { return s.redis.ScriptFlush(ctx).Err() }
 
-// Usage is what the server says of the processor time that it used.
+// Usage is what the server says of the processor time that it used, and of the commands that it did.
 func (s *Store) Usage(ctx context.Context) (string, error) {
-	return s.redis.Info(ctx, "cpu").Result()
+	return s.redis.Do(ctx, "INFO", "cpu", "commandstats").Text()
 }
 
 // PutBack takes the last entry off a project's history, as a copy that lagged has it.
@@ -68,4 +68,37 @@ func (s *Store) Leftovers(ctx context.Context, project string) ([]string, error)
 		return !of || !slices.Contains([]string{"backfills", "proposed", "claims", "outbox", "waiting"}, name) &&
 			!slices.ContainsFunc([]string{"t:", "m:", "bf:", "bp:", "bj:"}, func(kind string) bool { return strings.HasPrefix(name, kind) })
 	}), err
+}
+
+// Strays lists the tickets that are in the waiting set and do not wait, or the other way round.
+func (s *Store) Strays(ctx context.Context, project string) ([]string, error) {
+	k := keysOf(project)
+	in := map[string]bool{}
+	waiting, err := s.redis.ZRange(ctx, k.waiting(), 0, -1).Result()
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range waiting {
+		in[id] = true
+	}
+	all, err := s.redis.Keys(ctx, k.ticket("*")).Result()
+	if err != nil {
+		return nil, err
+	}
+	var strays []string
+	for _, key := range all {
+		id := strings.TrimPrefix(key, k.ticket(""))
+		state, err := s.redis.HGet(ctx, key, "s").Result()
+		if err != nil {
+			return nil, err
+		}
+		if (state == "w") != in[id] {
+			strays = append(strays, id)
+		}
+		delete(in, id)
+	}
+	for id := range in {
+		strays = append(strays, id)
+	}
+	return strays, nil
 }

@@ -221,6 +221,10 @@ func read(reply any, changes []Change, position uint64) ([]Change, uint64, error
 			switch {
 			case strings.HasPrefix(name, "+") && body != "":
 				changes = append(changes, Change{Ticket: name[1:], Body: body})
+			case name == "-":
+				for id := range strings.SplitSeq(body, " ") {
+					changes = append(changes, Change{Ticket: id})
+				}
 			case strings.HasPrefix(name, "-"):
 				changes = append(changes, Change{Ticket: name[1:]})
 			case strings.HasPrefix(name, "*") && body != "":

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -28,8 +29,8 @@ type Claim struct {
 	// Tickets are the match's tickets.
 	Tickets []string
 	// Assignments is nil where a server is to be allocated; otherwise it holds the
-	// result of each ticket, which is written at once, or, where the tickets are proposed to a backfill ticket, when
-	// its server approves: those that name no connection get that of the server then.
+	// result of each ticket, which is written at once, or, where the tickets are proposed to
+	// a backfill ticket, when its server approves: those that name no connection get that of the server then.
 	Assignments []*pb.Assignment
 	// Refused is set by Store.Claim: "" when the match was claimed, "config" when its config was changed or
 	// deleted, "backfill" when its backfill ticket was, else the id of a ticket that does not wait any more.
@@ -47,6 +48,22 @@ func (c *Claim) event(epoch uint64) *pb.Event {
 		}
 	}
 	return e
+}
+
+// given are the results to write at once, marshalled: one when it is the same for all tickets.
+func (c *Claim) given() ([][]byte, error) {
+	results := c.Assignments
+	if !slices.ContainsFunc(results, func(a *pb.Assignment) bool { return a != results[0] }) {
+		results = results[:min(1, len(results))]
+	}
+	given := make([][]byte, len(results))
+	for i, a := range results {
+		var err error
+		if given[i], err = proto.Marshal(a); err != nil {
+			return nil, corrupt("assignment", err)
+		}
+	}
+	return given, nil
 }
 
 // Terms are what a batch of claims is made under.
@@ -140,17 +157,17 @@ func (s *Store) claimCall(project string, terms Terms, claims []*Claim) (call, e
 		}
 		m := claim.Match
 		c.keys = append(c.keys, k.match(m.GetId()))
-		c.args = append(c.args, m.GetId(), m.GetConfig(), m.GetRevision(), len(claim.Tickets), eventOf(claim.event(terms.Epoch), terms.Now), body)
-		for i, id := range claim.Tickets {
-			var assignment []byte
-			if claim.Assignments != nil {
-				var err error
-				if assignment, err = proto.Marshal(claim.Assignments[i]); err != nil {
-					return call{}, corrupt("assignment", err)
-				}
-			}
+		for _, id := range claim.Tickets {
 			c.keys = append(c.keys, k.ticket(id))
-			c.args = append(c.args, id, assignment)
+		}
+		given, err := claim.given()
+		if err != nil {
+			return call{}, err
+		}
+		c.args = append(c.args, m.GetId(), m.GetConfig(), m.GetRevision(), len(claim.Tickets), strings.Join(claim.Tickets, " "),
+			eventOf(claim.event(terms.Epoch), terms.Now), body, len(given))
+		for _, assignment := range given {
+			c.args = append(c.args, assignment)
 		}
 	}
 	return c, nil
@@ -374,8 +391,11 @@ func (s *Store) Sent(ctx context.Context, project string, matches []string) erro
 	return unavailable(s.redis.ZRem(ctx, keysOf(project).outbox(), members...).Err())
 }
 
-// TicketsOf lists the tickets of a proposal, team by team.
+// TicketsOf lists the tickets of a proposal, team by team. The list must not be changed.
 func TicketsOf(p *pb.Proposal) []string {
+	if teams := p.GetTeams(); len(teams) == 1 {
+		return teams[0].GetTickets()
+	}
 	var ids []string
 	for _, team := range p.GetTeams() {
 		ids = append(ids, team.GetTickets()...)

@@ -60,6 +60,9 @@ var tellSource string
 //go:embed script/beat.lua
 var beatSource string
 
+//go:embed script/expire_read.lua
+var expireReadSource string
+
 //go:embed script/lease.lua
 var leaseSource string
 
@@ -114,6 +117,7 @@ var (
 	lendScript         = redis.NewScript(lendSource)
 	returnedScript     = redis.NewScript(prelude + returnedSource)
 	serverScript       = redis.NewScript(serverSource)
+	expireReadScript   = redis.NewScript(prelude + expireReadSource)
 	tellScript         = redis.NewScript(prelude + tellSource)
 	beatScript         = redis.NewScript(beatSource)
 	leaseScript        = redis.NewScript(leaseSource)

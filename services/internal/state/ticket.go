@@ -3,6 +3,7 @@ package state
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -85,7 +86,7 @@ func (s *Store) resolved(ctx context.Context, k keys, ids []any) ([]*Ticket, err
 // wait any more; NotFound when there is no such ticket.
 func (s *Store) DeleteTicket(ctx context.Context, project, id, owner string, now time.Time) (position uint64, err error) {
 	k := keysOf(project)
-	c := s.change(k, k.waiting(), k.resolved(), k.ticket(id))
+	c := s.change(k, k.waiting(), k.ticket(id))
 	c.args = append(c.args, id, owner)
 	for _, was := range []string{"waiting", "claimed", "resolved", "proposed"} {
 		c.args = append(c.args, eventOf(&pb.Event{Kind: pb.Event_KIND_CANCELLED, Reason: was}, now))
@@ -114,11 +115,13 @@ func (s *Store) Waiting(ctx context.Context, project string) (int64, error) {
 type Expired struct {
 	// Abandoned tickets had waited for too long, Read ones had their result for long enough, Matches had ended long ago.
 	Abandoned, Read, Matches int
+	// More tells that there may be more of them.
+	More bool
 	// Position is the feed's when tickets that waited were among them, else 0.
 	Position uint64
 }
 
-// Expire deletes up to limit tickets each that have waited since before waiting,
+// Expire deletes up to about limit tickets each that have waited since before waiting,
 // or whose result became unreadable before now, and forgets as many matches that ended long ago.
 func (s *Store) Expire(ctx context.Context, project string, waiting, now time.Time, limit int) (e Expired, err error) {
 	k := keysOf(project)
@@ -128,10 +131,13 @@ func (s *Store) Expire(ctx context.Context, project string, waiting, now time.Ti
 	if e.Abandoned, e.Position, err = s.expire(ctx, k, k.waiting(), "w", millis(waiting), limit, expired("abandoned"), k.ticket); err != nil {
 		return e, err
 	}
-	if e.Read, _, err = s.expire(ctx, k, k.resolved(), "", millis(now), limit, expired("read"), k.ticket); err != nil {
+	if e.Matches, _, err = s.expire(ctx, k, k.ended(), "", millis(now), limit, nil, k.match); err != nil {
 		return e, err
 	}
-	e.Matches, _, err = s.expire(ctx, k, k.ended(), "", millis(now), limit, nil, k.match)
+	e.More = max(e.Abandoned, e.Matches) == limit
+	var more bool
+	e.Read, more, err = s.expireResults(ctx, k, millis(now), limit, expired("read"))
+	e.More = e.More || more
 	return e, err
 }
 
@@ -160,6 +166,34 @@ func (s *Store) expire(ctx context.Context, k keys, set, state string, latest in
 	}
 	position, err := positionOf(r[1])
 	return int(n), position, err
+}
+
+// expireResults deletes tickets whose results became unreadable. Those that had theirs in one script go in one. more tells that
+// it left some.
+func (s *Store) expireResults(ctx context.Context, k keys, latest int64, limit int, event []byte) (n int, more bool, err error) {
+	groups, err := s.due(ctx, k.resolved(), latest, limit)
+	if err != nil || len(groups) == 0 {
+		return 0, false, err
+	}
+	more = len(groups) == limit
+	c := s.change(k, k.resolved())
+	c.args = append(c.args, latest, event)
+	for i, group := range groups {
+		for id := range strings.SplitSeq(group, " ") {
+			c.keys = append(c.keys, k.ticket(id))
+		}
+		c.args = append(c.args, group)
+		if len(c.keys) >= limit && i+1 < len(groups) {
+			more = true
+			break
+		}
+	}
+	reply, err := s.run(ctx, expireReadScript, c.keys, c.args...)
+	if err != nil {
+		return 0, more, err
+	}
+	deleted, err := positionOf(reply)
+	return int(deleted), more, err
 }
 
 func noTicket(id string) error { return fault.New(fault.NotFound, "ticket %q was not found", id) }

@@ -39,7 +39,6 @@ local result, ids, events = {'ok'}, {}, {}
 local function assign(key, a)
   redis.call('HSET', key, 's', 'r', 'a', ARGV[a + 1])
   redis.call('HDEL', key, 'm')
-  redis.call('ZADD', KEYS[7], ARGV[4], ARGV[a])
 end
 for i = 17, 16 + n do
   local a = 2 * i - 19
@@ -51,6 +50,7 @@ for i = 17, 16 + n do
     result[i - 15] = 0
   end
 end
+resolve(KEYS[7], ARGV[4], ids)
 events[1], events[2] = ARGV[5], table.concat(ids, ' ')
 redis.call('ZREM', KEYS[5], match)
 redis.call('ZREM', KEYS[6], match)
@@ -85,6 +85,7 @@ for i = 17 + n, #KEYS do
     result[i - 15] = 1
   end
 end
+resolve(KEYS[7], ARGV[4], joins)
 if #joins > 0 then
   events[3], events[4], moved = ARGV[10], table.concat(joins, ' '), moved + #joins
 end

@@ -45,7 +45,6 @@ if ready and ARGV[13] == t[1] then
       if proposed_to(KEYS[i], id) then
         redis.call('HSET', KEYS[i], 's', 'r', 'a', ARGV[a + 1])
         redis.call('HDEL', KEYS[i], 'm')
-        redis.call('ZADD', KEYS[6], ARGV[5], ARGV[a])
         redis.call('ZADD', joined, now, ARGV[a])
         ids[#ids + 1] = ARGV[a]
         assigned[#assigned + 1] = ARGV[a]
@@ -53,6 +52,7 @@ if ready and ARGV[13] == t[1] then
       end
     end
   end
+  resolve(KEYS[6], ARGV[5], ids)
   if #ids > 0 then
     events, moved = {ARGV[11], table.concat(ids, ' ')}, #ids
     if made then

@@ -12,12 +12,12 @@ for i = 7, #KEYS do
   local id = ARGV[2 * i - 9]
   redis.call('HSET', KEYS[i], 's', 'r', 'a', ARGV[2 * i - 8])
   redis.call('ZREM', KEYS[5], id)
-  redis.call('ZADD', KEYS[6], ARGV[3], id)
   ids[#ids + 1] = id
   fields[#fields + 1] = '-' .. id
   fields[#fields + 1] = ''
   result[#result + 1] = redis.call('HGET', KEYS[i], 'b')
 end
+resolve(KEYS[6], ARGV[3], ids)
 tell({ARGV[4], table.concat(ids, ' ')}, #ids)
 result[2] = feed(fields)
 return result

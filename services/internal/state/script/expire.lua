@@ -1,4 +1,4 @@
--- Deletes what nobody ended: of a set (waiting or resolved tickets, ended matches), what has a score that has passed.
+-- Deletes what nobody ended: of a set (waiting tickets, ended matches), what has a score that has passed.
 -- KEYS: seq, feed, told, history, the set, then the keys of its members
 -- ARGV: feed and history kept, 'w' when the set is that of waiting tickets, the latest score to delete,
 --       event ('' = matches: nobody is told), then the members

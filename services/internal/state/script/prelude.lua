@@ -3,7 +3,7 @@
 
 -- feed appends one entry to the feed and returns its position. fields is a list of
 -- name, value pairs: '+<ticket>', body for a ticket that waits from now on,
--- '-<ticket>', '' for one that no longer does.
+-- '-<ticket>', '' for one that no longer does; '-', ids with spaces between for several.
 local function feed(fields)
   local position = redis.call('INCR', KEYS[1])
   redis.call('XADD', KEYS[2], 'MAXLEN', '~', ARGV[1], position .. '-0', unpack(fields))
@@ -29,6 +29,13 @@ local function wait_again(waiting, key, id, fields)
   redis.call('ZADD', waiting, ticket[1], id)
   fields[#fields + 1] = '+' .. id
   fields[#fields + 1] = ticket[2]
+end
+
+-- resolve notes until when the results of tickets can be read: once for all that get theirs in one script.
+local function resolve(resolved, expiry, ids)
+  if #ids > 0 then
+    redis.call('ZADD', resolved, expiry, table.concat(ids, ' '))
+  end
 end
 
 -- claimed_by tells whether a ticket is claimed by this match.

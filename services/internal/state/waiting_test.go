@@ -1,0 +1,215 @@
+package state_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/fault"
+	"matchmaker.dev/services/internal/state"
+)
+
+// A claim believes the waiting set: whatever happens, exactly the tickets that wait are in it, and
+// no ticket is claimed that somebody else has.
+func TestWaitingSetIsTheTicketsThatWait(t *testing.T) {
+	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
+		s := open(state.Options{})
+		revision, terms := setUp(t, s)
+		m := &model{t: t, store: s, random: rand.New(rand.NewPCG(1, 2)), revision: revision, terms: terms, now: epoch0, owner: map[string]string{}}
+		for range 150 {
+			steps := []func(){m.create, m.create, m.claim, m.claim, m.claim, m.delete, m.begin, m.assign, m.release, m.expire}
+			steps[m.random.IntN(len(steps))]()
+			strays, err := s.Strays(t.Context(), project)
+			if err != nil || len(strays) > 0 {
+				t.Fatal("neither waiting nor not:", strays, err)
+			}
+		}
+		if m.refused == 0 || m.made == 0 || m.again == 0 {
+			t.Errorf("the story is a dull one: %d matches, %d refused, %d released", m.made, m.refused, m.again)
+		}
+	})
+}
+
+// model knows who has each ticket: "" when it waits, else its match. A ticket that was deleted is unknown.
+type model struct {
+	t        *testing.T
+	store    *state.Store
+	random   *rand.Rand
+	revision int64
+	terms    state.Terms
+	now      time.Time
+
+	tickets              []string
+	owner                map[string]string
+	matches              []*state.Claim // that need a server
+	n                    int
+	made, refused, again int
+}
+
+func (m *model) must(err error) {
+	m.t.Helper()
+	if err != nil {
+		m.t.Fatal(err)
+	}
+}
+
+func (m *model) name(kind string) string {
+	m.n++
+	return fmt.Sprint(kind, m.n)
+}
+
+func (m *model) create() {
+	c := m.store.Creator(func() time.Time { return m.now }, nil)
+	for range 4 {
+		id := m.name("t")
+		body := ticket(id, 0)
+		body.Created = m.now.UnixMilli()
+		m.must(c.Create(m.t.Context(), project, body))
+		m.tickets = append(m.tickets, id)
+		m.owner[id] = ""
+	}
+}
+
+// claim claims some matches at once, of tickets that wait, that do not, that are gone, and that are in more than one of them.
+func (m *model) claim() {
+	var claims []*state.Claim
+	for range 1 + m.random.IntN(4) {
+		ids := []string{"nobody"}
+		for range 2 + m.random.IntN(2) {
+			if len(m.tickets) > 0 {
+				ids = append(ids, m.tickets[max(0, len(m.tickets)-1-m.random.IntN(8))])
+			}
+		}
+		slices.Sort(ids)
+		ids = slices.Compact(ids)
+		if m.random.IntN(8) > 0 {
+			ids = slices.DeleteFunc(ids, func(id string) bool { return id == "nobody" })
+		}
+		if len(ids) == 0 {
+			return
+		}
+		kind := claim
+		if m.random.IntN(2) == 0 {
+			kind = func(revision int64, match string, tickets ...string) *state.Claim {
+				return direct(revision, match, "1.2.3.4:5", tickets...)
+			}
+		}
+		revision := m.revision
+		if m.random.IntN(8) == 0 {
+			revision++ // of a config that was changed
+		}
+		claims = append(claims, kind(revision, m.name("m"), ids...))
+	}
+	m.terms.Now, m.terms.Deadline, m.terms.Expiry = m.now, m.now.Add(10*time.Second), m.now.Add(20*time.Second)
+	_, err := m.store.Claim(m.t.Context(), project, m.terms, claims)
+	m.must(err)
+	for _, c := range claims {
+		free := c.Match.GetRevision() == m.revision
+		for _, id := range c.Tickets {
+			if owner, there := m.owner[id]; !there || owner != "" {
+				free = false
+			}
+		}
+		if free != (c.Refused == "") {
+			m.t.Fatalf("match %v: %q, but that it is free to be claimed is %v", c.Tickets, c.Refused, free)
+		}
+		if !free {
+			m.refused++
+			continue
+		}
+		m.made++
+		for _, id := range c.Tickets {
+			m.owner[id] = c.Match.GetId()
+		}
+		if c.Assignments == nil {
+			m.matches = append(m.matches, c)
+		}
+	}
+}
+
+func (m *model) delete() {
+	if len(m.tickets) == 0 {
+		return
+	}
+	id := m.tickets[m.random.IntN(len(m.tickets))]
+	_, err := m.store.DeleteTicket(m.t.Context(), project, id, "", m.now)
+	if fault.KindOf(err) != fault.NotFound {
+		m.must(err)
+	}
+	delete(m.owner, id)
+}
+
+// match is one that needs a server, and how many of its tickets are still there.
+func (m *model) match() (c *state.Claim, there int) {
+	if len(m.matches) == 0 {
+		return nil, 0
+	}
+	c = m.matches[m.random.IntN(len(m.matches))]
+	for _, id := range c.Tickets {
+		if m.owner[id] == c.Match.GetId() {
+			there++
+		}
+	}
+	return c, there
+}
+
+func (m *model) free(c *state.Claim) {
+	for _, id := range c.Tickets {
+		if m.owner[id] == c.Match.GetId() {
+			m.owner[id] = ""
+		}
+	}
+}
+
+func (m *model) begin() {
+	if c, _ := m.match(); c != nil {
+		verdict, _, err := take(m.t.Context(), m.store, c.Match, m.now, m.now.Add(10*time.Second))
+		m.must(err)
+		if verdict == state.Dropped {
+			m.free(c)
+		}
+	}
+}
+
+func (m *model) assign() {
+	c, _ := m.match()
+	if c == nil {
+		return
+	}
+	results := map[string]*pb.Assignment{}
+	for _, id := range c.Tickets {
+		results[id] = &pb.Assignment{Connection: "1.2.3.4:5"}
+	}
+	_, _, err := m.store.Assign(m.t.Context(), project, c.Match, state.Ending{Now: m.now, Expiry: m.now.Add(20 * time.Second)}, results)
+	m.must(err)
+}
+
+func (m *model) release() {
+	m.now = m.now.Add(6 * time.Second)
+	released, _, err := m.store.Release(m.t.Context(), project, m.now, 3)
+	m.must(err)
+	m.again += len(released)
+	for _, c := range m.matches {
+		if slices.Contains(released, c.Match.GetId()) {
+			m.free(c)
+		}
+	}
+}
+
+// expire forgets what has waited for a minute, and results after their time.
+func (m *model) expire() {
+	m.now = m.now.Add(3 * time.Second)
+	_, err := m.store.Expire(m.t.Context(), project, m.now.Add(-time.Minute), m.now, 3)
+	m.must(err)
+	for id := range m.owner {
+		_, err := m.store.Ticket(m.t.Context(), project, id)
+		if fault.KindOf(err) == fault.NotFound {
+			delete(m.owner, id)
+			continue
+		}
+		m.must(err)
+	}
+}
