@@ -229,13 +229,16 @@ type RunPart struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Run   string                 `protobuf:"bytes,1,opt,name=run,proto3" json:"run,omitempty"`
 	// index counts the parts from 0; the receiver drops a run with a gap.
-	Index     uint32      `protobuf:"varint,2,opt,name=index,proto3" json:"index,omitempty"`
-	Last      bool        `protobuf:"varint,3,opt,name=last,proto3" json:"last,omitempty"`
+	Index uint32 `protobuf:"varint,2,opt,name=index,proto3" json:"index,omitempty"`
+	Last  bool   `protobuf:"varint,3,opt,name=last,proto3" json:"last,omitempty"`
+	// proposals are those that are more than tickets and a score.
 	Proposals []*Proposal `protobuf:"bytes,4,rep,name=proposals,proto3" json:"proposals,omitempty"`
 	// error says why the run failed; set only on the last part.
-	Error         string    `protobuf:"bytes,5,opt,name=error,proto3" json:"error,omitempty"`
-	Stats         *RunStats `protobuf:"bytes,6,opt,name=stats,proto3" json:"stats,omitempty"`
-	Runner        string    `protobuf:"bytes,7,opt,name=runner,proto3" json:"runner,omitempty"`
+	Error  string    `protobuf:"bytes,5,opt,name=error,proto3" json:"error,omitempty"`
+	Stats  *RunStats `protobuf:"bytes,6,opt,name=stats,proto3" json:"stats,omitempty"`
+	Runner string    `protobuf:"bytes,7,opt,name=runner,proto3" json:"runner,omitempty"`
+	// plain are all other proposals.
+	Plain         *PlainProposals `protobuf:"bytes,8,opt,name=plain,proto3" json:"plain,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -319,6 +322,103 @@ func (x *RunPart) GetRunner() string {
 	return ""
 }
 
+func (x *RunPart) GetPlain() *PlainProposals {
+	if x != nil {
+		return x.Plain
+	}
+	return nil
+}
+
+// PlainProposals are proposals of tickets and a score, column by column: a function makes tens of thousands of them.
+type PlainProposals struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// tickets are the ids of all tickets, team by team, one behind the other; sizes says how many bytes each has,
+	// once when all have as many.
+	Tickets string   `protobuf:"bytes,1,opt,name=tickets,proto3" json:"tickets,omitempty"`
+	Sizes   []uint32 `protobuf:"varint,2,rep,packed,name=sizes,proto3" json:"sizes,omitempty"`
+	// teams says how many tickets each team has.
+	Teams []uint32 `protobuf:"varint,3,rep,packed,name=teams,proto3" json:"teams,omitempty"`
+	// counts says how many teams each proposal has; empty when each has one.
+	Counts []uint32 `protobuf:"varint,4,rep,packed,name=counts,proto3" json:"counts,omitempty"`
+	// scores and oldest are as in Proposal, for each.
+	Scores        []float64 `protobuf:"fixed64,5,rep,packed,name=scores,proto3" json:"scores,omitempty"`
+	Oldest        []int64   `protobuf:"varint,6,rep,packed,name=oldest,proto3" json:"oldest,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PlainProposals) Reset() {
+	*x = PlainProposals{}
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PlainProposals) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PlainProposals) ProtoMessage() {}
+
+func (x *PlainProposals) ProtoReflect() protoreflect.Message {
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PlainProposals.ProtoReflect.Descriptor instead.
+func (*PlainProposals) Descriptor() ([]byte, []int) {
+	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *PlainProposals) GetTickets() string {
+	if x != nil {
+		return x.Tickets
+	}
+	return ""
+}
+
+func (x *PlainProposals) GetSizes() []uint32 {
+	if x != nil {
+		return x.Sizes
+	}
+	return nil
+}
+
+func (x *PlainProposals) GetTeams() []uint32 {
+	if x != nil {
+		return x.Teams
+	}
+	return nil
+}
+
+func (x *PlainProposals) GetCounts() []uint32 {
+	if x != nil {
+		return x.Counts
+	}
+	return nil
+}
+
+func (x *PlainProposals) GetScores() []float64 {
+	if x != nil {
+		return x.Scores
+	}
+	return nil
+}
+
+func (x *PlainProposals) GetOldest() []int64 {
+	if x != nil {
+		return x.Oldest
+	}
+	return nil
+}
+
 // RunStats says where a run's time went, in microseconds.
 type RunStats struct {
 	state    protoimpl.MessageState `protogen:"open.v1"`
@@ -343,7 +443,7 @@ type RunStats struct {
 
 func (x *RunStats) Reset() {
 	*x = RunStats{}
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[3]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -355,7 +455,7 @@ func (x *RunStats) String() string {
 func (*RunStats) ProtoMessage() {}
 
 func (x *RunStats) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[3]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -368,7 +468,7 @@ func (x *RunStats) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RunStats.ProtoReflect.Descriptor instead.
 func (*RunStats) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{3}
+	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *RunStats) GetInstance() string {
@@ -452,7 +552,7 @@ type MatchWork struct {
 
 func (x *MatchWork) Reset() {
 	*x = MatchWork{}
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[4]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -464,7 +564,7 @@ func (x *MatchWork) String() string {
 func (*MatchWork) ProtoMessage() {}
 
 func (x *MatchWork) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[4]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -477,7 +577,7 @@ func (x *MatchWork) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MatchWork.ProtoReflect.Descriptor instead.
 func (*MatchWork) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{4}
+	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *MatchWork) GetProject() string {
@@ -504,7 +604,7 @@ type Assigned struct {
 
 func (x *Assigned) Reset() {
 	*x = Assigned{}
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[5]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -516,7 +616,7 @@ func (x *Assigned) String() string {
 func (*Assigned) ProtoMessage() {}
 
 func (x *Assigned) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[5]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -529,7 +629,7 @@ func (x *Assigned) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Assigned.ProtoReflect.Descriptor instead.
 func (*Assigned) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{5}
+	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *Assigned) GetTickets() []string {
@@ -555,7 +655,7 @@ type RunnerStatus struct {
 
 func (x *RunnerStatus) Reset() {
 	*x = RunnerStatus{}
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[6]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -567,7 +667,7 @@ func (x *RunnerStatus) String() string {
 func (*RunnerStatus) ProtoMessage() {}
 
 func (x *RunnerStatus) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[6]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -580,7 +680,7 @@ func (x *RunnerStatus) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RunnerStatus.ProtoReflect.Descriptor instead.
 func (*RunnerStatus) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{6}
+	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *RunnerStatus) GetRunner() string {
@@ -627,7 +727,7 @@ type InstanceStatus struct {
 
 func (x *InstanceStatus) Reset() {
 	*x = InstanceStatus{}
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[7]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -639,7 +739,7 @@ func (x *InstanceStatus) String() string {
 func (*InstanceStatus) ProtoMessage() {}
 
 func (x *InstanceStatus) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[7]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -652,7 +752,7 @@ func (x *InstanceStatus) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InstanceStatus.ProtoReflect.Descriptor instead.
 func (*InstanceStatus) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{7}
+	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *InstanceStatus) GetProject() string {
@@ -709,7 +809,7 @@ type LogLines struct {
 
 func (x *LogLines) Reset() {
 	*x = LogLines{}
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[8]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -721,7 +821,7 @@ func (x *LogLines) String() string {
 func (*LogLines) ProtoMessage() {}
 
 func (x *LogLines) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[8]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -734,7 +834,7 @@ func (x *LogLines) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LogLines.ProtoReflect.Descriptor instead.
 func (*LogLines) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{8}
+	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *LogLines) GetInstance() string {
@@ -788,7 +888,7 @@ const file_matchmaker_v1_bus_proto_rawDesc = "" +
 	"\x05value\x18\x02 \x01(\v2\x13.matchmaker.v1.PoolR\x05value:\x028\x01\x1aN\n" +
 	"\vCensusEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12)\n" +
-	"\x05value\x18\x02 \x01(\v2\x13.matchmaker.v1.PoolR\x05value:\x028\x01\"\xd9\x01\n" +
+	"\x05value\x18\x02 \x01(\v2\x13.matchmaker.v1.PoolR\x05value:\x028\x01\"\x8e\x02\n" +
 	"\aRunPart\x12\x10\n" +
 	"\x03run\x18\x01 \x01(\tR\x03run\x12\x14\n" +
 	"\x05index\x18\x02 \x01(\rR\x05index\x12\x12\n" +
@@ -796,7 +896,15 @@ const file_matchmaker_v1_bus_proto_rawDesc = "" +
 	"\tproposals\x18\x04 \x03(\v2\x17.matchmaker.v1.ProposalR\tproposals\x12\x14\n" +
 	"\x05error\x18\x05 \x01(\tR\x05error\x12-\n" +
 	"\x05stats\x18\x06 \x01(\v2\x17.matchmaker.v1.RunStatsR\x05stats\x12\x16\n" +
-	"\x06runner\x18\a \x01(\tR\x06runner\"\xf2\x02\n" +
+	"\x06runner\x18\a \x01(\tR\x06runner\x123\n" +
+	"\x05plain\x18\b \x01(\v2\x1d.matchmaker.v1.PlainProposalsR\x05plain\"\x9e\x01\n" +
+	"\x0ePlainProposals\x12\x18\n" +
+	"\atickets\x18\x01 \x01(\tR\atickets\x12\x14\n" +
+	"\x05sizes\x18\x02 \x03(\rR\x05sizes\x12\x14\n" +
+	"\x05teams\x18\x03 \x03(\rR\x05teams\x12\x16\n" +
+	"\x06counts\x18\x04 \x03(\rR\x06counts\x12\x16\n" +
+	"\x06scores\x18\x05 \x03(\x01R\x06scores\x12\x16\n" +
+	"\x06oldest\x18\x06 \x03(\x03R\x06oldest\"\xf2\x02\n" +
 	"\bRunStats\x12\x1a\n" +
 	"\binstance\x18\x01 \x01(\tR\binstance\x12\x18\n" +
 	"\awaiting\x18\x02 \x01(\x03R\awaiting\x12\x14\n" +
@@ -854,39 +962,41 @@ func file_matchmaker_v1_bus_proto_rawDescGZIP() []byte {
 	return file_matchmaker_v1_bus_proto_rawDescData
 }
 
-var file_matchmaker_v1_bus_proto_msgTypes = make([]protoimpl.MessageInfo, 13)
+var file_matchmaker_v1_bus_proto_msgTypes = make([]protoimpl.MessageInfo, 14)
 var file_matchmaker_v1_bus_proto_goTypes = []any{
 	(*Poke)(nil),           // 0: matchmaker.v1.Poke
 	(*RunRequest)(nil),     // 1: matchmaker.v1.RunRequest
 	(*RunPart)(nil),        // 2: matchmaker.v1.RunPart
-	(*RunStats)(nil),       // 3: matchmaker.v1.RunStats
-	(*MatchWork)(nil),      // 4: matchmaker.v1.MatchWork
-	(*Assigned)(nil),       // 5: matchmaker.v1.Assigned
-	(*RunnerStatus)(nil),   // 6: matchmaker.v1.RunnerStatus
-	(*InstanceStatus)(nil), // 7: matchmaker.v1.InstanceStatus
-	(*LogLines)(nil),       // 8: matchmaker.v1.LogLines
-	nil,                    // 9: matchmaker.v1.RunRequest.PoolsEntry
-	nil,                    // 10: matchmaker.v1.RunRequest.CensusEntry
-	nil,                    // 11: matchmaker.v1.RunStats.PopulationEntry
-	nil,                    // 12: matchmaker.v1.RunnerStatus.HostsEntry
-	(*Proposal)(nil),       // 13: matchmaker.v1.Proposal
-	(*Pool)(nil),           // 14: matchmaker.v1.Pool
+	(*PlainProposals)(nil), // 3: matchmaker.v1.PlainProposals
+	(*RunStats)(nil),       // 4: matchmaker.v1.RunStats
+	(*MatchWork)(nil),      // 5: matchmaker.v1.MatchWork
+	(*Assigned)(nil),       // 6: matchmaker.v1.Assigned
+	(*RunnerStatus)(nil),   // 7: matchmaker.v1.RunnerStatus
+	(*InstanceStatus)(nil), // 8: matchmaker.v1.InstanceStatus
+	(*LogLines)(nil),       // 9: matchmaker.v1.LogLines
+	nil,                    // 10: matchmaker.v1.RunRequest.PoolsEntry
+	nil,                    // 11: matchmaker.v1.RunRequest.CensusEntry
+	nil,                    // 12: matchmaker.v1.RunStats.PopulationEntry
+	nil,                    // 13: matchmaker.v1.RunnerStatus.HostsEntry
+	(*Proposal)(nil),       // 14: matchmaker.v1.Proposal
+	(*Pool)(nil),           // 15: matchmaker.v1.Pool
 }
 var file_matchmaker_v1_bus_proto_depIdxs = []int32{
-	9,  // 0: matchmaker.v1.RunRequest.pools:type_name -> matchmaker.v1.RunRequest.PoolsEntry
-	10, // 1: matchmaker.v1.RunRequest.census:type_name -> matchmaker.v1.RunRequest.CensusEntry
-	13, // 2: matchmaker.v1.RunPart.proposals:type_name -> matchmaker.v1.Proposal
-	3,  // 3: matchmaker.v1.RunPart.stats:type_name -> matchmaker.v1.RunStats
-	11, // 4: matchmaker.v1.RunStats.population:type_name -> matchmaker.v1.RunStats.PopulationEntry
-	7,  // 5: matchmaker.v1.RunnerStatus.instances:type_name -> matchmaker.v1.InstanceStatus
-	12, // 6: matchmaker.v1.RunnerStatus.hosts:type_name -> matchmaker.v1.RunnerStatus.HostsEntry
-	14, // 7: matchmaker.v1.RunRequest.PoolsEntry.value:type_name -> matchmaker.v1.Pool
-	14, // 8: matchmaker.v1.RunRequest.CensusEntry.value:type_name -> matchmaker.v1.Pool
-	9,  // [9:9] is the sub-list for method output_type
-	9,  // [9:9] is the sub-list for method input_type
-	9,  // [9:9] is the sub-list for extension type_name
-	9,  // [9:9] is the sub-list for extension extendee
-	0,  // [0:9] is the sub-list for field type_name
+	10, // 0: matchmaker.v1.RunRequest.pools:type_name -> matchmaker.v1.RunRequest.PoolsEntry
+	11, // 1: matchmaker.v1.RunRequest.census:type_name -> matchmaker.v1.RunRequest.CensusEntry
+	14, // 2: matchmaker.v1.RunPart.proposals:type_name -> matchmaker.v1.Proposal
+	4,  // 3: matchmaker.v1.RunPart.stats:type_name -> matchmaker.v1.RunStats
+	3,  // 4: matchmaker.v1.RunPart.plain:type_name -> matchmaker.v1.PlainProposals
+	12, // 5: matchmaker.v1.RunStats.population:type_name -> matchmaker.v1.RunStats.PopulationEntry
+	8,  // 6: matchmaker.v1.RunnerStatus.instances:type_name -> matchmaker.v1.InstanceStatus
+	13, // 7: matchmaker.v1.RunnerStatus.hosts:type_name -> matchmaker.v1.RunnerStatus.HostsEntry
+	15, // 8: matchmaker.v1.RunRequest.PoolsEntry.value:type_name -> matchmaker.v1.Pool
+	15, // 9: matchmaker.v1.RunRequest.CensusEntry.value:type_name -> matchmaker.v1.Pool
+	10, // [10:10] is the sub-list for method output_type
+	10, // [10:10] is the sub-list for method input_type
+	10, // [10:10] is the sub-list for extension type_name
+	10, // [10:10] is the sub-list for extension extendee
+	0,  // [0:10] is the sub-list for field type_name
 }
 
 func init() { file_matchmaker_v1_bus_proto_init() }
@@ -901,7 +1011,7 @@ func file_matchmaker_v1_bus_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_matchmaker_v1_bus_proto_rawDesc), len(file_matchmaker_v1_bus_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   13,
+			NumMessages:   14,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -32,7 +32,7 @@ func Winners[O any](entries []*Entry[O]) []*Entry[O] {
 	for _, e := range entries {
 		n += len(e.Tickets)
 	}
-	slices.SortStableFunc(entries, func(a, b *Entry[O]) int {
+	slices.SortFunc(entries, func(a, b *Entry[O]) int {
 		return cmp.Or(
 			order(b.First, a.First),
 			cmp.Compare(b.GetScore(), a.GetScore()),

@@ -7,6 +7,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/proposals"
 )
 
 // NoRunner is the error of a run's last part when no runner hosts the function.
@@ -90,7 +91,7 @@ func (b *Bus) hearParts() error {
 		switch err := proto.Unmarshal(msg.Data, p); {
 		case msg.Header.Get("Status") == "503":
 			p = &pb.RunPart{Run: id, Last: true, Error: NoRunner}
-		case err != nil || p.GetIndex() != run.next:
+		case err != nil || p.GetIndex() != run.next || proposals.Unpack(p) != nil:
 			p = &pb.RunPart{Run: id, Last: true, Error: "a part of the answer was lost"}
 		}
 		run.next++

@@ -23,8 +23,8 @@ type Desk struct {
 	selection pool.Selection
 	games     games
 	request   block.RequestBuilder
-	answers   block.AnswerReader
-	proposals proposals
+	reader    block.AnswerReader
+	answers   answers
 	scratch   []byte
 }
 
@@ -55,17 +55,16 @@ func (c Complaint) Unwrap() error { return c.error }
 // it returns: with what is left of the proposals, or the error. That part is used again by the
 // next run. After an error that is no Complaint the instance must not be used again. life's end kills the instance.
 func (d *Desk) Work(life context.Context, r *Run, instance Instance, n Needs) (*pb.RunPart, error) {
-	stats := &pb.RunStats{Instance: instance.Name()}
-	last := &pb.RunPart{Stats: stats}
-	var err error
-	last.Proposals, err = d.run(life, r, instance, n, stats)
+	last := &pb.RunPart{Stats: &pb.RunStats{Instance: instance.Name()}}
+	err := d.run(life, r, instance, n, last)
 	if err != nil {
 		last.Error = err.Error()
 	}
 	return last, err
 }
 
-func (d *Desk) run(life context.Context, r *Run, instance Instance, n Needs, stats *pb.RunStats) ([]*pb.Proposal, error) {
+func (d *Desk) run(life context.Context, r *Run, instance Instance, n Needs, last *pb.RunPart) error {
+	stats := last.GetStats()
 	clock := r.Began
 	stats.Waiting = lap(&clock)
 	// In hundredths of a second, so that a developer reads 5s and not 4.998s in the log.
@@ -93,29 +92,29 @@ func (d *Desk) run(life context.Context, r *Run, instance Instance, n Needs, sta
 	}
 	stats.Tickets = int64(d.selection.N())
 	if stats.Tickets == 0 {
-		return nil, nil
+		return nil
 	}
 	request, err := d.request.Finish()
 	if err != nil {
-		return nil, Complaint{err}
+		return Complaint{err}
 	}
 	stats.Encode = lap(&clock)
 
 	bytes, cost, err := instance.Run(life, request, budget)
 	stats.Run, stats.Compute = lap(&clock), cost.Compute.Microseconds()
 	if err != nil {
-		return nil, err
+		return err
 	}
-	answer, err := d.answers.Read(bytes, d.selection.N(), len(d.games.list))
+	answer, err := d.reader.Read(bytes, d.selection.N(), len(d.games.list))
 	stats.Decode = lap(&clock)
 	switch {
 	case err != nil:
-		return nil, err
+		return err
 	case answer.Failure != "":
-		return nil, Complaint{errors.New(answer.Failure)}
+		return Complaint{errors.New(answer.Failure)}
 	}
 	stats.Proposals = int64(answer.Len())
-	return d.proposals.send(answer, &d.selection, &d.games, d.request.Created(), r.Answer)
+	return d.answers.send(answer, &d.selection, &d.games, d.request.Created(), last, r.Answer)
 }
 
 // lap is the microseconds since the last lap.

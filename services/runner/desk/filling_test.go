@@ -16,6 +16,7 @@ import (
 	"matchmaker.dev/pkg/matchfn"
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/pool"
+	"matchmaker.dev/services/internal/proposals"
 	"matchmaker.dev/services/runner/sandbox"
 )
 
@@ -63,6 +64,9 @@ func play(t *testing.T, pools map[string]*pb.Pool, shown bool, f func(*matchfn.R
 	}, native{function}, Needs{allAttributes: true, allProperties: true})
 	if err != nil && last.GetError() == "" {
 		t.Errorf("the error %v is not in the answer", err)
+	}
+	if err := proposals.Unpack(last); err != nil {
+		t.Error(err)
 	}
 	return last
 }

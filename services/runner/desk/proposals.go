@@ -7,6 +7,7 @@ import (
 	"matchmaker.dev/pkg/matchfn/block"
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/pool"
+	"matchmaker.dev/services/internal/proposals"
 )
 
 // PartSize is about how many bytes of proposals a part of an answer may have: half of
@@ -17,50 +18,94 @@ const PartSize = 512 << 10
 // script, which must not hold Redis for long and can pass on a few thousand values at the most.
 const MostTickets = 1000
 
-// proposals turns answers into messages, which it uses again for the next part:
-// a message is marshalled by the time that it was sent.
-type proposals struct {
-	kept []*pb.Proposal
+// answers turns answers of functions into parts of answers to runs. What it has is used again for
+// the next part: one is marshalled by the time that it was sent.
+type answers struct {
+	plain proposals.Plain
+	// kept are those that are more than tickets and a score, the first count of which belong to the part.
+	kept  []*pb.Proposal
+	count int
+	bytes int // of the part, about
 }
 
-// send answers with an answer's proposals in parts of about PartSize; those of
-// the last part are returned instead. created is the selection's, by number.
-func (p *proposals) send(a *block.Answer, s *pool.Selection, g *games, created []float64, answer func(*pb.RunPart) error) ([]*pb.Proposal, error) {
-	count, bytes := 0, 0
+// send answers with an answer's proposals in parts of about PartSize; those of the last part
+// are put into last instead. created is the selection's, by number.
+func (p *answers) send(a *block.Answer, s *pool.Selection, g *games, created []float64, last *pb.RunPart, answer func(*pb.RunPart) error) error {
+	p.begin()
 	for i := range a.Len() {
-		if count == len(p.kept) {
+		tickets := a.Tickets(i)
+		if n := len(tickets); n > MostTickets {
+			return Complaint{fmt.Errorf("proposal %d has %d tickets, at most %d are allowed", i, n, MostTickets)}
+		}
+		oldest := int64(created[slices.Min(tickets)]) // numbers ascend by creation
+		extras := a.Extras(i)
+		if extras == nil {
+			size := 16 + 2*a.Teams(i)
+			for _, number := range tickets {
+				size += 2 + len(s.ID(int(number)))
+			}
+			if err := p.room(size, answer); err != nil {
+				return err
+			}
+			p.propose(a, i, s, oldest)
+			continue
+		}
+		if p.count == len(p.kept) {
 			p.kept = append(p.kept, &pb.Proposal{})
 		}
-		if n := len(a.Tickets(i)); n > MostTickets {
-			return nil, Complaint{fmt.Errorf("proposal %d has %d tickets, at most %d are allowed", i, n, MostTickets)}
-		}
-		extras := a.Extras(i)
-		size := fill(p.kept[count], a, i, extras, s, created)
+		at := p.count
+		m := p.kept[at]
+		m.Score, m.Oldest = a.Score(i), oldest
+		size := fill(m, a, i, extras, s)
 		filling, more, err := g.filling(extras)
 		if err != nil {
-			return nil, Complaint{fmt.Errorf("proposal %d %w", i, err)}
+			return Complaint{fmt.Errorf("proposal %d %w", i, err)}
 		}
-		p.kept[count].Filling = filling
-		size += more
-		if size > PartSize {
-			return nil, Complaint{fmt.Errorf("proposal %d has about %d bytes, more than the %d that a proposal may have", i, size, PartSize)}
+		m.Filling = filling
+		if size += more; size > PartSize {
+			return Complaint{fmt.Errorf("proposal %d has about %d bytes, more than the %d that a proposal may have", i, size, PartSize)}
 		}
-		if bytes+size > PartSize {
-			if err := answer(&pb.RunPart{Proposals: p.kept[:count]}); err != nil {
-				return nil, Complaint{err}
-			}
-			p.kept[0], p.kept[count] = p.kept[count], p.kept[0]
-			count, bytes = 0, 0
+		if err := p.room(size, answer); err != nil {
+			return err
 		}
-		count, bytes = count+1, bytes+size
+		p.kept[at], p.kept[p.count] = p.kept[p.count], m // which are the same, unless this began a part
+		p.count++
 	}
-	return p.kept[:count], nil
+	last.Proposals, last.Plain = p.kept[:p.count], p.plain.Message()
+	return nil
+}
+
+// begin begins a part.
+func (p *answers) begin() {
+	p.plain.Reset()
+	p.count, p.bytes = 0, 0
+}
+
+// room counts so many bytes to the part, or to a new one when they are too many for it.
+func (p *answers) room(size int, answer func(*pb.RunPart) error) error {
+	if p.bytes+size > PartSize {
+		if err := answer(&pb.RunPart{Proposals: p.kept[:p.count], Plain: p.plain.Message()}); err != nil {
+			return Complaint{err}
+		}
+		p.begin()
+	}
+	p.bytes += size
+	return nil
+}
+
+// propose adds proposal i of an answer, which has nothing but tickets and a score.
+func (p *answers) propose(a *block.Answer, i int, s *pool.Selection, oldest int64) {
+	p.plain.Propose(a.Score(i), oldest)
+	for t := range a.Teams(i) {
+		p.plain.Team()
+		for _, number := range a.Team(i, t) {
+			p.plain.Ticket(s.ID(int(number)))
+		}
+	}
 }
 
 // fill makes m proposal i of an answer, and returns about how many bytes it takes.
-func fill(m *pb.Proposal, a *block.Answer, i int, extras *block.Extras, s *pool.Selection, created []float64) (size int) {
-	m.Score = a.Score(i)
-	m.Oldest = int64(created[slices.Min(a.Tickets(i))]) // numbers ascend by creation
+func fill(m *pb.Proposal, a *block.Answer, i int, extras *block.Extras, s *pool.Selection) (size int) {
 	size = 32
 	n := a.Teams(i)
 	for len(m.Teams) < n {
@@ -80,13 +125,9 @@ func fill(m *pb.Proposal, a *block.Answer, i int, extras *block.Extras, s *pool.
 	return size + decorate(m, extras, s)
 }
 
-// decorate sets what few proposals have, and clears it for the others.
+// decorate sets what few proposals have.
 func decorate(m *pb.Proposal, e *block.Extras, s *pool.Selection) (size int) {
 	m.TicketProperties, m.Hosting = nil, nil
-	if e == nil {
-		m.Connection, m.Error, m.AssignmentProperties, m.MatchProperties = "", "", nil, nil
-		return 0
-	}
 	m.Connection, m.Error, m.AssignmentProperties, m.MatchProperties = e.Connection, e.Error, e.AssignmentProperties, e.MatchProperties
 	size = len(e.Connection) + len(e.Error) + len(e.AssignmentProperties) + len(e.MatchProperties) + 24
 	for t, name := range e.TeamNames {

@@ -10,6 +10,7 @@ import (
 	"matchmaker.dev/pkg/matchfn/block"
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/pool"
+	"matchmaker.dev/services/internal/proposals"
 )
 
 // proposing sends one proposal with the first n of MostTickets+1 tickets, of which the first have properties of 60,000 bytes.
@@ -47,7 +48,12 @@ func proposing(t *testing.T, n, propertied int) ([]*pb.Proposal, error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return new(proposals).send(answer, &selection, new(games), created, func(*pb.RunPart) error { return nil })
+	last := new(pb.RunPart)
+	if err := new(answers).send(answer, &selection, new(games), created, last, func(*pb.RunPart) error { return nil }); err != nil {
+		return nil, err
+	}
+	err = proposals.Unpack(last)
+	return last.GetProposals(), err
 }
 
 func TestProposalHasNoMoreTicketsThanOneScriptCanClaim(t *testing.T) {

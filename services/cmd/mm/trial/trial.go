@@ -13,6 +13,7 @@ import (
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/director/contest"
 	"matchmaker.dev/services/internal/pool"
+	"matchmaker.dev/services/internal/proposals"
 	"matchmaker.dev/services/runner/desk"
 	"matchmaker.dev/services/runner/sandbox"
 )
@@ -177,6 +178,9 @@ func micros(n int64) time.Duration { return time.Duration(n) * time.Microsecond 
 func (t *trial) take(part *pb.RunPart) error {
 	if t.cycle > 0 {
 		return nil
+	}
+	if err := proposals.Unpack(part); err != nil {
+		return err
 	}
 	for _, p := range part.GetProposals() {
 		t.entries = append(t.entries, &contest.Entry[struct{}]{

@@ -1,0 +1,138 @@
+// Package proposals packs proposals into columns and takes them out again. A match function makes
+// tens of thousands of small ones at a time: as a message each, they would cost a runner more than the function,
+// and a director ten allocations each.
+package proposals
+
+import (
+	"errors"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+)
+
+// Plain packs proposals. The zero value is ready.
+type Plain struct {
+	columns pb.PlainProposals
+	ids     []byte
+	uneven  bool // the ids have different lengths
+	several bool // a proposal before the last one has not one team
+}
+
+// Reset forgets all proposals. It keeps the memory.
+func (p *Plain) Reset() {
+	c := &p.columns
+	c.Tickets, c.Sizes, c.Teams, c.Counts, c.Scores, c.Oldest = "", c.Sizes[:0], c.Teams[:0], c.Counts[:0], c.Scores[:0], c.Oldest[:0]
+	p.ids, p.uneven, p.several = p.ids[:0], false, false
+}
+
+// Len is the number of proposals since Reset.
+func (p *Plain) Len() int { return len(p.columns.GetScores()) }
+
+// Propose begins a proposal.
+func (p *Plain) Propose(score float64, oldest int64) {
+	c := &p.columns
+	if n := len(c.Counts); n > 0 {
+		p.several = p.several || c.Counts[n-1] != 1
+	}
+	c.Scores, c.Oldest, c.Counts = append(c.Scores, score), append(c.Oldest, oldest), append(c.Counts, 0)
+}
+
+// Team begins a team of the proposal that was begun last.
+func (p *Plain) Team() {
+	c := &p.columns
+	c.Teams = append(c.Teams, 0)
+	c.Counts[len(c.Counts)-1]++
+}
+
+// Ticket adds a ticket to the team that was begun last.
+func (p *Plain) Ticket(id string) {
+	c := &p.columns
+	c.Teams[len(c.Teams)-1]++
+	p.uneven = p.uneven || len(c.Sizes) > 0 && c.Sizes[0] != uint32(len(id))
+	c.Sizes = append(c.Sizes, uint32(len(id)))
+	p.ids = append(p.ids, id...)
+}
+
+// Message is the proposals, nil when there are none. It is good until the next call of any method.
+func (p *Plain) Message() *pb.PlainProposals {
+	c := &p.columns
+	if len(c.Scores) == 0 {
+		return nil
+	}
+	c.Tickets = string(p.ids)
+	if !p.uneven {
+		c.Sizes = c.Sizes[:min(1, len(c.Sizes))]
+	}
+	if !p.several && c.Counts[len(c.Counts)-1] == 1 {
+		c.Counts = c.Counts[:0]
+	}
+	return c
+}
+
+var errColumns = errors.New("the columns of the proposals do not fit each other")
+
+// Unpack makes messages of a part's plain proposals, behind those that it has. They share memory, as
+// all of them are to be forgotten soon.
+func Unpack(part *pb.RunPart) error {
+	c := part.GetPlain()
+	part.Plain = nil
+	n, tickets, err := measure(c)
+	if err != nil || n == 0 {
+		return err
+	}
+	made, teams := make([]pb.Proposal, n), make([]pb.Team, len(c.GetTeams()))
+	named, ids := make([]*pb.Team, len(teams)), make([]string, 0, tickets)
+	rest, size := c.GetTickets(), 0
+	for i := range tickets {
+		if len(c.GetSizes()) == 1 {
+			size = int(c.GetSizes()[0])
+		} else {
+			size = int(c.GetSizes()[i])
+		}
+		ids, rest = append(ids, rest[:size]), rest[size:]
+	}
+	for i := range teams {
+		size := c.GetTeams()[i]
+		teams[i].Tickets, ids = ids[:size:size], ids[size:]
+		named[i] = &teams[i]
+	}
+	part.Proposals = append(make([]*pb.Proposal, 0, len(part.GetProposals())+n), part.GetProposals()...)
+	for i := range made {
+		size := uint32(1)
+		if len(c.GetCounts()) > 0 {
+			size = c.GetCounts()[i]
+		}
+		m := &made[i]
+		m.Score, m.Oldest = c.GetScores()[i], c.GetOldest()[i]
+		m.Teams, named = named[:size:size], named[size:]
+		part.Proposals = append(part.Proposals, m)
+	}
+	return nil
+}
+
+// measure checks that the columns fit each other, and counts proposals and tickets.
+func measure(c *pb.PlainProposals) (proposals, tickets int, err error) {
+	proposals, tickets = len(c.GetScores()), sum(c.GetTeams())
+	teams, bytes := proposals, sum(c.GetSizes())
+	if len(c.GetCounts()) > 0 {
+		teams = sum(c.GetCounts())
+		if len(c.GetCounts()) != proposals {
+			return 0, 0, errColumns
+		}
+	}
+	sizes := tickets
+	if len(c.GetSizes()) == 1 {
+		sizes, bytes = 1, bytes*tickets
+	}
+	if tickets > len(c.GetTickets()) || len(c.GetOldest()) != proposals || len(c.GetTeams()) != teams || len(c.GetSizes()) != sizes || len(c.GetTickets()) != bytes {
+		return 0, 0, errColumns
+	}
+	return proposals, tickets, nil
+}
+
+func sum(column []uint32) int {
+	n := 0
+	for _, v := range column {
+		n += int(v)
+	}
+	return n
+}
