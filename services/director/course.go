@@ -91,7 +91,7 @@ func (l *leader) start(ctx context.Context) time.Time {
 		next = now
 	}
 	for c := range l.all() {
-		rests := !c.idle() || c.census.changed() || l.blind || !l.retired.IsZero()
+		rests := !c.idle() || c.census.changed() || l.empty || l.blind || !l.retired.IsZero()
 		if !rests && !c.due(l.Times).After(now) {
 			l.startRun(ctx, c, now)
 			rests = !c.idle()
@@ -147,13 +147,15 @@ func (l *leader) part(n part) {
 	if len(l.pending) == 0 {
 		l.since = l.Now()
 	}
-	for _, p := range n.part.GetProposals() {
-		l.pending = append(l.pending, &proposal{
+	made := make([]proposal, len(n.part.GetProposals()))
+	for i, p := range n.part.GetProposals() {
+		made[i] = proposal{
 			Proposal: p, Tickets: state.TicketsOf(p), Config: c.config.GetId(),
 			First: l.BackfillFirst && p.GetFilling().GetBackfill() != "", Origin: c,
-		})
-		c.unsettled++
+		}
+		l.pending = append(l.pending, &made[i])
 	}
+	c.unsettled += len(made)
 	if !n.part.GetLast() {
 		return
 	}

@@ -6,10 +6,12 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/bus"
 	"matchmaker.dev/services/internal/state"
 )
 
@@ -66,11 +68,12 @@ func TestSlowFunctionDelaysNobody(t *testing.T) {
 			return nil
 		},
 	})
+	tickets := w.create(2)
 	w.put(project, "slow", nil)
 	w.director("a", times())
 	<-running
 	w.put(project, "fast", nil)
-	w.results(w.create(2)...)
+	w.results(tickets...)
 	w.results(w.create(2)...)
 }
 
@@ -110,6 +113,46 @@ func TestBestOfAllConfigsGetsTheTicket(t *testing.T) {
 	}
 }
 
+// Several configs over the same tickets: what one gets is withdrawn from all, so that everybody is in one match.
+func TestTicketOfSeveralConfigsIsWithdrawnEverywhere(t *testing.T) {
+	w := newWorld(t)
+	functions := map[string]function{"casual": pairs, "ranked": pairs, "arena": pairs}
+	w.runner("r", functions)
+	for name := range functions {
+		w.put(project, name, nil)
+	}
+	hasty := times()
+	hasty.MinInterval, hasty.Window = time.Millisecond, time.Millisecond
+	w.director("a", hasty)
+	all := w.create(60)
+	w.results(all...)
+	matches := map[string]int{}
+	ctx, enough := context.WithTimeout(t.Context(), patience)
+	defer enough()
+	err := w.bus.FollowEvents(ctx, project, time.Time{}, func(batch *pb.Events, _ uint64) error {
+		for _, e := range batch.GetEvents() {
+			if e.GetKind() != pb.Event_KIND_ASSIGNED {
+				continue
+			}
+			for _, id := range e.GetTickets() {
+				matches[id]++
+			}
+		}
+		if len(matches) == len(all) {
+			enough()
+		}
+		return nil
+	})
+	if len(matches) != len(all) {
+		t.Fatalf("%d of %d tickets are in events: %v", len(matches), len(all), err)
+	}
+	for id, n := range matches {
+		if n != 1 {
+			t.Errorf("%s is in %d matches", id, n)
+		}
+	}
+}
+
 // No run is shown a ticket that was claimed before it started.
 func TestClaimedTicketsAreNotProposedAgain(t *testing.T) {
 	w := newWorld(t)
@@ -138,6 +181,39 @@ func TestClaimedTicketsAreNotProposedAgain(t *testing.T) {
 		all = append(all, w.create(4)...)
 	}
 	w.results(all...)
+}
+
+// Where nobody waits no function runs. Another project whose ticket waits for its partner says how much time that is.
+func TestProjectWhereNobodyWaitsRunsNothing(t *testing.T) {
+	w := newWorld(t)
+	var busy, idle atomic.Int32
+	w.runner("r", map[string]function{"busy": func(r *pb.RunRequest, tickets []string, part func(...*pb.Proposal)) error {
+		busy.Add(1)
+		return pairs(r, tickets, part)
+	}})
+	if _, err := w.bus.ServeRuns("other", "quiet", "idle", func(_ context.Context, _ *pb.RunRequest, answer bus.Answer) {
+		idle.Add(1)
+		_ = answer(&pb.RunPart{Last: true})
+	}); err != nil {
+		t.Fatal(err)
+	}
+	w.lives(t.Context(), "other")
+	tickets := w.create(1)
+	w.put("quiet", "idle", nil)
+	w.put(project, "busy", nil)
+	hasty := times()
+	hasty.MaxInterval = 20 * time.Millisecond
+	w.director("a", hasty)
+	w.until("the idle one runs when something happened", func() bool {
+		w.poke("quiet", &pb.Poke{})
+		return idle.Load() > 0
+	})
+	w.until("it does no longer", func() bool {
+		ran, until := idle.Load(), busy.Load()+20
+		w.until("the busy one runs", func() bool { return busy.Load() >= until })
+		return idle.Load() == ran
+	})
+	w.results(append(tickets, w.create(1)...)...)
 }
 
 // A proposal that lost to one which came to nothing need not wait for another run.

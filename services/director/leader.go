@@ -35,6 +35,8 @@ type leader struct {
 	rounds []*round
 	// repair is when to mend next.
 	repair time.Time
+	// empty: nobody waited when the leader looked last, and nobody was heard of since. A function would have nothing to propose.
+	empty bool
 	// blind: the state store did not answer, so that no run makes sense.
 	blind   bool
 	trouble *trouble
@@ -128,6 +130,7 @@ func (l *leader) take(ctx context.Context) {
 		}
 	}
 	if news.poked {
+		l.empty = false
 		ring(l.told)
 		for c := range l.all() {
 			c.dirty = true

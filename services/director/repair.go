@@ -22,7 +22,7 @@ const (
 const (
 	sendBatch    = 1000
 	releaseBatch = 100
-	expireBatch  = 1000
+	expireBatch  = 256
 )
 
 // send puts claimed matches into the work queue, and tells whether it has all of them. What fails stays in the outbox.
@@ -54,6 +54,7 @@ func (l *leader) mend(ctx context.Context) {
 		return
 	}
 	l.catchUp(ctx, due.Position)
+	l.empty = due.Waiting == 0
 	if !maps.Equal(due.Revisions, l.revisions()) { // a poke was lost
 		l.reload(ctx)
 	}
@@ -134,7 +135,7 @@ func (l *leader) lapse(ctx context.Context, now time.Time) {
 // expire deletes tickets that wait for too long, and results and matches whose time is over.
 func (l *leader) expire(ctx context.Context, now time.Time) {
 	e, err := l.Store.Expire(ctx, l.project, now.Add(-l.Times.Waiting), now, expireBatch)
-	l.again(max(e.Abandoned, e.Read, e.Matches) == expireBatch)
+	l.again(e.More)
 	l.position = max(l.position, e.Position)
 	l.trouble.note(ctx, "deleting expired tickets", err)
 	if e.Abandoned > 0 {
@@ -154,7 +155,7 @@ func (l *leader) released(position uint64) {
 	if position == 0 {
 		return
 	}
-	l.position = max(l.position, position)
+	l.position, l.empty = max(l.position, position), false
 	for c := range l.all() {
 		c.dirty = true
 	}

@@ -1,6 +1,7 @@
 package director_test
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -13,6 +14,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"google.golang.org/protobuf/proto"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/director"
@@ -262,7 +265,7 @@ func (w *world) until(what string, ok func() bool) {
 // index is the tickets that wait, as a runner sees them.
 type index struct {
 	mu       sync.Mutex
-	waiting  map[string]bool
+	waiting  map[string]int64 // when it was created
 	complete bool
 	position uint64
 	moved    chan struct{} // closed at the next move
@@ -279,7 +282,7 @@ func (x *index) move(complete bool, position uint64) {
 func (x *index) Reset() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.waiting = map[string]bool{}
+	x.waiting = map[string]int64{}
 	x.move(false, 0)
 }
 
@@ -287,10 +290,12 @@ func (x *index) Apply(changes []state.Change, position uint64) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	for _, c := range changes {
-		if c.Body == "" {
+		switch body := new(pb.Ticket); {
+		case c.Ticket == "": // of a backfill ticket
+		case c.Body == "":
 			delete(x.waiting, c.Ticket)
-		} else {
-			x.waiting[c.Ticket] = true
+		case proto.Unmarshal([]byte(c.Body), body) == nil:
+			x.waiting[c.Ticket] = body.GetCreated()
 		}
 	}
 	if len(changes) == 0 || position > 0 {
@@ -298,13 +303,15 @@ func (x *index) Apply(changes []state.Change, position uint64) {
 	}
 }
 
-// at is the tickets in order once the index has come to a position; none when ctx ends before.
+// at is the tickets, the oldest first, once the index has come to a position; none when ctx ends before.
 func (x *index) at(ctx context.Context, position uint64) []string {
 	for {
 		x.mu.Lock()
 		if x.complete && x.position >= position {
 			defer x.mu.Unlock()
-			return slices.Sorted(maps.Keys(x.waiting))
+			return slices.SortedFunc(maps.Keys(x.waiting), func(a, b string) int {
+				return cmp.Or(cmp.Compare(x.waiting[a], x.waiting[b]), cmp.Compare(a, b))
+			})
 		}
 		moved := x.moved
 		x.mu.Unlock()

@@ -1,0 +1,80 @@
+package director_test
+
+import (
+	"testing"
+	"time"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/fault"
+)
+
+// One of two players leaves when both are taken already. Nothing is ever assigned to that one, and the other is again the oldest of those
+// who wait: a function that always takes the two oldest takes it next. While a server is being allocated the
+// other one stays with the match: see the allocator's tests.
+func TestPartnerOfACancelledTicketWaitsAgainAtItsOldAge(t *testing.T) {
+	for name, test := range map[string]struct {
+		config *pb.Config
+		// first proposes the two; let makes the other wait again.
+		first func(w *world, tickets []string) *pb.Proposal
+		let   func(w *world)
+	}{
+		"claimed": {
+			config: hosted("f"),
+			first:  func(_ *world, tickets []string) *pb.Proposal { return of("", tickets...) },
+			let:    func(w *world) { w.allocator() }, // which drops the match
+		},
+		"proposed to a backfill ticket": {
+			config: &pb.Config{Function: "f"},
+			first: func(_ *world, tickets []string) *pb.Proposal {
+				p := of("", tickets...)
+				p.Filling = &pb.Filling{Backfill: "game", Generation: 1, Contents: &pb.Backfill{}}
+				return p
+			},
+			let: func(w *world) {
+				if there, _, err := w.store.DeleteBackfill(w.Context(), project, "game", "", time.Now()); err != nil || !there {
+					w.Error(there, err)
+				}
+			},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			if _, err := w.store.CreateBackfill(t.Context(), project, &pb.Backfill{Id: "game", Connection: "game:1"}, time.Now()); err != nil {
+				t.Fatal(err)
+			}
+			began := false
+			w.runner("r", map[string]function{"f": func(_ *pb.RunRequest, tickets []string, part func(...*pb.Proposal)) error {
+				switch {
+				case !began && len(tickets) == 2:
+					began = true
+					part(test.first(w, tickets))
+				case began && len(tickets) > 2:
+					part(of("again", tickets[:2]...))
+				}
+				return nil
+			}})
+			w.put(project, "c", test.config)
+			w.director("a", times())
+			two := w.create(2)
+			w.until("both are taken", func() bool {
+				n, err := w.store.Waiting(t.Context(), project)
+				return err == nil && n == 0
+			})
+			if _, err := w.store.DeleteTicket(t.Context(), project, two[0], "player", time.Now()); err != nil {
+				t.Fatal(err)
+			}
+			others := w.create(2)
+			test.let(w)
+			got := w.results(two[1], others[0])
+			if a, b := got[two[1]].GetConnection(), got[others[0]].GetConnection(); a != b || a == "" || a == "game:1" {
+				t.Errorf("they have %q and %q", a, b)
+			}
+			if left, err := w.store.Ticket(t.Context(), project, others[1]); err != nil || left.Assignment != nil {
+				t.Errorf("the youngest: %v, %v", left, err)
+			}
+			if _, err := w.store.Ticket(t.Context(), project, two[0]); fault.KindOf(err) != fault.NotFound {
+				t.Errorf("the one who left is there again: %v", err)
+			}
+		})
+	}
+}
