@@ -1,6 +1,10 @@
 package main
 
 import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -15,4 +19,28 @@ func processorTime(pid int) time.Duration {
 		return 0
 	}
 	return time.Duration(t.Nano())
+}
+
+// familyTime is what a process and its children have used so far.
+func familyTime(pid int) time.Duration {
+	used := processorTime(pid)
+	stats, _ := filepath.Glob("/proc/[0-9]*/stat")
+	for _, stat := range stats {
+		text, err := os.ReadFile(stat) //nolint:gosec // of the system
+		if err != nil {
+			continue // it has ended
+		}
+		var child, parent int
+		var state string
+		// pid (name) state parent …, where a name may have anything in it.
+		before, after, _ := strings.Cut(string(text), " (")
+		after = after[strings.LastIndexByte(after, ')')+1:]
+		if _, err := fmt.Sscan(before, &child); err != nil {
+			continue
+		}
+		if _, err := fmt.Sscan(after, &state, &parent); err == nil && parent == pid {
+			used += processorTime(child)
+		}
+	}
+	return used
 }

@@ -5,7 +5,9 @@
 //	function runs of a match function in its sandbox beside the same code in this process, without the service
 //	create   tickets created per second, beside a bare handler that decodes the same body, in turns
 //	steady   time from the 201 to the assignment visible by GET, at a steady rate of arrivals
+//	sustained  the highest rate of arrivals at which nobody waits longer and longer
 //	drain    time until all of many waiting tickets are assigned, once a config is put
+//	idle     processor time of projects in which nothing happens
 //
 // It fails when any answer is not the expected one, or a ticket is left without its assignment.
 package main
@@ -50,7 +52,7 @@ type options struct {
 	Matchmaker string   `help:"The server binary." default:"bin/matchmaker" type:"existingfile"`
 	Function   string   `help:"The match function: one against one by skill." default:"bin/functions/duel.zip" type:"existingfile"`
 	Pair       string   `help:"The match function whose cost in the sandbox is measured." default:"bin/pair.wasm" type:"existingfile"`
-	Only       []string `help:"What to measure: function, create, steady, drain." enum:"function,create,steady,drain" default:"function,create,steady,drain"`
+	Only       []string `help:"What to measure: function, create, steady, sustained, drain, idle." enum:"function,create,steady,sustained,drain,idle" default:"function,create,steady,sustained,drain,idle"`
 
 	Tickets []int `help:"function: how many tickets a run is about; each number is measured." default:"1000,10000,100000,1000000" placeholder:"N"`
 
@@ -58,22 +60,28 @@ type options struct {
 	Rounds      int           `help:"create: how many times each of the two is measured." default:"5"`
 	Round       time.Duration `help:"create: how long a round is." default:"3s"`
 
-	Rate []int         `help:"steady: how many tickets arrive a second; each number is measured." default:"500" placeholder:"N"`
+	Rate []int         `help:"steady: how many tickets arrive a second; each number is measured." default:"500,2000,5000" placeholder:"N"`
 	For  time.Duration `help:"steady: how long they arrive." default:"20s"`
 	Seed uint64        `help:"steady: seed of skills and arrivals." default:"1"`
 
-	Waiting []int `help:"drain: how many tickets wait; each number is measured." default:"10000" placeholder:"N"`
+	Least int           `help:"sustained: the rate to begin with; it grows by half until the queue does." default:"4000" placeholder:"N"`
+	Hold  time.Duration `help:"sustained: how long a rate must hold." default:"10s"`
+
+	Waiting []int `help:"drain: how many tickets wait; each number is measured." default:"10000,50000,100000" placeholder:"N"`
+
+	Projects int           `help:"idle: how many projects there are." default:"1000" placeholder:"N"`
+	Rest     time.Duration `help:"idle: how long they are watched." default:"10s"`
 
 	Dev []string `help:"More arguments of 'matchmaker dev', to compare settings." placeholder:"ARG"`
 }
 
 // Validate is called by kong.
 func (o *options) Validate() error {
-	switch numbers := slices.Concat(o.Tickets, o.Connections, o.Rate, o.Waiting, []int{o.Rounds}); {
+	switch numbers := slices.Concat(o.Tickets, o.Connections, o.Rate, o.Waiting, []int{o.Rounds, o.Least, o.Projects}); {
 	case slices.ContainsFunc(numbers, func(n int) bool { return n < 1 }):
-		return fmt.Errorf("--tickets, --connections, --rounds, --rate and --waiting: must be 1 or more")
-	case o.Round <= 0 || o.For <= 0:
-		return fmt.Errorf("--round and --for: must be more than 0")
+		return fmt.Errorf("--tickets, --connections, --rounds, --rate, --least, --waiting and --projects: must be 1 or more")
+	case o.Round <= 0 || o.For <= 0 || o.Hold <= 0 || o.Rest <= 0:
+		return fmt.Errorf("--round, --for, --hold and --rest: must be more than 0")
 	}
 	return nil
 }
@@ -92,7 +100,7 @@ func run(ctx context.Context, o options, out, errs io.Writer) error {
 	for _, section := range []struct {
 		name    string
 		measure func(context.Context) error
-	}{{"function", b.function}, {"create", b.create}, {"steady", b.steady}, {"drain", b.drain}} {
+	}{{"function", b.function}, {"create", b.create}, {"steady", b.steady}, {"sustained", b.sustained}, {"drain", b.drain}, {"idle", b.idle}} {
 		if !slices.Contains(o.Only, section.name) {
 			continue
 		}

@@ -19,16 +19,23 @@ func (b *bench) steady(ctx context.Context) (err error) {
 	t.SetStyle(table.StyleLight)
 	t.SetTitle("steady: one against one for %s, from the 201 to the assignment", b.For)
 	t.AppendHeader(table.Row{"rate", "hosting", "tickets", "p50", "p90", "p99", "longest", "create p50", "create p99", "generator late p99"})
+	where := table.NewWriter()
+	where.SetOutputMirror(b.out)
+	where.SetStyle(table.StyleLight)
+	where.SetTitle("steady: where a ticket's time goes, means in milliseconds")
+	where.AppendHeader(whereHeader())
 	for _, rate := range b.Rate {
 		for _, hosted := range []bool{false, true} {
-			a, err := b.arrivals(ctx, rate, hosted)
+			a, err := b.arrivals(ctx, rate, hosted, b.For)
 			if err != nil {
 				return fmt.Errorf("%d/s: %w", rate, err)
 			}
 			t.AppendRow(a.row(rate, hosting(hosted)))
+			where.AppendRow(append(table.Row{fmt.Sprintf("%d/s", rate), hosting(hosted)}, a.where...))
 		}
 	}
 	t.Render()
+	where.Render()
 	return nil
 }
 
@@ -39,9 +46,9 @@ func hosting(hosted bool) string {
 	return "none"
 }
 
-// arrivals lets players arrive at a rate, on a server of their own.
-func (b *bench) arrivals(ctx context.Context, rate int, hosted bool) (a *arrivals, err error) {
-	b.progress("steady: %d/s for %s, hosting %s", rate, b.For, hosting(hosted))
+// arrivals lets players arrive at a rate for a while, on a server of their own.
+func (b *bench) arrivals(ctx context.Context, rate int, hosted bool, over time.Duration) (a *arrivals, err error) {
+	b.progress("%d/s for %s, hosting %s", rate, over, hosting(hosted))
 	const project = "steady"
 	server, err := b.server(ctx)
 	if err != nil {
@@ -59,8 +66,8 @@ func (b *bench) arrivals(ctx context.Context, rate int, hosted bool) (a *arrival
 	if err != nil {
 		return nil, err
 	}
-	n := int(float64(rate)*b.For.Seconds()) / 2 * 2 // nobody is to be left without an opponent
-	random := rand.New(rand.NewPCG(b.Seed, 0))      //nolint:gosec // a simulation
+	n := int(float64(rate)*over.Seconds()) / 2 * 2 // nobody is to be left without an opponent
+	random := rand.New(rand.NewPCG(b.Seed, 0))     //nolint:gosec // a simulation
 	a = &arrivals{host: hostOf(server.URL), project: project, tokens: tokens, hosted: hosted, tickets: make([]arrival, n)}
 	var at time.Duration
 	for i := range a.tickets {
@@ -68,8 +75,23 @@ func (b *bench) arrivals(ctx context.Context, rate int, hosted bool) (a *arrival
 		at += time.Duration(random.ExpFloat64() * float64(time.Second) / float64(rate))
 		a.tickets[i] = arrival{at: at, player: i % players, skill: min(max(1500+300*random.NormFloat64(), 0), 2999)}
 	}
+	watching, enough := context.WithCancel(ctx)
+	defer enough()
+	w, err := observe(watching, server, project)
+	if err != nil {
+		return nil, err
+	}
 	a.open(ctx)
-	return a, a.verdict()
+	if err := a.verdict(); err != nil {
+		return nil, err
+	}
+	limited, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	if err := w.all(limited, a.tickets[n-1].id); err != nil {
+		return nil, err
+	}
+	a.where = w.where(a.tickets)
+	return a, nil
 }
 
 // arrivals are players that come whether or not others are still waiting for an answer.
@@ -78,6 +100,8 @@ type arrivals struct {
 	tokens        []string
 	hosted        bool
 	warm, tickets []arrival
+	// where the time went.
+	where table.Row
 
 	mu   sync.Mutex
 	idle []*wire
@@ -89,7 +113,9 @@ type arrival struct {
 	player int
 	skill  float64
 
+	id                      string
 	late, creating, waiting time.Duration
+	seen                    time.Time
 	err                     error
 }
 
@@ -151,14 +177,14 @@ func (a *arrivals) wait(w *wire, p *arrival) error {
 	}
 	answered := time.Now()
 	p.creating = answered.Sub(began)
-	id, err := idOf(status, body)
-	if err != nil {
+	if p.id, err = idOf(status, body); err != nil {
 		return err
 	}
-	if status, body, err = w.do(awaiting(a.host, a.project, token, id)); err != nil {
+	if status, body, err = w.do(awaiting(a.host, a.project, token, p.id)); err != nil {
 		return err
 	}
-	p.waiting = time.Since(answered)
+	p.seen = time.Now()
+	p.waiting = p.seen.Sub(answered)
 	return assigned(status, body, a.hosted)
 }
 

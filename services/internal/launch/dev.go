@@ -37,6 +37,9 @@ func Dev(ctx context.Context, errs io.Writer, binary string, args ...string) (*S
 	return s, nil
 }
 
+// Data is the server's folder.
+func (s *Server) Data() string { return s.data }
+
 // Stop ends the server and removes its folder.
 func (s *Server) Stop() error {
 	return errors.Join(s.Process.Stop(), os.RemoveAll(s.data))

@@ -79,6 +79,9 @@ func (p *Process) watch(stdout io.Reader, found chan<- string) {
 // Stop ends the process and returns how it ended. More calls return the same.
 func (p *Process) Stop() error { return p.stop() }
 
+// PID is the process's id.
+func (p *Process) PID() int { return p.cmd.Process.Pid }
+
 // CPU is the processor time that the process took, and those that it had started; 0 until it was stopped.
 func (p *Process) CPU() time.Duration {
 	if s := p.cmd.ProcessState; s != nil {

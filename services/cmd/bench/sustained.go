@@ -1,0 +1,95 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+)
+
+// sustained searches the highest rate of arrivals at which the queue does not grow.
+func (b *bench) sustained(ctx context.Context) error {
+	t := table.NewWriter()
+	t.SetOutputMirror(b.out)
+	t.SetStyle(table.StyleLight)
+	t.SetTitle("sustained: the highest rate at which nobody waits longer at the end of %s than at its beginning", b.Hold)
+	t.AppendHeader(table.Row{"rate", "p50", "p99", "first third p50", "last third p50", "generator late p99", "sustained"})
+	holds := func(rate int) (bool, error) {
+		a, err := b.arrivals(ctx, rate, false, b.Hold)
+		if err != nil {
+			if ctx.Err() != nil {
+				return false, err
+			}
+			// What is not assigned within a minute fails: the queue did grow.
+			b.progress("sustained: %d/s: %v", rate, err)
+			t.AppendRow(table.Row{fmt.Sprintf("%d/s", rate), "", "", "", "", "", "no"})
+			return false, nil
+		}
+		g := a.growth()
+		t.AppendRow(append(table.Row{fmt.Sprintf("%d/s", rate)}, g.row()...))
+		return g.none(), nil
+	}
+	good, bad := 0, 0
+	for rate := b.Least; bad == 0; rate = rate * 3 / 2 {
+		ok, err := holds(rate)
+		if err != nil {
+			return err
+		}
+		if ok {
+			good = rate
+		} else {
+			bad = rate
+		}
+	}
+	for range 2 {
+		rate := (good + bad) / 2 / 100 * 100
+		if rate <= good {
+			break
+		}
+		ok, err := holds(rate)
+		if err != nil {
+			return err
+		}
+		if ok {
+			good = rate
+		} else {
+			bad = rate
+		}
+	}
+	t.AppendFooter(table.Row{fmt.Sprintf("%d/s", good), "", "", "", "", "", "highest"})
+	t.Render()
+	return nil
+}
+
+// growth compares how long the first and the last to arrive waited.
+type growth struct {
+	p50, p99, first, last, late time.Duration
+}
+
+func (a *arrivals) growth() growth {
+	var all, late times
+	for i := range a.tickets {
+		all, late = append(all, a.tickets[i].creating+a.tickets[i].waiting), append(late, a.tickets[i].late)
+	}
+	third := len(all) / 3
+	first, last := slices.Clone(all[:third]), slices.Clone(all[len(all)-third:])
+	return growth{all.quantile(0.50), all.quantile(0.99), first.quantile(0.50), last.quantile(0.50), late.quantile(0.99)}
+}
+
+// Beyond these the queue grows, or the players do not come at the rate that is said.
+const (
+	mostGrowth   = 50 * time.Millisecond
+	mostLateness = 100 * time.Millisecond
+)
+
+func (g growth) none() bool { return g.last <= 2*g.first+mostGrowth && g.late <= mostLateness }
+
+func (g growth) row() table.Row {
+	sustained := "no"
+	if g.none() {
+		sustained = "yes"
+	}
+	return table.Row{ms(g.p50), ms(g.p99), ms(g.first), ms(g.last), ms(g.late), sustained}
+}
