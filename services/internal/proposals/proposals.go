@@ -81,13 +81,9 @@ func Unpack(part *pb.RunPart) error {
 	}
 	made, teams := make([]pb.Proposal, n), make([]pb.Team, len(c.GetTeams()))
 	named, ids := make([]*pb.Team, len(teams)), make([]string, 0, tickets)
-	rest, size := c.GetTickets(), 0
+	rest := c.GetTickets()
 	for i := range tickets {
-		if len(c.GetSizes()) == 1 {
-			size = int(c.GetSizes()[0])
-		} else {
-			size = int(c.GetSizes()[i])
-		}
+		size := int(c.GetSizes()[min(i, len(c.GetSizes())-1)]) // the only one is that of all
 		ids, rest = append(ids, rest[:size]), rest[size:]
 	}
 	for i := range teams {
