@@ -61,7 +61,7 @@ type options struct {
 	Round       time.Duration `help:"create: how long a round is." default:"3s"`
 
 	Rate []int         `help:"steady: how many tickets arrive a second; each number is measured." default:"500,2000,5000" placeholder:"N"`
-	For  time.Duration `help:"steady: how long they arrive." default:"20s"`
+	For  time.Duration `help:"steady: how long they arrive." default:"10s"`
 	Seed uint64        `help:"steady: seed of skills and arrivals." default:"1"`
 
 	Least int           `help:"sustained: the rate to begin with; it grows by half until the queue does." default:"4000" placeholder:"N"`
