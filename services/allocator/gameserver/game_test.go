@@ -1,15 +1,16 @@
 package gameserver
 
 import (
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 )
 
-func newGame(places int, stay time.Duration) (*game, *int) {
-	changes := new(int)
+func newGame(places int, stay time.Duration) (*game, *atomic.Int32) {
+	changes := new(atomic.Int32)
 	g := &game{places: places, stay: stay, players: map[string]*player{}}
-	g.changed = func() { *changes++ }
+	g.changed = func() { changes.Add(1) }
 	return g, changes
 }
 
@@ -27,16 +28,16 @@ func TestWhoDoesNotComeHasLeft(t *testing.T) {
 		g.expect([]string{"b", "c"}) // b is expected already
 		<-time.After(2 * time.Second)
 		synctest.Wait()
-		if _, ok := g.hello("b"); ok || *changes != 1 || g.open() != 1 {
-			t.Errorf("b is late: let in %v, %d changes, %d places", ok, *changes, g.open())
+		if _, ok := g.hello("b"); ok || changes.Load() != 1 || g.open() != 1 {
+			t.Errorf("b is late: let in %v, %d changes, %d places", ok, changes.Load(), g.open())
 		}
 		<-time.After(time.Hour)
 		synctest.Wait()
-		if players, _ := g.hello("a"); players != 1 || *changes != 2 || g.open() != 2 || g.empty() {
-			t.Errorf("an hour later there are %d players, %d changes, %d places", players, *changes, g.open())
+		if players, _ := g.hello("a"); players != 1 || changes.Load() != 2 || g.open() != 2 || g.empty() {
+			t.Errorf("an hour later there are %d players, %d changes, %d places", players, changes.Load(), g.open())
 		}
-		if !g.leave("a") || g.leave("a") || !g.empty() || *changes != 3 {
-			t.Errorf("a has left: empty %v, %d changes", g.empty(), *changes)
+		if !g.leave("a") || g.leave("a") || !g.empty() || changes.Load() != 3 {
+			t.Errorf("a has left: empty %v, %d changes", g.empty(), changes.Load())
 		}
 	})
 }
@@ -52,14 +53,14 @@ func TestPlayersLeaveAfterAWhile(t *testing.T) {
 		<-time.After(time.Minute)
 		synctest.Wait()
 		// About 63 of a hundred by then; hardly ever less than 40, or more than 85.
-		if left := *changes; left < 40 || left > 85 || g.open() != left {
+		if left := int(changes.Load()); left < 40 || left > 85 || g.open() != left {
 			t.Errorf("after the time that they stay on average %d of 100 players have left, %d places are open", left, g.open())
 		}
 		g.end()
-		before := *changes
+		before := changes.Load()
 		<-time.After(time.Hour)
 		synctest.Wait()
-		if *changes != before {
+		if changes.Load() != before {
 			t.Error("players leave a game that is over")
 		}
 	})
