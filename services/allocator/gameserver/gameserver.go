@@ -112,8 +112,10 @@ func (h *host) open(c *Start) (*server, error) {
 	}
 	var api *client.Client
 	if c.API != "" && m.Backfill != "" && m.Token != "" {
+		o := client.Options{URL: c.API, Project: m.Project, HTTP: h.http}
+		o.Token = client.ServerTokens(o, m.Token)
 		var err error
-		if api, err = client.New(client.Options{URL: c.API, Project: m.Project, Token: client.StaticToken(m.Token), HTTP: h.http}); err != nil {
+		if api, err = client.New(o); err != nil {
 			return nil, err
 		}
 	}
