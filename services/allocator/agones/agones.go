@@ -72,9 +72,11 @@ func (p *Provider) Allocate(ctx context.Context, r *provider.Request) (provider.
 		return provider.Result{}, err
 	}
 	defer done()
-	s, err := p.find(ctx, r.Ref)
-	if err != nil {
-		return provider.Result{}, err
+	var s *server
+	if !r.First { // a list of all game servers is the most expensive of what is asked here
+		if s, err = p.find(ctx, r.Ref); err != nil {
+			return provider.Result{}, err
+		}
 	}
 	if s == nil {
 		s, err = p.allocations.allocate(ctx, ask)

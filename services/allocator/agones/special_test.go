@@ -471,3 +471,17 @@ func TestSettingsThatMakeNoSense(t *testing.T) {
 		}
 	}
 }
+
+// What nobody asked for before is not looked for.
+func TestTheFirstAllocateIsOneCall(t *testing.T) {
+	x := way{kubernetes: true}.open(t)
+	r := &provider.Request{Ref: provider.Ref{Project: "p", Match: "m", Hosting: provider.Hosting{Fleet: "green"}}, First: true}
+	first, err := x.provider.Allocate(t.Context(), r)
+	if err != nil || x.allocates.Calls() != 1 {
+		t.Errorf("%d calls, %v", x.allocates.Calls(), err)
+	}
+	r.First = false
+	if again, err := x.provider.Allocate(t.Context(), r); err != nil || again != first || x.held() != 1 {
+		t.Errorf("asked again: %v instead of %v, %d servers, %v", again, first, x.held(), err)
+	}
+}
