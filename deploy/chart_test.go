@@ -62,9 +62,7 @@ nats: {existingSecret: nats, credentialsSecret: nats-user, streamReplicas: 3}
 services:
   ticket: {autoscaling: {enabled: true, maxReplicas: 30}, settings: {max-wait: 20s}, nodeSelector: {pool: api}}
   runner:
-    autoscaling:
-      enabled: true
-      metrics: [{type: Pods, pods: {metric: {name: matchmaker_runs_waiting}, target: {type: AverageValue, averageValue: "2"}}}]
+    autoscaling: {enabled: true}
     tolerations: [{key: untrusted, operator: Exists}]
   allocator: {env: [{name: EXTRA, value: "1"}]}
 httpRoute: {enabled: true, parentRefs: [{name: public, namespace: gateways}], hostnames: [mm.example.com]}
@@ -74,6 +72,7 @@ networkPolicy:
   redis: [{ipBlock: {cidr: 10.1.0.0/16}}]
   nats: [{podSelector: {matchLabels: {app: nats}}}]
 telemetry: {OTEL_EXPORTER_OTLP_ENDPOINT: "http://collector:4318"}
+metrics: {serviceMonitor: {enabled: true, labels: {release: prometheus}}}
 agones: {enabled: true, namespaces: [fleets, fleets-eu]}
 hosting: {existingSecret: hosting, keysSecret: hosting-keys, serverKeysSecret: server-keys}
 priorityClassName: high
@@ -269,6 +268,25 @@ func references(t *testing.T, objects map[string]metav1.Object) {
 			there("Ingress "+name, "Service "+p.Backend.Service.Name)
 		}
 	}
+	for name, m := range of[*monitoringv1.ServiceMonitor](objects) {
+		selector, err := metav1.LabelSelectorAsSelector(&m.Spec.Selector)
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		n := 0
+		for _, s := range of[*corev1.Service](objects) {
+			if selector.Matches(labels.Set(s.Labels)) {
+				n++
+				if !slices.ContainsFunc(s.Spec.Ports, func(p corev1.ServicePort) bool { return p.Name == m.Spec.Endpoints[0].Port }) {
+					t.Errorf("ServiceMonitor %s: %s has no port %s", name, s.Name, m.Spec.Endpoints[0].Port)
+				}
+			}
+		}
+		if n != len(services) {
+			t.Errorf("ServiceMonitor %s selects %d services", name, n)
+		}
+	}
 	for name, b := range of[*rbacv1.RoleBinding](objects) {
 		there("RoleBinding "+name, "Role "+b.Namespace+"/"+b.RoleRef.Name)
 		there("RoleBinding "+name, "ServiceAccount "+b.Subjects[0].Name)
@@ -384,6 +402,37 @@ func TestOnlyThoseWhoNeedItMayComeIn(t *testing.T) {
 	}
 	if n := len(runner.Spec.Egress); n != 4 {
 		t.Errorf("the runner has %d ways out, want 4", n)
+	}
+}
+
+// TestRunnersScaleByTheirQueue: and ticket services by their processors alone.
+func TestRunnersScaleByTheirQueue(t *testing.T) {
+	objects, err := render(t, values["production"])
+	if err != nil {
+		t.Fatal(err)
+	}
+	scalers := of[*autoscalingv2.HorizontalPodAutoscaler](objects)
+	for service, want := range map[string][]string{"runner": {"cpu", "matchmaker_runs_waiting"}, "ticket": {"cpu"}} {
+		a := scalers["mm-matchmaker-"+service]
+		if a == nil {
+			t.Fatalf("%s does not scale", service)
+		}
+		var by []string
+		for _, m := range a.Spec.Metrics {
+			if m.Resource != nil {
+				by = append(by, string(m.Resource.Name))
+			} else {
+				by = append(by, m.Pods.Metric.Name)
+			}
+		}
+		if !slices.Equal(by, want) {
+			t.Errorf("%s scales by %v, want %v", service, by, want)
+		}
+	}
+	// What it scales by is what a running system emits: e2e holds the list against one.
+	emitted, err := os.ReadFile(namedFile)
+	if err != nil || !strings.Contains(string(emitted), "\nmatchmaker_runs_waiting\n") {
+		t.Errorf("nobody emits the length of the queue: %v", err)
 	}
 }
 

@@ -1,6 +1,7 @@
 package allocator
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math/rand/v2"
@@ -35,6 +36,9 @@ func (s *service) ask(ctx context.Context, p *poller, r *provider.Request) outco
 		for err == nil && result.Status == provider.Pending {
 			o.held = true
 			result, err = s.next(ctx, p, r.Ref)
+		}
+		if reason := cmp.Or(err, result.Err); reason != nil {
+			s.failed(ctx, r.Hosting, reason)
 		}
 		switch {
 		case err == nil && result.Status == provider.Allocated:

@@ -93,7 +93,10 @@ func (s *service) find(ctx context.Context, project string, m *pb.Match, in *lan
 		return outcome{err: provider.Fail(provider.Refused, "the hosting keys of the config cannot be decrypted").Because(err), held: !first}
 	}
 	r.First = first
-	return s.ask(ctx, &in.polls, r)
+	began := time.Now()
+	o := s.ask(ctx, &in.polls, r)
+	s.allocated(context.WithoutCancel(ctx), r.Hosting, began, o)
+	return o
 }
 
 // fail writes why there is no server to the match's tickets, or lets them wait again.
@@ -142,6 +145,7 @@ func (s *service) end(ctx context.Context, project string, m *pb.Match, end stat
 	if verdict != state.Done && (end.Held || end.Connection != "" && len(assigned) == 0) {
 		s.kick()
 	}
+	s.told(ctx, project, m, assigned, end.Now, end.Connection == "")
 	if err := s.Bus.Assigned(ctx, project, assigned); err != nil {
 		s.Log.WarnContext(ctx, "waking the waiting", "project", project, "error", err)
 	}

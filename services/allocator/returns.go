@@ -5,6 +5,8 @@ import (
 	"sync"
 	"time"
 
+	"go.opentelemetry.io/otel/metric"
+
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/state"
 )
@@ -100,6 +102,7 @@ func (s *service) giveBackOne(ctx context.Context, project string, m *pb.Match) 
 		err = s.Provider.Release(call, ref)
 	}
 	if err == nil {
+		s.metrics.returned.Add(ctx, 1, metric.WithAttributes(s.nameOf(ref.Hosting)))
 		err = s.Store.Returned(ctx, project, m, s.Now())
 	}
 	if err != nil && ctx.Err() == nil {

@@ -22,6 +22,7 @@ import (
 	"matchmaker.dev/services/internal/bus"
 	"matchmaker.dev/services/internal/keyring"
 	"matchmaker.dev/services/internal/state"
+	"matchmaker.dev/services/internal/telemetry"
 )
 
 // Options are what the service needs.
@@ -29,6 +30,8 @@ type Options struct {
 	Store    *state.Store
 	Bus      *bus.Bus
 	Provider provider.Provider
+	// Name is the provider's in metrics, where it is no choice of several, which have names of their own.
+	Name string
 	// Tokens issues the servers' tokens, and Verifier verifies them; nil where servers get none.
 	Tokens   *token.Issuer
 	Verifier *auth.Verifier
@@ -37,6 +40,8 @@ type Options struct {
 	Log      *slog.Logger
 	Now      func() time.Time
 	Settings Settings
+	// Meter makes the instruments; the zero Meter measures nothing.
+	Meter telemetry.Meter
 }
 
 // Settings of the allocator.
@@ -82,13 +87,15 @@ func DefaultSettings() Settings {
 
 type service struct {
 	Options
+	metrics *metrics
+
 	lanes  *lanes
 	kicked chan struct{}
 }
 
 // New makes the service.
 func New(o Options) app.Part {
-	s := &service{Options: o, lanes: newLanes(o.Settings.Parallel, o.Settings.Fleet), kicked: make(chan struct{}, 1)}
+	s := &service{Options: o, metrics: newMetrics(o.Meter), lanes: newLanes(o.Settings.Parallel, o.Settings.Fleet), kicked: make(chan struct{}, 1)}
 	return app.Part{Name: "allocator", Run: s.run, Ready: o.Store.Ping, Routes: s.routes}
 }
 
@@ -96,7 +103,10 @@ func (s *service) run(ctx context.Context) error {
 	var returning sync.WaitGroup
 	defer returning.Wait()
 	returning.Go(func() { s.giveBack(ctx) })
+	s.begin(ctx)
 	return s.Bus.Work(ctx, s.Settings.Parallel, func(ctx context.Context, w *pb.MatchWork, attempt int) error {
+		s.metrics.running.Add(ctx, 1)
+		defer s.metrics.running.Add(context.WithoutCancel(ctx), -1)
 		return s.match(ctx, w.GetProject(), w.GetMatch(), attempt)
 	})
 }

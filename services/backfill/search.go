@@ -42,6 +42,7 @@ func (s *service) search(ctx context.Context, project string, in request) ([]*ca
 	var entries []*candidate
 	for range segments {
 		a := <-answers
+		s.metrics.searched(ctx, project, a.failure)
 		if a.failure != "" && ctx.Err() == nil {
 			s.Log.WarnContext(ctx, "a run for a backfill request failed", "project", project, "function", in.function, "reason", a.failure)
 		}

@@ -23,6 +23,7 @@ import (
 	"matchmaker.dev/services/internal/payload"
 	"matchmaker.dev/services/internal/quota"
 	"matchmaker.dev/services/internal/state"
+	"matchmaker.dev/services/internal/telemetry"
 	"matchmaker.dev/services/internal/web"
 )
 
@@ -37,6 +38,8 @@ type Options struct {
 	Limits      payload.Limits
 	Definitions definition.Limits
 	Settings    Settings
+	// Meter makes the instruments; the zero Meter measures nothing.
+	Meter telemetry.Meter
 }
 
 // Settings of the service.
@@ -61,11 +64,14 @@ func DefaultSettings() Settings {
 	}
 }
 
-type service struct{ Options }
+type service struct {
+	Options
+	metrics *metrics
+}
 
 // New makes the service.
 func New(o Options) app.Part {
-	s := &service{o}
+	s := &service{o, newMetrics(o.Meter)}
 	return app.Part{Name: "backfill", Routes: s.routes, Ready: o.Store.Ping}
 }
 

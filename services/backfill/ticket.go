@@ -82,6 +82,7 @@ func (s *service) approve(c echo.Context) error {
 	if err != nil {
 		return err
 	}
+	s.metrics.approved(ctx, project, a, now)
 	s.changed(ctx, project, a.Position)
 	s.assigned(ctx, project, a.Assigned)
 	return c.JSON(http.StatusOK, approvalOf(a))

@@ -7,6 +7,7 @@ import (
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/pool"
+	"matchmaker.dev/services/internal/telemetry"
 )
 
 // crowded are pools of which one is to be in segments of ten tickets.
@@ -40,7 +41,7 @@ func TestCensusIsTakenNowAndThen(t *testing.T) {
 // proposed is settled before the segments change.
 func TestPoolsAreDividedBetweenRuns(t *testing.T) {
 	ctx, census := t.Context(), newCensus(crowded())
-	l := &leader{log: slog.New(slog.DiscardHandler), courses: map[string][]*course{}}
+	l := &leader{service: &service{metrics: newMetrics(telemetry.Meter{})}, log: slog.New(slog.DiscardHandler), courses: map[string][]*course{}}
 	divided := func(want int) {
 		t.Helper()
 		l.divide(ctx)

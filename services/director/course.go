@@ -42,6 +42,9 @@ type course struct {
 	questions int
 	// failing keeps a failure from being logged at every run.
 	failing string
+	labels  *labels
+	// crowd is how many tickets the last run that looked saw in each pool.
+	crowd map[string]*pb.PoolCount
 }
 
 // flight is a run under way.
@@ -135,7 +138,9 @@ func (l *leader) startRun(ctx context.Context, c *course, now time.Time) {
 // part takes in one part of an answer; one of a run that was given up is dropped.
 func (l *leader) part(n part) {
 	c := n.flight.course
+	ctx := context.Background()
 	if c.flight != n.flight {
+		l.metrics.proposals.Add(ctx, int64(len(n.part.GetProposals())), c.labels.proposals["late"])
 		return
 	}
 	if taker := n.part.GetRunner(); taker != "" {
@@ -161,17 +166,26 @@ func (l *leader) part(n part) {
 	}
 	c.flight = nil
 	c.census.hear(n.part.GetStats().GetPopulation())
+	if n.part.GetError() == "" || len(n.part.GetStats().GetPools()) > 0 {
+		c.crowd = n.part.GetStats().GetPools()
+	}
+	if n.part.GetStats() != nil {
+		l.metrics.stages(ctx, n.part.GetStats())
+	}
 	switch failure := n.part.GetError(); failure {
 	case "":
+		l.metrics.runs.Add(ctx, 1, c.labels.runs["ok"])
 		if c.failing != "" {
 			l.log.Info("the function runs again", "config", c.config.GetId(), "function", c.config.GetFunction())
 			c.failing = ""
 		}
 	case bus.NoRunner:
+		l.metrics.runs.Add(ctx, 1, c.labels.runs["absent"])
 		c.notBefore = l.Now().Add(absent)
 		c.dirty = true
 		l.failed(c, failure)
 	default:
+		l.metrics.runs.Add(ctx, 1, c.labels.runs["failed"])
 		l.failed(c, failure)
 	}
 }
@@ -193,6 +207,7 @@ func (l *leader) overdue(now time.Time) {
 			c.questions++
 			l.failed(c, "no runner took the run in time")
 		}
+		l.metrics.runs.Add(context.Background(), 1, c.labels.runs["late"])
 		c.halt()
 		c.dirty = true
 	}

@@ -182,7 +182,7 @@ func (l *leader) coursesOf(ctx context.Context, config *pb.Config, census *censu
 	}
 	courses := make([]*course, len(segments))
 	for i, pools := range segments {
-		courses[i] = &course{config: config, pools: pools, census: census, dirty: true}
+		courses[i] = &course{config: config, pools: pools, census: census, dirty: true, labels: l.metrics.labels(l.project, config.GetId())}
 	}
 	return courses
 }

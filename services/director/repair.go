@@ -55,6 +55,7 @@ func (l *leader) mend(ctx context.Context) {
 	}
 	l.catchUp(ctx, due.Position)
 	l.empty = due.Waiting == 0
+	l.measure(ctx, now)
 	if !maps.Equal(due.Revisions, l.revisions()) { // a poke was lost
 		l.reload(ctx)
 	}
@@ -94,6 +95,7 @@ func (l *leader) resend(ctx context.Context, now time.Time) {
 			if !l.trouble.note(ctx, "reading the outbox", err) || len(matches) == 0 {
 				return
 			}
+			l.metrics.mended(ctx, "outbox", len(matches))
 			l.log.InfoContext(ctx, "sending matches that were left in the outbox", "matches", len(matches))
 			if !l.send(ctx, matches) {
 				return
@@ -109,6 +111,7 @@ func (l *leader) release(ctx context.Context, now time.Time) {
 	l.released(position)
 	l.trouble.note(ctx, "releasing overdue matches", err)
 	if len(released) > 0 {
+		l.metrics.mended(ctx, "overdue", len(released))
 		l.log.WarnContext(ctx, "tickets of overdue matches wait again", "matches", len(released))
 	}
 }
@@ -120,6 +123,7 @@ func (l *leader) lapse(ctx context.Context, now time.Time) {
 	l.released(position)
 	l.trouble.note(ctx, "ending proposals that were not approved", err)
 	if len(lapsed) > 0 {
+		l.metrics.mended(ctx, "lapsed", len(lapsed))
 		l.log.WarnContext(ctx, "game servers did not approve in time: their tickets wait again, and nobody is sent to them until they speak",
 			"servers", len(lapsed), "waited", l.Times.Approval)
 	}
@@ -128,6 +132,7 @@ func (l *leader) lapse(ctx context.Context, now time.Time) {
 	l.released(position)
 	l.trouble.note(ctx, "deleting abandoned backfill tickets", err)
 	if len(forgotten) > 0 {
+		l.metrics.mended(ctx, "silent", len(forgotten))
 		l.log.InfoContext(ctx, "abandoned backfill tickets were deleted", "backfills", len(forgotten), "silent", l.Times.Silence)
 	}
 }
@@ -139,6 +144,7 @@ func (l *leader) expire(ctx context.Context, now time.Time) {
 	l.position = max(l.position, e.Position)
 	l.trouble.note(ctx, "deleting expired tickets", err)
 	if e.Abandoned > 0 {
+		l.metrics.mended(ctx, "abandoned", e.Abandoned)
 		l.log.InfoContext(ctx, "abandoned tickets were deleted", "tickets", e.Abandoned, "waited", l.Times.Waiting)
 	}
 }

@@ -14,6 +14,7 @@
 //	contest      which proposals win (a pure function)
 //	settle.go    proposals become claims, claims become matches
 //	event        what happened is told to others
+//	metrics.go   how much of what
 //	repair.go    what a crash left behind: outbox, overdue claims, abandoned tickets
 //	trouble.go   failures are said once
 package director
@@ -27,6 +28,7 @@ import (
 	"matchmaker.dev/services/internal/app"
 	"matchmaker.dev/services/internal/bus"
 	"matchmaker.dev/services/internal/state"
+	"matchmaker.dev/services/internal/telemetry"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 )
@@ -44,6 +46,8 @@ type Options struct {
 	Events bool
 	// BackfillFirst lets proposals for running games go before those for new ones, whatever their scores are.
 	BackfillFirst bool
+	// Meter makes the instruments; the zero Meter measures nothing.
+	Meter telemetry.Meter
 }
 
 // Times are the director's settings.
@@ -89,6 +93,7 @@ func DefaultTimes() Times {
 // service is one replica.
 type service struct {
 	Options
+	metrics *metrics
 
 	// wake makes it look at the leases at once.
 	wake chan struct{}
@@ -102,7 +107,10 @@ type service struct {
 
 // New makes the service.
 func New(o Options) app.Part {
-	s := &service{Options: o, leaders: map[string]*leader{}, wake: make(chan struct{}, 1), runners: newRunners(), trouble: newTrouble(o.Log)}
+	s := &service{
+		Options: o, metrics: newMetrics(o.Meter),
+		leaders: map[string]*leader{}, wake: make(chan struct{}, 1), runners: newRunners(), trouble: newTrouble(o.Log),
+	}
 	return app.Part{Name: "director", Run: s.run, Ready: o.Store.Ping}
 }
 
@@ -163,6 +171,7 @@ func (s *service) lead(ctx context.Context, project string, epoch uint64, under 
 		defer stop()
 		l.log.InfoContext(ctx, "leading a project")
 		l.run(ctx)
+		s.metrics.unmeasured(l)
 		s.mu.Lock()
 		mine := s.leaders[project] == l
 		if mine {

@@ -73,7 +73,10 @@ func (l *leader) ripe() time.Time {
 // evaluate holds the contest of the proposals at hand, if it is time.
 func (l *leader) evaluate(now time.Time) {
 	if len(l.pending) > 0 && !now.Before(l.ripe()) {
+		ctx, began := context.Background(), time.Now()
+		l.metrics.took(ctx, "window", now.Sub(l.since))
 		l.rounds = append(l.rounds, newRound(l.pending))
+		l.metrics.took(ctx, "contest", time.Since(began))
 		l.pending = nil
 	}
 }
@@ -94,6 +97,7 @@ func (l *leader) settle(ctx context.Context) error {
 		if !l.trouble.note(ctx, "claiming matches", err) {
 			// What was claimed all the same is found in the outbox, or was assigned. The rest is proposed again, when
 			// mending has found out how far the feed is.
+			l.unclaimed(ctx, r, winners)
 			l.end(r, nil)
 			l.blind, l.repair = true, time.Time{}
 			return err
@@ -109,6 +113,7 @@ func (l *leader) settle(ctx context.Context) error {
 
 // end ends the first round; another one follows of those who take part once more.
 func (l *leader) end(r *round, again []*proposal) {
+	l.outbid(context.Background(), r, again)
 	for _, p := range r.entries {
 		p.Origin.unsettled--
 	}
@@ -124,7 +129,7 @@ func (l *leader) end(r *round, again []*proposal) {
 
 // claim claims the winners' tickets.
 func (l *leader) claim(ctx context.Context, winners []*proposal) ([]*state.Claim, error) {
-	now := l.Now()
+	now, began := l.Now(), time.Now()
 	claims := make([]*state.Claim, len(winners))
 	for i, p := range winners {
 		claims[i] = claimOf(p, now)
@@ -134,6 +139,10 @@ func (l *leader) claim(ctx context.Context, winners []*proposal) ([]*state.Claim
 		Approval: now.Add(l.Times.Approval),
 	}, claims)
 	l.position = max(l.position, position)
+	l.metrics.took(ctx, "claim", time.Since(began))
+	if err == nil {
+		l.metrics.settled(ctx, now, winners, claims)
+	}
 	return claims, err
 }
 

@@ -57,6 +57,7 @@ func newServices(t *testing.T, made *artefacts) *system {
 		s.commands[name] = slices.Concat([]string{
 			service, "--name", name, "--listen", "127.0.0.1:0", "--redis", redis.URL(), "--nats", nats.URL(), "--drain", patience.String(),
 			"--log-level", "debug", // what is logged is looked into: see confidential
+			"--metrics-listen", "127.0.0.1:0",
 		}, contract.Modest(), more)
 	}
 	hostingKeys := filepath.Join(dir, "hosting-keys")
@@ -136,6 +137,7 @@ func services(t *testing.T, made *artefacts) {
 	s := newServices(t, made)
 	play(t, s)
 	t.Run("contract", func(t *testing.T) { promised(t, s) })
+	t.Run("metrics", func(t *testing.T) { measured(t, s) })
 	t.Run("director-killed", func(t *testing.T) { directorKilled(t, s.project(t)) })
 	t.Run("director-frozen", func(t *testing.T) { directorFrozen(t, s.project(t)) })
 	t.Run("runner-killed", func(t *testing.T) { runnerKilled(t, s.project(t)) })

@@ -22,6 +22,7 @@ type feed struct {
 	mu       sync.Mutex
 	complete bool // the snapshot is
 	position uint64
+	wanted   uint64        // the greatest position that a run asked for
 	moved    chan struct{} // closed at the next move; nil when nobody waits
 }
 
@@ -76,10 +77,21 @@ func (f *feed) move(complete bool, position uint64) {
 	}
 }
 
+// behind is how many changes that a run asked for are not in the index yet, and how many tickets are.
+func (f *feed) behind() (changes uint64, tickets int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.wanted > f.position {
+		changes = f.wanted - f.position
+	}
+	return changes, f.index.Len()
+}
+
 // await returns when the index is complete and has reached a position.
 func (f *feed) await(ctx context.Context, position uint64) error {
 	for {
 		f.mu.Lock()
+		f.wanted = max(f.wanted, position)
 		if f.complete && f.position >= position {
 			f.mu.Unlock()
 			return nil

@@ -13,8 +13,9 @@ import (
 // bus, from when a version answers and the index is complete until stop.
 type function struct {
 	target
-	env  *env
-	feed *feed
+	env    *env
+	feed   *feed
+	labels *labels
 
 	life   context.Context    // its end kills what is under way
 	kill   context.CancelFunc // of life
@@ -33,7 +34,7 @@ type function struct {
 }
 
 func newFunction(ctx context.Context, e *env, t target, feed *feed) *function {
-	f := &function{target: t, env: e, feed: feed, runs: make(chan *run), prints: newRation(e.Now), able: make(chan struct{})}
+	f := &function{labels: e.metrics.labels(t), target: t, env: e, feed: feed, runs: make(chan *run), prints: newRation(e.Now), able: make(chan struct{})}
 	f.life, f.kill = context.WithCancel(ctx)
 	f.going.Go(f.subscribe)
 	return f

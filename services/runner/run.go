@@ -45,13 +45,17 @@ func (f *function) handle(ctx context.Context, request *pb.RunRequest, answer bu
 	ctx, cancel := context.WithTimeoutCause(ctx, patience, fmt.Errorf("waited for %v, half of the run's budget", patience))
 	defer cancel()
 	defer context.AfterFunc(f.life, cancel)()
+	f.env.metrics.waiting.Add(ctx, 1)
 	taken, err := f.queue(ctx, r)
+	f.env.metrics.waiting.Add(ctx, -1)
 	switch {
 	case err != nil:
+		f.env.metrics.ran(ctx, f.labels, unserved, nil)
 		f.finish(answer, &pb.RunPart{Error: err.Error()})
 	case taken:
 		<-r.answered
 	default:
+		f.env.metrics.ran(ctx, f.labels, idle, nil)
 		stats := &pb.RunStats{Waiting: time.Since(r.Began).Microseconds()}
 		r.Index.View(func(v pool.View) { stats.Population = v.Count(request.GetCensus()) })
 		f.finish(answer, &pb.RunPart{Stats: stats})
@@ -64,6 +68,7 @@ func (f *function) queue(ctx context.Context, r *run) (taken bool, err error) {
 	if err := f.feed.await(ctx, r.Request.GetPosition()); err != nil {
 		return false, err
 	}
+	f.env.metrics.feed.Record(ctx, time.Since(r.Began).Seconds())
 	if r.Index.Len() == 0 {
 		return false, nil
 	}

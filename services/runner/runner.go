@@ -12,6 +12,7 @@ import (
 	"matchmaker.dev/services/internal/bus"
 	"matchmaker.dev/services/internal/fault"
 	"matchmaker.dev/services/internal/state"
+	"matchmaker.dev/services/internal/telemetry"
 	"matchmaker.dev/services/runner/sandbox"
 )
 
@@ -26,6 +27,8 @@ type Options struct {
 	Log      *slog.Logger
 	Now      func() time.Time
 	Settings Settings
+	// Meter makes the instruments; the zero Meter measures nothing.
+	Meter telemetry.Meter
 }
 
 // Runner hosts projects. Run does it all.
@@ -49,6 +52,7 @@ type env struct {
 	Options
 	// changed tells the others soon that an instance came, went or changed.
 	changed func()
+	metrics *metrics
 }
 
 // New makes a runner.
@@ -66,6 +70,7 @@ func New(o Options) (*Runner, error) {
 		hosts: map[string]*host{}, wanted: map[string]int32{},
 	}
 	r.env = &env{Options: o, changed: func() { signal(r.heartbeat) }}
+	r.env.metrics = newMetrics(o.Meter, r)
 	return r, nil
 }
 

@@ -41,6 +41,7 @@ func (s *seat) keep(ctx context.Context) {
 	for {
 		err := s.live(ctx)
 		if err != nil && !errors.Is(err, context.Canceled) {
+			s.f.env.metrics.ended(ctx, s.f.labels, err)
 			s.lament(err)
 		}
 		if err == nil || ctx.Err() != nil {
@@ -67,6 +68,7 @@ func (s *seat) live(ctx context.Context) error {
 		return err
 	}
 	instance, err := s.f.env.Box.Start(ctx, m, s.name, s.journal.line)
+	s.f.env.metrics.started(ctx, s.f.labels, time.Since(began), err)
 	if err != nil {
 		return err
 	}
@@ -108,6 +110,7 @@ func (s *seat) do(r *run, instance *sandbox.Instance) error {
 	defer close(r.answered)
 	free := s.v.occupy()
 	last, err := s.desk.Work(s.f.life, &r.Run, instance, s.v.needs)
+	s.f.env.metrics.ran(s.f.life, s.f.labels, outcomeOf(err), last.GetStats())
 	free() // before the answer, which may bring the next run at once: two in a row are no load for two
 	s.f.finish(r.Answer, last)
 	if c, ok := errors.AsType[desk.Complaint](err); ok {

@@ -436,7 +436,11 @@ type RunStats struct {
 	Decode    int64 `protobuf:"varint,8,opt,name=decode,proto3" json:"decode,omitempty"`
 	Proposals int64 `protobuf:"varint,9,opt,name=proposals,proto3" json:"proposals,omitempty"`
 	// population is how many tickets each pool of the census has; a run that did not come to count them has none.
-	Population    map[string]int64 `protobuf:"bytes,10,rep,name=population,proto3" json:"population,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"varint,2,opt,name=value"`
+	Population map[string]int64 `protobuf:"bytes,10,rep,name=population,proto3" json:"population,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"varint,2,opt,name=value"`
+	// memory is the bytes of the instance's linear memory.
+	Memory int64 `protobuf:"varint,11,opt,name=memory,proto3" json:"memory,omitempty"`
+	// pools is how many tickets each of the run's pools has; absent when the run did not come to look, and where no ticket waits.
+	Pools         map[string]*PoolCount `protobuf:"bytes,12,rep,name=pools,proto3" json:"pools,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -541,6 +545,73 @@ func (x *RunStats) GetPopulation() map[string]int64 {
 	return nil
 }
 
+func (x *RunStats) GetMemory() int64 {
+	if x != nil {
+		return x.Memory
+	}
+	return 0
+}
+
+func (x *RunStats) GetPools() map[string]*PoolCount {
+	if x != nil {
+		return x.Pools
+	}
+	return nil
+}
+
+// PoolCount is how many tickets a pool has, and when the oldest of them was created.
+type PoolCount struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Tickets       int64                  `protobuf:"varint,1,opt,name=tickets,proto3" json:"tickets,omitempty"`
+	Oldest        int64                  `protobuf:"varint,2,opt,name=oldest,proto3" json:"oldest,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PoolCount) Reset() {
+	*x = PoolCount{}
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PoolCount) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PoolCount) ProtoMessage() {}
+
+func (x *PoolCount) ProtoReflect() protoreflect.Message {
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PoolCount.ProtoReflect.Descriptor instead.
+func (*PoolCount) Descriptor() ([]byte, []int) {
+	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *PoolCount) GetTickets() int64 {
+	if x != nil {
+		return x.Tickets
+	}
+	return 0
+}
+
+func (x *PoolCount) GetOldest() int64 {
+	if x != nil {
+		return x.Oldest
+	}
+	return 0
+}
+
 // MatchWork hands a claimed match to the allocators.
 type MatchWork struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -552,7 +623,7 @@ type MatchWork struct {
 
 func (x *MatchWork) Reset() {
 	*x = MatchWork{}
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[5]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -564,7 +635,7 @@ func (x *MatchWork) String() string {
 func (*MatchWork) ProtoMessage() {}
 
 func (x *MatchWork) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[5]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -577,7 +648,7 @@ func (x *MatchWork) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MatchWork.ProtoReflect.Descriptor instead.
 func (*MatchWork) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{5}
+	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *MatchWork) GetProject() string {
@@ -604,7 +675,7 @@ type Assigned struct {
 
 func (x *Assigned) Reset() {
 	*x = Assigned{}
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[6]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -616,7 +687,7 @@ func (x *Assigned) String() string {
 func (*Assigned) ProtoMessage() {}
 
 func (x *Assigned) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[6]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -629,7 +700,7 @@ func (x *Assigned) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Assigned.ProtoReflect.Descriptor instead.
 func (*Assigned) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{6}
+	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *Assigned) GetTickets() []string {
@@ -655,7 +726,7 @@ type RunnerStatus struct {
 
 func (x *RunnerStatus) Reset() {
 	*x = RunnerStatus{}
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[7]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -667,7 +738,7 @@ func (x *RunnerStatus) String() string {
 func (*RunnerStatus) ProtoMessage() {}
 
 func (x *RunnerStatus) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[7]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -680,7 +751,7 @@ func (x *RunnerStatus) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RunnerStatus.ProtoReflect.Descriptor instead.
 func (*RunnerStatus) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{7}
+	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *RunnerStatus) GetRunner() string {
@@ -727,7 +798,7 @@ type InstanceStatus struct {
 
 func (x *InstanceStatus) Reset() {
 	*x = InstanceStatus{}
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[8]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -739,7 +810,7 @@ func (x *InstanceStatus) String() string {
 func (*InstanceStatus) ProtoMessage() {}
 
 func (x *InstanceStatus) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[8]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -752,7 +823,7 @@ func (x *InstanceStatus) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InstanceStatus.ProtoReflect.Descriptor instead.
 func (*InstanceStatus) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{8}
+	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *InstanceStatus) GetProject() string {
@@ -809,7 +880,7 @@ type LogLines struct {
 
 func (x *LogLines) Reset() {
 	*x = LogLines{}
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[9]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -821,7 +892,7 @@ func (x *LogLines) String() string {
 func (*LogLines) ProtoMessage() {}
 
 func (x *LogLines) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[9]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -834,7 +905,7 @@ func (x *LogLines) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LogLines.ProtoReflect.Descriptor instead.
 func (*LogLines) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{9}
+	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *LogLines) GetInstance() string {
@@ -904,7 +975,7 @@ const file_matchmaker_v1_bus_proto_rawDesc = "" +
 	"\x05teams\x18\x03 \x03(\rR\x05teams\x12\x16\n" +
 	"\x06counts\x18\x04 \x03(\rR\x06counts\x12\x16\n" +
 	"\x06scores\x18\x05 \x03(\x01R\x06scores\x12\x16\n" +
-	"\x06oldest\x18\x06 \x03(\x03R\x06oldest\"\xf2\x02\n" +
+	"\x06oldest\x18\x06 \x03(\x03R\x06oldest\"\x98\x04\n" +
 	"\bRunStats\x12\x1a\n" +
 	"\binstance\x18\x01 \x01(\tR\binstance\x12\x18\n" +
 	"\awaiting\x18\x02 \x01(\x03R\awaiting\x12\x14\n" +
@@ -918,10 +989,19 @@ const file_matchmaker_v1_bus_proto_rawDesc = "" +
 	"\n" +
 	"population\x18\n" +
 	" \x03(\v2'.matchmaker.v1.RunStats.PopulationEntryR\n" +
-	"population\x1a=\n" +
+	"population\x12\x16\n" +
+	"\x06memory\x18\v \x01(\x03R\x06memory\x128\n" +
+	"\x05pools\x18\f \x03(\v2\".matchmaker.v1.RunStats.PoolsEntryR\x05pools\x1a=\n" +
 	"\x0fPopulationEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\x03R\x05value:\x028\x01\";\n" +
+	"\x05value\x18\x02 \x01(\x03R\x05value:\x028\x01\x1aR\n" +
+	"\n" +
+	"PoolsEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12.\n" +
+	"\x05value\x18\x02 \x01(\v2\x18.matchmaker.v1.PoolCountR\x05value:\x028\x01\"=\n" +
+	"\tPoolCount\x12\x18\n" +
+	"\atickets\x18\x01 \x01(\x03R\atickets\x12\x16\n" +
+	"\x06oldest\x18\x02 \x01(\x03R\x06oldest\";\n" +
 	"\tMatchWork\x12\x18\n" +
 	"\aproject\x18\x01 \x01(\tR\aproject\x12\x14\n" +
 	"\x05match\x18\x02 \x01(\tR\x05match\"$\n" +
@@ -962,41 +1042,45 @@ func file_matchmaker_v1_bus_proto_rawDescGZIP() []byte {
 	return file_matchmaker_v1_bus_proto_rawDescData
 }
 
-var file_matchmaker_v1_bus_proto_msgTypes = make([]protoimpl.MessageInfo, 14)
+var file_matchmaker_v1_bus_proto_msgTypes = make([]protoimpl.MessageInfo, 16)
 var file_matchmaker_v1_bus_proto_goTypes = []any{
 	(*Poke)(nil),           // 0: matchmaker.v1.Poke
 	(*RunRequest)(nil),     // 1: matchmaker.v1.RunRequest
 	(*RunPart)(nil),        // 2: matchmaker.v1.RunPart
 	(*PlainProposals)(nil), // 3: matchmaker.v1.PlainProposals
 	(*RunStats)(nil),       // 4: matchmaker.v1.RunStats
-	(*MatchWork)(nil),      // 5: matchmaker.v1.MatchWork
-	(*Assigned)(nil),       // 6: matchmaker.v1.Assigned
-	(*RunnerStatus)(nil),   // 7: matchmaker.v1.RunnerStatus
-	(*InstanceStatus)(nil), // 8: matchmaker.v1.InstanceStatus
-	(*LogLines)(nil),       // 9: matchmaker.v1.LogLines
-	nil,                    // 10: matchmaker.v1.RunRequest.PoolsEntry
-	nil,                    // 11: matchmaker.v1.RunRequest.CensusEntry
-	nil,                    // 12: matchmaker.v1.RunStats.PopulationEntry
-	nil,                    // 13: matchmaker.v1.RunnerStatus.HostsEntry
-	(*Proposal)(nil),       // 14: matchmaker.v1.Proposal
-	(*Pool)(nil),           // 15: matchmaker.v1.Pool
+	(*PoolCount)(nil),      // 5: matchmaker.v1.PoolCount
+	(*MatchWork)(nil),      // 6: matchmaker.v1.MatchWork
+	(*Assigned)(nil),       // 7: matchmaker.v1.Assigned
+	(*RunnerStatus)(nil),   // 8: matchmaker.v1.RunnerStatus
+	(*InstanceStatus)(nil), // 9: matchmaker.v1.InstanceStatus
+	(*LogLines)(nil),       // 10: matchmaker.v1.LogLines
+	nil,                    // 11: matchmaker.v1.RunRequest.PoolsEntry
+	nil,                    // 12: matchmaker.v1.RunRequest.CensusEntry
+	nil,                    // 13: matchmaker.v1.RunStats.PopulationEntry
+	nil,                    // 14: matchmaker.v1.RunStats.PoolsEntry
+	nil,                    // 15: matchmaker.v1.RunnerStatus.HostsEntry
+	(*Proposal)(nil),       // 16: matchmaker.v1.Proposal
+	(*Pool)(nil),           // 17: matchmaker.v1.Pool
 }
 var file_matchmaker_v1_bus_proto_depIdxs = []int32{
-	10, // 0: matchmaker.v1.RunRequest.pools:type_name -> matchmaker.v1.RunRequest.PoolsEntry
-	11, // 1: matchmaker.v1.RunRequest.census:type_name -> matchmaker.v1.RunRequest.CensusEntry
-	14, // 2: matchmaker.v1.RunPart.proposals:type_name -> matchmaker.v1.Proposal
+	11, // 0: matchmaker.v1.RunRequest.pools:type_name -> matchmaker.v1.RunRequest.PoolsEntry
+	12, // 1: matchmaker.v1.RunRequest.census:type_name -> matchmaker.v1.RunRequest.CensusEntry
+	16, // 2: matchmaker.v1.RunPart.proposals:type_name -> matchmaker.v1.Proposal
 	4,  // 3: matchmaker.v1.RunPart.stats:type_name -> matchmaker.v1.RunStats
 	3,  // 4: matchmaker.v1.RunPart.plain:type_name -> matchmaker.v1.PlainProposals
-	12, // 5: matchmaker.v1.RunStats.population:type_name -> matchmaker.v1.RunStats.PopulationEntry
-	8,  // 6: matchmaker.v1.RunnerStatus.instances:type_name -> matchmaker.v1.InstanceStatus
-	13, // 7: matchmaker.v1.RunnerStatus.hosts:type_name -> matchmaker.v1.RunnerStatus.HostsEntry
-	15, // 8: matchmaker.v1.RunRequest.PoolsEntry.value:type_name -> matchmaker.v1.Pool
-	15, // 9: matchmaker.v1.RunRequest.CensusEntry.value:type_name -> matchmaker.v1.Pool
-	10, // [10:10] is the sub-list for method output_type
-	10, // [10:10] is the sub-list for method input_type
-	10, // [10:10] is the sub-list for extension type_name
-	10, // [10:10] is the sub-list for extension extendee
-	0,  // [0:10] is the sub-list for field type_name
+	13, // 5: matchmaker.v1.RunStats.population:type_name -> matchmaker.v1.RunStats.PopulationEntry
+	14, // 6: matchmaker.v1.RunStats.pools:type_name -> matchmaker.v1.RunStats.PoolsEntry
+	9,  // 7: matchmaker.v1.RunnerStatus.instances:type_name -> matchmaker.v1.InstanceStatus
+	15, // 8: matchmaker.v1.RunnerStatus.hosts:type_name -> matchmaker.v1.RunnerStatus.HostsEntry
+	17, // 9: matchmaker.v1.RunRequest.PoolsEntry.value:type_name -> matchmaker.v1.Pool
+	17, // 10: matchmaker.v1.RunRequest.CensusEntry.value:type_name -> matchmaker.v1.Pool
+	5,  // 11: matchmaker.v1.RunStats.PoolsEntry.value:type_name -> matchmaker.v1.PoolCount
+	12, // [12:12] is the sub-list for method output_type
+	12, // [12:12] is the sub-list for method input_type
+	12, // [12:12] is the sub-list for extension type_name
+	12, // [12:12] is the sub-list for extension extendee
+	0,  // [0:12] is the sub-list for field type_name
 }
 
 func init() { file_matchmaker_v1_bus_proto_init() }
@@ -1011,7 +1095,7 @@ func file_matchmaker_v1_bus_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_matchmaker_v1_bus_proto_rawDesc), len(file_matchmaker_v1_bus_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   14,
+			NumMessages:   16,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

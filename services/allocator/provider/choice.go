@@ -11,7 +11,12 @@ type Choice struct {
 	Rules []Rule
 	// Default is for what no rule fits.
 	Default Provider
+	// Names are the providers' names, for metrics.
+	Names map[Provider]string
 }
+
+// NameOf is the name of the provider for some hosting.
+func (c *Choice) NameOf(h Hosting) string { return c.Names[c.Of(h)] }
 
 // Rule gives matches to a provider. It fits when each of its members that is not empty is the match's.
 type Rule struct {

@@ -40,16 +40,17 @@ import (
 
 // builder makes the parts of a process out of its settings and connections.
 type builder struct {
-	name     string
-	shared   connections
-	log      *slog.Logger
-	store    *state.Store
-	bus      *bus.Bus
-	verifier *auth.Verifier // nil where nobody calls an API
-	box      *sandbox.Box   // nil until somebody needs one
-	keys     *keyring.Ring  // nil where configs may have no hosting keys
-	tokens   *token.Issuer  // nil where servers get no tokens
-	parts    []app.Part
+	name      string
+	shared    connections
+	log       *slog.Logger
+	store     *state.Store
+	bus       *bus.Bus
+	telemetry *telemetry.Telemetry
+	verifier  *auth.Verifier // nil where nobody calls an API
+	box       *sandbox.Box   // nil until somebody needs one
+	keys      *keyring.Ring  // nil where configs may have no hosting keys
+	tokens    *token.Issuer  // nil where servers get no tokens
+	parts     []app.Part
 	// complete says that this process serves all APIs, address where.
 	complete bool
 	address  atomic.Value
@@ -67,7 +68,8 @@ type setup struct {
 	// issuers are those whose tokens are believed, besides the servers' own.
 	issuers []auth.Issuer
 	servers serverTokens
-	started func(net.Addr)
+	// started is told where the API listens, and where the metrics are, if they are anywhere.
+	started func(addr, metrics net.Addr)
 }
 
 // serve connects, builds, and serves until ctx ends.
@@ -102,11 +104,16 @@ func (p *process) run(ctx context.Context, log *slog.Logger, how setup, build fu
 	b := &builder{name: p.Name, shared: c, log: log, parts: more}
 	defer func() { err = errors.Join(err, b.close(context.WithoutCancel(ctx))) }()
 
-	traces, err := telemetry.Open(ctx, telemetry.Options{Service: "matchmaker", Version: version, Log: log})
+	if b.telemetry, err = telemetry.Open(ctx, telemetry.Options{
+		Service: "matchmaker", Instance: p.Name, Version: version, Listen: p.Metrics, Values: p.Values, Log: log,
+	}); err != nil {
+		return err
+	}
+	b.closing(b.telemetry.Close)
+	metrics, err := b.metrics(ctx)
 	if err != nil {
 		return err
 	}
-	b.closing(traces.Close)
 
 	if b.store, err = state.Open(state.Options{
 		URL: c.Redis, Log: log, Waiting: c.Limits.MaxWaiting, Functions: c.Limits.MaxFunctions, Backfills: c.Limits.MaxBackfills,
@@ -120,13 +127,14 @@ func (p *process) run(ctx context.Context, log *slog.Logger, how setup, build fu
 		URL: c.NATS, Name: p.Name, Credentials: c.NATSCredentials, Replicas: c.StreamReplicas,
 		LogAge: c.Limits.LogAge, EventAge: c.Limits.EventAge, EventBytes: c.Limits.EventBytes,
 		LogSize: c.Limits.LogSize << 20, LogTotal: c.Limits.LogTotal << 20,
-		Log: log, Propagator: traces.Propagator,
+		Log: log, Propagator: b.telemetry.Propagator,
 	})
 	if err != nil {
 		return err
 	}
 	b.closing(b.bus.Close)
 	b.add(app.Part{Name: "bus", Run: b.prepare, Ready: b.bus.Ready})
+	b.dependencies()
 
 	issuers := how.issuers
 	if how.servers.Keys != "" {
@@ -153,13 +161,14 @@ func (p *process) run(ctx context.Context, log *slog.Logger, how setup, build fu
 		return err
 	}
 	return app.Run(ctx, app.Options{
-		Listen: p.Listen, Log: log, Drain: p.Drain, Grace: p.Grace, Started: func(addr net.Addr) {
+		Listen: p.Listen, Log: log, Drain: p.Drain, Grace: p.Grace,
+		Started: func(addr net.Addr) {
 			b.address.Store(addr)
 			if how.started != nil {
-				how.started(addr)
+				how.started(addr, metrics)
 			}
 		},
-		Web: web.Options{Tracer: traces.Tracer, Propagator: traces.Propagator},
+		Web: web.Options{Tracer: b.telemetry.Tracer, Propagator: b.telemetry.Propagator, Meter: b.telemetry.Meter},
 	}, b.parts...)
 }
 
@@ -223,7 +232,7 @@ func (b *builder) config(s secrets) error {
 func (b *builder) backfill(t tickets, f filling, r readable) error {
 	b.add(backfill.New(backfill.Options{
 		Store: b.store, Bus: b.bus, Verifier: b.verifier, Log: b.log, Now: time.Now, Limits: t.payload(b.shared.Limits),
-		Definitions: b.shared.Limits.definitions(), Settings: f.settings(r),
+		Definitions: b.shared.Limits.definitions(), Settings: f.settings(r), Meter: b.telemetry.Meter,
 	}))
 	return nil
 }
@@ -255,6 +264,7 @@ func (b *builder) runner(f functions) error {
 	r, err := runner.New(runner.Options{
 		Store: b.store, Bus: b.bus, Box: b.box, Name: b.name, Log: b.log, Now: time.Now,
 		Settings: runner.Settings{Hosts: f.Hosts, MaxHosts: f.MaxHosts, MinInstances: f.MinInstances, MaxInstances: f.MaxInstances},
+		Meter:    b.telemetry.Meter,
 	})
 	if err != nil {
 		return err
@@ -296,7 +306,7 @@ func (b *builder) sandbox(f functions) error {
 func (b *builder) director(c cycle, r readable) error {
 	b.add(director.New(director.Options{
 		Store: b.store, Bus: b.bus, Log: b.log, Now: time.Now, Name: b.name, Times: c.times(r),
-		Events: b.shared.Limits.EventAge > 0, BackfillFirst: c.Backfill,
+		Events: b.shared.Limits.EventAge > 0, BackfillFirst: c.Backfill, Meter: b.telemetry.Meter,
 	}))
 	return nil
 }
@@ -311,6 +321,7 @@ func (b *builder) allocator(f fleet, s secrets, r readable, t serverTokens) erro
 	}
 	b.add(allocator.New(allocator.Options{
 		Store: b.store, Bus: b.bus, Provider: servers, Keys: b.keys, Tokens: b.tokens, Verifier: b.verifier, Log: b.log, Now: time.Now, Settings: f.settings(r, t),
+		Name: f.Provider, Meter: b.telemetry.Meter,
 	}))
 	return nil
 }

@@ -11,7 +11,7 @@ import (
 // The commands of single services have the settings that their service knows, and build one part.
 
 type ticketCmd struct {
-	Process     process     `kong:"embed,set='listen=:8080',set='logformat=json'"`
+	Process     process     `kong:"embed,set='listen=:8080',set='logformat=json',set='metrics='"`
 	Connections connections `embed:""`
 	Trust       trust       `embed:""`
 	Tickets     tickets     `embed:""`
@@ -25,7 +25,7 @@ func (c *ticketCmd) Run(ctx context.Context, s streams) error {
 }
 
 type configCmd struct {
-	Process     process     `kong:"embed,set='listen=:8080',set='logformat=json'"`
+	Process     process     `kong:"embed,set='listen=:8080',set='logformat=json',set='metrics='"`
 	Connections connections `embed:""`
 	Trust       trust       `embed:""`
 	Secrets     secrets     `embed:""`
@@ -36,7 +36,7 @@ func (c *configCmd) Run(ctx context.Context, s streams) error {
 }
 
 type registryCmd struct {
-	Process     process     `kong:"embed,set='listen=:8080',set='logformat=json'"`
+	Process     process     `kong:"embed,set='listen=:8080',set='logformat=json',set='metrics='"`
 	Connections connections `embed:""`
 	Trust       trust       `embed:""`
 	Functions   functions   `kong:"embed,set='sandbox=require'"`
@@ -50,7 +50,7 @@ func (c *registryCmd) Run(ctx context.Context, s streams) error {
 }
 
 type runnerCmd struct {
-	Process     process     `kong:"embed,set='listen=:8080',set='logformat=json'"`
+	Process     process     `kong:"embed,set='listen=:8080',set='logformat=json',set='metrics='"`
 	Connections connections `embed:""`
 	Functions   functions   `kong:"embed,set='sandbox=require'"`
 }
@@ -63,7 +63,7 @@ func (c *runnerCmd) Run(ctx context.Context, s streams) error {
 }
 
 type directorCmd struct {
-	Process     process     `kong:"embed,set='listen=:8080',set='logformat=json'"`
+	Process     process     `kong:"embed,set='listen=:8080',set='logformat=json',set='metrics='"`
 	Connections connections `embed:""`
 	Cycle       cycle       `embed:""`
 	Readable    readable    `embed:""`
@@ -77,7 +77,7 @@ func (c *directorCmd) Run(ctx context.Context, s streams) error {
 }
 
 type allocatorCmd struct {
-	Process     process     `kong:"embed,set='listen=:8080',set='logformat=json'"`
+	Process     process     `kong:"embed,set='listen=:8080',set='logformat=json',set='metrics='"`
 	Connections connections `embed:""`
 	Fleet       fleet       `embed:""`
 	Secrets     secrets     `embed:""`
@@ -94,7 +94,7 @@ func (c *allocatorCmd) Run(ctx context.Context, s streams) error {
 }
 
 type backfillCmd struct {
-	Process     process     `kong:"embed,set='listen=:8080',set='logformat=json'"`
+	Process     process     `kong:"embed,set='listen=:8080',set='logformat=json',set='metrics='"`
 	Connections connections `embed:""`
 	Trust       trust       `embed:""`
 	Tickets     tickets     `embed:""`
@@ -143,7 +143,7 @@ func (v *services) build(b *builder) error {
 }
 
 type allCmd struct {
-	Process     process     `kong:"embed,set='listen=:8080',set='logformat=json'"`
+	Process     process     `kong:"embed,set='listen=:8080',set='logformat=json',set='metrics='"`
 	Connections connections `embed:""`
 	Trust       trust       `embed:""`
 	Services    services    `kong:"embed,set='sandbox=require'"`

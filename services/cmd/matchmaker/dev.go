@@ -22,7 +22,7 @@ import (
 
 // devCmd runs the same services as all, beside servers of its own.
 type devCmd struct {
-	Process  process  `kong:"embed,set='listen=127.0.0.1:8080',set='logformat=text'"`
+	Process  process  `kong:"embed,set='listen=127.0.0.1:8080',set='logformat=text',set='metrics=127.0.0.1:0'"`
 	Data     string   `help:"Folder for everything that is kept: state, streams, keys, modules." default:".matchmaker" type:"path" placeholder:"DIR" group:"process"`
 	Memory   bool     `help:"Keep the state in memory even if there is a redis-server." group:"process"`
 	Services services `kong:"embed,set='sandbox=prefer'"`
@@ -69,7 +69,7 @@ func (c *devCmd) Run(ctx context.Context, s streams) (err error) {
 			connections: connections{Redis: redis.URL(), NATS: nats.URL(), StreamReplicas: 1, Limits: c.Limits},
 			issuers:     []auth.Issuer{tokens.Trust()},
 			servers:     c.Services.ServerTokens,
-			started:     func(addr net.Addr) { c.greet(s.out, addr) },
+			started:     func(addr, metrics net.Addr) { c.greet(s.out, addr, metrics) },
 		},
 		c.Services.build,
 		app.Part{Name: "redis", Run: redis.Watch},
@@ -116,9 +116,12 @@ func (c *devCmd) keys() error {
 }
 
 // greet tells a newcomer what is there and what to do next.
-func (c *devCmd) greet(w io.Writer, addr net.Addr) {
+func (c *devCmd) greet(w io.Writer, addr, metrics net.Addr) {
 	fmt.Fprintf(w, `Matchmaker listens on http://%s, and keeps its data in %s.
 Tokens: mm token player NAME | developer | server | service, with --data %s unless it is .matchmaker here.
-Ctrl-C stops it.
 `, addr, c.Data, c.Data)
+	if metrics != nil {
+		fmt.Fprintf(w, "Metrics for Prometheus: http://%s/metrics.\n", metrics)
+	}
+	fmt.Fprintln(w, "Ctrl-C stops it.")
 }

@@ -170,7 +170,10 @@ func (b *builder) choice(text []byte) (*provider.Choice, error) {
 		}
 		return made[name], nil
 	}
-	choice := new(provider.Choice)
+	choice := &provider.Choice{Names: map[provider.Provider]string{}}
+	for name, p := range made {
+		choice.Names[p] = name
+	}
 	var err error
 	if choice.Default, err = named("default", file.Default); err != nil {
 		return nil, err

@@ -37,6 +37,8 @@ type cli struct {
 
 	Keys keysCmd `cmd:"" help:"Make and change the keys that the services share."`
 
+	Health healthCmd `cmd:"" help:"Ask a running service whether it is ready."`
+
 	Gameserver gameserverCmd `cmd:"" hidden:""`
 }
 
@@ -57,6 +59,8 @@ type process struct {
 	Name      string        `help:"Name that tells this process from its replicas; made up when empty." group:"process"`
 	LogLevel  string        `help:"Least level to log: debug, info, warn or error. Requests that succeed are logged at debug." enum:"debug,info,warn,error" default:"info" group:"process"`
 	LogFormat string        `help:"Format of the log on standard error: json or text." enum:"json,text" default:"${logformat}" group:"process"`
+	Metrics   string        `help:"Address to serve /metrics for Prometheus on; nothing is served when empty. OTEL_METRICS_EXPORTER and the other OTEL_… variables work as well." name:"metrics-listen" default:"${metrics}" group:"process"`
+	Values    int           `help:"How many projects, configs, functions and pools metrics tell apart, of each; those that come later are counted as 'other'." name:"metrics-values" default:"200" group:"process"`
 	Drain     time.Duration `help:"How long a stopping process may take to finish what it has in hand." default:"15s" group:"process"`
 	Grace     time.Duration `help:"How long a stopping process says it is not ready before it takes no more requests: as long as a load balancer needs to notice." default:"0s" group:"process"`
 }

@@ -4,10 +4,12 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+
+	"matchmaker.dev/services/internal/telemetry"
 )
 
 // Logger returns a logger of a level (debug, info, warn, error) that writes in
-// a format: text, for people, or json, for collectors.
+// a format: text, for people, or json, for collectors. Lines have the trace and the correlation id of their context.
 func Logger(w io.Writer, level, format string) (*slog.Logger, error) {
 	levels := map[string]slog.Level{"debug": slog.LevelDebug, "info": slog.LevelInfo, "warn": slog.LevelWarn, "error": slog.LevelError}
 	at, known := levels[level]
@@ -17,9 +19,9 @@ func Logger(w io.Writer, level, format string) (*slog.Logger, error) {
 	options := &slog.HandlerOptions{Level: at}
 	switch format {
 	case "text":
-		return slog.New(slog.NewTextHandler(w, options)), nil
+		return slog.New(telemetry.Traced(slog.NewTextHandler(w, options))), nil
 	case "json":
-		return slog.New(slog.NewJSONHandler(w, options)), nil
+		return slog.New(telemetry.Traced(slog.NewJSONHandler(w, options))), nil
 	}
 	return nil, fmt.Errorf("log format %q is none of text, json", format)
 }

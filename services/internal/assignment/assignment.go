@@ -1,7 +1,12 @@
 // Package assignment makes the result of a ticket out of the proposal that its match came from.
 package assignment
 
-import pb "matchmaker.dev/proto/matchmaker/v1"
+import (
+	"go.opentelemetry.io/otel/metric"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/telemetry"
+)
 
 // Of is the result of one ticket of a match.
 //
@@ -18,4 +23,10 @@ func Of(p *pb.Proposal, ticket, connection, failure string) *pb.Assignment {
 	a.Properties = p.GetTicketProperties()[ticket]
 	a.MatchProperties = p.GetMatchProperties()
 	return a
+}
+
+// Waited is how long tickets waited for their results, which three services write: in seconds, with the labels project, config
+// and result, which is connection or error.
+func Waited(m telemetry.Meter) metric.Float64Histogram {
+	return m.Wait("matchmaker.time_to_assignment", "Time from a ticket's creation to its result; the label result says whether that is a connection or an error.")
 }

@@ -4,6 +4,8 @@ import (
 	"crypto/rand"
 
 	"github.com/labstack/echo/v4"
+
+	"matchmaker.dev/services/internal/telemetry"
 )
 
 // HeaderCorrelationID carries the id that ties a request to its log lines, its
@@ -14,8 +16,8 @@ const HeaderCorrelationID = "X-Correlation-Id"
 const maxCorrelationID = 64
 
 // correlate keeps the client's correlation id when it is a plain one, and makes
-// a new one otherwise. The id lives in the response header, which every later
-// reader has at hand without a context value per request.
+// a new one otherwise. The id lives in the response header for whoever has the request at
+// hand, and in its context for the log of whoever has not.
 func correlate(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		id := c.Request().Header.Get(HeaderCorrelationID)
@@ -23,6 +25,7 @@ func correlate(next echo.HandlerFunc) echo.HandlerFunc {
 			id = rand.Text()
 		}
 		c.Response().Header().Set(HeaderCorrelationID, id)
+		c.SetRequest(c.Request().WithContext(telemetry.Correlate(c.Request().Context(), id)))
 		return next(c)
 	}
 }

@@ -13,6 +13,8 @@ import (
 	"go.opentelemetry.io/otel/propagation"
 	"go.opentelemetry.io/otel/trace"
 	"go.opentelemetry.io/otel/trace/noop"
+
+	"matchmaker.dev/services/internal/telemetry"
 )
 
 // Base is the path below which the tickets, configs and functions API lives.
@@ -24,6 +26,8 @@ type Options struct {
 	Tracer trace.TracerProvider
 	// Propagator reads the caller's trace context; nil starts a new trace per request.
 	Propagator propagation.TextMapPropagator
+	// Meter makes the instruments that measure requests; the zero Meter measures nothing.
+	Meter telemetry.Meter
 	// Now is the clock of the access log; nil is time.Now.
 	Now func() time.Time
 }
@@ -41,12 +45,16 @@ func New(log *slog.Logger, o Options) *echo.Echo {
 	e := echo.New()
 	e.HideBanner, e.HidePort = true, true
 	e.JSONSerializer = serializer{}
-	e.HTTPErrorHandler = func(err error, c echo.Context) { writeProblem(log, c, err) }
+	measures := newMeasures(o.Meter, o.Now)
+	e.HTTPErrorHandler = func(err error, c echo.Context) {
+		writeProblem(log, c, err)
+		measures.refuse(c, err)
+	}
 	e.Use(correlate)
 	if traced(o.Tracer) {
 		e.Use(tracing(o.Tracer, o.Propagator))
 	}
-	e.Use(observe(log, o.Now), negotiate, limitBody)
+	e.Use(measures.measure, observe(log, o.Now), negotiate, limitBody)
 	return e
 }
 

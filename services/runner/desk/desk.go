@@ -91,6 +91,7 @@ func (d *Desk) run(life context.Context, r *Run, instance Instance, n Needs, las
 		})
 	}
 	stats.Tickets = int64(d.selection.N())
+	stats.Pools = d.crowds(r.Request.GetPools())
 	if stats.Tickets == 0 {
 		return nil
 	}
@@ -101,7 +102,7 @@ func (d *Desk) run(life context.Context, r *Run, instance Instance, n Needs, las
 	stats.Encode = lap(&clock)
 
 	bytes, cost, err := instance.Run(life, request, budget)
-	stats.Run, stats.Compute = lap(&clock), cost.Compute.Microseconds()
+	stats.Run, stats.Compute, stats.Memory = lap(&clock), cost.Compute.Microseconds(), int64(cost.Memory)
 	if err != nil {
 		return err
 	}
@@ -115,6 +116,19 @@ func (d *Desk) run(life context.Context, r *Run, instance Instance, n Needs, las
 	}
 	stats.Proposals = int64(answer.Len())
 	return d.answers.send(answer, &d.selection, &d.games, d.request.Created(), last, r.Answer)
+}
+
+// crowds counts the tickets of pools. There are pools without tickets and no block was written when none has any.
+func (d *Desk) crowds(pools map[string]*pb.Pool) map[string]*pb.PoolCount {
+	counts := make(map[string]*pb.PoolCount, len(pools))
+	for name := range pools {
+		counts[name] = new(pb.PoolCount)
+		if numbers := d.selection.Pool(name); len(numbers) > 0 {
+			// Numbers ascend by creation.
+			counts[name].Tickets, counts[name].Oldest = int64(len(numbers)), int64(d.request.Created()[numbers[0]])
+		}
+	}
+	return counts
 }
 
 // lap is the microseconds since the last lap.

@@ -1,0 +1,189 @@
+package deploy
+
+import (
+	"bytes"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/compose-spec/compose-go/v2/loader"
+	"github.com/compose-spec/compose-go/v2/types"
+	"github.com/moby/buildkit/frontend/dockerfile/instructions"
+	"github.com/moby/buildkit/frontend/dockerfile/linter"
+	"github.com/moby/buildkit/frontend/dockerfile/parser"
+	"sigs.k8s.io/yaml"
+)
+
+// compose reads docker-compose.yml as `docker compose` does.
+func compose(t *testing.T) *types.Project {
+	t.Helper()
+	root, err := filepath.Abs("..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	project, err := loader.LoadWithContext(t.Context(), types.ConfigDetails{
+		WorkingDir:  root,
+		ConfigFiles: []types.ConfigFile{{Filename: filepath.Join(root, "docker-compose.yml")}},
+		Environment: types.Mapping{},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return project
+}
+
+// mute are those whose images have nothing in them that could ask how they are.
+var mute = []string{"collector", "traces"}
+
+func TestCompose(t *testing.T) {
+	project := compose(t)
+	for _, name := range slices.Concat(services, []string{"gateway", "redis", "nats", "collector", "traces", "prometheus", "grafana"}) {
+		if _, ok := project.Services[name]; !ok {
+			t.Errorf("there is no %s", name)
+		}
+	}
+	if len(project.Networks) != 1 {
+		t.Errorf("%d networks, want one", len(project.Networks))
+	}
+	secret := regexp.MustCompile(`(?i)(password|secret|token|api_?key)`)
+	for _, name := range slices.Sorted(maps.Keys(project.Services)) {
+		s := project.Services[name]
+		if s.Restart != types.RestartPolicyUnlessStopped {
+			t.Errorf("%s is not restarted: %q", name, s.Restart)
+		}
+		if (s.HealthCheck == nil) != slices.Contains(mute, name) {
+			t.Errorf("%s: health check %+v", name, s.HealthCheck)
+		}
+		if s.Deploy == nil || s.Deploy.Resources.Limits == nil || s.Deploy.Resources.Limits.MemoryBytes == 0 || s.Deploy.Resources.Limits.NanoCPUs == 0 || s.Deploy.Resources.Limits.Pids == 0 {
+			t.Errorf("%s has no limits", name)
+		}
+		if s.Image == "" || strings.HasSuffix(s.Image, ":latest") || (s.Build == nil && !strings.Contains(s.Image, ":")) {
+			t.Errorf("%s: image %q is not pinned", name, s.Image)
+		}
+		for key, value := range s.Environment {
+			if secret.MatchString(key) || value == nil {
+				t.Errorf("%s has %s in the file", name, key)
+			}
+		}
+		for _, p := range s.Ports {
+			if p.HostIP != "127.0.0.1" {
+				t.Errorf("%s: port %s is open to the world", name, p.Published)
+			}
+		}
+		if slices.Contains(services, name) && (!s.ReadOnly || !slices.Contains(s.CapDrop, "ALL") || s.Command[0] != name || s.User == "root" || s.Privileged) {
+			t.Errorf("%s may more than it needs: %+v", name, s)
+		}
+		for _, v := range s.Volumes {
+			_, err := os.Stat(v.Source)
+			if v.Type == types.VolumeTypeBind && filepath.Base(v.Source) != "jwks.json" && err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		for other := range s.DependsOn {
+			if d := s.DependsOn[other]; d.Condition == types.ServiceConditionHealthy && project.Services[other].HealthCheck == nil {
+				t.Errorf("%s waits until %s is healthy, which nobody asks", name, other)
+			}
+		}
+	}
+}
+
+// TestWhatIsNamedIsThere: the files that go into containers name services and ports that there are.
+func TestWhatIsNamedIsThere(t *testing.T) {
+	project := compose(t)
+	hosts := regexp.MustCompile(`\b([a-z]+):(4317|4318|4222|6379|8080|9090|9464|16686)\b`)
+	for _, file := range []string{
+		"settings.yaml", "Caddyfile", "../docker-compose.yml", "observability/collector.yaml", "observability/grafana/datasources.yaml",
+	} {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range hosts.FindAllStringSubmatch(string(text), -1) {
+			if _, ok := project.Services[m[1]]; !ok {
+				t.Errorf("%s names %s, which is no service", file, m[0])
+			}
+		}
+	}
+	var scraped struct {
+		Scrape []struct {
+			DNS []struct {
+				Names []string `json:"names"`
+				Port  int      `json:"port"`
+			} `json:"dns_sd_configs"`
+		} `json:"scrape_configs"`
+	}
+	text, err := os.ReadFile("observability/prometheus.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := yaml.Unmarshal(text, &scraped); err != nil {
+		t.Fatal(err)
+	}
+	if names := slices.Sorted(slices.Values(scraped.Scrape[0].DNS[0].Names)); !slices.Equal(names, services) {
+		t.Errorf("Prometheus reads %v, want %v", names, services)
+	}
+	settings, err := os.ReadFile("settings.yaml")
+	if err != nil || !strings.Contains(string(settings), `metrics-listen: ":9464"`) || scraped.Scrape[0].DNS[0].Port != 9464 {
+		t.Errorf("the services' metrics are not where Prometheus reads them: %v", err)
+	}
+	_ = filepath.WalkDir("observability", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		var any map[string]any
+		if err := yaml.UnmarshalStrict(text, &any); err != nil || len(any) == 0 {
+			t.Errorf("%s: %v", path, err)
+		}
+		return nil
+	})
+}
+
+// TestDockerfile: it is what BuildKit understands, without a warning, and ends in an image that is not root's.
+func TestDockerfile(t *testing.T) {
+	text, err := os.ReadFile("Dockerfile")
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := parser.Parse(bytes.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, w := range file.Warnings {
+		t.Errorf("Dockerfile: %s", w.Short)
+	}
+	lint := linter.New(&linter.Config{Warn: func(rule, _, _, message string, at []parser.Range) {
+		t.Errorf("Dockerfile: %s: %s, %v", rule, message, at)
+	}})
+	stages, _, err := instructions.Parse(file.AST, lint)
+	if err != nil {
+		t.Fatal(err)
+	}
+	last := stages[len(stages)-1]
+	if len(stages) != 2 || !strings.HasSuffix(last.BaseName, ":nonroot") {
+		t.Errorf("the image is made of %s", last.BaseName)
+	}
+	for _, c := range last.Commands {
+		if _, runs := c.(*instructions.RunCommand); runs {
+			t.Errorf("the image has no shell, and yet %v runs in it", c)
+		}
+	}
+	// Each module's go.mod is copied before the code: one that is forgotten breaks the build in the image alone.
+	work, err := os.ReadFile("../go.work")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range regexp.MustCompile(`\./([a-z/]+)`).FindAllStringSubmatch(string(work), -1) {
+		if !strings.Contains(string(text), m[1]+"/go.mod") {
+			t.Errorf("the Dockerfile does not copy %s/go.mod", m[1])
+		}
+	}
+}

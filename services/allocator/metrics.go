@@ -1,0 +1,103 @@
+package allocator
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"time"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/metric"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/allocator/provider"
+	"matchmaker.dev/services/internal/assignment"
+	"matchmaker.dev/services/internal/state"
+	"matchmaker.dev/services/internal/telemetry"
+)
+
+// metrics are what an allocator measures.
+type metrics struct {
+	configs *telemetry.Labels
+
+	took     metric.Float64Histogram
+	errs     metric.Int64Counter
+	running  metric.Int64UpDownCounter
+	returned metric.Int64Counter
+	assigned metric.Float64Histogram
+}
+
+func newMetrics(m telemetry.Meter) *metrics {
+	return &metrics{
+		configs:  m.Labels("project", "config"),
+		took:     m.Work("matchmaker.allocation", "Time from asking a provider for a match's server until there was one, or none for sure, by provider and outcome: ok, error."),
+		errs:     m.Counter("matchmaker.allocation.errors", "{error}", "Answers and failures of providers, those that were asked again as well, by reason: contention, fleet-empty, maximum-zero, refused, timeout, unknown."),
+		running:  m.Level("matchmaker.allocations.running", "{match}", "Matches that this allocator has in hand."),
+		returned: m.Counter("matchmaker.servers.returned", "{server}", "Servers that were given back because nobody was left for them."),
+		assigned: assignment.Waited(m),
+	}
+}
+
+// reasons are why there is no server.
+var reasons = []string{
+	string(provider.Contention), string(provider.FleetEmpty), string(provider.MaximumZero), string(provider.Refused), "timeout", "unknown",
+}
+
+// begin begins to count what each provider does.
+func (s *service) begin(ctx context.Context) {
+	names := []string{s.Name}
+	if c, ok := s.Provider.(*provider.Choice); ok {
+		names = slices.Collect(maps.Values(c.Names))
+	}
+	for _, name := range names {
+		of := attribute.String("provider", name)
+		telemetry.Zero(s.metrics.errs, telemetry.Each([]attribute.KeyValue{of}, "reason", reasons...))
+		s.metrics.returned.Add(ctx, 0, metric.WithAttributes(of))
+	}
+}
+
+// nameOf is the provider of some hosting, as metrics name it.
+func (s *service) nameOf(h provider.Hosting) attribute.KeyValue {
+	name := s.Name
+	if c, ok := s.Provider.(*provider.Choice); ok {
+		name = c.NameOf(h)
+	}
+	return attribute.String("provider", name)
+}
+
+// failed counts one answer of a provider that there is no server, or a failure to ask it.
+func (s *service) failed(ctx context.Context, h provider.Hosting, err error) {
+	reason := string(provider.ReasonOf(err))
+	switch {
+	case reason != "":
+	case errors.Is(err, context.DeadlineExceeded):
+		reason = "timeout"
+	default:
+		reason = "unknown"
+	}
+	s.metrics.errs.Add(ctx, 1, metric.WithAttributes(s.nameOf(h), attribute.String("reason", reason)))
+}
+
+// allocated records an allocation that came to an end, or which this allocator leaves to another one.
+func (s *service) allocated(ctx context.Context, h provider.Hosting, began time.Time, o outcome) {
+	result := "error"
+	if o.connection != "" {
+		result = "ok"
+	}
+	s.metrics.took.Record(ctx, time.Since(began).Seconds(), metric.WithAttributes(s.nameOf(h), attribute.String("outcome", result)))
+}
+
+// told records the tickets that got a result.
+func (s *service) told(ctx context.Context, project string, m *pb.Match, tickets []string, now time.Time, failed bool) {
+	result := "connection"
+	if failed {
+		result = "error"
+	}
+	labels := telemetry.With(s.metrics.configs.Of(project, m.GetConfig()), attribute.String("result", result))
+	for _, id := range tickets {
+		if created, known := state.CreatedOf(id); known {
+			s.metrics.assigned.Record(ctx, max(0, now.Sub(created).Seconds()), labels)
+		}
+	}
+}

@@ -1,0 +1,56 @@
+package backfill
+
+import (
+	"context"
+	"time"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/metric"
+
+	"matchmaker.dev/services/internal/assignment"
+	"matchmaker.dev/services/internal/state"
+	"matchmaker.dev/services/internal/telemetry"
+)
+
+// metrics are what the service measures besides its requests.
+type metrics struct {
+	projects *telemetry.Labels
+
+	approvals, joined, searches metric.Int64Counter
+	assigned                    metric.Float64Histogram
+}
+
+func newMetrics(m telemetry.Meter) *metrics {
+	return &metrics{
+		projects:  m.Labels("project"),
+		approvals: m.Counter("matchmaker.backfill.approvals", "{approval}", "Approvals of game servers, by whether they assigned somebody: filled, empty."),
+		joined:    m.Counter("matchmaker.backfill.joined", "{ticket}", "Tickets that were assigned to running games."),
+		searches:  m.Counter("matchmaker.backfill.searches", "{run}", "Runs of functions for requests of the deprecated first generation, by outcome: ok, failed."),
+		assigned:  assignment.Waited(m),
+	}
+}
+
+// approved records an approval.
+func (x *metrics) approved(ctx context.Context, project string, a *state.Approval, now time.Time) {
+	of := x.projects.Of(project)
+	outcome := "empty"
+	if len(a.Assigned) > 0 {
+		outcome = "filled"
+	}
+	x.approvals.Add(ctx, 1, telemetry.With(of, attribute.String("outcome", outcome)))
+	x.joined.Add(ctx, int64(len(a.Assigned)), telemetry.With(of))
+	// Which config proposed them is not known any more.
+	labels := telemetry.With(of, attribute.String("config", ""), attribute.String("result", "connection"))
+	for _, t := range a.Assigned {
+		x.assigned.Record(ctx, max(0, now.Sub(time.UnixMilli(t.Body.GetCreated())).Seconds()), labels)
+	}
+}
+
+// searched records a run of the first generation.
+func (x *metrics) searched(ctx context.Context, project, failure string) {
+	outcome := "ok"
+	if failure != "" {
+		outcome = "failed"
+	}
+	x.searches.Add(ctx, 1, telemetry.With(x.projects.Of(project), attribute.String("outcome", outcome)))
+}

@@ -1,0 +1,30 @@
+package main
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+)
+
+// TestHealth: a container's health check exits 0 for a service that is ready, and says why one is not. It finds the
+// settings of the services beside it, and needs none of them.
+func TestHealth(t *testing.T) {
+	t.Setenv("MATCHMAKER_CONFIG", "../../../deploy/settings.yaml")
+	status := http.StatusOK
+	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(status)
+		_, _ = w.Write([]byte("not ready: nats"))
+	}))
+	if code, _, errs := matchmaker(t, "health", service.URL+"/readyz"); code != exitOK {
+		t.Errorf("%d: %s", code, errs)
+	}
+	status = http.StatusServiceUnavailable
+	if code, _, errs := matchmaker(t, "health", service.URL+"/readyz"); code != exitFailure || !strings.Contains(errs, "503 Service Unavailable: not ready: nats") {
+		t.Errorf("%d: %s", code, errs)
+	}
+	service.Close()
+	if code, _, errs := matchmaker(t, "health", service.URL+"/readyz"); code != exitFailure || !strings.Contains(errs, "connect") {
+		t.Errorf("%d: %s", code, errs)
+	}
+}

@@ -1,0 +1,65 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"time"
+
+	"go.opentelemetry.io/otel/attribute"
+
+	"matchmaker.dev/services/internal/app"
+	"matchmaker.dev/services/internal/telemetry"
+	"matchmaker.dev/services/internal/web"
+)
+
+// metrics serves /metrics where Prometheus is to find it: on a port of its own, since what a gateway
+// lets in is for players. It returns the address, nil where there is none.
+func (b *builder) metrics(ctx context.Context) (net.Addr, error) {
+	if b.telemetry.Listen == "" {
+		return nil, nil
+	}
+	var lc net.ListenConfig
+	listener, err := lc.Listen(ctx, "tcp", b.telemetry.Listen)
+	if err != nil {
+		return nil, fmt.Errorf("--metrics-listen: %w", err)
+	}
+	routes := http.NewServeMux()
+	routes.Handle("GET /metrics", b.telemetry.Metrics)
+	server := web.Server(routes, b.log)
+	b.closing(func(context.Context) error {
+		_ = listener.Close() // it may be closed already, and is open when nothing was ever served
+		return server.Close()
+	})
+	b.add(app.Part{Name: "metrics", Run: func(ctx context.Context) error {
+		b.log.InfoContext(ctx, "metrics", "address", listener.Addr().String())
+		defer context.AfterFunc(ctx, func() { _ = server.Close() })()
+		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+			return err
+		}
+		return nil
+	}})
+	return listener.Addr(), nil
+}
+
+// lookTime is how long a dependency may take to answer somebody who reads the metrics.
+const lookTime = time.Second
+
+// dependencies measures whether Redis and NATS answer this process.
+func (b *builder) dependencies() {
+	look := map[string]func(context.Context) error{"redis": b.store.Ping, "nats": b.bus.Ready}
+	b.telemetry.Meter.Gauge("matchmaker.dependency.up", "{dependency}", "1 while what the service needs answers, else 0.",
+		func(ctx context.Context, observe telemetry.Observe) {
+			ctx, cancel := context.WithTimeout(ctx, lookTime)
+			defer cancel()
+			for name, answers := range look {
+				up := 0.0
+				if answers(ctx) == nil {
+					up = 1
+				}
+				observe(up, attribute.String("dependency", name))
+			}
+		})
+}

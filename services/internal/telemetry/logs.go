@@ -1,0 +1,49 @@
+package telemetry
+
+import (
+	"context"
+	"log/slog"
+
+	"go.opentelemetry.io/otel/trace"
+)
+
+// Traced is a handler of logs that adds the trace and the span of the context that a line was logged with, and the
+// correlation id of the request.
+func Traced(h slog.Handler) slog.Handler { return traced{h} }
+
+type traced struct{ slog.Handler }
+
+func (t traced) Handle(ctx context.Context, r slog.Record) error {
+	if s := trace.SpanContextFromContext(ctx); s.IsValid() {
+		r = r.Clone()
+		r.AddAttrs(slog.String("trace_id", s.TraceID().String()), slog.String("span_id", s.SpanID().String()))
+	}
+	if id := Correlation(ctx); id != "" {
+		said := false
+		r.Attrs(func(a slog.Attr) bool { said = a.Key == correlationKey; return !said })
+		if !said {
+			r = r.Clone()
+			r.AddAttrs(slog.String(correlationKey, id))
+		}
+	}
+	return t.Handler.Handle(ctx, r)
+}
+
+func (t traced) WithAttrs(attrs []slog.Attr) slog.Handler { return traced{t.Handler.WithAttrs(attrs)} }
+
+func (t traced) WithGroup(name string) slog.Handler { return traced{t.Handler.WithGroup(name)} }
+
+const correlationKey = "correlationId"
+
+type correlation struct{}
+
+// Correlate returns a context whose lines in the log have a request's correlation id.
+func Correlate(ctx context.Context, id string) context.Context {
+	return context.WithValue(ctx, correlation{}, id)
+}
+
+// Correlation is the id that Correlate was given, "" where there is none.
+func Correlation(ctx context.Context) string {
+	id, _ := ctx.Value(correlation{}).(string)
+	return id
+}

@@ -1,0 +1,126 @@
+package telemetry
+
+import (
+	"cmp"
+	"context"
+	"log/slog"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/metric"
+	"go.opentelemetry.io/otel/metric/noop"
+)
+
+// Meter makes instruments. The zero Meter makes such that record nothing and cost nothing.
+//
+// Names are OpenTelemetry's, with dots; Prometheus has underscores for them, and the unit and _total behind.
+type Meter struct {
+	meter  metric.Meter
+	values int
+	log    *slog.Logger
+}
+
+// NewMeter returns a Meter whose Labels tell so many values apart, 200 if that is 0.
+func NewMeter(m metric.Meter, values int, log *slog.Logger) Meter {
+	return Meter{meter: m, values: values, log: log}
+}
+
+func (m Meter) of() metric.Meter {
+	if m.meter == nil {
+		return noop.Meter{}
+	}
+	return m.meter
+}
+
+// refused logs that the SDK does not like a name: its instrument records nothing.
+func (m Meter) refused(name string, err error) {
+	if err != nil && m.log != nil {
+		m.log.Error("telemetry: an instrument cannot be made", "name", name, "error", err)
+	}
+}
+
+// Counter counts things, in a unit such as {ticket}.
+func (m Meter) Counter(name, unit, description string) metric.Int64Counter {
+	c, err := m.of().Int64Counter(name, metric.WithUnit(unit), metric.WithDescription(description))
+	m.refused(name, err)
+	return c
+}
+
+// Level is a number that goes up and down.
+func (m Meter) Level(name, unit, description string) metric.Int64UpDownCounter {
+	c, err := m.of().Int64UpDownCounter(name, metric.WithUnit(unit), metric.WithDescription(description))
+	m.refused(name, err)
+	return c
+}
+
+// Last is a number of which the last one counts.
+func (m Meter) Last(name, unit, description string) metric.Int64Gauge {
+	g, err := m.of().Int64Gauge(name, metric.WithUnit(unit), metric.WithDescription(description))
+	m.refused(name, err)
+	return g
+}
+
+// Spread is a distribution; bounds are those of its buckets.
+func (m Meter) Spread(name, unit, description string, bounds ...float64) metric.Float64Histogram {
+	h, err := m.of().Float64Histogram(name, metric.WithUnit(unit), metric.WithDescription(description), metric.WithExplicitBucketBoundaries(bounds...))
+	m.refused(name, err)
+	return h
+}
+
+// Bounds of distributions of time: of work, and of how long players wait.
+var (
+	short = []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30}
+	long  = []float64{.025, .05, .1, .25, .5, 1, 2.5, 5, 10, 20, 30, 60, 120, 300, 600, 1800}
+)
+
+// Work is a distribution of seconds that work took: half a millisecond to half a minute.
+func (m Meter) Work(name, description string) metric.Float64Histogram {
+	return m.Spread(name, "s", description, short...)
+}
+
+// Wait is a distribution of seconds that players waited: 25 ms to half an hour.
+func (m Meter) Wait(name, description string) metric.Float64Histogram {
+	return m.Spread(name, "s", description, long...)
+}
+
+// Observe is given the numbers of a Gauge when somebody looks.
+type Observe func(value float64, labels ...attribute.KeyValue)
+
+// Gauge is numbers that are asked for when somebody looks. look must not wait for long, and ends with ctx.
+func (m Meter) Gauge(name, unit, description string, look func(ctx context.Context, observe Observe)) {
+	_, err := m.of().Float64ObservableGauge(name, metric.WithUnit(unit), metric.WithDescription(description),
+		metric.WithFloat64Callback(func(ctx context.Context, o metric.Float64Observer) error {
+			look(ctx, func(value float64, labels ...attribute.KeyValue) { o.Observe(value, metric.WithAttributes(labels...)) })
+			return nil
+		}))
+	m.refused(name, err)
+}
+
+// Labels are keys whose values others choose.
+func (m Meter) Labels(keys ...string) *Labels {
+	return &Labels{keys: keys, most: cmp.Or(m.values, 200), known: map[string][]attribute.KeyValue{}}
+}
+
+// With is labels that are made once and used often.
+func With(labels []attribute.KeyValue, more ...attribute.KeyValue) metric.MeasurementOption {
+	all := make([]attribute.KeyValue, 0, len(labels)+len(more))
+	return metric.WithAttributeSet(attribute.NewSet(append(append(all, labels...), more...)...))
+}
+
+// Zero begins a counter at 0 for some labels, so that the first thing it counts is seen as an increase.
+func Zero(c metric.Int64Counter, labels map[string]metric.MeasurementOption) {
+	for _, l := range labels {
+		c.Add(context.Background(), 0, l)
+	}
+}
+
+// Each makes labels for each of some values of a key.
+func Each(labels []attribute.KeyValue, key string, values ...string) map[string]metric.MeasurementOption {
+	all := make(map[string]metric.MeasurementOption, len(values))
+	for _, v := range values {
+		all[v] = With(labels, attribute.String(key, v))
+	}
+	return all
+}
+
+// On tells whether anything is recorded: who would have to ask others for a number need not.
+func (m Meter) On() bool { return m.meter != nil }

@@ -1,0 +1,93 @@
+package telemetry
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"strings"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+	"go.opentelemetry.io/otel/exporters/otlp/otlpmetric/otlpmetrichttp"
+	bridge "go.opentelemetry.io/otel/exporters/prometheus"
+	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
+	"go.opentelemetry.io/otel/sdk/metric/metricdata"
+	"go.opentelemetry.io/otel/sdk/resource"
+)
+
+func (t *Telemetry) openMetrics(ctx context.Context, o Options, who *resource.Resource) error {
+	byOTLP, byPrometheus, err := exporters()
+	if err != nil {
+		return err
+	}
+	t.Listen = o.Listen
+	if t.Listen == "" && byPrometheus {
+		t.Listen = net.JoinHostPort(cmp.Or(os.Getenv("OTEL_EXPORTER_PROMETHEUS_HOST"), "localhost"), cmp.Or(os.Getenv("OTEL_EXPORTER_PROMETHEUS_PORT"), "9464"))
+	}
+	if !byOTLP && t.Listen == "" {
+		return nil
+	}
+	options := []sdkmetric.Option{sdkmetric.WithResource(who)}
+	if byOTLP {
+		if err := protocol("OTEL_EXPORTER_OTLP_METRICS_PROTOCOL"); err != nil {
+			return err
+		}
+		exporter, err := otlpmetrichttp.New(ctx)
+		if err != nil {
+			return fmt.Errorf("telemetry: %w", err)
+		}
+		options = append(options, sdkmetric.WithReader(sdkmetric.NewPeriodicReader(&points{exporter, o.Log})))
+	}
+	if t.Listen != "" {
+		registry := prometheus.NewRegistry()
+		// Those of the process are for sizing; the bridge knows nothing of them.
+		registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+		reader, err := bridge.New(bridge.WithRegisterer(registry), bridge.WithoutScopeInfo())
+		if err != nil {
+			return fmt.Errorf("telemetry: %w", err)
+		}
+		options = append(options, sdkmetric.WithReader(reader))
+		t.Metrics = promhttp.HandlerFor(registry, promhttp.HandlerOpts{ErrorLog: slog.NewLogLogger(o.Log.Handler(), slog.LevelWarn), ErrorHandling: promhttp.ContinueOnError})
+	}
+	provider := sdkmetric.NewMeterProvider(options...)
+	t.stops = append(t.stops, provider.Shutdown)
+	t.Meter = NewMeter(provider.Meter("matchmaker.dev/services"), o.Values, o.Log)
+	return nil
+}
+
+// exporters reads OTEL_METRICS_EXPORTER.
+func exporters() (otlp, prom bool, err error) {
+	given := os.Getenv("OTEL_METRICS_EXPORTER")
+	if given == "" {
+		return first("OTEL_EXPORTER_OTLP_METRICS_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT") != "", false, nil
+	}
+	for name := range strings.SplitSeq(given, ",") {
+		switch strings.TrimSpace(name) {
+		case "otlp":
+			otlp = true
+		case "prometheus":
+			prom = true
+		case "none":
+		default:
+			return false, false, fmt.Errorf("telemetry: OTEL_METRICS_EXPORTER is %q: only otlp, prometheus and none are supported", given)
+		}
+	}
+	return otlp, prom, nil
+}
+
+// points says in the service's log what the SDK would print to stderr.
+type points struct {
+	sdkmetric.Exporter
+	log *slog.Logger
+}
+
+func (p *points) Export(ctx context.Context, m *metricdata.ResourceMetrics) error {
+	if err := p.Exporter.Export(ctx, m); err != nil {
+		p.log.WarnContext(ctx, "telemetry: metrics were not taken; the next ones have what these had", "error", err)
+	}
+	return nil
+}

@@ -1,0 +1,54 @@
+package telemetry
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+
+	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
+	"go.opentelemetry.io/otel/sdk/resource"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+)
+
+func (t *Telemetry) openTraces(ctx context.Context, o Options, who *resource.Resource) error {
+	endpoint := first("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT")
+	switch exporter := os.Getenv("OTEL_TRACES_EXPORTER"); {
+	case exporter == "none", exporter == "" && endpoint == "":
+		return nil
+	case exporter != "" && exporter != "otlp":
+		return fmt.Errorf("telemetry: OTEL_TRACES_EXPORTER is %q: only otlp and none are supported", exporter)
+	}
+	if err := protocol("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL"); err != nil {
+		return err
+	}
+	exporter, err := otlptracehttp.New(ctx)
+	if err != nil {
+		return fmt.Errorf("telemetry: %w", err)
+	}
+	provider := sdktrace.NewTracerProvider(sdktrace.WithBatcher(&spans{exporter, o.Log}), sdktrace.WithResource(who))
+	t.Tracer, t.stops = provider, append(t.stops, provider.Shutdown)
+	return nil
+}
+
+// protocol refuses what is not spoken here.
+func protocol(own string) error {
+	given := first(own, "OTEL_EXPORTER_OTLP_PROTOCOL")
+	if given != "" && given != "http/protobuf" {
+		return fmt.Errorf("telemetry: the OTLP protocol %q is not supported: http/protobuf is", given)
+	}
+	return nil
+}
+
+// spans says in the service's log what the SDK would print to stderr.
+type spans struct {
+	sdktrace.SpanExporter
+	log *slog.Logger
+}
+
+func (s *spans) ExportSpans(ctx context.Context, batch []sdktrace.ReadOnlySpan) error {
+	if err := s.SpanExporter.ExportSpans(ctx, batch); err != nil {
+		s.log.WarnContext(ctx, "telemetry: spans were lost", "spans", len(batch), "error", err)
+	}
+	return nil
+}

@@ -1,0 +1,96 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/labstack/echo/v4"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/metric"
+
+	"matchmaker.dev/services/internal/fault"
+	"matchmaker.dev/services/internal/telemetry"
+)
+
+// measures are what the edge counts of requests. Labels are of what this service has: patterns of routes,
+// methods of HTTP, statuses, names of limits.
+type measures struct {
+	took    metric.Float64Histogram
+	limited metric.Int64Counter
+	now     func() time.Time
+
+	labels sync.Map // of answer, and of the names of limits, to metric.MeasurementOption
+}
+
+// answer is what requests are told apart by.
+type answer struct {
+	route, method string
+	status        int
+}
+
+// rules are the limits that there are, see packages quota and state.
+var rules = []string{"waiting", "player", "project", "reads", "deletes", "configs", "functions", "uploads", "backfill"}
+
+func newMeasures(m telemetry.Meter, now func() time.Time) *measures {
+	x := &measures{
+		took:    m.Work("http.server.request.duration", "Time from a request to its answer; one that waits for a result on purpose takes as long."),
+		limited: m.Counter("matchmaker.limited", "{request}", "Requests that were answered 429, by the limit that they met."),
+		now:     now,
+	}
+	for rule, labels := range telemetry.Each(nil, "rule", rules...) {
+		x.labels.Store(rule, labels)
+		x.limited.Add(context.Background(), 0, labels)
+	}
+	return x
+}
+
+var methods = []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodDelete, http.MethodHead, http.MethodOptions, http.MethodPatch}
+
+// measure comes behind the tracing and around the error handler, so that it knows the status.
+func (m *measures) measure(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		start := m.now()
+		err := next(c)
+		a := answer{route: c.Path(), method: c.Request().Method, status: c.Response().Status}
+		if !slices.Contains(methods, a.method) {
+			a.method = "_OTHER"
+		}
+		m.took.Record(c.Request().Context(), m.now().Sub(start).Seconds(), m.of(a))
+		return err
+	}
+}
+
+func (m *measures) of(a answer) metric.MeasurementOption {
+	if known, ok := m.labels.Load(a); ok {
+		return known.(metric.MeasurementOption) //nolint:forcetypeassert // nothing else is in the map
+	}
+	labels := telemetry.With([]attribute.KeyValue{
+		attribute.String("http.route", a.route), attribute.String("http.request.method", a.method),
+		attribute.String("http.response.status_code", strconv.Itoa(a.status)),
+	})
+	m.labels.Store(a, labels)
+	return labels
+}
+
+// refuse counts an error that says that a limit was met.
+func (m *measures) refuse(c echo.Context, err error) {
+	f, ok := errors.AsType[*fault.Error](err)
+	if !ok || f.Kind != fault.Limited {
+		return
+	}
+	rule := "uploads" // how many may be under way: the one limit without a quota
+	if f.Quota != nil {
+		rule = f.Quota.Name
+	}
+	labels, known := m.labels.Load(rule)
+	if !known {
+		labels = telemetry.With([]attribute.KeyValue{attribute.String("rule", rule)})
+		m.labels.Store(rule, labels)
+	}
+	m.limited.Add(c.Request().Context(), 1, labels.(metric.MeasurementOption)) //nolint:forcetypeassert // nothing else is in the map
+}
