@@ -57,8 +57,8 @@ nats: {bundled: {enabled: true}}
 image: {repository: registry.example.com/matchmaker, digest: "sha256:aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", pullSecrets: [{name: pull}]}
 issuers: [{issuer: https://id.example.com, jwks: https://id.example.com/jwks.json, kinds: [player], audiences: [matchmaker]}]
 settings: {log-level: warn, grace: 10s}
-redis: {existingSecret: redis}
-nats: {existingSecret: nats, credentialsSecret: nats-user, streamReplicas: 3}
+redis: {existingSecret: redis, tlsSecret: redis-tls, clientCertificate: true}
+nats: {existingSecret: nats, credentialsSecret: nats-user, tlsSecret: nats-tls, streamReplicas: 3}
 services:
   ticket: {autoscaling: {enabled: true, maxReplicas: 30}, settings: {max-wait: 20s}, nodeSelector: {pool: api}}
   runner:
@@ -195,7 +195,7 @@ func pods(objects map[string]metav1.Object) map[string]corev1.PodTemplateSpec {
 // references: what objects say of each other is so. Secrets of the operator's own are not in the release.
 func references(t *testing.T, objects map[string]metav1.Object) {
 	t.Helper()
-	outside := []string{"redis", "nats", "nats-user", "hosting", "hosting-keys", "server-keys"}
+	outside := []string{"redis", "nats", "nats-user", "redis-tls", "nats-tls", "hosting", "hosting-keys", "server-keys"}
 	pods := pods(objects)
 	selected := func(what string, selector map[string]string) {
 		t.Helper()

@@ -115,8 +115,12 @@ func (p *process) run(ctx context.Context, log *slog.Logger, how setup, build fu
 		return err
 	}
 
+	secure, err := c.redisTLS()
+	if err != nil {
+		return err
+	}
 	if b.store, err = state.Open(state.Options{
-		URL: c.Redis, Log: log, Waiting: c.Limits.MaxWaiting, Functions: c.Limits.MaxFunctions, Backfills: c.Limits.MaxBackfills,
+		TLS: secure, URL: c.Redis, Log: log, Waiting: c.Limits.MaxWaiting, Functions: c.Limits.MaxFunctions, Backfills: c.Limits.MaxBackfills,
 		Player: c.Limits.player(), Project: c.Limits.project(), History: c.Limits.history(),
 	}); err != nil {
 		return err
@@ -124,7 +128,7 @@ func (p *process) run(ctx context.Context, log *slog.Logger, how setup, build fu
 	b.closing(func(context.Context) error { return b.store.Close() })
 
 	b.bus, err = bus.Connect(bus.Options{
-		URL: c.NATS, Name: p.Name, Credentials: c.NATSCredentials, Replicas: c.StreamReplicas,
+		URL: c.NATS, Name: p.Name, Credentials: c.NATSCredentials, CA: c.NATSCA, Cert: c.NATSCert, Key: c.NATSKey, Replicas: c.StreamReplicas,
 		LogAge: c.Limits.LogAge, EventAge: c.Limits.EventAge, EventBytes: c.Limits.EventBytes,
 		LogSize: c.Limits.LogSize << 20, LogTotal: c.Limits.LogTotal << 20,
 		Log: log, Propagator: b.telemetry.Propagator,

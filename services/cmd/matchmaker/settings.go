@@ -67,9 +67,15 @@ type process struct {
 
 // connections are the servers that all services share, and the limits of what is kept there.
 type connections struct {
-	Redis           string `help:"Redis URL: redis://[user:password@]host:port[/db], rediss://… or unix:///path." default:"redis://127.0.0.1:6379" group:"connections"`
+	Redis           string `help:"Redis URL: redis://[user:password@]host:port[/db], unix:///path, redis-cluster://host:port of a cluster, or redis-sentinel://host:port?master_name=NAME of Sentinels (more of them with &addr=host:port); rediss for redis means TLS." default:"redis://127.0.0.1:6379" group:"connections"`
 	NATS            string `help:"NATS URL; several with commas between." name:"nats" default:"nats://127.0.0.1:4222" group:"connections"`
 	NATSCredentials string `help:"NATS credentials file." name:"nats-credentials" type:"existingfile" placeholder:"FILE" group:"connections"`
+	RedisCA         string `help:"PEM file of the authorities that Redis's certificate may come from; the machine's when empty." name:"redis-ca" type:"existingfile" placeholder:"FILE" group:"connections"`
+	RedisCert       string `help:"PEM file of the certificate that Redis is shown." name:"redis-cert" type:"existingfile" placeholder:"FILE" group:"connections"`
+	RedisKey        string `help:"PEM file of that certificate's key." name:"redis-key" type:"existingfile" placeholder:"FILE" group:"connections"`
+	NATSCA          string `help:"PEM file of the authorities that the NATS servers' certificates may come from; the machine's when empty. A tls:// URL asks for TLS." name:"nats-ca" type:"existingfile" placeholder:"FILE" group:"connections"`
+	NATSCert        string `help:"PEM file of the certificate that NATS is shown." name:"nats-cert" type:"existingfile" placeholder:"FILE" group:"connections"`
+	NATSKey         string `help:"PEM file of that certificate's key." name:"nats-key" type:"existingfile" placeholder:"FILE" group:"connections"`
 	StreamReplicas  int    `help:"Replicas of the JetStream streams: 1, 3 or 5." default:"1" group:"connections"`
 
 	Limits limits `embed:""`

@@ -46,6 +46,9 @@ type Options struct {
 	Name string
 	// Credentials is the path of a NATS credentials file; none when empty.
 	Credentials string
+	// CA is the path of a PEM file of authorities to trust, Cert and Key of a certificate of this client's own; the
+	// machine's authorities, and no certificate, when empty.
+	CA, Cert, Key string
 	// Replicas of the streams; 0 means 1.
 	Replicas int
 	// Pulse is how often the server is asked for a sign of life; 0 means every 2 s. See missed.
@@ -146,6 +149,12 @@ func Connect(o Options) (*Bus, error) {
 	}
 	if o.Credentials != "" {
 		options = append(options, nats.UserCredentials(o.Credentials))
+	}
+	if o.CA != "" {
+		options = append(options, nats.RootCAs(o.CA))
+	}
+	if o.Cert != "" || o.Key != "" {
+		options = append(options, nats.ClientCert(o.Cert, o.Key))
 	}
 	var err error
 	if b.conn, err = nats.Connect(o.URL, options...); err != nil {

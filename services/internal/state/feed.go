@@ -79,8 +79,11 @@ func (s *Store) follow(ctx context.Context, project string, sink Sink) error {
 	sink.Apply(nil, position)
 	var changes []Change
 	for {
-		reply, err := s.feeds.Do(ctx, "XREAD", "COUNT", feedCount, "BLOCK", feedBlock.Milliseconds(),
-			"STREAMS", k.feed(), strconv.FormatUint(position, 10)+"-0").Result()
+		xread := redis.NewCmd(ctx, "XREAD", "COUNT", feedCount, "BLOCK", feedBlock.Milliseconds(),
+			"STREAMS", k.feed(), strconv.FormatUint(position, 10)+"-0")
+		xread.SetFirstKeyPos(6) // tells a cluster's client which server it is for
+		_ = s.feeds.Process(ctx, xread)
+		reply, err := xread.Result()
 		idle := errors.Is(err, redis.Nil)
 		if err != nil && !idle {
 			return err

@@ -13,14 +13,20 @@ import (
 // feed itself tells that to a reader who was between two reads.
 type server struct {
 	mu sync.Mutex
-	// history is what Redis calls the history of its data: a primary has one of its own from its start on.
-	history string
+	// histories is what Redis calls the history of its data, by address: a primary has one of its own from its start on.
+	histories map[string]string
 	// changes is how often another one was met.
 	changes int
 }
 
-// meet is called on every new connection. A server that does not tell its history is the same one for ever.
-func (s *server) meet(ctx context.Context, conn *redis.Conn) error {
+// attend has the server at an address met.
+func (s *server) attend(addr string, o *redis.Options) {
+	o.OnConnect = func(ctx context.Context, conn *redis.Conn) error { return s.meet(ctx, addr, conn) }
+}
+
+// meet is called on every new connection. A server that does not tell its history is the same one for ever. One of a cluster that was
+// not met before may have taken over from another.
+func (s *server) meet(ctx context.Context, addr string, conn *redis.Conn) error {
 	text, err := conn.Info(ctx, "replication").Result()
 	if err != nil {
 		return nil //nolint:nilerr // it is not allowed, or not known, to this server; if the connection is broken, others notice
@@ -31,10 +37,13 @@ func (s *server) meet(ctx context.Context, conn *redis.Conn) error {
 			continue
 		}
 		s.mu.Lock()
-		if s.history != "" && s.history != history {
+		if len(s.histories) > 0 && s.histories[addr] != history {
 			s.changes++
 		}
-		s.history = history
+		if s.histories == nil {
+			s.histories = map[string]string{}
+		}
+		s.histories[addr] = history
 		s.mu.Unlock()
 	}
 	return nil

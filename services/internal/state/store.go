@@ -2,6 +2,7 @@ package state
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -14,8 +15,11 @@ import (
 
 // Options say which Redis to use, and the limits that scripts enforce.
 type Options struct {
-	// URL is redis://, rediss:// or unix://, as go-redis parses it.
+	// URL is redis:// or unix:// of one server, redis-cluster:// of a cluster, or redis-sentinel://…?master_name=… of
+	// Sentinels; rediss for redis means TLS. The rest is as go-redis parses it.
 	URL string
+	// TLS has the authorities to trust, and a certificate of this client's own, where they are not the machine's; nil otherwise.
+	TLS *tls.Config
 	Log *slog.Logger
 	// Waiting is how many tickets of a project may wait; a create beyond it is Limited. 0 means no limit.
 	Waiting int
@@ -47,25 +51,18 @@ type Store struct {
 
 // Open makes a Store. It does not connect: Ping tells whether Redis answers.
 func Open(o Options) (*Store, error) {
-	parsed, err := redis.ParseURL(o.URL)
-	if err != nil {
-		// The URL may hold a password, and the parser's errors may quote it.
-		return nil, fault.New(fault.Invalid, "redis: the URL must look like redis://[user:password@]host:port[/db], rediss://… or unix:///path")
-	}
-	parsed.Protocol = 2 // the feed reads raw replies, which differ in RESP3
-	parsed.DisableIdentity = true
-	parsed.PoolSize = 64
-	// A script whose reply was lost may have run: nobody may run it again unasked.
-	parsed.MaxRetries = -1
 	redis.SetLogger(clientLog{o.Log})
 	s := &Store{
-		redis: redis.NewClient(parsed), log: o.Log,
+		log:     o.Log,
 		waiting: o.Waiting, feed: o.Feed, history: o.History, functions: o.Functions, backfills: o.Backfills, player: o.Player, project: o.Project,
 	}
-	feeds := *parsed
-	feeds.PoolSize = 4096
-	feeds.OnConnect = s.server.meet
-	s.feeds = redis.NewClient(&feeds)
+	var err error
+	if s.redis, err = connect(o.URL, o.TLS, commandConns, nil); err != nil {
+		return nil, err
+	}
+	if s.feeds, err = connect(o.URL, o.TLS, feedConns, s.server.attend); err != nil {
+		return nil, err
+	}
 	if s.feed == 0 {
 		s.feed = 100_000
 	}

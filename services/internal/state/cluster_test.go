@@ -1,0 +1,343 @@
+package state_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"fmt"
+	"log/slog"
+	"math/big"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/fault"
+	"matchmaker.dev/services/internal/state"
+)
+
+// free is a port of 127.0.0.1 that was free a moment ago.
+func free(t *testing.T) string {
+	t.Helper()
+	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	_, port, err := net.SplitHostPort(l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return port
+}
+
+// redisServer starts a Redis with settings of its own.
+func redisServer(t *testing.T, args ...string) {
+	t.Helper()
+	path, err := exec.LookPath("redis-server")
+	if err != nil {
+		if path, err = exec.LookPath("valkey-server"); err != nil {
+			t.Fatal("a redis-server or valkey-server is needed")
+		}
+	}
+	var out bytes.Buffer
+	server := exec.Command(path, append([]string{"--bind", "127.0.0.1", "--save", "", "--dir", t.TempDir()}, args...)...)
+	server.Stdout, server.Stderr = &out, &out
+	if err := server.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = server.Process.Kill()
+		_ = server.Wait()
+		if t.Failed() {
+			t.Log(out.String())
+		}
+	})
+}
+
+// until waits for something that takes a moment.
+func until(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	deadline := time.NewTimer(time.Minute)
+	defer deadline.Stop()
+	again := time.NewTicker(20 * time.Millisecond)
+	defer again.Stop()
+	for !ok() {
+		select {
+		case <-again.C:
+		case <-deadline.C:
+			t.Fatalf("not yet: %s", what)
+		}
+	}
+}
+
+func opened(t *testing.T, o state.Options) *state.Store {
+	t.Helper()
+	o.Log = slog.New(slog.DiscardHandler)
+	s, err := state.Open(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	return s
+}
+
+// live takes a project through the life of matches, and fails with the first step that the server refuses.
+func live(t *testing.T, s *state.Store, project string) {
+	t.Helper()
+	ctx := t.Context()
+	must := func(what string, err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatalf("%s: %s: %v", project, what, err)
+		}
+	}
+	ctxFollow, stop := context.WithCancel(ctx)
+	m, ended := newMirror(), make(chan struct{})
+	go func() { defer close(ended); s.Follow(ctxFollow, project, m) }()
+	defer func() { stop(); <-ended }()
+
+	revision, _, err := s.PutConfig(ctx, project, &pb.Config{Id: "c", Function: "duel"}, state.Any)
+	must("config", err)
+	creator := s.Creator(start, nil)
+	var ids []string
+	for i := range 6 {
+		ids = append(ids, fmt.Sprint("ticket-", i))
+		must("create", creator.Create(ctx, project, ticket(ids[i], i)))
+	}
+	m.sees(t, ids...)
+	epoch, err := s.Lease(ctx, project, "director-1", epoch0, time.Minute)
+	must("lease", err)
+	terms := state.Terms{Epoch: epoch, Now: epoch0, Deadline: epoch0.Add(time.Second), Expiry: epoch0.Add(time.Minute)}
+	hosted, direct, left := claim(revision, "m1", ids[0], ids[1]), direct(revision, "m2", "1.2.3.4:5", ids[2], ids[3]), claim(revision, "m3", ids[4], ids[5])
+	_, err = s.Claim(ctx, project, terms, []*state.Claim{hosted, direct, left})
+	must("claim", err)
+	m.sees(t)
+	if b, err := s.Begin(ctx, project, hosted.Match, hands("one", epoch0, epoch0.Add(time.Minute))); err != nil || b.Verdict != state.Go {
+		t.Fatalf("%s: begin: %+v, %v", project, b, err)
+	}
+	verdict, got, err := s.Assign(ctx, project, hosted.Match, state.Ending{Now: epoch0, Expiry: epoch0.Add(time.Minute), Connection: "5.6.7.8:9"},
+		map[string]*pb.Assignment{ids[0]: {Connection: "5.6.7.8:9"}, ids[1]: {Connection: "5.6.7.8:9"}})
+	if err != nil || verdict != state.Go || len(got) != 2 {
+		t.Fatalf("%s: assign: %s %v, %v", project, verdict, got, err)
+	}
+	for id, want := range map[string]string{ids[0]: "5.6.7.8:9", ids[3]: "1.2.3.4:5"} {
+		read, err := s.Ticket(ctx, project, id)
+		must("read", err)
+		if read.Assignment.GetConnection() != want {
+			t.Errorf("%s: %s got %v, want %s", project, id, read.Assignment, want)
+		}
+	}
+	released, _, err := s.Release(ctx, project, epoch0.Add(2*time.Second), 10)
+	must("release", err)
+	if len(released) != 1 {
+		t.Errorf("%s: %v were released", project, released)
+	}
+	m.sees(t, ids[4], ids[5])
+	if _, err := s.DeleteTicket(ctx, project, ids[4], "owner-of-"+ids[4], epoch0); err != nil {
+		t.Errorf("%s: delete: %v", project, err)
+	}
+	m.sees(t, ids[5])
+	if now, err := s.Standing(ctx, project); err != nil || now.Waiting != 1 || !now.Oldest.Equal(epoch0.Add(5*time.Second)) {
+		t.Errorf("%s: standing %+v, %v", project, now, err)
+	}
+}
+
+// TestCluster: projects lie on all masters of a cluster, each with all of its keys on one, and live there as on a single server.
+func TestCluster(t *testing.T) {
+	t.Parallel()
+	var nodes []*redis.Client
+	var addrs []string
+	for range 3 {
+		port, bus := free(t), free(t)
+		redisServer(t, "--port", port, "--cluster-enabled", "yes", "--cluster-port", bus)
+		addrs = append(addrs, "127.0.0.1:"+port+" "+bus)
+		node := redis.NewClient(&redis.Options{Addr: "127.0.0.1:" + port})
+		t.Cleanup(func() { _ = node.Close() })
+		until(t, "a node answers", func() bool { return node.Ping(t.Context()).Err() == nil })
+		nodes = append(nodes, node)
+	}
+	for i, node := range nodes {
+		if err := node.ClusterAddSlotsRange(t.Context(), i*16384/3, (i+1)*16384/3-1).Err(); err != nil {
+			t.Fatal(err)
+		}
+		if err := node.Do(t.Context(), "CLUSTER", "SET-CONFIG-EPOCH", i+1).Err(); err != nil {
+			t.Fatal(err)
+		}
+		for _, other := range addrs[:i] {
+			addr, bus, _ := strings.Cut(other, " ")
+			host, port, _ := strings.Cut(addr, ":")
+			if err := node.Do(t.Context(), "CLUSTER", "MEET", host, port, bus).Err(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	until(t, "all nodes know the cluster", func() bool {
+		for _, node := range nodes {
+			info, err := node.ClusterInfo(t.Context()).Result()
+			if err != nil || !strings.Contains(info, "cluster_state:ok") || !strings.Contains(info, "cluster_known_nodes:3") {
+				return false
+			}
+		}
+		return true
+	})
+	first, _, _ := strings.Cut(addrs[0], " ")
+	s := opened(t, state.Options{URL: "redis-cluster://" + first})
+	var projects []string
+	for i := range 9 {
+		projects = append(projects, fmt.Sprint("project-", i))
+		live(t, s, projects[i])
+	}
+	if leases, err := s.Leases(t.Context(), projects); err != nil || len(leases) != 9 || leases[8].Owner != "director-1" {
+		t.Errorf("leases over all nodes: %v, %v", leases, err)
+	}
+	if known, err := s.Projects(t.Context()); err != nil || len(known) != 9 {
+		t.Errorf("projects: %v, %v", known, err)
+	}
+	// A node has all of a project or nothing of it, and no node has all projects.
+	home := map[string]int{}
+	for i, node := range nodes {
+		keys, err := node.Keys(t.Context(), "mm:{*").Result()
+		if err != nil {
+			t.Fatal(err)
+		}
+		here := map[string]bool{}
+		for _, key := range keys {
+			project, _, _ := strings.Cut(strings.TrimPrefix(key, "mm:{"), "}")
+			if at, elsewhere := home[project]; elsewhere && at != i {
+				t.Errorf("keys of %s are on two nodes", project)
+			}
+			home[project], here[project] = i, true
+		}
+		if len(here) == 0 {
+			t.Errorf("node %d has no project: this proves nothing", i)
+		}
+	}
+}
+
+// TestSentinel: the store finds the primary that Sentinels name.
+func TestSentinel(t *testing.T) {
+	t.Parallel()
+	port, watch := free(t), free(t)
+	redisServer(t, "--port", port)
+	file := filepath.Join(t.TempDir(), "sentinel.conf")
+	if err := os.WriteFile(file, []byte("sentinel monitor games 127.0.0.1 "+port+" 1\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	path, err := exec.LookPath("redis-server")
+	if err != nil {
+		t.Fatal("a redis-server is needed")
+	}
+	sentinel := exec.Command(path, file, "--sentinel", "--port", watch, "--bind", "127.0.0.1")
+	if err := sentinel.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = sentinel.Process.Kill(); _ = sentinel.Wait() })
+	s := opened(t, state.Options{URL: "redis-sentinel://127.0.0.1:" + watch + "?master_name=games"})
+	until(t, "the primary is known", func() bool { return s.Ping(t.Context()) == nil })
+	live(t, s, "demo")
+}
+
+// authority is a certificate authority of a test's own, with files of a certificate for 127.0.0.1.
+func authority(t *testing.T) (pool *x509.CertPool, pair tls.Certificate, ca, cert, key string) {
+	t.Helper()
+	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "test"}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign | x509.KeyUsageDigitalSignature,
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, &private.PublicKey, private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	secret, err := x509.MarshalPKCS8PrivateKey(private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	cert, key = filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
+	public := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
+	for file, text := range map[string][]byte{cert: public, key: pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: secret})} {
+		if err := os.WriteFile(file, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	pool = x509.NewCertPool()
+	pool.AppendCertsFromPEM(public)
+	if pair, err = tls.LoadX509KeyPair(cert, key); err != nil {
+		t.Fatal(err)
+	}
+	return pool, pair, cert, cert, key
+}
+
+// TestTLSAndPermissions: over TLS with certificates on both sides, as the user of deploy/redis.acl, which
+// may do all that they need and nothing else.
+func TestTLSAndPermissions(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../../../deploy/redis.acl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rules := filepath.Join(t.TempDir(), "users.acl")
+	if err := os.WriteFile(rules, bytes.ReplaceAll(text, []byte("PASSWORD"), []byte("open-sesame")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	pool, pair, ca, cert, key := authority(t)
+	port := free(t)
+	redisServer(t, "--port", "0", "--tls-port", port, "--tls-ca-cert-file", ca, "--tls-cert-file", cert, "--tls-key-file", key, "--tls-auth-clients", "yes", "--aclfile", rules)
+	secure := &tls.Config{RootCAs: pool, Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}
+	url := "rediss://matchmaker:open-sesame@127.0.0.1:" + port
+	s := opened(t, state.Options{URL: url, TLS: secure})
+	until(t, "the server answers", func() bool { return s.Ping(t.Context()) == nil })
+	live(t, s, "demo")
+
+	raw := redis.NewClient(&redis.Options{Addr: "127.0.0.1:" + port, Username: "matchmaker", Password: "open-sesame", TLSConfig: secure, DisableIdentity: true})
+	defer raw.Close()
+	for _, command := range [][]any{
+		{"FLUSHALL"}, {"FLUSHDB"}, {"KEYS", "*"}, {"CONFIG", "GET", "*"}, {"SHUTDOWN"}, {"ACL", "LIST"}, {"MONITOR"}, {"SCRIPT", "FLUSH"},
+		{"GET", "other:key"}, {"SET", "other:key", "1"}, {"EVAL", "return redis.call('GET', KEYS[1])", "1", "other:key"}, {"REPLICAOF", "NO", "ONE"}, {"PUBLISH", "x", "y"},
+	} {
+		if err := raw.Do(t.Context(), command...).Err(); err == nil || (!strings.Contains(err.Error(), "NOPERM") && !strings.Contains(err.Error(), "ACL failure")) {
+			t.Errorf("%v: %v, want that it is not permitted", command, err)
+		}
+	}
+	// Nobody comes in without a certificate, or as anybody else.
+	for what, o := range map[string]state.Options{
+		"without a certificate": {URL: url, TLS: &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}},
+		"without an authority":  {URL: url},
+		"without a password":    {URL: "rediss://127.0.0.1:" + port, TLS: secure},
+	} {
+		if err := opened(t, o).Ping(t.Context()); fault.KindOf(err) != fault.Unavailable {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+}
+
+func TestURLsThatCannotBe(t *testing.T) {
+	for _, url := range []string{"", "redis", "http://host", "redis-ring://host", "redis-sentinel://user:secret@host:26379", "redis-cluster://user:secret@host:port"} {
+		_, err := state.Open(state.Options{URL: url, Log: slog.New(slog.DiscardHandler)})
+		if fault.KindOf(err) != fault.Invalid || strings.Contains(err.Error(), "secret") {
+			t.Errorf("%s: %v", url, err)
+		}
+	}
+	_, err := state.Open(state.Options{URL: "redis://host", TLS: new(tls.Config), Log: slog.New(slog.DiscardHandler)})
+	if err == nil || !strings.Contains(err.Error(), "rediss") {
+		t.Errorf("certificates without TLS: %v", err)
+	}
+}
