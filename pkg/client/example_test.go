@@ -92,9 +92,9 @@ func ExampleFiller() {
 	service := play()
 	defer service.Close()
 
-	// Outside of an example: the first token is renewed before it expires.
-	token := client.RenewedToken("a server's token", func(context.Context, string) (string, error) { return "its next token", nil })
-	c, err := client.New(client.Options{URL: service.URL, Project: "demo", Token: token})
+	o := client.Options{URL: service.URL, Project: "demo"}
+	o.Token = client.ServerTokens(o, "the token that the server was given") // and the next ones, each in time
+	c, err := client.New(o)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package gameserver_test
 
 import (
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -20,6 +21,7 @@ import (
 // service is the Backfill API for one backfill ticket.
 type service struct {
 	mu      sync.Mutex
+	token   string // the one that is good
 	ticket  client.BackfillTicket
 	joining []client.Ticket
 	deleted bool
@@ -34,8 +36,11 @@ func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.said[r.Method]++
 	const at = "/p/matchmaking/api/v2/backfill/b1"
 	switch {
-	case r.Header.Get("Authorization") != "Bearer secret":
+	case r.Header.Get("Authorization") != "Bearer "+s.token:
 		w.WriteHeader(http.StatusUnauthorized)
+	case r.Method == http.MethodPost && r.URL.Path == "/p/matchmaking/api/v1/servers/token":
+		s.token = "another"
+		_ = json.NewEncoder(w).Encode(map[string]any{"token": s.token, "expires": time.Now().Add(time.Hour).UnixMilli()})
 	case r.Method == http.MethodPost && r.URL.Path == at+"/approvals":
 		answer := s.ticket
 		answer.ID, answer.Assigned = "b1", s.joining
@@ -56,7 +61,7 @@ func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // A server with a backfill ticket keeps its game filled: who leaves makes room, who joins is let in, and when all have left it
 // deletes its ticket and ends.
 func TestGameIsFilledAgain(t *testing.T) {
-	s := &service{open: make(chan float64, 100), said: map[string]int{}}
+	s := &service{token: "secret", open: make(chan float64, 100), said: map[string]int{}}
 	s.ticket = client.BackfillTicket{Connection: "1.2.3.4:5", Attributes: map[string]float64{"open": 1, "skill": 1200}}
 	api := httptest.NewServer(s)
 	t.Cleanup(api.Close)
@@ -120,7 +125,7 @@ func TestGameIsFilledAgain(t *testing.T) {
 
 // A server that lacks what it takes to fill its game does not call the service, and nobody is missed there.
 func TestGameThatNobodyFills(t *testing.T) {
-	s := &service{open: make(chan float64, 100), said: map[string]int{}}
+	s := &service{token: "secret", open: make(chan float64, 100), said: map[string]int{}}
 	api := httptest.NewServer(s)
 	t.Cleanup(api.Close)
 	p := start(t)
@@ -147,6 +152,38 @@ func TestGameThatNobodyFills(t *testing.T) {
 	}
 	if len(s.said) > 0 {
 		t.Errorf("they said %v", s.said)
+	}
+}
+
+// A server whose token is about to expire asks for its next one, and goes on with that.
+func TestServerRenewsItsToken(t *testing.T) {
+	now := time.Now()
+	claims := fmt.Sprintf(`{"iat":%d,"exp":%d}`, now.Add(-time.Hour).Unix(), now.Add(time.Minute).Unix())
+	s := &service{open: make(chan float64, 100), said: map[string]int{}}
+	s.ticket = client.BackfillTicket{Attributes: map[string]float64{"open": 0}} // as the server will say
+	s.token = "e30." + base64.RawURLEncoding.EncodeToString([]byte(claims)) + ".c2lnbmVk"
+	api := httptest.NewServer(s)
+	t.Cleanup(api.Close)
+	r := provider.Request{
+		Ref: provider.Ref{Project: "p", Match: "m"}, Teams: []provider.Team{{Tickets: []string{"a", "b"}}},
+		Backfill: "b1", Token: provider.Secret(s.token),
+	}
+	payload, err := r.Payload()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := start(t)
+	at := p.server(gameserver.Start{ID: "1", Match: payload, API: api.URL})
+	if err := gameserver.Bye(t.Context(), at, "a"); err != nil {
+		t.Fatal(err)
+	}
+	if open := <-s.open; open != 1 {
+		t.Errorf("%v places are open", open)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.token != "another" {
+		t.Error("the token was not renewed")
 	}
 }
 

@@ -94,29 +94,32 @@ func (s *server) serve() {
 		if n > maxQuestion {
 			continue
 		}
-		if answer := s.answer(question[:n]); answer != nil {
+		answer, leaves := s.answer(question[:n])
+		if answer != nil {
 			// A player whose answer is lost says hello again.
 			_, _ = s.conn.WriteToUDPAddrPort(answer, from)
+		}
+		if leaves != "" {
+			s.game.leave(leaves) // after the answer: with the last player the port closes
 		}
 	}
 }
 
-// answer is nil when the question deserves none.
-func (s *server) answer(question []byte) []byte {
+// answer is nil when the question deserves none. With it goes the ticket whose player leaves, if one does.
+func (s *server) answer(question []byte) (answer []byte, leaves string) {
 	var q hello
 	if json.Unmarshal(question, &q) != nil || (q.Ticket == "") == (q.Bye == "") {
-		return nil
+		return nil, ""
 	}
 	if q.Bye != "" {
 		// Who has left is a stranger, so that a bye whose answer is lost is not known from one of a stranger.
-		s.game.leave(q.Bye)
-		return encode(refusal{Error: stranger})
+		return encode(refusal{Error: stranger}), q.Bye
 	}
 	players, ok := s.game.hello(q.Ticket)
 	if !ok {
-		return encode(refusal{Error: stranger})
+		return encode(refusal{Error: stranger}), ""
 	}
-	return encode(Welcome{Ticket: q.Ticket, Match: s.match, Players: players, Map: s.world})
+	return encode(Welcome{Ticket: q.Ticket, Match: s.match, Players: players, Map: s.world}), ""
 }
 
 func encode(v any) []byte {

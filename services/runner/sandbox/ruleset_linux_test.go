@@ -25,8 +25,11 @@ func TestRuleset(t *testing.T) {
 		t.Fatal(err)
 	}
 	s, err := newRuleset(exe)
-	if err != nil || s == nil {
-		t.Fatalf("this kernel has no Landlock? %v, %v", s, err)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s == nil {
+		t.Skip("this kernel has no Landlock, so there is nothing to test: the runner works without as well")
 	}
 	s = s.with(rule{path: filepath.Join(dir, "own"), access: writable}, rule{path: filepath.Join(dir, "module"), access: readable},
 		rule{path: filepath.Join(dir, "nothing"), access: readable, maybe: true})
