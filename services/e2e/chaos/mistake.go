@@ -30,10 +30,11 @@ func mistakes() []mistake {
 			[]edit{{"services/internal/state/create.go", "case err := <-one.done:\n\t\treturn err", "case <-time.After(0):\n\t\treturn nil"}}},
 		{"state", 2, "A claim does not look whether its tickets wait: those that are gone, claimed or resolved are taken all the same.",
 			[]edit{{scripts + "claim.lua", "~= 'w' then", "== 'never' then"}}},
-		{"epoch", 2, "A director whose lease has passed to another one still claims, and leases pass on much too early.",
+		{"epoch", 2, "A director whose lease has passed to another one still claims. Leases pass on much too early, and every director wants all.",
 			[]edit{
 				{scripts + "claim.lua", "if redis.call('HGET', KEYS[9], 'epoch') ~= ARGV[3] then", "if false then"},
 				{scripts + "lease.lua", "'expires', ARGV[2] + ARGV[3])", "'expires', ARGV[2] + 1)"},
+				{"services/director/share.go", "n := share(living, s.Name, len(projects));", "n := max(len(projects), share(living, s.Name, len(projects)));"},
 			}},
 		{"partly", 3, "A result is written to the first ticket of a match only.",
 			[]edit{{scripts + "assign.lua", "if claimed_by(KEYS[i], match) then", "if #ids == 0 and claimed_by(KEYS[i], match) then"}}},
