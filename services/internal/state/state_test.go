@@ -15,6 +15,7 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/testing/protocmp"
 
+	"matchmaker.dev/pkg/matchfn/block"
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/embedded"
 	"matchmaker.dev/services/internal/fault"
@@ -564,6 +565,48 @@ func TestOverdueClaimIsReleased(t *testing.T) {
 		kindOf(t, err, fault.NotFound)
 		if got := assigned(t, s, "a"); got != nil {
 			t.Error("a released ticket has a result:", got)
+		}
+	})
+}
+
+// The match with the most tickets that a proposal may have is no exception: it is proposed to a running game, claimed, released, begun
+// and assigned in one step each.
+func TestLargestMatch(t *testing.T) {
+	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
+		s := open(state.Options{History: 100_000})
+		revision, terms := setUp(t, s)
+		ids := make([]string, block.MaxTickets)
+		results := map[string]*pb.Assignment{}
+		for i := range ids {
+			ids[i] = fmt.Sprint("t", i)
+			results[ids[i]] = &pb.Assignment{Connection: "server:1"}
+		}
+		create(t, s, ids...)
+		createGame(t, s, game("g", 2000))
+		proposal := fill(revision, follow(t, s).seesGame(t, version(game("g", 2000), 1)), nil, ids...)
+		terms.Approval = at(20)
+		mustClaim(t, s, terms, proposal)
+		if proposal.Refused != "" {
+			t.Fatal(proposal.Refused)
+		}
+		must(t, third(s.LapseBackfills(t.Context(), project, at(21), 10)))
+		isWaiting(t, s, ids...)
+
+		mustClaim(t, s, terms, claim(revision, "lost", ids...))
+		if released, _, err := s.Release(t.Context(), project, terms.Deadline, 10); err != nil || len(released) != 1 {
+			t.Fatal(released, err)
+		}
+		isWaiting(t, s, ids...)
+
+		served := claim(revision, "served", ids...)
+		mustClaim(t, s, terms, served)
+		if _, _, err := take(t.Context(), s, served.Match, epoch0, terms.Deadline); err != nil {
+			t.Fatal(err)
+		}
+		end := state.Ending{Now: epoch0, Expiry: at(600), Connection: "server:1"}
+		_, got, err := s.Assign(t.Context(), project, served.Match, end, results)
+		if err != nil || len(got) != len(ids) {
+			t.Fatalf("%d of %d tickets are assigned, %v", len(got), len(ids), err)
 		}
 	})
 }
