@@ -73,7 +73,7 @@ func TestFunctionNew(t *testing.T) {
 
 	files := []string{"--config", filepath.Join(dir, "config.json"), "--tickets", filepath.Join(dir, "tickets.json")}
 	for _, file := range []string{"ffa.wasm", "ffa.zip"} {
-		got = s.run(t.Context(), append([]string{"function", "test", filepath.Join(dir, file)}, files...)...)
+		got = s.run(t.Context(), append([]string{"function", "test", filepath.Join(dir, file), "--deadline", "1m", "--timeout", "5m"}, files...)...)
 		got.expect(t, 0, file, "")
 		for _, want := range []string{
 			"tickets    10, 1 of them in no pool\n",
@@ -116,7 +116,7 @@ func config(t *testing.T, do string) string {
 
 func TestFunctionTestAsJSON(t *testing.T) {
 	s := tester(t)
-	got := s.run(t.Context(), "function", "test", guest(t), "--config", config(t, "all"), "--output", "json",
+	got := s.run(t.Context(), "function", "test", guest(t), "--deadline", "1m", "--timeout", "5m", "--config", config(t, "all"), "--output", "json",
 		"--generate", "100", "--attribute", "skill=uniform:0:1", "--attribute", "region=2", "--wait", "choice:5,25", "--runs", "2")
 	got.expect(t, 0, "{", "")
 	var v struct {
@@ -148,12 +148,12 @@ func TestFunctionTestAsJSON(t *testing.T) {
 
 func TestFunctionTestShowsSome(t *testing.T) {
 	s, module := tester(t), guest(t)
-	got := s.run(t.Context(), "function", "test", module, "--generate", "100", "--attribute", "skill=uniform:0:1", "--show", "3")
+	got := s.run(t.Context(), "function", "test", module, "--deadline", "1m", "--timeout", "5m", "--generate", "100", "--attribute", "skill=uniform:0:1", "--show", "3")
 	got.expect(t, 0, "matches    50 with 100 tickets, of 50 proposals\n", "log: asked for pair\nmm: 47 more matches: --show 50 or --output json prints all\n")
 	if n := len(regexp.MustCompile(`(?m)^ +\d+  1 +t\d\d\d t\d\d\d  `).FindAllString(got.out, -1)); n != 3 {
 		t.Errorf("%d matches are shown:\n%s", n, got.out)
 	}
-	if again := s.run(t.Context(), "function", "test", module, "--generate", "100", "--attribute", "skill=uniform:0:1", "--show", "3"); tables(again.out) != tables(got.out) {
+	if again := s.run(t.Context(), "function", "test", module, "--deadline", "1m", "--timeout", "5m", "--generate", "100", "--attribute", "skill=uniform:0:1", "--show", "3"); tables(again.out) != tables(got.out) {
 		t.Errorf("the same line shows\n%s\nand\n%s", got.out, again.out)
 	}
 }
@@ -166,7 +166,7 @@ func tables(out string) string {
 func TestFunctionTestFails(t *testing.T) {
 	s, module := tester(t), guest(t)
 	try := func(do string, more ...string) result {
-		return s.run(t.Context(), append([]string{"function", "test", module, "--config", config(t, do), "--generate", "10"}, more...)...)
+		return s.run(t.Context(), append([]string{"function", "test", module, "--timeout", "5m", "--config", config(t, do), "--generate", "10"}, more...)...)
 	}
 	try("fail").expect(t, 1, "", "log: asked for fail\nmm: the function failed: as told\n")
 	try("hang", "--deadline", "80ms").expect(t, 1, "", "log: asked for hang\nmm: the function failed: deadline: the run took longer than 80ms\n")
@@ -212,7 +212,7 @@ func TestFunctionTestNamesWhatIsWrong(t *testing.T) {
 func TestFunctionTestOfTheBinary(t *testing.T) {
 	mm := filepath.Join(t.TempDir(), "mm")
 	command(t, ".", "go", "build", "-o", mm, ".")
-	out, err := exec.CommandContext(t.Context(), mm, "function", "test", guest(t), "--generate", "10", "--attribute", "skill=uniform:0:1").CombinedOutput()
+	out, err := exec.CommandContext(t.Context(), mm, "function", "test", guest(t), "--deadline", "1m", "--timeout", "5m", "--generate", "10", "--attribute", "skill=uniform:0:1").CombinedOutput()
 	if err != nil || !strings.Contains(string(out), "matches    5 with 10 tickets, of 5 proposals\n") {
 		t.Errorf("%v\n%s", err, out)
 	}
