@@ -142,12 +142,12 @@ func services(t *testing.T, made *artefacts) {
 	t.Run("director-frozen", func(t *testing.T) { directorFrozen(t, s.project(t)) })
 	t.Run("runner-killed", func(t *testing.T) { runnerKilled(t, s.project(t)) })
 	t.Run("allocator-killed", func(t *testing.T) { allocatorKilled(t, s.project(t)) })
+	// What all of the above left behind as well.
+	t.Run("confidential", func(t *testing.T) { confidential(t, s.project(t)) })
 	t.Run("drain", func(t *testing.T) {
 		p := s.project(t)
 		p.upload(t, "duel", made.duel)
 		p.ranked(t, "ranked", 0)
 		drain(t, p, p.ticket(t, "ada", attributes{"skill": 1200}))
 	})
-	// What all of the above left behind as well.
-	t.Run("confidential", func(t *testing.T) { confidential(t, s.project(t)) })
 }
