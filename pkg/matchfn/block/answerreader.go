@@ -146,9 +146,6 @@ func (r *AnswerReader) checkProposals(a *Answer, tickets, backfills int) error {
 		if len(all) == 0 {
 			return message.Errorf("answer: proposal %d has no tickets", p)
 		}
-		if len(all) > MaxTickets {
-			return message.Errorf("answer: proposal %d has %d tickets, at most %d", p, len(all), MaxTickets)
-		}
 		for _, t := range all {
 			if uint64(t) >= uint64(tickets) {
 				return message.Errorf("answer: proposal %d has ticket %d of %d", p, t, tickets)

@@ -20,8 +20,6 @@ const (
 	MaxRequest = 1 << 30
 	// MaxSections bounds the section table of an answer.
 	MaxSections = 64
-	// MaxTickets is how many tickets a proposal may have: a match is claimed, assigned and released in one step each.
-	MaxTickets = 1024
 	// MaxText bounds connection, region, fleet, profile and the names of
 	// teams, attributes and properties, in bytes.
 	MaxText = 256

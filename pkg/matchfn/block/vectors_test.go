@@ -60,7 +60,6 @@ func vectors(t *testing.T) []vector {
 		{"answer-refused-ends-short", answer(teams(1), tickets(0, 1)), 2, 0},
 		{"answer-refused-proposals-long", answer(teams(1, 2), proposals(3), tickets(0, 1)), 2, 0},
 		{"answer-refused-no-tickets", answer(teams(1, 1), tickets(0)), 1, 0},
-		{"answer-refused-too-many-tickets", answer(teams(block.MaxTickets+1), raw{3, "", make([]byte, 4*(block.MaxTickets+1))}), 1, 0},
 		{"answer-refused-ticket-out-of-range", answer(teams(1), tickets(1)), 1, 0},
 		{"answer-refused-ticket-twice", answer(teams(1, 2), proposals(2), tickets(0, 0)), 1, 0},
 		{"answer-refused-scores", with(scores(1, 2)), 1, 0},

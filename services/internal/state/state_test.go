@@ -15,11 +15,11 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/testing/protocmp"
 
-	"matchmaker.dev/pkg/matchfn/block"
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/embedded"
 	"matchmaker.dev/services/internal/fault"
 	"matchmaker.dev/services/internal/state"
+	"matchmaker.dev/services/runner/desk"
 )
 
 const project = "demo"
@@ -575,7 +575,7 @@ func TestLargestMatch(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 		s := open(state.Options{History: 100_000})
 		revision, terms := setUp(t, s)
-		ids := make([]string, block.MaxTickets)
+		ids := make([]string, desk.MostTickets)
 		results := map[string]*pb.Assignment{}
 		for i := range ids {
 			ids[i] = fmt.Sprint("t", i)
