@@ -27,6 +27,11 @@ func (b *bench) steady(ctx context.Context) (err error) {
 	for _, rate := range b.Rate {
 		for _, hosted := range []bool{false, true} {
 			a, err := b.arrivals(ctx, rate, hosted, b.For)
+			if errors.Is(err, errLeft) && ctx.Err() == nil {
+				b.progress("%d/s, hosting %s: %v", rate, hosting(hosted), err)
+				t.AppendRow(table.Row{fmt.Sprintf("%d/s", rate), hosting(hosted), "more than this machine can take"})
+				continue
+			}
 			if err != nil {
 				return fmt.Errorf("%d/s: %w", rate, err)
 			}
@@ -213,7 +218,10 @@ func (a *arrivals) close() {
 	}
 }
 
-// verdict is an error when any ticket was left without its assignment.
+// errLeft says that a rate was too high, in which case some waited in vain.
+var errLeft = errors.New("tickets were left without an assignment")
+
+// verdict is errLeft when any ticket was left without its assignment.
 func (a *arrivals) verdict() error {
 	var errs []error
 	all := slices.Concat(a.warm, a.tickets)
@@ -223,7 +231,7 @@ func (a *arrivals) verdict() error {
 		}
 	}
 	if len(errs) > 0 {
-		return fmt.Errorf("%d of %d tickets were left without an assignment, the first: %w", len(errs), len(all), errs[0])
+		return fmt.Errorf("%w: %d of %d, the first: %w", errLeft, len(errs), len(all), errs[0])
 	}
 	return nil
 }
