@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"regexp"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -195,10 +196,15 @@ func (p *process) end(err error) *Error {
 	return p.autopsy()
 }
 
-// autopsy judges by what the Go runtime of a child wrote when it gave up.
+// starved are the words of runtimes that got no memory: Go's, and C's below it where a build has that. Go's
+// collector does not look at what it got before it writes there: it ends on the stack of the scheduler, where
+// none of a module's code ever runs.
+var starved = regexp.MustCompile(`out of memory|cannot allocate memory|pthread_create failed|failed to create new OS thread|failed to allocate|^SIGSEGV: [^\n]*\nPC=[^\n]*\n\ngoroutine 0 `)
+
+// autopsy judges by what the runtime of a child wrote when it gave up.
 func (p *process) autopsy() *Error {
 	words := p.words.String()
-	if strings.Contains(words, "out of memory") || strings.Contains(words, "cannot allocate memory") {
+	if starved.MatchString(words) {
 		return failure(Memory, "its process needed more memory than it may have")
 	}
 	first, _, _ := strings.Cut(words, "\n")
