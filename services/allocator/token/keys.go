@@ -1,11 +1,7 @@
 package token
 
 import (
-	"cmp"
-	"crypto"
 	"crypto/ed25519"
-	"crypto/rand"
-	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -16,8 +12,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/lestrrat-go/jwx/v3/jwa"
 	"github.com/lestrrat-go/jwx/v3/jwk"
+
+	"matchmaker.dev/services/internal/keyfile"
 )
 
 const (
@@ -119,17 +116,15 @@ func (k *Keys) Signing() jwk.Key {
 
 // Public is the public halves of all keys, those that sign no more and those that do not sign yet among them, as a JSON Web Key Set.
 func (k *Keys) Public() ([]byte, error) {
-	set := jwk.NewSet()
+	var private []jwk.Key
 	for _, s := range k.all() {
-		public, err := s.private.PublicKey()
-		if err == nil {
-			err = set.AddKey(public)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("server tokens: %w", err)
-		}
+		private = append(private, s.private)
 	}
-	return json.Marshal(set)
+	text, err := keyfile.Public(private...)
+	if err != nil {
+		return nil, fmt.Errorf("server tokens: %w", err)
+	}
+	return text, nil
 }
 
 // readKeys reads a file's keys, in the order in which they sign. Its errors hold nothing of what is in it.
@@ -194,48 +189,13 @@ func Rotate(path string, now time.Time) (from time.Time, err error) {
 	if err != nil {
 		return time.Time{}, err
 	}
-	return from, replace(path, text)
+	return from, keyfile.Replace(path, text, 0o600)
 }
 
 func generate(from time.Time) (jwk.Key, error) {
-	_, raw, err := ed25519.GenerateKey(rand.Reader)
+	key, err := keyfile.Generate()
 	if err != nil {
 		return nil, err
 	}
-	key, err := jwk.Import(raw)
-	if err != nil {
-		return nil, err
-	}
-	thumbprint, err := key.Thumbprint(crypto.SHA256)
-	if err != nil {
-		return nil, err
-	}
-	for name, value := range map[string]any{
-		jwk.KeyIDKey:     base64.RawURLEncoding.EncodeToString(thumbprint),
-		jwk.AlgorithmKey: jwa.EdDSA(),
-		jwk.KeyUsageKey:  jwk.ForSignature,
-		fromKey:          from.Unix(),
-	} {
-		if err := key.Set(name, value); err != nil {
-			return nil, err
-		}
-	}
-	return key, nil
-}
-
-// replace puts a file in place in one step, readable for its owner alone.
-func replace(path string, text []byte) error {
-	temp := path + "." + rand.Text()
-	file, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = file.Write(text)
-	if err = cmp.Or(err, file.Sync(), file.Close()); err == nil {
-		err = os.Rename(temp, path)
-	}
-	if err != nil {
-		_ = os.Remove(temp)
-	}
-	return err
+	return key, key.Set(fromKey, from.Unix())
 }

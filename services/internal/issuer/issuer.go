@@ -4,10 +4,7 @@
 package issuer
 
 import (
-	"crypto"
-	"crypto/ed25519"
 	"crypto/rand"
-	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -23,6 +20,7 @@ import (
 	"github.com/lestrrat-go/jwx/v3/jwt"
 
 	"matchmaker.dev/services/internal/auth"
+	"matchmaker.dev/services/internal/keyfile"
 )
 
 // What the tokens name.
@@ -70,11 +68,11 @@ func Open(dir string, now func() time.Time) (*Issuer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("issuer: %w", err)
 	}
-	public, err := keySet(private)
+	public, err := keyfile.Public(private)
 	if err != nil {
 		return nil, fmt.Errorf("issuer: %w", err)
 	}
-	if err := publish(filepath.Join(dir, publicFile), public); err != nil {
+	if err := keyfile.Replace(filepath.Join(dir, publicFile), public, 0o644); err != nil {
 		return nil, fmt.Errorf("issuer: %w", err)
 	}
 	return &Issuer{dir: dir, now: now, private: private, public: public}, nil
@@ -144,79 +142,16 @@ func load(path string) (jwk.Key, error) {
 // create makes the key and puts it in place in one step. When another process
 // was first, its key is the one.
 func create(path string) (jwk.Key, error) {
-	_, raw, err := ed25519.GenerateKey(rand.Reader)
+	key, err := keyfile.Generate()
 	if err != nil {
 		return nil, err
-	}
-	key, err := jwk.Import(raw)
-	if err != nil {
-		return nil, err
-	}
-	thumbprint, err := key.Thumbprint(crypto.SHA256)
-	if err != nil {
-		return nil, err
-	}
-	for name, value := range map[string]any{
-		jwk.KeyIDKey:     base64.RawURLEncoding.EncodeToString(thumbprint),
-		jwk.AlgorithmKey: jwa.EdDSA(),
-		jwk.KeyUsageKey:  jwk.ForSignature,
-	} {
-		if err := key.Set(name, value); err != nil {
-			return nil, err
-		}
 	}
 	text, err := json.Marshal(key)
 	if err != nil {
 		return nil, err
 	}
-	temp, err := writeTemp(path, text, 0o600)
-	if err != nil {
-		return nil, err
-	}
-	defer os.Remove(temp)
-	// Unlike a rename, a link never replaces.
-	if err := os.Link(temp, path); err != nil && !errors.Is(err, fs.ErrExist) {
+	if err := keyfile.Create(path, text, 0o600); err != nil && !errors.Is(err, fs.ErrExist) {
 		return nil, err
 	}
 	return load(path)
-}
-
-func keySet(private jwk.Key) ([]byte, error) {
-	public, err := private.PublicKey()
-	if err != nil {
-		return nil, err
-	}
-	set := jwk.NewSet()
-	if err := set.AddKey(public); err != nil {
-		return nil, err
-	}
-	return json.Marshal(set)
-}
-
-// publish replaces the public file, so that readers see all of it or the old one.
-func publish(path string, text []byte) error {
-	temp, err := writeTemp(path, text, 0o644)
-	if err != nil {
-		return err
-	}
-	if err := os.Rename(temp, path); err != nil {
-		_ = os.Remove(temp)
-		return err
-	}
-	return nil
-}
-
-// writeTemp writes a file beside path and returns its name.
-func writeTemp(path string, text []byte, mode fs.FileMode) (name string, err error) {
-	file, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*")
-	if err != nil {
-		return "", err
-	}
-	defer func() {
-		if err != nil {
-			_ = os.Remove(file.Name())
-		}
-	}()
-	_, err = file.Write(text)
-	return file.Name(), errors.Join(err, file.Chmod(mode), file.Sync(), file.Close())
 }

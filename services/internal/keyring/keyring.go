@@ -15,7 +15,6 @@ package keyring
 import (
 	"bufio"
 	"bytes"
-	"cmp"
 	"crypto/aes"
 	"crypto/cipher"
 	"crypto/rand"
@@ -27,6 +26,8 @@ import (
 	"sync"
 	"time"
 	"unicode"
+
+	"matchmaker.dev/services/internal/keyfile"
 )
 
 const (
@@ -242,22 +243,5 @@ func Add(path string, now time.Time) (id string, err error) {
 	raw := make([]byte, keySize)
 	rand.Read(raw)
 	text := fmt.Sprintf("%s %s\n%s", id, base64.StdEncoding.EncodeToString(raw), old)
-	return id, replace(path, []byte(text))
-}
-
-// replace puts a file in place in one step, readable for its owner alone.
-func replace(path string, text []byte) error {
-	temp := fmt.Sprintf("%s.%s", path, rand.Text())
-	file, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = file.Write(text)
-	if err = cmp.Or(err, file.Sync(), file.Close()); err == nil {
-		err = os.Rename(temp, path)
-	}
-	if err != nil {
-		_ = os.Remove(temp)
-	}
-	return err
+	return id, keyfile.Replace(path, []byte(text), 0o600)
 }
