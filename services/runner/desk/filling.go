@@ -53,28 +53,7 @@ func (d *Desk) encodeGames(v pool.View, r *pb.RunRequest, n Needs) {
 		connection := g.list[i].GetConnection()
 		return []byte(connection), connection != ""
 	})
-	attributes := n.attributes
-	if n.allAttributes {
-		attributes = v.Attributes(maxColumns)
-	}
-	for _, name := range attributes {
-		v.Column(s, name, b.BackfillAttribute(name))
-	}
-	properties := n.properties
-	if n.allProperties {
-		properties = propertiesOf(s)
-	}
-	for _, name := range properties {
-		b.BackfillProperty(name, func(i int) ([]byte, bool) {
-			value, ok := s.Property(i, name)
-			d.scratch = append(d.scratch[:0], value...)
-			return d.scratch, ok
-		})
-	}
-	for _, name := range slices.Sorted(maps.Keys(r.GetPools())) {
-		numbers := s.Pool(name)
-		copy(b.BackfillPool(name, len(numbers)), numbers)
-	}
+	d.columns(v, s, r, n, b.BackfillAttribute, b.BackfillProperty, b.BackfillPool)
 }
 
 // filling is what a proposal does with a backfill ticket; nil when it touches none. size is about how many bytes it takes.

@@ -41,27 +41,35 @@ func (d *Desk) encode(v pool.View, r *pb.RunRequest, budget time.Duration, n Nee
 	})
 	b.Config(r.GetSettings())
 	v.Column(s, pool.Created, b.Created())
+	d.columns(v, s, r, n, b.Attribute, b.Property, b.Pool)
+}
+
+// columns writes what a function wants to know of a selection, and which of it are in each pool, to where the request has it.
+func (d *Desk) columns(
+	v pool.View, s *pool.Selection, r *pb.RunRequest, n Needs,
+	attribute func(name string) []float64, property func(name string, of func(i int) ([]byte, bool)), numbersOf func(name string, n int) []uint32,
+) {
 	attributes := n.attributes
 	if n.allAttributes {
 		attributes = v.Attributes(maxColumns)
 	}
 	for _, name := range attributes {
-		v.Column(s, name, b.Attribute(name))
+		v.Column(s, name, attribute(name))
 	}
 	properties := n.properties
 	if n.allProperties {
 		properties = propertiesOf(s)
 	}
 	for _, name := range properties {
-		b.Property(name, func(ticket int) ([]byte, bool) {
-			value, ok := s.Property(ticket, name)
+		property(name, func(i int) ([]byte, bool) {
+			value, ok := s.Property(i, name)
 			d.scratch = append(d.scratch[:0], value...)
 			return d.scratch, ok
 		})
 	}
 	for _, name := range slices.Sorted(maps.Keys(r.GetPools())) {
 		numbers := s.Pool(name)
-		copy(b.Pool(name, len(numbers)), numbers)
+		copy(numbersOf(name, len(numbers)), numbers)
 	}
 }
 
