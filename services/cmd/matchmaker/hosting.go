@@ -48,17 +48,24 @@ func (b *builder) kinds() map[string]func(*yaml.Node) (provider.Provider, error)
 	}
 }
 
-func (b *builder) agones(settings *yaml.Node) (provider.Provider, error) {
-	o := agones.Options{Log: b.log, Now: time.Now}
+// remote is a hosting system elsewhere, with the settings in place of what o has, until the process ends.
+func remote[O any, P interface {
+	provider.Provider
+	Close()
+}](b *builder, settings *yaml.Node, o O, open func(O) (P, error)) (provider.Provider, error) {
 	if err := strict(settings, &o); err != nil {
 		return nil, err
 	}
-	p, err := agones.New(o)
+	p, err := open(o)
 	if err != nil {
 		return nil, err
 	}
 	b.closing(func(context.Context) error { p.Close(); return nil })
 	return p, nil
+}
+
+func (b *builder) agones(settings *yaml.Node) (provider.Provider, error) {
+	return remote(b, settings, agones.Options{Log: b.log, Now: time.Now}, agones.New)
 }
 
 func (b *builder) instant(settings *yaml.Node) (provider.Provider, error) {
@@ -88,29 +95,11 @@ func (b *builder) local(settings *yaml.Node) (provider.Provider, error) {
 }
 
 func (b *builder) multiplay(settings *yaml.Node) (provider.Provider, error) {
-	o := multiplay.Options{Log: b.log, Now: time.Now}
-	if err := strict(settings, &o); err != nil {
-		return nil, err
-	}
-	p, err := multiplay.New(o)
-	if err != nil {
-		return nil, err
-	}
-	b.closing(func(context.Context) error { p.Close(); return nil })
-	return p, nil
+	return remote(b, settings, multiplay.Options{Log: b.log, Now: time.Now}, multiplay.New)
 }
 
 func (b *builder) manager(settings *yaml.Node) (provider.Provider, error) {
-	o := manager.Options{Log: b.log, Now: time.Now}
-	if err := strict(settings, &o); err != nil {
-		return nil, err
-	}
-	p, err := manager.New(o)
-	if err != nil {
-		return nil, err
-	}
-	b.closing(func(context.Context) error { p.Close(); return nil })
-	return p, nil
+	return remote(b, settings, manager.Options{Log: b.log, Now: time.Now}, manager.New)
 }
 
 // localFleet is game servers beside this process. Zeros stand for the defaults; api is where they reach the service, this process when it is "".
