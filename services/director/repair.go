@@ -107,9 +107,7 @@ func (l *leader) resend(ctx context.Context, now time.Time) {
 // release makes the tickets of overdue matches wait again.
 func (l *leader) release(ctx context.Context, now time.Time) {
 	released, position, err := l.Store.Release(ctx, l.project, now, releaseBatch)
-	l.again(len(released) == releaseBatch)
-	l.released(position)
-	l.trouble.note(ctx, "releasing overdue matches", err)
+	l.freed(ctx, "releasing overdue matches", len(released), position, err)
 	if len(released) > 0 {
 		l.metrics.mended(ctx, "overdue", len(released))
 		l.log.WarnContext(ctx, "tickets of overdue matches wait again", "matches", len(released))
@@ -119,18 +117,14 @@ func (l *leader) release(ctx context.Context, now time.Time) {
 // lapse ends proposals that their servers did not approve in time, and backfill tickets whose servers are silent for too long.
 func (l *leader) lapse(ctx context.Context, now time.Time) {
 	lapsed, position, err := l.Store.LapseBackfills(ctx, l.project, now, releaseBatch)
-	l.again(len(lapsed) == releaseBatch)
-	l.released(position)
-	l.trouble.note(ctx, "ending proposals that were not approved", err)
+	l.freed(ctx, "ending proposals that were not approved", len(lapsed), position, err)
 	if len(lapsed) > 0 {
 		l.metrics.mended(ctx, "lapsed", len(lapsed))
 		l.log.WarnContext(ctx, "game servers did not approve in time: their tickets wait again, and nobody is sent to them until they speak",
 			"servers", len(lapsed), "waited", l.Times.Approval)
 	}
 	forgotten, position, err := l.Store.ForgetBackfills(ctx, l.project, now.Add(-l.Times.Silence), now, releaseBatch)
-	l.again(len(forgotten) == releaseBatch)
-	l.released(position)
-	l.trouble.note(ctx, "deleting abandoned backfill tickets", err)
+	l.freed(ctx, "deleting abandoned backfill tickets", len(forgotten), position, err)
 	if len(forgotten) > 0 {
 		l.metrics.mended(ctx, "silent", len(forgotten))
 		l.log.InfoContext(ctx, "abandoned backfill tickets were deleted", "backfills", len(forgotten), "silent", l.Times.Silence)
@@ -147,6 +141,13 @@ func (l *leader) expire(ctx context.Context, now time.Time) {
 		l.metrics.mended(ctx, "abandoned", e.Abandoned)
 		l.log.InfoContext(ctx, "abandoned tickets were deleted", "tickets", e.Abandoned, "waited", l.Times.Waiting)
 	}
+}
+
+// freed takes in what a batch of a look did: when the batch was full there may be more.
+func (l *leader) freed(ctx context.Context, doing string, n int, position uint64, err error) {
+	l.again(n == releaseBatch)
+	l.released(position)
+	l.trouble.note(ctx, doing, err)
 }
 
 // again makes the next look follow at once, when there is more to do.
