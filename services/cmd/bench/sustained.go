@@ -32,15 +32,21 @@ func (b *bench) sustained(ctx context.Context) error {
 		return g.none(), nil
 	}
 	good, bad := 0, 0
-	for rate := b.Least; bad == 0; rate = rate * 3 / 2 {
+	try := func(rate int) error {
 		ok, err := holds(rate)
-		if err != nil {
+		switch {
+		case err != nil:
 			return err
-		}
-		if ok {
+		case ok:
 			good = rate
-		} else {
+		default:
 			bad = rate
+		}
+		return nil
+	}
+	for rate := b.Least; bad == 0; rate = rate * 3 / 2 {
+		if err := try(rate); err != nil {
+			return err
 		}
 	}
 	for range 2 {
@@ -48,14 +54,8 @@ func (b *bench) sustained(ctx context.Context) error {
 		if rate <= good {
 			break
 		}
-		ok, err := holds(rate)
-		if err != nil {
+		if err := try(rate); err != nil {
 			return err
-		}
-		if ok {
-			good = rate
-		} else {
-			bad = rate
 		}
 	}
 	t.AppendFooter(table.Row{fmt.Sprintf("%d/s", good), "", "", "", "", "", "highest"})
