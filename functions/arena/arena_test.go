@@ -177,7 +177,7 @@ func TestPromises(t *testing.T) {
 			return math.NaN()
 		}
 		reach := func(i uint32, from float64) bool {
-			return math.Abs(skill(tickets[i].Attributes)-from) <= rules.window(tickets[i].Wait.Seconds())
+			return math.Abs(skill(tickets[i].Attributes)-from) <= rules.window.After(tickets[i].Wait.Seconds())
 		}
 		taken := make([]bool, len(tickets))
 		left := make([]float64, len(games))

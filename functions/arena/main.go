@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"matchmaker.dev/functions/internal/vacancy"
+	"matchmaker.dev/functions/internal/waiting"
 	"matchmaker.dev/pkg/matchfn"
 )
 
@@ -20,16 +21,11 @@ func match(r *matchfn.Run) error {
 	if err != nil {
 		return err
 	}
-	tickets, games := all(r.Tickets()), all(r.Backfills())
-	if rules.pool != "" {
-		tickets, games = r.Pool(rules.pool), r.BackfillPool(rules.pool)
-	}
+	tickets, games := waiting.In(r, rules.pool)
 	taken := make([]bool, r.Tickets())
-	vacancy.Fill(r, vacancy.Search{Games: games, Tickets: tickets, Attribute: rules.attribute, Window: rules.window}, taken)
+	vacancy.Fill(r, vacancy.Search{Games: games, Tickets: tickets, Attribute: rules.attribute, Window: rules.window.After}, taken)
 	open(r, &rules, tickets, taken)
-	if rules.timeout > 0 {
-		expire(r, rules.timeout, tickets, taken)
-	}
+	waiting.Expire(r, rules.timeout, tickets, taken)
 	return nil
 }
 
@@ -67,7 +63,7 @@ func open(r *matchfn.Run, rules *rules, tickets []uint32, taken []bool) {
 	for i := 0; i < len(line); {
 		var g group
 		for _, t := range line[i:] {
-			if len(g.tickets) == rules.players || !g.add(t, value[t], rules.window(wait[t]), wait[t]) {
+			if len(g.tickets) == rules.players || !g.add(t, value[t], rules.window.After(wait[t]), wait[t]) {
 				break
 			}
 		}
@@ -91,24 +87,4 @@ func propose(r *matchfn.Run, rules *rules, g *group) {
 	p.CreateBackfill().
 		Attribute(vacancy.Open, float64(rules.players)-n).
 		Attribute(rules.attribute, (g.first+g.last)/2)
-}
-
-// expire ends the waiting of tickets that nobody was found for in time. Its
-// score is below that of any game, so that a match of another config goes first.
-func expire(r *matchfn.Run, timeout float64, tickets []uint32, taken []bool) {
-	wait := r.Wait()
-	for _, t := range tickets {
-		if !taken[t] && wait[t] >= timeout {
-			r.Propose(-1, t).Error("PoolTimeout")
-		}
-	}
-}
-
-// all returns the numbers from 0 to n-1.
-func all(n int) []uint32 {
-	numbers := make([]uint32, n)
-	for i := range numbers {
-		numbers[i] = uint32(i)
-	}
-	return numbers
 }

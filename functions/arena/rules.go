@@ -3,6 +3,8 @@ package main
 import (
 	"math"
 
+	"matchmaker.dev/functions/internal/vacancy"
+	"matchmaker.dev/functions/internal/waiting"
 	"matchmaker.dev/pkg/matchfn"
 )
 
@@ -13,9 +15,7 @@ type rules struct {
 	players   int
 	least     int
 	early     float64
-	start     float64
-	widen     float64
-	most      float64
+	window    waiting.Window
 	timeout   float64
 }
 
@@ -29,16 +29,15 @@ func parseRules(s *matchfn.Settings) (rules, error) {
 		pool:      s.String("pool", ""),
 		players:   s.Int("players", 4),
 		early:     s.Float("early", 0),
-		start:     s.Float("window", 100),
-		widen:     s.Float("widen", 10),
+		window:    waiting.Window{Start: s.Float("window", 100), Widen: s.Float("widen", 10)},
 		timeout:   s.Float("timeout", 0),
 	}
 	r.least = s.Int("least", r.players)
-	r.most = s.Float("maxWindow", math.MaxFloat64)
+	r.window.Most = s.Float("maxWindow", math.MaxFloat64)
 	if r.attribute == "" {
 		s.Fail("attribute", "must not be empty")
 	}
-	if r.attribute == "open" {
+	if r.attribute == vacancy.Open {
 		s.Fail("attribute", "must not be open, which is how many players a game takes")
 	}
 	if r.players < 1 || r.players > mostPlayers {
@@ -50,22 +49,13 @@ func parseRules(s *matchfn.Settings) (rules, error) {
 	for _, setting := range []struct {
 		name  string
 		value float64
-	}{{"early", r.early}, {"window", r.start}, {"widen", r.widen}, {"timeout", r.timeout}} {
+	}{{"early", r.early}, {"window", r.window.Start}, {"widen", r.window.Widen}, {"timeout", r.timeout}} {
 		if setting.value < 0 {
 			s.Fail(setting.name, "must not be negative")
 		}
 	}
-	if r.most < r.start {
+	if r.window.Most < r.window.Start {
 		s.Fail("maxWindow", "must not be less than window")
 	}
 	return r, s.Err()
-}
-
-// window returns how far from its own value others may be, after a wait in seconds.
-func (r *rules) window(wait float64) float64 {
-	window := r.start + r.widen*wait
-	if window > r.most { // min would be a call in WebAssembly
-		return r.most
-	}
-	return window
 }

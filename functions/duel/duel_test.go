@@ -147,7 +147,7 @@ func TestPromises(t *testing.T) {
 			}
 			return math.Abs(x - y)
 		}
-		window := func(i uint32) float64 { return rules.window(tickets[i].Wait.Seconds()) }
+		window := func(i uint32) float64 { return rules.window.After(tickets[i].Wait.Seconds()) }
 
 		used := make([]bool, len(tickets))
 		gone := make([]bool, len(tickets)) // used, or timed out
@@ -230,7 +230,10 @@ func requestOf(tb testing.TB, n int) []byte {
 			values[i] = 1500 + 300*r.NormFloat64()
 		}
 	}
-	copy(request.Pool("all", n), all(n))
+	pool := request.Pool("all", n)
+	for i := range pool {
+		pool[i] = uint32(i)
+	}
 	encoded, err := request.Finish()
 	if err != nil {
 		tb.Fatal(err)

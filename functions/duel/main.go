@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"matchmaker.dev/functions/internal/vacancy"
+	"matchmaker.dev/functions/internal/waiting"
 	"matchmaker.dev/pkg/matchfn"
 )
 
@@ -20,13 +21,10 @@ func match(r *matchfn.Run) error {
 	if err != nil {
 		return err
 	}
-	tickets, games := all(r.Tickets()), all(r.Backfills())
-	if rules.pool != "" {
-		tickets, games = r.Pool(rules.pool), r.BackfillPool(rules.pool)
-	}
+	tickets, games := waiting.In(r, rules.pool)
 	taken := make([]bool, r.Tickets())
 	if len(games) > 0 {
-		vacancy.Fill(r, vacancy.Search{Games: games, Tickets: tickets, Attribute: rules.attribute, Window: rules.window}, taken)
+		vacancy.Fill(r, vacancy.Search{Games: games, Tickets: tickets, Attribute: rules.attribute, Window: rules.window.After}, taken)
 		tickets = left(tickets, taken)
 	}
 	value := r.Attribute(rules.attribute)
@@ -39,21 +37,8 @@ func match(r *matchfn.Run) error {
 		}
 		taken[a], taken[b] = true, true
 	})
-	if rules.timeout > 0 {
-		expire(r, rules.timeout, tickets, taken)
-	}
+	waiting.Expire(r, rules.timeout, tickets, taken)
 	return nil
-}
-
-// expire ends the waiting of tickets that nobody was found for in time. Its
-// score is below that of any duel, so that a match of another config goes first.
-func expire(r *matchfn.Run, timeout float64, tickets []uint32, taken []bool) {
-	wait := r.Wait()
-	for _, t := range tickets {
-		if !taken[t] && wait[t] >= timeout {
-			r.Propose(-1, t).Error("PoolTimeout")
-		}
-	}
 }
 
 // left returns the tickets that are not taken.
@@ -65,15 +50,6 @@ func left(tickets []uint32, taken []bool) []uint32 {
 		}
 	}
 	return free
-}
-
-// all returns the numbers from 0 to n-1.
-func all(n int) []uint32 {
-	tickets := make([]uint32, n)
-	for i := range tickets {
-		tickets[i] = uint32(i)
-	}
-	return tickets
 }
 
 // line is the tickets that have the attribute, in its order. Places 0 and
@@ -99,7 +75,7 @@ func newLine(rules *rules, tickets []uint32, value, wait []float64) *line {
 	for i, t := range order {
 		l.places[i+1] = place{
 			value:  value[t],
-			window: rules.window(wait[t]),
+			window: rules.window.After(wait[t]),
 			ticket: t,
 			before: uint32(i),
 			after:  uint32(i + 2),

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"matchmaker.dev/functions/internal/vacancy"
+	"matchmaker.dev/functions/internal/waiting"
 	"matchmaker.dev/pkg/matchfn"
 )
 
@@ -11,9 +12,7 @@ import (
 type rules struct {
 	attribute string
 	pool      string
-	start     float64
-	widen     float64
-	most      float64
+	window    waiting.Window
 	timeout   float64
 	refill    bool
 }
@@ -23,39 +22,28 @@ func parseRules(s *matchfn.Settings) (rules, error) {
 	r := rules{
 		attribute: s.String("attribute", "skill"),
 		pool:      s.String("pool", ""),
-		start:     s.Float("window", 100),
-		widen:     s.Float("widen", 10),
+		window:    waiting.Window{Start: s.Float("window", 100), Widen: s.Float("widen", 10)},
 		timeout:   s.Float("timeout", 0),
 		refill:    s.Bool("refill", false),
 	}
-	r.most = s.Float("maxWindow", math.MaxFloat64)
+	r.window.Most = s.Float("maxWindow", math.MaxFloat64)
 	if r.attribute == "" {
 		s.Fail("attribute", "must not be empty")
 	}
 	if r.attribute == vacancy.Open {
 		s.Fail("attribute", "must not be open, which is how many players a running game takes")
 	}
-	if r.start < 0 {
+	if r.window.Start < 0 {
 		s.Fail("window", "must not be negative")
 	}
-	if r.widen < 0 {
+	if r.window.Widen < 0 {
 		s.Fail("widen", "must not be negative")
 	}
-	if r.most < r.start {
+	if r.window.Most < r.window.Start {
 		s.Fail("maxWindow", "must not be less than window")
 	}
 	if r.timeout < 0 {
 		s.Fail("timeout", "must not be negative")
 	}
 	return r, s.Err()
-}
-
-// window returns how far from its own value a ticket's opponent may be, after
-// a wait in seconds.
-func (r *rules) window(wait float64) float64 {
-	window := r.start + r.widen*wait
-	if window > r.most { // min would be a call in WebAssembly
-		return r.most
-	}
-	return window
 }
