@@ -29,10 +29,6 @@ const (
 	Slow
 )
 
-func (s State) String() string {
-	return [...]string{"open", "refused", "silent", "deaf", "slow"}[s]
-}
-
 // late is how late the pieces of a slow link are.
 const late = 100 * time.Millisecond
 
