@@ -74,7 +74,10 @@ func (s *service) ask(ctx context.Context, p *poller, r *provider.Request) outco
 func (s *service) allocate(ctx context.Context, r *provider.Request) (provider.Result, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.Settings.Call)
 	defer cancel()
-	return s.Provider.Allocate(ctx, r)
+	ctx, span := s.called(ctx, "hosting allocate", r.Hosting)
+	result, err := s.Provider.Allocate(ctx, r)
+	s.answered(span, cmp.Or(err, result.Err))
+	return result, err
 }
 
 func sleep(ctx context.Context, d time.Duration) error {

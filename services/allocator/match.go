@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
+	"slices"
 	"time"
+
+	"go.opentelemetry.io/otel/trace"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/allocator/provider"
@@ -12,6 +15,7 @@ import (
 	"matchmaker.dev/services/internal/bus"
 	"matchmaker.dev/services/internal/fault"
 	"matchmaker.dev/services/internal/state"
+	"matchmaker.dev/services/internal/telemetry"
 )
 
 // crowded is about how long a match that found no free hand waits in the queue, and mostCrowded when that happened often.
@@ -22,7 +26,7 @@ const (
 
 // match takes a match through its allocation. An error means that the queue must
 // hand it out again.
-func (s *service) match(ctx context.Context, project, id string, attempt int) error {
+func (s *service) match(ctx context.Context, project, id string, attempt int) (err error) {
 	m, err := s.Store.Match(ctx, project, id)
 	if fault.KindOf(err) == fault.NotFound {
 		return nil // it is over: only the acknowledgement was lost
@@ -30,6 +34,8 @@ func (s *service) match(ctx context.Context, project, id string, attempt int) er
 	if err != nil {
 		return err
 	}
+	ctx, span := s.traced(ctx, project, m, attempt)
+	defer func() { s.matched(span, err) }()
 	hosting := hostingOf(m)
 	in := s.lanes.enter(project, hosting)
 	if in == nil {
@@ -57,6 +63,7 @@ func (s *service) match(ctx context.Context, project, id string, attempt int) er
 		return bus.Later(begun.Busy)
 	case state.Dropped:
 		s.Log.DebugContext(ctx, "a ticket left before its match had a server", "project", project, "match", id)
+		s.staged(ctx, "ticket released", project, m, nil, "left")
 		s.poke(ctx, project, begun.Position)
 	case state.Released:
 		s.kick() // its server, if it has one, is among the returns
@@ -102,12 +109,14 @@ func (s *service) find(ctx context.Context, project string, m *pb.Match, in *lan
 // fail writes why there is no server to the match's tickets, or lets them wait again.
 func (s *service) fail(ctx context.Context, project string, m *pb.Match, o outcome) error {
 	f := failureOf(o.err, hostingOf(m))
+	telemetry.Fail(trace.SpanFromContext(ctx), f.reason, f.detail)
 	s.Log.WarnContext(ctx, "no server for a match", "project", project, "match", m.GetId(), "config", m.GetConfig(), "reason", f.reason, "error", o.err)
 	if f.requeues(m.GetHosting().GetOnAllocationError()) {
 		position, err := s.Store.Requeue(ctx, project, m, o.held, "allocation", s.Now())
 		if err != nil {
 			return err
 		}
+		s.staged(ctx, "ticket released", project, m, nil, f.reason)
 		s.poke(ctx, project, position)
 		s.kick()
 		return nil
@@ -130,18 +139,25 @@ func (s *service) assign(ctx context.Context, project string, m *pb.Match, o out
 
 // end writes the result of a match. A server that nobody goes to is given back.
 func (s *service) end(ctx context.Context, project string, m *pb.Match, end state.Ending, detail string) error {
+	ctx, span := s.Tracer.Start(ctx, "assign")
+	defer span.End()
 	results := map[string]*pb.Assignment{}
 	for _, id := range state.TicketsOf(m.GetProposal()) {
 		results[id] = assignment.Of(m.GetProposal(), id, end.Connection, end.Error)
 		results[id].Detail = detail
+		if len(m.GetTraced()) > 0 {
+			results[id].Trace = telemetry.Mark(ctx)
+		}
 	}
 	// A process that is stopped still writes what it knows: nobody else would know it.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.Settings.Call)
 	defer cancel()
 	verdict, assigned, err := s.Store.Assign(ctx, project, m, end, results)
 	if err != nil {
+		telemetry.Fail(span, "unavailable", err.Error())
 		return err
 	}
+	s.staged(ctx, "ticket assigned", project, m, slices.Concat([]string{}, assigned), end.Reason)
 	if verdict != state.Done && (end.Held || end.Connection != "" && len(assigned) == 0) {
 		s.kick()
 	}

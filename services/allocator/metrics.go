@@ -68,15 +68,18 @@ func (s *service) nameOf(h provider.Hosting) attribute.KeyValue {
 
 // failed counts one answer of a provider that there is no server, or a failure to ask it.
 func (s *service) failed(ctx context.Context, h provider.Hosting, err error) {
-	reason := string(provider.ReasonOf(err))
-	switch {
-	case reason != "":
-	case errors.Is(err, context.DeadlineExceeded):
-		reason = "timeout"
-	default:
-		reason = "unknown"
+	s.metrics.errs.Add(ctx, 1, metric.WithAttributes(s.nameOf(h), attribute.String("reason", reasonOf(err))))
+}
+
+// reasonOf is one of reasons.
+func reasonOf(err error) string {
+	if reason := string(provider.ReasonOf(err)); reason != "" {
+		return reason
 	}
-	s.metrics.errs.Add(ctx, 1, metric.WithAttributes(s.nameOf(h), attribute.String("reason", reason)))
+	if errors.Is(err, context.DeadlineExceeded) {
+		return "timeout"
+	}
+	return "unknown"
 }
 
 // allocated records an allocation that came to an end, or which this allocator leaves to another one.

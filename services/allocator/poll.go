@@ -5,7 +5,10 @@ import (
 	"fmt"
 	"sync"
 
+	"go.opentelemetry.io/otel/trace"
+
 	"matchmaker.dev/services/allocator/provider"
+	"matchmaker.dev/services/internal/telemetry"
 )
 
 // poller asks after the pending allocations of one fleet, all of them with one call.
@@ -18,6 +21,7 @@ type poller struct {
 // question is a match that waits for the next poll.
 type question struct {
 	ref    provider.Ref
+	span   trace.SpanContext // of the allocation
 	answer chan<- answer
 }
 
@@ -30,11 +34,11 @@ type answer struct {
 func (s *service) next(ctx context.Context, p *poller, ref provider.Ref) (provider.Result, error) {
 	told := make(chan answer, 1)
 	p.mu.Lock()
-	p.pending = append(p.pending, question{ref, told})
+	p.pending = append(p.pending, question{ref, trace.SpanContextFromContext(ctx), told})
 	if !p.asking {
 		p.asking = true
 		// Those who ask come and go; the poll is for all of them.
-		go s.poll(context.WithoutCancel(ctx), p)
+		go s.poll(telemetry.Apart(ctx), p)
 	}
 	p.mu.Unlock()
 	select {
@@ -63,7 +67,9 @@ func (s *service) poll(ctx context.Context, p *poller) {
 			refs[i] = q.ref
 		}
 		call, cancel := context.WithTimeout(ctx, s.Settings.Call)
+		call, span := s.polled(call, questions)
 		results, err := s.Provider.Poll(call, refs)
+		s.answered(span, err)
 		cancel()
 		if err == nil && len(results) != len(refs) {
 			err = fmt.Errorf("%d results of a poll of %d allocations", len(results), len(refs))
@@ -76,4 +82,15 @@ func (s *service) poll(ctx context.Context, p *poller) {
 			q.answer <- a
 		}
 	}
+}
+
+// polled begins the span of a poll, which is about many allocations and links to those that are sampled.
+func (s *service) polled(ctx context.Context, questions []question) (context.Context, trace.Span) {
+	var links []trace.Link
+	for _, q := range questions {
+		if q.span.IsSampled() {
+			links = append(links, trace.Link{SpanContext: q.span})
+		}
+	}
+	return s.called(ctx, "hosting poll", questions[0].ref.Hosting, trace.WithLinks(links...))
 }

@@ -99,7 +99,9 @@ func (s *service) giveBackOne(ctx context.Context, project string, m *pb.Match) 
 	defer cancel()
 	ref, err := s.refOf(project, m.GetId(), m.GetConfig(), hostingOf(m), m.GetHosting())
 	if err == nil {
+		call, span := s.called(call, "hosting release", ref.Hosting)
 		err = s.Provider.Release(call, ref)
+		s.answered(span, err)
 	}
 	if err == nil {
 		s.metrics.returned.Add(ctx, 1, metric.WithAttributes(s.nameOf(ref.Hosting)))

@@ -12,6 +12,7 @@ import (
 	"matchmaker.dev/services/internal/definition"
 	"matchmaker.dev/services/internal/fault"
 	"matchmaker.dev/services/internal/resource"
+	"matchmaker.dev/services/internal/telemetry"
 	"matchmaker.dev/services/internal/web"
 )
 
@@ -80,12 +81,14 @@ func (s *service) fill(ctx context.Context, project, connection string, p *candi
 	results := make([]*pb.Assignment, len(p.Tickets))
 	for i, id := range p.Tickets {
 		results[i] = assignment.Of(p.Proposal, id, connection, "")
+		results[i].Trace = telemetry.Mark(ctx)
 	}
 	now := s.Now()
 	tickets, refused, _, err := s.Store.Fill(ctx, project, p.Tickets, results, now, now.Add(s.Settings.Readable))
 	if err != nil || refused != "" {
 		return nil, err
 	}
+	s.traced(ctx, project, tickets)
 	s.assigned(ctx, project, tickets)
 	shared := p.GetMatchProperties()
 	if len(shared) == 0 {

@@ -87,6 +87,8 @@ func (s *service) run(ctx context.Context, project string, position uint64, in r
 
 // ask runs the function once.
 func (s *service) ask(ctx context.Context, r *pb.RunRequest) (a answer) {
+	ctx, span := s.asks(ctx, r)
+	defer func() { ran(span, a) }()
 	in := &parts{signal: make(chan struct{}, 1)}
 	run, err := s.Bus.StartRun(ctx, r, in.add)
 	if err != nil {

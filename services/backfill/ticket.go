@@ -12,6 +12,7 @@ import (
 	"matchmaker.dev/services/internal/auth"
 	"matchmaker.dev/services/internal/fault"
 	"matchmaker.dev/services/internal/state"
+	"matchmaker.dev/services/internal/telemetry"
 	"matchmaker.dev/services/internal/web"
 )
 
@@ -77,13 +78,14 @@ func (s *service) approve(c echo.Context) error {
 	}
 	ctx, now, id := c.Request().Context(), s.Now(), web.Param(c, "backfill")
 	a, err := s.Store.ApproveBackfill(ctx, project, id, state.Approvals{
-		Now: now, Expiry: now.Add(s.Settings.Readable), Told: told, Rate: s.Settings.Approvals, Match: touching(c, id),
+		Now: now, Expiry: now.Add(s.Settings.Readable), Told: told, Rate: s.Settings.Approvals, Match: touching(c, id), Trace: telemetry.Mark(ctx),
 	})
 	if err != nil {
 		return err
 	}
 	s.metrics.approved(ctx, project, a, now)
 	s.changed(ctx, project, a.Position)
+	s.traced(ctx, project, a.Assigned)
 	s.assigned(ctx, project, a.Assigned)
 	return c.JSON(http.StatusOK, approvalOf(a))
 }

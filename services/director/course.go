@@ -43,6 +43,8 @@ type course struct {
 	// failing keeps a failure from being logged at every run.
 	failing string
 	labels  *labels
+	// cycle is how traces see the run under way and its proposals; nil when nothing is, and when nothing is traced.
+	cycle *cycle
 	// crowd is how many tickets the last run that looked saw in each pool.
 	crowd map[string]*pb.PoolCount
 }
@@ -77,6 +79,7 @@ func (c *course) halt() {
 		c.flight.run.Stop()
 		c.flight = nil
 	}
+	c.rest()
 }
 
 // start starts the runs of all configs that are due, and says when to look again at the latest.
@@ -126,9 +129,12 @@ func (l *leader) startRun(ctx context.Context, c *course, now time.Time) {
 		Backfills: true,
 	}
 	c.started, c.dirty = now, false
-	run, err := l.Bus.StartRun(ctx, request, func(answer *pb.RunPart) { l.inbox.add(part{f, answer}) })
+	asking := l.begin(ctx, c)
+	run, err := l.Bus.StartRun(asking, request, func(answer *pb.RunPart) { l.inbox.add(part{f, answer}) })
 	if err != nil {
 		l.failed(c, err.Error())
+		c.cycle.answered(nil, "bus")
+		c.rest()
 		c.notBefore = now.Add(absent)
 		return
 	}
@@ -152,6 +158,7 @@ func (l *leader) part(n part) {
 	if len(l.pending) == 0 {
 		l.since = l.Now()
 	}
+	l.serves(c.cycle, n.part.GetTraced())
 	made := make([]proposal, len(n.part.GetProposals()))
 	for i, p := range n.part.GetProposals() {
 		made[i] = proposal{
@@ -172,11 +179,13 @@ func (l *leader) part(n part) {
 	if n.part.GetStats() != nil {
 		l.metrics.stages(ctx, n.part.GetStats())
 	}
+	outcome := outcomeOf(n.part.GetError())
+	c.cycle.answered(n.part.GetStats(), outcome)
 	switch failure := n.part.GetError(); failure {
 	case "":
 		l.metrics.runs.Add(ctx, 1, c.labels.runs["ok"])
 		if c.failing != "" {
-			l.log.Info("the function runs again", "config", c.config.GetId(), "function", c.config.GetFunction())
+			l.log.InfoContext(c.about(ctx), "the function runs again", "config", c.config.GetId(), "function", c.config.GetFunction())
 			c.failing = ""
 		}
 	case bus.NoRunner:
@@ -188,6 +197,18 @@ func (l *leader) part(n part) {
 		l.metrics.runs.Add(ctx, 1, c.labels.runs["failed"])
 		l.failed(c, failure)
 	}
+	c.rest()
+}
+
+// outcomeOf is the word for how a run failed, empty when it did not.
+func outcomeOf(failure string) string {
+	switch failure {
+	case "":
+		return ""
+	case bus.NoRunner:
+		return "absent"
+	}
+	return "failed"
 }
 
 // overdue gives up runs that nobody took or answered in time, or whose runner is lost.
@@ -208,6 +229,7 @@ func (l *leader) overdue(now time.Time) {
 			l.failed(c, "no runner took the run in time")
 		}
 		l.metrics.runs.Add(context.Background(), 1, c.labels.runs["late"])
+		c.cycle.answered(nil, "late")
 		c.halt()
 		c.dirty = true
 	}
@@ -216,7 +238,7 @@ func (l *leader) overdue(now time.Time) {
 // failed says once that a config's runs fail, until they succeed or fail in another way.
 func (l *leader) failed(c *course, reason string) {
 	if c.failing != reason {
-		l.log.Warn("a run failed", "config", c.config.GetId(), "function", c.config.GetFunction(), "reason", reason)
+		l.log.WarnContext(c.about(context.Background()), "a run failed", "config", c.config.GetId(), "function", c.config.GetFunction(), "reason", reason)
 		c.failing = reason
 	}
 }

@@ -15,6 +15,7 @@
 //	settle.go    proposals become claims, claims become matches
 //	event        what happened is told to others
 //	metrics.go   how much of what
+//	trace.go     which way sampled tickets came
 //	repair.go    what a crash left behind: outbox, overdue claims, abandoned tickets
 //	trouble.go   failures are said once
 package director
@@ -48,6 +49,8 @@ type Options struct {
 	BackfillFirst bool
 	// Meter makes the instruments; the zero Meter measures nothing.
 	Meter telemetry.Meter
+	// Tracer makes the spans; the zero Tracer makes none.
+	Tracer telemetry.Tracer
 }
 
 // Times are the director's settings.

@@ -75,8 +75,10 @@ func (l *leader) evaluate(now time.Time) {
 	if len(l.pending) > 0 && !now.Before(l.ripe()) {
 		ctx, began := context.Background(), time.Now()
 		l.metrics.took(ctx, "window", now.Sub(l.since))
-		l.rounds = append(l.rounds, newRound(l.pending))
+		r := newRound(l.pending)
+		l.rounds = append(l.rounds, r)
 		l.metrics.took(ctx, "contest", time.Since(began))
+		l.held(r, began)
 		l.pending = nil
 	}
 }
@@ -125,14 +127,18 @@ func (l *leader) end(r *round, again []*proposal) {
 	} else {
 		l.rounds = l.rounds[1:]
 	}
+	for _, p := range r.entries {
+		p.Origin.rest()
+	}
 }
 
 // claim claims the winners' tickets.
 func (l *leader) claim(ctx context.Context, winners []*proposal) ([]*state.Claim, error) {
 	now, began := l.Now(), time.Now()
-	claims := make([]*state.Claim, len(winners))
+	claims, traced := make([]*state.Claim, len(winners)), l.claiming(winners)
 	for i, p := range winners {
 		claims[i] = claimOf(p, now)
+		traced.mark(p, claims[i])
 	}
 	position, err := l.Store.Claim(ctx, l.project, state.Terms{
 		Epoch: l.epoch, Now: now, Deadline: now.Add(l.Times.Claim), Expiry: now.Add(l.Times.Readable),
@@ -140,6 +146,7 @@ func (l *leader) claim(ctx context.Context, winners []*proposal) ([]*state.Claim
 	}, claims)
 	l.position = max(l.position, position)
 	l.metrics.took(ctx, "claim", time.Since(began))
+	traced.end(winners, claims, err)
 	if err == nil {
 		l.metrics.settled(ctx, now, winners, claims)
 	}
@@ -149,6 +156,7 @@ func (l *leader) claim(ctx context.Context, winners []*proposal) ([]*state.Claim
 // handOn sends claimed matches to the allocators, and wakes those who wait for tickets that were assigned at once.
 func (l *leader) handOn(ctx context.Context, claims []*state.Claim) {
 	var matches, assigned []string
+	traced := map[string][]string{} // by the mark of their claim
 	for _, c := range claims {
 		switch {
 		case c.Refused == "config":
@@ -158,6 +166,8 @@ func (l *leader) handOn(ctx context.Context, claims []*state.Claim) {
 			l.inbox.poke(&pb.Poke{})
 		case c.Match.GetProposal().GetFilling().GetBackfill() != "":
 			// Its server assigns the tickets when it approves. Until then others may come in as well.
+		case c.Assignments == nil && len(c.Match.GetTrace()) > 0:
+			traced[string(c.Match.GetTrace())] = append(traced[string(c.Match.GetTrace())], c.Match.GetId())
 		case c.Assignments == nil:
 			matches = append(matches, c.Match.GetId())
 		default:
@@ -167,6 +177,7 @@ func (l *leader) handOn(ctx context.Context, claims []*state.Claim) {
 	if len(matches) > 0 {
 		l.sends.Go(func() { l.send(ctx, matches) })
 	}
+	l.sendTraced(ctx, traced)
 	if err := l.Bus.Assigned(ctx, l.project, assigned); err != nil {
 		l.log.WarnContext(ctx, "waking the waiting", "error", err)
 	}

@@ -24,6 +24,7 @@ import (
 	"matchmaker.dev/services/internal/auth"
 	"matchmaker.dev/services/internal/bus"
 	"matchmaker.dev/services/internal/state"
+	"matchmaker.dev/services/internal/telemetry"
 	"matchmaker.dev/services/internal/web"
 	"matchmaker.dev/services/runner/sandbox"
 )
@@ -64,6 +65,8 @@ type Options struct {
 	// LogAge is how long the bus keeps logs: a day. The time span of a request
 	// for logs may be as long, and always up to a day.
 	LogAge time.Duration
+	// Tracer makes the spans; the zero Tracer makes none.
+	Tracer telemetry.Tracer
 }
 
 func (o *Options) complete() error {

@@ -90,10 +90,13 @@ func (r *registry) clean(ctx context.Context) {
 			return
 		case <-t.C:
 		}
-		removed, err := s.sweep(ctx)
-		if err != nil && ctx.Err() == nil {
-			r.Log.WarnContext(ctx, "unused modules not removed", "error", err)
-		}
+		var removed int
+		_ = r.step(ctx, "sweep modules", func(ctx context.Context) (err error) {
+			if removed, err = s.sweep(ctx); err != nil && ctx.Err() == nil {
+				r.Log.WarnContext(ctx, "unused modules not removed", "error", err)
+			}
+			return err
+		})
 		if removed > 0 {
 			r.Log.InfoContext(ctx, "unused modules removed", "count", removed)
 		}

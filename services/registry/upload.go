@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/labstack/echo/v4"
+	"go.opentelemetry.io/otel/attribute"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/fault"
@@ -23,6 +24,7 @@ func (r *registry) put(c echo.Context) error {
 		return err
 	}
 	ctx, project := c.Request().Context(), c.Param("project")
+	about(ctx, project, name)
 	if err := r.room(ctx, project, name); err != nil {
 		return err
 	}
@@ -41,7 +43,11 @@ func (r *registry) put(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	checked, err := r.check(ctx, module)
+	var checked *sandbox.Module
+	err = r.step(ctx, "check module", func(ctx context.Context) (err error) {
+		checked, err = r.check(ctx, module)
+		return err
+	}, attribute.Int("matchmaker.bytes", len(module)))
 	if err != nil {
 		return err
 	}
@@ -51,7 +57,7 @@ func (r *registry) put(c echo.Context) error {
 		hash: checked.Hash, bytes: len(module), manifest: manifest(checked.Manifest),
 		store: sync.OnceValues(func() (string, error) {
 			stored := moduleName(checked.Hash)
-			return stored, r.Bus.PutModule(ctx, stored, module)
+			return stored, r.step(ctx, "store module", func(ctx context.Context) error { return r.Bus.PutModule(ctx, stored, module) })
 		}),
 	}
 	var next *pb.Function

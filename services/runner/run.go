@@ -14,13 +14,15 @@ import (
 // run is a run on its way through this runner.
 type run struct {
 	desk.Run
-	answered chan struct{} // closed by the seat that took the run, after the last part
+	ctx      context.Context // of who asked
+	indexed  time.Time       // when the index was where the run wants it
+	answered chan struct{}   // closed by the seat that took the run, after the last part
 }
 
 // accept takes a run from the bus.
 func (f *function) accept(ctx context.Context, request *pb.RunRequest, answer bus.Answer) {
 	if !f.gate.enter() {
-		f.finish(answer, &pb.RunPart{Error: "the function is leaving this runner, try again"})
+		f.finish(ctx, answer, &pb.RunPart{Error: "the function is leaving this runner, try again"})
 		return
 	}
 	f.going.Go(func() {
@@ -38,8 +40,8 @@ func (f *function) handle(ctx context.Context, request *pb.RunRequest, answer bu
 	budget = min(budget, maxBudget)
 	now := time.Now()
 	r := &run{
-		Run:      desk.Run{Request: request, Index: f.feed.index, Backfills: f.feed.backfills, Answer: answer, Began: now, Deadline: now.Add(budget)},
-		answered: make(chan struct{}),
+		Run: desk.Run{Request: request, Index: f.feed.index, Backfills: f.feed.backfills, Answer: answer, Began: now, Deadline: now.Add(budget)},
+		ctx: ctx, answered: make(chan struct{}),
 	}
 	patience := budget / 2 // the function is to have the rest
 	ctx, cancel := context.WithTimeoutCause(ctx, patience, fmt.Errorf("waited for %v, half of the run's budget", patience))
@@ -51,14 +53,18 @@ func (f *function) handle(ctx context.Context, request *pb.RunRequest, answer bu
 	switch {
 	case err != nil:
 		f.env.metrics.ran(ctx, f.labels, unserved, nil)
-		f.finish(answer, &pb.RunPart{Error: err.Error()})
+		last := &pb.RunPart{Error: err.Error()}
+		f.trace(r, unserved, last, err)
+		f.finish(r.ctx, answer, last)
 	case taken:
 		<-r.answered
 	default:
 		f.env.metrics.ran(ctx, f.labels, idle, nil)
 		stats := &pb.RunStats{Waiting: time.Since(r.Began).Microseconds()}
 		r.Index.View(func(v pool.View) { stats.Population = v.Count(request.GetCensus()) })
-		f.finish(answer, &pb.RunPart{Stats: stats})
+		last := &pb.RunPart{Stats: stats}
+		f.trace(r, idle, last, nil)
+		f.finish(r.ctx, answer, last)
 	}
 }
 
@@ -68,7 +74,8 @@ func (f *function) queue(ctx context.Context, r *run) (taken bool, err error) {
 	if err := f.feed.await(ctx, r.Request.GetPosition()); err != nil {
 		return false, err
 	}
-	f.env.metrics.feed.Record(ctx, time.Since(r.Began).Seconds())
+	r.indexed = time.Now()
+	f.env.metrics.feed.Record(ctx, r.indexed.Sub(r.Began).Seconds())
 	if r.Index.Len() == 0 {
 		return false, nil
 	}
@@ -90,12 +97,12 @@ func (f *function) queue(ctx context.Context, r *run) (taken bool, err error) {
 }
 
 // finish sends the last part of a run's answer.
-func (f *function) finish(answer bus.Answer, last *pb.RunPart) {
+func (f *function) finish(ctx context.Context, answer bus.Answer, last *pb.RunPart) {
 	last.Last = true
 	if last.GetError() != "" {
-		f.env.Log.Debug("a run failed", "project", f.project, "function", f.function, "error", last.GetError())
+		f.env.Log.DebugContext(ctx, "a run failed", "project", f.project, "function", f.function, "error", last.GetError())
 	}
 	if err := answer(last); err != nil {
-		f.env.Log.Warn("the answer of a run is lost", "project", f.project, "function", f.function, "error", err)
+		f.env.Log.WarnContext(ctx, "the answer of a run is lost", "project", f.project, "function", f.function, "error", err)
 	}
 }

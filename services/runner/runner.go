@@ -29,6 +29,8 @@ type Options struct {
 	Settings Settings
 	// Meter makes the instruments; the zero Meter measures nothing.
 	Meter telemetry.Meter
+	// Tracer makes the spans; the zero Tracer makes none.
+	Tracer telemetry.Tracer
 }
 
 // Runner hosts projects. Run does it all.

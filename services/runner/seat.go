@@ -63,12 +63,10 @@ func (s *seat) keep(ctx context.Context) {
 func (s *seat) live(ctx context.Context) error {
 	began := time.Now()
 	s.set(waiting)
-	m, err := s.v.load(ctx)
-	if err != nil {
-		return err
-	}
-	instance, err := s.f.env.Box.Start(ctx, m, s.name, s.journal.line)
+	ctx, span := s.f.traceStart(ctx, s.name)
+	instance, err := s.start(ctx)
 	s.f.env.metrics.started(ctx, s.f.labels, time.Since(began), err)
+	traceStarted(span, err)
 	if err != nil {
 		return err
 	}
@@ -78,6 +76,14 @@ func (s *seat) live(ctx context.Context) error {
 	s.set(running)
 	s.f.up(s.v)
 	return s.serve(ctx, instance)
+}
+
+func (s *seat) start(ctx context.Context) (*sandbox.Instance, error) {
+	m, err := s.v.load(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return s.f.env.Box.Start(ctx, m, s.name, s.journal.line)
 }
 
 // serve takes runs.
@@ -112,7 +118,8 @@ func (s *seat) do(r *run, instance *sandbox.Instance) error {
 	last, err := s.desk.Work(s.f.life, &r.Run, instance, s.v.needs)
 	s.f.env.metrics.ran(s.f.life, s.f.labels, outcomeOf(err), last.GetStats())
 	free() // before the answer, which may bring the next run at once: two in a row are no load for two
-	s.f.finish(r.Answer, last)
+	s.f.finish(r.ctx, r.Answer, last)
+	s.f.trace(r, outcomeOf(err), last, err)
 	if c, ok := errors.AsType[desk.Complaint](err); ok {
 		s.journal.event("%v", c)
 		err = nil

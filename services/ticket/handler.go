@@ -37,6 +37,7 @@ func (s *service) create(c echo.Context) error {
 	}
 	body := &pb.Ticket{Id: id.String(), Owner: owner, Created: s.Now().UnixMilli(), Properties: in.Properties}
 	body.AttributeNames, body.AttributeValues = in.Columns()
+	s.traced(c.Request().Context(), c.Param("project"), body)
 	if err := s.creator.Create(c.Request().Context(), c.Param("project"), body); err != nil {
 		return err
 	}
@@ -77,6 +78,7 @@ func (s *service) get(c echo.Context) error {
 	if err != nil {
 		return err
 	}
+	s.seen(c.Request().Context(), c.Param("project"), t)
 	return c.JSON(http.StatusOK, resource.TicketOf(t))
 }
 

@@ -19,6 +19,7 @@ import (
 	"matchmaker.dev/services/internal/payload"
 	"matchmaker.dev/services/internal/quota"
 	"matchmaker.dev/services/internal/state"
+	"matchmaker.dev/services/internal/telemetry"
 	"matchmaker.dev/services/internal/web"
 )
 
@@ -30,6 +31,8 @@ type Options struct {
 	Log      *slog.Logger
 	Now      func() time.Time
 	Limits   Limits
+	// Tracer makes the spans; the zero Tracer makes none.
+	Tracer telemetry.Tracer
 }
 
 // Limits bound tickets and requests.

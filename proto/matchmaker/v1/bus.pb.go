@@ -238,7 +238,10 @@ type RunPart struct {
 	Stats  *RunStats `protobuf:"bytes,6,opt,name=stats,proto3" json:"stats,omitempty"`
 	Runner string    `protobuf:"bytes,7,opt,name=runner,proto3" json:"runner,omitempty"`
 	// plain are all other proposals.
-	Plain         *PlainProposals `protobuf:"bytes,8,opt,name=plain,proto3" json:"plain,omitempty"`
+	Plain *PlainProposals `protobuf:"bytes,8,opt,name=plain,proto3" json:"plain,omitempty"`
+	// traced are sampled tickets of the proposals of this part, or of the next one, 1,024 at the most; a run that failed names some of
+	// those that it was about.
+	Traced        []*Traced `protobuf:"bytes,9,rep,name=traced,proto3" json:"traced,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -325,6 +328,13 @@ func (x *RunPart) GetRunner() string {
 func (x *RunPart) GetPlain() *PlainProposals {
 	if x != nil {
 		return x.Plain
+	}
+	return nil
+}
+
+func (x *RunPart) GetTraced() []*Traced {
+	if x != nil {
+		return x.Traced
 	}
 	return nil
 }
@@ -959,7 +969,7 @@ const file_matchmaker_v1_bus_proto_rawDesc = "" +
 	"\x05value\x18\x02 \x01(\v2\x13.matchmaker.v1.PoolR\x05value:\x028\x01\x1aN\n" +
 	"\vCensusEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12)\n" +
-	"\x05value\x18\x02 \x01(\v2\x13.matchmaker.v1.PoolR\x05value:\x028\x01\"\x8e\x02\n" +
+	"\x05value\x18\x02 \x01(\v2\x13.matchmaker.v1.PoolR\x05value:\x028\x01\"\xbd\x02\n" +
 	"\aRunPart\x12\x10\n" +
 	"\x03run\x18\x01 \x01(\tR\x03run\x12\x14\n" +
 	"\x05index\x18\x02 \x01(\rR\x05index\x12\x12\n" +
@@ -968,7 +978,8 @@ const file_matchmaker_v1_bus_proto_rawDesc = "" +
 	"\x05error\x18\x05 \x01(\tR\x05error\x12-\n" +
 	"\x05stats\x18\x06 \x01(\v2\x17.matchmaker.v1.RunStatsR\x05stats\x12\x16\n" +
 	"\x06runner\x18\a \x01(\tR\x06runner\x123\n" +
-	"\x05plain\x18\b \x01(\v2\x1d.matchmaker.v1.PlainProposalsR\x05plain\"\x9e\x01\n" +
+	"\x05plain\x18\b \x01(\v2\x1d.matchmaker.v1.PlainProposalsR\x05plain\x12-\n" +
+	"\x06traced\x18\t \x03(\v2\x15.matchmaker.v1.TracedR\x06traced\"\x9e\x01\n" +
 	"\x0ePlainProposals\x12\x18\n" +
 	"\atickets\x18\x01 \x01(\tR\atickets\x12\x14\n" +
 	"\x05sizes\x18\x02 \x03(\rR\x05sizes\x12\x14\n" +
@@ -1061,7 +1072,8 @@ var file_matchmaker_v1_bus_proto_goTypes = []any{
 	nil,                    // 14: matchmaker.v1.RunStats.PoolsEntry
 	nil,                    // 15: matchmaker.v1.RunnerStatus.HostsEntry
 	(*Proposal)(nil),       // 16: matchmaker.v1.Proposal
-	(*Pool)(nil),           // 17: matchmaker.v1.Pool
+	(*Traced)(nil),         // 17: matchmaker.v1.Traced
+	(*Pool)(nil),           // 18: matchmaker.v1.Pool
 }
 var file_matchmaker_v1_bus_proto_depIdxs = []int32{
 	11, // 0: matchmaker.v1.RunRequest.pools:type_name -> matchmaker.v1.RunRequest.PoolsEntry
@@ -1069,18 +1081,19 @@ var file_matchmaker_v1_bus_proto_depIdxs = []int32{
 	16, // 2: matchmaker.v1.RunPart.proposals:type_name -> matchmaker.v1.Proposal
 	4,  // 3: matchmaker.v1.RunPart.stats:type_name -> matchmaker.v1.RunStats
 	3,  // 4: matchmaker.v1.RunPart.plain:type_name -> matchmaker.v1.PlainProposals
-	13, // 5: matchmaker.v1.RunStats.population:type_name -> matchmaker.v1.RunStats.PopulationEntry
-	14, // 6: matchmaker.v1.RunStats.pools:type_name -> matchmaker.v1.RunStats.PoolsEntry
-	9,  // 7: matchmaker.v1.RunnerStatus.instances:type_name -> matchmaker.v1.InstanceStatus
-	15, // 8: matchmaker.v1.RunnerStatus.hosts:type_name -> matchmaker.v1.RunnerStatus.HostsEntry
-	17, // 9: matchmaker.v1.RunRequest.PoolsEntry.value:type_name -> matchmaker.v1.Pool
-	17, // 10: matchmaker.v1.RunRequest.CensusEntry.value:type_name -> matchmaker.v1.Pool
-	5,  // 11: matchmaker.v1.RunStats.PoolsEntry.value:type_name -> matchmaker.v1.PoolCount
-	12, // [12:12] is the sub-list for method output_type
-	12, // [12:12] is the sub-list for method input_type
-	12, // [12:12] is the sub-list for extension type_name
-	12, // [12:12] is the sub-list for extension extendee
-	0,  // [0:12] is the sub-list for field type_name
+	17, // 5: matchmaker.v1.RunPart.traced:type_name -> matchmaker.v1.Traced
+	13, // 6: matchmaker.v1.RunStats.population:type_name -> matchmaker.v1.RunStats.PopulationEntry
+	14, // 7: matchmaker.v1.RunStats.pools:type_name -> matchmaker.v1.RunStats.PoolsEntry
+	9,  // 8: matchmaker.v1.RunnerStatus.instances:type_name -> matchmaker.v1.InstanceStatus
+	15, // 9: matchmaker.v1.RunnerStatus.hosts:type_name -> matchmaker.v1.RunnerStatus.HostsEntry
+	18, // 10: matchmaker.v1.RunRequest.PoolsEntry.value:type_name -> matchmaker.v1.Pool
+	18, // 11: matchmaker.v1.RunRequest.CensusEntry.value:type_name -> matchmaker.v1.Pool
+	5,  // 12: matchmaker.v1.RunStats.PoolsEntry.value:type_name -> matchmaker.v1.PoolCount
+	13, // [13:13] is the sub-list for method output_type
+	13, // [13:13] is the sub-list for method input_type
+	13, // [13:13] is the sub-list for extension type_name
+	13, // [13:13] is the sub-list for extension extendee
+	0,  // [0:13] is the sub-list for field type_name
 }
 
 func init() { file_matchmaker_v1_bus_proto_init() }

@@ -35,8 +35,10 @@ type Ticket struct {
 	AttributeNames  []string          `protobuf:"bytes,4,rep,name=attribute_names,json=attributeNames,proto3" json:"attribute_names,omitempty"`
 	AttributeValues []float64         `protobuf:"fixed64,5,rep,packed,name=attribute_values,json=attributeValues,proto3" json:"attribute_values,omitempty"`
 	Properties      map[string][]byte `protobuf:"bytes,6,rep,name=properties,proto3" json:"properties,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
-	unknownFields   protoimpl.UnknownFields
-	sizeCache       protoimpl.SizeCache
+	// trace is the mark of the span that created it (package telemetry, 24 bytes); absent unless that is sampled.
+	Trace         []byte `protobuf:"bytes,7,opt,name=trace,proto3" json:"trace,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Ticket) Reset() {
@@ -111,6 +113,13 @@ func (x *Ticket) GetProperties() map[string][]byte {
 	return nil
 }
 
+func (x *Ticket) GetTrace() []byte {
+	if x != nil {
+		return x.Trace
+	}
+	return nil
+}
+
 // Assignment is the result of matchmaking for one ticket.
 type Assignment struct {
 	state      protoimpl.MessageState `protogen:"open.v1"`
@@ -120,7 +129,9 @@ type Assignment struct {
 	Properties      []byte `protobuf:"bytes,3,opt,name=properties,proto3" json:"properties,omitempty"`
 	MatchProperties []byte `protobuf:"bytes,4,opt,name=match_properties,json=matchProperties,proto3" json:"match_properties,omitempty"`
 	// detail says more of an error of the service's own, for people; empty otherwise.
-	Detail        string `protobuf:"bytes,5,opt,name=detail,proto3" json:"detail,omitempty"`
+	Detail string `protobuf:"bytes,5,opt,name=detail,proto3" json:"detail,omitempty"`
+	// trace is the mark of the span that wrote it; absent unless one of the match's tickets is sampled.
+	Trace         []byte `protobuf:"bytes,6,opt,name=trace,proto3" json:"trace,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -190,6 +201,66 @@ func (x *Assignment) GetDetail() string {
 	return ""
 }
 
+func (x *Assignment) GetTrace() []byte {
+	if x != nil {
+		return x.Trace
+	}
+	return nil
+}
+
+// Traced is the mark of a ticket's trace, for those who go on with the ticket.
+type Traced struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Ticket        string                 `protobuf:"bytes,1,opt,name=ticket,proto3" json:"ticket,omitempty"`
+	Trace         []byte                 `protobuf:"bytes,2,opt,name=trace,proto3" json:"trace,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Traced) Reset() {
+	*x = Traced{}
+	mi := &file_matchmaker_v1_record_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Traced) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Traced) ProtoMessage() {}
+
+func (x *Traced) ProtoReflect() protoreflect.Message {
+	mi := &file_matchmaker_v1_record_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Traced.ProtoReflect.Descriptor instead.
+func (*Traced) Descriptor() ([]byte, []int) {
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *Traced) GetTicket() string {
+	if x != nil {
+		return x.Ticket
+	}
+	return ""
+}
+
+func (x *Traced) GetTrace() []byte {
+	if x != nil {
+		return x.Trace
+	}
+	return nil
+}
+
 // Filter selects tickets by one attribute: min <= value < max,
 // or min <= value <= max where the two are equal. An absent bound is open.
 type Filter struct {
@@ -204,7 +275,7 @@ type Filter struct {
 
 func (x *Filter) Reset() {
 	*x = Filter{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[2]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -216,7 +287,7 @@ func (x *Filter) String() string {
 func (*Filter) ProtoMessage() {}
 
 func (x *Filter) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[2]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -229,7 +300,7 @@ func (x *Filter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Filter.ProtoReflect.Descriptor instead.
 func (*Filter) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{2}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *Filter) GetAttribute() string {
@@ -273,7 +344,7 @@ type Segmentation struct {
 
 func (x *Segmentation) Reset() {
 	*x = Segmentation{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[3]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -285,7 +356,7 @@ func (x *Segmentation) String() string {
 func (*Segmentation) ProtoMessage() {}
 
 func (x *Segmentation) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[3]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -298,7 +369,7 @@ func (x *Segmentation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Segmentation.ProtoReflect.Descriptor instead.
 func (*Segmentation) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{3}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *Segmentation) GetDistribution() string {
@@ -339,7 +410,7 @@ type Pool struct {
 
 func (x *Pool) Reset() {
 	*x = Pool{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[4]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -351,7 +422,7 @@ func (x *Pool) String() string {
 func (*Pool) ProtoMessage() {}
 
 func (x *Pool) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[4]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -364,7 +435,7 @@ func (x *Pool) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Pool.ProtoReflect.Descriptor instead.
 func (*Pool) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{4}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *Pool) GetFilters() []*Filter {
@@ -389,7 +460,7 @@ type Hosting struct {
 
 func (x *Hosting) Reset() {
 	*x = Hosting{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[5]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -401,7 +472,7 @@ func (x *Hosting) String() string {
 func (*Hosting) ProtoMessage() {}
 
 func (x *Hosting) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[5]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -414,7 +485,7 @@ func (x *Hosting) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Hosting.ProtoReflect.Descriptor instead.
 func (*Hosting) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{5}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *Hosting) GetProfile() string {
@@ -456,7 +527,7 @@ type HostingKeys struct {
 
 func (x *HostingKeys) Reset() {
 	*x = HostingKeys{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[6]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -468,7 +539,7 @@ func (x *HostingKeys) String() string {
 func (*HostingKeys) ProtoMessage() {}
 
 func (x *HostingKeys) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[6]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -481,7 +552,7 @@ func (x *HostingKeys) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HostingKeys.ProtoReflect.Descriptor instead.
 func (*HostingKeys) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{6}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *HostingKeys) GetAccess() string {
@@ -519,7 +590,7 @@ type Config struct {
 
 func (x *Config) Reset() {
 	*x = Config{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[7]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -531,7 +602,7 @@ func (x *Config) String() string {
 func (*Config) ProtoMessage() {}
 
 func (x *Config) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[7]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -544,7 +615,7 @@ func (x *Config) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Config.ProtoReflect.Descriptor instead.
 func (*Config) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{7}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *Config) GetId() string {
@@ -634,7 +705,7 @@ type Function struct {
 
 func (x *Function) Reset() {
 	*x = Function{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[8]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -646,7 +717,7 @@ func (x *Function) String() string {
 func (*Function) ProtoMessage() {}
 
 func (x *Function) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[8]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -659,7 +730,7 @@ func (x *Function) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Function.ProtoReflect.Descriptor instead.
 func (*Function) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{8}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Function) GetName() string {
@@ -749,7 +820,7 @@ type FunctionVersion struct {
 
 func (x *FunctionVersion) Reset() {
 	*x = FunctionVersion{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[9]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -761,7 +832,7 @@ func (x *FunctionVersion) String() string {
 func (*FunctionVersion) ProtoMessage() {}
 
 func (x *FunctionVersion) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[9]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -774,7 +845,7 @@ func (x *FunctionVersion) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FunctionVersion.ProtoReflect.Descriptor instead.
 func (*FunctionVersion) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{9}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *FunctionVersion) GetVersion() int64 {
@@ -834,7 +905,7 @@ type Manifest struct {
 
 func (x *Manifest) Reset() {
 	*x = Manifest{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[10]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -846,7 +917,7 @@ func (x *Manifest) String() string {
 func (*Manifest) ProtoMessage() {}
 
 func (x *Manifest) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[10]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -859,7 +930,7 @@ func (x *Manifest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Manifest.ProtoReflect.Descriptor instead.
 func (*Manifest) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{10}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *Manifest) GetAttributes() []string {
@@ -901,7 +972,7 @@ type Team struct {
 
 func (x *Team) Reset() {
 	*x = Team{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[11]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -913,7 +984,7 @@ func (x *Team) String() string {
 func (*Team) ProtoMessage() {}
 
 func (x *Team) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[11]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -926,7 +997,7 @@ func (x *Team) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Team.ProtoReflect.Descriptor instead.
 func (*Team) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{11}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *Team) GetName() string {
@@ -955,7 +1026,7 @@ type HostingOverride struct {
 
 func (x *HostingOverride) Reset() {
 	*x = HostingOverride{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[12]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -967,7 +1038,7 @@ func (x *HostingOverride) String() string {
 func (*HostingOverride) ProtoMessage() {}
 
 func (x *HostingOverride) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[12]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -980,7 +1051,7 @@ func (x *HostingOverride) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HostingOverride.ProtoReflect.Descriptor instead.
 func (*HostingOverride) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{12}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *HostingOverride) GetRegion() string {
@@ -1028,7 +1099,7 @@ type Proposal struct {
 
 func (x *Proposal) Reset() {
 	*x = Proposal{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[13]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1040,7 +1111,7 @@ func (x *Proposal) String() string {
 func (*Proposal) ProtoMessage() {}
 
 func (x *Proposal) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[13]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1053,7 +1124,7 @@ func (x *Proposal) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Proposal.ProtoReflect.Descriptor instead.
 func (*Proposal) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{13}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *Proposal) GetTeams() []*Team {
@@ -1142,7 +1213,7 @@ type Filling struct {
 
 func (x *Filling) Reset() {
 	*x = Filling{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[14]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1154,7 +1225,7 @@ func (x *Filling) String() string {
 func (*Filling) ProtoMessage() {}
 
 func (x *Filling) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[14]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1167,7 +1238,7 @@ func (x *Filling) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Filling.ProtoReflect.Descriptor instead.
 func (*Filling) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{14}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *Filling) GetBackfill() string {
@@ -1202,14 +1273,17 @@ type Match struct {
 	// hosting is absent where no server is to be allocated.
 	Hosting *Hosting `protobuf:"bytes,6,opt,name=hosting,proto3" json:"hosting,omitempty"`
 	// backfill is the id of the backfill ticket that was created with the match; empty where there is none.
-	Backfill      string `protobuf:"bytes,7,opt,name=backfill,proto3" json:"backfill,omitempty"`
+	Backfill string `protobuf:"bytes,7,opt,name=backfill,proto3" json:"backfill,omitempty"`
+	// trace is the mark of the span that claimed it, and traced are its tickets that are sampled, 128 at the most; absent where none is.
+	Trace         []byte    `protobuf:"bytes,8,opt,name=trace,proto3" json:"trace,omitempty"`
+	Traced        []*Traced `protobuf:"bytes,9,rep,name=traced,proto3" json:"traced,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Match) Reset() {
 	*x = Match{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[15]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1221,7 +1295,7 @@ func (x *Match) String() string {
 func (*Match) ProtoMessage() {}
 
 func (x *Match) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[15]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1234,7 +1308,7 @@ func (x *Match) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Match.ProtoReflect.Descriptor instead.
 func (*Match) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{15}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *Match) GetId() string {
@@ -1286,6 +1360,20 @@ func (x *Match) GetBackfill() string {
 	return ""
 }
 
+func (x *Match) GetTrace() []byte {
+	if x != nil {
+		return x.Trace
+	}
+	return nil
+}
+
+func (x *Match) GetTraced() []*Traced {
+	if x != nil {
+		return x.Traced
+	}
+	return nil
+}
+
 // GameServer is what is kept of the server of an assigned match for as long as it renews its token.
 type GameServer struct {
 	state  protoimpl.MessageState `protogen:"open.v1"`
@@ -1302,7 +1390,7 @@ type GameServer struct {
 
 func (x *GameServer) Reset() {
 	*x = GameServer{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[16]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1314,7 +1402,7 @@ func (x *GameServer) String() string {
 func (*GameServer) ProtoMessage() {}
 
 func (x *GameServer) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[16]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1327,7 +1415,7 @@ func (x *GameServer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GameServer.ProtoReflect.Descriptor instead.
 func (*GameServer) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{16}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *GameServer) GetConfig() string {
@@ -1387,7 +1475,7 @@ type Backfill struct {
 
 func (x *Backfill) Reset() {
 	*x = Backfill{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[17]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1399,7 +1487,7 @@ func (x *Backfill) String() string {
 func (*Backfill) ProtoMessage() {}
 
 func (x *Backfill) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[17]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1412,7 +1500,7 @@ func (x *Backfill) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Backfill.ProtoReflect.Descriptor instead.
 func (*Backfill) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{17}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *Backfill) GetId() string {
@@ -1482,7 +1570,7 @@ var File_matchmaker_v1_record_proto protoreflect.FileDescriptor
 
 const file_matchmaker_v1_record_proto_rawDesc = "" +
 	"\n" +
-	"\x1amatchmaker/v1/record.proto\x12\rmatchmaker.v1\"\xa2\x02\n" +
+	"\x1amatchmaker/v1/record.proto\x12\rmatchmaker.v1\"\xb8\x02\n" +
 	"\x06Ticket\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x14\n" +
 	"\x05owner\x18\x02 \x01(\tR\x05owner\x12\x18\n" +
@@ -1491,10 +1579,11 @@ const file_matchmaker_v1_record_proto_rawDesc = "" +
 	"\x10attribute_values\x18\x05 \x03(\x01R\x0fattributeValues\x12E\n" +
 	"\n" +
 	"properties\x18\x06 \x03(\v2%.matchmaker.v1.Ticket.PropertiesEntryR\n" +
-	"properties\x1a=\n" +
+	"properties\x12\x14\n" +
+	"\x05trace\x18\a \x01(\fR\x05trace\x1a=\n" +
 	"\x0fPropertiesEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\fR\x05value:\x028\x01\"\xa5\x01\n" +
+	"\x05value\x18\x02 \x01(\fR\x05value:\x028\x01\"\xbb\x01\n" +
 	"\n" +
 	"Assignment\x12\x1e\n" +
 	"\n" +
@@ -1505,7 +1594,11 @@ const file_matchmaker_v1_record_proto_rawDesc = "" +
 	"properties\x18\x03 \x01(\fR\n" +
 	"properties\x12)\n" +
 	"\x10match_properties\x18\x04 \x01(\fR\x0fmatchProperties\x12\x16\n" +
-	"\x06detail\x18\x05 \x01(\tR\x06detail\"\xa5\x01\n" +
+	"\x06detail\x18\x05 \x01(\tR\x06detail\x12\x14\n" +
+	"\x05trace\x18\x06 \x01(\fR\x05trace\"6\n" +
+	"\x06Traced\x12\x16\n" +
+	"\x06ticket\x18\x01 \x01(\tR\x06ticket\x12\x14\n" +
+	"\x05trace\x18\x02 \x01(\fR\x05trace\"\xa5\x01\n" +
 	"\x06Filter\x12\x1c\n" +
 	"\tattribute\x18\x01 \x01(\tR\tattribute\x12\x15\n" +
 	"\x03min\x18\x02 \x01(\x01H\x00R\x03min\x88\x01\x01\x12\x15\n" +
@@ -1602,7 +1695,7 @@ const file_matchmaker_v1_record_proto_rawDesc = "" +
 	"\n" +
 	"generation\x18\x02 \x01(\x03R\n" +
 	"generation\x123\n" +
-	"\bcontents\x18\x03 \x01(\v2\x17.matchmaker.v1.BackfillR\bcontents\"\xe8\x01\n" +
+	"\bcontents\x18\x03 \x01(\v2\x17.matchmaker.v1.BackfillR\bcontents\"\xad\x02\n" +
 	"\x05Match\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x16\n" +
 	"\x06config\x18\x02 \x01(\tR\x06config\x12\x1a\n" +
@@ -1610,7 +1703,9 @@ const file_matchmaker_v1_record_proto_rawDesc = "" +
 	"\acreated\x18\x04 \x01(\x03R\acreated\x123\n" +
 	"\bproposal\x18\x05 \x01(\v2\x17.matchmaker.v1.ProposalR\bproposal\x120\n" +
 	"\ahosting\x18\x06 \x01(\v2\x16.matchmaker.v1.HostingR\ahosting\x12\x1a\n" +
-	"\bbackfill\x18\a \x01(\tR\bbackfill\"\xa8\x01\n" +
+	"\bbackfill\x18\a \x01(\tR\bbackfill\x12\x14\n" +
+	"\x05trace\x18\b \x01(\fR\x05trace\x12-\n" +
+	"\x06traced\x18\t \x03(\v2\x15.matchmaker.v1.TracedR\x06traced\"\xa8\x01\n" +
 	"\n" +
 	"GameServer\x12\x16\n" +
 	"\x06config\x18\x01 \x01(\tR\x06config\x120\n" +
@@ -1650,54 +1745,56 @@ func file_matchmaker_v1_record_proto_rawDescGZIP() []byte {
 	return file_matchmaker_v1_record_proto_rawDescData
 }
 
-var file_matchmaker_v1_record_proto_msgTypes = make([]protoimpl.MessageInfo, 22)
+var file_matchmaker_v1_record_proto_msgTypes = make([]protoimpl.MessageInfo, 23)
 var file_matchmaker_v1_record_proto_goTypes = []any{
 	(*Ticket)(nil),          // 0: matchmaker.v1.Ticket
 	(*Assignment)(nil),      // 1: matchmaker.v1.Assignment
-	(*Filter)(nil),          // 2: matchmaker.v1.Filter
-	(*Segmentation)(nil),    // 3: matchmaker.v1.Segmentation
-	(*Pool)(nil),            // 4: matchmaker.v1.Pool
-	(*Hosting)(nil),         // 5: matchmaker.v1.Hosting
-	(*HostingKeys)(nil),     // 6: matchmaker.v1.HostingKeys
-	(*Config)(nil),          // 7: matchmaker.v1.Config
-	(*Function)(nil),        // 8: matchmaker.v1.Function
-	(*FunctionVersion)(nil), // 9: matchmaker.v1.FunctionVersion
-	(*Manifest)(nil),        // 10: matchmaker.v1.Manifest
-	(*Team)(nil),            // 11: matchmaker.v1.Team
-	(*HostingOverride)(nil), // 12: matchmaker.v1.HostingOverride
-	(*Proposal)(nil),        // 13: matchmaker.v1.Proposal
-	(*Filling)(nil),         // 14: matchmaker.v1.Filling
-	(*Match)(nil),           // 15: matchmaker.v1.Match
-	(*GameServer)(nil),      // 16: matchmaker.v1.GameServer
-	(*Backfill)(nil),        // 17: matchmaker.v1.Backfill
-	nil,                     // 18: matchmaker.v1.Ticket.PropertiesEntry
-	nil,                     // 19: matchmaker.v1.Config.PoolsEntry
-	nil,                     // 20: matchmaker.v1.Proposal.TicketPropertiesEntry
-	nil,                     // 21: matchmaker.v1.Backfill.PropertiesEntry
+	(*Traced)(nil),          // 2: matchmaker.v1.Traced
+	(*Filter)(nil),          // 3: matchmaker.v1.Filter
+	(*Segmentation)(nil),    // 4: matchmaker.v1.Segmentation
+	(*Pool)(nil),            // 5: matchmaker.v1.Pool
+	(*Hosting)(nil),         // 6: matchmaker.v1.Hosting
+	(*HostingKeys)(nil),     // 7: matchmaker.v1.HostingKeys
+	(*Config)(nil),          // 8: matchmaker.v1.Config
+	(*Function)(nil),        // 9: matchmaker.v1.Function
+	(*FunctionVersion)(nil), // 10: matchmaker.v1.FunctionVersion
+	(*Manifest)(nil),        // 11: matchmaker.v1.Manifest
+	(*Team)(nil),            // 12: matchmaker.v1.Team
+	(*HostingOverride)(nil), // 13: matchmaker.v1.HostingOverride
+	(*Proposal)(nil),        // 14: matchmaker.v1.Proposal
+	(*Filling)(nil),         // 15: matchmaker.v1.Filling
+	(*Match)(nil),           // 16: matchmaker.v1.Match
+	(*GameServer)(nil),      // 17: matchmaker.v1.GameServer
+	(*Backfill)(nil),        // 18: matchmaker.v1.Backfill
+	nil,                     // 19: matchmaker.v1.Ticket.PropertiesEntry
+	nil,                     // 20: matchmaker.v1.Config.PoolsEntry
+	nil,                     // 21: matchmaker.v1.Proposal.TicketPropertiesEntry
+	nil,                     // 22: matchmaker.v1.Backfill.PropertiesEntry
 }
 var file_matchmaker_v1_record_proto_depIdxs = []int32{
-	18, // 0: matchmaker.v1.Ticket.properties:type_name -> matchmaker.v1.Ticket.PropertiesEntry
-	3,  // 1: matchmaker.v1.Filter.segmentation:type_name -> matchmaker.v1.Segmentation
-	2,  // 2: matchmaker.v1.Pool.filters:type_name -> matchmaker.v1.Filter
-	19, // 3: matchmaker.v1.Config.pools:type_name -> matchmaker.v1.Config.PoolsEntry
-	5,  // 4: matchmaker.v1.Config.hosting:type_name -> matchmaker.v1.Hosting
-	10, // 5: matchmaker.v1.Function.manifest:type_name -> matchmaker.v1.Manifest
-	9,  // 6: matchmaker.v1.Function.versions:type_name -> matchmaker.v1.FunctionVersion
-	11, // 7: matchmaker.v1.Proposal.teams:type_name -> matchmaker.v1.Team
-	20, // 8: matchmaker.v1.Proposal.ticket_properties:type_name -> matchmaker.v1.Proposal.TicketPropertiesEntry
-	12, // 9: matchmaker.v1.Proposal.hosting:type_name -> matchmaker.v1.HostingOverride
-	14, // 10: matchmaker.v1.Proposal.filling:type_name -> matchmaker.v1.Filling
-	17, // 11: matchmaker.v1.Filling.contents:type_name -> matchmaker.v1.Backfill
-	13, // 12: matchmaker.v1.Match.proposal:type_name -> matchmaker.v1.Proposal
-	5,  // 13: matchmaker.v1.Match.hosting:type_name -> matchmaker.v1.Hosting
-	5,  // 14: matchmaker.v1.GameServer.hosting:type_name -> matchmaker.v1.Hosting
-	21, // 15: matchmaker.v1.Backfill.properties:type_name -> matchmaker.v1.Backfill.PropertiesEntry
-	4,  // 16: matchmaker.v1.Config.PoolsEntry.value:type_name -> matchmaker.v1.Pool
-	17, // [17:17] is the sub-list for method output_type
-	17, // [17:17] is the sub-list for method input_type
-	17, // [17:17] is the sub-list for extension type_name
-	17, // [17:17] is the sub-list for extension extendee
-	0,  // [0:17] is the sub-list for field type_name
+	19, // 0: matchmaker.v1.Ticket.properties:type_name -> matchmaker.v1.Ticket.PropertiesEntry
+	4,  // 1: matchmaker.v1.Filter.segmentation:type_name -> matchmaker.v1.Segmentation
+	3,  // 2: matchmaker.v1.Pool.filters:type_name -> matchmaker.v1.Filter
+	20, // 3: matchmaker.v1.Config.pools:type_name -> matchmaker.v1.Config.PoolsEntry
+	6,  // 4: matchmaker.v1.Config.hosting:type_name -> matchmaker.v1.Hosting
+	11, // 5: matchmaker.v1.Function.manifest:type_name -> matchmaker.v1.Manifest
+	10, // 6: matchmaker.v1.Function.versions:type_name -> matchmaker.v1.FunctionVersion
+	12, // 7: matchmaker.v1.Proposal.teams:type_name -> matchmaker.v1.Team
+	21, // 8: matchmaker.v1.Proposal.ticket_properties:type_name -> matchmaker.v1.Proposal.TicketPropertiesEntry
+	13, // 9: matchmaker.v1.Proposal.hosting:type_name -> matchmaker.v1.HostingOverride
+	15, // 10: matchmaker.v1.Proposal.filling:type_name -> matchmaker.v1.Filling
+	18, // 11: matchmaker.v1.Filling.contents:type_name -> matchmaker.v1.Backfill
+	14, // 12: matchmaker.v1.Match.proposal:type_name -> matchmaker.v1.Proposal
+	6,  // 13: matchmaker.v1.Match.hosting:type_name -> matchmaker.v1.Hosting
+	2,  // 14: matchmaker.v1.Match.traced:type_name -> matchmaker.v1.Traced
+	6,  // 15: matchmaker.v1.GameServer.hosting:type_name -> matchmaker.v1.Hosting
+	22, // 16: matchmaker.v1.Backfill.properties:type_name -> matchmaker.v1.Backfill.PropertiesEntry
+	5,  // 17: matchmaker.v1.Config.PoolsEntry.value:type_name -> matchmaker.v1.Pool
+	18, // [18:18] is the sub-list for method output_type
+	18, // [18:18] is the sub-list for method input_type
+	18, // [18:18] is the sub-list for extension type_name
+	18, // [18:18] is the sub-list for extension extendee
+	0,  // [0:18] is the sub-list for field type_name
 }
 
 func init() { file_matchmaker_v1_record_proto_init() }
@@ -1705,15 +1802,15 @@ func file_matchmaker_v1_record_proto_init() {
 	if File_matchmaker_v1_record_proto != nil {
 		return
 	}
-	file_matchmaker_v1_record_proto_msgTypes[2].OneofWrappers = []any{}
 	file_matchmaker_v1_record_proto_msgTypes[3].OneofWrappers = []any{}
+	file_matchmaker_v1_record_proto_msgTypes[4].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_matchmaker_v1_record_proto_rawDesc), len(file_matchmaker_v1_record_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   22,
+			NumMessages:   23,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -198,6 +198,10 @@ func (b *builder) api() string {
 	return "http://" + net.JoinHostPort(host.String(), strconv.Itoa(addr.Port))
 }
 
+func (b *builder) tracer(service string) telemetry.Tracer {
+	return telemetry.NewTracer(b.telemetry.Tracer, service)
+}
+
 func (b *builder) add(p app.Part) { b.parts = append(b.parts, p) }
 
 func (b *builder) closing(f func(context.Context) error) { b.closers = append(b.closers, f) }
@@ -218,6 +222,7 @@ func (b *builder) close(ctx context.Context) error {
 func (b *builder) ticket(t tickets) error {
 	b.add(ticket.New(ticket.Options{
 		Store: b.store, Bus: b.bus, Verifier: b.verifier, Log: b.log, Now: time.Now, Limits: t.limits(b.shared.Limits),
+		Tracer: b.tracer("ticket"),
 	}))
 	return nil
 }
@@ -237,6 +242,7 @@ func (b *builder) backfill(t tickets, f filling, r readable) error {
 	b.add(backfill.New(backfill.Options{
 		Store: b.store, Bus: b.bus, Verifier: b.verifier, Log: b.log, Now: time.Now, Limits: t.payload(b.shared.Limits),
 		Definitions: b.shared.Limits.definitions(), Settings: f.settings(r), Meter: b.telemetry.Meter,
+		Tracer: b.tracer("backfill"),
 	}))
 	return nil
 }
@@ -255,7 +261,7 @@ func (b *builder) registry(f functions) error {
 		Store: b.store, Bus: b.bus, Box: b.box, Verifier: b.verifier, Log: b.log, Now: time.Now,
 		Functions: b.shared.Limits.MaxFunctions, Versions: b.shared.Limits.KeepVersions, ModuleGrace: b.shared.Limits.ModuleGrace,
 		LogAge: b.shared.Limits.LogAge,
-		Limit:  b.limit("functions"),
+		Limit:  b.limit("functions"), Tracer: b.tracer("registry"),
 	})
 	b.add(part)
 	return err
@@ -268,7 +274,7 @@ func (b *builder) runner(f functions) error {
 	r, err := runner.New(runner.Options{
 		Store: b.store, Bus: b.bus, Box: b.box, Name: b.name, Log: b.log, Now: time.Now,
 		Settings: runner.Settings{Hosts: f.Hosts, MaxHosts: f.MaxHosts, MinInstances: f.MinInstances, MaxInstances: f.MaxInstances},
-		Meter:    b.telemetry.Meter,
+		Meter:    b.telemetry.Meter, Tracer: b.tracer("runner"),
 	})
 	if err != nil {
 		return err
@@ -311,6 +317,7 @@ func (b *builder) director(c cycle, r readable) error {
 	b.add(director.New(director.Options{
 		Store: b.store, Bus: b.bus, Log: b.log, Now: time.Now, Name: b.name, Times: c.times(r),
 		Events: b.shared.Limits.EventAge > 0, BackfillFirst: c.Backfill, Meter: b.telemetry.Meter,
+		Tracer: b.tracer("director"),
 	}))
 	return nil
 }
@@ -325,7 +332,7 @@ func (b *builder) allocator(f fleet, s secrets, r readable, t serverTokens) erro
 	}
 	b.add(allocator.New(allocator.Options{
 		Store: b.store, Bus: b.bus, Provider: servers, Keys: b.keys, Tokens: b.tokens, Verifier: b.verifier, Log: b.log, Now: time.Now, Settings: f.settings(r, t),
-		Name: f.Provider, Meter: b.telemetry.Meter,
+		Name: f.Provider, Meter: b.telemetry.Meter, Tracer: b.tracer("allocator"),
 	}))
 	return nil
 }

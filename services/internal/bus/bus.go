@@ -14,7 +14,7 @@
 //	mm.log.<project>.<function>     lines of instances (JetStream)    runner → registry
 //	mm.event.<project>              what happened (JetStream)         director → whoever wants to know
 //
-// The modules of functions are in JetStream's object store. The context of a trace travels in the headers.
+// The modules of functions are in JetStream's object store. The context of a trace, and the correlation id of a request, travel in the headers.
 package bus
 
 import (
@@ -33,6 +33,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"matchmaker.dev/services/internal/fault"
+	"matchmaker.dev/services/internal/telemetry"
 )
 
 // URLFile is the file in which a development service says where its bus is.
@@ -248,7 +249,22 @@ func (b *Bus) message(ctx context.Context, subject string, m proto.Message) (*na
 	}
 	msg := &nats.Msg{Subject: subject, Data: data}
 	b.propagator.Inject(ctx, carrier{msg})
+	if id := telemetry.Correlation(ctx); id != "" {
+		carrier{msg}.Set(correlation, id)
+	}
 	return msg, nil
+}
+
+// correlation is the header with the correlation id of the request that a message is about.
+const correlation = "X-Correlation-Id"
+
+// heard is the context of what a message is about, for traces and logs.
+func (b *Bus) heard(ctx context.Context, headers propagation.TextMapCarrier) context.Context {
+	ctx = b.propagator.Extract(ctx, headers)
+	if id := headers.Get(correlation); id != "" {
+		ctx = telemetry.Correlate(ctx, id)
+	}
+	return ctx
 }
 
 // hear subscribes to a subject, or joins a queue group of it when queue is not
@@ -263,7 +279,7 @@ func hear[M any, P interface {
 			b.log.Warn("message bus: unreadable message", "subject", msg.Subject, "error", err)
 			return
 		}
-		handle(b.propagator.Extract(context.Background(), carrier{msg}), msg.Subject, m, msg)
+		handle(b.heard(context.Background(), carrier{msg}), msg.Subject, m, msg)
 	}
 	var sub *nats.Subscription
 	var err error

@@ -196,7 +196,7 @@ func (b *Bus) work(ctx context.Context, msg jetstream.Msg, handle func(context.C
 	if m, err := msg.Metadata(); err == nil {
 		attempt = int(m.NumDelivered)
 	}
-	ctx = b.propagator.Extract(ctx, headers(msg.Headers()))
+	ctx = b.heard(ctx, headers(msg.Headers()))
 	stop := beat(ctx, msg, b.options.AckWait/3)
 	err := handle(ctx, w, attempt)
 	stop()

@@ -15,6 +15,7 @@ const (
 	fieldNames      = 4
 	fieldValues     = 5
 	fieldProperties = 6
+	fieldTrace      = 7
 )
 
 // Property is an opaque value that a ticket's creator attached to it.
@@ -28,11 +29,13 @@ type body struct {
 	names      [][]byte
 	values     []float64
 	properties [][]byte
+	trace      []byte
 }
 
 // decode reads a marshalled pb.Ticket.
 func (b *body) decode(raw []byte) error {
 	b.created, b.names, b.values, b.properties = 0, b.names[:0], b.values[:0], b.properties[:0]
+	b.trace = nil
 	for len(raw) > 0 {
 		number, kind, n := protowire.ConsumeTag(raw)
 		if n < 0 {
@@ -83,6 +86,8 @@ func (b *body) field(number protowire.Number, kind protowire.Type, raw []byte) e
 	case number == fieldProperties && kind == protowire.BytesType:
 		v, _ := protowire.ConsumeBytes(raw)
 		b.properties = append(b.properties, v)
+	case number == fieldTrace && kind == protowire.BytesType:
+		b.trace, _ = protowire.ConsumeBytes(raw)
 	}
 	return nil
 }

@@ -28,6 +28,7 @@ func (ix *Index) compact() {
 	}
 	if crowd := cap(ix.slots); crowd > 4*len(slots)+slackSlots {
 		ix.tickets = maps.Collect(maps.All(ix.tickets)) // a Go map does not shrink
+		ix.traced = maps.Collect(maps.All(ix.traced))
 		ix.arrange = arranger{}
 	}
 	ix.slots = slots

@@ -25,6 +25,8 @@ type Index struct {
 	created *column
 	columns map[string]*column
 	dense   []*column
+	// traced has the mark of each ticket that is sampled, and only of those.
+	traced map[*ticket]string
 
 	body    body
 	uses    []*column
@@ -53,6 +55,7 @@ func (ix *Index) reset() {
 	ix.created = &column{name: Created, dense: true}
 	ix.columns = map[string]*column{}
 	ix.dense = nil
+	ix.traced = nil
 	ix.uses = nil
 }
 
@@ -92,6 +95,9 @@ func (ix *Index) Put(id string, raw []byte) error {
 	ix.created.put(t.slot, stamp(ix.body.created, id))
 	t.columns = ix.putValues(t.slot)
 	ix.tickets[id] = t
+	if len(ix.body.trace) > 0 {
+		ix.mark(t, string(ix.body.trace))
+	}
 	ix.tidy()
 	return nil
 }
@@ -170,6 +176,9 @@ func (ix *Index) drop(id string) bool {
 		return false
 	}
 	delete(ix.tickets, id)
+	if len(ix.traced) > 0 {
+		delete(ix.traced, t)
+	}
 	ix.slots[t.slot] = nil
 	ix.present.remove(t.slot)
 	ix.created.clear(t.slot)

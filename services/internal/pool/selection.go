@@ -25,6 +25,8 @@ type Selection struct {
 	order bitset   // a pool's numbers
 	lists []uint32 // the pools' numbers, one after the other
 	pools []poolList
+	// traced has the marks of those that are sampled, by number.
+	traced map[uint32]string
 
 	arrange arranger
 }
@@ -88,6 +90,7 @@ func (v View) number(s *Selection) {
 		s.tickets[i] = v.ix.slots[slot]
 		s.numbers[slot] = uint32(i)
 	}
+	v.marked(s)
 	s.order = resized(s.order, (len(s.slots)+wordSlots-1)/wordSlots)
 	s.lists = s.lists[:0]
 }

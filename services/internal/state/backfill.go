@@ -83,6 +83,8 @@ type Approvals struct {
 	Rate Rate
 	// Match is the one that the backfill ticket must belong to; empty when it may be any.
 	Match string
+	// Trace is the mark of the span that approves, for those who read the results; nil where it is not sampled.
+	Trace []byte
 }
 
 // Approval is what a server learns when it approves.
@@ -133,6 +135,11 @@ func (s *Store) ApproveBackfill(ctx context.Context, project, id string, a Appro
 			connection, _ := r[2].(string)
 			if tickets, assignments, err = resultsOf(r[3:], connection); err != nil {
 				return nil, err
+			}
+			if a.Trace != nil {
+				for _, of := range assignments {
+					of.Trace = a.Trace
+				}
 			}
 		case r[0] == "ok" && len(r) > 7:
 			given := make(map[string]*pb.Assignment, len(tickets))

@@ -10,6 +10,7 @@ import (
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/fault"
+	"matchmaker.dev/services/internal/telemetry"
 )
 
 // groupSize is how many tickets one script creates at the most: enough that the
@@ -68,7 +69,7 @@ func (c *Creator) Create(ctx context.Context, project string, t *pb.Ticket) erro
 	if !busy {
 		// Whoever comes first writes for all. The write must not end with one caller's
 		// request: others' tickets are in it.
-		go c.flush(context.WithoutCancel(ctx), project, g)
+		go c.flush(telemetry.Apart(ctx), project, g)
 	}
 	select {
 	case err := <-one.done:

@@ -4,6 +4,9 @@
 //
 //	telemetry.go   what a process observes itself with
 //	traces.go      the provider of traces
+//	sampler.go     which of them are recorded
+//	tracer.go      how services make their spans
+//	stage.go       what a ticket's own trace shows of its life
 //	metrics.go     the provider of metrics, by OTLP and for Prometheus
 //	meter.go       how services make their instruments
 //	labels.go      values of labels, of which there are only so many

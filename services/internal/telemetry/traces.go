@@ -26,7 +26,11 @@ func (t *Telemetry) openTraces(ctx context.Context, o Options, who *resource.Res
 	if err != nil {
 		return fmt.Errorf("telemetry: %w", err)
 	}
-	provider := sdktrace.NewTracerProvider(sdktrace.WithBatcher(&spans{exporter, o.Log}), sdktrace.WithResource(who))
+	options, err := sampling()
+	if err != nil {
+		return err
+	}
+	provider := sdktrace.NewTracerProvider(append(options, sdktrace.WithBatcher(&spans{exporter, o.Log}), sdktrace.WithResource(who))...)
 	t.Tracer, t.stops = provider, append(t.stops, provider.Shutdown)
 	return nil
 }

@@ -38,6 +38,8 @@ type Run struct {
 	Answer func(*pb.RunPart) error
 	// Began is when the run's time began to count, Deadline when it is over.
 	Began, Deadline time.Time
+	// Traced is whether sampled tickets were proposed, or waited for a run that failed; Work sets it.
+	Traced bool
 }
 
 // Instance is an instance of the function: a *sandbox.Instance.
@@ -58,13 +60,15 @@ func (d *Desk) Work(life context.Context, r *Run, instance Instance, n Needs) (*
 	last := &pb.RunPart{Stats: &pb.RunStats{Instance: instance.Name()}}
 	err := d.run(life, r, instance, n, last)
 	if err != nil {
-		last.Error = err.Error()
+		last.Error, last.Traced = err.Error(), concerned(&d.selection)
 	}
+	r.Traced = d.answers.sampled || len(last.GetTraced()) > 0
 	return last, err
 }
 
 func (d *Desk) run(life context.Context, r *Run, instance Instance, n Needs, last *pb.RunPart) error {
 	stats := last.GetStats()
+	d.answers.sampled = false
 	clock := r.Began
 	stats.Waiting = lap(&clock)
 	// In hundredths of a second, so that a developer reads 5s and not 4.998s in the log.

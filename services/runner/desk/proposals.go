@@ -26,6 +26,9 @@ type answers struct {
 	kept  []*pb.Proposal
 	count int
 	bytes int // of the part, about
+	// traced are the tickets that are sampled, of the part, and sampled is whether the answer has any.
+	traced  []*pb.Traced
+	sampled bool
 }
 
 // send answers with an answer's proposals in parts of about PartSize; those of the last part
@@ -34,6 +37,9 @@ func (p *answers) send(a *block.Answer, s *pool.Selection, g *games, created []f
 	p.begin()
 	for i := range a.Len() {
 		tickets := a.Tickets(i)
+		if s.Traced() > 0 {
+			p.trace(tickets, s)
+		}
 		if n := len(tickets); n > MostTickets {
 			return Complaint{fmt.Errorf("proposal %d has %d tickets, at most %d are allowed", i, n, MostTickets)}
 		}
@@ -71,26 +77,50 @@ func (p *answers) send(a *block.Answer, s *pool.Selection, g *games, created []f
 		p.kept[at], p.kept[p.count] = p.kept[p.count], m // which are the same, unless this began a part
 		p.count++
 	}
-	last.Proposals, last.Plain = p.kept[:p.count], p.plain.Message()
+	last.Proposals, last.Plain, last.Traced = p.kept[:p.count], p.plain.Message(), p.traced
 	return nil
 }
 
 // begin begins a part.
 func (p *answers) begin() {
 	p.plain.Reset()
-	p.count, p.bytes = 0, 0
+	p.count, p.bytes, p.traced = 0, 0, nil
 }
 
 // room counts so many bytes to the part, or to a new one when they are too many for it.
 func (p *answers) room(size int, answer func(*pb.RunPart) error) error {
 	if p.bytes+size > PartSize {
-		if err := answer(&pb.RunPart{Proposals: p.kept[:p.count], Plain: p.plain.Message()}); err != nil {
+		if err := answer(&pb.RunPart{Proposals: p.kept[:p.count], Plain: p.plain.Message(), Traced: p.traced}); err != nil {
 			return Complaint{err}
 		}
 		p.begin()
 	}
 	p.bytes += size
 	return nil
+}
+
+// mostTraced is how many sampled tickets a part names: what they take is not counted to the part.
+const mostTraced = 1024
+
+// trace notes which tickets of a proposal are sampled.
+func (p *answers) trace(tickets []uint32, s *pool.Selection) {
+	for _, number := range tickets {
+		if trace, sampled := s.Trace(number); sampled && len(p.traced) < mostTraced {
+			p.sampled = true
+			p.traced = append(p.traced, &pb.Traced{Ticket: s.ID(int(number)), Trace: []byte(trace)})
+		}
+	}
+}
+
+// concerned names some of the sampled tickets of a selection.
+func concerned(s *pool.Selection) (some []*pb.Traced) {
+	const enough = 8
+	for number, trace := range s.Traces() {
+		if some = append(some, &pb.Traced{Ticket: s.ID(int(number)), Trace: []byte(trace)}); len(some) == enough {
+			break
+		}
+	}
+	return some
 }
 
 // propose adds proposal i of an answer, which has nothing but tickets and a score.

@@ -1,0 +1,58 @@
+package backfill
+
+import (
+	"context"
+	"time"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/trace"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/bus"
+	"matchmaker.dev/services/internal/state"
+	"matchmaker.dev/services/internal/telemetry"
+)
+
+// traced links a request to the sampled tickets that it assigned, and notes in their traces that they have a result.
+func (s *service) traced(ctx context.Context, project string, tickets []*state.Ticket) {
+	span, now := trace.SpanFromContext(ctx), time.Now()
+	for _, t := range tickets {
+		mark := t.Body.GetTrace()
+		if len(mark) == 0 {
+			continue
+		}
+		if span.IsRecording() {
+			for _, link := range telemetry.Links(mark) {
+				span.AddLink(link)
+			}
+		}
+		s.Tracer.Stage(ctx, telemetry.Stage{
+			Name: "ticket assigned", Project: project, Ticket: t.Body.GetId(), Mark: mark, By: t.Assignment.GetTrace(), Ended: now,
+		})
+	}
+}
+
+// asks begins the span of a run for a request of the first generation.
+func (s *service) asks(ctx context.Context, r *pb.RunRequest) (context.Context, trace.Span) {
+	ctx, span := s.Tracer.Start(ctx, "run", trace.WithSpanKind(trace.SpanKindProducer))
+	if span.IsRecording() {
+		span.SetAttributes(attribute.String("matchmaker.project", r.GetProject()), attribute.String("matchmaker.function", r.GetFunction()))
+	}
+	return ctx, span
+}
+
+// ran ends it. What a function says of a failure is in the log: it may be about tickets.
+func ran(span trace.Span, a answer) {
+	if !span.IsRecording() {
+		return
+	}
+	span.SetAttributes(attribute.Int("matchmaker.proposals", len(a.proposals)))
+	switch a.failure {
+	case "":
+	case bus.NoRunner:
+		telemetry.Fail(span, "absent", bus.NoRunner)
+	default:
+		telemetry.Fail(span, "failed", "the run failed: the log says why")
+	}
+	span.End()
+}

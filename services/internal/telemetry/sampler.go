@@ -1,0 +1,100 @@
+package telemetry
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"strings"
+
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/trace"
+)
+
+// NewProvider makes a provider that samples roots as root says, and all else as its parent, or what it links to, was sampled:
+// a cycle that serves a sampled ticket is to be found, though it is no child of it.
+func NewProvider(root sdktrace.Sampler, o ...sdktrace.TracerProviderOption) *sdktrace.TracerProvider {
+	return sdktrace.NewTracerProvider(append(o, sdktrace.WithSampler(linked{sdktrace.ParentBased(root)}), sdktrace.WithIDGenerator(ids{}))...)
+}
+
+// sampling is what OTEL_TRACES_SAMPLER asks for. Samplers that do not look at parents do not look at links either: those are the SDK's own.
+func sampling() ([]sdktrace.TracerProviderOption, error) {
+	name := strings.ToLower(strings.TrimSpace(os.Getenv("OTEL_TRACES_SAMPLER")))
+	var root sdktrace.Sampler
+	switch name {
+	case "", "parentbased_always_on":
+		root = sdktrace.AlwaysSample()
+	case "parentbased_always_off":
+		root = sdktrace.NeverSample()
+	case "parentbased_traceidratio":
+		root = sdktrace.AlwaysSample()
+		if arg := os.Getenv("OTEL_TRACES_SAMPLER_ARG"); arg != "" {
+			ratio, err := strconv.ParseFloat(arg, 64)
+			if err != nil || ratio < 0 || ratio > 1 {
+				return nil, fmt.Errorf("telemetry: OTEL_TRACES_SAMPLER_ARG is %q: a number from 0 to 1 is needed", arg)
+			}
+			root = sdktrace.TraceIDRatioBased(ratio)
+		}
+	case "always_on", "always_off", "traceidratio":
+		return []sdktrace.TracerProviderOption{sdktrace.WithIDGenerator(ids{})}, nil
+	default:
+		return nil, fmt.Errorf("telemetry: OTEL_TRACES_SAMPLER is %q: always_on, always_off, traceidratio, and parentbased_ with one of these are supported", name)
+	}
+	return []sdktrace.TracerProviderOption{sdktrace.WithSampler(linked{sdktrace.ParentBased(root)}), sdktrace.WithIDGenerator(ids{})}, nil
+}
+
+// linked samples a root that has a link to what is sampled.
+type linked struct{ sdktrace.Sampler }
+
+func (l linked) ShouldSample(p sdktrace.SamplingParameters) sdktrace.SamplingResult {
+	parent := trace.SpanContextFromContext(p.ParentContext)
+	if !parent.IsValid() {
+		for _, to := range p.Links {
+			if to.SpanContext.IsSampled() {
+				return sdktrace.SamplingResult{Decision: sdktrace.RecordAndSample, Tracestate: parent.TraceState()}
+			}
+		}
+	}
+	return l.Sampler.ShouldSample(p)
+}
+
+func (l linked) Description() string { return "Linked{" + l.Sampler.Description() + "}" }
+
+// reserved is the key of the span whose ids Late gives out.
+type reserved struct{}
+
+// ids are random, but for those that were given out before.
+type ids struct{}
+
+func (ids) NewIDs(ctx context.Context) (t trace.TraceID, s trace.SpanID) {
+	if of, ok := ctx.Value(reserved{}).(trace.SpanContext); ok && of.IsValid() {
+		return of.TraceID(), of.SpanID()
+	}
+	for !t.IsValid() {
+		fill(t[:])
+	}
+	for !s.IsValid() {
+		fill(s[:])
+	}
+	return t, s
+}
+
+func (ids) NewSpanID(ctx context.Context, t trace.TraceID) (s trace.SpanID) {
+	if of, ok := ctx.Value(reserved{}).(trace.SpanContext); ok && of.IsValid() && of.TraceID() == t {
+		return of.SpanID()
+	}
+	for !s.IsValid() {
+		fill(s[:])
+	}
+	return s
+}
+
+func fill(id []byte) {
+	for i := 0; i < len(id); i += 8 {
+		n := rand.Uint64() //nolint:gosec // an id, not a secret
+		for j := range 8 {
+			id[i+j] = byte(n >> (8 * j))
+		}
+	}
+}

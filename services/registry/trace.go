@@ -1,0 +1,41 @@
+package registry
+
+import (
+	"context"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/trace"
+
+	"matchmaker.dev/services/internal/fault"
+	"matchmaker.dev/services/internal/telemetry"
+)
+
+// step runs a part of the work in a span of its own: those that take seconds.
+func (r *registry) step(ctx context.Context, name string, work func(context.Context) error, about ...attribute.KeyValue) error {
+	ctx, span := r.Tracer.Start(ctx, name)
+	defer span.End()
+	span.SetAttributes(about...)
+	err := work(ctx)
+	if err != nil {
+		telemetry.Fail(span, reasonOf(err), err.Error())
+	}
+	return err
+}
+
+// reasonOf is the word for why a step failed.
+func reasonOf(err error) string {
+	switch fault.KindOf(err) {
+	case fault.Invalid:
+		return "invalid"
+	case fault.Unavailable:
+		return "unavailable"
+	}
+	return "other"
+}
+
+// about writes on the span of a request which function it changed.
+func about(ctx context.Context, project, function string) {
+	if span := trace.SpanFromContext(ctx); span.IsRecording() {
+		span.SetAttributes(attribute.String("matchmaker.project", project), attribute.String("matchmaker.function", function))
+	}
+}

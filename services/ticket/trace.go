@@ -1,0 +1,40 @@
+package ticket
+
+import (
+	"context"
+	"time"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/trace"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/state"
+	"matchmaker.dev/services/internal/telemetry"
+)
+
+// traced lets the span of a ticket's creation travel with the ticket, if it is sampled: 24 bytes, by which everybody who has to
+// do with the ticket goes on with its trace.
+func (s *service) traced(ctx context.Context, project string, body *pb.Ticket) {
+	span := trace.SpanFromContext(ctx)
+	if !span.IsRecording() {
+		return
+	}
+	span.SetAttributes(attribute.String("matchmaker.project", project), attribute.String("matchmaker.ticket", body.GetId()))
+	body.Trace = telemetry.Mark(ctx)
+}
+
+// seen links the request that sees a ticket's result to what brought it about, and notes in the ticket's own trace that it was seen.
+func (s *service) seen(ctx context.Context, project string, t *state.Ticket) {
+	if t.Assignment == nil || len(t.Body.GetTrace()) == 0 && len(t.Assignment.GetTrace()) == 0 {
+		return
+	}
+	if span := trace.SpanFromContext(ctx); span.IsRecording() {
+		span.SetAttributes(attribute.String("matchmaker.project", project), attribute.String("matchmaker.ticket", t.Body.GetId()))
+		for _, link := range telemetry.Links(t.Assignment.GetTrace(), t.Body.GetTrace()) {
+			span.AddLink(link)
+		}
+	}
+	s.Tracer.Stage(ctx, telemetry.Stage{
+		Name: "ticket seen", Project: project, Ticket: t.Body.GetId(), Mark: t.Body.GetTrace(), By: t.Assignment.GetTrace(), Ended: time.Now(),
+	})
+}
