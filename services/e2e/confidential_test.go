@@ -48,8 +48,8 @@ const (
 	property  = "a loadout that is the player's own business"
 )
 
-// traced is the correlation id of what is refused, which its trace has.
-const traced = "config-with-secrets"
+// refusal is the correlation id of what is refused, which its trace has.
+const refusal = "config-with-secrets"
 
 // confidential: after a whole run no log, no trace, no event, no store and no answer holds a secret. Hosting keys are only in the answers that
 // are about the access key, tokens nowhere, properties of tickets in Redis and in the answers to who may read them.
@@ -96,7 +96,7 @@ func confidential(t *testing.T, p *project) {
 		}
 	}
 	eventually(t, "traces of the run", func() bool {
-		return p.s.traces.contains(traced) && p.s.traces.contains("POST /:project/matchmaking/api/v1/tickets")
+		return p.s.traces.contains(refusal) && p.s.traces.contains("POST /:project/matchmaking/api/v1/tickets")
 	})
 	p.s.grep(t)
 }
@@ -114,7 +114,7 @@ func (p *project) refused(t *testing.T, c issuer.Claims, method, at, body string
 	}
 	req.Header.Set("Authorization", "Bearer "+bearer)
 	req.Header.Set("Content-Type", "application/json")
-	req.Header.Set("X-Correlation-Id", traced)
+	req.Header.Set("X-Correlation-Id", refusal)
 	answer, err := p.s.http.Do(req)
 	if err != nil {
 		t.Fatal(err)

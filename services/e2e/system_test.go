@@ -29,7 +29,7 @@ type system struct {
 	// collector of OpenTelemetry got; where the system is one that they are known of.
 	stores  map[string]string
 	answers journal
-	traces  journal
+	traces  collector
 	// env is what the environment of each process has.
 	env []string
 	// commands are the arguments of each process, by its name.

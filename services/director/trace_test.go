@@ -1,0 +1,230 @@
+package director_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"go.opentelemetry.io/otel/codes"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/trace"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/director"
+	"matchmaker.dev/services/internal/bus"
+	"matchmaker.dev/services/internal/telemetry"
+	"matchmaker.dev/services/internal/telemetry/spantest"
+)
+
+// observed is a director of whose cycles none is sampled for itself, and whose log names traces.
+func (w *world) observed() *spantest.Spans {
+	w.Helper()
+	spans := spantest.New(w, sdktrace.NeverSample())
+	store, b := w.connect()
+	part := director.New(director.Options{
+		Store: store, Bus: b, Log: slog.New(telemetry.Traced(slog.NewTextHandler(w.log, nil))), Now: time.Now, Name: "observed", Times: times(),
+		Tracer: spans.Tracer("director"),
+	})
+	ctx, stop := context.WithCancel(w.Context())
+	var running sync.WaitGroup
+	running.Go(func() {
+		if err := part.Run(ctx); err != nil {
+			w.Error(err)
+		}
+	})
+	w.Cleanup(func() { stop(); running.Wait() })
+	return spans
+}
+
+// marked creates a ticket that has a mark if its creation is sampled.
+func (w *world) marked(mark []byte) string {
+	w.Helper()
+	id := uuid.Must(uuid.NewV7()).String()
+	t := &pb.Ticket{Id: id, Owner: "player", Created: time.Now().UnixMilli(), Trace: mark}
+	if err := w.store.Creator(time.Now, nil).Create(w.Context(), project, t); err != nil {
+		w.Fatal(err)
+	}
+	w.poke(project, &pb.Poke{})
+	return id
+}
+
+// marking is a runner that pairs tickets, or fails, and tells which of them are sampled, as a real one does.
+type marking struct {
+	fail atomic.Pointer[string]
+
+	mu    sync.Mutex
+	marks map[string][]byte
+	// asked are the spans that runs were asked in.
+	asked map[trace.SpanID]bool
+}
+
+func (m *marking) mark(id string, mark []byte) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.marks[id] = mark
+}
+
+func (m *marking) answer(ctx context.Context, tickets []string) *pb.RunPart {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.asked[trace.SpanContextFromContext(ctx).SpanID()] = true
+	last := &pb.RunPart{Last: true, Stats: &pb.RunStats{Tickets: int64(len(tickets))}}
+	for pair := range slices.Chunk(tickets, 2) {
+		if len(pair) == 2 {
+			last.Proposals = append(last.Proposals, of("127.0.0.1:1", pair...))
+		}
+	}
+	if text := m.fail.Load(); text != nil {
+		last.Error, last.Proposals = *text, nil
+	}
+	for _, id := range tickets {
+		if mark := m.marks[id]; mark != nil && len(tickets) > 1 {
+			last.Traced = append(last.Traced, &pb.Traced{Ticket: id, Trace: mark})
+		}
+	}
+	return last
+}
+
+func (w *world) marking() *marking {
+	w.Helper()
+	m := &marking{marks: map[string][]byte{}, asked: map[trace.SpanID]bool{}}
+	w.lives(w.Context(), "runner")
+	store, b := w.connect()
+	x := newIndex()
+	var running sync.WaitGroup
+	ctx, stop := context.WithCancel(w.Context())
+	running.Go(func() { store.Follow(ctx, project, x) })
+	sub, err := b.ServeRuns("runner", project, "pairs", func(asked context.Context, r *pb.RunRequest, answer bus.Answer) {
+		running.Go(func() { _ = answer(m.answer(asked, x.at(ctx, r.GetPosition()))) })
+	})
+	if err != nil {
+		w.Fatal(err)
+	}
+	w.Cleanup(func() { <-sub.Stop(); stop(); running.Wait() })
+	return m
+}
+
+// TestSampledTicketIsTracedThroughItsCycle, and no other one is.
+func TestSampledTicketIsTracedThroughItsCycle(t *testing.T) {
+	w := newWorld(t)
+	spans, runner := w.observed(), w.marking()
+	w.put(project, "pairs", nil)
+
+	w.results(w.marked(nil), w.marked(nil))
+	if text := spans.String(); text != "" {
+		t.Fatalf("nobody is sampled, and there are spans:\n%s", text)
+	}
+
+	// One of two is sampled: the match has a trace, and so has its result.
+	_, mark := spans.Request(t.Context())
+	first := w.marked(mark)
+	runner.mark(first, mark)
+	second := w.marked(nil)
+	got := w.results(first, second)
+	cycle, run, contest, claim := spans.One("cycle"), spans.One("run"), spans.One("contest"), spans.One("claim")
+	matched, assigned := spans.One("ticket matched"), spans.One("ticket assigned")
+	for what, ok := range map[string]bool{
+		"the cycle is a root that serves the ticket": !cycle.Parent().IsValid() && spantest.Links(cycle, mark),
+		"the run is below it":                        spantest.Below(run, spantest.MarkOf(cycle)),
+		"the run is the one that was asked for":      runner.hasBeen(run.SpanContext().SpanID()),
+		"the contest is below it":                    spantest.Below(contest, spantest.MarkOf(cycle)),
+		"the claim is below it":                      spantest.Below(claim, spantest.MarkOf(cycle)),
+		"the ticket was matched":                     spantest.Below(matched, mark) && spantest.Links(matched, spantest.MarkOf(claim)),
+		"the ticket was assigned":                    spantest.Below(assigned, mark) && spantest.Links(assigned, spantest.MarkOf(claim)),
+		"the ticket is named":                        spantest.Attribute(matched, "matchmaker.ticket") == first,
+		"the cycle is named":                         spantest.Attribute(cycle, "matchmaker.config") == "pairs" && spantest.Attribute(cycle, "matchmaker.project") == project,
+		"the claim is counted":                       spantest.Attribute(claim, "matchmaker.claims") == "1",
+		"the results lead to the claim":              bytes.Equal(got[first].GetTrace(), spantest.MarkOf(claim)) && bytes.Equal(got[second].GetTrace(), spantest.MarkOf(claim)),
+	} {
+		if !ok {
+			t.Errorf("not so: %s\n%s", what, spans)
+		}
+	}
+}
+
+// hasBeen tells whether it was asked in a span.
+func (m *marking) hasBeen(span trace.SpanID) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.asked[span]
+}
+
+// TestTraceGoesOnInTheWorkQueue: by its message, and by its record should that be lost.
+func TestTraceGoesOnInTheWorkQueue(t *testing.T) {
+	w := newWorld(t)
+	spans, runner := w.observed(), w.marking()
+	w.put(project, "pairs", &pb.Config{Hosting: &pb.Hosting{Fleet: "fleet"}})
+	_, mark := spans.Request(t.Context())
+	first := w.marked(mark)
+	runner.mark(first, mark)
+	w.marked(nil)
+
+	type work struct {
+		match string
+		in    []byte
+	}
+	taken := make(chan work, 10)
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	var working sync.WaitGroup
+	working.Go(func() {
+		_ = w.bus.Work(ctx, 1, func(ctx context.Context, m *pb.MatchWork, _ int) error {
+			taken <- work{m.GetMatch(), telemetry.Mark(ctx)}
+			return nil
+		})
+	})
+	defer working.Wait()
+	defer stop()
+	var got work
+	select {
+	case got = <-taken:
+	case <-time.After(patience):
+		t.Fatal("no match came")
+	}
+	publish, claim := spans.One("publish"), spans.One("claim")
+	if !bytes.Equal(got.in, spantest.MarkOf(publish)) || !spantest.Below(publish, spantest.MarkOf(claim)) {
+		t.Errorf("the message is of %x\n%s", got.in, spans)
+	}
+	m, err := w.store.Match(t.Context(), project, got.match)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(m.GetTrace(), spantest.MarkOf(claim)) || len(m.GetTraced()) != 1 || m.GetTraced()[0].GetTicket() != first || !bytes.Equal(m.GetTraced()[0].GetTrace(), mark) {
+		t.Errorf("the match has the trace %x and %v, want the claim's and that of %s", m.GetTrace(), m.GetTraced(), first)
+	}
+}
+
+// TestFailedRunOfASampledTicket is on its span, with a word for why but not with what the function says; the log names the trace.
+func TestFailedRunOfASampledTicket(t *testing.T) {
+	w := newWorld(t)
+	spans, runner := w.observed(), w.marking()
+	says := errors.New("player's property: 42").Error()
+	runner.fail.Store(&says)
+	w.put(project, "pairs", nil)
+	_, mark := spans.Request(t.Context())
+	first := w.marked(mark)
+	runner.mark(first, mark)
+	w.marked(nil)
+	w.until("a failed run is traced", func() bool {
+		return slices.ContainsFunc(spans.Named("run"), func(s sdktrace.ReadOnlySpan) bool {
+			return s.Status().Code == codes.Error && spantest.Attribute(s, "error.type") == "failed"
+		})
+	})
+	if strings.Contains(spans.String(), says) {
+		t.Errorf("what the function says is in a trace:\n%s", spans)
+	}
+	for line := range strings.Lines(w.log.all()) {
+		if strings.Contains(line, "a run failed") && strings.Contains(line, "trace_id=") && strings.Contains(line, "span_id=") {
+			return
+		}
+	}
+	t.Errorf("the log names no trace:\n%s", w.log.all())
+}

@@ -1,0 +1,103 @@
+package e2e
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+
+	trace "go.opentelemetry.io/proto/otlp/trace/v1"
+	"google.golang.org/protobuf/proto"
+)
+
+// collector is one of OpenTelemetry: it takes what the services send by OTLP over HTTP.
+type collector struct {
+	journal // all of it, as it came
+
+	mu    sync.Mutex
+	spans []*span
+	byID  map[string]*span
+}
+
+// span is what tests look at of one.
+type span struct {
+	id, parent string // trace and span; parent is empty for roots
+	links      []string
+	name       string
+	service    string // ticket, director, …; web for requests
+	failed     bool
+	attributes map[string]string
+}
+
+func (c *collector) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	_, _ = c.Write(body)
+	if r.URL.Path != "/v1/traces" {
+		return
+	}
+	var data trace.TracesData // as the request of an export is
+	if err := proto.Unmarshal(bytes.Clone(body), &data); err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.byID == nil {
+		c.byID = map[string]*span{}
+	}
+	for _, resource := range data.GetResourceSpans() {
+		for _, scope := range resource.GetScopeSpans() {
+			service := scope.GetScope().GetName()
+			service = service[strings.LastIndexByte(service, '/')+1:]
+			for _, s := range scope.GetSpans() {
+				one := spanOf(s)
+				one.service = service
+				c.spans = append(c.spans, one)
+				c.byID[one.id] = one
+			}
+		}
+	}
+}
+
+func spanOf(s *trace.Span) *span {
+	one := &span{
+		id: string(s.GetTraceId()) + string(s.GetSpanId()), name: s.GetName(), attributes: map[string]string{},
+		failed: s.GetStatus().GetCode() == trace.Status_STATUS_CODE_ERROR,
+	}
+	if len(s.GetParentSpanId()) > 0 {
+		one.parent = string(s.GetTraceId()) + string(s.GetParentSpanId())
+	}
+	for _, l := range s.GetLinks() {
+		one.links = append(one.links, string(l.GetTraceId())+string(l.GetSpanId()))
+	}
+	for _, a := range s.GetAttributes() {
+		if text := a.GetValue().GetStringValue(); text != "" {
+			one.attributes[a.GetKey()] = text
+		}
+	}
+	return one
+}
+
+// find is the spans of a service with a name, and an attribute with a value where one is given.
+func (c *collector) find(service, name, attribute, value string) (found []*span) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, s := range c.spans {
+		if s.service == service && s.name == name && (attribute == "" || s.attributes[attribute] == value) {
+			found = append(found, s)
+		}
+	}
+	return found
+}
+
+// get is the span with an id, nil when it did not come.
+func (c *collector) get(id string) *span {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.byID[id]
+}

@@ -1,0 +1,174 @@
+package telemetry_test
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"go.opentelemetry.io/otel/codes"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/trace"
+	"go.opentelemetry.io/otel/trace/noop"
+
+	"matchmaker.dev/services/internal/telemetry"
+	"matchmaker.dev/services/internal/telemetry/spantest"
+)
+
+func TestMark(t *testing.T) {
+	spans := spantest.New(t, sdktrace.NeverSample())
+	in, mark := spans.Request(t.Context())
+	if got := telemetry.Marked(mark); len(mark) != 24 || got.SpanID() != trace.SpanContextFromContext(in).SpanID() || !got.IsSampled() || !got.IsRemote() {
+		t.Errorf("the mark %x is of %v, want %v", mark, got, trace.SpanContextFromContext(in))
+	}
+	unsampled, _ := spans.Tracer("t").Start(t.Context(), "root")
+	for name, ctx := range map[string]context.Context{"no span": t.Context(), "one that is not sampled": unsampled} {
+		if mark := telemetry.Mark(ctx); mark != nil {
+			t.Errorf("the mark of %s is %x", name, mark)
+		}
+	}
+	for _, bad := range [][]byte{nil, {1, 2, 3}, make([]byte, 24), make([]byte, 25)} {
+		if telemetry.Marked(bad).IsValid() || len(telemetry.Links(bad)) != 0 {
+			t.Errorf("%x is a mark", bad)
+		}
+	}
+}
+
+// TestOffCostsNothing: without a provider there are no spans, and no bytes are taken.
+func TestOffCostsNothing(t *testing.T) {
+	for _, off := range []telemetry.Tracer{{}, telemetry.NewTracer(nil, "t"), telemetry.NewTracer(noop.NewTracerProvider(), "t")} {
+		if off.On() {
+			t.Error("it is on")
+		}
+		ctx := t.Context()
+		if n := testing.AllocsPerRun(100, func() {
+			in, span := off.Start(ctx, "s")
+			telemetry.Fail(span, "reason", "text")
+			off.Stage(in, telemetry.Stage{Name: "ticket matched", Mark: telemetry.Mark(in)})
+			span.End()
+		}); n > 0 {
+			t.Errorf("it allocates %v times", n)
+		}
+	}
+}
+
+// TestWhatServesASampledTicketIsSampled: a link counts as a parent does, for roots alone.
+func TestWhatServesASampledTicketIsSampled(t *testing.T) {
+	spans := spantest.New(t, sdktrace.NeverSample())
+	tracer := spans.Tracer("t")
+	_, mark := spans.Request(t.Context())
+	_, linked := tracer.Start(t.Context(), "linked", trace.WithLinks(telemetry.Links(mark)...))
+	_, below := tracer.Below(t.Context(), mark, "below")
+	root, other := tracer.Start(t.Context(), "other")
+	_, child := tracer.Start(root, "child", trace.WithLinks(telemetry.Links(mark)...))
+	if !linked.IsRecording() || !below.IsRecording() || other.IsRecording() || child.IsRecording() {
+		t.Errorf("recorded: linked %v, below %v, other %v, its child %v", linked.IsRecording(), below.IsRecording(), other.IsRecording(), child.IsRecording())
+	}
+}
+
+// TestLate: what was told of a span holds when it is started after all.
+func TestLate(t *testing.T) {
+	spans := spantest.New(t, sdktrace.NeverSample())
+	tracer, began := spans.Tracer("t"), time.UnixMilli(1_700_000_000_000)
+	_, mark := spans.Request(t.Context())
+	early, span := tracer.Start(t.Context(), "cycle")
+	run, below := tracer.Start(early, "run")
+	if span.IsRecording() || below.IsRecording() {
+		t.Fatal("they are recorded")
+	}
+	told := trace.SpanContextFromContext(run)
+	late, span := tracer.Late(early, early, "cycle", began, mark, trace.WithNewRoot())
+	lateRun, below := tracer.Late(late, run, "run", began, nil)
+	_, inner := tracer.Start(lateRun, "inner")
+	inner.End()
+	below.End()
+	span.End()
+	cycle, ran, in := spans.One("cycle"), spans.One("run"), spans.One("inner")
+	switch {
+	case cycle.Parent().IsValid() || !spantest.Links(cycle, mark) || !cycle.StartTime().Equal(began):
+		t.Error("the cycle is not as it began", spans)
+	case ran.SpanContext().TraceID() != told.TraceID() || ran.SpanContext().SpanID() != told.SpanID():
+		t.Error("the run is another one than was told of", spans)
+	case !spantest.Below(ran, spantest.MarkOf(cycle)) || !spantest.Below(in, spantest.MarkOf(ran)) || in.SpanContext().SpanID() == told.SpanID():
+		t.Error("they are not below each other", spans)
+	}
+}
+
+func TestStage(t *testing.T) {
+	spans := spantest.New(t, sdktrace.NeverSample())
+	tracer := spans.Tracer("t")
+	_, mark := spans.Request(t.Context())
+	_, by := spans.Request(t.Context())
+	now := time.UnixMilli(1_700_000_000_000)
+	tracer.Stage(t.Context(), telemetry.Stage{Name: "ticket matched", Ended: now})
+	if got := spans.Named("ticket matched"); len(got) > 0 {
+		t.Error("a ticket that is not sampled has a span")
+	}
+	tracer.Stage(t.Context(), telemetry.Stage{
+		Name: "ticket released", Project: "demo", Ticket: "t-1", Mark: mark, By: by, Began: now.Add(time.Hour), Ended: now, Reason: "timeout",
+	})
+	s := spans.One("ticket released")
+	if !spantest.Below(s, mark) || !spantest.Links(s, by) || spantest.Attribute(s, "matchmaker.ticket") != "t-1" || s.Status().Code != codes.Error ||
+		spantest.Attribute(s, "error.type") != "timeout" || !s.StartTime().Equal(now) || !s.EndTime().Equal(now) {
+		t.Error(spans)
+	}
+}
+
+func TestApart(t *testing.T) {
+	spans := spantest.New(t, sdktrace.NeverSample())
+	ctx, cancel := context.WithCancel(telemetry.Correlate(t.Context(), "its id"))
+	in, _ := spans.Request(ctx)
+	apart := telemetry.Apart(in)
+	cancel()
+	if apart.Err() != nil || trace.SpanContextFromContext(apart).IsValid() || telemetry.Correlation(apart) != "" {
+		t.Error("it is about the request still")
+	}
+}
+
+// TestSampler: the standard variables say what is sampled.
+func TestSampler(t *testing.T) {
+	collector := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { _, _ = io.Copy(io.Discard, r.Body) }))
+	defer collector.Close()
+	for name, tt := range map[string]struct {
+		sampler, ratio string
+		root, linked   bool
+		err            string
+	}{
+		"nothing said":                        {root: true, linked: true},
+		"always on":                           {sampler: "always_on", root: true, linked: true},
+		"always off":                          {sampler: "always_off"},
+		"off, but for what belongs to others": {sampler: "parentbased_always_off", linked: true},
+		"none of them":                        {sampler: "parentbased_traceidratio", ratio: "0", linked: true},
+		"none at all":                         {sampler: "traceidratio", ratio: "0"},
+		"all of them":                         {sampler: "parentbased_traceidratio", root: true, linked: true},
+		"no number":                           {sampler: "parentbased_traceidratio", ratio: "1 %", err: `OTEL_TRACES_SAMPLER_ARG is "1 %"`},
+		"too much":                            {sampler: "parentbased_traceidratio", ratio: "1.5", err: `OTEL_TRACES_SAMPLER_ARG is "1.5"`},
+		"unknown":                             {sampler: "xray", err: `OTEL_TRACES_SAMPLER is "xray"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			clean(t)
+			t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", collector.URL)
+			t.Setenv("OTEL_METRICS_EXPORTER", "none")
+			t.Setenv("OTEL_TRACES_SAMPLER", tt.sampler)
+			t.Setenv("OTEL_TRACES_SAMPLER_ARG", tt.ratio)
+			if tt.err != "" {
+				if _, err := telemetry.Open(t.Context(), telemetry.Options{}); err == nil || !strings.Contains(err.Error(), tt.err) {
+					t.Fatalf("got %v, want %s", err, tt.err)
+				}
+				return
+			}
+			got := open(t, telemetry.Options{})
+			defer func() { _ = got.Close(context.WithoutCancel(t.Context())) }()
+			tracer := telemetry.NewTracer(got.Tracer, "t")
+			_, mark := spantest.New(t, sdktrace.NeverSample()).Request(t.Context())
+			_, root := tracer.Start(t.Context(), "root")
+			_, linked := tracer.Start(t.Context(), "linked", trace.WithLinks(telemetry.Links(mark)...))
+			if root.IsRecording() != tt.root || linked.IsRecording() != tt.linked {
+				t.Errorf("recorded: root %v, linked %v; want %v, %v", root.IsRecording(), linked.IsRecording(), tt.root, tt.linked)
+			}
+		})
+	}
+}
