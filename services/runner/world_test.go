@@ -37,6 +37,8 @@ type world struct {
 	bus   *bus.Bus
 	// created is the feed's position after the last ticket.
 	created uint64
+	// trace is the mark that tickets are created with.
+	trace   []byte
 	tickets *state.Creator
 
 	mu       sync.Mutex
@@ -94,13 +96,17 @@ func (w *world) connect(name string) *bus.Bus {
 }
 
 // run starts a runner in this process; stop waits for its end.
-func (w *world) run(name string, s runner.Settings) (r *runner.Runner, stop func()) {
+func (w *world) run(name string, s runner.Settings, change ...func(*runner.Options)) (r *runner.Runner, stop func()) {
 	w.t.Helper()
 	b := w.connect(name)
-	r, err := runner.New(runner.Options{
+	o := runner.Options{
 		Store: w.store, Bus: b, Box: w.box, Name: name,
 		Log: slog.New(slog.NewTextHandler(w.t.Output(), nil)), Now: time.Now, Settings: s,
-	})
+	}
+	for _, f := range change {
+		f(&o)
+	}
+	r, err := runner.New(o)
 	w.must(err)
 	ctx, cancel := context.WithCancel(w.t.Context())
 	ended := make(chan error, 1)
@@ -161,7 +167,7 @@ func (w *world) ticket(skill float64, properties map[string][]byte) string {
 	w.count++
 	t := &pb.Ticket{
 		Id: fmt.Sprintf("ticket-%d", w.count), Owner: "owner", Created: int64(1_700_000_000_000 + w.count),
-		AttributeNames: []string{"skill"}, AttributeValues: []float64{skill}, Properties: properties,
+		AttributeNames: []string{"skill"}, AttributeValues: []float64{skill}, Properties: properties, Trace: w.trace,
 	}
 	w.must(w.tickets.Create(w.t.Context(), project, t))
 	return t.GetId()

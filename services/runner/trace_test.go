@@ -1,0 +1,140 @@
+package runner_test
+
+import (
+	"bytes"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.opentelemetry.io/otel/codes"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/trace"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/telemetry"
+	"matchmaker.dev/services/internal/telemetry/spantest"
+	"matchmaker.dev/services/runner"
+)
+
+// TestRunOfSampledTickets: a run is traced when it serves a sampled ticket, though who asked for it did not know, and no other one is.
+func TestRunOfSampledTickets(t *testing.T) {
+	w := newWorld(t)
+	spans := spantest.New(t, sdktrace.NeverSample())
+	var log said
+	w.run("runner-1", brisk(), func(o *runner.Options) {
+		o.Tracer, o.Log = spans.Tracer("runner"), slog.New(telemetry.Traced(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})))
+	})
+	w.put(project, "guest", w.guest)
+	w.serving("guest", 1)
+
+	// asked is a run in a span that is not sampled, of a request with a correlation id.
+	asked := func(do string) (answer, trace.SpanContext, []*pb.Traced) {
+		ctx, _ := spans.Tracer("director").Start(telemetry.Correlate(t.Context(), "id-of-a-request"), "run")
+		var traced []*pb.Traced
+		parts := make(chan *pb.RunPart, 10)
+		run, err := w.bus.StartRun(ctx, &pb.RunRequest{
+			Run: fmt.Sprint("traced-", w.runs.Add(1)), Project: project, Function: "guest", Position: w.position(), Budget: 20_000, Now: 1_700_000_100_000,
+			Settings: fmt.Appendf(nil, `{"do":%q}`, do), Pools: map[string]*pb.Pool{"all": {}},
+		}, func(p *pb.RunPart) {
+			traced = append(traced, p.GetTraced()...)
+			if p.GetRunner() == "" {
+				parts <- p
+			}
+		})
+		w.must(err)
+		defer run.Stop()
+		return w.await(parts), trace.SpanContextFromContext(ctx), traced
+	}
+	w.ticket(1, nil)
+	w.ticket(2, nil)
+	if a, _, traced := asked("pair"); a.error != "" || len(a.proposals) != 1 || len(traced) > 0 {
+		t.Fatalf("%+v, sampled are %v", a, traced)
+	}
+	if _, _, traced := asked("fail"); len(traced) > 0 {
+		t.Fatalf("sampled are %v", traced)
+	}
+	if text := spans.String(); text != "" {
+		t.Fatalf("nobody is sampled, and there are spans:\n%s", text)
+	}
+
+	_, mark := spans.Request(t.Context())
+	w.trace = mark
+	sampled := w.ticket(3, map[string][]byte{"team": []byte("a secret of the player")})
+	w.trace = nil
+	w.ticket(4, nil)
+	a, in, traced := asked("pair")
+	if a.error != "" || len(traced) != 1 || traced[0].GetTicket() != sampled || !bytes.Equal(traced[0].GetTrace(), mark) {
+		t.Fatalf("%q, sampled are %v", a.error, traced)
+	}
+	execute := spans.One("execute")
+	if !spantest.Below(execute, telemetry.MarkOf(in.WithTraceFlags(trace.FlagsSampled))) || !spantest.Links(execute, mark) ||
+		spantest.Attribute(execute, "matchmaker.tickets") != "4" || spantest.Attribute(execute, "matchmaker.outcome") != "ok" || execute.Status().Code == codes.Error {
+		t.Error(spans)
+	}
+	for _, stage := range []string{"select", "encode", "function", "decode"} {
+		if s := spans.One(stage); !spantest.Below(s, spantest.MarkOf(execute)) || s.StartTime().Before(execute.StartTime()) || s.EndTime().After(execute.EndTime()) {
+			t.Errorf("%s is not a part of the run", stage)
+		}
+	}
+
+	// Those that fail have a word for why, and so has the log, which names the trace and the request.
+	for _, do := range []string{"fail", "panic"} {
+		a, in, traced := asked(do)
+		if a.error == "" || len(traced) != 1 {
+			t.Fatalf("%s: %+v, sampled are %v", do, a, traced)
+		}
+		eventually(t, do+" is traced", func() bool {
+			return slices.ContainsFunc(spans.Named("execute"), func(s sdktrace.ReadOnlySpan) bool {
+				return s.Parent().SpanID() == in.SpanID() && s.Status().Code == codes.Error && (spantest.Attribute(s, "error.type") == "complaint") == (do == "fail")
+			})
+		})
+		eventually(t, do+" is logged", func() bool {
+			return log.line("a run failed", "trace_id="+in.TraceID().String(), "correlationId=id-of-a-request")
+		})
+	}
+	for _, never := range []string{"a secret", "as told"} {
+		if strings.Contains(spans.String(), never) {
+			t.Errorf("%q is in a trace:\n%s", never, spans)
+		}
+	}
+}
+
+// said is a log.
+type said struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (s *said) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.Write(p)
+}
+
+// line tells whether a line has all of these words.
+func (s *said) line(words ...string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for line := range strings.Lines(s.text.String()) {
+		if !slices.ContainsFunc(words, func(word string) bool { return !strings.Contains(line, word) }) {
+			return true
+		}
+	}
+	return false
+}
+
+// eventually asks until the answer is yes.
+func eventually(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	again := time.NewTicker(5 * time.Millisecond)
+	defer again.Stop()
+	for deadline := time.Now().Add(patience); !ok(); <-again.C {
+		if time.Now().After(deadline) {
+			t.Fatalf("waited in vain: %s", what)
+		}
+	}
+}
