@@ -40,6 +40,7 @@ type Box struct {
 	args   []string
 	null   *os.File
 	rules  *ruleset // of every child
+	share  func(size int) *shared
 	keep   Keep
 	now    func() time.Time
 
@@ -96,7 +97,7 @@ func New(o Options) (*Box, error) {
 		return nil, err
 	}
 	b := &Box{
-		dir: dir, limits: limits, log: o.Log, binary: o.Binary, args: append([]string{"matchmaker"}, o.Args...), null: null, rules: rules,
+		dir: dir, limits: limits, log: o.Log, binary: o.Binary, args: append([]string{"matchmaker"}, o.Args...), null: null, rules: rules, share: newShared,
 		keep: keep, now: o.Now,
 		loading: make(chan struct{}, 1), quit: make(chan struct{}), tidied: make(chan struct{}),
 		modules: map[string]*held{}, living: map[*process]bool{},
@@ -162,7 +163,7 @@ func (b *Box) start(ctx context.Context, hash, name string, log func(line string
 	began := time.Now()
 	p, err := b.spawn(settings{
 		Module: b.moduleFile(hash), Cache: b.cache(hash),
-		Memory: b.limits.Memory, Data: processMemory + b.limits.Memory, Log: b.limits.Log, Answer: b.limits.Answer,
+		Memory: b.limits.Memory, Shared: true, Data: processMemory + b.limits.Memory, Log: b.limits.Log, Answer: b.limits.Answer,
 	}, log, rule{path: b.folder(hash), access: readable})
 	if err != nil {
 		return nil, Manifest{}, err

@@ -16,6 +16,7 @@ import (
 const (
 	requestsFD = 3
 	framesFD   = 4
+	memoryFD   = 5 // the guest's memory, of an instance; closed once it is mapped
 )
 
 // Main is the child's whole life: what the re-executed binary runs instead of
@@ -108,6 +109,11 @@ func (c *child) live(ctx context.Context, w walls) error {
 		}
 		return c.send(head{kind: readyFrame}, nil)
 	}
+	if c.settings.Shared {
+		if err := e.linear.share(memoryFD); err != nil {
+			return fmt.Errorf("sandbox: %w", err)
+		}
+	}
 	// From here on the module's code runs: no file is needed any more.
 	if err := w.running(); err != nil {
 		return fmt.Errorf("sandbox: %w", err)
@@ -137,32 +143,55 @@ func (c *child) serve(e *engine) error {
 		if err != nil {
 			return nil //nolint:nilerr // the parent closed the pipe, or is gone
 		}
+		shares := n&inMemory != 0 && c.settings.Shared
+		n &^= inMemory
 		c.journal.begin()
 		began := time.Now()
-		room, err := g.alloc(n)
+		at, room, err := g.alloc(n)
 		if err != nil {
 			return err
 		}
 		waited := time.Now()
-		if _, err := io.ReadFull(c.requests, room); err != nil {
+		if err := c.take(at, room, shares); err != nil {
 			return nil //nolint:nilerr // likewise
 		}
 		read := time.Now()
-		answer, err := g.run(n)
+		at, answer, err := g.run(n)
 		if err != nil {
 			return err
 		}
 		spent := waited.Sub(began) + time.Since(read)
 		c.journal.end()
-		if err := c.send(head{kind: answerFrame, nanos: uint64(spent), memory: g.memory()}, answer); err != nil {
+		h := head{kind: answerFrame, length: len(answer), nanos: uint64(spent), memory: g.memory()}
+		if c.settings.Shared && len(answer) >= shareFrom {
+			h.at, answer = uint64(at), nil
+		}
+		if err := c.write(h, answer); err != nil {
 			return nil //nolint:nilerr // likewise
 		}
 	}
 }
 
+// take gets a request into its place. An error means that the parent is gone.
+func (c *child) take(at uint32, room []byte, shares bool) error {
+	if !shares {
+		_, err := io.ReadFull(c.requests, room)
+		return err
+	}
+	if err := c.send(head{kind: placeFrame, at: uint64(at)}, nil); err != nil {
+		return err
+	}
+	_, err := readLength(c.requests)
+	return err
+}
+
 // send writes a frame. An error means that the parent is gone.
 func (c *child) send(h head, body []byte) error {
 	h.length = len(body)
+	return c.write(h, body)
+}
+
+func (c *child) write(h head, body []byte) error {
 	c.head = h.append(c.head[:0])
 	if len(body) <= maxLog { // one write, so that the parent wakes up once
 		_, err := c.frames.Write(append(c.head, body...))

@@ -14,12 +14,11 @@ const files = 32
 // machineCode is the most bytes of a file that a compiler may write.
 const machineCode = gib
 
-// shed closes the descriptors that are neither pipes to the parent nor the Go runtime's own. What Go opens is
+// shed closes the descriptors that are neither pipes to the parent, nor the guest's memory, nor the Go runtime's own. What Go opens is
 // not inherited; what this process's parent, or that one's, left open is.
 func shed() {
 	for fd := framesFD + 1; fd < files; fd++ {
-		var about unix.Stat_t
-		if unix.Fstat(fd, &about) == nil && about.Mode&unix.S_IFMT != rightful(fd) {
+		if _, is := strange(fd); is {
 			_ = unix.Close(fd)
 		}
 	}

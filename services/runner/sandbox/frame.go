@@ -11,6 +11,10 @@ import (
 // are requests. The child sends frames: a head and so many bytes. All integers
 // are little-endian.
 //
+// What is long does not travel through the pipes where the guest's memory is shared. A length with the bit inMemory has no
+// bytes behind it: the child answers with a placeFrame, the parent writes the request there and sends an empty block. And an
+// answerFrame may say where its bytes lie instead of having them behind it.
+//
 // The child is believed to follow this only as far as its code was not taken
 // over: the parent bounds every length by the frame's kind.
 
@@ -21,11 +25,16 @@ const (
 	readyFrame                  // JSON of a Manifest: the child waits for requests, or has compiled
 	answerFrame                 // the answer of a run
 	failFrame                   // JSON of a report: the child is about to end
+	placeFrame                  // where in the guest's memory the request shall be
 )
 
 const (
 	blockHead = 4
-	frameHead = 24
+	frameHead = 32
+
+	inMemory = 1 << 31
+	// shareFrom is how many bytes of a request or an answer travel in memory: it takes a round trip more.
+	shareFrom = 32 * kib
 
 	// largest log frame: what fits is sent together, and a single line is at most maxLine.
 	maxLog = 16 * kib
@@ -39,13 +48,15 @@ type head struct {
 	length int
 	nanos  uint64 // spent in the guest; answerFrame only
 	memory uint64 // bytes of linear memory; answerFrame and readyFrame only
+	at     uint64 // address in the guest's memory: placeFrame, and answerFrame when its bytes are there
 }
 
 func (h head) append(b []byte) []byte {
 	b = binary.LittleEndian.AppendUint32(b, uint32(h.kind))
 	b = binary.LittleEndian.AppendUint32(b, uint32(h.length))
 	b = binary.LittleEndian.AppendUint64(b, h.nanos)
-	return binary.LittleEndian.AppendUint64(b, h.memory)
+	b = binary.LittleEndian.AppendUint64(b, h.memory)
+	return binary.LittleEndian.AppendUint64(b, h.at)
 }
 
 func parseHead(b []byte) head {
@@ -54,6 +65,7 @@ func parseHead(b []byte) head {
 		length: int(binary.LittleEndian.Uint32(b[4:])),
 		nanos:  binary.LittleEndian.Uint64(b[8:]),
 		memory: binary.LittleEndian.Uint64(b[16:]),
+		at:     binary.LittleEndian.Uint64(b[24:]),
 	}
 }
 
@@ -66,6 +78,8 @@ func (k kind) bound(l Limits) (int, error) {
 		return maxReport, nil
 	case answerFrame:
 		return l.Answer, nil
+	case placeFrame:
+		return 0, nil
 	}
 	return 0, fmt.Errorf("frame of unknown kind %d", k)
 }
@@ -86,6 +100,7 @@ type settings struct {
 	Module  string // file
 	Cache   string // folder
 	Memory  int    // bytes of linear memory
+	Shared  bool   // which is passed
 	Data    int    // RLIMIT_DATA
 	Log     int    // bytes a run
 	Answer  int    // bytes

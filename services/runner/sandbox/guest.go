@@ -24,33 +24,33 @@ func (g *guest) call(f api.Function) error {
 	return nil
 }
 
-// alloc returns the place in the guest's memory for a request of n bytes. It is
+// alloc returns the place in the guest's memory for a request of n bytes, and its address. It is
 // valid until the guest runs again.
-func (g *guest) alloc(n int) ([]byte, error) {
+func (g *guest) alloc(n int) (at uint32, room []byte, err error) {
 	g.engine.linear.refused = false // a run that went on after that is no failure of this one
 	g.stack[0] = uint64(n)
 	if err := g.call(g.allocFn); err != nil {
-		return nil, err
+		return 0, nil, err
 	}
 	ptr := uint32(g.stack[0])
 	room, ok := g.mem.Read(ptr, uint32(n))
 	switch {
 	case n == 0:
-		return nil, nil
+		return 0, nil, nil
 	case ptr == 0 && g.engine.linear.refused:
-		return nil, failure(Memory, "mm_alloc(%d) found no room within the limit of %d MiB", n, g.engine.linear.limit/mib)
+		return 0, nil, failure(Memory, "mm_alloc(%d) found no room within the limit of %d MiB", n, g.engine.linear.limit/mib)
 	case ptr == 0 || !ok:
-		return nil, failure(Garbage, "mm_alloc(%d) returned %#x, memory has %d bytes", n, ptr, g.mem.Size())
+		return 0, nil, failure(Garbage, "mm_alloc(%d) returned %#x, memory has %d bytes", n, ptr, g.mem.Size())
 	}
-	return room, nil
+	return ptr, room, nil
 }
 
 // run runs the function on the request of n bytes that alloc made room for. The
 // answer is valid until the guest runs again.
-func (g *guest) run(n int) ([]byte, error) {
+func (g *guest) run(n int) (at uint32, answer []byte, err error) {
 	g.stack[0] = uint64(n)
 	if err := g.call(g.runFn); err != nil {
-		return nil, err
+		return 0, nil, err
 	}
 	return g.result("mm_run", g.engine.settings.Answer)
 }
@@ -63,7 +63,7 @@ func (g *guest) manifest() ([]byte, error) {
 	if err := g.call(g.manifestFn); err != nil {
 		return nil, err
 	}
-	b, err := g.result("mm_manifest", maxManifest)
+	_, b, err := g.result("mm_manifest", maxManifest)
 	if err != nil {
 		return nil, err
 	}
@@ -74,16 +74,16 @@ func (g *guest) manifest() ([]byte, error) {
 }
 
 // result reads what ptr<<32 | len in g.stack points to.
-func (g *guest) result(from string, limit int) ([]byte, error) {
+func (g *guest) result(from string, limit int) (at uint32, b []byte, err error) {
 	ptr, n := uint32(g.stack[0]>>32), uint32(g.stack[0])
 	if uint64(n) > uint64(limit) {
-		return nil, failure(Garbage, "%s returned %d bytes, the limit is %d", from, n, limit)
+		return 0, nil, failure(Garbage, "%s returned %d bytes, the limit is %d", from, n, limit)
 	}
 	b, ok := g.mem.Read(ptr, n)
 	if !ok {
-		return nil, failure(Garbage, "%s returned %d bytes at %#x, memory has %d bytes", from, n, ptr, g.mem.Size())
+		return 0, nil, failure(Garbage, "%s returned %d bytes at %#x, memory has %d bytes", from, n, ptr, g.mem.Size())
 	}
-	return b, nil
+	return ptr, b, nil
 }
 
 // memory is the size of the linear memory in bytes. It never shrinks.

@@ -43,7 +43,7 @@ func (b *Box) inspect(require bool) error {
 }
 
 func (b *Box) tryWalls() (inspection, error) {
-	s := settings{Inspect: true, Data: processMemory + b.limits.Memory}
+	s := settings{Inspect: true, Shared: true, Memory: page, Data: processMemory + b.limits.Memory}
 	if b.rules != nil {
 		s.Outside = b.dir
 	}

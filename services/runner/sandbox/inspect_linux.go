@@ -25,6 +25,9 @@ func (c *child) inspect(w walls) error {
 		return fmt.Errorf("sandbox: %w", err)
 	}
 	i.calls()
+	if c.settings.Shared {
+		i.attempt("cut off the memory that its parent reads", unix.Ftruncate(memoryFD, 0))
+	}
 	if i.outside != "" {
 		i.files()
 	}
@@ -69,11 +72,7 @@ func (i *inspector) inherited() {
 		}
 	}
 	for fd := range descriptors {
-		var about unix.Stat_t
-		if unix.Fstat(fd, &about) != nil {
-			continue
-		}
-		if kind := about.Mode & unix.S_IFMT; kind != rightful(fd) {
+		if kind, is := strange(fd); is {
 			i.hole("use descriptor %d, of kind %#o", fd, kind)
 		}
 	}
@@ -83,6 +82,16 @@ func (i *inspector) inherited() {
 	if n, err := unix.PrctlRetInt(unix.PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0); err != nil || n != 1 {
 		i.hole("gain privileges by a setuid binary")
 	}
+}
+
+// strange is the kind of file that an open descriptor is, and tells whether it should not be that.
+func strange(fd int) (kind uint32, is bool) {
+	var about unix.Stat_t
+	if unix.Fstat(fd, &about) != nil {
+		return 0, false
+	}
+	kind = about.Mode & unix.S_IFMT
+	return kind, kind != rightful(fd) && (fd != memoryFD || !sealed(fd))
 }
 
 // rightful is the kind of file that a descriptor should be.

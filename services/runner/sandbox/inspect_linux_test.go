@@ -139,11 +139,11 @@ func inspect(t *testing.T, cmd *exec.Cmd) []string {
 		t.Fatal(err)
 	}
 	frame, err := io.ReadAll(frames)
-	if err != nil || len(frame) < 24 {
+	if err != nil || len(frame) < 32 {
 		t.Fatalf("%d bytes, %v", len(frame), err)
 	}
 	var found struct{ Holes []string }
-	if err := json.Unmarshal(frame[24:], &found); err != nil {
+	if err := json.Unmarshal(frame[32:], &found); err != nil {
 		t.Fatalf("%v in %q", err, frame)
 	}
 	return found.Holes

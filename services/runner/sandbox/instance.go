@@ -52,8 +52,9 @@ func (i *Instance) Run(ctx context.Context, request []byte, budget time.Duration
 		if len(request) > p.limits.Memory {
 			return failure(Memory, "the request has %d bytes, the memory limit is %d MiB", len(request), p.limits.Memory/mib)
 		}
-		// When the request cannot be sent, the child's report waits to be read.
-		_ = p.send(request)
+		if err = p.hand(request); err != nil {
+			return err
+		}
 		h, i.answer, err = p.receive(answerFrame, i.answer)
 		return err
 	})

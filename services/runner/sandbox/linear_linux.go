@@ -5,7 +5,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// linear is the guest's memory: mapped, so that growing neither copies nor
+// linear is the guest's memory: mapped, mostly shared with the parent, so that growing neither copies nor
 // waits for the garbage collector, and so that it remembers a refusal. It
 // serves one module.
 type linear struct {

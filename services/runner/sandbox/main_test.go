@@ -25,12 +25,18 @@ var built workshop
 // without makes the test binary a child that lacks a wall, the next argument.
 const without = "without"
 
+// liar makes it a child that tells the next argument's lie.
+const liar = "liar"
+
 func TestMain(m *testing.M) {
 	if len(os.Args) == 2 && os.Args[1] == sandbox.Command {
 		os.Exit(sandbox.Main())
 	}
 	if len(os.Args) == 3 && os.Args[1] == without {
 		os.Exit(sandbox.MainWithout(os.Args[2]))
+	}
+	if len(os.Args) == 3 && os.Args[1] == liar {
+		os.Exit(sandbox.LiarMain(os.Args[2]))
 	}
 	os.Exit(testMain(m))
 }

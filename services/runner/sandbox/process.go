@@ -23,6 +23,7 @@ type process struct {
 	requests *os.File
 	frames   *os.File
 	in       *bufio.Reader // of frames
+	memory   *shared       // the guest's, nil when it is the child's alone
 	words    *lastWords
 	limits   Limits
 	log      func(line string)
@@ -35,7 +36,8 @@ type process struct {
 
 // processMemory is what a child may use besides the guest's linear memory, in
 // bytes: the Go runtime counts 64-128 MiB that it mapped and did not touch, the
-// wasm stack may grow to 84 MB, and two of them exist while it grows.
+// wasm stack may grow to 84 MB, and two of them exist while it grows. A memory in common does not count
+// against RLIMIT_DATA: it is bounded by the size of its file.
 const processMemory = 256 * mib
 
 // environment is all of a child's: settings of the Go runtime, which would cost
@@ -61,15 +63,23 @@ func (b *Box) spawn(s settings, log func(line string), files ...rule) (*process,
 		requests.Close()
 		return nil, notCreated(err)
 	}
+	var memory *shared
+	extra := []*os.File{requestsIn, framesOut}
+	if s.Shared {
+		if memory = b.share(s.Memory); memory != nil {
+			extra = append(extra, memory.file)
+		}
+		s.Shared = memory != nil
+	}
 	p := &process{
-		requests: requests, frames: frames, in: bufio.NewReaderSize(frames, 32*kib),
+		memory: memory, requests: requests, frames: frames, in: bufio.NewReaderSize(frames, 32*kib),
 		words: &lastWords{}, limits: b.limits, log: log, gone: make(chan struct{}),
 	}
 	p.cmd = &exec.Cmd{
 		Path: b.binary, Args: b.args, Env: environment(s), Dir: "/",
 		// Given, since the thread that starts the command may open nothing.
 		Stdin: b.null, Stdout: b.null,
-		Stderr: p.words, ExtraFiles: []*os.File{requestsIn, framesOut},
+		Stderr: p.words, ExtraFiles: extra,
 	}
 	err = launch(p.cmd, b.rules.with(files...), p.gone)
 	requestsIn.Close()
@@ -81,6 +91,7 @@ func (b *Box) spawn(s settings, log func(line string), files ...rule) (*process,
 	b.adopt(p)
 	go func() {
 		_ = p.cmd.Wait() // its state is kept in cmd
+		p.memory.close()
 		b.bury(p)
 		close(p.gone)
 	}()
@@ -133,6 +144,26 @@ func (p *process) send(block []byte) error {
 	return err
 }
 
+// hand gives the child a request. That it cannot be sent is no error: the child's report waits to be read.
+func (p *process) hand(request []byte) error {
+	if p.memory == nil || len(request) < shareFrom {
+		_ = p.send(request)
+		return nil
+	}
+	if _, err := p.requests.Write(binary.LittleEndian.AppendUint32(p.head[:0], uint32(len(request))|inMemory)); err != nil {
+		return nil //nolint:nilerr // likewise
+	}
+	h, _, err := p.receive(placeFrame, nil)
+	if err != nil {
+		return err
+	}
+	if err := p.memory.write(h.at, request); err != nil {
+		return err
+	}
+	_ = p.send(nil)
+	return nil
+}
+
 // receive waits for the frame that ends a run or a start, and passes on the log
 // before it. The body is read into buf, which is grown when it is too short.
 func (p *process) receive(want kind, buf []byte) (head, []byte, error) {
@@ -151,7 +182,12 @@ func (p *process) receive(want kind, buf []byte) (head, []byte, error) {
 			buf = make([]byte, h.length)
 		}
 		buf = buf[:h.length]
-		if _, err := io.ReadFull(p.in, buf); err != nil {
+		if h.kind == answerFrame && h.at != 0 && p.memory != nil {
+			err = p.memory.read(buf, h.at)
+		} else {
+			_, err = io.ReadFull(p.in, buf)
+		}
+		if err != nil {
 			return head{}, buf, err
 		}
 		switch h.kind {
@@ -211,8 +247,9 @@ func (p *process) autopsy() *Error {
 	return failure(Died, "its process ended: %v %s", p.cmd.ProcessState, first)
 }
 
-// release closes the pipes.
+// release closes what this side holds.
 func (p *process) release() {
+	p.memory.close()
 	p.requests.Close()
 	p.frames.Close()
 }

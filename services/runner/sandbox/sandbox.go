@@ -26,7 +26,7 @@
 // compiling a hostile module takes minutes and gigabytes. So both are done in a
 // child process, the second wall: the runner's own binary, executed again, see
 // [Main]. A deadline is SIGKILL. RLIMIT_DATA bounds memory, the wasm stack
-// included. A child has no environment, three pipes and no other descriptor, its
+// included. A child has no environment, three pipes, on Linux the guest's memory, and no other descriptor, its
 // own session, no core dumps, nothing to gain from a setuid binary, its memory
 // is not for others of its user to read, and it dies with its parent.
 //
@@ -35,6 +35,10 @@
 // machine code there, an instance may only read. A system call filter leaves it files, memory and threads while it
 // reads or compiles the module, and only its pipes, memory that holds no code, and threads before the module's
 // code runs: it can open, connect to, execute or signal nothing.
+//
+// Long requests and answers do not go through the pipes: the guest's linear memory is a file without a name that both
+// processes map, whose size is sealed. This process writes a request there, and copies an answer out, once, before it looks at it;
+// it believes nothing that it did not copy, since the other side may write at any time. Where a system has no such files, the pipes carry all.
 //
 // What a kernel or a container really does shows in no version number. So New has a child
 // try all that from inside, and refuses to work, or warns, when something that must not succeed does: see

@@ -11,14 +11,10 @@ import "matchmaker.dev/pkg/matchfn"
 func Pair(r *matchfn.Run) error {
 	skill, wait := r.Attribute("skill"), r.Wait()
 	order := matchfn.SortBy(skill)
-	for i := 0; i+1 < len(order); i++ {
-		a, b := order[i], order[i+1]
+	for i := 1; i < len(order); i++ {
+		a, b := order[i-1], order[i]
 		gap := skill[b] - skill[a]
-		both := wait[a]
-		if wait[b] < both { // not min, which for floats is a call in Go's WebAssembly
-			both = wait[b]
-		}
-		if gap <= 25+both {
+		if gap <= 25+wait[a] && gap <= 25+wait[b] {
 			r.Propose(-gap, a, b)
 			i++ // both are taken
 		}

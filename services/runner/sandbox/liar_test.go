@@ -1,0 +1,80 @@
+package sandbox
+
+import (
+	"bytes"
+	"math"
+)
+
+// LiarMain is Main of a child that was taken over: it does all that is asked, but lies when it comes to a run.
+func LiarMain(lie string) int {
+	shed()
+	c, err := open()
+	if err != nil {
+		return 2
+	}
+	switch {
+	case c.settings.Inspect:
+		err = c.report(inspection{})
+	case c.settings.Compile:
+		err = c.send(head{kind: readyFrame}, nil)
+	default:
+		err = c.lie(lie)
+	}
+	if err != nil {
+		return 1
+	}
+	return 0
+}
+
+func (c *child) lie(lie string) error {
+	l := &linear{limit: c.settings.Memory}
+	if err := l.share(memoryFD); err != nil {
+		return err
+	}
+	memory := l.Reallocate(uint64(l.limit))
+	if err := c.send(head{kind: readyFrame}, []byte("{}")); err != nil {
+		return err
+	}
+	if _, err := readLength(c.requests); err != nil {
+		return err
+	}
+	size, long := uint64(len(memory)), 2*shareFrom
+	place := func(at uint64) error { return c.send(head{kind: placeFrame, at: at}, nil) }
+	answer := func(n int, at uint64) error { return c.write(head{kind: answerFrame, length: n, at: at}, nil) }
+	switch lie {
+	case "place beyond":
+		return place(size)
+	case "place at the edge":
+		return place(size - 8)
+	case "place far beyond":
+		return place(math.MaxUint64 - 8)
+	case "no place":
+		return answer(long, 8)
+	}
+	if err := place(8); err != nil {
+		return err
+	}
+	if _, err := readLength(c.requests); err != nil {
+		return err
+	}
+	switch lie {
+	case "place twice":
+		return place(8)
+	case "answer beyond":
+		return answer(long, size-8)
+	case "answer far beyond":
+		return answer(long, math.MaxUint64-uint64(long)+1)
+	case "answer too long":
+		return answer(c.settings.Answer+1, 8)
+	case "changes its mind":
+		copy(memory[8:], bytes.Repeat([]byte("honest, "), long/8))
+		if err := answer(long, 8); err != nil {
+			return err
+		}
+		if _, err := readLength(c.requests); err != nil { // it was read
+			return err
+		}
+		clear(memory)
+	}
+	return nil
+}

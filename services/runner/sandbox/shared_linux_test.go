@@ -1,0 +1,98 @@
+package sandbox_test
+
+import (
+	"bytes"
+	"os"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"matchmaker.dev/services/runner/sandbox"
+)
+
+// What is long goes there and back unchanged, with and without a memory in common.
+func TestLongRequests(t *testing.T) {
+	for name, prepare := range map[string]func(*sandbox.Box){
+		"shared": func(*sandbox.Box) {}, "through the pipes": (*sandbox.Box).Unshare,
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBox(t, sandbox.Limits{Memory: 64 << 20})
+			prepare(b)
+			i, _ := start(t, b, load(t, b, roomy()))
+			for _, n := range []int{0, 40_000, 30_000, 250_000, 8, 32 << 10, 32<<10 - 1} {
+				request := strings.Repeat("0123456789abcdef", n/16+1)[:n]
+				if got := run(t, i, request); got != request {
+					t.Errorf("a request of %d bytes was answered with %d others", n, len(got))
+				}
+			}
+		})
+	}
+}
+
+// roomy is a module that echoes up to 4 pages.
+func roomy() []byte {
+	m := reactor(echo())
+	m.pages = 5
+	return m.bytes()
+}
+
+// A child whose code was taken over may say what it likes and write to the memory in common when it likes: that ends its
+// own runs and does nothing to this process.
+func TestLies(t *testing.T) {
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	request := strings.Repeat("x", 100_000)
+	lying := func(t *testing.T, lie string) *sandbox.Instance {
+		b := boxOf(t, sandbox.Options{Dir: t.TempDir(), Binary: exe, Args: []string{liar, lie}})
+		i, _ := start(t, b, load(t, b, reactor(echo()).bytes()))
+		return i
+	}
+	for _, lie := range []string{
+		"place beyond", "place at the edge", "place far beyond", "no place", "place twice", "answer beyond", "answer far beyond", "answer too long",
+	} {
+		t.Run(lie, func(t *testing.T) {
+			if e := fails(t, lying(t, lie), request, sandbox.Died); !strings.Contains(e.Detail, "its process sent") {
+				t.Errorf("detail = %s", e.Detail)
+			}
+		})
+	}
+	t.Run("changes its mind", func(t *testing.T) {
+		i := lying(t, "changes its mind")
+		answer, _, err := i.Run(t.Context(), []byte(request), 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = fails(t, i, request, sandbox.Died) // by when all of its memory is zero
+		if !bytes.Equal(answer, bytes.Repeat([]byte("honest, "), len(answer)/8)) {
+			t.Error("an answer changed after it was read")
+		}
+	})
+}
+
+// A memory of which a child could cut off something would be the end of this process, which writes to it.
+func TestSharedMemoryIsSealed(t *testing.T) {
+	if err := sandbox.Cut(1 << 20); err == nil {
+		t.Error("the memory was cut off")
+	}
+}
+
+// The memory goes with the process, not with the last of its users.
+func TestSharedMemoryIsGivenBack(t *testing.T) {
+	b := newBox(t, sandbox.Limits{})
+	i, _ := start(t, b, load(t, b, roomy()))
+	mapped := func() bool { return strings.Contains(proc(t, os.Getpid(), "maps"), "/memfd:guest") }
+	run(t, i, strings.Repeat("x", 40_000))
+	if !mapped() {
+		t.Fatal("the memory is not shared")
+	}
+	if err := unix.Kill(i.Pid(), unix.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	<-i.Done()
+	if mapped() {
+		t.Error("the memory of a dead process is kept")
+	}
+}
