@@ -47,8 +47,8 @@ func TestTicketsCostNoAllocations(t *testing.T) {
 			}
 		}
 		proposals, strangers := 0, 0
-		skill := func(id string) int {
-			n, err := strconv.Atoi(id[len(id)-12:])
+		skill := func(id []byte) int {
+			n, err := strconv.Atoi(string(id[len(id)-12:]))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -53,6 +53,9 @@ func (a *Answer) Tickets(p int) []uint32 {
 	return a.span(a.teamsOf(p))
 }
 
+// AllTickets returns the numbers of the tickets of all proposals, one proposal behind the other.
+func (a *Answer) AllTickets() []uint32 { return a.tickets }
+
 func (a *Answer) teamsOf(p int) (first, last int) {
 	if a.proposals == nil {
 		return p, p + 1
@@ -61,6 +64,17 @@ func (a *Answer) teamsOf(p int) (first, last int) {
 		first = int(a.proposals[p-1])
 	}
 	return first, int(a.proposals[p])
+}
+
+// end is where the tickets of proposal p end.
+func (a *Answer) end(p int) uint32 {
+	if a.proposals == nil {
+		return a.teams[p]
+	}
+	if last := a.proposals[p]; last > 0 {
+		return a.teams[last-1]
+	}
+	return 0
 }
 
 // span returns the tickets of the teams from first up to but without last.
@@ -128,6 +142,13 @@ type BackfillProperty struct {
 // Extras returns what proposal p has besides tickets and score; nil, and
 // without allocating, when it has nothing.
 func (a *Answer) Extras(p int) *Extras {
+	if len(a.parts) == 0 {
+		return nil
+	}
+	return a.extras(p)
+}
+
+func (a *Answer) extras(p int) *Extras {
 	first, _ := slices.BinarySearchFunc(a.parts, uint32(p), func(q part, p uint32) int {
 		return int(int64(q.proposal) - int64(p))
 	})

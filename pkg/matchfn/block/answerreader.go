@@ -107,7 +107,7 @@ func (a *Answer) checkColumns() error {
 		return message.Errorf("answer: %d scores for %d proposals", len(a.scores), a.Len())
 	}
 	for p, score := range a.scores {
-		if math.IsNaN(score) || math.IsInf(score, 0) {
+		if score-score != 0 { // NaN, or infinite
 			return message.Errorf("answer: the score of proposal %d is %v", p, score)
 		}
 	}
@@ -140,20 +140,21 @@ func (r *AnswerReader) checkProposals(a *Answer, tickets, backfills int) error {
 	r.base += uint32(n)
 	budget := uint64(len(a.data))
 	rest := a.parts
+	next := uint32(0) // where the next proposal's tickets begin
 	for p := range n {
 		mark := base + uint32(p) + 1
-		all := a.Tickets(p)
-		if len(all) == 0 {
-			return message.Errorf("answer: proposal %d has no tickets", p)
+		begin := next
+		if next = a.end(p); next-begin == 2 && (len(rest) == 0 || rest[0].proposal != uint32(p)) {
+			// Most of many: without a look at what was seen, which is all over the place.
+			if x, y := a.tickets[begin], a.tickets[begin+1]; uint64(max(x, y)) < uint64(tickets) && x != y {
+				continue
+			}
 		}
-		for _, t := range all {
-			if uint64(t) >= uint64(tickets) {
-				return message.Errorf("answer: proposal %d has ticket %d of %d", p, t, tickets)
-			}
-			if seen[t] == mark {
-				return message.Errorf("answer: proposal %d has ticket %d twice", p, t)
-			}
-			seen[t] = mark
+		if err := checkTickets(p, a.tickets[begin:next], seen, mark); err != nil {
+			return err
+		}
+		if len(rest) == 0 {
+			continue
 		}
 		c := partCheck{a: a, proposal: p, backfills: backfills, seen: seen, mark: mark, budget: &budget}
 		for len(rest) > 0 && rest[0].proposal == uint32(p) {
@@ -165,6 +166,23 @@ func (r *AnswerReader) checkProposals(a *Answer, tickets, backfills int) error {
 	}
 	if len(rest) > 0 {
 		return message.Errorf("answer: a part names proposal %d, out of order or of range", rest[0].proposal)
+	}
+	return nil
+}
+
+// checkTickets verifies the tickets of proposal p, and leaves its mark at each.
+func checkTickets(p int, tickets, seen []uint32, mark uint32) error {
+	if len(tickets) == 0 {
+		return message.Errorf("answer: proposal %d has no tickets", p)
+	}
+	for _, t := range tickets {
+		if uint64(t) >= uint64(len(seen)) {
+			return message.Errorf("answer: proposal %d has ticket %d of %d", p, t, len(seen))
+		}
+		if seen[t] == mark {
+			return message.Errorf("answer: proposal %d has ticket %d twice", p, t)
+		}
+		seen[t] = mark
 	}
 	return nil
 }

@@ -148,8 +148,10 @@ func (b *RequestBuilder) Finish() ([]byte, error) {
 		}
 	}
 	created, wait := b.Created(), column[float64](b.bytes(b.wait))
-	for i, c := range created {
-		wait[i] = max(0, (float64(b.meta.Now)-c)/1000)
+	for i, c := range created[:len(wait)] {
+		if c = (float64(b.meta.Now) - c) / 1000; c > 0 { // not max, which for floats asks more questions
+			wait[i] = c
+		}
 	}
 	nameBytes := 0
 	for _, e := range b.entries {

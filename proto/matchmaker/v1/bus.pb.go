@@ -344,7 +344,7 @@ type PlainProposals struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// tickets are the ids of all tickets, team by team, one behind the other; sizes says how many bytes each has,
 	// once when all have as many.
-	Tickets string   `protobuf:"bytes,1,opt,name=tickets,proto3" json:"tickets,omitempty"`
+	Tickets []byte   `protobuf:"bytes,1,opt,name=tickets,proto3" json:"tickets,omitempty"`
 	Sizes   []uint32 `protobuf:"varint,2,rep,packed,name=sizes,proto3" json:"sizes,omitempty"`
 	// teams says how many tickets each team has.
 	Teams []uint32 `protobuf:"varint,3,rep,packed,name=teams,proto3" json:"teams,omitempty"`
@@ -387,11 +387,11 @@ func (*PlainProposals) Descriptor() ([]byte, []int) {
 	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{3}
 }
 
-func (x *PlainProposals) GetTickets() string {
+func (x *PlainProposals) GetTickets() []byte {
 	if x != nil {
 		return x.Tickets
 	}
-	return ""
+	return nil
 }
 
 func (x *PlainProposals) GetSizes() []uint32 {
@@ -981,7 +981,7 @@ const file_matchmaker_v1_bus_proto_rawDesc = "" +
 	"\x05plain\x18\b \x01(\v2\x1d.matchmaker.v1.PlainProposalsR\x05plain\x12-\n" +
 	"\x06traced\x18\t \x03(\v2\x15.matchmaker.v1.TracedR\x06traced\"\x9e\x01\n" +
 	"\x0ePlainProposals\x12\x18\n" +
-	"\atickets\x18\x01 \x01(\tR\atickets\x12\x14\n" +
+	"\atickets\x18\x01 \x01(\fR\atickets\x12\x14\n" +
 	"\x05sizes\x18\x02 \x03(\rR\x05sizes\x12\x14\n" +
 	"\x05teams\x18\x03 \x03(\rR\x05teams\x12\x16\n" +
 	"\x06counts\x18\x04 \x03(\rR\x06counts\x12\x16\n" +

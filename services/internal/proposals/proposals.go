@@ -13,15 +13,17 @@ import (
 type Plain struct {
 	columns pb.PlainProposals
 	ids     []byte
-	uneven  bool // the ids have different lengths
+	size    int  // of the first id
+	tickets int  // how many there are
+	uneven  bool // the ids have different lengths: only then each has its size in the columns
 	several bool // a proposal before the last one has not one team
 }
 
 // Reset forgets all proposals. It keeps the memory.
 func (p *Plain) Reset() {
 	c := &p.columns
-	c.Tickets, c.Sizes, c.Teams, c.Counts, c.Scores, c.Oldest = "", c.Sizes[:0], c.Teams[:0], c.Counts[:0], c.Scores[:0], c.Oldest[:0]
-	p.ids, p.uneven, p.several = p.ids[:0], false, false
+	c.Tickets, c.Sizes, c.Teams, c.Counts, c.Scores, c.Oldest = nil, c.Sizes[:0], c.Teams[:0], c.Counts[:0], c.Scores[:0], c.Oldest[:0]
+	p.ids, p.tickets, p.uneven, p.several = p.ids[:0], 0, false, false
 }
 
 // Len is the number of proposals since Reset.
@@ -47,9 +49,24 @@ func (p *Plain) Team() {
 func (p *Plain) Ticket(id string) {
 	c := &p.columns
 	c.Teams[len(c.Teams)-1]++
-	p.uneven = p.uneven || len(c.Sizes) > 0 && c.Sizes[0] != uint32(len(id))
-	c.Sizes = append(c.Sizes, uint32(len(id)))
+	if p.tickets == 0 {
+		p.size = len(id)
+	}
+	if p.uneven || len(id) != p.size {
+		p.note(len(id))
+	}
+	p.tickets++
 	p.ids = append(p.ids, id...)
+}
+
+// note notes the size of an id, and of those before it when it is the first that differs.
+func (p *Plain) note(size int) {
+	c := &p.columns
+	for !p.uneven && len(c.Sizes) < p.tickets {
+		c.Sizes = append(c.Sizes, uint32(p.size))
+	}
+	p.uneven = true
+	c.Sizes = append(c.Sizes, uint32(size))
 }
 
 // Message is the proposals, nil when there are none. It is good until the next call of any method.
@@ -58,9 +75,9 @@ func (p *Plain) Message() *pb.PlainProposals {
 	if len(c.Scores) == 0 {
 		return nil
 	}
-	c.Tickets = string(p.ids)
-	if !p.uneven {
-		c.Sizes = c.Sizes[:min(1, len(c.Sizes))]
+	c.Tickets = p.ids
+	if !p.uneven && p.tickets > 0 {
+		c.Sizes = append(c.Sizes[:0], uint32(p.size))
 	}
 	if !p.several && c.Counts[len(c.Counts)-1] == 1 {
 		c.Counts = c.Counts[:0]
@@ -81,7 +98,7 @@ func Unpack(part *pb.RunPart) error {
 	}
 	made, teams := make([]pb.Proposal, n), make([]pb.Team, len(c.GetTeams()))
 	named, ids := make([]*pb.Team, len(teams)), make([]string, 0, tickets)
-	rest := c.GetTickets()
+	rest := string(c.GetTickets())
 	for i := range tickets {
 		size := int(c.GetSizes()[min(i, len(c.GetSizes())-1)]) // the only one is that of all
 		ids, rest = append(ids, rest[:size]), rest[size:]

@@ -73,7 +73,7 @@ func TestWhatIsPackedIsTakenOut(t *testing.T) {
 func TestColumnsThatDoNotFit(t *testing.T) {
 	whole := func() *pb.PlainProposals {
 		return &pb.PlainProposals{
-			Tickets: "abcd", Sizes: []uint32{1, 3}, Teams: []uint32{1, 1}, Counts: []uint32{2, 0},
+			Tickets: []byte("abcd"), Sizes: []uint32{1, 3}, Teams: []uint32{1, 1}, Counts: []uint32{2, 0},
 			Scores: []float64{1, 2}, Oldest: []int64{3, 4},
 		}
 	}
@@ -81,8 +81,8 @@ func TestColumnsThatDoNotFit(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, damage := range map[string]func(*pb.PlainProposals){
-		"a ticket less":              func(p *pb.PlainProposals) { p.Tickets = "abc" },
-		"a ticket more":              func(p *pb.PlainProposals) { p.Tickets = "abcde" },
+		"a ticket less":              func(p *pb.PlainProposals) { p.Tickets = []byte("abc") },
+		"a ticket more":              func(p *pb.PlainProposals) { p.Tickets = []byte("abcde") },
 		"a size more":                func(p *pb.PlainProposals) { p.Sizes = []uint32{1, 2, 1} },
 		"no sizes":                   func(p *pb.PlainProposals) { p.Sizes = nil },
 		"a team more":                func(p *pb.PlainProposals) { p.Teams = []uint32{1, 1, 0} },
@@ -90,7 +90,7 @@ func TestColumnsThatDoNotFit(t *testing.T) {
 		"teams without counts":       func(p *pb.PlainProposals) { p.Counts, p.Scores, p.Oldest = nil, []float64{1}, []int64{1} },
 		"a score less":               func(p *pb.PlainProposals) { p.Scores = []float64{1} },
 		"no age":                     func(p *pb.PlainProposals) { p.Oldest = nil },
-		"four billion empty tickets": func(p *pb.PlainProposals) { p.Tickets, p.Sizes, p.Teams = "", []uint32{0}, []uint32{4e9, 4e9} },
+		"four billion empty tickets": func(p *pb.PlainProposals) { p.Tickets, p.Sizes, p.Teams = nil, []uint32{0}, []uint32{4e9, 4e9} },
 		"only tickets": func(p *pb.PlainProposals) {
 			p.Sizes, p.Teams, p.Counts, p.Scores, p.Oldest = []uint32{4}, nil, nil, nil, nil
 		},

@@ -22,6 +22,7 @@ const MostTickets = 1000
 // the next part: one is marshalled by the time that it was sent.
 type answers struct {
 	plain proposals.Plain
+	window
 	// kept are those that are more than tickets and a score, the first count of which belong to the part.
 	kept  []*pb.Proposal
 	count int
@@ -35,6 +36,7 @@ type answers struct {
 // are put into last instead. created is the selection's, by number.
 func (p *answers) send(a *block.Answer, s *pool.Selection, g *games, created []float64, last *pb.RunPart, answer func(*pb.RunPart) error) error {
 	p.begin()
+	p.window = window{ids: p.ids[:0], rest: a.AllTickets()}
 	for i := range a.Len() {
 		tickets := a.Tickets(i)
 		if s.Traced() > 0 {
@@ -43,17 +45,18 @@ func (p *answers) send(a *block.Answer, s *pool.Selection, g *games, created []f
 		if n := len(tickets); n > MostTickets {
 			return Complaint{fmt.Errorf("proposal %d has %d tickets, at most %d are allowed", i, n, MostTickets)}
 		}
+		ids := p.take(len(tickets), s, created)
 		oldest := int64(created[slices.Min(tickets)]) // numbers ascend by creation
 		extras := a.Extras(i)
 		if extras == nil {
 			size := 16 + 2*a.Teams(i)
-			for _, number := range tickets {
-				size += 2 + len(s.ID(int(number)))
+			for _, id := range ids {
+				size += 2 + len(id)
 			}
 			if err := p.room(size, answer); err != nil {
 				return err
 			}
-			p.propose(a, i, s, oldest)
+			p.propose(a, i, ids, oldest)
 			continue
 		}
 		if p.count == len(p.kept) {
@@ -123,13 +126,54 @@ func concerned(s *pool.Selection) (some []*pb.Traced) {
 	return some
 }
 
-// propose adds proposal i of an answer, which has nothing but tickets and a score.
-func (p *answers) propose(a *block.Answer, i int, s *pool.Selection, oldest int64) {
+// propose adds proposal i of an answer, which has nothing but tickets, with these ids, and a score.
+func (p *answers) propose(a *block.Answer, i int, ids []string, oldest int64) {
 	p.plain.Propose(a.Score(i), oldest)
 	for t := range a.Teams(i) {
 		p.plain.Team()
-		for _, number := range a.Team(i, t) {
-			p.plain.Ticket(s.ID(int(number)))
+		n := len(a.Team(i, t))
+		for _, id := range ids[:n] {
+			p.plain.Ticket(id)
+		}
+		ids = ids[n:]
+	}
+}
+
+// window is the ids of the next tickets of an answer. Tickets of a match are all over the memory, and each takes longer to
+// be reached than to be copied: so those of many matches are reached for at the same time.
+type window struct {
+	ids  []string
+	next int      // of ids
+	rest []uint32 // the tickets behind ids
+	sum  float64  // of what was touched, so that touching it is no waste of time for the compiler
+}
+
+// ahead is how many tickets are reached for at a time: enough to wait for together, and few enough to be still at hand when their turn comes.
+const ahead = 64
+
+// take returns the ids of the next n tickets; they are good until the next take.
+func (w *window) take(n int, s *pool.Selection, created []float64) []string {
+	if w.next+n > len(w.ids) {
+		w.fill(max(n, ahead), s, created)
+	}
+	w.next += n
+	return w.ids[w.next-n : w.next]
+}
+
+// fill moves the window on.
+func (w *window) fill(n int, s *pool.Selection, created []float64) {
+	w.ids = append(w.ids[:0], w.ids[w.next:]...)
+	w.next = 0
+	from := len(w.ids)
+	more := w.rest[:min(n, len(w.rest))]
+	w.rest = w.rest[len(more):]
+	for _, number := range more {
+		w.ids = append(w.ids, s.ID(int(number)))
+		w.sum += created[number]
+	}
+	for _, id := range w.ids[from:] {
+		if len(id) > 0 {
+			w.sum += float64(id[0])
 		}
 	}
 }
