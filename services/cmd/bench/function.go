@@ -33,10 +33,11 @@ func (b *bench) function(ctx context.Context) (err error) {
 	t.SetOutputMirror(b.out)
 	t.SetStyle(table.StyleLight)
 	t.SetTitle("function: pairs of neighbours in skill, 4 attributes: the same Go code natively and in the sandbox, in turns, medians\n" +
-		"sandbox is encode + pipe + run + check; processor is that of all processes, with select and answer")
+		"sandbox is encode + pipe + run + check. alone is the native function: what it reads, matches and writes, with nothing around it;\n" +
+		"in process is the same job as the sandbox's, done without one: encode + alone + check. processor is that of all processes, with select and answer")
 	t.AppendHeader(table.Row{
-		"tickets", "native", "sandbox", "encode", "pipe", "run", "check", "ratio",
-		"processor native", "processor sandbox", "ratio", "select", "answer",
+		"tickets", "alone", "in process", "sandbox", "encode", "pipe", "run", "check", "times alone", "times in process",
+		"processor in process", "processor sandbox", "times", "select", "answer",
 	})
 	for _, n := range b.Tickets {
 		b.progress("function: %d tickets", n)
@@ -124,16 +125,23 @@ func everyone() *pb.RunRequest {
 	}
 }
 
-// worker does runs with an instance, and the same ones natively.
+// worker does runs with an instance, and the same ones with the function in this process.
 type worker struct {
 	instance *sandbox.Instance
+	inside   inside
 	desk     desk.Desk
 	needs    desk.Needs
 	run      desk.Run
+	parts    []byte
+}
 
-	native  *matchfn.Function
-	request []byte // of the last run
-	parts   []byte
+// inside is an instance without a sandbox.
+type inside struct{ function *matchfn.Function }
+
+func (inside) Name() string { return "inside" }
+
+func (n inside) Run(_ context.Context, request []byte, _ time.Duration) ([]byte, sandbox.Stats, error) {
+	return n.function.Answer(request), sandbox.Stats{}, nil
 }
 
 func (s *shop) worker(ctx context.Context, ix *pool.Index) (*worker, error) {
@@ -141,7 +149,7 @@ func (s *shop) worker(ctx context.Context, ix *pool.Index) (*worker, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &worker{instance: instance, needs: desk.NeedsOf(s.module.Manifest), native: matchfn.New(languages.Pair, matchfn.Properties())}
+	w := &worker{instance: instance, needs: desk.NeedsOf(s.module.Manifest), inside: inside{matchfn.New(languages.Pair, matchfn.Properties())}}
 	w.run = desk.Run{Request: everyone(), Index: ix, Answer: w.answer}
 	return w, nil
 }
@@ -152,33 +160,22 @@ func (w *worker) answer(part *pb.RunPart) (err error) {
 	return err
 }
 
-// Name and Run make the worker the desk's instance, to keep what it asks.
-func (w *worker) Name() string { return w.instance.Name() }
-
-func (w *worker) Run(ctx context.Context, request []byte, budget time.Duration) ([]byte, sandbox.Stats, error) {
-	w.request = request
-	return w.instance.Run(ctx, request, budget)
-}
-
-// work does one run and sends the answer, but for the way over the bus.
-func (w *worker) work(ctx context.Context) (*pb.RunStats, error) {
+// work does one run with an instance and sends the answer, but for the way over the bus.
+func (w *worker) work(ctx context.Context, instance desk.Instance) (*pb.RunStats, error) {
 	w.run.Began = time.Now()
 	w.run.Deadline = w.run.Began.Add(5 * time.Second)
-	last, err := w.desk.Work(ctx, &w.run, w, w.needs)
+	last, err := w.desk.Work(ctx, &w.run, instance, w.needs)
 	if err != nil {
 		return nil, err
 	}
 	return last.GetStats(), w.answer(last)
 }
 
-// natively does the last run in this process: from the columns to the columns of an answer.
-func (w *worker) natively() { w.native.Answer(w.request) }
-
 // costs are those of many rounds.
 type costs struct {
-	native, sandbox, encode, pipe, run, check, query, answer times
-	ratios, processorRatios                                  []float64
-	processorNative, processorSandbox                        times
+	alone, inside, sandbox, encode, pipe, run, check, query, answer times
+	timesAlone, timesInside, timesProcessor                         []float64
+	processorInside, processorSandbox                               times
 }
 
 // How long each number of tickets is measured.
@@ -199,14 +196,16 @@ func (s *shop) rounds(ctx context.Context, n int, seed uint64) (*costs, error) {
 	}
 	defer w.instance.Close()
 	for range 3 { // memory has grown by now
-		if _, err := w.work(ctx); err != nil {
+		if _, err := w.work(ctx, w.instance); err != nil {
 			return nil, err
 		}
-		w.natively()
+		if _, err := w.work(ctx, w.inside); err != nil {
+			return nil, err
+		}
 	}
 	runtime.GC()
 	c := &costs{}
-	for end := time.Now().Add(roundsTime); len(c.ratios) < leastRounds || time.Now().Before(end); {
+	for end := time.Now().Add(roundsTime); len(c.sandbox) < leastRounds || time.Now().Before(end); {
 		if err := c.round(ctx, w); err != nil {
 			return nil, err
 		}
@@ -217,40 +216,44 @@ func (s *shop) rounds(ctx context.Context, n int, seed uint64) (*costs, error) {
 func (c *costs) round(ctx context.Context, w *worker) error {
 	self, child := os.Getpid(), w.instance.Pid()
 	began, used := time.Now(), processorTime(self)+processorTime(child)
-	stats, err := w.work(ctx)
+	stats, err := w.work(ctx, w.instance)
 	if err != nil {
 		return err
 	}
 	all, usedSandbox := time.Since(began), processorTime(self)+processorTime(child)-used
-	began, used = time.Now(), processorTime(self)
-	w.natively()
-	native, usedNative := time.Since(began), processorTime(self)-used
+	used = processorTime(self)
+	native, err := w.work(ctx, w.inside)
+	if err != nil {
+		return err
+	}
+	usedInside := processorTime(self) - used
 
 	µs := func(n int64) time.Duration { return time.Duration(n) * time.Microsecond }
 	query, encode, compute, check := µs(stats.GetQuery()), µs(stats.GetEncode()), µs(stats.GetCompute()), µs(stats.GetDecode())
 	pipe := µs(stats.GetRun()) - compute
 	sandbox := encode + pipe + compute + check
+	alone, inside := µs(native.GetRun()), µs(native.GetEncode()+native.GetRun()+native.GetDecode())
 	c.query, c.encode, c.pipe, c.run, c.check = append(c.query, query), append(c.encode, encode), append(c.pipe, pipe), append(c.run, compute), append(c.check, check)
-	c.sandbox, c.native = append(c.sandbox, sandbox), append(c.native, native)
+	c.alone, c.inside, c.sandbox = append(c.alone, alone), append(c.inside, inside), append(c.sandbox, sandbox)
 	c.answer = append(c.answer, all-query-sandbox)
-	c.ratios = append(c.ratios, float64(sandbox)/float64(native))
-	if usedNative > 0 {
-		c.processorNative, c.processorSandbox = append(c.processorNative, usedNative), append(c.processorSandbox, usedSandbox)
-		c.processorRatios = append(c.processorRatios, float64(usedSandbox)/float64(usedNative))
+	c.timesAlone, c.timesInside = append(c.timesAlone, float64(sandbox)/float64(alone)), append(c.timesInside, float64(sandbox)/float64(inside))
+	if usedInside > 0 {
+		c.processorInside, c.processorSandbox = append(c.processorInside, usedInside), append(c.processorSandbox, usedSandbox)
+		c.timesProcessor = append(c.timesProcessor, float64(usedSandbox)/float64(usedInside))
 	}
 	return nil
 }
 
 func (c *costs) row(n int) table.Row {
 	row := table.Row{n}
-	for _, t := range []times{c.native, c.sandbox, c.encode, c.pipe, c.run, c.check} {
+	for _, t := range []times{c.alone, c.inside, c.sandbox, c.encode, c.pipe, c.run, c.check} {
 		row = append(row, t.median())
 	}
-	row = append(row, fmt.Sprintf("%.2f", median(c.ratios)))
-	if len(c.processorRatios) == 0 {
+	row = append(row, fmt.Sprintf("%.2f", median(c.timesAlone)), fmt.Sprintf("%.2f", median(c.timesInside)))
+	if len(c.timesProcessor) == 0 {
 		row = append(row, "", "", "")
 	} else {
-		row = append(row, c.processorNative.median(), c.processorSandbox.median(), fmt.Sprintf("%.2f", median(c.processorRatios)))
+		row = append(row, c.processorInside.median(), c.processorSandbox.median(), fmt.Sprintf("%.2f", median(c.timesProcessor)))
 	}
 	return append(row, c.query.median(), c.answer.median())
 }

@@ -52,7 +52,7 @@ func (s *shop) side(ctx context.Context, ix *pool.Index, instances int) (float64
 			return 0, err
 		}
 		defer w.instance.Close()
-		if _, err := w.work(ctx); err != nil {
+		if _, err := w.work(ctx, w.instance); err != nil {
 			return 0, err
 		}
 		workers[i] = w
@@ -63,7 +63,7 @@ func (s *shop) side(ctx context.Context, ix *pool.Index, instances int) (float64
 	for i, w := range workers {
 		all.Go(func() {
 			for range segmentRuns {
-				if _, errs[i] = w.work(ctx); errs[i] != nil {
+				if _, errs[i] = w.work(ctx, w.instance); errs[i] != nil {
 					return
 				}
 			}
