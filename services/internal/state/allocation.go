@@ -48,7 +48,7 @@ func (s *Store) Begin(ctx context.Context, project string, m *pb.Match, h Hands)
 			h.Holder, millis(h.Now), millis(h.Until), millis(h.Deadline))
 		c.tickets(k, tickets)
 		c.tickets(k, proposed)
-		return s.run(ctx, beginScript, c.keys, c.args...)
+		return s.runShared(ctx, project, beginScript, c.keys, c.args...)
 	})
 	if err != nil {
 		return b, err
@@ -91,7 +91,7 @@ func (s *Store) Drop(ctx context.Context, project, match, holder string) error {
 }
 
 func (s *Store) hold(ctx context.Context, project, match, holder string, until any) (bool, error) {
-	reply, err := s.run(ctx, holdScript, []string{keysOf(project).match(match)}, holder, until)
+	reply, err := s.runShared(ctx, project, holdScript, []string{keysOf(project).match(match)}, holder, until)
 	return reply == int64(1), err
 }
 

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/redis/go-redis/v9"
 	"google.golang.org/protobuf/proto"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
@@ -179,12 +178,13 @@ const ended = 24 * time.Hour
 
 // Match reads a match that was claimed; NotFound when it was assigned, or ended long ago.
 func (s *Store) Match(ctx context.Context, project, id string) (*pb.Match, error) {
-	body, err := s.redis.HGet(ctx, keysOf(project).match(id), "b").Result()
-	if errors.Is(err, redis.Nil) {
-		return nil, fault.New(fault.NotFound, "match %q was not found", id)
-	}
+	fields, err := s.readShared(ctx, project, keysOf(project).match(id), "b")
 	if err != nil {
-		return nil, unavailable(err)
+		return nil, err
+	}
+	body, ok := fields[0].(string)
+	if !ok {
+		return nil, fault.New(fault.NotFound, "match %q was not found", id)
 	}
 	m := new(pb.Match)
 	if err := proto.Unmarshal([]byte(body), m); err != nil {
@@ -265,7 +265,7 @@ func (s *Store) Assign(ctx context.Context, project string, m *pb.Match, end End
 		if err := c.assignments(k, slices.Concat(ids, proposed), assignments); err != nil {
 			return "", nil, err
 		}
-		reply, err := s.run(ctx, assignScript, c.keys, c.args...)
+		reply, err := s.runShared(ctx, project, assignScript, c.keys, c.args...)
 		if err != nil {
 			return "", nil, err
 		}

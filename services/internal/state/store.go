@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -43,7 +44,9 @@ type Store struct {
 	// feeds has connections of its own: readers block on them.
 	feeds  redis.UniversalClient
 	server server
-	log    *slog.Logger
+	// pipes are those of shared, by project.
+	pipes sync.Map
+	log   *slog.Logger
 
 	waiting, feed, history, functions, backfills int
 	player, project                              Rate

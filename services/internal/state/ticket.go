@@ -22,9 +22,9 @@ type Ticket struct {
 
 // Ticket reads a ticket; NotFound when there is none.
 func (s *Store) Ticket(ctx context.Context, project, id string) (*Ticket, error) {
-	fields, err := s.redis.HMGet(ctx, keysOf(project).ticket(id), "b", "s", "a").Result()
+	fields, err := s.readShared(ctx, project, keysOf(project).ticket(id), "b", "s", "a")
 	if err != nil {
-		return nil, unavailable(err)
+		return nil, err
 	}
 	t, err := ticketOf(fields)
 	if t == nil && err == nil {
@@ -91,7 +91,7 @@ func (s *Store) DeleteTicket(ctx context.Context, project, id, owner string, now
 	for _, was := range []string{"waiting", "claimed", "resolved", "proposed"} {
 		c.args = append(c.args, eventOf(&pb.Event{Kind: pb.Event_KIND_CANCELLED, Reason: was}, now))
 	}
-	reply, err := s.run(ctx, deleteScript, c.keys, c.args...)
+	reply, err := s.runShared(ctx, project, deleteScript, c.keys, c.args...)
 	if err != nil {
 		return 0, err
 	}
