@@ -21,9 +21,9 @@ func processorTime(pid int) time.Duration {
 	return time.Duration(t.Nano())
 }
 
-// familyTime is what a process and its children have used so far.
-func familyTime(pid int) time.Duration {
-	used := processorTime(pid)
+// usedBy is what a process, the Redis and the instances of functions that it started, and this process have used so far.
+func usedBy(pid int) usage {
+	u := usage{services: processorTime(pid), generator: processorTime(os.Getpid())}
 	stats, _ := filepath.Glob("/proc/[0-9]*/stat")
 	for _, stat := range stats {
 		text, err := os.ReadFile(stat)
@@ -34,13 +34,19 @@ func familyTime(pid int) time.Duration {
 		var state string
 		// pid (name) state parent …, where a name may have anything in it.
 		before, after, _ := strings.Cut(string(text), " (")
-		after = after[strings.LastIndexByte(after, ')')+1:]
+		end := strings.LastIndexByte(after, ')')
+		name, after := after[:end], after[end+1:]
 		if _, err := fmt.Sscan(before, &child); err != nil {
 			continue
 		}
-		if _, err := fmt.Sscan(after, &state, &parent); err == nil && parent == pid {
-			used += processorTime(child)
+		if _, err := fmt.Sscan(after, &state, &parent); err != nil || parent != pid {
+			continue
+		}
+		if strings.Contains(name, "redis") || strings.Contains(name, "valkey") {
+			u.redis += processorTime(child)
+		} else {
+			u.functions += processorTime(child)
 		}
 	}
-	return used
+	return u
 }

@@ -56,11 +56,11 @@ func (b *bench) rest(ctx context.Context, projects int) (used float64, err error
 	if err := pause(ctx, settleTime); err != nil { // what the creation left to do
 		return 0, err
 	}
-	before := familyTime(server.PID())
+	before := usedBy(server.PID())
 	if err := pause(ctx, b.Rest); err != nil {
 		return 0, err
 	}
-	return (familyTime(server.PID()) - before).Seconds() / b.Rest.Seconds(), nil
+	return usedBy(server.PID()).since(before).server().Seconds() / b.Rest.Seconds(), nil
 }
 
 // settleTime is how long a server has to come to rest.

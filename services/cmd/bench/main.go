@@ -5,6 +5,7 @@
 //	function runs of a match function in its sandbox beside the same code in this process, without the service
 //	create   tickets created per second, beside a bare handler that decodes the same body, in turns
 //	steady   time from the 201 to the assignment visible by GET, at a steady rate of arrivals
+//	capacity tickets per second of players who come again as soon as they are assigned, and what each costs
 //	sustained  the highest rate of arrivals at which nobody waits longer and longer
 //	drain    time until all of many waiting tickets are assigned, once a config is put
 //	idle     processor time of projects in which nothing happens
@@ -19,6 +20,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"syscall"
@@ -52,7 +54,7 @@ type options struct {
 	Matchmaker string   `help:"The server binary." default:"bin/matchmaker" type:"existingfile"`
 	Function   string   `help:"The match function: one against one by skill." default:"bin/functions/duel.zip" type:"existingfile"`
 	Pair       string   `help:"The match function whose cost in the sandbox is measured." default:"bin/pair.wasm" type:"existingfile"`
-	Only       []string `help:"What to measure: function, create, steady, sustained, drain, idle." enum:"function,create,steady,sustained,drain,idle" default:"function,create,steady,sustained,drain,idle"`
+	Only       []string `help:"What to measure: function, create, steady, capacity, sustained, drain, idle." enum:"function,create,steady,capacity,sustained,drain,idle" default:"function,create,steady,capacity,sustained,drain,idle"`
 
 	Tickets []int `help:"function: how many tickets a run is about; each number is measured." default:"1000,10000,100000,1000000" placeholder:"N"`
 
@@ -60,9 +62,12 @@ type options struct {
 	Rounds      int           `help:"create: how many times each of the two is measured." default:"5"`
 	Round       time.Duration `help:"create: how long a round is." default:"3s"`
 
-	Rate []int         `help:"steady: how many tickets arrive a second; each number is measured." default:"500,2000,5000" placeholder:"N"`
-	For  time.Duration `help:"steady: how long they arrive." default:"10s"`
-	Seed uint64        `help:"steady: seed of skills and arrivals." default:"1"`
+	Rate    []int         `help:"steady: how many tickets arrive a second; each number is measured." default:"500,2000,5000" placeholder:"N"`
+	For     time.Duration `help:"steady, capacity: how long they arrive." default:"10s"`
+	Hosting []string      `help:"steady, capacity, sustained: with which hosting: none, instant." enum:"none,instant" default:"none,instant"`
+	Seed    uint64        `help:"steady: seed of skills and arrivals." default:"1"`
+
+	Players []int `help:"capacity: how many players there are; each number is measured." default:"1000" placeholder:"N"`
 
 	Least int           `help:"sustained: the rate to begin with; it grows by half until the queue does." default:"4000" placeholder:"N"`
 	Hold  time.Duration `help:"sustained: how long a rate must hold." default:"10s"`
@@ -77,9 +82,9 @@ type options struct {
 
 // Validate is called by kong.
 func (o *options) Validate() error {
-	switch numbers := slices.Concat(o.Tickets, o.Connections, o.Rate, o.Waiting, []int{o.Rounds, o.Least, o.Projects}); {
+	switch numbers := slices.Concat(o.Tickets, o.Connections, o.Rate, o.Players, o.Waiting, []int{o.Rounds, o.Least, o.Projects}); {
 	case slices.ContainsFunc(numbers, func(n int) bool { return n < 1 }):
-		return fmt.Errorf("--tickets, --connections, --rounds, --rate, --least, --waiting and --projects: must be 1 or more")
+		return fmt.Errorf("--tickets, --connections, --rounds, --rate, --players, --least, --waiting and --projects: must be 1 or more")
 	case o.Round <= 0 || o.For <= 0 || o.Hold <= 0 || o.Rest <= 0:
 		return fmt.Errorf("--round, --for, --hold and --rest: must be more than 0")
 	}
@@ -95,12 +100,14 @@ type bench struct {
 }
 
 func run(ctx context.Context, o options, out, errs io.Writer) error {
+	// The generator is to take little of the machine that it shares with what it measures.
+	debug.SetGCPercent(400)
 	b := &bench{options: o, out: out, errs: errs}
 	fmt.Fprintf(out, "%s, %d CPUs, load %s\n", runtime.Version(), runtime.NumCPU(), load())
 	for _, section := range []struct {
 		name    string
 		measure func(context.Context) error
-	}{{"function", b.function}, {"create", b.create}, {"steady", b.steady}, {"sustained", b.sustained}, {"drain", b.drain}, {"idle", b.idle}} {
+	}{{"function", b.function}, {"create", b.create}, {"steady", b.steady}, {"capacity", b.capacity}, {"sustained", b.sustained}, {"drain", b.drain}, {"idle", b.idle}} {
 		if !slices.Contains(o.Only, section.name) {
 			continue
 		}

@@ -24,9 +24,14 @@ func (b *bench) steady(ctx context.Context) (err error) {
 	where.SetStyle(table.StyleLight)
 	where.SetTitle("steady: where a ticket's time goes, means in milliseconds")
 	where.AppendHeader(whereHeader())
+	costs := table.NewWriter()
+	costs.SetOutputMirror(b.out)
+	costs.SetStyle(table.StyleLight)
+	costs.SetTitle("steady: processor time of one ticket, from its creation to its assignment read")
+	costs.AppendHeader(append(table.Row{"rate", "hosting"}, usageHeader()...))
 	for _, rate := range b.Rate {
-		for _, hosted := range []bool{false, true} {
-			a, err := b.arrivals(ctx, rate, hosted, b.For)
+		for _, hosted := range b.hosted() {
+			a, err := b.arrivals(ctx, rate, hosted, true, b.For)
 			if errors.Is(err, errLeft) && ctx.Err() == nil {
 				b.progress("%d/s, hosting %s: %v", rate, hosting(hosted), err)
 				t.AppendRow(table.Row{fmt.Sprintf("%d/s", rate), hosting(hosted), "more than this machine can take"})
@@ -37,11 +42,21 @@ func (b *bench) steady(ctx context.Context) (err error) {
 			}
 			t.AppendRow(a.row(rate, hosting(hosted)))
 			where.AppendRow(append(table.Row{fmt.Sprintf("%d/s", rate), hosting(hosted)}, a.where...))
+			costs.AppendRow(append(table.Row{fmt.Sprintf("%d/s", rate), hosting(hosted)}, a.used.each(len(a.tickets))...))
 		}
 	}
 	t.Render()
 	where.Render()
+	costs.Render()
 	return nil
+}
+
+// hosted is what --hosting says.
+func (o options) hosted() (all []bool) {
+	for _, h := range o.Hosting {
+		all = append(all, h == "instant")
+	}
+	return all
 }
 
 func hosting(hosted bool) string {
@@ -52,7 +67,8 @@ func hosting(hosted bool) string {
 }
 
 // arrivals lets players arrive at a rate for a while, on a server of their own.
-func (b *bench) arrivals(ctx context.Context, rate int, hosted bool, over time.Duration) (a *arrivals, err error) {
+// Who is observed is told where the time went, which costs something as well.
+func (b *bench) arrivals(ctx context.Context, rate int, hosted, observed bool, over time.Duration) (a *arrivals, err error) {
 	b.progress("%d/s for %s, hosting %s", rate, over, hosting(hosted))
 	const project = "steady"
 	server, err := b.server(ctx)
@@ -80,15 +96,17 @@ func (b *bench) arrivals(ctx context.Context, rate int, hosted bool, over time.D
 		at += time.Duration(random.ExpFloat64() * float64(time.Second) / float64(rate))
 		a.tickets[i] = arrival{at: at, player: i % players, skill: min(max(1500+300*random.NormFloat64(), 0), 2999)}
 	}
-	watching, enough := context.WithCancel(ctx)
-	defer enough()
-	w, err := observe(watching, server, project)
-	if err != nil {
-		return nil, err
+	var w *witness
+	if observed {
+		watching, enough := context.WithCancel(ctx)
+		defer enough()
+		if w, err = observe(watching, server, project); err != nil {
+			return nil, err
+		}
 	}
-	a.open(ctx)
-	if err := a.verdict(); err != nil {
-		return nil, err
+	a.open(ctx, server.PID())
+	if err := a.verdict(); err != nil || w == nil {
+		return a, err
 	}
 	limited, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
@@ -108,8 +126,10 @@ type arrivals struct {
 	// where the time went.
 	where table.Row
 
-	mu   sync.Mutex
-	idle []*wire
+	// used is what the measured players cost.
+	used usage
+
+	idle idlers
 }
 
 // arrival is one player, and what became of it.
@@ -122,20 +142,24 @@ type arrival struct {
 	late, creating, waiting time.Duration
 	seen                    time.Time
 	err                     error
+	// patience is until when it waits.
+	patience time.Time
 }
 
 // warmPlayers come first and are not measured: instances, connections and caches see their first work.
 const warmPlayers = 200
 
-// open lets all players arrive, each at its time, and returns when the last has its assignment.
-func (a *arrivals) open(ctx context.Context) {
-	defer a.close()
+// open lets all players arrive, each at its time, and returns when the last has its assignment. The server is a process.
+func (a *arrivals) open(ctx context.Context, server int) {
 	a.warm = make([]arrival, warmPlayers)
 	for i := range a.warm {
 		a.warm[i] = arrival{at: time.Duration(i) * 5 * time.Millisecond, player: i, skill: 1500}
 	}
 	a.play(ctx, a.warm)
+	before := usedBy(server)
 	a.play(ctx, a.tickets)
+	a.used = usedBy(server).since(before)
+	a.idle.dismiss()
 }
 
 func (a *arrivals) play(ctx context.Context, tickets []arrival) {
@@ -144,36 +168,47 @@ func (a *arrivals) play(ctx context.Context, tickets []arrival) {
 	start := time.Now()
 	for i := range tickets {
 		p := &tickets[i]
-		select {
-		case <-ctx.Done():
-			p.err = context.Cause(ctx)
-			continue
-		case <-time.After(time.Until(start.Add(p.at))):
+		if wait := time.Until(start.Add(p.at)); wait > 0 && ctx.Err() == nil {
+			select {
+			case <-ctx.Done():
+			case <-time.After(wait):
+			}
 		}
-		all.Go(func() {
-			p.late = time.Since(start) - p.at
-			p.err = a.player(ctx, p)
+		if p.err = context.Cause(ctx); p.err == nil && a.idle.busy() >= mostBusy {
+			p.err = errBusy
+		}
+		if p.err != nil {
+			continue
+		}
+		all.Add(1)
+		a.idle.take(func(w *wire) *wire {
+			defer all.Done()
+			p.late, p.patience = time.Since(start)-p.at, time.Now().Add(time.Minute)
+			w, p.err = a.player(ctx, w, p)
+			return w
 		})
 	}
 }
 
-// player is what one player does, on a connection that nobody else has meanwhile.
-func (a *arrivals) player(ctx context.Context, p *arrival) error {
-	w, err := a.wire(ctx)
-	if err != nil {
-		return err
+// player is what one player does, on a connection that nobody else has meanwhile; nil is a new one. It returns
+// the connection if it is good for another player.
+func (a *arrivals) player(ctx context.Context, w *wire, p *arrival) (*wire, error) {
+	if w == nil {
+		var err error
+		if w, err = dial(ctx, a.host); err != nil {
+			return nil, err
+		}
 	}
 	if err := a.wait(w, p); err != nil {
 		w.close()
-		return err
+		return nil, err
 	}
-	a.release(w)
-	return nil
+	return w, nil
 }
 
 // wait creates a ticket and waits for its assignment.
 func (a *arrivals) wait(w *wire, p *arrival) error {
-	w.patience(time.Now().Add(time.Minute))
+	w.patience(p.patience)
 	token := a.tokens[p.player]
 	began := time.Now()
 	status, body, err := w.do(creation(a.host, a.project, token, p.skill))
@@ -193,30 +228,70 @@ func (a *arrivals) wait(w *wire, p *arrival) error {
 	return assigned(status, body, a.hosted)
 }
 
-// wire is an idle connection, or a new one.
-func (a *arrivals) wire(ctx context.Context) (*wire, error) {
-	a.mu.Lock()
-	if n := len(a.idle); n > 0 {
-		w := a.idle[n-1]
-		a.idle = a.idle[:n-1]
-		a.mu.Unlock()
-		return w, nil
+// idlers are goroutines that wait for work, each with a connection: new ones for every player would spend more on the growth of
+// their stacks than on requests.
+type idlers struct {
+	mu        sync.Mutex
+	idle      []chan<- func(*wire) *wire
+	all       int
+	dismissed bool
+}
+
+// take gives work to one who idles, or to a new one: it gets the connection that the work before returned.
+func (i *idlers) take(work func(*wire) *wire) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if n := len(i.idle); n > 0 {
+		i.idle[n-1] <- work // which it has room for
+		i.idle = i.idle[:n-1]
+		return
 	}
-	a.mu.Unlock()
-	return dial(ctx, a.host)
+	works := make(chan func(*wire) *wire, 1)
+	works <- work
+	i.all++
+	go i.work(works)
 }
 
-func (a *arrivals) release(w *wire) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.idle = append(a.idle, w)
-}
-
-func (a *arrivals) close() {
-	for _, w := range a.idle {
+func (i *idlers) work(works chan func(*wire) *wire) {
+	var w *wire
+	for work := range works {
+		w = work(w)
+		i.mu.Lock()
+		if i.dismissed {
+			close(works)
+		} else {
+			i.idle = append(i.idle, works)
+		}
+		i.mu.Unlock()
+	}
+	if w != nil {
 		w.close()
 	}
 }
+
+// busy is how many are at work.
+func (i *idlers) busy() int {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return i.all - len(i.idle)
+}
+
+// dismiss ends all of them, those at work when their work is done. None is given any more.
+func (i *idlers) dismiss() {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.dismissed = true
+	for _, works := range i.idle {
+		close(works)
+	}
+	i.idle = nil
+}
+
+// mostBusy is how many players may wait at once: who comes on top goes away, since each is a connection, and a queue that
+// long is not that of a rate that can be sustained.
+const mostBusy = 8000
+
+var errBusy = fmt.Errorf("%d players waited already", mostBusy)
 
 // errLeft says that a rate was too high, in which case some waited in vain.
 var errLeft = errors.New("tickets were left without an assignment")

@@ -9,40 +9,34 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 )
 
-// sustained searches the highest rate of arrivals at which the queue does not grow.
+// sustained searches the highest rates of arrivals at which the queue does not grow.
 func (b *bench) sustained(ctx context.Context) error {
 	t := table.NewWriter()
 	t.SetOutputMirror(b.out)
 	t.SetStyle(table.StyleLight)
-	t.SetTitle("sustained: the highest rate at which nobody waits longer at the end of %s than at its beginning", b.Hold)
-	t.AppendHeader(table.Row{"rate", "p50", "p99", "first third p50", "last third p50", "generator late p99", "sustained"})
-	holds := func(rate int) (bool, error) {
-		a, err := b.arrivals(ctx, rate, false, b.Hold)
-		if err != nil {
-			if ctx.Err() != nil {
-				return false, err
-			}
-			// What is not assigned within a minute fails: the queue did grow.
-			b.progress("sustained: %d/s: %v", rate, err)
-			t.AppendRow(table.Row{fmt.Sprintf("%d/s", rate), "", "", "", "", "", "no"})
-			return false, nil
+	t.SetTitle("sustained: the highest rate at which nobody waits longer at the end of %s than at its beginning; processor time is that of one ticket", b.Hold)
+	t.AppendHeader(append(table.Row{"hosting", "rate", "p50", "p99", "first third p50", "last third p50", "generator late p99", "sustained"}, usageHeader()...))
+	for _, hosted := range b.hosted() {
+		if err := b.highest(ctx, hosted, t); err != nil {
+			return err
 		}
-		g := a.growth()
-		t.AppendRow(append(table.Row{fmt.Sprintf("%d/s", rate)}, g.row()...))
-		return g.none(), nil
+		t.AppendSeparator()
 	}
+	t.Render()
+	return nil
+}
+
+// highest searches with or without hosting.
+func (b *bench) highest(ctx context.Context, hosted bool, t table.Writer) error {
 	good, bad := 0, 0
 	try := func(rate int) error {
-		ok, err := holds(rate)
-		switch {
-		case err != nil:
-			return err
-		case ok:
+		ok, err := b.holds(ctx, rate, hosted, t)
+		if ok {
 			good = rate
-		default:
+		} else {
 			bad = rate
 		}
-		return nil
+		return err
 	}
 	for rate := b.Least; bad == 0; rate = rate * 3 / 2 {
 		if err := try(rate); err != nil {
@@ -58,9 +52,26 @@ func (b *bench) sustained(ctx context.Context) error {
 			return err
 		}
 	}
-	t.AppendFooter(table.Row{fmt.Sprintf("%d/s", good), "", "", "", "", "", "highest"})
-	t.Render()
+	t.AppendRow(table.Row{hosting(hosted), fmt.Sprintf("%d/s", good), "", "", "", "", "", "highest"})
 	return nil
+}
+
+// holds tells whether a rate is sustained.
+func (b *bench) holds(ctx context.Context, rate int, hosted bool, t table.Writer) (bool, error) {
+	row := table.Row{hosting(hosted), fmt.Sprintf("%d/s", rate)}
+	a, err := b.arrivals(ctx, rate, hosted, false, b.Hold)
+	if err != nil {
+		if ctx.Err() != nil {
+			return false, err
+		}
+		// What is not assigned within a minute fails: the queue did grow.
+		b.progress("sustained: %d/s: %v", rate, err)
+		t.AppendRow(append(row, "", "", "", "", "", "no"))
+		return false, nil
+	}
+	g := a.growth()
+	t.AppendRow(append(append(row, g.row()...), a.used.each(len(a.tickets))...))
+	return g.none(), nil
 }
 
 // growth compares how long the first and the last to arrive waited.

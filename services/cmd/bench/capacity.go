@@ -1,0 +1,102 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+)
+
+// capacity measures players who come again as soon as they are assigned: how many tickets a second go through when always as many
+// wait, and what each costs. The processor time is what to compare two builds by, also on a machine that does something else besides.
+func (b *bench) capacity(ctx context.Context) error {
+	t := table.NewWriter()
+	t.SetOutputMirror(b.out)
+	t.SetStyle(table.StyleLight)
+	t.SetTitle("capacity: one against one, players who come again as soon as they are assigned, over %s; processor time is that of one ticket", b.For)
+	t.AppendHeader(append(table.Row{"players", "hosting", "tickets/s", "p50", "p99"}, usageHeader()...))
+	for _, players := range b.Players {
+		for _, hosted := range b.hosted() {
+			if err := b.circle(ctx, players, hosted, t); err != nil {
+				return err
+			}
+		}
+	}
+	t.Render()
+	return nil
+}
+
+// circle measures so many players, on a server of their own.
+func (b *bench) circle(ctx context.Context, players int, hosted bool, t table.Writer) (err error) {
+	b.progress("capacity: %d players, hosting %s", players, hosting(hosted))
+	const project = "capacity"
+	server, err := b.server(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, server.Stop()) }()
+	studio, err := b.prepare(ctx, server, project)
+	if err != nil {
+		return err
+	}
+	if err := putConfig(ctx, studio, hosted); err != nil {
+		return err
+	}
+	tokens, err := tokensOf(server, project)
+	if err != nil {
+		return err
+	}
+	a := &arrivals{host: hostOf(server.URL), project: project, tokens: tokens, hosted: hosted}
+	from := time.Now().Add(4 * warmup)
+	to := from.Add(b.For)
+	parts, errs := make([]times, players), make([]error, players)
+	var all sync.WaitGroup
+	for i := range players {
+		all.Go(func() { parts[i], errs[i] = a.again(ctx, i, from, to) })
+	}
+	if err := pause(ctx, time.Until(from)); err != nil {
+		return err
+	}
+	before := usedBy(server.PID())
+	if err := pause(ctx, time.Until(to)); err != nil {
+		return err
+	}
+	used := usedBy(server.PID()).since(before)
+	all.Wait()
+	if err := first(errs); err != nil {
+		return err
+	}
+	var waited times
+	for _, part := range parts {
+		waited = append(waited, part...)
+	}
+	row := table.Row{players, hosting(hosted), fmt.Sprintf("%.0f", float64(len(waited))/b.For.Seconds()), ms(waited.quantile(0.5)), ms(waited.quantile(0.99))}
+	t.AppendRow(append(row, used.each(len(waited))...))
+	return nil
+}
+
+// again is one player, ticket after ticket. Those that are assigned between the two moments count. The last of all may find no
+// opponent: whoever waits at the end goes.
+func (a *arrivals) again(ctx context.Context, i int, from, to time.Time) (waited times, err error) {
+	w, err := dial(ctx, a.host)
+	if err != nil {
+		return nil, err
+	}
+	defer w.close()
+	for n := i; ctx.Err() == nil; n++ {
+		p := arrival{player: n % len(a.tokens), skill: float64(n * 7919 % 3000), patience: to.Add(time.Second)}
+		err := a.wait(w, &p)
+		if now := time.Now(); now.After(to) {
+			return waited, nil
+		} else if err == nil && now.After(from) {
+			waited = append(waited, p.creating+p.waiting)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return waited, context.Cause(ctx)
+}
