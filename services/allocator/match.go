@@ -18,7 +18,7 @@ import (
 	"matchmaker.dev/services/internal/telemetry"
 )
 
-// crowded is about how long a match that found no free hand waits in the queue, and mostCrowded when that happened often.
+// crowded is about how long a match that found no free hand waits in the queue at least, and mostCrowded at most.
 const (
 	crowded     = 250 * time.Millisecond
 	mostCrowded = 4 * time.Second
@@ -37,9 +37,9 @@ func (s *service) match(ctx context.Context, project, id string, attempt int) (e
 	ctx, span := s.traced(ctx, project, m, attempt)
 	defer func() { s.matched(span, err) }()
 	hosting := hostingOf(m)
-	in := s.lanes.enter(project, hosting)
+	in, again := s.lanes.enter(ctx, project, hosting)
 	if in == nil {
-		pause := min(crowded*time.Duration(attempt), mostCrowded)
+		pause := min(max(again, crowded*time.Duration(attempt)), mostCrowded)
 		return bus.Later(pause/2 + rand.N(pause)) //nolint:gosec // spreads those who wait, hides nothing
 	}
 	defer s.lanes.leave(in)
