@@ -263,7 +263,7 @@ func redisSteps() func([]byte) string {
 		has := func(key string) bool { return strings.Contains(text, "}:"+key+"\r\n") }
 		lower := strings.ToLower(text)
 		switch script := strings.Contains(lower, "eval"); {
-		case !script && strings.Contains(lower, "\r\nhget\r\n"):
+		case !script && strings.Contains(lower, "\r\nhmget\r\n"):
 			return "read"
 		case script && has("resolved"):
 			return "assign"
