@@ -1,6 +1,10 @@
 package e2e
 
-import "testing"
+import (
+	"fmt"
+	"strconv"
+	"testing"
+)
 
 // configDeleted: nobody is matched by a config that was deleted, while another's
 // cycles go on, until it is there again.
@@ -23,4 +27,41 @@ func configDeleted(t *testing.T, p *project) {
 
 	p.ranked(t, "short-lived", 1)
 	together(t, ada, bob)
+}
+
+// configRaced: a config is replaced or deleted while its function is at work. Who was not matched when the answer to that
+// came is matched by what was put then or later.
+func configRaced(t *testing.T, p *project) {
+	p.upload(t, "actor", p.s.made.actor)
+	put := func(number, work int) {
+		p.put(t, "raced", rules{function: "actor", settings: map[string]any{"part": "pair", "work": work, "connection": strconv.Itoa(number)}})
+	}
+	put(0, 0)
+	p.match(t, attributes{"number": 0}) // from here on a run begins at once
+	// In a round in which the change comes too early or too late nothing is seen.
+	const enough = 5
+	for round, inTime := 0, 0; inTime < enough && !t.Failed(); round++ {
+		before, after := strconv.Itoa(2*round), strconv.Itoa(2*round+1)
+		put(2*round, 10_000_000)
+		ada := p.ticket(t, fmt.Sprint("ada-", round), attributes{"number": 1})
+		bob := p.ticket(t, fmt.Sprint("bob-", round), attributes{"number": 2})
+		ada.now(t) // by then the function may be at work
+		if round%2 == 0 {
+			if err := p.developer(t).DeleteConfig(within(t), "raced"); err != nil {
+				t.Fatal(err)
+			}
+		} else {
+			put(2*round+1, 0)
+		}
+		matched := ada.now(t) != nil || bob.now(t) != nil
+		if round%2 == 0 {
+			put(2*round+1, 0)
+		}
+		switch by := together(t, ada, bob); {
+		case by == after:
+			inTime++
+		case by != before || !matched:
+			t.Errorf("round %d: two who were not matched yet when a change was answered were matched by what config %s was before it", round, by)
+		}
+	}
 }

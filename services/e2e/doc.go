@@ -8,6 +8,7 @@
 //
 //	system_test.go     a running system: its processes, who may do what to them
 //	dev_test.go        the system as one process, and what is true of that alone
+//	outage_test.go     what becomes of it while Redis or NATS cannot be reached
 //	services_test.go   the system as many processes behind a gateway, and their storms
 //	project_test.go    one scenario's part of it: tokens, tickets, functions, configs
 //	*_test.go          the scenarios, by what they are about

@@ -23,6 +23,7 @@ func play(t *testing.T, s *system) {
 		"deleted":         deleted,
 		"deleted-in-time": deletedInTime,
 		"config-deleted":  configDeleted,
+		"config-raced":    configRaced,
 		"trap":            trap,
 		"hang":            hang,
 		"nonsense":        nonsense,

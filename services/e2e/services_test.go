@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"matchmaker.dev/services/allocator/token"
+	"matchmaker.dev/services/e2e/chaos/link"
 	"matchmaker.dev/services/e2e/contract"
 	"matchmaker.dev/services/internal/auth"
 	"matchmaker.dev/services/internal/embedded"
@@ -44,6 +45,7 @@ func newServices(t *testing.T, made *artefacts) *system {
 	t.Cleanup(func() { _ = nats.Close() })
 
 	s := newSystem(t, made, filepath.Join(dir, "keys"))
+	s.links = map[string]*link.Link{"Redis": linked(t, redis.URL()), "NATS": linked(t, nats.URL())}
 	front := httptest.NewServer(recorded(gateway(s, log), &s.answers))
 	t.Cleanup(front.Close)
 	s.front = func() string { return front.URL }
@@ -55,7 +57,7 @@ func newServices(t *testing.T, made *artefacts) *system {
 	command := func(name string, more ...string) {
 		service, _, _ := strings.Cut(name, "-")
 		s.commands[name] = slices.Concat([]string{
-			service, "--name", name, "--listen", "127.0.0.1:0", "--redis", redis.URL(), "--nats", nats.URL(), "--drain", patience.String(),
+			service, "--name", name, "--listen", "127.0.0.1:0", "--redis", "redis://" + s.links["Redis"].Address(), "--nats", "nats://" + s.links["NATS"].Address(), "--drain", patience.String(),
 			"--log-level", "debug", // what is logged is looked into: see confidential
 			"--metrics-listen", "127.0.0.1:0",
 		}, contract.Modest(), more)
@@ -143,6 +145,8 @@ func services(t *testing.T, made *artefacts) {
 	t.Run("director-frozen", func(t *testing.T) { directorFrozen(t, s.project(t)) })
 	t.Run("runner-killed", func(t *testing.T) { runnerKilled(t, s.project(t)) })
 	t.Run("allocator-killed", func(t *testing.T) { allocatorKilled(t, s.project(t)) })
+	t.Run("nats-away", func(t *testing.T) { natsAway(t, s.project(t)) })
+	t.Run("redis-away", func(t *testing.T) { redisAway(t, s.project(t)) })
 	// What all of the above left behind as well.
 	t.Run("confidential", func(t *testing.T) { confidential(t, s.project(t)) })
 	t.Run("drain", func(t *testing.T) {

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"matchmaker.dev/services/e2e/chaos/link"
 	"matchmaker.dev/services/internal/issuer"
 )
 
@@ -30,6 +31,8 @@ type system struct {
 	stores  map[string]string
 	answers journal
 	traces  collector
+	// links lead to Redis and NATS; where the system is one that they are known of.
+	links map[string]*link.Link
 	// env is what the environment of each process has.
 	env []string
 	// commands are the arguments of each process, by its name.

@@ -19,9 +19,13 @@ func main() {}
 func match(r *matchfn.Run) error {
 	settings := r.Settings()
 	part := settings.String("part", "pair")
+	work := settings.Int("work", 0)
 	a := actor{run: r, connection: settings.String("connection", ""), failure: settings.String("failure", "")}
 	if err := settings.Err(); err != nil {
 		return err
+	}
+	if r.Tickets() > 1 {
+		toil(work)
 	}
 	switch part {
 	case "pair":
@@ -52,6 +56,17 @@ type actor struct {
 func (a *actor) pair() {
 	for i := 0; i+1 < a.run.Tickets(); i += 2 {
 		a.propose(0, uint32(i), uint32(i+1))
+	}
+}
+
+// toil takes a while: so many steps of some nanoseconds each.
+func toil(steps int) {
+	x := uint64(1)
+	for range steps {
+		x = x*6364136223846793005 + 1442695040888963407
+	}
+	if x == 0 { // which the compiler cannot know
+		fmt.Println("done")
 	}
 }
 
