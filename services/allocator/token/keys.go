@@ -2,7 +2,6 @@ package token
 
 import (
 	"crypto/ed25519"
-	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,7 +12,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/lestrrat-go/jwx/v3/jwa"
 	"github.com/lestrrat-go/jwx/v3/jwk"
 
 	"matchmaker.dev/services/internal/keyfile"
@@ -50,25 +48,6 @@ type Keys struct {
 type signer struct {
 	from    time.Time
 	private jwk.Key
-	// raw is the key, and header that of the tokens it signs, as they are needed for each of them.
-	raw    ed25519.PrivateKey
-	header string
-}
-
-// sign is a JWT with these claims.
-func (s *signer) sign(claims any) (string, error) {
-	payload, err := json.Marshal(claims)
-	if err != nil {
-		return "", err
-	}
-	text := base64.RawURLEncoding.AppendEncode([]byte(s.header+"."), payload)
-	return string(base64.RawURLEncoding.AppendEncode(append(text, '.'), ed25519.Sign(s.raw, text))), nil
-}
-
-// headerOf is the encoded header of the tokens that a key signs.
-func headerOf(kid string) (string, error) {
-	text, err := json.Marshal(map[string]string{"alg": jwa.EdDSA().String(), "kid": kid, "typ": "JWT"})
-	return base64.RawURLEncoding.EncodeToString(text), err
 }
 
 // stamp tells one content of a file from the next.
@@ -129,10 +108,10 @@ func current(ring []signer, now time.Time) int {
 	return at
 }
 
-// signing is the key that signs now.
-func (k *Keys) signing() *signer {
+// Signing is the key that signs now.
+func (k *Keys) Signing() jwk.Key {
 	ring := k.all()
-	return &ring[current(ring, k.now())]
+	return ring[current(ring, k.now())].private
 }
 
 // Public is the public halves of all keys, those that sign no more and those that do not sign yet among them, as a JSON Web Key Set.
@@ -170,11 +149,7 @@ func readKeys(path string) ([]signer, error) {
 		if private.Has(fromKey) && private.Get(fromKey, &from) != nil {
 			return nil, fmt.Errorf("%s: key %d: %s is no number", path, i, fromKey)
 		}
-		header, err := headerOf(kid)
-		if err != nil {
-			return nil, err
-		}
-		ring = append(ring, signer{from: time.Unix(int64(from), 0), private: private, raw: raw, header: header})
+		ring = append(ring, signer{from: time.Unix(int64(from), 0), private: private})
 	}
 	if len(ring) == 0 {
 		return nil, fmt.Errorf("%s has no key", path)

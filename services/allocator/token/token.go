@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/labstack/echo/v4"
+	"github.com/lestrrat-go/jwx/v3/jwa"
+	"github.com/lestrrat-go/jwx/v3/jwt"
 
 	"matchmaker.dev/services/internal/auth"
 )
@@ -45,36 +47,26 @@ type Server struct {
 	Backfill string
 }
 
-// claims are those of a token.
-type claims struct {
-	Issuer    string   `json:"iss"`
-	Audience  []string `json:"aud"`
-	Subject   string   `json:"sub"`
-	ID        string   `json:"jti"`
-	IssuedAt  int64    `json:"iat"`
-	NotBefore int64    `json:"nbf"`
-	Expires   int64    `json:"exp"`
-	Kind      string   `json:"kind"`
-	Project   string   `json:"project"`
-	Match     string   `json:"match"`
-	Fleet     string   `json:"fleet"`
-	Backfill  string   `json:"backfill,omitempty"`
-}
-
-// Mint returns a signed token, and when it ends. There is one for each match: with a library for all kinds of tokens it took four
-// times as long as the signature alone.
+// Mint returns a signed token, and when it ends.
 func (i *Issuer) Mint(s Server) (signed string, expires time.Time, err error) {
 	now := i.now()
 	expires = now.Add(i.ttl).Truncate(time.Second)
-	signed, err = i.keys.signing().sign(claims{
-		Issuer: auth.ServerIssuer, Audience: []string{Audience}, Subject: s.Allocation, ID: rand.Text(),
-		IssuedAt: now.Unix(), NotBefore: now.Unix(), Expires: expires.Unix(),
-		Kind: string(auth.Server), Project: s.Project, Match: s.Match, Fleet: s.Fleet, Backfill: s.Backfill,
-	})
+	b := jwt.NewBuilder().
+		Issuer(auth.ServerIssuer).Audience([]string{Audience}).Subject(s.Allocation).JwtID(rand.Text()).
+		IssuedAt(now).NotBefore(now).Expiration(expires).
+		Claim("kind", string(auth.Server)).Claim("project", s.Project).Claim("match", s.Match).Claim("fleet", s.Fleet)
+	if s.Backfill != "" {
+		b = b.Claim("backfill", s.Backfill)
+	}
+	token, err := b.Build()
 	if err != nil {
 		return "", time.Time{}, fmt.Errorf("server token: %w", err)
 	}
-	return signed, expires, nil
+	text, err := jwt.Sign(token, jwt.WithKey(jwa.EdDSA(), i.keys.Signing()))
+	if err != nil {
+		return "", time.Time{}, fmt.Errorf("server token: %w", err)
+	}
+	return string(text), expires, nil
 }
 
 // TTL is how long a token is good.
