@@ -59,12 +59,13 @@ func (l *lanes) enter(ctx context.Context, project string, h provider.Hosting) (
 	for {
 		in := l.open[key]
 		if in == nil {
-			in = &lane{key: key, slots: make(chan struct{}, l.each), entry: make(chan struct{})}
+			in = &lane{key: key, slots: make(chan struct{}, l.each), entry: make(chan struct{}, 1)}
 		}
 		if in.inHand < l.hands-l.taken {
 			l.open[key] = in
 			in.inHand++
 			l.taken++
+			in.wake() // there may be room for one more: those who leave at once wake one
 			return in, 0
 		}
 		if again = in.expect(); again == 0 || again > soon {
@@ -104,6 +105,14 @@ func (l *lanes) leave(in *lane) {
 	in.inHand--
 	l.taken--
 	l.close(in)
+	in.wake()
+}
+
+// wake lets one of those who wait at the entry look again.
+func (in *lane) wake() {
+	if in.waiting == 0 {
+		return
+	}
 	select {
 	case in.entry <- struct{}{}:
 	default:
