@@ -37,6 +37,7 @@ type match struct {
 	store      *state.Store
 	bus        *bus.Bus
 	millis     atomic.Int64 // the service's clock
+	trace      []byte       // the mark that tickets are created with
 }
 
 func start(t *testing.T) *match {
@@ -46,7 +47,7 @@ func start(t *testing.T) *match {
 	return startWith(t, settings)
 }
 
-func startWith(t *testing.T, settings Settings) *match {
+func startWith(t *testing.T, settings Settings, change ...func(*Options, *web.Options)) *match {
 	t.Helper()
 	log := slog.New(slog.DiscardHandler)
 	redis, err := embedded.StartRedis(t.Context(), embedded.RedisOptions{Dir: t.TempDir(), Log: log})
@@ -80,13 +81,17 @@ func startWith(t *testing.T, settings Settings) *match {
 	verifier, err := auth.New(auth.Options{Issuers: []auth.Issuer{trust, m.servers.Trust()}, Log: log})
 	must(t, err)
 
-	part := New(Options{
+	o, edge := Options{
 		Store: m.store, Bus: m.bus, Verifier: verifier, Log: log,
 		Now:    m.now,
 		Limits: payload.Limits{Attributes: 2, Properties: 2, Name: 16}, Settings: settings,
-	})
+	}, web.Options{}
+	for _, f := range change {
+		f(&o, &edge)
+	}
+	part := New(o)
 	must(t, part.Ready(t.Context()))
-	e := web.New(log, web.Options{})
+	e := web.New(log, edge)
 	part.Routes(e)
 	server := httptest.NewServer(e)
 	t.Cleanup(server.Close)
@@ -220,7 +225,7 @@ func (m *match) tickets(t *testing.T, ids ...string) {
 	c := m.store.Creator(m.now, nil)
 	for _, id := range ids {
 		must(t, c.Create(t.Context(), "demo", &pb.Ticket{
-			Id: id, Owner: "player-" + id, Created: m.millis.Load(),
+			Id: id, Owner: "player-" + id, Created: m.millis.Load(), Trace: m.trace,
 			AttributeNames: []string{"skill"}, AttributeValues: []float64{1200}, Properties: map[string][]byte{"name": []byte(id)},
 		}))
 	}

@@ -60,6 +60,11 @@ func (c *clock) advance(d time.Duration) { c.millis.Add(d.Milliseconds()) }
 // start runs a registry that has listened for long enough; change alters its options.
 func start(t *testing.T, change func(*Options)) *bench {
 	t.Helper()
+	return startWith(t, web.Options{}, change)
+}
+
+func startWith(t *testing.T, edge web.Options, change func(*Options)) *bench {
+	t.Helper()
 	log := slog.New(slog.DiscardHandler)
 	redis, err := embedded.StartRedis(t.Context(), embedded.RedisOptions{Dir: t.TempDir(), Log: log})
 	must(t, err)
@@ -90,7 +95,7 @@ func start(t *testing.T, change func(*Options)) *bench {
 	}
 	b.part, err = New(o)
 	must(t, err)
-	e := web.New(log, web.Options{})
+	e := web.New(log, edge)
 	b.part.Routes(e)
 	server := httptest.NewServer(e)
 	t.Cleanup(server.Close)

@@ -1,0 +1,189 @@
+package allocator_test
+
+import (
+	"bytes"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.opentelemetry.io/otel/codes"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/trace"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/allocator"
+	"matchmaker.dev/services/allocator/provider"
+	"matchmaker.dev/services/internal/state"
+	"matchmaker.dev/services/internal/telemetry"
+	"matchmaker.dev/services/internal/telemetry/spantest"
+)
+
+// said is a log.
+type said struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (s *said) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.Write(p)
+}
+
+// line tells whether a line has all of these words.
+func (s *said) line(words ...string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+next:
+	for line := range strings.Lines(s.text.String()) {
+		for _, word := range words {
+			if !strings.Contains(line, word) {
+				continue next
+			}
+		}
+		return true
+	}
+	return false
+}
+
+// observed is an allocator whose spans and log one can look at.
+func observed(t *testing.T, s *script) (*world, *spantest.Spans, *said) {
+	t.Helper()
+	spans, log := spantest.New(t, sdktrace.NeverSample()), new(said)
+	w := start(t, s, func(o *allocator.Options) {
+		o.Name, o.Tracer = "scripted", spans.Tracer("allocator")
+		o.Log = slog.New(telemetry.Traced(slog.NewTextHandler(log, nil)))
+	})
+	return w, spans, log
+}
+
+// sampled claims a match of which one ticket is sampled, and returns the marks of the claim and of that ticket.
+func (w *world) sampled(spans *spantest.Spans, match string, tickets ...string) (claim, mark []byte) {
+	w.t.Helper()
+	_, claim = spans.Request(w.t.Context())
+	_, mark = spans.Request(w.t.Context())
+	create := w.store.Creator(time.Now, nil)
+	for i, id := range tickets {
+		ticket := &pb.Ticket{Id: id, Created: time.Now().UnixMilli()}
+		if i == 0 {
+			ticket.Trace = mark
+		}
+		if err := create.Create(w.t.Context(), project, ticket); err != nil {
+			w.t.Fatal(err)
+		}
+	}
+	c := w.claimOf(match, tickets...)
+	c.Match.Trace, c.Match.Traced = claim, []*pb.Traced{{Ticket: tickets[0], Trace: mark}}
+	if _, err := w.store.Claim(w.t.Context(), project, w.terms, []*state.Claim{c}); err != nil || c.Refused != "" {
+		w.t.Fatal(c.Refused, err)
+	}
+	return claim, mark
+}
+
+// TestAllocationOfASampledTicketIsTraced, in the trace of its claim though the queue says nothing of it, and no other one is.
+func TestAllocationOfASampledTicketIsTraced(t *testing.T) {
+	w, spans, _ := observed(t, &script{
+		allocate: func(n int, _ *provider.Request) (provider.Result, error) {
+			switch n {
+			case 1:
+				return provider.Result{Status: provider.Allocated, Connection: "1.2.3.4:5"}, nil
+			case 2:
+				return provider.Result{}, provider.Fail(provider.Contention, "not now")
+			}
+			return provider.Result{Status: provider.Pending}, nil
+		},
+		poll: func(int) provider.Result { return provider.Result{Status: provider.Allocated, Connection: "1.2.3.4:6"} },
+	})
+	w.claim("unsampled", "a", "b")
+	w.send("unsampled")
+	if got := w.result("a"); len(got.GetTrace()) > 0 {
+		t.Errorf("the result has the trace %x", got.GetTrace())
+	}
+	if text := spans.String(); text != "" {
+		t.Fatalf("nobody is sampled, and there are spans:\n%s", text)
+	}
+
+	claim, mark := w.sampled(spans, "sampled", "c", "d")
+	w.send("sampled")
+	got := w.result("c")
+	allocate, assign, assigned, poll := spans.One("allocate"), spans.One("assign"), spans.One("ticket assigned"), spans.One("hosting poll")
+	calls := spans.Named("hosting allocate")
+	if len(calls) != 2 {
+		t.Fatalf("there are %d calls, want 2\n%s", len(calls), spans)
+	}
+	for what, ok := range map[string]bool{
+		"the allocation goes on from the claim":     spantest.Below(allocate, claim) && spantest.Links(allocate, mark),
+		"the provider is named":                     spantest.Attribute(allocate, "matchmaker.provider") == "scripted" && spantest.Attribute(calls[0], "matchmaker.provider") == "scripted",
+		"the first call failed, with the reason":    calls[0].Status().Code == codes.Error && spantest.Attribute(calls[0], "error.type") == "contention",
+		"the second did not":                        calls[1].Status().Code != codes.Error,
+		"calls are below it":                        spantest.Below(calls[0], spantest.MarkOf(allocate)) && spantest.Below(calls[1], spantest.MarkOf(allocate)),
+		"the poll, which is of many, links to it":   spantest.Links(poll, spantest.MarkOf(allocate)),
+		"the result is written below it":            spantest.Below(assign, spantest.MarkOf(allocate)),
+		"the allocation did not fail":               allocate.Status().Code != codes.Error,
+		"the ticket's own trace says so":            spantest.Below(assigned, mark) && spantest.Links(assigned, spantest.MarkOf(assign)) && spantest.Attribute(assigned, "matchmaker.ticket") == "c",
+		"the result leads to where it was written":  bytes.Equal(got.GetTrace(), spantest.MarkOf(assign)),
+		"and so does that of the one who came with": bytes.Equal(w.result("d").GetTrace(), spantest.MarkOf(assign)),
+	} {
+		if !ok {
+			t.Errorf("not so: %s\n%s", what, spans)
+		}
+	}
+}
+
+// TestFailedAllocationIsOnItsSpan with its reason; the log names the trace.
+func TestFailedAllocationIsOnItsSpan(t *testing.T) {
+	w, spans, log := observed(t, &script{allocate: func(int, *provider.Request) (provider.Result, error) {
+		return provider.Result{}, provider.Fail(provider.Refused, "no such fleet")
+	}})
+	claim, mark := w.sampled(spans, "refused", "a", "b")
+	ctx, published := spans.Request(t.Context())
+	if _, err := w.bus.Send(ctx, project, []string{"refused"}); err != nil {
+		t.Fatal(err)
+	}
+	if got := w.result("a"); got.GetError() == "" {
+		t.Errorf("the result is %v", got)
+	}
+	allocate, call, assigned := spans.One("allocate"), spans.One("hosting allocate"), spans.One("ticket assigned")
+	if !spantest.Below(allocate, published) || spantest.Below(allocate, claim) {
+		t.Error("the queue's message said where the trace goes on", spans)
+	}
+	for _, s := range []sdktrace.ReadOnlySpan{allocate, call, assigned} {
+		if s.Status().Code != codes.Error || spantest.Attribute(s, "error.type") != "refused" {
+			t.Errorf("%s has no reason\n%s", s.Name(), spans)
+		}
+	}
+	if !spantest.Below(assigned, mark) {
+		t.Error("the ticket's own trace does not say so", spans)
+	}
+	if !log.line("no server for a match", "trace_id="+allocate.SpanContext().TraceID().String(), "span_id="+allocate.SpanContext().SpanID().String()) {
+		t.Errorf("the log names no trace:\n%s", &log.text)
+	}
+}
+
+// TestReturnsAreTraced when they are sampled for themselves: nobody waits for them.
+func TestReturnsAreTraced(t *testing.T) {
+	spans := spantest.New(t, sdktrace.AlwaysSample())
+	var w *world
+	s := &script{
+		allocate: func(n int, r *provider.Request) (provider.Result, error) {
+			w.leaves("a")
+			return allocated(n, r)
+		},
+		release: func(n int, _ provider.Ref) error {
+			if n == 1 {
+				return provider.Fail(provider.Contention, "not now")
+			}
+			return nil
+		},
+	}
+	w = start(t, s, func(o *allocator.Options) { o.Name, o.Tracer = "scripted", spans.Tracer("allocator") })
+	w.claim("left", "a")
+	w.send("left")
+	eventually(t, "a server is given back", func() bool { return len(spans.Named("hosting release")) >= 2 })
+	first := spans.Named("hosting release")[0]
+	if first.Status().Code != codes.Error || spantest.Attribute(first, "error.type") != "contention" || first.SpanKind() != trace.SpanKindClient {
+		t.Error(spans)
+	}
+}

@@ -1,0 +1,74 @@
+package registry
+
+import (
+	"errors"
+	"log/slog"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.opentelemetry.io/otel/codes"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+
+	"matchmaker.dev/services/internal/telemetry"
+	"matchmaker.dev/services/internal/telemetry/spantest"
+	"matchmaker.dev/services/internal/web"
+)
+
+// said is a log.
+type said struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (s *said) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.Write(p)
+}
+
+// line tells whether a line has all of these words.
+func (s *said) line(words ...string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+next:
+	for line := range strings.Lines(s.text.String()) {
+		for _, word := range words {
+			if !strings.Contains(line, word) {
+				continue next
+			}
+		}
+		return true
+	}
+	return false
+}
+
+// TestUploadIsTraced: what takes long in it has a span of its own, and so has what is swept behind it; the log names the trace.
+func TestUploadIsTraced(t *testing.T) {
+	spans, log := spantest.New(t, sdktrace.AlwaysSample()), new(said)
+	b := startWith(t, web.Options{Tracer: spans.Provider}, func(o *Options) {
+		o.Tracer, o.Log = spans.Tracer("registry"), slog.New(telemetry.Traced(slog.NewTextHandler(log, nil)))
+		o.ModuleGrace = 60 * time.Millisecond
+	})
+	wants[function](t, b.put(t, "/functions/duel", guest{}.wasm()), http.StatusOK)
+	request, check, store := spans.One("PUT /:project/matchmaking/api/v1/functions/:name"), spans.One("check module"), spans.One("store module")
+	if !spantest.Below(check, spantest.MarkOf(request)) || !spantest.Below(store, spantest.MarkOf(request)) || spantest.Attribute(request, "matchmaker.function") != "duel" {
+		t.Error(spans)
+	}
+	if !log.line("function uploaded", "trace_id="+request.SpanContext().TraceID().String(), "correlationId=") {
+		t.Errorf("the log names no trace and no request:\n%s", &log.text)
+	}
+	eventually(t, "a sweep", func() error {
+		if len(spans.Named("sweep modules")) == 0 {
+			return errors.New("there is none")
+		}
+		return nil
+	})
+	refused(t, b.put(t, "/functions/other", []byte("\x00asm\x01\x00\x00\x00")), http.StatusBadRequest, "file")
+	failed := spans.Named("check module")[1]
+	if failed.Status().Code != codes.Error || spantest.Attribute(failed, "error.type") != "invalid" {
+		t.Error(spans)
+	}
+}
