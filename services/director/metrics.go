@@ -51,7 +51,7 @@ func newMetrics(m telemetry.Meter) *metrics {
 		projects: m.Labels("project"), configs: m.Labels("project", "config"), pools: m.Labels("project", "config", "pool"),
 		standings: map[*leader]standing{},
 
-		phases:   m.Work("matchmaker.cycle.phase", "Time of the parts of a cycle: position (the index comes up and an instance is free), query, encode, function, decode, window (proposals wait for others), contest, claim."),
+		phases:   m.Work("matchmaker.cycle.phase", "Time of the parts of a cycle: position (the index comes up and an instance is free), query, encode, function, decode, window (proposals wait for others), contest, claim, publish (matches go into the work queue)."),
 		matching: m.Wait("matchmaker.time_to_match", "Time from a ticket's creation to its match, or its proposal to a running game."),
 		assigned: assignment.Waited(m),
 		score:    m.Spread("matchmaker.match.score", "{score}", "Scores that match functions gave to the matches that were made.", -100, -10, -1, -.5, 0, .25, .5, .75, .9, 1, 10, 100, 1000, 10000),
@@ -67,7 +67,7 @@ func newMetrics(m telemetry.Meter) *metrics {
 	}
 	x.repairs = telemetry.Each(nil, "what", "overdue", "outbox", "lapsed", "silent", "abandoned")
 	telemetry.Zero(x.repaired, x.repairs)
-	x.phase = telemetry.Each(nil, "phase", "position", "query", "encode", "function", "decode", "window", "contest", "claim")
+	x.phase = telemetry.Each(nil, "phase", "position", "query", "encode", "function", "decode", "window", "contest", "claim", "publish")
 	m.Gauge("matchmaker.leading", "{project}", "Projects that this director leads.", func(_ context.Context, observe telemetry.Observe) {
 		x.mu.Lock()
 		defer x.mu.Unlock()

@@ -35,7 +35,7 @@ var discard = slog.New(slog.DiscardHandler)
 // world is a real Redis and a real NATS, with directors and runners on them. A runner here follows the real feed,
 // and a Go function takes the place of the match function.
 type world struct {
-	*testing.T
+	testing.TB
 	redis             *embedded.Redis
 	nats              *embedded.NATS
 	redisDir, natsDir string
@@ -49,9 +49,9 @@ type world struct {
 	n     int
 }
 
-func newWorld(t *testing.T) *world {
+func newWorld(t testing.TB) *world {
 	t.Helper()
-	w := &world{T: t, redisDir: filepath.Join(t.TempDir(), "redis"), natsDir: filepath.Join(t.TempDir(), "nats"), log: new(journal)}
+	w := &world{TB: t, redisDir: filepath.Join(t.TempDir(), "redis"), natsDir: filepath.Join(t.TempDir(), "nats"), log: new(journal)}
 	t.Cleanup(func() {
 		if t.Failed() {
 			t.Log(w.log.all())

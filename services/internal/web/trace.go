@@ -13,7 +13,7 @@ import (
 // tracing makes one server span per request, named after the route pattern.
 // Neither the raw path nor the query is recorded: they name players and tickets.
 func tracing(p trace.TracerProvider, prop propagation.TextMapPropagator) echo.MiddlewareFunc {
-	tracer := p.Tracer("matchmaker.dev/services/internal/web")
+	tracer, server := p.Tracer("matchmaker.dev/services/internal/web"), trace.WithSpanKind(trace.SpanKindServer)
 	return func(next echo.HandlerFunc) echo.HandlerFunc {
 		return func(c echo.Context) error {
 			req := c.Request()
@@ -21,18 +21,20 @@ func tracing(p trace.TracerProvider, prop propagation.TextMapPropagator) echo.Mi
 			if prop != nil {
 				ctx = prop.Extract(ctx, propagation.HeaderCarrier(req.Header))
 			}
-			ctx, span := tracer.Start(ctx, req.Method+" "+c.Path(),
-				trace.WithSpanKind(trace.SpanKindServer),
-				trace.WithAttributes(
-					attribute.String("http.request.method", req.Method),
-					attribute.String("http.route", c.Path()),
-					attribute.String("matchmaker.correlation_id", CorrelationID(c)),
-				))
+			ctx, span := tracer.Start(ctx, req.Method+" "+c.Path(), server)
 			defer span.End()
 			c.SetRequest(req.WithContext(ctx))
 			err := next(c)
+			if !span.IsRecording() {
+				return err // most are not: they are to cost little
+			}
 			status := c.Response().Status
-			span.SetAttributes(attribute.Int("http.response.status_code", status))
+			span.SetAttributes(
+				attribute.String("http.request.method", req.Method),
+				attribute.String("http.route", c.Path()),
+				attribute.String("matchmaker.correlation_id", CorrelationID(c)),
+				attribute.Int("http.response.status_code", status),
+			)
 			if status >= http.StatusInternalServerError {
 				span.SetStatus(codes.Error, http.StatusText(status))
 			}

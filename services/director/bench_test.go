@@ -1,0 +1,113 @@
+package director_test
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/allocator"
+	"matchmaker.dev/services/allocator/instant"
+	"matchmaker.dev/services/director"
+	"matchmaker.dev/services/internal/state"
+	"matchmaker.dev/services/internal/telemetry"
+	"matchmaker.dev/services/internal/telemetry/spantest"
+)
+
+// BenchmarkObserved is the processor time of one ticket from the proposal to its result, on a real Redis and NATS, with a function and a hosting
+// system that cost nothing: proposal, contest, claim, work queue, allocation and assignment, of a project with about 4,000 waiting tickets, without telemetry,
+// with metrics, and with traces of a share of the tickets on top of these.
+func BenchmarkObserved(b *testing.B) {
+	const tickets = 62 * 64
+	w := newWorld(b)
+	runner := w.marking()
+	observed := spantest.Observed(b)
+	var assigned atomic.Int64
+	done := make(chan struct{}, 1)
+	heard, err := w.bus.OnAssigned(func(_ string, ids []string) {
+		if assigned.Add(int64(len(ids))) >= tickets {
+			select {
+			case done <- struct{}{}:
+			default:
+			}
+		}
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { heard.Stop() })
+	var cost spantest.Cost
+	for b.Loop() {
+		for _, way := range spantest.Ways {
+			stop := w.observe(observed[way])
+			w.crowd(tickets, telemetry.NewTracer(observed[way].Tracer, "ticket"), runner)
+			assigned.Store(0)
+			cost.Measure(b, way, func() {
+				w.put(project, "pairs", &pb.Config{Hosting: &pb.Hosting{Fleet: "fleet"}})
+				select {
+				case <-done:
+				case <-time.After(patience):
+					b.Fatalf("%d of %d tickets are assigned", assigned.Load(), tickets)
+				}
+			})
+			if _, err := w.store.DeleteConfig(b.Context(), project, "pairs", state.Any); err != nil {
+				b.Fatal(err)
+			}
+			stop()
+		}
+	}
+	cost.Report(b, tickets)
+}
+
+// observe is a director and an allocator that are observed, until stop. The director leads the project.
+func (w *world) observe(t *telemetry.Telemetry) (stop func()) {
+	w.Helper()
+	store, talk := w.connect()
+	long := director.DefaultTimes()
+	long.Run = patience
+	lead := director.New(director.Options{
+		Store: store, Bus: talk, Log: discard, Now: time.Now, Name: uuid.NewString(), Times: long, Events: true,
+		Meter: t.Meter, Tracer: telemetry.NewTracer(t.Tracer, "director"),
+	})
+	hand := allocator.New(allocator.Options{
+		Store: store, Bus: talk, Provider: instant.New("127.0.0.1:1"), Name: "instant", Log: discard, Now: time.Now, Settings: allocator.DefaultSettings(),
+		Meter: t.Meter, Tracer: telemetry.NewTracer(t.Tracer, "allocator"),
+	})
+	ctx, cancel := context.WithCancel(w.Context())
+	var running sync.WaitGroup
+	for _, run := range []func(context.Context) error{lead.Run, hand.Run} {
+		running.Go(func() {
+			if err := run(ctx); err != nil {
+				w.Error(err)
+			}
+		})
+	}
+	return func() { cancel(); running.Wait() }
+}
+
+// crowd creates tickets as the Tickets API does, whose creation is sampled as the tracer says.
+func (w *world) crowd(n int, tracer telemetry.Tracer, runner *marking) {
+	w.Helper()
+	creator := w.store.Creator(time.Now, nil)
+	var under sync.WaitGroup
+	for range 64 {
+		under.Go(func() {
+			for range n / 64 {
+				ctx, span := tracer.Start(w.Context(), "create")
+				t := &pb.Ticket{Id: uuid.Must(uuid.NewV7()).String(), Owner: "player", Created: time.Now().UnixMilli(), Trace: telemetry.Mark(ctx)}
+				span.End()
+				if t.Trace != nil {
+					runner.mark(t.GetId(), t.GetTrace())
+				}
+				if err := creator.Create(w.Context(), project, t); err != nil {
+					w.Error(err)
+				}
+			}
+		})
+	}
+	under.Wait()
+}

@@ -1,0 +1,94 @@
+package ticket_test
+
+import (
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"matchmaker.dev/services/internal/auth"
+	"matchmaker.dev/services/internal/bus"
+	"matchmaker.dev/services/internal/embedded"
+	"matchmaker.dev/services/internal/issuer"
+	"matchmaker.dev/services/internal/state"
+	"matchmaker.dev/services/internal/telemetry"
+	"matchmaker.dev/services/internal/telemetry/spantest"
+	"matchmaker.dev/services/internal/web"
+	"matchmaker.dev/services/ticket"
+)
+
+const usual = `{"attributes":{"skill":1500,"level":12,"latency":40,"region":2},"properties":{"loadout":"c29tZSBsb2Fkb3V0IG9mIGEgcGxheWVy"}}`
+
+// BenchmarkObserved is the processor time of creating a ticket, from the request to the answer with a real Redis and NATS and the network left out,
+// without telemetry, with metrics, and with traces of a share of the tickets on top of these.
+func BenchmarkObserved(b *testing.B) {
+	const tickets, connections = 4000, 64
+	log := slog.New(slog.DiscardHandler)
+	redis, err := embedded.StartRedis(b.Context(), embedded.RedisOptions{Dir: b.TempDir(), Log: log})
+	must(b, err)
+	b.Cleanup(func() { _ = redis.Close() })
+	nats, err := embedded.StartNATS(b.Context(), embedded.NATSOptions{Dir: b.TempDir(), Log: log})
+	must(b, err)
+	b.Cleanup(func() { _ = nats.Close() })
+	store, err := state.Open(state.Options{URL: redis.URL(), Log: log})
+	must(b, err)
+	b.Cleanup(func() { _ = store.Close() })
+	talk, err := bus.Connect(bus.Options{URL: nats.URL(), Log: log})
+	must(b, err)
+	tokens, err := issuer.Open(b.TempDir(), time.Now)
+	must(b, err)
+	verifier, err := auth.New(auth.Options{Issuers: []auth.Issuer{tokens.Trust()}, Log: log})
+	must(b, err)
+	bearer, err := tokens.Mint(issuer.Claims{Kind: auth.Player, Subject: "ada", Project: "demo"})
+	must(b, err)
+
+	edges := map[string]*echo.Echo{}
+	for way, t := range spantest.Observed(b) {
+		e := web.New(log, web.Options{Tracer: t.Tracer, Propagator: t.Propagator, Meter: t.Meter})
+		ticket.New(ticket.Options{
+			Store: store, Bus: talk, Verifier: verifier, Log: log, Now: time.Now, Limits: ticket.DefaultLimits(),
+			Tracer: telemetry.NewTracer(t.Tracer, "ticket"),
+		}).Routes(e)
+		edges[way] = e
+	}
+	create := func(e *echo.Echo, n int) {
+		var under sync.WaitGroup
+		for range connections {
+			under.Go(func() {
+				for range n / connections {
+					r := httptest.NewRequestWithContext(b.Context(), http.MethodPost, "/demo/matchmaking/api/v1/tickets", strings.NewReader(usual))
+					r.Header.Set(echo.HeaderContentType, echo.MIMEApplicationJSON)
+					r.Header.Set(echo.HeaderAuthorization, "Bearer "+bearer)
+					w := httptest.NewRecorder()
+					if e.ServeHTTP(w, r); w.Code != http.StatusCreated {
+						b.Error(w.Body)
+						return
+					}
+				}
+			})
+		}
+		under.Wait()
+	}
+	for _, way := range spantest.Ways {
+		create(edges[way], tickets/4)
+	}
+	var cost spantest.Cost
+	for b.Loop() {
+		for _, way := range spantest.Ways {
+			cost.Measure(b, way, func() { create(edges[way], tickets) })
+		}
+	}
+	cost.Report(b, tickets/connections*connections)
+}
+
+func must(b *testing.B, err error) {
+	b.Helper()
+	if err != nil {
+		b.Fatal(err)
+	}
+}
