@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"go.opentelemetry.io/otel/metric"
+	"go.opentelemetry.io/otel/trace"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/state"
@@ -97,9 +98,11 @@ func (s *service) sweep(ctx context.Context, busy *counts, under *sync.WaitGroup
 func (s *service) giveBackOne(ctx context.Context, project string, m *pb.Match) {
 	call, cancel := context.WithTimeout(ctx, s.Settings.Call)
 	defer cancel()
+	about := ctx // of what is logged
 	ref, err := s.refOf(project, m.GetId(), m.GetConfig(), hostingOf(m), m.GetHosting())
 	if err == nil {
 		call, span := s.called(call, "hosting release", ref.Hosting)
+		about = trace.ContextWithSpanContext(ctx, span.SpanContext())
 		err = s.Provider.Release(call, ref)
 		s.answered(span, err)
 	}
@@ -108,6 +111,6 @@ func (s *service) giveBackOne(ctx context.Context, project string, m *pb.Match) 
 		err = s.Store.Returned(ctx, project, m, s.Now())
 	}
 	if err != nil && ctx.Err() == nil {
-		s.Log.WarnContext(ctx, "a server could not be given back, and is again later", "project", project, "match", m.GetId(), "fleet", ref.Hosting.Fleet, "error", err)
+		s.Log.WarnContext(about, "a server could not be given back, and is again later", "project", project, "match", m.GetId(), "fleet", ref.Hosting.Fleet, "error", err)
 	}
 }

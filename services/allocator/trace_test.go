@@ -178,12 +178,18 @@ func TestReturnsAreTraced(t *testing.T) {
 			return nil
 		},
 	}
-	w = start(t, s, func(o *allocator.Options) { o.Name, o.Tracer = "scripted", spans.Tracer("allocator") })
+	log := new(said)
+	w = start(t, s, func(o *allocator.Options) {
+		o.Name, o.Tracer, o.Log = "scripted", spans.Tracer("allocator"), slog.New(telemetry.Traced(slog.NewTextHandler(log, nil)))
+	})
 	w.claim("left", "a")
 	w.send("left")
 	eventually(t, "a server is given back", func() bool { return len(spans.Named("hosting release")) >= 2 })
 	first := spans.Named("hosting release")[0]
 	if first.Status().Code != codes.Error || spantest.Attribute(first, "error.type") != "contention" || first.SpanKind() != trace.SpanKindClient {
 		t.Error(spans)
+	}
+	if !log.line("a server could not be given back", "trace_id="+first.SpanContext().TraceID().String()) {
+		t.Errorf("the log names no trace:\n%s", &log.text)
 	}
 }
