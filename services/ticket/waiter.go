@@ -41,32 +41,30 @@ const recheck = 5 * time.Second
 
 // await reads a ticket until it has a result, the time is over, the waiters are hurried, or reading fails.
 func (w *waiters) await(ctx context.Context, id string, wait time.Duration, read func(context.Context) (*state.Ticket, error)) (*state.Ticket, error) {
-	over := time.NewTimer(wait)
-	defer over.Stop()
-	again := time.NewTicker(recheck)
-	defer again.Stop()
+	until := time.Now().Add(wait)
 	for {
 		// Enrolled before the look, so that no result comes unseen between the two.
 		woken := w.enrol(id)
 		t, err := read(ctx)
-		if err != nil || t.Assignment != nil {
+		left := time.Until(until)
+		if err != nil || t.Assignment != nil || left <= 0 {
 			w.leave(id, woken)
 			return t, err
 		}
+		again := time.NewTimer(min(left, recheck))
 		select {
 		case <-woken:
-		case <-again.C:
+			again.Stop()
+			continue
+		case <-again.C: // the last look is at the end
 			w.leave(id, woken)
-		case <-over.C:
-			w.leave(id, woken)
-			return t, nil
+			continue
 		case <-w.hurried:
-			w.leave(id, woken)
-			return t, nil
 		case <-ctx.Done():
-			w.leave(id, woken)
-			return t, nil
 		}
+		again.Stop()
+		w.leave(id, woken)
+		return t, nil
 	}
 }
 

@@ -151,7 +151,12 @@ func (s *Store) runShared(ctx context.Context, project string, script *redis.Scr
 
 // readShared reads fields of a hash in a round trip that others share.
 func (s *Store) readShared(ctx context.Context, project, key string, fields ...string) ([]any, error) {
-	cmd := s.redis.Pipeline().HMGet(ctx, key, fields...)
+	args := make([]any, 0, 8)
+	args = append(args, "HMGET", key)
+	for _, field := range fields {
+		args = append(args, field)
+	}
+	cmd := redis.NewSliceCmd(ctx, args...)
 	if err := s.shared(project).do(ctx, cmd); err != nil {
 		return nil, unavailable(err)
 	}

@@ -1,0 +1,73 @@
+package ticket
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/state"
+)
+
+func TestAwait(t *testing.T) {
+	unread := errors.New("the ticket cannot be read")
+	for name, c := range map[string]struct {
+		// resolved is when the ticket gets its result (0: never), told when the waiter is woken, both from the beginning of the wait of 12 s.
+		resolved, told time.Duration
+		hurried, left  time.Duration
+		err            error
+		// after is how long it takes, and looks how often the ticket is read.
+		after time.Duration
+		looks int
+		got   bool
+	}{
+		"woken":               {resolved: time.Second, told: time.Second, after: time.Second, looks: 2, got: true},
+		"woken again":         {resolved: 7 * time.Second, told: 7 * time.Second, after: 7 * time.Second, looks: 3, got: true},
+		"the wake-up is lost": {resolved: time.Second, after: recheck, looks: 2, got: true},
+		"no result":           {after: 12 * time.Second, looks: 4},
+		"woken for nothing":   {told: time.Second, after: 12 * time.Second, looks: 5},
+		"a result at the end": {resolved: 11 * time.Second, after: 12 * time.Second, looks: 4, got: true},
+		"the service ends":    {hurried: time.Second, after: time.Second, looks: 1},
+		"the player leaves":   {left: time.Second, after: time.Second, looks: 1},
+		"an error":            {err: unread, looks: 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWaiters()
+				began, looks := time.Now(), 0
+				at := func(d time.Duration, do func()) {
+					if d > 0 {
+						time.AfterFunc(d, do)
+					}
+				}
+				ctx, cancel := context.WithCancel(t.Context())
+				at(c.hurried, w.hurry)
+				at(c.left, cancel)
+				at(c.told, func() { w.wake("p", []string{"t"}) })
+				got, err := w.await(ctx, "t", 12*time.Second, func(context.Context) (*state.Ticket, error) {
+					looks++
+					ticket := &state.Ticket{Body: &pb.Ticket{Id: "t"}}
+					if c.resolved > 0 && time.Since(began) >= c.resolved {
+						ticket.Assignment = new(pb.Assignment)
+					}
+					return ticket, c.err
+				})
+				cancel()
+				if !errors.Is(err, c.err) {
+					t.Fatal(err)
+				}
+				if after := time.Since(began); after != c.after || looks != c.looks {
+					t.Errorf("it took %v and %d looks, want %v and %d", after, looks, c.after, c.looks)
+				}
+				if (got.Assignment != nil) != c.got {
+					t.Errorf("the result is %v", got.Assignment)
+				}
+				if len(w.waiting) != 0 {
+					t.Errorf("%d tickets are still waited for", len(w.waiting))
+				}
+			})
+		})
+	}
+}
