@@ -80,6 +80,9 @@ func (g *game) play(rough, ctx context.Context) {
 		switch n := g.dice(20); {
 		case n < 3 || n < 10 && rough.Err() != nil:
 			g.change(ctx) // players left: there is room again
+			for range n % 3 {
+				g.change(ctx) // and more at once, while a function looks at what was
+			}
 		case n == 3:
 			pause(rough, approvalTime+time.Second) // it says nothing, until what was proposed has lapsed
 		default:
