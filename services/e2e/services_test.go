@@ -19,18 +19,20 @@ import (
 	"matchmaker.dev/services/allocator/token"
 	"matchmaker.dev/services/e2e/chaos/link"
 	"matchmaker.dev/services/e2e/contract"
+	"matchmaker.dev/services/internal/account"
 	"matchmaker.dev/services/internal/auth"
 	"matchmaker.dev/services/internal/embedded"
 	"matchmaker.dev/services/internal/keyring"
 )
 
 // newServices starts every service as a process of its own, those that scale
-// twice, beside a Redis and a NATS server and behind a gateway.
+// twice, beside a Redis and a NATS server and behind a gateway. Each is a user of its own there, with the rights that it needs alone.
 func newServices(t *testing.T, made *artefacts) *system {
 	t.Helper()
 	dir := t.TempDir()
-	log := slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))
-	redis, err := embedded.StartRedis(t.Context(), embedded.RedisOptions{Dir: filepath.Join(dir, "redis"), AOF: true, Log: log})
+	users := newUsers(t, made.matchmaker, dir)
+	log := slog.New(slog.NewTextHandler(io.MultiWriter(t.Output(), &users.said), &slog.HandlerOptions{Level: slog.LevelWarn}))
+	redis, err := embedded.StartRedis(t.Context(), embedded.RedisOptions{Dir: filepath.Join(dir, "redis"), AOF: true, Users: users.redis, Log: log})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,7 +40,7 @@ func newServices(t *testing.T, made *artefacts) *system {
 	if !redis.Persistent() {
 		t.Fatal("redis-server or valkey-server is needed")
 	}
-	nats, err := embedded.StartNATS(t.Context(), embedded.NATSOptions{Dir: filepath.Join(dir, "nats"), Log: log})
+	nats, err := embedded.StartNATS(t.Context(), embedded.NATSOptions{Dir: filepath.Join(dir, "nats"), Settings: users.nats, Log: log})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +62,7 @@ func newServices(t *testing.T, made *artefacts) *system {
 			service, "--name", name, "--listen", "127.0.0.1:0", "--redis", "redis://" + s.links["Redis"].Address(), "--nats", "nats://" + s.links["NATS"].Address(), "--drain", patience.String(),
 			"--log-level", "debug", // what is logged is looked into: see confidential
 			"--metrics-listen", "127.0.0.1:0",
-		}, contract.Modest(), more)
+		}, users.flags(service), contract.Modest(), more)
 	}
 	hostingKeys := filepath.Join(dir, "hosting-keys")
 	if _, err := keyring.Add(hostingKeys, time.Now()); err != nil {
@@ -87,7 +89,9 @@ func newServices(t *testing.T, made *artefacts) *system {
 	}
 	s.start(t, s.names()...)
 	s.stores = map[string]string{"Redis": filepath.Join(dir, "redis"), "NATS": filepath.Join(dir, "nats")}
-	s.nats = nats.URL
+	follower := url.UserPassword(account.User(account.Events), users.password(t, account.Events))
+	s.nats = func() string { return (&url.URL{Scheme: "nats", User: follower, Host: nats.ClientsAddr()}).String() }
+	s.redis, s.users = redis.Addr(), users
 	return s
 }
 
@@ -155,4 +159,5 @@ func services(t *testing.T, made *artefacts) {
 		p.ranked(t, "ranked", 0)
 		drain(t, p, p.ticket(t, "ada", attributes{"skill": 1200}))
 	})
+	t.Run("permitted", func(t *testing.T) { permitted(t, s) })
 }

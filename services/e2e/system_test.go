@@ -24,8 +24,11 @@ type system struct {
 	http   *http.Client
 	// front is where its API is, without a slash at the end.
 	front func() string
-	// nats is where its message bus is.
+	// nats is where its message bus is, for those who follow its events.
 	nats func() string
+	// redis is where its Redis is, host:port, and users are those of its servers, where it has any.
+	redis string
+	users *users
 	// stores are the folders of what keeps the state, by its name, answers is what all HTTP clients were told, and traces what a
 	// collector of OpenTelemetry got; where the system is one that they are known of.
 	stores  map[string]string

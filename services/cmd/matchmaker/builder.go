@@ -26,6 +26,7 @@ import (
 	"matchmaker.dev/services/internal/app"
 	"matchmaker.dev/services/internal/auth"
 	"matchmaker.dev/services/internal/bus"
+	"matchmaker.dev/services/internal/fault"
 	"matchmaker.dev/services/internal/keyring"
 	"matchmaker.dev/services/internal/openapi"
 	"matchmaker.dev/services/internal/quota"
@@ -65,6 +66,8 @@ const ballastSize = 64 << 20
 // setup is what a process is made with besides its parts.
 type setup struct {
 	connections connections
+	// service is the account that the process has; that of all seven when empty.
+	service string
 	// issuers are those whose tokens are believed, besides the servers' own.
 	issuers []auth.Issuer
 	servers serverTokens
@@ -73,7 +76,7 @@ type setup struct {
 }
 
 // serve connects, builds, and serves until ctx ends.
-func (p *process) serve(ctx context.Context, s streams, c connections, issuers string, servers serverTokens, build func(*builder) error) error {
+func (p *process) serve(ctx context.Context, s streams, service string, c connections, issuers string, servers serverTokens, build func(*builder) error) error {
 	log, err := app.Logger(s.err, p.LogLevel, p.LogFormat)
 	if err != nil {
 		return err
@@ -84,7 +87,7 @@ func (p *process) serve(ctx context.Context, s streams, c connections, issuers s
 			return err
 		}
 	}
-	return p.run(ctx, log, setup{connections: c, issuers: trusted, servers: servers}, build)
+	return p.run(ctx, log, setup{service: service, connections: c, issuers: trusted, servers: servers}, build)
 }
 
 // run is serve for a process that may have connections of its own making. more
@@ -115,28 +118,29 @@ func (p *process) run(ctx context.Context, log *slog.Logger, how setup, build fu
 		return err
 	}
 
-	secure, err := c.redisTLS()
+	kept, err := c.redisServer.options(log)
 	if err != nil {
 		return err
 	}
-	if b.store, err = state.Open(state.Options{
-		TLS: secure, URL: c.Redis, Log: log, Waiting: c.Limits.MaxWaiting, Functions: c.Limits.MaxFunctions, Backfills: c.Limits.MaxBackfills,
-		Player: c.Limits.player(), Project: c.Limits.project(), History: c.Limits.history(),
-	}); err != nil {
+	kept.Waiting, kept.Functions, kept.Backfills = c.Limits.MaxWaiting, c.Limits.MaxFunctions, c.Limits.MaxBackfills
+	kept.Player, kept.Project, kept.History = c.Limits.player(), c.Limits.project(), c.Limits.history()
+	if b.store, err = state.Open(kept); err != nil {
 		return err
 	}
 	b.closing(func(context.Context) error { return b.store.Close() })
 
-	b.bus, err = bus.Connect(bus.Options{
-		URL: c.NATS, Name: p.Name, Credentials: c.NATSCredentials, CA: c.NATSCA, Cert: c.NATSCert, Key: c.NATSKey, Replicas: c.StreamReplicas,
-		LogAge: c.Limits.LogAge, EventAge: c.Limits.EventAge, EventBytes: c.Limits.EventBytes,
-		LogSize: c.Limits.LogSize << 20, LogTotal: c.Limits.LogTotal << 20,
-		Log: log, Propagator: b.telemetry.Propagator,
-	})
+	said, err := c.natsServer.options(log)
 	if err != nil {
 		return err
 	}
+	said.Name, said.Service, said.Propagator = p.Name, how.service, b.telemetry.Propagator
+	said.LogAge, said.LogSize, said.LogTotal = c.Limits.LogAge, c.Limits.LogSize<<20, c.Limits.LogTotal<<20
+	said.EventAge, said.EventBytes = c.Limits.EventAge, c.Limits.EventBytes
+	if b.bus, err = bus.Connect(said); err != nil {
+		return err
+	}
 	b.closing(b.bus.Close)
+	b.add(app.Part{Name: "store", Run: b.reach})
 	b.add(app.Part{Name: "bus", Run: b.prepare, Ready: b.bus.Ready})
 	b.dependencies()
 
@@ -183,6 +187,27 @@ func (b *builder) prepare(ctx context.Context) error {
 	}
 	<-ctx.Done()
 	return nil
+}
+
+// reach waits until Redis answers once, and says why it does not, whenever that is another reason than before.
+func (b *builder) reach(ctx context.Context) error {
+	again := time.NewTicker(time.Second)
+	defer again.Stop()
+	for said := ""; ; {
+		err := b.store.Ping(ctx)
+		if err == nil || ctx.Err() != nil {
+			<-ctx.Done()
+			return nil
+		}
+		if why, ok := errors.AsType[*fault.Error](err); ok && why.Detail != said {
+			said = why.Detail
+			b.log.ErrorContext(ctx, "waiting for Redis: "+said, "error", err)
+		}
+		select {
+		case <-ctx.Done():
+		case <-again.C:
+		}
+	}
 }
 
 // api is where this process serves all APIs, for programs on this machine; "" before it does, and where it does not.

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"matchmaker.dev/services/allocator/gameserver"
+	"matchmaker.dev/services/internal/account"
 	"matchmaker.dev/services/internal/app"
 )
 
@@ -21,7 +22,7 @@ type ticketCmd struct {
 func (c *ticketCmd) Validate() error { return c.Tickets.check() }
 
 func (c *ticketCmd) Run(ctx context.Context, s streams) error {
-	return c.Process.serve(ctx, s, c.Connections, c.Trust.Issuers, serverTokens{}, func(b *builder) error { return b.ticket(c.Tickets) })
+	return c.Process.serve(ctx, s, account.Ticket, c.Connections, c.Trust.Issuers, serverTokens{}, func(b *builder) error { return b.ticket(c.Tickets) })
 }
 
 type configCmd struct {
@@ -32,7 +33,7 @@ type configCmd struct {
 }
 
 func (c *configCmd) Run(ctx context.Context, s streams) error {
-	return c.Process.serve(ctx, s, c.Connections, c.Trust.Issuers, serverTokens{}, func(b *builder) error { return b.config(c.Secrets) })
+	return c.Process.serve(ctx, s, account.Config, c.Connections, c.Trust.Issuers, serverTokens{}, func(b *builder) error { return b.config(c.Secrets) })
 }
 
 type registryCmd struct {
@@ -46,7 +47,7 @@ type registryCmd struct {
 func (c *registryCmd) Validate() error { return c.Functions.check() }
 
 func (c *registryCmd) Run(ctx context.Context, s streams) error {
-	return c.Process.serve(ctx, s, c.Connections, c.Trust.Issuers, serverTokens{}, func(b *builder) error { return b.registry(c.Functions) })
+	return c.Process.serve(ctx, s, account.Registry, c.Connections, c.Trust.Issuers, serverTokens{}, func(b *builder) error { return b.registry(c.Functions) })
 }
 
 type runnerCmd struct {
@@ -59,7 +60,7 @@ type runnerCmd struct {
 func (c *runnerCmd) Validate() error { return c.Functions.check() }
 
 func (c *runnerCmd) Run(ctx context.Context, s streams) error {
-	return c.Process.serve(ctx, s, c.Connections, "", serverTokens{}, func(b *builder) error { return b.runner(c.Functions) })
+	return c.Process.serve(ctx, s, account.Runner, c.Connections, "", serverTokens{}, func(b *builder) error { return b.runner(c.Functions) })
 }
 
 type directorCmd struct {
@@ -73,7 +74,7 @@ type directorCmd struct {
 func (c *directorCmd) Validate() error { return c.Cycle.check() }
 
 func (c *directorCmd) Run(ctx context.Context, s streams) error {
-	return c.Process.serve(ctx, s, c.Connections, "", serverTokens{}, func(b *builder) error { return b.director(c.Cycle, c.Readable) })
+	return c.Process.serve(ctx, s, account.Director, c.Connections, "", serverTokens{}, func(b *builder) error { return b.director(c.Cycle, c.Readable) })
 }
 
 type allocatorCmd struct {
@@ -90,7 +91,7 @@ type allocatorCmd struct {
 func (c *allocatorCmd) Validate() error { return errors.Join(c.Fleet.check(), c.ServerTokens.check()) }
 
 func (c *allocatorCmd) Run(ctx context.Context, s streams) error {
-	return c.Process.serve(ctx, s, c.Connections, "", c.ServerTokens, func(b *builder) error { return b.allocator(c.Fleet, c.Secrets, c.Readable, c.ServerTokens) })
+	return c.Process.serve(ctx, s, account.Allocator, c.Connections, "", c.ServerTokens, func(b *builder) error { return b.allocator(c.Fleet, c.Secrets, c.Readable, c.ServerTokens) })
 }
 
 type backfillCmd struct {
@@ -106,7 +107,7 @@ type backfillCmd struct {
 func (c *backfillCmd) Validate() error { return errors.Join(c.Tickets.check(), c.Filling.check()) }
 
 func (c *backfillCmd) Run(ctx context.Context, s streams) error {
-	return c.Process.serve(ctx, s, c.Connections, c.Trust.Issuers, serverTokens{}, func(b *builder) error {
+	return c.Process.serve(ctx, s, account.Backfill, c.Connections, c.Trust.Issuers, serverTokens{}, func(b *builder) error {
 		return b.backfill(c.Tickets, c.Filling, c.Readable)
 	})
 }
@@ -153,7 +154,7 @@ type allCmd struct {
 func (c *allCmd) Validate() error { return c.Services.check() }
 
 func (c *allCmd) Run(ctx context.Context, s streams) error {
-	return c.Process.serve(ctx, s, c.Connections, c.Trust.Issuers, c.Services.ServerTokens, c.Services.build)
+	return c.Process.serve(ctx, s, account.All, c.Connections, c.Trust.Issuers, c.Services.ServerTokens, c.Services.build)
 }
 
 // gameserverCmd is a process of the local provider's fleet; it is told what to do on standard input.

@@ -66,7 +66,7 @@ func (c *devCmd) Run(ctx context.Context, s streams) (err error) {
 	}
 	return c.Process.run(ctx, log,
 		setup{
-			connections: connections{Redis: redis.URL(), NATS: nats.URL(), StreamReplicas: 1, Limits: c.Limits},
+			connections: connections{redisServer{Redis: redis.URL()}, natsServer{NATS: nats.URL(), StreamReplicas: 1}, c.Limits},
 			issuers:     []auth.Issuer{tokens.Trust()},
 			servers:     c.Services.ServerTokens,
 			started:     func(addr, metrics net.Addr) { c.greet(s.out, addr, metrics) },

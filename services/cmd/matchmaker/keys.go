@@ -59,7 +59,7 @@ func (c *keysServerCmd) Run(s streams) error {
 }
 
 type keysResealCmd struct {
-	Redis   string  `help:"Redis URL." default:"redis://127.0.0.1:6379" group:"connections"`
+	redisServer
 	Secrets secrets `embed:""`
 }
 
@@ -76,7 +76,11 @@ func (c *keysResealCmd) Run(ctx context.Context, s streams) error {
 	if err != nil {
 		return fmt.Errorf("--hosting-keys: %w", err)
 	}
-	store, err := state.Open(state.Options{URL: c.Redis, Log: slog.New(slog.DiscardHandler)})
+	how, err := c.redisServer.options(slog.New(slog.DiscardHandler))
+	if err != nil {
+		return err
+	}
+	store, err := state.Open(how)
 	if err != nil {
 		return err
 	}

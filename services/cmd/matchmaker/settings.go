@@ -35,7 +35,8 @@ type cli struct {
 	Allocator allocatorCmd `cmd:"" help:"Run an allocator: it gets game servers for matches."`
 	Backfill  backfillCmd  `cmd:"" help:"Run the Backfill API."`
 
-	Keys keysCmd `cmd:"" help:"Make and change the keys that the services share."`
+	Keys        keysCmd        `cmd:"" help:"Make and change the keys that the services share."`
+	Permissions permissionsCmd `cmd:"" help:"Print what each service may do in Redis and in NATS, as users for these servers."`
 
 	Health healthCmd `cmd:"" help:"Ask a running service whether it is ready."`
 
@@ -67,18 +68,33 @@ type process struct {
 
 // connections are the servers that all services share, and the limits of what is kept there.
 type connections struct {
-	Redis           string `help:"Redis URL: redis://[user:password@]host:port[/db], unix:///path, redis-cluster://host:port of a cluster, or redis-sentinel://host:port?master_name=NAME of Sentinels (more of them with &addr=host:port); rediss for redis means TLS." default:"redis://127.0.0.1:6379" group:"connections"`
-	NATS            string `help:"NATS URL; several with commas between." name:"nats" default:"nats://127.0.0.1:4222" group:"connections"`
-	NATSCredentials string `help:"NATS credentials file." name:"nats-credentials" type:"existingfile" placeholder:"FILE" group:"connections"`
-	RedisCA         string `help:"PEM file of the authorities that Redis's certificate may come from; the machine's when empty." name:"redis-ca" type:"existingfile" placeholder:"FILE" group:"connections"`
-	RedisCert       string `help:"PEM file of the certificate that Redis is shown." name:"redis-cert" type:"existingfile" placeholder:"FILE" group:"connections"`
-	RedisKey        string `help:"PEM file of that certificate's key." name:"redis-key" type:"existingfile" placeholder:"FILE" group:"connections"`
+	redisServer
+	natsServer
+
+	Limits limits `embed:""`
+}
+
+// redisServer is which Redis, and who this process is to it.
+type redisServer struct {
+	Redis         string `help:"Redis URL: redis://[user:password@]host:port[/db], unix:///path, redis-cluster://host:port of a cluster, or redis-sentinel://host:port?master_name=NAME of Sentinels (more of them with &addr=host:port); rediss for redis means TLS." default:"redis://127.0.0.1:6379" group:"connections"`
+	RedisUser     string `help:"User of Redis, where the URL names none. 'matchmaker permissions redis' prints what each service's user needs." name:"redis-user" placeholder:"NAME" group:"connections"`
+	RedisPassword string `help:"File with that user's password, or env:NAME for an environment variable that holds it. It is read again for every connection, so that it can be changed." name:"redis-password" placeholder:"FILE" group:"connections"`
+	RedisCA       string `help:"PEM file of the authorities that Redis's certificate may come from; the machine's when empty." name:"redis-ca" type:"existingfile" placeholder:"FILE" group:"connections"`
+	RedisCert     string `help:"PEM file of the certificate that Redis is shown." name:"redis-cert" type:"existingfile" placeholder:"FILE" group:"connections"`
+	RedisKey      string `help:"PEM file of that certificate's key." name:"redis-key" type:"existingfile" placeholder:"FILE" group:"connections"`
+}
+
+// natsServer is which NATS, and who this process is to it.
+type natsServer struct {
+	NATS            string `help:"NATS URL; several servers of a cluster with commas between. tls:// means TLS." name:"nats" default:"nats://127.0.0.1:4222" group:"connections"`
+	NATSUser        string `help:"User of NATS, where the URL names none. 'matchmaker permissions nats' prints what each service's user needs." name:"nats-user" placeholder:"NAME" group:"connections"`
+	NATSPassword    string `help:"File with that user's password, or env:NAME for an environment variable that holds it. It is read again for every connection, so that it can be changed." name:"nats-password" placeholder:"FILE" group:"connections"`
+	NATSCredentials string `help:"NATS credentials file: what a user of NATS has instead of a password where accounts are decentralized." name:"nats-credentials" type:"existingfile" placeholder:"FILE" group:"connections"`
+	NATSNKey        string `help:"File with the seed of a user's NKey: what a user of NATS has instead of a password where its configuration names public keys." name:"nats-nkey" type:"existingfile" placeholder:"FILE" group:"connections"`
 	NATSCA          string `help:"PEM file of the authorities that the NATS servers' certificates may come from; the machine's when empty. A tls:// URL asks for TLS." name:"nats-ca" type:"existingfile" placeholder:"FILE" group:"connections"`
 	NATSCert        string `help:"PEM file of the certificate that NATS is shown." name:"nats-cert" type:"existingfile" placeholder:"FILE" group:"connections"`
 	NATSKey         string `help:"PEM file of that certificate's key." name:"nats-key" type:"existingfile" placeholder:"FILE" group:"connections"`
 	StreamReplicas  int    `help:"Replicas of the JetStream streams: 1, 3 or 5." default:"1" group:"connections"`
-
-	Limits limits `embed:""`
 }
 
 // limits are those of what is kept for a project, and of how often it is read and changed. All services of a

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/account"
 	"matchmaker.dev/services/internal/bus"
 )
 
@@ -93,7 +94,7 @@ func (c eventLog) connect(ctx context.Context, s *session) (*bus.Bus, error) {
 		}
 		url = strings.TrimSpace(string(text))
 	}
-	b, err := bus.Connect(bus.Options{URL: url, Name: "mm", Credentials: c.Credentials, Log: slog.New(slog.DiscardHandler)})
+	b, err := bus.Connect(bus.Options{URL: url, Name: "mm", Service: account.Events, Credentials: c.Credentials, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		return nil, err
 	}

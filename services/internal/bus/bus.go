@@ -7,7 +7,7 @@
 //
 //	mm.poke.<project>               tickets or configs changed        ticket, config, … → director
 //	mm.run.<project>.<function>     run a function, parts come back   director → one runner
-//	mm.parts.<bus>.<run>            parts of a run's answer           runner → director
+//	mm.parts.<service>.<bus>.<run>  parts of a run's answer           runner → director, backfill
 //	mm.match.<project>              a match to allocate (JetStream)   director → one allocator
 //	mm.assigned.<project>           tickets have a result             allocator, director → every ticket service
 //	mm.runner                       heartbeats of runners             runner → registry, runners
@@ -23,6 +23,7 @@ import (
 	"errors"
 	"log/slog"
 	"net/url"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -32,6 +33,7 @@ import (
 	"go.opentelemetry.io/otel/propagation"
 	"google.golang.org/protobuf/proto"
 
+	"matchmaker.dev/services/internal/account"
 	"matchmaker.dev/services/internal/fault"
 	"matchmaker.dev/services/internal/telemetry"
 )
@@ -45,8 +47,13 @@ type Options struct {
 	URL string
 	// Name tells this process from others, for NATS's own monitoring.
 	Name string
-	// Credentials is the path of a NATS credentials file; none when empty.
-	Credentials string
+	// Service is the account that this process has, see RightsOf: it tells which streams the process makes and waits for, and where
+	// its answers come in. account.All when empty.
+	Service string
+	// Login is the user, where the URL does not say it. Credentials is the path of a NATS credentials file, and NKey
+	// that of the seed of a user's key; none when empty.
+	Login             account.Login
+	Credentials, NKey string
 	// CA is the path of a PEM file of authorities to trust, Cert and Key of a certificate of this client's own; the
 	// machine's authorities, and no certificate, when empty.
 	CA, Cert, Key string
@@ -86,8 +93,12 @@ type Bus struct {
 	// inbox is where the parts of this bus's runs come in.
 	inbox string
 
-	mu   sync.Mutex
-	runs map[string]*Run
+	mu      sync.Mutex
+	runs    map[string]*Run
+	hearing bool // of parts
+
+	// trouble is why there is no connection; nil while there is one.
+	trouble atomic.Pointer[string]
 }
 
 // A server that has not answered so many times when it is asked the next time is given up for another one: after 6 s. It may
@@ -106,6 +117,8 @@ func Connect(o Options) (*Bus, error) {
 		b.propagator = propagation.TraceContext{}
 	}
 	b.options.Replicas = max(1, o.Replicas)
+	b.options.Service = cmp.Or(o.Service, account.All)
+	b.inbox = b.options.Service + "." + strings.TrimPrefix(nats.NewInbox(), nats.InboxPrefix)
 	if b.options.LogAge <= 0 {
 		b.options.LogAge = 24 * time.Hour
 	}
@@ -124,40 +137,10 @@ func Connect(o Options) (*Bus, error) {
 	if b.options.EventBytes <= 0 {
 		b.options.EventBytes = 1 << 30
 	}
-	options := []nats.Option{
-		nats.Name(o.Name),
-		nats.RetryOnFailedConnect(true),
-		nats.MaxReconnects(-1),
-		nats.ReconnectWait(250 * time.Millisecond),
-		nats.PingInterval(cmp.Or(o.Pulse, pulse)),
-		nats.MaxPingsOutstanding(missed),
-		nats.ErrorHandler(func(_ *nats.Conn, sub *nats.Subscription, err error) {
-			subject := ""
-			if sub != nil {
-				subject = sub.Subject
-			}
-			b.log.Warn("message bus", "error", err, "subject", subject)
-		}),
-		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
-			if err != nil {
-				b.log.Warn("message bus lost, reconnecting", "error", err)
-			}
-		}),
-		nats.ReconnectHandler(func(*nats.Conn) {
-			b.log.Info("message bus is back")
-			b.restore()
-		}),
+	options, err := b.connection(o)
+	if err != nil {
+		return nil, err
 	}
-	if o.Credentials != "" {
-		options = append(options, nats.UserCredentials(o.Credentials))
-	}
-	if o.CA != "" {
-		options = append(options, nats.RootCAs(o.CA))
-	}
-	if o.Cert != "" || o.Key != "" {
-		options = append(options, nats.ClientCert(o.Cert, o.Key))
-	}
-	var err error
 	if b.conn, err = nats.Connect(o.URL, options...); err != nil {
 		if malformed, ok := errors.AsType[*url.Error](err); ok {
 			err = malformed.Err // without the URL, which may hold a password
@@ -165,9 +148,6 @@ func Connect(o Options) (*Bus, error) {
 		return nil, fault.Wrap(fault.Invalid, err, "nats: cannot use the server URL or the credentials")
 	}
 	if b.js, err = jetstream.New(b.conn); err != nil {
-		return nil, err
-	}
-	if err := b.hearParts(); err != nil {
 		return nil, err
 	}
 	return b, nil
@@ -178,7 +158,10 @@ func Connect(o Options) (*Bus, error) {
 func (b *Bus) Ready(context.Context) error {
 	if !b.prepared.Load() {
 		if !b.conn.IsConnected() {
-			return fault.New(fault.Unavailable, "the message bus is not connected")
+			if why := b.trouble.Load(); why != nil {
+				return fault.New(fault.Unavailable, "%s", *why)
+			}
+			return fault.New(fault.Unavailable, notConnected)
 		}
 		return fault.New(fault.Unavailable, "the message bus has no streams yet")
 	}

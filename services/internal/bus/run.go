@@ -34,6 +34,9 @@ func (b *Bus) StartRun(ctx context.Context, r *pb.RunRequest, parts func(*pb.Run
 	if err != nil {
 		return nil, err
 	}
+	if err := b.hearParts(); err != nil {
+		return nil, err
+	}
 	msg.Reply = b.partsOf(r.GetRun())
 	run := &Run{bus: b, id: r.GetRun(), parts: parts}
 	b.mu.Lock()
@@ -59,7 +62,7 @@ type Answer func(*pb.RunPart) error
 // ServeRuns takes runs of a function, each from one request of one director, and says at once that this runner has it. handle
 // must not block the subscription: it starts the run and returns.
 func (b *Bus) ServeRuns(runner, project, function string, handle func(ctx context.Context, r *pb.RunRequest, answer Answer)) (Subscription, error) {
-	return hear(b, runs+token(project)+"."+token(function), "runners",
+	return hear(b, runs+token(project)+"."+token(function), runnerQueue,
 		func(ctx context.Context, _ string, r *pb.RunRequest, msg *nats.Msg) {
 			var index uint32
 			answer := func(p *pb.RunPart) error {
@@ -76,9 +79,13 @@ func (b *Bus) ServeRuns(runner, project, function string, handle func(ctx contex
 
 func (b *Bus) partsOf(run string) string { return partsRoot + b.inbox + "." + run }
 
-// hearParts subscribes to the parts of all runs that this bus starts.
+// hearParts subscribes to the parts of all runs that this bus starts, once: before its first run, since most never start one.
 func (b *Bus) hearParts() error {
-	b.inbox = nats.NewInbox()[len(nats.InboxPrefix):]
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.hearing {
+		return nil
+	}
 	_, err := b.conn.Subscribe(b.partsOf("*"), func(msg *nats.Msg) {
 		id := msg.Subject[len(b.partsOf("")):]
 		b.mu.Lock()
@@ -100,5 +107,6 @@ func (b *Bus) hearParts() error {
 		}
 		run.parts(p)
 	})
+	b.hearing = err == nil
 	return lost(err)
 }

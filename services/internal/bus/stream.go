@@ -3,9 +3,13 @@ package bus
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+
+	"matchmaker.dev/services/internal/account"
 )
 
 // Names of the streams and of the object store.
@@ -16,8 +20,8 @@ const (
 	moduleStore = "MM_MODULES"
 )
 
-// Prepare makes sure that the streams exist, trying until they do or ctx ends.
-// Any process may do it, at any time, in any order.
+// Prepare makes sure that the streams exist that this process needs, trying until they do or ctx ends. Those that others make (see
+// maker) it waits for. Any process may do it, at any time, in any order.
 func (b *Bus) Prepare(ctx context.Context) error {
 	for said := false; ; said = true {
 		err := b.prepare(ctx)
@@ -63,48 +67,62 @@ func (b *Bus) gone(err error) bool {
 func (b *Bus) prepare(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
-	_, err := b.js.CreateOrUpdateStream(ctx, jetstream.StreamConfig{
-		Name:        matchStream,
-		Description: "claimed matches that wait for a game server",
-		Subjects:    []string{matches + "*"},
-		Retention:   jetstream.WorkQueuePolicy,
-		Duplicates:  2 * time.Minute,
-		Replicas:    b.options.Replicas,
-	})
-	if err != nil {
+	if !b.conn.IsConnected() {
+		if why := b.trouble.Load(); why != nil {
+			return errors.New(*why)
+		}
+		return nats.ErrDisconnected
+	}
+	if err := b.conn.FlushWithContext(ctx); err != nil {
 		return err
 	}
-	_, err = b.js.CreateOrUpdateStream(ctx, jetstream.StreamConfig{
-		Name:              logStream,
-		Description:       "what the instances of match functions wrote",
-		Subjects:          []string{logs + "*.*"},
-		MaxAge:            b.options.LogAge,
-		MaxBytes:          b.options.LogTotal,
-		MaxMsgsPerSubject: max(1, b.options.LogSize/LogText),
-		MaxMsgSize:        logMessage,
-		Discard:           jetstream.DiscardOld,
-		Replicas:          b.options.Replicas,
-		AllowDirect:       true,
-	})
-	if err != nil {
+	service := b.options.Service
+	for _, stream := range uses(service) {
+		var err error
+		if service == account.All || maker(stream) == service {
+			err = b.makeStream(ctx, stream)
+		} else if _, err = b.js.Stream(ctx, stream); errors.Is(err, jetstream.ErrStreamNotFound) {
+			err = fmt.Errorf("the stream %s is not there yet: the %s makes it", stream, maker(stream))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// makeStream makes a stream, or gives it the settings that it should have.
+func (b *Bus) makeStream(ctx context.Context, name string) error {
+	config := jetstream.StreamConfig{Name: name, Replicas: b.options.Replicas}
+	switch name {
+	case matchStream:
+		config.Description = "claimed matches that wait for a game server"
+		config.Subjects = []string{matches + "*"}
+		config.Retention = jetstream.WorkQueuePolicy
+		config.Duplicates = 2 * time.Minute
+	case logStream:
+		config.Description = "what the instances of match functions wrote"
+		config.Subjects = []string{logs + "*.*"}
+		config.MaxAge = b.options.LogAge
+		config.MaxBytes = b.options.LogTotal
+		config.MaxMsgsPerSubject = max(1, b.options.LogSize/LogText)
+		config.MaxMsgSize = logMessage
+		config.Discard = jetstream.DiscardOld
+		config.AllowDirect = true
+	case eventStream:
+		config.Description = "what happened to tickets and matches"
+		config.Subjects = []string{events + "*"}
+		config.MaxAge = b.options.EventAge
+		config.MaxBytes = b.options.EventBytes
+		config.Discard = jetstream.DiscardOld
+	case moduleStream:
+		_, err := b.js.CreateOrUpdateObjectStore(ctx, jetstream.ObjectStoreConfig{
+			Bucket:      moduleStore,
+			Description: "uploaded match functions",
+			Replicas:    b.options.Replicas,
+		})
 		return err
 	}
-	_, err = b.js.CreateOrUpdateStream(ctx, jetstream.StreamConfig{
-		Name:        eventStream,
-		Description: "what happened to tickets and matches",
-		Subjects:    []string{events + "*"},
-		MaxAge:      b.options.EventAge,
-		MaxBytes:    b.options.EventBytes,
-		Discard:     jetstream.DiscardOld,
-		Replicas:    b.options.Replicas,
-	})
-	if err != nil {
-		return err
-	}
-	_, err = b.js.CreateOrUpdateObjectStore(ctx, jetstream.ObjectStoreConfig{
-		Bucket:      moduleStore,
-		Description: "uploaded match functions",
-		Replicas:    b.options.Replicas,
-	})
+	_, err := b.js.CreateOrUpdateStream(ctx, config)
 	return err
 }

@@ -141,7 +141,7 @@ func (c *crew) dismiss() {
 // consume hands messages on until ctx ends or the consumer fails for good.
 func (b *Bus) consume(ctx context.Context, parallel int, handle func(jetstream.Msg)) error {
 	consumer, err := b.js.CreateOrUpdateConsumer(ctx, matchStream, jetstream.ConsumerConfig{
-		Durable:       "allocators",
+		Durable:       allocatorConsumer,
 		AckPolicy:     jetstream.AckExplicitPolicy,
 		AckWait:       b.options.AckWait,
 		MaxAckPending: maxPending,

@@ -26,6 +26,9 @@ type NATSOptions struct {
 	Host string
 	// Port to listen on; a free one when 0.
 	Port int
+	// Settings is the path of a file of nats-server's own settings, such as users and TLS; none when empty. What is said here
+	// goes before what is said there.
+	Settings string
 	// Cluster makes the server one of several; nil means that it is alone.
 	Cluster *Cluster
 	Log     *slog.Logger
@@ -97,16 +100,21 @@ func serve(ctx context.Context, o NATSOptions) (*server.Server, error) {
 
 // natsOptions is the one place where the server's settings are made.
 func natsOptions(o NATSOptions) (*server.Options, error) {
-	n := &server.Options{
-		ServerName:             "embedded",
-		Host:                   cmp.Or(o.Host, "127.0.0.1"),
-		Port:                   cmp.Or(o.Port, server.RANDOM_PORT),
-		JetStream:              true,
-		StoreDir:               o.Dir,
-		SyncInterval:           syncInterval,
-		NoSigs:                 true,
-		DisableJetStreamBanner: true,
+	n := new(server.Options)
+	if o.Settings != "" {
+		var err error
+		if n, err = server.ProcessConfigFile(o.Settings); err != nil {
+			return nil, err
+		}
 	}
+	n.ServerName = "embedded"
+	n.Host = cmp.Or(o.Host, "127.0.0.1")
+	n.Port = cmp.Or(o.Port, server.RANDOM_PORT)
+	n.JetStream = true
+	n.StoreDir = o.Dir
+	n.SyncInterval = syncInterval
+	n.NoSigs = true
+	n.DisableJetStreamBanner = true
 	if c := o.Cluster; c != nil {
 		n.ServerName = c.Server
 		n.Cluster = server.ClusterOpts{

@@ -24,7 +24,9 @@ type RedisOptions struct {
 	// AOF writes every change to Dir, and to the disk once a second. Without it
 	// the state is gone when the server ends.
 	AOF bool
-	Log *slog.Logger
+	// Users is the path of an ACL file, in which the default user may ask for INFO; without it everybody may do everything.
+	Users string
+	Log   *slog.Logger
 }
 
 // Redis is a running Redis server: a child process, or one in memory.

@@ -61,7 +61,7 @@ func arguments(port int, o RedisOptions) []string {
 	if o.AOF {
 		appendonly = "yes"
 	}
-	return []string{
+	args := []string{
 		"--bind", "127.0.0.1", "--port", strconv.Itoa(port),
 		"--dir", o.Dir, "--save", "", "--appendonly", appendonly, "--appendfsync", "everysec",
 		// To rewrite the file takes a core for seconds, which under load the others miss. Redis's
@@ -69,6 +69,10 @@ func arguments(port int, o RedisOptions) []string {
 		"--auto-aof-rewrite-min-size", "256mb",
 		"--maxmemory-policy", "noeviction", "--daemonize", "no",
 	}
+	if o.Users != "" {
+		args = append(args, "--aclfile", o.Users)
+	}
+	return args
 }
 
 // answers tells whether the server at addr has loaded its data, and is process

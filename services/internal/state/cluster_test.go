@@ -24,6 +24,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/account"
 	"matchmaker.dev/services/internal/fault"
 	"matchmaker.dev/services/internal/state"
 )
@@ -155,14 +156,16 @@ func live(t *testing.T, s *state.Store, project string) {
 	}
 }
 
-// TestCluster: projects lie on all masters of a cluster, each with all of its keys on one, and live there as on a single server.
+// TestCluster: projects lie on all masters of a cluster, each with all of its keys on one, and live there as on a single server,
+// with a user who may do no more than is needed.
 func TestCluster(t *testing.T) {
 	t.Parallel()
+	users := userFile(t, true)
 	var nodes []*redis.Client
 	var addrs []string
 	for range 3 {
 		port, bus := free(t), free(t)
-		redisServer(t, "--port", port, "--cluster-enabled", "yes", "--cluster-port", bus)
+		redisServer(t, "--port", port, "--cluster-enabled", "yes", "--cluster-port", bus, "--aclfile", users)
 		addrs = append(addrs, "127.0.0.1:"+port+" "+bus)
 		node := redis.NewClient(&redis.Options{Addr: "127.0.0.1:" + port})
 		t.Cleanup(func() { _ = node.Close() })
@@ -194,7 +197,7 @@ func TestCluster(t *testing.T) {
 		return true
 	})
 	first, _, _ := strings.Cut(addrs[0], " ")
-	s := opened(t, state.Options{URL: "redis-cluster://" + first})
+	s := opened(t, state.Options{URL: "redis-cluster://" + first, Login: login(account.All)})
 	var projects []string
 	for i := range 9 {
 		projects = append(projects, fmt.Sprint("project-", i))
@@ -231,7 +234,7 @@ func TestCluster(t *testing.T) {
 func TestSentinel(t *testing.T) {
 	t.Parallel()
 	port, watch := free(t), free(t)
-	redisServer(t, "--port", port)
+	redisServer(t, "--port", port, "--aclfile", userFile(t, true))
 	file := filepath.Join(t.TempDir(), "sentinel.conf")
 	if err := os.WriteFile(file, []byte("sentinel monitor games 127.0.0.1 "+port+" 1\n"), 0o600); err != nil {
 		t.Fatal(err)
@@ -245,7 +248,7 @@ func TestSentinel(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = sentinel.Process.Kill(); _ = sentinel.Wait() })
-	s := opened(t, state.Options{URL: "redis-sentinel://127.0.0.1:" + watch + "?master_name=games"})
+	s := opened(t, state.Options{URL: "redis-sentinel://127.0.0.1:" + watch + "?master_name=games", Login: login(account.All)})
 	until(t, "the primary is known", func() bool { return s.Ping(t.Context()) == nil })
 	live(t, s, "demo")
 }
@@ -286,45 +289,33 @@ func authority(t *testing.T) (pool *x509.CertPool, pair tls.Certificate, ca, cer
 	return pool, pair, cert, cert, key
 }
 
-// TestTLSAndPermissions: over TLS with certificates on both sides, as the user of deploy/redis.acl, which
-// may do all that they need and nothing else.
-func TestTLSAndPermissions(t *testing.T) {
+// TestTLS: over TLS with certificates on both sides, as the user of all services.
+func TestTLS(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile("../../../deploy/redis.acl")
-	if err != nil {
-		t.Fatal(err)
-	}
-	rules := filepath.Join(t.TempDir(), "users.acl")
-	if err := os.WriteFile(rules, bytes.ReplaceAll(text, []byte("PASSWORD"), []byte("open-sesame")), 0o600); err != nil {
-		t.Fatal(err)
-	}
 	pool, pair, ca, cert, key := authority(t)
 	port := free(t)
-	redisServer(t, "--port", "0", "--tls-port", port, "--tls-ca-cert-file", ca, "--tls-cert-file", cert, "--tls-key-file", key, "--tls-auth-clients", "yes", "--aclfile", rules)
+	redisServer(t, "--port", "0", "--tls-port", port, "--tls-ca-cert-file", ca, "--tls-cert-file", cert, "--tls-key-file", key, "--tls-auth-clients", "yes", "--aclfile", userFile(t, false))
 	secure := &tls.Config{RootCAs: pool, Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}
-	url := "rediss://matchmaker:open-sesame@127.0.0.1:" + port
+	host := "127.0.0.1:" + port
+	url := fmt.Sprintf("rediss://%s:%s@%s", account.User(account.All), passwordOf(account.All), host)
 	s := opened(t, state.Options{URL: url, TLS: secure})
 	until(t, "the server answers", func() bool { return s.Ping(t.Context()) == nil })
 	live(t, s, "demo")
-
-	raw := redis.NewClient(&redis.Options{Addr: "127.0.0.1:" + port, Username: "matchmaker", Password: "open-sesame", TLSConfig: secure, DisableIdentity: true})
-	defer raw.Close()
-	for _, command := range [][]any{
-		{"FLUSHALL"}, {"FLUSHDB"}, {"KEYS", "*"}, {"CONFIG", "GET", "*"}, {"SHUTDOWN"}, {"ACL", "LIST"}, {"MONITOR"}, {"SCRIPT", "FLUSH"},
-		{"GET", "other:key"}, {"SET", "other:key", "1"}, {"EVAL", "return redis.call('GET', KEYS[1])", "1", "other:key"}, {"REPLICAOF", "NO", "ONE"}, {"PUBLISH", "x", "y"},
+	// Nobody comes in without a certificate, or as anybody else. Whoever looks after it is told what to do, and no secret.
+	for what, test := range map[string]struct {
+		options state.Options
+		want    string
+	}{
+		"without a certificate": {state.Options{URL: url, TLS: &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}}, "--redis-cert"},
+		"without an authority":  {state.Options{URL: url}, "--redis-ca"},
+		"without a password":    {state.Options{URL: "rediss://" + host, TLS: secure}, "--redis-password"},
+		"with another password": {state.Options{URL: "rediss://nobody:open-sesame@" + host, TLS: secure}, "--redis-password"},
+		"with another's login":  {state.Options{URL: "rediss://" + host, TLS: secure, Login: account.Login{User: "nobody", Password: func() (string, error) { return "open-sesame", nil }}}, "--redis-password"},
+		"with no file":          {state.Options{URL: "rediss://" + host, TLS: secure, Login: account.Login{User: "nobody", Password: func() (string, error) { _, err := os.ReadFile("/none"); return "", err }}}, "/none"},
 	} {
-		if err := raw.Do(t.Context(), command...).Err(); err == nil || (!strings.Contains(err.Error(), "NOPERM") && !strings.Contains(err.Error(), "ACL failure")) {
-			t.Errorf("%v: %v, want that it is not permitted", command, err)
-		}
-	}
-	// Nobody comes in without a certificate, or as anybody else.
-	for what, o := range map[string]state.Options{
-		"without a certificate": {URL: url, TLS: &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}},
-		"without an authority":  {URL: url},
-		"without a password":    {URL: "rediss://127.0.0.1:" + port, TLS: secure},
-	} {
-		if err := opened(t, o).Ping(t.Context()); fault.KindOf(err) != fault.Unavailable {
-			t.Errorf("%s: %v", what, err)
+		err := opened(t, test.options).Ping(t.Context())
+		if fault.KindOf(err) != fault.Unavailable || !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), "open-sesame") || strings.Contains(err.Error(), passwordOf(account.All)) {
+			t.Errorf("%s: %v, want word of %s", what, err, test.want)
 		}
 	}
 }
@@ -334,6 +325,11 @@ func TestURLsThatCannotBe(t *testing.T) {
 		_, err := state.Open(state.Options{URL: url, Log: slog.New(slog.DiscardHandler)})
 		if fault.KindOf(err) != fault.Invalid || strings.Contains(err.Error(), "secret") {
 			t.Errorf("%s: %v", url, err)
+		}
+	}
+	for _, url := range []string{"redis://user:secret@host", "redis-cluster://:secret@host", "redis-sentinel://host?master_name=m&username=user&password=secret"} {
+		if _, err := state.Open(state.Options{URL: url, Login: login("x"), Log: slog.New(slog.DiscardHandler)}); err == nil || !strings.Contains(err.Error(), "--redis-user") || strings.Contains(err.Error(), "secret") {
+			t.Errorf("two users of %s: %v", url, err)
 		}
 	}
 	_, err := state.Open(state.Options{URL: "redis://host", TLS: new(tls.Config), Log: slog.New(slog.DiscardHandler)})

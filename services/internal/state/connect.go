@@ -1,17 +1,58 @@
 package state
 
 import (
+	"context"
 	"crypto/tls"
+	"errors"
+	"os"
 	"strings"
 
 	"github.com/redis/go-redis/v9"
 
+	"matchmaker.dev/services/internal/account"
 	"matchmaker.dev/services/internal/fault"
 )
 
 // errURL says nothing of the URL, which may hold a password.
 var errURL = fault.New(fault.Invalid, "redis: the URL must look like redis://[user:password@]host:port[/db] or unix:///path, redis-cluster://[user:password@]host:port[?addr=host:port&…] "+
 	"or redis-sentinel://[user:password@]host:port[/db]?master_name=…[&addr=host:port&…]; rediss for redis means TLS")
+
+// errTwice neither.
+var errTwice = fault.New(fault.Invalid, "redis: the URL has a user or a password, and --redis-user or --redis-password is given as well: one of the two is enough")
+
+// explain says what to do about an error of a connection, for whoever runs the service. bare tells that the connection is TLS without a
+// certificate of this side.
+func explain(err error, bare bool) string {
+	text := err.Error()
+	says := func(words ...string) bool {
+		for _, word := range words {
+			if strings.Contains(text, word) {
+				return true
+			}
+		}
+		return false
+	}
+	switch {
+	case says("WRONGPASS", "invalid password", "invalid username-password"):
+		return "Redis refuses the user or the password: look at --redis-user and --redis-password, or what is before the @ of --redis"
+	case says("NOAUTH", "Authentication required"):
+		return "Redis asks for a user and a password: give --redis-user and --redis-password"
+	case says("NOPERM", "ACL failure", "The user executing the script can't"):
+		return "Redis does not permit this user what the service does: 'matchmaker permissions redis' prints what it needs"
+	case says("x509:", "tls: failed to verify certificate"):
+		return "Redis's certificate is not trusted: give the authority that it comes from with --redis-ca, and look whether the certificate names the host of --redis"
+	case says("certificate required", "bad certificate", "handshake failure"):
+		return "Redis does not take the certificate of this service: give another one with --redis-cert and --redis-key"
+	case bare && says("connection reset", "EOF", "broken pipe"):
+		return "Redis ends the connection at once: it may want a certificate of this service, with --redis-cert and --redis-key"
+	case says("first record does not look like a TLS handshake"):
+		return "Redis does not speak TLS there: the URL of --redis must begin with redis instead of rediss"
+	}
+	if failed, ok := errors.AsType[*os.PathError](err); ok {
+		return "the file of --redis-password cannot be read: " + failed.Error()
+	}
+	return "the state store did not answer, try again"
+}
 
 // How many connections there are at the most: for commands, and for readers of feeds, who block on theirs.
 const (
@@ -20,7 +61,7 @@ const (
 )
 
 // connect makes the client that a URL asks for, of one server, of a cluster, or of the primary that Sentinels name.
-func connect(url string, secure *tls.Config, conns int, meet func(addr string, options *redis.Options)) (redis.UniversalClient, error) {
+func connect(url string, login account.Login, secure *tls.Config, conns int, meet func(addr string, options *redis.Options)) (redis.UniversalClient, error) {
 	scheme, rest, ok := strings.Cut(url, "://")
 	if !ok {
 		return nil, errURL
@@ -29,6 +70,14 @@ func connect(url string, secure *tls.Config, conns int, meet func(addr string, o
 	if secure != nil && base != "rediss" {
 		return nil, fault.New(fault.Invalid, "redis: certificates are given, and the URL does not ask for TLS: it must begin with rediss")
 	}
+	var credentials func(context.Context) (user, password string, err error)
+	if login.Given() {
+		credentials = func(context.Context) (string, string, error) {
+			password, err := login.Secret()
+			return login.User, password, err
+		}
+	}
+	twice := func(user, password string) bool { return credentials != nil && (user != "" || password != "") }
 	// The feed reads raw replies, which differ in RESP3. A script whose reply was lost may have run: nobody may run it
 	// again unasked, and so a command that a cluster sends elsewhere fails, once, until the client has read where keys are.
 	switch kind {
@@ -37,6 +86,10 @@ func connect(url string, secure *tls.Config, conns int, meet func(addr string, o
 		if err != nil {
 			return nil, errURL
 		}
+		if twice(o.Username, o.Password) {
+			return nil, errTwice
+		}
+		o.CredentialsProviderContext = credentials
 		o.Protocol, o.DisableIdentity, o.PoolSize, o.MaxRetries = 2, true, conns, -1
 		o.TLSConfig = merged(o.TLSConfig, secure)
 		if meet != nil {
@@ -48,6 +101,10 @@ func connect(url string, secure *tls.Config, conns int, meet func(addr string, o
 		if err != nil {
 			return nil, errURL
 		}
+		if twice(o.Username, o.Password) {
+			return nil, errTwice
+		}
+		o.CredentialsProviderContext = credentials
 		o.Protocol, o.DisableIdentity, o.PoolSize, o.MaxRetries, o.MaxRedirects = 2, true, conns, -1, -1
 		o.TLSConfig = merged(o.TLSConfig, secure)
 		o.NewClient = func(node *redis.Options) *redis.Client {
@@ -62,6 +119,10 @@ func connect(url string, secure *tls.Config, conns int, meet func(addr string, o
 		if err != nil || o.MasterName == "" {
 			return nil, errURL
 		}
+		if twice(o.Username, o.Password) { // what is before the @ is for the Sentinels
+			return nil, errTwice
+		}
+		o.CredentialsProviderContext = credentials
 		o.Protocol, o.DisableIdentity, o.PoolSize, o.MaxRetries = 2, true, conns, -1
 		o.TLSConfig = merged(o.TLSConfig, secure)
 		if meet != nil {

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/redis/go-redis/v9"
 	"google.golang.org/protobuf/proto"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
@@ -36,7 +35,7 @@ func (s *Store) claimFillings(ctx context.Context, project string, terms Terms, 
 }
 
 // claimEach calls a script for each claim, in one round trip, and sets its Refused.
-func (s *Store) claimEach(ctx context.Context, script *redis.Script, claims []*Claim, callOf func(*Claim) (call, error)) (position uint64, err error) {
+func (s *Store) claimEach(ctx context.Context, script *script, claims []*Claim, callOf func(*Claim) (call, error)) (position uint64, err error) {
 	if len(claims) == 0 {
 		return 0, nil
 	}

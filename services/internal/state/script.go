@@ -105,38 +105,46 @@ var backfillOpenSource string
 var backfillFillSource string
 
 var (
-	createScript       = redis.NewScript(prelude + rates + createSource)
-	allowScript        = redis.NewScript(rates + allowSource)
-	deleteScript       = redis.NewScript(prelude + deleteSource)
-	claimScript        = redis.NewScript(prelude + claimSource)
-	beginScript        = redis.NewScript(prelude + backfills + beginSource)
-	assignScript       = redis.NewScript(prelude + backfills + assignSource)
-	releaseScript      = redis.NewScript(prelude + backfills + releaseSource)
-	expireScript       = redis.NewScript(prelude + expireSource)
-	holdScript         = redis.NewScript(holdSource)
-	lendScript         = redis.NewScript(lendSource)
-	returnedScript     = redis.NewScript(prelude + returnedSource)
-	serverScript       = redis.NewScript(serverSource)
-	expireReadScript   = redis.NewScript(prelude + expireReadSource)
-	tellScript         = redis.NewScript(prelude + tellSource)
-	beatScript         = redis.NewScript(beatSource)
-	leaseScript        = redis.NewScript(leaseSource)
-	configPutScript    = redis.NewScript(configPutSource)
-	configDeleteScript = redis.NewScript(configDeleteSource)
-	functionPutScript  = redis.NewScript(functionPutSource)
+	createScript       = newScript(prelude + rates + createSource)
+	allowScript        = newScript(rates + allowSource)
+	deleteScript       = newScript(prelude + deleteSource)
+	claimScript        = newScript(prelude + claimSource)
+	beginScript        = newScript(prelude + backfills + beginSource)
+	assignScript       = newScript(prelude + backfills + assignSource)
+	releaseScript      = newScript(prelude + backfills + releaseSource)
+	expireScript       = newScript(prelude + expireSource)
+	holdScript         = newScript(holdSource)
+	lendScript         = newScript(lendSource)
+	returnedScript     = newScript(prelude + returnedSource)
+	serverScript       = newScript(serverSource)
+	expireReadScript   = newScript(prelude + expireReadSource)
+	tellScript         = newScript(prelude + tellSource)
+	beatScript         = newScript(beatSource)
+	leaseScript        = newScript(leaseSource)
+	configPutScript    = newScript(configPutSource)
+	configDeleteScript = newScript(configDeleteSource)
+	functionPutScript  = newScript(functionPutSource)
 
-	backfillCreateScript  = redis.NewScript(prelude + backfills + backfillCreateSource)
-	backfillReplaceScript = redis.NewScript(prelude + backfills + backfillReplaceSource)
-	backfillApproveScript = redis.NewScript(prelude + rates + backfills + backfillApproveSource)
-	backfillDeleteScript  = redis.NewScript(prelude + backfills + backfillDeleteSource)
-	backfillLapseScript   = redis.NewScript(prelude + backfills + backfillLapseSource)
-	backfillProposeScript = redis.NewScript(prelude + backfills + backfillProposeSource)
-	backfillOpenScript    = redis.NewScript(prelude + backfills + backfillOpenSource)
-	backfillFillScript    = redis.NewScript(prelude + backfillFillSource)
+	backfillCreateScript  = newScript(prelude + backfills + backfillCreateSource)
+	backfillReplaceScript = newScript(prelude + backfills + backfillReplaceSource)
+	backfillApproveScript = newScript(prelude + rates + backfills + backfillApproveSource)
+	backfillDeleteScript  = newScript(prelude + backfills + backfillDeleteSource)
+	backfillLapseScript   = newScript(prelude + backfills + backfillLapseSource)
+	backfillProposeScript = newScript(prelude + backfills + backfillProposeSource)
+	backfillOpenScript    = newScript(prelude + backfills + backfillOpenSource)
+	backfillFillScript    = newScript(prelude + backfillFillSource)
 )
 
+// script is one that knows its text.
+type script struct {
+	*redis.Script
+	text string
+}
+
+func newScript(text string) *script { return &script{redis.NewScript(text), text} }
+
 // run runs a script by its hash, and by its text where Redis does not know it yet.
-func (s *Store) run(ctx context.Context, script *redis.Script, keys []string, args ...any) (any, error) {
+func (s *Store) run(ctx context.Context, script *script, keys []string, args ...any) (any, error) {
 	reply, err := script.Run(ctx, s.redis, keys, args...).Result()
 	return reply, unavailable(err)
 }
@@ -156,7 +164,7 @@ func (s *Store) change(k keys, more ...string) call {
 }
 
 // runAll runs one script for every call, in one round trip and in order where Redis knows the script.
-func (s *Store) runAll(ctx context.Context, script *redis.Script, calls []call) ([]any, error) {
+func (s *Store) runAll(ctx context.Context, script *script, calls []call) ([]any, error) {
 	if len(calls) == 1 {
 		reply, err := s.run(ctx, script, calls[0].keys, calls[0].args...)
 		return []any{reply}, err

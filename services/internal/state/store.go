@@ -6,11 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/redis/go-redis/v9"
 
+	"matchmaker.dev/services/internal/account"
 	"matchmaker.dev/services/internal/fault"
 )
 
@@ -21,7 +23,9 @@ type Options struct {
 	URL string
 	// TLS has the authorities to trust, and a certificate of this client's own, where they are not the machine's; nil otherwise.
 	TLS *tls.Config
-	Log *slog.Logger
+	// Login is the user, where the URL does not say it.
+	Login account.Login
+	Log   *slog.Logger
 	// Waiting is how many tickets of a project may wait; a create beyond it is Limited. 0 means no limit.
 	Waiting int
 	// Player and Project limit how often tickets are created, for one player and for all of a project.
@@ -47,6 +51,7 @@ type Store struct {
 	// pipes are those of shared, by project.
 	pipes sync.Map
 	log   *slog.Logger
+	bare  bool // see explain
 
 	waiting, feed, history, functions, backfills int
 	player, project                              Rate
@@ -56,14 +61,14 @@ type Store struct {
 func Open(o Options) (*Store, error) {
 	redis.SetLogger(clientLog{o.Log})
 	s := &Store{
-		log:     o.Log,
+		log: o.Log, bare: strings.HasPrefix(o.URL, "rediss") && (o.TLS == nil || len(o.TLS.Certificates) == 0),
 		waiting: o.Waiting, feed: o.Feed, history: o.History, functions: o.Functions, backfills: o.Backfills, player: o.Player, project: o.Project,
 	}
 	var err error
-	if s.redis, err = connect(o.URL, o.TLS, commandConns, nil); err != nil {
+	if s.redis, err = connect(o.URL, o.Login, o.TLS, commandConns, nil); err != nil {
 		return nil, err
 	}
-	if s.feeds, err = connect(o.URL, o.TLS, feedConns, s.server.attend); err != nil {
+	if s.feeds, err = connect(o.URL, o.Login, o.TLS, feedConns, s.server.attend); err != nil {
 		return nil, err
 	}
 	if s.feed == 0 {
@@ -89,9 +94,12 @@ func (l clientLog) Printf(ctx context.Context, format string, args ...any) {
 // Close closes all connections.
 func (s *Store) Close() error { return errors.Join(s.redis.Close(), s.feeds.Close()) }
 
-// Ping is nil when Redis answers.
+// Ping is nil when Redis answers. Its error says what to do where that is known, for whoever runs the service.
 func (s *Store) Ping(ctx context.Context) error {
-	return unavailable(s.redis.Ping(ctx).Err())
+	if err := s.redis.Ping(ctx).Err(); err != nil {
+		return fault.Wrap(fault.Unavailable, err, "%s", explain(err, s.bare))
+	}
+	return nil
 }
 
 // Projects lists the projects that have, or had, a config or a function.

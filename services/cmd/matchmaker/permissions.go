@@ -1,0 +1,145 @@
+package main
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"golang.org/x/crypto/bcrypt"
+
+	"matchmaker.dev/services/internal/account"
+	"matchmaker.dev/services/internal/bus"
+	"matchmaker.dev/services/internal/state"
+)
+
+// permissionsCmd prints who may do what, as the servers' own configuration.
+type permissionsCmd struct {
+	Redis     permissionsRedisCmd     `cmd:"" help:"Print the users of Redis, as a file for its 'aclfile'."`
+	NATS      permissionsNATSCmd      `cmd:"" name:"nats" help:"Print the users of NATS, as a block of nats-server's configuration."`
+	Passwords permissionsPasswordsCmd `cmd:"" help:"Make a password for each user that has none in a folder yet."`
+}
+
+// users are those that are asked for.
+type users struct {
+	Accounts  []string `arg:"" optional:"" name:"account" help:"Only these: ticket, config, registry, runner, director, allocator, backfill; operator, who may do everything; events, who follows events on NATS; all, the user of 'matchmaker all'. Without any of them all but that one."`
+	Passwords string   `help:"Folder with a file of each user's password, named as the account, that 'matchmaker permissions passwords' makes. What is printed has their hashes." type:"existingdir" placeholder:"DIR" group:"connections"`
+}
+
+// Validate is called by kong.
+func (u *users) Validate() error {
+	for _, name := range u.Accounts {
+		if !account.Known(name) {
+			return fmt.Errorf("%s: no such account: %s, operator, events and all are known", name, strings.Join(account.Services(), ", "))
+		}
+	}
+	return nil
+}
+
+func (u *users) accounts() []string {
+	if len(u.Accounts) > 0 {
+		return u.Accounts
+	}
+	return append(account.Services(), account.Events, account.Operator)
+}
+
+// hashed makes something of the password of each account.
+func (u *users) hashed(hash func(password string) (string, error)) (map[string]string, error) {
+	hashes := map[string]string{}
+	for _, name := range u.accounts() {
+		password, err := secret(filepath.Join(u.Passwords, name))
+		if err != nil {
+			return nil, fmt.Errorf("--passwords: %w", err)
+		}
+		if hashes[name], err = hash(password); err != nil {
+			return nil, fmt.Errorf("--passwords: %s: %w", name, err)
+		}
+	}
+	return hashes, nil
+}
+
+type permissionsRedisCmd struct {
+	users
+}
+
+func (permissionsRedisCmd) Help() string {
+	return `The user of the service ticket is matchmaker-ticket, and so on. Without --passwords there is a word in the place of each password's hash that Redis
+refuses: put the SHA-256 there, in hexadecimal. Nobody else may log in. Redis 7 or later is needed.`
+}
+
+func (c *permissionsRedisCmd) Run(s streams) error {
+	hash := func(account string) string { return "SHA256-OF-THE-PASSWORD-OF-" + account }
+	if c.Passwords != "" {
+		hashes, err := c.hashed(func(password string) (string, error) {
+			sum := sha256.Sum256([]byte(password))
+			return hex.EncodeToString(sum[:]), nil
+		})
+		if err != nil {
+			return err
+		}
+		hash = func(account string) string { return hashes[account] }
+	}
+	_, err := fmt.Fprint(s.out, state.Users(c.accounts(), hash))
+	return err
+}
+
+type permissionsNATSCmd struct {
+	users
+}
+
+func (permissionsNATSCmd) Help() string {
+	return `The user of the service ticket is matchmaker-ticket, and so on. Without --passwords the server takes each password from an environment variable of its own,
+such as MATCHMAKER_TICKET_PASSWORD, or from a line of its configuration that sets one of this name. Nobody else may log in. With decentralized accounts give the
+users of your own account the same permissions.`
+}
+
+func (c *permissionsNATSCmd) Run(s streams) error {
+	password := func(account string) string { return "$MATCHMAKER_" + strings.ToUpper(account) + "_PASSWORD" }
+	if c.Passwords != "" {
+		// The passwords are random and long: nothing is gained by making their check slow, which it would be for each connection.
+		hashes, err := c.hashed(func(password string) (string, error) {
+			hash, err := bcrypt.GenerateFromPassword([]byte(password), bcrypt.MinCost)
+			return fmt.Sprintf("%q", hash), err
+		})
+		if err != nil {
+			return err
+		}
+		password = func(account string) string { return hashes[account] }
+	}
+	_, err := fmt.Fprint(s.out, bus.Users(c.accounts(), password))
+	return err
+}
+
+type permissionsPasswordsCmd struct {
+	Folder string `arg:"" type:"path" help:"The folder, which is made when there is none. It is a secret."`
+}
+
+func (permissionsPasswordsCmd) Help() string {
+	return `The files may be read by everybody who gets into the folder, which only its owner does: containers have users of their own. To change a password remove its
+file, and run this and the other commands again.`
+}
+
+func (c *permissionsPasswordsCmd) Run(s streams) error {
+	if err := os.MkdirAll(c.Folder, 0o700); err != nil {
+		return err
+	}
+	for _, name := range append(account.Services(), account.All, account.Events, account.Operator) {
+		file := filepath.Join(c.Folder, name)
+		if _, err := os.Stat(file); !errors.Is(err, fs.ErrNotExist) {
+			if err != nil {
+				return err
+			}
+			continue
+		}
+		if err := os.WriteFile(file, []byte(rand.Text()+rand.Text()+"\n"), 0o644); err != nil { //nolint:gosec // see Help
+			return err
+		}
+		fmt.Fprintf(s.out, "%s: the password of %s\n", file, account.User(name))
+	}
+	return nil
+}

@@ -1,0 +1,106 @@
+package e2e
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"matchmaker.dev/services/internal/account"
+)
+
+// users are those of a system's Redis and NATS: each service has its own, with the rights that the command line prints, and nobody else gets in.
+type users struct {
+	passwords   string // folder
+	redis, nats string // files for the servers
+	// said is what the servers say of importance.
+	said journal
+}
+
+func newUsers(t *testing.T, matchmaker, dir string) *users {
+	t.Helper()
+	u := &users{passwords: filepath.Join(dir, "users"), redis: filepath.Join(dir, "users.acl"), nats: filepath.Join(dir, "users.conf")}
+	prints := func(args ...string) string {
+		t.Helper()
+		var errs bytes.Buffer
+		cmd := exec.CommandContext(t.Context(), matchmaker, append([]string{"permissions"}, args...)...)
+		cmd.Stderr = &errs
+		text, err := cmd.Output()
+		if err != nil {
+			t.Fatalf("%v: %v\n%s", cmd, err, &errs)
+		}
+		return string(text)
+	}
+	prints("passwords", u.passwords)
+	// The tests see by its INFO whether it is their own Redis that answers.
+	redis := strings.Replace(prints("redis", "--passwords", u.passwords), "user default reset off", "user default reset on nopass +info", 1)
+	for file, text := range map[string]string{u.redis: redis, u.nats: prints("nats", "--passwords", u.passwords)} {
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return u
+}
+
+// flags say who a service is.
+func (u *users) flags(service string) []string {
+	user, password := account.User(service), filepath.Join(u.passwords, service)
+	return []string{"--redis-user", user, "--redis-password", password, "--nats-user", user, "--nats-password", password}
+}
+
+func (u *users) password(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(u.passwords, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.TrimSpace(string(text))
+}
+
+// refusal is what a service says that was refused something.
+var refusal = regexp.MustCompile(`(?i)permissions violation|NOPERM|ACL failure|the user executing the script can't|does not permit this user`)
+
+// permitted: after a whole run no service was refused anything, by Redis or by NATS. Both say so themselves; a service that is refused something
+// by NATS hears of it by the way, and what it says of it is looked for too.
+func permitted(t *testing.T, s *system) {
+	conn, err := (&net.Dialer{Timeout: patience}).DialContext(t.Context(), "tcp", s.redis)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if err := conn.SetDeadline(time.Now().Add(patience)); err != nil {
+		t.Fatal(err)
+	}
+	// An empty list is "*0". The PING marks its end, whatever is in it.
+	fmt.Fprintf(conn, "AUTH %s %s\r\nACL LOG\r\nPING\r\n", account.User(account.Operator), s.users.password(t, account.Operator))
+	in, denied := bufio.NewReader(conn), ""
+	for !strings.HasSuffix(denied, "+PONG\r\n") {
+		line, err := in.ReadString('\n')
+		if denied += line; err != nil {
+			t.Fatalf("%v after %q", err, denied)
+		}
+	}
+	if denied != "+OK\r\n*0\r\n+PONG\r\n" {
+		t.Errorf("Redis refused somebody something: %q", denied)
+	}
+	for line := range strings.Lines(s.users.said.all()) {
+		if strings.Contains(line, "Violation") || strings.Contains(line, "authentication") {
+			t.Errorf("NATS refused somebody something: %s", line)
+		}
+	}
+	for _, p := range s.all() {
+		for line := range strings.Lines(p.log.all()) {
+			if refusal.MatchString(line) {
+				t.Errorf("%s was refused something: %s", p.name, line)
+				break
+			}
+		}
+	}
+}

@@ -1,0 +1,124 @@
+package bus
+
+import (
+	"cmp"
+	"errors"
+	"io/fs"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"matchmaker.dev/services/internal/fault"
+)
+
+// connection is how the client is to behave, and who it says it is.
+func (b *Bus) connection(o Options) ([]nats.Option, error) {
+	options := []nats.Option{
+		nats.Name(o.Name),
+		nats.CustomInboxPrefix(inboxes + b.options.Service),
+		nats.RetryOnFailedConnect(true),
+		nats.MaxReconnects(-1),
+		nats.ReconnectWait(250 * time.Millisecond),
+		nats.PingInterval(cmp.Or(o.Pulse, pulse)),
+		nats.MaxPingsOutstanding(missed),
+		// A user that is refused may be let in later: when its password was changed, say, here or there.
+		nats.IgnoreAuthErrorAbort(),
+		nats.ErrorHandler(func(_ *nats.Conn, sub *nats.Subscription, err error) {
+			switch {
+			case errors.Is(err, nats.ErrAuthorization): // the attempt to connect fails of it as well
+			case errors.Is(err, nats.ErrPermissionViolation):
+				b.log.Error("message bus: NATS does not permit this user what the service does: 'matchmaker permissions nats' prints what it needs", "error", err)
+			default:
+				subject := ""
+				if sub != nil {
+					subject = sub.Subject
+				}
+				b.log.Warn("message bus", "error", err, "subject", subject)
+			}
+		}),
+		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
+			if err != nil {
+				b.log.Warn("message bus lost, reconnecting", "error", err)
+			}
+		}),
+		nats.ReconnectErrHandler(func(_ *nats.Conn, err error) { b.fails(err) }),
+		nats.ConnectHandler(func(*nats.Conn) { b.trouble.Store(nil) }),
+		nats.ReconnectHandler(func(*nats.Conn) {
+			b.trouble.Store(nil)
+			b.log.Info("message bus is back")
+			b.restore()
+		}),
+	}
+	if o.Login.Given() {
+		options = append(options, nats.UserInfoHandler(func() (user, password string) {
+			password, err := o.Login.Secret()
+			if err != nil {
+				b.fails(err)
+			}
+			return o.Login.User, password
+		}))
+	}
+	if o.Credentials != "" {
+		options = append(options, nats.UserCredentials(o.Credentials))
+	}
+	if o.NKey != "" {
+		key, err := nats.NkeyOptionFromSeed(o.NKey)
+		if err != nil {
+			return nil, fault.Wrap(fault.Invalid, err, "nats: %s holds no seed of a user's NKey", o.NKey)
+		}
+		options = append(options, key)
+	}
+	if o.CA != "" {
+		options = append(options, nats.RootCAs(o.CA))
+	}
+	if o.Cert != "" || o.Key != "" {
+		options = append(options, nats.ClientCert(o.Cert, o.Key))
+	}
+	return options, nil
+}
+
+// fails is told of every attempt to connect that failed, and says so when it is for another reason than before.
+func (b *Bus) fails(err error) {
+	why := explain(err)
+	if before := b.trouble.Swap(&why); before != nil && *before == why {
+		return
+	}
+	if why == notConnected {
+		b.log.Warn("message bus: no server answers", "error", err)
+		return
+	}
+	b.log.Error("message bus: "+why, "error", err)
+}
+
+// explain says what to do about an error of a connection, for whoever runs the service.
+func explain(err error) string {
+	text := err.Error()
+	says := func(words ...string) bool {
+		for _, word := range words {
+			if strings.Contains(text, word) {
+				return true
+			}
+		}
+		return false
+	}
+	switch {
+	case errors.Is(err, nats.ErrAuthorization), errors.Is(err, nats.ErrAuthExpired), errors.Is(err, nats.ErrAuthRevoked), errors.Is(err, nats.ErrAccountAuthExpired),
+		says("Authorization Violation", "authentication error", "user and password"):
+		return "NATS refuses this user: look at --nats-user and --nats-password, --nats-credentials or --nats-nkey, or what is before the @ of --nats"
+	case errors.Is(err, nats.ErrNkeysNotSupported), says("nkey"):
+		return "NATS does not know this kind of user: look at --nats-nkey and --nats-credentials"
+	case says("x509:", "tls: failed to verify certificate"):
+		return "NATS's certificate is not trusted: give the authority that it comes from with --nats-ca, and look whether the certificate names the host of --nats"
+	case says("certificate required", "bad certificate", "handshake failure", "unknown certificate authority"):
+		return "NATS does not take the certificate of this service: give another one with --nats-cert and --nats-key"
+	case errors.Is(err, nats.ErrSecureConnWanted):
+		return "NATS does not speak TLS there: the URL of --nats must begin with nats instead of tls, and --nats-ca, --nats-cert and --nats-key go with TLS only"
+	}
+	if failed, ok := errors.AsType[*fs.PathError](err); ok {
+		return "a file that says who this service is to NATS cannot be read: " + failed.Error()
+	}
+	return notConnected
+}
+
+const notConnected = "the message bus is not connected"

@@ -1,0 +1,176 @@
+package bus
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"matchmaker.dev/services/internal/account"
+)
+
+// Rights are the subjects that an account may publish to and subscribe to, as NATS has them: a queue group stands behind its subject.
+type Rights struct{ Publish, Subscribe []string }
+
+// inboxes is where answers come in: each account has a place of its own there, where nobody else listens.
+const inboxes = "mm.inbox."
+
+// runnerQueue is the group of which one runner takes each run, and allocatorConsumer that of which one allocator takes each match.
+const (
+	runnerQueue       = "runners"
+	allocatorConsumer = "allocators"
+)
+
+// What JetStream calls the store of modules: its stream, and the subjects of what is in it.
+const (
+	moduleStream = "OBJ_" + moduleStore
+	moduleChunks = "$O." + moduleStore + ".C."
+	moduleInfos  = "$O." + moduleStore + ".M."
+)
+
+// maker is who makes a stream, and gives it its settings. Those who use it wait until it is there.
+func maker(stream string) string {
+	switch stream {
+	case matchStream, eventStream:
+		return account.Director
+	}
+	return account.Registry
+}
+
+// uses lists the streams that a service needs. It is ready when they are there.
+func uses(service string) []string {
+	switch service {
+	case account.Registry, account.Runner:
+		return []string{logStream, moduleStream}
+	case account.Director:
+		return []string{matchStream, eventStream}
+	case account.Allocator:
+		return []string{matchStream}
+	case account.All:
+		return []string{matchStream, logStream, eventStream, moduleStream}
+	}
+	return nil
+}
+
+func api(words ...string) string { return "$JS.API." + strings.Join(words, ".") }
+
+// RightsOf is what an account may do; nothing for one that is not known.
+func RightsOf(name string) Rights {
+	r := rightsOf(name)
+	for _, stream := range uses(name) {
+		r.Publish = append(r.Publish, api("STREAM.INFO", stream))
+		if maker(stream) == name {
+			r.Publish = append(r.Publish, api("STREAM.CREATE", stream), api("STREAM.UPDATE", stream))
+		}
+	}
+	slices.Sort(r.Publish)
+	slices.Sort(r.Subscribe)
+	r.Publish, r.Subscribe = slices.Compact(r.Publish), slices.Compact(r.Subscribe)
+	return r
+}
+
+func rightsOf(name string) Rights {
+	inbox := inboxes + name + ".>"
+	switch name {
+	case account.Ticket:
+		return Rights{
+			Publish:   []string{pokes + "*"},
+			Subscribe: []string{assigned + "*", inbox},
+		}
+	case account.Config:
+		return Rights{
+			Publish:   []string{pokes + "*"},
+			Subscribe: []string{inbox},
+		}
+	case account.Registry:
+		return Rights{
+			Publish: slices.Concat([]string{
+				pokes + "*", moduleChunks + "*", moduleInfos + "*", api("STREAM.PURGE", moduleStream),
+				// Which modules there are, and the lines of one function.
+				api("CONSUMER.CREATE", moduleStream, "*", moduleInfos+">"),
+				api("CONSUMER.CREATE", logStream, "*", logs+"*.*"), api("CONSUMER.MSG.NEXT", logStream, "*"), api("CONSUMER.DELETE", logStream, "*"),
+			}, readModules()),
+			Subscribe: []string{runner, inbox},
+		}
+	case account.Runner:
+		return Rights{
+			Publish:   append(readModules(), runner, partsRoot+"*.*.*", logs+"*.*"),
+			Subscribe: []string{runner, pokes + "*", runs + "*.* " + runnerQueue, inbox},
+		}
+	case account.Director:
+		return Rights{
+			Publish:   []string{pokes + "*", runs + "*.*", matches + "*", assigned + "*", events + "*", api("STREAM.MSG.GET", eventStream)},
+			Subscribe: []string{pokes + "*", runner, partsRoot + name + ".*.*", inbox},
+		}
+	case account.Allocator:
+		return Rights{
+			Publish: []string{
+				pokes + "*", assigned + "*",
+				api("CONSUMER.CREATE", matchStream, allocatorConsumer), api("CONSUMER.INFO", matchStream, allocatorConsumer),
+				api("CONSUMER.MSG.NEXT", matchStream, allocatorConsumer), "$JS.ACK." + matchStream + "." + allocatorConsumer + ".>",
+			},
+			Subscribe: []string{inbox},
+		}
+	case account.Backfill:
+		return Rights{
+			Publish:   []string{pokes + "*", assigned + "*", runs + "*.*"},
+			Subscribe: []string{partsRoot + name + ".*.*", inbox},
+		}
+	case account.Events:
+		return Rights{
+			Publish: []string{
+				api("STREAM.INFO", eventStream), api("STREAM.MSG.GET", eventStream), api("CONSUMER.CREATE", eventStream, "*", events+"*"),
+				api("CONSUMER.MSG.NEXT", eventStream, "*"), api("CONSUMER.INFO", eventStream, "*"), api("CONSUMER.DELETE", eventStream, "*"),
+			},
+			Subscribe: []string{inbox},
+		}
+	case account.All:
+		r := Rights{Subscribe: []string{inbox, partsRoot + name + ".*.*"}}
+		for _, service := range account.Services() {
+			own := RightsOf(service)
+			r.Publish = append(r.Publish, own.Publish...)
+			r.Subscribe = append(r.Subscribe, slices.DeleteFunc(own.Subscribe, func(subject string) bool {
+				return strings.HasPrefix(subject, inboxes) || strings.HasPrefix(subject, partsRoot)
+			})...)
+		}
+		return r
+	case account.Operator:
+		return Rights{Publish: []string{">"}, Subscribe: []string{">"}}
+	}
+	return Rights{}
+}
+
+// readModules is what it takes to read modules out of the object store.
+func readModules() []string {
+	return []string{
+		api("DIRECT.GET", moduleStream, moduleInfos+"*"), api("CONSUMER.CREATE", moduleStream, "*", moduleChunks+"*"),
+		api("CONSUMER.DELETE", moduleStream, "*"), "$JS.FC." + moduleStream + ".>",
+	}
+}
+
+// Users is a block of nats-server's configuration: the user of each account that is named, with its password, a word as it is
+// to stand there, and nobody else.
+func Users(accounts []string, password func(account string) string) string {
+	var b strings.Builder
+	b.WriteString("authorization {\n  users: [\n")
+	for _, name := range accounts {
+		r := RightsOf(name)
+		if len(r.Subscribe) == 0 {
+			continue
+		}
+		fmt.Fprintf(&b, "    {\n      user: %q, password: %s\n      permissions: {\n", account.User(name), password(name))
+		list(&b, "publish", r.Publish)
+		list(&b, "subscribe", r.Subscribe)
+		b.WriteString("      }\n    }\n")
+	}
+	b.WriteString("  ]\n}\n")
+	return b.String()
+}
+
+// list prints what is allowed. What is not listed is not: an empty list would allow everything.
+func list(b *strings.Builder, name string, subjects []string) {
+	fmt.Fprintf(b, "        %s: { allow: [\n", name)
+	for _, subject := range subjects {
+		fmt.Fprintf(b, "          %q\n", subject)
+	}
+	b.WriteString("        ] }\n")
+}

@@ -1,0 +1,333 @@
+package bus_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/account"
+	"matchmaker.dev/services/internal/bus"
+	"matchmaker.dev/services/internal/embedded"
+)
+
+// said keeps what is logged.
+type said struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (s *said) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.Write(p)
+}
+
+func (s *said) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.String()
+}
+
+// configured starts a NATS server with settings of its own.
+func configured(t *testing.T, settings string, log *slog.Logger) *embedded.NATS {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "nats.conf")
+	if err := os.WriteFile(file, []byte(settings), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	n, err := embedded.StartNATS(t.Context(), embedded.NATSOptions{Dir: t.TempDir(), Settings: file, Log: log})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = n.Close() })
+	return n
+}
+
+// everybody are the accounts that a server of the tests has.
+func everybody() []string {
+	return append(account.Services(), account.All, account.Events, account.Operator)
+}
+
+func passwordOf(name string) string { return "the-password-of-" + name }
+
+// permitting starts a server with a user for each account. refusals is what the server says of importance.
+func permitting(t *testing.T) (url string, refusals *said) {
+	t.Helper()
+	refusals = new(said)
+	n := configured(t, bus.Users(everybody(), func(name string) string { return fmt.Sprintf("%q", passwordOf(name)) }),
+		slog.New(slog.NewTextHandler(refusals, &slog.HandlerOptions{Level: slog.LevelWarn})))
+	return n.URL(), refusals
+}
+
+// member is a bus of an account.
+func member(t *testing.T, url, name string, log *slog.Logger) *bus.Bus {
+	t.Helper()
+	b, err := bus.Connect(bus.Options{
+		URL: url, Name: name, Service: name, Log: log,
+		Login: account.Login{User: account.User(name), Password: func() (string, error) { return passwordOf(name), nil }},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = b.Close(context.Background()) })
+	return b
+}
+
+// TestEachServiceMayDoWhatItDoes: all that the services say to each other passes a server on which each has its own rights, and neither the server nor
+// any of them has anything to complain about.
+func TestEachServiceMayDoWhatItDoes(t *testing.T) {
+	t.Parallel()
+	url, refusals := permitting(t)
+	log := new(said)
+	logger := slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	buses := map[string]*bus.Bus{}
+	for _, name := range account.Services() {
+		buses[name] = member(t, url, name, logger)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	must := func(what string, err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatalf("%s: %v\n%s%s", what, err, refusals, log)
+		}
+	}
+	// Those that make no streams wait for those who do.
+	var ready sync.WaitGroup
+	for _, b := range buses {
+		ready.Go(func() { _ = b.Prepare(ctx) })
+	}
+	ready.Wait()
+	for name, b := range buses {
+		must(name+" is ready", b.Ready(ctx))
+	}
+
+	pokes, beats, assigned := make(chan string, 64), make(chan string, 64), make(chan string, 64)
+	for _, name := range []string{account.Director, account.Runner} {
+		_, err := buses[name].OnPoke(func(string, *pb.Poke) { pokes <- name })
+		must("hear pokes", err)
+	}
+	for _, name := range []string{account.Director, account.Runner, account.Registry} {
+		_, err := buses[name].OnHeartbeat(func(*pb.RunnerStatus) { beats <- name })
+		must("hear heartbeats", err)
+	}
+	_, err := buses[account.Ticket].OnAssigned(func(string, []string) { assigned <- "" })
+	must("hear results", err)
+	_, err = buses[account.Runner].ServeRuns("r", "demo", "duel", func(_ context.Context, _ *pb.RunRequest, answer bus.Answer) {
+		_ = answer(&pb.RunPart{Last: true})
+	})
+	must("serve runs", err)
+	for _, b := range buses {
+		must("reach", b.Reach(ctx))
+	}
+	for _, name := range except(account.Runner) {
+		must(name+" pokes", buses[name].Poke(ctx, "demo", &pb.Poke{}))
+		next(t, pokes)
+		next(t, pokes)
+	}
+	must("heartbeat", buses[account.Runner].Heartbeat(ctx, &pb.RunnerStatus{Runner: "r"}))
+	for range 3 {
+		next(t, beats)
+	}
+	for _, name := range []string{account.Director, account.Allocator, account.Backfill} {
+		must(name+" wakes", buses[name].Assigned(ctx, "demo", []string{"t"}))
+		next(t, assigned)
+	}
+	for _, name := range []string{account.Director, account.Backfill} {
+		parts := make(chan *pb.RunPart, 4)
+		run, err := buses[name].StartRun(ctx, &pb.RunRequest{Run: "run-of-" + name, Project: "demo", Function: "duel"}, func(p *pb.RunPart) { parts <- p })
+		must(name+" runs", err)
+		for part := next(t, parts); !part.GetLast(); part = next(t, parts) {
+		}
+		run.Stop()
+	}
+
+	sent, err := buses[account.Director].Send(ctx, "demo", []string{"m"})
+	if must("send", err); len(sent) != 1 {
+		t.Fatal("the match was not sent")
+	}
+	worked, done := make(chan string, 1), make(chan error, 1)
+	working, stop := context.WithCancel(ctx)
+	go func() {
+		done <- buses[account.Allocator].Work(working, 4, func(_ context.Context, w *pb.MatchWork, _ int) error {
+			worked <- w.GetMatch()
+			return nil
+		})
+	}()
+	next(t, worked)
+	stop()
+	must("work", next(t, done))
+
+	must("put module", buses[account.Registry].PutModule(ctx, "module", make([]byte, 300<<10)))
+	for _, name := range []string{account.Runner, account.Registry} {
+		module, err := buses[name].Module(ctx, "module")
+		if must(name+" reads", err); len(module) != 300<<10 {
+			t.Errorf("%s read %d bytes", name, len(module))
+		}
+		if _, err := buses[name].Module(ctx, "none"); !errors.Is(err, bus.ErrNoModule) {
+			t.Errorf("%s: a module that is not there: %v", name, err)
+		}
+	}
+	names, err := buses[account.Registry].Modules(ctx)
+	if must("list", err); len(names) != 1 {
+		t.Errorf("modules %v", names)
+	}
+	must("drop", buses[account.Registry].DropModule(ctx, "module"))
+
+	must("log", buses[account.Runner].Log(ctx, "demo", "duel.v2", &pb.LogLines{Instance: "i"}))
+	must("reach", buses[account.Runner].Reach(ctx))
+	eventually(t, "the log is read", func() bool {
+		lines := 0
+		_, err := buses[account.Registry].ReadLog(ctx, "demo", "duel.v2", bus.LogStart{}, func(*pb.LogLines) bool { lines++; return true })
+		must("read log", err)
+		return lines == 1
+	})
+
+	number, err := buses[account.Director].PublishEvents(ctx, &pb.Events{Project: "demo", Events: []*pb.Event{{}}}, 0)
+	must("publish events", err)
+	if _, last, err := buses[account.Director].LastEvents(ctx, "demo"); err != nil || last != number {
+		t.Errorf("last events: %d, %v", last, err)
+	}
+	follower := member(t, url, account.Events, logger)
+	if some, err := follower.AnyEvents(ctx, "demo", time.Time{}); err != nil || !some {
+		t.Errorf("events: %v, %v", some, err)
+	}
+	followed := errors.New("heard it")
+	if err := follower.FollowEvents(ctx, "demo", time.Time{}, func(*pb.Events, uint64) error { return followed }); !errors.Is(err, followed) {
+		t.Errorf("follow: %v", err)
+	}
+	for _, b := range buses {
+		must("reach", b.Reach(ctx))
+	}
+	if complaints := refusals.String() + log.String(); strings.Contains(strings.ToLower(complaints), "violation") || strings.Contains(complaints, "permit") {
+		t.Errorf("somebody was refused something:\n%s", complaints)
+	}
+}
+
+// TestNoServiceMayDoMore: what a service has nothing to do with the server refuses it.
+func TestNoServiceMayDoMore(t *testing.T) {
+	t.Parallel()
+	url, _ := permitting(t)
+	// All streams are there: it is not for their being missing that anything is refused.
+	all := member(t, url, account.All, slog.New(slog.DiscardHandler))
+	if err := all.Prepare(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	// What is refused to everybody, and to some.
+	publish := map[string][]string{
+		"$JS.API.STREAM.DELETE.MM_MATCHES": account.Services(), "$JS.API.STREAM.PURGE.MM_MATCHES": account.Services(),
+		"$JS.API.STREAM.DELETE.MM_EVENTS": account.Services(), "$JS.API.STREAM.CREATE.SPY": account.Services(),
+		"$JS.API.STREAM.MSG.DELETE.MM_EVENTS": account.Services(), "$JS.API.STREAM.LIST": account.Services(), "$SYS.REQ.SERVER.PING": account.Services(),
+		"mm.inbox.director.x":                                        account.Services(), // where the director's answers come in
+		"elsewhere":                                                  account.Services(),
+		"mm.match.demo":                                              except(account.Director),
+		"mm.event.demo":                                              except(account.Director),
+		"mm.run.demo.duel":                                           except(account.Director, account.Backfill),
+		"mm.parts.director.b.r":                                      except(account.Runner),
+		"mm.runner":                                                  except(account.Runner),
+		"mm.log.demo.duel":                                           except(account.Runner),
+		"mm.assigned.demo":                                           except(account.Director, account.Allocator, account.Backfill),
+		"mm.poke.demo":                                               {account.Runner},
+		"$O.MM_MODULES.C.x":                                          except(account.Registry),
+		"$O.MM_MODULES.M.x":                                          except(account.Registry),
+		"$JS.API.STREAM.PURGE.OBJ_MM_MODULES":                        except(account.Registry),
+		"$JS.API.STREAM.UPDATE.OBJ_MM_MODULES":                       except(account.Registry),
+		"$JS.API.STREAM.UPDATE.MM_MATCHES":                           except(account.Director),
+		"$JS.API.CONSUMER.CREATE.MM_MATCHES.allocators":              except(account.Allocator),
+		"$JS.API.CONSUMER.MSG.NEXT.MM_MATCHES.allocators":            except(account.Allocator),
+		"$JS.API.CONSUMER.CREATE.MM_MATCHES.other":                   account.Services(),
+		"$JS.ACK.MM_MATCHES.allocators.1.1.1.1.1":                    except(account.Allocator),
+		"$JS.API.CONSUMER.CREATE.MM_LOGS.x.mm.log.demo.duel":         except(account.Registry),
+		"$JS.API.DIRECT.GET.OBJ_MM_MODULES.$O.MM_MODULES.M.x":        except(account.Registry, account.Runner),
+		"$JS.API.CONSUMER.CREATE.OBJ_MM_MODULES.x.$O.MM_MODULES.C.y": except(account.Registry, account.Runner),
+	}
+	subscribe := map[string][]string{
+		">": account.Services(), "mm.>": account.Services(), "_INBOX.>": account.Services(), "mm.inbox.>": account.Services(), "$SYS.>": account.Services(),
+		"mm.match.*":            account.Services(), // they are taken from the queue
+		"mm.log.*.*":            account.Services(),
+		"mm.event.*":            account.Services(),
+		"$O.MM_MODULES.>":       account.Services(),
+		"mm.run.*.*":            account.Services(), // without the group: everybody's runs
+		"mm.parts.>":            account.Services(),
+		"mm.parts.director.*.*": except(account.Director),
+		"mm.parts.backfill.*.*": except(account.Backfill),
+		"mm.poke.*":             except(account.Director, account.Runner),
+		"mm.assigned.*":         except(account.Ticket),
+		"mm.runner":             except(account.Director, account.Runner, account.Registry),
+	}
+	for _, name := range account.Services() {
+		subscribe["mm.inbox."+name+".>"] = except(name)
+	}
+	for _, name := range account.Services() {
+		t.Run(name, func(t *testing.T) {
+			refused := make(chan error, 256)
+			conn, err := nats.Connect(url, nats.UserInfo(account.User(name), passwordOf(name)), nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { refused <- err }))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer conn.Close()
+			// The server answers in order: each attempt is told apart by what it says of it.
+			attempt := func(kind, subject string, do func() error) {
+				t.Helper()
+				if err := do(); err != nil {
+					t.Fatalf("%s %s: %v", kind, subject, err)
+				}
+				if err := conn.Flush(); err != nil {
+					t.Fatal(err)
+				}
+				select {
+				case err := <-refused:
+					if !errors.Is(err, nats.ErrPermissionViolation) || !strings.Contains(err.Error(), fmt.Sprintf("%s to %q", kind, strings.ReplaceAll(subject, ">", ">"))) {
+						t.Errorf("%s to %s: %v", kind, subject, err)
+					}
+				case <-time.After(patience):
+					t.Errorf("%s may %s to %s", name, strings.ToLower(kind), subject)
+				}
+			}
+			for subject, to := range publish {
+				if has(to, name) {
+					attempt("Publish", subject, func() error { return conn.Publish(subject, nil) })
+				}
+			}
+			for subject, to := range subscribe {
+				if has(to, name) {
+					attempt("Subscription", subject, func() error { _, err := conn.SubscribeSync(subject); return err })
+				}
+			}
+		})
+	}
+	if _, err := nats.Connect(url); !errors.Is(err, nats.ErrAuthorization) {
+		t.Errorf("without a user: %v", err)
+	}
+}
+
+func has(all []string, one string) bool {
+	for _, name := range all {
+		if name == one {
+			return true
+		}
+	}
+	return false
+}
+
+// except is the services but for some.
+func except(some ...string) []string {
+	var others []string
+	for _, name := range account.Services() {
+		if !has(some, name) {
+			others = append(others, name)
+		}
+	}
+	return others
+}

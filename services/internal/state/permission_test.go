@@ -1,0 +1,217 @@
+package state_test
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/redis/go-redis/v9"
+
+	"matchmaker.dev/services/internal/account"
+	"matchmaker.dev/services/internal/state"
+)
+
+func passwordOf(name string) string { return "the-password-of-" + name }
+
+// login is that of an account.
+func login(name string) account.Login {
+	return account.Login{User: account.User(name), Password: func() (string, error) { return passwordOf(name), nil }}
+}
+
+// userFile is an ACL file with a user for each account. Where the default user is needed by the servers themselves it is let in.
+func userFile(t *testing.T, letIn bool) string {
+	t.Helper()
+	text := state.Users(append(account.Services(), account.All, account.Operator), func(name string) string {
+		sum := sha256.Sum256([]byte(passwordOf(name)))
+		return hex.EncodeToString(sum[:])
+	})
+	if letIn {
+		text = strings.Replace(text, "user default reset off", "user default reset on nopass ~* &* +@all", 1)
+	}
+	file := filepath.Join(t.TempDir(), "users.acl")
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// permitting starts a Redis with a user for each account, and returns how each gets in.
+func permitting(t *testing.T) (as func(name string) *redis.Client) {
+	t.Helper()
+	port, file := free(t), userFile(t, false)
+	redisServer(t, "--port", port, "--aclfile", file)
+	as = func(name string) *redis.Client {
+		c := redis.NewClient(&redis.Options{Addr: "127.0.0.1:" + port, Username: account.User(name), Password: passwordOf(name), DisableIdentity: true, Protocol: 2})
+		t.Cleanup(func() { _ = c.Close() })
+		return c
+	}
+	operator := as(account.Operator)
+	until(t, "the server answers", func() bool { return operator.Ping(t.Context()).Err() == nil })
+	return as
+}
+
+// TestWhoMayReadAndWriteWhat: these, and no others, as Redis itself tells it.
+func TestWhoMayReadAndWriteWhat(t *testing.T) {
+	t.Parallel()
+	const (
+		nobody = ""
+		change = "ticket director allocator backfill"
+		match  = "director allocator"
+		fill   = "director allocator backfill"
+	)
+	operator := permitting(t)(account.Operator)
+	may := func(name string, commands []string) bool {
+		for _, command := range commands {
+			args := []any{"ACL", "DRYRUN", account.User(name)}
+			for word := range strings.FieldsSeq(command) {
+				args = append(args, word)
+			}
+			answer, err := operator.Do(t.Context(), args...).Text()
+			if err != nil {
+				t.Fatalf("%s: %v", command, err)
+			}
+			if answer == "OK" {
+				return true
+			}
+		}
+		return false
+	}
+	for _, test := range []struct{ key, readers, writers string }{
+		{"mm:{p}:t:1", "ticket runner director allocator backfill", change},
+		{"mm:{p}:waiting", "ticket runner director allocator backfill", change},
+		{"mm:{p}:resolved", fill, fill},
+		{"mm:{p}:feed", "runner", change},
+		{"mm:{p}:feedname", "runner backfill", "runner"},
+		{"mm:{p}:seq", "ticket runner director allocator backfill", change},
+		{"mm:{p}:history", "director", change},
+		{"mm:{p}:told", change, change},
+		{"mm:{p}:published", "director", "director"},
+		{"mm:{p}:m:1", match, match},
+		{"mm:{p}:claims", match, match},
+		{"mm:{p}:outbox", match, match},
+		{"mm:{p}:ended", match, match},
+		{"mm:{p}:returns", match, match},
+		{"mm:{p}:lease", "director", "director"},
+		{"mm:{p}:rates", "ticket config registry backfill", "ticket config registry backfill"},
+		{"mm:{p}:players:0", "ticket", "ticket"},
+		{"mm:{p}:configs", "config director", "config"},
+		{"mm:{p}:revisions", "config director", "config"},
+		{"mm:{p}:revision", "config", "config"},
+		{"mm:{p}:confignames", "config", "config"},
+		{"mm:{p}:functions", "registry runner backfill", "registry"},
+		{"mm:{p}:bf:1", "runner director allocator backfill", fill},
+		{"mm:{p}:backfills", "runner director allocator backfill", fill},
+		{"mm:{p}:bp:1", fill, fill},
+		{"mm:{p}:bj:1", fill, fill},
+		{"mm:{p}:proposed", fill, fill},
+		{"mm:projects", "registry runner director allocator", "config registry backfill"},
+		{"mm:directors", "director", "director"},
+		{"mm:{p}:other", nobody, nobody},
+		{"mm:other", nobody, nobody},
+		{"other", nobody, nobody},
+	} {
+		of := func(commands string) string {
+			var each []string
+			for command := range strings.SplitSeq(fmt.Sprintf(commands, test.key), ",") {
+				each = append(each, command)
+			}
+			return strings.Join(slices.DeleteFunc(account.Services(), func(name string) bool { return !may(name, each) }), " ")
+		}
+		sorted := func(names string) string {
+			var in []string
+			for _, name := range account.Services() {
+				if slices.Contains(strings.Fields(names), name) {
+					in = append(in, name)
+				}
+			}
+			return strings.Join(in, " ")
+		}
+		if got := of("HGET %[1]s f,HGETALL %[1]s,HMGET %[1]s f,HKEYS %[1]s,GET %[1]s,MGET %[1]s,SMEMBERS %[1]s,ZSCORE %[1]s m,ZRANGE %[1]s 0 1,ZSCAN %[1]s 0,XREAD STREAMS %[1]s 0,XRANGE %[1]s - +"); got != sorted(test.readers) {
+			t.Errorf("%s is read by %q, want %q", test.key, got, test.readers)
+		}
+		if got := of("HSET %[1]s f v,HDEL %[1]s f,SET %[1]s v,SADD %[1]s m,ZADD %[1]s 1 m,ZREM %[1]s m,XADD %[1]s * f v,XTRIM %[1]s MAXLEN 0,DEL %[1]s,UNLINK %[1]s,INCR %[1]s"); got != sorted(test.writers) {
+			t.Errorf("%s is written by %q, want %q", test.key, got, test.writers)
+		}
+	}
+}
+
+// refusal is how versions of Redis say that somebody may not do something, and of scripts that nobody may.
+var refusal = regexp.MustCompile(`NOPERM|ACL failure|The user executing the script can't|not allowed from script`)
+
+// TestNoServiceMayDoMore: what has nothing to do with a service is refused, by scripts as well.
+func TestNoServiceMayDoMore(t *testing.T) {
+	t.Parallel()
+	as := permitting(t)
+	refuse := func(name string, commands ...[]any) {
+		t.Helper()
+		c := as(name)
+		if err := c.Ping(t.Context()).Err(); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		for _, command := range commands {
+			if err := c.Do(t.Context(), command...).Err(); err == nil || !refusal.MatchString(err.Error()) {
+				t.Errorf("%s: %v: %v, want that it is not permitted", name, command, err)
+			}
+		}
+	}
+	for _, name := range append(account.Services(), account.All) {
+		refuse(name, [][]any{
+			{"FLUSHALL"}, {"FLUSHDB"}, {"KEYS", "*"}, {"SCAN", "0"}, {"RANDOMKEY"}, {"DBSIZE"}, {"CONFIG", "GET", "*"}, {"CONFIG", "SET", "maxmemory", "1"}, {"SHUTDOWN"}, {"SAVE"},
+			{"ACL", "LIST"}, {"ACL", "SETUSER", "x"}, {"ACL", "WHOAMI"}, {"MONITOR"}, {"SCRIPT", "FLUSH"}, {"SCRIPT", "LOAD", "return 1"}, {"FUNCTION", "FLUSH"},
+			{"REPLICAOF", "NO", "ONE"}, {"CLIENT", "LIST"}, {"CLIENT", "KILL", "TYPE", "normal"}, {"PUBLISH", "x", "y"}, {"SUBSCRIBE", "x"}, {"CLUSTER", "RESET"}, {"SWAPDB", "0", "1"},
+			{"GET", "other:key"}, {"SET", "other:key", "1"}, {"EXPIRE", "mm:{p}:t:1", "1"}, {"RENAME", "mm:{p}:t:1", "mm:{p}:t:2"}, {"DUMP", "mm:{p}:t:1"},
+			{"EVAL", "return redis.call('GET', KEYS[1])", "1", "other:key"}, {"EVAL", "return 1", "1", "other:key"},
+		}...)
+	}
+	// A script may do no more than its user, with keys that it is given and with others.
+	script := func(text string, keys ...any) []any {
+		return append([]any{"EVAL", text, len(keys)}, keys...)
+	}
+	for _, name := range []string{account.Ticket, account.Config, account.Registry, account.Director, account.Allocator, account.Backfill} {
+		refuse(name,
+			script("return redis.call('FLUSHALL')"), script("return redis.call('KEYS', '*')"), script("return redis.call('CONFIG', 'GET', '*')"),
+			script("return redis.call('HSET', 'mm:{p}:other', 'f', 'v')"), script("return redis.call('DEL', 'other')"))
+		if name != account.Registry {
+			refuse(name, script("return redis.call('HDEL', 'mm:{p}:functions', 'f')"), script("return redis.call('HDEL', KEYS[1], 'f')", "mm:{p}:functions"))
+		}
+		if name != account.Config {
+			refuse(name, script("return redis.call('HSET', 'mm:{p}:configs', 'f', 'v')"), script("return redis.call('HSET', KEYS[1], 'f', 'v')", "mm:{p}:configs"))
+		}
+	}
+	refuse(account.Runner, script("return 1"), []any{"EVALSHA", strings.Repeat("0", 40), 0}, []any{"HSET", "mm:{p}:t:1", "s", "r"}, []any{"XADD", "mm:{p}:feed", "*", "f", "v"},
+		[]any{"HGETALL", "mm:{p}:configs"}, []any{"HSET", "mm:{p}:functions", "f", "v"}, []any{"DEL", "mm:{p}:feedname"})
+	// The director gives a config's revision to its scripts, and none of them changes it.
+	refuse(account.Director, script("return redis.call('HSET', KEYS[1], 'f', 'v')", "mm:{p}:revisions"), []any{"HSET", "mm:{p}:revisions", "f", "v"})
+	refuse(account.Ticket, []any{"HGETALL", "mm:{p}:lease"}, []any{"XREAD", "STREAMS", "mm:{p}:feed", "0"}, script("return redis.call('XRANGE', KEYS[1], '-', '+')", "mm:{p}:feed"))
+}
+
+// TestRulesAreThoseOfTheScripts: whatever command a script calls is among the rights of the account for all services.
+func TestRulesAreThoseOfTheScripts(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob("script/*.lua")
+	if err != nil || len(files) < 20 {
+		t.Fatal(files, err)
+	}
+	rules := " " + state.Rules(account.All) + " "
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, part := range strings.Split(string(text), "redis.call(")[1:] {
+			command, _, _ := strings.Cut(strings.Trim(part, "'\""), "'")
+			if !strings.Contains(rules, " +"+strings.ToLower(command)+" ") {
+				t.Errorf("%s calls %s, which nobody may", file, command)
+			}
+		}
+		if strings.Contains(string(text), "pcall") || strings.Contains(string(text), "redis[") {
+			t.Errorf("%s calls commands in a way that is not looked for", file)
+		}
+	}
+}
