@@ -176,7 +176,10 @@ func (b *Bus) Reach(ctx context.Context) error { return lost(b.conn.FlushWithCon
 
 // Close says what is still to be said, for as long as ctx lasts, and ends the connection.
 func (b *Bus) Close(ctx context.Context) error {
-	err := b.conn.FlushWithContext(ctx)
+	var err error
+	if b.conn.IsConnected() { // else nobody listens
+		err = b.conn.FlushWithContext(ctx)
+	}
 	b.end()
 	b.conn.Close()
 	if errors.Is(err, nats.ErrConnectionClosed) || errors.Is(err, nats.ErrConnectionReconnecting) {

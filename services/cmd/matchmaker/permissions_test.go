@@ -1,0 +1,109 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"matchmaker.dev/services/internal/account"
+)
+
+// TestPermissionsAreDocumented: what the documentation shows is what the command prints.
+func TestPermissionsAreDocumented(t *testing.T) {
+	text, err := os.ReadFile("../../../docs/permissions.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, server := range []string{"redis", "nats"} {
+		_, rest, _ := strings.Cut(string(text), "$ matchmaker permissions "+server+"\n")
+		shown, _, there := strings.Cut(rest, "```")
+		if printed := printed(t, server); !there || shown != printed {
+			t.Errorf("docs/permissions.md does not show what 'matchmaker permissions %s' prints:\n%s", server, printed)
+		}
+	}
+}
+
+// TestEveryServiceHasAnAccount: each command that runs services, and none besides but those who are no service.
+func TestEveryServiceHasAnAccount(t *testing.T) {
+	for _, name := range append(account.Services(), account.All) {
+		if code, _, stderr := matchmaker(t, name, "--help"); code != exitOK {
+			t.Errorf("%s has an account and is no command: %s", name, stderr)
+		}
+		for _, server := range []string{"redis", "nats"} {
+			if got := printed(t, server, name); strings.Count(got, account.User(name)+" ")+strings.Count(got, `"`+account.User(name)+`"`) != 1 {
+				t.Errorf("%s: %s", server, got)
+			}
+		}
+	}
+	if got := printed(t, "redis", account.Events); strings.Contains(got, account.User(account.Events)) {
+		t.Errorf("who follows events has nothing to do with Redis: %s", got)
+	}
+}
+
+// TestPasswordsStay: a password that is there is kept, one that is missing is made, and what the servers get is not the password.
+func TestPasswordsStay(t *testing.T) {
+	dir := passwords(t)
+	read := func(name string) string { return password(t, dir, name) }
+	before := read(account.Ticket)
+	if err := os.Remove(filepath.Join(dir, account.Runner)); err != nil {
+		t.Fatal(err)
+	}
+	if out := printed(t, "passwords", dir); strings.Count(out, "\n") != 1 || !strings.Contains(out, account.User(account.Runner)) {
+		t.Errorf("one is made: %q", out)
+	}
+	if read(account.Ticket) != before || len(before) < 40 || read(account.Runner) == before {
+		t.Error("a password was changed, is short, or is that of another")
+	}
+	info, err := os.Stat(dir)
+	if err != nil || info.Mode().Perm() != 0o700 {
+		t.Errorf("%v, %v", info.Mode(), err)
+	}
+	for _, server := range []string{"redis", "nats"} {
+		got := printed(t, server, "--passwords", dir)
+		for _, name := range append(account.Services(), account.Operator) {
+			if strings.Contains(got, read(name)) {
+				t.Errorf("%s is told the password of %s itself", server, name)
+			}
+		}
+	}
+	for name, args := range map[string][]string{
+		"an account that there is not": {"redis", "matchmaker"},
+		"a folder that there is not":   {"nats", "--passwords", "/none"},
+		"a folder without passwords":   {"nats", "--passwords", t.TempDir()},
+	} {
+		code, stdout, stderr := matchmaker(t, append([]string{"permissions"}, args...)...)
+		if code == exitOK || stdout != "" || !strings.HasPrefix(stderr, "matchmaker: ") {
+			t.Errorf("%s: %d, %q, %q", name, code, stdout, stderr)
+		}
+	}
+}
+
+// TestHalfALogin: settings that cannot be are one line that names them.
+func TestHalfALogin(t *testing.T) {
+	empty := write(t, "\n")
+	some := write(t, "open-sesame")
+	for name, test := range map[string]struct{ args, want []string }{
+		"a user without a password":    {[]string{"--redis-user", "x"}, []string{"--redis-user", "--redis-password"}},
+		"the same for NATS":            {[]string{"--nats-user", "x"}, []string{"--nats-user", "--nats-password"}},
+		"a file that is not there":     {[]string{"--redis-password", "/none"}, []string{"--redis-password", "/none"}},
+		"a variable that is not there": {[]string{"--nats-user", "x", "--nats-password", "env:NOWHERE"}, []string{"--nats-password", "NOWHERE"}},
+		"an empty file":                {[]string{"--redis-password", empty}, []string{"--redis-password", empty}},
+		"two users of Redis":           {[]string{"--redis", "redis://u:hunter2@host", "--redis-user", "x", "--redis-password", some}, []string{"--redis-user"}},
+		"two users of NATS":            {[]string{"--nats", "nats://u:hunter2@host", "--nats-user", "x", "--nats-password", some}, []string{"--nats-user"}},
+		"a user and credentials":       {[]string{"--nats-credentials", some, "--nats-user", "x", "--nats-password", some}, []string{"--nats-credentials"}},
+		"credentials and a key":        {[]string{"--nats-credentials", some, "--nats-nkey", some}, []string{"--nats-credentials", "--nats-nkey"}},
+		"half a certificate":           {[]string{"--nats-cert", some}, []string{"--nats-cert", "--nats-key"}},
+		"half a certificate for Redis": {[]string{"--redis", "rediss://x", "--redis-key", some}, []string{"--redis-cert", "--redis-key"}},
+		"an authority that is none":    {[]string{"--redis", "rediss://x", "--redis-ca", some}, []string{"--redis-ca"}},
+		"an authority of NATS":         {[]string{"--nats-ca", some}, []string{"nats"}},
+		"a key that is none":           {[]string{"--nats-nkey", some}, []string{"nats", some}},
+	} {
+		code, _, stderr := matchmaker(t, append([]string{"director"}, test.args...)...)
+		if code != exitFailure || strings.Count(stderr, "\n") != 1 || strings.Contains(stderr, "hunter2") || strings.Contains(stderr, "open-sesame") ||
+			slices.ContainsFunc(test.want, func(word string) bool { return !strings.Contains(stderr, word) }) {
+			t.Errorf("%s: %d, %q", name, code, stderr)
+		}
+	}
+}

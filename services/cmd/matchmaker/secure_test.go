@@ -1,0 +1,445 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/tls"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"matchmaker.dev/services/allocator/provider/conformance"
+	"matchmaker.dev/services/internal/account"
+	"matchmaker.dev/services/internal/bus/bustest"
+	"matchmaker.dev/services/internal/embedded"
+)
+
+// patience is how long anything may take.
+const patience = 2 * time.Minute
+
+// logged is what a process writes.
+type logged struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (l *logged) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+
+func (l *logged) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}
+
+// eventually asks until the answer is yes.
+func eventually(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	again := time.NewTicker(20 * time.Millisecond)
+	defer again.Stop()
+	for deadline := time.Now().Add(patience); !ok(); <-again.C {
+		if time.Now().After(deadline) {
+			t.Fatalf("still not: %s", what)
+		}
+	}
+}
+
+// direct runs a director, which needs both servers and serves no API, from its command line on until the test ends.
+func direct(t *testing.T, args ...string) *logged {
+	t.Helper()
+	ctx, stop := context.WithCancel(t.Context())
+	said, ended := new(logged), make(chan int, 1)
+	go func() {
+		ended <- run(ctx, append([]string{"director", "--listen", "127.0.0.1:0"}, args...), strings.NewReader(""), io.Discard, said)
+	}()
+	t.Cleanup(func() {
+		stop()
+		select {
+		case code := <-ended:
+			if code != exitOK {
+				t.Errorf("it ended with %d:\n%s", code, said)
+			}
+		case <-time.After(patience):
+			t.Error("it does not end")
+		}
+	})
+	return said
+}
+
+// becomesReady waits until a process says that it is.
+func becomesReady(t *testing.T, said *logged) {
+	t.Helper()
+	defer func() {
+		if t.Failed() {
+			t.Log(said)
+		}
+	}()
+	eventually(t, "it is ready", func() bool {
+		for line := range strings.Lines(said.String()) {
+			var event struct{ Msg, Address string }
+			if json.Unmarshal([]byte(line), &event) != nil || event.Msg != "serving" {
+				continue
+			}
+			request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+event.Address+"/readyz", http.NoBody)
+			if err != nil {
+				t.Fatal(err)
+			}
+			answer, err := http.DefaultClient.Do(request)
+			if err != nil {
+				return false
+			}
+			_ = answer.Body.Close()
+			return answer.StatusCode == http.StatusOK
+		}
+		return false
+	})
+}
+
+// complains waits until a process says in one line of its log what to do, and wants no secret in any.
+func complains(t *testing.T, said *logged, want string, secrets ...string) {
+	t.Helper()
+	defer func() {
+		if t.Failed() {
+			t.Log(said)
+		}
+	}()
+	count := func() (n int) {
+		for line := range strings.Lines(said.String()) {
+			if strings.Contains(line, `"level":"ERROR"`) && strings.Contains(line, want) {
+				n++
+			}
+		}
+		return n
+	}
+	eventually(t, "it speaks of "+want, func() bool { return count() > 0 })
+	for _, secret := range secrets {
+		if strings.Contains(said.String(), secret) {
+			t.Errorf("it tells the secret %q", secret)
+		}
+	}
+}
+
+// certificates are those of a system of its own, as files.
+type certificates struct{ ca, cert, key string }
+
+func newCertificates(t *testing.T) (c certificates, trusting *tls.Config) {
+	t.Helper()
+	authority := conformance.NewAuthority(t)
+	dir := t.TempDir()
+	c = certificates{authority.File, filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")}
+	authority.Client(t, c.cert, c.key, time.Now().Add(time.Hour))
+	pair, err := tls.LoadX509KeyPair(c.cert, c.key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c, &tls.Config{RootCAs: authority.Pool(), Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}
+}
+
+// flags give the certificates to a service.
+func (c certificates) flags(server string) []string {
+	return []string{"--" + server + "-ca", c.ca, "--" + server + "-cert", c.cert, "--" + server + "-key", c.key}
+}
+
+// passwords makes those of all users.
+func passwords(t *testing.T) (dir string) {
+	t.Helper()
+	dir = filepath.Join(t.TempDir(), "users")
+	printed(t, "passwords", dir)
+	return dir
+}
+
+// printed is what 'matchmaker permissions …' prints.
+func printed(t *testing.T, args ...string) string {
+	t.Helper()
+	code, stdout, stderr := matchmaker(t, append([]string{"permissions"}, args...)...)
+	if code != exitOK {
+		t.Fatal(stderr)
+	}
+	return stdout
+}
+
+// newNATS starts a NATS server with settings of its own.
+func newNATS(t *testing.T, settings string) *embedded.NATS {
+	t.Helper()
+	n, err := embedded.StartNATS(t.Context(), embedded.NATSOptions{Dir: t.TempDir(), Settings: write(t, settings), Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = n.Close() })
+	return n
+}
+
+// TestNATS: every way to say who one is to a NATS server, from the settings on.
+func TestNATS(t *testing.T) {
+	redis, err := embedded.StartMemory(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = redis.Close() })
+	start := func(t *testing.T, args ...string) *logged {
+		t.Helper()
+		return direct(t, append([]string{"--redis", redis.URL()}, args...)...)
+	}
+	dir := passwords(t)
+	users := newNATS(t, printed(t, "nats", "--passwords", dir))
+	user, file := account.User(account.Director), filepath.Join(dir, account.Director)
+	text, err := secret(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("DIRECTORS_PASSWORD", text)
+	t.Setenv("WRONG_PASSWORD", "open-sesame")
+	certs, _ := newCertificates(t)
+	others, _ := newCertificates(t)
+	sealed := newNATS(t, fmt.Sprintf("tls { cert_file: %q, key_file: %q, ca_file: %q, verify: true }\n%s", certs.cert, certs.key, certs.ca, printed(t, "nats", "--passwords", dir)))
+	nkeySettings, seed := bustest.NKey(t, account.Director)
+	nkeys := newNATS(t, nkeySettings)
+	_, otherSeed := bustest.NKey(t, account.Director)
+	jwtSettings, credentials := bustest.Credentials(t, account.Director)
+	decentralized := newNATS(t, jwtSettings)
+	_, otherCredentials := bustest.Credentials(t, account.Director)
+	secure := "tls://" + sealed.ClientsAddr()
+	login := []string{"--nats-user", user, "--nats-password", file}
+
+	for name, args := range map[string][]string{
+		"a password in a file":           append(login, "--nats", users.URL()),
+		"a password in the environment":  {"--nats", users.URL(), "--nats-user", user, "--nats-password", "env:DIRECTORS_PASSWORD"},
+		"a user in the URL":              {"--nats", "nats://" + user + ":" + text + "@" + users.ClientsAddr()},
+		"a server that is away, and one": append(login, "--nats", "nats://127.0.0.1:1,"+users.URL()),
+		"certificates on both sides":     slices.Concat(login, certs.flags("nats"), []string{"--nats", secure}),
+		"an NKey":                        {"--nats", nkeys.URL(), "--nats-nkey", seed},
+		"a credentials file":             {"--nats", decentralized.URL(), "--nats-credentials", credentials},
+		"settings in a file":             {"--config", write(t, fmt.Sprintf("nats: %s\nnats-user: %s\nnats-password: %s\n", users.URL(), user, file))},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			becomesReady(t, start(t, args...))
+		})
+	}
+	for name, test := range map[string]struct {
+		want string
+		args []string
+	}{
+		"another password":             {"--nats-password", []string{"--nats", users.URL(), "--nats-user", user, "--nats-password", "env:WRONG_PASSWORD"}},
+		"another password in the URL":  {"--nats", []string{"--nats", "nats://" + user + ":open-sesame@" + users.ClientsAddr()}},
+		"no user":                      {"--nats-user", []string{"--nats", users.URL()}},
+		"no authority":                 {"--nats-ca", slices.Concat(login, []string{"--nats", secure})},
+		"another authority":            {"--nats-ca", slices.Concat(login, others.flags("nats"), []string{"--nats", secure})},
+		"no certificate":               {"--nats-cert", slices.Concat(login, []string{"--nats", secure, "--nats-ca", certs.ca})},
+		"TLS where there is none":      {"must begin with nats", slices.Concat(login, []string{"--nats", "tls://" + users.ClientsAddr()})},
+		"another NKey":                 {"--nats-nkey", []string{"--nats", nkeys.URL(), "--nats-nkey", otherSeed}},
+		"another operator's user":      {"--nats-credentials", []string{"--nats", decentralized.URL(), "--nats-credentials", otherCredentials}},
+		"credentials where none count": {"--nats-credentials", []string{"--nats", users.URL(), "--nats-credentials", credentials}},
+		"the user of another service":  {"permissions nats", []string{"--nats", users.URL(), "--nats-user", account.User(account.Runner), "--nats-password", filepath.Join(dir, account.Runner)}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			complains(t, start(t, test.args...), test.want, text, "open-sesame")
+		})
+	}
+}
+
+// TestPasswordIsReadAgain: who was refused gets in when the password is put right, and nobody starts anything anew.
+func TestPasswordIsReadAgain(t *testing.T) {
+	t.Parallel()
+	dir := passwords(t)
+	nats := newNATS(t, printed(t, "nats", "--passwords", dir))
+	redis := newRedis(t, nil, "--aclfile", write(t, printed(t, "redis", "--passwords", dir)))
+	file := filepath.Join(t.TempDir(), "password")
+	put := func(text string) {
+		t.Helper()
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put("open-sesame")
+	user := account.User(account.Director)
+	said := direct(t, "--nats", nats.URL(), "--nats-user", user, "--nats-password", file, "--redis", "redis://"+redis, "--redis-user", user, "--redis-password", file)
+	complains(t, said, "--nats-password", "open-sesame")
+	complains(t, said, "--redis-password", "open-sesame")
+	text, err := secret(filepath.Join(dir, account.Director))
+	if err != nil {
+		t.Fatal(err)
+	}
+	put(text)
+	becomesReady(t, said)
+}
+
+// TestRedis: every way to reach Redis, over TLS with certificates on both sides, as a user with the rights of its service.
+func TestRedis(t *testing.T) {
+	nats := newNATS(t, "")
+	dir := passwords(t)
+	certs, trusting := newCertificates(t)
+	others, _ := newCertificates(t)
+	acl := write(t, printed(t, "redis", "--passwords", dir))
+	tlsArgs := []string{"--tls-ca-cert-file", certs.ca, "--tls-cert-file", certs.cert, "--tls-key-file", certs.key, "--tls-auth-clients", "yes"}
+	single := newRedis(t, trusting, append(tlsArgs, "--aclfile", acl)...)
+	cluster := newRedis(t, trusting, append(tlsArgs, "--aclfile", acl, "--cluster-enabled", "yes", "--tls-cluster", "yes", "--cluster-port", "0")...)
+	operator := fmt.Sprintf("AUTH %s %s", account.User(account.Operator), password(t, dir, account.Operator))
+	eventually(t, "a cluster of one", func() bool {
+		_, _ = ask(cluster, trusting, operator, "CLUSTER ADDSLOTSRANGE 0 16383")
+		answer, err := ask(cluster, trusting, operator, "CLUSTER INFO")
+		return err == nil && strings.Contains(answer, "cluster_state:ok")
+	})
+	_, port, _ := net.SplitHostPort(single)
+	conf := write(t, fmt.Sprintf("sentinel monitor games 127.0.0.1 %s 1\nsentinel auth-user games %s\nsentinel auth-pass games %s\n", port, account.User(account.Operator), password(t, dir, account.Operator)))
+	sentinel := newRedis(t, trusting, append([]string{conf, "--sentinel", "--tls-replication", "yes"}, tlsArgs...)...)
+
+	user, file := account.User(account.Director), filepath.Join(dir, account.Director)
+	text := password(t, dir, account.Director)
+	t.Setenv("DIRECTORS_PASSWORD", text)
+	t.Setenv("WRONG_PASSWORD", "open-sesame")
+	start := func(t *testing.T, args ...string) *logged {
+		t.Helper()
+		return direct(t, append([]string{"--nats", nats.URL()}, args...)...)
+	}
+	login := append(certs.flags("redis"), "--redis-user", user, "--redis-password", file)
+	for name, args := range map[string][]string{
+		"one server":                    append(login, "--redis", "rediss://"+single),
+		"a cluster":                     append(login, "--redis", "rediss-cluster://"+cluster),
+		"Sentinels":                     append(login, "--redis", "rediss-sentinel://"+sentinel+"?master_name=games"),
+		"a password in the environment": append(certs.flags("redis"), "--redis", "rediss://"+single, "--redis-user", user, "--redis-password", "env:DIRECTORS_PASSWORD"),
+		"a user in the URL":             append(certs.flags("redis"), "--redis", "rediss://"+user+":"+text+"@"+single),
+		"a user in a cluster's URL":     append(certs.flags("redis"), "--redis", "rediss-cluster://"+user+":"+text+"@"+cluster),
+		"settings in a file": {"--config", write(t, fmt.Sprintf("redis: rediss://%s\nredis-user: %s\nredis-password: %s\nredis-ca: %s\nredis-cert: %s\nredis-key: %s\n",
+			single, user, file, certs.ca, certs.cert, certs.key))},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			becomesReady(t, start(t, args...))
+		})
+	}
+	for name, test := range map[string]struct {
+		want string
+		args []string
+	}{
+		"another password":              {"--redis-password", append(certs.flags("redis"), "--redis", "rediss://"+single, "--redis-user", user, "--redis-password", "env:WRONG_PASSWORD")},
+		"another password of a cluster": {"--redis-password", append(certs.flags("redis"), "--redis", "rediss-cluster://"+cluster, "--redis-user", user, "--redis-password", "env:WRONG_PASSWORD")},
+		"another password in the URL":   {"--redis", append(certs.flags("redis"), "--redis", "rediss://"+user+":open-sesame@"+single)},
+		"no user":                       {"--redis-user", append(certs.flags("redis"), "--redis", "rediss://"+single)},
+		"no authority":                  {"--redis-ca", []string{"--redis", "rediss://" + single, "--redis-user", user, "--redis-password", file}},
+		"another authority":             {"--redis-ca", append(others.flags("redis"), "--redis", "rediss://"+single, "--redis-user", user, "--redis-password", file)},
+		"no certificate":                {"--redis-cert", []string{"--redis", "rediss://" + single, "--redis-user", user, "--redis-password", file, "--redis-ca", certs.ca}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			complains(t, start(t, test.args...), test.want, text, "open-sesame")
+		})
+	}
+}
+
+func password(t *testing.T, dir, name string) string {
+	t.Helper()
+	text, err := secret(filepath.Join(dir, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+// newRedis starts a Redis on a port that is free, and returns when it answers; over TLS when there is a way to trust it.
+func newRedis(t *testing.T, trusting *tls.Config, args ...string) (addr string) {
+	t.Helper()
+	path, err := exec.LookPath("redis-server")
+	if err != nil {
+		if path, err = exec.LookPath("valkey-server"); err != nil {
+			t.Fatal("a redis-server or valkey-server is needed")
+		}
+	}
+	for range 10 { // somebody else may take a port between its being found and its being used
+		free := func() string {
+			l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer l.Close()
+			_, port, _ := net.SplitHostPort(l.Addr().String())
+			return port
+		}
+		port, here := free(), slices.Clone(args)
+		if i := slices.Index(here, "--cluster-port"); i >= 0 {
+			here[i+1] = free()
+		}
+		listen := []string{"--bind", "127.0.0.1", "--dir", t.TempDir(), "--port", port}
+		if trusting != nil {
+			listen = []string{"--bind", "127.0.0.1", "--dir", t.TempDir(), "--port", "0", "--tls-port", port}
+		}
+		first := 0
+		if len(here) > 0 && !strings.HasPrefix(here[0], "--") {
+			first = 1 // a file stands before all settings
+		}
+		var out logged
+		server := exec.Command(path, slices.Concat(here[:first], here[first:], listen)...)
+		server.Stdout, server.Stderr = &out, &out
+		if err := server.Start(); err != nil {
+			t.Fatal(err)
+		}
+		gone := make(chan struct{})
+		go func() { _ = server.Wait(); close(gone) }()
+		t.Cleanup(func() { _ = server.Process.Kill(); <-gone })
+		addr = net.JoinHostPort("127.0.0.1", port)
+		answers := false
+		eventually(t, "Redis answers, or is gone", func() bool {
+			select {
+			case <-gone:
+				return true
+			default:
+			}
+			_, err := ask(addr, trusting)
+			answers = err == nil
+			return answers
+		})
+		if answers {
+			return addr
+		}
+		if !strings.Contains(out.String(), "in use") {
+			t.Fatal(out.String())
+		}
+	}
+	t.Fatal("there is no free port")
+	return ""
+}
+
+// ask sends commands, and returns all that is answered before the answer to a PING, whatever that is: a refusal is an answer.
+func ask(addr string, trusting *tls.Config, commands ...string) (string, error) {
+	var conn net.Conn
+	var err error
+	if trusting != nil {
+		conn, err = tls.Dial("tcp", addr, trusting)
+	} else {
+		conn, err = net.Dial("tcp", addr)
+	}
+	if err != nil {
+		return "", err
+	}
+	defer conn.Close()
+	if err := conn.SetDeadline(time.Now().Add(10 * time.Second)); err != nil {
+		return "", err
+	}
+	if _, err := io.WriteString(conn, strings.Join(append(commands, "PING"), "\r\n")+"\r\n"); err != nil {
+		return "", err
+	}
+	in, all := bufio.NewReader(conn), ""
+	for {
+		line, err := in.ReadString('\n')
+		all += line
+		if err != nil || strings.HasPrefix(line, "+PONG") || strings.HasPrefix(line, "-NOAUTH") {
+			return all, err
+		}
+	}
+}
