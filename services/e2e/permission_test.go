@@ -64,8 +64,8 @@ func (u *users) password(t *testing.T, name string) string {
 	return strings.TrimSpace(string(text))
 }
 
-// refusal is what a service says that was refused something.
-var refusal = regexp.MustCompile(`(?i)permissions violation|NOPERM|ACL failure|the user executing the script can't|does not permit this user`)
+// denial is what a service says that was refused something.
+var denial = regexp.MustCompile(`(?i)permissions violation|NOPERM|ACL failure|the user executing the script can't|does not permit this user`)
 
 // permitted: after a whole run no service was refused anything, by Redis or by NATS. Both say so themselves; a service that is refused something
 // by NATS hears of it by the way, and what it says of it is looked for too.
@@ -97,7 +97,7 @@ func permitted(t *testing.T, s *system) {
 	}
 	for _, p := range s.all() {
 		for line := range strings.Lines(p.log.all()) {
-			if refusal.MatchString(line) {
+			if denial.MatchString(line) {
 				t.Errorf("%s was refused something: %s", p.name, line)
 				break
 			}

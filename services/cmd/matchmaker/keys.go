@@ -76,7 +76,7 @@ func (c *keysResealCmd) Run(ctx context.Context, s streams) error {
 	if err != nil {
 		return fmt.Errorf("--hosting-keys: %w", err)
 	}
-	how, err := c.redisServer.options(slog.New(slog.DiscardHandler))
+	how, err := c.options(slog.New(slog.DiscardHandler))
 	if err != nil {
 		return err
 	}

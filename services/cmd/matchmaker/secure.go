@@ -19,7 +19,7 @@ const fromEnvironment = "env:"
 
 // secret reads one. Its errors name where it should be, and never what it is.
 func secret(source string) (string, error) {
-	text := ""
+	var text string
 	if name, ok := strings.CutPrefix(source, fromEnvironment); ok {
 		value, set := os.LookupEnv(name)
 		if !set {
