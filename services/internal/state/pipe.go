@@ -137,7 +137,7 @@ func (s *Store) shared(project string) *pipe {
 }
 
 // runShared runs a script as run does, in a round trip that others share.
-func (s *Store) runShared(ctx context.Context, project string, script *redis.Script, keys []string, args ...any) (any, error) {
+func (s *Store) runShared(ctx context.Context, project string, script *script, keys []string, args ...any) (any, error) {
 	cmd := script.EvalSha(ctx, s.redis.Pipeline(), keys, args...) // which is never sent as such
 	err := s.shared(project).do(ctx, cmd)
 	if err != nil && strings.HasPrefix(err.Error(), "NOSCRIPT") {
