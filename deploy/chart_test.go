@@ -1,6 +1,7 @@
 package deploy
 
 import (
+	"fmt"
 	"maps"
 	"os"
 	"slices"
@@ -77,6 +78,16 @@ agones: {enabled: true, namespaces: [fleets, fleets-eu]}
 hosting: {existingSecret: hosting, keysSecret: hosting-keys, serverKeysSecret: server-keys}
 priorityClassName: high
 serviceAccount: {annotations: {example.com/role: matchmaker}}
+`,
+	"users": `
+issuers: [{issuer: https://id.example.com, jwks: https://id.example.com/jwks.json, kinds: [player], audiences: [matchmaker]}]
+redis: {existingSecret: redis, usersSecret: mm-users}
+nats: {existingSecret: nats, usersSecret: mm-users}
+`,
+	"credentials": `
+issuers: [{issuer: https://id.example.com, jwks: https://id.example.com/jwks.json, kinds: [player], audiences: [matchmaker]}]
+redis: {existingSecret: redis, usersSecret: mm-users}
+nats: {existingSecret: nats, credentialsSecret: nats-user, credentialsPerService: true}
 `,
 	"ingress": `
 issuers: [{issuer: https://id.example.com, jwks: https://id.example.com/jwks.json, kinds: [player], audiences: [matchmaker]}]
@@ -195,7 +206,7 @@ func pods(objects map[string]metav1.Object) map[string]corev1.PodTemplateSpec {
 // references: what objects say of each other is so. Secrets of the operator's own are not in the release.
 func references(t *testing.T, objects map[string]metav1.Object) {
 	t.Helper()
-	outside := []string{"redis", "nats", "nats-user", "redis-tls", "nats-tls", "hosting", "hosting-keys", "server-keys"}
+	outside := []string{"redis", "nats", "nats-user", "mm-users", "redis-tls", "nats-tls", "hosting", "hosting-keys", "server-keys"}
 	pods := pods(objects)
 	selected := func(what string, selector map[string]string) {
 		t.Helper()
@@ -318,6 +329,9 @@ func TestValuesThatCannotBe(t *testing.T) {
 	base := values["ingress"]
 	for want, change := range map[string]string{
 		"issuers":              "issuers: []",
+		"redis.usersSecret":    "redis: {usersSecret: users, bundled: {enabled: true}}",
+		"nats.usersSecret":     "nats: {usersSecret: users, credentialsSecret: credentials}",
+		"'redis-password'":     "settings: {redis-password: env:PASSWORD}",
 		"redis.existingSecret": "redis: {existingSecret: \"\"}",
 		"nats.existingSecret":  "nats: {existingSecret: \"\"}",
 		"streamReplicas":       "nats: {existingSecret: nats, streamReplicas: 2}",
@@ -486,6 +500,55 @@ func TestOnlyTheAllocatorGetsTheKeysOfHostingSystems(t *testing.T) {
 		named := slices.ContainsFunc(p.Spec.Containers[0].Env, func(e corev1.EnvVar) bool { return e.Name == "MATCHMAKER_HOSTING" })
 		if want := name == "mm-matchmaker-allocator"; mounted != want || named != want {
 			t.Errorf("%s: the Secret is mounted: %v, named: %v", name, mounted, named)
+		}
+	}
+}
+
+// TestEachServiceGetsItsOwnPassword: where services have users of their own, a pod is told who its service is, and gets the password or the credentials of
+// that service and of no other.
+func TestEachServiceGetsItsOwnPassword(t *testing.T) {
+	for set, want := range map[string]map[string]string{
+		"users":       {"redis-user": "%s password", "nats-user": "%s password"},
+		"credentials": {"redis-user": "%s password", "nats": "%s.creds nats.creds"},
+	} {
+		objects, err := render(t, values[set])
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, service := range services {
+			p := pods(objects)["mm-matchmaker-"+service]
+			got := map[string]string{}
+			for _, v := range p.Spec.Volumes {
+				if v.Secret == nil {
+					continue
+				}
+				if len(v.Secret.Items) != 1 {
+					t.Errorf("%s, %s: it gets all of the Secret %s", set, service, v.Secret.SecretName)
+					continue
+				}
+				got[v.Name] = v.Secret.Items[0].Key + " " + v.Secret.Items[0].Path
+			}
+			own := map[string]string{}
+			for volume, item := range want {
+				own[volume] = fmt.Sprintf(item, service)
+			}
+			if !maps.Equal(got, own) {
+				t.Errorf("%s, %s: it gets %v, want %v", set, service, got, own)
+			}
+			env := map[string]string{}
+			for _, e := range p.Spec.Containers[0].Env {
+				env[e.Name] = e.Value
+			}
+			for volume := range want {
+				store, user, _ := strings.Cut(volume, "-")
+				if user == "" {
+					continue
+				}
+				name := "MATCHMAKER_" + strings.ToUpper(store)
+				if env[name+"_USER"] != "matchmaker-"+service || env[name+"_PASSWORD"] != "/etc/matchmaker/"+volume+"/password" {
+					t.Errorf("%s, %s: it is told %q, %q", set, service, env[name+"_USER"], env[name+"_PASSWORD"])
+				}
+			}
 		}
 	}
 }
