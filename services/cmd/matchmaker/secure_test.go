@@ -393,18 +393,20 @@ func newRedis(t *testing.T, trusting *tls.Config, args ...string) (addr string) 
 		go func() { _ = server.Wait(); close(gone) }()
 		t.Cleanup(func() { _ = server.Process.Kill(); <-gone })
 		addr = net.JoinHostPort("127.0.0.1", port)
-		answers := false
-		eventually(t, "Redis answers, or is gone", func() bool {
+		// It says so itself when it has the port: what answers there may be somebody else.
+		listens := func() bool {
+			return strings.Contains(out.String(), "Ready to accept connections") || strings.Contains(out.String(), "Sentinel ID is")
+		}
+		eventually(t, "Redis listens, or is gone", func() bool {
 			select {
 			case <-gone:
 				return true
 			default:
+				return listens()
 			}
-			_, err := ask(addr, trusting)
-			answers = err == nil
-			return answers
 		})
-		if answers {
+		if listens() {
+			eventually(t, "Redis answers", func() bool { _, err := ask(addr, trusting); return err == nil })
 			return addr
 		}
 		if !strings.Contains(out.String(), "in use") {

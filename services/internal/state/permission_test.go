@@ -44,10 +44,15 @@ func userFile(t *testing.T, letIn bool) string {
 // permitting starts a Redis with a user for each account, and returns how each gets in.
 func permitting(t *testing.T) (as func(name string) *redis.Client) {
 	t.Helper()
-	port, file := free(t), userFile(t, false)
-	redisServer(t, "--port", port, "--aclfile", file)
+	dir, err := os.MkdirTemp("", "") // the path of a socket must be short
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	socket := filepath.Join(dir, "redis")
+	redisServer(t, "--port", "0", "--unixsocket", socket, "--aclfile", userFile(t, false))
 	as = func(name string) *redis.Client {
-		c := redis.NewClient(&redis.Options{Addr: "127.0.0.1:" + port, Username: account.User(name), Password: passwordOf(name), DisableIdentity: true, Protocol: 2})
+		c := redis.NewClient(&redis.Options{Network: "unix", Addr: socket, Username: account.User(name), Password: passwordOf(name), DisableIdentity: true, Protocol: 2})
 		t.Cleanup(func() { _ = c.Close() })
 		return c
 	}
