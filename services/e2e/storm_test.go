@@ -3,6 +3,7 @@ package e2e
 import (
 	"syscall"
 	"testing"
+	"time"
 )
 
 // The storms: a process is killed while players keep coming. Every one of them
@@ -76,6 +77,13 @@ func runnerKilled(t *testing.T, p *project) {
 	all.paired(t)
 	all.meet(t)
 	p.vanished(t, "actor", "runner-1")
+	// Once more, without anything else, to see how long that takes: a person who looks should not wait for it.
+	p.s.start(t, "runner-1")
+	p.hosted(t, "actor", "runner-1")
+	p.s.kill("runner-1")
+	killed := time.Now()
+	p.vanished(t, "actor", "runner-1")
+	t.Logf("a killed runner's instances are gone from GET /functions/actor after %v", time.Since(killed).Round(10*time.Millisecond))
 	p.s.start(t, "runner-1")
 }
 

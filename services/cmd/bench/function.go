@@ -32,7 +32,7 @@ func (b *bench) function(ctx context.Context) (err error) {
 	t := table.NewWriter()
 	t.SetOutputMirror(b.out)
 	t.SetStyle(table.StyleLight)
-	t.SetTitle("function: pairs of neighbours in skill, 4 attributes: the same Go code natively and in the sandbox, in turns, medians\n" +
+	t.SetTitle("function: pairs of neighbours in skill, 4 attributes: the same Go code natively and in the sandbox, in turns, the least of many rounds\n" +
 		"sandbox is encode + pipe + run + check. alone is the native function: what it reads, matches and writes, with nothing around it;\n" +
 		"in process is the same job as the sandbox's, done without one: encode + alone + check. processor is that of all processes, with select and answer")
 	t.AppendHeader(table.Row{
@@ -171,11 +171,12 @@ func (w *worker) work(ctx context.Context, instance desk.Instance) (*pb.RunStats
 	return last.GetStats(), w.answer(last)
 }
 
-// costs are those of many rounds.
+// costs are those of many rounds, part by part. The least of each are shown, and added up: what others do on the machine meanwhile only adds to a part.
 type costs struct {
-	alone, inside, sandbox, encode, pipe, run, check, query, answer times
-	timesAlone, timesInside, timesProcessor                         []float64
-	processorInside, processorSandbox                               times
+	encode, pipe, run, check, query, answer times
+	// of the same in this process
+	insideEncode, alone, insideCheck  times
+	processorInside, processorSandbox times
 }
 
 // How long each number of tickets is measured.
@@ -205,7 +206,7 @@ func (s *shop) rounds(ctx context.Context, n int, seed uint64) (*costs, error) {
 	}
 	runtime.GC()
 	c := &costs{}
-	for end := time.Now().Add(roundsTime); len(c.sandbox) < leastRounds || time.Now().Before(end); {
+	for end := time.Now().Add(roundsTime); len(c.run) < leastRounds || time.Now().Before(end); {
 		if err := c.round(ctx, w); err != nil {
 			return nil, err
 		}
@@ -231,31 +232,37 @@ func (c *costs) round(ctx context.Context, w *worker) error {
 	µs := func(n int64) time.Duration { return time.Duration(n) * time.Microsecond }
 	query, encode, compute, check := µs(stats.GetQuery()), µs(stats.GetEncode()), µs(stats.GetCompute()), µs(stats.GetDecode())
 	pipe := µs(stats.GetRun()) - compute
-	sandbox := encode + pipe + compute + check
-	alone, inside := µs(native.GetRun()), µs(native.GetEncode()+native.GetRun()+native.GetDecode())
 	c.query, c.encode, c.pipe, c.run, c.check = append(c.query, query), append(c.encode, encode), append(c.pipe, pipe), append(c.run, compute), append(c.check, check)
-	c.alone, c.inside, c.sandbox = append(c.alone, alone), append(c.inside, inside), append(c.sandbox, sandbox)
-	c.answer = append(c.answer, all-query-sandbox)
-	c.timesAlone, c.timesInside = append(c.timesAlone, float64(sandbox)/float64(alone)), append(c.timesInside, float64(sandbox)/float64(inside))
+	c.insideEncode, c.insideCheck = append(c.insideEncode, µs(native.GetEncode())), append(c.insideCheck, µs(native.GetDecode()))
+	c.alone = append(c.alone, µs(native.GetRun()))
+	c.answer = append(c.answer, all-query-encode-pipe-compute-check)
 	if usedInside > 0 {
 		c.processorInside, c.processorSandbox = append(c.processorInside, usedInside), append(c.processorSandbox, usedSandbox)
-		c.timesProcessor = append(c.timesProcessor, float64(usedSandbox)/float64(usedInside))
 	}
 	return nil
 }
 
 func (c *costs) row(n int) table.Row {
-	row := table.Row{n}
-	for _, t := range []times{c.alone, c.inside, c.sandbox, c.encode, c.pipe, c.run, c.check} {
-		row = append(row, t.median())
+	least := func(all ...times) (sum time.Duration) {
+		for _, t := range all {
+			sum += t.quantile(0)
+		}
+		return sum
 	}
-	row = append(row, fmt.Sprintf("%.2f", median(c.timesAlone)), fmt.Sprintf("%.2f", median(c.timesInside)))
-	if len(c.timesProcessor) == 0 {
+	inside, sandbox := least(c.insideEncode, c.alone, c.insideCheck), least(c.encode, c.pipe, c.run, c.check)
+	row := table.Row{n, fine(least(c.alone)), fine(inside), fine(sandbox)}
+	for _, t := range []times{c.encode, c.pipe, c.run, c.check} {
+		row = append(row, fine(least(t)))
+	}
+	times := func(d, of time.Duration) string { return fmt.Sprintf("%.2f", float64(d)/float64(of)) }
+	row = append(row, times(sandbox, least(c.alone)), times(sandbox, inside))
+	if len(c.processorInside) == 0 {
 		row = append(row, "", "", "")
 	} else {
-		row = append(row, c.processorInside.median(), c.processorSandbox.median(), fmt.Sprintf("%.2f", median(c.timesProcessor)))
+		inside, sandbox := least(c.processorInside), least(c.processorSandbox)
+		row = append(row, fine(inside), fine(sandbox), times(sandbox, inside))
 	}
-	return append(row, c.query.median(), c.answer.median())
+	return append(row, fine(least(c.query)), fine(least(c.answer)))
 }
 
 // empty measures a run without tickets: the way there and back.
@@ -283,3 +290,6 @@ func (b *bench) empty(ctx context.Context, s *shop) error {
 		took.quantile(0.5).Microseconds(), took.quantile(0.99).Microseconds())
 	return nil
 }
+
+// fine is ms for what takes less than one.
+func fine(d time.Duration) string { return fmt.Sprintf("%.2f ms", float64(d.Microseconds())/1000) }

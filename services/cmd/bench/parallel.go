@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"os"
 	"sync"
 	"time"
 
@@ -27,39 +28,48 @@ func (b *bench) parallel(ctx context.Context, s *shop) error {
 	t := table.NewWriter()
 	t.SetOutputMirror(b.out)
 	t.SetStyle(table.StyleLight)
-	t.AppendHeader(table.Row{"instances side by side", fmt.Sprintf("runs/s of %d tickets", segmentTickets), "times one"})
+	t.AppendHeader(table.Row{"instances side by side", fmt.Sprintf("runs/s of %d tickets", segmentTickets), "times one", "processor a run", "times one"})
 	var alone float64
+	var cost time.Duration
 	for _, instances := range []int{1, 2, 4} {
-		rate, err := s.side(ctx, ix, instances)
+		rate, each, err := s.side(ctx, ix, instances)
 		if err != nil {
 			return err
 		}
 		if alone == 0 {
-			alone = rate
+			alone, cost = rate, each
 		}
-		t.AppendRow(table.Row{instances, fmt.Sprintf("%.1f", rate), fmt.Sprintf("%.2f", rate/alone)})
+		t.AppendRow(table.Row{instances, fmt.Sprintf("%.1f", rate), fmt.Sprintf("%.2f", rate/alone), ms(each), fmt.Sprintf("%.2f", float64(each)/float64(cost))})
 	}
 	t.Render()
 	return nil
 }
 
-// side is how many runs a second so many instances do.
-func (s *shop) side(ctx context.Context, ix *pool.Index, instances int) (float64, error) {
+// side is how many runs a second so many instances do, and the processor time of a run. What instances have to wait for each other, they
+// lose of the first; what they disturb each other, and nothing that others do on this machine, adds to the second.
+func (s *shop) side(ctx context.Context, ix *pool.Index, instances int) (rate float64, each time.Duration, err error) {
 	workers := make([]*worker, instances)
 	for i := range workers {
 		w, err := s.worker(ctx, ix)
 		if err != nil {
-			return 0, err
+			return 0, 0, err
 		}
 		defer w.instance.Close()
 		if _, err := w.work(ctx, w.instance); err != nil {
-			return 0, err
+			return 0, 0, err
 		}
 		workers[i] = w
 	}
 	errs := make([]error, instances)
 	var all sync.WaitGroup
-	began := time.Now()
+	used := func() time.Duration {
+		sum := processorTime(os.Getpid())
+		for _, w := range workers {
+			sum += processorTime(w.instance.Pid())
+		}
+		return sum
+	}
+	began, before := time.Now(), used()
 	for i, w := range workers {
 		all.Go(func() {
 			for range segmentRuns {
@@ -70,7 +80,8 @@ func (s *shop) side(ctx context.Context, ix *pool.Index, instances int) (float64
 		})
 	}
 	all.Wait()
-	return float64(instances*segmentRuns) / time.Since(began).Seconds(), first(errs)
+	runs := instances * segmentRuns
+	return float64(runs) / time.Since(began).Seconds(), (used() - before) / time.Duration(runs), first(errs)
 }
 
 // scanTickets is how many tickets a pool is selected from.

@@ -18,9 +18,6 @@ func (t times) quantile(q float64) time.Duration {
 	return t[min(int(q*float64(len(t))), len(t)-1)]
 }
 
-// median is a cell of a table.
-func (t times) median() string { return ms(t.quantile(0.5)) }
-
 // ms is a duration as a cell of a table.
 func ms(d time.Duration) string {
 	return fmt.Sprintf("%.1f ms", float64(d.Microseconds())/1000)

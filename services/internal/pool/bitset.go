@@ -55,16 +55,30 @@ func (s bitset) keep(keys []uint64, in interval) {
 	}
 }
 
-// hits has a bit for each key in the interval. The borrow of the comparison is shifted into the
-// word by the carry of an addition: four instructions a key and no branch, which is
-// what keeps a scan within twice the time of reading the column.
+// hits has a bit for each key in the interval. Eight at a time: with the loop's own instructions for each, a scan would take more than
+// twice the time of reading the column.
 func hits(keys *[wordSlots]uint64, in interval) uint64 {
 	var word uint64
-	for _, k := range keys {
-		_, hit := bits.Sub64(k-in.low, in.span, 0)
-		word, _ = bits.Add64(word, word, hit)
+	for i := 0; i < wordSlots; i += 8 {
+		k := (*[8]uint64)(keys[i:])
+		word = hit(word, k[0], in)
+		word = hit(word, k[1], in)
+		word = hit(word, k[2], in)
+		word = hit(word, k[3], in)
+		word = hit(word, k[4], in)
+		word = hit(word, k[5], in)
+		word = hit(word, k[6], in)
+		word = hit(word, k[7], in)
 	}
 	return bits.Reverse64(word)
+}
+
+// hit shifts into a word whether a key is in the interval: the borrow of the comparison comes in by the carry of an
+// addition, which are four instructions a key and no branch.
+func hit(word, key uint64, in interval) uint64 {
+	_, hit := bits.Sub64(key-in.low, in.span, 0)
+	word, _ = bits.Add64(word, word, hit)
+	return word
 }
 
 // keepSparse is keep for a column that lists its slots, in ascending order.

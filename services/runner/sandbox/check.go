@@ -62,7 +62,7 @@ func (e *engine) checkImports() error {
 		full := signature(from+"."+name, f.ParamTypes(), f.ResultTypes())
 		host, ok := e.hosts[from]
 		if !ok {
-			return failure(Invalid, "the module imports %s: only %s, env.abort and mm.sort are there to import", full, wasiModule)
+			return failure(Invalid, "the module imports %s: only %s, env.abort, mm.sort and mm.gather are there to import", full, wasiModule)
 		}
 		offered, ok := host.ExportedFunctions()[name]
 		if !ok {

@@ -53,7 +53,8 @@ func newEngine(ctx context.Context, s settings, j *journal) (*engine, error) {
 	}{
 		wasiModule: wasi_snapshot_preview1.NewBuilder(e.runtime),
 		"env":      host("env").WithGoModuleFunction(api.GoModuleFunc(e.abort), []api.ValueType{i32, i32, i32, i32}, nil).Export("abort"),
-		"mm":       host("mm").WithGoModuleFunction(api.GoModuleFunc(sort), []api.ValueType{i32, i32, i32}, []api.ValueType{i32}).Export("sort"),
+		"mm": host("mm").WithGoModuleFunction(api.GoModuleFunc(sort), []api.ValueType{i32, i32, i32}, []api.ValueType{i32}).Export("sort").
+			NewFunctionBuilder().WithGoModuleFunction(api.GoModuleFunc(gather), []api.ValueType{i32, i32, i32, i32, i32}, nil).Export("gather"),
 	} {
 		if e.hosts[name], err = builder.Compile(e.ctx); err != nil {
 			return nil, err

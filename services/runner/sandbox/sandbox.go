@@ -14,7 +14,7 @@
 //	mm_manifest() -> i64         optional, ptr<<32 | len of a JSON [Manifest]
 //
 // and imports nothing but wasi_snapshot_preview1, env.abort, which
-// AssemblyScript calls, and mm.sort, which sorts for it. Standard output and error are its log. It sees no
+// AssemblyScript calls, and mm.sort and mm.gather, which sort and look up for it. Standard output and error are its log. It sees no
 // files, no network, no arguments and no environment, and a clock and a random
 // source that are the same in every run, so that a run can be replayed.
 //

@@ -9,13 +9,12 @@ import "matchmaker.dev/pkg/matchfn"
 // Pair is that function in Go: it matches neighbours in skill, and how far apart
 // they may be widens by a point for every second that both have waited.
 func Pair(r *matchfn.Run) error {
-	skill, wait := r.Attribute("skill"), r.Wait()
-	order := matchfn.SortBy(skill)
+	order := matchfn.SortBy(r.Attribute("skill"))
+	skill, wait := matchfn.Gather(r.Attribute("skill"), order), matchfn.Gather(r.Wait(), order)
 	for i := 1; i < len(order); i++ {
-		a, b := order[i-1], order[i]
-		gap := skill[b] - skill[a]
-		if gap <= 25+wait[a] && gap <= 25+wait[b] {
-			r.Propose(-gap, a, b)
+		gap := skill[i] - skill[i-1]
+		if gap <= 25+wait[i-1] && gap <= 25+wait[i] {
+			r.Propose(-gap, order[i-1], order[i])
 			i++ // both are taken
 		}
 	}

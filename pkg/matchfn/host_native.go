@@ -4,3 +4,6 @@ package matchfn
 
 // hostSort does nothing: natively there is no runner.
 func hostSort([]uint32, []float64) bool { return false }
+
+// hostGather does nothing, likewise.
+func hostGather([]float64, []float64, []uint32) bool { return false }
