@@ -74,7 +74,7 @@ func (c *child) lie(lie string) error {
 		if _, err := readLength(c.requests); err != nil { // it was read
 			return err
 		}
-		clear(memory)
+		clear(memory[8:][:long])
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -46,7 +47,7 @@ func TestLies(t *testing.T) {
 	}
 	request := strings.Repeat("x", 100_000)
 	lying := func(t *testing.T, lie string) *sandbox.Instance {
-		b := boxOf(t, sandbox.Options{Dir: t.TempDir(), Binary: exe, Args: []string{liar, lie}})
+		b := boxOf(t, sandbox.Options{Dir: t.TempDir(), Binary: exe, Args: []string{liar, lie}, Limits: sandbox.Limits{Memory: 16 << 20, Run: time.Minute, Start: time.Minute}})
 		i, _ := start(t, b, load(t, b, reactor(echo()).bytes()))
 		return i
 	}
@@ -65,7 +66,7 @@ func TestLies(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_ = fails(t, i, request, sandbox.Died) // by when all of its memory is zero
+		_ = fails(t, i, request, sandbox.Died) // by when what it answered with is zero
 		if !bytes.Equal(answer, bytes.Repeat([]byte("honest, "), len(answer)/8)) {
 			t.Error("an answer changed after it was read")
 		}
