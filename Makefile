@@ -10,6 +10,7 @@ TOOLS   := $(CURDIR)/bin/tools
 BUF           := github.com/bufbuild/buf/cmd/buf@v1.73.0
 PROTOC_GEN_GO := google.golang.org/protobuf/cmd/protoc-gen-go@v1.36.12
 GOLANGCI_LINT := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
+CADDY         := github.com/caddyserver/caddy/v2/cmd/caddy@v2.11.9
 
 .PHONY: help
 help: ## List the targets
@@ -44,6 +45,16 @@ test: redis compilers ## Run all tests, and fuzz a little
 	go test -race -timeout 9m $(foreach m,$(filter-out deploy,$(MODULES)),./$(m)/...)
 	go test ./deploy/...
 	@$(MAKE) --no-print-directory fuzz FUZZTIME=5000x
+
+# Apart from `make test`: the gateway's binary alone takes minutes to build from source.
+.PHONY: gateway
+gateway: redis $(TOOLS)/caddy ## Try the contract through the gateway of docker-compose.yml, which is restarted, and the services behind it
+	go test -count=1 -timeout 9m -run '^TestGateway$$' ./services/e2e -args -caddy $(TOOLS)/caddy
+
+.PHONY: image
+image: redis ## Build what is in the image as the Dockerfile says, and run it as a container does; as root
+	go test -count=1 -run '^TestImage$$' ./deploy -args -image $(CURDIR)/bin/image
+	go test -count=1 -run '^TestImage$$' ./services/e2e -args -image $(CURDIR)/bin/image
 
 FUZZTIME ?= 60s
 .PHONY: fuzz
@@ -110,6 +121,8 @@ $(TOOLS)/buf:
 	GOBIN=$(TOOLS) go install $(BUF)
 $(TOOLS)/protoc-gen-go:
 	GOBIN=$(TOOLS) go install $(PROTOC_GEN_GO)
+$(TOOLS)/caddy:
+	GOBIN=$(TOOLS) go install $(CADDY)
 $(TOOLS)/golangci-lint:
 	GOBIN=$(TOOLS) go install $(GOLANGCI_LINT)
 

@@ -147,6 +147,21 @@ func TestWhatIsNamedIsThere(t *testing.T) {
 	})
 }
 
+// TestGateway: the one in the file is the one that `make gateway` tests.
+func TestGateway(t *testing.T) {
+	text, err := os.ReadFile("../Makefile")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tested := regexp.MustCompile(`caddy/v2/cmd/caddy@v([0-9.]+)`).FindSubmatch(text)
+	if tested == nil {
+		t.Fatal("the Makefile does not say which gateway it tests")
+	}
+	if image, want := compose(t).Services["gateway"].Image, "caddy:"+string(tested[1])+"-alpine"; image != want {
+		t.Errorf("the gateway is %s, and %s is what is tested", image, want)
+	}
+}
+
 // TestDockerfile: it is what BuildKit understands, without a warning, and ends in an image that is not root's.
 func TestDockerfile(t *testing.T) {
 	text, err := os.ReadFile("Dockerfile")

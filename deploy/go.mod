@@ -5,6 +5,7 @@ go 1.26
 require (
 	github.com/compose-spec/compose-go/v2 v2.9.1
 	github.com/moby/buildkit v0.25.1
+	github.com/moby/patternmatcher v0.6.0
 	github.com/prometheus-operator/prometheus-operator/pkg/apis/monitoring v0.86.0
 	github.com/prometheus/prometheus v0.307.3
 	helm.sh/helm/v3 v3.19.0

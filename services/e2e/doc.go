@@ -9,7 +9,9 @@
 //	system_test.go     a running system: its processes, who may do what to them
 //	dev_test.go        the system as one process, and what is true of that alone
 //	outage_test.go     what becomes of it while Redis or NATS cannot be reached
-//	services_test.go   the system as many processes behind a gateway, and their storms
+//	services_test.go   the system as many processes behind a balancer, and their storms
+//	rolling_test.go    all of those are replaced while players come
+//	gateway_test.go    the same system behind the gateway that is in deploy, for make gateway
 //	project_test.go    one scenario's part of it: tokens, tickets, functions, configs
 //	*_test.go          the scenarios, by what they are about
 //

@@ -1,19 +1,16 @@
 package e2e
 
 import (
+	"cmp"
 	"encoding/json"
 	"io"
 	"log/slog"
-	"net/http"
 	"net/http/httptest"
-	"net/http/httputil"
 	"net/url"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -26,9 +23,9 @@ import (
 	"matchmaker.dev/services/internal/keyring"
 )
 
-// newServices starts every service as a process of its own, those that scale
-// twice, beside a Redis and a NATS server and behind a gateway. Each is a user of its own there, with the rights that it needs alone.
-func newServices(t *testing.T, made *artefacts) *system {
+// newServices starts every service twice, each as a process of its own, beside a Redis and a NATS server and behind a gateway. front starts that, and
+// returns where it is. Each is a user of its own there, with the rights that it needs alone.
+func newServices(t *testing.T, made *artefacts, front func(t *testing.T, s *system, log *slog.Logger) string) *system {
 	t.Helper()
 	dir := t.TempDir()
 	users := newUsers(t, made.matchmaker, dir)
@@ -49,18 +46,21 @@ func newServices(t *testing.T, made *artefacts) *system {
 
 	s := newSystem(t, made, filepath.Join(dir, "keys"))
 	s.links = map[string]*link.Link{"Redis": linked(t, redis.URL()), "NATS": linked(t, nats.URL())}
-	front := httptest.NewServer(recorded(gateway(s, log), &s.answers))
-	t.Cleanup(front.Close)
-	s.front = func() string { return front.URL }
+	address := front(t, s, log)
+	s.front = func() string { return address }
 	collector := httptest.NewServer(&s.traces)
 	t.Cleanup(collector.Close)
 	// No span is to be lost because a machine is slow.
 	s.env = []string{"OTEL_EXPORTER_OTLP_ENDPOINT=" + collector.URL, "OTEL_BSP_SCHEDULE_DELAY=100", "OTEL_BSP_MAX_QUEUE_SIZE=100000"}
+	if s.settings != "" {
+		s.env = append(s.env, "MATCHMAKER_CONFIG="+s.settings)
+	}
 	issuers := trust(t, s, filepath.Join(dir, "issuers.yaml"))
 	command := func(name string, more ...string) {
 		service, _, _ := strings.Cut(name, "-")
 		s.commands[name] = slices.Concat([]string{
-			service, "--name", name, "--listen", "127.0.0.1:0", "--redis", "redis://" + s.links["Redis"].Address(), "--nats", "nats://" + s.links["NATS"].Address(), "--drain", patience.String(),
+			service, "--name", name, "--listen", cmp.Or(s.listen[name], "127.0.0.1:0"), "--redis", "redis://" + s.links["Redis"].Address(), "--nats", "nats://" + s.links["NATS"].Address(),
+			"--drain", patience.String(), "--grace", grace.String(),
 			"--log-level", "debug", // what is logged is looked into: see confidential
 			"--metrics-listen", "127.0.0.1:0",
 		}, users.flags(service), contract.Modest(), more)
@@ -69,14 +69,18 @@ func newServices(t *testing.T, made *artefacts) *system {
 	if _, err := keyring.Add(hostingKeys, time.Now()); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"ticket-1", "ticket-2", "backfill"} {
+	for _, name := range []string{"ticket-1", "ticket-2", "backfill-1", "backfill-2"} {
 		command(name, "--issuers", issuers)
 	}
-	command("config", "--issuers", issuers, "--hosting-keys", hostingKeys)
+	for _, name := range []string{"config-1", "config-2"} {
+		command(name, "--issuers", issuers, "--hosting-keys", hostingKeys)
+	}
 	modules := func(name string) []string {
 		return append([]string{"--modules", filepath.Join(dir, name)}, made.instances...)
 	}
-	command("registry", append(modules("registry"), "--issuers", issuers)...)
+	for _, name := range []string{"registry-1", "registry-2"} {
+		command(name, append(modules(name), "--issuers", issuers)...)
+	}
 	command("runner-1", modules("runner-1")...)
 	command("runner-2", modules("runner-2")...)
 	command("director-1")
@@ -86,7 +90,7 @@ func newServices(t *testing.T, made *artefacts) *system {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"allocator-1", "allocator-2"} {
-		command(name, "--provider", "local", "--hosting-keys", hostingKeys, "--server-keys", serverKeys, "--server-api", front.URL, "--player-stay", "0s")
+		command(name, "--provider", "local", "--max-servers", "2000", "--hosting-keys", hostingKeys, "--server-keys", serverKeys, "--server-api", address, "--player-stay", "0s")
 	}
 	s.start(t, s.names()...)
 	s.stores = map[string]string{"Redis": filepath.Join(dir, "redis"), "NATS": filepath.Join(dir, "nats")}
@@ -111,37 +115,8 @@ func trust(t *testing.T, s *system, file string) string {
 	return file
 }
 
-// gateway sends requests to the services by their paths, to replicas in turn. What nobody serves goes to
-// the Tickets API too, which answers it as the contract wants.
-func gateway(s *system, log *slog.Logger) http.Handler {
-	var turn atomic.Uint64
-	routes := []struct {
-		path     *regexp.Regexp
-		replicas []string
-	}{
-		{regexp.MustCompile(`^/[^/]+/matchmaking/api/v1/configs(/|$)`), []string{"config"}},
-		{regexp.MustCompile(`^/[^/]+/matchmaking/api/v1/functions(/|$)`), []string{"registry"}},
-		{regexp.MustCompile(`^(/[^/]+/matchmaking(/api/v1)?)?/api/v2/backfill(/|$)`), []string{"backfill"}},
-		{regexp.MustCompile(`^/[^/]+/matchmaking/api/v1/backfill$`), []string{"backfill"}},
-		{regexp.MustCompile(`^(/[^/]+/matchmaking/api/v1/servers(/|$)|` + regexp.QuoteMeta(token.Path) + `$)`), []string{"allocator-1", "allocator-2"}},
-		{regexp.MustCompile(``), []string{"ticket-1", "ticket-2"}},
-	}
-	return &httputil.ReverseProxy{
-		Rewrite: func(r *httputil.ProxyRequest) {
-			for _, route := range routes {
-				if route.path.MatchString(r.In.URL.Path) {
-					name := route.replicas[turn.Add(1)%uint64(len(route.replicas))]
-					r.SetURL(&url.URL{Scheme: "http", Host: s.address(name)})
-					return
-				}
-			}
-		},
-		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelWarn),
-	}
-}
-
 func services(t *testing.T, made *artefacts) {
-	s := newServices(t, made)
+	s := newServices(t, made, balanced)
 	play(t, s)
 	t.Run("contract", func(t *testing.T) { promised(t, s) })
 	t.Run("traced", func(t *testing.T) { traced(t, s.project(t)) })
@@ -152,6 +127,7 @@ func services(t *testing.T, made *artefacts) {
 	t.Run("allocator-killed", func(t *testing.T) { allocatorKilled(t, s.project(t)) })
 	t.Run("nats-away", func(t *testing.T) { natsAway(t, s.project(t)) })
 	t.Run("redis-away", func(t *testing.T) { redisAway(t, s.project(t)) })
+	t.Run("rolling", func(t *testing.T) { rolling(t, s.project(t)) })
 	// What all of the above left behind as well.
 	t.Run("confidential", func(t *testing.T) { confidential(t, s.project(t)) })
 	t.Run("drain", func(t *testing.T) {

@@ -36,8 +36,12 @@ type system struct {
 	traces  collector
 	// links lead to Redis and NATS; where the system is one that they are known of.
 	links map[string]*link.Link
+	// settings is a file of settings, "" for none; flags go before it.
+	settings string
 	// env is what the environment of each process has.
 	env []string
+	// listen are the addresses of processes that have to be at one that is known before.
+	listen map[string]string
 	// commands are the arguments of each process, by its name.
 	commands map[string][]string
 

@@ -41,7 +41,9 @@ type Options struct {
 	Log      *slog.Logger
 	Web      web.Options
 	// Grace is how long the process goes on serving after it said that it is
-	// not ready, so that balancers notice. Default 0.
+	// not ready, so that balancers notice. Its answers end their connections
+	// from then on, so that nobody sends a request on one that is about to be
+	// closed. Default 0.
 	Grace time.Duration
 	// Drain is how long stopping may take after Grace: requests under way have
 	// half of it, the parts' Runs the rest. Default 15 s.
@@ -63,7 +65,7 @@ func Run(ctx context.Context, o Options, parts ...Part) error {
 		return err
 	}
 	health := &health{log: o.Log, parts: parts}
-	server := web.Server(routes(o, health, parts), o.Log)
+	server := web.Server(health.parting(routes(o, health, parts)), o.Log)
 
 	stop, fail := context.WithCancel(ctx)
 	defer fail()

@@ -229,6 +229,42 @@ func TestGraceAndDrain(t *testing.T) {
 	}
 }
 
+// Connections that are kept open end with an answer, and not while a request may be on its way.
+func TestConnectionsEndWithAnAnswer(t *testing.T) {
+	enough := make(chan struct{})
+	p := run(t, app.Options{Grace: time.Hour}, app.Part{Name: "ender", Run: func(context.Context) error {
+		<-enough
+		return errors.New("a failure ends the grace period")
+	}})
+	ends := func() (ready, last bool) {
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, p.url+"/readyz", http.NoBody)
+		if err != nil {
+			t.Fatal(err)
+		}
+		res, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer res.Body.Close()
+		_, _ = io.Copy(io.Discard, res.Body)
+		return res.StatusCode == http.StatusOK, res.Close
+	}
+	if ready, last := ends(); !ready || last {
+		t.Errorf("before it stops it is ready: %v, and ends the connection: %v", ready, last)
+	}
+	p.stop()
+	for {
+		if ready, last := ends(); !ready {
+			if !last {
+				t.Error("the connection is kept by a process that stops")
+			}
+			break
+		}
+	}
+	close(enough)
+	_ = p.wait()
+}
+
 func TestHurry(t *testing.T) {
 	waits, hurried := make(chan struct{}), make(chan struct{})
 	p := run(t, app.Options{}, app.Part{

@@ -50,6 +50,18 @@ func (h *health) routes(e *echo.Echo) {
 	})
 }
 
+// parting ends connections with their next answer once the process stops. One
+// that is closed while idle may have a request on its way, which its sender
+// cannot know to be lost or done.
+func (h *health) parting(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if h.stopping.Load() {
+			w.Header().Set("Connection", "close")
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
 // say logs what is missing, once for each change: probes come every second.
 func (h *health) say(ctx context.Context, missing string) {
 	before, _ := h.said.Swap(missing).(string)

@@ -76,6 +76,14 @@ func (r *Redis) Addr() string { return r.addr }
 // URL is where clients connect, redis://host:port.
 func (r *Redis) URL() string { return "redis://" + r.addr }
 
+// PID is the id of the server's process, 0 when it is in this one.
+func (r *Redis) PID() int {
+	if r.child == nil {
+		return 0
+	}
+	return r.child.cmd.Process.Pid
+}
+
 // Persistent tells whether the state survives a restart.
 func (r *Redis) Persistent() bool { return r.aof }
 

@@ -33,9 +33,17 @@ type Process struct {
 
 var address = regexp.MustCompile(`http://[0-9.:\[\]]+`)
 
-// Start starts a program that says on its standard output where it listens, and
-// returns when it did. errs gets what it writes to its standard error.
-func Start(ctx context.Context, errs io.Writer, binary string, args ...string) (*Process, error) {
+// Spawn starts a program, which need not say where it listens, and returns at once.
+func Spawn(errs io.Writer, binary string, args ...string) (*Process, error) {
+	p, stdout, err := start(errs, binary, args)
+	if err != nil {
+		return nil, err
+	}
+	go p.watch(stdout, make(chan string, 1))
+	return p, nil
+}
+
+func start(errs io.Writer, binary string, args []string) (*Process, io.Reader, error) {
 	p := &Process{cmd: exec.Command(binary, args...), gone: make(chan error, 1)}
 	p.stop = sync.OnceValue(p.end)
 	p.cmd.Stderr = errs
@@ -43,9 +51,16 @@ func Start(ctx context.Context, errs io.Writer, binary string, args ...string) (
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	stdout, err := p.cmd.StdoutPipe()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	if err := p.cmd.Start(); err != nil {
+	return p, stdout, p.cmd.Start()
+}
+
+// Start starts a program that says on its standard output where it listens, and
+// returns when it did. errs gets what it writes to its standard error.
+func Start(ctx context.Context, errs io.Writer, binary string, args ...string) (*Process, error) {
+	p, stdout, err := start(errs, binary, args)
+	if err != nil {
 		return nil, err
 	}
 	found := make(chan string, 1)
