@@ -96,6 +96,10 @@ compilers: # of the match functions that are not in Go
 bench: build bin/bench bin/pair.wasm ## Measure functions, creation and time to assignment, beside native code and a bare handler
 	bin/bench --matchmaker bin/matchmaker --function bin/functions/duel.zip
 
+.PHONY: sizing
+sizing: redis build bin/bench ## Measure what each service takes: processors for tickets that arrive, memory for those that wait
+	bin/bench --only size --for 20s --matchmaker bin/matchmaker --function bin/functions/duel.zip
+
 .PHONY: generate
 generate: $(TOOLS)/buf $(TOOLS)/protoc-gen-go ## Generate the code of the bus messages
 	cd proto && PATH=$(TOOLS):$$PATH buf generate

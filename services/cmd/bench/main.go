@@ -9,6 +9,7 @@
 //	sustained  the highest rate of arrivals at which nobody waits longer and longer
 //	drain    time until all of many waiting tickets are assigned, once a config is put
 //	idle     processor time of projects in which nothing happens
+//	size     processor time and memory of each service as a process of its own; only where it is asked for (make sizing)
 //
 // It fails when any answer is not the expected one, or a ticket is left without its assignment.
 package main
@@ -35,12 +36,16 @@ func main() {
 	var c struct {
 		Run  options `cmd:"" default:"withargs" help:"Measure."`
 		Bare bare    `cmd:"" hidden:""`
+		Nats nats    `cmd:"" hidden:""`
 	}
 	parsed := kong.Parse(&c, kong.Name("bench"), kong.Description("Measure the service on real parts."))
 	var err error
-	if parsed.Command() == "bare" {
+	switch parsed.Command() {
+	case "bare":
 		err = c.Bare.run(ctx, os.Stdout)
-	} else {
+	case "nats <dir>":
+		err = c.Nats.run(ctx, os.Stdout)
+	default:
 		err = run(ctx, c.Run, os.Stdout, os.Stderr)
 	}
 	if err != nil {
@@ -54,7 +59,7 @@ type options struct {
 	Matchmaker string   `help:"The server binary." default:"bin/matchmaker" type:"existingfile"`
 	Function   string   `help:"The match function: one against one by skill." default:"bin/functions/duel.zip" type:"existingfile"`
 	Pair       string   `help:"The match function whose cost in the sandbox is measured." default:"bin/pair.wasm" type:"existingfile"`
-	Only       []string `help:"What to measure: function, create, steady, capacity, sustained, drain, idle." enum:"function,create,steady,capacity,sustained,drain,idle" default:"function,create,steady,capacity,sustained,drain,idle"`
+	Only       []string `help:"What to measure: function, create, steady, capacity, sustained, drain, idle, size." enum:"function,create,steady,capacity,sustained,drain,idle,size" default:"function,create,steady,capacity,sustained,drain,idle"`
 
 	Tickets []int `help:"function: how many tickets a run is about; each number is measured." default:"1000,10000,100000,1000000" placeholder:"N"`
 
@@ -63,9 +68,9 @@ type options struct {
 	Round       time.Duration `help:"create: how long a round is." default:"3s"`
 
 	Rate    []int         `help:"steady: how many tickets arrive a second; each number is measured." default:"500,2000,5000" placeholder:"N"`
-	For     time.Duration `help:"steady, capacity: how long they arrive." default:"10s"`
+	For     time.Duration `help:"steady, capacity, size: how long they arrive." default:"10s"`
 	Hosting []string      `help:"steady, capacity, sustained: with which hosting: none, instant." enum:"none,instant" default:"none,instant"`
-	Seed    uint64        `help:"steady: seed of skills and arrivals." default:"1"`
+	Seed    uint64        `help:"steady, size: seed of skills and arrivals." default:"1"`
 
 	Players []int `help:"capacity: how many players there are; each number is measured." default:"1000" placeholder:"N"`
 
@@ -75,16 +80,19 @@ type options struct {
 	Waiting []int `help:"drain: how many tickets wait; each number is measured." default:"10000,50000,100000" placeholder:"N"`
 
 	Projects int           `help:"idle: how many projects there are." default:"1000" placeholder:"N"`
-	Rest     time.Duration `help:"idle: how long they are watched." default:"10s"`
+	Rest     time.Duration `help:"idle, size: how long they are watched." default:"10s"`
+
+	Arrive int `help:"size: how many tickets arrive a second." default:"1000" placeholder:"N"`
+	Stay   int `help:"size: how many tickets wait." default:"100000" placeholder:"N"`
 
 	Dev []string `help:"More arguments of 'matchmaker dev', to compare settings." placeholder:"ARG"`
 }
 
 // Validate is called by kong.
 func (o *options) Validate() error {
-	switch numbers := slices.Concat(o.Tickets, o.Connections, o.Rate, o.Players, o.Waiting, []int{o.Rounds, o.Least, o.Projects}); {
+	switch numbers := slices.Concat(o.Tickets, o.Connections, o.Rate, o.Players, o.Waiting, []int{o.Rounds, o.Least, o.Projects, o.Arrive, o.Stay}); {
 	case slices.ContainsFunc(numbers, func(n int) bool { return n < 1 }):
-		return fmt.Errorf("--tickets, --connections, --rounds, --rate, --players, --least, --waiting and --projects: must be 1 or more")
+		return fmt.Errorf("--tickets, --connections, --rounds, --rate, --players, --least, --waiting, --projects, --arrive and --stay: must be 1 or more")
 	case o.Round <= 0 || o.For <= 0 || o.Hold <= 0 || o.Rest <= 0:
 		return fmt.Errorf("--round, --for, --hold and --rest: must be more than 0")
 	}
@@ -107,7 +115,7 @@ func run(ctx context.Context, o options, out, errs io.Writer) error {
 	for _, section := range []struct {
 		name    string
 		measure func(context.Context) error
-	}{{"function", b.function}, {"create", b.create}, {"steady", b.steady}, {"capacity", b.capacity}, {"sustained", b.sustained}, {"drain", b.drain}, {"idle", b.idle}} {
+	}{{"function", b.function}, {"create", b.create}, {"steady", b.steady}, {"capacity", b.capacity}, {"sustained", b.sustained}, {"drain", b.drain}, {"idle", b.idle}, {"size", b.size}} {
 		if !slices.Contains(o.Only, section.name) {
 			continue
 		}

@@ -87,15 +87,7 @@ func (b *bench) arrivals(ctx context.Context, rate int, hosted, observed bool, o
 	if err != nil {
 		return nil, err
 	}
-	n := int(float64(rate)*over.Seconds()) / 2 * 2 // nobody is to be left without an opponent
-	random := rand.New(rand.NewPCG(b.Seed, 0))     //nolint:gosec // a simulation
-	a = &arrivals{host: hostOf(server.URL), project: project, tokens: tokens, hosted: hosted, tickets: make([]arrival, n)}
-	var at time.Duration
-	for i := range a.tickets {
-		// Players do not know of each other: the gaps between them are exponential.
-		at += time.Duration(random.ExpFloat64() * float64(time.Second) / float64(rate))
-		a.tickets[i] = arrival{at: at, player: i % players, skill: min(max(1500+300*random.NormFloat64(), 0), 2999)}
-	}
+	a = newArrivals(hostOf(server.URL), project, tokens, hosted, rate, over, b.Seed)
 	var w *witness
 	if observed {
 		watching, enough := context.WithCancel(ctx)
@@ -110,11 +102,24 @@ func (b *bench) arrivals(ctx context.Context, rate int, hosted, observed bool, o
 	}
 	limited, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
-	if err := w.all(limited, a.tickets[n-1].id); err != nil {
+	if err := w.all(limited, a.tickets[len(a.tickets)-1].id); err != nil {
 		return nil, err
 	}
 	a.where = w.where(a.tickets)
 	return a, nil
+}
+
+// newArrivals are players that do not know of each other: the gaps between them are exponential.
+func newArrivals(host, project string, tokens []string, hosted bool, rate int, over time.Duration, seed uint64) *arrivals {
+	n := int(float64(rate)*over.Seconds()) / 2 * 2 // nobody is to be left without an opponent
+	random := rand.New(rand.NewPCG(seed, 0))       //nolint:gosec // a simulation
+	a := &arrivals{host: host, project: project, tokens: tokens, hosted: hosted, tickets: make([]arrival, n)}
+	var at time.Duration
+	for i := range a.tickets {
+		at += time.Duration(random.ExpFloat64() * float64(time.Second) / float64(rate))
+		a.tickets[i] = arrival{at: at, player: i % players, skill: min(max(1500+300*random.NormFloat64(), 0), 2999)}
+	}
+	return a
 }
 
 // arrivals are players that come whether or not others are still waiting for an answer.
@@ -151,15 +156,20 @@ const warmPlayers = 200
 
 // open lets all players arrive, each at its time, and returns when the last has its assignment. The server is a process.
 func (a *arrivals) open(ctx context.Context, server int) {
+	a.begin(ctx)
+	before := usedBy(server)
+	a.play(ctx, a.tickets)
+	a.used = usedBy(server).since(before)
+	a.idle.dismiss()
+}
+
+// begin lets those come who are not measured.
+func (a *arrivals) begin(ctx context.Context) {
 	a.warm = make([]arrival, warmPlayers)
 	for i := range a.warm {
 		a.warm[i] = arrival{at: time.Duration(i) * 5 * time.Millisecond, player: i, skill: 1500}
 	}
 	a.play(ctx, a.warm)
-	before := usedBy(server)
-	a.play(ctx, a.tickets)
-	a.used = usedBy(server).since(before)
-	a.idle.dismiss()
 }
 
 func (a *arrivals) play(ctx context.Context, tickets []arrival) {

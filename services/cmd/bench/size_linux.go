@@ -1,0 +1,58 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// familyTime is what a process and its children have used of the processors so far.
+func familyTime(pid int) (used time.Duration) {
+	for _, p := range family(pid) {
+		used += processorTime(p)
+	}
+	return used
+}
+
+// familyMemory is what a process and its children hold in memory, in MiB; what they share is shared out.
+func familyMemory(pid int) (held float64) {
+	for _, p := range family(pid) {
+		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/smaps_rollup", p))
+		if err != nil {
+			continue // it has ended
+		}
+		for line := range strings.Lines(string(text)) {
+			var kib float64
+			if n, _ := fmt.Sscanf(line, "Pss: %f kB", &kib); n == 1 {
+				held += kib / 1024
+			}
+		}
+	}
+	return held
+}
+
+// family is a process and its children.
+func family(pid int) []int {
+	all := []int{pid}
+	stats, _ := filepath.Glob("/proc/[0-9]*/stat")
+	for _, stat := range stats {
+		text, err := os.ReadFile(stat)
+		if err != nil {
+			continue // it has ended
+		}
+		var child, parent int
+		var state string
+		// pid (name) state parent …, where a name may have anything in it.
+		before, after, _ := strings.Cut(string(text), " (")
+		after = after[strings.LastIndexByte(after, ')')+1:]
+		if _, err := fmt.Sscan(before, &child); err != nil {
+			continue
+		}
+		if _, err := fmt.Sscan(after, &state, &parent); err == nil && parent == pid {
+			all = append(all, child)
+		}
+	}
+	return all
+}
