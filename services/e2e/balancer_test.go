@@ -47,7 +47,7 @@ type replica struct {
 // have said that they are not.
 const (
 	noticing = 50 * time.Millisecond
-	grace    = time.Second
+	grace    = 2 * time.Second
 )
 
 // balanced is the front of a system whose answers are noted.
