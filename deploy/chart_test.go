@@ -22,6 +22,8 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	admission "k8s.io/pod-security-admission/api"
+	"k8s.io/pod-security-admission/policy"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 	"sigs.k8s.io/yaml"
 )
@@ -304,22 +306,28 @@ func references(t *testing.T, objects map[string]metav1.Object) {
 	}
 }
 
-// secured: every pod would be admitted under the restricted pod security standard.
+// secured: every pod would be admitted under the restricted pod security standard, of which the library is what a cluster judges by. Besides, its
+// root is read-only, its memory has a bound, and only the allocator has a token of the cluster.
 func secured(t *testing.T, objects map[string]metav1.Object) {
 	t.Helper()
+	standard, err := policy.NewEvaluator(policy.DefaultChecks())
+	if err != nil {
+		t.Fatal(err)
+	}
+	restricted := admission.LevelVersion{Level: admission.LevelRestricted, Version: admission.LatestVersion()}
 	for name, p := range pods(objects) {
-		pod, container := p.Spec.SecurityContext, p.Spec.Containers[0].SecurityContext
-		switch {
-		case pod == nil || pod.RunAsNonRoot == nil || !*pod.RunAsNonRoot || *pod.RunAsUser == 0:
-			t.Errorf("%s may run as root", name)
-		case pod.SeccompProfile == nil || pod.SeccompProfile.Type != corev1.SeccompProfileTypeRuntimeDefault:
-			t.Errorf("%s has no system call filter", name)
-		case container == nil || *container.AllowPrivilegeEscalation || !*container.ReadOnlyRootFilesystem ||
-			!slices.Equal(container.Capabilities.Drop, []corev1.Capability{"ALL"}):
-			t.Errorf("%s may do more than it needs: %+v", name, container)
-		case p.Spec.Containers[0].Resources.Requests.Memory().IsZero() || p.Spec.Containers[0].Resources.Limits.Memory().IsZero():
-			t.Errorf("%s says not how much memory it takes", name)
-		case p.Spec.AutomountServiceAccountToken == nil || *p.Spec.AutomountServiceAccountToken && !strings.HasSuffix(name, "-allocator"):
+		if r := policy.AggregateCheckResults(standard.EvaluatePod(restricted, &p.ObjectMeta, &p.Spec)); !r.Allowed {
+			t.Errorf("%s would not be admitted: %s", name, r.ForbiddenDetail())
+		}
+		for _, c := range p.Spec.Containers {
+			switch {
+			case c.SecurityContext.ReadOnlyRootFilesystem == nil || !*c.SecurityContext.ReadOnlyRootFilesystem:
+				t.Errorf("%s may write to its root", name)
+			case c.Resources.Requests.Memory().IsZero() || c.Resources.Limits.Memory().IsZero():
+				t.Errorf("%s says not how much memory it takes", name)
+			}
+		}
+		if p.Spec.AutomountServiceAccountToken == nil || *p.Spec.AutomountServiceAccountToken && !strings.HasSuffix(name, "-allocator") {
 			t.Errorf("%s has a token of the cluster", name)
 		}
 	}
@@ -416,6 +424,39 @@ func TestOnlyThoseWhoNeedItMayComeIn(t *testing.T) {
 	}
 	if n := len(runner.Spec.Egress); n != 4 {
 		t.Errorf("the runner has %d ways out, want 4", n)
+	}
+}
+
+// TestReplicasAreKeptApart: those of a service spread over machines and zones, and are not taken away all at once by whoever empties machines. What an
+// upgrade replaces goes when its successor is ready.
+func TestReplicasAreKeptApart(t *testing.T) {
+	objects, err := render(t, values["production"])
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, d := range of[*appsv1.Deployment](objects) {
+		var keys []string
+		for _, c := range d.Spec.Template.Spec.TopologySpreadConstraints {
+			if keys = append(keys, c.TopologyKey); !maps.Equal(c.LabelSelector.MatchLabels, d.Spec.Selector.MatchLabels) {
+				t.Errorf("%s spreads the pods of %v, its own are %v", name, c.LabelSelector.MatchLabels, d.Spec.Selector.MatchLabels)
+			}
+		}
+		if slices.Sort(keys); !slices.Equal(keys, []string{"kubernetes.io/hostname", "topology.kubernetes.io/zone"}) {
+			t.Errorf("%s spreads over %v", name, keys)
+		}
+		several := d.Spec.Replicas == nil || *d.Spec.Replicas > 1
+		switch b := of[*policyv1.PodDisruptionBudget](objects)[name]; {
+		case several != (b != nil):
+			t.Errorf("%s has several replicas: %v, and a disruption budget: %v", name, several, b != nil)
+		case b != nil && b.Spec.MaxUnavailable.IntValue() != 1:
+			t.Errorf("%s may lose %v pods at once", name, b.Spec.MaxUnavailable)
+		}
+		if r := d.Spec.Strategy.RollingUpdate; r == nil || r.MaxUnavailable.IntValue() != 0 {
+			t.Errorf("%s has fewer pods while it is upgraded: %+v", name, d.Spec.Strategy)
+		}
+		if p := d.Spec.Template.Spec.Containers[0]; p.ReadinessProbe == nil || p.LivenessProbe == nil || p.ReadinessProbe.HTTPGet.Path == p.LivenessProbe.HTTPGet.Path {
+			t.Errorf("%s is not asked both whether it is alive and whether it is ready", name)
+		}
 	}
 }
 
