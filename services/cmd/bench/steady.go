@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"sync"
@@ -113,7 +114,7 @@ func (b *bench) arrivals(ctx context.Context, rate int, hosted, observed bool, o
 func newArrivals(host, project string, tokens []string, hosted bool, rate int, over time.Duration, seed uint64) *arrivals {
 	n := int(float64(rate)*over.Seconds()) / 2 * 2 // nobody is to be left without an opponent
 	random := rand.New(rand.NewPCG(seed, 0))       //nolint:gosec // a simulation
-	a := &arrivals{host: host, project: project, tokens: tokens, hosted: hosted, tickets: make([]arrival, n)}
+	a := &arrivals{host: host, project: project, tokens: tokens, hosted: hosted, rate: rate, tickets: make([]arrival, n)}
 	var at time.Duration
 	for i := range a.tickets {
 		at += time.Duration(random.ExpFloat64() * float64(time.Second) / float64(rate))
@@ -127,6 +128,7 @@ type arrivals struct {
 	host, project string
 	tokens        []string
 	hosted        bool
+	rate          int // a second
 	warm, tickets []arrival
 	// where the time went.
 	where table.Row
@@ -151,8 +153,9 @@ type arrival struct {
 	patience time.Time
 }
 
-// warmPlayers come first and are not measured: instances, connections and caches see their first work.
-const warmPlayers = 200
+// Before those who are measured others come, at a rate that grows to theirs within warming: instances, connections and caches see
+// their first work, and what is measured is a crowd that keeps coming, not the moment in which it bursts in.
+const warming = 3 * time.Second
 
 // open lets all players arrive, each at its time, and returns when the last has its assignment. The server is a process.
 func (a *arrivals) open(ctx context.Context, server int) {
@@ -165,9 +168,11 @@ func (a *arrivals) open(ctx context.Context, server int) {
 
 // begin lets those come who are not measured.
 func (a *arrivals) begin(ctx context.Context) {
-	a.warm = make([]arrival, warmPlayers)
+	n := int(float64(a.rate)*warming.Seconds()/2) / 2 * 2
+	a.warm = make([]arrival, n)
 	for i := range a.warm {
-		a.warm[i] = arrival{at: time.Duration(i) * 5 * time.Millisecond, player: i, skill: 1500}
+		at := time.Duration(math.Sqrt(float64(i)/float64(n)) * float64(warming))
+		a.warm[i] = arrival{at: at, player: i % players, skill: 1500}
 	}
 	a.play(ctx, a.warm)
 }
