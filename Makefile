@@ -42,7 +42,7 @@ dev: build ## Run everything on http://127.0.0.1:8080 for your own clients
 
 .PHONY: test
 test: redis compilers ## Run all tests, and fuzz a little
-	go test -race -timeout 14m $(foreach m,$(filter-out deploy,$(MODULES)),./$(m)/...)
+	go test -race -p 3 -timeout 14m $(foreach m,$(filter-out deploy,$(MODULES)),./$(m)/...)
 	go test ./deploy/...
 	@$(MAKE) --no-print-directory fuzz FUZZTIME=5000x
 
