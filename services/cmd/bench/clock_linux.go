@@ -24,6 +24,19 @@ func processorTime(pid int) time.Duration {
 // usedBy is what a process, the Redis and the instances of functions that it started, and this process have used so far.
 func usedBy(pid int) usage {
 	u := usage{services: processorTime(pid), generator: processorTime(os.Getpid())}
+	for child, name := range children(pid) {
+		if strings.Contains(name, "redis") || strings.Contains(name, "valkey") {
+			u.redis += processorTime(child)
+		} else {
+			u.functions += processorTime(child)
+		}
+	}
+	return u
+}
+
+// children are the processes that a process started, and their names.
+func children(pid int) map[int]string {
+	all := map[int]string{}
 	stats, _ := filepath.Glob("/proc/[0-9]*/stat")
 	for _, stat := range stats {
 		text, err := os.ReadFile(stat)
@@ -39,14 +52,9 @@ func usedBy(pid int) usage {
 		if _, err := fmt.Sscan(before, &child); err != nil {
 			continue
 		}
-		if _, err := fmt.Sscan(after, &state, &parent); err != nil || parent != pid {
-			continue
-		}
-		if strings.Contains(name, "redis") || strings.Contains(name, "valkey") {
-			u.redis += processorTime(child)
-		} else {
-			u.functions += processorTime(child)
+		if _, err := fmt.Sscan(after, &state, &parent); err == nil && parent == pid {
+			all[child] = name
 		}
 	}
-	return u
+	return all
 }

@@ -2,8 +2,9 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"os"
-	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -35,24 +36,5 @@ func familyMemory(pid int) (held float64) {
 
 // family is a process and its children.
 func family(pid int) []int {
-	all := []int{pid}
-	stats, _ := filepath.Glob("/proc/[0-9]*/stat")
-	for _, stat := range stats {
-		text, err := os.ReadFile(stat)
-		if err != nil {
-			continue // it has ended
-		}
-		var child, parent int
-		var state string
-		// pid (name) state parent …, where a name may have anything in it.
-		before, after, _ := strings.Cut(string(text), " (")
-		after = after[strings.LastIndexByte(after, ')')+1:]
-		if _, err := fmt.Sscan(before, &child); err != nil {
-			continue
-		}
-		if _, err := fmt.Sscan(after, &state, &parent); err == nil && parent == pid {
-			all = append(all, child)
-		}
-	}
-	return all
+	return slices.AppendSeq([]int{pid}, maps.Keys(children(pid)))
 }
