@@ -3,8 +3,6 @@ package allocator_test
 import (
 	"bytes"
 	"log/slog"
-	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -20,38 +18,10 @@ import (
 	"matchmaker.dev/services/internal/telemetry/spantest"
 )
 
-// said is a log.
-type said struct {
-	mu   sync.Mutex
-	text strings.Builder
-}
-
-func (s *said) Write(p []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.text.Write(p)
-}
-
-// line tells whether a line has all of these words.
-func (s *said) line(words ...string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-next:
-	for line := range strings.Lines(s.text.String()) {
-		for _, word := range words {
-			if !strings.Contains(line, word) {
-				continue next
-			}
-		}
-		return true
-	}
-	return false
-}
-
 // observed is an allocator whose spans and log one can look at.
-func observed(t *testing.T, s *script) (*world, *spantest.Spans, *said) {
+func observed(t *testing.T, s *script) (*world, *spantest.Spans, *spantest.Log) {
 	t.Helper()
-	spans, log := spantest.New(t, sdktrace.NeverSample()), new(said)
+	spans, log := spantest.New(t, sdktrace.NeverSample()), new(spantest.Log)
 	w := start(t, s, func(o *allocator.Options) {
 		o.Name, o.Tracer = "scripted", spans.Tracer("allocator")
 		o.Log = slog.New(telemetry.Traced(slog.NewTextHandler(log, nil)))
@@ -157,8 +127,8 @@ func TestFailedAllocationIsOnItsSpan(t *testing.T) {
 	if !spantest.Below(assigned, mark) {
 		t.Error("the ticket's own trace does not say so", spans)
 	}
-	if !log.line("no server for a match", "trace_id="+allocate.SpanContext().TraceID().String(), "span_id="+allocate.SpanContext().SpanID().String()) {
-		t.Errorf("the log names no trace:\n%s", &log.text)
+	if !log.Line("no server for a match", "trace_id="+allocate.SpanContext().TraceID().String(), "span_id="+allocate.SpanContext().SpanID().String()) {
+		t.Errorf("the log names no trace:\n%s", log)
 	}
 }
 
@@ -178,7 +148,7 @@ func TestReturnsAreTraced(t *testing.T) {
 			return nil
 		},
 	}
-	log := new(said)
+	log := new(spantest.Log)
 	w = start(t, s, func(o *allocator.Options) {
 		o.Name, o.Tracer, o.Log = "scripted", spans.Tracer("allocator"), slog.New(telemetry.Traced(slog.NewTextHandler(log, nil)))
 	})
@@ -189,7 +159,7 @@ func TestReturnsAreTraced(t *testing.T) {
 	if first.Status().Code != codes.Error || spantest.Attribute(first, "error.type") != "contention" || first.SpanKind() != trace.SpanKindClient {
 		t.Error(spans)
 	}
-	if !log.line("a server could not be given back", "trace_id="+first.SpanContext().TraceID().String()) {
-		t.Errorf("the log names no trace:\n%s", &log.text)
+	if !log.Line("a server could not be given back", "trace_id="+first.SpanContext().TraceID().String()) {
+		t.Errorf("the log names no trace:\n%s", log)
 	}
 }

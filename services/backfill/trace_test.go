@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"log/slog"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -17,28 +16,10 @@ import (
 	"matchmaker.dev/services/internal/web"
 )
 
-// said is a log.
-type said struct {
-	mu   sync.Mutex
-	text strings.Builder
-}
-
-func (s *said) Write(p []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.text.Write(p)
-}
-
-func (s *said) all() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.text.String()
-}
-
 // observed is the service, all of whose requests are sampled.
-func observed(t *testing.T) (*match, *spantest.Spans, *said) {
+func observed(t *testing.T) (*match, *spantest.Spans, *spantest.Log) {
 	t.Helper()
-	spans, log := spantest.New(t, sdktrace.AlwaysSample()), new(said)
+	spans, log := spantest.New(t, sdktrace.AlwaysSample()), new(spantest.Log)
 	settings := DefaultSettings()
 	settings.Run = 30 * time.Second
 	m := startWith(t, settings, func(o *Options, edge *web.Options) {
@@ -93,11 +74,7 @@ func TestFirstGenerationIsTraced(t *testing.T) {
 	if failed.Status().Code != codes.Error || spantest.Attribute(failed, "error.type") != "failed" || strings.Contains(spans.String(), "a property") {
 		t.Error(spans)
 	}
-	for line := range strings.Lines(log.all()) {
-		if strings.Contains(line, "a run for a backfill request failed") && strings.Contains(line, "trace_id="+failed.SpanContext().TraceID().String()) &&
-			strings.Contains(line, "correlationId=") {
-			return
-		}
+	if !log.Line("a run for a backfill request failed", "trace_id="+failed.SpanContext().TraceID().String(), "correlationId=") {
+		t.Errorf("the log names no trace and no request:\n%s", log)
 	}
-	t.Errorf("the log names no trace and no request:\n%s", log.all())
 }

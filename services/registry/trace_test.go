@@ -4,8 +4,6 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
-	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -17,37 +15,9 @@ import (
 	"matchmaker.dev/services/internal/web"
 )
 
-// said is a log.
-type said struct {
-	mu   sync.Mutex
-	text strings.Builder
-}
-
-func (s *said) Write(p []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.text.Write(p)
-}
-
-// line tells whether a line has all of these words.
-func (s *said) line(words ...string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-next:
-	for line := range strings.Lines(s.text.String()) {
-		for _, word := range words {
-			if !strings.Contains(line, word) {
-				continue next
-			}
-		}
-		return true
-	}
-	return false
-}
-
 // TestUploadIsTraced: what takes long in it has a span of its own, and so has what is swept behind it; the log names the trace.
 func TestUploadIsTraced(t *testing.T) {
-	spans, log := spantest.New(t, sdktrace.AlwaysSample()), new(said)
+	spans, log := spantest.New(t, sdktrace.AlwaysSample()), new(spantest.Log)
 	b := startWith(t, web.Options{Tracer: spans.Provider}, func(o *Options) {
 		o.Tracer, o.Log = spans.Tracer("registry"), slog.New(telemetry.Traced(slog.NewTextHandler(log, nil)))
 		o.ModuleGrace = 60 * time.Millisecond
@@ -57,8 +27,8 @@ func TestUploadIsTraced(t *testing.T) {
 	if !spantest.Below(check, spantest.MarkOf(request)) || !spantest.Below(store, spantest.MarkOf(request)) || spantest.Attribute(request, "matchmaker.function") != "duel" {
 		t.Error(spans)
 	}
-	if !log.line("function uploaded", "trace_id="+request.SpanContext().TraceID().String(), "correlationId=") {
-		t.Errorf("the log names no trace and no request:\n%s", &log.text)
+	if !log.Line("function uploaded", "trace_id="+request.SpanContext().TraceID().String(), "correlationId=") {
+		t.Errorf("the log names no trace and no request:\n%s", log)
 	}
 	eventually(t, "a sweep", func() error {
 		if len(spans.Named("sweep modules")) == 0 {

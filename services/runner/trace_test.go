@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -24,7 +23,7 @@ import (
 func TestRunOfSampledTickets(t *testing.T) {
 	w := newWorld(t)
 	spans := spantest.New(t, sdktrace.NeverSample())
-	var log said
+	var log spantest.Log
 	w.run("runner-1", brisk(), func(o *runner.Options) {
 		o.Tracer, o.Log = spans.Tracer("runner"), slog.New(telemetry.Traced(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})))
 	})
@@ -93,7 +92,7 @@ func TestRunOfSampledTickets(t *testing.T) {
 			})
 		})
 		eventually(t, do+" is logged", func() bool {
-			return log.line("a run failed", "trace_id="+in.TraceID().String(), "correlationId=id-of-a-request")
+			return log.Line("a run failed", "trace_id="+in.TraceID().String(), "correlationId=id-of-a-request")
 		})
 	}
 	for _, never := range []string{"a secret", "as told"} {
@@ -101,30 +100,6 @@ func TestRunOfSampledTickets(t *testing.T) {
 			t.Errorf("%q is in a trace:\n%s", never, spans)
 		}
 	}
-}
-
-// said is a log.
-type said struct {
-	mu   sync.Mutex
-	text strings.Builder
-}
-
-func (s *said) Write(p []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.text.Write(p)
-}
-
-// line tells whether a line has all of these words.
-func (s *said) line(words ...string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for line := range strings.Lines(s.text.String()) {
-		if !slices.ContainsFunc(words, func(word string) bool { return !strings.Contains(line, word) }) {
-			return true
-		}
-	}
-	return false
 }
 
 // eventually asks until the answer is yes.
