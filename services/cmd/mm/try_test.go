@@ -172,10 +172,10 @@ func TestFunctionTestFails(t *testing.T) {
 	try("hang", "--deadline", "80ms").expect(t, 1, "", "log: asked for hang\nmm: the function failed: deadline: the run took longer than 80ms\n")
 	got := try("panic", "-o", "json")
 	got.expect(t, 1, "", "log: panic: as told\n")
-	if !strings.Contains(got.err, "mm: the function failed: trap: unreachable\nmm: .runtime.") || !strings.Contains(got.err, "mm: .main.match(") {
+	if !strings.Contains(got.err, "mm: the function failed: trap: panic: as told (unreachable)\nmm: .runtime.") || !strings.Contains(got.err, "mm: .main.match(") {
 		t.Errorf("it says\n%s", got.err)
 	}
-	try("pair", "--memory", "1").expect(t, 1, "", "mm: the function failed: the module starts with ")
+	try("pair", "--memory", "1").expect(t, 1, "", "mm: "+module+": the module starts with ")
 	if says := try("pair", "--memory", "1").err; strings.Count(says, "starts with") != 1 || strings.Count(says, "\n") != 1 {
 		t.Errorf("the reason is given as %q", says)
 	}
@@ -191,7 +191,11 @@ func TestFunctionTestNamesWhatIsWrong(t *testing.T) {
 		"bad archive": {"PK\x03\x04", "{}", "[]", []string{"a.wasm: zip: not a valid zip file\n"}},
 		"bad config": {"\x00asm", `{"matchmaking": {}, "pools": {"a": [{}]}}`, "[]", []string{
 			"config.json: matchmaking.targetFunction: required", "config.json: pools.a[0].attribute: required"}},
-		"no JSON":     {"\x00asm", `{"matchmaking": `, "[]", []string{"config.json:1:16: not JSON: unexpected end"}},
+		"no JSON":     {"\x00asm", `{"matchmaking": `, "[]", []string{"config.json:1:17: not JSON: it ends too early\n"}},
+		"no text":     {"\x00asm", "{\"a\":\n \"\xff\"}", "[]", []string{"config.json:2:3: not JSON: invalid UTF-8\n"}},
+		"half a pair": {"\x00asm", "", `[{"id": "\ud800"}]`, []string{"tickets.json:1:10: not JSON: invalid surrogate pair"}},
+		"nothing":     {"\x00asm", "", " ", []string{"tickets.json: empty\n"}},
+		"no tickets":  {"\x00asm", "", "{}", []string{"tickets.json: an array is expected, got an object\n"}},
 		"bad tickets": {"\x00asm", "", `[{}, {"attributes": {"skill": "x"}}, 7]`, []string{"tickets.json: [1].attributes.skill: a number is expected, got a string\n", "tickets.json: [2]: an object is expected"}},
 	} {
 		args := []string{"function", "test", write(t, "a.wasm", test.module), "--tickets", write(t, "tickets.json", test.tickets)}
@@ -205,6 +209,13 @@ func TestFunctionTestNamesWhatIsWrong(t *testing.T) {
 			}
 		}
 	}
+	s.in = "[{}, 1]"
+	s.run(t.Context(), "function", "test", write(t, "a.wasm", "\x00asm"), "--tickets", "-").expect(t, 1, "", "mm: standard input: [1]: an object is expected, got a number\n")
+	s.run(t.Context(), "function", "test", "a.wasm", "--tickets", "-", "--config", "-").expect(t, 2, "", "only one file can be -")
+	s.run(t.Context(), "function", "test", "a.wasm", "--generate", "1", "--attribute", "skill=normal:x").expect(t, 2, "", `skill: "x" is no finite number`)
+	s.run(t.Context(), "function", "test", "a.wasm", "--generate", "1", "--attribute", "created=1").expect(t, 2, "", "the service sets this attribute itself")
+	s.run(t.Context(), "function", "test", write(t, "a.wasm", "\x00asm"), "--generate", "1", "--backfills", write(t, "games.json", `[{"version": 0}, {"skill": 1}]`)).
+		expect(t, 1, "", "games.json: [0].version: 0 is below 1\n")
 	s.run(t.Context(), "function", "test", "missing.wasm", "--generate", "1").expect(t, 1, "", "mm: open missing.wasm: no such file or directory\n")
 }
 
@@ -212,8 +223,9 @@ func TestFunctionTestNamesWhatIsWrong(t *testing.T) {
 func TestFunctionTestOfTheBinary(t *testing.T) {
 	mm := filepath.Join(t.TempDir(), "mm")
 	command(t, ".", "go", "build", "-o", mm, ".")
-	out, err := exec.CommandContext(t.Context(), mm, "function", "test", guest(t), "--deadline", "1m", "--timeout", "5m", "--generate", "10", "--attribute", "skill=uniform:0:1").CombinedOutput()
-	if err != nil || !strings.Contains(string(out), "matches    5 with 10 tickets, of 5 proposals\n") {
+	games := write(t, "games.json", `[{"id": "game", "attributes": {"open": 2}}]`)
+	out, err := exec.CommandContext(t.Context(), mm, "function", "test", guest(t), "--deadline", "1m", "--timeout", "5m", "--generate", "10", "--attribute", "skill=uniform:0:1", "--backfills", games).CombinedOutput()
+	if err != nil || !strings.Contains(string(out), "backfills  1, 0 of them get tickets\nmatches    5 with 10 tickets, of 5 proposals\n") {
 		t.Errorf("%v\n%s", err, out)
 	}
 }

@@ -145,9 +145,25 @@ func (e *engine) classify(err error) *Error {
 	if exit, ok := errors.AsType[*sys.ExitError](err); ok {
 		f.Cause, f.Detail = Exit, fmt.Sprintf("it exited with code %d", exit.ExitCode())
 	}
+	if said := e.journal.words.said; said != "" {
+		f.Detail = said + " (" + f.Detail + ")"
+		if nameless(f.Stack) {
+			f.Stack = "" // the log has one that says more
+		}
+	}
 	if e.linear.refused {
 		f.Cause = Memory
-		f.Detail = fmt.Sprintf("it wanted more memory than the limit of %d MiB (%s)", e.linear.limit/mib, f.Detail)
+		f.Detail = fmt.Sprintf("it wanted more memory than the limit of %d MiB: %s", e.linear.limit/mib, f.Detail)
 	}
 	return f
+}
+
+// nameless tells whether a stack is of a module without names: frames like .$1409(i32) i32, and perhaps ... for the rest.
+func nameless(stack string) bool {
+	for frame := range strings.Lines(stack) {
+		if !strings.HasPrefix(frame, ".$") && !strings.HasPrefix(frame, "...") {
+			return false
+		}
+	}
+	return true
 }

@@ -106,6 +106,22 @@ func stackOf(e *sandbox.Error) string {
 	return e.Stack
 }
 
+// What a guest said when it gave up is the reason, also where its log was full by then; numbers of
+// functions without names explain nothing beside it.
+func TestLastWordsAreTheReason(t *testing.T) {
+	noise := strings.Repeat("panic at the disco, but no reason\n", 60)
+	m := reactor(cat(write(16, len(noise)+len("panic: oh ")), write(16+len(noise)+len("panic: oh "), len("dear\n")), unreachable), printing())
+	m.text = noise + "panic: oh dear\n"
+	b := newBox(t, sandbox.Limits{Log: 1 << 10})
+	i, log := start(t, b, load(t, b, m.bytes()))
+	if e := fails(t, i, "attack", sandbox.Trap); e.Detail != "panic: oh dear (unreachable)" || e.Stack != "" {
+		t.Errorf("it says %q, with the stack\n%s", e.Detail, e.Stack)
+	}
+	if strings.Contains(log.String(), "oh dear") {
+		t.Errorf("the log was not full:\n%s", log)
+	}
+}
+
 // A refusal that the function copes with is no error, and does not explain a
 // later one.
 func TestRefusedMemoryIsNoError(t *testing.T) {

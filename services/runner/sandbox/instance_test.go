@@ -95,8 +95,8 @@ func TestGoFunction(t *testing.T) {
 	t.Run("panics", func(t *testing.T) {
 		i, log := start(t, b, m)
 		e := fails(t, i, "panic oh dear", sandbox.Trap)
-		if !strings.Contains(log.String(), "panic: oh dear") || !strings.Contains(e.Stack, "mm_run") {
-			t.Errorf("log:\n%s\nstack:\n%s", log, e.Stack)
+		if !strings.Contains(log.String(), "panic: oh dear") || !strings.Contains(e.Stack, "mm_run") || e.Detail != "panic: oh dear (unreachable)" {
+			t.Errorf("it says %q, log:\n%s\nstack:\n%s", e.Detail, log, e.Stack)
 		}
 	})
 	t.Run("exits", func(t *testing.T) {

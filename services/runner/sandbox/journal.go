@@ -20,6 +20,7 @@ type journal struct {
 	quota int
 	send  func(lines []byte) // gets whole lines, at most maxLog bytes
 
+	words   words  // of a guest that gives up, whether or not they are within the quota
 	left    int    // of the quota
 	dropped int    // bytes in this run
 	line    []byte // the line that has not ended yet
@@ -28,11 +29,15 @@ type journal struct {
 }
 
 // begin starts the quota of a run.
-func (j *journal) begin() { j.left, j.dropped = j.quota, 0 }
+func (j *journal) begin() {
+	j.left, j.dropped = j.quota, 0
+	j.words.said, j.words.line = "", j.words.line[:0]
+}
 
 // Write never fails: a full log is no error of the function.
 func (j *journal) Write(p []byte) (int, error) {
 	n := len(p)
+	j.words.hear(p)
 	for len(p) > 0 && j.left > 0 {
 		part, rest, ended := bytes.Cut(p, []byte{'\n'})
 		room := min(len(part), maxLine-len(j.line), max(0, j.left-len(j.line)))
