@@ -1,8 +1,8 @@
 package main
 
 import (
+	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -10,6 +10,9 @@ import (
 	"os"
 	"slices"
 	"strconv"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"matchmaker.dev/pkg/client"
 )
@@ -87,13 +90,12 @@ func (c configPut) Run(ctx context.Context, s *session) error {
 }
 
 // readJSON reads a file, or standard input for -. It says where the JSON breaks.
-func (s *session) readJSON(file string) (json.RawMessage, error) {
+func (s *session) readJSON(file string) ([]byte, error) {
 	var (
 		content []byte
 		err     error
 	)
-	if file == "-" {
-		file = "standard input"
+	if file == stdin {
 		content, err = io.ReadAll(s.in)
 	} else {
 		content, err = os.ReadFile(file)
@@ -101,27 +103,42 @@ func (s *session) readJSON(file string) (json.RawMessage, error) {
 	if err != nil {
 		return nil, err
 	}
-	var value json.RawMessage
-	if err := json.Unmarshal(content, &value); err != nil {
-		if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
-			line, column := position(content, syntax.Offset)
-			return nil, fmt.Errorf("%s:%d:%d: not JSON: %w", file, line, column, err)
-		}
-		return nil, fmt.Errorf("%s: not JSON: %w", file, err)
+	file = nameOf(file)
+	if len(bytes.TrimSpace(content)) == 0 {
+		return nil, fmt.Errorf("%s: empty", file)
 	}
-	return content, nil
+	var value jsontext.Value
+	// Of what is given twice the reader of the value says where it is.
+	if err := json.Unmarshal(content, &value, jsontext.AllowDuplicateNames(true)); err != nil {
+		bad, ok := errors.AsType[*jsontext.SyntacticError](err)
+		if !ok {
+			return nil, fmt.Errorf("%s: not JSON: %w", file, err)
+		}
+		reason := bad.Err.Error()
+		if errors.Is(err, io.ErrUnexpectedEOF) {
+			reason = "it ends too early"
+		}
+		line, column := position(content, bad.ByteOffset)
+		return nil, fmt.Errorf("%s:%d:%d: not JSON: %s", file, line, column, reason)
+	}
+	return value, nil
 }
 
-// position is the line and column, from 1, of the last of the first n bytes.
-func position(content []byte, n int64) (line, column int) {
-	line = 1
-	for _, b := range content[:max(0, n-1)] {
-		column++
-		if b == '\n' {
-			line, column = line+1, 0
-		}
+// stdin is the file that stands for standard input.
+const stdin = "-"
+
+// nameOf is a file as messages name it.
+func nameOf(file string) string {
+	if file == stdin {
+		return "standard input"
 	}
-	return line, column + 1
+	return file
+}
+
+// position is the line and column, from 1, of the byte behind the first n.
+func position(content []byte, n int64) (line, column int) {
+	before := content[:n]
+	return bytes.Count(before, []byte{'\n'}) + 1, len(before) - bytes.LastIndexByte(before, '\n')
 }
 
 type configGet struct {

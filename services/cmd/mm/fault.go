@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"matchmaker.dev/services/internal/definition"
-	"matchmaker.dev/services/internal/fault"
 	"matchmaker.dev/services/runner/sandbox"
 )
 
@@ -18,7 +17,7 @@ type listed interface {
 // inFile names the file that faults are in.
 func inFile(file string, err error) error {
 	if faults, ok := errors.AsType[*definition.Faults](err); ok {
-		return faulty{file, faults}
+		return faulty{nameOf(file), faults}
 	}
 	return err
 }
@@ -32,7 +31,7 @@ type faulty struct {
 func (f faulty) lines() []string {
 	var lines []string
 	for _, one := range f.List() {
-		lines = append(lines, f.file+": "+one.Message)
+		lines = append(lines, f.file+": "+strings.TrimPrefix(one.Message, definition.Path("").String()+": "))
 	}
 	return lines
 }
@@ -44,11 +43,7 @@ func (f failure) Unwrap() error { return f.error }
 
 // lines are the reason, and where in the function it happened.
 func (f failure) lines() []string {
-	reason := f.Error()
-	if refused, ok := errors.AsType[*fault.Error](f.error); ok {
-		reason = refused.Detail
-	}
-	lines := []string{"the function failed: " + reason}
+	lines := []string{"the function failed: " + f.Error()}
 	if died, ok := errors.AsType[*sandbox.Error](f.error); ok && died.Stack != "" {
 		lines = append(lines, strings.Split(strings.TrimRight(died.Stack, "\n"), "\n")...)
 	}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"os/exec"
 	"path/filepath"
+	"strings"
+	"unicode"
 
 	"matchmaker.dev/services/cmd/mm/project"
 	"matchmaker.dev/services/internal/definition"
@@ -53,9 +55,19 @@ func (c functionNew) Run(s *session) error {
 func (c functionNew) next(s *session, dir string) []string {
 	try := "make try"
 	if found, err := exec.LookPath("mm"); err != nil || found != s.path {
-		try += " MM=" + s.path
+		try += " MM=" + quoted(s.path)
 	}
-	return []string{"cd " + dir, "go test ./...", try}
+	return []string{"cd " + quoted(dir), "go test ./...", try}
+}
+
+// quoted is a path as it can be typed.
+func quoted(path string) string {
+	if strings.ContainsFunc(path, func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("/._-+@:,", r)
+	}) {
+		return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
+	}
+	return path
 }
 
 // steps are commands in a column, which can be copied.

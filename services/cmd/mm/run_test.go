@@ -60,7 +60,7 @@ func TestUsage(t *testing.T) {
 		"function test a.wasm --generate 1 --attribute 1":                   "--attribute needs a name, as skill=normal:1500:300",
 		"function test a.wasm --generate 1 --wait a=1":                      "--wait takes a distribution without a name",
 		"function test a.wasm --generate 1 --wait x":                        `--wait: "x" is no finite number`,
-		"function test a.wasm --generate 1 --attribute a=normal:1":          "--attribute: normal:MEAN:STDDEV is expected",
+		"function test a.wasm --generate 1 --attribute a=normal:1":          "--attribute: a: normal:MEAN:STDDEV is expected",
 		"function test a.wasm --generate 1 --attribute a=1 --attribute a=2": "--attribute a is given twice",
 		"function test a.wasm --generate 1 --runs 0":                        "--runs must be from 1 to 10000",
 		"function test a.wasm --generate 1 --deadline 2m":                   "--deadline must be from 1ms to 1m",

@@ -76,7 +76,7 @@ func TestConfigFaults(t *testing.T) {
 	got.expect(t, 1, "", "mm: badFilterRange: pools.a[0]\nmm: other: x\n")
 	file := write(t, "b.json", "{\n  \"a\": 1,\n  oops\n}")
 	shell.on(t.Context(), service, "config", "put", "a", file).expect(t, 1, "", "mm: "+file+":3:3: not JSON: invalid character 'o'")
-	shell.on(t.Context(), service, "config", "put", "a", write(t, "c.json", "")).expect(t, 1, "", "c.json:1:1: not JSON: unexpected end")
+	shell.on(t.Context(), service, "config", "put", "a", write(t, "c.json", "")).expect(t, 1, "", "c.json: empty\n")
 	shell.on(t.Context(), service, "config", "put", "a", file+"x").expect(t, 1, "", "no such file")
 }
 

@@ -13,6 +13,8 @@ import (
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/cmd/mm/trial"
 	"matchmaker.dev/services/internal/definition"
+	"matchmaker.dev/services/internal/fault"
+	"matchmaker.dev/services/internal/pool"
 	"matchmaker.dev/services/runner/sandbox"
 )
 
@@ -24,6 +26,7 @@ type functionTest struct {
 	Attribute []distribution `sep:"none" placeholder:"NAME=DISTRIBUTION" help:"An attribute of the made up tickets. May be repeated."`
 	Wait      distribution   `placeholder:"DISTRIBUTION" help:"How many seconds the made up tickets have waited; 0 by default."`
 	Seed      uint64         `default:"1" help:"What the tickets are made up from, and the function's random numbers."`
+	Backfills string         `placeholder:"FILE" help:"Backfill tickets that the function sees, a JSON array."`
 	Runs      int            `default:"5" help:"How often to run, for the times."`
 	Deadline  time.Duration  `default:"5s" help:"How long a run may take, at most 1m."`
 	Memory    int            `default:"256" placeholder:"MIB" help:"How much memory the function may have, in MiB, at most 1024."`
@@ -36,6 +39,10 @@ func (functionTest) Help() string {
 A distribution is normal:MEAN:STDDEV, uniform:MIN:MAX, choice:A,B,C or a number. The file of tickets has, each member optional, the properties in Base64, and "created" in Unix milliseconds in place of "wait" in seconds allowed:
 
     [{"id": "a", "attributes": {"skill": 1200}, "properties": {"party": "cmVk"}, "wait": 12.5}]
+
+Backfill tickets have the same, and "connection" and "version":
+
+    [{"id": "game", "attributes": {"open": 2, "skill": 1250}, "connection": "10.0.0.1:7777"}]
 
 Examples:
 
@@ -58,7 +65,9 @@ func (d *distribution) UnmarshalText(text []byte) (err error) {
 		name, value = "", name
 	}
 	d.name, d.set = name, true
-	d.from, err = trial.ParseDistribution(value)
+	if d.from, err = trial.ParseDistribution(value); err != nil && named {
+		return fmt.Errorf("%s: %w", name, err)
+	}
 	return err
 }
 
@@ -76,6 +85,8 @@ func (c functionTest) Validate() error {
 		return usageError(fmt.Sprintf("--generate must be from 1 to %d", mostMade))
 	case c.Tickets != "" && (len(c.Attribute) > 0 || c.Wait.set):
 		return usageError("--attribute and --wait are for tickets that are made up, with --generate")
+	case c.fromStdin() > 1:
+		return usageError("only one file can be -, standard input")
 	case c.Runs < 1 || c.Runs > mostRuns:
 		return usageError(fmt.Sprintf("--runs must be from 1 to %d", mostRuns))
 	case c.Deadline < time.Millisecond || c.Deadline > time.Minute:
@@ -92,12 +103,25 @@ func (c functionTest) Validate() error {
 		if a.name == "" {
 			return usageError("--attribute needs a name, as skill=normal:1500:300")
 		}
+		if a.name == pool.Created {
+			return usageError("--attribute created: the service sets this attribute itself; --wait says since when the tickets wait")
+		}
 		if seen[a.name] {
 			return usageError(fmt.Sprintf("--attribute %s is given twice", a.name))
 		}
 		seen[a.name] = true
 	}
 	return nil
+}
+
+// fromStdin is how many files are standard input.
+func (c functionTest) fromStdin() (n int) {
+	for _, file := range []string{c.Config, c.Tickets, c.Backfills} {
+		if file == stdin {
+			n++
+		}
+	}
+	return n
 }
 
 // Run tries the function.
@@ -112,6 +136,10 @@ func (c functionTest) Run(ctx context.Context, s *session) (err error) {
 	}
 	now := s.now().Truncate(time.Millisecond)
 	tickets, err := c.tickets(s, now)
+	if err != nil {
+		return err
+	}
+	backfills, err := c.backfills(s, now)
 	if err != nil {
 		return err
 	}
@@ -132,7 +160,7 @@ func (c functionTest) Run(ctx context.Context, s *session) (err error) {
 	defer bar.end()
 	var lines []string
 	result, err := trial.Try(ctx, trial.Options{
-		Box: box, Function: module, Config: config, Tickets: tickets,
+		Box: box, Function: module, Config: config, Tickets: tickets, Backfills: backfills,
 		Now: now, Seed: c.Seed, Budget: c.Deadline, Cycles: c.Runs,
 		Log: func(line string) { lines = append(lines, line) },
 	})
@@ -142,9 +170,12 @@ func (c functionTest) Run(ctx context.Context, s *session) (err error) {
 		if ctx.Err() != nil {
 			return err
 		}
+		if refused, ok := errors.AsType[*fault.Error](err); ok { // the module: nothing of it ran
+			return fmt.Errorf("%s: %s", c.File, refused.Detail)
+		}
 		return failure{err}
 	}
-	return s.showVerdict(newVerdict(c.File, tickets, result, now), lines, c.Show)
+	return s.showVerdict(newVerdict(c.File, tickets, backfills, result, now), lines, c.Show)
 }
 
 // config is the config to try, the empty one when none is given.
@@ -156,7 +187,7 @@ func (c functionTest) config(s *session) (*pb.Config, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := definition.NewReader([]byte(text), definition.Limits{})
+	r := definition.NewReader(text, definition.Limits{})
 	config, _ := r.Config()
 	return config, inFile(c.Config, r.Err())
 }
@@ -175,4 +206,16 @@ func (c functionTest) tickets(s *session, now time.Time) ([]*pb.Ticket, error) {
 		crowd.Attributes[a.name] = a.from
 	}
 	return crowd.Generate(), nil
+}
+
+func (c functionTest) backfills(s *session, now time.Time) ([]*pb.Backfill, error) {
+	if c.Backfills == "" {
+		return nil, nil
+	}
+	text, err := s.readJSON(c.Backfills)
+	if err != nil {
+		return nil, err
+	}
+	backfills, err := trial.ReadBackfills(text, now)
+	return backfills, inFile(c.Backfills, err)
 }

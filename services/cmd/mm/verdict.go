@@ -4,12 +4,15 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/jedib0t/go-pretty/v6/text"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/cmd/mm/trial"
@@ -21,6 +24,7 @@ type verdict struct {
 	Module   int          `json:"moduleBytes"`
 	Memory   int          `json:"memoryBytes"`
 	Tickets  int          `json:"tickets"`
+	Games    int          `json:"backfills"`
 	Outside  int          `json:"outsideOfPools"`
 	Segments int          `json:"segments"` // of the pools, each with a run of its own
 	Proposed int          `json:"proposals"`
@@ -43,10 +47,42 @@ type pairing struct {
 	Region     string            `json:"region,omitempty"`
 	Fleet      string            `json:"fleet,omitempty"`
 	Profile    string            `json:"profile,omitempty"`
+	Backfill   *filling          `json:"backfill,omitempty"`
 
 	MatchProperties      json.RawMessage            `json:"matchProperties,omitempty"`
 	AssignmentProperties json.RawMessage            `json:"assignmentProperties,omitempty"`
 	TicketProperties     map[string]json.RawMessage `json:"ticketProperties,omitempty"`
+}
+
+// filling is what a match does with a backfill ticket: it creates one, or changes the one with the id. What it leaves
+// there is given as a whole, and left out where nothing is changed.
+type filling struct {
+	ID         string             `json:"id,omitempty"`
+	Attributes map[string]float64 `json:"attributes,omitempty"`
+	Properties map[string][]byte  `json:"properties,omitempty"`
+}
+
+func newFilling(f *pb.Filling) *filling {
+	if f == nil {
+		return nil
+	}
+	left := &filling{f.GetBackfill(), map[string]float64{}, f.GetContents().GetProperties()}
+	for i, name := range f.GetContents().GetAttributeNames() {
+		left.Attributes[name] = f.GetContents().GetAttributeValues()[i]
+	}
+	return left
+}
+
+// String is the filling as a person reads it.
+func (f *filling) String() string {
+	if f == nil {
+		return ""
+	}
+	words := []string{cmp.Or(f.ID, "creates")}
+	for _, name := range slices.Sorted(maps.Keys(f.Attributes)) {
+		words = append(words, name+"="+short(f.Attributes[name]))
+	}
+	return strings.Join(append(words, slices.Sorted(maps.Keys(f.Properties))...), " ")
 }
 
 type team struct {
@@ -67,10 +103,10 @@ func (s spread) with(v float64) spread { return spread{min(s.Min, v), max(s.Max,
 // waited is the name of a spread that is no attribute's.
 const waited = "wait"
 
-func newVerdict(file string, tickets []*pb.Ticket, r *trial.Result, now time.Time) *verdict {
+func newVerdict(file string, tickets []*pb.Ticket, backfills []*pb.Backfill, r *trial.Result, now time.Time) *verdict {
 	v := &verdict{
 		Function: filepath.Base(file), Module: r.Module.Size, Memory: r.Memory,
-		Tickets: len(tickets), Outside: r.Outside, Segments: r.Segments, Proposed: r.Proposed,
+		Tickets: len(tickets), Games: len(backfills), Outside: r.Outside, Segments: r.Segments, Proposed: r.Proposed,
 		Matches: []pairing{}, Waiting: []string{}, Log: []string{},
 		Times: r.Medians(), Runs: len(r.Cycles),
 		attributes: []string{waited},
@@ -96,6 +132,7 @@ func pair(p *pb.Proposal, tickets map[string]*pb.Ticket, now time.Time) pairing 
 		Region: p.GetHosting().GetRegion(), Fleet: p.GetHosting().GetFleet(), Profile: p.GetHosting().GetProfile(),
 		MatchProperties: p.GetMatchProperties(), AssignmentProperties: p.GetAssignmentProperties(),
 		TicketProperties: map[string]json.RawMessage{},
+		Backfill:         newFilling(p.GetFilling()),
 	}
 	for id, properties := range p.GetTicketProperties() {
 		m.TicketProperties[id] = properties
@@ -151,6 +188,9 @@ func (s *session) showVerdict(v *verdict, lines []string, most int) error {
 	if err := s.show(v, v.about(), v.steps(), v.gaps(), v.list(most)); err != nil {
 		return err
 	}
+	if !v.ran() {
+		s.note("the function was not run: no pool has a ticket")
+	}
 	if more := len(v.Matches) - most; more > 0 && s.Output == "table" {
 		s.note("%d more matches: --show %d or --output json prints all", more, len(v.Matches))
 	}
@@ -164,12 +204,18 @@ func (s *session) printLog(lines []string) {
 	}
 }
 
+// ran tells whether there was anything to run the function on.
+func (v *verdict) ran() bool { return v.Outside < v.Tickets }
+
 func (v *verdict) about() grid {
 	matched := v.Tickets - len(v.Waiting)
 	var g grid
 	g.add("function", fmt.Sprintf("%s (%s)", v.Function, megabytes(v.Module)))
 	g.add("memory", megabytes(v.Memory))
 	g.add("tickets", fmt.Sprintf("%d, %d of them in no pool", v.Tickets, v.Outside))
+	if v.Games > 0 {
+		g.add("backfills", fmt.Sprintf("%d, %d of them get tickets", v.Games, v.filled()))
+	}
 	if v.Segments > 1 {
 		g.add("segments", fmt.Sprintf("%d, each with a run of its own", v.Segments))
 	}
@@ -178,7 +224,20 @@ func (v *verdict) about() grid {
 	return g
 }
 
+// filled is how many backfill tickets get tickets.
+func (v *verdict) filled() (n int) {
+	for _, m := range v.Matches {
+		if m.Backfill != nil && m.Backfill.ID != "" {
+			n++
+		}
+	}
+	return n
+}
+
 func (v *verdict) steps() grid {
+	if !v.ran() {
+		return grid{}
+	}
 	g := grid{head: []any{"step", "time", "median of " + strconv.Itoa(v.Runs)}}
 	for _, step := range v.Times {
 		g.rows = append(g.rows, []any{step.Name, step.Time.String(), step.About})
@@ -212,15 +271,27 @@ func (v *verdict) list(most int) grid {
 		g.head = append(g.head, plain(name))
 	}
 	// The rest of a proposal: what few functions say.
-	g.head = append(g.head, "connection", "error")
+	g.head = append(g.head, "backfill", "connection", "server region", "fleet", "profile", "properties", "error")
 	for i, m := range v.Matches[:min(most, len(v.Matches))] {
 		row := []any{i + 1, short(m.Score), m.sides()}
 		for _, name := range v.attributes {
 			row = append(row, m.span(name))
 		}
-		g.add(append(row, m.Connection, m.Error)...)
+		g.add(append(row, m.Backfill.String(), m.Connection, m.Region, m.Fleet, m.Profile, m.shared(), m.Error)...)
 	}
 	return g.without()
+}
+
+// shared is the beginning of what all players of a match are given.
+func (m pairing) shared() string {
+	given := m.MatchProperties
+	if len(given) == 0 {
+		given = m.AssignmentProperties
+	}
+	if len(given) == 0 {
+		return ""
+	}
+	return text.Snip(compact(given), 40, "…")
 }
 
 func (m pairing) sides() string {

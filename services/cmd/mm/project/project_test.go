@@ -53,7 +53,7 @@ func TestProjectBuilds(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			outer := t.TempDir()
 			parent(t, outer)
-			dir := write(t, outer, "free-for-all")
+			dir := write(t, outer, "con.free-for-all") // a file's name that Windows does not have, nor Go as a part of a module's
 			run(t, dir, "go", "vet", "./...")
 			if out := run(t, dir, "go", "test", "-v", "./..."); !strings.Contains(out, "--- PASS: TestMatch/even_teams") {
 				t.Errorf("go test says\n%s", out)
@@ -73,7 +73,7 @@ func TestProjectBuilds(t *testing.T) {
 }
 
 func TestProjectPacks(t *testing.T) {
-	dir := write(t, t.TempDir(), "ffa")
+	dir := write(t, filepath.Join(t.TempDir(), "with a space"), "ffa")
 	run(t, dir, "make")
 	for name, magic := range map[string]string{"ffa.wasm": "\x00asm", "ffa.zip": "PK\x03\x04"} {
 		content, err := os.ReadFile(filepath.Join(dir, name))

@@ -16,6 +16,9 @@ import (
 // Distribution is how numbers are drawn. The zero Distribution draws 0.
 type Distribution struct{ draw func(*rand.Rand) float64 }
 
+// greatest is how far from 0 the numbers of a distribution may be, so that what is drawn is finite.
+const greatest = 1e300
+
 // ParseDistribution reads normal:MEAN:STDDEV, uniform:MIN:MAX (MAX excluded), choice:A,B,… (each as
 // often as it is named), or a number.
 func ParseDistribution(text string) (Distribution, error) {
@@ -30,6 +33,9 @@ func ParseDistribution(text string) (Distribution, error) {
 	var numbers []float64
 	for word := range strings.SplitSeq(rest, separator) {
 		n, err := strconv.ParseFloat(word, 64)
+		if math.Abs(n) > greatest && !math.IsInf(n, 0) {
+			return Distribution{}, fmt.Errorf("%s is out of range: numbers must be from -%g to %[2]g", word, greatest)
+		}
 		if err != nil || math.IsInf(n, 0) || math.IsNaN(n) {
 			return Distribution{}, fmt.Errorf("%q is no finite number; known are normal:MEAN:STDDEV, uniform:MIN:MAX, choice:A,B,… and a number", word)
 		}
@@ -60,7 +66,7 @@ func (d Distribution) from(seed uint64, name string) func() float64 {
 	}
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(name))                // never fails
-	r := rand.New(rand.NewPCG(seed, h.Sum64())) //nolint:gosec // players that nobody is to hide from //nolint:gosec // made-up tickets that can be made up again
+	r := rand.New(rand.NewPCG(seed, h.Sum64())) //nolint:gosec // made-up tickets that can be made up again
 	return func() float64 { return d.draw(r) }
 }
 

@@ -10,6 +10,7 @@ import (
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/definition"
+	"matchmaker.dev/services/internal/payload"
 )
 
 // Result codes besides those of package definition. Nobody sees them: the messages
@@ -17,6 +18,8 @@ import (
 const (
 	badTicketID = "badTicketId"
 	badCreated  = "badCreated"
+	badName     = "badName"
+	badVersion  = "badVersion"
 	badProperty = "badProperty"
 )
 
@@ -30,8 +33,23 @@ const (
 func Read(text json.RawMessage, now time.Time) ([]*pb.Ticket, error) {
 	r := &reader{Reader: definition.NewReader([]byte(text), definition.Limits{}), now: now, ids: map[string]definition.Path{}}
 	var tickets []*pb.Ticket
-	r.Array("", func(at definition.Path) { tickets = append(tickets, r.ticket(at, len(tickets)+1)) })
+	r.Array("", func(at definition.Path) { tickets = append(tickets, r.ticket(at, fmt.Sprint(len(tickets)+1))) })
 	return tickets, r.Err()
+}
+
+// ReadBackfills reads an array of backfill tickets, which have what tickets have, and two members more:
+//
+//	[{"id": "a", "attributes": {"open": 1}, "connection": "10.0.0.1:7777", "version": 3}, …]
+//
+// One without a connection is that of a server which is still being allocated. The version is 1 where it is left out,
+// and the id the place behind a b.
+func ReadBackfills(text json.RawMessage, now time.Time) ([]*pb.Backfill, error) {
+	r := &reader{Reader: definition.NewReader([]byte(text), definition.Limits{}), now: now, ids: map[string]definition.Path{}}
+	var backfills []*pb.Backfill
+	r.Array("", func(at definition.Path) {
+		backfills = append(backfills, r.backfill(at, fmt.Sprint("b", len(backfills)+1)))
+	})
+	return backfills, r.Err()
 }
 
 type reader struct {
@@ -40,19 +58,35 @@ type reader struct {
 	ids map[string]definition.Path
 }
 
-func (r *reader) ticket(at definition.Path, place int) *pb.Ticket {
-	t := &pb.Ticket{Id: fmt.Sprint(place), Created: r.now.UnixMilli()}
-	given, ok := r.Object(at,
-		definition.Member{Name: "id", Read: func(at definition.Path) {
+func (r *reader) backfill(at definition.Path, id string) *pb.Backfill {
+	b := &pb.Backfill{Version: 1}
+	t := r.ticket(at, id,
+		definition.Member{Name: "connection", Read: func(at definition.Path) { b.Connection, _ = r.Text(at) }},
+		definition.Member{Name: "version", Read: func(at definition.Path) {
+			var ok bool
+			if b.Version, ok = r.Integer(at); ok && b.Version < 1 {
+				r.Add(badVersion, at, "%d is below 1", b.Version)
+			}
+		}},
+	)
+	b.Id, b.Created, b.AttributeNames, b.AttributeValues, b.Properties = t.GetId(), t.GetCreated(), t.GetAttributeNames(), t.GetAttributeValues(), t.GetProperties()
+	return b
+}
+
+// ticket reads a ticket, whose id is the given one where it does not say another, and what more it may have.
+func (r *reader) ticket(at definition.Path, id string, more ...definition.Member) *pb.Ticket {
+	t := &pb.Ticket{Id: id, Created: r.now.UnixMilli()}
+	given, ok := r.Object(at, append([]definition.Member{
+		{Name: "id", Read: func(at definition.Path) {
 			if id, ok := r.Text(at); ok {
 				t.Id = id
 			}
 		}},
-		definition.Member{Name: "attributes", Read: func(at definition.Path) { r.attributes(at, t) }},
-		definition.Member{Name: "properties", Read: func(at definition.Path) { r.properties(at, t) }},
-		definition.Member{Name: "wait", Read: func(at definition.Path) { t.Created = r.wait(at) }},
-		definition.Member{Name: "created", Read: func(at definition.Path) { t.Created = r.created(at) }},
-	)
+		{Name: "attributes", Read: func(at definition.Path) { r.attributes(at, t) }},
+		{Name: "properties", Read: func(at definition.Path) { r.properties(at, t) }},
+		{Name: "wait", Read: func(at definition.Path) { t.Created = r.wait(at) }},
+		{Name: "created", Read: func(at definition.Path) { t.Created = r.created(at) }},
+	}, more...)...)
 	if !ok {
 		return t
 	}
@@ -71,6 +105,10 @@ func (r *reader) ticket(at definition.Path, place int) *pb.Ticket {
 func (r *reader) attributes(at definition.Path, t *pb.Ticket) {
 	values := map[string]float64{}
 	r.Keys(at, func(name string, at definition.Path) {
+		if name == payload.Created {
+			r.Add(badName, at, "the service sets this attribute itself: say it as \"wait\" or \"created\" of the ticket")
+		}
+		r.named(name, at)
 		if value, ok := r.Number(at); ok {
 			values[name] = value
 		}
@@ -89,16 +127,24 @@ func set(t *pb.Ticket, values map[string]float64) {
 func (r *reader) properties(at definition.Path, t *pb.Ticket) {
 	t.Properties = map[string][]byte{}
 	r.Keys(at, func(name string, at definition.Path) {
+		r.named(name, at)
 		text, ok := r.Text(at)
 		if !ok {
 			return
 		}
 		value, err := base64.StdEncoding.DecodeString(text)
 		if err != nil {
-			r.Add(badProperty, at, "no Base64: %v", err)
+			r.Add(badProperty, at, "not Base64 (standard alphabet, with padding)")
 		}
 		t.Properties[name] = value
 	})
+}
+
+// named notes a name that the service takes of nobody.
+func (r *reader) named(name string, at definition.Path) {
+	if name == "" {
+		r.Add(badName, at, "the name is empty")
+	}
 }
 
 // wait reads seconds and returns when they began.

@@ -3,6 +3,7 @@ package trial_test
 import (
 	"errors"
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -40,8 +41,11 @@ func TestReadNamesFaults(t *testing.T) {
 		`[{}, {"attributes": {"skill": "x"}}]`:   `[1].attributes.skill: a number is expected, got a string`,
 		`[{"attributes": {"skill": 1e999}}]`:     `[0].attributes.skill: the number is out of the range of 64-bit floating point`,
 		`[{"attributes": {"a": 1, "a": 2}}]`:     `[0].attributes.a: given twice`,
-		`[{"properties": {"p": "!"}}]`:           `[0].properties.p: no Base64: illegal base64 data at input byte 0`,
+		`[{"properties": {"p": "!"}}]`:           `[0].properties.p: not Base64 (standard alphabet, with padding)`,
 		`[{"properties": {"p": 1}}]`:             `[0].properties.p: a string is expected, got a number`,
+		`[{"attributes": {"created": 1}}]`:       `[0].attributes.created: the service sets this attribute itself: say it as "wait" or "created" of the ticket`,
+		`[{"attributes": {"": 1}}]`:              `[0].attributes."": the name is empty`,
+		`[{"properties": {"": ""}}]`:             `[0].properties."": the name is empty`,
 		`[{"wait": -1}]`:                         `[0].wait: -1 is below 0`,
 		`[{"created": -1}]`:                      `[0].created: -1 is below 0: Unix milliseconds are expected`,
 		`[{"created": 99999999999999}]`:          `[0].created: 99999999999999 is in the future: Unix milliseconds are expected`,
@@ -56,6 +60,29 @@ func TestReadNamesFaults(t *testing.T) {
 		if faults, ok := errors.AsType[*definition.Faults](err); !ok || faults.Error() != want {
 			t.Errorf("%s: %v, want %s", text, err, want)
 		}
+	}
+}
+
+func TestReadBackfills(t *testing.T) {
+	at := noon.UnixMilli()
+	got, err := trial.ReadBackfills([]byte(`[
+		{"id": "a", "attributes": {"open": 2}, "properties": {"map": "ZHVuZQ=="}, "wait": 1.5, "connection": "10.0.0.1:7777", "version": 3},
+		{}
+	]`), noon)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []*pb.Backfill{
+		{Id: "a", Created: at - 1500, Version: 3, Connection: "10.0.0.1:7777", AttributeNames: []string{"open"}, AttributeValues: []float64{2}, Properties: map[string][]byte{"map": []byte("dune")}},
+		{Id: "b2", Created: at, Version: 1},
+	}
+	if diff := cmp.Diff(want, got, protocmp.Transform()); diff != "" {
+		t.Error(diff)
+	}
+	const wrong = `[0].version: 0 is below 1; [1].version: an integer is expected, got a fraction; [2].connection: a string is expected, got a number; [3].open: unknown member`
+	_, err = trial.ReadBackfills([]byte(`[{"version": 0}, {"version": 1.5}, {"connection": 1}, {"open": 1}]`), noon)
+	if faults, ok := errors.AsType[*definition.Faults](err); !ok || !strings.HasPrefix(faults.Error(), wrong) {
+		t.Errorf("%v, want %s", err, wrong)
 	}
 }
 
@@ -101,6 +128,7 @@ func TestParseDistributionRefuses(t *testing.T) {
 	for _, text := range []string{
 		"", "x", "1e999", "NaN", "normal", "normal:1", "normal:1:-1", "normal:1:2:3", "normal:a:b",
 		"uniform:1", "uniform:2:1", "uniform:0:Inf", "choice:", "choice:1,,2", "poisson:3",
+		"uniform:-1e308:1e308", "normal:0:1e308",
 	} {
 		if _, err := trial.ParseDistribution(text); err == nil {
 			t.Errorf("%q is taken", text)

@@ -24,6 +24,8 @@ type Options struct {
 	Function []byte // the module
 	Config   *pb.Config
 	Tickets  []*pb.Ticket
+	// Backfills are the backfill tickets that the function sees through the same pools.
+	Backfills []*pb.Backfill
 	// Now and Seed are what the function is told.
 	Now  time.Time
 	Seed uint64
@@ -56,7 +58,7 @@ type Result struct {
 // Try tries a function. What is wrong with the module is a *fault.Error of the kind
 // Invalid; an instance that died a *sandbox.Error; any other error is the run's.
 func Try(ctx context.Context, o Options) (*Result, error) {
-	t := &trial{Options: o, index: pool.New()}
+	t := &trial{Options: o, index: pool.New(), backfills: pool.NewBackfills()}
 	if err := t.fill(); err != nil {
 		return nil, err
 	}
@@ -91,11 +93,12 @@ func Try(ctx context.Context, o Options) (*Result, error) {
 
 type trial struct {
 	Options
-	segments []map[string]*pb.Pool
-	index    *pool.Index
-	desk     desk.Desk
-	needs    desk.Needs
-	instance *gauge
+	segments  []map[string]*pb.Pool
+	index     *pool.Index
+	backfills *pool.Backfills
+	desk      desk.Desk
+	needs     desk.Needs
+	instance  *gauge
 
 	cycle   int
 	entries []*contest.Entry[struct{}] // of the first cycle
@@ -131,6 +134,11 @@ func (t *trial) fill() error {
 			return fmt.Errorf("ticket %s: %w", ticket.GetId(), err)
 		}
 	}
+	for _, b := range t.Backfills {
+		if err := t.backfills.Put(b); err != nil {
+			return fmt.Errorf("backfill ticket %s: %w", b.GetId(), err)
+		}
+	}
 	return nil
 }
 
@@ -151,9 +159,9 @@ func (t *trial) work(ctx context.Context) (Times, error) {
 		last, err := t.desk.Work(ctx, &desk.Run{
 			Request: &pb.RunRequest{
 				Function: t.Config.GetFunction(), Settings: t.Config.GetSettings(), Pools: pools,
-				Now: t.Now.UnixMilli(), Seed: t.Seed,
+				Now: t.Now.UnixMilli(), Seed: t.Seed, Backfills: len(t.Backfills) > 0,
 			},
-			Index: t.index, Answer: t.take,
+			Index: t.index, Backfills: t.backfills, Answer: t.take,
 			Began: now, Deadline: now.Add(t.Budget),
 		}, t.instance, t.needs)
 		if err != nil {
@@ -185,6 +193,7 @@ func (t *trial) take(part *pb.RunPart) error {
 	for _, p := range part.GetProposals() {
 		t.entries = append(t.entries, &contest.Entry[struct{}]{
 			Proposal: proto.CloneOf(p), Tickets: TicketsOf(p), Config: t.Config.GetId(),
+			First: p.GetFilling().GetBackfill() != "", // as directors do, unless --no-backfill-first tells them not to
 		})
 	}
 	return nil

@@ -91,6 +91,23 @@ func TestTry(t *testing.T) {
 	}
 }
 
+// Running games go first, as the director has it, and what the function leaves in a backfill ticket is seen.
+func TestTryWithBackfills(t *testing.T) {
+	r, _, err := try(t, "fill", 3, func(o *trial.Options) {
+		o.Backfills = []*pb.Backfill{{Id: "full", Created: 1}, {Id: "game", Created: 2, AttributeNames: []string{"skill"}, AttributeValues: []float64{2}}}
+		o.Config.Pools = filter(0, 3, nil)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := told(r); got != "t0 waiting t1 t2" {
+		t.Errorf("%s: the game in the pool was to be filled alone", got)
+	}
+	if f := r.Matches[0].GetFilling(); f.GetBackfill() != "game" || f.GetContents().GetAttributeValues()[0] != 1 {
+		t.Errorf("it leaves %v", f)
+	}
+}
+
 // Answers of runs come in parts that are used again.
 func TestTryOfManyTickets(t *testing.T) {
 	const tickets = 40_000
