@@ -58,6 +58,9 @@ func TestAVersionThatDoesNotStartLeavesTheOldOne(t *testing.T) {
 		"not a module": {func() { w.put(project, "f", []byte("#!/bin/sh")) }, "Terminated", "no WebAssembly module"},
 		"damaged":      {func() { w.putAs(project, "f", strings.Repeat("0", 64)+".wasm", w.guest) }, "Terminated", "damaged"},
 		"lost":         {func() { w.named(project, "f", strings.Repeat("1", 64)+".wasm") }, "Terminated", "not stored any more"},
+		"trap":         {func() { w.put(project, "f", starting("\x00", 1)) }, "Terminated", "the module does not start: unreachable"},
+		"memory":       {func() { w.put(project, "f", starting("\x41\xff\xff\x03\x40\x00\x1a\x00", 1)) }, "Terminated", "the limit of 64 MiB"},
+		"wrong ABI":    {func() { w.put(project, "f", starting("", 7)) }, "Terminated", "mm_abi returned 7"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.put()
@@ -74,8 +77,24 @@ func TestAVersionThatDoesNotStartLeavesTheOldOne(t *testing.T) {
 		})
 	}
 	w.put(project, "f", w.guest)
-	w.serving("f", 5)
+	w.serving("f", 8)
 	w.good("f", "pair", 1)
+}
+
+// starting is a module that does this when it is initialised, and says that it speaks this version of the interface.
+func starting(code string, version byte) []byte {
+	section := func(id byte, items ...string) string {
+		body := string(byte(len(items))) + strings.Join(items, "")
+		return string(id) + string(byte(len(body))) + body
+	}
+	body := func(code string) string { return string(byte(len(code)+2)) + "\x00" + code + "\x0b" }
+	export := func(name, what string) string { return string(byte(len(name))) + name + what }
+	return []byte("\x00asm\x01\x00\x00\x00" +
+		section(1, "\x60\x00\x00", "\x60\x00\x01\x7f", "\x60\x01\x7f\x01\x7f", "\x60\x01\x7f\x01\x7e") +
+		section(3, "\x00", "\x01", "\x02", "\x03") +
+		section(5, "\x00\x01") +
+		section(7, export("memory", "\x02\x00"), export("_initialize", "\x00\x00"), export("mm_abi", "\x00\x01"), export("mm_alloc", "\x00\x02"), export("mm_run", "\x00\x03")) +
+		section(10, body(code), body("\x41"+string(version)), body("\x41\x08"), body("\x42\x00")))
 }
 
 func TestABadRunHurtsOnlyItself(t *testing.T) {

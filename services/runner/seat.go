@@ -130,7 +130,7 @@ func (s *seat) do(r *run, instance *sandbox.Instance) error {
 // lament tells the log why the instance is no more.
 func (s *seat) lament(err error) {
 	s.journal.complain()
-	s.journal.event("%v", err)
+	s.journal.event("%s", reason(err))
 	if e, ok := errors.AsType[*sandbox.Error](err); ok && e.Stack != "" {
 		s.journal.event("%s", e.Stack)
 	}
@@ -140,7 +140,7 @@ func (s *seat) lament(err error) {
 // fail is the state between an instance that failed and the next one.
 func (s *seat) fail(err error, pause time.Duration) {
 	s.mu.Lock()
-	s.state, s.reason = waiting, err.Error()
+	s.state, s.reason = waiting, reason(err)
 	if blames(err) {
 		s.state = terminated
 	}
@@ -150,12 +150,22 @@ func (s *seat) fail(err error, pause time.Duration) {
 	s.f.env.changed()
 }
 
-// blames tells whether an error is the module's own and will come again.
+// blames tells whether an error is the module's own and will come again: it was refused before
+// there was an instance, whatever it did then, or it is no match function.
 func blames(err error) bool {
-	if e, ok := errors.AsType[*sandbox.Error](err); ok {
-		return e.Cause == sandbox.Invalid
+	if fault.KindOf(err) == fault.Invalid {
+		return true
 	}
-	return fault.KindOf(err) == fault.Invalid
+	e, ok := errors.AsType[*sandbox.Error](err)
+	return ok && e.Cause == sandbox.Invalid
+}
+
+// reason is an error as the function's author reads it. What is refused has a detail that says all of it.
+func reason(err error) string {
+	if f, ok := errors.AsType[*fault.Error](err); ok && f.Kind == fault.Invalid {
+		return f.Detail
+	}
+	return err.Error()
 }
 
 func (s *seat) set(state string) {
