@@ -83,7 +83,11 @@ func (s *seat) start(ctx context.Context) (*sandbox.Instance, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.f.env.Box.Start(ctx, m, s.name, s.journal.line)
+	instance, err := s.f.env.Box.Start(ctx, m, s.name, s.journal.line)
+	if err != nil {
+		s.v.unload() // the next one is started from what is really there
+	}
+	return instance, err
 }
 
 // serve takes runs.

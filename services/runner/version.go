@@ -20,7 +20,7 @@ type version struct {
 	cancel context.CancelFunc
 
 	loading sync.Mutex
-	module  *sandbox.Module // nil until loaded, and after the last seat left
+	module  *sandbox.Module // nil until loaded, after it could not be started, and after the last seat left
 	needs   desk.Needs      // of the module
 
 	mu    sync.Mutex
@@ -146,7 +146,7 @@ func (v *version) list() []*seat {
 	return slices.Clone(v.seats)
 }
 
-// load returns the module, which the version holds from the first time on.
+// load returns the module, which the version holds from the first time on, until unload.
 func (v *version) load(ctx context.Context) (*sandbox.Module, error) {
 	v.loading.Lock()
 	defer v.loading.Unlock()
@@ -161,6 +161,7 @@ func (v *version) load(ctx context.Context) (*sandbox.Module, error) {
 	return m, nil
 }
 
+// unload puts the module back; the next load brings it again.
 func (v *version) unload() {
 	v.loading.Lock()
 	defer v.loading.Unlock()

@@ -153,9 +153,13 @@ func (b *Box) bury(p *process) {
 // line (without newline, valid UTF-8, at most 8 KiB), in order, from the
 // goroutine that calls Start or Run, which waits for it. Name is for this
 // process's own log. The error is an *Error, or of the kind Unavailable when the
-// process could not be created.
+// process could not be created. After one the caller should release the module and open it again, which
+// mends what others did to it on disk.
 func (b *Box) Start(ctx context.Context, m *Module, name string, log func(line string)) (*Instance, error) {
 	i, _, err := b.start(ctx, m.Hash, name, log)
+	if err != nil {
+		b.doubt(m.Hash, err)
+	}
 	return i, err
 }
 

@@ -100,6 +100,11 @@ func (c *child) live(ctx context.Context, w walls) error {
 	if err != nil {
 		return err
 	}
+	if !c.settings.Compile {
+		if err := e.compiled(); err != nil {
+			return err
+		}
+	}
 	if err := e.compile(); err != nil {
 		return err
 	}
@@ -163,7 +168,7 @@ func (c *child) serve(e *engine) error {
 		spent := waited.Sub(began) + time.Since(read)
 		c.journal.end()
 		h := head{kind: answerFrame, length: len(answer), nanos: uint64(spent), memory: g.memory()}
-		if c.settings.Shared && len(answer) >= shareFrom {
+		if c.settings.Shared && at != 0 && len(answer) >= shareFrom { // 0 stands for the pipe
 			h.at, answer = uint64(at), nil
 		}
 		if err := c.write(h, answer); err != nil {

@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/tetratelabs/wazero"
@@ -75,7 +78,25 @@ func (e *engine) compile() (err error) {
 		}
 	}()
 	if e.module, err = e.runtime.CompileModule(e.ctx, wasm); err != nil {
+		if ofFiles(err) {
+			return err
+		}
 		return failure(Invalid, "not a valid module: %v", err)
+	}
+	return nil
+}
+
+// ofFiles tells whether an error is one of the files that machine code is kept in, as of a disk that is full.
+func ofFiles(err error) bool {
+	_, path := errors.AsType[*fs.PathError](err)
+	_, link := errors.AsType[*os.LinkError](err)
+	return path || link
+}
+
+// compiled tells whether there is machine code. An instance must not make its own: it has neither the time nor the memory.
+func (e *engine) compiled() error {
+	if found, err := filepath.Glob(filepath.Join(e.settings.Cache, "*", "*")); err != nil || len(found) == 0 {
+		return errors.New("its machine code is gone")
 	}
 	return nil
 }

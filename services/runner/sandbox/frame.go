@@ -48,7 +48,7 @@ type head struct {
 	length int
 	nanos  uint64 // spent in the guest; answerFrame only
 	memory uint64 // bytes of linear memory; answerFrame and readyFrame only
-	at     uint64 // address in the guest's memory: placeFrame, and answerFrame when its bytes are there
+	at     uint64 // address in the guest's memory: placeFrame, and answerFrame when its bytes are there; then it is not 0
 }
 
 func (h head) append(b []byte) []byte {

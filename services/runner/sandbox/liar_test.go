@@ -3,6 +3,7 @@ package sandbox
 import (
 	"bytes"
 	"math"
+	"os"
 )
 
 // LiarMain is Main of a child that was taken over: it does all that is asked, but lies when it comes to a run.
@@ -50,6 +51,9 @@ func (c *child) lie(lie string) error {
 		return place(math.MaxUint64 - 8)
 	case "no place":
 		return answer(long, 8)
+	case "mutters":
+		_, err := os.Stderr.WriteString("words\xff\n")
+		return err
 	}
 	if err := place(8); err != nil {
 		return err

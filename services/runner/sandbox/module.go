@@ -53,19 +53,27 @@ func (b *Box) Load(ctx context.Context, wasm []byte) (*Module, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &Module{Hash: hash, Size: len(wasm), Manifest: manifest}
-	b.mu.Lock()
-	b.modules[hash] = &held{module: m, holders: 1}
-	b.mu.Unlock()
+	m := b.loaded(&Module{Hash: hash, Size: len(wasm), Manifest: manifest})
 	b.touch(hash)
 	b.prune()
 	return m, nil
 }
 
-// load does the work of Load for a module that is to be stored, in its turn.
+// load does the work of Load for a module that is to be stored, in its turn. What lies there from before may be
+// damaged, which shows when it is used at the latest: then it is made again.
 func (b *Box) load(ctx context.Context, hash string, wasm []byte) (Manifest, error) {
+	_, missing := os.Stat(b.folder(hash))
+	manifest, err := b.make(ctx, hash, wasm)
+	if err != nil && missing == nil && ctx.Err() == nil {
+		return b.make(ctx, hash, wasm)
+	}
+	return manifest, err
+}
+
+// make stores and compiles a module as far as that is not done yet, and starts it for a trial. Nothing is left of one that fails.
+func (b *Box) make(ctx context.Context, hash string, wasm []byte) (Manifest, error) {
 	if err := b.store(hash, wasm); err != nil {
-		return Manifest{}, err
+		return Manifest{}, fault.Wrap(fault.Unavailable, err, "the module could not be stored")
 	}
 	if err := b.compile(ctx, hash); err != nil {
 		return Manifest{}, b.refuse(hash, "the module does not compile", err, nil)
@@ -105,17 +113,24 @@ func (b *Box) folder(hash string) string     { return filepath.Join(b.dir, hash)
 func (b *Box) moduleFile(hash string) string { return filepath.Join(b.folder(hash), "module.wasm") }
 func (b *Box) cache(hash string) string      { return filepath.Join(b.folder(hash), "cache") }
 
-// store writes the module where the children read it.
+// store writes the module where the children read it. Where it is already the disk may be full.
 func (b *Box) store(hash string, wasm []byte) error {
 	file := b.moduleFile(hash)
 	if err := os.MkdirAll(b.cache(hash), 0o700); err != nil {
 		return err
 	}
-	// Written aside first: a process that ended half way leaves no half module.
-	if err := os.WriteFile(file+".new", wasm, 0o600); err != nil { //nolint:gosec // a hash is no path
-		return err
+	if stored, err := os.ReadFile(file); err == nil && bytes.Equal(stored, wasm) {
+		return nil
 	}
-	return os.Rename(file+".new", file)
+	// Written aside first: a process that ended half way leaves no half module.
+	err := os.WriteFile(file+".new", wasm, 0o600) //nolint:gosec // a hash is no path
+	if err == nil {
+		err = os.Rename(file+".new", file)
+	}
+	if err != nil {
+		_ = os.Remove(file + ".new") // it takes room
+	}
+	return err
 }
 
 // compile makes sure that the machine code of a stored module is in its cache.

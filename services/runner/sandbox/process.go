@@ -265,4 +265,5 @@ func (w *lastWords) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-func (w *lastWords) String() string { return string(w.kept) }
+// String is valid UTF-8, whoever wrote it: errors travel in messages that must be.
+func (w *lastWords) String() string { return strings.ToValidUTF8(string(w.kept), "\ufffd") }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"golang.org/x/sys/unix"
 
@@ -28,6 +29,15 @@ func TestLongRequests(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// Address 0 is as good as any other.
+func TestLongAnswerAtZero(t *testing.T) {
+	b := newBox(t, sandbox.Limits{})
+	i, _ := start(t, b, load(t, b, reactor(answer(0, 40_000)).bytes()))
+	if got := run(t, i, "x"); len(got) != 40_000 {
+		t.Errorf("the answer has %d bytes", len(got))
 	}
 }
 
@@ -60,6 +70,11 @@ func TestLies(t *testing.T) {
 			}
 		})
 	}
+	t.Run("mutters", func(t *testing.T) {
+		if e := fails(t, lying(t, "mutters"), request, sandbox.Died); !strings.Contains(e.Detail, "words") || !utf8.ValidString(e.Detail) {
+			t.Errorf("detail = %q", e.Detail)
+		}
+	})
 	t.Run("changes its mind", func(t *testing.T) {
 		i := lying(t, "changes its mind")
 		answer, _, err := i.Run(t.Context(), []byte(request), 0)

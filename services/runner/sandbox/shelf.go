@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -38,6 +39,8 @@ const tidyPause = time.Hour
 type held struct {
 	module  *Module
 	holders int
+	// doubted is that it could not be started any more: perhaps it is not on disk as it was.
+	doubted bool
 }
 
 // hold is a module that was loaded before and is still there, else nil.
@@ -45,11 +48,38 @@ func (b *Box) hold(hash string) *Module {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	h := b.modules[hash]
-	if h == nil {
+	if h == nil || h.doubted {
 		return nil
 	}
 	h.holders++
 	return h.module
+}
+
+// loaded is hold for a module that was loaded a moment ago.
+func (b *Box) loaded(m *Module) *Module {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	h := b.modules[m.Hash]
+	if h == nil {
+		h = &held{module: m}
+		b.modules[m.Hash] = h
+	}
+	h.holders++
+	h.doubted = false
+	return h.module
+}
+
+// doubt makes the next Load or Open look at what is on disk of a module, when it may be to blame for an error of a
+// start: others than this process can remove or damage it. Nothing of the module itself had a part in such an error, since it started once.
+func (b *Box) doubt(hash string, err error) {
+	if e, ok := errors.AsType[*Error](err); ok && e.Cause != Died && e.Cause != Invalid {
+		return
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if h := b.modules[hash]; h != nil {
+		h.doubted = true
+	}
 }
 
 // Release ends what Load or Open began. Instances live on; no new ones may be

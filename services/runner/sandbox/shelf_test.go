@@ -1,6 +1,8 @@
 package sandbox_test
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"os"
@@ -154,4 +156,99 @@ func TestOpen(t *testing.T) {
 			t.Errorf("Open(%q) = %v, %v; want ErrNotKept", hash, m, err)
 		}
 	}
+}
+
+// What others do to modules on disk is mended when they are started again, by a Box that holds them and by the next one.
+func TestDamagedModules(t *testing.T) {
+	overwrite := func(t *testing.T, file string, change func([]byte) []byte) {
+		b, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, change(b), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	half := func(b []byte) []byte { return b[:len(b)/2] }
+	code := func(t *testing.T, folder string) string {
+		found, err := filepath.Glob(filepath.Join(folder, "cache", "*", "*"))
+		if err != nil || len(found) != 1 {
+			t.Fatalf("machine code in %v, %v", found, err)
+		}
+		return found[0]
+	}
+	for name, damage := range map[string]func(t *testing.T, folder string) error{
+		"all gone":    func(_ *testing.T, folder string) error { return os.RemoveAll(folder) },
+		"folder gone": func(_ *testing.T, folder string) error { return os.RemoveAll(filepath.Dir(folder)) },
+		"module gone": func(_ *testing.T, folder string) error { return os.Remove(filepath.Join(folder, "module.wasm")) },
+		"code gone":   func(t *testing.T, folder string) error { return os.Remove(code(t, folder)) },
+		"module cut off": func(t *testing.T, folder string) error {
+			overwrite(t, filepath.Join(folder, "module.wasm"), half)
+			return nil
+		},
+		"module empty": func(_ *testing.T, folder string) error {
+			return os.WriteFile(filepath.Join(folder, "module.wasm"), nil, 0o600)
+		},
+		"code cut off": func(t *testing.T, folder string) error { overwrite(t, code(t, folder), half); return nil },
+		"code empty":   func(t *testing.T, folder string) error { return os.WriteFile(code(t, folder), nil, 0o600) },
+		"code overwritten": func(t *testing.T, folder string) error {
+			overwrite(t, code(t, folder), func(b []byte) []byte {
+				for i := 32; i < len(b); i++ {
+					b[i] ^= 0xff
+				}
+				return b
+			})
+			return nil
+		},
+		"code a folder": func(t *testing.T, folder string) error {
+			file := code(t, folder)
+			return errors.Join(os.Remove(file), os.Mkdir(file, 0o700))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := filepath.Join(t.TempDir(), "box")
+			b := boxOf(t, sandbox.Options{Dir: dir, Binary: child(t)})
+			open := func() *sandbox.Module {
+				m, err := b.Open(t.Context(), hashOf(numbered(1)))
+				if errors.Is(err, sandbox.ErrNotKept) { // and so it is brought
+					m, err = b.Load(t.Context(), numbered(1))
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+				return m
+			}
+			works := func(m *sandbox.Module) {
+				i, _ := start(t, b, m)
+				if got := run(t, i, "fine"); got != "fine" {
+					t.Errorf("answer = %q", got)
+				}
+			}
+			m := open()
+			works(m)
+			if err := damage(t, filepath.Join(dir, m.Hash)); err != nil {
+				t.Fatal(err)
+			}
+			if i, err := b.Start(t.Context(), m, t.Name(), func(string) {}); err == nil {
+				i.Close()
+				t.Error("an instance was started of a module that is damaged")
+			}
+			b.Release(m)
+			m = open()
+			works(m)
+
+			b.Close()
+			if err := damage(t, filepath.Join(dir, m.Hash)); err != nil {
+				t.Fatal(err)
+			}
+			b = boxOf(t, sandbox.Options{Dir: dir, Binary: child(t)})
+			works(open())
+		})
+	}
+}
+
+func hashOf(wasm []byte) string {
+	sum := sha256.Sum256(wasm)
+	return hex.EncodeToString(sum[:])
 }
