@@ -93,7 +93,7 @@ func ExampleRun_Settings() {
 	// settings: "windw" is not a setting of this function, which has window, teams
 }
 
-// With package settings, at the price of encoding/json in the module.
+// Typed settings with package settings, at the price of encoding/json in the module.
 func ExampleRun_Config() {
 	f := matchfn.New(func(r *matchfn.Run) error {
 		config := struct {
@@ -113,7 +113,7 @@ func ExampleRun_Config() {
 	// Output:
 	// 25 [cave dune]
 	// <nil>
-	// settings: "maps" must be string, not number
+	// settings: "maps": a string is expected, not a number
 }
 
 // A server with a running game asks for players through a backfill ticket.

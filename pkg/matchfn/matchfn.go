@@ -60,6 +60,8 @@ type Function struct {
 	match    func(*Run) error
 	manifest block.Manifest
 	answer   block.AnswerBuilder
+	// late is what is proposed with a Run whose function has returned. Without it that would be in the answer of another run.
+	late block.AnswerBuilder
 }
 
 // Option narrows what travels to a function.
@@ -108,12 +110,20 @@ func (f *Function) Answer(request []byte) []byte {
 	if err != nil {
 		return f.answer.Fail(err.Error())
 	}
-	r := &Run{in: in, manifest: &f.manifest, out: &f.answer}
-	if err := f.match(r); err != nil {
-		return f.answer.Fail(err.Error())
+	if f.match == nil {
+		return f.answer.Fail("there is no function: nil was given to Register or New")
 	}
-	if r.err != nil {
+	r := &Run{in: in, manifest: &f.manifest, out: &f.answer}
+	err = f.match(r)
+	r.out = &f.late
+	switch {
+	case err != nil:
+		return f.answer.Fail(err.Error())
+	case r.err != nil:
 		return f.answer.Fail(r.err.Error())
+	case f.late.Len() > 0:
+		f.late.Reset()
+		return f.answer.Fail("a Run was used to propose after its function had returned: every run has a Run of its own")
 	}
 	return f.answer.Finish()
 }

@@ -120,6 +120,11 @@ func TestRunsThatFail(t *testing.T) {
 			first.Team("red", 2)
 			return nil
 		}, `a team "red" is added to proposal 0 after proposal 1 was begun`},
+		"no function": {nil, "there is no function: nil was given to Register or New"},
+		"no such backfill ticket": {func(r *matchfn.Run) error {
+			r.Propose(0, 1).UpdateBackfill(7)
+			return nil
+		}, "answer: proposal 0: backfill update: backfill ticket 7 of 0"},
 		"bad JSON": {func(r *matchfn.Run) error {
 			r.Propose(0, 0).MatchProperties([]byte("map"))
 			return nil
@@ -135,6 +140,31 @@ func TestRunsThatFail(t *testing.T) {
 	answer := matchfn.New(nil).Answer([]byte("nonsense"))
 	if a, err := block.ParseAnswer(answer, 0, 0); err != nil || a.Failure != "block: 8 bytes are less than a header" {
 		t.Errorf("%+v, %v", a, err)
+	}
+}
+
+// What a kept Run proposes is in no other run's answer, and is said.
+func TestARunIsOverWhenItsFunctionReturned(t *testing.T) {
+	var kept []*matchfn.Run
+	f := matchfn.New(func(r *matchfn.Run) error {
+		for _, old := range kept {
+			old.Propose(5, 0).Team("late", 1).Region("eu").CreateBackfill().Attribute("open", 1).Property("map", nil)
+		}
+		kept = append(kept, r)
+		r.Propose(1, 1)
+		return nil
+	})
+	request := fake.Request{Tickets: make([]fake.Ticket, 2)}
+	if p, err := fake.Run(f, request); err != nil || len(p) != 1 {
+		t.Fatal(p, err)
+	}
+	p, err := fake.Run(f, request)
+	if want := "a Run was used to propose after its function had returned: every run has a Run of its own"; err == nil || err.Error() != want {
+		t.Errorf("%v, %v, want %s", p, err, want)
+	}
+	kept = nil
+	if p, err = fake.Run(f, request); err != nil || len(p) != 1 || p[0].Score != 1 {
+		t.Errorf("later: %v, %v", p, err)
 	}
 }
 

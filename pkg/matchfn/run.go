@@ -103,8 +103,7 @@ func (r *Run) Rand() *rand.Rand {
 
 // Log writes a line to the function's log, natively to standard output: the
 // arguments with spaces between them. It is for strings, []byte with text,
-// errors, booleans, int, int64, uint32, uint64, float64, []uint32, and what has
-// a String method. Package fmt can do more, and makes the module half as large again.
+// errors, booleans, numbers, []uint32, []float64, []string, and what has a String method. Package fmt can do more, and makes the module half as large again.
 func (r *Run) Log(args ...any) { output(message.Sprint(args...) + "\n") }
 
 // Backfills returns the number of backfill tickets: servers with games that

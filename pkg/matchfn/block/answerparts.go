@@ -57,12 +57,12 @@ func (c *partCheck) ascends(q part, name []byte) bool {
 }
 
 func (c *partCheck) checkSubject(q part) error {
-	n := 1
+	what, n := "subject", 1
 	switch q.field {
 	case FieldTeamName:
-		n = c.a.Teams(c.proposal)
+		what, n = "team", c.a.Teams(c.proposal)
 	case FieldBackfillUpdate:
-		n = c.backfills
+		what, n = "backfill ticket", c.backfills
 	case FieldTicketProperties:
 		if uint64(q.subject) >= uint64(len(c.seen)) || c.seen[q.subject] != c.mark {
 			return message.Errorf("ticket %d is not in it", q.subject)
@@ -70,7 +70,7 @@ func (c *partCheck) checkSubject(q part) error {
 		return nil
 	}
 	if uint64(q.subject) >= uint64(n) {
-		return message.Errorf("subject %d of %d", q.subject, n)
+		return message.Errorf("%s %d of %d", what, q.subject, n)
 	}
 	return nil
 }

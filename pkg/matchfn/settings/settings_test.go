@@ -9,8 +9,11 @@ import (
 type config struct {
 	Window float64 `json:"window"`
 	Teams  struct {
-		Size int `json:"size"`
+		Size  int  `json:"size"`
+		Least uint `json:"least"`
 	} `json:"teams"`
+	Maps   []string `json:"maps"`
+	Ranked bool     `json:"ranked"`
 }
 
 func TestDecode(t *testing.T) {
@@ -18,10 +21,18 @@ func TestDecode(t *testing.T) {
 		``:                          "",
 		`{}`:                        "",
 		`{"window":5}`:              "",
-		`{"windw":5}`:               `settings: json: unknown field "windw"`,
-		`{"teams":{"size":"five"}}`: `settings: "teams.size" must be int, not string`,
+		`{"windw":5}`:               `settings: unknown field "windw"`,
+		`{"window":`:                `settings: unexpected EOF`,
+		`{"window":"wide"}`:         `settings: "window": a number is expected, not a string`,
+		`{"teams":{"size":"five"}}`: `settings: "teams.size": a whole number is expected, not a string`,
+		`{"teams":{"size":1.5}}`:    `settings: "teams.size": a whole number is expected, not a number 1.5`,
+		`{"teams":{"least":-1}}`:    `settings: "teams.least": a whole number that is not negative is expected, not a number -1`,
+		`{"teams":[]}`:              `settings: "teams": an object is expected, not a list`,
+		`{"maps":{}}`:               `settings: "maps": a list is expected, not an object`,
+		`{"maps":[true]}`:           `settings: "maps": a string is expected, not true or false`,
+		`{"ranked":1}`:              `settings: "ranked": true or false is expected, not a number`,
 		`{} {}`:                     "settings: text after the object",
-		`[]`:                        "settings: json: cannot unmarshal array into Go value of type settings_test.config",
+		`[]`:                        "settings: an object is expected, not a list",
 	} {
 		c := config{Window: 25}
 		got := ""

@@ -17,7 +17,7 @@ func Errorf(format string, args ...any) error {
 
 // Sprintf replaces the verbs of format with args: %q with a quoted string or
 // bytes, cut when long, and any other verb with a string, an error, a Stringer,
-// a boolean, an integer, a float64 or ticket numbers as they are. It knows no flags.
+// a boolean, a number, nil, or a list of ticket numbers, float64 or strings as they are. It knows no flags.
 func Sprintf(format string, args ...any) string {
 	var out []byte
 	for i := 0; i < len(format); i++ {
@@ -55,25 +55,38 @@ func appendArg(out []byte, quote bool, arg any) []byte {
 		text = arg.Error()
 	case bool:
 		return strconv.AppendBool(out, arg)
+	case nil:
+		text = "nil"
 	case int:
+		return strconv.AppendInt(out, int64(arg), 10)
+	case int8:
+		return strconv.AppendInt(out, int64(arg), 10)
+	case int16:
+		return strconv.AppendInt(out, int64(arg), 10)
+	case int32:
 		return strconv.AppendInt(out, int64(arg), 10)
 	case int64:
 		return strconv.AppendInt(out, arg, 10)
+	case uint:
+		return strconv.AppendUint(out, uint64(arg), 10)
+	case uint8:
+		return strconv.AppendUint(out, uint64(arg), 10)
+	case uint16:
+		return strconv.AppendUint(out, uint64(arg), 10)
 	case uint32:
 		return strconv.AppendUint(out, uint64(arg), 10)
 	case uint64:
 		return strconv.AppendUint(out, arg, 10)
+	case float32:
+		return strconv.AppendFloat(out, float64(arg), 'g', -1, 32)
 	case float64:
 		return strconv.AppendFloat(out, arg, 'g', -1, 64)
 	case []uint32:
-		out = append(out, '[')
-		for i, n := range arg {
-			if i > 0 {
-				out = append(out, ' ')
-			}
-			out = strconv.AppendUint(out, uint64(n), 10)
-		}
-		return append(out, ']')
+		return appendAll(out, arg)
+	case []float64:
+		return appendAll(out, arg)
+	case []string:
+		return appendAll(out, arg)
 	case interface{ String() string }:
 		text = arg.String()
 	default:
@@ -86,4 +99,15 @@ func appendArg(out []byte, quote bool, arg any) []byte {
 		return append(strconv.AppendQuote(out, text[:longest]), "..."...)
 	}
 	return strconv.AppendQuote(out, text)
+}
+
+func appendAll[T any](out []byte, list []T) []byte {
+	out = append(out, '[')
+	for i, one := range list {
+		if i > 0 {
+			out = append(out, ' ')
+		}
+		out = appendArg(out, false, one)
+	}
+	return append(out, ']')
 }
