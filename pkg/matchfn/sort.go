@@ -50,12 +50,7 @@ func SortPool(tickets []uint32, values []float64) []uint32 {
 		s.pool = make([]float64, len(tickets)+len(tickets)/8)
 	}
 	pool := s.pool[:len(tickets)]
-	for i, t := range tickets {
-		pool[i] = math.NaN()
-		if int64(t) < int64(len(values)) {
-			pool[i] = values[t]
-		}
-	}
+	GatherInto(pool, values, tickets)
 	order := SortBy(pool)
 	for i, place := range order {
 		order[i] = tickets[place]
