@@ -23,13 +23,19 @@ func match(r *matchfn.Run) error {
 	}
 	tickets, games := waiting.In(r, rules.pool)
 	taken := make([]bool, r.Tickets())
-	vacancy.Fill(r, vacancy.Search{Games: games, Tickets: tickets, Attribute: rules.attribute, Window: rules.window.After}, taken)
+	vacancy.Fill(r, vacancy.Search{Games: games, Tickets: tickets, Attribute: rules.attribute, Window: rules.window}, taken)
 	open(r, &rules, tickets, taken)
 	waiting.Expire(r, rules.timeout, tickets, taken)
 	return nil
 }
 
-// group is tickets side by side in the order of their values.
+// line is the tickets that have the attribute, in its order.
+type line struct {
+	tickets             []uint32
+	value, window, wait []float64
+}
+
+// group is tickets side by side in a line.
 type group struct {
 	tickets     []uint32
 	first, last float64 // values
@@ -37,36 +43,14 @@ type group struct {
 	narrowest, sum, waited float64
 }
 
-// add adds the next ticket, unless it would be out of somebody's reach.
-func (g *group) add(ticket uint32, value, window, wait float64) bool {
-	if len(g.tickets) == 0 {
-		g.first, g.narrowest = value, math.Inf(1)
-	}
-	narrowest := min(g.narrowest, window)
-	if value-g.first > narrowest {
-		return false
-	}
-	g.tickets = append(g.tickets, ticket)
-	g.last, g.narrowest, g.sum, g.waited = value, narrowest, g.sum+window, max(g.waited, wait)
-	return true
-}
-
 // open opens games for tickets that are close to each other.
 func open(r *matchfn.Run, rules *rules, tickets []uint32, taken []bool) {
-	value, wait := r.Attribute(rules.attribute), r.Wait()
-	var line []uint32
-	for _, t := range matchfn.SortPool(tickets, value) {
-		if value[t] == value[t] && !taken[t] { // NaN is not itself: without the attribute
-			line = append(line, t)
-		}
-	}
-	for i := 0; i < len(line); {
-		var g group
-		for _, t := range line[i:] {
-			if len(g.tickets) == rules.players || !g.add(t, value[t], rules.window.After(wait[t]), wait[t]) {
-				break
-			}
-		}
+	var l line
+	l.tickets, l.value = waiting.Order(waiting.Left(tickets, taken), r.Attribute(rules.attribute))
+	l.wait = matchfn.Gather(r.Wait(), l.tickets)
+	l.window = rules.window.AfterEach(l.wait)
+	for i := 0; i < len(l.tickets); {
+		g := l.group(i, rules.players)
 		if n := len(g.tickets); n < rules.players && (n < rules.least || g.waited < rules.early) {
 			i++
 			continue
@@ -77,6 +61,27 @@ func open(r *matchfn.Run, rules *rules, tickets []uint32, taken []bool) {
 		}
 		i += len(g.tickets)
 	}
+}
+
+// group is as many tickets as are within each other's reach from a place in the line on, at most so many.
+func (l *line) group(from, most int) group {
+	g := group{first: l.value[from], narrowest: math.Inf(1)}
+	end := from
+	for ; end < len(l.tickets) && end-from < most; end++ {
+		narrowest, value, wait := g.narrowest, l.value[end], l.wait[end]
+		if l.window[end] < narrowest { // min and max would be calls in WebAssembly
+			narrowest = l.window[end]
+		}
+		if value-g.first > narrowest {
+			break
+		}
+		g.last, g.narrowest, g.sum = value, narrowest, g.sum+l.window[end]
+		if wait > g.waited {
+			g.waited = wait
+		}
+	}
+	g.tickets = l.tickets[from:end]
+	return g
 }
 
 // propose proposes a game. Its server asks for more players as soon as it has room.

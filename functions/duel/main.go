@@ -4,6 +4,7 @@
 package main
 
 import (
+	"math"
 	"slices"
 
 	"matchmaker.dev/functions/internal/vacancy"
@@ -24,8 +25,8 @@ func match(r *matchfn.Run) error {
 	tickets, games := waiting.In(r, rules.pool)
 	taken := make([]bool, r.Tickets())
 	if len(games) > 0 {
-		vacancy.Fill(r, vacancy.Search{Games: games, Tickets: tickets, Attribute: rules.attribute, Window: rules.window.After}, taken)
-		tickets = left(tickets, taken)
+		vacancy.Fill(r, vacancy.Search{Games: games, Tickets: tickets, Attribute: rules.attribute, Window: rules.window}, taken)
+		tickets = waiting.Left(tickets, taken)
 	}
 	value := r.Attribute(rules.attribute)
 	l := newLine(&rules, tickets, value, r.Wait())
@@ -41,19 +42,8 @@ func match(r *matchfn.Run) error {
 	return nil
 }
 
-// left returns the tickets that are not taken.
-func left(tickets []uint32, taken []bool) []uint32 {
-	free := make([]uint32, 0, len(tickets))
-	for _, t := range tickets {
-		if !taken[t] {
-			free = append(free, t)
-		}
-	}
-	return free
-}
-
 // line is the tickets that have the attribute, in its order. Places 0 and
-// len-1 are held by nobody.
+// len-1 are held by nobody, out of everybody's reach.
 type line struct {
 	places []place
 	wait   []float64
@@ -67,21 +57,13 @@ type place struct {
 }
 
 func newLine(rules *rules, tickets []uint32, value, wait []float64) *line {
-	order := matchfn.SortPool(tickets, value)
-	for len(order) > 0 && value[order[len(order)-1]] != value[order[len(order)-1]] {
-		order = order[:len(order)-1] // NaN: without the attribute
-	}
-	l := &line{places: make([]place, len(order)+2), wait: make([]float64, len(order))}
+	order, values := waiting.Order(tickets, value)
+	l := &line{places: make([]place, len(order)+2), wait: matchfn.Gather(wait, order)}
+	windows := rules.window.AfterEach(l.wait)
 	for i, t := range order {
-		l.places[i+1] = place{
-			value:  value[t],
-			window: rules.window.After(wait[t]),
-			ticket: t,
-			before: uint32(i),
-			after:  uint32(i + 2),
-		}
-		l.wait[i] = wait[t]
+		l.places[i+1] = place{value: values[i], window: windows[i], ticket: t, before: uint32(i), after: uint32(i + 2)}
 	}
+	l.places[0].value, l.places[len(order)+1].value = math.Inf(-1), math.Inf(1)
 	return l
 }
 
@@ -143,9 +125,6 @@ func (l *line) remove(at uint32) {
 // score returns how much room both windows leave on average, and whether the
 // distance is within each of them. low must not be above high in line.
 func (l *line) score(low, high uint32) (float64, bool) {
-	if low == 0 || int(high) == len(l.places)-1 {
-		return 0, false
-	}
 	a, b := &l.places[low], &l.places[high]
 	gap := b.value - a.value
 	return a.window/2 + b.window/2 - gap, gap <= a.window && gap <= b.window

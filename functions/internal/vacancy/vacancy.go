@@ -9,6 +9,7 @@ import (
 	"math"
 	"sort"
 
+	"matchmaker.dev/functions/internal/waiting"
 	"matchmaker.dev/pkg/matchfn"
 )
 
@@ -21,8 +22,8 @@ type Search struct {
 	Games, Tickets []uint32
 	// Attribute is the name of the attribute that players and games are compared by.
 	Attribute string
-	// Window is how far from a game a ticket may be, after a wait in seconds.
-	Window func(wait float64) float64
+	// Window is how far from a game a ticket may be.
+	Window waiting.Window
 }
 
 // Fill proposes to each game, the oldest first, the tickets nearest to it, and where the game does not
@@ -43,7 +44,7 @@ func Fill(r *matchfn.Run, s Search, taken []bool) {
 			if queue == nil {
 				queue = matchfn.SortPool(s.Tickets, r.Created())
 			}
-			chosen = longest(queue, taken, places)
+			chosen, queue = longest(queue, taken, places)
 		} else {
 			if l == nil {
 				l = newLine(r, s, taken)
@@ -60,73 +61,73 @@ func Fill(r *matchfn.Run, s Search, taken []bool) {
 	}
 }
 
-// longest are those that have waited longest, out of a queue.
-func longest(queue []uint32, taken []bool, places int) []uint32 {
-	var chosen []uint32
-	for _, t := range queue {
-		if len(chosen) == places {
-			break
-		}
+// longest are those that have waited longest, out of a queue, and what is left of it.
+func longest(queue []uint32, taken []bool, places int) (chosen, rest []uint32) {
+	for len(queue) > 0 && len(chosen) < places {
+		t := queue[0]
+		queue = queue[1:]
 		if !taken[t] {
 			chosen = append(chosen, t)
 		}
 	}
-	return chosen
+	return chosen, queue
 }
 
 // line is the tickets in the order of their values.
 type line struct {
-	tickets        []uint32
-	value, windows []float64 // by place in the line
-	taken          []bool    // by ticket
-	// widest is the greatest window: beyond it nobody needs to be looked at.
-	widest float64
+	tickets         []uint32
+	values, windows []float64 // by place in the line
+	taken           []bool    // by ticket
+	// low finds those whose windows reach down to a value, high those whose reach up to it: there places count from the
+	// other end, and signs are turned round.
+	low, high reach
 }
 
 func newLine(r *matchfn.Run, s Search, taken []bool) *line {
-	values, wait := r.Attribute(s.Attribute), r.Wait()
 	l := &line{taken: taken}
-	for _, t := range matchfn.SortPool(s.Tickets, values) {
-		if values[t] != values[t] {
-			break // NaN comes last: without the attribute
-		}
-		if taken[t] {
-			continue
-		}
-		window := s.Window(wait[t])
-		l.tickets, l.value, l.windows = append(l.tickets, t), append(l.value, values[t]), append(l.windows, window)
-		l.widest = max(l.widest, window)
-	}
+	l.tickets, l.values = waiting.Order(s.Tickets, r.Attribute(s.Attribute))
+	l.windows = s.Window.AfterEach(matchfn.Gather(r.Wait(), l.tickets))
+	n := len(l.tickets)
+	l.low = newReach(n, func(i int) float64 { return l.values[i] - l.windows[i] })
+	l.high = newReach(n, func(i int) float64 { return -l.values[n-1-i] - l.windows[n-1-i] })
 	return l
 }
 
 // nearest are the tickets nearest to a value within their own windows, and how much room these leave on average.
 func (l *line) nearest(at float64, places int) (chosen []uint32, score float64) {
-	high := sort.SearchFloat64s(l.value, at)
-	low := high - 1
+	n := len(l.tickets)
+	above := sort.SearchFloat64s(l.values, at)
+	below := n - above // from the other end
 	for len(chosen) < places {
-		below, above := math.Inf(1), math.Inf(1)
-		if low >= 0 {
-			below = at - l.value[low]
+		above, below = l.low.first(above, at), l.high.first(below, -at)
+		lower, higher := math.Inf(1), math.Inf(1)
+		if below < n {
+			lower = at - l.values[n-1-below]
 		}
-		if high < len(l.value) {
-			above = l.value[high] - at
+		if above < n {
+			higher = l.values[above] - at
 		}
-		gap, place := below, low
-		if above < below {
-			gap, place = above, high
+		gap, place := lower, n-1-below
+		if higher < lower {
+			gap, place = higher, above
 		}
-		if gap > l.widest {
+		if gap > math.MaxFloat64 {
 			break // on both sides
 		}
-		if place == low {
-			low--
+		if place == above {
+			above++
 		} else {
-			high++
+			below++
 		}
-		if !l.taken[l.tickets[place]] && gap <= l.windows[place] {
-			chosen = append(chosen, l.tickets[place])
-			score += l.windows[place] - gap
+		ticket, window := l.tickets[place], l.windows[place]
+		if gap > window {
+			continue // by a rounding
+		}
+		l.low.drop(place)
+		l.high.drop(n - 1 - place)
+		if !l.taken[ticket] {
+			chosen = append(chosen, ticket)
+			score += window - gap
 		}
 	}
 	if len(chosen) > 0 {

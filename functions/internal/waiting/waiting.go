@@ -8,12 +8,21 @@ import "matchmaker.dev/pkg/matchfn"
 type Window struct{ Start, Widen, Most float64 }
 
 // After is the window after a wait in seconds.
-func (w *Window) After(wait float64) float64 {
+func (w Window) After(wait float64) float64 {
 	window := w.Start + w.Widen*wait
 	if window > w.Most { // min would be a call in WebAssembly
 		return w.Most
 	}
 	return window
+}
+
+// AfterEach is the windows after waits.
+func (w Window) AfterEach(waits []float64) []float64 {
+	windows := make([]float64, len(waits))
+	for i, wait := range waits {
+		windows[i] = w.After(wait)
+	}
+	return windows
 }
 
 // In is the tickets and the running games that are in a pool, all of them when pool is "".
@@ -31,6 +40,28 @@ func all(n int) []uint32 {
 		numbers[i] = uint32(i)
 	}
 	return numbers
+}
+
+// Left is the tickets that are not taken.
+func Left(tickets []uint32, taken []bool) []uint32 {
+	free := make([]uint32, 0, len(tickets))
+	for _, t := range tickets {
+		if !taken[t] {
+			free = append(free, t)
+		}
+	}
+	return free
+}
+
+// Order is the tickets that have a value, in the order of the values, and these.
+func Order(tickets []uint32, values []float64) (order []uint32, sorted []float64) {
+	order = matchfn.SortPool(tickets, values)
+	sorted = matchfn.Gather(values, order)
+	n := len(order)
+	for n > 0 && sorted[n-1] != sorted[n-1] {
+		n-- // NaN, which comes last
+	}
+	return order[:n], sorted[:n]
 }
 
 // Expire ends the waiting of tickets that nobody was found for within timeout seconds; 0 is no end. Its
