@@ -116,11 +116,11 @@ func TestLogs(t *testing.T) {
 	if got := read(""); len(got) > 0 {
 		t.Errorf("got %v", got)
 	}
-	write("duel-1", "started")
+	write("duel-1", "started\n")
 	write("duel-2", "started\n")
-	write("duel-1", "one\ntwo")
-	write("duel-1", "three")
-	want := map[string]string{"duel-1": "started\none\ntwo\nthree", "duel-2": "started"}
+	write("duel-1", "one\ntwo\nthree, which is")
+	write("duel-1", " long\n")
+	want := map[string]string{"duel-1": "started\none\ntwo\nthree, which is long", "duel-2": "started"}
 	eventually(t, "logs", func() error {
 		if diff := cmp.Diff(want, read("?seconds=86400")); diff != "" {
 			return fmt.Errorf("logs differ (-want +got):\n%s", diff)
@@ -192,15 +192,15 @@ func TestLogIsFollowed(t *testing.T) {
 
 func TestRecentLines(t *testing.T) {
 	lines := []*pb.LogLines{
-		{Instance: "old", Text: strings.Repeat("x", 10)},
-		{Instance: "a", Text: strings.Repeat("x", 10)},
-		{Instance: "a", Text: "second"},
+		{Instance: "old", Text: strings.Repeat("x", 10) + "\n"},
+		{Instance: "a", Text: strings.Repeat("x", 10) + "\n"},
+		{Instance: "a", Text: "second\n"},
 		{Instance: "b", Text: "third\n"},
 	}
 	for room, want := range map[int]map[string]string{
 		100: {"old": "xxxxxxxxxx", "a": "xxxxxxxxxx\nsecond", "b": "third"},
-		25:  {"old": leftOut, "a": "xxxxxxxxxx\nsecond", "b": "third"},
-		24:  {"old": leftOut, "a": leftOut + "\nsecond", "b": "third"},
+		24:  {"old": leftOut, "a": "xxxxxxxxxx\nsecond", "b": "third"},
+		23:  {"old": leftOut, "a": leftOut + "\nsecond", "b": "third"},
 		0:   {"old": leftOut, "a": leftOut, "b": leftOut},
 	} {
 		r := recent{room: room}
@@ -211,7 +211,7 @@ func TestRecentLines(t *testing.T) {
 			t.Errorf("the newest of %d bytes (-want +got):\n%s", room, diff)
 		}
 	}
-	for room, want := range map[int]int{100: 4, 36: 4, 35: 3, 22: 2, 21: 1, 0: 1} {
+	for room, want := range map[int]int{100: 4, 35: 4, 34: 3, 22: 2, 21: 1, 0: 1} {
 		r, n := recent{room: room}, 0
 		for n < len(lines) && r.add(lines[n]) {
 			n++
@@ -224,13 +224,14 @@ func TestRecentLines(t *testing.T) {
 
 // A log longer than an answer: the newest of it at first, and whole for who follows it.
 func TestLogLongerThanAnAnswer(t *testing.T) {
-	b := start(t, nil)
+	const limit = 100 * bus.LogText
+	b := start(t, func(o *Options) { o.LogAnswer = limit })
 	wants[function](t, b.put(t, "/functions/duel", guest{}.wasm()), http.StatusOK)
-	const messages = logLimit / bus.LogText * 5 / 2
-	rest := strings.Repeat("x", bus.LogText-6)
+	const messages = limit / bus.LogText * 5 / 2
+	rest := strings.Repeat("x", bus.LogText-7)
 	line := func(n int) string { return fmt.Sprintf("%05d ", n) + rest }
 	write := func(n int) {
-		must(t, b.bus.Log(t.Context(), "demo", "duel", &pb.LogLines{Instance: "duel-1", Text: line(n)}))
+		must(t, b.bus.Log(t.Context(), "demo", "duel", &pb.LogLines{Instance: "duel-1", Text: line(n) + "\n"}))
 	}
 	write(0)
 	position := ""
@@ -248,7 +249,7 @@ func TestLogLongerThanAnAnswer(t *testing.T) {
 	read := func(query string) (lines []string, next string) {
 		a := b.get(t, "/functions/duel/log"+query)
 		text := wants[functionLogs](t, a, http.StatusOK).Logs["duel-1"]
-		if len(text) > logLimit+len(leftOut) {
+		if len(text) > limit+len(leftOut) {
 			t.Errorf("an answer of %d bytes", len(text))
 		}
 		for l := range strings.SplitSeq(text, "\n") {

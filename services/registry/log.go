@@ -17,9 +17,6 @@ const (
 	leastBound  = 24 * time.Hour   // a span up to it is always taken, whatever is kept
 	logPatience = 10 * time.Second // for the bus to answer
 
-	// logLimit is how many bytes of lines an answer has.
-	logLimit = 4 << 20
-
 	// positionHeader says where the log has been read to, for the next request's "after".
 	positionHeader = "X-Log-Position"
 )
@@ -62,7 +59,7 @@ func (r *registry) logs(c echo.Context) error {
 	if created := time.UnixMilli(f.GetCreated()); created.After(since) || after > 0 && !c.QueryParams().Has("seconds") {
 		since = created
 	}
-	lines := recent{room: logLimit}
+	lines := recent{room: r.LogAnswer}
 	take := lines.push
 	if after > 0 {
 		take = lines.add // the rest comes with the next request

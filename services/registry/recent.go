@@ -19,7 +19,7 @@ type recent struct {
 }
 
 // weight is the bytes that a message takes of the room.
-func weight(l *pb.LogLines) int { return len(l.GetText()) + 1 }
+func weight(l *pb.LogLines) int { return len(l.GetText()) }
 
 // add keeps lines while there is room; false when there is none. The first always has room.
 func (r *recent) add(l *pb.LogLines) bool {
@@ -52,18 +52,18 @@ func (r *recent) push(l *pb.LogLines) bool {
 	return true
 }
 
-// texts joins the lines of each instance, in their order.
+// texts joins what each instance wrote, in its order.
 func (r *recent) texts() map[string]string {
 	kept := map[string][]string{}
 	for instance := range r.cut {
-		kept[instance] = []string{leftOut}
+		kept[instance] = []string{leftOut + "\n"}
 	}
 	for _, l := range r.lines[r.first:] {
-		kept[l.GetInstance()] = append(kept[l.GetInstance()], strings.TrimSuffix(l.GetText(), "\n"))
+		kept[l.GetInstance()] = append(kept[l.GetInstance()], l.GetText())
 	}
 	all := make(map[string]string, len(kept))
-	for instance, text := range kept {
-		all[instance] = strings.Join(text, "\n")
+	for instance, texts := range kept {
+		all[instance] = strings.TrimSuffix(strings.Join(texts, ""), "\n")
 	}
 	return all
 }

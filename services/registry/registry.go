@@ -65,6 +65,8 @@ type Options struct {
 	// LogAge is how long the bus keeps logs: a day. The time span of a request
 	// for logs may be as long, and always up to a day.
 	LogAge time.Duration
+	// LogAnswer is about how many bytes of lines an answer has: 4 MiB.
+	LogAnswer int
 	// Tracer makes the spans; the zero Tracer makes none.
 	Tracer telemetry.Tracer
 }
@@ -84,6 +86,7 @@ func (o *Options) complete() error {
 		byDefault("Heartbeat", &o.Heartbeat, 500*time.Millisecond),
 		byDefault("Grace", &o.Grace, 10*time.Second),
 		byDefault("LogAge", &o.LogAge, 24*time.Hour),
+		byDefault("LogAnswer", &o.LogAnswer, 4<<20),
 	)
 }
 

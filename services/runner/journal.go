@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/bus"
@@ -44,12 +45,21 @@ func (j *journal) complain() {
 	}
 }
 
-// add adds a line, which is sent soon.
+// add adds a line, which is sent soon, and in several messages when it does not fit into one.
 func (j *journal) add(text string) {
-	if len(j.text)+len(text) >= bus.LogText {
+	text = strings.ToValidUTF8(text, "\ufffd") + "\n"
+	if len(j.text)+len(text) > bus.LogText {
 		j.flush()
 	}
-	j.text = append(append(j.text, text...), '\n')
+	for len(text) > bus.LogText {
+		n := bus.LogText
+		for !utf8.RuneStart(text[n]) {
+			n--
+		}
+		j.send(text[:n])
+		text = text[n:]
+	}
+	j.text = append(j.text, text...)
 	if j.due == nil {
 		j.due = time.After(linger)
 	}
@@ -65,13 +75,12 @@ func (j *journal) event(format string, args ...any) {
 // flush sends the lines so far in one message.
 func (j *journal) flush() {
 	j.due = nil
-	if len(j.text) == 0 {
-		return
+	if len(j.text) > 0 {
+		j.send(string(j.text))
+		j.text = j.text[:0]
 	}
-	j.say(&pb.LogLines{
-		Instance: j.instance,
-		Time:     j.now().UnixMilli(),
-		Text:     strings.ToValidUTF8(string(j.text), "\ufffd"),
-	})
-	j.text = j.text[:0]
+}
+
+func (j *journal) send(text string) {
+	j.say(&pb.LogLines{Instance: j.instance, Time: j.now().UnixMilli(), Text: text})
 }

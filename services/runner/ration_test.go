@@ -6,6 +6,7 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+	"unicode/utf8"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/bus"
@@ -67,24 +68,32 @@ func TestLinesAreSentTogether(t *testing.T) {
 	})
 }
 
-// No message is longer than the log's limits count on, but for a line that is.
+// No message is longer than the log's limits count on: a line that is goes on in the next one.
 func TestMessagesAreShort(t *testing.T) {
 	j, sent := messages(func(int) bool { return true })
-	for range 1000 {
-		j.line(strings.Repeat("x", 99))
+	want := ""
+	write := func(line string) {
+		j.line(line)
+		want += line + "\n"
 	}
-	j.line(strings.Repeat("y", bus.LogText+100))
-	j.line("z")
+	for range 1000 {
+		write(strings.Repeat("x", 99))
+	}
+	write("1234" + strings.Repeat("€", 3*bus.LogText))
+	write("z")
+	j.line("\xff")
+	want += "\ufffd\n"
 	j.flush()
-	total := 0
+	if got := strings.Join(*sent, ""); got != want {
+		t.Errorf("%d bytes came, of %d", len(got), len(want))
+	}
 	for _, m := range *sent {
-		total += len(m)
-		if len(m) > bus.LogText && m[0] != 'y' {
-			t.Errorf("a message of %d bytes", len(m))
+		if len(m) > bus.LogText || !utf8.ValidString(m) {
+			t.Errorf("a message of %d bytes: %.20q", len(m), m)
 		}
 	}
-	if want := 100_000 + bus.LogText + 101 + 2; total != want || len(*sent) != 1+100_000/(bus.LogText/100*100)+2 {
-		t.Errorf("%d messages of %d bytes, want %d", len(*sent), total, want)
+	if most := 1000/(bus.LogText/100) + 10 + 2; len(*sent) > most {
+		t.Errorf("%d messages, more than %d", len(*sent), most)
 	}
 }
 

@@ -438,13 +438,13 @@ func TestLogsAreReadInParts(t *testing.T) {
 			t.Fatalf("line %d is %q", n, text)
 		}
 	}
-	if left := consumers(t, url, "MM_LOGS"); left != 0 {
+	if left := stream(t, url, "MM_LOGS").State.Consumers; left != 0 {
 		t.Errorf("%d consumers are left", left)
 	}
 }
 
-// consumers is how many a stream has.
-func consumers(t *testing.T, url, stream string) int {
+// stream is what the server says of a stream.
+func stream(t *testing.T, url, name string) *jetstream.StreamInfo {
 	t.Helper()
 	conn, err := nats.Connect(url)
 	if err != nil {
@@ -455,11 +455,22 @@ func consumers(t *testing.T, url, stream string) int {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := js.Stream(t.Context(), stream)
+	s, err := js.Stream(t.Context(), name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return s.CachedInfo().State.Consumers
+	return s.CachedInfo()
+}
+
+// By default the log of a function that runs on many instances, of which each writes something every second, goes back
+// as far as it is read by default.
+func TestLogsAreOfHalfAnHour(t *testing.T) {
+	const instances, halfAnHour = 32, 30 * 60
+	url := server(t)
+	connect(t, url)
+	if most := stream(t, url, "MM_LOGS").Config.MaxMsgsPerSubject; most < instances*halfAnHour {
+		t.Errorf("%d messages are kept", most)
+	}
 }
 
 // A function that floods its log loses its own oldest lines, and nobody else's; all of it survives a restart of the server.
@@ -519,7 +530,8 @@ func TestLogsAreKeptBySize(t *testing.T) {
 }
 
 func TestModules(t *testing.T) {
-	b := connect(t, server(t))
+	url := server(t)
+	b := connect(t, url)
 	if _, err := b.Module(t.Context(), "none.wasm"); !errors.Is(err, bus.ErrNoModule) {
 		t.Errorf("a module that is not there: %v", err)
 	}
@@ -540,6 +552,9 @@ func TestModules(t *testing.T) {
 		if err := b.DropModule(t.Context(), "m.wasm"); err != nil {
 			t.Error(err)
 		}
+	}
+	if left := stream(t, url, "OBJ_MM_MODULES").State.Msgs; left > 0 {
+		t.Errorf("%d messages are left of a module that was removed", left)
 	}
 	if names, err := b.Modules(t.Context()); err != nil || len(names) > 0 {
 		t.Errorf("there are still %v, %v", names, err)

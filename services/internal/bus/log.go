@@ -12,15 +12,15 @@ import (
 )
 
 // LogText is the most bytes of text that a message of a log has. The size of a log is
-// kept by the number of its messages, so this is what bounds it.
-const LogText = 8 << 10
+// kept by the number of its messages, so this is what bounds it: shorter ones would cost more than they carry,
+// and of longer ones a function that writes a line now and then would have fewer, and be forgotten sooner.
+const LogText = 1 << 10
 
-// logMessage is the most bytes that the stream takes of a message: a line of LogText in which every
-// other byte was no UTF-8 is three times as long as it was.
-const logMessage = 4 * LogText
+// logMessage is the most bytes that the stream takes of a message, with the name of the instance and the headers.
+const logMessage = 2 * LogText
 
-// Log keeps what an instance of a function wrote: up to LogText bytes, or a single line
-// that is somewhat longer.
+// Log keeps what an instance of a function wrote: up to LogText bytes of UTF-8. Texts are read one behind the other as they are, so
+// that each line ends with a newline, and one that is longer than a message may go on in the next.
 func (b *Bus) Log(ctx context.Context, project, function string, l *pb.LogLines) error {
 	return b.say(ctx, logs+token(project)+"."+token(function), l)
 }
@@ -33,7 +33,7 @@ type LogStart struct {
 }
 
 // logBatch is how many messages are asked for at once.
-const logBatch = 128
+const logBatch = 512
 
 // ReadLog hands what a function's instances wrote to take, the oldest first, until it wants no
 // more, and returns the position behind which the next lines will be. Who reads on

@@ -2,6 +2,7 @@ package bus
 
 import (
 	"context"
+	"encoding/base64"
 	"errors"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -65,5 +66,11 @@ func (b *Bus) DropModule(ctx context.Context, name string) error {
 	if err := store.Delete(ctx, name); err != nil && !errors.Is(err, jetstream.ErrObjectNotFound) {
 		return lost(err)
 	}
-	return nil
+	// The store keeps a mark that there was such a name, for ever. None comes back, so that they would only become more.
+	stream, err := b.js.Stream(ctx, moduleStream)
+	if err != nil {
+		return lost(err)
+	}
+	mark := moduleInfos + base64.URLEncoding.EncodeToString([]byte(name))
+	return lost(stream.Purge(ctx, jetstream.WithPurgeSubject(mark)))
 }
