@@ -84,7 +84,7 @@ func (l limits) pick(entries iter.Seq2[entry, error], implementation string) (mo
 		} else if seen[key] = true; len(seen) > maxEntries {
 			return nil, "", refuse("the archive holds more than %d files", maxEntries)
 		}
-		if stem(base) == base {
+		if stem(base) == base || strings.HasPrefix(base, mac) {
 			continue
 		}
 		names = append(names, base)
@@ -128,9 +128,16 @@ func (l limits) read(e entry, name string) ([]byte, error) {
 	return module, nil
 }
 
-// flat is the entry's name, checked; empty for the folder that everything is in.
+// On a Mac, tar writes a file with such a name beside each file, for what other systems have no place for, and the
+// Finder puts those of a .zip into a folder. Nobody who packs a module there sees them.
+const (
+	mac       = "._"
+	macFolder = "__MACOSX/"
+)
+
+// flat is the entry's name, checked; empty for one that does not matter: the folder that everything is in, and a Mac's.
 func (e entry) flat() (string, error) {
-	if e.name == "./" || e.name == "." {
+	if e.name == "./" || e.name == "." || strings.HasPrefix(e.name, macFolder) {
 		return "", nil
 	}
 	// What "tar -c ." writes before each name.

@@ -6,8 +6,10 @@ import (
 	"mime"
 	"mime/multipart"
 	"net/http"
+	"os"
 
 	"matchmaker.dev/services/internal/fault"
+	"matchmaker.dev/services/internal/web"
 )
 
 // formOverhead is how many bytes a form may have beside its file.
@@ -34,6 +36,8 @@ func receive(req *http.Request, most int) ([]byte, error) {
 		return nil, fileTooLong(most)
 	case ours:
 		return nil, err
+	case errors.Is(err, os.ErrDeadlineExceeded): // the server has given up then, as if the client had
+		return nil, refuse("came too slowly: a request must be here within %v", web.ReadTimeout)
 	case err != nil && req.Context().Err() != nil:
 		return nil, req.Context().Err()
 	case err != nil:

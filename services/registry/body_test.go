@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"io"
+	"net"
 	"net/http/httptest"
+	"os"
+	"strings"
 	"testing"
 	"testing/iotest"
 
@@ -31,6 +34,11 @@ func TestReceiveFromAClientThatLeaves(t *testing.T) {
 		t.Errorf("a body that broke off: %v", err)
 	}
 	cancel()
+	// The server gives a client up that is too slow, which is not the client's doing.
+	slow := httptest.NewRequestWithContext(ctx, "PUT", "/", iotest.ErrReader(&net.OpError{Op: "read", Err: os.ErrDeadlineExceeded}))
+	if _, err := receive(slow, 100); fault.KindOf(err) != fault.Invalid || !strings.Contains(err.Error(), "file: came too slowly: a request must be here within 1m") {
+		t.Errorf("a client that is slow: %v", err)
+	}
 	if _, err := receive(req, 100); !errors.Is(err, context.Canceled) {
 		t.Errorf("a client that left: %v", err)
 	}

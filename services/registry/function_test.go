@@ -113,6 +113,8 @@ func TestLogs(t *testing.T) {
 	for _, seconds := range []string{"", "0", "-1", "1.5", "many", "86401", "99999999999999999999"} {
 		refused(t, b.get(t, "/functions/duel/log?seconds="+seconds), http.StatusBadRequest, "seconds: invalid time range: a whole number from 1 to 86400")
 	}
+	refused(t, b.get(t, "/functions/duel/log?seconds=%zz"), http.StatusBadRequest, "the query cannot be read")
+	refused(t, b.get(t, "/functions/"), http.StatusBadRequest, "name: missing")
 	if got := read(""); len(got) > 0 {
 		t.Errorf("got %v", got)
 	}

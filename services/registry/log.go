@@ -3,6 +3,7 @@ package registry
 import (
 	"context"
 	"net/http"
+	"net/url"
 	"strconv"
 	"time"
 
@@ -39,11 +40,15 @@ func (r *registry) logs(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	after, err := position(c)
+	query, err := queryOf(c)
 	if err != nil {
 		return err
 	}
-	span, err := r.span(c)
+	after, err := position(query)
+	if err != nil {
+		return err
+	}
+	span, err := r.span(query)
 	if err != nil {
 		return err
 	}
@@ -56,7 +61,7 @@ func (r *registry) logs(c echo.Context) error {
 	}
 	// The bus may still have lines of a deleted function of the same name.
 	since := r.Now().Add(-span)
-	if created := time.UnixMilli(f.GetCreated()); created.After(since) || after > 0 && !c.QueryParams().Has("seconds") {
+	if created := time.UnixMilli(f.GetCreated()); created.After(since) || after > 0 && !query.Has("seconds") {
 		since = created
 	}
 	lines := recent{room: r.LogAnswer}
@@ -79,8 +84,7 @@ func (r *registry) logs(c echo.Context) error {
 }
 
 // span is the query's seconds.
-func (r *registry) span(c echo.Context) (time.Duration, error) {
-	query := c.QueryParams()
+func (r *registry) span(query url.Values) (time.Duration, error) {
 	if !query.Has("seconds") {
 		return defaultSpan, nil
 	}
@@ -93,8 +97,7 @@ func (r *registry) span(c echo.Context) (time.Duration, error) {
 }
 
 // position is the query's after, 0 when there is none.
-func position(c echo.Context) (uint64, error) {
-	query := c.QueryParams()
+func position(query url.Values) (uint64, error) {
 	if !query.Has("after") {
 		return 0, nil
 	}

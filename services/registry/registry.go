@@ -53,7 +53,7 @@ type Options struct {
 	// ModuleGrace is how long a module stays that no version of a function has: 1 h. No upload
 	// may take as long, nor a runner to fetch a module.
 	ModuleGrace time.Duration
-	// Uploads is how many are worked on at the same time: 8. Each holds its file
+	// Uploads is how many are worked on at the same time: 8, and a quarter of them of one project. Each holds its file
 	// and its module in memory; others wait for up to half a minute.
 	Uploads int
 	// Heartbeat is how often a runner speaks: 500 ms. One that is silent for
@@ -103,8 +103,8 @@ func byDefault[T int | time.Duration](name string, setting *T, value T) error {
 // registry is the service.
 type registry struct {
 	Options
-	board   *board
-	uploads chan struct{} // holds a token for each upload that is worked on
+	board     *board
+	admission *admission
 }
 
 // New makes the service. It does no I/O before it is run.
@@ -113,9 +113,9 @@ func New(o Options) (app.Part, error) {
 		return app.Part{}, err
 	}
 	r := &registry{
-		Options: o,
-		board:   newBoard(o.Heartbeat, o.Grace, o.Now),
-		uploads: make(chan struct{}, o.Uploads),
+		Options:   o,
+		board:     newBoard(o.Heartbeat, o.Grace, o.Now),
+		admission: newAdmission(o.Uploads),
 	}
 	return app.Part{Name: "registry", Routes: r.routes, Run: r.run, Ready: r.ready}, nil
 }
@@ -131,9 +131,11 @@ func (r *registry) routes(e *echo.Echo) {
 	upload := web.Limit(int64(r.Archive) + 2*formOverhead)
 
 	e.GET(functions, r.list, developer...)
-	e.PUT(functions+"/:name", r.put, append(developer, upload)...)
-	e.GET(functions+"/:name", r.get, developer...)
-	e.DELETE(functions+"/:name", r.remove, developer...)
+	for _, name := range []string{"/:name", "/"} { // an empty name is one that is invalid
+		e.PUT(functions+name, r.put, append(developer, upload)...)
+		e.GET(functions+name, r.get, developer...)
+		e.DELETE(functions+name, r.remove, developer...)
+	}
 	e.GET(functions+"/:name/log", r.logs, developer...)
 	e.GET(functions+"/:name/versions", r.versions, developer...)
 	e.POST(functions+"/:name/actions/rollback", r.rollback, developer...)

@@ -28,18 +28,22 @@ func (r *registry) put(c echo.Context) error {
 	if err := r.room(ctx, project, name); err != nil {
 		return err
 	}
-	done, err := r.admit(ctx)
+	query, err := queryOf(c)
 	if err != nil {
 		return err
 	}
-	defer done()
+	leave, err := r.admission.enter(ctx, project)
+	if err != nil {
+		return err
+	}
+	defer leave()
 
 	file, err := receive(c.Request(), r.Archive)
 	if err != nil {
 		return err
 	}
 	limits := limits{archive: r.Archive, module: r.Module}
-	module, implementation, err := limits.extract(file, c.QueryParam("implementation"))
+	module, implementation, err := limits.extract(file, query.Get("implementation"))
 	if err != nil {
 		return err
 	}
@@ -86,29 +90,12 @@ func (r *registry) room(ctx context.Context, project, name string) error {
 	return nil
 }
 
-// admit waits until an upload may begin; done ends it.
-func (r *registry) admit(ctx context.Context) (done func(), err error) {
-	const patience = 30 * time.Second
-	timer := time.NewTimer(patience)
-	defer timer.Stop()
-	select {
-	case r.uploads <- struct{}{}:
-		return func() { <-r.uploads }, nil
-	case <-timer.C:
-		busy := fault.New(fault.Limited, "too many uploads at the same time: try again later")
-		busy.RetryAfter = patience
-		return nil, busy
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
-}
-
 // check starts the module for a trial, as a runner will. The sandbox keeps it for a
 // while, and a runner that shares the sandbox finds it compiled.
 func (r *registry) check(ctx context.Context, module []byte) (*sandbox.Module, error) {
 	checked, err := r.Box.Load(ctx, module)
 	if f, ours := errors.AsType[*fault.Error](err); ours && f.Kind == fault.Invalid {
-		return nil, fault.Wrap(fault.Invalid, err, "file: %s", f.Detail)
+		return nil, refuse("%s", f.Detail)
 	}
 	if err != nil {
 		return nil, err

@@ -2,11 +2,9 @@ package registry
 
 import (
 	"bytes"
-	"context"
 	"crypto/md5"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -17,7 +15,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -25,7 +22,6 @@ import (
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/auth"
-	"matchmaker.dev/services/internal/fault"
 	"matchmaker.dev/services/internal/issuer"
 	"matchmaker.dev/services/runner/sandbox"
 )
@@ -176,6 +172,7 @@ func TestUploadRefusals(t *testing.T) {
 		file []byte
 		says string
 	}{
+		"no name":                {"/functions/", good, "name: missing"},
 		"name of other letters":  {"/functions/caf%C3%A9", good, "name: "},
 		"name with a space":      {"/functions/a%20b", good, `name: "a b" is not a function name`},
 		"name with a slash":      {"/functions/a%2Fb", good, `name: "a/b" is not a function name`},
@@ -187,13 +184,14 @@ func TestUploadRefusals(t *testing.T) {
 		"unsupported":            {"/functions/duel", []byte("Rar!\x1a\x07"), "file: unsupported archive type"},
 		"too long":               {"/functions/duel", exactly(100_001), "file: longer than the maximum of 100000 bytes"},
 		"two modules":            {"/functions/duel", zipped(t, packed{name: "a.wasm", body: good}, packed{name: "b.wasm", body: good}), "implementation: missing"},
+		"torn query":             {"/functions/duel?implementation=%zz", good, `the query cannot be read: invalid URL escape "%zz"`},
 		"no such module":         {"/functions/duel?implementation=c", zipped(t, packed{name: "a.wasm", body: good}), `implementation: the archive holds no module "c.wasm"`},
 		"import":                 {"/functions/duel", guest{evil: true}.wasm(), "file: the module imports env.evil"},
 		"export":                 {"/functions/duel", guest{missing: "mm_run"}.wasm(), "file: the module does not export mm_run"},
 		"does not start":         {"/functions/duel", guest{trap: true}.wasm(), "file: the module does not start: unreachable"},
 		"memory":                 {"/functions/duel", guest{pages: 4097}.wasm(), "file: the module starts with 262208 KiB of memory, the limit is 262144 KiB"},
 		"imported memory":        {"/functions/duel", guest{borrows: true}.wasm(), "file: the module imports its memory env.memory: it must export one"},
-		"manifest":               {"/functions/duel", guest{manifest: `{"attributes":"skill"}`}.wasm(), "file: mm_manifest returned no JSON manifest"},
+		"manifest":               {"/functions/duel", guest{manifest: `{"attributes":"skill"}`}.wasm(), "file: mm_manifest: attributes: a list of names is expected, got: string"},
 		"nested":                 {"/functions/duel", zipped(t, packed{name: "bin/a.wasm", body: good}), `file: the archive's entry "bin/a.wasm" is in a folder`},
 		"slip":                   {"/functions/duel", tarred(t, packed{name: "../a.wasm", body: good}), `file: the archive's entry "../a.wasm" points out of its folder`},
 		"archive bomb":           {"/functions/duel", zipped(t, packed{name: "zeros", body: make([]byte, 20<<20)}), "file: the archive unpacks to more than"},
@@ -314,27 +312,6 @@ func TestOnlyDevelopers(t *testing.T) {
 			})
 		}
 	}
-}
-
-func TestUploadsWaitForEachOther(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := &registry{uploads: make(chan struct{}, 1)}
-		done, err := r.admit(t.Context())
-		must(t, err)
-		_, err = r.admit(t.Context())
-		if f, ok := errors.AsType[*fault.Error](err); !ok || f.Kind != fault.Limited || f.RetryAfter <= 0 {
-			t.Errorf("the second got %v", err)
-		}
-		ctx, cancel := context.WithCancel(t.Context())
-		cancel()
-		if _, err := r.admit(ctx); !errors.Is(err, context.Canceled) {
-			t.Errorf("one that left got %v", err)
-		}
-		time.AfterFunc(time.Second, done)
-		done, err = r.admit(t.Context())
-		must(t, err)
-		done()
-	})
 }
 
 func TestGenerationsGrow(t *testing.T) {

@@ -89,11 +89,11 @@ func (r *registry) rollback(c echo.Context) error {
 	if f.GetVersion() == to.Version {
 		return c.JSON(http.StatusOK, r.describe(project, f))
 	}
-	done, err := r.admit(ctx)
+	leave, err := r.admission.enter(ctx, project)
 	if err != nil {
 		return err
 	}
-	defer done()
+	defer leave()
 	says, err := r.recheck(ctx, v)
 	if err != nil {
 		return err

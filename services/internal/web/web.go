@@ -63,6 +63,9 @@ func traced(p trace.TracerProvider) bool {
 	return p != nil && !off
 }
 
+// ReadTimeout is how long a request may take to arrive: long enough for a function archive of 32 MiB over 5 Mbit/s.
+const ReadTimeout = time.Minute
+
 // Server returns the HTTP server for a handler, with bounds on how long a
 // client may take and how much it may send before a handler sees it. Its own
 // refusals (malformed HTTP, headers over the bound) are net/http's plain texts.
@@ -70,7 +73,7 @@ func Server(h http.Handler, log *slog.Logger) *http.Server {
 	return &http.Server{
 		Handler:           h,
 		ReadHeaderTimeout: 5 * time.Second,
-		ReadTimeout:       time.Minute, // a function archive of 32 MiB over 5 Mbit/s
+		ReadTimeout:       ReadTimeout,
 		WriteTimeout:      2 * time.Minute,
 		IdleTimeout:       2 * time.Minute, // above the 60 s that gateways keep idle connections for
 		MaxHeaderBytes:    32 << 10,

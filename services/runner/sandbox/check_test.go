@@ -28,6 +28,9 @@ func refused(t *testing.T, b *sandbox.Box, tests map[string]refusal) {
 			if !ok || e.Kind != fault.Invalid || !strings.Contains(e.Detail, test.says) {
 				t.Fatalf("Load = %v, %v; want Invalid with %q", m, err, test.says)
 			}
+			if len(e.Detail) > 3000 {
+				t.Errorf("it says %d bytes", len(e.Detail))
+			}
 		})
 	}
 }
@@ -35,6 +38,13 @@ func refused(t *testing.T, b *sandbox.Box, tests map[string]refusal) {
 func TestLoadRefuses(t *testing.T) {
 	good := reactor(echo())
 	withImport := func(i imported) []byte { return reactor(echo(), i).bytes() }
+	withGlobal := func(from, name string) []byte {
+		m := reactor(echo())
+		m.globals = [][2]string{{from, name}}
+		return m.bytes()
+	}
+	noisy := reactor(echo()).with(function{export: "_initialize", code: cat(write(16, 60_000), unreachable)})
+	noisy.imports, noisy.text = []imported{printing()}, strings.Repeat(strings.Repeat("y", 9_999)+"\n", 6)
 	twoMiB := good
 	twoMiB.pages = 33
 	other, none := good, good
@@ -54,6 +64,10 @@ func TestLoadRefuses(t *testing.T) {
 		"foreign module":  {withImport(imported{"gojs", "runtime.wasmExit", []byte{i32}, nil}), "imports gojs.runtime.wasmExit(i32): only wasi_snapshot_preview1, env.abort, mm.sort and mm.gather"},
 		"no such call":    {withImport(imported{"wasi_snapshot_preview1", "path_teleport", nil, nil}), "path_teleport(), which does not exist"},
 		"unknown helper":  {withImport(imported{"mm", "search", []byte{i32}, nil}), "imports mm.search(i32), which does not exist: mm has gather, sort"},
+		"imported global": {withGlobal("env", "g"), `cannot be linked with what it imports: "g" is not exported in module "env"`},
+		"foreign global":  {withGlobal("gojs", "g"), `cannot be linked with what it imports: module[gojs] not instantiated`},
+		"long import":     {withImport(imported{"env", strings.Repeat("x", 50_000), nil, nil}), "imports env.xxx"},
+		"noise":           {noisy.bytes(), "the module does not start: unreachable; it printed: yyy"},
 		"wrong import":    {withImport(imported{"env", "abort", []byte{i32}, nil}), "imports env.abort(i32); it is env.abort(i32, i32, i32, i32)"},
 		"no mm_run":       {good.without("mm_run").bytes(), "does not export mm_run(i32) -> i64"},
 		"no mm_alloc":     {good.without("mm_alloc").bytes(), "does not export mm_alloc(i32) -> i32"},
@@ -128,7 +142,17 @@ func TestManifest(t *testing.T) {
 	if m := load(t, b, reactor(echo()).bytes()).Manifest; m.Attributes != nil || m.Properties != nil {
 		t.Errorf("no mm_manifest: %#v", m)
 	}
-	bad := reactor(echo()).with(function{export: "mm_manifest", results: []byte{i64}, code: answer(16, 19)})
-	bad.text = `{"attributes":[""]}`
-	refused(t, b, map[string]refusal{"empty name": {bad.bytes(), "mm_manifest: attributes[0] is empty"}})
+	refusals := map[string]refusal{}
+	for text, says := range map[string]string{
+		`{"attributes":[""]}`:    "mm_manifest: attributes[0] is empty",
+		`{"attributes":"skill"}`: "mm_manifest: attributes: a list of names is expected, got: string",
+		`{"properties":["a",1]}`: "mm_manifest: properties: a list of names is expected, got: number",
+		`["skill"]`:              "mm_manifest: a JSON object is expected, got: array",
+		`skill`:                  "mm_manifest returned no JSON: ",
+	} {
+		bad := reactor(echo()).with(function{export: "mm_manifest", results: []byte{i64}, code: answer(16, uint32(len(text)))})
+		bad.text = text
+		refusals[text] = refusal{bad.bytes(), says}
+	}
+	refused(t, b, refusals)
 }

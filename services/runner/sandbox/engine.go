@@ -127,7 +127,8 @@ func (e *engine) start() (*guest, error) {
 	if err != nil {
 		f := e.classify(err)
 		if f.Cause == Trap && f.Stack == "" {
-			f.Cause = Invalid // nothing of it ran: it could not be linked
+			f.Cause = Invalid // nothing of it ran: it could not be linked, as the import of a global or a table cannot
+			f.Detail = "the module cannot be linked with what it imports: " + f.Detail
 		}
 		return nil, f
 	}

@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 )
 
@@ -19,8 +20,15 @@ const maxManifest = 64 * kib
 // later versions.
 func parseManifest(b []byte) (Manifest, error) {
 	var m Manifest
-	if err := json.Unmarshal(b, &m); err != nil {
-		return Manifest{}, fmt.Errorf("mm_manifest returned no JSON manifest: %w", err)
+	err := json.Unmarshal(b, &m)
+	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		if wrong.Field == "" {
+			return Manifest{}, fmt.Errorf("mm_manifest: a JSON object is expected, got: %s", wrong.Value)
+		}
+		return Manifest{}, fmt.Errorf("mm_manifest: %s: a list of names is expected, got: %s", wrong.Field, wrong.Value)
+	}
+	if err != nil {
+		return Manifest{}, fmt.Errorf("mm_manifest returned no JSON: %w", err)
 	}
 	for member, names := range map[string][]string{"attributes": m.Attributes, "properties": m.Properties} {
 		for i, name := range names {

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"matchmaker.dev/services/internal/fault"
@@ -173,9 +174,14 @@ func (b *Box) refuse(hash, what string, err error, lines []string) error {
 	if e.Cause != Invalid {
 		detail = what + ": " + detail
 	}
-	const few = 5
-	if len(lines) > 0 {
-		detail += "; it printed: " + strings.Join(lines[max(0, len(lines)-few):], " | ")
+	const few, short, most = 5, 200, 2 * kib // names in a module, and what it prints, may be of any length
+	lines = slices.Clone(lines[max(0, len(lines)-few):])
+	for i, line := range lines {
+		lines[i] = cut(line, short)
 	}
+	if len(lines) > 0 {
+		detail = cut(detail, most/2) + "; it printed: " + strings.Join(lines, " | ")
+	}
+	detail = strings.ToValidUTF8(cut(detail, most), "")
 	return fault.Wrap(fault.Invalid, err, "%s", detail)
 }

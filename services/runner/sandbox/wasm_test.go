@@ -25,6 +25,7 @@ type imported struct {
 
 type module struct {
 	imports []imported
+	globals [][2]string // imported ones of type i32: module, and name
 	funcs   []function
 	pages   int    // least size of the memory
 	memory  string // its export, "memory" when empty, none when "-"
@@ -69,6 +70,9 @@ func (m module) bytes() []byte {
 	}
 	for _, f := range m.imports {
 		imports = append(imports, cat(name(f.from), name(f.name), []byte{0}, addType(f.params, f.results)))
+	}
+	for _, g := range m.globals {
+		imports = append(imports, cat(name(g[0]), name(g[1]), []byte{3, i32, 0}))
 	}
 	for i, f := range m.funcs {
 		funcs = append(funcs, addType(f.params, f.results))

@@ -1,0 +1,63 @@
+package registry
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"matchmaker.dev/services/internal/fault"
+)
+
+func TestUploadsWaitForEachOther(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := newAdmission(1)
+		leave, err := a.enter(t.Context(), "one")
+		must(t, err)
+		for _, project := range []string{"one", "two"} {
+			_, err = a.enter(t.Context(), project)
+			if f, ok := errors.AsType[*fault.Error](err); !ok || f.Kind != fault.Limited || f.RetryAfter <= 0 {
+				t.Errorf("the second got %v", err)
+			}
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		if _, err := a.enter(ctx, "one"); !errors.Is(err, context.Canceled) {
+			t.Errorf("one that left got %v", err)
+		}
+		time.AfterFunc(time.Second, leave)
+		leave, err = a.enter(t.Context(), "two")
+		must(t, err)
+		leave()
+		if len(a.projects) > 0 || len(a.seats) > 0 {
+			t.Errorf("%d projects and %d seats are not given back", len(a.projects), len(a.seats))
+		}
+	})
+}
+
+// However many slow uploads a project begins, others find a seat.
+func TestUploadsOfAProjectHoldUpNoOther(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := newAdmission(8)
+		ctx, end := context.WithCancel(t.Context())
+		defer end()
+		for range 20 {
+			go func() {
+				if leave, err := a.enter(ctx, "slow"); err == nil {
+					<-ctx.Done()
+					leave()
+				}
+			}()
+		}
+		synctest.Wait()
+		began := time.Now()
+		for range 2 {
+			_, err := a.enter(t.Context(), "other")
+			must(t, err)
+		}
+		if waited := time.Since(began); waited > 0 {
+			t.Errorf("waited %v", waited)
+		}
+	})
+}
