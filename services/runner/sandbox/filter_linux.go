@@ -17,7 +17,11 @@ const (
 	dataArch   = 4
 	dataArg0   = 16 // low half, little-endian
 	dataArg2   = 32
+	dataArg3   = 40
 )
+
+// uncounted are the flags of memory that RLIMIT_DATA does not count: shared memory, and stacks that grow.
+const uncounted = unix.MAP_SHARED | unix.MAP_GROWSDOWN
 
 // loadingFilter leaves this process, all its threads, what it needs to load and to compile a
 // module: the system calls of runningFilter, files, and machine code. What it can do to
@@ -58,14 +62,17 @@ func install(program []unix.SockFilter) error {
 
 // filterProgram is a classic BPF program: system calls of another
 // architecture's numbering end the process, allowed ones pass, clone passes
-// when it makes a thread, mmap and mprotect when they make nothing executable or
-// code is wanted, tgkill when it is for this process, and the rest fails.
+// when it makes a thread, mmap and mprotect when they make nothing executable and no memory that
+// RLIMIT_DATA does not count, or code is wanted, tgkill when it is for this process, and the rest fails.
 func filterProgram(arch, pid uint32, allowed []uint32, code bool) []unix.SockFilter {
 	load := func(offset uint32) unix.SockFilter {
 		return unix.SockFilter{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: offset}
 	}
 	equal := func(k uint32, jt, jf uint8) unix.SockFilter {
 		return unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, K: k, Jt: jt, Jf: jf}
+	}
+	set := func(k uint32, jt, jf uint8) unix.SockFilter {
+		return unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_JSET | unix.BPF_K, K: k, Jt: jt, Jf: jf}
 	}
 	end := func(action uint32) unix.SockFilter {
 		return unix.SockFilter{Code: unix.BPF_RET | unix.BPF_K, K: action}
@@ -77,16 +84,16 @@ func filterProgram(arch, pid uint32, allowed []uint32, code bool) []unix.SockFil
 		// The C library falls back to clone when there is no clone3, whose flags a filter cannot see.
 		equal(unix.SYS_CLONE3, 0, 1), end(unix.SECCOMP_RET_ERRNO | uint32(unix.ENOSYS)),
 		equal(unix.SYS_CLONE, 0, 4), load(dataArg0),
-		{Code: unix.BPF_JMP | unix.BPF_JSET | unix.BPF_K, K: unix.CLONE_THREAD, Jt: 0, Jf: 1}, end(allow),
-		end(refuse),
+		set(unix.CLONE_THREAD, 0, 1), end(allow), end(refuse),
 		// The runtime interrupts its own threads, to preempt them.
 		equal(unix.SYS_TGKILL, 0, 4), load(dataArg0), equal(pid, 0, 1), end(allow), end(refuse),
 	}
 	if code {
 		allowed = append(allowed, unix.SYS_MMAP, unix.SYS_MPROTECT)
 	} else { // the module's is loaded
-		p = append(p, equal(unix.SYS_MMAP, 1, 0), equal(unix.SYS_MPROTECT, 0, 4), load(dataArg2),
-			unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_JSET | unix.BPF_K, K: unix.PROT_EXEC, Jt: 0, Jf: 1}, end(refuse), end(allow))
+		p = append(p,
+			equal(unix.SYS_MMAP, 0, 4), load(dataArg3), set(uncounted, 0, 1), end(refuse), unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_JA, K: 1},
+			equal(unix.SYS_MPROTECT, 0, 4), load(dataArg2), set(unix.PROT_EXEC, 0, 1), end(refuse), end(allow))
 	}
 	for _, number := range allowed {
 		p = append(p, equal(number, 0, 1), end(allow))

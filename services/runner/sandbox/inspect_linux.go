@@ -37,7 +37,7 @@ func (c *child) inspect(w walls) error {
 	}
 	i.calls()
 	i.files()
-	i.code()
+	i.memory()
 	return c.report(inspection{Holes: i.holes})
 }
 
@@ -81,6 +81,9 @@ func (i *inspector) inherited() {
 	}
 	if n, err := unix.PrctlRetInt(unix.PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0); err != nil || n != 1 {
 		i.hole("gain privileges by a setuid binary")
+	}
+	if has, err := capabilities(); err != nil || disarmed(has) != has {
+		i.hole("use the capabilities of root")
 	}
 }
 
@@ -165,9 +168,13 @@ func closed(fd int, err error) error {
 	return err
 }
 
-// code tries to make machine code.
-func (i *inspector) code() {
+// memory tries to make machine code, and memory that the limit does not count.
+func (i *inspector) memory() {
 	const page = 4096
+	for what, flag := range map[string]int{"map shared memory": unix.MAP_SHARED, "map a stack that grows": unix.MAP_PRIVATE | unix.MAP_GROWSDOWN} {
+		_, err := unix.Mmap(-1, 0, page, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_ANON|flag)
+		i.attempt(what, err)
+	}
 	_, err := unix.Mmap(-1, 0, page, unix.PROT_READ|unix.PROT_EXEC, unix.MAP_ANON|unix.MAP_PRIVATE)
 	i.attempt("map code", err)
 	m, err := unix.Mmap(-1, 0, page, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_ANON|unix.MAP_PRIVATE)

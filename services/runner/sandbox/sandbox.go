@@ -27,7 +27,7 @@
 // child process, the second wall: the runner's own binary, executed again, see
 // [Main]. A deadline is SIGKILL. RLIMIT_DATA bounds memory, the wasm stack
 // included. A child has no environment, three pipes, on Linux the guest's memory, and no other descriptor, its
-// own session, no core dumps, nothing to gain from a setuid binary, its memory
+// own session, no core dumps, nothing to gain from a setuid binary, no capabilities of root, its memory
 // is not for others of its user to read, and it dies with its parent.
 //
 // On Linux (amd64, arm64) that is a locked room as well. By Landlock, where the kernel has it

@@ -59,6 +59,11 @@ func TestProcessIsConfined(t *testing.T) {
 			t.Errorf("thread %d: Seccomp and NoNewPrivs = %s, want 21", tid, got)
 		}
 	}
+	for _, field := range []string{"CapEff", "CapPrm", "CapInh", "CapAmb"} { // one may be left: to pass through folders of others
+		if got := status(t, i.Pid(), field); got != "0000000000000000" && got != "0000000000000004" {
+			t.Errorf("%s = %s", field, got)
+		}
+	}
 	limits := proc(t, i.Pid(), "limits")
 	for name, want := range map[string]int{"Max data size": (256 + 64) << 20, "Max open files": 32, "Max core file size": 0} {
 		_, rest, _ := strings.Cut(limits, name)
