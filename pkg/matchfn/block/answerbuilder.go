@@ -227,50 +227,40 @@ func (b *AnswerBuilder) Finish() []byte {
 
 // sortParts brings the parts into the order of the format and keeps the last
 // of those that say the same thing.
+//
+// What is said of one proposal is mostly said at once: so each has few parts, which lie together, to sort. Sorting all of
+// them would take longer in WebAssembly than all else.
 func (b *AnswerBuilder) sortParts() {
-	if b.ascend() {
-		return
+	byProposal := func(p, q part) int { return cmp.Compare(p.proposal, q.proposal) }
+	if !slices.IsSortedFunc(b.parts, byProposal) {
+		slices.SortStableFunc(b.parts, byProposal)
 	}
 	order := func(p, q part) int {
-		if c := cmp.Or(cmp.Compare(p.proposal, q.proposal), cmp.Compare(p.field, q.field), cmp.Compare(p.subject, q.subject)); c != 0 {
-			return c
+		switch {
+		case p.field != q.field:
+			return cmp.Compare(p.field, q.field)
+		case p.subject != q.subject:
+			return cmp.Compare(p.subject, q.subject)
 		}
 		return bytes.Compare(b.data[p.start:p.start+p.name], b.data[q.start:q.start+q.name])
 	}
-	slices.SortStableFunc(b.parts, order)
 	kept := b.parts[:0]
-	for _, p := range b.parts {
-		if n := len(kept); n > 0 && order(kept[n-1], p) == 0 {
-			kept = kept[:n-1]
+	for rest := b.parts; len(rest) > 0; {
+		n := 1
+		for n < len(rest) && rest[n].proposal == rest[0].proposal {
+			n++
 		}
-		kept = append(kept, p)
+		one := rest[:n]
+		slices.SortStableFunc(one, order)
+		for i, p := range one {
+			if i+1 < n && order(p, one[i+1]) == 0 {
+				continue // said again
+			}
+			kept = append(kept, p)
+		}
+		rest = rest[n:]
 	}
 	b.parts = kept
-}
-
-// ascend tells whether the parts are in order as they are, which they are where a function says what it says in the order
-// of the format: sorting many takes longer in WebAssembly than all else.
-func (b *AnswerBuilder) ascend() bool {
-	for i := 1; i < len(b.parts); i++ {
-		p, q := &b.parts[i-1], &b.parts[i]
-		switch {
-		case p.proposal != q.proposal:
-			if p.proposal > q.proposal {
-				return false
-			}
-		case p.field != q.field:
-			if p.field > q.field {
-				return false
-			}
-		case p.subject != q.subject:
-			if p.subject > q.subject {
-				return false
-			}
-		case bytes.Compare(b.data[p.start:p.start+p.name], b.data[q.start:q.start+q.name]) >= 0:
-			return false
-		}
-	}
-	return true
 }
 
 type output struct {

@@ -140,6 +140,9 @@ func (s *session) showTicket(t *client.Ticket) error {
 		g.add("state", "waiting")
 		return s.show(t, g)
 	}
+	if t.Assignment.Connection == "" && t.Assignment.Error == "" {
+		g.add("state", "matched; neither its config nor its function names a server")
+	}
 	g.add("connection", t.Assignment.Connection)
 	g.add("error", t.Assignment.Error)
 	g.add("detail", t.Assignment.Detail)

@@ -67,6 +67,8 @@ func TestTicketWait(t *testing.T) {
 // No match is a failure, and the ticket is printed all the same.
 func TestTicketWaitError(t *testing.T) {
 	shell, service := newShell(t), newService(t)
+	service.assignment = func(int) map[string]any { return map[string]any{"connection": "", "error": nil} }
+	shell.on(t.Context(), service, "ticket", "create", "--player", "p", "--wait").expect(t, 0, "matched; neither its config nor its function names a server\n", "mm: ticket t-1 waits")
 	service.assignment = func(int) map[string]any { return map[string]any{"error": "PoolTimeout"} }
 	for _, line := range []string{"ticket create --player p --wait", "ticket get t-1 --player p --wait"} {
 		got := shell.on(t.Context(), service, strings.Fields(line)...)
