@@ -2,6 +2,7 @@ package runner
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -27,8 +28,9 @@ type function struct {
 	able   chan struct{}      // closed when the first version answers
 
 	mu           sync.Mutex
-	serving      *version // nil before any version answered
-	next         *version // the wanted one, as long as it does not answer
+	serving      *version   // nil before any version answered
+	next         *version   // the wanted one, as long as it does not answer
+	leaving      []*version // those that answered before, of which instances do their last runs
 	stopped      bool
 	subscription bus.Subscription // nil while runs are not taken
 }
@@ -69,10 +71,18 @@ func (f *function) up(v *version) {
 	v.match(f.serving)
 	if f.serving != nil {
 		f.serving.retire()
+		f.leaving = append(f.leaving, f.serving)
 	} else {
 		close(f.able)
 	}
 	f.serving, f.next = v, nil
+}
+
+// left is called by a version of which nothing is left.
+func (f *function) left(v *version) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.leaving = slices.DeleteFunc(f.leaving, func(other *version) bool { return other == v })
 }
 
 // subscribe begins to take runs, once they can be answered.
@@ -146,12 +156,15 @@ func (f *function) crowded() bool {
 func (f *function) status(into []*pb.InstanceStatus) []*pb.InstanceStatus {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for _, v := range []*version{f.serving, f.next} {
+	for _, v := range append([]*version{f.serving, f.next}, f.leaving...) {
 		if v == nil {
 			continue
 		}
 		for _, s := range v.list() {
 			status := s.report()
+			if status.State != running && v != f.serving && v != f.next {
+				continue // there will be no other instance
+			}
 			if status.State == running && f.subscription == nil {
 				status.State = waiting
 			}

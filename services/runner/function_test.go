@@ -43,6 +43,37 @@ func TestAnUpdateIsNoPause(t *testing.T) {
 	}
 }
 
+// An instance that still works on its last run is there, and is told of.
+func TestAnOldInstanceIsToldOfUntilItsRunIsOver(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.put(project, "f", w.guest)
+	s := brisk()
+	s.MaxInstances, s.Drain = 1, time.Millisecond // the run has no end
+	w.run("runner-1", s)
+	w.serving("f", 1)
+	w.ticket(1, nil)
+	w.ticket(2, nil)
+	last := w.start(&pb.RunRequest{Project: project, Function: "f", Position: w.position(), Budget: 60_000, Settings: []byte(`{"do":"hang"}`)})
+	for a := (answer{}); !strings.Contains(a.error, "no instance was free"); { // the only one has begun
+		a = w.await(w.start(&pb.RunRequest{Project: project, Function: "f", Position: w.position(), Budget: 200}))
+	}
+	w.put(project, "f", w.duel)
+	if a := w.ask("f", "pair"); !strings.Contains(a.error, `"do"`) {
+		t.Fatalf("the new version says %v", a)
+	}
+	w.until("both", func(all []*pb.InstanceStatus) bool {
+		there := map[int64]bool{}
+		for _, i := range all {
+			there[i.GetGeneration()] = i.GetState() == "Running"
+		}
+		return there[1] && there[2]
+	})
+	if len(last) > 0 {
+		t.Fatalf("the run is over: %v", <-last)
+	}
+}
+
 func TestAVersionThatDoesNotStartLeavesTheOldOne(t *testing.T) {
 	w := newWorld(t)
 	w.put(project, "f", w.guest)

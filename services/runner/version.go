@@ -103,6 +103,7 @@ func (v *version) left(s *seat) {
 	v.mu.Unlock()
 	if last {
 		v.unload()
+		v.f.left(v)
 	}
 	v.f.env.changed()
 }
