@@ -11,26 +11,29 @@ import (
 // AnswerBuilder writes answers, one after another, into memory that it keeps.
 // The zero value is ready. It does not check what it is told: the runner does.
 type AnswerBuilder struct {
-	// pairs are the latest proposals, behind those that the columns have. They become columns when a proposal comes
-	// that is none, or at the end: most games are of two, and in WebAssembly what is done for each of them counts.
-	pairs []pair
-
-	teams []uint32 // where each team's tickets end
-	// proposals is where each proposal's teams end; kept only when uneven, for mostly each has one.
-	proposals []uint32
-	uneven    bool
-	tickets   []uint32
-	scores    []float64
+	proposals []proposal
+	tickets   []uint32 // of proposals that are no pairs
+	others    int      // how many those are
+	teams     []team   // that Team began
+	hollow    int      // how many proposals have no other teams
 	parts     []part
 	data      []byte
 	out       []byte
 }
 
-// pair is a proposal of one team of two tickets, the second in the upper half.
-type pair struct {
-	score   float64
-	tickets uint64
+// proposal is what is noted of a proposal. Most games are of two, and in WebAssembly what is done for each of them counts: so those two
+// are in one place with the score, until Finish makes columns.
+type proposal struct {
+	score float64
+	// first and second are the tickets of a pair. Of any other proposal first is where its tickets begin, and second is noPair.
+	first, second uint32
 }
+
+// noPair is no ticket's number: there would have to be 2³² of them.
+const noPair = math.MaxUint32
+
+// team is where the tickets of a proposal's team begin.
+type team struct{ proposal, start uint32 }
 
 // part is one record of the section of parts, laid out as in the format.
 type part struct {
@@ -44,126 +47,55 @@ type part struct {
 
 // Reset forgets everything that was proposed.
 func (b *AnswerBuilder) Reset() {
-	b.pairs = b.pairs[:0]
-	b.teams, b.proposals, b.uneven, b.tickets = b.teams[:0], b.proposals[:0], false, b.tickets[:0]
-	b.scores, b.parts, b.data = b.scores[:0], b.parts[:0], b.data[:0]
+	b.proposals, b.tickets, b.others, b.teams, b.hollow = b.proposals[:0], b.tickets[:0], 0, b.teams[:0], 0
+	b.parts, b.data = b.parts[:0], b.data[:0]
 }
 
 // Len returns the number of proposals.
-func (b *AnswerBuilder) Len() int { return len(b.scores) + len(b.pairs) }
+func (b *AnswerBuilder) Len() int { return len(b.proposals) }
 
 // Propose begins a proposal and returns its number, from 0. Its tickets, if any, are its first team.
+//
+// It is small enough to become part of its caller: in WebAssembly a call costs more than all that it does.
 func (b *AnswerBuilder) Propose(score float64, tickets ...uint32) int {
-	n := len(b.pairs)
-	if len(tickets) != 2 || n == cap(b.pairs) {
-		return b.propose(score, tickets)
-	}
-	b.pairs = b.pairs[:n+1]
-	b.pairs[n] = pair{score, uint64(tickets[0]) | uint64(tickets[1])<<32}
-	return len(b.scores) + n
-}
-
-// propose is Propose for what is no pair, and where there is no room for one.
-func (b *AnswerBuilder) propose(score float64, tickets []uint32) int {
+	p := proposal{score, uint32(len(b.tickets)), noPair}
 	if len(tickets) == 2 {
-		b.pairs = append(b.pairs, pair{score, uint64(tickets[0]) | uint64(tickets[1])<<32})
-		return b.Len() - 1
+		p.first, p.second = tickets[0], tickets[1]
 	}
-	b.settle()
-	n := len(b.scores)
-	if b.uneven || len(b.teams) < n {
-		b.keepEnds()
-		b.proposals = append(b.proposals, uint32(len(b.teams)))
-	}
-	b.scores = append(b.scores, score)
-	if len(tickets) > 0 {
+	if p.second == noPair {
 		b.tickets = append(b.tickets, tickets...)
-		b.endTeam()
+		b.others++
 	}
-	return n
-}
-
-// settle moves the pairs into the columns.
-func (b *AnswerBuilder) settle() {
-	n := len(b.pairs)
-	if n == 0 {
-		return
-	}
-	if len(b.teams) < len(b.scores) {
-		b.keepEnds() // the one before the pairs has no team
-	}
-	teams, tickets, scores := len(b.teams), len(b.tickets), len(b.scores)
-	b.teams, b.tickets, b.scores = longer(b.teams, n), longer(b.tickets, 2*n), longer(b.scores, n)
-	unzip(b.pairs, b.teams[teams:], b.tickets[tickets:], b.scores[scores:], uint32(tickets))
-	b.pairs = b.pairs[:0]
-	for i := range n {
-		if !b.uneven {
-			break
-		}
-		b.proposals = append(b.proposals, uint32(teams+i+1))
-	}
-}
-
-// longer returns a slice with n more elements, of no particular contents.
-func longer[S ~[]T, T any](s S, n int) S { return slices.Grow(s, n)[:len(s)+n] }
-
-// unzip makes columns of pairs; start is how many tickets there are before them.
-func unzip(pairs []pair, ends, tickets []uint32, scores []float64, start uint32) {
-	for len(pairs) >= 4 && len(ends) >= 4 && len(tickets) >= 8 && len(scores) >= 4 {
-		p, e, t, s := (*[4]pair)(pairs), (*[4]uint32)(ends), (*[8]uint32)(tickets), (*[4]float64)(scores)
-		e[0], e[1], e[2], e[3] = start+2, start+4, start+6, start+8
-		t[0], t[1], t[2], t[3] = uint32(p[0].tickets), uint32(p[0].tickets>>32), uint32(p[1].tickets), uint32(p[1].tickets>>32)
-		t[4], t[5], t[6], t[7] = uint32(p[2].tickets), uint32(p[2].tickets>>32), uint32(p[3].tickets), uint32(p[3].tickets>>32)
-		s[0], s[1], s[2], s[3] = p[0].score, p[1].score, p[2].score, p[3].score
-		start += 8
-		pairs, ends, tickets, scores = pairs[4:], ends[4:], tickets[8:], scores[4:]
-	}
-	for i, p := range pairs {
-		start += 2
-		ends[i], tickets[2*i], tickets[2*i+1], scores[i] = start, uint32(p.tickets), uint32(p.tickets>>32), p.score
-	}
+	b.proposals = append(b.proposals, p)
+	return len(b.proposals) - 1
 }
 
 // Team adds a team to the proposal begun last and returns its number within
 // the proposal, from 0. Without a proposal it does nothing.
 func (b *AnswerBuilder) Team(tickets ...uint32) int {
-	b.settle()
-	last := len(b.scores) - 1
-	if last < 0 {
+	latest := len(b.proposals) - 1
+	if latest < 0 {
 		return 0
 	}
-	if len(b.teams) > last {
-		b.keepEnds()
+	p := &b.proposals[latest]
+	if x, y := p.first, p.second; y != noPair { // it is no pair any more
+		p.first, p.second = uint32(len(b.tickets)), noPair
+		b.tickets = append(b.tickets, x, y)
+		b.others++
 	}
+	first := uint32(len(b.tickets)) // where the first team begins that Team began
+	number := 0
+	for ; number < len(b.teams) && b.teams[len(b.teams)-1-number].proposal == uint32(latest); number++ {
+		first = b.teams[len(b.teams)-1-number].start
+	}
+	if p.first < first {
+		number++ // there is a team of Propose before them
+	} else if number == 0 {
+		b.hollow++
+	}
+	b.teams = append(b.teams, team{uint32(latest), uint32(len(b.tickets))})
 	b.tickets = append(b.tickets, tickets...)
-	b.endTeam()
-	if !b.uneven {
-		return 0
-	}
-	first := uint32(0)
-	if last > 0 {
-		first = b.proposals[last-1]
-	}
-	return len(b.teams) - int(first) - 1
-}
-
-// endTeam ends a team of the proposal begun last.
-func (b *AnswerBuilder) endTeam() {
-	b.teams = append(b.teams, uint32(len(b.tickets)))
-	if b.uneven {
-		b.proposals[len(b.proposals)-1] = uint32(len(b.teams))
-	}
-}
-
-// keepEnds writes down where the teams of each proposal so far end: they are not, or not to remain, one for each.
-func (b *AnswerBuilder) keepEnds() {
-	if b.uneven {
-		return
-	}
-	b.uneven = true
-	for i := range b.scores {
-		b.proposals = append(b.proposals, uint32(min(i+1, len(b.teams))))
-	}
+	return number
 }
 
 // Set adds a part to any proposal so far. Said twice, the later value holds.
@@ -198,31 +130,84 @@ func (b *AnswerBuilder) Fail(text string) []byte {
 	if text == "" {
 		text = "failed without saying why"
 	}
-	return b.write([]output{{kindError, []byte(text)}})
+	copy(b.lay([kinds]int{kindError: len(text)})[kindError], text)
+	return b.out
 }
 
 // Finish returns the answer. It is valid until the next call of Fail or Finish.
 func (b *AnswerBuilder) Finish() []byte {
 	b.sortParts()
-	b.settle()
-	sections := make([]output, 0, 6)
-	if len(b.scores) > 0 {
-		if len(b.teams) < len(b.scores) {
-			b.keepEnds()
-		}
-		sections = append(sections, output{kindTeams, bytesOf(b.teams)})
-		if b.uneven {
-			sections = append(sections, output{kindProposals, bytesOf(b.proposals)})
-		}
-		sections = append(sections, output{kindTickets, bytesOf(b.tickets)})
-		if slices.ContainsFunc(b.scores, func(s float64) bool { return s != 0 }) {
-			sections = append(sections, output{kindScores, bytesOf(b.scores)})
+	n := len(b.proposals)
+	size := [kinds]int{
+		kindTeams: 4 * (n + len(b.teams) - b.hollow), kindTickets: 4 * (2*(n-b.others) + len(b.tickets)), kindScores: 8 * n,
+		kindParts: partSize * len(b.parts), kindData: len(b.data),
+	}
+	if len(b.teams) > b.hollow {
+		size[kindProposals] = 4 * n
+	}
+	room := b.lay(size)
+	teams, tickets, scores := column[uint32](room[kindTeams]), column[uint32](room[kindTickets]), column[float64](room[kindScores])
+	if b.others == 0 {
+		unzip(b.proposals, teams, tickets, scores)
+	} else {
+		b.cut(teams, column[uint32](room[kindProposals]), tickets)
+		for i, p := range b.proposals {
+			scores[i] = p.score
 		}
 	}
-	if len(b.parts) > 0 {
-		sections = append(sections, output{kindParts, bytesOf(b.parts)}, output{kindData, b.data})
+	copy(room[kindParts], bytesOf(b.parts))
+	copy(room[kindData], b.data)
+	return b.out
+}
+
+// unzip makes columns of pairs.
+func unzip(pairs []proposal, ends, tickets []uint32, scores []float64) {
+	end := uint32(0)
+	for len(pairs) >= 4 && len(ends) >= 4 && len(tickets) >= 8 && len(scores) >= 4 {
+		p, e, t, s := (*[4]proposal)(pairs), (*[4]uint32)(ends), (*[8]uint32)(tickets), (*[4]float64)(scores)
+		e[0], e[1], e[2], e[3] = end+2, end+4, end+6, end+8
+		t[0], t[1], t[2], t[3] = p[0].first, p[0].second, p[1].first, p[1].second
+		t[4], t[5], t[6], t[7] = p[2].first, p[2].second, p[3].first, p[3].second
+		s[0], s[1], s[2], s[3] = p[0].score, p[1].score, p[2].score, p[3].score
+		end += 8
+		pairs, ends, tickets, scores = pairs[4:], ends[4:], tickets[8:], scores[4:]
 	}
-	return b.write(sections)
+	for i, p := range pairs {
+		end += 2
+		ends[i], tickets[2*i], tickets[2*i+1], scores[i] = end, p.first, p.second, p.score
+	}
+}
+
+// cut makes columns of proposals of any form; ends is empty where each has one team. It goes from the last one to the first, because what
+// is noted is where teams begin, and so where those before them end.
+func (b *AnswerBuilder) cut(teams, ends, tickets []uint32) {
+	begun, rest := b.teams, b.tickets
+	team := func(start uint32) { // the one whose tickets are the rest from there
+		n := len(tickets) - copy(tickets[len(tickets)-len(rest[start:]):], rest[start:])
+		teams[len(teams)-1] = uint32(len(tickets))
+		teams, tickets, rest = teams[:len(teams)-1], tickets[:n], rest[:start]
+	}
+	for i, p := range slices.Backward(b.proposals) {
+		if len(ends) > 0 {
+			ends[i] = uint32(len(teams))
+		}
+		if p.second != noPair {
+			n := len(tickets) - 2
+			tickets[n], tickets[n+1] = p.first, p.second
+			teams[len(teams)-1] = uint32(n + 2)
+			teams, tickets = teams[:len(teams)-1], tickets[:n]
+			continue
+		}
+		own := true
+		for n := len(begun) - 1; n >= 0 && begun[n].proposal == uint32(i); n-- {
+			team(begun[n].start)
+			begun = begun[:n]
+			own = int(p.first) < len(rest)
+		}
+		if own {
+			team(p.first)
+		}
+	}
 }
 
 // sortParts brings the parts into the order of the format and keeps the last
@@ -263,28 +248,29 @@ func (b *AnswerBuilder) sortParts() {
 	b.parts = kept
 }
 
-type output struct {
-	kind uint32
-	data []byte
-}
-
-func (b *AnswerBuilder) write(sections []output) []byte {
-	table := headerSize
-	for _, s := range sections {
-		table += align8(len(s.data))
+// lay lays out an answer with sections of these sizes, by kind, and returns where they are to be written. One of size 0 is left out.
+func (b *AnswerBuilder) lay(sizes [kinds]int) (rooms [kinds][]byte) {
+	table, count := headerSize, 0
+	for _, size := range sizes {
+		table += align8(size)
+		count += min(size, 1)
 	}
-	size := table + len(sections)*entrySize
-	if cap(b.out) < size {
-		b.out = aligned(max(size, 2*cap(b.out)))
+	total := table + count*entrySize
+	if cap(b.out) < total {
+		b.out = aligned(max(total, 2*cap(b.out)))
 	}
-	b.out = b.out[:size]
-	start := headerSize
-	for i, s := range sections {
-		putEntry(b.out[table+i*entrySize:], s.kind, 0, 0, start, len(s.data))
-		end := start + copy(b.out[start:], s.data)
-		start += align8(len(s.data))
-		clear(b.out[end:start])
+	b.out = b.out[:total]
+	start, entry := headerSize, b.out[table:]
+	for kind, size := range sizes {
+		if size == 0 {
+			continue
+		}
+		putEntry(entry, uint32(kind), 0, 0, start, size)
+		end := start + align8(size)
+		clear(b.out[start+size : end])
+		rooms[kind] = b.out[start : start+size]
+		start, entry = end, entry[entrySize:]
 	}
-	putHeader(b.out, answerMagic, table, len(sections))
-	return b.out
+	putHeader(b.out, answerMagic, table, count)
+	return rooms
 }

@@ -79,6 +79,7 @@ const (
 	kindParts
 	kindData
 	kindError
+	kinds // how many kinds there may be, 0 among them
 )
 
 // Field says what a part of a proposal is.

@@ -26,10 +26,12 @@ type Meta struct {
 // Finish. Its own work does not allocate once the buffer has grown.
 //
 // A slice that a method returns is to be filled completely before the next
-// call: that call may move the buffer. It comes zeroed. Mistakes (a name
-// twice, a request longer than MaxRequest) are reported by Finish.
+// call: that call may move the buffer. It comes zeroed, but for columns in a room.
+// Mistakes (a name twice, a request longer than MaxRequest) are reported by Finish.
 type RequestBuilder struct {
 	buf     []byte
+	own     []byte // the buffer that is kept; buf is in it, or in a room
+	inRoom  bool
 	meta    Meta
 	entries []entry
 	names   map[entryKey]struct{}
@@ -50,8 +52,16 @@ type entryKey struct {
 }
 
 // Start begins a new request and gives up the one before.
-func (b *RequestBuilder) Start(m Meta) {
-	b.buf, b.entries, b.err = b.buf[:0], b.entries[:0], nil
+func (b *RequestBuilder) Start(m Meta) { b.StartIn(nil, m) }
+
+// StartIn is Start for a request that is to lie in a room that its reader gave, whose address is a multiple of eight. It lies elsewhere
+// when it is longer than that. What is read back from there is only what the wait follows from.
+func (b *RequestBuilder) StartIn(room []byte, m Meta) {
+	b.buf, b.inRoom = room[:0:len(room)], len(room) > 0
+	if !b.inRoom {
+		b.buf = b.own[:0]
+	}
+	b.entries, b.err = b.entries[:0], nil
 	if b.names == nil {
 		b.names = map[entryKey]struct{}{}
 	}
@@ -69,9 +79,9 @@ func (b *RequestBuilder) Start(m Meta) {
 	le.PutUint32(meta[16:], m.Budget)
 	le.PutUint32(meta[20:], uint32(b.meta.Tickets))
 	le.PutUint32(meta[24:], uint32(b.meta.Backfills))
-	b.section(kindCreated, "", b.meta.Tickets*8)
+	b.column(kindCreated, "", b.meta.Tickets*8)
 	b.created = b.last()
-	b.section(kindWait, "", b.meta.Tickets*8)
+	b.column(kindWait, "", b.meta.Tickets*8)
 	b.wait = b.last()
 }
 
@@ -90,7 +100,7 @@ func (b *RequestBuilder) Created() []float64 {
 // Attribute adds a column with the tickets' values of an attribute, NaN for a
 // ticket that has none.
 func (b *RequestBuilder) Attribute(name string) []float64 {
-	return column[float64](b.section(kindAttribute, name, b.meta.Tickets*8))
+	return column[float64](b.column(kindAttribute, name, b.meta.Tickets*8))
 }
 
 // Property adds the tickets' values of a property; of reports false for a
@@ -101,17 +111,17 @@ func (b *RequestBuilder) Property(name string, of func(ticket int) ([]byte, bool
 
 // Pool adds a pool of n tickets: their numbers, ascending, each once.
 func (b *RequestBuilder) Pool(name string, n int) []uint32 {
-	return column[uint32](b.section(kindPool, name, max(n, 0)*4))
+	return column[uint32](b.column(kindPool, name, max(n, 0)*4))
 }
 
 // BackfillCreated is Created for the backfill tickets; it may be called once.
 func (b *RequestBuilder) BackfillCreated() []float64 {
-	return column[float64](b.section(kindBackfillCreated, "", b.meta.Backfills*8))
+	return column[float64](b.column(kindBackfillCreated, "", b.meta.Backfills*8))
 }
 
 // BackfillVersion adds the backfill tickets' record versions.
 func (b *RequestBuilder) BackfillVersion() []int64 {
-	return column[int64](b.section(kindBackfillVersion, "", b.meta.Backfills*8))
+	return column[int64](b.column(kindBackfillVersion, "", b.meta.Backfills*8))
 }
 
 // BackfillConnection adds the backfill tickets' connections; of reports false
@@ -122,7 +132,7 @@ func (b *RequestBuilder) BackfillConnection(of func(backfill int) ([]byte, bool)
 
 // BackfillAttribute is Attribute for the backfill tickets.
 func (b *RequestBuilder) BackfillAttribute(name string) []float64 {
-	return column[float64](b.section(kindBackfillAttribute, name, b.meta.Backfills*8))
+	return column[float64](b.column(kindBackfillAttribute, name, b.meta.Backfills*8))
 }
 
 // BackfillProperty is Property for the backfill tickets.
@@ -132,7 +142,7 @@ func (b *RequestBuilder) BackfillProperty(name string, of func(backfill int) ([]
 
 // BackfillPool is Pool for the backfill tickets.
 func (b *RequestBuilder) BackfillPool(name string, n int) []uint32 {
-	return column[uint32](b.section(kindBackfillPool, name, max(n, 0)*4))
+	return column[uint32](b.column(kindBackfillPool, name, max(n, 0)*4))
 }
 
 // Finish returns the finished request. It is valid until the next Start.
@@ -151,6 +161,8 @@ func (b *RequestBuilder) Finish() ([]byte, error) {
 	for i, c := range created[:len(wait)] {
 		if c = (float64(b.meta.Now) - c) / 1000; c > 0 { // not max, which for floats asks more questions
 			wait[i] = c
+		} else {
+			wait[i] = 0
 		}
 	}
 	nameBytes := 0
@@ -159,7 +171,7 @@ func (b *RequestBuilder) Finish() ([]byte, error) {
 	}
 	table := align8(len(b.buf))
 	name := table + len(b.entries)*entrySize
-	b.extend(align8(name + nameBytes - table))
+	clear(b.extend(align8(name + nameBytes - table)))
 	if b.err != nil {
 		return nil, b.err
 	}
@@ -203,6 +215,13 @@ var errTooLong = message.Errorf("block: a request of more than %d bytes", MaxReq
 
 // section appends a section of zero bytes.
 func (b *RequestBuilder) section(kind uint32, name string, size int) []byte {
+	data := b.column(kind, name, size)
+	clear(data)
+	return data
+}
+
+// column appends a section, of zero bytes unless it is in a room: what lies there was its reader's before.
+func (b *RequestBuilder) column(kind uint32, name string, size int) []byte {
 	key := entryKey{kind, name}
 	if _, ok := b.names[key]; ok {
 		b.fail(message.Errorf("block: section %d %q twice", kind, name))
@@ -216,6 +235,9 @@ func (b *RequestBuilder) section(kind uint32, name string, size int) []byte {
 	}
 	b.names[key] = struct{}{}
 	data := b.extend(size)
+	if !b.inRoom {
+		clear(data)
+	}
 	b.entries = append(b.entries, entry{kind, name, len(b.buf) - len(data), len(data)})
 	return data
 }
@@ -231,7 +253,7 @@ func (b *RequestBuilder) bytes(e entry) []byte {
 	return b.buf[e.start : e.start+e.size]
 }
 
-// extend appends size zero bytes at the next multiple of eight. After an error
+// extend appends size bytes, whatever they are, at the next multiple of eight. After an error
 // it returns bytes that belong to nothing, so that the caller can go on.
 func (b *RequestBuilder) extend(size int) []byte {
 	start := align8(len(b.buf))
@@ -242,9 +264,9 @@ func (b *RequestBuilder) extend(size int) []byte {
 		return aligned(size)
 	}
 	b.reserve(start + size)
-	old := len(b.buf)
+	end := len(b.buf)
 	b.buf = b.buf[:start+size]
-	clear(b.buf[old:])
+	clear(b.buf[end:start])
 	return b.buf[start:]
 }
 
@@ -253,8 +275,11 @@ func (b *RequestBuilder) reserve(n int) {
 	if n <= cap(b.buf) {
 		return
 	}
-	grown := aligned(max(n, 2*cap(b.buf)))
-	b.buf = grown[:copy(grown, b.buf)]
+	before := b.buf
+	if n > cap(b.own) {
+		b.own = aligned(max(n, 2*cap(b.own)))
+	}
+	b.buf, b.inRoom = b.own[:copy(b.own[:cap(b.own)], before)], false
 }
 
 func (b *RequestBuilder) fail(err error) {

@@ -1,6 +1,7 @@
 package block_test
 
 import (
+	"bytes"
 	"math"
 	"slices"
 	"testing"
@@ -11,7 +12,12 @@ import (
 // everything writes a request that uses every kind of section.
 func everything(t *testing.T, b *block.RequestBuilder) []byte {
 	t.Helper()
-	b.Start(block.Meta{Now: 1_700_000_010_000, Seed: 1<<63 + 7, Budget: 5000, Tickets: 3, Backfills: 2})
+	return everythingIn(t, b, nil)
+}
+
+func everythingIn(t *testing.T, b *block.RequestBuilder, room []byte) []byte {
+	t.Helper()
+	b.StartIn(room, block.Meta{Now: 1_700_000_010_000, Seed: 1<<63 + 7, Budget: 5000, Tickets: 3, Backfills: 2})
 	b.Config([]byte(`{"window":50}`))
 	copy(b.Created(), []float64{1_700_000_000_000, 1_700_000_009_500, 1_700_000_011_000})
 	copy(b.Attribute("level"), []float64{1, math.NaN(), 3})
@@ -216,6 +222,20 @@ func TestRequestBuilderLeavesNothingBehind(t *testing.T) {
 	}
 	if got := b.Pool("p", 9); slices.ContainsFunc(got, func(v uint32) bool { return v != 0 }) {
 		t.Errorf("pool %v", got)
+	}
+}
+
+// A request that is written in a room is the same as any other, whatever lay there, and one that does not fit lies elsewhere.
+func TestRoom(t *testing.T) {
+	var b, other block.RequestBuilder
+	want := slices.Clone(everything(t, &other))
+	for _, size := range []int{0, 8, 24, len(want) - 8, len(want), len(want) + 8} {
+		room := slices.Repeat([]byte{0xff}, size)
+		got := everythingIn(t, &b, room)
+		inRoom := size > 0 && &got[0] == &room[0]
+		if !bytes.Equal(got, want) || inRoom != (size >= len(want)) {
+			t.Errorf("in a room of %d bytes: %v, the same: %v, of %d bytes", size, inRoom, bytes.Equal(got, want), len(want))
+		}
 	}
 }
 

@@ -19,6 +19,10 @@ type inside struct{ function *matchfn.Function }
 
 func (inside) Name() string { return "inside" }
 
+func (inside) Room() []byte { return nil }
+
+func (inside) Leave() {}
+
 func (n inside) Run(_ context.Context, request []byte, _ time.Duration) ([]byte, sandbox.Stats, error) {
 	return n.function.Answer(request), sandbox.Stats{}, nil
 }

@@ -23,6 +23,7 @@ type Desk struct {
 	selection pool.Selection
 	games     games
 	request   block.RequestBuilder
+	created   []float64 // by number; what the request says the function may have changed
 	reader    block.AnswerReader
 	answers   answers
 	scratch   []byte
@@ -45,6 +46,9 @@ type Run struct {
 // Instance is an instance of the function: a *sandbox.Instance.
 type Instance interface {
 	Name() string
+	// Room is where the request may be written; Run or Leave gives it up.
+	Room() []byte
+	Leave()
 	Run(ctx context.Context, request []byte, budget time.Duration) ([]byte, sandbox.Stats, error)
 }
 
@@ -74,6 +78,8 @@ func (d *Desk) run(life context.Context, r *Run, instance Instance, n Needs, las
 	// In hundredths of a second, so that a developer reads 5s and not 4.998s in the log.
 	budget := max(time.Until(r.Deadline).Round(10*time.Millisecond), 10*time.Millisecond)
 
+	room := instance.Room()
+	defer instance.Leave()
 	d.games.list = d.games.list[:0]
 	look := func(more func()) {
 		r.Index.View(func(v pool.View) {
@@ -81,7 +87,7 @@ func (d *Desk) run(life context.Context, r *Run, instance Instance, n Needs, las
 			stats.Population = v.Count(r.Request.GetCensus())
 			stats.Query = lap(&clock)
 			if d.selection.N() > 0 {
-				d.encode(v, r.Request, budget, n)
+				d.encode(v, r.Request, budget, n, room)
 				more()
 			}
 		})
@@ -119,7 +125,7 @@ func (d *Desk) run(life context.Context, r *Run, instance Instance, n Needs, las
 		return Complaint{errors.New(answer.Failure)}
 	}
 	stats.Proposals = int64(answer.Len())
-	return d.answers.send(answer, &d.selection, &d.games, d.request.Created(), last, r.Answer)
+	return d.answers.send(answer, &d.selection, &d.games, d.created, last, r.Answer)
 }
 
 // crowds counts the tickets of pools. There are pools without tickets and no block was written when none has any.
@@ -129,7 +135,7 @@ func (d *Desk) crowds(pools map[string]*pb.Pool) map[string]*pb.PoolCount {
 		counts[name] = new(pb.PoolCount)
 		if numbers := d.selection.Pool(name); len(numbers) > 0 {
 			// Numbers ascend by creation.
-			counts[name].Tickets, counts[name].Oldest = int64(len(numbers)), int64(d.request.Created()[numbers[0]])
+			counts[name].Tickets, counts[name].Oldest = int64(len(numbers)), int64(d.created[numbers[0]])
 		}
 	}
 	return counts

@@ -25,6 +25,10 @@ type native struct{ *matchfn.Function }
 
 func (native) Name() string { return "native" }
 
+func (native) Room() []byte { return nil }
+
+func (native) Leave() {}
+
 func (n native) Run(_ context.Context, request []byte, _ time.Duration) ([]byte, sandbox.Stats, error) {
 	return slices.Clone(n.Answer(request)), sandbox.Stats{}, nil
 }

@@ -31,16 +31,18 @@ func NeedsOf(m sandbox.Manifest) Needs {
 	}
 }
 
-// encode writes the request for the tickets selected in v. Names come in order, so that
+// encode writes the request for the tickets selected in v, into the room if it is large enough. Names come in order, so that
 // the same state makes the same bytes.
-func (d *Desk) encode(v pool.View, r *pb.RunRequest, budget time.Duration, n Needs) {
+func (d *Desk) encode(v pool.View, r *pb.RunRequest, budget time.Duration, n Needs, room []byte) {
 	b, s := &d.request, &d.selection
-	b.Start(block.Meta{
+	b.StartIn(room, block.Meta{
 		Now: r.GetNow(), Seed: r.GetSeed(), Budget: uint32(budget.Milliseconds()),
 		Tickets: s.N(), Backfills: len(d.games.list),
 	})
 	b.Config(r.GetSettings())
-	v.Column(s, pool.Created, b.Created())
+	d.created = slices.Grow(d.created[:0], s.N())[:s.N()]
+	v.Column(s, pool.Created, d.created)
+	copy(b.Created(), d.created)
 	d.columns(v, s, r, n, b.Attribute, b.Property, b.Pool)
 }
 

@@ -166,7 +166,7 @@ func (b *Box) Start(ctx context.Context, m *Module, name string, log func(line s
 func (b *Box) start(ctx context.Context, hash, name string, log func(line string)) (*Instance, Manifest, error) {
 	began := time.Now()
 	p, err := b.spawn(settings{
-		Module: b.moduleFile(hash), Cache: b.cache(hash),
+		Module: readyFile(b.cache(hash)), Cache: b.cache(hash),
 		Memory: b.limits.Memory, Shared: true, Data: processMemory + b.limits.Memory, Log: b.limits.Log, Answer: b.limits.Answer,
 	}, log, rule{path: b.folder(hash), access: readable})
 	if err != nil {

@@ -55,6 +55,7 @@ type child struct {
 	frames   *os.File
 	journal  *journal
 	head     []byte // scratch
+	room     int    // bytes that the guest gave for requests in memory
 }
 
 // open takes the pipes and reads the settings.
@@ -144,28 +145,18 @@ func (c *child) serve(e *engine) error {
 	debug.FreeOSMemory() // loading left twice the module's size behind
 
 	for {
-		n, err := readLength(c.requests)
-		if err != nil {
-			return nil //nolint:nilerr // the parent closed the pipe, or is gone
-		}
-		shares := n&inMemory != 0 && c.settings.Shared
-		n &^= inMemory
-		c.journal.begin()
-		began := time.Now()
-		at, room, err := g.alloc(n)
-		if err != nil {
+		n, took, err := c.accept(g)
+		if errors.Is(err, errGone) {
+			return nil
+		} else if err != nil {
 			return err
 		}
-		waited := time.Now()
-		if err := c.take(at, room, shares); err != nil {
-			return nil //nolint:nilerr // likewise
-		}
-		read := time.Now()
+		began := time.Now()
 		at, answer, err := g.run(n)
 		if err != nil {
 			return err
 		}
-		spent := waited.Sub(began) + time.Since(read)
+		spent := took + time.Since(began)
 		c.journal.end()
 		h := head{kind: answerFrame, length: len(answer), nanos: uint64(spent), memory: g.memory()}
 		if c.settings.Shared && at != 0 && len(answer) >= shareFrom { // 0 stands for the pipe
@@ -177,17 +168,45 @@ func (c *child) serve(e *engine) error {
 	}
 }
 
-// take gets a request into its place. An error means that the parent is gone.
-func (c *child) take(at uint32, room []byte, shares bool) error {
-	if !shares {
-		_, err := io.ReadFull(c.requests, room)
-		return err
+// errGone says that nobody is left to be told anything.
+var errGone = errors.New("the parent is gone")
+
+// accept waits for a request and gets it into its place. It returns the request's length, and how long the guest took to find the place.
+func (c *child) accept(g *guest) (n int, took time.Duration, err error) {
+	size, err := readLength(c.requests)
+	if err != nil {
+		return 0, 0, errGone
 	}
-	if err := c.send(head{kind: placeFrame, at: uint64(at)}, nil); err != nil {
-		return err
+	c.journal.begin()
+	n = size
+	shares := size&inMemory != 0
+	if shares {
+		size &^= inMemory
+		if n, err = readLength(c.requests); err != nil || !c.settings.Shared {
+			return 0, 0, errGone
+		}
+		if size == 0 && n <= c.room {
+			return n, 0, nil
+		}
 	}
-	_, err := readLength(c.requests)
-	return err
+	began := time.Now()
+	at, place, err := g.alloc(size)
+	took, c.room = time.Since(began), 0
+	if err != nil {
+		return 0, 0, err
+	}
+	if shares {
+		c.room = size
+		if err = c.send(head{kind: placeFrame, at: uint64(at)}, nil); err == nil {
+			_, err = readLength(c.requests)
+		}
+	} else {
+		_, err = io.ReadFull(c.requests, place)
+	}
+	if err != nil {
+		return 0, 0, errGone
+	}
+	return n, took, nil
 }
 
 // send writes a frame. An error means that the parent is gone.

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -66,9 +67,12 @@ func newEngine(ctx context.Context, s settings, j *journal) (*engine, error) {
 	return e, nil
 }
 
-// compile takes the module's machine code from the cache or makes it.
+// compile takes the module's machine code from the cache or, in a process of its own, makes it.
 func (e *engine) compile() (err error) {
 	wasm, err := readFile(e.settings.Module)
+	if err == nil && e.settings.Compile {
+		wasm, err = ready(wasm, e.settings.Cache)
+	}
 	if err != nil {
 		return err
 	}
@@ -100,6 +104,27 @@ func (e *engine) compiled() error {
 	}
 	return nil
 }
+
+// ready makes of a module what instances run, and puts it beside its machine code, unless it lies there: the disk may be full.
+// Instances map that file, so that there is one copy for all.
+func ready(module []byte, cache string) ([]byte, error) {
+	module = bytes.Clone(module)
+	shorten(module)
+	file := readyFile(cache)
+	if stored, err := os.ReadFile(file); err == nil && bytes.Equal(stored, module) {
+		return module, nil
+	}
+	err := os.WriteFile(file+".new", module, 0o600)
+	if err == nil {
+		err = os.Rename(file+".new", file) // instances may have the one from before
+	}
+	if err != nil {
+		_ = os.Remove(file + ".new") // it takes room
+	}
+	return module, err
+}
+
+func readyFile(cache string) string { return filepath.Join(cache, "module.wasm") }
 
 // stopped is a guest's monotonic clock: it moves only while the guest sleeps.
 // The engine's own moves a millisecond at every reading, and Go's runtime, which

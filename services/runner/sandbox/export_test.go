@@ -26,3 +26,6 @@ func Cut(size int) error {
 	defer s.close()
 	return s.file.Truncate(int64(size / 2))
 }
+
+// Shorten makes jumps of a module shorter.
+func Shorten(module []byte) { shorten(module) }

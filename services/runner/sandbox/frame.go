@@ -11,9 +11,10 @@ import (
 // are requests. The child sends frames: a head and so many bytes. All integers
 // are little-endian.
 //
-// What is long does not travel through the pipes where the guest's memory is shared. A length with the bit inMemory has no
-// bytes behind it: the child answers with a placeFrame, the parent writes the request there and sends an empty block. And an
-// answerFrame may say where its bytes lie instead of having them behind it.
+// What is long does not travel through the pipes where the guest's memory is shared. A length with the bit inMemory is that of a room
+// for requests, and only the request's own length is behind it: the child answers with a placeFrame, the parent writes the request there
+// and sends an empty block. Without a room the request lies already where the last such one was. And an answerFrame may say where
+// its bytes lie instead of having them behind it.
 //
 // The child is believed to follow this only as far as its code was not taken
 // over: the parent bounds every length by the frame's kind.
@@ -96,7 +97,7 @@ func readLength(r io.Reader) (int, error) {
 // settings is the first block: all that a child is told.
 type settings struct {
 	Inspect bool   // only try the walls, else:
-	Compile bool   // only compile Module into Cache, else serve runs
+	Compile bool   // only compile Module into Cache, and put there what instances run, else serve runs of that
 	Module  string // file
 	Cache   string // folder
 	Memory  int    // bytes of linear memory

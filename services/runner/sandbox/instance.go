@@ -38,7 +38,15 @@ func (i *Instance) Dead() bool {
 	}
 }
 
-// Run runs the function on a request and returns its answer, which is valid
+// Room is where the next request may be written, so that Run need not copy it there: memory of the function, as much as it gave for
+// requests so far, and nil before the first long one. It is good until Run or Leave, one of which must follow soon: until then
+// the memory of a dead instance is not given back.
+func (i *Instance) Room() []byte { return i.process.enter() }
+
+// Leave gives up a room that Run is not called for. Without one it does nothing.
+func (i *Instance) Leave() { i.process.leave() }
+
+// Run runs the function on a request, which may lie in [Instance.Room], and returns its answer, which is valid
 // until the next Run. It takes at most budget, or Limits.Run when budget is 0
 // or more than that. What the function printed was given to the log before Run
 // returns. After an error, always an *Error, the instance is dead.
@@ -47,12 +55,14 @@ func (i *Instance) Run(ctx context.Context, request []byte, budget time.Duration
 	if budget <= 0 || budget > p.limits.Run {
 		budget = p.limits.Run
 	}
+	inRoom := p.inRoom(request)
+	p.leave()
 	var h head
 	err := p.within(ctx, budget, "the run", func() (err error) {
 		if len(request) > p.limits.Memory {
 			return failure(Memory, "the request has %d bytes, the memory limit is %d MiB", len(request), p.limits.Memory/mib)
 		}
-		if err = p.hand(request); err != nil {
+		if err = p.hand(request, inRoom); err != nil {
 			return err
 		}
 		h, i.answer, err = p.receive(answerFrame, i.answer)

@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"bytes"
+	"io"
 	"math"
 	"os"
 )
@@ -20,6 +21,9 @@ func LiarMain(lie string) int {
 		err = c.send(head{kind: readyFrame}, nil)
 	default:
 		err = c.lie(lie)
+		if ends := lie == "mutters" || lie == "changes its mind"; err == nil && !ends {
+			_, err = io.Copy(io.Discard, c.requests) // until it is killed
+		}
 	}
 	if err != nil {
 		return 1
@@ -36,8 +40,10 @@ func (c *child) lie(lie string) error {
 	if err := c.send(head{kind: readyFrame}, []byte("{}")); err != nil {
 		return err
 	}
-	if _, err := readLength(c.requests); err != nil {
-		return err
+	for range 2 { // the room that is wanted, and the length of the request
+		if _, err := readLength(c.requests); err != nil {
+			return err
+		}
 	}
 	size, long := uint64(len(memory)), 2*shareFrom
 	place := func(at uint64) error { return c.send(head{kind: placeFrame, at: at}, nil) }
@@ -47,6 +53,13 @@ func (c *child) lie(lie string) error {
 		return place(size)
 	case "place at the edge":
 		return place(size - 8)
+	case "room beyond": // the request fits, what was asked for besides does not
+		return place(size - 100_000)
+	case "place out of line":
+		if err := place(9); err != nil {
+			return err
+		}
+		return answer(long, 8)
 	case "place far beyond":
 		return place(math.MaxUint64 - 8)
 	case "no place":

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
+	"unsafe"
 
 	"matchmaker.dev/services/internal/fault"
 )
@@ -24,6 +25,7 @@ type process struct {
 	frames   *os.File
 	in       *bufio.Reader // of frames
 	memory   *shared       // the guest's, nil when it is the child's alone
+	room     room          // in memory
 	words    *lastWords
 	limits   Limits
 	log      func(line string)
@@ -144,24 +146,73 @@ func (p *process) send(block []byte) error {
 	return err
 }
 
-// hand gives the child a request. That it cannot be sent is no error: the child's report waits to be read.
-func (p *process) hand(request []byte) error {
-	if p.memory == nil || len(request) < shareFrom {
+// room is where in the guest's memory requests are written, one after another, as long as they are short enough.
+type room struct {
+	at   uint64
+	size int    // 0 when there is none
+	held []byte // it, while somebody writes there
+}
+
+// enter holds the room; nil when there is none.
+func (p *process) enter() []byte {
+	p.leave()
+	if p.room.size > 0 {
+		p.room.held = p.memory.hold(p.room.at, p.room.size)
+	}
+	return p.room.held
+}
+
+// leave lets go of the room.
+func (p *process) leave() {
+	if p.room.held != nil {
+		p.room.held = nil
+		p.memory.leave()
+	}
+}
+
+// inRoom tells whether a request lies in the room that is held.
+func (p *process) inRoom(request []byte) bool {
+	return len(request) > 0 && unsafe.SliceData(request) == unsafe.SliceData(p.room.held)
+}
+
+// hand gives the child a request, unless it lies in its room. That it cannot be sent is no error: the child's report waits to be read.
+func (p *process) hand(request []byte, inRoom bool) error {
+	if !inRoom {
+		p.room.size = 0 // the guest is about to be asked for another
+	}
+	if !inRoom && (p.memory == nil || len(request) < shareFrom) {
 		_ = p.send(request)
 		return nil
 	}
-	if _, err := p.requests.Write(binary.LittleEndian.AppendUint32(p.head[:0], uint32(len(request))|inMemory)); err != nil {
+	size := 0
+	if !inRoom {
+		size = spacious(len(request), p.limits.Memory)
+	}
+	head := binary.LittleEndian.AppendUint32(p.head[:0], uint32(size)|inMemory)
+	if _, err := p.requests.Write(binary.LittleEndian.AppendUint32(head, uint32(len(request)))); err != nil || inRoom {
 		return nil //nolint:nilerr // likewise
 	}
 	h, _, err := p.receive(placeFrame, nil)
 	if err != nil {
 		return err
 	}
-	if err := p.memory.write(h.at, request); err != nil {
+	if err := p.memory.write(h.at, request, size); err != nil {
 		return err
+	}
+	if h.at%8 == 0 {
+		p.room.at, p.room.size = h.at, size
 	}
 	_ = p.send(nil)
 	return nil
+}
+
+// spacious is how much room is asked for, for a request of n bytes: a little more, because pools grow a little from run to run, unless
+// that is much of the memory that there may be.
+func spacious(n, memory int) int {
+	if n > memory/8 {
+		return n
+	}
+	return (n + n/8 + 7) &^ 7
 }
 
 // receive waits for the frame that ends a run or a start, and passes on the log

@@ -9,7 +9,7 @@
 //	memory                       its linear memory
 //	_initialize()                optional, called once before anything else
 //	mm_abi() -> i32              the version of this interface: 1
-//	mm_alloc(len i32) -> i32     where to put a request of len bytes, never 0
+//	mm_alloc(len i32) -> i32     where to put requests of up to len bytes, never 0
 //	mm_run(len i32) -> i64       runs on the request: ptr<<32 | len of the answer
 //	mm_manifest() -> i64         optional, ptr<<32 | len of a JSON [Manifest]
 //

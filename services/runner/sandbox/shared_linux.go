@@ -12,8 +12,8 @@ import (
 // shared is this side's view of a guest's linear memory, which it has in common with the child. What is long travels that way: a pipe would
 // copy it twice more, page by page.
 //
-// The child may write to it at any time, whatever it was told. So this side writes requests there and never reads one back,
-// and copies an answer once, before it looks at it. A page that is not there would be SIGBUS here, so the file's size is
+// The child may write to it at any time, whatever it was told. So this side writes requests there and believes nothing that it reads
+// back, and copies an answer once, before it looks at it. A page that is not there would be SIGBUS here, so the file's size is
 // sealed before the child gets it.
 type shared struct {
 	file *os.File
@@ -51,15 +51,27 @@ func sealed(fd int) bool {
 	return err == nil && is&seals == seals
 }
 
-// write puts bytes there.
-func (s *shared) write(at uint64, b []byte) error {
-	return s.within(at, len(b), func(place []byte) { copy(place, b) })
+// write puts bytes at the beginning of a place of that size.
+func (s *shared) write(at uint64, b []byte, size int) error {
+	return s.within(at, size, func(place []byte) { copy(place, b) })
 }
 
 // read copies from there.
 func (s *shared) read(b []byte, at uint64) error {
 	return s.within(at, len(b), func(place []byte) { copy(b, place) })
 }
+
+// hold returns n bytes from there, which stay until leave; nil when the memory is gone. Nobody else comes in between.
+func (s *shared) hold(at uint64, n int) (place []byte) {
+	s.mu.Lock()
+	if s.closed || s.mapped == nil {
+		s.mu.Unlock()
+		return nil
+	}
+	return s.mapped[at:][:n:n]
+}
+
+func (s *shared) leave() { s.mu.Unlock() }
 
 func (s *shared) within(at uint64, n int, f func(place []byte)) error {
 	if n > s.size || at > uint64(s.size-n) {

@@ -41,6 +41,64 @@ func TestLongAnswerAtZero(t *testing.T) {
 	}
 }
 
+// Requests that are written in the room go there and back unchanged, whatever comes between them.
+func TestRoom(t *testing.T) {
+	b := newBox(t, sandbox.Limits{Memory: 64 << 20})
+	i, _ := start(t, b, load(t, b, roomy()))
+	if i.Room() != nil {
+		t.Error("there is a room before anything was asked")
+	}
+	i.Leave()
+	text := func(n int) string { return strings.Repeat("0123456789abcdef", n/16+1)[:n] }
+	ask := func(n int, wantRoom bool) {
+		t.Helper()
+		request := []byte(text(n))
+		room := i.Room()
+		if (room != nil) != wantRoom {
+			t.Fatalf("before a request of %d bytes there is a room of %d", n, len(room))
+		}
+		if len(room) >= n {
+			request = room[:copy(room, request)]
+		}
+		answer, _, err := i.Run(t.Context(), request, 0)
+		if err != nil || string(answer) != text(n) {
+			t.Fatalf("a request of %d bytes was answered with %d others, %v", n, len(answer), err)
+		}
+	}
+	ask(40_000, false)
+	for _, n := range []int{40_000, 44_000, 8, 1, 45_000} {
+		ask(n, true)
+	}
+	ask(60_000, true) // it is longer than the room, and gets another
+	ask(60_000, true)
+	i.Room()
+	i.Leave()
+	ask(0, true) // nothing is written where nothing is
+	ask(1000, false)
+	ask(33_000, false)
+	ask(33_000, true)
+}
+
+// Who writes in the room of an instance that dies meanwhile is not told, and lives.
+func TestRoomOfADeadInstance(t *testing.T) {
+	b := newBox(t, sandbox.Limits{})
+	i, _ := start(t, b, load(t, b, roomy()))
+	run(t, i, strings.Repeat("x", 40_000))
+	room := i.Room()
+	if err := unix.Kill(i.Pid(), unix.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	awaitGone(t, i.Pid())
+	n := copy(room, strings.Repeat("y", len(room)))
+	if e := fails(t, i, string(room[:n]), sandbox.Died); !strings.Contains(e.Detail, "killed") {
+		t.Error(e.Detail)
+	}
+	<-i.Done()
+	if i.Room() != nil {
+		t.Error("a dead instance has a room")
+	}
+}
+
 // roomy is a module that echoes up to 4 pages.
 func roomy() []byte {
 	m := reactor(echo())
@@ -62,7 +120,7 @@ func TestLies(t *testing.T) {
 		return i
 	}
 	for _, lie := range []string{
-		"place beyond", "place at the edge", "place far beyond", "no place", "place twice", "answer beyond", "answer far beyond", "answer too long",
+		"place beyond", "place at the edge", "room beyond", "place far beyond", "no place", "place twice", "answer beyond", "answer far beyond", "answer too long",
 	} {
 		t.Run(lie, func(t *testing.T) {
 			if e := fails(t, lying(t, lie), request, sandbox.Died); !strings.Contains(e.Detail, "its process sent") {
@@ -73,6 +131,12 @@ func TestLies(t *testing.T) {
 	t.Run("mutters", func(t *testing.T) {
 		if e := fails(t, lying(t, "mutters"), request, sandbox.Died); !strings.Contains(e.Detail, "words") || !utf8.ValidString(e.Detail) {
 			t.Errorf("detail = %q", e.Detail)
+		}
+	})
+	t.Run("place out of line", func(t *testing.T) { // is no crime, but nobody writes columns there
+		i := lying(t, "place out of line")
+		if _, _, err := i.Run(t.Context(), []byte(request), 0); err != nil || i.Room() != nil {
+			t.Errorf("%v, or there is a room", err)
 		}
 	})
 	t.Run("changes its mind", func(t *testing.T) {

@@ -12,9 +12,13 @@ type shared struct{ file *os.File }
 
 func newShared(int) *shared { return nil }
 
-func (s *shared) write(uint64, []byte) error { return errors.ErrUnsupported }
+func (s *shared) write(uint64, []byte, int) error { return errors.ErrUnsupported }
 
 func (s *shared) read([]byte, uint64) error { return errors.ErrUnsupported }
+
+func (s *shared) hold(uint64, int) []byte { return nil }
+
+func (s *shared) leave() {}
 
 func (s *shared) close() {}
 

@@ -180,14 +180,16 @@ func TestDamagedModules(t *testing.T) {
 	for name, damage := range map[string]func(t *testing.T, folder string) error{
 		"all gone":    func(_ *testing.T, folder string) error { return os.RemoveAll(folder) },
 		"folder gone": func(_ *testing.T, folder string) error { return os.RemoveAll(filepath.Dir(folder)) },
-		"module gone": func(_ *testing.T, folder string) error { return os.Remove(filepath.Join(folder, "module.wasm")) },
-		"code gone":   func(t *testing.T, folder string) error { return os.Remove(code(t, folder)) },
+		"module gone": func(_ *testing.T, folder string) error {
+			return os.Remove(filepath.Join(folder, "cache", "module.wasm"))
+		},
+		"code gone": func(t *testing.T, folder string) error { return os.Remove(code(t, folder)) },
 		"module cut off": func(t *testing.T, folder string) error {
-			overwrite(t, filepath.Join(folder, "module.wasm"), half)
+			overwrite(t, filepath.Join(folder, "cache", "module.wasm"), half)
 			return nil
 		},
 		"module empty": func(_ *testing.T, folder string) error {
-			return os.WriteFile(filepath.Join(folder, "module.wasm"), nil, 0o600)
+			return os.WriteFile(filepath.Join(folder, "cache", "module.wasm"), nil, 0o600)
 		},
 		"code cut off": func(t *testing.T, folder string) error { overwrite(t, code(t, folder), half); return nil },
 		"code empty":   func(t *testing.T, folder string) error { return os.WriteFile(code(t, folder), nil, 0o600) },
