@@ -39,6 +39,7 @@ func vectors(t *testing.T) []vector {
 	return append(refusedRequests(), []vector{
 		{name: "request-empty", block: empty},
 		{name: "request-full", block: full},
+		{name: "request-extremes", block: extremeRequest(t)},
 		{name: "request-later", block: assemble("MMRQ", meta(1, 0, 1, 2, 3, 4, 5, 6, 7, 8), unknown(99, 5), raw{3, "", numbers(1)}, raw{4, "", numbers(2)}, unknown(99, 0))},
 		{name: "request-refused-version", block: bytes.Replace(empty, []byte{1, 0, 0, 0}, []byte{2, 0, 0, 0}, 1)},
 		{name: "request-refused-without-meta", block: assemble("MMRQ", raw{3, "", nil})},
@@ -48,6 +49,7 @@ func vectors(t *testing.T) []vector {
 		{"answer-pairs", answer(teams(2, 4), tickets(0, 1, 3, 2), scores(1.5, -2)), 4, 0},
 		{"answer-shared-ticket", answer(teams(2, 4), tickets(0, 1, 1, 2)), 3, 0},
 		{"answer-full", fullAnswer(), 8, 2},
+		{"answer-extremes", extremeAnswer(), extremeTickets, extremeTickets},
 		{"answer-later", with(unknown(8, 3), unknown(1<<31, 0)), 1, 0},
 		{"answer-failure", answer(failure("no pool \"ranked\"")), 0, 0},
 		{"answer-refused-magic", assemble("MMRQ"), 0, 0},
