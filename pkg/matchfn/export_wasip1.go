@@ -44,7 +44,7 @@ func mmRun(size uint32) uint64 {
 	var failed block.AnswerBuilder
 	switch {
 	case module.function == nil:
-		return place(failed.Fail("this module registers no match function: call matchfn.Register"))
+		return place(failed.Fail("this module registers no match function: call matchfn.Register in the declaration of a package variable, for main is not run"))
 	case uint64(size) > uint64(len(module.request))*8:
 		return place(failed.Fail("mm_run is given more bytes than mm_alloc was asked for"))
 	}

@@ -25,7 +25,7 @@ type commandLine struct {
 type settings struct {
 	URL     string        `name:"url" env:"MM_URL" default:"http://127.0.0.1:8080" help:"Where the service is."`
 	Project string        `env:"MM_PROJECT" default:"demo" help:"Project to work in."`
-	Data    string        `env:"MM_DATA" default:".matchmaker" help:"Folder of a development service, which holds the key to make tokens with."`
+	Data    string        `env:"MM_DATA" default:".matchmaker" help:"Folder of a development service, which holds the key to make tokens with. Where it is not here, that of a folder above is taken."`
 	Bearer  string        `name:"token" env:"MM_TOKEN" placeholder:"JWT" help:"Token to use instead of making one."`
 	Output  string        `short:"o" env:"MM_OUTPUT" enum:"table,json" default:"table" help:"Print results as table or json."`
 	Timeout time.Duration `default:"1m" help:"How long the command may take, waiting included."`

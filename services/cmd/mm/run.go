@@ -67,6 +67,7 @@ func run(ctx context.Context, args []string, console console) int {
 		return misused
 	}
 	s := &session{settings: line.settings, console: console}
+	s.Data = nearest(s.Data)
 	bounded, cancel := context.WithTimeout(ctx, s.Timeout)
 	defer cancel()
 	command.BindTo(bounded, (*context.Context)(nil))

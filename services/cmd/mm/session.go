@@ -22,6 +22,26 @@ type session struct {
 	bar    *bar // on the terminal now; may be nil
 }
 
+// nearest is where a folder that is given by its name alone is: here, or in a folder above, as for somebody who works in
+// a project's folder.
+func nearest(name string) string {
+	here, err := os.Getwd()
+	if err != nil || filepath.Base(name) != name {
+		return name
+	}
+	for dir := here; ; dir = filepath.Dir(dir) {
+		if _, err := os.Stat(filepath.Join(dir, name)); err == nil {
+			if dir == here {
+				return name
+			}
+			return filepath.Join(dir, name)
+		}
+		if dir == filepath.Dir(dir) {
+			return name
+		}
+	}
+}
+
 // Claims of the tokens that mm makes for itself.
 func asDeveloper() issuer.Claims {
 	return issuer.Claims{Kind: auth.Developer, Subject: "mm", Role: "Owner"}

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -29,6 +31,23 @@ func TestToken(t *testing.T) {
 			}
 		}
 	}
+}
+
+// Whoever works in a project's folder need not say where the service was started, as with a folder of Git.
+func TestDataIsFoundInAFolderAbove(t *testing.T) {
+	shell, parent := newShell(t), t.TempDir()
+	if err := os.Symlink(shell.data, filepath.Join(parent, ".matchmaker")); err != nil {
+		t.Fatal(err)
+	}
+	project := filepath.Join(parent, "functions", "ffa")
+	if err := os.MkdirAll(project, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range []string{parent, project} {
+		t.Chdir(dir)
+		shell.run(t.Context(), "token", "player", "p").expect(t, 0, ".", "")
+	}
+	shell.run(t.Context(), "token", "player", "p", "--data", "nobody-s-folder").expect(t, 1, "", "mm: there is no key in nobody-s-folder to make a token with")
 }
 
 func TestTokenLifetime(t *testing.T) {
