@@ -29,12 +29,27 @@ type journal struct {
 
 // line adds a line of the function's.
 func (j *journal) line(text string) {
+	if j.allowed(text) {
+		j.add(text)
+	}
+}
+
+// complaint adds what a function gave as the reason for failing a run, which it may do in every run.
+func (j *journal) complaint(err error) {
+	if text := err.Error(); j.allowed(text) {
+		j.event("%s", text)
+	}
+}
+
+// allowed tells whether the function may say so much more. What it may not is counted, and told with what comes next, or soon.
+func (j *journal) allowed(text string) bool {
 	if !j.allow(len(text) + 1) {
 		j.dropped++
-		return
+		j.soon()
+		return false
 	}
 	j.complain()
-	j.add(text)
+	return true
 }
 
 // complain tells how many lines were dropped.
@@ -60,6 +75,10 @@ func (j *journal) add(text string) {
 		text = text[n:]
 	}
 	j.text = append(j.text, text...)
+	j.soon()
+}
+
+func (j *journal) soon() {
 	if j.due == nil {
 		j.due = time.After(linger)
 	}
@@ -74,6 +93,7 @@ func (j *journal) event(format string, args ...any) {
 
 // flush sends the lines so far in one message.
 func (j *journal) flush() {
+	j.complain()
 	j.due = nil
 	if len(j.text) > 0 {
 		j.send(string(j.text))

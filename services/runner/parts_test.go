@@ -3,6 +3,7 @@ package runner
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -109,4 +110,21 @@ func TestAFeedIsWaitedFor(t *testing.T) {
 			t.Errorf("%d tickets", n)
 		}
 	})
+}
+
+func TestStampsAreInOrder(t *testing.T) {
+	at := time.UnixMilli(1_795_322_921_228)
+	e := &env{Options: Options{Now: func() time.Time { return at }}}
+	var stamps []string
+	for n := range 100 {
+		stamps = append(stamps, e.stamp())
+		if n == 50 {
+			at = at.Add(-time.Hour) // a clock that goes back
+		}
+	}
+	at = at.Add(24 * time.Hour)
+	stamps = append(stamps, e.stamp())
+	if !slices.IsSorted(stamps) || len(slices.Compact(slices.Clone(stamps))) != len(stamps) {
+		t.Errorf("the stamps are %q", stamps)
+	}
 }

@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -112,4 +113,27 @@ func TestAFloodOfLinesIsDropped(t *testing.T) {
 	if got := strings.Join(*sent, ""); got != want {
 		t.Errorf("sent %q, want %q", got, want)
 	}
+}
+
+// That lines were dropped is told also when the function prints no more, and what it complains of counts as well.
+func TestAFloodThatEndsIsTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		j, sent := messages(func(bytes int) bool { return bytes < 10 })
+		j.line("too much of it")
+		j.complaint(errors.New("far too many tickets"))
+		j.complaint(errors.New("no map"))
+		<-j.due
+		j.flush()
+		want := "[runner] 2 lines were dropped: in the long run a function may print 256 KiB a second on a runner\n[runner] no map\n"
+		if got := strings.Join(*sent, ""); got != want || j.due != nil {
+			t.Errorf("sent %q, want %q", got, want)
+		}
+		j.line("once more than it may")
+		<-j.due
+		j.flush()
+		want += strings.Replace(want, "2 lines", "1 lines", 1)[:strings.Index(want, "\n")+1]
+		if got := strings.Join(*sent, ""); got != want || j.due != nil {
+			t.Errorf("sent %q, want %q", got, want)
+		}
+	})
 }

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"log/slog"
 	"slices"
+	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
@@ -55,6 +57,17 @@ type env struct {
 	// changed tells the others soon that an instance came, went or changed.
 	changed func()
 	metrics *metrics
+	stamped atomic.Int64
+}
+
+// stamp is the time, or a little later: each is behind all others of this runner, also as text.
+func (e *env) stamp() string {
+	for {
+		last := e.stamped.Load()
+		if next := max(last+1, e.Now().UnixMilli()); e.stamped.CompareAndSwap(last, next) {
+			return strconv.FormatInt(next, 36) // of eight letters and digits until 2059
+		}
+	}
 }
 
 // New makes a runner.

@@ -2,7 +2,6 @@ package runner
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"strings"
@@ -125,7 +124,7 @@ func (s *seat) do(r *run, instance *sandbox.Instance) error {
 	s.f.finish(r.ctx, r.Answer, last)
 	s.f.trace(r, outcomeOf(err), last, err)
 	if c, ok := errors.AsType[desk.Complaint](err); ok {
-		s.journal.event("%v", c)
+		s.journal.complaint(c)
 		err = nil
 	}
 	return err
@@ -195,11 +194,12 @@ func (s *seat) report() *pb.InstanceStatus {
 // maxName is how long names of instances may be, in bytes: what a label of DNS or Kubernetes holds.
 const maxName = 63
 
-// rename names the next instance: function, generation, runner and a random end.
+// rename names the next instance: function, generation, runner and when it was. So who sorts logs by the
+// names of instances reads what happened on a runner in its order.
 func (s *seat) rename() {
 	home := s.f.env.Name
 	home = strings.TrimLeft(home[max(0, len(home)-20):], "-._") // names of processes differ at the end
-	end := fmt.Sprintf("-%d-%s-%s", s.v.spec.GetGeneration(), home, strings.ToLower(rand.Text()[:6]))
+	end := fmt.Sprintf("-%d-%s-%s", s.v.spec.GetGeneration(), home, s.f.env.stamp())
 	function := s.f.function[:min(len(s.f.function), maxName-len(end))]
 	s.mu.Lock()
 	defer s.mu.Unlock()
