@@ -61,6 +61,9 @@ func (c functionLog) Run(ctx context.Context, endless unbounded, s *session) err
 	}
 	for _, instance := range slices.Sorted(maps.Keys(logs)) {
 		text := strings.TrimRight(printable(logs[instance], "\n\t"), "\n")
+		if text == "" {
+			text = fmt.Sprintf("(nothing in the last %d seconds)", c.Seconds)
+		}
 		if _, err := fmt.Fprintf(s.out, "== %s ==\n%s\n", plain(instance), text); err != nil {
 			return err
 		}

@@ -302,7 +302,7 @@ func (s *service) deleteBackfill(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *service) getLog(w http.ResponseWriter, r *http.Request) {
-	answer(w, map[string]any{"logs": map[string]any{"duel-0": "line of " + r.URL.Query().Get("seconds") + "\x1b[31m\ntrap: unreachable\n"}})
+	answer(w, map[string]any{"logs": map[string]any{"duel-0": "line of " + r.URL.Query().Get("seconds") + "\x1b[31m\ntrap: unreachable\n", "duel-1": ""}})
 }
 
 // result is how a run ended.

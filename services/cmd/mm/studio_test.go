@@ -172,6 +172,6 @@ func TestFunctionListGetLog(t *testing.T) {
 	shell.on(t.Context(), service, "function", "list", "-o", "json").expect(t, 0, `"md5Hash": "abc"`, "")
 	shell.on(t.Context(), service, "function", "get", "duel").expect(t, 0, "md5       abc\n", "")
 	shell.on(t.Context(), service, "function", "get", "none").expect(t, 1, "", "mm: there is no function none (404")
-	shell.on(t.Context(), service, "function", "log", "duel").expect(t, 0, "== duel-0 ==\nline of 1800\ufffd[31m\ntrap: unreachable\n", "")
+	shell.on(t.Context(), service, "function", "log", "duel").expect(t, 0, "== duel-0 ==\nline of 1800\ufffd[31m\ntrap: unreachable\n== duel-1 ==\n(nothing in the last 1800 seconds)\n", "")
 	shell.on(t.Context(), service, "function", "log", "duel", "--seconds", "60", "-o", "json").expect(t, 0, `line of 60\u001b`, "")
 }
