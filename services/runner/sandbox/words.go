@@ -15,8 +15,8 @@ type words struct {
 // mostWords is how much of a line is listened to, in bytes.
 const mostWords = 256
 
-// lasts are how lines begin that a runtime writes when it gives up: Go's own, and the abort of AssemblyScript.
-var lasts = []string{"panic: ", "fatal error: ", "abort: "}
+// lasts are how lines begin that a runtime writes when it gives up: those of Go, AssemblyScript and Rust.
+var lasts = []string{"panic: ", "fatal error: ", "abort: ", "panicked at "}
 
 // hear listens to a part of what is printed. The first of the lines that say why counts: what follows is where.
 func (w *words) hear(p []byte) {

@@ -53,7 +53,7 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// A crash ends the instance, and where the language has a text for it, it is in the log.
+// A crash ends the instance, and where the language has a text for it, it is in the log and the reason.
 func TestCrash(t *testing.T) {
 	for _, l := range languages() {
 		t.Run(l.name, func(t *testing.T) {
@@ -67,6 +67,10 @@ func TestCrash(t *testing.T) {
 			}
 			if all := strings.Join(probe.printed(), "\n") + trap.Detail; l.name != "C" && !strings.Contains(all, "told to") {
 				t.Errorf("the log says %q", all)
+			}
+			begin := map[string]string{"C": "unreachable", "AssemblyScript": "abort: told to", "Rust": "panicked at "}[l.name]
+			if !strings.HasPrefix(trap.Detail, begin) {
+				t.Errorf("the reason is %q, want %q", trap.Detail, begin)
 			}
 		})
 	}
