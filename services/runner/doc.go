@@ -4,7 +4,7 @@
 //
 // Runners need no coordinator. Each says twice a second what it hosts, hears the
 // others, and computes the same placement from that (see placed). A project that
-// moves is served by its old host until the new ones serve it, and one that has too
+// moves is served by its old hosts until new ones serve it, and one that has too
 // much to do is hosted by more runners (see demand).
 //
 //	Runner ── host, one a project ── function ── version, one a generation ── seat ── sandbox.Instance

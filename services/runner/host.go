@@ -102,20 +102,21 @@ func (h *host) list() []*function {
 	return list
 }
 
-// yield ends the host when the project's functions are served where it is
-// placed now, or after Settings.Handover.
-func (h *host) yield(served func(target) bool) {
+// yield ends the host when each of the runners where the project is placed now serves its functions, after Settings.Handover
+// when one of them does: those that cannot would leave nobody.
+func (h *host) yield(homes int, serving func(target) int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	now := h.env.Now()
 	if h.yielding.IsZero() {
 		h.yielding = now
 	}
-	if now.Sub(h.yielding) < h.env.Settings.Handover {
-		for _, f := range h.functions {
-			if f.serves() && !served(f.target) {
-				return
-			}
+	if now.Sub(h.yielding) >= h.env.Settings.Handover {
+		homes = 1
+	}
+	for _, f := range h.functions {
+		if f.serves() && serving(f.target) < homes {
+			return
 		}
 	}
 	h.end()

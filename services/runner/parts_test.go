@@ -128,3 +128,38 @@ func TestStampsAreInOrder(t *testing.T) {
 		t.Errorf("the stamps are %q", stamps)
 	}
 }
+
+// A runner that joins and cannot start a function, for want of room on its disk say, takes it from nobody.
+func TestAProjectIsNotLeftToThoseWhoCannotServeIt(t *testing.T) {
+	now, ended := time.Unix(1, 0), false
+	e := &env{Options: Options{Now: func() time.Time { return now }, Settings: Settings{Handover: 30 * time.Second}}}
+	h := newHost(e, "p", func() { ended = true })
+	h.functions["f"] = &function{target: target{"p", "f"}, subscription: served{}}
+	h.functions["g"] = &function{target: target{"p", "g"}} // which this one does not serve either
+	for _, c := range []struct {
+		after   time.Duration
+		serving int // of two
+		want    bool
+	}{
+		{0, 0, false}, {0, 1, false}, {0, 2, true}, {29 * time.Second, 1, false}, {30 * time.Second, 1, true}, {time.Hour, 0, false},
+	} {
+		h.stay()
+		ended = false
+		h.yield(2, func(target) int { return 0 })
+		now = now.Add(c.after)
+		h.yield(2, func(f target) int {
+			if f.function == "g" {
+				return 0
+			}
+			return c.serving
+		})
+		if ended != c.want {
+			t.Errorf("after %v with %d of 2 that serve: ended %v, want %v", c.after, c.serving, ended, c.want)
+		}
+	}
+}
+
+// served is a subscription to runs.
+type served struct{}
+
+func (served) Stop() <-chan struct{} { return nil }

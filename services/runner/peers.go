@@ -93,16 +93,16 @@ func (p *peers) living() []string {
 	return names
 }
 
-// serve tells whether each of the runners, this one left out, serves a function.
-func (p *peers) serve(runners []string, t target) bool {
+// serving is how many of the runners, this one left out, serve a function.
+func (p *peers) serving(runners []string, t target) (n int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, name := range runners {
-		if o := p.others[name]; name != p.self && (o == nil || !o.serves[t]) {
-			return false
+		if o := p.others[name]; o != nil && o.serves[t] {
+			n++
 		}
 	}
-	return true
+	return n
 }
 
 // hosts is how many runners others say that a project should have, 0 when none says so.

@@ -96,12 +96,12 @@ func TestServing(t *testing.T) {
 	for _, c := range []struct {
 		runners  []string
 		function string
-		want     bool
+		want     int
 	}{
-		{[]string{"b"}, "f", true}, {[]string{"b"}, "g", false}, {[]string{"b"}, "h", false},
-		{[]string{"a", "b"}, "f", true}, {[]string{"b", "c"}, "f", false},
+		{[]string{"b"}, "f", 1}, {[]string{"b"}, "g", 0}, {[]string{"b"}, "h", 0},
+		{[]string{"a", "b"}, "f", 1}, {[]string{"b", "c"}, "f", 1},
 	} {
-		if got := p.serve(c.runners, target{"p", c.function}); got != c.want {
+		if got := p.serving(c.runners, target{"p", c.function}); got != c.want {
 			t.Errorf("%s on %v: %v", c.function, c.runners, got)
 		}
 	}

@@ -211,7 +211,7 @@ func (r *Runner) arrange(ctx context.Context, parts *sync.WaitGroup) {
 		switch {
 		case !slices.Contains(homes, r.env.Name):
 			if h != nil {
-				h.yield(func(t target) bool { return r.peers.serve(homes, t) })
+				h.yield(len(homes), func(t target) int { return r.peers.serving(homes, t) })
 			}
 		case h != nil:
 			h.stay()

@@ -24,8 +24,8 @@ type Settings struct {
 	Budget time.Duration
 	// Drain is how long runs under way may take when the runner stops or a project leaves it: 5 s.
 	Drain time.Duration
-	// Handover is the longest that a runner serves a project that is placed elsewhere,
-	// while the new hosts are not ready: 30 s.
+	// Handover is the longest that a runner serves a project that is placed elsewhere, while some of the
+	// new hosts are not ready: 30 s. As long as none of them is it goes on.
 	Handover time.Duration
 	// Heartbeat is how often a runner says what it hosts: 500 ms.
 	Heartbeat time.Duration
