@@ -170,12 +170,21 @@ func (c functionTest) Run(ctx context.Context, s *session) (err error) {
 		if ctx.Err() != nil {
 			return err
 		}
-		if refused, ok := errors.AsType[*fault.Error](err); ok { // the module: nothing of it ran
-			return fmt.Errorf("%s: %s", c.File, refused.Detail)
-		}
-		return failure{err}
+		return c.explain(err)
 	}
 	return s.showVerdict(newVerdict(c.File, tickets, backfills, result, now), lines, c.Show)
+}
+
+// explain says whether it was the file, the function, or this machine.
+func (c functionTest) explain(err error) error {
+	refused, ok := errors.AsType[*fault.Error](err)
+	switch {
+	case !ok:
+		return failure{err}
+	case refused.Kind == fault.Invalid:
+		return fmt.Errorf("%s: %s", c.File, refused.Detail) // nothing of it ran
+	}
+	return err
 }
 
 // config is the config to try, the empty one when none is given.

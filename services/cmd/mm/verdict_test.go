@@ -2,6 +2,8 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -10,6 +12,7 @@ import (
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/cmd/mm/trial"
+	"matchmaker.dev/services/internal/fault"
 	"matchmaker.dev/services/runner/sandbox"
 )
 
@@ -48,6 +51,19 @@ func TestVerdictShowsAllOfAMatch(t *testing.T) {
 	text, err := json.Marshal(v.Matches[0].Backfill)
 	if err != nil || string(text) != `{"id":"game","attributes":{"open":2,"skill":1.5},"properties":{"map":"Y2F2ZQ=="}}` {
 		t.Errorf("as JSON: %s, %v", text, err)
+	}
+}
+
+// Whose fault it was is said: that of the file, of the function, or of this machine.
+func TestFailuresSayWhoseTheyAre(t *testing.T) {
+	for want, err := range map[string]error{
+		"a.wasm: the module is too short":                  fault.Wrap(fault.Invalid, errors.New("EOF"), "the module is too short"),
+		"the module could not be stored: the disk is full": fault.Wrap(fault.Unavailable, errors.New("the disk is full"), "the module could not be stored"),
+		"the function failed: no map fits":                 errors.New("no map fits"),
+	} {
+		if got := new(session).explain(functionTest{File: "a.wasm"}.explain(err)); !slices.Equal(got, []string{want}) {
+			t.Errorf("%q, want %q", got, want)
+		}
 	}
 }
 
