@@ -59,18 +59,18 @@ func (s bitset) keep(keys []uint64, in interval) {
 // twice the time of reading the column.
 func hits(keys *[wordSlots]uint64, in interval) uint64 {
 	var word uint64
-	for i := 0; i < wordSlots; i += 8 {
-		k := (*[8]uint64)(keys[i:])
-		word = hit(word, k[0], in)
-		word = hit(word, k[1], in)
-		word = hit(word, k[2], in)
-		word = hit(word, k[3], in)
-		word = hit(word, k[4], in)
-		word = hit(word, k[5], in)
-		word = hit(word, k[6], in)
+	for i := wordSlots; i > 0; i -= 8 { // from the end, since what is shifted in first ends on top
+		k := (*[8]uint64)(keys[i-8:])
 		word = hit(word, k[7], in)
+		word = hit(word, k[6], in)
+		word = hit(word, k[5], in)
+		word = hit(word, k[4], in)
+		word = hit(word, k[3], in)
+		word = hit(word, k[2], in)
+		word = hit(word, k[1], in)
+		word = hit(word, k[0], in)
 	}
-	return bits.Reverse64(word)
+	return word
 }
 
 // hit shifts into a word whether a key is in the interval: the borrow of the comparison comes in by the carry of an
