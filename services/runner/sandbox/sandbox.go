@@ -44,8 +44,9 @@
 // try all that from inside, and refuses to work, or warns, when something that must not succeed does: see
 // [Options.Require].
 //
-// What is not walled off: the processor's side channels, and a child has the
-// uid of the runner. Run the runner as a user of its own, without secrets.
+// What is not walled off: the processor's side channels, how many threads a child makes, as
+// Go must, and that it has the uid of the runner. Run the runner as a user of its own, without secrets, and
+// in a container with a limit of processes.
 package sandbox
 
 // Command is the argument that [Box] starts a child with by default. A binary
