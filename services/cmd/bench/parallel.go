@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"sync"
 	"time"
 
@@ -13,54 +14,63 @@ import (
 	"matchmaker.dev/services/internal/pool"
 )
 
-// segmentTickets is how many tickets each instance works on at a time, and segmentRuns how often.
+// segmentTickets is how many tickets each instance works on at a time, segmentRuns how often in a round, and segmentRounds how many
+// rounds there are.
 const (
 	segmentTickets = 50_000
 	segmentRuns    = 20
+	segmentRounds  = 12
 )
 
-// parallel measures runs of several instances side by side, as those over a config's segments are.
+// parallel measures runs of several instances side by side, as those over a config's segments are: in turns, the best of many rounds, since
+// what others do on the machine meanwhile only makes a round worse.
 func (b *bench) parallel(ctx context.Context, s *shop) error {
+	b.progress("function: instances side by side")
 	ix, err := queueOf(segmentTickets, b.Seed)
 	if err != nil {
 		return err
+	}
+	numbers := []int{1, 2, 4}
+	workers := make([]*worker, slices.Max(numbers))
+	for i := range workers {
+		if workers[i], err = s.worker(ctx, ix); err != nil {
+			return err
+		}
+		defer workers[i].instance.Close()
+		if _, err := workers[i].work(ctx, workers[i].instance); err != nil {
+			return err
+		}
+	}
+	rates, costs := make([]float64, len(numbers)), make([]time.Duration, len(numbers))
+	for round := range segmentRounds {
+		for i, n := range numbers {
+			rate, each, err := side(ctx, workers[:n])
+			if err != nil {
+				return err
+			}
+			rates[i] = max(rates[i], rate)
+			if round == 0 || each < costs[i] {
+				costs[i] = each
+			}
+		}
 	}
 	t := table.NewWriter()
 	t.SetOutputMirror(b.out)
 	t.SetStyle(table.StyleLight)
 	t.AppendHeader(table.Row{"instances side by side", fmt.Sprintf("runs/s of %d tickets", segmentTickets), "times one", "processor a run", "times one"})
-	var alone float64
-	var cost time.Duration
-	for _, instances := range []int{1, 2, 4} {
-		rate, each, err := s.side(ctx, ix, instances)
-		if err != nil {
-			return err
-		}
-		if alone == 0 {
-			alone, cost = rate, each
-		}
-		t.AppendRow(table.Row{instances, fmt.Sprintf("%.1f", rate), fmt.Sprintf("%.2f", rate/alone), ms(each), fmt.Sprintf("%.2f", float64(each)/float64(cost))})
+	for i, n := range numbers {
+		t.AppendRow(table.Row{
+			n, fmt.Sprintf("%.1f", rates[i]), fmt.Sprintf("%.2f", rates[i]/rates[0]), ms(costs[i]), fmt.Sprintf("%.2f", float64(costs[i])/float64(costs[0])),
+		})
 	}
 	t.Render()
 	return nil
 }
 
-// side is how many runs a second so many instances do, and the processor time of a run. What instances have to wait for each other, they
-// lose of the first; what they disturb each other, and nothing that others do on this machine, adds to the second.
-func (s *shop) side(ctx context.Context, ix *pool.Index, instances int) (rate float64, each time.Duration, err error) {
-	workers := make([]*worker, instances)
-	for i := range workers {
-		w, err := s.worker(ctx, ix)
-		if err != nil {
-			return 0, 0, err
-		}
-		defer w.instance.Close()
-		if _, err := w.work(ctx, w.instance); err != nil {
-			return 0, 0, err
-		}
-		workers[i] = w
-	}
-	errs := make([]error, instances)
+// side is how many runs a second these do beside each other, and the processor time of a run. What instances have to wait for each other, they
+// lose of the first; what they disturb each other adds to the second.
+func side(ctx context.Context, workers []*worker) (rate float64, each time.Duration, err error) {
+	errs := make([]error, len(workers))
 	var all sync.WaitGroup
 	used := func() time.Duration {
 		sum := processorTime(os.Getpid())
@@ -80,7 +90,7 @@ func (s *shop) side(ctx context.Context, ix *pool.Index, instances int) (rate fl
 		})
 	}
 	all.Wait()
-	runs := instances * segmentRuns
+	runs := len(workers) * segmentRuns
 	return float64(runs) / time.Since(began).Seconds(), (used() - before) / time.Duration(runs), first(errs)
 }
 
