@@ -75,9 +75,9 @@ func (s *session) lastWords(ctx context.Context, api *client.Client, name string
 	}
 	const enough = 10
 	for _, instance := range slices.Sorted(maps.Keys(logs)) {
-		lines := strings.Split(strings.TrimRight(logs[instance], "\n"), "\n")
+		lines := slices.Collect(strings.Lines(logs[instance])) // none of one that was silent
 		for _, line := range lines[max(0, len(lines)-enough):] {
-			s.note("%s: %s", instance, line)
+			s.note("%s: %s", instance, strings.TrimRight(line, "\n"))
 		}
 	}
 }
