@@ -20,6 +20,7 @@ type seat struct {
 	v       *version
 	journal journal
 	desk    desk.Desk
+	needs   desk.Needs // of the instance's module
 	backoff backoff
 
 	mu     sync.Mutex
@@ -82,6 +83,7 @@ func (s *seat) start(ctx context.Context) (*sandbox.Instance, error) {
 	if err != nil {
 		return nil, err
 	}
+	s.needs = desk.NeedsOf(m.Manifest)
 	instance, err := s.f.env.Box.Start(ctx, m, s.name, s.journal.line)
 	if err != nil {
 		s.v.unload() // the next one is started from what is really there
@@ -118,7 +120,7 @@ func (s *seat) serve(ctx context.Context, instance *sandbox.Instance) error {
 func (s *seat) do(r *run, instance *sandbox.Instance) error {
 	defer close(r.answered)
 	free := s.v.occupy()
-	last, err := s.desk.Work(s.f.life, &r.Run, instance, s.v.needs)
+	last, err := s.desk.Work(s.f.life, &r.Run, instance, s.needs)
 	s.f.env.metrics.ran(s.f.life, s.f.labels, outcomeOf(err), last.GetStats())
 	free() // before the answer, which may bring the next run at once: two in a row are no load for two
 	s.f.finish(r.ctx, r.Answer, last)

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	"matchmaker.dev/services/runner/desk"
 	"matchmaker.dev/services/runner/sandbox"
 )
 
@@ -21,7 +20,6 @@ type version struct {
 
 	loading sync.Mutex
 	module  *sandbox.Module // nil until loaded, after it could not be started, and after the last seat left
-	needs   desk.Needs      // of the module
 
 	mu    sync.Mutex
 	seats []*seat
@@ -158,7 +156,7 @@ func (v *version) load(ctx context.Context) (*sandbox.Module, error) {
 	if err != nil {
 		return nil, err
 	}
-	v.module, v.needs = m, desk.NeedsOf(m.Manifest)
+	v.module = m
 	return m, nil
 }
 
