@@ -56,7 +56,11 @@ func (j *journal) allowed(text string) bool {
 func (j *journal) complain() {
 	if n := j.dropped; n > 0 {
 		j.dropped = 0
-		j.event("%d lines were dropped: in the long run a function may print %d KiB a second on a runner", n, printRate>>10)
+		what := fmt.Sprintf("%d lines were", n)
+		if n == 1 {
+			what = "a line was"
+		}
+		j.event("%s dropped: in the long run a function may print %d KiB a second on a runner", what, printRate>>10)
 	}
 }
 
