@@ -210,8 +210,10 @@ func (s *system) service(name string) error {
 	}
 	modules := append([]string{"--modules", filepath.Join(s.dir, name)}, s.made.instances...)
 	switch service {
-	case "ticket", "config", "backfill":
+	case "ticket", "config":
 		arguments = append(arguments, "--issuers", s.issuers)
+	case "backfill":
+		arguments = append(arguments, "--issuers", s.issuers, "--readable", "10h")
 	case "registry":
 		arguments = append(append(arguments, "--issuers", s.issuers), modules...)
 	case "runner":
