@@ -215,13 +215,22 @@ var errTooLong = message.Errorf("block: a request of more than %d bytes", MaxReq
 
 // section appends a section of zero bytes.
 func (b *RequestBuilder) section(kind uint32, name string, size int) []byte {
-	data := b.column(kind, name, size)
+	data := b.add(kind, name, size)
 	clear(data)
 	return data
 }
 
 // column appends a section, of zero bytes unless it is in a room: what lies there was its reader's before.
 func (b *RequestBuilder) column(kind uint32, name string, size int) []byte {
+	data := b.add(kind, name, size)
+	if !b.inRoom {
+		clear(data)
+	}
+	return data
+}
+
+// add appends a section of bytes that may be anything.
+func (b *RequestBuilder) add(kind uint32, name string, size int) []byte {
 	key := entryKey{kind, name}
 	if _, ok := b.names[key]; ok {
 		b.fail(message.Errorf("block: section %d %q twice", kind, name))
@@ -235,9 +244,6 @@ func (b *RequestBuilder) column(kind uint32, name string, size int) []byte {
 	}
 	b.names[key] = struct{}{}
 	data := b.extend(size)
-	if !b.inRoom {
-		clear(data)
-	}
 	b.entries = append(b.entries, entry{kind, name, len(b.buf) - len(data), len(data)})
 	return data
 }

@@ -1,7 +1,6 @@
 package desk
 
 import (
-	"context"
 	"fmt"
 	"testing"
 	"time"
@@ -10,22 +9,8 @@ import (
 
 	"matchmaker.dev/pkg/matchfn"
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	"matchmaker.dev/services/internal/pool"
 	"matchmaker.dev/services/runner/sandbox"
 )
-
-// inside is an instance without a sandbox: a function in this process, so that what is counted is the desk's.
-type inside struct{ function *matchfn.Function }
-
-func (inside) Name() string { return "inside" }
-
-func (inside) Room() []byte { return nil }
-
-func (inside) Leave() {}
-
-func (n inside) Run(_ context.Context, request []byte, _ time.Duration) ([]byte, sandbox.Stats, error) {
-	return n.function.Answer(request), sandbox.Stats{}, nil
-}
 
 // neighbours proposes every two tickets.
 func neighbours(r *matchfn.Run) error {
@@ -40,18 +25,12 @@ func neighbours(r *matchfn.Run) error {
 // parts of its answer: from the index to what the bus marshals.
 func TestRunAllocatesNothingForItsTickets(t *testing.T) {
 	allocations := func(tickets int) (count float64, parts int) {
-		index := pool.New()
-		for i := range tickets {
-			body, err := proto.Marshal(&pb.Ticket{
-				Created: int64(i), AttributeNames: []string{"level", "ping", "region", "skill"}, AttributeValues: []float64{1, 2, 3, float64(i)},
-			})
-			if err != nil {
-				t.Fatal(err)
+		index := indexOf(t, tickets, func(i int) *pb.Ticket {
+			return &pb.Ticket{
+				Id: fmt.Sprintf("019a9e3c-0000-7000-8000-%012d", i), Created: int64(i),
+				AttributeNames: []string{"level", "ping", "region", "skill"}, AttributeValues: []float64{1, 2, 3, float64(i)},
 			}
-			if err := index.Put(fmt.Sprintf("019a9e3c-0000-7000-8000-%012d", i), body); err != nil {
-				t.Fatal(err)
-			}
-		}
+		})
 		var d Desk
 		var sent []byte
 		least, proposals := 0.0, 0
@@ -65,7 +44,7 @@ func TestRunAllocatesNothingForItsTickets(t *testing.T) {
 			Index: index, Answer: send, Began: time.Now(), Deadline: time.Now().Add(time.Hour),
 			Request: &pb.RunRequest{Pools: map[string]*pb.Pool{"all": {Filters: []*pb.Filter{{Attribute: "level", Min: &least}}}}},
 		}
-		instance, needs := inside{matchfn.New(neighbours)}, NeedsOf(sandbox.Manifest{})
+		instance, needs := native{matchfn.New(neighbours)}, NeedsOf(sandbox.Manifest{})
 		run := func() {
 			parts, proposals = 0, 0
 			last, err := d.Work(t.Context(), r, instance, needs)

@@ -33,6 +33,23 @@ func (n native) Run(_ context.Context, request []byte, _ time.Duration) ([]byte,
 	return slices.Clone(n.Answer(request)), sandbox.Stats{}, nil
 }
 
+// indexOf is an index of n tickets.
+func indexOf(t *testing.T, n int, ticket func(i int) *pb.Ticket) *pool.Index {
+	t.Helper()
+	index := pool.New()
+	for i := range n {
+		one := ticket(i)
+		body, err := proto.Marshal(one)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := index.Put(one.GetId(), body); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return index
+}
+
 // game is a backfill ticket as functions are shown it.
 func game(id string, created int64, skill float64) *pb.Backfill {
 	return &pb.Backfill{
@@ -45,17 +62,9 @@ func game(id string, created int64, skill float64) *pb.Backfill {
 // play lets a function work on two tickets, of skill 1000 and 2000, and some backfill tickets.
 func play(t *testing.T, pools map[string]*pb.Pool, shown bool, f func(*matchfn.Run), all ...*pb.Backfill) *pb.RunPart {
 	t.Helper()
-	index, backfills := pool.New(), pool.NewBackfills()
-	for i, skill := range []float64{1000, 2000} {
-		id := fmt.Sprint("t", i)
-		body, err := proto.Marshal(&pb.Ticket{Id: id, Created: int64(i + 1), AttributeNames: []string{"skill"}, AttributeValues: []float64{skill}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := index.Put(id, body); err != nil {
-			t.Fatal(err)
-		}
-	}
+	index, backfills := indexOf(t, 2, func(i int) *pb.Ticket {
+		return &pb.Ticket{Id: fmt.Sprint("t", i), Created: int64(i + 1), AttributeNames: []string{"skill"}, AttributeValues: []float64{float64(1000 * (i + 1))}}
+	}), pool.NewBackfills()
 	for _, one := range all {
 		if err := backfills.Put(one); err != nil {
 			t.Fatal(err)

@@ -5,8 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"google.golang.org/protobuf/proto"
-
 	"matchmaker.dev/pkg/matchfn/block"
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/pool"
@@ -16,17 +14,7 @@ import (
 // proposing sends one proposal with the first n of MostTickets+1 tickets, of which the first have properties of 60,000 bytes.
 func proposing(t *testing.T, n, propertied int) ([]*pb.Proposal, error) {
 	t.Helper()
-	index := pool.New()
-	for i := range MostTickets + 1 {
-		id := fmt.Sprintf("t%05d", i)
-		body, err := proto.Marshal(&pb.Ticket{Id: id, Created: int64(i + 1)})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := index.Put(id, body); err != nil {
-			t.Fatal(err)
-		}
-	}
+	index := indexOf(t, MostTickets+1, func(i int) *pb.Ticket { return &pb.Ticket{Id: fmt.Sprintf("t%05d", i), Created: int64(i + 1)} })
 	var selection pool.Selection
 	var created []float64
 	index.View(func(v pool.View) {

@@ -105,23 +105,11 @@ func (e *engine) compiled() error {
 	return nil
 }
 
-// ready makes of a module what instances run, and puts it beside its machine code, unless it lies there: the disk may be full.
-// Instances map that file, so that there is one copy for all.
+// ready makes of a module what instances run, and puts it beside its machine code. They map that file, so that there is one copy for all.
 func ready(module []byte, cache string) ([]byte, error) {
 	module = bytes.Clone(module)
 	shorten(module)
-	file := readyFile(cache)
-	if stored, err := os.ReadFile(file); err == nil && bytes.Equal(stored, module) {
-		return module, nil
-	}
-	err := os.WriteFile(file+".new", module, 0o600)
-	if err == nil {
-		err = os.Rename(file+".new", file) // instances may have the one from before
-	}
-	if err != nil {
-		_ = os.Remove(file + ".new") // it takes room
-	}
-	return module, err
+	return module, put(readyFile(cache), module)
 }
 
 func readyFile(cache string) string { return filepath.Join(cache, "module.wasm") }

@@ -116,14 +116,18 @@ func (b *Box) cache(hash string) string      { return filepath.Join(b.folder(has
 
 // store writes the module where the children read it. Where it is already the disk may be full.
 func (b *Box) store(hash string, wasm []byte) error {
-	file := b.moduleFile(hash)
 	if err := os.MkdirAll(b.cache(hash), 0o700); err != nil {
 		return err
 	}
+	return put(b.moduleFile(hash), wasm)
+}
+
+// put makes a file hold a module, unless it does already.
+func put(file string, wasm []byte) error {
 	if stored, err := os.ReadFile(file); err == nil && bytes.Equal(stored, wasm) {
 		return nil
 	}
-	// Written aside first: a process that ended half way leaves no half module.
+	// Written aside first: a process that ended half way leaves no half module, and instances may have the one from before.
 	err := os.WriteFile(file+".new", wasm, 0o600) //nolint:gosec // a hash is no path
 	if err == nil {
 		err = os.Rename(file+".new", file)

@@ -157,7 +157,7 @@ type room struct {
 func (p *process) enter() []byte {
 	p.leave()
 	if p.room.size > 0 {
-		p.room.held = p.memory.hold(p.room.at, p.room.size)
+		p.room.held, _ = p.memory.hold(p.room.at, p.room.size) // an error means that it is gone
 	}
 	return p.room.held
 }
@@ -177,19 +177,17 @@ func (p *process) inRoom(request []byte) bool {
 
 // hand gives the child a request, unless it lies in its room. That it cannot be sent is no error: the child's report waits to be read.
 func (p *process) hand(request []byte, inRoom bool) error {
-	if !inRoom {
-		p.room.size = 0 // the guest is about to be asked for another
+	if inRoom {
+		_ = p.announce(len(request), 0)
+		return nil
 	}
-	if !inRoom && (p.memory == nil || len(request) < shareFrom) {
+	p.room.size = 0 // the guest is about to be asked for another
+	if p.memory == nil || len(request) < shareFrom {
 		_ = p.send(request)
 		return nil
 	}
-	size := 0
-	if !inRoom {
-		size = spacious(len(request), p.limits.Memory)
-	}
-	head := binary.LittleEndian.AppendUint32(p.head[:0], uint32(size)|inMemory)
-	if _, err := p.requests.Write(binary.LittleEndian.AppendUint32(head, uint32(len(request)))); err != nil || inRoom {
+	size := spacious(len(request), p.limits.Memory)
+	if p.announce(len(request), size) != nil {
 		return nil //nolint:nilerr // likewise
 	}
 	h, _, err := p.receive(placeFrame, nil)
@@ -204,6 +202,13 @@ func (p *process) hand(request []byte, inRoom bool) error {
 	}
 	_ = p.send(nil)
 	return nil
+}
+
+// announce tells the child of a request in memory, for which it is to give a room of that size, or which lies where the last one was.
+func (p *process) announce(length, size int) error {
+	head := binary.LittleEndian.AppendUint32(p.head[:0], uint32(size)|inMemory)
+	_, err := p.requests.Write(binary.LittleEndian.AppendUint32(head, uint32(length)))
+	return err
 }
 
 // spacious is how much room is asked for, for a request of n bytes: a little more, because pools grow a little from run to run, unless

@@ -61,37 +61,41 @@ func (s *shared) read(b []byte, at uint64) error {
 	return s.within(at, len(b), func(place []byte) { copy(b, place) })
 }
 
-// hold returns n bytes from there, which stay until leave; nil when the memory is gone. Nobody else comes in between.
-func (s *shared) hold(at uint64, n int) (place []byte) {
-	s.mu.Lock()
-	if s.closed || s.mapped == nil {
-		s.mu.Unlock()
-		return nil
+func (s *shared) within(at uint64, n int, f func(place []byte)) error {
+	place, err := s.hold(at, n)
+	if err != nil {
+		return err
 	}
-	return s.mapped[at:][:n:n]
+	defer s.leave()
+	f(place)
+	return nil
 }
 
-func (s *shared) leave() { s.mu.Unlock() }
-
-func (s *shared) within(at uint64, n int, f func(place []byte)) error {
+// hold returns n bytes from there, which stay until leave. Nobody else comes in between.
+func (s *shared) hold(at uint64, n int) (place []byte, err error) {
 	if n > s.size || at > uint64(s.size-n) {
-		return failure(Died, "its process sent nonsense: %d bytes at %#x of %d", n, at, s.size)
+		return nil, failure(Died, "its process sent nonsense: %d bytes at %#x of %d", n, at, s.size)
 	}
 	s.mu.Lock()
-	defer s.mu.Unlock()
+	defer func() {
+		if err != nil {
+			s.mu.Unlock()
+		}
+	}()
 	if s.closed {
-		return os.ErrClosed
+		return nil, os.ErrClosed
 	}
 	if s.mapped == nil {
 		m, err := unix.Mmap(int(s.file.Fd()), 0, s.size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
 		if err != nil {
-			return fmt.Errorf("map the guest's memory: %w", err)
+			return nil, fmt.Errorf("map the guest's memory: %w", err)
 		}
 		s.mapped = m
 	}
-	f(s.mapped[at:][:n:n])
-	return nil
+	return s.mapped[at:][:n:n], nil
 }
+
+func (s *shared) leave() { s.mu.Unlock() }
 
 // close gives the memory back as soon as the child is gone, too.
 func (s *shared) close() {

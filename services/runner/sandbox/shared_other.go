@@ -16,7 +16,7 @@ func (s *shared) write(uint64, []byte, int) error { return errors.ErrUnsupported
 
 func (s *shared) read([]byte, uint64) error { return errors.ErrUnsupported }
 
-func (s *shared) hold(uint64, int) []byte { return nil }
+func (s *shared) hold(uint64, int) ([]byte, error) { return nil, errors.ErrUnsupported }
 
 func (s *shared) leave() {}
 
