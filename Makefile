@@ -20,12 +20,14 @@ help: ## List the targets
 build: bin/matchmaker bin/mm bin/demo functions ## Build the binaries and the ready-made match functions into bin/
 
 .PHONY: bin/matchmaker bin/mm bin/demo bin/bench
-bin/matchmaker bin/mm bin/demo bin/bench:
+bin/matchmaker bin/mm:
 	go build -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o $@ matchmaker.dev/services/cmd/$(@F)
+bin/demo bin/bench:
+	go build -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o $@ matchmaker.dev/services/test/$(@F)
 
 .PHONY: bin/pair.wasm
 bin/pair.wasm:
-	GOOS=wasip1 GOARCH=wasm go build -trimpath -buildmode=c-shared -ldflags "-s -w" -o $@ matchmaker.dev/services/cmd/bench/pair
+	GOOS=wasip1 GOARCH=wasm go build -trimpath -buildmode=c-shared -ldflags "-s -w" -o $@ matchmaker.dev/services/test/bench/pair
 
 .PHONY: functions
 functions: ## Build the ready-made match functions into bin/functions/
@@ -49,12 +51,12 @@ test: redis compilers ## Run all tests, and fuzz a little
 # Apart from `make test`: the gateway's binary alone takes minutes to build from source.
 .PHONY: gateway
 gateway: redis $(TOOLS)/caddy ## Try the contract through the gateway of docker-compose.yml, which is restarted, and the services behind it
-	go test -count=1 -timeout 9m -run '^TestGateway$$' ./services/e2e -args -caddy $(TOOLS)/caddy
+	go test -count=1 -timeout 9m -run '^TestGateway$$' ./services/test/e2e -args -caddy $(TOOLS)/caddy
 
 .PHONY: image
 image: redis ## Build what is in the image as the Dockerfile says, and run it as a container does; as root
 	go test -count=1 -run '^TestImage$$' ./deploy -args -image $(CURDIR)/bin/image
-	go test -count=1 -run '^TestImage$$' ./services/e2e -args -image $(CURDIR)/bin/image
+	go test -count=1 -run '^TestImage$$' ./services/test/e2e -args -image $(CURDIR)/bin/image
 
 FUZZTIME ?= 60s
 .PHONY: fuzz
@@ -68,10 +70,10 @@ fuzz: ## Fuzz every decoder of what comes from outside, for FUZZTIME (60s) each
 
 .PHONY: contract
 contract: redis ## Try every promise of the API, on a system of its own or on URL=… (DATA=folder of a dev, else CONTRACT_…_TOKEN; PROJECT=…)
-	go test -count=1 -v -run '^TestContract$$' ./services/e2e/contract -args \
+	go test -count=1 -v -run '^TestContract$$' ./services/test/contract -args \
 		$(if $(URL),-url $(URL)) $(if $(DATA),-data $(abspath $(DATA))) $(if $(PROJECT),-project $(PROJECT))
 
-CHAOS = go run matchmaker.dev/services/e2e/chaos $(if $(DURATION),--duration $(DURATION)) $(if $(SEED),--seed $(SEED)) \
+CHAOS = go run matchmaker.dev/services/test/chaos $(if $(DURATION),--duration $(DURATION)) $(if $(SEED),--seed $(SEED)) \
 	$(if $(RATE),--rate $(RATE)) $(if $(RACE),--race)
 
 # clang is among the compilers of match functions.

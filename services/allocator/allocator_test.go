@@ -13,7 +13,7 @@ import (
 	"matchmaker.dev/services/allocator/provider"
 	"matchmaker.dev/services/internal/bus"
 	"matchmaker.dev/services/internal/embedded"
-	"matchmaker.dev/services/internal/fault"
+	"matchmaker.dev/services/internal/problem"
 	"matchmaker.dev/services/internal/state"
 )
 
@@ -346,7 +346,7 @@ func TestPlayerWhoLeavesDuringTheAllocationLeavesAlone(t *testing.T) {
 	if got := w.result("b"); got.GetConnection() != "1.2.3.4:5" {
 		t.Errorf("the other got %v", got)
 	}
-	if _, err := w.store.Ticket(t.Context(), project, "a"); fault.KindOf(err) != fault.NotFound {
+	if _, err := w.store.Ticket(t.Context(), project, "a"); problem.KindOf(err) != problem.NotFound {
 		t.Errorf("a ticket that was deleted is there again: %v", err)
 	}
 }

@@ -14,7 +14,7 @@ import (
 	"matchmaker.dev/services/allocator"
 	"matchmaker.dev/services/allocator/provider"
 	"matchmaker.dev/services/internal/definition"
-	"matchmaker.dev/services/internal/fault"
+	"matchmaker.dev/services/internal/problem"
 )
 
 // brief gives up soon.
@@ -190,7 +190,7 @@ func TestGivingBackIsRepeatedUntilItIsDone(t *testing.T) {
 	}
 	eventually(t, "the match to be forgotten", func() bool {
 		_, err := w.store.Match(t.Context(), project, "m")
-		return fault.KindOf(err) == fault.NotFound
+		return problem.KindOf(err) == problem.NotFound
 	})
 	if s.holds("m") {
 		t.Error("a server is held")

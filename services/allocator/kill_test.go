@@ -18,7 +18,7 @@ import (
 
 	"matchmaker.dev/services/allocator/provider"
 	"matchmaker.dev/services/internal/definition"
-	"matchmaker.dev/services/internal/fault"
+	"matchmaker.dev/services/internal/problem"
 )
 
 // The steps of the flow at which an allocator is killed: each is one exchange with somebody else, and the allocator dies
@@ -106,7 +106,7 @@ func (w *world) forgotten(match string) {
 	w.t.Helper()
 	eventually(w.t, "match "+match+" to be forgotten", func() bool {
 		_, err := w.store.Match(w.t.Context(), project, match)
-		return fault.KindOf(err) == fault.NotFound
+		return problem.KindOf(err) == problem.NotFound
 	})
 }
 

@@ -13,7 +13,7 @@ import (
 	"matchmaker.dev/services/allocator/provider"
 	"matchmaker.dev/services/internal/assignment"
 	"matchmaker.dev/services/internal/bus"
-	"matchmaker.dev/services/internal/fault"
+	"matchmaker.dev/services/internal/problem"
 	"matchmaker.dev/services/internal/state"
 	"matchmaker.dev/services/internal/telemetry"
 )
@@ -28,7 +28,7 @@ const (
 // hand it out again.
 func (s *service) match(ctx context.Context, project, id string, attempt int) (err error) {
 	m, err := s.Store.Match(ctx, project, id)
-	if fault.KindOf(err) == fault.NotFound {
+	if problem.KindOf(err) == problem.NotFound {
 		return nil // it is over: only the acknowledgement was lost
 	}
 	if err != nil {

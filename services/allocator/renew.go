@@ -10,7 +10,7 @@ import (
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/allocator/provider"
 	"matchmaker.dev/services/internal/auth"
-	"matchmaker.dev/services/internal/fault"
+	"matchmaker.dev/services/internal/problem"
 	"matchmaker.dev/services/internal/state"
 	"matchmaker.dev/services/internal/web"
 )
@@ -35,14 +35,14 @@ func (s *service) routes(e *echo.Echo) {
 func (s *service) renew(c echo.Context) error {
 	ctx, project, p := c.Request().Context(), c.Param("project"), auth.From(c)
 	if p.Match == "" {
-		return fault.New(fault.Forbidden, "the token is not one that a game server got with its allocation: whoever issued it renews it")
+		return problem.New(problem.Forbidden, "the token is not one that a game server got with its allocation: whoever issued it renews it")
 	}
 	verdict, server, err := s.Store.Server(ctx, project, p.Match, s.Now().Add(s.Tokens.TTL()+grace))
 	switch {
 	case err != nil:
 		return err
 	case verdict == state.Go:
-		return &fault.Error{Kind: fault.Unavailable, Detail: "the match is not assigned yet: come again", RetryAfter: time.Second}
+		return &problem.Error{Kind: problem.Unavailable, Detail: "the match is not assigned yet: come again", RetryAfter: time.Second}
 	case server == nil:
 		return ended()
 	}
@@ -64,7 +64,7 @@ func (s *service) renew(c echo.Context) error {
 }
 
 func ended() error {
-	return fault.New(fault.Forbidden, "the allocation of this server has ended: its token is not renewed")
+	return problem.New(problem.Forbidden, "the allocation of this server has ended: its token is not renewed")
 }
 
 // lives asks the hosting system whether a server is there. While it does not tell, the server is believed for some time.

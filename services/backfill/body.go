@@ -6,9 +6,9 @@ import (
 	"unicode"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	"matchmaker.dev/services/internal/fault"
-	"matchmaker.dev/services/internal/payload"
-	"matchmaker.dev/services/internal/resource"
+	"matchmaker.dev/services/internal/fields"
+	"matchmaker.dev/services/internal/problem"
+	"matchmaker.dev/services/internal/response"
 	"matchmaker.dev/services/internal/state"
 )
 
@@ -25,13 +25,13 @@ type approval struct {
 	body
 	// Assigned are the tickets that this approval assigned, and those of the last seconds, should their
 	// answer have been lost. It is left out when there are none.
-	Assigned []resource.Ticket `json:"assignedTickets,omitempty"`
+	Assigned []response.Ticket `json:"assignedTickets,omitempty"`
 }
 
 func approvalOf(a *state.Approval) approval {
 	out := approval{body: bodyOf(a.Backfill)}
 	for _, t := range slices.Concat(a.Assigned, a.Before) {
-		out.Assigned = append(out.Assigned, resource.TicketOf(t))
+		out.Assigned = append(out.Assigned, response.TicketOf(t))
 	}
 	return out
 }
@@ -39,7 +39,7 @@ func approvalOf(a *state.Approval) approval {
 // contents are what a server says of itself.
 type contents struct {
 	Connection *string `json:"Connection"`
-	payload.Payload
+	fields.Payload
 }
 
 // replacement is the body of a PUT. What the service itself keeps may be sent back to it: it is not taken over.
@@ -51,14 +51,14 @@ type replacement struct {
 }
 
 // record is what is stored, but for what the service itself keeps.
-func (in *contents) record(l payload.Limits) (*pb.Backfill, error) {
+func (in *contents) record(l fields.Limits) (*pb.Backfill, error) {
 	if err := in.Check(l); err != nil {
 		return nil, err
 	}
 	b := &pb.Backfill{Properties: in.Properties}
 	if in.Connection != nil {
 		if reason := connectionFault(*in.Connection); reason != "" {
-			return nil, fault.New(fault.Invalid, "Connection: %s", reason)
+			return nil, problem.New(problem.Invalid, "Connection: %s", reason)
 		}
 		b.Connection = *in.Connection
 	}
@@ -71,7 +71,7 @@ func bodyOf(b *pb.Backfill) body {
 	if connection := b.GetConnection(); connection != "" {
 		out.Connection = &connection
 	}
-	out.Attributes = payload.Attributes(b.GetAttributeNames(), b.GetAttributeValues())
+	out.Attributes = fields.Attributes(b.GetAttributeNames(), b.GetAttributeValues())
 	out.Properties = b.GetProperties()
 	return out
 }

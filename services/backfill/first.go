@@ -10,8 +10,8 @@ import (
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/assignment"
 	"matchmaker.dev/services/internal/definition"
-	"matchmaker.dev/services/internal/fault"
-	"matchmaker.dev/services/internal/resource"
+	"matchmaker.dev/services/internal/problem"
+	"matchmaker.dev/services/internal/response"
 	"matchmaker.dev/services/internal/telemetry"
 	"matchmaker.dev/services/internal/web"
 )
@@ -39,7 +39,7 @@ const noMatch = "No Match Found"
 
 // found is BackfillResponse of the contract.
 type found struct {
-	AssignedTickets      []resource.Ticket `json:"assignedTickets"`
+	AssignedTickets      []response.Ticket `json:"assignedTickets"`
 	AssignmentProperties json.RawMessage   `json:"assignmentProperties"`
 	Error                string            `json:"error"`
 }
@@ -54,7 +54,7 @@ func (s *service) first(c echo.Context) error {
 	r := definition.NewReader(text, s.Definitions)
 	in := readFirst(r)
 	if err := r.Err(); err != nil {
-		return fault.New(fault.Invalid, "%s", err) // all faults; they never repeat settings
+		return problem.New(problem.Invalid, "%s", err) // all faults; they never repeat settings
 	}
 	ctx, project := c.Request().Context(), c.Param("project")
 	if err := s.uploaded(ctx, project, in.function); err != nil {
@@ -73,7 +73,7 @@ func (s *service) first(c echo.Context) error {
 			return c.JSON(http.StatusOK, out)
 		}
 	}
-	return c.JSON(http.StatusOK, found{AssignedTickets: []resource.Ticket{}, AssignmentProperties: resource.Object(nil), Error: noMatch})
+	return c.JSON(http.StatusOK, found{AssignedTickets: []response.Ticket{}, AssignmentProperties: response.Object(nil), Error: noMatch})
 }
 
 // fill assigns the tickets of a match; nil when one of them does not wait any more.
@@ -94,9 +94,9 @@ func (s *service) fill(ctx context.Context, project, connection string, p *candi
 	if len(shared) == 0 {
 		shared = p.GetAssignmentProperties()
 	}
-	out := &found{AssignmentProperties: resource.Object(shared)}
+	out := &found{AssignmentProperties: response.Object(shared)}
 	for _, t := range tickets {
-		out.AssignedTickets = append(out.AssignedTickets, resource.TicketOf(t))
+		out.AssignedTickets = append(out.AssignedTickets, response.TicketOf(t))
 	}
 	return out, nil
 }
@@ -104,8 +104,8 @@ func (s *service) fill(ctx context.Context, project, connection string, p *candi
 // uploaded is Invalid when the project has no function of a name.
 func (s *service) uploaded(ctx context.Context, project, function string) error {
 	_, err := s.Store.Function(ctx, project, function)
-	if fault.KindOf(err) == fault.NotFound {
-		return fault.New(fault.Invalid, "function.name: the project has no function %q", function)
+	if problem.KindOf(err) == problem.NotFound {
+		return problem.New(problem.Invalid, "function.name: the project has no function %q", function)
 	}
 	return err
 }

@@ -14,8 +14,8 @@ import (
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/definition"
-	"matchmaker.dev/services/internal/fault"
-	"matchmaker.dev/services/internal/payload"
+	"matchmaker.dev/services/internal/fields"
+	"matchmaker.dev/services/internal/problem"
 	"matchmaker.dev/services/internal/web"
 )
 
@@ -31,7 +31,7 @@ func readReplacement(text []byte) (*pb.Backfill, error) {
 	if err := web.Decode(sent(text), &in); err != nil {
 		return nil, err
 	}
-	return in.record(payload.Limits{Attributes: 4, Properties: 4, Name: 16})
+	return in.record(fields.Limits{Attributes: 4, Properties: 4, Name: 16})
 }
 
 // FuzzReplacement: whatever a server sends is refused as Invalid, or is stored and comes back as what it was.
@@ -42,7 +42,7 @@ func FuzzReplacement(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text []byte) {
 		b, err := readReplacement(text)
 		if err != nil {
-			if fault.KindOf(err) != fault.Invalid {
+			if problem.KindOf(err) != problem.Invalid {
 				t.Fatalf("%q: %v", text, err)
 			}
 			return
@@ -72,7 +72,7 @@ func FuzzFirst(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text []byte) {
 		document, err := web.Document(sent(text))
 		if err != nil {
-			if fault.KindOf(err) != fault.Invalid {
+			if problem.KindOf(err) != problem.Invalid {
 				t.Fatalf("%q: %v", text, err)
 			}
 			return

@@ -9,14 +9,14 @@ import (
 	"github.com/google/uuid"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	"matchmaker.dev/services/director/contest"
 	"matchmaker.dev/services/internal/bus"
+	"matchmaker.dev/services/internal/evaluator"
 	"matchmaker.dev/services/internal/pool"
 	"matchmaker.dev/services/internal/state"
 )
 
 // candidate is a match that a function proposes.
-type candidate = contest.Entry[struct{}]
+type candidate = evaluator.Entry[struct{}]
 
 // again is when to ask again for a run that no runner took.
 const again = 100 * time.Millisecond
@@ -56,7 +56,7 @@ func (s *service) search(ctx context.Context, project string, in request) ([]*ca
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx) // the server does not wait for the answer any more: nobody must be sent to it
 	}
-	return contest.Winners(entries), nil
+	return evaluator.Winners(entries), nil
 }
 
 // answer is what a run came to.

@@ -20,8 +20,8 @@ import (
 	"matchmaker.dev/services/internal/auth"
 	"matchmaker.dev/services/internal/bus"
 	"matchmaker.dev/services/internal/definition"
-	"matchmaker.dev/services/internal/payload"
-	"matchmaker.dev/services/internal/quota"
+	"matchmaker.dev/services/internal/fields"
+	"matchmaker.dev/services/internal/ratelimit"
 	"matchmaker.dev/services/internal/state"
 	"matchmaker.dev/services/internal/telemetry"
 	"matchmaker.dev/services/internal/web"
@@ -35,7 +35,7 @@ type Options struct {
 	Log      *slog.Logger
 	Now      func() time.Time
 	// Limits bound backfill tickets, Definitions the requests of the first generation.
-	Limits      payload.Limits
+	Limits      fields.Limits
 	Definitions definition.Limits
 	Settings    Settings
 	// Meter makes the instruments; the zero Meter measures nothing.
@@ -87,7 +87,7 @@ var bases = []string{
 
 func (s *service) routes(e *echo.Echo) {
 	server := s.Verifier.Require(auth.Server)
-	e.POST(web.Base+"/backfill", s.first, s.deprecate, server, quota.Limit(s.Store, "backfill", s.Settings.Requests, s.Now))
+	e.POST(web.Base+"/backfill", s.first, s.deprecate, server, ratelimit.Limit(s.Store, "backfill", s.Settings.Requests, s.Now))
 	for _, base := range bases {
 		e.POST(base, s.create, server)
 		e.PUT(base+"/:backfill", s.replace, server)

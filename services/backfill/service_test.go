@@ -20,8 +20,8 @@ import (
 	"matchmaker.dev/services/internal/auth"
 	"matchmaker.dev/services/internal/bus"
 	"matchmaker.dev/services/internal/embedded"
+	"matchmaker.dev/services/internal/fields"
 	"matchmaker.dev/services/internal/issuer"
-	"matchmaker.dev/services/internal/payload"
 	"matchmaker.dev/services/internal/state"
 	"matchmaker.dev/services/internal/web"
 )
@@ -84,7 +84,7 @@ func startWith(t *testing.T, settings Settings, change ...func(*Options, *web.Op
 	o, edge := Options{
 		Store: m.store, Bus: m.bus, Verifier: verifier, Log: log,
 		Now:    m.now,
-		Limits: payload.Limits{Attributes: 2, Properties: 2, Name: 16}, Settings: settings,
+		Limits: fields.Limits{Attributes: 2, Properties: 2, Name: 16}, Settings: settings,
 	}, web.Options{}
 	for _, f := range change {
 		f(&o, &edge)

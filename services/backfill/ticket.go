@@ -10,7 +10,7 @@ import (
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/auth"
-	"matchmaker.dev/services/internal/fault"
+	"matchmaker.dev/services/internal/problem"
 	"matchmaker.dev/services/internal/state"
 	"matchmaker.dev/services/internal/telemetry"
 	"matchmaker.dev/services/internal/web"
@@ -53,7 +53,7 @@ func (s *service) replace(c echo.Context) error {
 	}
 	id := web.Param(c, "backfill")
 	if in.ID != nil && *in.ID != "" && *in.ID != id {
-		return fault.New(fault.Invalid, "Id: %.80q is not the backfill ticket in the path", *in.ID)
+		return problem.New(problem.Invalid, "Id: %.80q is not the backfill ticket in the path", *in.ID)
 	}
 	b, err := in.record(s.Limits)
 	if err != nil {
@@ -141,7 +141,7 @@ func projectOf(c echo.Context) (string, error) {
 	}
 	project, ok := auth.From(c).Project()
 	if !ok {
-		return "", fault.New(fault.Invalid, "the token names no single project: use /<project>/matchmaking/api/v2/backfill")
+		return "", problem.New(problem.Invalid, "the token names no single project: use /<project>/matchmaking/api/v2/backfill")
 	}
 	return project, nil
 }

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"matchmaker.dev/services/internal/fault"
+	"matchmaker.dev/services/internal/problem"
 )
 
 // etag tells one revision of a config from all others. Revisions grow over all configs of a
@@ -64,7 +64,7 @@ func tagsOf(h http.Header, name string) ([]string, error) {
 		return []string{"*"}, nil
 	}
 	if !tagList.MatchString(text) {
-		return nil, fault.New(fault.Invalid, `header %s: expected are * or ETags with their quotes, such as "5"`, name)
+		return nil, problem.New(problem.Invalid, `header %s: expected are * or ETags with their quotes, such as "5"`, name)
 	}
 	return oneTag.FindAllString(text, -1), nil
 }

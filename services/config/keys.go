@@ -7,7 +7,7 @@ import (
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/definition"
-	"matchmaker.dev/services/internal/fault"
+	"matchmaker.dev/services/internal/problem"
 )
 
 // mask stands for a key in what GET and PUT answer. In a PUT it stands for the key that the config has, so that what GET
@@ -42,7 +42,7 @@ func (s *service) unmask(project string, keys *pb.HostingKeys, there *pb.Config)
 	}
 	old, err := s.Keys.OpenHosting(project, there.GetId(), there.GetHosting())
 	if err != nil {
-		return nil, fault.Wrap(fault.Unavailable, err, "hosting: what %q stands for cannot be decrypted: give the keys themselves", mask)
+		return nil, problem.Wrap(problem.Unavailable, err, "hosting: what %q stands for cannot be decrypted: give the keys themselves", mask)
 	}
 	var faults definition.Faults
 	keys = proto.CloneOf(keys)

@@ -20,8 +20,8 @@ import (
 	"matchmaker.dev/services/internal/auth"
 	"matchmaker.dev/services/internal/bus"
 	"matchmaker.dev/services/internal/definition"
-	"matchmaker.dev/services/internal/fault"
 	"matchmaker.dev/services/internal/keyring"
+	"matchmaker.dev/services/internal/problem"
 	"matchmaker.dev/services/internal/state"
 	"matchmaker.dev/services/internal/web"
 )
@@ -96,7 +96,7 @@ func (s *service) change(ctx context.Context, project, id string, asked conditio
 	}
 	for last := state.Any; ; {
 		there, err := s.Store.Config(ctx, project, id)
-		if fault.KindOf(err) == fault.NotFound {
+		if problem.KindOf(err) == problem.NotFound {
 			there, err = nil, nil
 		}
 		if err != nil {
@@ -107,7 +107,7 @@ func (s *service) change(ctx context.Context, project, id string, asked conditio
 			return notMet(id, revision)
 		}
 		// A conflict over the same revision as before has another reason.
-		if err := do(revision, there); fault.KindOf(err) != fault.Conflict || revision == last {
+		if err := do(revision, there); problem.KindOf(err) != problem.Conflict || revision == last {
 			return err
 		}
 		last = revision
@@ -116,9 +116,9 @@ func (s *service) change(ctx context.Context, project, id string, asked conditio
 
 func notMet(id string, revision int64) error {
 	if revision == state.None {
-		return fault.New(fault.Conflict, "there is no config %q, and the request's condition (If-Match) wants one", id)
+		return problem.New(problem.Conflict, "there is no config %q, and the request's condition (If-Match) wants one", id)
 	}
-	return fault.New(fault.Conflict, "config %q has the ETag %s, which the request's condition (If-Match or If-None-Match) excludes: get it again, then decide", id, etag(revision))
+	return problem.New(problem.Conflict, "config %q has the ETag %s, which the request's condition (If-Match or If-None-Match) excludes: get it again, then decide", id, etag(revision))
 }
 
 // poke tells the director. Should it be lost, the director looks for itself within a second.

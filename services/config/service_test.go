@@ -20,9 +20,9 @@ import (
 	"matchmaker.dev/services/internal/auth"
 	"matchmaker.dev/services/internal/bus"
 	"matchmaker.dev/services/internal/embedded"
-	"matchmaker.dev/services/internal/fault"
 	"matchmaker.dev/services/internal/issuer"
 	"matchmaker.dev/services/internal/keyring"
+	"matchmaker.dev/services/internal/problem"
 	"matchmaker.dev/services/internal/state"
 	"matchmaker.dev/services/internal/web"
 )
@@ -241,7 +241,7 @@ func TestDirectorIsTold(t *testing.T) {
 	}
 	s.delete(t, "ranked").expect(t, 204)
 	told()
-	if _, err := s.store.Config(t.Context(), "demo", "ranked"); fault.KindOf(err) != fault.NotFound {
+	if _, err := s.store.Config(t.Context(), "demo", "ranked"); problem.KindOf(err) != problem.NotFound {
 		t.Errorf("after its deletion: %v", err)
 	}
 }
@@ -384,7 +384,7 @@ func TestConditionsHoldWhenManyAsk(t *testing.T) {
 	// The revision that a deletion has seen may be replaced before it reaches the state.
 	old, err := strconv.ParseInt(strings.Trim(tag, `"`), 10, 64)
 	must(t, err)
-	if _, err := s.store.DeleteConfig(t.Context(), "demo", "a", old); fault.KindOf(err) != fault.Conflict {
+	if _, err := s.store.DeleteConfig(t.Context(), "demo", "a", old); problem.KindOf(err) != problem.Conflict {
 		t.Errorf("deletion of another revision: %v", err)
 	}
 	s.get(t, "a").expect(t, 200)

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	"matchmaker.dev/services/internal/fault"
+	"matchmaker.dev/services/internal/problem"
 )
 
 // One of two players leaves when both are taken already. Nothing is ever assigned to that one, and the other is again the oldest of those
@@ -72,7 +72,7 @@ func TestPartnerOfACancelledTicketWaitsAgainAtItsOldAge(t *testing.T) {
 			if left, err := w.store.Ticket(t.Context(), project, others[1]); err != nil || left.Assignment != nil {
 				t.Errorf("the youngest: %v, %v", left, err)
 			}
-			if _, err := w.store.Ticket(t.Context(), project, two[0]); fault.KindOf(err) != fault.NotFound {
+			if _, err := w.store.Ticket(t.Context(), project, two[0]); problem.KindOf(err) != problem.NotFound {
 				t.Errorf("the one who left is there again: %v", err)
 			}
 		})

@@ -8,13 +8,13 @@ import (
 	"github.com/google/uuid"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	"matchmaker.dev/services/director/contest"
 	"matchmaker.dev/services/internal/bus"
+	"matchmaker.dev/services/internal/evaluator"
 	"matchmaker.dev/services/internal/state"
 )
 
 // proposal is a proposal and the course whose run made it.
-type proposal = contest.Entry[*course]
+type proposal = evaluator.Entry[*course]
 
 // absent is how long a config rests whose function no runner hosts, or that cannot be run at all.
 const absent = 250 * time.Millisecond

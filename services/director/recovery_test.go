@@ -10,7 +10,7 @@ import (
 	"time"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	"matchmaker.dev/services/internal/fault"
+	"matchmaker.dev/services/internal/problem"
 	"matchmaker.dev/services/internal/state"
 )
 
@@ -28,7 +28,7 @@ func (w *world) allocator() (stop func()) {
 	working.Go(func() {
 		err := b.Work(ctx, 8, func(ctx context.Context, work *pb.MatchWork, _ int) error {
 			m, err := store.Match(ctx, work.GetProject(), work.GetMatch())
-			if fault.KindOf(err) == fault.NotFound {
+			if problem.KindOf(err) == problem.NotFound {
 				return nil
 			}
 			if err != nil {
@@ -146,7 +146,7 @@ func TestNothingIsTakenWhileRedisIsAwayAndAllGoesOnWhenItIsBack(t *testing.T) {
 	tickets := w.create(1)
 	w.stopRedis()
 	err := w.store.Creator(time.Now, nil).Create(t.Context(), project, &pb.Ticket{Id: "x"})
-	if fault.KindOf(err) != fault.Unavailable {
+	if problem.KindOf(err) != problem.Unavailable {
 		t.Errorf("a create without Redis: %v", err)
 	}
 	w.until("the director notices", func() bool { return w.log.says("reading the state") })
@@ -194,7 +194,7 @@ func TestRedisThatWasPutBack(t *testing.T) {
 	}
 	w.startRedis()
 	for _, id := range slices.Concat(partner, phantom) {
-		if _, err := w.store.Ticket(t.Context(), project, id); fault.KindOf(err) != fault.NotFound {
+		if _, err := w.store.Ticket(t.Context(), project, id); problem.KindOf(err) != problem.NotFound {
 			t.Fatalf("%s is there all the same: %v", id, err)
 		}
 	}

@@ -8,8 +8,8 @@ import (
 	"github.com/google/uuid"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	"matchmaker.dev/services/director/contest"
 	"matchmaker.dev/services/internal/assignment"
+	"matchmaker.dev/services/internal/evaluator"
 	"matchmaker.dev/services/internal/state"
 )
 
@@ -22,7 +22,7 @@ type round struct {
 }
 
 func newRound(entries []*proposal) *round {
-	return &round{entries: entries, won: contest.Winners(entries)}
+	return &round{entries: entries, won: evaluator.Winners(entries)}
 }
 
 func (r *round) done() bool { return len(r.claims) == len(r.won) }

@@ -19,10 +19,10 @@ import (
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/director"
-	"matchmaker.dev/services/e2e/chaos/link"
 	"matchmaker.dev/services/internal/bus"
 	"matchmaker.dev/services/internal/embedded"
 	"matchmaker.dev/services/internal/state"
+	"matchmaker.dev/services/test/proxy"
 )
 
 const (
@@ -40,7 +40,7 @@ type world struct {
 	nats              *embedded.NATS
 	redisDir, natsDir string
 	// Everybody reaches them through these, wherever they are started again: another may have taken their ports meanwhile.
-	redisLink, natsLink *link.Link
+	redisLink, natsLink *proxy.Link
 	redisAt, natsAt     atomic.Pointer[string]
 
 	store *state.Store
@@ -70,9 +70,9 @@ func newWorld(t testing.TB) *world {
 }
 
 // link leads to where a server is now.
-func (w *world) link(at *atomic.Pointer[string]) *link.Link {
+func (w *world) link(at *atomic.Pointer[string]) *proxy.Link {
 	w.Helper()
-	l, err := link.Listen(func(ctx context.Context) (net.Conn, error) {
+	l, err := proxy.Listen(func(ctx context.Context) (net.Conn, error) {
 		return new(net.Dialer).DialContext(ctx, "tcp", *at.Load())
 	})
 	if err != nil {

@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"matchmaker.dev/services/internal/fault"
+	"matchmaker.dev/services/internal/problem"
 )
 
 // patience is how long an upload waits until it may begin.
@@ -33,7 +33,7 @@ func newAdmission(seats int) *admission {
 
 // enter waits until an upload may begin; leave ends it.
 func (a *admission) enter(ctx context.Context, project string) (leave func(), err error) {
-	busy := fault.New(fault.Limited, "too many uploads at the same time: try again later")
+	busy := problem.New(problem.Limited, "too many uploads at the same time: try again later")
 	busy.RetryAfter = patience
 	ctx, cancel := context.WithTimeoutCause(ctx, patience, busy)
 	defer cancel()

@@ -7,7 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"matchmaker.dev/services/internal/fault"
+	"matchmaker.dev/services/internal/problem"
 )
 
 func TestUploadsWaitForEachOther(t *testing.T) {
@@ -17,7 +17,7 @@ func TestUploadsWaitForEachOther(t *testing.T) {
 		must(t, err)
 		for _, project := range []string{"one", "two"} {
 			_, err = a.enter(t.Context(), project)
-			if f, ok := errors.AsType[*fault.Error](err); !ok || f.Kind != fault.Limited || f.RetryAfter <= 0 {
+			if f, ok := errors.AsType[*problem.Error](err); !ok || f.Kind != problem.Limited || f.RetryAfter <= 0 {
 				t.Errorf("the second got %v", err)
 			}
 		}

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"matchmaker.dev/services/internal/fault"
+	"matchmaker.dev/services/internal/problem"
 )
 
 // What an archive may be, beside what it may weigh. Compressed modules were
@@ -99,9 +99,9 @@ func (l limits) pick(entries iter.Seq2[entry, error], implementation string) (mo
 	case len(names) == 0:
 		return nil, "", refuse("the archive holds no .wasm module")
 	case wanted == "" && len(names) > 1:
-		return nil, "", fault.New(fault.Invalid, "implementation: missing, and the archive holds several modules: %s", list(names))
+		return nil, "", problem.New(problem.Invalid, "implementation: missing, and the archive holds several modules: %s", list(names))
 	case module == nil:
-		return nil, "", fault.New(fault.Invalid, "implementation: the archive holds no module %s, it holds %s", quote(wanted+".wasm"), list(names))
+		return nil, "", problem.New(problem.Invalid, "implementation: the archive holds no module %s, it holds %s", quote(wanted+".wasm"), list(names))
 	}
 	return module, name, nil
 }

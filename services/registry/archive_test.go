@@ -13,7 +13,7 @@ import (
 	"strings"
 	"testing"
 
-	"matchmaker.dev/services/internal/fault"
+	"matchmaker.dev/services/internal/problem"
 )
 
 var small = limits{archive: 1 << 20, module: 64 << 10}
@@ -217,8 +217,8 @@ func TestExtractRefuses(t *testing.T) {
 			if err == nil {
 				t.Fatalf("got a module of %d bytes", len(module))
 			}
-			if fault.KindOf(err) != fault.Invalid {
-				t.Errorf("kind %v: %v", fault.KindOf(err), err)
+			if problem.KindOf(err) != problem.Invalid {
+				t.Errorf("kind %v: %v", problem.KindOf(err), err)
 			}
 			if !strings.Contains(err.Error(), test.says) {
 				t.Errorf("got %q, want it to say %q", err, test.says)
@@ -238,11 +238,11 @@ func TestReadBelievesNoSize(t *testing.T) {
 		return io.NopCloser(bytes.NewReader(exactly(small.module + 1))), nil
 	}}
 	e.size = int64(small.module) + 1
-	if _, err := small.read(e, "a.wasm"); fault.KindOf(err) != fault.Invalid || opened {
+	if _, err := small.read(e, "a.wasm"); problem.KindOf(err) != problem.Invalid || opened {
 		t.Errorf("declared too long: error %v, opened %v", err, opened)
 	}
 	e.size = 1
-	if module, err := small.read(e, "a.wasm"); fault.KindOf(err) != fault.Invalid {
+	if module, err := small.read(e, "a.wasm"); problem.KindOf(err) != problem.Invalid {
 		t.Errorf("too long: %d bytes, error %v", len(module), err)
 	}
 }
@@ -284,7 +284,7 @@ func FuzzArchive(f *testing.F) {
 	f.Fuzz(func(t *testing.T, file []byte, implementation string) {
 		module, name, err := small.extract(file, implementation)
 		if err != nil {
-			if fault.KindOf(err) != fault.Invalid || module != nil {
+			if problem.KindOf(err) != problem.Invalid || module != nil {
 				t.Fatalf("%d bytes and %v", len(module), err)
 			}
 			return

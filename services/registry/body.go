@@ -8,7 +8,7 @@ import (
 	"net/http"
 	"os"
 
-	"matchmaker.dev/services/internal/fault"
+	"matchmaker.dev/services/internal/problem"
 	"matchmaker.dev/services/internal/web"
 )
 
@@ -30,9 +30,9 @@ func receive(req *http.Request, most int) ([]byte, error) {
 		return nil, fileTooLong(most)
 	}
 	file, err := io.ReadAll(io.LimitReader(source, int64(most)+1))
-	f, ours := errors.AsType[*fault.Error](err)
+	f, ours := errors.AsType[*problem.Error](err)
 	switch {
-	case len(file) > most, ours && f.Kind == fault.TooLarge:
+	case len(file) > most, ours && f.Kind == problem.TooLarge:
 		return nil, fileTooLong(most)
 	case ours:
 		return nil, err
@@ -41,7 +41,7 @@ func receive(req *http.Request, most int) ([]byte, error) {
 	case err != nil && req.Context().Err() != nil:
 		return nil, req.Context().Err()
 	case err != nil:
-		return nil, fault.Wrap(fault.Invalid, err, "file: the body broke off or is no form")
+		return nil, problem.Wrap(problem.Invalid, err, "file: the body broke off or is no form")
 	case len(file) == 0:
 		return nil, refuse("missing or of zero length: send the archive as the body, or as a file of a multipart/form-data form")
 	}

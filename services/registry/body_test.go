@@ -11,7 +11,7 @@ import (
 	"testing"
 	"testing/iotest"
 
-	"matchmaker.dev/services/internal/fault"
+	"matchmaker.dev/services/internal/problem"
 )
 
 func TestReceiveRefusesUnread(t *testing.T) {
@@ -20,7 +20,7 @@ func TestReceiveRefusesUnread(t *testing.T) {
 		req := httptest.NewRequestWithContext(t.Context(), "PUT", "/", body)
 		req.ContentLength = length
 		req.Header.Set("Content-Type", contentType)
-		if _, err := receive(req, 100); fault.KindOf(err) != fault.Invalid || errors.Unwrap(err) != nil {
+		if _, err := receive(req, 100); problem.KindOf(err) != problem.Invalid || errors.Unwrap(err) != nil {
 			t.Errorf("%q: %v", contentType, err)
 		}
 	}
@@ -30,13 +30,13 @@ func TestReceiveFromAClientThatLeaves(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	body := io.MultiReader(iotest.ErrReader(errors.New("connection reset")))
 	req := httptest.NewRequestWithContext(ctx, "PUT", "/", body)
-	if _, err := receive(req, 100); fault.KindOf(err) != fault.Invalid {
+	if _, err := receive(req, 100); problem.KindOf(err) != problem.Invalid {
 		t.Errorf("a body that broke off: %v", err)
 	}
 	cancel()
 	// The server gives a client up that is too slow, which is not the client's doing.
 	slow := httptest.NewRequestWithContext(ctx, "PUT", "/", iotest.ErrReader(&net.OpError{Op: "read", Err: os.ErrDeadlineExceeded}))
-	if _, err := receive(slow, 100); fault.KindOf(err) != fault.Invalid || !strings.Contains(err.Error(), "file: came too slowly: a request must be here within 1m") {
+	if _, err := receive(slow, 100); problem.KindOf(err) != problem.Invalid || !strings.Contains(err.Error(), "file: came too slowly: a request must be here within 1m") {
 		t.Errorf("a client that is slow: %v", err)
 	}
 	if _, err := receive(req, 100); !errors.Is(err, context.Canceled) {

@@ -10,7 +10,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"matchmaker.dev/services/internal/bus"
-	"matchmaker.dev/services/internal/fault"
+	"matchmaker.dev/services/internal/problem"
 )
 
 const (
@@ -91,7 +91,7 @@ func (r *registry) span(query url.Values) (time.Duration, error) {
 	longest := int64(max(r.LogAge, leastBound) / time.Second)
 	n, err := strconv.ParseInt(query.Get("seconds"), 10, 64)
 	if err != nil || n < 1 || n > longest {
-		return 0, fault.New(fault.Invalid, "seconds: invalid time range: a whole number from 1 to %d is expected", longest)
+		return 0, problem.New(problem.Invalid, "seconds: invalid time range: a whole number from 1 to %d is expected", longest)
 	}
 	return time.Duration(n) * time.Second, nil
 }
@@ -103,7 +103,7 @@ func position(query url.Values) (uint64, error) {
 	}
 	n, err := strconv.ParseUint(query.Get("after"), 10, 64)
 	if err != nil {
-		return 0, fault.New(fault.Invalid, "after: a position is expected, as an earlier answer has it in the header %s", positionHeader)
+		return 0, problem.New(problem.Invalid, "after: a position is expected, as an earlier answer has it in the header %s", positionHeader)
 	}
 	return n, nil
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"matchmaker.dev/services/internal/definition"
-	"matchmaker.dev/services/internal/fault"
+	"matchmaker.dev/services/internal/problem"
 	"matchmaker.dev/services/internal/web"
 )
 
@@ -17,7 +17,7 @@ func nameOf(c echo.Context) (string, error) { return parseName(web.Param(c, "nam
 func queryOf(c echo.Context) (url.Values, error) {
 	query, err := url.ParseQuery(c.Request().URL.RawQuery)
 	if err != nil {
-		return nil, fault.New(fault.Invalid, "the query cannot be read: %v", err)
+		return nil, problem.New(problem.Invalid, "the query cannot be read: %v", err)
 	}
 	return query, nil
 }
@@ -30,7 +30,7 @@ func parseName(raw string) (string, error) {
 		if raw == "" {
 			what = "missing"
 		}
-		return "", fault.New(fault.Invalid, "name: %s: 1 to 64 letters, digits, '.', '_' or '-' are expected, of which the first and the last are letters or digits", what)
+		return "", problem.New(problem.Invalid, "name: %s: 1 to 64 letters, digits, '.', '_' or '-' are expected, of which the first and the last are letters or digits", what)
 	}
 	return name, nil
 }

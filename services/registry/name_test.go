@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"matchmaker.dev/services/internal/fault"
+	"matchmaker.dev/services/internal/problem"
 )
 
 func TestParseName(t *testing.T) {
@@ -22,7 +22,7 @@ func TestParseName(t *testing.T) {
 		got, err := parseName(raw)
 		if err == nil {
 			t.Errorf("%q: got %q", raw, got)
-		} else if fault.KindOf(err) != fault.Invalid || !strings.HasPrefix(err.Error(), "name: ") {
+		} else if problem.KindOf(err) != problem.Invalid || !strings.HasPrefix(err.Error(), "name: ") {
 			t.Errorf("%q: %v", raw, err)
 		}
 	}

@@ -9,12 +9,12 @@ import (
 	"strconv"
 	"strings"
 
-	"matchmaker.dev/services/internal/fault"
+	"matchmaker.dev/services/internal/problem"
 )
 
 // refuse says what is wrong with an uploaded file.
 func refuse(format string, args ...any) error {
-	return fault.New(fault.Invalid, "file: "+format, args...)
+	return problem.New(problem.Invalid, "file: "+format, args...)
 }
 
 func bomb(most int64) error {
@@ -27,7 +27,7 @@ func (l limits) moduleTooLong(what string) error {
 
 // damaged words what the readers of archives say; refusals stay as they are.
 func damaged(err error) error {
-	if _, ours := errors.AsType[*fault.Error](err); ours {
+	if _, ours := errors.AsType[*problem.Error](err); ours {
 		return err
 	}
 	reason := "its contents make no sense"
@@ -45,7 +45,7 @@ func damaged(err error) error {
 	case errors.Is(err, tar.ErrHeader):
 		reason = "what is compressed in it is no .tar"
 	}
-	return fault.Wrap(fault.Invalid, err, "file: the archive is damaged: %s", reason)
+	return problem.Wrap(problem.Invalid, err, "file: the archive is damaged: %s", reason)
 }
 
 // quote makes any text fit for a message: short, on one line, printable.

@@ -23,10 +23,10 @@ import (
 	"matchmaker.dev/services/internal/app"
 	"matchmaker.dev/services/internal/auth"
 	"matchmaker.dev/services/internal/bus"
+	"matchmaker.dev/services/internal/sandbox"
 	"matchmaker.dev/services/internal/state"
 	"matchmaker.dev/services/internal/telemetry"
 	"matchmaker.dev/services/internal/web"
-	"matchmaker.dev/services/runner/sandbox"
 )
 
 // Options are what the service is made of. Zero settings mean the default.

@@ -9,7 +9,7 @@ import (
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/definition"
-	"matchmaker.dev/services/internal/fault"
+	"matchmaker.dev/services/internal/problem"
 	"matchmaker.dev/services/internal/web"
 )
 
@@ -47,7 +47,7 @@ func (r *registry) restart(c echo.Context) error {
 		result := deployed{Name: name, State: statePending}
 		err := r.Store.ChangeFunction(ctx, project, name, func(current *pb.Function) (*pb.Function, error) {
 			if current == nil {
-				return nil, fault.New(fault.NotFound, "function %q was not found", name)
+				return nil, problem.New(problem.NotFound, "function %q was not found", name)
 			}
 			current.Generation = after(current, r.Now())
 			return current, nil
@@ -65,7 +65,7 @@ func (r *registry) restart(c echo.Context) error {
 // known is the names in lower case, each once, when there are such functions.
 func (r *registry) known(ctx context.Context, project string, given []string) ([]string, error) {
 	if len(given) == 0 {
-		return nil, fault.New(fault.Invalid, "functions: missing or empty: name the functions to restart")
+		return nil, problem.New(problem.Invalid, "functions: missing or empty: name the functions to restart")
 	}
 	functions, err := r.Store.Functions(ctx, project)
 	if err != nil {
@@ -81,7 +81,7 @@ func (r *registry) known(ctx context.Context, project string, given []string) ([
 		}
 	}
 	if len(unknown) > 0 {
-		return nil, fault.New(fault.NotFound, "functions: not found: %s; nothing was restarted", list(unknown))
+		return nil, problem.New(problem.NotFound, "functions: not found: %s; nothing was restarted", list(unknown))
 	}
 	return names, nil
 }

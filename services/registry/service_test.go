@@ -22,9 +22,9 @@ import (
 	"matchmaker.dev/services/internal/bus"
 	"matchmaker.dev/services/internal/embedded"
 	"matchmaker.dev/services/internal/issuer"
+	"matchmaker.dev/services/internal/sandbox"
 	"matchmaker.dev/services/internal/state"
 	"matchmaker.dev/services/internal/web"
-	"matchmaker.dev/services/runner/sandbox"
 )
 
 func TestMain(m *testing.M) {

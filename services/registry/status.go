@@ -7,7 +7,7 @@ import (
 	"time"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	"matchmaker.dev/services/internal/fault"
+	"matchmaker.dev/services/internal/problem"
 )
 
 // The contract's states of a function, and of its instances.
@@ -100,7 +100,7 @@ func (b *board) ready() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if !b.believable() {
-		return fault.New(fault.Unavailable, "the runners were not listened to for long enough yet")
+		return problem.New(problem.Unavailable, "the runners were not listened to for long enough yet")
 	}
 	return nil
 }

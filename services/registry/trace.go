@@ -6,7 +6,7 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/trace"
 
-	"matchmaker.dev/services/internal/fault"
+	"matchmaker.dev/services/internal/problem"
 	"matchmaker.dev/services/internal/telemetry"
 )
 
@@ -24,10 +24,10 @@ func (r *registry) step(ctx context.Context, name string, work func(context.Cont
 
 // reasonOf is the word for why a step failed.
 func reasonOf(err error) string {
-	switch fault.KindOf(err) {
-	case fault.Invalid:
+	switch problem.KindOf(err) {
+	case problem.Invalid:
 		return "invalid"
-	case fault.Unavailable:
+	case problem.Unavailable:
 		return "unavailable"
 	}
 	return "other"

@@ -13,8 +13,8 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	"matchmaker.dev/services/internal/fault"
-	"matchmaker.dev/services/runner/sandbox"
+	"matchmaker.dev/services/internal/problem"
+	"matchmaker.dev/services/internal/sandbox"
 )
 
 // put takes an upload: PUT /functions/{name}?implementation={module}.
@@ -85,7 +85,7 @@ func (r *registry) room(ctx context.Context, project, name string) error {
 		return err
 	}
 	if functions[name] == nil && len(functions) >= r.Functions {
-		return fault.New(fault.Invalid, "name: the project has %d match functions, the most it may have: delete one first", len(functions))
+		return problem.New(problem.Invalid, "name: the project has %d match functions, the most it may have: delete one first", len(functions))
 	}
 	return nil
 }
@@ -94,7 +94,7 @@ func (r *registry) room(ctx context.Context, project, name string) error {
 // while, and a runner that shares the sandbox finds it compiled.
 func (r *registry) check(ctx context.Context, module []byte) (*sandbox.Module, error) {
 	checked, err := r.Box.Load(ctx, module)
-	if f, ours := errors.AsType[*fault.Error](err); ours && f.Kind == fault.Invalid {
+	if f, ours := errors.AsType[*problem.Error](err); ours && f.Kind == problem.Invalid {
 		return nil, refuse("%s", f.Detail)
 	}
 	if err != nil {

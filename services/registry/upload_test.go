@@ -23,7 +23,7 @@ import (
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/auth"
 	"matchmaker.dev/services/internal/issuer"
-	"matchmaker.dev/services/runner/sandbox"
+	"matchmaker.dev/services/internal/sandbox"
 )
 
 func TestUpload(t *testing.T) {

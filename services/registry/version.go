@@ -17,7 +17,7 @@ import (
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/bus"
-	"matchmaker.dev/services/internal/fault"
+	"matchmaker.dev/services/internal/problem"
 	"matchmaker.dev/services/internal/web"
 )
 
@@ -75,7 +75,7 @@ func (r *registry) rollback(c echo.Context) error {
 		return err
 	}
 	if to.Version < 1 {
-		return fault.New(fault.Invalid, "version: missing or less than 1: name the version to go back to")
+		return problem.New(problem.Invalid, "version: missing or less than 1: name the version to go back to")
 	}
 	ctx, project := c.Request().Context(), c.Param("project")
 	f, err := r.Store.Function(ctx, project, name)
@@ -118,7 +118,7 @@ func (r *registry) rollback(c echo.Context) error {
 // recheck reads the module of a version and checks it as an upload's, and returns its manifest.
 func (r *registry) recheck(ctx context.Context, v *pb.FunctionVersion) (*pb.Manifest, error) {
 	gone := func() error {
-		return fault.New(fault.Conflict, "version: the module of version %d is not stored any more: upload it again", v.GetVersion())
+		return problem.New(problem.Conflict, "version: the module of version %d is not stored any more: upload it again", v.GetVersion())
 	}
 	module, err := r.Bus.Module(ctx, v.GetModule())
 	if errors.Is(err, bus.ErrNoModule) {
@@ -140,7 +140,7 @@ func (r *registry) recheck(ctx context.Context, v *pb.FunctionVersion) (*pb.Mani
 // versionOf finds a version of a function; NotFound when it is not kept.
 func versionOf(f *pb.Function, number int64) (*pb.FunctionVersion, error) {
 	if f == nil {
-		return nil, fault.New(fault.NotFound, "the function was deleted meanwhile")
+		return nil, problem.New(problem.NotFound, "the function was deleted meanwhile")
 	}
 	var kept []string
 	for _, v := range f.GetVersions() {
@@ -149,7 +149,7 @@ func versionOf(f *pb.Function, number int64) (*pb.FunctionVersion, error) {
 		}
 		kept = append(kept, strconv.FormatInt(v.GetVersion(), 10))
 	}
-	return nil, fault.New(fault.NotFound, "version: %d of function %q is not kept, those that are: %s", number, f.GetName(), strings.Join(kept, ", "))
+	return nil, problem.New(problem.NotFound, "version: %d of function %q is not kept, those that are: %s", number, f.GetName(), strings.Join(kept, ", "))
 }
 
 // run is the function with one of its versions as the one to run.

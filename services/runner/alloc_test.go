@@ -9,8 +9,8 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/invocation"
 	"matchmaker.dev/services/internal/pool"
-	"matchmaker.dev/services/runner/desk"
 )
 
 // A run with ten times as many tickets costs this process no more allocations: selecting and writing them,
@@ -70,15 +70,15 @@ func TestTicketsCostNoAllocations(t *testing.T) {
 			message, err = proto.MarshalOptions{}.MarshalAppend(message[:0], part)
 			return err
 		}
-		var d desk.Desk
-		run := desk.Run{
+		var d invocation.Desk
+		run := invocation.Run{
 			Request: &pb.RunRequest{
 				Project: project, Function: "guest", Now: 1_700_000_100_000, Settings: []byte(`{"do":"pair"}`),
 				Pools: map[string]*pb.Pool{"all": {Filters: []*pb.Filter{{Attribute: "skill"}}}},
 			},
 			Index: index, Answer: send,
 		}
-		needs := desk.NeedsOf(module.Manifest)
+		needs := invocation.NeedsOf(module.Manifest)
 		return testing.AllocsPerRun(5, func() {
 			proposals = 0
 			run.Began = time.Now()

@@ -14,10 +14,10 @@ import (
 	"time"
 
 	"matchmaker.dev/services/internal/bus"
+	"matchmaker.dev/services/internal/sandbox"
+	"matchmaker.dev/services/internal/sandbox/sandboxtest"
 	"matchmaker.dev/services/internal/state"
 	"matchmaker.dev/services/runner"
-	"matchmaker.dev/services/runner/sandbox"
-	"matchmaker.dev/services/runner/sandbox/sandboxtest"
 )
 
 // workshop is what the tests share: programs, and the one sandbox of all runners in this process, so that each module is compiled once.

@@ -9,9 +9,9 @@ import (
 	"go.opentelemetry.io/otel/metric"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/invocation"
+	"matchmaker.dev/services/internal/sandbox"
 	"matchmaker.dev/services/internal/telemetry"
-	"matchmaker.dev/services/runner/desk"
-	"matchmaker.dev/services/runner/sandbox"
 )
 
 // metrics are what a runner measures.
@@ -38,7 +38,7 @@ func outcomeOf(err error) string {
 	if err == nil {
 		return done
 	}
-	if _, ok := errors.AsType[desk.Complaint](err); ok {
+	if _, ok := errors.AsType[invocation.Complaint](err); ok {
 		return complaint
 	}
 	return killed

@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"matchmaker.dev/services/internal/bus"
-	"matchmaker.dev/services/internal/fault"
-	"matchmaker.dev/services/runner/sandbox"
+	"matchmaker.dev/services/internal/problem"
+	"matchmaker.dev/services/internal/sandbox"
 )
 
 // module brings the module of a name, "<sha256>.wasm", into the sandbox: from the disk, if it is there from before, else from
@@ -24,11 +24,11 @@ func (e *env) module(ctx context.Context, name string) (*sandbox.Module, error) 
 	wasm, err := e.Bus.Module(ctx, name)
 	switch sum := sha256.Sum256(wasm); {
 	case errors.Is(err, bus.ErrNoModule):
-		return nil, fault.New(fault.Invalid, "its module %s is not stored any more: upload it again", name)
+		return nil, problem.New(problem.Invalid, "its module %s is not stored any more: upload it again", name)
 	case err != nil:
 		return nil, fmt.Errorf("its module %s cannot be fetched: %w", name, err)
 	case hex.EncodeToString(sum[:]) != hash:
-		return nil, fault.New(fault.Invalid, "its module %s is damaged: what is stored has another hash", name)
+		return nil, problem.New(problem.Invalid, "its module %s is damaged: what is stored has another hash", name)
 	}
 	return e.Box.Load(ctx, wasm)
 }

@@ -7,13 +7,13 @@ import (
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/bus"
+	"matchmaker.dev/services/internal/invocation"
 	"matchmaker.dev/services/internal/pool"
-	"matchmaker.dev/services/runner/desk"
 )
 
 // run is a run on its way through this runner.
 type run struct {
-	desk.Run
+	invocation.Run
 	ctx      context.Context // of who asked
 	indexed  time.Time       // when the index was where the run wants it
 	answered chan struct{}   // closed by the seat that took the run, after the last part
@@ -40,7 +40,7 @@ func (f *function) handle(ctx context.Context, request *pb.RunRequest, answer bu
 	budget = min(budget, maxBudget)
 	now := time.Now()
 	r := &run{
-		Run: desk.Run{Request: request, Index: f.feed.index, Backfills: f.feed.backfills, Answer: answer, Began: now, Deadline: now.Add(budget)},
+		Run: invocation.Run{Request: request, Index: f.feed.index, Backfills: f.feed.backfills, Answer: answer, Began: now, Deadline: now.Add(budget)},
 		ctx: ctx, answered: make(chan struct{}),
 	}
 	patience := budget / 2 // the function is to have the rest

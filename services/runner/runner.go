@@ -12,10 +12,10 @@ import (
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/bus"
-	"matchmaker.dev/services/internal/fault"
+	"matchmaker.dev/services/internal/problem"
+	"matchmaker.dev/services/internal/sandbox"
 	"matchmaker.dev/services/internal/state"
 	"matchmaker.dev/services/internal/telemetry"
-	"matchmaker.dev/services/runner/sandbox"
 )
 
 // Options are what a [Runner] is made of. All but Settings are required.
@@ -126,7 +126,7 @@ func (r *Runner) Ready(ctx context.Context) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if !r.listed {
-		return fault.New(fault.Unavailable, "the runner has not read the list of projects yet")
+		return problem.New(problem.Unavailable, "the runner has not read the list of projects yet")
 	}
 	return nil
 }

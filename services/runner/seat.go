@@ -9,9 +9,9 @@ import (
 	"time"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	"matchmaker.dev/services/internal/fault"
-	"matchmaker.dev/services/runner/desk"
-	"matchmaker.dev/services/runner/sandbox"
+	"matchmaker.dev/services/internal/invocation"
+	"matchmaker.dev/services/internal/problem"
+	"matchmaker.dev/services/internal/sandbox"
 )
 
 // seat holds an instance, replaces it when it fails, and lets it do one run after another.
@@ -19,8 +19,8 @@ type seat struct {
 	f       *function
 	v       *version
 	journal journal
-	desk    desk.Desk
-	needs   desk.Needs // of the instance's module
+	desk    invocation.Desk
+	needs   invocation.Needs // of the instance's module
 	backoff backoff
 
 	mu     sync.Mutex
@@ -83,7 +83,7 @@ func (s *seat) start(ctx context.Context) (*sandbox.Instance, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.needs = desk.NeedsOf(m.Manifest)
+	s.needs = invocation.NeedsOf(m.Manifest)
 	instance, err := s.f.env.Box.Start(ctx, m, s.name, s.journal.line)
 	if err != nil {
 		s.v.unload() // the next one is started from what is really there
@@ -125,7 +125,7 @@ func (s *seat) do(r *run, instance *sandbox.Instance) error {
 	free() // before the answer, which may bring the next run at once: two in a row are no load for two
 	s.f.finish(r.ctx, r.Answer, last)
 	s.f.trace(r, outcomeOf(err), last, err)
-	if c, ok := errors.AsType[desk.Complaint](err); ok {
+	if c, ok := errors.AsType[invocation.Complaint](err); ok {
 		s.journal.complaint(c)
 		err = nil
 	}
@@ -158,7 +158,7 @@ func (s *seat) fail(err error, pause time.Duration) {
 // blames tells whether an error is the module's own and will come again: it was refused before
 // there was an instance, whatever it did then, or it is no match function.
 func blames(err error) bool {
-	if fault.KindOf(err) == fault.Invalid {
+	if problem.KindOf(err) == problem.Invalid {
 		return true
 	}
 	e, ok := errors.AsType[*sandbox.Error](err)
@@ -167,7 +167,7 @@ func blames(err error) bool {
 
 // reason is an error as the function's author reads it. What is refused has a detail that says all of it.
 func reason(err error) string {
-	if f, ok := errors.AsType[*fault.Error](err); ok && f.Kind == fault.Invalid {
+	if f, ok := errors.AsType[*problem.Error](err); ok && f.Kind == problem.Invalid {
 		return f.Detail
 	}
 	return err.Error()

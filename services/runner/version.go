@@ -7,7 +7,7 @@ import (
 	"time"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	"matchmaker.dev/services/runner/sandbox"
+	"matchmaker.dev/services/internal/sandbox"
 )
 
 // version is one generation of a function: its module and the seats that run it.

@@ -12,9 +12,9 @@ import (
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/auth"
-	"matchmaker.dev/services/internal/fault"
-	"matchmaker.dev/services/internal/payload"
-	"matchmaker.dev/services/internal/resource"
+	"matchmaker.dev/services/internal/fields"
+	"matchmaker.dev/services/internal/problem"
+	"matchmaker.dev/services/internal/response"
 	"matchmaker.dev/services/internal/state"
 	"matchmaker.dev/services/internal/web"
 )
@@ -24,7 +24,7 @@ func (s *service) create(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	var in payload.Payload
+	var in fields.Payload
 	if err := web.Decode(c, &in); err != nil {
 		return err
 	}
@@ -64,7 +64,7 @@ func (s *service) get(c echo.Context) error {
 		t, err := s.Store.Ticket(ctx, c.Param("project"), id)
 		if err == nil && !anyone && t.Body.GetOwner() != owner {
 			// To others the ticket does not exist.
-			return nil, fault.New(fault.NotFound, "ticket %q was not found", id)
+			return nil, problem.New(problem.NotFound, "ticket %q was not found", id)
 		}
 		return t, err
 	}
@@ -79,7 +79,7 @@ func (s *service) get(c echo.Context) error {
 		return err
 	}
 	s.seen(c.Request().Context(), c.Param("project"), t)
-	return c.JSON(http.StatusOK, resource.TicketOf(t))
+	return c.JSON(http.StatusOK, response.TicketOf(t))
 }
 
 func (s *service) delete(c echo.Context) error {
@@ -104,14 +104,14 @@ func (s *service) delete(c echo.Context) error {
 func ticketID(c echo.Context) (string, error) {
 	given := c.QueryParams()["id"]
 	if len(given) > 1 {
-		return "", fault.New(fault.Invalid, "query parameter id: given more than once")
+		return "", problem.New(problem.Invalid, "query parameter id: given more than once")
 	}
 	id := c.QueryParam("id")
 	switch {
 	case id == "":
-		return "", fault.New(fault.Invalid, "query parameter id: the ticket's identifier is missing")
+		return "", problem.New(problem.Invalid, "query parameter id: the ticket's identifier is missing")
 	case len(id) > 64 || strings.ContainsFunc(id, func(r rune) bool { return r <= ' ' || r > '~' }):
-		return "", fault.New(fault.NotFound, "the ticket was not found: no ticket has an identifier like this")
+		return "", problem.New(problem.NotFound, "the ticket was not found: no ticket has an identifier like this")
 	}
 	return id, nil
 }
@@ -126,7 +126,7 @@ func ownerOf(c echo.Context) (string, error) {
 	case 1:
 		return auth.Owner(auth.From(c), values[0], true)
 	}
-	return "", fault.New(fault.Invalid, "%s: given more than once", auth.OnBehalfOf)
+	return "", problem.New(problem.Invalid, "%s: given more than once", auth.OnBehalfOf)
 }
 
 // preferredWait is the time in a header `Prefer: wait=N` (RFC 7240), N in seconds, bounded by the limit; 0 without one.

@@ -16,8 +16,8 @@ import (
 	"matchmaker.dev/services/internal/app"
 	"matchmaker.dev/services/internal/auth"
 	"matchmaker.dev/services/internal/bus"
-	"matchmaker.dev/services/internal/payload"
-	"matchmaker.dev/services/internal/quota"
+	"matchmaker.dev/services/internal/fields"
+	"matchmaker.dev/services/internal/ratelimit"
 	"matchmaker.dev/services/internal/state"
 	"matchmaker.dev/services/internal/telemetry"
 	"matchmaker.dev/services/internal/web"
@@ -37,7 +37,7 @@ type Options struct {
 
 // Limits bound tickets and requests.
 type Limits struct {
-	payload.Limits
+	fields.Limits
 	// Wait is the longest time that a GET waits for a result when it is asked to.
 	Wait time.Duration
 	// Reads is how often one player may GET, and as often DELETE, by this process.
@@ -47,7 +47,7 @@ type Limits struct {
 // DefaultLimits leave room for every game we know of; each attribute costs every
 // runner of the project 8 bytes a ticket.
 func DefaultLimits() Limits {
-	return Limits{Limits: payload.Limits{Attributes: 64, Properties: 64, Name: 128}, Wait: 30 * time.Second, Reads: state.Rate{PerSecond: 20, Burst: 200}}
+	return Limits{Limits: fields.Limits{Attributes: 64, Properties: 64, Name: 128}, Wait: 30 * time.Second, Reads: state.Rate{PerSecond: 20, Burst: 200}}
 }
 
 type service struct {
@@ -55,14 +55,14 @@ type service struct {
 	creator *state.Creator
 	waiters *waiters
 	// reads and deletes are counted here and not in Redis: a GET costs one read of it, and is not to cost two.
-	reads, deletes *quota.Local
+	reads, deletes *ratelimit.Local
 }
 
 // New makes the service.
 func New(o Options) app.Part {
 	s := &service{Options: o, waiters: newWaiters()}
-	s.reads = quota.NewLocal("reads", o.Limits.Reads, o.Now)
-	s.deletes = quota.NewLocal("deletes", o.Limits.Reads, o.Now)
+	s.reads = ratelimit.NewLocal("reads", o.Limits.Reads, o.Now)
+	s.deletes = ratelimit.NewLocal("deletes", o.Limits.Reads, o.Now)
 	s.creator = o.Store.Creator(o.Now, s.poke)
 	return app.Part{Name: "ticket", Routes: s.routes, Run: s.run, Ready: o.Store.Ping, Hurry: s.waiters.hurry}
 }

@@ -14,9 +14,9 @@ import (
 	"errors"
 	"slices"
 
+	"matchmaker.dev/services/allocator/keylock"
 	"matchmaker.dev/services/allocator/provider"
 	"matchmaker.dev/services/allocator/transport"
-	"matchmaker.dev/services/allocator/turn"
 )
 
 // Provider is a provider.Provider.
@@ -24,7 +24,7 @@ type Provider struct {
 	options     Options
 	allocations allocations
 	cluster     *cluster // nil with the allocator service alone
-	turns       turn.Turns
+	turns       keylock.Turns
 	closers     []func()
 }
 

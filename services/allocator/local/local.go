@@ -17,7 +17,7 @@ import (
 
 	"matchmaker.dev/services/allocator/gameserver"
 	"matchmaker.dev/services/allocator/provider"
-	"matchmaker.dev/services/internal/fault"
+	"matchmaker.dev/services/internal/problem"
 )
 
 // Options say what the fleet is made of.
@@ -80,13 +80,13 @@ func New(o Options) (*Fleet, error) {
 	}
 	switch {
 	case o.Binary == "":
-		return nil, fault.New(fault.Invalid, "local fleet: no binary to run game servers with")
+		return nil, problem.New(problem.Invalid, "local fleet: no binary to run game servers with")
 	case o.Max < 0 || o.PerProcess < 0:
-		return nil, fault.New(fault.Invalid, "local fleet: %d servers, %d in a process: must be positive", o.Max, o.PerProcess)
+		return nil, problem.New(problem.Invalid, "local fleet: %d servers, %d in a process: must be positive", o.Max, o.PerProcess)
 	case o.Stay < 0:
-		return nil, fault.New(fault.Invalid, "local fleet: players who stay for %s: must not be negative", o.Stay)
+		return nil, problem.New(problem.Invalid, "local fleet: players who stay for %s: must not be negative", o.Stay)
 	case o.Lifetime < time.Millisecond:
-		return nil, fault.New(fault.Invalid, "local fleet: a lifetime of %s is too short", o.Lifetime)
+		return nil, problem.New(problem.Invalid, "local fleet: a lifetime of %s is too short", o.Lifetime)
 	}
 	return &Fleet{options: o, servers: map[key]*server{}}, nil
 }

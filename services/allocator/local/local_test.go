@@ -19,7 +19,7 @@ import (
 	"matchmaker.dev/services/allocator/gameserver"
 	"matchmaker.dev/services/allocator/provider"
 	"matchmaker.dev/services/allocator/provider/conformance"
-	"matchmaker.dev/services/internal/fault"
+	"matchmaker.dev/services/internal/problem"
 )
 
 func TestConformance(t *testing.T) {
@@ -130,7 +130,7 @@ func TestBadRequests(t *testing.T) {
 
 func TestBadOptions(t *testing.T) {
 	for _, o := range []Options{{}, {Binary: "x", Max: -1}, {Binary: "x", PerProcess: -1}, {Binary: "x", Lifetime: -1}} {
-		if _, err := New(o); fault.KindOf(err) != fault.Invalid {
+		if _, err := New(o); problem.KindOf(err) != problem.Invalid {
 			t.Errorf("New(%+v): %v", o, err)
 		}
 	}

@@ -16,16 +16,16 @@ import (
 	"slices"
 	"strings"
 
+	"matchmaker.dev/services/allocator/keylock"
 	"matchmaker.dev/services/allocator/provider"
 	"matchmaker.dev/services/allocator/transport"
-	"matchmaker.dev/services/allocator/turn"
 )
 
 // Provider is a provider.Provider.
 type Provider struct {
 	options Options
 	api     *api
-	turns   turn.Turns
+	turns   keylock.Turns
 }
 
 // New calls nobody. Close it.

@@ -16,7 +16,7 @@ import (
 
 	"matchmaker.dev/services/allocator/token"
 	"matchmaker.dev/services/internal/auth"
-	"matchmaker.dev/services/internal/fault"
+	"matchmaker.dev/services/internal/problem"
 	"matchmaker.dev/services/internal/web"
 )
 
@@ -101,7 +101,7 @@ func TestWhatATokenSays(t *testing.T) {
 		t.Errorf("it ends at %s, as it says, and at %s, as Mint says; want %s", p.Expires, expires, want)
 	}
 	c.add(31 * time.Minute)
-	if _, err := v.Verify(t.Context(), text); fault.KindOf(err) != fault.Unauthenticated {
+	if _, err := v.Verify(t.Context(), text); problem.KindOf(err) != problem.Unauthenticated {
 		t.Errorf("after its time: %v", err)
 	}
 }

@@ -26,16 +26,16 @@ import (
 	"matchmaker.dev/services/internal/app"
 	"matchmaker.dev/services/internal/auth"
 	"matchmaker.dev/services/internal/bus"
-	"matchmaker.dev/services/internal/fault"
 	"matchmaker.dev/services/internal/keyring"
 	"matchmaker.dev/services/internal/openapi"
-	"matchmaker.dev/services/internal/quota"
+	"matchmaker.dev/services/internal/problem"
+	"matchmaker.dev/services/internal/ratelimit"
+	"matchmaker.dev/services/internal/sandbox"
 	"matchmaker.dev/services/internal/state"
 	"matchmaker.dev/services/internal/telemetry"
 	"matchmaker.dev/services/internal/web"
 	"matchmaker.dev/services/registry"
 	"matchmaker.dev/services/runner"
-	"matchmaker.dev/services/runner/sandbox"
 	"matchmaker.dev/services/ticket"
 )
 
@@ -199,7 +199,7 @@ func (b *builder) reach(ctx context.Context) error {
 			<-ctx.Done()
 			return nil
 		}
-		if why, ok := errors.AsType[*fault.Error](err); ok && why.Detail != said {
+		if why, ok := errors.AsType[*problem.Error](err); ok && why.Detail != said {
 			said = why.Detail
 			b.log.ErrorContext(ctx, "waiting for Redis: "+said, "error", err)
 		}
@@ -274,7 +274,7 @@ func (b *builder) backfill(t tickets, f filling, r readable) error {
 
 // limit limits how often a project calls an API.
 func (b *builder) limit(api string) echo.MiddlewareFunc {
-	return quota.Limit(b.store, api, b.shared.Limits.api(), time.Now)
+	return ratelimit.Limit(b.store, api, b.shared.Limits.api(), time.Now)
 }
 
 // registry shares its sandbox with a runner of the same process, if there is one.

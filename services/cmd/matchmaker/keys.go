@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"matchmaker.dev/services/allocator/token"
-	"matchmaker.dev/services/internal/fault"
 	"matchmaker.dev/services/internal/keyring"
+	"matchmaker.dev/services/internal/problem"
 	"matchmaker.dev/services/internal/state"
 )
 
@@ -118,7 +118,7 @@ func reseal(ctx context.Context, store *state.Store, ring *keyring.Ring) (done i
 func resealConfig(ctx context.Context, store *state.Store, ring *keyring.Ring, project, id string) (changed bool, err error) {
 	for {
 		c, err := store.Config(ctx, project, id)
-		if fault.KindOf(err) == fault.NotFound {
+		if problem.KindOf(err) == problem.NotFound {
 			return false, nil
 		}
 		if err != nil {
@@ -134,7 +134,7 @@ func resealConfig(ctx context.Context, store *state.Store, ring *keyring.Ring, p
 		if c.Hosting.Keys, err = ring.SealHosting(project, id, keys); err != nil {
 			return false, err
 		}
-		if _, _, err = store.PutConfig(ctx, project, c, c.GetRevision()); fault.KindOf(err) != fault.Conflict {
+		if _, _, err = store.PutConfig(ctx, project, c, c.GetRevision()); problem.KindOf(err) != problem.Conflict {
 			return err == nil, err
 		}
 	}

@@ -15,7 +15,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"matchmaker.dev/services/runner/sandbox"
+	"matchmaker.dev/services/internal/sandbox"
 )
 
 // Exit codes.

@@ -12,8 +12,8 @@ import (
 
 	"matchmaker.dev/services/allocator"
 	"matchmaker.dev/services/director"
+	"matchmaker.dev/services/internal/sandbox"
 	"matchmaker.dev/services/internal/state"
-	"matchmaker.dev/services/runner/sandbox"
 	"matchmaker.dev/services/ticket"
 )
 

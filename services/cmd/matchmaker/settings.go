@@ -15,7 +15,7 @@ import (
 	"matchmaker.dev/services/backfill"
 	"matchmaker.dev/services/director"
 	"matchmaker.dev/services/internal/definition"
-	"matchmaker.dev/services/internal/payload"
+	"matchmaker.dev/services/internal/fields"
 	"matchmaker.dev/services/internal/state"
 	"matchmaker.dev/services/ticket"
 )
@@ -215,8 +215,8 @@ func (t *tickets) limits(l limits) ticket.Limits {
 	return ticket.Limits{Limits: t.payload(l), Wait: t.Wait, Reads: l.reads()}
 }
 
-func (t *tickets) payload(l limits) payload.Limits {
-	return payload.Limits{Attributes: t.Attributes, Properties: t.Properties, Name: l.NameLength}
+func (t *tickets) payload(l limits) fields.Limits {
+	return fields.Limits{Attributes: t.Attributes, Properties: t.Properties, Name: l.NameLength}
 }
 
 // readable is what the director and the allocator have in common.

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"matchmaker.dev/services/internal/definition"
-	"matchmaker.dev/services/runner/sandbox"
+	"matchmaker.dev/services/internal/sandbox"
 )
 
 // listed is a failure that takes several lines to explain.

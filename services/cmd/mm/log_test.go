@@ -31,7 +31,7 @@ func newJournal(t *testing.T, look func(n int) (map[string]string, string)) *jou
 		j.expires = append(j.expires, time.Unix(int64(expires), 0))
 		logs, position := j.look(len(j.asked))
 		if logs == nil {
-			problem(w, http.StatusNotFound, "there is no function duel")
+			writeProblem(w, http.StatusNotFound, "there is no function duel")
 			return
 		}
 		if position != "" {

@@ -15,7 +15,7 @@ import (
 
 	"golang.org/x/term"
 
-	"matchmaker.dev/services/runner/sandbox"
+	"matchmaker.dev/services/internal/sandbox"
 )
 
 func main() {

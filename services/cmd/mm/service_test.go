@@ -104,18 +104,18 @@ func (s *service) only(handle http.HandlerFunc, kinds ...string) http.HandlerFun
 		expires, _ := token["exp"].(float64)
 		// A command may take a minute by default, and its token must outlive it.
 		if kind == "" || s.stranger || int64(expires) < time.Now().Add(time.Minute).Unix() {
-			problem(w, http.StatusUnauthorized, "the token is not from a trusted issuer")
+			writeProblem(w, http.StatusUnauthorized, "the token is not from a trusted issuer")
 			return
 		}
 		if token["project"] == "demo" && slices.Contains(kinds, kind) {
 			handle(w, r)
 			return
 		}
-		problem(w, http.StatusForbidden, fmt.Sprintf("a token of kind %s is not for this", kind))
+		writeProblem(w, http.StatusForbidden, fmt.Sprintf("a token of kind %s is not for this", kind))
 	}
 }
 
-func problem(w http.ResponseWriter, status int, detail string) {
+func writeProblem(w http.ResponseWriter, status int, detail string) {
 	w.Header().Set("Content-Type", "application/problem+json")
 	w.WriteHeader(status)
 	answer(w, map[string]any{"title": http.StatusText(status), "status": status, "detail": detail,
@@ -134,7 +134,7 @@ func (s *service) createTicket(w http.ResponseWriter, r *http.Request) {
 func (s *service) getTicket(w http.ResponseWriter, r *http.Request) {
 	id := r.URL.Query().Get("id")
 	if _, ok := s.owners[id]; !ok {
-		problem(w, http.StatusNotFound, "there is no ticket "+id)
+		writeProblem(w, http.StatusNotFound, "there is no ticket "+id)
 		return
 	}
 	s.asked++
@@ -145,7 +145,7 @@ func (s *service) getTicket(w http.ResponseWriter, r *http.Request) {
 func (s *service) deleteTicket(w http.ResponseWriter, r *http.Request) {
 	id := r.URL.Query().Get("id")
 	if owner, ok := s.owners[id]; !ok || owner != r.Header.Get("X-On-Behalf-Of") {
-		problem(w, http.StatusNotFound, "there is no ticket "+id)
+		writeProblem(w, http.StatusNotFound, "there is no ticket "+id)
 		return
 	}
 	delete(s.owners, id)
@@ -160,7 +160,7 @@ func (s *service) putConfig(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if match := r.Header.Get("If-Match"); match != "" && match != `"1"` {
-		problem(w, http.StatusConflict, "the config has changed")
+		writeProblem(w, http.StatusConflict, "the config has changed")
 		return
 	}
 	s.configs[r.PathValue("id")] = string(body)
@@ -182,7 +182,7 @@ func (s *service) createConfig(w http.ResponseWriter, r *http.Request) {
 func (s *service) getConfig(w http.ResponseWriter, r *http.Request) {
 	config, ok := s.configs[r.PathValue("id")]
 	if !ok {
-		problem(w, http.StatusNotFound, "there is no config "+r.PathValue("id"))
+		writeProblem(w, http.StatusNotFound, "there is no config "+r.PathValue("id"))
 		return
 	}
 	w.Header().Set("ETag", `"1"`)
@@ -218,7 +218,7 @@ func (s *service) getFunctions(w http.ResponseWriter, _ *http.Request) {
 
 func (s *service) getFunction(w http.ResponseWriter, r *http.Request) {
 	if _, ok := s.functions[r.PathValue("name")]; !ok {
-		problem(w, http.StatusNotFound, "there is no function "+r.PathValue("name"))
+		writeProblem(w, http.StatusNotFound, "there is no function "+r.PathValue("name"))
 		return
 	}
 	answer(w, s.function(r.PathValue("name")))
@@ -238,7 +238,7 @@ func (s *service) rollback(w http.ResponseWriter, r *http.Request) {
 	var to struct{ Version int }
 	_ = json.NewDecoder(r.Body).Decode(&to)
 	if to.Version > 3 {
-		problem(w, http.StatusNotFound, fmt.Sprintf("version: %d is not kept", to.Version))
+		writeProblem(w, http.StatusNotFound, fmt.Sprintf("version: %d is not kept", to.Version))
 		return
 	}
 	s.current, s.functions[r.PathValue("name")] = to.Version, fmt.Sprint("md5-", to.Version)
@@ -256,7 +256,7 @@ func (s *service) restart(w http.ResponseWriter, r *http.Request) {
 	result := []any{}
 	for _, name := range asked.Functions {
 		if _, ok := s.functions[name]; !ok {
-			problem(w, http.StatusNotFound, "functions: not found: "+name+"; nothing was restarted")
+			writeProblem(w, http.StatusNotFound, "functions: not found: "+name+"; nothing was restarted")
 			return
 		}
 		result = append(result, map[string]any{"name": name, "state": s.state(1)})
@@ -276,7 +276,7 @@ func (s *service) putBackfill(w http.ResponseWriter, r *http.Request) {
 	id := r.PathValue("id")
 	old, ok := s.backfills[id]
 	if !ok {
-		problem(w, http.StatusNotFound, "there is no backfill ticket "+id)
+		writeProblem(w, http.StatusNotFound, "there is no backfill ticket "+id)
 		return
 	}
 	var b map[string]any
@@ -290,7 +290,7 @@ func (s *service) putBackfill(w http.ResponseWriter, r *http.Request) {
 func (s *service) approve(w http.ResponseWriter, r *http.Request) {
 	b, ok := s.backfills[r.PathValue("id")]
 	if !ok {
-		problem(w, http.StatusNotFound, "there is no backfill ticket "+r.PathValue("id"))
+		writeProblem(w, http.StatusNotFound, "there is no backfill ticket "+r.PathValue("id"))
 		return
 	}
 	answer(w, b)

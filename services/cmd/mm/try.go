@@ -13,9 +13,9 @@ import (
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/cmd/mm/trial"
 	"matchmaker.dev/services/internal/definition"
-	"matchmaker.dev/services/internal/fault"
 	"matchmaker.dev/services/internal/pool"
-	"matchmaker.dev/services/runner/sandbox"
+	"matchmaker.dev/services/internal/problem"
+	"matchmaker.dev/services/internal/sandbox"
 )
 
 type functionTest struct {
@@ -177,11 +177,11 @@ func (c functionTest) Run(ctx context.Context, s *session) (err error) {
 
 // explain says whether it was the file, the function, or this machine.
 func (c functionTest) explain(err error) error {
-	refused, ok := errors.AsType[*fault.Error](err)
+	refused, ok := errors.AsType[*problem.Error](err)
 	switch {
 	case !ok:
 		return failure{err}
-	case refused.Kind == fault.Invalid:
+	case refused.Kind == problem.Invalid:
 		return fmt.Errorf("%s: %s", c.File, refused.Detail) // nothing of it ran
 	}
 	return err

@@ -10,7 +10,7 @@ import (
 	"sync"
 	"testing"
 
-	"matchmaker.dev/services/runner/sandbox/sandboxtest"
+	"matchmaker.dev/services/internal/sandbox/sandboxtest"
 )
 
 // shared is a folder for what takes long to build.

@@ -12,8 +12,8 @@ import (
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/cmd/mm/trial"
-	"matchmaker.dev/services/internal/fault"
-	"matchmaker.dev/services/runner/sandbox"
+	"matchmaker.dev/services/internal/problem"
+	"matchmaker.dev/services/internal/sandbox"
 )
 
 // What a match does with a backfill ticket, and what it says of its server, is shown with it.
@@ -57,8 +57,8 @@ func TestVerdictShowsAllOfAMatch(t *testing.T) {
 // Whose fault it was is said: that of the file, of the function, or of this machine.
 func TestFailuresSayWhoseTheyAre(t *testing.T) {
 	for want, err := range map[string]error{
-		"a.wasm: the module is too short":                  fault.Wrap(fault.Invalid, errors.New("EOF"), "the module is too short"),
-		"the module could not be stored: the disk is full": fault.Wrap(fault.Unavailable, errors.New("the disk is full"), "the module could not be stored"),
+		"a.wasm: the module is too short":                  problem.Wrap(problem.Invalid, errors.New("EOF"), "the module is too short"),
+		"the module could not be stored: the disk is full": problem.Wrap(problem.Unavailable, errors.New("the disk is full"), "the module could not be stored"),
 		"the function failed: no map fits":                 errors.New("no map fits"),
 	} {
 		if got := new(session).explain(functionTest{File: "a.wasm"}.explain(err)); !slices.Equal(got, []string{want}) {

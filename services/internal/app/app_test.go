@@ -16,7 +16,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"matchmaker.dev/services/internal/app"
-	"matchmaker.dev/services/internal/fault"
+	"matchmaker.dev/services/internal/problem"
 )
 
 var quiet = slog.New(slog.DiscardHandler)
@@ -102,7 +102,7 @@ func TestReadinessNamesWhoIsMissing(t *testing.T) {
 	p := run(t, app.Options{},
 		app.Part{Name: "fine", Ready: func(context.Context) error { return nil }},
 		app.Part{Name: "state", Ready: func(context.Context) error { return errors.New("dial redis://user:secret@host") }},
-		app.Part{Name: "auth", Ready: func(context.Context) error { return fault.New(fault.Unavailable, "no keys") }},
+		app.Part{Name: "auth", Ready: func(context.Context) error { return problem.New(problem.Unavailable, "no keys") }},
 		app.Part{Name: "slow", Ready: untilStopped})
 	status, body := p.get("/readyz")
 	var problem struct{ Detail string }

@@ -13,7 +13,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
-	"matchmaker.dev/services/internal/fault"
+	"matchmaker.dev/services/internal/problem"
 	"matchmaker.dev/services/internal/web"
 )
 
@@ -39,12 +39,12 @@ func (h *health) routes(e *echo.Echo) {
 	e.GET("/readyz", func(c echo.Context) error {
 		web.Quiet(c)
 		if h.stopping.Load() {
-			return fault.New(fault.Unavailable, "not ready: stopping")
+			return problem.New(problem.Unavailable, "not ready: stopping")
 		}
 		missing := strings.Join(h.missing(c.Request().Context()), "; ")
 		h.say(c.Request().Context(), missing)
 		if missing != "" {
-			return fault.New(fault.Unavailable, "not ready: %s", missing)
+			return problem.New(problem.Unavailable, "not ready: %s", missing)
 		}
 		return c.JSON(http.StatusOK, map[string]string{"status": "ready"})
 	})
@@ -94,7 +94,7 @@ func (h *health) missing(ctx context.Context) []string {
 			}
 			h.log.DebugContext(ctx, "not ready", "part", p.Name, "error", err)
 			reason := p.Name
-			if f, ok := errors.AsType[*fault.Error](err); ok {
+			if f, ok := errors.AsType[*problem.Error](err); ok {
 				reason += ": " + f.Detail
 			}
 			mu.Lock()

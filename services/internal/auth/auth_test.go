@@ -24,7 +24,7 @@ import (
 	"github.com/lestrrat-go/jwx/v3/jws"
 
 	"matchmaker.dev/services/internal/auth"
-	"matchmaker.dev/services/internal/fault"
+	"matchmaker.dev/services/internal/problem"
 )
 
 // clock is a time that tests move.
@@ -208,7 +208,7 @@ func newVerifier(t testing.TB, c *clock, issuers ...auth.Issuer) *auth.Verifier 
 func wantRefused(t *testing.T, v *auth.Verifier, token, reason string) {
 	t.Helper()
 	p, err := v.Verify(t.Context(), token)
-	if fault.KindOf(err) != fault.Unauthenticated {
+	if problem.KindOf(err) != problem.Unauthenticated {
 		t.Fatalf("principal %+v, error %v", p, err)
 	}
 	if err.Error() != reason {
@@ -374,7 +374,7 @@ func TestServersOfTheirOwn(t *testing.T) {
 		}
 	}
 	for _, odd := range []map[string]any{{"m": map[string]any{"id": 7}}, {"fleet": []string{"eu"}}, {"backfill": true}} {
-		if got, err := verify(odd); fault.KindOf(err) != fault.Unauthenticated {
+		if got, err := verify(odd); problem.KindOf(err) != problem.Unauthenticated {
 			t.Errorf("%v: %+v, %v", odd, got, err)
 		}
 	}
@@ -387,7 +387,7 @@ func TestKeysFromFile(t *testing.T) {
 	v := newVerifier(t, c, settings(path))
 	token := sign(t, jwa.EdDSA(), p.keys["ed"], map[string]any{"kid": "ed"}, claims(c, nil))
 
-	if _, err := v.Verify(t.Context(), token); fault.KindOf(err) != fault.Unavailable {
+	if _, err := v.Verify(t.Context(), token); problem.KindOf(err) != problem.Unavailable {
 		t.Errorf("without the file: %v", err)
 	}
 	text, _ := json.Marshal(p.set)

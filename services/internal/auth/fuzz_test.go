@@ -10,7 +10,7 @@ import (
 
 	"github.com/lestrrat-go/jwx/v3/jwa"
 
-	"matchmaker.dev/services/internal/fault"
+	"matchmaker.dev/services/internal/problem"
 )
 
 // FuzzVerify: whatever says something else than the one token that the issuer signed is refused as Unauthenticated.
@@ -45,7 +45,7 @@ func FuzzVerify(f *testing.F) {
 		switch {
 		case err == nil && !strings.HasPrefix(token, signed):
 			t.Fatalf("%q is taken for %+v", token, p)
-		case err != nil && (token == good || fault.KindOf(err) != fault.Unauthenticated):
+		case err != nil && (token == good || problem.KindOf(err) != problem.Unauthenticated):
 			t.Fatalf("%q: %v", token, err)
 		}
 	})

@@ -21,7 +21,7 @@ import (
 	"github.com/lestrrat-go/jwx/v3/jwa"
 	"github.com/lestrrat-go/jwx/v3/jwk"
 
-	"matchmaker.dev/services/internal/fault"
+	"matchmaker.dev/services/internal/problem"
 )
 
 const (
@@ -71,7 +71,7 @@ func (s *keySet) find(ctx context.Context, kid string) (key, error) {
 		return k, nil
 	}
 	if s.keys.Load() == nil {
-		return key{}, &fault.Error{Kind: fault.Unavailable, Detail: "the keys to verify this token are not available", RetryAfter: loadEvery}
+		return key{}, &problem.Error{Kind: problem.Unavailable, Detail: "the keys to verify this token are not available", RetryAfter: loadEvery}
 	}
 	return key{}, refuse("the token is signed with an unknown key")
 }

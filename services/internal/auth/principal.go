@@ -7,7 +7,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"matchmaker.dev/services/internal/fault"
+	"matchmaker.dev/services/internal/problem"
 )
 
 // The scopes of service tokens.
@@ -76,15 +76,15 @@ func (p *Principal) hasRole(roles ...string) bool {
 func Owner(p *Principal, onBehalfOf string, present bool) (string, error) {
 	switch {
 	case p.Kind == Player && present && onBehalfOf != p.Subject:
-		return "", fault.New(fault.Forbidden, "%s: a player acts for itself only", OnBehalfOf)
+		return "", problem.New(problem.Forbidden, "%s: a player acts for itself only", OnBehalfOf)
 	case p.Kind == Player:
 		return p.Subject, nil
 	case p.Kind != Service || !p.HasScope(ScopeAct):
-		return "", fault.New(fault.Forbidden, "the token does not act for players: it lacks the scope %s", ScopeAct)
+		return "", problem.New(problem.Forbidden, "the token does not act for players: it lacks the scope %s", ScopeAct)
 	case onBehalfOf == "":
-		return "", fault.New(fault.Invalid, "%s: a service must name the player it acts for", OnBehalfOf)
+		return "", problem.New(problem.Invalid, "%s: a service must name the player it acts for", OnBehalfOf)
 	case !plainName(onBehalfOf):
-		return "", fault.New(fault.Invalid, "%s: up to %d bytes of printable UTF-8 are expected", OnBehalfOf, maxSubject)
+		return "", problem.New(problem.Invalid, "%s: up to %d bytes of printable UTF-8 are expected", OnBehalfOf, maxSubject)
 	}
 	return onBehalfOf, nil
 }
@@ -98,7 +98,7 @@ func Reader(p *Principal) (owner string, any bool, err error) {
 	case p.Kind == Service && (p.HasScope(ScopeAct) || p.HasScope(ScopeRead)):
 		return "", true, nil
 	}
-	return "", false, fault.New(fault.Forbidden, "the token does not read tickets: it lacks the scope %s or %s", ScopeAct, ScopeRead)
+	return "", false, problem.New(problem.Forbidden, "the token does not read tickets: it lacks the scope %s or %s", ScopeAct, ScopeRead)
 }
 
 func plainName(name string) bool {

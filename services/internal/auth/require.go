@@ -8,7 +8,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
-	"matchmaker.dev/services/internal/fault"
+	"matchmaker.dev/services/internal/problem"
 )
 
 // contextKey is where Require leaves the principal for From.
@@ -54,7 +54,7 @@ func (v *Verifier) authenticate(c echo.Context) (*Principal, error) {
 	if err == nil {
 		p, err = v.Verify(c.Request().Context(), token)
 	}
-	if fault.KindOf(err) == fault.Unauthenticated {
+	if problem.KindOf(err) == problem.Unauthenticated {
 		// The reasons are fixed texts of this package, free of quotes.
 		c.Response().Header().Set(echo.HeaderWWWAuthenticate, fmt.Sprintf(`%s, error="invalid_token", error_description="%s"`, challenge, err))
 	}
@@ -92,19 +92,19 @@ func isProject(name string) bool {
 
 func permit(p *Principal, c echo.Context, kinds []Kind) error {
 	if !slices.Contains(kinds, p.Kind) {
-		return fault.New(fault.Forbidden, "this is not for %s tokens", p.Kind)
+		return problem.New(problem.Forbidden, "this is not for %s tokens", p.Kind)
 	}
 	if slices.Contains(c.ParamNames(), projectParam) {
 		project := c.Param(projectParam)
 		if !p.May(project) {
-			return fault.New(fault.Forbidden, "the token is not for this project")
+			return problem.New(problem.Forbidden, "the token is not for this project")
 		}
 		if !isProject(project) {
-			return fault.New(fault.NotFound, "no project has such a name: 1 to 64 letters, digits, '.', '_' and '-', a letter or digit first")
+			return problem.New(problem.NotFound, "no project has such a name: 1 to 64 letters, digits, '.', '_' and '-', a letter or digit first")
 		}
 	}
 	if p.Kind == Developer && !p.hasRole("manager", "owner") {
-		return fault.New(fault.Forbidden, "the role Manager or Owner on the project is needed")
+		return problem.New(problem.Forbidden, "the role Manager or Owner on the project is needed")
 	}
 	return nil
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/lestrrat-go/jwx/v3/jwa"
 
 	"matchmaker.dev/services/internal/auth"
-	"matchmaker.dev/services/internal/fault"
+	"matchmaker.dev/services/internal/problem"
 	"matchmaker.dev/services/internal/web"
 )
 
@@ -122,25 +122,25 @@ func TestOwner(t *testing.T) {
 		header  string
 		present bool
 		owner   string
-		kind    fault.Kind // Internal: none
+		kind    problem.Kind // Internal: none
 	}{
 		"player":                  {player, "", false, "p-1", good},
 		"player, itself":          {player, "p-1", true, "p-1", good},
-		"player, empty header":    {player, "", true, "", fault.Forbidden},
-		"player, another":         {player, "p-2", true, "", fault.Forbidden},
-		"player, other case":      {player, "P-1", true, "", fault.Forbidden},
+		"player, empty header":    {player, "", true, "", problem.Forbidden},
+		"player, another":         {player, "p-2", true, "", problem.Forbidden},
+		"player, other case":      {player, "P-1", true, "", problem.Forbidden},
 		"service":                 {acts, "p-2", true, "p-2", good},
-		"service names nobody":    {acts, "", false, "", fault.Invalid},
-		"service, empty header":   {acts, "", true, "", fault.Invalid},
-		"service, a control":      {acts, "a\x00b", true, "", fault.Invalid},
-		"service, bad UTF-8":      {acts, "a\xffb", true, "", fault.Invalid},
+		"service names nobody":    {acts, "", false, "", problem.Invalid},
+		"service, empty header":   {acts, "", true, "", problem.Invalid},
+		"service, a control":      {acts, "a\x00b", true, "", problem.Invalid},
+		"service, bad UTF-8":      {acts, "a\xffb", true, "", problem.Invalid},
 		"service, longest":        {acts, strings.Repeat("x", 256), true, strings.Repeat("x", 256), good},
-		"service, too long":       {acts, strings.Repeat("x", 257), true, "", fault.Invalid},
-		"service that only reads": {reads, "p-2", true, "", fault.Forbidden},
-		"server":                  {server, "p-2", true, "", fault.Forbidden},
+		"service, too long":       {acts, strings.Repeat("x", 257), true, "", problem.Invalid},
+		"service that only reads": {reads, "p-2", true, "", problem.Forbidden},
+		"server":                  {server, "p-2", true, "", problem.Forbidden},
 	} {
 		owner, err := auth.Owner(tt.p, tt.header, tt.present)
-		if owner != tt.owner || (err == nil) != (tt.kind == good) || err != nil && fault.KindOf(err) != tt.kind {
+		if owner != tt.owner || (err == nil) != (tt.kind == good) || err != nil && problem.KindOf(err) != tt.kind {
 			t.Errorf("%s: %q, %v", name, owner, err)
 		}
 	}
@@ -148,16 +148,16 @@ func TestOwner(t *testing.T) {
 		p     *auth.Principal
 		owner string
 		any   bool
-		kind  fault.Kind
+		kind  problem.Kind
 	}{
 		"player":          {player, "p-1", false, good},
 		"service":         {acts, "", true, good},
 		"reading service": {reads, "", true, good},
-		"scopeless":       {&auth.Principal{Kind: auth.Service, Subject: "svc"}, "", false, fault.Forbidden},
-		"server":          {server, "", false, fault.Forbidden},
+		"scopeless":       {&auth.Principal{Kind: auth.Service, Subject: "svc"}, "", false, problem.Forbidden},
+		"server":          {server, "", false, problem.Forbidden},
 	} {
 		owner, any, err := auth.Reader(tt.p)
-		if owner != tt.owner || any != tt.any || (err == nil) != (tt.kind == good) || err != nil && fault.KindOf(err) != tt.kind {
+		if owner != tt.owner || any != tt.any || (err == nil) != (tt.kind == good) || err != nil && problem.KindOf(err) != tt.kind {
 			t.Errorf("%s: %q, %v, %v", name, owner, any, err)
 		}
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/lestrrat-go/jwx/v3/jwk"
 
 	"matchmaker.dev/services/internal/auth"
-	"matchmaker.dev/services/internal/fault"
+	"matchmaker.dev/services/internal/problem"
 )
 
 // world is a verifier of one issuer with one key, "first", and tokens of it.
@@ -37,12 +37,12 @@ func (w *world) verify(kid string) error {
 	return err
 }
 
-func (w *world) want(when string, err error, kind fault.Kind, fetches int) {
+func (w *world) want(when string, err error, kind problem.Kind, fetches int) {
 	w.Helper()
 	switch {
-	case kind == fault.Internal && err != nil:
+	case kind == problem.Internal && err != nil:
 		w.Errorf("%s: %v", when, err)
-	case kind != fault.Internal && fault.KindOf(err) != kind:
+	case kind != problem.Internal && problem.KindOf(err) != kind:
 		w.Errorf("%s: %v", when, err)
 	}
 	if n := w.p.fetched(); n != fetches {
@@ -50,13 +50,13 @@ func (w *world) want(when string, err error, kind fault.Kind, fetches int) {
 	}
 }
 
-const good = fault.Internal // no error
+const good = problem.Internal // no error
 
 func TestRotation(t *testing.T) {
 	w := newWorld(t)
 	w.want("first key", w.verify("first"), good, 1)
 	w.p.add(t, "second", newEd25519(t), nil)
-	w.want("new key, asked just now", w.verify("second"), fault.Unauthenticated, 1)
+	w.want("new key, asked just now", w.verify("second"), problem.Unauthenticated, 1)
 	w.clock.add(10 * time.Second)
 	w.want("new key, 10 s later", w.verify("second"), good, 2)
 	w.want("old key", w.verify("first"), good, 2)
@@ -66,12 +66,12 @@ func TestUnknownKeysAskTheIssuerAtMostEveryTenSeconds(t *testing.T) {
 	w := newWorld(t)
 	w.p.keys["unknown"] = newEd25519(t)
 	for range 50 {
-		w.want("unknown key", w.verify("unknown"), fault.Unauthenticated, 1)
+		w.want("unknown key", w.verify("unknown"), problem.Unauthenticated, 1)
 	}
 	w.clock.add(9 * time.Second)
-	w.want("9 s later", w.verify("unknown"), fault.Unauthenticated, 1)
+	w.want("9 s later", w.verify("unknown"), problem.Unauthenticated, 1)
 	w.clock.add(time.Second)
-	w.want("10 s later", w.verify("unknown"), fault.Unauthenticated, 2)
+	w.want("10 s later", w.verify("unknown"), problem.Unauthenticated, 2)
 }
 
 func TestOutageKeepsKnownKeys(t *testing.T) {
@@ -80,7 +80,7 @@ func TestOutageKeepsKnownKeys(t *testing.T) {
 	w.p.add(t, "second", newEd25519(t), nil)
 	w.p.change(func() { w.p.down = true })
 	w.clock.add(time.Hour)
-	w.want("unknown key while down", w.verify("second"), fault.Unauthenticated, 2)
+	w.want("unknown key while down", w.verify("second"), problem.Unauthenticated, 2)
 	w.want("known key while down", w.verify("first"), good, 2)
 	w.p.change(func() { w.p.down = false })
 	w.clock.add(10 * time.Second)
@@ -90,8 +90,8 @@ func TestOutageKeepsKnownKeys(t *testing.T) {
 func TestOutageFromTheStartIsNoFaultOfTheToken(t *testing.T) {
 	w := newWorld(t)
 	w.p.change(func() { w.p.down = true })
-	w.want("down", w.verify("first"), fault.Unavailable, 1)
-	if err := w.v.Ready(t.Context()); fault.KindOf(err) != fault.Unavailable || !strings.Contains(err.Error(), "https://id.example") {
+	w.want("down", w.verify("first"), problem.Unavailable, 1)
+	if err := w.v.Ready(t.Context()); problem.KindOf(err) != problem.Unavailable || !strings.Contains(err.Error(), "https://id.example") {
 		t.Errorf("ready: %v", err)
 	}
 	w.p.change(func() { w.p.down = false })
@@ -108,7 +108,7 @@ func TestEmptyKeySetChangesNothing(t *testing.T) {
 	w.p.change(func() { w.p.set = jwk.NewSet() })
 	w.p.keys["unknown"] = newEd25519(t)
 	w.clock.add(10 * time.Second)
-	w.want("unknown key", w.verify("unknown"), fault.Unauthenticated, 2)
+	w.want("unknown key", w.verify("unknown"), problem.Unauthenticated, 2)
 	w.want("known key", w.verify("first"), good, 2)
 }
 
@@ -118,7 +118,7 @@ func TestKeySetOverItsLimitChangesNothing(t *testing.T) {
 	w.p.add(t, "second", newEd25519(t), nil)
 	w.p.change(func() { w.p.raw = []any{strings.Repeat("x", 1<<20)} })
 	w.clock.add(10 * time.Second)
-	w.want("new key in a huge set", w.verify("second"), fault.Unauthenticated, 2)
+	w.want("new key in a huge set", w.verify("second"), problem.Unauthenticated, 2)
 	w.want("known key", w.verify("first"), good, 2)
 }
 
@@ -143,7 +143,7 @@ func TestWithdrawnKey(t *testing.T) {
 	if err := w.v.Ready(t.Context()); err != nil {
 		t.Error(err)
 	}
-	w.want("withdrawn", w.verify("first"), fault.Unauthenticated, 2)
+	w.want("withdrawn", w.verify("first"), problem.Unauthenticated, 2)
 }
 
 // Tokens that were verified are remembered for five minutes, not for their life.
@@ -168,5 +168,5 @@ func TestRememberedTokenOfAWithdrawnKey(t *testing.T) {
 	if err := w.v.Ready(t.Context()); err != nil {
 		t.Error(err)
 	}
-	w.want("forgotten", verify(), fault.Unauthenticated, 2)
+	w.want("forgotten", verify(), problem.Unauthenticated, 2)
 }

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"matchmaker.dev/services/internal/fault"
+	"matchmaker.dev/services/internal/problem"
 )
 
 // Run loads the keys of all issuers and keeps them fresh until ctx ends, so
@@ -31,7 +31,7 @@ func (v *Verifier) Ready(ctx context.Context) error {
 	for name, i := range v.issuers {
 		i.keys.load(ctx, refreshEvery)
 		if i.keys.keys.Load() == nil {
-			return fault.New(fault.Unavailable, "the keys of issuer %s are not loaded", name)
+			return problem.New(problem.Unavailable, "the keys of issuer %s are not loaded", name)
 		}
 	}
 	return nil

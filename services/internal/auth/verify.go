@@ -11,7 +11,7 @@ import (
 	"github.com/lestrrat-go/jwx/v3/jws"
 	"github.com/lestrrat-go/jwx/v3/jwt"
 
-	"matchmaker.dev/services/internal/fault"
+	"matchmaker.dev/services/internal/problem"
 )
 
 const (
@@ -216,4 +216,4 @@ func text(claimed jwt.Token, path string) (text string, ok bool) {
 	return text, ok
 }
 
-func refuse(reason string) error { return fault.New(fault.Unauthenticated, "%s", reason) }
+func refuse(reason string) error { return problem.New(problem.Unauthenticated, "%s", reason) }

@@ -34,7 +34,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"matchmaker.dev/services/internal/account"
-	"matchmaker.dev/services/internal/fault"
+	"matchmaker.dev/services/internal/problem"
 	"matchmaker.dev/services/internal/telemetry"
 )
 
@@ -145,7 +145,7 @@ func Connect(o Options) (*Bus, error) {
 		if malformed, ok := errors.AsType[*url.Error](err); ok {
 			err = malformed.Err // without the URL, which may hold a password
 		}
-		return nil, fault.Wrap(fault.Invalid, err, "nats: cannot use the server URL or the credentials")
+		return nil, problem.Wrap(problem.Invalid, err, "nats: cannot use the server URL or the credentials")
 	}
 	if b.js, err = jetstream.New(b.conn); err != nil {
 		return nil, err
@@ -159,11 +159,11 @@ func (b *Bus) Ready(context.Context) error {
 	if !b.prepared.Load() {
 		if !b.conn.IsConnected() {
 			if why := b.trouble.Load(); why != nil {
-				return fault.New(fault.Unavailable, "%s", *why)
+				return problem.New(problem.Unavailable, "%s", *why)
 			}
-			return fault.New(fault.Unavailable, notConnected)
+			return problem.New(problem.Unavailable, notConnected)
 		}
-		return fault.New(fault.Unavailable, "the message bus has no streams yet")
+		return problem.New(problem.Unavailable, "the message bus has no streams yet")
 	}
 	return nil
 }
@@ -285,7 +285,7 @@ func lost(err error) error {
 	if err == nil {
 		return nil
 	}
-	return fault.Wrap(fault.Unavailable, err, "the message bus did not take the message, try again")
+	return problem.Wrap(problem.Unavailable, err, "the message bus did not take the message, try again")
 }
 
 // carrier lets a propagator read and write the headers of a message.

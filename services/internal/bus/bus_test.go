@@ -17,10 +17,10 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	"matchmaker.dev/services/e2e/chaos/link"
 	"matchmaker.dev/services/internal/bus"
 	"matchmaker.dev/services/internal/embedded"
-	"matchmaker.dev/services/internal/fault"
+	"matchmaker.dev/services/internal/problem"
+	"matchmaker.dev/services/test/proxy"
 )
 
 const patience = 30 * time.Second
@@ -78,7 +78,7 @@ func TestReadyOnlyWithServerAndStreams(t *testing.T) {
 	if err != nil {
 		t.Fatal("a server that does not answer yet is no error:", err)
 	}
-	if err := b.Ready(t.Context()); fault.KindOf(err) != fault.Unavailable {
+	if err := b.Ready(t.Context()); problem.KindOf(err) != problem.Unavailable {
 		t.Errorf("without a server: %v", err)
 	}
 	_ = b.Close(t.Context())
@@ -90,7 +90,7 @@ func TestReadyOnlyWithServerAndStreams(t *testing.T) {
 // TestSilentServerIsGivenUp: a server that says nothing any more is noticed, though its connection is never ended.
 func TestSilentServerIsGivenUp(t *testing.T) {
 	far := strings.TrimPrefix(server(t), "nats://")
-	l, err := link.Listen(func(ctx context.Context) (net.Conn, error) { return new(net.Dialer).DialContext(ctx, "tcp", far) })
+	l, err := proxy.Listen(func(ctx context.Context) (net.Conn, error) { return new(net.Dialer).DialContext(ctx, "tcp", far) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,12 +103,12 @@ func TestSilentServerIsGivenUp(t *testing.T) {
 	if err := b.Prepare(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	l.Set(link.Silent)
+	l.Set(proxy.Silent)
 	eventually(t, "the silence is noticed", func() bool { return !b.Connected() })
 	if err := b.Ready(t.Context()); err != nil {
 		t.Errorf("what needs no bus is not to end with it: %v", err)
 	}
-	l.Set(link.Open)
+	l.Set(proxy.Open)
 	eventually(t, "it is there again", b.Connected)
 }
 

@@ -9,7 +9,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"matchmaker.dev/services/internal/fault"
+	"matchmaker.dev/services/internal/problem"
 )
 
 // connection is how the client is to behave, and who it says it is.
@@ -65,7 +65,7 @@ func (b *Bus) connection(o Options) ([]nats.Option, error) {
 	if o.NKey != "" {
 		key, err := nats.NkeyOptionFromSeed(o.NKey)
 		if err != nil {
-			return nil, fault.Wrap(fault.Invalid, err, "nats: %s holds no seed of a user's NKey", o.NKey)
+			return nil, problem.Wrap(problem.Invalid, err, "nats: %s holds no seed of a user's NKey", o.NKey)
 		}
 		options = append(options, key)
 	}

@@ -8,7 +8,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	"matchmaker.dev/services/internal/fault"
+	"matchmaker.dev/services/internal/problem"
 )
 
 // LogText is the most bytes of text that a message of a log has. The size of a log is
@@ -119,7 +119,7 @@ func (r *logReader) message(msg jetstream.Msg) (more bool, err error) {
 		return false, lost(err)
 	}
 	if r.count++; about.Sequence.Consumer != r.count {
-		return false, fault.New(fault.Unavailable, "a part of the log was lost on its way, try again")
+		return false, problem.New(problem.Unavailable, "a part of the log was lost on its way, try again")
 	}
 	l := new(pb.LogLines)
 	// What nobody can read is left out.

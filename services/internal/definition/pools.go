@@ -7,8 +7,8 @@ import (
 	"unicode"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	"matchmaker.dev/services/internal/fault"
 	"matchmaker.dev/services/internal/pool"
+	"matchmaker.dev/services/internal/problem"
 )
 
 // Pools reads pools by name. Those that have no fault can be expanded (pool.Expand).
@@ -25,7 +25,7 @@ func (r *Reader) Pools(at Path) map[string]*pb.Pool {
 	// Segmentations with a fault of their own are not among the pools here, so that there are only too many.
 	if _, err := pool.Expand(pools, nil); err != nil {
 		detail := err.Error()
-		if f, ok := errors.AsType[*fault.Error](err); ok {
+		if f, ok := errors.AsType[*problem.Error](err); ok {
 			detail = f.Detail
 		}
 		r.note(TooManySegments, detail)

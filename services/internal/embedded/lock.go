@@ -12,7 +12,7 @@ import (
 	"syscall"
 	"time"
 
-	"matchmaker.dev/services/internal/fault"
+	"matchmaker.dev/services/internal/problem"
 )
 
 // leftover is how long a child of a dead process may take to follow it.
@@ -52,11 +52,11 @@ func acquire(ctx context.Context, f *os.File, dir string) error {
 		}
 		owner := signature(f)
 		if owner == 0 || alive(owner) {
-			return fault.New(fault.Conflict, "folder %s is in use by process %d", dir, owner)
+			return problem.New(problem.Conflict, "folder %s is in use by process %d", dir, owner)
 		}
 		select {
 		case <-ctx.Done():
-			return fault.Wrap(fault.Conflict, ctx.Err(), "folder %s is still held by a child of process %d, which is gone: end it", dir, owner)
+			return problem.Wrap(problem.Conflict, ctx.Err(), "folder %s is still held by a child of process %d, which is gone: end it", dir, owner)
 		case <-retry.C:
 		}
 	}

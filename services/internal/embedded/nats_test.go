@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"matchmaker.dev/services/internal/fault"
+	"matchmaker.dev/services/internal/problem"
 )
 
 func TestNATSKeepsItsStreamsOverARestart(t *testing.T) {
@@ -35,7 +35,7 @@ func TestNATSFolderInUse(t *testing.T) {
 	dir := t.TempDir()
 	first := startNATS(t, NATSOptions{Dir: dir})
 	_, err := StartNATS(t.Context(), NATSOptions{Dir: dir, Log: silent()})
-	if fault.KindOf(err) != fault.Conflict || !strings.Contains(err.Error(), dir) {
+	if problem.KindOf(err) != problem.Conflict || !strings.Contains(err.Error(), dir) {
 		t.Errorf("a second server on the folder: %v, want a conflict that names it", err)
 	}
 	if err := first.Close(); err != nil {

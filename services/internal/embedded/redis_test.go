@@ -16,7 +16,7 @@ import (
 	"sync"
 	"testing"
 
-	"matchmaker.dev/services/internal/fault"
+	"matchmaker.dev/services/internal/problem"
 )
 
 func TestRedisKeepsItsStateOverARestart(t *testing.T) {
@@ -52,7 +52,7 @@ func TestRedisIsTakenOverFromAKilledProcess(t *testing.T) {
 	set(t, strings.TrimSpace(addr), "greeting", "hello")
 
 	_, err = StartRedis(t.Context(), RedisOptions{Dir: dir, AOF: true, Log: silent()})
-	if fault.KindOf(err) != fault.Conflict || !strings.Contains(err.Error(), dir+" is in use by process "+strconv.Itoa(parent.Process.Pid)) {
+	if problem.KindOf(err) != problem.Conflict || !strings.Contains(err.Error(), dir+" is in use by process "+strconv.Itoa(parent.Process.Pid)) {
 		t.Errorf("a second process on the folder got %v, want a conflict that names the first", err)
 	}
 

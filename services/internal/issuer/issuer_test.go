@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"matchmaker.dev/services/internal/auth"
-	"matchmaker.dev/services/internal/fault"
 	"matchmaker.dev/services/internal/issuer"
+	"matchmaker.dev/services/internal/problem"
 	"matchmaker.dev/services/internal/web"
 )
 
@@ -88,7 +88,7 @@ func TestKeysStayAcrossProcesses(t *testing.T) {
 	}
 	stranger := open(t, t.TempDir())
 	_, err := verifier(t, at(1_800_000_000), stranger.Trust()).Verify(t.Context(), token)
-	if fault.KindOf(err) != fault.Unauthenticated {
+	if problem.KindOf(err) != problem.Unauthenticated {
 		t.Errorf("another folder's token: %v", err)
 	}
 }

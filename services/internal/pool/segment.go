@@ -8,7 +8,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	"matchmaker.dev/services/internal/fault"
+	"matchmaker.dev/services/internal/problem"
 )
 
 // MaxSegments is how many runs the segmentation of a config's pools may ask for: each is
@@ -132,7 +132,7 @@ func (c *cut) check() error {
 
 func (c *cut) fault(format string, args ...any) error {
 	args = append([]any{c.pool, c.index, c.filter.GetAttribute()}, args...)
-	return fault.New(fault.Invalid, "pools.%s[%d].segmentation (attribute %q) "+format, args...)
+	return problem.New(problem.Invalid, "pools.%s[%d].segmentation (attribute %q) "+format, args...)
 }
 
 // wanted is how many segments a cut asks for that does not depend on the population.

@@ -10,8 +10,8 @@ import (
 	"pgregory.net/rapid"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	"matchmaker.dev/services/internal/fault"
 	"matchmaker.dev/services/internal/pool"
+	"matchmaker.dev/services/internal/problem"
 )
 
 func segmented(low, high float64, distribution, behavior string, value int64, stddev float64) *pb.Filter {
@@ -135,7 +135,7 @@ func TestExpandRefuses(t *testing.T) {
 		"256 segments":      {segmented(0, 1e300, pool.Uniform, pool.BucketSize, 1, 0)},
 	} {
 		_, err := pool.Expand(poolOf(filters...), nil)
-		if fault.KindOf(err) != fault.Invalid || err == nil || !strings.Contains(err.Error(), reason) || !strings.Contains(err.Error(), "pools.all[") {
+		if problem.KindOf(err) != problem.Invalid || err == nil || !strings.Contains(err.Error(), reason) || !strings.Contains(err.Error(), "pools.all[") {
 			t.Errorf("%s: got the error %v", reason, err)
 		}
 	}

@@ -11,7 +11,7 @@ import (
 	"google.golang.org/protobuf/testing/protocmp"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	"matchmaker.dev/services/internal/fault"
+	"matchmaker.dev/services/internal/problem"
 	"matchmaker.dev/services/internal/state"
 )
 
@@ -187,7 +187,7 @@ func TestServersThatNobodyGoesToAreGivenBack(t *testing.T) {
 				}
 				wantLent(t, s, epoch0.Add(100*time.Hour))
 				_, err = s.Match(t.Context(), project, "m")
-				kindOf(t, err, fault.NotFound)
+				kindOf(t, err, problem.NotFound)
 				lines, _ := told(t, s, nil)
 				if n := len(slices.DeleteFunc(lines, func(line string) bool { return line != "returned m" })); n != 1 {
 					t.Errorf("its return is told %d times", n)

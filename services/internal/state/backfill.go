@@ -9,7 +9,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	"matchmaker.dev/services/internal/fault"
+	"matchmaker.dev/services/internal/problem"
 )
 
 // CreateBackfill stores a new backfill ticket, whose id is set, and sets its version and created. Limited
@@ -34,10 +34,10 @@ func (s *Store) CreateBackfill(ctx context.Context, project string, b *pb.Backfi
 		return 0, err
 	}
 	if position == 0 {
-		return 0, &fault.Error{
-			Kind: fault.Limited, RetryAfter: drain,
+		return 0, &problem.Error{
+			Kind: problem.Limited, RetryAfter: drain,
 			Detail: "too many games of this project are being filled, come again when some have ended",
-			Quota:  &fault.Quota{Name: "backfill", Amount: s.backfills},
+			Quota:  &problem.Quota{Name: "backfill", Amount: s.backfills},
 		}
 	}
 	b.Version, b.Generation, b.Created = 1, 1, millis(now)
@@ -278,7 +278,7 @@ func (s *Store) insist(script func(proposed []string) (any, error)) ([]any, erro
 			proposed = append(proposed, id)
 		}
 	}
-	return nil, fault.New(fault.Unavailable, "the backfill ticket changes all the time, try again")
+	return nil, problem.New(problem.Unavailable, "the backfill ticket changes all the time, try again")
 }
 
 // resultsOf reads ids and assignments, one behind the other. Assignments that name no connection get this one.
@@ -352,15 +352,15 @@ func backfillBody(b *pb.Backfill) ([]byte, error) {
 		AttributeNames: b.GetAttributeNames(), AttributeValues: b.GetAttributeValues(), Properties: b.GetProperties(),
 	})
 	if err != nil {
-		return nil, fault.Wrap(fault.Invalid, err, "the backfill ticket holds text that is not UTF-8")
+		return nil, problem.Wrap(problem.Invalid, err, "the backfill ticket holds text that is not UTF-8")
 	}
 	return body, nil
 }
 
 func noBackfill(id string) error {
-	return fault.New(fault.NotFound, "backfill ticket %q was not found", id)
+	return problem.New(problem.NotFound, "backfill ticket %q was not found", id)
 }
 
 func busyBackfill(id string) error {
-	return fault.New(fault.Unavailable, "backfill ticket %q changes all the time, try again", id)
+	return problem.New(problem.Unavailable, "backfill ticket %q changes all the time, try again", id)
 }

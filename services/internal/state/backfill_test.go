@@ -15,7 +15,7 @@ import (
 	"google.golang.org/protobuf/testing/protocmp"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	"matchmaker.dev/services/internal/fault"
+	"matchmaker.dev/services/internal/problem"
 	"matchmaker.dev/services/internal/state"
 )
 
@@ -175,9 +175,9 @@ func TestBackfillTicketCountsTheChangesOfItsServer(t *testing.T) {
 			t.Error("deleted twice:", there, err)
 		}
 		_, err := s.ReplaceBackfill(t.Context(), project, b, epoch0)
-		kindOf(t, err, fault.NotFound)
+		kindOf(t, err, problem.NotFound)
 		_, err = s.ApproveBackfill(t.Context(), project, "b", approvals(1))
-		kindOf(t, err, fault.NotFound)
+		kindOf(t, err, problem.NotFound)
 	})
 }
 
@@ -187,7 +187,7 @@ func TestBackfillTicketsAreLimited(t *testing.T) {
 		createGame(t, s, game("a", 1))
 		createGame(t, s, game("b", 1))
 		_, err := s.CreateBackfill(t.Context(), project, game("c", 1), epoch0)
-		kindOf(t, err, fault.Limited)
+		kindOf(t, err, problem.Limited)
 		if _, _, err := s.DeleteBackfill(t.Context(), project, "a", "", at(19)); err != nil {
 			t.Fatal(err)
 		}
@@ -522,7 +522,7 @@ func TestApprovingFarTooOftenIsLimited(t *testing.T) {
 			}
 		}
 		_, err := s.ApproveBackfill(t.Context(), project, "g", a)
-		kindOf(t, err, fault.Limited)
+		kindOf(t, err, problem.Limited)
 		if _, err := s.ApproveBackfill(t.Context(), project, "h", a); err != nil {
 			t.Error("another server:", err)
 		}
@@ -560,7 +560,7 @@ func TestApprovalsThatRaceTellTheTruth(t *testing.T) {
 					switch {
 					case err == nil:
 						told[i] = a.Assigned
-					case fault.KindOf(err) != fault.NotFound:
+					case problem.KindOf(err) != problem.NotFound:
 						t.Error(err)
 					}
 				})
@@ -606,7 +606,7 @@ func TestApprovalsThatRaceTellTheTruth(t *testing.T) {
 				got, err := s.Ticket(t.Context(), project, ticket)
 				switch {
 				case ticket == tickets[0]:
-					kindOf(t, err, fault.NotFound) // it may have been listed, and left then
+					kindOf(t, err, problem.NotFound) // it may have been listed, and left then
 				case err != nil:
 					t.Error(err)
 				case got.Assignment == nil:
@@ -826,7 +826,7 @@ func TestBackfillTicketEndsWithItsMatch(t *testing.T) {
 					t.Errorf("by age: %v, %v", order, err)
 				}
 				_, err = s.ApproveBackfill(t.Context(), project, "g", approvals(11))
-				kindOf(t, err, fault.NotFound)
+				kindOf(t, err, problem.NotFound)
 				lines, _ := told(t, s, before)
 				wantTold(t, lines, end.told...)
 				for _, id := range []string{"a", "b", "c", "d", "e"} {
@@ -871,12 +871,12 @@ func TestBackfillTicketIsTouchedByTheServerOfItsMatch(t *testing.T) {
 				allowed := match == "" || mine && match == "m"
 				a := approvals(1)
 				a.Match = match
-				if _, err := s.ApproveBackfill(t.Context(), project, id, a); (err == nil) != allowed || !allowed && fault.KindOf(err) != fault.NotFound {
+				if _, err := s.ApproveBackfill(t.Context(), project, id, a); (err == nil) != allowed || !allowed && problem.KindOf(err) != problem.NotFound {
 					t.Errorf("%s, approved by a server of %q: %v", id, match, err)
 				}
 				b := game(id, 1)
 				b.Match = match
-				if _, err := s.ReplaceBackfill(t.Context(), project, b, at(1)); (err == nil) != allowed || !allowed && fault.KindOf(err) != fault.NotFound {
+				if _, err := s.ReplaceBackfill(t.Context(), project, b, at(1)); (err == nil) != allowed || !allowed && problem.KindOf(err) != problem.NotFound {
 					t.Errorf("%s, replaced by a server of %q: %v", id, match, err)
 				}
 			}

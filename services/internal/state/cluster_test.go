@@ -25,7 +25,7 @@ import (
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/account"
-	"matchmaker.dev/services/internal/fault"
+	"matchmaker.dev/services/internal/problem"
 	"matchmaker.dev/services/internal/state"
 )
 
@@ -314,7 +314,7 @@ func TestTLS(t *testing.T) {
 		"with no file":          {state.Options{URL: "rediss://" + host, TLS: secure, Login: account.Login{User: "nobody", Password: func() (string, error) { _, err := os.ReadFile("/none"); return "", err }}}, "/none"},
 	} {
 		err := opened(t, test.options).Ping(t.Context())
-		if fault.KindOf(err) != fault.Unavailable || !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), "open-sesame") || strings.Contains(err.Error(), passwordOf(account.All)) {
+		if problem.KindOf(err) != problem.Unavailable || !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), "open-sesame") || strings.Contains(err.Error(), passwordOf(account.All)) {
 			t.Errorf("%s: %v, want word of %s", what, err, test.want)
 		}
 	}
@@ -323,7 +323,7 @@ func TestTLS(t *testing.T) {
 func TestURLsThatCannotBe(t *testing.T) {
 	for _, url := range []string{"", "redis", "http://host", "redis-ring://host", "redis-sentinel://user:secret@host:26379", "redis-cluster://user:secret@host:port"} {
 		_, err := state.Open(state.Options{URL: url, Log: slog.New(slog.DiscardHandler)})
-		if fault.KindOf(err) != fault.Invalid || strings.Contains(err.Error(), "secret") {
+		if problem.KindOf(err) != problem.Invalid || strings.Contains(err.Error(), "secret") {
 			t.Errorf("%s: %v", url, err)
 		}
 	}

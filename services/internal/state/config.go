@@ -11,7 +11,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	"matchmaker.dev/services/internal/fault"
+	"matchmaker.dev/services/internal/problem"
 )
 
 // Expectations of PutConfig and DeleteConfig besides a revision.
@@ -34,7 +34,7 @@ func expectation(revision int64) string {
 func (s *Store) PutConfig(ctx context.Context, project string, c *pb.Config, expected int64) (revision int64, created bool, err error) {
 	body, err := proto.Marshal(c)
 	if err != nil {
-		return 0, false, fault.Wrap(fault.Invalid, err, "the config holds text that is not UTF-8")
+		return 0, false, problem.Wrap(problem.Invalid, err, "the config holds text that is not UTF-8")
 	}
 	if err := s.redis.SAdd(ctx, projects, project).Err(); err != nil {
 		return 0, false, unavailable(err)
@@ -52,9 +52,9 @@ func (s *Store) PutConfig(ctx context.Context, project string, c *pb.Config, exp
 	}
 	switch r[0] {
 	case int64(0):
-		return 0, false, fault.New(fault.Conflict, "config %q exists as %q: ids that differ only in letter case are one name", c.GetId(), r[1])
+		return 0, false, problem.New(problem.Conflict, "config %q exists as %q: ids that differ only in letter case are one name", c.GetId(), r[1])
 	case int64(-1):
-		return 0, false, fault.New(fault.Conflict, "config %q was changed by someone else: get it again, then put", c.GetId())
+		return 0, false, problem.New(problem.Conflict, "config %q was changed by someone else: get it again, then put", c.GetId())
 	}
 	revision, _ = r[0].(int64)
 	return revision, r[1] == int64(1), nil
@@ -69,7 +69,7 @@ func (s *Store) Config(ctx context.Context, project, id string) (*pb.Config, err
 		return nil
 	})
 	if errors.Is(err, redis.Nil) {
-		return nil, fault.New(fault.NotFound, "config %q was not found", id)
+		return nil, problem.New(problem.NotFound, "config %q was not found", id)
 	}
 	if err != nil {
 		return nil, unavailable(err)
@@ -119,7 +119,7 @@ func (s *Store) DeleteConfig(ctx context.Context, project, id string, expected i
 	reply, err := s.run(ctx, configDeleteScript, []string{k.configs(), k.revisions(), k.configNames()},
 		id, strings.ToLower(id), expectation(expected))
 	if reply == int64(-1) {
-		return false, fault.New(fault.Conflict, "config %q was changed by someone else: get it again, then delete", id)
+		return false, problem.New(problem.Conflict, "config %q was changed by someone else: get it again, then delete", id)
 	}
 	return reply == int64(1), err
 }

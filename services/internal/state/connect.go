@@ -10,15 +10,15 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"matchmaker.dev/services/internal/account"
-	"matchmaker.dev/services/internal/fault"
+	"matchmaker.dev/services/internal/problem"
 )
 
 // errURL says nothing of the URL, which may hold a password.
-var errURL = fault.New(fault.Invalid, "redis: the URL must look like redis://[user:password@]host:port[/db] or unix:///path, redis-cluster://[user:password@]host:port[?addr=host:port&…] "+
+var errURL = problem.New(problem.Invalid, "redis: the URL must look like redis://[user:password@]host:port[/db] or unix:///path, redis-cluster://[user:password@]host:port[?addr=host:port&…] "+
 	"or redis-sentinel://[user:password@]host:port[/db]?master_name=…[&addr=host:port&…]; rediss for redis means TLS")
 
 // errTwice neither.
-var errTwice = fault.New(fault.Invalid, "redis: the URL has a user or a password, and --redis-user or --redis-password is given as well: one of the two is enough")
+var errTwice = problem.New(problem.Invalid, "redis: the URL has a user or a password, and --redis-user or --redis-password is given as well: one of the two is enough")
 
 // explain says what to do about an error of a connection, for whoever runs the service. bare tells that the connection is TLS without a
 // certificate of this side.
@@ -68,7 +68,7 @@ func connect(url string, login account.Login, secure *tls.Config, conns int, mee
 	}
 	base, kind, _ := strings.Cut(scheme, "-")
 	if secure != nil && base != "rediss" {
-		return nil, fault.New(fault.Invalid, "redis: certificates are given, and the URL does not ask for TLS: it must begin with rediss")
+		return nil, problem.New(problem.Invalid, "redis: certificates are given, and the URL does not ask for TLS: it must begin with rediss")
 	}
 	var credentials func(context.Context) (user, password string, err error)
 	if login.Given() {

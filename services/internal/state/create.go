@@ -9,7 +9,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	"matchmaker.dev/services/internal/fault"
+	"matchmaker.dev/services/internal/problem"
 	"matchmaker.dev/services/internal/telemetry"
 )
 
@@ -55,7 +55,7 @@ type creation struct {
 func (c *Creator) Create(ctx context.Context, project string, t *pb.Ticket) error {
 	body, err := proto.Marshal(t)
 	if err != nil {
-		return fault.Wrap(fault.Invalid, err, "the ticket holds text that is not UTF-8")
+		return problem.Wrap(problem.Invalid, err, "the ticket holds text that is not UTF-8")
 	}
 	one := &creation{id: t.GetId(), owner: t.GetOwner(), created: t.GetCreated(), body: body, done: make(chan error, 1)}
 	c.mu.Lock()
@@ -75,7 +75,7 @@ func (c *Creator) Create(ctx context.Context, project string, t *pb.Ticket) erro
 	case err := <-one.done:
 		return err
 	case <-ctx.Done():
-		return fault.Wrap(fault.Unavailable, context.Cause(ctx), "the ticket was not stored in time")
+		return problem.Wrap(problem.Unavailable, context.Cause(ctx), "the ticket was not stored in time")
 	}
 }
 
@@ -155,10 +155,10 @@ func (s *Store) refusal(reason string, after time.Duration) error {
 	case "project":
 		return s.project.Limited("project", after, "this project creates tickets too often: %v a second are allowed", s.project.PerSecond)
 	default:
-		return &fault.Error{
-			Kind: fault.Limited, RetryAfter: drain,
+		return &problem.Error{
+			Kind: problem.Limited, RetryAfter: drain,
 			Detail: "too many tickets are waiting in this project, come again when some were matched",
-			Quota:  &fault.Quota{Name: "waiting", Amount: s.waiting},
+			Quota:  &problem.Quota{Name: "waiting", Amount: s.waiting},
 		}
 	}
 }

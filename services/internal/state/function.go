@@ -8,7 +8,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	"matchmaker.dev/services/internal/fault"
+	"matchmaker.dev/services/internal/problem"
 )
 
 // ChangeFunction reads a function, lets change say what it becomes, and writes
@@ -48,7 +48,7 @@ func (s *Store) ChangeFunction(ctx context.Context, project, name string, change
 		case "ok":
 			return nil
 		case "full":
-			return fault.New(fault.Invalid, "the project has %d match functions, the most it may have: delete one first", s.functions)
+			return problem.New(problem.Invalid, "the project has %d match functions, the most it may have: delete one first", s.functions)
 		}
 	}
 }
@@ -57,7 +57,7 @@ func (s *Store) ChangeFunction(ctx context.Context, project, name string, change
 func (s *Store) Function(ctx context.Context, project, name string) (*pb.Function, error) {
 	body, err := s.redis.HGet(ctx, keysOf(project).functions(), name).Result()
 	if errors.Is(err, redis.Nil) {
-		return nil, fault.New(fault.NotFound, "function %q was not found", name)
+		return nil, problem.New(problem.NotFound, "function %q was not found", name)
 	}
 	if err != nil {
 		return nil, unavailable(err)

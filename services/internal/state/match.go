@@ -12,7 +12,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	"matchmaker.dev/services/internal/fault"
+	"matchmaker.dev/services/internal/problem"
 )
 
 // claimTickets is how many tickets one claim script handles at the most, unless
@@ -184,7 +184,7 @@ func (s *Store) Match(ctx context.Context, project, id string) (*pb.Match, error
 	}
 	body, ok := fields[0].(string)
 	if !ok {
-		return nil, fault.New(fault.NotFound, "match %q was not found", id)
+		return nil, problem.New(problem.NotFound, "match %q was not found", id)
 	}
 	m := new(pb.Match)
 	if err := proto.Unmarshal([]byte(body), m); err != nil {
@@ -306,7 +306,7 @@ func (s *Store) Release(ctx context.Context, project string, now time.Time, limi
 	}
 	for _, id := range due {
 		m, err := s.Match(ctx, project, id)
-		if fault.KindOf(err) == fault.NotFound {
+		if problem.KindOf(err) == problem.NotFound {
 			continue // it was assigned meanwhile
 		}
 		if err != nil {

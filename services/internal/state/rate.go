@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"matchmaker.dev/services/internal/fault"
+	"matchmaker.dev/services/internal/problem"
 )
 
 // Rate is how often something may be done: a bucket of Burst that gains
@@ -34,10 +34,10 @@ func (r Rate) bucket() (interval, burst int64) {
 
 // Limited is the error of a bucket that is empty, and has something in it after a time.
 func (r Rate) Limited(name string, after time.Duration, format string, args ...any) error {
-	e := fault.New(fault.Limited, format, args...)
+	e := problem.New(problem.Limited, format, args...)
 	e.RetryAfter = after
 	if r.PerSecond > 0 {
-		e.Quota = &fault.Quota{Name: name, Amount: r.Burst, Window: time.Duration(float64(r.Burst) / r.PerSecond * float64(time.Second))}
+		e.Quota = &problem.Quota{Name: name, Amount: r.Burst, Window: time.Duration(float64(r.Burst) / r.PerSecond * float64(time.Second))}
 	}
 	return e
 }

@@ -9,7 +9,7 @@ import (
 	"google.golang.org/protobuf/testing/protocmp"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	"matchmaker.dev/services/internal/fault"
+	"matchmaker.dev/services/internal/problem"
 	"matchmaker.dev/services/internal/state"
 )
 
@@ -45,7 +45,7 @@ func TestConfigIsReadAsItWasPut(t *testing.T) {
 			t.Error(projects, err)
 		}
 		_, err = s.Config(t.Context(), project, "ranked")
-		kindOf(t, err, fault.NotFound)
+		kindOf(t, err, problem.NotFound)
 	})
 }
 
@@ -73,7 +73,7 @@ func TestConfigIsPutOnlyOverWhatWasExpected(t *testing.T) {
 			"an id of other letter case": {"A", state.Any},
 		} {
 			_, _, err := put(c.id, c.expected)
-			if fault.KindOf(err) != fault.Conflict {
+			if problem.KindOf(err) != problem.Conflict {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
@@ -97,7 +97,7 @@ func TestFunctionsUpToTheLimit(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		kindOf(t, put("c", "1"), fault.Invalid)
+		kindOf(t, put("c", "1"), problem.Invalid)
 		if err := put("b", "2"); err != nil {
 			t.Error("an update at the limit:", err)
 		}
@@ -117,7 +117,7 @@ func TestFunctionsUpToTheLimit(t *testing.T) {
 			t.Error(all, err)
 		}
 		_, err = s.Function(t.Context(), project, "a")
-		kindOf(t, err, fault.NotFound)
+		kindOf(t, err, problem.NotFound)
 		refused := errors.New("no")
 		if err := s.ChangeFunction(t.Context(), project, "b", func(*pb.Function) (*pb.Function, error) { return nil, refused }); !errors.Is(err, refused) {
 			t.Error("a change that was given up:", err)

@@ -9,9 +9,9 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"matchmaker.dev/services/e2e/chaos/link"
 	"matchmaker.dev/services/internal/embedded"
 	"matchmaker.dev/services/internal/state"
+	"matchmaker.dev/services/test/proxy"
 )
 
 // A replica that lagged takes the place of Redis while a reader is between two reads. Until the reader reads again it has come farther
@@ -36,7 +36,7 @@ func TestFeedOfAReplicaThatLaggedIsNoticed(t *testing.T) {
 
 	var now atomic.Pointer[embedded.Redis]
 	now.Store(redis)
-	wire, err := link.Listen(func(ctx context.Context) (net.Conn, error) {
+	wire, err := proxy.Listen(func(ctx context.Context) (net.Conn, error) {
 		return new(net.Dialer).DialContext(ctx, "tcp", now.Load().Addr())
 	})
 	must(t, err)
@@ -47,9 +47,9 @@ func TestFeedOfAReplicaThatLaggedIsNoticed(t *testing.T) {
 	create(t, opener(t, redis.URL())(state.Options{}), "lost")
 	<-m.held
 	create(t, opener(t, replica.URL())(state.Options{}), "c", "d")
-	wire.Set(link.Refused)
+	wire.Set(proxy.Refused)
 	now.Store(replica)
-	wire.Set(link.Open)
+	wire.Set(proxy.Open)
 	close(m.gate)
 	m.sees(t, "a", "b", "c", "d")
 }

@@ -17,9 +17,9 @@ import (
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/embedded"
-	"matchmaker.dev/services/internal/fault"
+	"matchmaker.dev/services/internal/invocation"
+	"matchmaker.dev/services/internal/problem"
 	"matchmaker.dev/services/internal/state"
-	"matchmaker.dev/services/runner/desk"
 )
 
 const project = "demo"
@@ -224,10 +224,10 @@ func isWaiting(t *testing.T, s *state.Store, want ...string) {
 	m.sees(t, want...)
 }
 
-func kindOf(t *testing.T, err error, want fault.Kind) {
+func kindOf(t *testing.T, err error, want problem.Kind) {
 	t.Helper()
-	if err == nil || fault.KindOf(err) != want {
-		t.Fatalf("error %v of kind %v, want kind %v", err, fault.KindOf(err), want)
+	if err == nil || problem.KindOf(err) != want {
+		t.Fatalf("error %v of kind %v, want kind %v", err, problem.KindOf(err), want)
 	}
 }
 
@@ -255,7 +255,7 @@ func TestTicketIsReadAsItWasCreated(t *testing.T) {
 			t.Errorf("a waiting ticket has an assignment: %v", got.Assignment)
 		}
 		_, err = s.Ticket(t.Context(), "other", "b")
-		kindOf(t, err, fault.NotFound)
+		kindOf(t, err, problem.NotFound)
 	})
 }
 
@@ -288,7 +288,7 @@ func TestCreateStopsAtTheLimitOfWaitingTickets(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 		s := open(state.Options{Waiting: 2})
 		create(t, s, "a", "b")
-		kindOf(t, s.Creator(start, nil).Create(t.Context(), project, ticket("c", 3)), fault.Limited)
+		kindOf(t, s.Creator(start, nil).Create(t.Context(), project, ticket("c", 3)), problem.Limited)
 		if _, err := s.DeleteTicket(t.Context(), project, "a", "", epoch0); err != nil {
 			t.Fatal(err)
 		}
@@ -302,14 +302,14 @@ func TestDeleteIsForTheOwner(t *testing.T) {
 		s := open(state.Options{})
 		create(t, s, "a", "b")
 		_, err := s.DeleteTicket(t.Context(), project, "a", "owner-of-b", epoch0)
-		kindOf(t, err, fault.NotFound)
+		kindOf(t, err, problem.NotFound)
 		isWaiting(t, s, "a", "b")
 		if _, err := s.DeleteTicket(t.Context(), project, "a", "owner-of-a", epoch0); err != nil {
 			t.Fatal(err)
 		}
 		isWaiting(t, s, "b")
 		_, err = s.DeleteTicket(t.Context(), project, "a", "", epoch0)
-		kindOf(t, err, fault.NotFound)
+		kindOf(t, err, problem.NotFound)
 	})
 }
 
@@ -469,7 +469,7 @@ func TestAssignReachesAllTicketsOfAMatch(t *testing.T) {
 			t.Error(diff)
 		}
 		_, err = s.Ticket(t.Context(), project, "b")
-		kindOf(t, err, fault.NotFound)
+		kindOf(t, err, problem.NotFound)
 		if verdict, _, err := s.Assign(t.Context(), project, c.Match, state.Ending{Expiry: epoch0}, map[string]*pb.Assignment{"a": {Connection: "other"}}); verdict != state.Done || err != nil {
 			t.Error("a match was assigned twice", verdict, err)
 		}
@@ -562,7 +562,7 @@ func TestOverdueClaimIsReleased(t *testing.T) {
 			t.Error(verdict, err)
 		}
 		_, err = s.Match(t.Context(), project, "lost")
-		kindOf(t, err, fault.NotFound)
+		kindOf(t, err, problem.NotFound)
 		if got := assigned(t, s, "a"); got != nil {
 			t.Error("a released ticket has a result:", got)
 		}
@@ -575,7 +575,7 @@ func TestLargestMatch(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 		s := open(state.Options{History: 100_000})
 		revision, terms := setUp(t, s)
-		ids := make([]string, desk.MostTickets)
+		ids := make([]string, invocation.MostTickets)
 		results := map[string]*pb.Assignment{}
 		for i := range ids {
 			ids[i] = fmt.Sprint("t", i)
@@ -651,7 +651,7 @@ func TestExpiry(t *testing.T) {
 		}
 		m.sees(t, "d")
 		_, err = s.Ticket(t.Context(), project, "c")
-		kindOf(t, err, fault.NotFound)
+		kindOf(t, err, problem.NotFound)
 		if got := assigned(t, s, "a"); got == nil {
 			t.Error("a result became unreadable too soon")
 		}
@@ -662,7 +662,7 @@ func TestExpiry(t *testing.T) {
 			t.Fatal("one result was left to expire:", e, err)
 		}
 		_, err = s.Ticket(t.Context(), project, "a")
-		kindOf(t, err, fault.NotFound)
+		kindOf(t, err, problem.NotFound)
 		isWaiting(t, s, "d")
 	})
 }
@@ -682,8 +682,8 @@ func TestRatesAreSharedByAllReplicas(t *testing.T) {
 		}
 		limited := func(err error, quota string, after time.Duration) {
 			t.Helper()
-			f, ok := errors.AsType[*fault.Error](err)
-			if !ok || f.Kind != fault.Limited || f.Quota.Name != quota || f.RetryAfter != after {
+			f, ok := errors.AsType[*problem.Error](err)
+			if !ok || f.Kind != problem.Limited || f.Quota.Name != quota || f.RetryAfter != after {
 				t.Fatalf("got %+v, want the limit %q and to come again in %s", err, quota, after)
 			}
 		}
@@ -729,13 +729,13 @@ func TestPlayersAreForgottenWhenTheirBucketsAreFull(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		kindOf(t, by(at(end-time.Second), "a"), fault.Limited)
+		kindOf(t, by(at(end-time.Second), "a"), problem.Limited)
 		// Another replica's clock is already in the next period, and then the first one's follows.
 		if err := by(at(end), "a"); err != nil {
 			t.Fatal("a second later:", err)
 		}
-		kindOf(t, by(at(end), "a"), fault.Limited)
-		kindOf(t, by(at(end-time.Millisecond), "a"), fault.Limited)
+		kindOf(t, by(at(end), "a"), problem.Limited)
+		kindOf(t, by(at(end-time.Millisecond), "a"), problem.Limited)
 		if err := by(at(end+time.Second), "b"); err != nil {
 			t.Fatal(err)
 		}
@@ -788,7 +788,7 @@ func TestAllow(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		kindOf(t, s.Allow(t.Context(), project, "configs", rate, epoch0), fault.Limited)
+		kindOf(t, s.Allow(t.Context(), project, "configs", rate, epoch0), problem.Limited)
 		if err := s.Allow(t.Context(), project, "functions", rate, epoch0); err != nil {
 			t.Error("another bucket:", err)
 		}

@@ -13,7 +13,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"matchmaker.dev/services/internal/account"
-	"matchmaker.dev/services/internal/fault"
+	"matchmaker.dev/services/internal/problem"
 )
 
 // Options say which Redis to use, and the limits that scripts enforce.
@@ -97,7 +97,7 @@ func (s *Store) Close() error { return errors.Join(s.redis.Close(), s.feeds.Clos
 // Ping is nil when Redis answers. Its error says what to do where that is known, for whoever runs the service.
 func (s *Store) Ping(ctx context.Context) error {
 	if err := s.redis.Ping(ctx).Err(); err != nil {
-		return fault.Wrap(fault.Unavailable, err, "%s", explain(err, s.bare))
+		return problem.Wrap(problem.Unavailable, err, "%s", explain(err, s.bare))
 	}
 	return nil
 }
@@ -113,7 +113,7 @@ func unavailable(err error) error {
 	if err == nil {
 		return nil
 	}
-	return fault.Wrap(fault.Unavailable, err, "the state store did not answer, try again")
+	return problem.Wrap(problem.Unavailable, err, "the state store did not answer, try again")
 }
 
 // corrupt is a reply or a stored value that this version does not understand.

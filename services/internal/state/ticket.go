@@ -10,7 +10,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	"matchmaker.dev/services/internal/fault"
+	"matchmaker.dev/services/internal/problem"
 )
 
 // Ticket is a ticket and its result.
@@ -196,7 +196,7 @@ func (s *Store) expireResults(ctx context.Context, k keys, latest int64, limit i
 	return int(deleted), more, err
 }
 
-func noTicket(id string) error { return fault.New(fault.NotFound, "ticket %q was not found", id) }
+func noTicket(id string) error { return problem.New(problem.NotFound, "ticket %q was not found", id) }
 
 // listOf is a script's reply as a list of at least n values.
 func listOf(reply any, n int) ([]any, error) {

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	"matchmaker.dev/services/internal/fault"
+	"matchmaker.dev/services/internal/problem"
 	"matchmaker.dev/services/internal/state"
 )
 
@@ -136,7 +136,7 @@ func (m *model) delete() {
 	}
 	id := m.tickets[m.random.IntN(len(m.tickets))]
 	_, err := m.store.DeleteTicket(m.t.Context(), project, id, "", m.now)
-	if fault.KindOf(err) != fault.NotFound {
+	if problem.KindOf(err) != problem.NotFound {
 		m.must(err)
 	}
 	delete(m.owner, id)
@@ -206,7 +206,7 @@ func (m *model) expire() {
 	m.must(err)
 	for id := range m.owner {
 		_, err := m.store.Ticket(m.t.Context(), project, id)
-		if fault.KindOf(err) == fault.NotFound {
+		if problem.KindOf(err) == problem.NotFound {
 			delete(m.owner, id)
 			continue
 		}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
-	"matchmaker.dev/services/internal/fault"
+	"matchmaker.dev/services/internal/problem"
 )
 
 // negotiate refuses requests that accept no JSON, before they change anything.
@@ -16,7 +16,7 @@ import (
 func negotiate(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		if !acceptsJSON(c.Request().Header) {
-			return fault.New(fault.Unacceptable, "Accept: answers are application/json, errors application/problem+json")
+			return problem.New(problem.Unacceptable, "Accept: answers are application/json, errors application/problem+json")
 		}
 		return next(c)
 	}

@@ -14,7 +14,7 @@ import (
 	jsonv1 "github.com/go-json-experiment/json/v1"
 	"github.com/labstack/echo/v4"
 
-	"matchmaker.dev/services/internal/fault"
+	"matchmaker.dev/services/internal/problem"
 )
 
 // maxDepth is how deep the objects and arrays of a body may nest. The deepest
@@ -64,12 +64,12 @@ func Decode(c echo.Context, dst any) error {
 func decode(text []byte, dst any) error {
 	switch trimmed := bytes.TrimLeft(text, " \t\r\n"); {
 	case len(trimmed) == 0:
-		return fault.New(fault.Invalid, "the body is empty: a JSON value is expected")
+		return problem.New(problem.Invalid, "the body is empty: a JSON value is expected")
 	case trimmed[0] == 'n':
-		return fault.New(fault.Invalid, "the body: an object is expected, got null")
+		return problem.New(problem.Invalid, "the body: an object is expected, got null")
 	}
 	if tooDeep(text) {
-		return fault.New(fault.Invalid, "the body: objects and arrays nest deeper than %d", maxDepth)
+		return problem.New(problem.Invalid, "the body: objects and arrays nest deeper than %d", maxDepth)
 	}
 	rules := lenient
 	if bytes.Contains(text, []byte("null")) {
@@ -85,21 +85,21 @@ func decode(text []byte, dst any) error {
 // bodies are not read: how long they are shows too late.
 func wantJSON(header http.Header) error {
 	if encoding := header.Get(echo.HeaderContentEncoding); encoding != "" && !strings.EqualFold(encoding, "identity") {
-		return fault.New(fault.Unsupported, "Content-Encoding: bodies are read as they are, without compression")
+		return problem.New(problem.Unsupported, "Content-Encoding: bodies are read as they are, without compression")
 	}
 	given := header.Get(echo.HeaderContentType)
 	if given == echo.MIMEApplicationJSON {
 		return nil
 	}
 	if given == "" {
-		return fault.New(fault.Unsupported, "Content-Type is missing: application/json is expected")
+		return problem.New(problem.Unsupported, "Content-Type is missing: application/json is expected")
 	}
 	media, params, err := mime.ParseMediaType(given)
 	if err != nil || media != echo.MIMEApplicationJSON {
-		return fault.New(fault.Unsupported, "Content-Type: application/json is expected")
+		return problem.New(problem.Unsupported, "Content-Type: application/json is expected")
 	}
 	if charset, ok := params["charset"]; ok && !strings.EqualFold(charset, "utf-8") {
-		return fault.New(fault.Unsupported, "Content-Type: JSON is read as UTF-8 only")
+		return problem.New(problem.Unsupported, "Content-Type: JSON is read as UTF-8 only")
 	}
 	return nil
 }
@@ -117,11 +117,11 @@ func readBody(req *http.Request) ([]byte, error) {
 		if err == io.EOF {
 			return text, nil
 		}
-		if _, ours := errors.AsType[*fault.Error](err); ours {
+		if _, ours := errors.AsType[*problem.Error](err); ours {
 			return nil, err
 		}
 		if err != nil {
-			return nil, fault.Wrap(fault.Invalid, err, "the body broke off")
+			return nil, problem.Wrap(problem.Invalid, err, "the body broke off")
 		}
 		if len(text) == cap(text) {
 			text = append(text, 0)[:len(text)]

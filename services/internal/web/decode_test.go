@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"matchmaker.dev/services/internal/fault"
+	"matchmaker.dev/services/internal/problem"
 )
 
 // ticket has the shapes that bodies of the contract have.
@@ -35,7 +35,7 @@ type moment time.Time
 func (m *moment) UnmarshalText(text []byte) error {
 	at, err := time.Parse(time.RFC3339, string(text))
 	if err != nil {
-		return fault.New(fault.Invalid, "a time like 2006-01-02T15:04:05Z is expected")
+		return problem.New(problem.Invalid, "a time like 2006-01-02T15:04:05Z is expected")
 	}
 	*m = moment(at)
 	return nil
@@ -126,7 +126,7 @@ func TestDecodeRefuses(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			err := decode([]byte(tt.body), new(ticket))
-			if err == nil || fault.KindOf(err) != fault.Invalid {
+			if err == nil || problem.KindOf(err) != problem.Invalid {
 				t.Fatalf("got %v, want a fault.Invalid", err)
 			}
 			if err.Error() != tt.want {
@@ -139,7 +139,7 @@ func TestDecodeRefuses(t *testing.T) {
 // Half of a surrogate pair is valid ASCII in the body, but no character.
 func TestDecodeRefusesLoneSurrogate(t *testing.T) {
 	err := decode([]byte(`{"name":"\ud83d"}`), new(ticket))
-	if fault.KindOf(err) != fault.Invalid {
+	if problem.KindOf(err) != problem.Invalid {
 		t.Errorf("got %v", err)
 	}
 }
@@ -150,7 +150,7 @@ func FuzzDecode(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text []byte) {
 		var got ticket
 		err := decode(text, &got)
-		if err != nil && fault.KindOf(err) != fault.Invalid {
+		if err != nil && problem.KindOf(err) != problem.Invalid {
 			t.Fatalf("%q: %v", text, err)
 		}
 		if err == nil && !stdjson.Valid(text) {

@@ -8,7 +8,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/labstack/echo/v4"
 
-	"matchmaker.dev/services/internal/fault"
+	"matchmaker.dev/services/internal/problem"
 )
 
 // Document reads the request's JSON body as it stands, for services that name all
@@ -29,10 +29,10 @@ func Document(c echo.Context) (jsontext.Value, error) {
 
 func document(text []byte) (jsontext.Value, error) {
 	if len(bytes.TrimLeft(text, " \t\r\n")) == 0 {
-		return nil, fault.New(fault.Invalid, "the body is empty: a JSON value is expected")
+		return nil, problem.New(problem.Invalid, "the body is empty: a JSON value is expected")
 	}
 	if tooDeep(text) {
-		return nil, fault.New(fault.Invalid, "the body: objects and arrays nest deeper than %d", maxDepth)
+		return nil, problem.New(problem.Invalid, "the body: objects and arrays nest deeper than %d", maxDepth)
 	}
 	var v jsontext.Value
 	if err := json.Unmarshal(text, &v, jsontext.AllowDuplicateNames(true)); err != nil {

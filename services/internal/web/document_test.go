@@ -9,7 +9,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
-	"matchmaker.dev/services/internal/fault"
+	"matchmaker.dev/services/internal/problem"
 )
 
 func TestDocument(t *testing.T) {
@@ -35,7 +35,7 @@ func TestDocument(t *testing.T) {
 		"nesting of 33": {strings.Repeat("[", 33) + strings.Repeat("]", 33), "nest deeper than 32"},
 	} {
 		_, err := document([]byte(test.text))
-		if fault.KindOf(err) != fault.Invalid || !strings.Contains(err.Error(), test.want) {
+		if problem.KindOf(err) != problem.Invalid || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: %v, want %q in it", name, err, test.want)
 		}
 	}

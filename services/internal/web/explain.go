@@ -13,7 +13,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"matchmaker.dev/services/internal/fault"
+	"matchmaker.dev/services/internal/problem"
 )
 
 // explain words a decoding error for the sender of the body: the path of the
@@ -25,37 +25,37 @@ func explain(err error, text []byte) error {
 	}
 	bad, ok := errors.AsType[*json.SemanticError](err)
 	if !ok {
-		return fault.Wrap(fault.Internal, err, "decode the body")
+		return problem.Wrap(problem.Internal, err, "decode the body")
 	}
 	at := path(bad.JSONPointer)
-	if f, ok := errors.AsType[*fault.Error](bad.Err); ok {
-		return fault.New(fault.Invalid, "%s: %s", at, f.Detail) // a type's own decoder said why
+	if f, ok := errors.AsType[*problem.Error](bad.Err); ok {
+		return problem.New(problem.Invalid, "%s: %s", at, f.Detail) // a type's own decoder said why
 	}
 	if null, ok := errors.AsType[nullError](bad.Err); ok {
-		return fault.New(fault.Invalid, "%s: %s is expected, got null", at, expectation(null.goType))
+		return problem.New(problem.Invalid, "%s: %s is expected, got null", at, expectation(null.goType))
 	}
 	expected := expectation(bad.GoType)
 	switch {
 	case errors.Is(bad.Err, json.ErrUnknownName):
-		return fault.New(fault.Invalid, "%s: unknown member", at)
+		return problem.New(problem.Invalid, "%s: unknown member", at)
 	case errors.Is(bad.Err, strconv.ErrRange):
-		return fault.New(fault.Invalid, "%s: the number is out of range", at)
+		return problem.New(problem.Invalid, "%s: the number is out of range", at)
 	case bad.JSONKind == jsontext.KindString && expected == base64String:
-		return fault.New(fault.Invalid, "%s: not Base64 (standard alphabet, with padding)", at)
+		return problem.New(problem.Invalid, "%s: not Base64 (standard alphabet, with padding)", at)
 	}
-	return fault.New(fault.Invalid, "%s: %s is expected, got %s", at, expected, received(bad.JSONKind))
+	return problem.New(problem.Invalid, "%s: %s is expected, got %s", at, expected, received(bad.JSONKind))
 }
 
 func explainSyntax(bad *jsontext.SyntacticError, text []byte) error {
 	switch {
 	case errors.Is(bad.Err, jsontext.ErrDuplicateName):
-		return fault.New(fault.Invalid, "%s: given twice", path(bad.JSONPointer))
+		return problem.New(problem.Invalid, "%s: given twice", path(bad.JSONPointer))
 	case errors.Is(bad.Err, io.ErrUnexpectedEOF):
-		return fault.New(fault.Invalid, "the body is not JSON: it ends too early, after byte %d", bad.ByteOffset)
+		return problem.New(problem.Invalid, "the body is not JSON: it ends too early, after byte %d", bad.ByteOffset)
 	case !utf8.Valid(text):
-		return fault.New(fault.Invalid, "%s: not UTF-8, at byte %d", path(bad.JSONPointer), bad.ByteOffset)
+		return problem.New(problem.Invalid, "%s: not UTF-8, at byte %d", path(bad.JSONPointer), bad.ByteOffset)
 	}
-	return fault.New(fault.Invalid, "the body is not JSON: %s, at byte %d", bad.Err, bad.ByteOffset)
+	return problem.New(problem.Invalid, "the body is not JSON: %s, at byte %d", bad.Err, bad.ByteOffset)
 }
 
 // path is a JSON pointer as people write it: pools.main.filters.0.min.

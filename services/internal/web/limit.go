@@ -6,7 +6,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
-	"matchmaker.dev/services/internal/fault"
+	"matchmaker.dev/services/internal/problem"
 )
 
 // bodyLimit is the contract's "64 kB and greater yields 413": the longest body has one byte less.
@@ -71,5 +71,5 @@ func (b *body) Read(p []byte) (int, error) {
 }
 
 func tooLarge(limit int64) error {
-	return fault.New(fault.TooLarge, "the body is too large: it must be smaller than %d bytes", limit)
+	return problem.New(problem.TooLarge, "the body is too large: it must be smaller than %d bytes", limit)
 }

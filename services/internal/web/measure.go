@@ -13,7 +13,7 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
 
-	"matchmaker.dev/services/internal/fault"
+	"matchmaker.dev/services/internal/problem"
 	"matchmaker.dev/services/internal/telemetry"
 )
 
@@ -79,8 +79,8 @@ func (m *measures) of(a answer) metric.MeasurementOption {
 
 // refuse counts an error that says that a limit was met.
 func (m *measures) refuse(c echo.Context, err error) {
-	f, ok := errors.AsType[*fault.Error](err)
-	if !ok || f.Kind != fault.Limited {
+	f, ok := errors.AsType[*problem.Error](err)
+	if !ok || f.Kind != problem.Limited {
 		return
 	}
 	rule := "uploads" // how many may be under way: the one limit without a quota

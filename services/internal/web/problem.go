@@ -12,7 +12,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/labstack/echo/v4"
 
-	"matchmaker.dev/services/internal/fault"
+	"matchmaker.dev/services/internal/problem"
 )
 
 // mediaProblem is the content type of every error that package web writes.
@@ -24,7 +24,7 @@ const statusClientGone = 499
 
 // problem is the error body of the contract: RFC 9457's members, with the
 // correlation id in a nested object.
-type problem struct {
+type problemBody struct {
 	Type       string     `json:"type"`
 	Title      string     `json:"title"`
 	Status     int        `json:"status"`
@@ -37,29 +37,29 @@ type extensions struct {
 	CorrelationID string `json:"correlationId"`
 }
 
-func statusOf(kind fault.Kind) int {
+func statusOf(kind problem.Kind) int {
 	switch kind {
-	case fault.Invalid:
+	case problem.Invalid:
 		return http.StatusBadRequest
-	case fault.Unauthenticated:
+	case problem.Unauthenticated:
 		return http.StatusUnauthorized
-	case fault.Forbidden:
+	case problem.Forbidden:
 		return http.StatusForbidden
-	case fault.NotFound:
+	case problem.NotFound:
 		return http.StatusNotFound
-	case fault.Method:
+	case problem.Method:
 		return http.StatusMethodNotAllowed
-	case fault.Unacceptable:
+	case problem.Unacceptable:
 		return http.StatusNotAcceptable
-	case fault.Conflict:
+	case problem.Conflict:
 		return http.StatusConflict
-	case fault.TooLarge:
+	case problem.TooLarge:
 		return http.StatusRequestEntityTooLarge
-	case fault.Unsupported:
+	case problem.Unsupported:
 		return http.StatusUnsupportedMediaType
-	case fault.Limited:
+	case problem.Limited:
 		return http.StatusTooManyRequests
-	case fault.Unavailable:
+	case problem.Unavailable:
 		return http.StatusServiceUnavailable
 	}
 	return http.StatusInternalServerError
@@ -67,7 +67,7 @@ func statusOf(kind fault.Kind) int {
 
 // describe is the status and the detail a caller may see.
 func describe(c echo.Context, err error) (status int, detail string) {
-	if f, ok := errors.AsType[*fault.Error](err); ok && statusOf(f.Kind) != http.StatusInternalServerError {
+	if f, ok := errors.AsType[*problem.Error](err); ok && statusOf(f.Kind) != http.StatusInternalServerError {
 		return statusOf(f.Kind), f.Detail
 	}
 	if h, ok := errors.AsType[*echo.HTTPError](err); ok && h.Code < http.StatusInternalServerError {
@@ -105,7 +105,7 @@ func writeProblem(log *slog.Logger, c echo.Context, err error) {
 	quota(header, err)
 	header.Set(echo.HeaderCacheControl, "no-store")
 	header.Set(echo.HeaderContentType, mediaProblem) // over what a handler set for its answer
-	body, failed := json.Marshal(problem{
+	body, failed := json.Marshal(problemBody{
 		Type:       "https://httpstatuses.io/" + strconv.Itoa(status),
 		Title:      title(status),
 		Status:     status,
@@ -132,7 +132,7 @@ func title(status int) string {
 // quota says which limit was met, in the headers of draft-ietf-httpapi-ratelimit-headers:
 // nothing is left of it until Retry-After.
 func quota(header http.Header, err error) {
-	f, ok := errors.AsType[*fault.Error](err)
+	f, ok := errors.AsType[*problem.Error](err)
 	if !ok || f.Quota == nil {
 		return
 	}
@@ -148,7 +148,7 @@ func quota(header http.Header, err error) {
 // always has one: without it clients would guess.
 func retryAfter(err error, status int) string {
 	var after time.Duration
-	if f, ok := errors.AsType[*fault.Error](err); ok {
+	if f, ok := errors.AsType[*problem.Error](err); ok {
 		after = f.RetryAfter
 	}
 	if after <= 0 && status != http.StatusTooManyRequests {

@@ -18,7 +18,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
-	"matchmaker.dev/services/internal/fault"
+	"matchmaker.dev/services/internal/problem"
 	"matchmaker.dev/services/internal/web"
 )
 
@@ -87,16 +87,16 @@ func serve(t *testing.T, level slog.Level, o web.Options) (url string, logged *l
 }
 
 var failures = map[string]error{
-	"invalid":         fault.New(fault.Invalid, "field: reason"),
-	"unauthenticated": fault.New(fault.Unauthenticated, "no token"),
-	"forbidden":       fault.New(fault.Forbidden, "not yours"),
-	"notfound":        fault.New(fault.NotFound, "no such ticket"),
-	"conflict":        fault.New(fault.Conflict, "changed"),
-	"limited":         &fault.Error{Kind: fault.Limited, Detail: "slow down", RetryAfter: 1500 * time.Millisecond},
-	"limited-unknown": fault.New(fault.Limited, "slow down"),
-	"unavailable":     &fault.Error{Kind: fault.Unavailable, Detail: "redis", RetryAfter: time.Second},
-	"wrapped":         fmt.Errorf("while claiming: %w", fault.Wrap(fault.NotFound, errors.New("the cause"), "no such ticket")),
-	"internal":        fault.New(fault.Internal, "the secret"),
+	"invalid":         problem.New(problem.Invalid, "field: reason"),
+	"unauthenticated": problem.New(problem.Unauthenticated, "no token"),
+	"forbidden":       problem.New(problem.Forbidden, "not yours"),
+	"notfound":        problem.New(problem.NotFound, "no such ticket"),
+	"conflict":        problem.New(problem.Conflict, "changed"),
+	"limited":         &problem.Error{Kind: problem.Limited, Detail: "slow down", RetryAfter: 1500 * time.Millisecond},
+	"limited-unknown": problem.New(problem.Limited, "slow down"),
+	"unavailable":     &problem.Error{Kind: problem.Unavailable, Detail: "redis", RetryAfter: time.Second},
+	"wrapped":         fmt.Errorf("while claiming: %w", problem.Wrap(problem.NotFound, errors.New("the cause"), "no such ticket")),
+	"internal":        problem.New(problem.Internal, "the secret"),
 	"foreign":         errors.New("dial tcp: the secret"),
 	"echo-internal":   echo.NewHTTPError(http.StatusInternalServerError, "the secret"),
 }

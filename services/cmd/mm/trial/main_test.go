@@ -9,8 +9,8 @@ import (
 	"sync"
 	"testing"
 
-	"matchmaker.dev/services/runner/sandbox"
-	"matchmaker.dev/services/runner/sandbox/sandboxtest"
+	"matchmaker.dev/services/internal/sandbox"
+	"matchmaker.dev/services/internal/sandbox/sandboxtest"
 )
 
 // workshop is what the tests share, so that each module is compiled once.

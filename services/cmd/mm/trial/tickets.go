@@ -10,7 +10,7 @@ import (
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/definition"
-	"matchmaker.dev/services/internal/payload"
+	"matchmaker.dev/services/internal/fields"
 )
 
 // Result codes besides those of package definition. Nobody sees them: the messages
@@ -105,7 +105,7 @@ func (r *reader) ticket(at definition.Path, id string, more ...definition.Member
 func (r *reader) attributes(at definition.Path, t *pb.Ticket) {
 	values := map[string]float64{}
 	r.Keys(at, func(name string, at definition.Path) {
-		if name == payload.Created {
+		if name == fields.Created {
 			r.Add(badName, at, "the service sets this attribute itself: say it as \"wait\" or \"created\" of the ticket")
 		}
 		r.named(name, at)

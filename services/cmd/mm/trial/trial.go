@@ -11,11 +11,11 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	"matchmaker.dev/services/director/contest"
+	"matchmaker.dev/services/internal/evaluator"
+	"matchmaker.dev/services/internal/invocation"
 	"matchmaker.dev/services/internal/pool"
 	"matchmaker.dev/services/internal/proposals"
-	"matchmaker.dev/services/runner/desk"
-	"matchmaker.dev/services/runner/sandbox"
+	"matchmaker.dev/services/internal/sandbox"
 )
 
 // Options are what to try.
@@ -75,7 +75,7 @@ func Try(ctx context.Context, o Options) (*Result, error) {
 		return nil, err
 	}
 	defer instance.Close()
-	t.needs, t.instance = desk.NeedsOf(m.Manifest), &gauge{Instance: instance}
+	t.needs, t.instance = invocation.NeedsOf(m.Manifest), &gauge{Instance: instance}
 	r := &Result{Module: m, Segments: len(t.segments)}
 	for t.cycle = range max(1, o.Cycles) {
 		times, err := t.work(ctx)
@@ -96,12 +96,12 @@ type trial struct {
 	segments  []map[string]*pb.Pool
 	index     *pool.Index
 	backfills *pool.Backfills
-	desk      desk.Desk
-	needs     desk.Needs
+	desk      invocation.Desk
+	needs     invocation.Needs
 	instance  *gauge
 
 	cycle   int
-	entries []*contest.Entry[struct{}] // of the first cycle
+	entries []*evaluator.Entry[struct{}] // of the first cycle
 }
 
 // gauge reads how much memory an instance has taken.
@@ -156,7 +156,7 @@ func (t *trial) work(ctx context.Context) (Times, error) {
 	var sum Times
 	for _, pools := range t.segments {
 		now := time.Now()
-		last, err := t.desk.Work(ctx, &desk.Run{
+		last, err := t.desk.Work(ctx, &invocation.Run{
 			Request: &pb.RunRequest{
 				Function: t.Config.GetFunction(), Settings: t.Config.GetSettings(), Pools: pools,
 				Now: t.Now.UnixMilli(), Seed: t.Seed, Backfills: len(t.Backfills) > 0,
@@ -191,7 +191,7 @@ func (t *trial) take(part *pb.RunPart) error {
 		return err
 	}
 	for _, p := range part.GetProposals() {
-		t.entries = append(t.entries, &contest.Entry[struct{}]{
+		t.entries = append(t.entries, &evaluator.Entry[struct{}]{
 			Proposal: proto.CloneOf(p), Tickets: TicketsOf(p), Config: t.Config.GetId(),
 			First: p.GetFilling().GetBackfill() != "", // as directors do, unless --no-backfill-first tells them not to
 		})
@@ -203,7 +203,7 @@ func (t *trial) take(part *pb.RunPart) error {
 func (t *trial) settle(r *Result) {
 	r.Proposed = len(t.entries)
 	matched := map[string]bool{}
-	for _, e := range contest.Winners(t.entries) {
+	for _, e := range evaluator.Winners(t.entries) {
 		r.Matches = append(r.Matches, e.Proposal)
 		for _, id := range e.Tickets {
 			matched[id] = true

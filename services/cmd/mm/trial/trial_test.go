@@ -10,9 +10,9 @@ import (
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/cmd/mm/trial"
-	"matchmaker.dev/services/internal/fault"
 	"matchmaker.dev/services/internal/pool"
-	"matchmaker.dev/services/runner/sandbox"
+	"matchmaker.dev/services/internal/problem"
+	"matchmaker.dev/services/internal/sandbox"
 )
 
 var noon = time.Date(2030, 1, 1, 12, 0, 0, 0, time.UTC)
@@ -168,7 +168,7 @@ func TestTryFails(t *testing.T) {
 	if _, _, err := try(t, "fail", 2, nil); err == nil || err.Error() != "as told" {
 		t.Errorf("fail: %v", err)
 	}
-	if _, _, err := try(t, "pair", 2, func(o *trial.Options) { o.Function = []byte("text") }); fault.KindOf(err) != fault.Invalid {
+	if _, _, err := try(t, "pair", 2, func(o *trial.Options) { o.Function = []byte("text") }); problem.KindOf(err) != problem.Invalid {
 		t.Errorf("no module: %v", err)
 	}
 	broken := filter(0, 1, &pb.Segmentation{Distribution: "other"})

@@ -1,0 +1,83 @@
+// Package fields is what tickets and backfill tickets carry: attributes, which
+// functions query, and properties, which only functions understand.
+package fields
+
+import (
+	"slices"
+
+	"matchmaker.dev/services/internal/problem"
+)
+
+// Payload is the attributes and properties of a request.
+type Payload struct {
+	Attributes map[string]float64 `json:"attributes"`
+	Properties map[string][]byte  `json:"properties"`
+}
+
+// Limits bound what one payload may hold.
+type Limits struct {
+	// Attributes and Properties are how many of each there may be.
+	Attributes, Properties int
+	// Name is the length in bytes of an attribute's or a property's name.
+	Name int
+}
+
+// Created is the attribute that the service sets itself.
+const Created = "created"
+
+// Check is an Invalid error that names the member when a payload is outside the limits.
+func (p *Payload) Check(l Limits) error {
+	if n := len(p.Attributes); n > l.Attributes {
+		return problem.New(problem.Invalid, "attributes: %d of them, at most %d are allowed", n, l.Attributes)
+	}
+	if n := len(p.Properties); n > l.Properties {
+		return problem.New(problem.Invalid, "properties: %d of them, at most %d are allowed", n, l.Properties)
+	}
+	for name := range p.Attributes {
+		if name == Created {
+			return problem.New(problem.Invalid, "attributes.created: the service sets this attribute itself; choose another name")
+		}
+		if err := checkName("attributes", name, l.Name); err != nil {
+			return err
+		}
+	}
+	for name := range p.Properties {
+		if err := checkName("properties", name, l.Name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Columns are the attributes as parallel lists, sorted by name: equal payloads have equal columns.
+func (p *Payload) Columns() (names []string, values []float64) {
+	names = make([]string, 0, len(p.Attributes))
+	for name := range p.Attributes {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	values = make([]float64, len(names))
+	for i, name := range names {
+		values[i] = p.Attributes[name]
+	}
+	return names, values
+}
+
+// Attributes is the inverse of Columns.
+func Attributes(names []string, values []float64) map[string]float64 {
+	attributes := make(map[string]float64, len(names))
+	for i, name := range names {
+		attributes[name] = values[i]
+	}
+	return attributes
+}
+
+func checkName(field, name string, most int) error {
+	switch {
+	case name == "":
+		return problem.New(problem.Invalid, "%s: a name is empty", field)
+	case len(name) > most:
+		return problem.New(problem.Invalid, "%s.%.40s…: the name has %d bytes, at most %d are allowed", field, name, len(name), most)
+	}
+	return nil
+}

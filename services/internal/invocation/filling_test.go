@@ -1,0 +1,178 @@
+package invocation
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/testing/protocmp"
+
+	"matchmaker.dev/pkg/matchfn"
+	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/pool"
+	"matchmaker.dev/services/internal/proposals"
+	"matchmaker.dev/services/internal/sandbox"
+)
+
+// native is an instance that needs no sandbox.
+type native struct{ *matchfn.Function }
+
+func (native) Name() string { return "native" }
+
+func (native) Room() []byte { return nil }
+
+func (native) Leave() {}
+
+func (n native) Run(_ context.Context, request []byte, _ time.Duration) ([]byte, sandbox.Stats, error) {
+	return slices.Clone(n.Answer(request)), sandbox.Stats{}, nil
+}
+
+// indexOf is an index of n tickets.
+func indexOf(t *testing.T, n int, ticket func(i int) *pb.Ticket) *pool.Index {
+	t.Helper()
+	index := pool.New()
+	for i := range n {
+		one := ticket(i)
+		body, err := proto.Marshal(one)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := index.Put(one.GetId(), body); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return index
+}
+
+// game is a backfill ticket as functions are shown it.
+func game(id string, created int64, skill float64) *pb.Backfill {
+	return &pb.Backfill{
+		Id: id, Created: created, Version: created + 10, Generation: created + 100, Connection: id + ":1",
+		AttributeNames: []string{"free", "skill"}, AttributeValues: []float64{float64(created), skill},
+		Properties: map[string][]byte{"roster": []byte(id), "map": []byte("harbour")},
+	}
+}
+
+// play lets a function work on two tickets, of skill 1000 and 2000, and some backfill tickets.
+func play(t *testing.T, pools map[string]*pb.Pool, shown bool, f func(*matchfn.Run), all ...*pb.Backfill) *pb.RunPart {
+	t.Helper()
+	index, backfills := indexOf(t, 2, func(i int) *pb.Ticket {
+		return &pb.Ticket{Id: fmt.Sprint("t", i), Created: int64(i + 1), AttributeNames: []string{"skill"}, AttributeValues: []float64{float64(1000 * (i + 1))}}
+	}), pool.NewBackfills()
+	for _, one := range all {
+		if err := backfills.Put(one); err != nil {
+			t.Fatal(err)
+		}
+	}
+	function := matchfn.New(func(r *matchfn.Run) error { f(r); return nil })
+	last, err := new(Desk).Work(t.Context(), &Run{
+		Request: &pb.RunRequest{Pools: pools, Now: 1000, Backfills: shown}, Index: index, Backfills: backfills,
+		Began: time.Now(), Deadline: time.Now().Add(time.Minute),
+	}, native{function}, Needs{allAttributes: true, allProperties: true})
+	if err != nil && last.GetError() == "" {
+		t.Errorf("the error %v is not in the answer", err)
+	}
+	if err := proposals.Unpack(last); err != nil {
+		t.Error(err)
+	}
+	return last
+}
+
+func TestFunctionsSeeBackfillTicketsThroughTheirPools(t *testing.T) {
+	least, most := 1500.0, 3000.0
+	pools := map[string]*pb.Pool{
+		"high":    {Filters: []*pb.Filter{{Attribute: "skill", Min: &least, Max: &most}}},
+		"nowhere": {Filters: []*pb.Filter{{Attribute: "region", Min: &least}}},
+	}
+	allocated := game("c", 3, 2500)
+	allocated.Connection = ""
+	last := play(t, pools, true, func(r *matchfn.Run) {
+		if r.Tickets() != 1 || r.Backfills() != 2 {
+			t.Fatalf("%d tickets, %d backfill tickets", r.Tickets(), r.Backfills())
+		}
+		if got := r.BackfillPool("high"); !slices.Equal(got, []uint32{0, 1}) {
+			t.Errorf("pool high has %v", got)
+		}
+		if got := r.BackfillPool("nowhere"); len(got) != 0 {
+			t.Errorf("pool nowhere has %v", got)
+		}
+		if !slices.Equal(r.BackfillCreated(), []float64{1, 3}) || !slices.Equal(r.BackfillVersion(), []int64{11, 13}) || !slices.Equal(r.BackfillAttribute("free"), []float64{1, 3}) {
+			t.Errorf("created %v, versions %v, free %v", r.BackfillCreated(), r.BackfillVersion(), r.BackfillAttribute("free"))
+		}
+		first, ok := r.BackfillConnection(0)
+		if _, second := r.BackfillConnection(1); first != "a:1" || !ok || second {
+			t.Errorf("connection %q, %v, and of one that is being allocated: %v", first, ok, second)
+		}
+		if roster, ok := r.BackfillProperty("roster").Of(1); string(roster) != "c" || !ok {
+			t.Errorf("roster %q, %v", roster, ok)
+		}
+	}, game("a", 1, 1500), game("b", 2, 1499), allocated)
+	if last.GetError() != "" {
+		t.Error(last.GetError())
+	}
+	// One whose director is not asked to show any.
+	play(t, nil, false, func(r *matchfn.Run) {
+		if r.Tickets() != 2 || r.Backfills() != 0 {
+			t.Errorf("%d tickets, %d backfill tickets", r.Tickets(), r.Backfills())
+		}
+	}, game("a", 1, 1500))
+}
+
+func TestWhatFunctionsMakeOfBackfillTickets(t *testing.T) {
+	seen := game("a", 1, 1500)
+	before := proto.Clone(seen)
+	last := play(t, nil, true, func(r *matchfn.Run) {
+		r.Propose(3, 0).UpdateBackfill(0)
+		r.Propose(2, 1).UpdateBackfill(0).Attribute("free", 0).Attribute("full", 1).Attribute("skill", math.NaN()).
+			Property("roster", []byte("a, t1")).Remove("map")
+		r.Propose(1, 0, 1).CreateBackfill().Attribute("free", 6).Property("roster", []byte("t0, t1"))
+		r.Propose(0, 0)
+	}, seen)
+	if last.GetError() != "" || len(last.GetProposals()) != 4 {
+		t.Fatal(last)
+	}
+	for i, want := range []*pb.Filling{
+		{Backfill: "a", Generation: 101},
+		{Backfill: "a", Generation: 101, Contents: &pb.Backfill{
+			AttributeNames: []string{"free", "full"}, AttributeValues: []float64{0, 1}, Properties: map[string][]byte{"roster": []byte("a, t1")},
+		}},
+		{Contents: &pb.Backfill{
+			AttributeNames: []string{"free"}, AttributeValues: []float64{6}, Properties: map[string][]byte{"roster": []byte("t0, t1")},
+		}},
+		nil,
+	} {
+		if diff := cmp.Diff(want, last.GetProposals()[i].GetFilling(), protocmp.Transform()); diff != "" {
+			t.Errorf("proposal %d: %s", i, diff)
+		}
+	}
+	if diff := cmp.Diff(before, seen, protocmp.Transform()); diff != "" {
+		t.Error("the index was changed:", diff)
+	}
+}
+
+func TestBackfillTicketsDoNotGrowBeyondWhatAServerMaySend(t *testing.T) {
+	for words, change := range map[string]func(matchfn.Backfill){
+		"65 attributes": func(b matchfn.Backfill) {
+			for i := range MostAttributes - 1 {
+				b.Attribute(fmt.Sprint("a", i), 1)
+			}
+		},
+		"65 properties": func(b matchfn.Backfill) {
+			for i := range MostProperties - 1 {
+				b.Property(fmt.Sprint("p", i), nil)
+			}
+		},
+		"bytes": func(b matchfn.Backfill) { b.Property("roster", []byte(strings.Repeat("x", MostContents))) },
+	} {
+		last := play(t, nil, true, func(r *matchfn.Run) { change(r.Propose(1, 0).UpdateBackfill(0)) }, game("a", 1, 1))
+		if !strings.Contains(last.GetError(), words) || !strings.Contains(last.GetError(), "proposal 0") {
+			t.Errorf("%s: %q", words, last.GetError())
+		}
+	}
+}

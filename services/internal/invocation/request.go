@@ -1,0 +1,93 @@
+package invocation
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"time"
+
+	"matchmaker.dev/pkg/matchfn/block"
+	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/pool"
+	"matchmaker.dev/services/internal/sandbox"
+)
+
+// maxColumns is how many attributes, and how many properties, a function gets
+// that asks for all: those that most tickets have. A player may put any names into a ticket, and each
+// is a column for all tickets; a function that names what it reads has no such limit.
+const maxColumns = 64
+
+// Needs is what a function wants to be told about tickets.
+type Needs struct {
+	allAttributes, allProperties bool
+	attributes, properties       []string // in order, each once
+}
+
+// NeedsOf is what a function says of itself.
+func NeedsOf(m sandbox.Manifest) Needs {
+	return Needs{
+		allAttributes: m.Attributes == nil, attributes: slices.Compact(slices.Sorted(slices.Values(m.Attributes))),
+		allProperties: m.Properties == nil, properties: slices.Compact(slices.Sorted(slices.Values(m.Properties))),
+	}
+}
+
+// encode writes the request for the tickets selected in v, into the room if it is large enough. Names come in order, so that
+// the same state makes the same bytes.
+func (d *Desk) encode(v pool.View, r *pb.RunRequest, budget time.Duration, n Needs, room []byte) {
+	b, s := &d.request, &d.selection
+	b.StartIn(room, block.Meta{
+		Now: r.GetNow(), Seed: r.GetSeed(), Budget: uint32(budget.Milliseconds()),
+		Tickets: s.N(), Backfills: len(d.games.list),
+	})
+	b.Config(r.GetSettings())
+	d.created = slices.Grow(d.created[:0], s.N())[:s.N()]
+	v.Column(s, pool.Created, d.created)
+	copy(b.Created(), d.created)
+	d.columns(v, s, r, n, b.Attribute, b.Property, b.Pool)
+}
+
+// columns writes what a function wants to know of a selection, and which of it are in each pool, to where the request has it.
+func (d *Desk) columns(
+	v pool.View, s *pool.Selection, r *pb.RunRequest, n Needs,
+	attribute func(name string) []float64, property func(name string, of func(i int) ([]byte, bool)), numbersOf func(name string, n int) []uint32,
+) {
+	attributes := n.attributes
+	if n.allAttributes {
+		attributes = v.Attributes(maxColumns)
+	}
+	for _, name := range attributes {
+		v.Column(s, name, attribute(name))
+	}
+	properties := n.properties
+	if n.allProperties {
+		properties = propertiesOf(s)
+	}
+	for _, name := range properties {
+		property(name, func(i int) ([]byte, bool) {
+			value, ok := s.Property(i, name)
+			d.scratch = append(d.scratch[:0], value...)
+			return d.scratch, ok
+		})
+	}
+	for _, name := range slices.Sorted(maps.Keys(r.GetPools())) {
+		numbers := s.Pool(name)
+		copy(numbersOf(name, len(numbers)), numbers)
+	}
+}
+
+// propertiesOf is the names of the selection's properties, in order, or of the
+// maxColumns that most tickets have.
+func propertiesOf(s *pool.Selection) []string {
+	uses := map[string]int{}
+	for i := range s.N() {
+		for _, p := range s.Properties(i) {
+			uses[p.Name]++
+		}
+	}
+	names := slices.SortedFunc(maps.Keys(uses), func(a, b string) int {
+		return cmp.Or(cmp.Compare(uses[b], uses[a]), cmp.Compare(a, b))
+	})
+	names = names[:min(len(names), maxColumns)]
+	slices.Sort(names)
+	return names
+}

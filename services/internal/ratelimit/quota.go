@@ -1,0 +1,24 @@
+// Package ratelimit limits how often an API is called: by a project, where all replicas of
+// a service share the limit because the state counts, or by each of its players, where a process counts by itself.
+package ratelimit
+
+import (
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"matchmaker.dev/services/internal/state"
+)
+
+// Limit is a middleware that answers 429 when a project uses up the bucket of a
+// name. It comes behind the check of the token: strangers use up nobody's bucket.
+func Limit(store *state.Store, name string, rate state.Rate, now func() time.Time) echo.MiddlewareFunc {
+	return func(next echo.HandlerFunc) echo.HandlerFunc {
+		return func(c echo.Context) error {
+			if err := store.Allow(c.Request().Context(), c.Param("project"), name, rate, now()); err != nil {
+				return err
+			}
+			return next(c)
+		}
+	}
+}

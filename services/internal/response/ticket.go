@@ -1,0 +1,56 @@
+// Package response is the JSON form of what several services answer with.
+package response
+
+import (
+	"encoding/json"
+
+	"matchmaker.dev/services/internal/fields"
+	"matchmaker.dev/services/internal/state"
+)
+
+// Ticket is TicketResponse of the contract.
+type Ticket struct {
+	ID         string             `json:"id"`
+	Attributes map[string]float64 `json:"attributes"`
+	Properties map[string][]byte  `json:"properties"`
+	Created    int64              `json:"created"`
+	// Assignment is null until the ticket has a result.
+	Assignment *Assignment `json:"assignment"`
+}
+
+// Assignment is the result of a ticket.
+type Assignment struct {
+	Connection      string          `json:"connection"`
+	Error           string          `json:"error"`
+	Detail          string          `json:"detail,omitempty"`
+	Properties      json.RawMessage `json:"properties"`
+	MatchProperties json.RawMessage `json:"matchproperties"`
+}
+
+// TicketOf is a ticket as it is answered.
+func TicketOf(t *state.Ticket) Ticket {
+	r := Ticket{
+		ID:         t.Body.GetId(),
+		Attributes: fields.Attributes(t.Body.GetAttributeNames(), t.Body.GetAttributeValues()),
+		Properties: t.Body.GetProperties(),
+		Created:    t.Body.GetCreated(),
+	}
+	if a := t.Assignment; a != nil {
+		r.Assignment = &Assignment{
+			Connection:      a.GetConnection(),
+			Error:           a.GetError(),
+			Detail:          a.GetDetail(),
+			Properties:      Object(a.GetProperties()),
+			MatchProperties: Object(a.GetMatchProperties()),
+		}
+	}
+	return r
+}
+
+// Object is a stored JSON object, or null.
+func Object(stored []byte) json.RawMessage {
+	if len(stored) == 0 {
+		return json.RawMessage("null")
+	}
+	return stored
+}

@@ -1,0 +1,244 @@
+package languages
+
+import (
+	"encoding/binary"
+	"errors"
+	"maps"
+	"math"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"matchmaker.dev/pkg/matchfn/block"
+	"matchmaker.dev/services/internal/sandbox"
+)
+
+// Every SDK writes an answer that reads as its description says, when it is told
+// to propose that: fields in any order, and some of them said twice.
+func TestAnswerVectors(t *testing.T) {
+	for _, l := range languages() {
+		t.Run(l.name, func(t *testing.T) {
+			probe := start(t, build(t, l, "probe"))
+			for _, v := range load(t, "answer-") {
+				if strings.Contains(v.name, "-refused-") {
+					continue // for hosts
+				}
+				var d answerDescription
+				v.into(t, &d)
+				got := parse(t, probe.answer(t, d.script().request(t, d.Tickets, d.Backfills)), d.Tickets, d.Backfills)
+				if want := parse(t, v.block, d.Tickets, d.Backfills); !reflect.DeepEqual(proposals(got), proposals(want)) || got.Failure != want.Failure {
+					t.Errorf("%s: %+v, failure %q, want %+v, %q", v.name, proposals(got), got.Failure, proposals(want), want.Failure)
+				}
+			}
+		})
+	}
+}
+
+// What is wrong with a run is told within the limits of the format.
+func TestFailures(t *testing.T) {
+	long := strings.Repeat("ü", 3000)
+	for _, l := range languages() {
+		t.Run(l.name, func(t *testing.T) {
+			probe := start(t, build(t, l, "probe"))
+			for text, want := range map[string]string{"no map fits": "no map fits", "": "failed without saying why", long: long[:4096], "x" + long: "x" + long[:4094]} {
+				var s script
+				s.step(stepPropose, 0, "", number64(1))
+				s.step(stepFail, 0, "", []byte(text))
+				if got := parse(t, probe.answer(t, s.request(t, 1, 0)), 1, 0).Failure; got != want {
+					t.Errorf("%.20q, %d bytes, want %.20q, %d bytes", got, len(got), want, len(want))
+				}
+			}
+		})
+	}
+}
+
+// A crash ends the instance, and where the language has a text for it, it is in the log and the reason.
+func TestCrash(t *testing.T) {
+	for _, l := range languages() {
+		t.Run(l.name, func(t *testing.T) {
+			probe := start(t, build(t, l, "probe"))
+			var s script
+			s.step(stepCrash, 0, "", nil)
+			_, _, err := probe.Run(t.Context(), s.request(t, 1, 0), 0)
+			trap, ok := errors.AsType[*sandbox.Error](err)
+			if !ok || trap.Cause != sandbox.Trap && trap.Cause != sandbox.Exit || !probe.Dead() {
+				t.Fatalf("%v, dead: %v", err, probe.Dead())
+			}
+			if all := strings.Join(probe.printed(), "\n") + trap.Detail; l.name != "C" && !strings.Contains(all, "told to") {
+				t.Errorf("the log says %q", all)
+			}
+			begin := map[string]string{"C": "unreachable", "AssemblyScript": "abort: told to", "Rust": "panicked at "}[l.name]
+			if !strings.HasPrefix(trap.Detail, begin) {
+				t.Errorf("the reason is %q, want %q", trap.Detail, begin)
+			}
+		})
+	}
+}
+
+// script says what the probe proposes, as steps in the order of its calls. A step
+// is four u32, what to do (a block.Field, or one of those below), subject,
+// length of the name and of the value, then these two, each padded to 8 bytes.
+type script []byte
+
+const (
+	stepPropose = iota + 32
+	stepTeam
+	stepFail
+	stepCrash
+)
+
+func (s *script) step(what, subject uint32, name string, value []byte) {
+	for _, word := range []uint32{what, subject, uint32(len(name)), uint32(len(value))} {
+		*s = binary.LittleEndian.AppendUint32(*s, word)
+	}
+	for _, part := range []string{name, string(value)} {
+		*s = append(*s, part+strings.Repeat("\x00", -len(part)&7)...)
+	}
+}
+
+// request is what hands the script to the probe: the property of ticket 0.
+func (s script) request(t *testing.T, tickets, backfills int) []byte {
+	t.Helper()
+	var b block.RequestBuilder
+	b.Start(block.Meta{Tickets: max(tickets, 1), Backfills: backfills})
+	b.Property("script", func(i int) ([]byte, bool) { return s, i == 0 })
+	b.BackfillCreated()
+	b.BackfillVersion()
+	b.BackfillConnection(func(int) ([]byte, bool) { return nil, false })
+	request, err := b.Finish()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return request
+}
+
+func number64(v float64) []byte { return binary.LittleEndian.AppendUint64(nil, math.Float64bits(v)) }
+
+type answerDescription struct {
+	Tickets, Backfills int
+	Failure            string
+	Proposals          []proposalDescription
+}
+
+type proposalDescription struct {
+	Score                                 float64
+	Teams                                 [][]uint32
+	TeamNames                             []string
+	Connection, Error                     string
+	AssignmentProperties, MatchProperties string
+	TicketProperties                      map[uint32]string
+	Region, Fleet, Profile                string
+	Backfill                              *struct {
+		Create     bool
+		Number     uint32
+		Attributes map[string]*float64
+		Properties map[string][]byte
+		Remove     []string
+	}
+}
+
+func (d answerDescription) script() script {
+	var s script
+	for _, p := range d.Proposals {
+		s.step(stepPropose, 0, "", number64(p.Score))
+		for _, team := range p.Teams {
+			var tickets []byte
+			for _, ticket := range team {
+				tickets = binary.LittleEndian.AppendUint32(tickets, ticket)
+			}
+			s.step(stepTeam, 0, "", tickets)
+		}
+		parts := p.parts()
+		for _, part := range parts {
+			if len(part.value) > 0 {
+				s.step(uint32(part.field), part.subject, part.name, make([]byte, len(part.value))) // and then again
+			}
+		}
+		slices.Reverse(parts)
+		for _, part := range parts {
+			s.step(uint32(part.field), part.subject, part.name, part.value)
+		}
+	}
+	if d.Failure != "" {
+		s.step(stepFail, 0, "", []byte(d.Failure))
+	}
+	return s
+}
+
+type part struct {
+	field   block.Field
+	subject uint32
+	name    string
+	value   []byte
+}
+
+func (p proposalDescription) parts() (all []part) {
+	text := func(field block.Field, subject uint32, value string) {
+		if value != "" {
+			all = append(all, part{field, subject, "", []byte(value)})
+		}
+	}
+	for team, name := range p.TeamNames {
+		text(block.FieldTeamName, uint32(team), name)
+	}
+	text(block.FieldConnection, 0, p.Connection)
+	text(block.FieldError, 0, p.Error)
+	text(block.FieldAssignmentProperties, 0, p.AssignmentProperties)
+	text(block.FieldMatchProperties, 0, p.MatchProperties)
+	for _, ticket := range slices.Sorted(maps.Keys(p.TicketProperties)) {
+		text(block.FieldTicketProperties, ticket, p.TicketProperties[ticket])
+	}
+	text(block.FieldRegion, 0, p.Region)
+	text(block.FieldFleet, 0, p.Fleet)
+	text(block.FieldProfile, 0, p.Profile)
+	b := p.Backfill
+	if b == nil {
+		return all
+	}
+	if b.Create {
+		all = append(all, part{field: block.FieldBackfillCreate})
+	} else {
+		all = append(all, part{field: block.FieldBackfillUpdate, subject: b.Number})
+	}
+	for name, v := range b.Attributes {
+		value := number64(math.NaN())
+		if v != nil {
+			value = number64(*v)
+		}
+		all = append(all, part{block.FieldBackfillAttribute, 0, name, value})
+	}
+	for name, v := range b.Properties {
+		all = append(all, part{block.FieldBackfillProperty, 0, name, v})
+	}
+	for _, name := range b.Remove {
+		all = append(all, part{block.FieldBackfillRemove, 0, name, nil})
+	}
+	return all
+}
+
+type proposal struct {
+	Score  float64
+	Teams  [][]uint32
+	Extras *block.Extras
+}
+
+// proposals are those of an answer, to be compared. No number equals NaN, so
+// the NaN that removes an attribute is told as an infinity, which no answer has.
+func proposals(a *block.Answer) (all []proposal) {
+	for p := range a.Len() {
+		one := proposal{Score: a.Score(p), Extras: a.Extras(p)}
+		for team := range a.Teams(p) {
+			one.Teams = append(one.Teams, append([]uint32{}, a.Team(p, team)...))
+		}
+		if one.Extras != nil && one.Extras.Backfill != nil {
+			for i, attribute := range one.Extras.Backfill.Attributes {
+				if math.IsNaN(attribute.Value) {
+					one.Extras.Backfill.Attributes[i].Value = math.Inf(1)
+				}
+			}
+		}
+		all = append(all, one)
+	}
+	return all
+}

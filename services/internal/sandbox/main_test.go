@@ -1,0 +1,143 @@
+package sandbox_test
+
+import (
+	"fmt"
+	"log/slog"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"matchmaker.dev/services/internal/sandbox"
+	"matchmaker.dev/services/internal/sandbox/sandboxtest"
+)
+
+// workshop builds the programs that the tests use, those that are asked for, once.
+type workshop struct {
+	child func() (string, error)
+	guest func() (string, error)
+}
+
+var built workshop
+
+// without makes the test binary a child that lacks a wall, the next argument.
+const without = "without"
+
+// liar makes it a child that tells the next argument's lie.
+const liar = "liar"
+
+func TestMain(m *testing.M) {
+	if len(os.Args) == 2 && os.Args[1] == sandbox.Command {
+		os.Exit(sandbox.Main())
+	}
+	if len(os.Args) == 3 && os.Args[1] == without {
+		os.Exit(sandbox.MainWithout(os.Args[2]))
+	}
+	if len(os.Args) == 3 && os.Args[1] == liar {
+		os.Exit(sandbox.LiarMain(os.Args[2]))
+	}
+	os.Exit(testMain(m))
+}
+
+func testMain(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "sandbox")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(dir)
+	built.child = sync.OnceValues(func() (string, error) { return sandboxtest.Build(dir) })
+	built.guest = sync.OnceValues(func() (string, error) {
+		file := filepath.Join(dir, "guest.wasm")
+		cmd := exec.Command("go", "build", "-buildmode=c-shared", "-o", file, "./testdata/guest")
+		cmd.Env = append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm")
+		if out, err := cmd.CombinedOutput(); err != nil {
+			return "", fmt.Errorf("%v: %w\n%s", cmd, err, out)
+		}
+		return file, nil
+	})
+	return m.Run()
+}
+
+// child is the program that a Box of the tests executes.
+func child(t testing.TB) string {
+	t.Helper()
+	file, err := built.child()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// newBox makes a Box in a fresh folder that ends with the test.
+func newBox(t testing.TB, l sandbox.Limits) *sandbox.Box {
+	t.Helper()
+	return boxOf(t, sandbox.Options{Dir: t.TempDir(), Limits: l, Binary: child(t)})
+}
+
+func boxOf(t testing.TB, o sandbox.Options) *sandbox.Box {
+	t.Helper()
+	o.Log = slog.New(slog.DiscardHandler)
+	b, err := sandbox.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(b.Close)
+	return b
+}
+
+// load loads a module that is expected to be good.
+func load(t testing.TB, b *sandbox.Box, wasm []byte) *sandbox.Module {
+	t.Helper()
+	m, err := b.Load(t.Context(), wasm)
+	if err != nil {
+		t.Fatalf("Load: %v", err)
+	}
+	return m
+}
+
+// start starts an instance that ends with the test.
+func start(t testing.TB, b *sandbox.Box, m *sandbox.Module) (*sandbox.Instance, *journal) {
+	t.Helper()
+	var j journal
+	i, err := b.Start(t.Context(), m, t.Name(), j.add)
+	if err != nil {
+		t.Fatalf("Start: %v", err)
+	}
+	t.Cleanup(i.Close)
+	return i, &j
+}
+
+// guest is testdata/guest's module.
+func guest(t testing.TB) []byte {
+	t.Helper()
+	file, err := built.guest()
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// journal collects what a function printed.
+type journal struct {
+	mu    sync.Mutex
+	lines []string
+}
+
+func (j *journal) add(line string) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.lines = append(j.lines, line)
+}
+
+func (j *journal) String() string {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return strings.Join(j.lines, "\n")
+}

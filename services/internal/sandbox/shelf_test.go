@@ -1,0 +1,256 @@
+package sandbox_test
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"matchmaker.dev/services/internal/sandbox"
+)
+
+// clock is one that is moved by hand.
+type clock struct{ at atomic.Int64 }
+
+func newClock() *clock {
+	c := new(clock)
+	c.at.Store(time.Now().Unix())
+	return c
+}
+
+func (c *clock) now() time.Time          { return time.Unix(c.at.Load(), 0) }
+func (c *clock) advance(d time.Duration) { c.at.Add(int64(d / time.Second)) }
+
+// numbered is a good module unlike those of other numbers.
+func numbered(n int) []byte {
+	return reactor(echo()).with(function{export: fmt.Sprint("number", n), code: nil}).bytes()
+}
+
+// kept is the hashes of the modules on disk.
+func kept(t *testing.T, dir string) []string {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	return names
+}
+
+func TestModulesAreKeptBySize(t *testing.T) {
+	dir, c := t.TempDir(), newClock()
+	b := boxOf(t, sandbox.Options{Dir: dir, Keep: sandbox.Keep{Bytes: 1}, Now: c.now, Binary: child(t)})
+	one := load(t, b, numbered(1))
+	i, _ := start(t, b, one)
+	two := load(t, b, numbered(2))
+	if got := kept(t, dir); len(got) != 2 {
+		t.Fatalf("both are held, and on disk are %v", got)
+	}
+	b.Release(one)
+	c.advance(time.Second)
+	b.Release(two)
+	three := load(t, b, numbered(3))
+	if got := kept(t, dir); !slices.Equal(got, []string{three.Hash}) {
+		t.Errorf("one is held, %s, and on disk are %v", three.Hash, got)
+	}
+	if got := run(t, i, "still here"); got != "still here" {
+		t.Errorf("an instance of a module that was removed answered %q", got)
+	}
+	start(t, b, load(t, b, numbered(1))) // and it can be learned again
+}
+
+func TestModulesAreKeptByAge(t *testing.T) {
+	dir, c := t.TempDir(), newClock()
+	keep := sandbox.Keep{Age: time.Hour}
+	b := boxOf(t, sandbox.Options{Dir: dir, Keep: keep, Now: c.now, Binary: child(t)})
+	old, used, held := load(t, b, numbered(1)), load(t, b, numbered(2)), load(t, b, numbered(3))
+	b.Release(old)
+	b.Release(used)
+	c.advance(50 * time.Minute)
+	b.Release(load(t, b, numbered(2)))
+	c.advance(50 * time.Minute)
+	fresh := load(t, b, numbered(4))
+	want := []string{used.Hash, held.Hash, fresh.Hash}
+	slices.Sort(want)
+	if got := kept(t, dir); !slices.Equal(got, want) {
+		t.Errorf("on disk are %v, want %v", got, want)
+	}
+	b.Close()
+
+	// What a box that is no more left behind ages as well; what is no module stays.
+	if err := os.Mkdir(filepath.Join(dir, "notes"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	c.advance(70 * time.Minute)
+	boxOf(t, sandbox.Options{Dir: dir, Keep: keep, Now: c.now, Binary: child(t)})
+	deadline := time.After(time.Minute)
+	for !slices.Equal(kept(t, dir), []string{"notes"}) {
+		select {
+		case <-deadline:
+			t.Fatalf("on disk are still %v", kept(t, dir))
+		case <-time.After(5 * time.Millisecond):
+		}
+	}
+}
+
+// Modules come and go in many hands, and there is room for none that is not held:
+// whoever loaded one can start it.
+func TestLoadWhileOthersAreRemoved(t *testing.T) {
+	b := boxOf(t, sandbox.Options{Dir: t.TempDir(), Keep: sandbox.Keep{Bytes: 1}, Binary: child(t)})
+	var wg sync.WaitGroup
+	for g := range 4 {
+		wg.Go(func() {
+			for n := range 6 {
+				m, err := b.Load(t.Context(), numbered((g+n)%3))
+				if err != nil {
+					t.Errorf("load: %v", err)
+					return
+				}
+				i, err := b.Start(t.Context(), m, "one of many", func(string) {})
+				if err != nil {
+					t.Errorf("start: %v", err)
+					return
+				}
+				b.Release(m)
+				if _, _, err := i.Run(t.Context(), []byte("x"), 0); err != nil {
+					t.Errorf("run: %v", err)
+				}
+				i.Close()
+			}
+		})
+	}
+	wg.Wait()
+}
+
+func TestOpen(t *testing.T) {
+	dir := t.TempDir()
+	b := boxOf(t, sandbox.Options{Dir: dir, Binary: child(t)})
+	m := load(t, b, numbered(1))
+	damaged := load(t, b, numbered(2))
+	b.Close()
+
+	b = boxOf(t, sandbox.Options{Dir: dir, Binary: child(t)})
+	opened, err := b.Open(t.Context(), m.Hash)
+	if err != nil || opened.Hash != m.Hash || opened.Size != m.Size {
+		t.Fatalf("Open = %+v, %v; want %+v", opened, err, m)
+	}
+	start(t, b, opened)
+	if again, err := b.Open(t.Context(), m.Hash); err != nil || again != opened {
+		t.Errorf("the second Open = %p, %v; want %p", again, err, opened)
+	}
+	if err := os.WriteFile(filepath.Join(dir, damaged.Hash, "module.wasm"), numbered(3), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, hash := range []string{damaged.Hash, "", "..", m.Hash[1:] + "0", m.Hash + "/../" + m.Hash} {
+		if m, err := b.Open(t.Context(), hash); !errors.Is(err, sandbox.ErrNotKept) {
+			t.Errorf("Open(%q) = %v, %v; want ErrNotKept", hash, m, err)
+		}
+	}
+}
+
+// What others do to modules on disk is mended when they are started again, by a Box that holds them and by the next one.
+func TestDamagedModules(t *testing.T) {
+	overwrite := func(t *testing.T, file string, change func([]byte) []byte) {
+		b, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, change(b), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	half := func(b []byte) []byte { return b[:len(b)/2] }
+	code := func(t *testing.T, folder string) string {
+		found, err := filepath.Glob(filepath.Join(folder, "cache", "*", "*"))
+		if err != nil || len(found) != 1 {
+			t.Fatalf("machine code in %v, %v", found, err)
+		}
+		return found[0]
+	}
+	for name, damage := range map[string]func(t *testing.T, folder string) error{
+		"all gone":    func(_ *testing.T, folder string) error { return os.RemoveAll(folder) },
+		"folder gone": func(_ *testing.T, folder string) error { return os.RemoveAll(filepath.Dir(folder)) },
+		"module gone": func(_ *testing.T, folder string) error {
+			return os.Remove(filepath.Join(folder, "cache", "module.wasm"))
+		},
+		"code gone": func(t *testing.T, folder string) error { return os.Remove(code(t, folder)) },
+		"module cut off": func(t *testing.T, folder string) error {
+			overwrite(t, filepath.Join(folder, "cache", "module.wasm"), half)
+			return nil
+		},
+		"module empty": func(_ *testing.T, folder string) error {
+			return os.WriteFile(filepath.Join(folder, "cache", "module.wasm"), nil, 0o600)
+		},
+		"code cut off": func(t *testing.T, folder string) error { overwrite(t, code(t, folder), half); return nil },
+		"code empty":   func(t *testing.T, folder string) error { return os.WriteFile(code(t, folder), nil, 0o600) },
+		"code overwritten": func(t *testing.T, folder string) error {
+			overwrite(t, code(t, folder), func(b []byte) []byte {
+				for i := 32; i < len(b); i++ {
+					b[i] ^= 0xff
+				}
+				return b
+			})
+			return nil
+		},
+		"code a folder": func(t *testing.T, folder string) error {
+			file := code(t, folder)
+			return errors.Join(os.Remove(file), os.Mkdir(file, 0o700))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := filepath.Join(t.TempDir(), "box")
+			b := boxOf(t, sandbox.Options{Dir: dir, Binary: child(t)})
+			open := func() *sandbox.Module {
+				m, err := b.Open(t.Context(), hashOf(numbered(1)))
+				if errors.Is(err, sandbox.ErrNotKept) { // and so it is brought
+					m, err = b.Load(t.Context(), numbered(1))
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+				return m
+			}
+			works := func(m *sandbox.Module) {
+				i, _ := start(t, b, m)
+				if got := run(t, i, "fine"); got != "fine" {
+					t.Errorf("answer = %q", got)
+				}
+			}
+			m := open()
+			works(m)
+			if err := damage(t, filepath.Join(dir, m.Hash)); err != nil {
+				t.Fatal(err)
+			}
+			if i, err := b.Start(t.Context(), m, t.Name(), func(string) {}); err == nil {
+				i.Close()
+				t.Error("an instance was started of a module that is damaged")
+			}
+			b.Release(m)
+			m = open()
+			works(m)
+
+			b.Close()
+			if err := damage(t, filepath.Join(dir, m.Hash)); err != nil {
+				t.Fatal(err)
+			}
+			b = boxOf(t, sandbox.Options{Dir: dir, Binary: child(t)})
+			works(open())
+		})
+	}
+}
+
+func hashOf(wasm []byte) string {
+	sum := sha256.Sum256(wasm)
+	return hex.EncodeToString(sum[:])
+}

@@ -1,0 +1,299 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"os"
+	"runtime"
+	"time"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"google.golang.org/protobuf/proto"
+
+	"matchmaker.dev/pkg/matchfn"
+	"matchmaker.dev/pkg/matchfn/block"
+	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/invocation"
+	"matchmaker.dev/services/internal/pool"
+	"matchmaker.dev/services/internal/sandbox"
+	"matchmaker.dev/services/internal/sandbox/languages"
+)
+
+// function measures what a run of a match function costs beyond the same code in this process.
+func (b *bench) function(ctx context.Context) (err error) {
+	s, err := openShop(ctx, b.Matchmaker, b.Pair)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.close()) }()
+	t := table.NewWriter()
+	t.SetOutputMirror(b.out)
+	t.SetStyle(table.StyleLight)
+	t.SetTitle("function: pairs of neighbours in skill, 4 attributes: the same Go code natively and in the sandbox, in turns, the least of many rounds\n" +
+		"sandbox is encode + pipe + run + check. alone is the native function: what it reads, matches and writes, with nothing around it;\n" +
+		"in process is the same job as the sandbox's, done without one: encode + alone + check. processor is that of all processes, with select and answer")
+	t.AppendHeader(table.Row{
+		"tickets", "alone", "in process", "sandbox", "encode", "pipe", "run", "check", "times alone", "times in process",
+		"processor in process", "processor sandbox", "times", "select", "answer",
+	})
+	for _, n := range b.Tickets {
+		b.progress("function: %d tickets", n)
+		r, err := s.rounds(ctx, n, b.Seed)
+		if err != nil {
+			return fmt.Errorf("%d tickets: %w", n, err)
+		}
+		t.AppendRow(r.row(n))
+	}
+	t.Render()
+	if err := b.empty(ctx, s); err != nil {
+		return err
+	}
+	if err := b.parallel(ctx, s); err != nil {
+		return err
+	}
+	return b.scan(ctx)
+}
+
+// shop is where functions are run.
+type shop struct {
+	dir    string
+	box    *sandbox.Box
+	module *sandbox.Module
+}
+
+func openShop(ctx context.Context, binary, file string) (s *shop, err error) {
+	wasm, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	s = &shop{}
+	if s.dir, err = os.MkdirTemp("", "bench-"); err != nil {
+		return nil, err
+	}
+	if s.box, err = sandbox.New(sandbox.Options{Dir: s.dir, Binary: binary, Log: slog.New(slog.DiscardHandler)}); err == nil {
+		s.module, err = s.box.Load(ctx, wasm)
+	}
+	if err != nil {
+		return nil, errors.Join(err, s.close())
+	}
+	return s, nil
+}
+
+func (s *shop) close() error {
+	if s.box != nil {
+		s.box.Close()
+	}
+	return os.RemoveAll(s.dir)
+}
+
+func (s *shop) start(ctx context.Context) (*sandbox.Instance, error) {
+	return s.box.Start(ctx, s.module, "bench", func(string) {})
+}
+
+// queueOf is an index of n tickets: skills as people have them, three attributes more, waits of up to half a minute.
+func queueOf(n int, seed uint64) (*pool.Index, error) {
+	random := rand.New(rand.NewPCG(seed, 0)) //nolint:gosec // a simulation
+	ix := pool.New()
+	for i := range n {
+		raw, err := proto.Marshal(&pb.Ticket{
+			Created:         now - 30_000 + int64(i)*30_000/int64(n),
+			AttributeNames:  []string{"level", "ping", "region", "skill"},
+			AttributeValues: []float64{float64(random.IntN(100)), 20 + 80*random.Float64(), float64(random.IntN(4)), 1500 + 300*random.NormFloat64()},
+		})
+		if err != nil {
+			return nil, err
+		}
+		if err := ix.Put(fmt.Sprintf("019a9e3c-0000-7000-8000-%012d", i), raw); err != nil {
+			return nil, err
+		}
+	}
+	return ix, nil
+}
+
+// now is the time of the runs.
+const now = 1_900_000_000_000
+
+// everyone is a run over all tickets.
+func everyone() *pb.RunRequest {
+	least := 0.0
+	return &pb.RunRequest{
+		Now: now, Seed: 1, Settings: []byte("{}"),
+		Pools: map[string]*pb.Pool{"everyone": {Filters: []*pb.Filter{{Attribute: "ping", Min: &least}}}},
+	}
+}
+
+// worker does runs with an instance, and the same ones with the function in this process.
+type worker struct {
+	instance *sandbox.Instance
+	inside   inside
+	desk     invocation.Desk
+	needs    invocation.Needs
+	run      invocation.Run
+	parts    []byte
+}
+
+// inside is an instance without a sandbox.
+type inside struct{ function *matchfn.Function }
+
+func (inside) Name() string { return "inside" }
+
+func (inside) Room() []byte { return nil }
+
+func (inside) Leave() {}
+
+func (n inside) Run(_ context.Context, request []byte, _ time.Duration) ([]byte, sandbox.Stats, error) {
+	return n.function.Answer(request), sandbox.Stats{}, nil
+}
+
+func (s *shop) worker(ctx context.Context, ix *pool.Index) (*worker, error) {
+	instance, err := s.start(ctx)
+	if err != nil {
+		return nil, err
+	}
+	w := &worker{instance: instance, needs: invocation.NeedsOf(s.module.Manifest), inside: inside{matchfn.New(languages.Pair, matchfn.Properties())}}
+	w.run = invocation.Run{Request: everyone(), Index: ix, Answer: w.answer}
+	return w, nil
+}
+
+// answer marshals a part, as the bus does.
+func (w *worker) answer(part *pb.RunPart) (err error) {
+	w.parts, err = proto.MarshalOptions{}.MarshalAppend(w.parts[:0], part)
+	return err
+}
+
+// work does one run with an instance and sends the answer, but for the way over the bus.
+func (w *worker) work(ctx context.Context, instance invocation.Instance) (*pb.RunStats, error) {
+	w.run.Began = time.Now()
+	w.run.Deadline = w.run.Began.Add(5 * time.Second)
+	last, err := w.desk.Work(ctx, &w.run, instance, w.needs)
+	if err != nil {
+		return nil, err
+	}
+	return last.GetStats(), w.answer(last)
+}
+
+// costs are those of many rounds, part by part. The least of each are shown, and added up: what others do on the machine meanwhile only adds to a part.
+type costs struct {
+	encode, pipe, run, check, query, answer times
+	// of the same in this process
+	insideEncode, alone, insideCheck  times
+	processorInside, processorSandbox times
+}
+
+// How long each number of tickets is measured.
+const (
+	leastRounds = 9
+	roundsTime  = 4 * time.Second
+)
+
+// rounds measures runs over n tickets, in turns with the same natively, so that what else the machine does meets both.
+func (s *shop) rounds(ctx context.Context, n int, seed uint64) (*costs, error) {
+	ix, err := queueOf(n, seed)
+	if err != nil {
+		return nil, err
+	}
+	w, err := s.worker(ctx, ix)
+	if err != nil {
+		return nil, err
+	}
+	defer w.instance.Close()
+	for range 3 { // memory has grown by now
+		if _, err := w.work(ctx, w.instance); err != nil {
+			return nil, err
+		}
+		if _, err := w.work(ctx, w.inside); err != nil {
+			return nil, err
+		}
+	}
+	runtime.GC()
+	c := &costs{}
+	for end := time.Now().Add(roundsTime); len(c.run) < leastRounds || time.Now().Before(end); {
+		if err := c.round(ctx, w); err != nil {
+			return nil, err
+		}
+	}
+	return c, nil
+}
+
+func (c *costs) round(ctx context.Context, w *worker) error {
+	self, child := os.Getpid(), w.instance.Pid()
+	began, used := time.Now(), processorTime(self)+processorTime(child)
+	stats, err := w.work(ctx, w.instance)
+	if err != nil {
+		return err
+	}
+	all, usedSandbox := time.Since(began), processorTime(self)+processorTime(child)-used
+	used = processorTime(self)
+	native, err := w.work(ctx, w.inside)
+	if err != nil {
+		return err
+	}
+	usedInside := processorTime(self) - used
+
+	µs := func(n int64) time.Duration { return time.Duration(n) * time.Microsecond }
+	query, encode, compute, check := µs(stats.GetQuery()), µs(stats.GetEncode()), µs(stats.GetCompute()), µs(stats.GetDecode())
+	pipe := µs(stats.GetRun()) - compute
+	c.query, c.encode, c.pipe, c.run, c.check = append(c.query, query), append(c.encode, encode), append(c.pipe, pipe), append(c.run, compute), append(c.check, check)
+	c.insideEncode, c.insideCheck = append(c.insideEncode, µs(native.GetEncode())), append(c.insideCheck, µs(native.GetDecode()))
+	c.alone = append(c.alone, µs(native.GetRun()))
+	c.answer = append(c.answer, all-query-encode-pipe-compute-check)
+	if usedInside > 0 {
+		c.processorInside, c.processorSandbox = append(c.processorInside, usedInside), append(c.processorSandbox, usedSandbox)
+	}
+	return nil
+}
+
+func (c *costs) row(n int) table.Row {
+	least := func(all ...times) (sum time.Duration) {
+		for _, t := range all {
+			sum += t.quantile(0)
+		}
+		return sum
+	}
+	inside, sandbox := least(c.insideEncode, c.alone, c.insideCheck), least(c.encode, c.pipe, c.run, c.check)
+	row := table.Row{n, fine(least(c.alone)), fine(inside), fine(sandbox)}
+	for _, t := range []times{c.encode, c.pipe, c.run, c.check} {
+		row = append(row, fine(least(t)))
+	}
+	times := func(d, of time.Duration) string { return fmt.Sprintf("%.2f", float64(d)/float64(of)) }
+	row = append(row, times(sandbox, least(c.alone)), times(sandbox, inside))
+	if len(c.processorInside) == 0 {
+		row = append(row, "", "", "")
+	} else {
+		inside, sandbox := least(c.processorInside), least(c.processorSandbox)
+		row = append(row, fine(inside), fine(sandbox), times(sandbox, inside))
+	}
+	return append(row, fine(least(c.query)), fine(least(c.answer)))
+}
+
+// empty measures a run without tickets: the way there and back.
+func (b *bench) empty(ctx context.Context, s *shop) error {
+	instance, err := s.start(ctx)
+	if err != nil {
+		return err
+	}
+	defer instance.Close()
+	var builder block.RequestBuilder
+	builder.Start(block.Meta{Now: now})
+	request, err := builder.Finish()
+	if err != nil {
+		return err
+	}
+	var took times
+	for range 2000 {
+		began := time.Now()
+		if _, _, err := instance.Run(ctx, request, 0); err != nil {
+			return err
+		}
+		took = append(took, time.Since(began))
+	}
+	fmt.Fprintf(b.out, "function: a run without tickets takes %d µs (p50), %d µs (p99)\n",
+		took.quantile(0.5).Microseconds(), took.quantile(0.99).Microseconds())
+	return nil
+}
+
+// fine is ms for what takes less than one.
+func fine(d time.Duration) string { return fmt.Sprintf("%.2f ms", float64(d.Microseconds())/1000) }

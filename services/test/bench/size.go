@@ -1,0 +1,353 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+
+	"matchmaker.dev/pkg/client"
+	"matchmaker.dev/services/internal/auth"
+	"matchmaker.dev/services/internal/embedded"
+	"matchmaker.dev/services/internal/issuer"
+	"matchmaker.dev/services/test/launch"
+)
+
+// parts are what size measures, each a process of its own.
+var parts = []string{"ticket", "config", "registry", "runner", "director", "allocator", "backfill", "redis", "nats"}
+
+// size measures what each service takes: processor time for tickets that arrive and are matched, memory for tickets that wait.
+// Every service is a process of its own, as are Redis, which writes its append-only file, and NATS.
+func (b *bench) size(ctx context.Context) (err error) {
+	i, err := b.install(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, i.close()) }()
+	if err := i.prepare(ctx, b.Function); err != nil {
+		return err
+	}
+	rest := i.sample()
+	b.progress("size: %d/s for %s", b.Arrive, b.For)
+	busy, over, err := i.arrive(ctx, b.Arrive, b.For, b.Seed)
+	if err != nil {
+		return err
+	}
+	b.progress("size: %d tickets that wait, for %s", b.Stay, b.Rest)
+	full, idle, err := i.stay(ctx, b.Stay, b.Rest)
+	if err != nil {
+		return err
+	}
+	t := table.NewWriter()
+	t.SetOutputMirror(b.out)
+	t.SetStyle(table.StyleLight)
+	t.SetTitle("size: each service one process; %d/s arrive for %s and are matched one against one, with servers;\nthen %d wait, and all are looked at by a function that matches nobody",
+		b.Arrive, b.For, b.Stay)
+	t.AppendHeader(table.Row{"", "cores per 1,000/s", "MiB at rest", "MiB at that rate", "MiB with those who wait", "MiB per 100,000", "cores meanwhile"})
+	var total [6]float64
+	for _, part := range parts {
+		cores := (over[part].time - busy[part].time).Seconds() / b.For.Seconds() * 1000 / float64(b.Arrive)
+		meanwhile := (idle[part].time - full[part].time).Seconds() / b.Rest.Seconds()
+		more := (idle[part].memory - over[part].memory) * 100_000 / float64(b.Stay)
+		row := []float64{cores, rest[part].memory, over[part].memory, idle[part].memory, more, meanwhile}
+		for k, n := range row {
+			total[k] += n
+		}
+		t.AppendRow(sizes(part, row))
+	}
+	t.AppendSeparator()
+	t.AppendRow(sizes("all", total[:]))
+	t.Render()
+	return nil
+}
+
+func sizes(name string, n []float64) table.Row {
+	return table.Row{name, fmt.Sprintf("%.3f", n[0]), fmt.Sprintf("%.0f", n[1]), fmt.Sprintf("%.0f", n[2]), fmt.Sprintf("%.0f", n[3]), fmt.Sprintf("%.0f", n[4]), fmt.Sprintf("%.3f", n[5])}
+}
+
+// use is what a process and its children have used, or hold.
+type use struct {
+	time   time.Duration
+	memory float64 // MiB in memory now, those of shared pages once for each process
+}
+
+// installation is a system of many processes.
+type installation struct {
+	dir    string
+	tokens *issuer.Issuer
+	redis  *embedded.Redis
+	nats   *launch.Process
+	// services are where they listen, by name, and their processes.
+	address   map[string]string
+	processes map[string]*launch.Process
+}
+
+// sizeProject is the project that all of it happens in.
+const sizeProject = "size"
+
+// install starts everything.
+func (b *bench) install(ctx context.Context) (i *installation, err error) {
+	dir, err := os.MkdirTemp("", "matchmaker-size-")
+	if err != nil {
+		return nil, err
+	}
+	i = &installation{dir: dir, address: map[string]string{}, processes: map[string]*launch.Process{}}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, i.close())
+		}
+	}()
+	quiet := slog.New(slog.NewTextHandler(b.errs, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	if i.redis, err = embedded.StartRedis(ctx, embedded.RedisOptions{Dir: filepath.Join(dir, "redis"), AOF: true, Log: quiet}); err != nil {
+		return nil, err
+	}
+	if i.redis.PID() == 0 {
+		return nil, errors.New("a redis-server or a valkey-server is needed in the PATH")
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	if i.nats, err = launch.Start(ctx, b.errs, self, "nats", filepath.Join(dir, "nats")); err != nil {
+		return nil, err
+	}
+	if i.tokens, err = issuer.Open(dir, time.Now); err != nil {
+		return nil, err
+	}
+	trusted, err := json.Marshal([]auth.Issuer{i.tokens.Trust()}) // JSON is YAML
+	if err != nil {
+		return nil, err
+	}
+	issuers := filepath.Join(dir, "issuers.yaml")
+	if err := os.WriteFile(issuers, trusted, 0o600); err != nil {
+		return nil, err
+	}
+	more := map[string][]string{
+		"ticket": {
+			"--issuers", issuers, "--player-rate", "1000", "--player-burst", "10000", "--project-rate", "1000000", "--project-burst", "1000000",
+			"--read-rate", "100000", "--read-burst", "100000", "--max-waiting", "10000000",
+		},
+		"config": {"--issuers", issuers}, "backfill": {"--issuers", issuers},
+		"registry":  {"--issuers", issuers, "--modules", filepath.Join(dir, "registry")},
+		"runner":    {"--modules", filepath.Join(dir, "runner")},
+		"allocator": {"--provider", "instant"},
+	}
+	for _, name := range parts[:len(parts)-2] {
+		address, err := vacant(ctx)
+		if err != nil {
+			return nil, err
+		}
+		args := slices.Concat([]string{
+			name, "--listen", address, "--redis", i.redis.URL(), "--nats", "nats://" + hostOf(i.nats.URL), "--log-level", "warn",
+		}, more[name])
+		if i.processes[name], err = launch.Spawn(b.errs, b.Matchmaker, args...); err != nil {
+			return nil, err
+		}
+		i.address[name] = address
+	}
+	for name, address := range i.address {
+		if err := ready(ctx, address); err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	return i, nil
+}
+
+// vacant is an address of this machine that nobody listens at.
+func vacant(ctx context.Context) (string, error) {
+	var config net.ListenConfig
+	l, err := config.Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	return l.Addr().String(), l.Close()
+}
+
+// ready waits until a service is.
+func ready(ctx context.Context, address string) error {
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	for {
+		in, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+address+"/readyz", http.NoBody)
+		if err != nil {
+			return err
+		}
+		out, err := http.DefaultClient.Do(in)
+		if err == nil {
+			_ = out.Body.Close()
+			if out.StatusCode == http.StatusOK {
+				return nil
+			}
+		}
+		if err := pause(ctx, 100*time.Millisecond); err != nil {
+			return errors.Join(errors.New("not ready in time"), err)
+		}
+	}
+}
+
+// close ends everything.
+func (i *installation) close() error {
+	var errs []error
+	for _, p := range i.processes {
+		errs = append(errs, p.Stop())
+	}
+	if i.nats != nil {
+		errs = append(errs, i.nats.Stop())
+	}
+	if i.redis != nil {
+		errs = append(errs, i.redis.Close())
+	}
+	return errors.Join(append(errs, os.RemoveAll(i.dir))...)
+}
+
+// studio calls one of the services as the project's owner.
+func (i *installation) studio(service string) (*client.Client, error) {
+	token, err := i.tokens.Mint(issuer.Claims{Kind: auth.Developer, Subject: "studio", Project: sizeProject, Role: "Owner"})
+	if err != nil {
+		return nil, err
+	}
+	return client.New(client.Options{URL: "http://" + i.address[service], Project: sizeProject, Token: client.StaticToken(token)})
+}
+
+// prepare uploads the function and starts matchmaking.
+func (i *installation) prepare(ctx context.Context, function string) error {
+	registry, err := i.studio("registry")
+	if err != nil {
+		return err
+	}
+	text, err := os.ReadFile(function)
+	if err != nil {
+		return err
+	}
+	if err := registry.PutFunction(ctx, "duel", "", bytes.NewReader(text)); err != nil {
+		return err
+	}
+	config, err := i.studio("config")
+	if err != nil {
+		return err
+	}
+	if err := putConfig(ctx, config, true); err != nil {
+		return err
+	}
+	for {
+		f, err := registry.GetFunction(ctx, "duel")
+		if err != nil || f.Status.State == client.Running {
+			return err
+		}
+		if err := pause(ctx, 100*time.Millisecond); err != nil {
+			return err
+		}
+	}
+}
+
+// sample is what all have used until now.
+func (i *installation) sample() map[string]use {
+	all := map[string]use{}
+	for _, part := range parts {
+		var pid int
+		switch part {
+		case "redis":
+			pid = i.redis.PID()
+		case "nats":
+			pid = i.nats.PID()
+		default:
+			pid = i.processes[part].PID()
+		}
+		all[part] = use{time: familyTime(pid), memory: familyMemory(pid)}
+	}
+	return all
+}
+
+// players are the tokens of the project's.
+func (i *installation) players() ([]string, error) {
+	tokens := make([]string, players)
+	for k := range tokens {
+		var err error
+		if tokens[k], err = i.tokens.Mint(issuer.Claims{Kind: auth.Player, Subject: fmt.Sprintf("player-%d", k), Project: sizeProject}); err != nil {
+			return nil, err
+		}
+	}
+	return tokens, nil
+}
+
+// arrive lets players arrive at a rate, each of whom waits for an assignment, and tells what was used before and after.
+func (i *installation) arrive(ctx context.Context, rate int, over time.Duration, seed uint64) (before, after map[string]use, err error) {
+	tokens, err := i.players()
+	if err != nil {
+		return nil, nil, err
+	}
+	a := newArrivals(i.address["ticket"], sizeProject, tokens, true, rate, over, seed)
+	defer a.idle.dismiss()
+	a.begin(ctx)
+	before = i.sample()
+	a.play(ctx, a.tickets)
+	after = i.sample()
+	return before, after, a.verdict()
+}
+
+// stay creates tickets that nobody is matched with: each is alone with its skill. It tells what was used when all are there and
+// were looked at, and after a while.
+func (i *installation) stay(ctx context.Context, n int, over time.Duration) (before, after map[string]use, err error) {
+	config, err := i.studio("config")
+	if err != nil {
+		return nil, nil, err
+	}
+	alone := client.Config{Matchmaking: client.Matchmaking{
+		TargetFunction: &client.FunctionTarget{Name: "duel", Version: "1"},
+		Config:         json.RawMessage(`{"attribute": "skill", "window": 0.5, "widen": 0}`),
+	}}
+	if _, err := config.PutConfig(ctx, "duel", alone, ""); err != nil {
+		return nil, nil, err
+	}
+	tokens, err := i.players()
+	if err != nil {
+		return nil, nil, err
+	}
+	c := &crowd{host: i.address["ticket"], project: sizeProject, tokens: tokens, ids: make([]string, n)}
+	err = c.each(ctx, func(w *wire, k int) error {
+		status, body, err := w.do(creation(c.host, c.project, c.token(k), float64(k)))
+		if err != nil {
+			return err
+		}
+		c.ids[k], err = idOf(status, body)
+		return err
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := pause(ctx, settleTime); err != nil {
+		return nil, nil, err
+	}
+	before = i.sample()
+	if err := pause(ctx, over); err != nil {
+		return nil, nil, err
+	}
+	return before, i.sample(), nil
+}
+
+// nats is a hidden command: a NATS server that is a process of its own, so that what it takes can be told.
+type nats struct {
+	Dir string `arg:"" help:"Where it keeps its streams."`
+}
+
+func (n *nats) run(ctx context.Context, out io.Writer) error {
+	server, err := embedded.StartNATS(ctx, embedded.NATSOptions{Dir: n.Dir, Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "http://%s\n", strings.TrimPrefix(server.URL(), "nats://")) // as package launch reads it
+	<-ctx.Done()
+	return server.Close()
+}

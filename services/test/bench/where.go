@@ -1,0 +1,136 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/bus"
+	"matchmaker.dev/services/test/launch"
+)
+
+// witness hears what happens to a project's tickets, and what runs take: where the time of a ticket goes.
+type witness struct {
+	bus *bus.Bus
+
+	mu sync.Mutex
+	// at is when each kind of event happened to each ticket, in Unix milliseconds.
+	at map[string]map[pb.Event_Kind]int64
+	// runs weigh as much as they made proposals.
+	index, function, proposals float64
+}
+
+// observe makes a witness, until ctx ends.
+func observe(ctx context.Context, s *launch.Server, project string) (*witness, error) {
+	text, err := os.ReadFile(filepath.Join(s.Data(), bus.URLFile))
+	if err != nil {
+		return nil, err
+	}
+	b, err := bus.Connect(bus.Options{URL: strings.TrimSpace(string(text)), Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		return nil, err
+	}
+	w := &witness{bus: b, at: map[string]map[pb.Event_Kind]int64{}}
+	if err := b.Prepare(ctx); err != nil {
+		return nil, err
+	}
+	if _, err := b.OnRunStats(w.ran); err != nil {
+		return nil, err
+	}
+	go func() {
+		_ = b.FollowEvents(ctx, project, time.Time{}, w.heard) // what it misses is missing in the table
+		_ = b.Close(context.WithoutCancel(ctx))
+	}()
+	return w, nil
+}
+
+func (w *witness) ran(s *pb.RunStats) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	n := float64(s.GetProposals())
+	w.proposals += n
+	w.index += n * float64(s.GetWaiting()+s.GetQuery()+s.GetEncode())
+	w.function += n * float64(s.GetRun()+s.GetDecode())
+}
+
+func (w *witness) heard(batch *pb.Events, _ uint64) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, e := range batch.GetEvents() {
+		for _, id := range e.GetTickets() {
+			if w.at[id] == nil {
+				w.at[id] = map[pb.Event_Kind]int64{}
+			}
+			w.at[id][e.GetKind()] = e.GetTime()
+		}
+	}
+	return nil
+}
+
+// all waits until the witness has heard of the last assignment.
+func (w *witness) all(ctx context.Context, id string) error {
+	for {
+		w.mu.Lock()
+		known := w.at[id][pb.Event_KIND_ASSIGNED] > 0
+		w.mu.Unlock()
+		if known {
+			return nil
+		}
+		if err := pause(ctx, 10*time.Millisecond); err != nil {
+			return err
+		}
+	}
+}
+
+// where are means of a ticket's way, in milliseconds.
+func (w *witness) where(tickets []arrival) table.Row {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var claimed, queue, server, seen mean
+	for i := range tickets {
+		at := w.at[tickets[i].id]
+		created, assigned := at[pb.Event_KIND_CREATED], at[pb.Event_KIND_ASSIGNED]
+		if created == 0 || assigned == 0 {
+			continue
+		}
+		taken, begun := at[pb.Event_KIND_CLAIMED], at[pb.Event_KIND_ALLOCATING]
+		if taken == 0 { // without hosting the claim is the assignment
+			taken = assigned
+		} else {
+			queue.add(begun - taken)
+			server.add(assigned - begun)
+		}
+		claimed.add(taken - created)
+		seen.add(tickets[i].seen.UnixMilli() - assigned)
+	}
+	runs := max(w.proposals, 1) * 1000
+	return table.Row{
+		claimed, fmt.Sprintf("%.1f", w.index/runs), fmt.Sprintf("%.1f", w.function/runs), queue, server, seen,
+	}
+}
+
+// whereHeader names the cells of where.
+func whereHeader() table.Row {
+	return table.Row{"rate", "hosting", "to the claim", "of it: index", "of it: function", "claim and queue", "server", "assign, until seen"}
+}
+
+// mean of milliseconds.
+type mean struct{ sum, n int64 }
+
+func (m *mean) add(ms int64) { m.sum, m.n = m.sum+ms, m.n+1 }
+
+// String is a cell of a table.
+func (m mean) String() string {
+	if m.n == 0 {
+		return "-"
+	}
+	return fmt.Sprintf("%.1f", float64(m.sum)/float64(m.n))
+}

@@ -1,0 +1,79 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"matchmaker.dev/services/internal/sandbox/sandboxtest"
+)
+
+// artefacts are the files of what is disturbed, built from the sources.
+type artefacts struct {
+	matchmaker string
+	// editions are modules of one match function.
+	editions []string
+	// instances are the arguments that make matchmaker use another binary for the instances of functions: it
+	// cannot hold any with the race detector in it.
+	instances []string
+}
+
+// build builds them into a folder.
+func build(ctx context.Context, o options, dir string, say sayer) (*artefacts, error) {
+	a := &artefacts{matchmaker: filepath.Join(dir, "matchmaker")}
+	here, err := command(ctx, "go", "list", "-f", "{{.Dir}}", "matchmaker.dev/services/test/chaos")
+	if err != nil {
+		return nil, err
+	}
+	root := filepath.Join(here, "..", "..", "..")
+	arguments := []string{"build", "-ldflags=-s -w", "-o", a.matchmaker}
+	if o.Race {
+		arguments = append(arguments, "-race")
+		child, err := sandboxtest.Build(dir)
+		if err != nil {
+			return nil, err
+		}
+		a.instances = []string{"--instance-binary", child}
+	}
+	if o.Break != "" {
+		m, err := mistakeOf(o.Break)
+		if err != nil {
+			return nil, err
+		}
+		say("building with a mistake: %s", m.says)
+		overlay, err := m.overlay(root, dir)
+		if err != nil {
+			return nil, err
+		}
+		arguments = append(arguments, "-overlay", overlay)
+	} else {
+		say("building")
+	}
+	if _, err := command(ctx, "go", append(arguments, "matchmaker.dev/services/cmd/matchmaker")...); err != nil {
+		return nil, err
+	}
+	for edition := 1; edition <= 2; edition++ {
+		module := filepath.Join(dir, fmt.Sprintf("edition-%d.wasm", edition))
+		_, err := command(ctx, "clang", "--target=wasm32", "-nostdlib", "-O2", "-mbulk-memory", "-Wl,--no-entry", fmt.Sprintf("-DEDITION=%d", edition),
+			"-I"+filepath.Join(root, "functions", "examples", "c"), "-o", module, filepath.Join(here, "testdata", "chaos.c"))
+		if err != nil {
+			return nil, err
+		}
+		a.editions = append(a.editions, module)
+	}
+	return a, nil
+}
+
+// command runs a program, and returns what it says.
+func command(ctx context.Context, program string, arguments ...string) (string, error) {
+	var out, errs bytes.Buffer
+	c := exec.CommandContext(ctx, program, arguments...)
+	c.Stdout, c.Stderr = &out, &errs
+	if err := c.Run(); err != nil {
+		return "", fmt.Errorf("%v: %w\n%s", c, err, &errs)
+	}
+	return strings.TrimSpace(out.String()), nil
+}

@@ -1,0 +1,174 @@
+package checker
+
+import (
+	"cmp"
+	"encoding/json"
+	"maps"
+	"slices"
+
+	"matchmaker.dev/services/test/chaos/history"
+)
+
+// model is a history, put in order.
+type model struct {
+	h *history.History
+	// tickets that were answered 201, by id.
+	tickets map[string]*ticket
+	// matches that the event log or the hosting system knows, by id.
+	matches map[string]*match
+	// logs are the events of each project, in the order of their positions.
+	logs map[string][]*history.Event
+	// doubled are tickets that were found in two matches.
+	doubled map[string]struct{}
+	// open are those that are claimed or proposed in the end.
+	open int
+}
+
+// ticket is one that was answered 201.
+type ticket struct {
+	id, project string
+	number      int64
+	// calls are the GETs and DELETEs of it, by when they were sent.
+	calls []*history.Call
+	// events that name it, in order.
+	events []*history.Event
+}
+
+// match is one that was claimed, or assigned at once.
+type match struct {
+	id, project string
+	// first is the event that made it, tickets those that it was made of; nil where only the hosting system knows it.
+	first   *history.Event
+	tickets []string
+	// begun is when an allocator took it up first, ended what it came to.
+	begun, ended *history.Event
+	hostings     []*history.Hosting
+}
+
+func build(h *history.History) *model {
+	m := &model{
+		h: h, tickets: map[string]*ticket{}, matches: map[string]*match{},
+		logs: map[string][]*history.Event{}, doubled: map[string]struct{}{},
+	}
+	for i := range h.Calls {
+		if c := &h.Calls[i]; c.Op == history.Create && c.Status == 201 {
+			t := &ticket{id: c.Ticket, project: c.Project, number: c.Number}
+			m.tickets[t.id] = t
+		}
+	}
+	for i := range h.Calls {
+		c := &h.Calls[i]
+		if t := m.tickets[c.Ticket]; t != nil && c.Op != history.Create {
+			t.calls = append(t.calls, c)
+		}
+	}
+	for _, t := range m.tickets {
+		slices.SortStableFunc(t.calls, func(a, b *history.Call) int { return cmp.Compare(a.From, b.From) })
+	}
+	for i := range h.Events {
+		e := &h.Events[i]
+		m.logs[e.Project] = append(m.logs[e.Project], e)
+	}
+	for i := range h.Hostings {
+		a := &h.Hostings[i]
+		one := m.match(a.Project, a.Match)
+		one.hostings = append(one.hostings, a)
+	}
+	return m
+}
+
+// match is that of an id, noted if it is new.
+func (m *model) match(project, id string) *match {
+	one := m.matches[id]
+	if one == nil {
+		one = &match{id: id, project: project}
+		m.matches[id] = one
+	}
+	return one
+}
+
+// ordered are the tickets by id, so that a verdict always reads the same.
+func (m *model) ordered() []*ticket {
+	all := make([]*ticket, 0, len(m.tickets))
+	for _, id := range slices.Sorted(maps.Keys(m.tickets)) {
+		all = append(all, m.tickets[id])
+	}
+	return all
+}
+
+// orderedMatches are the matches by id.
+func (m *model) orderedMatches() []*match {
+	all := make([]*match, 0, len(m.matches))
+	for _, id := range slices.Sorted(maps.Keys(m.matches)) {
+		all = append(all, m.matches[id])
+	}
+	return all
+}
+
+// of are the ticket's calls of a kind.
+func (t *ticket) of(op history.Op) []*history.Call {
+	var all []*history.Call
+	for _, c := range t.calls {
+		if c.Op == op {
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+// deleting is when its deletion was asked for first, whatever the answer; false when it never was. skip is left out.
+func (t *ticket) deleting(skip *history.Call) (history.Moment, bool) {
+	for _, c := range t.calls {
+		if c.Op == history.Delete && c != skip {
+			return c.From, true
+		}
+	}
+	return 0, false
+}
+
+// deleted is the DELETE that was answered 200; nil when none was.
+func (t *ticket) deleted() *history.Call {
+	for _, c := range t.calls {
+		if c.Op == history.Delete && c.Status == 200 {
+			return c
+		}
+	}
+	return nil
+}
+
+// told is the first GET that had a result; nil when none had.
+func (t *ticket) told() *history.Call {
+	for _, c := range t.calls {
+		if c.Op == history.Get && c.Assignment != nil {
+			return c
+		}
+	}
+	return nil
+}
+
+// result is the match that the event log says the ticket has its result from, nil if none.
+func (m *model) result(t *ticket) *match {
+	for _, e := range t.events {
+		if (e.Kind == history.Assigned || e.Kind == history.Failed) && e.Match != "" {
+			return m.matches[e.Match]
+		}
+	}
+	return nil
+}
+
+// takes tells whether an event is one in which a director takes waiting tickets.
+func (m *model) takes(e *history.Event) bool {
+	if e.Kind == history.Proposed {
+		return true
+	}
+	one := m.matches[e.Match]
+	return one != nil && one.first == e
+}
+
+// properties are those that a match function of the run wrote; false where there are none.
+func properties(a *history.Assignment) (p history.Properties, ok bool) {
+	if len(a.Match) == 0 {
+		return p, false
+	}
+	return p, json.Unmarshal(a.Match, &p) == nil
+}

@@ -1,0 +1,432 @@
+package checker
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"matchmaker.dev/services/test/chaos/history"
+)
+
+func TestGoodHistoryIsKept(t *testing.T) {
+	v := Check(good())
+	for _, p := range v.Promises {
+		for _, b := range p.Broken {
+			t.Errorf("promise %d: %s", p.Number, b)
+		}
+	}
+	want := Sums{Faults: 1, Tickets: 13, Matches: 6}
+	if v.Sums != want {
+		t.Errorf("got %v, want %v", v.Sums, want)
+	}
+	if got, want := v.Waits.String(), "half of the players had their result within 320ms, 99 % within 540ms, all within 540ms"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if text := v.Sums.String(); text != "faults: 1, tickets: 13, matches: 6, lost 0, doubled 0, stranded 0, servers leaked 0" {
+		t.Error(text)
+	}
+}
+
+// TestBreaches: each of these histories breaks a promise, and the verdict says so.
+func TestBreaches(t *testing.T) {
+	tests := []struct {
+		name    string
+		promise int // 0 is the event log, -1 the answers
+		says    string
+		spoil   func(*history.History)
+	}{
+		{"a waiting ticket is gone", 1, "ticket a (player 1) is gone", func(h *history.History) {
+			h.Calls = append(h.Calls, call(history.Get, "a", 1, 900, 404))
+		}},
+		{"a ticket is gone before its deletion was asked for", 1, "ticket e (player 5) is gone", func(h *history.History) {
+			h.Calls = append(h.Calls, call(history.Get, "e", 5, 110, 404))
+		}},
+		{"a ticket is gone when it is to be deleted", 1, "ticket a (player 1) is gone", func(h *history.History) {
+			h.Calls = append(h.Calls, call(history.Delete, "a", 1, 950, 404))
+		}},
+		{"nobody can learn of a ticket after the faults", 1, "nobody could learn of ticket a", func(h *history.History) {
+			h.Calls = slices.DeleteFunc(h.Calls, func(c history.Call) bool { return c.Ticket == "a" && c.From > 500*1000 })
+		}},
+		{"a ticket expires", 1, "expired", func(h *history.History) {
+			h.Events = append(h.Events, history.Event{Project: project, Position: 90, Kind: history.Expired, Tickets: []string{"a"}})
+		}},
+		{"a ticket is claimed twice", 2, "takes ticket a, which is claimed", func(h *history.History) {
+			insert(h, 11, history.Event{Kind: history.Claimed, Match: "other", Tickets: []string{"a"}, Config: "hosted", Revision: 1})
+		}},
+		{"a resolved ticket is assigned again", 2, "takes ticket c, which is resolved", func(h *history.History) {
+			insert(h, 90, history.Event{Kind: history.Assigned, Match: "other", Tickets: []string{"c"}, Config: "free", Revision: 2})
+		}},
+		{"a ticket gets two connections", 2, "was told hosts:1", func(h *history.History) {
+			again := call(history.Get, "a", 1, 950, 200)
+			again.Assignment = &history.Assignment{Connection: "hosts:9", Match: h.Calls[2].Assignment.Match}
+			h.Calls = append(h.Calls, again)
+		}},
+		{"a result is taken back", 2, "had a result", func(h *history.History) {
+			h.Calls = append(h.Calls, call(history.Get, "a", 1, 950, 200))
+		}},
+		{"a former director claims", 2, "the lease had passed on", func(h *history.History) {
+			edit(h, 30, func(e *history.Event) { e.Epoch = 1 })
+		}},
+		{"a match is ended twice", 2, "the match was assigned before", func(h *history.History) {
+			insert(h, 13, history.Event{Kind: history.Released, Reason: "deadline", Match: "m1", Tickets: []string{"a", "b"}})
+		}},
+		{"a match is assigned in part", 3, "leaves out ticket b", func(h *history.History) {
+			edit(h, 12, func(e *history.Event) { e.Tickets = []string{"a"} })
+		}},
+		{"two of a match get different connections", 3, "was told hosts:2", func(h *history.History) {
+			tell(h, "b", "hosts:2")
+		}},
+		{"one of a match is told later than the other", 3, "had no result", func(h *history.History) {
+			tell(h, "b", "")
+		}},
+		{"the players that are named are others", 3, "is player 2", func(h *history.History) {
+			for i := range h.Calls {
+				if a := h.Calls[i].Assignment; a != nil && h.Calls[i].Ticket != "g" && h.Calls[i].Ticket != "f" {
+					a.Match = made("hosted", 1, 200, 1, 7)
+				}
+			}
+		}},
+		{"a server is asked for though a player had left", 3, "though ticket e had left", func(h *history.History) {
+			edit(h, 22, func(e *history.Event) { *e = history.Event{Kind: history.Allocating, Match: "m2"} })
+		}},
+		{"a match is dropped though its server was asked for", 3, "was dropped though", func(h *history.History) {
+			edit(h, 42, func(e *history.Event) { e.Kind, e.Reason = history.Released, "left" })
+		}},
+		{"a deleted ticket is claimed", 4, "takes ticket e, which had been deleted", func(h *history.History) {
+			edit(h, 23, func(e *history.Event) { e.Tickets = []string{"f", "e"} })
+		}},
+		{"a deleted ticket is assigned", 4, "which had been deleted", func(h *history.History) {
+			edit(h, 42, func(e *history.Event) { e.Tickets = []string{"h", "i"} })
+		}},
+		{"a deleted ticket is there again", 4, "is answered 200", func(h *history.History) {
+			h.Calls = append(h.Calls, call(history.Get, "e", 5, 950, 200))
+		}},
+		{"a match of a deleted ticket is made after the answer", 4, `claimed by match "m2" after that`, func(h *history.History) {
+			edit(h, 20, func(e *history.Event) { e.Time = 700 })
+		}},
+		{"a ticket is never matched", 5, "was never matched", func(h *history.History) {
+			h.Calls = append(h.Calls, call(history.Create, "z", 26, 100, 201), call(history.Get, "z", 26, 900, 200))
+			insert(h, 2, history.Event{Kind: history.Created, Tickets: []string{"z"}})
+		}},
+		{"a claimed ticket stays claimed", 5, "is still claimed", func(h *history.History) {
+			h.Events = slices.DeleteFunc(h.Events, func(e history.Event) bool { return e.Position == 12 })
+		}},
+		{"a claim takes too long", 5, "the limit is", func(h *history.History) {
+			edit(h, 12, func(e *history.Event) { e.Time = 200_000 })
+		}},
+		{"a match that is over is taken up", 5, "the match was released before", func(h *history.History) {
+			insert(h, 23, history.Event{Kind: history.Allocating, Match: "m2"})
+		}},
+		{"a ticket's age changes", 5, "was created at", func(h *history.History) {
+			again := call(history.Get, "a", 1, 950, 200)
+			again.Assignment, again.Created = h.Calls[2].Assignment, 7
+			h.Calls = append(h.Calls, again)
+		}},
+		{"a deleted config claims", 6, "after its delete was answered", func(h *history.History) {
+			h.Changes = append(h.Changes, change(history.Delete, "hosted", 150, 0, 0))
+		}},
+		{"a config claims that was replaced", 6, "after its put was answered", func(h *history.History) {
+			h.Changes = append(h.Changes, change(history.Put, "hosted", 150, 9, 9))
+		}},
+		{"a run uses settings that were replaced", 6, "was matched by a run", func(h *history.History) {
+			h.Changes = append(h.Changes, change(history.Put, "free", 300, 9, 9))
+			edit(h, 30, func(e *history.Event) { e.Time = 100 })
+		}},
+		{"settings that nobody put", 6, "which nobody ever put", func(h *history.History) {
+			h.Changes = slices.DeleteFunc(h.Changes, func(c history.Change) bool { return c.Name == "free" })
+		}},
+		{"a server serves nobody", 7, "serves nobody", func(h *history.History) {
+			h.Hostings = slices.DeleteFunc(h.Hostings, func(a history.Hosting) bool { return a.Op == history.Release })
+		}},
+		{"a server is given back while it is played on", 7, "was given back at", func(h *history.History) {
+			h.Hostings = append(h.Hostings, history.Hosting{At: at(900), Op: history.Release, Project: project, Match: "m1", Key: "m1", Connection: "hosts:1", Fresh: true})
+		}},
+		{"a match has two servers", 7, "has two servers", func(h *history.History) {
+			h.Hostings = append(h.Hostings, history.Hosting{At: at(205), Op: history.Allocate, Project: project, Match: "m1", Key: "again", Connection: "hosts:8", Fresh: true})
+		}},
+		{"a match is assigned though nobody asked for a server", 7, "never allocated", func(h *history.History) {
+			h.Hostings = slices.DeleteFunc(h.Hostings, func(a history.Hosting) bool { return a.Match == "m1" })
+		}},
+		{"the log says that a server was given back that is played on", 7, "given back though", func(h *history.History) {
+			insert(h, 90, history.Event{Kind: history.Returned, Match: "m1"})
+		}},
+		{"players are sent to a server that is another match's", 7, "but the server of match m1 is at", func(h *history.History) {
+			tell(h, "a", "hosts:7")
+			tell(h, "b", "hosts:7")
+		}},
+		{"a ticket that is proposed is claimed as well", 2, "which is proposed in backfill ticket bf", func(h *history.History) {
+			insert(h, 45, history.Event{Kind: history.Claimed, Match: "other", Tickets: []string{"k"}, Config: "hosted", Revision: 1, Epoch: 2})
+		}},
+		{"a former director proposes", 2, "the lease had passed on", func(h *history.History) {
+			edit(h, 45, func(e *history.Event) { e.Epoch = 1 })
+		}},
+		{"an approval leaves one out", 3, "leaves out ticket l", func(h *history.History) {
+			edit(h, 46, func(e *history.Event) { e.Tickets = []string{"k"} })
+		}},
+		{"a deleted ticket joins a game", 4, "concerns ticket m, which had been deleted", func(h *history.History) {
+			insert(h, 48, history.Event{Kind: history.Assigned, Backfill: "bf", Tickets: []string{"m"}})
+		}},
+		{"a proposal is never approved or rejected", 5, "is still proposed", func(h *history.History) {
+			h.Events = slices.DeleteFunc(h.Events, func(e history.Event) bool { return e.Position == 46 })
+		}},
+		{"a proposal takes too long", 5, "the limit is", func(h *history.History) {
+			edit(h, 46, func(e *history.Event) { e.Time = 200_000 })
+		}},
+		{"a proposal to a former version counts", 8, "was proposed to version 1 of backfill ticket bf", func(h *history.History) {
+			for i := range h.Calls {
+				if a := h.Calls[i].Assignment; a != nil && a.Connection == "game:1" {
+					a.Match = []byte(strings.Replace(string(a.Match), `"version":2`, `"version":1`, 1))
+				}
+			}
+		}},
+		{"a proposal to a later version counts", 8, "was proposed to version 3 of backfill ticket bf", func(h *history.History) {
+			for i := range h.Calls {
+				if a := h.Calls[i].Assignment; a != nil && a.Connection == "game:1" {
+					a.Match = []byte(strings.Replace(string(a.Match), `"version":2`, `"version":3`, 1))
+				}
+			}
+		}},
+		{"players are sent to a game that is not theirs", 8, "but told game:2", func(h *history.History) {
+			tell(h, "k", "game:2")
+			tell(h, "l", "game:2")
+		}},
+		{"players are sent to a game that is not there", 8, "where no game is", func(h *history.History) {
+			h.Rounds = nil
+		}},
+		{"a server is told of players that it does not get", 8, "was told that ticket m has joined", func(h *history.History) {
+			h.Rounds[3].Tickets = append(h.Rounds[3].Tickets, "m")
+		}},
+		{"a function that misbehaves makes a match", 9, "never proposes anything sensible", func(h *history.History) {
+			edit(h, 30, func(e *history.Event) { e.Config = "enemy" })
+		}},
+		{"the log has a gap", 0, "there is a gap", func(h *history.History) {
+			insert(h, 90, history.Event{Kind: history.Gap, Reason: "trimmed"})
+		}},
+		{"the log goes back", 0, "comes behind position", func(h *history.History) {
+			edit(h, 42, func(e *history.Event) { e.Position = 5 })
+		}},
+		{"the log lacks a ticket", 0, "the log does not have it", func(h *history.History) {
+			h.Calls = append(h.Calls, call(history.Create, "z", 26, 100, 201), call(history.Delete, "z", 26, 900, 200))
+		}},
+		{"the log lacks a deletion", 0, "the log does not say so", func(h *history.History) {
+			h.Calls = append(h.Calls, call(history.Delete, "c", 3, 960, 200))
+		}},
+		{"the log says that a ticket was in another state when it was deleted", 0, "not waiting", func(h *history.History) {
+			edit(h, 21, func(e *history.Event) { e.Reason = waiting })
+		}},
+		{"an answer is an internal error", -1, "was answered 500", func(h *history.History) {
+			h.Calls = append(h.Calls, call(history.Get, "a", 1, 300, 500))
+		}},
+	}
+	tried := map[int]bool{}
+	for _, test := range tests {
+		tried[test.promise] = true
+		t.Run(test.name, func(t *testing.T) {
+			h := good()
+			test.spoil(h)
+			v := Check(h)
+			i := test.promise - 1
+			if test.promise <= 0 {
+				i = 9 - test.promise
+			}
+			if !slices.ContainsFunc(v.Promises[i].Broken, func(b string) bool { return strings.Contains(b, test.says) }) {
+				t.Errorf("promise %d is not said to be broken by %q:", test.promise, test.says)
+				for _, p := range v.Promises {
+					t.Log(p.Number, p.Text, p.Broken)
+				}
+			}
+			if v.Kept() {
+				t.Error("all promises are said to be kept")
+			}
+		})
+	}
+	for n := 1; n <= 9; n++ {
+		if !tried[n] {
+			t.Errorf("no history breaks promise %d", n)
+		}
+	}
+}
+
+func TestSums(t *testing.T) {
+	h := good()
+	h.Calls = append(h.Calls, call(history.Get, "c", 3, 950, 404),
+		call(history.Create, "z", 26, 100, 201), call(history.Get, "z", 26, 900, 200))
+	insert(h, 2, history.Event{Kind: history.Created, Tickets: []string{"z"}})
+	insert(h, 90, history.Event{Kind: history.Assigned, Match: "other", Tickets: []string{"d"}, Config: "free", Revision: 2})
+	h.Hostings = slices.DeleteFunc(h.Hostings, func(a history.Hosting) bool { return a.Op == history.Release })
+	want := Sums{Faults: 1, Tickets: 14, Matches: 7, Lost: 1, Doubled: 1, Stranded: 1, Leaked: 1}
+	if got := Check(h).Sums; got != want {
+		t.Errorf("got %v, want %v", got, want)
+	}
+	if got := (Sums{Faults: 212, Tickets: 61402}).String(); !strings.HasPrefix(got, "faults: 212, tickets: 61,402, ") {
+		t.Error(got)
+	}
+}
+
+const project = "game"
+
+// at is a moment so many milliseconds after the beginning.
+func at(millis int64) history.Moment { return history.Moment(millis * 1000) }
+
+// call is one that was answered within a millisecond.
+func call(op history.Op, ticket string, number, millis int64, status int) history.Call {
+	return history.Call{Span: history.Span{From: at(millis), To: at(millis + 1)}, Op: op, Project: project, Number: number, Ticket: ticket, Status: status}
+}
+
+func change(op history.Op, name string, millis, generation, revision int64) history.Change {
+	return history.Change{Span: history.Span{From: at(millis), To: at(millis + 1)}, Op: op, Project: project, Name: name, Generation: generation, Revision: revision, Status: 200}
+}
+
+// made is what a match function writes into a match.
+func made(config string, generation, now int64, players ...int) []byte {
+	return fmt.Appendf(nil, `{"settings":{"config":%q,"generation":%d},"now":%d,"players":%s}`, config, generation, now, strings.ReplaceAll(fmt.Sprint(players), " ", ","))
+}
+
+// good is a history in which every promise is kept: a and b get a server, c and d are matched without one, e leaves f before their server
+// is asked for, so that f is matched with g, and i leaves h after that, so that h plays alone. j leaves when its server is there, which is given back. k and l
+// join a running game, whose server had rejected k once, and m leaves before it can.
+func good() *history.History {
+	h := &history.History{Terms: history.Terms{Claim: 5e9, Allocation: 20e9, Recovery: 60e9, Enemies: []string{"enemy"}}}
+	number := map[string]int64{}
+	for i, id := range []string{"a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m"} {
+		number[id] = int64(i + 1)
+	}
+	gets := func(id, connection string, match []byte, millis int64) {
+		for _, m := range []int64{millis, 900} {
+			c := call(history.Get, id, number[id], m, 200)
+			c.Created, c.Assignment = 100, &history.Assignment{Connection: connection, Match: match}
+			h.Calls = append(h.Calls, c)
+		}
+	}
+	for _, id := range []string{"a", "b"} {
+		h.Calls = append(h.Calls, call(history.Create, id, number[id], 100, 201))
+	}
+	match := made("hosted", 1, 200, 1, 2)
+	gets("a", "hosts:1", match, 220)
+	gets("b", "hosts:1", match, 225)
+	for _, id := range []string{"c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m"} {
+		h.Calls = append(h.Calls, call(history.Create, id, number[id], 100, 201))
+	}
+	match = made("free", 2, 400, 3, 4)
+	gets("c", "free-1", match, 420)
+	gets("d", "free-1", match, 420)
+	match = made("hosted", 1, 350, 6, 7)
+	gets("f", "hosts:3", match, 370)
+	gets("g", "hosts:3", match, 370)
+	gets("h", "hosts:4", made("hosted", 1, 500, 8, 9), 530)
+	filled := func(version int64, now int64, players ...int) []byte {
+		text := made("games", 4, now, players...)
+		return fmt.Appendf(text[:len(text)-1], `,"backfill":"game:1","version":%d}`, version)
+	}
+	gets("k", "game:1", filled(2, 600, 11, 12), 640)
+	gets("l", "game:1", filled(2, 600, 11, 12), 640)
+	rounds := func(op history.Op, millis int64, status int, version int64, tickets ...string) {
+		h.Rounds = append(h.Rounds, history.Round{Span: history.Span{From: at(millis), To: at(millis + 5)}, Op: op, Project: project,
+			Backfill: "bf", Connection: "game:1", Version: version, Tickets: tickets, Status: status})
+	}
+	rounds(history.Create, 550, 201, 0)
+	rounds(history.Put, 590, 200, 0)
+	rounds(history.Approve, 610, 0, 0)
+	rounds(history.Approve, 620, 200, 2, "k", "l")
+	rounds(history.Put, 650, 0, 0)
+	for _, left := range []struct {
+		id     string
+		millis int64
+	}{{"e", 310}, {"i", 520}, {"j", 720}, {"m", 660}} {
+		waits := call(history.Get, left.id, number[left.id], 150, 200)
+		waits.Created = 100
+		lost := call(history.Delete, left.id, number[left.id], left.millis-5, 0)
+		h.Calls = append(h.Calls, waits, lost, call(history.Delete, left.id, number[left.id], left.millis, 200),
+			call(history.Get, left.id, number[left.id], 900, 404))
+	}
+	h.Changes = []history.Change{change(history.Put, "hosted", 10, 1, 1), change(history.Put, "free", 11, 2, 2), change(history.Put, "enemy", 12, 3, 3), change(history.Put, "games", 13, 4, 4)}
+	started := func(millis int64, match, connection string, tickets ...string) {
+		h.Hostings = append(h.Hostings,
+			history.Hosting{At: at(millis), Op: history.Allocate, Project: project, Match: match, Key: match, Tickets: tickets, Connection: connection, Fresh: true},
+			history.Hosting{At: at(millis + 1), Op: history.Allocate, Project: project, Match: match, Key: match, Tickets: tickets, Connection: connection})
+	}
+	started(204, "m1", "hosts:1", "a", "b")
+	started(360, "m3", "hosts:3", "f", "g")
+	started(510, "m5", "hosts:4", "h", "i")
+	started(710, "m6", "hosts:5", "j")
+	h.Hostings = append(h.Hostings, history.Hosting{At: at(730), Op: history.Release, Project: project, Match: "m6", Key: "m6", Connection: "hosts:5", Fresh: true})
+	h.Faults = []history.Fault{{Span: history.Span{From: at(210), To: at(215)}, Kind: "kill", Target: "redis"}}
+	h.Calm = at(800)
+
+	event := func(position uint64, kind history.Kind, millis int64, e history.Event, tickets ...string) {
+		e.Project, e.Position, e.Kind, e.Time, e.Tickets = project, position, kind, millis, tickets
+		h.Events = append(h.Events, e)
+	}
+	first := func(match, config string, revision int64, epoch uint64) history.Event {
+		return history.Event{Match: match, Config: config, Revision: revision, Epoch: epoch}
+	}
+	event(1, history.Created, 100, history.Event{}, "a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m")
+	event(10, history.Claimed, 201, first("m1", "hosted", 1, 1), "a", "b")
+	event(11, history.Allocating, 203, history.Event{Match: "m1"})
+	event(12, history.Assigned, 206, history.Event{Match: "m1"}, "a", "b")
+	event(20, history.Claimed, 301, first("m2", "hosted", 1, 1), "e", "f")
+	event(21, history.Cancelled, 305, history.Event{Reason: claimed}, "e")
+	event(22, history.Released, 320, history.Event{Match: "m2", Reason: "left"}, "f")
+	event(23, history.Claimed, 351, first("m3", "hosted", 1, 2), "f", "g")
+	event(24, history.Allocating, 355, history.Event{Match: "m3"})
+	event(25, history.Assigned, 365, history.Event{Match: "m3"}, "f", "g")
+	event(30, history.Assigned, 401, first("m4", "free", 2, 2), "c", "d")
+	event(40, history.Claimed, 501, first("m5", "hosted", 1, 2), "h", "i")
+	event(41, history.Allocating, 505, history.Event{Match: "m5"})
+	event(41, history.Cancelled, 515, history.Event{Reason: claimed}, "i")
+	event(42, history.Assigned, 525, history.Event{Match: "m5"}, "h")
+	event(43, history.Proposed, 580, history.Event{Backfill: "bf", Config: "games", Revision: 4, Epoch: 2}, "k")
+	event(44, history.Rejected, 591, history.Event{Backfill: "bf", Reason: "replaced"}, "k")
+	event(45, history.Proposed, 601, history.Event{Backfill: "bf", Config: "games", Revision: 4, Epoch: 2}, "k", "l")
+	event(46, history.Assigned, 611, history.Event{Backfill: "bf"}, "k", "l")
+	event(47, history.Proposed, 641, history.Event{Backfill: "bf", Config: "games", Revision: 4, Epoch: 2}, "m")
+	event(48, history.Cancelled, 655, history.Event{Reason: proposed}, "m")
+	event(50, history.Claimed, 701, first("m6", "hosted", 1, 2), "j")
+	event(51, history.Allocating, 705, history.Event{Match: "m6"})
+	event(52, history.Cancelled, 715, history.Event{Reason: claimed}, "j")
+	event(53, history.Assigned, 725, history.Event{Match: "m6"})
+	event(54, history.Returned, 731, history.Event{Match: "m6"})
+	return h
+}
+
+// insert puts an event behind those of a position.
+func insert(h *history.History, position uint64, e history.Event) {
+	i := slices.IndexFunc(h.Events, func(e history.Event) bool { return e.Position > position })
+	if i < 0 {
+		i = len(h.Events)
+	}
+	e.Project, e.Position = project, position
+	h.Events = slices.Insert(h.Events, i, e)
+}
+
+// edit changes the last event of a position. Its project and position stay, unless they are changed.
+func edit(h *history.History, position uint64, change func(*history.Event)) {
+	for i := len(h.Events) - 1; i >= 0; i-- {
+		if e := &h.Events[i]; e.Position == position {
+			change(e)
+			e.Project = project
+			if e.Position == 0 {
+				e.Position = position
+			}
+			return
+		}
+	}
+}
+
+// tell changes what a player was told, to nothing when connection is "".
+func tell(h *history.History, ticket, connection string) {
+	for i := range h.Calls {
+		c := &h.Calls[i]
+		if c.Ticket != ticket || c.Assignment == nil {
+			continue
+		}
+		if connection == "" {
+			c.Assignment = nil
+			continue
+		}
+		changed := *c.Assignment
+		changed.Connection = connection
+		c.Assignment = &changed
+	}
+}

@@ -1,0 +1,38 @@
+package checker
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"matchmaker.dev/services/test/chaos/history"
+)
+
+// Waits are how long players waited for their results, faults and all. No promise is about them.
+type Waits struct{ Half, Most, Longest time.Duration }
+
+func (w Waits) String() string {
+	return fmt.Sprintf("half of the players had their result within %v, 99 %% within %v, all within %v",
+		w.Half.Round(time.Millisecond), w.Most.Round(time.Millisecond), w.Longest.Round(time.Millisecond))
+}
+
+// waits is from the answer to a player's create until the player is told the result.
+func (m *model) waits() (w Waits) {
+	var all []time.Duration
+	for i := range m.h.Calls {
+		c := &m.h.Calls[i]
+		if c.Op != history.Create {
+			continue
+		}
+		if t := m.tickets[c.Ticket]; t != nil {
+			if told := t.told(); told != nil {
+				all = append(all, time.Duration(told.To-c.To)*time.Microsecond)
+			}
+		}
+	}
+	if len(all) == 0 {
+		return w
+	}
+	slices.Sort(all)
+	return Waits{all[len(all)/2], all[len(all)*99/100], all[len(all)-1]}
+}

@@ -1,0 +1,109 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"time"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/bus"
+	"matchmaker.dev/services/test/chaos/checker"
+	"matchmaker.dev/services/test/chaos/history"
+)
+
+// chronicleTime is how long the event log may take until it has told everything.
+const chronicleTime = 3 * time.Minute
+
+// errTold ends the reading of a log.
+var errTold = errors.New("all is told")
+
+// rest waits until nothing is under way any more, and writes down the event log as it is then.
+func rest(ctx context.Context, s *system, crowds []*crowd, journal *history.Journal, patience time.Duration) error {
+	b, err := bus.Connect(bus.Options{URL: s.nats, Name: "chronicle", Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		return err
+	}
+	defer func() { _ = b.Close(context.WithoutCancel(ctx)) }()
+	waiting, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	for {
+		events, err := chronicle(ctx, b, crowds)
+		h := journal.SoFar()
+		h.Events = events
+		if err == nil && checker.Check(h).Open > 0 && pause(waiting, time.Second) {
+			continue
+		}
+		for _, e := range events {
+			journal.Event(e)
+		}
+		return err
+	}
+}
+
+// chronicle reads the event logs of all projects up to their ends. The end is a ticket that each crowd creates and deletes
+// last. With an error comes what was read, for whoever looks what is missing.
+func chronicle(ctx context.Context, b *bus.Bus, crowds []*crowd) (all []history.Event, err error) {
+	ctx, cancel := context.WithTimeout(ctx, chronicleTime)
+	defer cancel()
+	for _, c := range crowds {
+		end, err := c.bookend(ctx)
+		if err != nil {
+			return all, err
+		}
+		log, err := read(ctx, b, c.project, end)
+		all = append(all, log...)
+		if err != nil {
+			return all, fmt.Errorf("the event log of %s: %w", c.project, err)
+		}
+	}
+	return all, nil
+}
+
+// bookend creates a ticket, deletes it, and returns its id.
+func (c *crowd) bookend(ctx context.Context) (string, error) {
+	m := &member{crowd: c, number: -1, lane: prey}
+	for !m.create(ctx) {
+		if !pause(ctx, retryAfter()) {
+			return "", fmt.Errorf("no ticket could be created: %w", context.Cause(ctx))
+		}
+	}
+	m.get(ctx)
+	m.delete(ctx)
+	return m.id, nil
+}
+
+// read reads a project's log up to the deletion of a ticket. It begins again when it fails, since NATS may be
+// about to come to rest.
+func read(ctx context.Context, b *bus.Bus, project, end string) (all []history.Event, err error) {
+	for {
+		all = nil
+		err = b.FollowEvents(ctx, project, time.Time{}, func(e *pb.Events, _ uint64) error {
+			for _, one := range e.GetEvents() {
+				all = append(all, eventOf(project, one))
+				if one.GetKind() == pb.Event_KIND_CANCELLED && slices.Contains(one.GetTickets(), end) {
+					return errTold
+				}
+			}
+			return nil
+		})
+		if errors.Is(err, errTold) {
+			return all, nil
+		}
+		if !pause(ctx, time.Second) {
+			return all, fmt.Errorf("it does not reach its end: %w", errors.Join(err, context.Cause(ctx)))
+		}
+	}
+}
+
+func eventOf(project string, e *pb.Event) history.Event {
+	return history.Event{
+		Project: project, Position: e.GetPosition(), Time: e.GetTime(),
+		Kind:    history.Kind(strings.ToLower(strings.TrimPrefix(e.GetKind().String(), "KIND_"))),
+		Tickets: e.GetTickets(), Match: e.GetMatch(), Config: e.GetConfig(), Revision: e.GetRevision(),
+		Epoch: e.GetEpoch(), Reason: e.GetReason(), Error: e.GetError(), Backfill: e.GetBackfill(),
+	}
+}

@@ -1,0 +1,284 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"sync"
+	"time"
+
+	"matchmaker.dev/pkg/client"
+	"matchmaker.dev/services/test/chaos/history"
+)
+
+// lane is which configs a player's ticket is for.
+type lane string
+
+// The lanes. Tickets of both are in the pools of two configs at a time, those of games join running games; nobody ever matches prey.
+const (
+	hosted lane = "hosted"
+	free   lane = "free"
+	both   lane = "both"
+	games  lane = "games"
+	prey   lane = "prey"
+)
+
+// lanes as often as players choose them.
+var lanes = []lane{hosted, hosted, hosted, hosted, free, free, free, both, both, games}
+
+func (l lane) attributes(number int64) map[string]float64 {
+	a := map[string]float64{"number": float64(number)}
+	switch l {
+	case both:
+		a[string(hosted)], a[string(free)] = 1, 1
+	default:
+		a[string(l)] = 1
+	}
+	return a
+}
+
+// crowd is the players of one project.
+type crowd struct {
+	project string
+	tickets api
+	journal *history.Journal
+	random  *rand.Rand
+
+	present sync.WaitGroup
+	mu      sync.Mutex
+	number  int64
+	// waiting counts those who wait for a match, by lane, but for the stand-ins.
+	waiting map[lane]int
+	all     []*member
+}
+
+// member of a crowd: a player with a ticket.
+type member struct {
+	*crowd
+	number int64
+	lane   lane
+	id     string
+}
+
+func newCrowd(s *system, project string, journal *history.Journal, random *rand.Rand) (*crowd, error) {
+	tickets, err := s.api(project, "ticket", playerClaims)
+	return &crowd{project: project, tickets: tickets, journal: journal, random: random, waiting: map[lane]int{}}, err
+}
+
+// fate is what a player will do.
+type fate struct {
+	lane lane
+	// leaves is when it ends its ticket, if it does: so long after it was created.
+	leaves bool
+	after  time.Duration
+	// standIn waits only so that others are matched.
+	standIn bool
+	// again is whether it reads its result again, thanks whether it ends its ticket then.
+	again, thanks bool
+}
+
+// patiences are after how long players leave who leave.
+var patiences = []time.Duration{
+	0, 0, 2 * time.Millisecond, 5 * time.Millisecond, 10 * time.Millisecond, 20 * time.Millisecond, 50 * time.Millisecond,
+	100 * time.Millisecond, 300 * time.Millisecond, time.Second, 3 * time.Second,
+}
+
+// fate draws a player's.
+func (c *crowd) fate() fate {
+	f := fate{
+		lane: lanes[c.random.IntN(len(lanes))], leaves: c.random.IntN(4) == 0,
+		again: c.random.IntN(3) == 0, thanks: c.random.IntN(5) == 0,
+	}
+	if c.random.IntN(50) == 0 {
+		f = fate{lane: prey}
+	}
+	f.after = patiences[c.random.IntN(len(patiences))]
+	return f
+}
+
+// arrive lets players come until ctx ends, so many a second. They live on until theirs does.
+func (c *crowd) arrive(ctx, theirs context.Context, rate float64) {
+	for {
+		gap := time.Duration((0.2 + 1.6*c.random.Float64()) / rate * float64(time.Second))
+		if !pause(ctx, gap) {
+			return
+		}
+		f := c.fate()
+		c.present.Go(func() { c.play(theirs, f) })
+	}
+}
+
+// play is a player's life.
+func (c *crowd) play(ctx context.Context, f fate) {
+	c.mu.Lock()
+	c.number++
+	m := &member{crowd: c, number: c.number, lane: f.lane}
+	c.mu.Unlock()
+	if !m.create(ctx) {
+		return // the player tries no more: what may have become of the ticket is not known
+	}
+	c.mu.Lock()
+	c.all = append(c.all, m)
+	c.mu.Unlock()
+	switch {
+	case f.leaves:
+		var waits sync.WaitGroup
+		stay, leave := context.WithCancel(ctx)
+		waits.Go(func() { m.await(stay) })
+		pause(ctx, f.after)
+		m.delete(context.WithoutCancel(ctx))
+		leave()
+		waits.Wait()
+		m.get(ctx)
+		return
+	case f.lane == prey:
+		<-ctx.Done()
+		return
+	case f.standIn:
+		if !m.await(ctx) {
+			m.delete(context.WithoutCancel(ctx))
+		}
+		return
+	}
+	c.count(f.lane, 1)
+	matched := m.await(ctx)
+	c.count(f.lane, -1)
+	if matched && f.again && pause(ctx, time.Second) {
+		m.get(ctx)
+	}
+	if matched && f.thanks {
+		m.delete(ctx)
+	}
+}
+
+func (c *crowd) count(l lane, n int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.waiting[l] += n
+}
+
+// unmatched are the lanes in which somebody waits for a match, and how many do in all.
+func (c *crowd) unmatched() (in []lane, all int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, l := range []lane{hosted, free, both, games} {
+		if c.waiting[l] > 0 {
+			in, all = append(in, l), all+c.waiting[l]
+		}
+	}
+	return in, all
+}
+
+// standIn sends in a player for whoever is left alone in a lane.
+func (c *crowd) standIn(ctx context.Context, l lane) {
+	c.present.Go(func() { c.play(ctx, fate{lane: l, standIn: true}) })
+}
+
+func (m *member) player() string { return fmt.Sprintf("player-%d", m.number) }
+
+func (m *member) create(ctx context.Context) bool {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), requestTime)
+	defer cancel()
+	c := history.Call{Op: history.Create, Project: m.project, Number: m.number}
+	c.From = history.Now()
+	id, err := m.tickets.any().CreateTicket(ctx, client.TicketRequest{Player: m.player(), Attributes: m.lane.attributes(m.number)})
+	c.To = history.Now()
+	c.Status, c.Error = answer(err, http.StatusCreated)
+	c.Ticket, m.id = id, id
+	m.journal.Call(c)
+	return err == nil
+}
+
+// get reads the ticket once.
+func (m *member) get(ctx context.Context) history.Call {
+	ctx, cancel := context.WithTimeout(ctx, requestTime)
+	defer cancel()
+	c := history.Call{Op: history.Get, Project: m.project, Number: m.number, Ticket: m.id}
+	c.From = history.Now()
+	t, err := m.tickets.any().GetTicket(ctx, m.id)
+	c.To = history.Now()
+	c.Status, c.Error = answer(err, http.StatusOK)
+	if t != nil {
+		c.Created = t.Created
+		if a := t.Assignment; a != nil {
+			c.Assignment = &history.Assignment{Connection: a.Connection, Error: a.Error, Match: []byte(a.MatchProperties), Own: []byte(a.Properties)}
+		}
+	}
+	m.journal.Call(c)
+	return c
+}
+
+// await reads the ticket until it has a result; false when it has none and ctx ends, or the ticket is gone.
+func (m *member) await(ctx context.Context) bool {
+	for ctx.Err() == nil {
+		c := m.get(held(ctx))
+		switch {
+		case c.Assignment != nil:
+			return true
+		case c.Status == http.StatusNotFound:
+			return false
+		case c.Status != http.StatusOK:
+			pause(ctx, retryAfter())
+		}
+	}
+	return false
+}
+
+// delete ends the ticket, however often it must ask.
+func (m *member) delete(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, 3*time.Minute)
+	defer cancel()
+	for ctx.Err() == nil {
+		c := history.Call{Op: history.Delete, Project: m.project, Number: m.number, Ticket: m.id}
+		one, cancel := context.WithTimeout(ctx, requestTime)
+		c.From = history.Now()
+		err := m.tickets.any().DeleteTicket(one, m.id, m.player())
+		c.To = history.Now()
+		cancel()
+		c.Status, c.Error = answer(err, http.StatusOK)
+		m.journal.Call(c)
+		if c.Status == http.StatusOK || c.Status == http.StatusNotFound {
+			return
+		}
+		pause(ctx, retryAfter())
+	}
+}
+
+// retryAfter is how long one waits after a failure.
+func retryAfter() time.Duration {
+	return 50*time.Millisecond + rand.N(200*time.Millisecond) //nolint:gosec // how long does not matter
+}
+
+// last reads every ticket once more, and then ends those that were never to be matched.
+func (c *crowd) last(ctx context.Context) {
+	c.mu.Lock()
+	all := c.all
+	c.mu.Unlock()
+	each(all, func(m *member) {
+		for s := m.get(ctx).Status; ctx.Err() == nil && (s == 0 || s >= 500); s = m.get(ctx).Status {
+			pause(ctx, retryAfter())
+		}
+		if m.lane == prey {
+			m.delete(ctx)
+		}
+	})
+}
+
+// each does something for all members, some at a time.
+func each(all []*member, do func(*member)) {
+	next := make(chan *member)
+	var under sync.WaitGroup
+	for range 16 {
+		under.Go(func() {
+			for m := range next {
+				do(m)
+			}
+		})
+	}
+	for _, m := range all {
+		next <- m
+	}
+	close(next)
+	under.Wait()
+}

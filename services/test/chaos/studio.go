@@ -1,0 +1,172 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"matchmaker.dev/pkg/client"
+	"matchmaker.dev/services/test/chaos/history"
+)
+
+// studio changes the configs and functions of a project, all the time.
+type studio struct {
+	project   string
+	configs   api
+	functions api
+	journal   *history.Journal
+	random    *rand.Rand
+	made      *artefacts
+	// generation of the settings that were put last.
+	generation int64
+}
+
+// enemyConfig is the config whose function misbehaves.
+const enemyConfig = "enemy"
+
+// functionOf is the function of a config.
+func functionOf(config string) string { return config + "-function" }
+
+// manners are what the enemy does.
+var manners = []string{"spin", "panic", "eat", "twice", "shout"}
+
+func newStudio(s *system, project string, journal *history.Journal, random *rand.Rand) (*studio, error) {
+	configs, err := s.api(project, "config", studioClaims)
+	if err != nil {
+		return nil, err
+	}
+	functions, err := s.api(project, "registry", studioClaims)
+	return &studio{project: project, configs: configs, functions: functions, journal: journal, random: random, made: s.made}, err
+}
+
+// open makes everything that there is to be.
+func (s *studio) open(ctx context.Context) error {
+	for _, config := range []string{string(hosted), string(free), string(games), enemyConfig} {
+		if err := s.upload(ctx, functionOf(config), s.made.editions[0]); err != nil {
+			return err
+		}
+		if err := s.put(ctx, config); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// work changes something now and then, until ctx ends.
+func (s *studio) work(ctx, after context.Context, pace time.Duration) error {
+	for pause(ctx, time.Duration((0.3+1.4*s.random.Float64())*float64(pace))) {
+		config := string([]lane{hosted, free, games}[s.random.IntN(3)])
+		var err error
+		switch s.random.IntN(10) {
+		case 0, 1, 2, 3:
+			err = s.put(after, config)
+		case 4, 5, 6:
+			if err = s.delete(after, config); err == nil {
+				pause(ctx, time.Duration(s.random.IntN(600))*time.Millisecond)
+				err = s.put(after, config)
+			}
+		case 7, 8:
+			err = s.put(after, enemyConfig)
+		case 9:
+			err = s.upload(after, functionOf(config), s.made.editions[s.random.IntN(len(s.made.editions))])
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// close leaves everything there: a request without an answer may have come into effect after one that was sent later.
+func (s *studio) close(ctx context.Context) error {
+	for _, config := range []string{string(hosted), string(free), string(games)} {
+		if err := s.put(ctx, config); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// config is what is put. Its settings have a generation of their own.
+func (s *studio) config(name string) client.Config {
+	s.generation++
+	settings := history.Settings{Config: name, Generation: s.generation, Hosted: name == string(hosted), Fills: name == string(games)}
+	pool := name
+	if name == enemyConfig {
+		settings.How, pool = manners[s.random.IntN(len(manners))], string(prey)
+	}
+	text, _ := json.Marshal(settings) // it can be
+	one := 1.0
+	c := client.Config{
+		Matchmaking: client.Matchmaking{Name: name, TargetFunction: &client.FunctionTarget{Name: functionOf(name), Version: "1"}, Config: text},
+		Pools:       map[string][]client.PoolFilter{"all": {{Attribute: pool, Min: &one, Max: &one}}},
+	}
+	if settings.Hosted {
+		c.Hosting = &client.Hosting{Profile: "duel", FleetID: "chaos"}
+	}
+	return c
+}
+
+// put puts a config, however often it must ask.
+func (s *studio) put(ctx context.Context, name string) error {
+	return s.ask(ctx, history.Change{Op: history.Put, Name: name}, func(ctx context.Context, c *history.Change) error {
+		config := s.config(name)
+		c.Generation = s.generation
+		etag, err := s.configs.any().PutConfig(ctx, name, config, "")
+		if err == nil {
+			c.Revision, err = strconv.ParseInt(strings.Trim(etag, `"`), 10, 64)
+		}
+		return err
+	})
+}
+
+func (s *studio) delete(ctx context.Context, name string) error {
+	return s.ask(ctx, history.Change{Op: history.Delete, Name: name}, func(ctx context.Context, _ *history.Change) error {
+		return s.configs.any().DeleteConfig(ctx, name)
+	})
+}
+
+// upload uploads a function.
+func (s *studio) upload(ctx context.Context, name, archive string) error {
+	text, err := os.ReadFile(archive)
+	if err != nil {
+		return err
+	}
+	return s.ask(ctx, history.Change{Op: history.Upload, Name: name}, func(ctx context.Context, _ *history.Change) error {
+		return s.functions.any().PutFunction(ctx, name, "", bytes.NewReader(text))
+	})
+}
+
+// ask asks until the answer is that it was done.
+func (s *studio) ask(ctx context.Context, c history.Change, do func(context.Context, *history.Change) error) error {
+	ctx, cancel := context.WithTimeout(ctx, startTime)
+	defer cancel()
+	c.Project = s.project
+	for {
+		patience := requestTime
+		if c.Op == history.Upload {
+			patience = uploadTime
+		}
+		one, cancel := context.WithTimeout(ctx, patience)
+		c.From = history.Now()
+		err := do(one, &c)
+		c.To = history.Now()
+		cancel()
+		c.Status, c.Error = answer(err, http.StatusOK)
+		s.journal.Change(c)
+		switch {
+		case c.Status == http.StatusOK:
+			return nil
+		case !pause(ctx, retryAfter()):
+			return fmt.Errorf("%s of %s: %w", c.Op, c.Name, errors.Join(err, context.Cause(ctx)))
+		}
+	}
+}

@@ -1,0 +1,83 @@
+package contract_test
+
+import (
+	"flag"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"matchmaker.dev/services/internal/issuer"
+	"matchmaker.dev/services/test/contract"
+	"matchmaker.dev/services/test/launch"
+)
+
+// Where the contract is tried. Without a URL it is tried with a `matchmaker dev` of the tests' own.
+var (
+	url     = flag.String("url", "", "base address of the system to test, https://host; one of its own when empty")
+	project = flag.String("project", "contract", "project to work in; nobody else should use it meanwhile")
+	data    = flag.String("data", "", "the --data folder of a matchmaker dev, to mint tokens from; else they are CONTRACT_DEVELOPER_TOKEN and so on")
+	hosting = flag.Bool("hosting", false, "the system can allocate game servers")
+)
+
+func TestContract(t *testing.T) {
+	target := contract.Target{URL: strings.TrimSuffix(*url, "/"), Project: *project, Hosting: *hosting}
+	switch {
+	case *url == "":
+		target = dev(t)
+	case *data != "":
+		target.Token, target.Another, target.Hosting = minted(t, *data), contract.Another, true
+	default:
+		target.Token = func(a contract.Actor) (string, error) {
+			return os.Getenv("CONTRACT_" + strings.ToUpper(string(a)) + "_TOKEN"), nil
+		}
+	}
+	contract.Run(t, target)
+}
+
+// dev starts a system.
+func dev(t *testing.T) contract.Target {
+	t.Helper()
+	look(t, "../../../pkg", "../../../proto", "../..")
+	binary, folder := filepath.Join(t.TempDir(), "matchmaker"), t.TempDir()
+	if text, err := exec.CommandContext(t.Context(), "go", "build", "-o", binary, "matchmaker.dev/services/cmd/matchmaker").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	args := []string{"dev", "--listen", "127.0.0.1:0", "--data", folder, "--log-level", "error"}
+	server, err := launch.Start(t.Context(), t.Output(), binary, append(args, contract.Modest()...)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := server.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	return contract.Target{
+		URL: server.URL, Project: *project, Another: contract.Another, Token: minted(t, folder),
+		Hosting: true, MaxWaiting: contract.FewWaiting, Complete: true,
+	}
+}
+
+// look looks at all files below folders. The go command takes a test's result from its cache unless something
+// has changed that the test looked at, and what a build looks at it does not see.
+func look(t *testing.T, folders ...string) {
+	t.Helper()
+	for _, folder := range folders {
+		if err := filepath.WalkDir(folder, func(_ string, _ fs.DirEntry, err error) error { return err }); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func minted(t *testing.T, folder string) func(contract.Actor) (string, error) {
+	t.Helper()
+	tokens, err := issuer.Open(folder, time.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return contract.Minted(tokens, *project)
+}

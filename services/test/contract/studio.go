@@ -1,0 +1,205 @@
+package contract
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync/atomic"
+	"testing"
+)
+
+// object is a JSON object.
+type object = map[string]any
+
+func marshal(t *trial, v any) string {
+	text, err := json.Marshal(v)
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+	return string(text)
+}
+
+// lanes are numbers that no other trial uses.
+type lanes struct{ next atomic.Int64 }
+
+func (l *lanes) take() float64 { return float64(l.next.Add(1)) }
+
+// name makes a name that is not used yet.
+func (t *trial) name(of string) string {
+	return fmt.Sprintf("%s-%s-%d", of, t.salt, int64(t.lanes.take())%1e6)
+}
+
+// uploadPuppet builds the match function of the trials, uploads it, and waits until it runs.
+func (s *suite) uploadPuppet(t *testing.T) {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "puppet.wasm")
+	build := exec.CommandContext(t.Context(), "go", "build", "-buildmode=c-shared", "-trimpath", "-ldflags=-s -w",
+		"-o", file, "matchmaker.dev/services/test/contract/testdata/puppet")
+	build.Env = append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm")
+	if text, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %v\n%s", build, err, text)
+	}
+	module, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.puppet = "puppet-" + s.salt
+	got := s.trial(t, func(t *trial) {
+		t.do(http.StatusOK, request{as: Developer, method: http.MethodPut, path: "functions/" + s.puppet, kind: "application/wasm", body: string(module)})
+		t.running(s.puppet)
+	})
+	if len(got.failures) > 0 {
+		t.Fatal(got.failures)
+	}
+	t.Cleanup(func() {
+		s.trial(t, func(t *trial) {
+			t.send(request{as: Developer, method: http.MethodDelete, path: "functions/" + s.puppet})
+		})
+	})
+}
+
+// running waits until a function runs.
+func (t *trial) running(name string) function {
+	var f function
+	t.eventually(name+" runs", func() bool {
+		f = t.function(name)
+		return f.Status.State == "Running"
+	})
+	return f
+}
+
+// config makes a config, which is deleted when the trial is over.
+func (t *trial) config(c object) (id string) {
+	var made struct{ ID string }
+	t.do(http.StatusOK, request{as: Developer, method: http.MethodPost, path: "configs", body: marshal(t, c)}).decode(t, &made)
+	t.Cleanup(func() { t.deleteConfig(made.ID) })
+	return made.ID
+}
+
+func (t *trial) putConfig(id string, c object) answer {
+	a := t.do(http.StatusOK, request{as: Developer, method: http.MethodPut, path: "configs/" + url.PathEscape(id), body: marshal(t, c)})
+	t.Cleanup(func() { t.deleteConfig(id) })
+	return a
+}
+
+func (t *trial) deleteConfig(id string) {
+	t.do(http.StatusNoContent, request{as: Developer, method: http.MethodDelete, path: "configs/" + url.PathEscape(id)})
+}
+
+// play is a config of the puppet, with settings for it. Without pools of its own it has one, that of the lane.
+func (t *trial) play(lane float64, settings object, pools object) object {
+	if pools == nil {
+		pools = object{"lane": []object{inLane(lane)}}
+	}
+	settings = maps.Clone(settings)
+	if settings == nil {
+		settings = object{}
+	}
+	settings["lane"] = lane
+	return object{
+		"matchmaking": object{"targetFunction": object{"name": t.puppet, "version": "1"}, "config": settings},
+		"pools":       pools,
+	}
+}
+
+// inLane is the filter of a lane.
+func inLane(lane float64) object { return object{"attribute": "lane", "min": lane, "max": lane} }
+
+// ticket is one that was created for a player of its own.
+type ticket struct{ id, player string }
+
+// assignment is what became of a ticket.
+type assignment struct {
+	Connection, Error string
+	Properties        json.RawMessage `json:"properties"`
+	MatchProperties   json.RawMessage `json:"matchproperties"`
+}
+
+type ticketResponse struct {
+	ID         string
+	Attributes map[string]float64
+	Properties map[string][]byte
+	Created    int64
+	Assignment *assignment
+}
+
+// ticket creates a ticket, which is deleted when the trial is over.
+func (t *trial) ticket(attributes map[string]float64) ticket {
+	return t.ticketWith(object{"attributes": attributes})
+}
+
+func (t *trial) ticketWith(body object) ticket {
+	k := ticket{player: t.name("player")}
+	var made struct{ ID string }
+	t.do(http.StatusCreated, request{as: Service, behalf: k.player, method: http.MethodPost, path: "tickets", body: marshal(t, body)}).decode(t, &made)
+	k.id = made.ID
+	t.Cleanup(func() { t.send(k.delete()) })
+	return k
+}
+
+func (k ticket) get() request {
+	return request{as: Service, method: http.MethodGet, path: "tickets?id=" + url.QueryEscape(k.id)}
+}
+
+func (k ticket) delete() request {
+	return request{as: Service, behalf: k.player, method: http.MethodDelete, path: "tickets?id=" + url.QueryEscape(k.id)}
+}
+
+// result waits until the ticket has one.
+func (k ticket) result(t *trial) assignment {
+	var got ticketResponse
+	t.eventually("the ticket of "+k.player+" has a result", func() bool {
+		r := k.get()
+		r.header = header("Prefer", "wait=5")
+		got = ticketResponse{}
+		t.do(http.StatusOK, r).decode(t, &got)
+		return got.Assignment != nil
+	})
+	return *got.Assignment
+}
+
+// waits fails the trial when the ticket has a result.
+func (k ticket) waits(t *trial) {
+	var got ticketResponse
+	t.do(http.StatusOK, k.get()).decode(t, &got)
+	if got.Assignment != nil {
+		t.Errorf("the ticket %v has the result %s, and should still wait", got.Attributes, marshal(t, got.Assignment))
+	}
+}
+
+// cycles returns when a config's cycles that began after the call have come to results: a passer-by was matched, twice.
+func (t *trial) cycles(passerBy map[string]float64) {
+	for range 2 {
+		t.ticket(passerBy).result(t)
+	}
+}
+
+// sameJSON notes a failure unless two texts are the same JSON.
+func sameJSON(t *trial, what string, got, want []byte) {
+	if len(got) == 0 {
+		got = []byte("null")
+	}
+	var a, b bytes.Buffer
+	if json.Compact(&a, canonical(got)) != nil || json.Compact(&b, canonical(want)) != nil || a.String() != b.String() {
+		t.Errorf("%s: got %s, want %s", what, got, want)
+	}
+}
+
+// canonical has the members of objects in order.
+func canonical(text []byte) []byte {
+	var v any
+	if json.Unmarshal(text, &v) != nil {
+		return text
+	}
+	sorted, err := json.Marshal(v)
+	if err != nil {
+		return text
+	}
+	return sorted
+}

@@ -1,0 +1,82 @@
+// Command demo shows matchmaking on real parts: it starts the service with
+// everything it needs, uploads a match function, puts a config, and lets players arrive
+// over HTTP. Each player waits for a game server, and some of them say hello to theirs. In a second act players leave
+// games for several, and others take their places. Each act ends
+// with a summary, and the demo with exit code 1 when any player was left without a server, or with another than one that ran.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/alecthomas/kong"
+
+	"matchmaker.dev/services/test/launch"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	var o options
+	kong.Parse(&o, kong.Name("demo"), kong.Description("Watch players get matched, on real parts."))
+	if err := run(ctx, o, os.Stdout, os.Stderr); err != nil {
+		fmt.Fprintln(os.Stderr, "demo:", err)
+		os.Exit(1)
+	}
+}
+
+// options of the demo.
+type options struct {
+	Matchmaker string        `help:"The server binary." default:"bin/matchmaker" type:"existingfile"`
+	Function   string        `help:"The match function to upload." default:"bin/functions/duel.zip" type:"existingfile"`
+	Players    int           `help:"How many players arrive; an even number leaves nobody alone." default:"200"`
+	Over       time.Duration `help:"Time over which they arrive." default:"6s"`
+	Hello      int           `help:"How many of them say hello to their game server." default:"40"`
+	Arena      string        `help:"The match function of the second act." default:"bin/functions/arena.zip" type:"existingfile"`
+	Games      int           `help:"Games of four in the second act; 0 leaves it out." default:"3"`
+	Leave      int           `help:"How many players leave these games, and are replaced." default:"12"`
+	Patience   time.Duration `help:"How long a player waits for a server." default:"30s"`
+	Seed       uint64        `help:"Seed of skills and arrivals." default:"1"`
+}
+
+// project is the project of the demo.
+const project = "demo"
+
+func run(ctx context.Context, o options, out, errs io.Writer) error {
+	if o.Games < 0 || o.Leave < 0 {
+		return errors.New("--games and --leave: must not be negative")
+	}
+	if o.Players < 2 || o.Players%2 == 1 {
+		return fmt.Errorf("--players: %d is not an even number of 2 or more: somebody would be left without an opponent", o.Players)
+	}
+	fmt.Fprintln(out, "Starting the service: seven services, NATS, Redis and a fleet of game servers.")
+	// Players leave when the demo says so, not by themselves.
+	s, err := launch.Dev(ctx, errs, o.Matchmaker, "--player-stay", "0s")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = s.Stop() }()
+	fmt.Fprintf(out, "It listens on %s. Uploading the match function and its config.\n", s.URL)
+	if err := prepare(ctx, s, o.Function); err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "%d players arrive over %s, each with a token and a skill. They meet one against one.\n", o.Players, o.Over)
+	crowd := newCrowd(o)
+	if err := crowd.play(ctx, s, newMeter(out)); err != nil {
+		return err
+	}
+	crowd.summary(out)
+	if err := crowd.verdict(); err != nil || o.Games == 0 {
+		return errors.Join(err, s.Stop())
+	}
+	if err := secondAct(ctx, s, o, out); err != nil {
+		return err
+	}
+	return s.Stop()
+}

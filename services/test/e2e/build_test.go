@@ -1,0 +1,82 @@
+package e2e
+
+import (
+	"bytes"
+	"io/fs"
+	"os/exec"
+	"path/filepath"
+	"runtime/debug"
+	"slices"
+	"testing"
+
+	"matchmaker.dev/services/internal/sandbox/sandboxtest"
+)
+
+// artefacts are the files of what is tested, built from the sources.
+type artefacts struct {
+	dir            string // where all of them are
+	matchmaker, mm string // binaries, with the race detector when the tests have it
+	duel, actor    string // archives of match functions
+	arena          string
+	// instances are the arguments that make matchmaker use another binary for the
+	// instances of functions: it cannot hold any with the race detector in it.
+	instances []string
+}
+
+// build builds them into a folder that ends with the test.
+func build(t *testing.T) *artefacts {
+	t.Helper()
+	look(t, "../../../functions", "../../../pkg", "../../../proto", "../..")
+	dir := t.TempDir()
+	a := &artefacts{
+		dir:        dir,
+		matchmaker: filepath.Join(dir, "matchmaker"),
+		mm:         filepath.Join(dir, "mm"),
+		duel:       filepath.Join(dir, "duel.zip"),
+		actor:      filepath.Join(dir, "actor.zip"),
+		arena:      filepath.Join(dir, "arena.zip"),
+	}
+	command := []string{"build", "-ldflags=-s -w", "-o", dir}
+	if raced() {
+		command = append(command, "-race")
+		child, err := sandboxtest.Build(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a.instances = []string{"--instance-binary", child}
+	}
+	golang(t, append(command, "matchmaker.dev/services/cmd/matchmaker", "matchmaker.dev/services/cmd/mm")...)
+	golang(t, "run", "matchmaker.dev/pkg/matchfn/pack", "-o", a.duel, "../../../functions/duel")
+	golang(t, "run", "matchmaker.dev/pkg/matchfn/pack", "-o", a.arena, "../../../functions/arena")
+	golang(t, "run", "matchmaker.dev/pkg/matchfn/pack", "-o", a.actor, "testdata/actor")
+	return a
+}
+
+// look looks at all files below folders. The go command takes a test's result
+// from its cache unless something has changed that the test looked at, and what
+// a build looks at it does not see.
+func look(t *testing.T, folders ...string) {
+	t.Helper()
+	for _, folder := range folders {
+		err := filepath.WalkDir(folder, func(_ string, _ fs.DirEntry, err error) error { return err })
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func golang(t *testing.T, args ...string) {
+	t.Helper()
+	var out bytes.Buffer
+	cmd := exec.CommandContext(t.Context(), "go", args...)
+	cmd.Stdout, cmd.Stderr = &out, &out
+	if err := cmd.Run(); err != nil {
+		t.Fatalf("%v: %v\n%s", cmd, err, &out)
+	}
+}
+
+// raced tells whether the tests were built with the race detector.
+func raced() bool {
+	info, ok := debug.ReadBuildInfo()
+	return ok && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"})
+}

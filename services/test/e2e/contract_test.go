@@ -1,0 +1,16 @@
+package e2e
+
+import (
+	"testing"
+
+	"matchmaker.dev/services/test/contract"
+)
+
+// promised tries the whole contract; that of a dev process is tried by package contract itself.
+func promised(t *testing.T, s *system) {
+	const project = "promised"
+	contract.Run(t, contract.Target{
+		URL: s.front(), Project: project, Another: contract.Another, Token: contract.Minted(s.tokens, project),
+		Hosting: true, MaxWaiting: contract.FewWaiting, Complete: true,
+	})
+}

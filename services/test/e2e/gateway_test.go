@@ -1,0 +1,388 @@
+package e2e
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"log/slog"
+	"math/rand/v2"
+	"mime"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"matchmaker.dev/services/internal/auth"
+	"matchmaker.dev/services/internal/issuer"
+)
+
+var caddy = flag.String("caddy", "", "binary of the gateway")
+
+// TestGateway tries the whole contract through the gateway of docker-compose.yml, with the file in deploy that it is
+// configured with there.
+func TestGateway(t *testing.T) {
+	if *caddy == "" {
+		t.Skip("this is part of make gateway, which builds the gateway's binary")
+	}
+	made := build(t)
+	t.Run("headers", func(t *testing.T) { t.Parallel(); forwarded(t) })
+	t.Run("nobody", func(t *testing.T) { t.Parallel(); nobodyBehind(t) })
+	t.Run("services", func(t *testing.T) {
+		t.Parallel()
+		s := newServices(t, made, behindCaddy)
+		t.Run("live-server", func(t *testing.T) { liveServer(t, s.project(t)) })
+		t.Run("patient-get", func(t *testing.T) { patientGet(t, s.project(t)) })
+		t.Run("refilled", func(t *testing.T) { refilled(t, s.project(t)) })
+		t.Run("contract", func(t *testing.T) { promised(t, s) })
+		t.Run("routes", func(t *testing.T) { routed(t, s) })
+		t.Run("inside", func(t *testing.T) { inside(t, s) })
+		t.Run("large", func(t *testing.T) { large(t, s.project(t)) })
+		t.Run("gateway-restarted", func(t *testing.T) { gatewayRestarted(t, s.project(t)) })
+		t.Run("rolling", func(t *testing.T) { rolling(t, s.project(t)) })
+		t.Run("all-replicas", func(t *testing.T) { allReplicas(t, s.project(t)) })
+	})
+}
+
+// upstreams are the services behind the gateway, by the variables of its file.
+var upstreams = map[string]string{"TICKET": "ticket", "CONFIG": "config", "REGISTRY": "registry", "BACKFILL": "backfill", "ALLOCATOR": "allocator"}
+
+// behindCaddy is the front of a system whose services are where the gateway expects them.
+func behindCaddy(t *testing.T, s *system, _ *slog.Logger) string {
+	t.Helper()
+	free := reserve(t, 1+2*len(upstreams))
+	s.listen = map[string]string{"gateway": free[0]}
+	free = free[1:]
+	env := map[string]string{}
+	for variable, service := range upstreams {
+		s.listen[service+"-1"], s.listen[service+"-2"] = free[0], free[1]
+		env[variable] = strings.Join(free[:2], " ")
+		free = free[2:]
+	}
+	// It goes on until the game servers, which renew their tokens through it, have ended.
+	s.adopt(gateway(t, s.keys, s.listen["gateway"], env))
+	return "http://" + s.listen["gateway"]
+}
+
+// gateway starts one at an address, with a folder of its own; env says where the services are.
+func gateway(t *testing.T, dir, address string, env map[string]string) *process {
+	t.Helper()
+	_, port, err := net.SplitHostPort(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := []string{"LISTEN=:" + port, "HOME=" + dir, "XDG_DATA_HOME=" + dir, "XDG_CONFIG_HOME=" + dir}
+	for name, value := range env {
+		all = append(all, name+"="+value)
+	}
+	p, err := launch("gateway", *caddy, all, "run", "--config", "../../../deploy/Caddyfile", "--adapter", "caddyfile")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.await(t, "listening", func() bool {
+		var dialer net.Dialer
+		c, err := dialer.DialContext(t.Context(), "tcp", address)
+		if err == nil {
+			_ = c.Close()
+		}
+		return err == nil
+	})
+	return p
+}
+
+// lone is a gateway that ends with the test.
+func lone(t *testing.T, address string, env map[string]string) {
+	t.Helper()
+	p := gateway(t, t.TempDir(), address, env)
+	t.Cleanup(func() {
+		p.signal(syscall.SIGKILL)
+		<-p.done
+	})
+}
+
+// reserve is addresses that nobody listens at, and that nobody is given who asks for any: their ports are below those.
+func reserve(t *testing.T, n int) []string {
+	t.Helper()
+	const first, ports = 20000, 10000
+	var found []string
+	for range 100 * n {
+		if len(found) == n {
+			break
+		}
+		var config net.ListenConfig
+		l, err := config.Listen(t.Context(), "tcp", fmt.Sprintf("127.0.0.1:%d", first+rand.IntN(ports)))
+		if err != nil {
+			continue
+		}
+		defer l.Close() // and not before all are found
+		found = append(found, l.Addr().String())
+	}
+	if len(found) < n {
+		t.Fatalf("only %d of %d ports are free", len(found), n)
+	}
+	return found
+}
+
+// forwarded: services are told who asks as the gateway sees it, and all else as it was sent.
+func forwarded(t *testing.T) {
+	got := make(chan *http.Request, 1)
+	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/readyz" {
+			got <- r
+			w.Header().Set("X-Correlation-Id", r.Header.Get("X-Correlation-Id"))
+		}
+	}))
+	defer service.Close()
+	address := reserve(t, 1)[0]
+	lone(t, address, map[string]string{"TICKET": service.Listener.Addr().String()})
+	in, err := http.NewRequestWithContext(within(t), http.MethodGet, "http://"+address+"/p/matchmaking/api/v1/tickets?id=a%2Fb+c", http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sent := map[string]string{
+		"Authorization": "Bearer token", "X-On-Behalf-Of": "ada", "Prefer": "wait=10", "X-Correlation-Id": "support-42", "If-Match": `"7"`,
+		"Traceparent": "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
+	}
+	for name, value := range sent {
+		in.Header.Set(name, value)
+	}
+	for _, name := range []string{"X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "Forwarded"} {
+		in.Header.Set(name, "for=203.0.113.99")
+	}
+	answer, err := http.DefaultClient.Do(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = answer.Body.Close()
+	r := <-got
+	for name, value := range sent {
+		if r.Header.Get(name) != value {
+			t.Errorf("%s: got %q, want %q", name, r.Header.Get(name), value)
+		}
+	}
+	if r.URL.RequestURI() != "/p/matchmaking/api/v1/tickets?id=a%2Fb+c" {
+		t.Errorf("the service is asked for %s", r.URL.RequestURI())
+	}
+	if f := r.Header; f.Get("X-Forwarded-For") != "127.0.0.1" || f.Get("X-Forwarded-Host") != address || f.Get("X-Forwarded-Proto") != "http" || f.Get("Forwarded") != "" {
+		t.Errorf("the service believes what the client says of itself: %v", f)
+	}
+	if id := answer.Header.Get("X-Correlation-Id"); id != "support-42" {
+		t.Errorf("the client gets the correlation id %q", id)
+	}
+}
+
+// nobodyBehind: what the gateway has to answer itself is in the form that the services have.
+func nobodyBehind(t *testing.T) {
+	free := reserve(t, 2)
+	lone(t, free[0], map[string]string{"TICKET": free[1]})
+	for _, method := range []string{http.MethodGet, http.MethodPost} {
+		status, header, body := raw(t, free[0], method+" /p/matchmaking/api/v1/tickets HTTP/1.1\r\nHost: mm\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+		if status < 500 || answered(header, body).Status != status || header.Get("X-Correlation-Id") == "" {
+			t.Errorf("%s: got %d %v %s, want a problem", method, status, header, body)
+		}
+	}
+}
+
+// raw sends a request as it is written, and reads the answer.
+func raw(t *testing.T, address, request string) (int, http.Header, []byte) {
+	t.Helper()
+	var dialer net.Dialer
+	c, err := dialer.DialContext(within(t), "tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	stop := context.AfterFunc(within(t), func() { _ = c.Close() })
+	defer stop()
+	if _, err := io.WriteString(c, request); err != nil {
+		t.Fatal(err)
+	}
+	answer, err := http.ReadResponse(bufio.NewReader(c), nil)
+	if err != nil {
+		t.Fatalf("%q: %v", request, err)
+	}
+	defer answer.Body.Close()
+	body, err := io.ReadAll(answer.Body)
+	if err != nil {
+		t.Fatalf("%q: %v", request, err)
+	}
+	return answer.StatusCode, answer.Header, body
+}
+
+// complaint is a problem's body.
+type complaint struct {
+	Type, Title, Detail string
+	Status              int
+	Extensions          struct{ CorrelationID string }
+}
+
+// answered is the problem of an answer; the zero one when it is none.
+func answered(header http.Header, body []byte) (p complaint) {
+	kind, _, err := mime.ParseMediaType(header.Get("Content-Type"))
+	if err != nil || kind != "application/problem+json" || json.Unmarshal(body, &p) != nil ||
+		p.Title == "" || p.Detail == "" || p.Extensions.CorrelationID == "" || p.Extensions.CorrelationID != header.Get("X-Correlation-Id") {
+		return complaint{}
+	}
+	return p
+}
+
+// routed: each path of the API reaches the service whose it is, which its log tells, and no other.
+func routed(t *testing.T, s *system) {
+	base := "/routed/matchmaking/api/v1"
+	for i, c := range []struct {
+		method, path, service string
+		want                  int
+	}{
+		{"POST", base + "/tickets", "ticket", 401},
+		{"GET", base + "/tickets?id=1", "ticket", 401},
+		{"DELETE", base + "/tickets?id=1", "ticket", 401},
+		{"POST", base + "/configs", "config", 401},
+		{"GET", base + "/configs/ranked", "config", 401},
+		{"PUT", base + "/configs/ranked", "config", 401},
+		{"DELETE", base + "/configs/ranked", "config", 401},
+		{"GET", base + "/configs/tickets", "config", 401},
+		{"GET", base + "/functions", "registry", 401},
+		{"PUT", base + "/functions/duel?implementation=duel", "registry", 401},
+		{"GET", base + "/functions/duel", "registry", 401},
+		{"GET", base + "/functions/duel/log?seconds=60", "registry", 401},
+		{"DELETE", base + "/functions/duel", "registry", 401},
+		{"POST", base + "/functions/actions/restart", "registry", 401},
+		{"POST", "/routed/matchmaking/api/v2/backfill", "backfill", 401},
+		{"POST", "/routed/matchmaking/api/v2/backfill/1/approvals", "backfill", 401},
+		{"POST", base + "/api/v2/backfill", "backfill", 401},
+		{"POST", "/api/v2/backfill", "backfill", 401},
+		{"POST", "/api/v2/backfill/1/approvals", "backfill", 401},
+		{"PUT", base + "/api/v2/backfill/1", "backfill", 401},
+		{"DELETE", "/routed/matchmaking/api/v2/backfill/1", "backfill", 401},
+		{"POST", base + "/backfill", "backfill", 401},
+		{"POST", base + "/servers/token", "allocator", 401},
+		{"GET", "/.well-known/server-keys.json", "allocator", 200},
+		{"GET", "/openapi.json", "ticket", 200},
+		{"GET", base + "/nothing", "ticket", 404},
+		{"GET", base + "/ticketsandmore", "ticket", 404},
+		{"GET", base + "/configsandmore", "ticket", 404},
+		{"GET", "/", "ticket", 404},
+	} {
+		id := fmt.Sprintf("routed-%d.", i)
+		status, header, body := raw(t, s.listen["gateway"], fmt.Sprintf(
+			"%s %s HTTP/1.1\r\nHost: mm\r\nContent-Length: 0\r\nContent-Type: application/json\r\nX-Correlation-Id: %s\r\nConnection: close\r\n\r\n", c.method, c.path, id))
+		if status != c.want || header.Get("X-Correlation-Id") != id {
+			t.Errorf("%s %s: got %d %v %s, want %d", c.method, c.path, status, header, body, c.want)
+			continue
+		}
+		if status >= 400 && answered(header, body).Status != status {
+			t.Errorf("%s %s: %v %s is no problem", c.method, c.path, header, body)
+		}
+		eventually(t, fmt.Sprintf("%s %s is in the log of %s", c.method, c.path, c.service), func() bool {
+			return slices.ContainsFunc(s.all(), func(p *process) bool { return strings.HasPrefix(p.name, c.service+"-") && p.log.contains(id) })
+		})
+		for _, p := range s.all() {
+			if p.name != "gateway" && !strings.HasPrefix(p.name, c.service+"-") && p.log.contains(id) {
+				t.Errorf("%s %s went to %s", c.method, c.path, p.name)
+			}
+		}
+	}
+}
+
+// inside: what is for whoever runs the processes is nobody else's, however it is written.
+func inside(t *testing.T, s *system) {
+	for _, target := range []string{
+		"/healthz", "/readyz", "/metrics", "/debug/pprof/", "/healthz?verbose", "/healthz/", "//healthz", "/HEALTHZ", "/%68ealthz", "/./readyz", "/p/../readyz",
+		"/p/%2e%2e/readyz", "/p/matchmaking/api/v1/configs/../../../../../readyz", "/p/matchmaking/api/v1/functions/%2e%2e/%2e%2e/%2e%2e/%2e%2e/%2e%2e/readyz",
+		"/p/matchmaking/api/v2/backfill/../../../../../metrics", "http://" + s.address("ticket-1") + "/readyz", "/metrics/", "/config/", "/load", "/stop",
+	} {
+		status, header, body := raw(t, s.listen["gateway"], "GET "+target+" HTTP/1.1\r\nHost: "+s.address("ticket-1")+"\r\nConnection: close\r\n\r\n")
+		if p := answered(header, body); p.Status != status || status/100 != 4 || strings.Contains(p.Detail, "ready") {
+			t.Errorf("%s: got %d %v %s, want to be refused", target, status, header, body)
+		}
+	}
+}
+
+// large: a body that is too large is refused by the service that it is for, before all of it was sent.
+func large(t *testing.T, p *project) {
+	const most = 40 << 20
+	for _, c := range []struct {
+		method, path, kind string
+		who                issuer.Claims
+		want               int
+	}{
+		{http.MethodPost, "v1/tickets", "application/json", issuer.Claims{Kind: auth.Player, Subject: "ada"}, http.StatusRequestEntityTooLarge},
+		{http.MethodPut, "v1/functions/large", "application/zip", issuer.Claims{Kind: auth.Developer, Subject: "developer", Role: "Owner"}, http.StatusBadRequest},
+	} {
+		_, token, err := p.client(c.who)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body := io.MultiReader(strings.NewReader("PK\x03\x04"), bytes.NewReader(make([]byte, most)))
+		in, err := http.NewRequestWithContext(within(t), c.method, p.s.front()+"/"+p.name+"/matchmaking/api/"+c.path, body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		in.Header.Set("Content-Type", c.kind)
+		in.Header.Set("Authorization", "Bearer "+token)
+		out, err := p.s.http.Do(in)
+		if errors.Is(err, syscall.EPIPE) || errors.Is(err, syscall.ECONNRESET) {
+			t.Errorf("%s: the answer was lost: %v", c.path, err)
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := io.ReadAll(out.Body)
+		_ = out.Body.Close()
+		if err != nil || out.StatusCode != c.want || answered(out.Header, text).Status != c.want {
+			t.Errorf("%s: got %d %v %s, %v, want %d", c.path, out.StatusCode, out.Header, text, err, c.want)
+		}
+	}
+}
+
+// gatewayRestarted: asked to stop, it has what is under way answered; the next one goes on.
+func gatewayRestarted(t *testing.T, p *project) {
+	p.upload(t, "duel", p.s.made.duel)
+	p.ranked(t, "ranked", 0)
+	ada := p.ticket(t, "ada", attributes{"skill": 1200})
+	held := ada.hold(t)
+	before := p.s.process("gateway")
+	before.signal(syscall.SIGTERM)
+	p.s.http.CloseIdleConnections()
+	refused := func() bool {
+		var dialer net.Dialer
+		c, err := dialer.DialContext(t.Context(), "tcp", p.s.listen["gateway"])
+		if err == nil {
+			_ = c.Close()
+		}
+		return err != nil
+	}
+	eventually(t, "the gateway takes no more connections", refused)
+	beside := &project{s: &system{tokens: p.s.tokens, http: p.s.http, front: func() string { return "http://" + p.s.address("ticket-1") }}, name: p.name}
+	bob := beside.ticket(t, "bob", attributes{"skill": 1200})
+	if got := <-held; got.status != http.StatusOK || got.ticket(t).Assignment == nil {
+		t.Errorf("a GET that was held got %v, want 200 and an assignment", got)
+	}
+	eventually(t, "the gateway ends", before.gone)
+	if before.err != nil {
+		t.Errorf("the gateway was asked to stop, and ended with %v", before.err)
+	}
+	env := map[string]string{}
+	for variable, service := range upstreams {
+		env[variable] = p.s.listen[service+"-1"] + " " + p.s.listen[service+"-2"]
+	}
+	p.s.adopt(gateway(t, p.s.keys, p.s.listen["gateway"], env))
+	bob.p = p
+	together(t, ada, bob)
+}
+
+// allReplicas: who asks while no replica of a service is there waits for one, and sees nothing of it.
+func allReplicas(t *testing.T, p *project) {
+	p.actor(t)
+	names := []string{"ticket-1", "ticket-2"}
+	p.s.stop(t, names...)
+	p.crowd(t, 2, map[int]func(){1: func() { p.s.start(t, names...) }}).paired(t)
+}

@@ -1,0 +1,136 @@
+package e2e
+
+import (
+	"io"
+	"net/http"
+	"os"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// measured: whatever the dashboards and the alerts in deploy name, a system that has played all scenarios emits, with the labels that they
+// select by. The list is kept equal to what they name by deploy's own tests.
+func measured(t *testing.T, s *system) {
+	list, err := os.ReadFile("../../../deploy/dashboards/metrics.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	named := strings.Fields(strings.ReplaceAll(string(list), " ", "|"))
+	if len(named) < 40 {
+		t.Fatalf("only %d metrics are named", len(named))
+	}
+	// Somebody waits, in a pool.
+	p := s.project(t)
+	p.upload(t, "duel", s.made.duel)
+	p.ranked(t, "ranked", 1)
+	p.ticket(t, "lone", attributes{"skill": 1200, "side": 1})
+	var missing []string
+	defer func() {
+		for _, m := range missing {
+			t.Errorf("nobody emits %s", m)
+		}
+	}()
+	// Leaders say how their projects stand once a second.
+	eventually(t, "all metrics are emitted", func() bool {
+		emitted, counted := map[string]map[string]bool{}, map[string]float64{}
+		for _, name := range s.names() {
+			s.emits(t, name, emitted, counted)
+		}
+		missing = missing[:0]
+		for _, line := range named {
+			metric, labels, _ := strings.Cut(line, "|")
+			if emitted[metric] == nil {
+				missing = append(missing, metric+", which a dashboard or an alert names")
+				continue
+			}
+			for name := range strings.SplitSeq(labels, ",") {
+				if name != "" && !emitted[metric][name] {
+					missing = append(missing, "the label "+name+" of "+metric+", which a dashboard or an alert names")
+				}
+			}
+		}
+		for _, series := range happened {
+			if counted[series] == 0 {
+				missing = append(missing, series+", of which there was something")
+			}
+		}
+		return len(missing) == 0
+	})
+}
+
+// happened: a system that has played all scenarios has done each of these, and says how often or how much.
+var happened = []string{
+	`matchmaker_time_to_match_seconds_count`, `matchmaker_time_to_assignment_seconds_count{result="connection"}`, `matchmaker_time_to_assignment_seconds_count{result="error"}`,
+	`matchmaker_cycle_phase_seconds_count{phase="position"}`, `matchmaker_cycle_phase_seconds_count{phase="query"}`,
+	`matchmaker_cycle_phase_seconds_count{phase="encode"}`, `matchmaker_cycle_phase_seconds_count{phase="function"}`,
+	`matchmaker_cycle_phase_seconds_count{phase="decode"}`, `matchmaker_cycle_phase_seconds_count{phase="window"}`,
+	`matchmaker_cycle_phase_seconds_count{phase="contest"}`, `matchmaker_cycle_phase_seconds_count{phase="claim"}`,
+	`matchmaker_cycle_phase_seconds_count{phase="publish"}`,
+	`matchmaker_function_run_seconds_count`, `matchmaker_function_compute_seconds_count`, `matchmaker_function_memory_bytes`,
+	`matchmaker_function_ends_total{cause="deadline"}`,
+	`matchmaker_proposals_total{outcome="kept"}`, `matchmaker_claims_total{outcome="ok"}`,
+	`matchmaker_allocation_seconds_count{provider="local"}`,
+	`matchmaker_backfill_approvals_total{outcome="filled"}`, `matchmaker_backfill_joined_total`,
+	`matchmaker_limited_total{rule="player"}`, `matchmaker_feed_wait_seconds_count`, `matchmaker_tickets_waiting`, `matchmaker_pool_waiting`, `matchmaker_pool_oldest_seconds`,
+}
+
+// label is a label with its value, as Prometheus reads them.
+var label = regexp.MustCompile(`\w+="(?:[^"\\]|\\.)*"`)
+
+// emits reads which metrics a process has, with their labels, and adds up what they say.
+func (s *system) emits(t *testing.T, name string, into map[string]map[string]bool, counted map[string]float64) {
+	t.Helper()
+	at, ok := s.process(name).log.last("metrics", "")
+	if !ok {
+		t.Fatalf("%s does not say where its metrics are", name)
+	}
+	status, text := s.read(t, "http://"+at.Address+"/metrics")
+	if status != http.StatusOK || !strings.Contains(text, "\ntarget_info{") {
+		t.Fatalf("%s: %d, or it does not say who it is", name, status)
+	}
+	// Samples and not families: a histogram has three kinds of them.
+	for line := range strings.Lines(text) {
+		end := strings.IndexAny(line, "{ ")
+		if strings.HasPrefix(line, "#") || end < 0 {
+			continue
+		}
+		metric := line[:end]
+		if into[metric] == nil {
+			into[metric] = map[string]bool{}
+		}
+		for part := range strings.SplitSeq(line[end:], `="`) {
+			if i := strings.LastIndexAny(part, `{,`); i >= 0 {
+				into[metric][part[i+1:]] = true
+			}
+		}
+		// Added up over everything, and over each value of one label.
+		value, err := strconv.ParseFloat(line[strings.LastIndexByte(line, ' ')+1:len(line)-1], 64)
+		if err != nil {
+			t.Fatalf("%s: %q", name, line)
+		}
+		counted[metric] += value
+		for _, pair := range label.FindAllString(line, -1) {
+			counted[metric+"{"+pair+"}"] += value
+		}
+	}
+	// The API has nothing of it: that is where players come in.
+	if status, _ := s.read(t, "http://"+s.address(name)+"/metrics"); status != http.StatusNotFound {
+		t.Errorf("%s answers /metrics on its API: %d", name, status)
+	}
+}
+
+func (s *system) read(t *testing.T, url string) (status int, text string) {
+	t.Helper()
+	answer, err := s.http.Get(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	body, err := io.ReadAll(answer.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return answer.StatusCode, string(body)
+}
