@@ -13,6 +13,7 @@ import (
 	"matchmaker.dev/services/allocator"
 	"matchmaker.dev/services/allocator/instant"
 	"matchmaker.dev/services/director"
+	"matchmaker.dev/services/internal/notify"
 	"matchmaker.dev/services/internal/state"
 	"matchmaker.dev/services/internal/telemetry"
 	"matchmaker.dev/services/internal/telemetry/spantest"
@@ -27,13 +28,10 @@ func BenchmarkObserved(b *testing.B) {
 	runner := w.marking()
 	observed := spantest.Observed(b)
 	var assigned atomic.Int64
-	done := make(chan struct{}, 1)
+	done := notify.New()
 	heard, err := w.bus.OnAssigned(func(_ string, ids []string) {
 		if assigned.Add(int64(len(ids))) >= tickets {
-			select {
-			case done <- struct{}{}:
-			default:
-			}
+			done.Notify()
 		}
 	})
 	if err != nil {
@@ -49,7 +47,7 @@ func BenchmarkObserved(b *testing.B) {
 			cost.Measure(b, way, func() {
 				w.put(project, "pairs", &pb.Config{Hosting: &pb.Hosting{Fleet: "fleet"}})
 				select {
-				case <-done:
+				case <-done.C():
 				case <-time.After(patience):
 					b.Fatalf("%d of %d tickets are assigned", assigned.Load(), tickets)
 				}

@@ -12,16 +12,9 @@ import (
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/bus"
+	"matchmaker.dev/services/internal/notify"
 	"matchmaker.dev/services/internal/state"
 )
-
-// ring gives a signal.
-func ring(signal chan<- struct{}) {
-	select {
-	case signal <- struct{}{}:
-	default:
-	}
-}
 
 func TestTwoTicketsAreMatched(t *testing.T) {
 	w := newWorld(t)
@@ -58,12 +51,12 @@ func TestProposalsAreSettledAsTheyCome(t *testing.T) {
 
 func TestSlowFunctionDelaysNobody(t *testing.T) {
 	w := newWorld(t)
-	forever, running := make(chan struct{}), make(chan struct{}, 1)
+	forever, running := make(chan struct{}), notify.New()
 	defer close(forever)
 	w.runner("r", map[string]function{
 		"fast": pairs,
 		"slow": func(*pb.RunRequest, []string, func(...*pb.Proposal)) error {
-			ring(running)
+			running.Notify()
 			<-forever
 			return nil
 		},
@@ -71,7 +64,7 @@ func TestSlowFunctionDelaysNobody(t *testing.T) {
 	tickets := w.create(2)
 	w.put(project, "slow", nil)
 	w.director("a", times())
-	<-running
+	<-running.C()
 	w.put(project, "fast", nil)
 	w.results(tickets...)
 	w.results(w.create(2)...)
@@ -316,12 +309,12 @@ func TestConfigsCountFromTheMomentTheyAreWritten(t *testing.T) {
 // A run that nobody has taken is asked for again, and one that is lost with its runner is as well.
 func TestRunsOfARunnerThatIsLostAreDoneByAnother(t *testing.T) {
 	w := newWorld(t)
-	taken := make(chan struct{}, 1)
+	taken := notify.New()
 	frozen := make(chan struct{})
 	defer close(frozen)
 	gone, vanish := context.WithCancel(t.Context())
 	w.living(gone, "lost", map[string]function{"c": func(*pb.RunRequest, []string, func(...*pb.Proposal)) error {
-		ring(taken)
+		taken.Notify()
 		<-frozen
 		return nil
 	}})
@@ -330,7 +323,7 @@ func TestRunsOfARunnerThatIsLostAreDoneByAnother(t *testing.T) {
 	slow.Run = 10 * patience // nobody waits for that
 	w.director("a", slow)
 	tickets := w.create(2)
-	<-taken
+	<-taken.C()
 	w.runner("other", map[string]function{"c": pairs})
 	vanish()
 	w.results(tickets...)

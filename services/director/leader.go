@@ -11,6 +11,7 @@ import (
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/director/event"
+	"matchmaker.dev/services/internal/notify"
 	"matchmaker.dev/services/internal/pool"
 	"matchmaker.dev/services/internal/state"
 )
@@ -45,8 +46,8 @@ type leader struct {
 	sends   sync.WaitGroup
 	// resending: the outbox is being emptied.
 	resending atomic.Bool
-	// told wakes the one who publishes events.
-	told chan struct{}
+	// happened wakes the publisher of events.
+	happened notify.Signal
 }
 
 func newLeader(s *service, project string, epoch uint64, stop context.CancelFunc) *leader {
@@ -54,15 +55,15 @@ func newLeader(s *service, project string, epoch uint64, stop context.CancelFunc
 	return &leader{
 		service: s, project: project, epoch: epoch, stop: stop,
 		log: log, trouble: newTrouble(log),
-		inbox:   newInbox(),
-		courses: map[string][]*course{},
-		told:    make(chan struct{}, 1),
+		inbox:    newInbox(),
+		courses:  map[string][]*course{},
+		happened: notify.New(),
 	}
 }
 
 // publish publishes the project's events until ctx ends.
 func (l *leader) publish(ctx context.Context) {
-	p := event.Publisher{Store: l.Store, Bus: l.Bus, Log: l.log, Now: l.Now, Project: l.project, Wake: l.told}
+	p := event.Publisher{Store: l.Store, Bus: l.Bus, Log: l.log, Now: l.Now, Project: l.project, Wake: l.happened}
 	p.Run(ctx)
 }
 
@@ -100,7 +101,7 @@ func (l *leader) run(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-l.inbox.signal:
+		case <-l.inbox.signal.C():
 		case <-timer.C:
 		}
 	}
@@ -131,7 +132,7 @@ func (l *leader) take(ctx context.Context) {
 	}
 	if news.poked {
 		l.empty = false
-		ring(l.told)
+		l.happened.Notify()
 		for c := range l.all() {
 			c.dirty = true
 		}
@@ -208,7 +209,7 @@ func (l *leader) stopRuns() {
 
 // inbox collects what others tell the loop. None of its writers ever waits.
 type inbox struct {
-	signal chan struct{}
+	signal notify.Signal
 
 	mu      sync.Mutex
 	news    news
@@ -228,7 +229,7 @@ type part struct {
 	part   *pb.RunPart
 }
 
-func newInbox() *inbox { return &inbox{signal: make(chan struct{}, 1)} }
+func newInbox() *inbox { return &inbox{signal: notify.New()} }
 
 func (i *inbox) take() news {
 	i.mu.Lock()
@@ -245,7 +246,7 @@ func (i *inbox) poke(p *pb.Poke) {
 	i.news.functions = i.news.functions || p.GetFunctions()
 	i.news.position = max(i.news.position, p.GetPosition())
 	i.mu.Unlock()
-	i.ring()
+	i.signal.Notify()
 }
 
 // retire makes the loop end once what is under way has ended.
@@ -253,7 +254,7 @@ func (i *inbox) retire() {
 	i.mu.Lock()
 	i.retired = true
 	i.mu.Unlock()
-	i.ring()
+	i.signal.Notify()
 }
 
 // retiring tells whether the loop is to end.
@@ -267,15 +268,5 @@ func (i *inbox) add(p part) {
 	i.mu.Lock()
 	i.news.parts = append(i.news.parts, p)
 	i.mu.Unlock()
-	i.ring()
-}
-
-func (i *inbox) ring() { ring(i.signal) }
-
-// ring gives a signal that is not heard twice.
-func ring(signal chan<- struct{}) {
-	select {
-	case signal <- struct{}{}:
-	default:
-	}
+	i.signal.Notify()
 }

@@ -28,6 +28,7 @@ import (
 
 	"matchmaker.dev/services/internal/app"
 	"matchmaker.dev/services/internal/bus"
+	"matchmaker.dev/services/internal/notify"
 	"matchmaker.dev/services/internal/state"
 	"matchmaker.dev/services/internal/telemetry"
 
@@ -99,7 +100,7 @@ type service struct {
 	metrics *metrics
 
 	// wake makes it look at the leases at once.
-	wake chan struct{}
+	wake notify.Signal
 
 	runners *runners
 	trouble *trouble
@@ -112,7 +113,7 @@ type service struct {
 func New(o Options) app.Part {
 	s := &service{
 		Options: o, metrics: newMetrics(o.Meter),
-		leaders: map[string]*leader{}, wake: make(chan struct{}, 1), runners: newRunners(), trouble: newTrouble(o.Log),
+		leaders: map[string]*leader{}, wake: notify.New(), runners: newRunners(), trouble: newTrouble(o.Log),
 	}
 	return app.Part{Name: "director", Run: s.run, Ready: o.Store.Ping}
 }
@@ -144,7 +145,7 @@ func (s *service) run(ctx context.Context) error {
 			s.leave(ctx)
 			return nil
 		case <-ticker.C:
-		case <-s.wake:
+		case <-s.wake.C():
 		}
 	}
 }
@@ -159,7 +160,7 @@ func (s *service) poked(project string, p *pb.Poke) {
 	case l != nil:
 		l.inbox.poke(p)
 	case p.GetConfigs():
-		ring(s.wake)
+		s.wake.Notify()
 	}
 }
 

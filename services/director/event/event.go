@@ -17,6 +17,7 @@ import (
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/bus"
+	"matchmaker.dev/services/internal/notify"
 	"matchmaker.dev/services/internal/state"
 )
 
@@ -37,8 +38,8 @@ type Publisher struct {
 	Log     *slog.Logger
 	Now     func() time.Time
 	Project string
-	// Wake says that something may have happened. Nothing is lost without it, but up to a second.
-	Wake <-chan struct{}
+	// Wake says that something may have happened. Without it events are published up to a second later.
+	Wake notify.Signal
 }
 
 // Run publishes until ctx ends.
@@ -138,7 +139,7 @@ func (p *Publisher) rest(ctx context.Context, wait time.Duration) (woken bool, e
 	select {
 	case <-ctx.Done():
 		return false, context.Cause(ctx)
-	case <-p.Wake:
+	case <-p.Wake.C():
 		return true, nil
 	case <-timer.C:
 		return false, nil

@@ -81,8 +81,7 @@ func (w *world) port() int {
 // publish publishes until stop.
 func (w *world) publish() (stop func()) {
 	ctx, cancel := context.WithCancel(w.Context())
-	wake := make(chan struct{}, 1)
-	p := event.Publisher{Store: w.store, Bus: w.bus, Log: discard, Now: time.Now, Project: project, Wake: wake}
+	p := event.Publisher{Store: w.store, Bus: w.bus, Log: discard, Now: time.Now, Project: project}
 	var running sync.WaitGroup
 	running.Go(func() { p.Run(ctx) })
 	stop = func() { cancel(); running.Wait() }

@@ -1,0 +1,20 @@
+// Package notify wakes a goroutine without making the sender wait.
+package notify
+
+// Signal tells a receiver that something happened since it last looked. Notifications that the receiver has not
+// taken yet are merged into one. The zero Signal never notifies anyone.
+type Signal struct{ c chan struct{} }
+
+// New makes a signal.
+func New() Signal { return Signal{make(chan struct{}, 1)} }
+
+// Notify notifies the receiver. It never blocks.
+func (s Signal) Notify() {
+	select {
+	case s.c <- struct{}{}:
+	default:
+	}
+}
+
+// C is the channel on which the receiver waits.
+func (s Signal) C() <-chan struct{} { return s.c }
