@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// quickStart: what the README tells newcomers to paste works as it is.
+// quickStart runs what the README and the tutorial tell newcomers to paste.
 func quickStart(t *testing.T, s *system) {
 	dir := t.TempDir()
 	for from, to := range map[string]string{
@@ -49,21 +49,28 @@ func quickStart(t *testing.T, s *system) {
 	}
 }
 
-// pasted are the shell blocks of the README's quick start.
+// pasted returns the shell blocks of the README's quick start, and those of the tutorial that follows it.
 func pasted(t *testing.T) []string {
 	t.Helper()
 	readme, err := os.ReadFile("../../../README.md")
 	if err != nil {
 		t.Fatal(err)
 	}
+	tutorial, err := os.ReadFile("../../../docs/tutorial.md")
+	if err != nil {
+		t.Fatal(err)
+	}
 	_, chapter, _ := strings.Cut(string(readme), "\n## Quick start\n")
 	chapter, _, _ = strings.Cut(chapter, "\n## ")
 	var blocks []string
-	for _, block := range regexp.MustCompile("(?s)\n```sh\n(.*?)```\n").FindAllStringSubmatch(chapter, -1) {
-		blocks = append(blocks, block[1])
-	}
-	if len(blocks) == 0 {
-		t.Fatal("the README's quick start has nothing to paste")
+	for _, text := range []string{chapter, string(tutorial)} {
+		found := regexp.MustCompile("(?s)\n```sh\n(.*?)```\n").FindAllStringSubmatch(text, -1)
+		if len(found) == 0 {
+			t.Fatal("the quick start or the tutorial has no shell block")
+		}
+		for _, block := range found {
+			blocks = append(blocks, block[1])
+		}
 	}
 	return blocks
 }
