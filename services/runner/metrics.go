@@ -38,7 +38,7 @@ func outcomeOf(err error) string {
 	if err == nil {
 		return done
 	}
-	if _, ok := errors.AsType[invocation.Complaint](err); ok {
+	if _, ok := errors.AsType[invocation.FunctionError](err); ok {
 		return complaint
 	}
 	return killed

@@ -18,7 +18,7 @@ import (
 func (e *env) module(ctx context.Context, name string) (*sandbox.Module, error) {
 	hash, _, _ := strings.Cut(name, ".")
 	m, err := e.Box.Open(ctx, hash)
-	if !errors.Is(err, sandbox.ErrNotKept) {
+	if !errors.Is(err, sandbox.ErrNotCached) {
 		return m, err
 	}
 	wasm, err := e.Bus.Module(ctx, name)

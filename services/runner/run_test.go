@@ -204,11 +204,11 @@ func TestAProposalMayHaveTooManyTickets(t *testing.T) {
 	w.put(project, "guest", w.guest)
 	w.run("runner-1", brisk())
 	w.serving("guest", 1)
-	w.crowd(invocation.PartSize / 36)
+	w.crowd(invocation.MaxPartSize / 36)
 	if a := w.ask("guest", "all"); !strings.Contains(a.error, "tickets, at most 1000 are allowed") {
 		t.Errorf("got %q", a.error)
 	}
-	w.good("guest", "pair", invocation.PartSize/36/2)
+	w.good("guest", "pair", invocation.MaxPartSize/36/2)
 }
 
 func TestNames(t *testing.T) {

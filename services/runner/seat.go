@@ -19,7 +19,7 @@ type seat struct {
 	f       *function
 	v       *version
 	journal journal
-	desk    invocation.Desk
+	invoker invocation.Invoker
 	needs   invocation.Needs // of the instance's module
 	backoff backoff
 
@@ -120,12 +120,12 @@ func (s *seat) serve(ctx context.Context, instance *sandbox.Instance) error {
 func (s *seat) do(r *run, instance *sandbox.Instance) error {
 	defer close(r.answered)
 	free := s.v.occupy()
-	last, err := s.desk.Work(s.f.life, &r.Run, instance, s.needs)
+	last, err := s.invoker.Invoke(s.f.life, &r.Run, instance, s.needs)
 	s.f.env.metrics.ran(s.f.life, s.f.labels, outcomeOf(err), last.GetStats())
 	free() // before the answer, which may bring the next run at once: two in a row are no load for two
 	s.f.finish(r.ctx, r.Answer, last)
 	s.f.trace(r, outcomeOf(err), last, err)
-	if c, ok := errors.AsType[invocation.Complaint](err); ok {
+	if c, ok := errors.AsType[invocation.FunctionError](err); ok {
 		s.journal.complaint(c)
 		err = nil
 	}

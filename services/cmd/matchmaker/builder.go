@@ -325,7 +325,7 @@ func (b *builder) sandbox(f functions) error {
 	var err error
 	b.box, err = sandbox.New(sandbox.Options{
 		Dir: dir, Limits: sandbox.Limits{Memory: f.Memory << 20}, Log: b.log, Binary: f.Instances,
-		Keep:    sandbox.Keep{Age: f.CacheAge, Bytes: int64(f.CacheSize) << 20},
+		Cache:   sandbox.CacheLimits{Age: f.CacheAge, Bytes: int64(f.CacheSize) << 20},
 		Require: f.Sandbox == "require",
 	})
 	if holes, ok := errors.AsType[*sandbox.HolesError](err); ok {

@@ -31,7 +31,7 @@ func TestRunAllocatesNothingForItsTickets(t *testing.T) {
 				AttributeNames: []string{"level", "ping", "region", "skill"}, AttributeValues: []float64{1, 2, 3, float64(i)},
 			}
 		})
-		var d Desk
+		var d Invoker
 		var sent []byte
 		least, proposals := 0.0, 0
 		send := func(part *pb.RunPart) (err error) {
@@ -47,7 +47,7 @@ func TestRunAllocatesNothingForItsTickets(t *testing.T) {
 		instance, needs := native{matchfn.New(neighbours)}, NeedsOf(sandbox.Manifest{})
 		run := func() {
 			parts, proposals = 0, 0
-			last, err := d.Work(t.Context(), r, instance, needs)
+			last, err := d.Invoke(t.Context(), r, instance, needs)
 			if err == nil {
 				err = send(last)
 			}

@@ -10,13 +10,13 @@ import (
 	"matchmaker.dev/services/internal/proposals"
 )
 
-// PartSize is about how many bytes of proposals a part of an answer may have: half of
+// MaxPartSize is about how many bytes of proposals a part of an answer may have: half of
 // what the bus carries in one message.
-const PartSize = 512 << 10
+const MaxPartSize = 512 << 10
 
-// MostTickets is how many tickets a proposal may have: all of a match are claimed in one
+// MaxTickets is how many tickets a proposal may have: all of a match are claimed in one
 // script, which must not hold Redis for long and can pass on a few thousand values at the most.
-const MostTickets = 1000
+const MaxTickets = 1000
 
 // answers turns answers of functions into parts of answers to runs. What it has is used again for
 // the next part: one is marshalled by the time that it was sent.
@@ -32,7 +32,7 @@ type answers struct {
 	sampled bool
 }
 
-// send answers with an answer's proposals in parts of about PartSize; those of the last part
+// send answers with an answer's proposals in parts of about MaxPartSize; those of the last part
 // are put into last instead. created is the selection's, by number.
 func (p *answers) send(a *block.Answer, s *pool.Selection, g *games, created []float64, last *pb.RunPart, answer func(*pb.RunPart) error) error {
 	p.begin()
@@ -42,8 +42,8 @@ func (p *answers) send(a *block.Answer, s *pool.Selection, g *games, created []f
 		if s.Traced() > 0 {
 			p.trace(tickets, s)
 		}
-		if n := len(tickets); n > MostTickets {
-			return Complaint{fmt.Errorf("proposal %d has %d tickets, at most %d are allowed", i, n, MostTickets)}
+		if n := len(tickets); n > MaxTickets {
+			return FunctionError{fmt.Errorf("proposal %d has %d tickets, at most %d are allowed", i, n, MaxTickets)}
 		}
 		ids := p.take(len(tickets), s, created)
 		oldest := int64(created[slices.Min(tickets)]) // numbers ascend by creation
@@ -68,11 +68,11 @@ func (p *answers) send(a *block.Answer, s *pool.Selection, g *games, created []f
 		size := fill(m, a, i, extras, s)
 		filling, more, err := g.filling(extras)
 		if err != nil {
-			return Complaint{fmt.Errorf("proposal %d %w", i, err)}
+			return FunctionError{fmt.Errorf("proposal %d %w", i, err)}
 		}
 		m.Filling = filling
-		if size += more; size > PartSize {
-			return Complaint{fmt.Errorf("proposal %d has about %d bytes, more than the %d that a proposal may have", i, size, PartSize)}
+		if size += more; size > MaxPartSize {
+			return FunctionError{fmt.Errorf("proposal %d has about %d bytes, more than the %d that a proposal may have", i, size, MaxPartSize)}
 		}
 		if err := p.room(size, answer); err != nil {
 			return err
@@ -92,9 +92,9 @@ func (p *answers) begin() {
 
 // room counts so many bytes to the part, or to a new one when they are too many for it.
 func (p *answers) room(size int, answer func(*pb.RunPart) error) error {
-	if p.bytes+size > PartSize {
+	if p.bytes+size > MaxPartSize {
 		if err := answer(&pb.RunPart{Proposals: p.kept[:p.count], Plain: p.plain.Message(), Traced: p.traced}); err != nil {
-			return Complaint{err}
+			return FunctionError{err}
 		}
 		p.begin()
 	}

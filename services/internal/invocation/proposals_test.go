@@ -11,10 +11,10 @@ import (
 	"matchmaker.dev/services/internal/proposals"
 )
 
-// proposing sends one proposal with the first n of MostTickets+1 tickets, of which the first have properties of 60,000 bytes.
+// proposing sends one proposal with the first n of MaxTickets+1 tickets, of which the first have properties of 60,000 bytes.
 func proposing(t *testing.T, n, propertied int) ([]*pb.Proposal, error) {
 	t.Helper()
-	index := indexOf(t, MostTickets+1, func(i int) *pb.Ticket { return &pb.Ticket{Id: fmt.Sprintf("t%05d", i), Created: int64(i + 1)} })
+	index := indexOf(t, MaxTickets+1, func(i int) *pb.Ticket { return &pb.Ticket{Id: fmt.Sprintf("t%05d", i), Created: int64(i + 1)} })
 	var selection pool.Selection
 	var created []float64
 	index.View(func(v pool.View) {
@@ -45,11 +45,11 @@ func proposing(t *testing.T, n, propertied int) ([]*pb.Proposal, error) {
 }
 
 func TestProposalHasNoMoreTicketsThanOneScriptCanClaim(t *testing.T) {
-	sent, err := proposing(t, MostTickets, 0)
-	if err != nil || len(sent) != 1 || len(sent[0].GetTeams()[0].GetTickets()) != MostTickets || sent[0].GetOldest() != 1 {
+	sent, err := proposing(t, MaxTickets, 0)
+	if err != nil || len(sent) != 1 || len(sent[0].GetTeams()[0].GetTickets()) != MaxTickets || sent[0].GetOldest() != 1 {
 		t.Fatalf("%d proposals, %v", len(sent), err)
 	}
-	if _, err := proposing(t, MostTickets+1, 0); err == nil || !strings.Contains(err.Error(), "1001 tickets") {
+	if _, err := proposing(t, MaxTickets+1, 0); err == nil || !strings.Contains(err.Error(), "1001 tickets") {
 		t.Errorf("one more: %v", err)
 	}
 }

@@ -31,23 +31,23 @@ func NeedsOf(m sandbox.Manifest) Needs {
 	}
 }
 
-// encode writes the request for the tickets selected in v, into the room if it is large enough. Names come in order, so that
+// encode writes the request for the tickets selected in v, into the buffer if it is large enough. Names come in order, so that
 // the same state makes the same bytes.
-func (d *Desk) encode(v pool.View, r *pb.RunRequest, budget time.Duration, n Needs, room []byte) {
-	b, s := &d.request, &d.selection
-	b.StartIn(room, block.Meta{
+func (inv *Invoker) encode(v pool.View, r *pb.RunRequest, budget time.Duration, n Needs, buffer []byte) {
+	b, s := &inv.request, &inv.selection
+	b.StartIn(buffer, block.Meta{
 		Now: r.GetNow(), Seed: r.GetSeed(), Budget: uint32(budget.Milliseconds()),
-		Tickets: s.N(), Backfills: len(d.games.list),
+		Tickets: s.N(), Backfills: len(inv.games.list),
 	})
 	b.Config(r.GetSettings())
-	d.created = slices.Grow(d.created[:0], s.N())[:s.N()]
-	v.Column(s, pool.Created, d.created)
-	copy(b.Created(), d.created)
-	d.columns(v, s, r, n, b.Attribute, b.Property, b.Pool)
+	inv.created = slices.Grow(inv.created[:0], s.N())[:s.N()]
+	v.Column(s, pool.Created, inv.created)
+	copy(b.Created(), inv.created)
+	inv.columns(v, s, r, n, b.Attribute, b.Property, b.Pool)
 }
 
 // columns writes what a function wants to know of a selection, and which of it are in each pool, to where the request has it.
-func (d *Desk) columns(
+func (inv *Invoker) columns(
 	v pool.View, s *pool.Selection, r *pb.RunRequest, n Needs,
 	attribute func(name string) []float64, property func(name string, of func(i int) ([]byte, bool)), numbersOf func(name string, n int) []uint32,
 ) {
@@ -65,8 +65,8 @@ func (d *Desk) columns(
 	for _, name := range properties {
 		property(name, func(i int) ([]byte, bool) {
 			value, ok := s.Property(i, name)
-			d.scratch = append(d.scratch[:0], value...)
-			return d.scratch, ok
+			inv.scratch = append(inv.scratch[:0], value...)
+			return inv.scratch, ok
 		})
 	}
 	for _, name := range slices.Sorted(maps.Keys(r.GetPools())) {

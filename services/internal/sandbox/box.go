@@ -18,9 +18,9 @@ type Options struct {
 	// It is created, and must be this Box's alone: what lies there is executed.
 	Dir    string
 	Limits Limits
-	// Keep is how much of Dir modules may take that nobody holds.
-	Keep Keep
-	Log  *slog.Logger
+	// Cache bounds what modules that nobody holds take of Dir.
+	Cache CacheLimits
+	Log   *slog.Logger
 	// Require makes New fail when a child finds a hole in its walls; else they are logged.
 	Require bool
 	// Now is the clock that modules on disk age by, time.Now by default.
@@ -41,7 +41,7 @@ type Box struct {
 	null   *os.File
 	rules  *ruleset // of every child
 	share  func(size int) *shared
-	keep   Keep
+	keep   CacheLimits
 	now    func() time.Time
 
 	loading chan struct{} // full while the folder is being changed
@@ -60,7 +60,7 @@ func New(o Options) (*Box, error) {
 	if err != nil {
 		return nil, err
 	}
-	keep, err := o.Keep.complete()
+	keep, err := o.Cache.complete()
 	if err != nil {
 		return nil, err
 	}

@@ -38,15 +38,15 @@ func (i *Instance) Dead() bool {
 	}
 }
 
-// Room is where the next request may be written, so that Run need not copy it there: memory of the function, as much as it gave for
-// requests so far, and nil before the first long one. It is good until Run or Leave, one of which must follow soon: until then
+// Buffer is where the next request may be written, so that Run need not copy it there: memory of the function, as much as it gave for
+// requests so far, and nil before the first long one. It is good until Run or ReleaseBuffer, one of which must follow soon: until then
 // the memory of a dead instance is not given back.
-func (i *Instance) Room() []byte { return i.process.enter() }
+func (i *Instance) Buffer() []byte { return i.process.enter() }
 
-// Leave gives up a room that Run is not called for. Without one it does nothing.
-func (i *Instance) Leave() { i.process.leave() }
+// ReleaseBuffer gives up a room that Run is not called for. Without one it does nothing.
+func (i *Instance) ReleaseBuffer() { i.process.leave() }
 
-// Run runs the function on a request, which may lie in [Instance.Room], and returns its answer, which is valid
+// Run runs the function on a request, which may lie in [Instance.Buffer], and returns its answer, which is valid
 // until the next Run. It takes at most budget, or Limits.Run when budget is 0
 // or more than that. What the function printed was given to the log before Run
 // returns. After an error, always an *Error, the instance is dead.

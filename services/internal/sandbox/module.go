@@ -88,8 +88,8 @@ func (b *Box) make(ctx context.Context, hash string, wasm []byte) (Manifest, err
 	return manifest, nil
 }
 
-// ErrNotKept says that a module is not on disk.
-var ErrNotKept = errors.New("sandbox: the module is not kept")
+// ErrNotCached says that a module is not on disk.
+var ErrNotCached = errors.New("sandbox: the module is not cached")
 
 // Open is Load for a module that lies there from before, also from before this
 // Box. It is told by its hash, which is that of [Module].
@@ -98,14 +98,14 @@ func (b *Box) Open(ctx context.Context, hash string) (*Module, error) {
 		return m, nil
 	}
 	if !isHash(hash) {
-		return nil, ErrNotKept
+		return nil, ErrNotCached
 	}
 	wasm, err := os.ReadFile(b.moduleFile(hash))
 	if err != nil {
-		return nil, ErrNotKept
+		return nil, ErrNotCached
 	}
 	if sum := sha256.Sum256(wasm); hex.EncodeToString(sum[:]) != hash {
-		return nil, ErrNotKept // a disk that lies
+		return nil, ErrNotCached // a disk that lies
 	}
 	return b.Load(ctx, wasm)
 }

@@ -45,15 +45,15 @@ func TestLongAnswerAtZero(t *testing.T) {
 func TestRoom(t *testing.T) {
 	b := newBox(t, sandbox.Limits{Memory: 64 << 20})
 	i, _ := start(t, b, load(t, b, roomy()))
-	if i.Room() != nil {
+	if i.Buffer() != nil {
 		t.Error("there is a room before anything was asked")
 	}
-	i.Leave()
+	i.ReleaseBuffer()
 	text := func(n int) string { return strings.Repeat("0123456789abcdef", n/16+1)[:n] }
 	ask := func(n int, wantRoom bool) {
 		t.Helper()
 		request := []byte(text(n))
-		room := i.Room()
+		room := i.Buffer()
 		if (room != nil) != wantRoom {
 			t.Fatalf("before a request of %d bytes there is a room of %d", n, len(room))
 		}
@@ -71,8 +71,8 @@ func TestRoom(t *testing.T) {
 	}
 	ask(60_000, true) // it is longer than the room, and gets another
 	ask(60_000, true)
-	i.Room()
-	i.Leave()
+	i.Buffer()
+	i.ReleaseBuffer()
 	ask(0, true) // nothing is written where nothing is
 	ask(1000, false)
 	ask(33_000, false)
@@ -84,7 +84,7 @@ func TestRoomOfADeadInstance(t *testing.T) {
 	b := newBox(t, sandbox.Limits{})
 	i, _ := start(t, b, load(t, b, roomy()))
 	run(t, i, strings.Repeat("x", 40_000))
-	room := i.Room()
+	room := i.Buffer()
 	if err := unix.Kill(i.Pid(), unix.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
@@ -94,7 +94,7 @@ func TestRoomOfADeadInstance(t *testing.T) {
 		t.Error(e.Detail)
 	}
 	<-i.Done()
-	if i.Room() != nil {
+	if i.Buffer() != nil {
 		t.Error("a dead instance has a room")
 	}
 }
@@ -135,7 +135,7 @@ func TestLies(t *testing.T) {
 	})
 	t.Run("place out of line", func(t *testing.T) { // is no crime, but nobody writes columns there
 		i := lying(t, "place out of line")
-		if _, _, err := i.Run(t.Context(), []byte(request), 0); err != nil || i.Room() != nil {
+		if _, _, err := i.Run(t.Context(), []byte(request), 0); err != nil || i.Buffer() != nil {
 			t.Errorf("%v, or there is a room", err)
 		}
 	})

@@ -11,15 +11,15 @@ import (
 	"time"
 )
 
-// Keep is how much stays on disk of modules that nobody holds, so that they need not
+// CacheLimits bound what stays on disk of modules that nobody holds, so that they need not
 // be compiled again when they come back: a module and its machine code, about
 // five times the module's size. A zero member means the default.
-type Keep struct {
+type CacheLimits struct {
 	Age   time.Duration // since it was last loaded or released: 7 days
 	Bytes int64         // of all modules together, those that are held included: 1 GiB
 }
 
-func (k Keep) complete() (Keep, error) {
+func (k CacheLimits) complete() (CacheLimits, error) {
 	if k.Age < 0 || k.Bytes < 0 {
 		return k, fmt.Errorf("sandbox: what is kept must not be negative: %v, %d bytes", k.Age, k.Bytes)
 	}
@@ -83,7 +83,7 @@ func (b *Box) doubt(hash string, err error) {
 }
 
 // Release ends what Load or Open began. Instances live on; no new ones may be
-// started by the one who released it. It stays on disk as long as Keep says.
+// started by the one who released it. It stays on disk as long as CacheLimits allows.
 func (b *Box) Release(m *Module) {
 	b.mu.Lock()
 	h := b.modules[m.Hash]
@@ -140,7 +140,7 @@ type shelved struct {
 	bytes int64
 }
 
-// prune removes what Keep does not keep, the longest unused first. Only one at a
+// prune removes what is over the CacheLimits, the longest unused first. Only one at a
 // time changes the folder: the caller has the turn.
 func (b *Box) prune() {
 	all, err := b.shelf()

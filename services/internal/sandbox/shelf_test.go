@@ -49,7 +49,7 @@ func kept(t *testing.T, dir string) []string {
 
 func TestModulesAreKeptBySize(t *testing.T) {
 	dir, c := t.TempDir(), newClock()
-	b := boxOf(t, sandbox.Options{Dir: dir, Keep: sandbox.Keep{Bytes: 1}, Now: c.now, Binary: child(t)})
+	b := boxOf(t, sandbox.Options{Dir: dir, Cache: sandbox.CacheLimits{Bytes: 1}, Now: c.now, Binary: child(t)})
 	one := load(t, b, numbered(1))
 	i, _ := start(t, b, one)
 	two := load(t, b, numbered(2))
@@ -71,8 +71,8 @@ func TestModulesAreKeptBySize(t *testing.T) {
 
 func TestModulesAreKeptByAge(t *testing.T) {
 	dir, c := t.TempDir(), newClock()
-	keep := sandbox.Keep{Age: time.Hour}
-	b := boxOf(t, sandbox.Options{Dir: dir, Keep: keep, Now: c.now, Binary: child(t)})
+	keep := sandbox.CacheLimits{Age: time.Hour}
+	b := boxOf(t, sandbox.Options{Dir: dir, Cache: keep, Now: c.now, Binary: child(t)})
 	old, used, held := load(t, b, numbered(1)), load(t, b, numbered(2)), load(t, b, numbered(3))
 	b.Release(old)
 	b.Release(used)
@@ -92,7 +92,7 @@ func TestModulesAreKeptByAge(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.advance(70 * time.Minute)
-	boxOf(t, sandbox.Options{Dir: dir, Keep: keep, Now: c.now, Binary: child(t)})
+	boxOf(t, sandbox.Options{Dir: dir, Cache: keep, Now: c.now, Binary: child(t)})
 	deadline := time.After(time.Minute)
 	for !slices.Equal(kept(t, dir), []string{"notes"}) {
 		select {
@@ -106,7 +106,7 @@ func TestModulesAreKeptByAge(t *testing.T) {
 // Modules come and go in many hands, and there is room for none that is not held:
 // whoever loaded one can start it.
 func TestLoadWhileOthersAreRemoved(t *testing.T) {
-	b := boxOf(t, sandbox.Options{Dir: t.TempDir(), Keep: sandbox.Keep{Bytes: 1}, Binary: child(t)})
+	b := boxOf(t, sandbox.Options{Dir: t.TempDir(), Cache: sandbox.CacheLimits{Bytes: 1}, Binary: child(t)})
 	var wg sync.WaitGroup
 	for g := range 4 {
 		wg.Go(func() {
@@ -152,8 +152,8 @@ func TestOpen(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, hash := range []string{damaged.Hash, "", "..", m.Hash[1:] + "0", m.Hash + "/../" + m.Hash} {
-		if m, err := b.Open(t.Context(), hash); !errors.Is(err, sandbox.ErrNotKept) {
-			t.Errorf("Open(%q) = %v, %v; want ErrNotKept", hash, m, err)
+		if m, err := b.Open(t.Context(), hash); !errors.Is(err, sandbox.ErrNotCached) {
+			t.Errorf("Open(%q) = %v, %v; want ErrNotCached", hash, m, err)
 		}
 	}
 }
@@ -213,7 +213,7 @@ func TestDamagedModules(t *testing.T) {
 			b := boxOf(t, sandbox.Options{Dir: dir, Binary: child(t)})
 			open := func() *sandbox.Module {
 				m, err := b.Open(t.Context(), hashOf(numbered(1)))
-				if errors.Is(err, sandbox.ErrNotKept) { // and so it is brought
+				if errors.Is(err, sandbox.ErrNotCached) { // and so it is brought
 					m, err = b.Load(t.Context(), numbered(1))
 				}
 				if err != nil {

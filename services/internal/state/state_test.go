@@ -575,7 +575,7 @@ func TestLargestMatch(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 		s := open(state.Options{History: 100_000})
 		revision, terms := setUp(t, s)
-		ids := make([]string, invocation.MostTickets)
+		ids := make([]string, invocation.MaxTickets)
 		results := map[string]*pb.Assignment{}
 		for i := range ids {
 			ids[i] = fmt.Sprint("t", i)

@@ -129,7 +129,7 @@ func everyone() *pb.RunRequest {
 type worker struct {
 	instance *sandbox.Instance
 	inside   inside
-	desk     invocation.Desk
+	invoker  invocation.Invoker
 	needs    invocation.Needs
 	run      invocation.Run
 	parts    []byte
@@ -140,9 +140,9 @@ type inside struct{ function *matchfn.Function }
 
 func (inside) Name() string { return "inside" }
 
-func (inside) Room() []byte { return nil }
+func (inside) Buffer() []byte { return nil }
 
-func (inside) Leave() {}
+func (inside) ReleaseBuffer() {}
 
 func (n inside) Run(_ context.Context, request []byte, _ time.Duration) ([]byte, sandbox.Stats, error) {
 	return n.function.Answer(request), sandbox.Stats{}, nil
@@ -168,7 +168,7 @@ func (w *worker) answer(part *pb.RunPart) (err error) {
 func (w *worker) work(ctx context.Context, instance invocation.Instance) (*pb.RunStats, error) {
 	w.run.Began = time.Now()
 	w.run.Deadline = w.run.Began.Add(5 * time.Second)
-	last, err := w.desk.Work(ctx, &w.run, instance, w.needs)
+	last, err := w.invoker.Invoke(ctx, &w.run, instance, w.needs)
 	if err != nil {
 		return nil, err
 	}

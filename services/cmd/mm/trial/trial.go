@@ -96,7 +96,7 @@ type trial struct {
 	segments  []map[string]*pb.Pool
 	index     *pool.Index
 	backfills *pool.Backfills
-	desk      invocation.Desk
+	invoker   invocation.Invoker
 	needs     invocation.Needs
 	instance  *gauge
 
@@ -156,7 +156,7 @@ func (t *trial) work(ctx context.Context) (Times, error) {
 	var sum Times
 	for _, pools := range t.segments {
 		now := time.Now()
-		last, err := t.desk.Work(ctx, &invocation.Run{
+		last, err := t.invoker.Invoke(ctx, &invocation.Run{
 			Request: &pb.RunRequest{
 				Function: t.Config.GetFunction(), Settings: t.Config.GetSettings(), Pools: pools,
 				Now: t.Now.UnixMilli(), Seed: t.Seed, Backfills: len(t.Backfills) > 0,

@@ -74,7 +74,7 @@ func start(t testing.TB, wasm []byte) *instance {
 // answer runs the program and returns a copy of what it answers.
 func (i *instance) answer(t testing.TB, request []byte) []byte {
 	t.Helper()
-	if room := i.Room(); len(room) >= len(request) { // as the runner does
+	if room := i.Buffer(); len(room) >= len(request) { // as the runner does
 		request = room[:copy(room, request)]
 	}
 	answer, _, err := i.Run(t.Context(), request, 0)

@@ -25,9 +25,9 @@ type native struct{ *matchfn.Function }
 
 func (native) Name() string { return "native" }
 
-func (native) Room() []byte { return nil }
+func (native) Buffer() []byte { return nil }
 
-func (native) Leave() {}
+func (native) ReleaseBuffer() {}
 
 func (n native) Run(_ context.Context, request []byte, _ time.Duration) ([]byte, sandbox.Stats, error) {
 	return slices.Clone(n.Answer(request)), sandbox.Stats{}, nil
@@ -71,7 +71,7 @@ func play(t *testing.T, pools map[string]*pb.Pool, shown bool, f func(*matchfn.R
 		}
 	}
 	function := matchfn.New(func(r *matchfn.Run) error { f(r); return nil })
-	last, err := new(Desk).Work(t.Context(), &Run{
+	last, err := new(Invoker).Invoke(t.Context(), &Run{
 		Request: &pb.RunRequest{Pools: pools, Now: 1000, Backfills: shown}, Index: index, Backfills: backfills,
 		Began: time.Now(), Deadline: time.Now().Add(time.Minute),
 	}, native{function}, Needs{allAttributes: true, allProperties: true})
@@ -159,16 +159,16 @@ func TestWhatFunctionsMakeOfBackfillTickets(t *testing.T) {
 func TestBackfillTicketsDoNotGrowBeyondWhatAServerMaySend(t *testing.T) {
 	for words, change := range map[string]func(matchfn.Backfill){
 		"65 attributes": func(b matchfn.Backfill) {
-			for i := range MostAttributes - 1 {
+			for i := range MaxBackfillAttributes - 1 {
 				b.Attribute(fmt.Sprint("a", i), 1)
 			}
 		},
 		"65 properties": func(b matchfn.Backfill) {
-			for i := range MostProperties - 1 {
+			for i := range MaxBackfillProperties - 1 {
 				b.Property(fmt.Sprint("p", i), nil)
 			}
 		},
-		"bytes": func(b matchfn.Backfill) { b.Property("roster", []byte(strings.Repeat("x", MostContents))) },
+		"bytes": func(b matchfn.Backfill) { b.Property("roster", []byte(strings.Repeat("x", MaxBackfillBytes))) },
 	} {
 		last := play(t, nil, true, func(r *matchfn.Run) { change(r.Propose(1, 0).UpdateBackfill(0)) }, game("a", 1, 1))
 		if !strings.Contains(last.GetError(), words) || !strings.Contains(last.GetError(), "proposal 0") {

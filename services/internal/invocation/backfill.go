@@ -15,11 +15,11 @@ import (
 )
 
 // What a function may leave in a backfill ticket: as much as its server may send, so that the server can send it
-// back. MostContents is in bytes; Base64 makes 64 KiB of it.
+// back. MaxBackfillBytes is in bytes; Base64 makes 64 KiB of it.
 const (
-	MostContents   = 48 << 10
-	MostAttributes = 64
-	MostProperties = 64
+	MaxBackfillBytes      = 48 << 10
+	MaxBackfillAttributes = 64
+	MaxBackfillProperties = 64
 )
 
 // games are the backfill tickets of a run. They have numbers, as tickets have.
@@ -38,8 +38,8 @@ func (g *games) choose(v pool.View, of func(id string) *pb.Backfill, pools map[s
 }
 
 // encode writes the part of the request that is about backfill tickets, which v has.
-func (d *Desk) encodeGames(v pool.View, r *pb.RunRequest, n Needs) {
-	b, g := &d.request, &d.games
+func (inv *Invoker) encodeGames(v pool.View, r *pb.RunRequest, n Needs) {
+	b, g := &inv.request, &inv.games
 	if len(g.list) == 0 {
 		return
 	}
@@ -53,7 +53,7 @@ func (d *Desk) encodeGames(v pool.View, r *pb.RunRequest, n Needs) {
 		connection := g.list[i].GetConnection()
 		return []byte(connection), connection != ""
 	})
-	d.columns(v, s, r, n, b.BackfillAttribute, b.BackfillProperty, b.BackfillPool)
+	inv.columns(v, s, r, n, b.BackfillAttribute, b.BackfillProperty, b.BackfillPool)
 }
 
 // filling is what a proposal does with a backfill ticket; nil when it touches none. size is about how many bytes it takes.
@@ -75,12 +75,12 @@ func (g *games) filling(e *block.Extras) (filling *pb.Filling, size int, err err
 	filling.Contents = contents(before, f)
 	n := proto.Size(filling.Contents)
 	switch {
-	case len(filling.Contents.GetAttributeNames()) > MostAttributes:
-		return nil, 0, fmt.Errorf("leaves %d attributes in a backfill ticket, at most %d are allowed", len(filling.Contents.GetAttributeNames()), MostAttributes)
-	case len(filling.Contents.GetProperties()) > MostProperties:
-		return nil, 0, fmt.Errorf("leaves %d properties in a backfill ticket, at most %d are allowed", len(filling.Contents.GetProperties()), MostProperties)
-	case n > MostContents:
-		return nil, 0, fmt.Errorf("leaves %d bytes in a backfill ticket, at most %d are allowed", n, MostContents)
+	case len(filling.Contents.GetAttributeNames()) > MaxBackfillAttributes:
+		return nil, 0, fmt.Errorf("leaves %d attributes in a backfill ticket, at most %d are allowed", len(filling.Contents.GetAttributeNames()), MaxBackfillAttributes)
+	case len(filling.Contents.GetProperties()) > MaxBackfillProperties:
+		return nil, 0, fmt.Errorf("leaves %d properties in a backfill ticket, at most %d are allowed", len(filling.Contents.GetProperties()), MaxBackfillProperties)
+	case n > MaxBackfillBytes:
+		return nil, 0, fmt.Errorf("leaves %d bytes in a backfill ticket, at most %d are allowed", n, MaxBackfillBytes)
 	}
 	return filling, size + n, nil
 }

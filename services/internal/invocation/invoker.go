@@ -17,9 +17,9 @@ import (
 	"matchmaker.dev/services/internal/sandbox"
 )
 
-// Desk is what runs are done at, one after another. What it has is kept from run to
-// run, so that a run allocates next to nothing for its tickets. The zero Desk is ready.
-type Desk struct {
+// Invoker is what runs are done at, one after another. What it has is kept from run to
+// run, so that a run allocates next to nothing for its tickets. The zero Invoker is ready.
+type Invoker struct {
 	selection pool.Selection
 	games     games
 	request   block.RequestBuilder
@@ -39,55 +39,55 @@ type Run struct {
 	Answer func(*pb.RunPart) error
 	// Began is when the run's time began to count, Deadline when it is over.
 	Began, Deadline time.Time
-	// Traced is whether sampled tickets were proposed, or waited for a run that failed; Work sets it.
+	// Traced is whether sampled tickets were proposed, or waited for a run that failed; Invoke sets it.
 	Traced bool
 }
 
 // Instance is an instance of the function: a *sandbox.Instance.
 type Instance interface {
 	Name() string
-	// Room is where the request may be written; Run or Leave gives it up.
-	Room() []byte
-	Leave()
+	// Buffer is where the request may be written; Run or ReleaseBuffer gives it up.
+	Buffer() []byte
+	ReleaseBuffer()
 	Run(ctx context.Context, request []byte, budget time.Duration) ([]byte, sandbox.Stats, error)
 }
 
-// Complaint is the failure of a run whose instance is well.
-type Complaint struct{ error }
+// FunctionError is the failure of a run whose instance is well.
+type FunctionError struct{ error }
 
-func (c Complaint) Unwrap() error { return c.error }
+func (c FunctionError) Unwrap() error { return c.error }
 
-// Work does a run with an instance, and answers it but for the last part, which
+// Invoke does a run with an instance, and answers it but for the last part, which
 // it returns: with what is left of the proposals, or the error. That part is used again by the
-// next run. After an error that is no Complaint the instance must not be used again. life's end kills the instance.
-func (d *Desk) Work(life context.Context, r *Run, instance Instance, n Needs) (*pb.RunPart, error) {
+// next run. After an error that is no FunctionError the instance must not be used again. life's end kills the instance.
+func (inv *Invoker) Invoke(life context.Context, r *Run, instance Instance, n Needs) (*pb.RunPart, error) {
 	last := &pb.RunPart{Stats: &pb.RunStats{Instance: instance.Name()}}
-	err := d.run(life, r, instance, n, last)
+	err := inv.run(life, r, instance, n, last)
 	if err != nil {
-		last.Error, last.Traced = err.Error(), concerned(&d.selection)
+		last.Error, last.Traced = err.Error(), concerned(&inv.selection)
 	}
-	r.Traced = d.answers.sampled || len(last.GetTraced()) > 0
+	r.Traced = inv.answers.sampled || len(last.GetTraced()) > 0
 	return last, err
 }
 
-func (d *Desk) run(life context.Context, r *Run, instance Instance, n Needs, last *pb.RunPart) error {
+func (inv *Invoker) run(life context.Context, r *Run, instance Instance, n Needs, last *pb.RunPart) error {
 	stats := last.GetStats()
-	d.answers.sampled = false
+	inv.answers.sampled = false
 	clock := r.Began
 	stats.Waiting = lap(&clock)
 	// In hundredths of a second, so that a developer reads 5s and not 4.998s in the log.
 	budget := max(time.Until(r.Deadline).Round(10*time.Millisecond), 10*time.Millisecond)
 
-	room := instance.Room()
-	defer instance.Leave()
-	d.games.list = d.games.list[:0]
+	buffer := instance.Buffer()
+	defer instance.ReleaseBuffer()
+	inv.games.list = inv.games.list[:0]
 	look := func(more func()) {
 		r.Index.View(func(v pool.View) {
-			v.Select(r.Request.GetPools(), &d.selection)
+			v.Select(r.Request.GetPools(), &inv.selection)
 			stats.Population = v.Count(r.Request.GetCensus())
 			stats.Query = lap(&clock)
-			if d.selection.N() > 0 {
-				d.encode(v, r.Request, budget, n, room)
+			if inv.selection.N() > 0 {
+				inv.encode(v, r.Request, budget, n, buffer)
 				more()
 			}
 		})
@@ -96,18 +96,18 @@ func (d *Desk) run(life context.Context, r *Run, instance Instance, n Needs, las
 		look(func() {})
 	} else {
 		r.Backfills.View(func(v pool.View, of func(id string) *pb.Backfill) {
-			d.games.choose(v, of, r.Request.GetPools())
-			look(func() { d.encodeGames(v, r.Request, n) })
+			inv.games.choose(v, of, r.Request.GetPools())
+			look(func() { inv.encodeGames(v, r.Request, n) })
 		})
 	}
-	stats.Tickets = int64(d.selection.N())
-	stats.Pools = d.crowds(r.Request.GetPools())
+	stats.Tickets = int64(inv.selection.N())
+	stats.Pools = inv.crowds(r.Request.GetPools())
 	if stats.Tickets == 0 {
 		return nil
 	}
-	request, err := d.request.Finish()
+	request, err := inv.request.Finish()
 	if err != nil {
-		return Complaint{err}
+		return FunctionError{err}
 	}
 	stats.Encode = lap(&clock)
 
@@ -116,26 +116,26 @@ func (d *Desk) run(life context.Context, r *Run, instance Instance, n Needs, las
 	if err != nil {
 		return err
 	}
-	answer, err := d.reader.Read(bytes, d.selection.N(), len(d.games.list))
+	answer, err := inv.reader.Read(bytes, inv.selection.N(), len(inv.games.list))
 	stats.Decode = lap(&clock)
 	switch {
 	case err != nil:
 		return err
 	case answer.Failure != "":
-		return Complaint{errors.New(answer.Failure)}
+		return FunctionError{errors.New(answer.Failure)}
 	}
 	stats.Proposals = int64(answer.Len())
-	return d.answers.send(answer, &d.selection, &d.games, d.created, last, r.Answer)
+	return inv.answers.send(answer, &inv.selection, &inv.games, inv.created, last, r.Answer)
 }
 
 // crowds counts the tickets of pools. There are pools without tickets and no block was written when none has any.
-func (d *Desk) crowds(pools map[string]*pb.Pool) map[string]*pb.PoolCount {
+func (inv *Invoker) crowds(pools map[string]*pb.Pool) map[string]*pb.PoolCount {
 	counts := make(map[string]*pb.PoolCount, len(pools))
 	for name := range pools {
 		counts[name] = new(pb.PoolCount)
-		if numbers := d.selection.Pool(name); len(numbers) > 0 {
+		if numbers := inv.selection.Pool(name); len(numbers) > 0 {
 			// Numbers ascend by creation.
-			counts[name].Tickets, counts[name].Oldest = int64(len(numbers)), int64(d.created[numbers[0]])
+			counts[name].Tickets, counts[name].Oldest = int64(len(numbers)), int64(inv.created[numbers[0]])
 		}
 	}
 	return counts

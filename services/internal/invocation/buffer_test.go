@@ -21,9 +21,9 @@ type forger struct {
 	left   int
 }
 
-func (f *forger) Room() []byte { return f.room }
+func (f *forger) Buffer() []byte { return f.room }
 
-func (f *forger) Leave() { f.left++ }
+func (f *forger) ReleaseBuffer() { f.left++ }
 
 func (f *forger) Run(ctx context.Context, request []byte, budget time.Duration) ([]byte, sandbox.Stats, error) {
 	f.inRoom = &request[0] == &f.room[0]
@@ -43,7 +43,7 @@ func TestRequestsInARoomAreNotBelieved(t *testing.T) {
 	})
 	for size, inRoom := range map[int]bool{4096: true, 64: false} {
 		f := &forger{native: native{function}, room: make([]byte, size)}
-		last, err := new(Desk).Work(t.Context(), &Run{
+		last, err := new(Invoker).Invoke(t.Context(), &Run{
 			Request: &pb.RunRequest{Pools: map[string]*pb.Pool{"all": {}}, Now: 3000}, Index: index, Began: time.Now(), Deadline: time.Now().Add(time.Minute),
 		}, f, Needs{allAttributes: true})
 		if err != nil || f.inRoom != inRoom || f.left == 0 {
