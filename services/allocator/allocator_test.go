@@ -90,7 +90,7 @@ type world struct {
 	settled func()
 	store   *state.Store
 	bus     *bus.Bus
-	terms   state.Terms
+	terms   state.ClaimOptions
 	rev     int64
 	options allocator.Options
 	// redis and nats are where they are.
@@ -153,15 +153,15 @@ func prepare(t testing.TB) *world {
 func (w *world) lead(project string) {
 	w.t.Helper()
 	var err error
-	if w.rev, _, err = w.store.PutConfig(w.t.Context(), project, &pb.Config{Id: "c"}, state.Any); err != nil {
+	if w.rev, _, err = w.store.PutConfig(w.t.Context(), project, &pb.Config{Id: "c"}, state.AnyRevision); err != nil {
 		w.t.Fatal(err)
 	}
-	epoch, err := w.store.Lease(w.t.Context(), project, "d", time.Now(), time.Hour)
+	epoch, err := w.store.AcquireLease(w.t.Context(), project, "d", time.Now(), time.Hour)
 	if err != nil {
 		w.t.Fatal(err)
 	}
 	now := time.Now()
-	w.terms = state.Terms{Epoch: epoch, Now: now, Deadline: now.Add(time.Hour), Expiry: now.Add(time.Hour)}
+	w.terms = state.ClaimOptions{Epoch: epoch, Now: now, Deadline: now.Add(time.Hour), Expiry: now.Add(time.Hour)}
 }
 
 // run starts an allocator. What it returns stops it, once it has nothing in hand.
@@ -192,8 +192,8 @@ func (w *world) claimIn(project, match string, tickets ...string) *pb.Match {
 		}
 	}
 	c := w.claimOf(match, tickets...)
-	if _, err := w.store.Claim(w.t.Context(), project, w.terms, []*state.Claim{c}); err != nil || c.Refused != "" {
-		w.t.Fatal(c.Refused, err)
+	if _, err := w.store.Claim(w.t.Context(), project, w.terms, []*state.Claim{c}); err != nil || c.Refusal != "" {
+		w.t.Fatal(c.Refusal, err)
 	}
 	return c.Match
 }
@@ -421,10 +421,10 @@ func TestReleasedMatchGivesItsServerBack(t *testing.T) {
 	m := w.claim("m", "a", "b")
 	// An allocator that died had it in hand.
 	now := w.terms.Now
-	if _, err := w.store.Begin(t.Context(), project, m, state.Hands{Holder: "dead", Now: now, Until: now, Deadline: now, Claim: now}); err != nil {
+	if _, err := w.store.BeginAllocation(t.Context(), project, m, state.MatchLease{Holder: "dead", Now: now, Expires: now, Deadline: now, ClaimDeadline: now}); err != nil {
 		t.Fatal(err)
 	}
-	if released, _, err := w.store.Release(t.Context(), project, now, 10); err != nil || len(released) != 1 {
+	if released, _, err := w.store.ReleaseOverdueMatches(t.Context(), project, now, 10); err != nil || len(released) != 1 {
 		t.Fatal(released, err)
 	}
 	select {
@@ -444,7 +444,7 @@ func TestMatchThatIsHandedOutTwiceKeepsItsServer(t *testing.T) {
 	var w *world
 	s := &script{allocate: func(n int, r *provider.Request) (provider.Result, error) {
 		if r.Match == "m" { // another delivery of the match is faster
-			_, _, err := w.store.Assign(t.Context(), project, &pb.Match{Id: "m"}, state.Ending{Expiry: w.terms.Expiry, Connection: "1.2.3.4:5"}, map[string]*pb.Assignment{
+			_, _, err := w.store.Assign(t.Context(), project, &pb.Match{Id: "m"}, state.Outcome{Expiry: w.terms.Expiry, Connection: "1.2.3.4:5"}, map[string]*pb.Assignment{
 				"a": {Connection: "1.2.3.4:5"}, "b": {Connection: "1.2.3.4:5"},
 			})
 			if err != nil {

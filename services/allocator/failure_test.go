@@ -144,10 +144,10 @@ func (s *script) expectReturned(t *testing.T, w *world, want bool) {
 	}
 	// Another match that is to be given back comes after this one.
 	m := w.claim("marker", "marker-1")
-	if _, err := w.store.Begin(t.Context(), project, m, handsOf(w)); err != nil {
+	if _, err := w.store.BeginAllocation(t.Context(), project, m, handsOf(w)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.store.Requeue(t.Context(), project, m, true, "allocation", time.Now()); err != nil {
+	if _, err := w.store.ReleaseMatch(t.Context(), project, m, true, "allocation", time.Now()); err != nil {
 		t.Fatal(err)
 	}
 	select {

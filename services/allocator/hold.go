@@ -33,7 +33,7 @@ func (s *service) keep(ctx context.Context, project, match string, g *grip) (hel
 				return
 			}
 			until := s.Now().Add(s.Settings.Hold)
-			mine, err := s.Store.Hold(held, project, match, g.holder, until)
+			mine, err := s.Store.RenewMatchLease(held, project, match, g.holder, until)
 			switch {
 			case err == nil && mine:
 				g.until = until
@@ -53,7 +53,7 @@ func (s *service) keep(ctx context.Context, project, match string, g *grip) (hel
 func (s *service) yield(ctx context.Context, project, match string, g *grip) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer cancel()
-	if err := s.Store.Drop(ctx, project, match, g.holder); err != nil {
+	if err := s.Store.ReleaseMatchLease(ctx, project, match, g.holder); err != nil {
 		s.Log.WarnContext(ctx, "another allocator has to wait for a match", "project", project, "match", match, "error", err)
 	}
 }

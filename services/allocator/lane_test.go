@@ -12,8 +12,8 @@ import (
 	"matchmaker.dev/services/internal/state"
 )
 
-func handsOf(w *world) state.Hands {
-	return state.Hands{Holder: "test", Now: w.terms.Now, Until: w.terms.Deadline, Deadline: w.terms.Deadline, Claim: w.terms.Deadline}
+func handsOf(w *world) state.MatchLease {
+	return state.MatchLease{Holder: "test", Now: w.terms.Now, Expires: w.terms.Deadline, Deadline: w.terms.Deadline, ClaimDeadline: w.terms.Deadline}
 }
 
 // However many projects have a hosting system that hangs, another one's matches get their servers.

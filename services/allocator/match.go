@@ -50,29 +50,29 @@ func (s *service) match(ctx context.Context, project, id string, attempt int) (e
 
 	now := s.Now()
 	g, deadline := s.newGrip(now), now.Add(s.Settings.Deadline)
-	begun, err := s.Store.Begin(ctx, project, m, state.Hands{
-		Holder: g.holder, Now: now, Until: g.until, Deadline: deadline, Claim: deadline.Add(s.Settings.Slack),
+	begun, err := s.Store.BeginAllocation(ctx, project, m, state.MatchLease{
+		Holder: g.holder, Now: now, Expires: g.until, Deadline: deadline, ClaimDeadline: deadline.Add(s.Settings.Slack),
 	})
 	if err != nil {
 		return err
 	}
-	switch begun.Verdict {
-	case state.Go:
+	switch begun.Status {
+	case state.MatchActive:
 		return s.serve(ctx, project, m, in, g, begun)
-	case state.Busy:
-		return bus.Later(begun.Busy)
-	case state.Dropped:
+	case state.MatchLeased:
+		return bus.Later(begun.Wait)
+	case state.MatchDropped:
 		s.Log.DebugContext(ctx, "a ticket left before its match had a server", "project", project, "match", id)
 		s.staged(ctx, "ticket released", project, m, nil, "left")
 		s.poke(ctx, project, begun.Position)
-	case state.Released:
+	case state.MatchReleased:
 		s.kick() // its server, if it has one, is among the returns
 	}
 	return nil
 }
 
 // serve gets a server for a match that is in hand, or the reason why there is none, and writes it.
-func (s *service) serve(ctx context.Context, project string, m *pb.Match, in *lane, g *grip, begun state.Begun) error {
+func (s *service) serve(ctx context.Context, project string, m *pb.Match, in *lane, g *grip, begun state.Allocation) error {
 	held, release := s.keep(ctx, project, m.GetId(), g)
 	limited, cancel := context.WithTimeout(held, begun.Deadline.Sub(s.Now()))
 	o := s.find(limited, project, m, in, begun.First)
@@ -112,7 +112,7 @@ func (s *service) fail(ctx context.Context, project string, m *pb.Match, o outco
 	telemetry.Fail(trace.SpanFromContext(ctx), f.reason, f.detail)
 	s.Log.WarnContext(ctx, "no server for a match", "project", project, "match", m.GetId(), "config", m.GetConfig(), "reason", f.reason, "error", o.err)
 	if f.requeues(m.GetHosting().GetOnAllocationError()) {
-		position, err := s.Store.Requeue(ctx, project, m, o.held, "allocation", s.Now())
+		position, err := s.Store.ReleaseMatch(ctx, project, m, o.held, "allocation", s.Now())
 		if err != nil {
 			return err
 		}
@@ -122,23 +122,23 @@ func (s *service) fail(ctx context.Context, project string, m *pb.Match, o outco
 		return nil
 	}
 	now := s.Now()
-	return s.end(ctx, project, m, state.Ending{
-		Now: now, Expiry: now.Add(s.Settings.Readable), Error: f.code, Reason: f.reason, Held: o.held,
+	return s.end(ctx, project, m, state.Outcome{
+		Now: now, Expiry: now.Add(s.Settings.Readable), Error: f.code, Reason: f.reason, MayHaveServer: o.held,
 	}, f.detail)
 }
 
 // assign writes the server to the match's tickets.
 func (s *service) assign(ctx context.Context, project string, m *pb.Match, o outcome) error {
 	now := s.Now()
-	end := state.Ending{Now: now, Expiry: now.Add(s.Settings.Readable), Connection: o.connection}
+	end := state.Outcome{Now: now, Expiry: now.Add(s.Settings.Readable), Connection: o.connection}
 	if s.Tokens != nil {
-		end.Server, end.Keep = serverOf(m, now), now.Add(s.Tokens.TTL()+grace)
+		end.Server, end.KeepServer = serverOf(m, now), now.Add(s.Tokens.TTL()+grace)
 	}
 	return s.end(ctx, project, m, end, "")
 }
 
 // end writes the result of a match. A server that nobody goes to is given back.
-func (s *service) end(ctx context.Context, project string, m *pb.Match, end state.Ending, detail string) error {
+func (s *service) end(ctx context.Context, project string, m *pb.Match, end state.Outcome, detail string) error {
 	ctx, span := s.Tracer.Start(ctx, "assign")
 	defer span.End()
 	results := map[string]*pb.Assignment{}
@@ -158,7 +158,7 @@ func (s *service) end(ctx context.Context, project string, m *pb.Match, end stat
 		return err
 	}
 	s.staged(ctx, "ticket assigned", project, m, slices.Concat([]string{}, assigned), end.Reason)
-	if verdict != state.Done && (end.Held || end.Connection != "" && len(assigned) == 0) {
+	if verdict != state.MatchAssigned && (end.MayHaveServer || end.Connection != "" && len(assigned) == 0) {
 		s.kick()
 	}
 	s.told(ctx, project, m, assigned, end.Now, end.Connection == "")

@@ -99,7 +99,7 @@ func (s *service) told(ctx context.Context, project string, m *pb.Match, tickets
 	}
 	labels := telemetry.With(s.metrics.configs.Of(project, m.GetConfig()), attribute.String("result", result))
 	for _, id := range tickets {
-		if created, known := state.CreatedOf(id); known {
+		if created, known := state.CreationTime(id); known {
 			s.metrics.assigned.Record(ctx, max(0, now.Sub(created).Seconds()), labels)
 		}
 	}

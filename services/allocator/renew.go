@@ -37,11 +37,11 @@ func (s *service) renew(c echo.Context) error {
 	if p.Match == "" {
 		return problem.New(problem.Forbidden, "the token is not one that a game server got with its allocation: whoever issued it renews it")
 	}
-	verdict, server, err := s.Store.Server(ctx, project, p.Match, s.Now().Add(s.Tokens.TTL()+grace))
+	verdict, server, err := s.Store.GameServer(ctx, project, p.Match, s.Now().Add(s.Tokens.TTL()+grace))
 	switch {
 	case err != nil:
 		return err
-	case verdict == state.Go:
+	case verdict == state.MatchActive:
 		return &problem.Error{Kind: problem.Unavailable, Detail: "the match is not assigned yet: come again", RetryAfter: time.Second}
 	case server == nil:
 		return ended()

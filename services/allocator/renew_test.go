@@ -247,11 +247,11 @@ func TestWhoMayNotRenew(t *testing.T) {
 
 	// A match that is asked for, or that ended without a server.
 	m := g.claim("begun", "begun-a")
-	if _, err := g.store.Begin(t.Context(), project, m, handsOf(g.world)); err != nil {
+	if _, err := g.store.BeginAllocation(t.Context(), project, m, handsOf(g.world)); err != nil {
 		t.Fatal(err)
 	}
 	g.refuses(project, of("begun"), http.StatusServiceUnavailable, "come again")
-	if _, err := g.store.Requeue(t.Context(), project, m, false, "allocation", g.now()); err != nil {
+	if _, err := g.store.ReleaseMatch(t.Context(), project, m, false, "allocation", g.now()); err != nil {
 		t.Fatal(err)
 	}
 	g.refuses(project, of("begun"), http.StatusForbidden, "has ended")

@@ -80,7 +80,7 @@ func (s *service) sweep(ctx context.Context, busy *counts, under *sync.WaitGroup
 			free = append(free, project)
 		}
 	}
-	lent, err := s.Store.Lend(ctx, free, s.Now(), returnBatch, state.Retries{First: s.Settings.Retry, Most: mostRetry})
+	lent, err := s.Store.ClaimDeallocations(ctx, free, s.Now(), returnBatch, state.Backoff{First: s.Settings.Retry, Max: mostRetry})
 	for project, matches := range lent {
 		busy.add(project, len(matches))
 		for _, m := range matches {
@@ -108,7 +108,7 @@ func (s *service) giveBackOne(ctx context.Context, project string, m *pb.Match) 
 	}
 	if err == nil {
 		s.metrics.returned.Add(ctx, 1, metric.WithAttributes(s.nameOf(ref.Hosting)))
-		err = s.Store.Returned(ctx, project, m, s.Now())
+		err = s.Store.FinishDeallocation(ctx, project, m, s.Now())
 	}
 	if err != nil && ctx.Err() == nil {
 		s.Log.WarnContext(about, "a server could not be given back, and is again later", "project", project, "match", m.GetId(), "fleet", ref.Hosting.Fleet, "error", err)

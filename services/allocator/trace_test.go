@@ -46,8 +46,8 @@ func (w *world) sampled(spans *spantest.Spans, match string, tickets ...string) 
 	}
 	c := w.claimOf(match, tickets...)
 	c.Match.Trace, c.Match.Traced = claim, []*pb.Traced{{Ticket: tickets[0], Trace: mark}}
-	if _, err := w.store.Claim(w.t.Context(), project, w.terms, []*state.Claim{c}); err != nil || c.Refused != "" {
-		w.t.Fatal(c.Refused, err)
+	if _, err := w.store.Claim(w.t.Context(), project, w.terms, []*state.Claim{c}); err != nil || c.Refusal != "" {
+		w.t.Fatal(c.Refusal, err)
 	}
 	return claim, mark
 }

@@ -30,7 +30,7 @@ type approval struct {
 
 func approvalOf(a *state.Approval) approval {
 	out := approval{body: bodyOf(a.Backfill)}
-	for _, t := range slices.Concat(a.Assigned, a.Before) {
+	for _, t := range slices.Concat(a.Assigned, a.Previous) {
 		out.Assigned = append(out.Assigned, response.TicketOf(t))
 	}
 	return out

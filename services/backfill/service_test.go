@@ -234,9 +234,9 @@ func (m *match) tickets(t *testing.T, ids ...string) {
 // propose proposes tickets to a backfill ticket that is as it was created, as the director does after a run.
 func (m *match) propose(t *testing.T, backfill string, tickets ...string) {
 	t.Helper()
-	revision, _, err := m.store.PutConfig(t.Context(), "demo", &pb.Config{Id: "c"}, state.Any)
+	revision, _, err := m.store.PutConfig(t.Context(), "demo", &pb.Config{Id: "c"}, state.AnyRevision)
 	must(t, err)
-	epoch, err := m.store.Lease(t.Context(), "demo", "director", m.now(), time.Second)
+	epoch, err := m.store.AcquireLease(t.Context(), "demo", "director", m.now(), time.Second)
 	must(t, err)
 	claim := &state.Claim{
 		Match: &pb.Match{Config: "c", Revision: revision, Proposal: &pb.Proposal{Filling: &pb.Filling{
@@ -247,10 +247,10 @@ func (m *match) propose(t *testing.T, backfill string, tickets ...string) {
 	for range tickets {
 		claim.Assignments = append(claim.Assignments, &pb.Assignment{MatchProperties: []byte(`{"map":"harbour"}`)})
 	}
-	_, err = m.store.Claim(t.Context(), "demo", state.Terms{Epoch: epoch, Now: m.now(), Approval: m.now().Add(20 * time.Second)}, []*state.Claim{claim})
+	_, err = m.store.Claim(t.Context(), "demo", state.ClaimOptions{Epoch: epoch, Now: m.now(), ApprovalDeadline: m.now().Add(20 * time.Second)}, []*state.Claim{claim})
 	must(t, err)
-	if claim.Refused != "" {
-		t.Fatalf("the proposal was refused: %s", claim.Refused)
+	if claim.Refusal != "" {
+		t.Fatalf("the proposal was refused: %s", claim.Refusal)
 	}
 }
 

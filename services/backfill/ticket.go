@@ -77,8 +77,8 @@ func (s *service) approve(c echo.Context) error {
 		return err
 	}
 	ctx, now, id := c.Request().Context(), s.Now(), web.Param(c, "backfill")
-	a, err := s.Store.ApproveBackfill(ctx, project, id, state.Approvals{
-		Now: now, Expiry: now.Add(s.Settings.Readable), Told: told, Rate: s.Settings.Approvals, Match: touching(c, id), Trace: telemetry.Mark(ctx),
+	a, err := s.Store.ApproveBackfill(ctx, project, id, state.ApprovalOptions{
+		Now: now, Expiry: now.Add(s.Settings.Readable), RepeatJoined: told, Rate: s.Settings.Approvals, Match: touching(c, id), Trace: telemetry.Mark(ctx),
 	})
 	if err != nil {
 		return err

@@ -92,9 +92,9 @@ func (s *service) remove(ctx context.Context, project, id string, asked conditio
 // whether the condition holds. A change that is not based on what is there, and has no condition, is made to whatever it is.
 func (s *service) change(ctx context.Context, project, id string, asked condition, based bool, do func(expected int64, there *pb.Config) error) error {
 	if asked.none() && !based {
-		return do(state.Any, nil)
+		return do(state.AnyRevision, nil)
 	}
-	for last := state.Any; ; {
+	for last := state.AnyRevision; ; {
 		there, err := s.Store.Config(ctx, project, id)
 		if problem.KindOf(err) == problem.NotFound {
 			there, err = nil, nil
@@ -102,7 +102,7 @@ func (s *service) change(ctx context.Context, project, id string, asked conditio
 		if err != nil {
 			return err
 		}
-		revision := there.GetRevision() // state.None when there is none
+		revision := there.GetRevision() // state.NoRevision when there is none
 		if !asked.holds(revision) {
 			return notMet(id, revision)
 		}
@@ -115,7 +115,7 @@ func (s *service) change(ctx context.Context, project, id string, asked conditio
 }
 
 func notMet(id string, revision int64) error {
-	if revision == state.None {
+	if revision == state.NoRevision {
 		return problem.New(problem.Conflict, "there is no config %q, and the request's condition (If-Match) wants one", id)
 	}
 	return problem.New(problem.Conflict, "config %q has the ETag %s, which the request's condition (If-Match or If-None-Match) excludes: get it again, then decide", id, etag(revision))

@@ -52,7 +52,7 @@ func BenchmarkObserved(b *testing.B) {
 					b.Fatalf("%d of %d tickets are assigned", assigned.Load(), tickets)
 				}
 			})
-			if _, err := w.store.DeleteConfig(b.Context(), project, "pairs", state.Any); err != nil {
+			if _, err := w.store.DeleteConfig(b.Context(), project, "pairs", state.AnyRevision); err != nil {
 				b.Fatal(err)
 			}
 			stop()

@@ -271,7 +271,7 @@ func TestConfigsCountFromTheMomentTheyAreWritten(t *testing.T) {
 	}})
 	write := func(settings int) {
 		c := &pb.Config{Id: "c", Function: "f", Settings: strconv.AppendInt(nil, int64(settings), 10)}
-		if _, _, err := w.store.PutConfig(t.Context(), project, c, state.Any); err != nil {
+		if _, _, err := w.store.PutConfig(t.Context(), project, c, state.AnyRevision); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -285,7 +285,7 @@ func TestConfigsCountFromTheMomentTheyAreWritten(t *testing.T) {
 	var all []string
 	for n := 1; n <= 60; n++ {
 		if n%3 == 0 { // deleted for a while: what comes then is for the config that comes next
-			if there, err := w.store.DeleteConfig(t.Context(), project, "c", state.Any); err != nil || !there {
+			if there, err := w.store.DeleteConfig(t.Context(), project, "c", state.AnyRevision); err != nil || !there {
 				t.Fatal(there, err)
 			}
 			for _, id := range w.create(2) {

@@ -85,7 +85,7 @@ func (l *leader) run(ctx context.Context) {
 		now := l.Now()
 		l.overdue(now)
 		l.evaluate(now)
-		if errors.Is(l.settle(ctx), state.ErrStale) {
+		if errors.Is(l.settle(ctx), state.ErrLeaseLost) {
 			l.log.InfoContext(ctx, "another director leads the project now")
 			return
 		}

@@ -36,7 +36,7 @@ type metrics struct {
 
 // standing is what a leader says of its project, once a second.
 type standing struct {
-	state.Standing
+	state.Counts
 	at    time.Time
 	pools map[poolOf]*pb.PoolCount
 }
@@ -202,11 +202,11 @@ func (x *metrics) labels(project, config string) *labels {
 // claimed records what became of claims.
 func (x *metrics) claimed(ctx context.Context, now time.Time, origin *course, c *state.Claim) {
 	l, p := origin.labels, c.Match.GetProposal()
-	switch c.Refused {
+	switch c.Refusal {
 	case "":
 		x.claims.Add(ctx, 1, l.claims["ok"])
 	case "config", "backfill":
-		x.claims.Add(ctx, 1, l.claims[c.Refused])
+		x.claims.Add(ctx, 1, l.claims[c.Refusal])
 		return
 	default:
 		x.claims.Add(ctx, 1, l.claims["ticket"])
@@ -227,7 +227,7 @@ func (x *metrics) claimed(ctx context.Context, now time.Time, origin *course, c 
 		result = l.unassigned
 	}
 	for _, id := range c.Tickets {
-		created, known := state.CreatedOf(id)
+		created, known := state.CreationTime(id)
 		if !known {
 			continue
 		}
@@ -290,11 +290,11 @@ func (l *leader) measure(ctx context.Context, now time.Time) {
 	if !l.metrics.on {
 		return
 	}
-	stands, err := l.Store.Standing(ctx, l.project)
+	stands, err := l.Store.Counts(ctx, l.project)
 	if !l.trouble.note(ctx, "counting what there is", err) {
 		return
 	}
-	s := standing{Standing: stands, at: now, pools: map[poolOf]*pb.PoolCount{}}
+	s := standing{Counts: stands, at: now, pools: map[poolOf]*pb.PoolCount{}}
 	for c := range l.all() {
 		for name := range c.pools {
 			sum := s.pools[poolOf{c.config.GetId(), name}]

@@ -36,15 +36,15 @@ func (w *world) allocator() (stop func()) {
 			}
 			now := time.Now()
 			later := now.Add(patience)
-			begun, err := store.Begin(ctx, work.GetProject(), m, state.Hands{Holder: m.GetId(), Now: now, Until: later, Deadline: later, Claim: later})
-			if err != nil || begun.Verdict != state.Go {
+			begun, err := store.BeginAllocation(ctx, work.GetProject(), m, state.MatchLease{Holder: m.GetId(), Now: now, Expires: later, Deadline: later, ClaimDeadline: later})
+			if err != nil || begun.Status != state.MatchActive {
 				return err
 			}
 			results := map[string]*pb.Assignment{}
 			for _, id := range state.TicketsOf(m.GetProposal()) {
 				results[id] = &pb.Assignment{Connection: m.GetId()}
 			}
-			_, _, err = store.Assign(ctx, work.GetProject(), m, state.Ending{Now: now, Expiry: later, Connection: m.GetId()}, results)
+			_, _, err = store.Assign(ctx, work.GetProject(), m, state.Outcome{Now: now, Expiry: later, Connection: m.GetId()}, results)
 			return err
 		})
 		if err != nil {
@@ -86,14 +86,14 @@ func TestMatchThatNobodySentIsSentByTheNextLeader(t *testing.T) {
 	revision := w.put(project, "c", hosted("f"))
 	tickets := w.create(2)
 	past := time.Now().Add(-time.Minute)
-	epoch, err := w.store.Lease(t.Context(), project, "dead", past, time.Second)
+	epoch, err := w.store.AcquireLease(t.Context(), project, "dead", past, time.Second)
 	if err != nil {
 		t.Fatal(err)
 	}
 	claim := &state.Claim{Match: &pb.Match{Id: "m", Config: "c", Revision: revision, Proposal: of("", tickets...), Hosting: &pb.Hosting{}}, Tickets: tickets}
-	terms := state.Terms{Epoch: epoch, Now: past, Deadline: time.Now().Add(10 * patience), Expiry: time.Now().Add(patience)}
-	if _, err := w.store.Claim(t.Context(), project, terms, []*state.Claim{claim}); err != nil || claim.Refused != "" {
-		t.Fatal(claim.Refused, err)
+	terms := state.ClaimOptions{Epoch: epoch, Now: past, Deadline: time.Now().Add(10 * patience), Expiry: time.Now().Add(patience)}
+	if _, err := w.store.Claim(t.Context(), project, terms, []*state.Claim{claim}); err != nil || claim.Refusal != "" {
+		t.Fatal(claim.Refusal, err)
 	}
 	w.allocator()
 	w.director("a", times())

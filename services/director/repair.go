@@ -37,7 +37,7 @@ func (l *leader) send(ctx context.Context, matches []string) bool {
 	if len(sent) == 0 {
 		return all
 	}
-	return l.trouble.note(ctx, "clearing the outbox", l.Store.Sent(ctx, l.project, sent)) && all
+	return l.trouble.note(ctx, "clearing the outbox", l.Store.RemoveFromOutbox(ctx, l.project, sent)) && all
 }
 
 // mend looks, once a second, what time has brought: what a crash or a loss left behind, and what has expired. Every step
@@ -48,7 +48,7 @@ func (l *leader) mend(ctx context.Context) {
 		return
 	}
 	l.repair = now.Add(repairEvery)
-	due, err := l.Store.Due(ctx, l.project, state.Moments{
+	due, err := l.Store.DueWork(ctx, l.project, state.Cutoffs{
 		Now: now, Outbox: now.Add(-outboxAge), Waiting: now.Add(-l.Times.Waiting), Silence: now.Add(-l.Times.Silence),
 	})
 	if l.blind = !l.trouble.note(ctx, "reading the state", err); l.blind {
@@ -108,7 +108,7 @@ func (l *leader) resend(ctx context.Context, now time.Time) {
 
 // release makes the tickets of overdue matches wait again.
 func (l *leader) release(ctx context.Context, now time.Time) {
-	released, position, err := l.Store.Release(ctx, l.project, now, releaseBatch)
+	released, position, err := l.Store.ReleaseOverdueMatches(ctx, l.project, now, releaseBatch)
 	l.freed(ctx, "releasing overdue matches", len(released), position, err)
 	if len(released) > 0 {
 		l.metrics.mended(ctx, "overdue", len(released))
@@ -118,14 +118,14 @@ func (l *leader) release(ctx context.Context, now time.Time) {
 
 // lapse ends proposals that their servers did not approve in time, and backfill tickets whose servers are silent for too long.
 func (l *leader) lapse(ctx context.Context, now time.Time) {
-	lapsed, position, err := l.Store.LapseBackfills(ctx, l.project, now, releaseBatch)
+	lapsed, position, err := l.Store.ExpireProposals(ctx, l.project, now, releaseBatch)
 	l.freed(ctx, "ending proposals that were not approved", len(lapsed), position, err)
 	if len(lapsed) > 0 {
 		l.metrics.mended(ctx, "lapsed", len(lapsed))
 		l.log.WarnContext(ctx, "game servers did not approve in time: their tickets wait again, and nobody is sent to them until they speak",
 			"servers", len(lapsed), "waited", l.Times.Approval)
 	}
-	forgotten, position, err := l.Store.ForgetBackfills(ctx, l.project, now.Add(-l.Times.Silence), now, releaseBatch)
+	forgotten, position, err := l.Store.DeleteSilentBackfills(ctx, l.project, now.Add(-l.Times.Silence), now, releaseBatch)
 	l.freed(ctx, "deleting abandoned backfill tickets", len(forgotten), position, err)
 	if len(forgotten) > 0 {
 		l.metrics.mended(ctx, "silent", len(forgotten))

@@ -36,13 +36,13 @@ func (r *round) next() []*proposal {
 // losers are the proposals that lost to a winner which then was refused, and whose tickets still wait for all one knows:
 // they take part once more.
 func (r *round) losers() []*proposal {
-	if !slices.ContainsFunc(r.claims, func(c *state.Claim) bool { return c.Refused != "" }) {
+	if !slices.ContainsFunc(r.claims, func(c *state.Claim) bool { return c.Refusal != "" }) {
 		return nil
 	}
 	over, taken, void := map[*proposal]bool{}, map[string]bool{}, map[*course]bool{}
 	for i, c := range r.claims {
 		over[r.won[i]] = true
-		switch c.Refused {
+		switch c.Refusal {
 		case "":
 			for _, id := range c.Tickets {
 				taken[id] = true
@@ -50,7 +50,7 @@ func (r *round) losers() []*proposal {
 		case "config":
 			void[r.won[i].Origin] = true
 		default:
-			taken[c.Refused] = true
+			taken[c.Refusal] = true
 		}
 	}
 	return slices.DeleteFunc(slices.Clone(r.entries), func(p *proposal) bool {
@@ -87,7 +87,7 @@ func (l *leader) evaluate(now time.Time) {
 // configs for the matches of one.
 const claimStep = 1024
 
-// settle claims the tickets of some winners and hands their matches on. The error is state.ErrStale when the lease has passed
+// settle claims the tickets of some winners and hands their matches on. The error is state.ErrLeaseLost when the lease has passed
 // to another director.
 func (l *leader) settle(ctx context.Context) error {
 	if len(l.rounds) == 0 || l.blind {
@@ -140,9 +140,9 @@ func (l *leader) claim(ctx context.Context, winners []*proposal) ([]*state.Claim
 		claims[i] = claimOf(p, now)
 		traced.mark(p, claims[i])
 	}
-	position, err := l.Store.Claim(ctx, l.project, state.Terms{
+	position, err := l.Store.Claim(ctx, l.project, state.ClaimOptions{
 		Epoch: l.epoch, Now: now, Deadline: now.Add(l.Times.Claim), Expiry: now.Add(l.Times.Readable),
-		Approval: now.Add(l.Times.Approval),
+		ApprovalDeadline: now.Add(l.Times.Approval),
 	}, claims)
 	l.position = max(l.position, position)
 	l.metrics.took(ctx, "claim", time.Since(began))
@@ -159,9 +159,9 @@ func (l *leader) handOn(ctx context.Context, claims []*state.Claim) {
 	traced := map[string][]string{} // by the mark of their claim
 	for _, c := range claims {
 		switch {
-		case c.Refused == "config":
+		case c.Refusal == "config":
 			l.inbox.poke(&pb.Poke{Configs: true})
-		case c.Refused != "":
+		case c.Refusal != "":
 			// A ticket left, another match had it first, or the backfill ticket is not what it was: the others are proposed again.
 			l.inbox.poke(&pb.Poke{})
 		case c.Match.GetProposal().GetFilling().GetBackfill() != "":

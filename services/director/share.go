@@ -22,7 +22,7 @@ func (s *service) balance(ctx context.Context, lead func(project string, epoch u
 		return
 	}
 	staying := s.staying()
-	living, err := s.Store.Beat(ctx, s.Name, len(staying), s.Now(), s.Times.Lease)
+	living, err := s.Store.Heartbeat(ctx, s.Name, len(staying), s.Now(), s.Times.Lease)
 	if !s.trouble.note(ctx, "telling the other directors that this one lives", err) {
 		return
 	}
@@ -67,7 +67,7 @@ func (s *service) staying() []string {
 
 // renew renews the leases of projects, and stops leading those whose lease is another's by now.
 func (s *service) renew(ctx context.Context, projects []string) error {
-	epochs, err := s.Store.TakeLeases(ctx, projects, s.Name, s.Now(), s.Times.Lease)
+	epochs, err := s.Store.AcquireLeases(ctx, projects, s.Name, s.Now(), s.Times.Lease)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for i, epoch := range epochs {
@@ -95,7 +95,7 @@ func (s *service) take(ctx context.Context, projects []string, n int, lead func(
 		}
 	}
 	free = free[:min(n, len(free))]
-	epochs, err := s.Store.TakeLeases(ctx, free, s.Name, s.Now(), s.Times.Lease)
+	epochs, err := s.Store.AcquireLeases(ctx, free, s.Name, s.Now(), s.Times.Lease)
 	for i, epoch := range epochs {
 		if epoch > 0 { // else another was faster
 			lead(free[i], epoch)
@@ -123,7 +123,7 @@ const farewell = time.Second
 func (s *service) leave(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), farewell)
 	defer cancel()
-	if err := s.Store.Leave(ctx, s.Name, s.Now()); err != nil {
+	if err := s.Store.RemoveDirector(ctx, s.Name, s.Now()); err != nil {
 		s.Log.WarnContext(ctx, "telling the other directors that this one ends", "error", err)
 	}
 }
@@ -132,7 +132,7 @@ func (s *service) leave(ctx context.Context) {
 func (s *service) yield(ctx context.Context, project string) {
 	ctx, cancel := context.WithTimeout(ctx, farewell)
 	defer cancel()
-	err := s.Store.Yield(ctx, project, s.Name, s.Now())
+	err := s.Store.ReleaseLease(ctx, project, s.Name, s.Now())
 	if err == nil {
 		err = s.Bus.Poke(ctx, project, &pb.Poke{Configs: true})
 	}

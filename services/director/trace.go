@@ -211,7 +211,7 @@ func (b *batch) end(winners []*proposal, claims []*state.Claim, err error) {
 		s := b.spans[winners[i].Origin.cycle]
 		switch {
 		case s == nil || err != nil:
-		case c.Refused != "":
+		case c.Refusal != "":
 			s.refused++
 		default:
 			s.claimed++
@@ -235,7 +235,7 @@ func (l *leader) matched(ctx context.Context, c *state.Claim) {
 			Name: "ticket matched", Project: l.project, Config: c.Match.GetConfig(), Match: c.Match.GetId(), Ticket: t.GetTicket(),
 			Mark: t.GetTrace(), By: c.Match.GetTrace(), Ended: now,
 		}
-		stage.Began, _ = state.CreatedOf(t.GetTicket())
+		stage.Began, _ = state.CreationTime(t.GetTicket())
 		l.Tracer.Stage(ctx, stage)
 		if c.Assignments != nil && c.Match.GetProposal().GetFilling().GetBackfill() == "" {
 			stage.Name, stage.Began = "ticket assigned", now

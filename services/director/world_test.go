@@ -190,7 +190,7 @@ func (w *world) put(project, id string, c *pb.Config) int64 {
 	if c.Function == "" {
 		c.Function = id
 	}
-	revision, _, err := w.store.PutConfig(w.Context(), project, c, state.Any)
+	revision, _, err := w.store.PutConfig(w.Context(), project, c, state.AnyRevision)
 	if err != nil {
 		w.Fatal(err)
 	}

@@ -55,7 +55,7 @@ func (f *feed) Apply(changes []state.Change, position uint64) {
 
 // show brings a change of a backfill ticket into its index.
 func (f *feed) show(c *state.Change) {
-	shown, err := c.Shown()
+	shown, err := c.DecodeBackfill()
 	if err == nil && shown != nil {
 		err = f.backfills.Put(shown)
 	}

@@ -36,7 +36,7 @@ func TestReseal(t *testing.T) {
 	}
 	put := func(project, id string, keys []byte) {
 		t.Helper()
-		if _, _, err := store.PutConfig(t.Context(), project, &pb.Config{Id: id, Function: "f", Hosting: &pb.Hosting{Keys: keys}}, state.Any); err != nil {
+		if _, _, err := store.PutConfig(t.Context(), project, &pb.Config{Id: id, Function: "f", Hosting: &pb.Hosting{Keys: keys}}, state.AnyRevision); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -84,7 +84,7 @@ func (c *permissionsRedisCmd) Run(s streams) error {
 		}
 		hash = func(account string) string { return hashes[account] }
 	}
-	_, err := fmt.Fprint(s.out, state.Users(c.accounts(), hash))
+	_, err := fmt.Fprint(s.out, state.ACLFile(c.accounts(), hash))
 	return err
 }
 

@@ -148,7 +148,7 @@ func (l *limits) check() error {
 		name string
 		rate state.Rate
 	}{{"player", l.player()}, {"project", l.project()}, {"read", l.reads()}, {"api", l.api()}} {
-		if err := r.rate.Check(); err != nil {
+		if err := r.rate.Validate(); err != nil {
 			errs = append(errs, fmt.Errorf("--%s-rate, --%s-burst: %w", r.name, r.name, err))
 		}
 	}
@@ -304,10 +304,10 @@ func (f *filling) settings(r readable) backfill.Settings {
 func (f *filling) check() error {
 	s := f.settings(readable{})
 	errs := []error{positive(map[string]time.Duration{"backfill-time": f.RequestTime})}
-	if err := s.Approvals.Check(); err != nil {
+	if err := s.Approvals.Validate(); err != nil {
 		errs = append(errs, fmt.Errorf("--approval-rate, --approval-burst: %w", err))
 	}
-	if err := s.Requests.Check(); err != nil {
+	if err := s.Requests.Validate(); err != nil {
 		errs = append(errs, fmt.Errorf("--backfill-rate, --backfill-burst: %w", err))
 	}
 	return errors.Join(errs...)

@@ -80,7 +80,7 @@ func (p *Publisher) publish(ctx context.Context, well func()) error {
 			at = e.GetBookmark()
 		}
 		if len(tellings) > 0 {
-			if err := p.Store.SetPublished(ctx, p.Project, at); err != nil {
+			if err := p.Store.SetBookmark(ctx, p.Project, at); err != nil {
 				return err
 			}
 			wait = soon
@@ -106,12 +106,12 @@ func (p *Publisher) resume(ctx context.Context) (at *pb.Bookmark, last uint64, e
 	if err != nil || e != nil {
 		return e.GetBookmark(), last, err
 	}
-	at, err = p.Store.Published(ctx, p.Project)
+	at, err = p.Store.Bookmark(ctx, p.Project)
 	return at, 0, err
 }
 
 // messages packs what happened into messages that the bus carries.
-func (p *Publisher) messages(tellings []state.Telling) []*pb.Events {
+func (p *Publisher) messages(tellings []state.HistoryEntry) []*pb.Events {
 	var all []*pb.Events
 	size := bus.EventBytes
 	for _, t := range tellings {

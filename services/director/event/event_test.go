@@ -178,7 +178,7 @@ func TestManyEventsComeInMessagesThatFit(t *testing.T) {
 	var all []string
 	for i := range 300 { // three megabytes
 		all = append(all, fmt.Sprint(long, i))
-		if err := w.store.Tell(t.Context(), project, &pb.Event{Kind: pb.Event_KIND_RETURNED, Tickets: all[i : i+1]}, time.Now()); err != nil {
+		if err := w.store.AppendEvent(t.Context(), project, &pb.Event{Kind: pb.Event_KIND_RETURNED, Tickets: all[i : i+1]}, time.Now()); err != nil {
 			t.Fatal(err)
 		}
 	}

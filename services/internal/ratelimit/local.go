@@ -50,7 +50,7 @@ func (l *Local) Allow(project, whose string) error {
 	_ = h.WriteByte(0)
 	_, _ = h.WriteString(whose)
 	if after := l.take(h.Sum64()); after > 0 {
-		return l.rate.Limited(l.name, after, "too many requests of this kind: %v a second are allowed", l.rate.PerSecond)
+		return l.rate.LimitError(l.name, after, "too many requests of this kind: %v a second are allowed", l.rate.PerSecond)
 	}
 	return nil
 }

@@ -10,42 +10,42 @@ import (
 	pb "matchmaker.dev/proto/matchmaker/v1"
 )
 
-// Hands are those that a match is given into.
-type Hands struct {
-	// Holder tells one attempt at a match from all others.
+// MatchLease is one holder's right to allocate the server of a match.
+type MatchLease struct {
+	// Holder names one attempt at a match.
 	Holder string
 	Now    time.Time
-	// Until is how long nobody else asks for the match's server.
-	Until time.Time
-	// Deadline is when the search for a server ends, and Claim when the tickets wait again if nobody has written a result. Both hold from
-	// the first beginning of the match on.
-	Deadline, Claim time.Time
+	// Expires is until when nobody else asks for the match's server.
+	Expires time.Time
+	// Deadline is when the search for a server ends, and ClaimDeadline when the tickets wait again if
+	// nobody has written a result. The values of the first lease of the match hold.
+	Deadline, ClaimDeadline time.Time
 }
 
-// Begun is the answer of Begin.
-type Begun struct {
-	Verdict Verdict
+// Allocation is the answer of BeginAllocation.
+type Allocation struct {
+	Status MatchStatus
 	// First is set when nobody began with the match before.
 	First bool
 	// Deadline is when the search for a server ends.
 	Deadline time.Time
-	// Busy is how long another holder still has the match, with the verdict Busy.
-	Busy time.Duration
+	// Wait is how long another holder still has the match, with the status MatchLeased.
+	Wait time.Duration
 	// Position is the feed's after tickets were released, else 0.
 	Position uint64
 }
 
-// Begin takes a match into one's hands. It marks the moment from which a match is no longer dropped when a ticket leaves.
-func (s *Store) Begin(ctx context.Context, project string, m *pb.Match, h Hands) (b Begun, err error) {
+// BeginAllocation takes the lease of a match. From then on the match is no longer dropped when a ticket leaves.
+func (s *Store) BeginAllocation(ctx context.Context, project string, m *pb.Match, h MatchLease) (b Allocation, err error) {
 	k, id := keysOf(project), m.GetBackfill()
 	dropped := of(m, pb.Event_KIND_RELEASED)
 	dropped.Reason = "left"
 	tickets := TicketsOf(m.GetProposal())
 	r, err := s.insist(func(proposed []string) (any, error) {
 		c := s.change(k, k.waiting(), k.claims(), k.outbox(), k.match(m.GetId()), k.backfill(id), k.proposals(id), k.joined(id), k.proposed(), k.backfills())
-		c.args = append(c.args, m.GetId(), millis(h.Claim), eventOf(of(m, pb.Event_KIND_ALLOCATING), h.Now), eventOf(dropped, h.Now),
+		c.args = append(c.args, m.GetId(), millis(h.ClaimDeadline), eventOf(of(m, pb.Event_KIND_ALLOCATING), h.Now), eventOf(dropped, h.Now),
 			id, eventOf(rejected(id, "unallocated"), h.Now), len(tickets),
-			h.Holder, millis(h.Now), millis(h.Until), millis(h.Deadline))
+			h.Holder, millis(h.Now), millis(h.Expires), millis(h.Deadline))
 		c.tickets(k, tickets)
 		c.tickets(k, proposed)
 		return s.runShared(ctx, project, beginScript, c.keys, c.args...)
@@ -61,10 +61,10 @@ func (s *Store) Begin(ctx context.Context, project string, m *pb.Match, h Hands)
 	if err != nil {
 		return b, err
 	}
-	switch b.Verdict = Verdict(verdict); b.Verdict {
-	case Busy:
-		b.Busy = time.Duration(number) * time.Millisecond
-	case Go:
+	switch b.Status = MatchStatus(verdict); b.Status {
+	case MatchLeased:
+		b.Wait = time.Duration(number) * time.Millisecond
+	case MatchActive:
 		if r, err = listOf(r, 4); err != nil {
 			return b, err
 		}
@@ -79,13 +79,13 @@ func (s *Store) Begin(ctx context.Context, project string, m *pb.Match, h Hands)
 	return b, nil
 }
 
-// Hold keeps a match in its holder's hands until then. It is false when the match is another's, or has ended.
-func (s *Store) Hold(ctx context.Context, project, match, holder string, until time.Time) (bool, error) {
+// RenewMatchLease extends a lease. It is false when another holder has the lease, or the match has ended.
+func (s *Store) RenewMatchLease(ctx context.Context, project, match, holder string, until time.Time) (bool, error) {
 	return s.hold(ctx, project, match, holder, millis(until))
 }
 
-// Drop takes a match out of its holder's hands: another one may go on with it at once.
-func (s *Store) Drop(ctx context.Context, project, match, holder string) error {
+// ReleaseMatchLease ends a lease: another holder may take it at once.
+func (s *Store) ReleaseMatchLease(ctx context.Context, project, match, holder string) error {
 	_, err := s.hold(ctx, project, match, holder, "")
 	return err
 }
@@ -95,15 +95,15 @@ func (s *Store) hold(ctx context.Context, project, match, holder string, until a
 	return reply == int64(1), err
 }
 
-// Retries say how soon a server is given back again that could not be.
-type Retries struct {
+// Backoff is when a failed deallocation is tried again.
+type Backoff struct {
 	// First is how long after the first try the second one follows; after that the time doubles up to Most.
-	First, Most time.Duration
+	First, Max time.Duration
 }
 
-// Lend lends up to limit matches of each project that have ended and may have a server: whoever gets them gives it back and says so with
-// Returned. A match that is not returned is lent again.
-func (s *Store) Lend(ctx context.Context, projects []string, now time.Time, limit int, r Retries) (map[string][]*pb.Match, error) {
+// ClaimDeallocations returns up to limit matches of each project that have ended and may have a server. The caller gives the
+// server back and calls FinishDeallocation; other callers get the match again after a while.
+func (s *Store) ClaimDeallocations(ctx context.Context, projects []string, now time.Time, limit int, r Backoff) (map[string][]*pb.Match, error) {
 	due := make([]*redis.StringSliceCmd, len(projects))
 	_, err := s.redis.Pipelined(ctx, func(p redis.Pipeliner) error {
 		for i, project := range projects {
@@ -118,7 +118,7 @@ func (s *Store) Lend(ctx context.Context, projects []string, now time.Time, limi
 	for i, project := range projects {
 		k := keysOf(project)
 		for _, id := range due[i].Val() {
-			reply, err := s.run(ctx, lendScript, []string{k.returns(), k.match(id)}, id, millis(now), r.First.Milliseconds(), r.Most.Milliseconds())
+			reply, err := s.run(ctx, lendScript, []string{k.returns(), k.match(id)}, id, millis(now), r.First.Milliseconds(), r.Max.Milliseconds())
 			if err != nil {
 				return lent, err
 			}
@@ -140,8 +140,8 @@ func (s *Store) Lend(ctx context.Context, projects []string, now time.Time, limi
 // any call that was under way.
 const confirmation = time.Minute
 
-// Returned notes that the server of a match was given back, if it had one.
-func (s *Store) Returned(ctx context.Context, project string, m *pb.Match, now time.Time) error {
+// FinishDeallocation notes that the server of a match was given back, if it had one.
+func (s *Store) FinishDeallocation(ctx context.Context, project string, m *pb.Match, now time.Time) error {
 	k := keysOf(project)
 	c := s.change(k, k.returns(), k.ended(), k.match(m.GetId()))
 	c.args = append(c.args, m.GetId(), millis(now.Add(ended)), millis(now.Add(confirmation)), eventOf(of(m, pb.Event_KIND_RETURNED), now))
@@ -149,10 +149,10 @@ func (s *Store) Returned(ctx context.Context, project string, m *pb.Match, now t
 	return err
 }
 
-// Server reads what is kept of a match's server, and keeps it until then at least. The verdict is Done when the match was
-// assigned, Go while its server is being asked for, Released when it got none, and Gone when nobody knows any more.
-// Without Done there is no server, nor where nothing was kept.
-func (s *Store) Server(ctx context.Context, project, match string, keep time.Time) (Verdict, *pb.GameServer, error) {
+// GameServer reads what is kept of a match's server, and keeps it until then at least. The status is MatchAssigned,
+// MatchActive while the server is being asked for, MatchReleased when the match got none, or MatchForgotten. The server is nil
+// unless the match was assigned and its server was kept.
+func (s *Store) GameServer(ctx context.Context, project, match string, keep time.Time) (MatchStatus, *pb.GameServer, error) {
 	k := keysOf(project)
 	reply, err := s.run(ctx, serverScript, []string{k.match(match), k.ended()}, match, millis(keep))
 	if err != nil {
@@ -165,19 +165,19 @@ func (s *Store) Server(ctx context.Context, project, match string, keep time.Tim
 	switch r[0] {
 	case "d":
 	case "x":
-		return Released, nil, nil
+		return MatchReleased, nil, nil
 	case "":
-		return Gone, nil, nil
+		return MatchForgotten, nil, nil
 	default:
-		return Go, nil, nil
+		return MatchActive, nil, nil
 	}
 	body, _ := r[1].(string)
 	if body == "" {
-		return Done, nil, nil
+		return MatchAssigned, nil, nil
 	}
 	server := new(pb.GameServer)
 	if err := proto.Unmarshal([]byte(body), server); err != nil {
 		return "", nil, corrupt("game server", err)
 	}
-	return Done, server, nil
+	return MatchAssigned, server, nil
 }

@@ -16,23 +16,23 @@ import (
 )
 
 // take begins a match, as the one holder that it ever has.
-func take(ctx context.Context, s *state.Store, m *pb.Match, now, claim time.Time) (state.Verdict, uint64, error) {
-	b, err := s.Begin(ctx, project, m, hands("one", now, claim))
-	return b.Verdict, b.Position, err
+func take(ctx context.Context, s *state.Store, m *pb.Match, now, claim time.Time) (state.MatchStatus, uint64, error) {
+	b, err := s.BeginAllocation(ctx, project, m, hands("one", now, claim))
+	return b.Status, b.Position, err
 }
 
 // hands hold for ten seconds.
-func hands(holder string, now, claim time.Time) state.Hands {
-	return state.Hands{Holder: holder, Now: now, Until: now.Add(10 * time.Second), Deadline: claim.Add(-time.Second), Claim: claim}
+func hands(holder string, now, claim time.Time) state.MatchLease {
+	return state.MatchLease{Holder: holder, Now: now, Expires: now.Add(10 * time.Second), Deadline: claim.Add(-time.Second), ClaimDeadline: claim}
 }
 
 // retries are a second after the first try, and four at the most.
-var retries = state.Retries{First: time.Second, Most: 4 * time.Second}
+var retries = state.Backoff{First: time.Second, Max: 4 * time.Second}
 
 // lent are the matches of the project whose servers are to be given back now.
 func lent(t *testing.T, s *state.Store, now time.Time) []string {
 	t.Helper()
-	all, err := s.Lend(t.Context(), []string{"nobody's", project}, now, 10, retries)
+	all, err := s.ClaimDeallocations(t.Context(), []string{"nobody's", project}, now, 10, retries)
 	must(t, err)
 	var ids []string
 	for _, m := range all[project] {
@@ -56,9 +56,9 @@ func TestAMatchIsInOneHolder(t *testing.T) {
 		create(t, s, "a", "b")
 		c := claim(revision, "m", "a", "b")
 		mustClaim(t, s, terms, c)
-		begin := func(holder string, after time.Duration, want state.Begun) {
+		begin := func(holder string, after time.Duration, want state.Allocation) {
 			t.Helper()
-			got, err := s.Begin(t.Context(), project, c.Match, hands(holder, epoch0.Add(after), epoch0.Add(after+time.Minute)))
+			got, err := s.BeginAllocation(t.Context(), project, c.Match, hands(holder, epoch0.Add(after), epoch0.Add(after+time.Minute)))
 			must(t, err)
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("%s, after %s: %s", holder, after, diff)
@@ -66,32 +66,32 @@ func TestAMatchIsInOneHolder(t *testing.T) {
 		}
 		hold := func(holder string, after time.Duration, want bool) {
 			t.Helper()
-			if got, err := s.Hold(t.Context(), project, "m", holder, epoch0.Add(after)); err != nil || got != want {
+			if got, err := s.RenewMatchLease(t.Context(), project, "m", holder, epoch0.Add(after)); err != nil || got != want {
 				t.Errorf("%s holds: %v, %v, want %v", holder, got, err, want)
 			}
 		}
 		hold("one", time.Hour, false) // it has not begun
 		deadline := epoch0.Add(59 * time.Second).Local()
-		begin("one", 0, state.Begun{Verdict: state.Go, First: true, Deadline: deadline})
-		begin("two", 4*time.Second, state.Begun{Verdict: state.Busy, Busy: 6 * time.Second})
+		begin("one", 0, state.Allocation{Status: state.MatchActive, First: true, Deadline: deadline})
+		begin("two", 4*time.Second, state.Allocation{Status: state.MatchLeased, Wait: 6 * time.Second})
 		hold("two", time.Hour, false)
 		hold("one", 20*time.Second, true)
-		begin("two", 19*time.Second, state.Begun{Verdict: state.Busy, Busy: time.Second})
+		begin("two", 19*time.Second, state.Allocation{Status: state.MatchLeased, Wait: time.Second})
 		// Whoever takes it over has what is left of the time.
-		begin("two", 20*time.Second, state.Begun{Verdict: state.Go, Deadline: deadline})
+		begin("two", 20*time.Second, state.Allocation{Status: state.MatchActive, Deadline: deadline})
 		hold("one", time.Hour, false)
-		begin("one", 21*time.Second, state.Begun{Verdict: state.Busy, Busy: 9 * time.Second})
-		begin("two", 22*time.Second, state.Begun{Verdict: state.Go, Deadline: deadline})
-		must(t, s.Drop(t.Context(), project, "m", "one")) // which is not the holder
-		begin("one", 23*time.Second, state.Begun{Verdict: state.Busy, Busy: 9 * time.Second})
-		must(t, s.Drop(t.Context(), project, "m", "two"))
-		begin("one", 24*time.Second, state.Begun{Verdict: state.Go, Deadline: deadline})
+		begin("one", 21*time.Second, state.Allocation{Status: state.MatchLeased, Wait: 9 * time.Second})
+		begin("two", 22*time.Second, state.Allocation{Status: state.MatchActive, Deadline: deadline})
+		must(t, s.ReleaseMatchLease(t.Context(), project, "m", "one")) // which is not the holder
+		begin("one", 23*time.Second, state.Allocation{Status: state.MatchLeased, Wait: 9 * time.Second})
+		must(t, s.ReleaseMatchLease(t.Context(), project, "m", "two"))
+		begin("one", 24*time.Second, state.Allocation{Status: state.MatchActive, Deadline: deadline})
 		// The claim's deadline is that of the first beginning as well.
-		if released, _, err := s.Release(t.Context(), project, epoch0.Add(time.Minute), 10); err != nil || len(released) != 1 {
+		if released, _, err := s.ReleaseOverdueMatches(t.Context(), project, epoch0.Add(time.Minute), 10); err != nil || len(released) != 1 {
 			t.Error(released, err)
 		}
 		hold("one", time.Hour, false)
-		begin("two", 70*time.Second, state.Begun{Verdict: state.Released})
+		begin("two", 70*time.Second, state.Allocation{Status: state.MatchReleased})
 	})
 }
 
@@ -109,43 +109,43 @@ func TestServersThatNobodyGoesToAreGivenBack(t *testing.T) {
 		waiting []string
 	}{
 		"all are assigned": {func(t *testing.T, s *state.Store, m *pb.Match) {
-			must(t, third(s.Assign(t.Context(), project, m, state.Ending{Now: epoch0, Expiry: epoch0, Connection: "x:1"}, results)))
+			must(t, third(s.Assign(t.Context(), project, m, state.Outcome{Now: epoch0, Expiry: epoch0, Connection: "x:1"}, results)))
 		}, false, nil},
 		"one has left": {func(t *testing.T, s *state.Store, m *pb.Match) {
 			must(t, second(s.DeleteTicket(t.Context(), project, "a", "", epoch0)))
-			must(t, third(s.Assign(t.Context(), project, m, state.Ending{Now: epoch0, Expiry: epoch0, Connection: "x:1"}, results)))
+			must(t, third(s.Assign(t.Context(), project, m, state.Outcome{Now: epoch0, Expiry: epoch0, Connection: "x:1"}, results)))
 		}, false, nil},
 		"all have left": {func(t *testing.T, s *state.Store, m *pb.Match) {
 			leave(t, s)
-			must(t, third(s.Assign(t.Context(), project, m, state.Ending{Now: epoch0, Expiry: epoch0, Connection: "x:1"}, results)))
+			must(t, third(s.Assign(t.Context(), project, m, state.Outcome{Now: epoch0, Expiry: epoch0, Connection: "x:1"}, results)))
 		}, true, nil},
 		"an error, and nothing is held": {func(t *testing.T, s *state.Store, m *pb.Match) {
-			must(t, third(s.Assign(t.Context(), project, m, state.Ending{Now: epoch0, Expiry: epoch0, Error: "E"}, results)))
+			must(t, third(s.Assign(t.Context(), project, m, state.Outcome{Now: epoch0, Expiry: epoch0, Error: "E"}, results)))
 		}, false, nil},
 		"an error, and something may be held": {func(t *testing.T, s *state.Store, m *pb.Match) {
-			must(t, third(s.Assign(t.Context(), project, m, state.Ending{Now: epoch0, Expiry: epoch0, Error: "E", Held: true}, results)))
+			must(t, third(s.Assign(t.Context(), project, m, state.Outcome{Now: epoch0, Expiry: epoch0, Error: "E", MayHaveServer: true}, results)))
 			if got := assigned(t, s, "a"); got == nil {
 				t.Error("the ticket has no error")
 			}
 		}, true, nil},
 		"they wait again, and nothing is held": {func(t *testing.T, s *state.Store, m *pb.Match) {
-			must(t, second(s.Requeue(t.Context(), project, m, false, "allocation", epoch0)))
+			must(t, second(s.ReleaseMatch(t.Context(), project, m, false, "allocation", epoch0)))
 		}, false, []string{"a", "b"}},
 		"they wait again, and something may be held": {func(t *testing.T, s *state.Store, m *pb.Match) {
-			must(t, second(s.Requeue(t.Context(), project, m, true, "allocation", epoch0)))
+			must(t, second(s.ReleaseMatch(t.Context(), project, m, true, "allocation", epoch0)))
 		}, true, []string{"a", "b"}},
 		"a server that comes after an error": {func(t *testing.T, s *state.Store, m *pb.Match) {
-			must(t, third(s.Assign(t.Context(), project, m, state.Ending{Now: epoch0, Expiry: epoch0, Error: "E"}, results)))
-			verdict, assigned, err := s.Assign(t.Context(), project, m, state.Ending{Now: epoch0, Expiry: epoch0, Connection: "x:1"}, results)
-			if err != nil || verdict != state.Released || len(assigned) > 0 {
+			must(t, third(s.Assign(t.Context(), project, m, state.Outcome{Now: epoch0, Expiry: epoch0, Error: "E"}, results)))
+			verdict, assigned, err := s.Assign(t.Context(), project, m, state.Outcome{Now: epoch0, Expiry: epoch0, Connection: "x:1"}, results)
+			if err != nil || verdict != state.MatchReleased || len(assigned) > 0 {
 				t.Error(verdict, assigned, err)
 			}
 		}, true, nil},
 		"a server that comes when nobody remembers": {func(t *testing.T, s *state.Store, m *pb.Match) {
-			must(t, third(s.Assign(t.Context(), project, m, state.Ending{Now: epoch0, Expiry: epoch0, Error: "E"}, results)))
+			must(t, third(s.Assign(t.Context(), project, m, state.Outcome{Now: epoch0, Expiry: epoch0, Error: "E"}, results)))
 			must(t, second(s.Expire(t.Context(), project, epoch0.Add(-time.Hour), epoch0, 10)))
-			verdict, assigned, err := s.Assign(t.Context(), project, m, state.Ending{Now: epoch0, Expiry: epoch0, Connection: "x:1"}, results)
-			if err != nil || verdict != state.Gone || len(assigned) > 0 {
+			verdict, assigned, err := s.Assign(t.Context(), project, m, state.Outcome{Now: epoch0, Expiry: epoch0, Connection: "x:1"}, results)
+			if err != nil || verdict != state.MatchForgotten || len(assigned) > 0 {
 				t.Error(verdict, assigned, err)
 			}
 		}, true, nil},
@@ -183,7 +183,7 @@ func TestServersThatNobodyGoesToAreGivenBack(t *testing.T) {
 					t.Errorf("it is %v, was %v", m, c.Match)
 				}
 				for range 2 {
-					must(t, s.Returned(t.Context(), project, m, epoch0.Add(11*time.Second)))
+					must(t, s.FinishDeallocation(t.Context(), project, m, epoch0.Add(11*time.Second)))
 				}
 				wantLent(t, s, epoch0.Add(100*time.Hour))
 				_, err = s.Match(t.Context(), project, "m")
@@ -209,19 +209,19 @@ func TestServerOfALostHolderIsGivenBackTwice(t *testing.T) {
 		for _, c := range []*state.Claim{lost, yielded} {
 			must(t, third(take(t.Context(), s, c.Match, epoch0, epoch0.Add(2*time.Second))))
 		}
-		must(t, s.Drop(t.Context(), project, "yielded", "one"))
-		if released, _, err := s.Release(t.Context(), project, terms.Deadline, 10); err != nil || len(released) != 3 {
+		must(t, s.ReleaseMatchLease(t.Context(), project, "yielded", "one"))
+		if released, _, err := s.ReleaseOverdueMatches(t.Context(), project, terms.Deadline, 10); err != nil || len(released) != 3 {
 			t.Fatal(released, err)
 		}
 		isWaiting(t, s, "a", "b", "c", "d", "e", "f")
 		// Nobody ever asked for the third one's server.
 		wantLent(t, s, terms.Deadline, "lost", "yielded")
 		at := terms.Deadline
-		must(t, s.Returned(t.Context(), project, lost.Match, at))
-		must(t, s.Returned(t.Context(), project, yielded.Match, at))
+		must(t, s.FinishDeallocation(t.Context(), project, lost.Match, at))
+		must(t, s.FinishDeallocation(t.Context(), project, yielded.Match, at))
 		wantLent(t, s, at.Add(59*time.Second))
 		wantLent(t, s, at.Add(time.Minute), "lost")
-		must(t, s.Returned(t.Context(), project, lost.Match, at.Add(time.Minute)))
+		must(t, s.FinishDeallocation(t.Context(), project, lost.Match, at.Add(time.Minute)))
 		wantLent(t, s, at.Add(100*time.Hour))
 	})
 }
@@ -233,18 +233,18 @@ func TestWhatIsKeptOfAServer(t *testing.T) {
 		create(t, s, "a", "b")
 		c := claim(revision, "m", "a")
 		mustClaim(t, s, terms, c)
-		server := func(keep time.Time) (state.Verdict, *pb.GameServer) {
+		server := func(keep time.Time) (state.MatchStatus, *pb.GameServer) {
 			t.Helper()
-			verdict, got, err := s.Server(t.Context(), project, "m", keep)
+			verdict, got, err := s.GameServer(t.Context(), project, "m", keep)
 			must(t, err)
 			return verdict, got
 		}
 		must(t, third(take(t.Context(), s, c.Match, epoch0, terms.Deadline)))
-		if verdict, got := server(epoch0); verdict != state.Go || got != nil {
+		if verdict, got := server(epoch0); verdict != state.MatchActive || got != nil {
 			t.Error(verdict, got)
 		}
 		want := &pb.GameServer{Config: "c", Hosting: &pb.Hosting{Fleet: "f", Keys: []byte{1}}, Backfill: "b", Allocated: 5}
-		end := state.Ending{Now: epoch0, Expiry: epoch0.Add(time.Minute), Connection: "x:1", Server: want, Keep: epoch0.Add(time.Hour)}
+		end := state.Outcome{Now: epoch0, Expiry: epoch0.Add(time.Minute), Connection: "x:1", Server: want, KeepServer: epoch0.Add(time.Hour)}
 		must(t, third(s.Assign(t.Context(), project, c.Match, end, map[string]*pb.Assignment{"a": {}})))
 		expire := func(after time.Duration) {
 			t.Helper()
@@ -254,16 +254,16 @@ func TestWhatIsKeptOfAServer(t *testing.T) {
 		expire(time.Hour - time.Millisecond)
 		for _, keep := range []time.Duration{3 * time.Hour, 2 * time.Hour} {
 			verdict, got := server(epoch0.Add(keep))
-			if diff := cmp.Diff(want, got, protocmp.Transform()); diff != "" || verdict != state.Done {
+			if diff := cmp.Diff(want, got, protocmp.Transform()); diff != "" || verdict != state.MatchAssigned {
 				t.Errorf("%s: %s", verdict, diff)
 			}
 		}
 		expire(3*time.Hour - time.Millisecond)
-		if verdict, got := server(epoch0); verdict != state.Done || got == nil {
+		if verdict, got := server(epoch0); verdict != state.MatchAssigned || got == nil {
 			t.Error(verdict, got)
 		}
 		expire(3 * time.Hour)
-		if verdict, got := server(epoch0.Add(9 * time.Hour)); verdict != state.Gone || got != nil {
+		if verdict, got := server(epoch0.Add(9 * time.Hour)); verdict != state.MatchForgotten || got != nil {
 			t.Error(verdict, got)
 		}
 	})

@@ -72,13 +72,13 @@ func (s *Store) ReplaceBackfill(ctx context.Context, project string, b *pb.Backf
 	return positionOf(r[1])
 }
 
-// Approvals are what servers approve under.
-type Approvals struct {
+// ApprovalOptions are the conditions of an approval.
+type ApprovalOptions struct {
 	Now time.Time
 	// Expiry is how long the results of the tickets stay readable.
 	Expiry time.Time
-	// Told is for how long a ticket that joined is told again, so that the loss of an answer loses nobody.
-	Told time.Duration
+	// RepeatJoined is for how long a ticket that joined is reported again, in case an answer was lost.
+	RepeatJoined time.Duration
 	// Rate is how often one server may approve.
 	Rate Rate
 	// Match is the one that the backfill ticket must belong to; empty when it may be any.
@@ -92,8 +92,8 @@ type Approval struct {
 	Backfill *pb.Backfill
 	// Assigned are the tickets that were assigned by it: these, and no others.
 	Assigned []*Ticket
-	// Before are tickets that were assigned before, and that the server may not know of yet.
-	Before []*Ticket
+	// Previous are tickets that were assigned before, and that the server may not know of yet.
+	Previous []*Ticket
 	// Position is the feed's after it, 0 when nothing changed.
 	Position uint64
 }
@@ -101,7 +101,7 @@ type Approval struct {
 // ApproveBackfill assigns the tickets that are proposed to a backfill ticket, and notes that its server lives. When they were proposed
 // too long ago they wait again instead. While the server is being allocated they stay as they are. NotFound when there is no
 // such backfill ticket, or it belongs to another match, Limited when it is approved far too often.
-func (s *Store) ApproveBackfill(ctx context.Context, project, id string, a Approvals) (*Approval, error) {
+func (s *Store) ApproveBackfill(ctx context.Context, project, id string, a ApprovalOptions) (*Approval, error) {
 	k := keysOf(project)
 	interval, burst := a.Rate.bucket()
 	var generation any = ""
@@ -109,7 +109,7 @@ func (s *Store) ApproveBackfill(ctx context.Context, project, id string, a Appro
 	var assignments []*pb.Assignment
 	for range insistence {
 		c := s.change(k, k.waiting(), k.resolved(), k.backfills(), k.proposed(), k.backfill(id), k.proposals(id), k.joined(id))
-		c.args = append(c.args, id, millis(a.Now), millis(a.Expiry), millis(a.Now.Add(-a.Told)), a.Now.UnixMicro(), interval, burst, a.Match,
+		c.args = append(c.args, id, millis(a.Now), millis(a.Expiry), millis(a.Now.Add(-a.RepeatJoined)), a.Now.UnixMicro(), interval, burst, a.Match,
 			eventOf(&pb.Event{Kind: pb.Event_KIND_ASSIGNED, Backfill: id}, a.Now), eventOf(rejected(id, "lapsed"), a.Now), generation)
 		if err := c.assignments(k, tickets, assignments); err != nil {
 			return nil, err
@@ -128,7 +128,7 @@ func (s *Store) ApproveBackfill(ctx context.Context, project, id string, a Appro
 			if err != nil {
 				return nil, err
 			}
-			return nil, a.Rate.Limited("backfill", time.Duration(after)*time.Microsecond,
+			return nil, a.Rate.LimitError("backfill", time.Duration(after)*time.Microsecond,
 				"this backfill ticket is approved too often: once a second is enough, %v times are tolerated", a.Rate.PerSecond)
 		case r[0] == "again" && len(r) > 2:
 			generation = r[1]
@@ -181,7 +181,7 @@ func (s *Store) approval(ctx context.Context, k keys, id string, r []any, given 
 		a.Assigned, rest = append(a.Assigned, t), rest[2:]
 	}
 	var err error
-	if a.Before, err = s.resolved(ctx, k, rest); err != nil {
+	if a.Previous, err = s.resolved(ctx, k, rest); err != nil {
 		return nil, err
 	}
 	a.Position, err = positionOf(r[1])
@@ -208,9 +208,9 @@ func (s *Store) deleteBackfill(ctx context.Context, k keys, id string, unlessSin
 	return true, position, err
 }
 
-// LapseBackfills ends proposals that were not approved by now, of up to limit backfill tickets: the tickets wait again at their old
+// ExpireProposals ends proposals that were not approved by now, of up to limit backfill tickets: the tickets wait again at their old
 // age, and no function is shown the backfill tickets, which are returned, until their servers speak again.
-func (s *Store) LapseBackfills(ctx context.Context, project string, now time.Time, limit int) (lapsed []string, position uint64, err error) {
+func (s *Store) ExpireProposals(ctx context.Context, project string, now time.Time, limit int) (lapsed []string, position uint64, err error) {
 	k := keysOf(project)
 	due, err := s.due(ctx, k.proposed(), millis(now)-1, limit)
 	if err != nil {
@@ -237,8 +237,8 @@ func (s *Store) LapseBackfills(ctx context.Context, project string, now time.Tim
 	return lapsed, position, nil
 }
 
-// ForgetBackfills deletes up to limit backfill tickets whose servers have said nothing since then, and returns them.
-func (s *Store) ForgetBackfills(ctx context.Context, project string, since, now time.Time, limit int) (forgotten []string, position uint64, err error) {
+// DeleteSilentBackfills deletes up to limit backfill tickets whose servers have said nothing since then, and returns them.
+func (s *Store) DeleteSilentBackfills(ctx context.Context, project string, since, now time.Time, limit int) (forgotten []string, position uint64, err error) {
 	k := keysOf(project)
 	due, err := s.due(ctx, k.backfills(), millis(since), limit)
 	if err != nil {
@@ -298,8 +298,8 @@ func resultsOf(pairs []any, connection string) (tickets []string, assignments []
 	return tickets, assignments, nil
 }
 
-// Shown is the backfill ticket that a change is about, as functions are to see it; nil when they are to see it no more.
-func (c *Change) Shown() (*pb.Backfill, error) {
+// DecodeBackfill is the backfill ticket that a change is about, as functions are to see it; nil when they are to see it no more.
+func (c *Change) DecodeBackfill() (*pb.Backfill, error) {
 	if c.Body == "" {
 		return nil, nil
 	}

@@ -38,8 +38,8 @@ func createGame(t *testing.T, s *state.Store, b *pb.Backfill) {
 }
 
 // approvals are those of a server that approves so many seconds after the start of time.
-func approvals(seconds int) state.Approvals {
-	return state.Approvals{Now: at(seconds), Expiry: at(seconds + 600), Told: 20 * time.Second}
+func approvals(seconds int) state.ApprovalOptions {
+	return state.ApprovalOptions{Now: at(seconds), Expiry: at(seconds + 600), RepeatJoined: 20 * time.Second}
 }
 
 func approve(t *testing.T, s *state.Store, id string, seconds int) *state.Approval {
@@ -199,7 +199,7 @@ func TestApprovedTicketsAreAssigned(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 		s := open(state.Options{})
 		revision, terms := setUp(t, s)
-		terms.Approval = at(20)
+		terms.ApprovalDeadline = at(20)
 		create(t, s, "a", "b", "c")
 		m := follow(t, s)
 		createGame(t, s, game("g", 3))
@@ -208,8 +208,8 @@ func TestApprovedTicketsAreAssigned(t *testing.T) {
 		c := fill(revision, seen, game("g", 1), "a", "b")
 		c.Assignments[1].Connection = "elsewhere:7" // as the function said
 		mustClaim(t, s, terms, c)
-		if c.Refused != "" {
-			t.Fatal(c.Refused)
+		if c.Refusal != "" {
+			t.Fatal(c.Refusal)
 		}
 		m.sees(t, "c")
 		m.seesGame(t, version(game("g", 1), 1)) // whose version functions do not change
@@ -237,17 +237,17 @@ func TestApprovedTicketsAreAssigned(t *testing.T) {
 
 		// The answer may have been lost: for a while they are told again.
 		again := approve(t, s, "g", 30)
-		if len(again.Assigned) != 0 || !slices.Equal(idsOf(again.Before), []string{"a", "b"}) || again.Position != 0 {
-			t.Errorf("again: %v assigned, %v before, position %d", idsOf(again.Assigned), idsOf(again.Before), again.Position)
+		if len(again.Assigned) != 0 || !slices.Equal(idsOf(again.Previous), []string{"a", "b"}) || again.Position != 0 {
+			t.Errorf("again: %v assigned, %v before, position %d", idsOf(again.Assigned), idsOf(again.Previous), again.Position)
 		}
 		if _, err := s.DeleteTicket(t.Context(), project, "a", "", epoch0); err != nil {
 			t.Fatal(err)
 		}
-		if again = approve(t, s, "g", 31); !slices.Equal(idsOf(again.Before), []string{"b"}) {
-			t.Errorf("after one has left: %v", idsOf(again.Before))
+		if again = approve(t, s, "g", 31); !slices.Equal(idsOf(again.Previous), []string{"b"}) {
+			t.Errorf("after one has left: %v", idsOf(again.Previous))
 		}
-		if again = approve(t, s, "g", 40); len(again.Before) != 0 {
-			t.Errorf("20 s later: %v", idsOf(again.Before))
+		if again = approve(t, s, "g", 40); len(again.Previous) != 0 {
+			t.Errorf("20 s later: %v", idsOf(again.Previous))
 		}
 	})
 }
@@ -257,7 +257,7 @@ func TestProposalForAnOlderVersionIsRefused(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 		s := open(state.Options{})
 		revision, terms := setUp(t, s)
-		terms.Approval = at(20)
+		terms.ApprovalDeadline = at(20)
 		create(t, s, "a", "b", "c", "d", "e")
 		createGame(t, s, game("g", 3))
 		m := follow(t, s)
@@ -266,21 +266,21 @@ func TestProposalForAnOlderVersionIsRefused(t *testing.T) {
 		// Of two functions that saw the same, one is late.
 		first, second := fill(revision, seen, game("g", 2), "a"), fill(revision, seen, game("g", 2), "b")
 		mustClaim(t, s, terms, first, second)
-		if first.Refused != "" || second.Refused != "backfill" {
-			t.Fatalf("refused: %q %q", first.Refused, second.Refused)
+		if first.Refusal != "" || second.Refusal != "backfill" {
+			t.Fatalf("refused: %q %q", first.Refusal, second.Refusal)
 		}
 		seen = m.seesGame(t, version(game("g", 2), 1))
 		// One that saw what the first made of it comes in as well.
 		third := fill(revision, seen, nil, "c")
 		mustClaim(t, s, terms, third)
-		if third.Refused != "" {
-			t.Fatal(third.Refused)
+		if third.Refusal != "" {
+			t.Fatal(third.Refusal)
 		}
 		m.seesGames(t) // nobody knows of c by what the ticket says
 		stale := fill(revision, seen, nil, "d")
 		mustClaim(t, s, terms, stale)
-		if stale.Refused != "backfill" {
-			t.Fatalf("refused: %q", stale.Refused)
+		if stale.Refusal != "backfill" {
+			t.Fatalf("refused: %q", stale.Refusal)
 		}
 
 		// The server's word ends them all.
@@ -290,15 +290,15 @@ func TestProposalForAnOlderVersionIsRefused(t *testing.T) {
 		now := m.seesGame(t, version(game("g", 1), 2))
 		m.sees(t, "a", "b", "c", "d", "e")
 		mustClaim(t, s, terms, stale)
-		if stale.Refused != "backfill" {
-			t.Fatalf("refused: %q", stale.Refused)
+		if stale.Refusal != "backfill" {
+			t.Fatalf("refused: %q", stale.Refusal)
 		}
 		approval{approve(t, s, "g", 6)}.assigns(t, s, "g:1")
 		gone := fill(revision, &pb.Backfill{Id: "nobody", Generation: 1}, nil, "a")
 		good, taken := fill(revision, now, nil, "a", "b"), fill(revision, now, nil, "d", "nobody")
 		mustClaim(t, s, terms, gone, taken, good)
-		if gone.Refused != "backfill" || taken.Refused != "nobody" || good.Refused != "" {
-			t.Fatalf("refused: %q %q %q", gone.Refused, taken.Refused, good.Refused)
+		if gone.Refusal != "backfill" || taken.Refusal != "nobody" || good.Refusal != "" {
+			t.Fatalf("refused: %q %q %q", gone.Refusal, taken.Refusal, good.Refusal)
 		}
 		m.sees(t, "c", "d", "e")
 	})
@@ -314,14 +314,14 @@ func TestProposalNeedsTheLeaseAndTheConfigAsItWas(t *testing.T) {
 		opened := opening(revision, "m", "h", "a")
 		for _, c := range []*state.Claim{fill(revision+1, seen, nil, "a"), opening(revision+1, "m", "h", "a")} {
 			mustClaim(t, s, terms, c)
-			if c.Refused != "config" {
-				t.Errorf("refused: %q", c.Refused)
+			if c.Refusal != "config" {
+				t.Errorf("refused: %q", c.Refusal)
 			}
 		}
 		late := terms
 		late.Epoch++
 		for _, c := range []*state.Claim{fill(revision, seen, nil, "a"), opened} {
-			if _, err := s.Claim(t.Context(), project, late, []*state.Claim{c}); !errors.Is(err, state.ErrStale) {
+			if _, err := s.Claim(t.Context(), project, late, []*state.Claim{c}); !errors.Is(err, state.ErrLeaseLost) {
 				t.Errorf("under another's lease: %v", err)
 			}
 		}
@@ -352,10 +352,10 @@ func TestRejectedTicketsWaitAgain(t *testing.T) {
 			}
 		},
 		"lapsed": func(t *testing.T, s *state.Store) {
-			if lapsed, _, err := s.LapseBackfills(t.Context(), project, at(20), 10); err != nil || len(lapsed) != 0 {
+			if lapsed, _, err := s.ExpireProposals(t.Context(), project, at(20), 10); err != nil || len(lapsed) != 0 {
 				t.Fatal("too early:", lapsed, err)
 			}
-			lapsed, position, err := s.LapseBackfills(t.Context(), project, at(21), 10)
+			lapsed, position, err := s.ExpireProposals(t.Context(), project, at(21), 10)
 			if err != nil || !slices.Equal(lapsed, []string{"g"}) || position == 0 {
 				t.Fatal(lapsed, position, err)
 			}
@@ -364,10 +364,10 @@ func TestRejectedTicketsWaitAgain(t *testing.T) {
 			approval{approve(t, s, "g", 21)}.assigns(t, s, "g:1")
 		},
 		"silent for too long": func(t *testing.T, s *state.Store) {
-			if forgotten, _, err := s.ForgetBackfills(t.Context(), project, at(-1), at(19), 10); err != nil || len(forgotten) != 0 {
+			if forgotten, _, err := s.DeleteSilentBackfills(t.Context(), project, at(-1), at(19), 10); err != nil || len(forgotten) != 0 {
 				t.Fatal("too early:", forgotten, err)
 			}
-			forgotten, position, err := s.ForgetBackfills(t.Context(), project, at(0), at(19), 10)
+			forgotten, position, err := s.DeleteSilentBackfills(t.Context(), project, at(0), at(19), 10)
 			if err != nil || !slices.Equal(forgotten, []string{"g"}) || position == 0 {
 				t.Fatal(forgotten, position, err)
 			}
@@ -378,7 +378,7 @@ func TestRejectedTicketsWaitAgain(t *testing.T) {
 			suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 				s := open(state.Options{})
 				revision, terms := setUp(t, s)
-				terms.Approval = at(20)
+				terms.ApprovalDeadline = at(20)
 				create(t, s, "a", "b", "c", "d")
 				createGame(t, s, game("g", 3))
 				m := follow(t, s)
@@ -433,13 +433,13 @@ func TestServerThatLetItsProposalsLapseIsShownToNobodyUntilItSpeaks(t *testing.T
 			suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 				s := open(state.Options{})
 				revision, terms := setUp(t, s)
-				terms.Approval = at(20)
+				terms.ApprovalDeadline = at(20)
 				create(t, s, "a")
 				createGame(t, s, game("g", 3))
 				m := follow(t, s)
 				seen := m.seesGame(t, version(game("g", 3), 1))
 				mustClaim(t, s, terms, fill(revision, seen, game("g", 2), "a"))
-				if _, _, err := s.LapseBackfills(t.Context(), project, at(21), 10); err != nil {
+				if _, _, err := s.ExpireProposals(t.Context(), project, at(21), 10); err != nil {
 					t.Fatal(err)
 				}
 				m.sees(t, "a")
@@ -447,16 +447,16 @@ func TestServerThatLetItsProposalsLapseIsShownToNobodyUntilItSpeaks(t *testing.T
 				follow(t, s).seesGames(t) // a reader that begins now sees the same
 				c := fill(revision, seen, nil, "a")
 				mustClaim(t, s, terms, c)
-				if c.Refused != "backfill" {
-					t.Fatalf("refused: %q", c.Refused)
+				if c.Refusal != "backfill" {
+					t.Fatalf("refused: %q", c.Refusal)
 				}
 				now := m.seesGame(t, version(game("g", 3), speak(t, s)))
 				follow(t, s).seesGame(t, now)
 				c = fill(revision, now, nil, "a")
-				terms.Approval = at(50)
+				terms.ApprovalDeadline = at(50)
 				mustClaim(t, s, terms, c)
-				if c.Refused != "" {
-					t.Fatalf("refused: %q", c.Refused)
+				if c.Refusal != "" {
+					t.Fatalf("refused: %q", c.Refusal)
 				}
 				approval{approve(t, s, "g", 31)}.assigns(t, s, "g:1", "a")
 			})
@@ -493,7 +493,7 @@ func TestCancelledProposalsLeaveTheBackfillTicketAsItWas(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 		s := open(state.Options{})
 		revision, terms := setUp(t, s)
-		terms.Approval = at(20)
+		terms.ApprovalDeadline = at(20)
 		create(t, s, "a", "b")
 		createGame(t, s, game("g", 3))
 		m := follow(t, s)
@@ -539,7 +539,7 @@ func TestApprovalsThatRaceTellTheTruth(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 		s := open(state.Options{})
 		revision, terms := setUp(t, s)
-		terms.Approval = at(20)
+		terms.ApprovalDeadline = at(20)
 		m := follow(t, s)
 		for round := range 12 {
 			id := fmt.Sprint("g", round)
@@ -571,7 +571,7 @@ func TestApprovalsThatRaceTellTheTruth(t *testing.T) {
 				var err error
 				switch round % 3 {
 				case 0:
-					_, _, err = s.LapseBackfills(t.Context(), project, at(21), 10)
+					_, _, err = s.ExpireProposals(t.Context(), project, at(21), 10)
 				case 1:
 					_, err = s.ReplaceBackfill(t.Context(), project, game(id, 6), at(19))
 				case 2:
@@ -592,7 +592,7 @@ func TestApprovalsThatRaceTellTheTruth(t *testing.T) {
 				t.Error(cancelled)
 			}
 			// What is still proposed is ended, as time would.
-			if _, _, err := s.LapseBackfills(t.Context(), project, at(21), 10); err != nil {
+			if _, _, err := s.ExpireProposals(t.Context(), project, at(21), 10); err != nil {
 				t.Fatal(err)
 			}
 			listed := map[string]int{}
@@ -641,12 +641,12 @@ func TestFillIsAllOrNothing(t *testing.T) {
 		s := open(state.Options{})
 		create(t, s, "a", "b", "c")
 		two := []*pb.Assignment{{Connection: "x:1"}, {Connection: "x:1", Properties: []byte("{}")}}
-		got, refused, _, err := s.Fill(t.Context(), project, []string{"a", "nobody"}, two, epoch0, at(600))
+		got, refused, _, err := s.AssignWaiting(t.Context(), project, []string{"a", "nobody"}, two, epoch0, at(600))
 		if err != nil || refused != "nobody" || len(got) != 0 {
 			t.Fatal(got, refused, err)
 		}
 		isWaiting(t, s, "a", "b", "c")
-		got, refused, position, err := s.Fill(t.Context(), project, []string{"a", "b"}, two, epoch0, at(600))
+		got, refused, position, err := s.AssignWaiting(t.Context(), project, []string{"a", "b"}, two, epoch0, at(600))
 		if err != nil || refused != "" || position == 0 || !slices.Equal(idsOf(got), []string{"a", "b"}) {
 			t.Fatal(got, refused, position, err)
 		}
@@ -664,16 +664,16 @@ func TestFillIsAllOrNothing(t *testing.T) {
 
 // begun is a match that needs a server, whose allocation began, with a backfill ticket g: a and b play, and c and d were proposed to
 // it meanwhile.
-func begun(t *testing.T, s *state.Store) (*pb.Match, *mirror, state.Terms) {
+func begun(t *testing.T, s *state.Store) (*pb.Match, *mirror, state.ClaimOptions) {
 	t.Helper()
 	revision, terms := setUp(t, s)
-	terms.Approval = at(20)
+	terms.ApprovalDeadline = at(20)
 	create(t, s, "a", "b", "c", "d", "e")
 	m := follow(t, s)
 	c := opening(revision, "m", "g", "a", "b")
 	mustClaim(t, s, terms, c)
-	if c.Refused != "" {
-		t.Fatal(c.Refused)
+	if c.Refusal != "" {
+		t.Fatal(c.Refusal)
 	}
 	m.sees(t, "c", "d", "e")
 	allocating := version(game("g", 2), 1)
@@ -682,14 +682,14 @@ func begun(t *testing.T, s *state.Store) (*pb.Match, *mirror, state.Terms) {
 	follow(t, s).seesGame(t, seen)
 	fills := fill(revision, seen, game("g", 0), "c", "d")
 	mustClaim(t, s, terms, fills)
-	if fills.Refused != "" {
-		t.Fatal(fills.Refused)
+	if fills.Refusal != "" {
+		t.Fatal(fills.Refusal)
 	}
 	m.sees(t, "e")
 	return c.Match, m, terms
 }
 
-func begin(t *testing.T, s *state.Store, m *pb.Match, want state.Verdict) {
+func begin(t *testing.T, s *state.Store, m *pb.Match, want state.MatchStatus) {
 	t.Helper()
 	if got, _, err := take(t.Context(), s, m, at(1), at(45)); err != nil || got != want {
 		t.Fatalf("begin: %q, %v, want %q", got, err, want)
@@ -699,7 +699,7 @@ func begin(t *testing.T, s *state.Store, m *pb.Match, want state.Verdict) {
 // assign ends a match with a connection, "" for an error, and returns the tickets that got a result.
 func assign(t *testing.T, s *state.Store, m *pb.Match, connection string) []string {
 	t.Helper()
-	end := state.Ending{Now: at(10), Expiry: at(600), Connection: connection}
+	end := state.Outcome{Now: at(10), Expiry: at(600), Connection: connection}
 	if connection == "" {
 		end.Error, end.Reason = "AllocationError", "allocation"
 	}
@@ -708,7 +708,7 @@ func assign(t *testing.T, s *state.Store, m *pb.Match, connection string) []stri
 		results[id] = &pb.Assignment{Connection: connection, Error: end.Error}
 	}
 	verdict, assigned, err := s.Assign(t.Context(), project, m, end, results)
-	if err != nil || verdict != state.Go {
+	if err != nil || verdict != state.MatchActive {
 		t.Fatalf("assign: %q, %v", verdict, err)
 	}
 	slices.Sort(assigned)
@@ -721,13 +721,13 @@ func TestTicketsProposedDuringTheAllocationGetItsConnection(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 		s := open(state.Options{History: 1000})
 		match, m, terms := begun(t, s)
-		begin(t, s, match, state.Go)
+		begin(t, s, match, state.MatchActive)
 		// Its server may speak before the allocator has written where it is.
-		if a := approve(t, s, "g", 5); len(a.Assigned)+len(a.Before) != 0 || a.Backfill.GetConnection() != "" || a.Backfill.GetAttributeValues()[0] != 2 {
-			t.Errorf("%v, %v, %v", idsOf(a.Assigned), idsOf(a.Before), a.Backfill)
+		if a := approve(t, s, "g", 5); len(a.Assigned)+len(a.Previous) != 0 || a.Backfill.GetConnection() != "" || a.Backfill.GetAttributeValues()[0] != 2 {
+			t.Errorf("%v, %v, %v", idsOf(a.Assigned), idsOf(a.Previous), a.Backfill)
 		}
 		// However long it takes: the time to approve has not begun.
-		if lapsed, _, err := s.LapseBackfills(t.Context(), project, at(40), 10); err != nil || len(lapsed) > 0 {
+		if lapsed, _, err := s.ExpireProposals(t.Context(), project, at(40), 10); err != nil || len(lapsed) > 0 {
 			t.Fatal(lapsed, err)
 		}
 		if got := assign(t, s, match, "10.0.0.1:7"); !slices.Equal(got, []string{"a", "b", "c", "d"}) {
@@ -745,17 +745,17 @@ func TestTicketsProposedDuringTheAllocationGetItsConnection(t *testing.T) {
 		full.Connection = "10.0.0.1:7"
 		seen := m.seesGame(t, full)
 		first := approve(t, s, "g", 100)
-		if len(first.Assigned) != 0 || !slices.Equal(idsOf(first.Before), []string{"c", "d"}) {
-			t.Errorf("told of %v, %v", idsOf(first.Assigned), idsOf(first.Before))
+		if len(first.Assigned) != 0 || !slices.Equal(idsOf(first.Previous), []string{"c", "d"}) {
+			t.Errorf("told of %v, %v", idsOf(first.Assigned), idsOf(first.Previous))
 		}
-		if again := approve(t, s, "g", 119); !slices.Equal(idsOf(again.Before), []string{"c", "d"}) {
-			t.Errorf("told again of %v", idsOf(again.Before))
+		if again := approve(t, s, "g", 119); !slices.Equal(idsOf(again.Previous), []string{"c", "d"}) {
+			t.Errorf("told again of %v", idsOf(again.Previous))
 		}
-		if again := approve(t, s, "g", 120); len(again.Before) != 0 {
-			t.Errorf("told again of %v", idsOf(again.Before))
+		if again := approve(t, s, "g", 120); len(again.Previous) != 0 {
+			t.Errorf("told again of %v", idsOf(again.Previous))
 		}
 		// From here on it is like any other, and keeps the connection that was allocated when its server says none.
-		terms.Approval = at(200)
+		terms.ApprovalDeadline = at(200)
 		fills := fill(match.GetRevision(), seen, nil, "e")
 		mustClaim(t, s, terms, fills)
 		approval{approve(t, s, "g", 121)}.assigns(t, s, "10.0.0.1:7", "e")
@@ -785,16 +785,16 @@ func TestBackfillTicketEndsWithItsMatch(t *testing.T) {
 	}{
 		"a ticket left before the allocation began": {func(t *testing.T, s *state.Store, m *pb.Match) {
 			must(t, second(s.DeleteTicket(t.Context(), project, "a", "", epoch0)))
-			begin(t, s, m, state.Dropped)
+			begin(t, s, m, state.MatchDropped)
 		}, []string{"b", "c", "d", "e"}, []string{"cancelled claimed a", "released left m b", "rejected unallocated g c,d"}},
 		"the allocation failed": {func(t *testing.T, s *state.Store, m *pb.Match) {
-			begin(t, s, m, state.Go)
+			begin(t, s, m, state.MatchActive)
 			if got := assign(t, s, m, ""); !slices.Equal(got, []string{"a", "b"}) {
 				t.Errorf("%v have the error", got)
 			}
 		}, []string{"c", "d", "e"}, []string{"allocating m a,b", "failed allocation AllocationError m a,b", "rejected unallocated g c,d"}},
 		"all have left when there is a server": {func(t *testing.T, s *state.Store, m *pb.Match) {
-			begin(t, s, m, state.Go)
+			begin(t, s, m, state.MatchActive)
 			for _, id := range []string{"a", "b", "c", "d"} {
 				must(t, second(s.DeleteTicket(t.Context(), project, id, "", epoch0)))
 			}
@@ -805,11 +805,11 @@ func TestBackfillTicketEndsWithItsMatch(t *testing.T) {
 			"allocating m a,b", "cancelled claimed a", "cancelled claimed b", "cancelled proposed c", "cancelled proposed d", "assigned m",
 		}},
 		"nobody took the match up": {func(t *testing.T, s *state.Store, m *pb.Match) {
-			released, position, err := s.Release(t.Context(), project, at(10), 10)
+			released, position, err := s.ReleaseOverdueMatches(t.Context(), project, at(10), 10)
 			if err != nil || !slices.Equal(released, []string{"m"}) || position == 0 {
 				t.Fatal(released, position, err)
 			}
-			begin(t, s, m, state.Released)
+			begin(t, s, m, state.MatchReleased)
 		}, []string{"a", "b", "c", "d", "e"}, []string{"released deadline m a,b", "rejected unallocated g c,d"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -846,7 +846,7 @@ func TestServerIsKeptForWhoWasProposedToIt(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 		s := open(state.Options{})
 		match, m, _ := begun(t, s)
-		begin(t, s, match, state.Go)
+		begin(t, s, match, state.MatchActive)
 		for _, id := range []string{"a", "b", "d"} {
 			must(t, second(s.DeleteTicket(t.Context(), project, id, "", epoch0)))
 		}
@@ -894,7 +894,7 @@ func TestHistoryTellsOfRejections(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 		s := open(state.Options{History: 1000})
 		revision, terms := setUp(t, s)
-		terms.Approval = at(20)
+		terms.ApprovalDeadline = at(20)
 		create(t, s, "a", "b")
 		_, from := told(t, s, nil)
 		createGame(t, s, game("g", 3))
@@ -904,19 +904,19 @@ func TestHistoryTellsOfRejections(t *testing.T) {
 			m.sees(t, "a", "b")
 			c := fill(revision, m.seesGame(t, version(game("g", 3), v)), nil, "a", "b")
 			mustClaim(t, s, terms, c)
-			if c.Refused != "" {
-				t.Fatal(c.Refused)
+			if c.Refusal != "" {
+				t.Fatal(c.Refusal)
 			}
 		}
 		propose(1)
 		must(t, second(s.ReplaceBackfill(t.Context(), project, game("g", 3), at(1))))
 		propose(2)
-		must(t, third(s.LapseBackfills(t.Context(), project, at(21), 10)))
+		must(t, third(s.ExpireProposals(t.Context(), project, at(21), 10)))
 		approve(t, s, "g", 22)
 		propose(2)
 		approve(t, s, "g", 23) // too late: its time was over at 20
 		propose(2)
-		must(t, third(s.ForgetBackfills(t.Context(), project, at(23), at(24), 10)))
+		must(t, third(s.DeleteSilentBackfills(t.Context(), project, at(23), at(24), 10)))
 		createGame(t, s, game("g", 3))
 		propose(1)
 		must(t, third(s.DeleteBackfill(t.Context(), project, "g", "", at(25))))

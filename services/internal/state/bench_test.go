@@ -60,17 +60,17 @@ func BenchmarkTicket(b *testing.B) {
 }
 
 func benchmarkTicket(b *testing.B, s *state.Store, work func(*crowd) error, before ...func(*crowd) error) {
-	revision, _, err := s.PutConfig(b.Context(), project, &pb.Config{Id: "c"}, state.Any)
+	revision, _, err := s.PutConfig(b.Context(), project, &pb.Config{Id: "c"}, state.AnyRevision)
 	if err != nil {
 		b.Fatal(err)
 	}
-	epoch, err := s.Lease(b.Context(), project, "me", epoch0, time.Hour)
+	epoch, err := s.AcquireLease(b.Context(), project, "me", epoch0, time.Hour)
 	if err != nil {
 		b.Fatal(err)
 	}
 	c := &crowd{
 		ctx: b.Context(), store: s, creator: s.Creator(time.Now, nil), revision: revision,
-		terms: state.Terms{Epoch: epoch, Now: epoch0, Deadline: epoch0.Add(time.Hour), Expiry: epoch0.Add(time.Hour)},
+		terms: state.ClaimOptions{Epoch: epoch, Now: epoch0, Deadline: epoch0.Add(time.Hour), Expiry: epoch0.Add(time.Hour)},
 	}
 	var used time.Duration
 	var scripts int
@@ -134,7 +134,7 @@ type crowd struct {
 	store    *state.Store
 	creator  *state.Creator
 	revision int64
-	terms    state.Terms
+	terms    state.ClaimOptions
 	round    int
 }
 
@@ -189,8 +189,8 @@ func (c *crowd) claimAll(direct bool) error {
 	claims := c.matches(direct)
 	_, err := c.store.Claim(c.ctx, project, c.terms, claims)
 	for _, claim := range claims {
-		if err == nil && claim.Refused != "" {
-			err = fmt.Errorf("refused: %s", claim.Refused)
+		if err == nil && claim.Refusal != "" {
+			err = fmt.Errorf("refused: %s", claim.Refusal)
 		}
 	}
 	return err
@@ -220,7 +220,7 @@ func (c *crowd) assign() error {
 		for _, id := range claims[i].Tickets {
 			results[id] = &pb.Assignment{Connection: "127.0.0.1:7777"}
 		}
-		_, _, err := c.store.Assign(c.ctx, project, claims[i].Match, state.Ending{Expiry: c.terms.Expiry}, results)
+		_, _, err := c.store.Assign(c.ctx, project, claims[i].Match, state.Outcome{Expiry: c.terms.Expiry}, results)
 		return err
 	})
 }

@@ -110,7 +110,7 @@ func live(t *testing.T, s *state.Store, project string) {
 	go func() { defer close(ended); s.Follow(ctxFollow, project, m) }()
 	defer func() { stop(); <-ended }()
 
-	revision, _, err := s.PutConfig(ctx, project, &pb.Config{Id: "c", Function: "duel"}, state.Any)
+	revision, _, err := s.PutConfig(ctx, project, &pb.Config{Id: "c", Function: "duel"}, state.AnyRevision)
 	must("config", err)
 	creator := s.Creator(start, nil)
 	var ids []string
@@ -119,19 +119,19 @@ func live(t *testing.T, s *state.Store, project string) {
 		must("create", creator.Create(ctx, project, ticket(ids[i], i)))
 	}
 	m.sees(t, ids...)
-	epoch, err := s.Lease(ctx, project, "director-1", epoch0, time.Minute)
+	epoch, err := s.AcquireLease(ctx, project, "director-1", epoch0, time.Minute)
 	must("lease", err)
-	terms := state.Terms{Epoch: epoch, Now: epoch0, Deadline: epoch0.Add(time.Second), Expiry: epoch0.Add(time.Minute)}
+	terms := state.ClaimOptions{Epoch: epoch, Now: epoch0, Deadline: epoch0.Add(time.Second), Expiry: epoch0.Add(time.Minute)}
 	hosted, direct, left := claim(revision, "m1", ids[0], ids[1]), direct(revision, "m2", "1.2.3.4:5", ids[2], ids[3]), claim(revision, "m3", ids[4], ids[5])
 	_, err = s.Claim(ctx, project, terms, []*state.Claim{hosted, direct, left})
 	must("claim", err)
 	m.sees(t)
-	if b, err := s.Begin(ctx, project, hosted.Match, hands("one", epoch0, epoch0.Add(time.Minute))); err != nil || b.Verdict != state.Go {
+	if b, err := s.BeginAllocation(ctx, project, hosted.Match, hands("one", epoch0, epoch0.Add(time.Minute))); err != nil || b.Status != state.MatchActive {
 		t.Fatalf("%s: begin: %+v, %v", project, b, err)
 	}
-	verdict, got, err := s.Assign(ctx, project, hosted.Match, state.Ending{Now: epoch0, Expiry: epoch0.Add(time.Minute), Connection: "5.6.7.8:9"},
+	verdict, got, err := s.Assign(ctx, project, hosted.Match, state.Outcome{Now: epoch0, Expiry: epoch0.Add(time.Minute), Connection: "5.6.7.8:9"},
 		map[string]*pb.Assignment{ids[0]: {Connection: "5.6.7.8:9"}, ids[1]: {Connection: "5.6.7.8:9"}})
-	if err != nil || verdict != state.Go || len(got) != 2 {
+	if err != nil || verdict != state.MatchActive || len(got) != 2 {
 		t.Fatalf("%s: assign: %s %v, %v", project, verdict, got, err)
 	}
 	for id, want := range map[string]string{ids[0]: "5.6.7.8:9", ids[3]: "1.2.3.4:5"} {
@@ -141,7 +141,7 @@ func live(t *testing.T, s *state.Store, project string) {
 			t.Errorf("%s: %s got %v, want %s", project, id, read.Assignment, want)
 		}
 	}
-	released, _, err := s.Release(ctx, project, epoch0.Add(2*time.Second), 10)
+	released, _, err := s.ReleaseOverdueMatches(ctx, project, epoch0.Add(2*time.Second), 10)
 	must("release", err)
 	if len(released) != 1 {
 		t.Errorf("%s: %v were released", project, released)
@@ -151,7 +151,7 @@ func live(t *testing.T, s *state.Store, project string) {
 		t.Errorf("%s: delete: %v", project, err)
 	}
 	m.sees(t, ids[5])
-	if now, err := s.Standing(ctx, project); err != nil || now.Waiting != 1 || !now.Oldest.Equal(epoch0.Add(5*time.Second)) {
+	if now, err := s.Counts(ctx, project); err != nil || now.Waiting != 1 || !now.Oldest.Equal(epoch0.Add(5*time.Second)) {
 		t.Errorf("%s: standing %+v, %v", project, now, err)
 	}
 }

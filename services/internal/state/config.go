@@ -16,14 +16,14 @@ import (
 
 // Expectations of PutConfig and DeleteConfig besides a revision.
 const (
-	// Any changes whatever is there.
-	Any int64 = -1
-	// None conflicts with a config that exists.
-	None int64 = 0
+	// AnyRevision changes whatever is there.
+	AnyRevision int64 = -1
+	// NoRevision conflicts with a config that exists.
+	NoRevision int64 = 0
 )
 
 func expectation(revision int64) string {
-	if revision == Any {
+	if revision == AnyRevision {
 		return ""
 	}
 	return strconv.FormatInt(revision, 10)

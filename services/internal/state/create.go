@@ -151,9 +151,9 @@ func (s *Store) create(ctx context.Context, project string, batch []*creation, n
 func (s *Store) refusal(reason string, after time.Duration) error {
 	switch reason {
 	case "player":
-		return s.player.Limited("player", after, "this player creates tickets too often: %v a second are allowed, %d at once", s.player.PerSecond, s.player.Burst)
+		return s.player.LimitError("player", after, "this player creates tickets too often: %v a second are allowed, %d at once", s.player.PerSecond, s.player.Burst)
 	case "project":
-		return s.project.Limited("project", after, "this project creates tickets too often: %v a second are allowed", s.project.PerSecond)
+		return s.project.LimitError("project", after, "this project creates tickets too often: %v a second are allowed", s.project.PerSecond)
 	default:
 		return &problem.Error{
 			Kind: problem.Limited, RetryAfter: drain,

@@ -9,16 +9,16 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// Moments are until when things are due.
-type Moments struct {
+// Cutoffs are until when things are due.
+type Cutoffs struct {
 	Now time.Time
 	// Outbox is when matches must have been claimed that are not in the work queue; Waiting when tickets must have been
 	// created that are abandoned; Silence when servers must have spoken whose backfill tickets are.
 	Outbox, Waiting, Silence time.Time
 }
 
-// Due is what time has brought in a project.
-type Due struct {
+// DueWork is what time has brought in a project.
+type DueWork struct {
 	// Position is the feed's.
 	Position uint64
 	// Waiting is how many tickets wait.
@@ -29,8 +29,8 @@ type Due struct {
 	Outbox, Claims, Backfills, Tickets bool
 }
 
-// Due tells what time has brought, in one round trip: where it says nothing there is nothing to do.
-func (s *Store) Due(ctx context.Context, project string, m Moments) (Due, error) {
+// DueWork tells what time has brought, in one round trip: where it says nothing there is nothing to do.
+func (s *Store) DueWork(ctx context.Context, project string, m Cutoffs) (DueWork, error) {
 	k := keysOf(project)
 	var position *redis.StringCmd
 	var revisions *redis.MapStringStringCmd
@@ -47,12 +47,12 @@ func (s *Store) Due(ctx context.Context, project string, m Moments) (Due, error)
 		return nil
 	})
 	if err != nil && !errors.Is(err, redis.Nil) {
-		return Due{}, unavailable(err)
+		return DueWork{}, unavailable(err)
 	}
 	counts[""] = waiting
 	for _, count := range counts {
 		if err := count.Err(); err != nil {
-			return Due{}, unavailable(err)
+			return DueWork{}, unavailable(err)
 		}
 	}
 	some := func(sets ...string) bool {
@@ -63,19 +63,19 @@ func (s *Store) Due(ctx context.Context, project string, m Moments) (Due, error)
 		}
 		return false
 	}
-	d := Due{
+	d := DueWork{
 		Waiting: waiting.Val(), Revisions: make(map[string]int64, len(revisions.Val())),
 		Outbox: some(k.outbox()), Claims: some(k.claims()), Backfills: some(k.proposed(), k.backfills()),
 		Tickets: some(k.waiting(), k.resolved(), k.ended()),
 	}
 	if text := position.Val(); text != "" {
 		if d.Position, err = strconv.ParseUint(text, 10, 64); err != nil {
-			return Due{}, corrupt("feed", err)
+			return DueWork{}, corrupt("feed", err)
 		}
 	}
 	for id, text := range revisions.Val() {
 		if d.Revisions[id], err = strconv.ParseInt(text, 10, 64); err != nil {
-			return Due{}, corrupt("revision of a config", err)
+			return DueWork{}, corrupt("revision of a config", err)
 		}
 	}
 	return d, nil

@@ -10,8 +10,8 @@ import (
 	pb "matchmaker.dev/proto/matchmaker/v1"
 )
 
-// Tell tells of an event that goes with no change of the state.
-func (s *Store) Tell(ctx context.Context, project string, e *pb.Event, now time.Time) error {
+// AppendEvent tells of an event that goes with no change of the state.
+func (s *Store) AppendEvent(ctx context.Context, project string, e *pb.Event, now time.Time) error {
 	c := s.change(keysOf(project))
 	tickets := e.GetTickets()
 	c.args = append(c.args, eventOf(e, now), strings.Join(tickets, " "), len(tickets))

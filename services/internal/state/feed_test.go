@@ -18,7 +18,7 @@ func TestFeedFollowsEveryChange(t *testing.T) {
 		m.sees(t, "a", "b", "c", "d")
 		mustClaim(t, s, terms, claim(revision, "m1", "a", "b"), direct(revision, "m2", "x", "c", "d"))
 		m.sees(t)
-		if _, _, err := s.Release(t.Context(), project, terms.Deadline, 10); err != nil {
+		if _, _, err := s.ReleaseOverdueMatches(t.Context(), project, terms.Deadline, 10); err != nil {
 			t.Fatal(err)
 		}
 		m.sees(t, "a", "b")

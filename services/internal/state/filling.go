@@ -16,7 +16,7 @@ import (
 const enough = 500
 
 // claimFillings claims matches whose proposals have a filling, with a script for each.
-func (s *Store) claimFillings(ctx context.Context, project string, terms Terms, claims []*Claim) (position uint64, err error) {
+func (s *Store) claimFillings(ctx context.Context, project string, terms ClaimOptions, claims []*Claim) (position uint64, err error) {
 	var proposed, opened []*Claim
 	for _, c := range claims {
 		if c.Match.GetProposal().GetFilling().GetBackfill() != "" {
@@ -55,7 +55,7 @@ func (s *Store) claimEach(ctx context.Context, script *script, claims []*Claim, 
 			return position, err
 		}
 		if verdict, _ := r[0].(string); verdict != "ok" {
-			claims[i].Refused = verdict
+			claims[i].Refusal = verdict
 		}
 		at, err := positionOf(r[1])
 		if err != nil {
@@ -67,7 +67,7 @@ func (s *Store) claimEach(ctx context.Context, script *script, claims []*Claim, 
 }
 
 // proposeCall gives a match's tickets to a backfill ticket.
-func (s *Store) proposeCall(k keys, terms Terms, claim *Claim) (call, error) {
+func (s *Store) proposeCall(k keys, terms ClaimOptions, claim *Claim) (call, error) {
 	m := claim.Match
 	f := m.GetProposal().GetFilling()
 	id := f.GetBackfill()
@@ -82,12 +82,12 @@ func (s *Store) proposeCall(k keys, terms Terms, claim *Claim) (call, error) {
 	event := of(m, pb.Event_KIND_PROPOSED)
 	event.Backfill, event.Epoch = id, terms.Epoch
 	c := s.change(k, k.waiting(), k.proposed(), k.lease(), k.revisions(), k.backfill(id), k.proposals(id))
-	c.args = append(c.args, terms.Epoch, millis(terms.Approval), m.GetConfig(), m.GetRevision(), id, f.GetGeneration(), made, enough, eventOf(event, terms.Now))
+	c.args = append(c.args, terms.Epoch, millis(terms.ApprovalDeadline), m.GetConfig(), m.GetRevision(), id, f.GetGeneration(), made, enough, eventOf(event, terms.Now))
 	return c, c.assignments(k, claim.Tickets, claim.Assignments)
 }
 
 // openCall claims a match's tickets, and creates the backfill ticket of its server.
-func (s *Store) openCall(k keys, terms Terms, claim *Claim) (call, error) {
+func (s *Store) openCall(k keys, terms ClaimOptions, claim *Claim) (call, error) {
 	m := claim.Match
 	body, err := proto.Marshal(m)
 	if err != nil {
@@ -122,10 +122,10 @@ func (c *call) assignments(k keys, tickets []string, assignments []*pb.Assignmen
 	return nil
 }
 
-// Fill assigns waiting tickets at once, all or nothing, to a game that runs; now is when, and expiry is how long the results
+// AssignWaiting assigns waiting tickets at once, all or nothing, to a game that runs; now is when, and expiry is how long the results
 // stay readable. refused is the id of a ticket that does not
 // wait, "" when they were assigned.
-func (s *Store) Fill(ctx context.Context, project string, tickets []string, assignments []*pb.Assignment, now, expiry time.Time) (assigned []*Ticket, refused string, position uint64, err error) {
+func (s *Store) AssignWaiting(ctx context.Context, project string, tickets []string, assignments []*pb.Assignment, now, expiry time.Time) (assigned []*Ticket, refused string, position uint64, err error) {
 	k := keysOf(project)
 	c := s.change(k, k.waiting(), k.resolved())
 	c.args = append(c.args, millis(expiry), eventOf(&pb.Event{Kind: pb.Event_KIND_ASSIGNED}, now))

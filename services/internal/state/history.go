@@ -13,8 +13,8 @@ import (
 	pb "matchmaker.dev/proto/matchmaker/v1"
 )
 
-// Telling is an entry of the history: what happened in one moment.
-type Telling struct {
+// HistoryEntry is an entry of the history: what happened in one moment.
+type HistoryEntry struct {
 	Events []*pb.Event
 	// Bookmark is the place behind it.
 	Bookmark *pb.Bookmark
@@ -23,7 +23,7 @@ type Telling struct {
 // History reads up to limit entries of a project's history behind a bookmark; nil is the beginning. Every reader
 // gets every event once, in order. Where that cannot be, because the history was trimmed or is not the one that the
 // bookmark is from, an event of KIND_GAP comes in place of what is missing.
-func (s *Store) History(ctx context.Context, project string, after *pb.Bookmark, limit int) ([]Telling, error) {
+func (s *Store) History(ctx context.Context, project string, after *pb.Bookmark, limit int) ([]HistoryEntry, error) {
 	entries, end, err := s.entries(ctx, keysOf(project), after.GetPosition(), limit)
 	if err != nil {
 		return nil, err
@@ -42,7 +42,7 @@ func (s *Store) History(ctx context.Context, project string, after *pb.Bookmark,
 	if replaced {
 		return s.replaced(ctx, project, after)
 	}
-	var tellings []Telling
+	var tellings []HistoryEntry
 	for _, e := range entries {
 		events, err := e.events()
 		if err != nil {
@@ -53,14 +53,14 @@ func (s *Store) History(ctx context.Context, project string, after *pb.Bookmark,
 			events = append([]*pb.Event{gap}, events...)
 		}
 		position = e.position
-		tellings = append(tellings, Telling{events, &pb.Bookmark{Position: position, Check: e.check}})
+		tellings = append(tellings, HistoryEntry{events, &pb.Bookmark{Position: position, Check: e.check}})
 	}
 	return tellings, nil
 }
 
 // replaced tells of a history that was put back, or begun anew. It goes on where the history that there is now was published to.
-func (s *Store) replaced(ctx context.Context, project string, after *pb.Bookmark) ([]Telling, error) {
-	from, err := s.Published(ctx, project)
+func (s *Store) replaced(ctx context.Context, project string, after *pb.Bookmark) ([]HistoryEntry, error) {
+	from, err := s.Bookmark(ctx, project)
 	if err != nil {
 		return nil, err
 	}
@@ -71,11 +71,11 @@ func (s *Store) replaced(ctx context.Context, project string, after *pb.Bookmark
 		from = new(pb.Bookmark)
 	}
 	gap := &pb.Event{Kind: pb.Event_KIND_GAP, Reason: "replaced", Position: from.GetPosition()}
-	return []Telling{{[]*pb.Event{gap}, from}}, nil
+	return []HistoryEntry{{[]*pb.Event{gap}, from}}, nil
 }
 
-// Published is the place in a project's history up to which it has been published; nil when none of it has.
-func (s *Store) Published(ctx context.Context, project string) (*pb.Bookmark, error) {
+// Bookmark is the place in a project's history up to which it has been published; nil when none of it has.
+func (s *Store) Bookmark(ctx context.Context, project string) (*pb.Bookmark, error) {
 	text, err := s.redis.Get(ctx, keysOf(project).published()).Result()
 	if errors.Is(err, redis.Nil) {
 		return nil, nil
@@ -90,8 +90,8 @@ func (s *Store) Published(ctx context.Context, project string) (*pb.Bookmark, er
 	return b, nil
 }
 
-// SetPublished says that a project's history was published up to a place: what lies before it is needed no more.
-func (s *Store) SetPublished(ctx context.Context, project string, at *pb.Bookmark) error {
+// SetBookmark says that a project's history was published up to a place: what lies before it is needed no more.
+func (s *Store) SetBookmark(ctx context.Context, project string, at *pb.Bookmark) error {
 	body, err := proto.Marshal(at)
 	if err != nil {
 		return corrupt("bookmark", err)

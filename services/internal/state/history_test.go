@@ -78,15 +78,15 @@ func TestHistoryTellsTheLifeOfATicket(t *testing.T) {
 		must(t, second(s.DeleteTicket(t.Context(), project, "a", "", epoch0)))
 		must(t, third(take(t.Context(), s, dropped.Match, epoch0, terms.Deadline)))
 		mustClaim(t, s, terms, overdue)
-		must(t, third(s.Release(t.Context(), project, terms.Deadline, 10)))
+		must(t, third(s.ReleaseOverdueMatches(t.Context(), project, terms.Deadline, 10)))
 		mustClaim(t, s, terms, served)
 		must(t, third(take(t.Context(), s, served.Match, epoch0, terms.Deadline)))
 		must(t, second(s.DeleteTicket(t.Context(), project, "c", "", epoch0)))
-		must(t, third(s.Assign(t.Context(), project, served.Match, state.Ending{Now: epoch0.Add(time.Second), Expiry: terms.Expiry}, map[string]*pb.Assignment{"c": {}, "d": {}})))
+		must(t, third(s.Assign(t.Context(), project, served.Match, state.Outcome{Now: epoch0.Add(time.Second), Expiry: terms.Expiry}, map[string]*pb.Assignment{"c": {}, "d": {}})))
 		must(t, second(s.DeleteTicket(t.Context(), project, "d", "", epoch0)))
 		must(t, second(s.DeleteTicket(t.Context(), project, "h", "", epoch0)))
 		must(t, second(s.Expire(t.Context(), project, epoch0.Add(time.Hour), terms.Expiry, 10)))
-		must(t, s.Tell(t.Context(), project, &pb.Event{Kind: pb.Event_KIND_RETURNED, Match: "served", Tickets: []string{"x", "y"}}, epoch0))
+		must(t, s.AppendEvent(t.Context(), project, &pb.Event{Kind: pb.Event_KIND_RETURNED, Match: "served", Tickets: []string{"x", "y"}}, epoch0))
 
 		lines, end := told(t, s, nil)
 		wantTold(t, lines,
@@ -125,7 +125,7 @@ func TestNoHistoryIsKeptWhereNobodyReadsIt(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 		s := open(state.Options{})
 		create(t, s, "a")
-		must(t, s.Tell(t.Context(), project, &pb.Event{Kind: pb.Event_KIND_RETURNED}, epoch0))
+		must(t, s.AppendEvent(t.Context(), project, &pb.Event{Kind: pb.Event_KIND_RETURNED}, epoch0))
 		if lines, _ := told(t, s, nil); len(lines) > 0 {
 			t.Error(lines)
 		}
@@ -135,16 +135,16 @@ func TestNoHistoryIsKeptWhereNobodyReadsIt(t *testing.T) {
 func TestHistoryGoesOnFromWhereItWasPublished(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 		s := open(state.Options{History: 1000})
-		if b, err := s.Published(t.Context(), project); err != nil || b != nil {
+		if b, err := s.Bookmark(t.Context(), project); err != nil || b != nil {
 			t.Fatal(b, err)
 		}
 		for i := range 300 { // the server trims whole nodes of a hundred
 			create(t, s, fmt.Sprint("t", i))
 		}
 		_, end := told(t, s, nil)
-		must(t, s.SetPublished(t.Context(), project, end))
+		must(t, s.SetBookmark(t.Context(), project, end))
 		create(t, s, "next")
-		from, err := s.Published(t.Context(), project)
+		from, err := s.Bookmark(t.Context(), project)
 		must(t, err)
 		lines, _ := told(t, s, from)
 		wantTold(t, lines, "created next")
@@ -197,7 +197,7 @@ func TestHistoryThatWasPutBackGoesOnWhereItHadBeenPublished(t *testing.T) {
 		s := open(state.Options{History: 1000})
 		create(t, s, "a", "b")
 		_, before := told(t, s, nil)
-		must(t, s.SetPublished(t.Context(), project, before))
+		must(t, s.SetBookmark(t.Context(), project, before))
 		create(t, s, "lost")
 		_, end := told(t, s, before)
 		must(t, s.PutBack(t.Context(), project))

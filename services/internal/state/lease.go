@@ -9,9 +9,9 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// Beat says that a director lives and leads so many projects, until now+hold unless it says so again. It returns how many
+// Heartbeat says that a director lives and leads so many projects, until now+hold unless it says so again. It returns how many
 // projects each director leads that lives.
-func (s *Store) Beat(ctx context.Context, name string, leads int, now time.Time, hold time.Duration) (map[string]int, error) {
+func (s *Store) Heartbeat(ctx context.Context, name string, leads int, now time.Time, hold time.Duration) (map[string]int, error) {
 	reply, err := s.run(ctx, beatScript, []string{directors}, name, millis(now), hold.Milliseconds(), leads)
 	if err != nil {
 		return nil, err
@@ -29,13 +29,13 @@ func (s *Store) Beat(ctx context.Context, name string, leads int, now time.Time,
 	return living, nil
 }
 
-// Leave says that a director lives no longer.
-func (s *Store) Leave(ctx context.Context, name string, now time.Time) error {
-	_, err := s.Beat(ctx, name, 0, now, 0)
+// RemoveDirector says that a director lives no longer.
+func (s *Store) RemoveDirector(ctx context.Context, name string, now time.Time) error {
+	_, err := s.Heartbeat(ctx, name, 0, now, 0)
 	return err
 }
 
-// Lease is who leads a project.
+// Lease says who leads a project.
 type Lease struct {
 	// Owner is empty when nobody ever led it.
 	Owner   string
@@ -86,19 +86,19 @@ func leaseOf(fields []any) (Lease, error) {
 	return l, nil
 }
 
-// Lease takes or renews the lease of a project for an owner, until now+hold. It
+// AcquireLease takes or renews the lease of a project for an owner, until now+hold. It
 // returns the lease's epoch, 0 when another owner holds it. The epoch grows
 // whenever the lease passes to another owner: claims made under an older one are refused.
-func (s *Store) Lease(ctx context.Context, project, owner string, now time.Time, hold time.Duration) (epoch uint64, err error) {
-	epochs, err := s.TakeLeases(ctx, []string{project}, owner, now, hold)
+func (s *Store) AcquireLease(ctx context.Context, project, owner string, now time.Time, hold time.Duration) (epoch uint64, err error) {
+	epochs, err := s.AcquireLeases(ctx, []string{project}, owner, now, hold)
 	if err != nil {
 		return 0, err
 	}
 	return epochs[0], nil
 }
 
-// TakeLeases is Lease for many projects. After an error it returns the epochs of the first of them; the others' leases may have been taken or not.
-func (s *Store) TakeLeases(ctx context.Context, projects []string, owner string, now time.Time, hold time.Duration) (epochs []uint64, err error) {
+// AcquireLeases is AcquireLease for many projects. After an error it returns the epochs of the first of them; the others' leases may have been taken or not.
+func (s *Store) AcquireLeases(ctx context.Context, projects []string, owner string, now time.Time, hold time.Duration) (epochs []uint64, err error) {
 	calls := make([]call, len(projects))
 	for i, project := range projects {
 		calls[i] = call{keys: []string{keysOf(project).lease()}, args: []any{owner, millis(now), hold.Milliseconds()}}
@@ -123,8 +123,8 @@ func (s *Store) TakeLeases(ctx context.Context, projects []string, owner string,
 	return epochs, failed
 }
 
-// Yield gives a lease up, so that another owner can take it at once.
-func (s *Store) Yield(ctx context.Context, project, owner string, now time.Time) error {
-	_, err := s.Lease(ctx, project, owner, now, 0)
+// ReleaseLease gives a lease up, so that another owner can take it at once.
+func (s *Store) ReleaseLease(ctx context.Context, project, owner string, now time.Time) error {
+	_, err := s.AcquireLease(ctx, project, owner, now, 0)
 	return err
 }

@@ -13,7 +13,7 @@ func TestDirectorsKnowOfEachOther(t *testing.T) {
 		s := open(state.Options{})
 		beat := func(name string, leads int, after time.Duration, want map[string]int) {
 			t.Helper()
-			got, err := s.Beat(t.Context(), name, leads, epoch0.Add(after), time.Second)
+			got, err := s.Heartbeat(t.Context(), name, leads, epoch0.Add(after), time.Second)
 			if err != nil || !maps.Equal(got, want) {
 				t.Fatalf("%v, %v, want %v", got, err, want)
 			}
@@ -23,7 +23,7 @@ func TestDirectorsKnowOfEachOther(t *testing.T) {
 		beat("b", 3, 999*time.Millisecond, map[string]int{"a": 7, "b": 3})
 		beat("b", 3, time.Second, map[string]int{"b": 3}) // a is silent
 		beat("a", 4, time.Second, map[string]int{"a": 4, "b": 3})
-		must(t, s.Leave(t.Context(), "a", epoch0.Add(time.Second)))
+		must(t, s.RemoveDirector(t.Context(), "a", epoch0.Add(time.Second)))
 		beat("b", 3, time.Second, map[string]int{"b": 3})
 	})
 }
@@ -33,7 +33,7 @@ func TestLeasesOfManyProjects(t *testing.T) {
 		s := open(state.Options{})
 		take := func(owner string, projects ...string) []uint64 {
 			t.Helper()
-			epochs, err := s.TakeLeases(t.Context(), projects, owner, epoch0, time.Second)
+			epochs, err := s.AcquireLeases(t.Context(), projects, owner, epoch0, time.Second)
 			if err != nil || len(epochs) != len(projects) {
 				t.Fatal(epochs, err)
 			}
@@ -42,7 +42,7 @@ func TestLeasesOfManyProjects(t *testing.T) {
 		if e := take("a", "one", "two"); e[0] != 1 || e[1] != 1 {
 			t.Error(e)
 		}
-		must(t, s.Yield(t.Context(), "two", "a", epoch0))
+		must(t, s.ReleaseLease(t.Context(), "two", "a", epoch0))
 		if e := take("b", "one", "two", "three"); e[0] != 0 || e[1] != 2 || e[2] != 1 {
 			t.Error(e)
 		}

@@ -19,8 +19,8 @@ import (
 // a single match has more: a script of this size holds Redis for about 2 ms.
 const claimTickets = 512
 
-// ErrStale is the answer to a director whose lease has passed to another.
-var ErrStale = errors.New("state: the lease has passed to another director")
+// ErrLeaseLost is the answer to a director whose lease has passed to another.
+var ErrLeaseLost = errors.New("state: the lease has passed to another director")
 
 // Claim asks for one match's tickets, all or nothing.
 type Claim struct {
@@ -31,9 +31,9 @@ type Claim struct {
 	// result of each ticket, which is written at once, or, where the tickets are proposed to
 	// a backfill ticket, when its server approves: those that name no connection get that of the server then.
 	Assignments []*pb.Assignment
-	// Refused is set by Store.Claim: "" when the match was claimed, "config" when its config was changed or
+	// Refusal is set by Store.Claim: "" when the match was claimed, "config" when its config was changed or
 	// deleted, "backfill" when its backfill ticket was, else the id of a ticket that does not wait any more.
-	Refused string
+	Refusal string
 }
 
 // event is what happens when the claim succeeds.
@@ -65,21 +65,21 @@ func (c *Claim) given() ([][]byte, error) {
 	return given, nil
 }
 
-// Terms are what a batch of claims is made under.
-type Terms struct {
+// ClaimOptions are the conditions of a batch of claims.
+type ClaimOptions struct {
 	Epoch uint64
 	Now   time.Time
 	// Deadline is when claimed tickets wait again unless the allocation began.
 	Deadline time.Time
 	// Expiry is how long results that are written at once stay readable.
 	Expiry time.Time
-	// Approval is until when servers may approve tickets that are proposed to them.
-	Approval time.Time
+	// ApprovalDeadline is until when servers may approve tickets that are proposed to them.
+	ApprovalDeadline time.Time
 }
 
-// Claim claims the matches, in order but those about backfill tickets last, and sets each one's Refused. It returns the feed's position
+// Claim claims the matches, in order but those about backfill tickets last, and sets each one's Refusal. It returns the feed's position
 // after the last change. ErrStale when the lease has passed on: the rest was not claimed.
-func (s *Store) Claim(ctx context.Context, project string, terms Terms, claims []*Claim) (position uint64, err error) {
+func (s *Store) Claim(ctx context.Context, project string, terms ClaimOptions, claims []*Claim) (position uint64, err error) {
 	var fillings []*Claim
 	claims = slices.DeleteFunc(slices.Clone(claims), func(c *Claim) bool {
 		if c.Match.GetProposal().GetFilling() == nil {
@@ -94,13 +94,13 @@ func (s *Store) Claim(ctx context.Context, project string, terms Terms, claims [
 		position = max(position, at)
 	}
 	if stale(err) {
-		return position, ErrStale
+		return position, ErrLeaseLost
 	}
 	return position, err
 }
 
 // claimMatches claims matches that have nothing to do with backfill tickets.
-func (s *Store) claimMatches(ctx context.Context, project string, terms Terms, claims []*Claim) (position uint64, err error) {
+func (s *Store) claimMatches(ctx context.Context, project string, terms ClaimOptions, claims []*Claim) (position uint64, err error) {
 	var calls []call
 	var batches [][]*Claim
 	for len(claims) > 0 {
@@ -135,14 +135,14 @@ func (s *Store) claimMatches(ctx context.Context, project string, terms Terms, c
 		position = max(position, at)
 		for j, c := range batches[i] {
 			if verdict, _ := r[1+j].(string); verdict != "ok" {
-				c.Refused = verdict
+				c.Refusal = verdict
 			}
 		}
 	}
 	return position, err
 }
 
-func (s *Store) claimCall(project string, terms Terms, claims []*Claim) (call, error) {
+func (s *Store) claimCall(project string, terms ClaimOptions, claims []*Claim) (call, error) {
 	k := keysOf(project)
 	c := s.change(k, k.waiting(), k.claims(), k.outbox(), k.resolved(), k.lease(), k.revisions())
 	c.args = append(c.args, terms.Epoch, millis(terms.Now), millis(terms.Deadline), millis(terms.Expiry), len(claims))
@@ -193,27 +193,27 @@ func (s *Store) Match(ctx context.Context, project, id string) (*pb.Match, error
 	return m, nil
 }
 
-// Verdict is the answer of Begin, of Assign and of Server: how the match stands.
-type Verdict string
+// MatchStatus is how BeginAllocation, Assign and GameServer found a match.
+type MatchStatus string
 
-// The verdicts.
+// What a MatchStatus can be.
 const (
-	// Go on: Begin says so also when it is asked again.
-	Go Verdict = "ok"
-	// Done: the match was assigned before.
-	Done Verdict = "done"
-	// Released: the match ended without a server, its tickets wait again or have an error.
-	Released Verdict = "released"
-	// Gone: the match ended so long ago that nobody knows how.
-	Gone Verdict = "gone"
-	// Dropped: a ticket had left, the others wait again.
-	Dropped Verdict = "dropped"
-	// Busy: another holder has the match.
-	Busy Verdict = "busy"
+	// MatchActive: its allocation goes on; BeginAllocation and Assign did what they were asked.
+	MatchActive MatchStatus = "ok"
+	// MatchAssigned: the match was assigned before.
+	MatchAssigned MatchStatus = "done"
+	// MatchReleased: the match ended without a server, its tickets wait again or have an error.
+	MatchReleased MatchStatus = "released"
+	// MatchForgotten: the match ended so long ago that nobody knows how.
+	MatchForgotten MatchStatus = "gone"
+	// MatchDropped: a ticket had left, the others wait again.
+	MatchDropped MatchStatus = "dropped"
+	// MatchLeased: another holder has the lease.
+	MatchLeased MatchStatus = "busy"
 )
 
-// Ending is how a match ends.
-type Ending struct {
+// Outcome is how a match ends.
+type Outcome struct {
 	Now time.Time
 	// Expiry is how long the results stay readable.
 	Expiry time.Time
@@ -221,18 +221,18 @@ type Ending struct {
 	Connection string
 	// Error is what players read instead of a connection, and Reason what events say of it; both empty when all is well.
 	Error, Reason string
-	// Held is whether the match may have a server without a connection that is known, which is to be given back then.
-	Held bool
-	// Server is kept until Keep when the match is assigned; nil where nothing is.
-	Server *pb.GameServer
-	Keep   time.Time
+	// MayHaveServer is whether the match may have a server without a connection that is known, which is to be given back then.
+	MayHaveServer bool
+	// Server is kept until KeepServer when the match is assigned; nil where nothing is.
+	Server     *pb.GameServer
+	KeepServer time.Time
 }
 
 // Assign writes the results of a match and ends it. assigned are the tickets that
 // were still there, and those that were proposed to its backfill ticket meanwhile: they get the connection as well. Any
 // verdict but Go means that the match had ended before, and nothing was written. A server that nobody goes to is among the
 // returns then; but with Done the tickets have it.
-func (s *Store) Assign(ctx context.Context, project string, m *pb.Match, end Ending, results map[string]*pb.Assignment) (verdict Verdict, assigned []string, err error) {
+func (s *Store) Assign(ctx context.Context, project string, m *pb.Match, end Outcome, results map[string]*pb.Assignment) (verdict MatchStatus, assigned []string, err error) {
 	k, backfill := keysOf(project), m.GetBackfill()
 	ended, joined := of(m, pb.Event_KIND_ASSIGNED), of(m, pb.Event_KIND_ASSIGNED)
 	joined.Backfill = backfill
@@ -244,7 +244,7 @@ func (s *Store) Assign(ctx context.Context, project string, m *pb.Match, end End
 		ids, assignments = append(ids, id), append(assignments, results[id])
 	}
 	var body, server []byte
-	if end.Connection != "" || end.Held {
+	if end.Connection != "" || end.MayHaveServer {
 		if body, err = proto.Marshal(m); err != nil {
 			return "", nil, corrupt("match", err)
 		}
@@ -261,7 +261,7 @@ func (s *Store) Assign(ctx context.Context, project string, m *pb.Match, end End
 			k.waiting(), k.backfill(backfill), k.proposals(backfill), k.joined(backfill), k.proposed(), k.backfills(), k.returns())
 		c.args = append(c.args, m.GetId(), millis(end.Expiry), eventOf(ended, end.Now), backfill, len(results),
 			millis(end.Now), end.Connection, eventOf(joined, end.Now), eventOf(rejected(backfill, "unallocated"), end.Now),
-			body, server, millis(end.Keep))
+			body, server, millis(end.KeepServer))
 		if err := c.assignments(k, slices.Concat(ids, proposed), assignments); err != nil {
 			return "", nil, err
 		}
@@ -281,24 +281,24 @@ func (s *Store) Assign(ctx context.Context, project string, m *pb.Match, end End
 		}
 		assignments = append(assignments[:len(ids)], theirs...)
 	}
-	switch verdict, _ := r[0].(string); Verdict(verdict) {
-	case Go:
+	switch verdict, _ := r[0].(string); MatchStatus(verdict) {
+	case MatchActive:
 	case "again":
 		return "", nil, busyBackfill(backfill)
 	default:
-		return Verdict(verdict), nil, nil
+		return MatchStatus(verdict), nil, nil
 	}
 	for i, id := range slices.Concat(ids, proposed) {
 		if 1+i < len(r) && r[1+i] == int64(1) {
 			assigned = append(assigned, id)
 		}
 	}
-	return Go, assigned, nil
+	return MatchActive, assigned, nil
 }
 
-// Release makes the tickets of up to limit matches whose claim deadline has passed wait
+// ReleaseOverdueMatches makes the tickets of up to limit matches whose claim deadline has passed wait
 // again, at their old age. It returns the matches and the feed's position after it, 0 when there were none.
-func (s *Store) Release(ctx context.Context, project string, now time.Time, limit int) (released []string, position uint64, err error) {
+func (s *Store) ReleaseOverdueMatches(ctx context.Context, project string, now time.Time, limit int) (released []string, position uint64, err error) {
 	k := keysOf(project)
 	due, err := s.due(ctx, k.claims(), millis(now), limit)
 	if err != nil {
@@ -323,9 +323,9 @@ func (s *Store) Release(ctx context.Context, project string, now time.Time, limi
 	return released, position, nil
 }
 
-// Requeue makes the tickets of a match that gets no server wait again, at their old age. held is whether it may have one all the same, which is
+// ReleaseMatch makes the tickets of a match that gets no server wait again, at their old age. held is whether it may have one all the same, which is
 // to be given back then. The position is the feed's after it, 0 when the match had ended before.
-func (s *Store) Requeue(ctx context.Context, project string, m *pb.Match, held bool, reason string, now time.Time) (position uint64, err error) {
+func (s *Store) ReleaseMatch(ctx context.Context, project string, m *pb.Match, held bool, reason string, now time.Time) (position uint64, err error) {
 	_, position, err = s.release(ctx, project, m, releasing{reason: reason, latest: math.MaxInt64, now: now, held: &held})
 	return position, err
 }
@@ -382,8 +382,8 @@ func (s *Store) Outbox(ctx context.Context, project string, before time.Time, li
 	return s.due(ctx, keysOf(project).outbox(), millis(before), limit)
 }
 
-// Sent takes matches out of the outbox: the work queue has them.
-func (s *Store) Sent(ctx context.Context, project string, matches []string) error {
+// RemoveFromOutbox takes matches out of the outbox: the work queue has them.
+func (s *Store) RemoveFromOutbox(ctx context.Context, project string, matches []string) error {
 	members := make([]any, len(matches))
 	for i, id := range matches {
 		members[i] = id

@@ -113,10 +113,10 @@ const connecting = "ping select readonly cluster|slots cluster|shards command"
 // called finds the commands that a script calls.
 var called = regexp.MustCompile(`redis\.p?call\(\s*['"]([A-Za-z]+)['"]`)
 
-// Rules is what an account may do, as Redis's ACL has it, without name and password; "" for one that has nothing to do with Redis. Keys are
+// ACLRules is what an account may do, as Redis's ACL has it, without name and password; "" for one that has nothing to do with Redis. Keys are
 // those below mm:, %R~ before those that are only read, and %W~ before those that are only written. What is in parentheses is a second
 // set of rights: scripts may be given these keys, and what they then do with them is up to the first set.
-func Rules(name string) string {
+func ACLRules(name string) string {
 	switch name {
 	case account.Operator:
 		return "~* &* +@all"
@@ -177,13 +177,13 @@ func rulesOf(all ...rights) string {
 	return strings.Join(rules, " ")
 }
 
-// Users is an ACL file for Redis: the user of each account that is named, with the hash of its password, and nobody else. Where
+// ACLFile is an ACL file for Redis: the user of each account that is named, with the hash of its password, and nobody else. Where
 // a hash is missing Redis refuses the file, with a line that says whose it is.
-func Users(accounts []string, hash func(account string) string) string {
+func ACLFile(accounts []string, hash func(account string) string) string {
 	var b strings.Builder
 	b.WriteString("user default reset off\n")
 	for _, name := range accounts {
-		if rules := Rules(name); rules != "" {
+		if rules := ACLRules(name); rules != "" {
 			fmt.Fprintf(&b, "user %s reset on #%s %s\n", account.User(name), hash(name), rules)
 		}
 	}

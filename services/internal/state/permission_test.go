@@ -27,7 +27,7 @@ func login(name string) account.Login {
 // userFile is an ACL file with a user for each account. Where the default user is needed by the servers themselves it is let in.
 func userFile(t *testing.T, letIn bool) string {
 	t.Helper()
-	text := state.Users(append(account.Services(), account.All, account.Operator), func(name string) string {
+	text := state.ACLFile(append(account.Services(), account.All, account.Operator), func(name string) string {
 		sum := sha256.Sum256([]byte(passwordOf(name)))
 		return hex.EncodeToString(sum[:])
 	})
@@ -203,7 +203,7 @@ func TestRulesAreThoseOfTheScripts(t *testing.T) {
 	if err != nil || len(files) < 20 {
 		t.Fatal(files, err)
 	}
-	rules := " " + state.Rules(account.All) + " "
+	rules := " " + state.ACLRules(account.All) + " "
 	for _, file := range files {
 		text, err := os.ReadFile(file)
 		if err != nil {

@@ -15,8 +15,8 @@ type Rate struct {
 	Burst     int
 }
 
-// Check is an error when a rate makes no sense.
-func (r Rate) Check() error {
+// Validate is an error when a rate makes no sense.
+func (r Rate) Validate() error {
 	if !(r.PerSecond >= 0) || r.PerSecond > 1e6 || r.Burst < 0 || (r.PerSecond > 0 && r.Burst == 0) {
 		return fmt.Errorf("a rate of %v a second with a burst of %d makes no sense: the rate must be 0 (no limit) to 1,000,000, the burst 1 or more", r.PerSecond, r.Burst)
 	}
@@ -32,8 +32,8 @@ func (r Rate) bucket() (interval, burst int64) {
 	return interval, interval * int64(r.Burst)
 }
 
-// Limited is the error of a bucket that is empty, and has something in it after a time.
-func (r Rate) Limited(name string, after time.Duration, format string, args ...any) error {
+// LimitError is the error of a bucket that is empty, and has something in it after a time.
+func (r Rate) LimitError(name string, after time.Duration, format string, args ...any) error {
 	e := problem.New(problem.Limited, format, args...)
 	e.RetryAfter = after
 	if r.PerSecond > 0 {
@@ -56,5 +56,5 @@ func (s *Store) Allow(ctx context.Context, project, name string, rate Rate, now 
 	if err != nil || after == 0 {
 		return err
 	}
-	return rate.Limited(name, time.Duration(after)*time.Microsecond, "too many requests of this kind in this project: %v a second are allowed", rate.PerSecond)
+	return rate.LimitError(name, time.Duration(after)*time.Microsecond, "too many requests of this kind in this project: %v a second are allowed", rate.PerSecond)
 }

@@ -22,7 +22,7 @@ func TestConfigIsReadAsItWasPut(t *testing.T) {
 			Pools:   map[string]*pb.Pool{"p": {Filters: []*pb.Filter{{Attribute: "skill", Min: &least}}}},
 			Hosting: &pb.Hosting{Profile: "p", Keys: []byte("sealed")},
 		}
-		revision, created, err := s.PutConfig(t.Context(), project, want, state.None)
+		revision, created, err := s.PutConfig(t.Context(), project, want, state.NoRevision)
 		if err != nil || !created {
 			t.Fatal(created, err)
 		}
@@ -55,7 +55,7 @@ func TestConfigIsPutOnlyOverWhatWasExpected(t *testing.T) {
 		put := func(id string, expected int64) (int64, bool, error) {
 			return s.PutConfig(t.Context(), project, &pb.Config{Id: id}, expected)
 		}
-		first, _, err := put("a", state.Any)
+		first, _, err := put("a", state.AnyRevision)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -68,16 +68,16 @@ func TestConfigIsPutOnlyOverWhatWasExpected(t *testing.T) {
 			expected int64
 		}{
 			"an older revision":          {"a", first},
-			"none, where there is one":   {"a", state.None},
+			"none, where there is one":   {"a", state.NoRevision},
 			"one, where there is none":   {"b", 1},
-			"an id of other letter case": {"A", state.Any},
+			"an id of other letter case": {"A", state.AnyRevision},
 		} {
 			_, _, err := put(c.id, c.expected)
 			if problem.KindOf(err) != problem.Conflict {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
-		other, _, err := put("b", state.None)
+		other, _, err := put("b", state.NoRevision)
 		if err != nil || other <= second {
 			t.Errorf("revision %d of another config after %d, %v", other, second, err)
 		}

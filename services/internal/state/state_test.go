@@ -85,17 +85,17 @@ func create(t *testing.T, s *state.Store, ids ...string) {
 }
 
 // setUp stores the config "c" and takes the lease; it returns the config's revision and terms to claim under.
-func setUp(t *testing.T, s *state.Store) (revision int64, terms state.Terms) {
+func setUp(t *testing.T, s *state.Store) (revision int64, terms state.ClaimOptions) {
 	t.Helper()
-	revision, _, err := s.PutConfig(t.Context(), project, &pb.Config{Id: "c", Function: "duel"}, state.Any)
+	revision, _, err := s.PutConfig(t.Context(), project, &pb.Config{Id: "c", Function: "duel"}, state.AnyRevision)
 	if err != nil {
 		t.Fatal(err)
 	}
-	epoch, err := s.Lease(t.Context(), project, "director-1", epoch0, time.Second)
+	epoch, err := s.AcquireLease(t.Context(), project, "director-1", epoch0, time.Second)
 	if err != nil || epoch == 0 {
 		t.Fatalf("lease: epoch %d, %v", epoch, err)
 	}
-	return revision, state.Terms{Epoch: epoch, Now: epoch0, Deadline: epoch0.Add(10 * time.Second), Expiry: epoch0.Add(time.Minute)}
+	return revision, state.ClaimOptions{Epoch: epoch, Now: epoch0, Deadline: epoch0.Add(10 * time.Second), Expiry: epoch0.Add(time.Minute)}
 }
 
 // claim asks for a match that needs a server.
@@ -119,7 +119,7 @@ func direct(revision int64, match, connection string, tickets ...string) *state.
 	return c
 }
 
-func mustClaim(t *testing.T, s *state.Store, terms state.Terms, claims ...*state.Claim) {
+func mustClaim(t *testing.T, s *state.Store, terms state.ClaimOptions, claims ...*state.Claim) {
 	t.Helper()
 	if _, err := s.Claim(t.Context(), project, terms, claims); err != nil {
 		t.Fatal(err)
@@ -150,7 +150,7 @@ func (m *mirror) Apply(changes []state.Change, position uint64) {
 	m.mu.Lock()
 	for _, c := range changes {
 		if c.Backfill != "" {
-			b, err := c.Shown()
+			b, err := c.DecodeBackfill()
 			if err != nil {
 				panic(err)
 			}
@@ -321,8 +321,8 @@ func TestClaimIsAllOrNothing(t *testing.T) {
 		first, second, third := claim(revision, "m1", "a", "b"), claim(revision, "m2", "b", "c"), direct(revision, "m3", "1.2.3.4:5", "d", "e")
 		missing := claim(revision, "m4", "c", "nobody")
 		mustClaim(t, s, terms, first, second, third, missing)
-		if first.Refused != "" || second.Refused != "b" || third.Refused != "" || missing.Refused != "nobody" {
-			t.Fatalf("refused: %q %q %q %q", first.Refused, second.Refused, third.Refused, missing.Refused)
+		if first.Refusal != "" || second.Refusal != "b" || third.Refusal != "" || missing.Refusal != "nobody" {
+			t.Fatalf("refused: %q %q %q %q", first.Refusal, second.Refusal, third.Refusal, missing.Refusal)
 		}
 		isWaiting(t, s, "c")
 		if got := assigned(t, s, "e"); got.GetConnection() != "1.2.3.4:5" {
@@ -362,8 +362,8 @@ func TestClaimsOfManyScriptsComeBackInOrder(t *testing.T) {
 			if i%7 == 3 {
 				want = "nobody"
 			}
-			if c.Refused != want {
-				t.Fatalf("claim %d was refused for %q, want %q", i, c.Refused, want)
+			if c.Refusal != want {
+				t.Fatalf("claim %d was refused for %q, want %q", i, c.Refusal, want)
 			}
 		}
 		if got := assigned(t, s, "b600"); got.GetConnection() != "c600" {
@@ -378,22 +378,22 @@ func TestClaimNeedsTheLease(t *testing.T) {
 		revision, terms := setUp(t, s)
 		create(t, s, "a", "b")
 		// Another director takes over once the first has said nothing for long enough.
-		if epoch, err := s.Lease(t.Context(), project, "director-2", epoch0.Add(999*time.Millisecond), time.Second); err != nil || epoch != 0 {
+		if epoch, err := s.AcquireLease(t.Context(), project, "director-2", epoch0.Add(999*time.Millisecond), time.Second); err != nil || epoch != 0 {
 			t.Fatalf("a held lease was taken: epoch %d, %v", epoch, err)
 		}
-		epoch, err := s.Lease(t.Context(), project, "director-2", epoch0.Add(time.Second), time.Second)
+		epoch, err := s.AcquireLease(t.Context(), project, "director-2", epoch0.Add(time.Second), time.Second)
 		if err != nil || epoch != terms.Epoch+1 {
 			t.Fatalf("epoch %d after %d, %v", epoch, terms.Epoch, err)
 		}
-		if _, err := s.Claim(t.Context(), project, terms, []*state.Claim{claim(revision, "m", "a", "b")}); !errors.Is(err, state.ErrStale) {
+		if _, err := s.Claim(t.Context(), project, terms, []*state.Claim{claim(revision, "m", "a", "b")}); !errors.Is(err, state.ErrLeaseLost) {
 			t.Fatalf("the former director claimed: %v", err)
 		}
 		isWaiting(t, s, "a", "b")
 		terms.Epoch = epoch
 		c := claim(revision, "m", "a", "b")
 		mustClaim(t, s, terms, c)
-		if c.Refused != "" {
-			t.Errorf("refused: %q", c.Refused)
+		if c.Refusal != "" {
+			t.Errorf("refused: %q", c.Refusal)
 		}
 	})
 }
@@ -402,16 +402,16 @@ func TestYieldedLeaseIsFree(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 		s := open(state.Options{})
 		_, terms := setUp(t, s)
-		if err := s.Yield(t.Context(), project, "somebody else", epoch0); err != nil {
+		if err := s.ReleaseLease(t.Context(), project, "somebody else", epoch0); err != nil {
 			t.Fatal(err)
 		}
-		if epoch, _ := s.Lease(t.Context(), project, "director-2", epoch0, time.Second); epoch != 0 {
+		if epoch, _ := s.AcquireLease(t.Context(), project, "director-2", epoch0, time.Second); epoch != 0 {
 			t.Fatal("a lease was given up by somebody who did not hold it")
 		}
-		if err := s.Yield(t.Context(), project, "director-1", epoch0); err != nil {
+		if err := s.ReleaseLease(t.Context(), project, "director-1", epoch0); err != nil {
 			t.Fatal(err)
 		}
-		if epoch, _ := s.Lease(t.Context(), project, "director-2", epoch0, time.Second); epoch != terms.Epoch+1 {
+		if epoch, _ := s.AcquireLease(t.Context(), project, "director-2", epoch0, time.Second); epoch != terms.Epoch+1 {
 			t.Fatalf("epoch %d", epoch)
 		}
 	})
@@ -422,18 +422,18 @@ func TestClaimNeedsTheConfigAsItWas(t *testing.T) {
 		s := open(state.Options{})
 		revision, terms := setUp(t, s)
 		create(t, s, "a", "b")
-		if _, _, err := s.PutConfig(t.Context(), project, &pb.Config{Id: "c", Function: "other"}, state.Any); err != nil {
+		if _, _, err := s.PutConfig(t.Context(), project, &pb.Config{Id: "c", Function: "other"}, state.AnyRevision); err != nil {
 			t.Fatal(err)
 		}
 		changed := claim(revision, "m1", "a", "b")
 		mustClaim(t, s, terms, changed)
-		if there, err := s.DeleteConfig(t.Context(), project, "c", state.Any); err != nil || !there {
+		if there, err := s.DeleteConfig(t.Context(), project, "c", state.AnyRevision); err != nil || !there {
 			t.Fatal(there, err)
 		}
 		deleted := direct(revision+1, "m2", "x", "a", "b")
 		mustClaim(t, s, terms, deleted)
-		if changed.Refused != "config" || deleted.Refused != "config" {
-			t.Errorf("refused: %q, %q", changed.Refused, deleted.Refused)
+		if changed.Refusal != "config" || deleted.Refusal != "config" {
+			t.Errorf("refused: %q, %q", changed.Refusal, deleted.Refusal)
 		}
 		isWaiting(t, s, "a", "b")
 	})
@@ -446,23 +446,23 @@ func TestAssignReachesAllTicketsOfAMatch(t *testing.T) {
 		create(t, s, "a", "b", "c")
 		c := claim(revision, "m", "a", "b", "c")
 		mustClaim(t, s, terms, c)
-		if verdict, _, err := take(t.Context(), s, c.Match, epoch0, epoch0.Add(20*time.Second)); err != nil || verdict != state.Go {
+		if verdict, _, err := take(t.Context(), s, c.Match, epoch0, epoch0.Add(20*time.Second)); err != nil || verdict != state.MatchActive {
 			t.Fatal(verdict, err)
 		}
 		// A ticket that leaves now no longer drops the match.
 		if _, err := s.DeleteTicket(t.Context(), project, "b", "", epoch0); err != nil {
 			t.Fatal(err)
 		}
-		if verdict, _, err := take(t.Context(), s, c.Match, epoch0, epoch0.Add(20*time.Second)); err != nil || verdict != state.Go {
+		if verdict, _, err := take(t.Context(), s, c.Match, epoch0, epoch0.Add(20*time.Second)); err != nil || verdict != state.MatchActive {
 			t.Fatal("asked again:", verdict, err)
 		}
 		results := map[string]*pb.Assignment{}
 		for _, id := range c.Tickets {
 			results[id] = &pb.Assignment{Connection: "1.2.3.4:5", Properties: []byte(`{"for":"` + id + `"}`)}
 		}
-		verdict, got, err := s.Assign(t.Context(), project, c.Match, state.Ending{Expiry: epoch0.Add(time.Minute), Connection: "1.2.3.4:5"}, results)
+		verdict, got, err := s.Assign(t.Context(), project, c.Match, state.Outcome{Expiry: epoch0.Add(time.Minute), Connection: "1.2.3.4:5"}, results)
 		slices.Sort(got)
-		if err != nil || verdict != state.Go || !slices.Equal(got, []string{"a", "c"}) {
+		if err != nil || verdict != state.MatchActive || !slices.Equal(got, []string{"a", "c"}) {
 			t.Fatal(got, verdict, err)
 		}
 		if diff := cmp.Diff(results["c"], assigned(t, s, "c"), protocmp.Transform()); diff != "" {
@@ -470,10 +470,10 @@ func TestAssignReachesAllTicketsOfAMatch(t *testing.T) {
 		}
 		_, err = s.Ticket(t.Context(), project, "b")
 		kindOf(t, err, problem.NotFound)
-		if verdict, _, err := s.Assign(t.Context(), project, c.Match, state.Ending{Expiry: epoch0}, map[string]*pb.Assignment{"a": {Connection: "other"}}); verdict != state.Done || err != nil {
+		if verdict, _, err := s.Assign(t.Context(), project, c.Match, state.Outcome{Expiry: epoch0}, map[string]*pb.Assignment{"a": {Connection: "other"}}); verdict != state.MatchAssigned || err != nil {
 			t.Error("a match was assigned twice", verdict, err)
 		}
-		if verdict, _, err := take(t.Context(), s, c.Match, epoch0, epoch0); err != nil || verdict != state.Done {
+		if verdict, _, err := take(t.Context(), s, c.Match, epoch0, epoch0); err != nil || verdict != state.MatchAssigned {
 			t.Error(verdict, err)
 		}
 	})
@@ -489,21 +489,21 @@ func TestAssignedMatchEndsInGoodOrder(t *testing.T) {
 		if _, _, err := take(t.Context(), s, c.Match, epoch0, terms.Deadline); err != nil {
 			t.Fatal(err)
 		}
-		if _, _, err := s.Assign(t.Context(), project, c.Match, state.Ending{Expiry: terms.Expiry, Connection: "1.2.3.4:5"}, map[string]*pb.Assignment{"a": {}, "b": {}}); err != nil {
+		if _, _, err := s.Assign(t.Context(), project, c.Match, state.Outcome{Expiry: terms.Expiry, Connection: "1.2.3.4:5"}, map[string]*pb.Assignment{"a": {}, "b": {}}); err != nil {
 			t.Fatal(err)
 		}
 		// Its deadline no longer counts: a server that players are on their way to must not be given back.
-		if released, _, err := s.Release(t.Context(), project, terms.Deadline.Add(time.Hour), 10); err != nil || len(released) > 0 {
+		if released, _, err := s.ReleaseOverdueMatches(t.Context(), project, terms.Deadline.Add(time.Hour), 10); err != nil || len(released) > 0 {
 			t.Fatal("released:", released, err)
 		}
-		if verdict, _, err := take(t.Context(), s, c.Match, epoch0, terms.Deadline); err != nil || verdict != state.Done {
+		if verdict, _, err := take(t.Context(), s, c.Match, epoch0, terms.Deadline); err != nil || verdict != state.MatchAssigned {
 			t.Fatal(verdict, err)
 		}
 		// Results and the memory of the match go when their time has come.
 		if e, err := s.Expire(t.Context(), project, epoch0, terms.Expiry, 10); err != nil || e.Read != 2 || e.Matches != 1 {
 			t.Fatal(e, err)
 		}
-		if verdict, _, err := take(t.Context(), s, c.Match, epoch0, terms.Deadline); err != nil || verdict != state.Gone {
+		if verdict, _, err := take(t.Context(), s, c.Match, epoch0, terms.Deadline); err != nil || verdict != state.MatchForgotten {
 			t.Fatal(verdict, err)
 		}
 	})
@@ -522,7 +522,7 @@ func TestMatchIsDroppedWhenATicketLeftBeforeItsServerWasAskedFor(t *testing.T) {
 			t.Fatal(err)
 		}
 		verdict, position, err := take(t.Context(), s, c.Match, epoch0, epoch0)
-		if err != nil || verdict != state.Dropped || position == 0 {
+		if err != nil || verdict != state.MatchDropped || position == 0 {
 			t.Fatal(verdict, position, err)
 		}
 		m.sees(t, "b", "c")
@@ -547,18 +547,18 @@ func TestOverdueClaimIsReleased(t *testing.T) {
 		if _, _, err := take(t.Context(), s, begun.Match, epoch0, terms.Deadline.Add(time.Hour)); err != nil {
 			t.Fatal(err)
 		}
-		if released, _, err := s.Release(t.Context(), project, terms.Deadline.Add(-time.Millisecond), 10); err != nil || len(released) > 0 {
+		if released, _, err := s.ReleaseOverdueMatches(t.Context(), project, terms.Deadline.Add(-time.Millisecond), 10); err != nil || len(released) > 0 {
 			t.Fatal("released before the deadline:", released, err)
 		}
-		released, position, err := s.Release(t.Context(), project, terms.Deadline, 10)
+		released, position, err := s.ReleaseOverdueMatches(t.Context(), project, terms.Deadline, 10)
 		if err != nil || !slices.Equal(released, []string{"lost"}) || position == 0 {
 			t.Fatal(released, position, err)
 		}
 		isWaiting(t, s, "a", "b")
-		if verdict, _, err := s.Assign(t.Context(), project, lost.Match, state.Ending{Expiry: epoch0}, map[string]*pb.Assignment{"a": {}}); verdict != state.Released || err != nil {
+		if verdict, _, err := s.Assign(t.Context(), project, lost.Match, state.Outcome{Expiry: epoch0}, map[string]*pb.Assignment{"a": {}}); verdict != state.MatchReleased || err != nil {
 			t.Error("a released match was assigned", verdict, err)
 		}
-		if verdict, _, err := take(t.Context(), s, lost.Match, epoch0, epoch0); err != nil || verdict != state.Released {
+		if verdict, _, err := take(t.Context(), s, lost.Match, epoch0, epoch0); err != nil || verdict != state.MatchReleased {
 			t.Error(verdict, err)
 		}
 		_, err = s.Match(t.Context(), project, "lost")
@@ -584,16 +584,16 @@ func TestLargestMatch(t *testing.T) {
 		create(t, s, ids...)
 		createGame(t, s, game("g", 2000))
 		proposal := fill(revision, follow(t, s).seesGame(t, version(game("g", 2000), 1)), nil, ids...)
-		terms.Approval = at(20)
+		terms.ApprovalDeadline = at(20)
 		mustClaim(t, s, terms, proposal)
-		if proposal.Refused != "" {
-			t.Fatal(proposal.Refused)
+		if proposal.Refusal != "" {
+			t.Fatal(proposal.Refusal)
 		}
-		must(t, third(s.LapseBackfills(t.Context(), project, at(21), 10)))
+		must(t, third(s.ExpireProposals(t.Context(), project, at(21), 10)))
 		isWaiting(t, s, ids...)
 
 		mustClaim(t, s, terms, claim(revision, "lost", ids...))
-		if released, _, err := s.Release(t.Context(), project, terms.Deadline, 10); err != nil || len(released) != 1 {
+		if released, _, err := s.ReleaseOverdueMatches(t.Context(), project, terms.Deadline, 10); err != nil || len(released) != 1 {
 			t.Fatal(released, err)
 		}
 		isWaiting(t, s, ids...)
@@ -603,7 +603,7 @@ func TestLargestMatch(t *testing.T) {
 		if _, _, err := take(t.Context(), s, served.Match, epoch0, terms.Deadline); err != nil {
 			t.Fatal(err)
 		}
-		end := state.Ending{Now: epoch0, Expiry: at(600), Connection: "server:1"}
+		end := state.Outcome{Now: epoch0, Expiry: at(600), Connection: "server:1"}
 		_, got, err := s.Assign(t.Context(), project, served.Match, end, results)
 		if err != nil || len(got) != len(ids) {
 			t.Fatalf("%d of %d tickets are assigned, %v", len(got), len(ids), err)
@@ -625,7 +625,7 @@ func TestOutboxKeepsWhatWasNotSent(t *testing.T) {
 		if err != nil || !slices.Equal(left, []string{"m1", "m2"}) {
 			t.Fatal(left, err)
 		}
-		if err := s.Sent(t.Context(), project, []string{"m1"}); err != nil {
+		if err := s.RemoveFromOutbox(t.Context(), project, []string{"m1"}); err != nil {
 			t.Fatal(err)
 		}
 		if _, _, err := take(t.Context(), s, begun.Match, epoch0, epoch0); err != nil {

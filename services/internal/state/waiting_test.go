@@ -39,7 +39,7 @@ type model struct {
 	store    *state.Store
 	random   *rand.Rand
 	revision int64
-	terms    state.Terms
+	terms    state.ClaimOptions
 	now      time.Time
 
 	tickets              []string
@@ -113,8 +113,8 @@ func (m *model) claim() {
 				free = false
 			}
 		}
-		if free != (c.Refused == "") {
-			m.t.Fatalf("match %v: %q, but that it is free to be claimed is %v", c.Tickets, c.Refused, free)
+		if free != (c.Refusal == "") {
+			m.t.Fatalf("match %v: %q, but that it is free to be claimed is %v", c.Tickets, c.Refusal, free)
 		}
 		if !free {
 			m.refused++
@@ -168,7 +168,7 @@ func (m *model) begin() {
 	if c, _ := m.match(); c != nil {
 		verdict, _, err := take(m.t.Context(), m.store, c.Match, m.now, m.now.Add(10*time.Second))
 		m.must(err)
-		if verdict == state.Dropped {
+		if verdict == state.MatchDropped {
 			m.free(c)
 		}
 	}
@@ -183,13 +183,13 @@ func (m *model) assign() {
 	for _, id := range c.Tickets {
 		results[id] = &pb.Assignment{Connection: "1.2.3.4:5"}
 	}
-	_, _, err := m.store.Assign(m.t.Context(), project, c.Match, state.Ending{Now: m.now, Expiry: m.now.Add(20 * time.Second)}, results)
+	_, _, err := m.store.Assign(m.t.Context(), project, c.Match, state.Outcome{Now: m.now, Expiry: m.now.Add(20 * time.Second)}, results)
 	m.must(err)
 }
 
 func (m *model) release() {
 	m.now = m.now.Add(6 * time.Second)
-	released, _, err := m.store.Release(m.t.Context(), project, m.now, 3)
+	released, _, err := m.store.ReleaseOverdueMatches(m.t.Context(), project, m.now, 3)
 	m.must(err)
 	m.again += len(released)
 	for _, c := range m.matches {
