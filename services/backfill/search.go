@@ -16,7 +16,7 @@ import (
 )
 
 // candidate is a match that a function proposes.
-type candidate = evaluator.Entry[struct{}]
+type candidate = evaluator.Candidate[struct{}]
 
 // again is when to ask again for a run that no runner took.
 const again = 100 * time.Millisecond
@@ -56,7 +56,7 @@ func (s *service) search(ctx context.Context, project string, in request) ([]*ca
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx) // the server does not wait for the answer any more: nobody must be sent to it
 	}
-	return evaluator.Winners(entries), nil
+	return evaluator.Select(entries), nil
 }
 
 // answer is what a run came to.

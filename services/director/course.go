@@ -14,7 +14,7 @@ import (
 )
 
 // proposal is a proposal and the course whose run made it.
-type proposal = evaluator.Entry[*course]
+type proposal = evaluator.Candidate[*course]
 
 // absent is how long a config rests whose function no runner hosts, or that cannot be run at all.
 const absent = 250 * time.Millisecond

@@ -22,7 +22,7 @@ type round struct {
 }
 
 func newRound(entries []*proposal) *round {
-	return &round{entries: entries, won: evaluator.Winners(entries)}
+	return &round{entries: entries, won: evaluator.Select(entries)}
 }
 
 func (r *round) done() bool { return len(r.claims) == len(r.won) }

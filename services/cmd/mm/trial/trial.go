@@ -100,8 +100,8 @@ type trial struct {
 	needs     invocation.Needs
 	instance  *gauge
 
-	cycle   int
-	entries []*evaluator.Entry[struct{}] // of the first cycle
+	cycle      int
+	candidates []*evaluator.Candidate[struct{}] // of the first cycle
 }
 
 // gauge reads how much memory an instance has taken.
@@ -191,7 +191,7 @@ func (t *trial) take(part *pb.RunPart) error {
 		return err
 	}
 	for _, p := range part.GetProposals() {
-		t.entries = append(t.entries, &evaluator.Entry[struct{}]{
+		t.candidates = append(t.candidates, &evaluator.Candidate[struct{}]{
 			Proposal: proto.CloneOf(p), Tickets: TicketsOf(p), Config: t.Config.GetId(),
 			First: p.GetFilling().GetBackfill() != "", // as directors do, unless --no-backfill-first tells them not to
 		})
@@ -201,11 +201,11 @@ func (t *trial) take(part *pb.RunPart) error {
 
 // settle decides which proposals become matches, and who is left over.
 func (t *trial) settle(r *Result) {
-	r.Proposed = len(t.entries)
+	r.Proposed = len(t.candidates)
 	matched := map[string]bool{}
-	for _, e := range evaluator.Winners(t.entries) {
-		r.Matches = append(r.Matches, e.Proposal)
-		for _, id := range e.Tickets {
+	for _, c := range evaluator.Select(t.candidates) {
+		r.Matches = append(r.Matches, c.Proposal)
+		for _, id := range c.Tickets {
 			matched[id] = true
 		}
 	}

@@ -1,0 +1,82 @@
+// Package evaluator decides which proposals become matches. It depends on the proposals alone, so that a tool that
+// tries a function out decides as the director does.
+package evaluator
+
+import (
+	"cmp"
+	"slices"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+)
+
+// Candidate is a proposal that takes part in an evaluation.
+type Candidate[O any] struct {
+	*pb.Proposal
+	// Tickets of all teams, team by team.
+	Tickets []string
+	// Config is the id of the config that the proposal was made for.
+	Config string
+	// First candidates go before all others, whatever their scores are: the proposals that fill running games, if the
+	// installation is set up so.
+	First bool
+	// Origin is the caller's own: where the proposal came from.
+	Origin O
+}
+
+// Select picks the candidates that become matches. No ticket and no backfill ticket is in two of them: two functions
+// that saw the same backfill ticket would send players to the same places. The order of preference is: First, the
+// better score, the older oldest ticket, the tickets' ids, the config, the backfill ticket.
+//
+// The order of the candidates does not change the outcome, and no candidate that was left out could be added.
+// Select sorts the candidates in place.
+func Select[O any](candidates []*Candidate[O]) []*Candidate[O] {
+	n := 0
+	for _, c := range candidates {
+		n += len(c.Tickets)
+	}
+	slices.SortFunc(candidates, func(a, b *Candidate[O]) int {
+		return cmp.Or(
+			compareBool(b.First, a.First),
+			cmp.Compare(b.GetScore(), a.GetScore()),
+			cmp.Compare(a.GetOldest(), b.GetOldest()),
+			slices.Compare(a.Tickets, b.Tickets),
+			cmp.Compare(a.Config, b.Config),
+			cmp.Compare(a.GetFilling().GetBackfill(), b.GetFilling().GetBackfill()),
+		)
+	})
+	tickets := make(map[string]struct{}, n)
+	backfills := map[string]struct{}{}
+	selected := candidates[:0:0]
+	for _, c := range candidates {
+		backfill := c.GetFilling().GetBackfill()
+		if _, used := backfills[backfill]; used || len(c.Tickets) == 0 || anyIn(tickets, c.Tickets) {
+			continue
+		}
+		if backfill != "" {
+			backfills[backfill] = struct{}{}
+		}
+		for _, id := range c.Tickets {
+			tickets[id] = struct{}{}
+		}
+		selected = append(selected, c)
+	}
+	return selected
+}
+
+// compareBool orders false before true.
+func compareBool(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case b:
+		return -1
+	}
+	return 1
+}
+
+func anyIn(set map[string]struct{}, ids []string) bool {
+	return slices.ContainsFunc(ids, func(id string) bool {
+		_, is := set[id]
+		return is
+	})
+}
