@@ -7,6 +7,7 @@ import (
 	"matchmaker.dev/services/allocator/gameserver"
 	"matchmaker.dev/services/internal/account"
 	"matchmaker.dev/services/internal/app"
+	"matchmaker.dev/services/internal/catalog"
 )
 
 // The commands of single services have the settings that their service knows, and build one part.
@@ -22,7 +23,7 @@ type ticketCmd struct {
 func (c *ticketCmd) Validate() error { return c.Tickets.check() }
 
 func (c *ticketCmd) Run(ctx context.Context, s streams) error {
-	return c.Process.serve(ctx, s, account.Ticket, c.Connections, c.Trust.Issuers, serverTokens{}, func(b *builder) error { return b.ticket(c.Tickets) })
+	return c.Process.serve(ctx, s, catalog.Ticket, c.Connections, c.Trust.Issuers, serverTokens{}, func(b *builder) error { return b.ticket(c.Tickets) })
 }
 
 type configCmd struct {
@@ -33,7 +34,7 @@ type configCmd struct {
 }
 
 func (c *configCmd) Run(ctx context.Context, s streams) error {
-	return c.Process.serve(ctx, s, account.Config, c.Connections, c.Trust.Issuers, serverTokens{}, func(b *builder) error { return b.config(c.Secrets) })
+	return c.Process.serve(ctx, s, catalog.Config, c.Connections, c.Trust.Issuers, serverTokens{}, func(b *builder) error { return b.config(c.Secrets) })
 }
 
 type registryCmd struct {
@@ -47,7 +48,7 @@ type registryCmd struct {
 func (c *registryCmd) Validate() error { return c.Functions.check() }
 
 func (c *registryCmd) Run(ctx context.Context, s streams) error {
-	return c.Process.serve(ctx, s, account.Registry, c.Connections, c.Trust.Issuers, serverTokens{}, func(b *builder) error { return b.registry(c.Functions) })
+	return c.Process.serve(ctx, s, catalog.Registry, c.Connections, c.Trust.Issuers, serverTokens{}, func(b *builder) error { return b.registry(c.Functions) })
 }
 
 type runnerCmd struct {
@@ -60,7 +61,7 @@ type runnerCmd struct {
 func (c *runnerCmd) Validate() error { return c.Functions.check() }
 
 func (c *runnerCmd) Run(ctx context.Context, s streams) error {
-	return c.Process.serve(ctx, s, account.Runner, c.Connections, "", serverTokens{}, func(b *builder) error { return b.runner(c.Functions) })
+	return c.Process.serve(ctx, s, catalog.Runner, c.Connections, "", serverTokens{}, func(b *builder) error { return b.runner(c.Functions) })
 }
 
 type directorCmd struct {
@@ -74,7 +75,7 @@ type directorCmd struct {
 func (c *directorCmd) Validate() error { return c.Cycle.check() }
 
 func (c *directorCmd) Run(ctx context.Context, s streams) error {
-	return c.Process.serve(ctx, s, account.Director, c.Connections, "", serverTokens{}, func(b *builder) error { return b.director(c.Cycle, c.Readable) })
+	return c.Process.serve(ctx, s, catalog.Director, c.Connections, "", serverTokens{}, func(b *builder) error { return b.director(c.Cycle, c.Readable) })
 }
 
 type allocatorCmd struct {
@@ -91,7 +92,7 @@ type allocatorCmd struct {
 func (c *allocatorCmd) Validate() error { return errors.Join(c.Fleet.check(), c.ServerTokens.check()) }
 
 func (c *allocatorCmd) Run(ctx context.Context, s streams) error {
-	return c.Process.serve(ctx, s, account.Allocator, c.Connections, "", c.ServerTokens, func(b *builder) error { return b.allocator(c.Fleet, c.Secrets, c.Readable, c.ServerTokens) })
+	return c.Process.serve(ctx, s, catalog.Allocator, c.Connections, "", c.ServerTokens, func(b *builder) error { return b.allocator(c.Fleet, c.Secrets, c.Readable, c.ServerTokens) })
 }
 
 type backfillCmd struct {
@@ -107,7 +108,7 @@ type backfillCmd struct {
 func (c *backfillCmd) Validate() error { return errors.Join(c.Tickets.check(), c.Filling.check()) }
 
 func (c *backfillCmd) Run(ctx context.Context, s streams) error {
-	return c.Process.serve(ctx, s, account.Backfill, c.Connections, c.Trust.Issuers, serverTokens{}, func(b *builder) error {
+	return c.Process.serve(ctx, s, catalog.Backfill, c.Connections, c.Trust.Issuers, serverTokens{}, func(b *builder) error {
 		return b.backfill(c.Tickets, c.Filling, c.Readable)
 	})
 }

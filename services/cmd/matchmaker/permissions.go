@@ -15,6 +15,7 @@ import (
 
 	"matchmaker.dev/services/internal/account"
 	"matchmaker.dev/services/internal/bus"
+	"matchmaker.dev/services/internal/catalog"
 	"matchmaker.dev/services/internal/state"
 )
 
@@ -35,7 +36,7 @@ type users struct {
 func (u *users) Validate() error {
 	for _, name := range u.Accounts {
 		if !account.Known(name) {
-			return fmt.Errorf("%s: no such account: %s, operator, events and all are known", name, strings.Join(account.Services(), ", "))
+			return fmt.Errorf("%s: no such account: %s, operator, events and all are known", name, strings.Join(catalog.Names(), ", "))
 		}
 	}
 	return nil
@@ -45,7 +46,7 @@ func (u *users) accounts() []string {
 	if len(u.Accounts) > 0 {
 		return u.Accounts
 	}
-	return append(account.Services(), account.Events, account.Operator)
+	return append(catalog.Names(), account.Events, account.Operator)
 }
 
 // hashed makes something of the password of each account.
@@ -128,7 +129,7 @@ func (c *permissionsPasswordsCmd) Run(s streams) error {
 	if err := os.MkdirAll(c.Folder, 0o700); err != nil {
 		return err
 	}
-	for _, name := range append(account.Services(), account.All, account.Events, account.Operator) {
+	for _, name := range append(catalog.Names(), account.All, account.Events, account.Operator) {
 		file := filepath.Join(c.Folder, name)
 		if _, err := os.Stat(file); !errors.Is(err, fs.ErrNotExist) {
 			if err != nil {

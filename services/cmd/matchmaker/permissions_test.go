@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"matchmaker.dev/services/internal/account"
+	"matchmaker.dev/services/internal/catalog"
 )
 
 // TestPermissionsAreDocumented: what the documentation shows is what the command prints.
@@ -27,7 +28,7 @@ func TestPermissionsAreDocumented(t *testing.T) {
 
 // TestEveryServiceHasAnAccount: each command that runs services, and none besides but those who are no service.
 func TestEveryServiceHasAnAccount(t *testing.T) {
-	for _, name := range append(account.Services(), account.All) {
+	for _, name := range append(catalog.Names(), account.All) {
 		if code, _, stderr := matchmaker(t, name, "--help"); code != exitOK {
 			t.Errorf("%s has an account and is no command: %s", name, stderr)
 		}
@@ -46,14 +47,14 @@ func TestEveryServiceHasAnAccount(t *testing.T) {
 func TestPasswordsStay(t *testing.T) {
 	dir := passwords(t)
 	read := func(name string) string { return password(t, dir, name) }
-	before := read(account.Ticket)
-	if err := os.Remove(filepath.Join(dir, account.Runner)); err != nil {
+	before := read(catalog.Ticket)
+	if err := os.Remove(filepath.Join(dir, catalog.Runner)); err != nil {
 		t.Fatal(err)
 	}
-	if out := printed(t, "passwords", dir); strings.Count(out, "\n") != 1 || !strings.Contains(out, account.User(account.Runner)) {
+	if out := printed(t, "passwords", dir); strings.Count(out, "\n") != 1 || !strings.Contains(out, account.User(catalog.Runner)) {
 		t.Errorf("one is made: %q", out)
 	}
-	if read(account.Ticket) != before || len(before) < 40 || read(account.Runner) == before {
+	if read(catalog.Ticket) != before || len(before) < 40 || read(catalog.Runner) == before {
 		t.Error("a password was changed, is short, or is that of another")
 	}
 	info, err := os.Stat(dir)
@@ -62,7 +63,7 @@ func TestPasswordsStay(t *testing.T) {
 	}
 	for _, server := range []string{"redis", "nats"} {
 		got := printed(t, server, "--passwords", dir)
-		for _, name := range append(account.Services(), account.Operator) {
+		for _, name := range append(catalog.Names(), account.Operator) {
 			if strings.Contains(got, read(name)) {
 				t.Errorf("%s is told the password of %s itself", server, name)
 			}

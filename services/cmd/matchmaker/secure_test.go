@@ -23,6 +23,7 @@ import (
 	"matchmaker.dev/services/allocator/provider/conformance"
 	"matchmaker.dev/services/internal/account"
 	"matchmaker.dev/services/internal/bus/bustest"
+	"matchmaker.dev/services/internal/catalog"
 	"matchmaker.dev/services/internal/embedded"
 )
 
@@ -197,7 +198,7 @@ func TestNATS(t *testing.T) {
 	}
 	dir := passwords(t)
 	users := newNATS(t, printed(t, "nats", "--passwords", dir))
-	user, file := account.User(account.Director), filepath.Join(dir, account.Director)
+	user, file := account.User(catalog.Director), filepath.Join(dir, catalog.Director)
 	text, err := secret(file)
 	if err != nil {
 		t.Fatal(err)
@@ -207,12 +208,12 @@ func TestNATS(t *testing.T) {
 	certs, _ := newCertificates(t)
 	others, _ := newCertificates(t)
 	sealed := newNATS(t, fmt.Sprintf("tls { cert_file: %q, key_file: %q, ca_file: %q, verify: true }\n%s", certs.cert, certs.key, certs.ca, printed(t, "nats", "--passwords", dir)))
-	nkeySettings, seed := bustest.NKey(t, account.Director)
+	nkeySettings, seed := bustest.NKey(t, catalog.Director)
 	nkeys := newNATS(t, nkeySettings)
-	_, otherSeed := bustest.NKey(t, account.Director)
-	jwtSettings, credentials := bustest.Credentials(t, account.Director)
+	_, otherSeed := bustest.NKey(t, catalog.Director)
+	jwtSettings, credentials := bustest.Credentials(t, catalog.Director)
 	decentralized := newNATS(t, jwtSettings)
-	_, otherCredentials := bustest.Credentials(t, account.Director)
+	_, otherCredentials := bustest.Credentials(t, catalog.Director)
 	secure := "tls://" + sealed.ClientsAddr()
 	login := []string{"--nats-user", user, "--nats-password", file}
 
@@ -245,7 +246,7 @@ func TestNATS(t *testing.T) {
 		"another NKey":                 {"--nats-nkey", []string{"--nats", nkeys.URL(), "--nats-nkey", otherSeed}},
 		"another operator's user":      {"--nats-credentials", []string{"--nats", decentralized.URL(), "--nats-credentials", otherCredentials}},
 		"credentials where none count": {"--nats-credentials", []string{"--nats", users.URL(), "--nats-credentials", credentials}},
-		"the user of another service":  {"permissions nats", []string{"--nats", users.URL(), "--nats-user", account.User(account.Runner), "--nats-password", filepath.Join(dir, account.Runner)}},
+		"the user of another service":  {"permissions nats", []string{"--nats", users.URL(), "--nats-user", account.User(catalog.Runner), "--nats-password", filepath.Join(dir, catalog.Runner)}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -268,11 +269,11 @@ func TestPasswordIsReadAgain(t *testing.T) {
 		}
 	}
 	put("open-sesame")
-	user := account.User(account.Director)
+	user := account.User(catalog.Director)
 	said := direct(t, "--nats", nats.URL(), "--nats-user", user, "--nats-password", file, "--redis", "redis://"+redis, "--redis-user", user, "--redis-password", file)
 	complains(t, said, "--nats-password", "open-sesame")
 	complains(t, said, "--redis-password", "open-sesame")
-	text, err := secret(filepath.Join(dir, account.Director))
+	text, err := secret(filepath.Join(dir, catalog.Director))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -300,8 +301,8 @@ func TestRedis(t *testing.T) {
 	conf := write(t, fmt.Sprintf("sentinel monitor games 127.0.0.1 %s 1\nsentinel auth-user games %s\nsentinel auth-pass games %s\n", port, account.User(account.Operator), password(t, dir, account.Operator)))
 	sentinel := newRedis(t, trusting, append([]string{conf, "--sentinel", "--tls-replication", "yes"}, tlsArgs...)...)
 
-	user, file := account.User(account.Director), filepath.Join(dir, account.Director)
-	text := password(t, dir, account.Director)
+	user, file := account.User(catalog.Director), filepath.Join(dir, catalog.Director)
+	text := password(t, dir, catalog.Director)
 	t.Setenv("DIRECTORS_PASSWORD", text)
 	t.Setenv("WRONG_PASSWORD", "open-sesame")
 	start := func(t *testing.T, args ...string) *logged {

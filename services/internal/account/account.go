@@ -1,42 +1,30 @@
-// Package account names those whom Redis and NATS tell apart: each service has a user of its own, with the rights that it needs and
-// no others. What the rights are say package state (Redis) and package bus (NATS).
+// Package account names the users of Redis and NATS: each service has a user of its own, with the rights that it needs
+// and no others. Package state (Redis) and package bus (NATS) have the rights.
 package account
 
-import "errors"
+import (
+	"errors"
+	"slices"
 
-// Those who have an account. All is the user of a process that runs all seven services.
-const (
-	Ticket    = "ticket"
-	Config    = "config"
-	Registry  = "registry"
-	Runner    = "runner"
-	Director  = "director"
-	Allocator = "allocator"
-	Backfill  = "backfill"
-	All       = "all"
-
-	// Events is whoever follows the events of projects on NATS, as a studio's own programs and 'mm event log' do.
-	Events = "events"
-	// Operator is whoever looks after the servers themselves: it may do everything.
-	Operator = "operator"
+	"matchmaker.dev/services/internal/catalog"
 )
 
-// Services lists the seven.
-func Services() []string {
-	return []string{Ticket, Config, Registry, Runner, Director, Allocator, Backfill}
-}
+// The accounts besides those of the services, which have the services' names.
+const (
+	// All is the user of a process that runs all services.
+	All = "all"
+	// Events is for programs that follow the events of projects on NATS, as those of a studio and 'mm event log' do.
+	Events = "events"
+	// Operator is for the administrator of Redis and NATS: it may do everything.
+	Operator = "operator"
+)
 
 // User is the name by which Redis and NATS know an account.
 func User(account string) string { return "matchmaker-" + account }
 
 // Known tells whether there is an account of a name.
 func Known(name string) bool {
-	for _, one := range append(Services(), All, Events, Operator) {
-		if one == name {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(append(catalog.Names(), All, Events, Operator), name)
 }
 
 // Login is how a process proves to a server that it is its user; the zero value says nothing of it.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"matchmaker.dev/services/internal/account"
+	"matchmaker.dev/services/internal/catalog"
 )
 
 // Rights are the subjects that an account may publish to and subscribe to, as NATS has them: a queue group stands behind its subject.
@@ -31,19 +32,19 @@ const (
 func maker(stream string) string {
 	switch stream {
 	case matchStream, eventStream:
-		return account.Director
+		return catalog.Director
 	}
-	return account.Registry
+	return catalog.Registry
 }
 
 // uses lists the streams that a service needs. It is ready when they are there.
 func uses(service string) []string {
 	switch service {
-	case account.Registry, account.Runner:
+	case catalog.Registry, catalog.Runner:
 		return []string{logStream, moduleStream}
-	case account.Director:
+	case catalog.Director:
 		return []string{matchStream, eventStream}
-	case account.Allocator:
+	case catalog.Allocator:
 		return []string{matchStream}
 	case account.All:
 		return []string{matchStream, logStream, eventStream, moduleStream}
@@ -71,17 +72,17 @@ func RightsOf(name string) Rights {
 func rightsOf(name string) Rights {
 	inbox := inboxes + name + ".>"
 	switch name {
-	case account.Ticket:
+	case catalog.Ticket:
 		return Rights{
 			Publish:   []string{pokes + "*"},
 			Subscribe: []string{assigned + "*", inbox},
 		}
-	case account.Config:
+	case catalog.Config:
 		return Rights{
 			Publish:   []string{pokes + "*"},
 			Subscribe: []string{inbox},
 		}
-	case account.Registry:
+	case catalog.Registry:
 		return Rights{
 			Publish: slices.Concat([]string{
 				pokes + "*", moduleChunks + "*", moduleInfos + "*", api("STREAM.PURGE", moduleStream),
@@ -91,17 +92,17 @@ func rightsOf(name string) Rights {
 			}, readModules()),
 			Subscribe: []string{runner, inbox},
 		}
-	case account.Runner:
+	case catalog.Runner:
 		return Rights{
 			Publish:   append(readModules(), runner, partsRoot+"*.*.*", logs+"*.*"),
 			Subscribe: []string{runner, pokes + "*", runs + "*.* " + runnerQueue, inbox},
 		}
-	case account.Director:
+	case catalog.Director:
 		return Rights{
 			Publish:   []string{pokes + "*", runs + "*.*", matches + "*", assigned + "*", events + "*", api("STREAM.MSG.GET", eventStream)},
 			Subscribe: []string{pokes + "*", runner, partsRoot + name + ".*.*", inbox},
 		}
-	case account.Allocator:
+	case catalog.Allocator:
 		return Rights{
 			Publish: []string{
 				pokes + "*", assigned + "*",
@@ -110,7 +111,7 @@ func rightsOf(name string) Rights {
 			},
 			Subscribe: []string{inbox},
 		}
-	case account.Backfill:
+	case catalog.Backfill:
 		return Rights{
 			Publish:   []string{pokes + "*", assigned + "*", runs + "*.*"},
 			Subscribe: []string{partsRoot + name + ".*.*", inbox},
@@ -125,7 +126,7 @@ func rightsOf(name string) Rights {
 		}
 	case account.All:
 		r := Rights{Subscribe: []string{inbox, partsRoot + name + ".*.*"}}
-		for _, service := range account.Services() {
+		for _, service := range catalog.Names() {
 			own := RightsOf(service)
 			r.Publish = append(r.Publish, own.Publish...)
 			r.Subscribe = append(r.Subscribe, slices.DeleteFunc(own.Subscribe, func(subject string) bool {

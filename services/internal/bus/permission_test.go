@@ -18,6 +18,7 @@ import (
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/account"
 	"matchmaker.dev/services/internal/bus"
+	"matchmaker.dev/services/internal/catalog"
 	"matchmaker.dev/services/internal/embedded"
 )
 
@@ -56,7 +57,7 @@ func configured(t *testing.T, settings string, log *slog.Logger) *embedded.NATS 
 
 // everybody are the accounts that a server of the tests has.
 func everybody() []string {
-	return append(account.Services(), account.All, account.Events, account.Operator)
+	return append(catalog.Names(), account.All, account.Events, account.Operator)
 }
 
 func passwordOf(name string) string { return "the-password-of-" + name }
@@ -92,7 +93,7 @@ func TestEachServiceMayDoWhatItDoes(t *testing.T) {
 	log := new(said)
 	logger := slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	buses := map[string]*bus.Bus{}
-	for _, name := range account.Services() {
+	for _, name := range catalog.Names() {
 		buses[name] = member(t, url, name, logger)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -114,37 +115,37 @@ func TestEachServiceMayDoWhatItDoes(t *testing.T) {
 	}
 
 	pokes, beats, assigned := make(chan string, 64), make(chan string, 64), make(chan string, 64)
-	for _, name := range []string{account.Director, account.Runner} {
+	for _, name := range []string{catalog.Director, catalog.Runner} {
 		_, err := buses[name].OnPoke(func(string, *pb.Poke) { pokes <- name })
 		must("hear pokes", err)
 	}
-	for _, name := range []string{account.Director, account.Runner, account.Registry} {
+	for _, name := range []string{catalog.Director, catalog.Runner, catalog.Registry} {
 		_, err := buses[name].OnHeartbeat(func(*pb.RunnerStatus) { beats <- name })
 		must("hear heartbeats", err)
 	}
-	_, err := buses[account.Ticket].OnAssigned(func(string, []string) { assigned <- "" })
+	_, err := buses[catalog.Ticket].OnAssigned(func(string, []string) { assigned <- "" })
 	must("hear results", err)
-	_, err = buses[account.Runner].ServeRuns("r", "demo", "duel", func(_ context.Context, _ *pb.RunRequest, answer bus.Answer) {
+	_, err = buses[catalog.Runner].ServeRuns("r", "demo", "duel", func(_ context.Context, _ *pb.RunRequest, answer bus.Answer) {
 		_ = answer(&pb.RunPart{Last: true})
 	})
 	must("serve runs", err)
 	for _, b := range buses {
 		must("reach", b.Reach(ctx))
 	}
-	for _, name := range except(account.Runner) {
+	for _, name := range except(catalog.Runner) {
 		must(name+" pokes", buses[name].Poke(ctx, "demo", &pb.Poke{}))
 		next(t, pokes)
 		next(t, pokes)
 	}
-	must("heartbeat", buses[account.Runner].Heartbeat(ctx, &pb.RunnerStatus{Runner: "r"}))
+	must("heartbeat", buses[catalog.Runner].Heartbeat(ctx, &pb.RunnerStatus{Runner: "r"}))
 	for range 3 {
 		next(t, beats)
 	}
-	for _, name := range []string{account.Director, account.Allocator, account.Backfill} {
+	for _, name := range []string{catalog.Director, catalog.Allocator, catalog.Backfill} {
 		must(name+" wakes", buses[name].Assigned(ctx, "demo", []string{"t"}))
 		next(t, assigned)
 	}
-	for _, name := range []string{account.Director, account.Backfill} {
+	for _, name := range []string{catalog.Director, catalog.Backfill} {
 		parts := make(chan *pb.RunPart, 4)
 		run, err := buses[name].StartRun(ctx, &pb.RunRequest{Run: "run-of-" + name, Project: "demo", Function: "duel"}, func(p *pb.RunPart) { parts <- p })
 		must(name+" runs", err)
@@ -153,14 +154,14 @@ func TestEachServiceMayDoWhatItDoes(t *testing.T) {
 		run.Stop()
 	}
 
-	sent, err := buses[account.Director].Send(ctx, "demo", []string{"m"})
+	sent, err := buses[catalog.Director].Send(ctx, "demo", []string{"m"})
 	if must("send", err); len(sent) != 1 {
 		t.Fatal("the match was not sent")
 	}
 	worked, done := make(chan string, 1), make(chan error, 1)
 	working, stop := context.WithCancel(ctx)
 	go func() {
-		done <- buses[account.Allocator].Work(working, 4, func(_ context.Context, w *pb.MatchWork, _ int) error {
+		done <- buses[catalog.Allocator].Work(working, 4, func(_ context.Context, w *pb.MatchWork, _ int) error {
 			worked <- w.GetMatch()
 			return nil
 		})
@@ -169,8 +170,8 @@ func TestEachServiceMayDoWhatItDoes(t *testing.T) {
 	stop()
 	must("work", next(t, done))
 
-	must("put module", buses[account.Registry].PutModule(ctx, "module", make([]byte, 300<<10)))
-	for _, name := range []string{account.Runner, account.Registry} {
+	must("put module", buses[catalog.Registry].PutModule(ctx, "module", make([]byte, 300<<10)))
+	for _, name := range []string{catalog.Runner, catalog.Registry} {
 		module, err := buses[name].Module(ctx, "module")
 		if must(name+" reads", err); len(module) != 300<<10 {
 			t.Errorf("%s read %d bytes", name, len(module))
@@ -179,24 +180,24 @@ func TestEachServiceMayDoWhatItDoes(t *testing.T) {
 			t.Errorf("%s: a module that is not there: %v", name, err)
 		}
 	}
-	names, err := buses[account.Registry].Modules(ctx)
+	names, err := buses[catalog.Registry].Modules(ctx)
 	if must("list", err); len(names) != 1 {
 		t.Errorf("modules %v", names)
 	}
-	must("drop", buses[account.Registry].DropModule(ctx, "module"))
+	must("drop", buses[catalog.Registry].DropModule(ctx, "module"))
 
-	must("log", buses[account.Runner].Log(ctx, "demo", "duel.v2", &pb.LogLines{Instance: "i"}))
-	must("reach", buses[account.Runner].Reach(ctx))
+	must("log", buses[catalog.Runner].Log(ctx, "demo", "duel.v2", &pb.LogLines{Instance: "i"}))
+	must("reach", buses[catalog.Runner].Reach(ctx))
 	eventually(t, "the log is read", func() bool {
 		lines := 0
-		_, err := buses[account.Registry].ReadLog(ctx, "demo", "duel.v2", bus.LogStart{}, func(*pb.LogLines) bool { lines++; return true })
+		_, err := buses[catalog.Registry].ReadLog(ctx, "demo", "duel.v2", bus.LogStart{}, func(*pb.LogLines) bool { lines++; return true })
 		must("read log", err)
 		return lines == 1
 	})
 
-	number, err := buses[account.Director].PublishEvents(ctx, &pb.Events{Project: "demo", Events: []*pb.Event{{}}}, 0)
+	number, err := buses[catalog.Director].PublishEvents(ctx, &pb.Events{Project: "demo", Events: []*pb.Event{{}}}, 0)
 	must("publish events", err)
-	if _, last, err := buses[account.Director].LastEvents(ctx, "demo"); err != nil || last != number {
+	if _, last, err := buses[catalog.Director].LastEvents(ctx, "demo"); err != nil || last != number {
 		t.Errorf("last events: %d, %v", last, err)
 	}
 	follower := member(t, url, account.Events, logger)
@@ -226,50 +227,50 @@ func TestNoServiceMayDoMore(t *testing.T) {
 	}
 	// What is refused to everybody, and to some.
 	publish := map[string][]string{
-		"$JS.API.STREAM.DELETE.MM_MATCHES": account.Services(), "$JS.API.STREAM.PURGE.MM_MATCHES": account.Services(),
-		"$JS.API.STREAM.DELETE.MM_EVENTS": account.Services(), "$JS.API.STREAM.CREATE.SPY": account.Services(),
-		"$JS.API.STREAM.MSG.DELETE.MM_EVENTS": account.Services(), "$JS.API.STREAM.LIST": account.Services(), "$SYS.REQ.SERVER.PING": account.Services(),
-		"mm.inbox.director.x":                                        account.Services(), // where the director's answers come in
-		"elsewhere":                                                  account.Services(),
-		"mm.match.demo":                                              except(account.Director),
-		"mm.event.demo":                                              except(account.Director),
-		"mm.run.demo.duel":                                           except(account.Director, account.Backfill),
-		"mm.parts.director.b.r":                                      except(account.Runner),
-		"mm.runner":                                                  except(account.Runner),
-		"mm.log.demo.duel":                                           except(account.Runner),
-		"mm.assigned.demo":                                           except(account.Director, account.Allocator, account.Backfill),
-		"mm.poke.demo":                                               {account.Runner},
-		"$O.MM_MODULES.C.x":                                          except(account.Registry),
-		"$O.MM_MODULES.M.x":                                          except(account.Registry),
-		"$JS.API.STREAM.PURGE.OBJ_MM_MODULES":                        except(account.Registry),
-		"$JS.API.STREAM.UPDATE.OBJ_MM_MODULES":                       except(account.Registry),
-		"$JS.API.STREAM.UPDATE.MM_MATCHES":                           except(account.Director),
-		"$JS.API.CONSUMER.CREATE.MM_MATCHES.allocators":              except(account.Allocator),
-		"$JS.API.CONSUMER.MSG.NEXT.MM_MATCHES.allocators":            except(account.Allocator),
-		"$JS.API.CONSUMER.CREATE.MM_MATCHES.other":                   account.Services(),
-		"$JS.ACK.MM_MATCHES.allocators.1.1.1.1.1":                    except(account.Allocator),
-		"$JS.API.CONSUMER.CREATE.MM_LOGS.x.mm.log.demo.duel":         except(account.Registry),
-		"$JS.API.DIRECT.GET.OBJ_MM_MODULES.$O.MM_MODULES.M.x":        except(account.Registry, account.Runner),
-		"$JS.API.CONSUMER.CREATE.OBJ_MM_MODULES.x.$O.MM_MODULES.C.y": except(account.Registry, account.Runner),
+		"$JS.API.STREAM.DELETE.MM_MATCHES": catalog.Names(), "$JS.API.STREAM.PURGE.MM_MATCHES": catalog.Names(),
+		"$JS.API.STREAM.DELETE.MM_EVENTS": catalog.Names(), "$JS.API.STREAM.CREATE.SPY": catalog.Names(),
+		"$JS.API.STREAM.MSG.DELETE.MM_EVENTS": catalog.Names(), "$JS.API.STREAM.LIST": catalog.Names(), "$SYS.REQ.SERVER.PING": catalog.Names(),
+		"mm.inbox.director.x":                                        catalog.Names(), // where the director's answers come in
+		"elsewhere":                                                  catalog.Names(),
+		"mm.match.demo":                                              except(catalog.Director),
+		"mm.event.demo":                                              except(catalog.Director),
+		"mm.run.demo.duel":                                           except(catalog.Director, catalog.Backfill),
+		"mm.parts.director.b.r":                                      except(catalog.Runner),
+		"mm.runner":                                                  except(catalog.Runner),
+		"mm.log.demo.duel":                                           except(catalog.Runner),
+		"mm.assigned.demo":                                           except(catalog.Director, catalog.Allocator, catalog.Backfill),
+		"mm.poke.demo":                                               {catalog.Runner},
+		"$O.MM_MODULES.C.x":                                          except(catalog.Registry),
+		"$O.MM_MODULES.M.x":                                          except(catalog.Registry),
+		"$JS.API.STREAM.PURGE.OBJ_MM_MODULES":                        except(catalog.Registry),
+		"$JS.API.STREAM.UPDATE.OBJ_MM_MODULES":                       except(catalog.Registry),
+		"$JS.API.STREAM.UPDATE.MM_MATCHES":                           except(catalog.Director),
+		"$JS.API.CONSUMER.CREATE.MM_MATCHES.allocators":              except(catalog.Allocator),
+		"$JS.API.CONSUMER.MSG.NEXT.MM_MATCHES.allocators":            except(catalog.Allocator),
+		"$JS.API.CONSUMER.CREATE.MM_MATCHES.other":                   catalog.Names(),
+		"$JS.ACK.MM_MATCHES.allocators.1.1.1.1.1":                    except(catalog.Allocator),
+		"$JS.API.CONSUMER.CREATE.MM_LOGS.x.mm.log.demo.duel":         except(catalog.Registry),
+		"$JS.API.DIRECT.GET.OBJ_MM_MODULES.$O.MM_MODULES.M.x":        except(catalog.Registry, catalog.Runner),
+		"$JS.API.CONSUMER.CREATE.OBJ_MM_MODULES.x.$O.MM_MODULES.C.y": except(catalog.Registry, catalog.Runner),
 	}
 	subscribe := map[string][]string{
-		">": account.Services(), "mm.>": account.Services(), "_INBOX.>": account.Services(), "mm.inbox.>": account.Services(), "$SYS.>": account.Services(),
-		"mm.match.*":            account.Services(), // they are taken from the queue
-		"mm.log.*.*":            account.Services(),
-		"mm.event.*":            account.Services(),
-		"$O.MM_MODULES.>":       account.Services(),
-		"mm.run.*.*":            account.Services(), // without the group: everybody's runs
-		"mm.parts.>":            account.Services(),
-		"mm.parts.director.*.*": except(account.Director),
-		"mm.parts.backfill.*.*": except(account.Backfill),
-		"mm.poke.*":             except(account.Director, account.Runner),
-		"mm.assigned.*":         except(account.Ticket),
-		"mm.runner":             except(account.Director, account.Runner, account.Registry),
+		">": catalog.Names(), "mm.>": catalog.Names(), "_INBOX.>": catalog.Names(), "mm.inbox.>": catalog.Names(), "$SYS.>": catalog.Names(),
+		"mm.match.*":            catalog.Names(), // they are taken from the queue
+		"mm.log.*.*":            catalog.Names(),
+		"mm.event.*":            catalog.Names(),
+		"$O.MM_MODULES.>":       catalog.Names(),
+		"mm.run.*.*":            catalog.Names(), // without the group: everybody's runs
+		"mm.parts.>":            catalog.Names(),
+		"mm.parts.director.*.*": except(catalog.Director),
+		"mm.parts.backfill.*.*": except(catalog.Backfill),
+		"mm.poke.*":             except(catalog.Director, catalog.Runner),
+		"mm.assigned.*":         except(catalog.Ticket),
+		"mm.runner":             except(catalog.Director, catalog.Runner, catalog.Registry),
 	}
-	for _, name := range account.Services() {
+	for _, name := range catalog.Names() {
 		subscribe["mm.inbox."+name+".>"] = except(name)
 	}
-	for _, name := range account.Services() {
+	for _, name := range catalog.Names() {
 		t.Run(name, func(t *testing.T) {
 			refused := make(chan error, 256)
 			conn, err := nats.Connect(url, nats.UserInfo(account.User(name), passwordOf(name)), nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { refused <- err }))
@@ -324,7 +325,7 @@ func has(all []string, one string) bool {
 // except is the services but for some.
 func except(some ...string) []string {
 	var others []string
-	for _, name := range account.Services() {
+	for _, name := range catalog.Names() {
 		if !has(some, name) {
 			others = append(others, name)
 		}

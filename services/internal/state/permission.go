@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"matchmaker.dev/services/internal/account"
+	"matchmaker.dev/services/internal/catalog"
 )
 
 // rights are what an account needs of Redis.
@@ -51,32 +52,32 @@ func fillings() []string {
 func permissions() map[string]rights {
 	tell := slices.Concat(feedKeys(), historyKeys())
 	return map[string]rights{
-		account.Ticket: {
+		catalog.Ticket: {
 			scripts: []*script{createScript, deleteScript},
 			calls:   "hmget",
 			writes:  tell,
 			changes: slices.Concat(counters(), limits(), []string{every.ticket(anyID), every.waiting()}),
 		},
-		account.Config: {
+		catalog.Config: {
 			scripts: []*script{configPutScript, configDeleteScript, allowScript},
 			calls:   "sadd hget hgetall multi exec",
 			adds:    []string{projects},
 			changes: []string{every.configs(), every.revisions(), every.revision(), every.configNames(), every.rates()},
 		},
-		account.Registry: {
+		catalog.Registry: {
 			scripts: []*script{functionPutScript, allowScript},
 			calls:   "sadd smembers hget hgetall",
 			reads:   []string{projects},
 			adds:    []string{projects},
 			changes: []string{every.functions(), every.rates()},
 		},
-		account.Runner: {
+		catalog.Runner: {
 			calls: "smembers hgetall hmget zscan xread mget set info",
 			reads: slices.Concat([]string{projects, every.functions(), every.ticket(anyID), every.waiting(), every.backfill(anyID), every.backfills()},
 				feedKeys(), []string{every.feedName(), every.seq()}),
 			adds: []string{every.feedName()},
 		},
-		account.Director: {
+		catalog.Director: {
 			scripts: []*script{
 				beatScript, leaseScript, claimScript, releaseScript, expireScript, expireReadScript,
 				backfillProposeScript, backfillOpenScript, backfillLapseScript, backfillDeleteScript,
@@ -89,14 +90,14 @@ func permissions() map[string]rights {
 			// Scripts see whether a config is still the one that was matched by.
 			consults: []string{every.revisions()},
 		},
-		account.Allocator: {
+		catalog.Allocator: {
 			scripts: []*script{beginScript, holdScript, assignScript, releaseScript, lendScript, returnedScript, serverScript},
 			calls:   "smembers hget zrange",
 			reads:   []string{projects},
 			writes:  tell,
 			changes: slices.Concat(counters(), tickets(), matchKeys(), fillings(), []string{every.returns()}),
 		},
-		account.Backfill: {
+		catalog.Backfill: {
 			scripts: []*script{backfillCreateScript, backfillReplaceScript, backfillApproveScript, backfillDeleteScript, backfillFillScript, allowScript},
 			calls:   "sadd hget hmget mget info",
 			reads:   []string{every.functions(), every.feedName()},

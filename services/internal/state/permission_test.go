@@ -14,6 +14,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"matchmaker.dev/services/internal/account"
+	"matchmaker.dev/services/internal/catalog"
 	"matchmaker.dev/services/internal/state"
 )
 
@@ -27,7 +28,7 @@ func login(name string) account.Login {
 // userFile is an ACL file with a user for each account. Where the default user is needed by the servers themselves it is let in.
 func userFile(t *testing.T, letIn bool) string {
 	t.Helper()
-	text := state.ACLFile(append(account.Services(), account.All, account.Operator), func(name string) string {
+	text := state.ACLFile(append(catalog.Names(), account.All, account.Operator), func(name string) string {
 		sum := sha256.Sum256([]byte(passwordOf(name)))
 		return hex.EncodeToString(sum[:])
 	})
@@ -126,11 +127,11 @@ func TestWhoMayReadAndWriteWhat(t *testing.T) {
 			for command := range strings.SplitSeq(fmt.Sprintf(commands, test.key), ",") {
 				each = append(each, command)
 			}
-			return strings.Join(slices.DeleteFunc(account.Services(), func(name string) bool { return !may(name, each) }), " ")
+			return strings.Join(slices.DeleteFunc(catalog.Names(), func(name string) bool { return !may(name, each) }), " ")
 		}
 		sorted := func(names string) string {
 			var in []string
-			for _, name := range account.Services() {
+			for _, name := range catalog.Names() {
 				if slices.Contains(strings.Fields(names), name) {
 					in = append(in, name)
 				}
@@ -165,7 +166,7 @@ func TestNoServiceMayDoMore(t *testing.T) {
 			}
 		}
 	}
-	for _, name := range append(account.Services(), account.All) {
+	for _, name := range append(catalog.Names(), account.All) {
 		refuse(name, [][]any{
 			{"FLUSHALL"}, {"FLUSHDB"}, {"KEYS", "*"}, {"SCAN", "0"}, {"RANDOMKEY"}, {"DBSIZE"}, {"CONFIG", "GET", "*"}, {"CONFIG", "SET", "maxmemory", "1"}, {"SHUTDOWN"}, {"SAVE"},
 			{"ACL", "LIST"}, {"ACL", "SETUSER", "x"}, {"ACL", "WHOAMI"}, {"MONITOR"}, {"SCRIPT", "FLUSH"}, {"SCRIPT", "LOAD", "return 1"}, {"FUNCTION", "FLUSH"},
@@ -178,22 +179,22 @@ func TestNoServiceMayDoMore(t *testing.T) {
 	script := func(text string, keys ...any) []any {
 		return append([]any{"EVAL", text, len(keys)}, keys...)
 	}
-	for _, name := range []string{account.Ticket, account.Config, account.Registry, account.Director, account.Allocator, account.Backfill} {
+	for _, name := range []string{catalog.Ticket, catalog.Config, catalog.Registry, catalog.Director, catalog.Allocator, catalog.Backfill} {
 		refuse(name,
 			script("return redis.call('FLUSHALL')"), script("return redis.call('KEYS', '*')"), script("return redis.call('CONFIG', 'GET', '*')"),
 			script("return redis.call('HSET', 'mm:{p}:other', 'f', 'v')"), script("return redis.call('DEL', 'other')"))
-		if name != account.Registry {
+		if name != catalog.Registry {
 			refuse(name, script("return redis.call('HDEL', 'mm:{p}:functions', 'f')"), script("return redis.call('HDEL', KEYS[1], 'f')", "mm:{p}:functions"))
 		}
-		if name != account.Config {
+		if name != catalog.Config {
 			refuse(name, script("return redis.call('HSET', 'mm:{p}:configs', 'f', 'v')"), script("return redis.call('HSET', KEYS[1], 'f', 'v')", "mm:{p}:configs"))
 		}
 	}
-	refuse(account.Runner, script("return 1"), []any{"EVALSHA", strings.Repeat("0", 40), 0}, []any{"HSET", "mm:{p}:t:1", "s", "r"}, []any{"XADD", "mm:{p}:feed", "*", "f", "v"},
+	refuse(catalog.Runner, script("return 1"), []any{"EVALSHA", strings.Repeat("0", 40), 0}, []any{"HSET", "mm:{p}:t:1", "s", "r"}, []any{"XADD", "mm:{p}:feed", "*", "f", "v"},
 		[]any{"HGETALL", "mm:{p}:configs"}, []any{"HSET", "mm:{p}:functions", "f", "v"}, []any{"DEL", "mm:{p}:feedname"})
 	// The director gives a config's revision to its scripts, and none of them changes it.
-	refuse(account.Director, script("return redis.call('HSET', KEYS[1], 'f', 'v')", "mm:{p}:revisions"), []any{"HSET", "mm:{p}:revisions", "f", "v"})
-	refuse(account.Ticket, []any{"HGETALL", "mm:{p}:lease"}, []any{"XREAD", "STREAMS", "mm:{p}:feed", "0"}, script("return redis.call('XRANGE', KEYS[1], '-', '+')", "mm:{p}:feed"))
+	refuse(catalog.Director, script("return redis.call('HSET', KEYS[1], 'f', 'v')", "mm:{p}:revisions"), []any{"HSET", "mm:{p}:revisions", "f", "v"})
+	refuse(catalog.Ticket, []any{"HGETALL", "mm:{p}:lease"}, []any{"XREAD", "STREAMS", "mm:{p}:feed", "0"}, script("return redis.call('XRANGE', KEYS[1], '-', '+')", "mm:{p}:feed"))
 }
 
 // TestRulesAreThoseOfTheScripts: whatever command a script calls is among the rights of the account for all services.
