@@ -4,17 +4,19 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"math/rand/v2"
 	"time"
+
+	"github.com/cenkalti/backoff/v5"
 
 	"matchmaker.dev/services/allocator/provider"
 )
 
-// The pauses between two tries for a server, unless the hosting system says when to come again.
-const (
-	firstPause = 50 * time.Millisecond
-	mostPause  = 2 * time.Second
-)
+// newBackoff makes the pauses between two tries for a server.
+func newBackoff() backoff.ExponentialBackOff {
+	return backoff.ExponentialBackOff{
+		InitialInterval: 50 * time.Millisecond, MaxInterval: 2 * time.Second, Multiplier: 2, RandomizationFactor: 0.5,
+	}
+}
 
 // outcome is how the search for a server ended.
 type outcome struct {
@@ -22,61 +24,61 @@ type outcome struct {
 	connection string
 	// err is why there is none.
 	err error
-	// held is whether the match may have a server all the same: an answer was lost, or somebody asked before.
-	held bool
+	// mayHaveServer is set when the match may have a server although there is an err: an answer was lost, or another
+	// allocator asked before.
+	mayHaveServer bool
 }
 
 // ask asks for a match's server until there is one, there will be none, or ctx ends.
 func (s *service) ask(ctx context.Context, p *poller, r *provider.Request) outcome {
-	o := outcome{held: !r.First}
-	pause := firstPause
+	o := outcome{mayHaveServer: !r.First}
+	pauses := newBackoff()
 	for {
 		result, err := s.allocate(ctx, r)
 		r.First = false
 		for err == nil && result.Status == provider.Pending {
-			o.held = true
+			o.mayHaveServer = true
 			result, err = s.next(ctx, p, r.Ref)
 		}
 		if reason := cmp.Or(err, result.Err); reason != nil {
-			s.failed(ctx, r.Hosting, reason)
+			s.countError(ctx, r.Hosting, reason)
 		}
 		switch {
 		case err == nil && result.Status == provider.Allocated:
-			return outcome{connection: result.Connection, held: true}
+			return outcome{connection: result.Connection}
 		case err == nil && result.Status == provider.Failed:
 			return outcome{err: result.Err}
-		case err == nil: // nobody knows of the allocation: it is asked for again
-			o.held, err = true, provider.Fail(provider.Contention, "the hosting system lost the allocation")
+		case err == nil: // the allocation is unknown: ask for it again
+			o.mayHaveServer, err = true, provider.Fail(provider.Contention, "the hosting system lost the allocation")
 		case provider.ReasonOf(err) == "":
-			o.held = true // the answer was lost
+			o.mayHaveServer = true // the answer was lost
 		}
 		if ctx.Err() == nil || o.err == nil || provider.ReasonOf(err) != "" {
-			o.err = err // the end of the time is no reason, where there is another
+			o.err = err // the end of ctx is the reason only where there is no other
 		}
 		if provider.Final(err) {
 			return o
 		}
 		if ctx.Err() == nil {
-			s.Log.WarnContext(ctx, "asking for a server again", "project", r.Project, "match", r.Match, "fleet", r.Hosting.Fleet, "error", err)
+			s.Log.WarnContext(ctx, "asking for a server again",
+				"project", r.Project, "match", r.Match, "fleet", r.Hosting.Fleet, "error", err)
 		}
-		wait := pause/2 + rand.N(pause) //nolint:gosec // spreads those who wait, hides nothing
+		pause := pauses.NextBackOff()
 		if e, ok := errors.AsType[*provider.Error](err); ok {
-			wait = max(wait, e.RetryAfter)
+			pause = max(pause, e.RetryAfter)
 		}
-		if sleep(ctx, wait) != nil {
+		if sleep(ctx, pause) != nil {
 			return o
 		}
-		pause = min(2*pause, mostPause)
 	}
 }
 
-// allocate is one call. A hosting system that hangs is asked again.
-func (s *service) allocate(ctx context.Context, r *provider.Request) (provider.Result, error) {
-	ctx, cancel := context.WithTimeout(ctx, s.Settings.Call)
-	defer cancel()
-	ctx, span := s.called(ctx, "hosting allocate", r.Hosting)
-	result, err := s.Provider.Allocate(ctx, r)
-	s.answered(span, cmp.Or(err, result.Err))
+// allocate calls Allocate once. A call that hangs ends, so that it is repeated.
+func (s *service) allocate(ctx context.Context, r *provider.Request) (result provider.Result, err error) {
+	_ = s.call(ctx, "hosting allocate", r.Hosting, func(ctx context.Context) error {
+		result, err = s.Provider.Allocate(ctx, r)
+		return cmp.Or(err, result.Err)
+	})
 	return result, err
 }
 

@@ -2,7 +2,6 @@ package allocator
 
 import (
 	"context"
-	"errors"
 	"math/rand/v2"
 	"slices"
 	"time"
@@ -18,112 +17,116 @@ import (
 	"matchmaker.dev/services/internal/telemetry"
 )
 
-// crowded is about how long a match that found no free hand waits in the queue at least, and mostCrowded at most.
+// A match that the limiter does not admit waits in the queue for about minRequeue at least and maxRequeue at most.
 const (
-	crowded     = 250 * time.Millisecond
-	mostCrowded = 4 * time.Second
+	minRequeue = 250 * time.Millisecond
+	maxRequeue = 4 * time.Second
 )
 
-// match takes a match through its allocation. An error means that the queue must
-// hand it out again.
-func (s *service) match(ctx context.Context, project, id string, attempt int) (err error) {
+// match takes a match through its allocation. An error means that the queue must deliver it again.
+func (s *service) match(ctx context.Context, project, id string, attempt int) error {
 	m, err := s.Store.Match(ctx, project, id)
 	if problem.KindOf(err) == problem.NotFound {
-		return nil // it is over: only the acknowledgement was lost
+		return nil // it ended: only the acknowledgement was lost
 	}
 	if err != nil {
 		return err
 	}
-	ctx, span := s.traced(ctx, project, m, attempt)
-	defer func() { s.matched(span, err) }()
-	hosting := hostingOf(m)
-	in, again := s.lanes.enter(ctx, project, hosting)
-	if in == nil {
-		pause := min(max(again, crowded*time.Duration(attempt)), mostCrowded)
-		return bus.Later(pause/2 + rand.N(pause)) //nolint:gosec // spreads those who wait, hides nothing
-	}
-	defer s.lanes.leave(in)
-	if err := in.start(ctx); err != nil {
-		return err
-	}
-	defer in.done()
+	return s.traceMatch(ctx, project, m, attempt, func(ctx context.Context) error {
+		f, again := s.limiter.admit(ctx, project, hostingOf(m))
+		if f == nil {
+			pause := min(max(again, minRequeue*time.Duration(attempt)), maxRequeue)
+			return bus.Later(pause/2 + rand.N(pause)) //nolint:gosec // spreads the retries, hides nothing
+		}
+		defer s.limiter.leave(f)
+		if err := f.acquire(ctx); err != nil {
+			return err
+		}
+		defer f.release()
+		return s.begin(ctx, project, m, f)
+	})
+}
 
+// begin begins the allocation of a match, or goes on with one that another allocator began.
+func (s *service) begin(ctx context.Context, project string, m *pb.Match, f *fleet) error {
 	now := s.Now()
-	g, deadline := s.newGrip(now), now.Add(s.Settings.Deadline)
+	l, deadline := s.newLease(now), now.Add(s.Settings.Deadline)
 	begun, err := s.Store.BeginAllocation(ctx, project, m, state.MatchLease{
-		Holder: g.holder, Now: now, Expires: g.until, Deadline: deadline, ClaimDeadline: deadline.Add(s.Settings.Slack),
+		Holder: l.holder, Now: now, Expires: l.expires, Deadline: deadline, ClaimDeadline: deadline.Add(s.Settings.Slack),
 	})
 	if err != nil {
 		return err
 	}
 	switch begun.Status {
 	case state.MatchActive:
-		return s.serve(ctx, project, m, in, g, begun)
+		return s.serve(ctx, project, m, f, l, begun)
 	case state.MatchLeased:
 		return bus.Later(begun.Wait)
 	case state.MatchDropped:
-		s.Log.DebugContext(ctx, "a ticket left before its match had a server", "project", project, "match", id)
-		s.staged(ctx, "ticket released", project, m, nil, "left")
+		s.Log.DebugContext(ctx, "a ticket left before its match had a server", "project", project, "match", m.GetId())
+		s.traceTickets(ctx, "ticket released", project, m, nil, "left")
 		s.poke(ctx, project, begun.Position)
 	case state.MatchReleased:
-		s.kick() // its server, if it has one, is among the returns
+		s.deallocations.Notify() // its server, if it has one, is to be deallocated
 	}
 	return nil
 }
 
-// serve gets a server for a match that is in hand, or the reason why there is none, and writes it.
-func (s *service) serve(ctx context.Context, project string, m *pb.Match, in *lane, g *grip, begun state.Allocation) error {
-	held, release := s.keep(ctx, project, m.GetId(), g)
-	limited, cancel := context.WithTimeout(held, begun.Deadline.Sub(s.Now()))
-	o := s.find(limited, project, m, in, begun.First)
-	cancel()
-	lost := errors.Is(context.Cause(held), errLost)
-	release()
+// serve gets a server for a match whose lease is l, or the reason why there is none, and writes the result.
+func (s *service) serve(ctx context.Context, project string, m *pb.Match, f *fleet, l *lease, begun state.Allocation) error {
+	var o outcome
+	lost := s.whileLeased(ctx, project, m.GetId(), l, func(ctx context.Context) {
+		ctx, cancel := context.WithTimeout(ctx, begun.Deadline.Sub(s.Now()))
+		defer cancel()
+		o = s.find(ctx, project, m, f, begun.First)
+	})
 	switch {
 	case o.connection != "":
 		return s.assign(ctx, project, m, o)
 	case ctx.Err() != nil:
-		s.yield(ctx, project, m.GetId(), g)
+		s.endLease(ctx, project, m.GetId(), l)
 		return context.Cause(ctx) // this allocator stops; another goes on
 	case lost:
-		return bus.Later(crowded)
+		return bus.Later(minRequeue)
 	default:
 		return s.fail(ctx, project, m, o)
 	}
 }
 
 // find asks for a server with what only the provider needs to know.
-func (s *service) find(ctx context.Context, project string, m *pb.Match, in *lane, first bool) outcome {
+func (s *service) find(ctx context.Context, project string, m *pb.Match, f *fleet, first bool) outcome {
 	r, err := s.requestOf(project, m)
 	if err != nil {
-		// Another allocator may have the key; if none has it, this is the reason.
-		return outcome{err: provider.Fail(provider.Refused, "the hosting keys of the config cannot be decrypted").Because(err), held: !first}
+		// Another allocator may have the key. If none has, this is the reason.
+		err = provider.Fail(provider.Refused, "the hosting keys of the config cannot be decrypted").Because(err)
+		return outcome{err: err, mayHaveServer: !first}
 	}
 	r.First = first
 	began := time.Now()
-	o := s.ask(ctx, &in.polls, r)
-	s.allocated(context.WithoutCancel(ctx), r.Hosting, began, o)
+	o := s.ask(ctx, &f.polls, r)
+	s.recordAllocation(context.WithoutCancel(ctx), r.Hosting, began, o)
 	return o
 }
 
-// fail writes why there is no server to the match's tickets, or lets them wait again.
+// fail writes why there is no server to the match's tickets, or makes them wait again.
 func (s *service) fail(ctx context.Context, project string, m *pb.Match, o outcome) error {
 	f := failureOf(o.err, hostingOf(m))
 	telemetry.Fail(trace.SpanFromContext(ctx), f.reason, f.detail)
-	s.Log.WarnContext(ctx, "no server for a match", "project", project, "match", m.GetId(), "config", m.GetConfig(), "reason", f.reason, "error", o.err)
+	s.Log.WarnContext(ctx, "no server for a match", "project", project, "match", m.GetId(), "config", m.GetConfig(),
+		"reason", f.reason, "error", o.err)
 	if f.requeues(m.GetHosting().GetOnAllocationError()) {
-		position, err := s.Store.ReleaseMatch(ctx, project, m, o.held, "allocation", s.Now())
+		position, err := s.Store.ReleaseMatch(ctx, project, m, o.mayHaveServer, "allocation", s.Now())
 		if err != nil {
 			return err
 		}
-		s.staged(ctx, "ticket released", project, m, nil, f.reason)
+		s.traceTickets(ctx, "ticket released", project, m, nil, f.reason)
 		s.poke(ctx, project, position)
-		s.kick()
+		s.deallocations.Notify()
 		return nil
 	}
 	now := s.Now()
 	return s.end(ctx, project, m, state.Outcome{
-		Now: now, Expiry: now.Add(s.Settings.Readable), Error: f.code, Reason: f.reason, MayHaveServer: o.held,
+		Now: now, Expiry: now.Add(s.Settings.Readable), Error: f.code, Reason: f.reason, MayHaveServer: o.mayHaveServer,
 	}, f.detail)
 }
 
@@ -137,7 +140,7 @@ func (s *service) assign(ctx context.Context, project string, m *pb.Match, o out
 	return s.end(ctx, project, m, end, "")
 }
 
-// end writes the result of a match. A server that nobody goes to is given back.
+// end writes the result of a match. A server that no ticket uses is deallocated.
 func (s *service) end(ctx context.Context, project string, m *pb.Match, end state.Outcome, detail string) error {
 	ctx, span := s.Tracer.Start(ctx, "assign")
 	defer span.End()
@@ -149,26 +152,27 @@ func (s *service) end(ctx context.Context, project string, m *pb.Match, end stat
 			results[id].Trace = telemetry.Mark(ctx)
 		}
 	}
-	// A process that is stopped still writes what it knows: nobody else would know it.
+	// A process that stops still writes the result: no other process knows it.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.Settings.Call)
 	defer cancel()
-	verdict, assigned, err := s.Store.Assign(ctx, project, m, end, results)
+	status, assigned, err := s.Store.Assign(ctx, project, m, end, results)
 	if err != nil {
 		telemetry.Fail(span, "unavailable", err.Error())
 		return err
 	}
-	s.staged(ctx, "ticket assigned", project, m, slices.Concat([]string{}, assigned), end.Reason)
-	if verdict != state.MatchAssigned && (end.MayHaveServer || end.Connection != "" && len(assigned) == 0) {
-		s.kick()
+	s.traceTickets(ctx, "ticket assigned", project, m, slices.Concat([]string{}, assigned), end.Reason)
+	if status != state.MatchAssigned && (end.MayHaveServer || end.Connection != "" && len(assigned) == 0) {
+		s.deallocations.Notify()
 	}
-	s.told(ctx, project, m, assigned, end.Now, end.Connection == "")
+	s.recordAssigned(ctx, project, m, assigned, end.Now, end.Connection == "")
 	if err := s.Bus.Assigned(ctx, project, assigned); err != nil {
-		s.Log.WarnContext(ctx, "waking the waiting", "project", project, "error", err)
+		s.Log.WarnContext(ctx, "waking the requests that wait for results", "project", project, "error", err)
 	}
 	return nil
 }
 
-// poke tells the director that tickets wait again. A lost poke costs a cycle's longest interval.
+// poke tells the director that tickets wait again. When the message is lost, the director notices after the longest
+// interval between two runs.
 func (s *service) poke(ctx context.Context, project string, position uint64) {
 	if position == 0 {
 		return

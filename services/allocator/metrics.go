@@ -30,9 +30,11 @@ type metrics struct {
 
 func newMetrics(m telemetry.Meter) *metrics {
 	return &metrics{
-		configs:  m.Labels("project", "config"),
-		took:     m.Work("matchmaker.allocation", "Time from asking a provider for a match's server until there was one, or none for sure, by provider and outcome: ok, error."),
-		errs:     m.Counter("matchmaker.allocation.errors", "{error}", "Answers and failures of providers, those that were asked again as well, by reason: contention, fleet-empty, maximum-zero, refused, timeout, unknown."),
+		configs: m.Labels("project", "config"),
+		took: m.Work("matchmaker.allocation", "Time from asking a provider for a match's server until there was one, "+
+			"or none for sure, by provider and outcome: ok, error."),
+		errs: m.Counter("matchmaker.allocation.errors", "{error}", "Answers and failures of providers, "+
+			"those that were asked again as well, by reason: contention, fleet-empty, maximum-zero, refused, timeout, unknown."),
 		running:  m.Level("matchmaker.allocations.running", "{match}", "Matches that this allocator has in hand."),
 		returned: m.Counter("matchmaker.servers.returned", "{server}", "Servers that were given back because nobody was left for them."),
 		assigned: assignment.Waited(m),
@@ -44,8 +46,8 @@ var reasons = []string{
 	string(provider.Contention), string(provider.FleetEmpty), string(provider.MaximumZero), string(provider.Refused), "timeout", "unknown",
 }
 
-// begin begins to count what each provider does.
-func (s *service) begin(ctx context.Context) {
+// initMetrics sets the counters of each provider to zero.
+func (s *service) initMetrics(ctx context.Context) {
 	names := []string{s.Name}
 	if c, ok := s.Provider.(*provider.Choice); ok {
 		names = slices.Collect(maps.Values(c.Names))
@@ -57,7 +59,7 @@ func (s *service) begin(ctx context.Context) {
 	}
 }
 
-// nameOf is the provider of some hosting, as metrics name it.
+// nameOf is the label of a match's provider in metrics.
 func (s *service) nameOf(h provider.Hosting) attribute.KeyValue {
 	name := s.Name
 	if c, ok := s.Provider.(*provider.Choice); ok {
@@ -66,8 +68,8 @@ func (s *service) nameOf(h provider.Hosting) attribute.KeyValue {
 	return attribute.String("provider", name)
 }
 
-// failed counts one answer of a provider that there is no server, or a failure to ask it.
-func (s *service) failed(ctx context.Context, h provider.Hosting, err error) {
+// countError counts an answer of a provider that there is no server, or a call without an answer.
+func (s *service) countError(ctx context.Context, h provider.Hosting, err error) {
 	s.metrics.errs.Add(ctx, 1, metric.WithAttributes(s.nameOf(h), attribute.String("reason", reasonOf(err))))
 }
 
@@ -82,8 +84,8 @@ func reasonOf(err error) string {
 	return "unknown"
 }
 
-// allocated records an allocation that came to an end, or which this allocator leaves to another one.
-func (s *service) allocated(ctx context.Context, h provider.Hosting, began time.Time, o outcome) {
+// recordAllocation records an allocation that ended here.
+func (s *service) recordAllocation(ctx context.Context, h provider.Hosting, began time.Time, o outcome) {
 	result := "error"
 	if o.connection != "" {
 		result = "ok"
@@ -91,8 +93,10 @@ func (s *service) allocated(ctx context.Context, h provider.Hosting, began time.
 	s.metrics.took.Record(ctx, time.Since(began).Seconds(), metric.WithAttributes(s.nameOf(h), attribute.String("outcome", result)))
 }
 
-// told records the tickets that got a result.
-func (s *service) told(ctx context.Context, project string, m *pb.Match, tickets []string, now time.Time, failed bool) {
+// recordAssigned records the time that tickets waited for their result.
+func (s *service) recordAssigned(
+	ctx context.Context, project string, m *pb.Match, tickets []string, now time.Time, failed bool,
+) {
 	result := "connection"
 	if failed {
 		result = "error"

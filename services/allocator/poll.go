@@ -11,11 +11,11 @@ import (
 	"matchmaker.dev/services/internal/telemetry"
 )
 
-// poller asks after the pending allocations of one fleet, all of them with one call.
+// poller polls the pending allocations of one fleet, all of them with one call.
 type poller struct {
 	mu      sync.Mutex
 	pending []question
-	asking  bool
+	polling bool
 }
 
 // question is a match that waits for the next poll.
@@ -30,50 +30,39 @@ type answer struct {
 	err    error
 }
 
-// next is how an allocation stands when it is polled next, in a while.
+// next waits for the next poll, and returns what it says of an allocation.
 func (s *service) next(ctx context.Context, p *poller, ref provider.Ref) (provider.Result, error) {
-	told := make(chan answer, 1)
+	answers := make(chan answer, 1)
 	p.mu.Lock()
-	p.pending = append(p.pending, question{ref, trace.SpanContextFromContext(ctx), told})
-	if !p.asking {
-		p.asking = true
-		// Those who ask come and go; the poll is for all of them.
+	p.pending = append(p.pending, question{ref, trace.SpanContextFromContext(ctx), answers})
+	if !p.polling {
+		p.polling = true
+		// The poll is for all pending allocations, and so it does not end with this one.
 		go s.poll(telemetry.Apart(ctx), p)
 	}
 	p.mu.Unlock()
 	select {
-	case a := <-told:
+	case a := <-answers:
 		return a.result, a.err
 	case <-ctx.Done():
 		return provider.Result{}, context.Cause(ctx)
 	}
 }
 
-// poll polls until nobody asks any more.
+// poll polls until no allocation is pending.
 func (s *service) poll(ctx context.Context, p *poller) {
 	for {
-		_ = sleep(ctx, s.Settings.Poll) // nobody ends it
+		_ = sleep(ctx, s.Settings.Poll) // nothing ends ctx
 		p.mu.Lock()
 		questions := p.pending
 		p.pending = nil
 		if len(questions) == 0 {
-			p.asking = false
+			p.polling = false
 			p.mu.Unlock()
 			return
 		}
 		p.mu.Unlock()
-		refs := make([]provider.Ref, len(questions))
-		for i, q := range questions {
-			refs[i] = q.ref
-		}
-		call, cancel := context.WithTimeout(ctx, s.Settings.Call)
-		call, span := s.polled(call, questions)
-		results, err := s.Provider.Poll(call, refs)
-		s.answered(span, err)
-		cancel()
-		if err == nil && len(results) != len(refs) {
-			err = fmt.Errorf("%d results of a poll of %d allocations", len(results), len(refs))
-		}
+		results, err := s.pollOnce(ctx, questions)
 		for i, q := range questions {
 			a := answer{err: err}
 			if err == nil {
@@ -84,13 +73,22 @@ func (s *service) poll(ctx context.Context, p *poller) {
 	}
 }
 
-// polled begins the span of a poll, which is about many allocations and links to those that are sampled.
-func (s *service) polled(ctx context.Context, questions []question) (context.Context, trace.Span) {
+// pollOnce calls Poll once. Its span links to those of the sampled allocations.
+func (s *service) pollOnce(ctx context.Context, questions []question) (results []provider.Result, err error) {
+	refs := make([]provider.Ref, len(questions))
 	var links []trace.Link
-	for _, q := range questions {
+	for i, q := range questions {
+		refs[i] = q.ref
 		if q.span.IsSampled() {
 			links = append(links, trace.Link{SpanContext: q.span})
 		}
 	}
-	return s.called(ctx, "hosting poll", questions[0].ref.Hosting, trace.WithLinks(links...))
+	err = s.call(ctx, "hosting poll", refs[0].Hosting, func(ctx context.Context) error {
+		results, err = s.Provider.Poll(ctx, refs)
+		return err
+	}, trace.WithLinks(links...))
+	if err == nil && len(results) != len(refs) {
+		err = fmt.Errorf("%d results of a poll of %d allocations", len(results), len(refs))
+	}
+	return results, err
 }

@@ -1,9 +1,9 @@
-// Package allocator gets the game servers: it takes claimed matches from the work
-// queue, asks a provider for a server, and writes the same connection to all tickets of the match.
+// Package allocator gets the game servers: it takes claimed matches from the work queue, asks a provider for a server,
+// and writes the same connection to all tickets of the match.
 //
-// Every step may be repeated, by this allocator or by another: the match's state
-// says how far it came and in whose hands it is, and the provider knows an allocation by its match. A server that nobody goes to
-// is given back, and what is to be given back is noted in the step that makes it so.
+// Every step may be repeated, by this allocator or by another. The match's state says how far it came and which
+// allocator has its lease, and the provider knows an allocation by its match. A server that no ticket uses is
+// deallocated: the step that ends its match notes it in the state store.
 //
 // A game server renews its token here, for as long as it lives.
 package allocator
@@ -21,6 +21,7 @@ import (
 	"matchmaker.dev/services/internal/auth"
 	"matchmaker.dev/services/internal/bus"
 	"matchmaker.dev/services/internal/keyring"
+	"matchmaker.dev/services/internal/notify"
 	"matchmaker.dev/services/internal/state"
 	"matchmaker.dev/services/internal/telemetry"
 )
@@ -30,7 +31,7 @@ type Options struct {
 	Store    *state.Store
 	Bus      *bus.Bus
 	Provider provider.Provider
-	// Name is the provider's in metrics, where it is no choice of several, which have names of their own.
+	// Name is the provider's in metrics. The providers of a Choice have names of their own.
 	Name string
 	// Tokens issues the servers' tokens, and Verifier verifies them; nil where servers get none.
 	Tokens   *token.Issuer
@@ -91,21 +92,25 @@ type service struct {
 	Options
 	metrics *metrics
 
-	lanes  *lanes
-	kicked chan struct{}
+	limiter *limiter
+	// deallocations wakes the loop that deallocates servers.
+	deallocations notify.Signal
 }
 
 // New makes the service.
 func New(o Options) app.Part {
-	s := &service{Options: o, metrics: newMetrics(o.Meter), lanes: newLanes(o.Settings.Parallel, o.Settings.Fleet), kicked: make(chan struct{}, 1)}
+	s := &service{
+		Options: o, metrics: newMetrics(o.Meter), limiter: newLimiter(o.Settings.Parallel, o.Settings.Fleet),
+		deallocations: notify.New(),
+	}
 	return app.Part{Name: "allocator", Run: s.run, Ready: o.Store.Ping, Routes: s.routes}
 }
 
 func (s *service) run(ctx context.Context) error {
-	var returning sync.WaitGroup
-	defer returning.Wait()
-	returning.Go(func() { s.giveBack(ctx) })
-	s.begin(ctx)
+	var deallocating sync.WaitGroup
+	defer deallocating.Wait()
+	deallocating.Go(func() { s.deallocate(ctx) })
+	s.initMetrics(ctx)
 	return s.Bus.Work(ctx, s.Settings.Parallel, func(ctx context.Context, w *pb.MatchWork, attempt int) error {
 		s.metrics.running.Add(ctx, 1)
 		defer s.metrics.running.Add(context.WithoutCancel(ctx), -1)

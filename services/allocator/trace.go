@@ -12,20 +12,22 @@ import (
 	"matchmaker.dev/services/internal/telemetry"
 )
 
-// traced begins the span of a match's way through this allocator. It goes on where the work queue's message comes from, or, where that
-// was sent again out of the outbox, where the match was claimed.
-func (s *service) traced(ctx context.Context, project string, m *pb.Match, attempt int) (context.Context, trace.Span) {
+// traceMatch calls do in a span of this allocator's work on a match. The span's parent is that of the work queue's
+// message. When the message was sent again from the outbox, it has none, and the parent is the span of the claim.
+func (s *service) traceMatch(ctx context.Context, project string, m *pb.Match, attempt int, do func(context.Context) error) error {
 	if !s.Tracer.On() {
-		return ctx, trace.SpanFromContext(ctx)
+		return do(ctx)
 	}
-	if claimed := telemetry.Marked(m.GetTrace()); claimed.IsValid() && !trace.SpanContextFromContext(ctx).IsSampled() {
-		ctx = trace.ContextWithRemoteSpanContext(ctx, claimed)
+	if claim := telemetry.Marked(m.GetTrace()); claim.IsValid() && !trace.SpanContextFromContext(ctx).IsSampled() {
+		ctx = trace.ContextWithRemoteSpanContext(ctx, claim)
 	}
 	marks := make([][]byte, 0, len(m.GetTraced()))
 	for _, t := range m.GetTraced() {
 		marks = append(marks, t.GetTrace())
 	}
-	ctx, span := s.Tracer.Start(ctx, "allocate", trace.WithSpanKind(trace.SpanKindConsumer), trace.WithLinks(telemetry.Links(marks...)...))
+	links := trace.WithLinks(telemetry.Links(marks...)...)
+	ctx, span := s.Tracer.Start(ctx, "allocate", trace.WithSpanKind(trace.SpanKindConsumer), links)
+	defer span.End()
 	if span.IsRecording() {
 		h := hostingOf(m)
 		span.SetAttributes(
@@ -34,59 +36,48 @@ func (s *service) traced(ctx context.Context, project string, m *pb.Match, attem
 			attribute.String("matchmaker.fleet", h.Fleet), attribute.String("matchmaker.region", h.Region), s.providerOf(h),
 		)
 	}
-	return ctx, span
-}
-
-// matched ends the span of a match's way through this allocator. A match that comes again later is no failure.
-func (s *service) matched(span trace.Span, err error) {
-	if !s.Tracer.On() {
-		return
-	}
-	if err != nil {
+	err := do(ctx)
+	if err != nil { // a match that is delivered again is no failure
 		span.SetAttributes(attribute.Bool("matchmaker.again", true))
 		span.AddEvent(err.Error())
 	}
-	span.End()
+	return err
 }
 
 func (s *service) providerOf(h provider.Hosting) attribute.KeyValue {
 	return attribute.String("matchmaker.provider", s.nameOf(h).Value.AsString())
 }
 
-// called begins the span of one call of a hosting system.
-func (s *service) called(ctx context.Context, call string, h provider.Hosting, o ...trace.SpanStartOption) (context.Context, trace.Span) {
-	if !s.Tracer.On() {
-		return ctx, trace.SpanFromContext(ctx)
-	}
-	ctx, span := s.Tracer.Start(ctx, call, append(o, trace.WithSpanKind(trace.SpanKindClient))...)
+// call calls a hosting system in a span of its own, and ends the call after Settings.Call. The error of do is why there
+// is no server, or not yet.
+func (s *service) call(
+	ctx context.Context, name string, h provider.Hosting, do func(context.Context) error, options ...trace.SpanStartOption,
+) error {
+	ctx, cancel := context.WithTimeout(ctx, s.Settings.Call)
+	defer cancel()
+	ctx, span := s.Tracer.Start(ctx, name, append(options, trace.WithSpanKind(trace.SpanKindClient))...)
+	defer span.End()
 	if span.IsRecording() {
 		span.SetAttributes(s.providerOf(h))
 	}
-	return ctx, span
-}
-
-// answered ends the span of a call. err is why there is no server, or not yet.
-func (s *service) answered(span trace.Span, err error) {
-	if !s.Tracer.On() {
-		return
-	}
+	err := do(ctx)
 	if err != nil {
 		telemetry.Fail(span, reasonOf(err), err.Error())
 	}
-	span.End()
+	return err
 }
 
-// staged writes into the traces of a match's sampled tickets what became of them; of are the ones that it is about, nil for all.
-func (s *service) staged(ctx context.Context, name, project string, m *pb.Match, of []string, reason string) {
+// traceTickets writes into the traces of a match's sampled tickets what became of them. Nil tickets are all of them.
+func (s *service) traceTickets(ctx context.Context, name, project string, m *pb.Match, tickets []string, reason string) {
 	if len(m.GetTraced()) == 0 {
 		return
 	}
-	about := make(map[string]bool, len(of))
-	for _, id := range of {
+	about := make(map[string]bool, len(tickets))
+	for _, id := range tickets {
 		about[id] = true
 	}
 	for _, t := range m.GetTraced() {
-		if of != nil && !about[t.GetTicket()] {
+		if tickets != nil && !about[t.GetTicket()] {
 			continue
 		}
 		s.Tracer.Stage(ctx, telemetry.Stage{

@@ -132,8 +132,8 @@ func TestFailedAllocationIsOnItsSpan(t *testing.T) {
 	}
 }
 
-// TestReturnsAreTraced when they are sampled for themselves: nobody waits for them.
-func TestReturnsAreTraced(t *testing.T) {
+// A deallocation has no ticket that is sampled: its calls are sampled by themselves.
+func TestDeallocationsAreTraced(t *testing.T) {
 	spans := spantest.New(t, sdktrace.AlwaysSample())
 	var w *world
 	s := &script{
@@ -159,7 +159,7 @@ func TestReturnsAreTraced(t *testing.T) {
 	if first.Status().Code != codes.Error || spantest.Attribute(first, "error.type") != "contention" || first.SpanKind() != trace.SpanKindClient {
 		t.Error(spans)
 	}
-	if !log.Line("a server could not be given back", "trace_id="+first.SpanContext().TraceID().String()) {
+	if !log.Line("a server could not be deallocated", "trace_id="+first.SpanContext().TraceID().String()) {
 		t.Errorf("the log names no trace:\n%s", log)
 	}
 }

@@ -24,7 +24,7 @@ type Provider struct {
 	options     Options
 	allocations allocations
 	cluster     *cluster // nil with the allocator service alone
-	turns       keylock.Turns
+	locks       keylock.Locks
 	closers     []func()
 }
 
@@ -67,11 +67,11 @@ func (p *Provider) Allocate(ctx context.Context, r *provider.Request) (provider.
 	if err != nil {
 		return provider.Result{}, err
 	}
-	done, err := p.turns.Take(ctx, r.Allocation())
+	unlock, err := p.locks.Lock(ctx, r.Allocation())
 	if err != nil {
 		return provider.Result{}, err
 	}
-	defer done()
+	defer unlock()
 	var s *server
 	if !r.First { // a list of all game servers is the most expensive of what is asked here
 		if s, err = p.find(ctx, r.Ref); err != nil {
@@ -206,11 +206,11 @@ func (p *Provider) labels(refs []provider.Ref) []string {
 // Release deletes the match's server, which the fleet replaces, where that is allowed and the server is the match's
 // alone. Otherwise it marks the server as released, for its process to see.
 func (p *Provider) Release(ctx context.Context, r provider.Ref) error {
-	done, err := p.turns.Take(ctx, r.Allocation())
+	unlock, err := p.locks.Lock(ctx, r.Allocation())
 	if err != nil {
 		return err
 	}
-	defer done()
+	defer unlock()
 	return p.release(ctx, r)
 }
 

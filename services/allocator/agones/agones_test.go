@@ -71,7 +71,7 @@ type world struct {
 	api       *conformance.Server // the cluster's API, nil without
 	options   agones.Options
 	provider  *agones.Provider
-	log       conformance.Journal
+	log       conformance.LogBuffer
 	token     string // a file
 }
 

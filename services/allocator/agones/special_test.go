@@ -464,7 +464,7 @@ func TestSettingsThatMakeNoSense(t *testing.T) {
 	}
 	t.Setenv("KUBERNETES_SERVICE_HOST", "")
 	for _, test := range tests {
-		test.options.Log, test.options.Now = new(conformance.Journal).Logger(), time.Now
+		test.options.Log, test.options.Now = new(conformance.LogBuffer).Logger(), time.Now
 		_, err := agones.New(test.options)
 		if err == nil || !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), "hunter2") {
 			t.Errorf("%v, want %q", err, test.want)

@@ -57,7 +57,7 @@ type world struct {
 	server   *conformance.Server
 	options  manager.Options
 	provider *manager.Provider
-	log      conformance.Journal
+	log      conformance.LogBuffer
 }
 
 func open(t *testing.T, way func(m *managertest.Manager)) *world {
@@ -203,7 +203,7 @@ func answers(t *testing.T, status int, header, body string) *manager.Provider {
 		_, _ = w.Write([]byte(body))
 	}), conformance.NewAuthority(t), nil)
 	p, err := manager.New(manager.Options{
-		URL: server.URL, CA: server.Authority.File, KeyFile: file(t, secret), Log: new(conformance.Journal).Logger(), Now: time.Now,
+		URL: server.URL, CA: server.Authority.File, KeyFile: file(t, secret), Log: new(conformance.LogBuffer).Logger(), Now: time.Now,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -289,7 +289,7 @@ func TestSettingsThatMakeNoSense(t *testing.T) {
 		"both or neither":               {URL: "https://fleet.example.com", Certificate: "/none"},
 		"timeout":                       {URL: "https://fleet.example.com", Timeout: -1},
 	} {
-		o.Log, o.Now = new(conformance.Journal).Logger(), time.Now
+		o.Log, o.Now = new(conformance.LogBuffer).Logger(), time.Now
 		if _, err := manager.New(o); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "short") {
 			t.Errorf("%v, want %q", err, want)
 		}

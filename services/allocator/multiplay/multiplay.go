@@ -25,7 +25,7 @@ import (
 type Provider struct {
 	options Options
 	api     *api
-	turns   keylock.Turns
+	locks   keylock.Locks
 }
 
 // New calls nobody. Close it.
@@ -71,11 +71,11 @@ func (p *Provider) Allocate(ctx context.Context, r *provider.Request) (provider.
 		}
 		query.Set("project_guid", p.options.ProjectGUID)
 	}
-	done, err := p.turns.Take(ctx, r.Allocation())
+	unlock, err := p.locks.Lock(ctx, r.Allocation())
 	if err != nil {
 		return provider.Result{}, err
 	}
-	defer done()
+	defer unlock()
 	if result, err := p.look(ctx, account, r.Ref); err != nil || result.Status != provider.Gone {
 		return result, err
 	}
@@ -168,11 +168,11 @@ func (p *Provider) Release(ctx context.Context, r provider.Ref) error {
 	if err != nil {
 		return nil // nothing can ever have been asked for
 	}
-	done, err := p.turns.Take(ctx, r.Allocation())
+	unlock, err := p.locks.Lock(ctx, r.Allocation())
 	if err != nil {
 		return err
 	}
-	defer done()
+	defer unlock()
 	err = p.api.deallocate(ctx, p.options.API, a, r.Allocation())
 	if err == nil || errors.Is(err, errForbidden) {
 		return err

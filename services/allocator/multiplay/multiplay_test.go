@@ -58,7 +58,7 @@ type world struct {
 	server    *conformance.Server
 	options   multiplay.Options
 	provider  *multiplay.Provider
-	log       conformance.Journal
+	log       conformance.LogBuffer
 }
 
 func open(t *testing.T, way func(*multiplay.Options, *multiplaytest.Clanforge)) *world {
@@ -310,12 +310,12 @@ func TestSettingsThatMakeNoSense(t *testing.T) {
 		"timeout:":                      {NoPayload: true, Timeout: -1},
 		"no such file":                  {NoPayload: true, CA: "/none.crt"},
 	} {
-		o.Log, o.Now = new(conformance.Journal).Logger(), time.Now
+		o.Log, o.Now = new(conformance.LogBuffer).Logger(), time.Now
 		if _, err := multiplay.New(o); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}
 	}
-	p, err := multiplay.New(multiplay.Options{NoPayload: true, Log: new(conformance.Journal).Logger(), Now: time.Now})
+	p, err := multiplay.New(multiplay.Options{NoPayload: true, Log: new(conformance.LogBuffer).Logger(), Now: time.Now})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,7 +19,7 @@ import (
 type world struct {
 	server *conformance.Server
 	client *transport.Client
-	log    conformance.Journal
+	log    conformance.LogBuffer
 	now    time.Time
 }
 

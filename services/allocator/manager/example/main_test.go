@@ -26,7 +26,7 @@ func open(t *testing.T) (*fleet, conformance.FaultyFixture) {
 		t.Fatal(err)
 	}
 	server := conformance.Serve(t, f, conformance.NewAuthority(t), nil)
-	log := new(conformance.Journal)
+	log := new(conformance.LogBuffer)
 	p, err := manager.New(manager.Options{URL: server.URL, CA: server.Authority.File, KeyFile: file, Timeout: 5 * time.Second, Log: log.Logger(), Now: time.Now})
 	if err != nil {
 		t.Fatal(err)

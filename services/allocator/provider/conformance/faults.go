@@ -24,31 +24,31 @@ type FaultyFixture struct {
 	// Secrets must appear in no error and no log. Those that requests carry are looked for anyway.
 	Secrets []string
 	// Log is what the provider logs.
-	Log *Journal
+	Log *LogBuffer
 }
 
-// Journal keeps a log, for tests to look through.
-type Journal struct {
+// LogBuffer keeps a log for tests to search.
+type LogBuffer struct {
 	mu   sync.Mutex
 	text bytes.Buffer
 }
 
 // Write is called by slog.
-func (j *Journal) Write(p []byte) (int, error) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return j.text.Write(p)
+func (b *LogBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.Write(p)
 }
 
-// Logger writes into the journal, everything.
-func (j *Journal) Logger() *slog.Logger {
-	return slog.New(slog.NewTextHandler(j, &slog.HandlerOptions{Level: slog.LevelDebug}))
+// Logger writes into the buffer at every level.
+func (b *LogBuffer) Logger() *slog.Logger {
+	return slog.New(slog.NewTextHandler(b, &slog.HandlerOptions{Level: slog.LevelDebug}))
 }
 
-func (j *Journal) String() string {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return j.text.String()
+func (b *LogBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.String()
 }
 
 // RunFaults tests what a provider makes of a hosting system that misbehaves: a match gets one

@@ -16,8 +16,8 @@ func handsOf(w *world) state.MatchLease {
 	return state.MatchLease{Holder: "test", Now: w.terms.Now, Expires: w.terms.Deadline, Deadline: w.terms.Deadline, ClaimDeadline: w.terms.Deadline}
 }
 
-// However many projects have a hosting system that hangs, another one's matches get their servers.
-func TestAHostingSystemThatHangsHoldsUpItselfAlone(t *testing.T) {
+// Many projects have a hosting system that hangs. The matches of another project still get their servers.
+func TestHostingSystemThatHangsDelaysOnlyItsOwnMatches(t *testing.T) {
 	w := prepare(t)
 	w.options.Settings.Parallel, w.options.Settings.Fleet, w.options.Settings.Call = 16, 4, time.Hour
 	w.options.Provider = &hanging{hang: func(r *provider.Request) bool { return r.Project != project }}
@@ -50,12 +50,12 @@ func TestAHostingSystemThatHangsHoldsUpItselfAlone(t *testing.T) {
 	for n := range 4 {
 		ticket, err := w.store.Ticket(t.Context(), fmt.Sprint("stuck-", n), "m0-a")
 		if err != nil || ticket.Assignment != nil {
-			t.Errorf("what hangs has a result: %v, %v", ticket, err)
+			t.Errorf("a match of a system that hangs has a result: %v, %v", ticket, err)
 		}
 	}
 }
 
-// counting counts the calls that are under way for each fleet.
+// counting counts the concurrent calls of each fleet.
 type counting struct {
 	provider.Provider
 	mu    sync.Mutex
@@ -88,7 +88,7 @@ func (c *counting) now(fleet string) int {
 	return c.under[fleet]
 }
 
-func TestAllocationsOfAFleetAreParallelUpToABound(t *testing.T) {
+func TestConcurrentAllocationsOfAFleetAreLimited(t *testing.T) {
 	w := prepare(t)
 	p := &counting{under: map[string]int{}, most: map[string]int{}, gate: make(chan struct{})}
 	w.options.Provider, w.options.Settings.Fleet = p, 5
@@ -96,22 +96,20 @@ func TestAllocationsOfAFleetAreParallelUpToABound(t *testing.T) {
 	var matches []string
 	for i := range 30 {
 		id := fmt.Sprint("m", i)
-		m := w.claim(id, id+"-a")
-		_ = m
+		w.claim(id, id+"-a")
 		matches = append(matches, id)
 	}
 	w.send(matches...)
-	eventually(t, "as many allocations as may be", func() bool { return p.now("proposal's") == 5 })
+	eventually(t, "as many allocations as are allowed", func() bool { return p.now("proposal's") == 5 })
 	close(p.gate)
 	for _, id := range matches {
 		w.result(id + "-a")
 	}
 	if p.most["proposal's"] != 5 {
-		t.Errorf("%d allocations of a fleet were under way at once, want 5", p.most["proposal's"])
+		t.Errorf("%d concurrent allocations of a fleet, want 5", p.most["proposal's"])
 	}
 }
 
-// Matches that wait for their servers are asked after together.
 func TestPendingAllocationsArePolledTogether(t *testing.T) {
 	s := &script{
 		allocate: func(int, *provider.Request) (provider.Result, error) {

@@ -1,0 +1,108 @@
+package allocator
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"go.opentelemetry.io/otel/metric"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/state"
+)
+
+// A server that no ticket uses is noted in the state store, in the same step that ends its match. This loop of every
+// allocator deallocates what is noted, so it does not matter which process dies when.
+const (
+	// deallocationBatch is how many servers of a project an allocator deallocates at once.
+	deallocationBatch = 16
+	// maxRetry is the longest pause between two tries to deallocate a server.
+	maxRetry = 10 * time.Minute
+)
+
+// deallocate deallocates servers until ctx ends.
+func (s *service) deallocate(ctx context.Context) {
+	var running sync.WaitGroup
+	defer running.Wait()
+	busy := &counts{n: map[string]int{}}
+	every := time.NewTicker(s.Settings.Sweep)
+	defer every.Stop()
+	for {
+		if err := s.deallocateDue(ctx, busy, &running); err != nil && ctx.Err() == nil {
+			s.Log.WarnContext(ctx, "looking for servers to deallocate", "error", err)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-every.C:
+		case <-s.deallocations.C():
+		}
+	}
+}
+
+// counts are the deallocations that run, by project. A project whose hosting system hangs gets no more of them.
+type counts struct {
+	mu sync.Mutex
+	n  map[string]int
+}
+
+func (c *counts) add(project string, n int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.n[project] += n; c.n[project] == 0 {
+		delete(c.n, project)
+	}
+}
+
+func (c *counts) zero(project string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.n[project] == 0
+}
+
+// deallocateDue starts the deallocations that are due.
+func (s *service) deallocateDue(ctx context.Context, busy *counts, running *sync.WaitGroup) error {
+	projects, err := s.Store.Projects(ctx)
+	if err != nil {
+		return err
+	}
+	var idle []string
+	for _, project := range projects {
+		if busy.zero(project) {
+			idle = append(idle, project)
+		}
+	}
+	backoff := state.Backoff{First: s.Settings.Retry, Max: maxRetry}
+	due, err := s.Store.ClaimDeallocations(ctx, idle, s.Now(), deallocationBatch, backoff)
+	for project, matches := range due {
+		busy.add(project, len(matches))
+		for _, m := range matches {
+			running.Go(func() {
+				defer s.deallocations.Notify() // there may be more
+				defer busy.add(project, -1)
+				s.deallocateServer(ctx, project, m)
+			})
+		}
+	}
+	return err
+}
+
+// deallocateServer releases the server of a match, if it has one. When that fails, any allocator tries again later.
+func (s *service) deallocateServer(ctx context.Context, project string, m *pb.Match) {
+	ref, err := s.refOf(project, m.GetId(), m.GetConfig(), hostingOf(m), m.GetHosting())
+	logged := ctx // with the span of the call
+	if err == nil {
+		err = s.call(ctx, "hosting release", ref.Hosting, func(ctx context.Context) error {
+			logged = ctx
+			return s.Provider.Release(ctx, ref)
+		})
+	}
+	if err == nil {
+		s.metrics.returned.Add(ctx, 1, metric.WithAttributes(s.nameOf(ref.Hosting)))
+		err = s.Store.FinishDeallocation(ctx, project, m, s.Now())
+	}
+	if err != nil && ctx.Err() == nil {
+		s.Log.WarnContext(logged, "a server could not be deallocated, and is tried again later",
+			"project", project, "match", m.GetId(), "fleet", ref.Hosting.Fleet, "error", err)
+	}
+}
