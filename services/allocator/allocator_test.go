@@ -220,7 +220,7 @@ func (w *world) send(matches ...string) {
 
 func (w *world) sendIn(project string, matches ...string) {
 	w.t.Helper()
-	if _, err := w.bus.Send(w.t.Context(), project, matches); err != nil {
+	if _, err := w.bus.EnqueueMatches(w.t.Context(), project, matches); err != nil {
 		w.t.Fatal(err)
 	}
 }

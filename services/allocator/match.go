@@ -36,7 +36,7 @@ func (s *service) match(ctx context.Context, project, id string, attempt int) er
 		f, again := s.limiter.admit(ctx, project, hostingOf(m))
 		if f == nil {
 			pause := min(max(again, minRequeue*time.Duration(attempt)), maxRequeue)
-			return bus.Later(pause/2 + rand.N(pause)) //nolint:gosec // spreads the retries, hides nothing
+			return bus.RetryAfter(pause/2 + rand.N(pause)) //nolint:gosec // spreads the retries, hides nothing
 		}
 		defer s.limiter.leave(f)
 		if err := f.acquire(ctx); err != nil {
@@ -61,7 +61,7 @@ func (s *service) begin(ctx context.Context, project string, m *pb.Match, f *fle
 	case state.MatchActive:
 		return s.serve(ctx, project, m, f, l, begun)
 	case state.MatchLeased:
-		return bus.Later(begun.Wait)
+		return bus.RetryAfter(begun.Wait)
 	case state.MatchDropped:
 		s.Log.DebugContext(ctx, "a ticket left before its match had a server", "project", project, "match", m.GetId())
 		s.traceTickets(ctx, "ticket released", project, m, nil, "left")
@@ -87,7 +87,7 @@ func (s *service) serve(ctx context.Context, project string, m *pb.Match, f *fle
 		s.endLease(ctx, project, m.GetId(), l)
 		return context.Cause(ctx) // this allocator stops; another goes on
 	case lost:
-		return bus.Later(minRequeue)
+		return bus.RetryAfter(minRequeue)
 	default:
 		return s.fail(ctx, project, m, o)
 	}
@@ -149,7 +149,7 @@ func (s *service) end(ctx context.Context, project string, m *pb.Match, end stat
 		results[id] = assignment.Of(m.GetProposal(), id, end.Connection, end.Error)
 		results[id].Detail = detail
 		if len(m.GetTraced()) > 0 {
-			results[id].Trace = telemetry.Mark(ctx)
+			results[id].Trace = telemetry.SpanRef(ctx)
 		}
 	}
 	// A process that stops still writes the result: no other process knows it.
@@ -165,7 +165,7 @@ func (s *service) end(ctx context.Context, project string, m *pb.Match, end stat
 		s.deallocations.Notify()
 	}
 	s.recordAssigned(ctx, project, m, assigned, end.Now, end.Connection == "")
-	if err := s.Bus.Assigned(ctx, project, assigned); err != nil {
+	if err := s.Bus.NotifyAssigned(ctx, project, assigned); err != nil {
 		s.Log.WarnContext(ctx, "waking the requests that wait for results", "project", project, "error", err)
 	}
 	return nil

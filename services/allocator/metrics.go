@@ -31,11 +31,11 @@ type metrics struct {
 func newMetrics(m telemetry.Meter) *metrics {
 	return &metrics{
 		configs: m.Labels("project", "config"),
-		took: m.Work("matchmaker.allocation", "Time from asking a provider for a match's server until there was one, "+
+		took: m.WorkSeconds("matchmaker.allocation", "Time from asking a provider for a match's server until there was one, "+
 			"or none for sure, by provider and outcome: ok, error."),
 		errs: m.Counter("matchmaker.allocation.errors", "{error}", "Answers and failures of providers, "+
 			"those that were asked again as well, by reason: contention, fleet-empty, maximum-zero, refused, timeout, unknown."),
-		running:  m.Level("matchmaker.allocations.running", "{match}", "Matches that this allocator has in hand."),
+		running:  m.UpDownCounter("matchmaker.allocations.running", "{match}", "Matches that this allocator has in hand."),
 		returned: m.Counter("matchmaker.servers.returned", "{server}", "Servers that were given back because nobody was left for them."),
 		assigned: assignment.Waited(m),
 	}
@@ -54,7 +54,7 @@ func (s *service) initMetrics(ctx context.Context) {
 	}
 	for _, name := range names {
 		of := attribute.String("provider", name)
-		telemetry.Zero(s.metrics.errs, telemetry.Each([]attribute.KeyValue{of}, "reason", reasons...))
+		telemetry.StartAtZero(s.metrics.errs, telemetry.LabelsByValue([]attribute.KeyValue{of}, "reason", reasons...))
 		s.metrics.returned.Add(ctx, 0, metric.WithAttributes(of))
 	}
 }
@@ -101,7 +101,7 @@ func (s *service) recordAssigned(
 	if failed {
 		result = "error"
 	}
-	labels := telemetry.With(s.metrics.configs.Of(project, m.GetConfig()), attribute.String("result", result))
+	labels := telemetry.WithLabels(s.metrics.configs.Of(project, m.GetConfig()), attribute.String("result", result))
 	for _, id := range tickets {
 		if created, known := state.CreationTime(id); known {
 			s.metrics.assigned.Record(ctx, max(0, now.Sub(created).Seconds()), labels)

@@ -38,7 +38,7 @@ func (s *service) next(ctx context.Context, p *poller, ref provider.Ref) (provid
 	if !p.polling {
 		p.polling = true
 		// The poll is for all pending allocations, and so it does not end with this one.
-		go s.poll(telemetry.Apart(ctx), p)
+		go s.poll(telemetry.Detach(ctx), p)
 	}
 	p.mu.Unlock()
 	select {

@@ -161,7 +161,7 @@ func TestServersRenewTheirTokensWhileTheyLive(t *testing.T) {
 		t.Fatal(err)
 	}
 	allocation := provider.Ref{Project: project, Match: "m"}.Allocation()
-	if first.Kind != auth.Server || first.Subject != allocation || first.Match != "m" || first.Fleet != "proposal's" || !first.May(project) || first.May("other") {
+	if first.Kind != auth.Server || first.Subject != allocation || first.Match != "m" || first.Fleet != "proposal's" || !first.MayUseProject(project) || first.MayUseProject("other") {
 		t.Errorf("the server's token says %+v", first)
 	}
 	// For days, long after the result of its match was forgotten.

@@ -111,7 +111,7 @@ func (s *service) run(ctx context.Context) error {
 	defer deallocating.Wait()
 	deallocating.Go(func() { s.deallocate(ctx) })
 	s.initMetrics(ctx)
-	return s.Bus.Work(ctx, s.Settings.Parallel, func(ctx context.Context, w *pb.MatchWork, attempt int) error {
+	return s.Bus.ConsumeMatches(ctx, s.Settings.Parallel, func(ctx context.Context, w *pb.MatchWork, attempt int) error {
 		s.metrics.running.Add(ctx, 1)
 		defer s.metrics.running.Add(context.WithoutCancel(ctx), -1)
 		return s.match(ctx, w.GetProject(), w.GetMatch(), attempt)

@@ -15,10 +15,10 @@ import (
 // traceMatch calls do in a span of this allocator's work on a match. The span's parent is that of the work queue's
 // message. When the message was sent again from the outbox, it has none, and the parent is the span of the claim.
 func (s *service) traceMatch(ctx context.Context, project string, m *pb.Match, attempt int, do func(context.Context) error) error {
-	if !s.Tracer.On() {
+	if !s.Tracer.Enabled() {
 		return do(ctx)
 	}
-	if claim := telemetry.Marked(m.GetTrace()); claim.IsValid() && !trace.SpanContextFromContext(ctx).IsSampled() {
+	if claim := telemetry.DecodeSpanRef(m.GetTrace()); claim.IsValid() && !trace.SpanContextFromContext(ctx).IsSampled() {
 		ctx = trace.ContextWithRemoteSpanContext(ctx, claim)
 	}
 	marks := make([][]byte, 0, len(m.GetTraced()))
@@ -80,9 +80,9 @@ func (s *service) traceTickets(ctx context.Context, name, project string, m *pb.
 		if tickets != nil && !about[t.GetTicket()] {
 			continue
 		}
-		s.Tracer.Stage(ctx, telemetry.Stage{
+		s.Tracer.RecordStage(ctx, telemetry.Stage{
 			Name: name, Project: project, Config: m.GetConfig(), Match: m.GetId(), Ticket: t.GetTicket(), Reason: reason,
-			Mark: t.GetTrace(), By: telemetry.Mark(ctx), Began: time.UnixMilli(m.GetCreated()), Ended: time.Now(),
+			Span: t.GetTrace(), Cause: telemetry.SpanRef(ctx), Began: time.UnixMilli(m.GetCreated()), Ended: time.Now(),
 		})
 	}
 }

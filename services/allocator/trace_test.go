@@ -24,7 +24,7 @@ func observed(t *testing.T, s *script) (*world, *spantest.Spans, *spantest.Log) 
 	spans, log := spantest.New(t, sdktrace.NeverSample()), new(spantest.Log)
 	w := start(t, s, func(o *allocator.Options) {
 		o.Name, o.Tracer = "scripted", spans.Tracer("allocator")
-		o.Log = slog.New(telemetry.Traced(slog.NewTextHandler(log, nil)))
+		o.Log = slog.New(telemetry.LogHandler(slog.NewTextHandler(log, nil)))
 	})
 	return w, spans, log
 }
@@ -78,23 +78,23 @@ func TestAllocationOfASampledTicketIsTraced(t *testing.T) {
 	claim, mark := w.sampled(spans, "sampled", "c", "d")
 	w.send("sampled")
 	got := w.result("c")
-	allocate, assign, assigned, poll := spans.One("allocate"), spans.One("assign"), spans.One("ticket assigned"), spans.One("hosting poll")
+	allocate, assign, assigned, poll := spans.Wait("allocate"), spans.Wait("assign"), spans.Wait("ticket assigned"), spans.Wait("hosting poll")
 	calls := spans.Named("hosting allocate")
 	if len(calls) != 2 {
 		t.Fatalf("there are %d calls, want 2\n%s", len(calls), spans)
 	}
 	for what, ok := range map[string]bool{
-		"the allocation goes on from the claim":     spantest.Below(allocate, claim) && spantest.Links(allocate, mark),
+		"the allocation goes on from the claim":     spantest.IsChildOf(allocate, claim) && spantest.LinksTo(allocate, mark),
 		"the provider is named":                     spantest.Attribute(allocate, "matchmaker.provider") == "scripted" && spantest.Attribute(calls[0], "matchmaker.provider") == "scripted",
 		"the first call failed, with the reason":    calls[0].Status().Code == codes.Error && spantest.Attribute(calls[0], "error.type") == "contention",
 		"the second did not":                        calls[1].Status().Code != codes.Error,
-		"calls are below it":                        spantest.Below(calls[0], spantest.MarkOf(allocate)) && spantest.Below(calls[1], spantest.MarkOf(allocate)),
-		"the poll, which is of many, links to it":   spantest.Links(poll, spantest.MarkOf(allocate)),
-		"the result is written below it":            spantest.Below(assign, spantest.MarkOf(allocate)),
+		"calls are below it":                        spantest.IsChildOf(calls[0], spantest.SpanRef(allocate)) && spantest.IsChildOf(calls[1], spantest.SpanRef(allocate)),
+		"the poll, which is of many, links to it":   spantest.LinksTo(poll, spantest.SpanRef(allocate)),
+		"the result is written below it":            spantest.IsChildOf(assign, spantest.SpanRef(allocate)),
 		"the allocation did not fail":               allocate.Status().Code != codes.Error,
-		"the ticket's own trace says so":            spantest.Below(assigned, mark) && spantest.Links(assigned, spantest.MarkOf(assign)) && spantest.Attribute(assigned, "matchmaker.ticket") == "c",
-		"the result leads to where it was written":  bytes.Equal(got.GetTrace(), spantest.MarkOf(assign)),
-		"and so does that of the one who came with": bytes.Equal(w.result("d").GetTrace(), spantest.MarkOf(assign)),
+		"the ticket's own trace says so":            spantest.IsChildOf(assigned, mark) && spantest.LinksTo(assigned, spantest.SpanRef(assign)) && spantest.Attribute(assigned, "matchmaker.ticket") == "c",
+		"the result leads to where it was written":  bytes.Equal(got.GetTrace(), spantest.SpanRef(assign)),
+		"and so does that of the one who came with": bytes.Equal(w.result("d").GetTrace(), spantest.SpanRef(assign)),
 	} {
 		if !ok {
 			t.Errorf("not so: %s\n%s", what, spans)
@@ -109,14 +109,14 @@ func TestFailedAllocationIsOnItsSpan(t *testing.T) {
 	}})
 	claim, mark := w.sampled(spans, "refused", "a", "b")
 	ctx, published := spans.Request(t.Context())
-	if _, err := w.bus.Send(ctx, project, []string{"refused"}); err != nil {
+	if _, err := w.bus.EnqueueMatches(ctx, project, []string{"refused"}); err != nil {
 		t.Fatal(err)
 	}
 	if got := w.result("a"); got.GetError() == "" {
 		t.Errorf("the result is %v", got)
 	}
-	allocate, call, assigned := spans.One("allocate"), spans.One("hosting allocate"), spans.One("ticket assigned")
-	if !spantest.Below(allocate, published) || spantest.Below(allocate, claim) {
+	allocate, call, assigned := spans.Wait("allocate"), spans.Wait("hosting allocate"), spans.Wait("ticket assigned")
+	if !spantest.IsChildOf(allocate, published) || spantest.IsChildOf(allocate, claim) {
 		t.Error("the queue's message said where the trace goes on", spans)
 	}
 	for _, s := range []sdktrace.ReadOnlySpan{allocate, call, assigned} {
@@ -124,10 +124,10 @@ func TestFailedAllocationIsOnItsSpan(t *testing.T) {
 			t.Errorf("%s has no reason\n%s", s.Name(), spans)
 		}
 	}
-	if !spantest.Below(assigned, mark) {
+	if !spantest.IsChildOf(assigned, mark) {
 		t.Error("the ticket's own trace does not say so", spans)
 	}
-	if !log.Line("no server for a match", "trace_id="+allocate.SpanContext().TraceID().String(), "span_id="+allocate.SpanContext().SpanID().String()) {
+	if !log.HasLine("no server for a match", "trace_id="+allocate.SpanContext().TraceID().String(), "span_id="+allocate.SpanContext().SpanID().String()) {
 		t.Errorf("the log names no trace:\n%s", log)
 	}
 }
@@ -150,7 +150,7 @@ func TestDeallocationsAreTraced(t *testing.T) {
 	}
 	log := new(spantest.Log)
 	w = start(t, s, func(o *allocator.Options) {
-		o.Name, o.Tracer, o.Log = "scripted", spans.Tracer("allocator"), slog.New(telemetry.Traced(slog.NewTextHandler(log, nil)))
+		o.Name, o.Tracer, o.Log = "scripted", spans.Tracer("allocator"), slog.New(telemetry.LogHandler(slog.NewTextHandler(log, nil)))
 	})
 	w.claim("left", "a")
 	w.send("left")
@@ -159,7 +159,7 @@ func TestDeallocationsAreTraced(t *testing.T) {
 	if first.Status().Code != codes.Error || spantest.Attribute(first, "error.type") != "contention" || first.SpanKind() != trace.SpanKindClient {
 		t.Error(spans)
 	}
-	if !log.Line("a server could not be deallocated", "trace_id="+first.SpanContext().TraceID().String()) {
+	if !log.HasLine("a server could not be deallocated", "trace_id="+first.SpanContext().TraceID().String()) {
 		t.Errorf("the log names no trace:\n%s", log)
 	}
 }

@@ -31,7 +31,7 @@ type approval struct {
 func approvalOf(a *state.Approval) approval {
 	out := approval{body: bodyOf(a.Backfill)}
 	for _, t := range slices.Concat(a.Assigned, a.Previous) {
-		out.Assigned = append(out.Assigned, response.TicketOf(t))
+		out.Assigned = append(out.Assigned, response.NewTicket(t))
 	}
 	return out
 }
@@ -39,7 +39,7 @@ func approvalOf(a *state.Approval) approval {
 // contents are what a server says of itself.
 type contents struct {
 	Connection *string `json:"Connection"`
-	fields.Payload
+	fields.Values
 }
 
 // replacement is the body of a PUT. What the service itself keeps may be sent back to it: it is not taken over.

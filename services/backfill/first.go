@@ -47,7 +47,7 @@ type found struct {
 // first answers POST /backfill, the deprecated first generation: one run of a function for one server. The
 // tickets of the best match that it proposes are assigned to the server at once.
 func (s *service) first(c echo.Context) error {
-	text, err := web.Document(c)
+	text, err := web.ReadJSON(c)
 	if err != nil {
 		return err
 	}
@@ -73,7 +73,7 @@ func (s *service) first(c echo.Context) error {
 			return c.JSON(http.StatusOK, out)
 		}
 	}
-	return c.JSON(http.StatusOK, found{AssignedTickets: []response.Ticket{}, AssignmentProperties: response.Object(nil), Error: noMatch})
+	return c.JSON(http.StatusOK, found{AssignedTickets: []response.Ticket{}, AssignmentProperties: response.ObjectOrNull(nil), Error: noMatch})
 }
 
 // fill assigns the tickets of a match; nil when one of them does not wait any more.
@@ -81,7 +81,7 @@ func (s *service) fill(ctx context.Context, project, connection string, p *candi
 	results := make([]*pb.Assignment, len(p.Tickets))
 	for i, id := range p.Tickets {
 		results[i] = assignment.Of(p.Proposal, id, connection, "")
-		results[i].Trace = telemetry.Mark(ctx)
+		results[i].Trace = telemetry.SpanRef(ctx)
 	}
 	now := s.Now()
 	tickets, refused, _, err := s.Store.AssignWaiting(ctx, project, p.Tickets, results, now, now.Add(s.Settings.Readable))
@@ -94,9 +94,9 @@ func (s *service) fill(ctx context.Context, project, connection string, p *candi
 	if len(shared) == 0 {
 		shared = p.GetAssignmentProperties()
 	}
-	out := &found{AssignmentProperties: response.Object(shared)}
+	out := &found{AssignmentProperties: response.ObjectOrNull(shared)}
 	for _, t := range tickets {
-		out.AssignedTickets = append(out.AssignedTickets, response.TicketOf(t))
+		out.AssignedTickets = append(out.AssignedTickets, response.NewTicket(t))
 	}
 	return out, nil
 }

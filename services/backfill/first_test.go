@@ -35,7 +35,7 @@ func (r reply) deprecated(t *testing.T) reply {
 func (m *match) play(t *testing.T, name string, proposes func(*pb.RunRequest) ([]*pb.Proposal, string)) {
 	t.Helper()
 	m.upload(t, name)
-	runs, err := m.bus.ServeRuns("runner", "demo", name, func(_ context.Context, r *pb.RunRequest, answer bus.Answer) {
+	runs, err := m.bus.ServeRuns("runner", "demo", name, func(_ context.Context, r *pb.RunRequest, answer bus.SendPart) {
 		proposals, failure := proposes(r)
 		for _, p := range proposals { // each is a part of its own
 			if err := answer(&pb.RunPart{Proposals: []*pb.Proposal{p}}); err != nil {
@@ -146,7 +146,7 @@ func TestFirstGenerationWithoutAnAnswer(t *testing.T) {
 		return []*pb.Proposal{proposed(1, "nobody")}, "it broke"
 	})
 	m.post(t, first, strings.Replace(asked, "Duel", "bad", 1)).deprecated(t).same(t, 200, nobody)
-	runs, err := m.bus.ServeRuns("runner", "demo", "silent", func(context.Context, *pb.RunRequest, bus.Answer) {})
+	runs, err := m.bus.ServeRuns("runner", "demo", "silent", func(context.Context, *pb.RunRequest, bus.SendPart) {})
 	must(t, err)
 	t.Cleanup(func() { <-runs.Stop() })
 	m.upload(t, "silent")

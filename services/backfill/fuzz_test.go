@@ -70,7 +70,7 @@ func FuzzFirst(f *testing.F) {
 	f.Add([]byte(asked))
 	f.Add([]byte(`{"CONNECTION":"a:1","function":{"NAME":"f"},"pools":{"":[{}]},"config":null,"x":[[[]]]}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		document, err := web.Document(sent(text))
+		document, err := web.ReadJSON(sent(text))
 		if err != nil {
 			if problem.KindOf(err) != problem.Invalid {
 				t.Fatalf("%q: %v", text, err)

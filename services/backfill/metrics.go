@@ -37,10 +37,10 @@ func (x *metrics) approved(ctx context.Context, project string, a *state.Approva
 	if len(a.Assigned) > 0 {
 		outcome = "filled"
 	}
-	x.approvals.Add(ctx, 1, telemetry.With(of, attribute.String("outcome", outcome)))
-	x.joined.Add(ctx, int64(len(a.Assigned)), telemetry.With(of))
+	x.approvals.Add(ctx, 1, telemetry.WithLabels(of, attribute.String("outcome", outcome)))
+	x.joined.Add(ctx, int64(len(a.Assigned)), telemetry.WithLabels(of))
 	// Which config proposed them is not known any more.
-	labels := telemetry.With(of, attribute.String("config", ""), attribute.String("result", "connection"))
+	labels := telemetry.WithLabels(of, attribute.String("config", ""), attribute.String("result", "connection"))
 	for _, t := range a.Assigned {
 		x.assigned.Record(ctx, max(0, now.Sub(time.UnixMilli(t.Body.GetCreated())).Seconds()), labels)
 	}
@@ -52,5 +52,5 @@ func (x *metrics) searched(ctx context.Context, project, failure string) {
 	if failure != "" {
 		outcome = "failed"
 	}
-	x.searches.Add(ctx, 1, telemetry.With(x.projects.Of(project), attribute.String("outcome", outcome)))
+	x.searches.Add(ctx, 1, telemetry.WithLabels(x.projects.Of(project), attribute.String("outcome", outcome)))
 }

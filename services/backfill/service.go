@@ -87,7 +87,7 @@ var bases = []string{
 
 func (s *service) routes(e *echo.Echo) {
 	server := s.Verifier.Require(auth.Server)
-	e.POST(web.Base+"/backfill", s.first, s.deprecate, server, ratelimit.Limit(s.Store, "backfill", s.Settings.Requests, s.Now))
+	e.POST(web.Base+"/backfill", s.first, s.deprecate, server, ratelimit.PerProject(s.Store, "backfill", s.Settings.Requests, s.Now))
 	for _, base := range bases {
 		e.POST(base, s.create, server)
 		e.PUT(base+"/:backfill", s.replace, server)

@@ -51,7 +51,7 @@ func (s *service) replace(c echo.Context) error {
 	if err := web.Decode(c, &in); err != nil {
 		return err
 	}
-	id := web.Param(c, "backfill")
+	id := web.PathParam(c, "backfill")
 	if in.ID != nil && *in.ID != "" && *in.ID != id {
 		return problem.New(problem.Invalid, "Id: %.80q is not the backfill ticket in the path", *in.ID)
 	}
@@ -76,9 +76,9 @@ func (s *service) approve(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	ctx, now, id := c.Request().Context(), s.Now(), web.Param(c, "backfill")
+	ctx, now, id := c.Request().Context(), s.Now(), web.PathParam(c, "backfill")
 	a, err := s.Store.ApproveBackfill(ctx, project, id, state.ApprovalOptions{
-		Now: now, Expiry: now.Add(s.Settings.Readable), RepeatJoined: told, Rate: s.Settings.Approvals, Match: touching(c, id), Trace: telemetry.Mark(ctx),
+		Now: now, Expiry: now.Add(s.Settings.Readable), RepeatJoined: told, Rate: s.Settings.Approvals, Match: touching(c, id), Trace: telemetry.SpanRef(ctx),
 	})
 	if err != nil {
 		return err
@@ -95,7 +95,7 @@ func (s *service) delete(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	id := web.Param(c, "backfill")
+	id := web.PathParam(c, "backfill")
 	_, position, err := s.Store.DeleteBackfill(c.Request().Context(), project, id, touching(c, id), s.Now())
 	if err != nil {
 		return err
@@ -107,7 +107,7 @@ func (s *service) delete(c echo.Context) error {
 // touching is the match that a backfill ticket must belong to for the caller to touch it; "" when it may touch it in any case. To a server with a
 // token of its own the backfill tickets of others do not exist.
 func touching(c echo.Context, id string) string {
-	if p := auth.From(c); !p.Touches(id, "") {
+	if p := auth.From(c); !p.MayUseBackfill(id, "") {
 		return p.Match
 	}
 	return ""
@@ -129,7 +129,7 @@ func (s *service) assigned(ctx context.Context, project string, tickets []*state
 	for i, t := range tickets {
 		ids[i] = t.Body.GetId()
 	}
-	if err := s.Bus.Assigned(ctx, project, ids); err != nil {
+	if err := s.Bus.NotifyAssigned(ctx, project, ids); err != nil {
 		s.Log.WarnContext(ctx, "waking the waiting", "project", project, "error", err)
 	}
 }

@@ -26,8 +26,8 @@ func (s *service) traced(ctx context.Context, project string, tickets []*state.T
 				span.AddLink(link)
 			}
 		}
-		s.Tracer.Stage(ctx, telemetry.Stage{
-			Name: "ticket assigned", Project: project, Ticket: t.Body.GetId(), Mark: mark, By: t.Assignment.GetTrace(), Ended: now,
+		s.Tracer.RecordStage(ctx, telemetry.Stage{
+			Name: "ticket assigned", Project: project, Ticket: t.Body.GetId(), Span: mark, Cause: t.Assignment.GetTrace(), Ended: now,
 		})
 	}
 }

@@ -24,7 +24,7 @@ func observed(t *testing.T) (*match, *spantest.Spans, *spantest.Log) {
 	settings.Run = 30 * time.Second
 	m := startWith(t, settings, func(o *Options, edge *web.Options) {
 		o.Tracer, edge.Tracer = spans.Tracer("backfill"), spans.Provider
-		o.Log = slog.New(telemetry.Traced(slog.NewTextHandler(log, nil)))
+		o.Log = slog.New(telemetry.LogHandler(slog.NewTextHandler(log, nil)))
 	})
 	return m, spans, log
 }
@@ -40,11 +40,11 @@ func TestApprovalIsInTheTracesOfItsTickets(t *testing.T) {
 	m.tickets(t, "bob")
 	m.propose(t, id, "ada", "bob")
 	m.post(t, base+"/"+id+"/approvals", "").expect(t, 200)
-	approval, assigned := spans.One("POST /:project/matchmaking/api/v2/backfill/:backfill/approvals"), spans.One("ticket assigned")
-	if !spantest.Links(approval, mark) || !spantest.Below(assigned, mark) || !spantest.Links(assigned, spantest.MarkOf(approval)) {
+	approval, assigned := spans.Wait("POST /:project/matchmaking/api/v2/backfill/:backfill/approvals"), spans.Wait("ticket assigned")
+	if !spantest.LinksTo(approval, mark) || !spantest.IsChildOf(assigned, mark) || !spantest.LinksTo(assigned, spantest.SpanRef(approval)) {
 		t.Error(spans)
 	}
-	if got := m.assigned(t, "ada"); !bytes.Equal(got.GetTrace(), spantest.MarkOf(approval)) {
+	if got := m.assigned(t, "ada"); !bytes.Equal(got.GetTrace(), spantest.SpanRef(approval)) {
 		t.Errorf("the result of ada has the trace %x", got.GetTrace())
 	}
 }
@@ -63,9 +63,9 @@ func TestFirstGenerationIsTraced(t *testing.T) {
 		return []*pb.Proposal{proposed(1, "ada")}, ""
 	})
 	m.post(t, first, asked).expect(t, 200)
-	request, run, assigned := spans.One("POST /:project/matchmaking/api/v1/backfill"), spans.One("run"), spans.One("ticket assigned")
-	if !spantest.Links(request, mark) || !spantest.Below(run, spantest.MarkOf(request)) || !spantest.Below(assigned, mark) || run.Status().Code == codes.Error ||
-		!bytes.Equal(m.assigned(t, "ada").GetTrace(), spantest.MarkOf(request)) {
+	request, run, assigned := spans.Wait("POST /:project/matchmaking/api/v1/backfill"), spans.Wait("run"), spans.Wait("ticket assigned")
+	if !spantest.LinksTo(request, mark) || !spantest.IsChildOf(run, spantest.SpanRef(request)) || !spantest.IsChildOf(assigned, mark) || run.Status().Code == codes.Error ||
+		!bytes.Equal(m.assigned(t, "ada").GetTrace(), spantest.SpanRef(request)) {
 		t.Error(spans)
 	}
 	fail = "it broke, and says: a property"
@@ -74,7 +74,7 @@ func TestFirstGenerationIsTraced(t *testing.T) {
 	if failed.Status().Code != codes.Error || spantest.Attribute(failed, "error.type") != "failed" || strings.Contains(spans.String(), "a property") {
 		t.Error(spans)
 	}
-	if !log.Line("a run for a backfill request failed", "trace_id="+failed.SpanContext().TraceID().String(), "correlationId=") {
+	if !log.HasLine("a run for a backfill request failed", "trace_id="+failed.SpanContext().TraceID().String(), "correlationId=") {
 		t.Errorf("the log names no trace and no request:\n%s", log)
 	}
 }

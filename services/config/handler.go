@@ -28,7 +28,7 @@ func (s *service) create(c echo.Context) error {
 }
 
 func (s *service) put(c echo.Context) error {
-	config, keys, err := s.read(c, web.Param(c, "config"))
+	config, keys, err := s.read(c, web.PathParam(c, "config"))
 	if err != nil {
 		return refuse(c, err)
 	}
@@ -47,7 +47,7 @@ func (s *service) get(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	config, err := s.Store.Config(c.Request().Context(), c.Param("project"), web.Param(c, "config"))
+	config, err := s.Store.Config(c.Request().Context(), c.Param("project"), web.PathParam(c, "config"))
 	if err != nil {
 		return err
 	}
@@ -66,7 +66,7 @@ func (s *service) delete(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := s.remove(c.Request().Context(), c.Param("project"), web.Param(c, "config"), asked); err != nil {
+	if err := s.remove(c.Request().Context(), c.Param("project"), web.PathParam(c, "config"), asked); err != nil {
 		return err
 	}
 	return c.NoContent(http.StatusNoContent)
@@ -74,7 +74,7 @@ func (s *service) delete(c echo.Context) error {
 
 // read makes a record of the request's config.
 func (s *service) read(c echo.Context, id string) (*pb.Config, *pb.HostingKeys, error) {
-	text, err := web.Document(c)
+	text, err := web.ReadJSON(c)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -91,7 +91,7 @@ func (s *service) answer(c echo.Context, config *pb.Config) error {
 
 // refuse answers a list of faults as the contract has it; other errors pass.
 func refuse(c echo.Context, err error) error {
-	if faults, ok := errors.AsType[*definition.Faults](err); ok {
+	if faults, ok := errors.AsType[*definition.FieldErrors](err); ok {
 		return c.JSON(http.StatusBadRequest, faults.List())
 	}
 	return err

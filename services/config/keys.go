@@ -23,7 +23,7 @@ func (s *service) seal(project string, c *pb.Config, keys *pb.HostingKeys, there
 		return nil
 	}
 	if s.Keys == nil {
-		var faults definition.Faults
+		var faults definition.FieldErrors
 		faults.Add(definition.BadHosting, "hosting", "this installation keeps no hosting keys: it has nothing to encrypt them with (setting hosting-keys)")
 		return faults.Err()
 	}
@@ -44,7 +44,7 @@ func (s *service) unmask(project string, keys *pb.HostingKeys, there *pb.Config)
 	if err != nil {
 		return nil, problem.Wrap(problem.Unavailable, err, "hosting: what %q stands for cannot be decrypted: give the keys themselves", mask)
 	}
-	var faults definition.Faults
+	var faults definition.FieldErrors
 	keys = proto.CloneOf(keys)
 	for _, k := range []struct {
 		name string

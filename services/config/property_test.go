@@ -165,7 +165,7 @@ func TestOneFault(t *testing.T) {
 		anyCase(t, document)
 		text := document.text()
 		_, _, err := read("ranked", text, definition.Limits{})
-		faults, ok := errors.AsType[*definition.Faults](err)
+		faults, ok := errors.AsType[*definition.FieldErrors](err)
 		if !ok {
 			t.Fatalf("%s is accepted", text)
 		}
@@ -209,7 +209,7 @@ func FuzzConfig(f *testing.F) {
 	f.Add([]byte(`{"matchmaking":{"targetFunction":{"name":"duel"},"config":{"teamSize":1}},"pools":{},"hosting":{"FleetId":"x"}}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		c, keys, err := read("ranked", text, definition.Limits{})
-		if faults, ok := errors.AsType[*definition.Faults](err); ok {
+		if faults, ok := errors.AsType[*definition.FieldErrors](err); ok {
 			list := faults.List()
 			if len(list) == 0 || len(list) > 101 {
 				t.Fatalf("%d faults", len(list))

@@ -19,15 +19,15 @@ import (
 )
 
 // summary is "code path" of a fault.
-func summary(f definition.Fault) string {
+func summary(f definition.FieldError) string {
 	path := regexp.MustCompile(` \(attribute .*`).ReplaceAllString(strings.SplitN(f.Message, ": ", 2)[0], "")
 	return f.ResultCode + " " + path
 }
 
-func refused(t *testing.T, id, text string) []definition.Fault {
+func refused(t *testing.T, id, text string) []definition.FieldError {
 	t.Helper()
 	_, _, err := read(id, jsontext.Value(text), definition.Limits{})
-	faults, ok := errors.AsType[*definition.Faults](err)
+	faults, ok := errors.AsType[*definition.FieldErrors](err)
 	if !ok {
 		t.Fatalf("error %v", err)
 	}
@@ -145,7 +145,7 @@ func segments(distribution, behavior string, value int64, stddev *float64) map[s
 func TestLimits(t *testing.T) {
 	l := definition.Limits{Pools: 1, Filters: 1, Name: 3, Depth: 1}
 	_, _, err := read("ranked", jsontext.Value(`{"matchmaking":{"targetFunction":{"name":"duel"},"config":[[]]},"pools":{"main":[{"attribute":"skill"},{"attribute":"abc"}],"abc":[]}}`), l)
-	faults, _ := errors.AsType[*definition.Faults](err)
+	faults, _ := errors.AsType[*definition.FieldErrors](err)
 	var got []string
 	for _, f := range faults.List() {
 		got = append(got, summary(f))
@@ -163,7 +163,7 @@ func TestManyFaults(t *testing.T) {
 		t.Errorf("%d faults, the last %v", len(got), got[len(got)-1])
 	}
 	got = refused(t, "ranked", with(`,`+repeat(5000, `"x#":1`)))
-	if last := got[len(got)-1]; len(got) != 101 || last != (definition.Fault{ResultCode: definition.TooManyFaults, Message: "the body: 4900 more faults are not listed"}) {
+	if last := got[len(got)-1]; len(got) != 101 || last != (definition.FieldError{ResultCode: definition.TooManyFaults, Message: "the body: 4900 more faults are not listed"}) {
 		t.Errorf("%d faults, the last %v", len(got), last)
 	}
 }

@@ -26,7 +26,7 @@ func BenchmarkObserved(b *testing.B) {
 	const tickets = 62 * 64
 	w := newWorld(b)
 	runner := w.marking()
-	observed := spantest.Observed(b)
+	observed := spantest.OpenModes(b)
 	var assigned atomic.Int64
 	done := notify.New()
 	heard, err := w.bus.OnAssigned(func(_ string, ids []string) {
@@ -40,7 +40,7 @@ func BenchmarkObserved(b *testing.B) {
 	b.Cleanup(func() { heard.Stop() })
 	var cost spantest.Cost
 	for b.Loop() {
-		for _, way := range spantest.Ways {
+		for _, way := range spantest.Modes {
 			stop := w.observe(observed[way])
 			w.crowd(tickets, telemetry.NewTracer(observed[way].Tracer, "ticket"), runner)
 			assigned.Store(0)
@@ -96,7 +96,7 @@ func (w *world) crowd(n int, tracer telemetry.Tracer, runner *marking) {
 		under.Go(func() {
 			for range n / 64 {
 				ctx, span := tracer.Start(w.Context(), "create")
-				t := &pb.Ticket{Id: uuid.Must(uuid.NewV7()).String(), Owner: "player", Created: time.Now().UnixMilli(), Trace: telemetry.Mark(ctx)}
+				t := &pb.Ticket{Id: uuid.Must(uuid.NewV7()).String(), Owner: "player", Created: time.Now().UnixMilli(), Trace: telemetry.SpanRef(ctx)}
 				span.End()
 				if t.Trace != nil {
 					runner.mark(t.GetId(), t.GetTrace())

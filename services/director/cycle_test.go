@@ -184,7 +184,7 @@ func TestProjectWhereNobodyWaitsRunsNothing(t *testing.T) {
 		busy.Add(1)
 		return pairs(r, tickets, part)
 	}})
-	if _, err := w.bus.ServeRuns("other", "quiet", "idle", func(_ context.Context, _ *pb.RunRequest, answer bus.Answer) {
+	if _, err := w.bus.ServeRuns("other", "quiet", "idle", func(_ context.Context, _ *pb.RunRequest, answer bus.SendPart) {
 		idle.Add(1)
 		_ = answer(&pb.RunPart{Last: true})
 	}); err != nil {

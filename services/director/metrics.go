@@ -47,15 +47,15 @@ type poolOf struct{ config, pool string }
 // newMetrics makes the director's instruments.
 func newMetrics(m telemetry.Meter) *metrics {
 	x := &metrics{
-		on:       m.On(),
+		on:       m.Enabled(),
 		projects: m.Labels("project"), configs: m.Labels("project", "config"), pools: m.Labels("project", "config", "pool"),
 		standings: map[*leader]standing{},
 
-		phases:   m.Work("matchmaker.cycle.phase", "Time of the parts of a cycle: position (the index comes up and an instance is free), query, encode, function, decode, window (proposals wait for others), contest, claim, publish (matches go into the work queue)."),
-		matching: m.Wait("matchmaker.time_to_match", "Time from a ticket's creation to its match, or its proposal to a running game."),
+		phases:   m.WorkSeconds("matchmaker.cycle.phase", "Time of the parts of a cycle: position (the index comes up and an instance is free), query, encode, function, decode, window (proposals wait for others), contest, claim, publish (matches go into the work queue)."),
+		matching: m.WaitSeconds("matchmaker.time_to_match", "Time from a ticket's creation to its match, or its proposal to a running game."),
 		assigned: assignment.Waited(m),
-		score:    m.Spread("matchmaker.match.score", "{score}", "Scores that match functions gave to the matches that were made.", -100, -10, -1, -.5, 0, .25, .5, .75, .9, 1, 10, 100, 1000, 10000),
-		size:     m.Spread("matchmaker.match.tickets", "{ticket}", "Tickets of the matches that were made.", 1, 2, 4, 6, 8, 10, 16, 32, 64, 100),
+		score:    m.Histogram("matchmaker.match.score", "{score}", "Scores that match functions gave to the matches that were made.", -100, -10, -1, -.5, 0, .25, .5, .75, .9, 1, 10, 100, 1000, 10000),
+		size:     m.Histogram("matchmaker.match.tickets", "{ticket}", "Tickets of the matches that were made.", 1, 2, 4, 6, 8, 10, 16, 32, 64, 100),
 		runs:     m.Counter("matchmaker.runs", "{run}", "Runs of configs, by outcome: ok, failed (the function, or the runner), absent (no runner has it), late (nobody answered in time)."),
 		proposals: m.Counter("matchmaker.proposals", "{proposal}",
 			"Proposals of match functions, by outcome: kept, outbid (another one had a ticket), late (their run was given up), unclaimed (Redis did not answer, or another director leads)."),
@@ -65,10 +65,10 @@ func newMetrics(m telemetry.Meter) *metrics {
 		repaired: m.Counter("matchmaker.repaired", "{item}",
 			"What a crash or an absence left behind: overdue (matches whose allocation did not begin or end in time), outbox (matches sent again), lapsed (proposals that no server approved), silent (backfill tickets of silent servers), abandoned (tickets that waited for too long)."),
 	}
-	x.repairs = telemetry.Each(nil, "what", "overdue", "outbox", "lapsed", "silent", "abandoned")
-	telemetry.Zero(x.repaired, x.repairs)
-	x.phase = telemetry.Each(nil, "phase", "position", "query", "encode", "function", "decode", "window", "contest", "claim", "publish")
-	m.Gauge("matchmaker.leading", "{project}", "Projects that this director leads.", func(_ context.Context, observe telemetry.Observe) {
+	x.repairs = telemetry.LabelsByValue(nil, "what", "overdue", "outbox", "lapsed", "silent", "abandoned")
+	telemetry.StartAtZero(x.repaired, x.repairs)
+	x.phase = telemetry.LabelsByValue(nil, "phase", "position", "query", "encode", "function", "decode", "window", "contest", "claim", "publish")
+	m.ObservableGauge("matchmaker.leading", "{project}", "Projects that this director leads.", func(_ context.Context, observe telemetry.Observe) {
 		x.mu.Lock()
 		defer x.mu.Unlock()
 		observe(float64(len(x.standings)))
@@ -91,7 +91,7 @@ func newMetrics(m telemetry.Meter) *metrics {
 
 // gauge is a number of each project that is led here. Projects beyond those that are told apart are added up.
 func (x *metrics) gauge(m telemetry.Meter, name, unit, description string, of func(*standing) float64) {
-	m.Gauge(name, unit, description, func(_ context.Context, observe telemetry.Observe) {
+	m.ObservableGauge(name, unit, description, func(_ context.Context, observe telemetry.Observe) {
 		x.mu.Lock()
 		defer x.mu.Unlock()
 		sums := sums{oldest: unit == "s"}
@@ -104,7 +104,7 @@ func (x *metrics) gauge(m telemetry.Meter, name, unit, description string, of fu
 
 // poolGauge is a number of each pool of the projects that are led here.
 func (x *metrics) poolGauge(m telemetry.Meter, name, unit, description string, of func(*standing, *pb.PoolCount) float64) {
-	m.Gauge(name, unit, description, func(_ context.Context, observe telemetry.Observe) {
+	m.ObservableGauge(name, unit, description, func(_ context.Context, observe telemetry.Observe) {
 		x.mu.Lock()
 		defer x.mu.Unlock()
 		sums := sums{oldest: unit == "s"}
@@ -184,18 +184,18 @@ type labels struct {
 func (x *metrics) labels(project, config string) *labels {
 	of := x.configs.Of(project, config)
 	l := &labels{
-		config:     telemetry.With(of),
-		runs:       telemetry.Each(of, "outcome", "ok", "failed", "absent", "late"),
-		proposals:  telemetry.Each(of, "outcome", "kept", "outbid", "late", "unclaimed"),
-		claims:     telemetry.Each(of, "outcome", "ok", "config", "ticket", "backfill", "failed"),
-		matches:    telemetry.Each(of, "kind", "hosted", "direct", "filling"),
-		assigned:   telemetry.With(of, attribute.String("result", "connection")),
-		unassigned: telemetry.With(of, attribute.String("result", "error")),
+		config:     telemetry.WithLabels(of),
+		runs:       telemetry.LabelsByValue(of, "outcome", "ok", "failed", "absent", "late"),
+		proposals:  telemetry.LabelsByValue(of, "outcome", "kept", "outbid", "late", "unclaimed"),
+		claims:     telemetry.LabelsByValue(of, "outcome", "ok", "config", "ticket", "backfill", "failed"),
+		matches:    telemetry.LabelsByValue(of, "kind", "hosted", "direct", "filling"),
+		assigned:   telemetry.WithLabels(of, attribute.String("result", "connection")),
+		unassigned: telemetry.WithLabels(of, attribute.String("result", "error")),
 	}
-	telemetry.Zero(x.runs, l.runs)
-	telemetry.Zero(x.proposals, l.proposals)
-	telemetry.Zero(x.claims, l.claims)
-	telemetry.Zero(x.matches, l.matches)
+	telemetry.StartAtZero(x.runs, l.runs)
+	telemetry.StartAtZero(x.proposals, l.proposals)
+	telemetry.StartAtZero(x.claims, l.claims)
+	telemetry.StartAtZero(x.matches, l.matches)
 	return l
 }
 

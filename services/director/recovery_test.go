@@ -26,7 +26,7 @@ func (w *world) allocator() (stop func()) {
 	ctx, cancel := context.WithCancel(w.Context())
 	var working sync.WaitGroup
 	working.Go(func() {
-		err := b.Work(ctx, 8, func(ctx context.Context, work *pb.MatchWork, _ int) error {
+		err := b.ConsumeMatches(ctx, 8, func(ctx context.Context, work *pb.MatchWork, _ int) error {
 			m, err := store.Match(ctx, work.GetProject(), work.GetMatch())
 			if problem.KindOf(err) == problem.NotFound {
 				return nil
@@ -135,7 +135,7 @@ func TestNATSThatCameBackWithoutItsStore(t *testing.T) {
 	w.startNATS()
 	w.paired(tickets...)
 	w.until("events are published", func() bool {
-		some, err := w.bus.AnyEvents(t.Context(), project, time.Time{})
+		some, err := w.bus.HasEvents(t.Context(), project, time.Time{})
 		return err == nil && some
 	})
 }

@@ -31,7 +31,7 @@ func (l *leader) send(ctx context.Context, matches []string) bool {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), sendTime)
 	defer cancel()
 	began := time.Now()
-	sent, err := l.Bus.Send(ctx, l.project, matches)
+	sent, err := l.Bus.EnqueueMatches(ctx, l.project, matches)
 	l.metrics.took(ctx, "publish", time.Since(began))
 	all := l.trouble.note(ctx, "sending matches to the allocators", err)
 	if len(sent) == 0 {

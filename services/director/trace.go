@@ -31,7 +31,7 @@ const mostLinks = 128
 // begin begins a course's cycle. What it returns is the context to ask for the run with.
 func (l *leader) begin(ctx context.Context, c *course) context.Context {
 	c.cycle = nil
-	if !l.Tracer.On() {
+	if !l.Tracer.Enabled() {
 		return ctx
 	}
 	y := &cycle{course: c, began: time.Now()}
@@ -81,8 +81,8 @@ func (l *leader) late(y *cycle, about []byte) {
 		return
 	}
 	ctx := y.ctx
-	y.ctx, y.span = l.Tracer.Late(ctx, ctx, "cycle", y.began, about, trace.WithNewRoot())
-	y.run, y.asked = l.Tracer.Late(y.ctx, y.run, "run", y.began, nil, trace.WithSpanKind(trace.SpanKindProducer))
+	y.ctx, y.span = l.Tracer.Restart(ctx, ctx, "cycle", y.began, about, trace.WithNewRoot())
+	y.run, y.asked = l.Tracer.Restart(y.ctx, y.run, "run", y.began, nil, trace.WithSpanKind(trace.SpanKindProducer))
 	l.name(y)
 }
 
@@ -126,7 +126,7 @@ func (c *course) rest() {
 
 // held writes a contest into the traces of the cycles that took part in it.
 func (l *leader) held(r *round, began time.Time) {
-	if !l.Tracer.On() {
+	if !l.Tracer.Enabled() {
 		return
 	}
 	ended, won := time.Now(), map[*cycle]int{}
@@ -164,7 +164,7 @@ type claiming struct {
 
 // claiming begins the claim of some winners; nil when no cycle of theirs is traced.
 func (l *leader) claiming(winners []*proposal) *batch {
-	if !l.Tracer.On() {
+	if !l.Tracer.Enabled() {
 		return nil
 	}
 	var b *batch
@@ -196,7 +196,7 @@ func (b *batch) mark(p *proposal, c *state.Claim) {
 	if len(c.Match.Traced) == 0 {
 		return
 	}
-	c.Match.Trace = telemetry.Mark(b.spans[p.Origin.cycle].ctx)
+	c.Match.Trace = telemetry.SpanRef(b.spans[p.Origin.cycle].ctx)
 	for _, a := range c.Assignments {
 		a.Trace = c.Match.Trace
 	}
@@ -233,13 +233,13 @@ func (l *leader) matched(ctx context.Context, c *state.Claim) {
 	for _, t := range c.Match.GetTraced() {
 		stage := telemetry.Stage{
 			Name: "ticket matched", Project: l.project, Config: c.Match.GetConfig(), Match: c.Match.GetId(), Ticket: t.GetTicket(),
-			Mark: t.GetTrace(), By: c.Match.GetTrace(), Ended: now,
+			Span: t.GetTrace(), Cause: c.Match.GetTrace(), Ended: now,
 		}
 		stage.Began, _ = state.CreationTime(t.GetTicket())
-		l.Tracer.Stage(ctx, stage)
+		l.Tracer.RecordStage(ctx, stage)
 		if c.Assignments != nil && c.Match.GetProposal().GetFilling().GetBackfill() == "" {
 			stage.Name, stage.Began = "ticket assigned", now
-			l.Tracer.Stage(ctx, stage)
+			l.Tracer.RecordStage(ctx, stage)
 		}
 	}
 }
@@ -248,7 +248,7 @@ func (l *leader) matched(ctx context.Context, c *state.Claim) {
 func (l *leader) sendTraced(ctx context.Context, traced map[string][]string) {
 	for mark, matches := range traced {
 		l.sends.Go(func() {
-			ctx, span := l.Tracer.Below(ctx, []byte(mark), "publish", trace.WithSpanKind(trace.SpanKindProducer))
+			ctx, span := l.Tracer.StartChild(ctx, []byte(mark), "publish", trace.WithSpanKind(trace.SpanKindProducer))
 			span.SetAttributes(attribute.String("matchmaker.project", l.project), attribute.Int("matchmaker.matches", len(matches)))
 			if !l.send(ctx, matches) {
 				telemetry.Fail(span, "outbox", "not all matches reached the work queue: they are sent again from the outbox")

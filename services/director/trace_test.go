@@ -30,7 +30,7 @@ func (w *world) observed() *spantest.Spans {
 	spans := spantest.New(w, sdktrace.NeverSample())
 	store, b := w.connect()
 	part := director.New(director.Options{
-		Store: store, Bus: b, Log: slog.New(telemetry.Traced(slog.NewTextHandler(w.log, nil))), Now: time.Now, Name: "observed", Times: times(),
+		Store: store, Bus: b, Log: slog.New(telemetry.LogHandler(slog.NewTextHandler(w.log, nil))), Now: time.Now, Name: "observed", Times: times(),
 		Tracer: spans.Tracer("director"),
 	})
 	ctx, stop := context.WithCancel(w.Context())
@@ -102,7 +102,7 @@ func (w *world) marking() *marking {
 	var running sync.WaitGroup
 	ctx, stop := context.WithCancel(w.Context())
 	running.Go(func() { store.Follow(ctx, project, x) })
-	sub, err := b.ServeRuns("runner", project, "pairs", func(asked context.Context, r *pb.RunRequest, answer bus.Answer) {
+	sub, err := b.ServeRuns("runner", project, "pairs", func(asked context.Context, r *pb.RunRequest, answer bus.SendPart) {
 		running.Go(func() { _ = answer(m.answer(asked, x.at(ctx, r.GetPosition()))) })
 	})
 	if err != nil {
@@ -129,20 +129,20 @@ func TestSampledTicketIsTracedThroughItsCycle(t *testing.T) {
 	runner.mark(first, mark)
 	second := w.marked(nil)
 	got := w.results(first, second)
-	cycle, run, contest, claim := spans.One("cycle"), spans.One("run"), spans.One("contest"), spans.One("claim")
-	matched, assigned := spans.One("ticket matched"), spans.One("ticket assigned")
+	cycle, run, contest, claim := spans.Wait("cycle"), spans.Wait("run"), spans.Wait("contest"), spans.Wait("claim")
+	matched, assigned := spans.Wait("ticket matched"), spans.Wait("ticket assigned")
 	for what, ok := range map[string]bool{
-		"the cycle is a root that serves the ticket": !cycle.Parent().IsValid() && spantest.Links(cycle, mark),
-		"the run is below it":                        spantest.Below(run, spantest.MarkOf(cycle)),
+		"the cycle is a root that serves the ticket": !cycle.Parent().IsValid() && spantest.LinksTo(cycle, mark),
+		"the run is below it":                        spantest.IsChildOf(run, spantest.SpanRef(cycle)),
 		"the run is the one that was asked for":      runner.hasBeen(run.SpanContext().SpanID()),
-		"the contest is below it":                    spantest.Below(contest, spantest.MarkOf(cycle)),
-		"the claim is below it":                      spantest.Below(claim, spantest.MarkOf(cycle)),
-		"the ticket was matched":                     spantest.Below(matched, mark) && spantest.Links(matched, spantest.MarkOf(claim)),
-		"the ticket was assigned":                    spantest.Below(assigned, mark) && spantest.Links(assigned, spantest.MarkOf(claim)),
+		"the contest is below it":                    spantest.IsChildOf(contest, spantest.SpanRef(cycle)),
+		"the claim is below it":                      spantest.IsChildOf(claim, spantest.SpanRef(cycle)),
+		"the ticket was matched":                     spantest.IsChildOf(matched, mark) && spantest.LinksTo(matched, spantest.SpanRef(claim)),
+		"the ticket was assigned":                    spantest.IsChildOf(assigned, mark) && spantest.LinksTo(assigned, spantest.SpanRef(claim)),
 		"the ticket is named":                        spantest.Attribute(matched, "matchmaker.ticket") == first,
 		"the cycle is named":                         spantest.Attribute(cycle, "matchmaker.config") == "pairs" && spantest.Attribute(cycle, "matchmaker.project") == project,
 		"the claim is counted":                       spantest.Attribute(claim, "matchmaker.claims") == "1",
-		"the results lead to the claim":              bytes.Equal(got[first].GetTrace(), spantest.MarkOf(claim)) && bytes.Equal(got[second].GetTrace(), spantest.MarkOf(claim)),
+		"the results lead to the claim":              bytes.Equal(got[first].GetTrace(), spantest.SpanRef(claim)) && bytes.Equal(got[second].GetTrace(), spantest.SpanRef(claim)),
 	} {
 		if !ok {
 			t.Errorf("not so: %s\n%s", what, spans)
@@ -176,8 +176,8 @@ func TestTraceGoesOnInTheWorkQueue(t *testing.T) {
 	defer stop()
 	var working sync.WaitGroup
 	working.Go(func() {
-		_ = w.bus.Work(ctx, 1, func(ctx context.Context, m *pb.MatchWork, _ int) error {
-			taken <- work{m.GetMatch(), telemetry.Mark(ctx)}
+		_ = w.bus.ConsumeMatches(ctx, 1, func(ctx context.Context, m *pb.MatchWork, _ int) error {
+			taken <- work{m.GetMatch(), telemetry.SpanRef(ctx)}
 			return nil
 		})
 	})
@@ -189,15 +189,15 @@ func TestTraceGoesOnInTheWorkQueue(t *testing.T) {
 	case <-time.After(patience):
 		t.Fatal("no match came")
 	}
-	publish, claim := spans.One("publish"), spans.One("claim")
-	if !bytes.Equal(got.in, spantest.MarkOf(publish)) || !spantest.Below(publish, spantest.MarkOf(claim)) {
+	publish, claim := spans.Wait("publish"), spans.Wait("claim")
+	if !bytes.Equal(got.in, spantest.SpanRef(publish)) || !spantest.IsChildOf(publish, spantest.SpanRef(claim)) {
 		t.Errorf("the message is of %x\n%s", got.in, spans)
 	}
 	m, err := w.store.Match(t.Context(), project, got.match)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !bytes.Equal(m.GetTrace(), spantest.MarkOf(claim)) || len(m.GetTraced()) != 1 || m.GetTraced()[0].GetTicket() != first || !bytes.Equal(m.GetTraced()[0].GetTrace(), mark) {
+	if !bytes.Equal(m.GetTrace(), spantest.SpanRef(claim)) || len(m.GetTraced()) != 1 || m.GetTraced()[0].GetTicket() != first || !bytes.Equal(m.GetTraced()[0].GetTrace(), mark) {
 		t.Errorf("the match has the trace %x and %v, want the claim's and that of %s", m.GetTrace(), m.GetTraced(), first)
 	}
 }

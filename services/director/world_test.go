@@ -342,7 +342,7 @@ func (w *world) living(life context.Context, name string, functions map[string]f
 	var running sync.WaitGroup
 	running.Go(func() { store.Follow(ctx, project, x) })
 	for id, f := range functions {
-		sub, err := b.ServeRuns(name, project, id, func(_ context.Context, r *pb.RunRequest, answer bus.Answer) {
+		sub, err := b.ServeRuns(name, project, id, func(_ context.Context, r *pb.RunRequest, answer bus.SendPart) {
 			running.Go(func() {
 				last := &pb.RunPart{Last: true}
 				if err := f(r, x.at(ctx, r.GetPosition()), func(p ...*pb.Proposal) { _ = answer(&pb.RunPart{Proposals: p}) }); err != nil {

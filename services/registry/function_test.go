@@ -102,7 +102,7 @@ func TestStatusFollowsHeartbeats(t *testing.T) {
 func TestLogs(t *testing.T) {
 	b := start(t, nil)
 	write := func(instance, text string) {
-		must(t, b.bus.Log(t.Context(), "demo", "duel", &pb.LogLines{Instance: instance, Time: time.Now().UnixMilli(), Text: text}))
+		must(t, b.bus.PublishLog(t.Context(), "demo", "duel", &pb.LogLines{Instance: instance, Time: time.Now().UnixMilli(), Text: text}))
 	}
 	read := func(query string) map[string]string {
 		return wants[functionLogs](t, b.get(t, "/functions/duel/log"+query), http.StatusOK).Logs
@@ -153,7 +153,7 @@ func TestLogIsFollowed(t *testing.T) {
 	b := start(t, nil)
 	wants[function](t, b.put(t, "/functions/duel", guest{}.wasm()), http.StatusOK)
 	write := func(text string) {
-		must(t, b.bus.Log(t.Context(), "demo", "duel", &pb.LogLines{Instance: "duel-1", Text: text}))
+		must(t, b.bus.PublishLog(t.Context(), "demo", "duel", &pb.LogLines{Instance: "duel-1", Text: text}))
 	}
 	position := ""
 	read := func(query string) string {
@@ -226,14 +226,14 @@ func TestRecentLines(t *testing.T) {
 
 // A log longer than an answer: the newest of it at first, and whole for who follows it.
 func TestLogLongerThanAnAnswer(t *testing.T) {
-	const limit = 100 * bus.LogText
+	const limit = 100 * bus.MaxLogText
 	b := start(t, func(o *Options) { o.LogAnswer = limit })
 	wants[function](t, b.put(t, "/functions/duel", guest{}.wasm()), http.StatusOK)
-	const messages = limit / bus.LogText * 5 / 2
-	rest := strings.Repeat("x", bus.LogText-7)
+	const messages = limit / bus.MaxLogText * 5 / 2
+	rest := strings.Repeat("x", bus.MaxLogText-7)
 	line := func(n int) string { return fmt.Sprintf("%05d ", n) + rest }
 	write := func(n int) {
-		must(t, b.bus.Log(t.Context(), "demo", "duel", &pb.LogLines{Instance: "duel-1", Text: line(n) + "\n"}))
+		must(t, b.bus.PublishLog(t.Context(), "demo", "duel", &pb.LogLines{Instance: "duel-1", Text: line(n) + "\n"}))
 	}
 	write(0)
 	position := ""

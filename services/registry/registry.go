@@ -128,7 +128,7 @@ func (r *registry) routes(e *echo.Echo) {
 	}
 	// The upload measures its file itself and answers 400, as the contract says;
 	// this limit is for what may surround the file in a form.
-	upload := web.Limit(int64(r.Archive) + 2*formOverhead)
+	upload := web.LimitBody(int64(r.Archive) + 2*formOverhead)
 
 	e.GET(functions, r.list, developer...)
 	for _, name := range []string{"/:name", "/"} { // an empty name is one that is invalid

@@ -73,7 +73,7 @@ func (r *registry) known(ctx context.Context, project string, given []string) ([
 	}
 	var names, unknown []string
 	for _, raw := range given {
-		switch name := definition.Lower(raw); {
+		switch name := definition.LowerASCII(raw); {
 		case functions[name] == nil:
 			unknown = append(unknown, raw)
 		case !slices.Contains(names, name):

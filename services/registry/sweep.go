@@ -45,7 +45,7 @@ func (s *sweeper) sweep(ctx context.Context) (removed int, err error) {
 			since = now
 		}
 		if known && now.Sub(since) >= s.grace {
-			if err := s.bus.DropModule(ctx, name); err != nil {
+			if err := s.bus.DeleteModule(ctx, name); err != nil {
 				return removed, err
 			}
 			removed++

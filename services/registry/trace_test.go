@@ -19,15 +19,15 @@ import (
 func TestUploadIsTraced(t *testing.T) {
 	spans, log := spantest.New(t, sdktrace.AlwaysSample()), new(spantest.Log)
 	b := startWith(t, web.Options{Tracer: spans.Provider}, func(o *Options) {
-		o.Tracer, o.Log = spans.Tracer("registry"), slog.New(telemetry.Traced(slog.NewTextHandler(log, nil)))
+		o.Tracer, o.Log = spans.Tracer("registry"), slog.New(telemetry.LogHandler(slog.NewTextHandler(log, nil)))
 		o.ModuleGrace = 60 * time.Millisecond
 	})
 	wants[function](t, b.put(t, "/functions/duel", guest{}.wasm()), http.StatusOK)
-	request, check, store := spans.One("PUT /:project/matchmaking/api/v1/functions/:name"), spans.One("check module"), spans.One("store module")
-	if !spantest.Below(check, spantest.MarkOf(request)) || !spantest.Below(store, spantest.MarkOf(request)) || spantest.Attribute(request, "matchmaker.function") != "duel" {
+	request, check, store := spans.Wait("PUT /:project/matchmaking/api/v1/functions/:name"), spans.Wait("check module"), spans.Wait("store module")
+	if !spantest.IsChildOf(check, spantest.SpanRef(request)) || !spantest.IsChildOf(store, spantest.SpanRef(request)) || spantest.Attribute(request, "matchmaker.function") != "duel" {
 		t.Error(spans)
 	}
-	if !log.Line("function uploaded", "trace_id="+request.SpanContext().TraceID().String(), "correlationId=") {
+	if !log.HasLine("function uploaded", "trace_id="+request.SpanContext().TraceID().String(), "correlationId=") {
 		t.Errorf("the log names no trace and no request:\n%s", log)
 	}
 	eventually(t, "a sweep", func() error {

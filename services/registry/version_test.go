@@ -150,7 +150,7 @@ func TestRollbackRefusals(t *testing.T) {
 	if a := b.do(t, http.MethodPost, "/functions/duel/actions/rollback", strings.NewReader("version=1"), "Content-Type", "text/plain"); a.status != http.StatusUnsupportedMediaType {
 		t.Errorf("a body of text is answered %d", a.status)
 	}
-	must(t, b.bus.DropModule(t.Context(), before.GetVersions()[1].GetModule()))
+	must(t, b.bus.DeleteModule(t.Context(), before.GetVersions()[1].GetModule()))
 	refused(t, b.rollback(t, "duel", `{"version":1}`), http.StatusConflict, "version: the module of version 1 is not stored any more")
 	must(t, b.bus.PutModule(t.Context(), before.GetVersions()[1].GetModule(), []byte("something else")))
 	refused(t, b.rollback(t, "duel", `{"version":1}`), http.StatusConflict, "version: the module of version 1 is not stored any more")

@@ -177,7 +177,7 @@ func (f *function) status(into []*pb.InstanceStatus) []*pb.InstanceStatus {
 // log puts lines of an instance into the function's log.
 func (f *function) log(lines *pb.LogLines) {
 	// The context carries nothing here: lines belong to no one run.
-	if err := f.env.Bus.Log(f.life, f.project, f.function, lines); err != nil {
+	if err := f.env.Bus.PublishLog(f.life, f.project, f.function, lines); err != nil {
 		f.env.Log.Warn("lines of a function are lost", "project", f.project, "function", f.function, "error", err)
 	}
 }

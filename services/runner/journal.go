@@ -67,11 +67,11 @@ func (j *journal) complain() {
 // add adds a line, which is sent soon, and in several messages when it does not fit into one.
 func (j *journal) add(text string) {
 	text = strings.ToValidUTF8(text, "\ufffd") + "\n"
-	if len(j.text)+len(text) > bus.LogText {
+	if len(j.text)+len(text) > bus.MaxLogText {
 		j.flush()
 	}
-	for len(text) > bus.LogText {
-		n := bus.LogText
+	for len(text) > bus.MaxLogText {
+		n := bus.MaxLogText
 		for !utf8.RuneStart(text[n]) {
 			n--
 		}

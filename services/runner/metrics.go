@@ -54,29 +54,29 @@ var causes = []string{
 func newMetrics(m telemetry.Meter, r *Runner) *metrics {
 	x := &metrics{
 		projects: m.Labels("project"), functions: m.Labels("project", "function"),
-		waiting: m.Level("matchmaker.runs.waiting", "{run}", "Runs that wait on this runner for the index or a free instance: the length of its queue."),
-		feed:    m.Work("matchmaker.feed.wait", "Time that runs waited until the index had come to the position that they asked for."),
-		took:    m.Work("matchmaker.function.run", "Time of a run in its instance, as the runner sees it."),
-		compute: m.Work("matchmaker.function.compute", "The function's own part of a run's time."),
-		tickets: m.Spread("matchmaker.function.tickets", "{ticket}", "Tickets that a run was given.", 0, 1, 10, 100, 1000, 5000, 10000, 50000, 100000, 500000, 1000000),
-		start:   m.Work("matchmaker.function.start", "Time to start an instance, its module's compilation included where that was needed."),
+		waiting: m.UpDownCounter("matchmaker.runs.waiting", "{run}", "Runs that wait on this runner for the index or a free instance: the length of its queue."),
+		feed:    m.WorkSeconds("matchmaker.feed.wait", "Time that runs waited until the index had come to the position that they asked for."),
+		took:    m.WorkSeconds("matchmaker.function.run", "Time of a run in its instance, as the runner sees it."),
+		compute: m.WorkSeconds("matchmaker.function.compute", "The function's own part of a run's time."),
+		tickets: m.Histogram("matchmaker.function.tickets", "{ticket}", "Tickets that a run was given.", 0, 1, 10, 100, 1000, 5000, 10000, 50000, 100000, 500000, 1000000),
+		start:   m.WorkSeconds("matchmaker.function.start", "Time to start an instance, its module's compilation included where that was needed."),
 		runs:    m.Counter("matchmaker.function.runs", "{run}", "Runs by outcome: ok, idle (no ticket waits), complaint (the function says that it cannot), killed (the instance is no more), unserved (no instance in time)."),
 		ends:    m.Counter("matchmaker.function.ends", "{instance}", "Instances that failed or were killed, by cause: deadline, memory, trap, exit, garbage, invalid, died, other."),
-		memory:  m.Last("matchmaker.function.memory", "By", "Linear memory of the instance that ran last."),
+		memory:  m.Gauge("matchmaker.function.memory", "By", "Linear memory of the instance that ran last."),
 	}
-	m.Gauge("matchmaker.feed.lag", "{change}", "Changes of a project's tickets that runs asked for and the index does not have yet.", func(_ context.Context, observe telemetry.Observe) {
+	m.ObservableGauge("matchmaker.feed.lag", "{change}", "Changes of a project's tickets that runs asked for and the index does not have yet.", func(_ context.Context, observe telemetry.Observe) {
 		x.hosted(r, func(labels []attribute.KeyValue, f *feed) {
 			changes, _ := f.behind()
 			observe(float64(changes), labels...)
 		})
 	})
-	m.Gauge("matchmaker.index.tickets", "{ticket}", "Tickets in a project's index on this runner.", func(_ context.Context, observe telemetry.Observe) {
+	m.ObservableGauge("matchmaker.index.tickets", "{ticket}", "Tickets in a project's index on this runner.", func(_ context.Context, observe telemetry.Observe) {
 		x.hosted(r, func(labels []attribute.KeyValue, f *feed) {
 			_, tickets := f.behind()
 			observe(float64(tickets), labels...)
 		})
 	})
-	m.Gauge("matchmaker.function.instances", "{instance}", "Instances on this runner, by state: Running, Waiting (it starts, or waits to be started again), Terminated (it fails again and again).", func(_ context.Context, observe telemetry.Observe) {
+	m.ObservableGauge("matchmaker.function.instances", "{instance}", "Instances on this runner, by state: Running, Waiting (it starts, or waits to be started again), Terminated (it fails again and again).", func(_ context.Context, observe telemetry.Observe) {
 		type kind struct{ project, function, state string }
 		counts := map[kind]float64{}
 		for _, s := range r.status().GetInstances() {
@@ -114,12 +114,12 @@ type labels struct {
 func (x *metrics) labels(t target) *labels {
 	of := x.functions.Of(t.project, t.function)
 	l := &labels{
-		function: telemetry.With(of),
-		runs:     telemetry.Each(of, "outcome", done, idle, complaint, killed, unserved),
-		ends:     telemetry.Each(of, "cause", causes...),
+		function: telemetry.WithLabels(of),
+		runs:     telemetry.LabelsByValue(of, "outcome", done, idle, complaint, killed, unserved),
+		ends:     telemetry.LabelsByValue(of, "cause", causes...),
 	}
-	telemetry.Zero(x.runs, l.runs)
-	telemetry.Zero(x.ends, l.ends)
+	telemetry.StartAtZero(x.runs, l.runs)
+	telemetry.StartAtZero(x.ends, l.ends)
 	return l
 }
 

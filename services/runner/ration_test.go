@@ -80,7 +80,7 @@ func TestMessagesAreShort(t *testing.T) {
 	for range 1000 {
 		write(strings.Repeat("x", 99))
 	}
-	write("1234" + strings.Repeat("€", 3*bus.LogText))
+	write("1234" + strings.Repeat("€", 3*bus.MaxLogText))
 	write("z")
 	j.line("\xff")
 	want += "\ufffd\n"
@@ -89,11 +89,11 @@ func TestMessagesAreShort(t *testing.T) {
 		t.Errorf("%d bytes came, of %d", len(got), len(want))
 	}
 	for _, m := range *sent {
-		if len(m) > bus.LogText || !utf8.ValidString(m) {
+		if len(m) > bus.MaxLogText || !utf8.ValidString(m) {
 			t.Errorf("a message of %d bytes: %.20q", len(m), m)
 		}
 	}
-	if most := 1000/(bus.LogText/100) + 10 + 2; len(*sent) > most {
+	if most := 1000/(bus.MaxLogText/100) + 10 + 2; len(*sent) > most {
 		t.Errorf("%d messages, more than %d", len(*sent), most)
 	}
 }

@@ -20,7 +20,7 @@ type run struct {
 }
 
 // accept takes a run from the bus.
-func (f *function) accept(ctx context.Context, request *pb.RunRequest, answer bus.Answer) {
+func (f *function) accept(ctx context.Context, request *pb.RunRequest, answer bus.SendPart) {
 	if !f.gate.enter() {
 		f.finish(ctx, answer, &pb.RunPart{Error: "the function is leaving this runner, try again"})
 		return
@@ -32,7 +32,7 @@ func (f *function) accept(ctx context.Context, request *pb.RunRequest, answer bu
 }
 
 // handle returns when the run is answered.
-func (f *function) handle(ctx context.Context, request *pb.RunRequest, answer bus.Answer) {
+func (f *function) handle(ctx context.Context, request *pb.RunRequest, answer bus.SendPart) {
 	budget := time.Duration(request.GetBudget()) * time.Millisecond
 	if budget <= 0 {
 		budget = f.env.Settings.Budget
@@ -97,7 +97,7 @@ func (f *function) queue(ctx context.Context, r *run) (taken bool, err error) {
 }
 
 // finish sends the last part of a run's answer.
-func (f *function) finish(ctx context.Context, answer bus.Answer, last *pb.RunPart) {
+func (f *function) finish(ctx context.Context, answer bus.SendPart, last *pb.RunPart) {
 	last.Last = true
 	if last.GetError() != "" {
 		f.env.Log.DebugContext(ctx, "a run failed", "project", f.project, "function", f.function, "error", last.GetError())

@@ -21,7 +21,7 @@ const mostLinks = 128
 func (f *function) trace(r *run, outcome string, last *pb.RunPart, err error) {
 	asked := trace.SpanContextFromContext(r.ctx)
 	stats := last.GetStats()
-	if !f.env.Tracer.On() || asked.IsValid() && !asked.IsSampled() && !r.Traced {
+	if !f.env.Tracer.Enabled() || asked.IsValid() && !asked.IsSampled() && !r.Traced {
 		return
 	}
 	ctx := r.ctx

@@ -25,14 +25,14 @@ func TestRunOfSampledTickets(t *testing.T) {
 	spans := spantest.New(t, sdktrace.NeverSample())
 	var log spantest.Log
 	w.run("runner-1", brisk(), func(o *runner.Options) {
-		o.Tracer, o.Log = spans.Tracer("runner"), slog.New(telemetry.Traced(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})))
+		o.Tracer, o.Log = spans.Tracer("runner"), slog.New(telemetry.LogHandler(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})))
 	})
 	w.put(project, "guest", w.guest)
 	w.serving("guest", 1)
 
 	// asked is a run in a span that is not sampled, of a request with a correlation id.
 	asked := func(do string) (answer, trace.SpanContext, []*pb.Traced) {
-		ctx, _ := spans.Tracer("director").Start(telemetry.Correlate(t.Context(), "id-of-a-request"), "run")
+		ctx, _ := spans.Tracer("director").Start(telemetry.WithCorrelationID(t.Context(), "id-of-a-request"), "run")
 		var traced []*pb.Traced
 		parts := make(chan *pb.RunPart, 10)
 		run, err := w.bus.StartRun(ctx, &pb.RunRequest{
@@ -69,13 +69,13 @@ func TestRunOfSampledTickets(t *testing.T) {
 	if a.error != "" || len(traced) != 1 || traced[0].GetTicket() != sampled || !bytes.Equal(traced[0].GetTrace(), mark) {
 		t.Fatalf("%q, sampled are %v", a.error, traced)
 	}
-	execute := spans.One("execute")
-	if !spantest.Below(execute, telemetry.MarkOf(in.WithTraceFlags(trace.FlagsSampled))) || !spantest.Links(execute, mark) ||
+	execute := spans.Wait("execute")
+	if !spantest.IsChildOf(execute, telemetry.EncodeSpanRef(in.WithTraceFlags(trace.FlagsSampled))) || !spantest.LinksTo(execute, mark) ||
 		spantest.Attribute(execute, "matchmaker.tickets") != "4" || spantest.Attribute(execute, "matchmaker.outcome") != "ok" || execute.Status().Code == codes.Error {
 		t.Error(spans)
 	}
 	for _, stage := range []string{"select", "encode", "function", "decode"} {
-		if s := spans.One(stage); !spantest.Below(s, spantest.MarkOf(execute)) || s.StartTime().Before(execute.StartTime()) || s.EndTime().After(execute.EndTime()) {
+		if s := spans.Wait(stage); !spantest.IsChildOf(s, spantest.SpanRef(execute)) || s.StartTime().Before(execute.StartTime()) || s.EndTime().After(execute.EndTime()) {
 			t.Errorf("%s is not a part of the run", stage)
 		}
 	}
@@ -92,7 +92,7 @@ func TestRunOfSampledTickets(t *testing.T) {
 			})
 		})
 		eventually(t, do+" is logged", func() bool {
-			return log.Line("a run failed", "trace_id="+in.TraceID().String(), "correlationId=id-of-a-request")
+			return log.HasLine("a run failed", "trace_id="+in.TraceID().String(), "correlationId=id-of-a-request")
 		})
 	}
 	for _, never := range []string{"a secret", "as told"} {

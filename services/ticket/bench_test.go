@@ -48,7 +48,7 @@ func BenchmarkObserved(b *testing.B) {
 	must(b, err)
 
 	edges := map[string]*echo.Echo{}
-	for way, t := range spantest.Observed(b) {
+	for way, t := range spantest.OpenModes(b) {
 		e := web.New(log, web.Options{Tracer: t.Tracer, Propagator: t.Propagator, Meter: t.Meter})
 		ticket.New(ticket.Options{
 			Store: store, Bus: talk, Verifier: verifier, Log: log, Now: time.Now, Limits: ticket.DefaultLimits(),
@@ -74,12 +74,12 @@ func BenchmarkObserved(b *testing.B) {
 		}
 		under.Wait()
 	}
-	for _, way := range spantest.Ways {
+	for _, way := range spantest.Modes {
 		create(edges[way], tickets/4)
 	}
 	var cost spantest.Cost
 	for b.Loop() {
-		for _, way := range spantest.Ways {
+		for _, way := range spantest.Modes {
 			cost.Measure(b, way, func() { create(edges[way], tickets) })
 		}
 	}

@@ -24,7 +24,7 @@ func (s *service) create(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	var in fields.Payload
+	var in fields.Values
 	if err := web.Decode(c, &in); err != nil {
 		return err
 	}
@@ -45,7 +45,7 @@ func (s *service) create(c echo.Context) error {
 }
 
 func (s *service) get(c echo.Context) error {
-	owner, anyone, err := auth.Reader(auth.From(c))
+	owner, anyone, err := auth.TicketReader(auth.From(c))
 	if err != nil {
 		return err
 	}
@@ -79,7 +79,7 @@ func (s *service) get(c echo.Context) error {
 		return err
 	}
 	s.seen(c.Request().Context(), c.Param("project"), t)
-	return c.JSON(http.StatusOK, response.TicketOf(t))
+	return c.JSON(http.StatusOK, response.NewTicket(t))
 }
 
 func (s *service) delete(c echo.Context) error {
@@ -122,9 +122,9 @@ func ownerOf(c echo.Context) (string, error) {
 	values := c.Request().Header.Values(auth.OnBehalfOf)
 	switch len(values) {
 	case 0:
-		return auth.Owner(auth.From(c), "", false)
+		return auth.TicketOwner(auth.From(c), "", false)
 	case 1:
-		return auth.Owner(auth.From(c), values[0], true)
+		return auth.TicketOwner(auth.From(c), values[0], true)
 	}
 	return "", problem.New(problem.Invalid, "%s: given more than once", auth.OnBehalfOf)
 }

@@ -64,7 +64,7 @@ func New(o Options) app.Part {
 	s.reads = ratelimit.NewLocal("reads", o.Limits.Reads, o.Now)
 	s.deletes = ratelimit.NewLocal("deletes", o.Limits.Reads, o.Now)
 	s.creator = o.Store.Creator(o.Now, s.poke)
-	return app.Part{Name: "ticket", Routes: s.routes, Run: s.run, Ready: o.Store.Ping, Hurry: s.waiters.hurry}
+	return app.Part{Name: "ticket", Routes: s.routes, Run: s.run, Ready: o.Store.Ping, OnShutdown: s.waiters.hurry}
 }
 
 func (s *service) routes(e *echo.Echo) {

@@ -20,7 +20,7 @@ func (s *service) traced(ctx context.Context, project string, body *pb.Ticket) {
 		return
 	}
 	span.SetAttributes(attribute.String("matchmaker.project", project), attribute.String("matchmaker.ticket", body.GetId()))
-	body.Trace = telemetry.Mark(ctx)
+	body.Trace = telemetry.SpanRef(ctx)
 }
 
 // seen links the request that sees a ticket's result to what brought it about, and notes in the ticket's own trace that it was seen.
@@ -34,7 +34,7 @@ func (s *service) seen(ctx context.Context, project string, t *state.Ticket) {
 			span.AddLink(link)
 		}
 	}
-	s.Tracer.Stage(ctx, telemetry.Stage{
-		Name: "ticket seen", Project: project, Ticket: t.Body.GetId(), Mark: t.Body.GetTrace(), By: t.Assignment.GetTrace(), Ended: time.Now(),
+	s.Tracer.RecordStage(ctx, telemetry.Stage{
+		Name: "ticket seen", Project: project, Ticket: t.Body.GetId(), Span: t.Body.GetTrace(), Cause: t.Assignment.GetTrace(), Ended: time.Now(),
 	})
 }

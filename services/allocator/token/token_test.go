@@ -94,7 +94,7 @@ func TestWhatATokenSays(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p.Kind != auth.Server || p.Subject != "a-1" || p.Match != "m-1" || p.Fleet != "eu" || p.Backfill != "b-1" || !p.May("demo") || p.May("other") {
+	if p.Kind != auth.Server || p.Subject != "a-1" || p.Match != "m-1" || p.Fleet != "eu" || p.Backfill != "b-1" || !p.MayUseProject("demo") || p.MayUseProject("other") {
 		t.Errorf("%+v", p)
 	}
 	if want := c.now().Add(30 * time.Minute); !p.Expires.Equal(want) || !expires.Equal(want) {

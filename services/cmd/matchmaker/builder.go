@@ -274,7 +274,7 @@ func (b *builder) backfill(t tickets, f filling, r readable) error {
 
 // limit limits how often a project calls an API.
 func (b *builder) limit(api string) echo.MiddlewareFunc {
-	return ratelimit.Limit(b.store, api, b.shared.Limits.api(), time.Now)
+	return ratelimit.PerProject(b.store, api, b.shared.Limits.api(), time.Now)
 }
 
 // registry shares its sandbox with a runner of the same process, if there is one.

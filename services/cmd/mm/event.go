@@ -61,7 +61,7 @@ func (c eventLog) Run(ctx context.Context, endless unbounded, s *session) error 
 	defer func() { _ = b.Close(context.WithoutCancel(ctx)) }()
 	if c.Follow {
 		ctx = endless
-	} else if some, err := b.AnyEvents(ctx, s.Project, s.now().Add(-c.Since)); err != nil || !some {
+	} else if some, err := b.HasEvents(ctx, s.Project, s.now().Add(-c.Since)); err != nil || !some {
 		return err // else one would wait for the first
 	}
 	err = b.FollowEvents(ctx, s.Project, s.now().Add(-c.Since), func(e *pb.Events, pending uint64) error {
@@ -100,7 +100,7 @@ func (c eventLog) connect(ctx context.Context, s *session) (*bus.Bus, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
-	if err := b.Reach(ctx); err != nil {
+	if err := b.Ping(ctx); err != nil {
 		_ = b.Close(ctx)
 		return nil, outcome{cause: err, text: "no message bus answers: start \"matchmaker dev\", or give the address of NATS with --nats"}
 	}

@@ -16,7 +16,7 @@ type listed interface {
 
 // inFile names the file that faults are in.
 func inFile(file string, err error) error {
-	if faults, ok := errors.AsType[*definition.Faults](err); ok {
+	if faults, ok := errors.AsType[*definition.FieldErrors](err); ok {
 		return faulty{nameOf(file), faults}
 	}
 	return err
@@ -25,7 +25,7 @@ func inFile(file string, err error) error {
 // faulty is a file with faults, one line each.
 type faulty struct {
 	file string
-	*definition.Faults
+	*definition.FieldErrors
 }
 
 func (f faulty) lines() []string {

@@ -54,7 +54,7 @@ func (p *Publisher) Run(ctx context.Context) {
 		if ctx.Err() != nil {
 			return
 		}
-		if !errors.Is(err, bus.ErrOvertaken) && !failing {
+		if !errors.Is(err, bus.ErrEventConflict) && !failing {
 			p.Log.WarnContext(ctx, "events are kept until they can be published", "error", err)
 			failing = true
 		}
@@ -113,9 +113,9 @@ func (p *Publisher) resume(ctx context.Context) (at *pb.Bookmark, last uint64, e
 // messages packs what happened into messages that the bus carries.
 func (p *Publisher) messages(tellings []state.HistoryEntry) []*pb.Events {
 	var all []*pb.Events
-	size := bus.EventBytes
+	size := bus.MaxEventBytes
 	for _, t := range tellings {
-		if size >= bus.EventBytes {
+		if size >= bus.MaxEventBytes {
 			all, size = append(all, &pb.Events{Project: p.Project}), 0
 		}
 		e := all[len(all)-1]

@@ -29,9 +29,9 @@ type Part struct {
 	// Ready says whether the part can serve now. A *fault.Error's detail is shown
 	// to whoever asks, any other error is only logged.
 	Ready func(ctx context.Context) error
-	// Hurry is called once, when the requests under way are about to be waited
+	// OnShutdown is called once, when the requests under way are about to be waited
 	// for: those that wait for something to happen are to be answered now.
-	Hurry func()
+	OnShutdown func()
 }
 
 // Options are how a process is served. Either Listen or Listener is needed.
@@ -97,8 +97,8 @@ func Run(ctx context.Context, o Options, parts ...Part) error {
 	}
 
 	for _, p := range parts {
-		if p.Hurry != nil {
-			p.Hurry()
+		if p.OnShutdown != nil {
+			p.OnShutdown()
 		}
 	}
 	late := shutdown(alive, server, o.Drain/2)

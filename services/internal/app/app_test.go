@@ -276,7 +276,7 @@ func TestHurry(t *testing.T) {
 				return c.String(http.StatusOK, "nothing happened")
 			})
 		},
-		Hurry: func() { close(hurried) },
+		OnShutdown: func() { close(hurried) },
 	})
 	answer := make(chan string, 1)
 	go func() {

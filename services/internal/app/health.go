@@ -33,11 +33,11 @@ type health struct {
 
 func (h *health) routes(e *echo.Echo) {
 	e.GET("/healthz", func(c echo.Context) error {
-		web.Quiet(c)
+		web.LogAtDebug(c)
 		return c.JSON(http.StatusOK, map[string]string{"status": "alive"})
 	})
 	e.GET("/readyz", func(c echo.Context) error {
-		web.Quiet(c)
+		web.LogAtDebug(c)
 		if h.stopping.Load() {
 			return problem.New(problem.Unavailable, "not ready: stopping")
 		}

@@ -19,9 +19,9 @@ func Logger(w io.Writer, level, format string) (*slog.Logger, error) {
 	options := &slog.HandlerOptions{Level: at}
 	switch format {
 	case "text":
-		return slog.New(telemetry.Traced(slog.NewTextHandler(w, options))), nil
+		return slog.New(telemetry.LogHandler(slog.NewTextHandler(w, options))), nil
 	case "json":
-		return slog.New(telemetry.Traced(slog.NewJSONHandler(w, options))), nil
+		return slog.New(telemetry.LogHandler(slog.NewJSONHandler(w, options))), nil
 	}
 	return nil, fmt.Errorf("log format %q is none of text, json", format)
 }

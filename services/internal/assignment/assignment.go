@@ -28,5 +28,5 @@ func Of(p *pb.Proposal, ticket, connection, failure string) *pb.Assignment {
 // Waited is how long tickets waited for their results, which three services write: in seconds, with the labels project, config
 // and result, which is connection or error.
 func Waited(m telemetry.Meter) metric.Float64Histogram {
-	return m.Wait("matchmaker.time_to_assignment", "Time from a ticket's creation to its result; the label result says whether that is a connection or an error.")
+	return m.WaitSeconds("matchmaker.time_to_assignment", "Time from a ticket's creation to its result; the label result says whether that is a connection or an error.")
 }

@@ -255,7 +255,7 @@ func TestGoodTokens(t *testing.T) {
 			got, err := v.Verify(t.Context(), token)
 			if err != nil {
 				t.Errorf("%s: %v", tt.alg, err)
-			} else if got.Subject != "player-1" || got.Kind != auth.Player || !got.May("demo") || got.May("other") || !got.Expires.Equal(c.now().Add(time.Hour)) {
+			} else if got.Subject != "player-1" || got.Kind != auth.Player || !got.MayUseProject("demo") || got.MayUseProject("other") || !got.Expires.Equal(c.now().Add(time.Hour)) {
 				t.Errorf("%s: %+v", tt.alg, got)
 			}
 		}
@@ -311,12 +311,12 @@ func TestClaims(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, project := range tt.may {
-				if !got.May(project) {
+				if !got.MayUseProject(project) {
 					t.Errorf("may not act in %q: %v", project, got.Projects)
 				}
 			}
 			for _, project := range tt.mayNot {
-				if got.May(project) {
+				if got.MayUseProject(project) {
 					t.Errorf("may act in %q: %v", project, got.Projects)
 				}
 			}
@@ -369,8 +369,8 @@ func TestServersOfTheirOwn(t *testing.T) {
 		backfill, match string
 		own             bool
 	}{{"b-1", "", true}, {"b-2", "m-1", true}, {"b-2", "m-2", false}, {"b-2", "", false}, {"", "", false}} {
-		if own.Touches(tt.backfill, tt.match) != tt.own || !general.Touches(tt.backfill, tt.match) {
-			t.Errorf("backfill ticket %q of match %q: own %v, general %v", tt.backfill, tt.match, own.Touches(tt.backfill, tt.match), general.Touches(tt.backfill, tt.match))
+		if own.MayUseBackfill(tt.backfill, tt.match) != tt.own || !general.MayUseBackfill(tt.backfill, tt.match) {
+			t.Errorf("backfill ticket %q of match %q: own %v, general %v", tt.backfill, tt.match, own.MayUseBackfill(tt.backfill, tt.match), general.MayUseBackfill(tt.backfill, tt.match))
 		}
 	}
 	for _, odd := range []map[string]any{{"m": map[string]any{"id": 7}}, {"fleet": []string{"eu"}}, {"backfill": true}} {

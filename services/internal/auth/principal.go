@@ -39,15 +39,15 @@ type Principal struct {
 	Match, Fleet, Backfill string
 }
 
-// Touches says whether a server may read, change and end a backfill ticket: of the ticket, its id and the match that it was made with or whose server
+// MayUseBackfill says whether a server may read, change and end a backfill ticket: of the ticket, its id and the match that it was made with or whose server
 // made it, "" when that was none. A server with a token of its own touches its own backfill tickets, any other
 // server those of the whole project.
-func (p *Principal) Touches(backfill, match string) bool {
+func (p *Principal) MayUseBackfill(backfill, match string) bool {
 	return p.Match == "" || p.Match == match || p.Backfill != "" && p.Backfill == backfill
 }
 
-// May says whether the principal acts in a project.
-func (p *Principal) May(project string) bool {
+// MayUseProject says whether the principal acts in a project.
+func (p *Principal) MayUseProject(project string) bool {
 	return slices.Contains(p.Projects, project) || slices.Contains(p.Projects, everyProject)
 }
 
@@ -70,10 +70,10 @@ func (p *Principal) hasRole(roles ...string) bool {
 	})
 }
 
-// Owner is the player whose ticket a request creates or deletes. A player's
+// TicketOwner is the player whose ticket a request creates or deletes. A player's
 // token is for the player itself, whom the header may repeat. A service token
 // that may act names any player, and must name one.
-func Owner(p *Principal, onBehalfOf string, present bool) (string, error) {
+func TicketOwner(p *Principal, onBehalfOf string, present bool) (string, error) {
 	switch {
 	case p.Kind == Player && present && onBehalfOf != p.Subject:
 		return "", problem.New(problem.Forbidden, "%s: a player acts for itself only", OnBehalfOf)
@@ -89,9 +89,9 @@ func Owner(p *Principal, onBehalfOf string, present bool) (string, error) {
 	return onBehalfOf, nil
 }
 
-// Reader says whose tickets the principal may read: all of the project (any),
+// TicketReader says whose tickets the principal may read: all of the project (any),
 // or those of one owner.
-func Reader(p *Principal) (owner string, any bool, err error) {
+func TicketReader(p *Principal) (owner string, any bool, err error) {
 	switch {
 	case p.Kind == Player:
 		return p.Subject, false, nil

@@ -96,7 +96,7 @@ func permit(p *Principal, c echo.Context, kinds []Kind) error {
 	}
 	if slices.Contains(c.ParamNames(), projectParam) {
 		project := c.Param(projectParam)
-		if !p.May(project) {
+		if !p.MayUseProject(project) {
 			return problem.New(problem.Forbidden, "the token is not for this project")
 		}
 		if !isProject(project) {

@@ -139,7 +139,7 @@ func TestOwner(t *testing.T) {
 		"service that only reads": {reads, "p-2", true, "", problem.Forbidden},
 		"server":                  {server, "p-2", true, "", problem.Forbidden},
 	} {
-		owner, err := auth.Owner(tt.p, tt.header, tt.present)
+		owner, err := auth.TicketOwner(tt.p, tt.header, tt.present)
 		if owner != tt.owner || (err == nil) != (tt.kind == good) || err != nil && problem.KindOf(err) != tt.kind {
 			t.Errorf("%s: %q, %v", name, owner, err)
 		}
@@ -156,7 +156,7 @@ func TestOwner(t *testing.T) {
 		"scopeless":       {&auth.Principal{Kind: auth.Service, Subject: "svc"}, "", false, problem.Forbidden},
 		"server":          {server, "", false, problem.Forbidden},
 	} {
-		owner, any, err := auth.Reader(tt.p)
+		owner, any, err := auth.TicketReader(tt.p)
 		if owner != tt.owner || any != tt.any || (err == nil) != (tt.kind == good) || err != nil && problem.KindOf(err) != tt.kind {
 			t.Errorf("%s: %q, %v, %v", name, owner, any, err)
 		}

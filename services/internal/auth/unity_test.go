@@ -44,10 +44,10 @@ func TestUnityPlayers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got.Kind != auth.Player || got.Subject != player || !got.May(project) || got.May(another) {
+	if got.Kind != auth.Player || got.Subject != player || !got.MayUseProject(project) || got.MayUseProject(another) {
 		t.Errorf("got %+v", got)
 	}
-	if owner, err := auth.Owner(got, player, true); err != nil || owner != player {
+	if owner, err := auth.TicketOwner(got, player, true); err != nil || owner != player {
 		t.Errorf("its ticket is of %q, %v", owner, err)
 	}
 	wantRefused(t, v, token(another), "the token is for another audience")

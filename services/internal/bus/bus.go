@@ -171,8 +171,8 @@ func (b *Bus) Ready(context.Context) error {
 // Connected tells whether there is a server now.
 func (b *Bus) Connected() bool { return b.conn.IsConnected() }
 
-// Reach returns when the server has answered.
-func (b *Bus) Reach(ctx context.Context) error { return lost(b.conn.FlushWithContext(ctx)) }
+// Ping returns when the server has answered.
+func (b *Bus) Ping(ctx context.Context) error { return lost(b.conn.FlushWithContext(ctx)) }
 
 // Close says what is still to be said, for as long as ctx lasts, and ends the connection.
 func (b *Bus) Close(ctx context.Context) error {
@@ -235,7 +235,7 @@ func (b *Bus) message(ctx context.Context, subject string, m proto.Message) (*na
 	}
 	msg := &nats.Msg{Subject: subject, Data: data}
 	b.propagator.Inject(ctx, carrier{msg})
-	if id := telemetry.Correlation(ctx); id != "" {
+	if id := telemetry.CorrelationID(ctx); id != "" {
 		carrier{msg}.Set(correlation, id)
 	}
 	return msg, nil
@@ -248,7 +248,7 @@ const correlation = "X-Correlation-Id"
 func (b *Bus) heard(ctx context.Context, headers propagation.TextMapCarrier) context.Context {
 	ctx = b.propagator.Extract(ctx, headers)
 	if id := headers.Get(correlation); id != "" {
-		ctx = telemetry.Correlate(ctx, id)
+		ctx = telemetry.WithCorrelationID(ctx, id)
 	}
 	return ctx
 }

@@ -140,7 +140,7 @@ func TestAssignedComesInMessagesThatFit(t *testing.T) {
 	for i := range ids {
 		ids[i] = fmt.Sprintf("0199e000-0000-7000-8000-%012d", i)
 	}
-	if err := b.Assigned(t.Context(), "demo", ids); err != nil {
+	if err := b.NotifyAssigned(t.Context(), "demo", ids); err != nil {
 		t.Fatal(err)
 	}
 	var heard []string
@@ -157,7 +157,7 @@ func TestRunIsAnsweredInPartsAndCarriesTheTrace(t *testing.T) {
 	director, runner := connect(t, url), connect(t, url)
 	id := trace.TraceID{1, 2, 3}
 	seen := make(chan trace.TraceID, 1)
-	_, err := runner.ServeRuns("runner-1", "demo", "duel", func(ctx context.Context, r *pb.RunRequest, answer bus.Answer) {
+	_, err := runner.ServeRuns("runner-1", "demo", "duel", func(ctx context.Context, r *pb.RunRequest, answer bus.SendPart) {
 		seen <- trace.SpanContextFromContext(ctx).TraceID()
 		for i := range 3 {
 			if err := answer(&pb.RunPart{Last: i == 2, Proposals: []*pb.Proposal{{Score: float64(i)}}}); err != nil {
@@ -233,7 +233,7 @@ func TestWorkComesUntilItIsDone(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	var working sync.WaitGroup
 	working.Go(func() {
-		err := b.Work(ctx, 4, func(_ context.Context, w *pb.MatchWork, attempt int) error {
+		err := b.ConsumeMatches(ctx, 4, func(_ context.Context, w *pb.MatchWork, attempt int) error {
 			mu.Lock()
 			attempts[w.GetMatch()] = attempt
 			mu.Unlock()
@@ -241,7 +241,7 @@ func TestWorkComesUntilItIsDone(t *testing.T) {
 			case w.GetMatch() == "stubborn" && attempt < 3:
 				return errors.New("not yet")
 			case w.GetMatch() == "patient" && attempt < 4:
-				return bus.Later(time.Millisecond)
+				return bus.RetryAfter(time.Millisecond)
 			}
 			done <- w.GetProject() + "/" + w.GetMatch()
 			return nil
@@ -250,7 +250,7 @@ func TestWorkComesUntilItIsDone(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	sent, err := b.Send(t.Context(), "demo", []string{"easy", "stubborn", "easy", "patient"})
+	sent, err := b.EnqueueMatches(t.Context(), "demo", []string{"easy", "stubborn", "easy", "patient"})
 	if err != nil || len(sent) != 4 {
 		t.Fatal(sent, err)
 	}
@@ -278,13 +278,13 @@ func TestWorkOfAStoppedAllocatorGoesToAnother(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	var working sync.WaitGroup
 	working.Go(func() {
-		_ = first.Work(ctx, 1, func(ctx context.Context, w *pb.MatchWork, _ int) error {
+		_ = first.ConsumeMatches(ctx, 1, func(ctx context.Context, w *pb.MatchWork, _ int) error {
 			taken <- w.GetMatch()
 			<-ctx.Done()
 			return ctx.Err()
 		})
 	})
-	if _, err := second.Send(t.Context(), "demo", []string{"m"}); err != nil {
+	if _, err := second.EnqueueMatches(t.Context(), "demo", []string{"m"}); err != nil {
 		t.Fatal(err)
 	}
 	next(t, taken)
@@ -292,7 +292,7 @@ func TestWorkOfAStoppedAllocatorGoesToAnother(t *testing.T) {
 	working.Wait()
 	ctx2, stop2 := context.WithCancel(t.Context())
 	working.Go(func() {
-		_ = second.Work(ctx2, 1, func(_ context.Context, w *pb.MatchWork, _ int) error {
+		_ = second.ConsumeMatches(ctx2, 1, func(_ context.Context, w *pb.MatchWork, _ int) error {
 			taken <- w.GetMatch()
 			return nil
 		})
@@ -321,7 +321,7 @@ func TestLogsAreReadBySpanOfTime(t *testing.T) {
 	b := connect(t, server(t))
 	since := time.Now().Add(-time.Minute)
 	for _, text := range []string{"one", "two"} {
-		if err := b.Log(t.Context(), "demo", "my.function", &pb.LogLines{Instance: "i", Text: text}); err != nil {
+		if err := b.PublishLog(t.Context(), "demo", "my.function", &pb.LogLines{Instance: "i", Text: text}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -364,7 +364,7 @@ func TestLogsAreFollowed(t *testing.T) {
 	var want []string
 	var writers sync.WaitGroup
 	write := func(function, text string) {
-		if err := b.Log(t.Context(), "demo", function, &pb.LogLines{Instance: "i", Text: text}); err != nil {
+		if err := b.PublishLog(t.Context(), "demo", function, &pb.LogLines{Instance: "i", Text: text}); err != nil {
 			t.Error(err)
 		}
 	}
@@ -409,7 +409,7 @@ func TestLogsAreReadInParts(t *testing.T) {
 	const messages = 1000
 	for n := range messages {
 		for _, function := range []string{"duel", "other"} {
-			if err := b.Log(t.Context(), "demo", function, &pb.LogLines{Instance: "i", Text: fmt.Sprint(n)}); err != nil {
+			if err := b.PublishLog(t.Context(), "demo", function, &pb.LogLines{Instance: "i", Text: fmt.Sprint(n)}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -482,7 +482,7 @@ func TestLogsAreKeptBySize(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		b, err := bus.Connect(bus.Options{URL: n.URL(), Log: log, LogSize: 10 * bus.LogText})
+		b, err := bus.Connect(bus.Options{URL: n.URL(), Log: log, LogSize: 10 * bus.MaxLogText})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -499,12 +499,12 @@ func TestLogsAreKeptBySize(t *testing.T) {
 	}
 	n, b := run()
 	say := func(function, text string) {
-		if err := b.Log(t.Context(), "demo", function, &pb.LogLines{Instance: "i", Text: text}); err != nil {
+		if err := b.PublishLog(t.Context(), "demo", function, &pb.LogLines{Instance: "i", Text: text}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	say("quiet", "once")
-	say("loud", strings.Repeat("x", 5*bus.LogText)) // more than a message may have: dropped
+	say("loud", strings.Repeat("x", 5*bus.MaxLogText)) // more than a message may have: dropped
 	for n := range 50 {
 		say("loud", fmt.Sprint(n))
 	}
@@ -549,7 +549,7 @@ func TestModules(t *testing.T) {
 		t.Errorf("there are %v, %v", names, err)
 	}
 	for range 2 {
-		if err := b.DropModule(t.Context(), "m.wasm"); err != nil {
+		if err := b.DeleteModule(t.Context(), "m.wasm"); err != nil {
 			t.Error(err)
 		}
 	}
@@ -571,7 +571,7 @@ func TestNothingIsWorkedOnAfterAStop(t *testing.T) {
 	for i := range matches {
 		ids = append(ids, fmt.Sprintf("m%d", i))
 	}
-	if sent, err := b.Send(t.Context(), "demo", ids); err != nil || len(sent) != matches {
+	if sent, err := b.EnqueueMatches(t.Context(), "demo", ids); err != nil || len(sent) != matches {
 		t.Fatal(len(sent), err)
 	}
 	done := map[string]bool{}
@@ -582,7 +582,7 @@ func TestNothingIsWorkedOnAfterAStop(t *testing.T) {
 			taken int
 		)
 		ctx, stop := context.WithCancel(t.Context())
-		err := b.Work(ctx, 4, func(_ context.Context, w *pb.MatchWork, _ int) error {
+		err := b.ConsumeMatches(ctx, 4, func(_ context.Context, w *pb.MatchWork, _ int) error {
 			mu.Lock()
 			defer mu.Unlock()
 			if over {

@@ -11,11 +11,11 @@ import (
 	pb "matchmaker.dev/proto/matchmaker/v1"
 )
 
-// EventBytes is about how many bytes of events a message may have: a quarter of what the bus carries in one.
-const EventBytes = 256 << 10
+// MaxEventBytes is about how many bytes of events a message may have: a quarter of what the bus carries in one.
+const MaxEventBytes = 256 << 10
 
-// ErrOvertaken says that somebody else has published a project's events meanwhile.
-var ErrOvertaken = errors.New("bus: events of this project were published by another")
+// ErrEventConflict says that somebody else has published a project's events meanwhile.
+var ErrEventConflict = errors.New("bus: events of this project were published by another")
 
 // LastEvents is the last message of a project's events, and its number in the stream; nil and 0 when there is none.
 func (b *Bus) LastEvents(ctx context.Context, project string) (*pb.Events, uint64, error) {
@@ -30,8 +30,8 @@ func (b *Bus) LastEvents(ctx context.Context, project string) (*pb.Events, uint6
 	return e, msg.Sequence, nil
 }
 
-// AnyEvents tells whether there is an event of a project since a time.
-func (b *Bus) AnyEvents(ctx context.Context, project string, since time.Time) (bool, error) {
+// HasEvents tells whether there is an event of a project since a time.
+func (b *Bus) HasEvents(ctx context.Context, project string, since time.Time) (bool, error) {
 	msg, err := b.lastEvents(ctx, project)
 	return msg != nil && !msg.Time.Before(since), err
 }
@@ -60,7 +60,7 @@ func (b *Bus) PublishEvents(ctx context.Context, e *pb.Events, last uint64) (uin
 	ack, err := b.js.PublishMsg(ctx, msg, jetstream.WithExpectLastSequencePerSubject(last))
 	if refused, ok := errors.AsType[*jetstream.APIError](err); ok &&
 		(refused.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence || refused.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequenceConstant) {
-		return 0, ErrOvertaken
+		return 0, ErrEventConflict
 	}
 	if err != nil {
 		b.gone(err)

@@ -11,17 +11,17 @@ import (
 	"matchmaker.dev/services/internal/problem"
 )
 
-// LogText is the most bytes of text that a message of a log has. The size of a log is
+// MaxLogText is the most bytes of text that a message of a log has. The size of a log is
 // kept by the number of its messages, so this is what bounds it: shorter ones would cost more than they carry,
 // and of longer ones a function that writes a line now and then would have fewer, and be forgotten sooner.
-const LogText = 1 << 10
+const MaxLogText = 1 << 10
 
 // logMessage is the most bytes that the stream takes of a message, with the name of the instance and the headers.
-const logMessage = 2 * LogText
+const logMessage = 2 * MaxLogText
 
-// Log keeps what an instance of a function wrote: up to LogText bytes of UTF-8. Texts are read one behind the other as they are, so
+// PublishLog keeps what an instance of a function wrote: up to LogText bytes of UTF-8. Texts are read one behind the other as they are, so
 // that each line ends with a newline, and one that is longer than a message may go on in the next.
-func (b *Bus) Log(ctx context.Context, project, function string, l *pb.LogLines) error {
+func (b *Bus) PublishLog(ctx context.Context, project, function string, l *pb.LogLines) error {
 	return b.say(ctx, logs+token(project)+"."+token(function), l)
 }
 

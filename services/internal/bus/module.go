@@ -57,8 +57,8 @@ func (b *Bus) Modules(ctx context.Context) ([]string, error) {
 	return names, nil
 }
 
-// DropModule removes a module; there may be none.
-func (b *Bus) DropModule(ctx context.Context, name string) error {
+// DeleteModule removes a module; there may be none.
+func (b *Bus) DeleteModule(ctx context.Context, name string) error {
 	store, err := b.js.ObjectStore(ctx, moduleStore)
 	if err != nil {
 		return lost(err)

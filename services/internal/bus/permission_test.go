@@ -125,12 +125,12 @@ func TestEachServiceMayDoWhatItDoes(t *testing.T) {
 	}
 	_, err := buses[catalog.Ticket].OnAssigned(func(string, []string) { assigned <- "" })
 	must("hear results", err)
-	_, err = buses[catalog.Runner].ServeRuns("r", "demo", "duel", func(_ context.Context, _ *pb.RunRequest, answer bus.Answer) {
+	_, err = buses[catalog.Runner].ServeRuns("r", "demo", "duel", func(_ context.Context, _ *pb.RunRequest, answer bus.SendPart) {
 		_ = answer(&pb.RunPart{Last: true})
 	})
 	must("serve runs", err)
 	for _, b := range buses {
-		must("reach", b.Reach(ctx))
+		must("ping", b.Ping(ctx))
 	}
 	for _, name := range except(catalog.Runner) {
 		must(name+" pokes", buses[name].Poke(ctx, "demo", &pb.Poke{}))
@@ -142,7 +142,7 @@ func TestEachServiceMayDoWhatItDoes(t *testing.T) {
 		next(t, beats)
 	}
 	for _, name := range []string{catalog.Director, catalog.Allocator, catalog.Backfill} {
-		must(name+" wakes", buses[name].Assigned(ctx, "demo", []string{"t"}))
+		must(name+" wakes", buses[name].NotifyAssigned(ctx, "demo", []string{"t"}))
 		next(t, assigned)
 	}
 	for _, name := range []string{catalog.Director, catalog.Backfill} {
@@ -154,14 +154,14 @@ func TestEachServiceMayDoWhatItDoes(t *testing.T) {
 		run.Stop()
 	}
 
-	sent, err := buses[catalog.Director].Send(ctx, "demo", []string{"m"})
+	sent, err := buses[catalog.Director].EnqueueMatches(ctx, "demo", []string{"m"})
 	if must("send", err); len(sent) != 1 {
 		t.Fatal("the match was not sent")
 	}
 	worked, done := make(chan string, 1), make(chan error, 1)
 	working, stop := context.WithCancel(ctx)
 	go func() {
-		done <- buses[catalog.Allocator].Work(working, 4, func(_ context.Context, w *pb.MatchWork, _ int) error {
+		done <- buses[catalog.Allocator].ConsumeMatches(working, 4, func(_ context.Context, w *pb.MatchWork, _ int) error {
 			worked <- w.GetMatch()
 			return nil
 		})
@@ -184,10 +184,10 @@ func TestEachServiceMayDoWhatItDoes(t *testing.T) {
 	if must("list", err); len(names) != 1 {
 		t.Errorf("modules %v", names)
 	}
-	must("drop", buses[catalog.Registry].DropModule(ctx, "module"))
+	must("drop", buses[catalog.Registry].DeleteModule(ctx, "module"))
 
-	must("log", buses[catalog.Runner].Log(ctx, "demo", "duel.v2", &pb.LogLines{Instance: "i"}))
-	must("reach", buses[catalog.Runner].Reach(ctx))
+	must("log", buses[catalog.Runner].PublishLog(ctx, "demo", "duel.v2", &pb.LogLines{Instance: "i"}))
+	must("ping", buses[catalog.Runner].Ping(ctx))
 	eventually(t, "the log is read", func() bool {
 		lines := 0
 		_, err := buses[catalog.Registry].ReadLog(ctx, "demo", "duel.v2", bus.LogStart{}, func(*pb.LogLines) bool { lines++; return true })
@@ -201,7 +201,7 @@ func TestEachServiceMayDoWhatItDoes(t *testing.T) {
 		t.Errorf("last events: %d, %v", last, err)
 	}
 	follower := member(t, url, account.Events, logger)
-	if some, err := follower.AnyEvents(ctx, "demo", time.Time{}); err != nil || !some {
+	if some, err := follower.HasEvents(ctx, "demo", time.Time{}); err != nil || !some {
 		t.Errorf("events: %v, %v", some, err)
 	}
 	followed := errors.New("heard it")
@@ -209,7 +209,7 @@ func TestEachServiceMayDoWhatItDoes(t *testing.T) {
 		t.Errorf("follow: %v", err)
 	}
 	for _, b := range buses {
-		must("reach", b.Reach(ctx))
+		must("ping", b.Ping(ctx))
 	}
 	if complaints := refusals.String() + log.String(); strings.Contains(strings.ToLower(complaints), "violation") || strings.Contains(complaints, "permit") {
 		t.Errorf("somebody was refused something:\n%s", complaints)

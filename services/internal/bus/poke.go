@@ -21,8 +21,8 @@ func (b *Bus) OnPoke(handle func(project string, p *pb.Poke)) (Subscription, err
 	})
 }
 
-// Assigned wakes those who wait for these tickets' results.
-func (b *Bus) Assigned(ctx context.Context, project string, tickets []string) error {
+// NotifyAssigned wakes those who wait for these tickets' results.
+func (b *Bus) NotifyAssigned(ctx context.Context, project string, tickets []string) error {
 	const most = 4096 // ids of 36 bytes: far below a message's limit
 	for len(tickets) > 0 {
 		n := min(most, len(tickets))

@@ -105,7 +105,7 @@ func (b *Bus) makeStream(ctx context.Context, name string) error {
 		config.Subjects = []string{logs + "*.*"}
 		config.MaxAge = b.options.LogAge
 		config.MaxBytes = b.options.LogTotal
-		config.MaxMsgsPerSubject = max(1, b.options.LogSize/LogText)
+		config.MaxMsgsPerSubject = max(1, b.options.LogSize/MaxLogText)
 		config.MaxMsgSize = logMessage
 		config.Discard = jetstream.DiscardOld
 		config.AllowDirect = true

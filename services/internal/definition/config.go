@@ -32,7 +32,7 @@ func (r *Reader) Config() (*pb.Config, *pb.HostingKeys) {
 
 func (r *Reader) matchmaking(at Path, c *pb.Config) {
 	given, ok := r.Object(at,
-		Member{"name", func(at Path) { c.Name = r.Plain(at, BadName, longestTitle) }},
+		Member{"name", func(at Path) { c.Name = r.PlainText(at, BadName, longestTitle) }},
 		Member{"targetFunction", func(at Path) {
 			f := r.Function(at)
 			c.Function, c.FunctionVersion = f.Name, f.Version
@@ -47,7 +47,7 @@ func (r *Reader) matchmaking(at Path, c *pb.Config) {
 func (r *Reader) hosting(at Path) (*pb.Hosting, *pb.HostingKeys) {
 	h, keys := new(pb.Hosting), new(pb.HostingKeys)
 	text := func(into *string) func(Path) {
-		return func(at Path) { *into = r.Plain(at, BadHosting, longestHosting) }
+		return func(at Path) { *into = r.PlainText(at, BadHosting, longestHosting) }
 	}
 	r.Object(at,
 		Member{"Profile", text(&h.Profile)},

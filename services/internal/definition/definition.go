@@ -67,7 +67,7 @@ func (r *Reader) Function(at Path) Function {
 			}
 			f.Name = name
 		}},
-		Member{"version", func(at Path) { f.Version = r.Plain(at, BadTargetFunction, longestVersion) }},
+		Member{"version", func(at Path) { f.Version = r.PlainText(at, BadTargetFunction, longestVersion) }},
 	)
 	if ok && !given["name"] {
 		r.missingFunction(at.Member("name"))
@@ -79,8 +79,8 @@ func (r *Reader) missingFunction(at Path) {
 	r.Add(MissingTargetFunction, at, "required, the name of an uploaded function")
 }
 
-// Plain reads a string of at most so many bytes, without control characters.
-func (r *Reader) Plain(at Path, code string, most int) string {
+// PlainText reads a string of at most so many bytes, without control characters.
+func (r *Reader) PlainText(at Path, code string, most int) string {
 	text, _ := r.Text(at)
 	switch {
 	case len(text) > most:

@@ -39,7 +39,7 @@ func TestPath(t *testing.T) {
 }
 
 func TestFaults(t *testing.T) {
-	var f Faults
+	var f FieldErrors
 	if f.Err() != nil {
 		t.Error("an error without faults")
 	}

@@ -8,7 +8,7 @@ const longestFunction = 64
 // FunctionName is a function's name as it is stored and compared, in lower case, and whether it is one:
 // 1 to 64 letters, digits, '.', '_' and '-', of which the first and the last are letters or digits.
 func FunctionName(raw string) (name string, ok bool) {
-	name = Lower(raw)
+	name = LowerASCII(raw)
 	if name == "" || len(name) > longestFunction {
 		return name, false
 	}
@@ -26,8 +26,8 @@ func FunctionName(raw string) (name string, ok bool) {
 	return name, true
 }
 
-// Lower is strings.ToLower for ASCII alone, which makes no ASCII letter out of another: the Kelvin sign is no k.
-func Lower(s string) string {
+// LowerASCII is strings.ToLower for ASCII alone, which makes no ASCII letter out of another: the Kelvin sign is no k.
+func LowerASCII(s string) string {
 	return strings.Map(func(r rune) rune {
 		if 'A' <= r && r <= 'Z' {
 			return r + ('a' - 'A')

@@ -12,7 +12,7 @@ import (
 // every fault on the way. What is read at a fault is a zero value: callers
 // need not look before the end.
 type Reader struct {
-	Faults
+	FieldErrors
 	limits Limits
 	dec    *jsontext.Decoder
 	broken error // the text is not JSON
@@ -32,7 +32,7 @@ func (r *Reader) Err() error {
 	if r.broken != nil {
 		return r.broken
 	}
-	return r.Faults.Err()
+	return r.FieldErrors.Err()
 }
 
 // Member is a member that an object may have.

@@ -87,7 +87,7 @@ func (g *games) filling(e *block.Extras) (filling *pb.Filling, size int, err err
 
 // contents are the attributes and properties of a backfill ticket after the changes.
 func contents(before *pb.Backfill, f *block.Backfill) *pb.Backfill {
-	after := fields.Payload{
+	after := fields.Values{
 		Attributes: fields.Attributes(before.GetAttributeNames(), before.GetAttributeValues()),
 		Properties: maps.Clone(before.GetProperties()),
 	}

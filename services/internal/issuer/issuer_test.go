@@ -68,7 +68,7 @@ func TestTokensAreTrusted(t *testing.T) {
 		if ttl == 0 {
 			ttl = time.Hour
 		}
-		if p.Kind != c.Kind || p.Subject != c.Subject || !p.May("demo") || p.May("other") ||
+		if p.Kind != c.Kind || p.Subject != c.Subject || !p.MayUseProject("demo") || p.MayUseProject("other") ||
 			strings.Join(p.Roles, " ") != c.Role || strings.Join(p.Scopes, " ") != c.Scope ||
 			!p.Expires.Equal(time.Unix(1_800_000_000, 0).Add(ttl)) {
 			t.Errorf("%+v became %+v", c, p)

@@ -24,7 +24,7 @@ func TestLocalLimitsEach(t *testing.T) {
 			return 0
 		}
 		f, ok := errors.AsType[*problem.Error](err)
-		if !ok || f.Kind != problem.Limited || f.Quota == nil || f.Quota.Name != "reads" || f.Quota.Amount != 3 || f.Quota.Window != 1500*time.Millisecond {
+		if !ok || f.Kind != problem.Limited || f.Limit == nil || f.Limit.Name != "reads" || f.Limit.Amount != 3 || f.Limit.Window != 1500*time.Millisecond {
 			t.Fatalf("%v", err)
 		}
 		return f.RetryAfter

@@ -27,8 +27,8 @@ type Assignment struct {
 	MatchProperties json.RawMessage `json:"matchproperties"`
 }
 
-// TicketOf is a ticket as it is answered.
-func TicketOf(t *state.Ticket) Ticket {
+// NewTicket is a ticket as it is answered.
+func NewTicket(t *state.Ticket) Ticket {
 	r := Ticket{
 		ID:         t.Body.GetId(),
 		Attributes: fields.Attributes(t.Body.GetAttributeNames(), t.Body.GetAttributeValues()),
@@ -40,15 +40,15 @@ func TicketOf(t *state.Ticket) Ticket {
 			Connection:      a.GetConnection(),
 			Error:           a.GetError(),
 			Detail:          a.GetDetail(),
-			Properties:      Object(a.GetProperties()),
-			MatchProperties: Object(a.GetMatchProperties()),
+			Properties:      ObjectOrNull(a.GetProperties()),
+			MatchProperties: ObjectOrNull(a.GetMatchProperties()),
 		}
 	}
 	return r
 }
 
-// Object is a stored JSON object, or null.
-func Object(stored []byte) json.RawMessage {
+// ObjectOrNull is a stored JSON object, or null.
+func ObjectOrNull(stored []byte) json.RawMessage {
 	if len(stored) == 0 {
 		return json.RawMessage("null")
 	}

@@ -37,7 +37,7 @@ func (s *Store) CreateBackfill(ctx context.Context, project string, b *pb.Backfi
 		return 0, &problem.Error{
 			Kind: problem.Limited, RetryAfter: drain,
 			Detail: "too many games of this project are being filled, come again when some have ended",
-			Quota:  &problem.Quota{Name: "backfill", Amount: s.backfills},
+			Limit:  &problem.Limit{Name: "backfill", Amount: s.backfills},
 		}
 	}
 	b.Version, b.Generation, b.Created = 1, 1, millis(now)

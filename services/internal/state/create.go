@@ -69,7 +69,7 @@ func (c *Creator) Create(ctx context.Context, project string, t *pb.Ticket) erro
 	if !busy {
 		// Whoever comes first writes for all. The write must not end with one caller's
 		// request: others' tickets are in it.
-		go c.flush(telemetry.Apart(ctx), project, g)
+		go c.flush(telemetry.Detach(ctx), project, g)
 	}
 	select {
 	case err := <-one.done:
@@ -158,7 +158,7 @@ func (s *Store) refusal(reason string, after time.Duration) error {
 		return &problem.Error{
 			Kind: problem.Limited, RetryAfter: drain,
 			Detail: "too many tickets are waiting in this project, come again when some were matched",
-			Quota:  &problem.Quota{Name: "waiting", Amount: s.waiting},
+			Limit:  &problem.Limit{Name: "waiting", Amount: s.waiting},
 		}
 	}
 }

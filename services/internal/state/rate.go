@@ -37,7 +37,7 @@ func (r Rate) LimitError(name string, after time.Duration, format string, args .
 	e := problem.New(problem.Limited, format, args...)
 	e.RetryAfter = after
 	if r.PerSecond > 0 {
-		e.Quota = &problem.Quota{Name: name, Amount: r.Burst, Window: time.Duration(float64(r.Burst) / r.PerSecond * float64(time.Second))}
+		e.Limit = &problem.Limit{Name: name, Amount: r.Burst, Window: time.Duration(float64(r.Burst) / r.PerSecond * float64(time.Second))}
 	}
 	return e
 }

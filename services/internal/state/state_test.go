@@ -683,7 +683,7 @@ func TestRatesAreSharedByAllReplicas(t *testing.T) {
 		limited := func(err error, quota string, after time.Duration) {
 			t.Helper()
 			f, ok := errors.AsType[*problem.Error](err)
-			if !ok || f.Kind != problem.Limited || f.Quota.Name != quota || f.RetryAfter != after {
+			if !ok || f.Kind != problem.Limited || f.Limit.Name != quota || f.RetryAfter != after {
 				t.Fatalf("got %+v, want the limit %q and to come again in %s", err, quota, after)
 			}
 		}

@@ -7,9 +7,9 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// Traced is a handler of logs that adds the trace and the span of the context that a line was logged with, and the
+// LogHandler is a handler of logs that adds the trace and the span of the context that a line was logged with, and the
 // correlation id of the request.
-func Traced(h slog.Handler) slog.Handler { return traced{h} }
+func LogHandler(h slog.Handler) slog.Handler { return traced{h} }
 
 type traced struct{ slog.Handler }
 
@@ -18,7 +18,7 @@ func (t traced) Handle(ctx context.Context, r slog.Record) error {
 		r = r.Clone()
 		r.AddAttrs(slog.String("trace_id", s.TraceID().String()), slog.String("span_id", s.SpanID().String()))
 	}
-	if id := Correlation(ctx); id != "" {
+	if id := CorrelationID(ctx); id != "" {
 		said := false
 		r.Attrs(func(a slog.Attr) bool { said = a.Key == correlationKey; return !said })
 		if !said {
@@ -37,13 +37,13 @@ const correlationKey = "correlationId"
 
 type correlation struct{}
 
-// Correlate returns a context whose lines in the log have a request's correlation id.
-func Correlate(ctx context.Context, id string) context.Context {
+// WithCorrelationID returns a context whose lines in the log have a request's correlation id.
+func WithCorrelationID(ctx context.Context, id string) context.Context {
 	return context.WithValue(ctx, correlation{}, id)
 }
 
-// Correlation is the id that Correlate was given, "" where there is none.
-func Correlation(ctx context.Context) string {
+// CorrelationID is the id that Correlate was given, "" where there is none.
+func CorrelationID(ctx context.Context) string {
 	id, _ := ctx.Value(correlation{}).(string)
 	return id
 }

@@ -45,22 +45,22 @@ func (m Meter) Counter(name, unit, description string) metric.Int64Counter {
 	return c
 }
 
-// Level is a number that goes up and down.
-func (m Meter) Level(name, unit, description string) metric.Int64UpDownCounter {
+// UpDownCounter is a number that goes up and down.
+func (m Meter) UpDownCounter(name, unit, description string) metric.Int64UpDownCounter {
 	c, err := m.of().Int64UpDownCounter(name, metric.WithUnit(unit), metric.WithDescription(description))
 	m.refused(name, err)
 	return c
 }
 
-// Last is a number of which the last one counts.
-func (m Meter) Last(name, unit, description string) metric.Int64Gauge {
+// Gauge is a number of which the last one counts.
+func (m Meter) Gauge(name, unit, description string) metric.Int64Gauge {
 	g, err := m.of().Int64Gauge(name, metric.WithUnit(unit), metric.WithDescription(description))
 	m.refused(name, err)
 	return g
 }
 
-// Spread is a distribution; bounds are those of its buckets.
-func (m Meter) Spread(name, unit, description string, bounds ...float64) metric.Float64Histogram {
+// Histogram is a distribution; bounds are those of its buckets.
+func (m Meter) Histogram(name, unit, description string, bounds ...float64) metric.Float64Histogram {
 	h, err := m.of().Float64Histogram(name, metric.WithUnit(unit), metric.WithDescription(description), metric.WithExplicitBucketBoundaries(bounds...))
 	m.refused(name, err)
 	return h
@@ -72,21 +72,21 @@ var (
 	long  = []float64{.025, .05, .1, .25, .5, 1, 2.5, 5, 10, 20, 30, 60, 120, 300, 600, 1800}
 )
 
-// Work is a distribution of seconds that work took: half a millisecond to half a minute.
-func (m Meter) Work(name, description string) metric.Float64Histogram {
-	return m.Spread(name, "s", description, short...)
+// WorkSeconds is a distribution of seconds that work took: half a millisecond to half a minute.
+func (m Meter) WorkSeconds(name, description string) metric.Float64Histogram {
+	return m.Histogram(name, "s", description, short...)
 }
 
-// Wait is a distribution of seconds that players waited: 25 ms to half an hour.
-func (m Meter) Wait(name, description string) metric.Float64Histogram {
-	return m.Spread(name, "s", description, long...)
+// WaitSeconds is a distribution of seconds that players waited: 25 ms to half an hour.
+func (m Meter) WaitSeconds(name, description string) metric.Float64Histogram {
+	return m.Histogram(name, "s", description, long...)
 }
 
 // Observe is given the numbers of a Gauge when somebody looks.
 type Observe func(value float64, labels ...attribute.KeyValue)
 
-// Gauge is numbers that are asked for when somebody looks. look must not wait for long, and ends with ctx.
-func (m Meter) Gauge(name, unit, description string, look func(ctx context.Context, observe Observe)) {
+// ObservableGauge is numbers that are asked for when somebody looks. look must not wait for long, and ends with ctx.
+func (m Meter) ObservableGauge(name, unit, description string, look func(ctx context.Context, observe Observe)) {
 	_, err := m.of().Float64ObservableGauge(name, metric.WithUnit(unit), metric.WithDescription(description),
 		metric.WithFloat64Callback(func(ctx context.Context, o metric.Float64Observer) error {
 			look(ctx, func(value float64, labels ...attribute.KeyValue) { o.Observe(value, metric.WithAttributes(labels...)) })
@@ -100,27 +100,27 @@ func (m Meter) Labels(keys ...string) *Labels {
 	return &Labels{keys: keys, most: cmp.Or(m.values, 200), known: map[string][]attribute.KeyValue{}}
 }
 
-// With is labels that are made once and used often.
-func With(labels []attribute.KeyValue, more ...attribute.KeyValue) metric.MeasurementOption {
+// WithLabels is labels that are made once and used often.
+func WithLabels(labels []attribute.KeyValue, more ...attribute.KeyValue) metric.MeasurementOption {
 	all := make([]attribute.KeyValue, 0, len(labels)+len(more))
 	return metric.WithAttributeSet(attribute.NewSet(append(append(all, labels...), more...)...))
 }
 
-// Zero begins a counter at 0 for some labels, so that the first thing it counts is seen as an increase.
-func Zero(c metric.Int64Counter, labels map[string]metric.MeasurementOption) {
+// StartAtZero begins a counter at 0 for some labels, so that the first thing it counts is seen as an increase.
+func StartAtZero(c metric.Int64Counter, labels map[string]metric.MeasurementOption) {
 	for _, l := range labels {
 		c.Add(context.Background(), 0, l)
 	}
 }
 
-// Each makes labels for each of some values of a key.
-func Each(labels []attribute.KeyValue, key string, values ...string) map[string]metric.MeasurementOption {
+// LabelsByValue makes labels for each of some values of a key.
+func LabelsByValue(labels []attribute.KeyValue, key string, values ...string) map[string]metric.MeasurementOption {
 	all := make(map[string]metric.MeasurementOption, len(values))
 	for _, v := range values {
-		all[v] = With(labels, attribute.String(key, v))
+		all[v] = WithLabels(labels, attribute.String(key, v))
 	}
 	return all
 }
 
-// On tells whether anything is recorded: who would have to ask others for a number need not.
-func (m Meter) On() bool { return m.meter != nil }
+// Enabled tells whether anything is recorded: who would have to ask others for a number need not.
+func (m Meter) Enabled() bool { return m.meter != nil }

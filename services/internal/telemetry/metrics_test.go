@@ -43,11 +43,11 @@ func TestPrometheus(t *testing.T) {
 	clean(t)
 	got := open(t, telemetry.Options{Service: "matchmaker-ticket", Instance: "ticket-1", Listen: "127.0.0.1:0"})
 	m := got.Meter
-	m.Counter("matchmaker.things", "{thing}", "Things.").Add(t.Context(), 3, telemetry.With([]attribute.KeyValue{attribute.String("kind", "good")}))
-	m.Work("matchmaker.work", "Work.").Record(t.Context(), 0.002)
-	m.Last("matchmaker.size", "By", "Size.").Record(t.Context(), 42)
-	m.Level("matchmaker.queue", "{thing}", "Queue.").Add(t.Context(), -1)
-	m.Gauge("matchmaker.age", "s", "Age.", func(_ context.Context, observe telemetry.Observe) { observe(1.5, attribute.String("of", "x")) })
+	m.Counter("matchmaker.things", "{thing}", "Things.").Add(t.Context(), 3, telemetry.WithLabels([]attribute.KeyValue{attribute.String("kind", "good")}))
+	m.WorkSeconds("matchmaker.work", "Work.").Record(t.Context(), 0.002)
+	m.Gauge("matchmaker.size", "By", "Size.").Record(t.Context(), 42)
+	m.UpDownCounter("matchmaker.queue", "{thing}", "Queue.").Add(t.Context(), -1)
+	m.ObservableGauge("matchmaker.age", "s", "Age.", func(_ context.Context, observe telemetry.Observe) { observe(1.5, attribute.String("of", "x")) })
 	text := scrape(t, got)
 	for _, want := range []string{
 		"\nmatchmaker_things_total{kind=\"good\"} 3\n", "\nmatchmaker_work_seconds_bucket{le=\"0.0025\"} 1\n", "\nmatchmaker_size_bytes 42\n",
@@ -70,7 +70,7 @@ func TestLabelsAreBounded(t *testing.T) {
 	things, labels := got.Meter.Counter("matchmaker.things", "{thing}", "Things."), got.Meter.Labels("project", "config")
 	for i := range 100 {
 		for range 2 {
-			things.Add(t.Context(), 1, telemetry.With(labels.Of("demo", fmt.Sprint("config-", i))))
+			things.Add(t.Context(), 1, telemetry.WithLabels(labels.Of("demo", fmt.Sprint("config-", i))))
 		}
 	}
 	var series []string
@@ -134,8 +134,8 @@ func TestWhereMetricsGo(t *testing.T) {
 				o.Listen = tt.listen
 			}
 			got := open(t, o)
-			if got.Listen != tt.listen || (got.Metrics != nil) != (tt.listen != "") || got.Meter.On() != tt.on {
-				t.Errorf("listens on %q, served %t, on %t", got.Listen, got.Metrics != nil, got.Meter.On())
+			if got.Listen != tt.listen || (got.Metrics != nil) != (tt.listen != "") || got.Meter.Enabled() != tt.on {
+				t.Errorf("listens on %q, served %t, on %t", got.Listen, got.Metrics != nil, got.Meter.Enabled())
 			}
 		})
 	}
@@ -150,19 +150,19 @@ func TestWhereMetricsGo(t *testing.T) {
 // TestTheZeroMeter: who is given none need not ask.
 func TestTheZeroMeter(t *testing.T) {
 	var m telemetry.Meter
-	if m.On() {
+	if m.Enabled() {
 		t.Error("it records")
 	}
 	m.Counter("a.b", "1", "").Add(t.Context(), 1)
-	m.Work("a.c", "").Record(t.Context(), 1)
-	m.Gauge("a.d", "1", "", func(context.Context, telemetry.Observe) { t.Error("somebody looked") })
+	m.WorkSeconds("a.c", "").Record(t.Context(), 1)
+	m.ObservableGauge("a.d", "1", "", func(context.Context, telemetry.Observe) { t.Error("somebody looked") })
 }
 
 func TestLogsKnowTheirTrace(t *testing.T) {
 	var out strings.Builder
-	log := slog.New(telemetry.Traced(slog.NewJSONHandler(&out, nil))).With("part", "x")
+	log := slog.New(telemetry.LogHandler(slog.NewJSONHandler(&out, nil))).With("part", "x")
 	span := trace.NewSpanContext(trace.SpanContextConfig{TraceID: trace.TraceID{1, 2}, SpanID: trace.SpanID{3}})
-	ctx := telemetry.Correlate(trace.ContextWithSpanContext(t.Context(), span), "req-1")
+	ctx := telemetry.WithCorrelationID(trace.ContextWithSpanContext(t.Context(), span), "req-1")
 	log.InfoContext(ctx, "one")
 	log.InfoContext(ctx, "two", "correlationId", "said")
 	log.Info("three")

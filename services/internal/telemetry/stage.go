@@ -14,23 +14,23 @@ type Stage struct {
 	// Name is "ticket matched", "ticket assigned", "ticket released" or "ticket seen".
 	Name                           string
 	Project, Config, Match, Ticket string
-	// Mark is the ticket's, By that of the span that did it.
-	Mark, By []byte
+	// Span is the ticket's, By that of the span that did it.
+	Span, Cause []byte
 	// Began is when the stage began, Ended when it was over.
 	Began, Ended time.Time
 	// Reason is the word for what went wrong, if something did.
 	Reason string
 }
 
-// Stage records a stage; nothing when the ticket is not sampled.
-func (t Tracer) Stage(ctx context.Context, s Stage) {
-	if t.tracer == nil || len(s.Mark) == 0 {
+// RecordStage records a stage; nothing when the ticket is not sampled.
+func (t Tracer) RecordStage(ctx context.Context, s Stage) {
+	if t.tracer == nil || len(s.Span) == 0 {
 		return
 	}
 	if s.Began.IsZero() || s.Began.After(s.Ended) {
 		s.Began = s.Ended
 	}
-	_, span := t.Below(ctx, s.Mark, s.Name, trace.WithTimestamp(s.Began), trace.WithLinks(Links(s.By)...))
+	_, span := t.StartChild(ctx, s.Span, s.Name, trace.WithTimestamp(s.Began), trace.WithLinks(Links(s.Cause)...))
 	if !span.IsRecording() {
 		return
 	}

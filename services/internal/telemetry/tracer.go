@@ -23,8 +23,8 @@ func NewTracer(p trace.TracerProvider, service string) Tracer {
 	return Tracer{p.Tracer("matchmaker.dev/services/" + service)}
 }
 
-// On tells whether spans may be recorded.
-func (t Tracer) On() bool { return t.tracer != nil }
+// Enabled tells whether spans may be recorded.
+func (t Tracer) Enabled() bool { return t.tracer != nil }
 
 // Start starts a span below that of ctx.
 func (t Tracer) Start(ctx context.Context, name string, o ...trace.SpanStartOption) (context.Context, trace.Span) {
@@ -34,9 +34,9 @@ func (t Tracer) Start(ctx context.Context, name string, o ...trace.SpanStartOpti
 	return t.tracer.Start(ctx, name, o...)
 }
 
-// Late starts the span of ctx, which Start made and left out, once more, because it turned out whom it is about: with
+// Restart starts the span of ctx, which Start made and left out, once more, because it turned out whom it is about: with
 // the same ids, so that what was told of it while it ran holds. parent is the context that Start was given.
-func (t Tracer) Late(parent, ctx context.Context, name string, began time.Time, about []byte, o ...trace.SpanStartOption) (context.Context, trace.Span) {
+func (t Tracer) Restart(parent, ctx context.Context, name string, began time.Time, about []byte, o ...trace.SpanStartOption) (context.Context, trace.Span) {
 	if t.tracer == nil {
 		return ctx, noop.Span{}
 	}
@@ -46,9 +46,9 @@ func (t Tracer) Late(parent, ctx context.Context, name string, began time.Time, 
 	return trace.ContextWithSpan(parent, span), span // the ids are for this one alone
 }
 
-// Below starts a span below one that was marked.
-func (t Tracer) Below(ctx context.Context, mark []byte, name string, o ...trace.SpanStartOption) (context.Context, trace.Span) {
-	return t.Start(trace.ContextWithRemoteSpanContext(ctx, Marked(mark)), name, o...)
+// StartChild starts a span below one that was marked.
+func (t Tracer) StartChild(ctx context.Context, mark []byte, name string, o ...trace.SpanStartOption) (context.Context, trace.Span) {
+	return t.Start(trace.ContextWithRemoteSpanContext(ctx, DecodeSpanRef(mark)), name, o...)
 }
 
 // Fail notes on a span why its work failed. The reason is a word that can be counted, the text is for people.
@@ -60,15 +60,15 @@ func Fail(s trace.Span, reason, text string) {
 	s.SetAttributes(attribute.String("error.type", reason))
 }
 
-// Apart is ctx for work that one request begins and that is done for others too: it does not end with the request, and what it
+// Detach is ctx for work that one request begins and that is done for others too: it does not end with the request, and what it
 // says is not about it.
-func Apart(ctx context.Context) context.Context {
+func Detach(ctx context.Context) context.Context {
 	apart := context.WithoutCancel(ctx)
 	if trace.SpanContextFromContext(ctx).IsValid() {
 		apart = trace.ContextWithSpanContext(apart, trace.SpanContext{})
 	}
-	if Correlation(ctx) != "" {
-		apart = Correlate(apart, "")
+	if CorrelationID(ctx) != "" {
+		apart = WithCorrelationID(apart, "")
 	}
 	return apart
 }
@@ -76,12 +76,12 @@ func Apart(ctx context.Context) context.Context {
 // markSize is the bytes of a mark: the ids of a trace and of a span.
 const markSize = 16 + 8
 
-// Mark is the span of ctx in a few bytes, to be kept with what it was about until somebody goes on with that. It is nil where
+// SpanRef is the span of ctx in a few bytes, to be kept with what it was about until somebody goes on with that. It is nil where
 // the span is not sampled: what is not traced takes no room.
-func Mark(ctx context.Context) []byte { return MarkOf(trace.SpanContextFromContext(ctx)) }
+func SpanRef(ctx context.Context) []byte { return EncodeSpanRef(trace.SpanContextFromContext(ctx)) }
 
-// MarkOf is the mark of a span.
-func MarkOf(s trace.SpanContext) []byte {
+// EncodeSpanRef is the mark of a span.
+func EncodeSpanRef(s trace.SpanContext) []byte {
 	if !s.IsSampled() || !s.IsValid() {
 		return nil
 	}
@@ -90,8 +90,8 @@ func MarkOf(s trace.SpanContext) []byte {
 	return append(append(mark, t[:]...), id[:]...)
 }
 
-// Marked is the span that a mark is of; one that is not valid where it is no mark.
-func Marked(mark []byte) trace.SpanContext {
+// DecodeSpanRef is the span that a mark is of; one that is not valid where it is no mark.
+func DecodeSpanRef(mark []byte) trace.SpanContext {
 	if len(mark) != markSize {
 		return trace.SpanContext{}
 	}
@@ -104,7 +104,7 @@ func Marked(mark []byte) trace.SpanContext {
 func Links(marks ...[]byte) []trace.Link {
 	links := make([]trace.Link, 0, len(marks))
 	for _, m := range marks {
-		if s := Marked(m); s.IsValid() {
+		if s := DecodeSpanRef(m); s.IsValid() {
 			links = append(links, trace.Link{SpanContext: s})
 		}
 	}

@@ -21,17 +21,17 @@ import (
 func TestMark(t *testing.T) {
 	spans := spantest.New(t, sdktrace.NeverSample())
 	in, mark := spans.Request(t.Context())
-	if got := telemetry.Marked(mark); len(mark) != 24 || got.SpanID() != trace.SpanContextFromContext(in).SpanID() || !got.IsSampled() || !got.IsRemote() {
+	if got := telemetry.DecodeSpanRef(mark); len(mark) != 24 || got.SpanID() != trace.SpanContextFromContext(in).SpanID() || !got.IsSampled() || !got.IsRemote() {
 		t.Errorf("the mark %x is of %v, want %v", mark, got, trace.SpanContextFromContext(in))
 	}
 	unsampled, _ := spans.Tracer("t").Start(t.Context(), "root")
 	for name, ctx := range map[string]context.Context{"no span": t.Context(), "one that is not sampled": unsampled} {
-		if mark := telemetry.Mark(ctx); mark != nil {
+		if mark := telemetry.SpanRef(ctx); mark != nil {
 			t.Errorf("the mark of %s is %x", name, mark)
 		}
 	}
 	for _, bad := range [][]byte{nil, {1, 2, 3}, make([]byte, 24), make([]byte, 25)} {
-		if telemetry.Marked(bad).IsValid() || len(telemetry.Links(bad)) != 0 {
+		if telemetry.DecodeSpanRef(bad).IsValid() || len(telemetry.Links(bad)) != 0 {
 			t.Errorf("%x is a mark", bad)
 		}
 	}
@@ -40,14 +40,14 @@ func TestMark(t *testing.T) {
 // TestOffCostsNothing: without a provider there are no spans, and no bytes are taken.
 func TestOffCostsNothing(t *testing.T) {
 	for _, off := range []telemetry.Tracer{{}, telemetry.NewTracer(nil, "t"), telemetry.NewTracer(noop.NewTracerProvider(), "t")} {
-		if off.On() {
+		if off.Enabled() {
 			t.Error("it is on")
 		}
 		ctx := t.Context()
 		if n := testing.AllocsPerRun(100, func() {
 			in, span := off.Start(ctx, "s")
 			telemetry.Fail(span, "reason", "text")
-			off.Stage(in, telemetry.Stage{Name: "ticket matched", Mark: telemetry.Mark(in)})
+			off.RecordStage(in, telemetry.Stage{Name: "ticket matched", Span: telemetry.SpanRef(in)})
 			span.End()
 		}); n > 0 {
 			t.Errorf("it allocates %v times", n)
@@ -61,7 +61,7 @@ func TestWhatServesASampledTicketIsSampled(t *testing.T) {
 	tracer := spans.Tracer("t")
 	_, mark := spans.Request(t.Context())
 	_, linked := tracer.Start(t.Context(), "linked", trace.WithLinks(telemetry.Links(mark)...))
-	_, below := tracer.Below(t.Context(), mark, "below")
+	_, below := tracer.StartChild(t.Context(), mark, "below")
 	root, other := tracer.Start(t.Context(), "other")
 	_, child := tracer.Start(root, "child", trace.WithLinks(telemetry.Links(mark)...))
 	if !linked.IsRecording() || !below.IsRecording() || other.IsRecording() || child.IsRecording() {
@@ -80,19 +80,19 @@ func TestLate(t *testing.T) {
 		t.Fatal("they are recorded")
 	}
 	told := trace.SpanContextFromContext(run)
-	late, span := tracer.Late(early, early, "cycle", began, mark, trace.WithNewRoot())
-	lateRun, below := tracer.Late(late, run, "run", began, nil)
+	late, span := tracer.Restart(early, early, "cycle", began, mark, trace.WithNewRoot())
+	lateRun, below := tracer.Restart(late, run, "run", began, nil)
 	_, inner := tracer.Start(lateRun, "inner")
 	inner.End()
 	below.End()
 	span.End()
-	cycle, ran, in := spans.One("cycle"), spans.One("run"), spans.One("inner")
+	cycle, ran, in := spans.Wait("cycle"), spans.Wait("run"), spans.Wait("inner")
 	switch {
-	case cycle.Parent().IsValid() || !spantest.Links(cycle, mark) || !cycle.StartTime().Equal(began):
+	case cycle.Parent().IsValid() || !spantest.LinksTo(cycle, mark) || !cycle.StartTime().Equal(began):
 		t.Error("the cycle is not as it began", spans)
 	case ran.SpanContext().TraceID() != told.TraceID() || ran.SpanContext().SpanID() != told.SpanID():
 		t.Error("the run is another one than was told of", spans)
-	case !spantest.Below(ran, spantest.MarkOf(cycle)) || !spantest.Below(in, spantest.MarkOf(ran)) || in.SpanContext().SpanID() == told.SpanID():
+	case !spantest.IsChildOf(ran, spantest.SpanRef(cycle)) || !spantest.IsChildOf(in, spantest.SpanRef(ran)) || in.SpanContext().SpanID() == told.SpanID():
 		t.Error("they are not below each other", spans)
 	}
 }
@@ -103,15 +103,15 @@ func TestStage(t *testing.T) {
 	_, mark := spans.Request(t.Context())
 	_, by := spans.Request(t.Context())
 	now := time.UnixMilli(1_700_000_000_000)
-	tracer.Stage(t.Context(), telemetry.Stage{Name: "ticket matched", Ended: now})
+	tracer.RecordStage(t.Context(), telemetry.Stage{Name: "ticket matched", Ended: now})
 	if got := spans.Named("ticket matched"); len(got) > 0 {
 		t.Error("a ticket that is not sampled has a span")
 	}
-	tracer.Stage(t.Context(), telemetry.Stage{
-		Name: "ticket released", Project: "demo", Ticket: "t-1", Mark: mark, By: by, Began: now.Add(time.Hour), Ended: now, Reason: "timeout",
+	tracer.RecordStage(t.Context(), telemetry.Stage{
+		Name: "ticket released", Project: "demo", Ticket: "t-1", Span: mark, Cause: by, Began: now.Add(time.Hour), Ended: now, Reason: "timeout",
 	})
-	s := spans.One("ticket released")
-	if !spantest.Below(s, mark) || !spantest.Links(s, by) || spantest.Attribute(s, "matchmaker.ticket") != "t-1" || s.Status().Code != codes.Error ||
+	s := spans.Wait("ticket released")
+	if !spantest.IsChildOf(s, mark) || !spantest.LinksTo(s, by) || spantest.Attribute(s, "matchmaker.ticket") != "t-1" || s.Status().Code != codes.Error ||
 		spantest.Attribute(s, "error.type") != "timeout" || !s.StartTime().Equal(now) || !s.EndTime().Equal(now) {
 		t.Error(spans)
 	}
@@ -119,11 +119,11 @@ func TestStage(t *testing.T) {
 
 func TestApart(t *testing.T) {
 	spans := spantest.New(t, sdktrace.NeverSample())
-	ctx, cancel := context.WithCancel(telemetry.Correlate(t.Context(), "its id"))
+	ctx, cancel := context.WithCancel(telemetry.WithCorrelationID(t.Context(), "its id"))
 	in, _ := spans.Request(ctx)
-	apart := telemetry.Apart(in)
+	apart := telemetry.Detach(in)
 	cancel()
-	if apart.Err() != nil || trace.SpanContextFromContext(apart).IsValid() || telemetry.Correlation(apart) != "" {
+	if apart.Err() != nil || trace.SpanContextFromContext(apart).IsValid() || telemetry.CorrelationID(apart) != "" {
 		t.Error("it is about the request still")
 	}
 }

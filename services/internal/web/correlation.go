@@ -25,7 +25,7 @@ func correlate(next echo.HandlerFunc) echo.HandlerFunc {
 			id = rand.Text()
 		}
 		c.Response().Header().Set(HeaderCorrelationID, id)
-		c.SetRequest(c.Request().WithContext(telemetry.Correlate(c.Request().Context(), id)))
+		c.SetRequest(c.Request().WithContext(telemetry.WithCorrelationID(c.Request().Context(), id)))
 		return next(c)
 	}
 }

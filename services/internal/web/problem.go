@@ -133,15 +133,15 @@ func title(status int) string {
 // nothing is left of it until Retry-After.
 func quota(header http.Header, err error) {
 	f, ok := errors.AsType[*problem.Error](err)
-	if !ok || f.Quota == nil {
+	if !ok || f.Limit == nil {
 		return
 	}
-	policy := fmt.Sprintf("%q;q=%d", f.Quota.Name, f.Quota.Amount)
-	if f.Quota.Window > 0 {
-		policy += fmt.Sprintf(";w=%d", max(1, int(math.Ceil(f.Quota.Window.Seconds()))))
+	policy := fmt.Sprintf("%q;q=%d", f.Limit.Name, f.Limit.Amount)
+	if f.Limit.Window > 0 {
+		policy += fmt.Sprintf(";w=%d", max(1, int(math.Ceil(f.Limit.Window.Seconds()))))
 	}
 	header.Set("RateLimit-Policy", policy)
-	header.Set("RateLimit", fmt.Sprintf("%q;r=0;t=%d", f.Quota.Name, max(1, int(math.Ceil(f.RetryAfter.Seconds())))))
+	header.Set("RateLimit", fmt.Sprintf("%q;r=0;t=%d", f.Limit.Name, max(1, int(math.Ceil(f.RetryAfter.Seconds())))))
 }
 
 // retryAfter is the Retry-After header in whole seconds, rounded up. A 429

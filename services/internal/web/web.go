@@ -1,7 +1,7 @@
 // Package web is the HTTP edge that all services share: an echo instance whose
 // every answer carries a correlation id, whose every error is a problem body
 // (RFC 9457, in the shape the contract gives it), and a strict reader of JSON
-// bodies. It is the one place that turns the kinds of package fault into HTTP.
+// bodies. It is the one place that turns the kinds of package problem into HTTP.
 package web
 
 import (

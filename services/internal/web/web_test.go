@@ -64,7 +64,7 @@ func serve(t *testing.T, level slog.Level, o web.Options) (url string, logged *l
 			return err
 		}
 		return c.JSON(http.StatusOK, n)
-	}, web.Limit(1<<20))
+	}, web.LimitBody(1<<20))
 	for name, err := range failures {
 		e.GET("/fail/"+name, func(echo.Context) error { return err })
 	}

@@ -57,7 +57,7 @@ func TestReadNamesFaults(t *testing.T) {
 		`[{"wait": "1"}, {"id": 1}, {"id": ""}]`: `[0].wait: a number is expected, got a string; [1].id: a string is expected, got a number; [2].id: empty`,
 	} {
 		_, err := trial.Read([]byte(text), noon)
-		if faults, ok := errors.AsType[*definition.Faults](err); !ok || faults.Error() != want {
+		if faults, ok := errors.AsType[*definition.FieldErrors](err); !ok || faults.Error() != want {
 			t.Errorf("%s: %v, want %s", text, err, want)
 		}
 	}
@@ -81,7 +81,7 @@ func TestReadBackfills(t *testing.T) {
 	}
 	const wrong = `[0].version: 0 is below 1; [1].version: an integer is expected, got a fraction; [2].connection: a string is expected, got a number; [3].open: unknown member`
 	_, err = trial.ReadBackfills([]byte(`[{"version": 0}, {"version": 1.5}, {"connection": 1}, {"open": 1}]`), noon)
-	if faults, ok := errors.AsType[*definition.Faults](err); !ok || !strings.HasPrefix(faults.Error(), wrong) {
+	if faults, ok := errors.AsType[*definition.FieldErrors](err); !ok || !strings.HasPrefix(faults.Error(), wrong) {
 		t.Errorf("%v, want %s", err, wrong)
 	}
 }

@@ -15,20 +15,20 @@ import (
 	"matchmaker.dev/services/internal/telemetry"
 )
 
-// Ways are the ways in which a process may be observed, the first of which is none.
-var Ways = []string{"off", "metrics", "0%", "1%", "100%"}
+// Modes are the ways in which a process may be observed, the first of which is none.
+var Modes = []string{"off", "metrics", "0%", "1%", "100%"}
 
 // ratios are how many of a hundred tickets are sampled, on top of the metrics.
 var ratios = map[string]string{"0%": "0", "1%": "0.01", "100%": "1"}
 
-// Observed opens telemetry in each of the Ways, as the environment of a process does. What it sends is taken by a collector that does nothing with it.
-func Observed(b *testing.B) map[string]*telemetry.Telemetry {
+// OpenModes opens telemetry in each of the Ways, as the environment of a process does. What it sends is taken by a collector that does nothing with it.
+func OpenModes(b *testing.B) map[string]*telemetry.Telemetry {
 	b.Helper()
 	collector := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { _, _ = io.Copy(io.Discard, r.Body) }))
 	b.Cleanup(collector.Close)
 	all := map[string]*telemetry.Telemetry{}
 	b.Setenv("OTEL_METRICS_EXPORTER", "none")
-	for _, way := range Ways {
+	for _, way := range Modes {
 		o := telemetry.Options{Service: "matchmaker", Instance: way, Log: slog.New(slog.DiscardHandler)}
 		if way != "off" {
 			o.Listen = "127.0.0.1:0"
@@ -73,7 +73,7 @@ func (c *Cost) Report(b *testing.B, n int) {
 	}
 	b.ReportMetric(0, "ns/op") // of all ways together: says nothing
 	b.ReportMetric(median("off"), "off-µs/ticket")
-	for _, way := range Ways[1:] {
+	for _, way := range Modes[1:] {
 		b.ReportMetric(median(way)/median("off"), way+"/off")
 	}
 }

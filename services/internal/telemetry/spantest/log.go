@@ -26,8 +26,8 @@ func (l *Log) String() string {
 	return l.text.String()
 }
 
-// Line tells whether a line has all of these words.
-func (l *Log) Line(words ...string) bool {
+// HasLine tells whether a line has all of these words.
+func (l *Log) HasLine(words ...string) bool {
 	for line := range strings.Lines(l.String()) {
 		if !slices.ContainsFunc(words, func(word string) bool { return !strings.Contains(line, word) }) {
 			return true

@@ -42,7 +42,7 @@ func (s *Spans) Tracer(service string) telemetry.Tracer {
 func (s *Spans) Request(ctx context.Context) (in context.Context, mark []byte) {
 	in, span := sdktrace.NewTracerProvider(sdktrace.WithSampler(sdktrace.AlwaysSample())).Tracer("").Start(ctx, "request")
 	s.t.Cleanup(func() { span.End() })
-	return in, telemetry.Mark(in)
+	return in, telemetry.SpanRef(in)
 }
 
 // Named are those of a name.
@@ -50,8 +50,8 @@ func (s *Spans) Named(name string) []sdktrace.ReadOnlySpan {
 	return slices.DeleteFunc(s.recorder.Ended(), func(span sdktrace.ReadOnlySpan) bool { return span.Name() != name })
 }
 
-// One waits for the only span of a name.
-func (s *Spans) One(name string) sdktrace.ReadOnlySpan {
+// Wait waits for the only span of a name.
+func (s *Spans) Wait(name string) sdktrace.ReadOnlySpan {
 	s.t.Helper()
 	for deadline := time.Now().Add(2 * time.Minute); ; {
 		if got := s.Named(name); len(got) == 1 {
@@ -77,22 +77,22 @@ func Attribute(s sdktrace.ReadOnlySpan, key string) string {
 	return ""
 }
 
-// Links tells whether a span has a link to one that is marked.
-func Links(s sdktrace.ReadOnlySpan, mark []byte) bool {
-	to := telemetry.Marked(mark)
+// LinksTo tells whether a span has a link to one that is marked.
+func LinksTo(s sdktrace.ReadOnlySpan, mark []byte) bool {
+	to := telemetry.DecodeSpanRef(mark)
 	return slices.ContainsFunc(s.Links(), func(l sdktrace.Link) bool {
 		return l.SpanContext.TraceID() == to.TraceID() && l.SpanContext.SpanID() == to.SpanID()
 	})
 }
 
-// Below tells whether a span is a child of one that is marked.
-func Below(s sdktrace.ReadOnlySpan, mark []byte) bool {
-	above := telemetry.Marked(mark)
+// IsChildOf tells whether a span is a child of one that is marked.
+func IsChildOf(s sdktrace.ReadOnlySpan, mark []byte) bool {
+	above := telemetry.DecodeSpanRef(mark)
 	return s.Parent().TraceID() == above.TraceID() && s.Parent().SpanID() == above.SpanID()
 }
 
-// MarkOf is the mark of a span.
-func MarkOf(s sdktrace.ReadOnlySpan) []byte { return telemetry.MarkOf(s.SpanContext()) }
+// SpanRef is the mark of a span.
+func SpanRef(s sdktrace.ReadOnlySpan) []byte { return telemetry.EncodeSpanRef(s.SpanContext()) }
 
 // String is all spans with all that they say, to look for what they must not.
 func (s *Spans) String() string {

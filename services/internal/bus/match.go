@@ -29,8 +29,8 @@ type later time.Duration
 
 func (l later) Error() string { return "the match comes again in " + time.Duration(l).String() }
 
-// Later is what a handle of Work returns to have the match again in a while, in good order.
-func Later(d time.Duration) error { return later(d) }
+// RetryAfter is what a handle of Work returns to have the match again in a while, in good order.
+func RetryAfter(d time.Duration) error { return later(d) }
 
 // How long one request for matches lasts, and how often the server that has it says that it still does. A request
 // that lay with a server of a cluster that died is missed after two of these signs. With the client's own settings, nobody gets a match
@@ -40,9 +40,9 @@ const (
 	pullHeartbeat = time.Second
 )
 
-// Send puts matches into the work queue, and returns those that it has for sure.
+// EnqueueMatches puts matches into the work queue, and returns those that it has for sure.
 // A match that is sent twice within two minutes is there once. While there is no server nothing is sent.
-func (b *Bus) Send(ctx context.Context, project string, ids []string) (sent []string, err error) {
+func (b *Bus) EnqueueMatches(ctx context.Context, project string, ids []string) (sent []string, err error) {
 	if !b.conn.IsConnected() {
 		return nil, lost(nats.ErrDisconnected)
 	}
@@ -74,10 +74,10 @@ func (b *Bus) Send(ctx context.Context, project string, ids []string) (sent []st
 	return sent, lost(failed)
 }
 
-// Work takes matches out of the work queue, up to parallel at once, until ctx
+// ConsumeMatches takes matches out of the work queue, up to parallel at once, until ctx
 // ends; then it waits for those under way. A match whose handle fails comes again
 // after a while, to any allocator; attempt counts from 1.
-func (b *Bus) Work(ctx context.Context, parallel int, handle func(ctx context.Context, w *pb.MatchWork, attempt int) error) error {
+func (b *Bus) ConsumeMatches(ctx context.Context, parallel int, handle func(ctx context.Context, w *pb.MatchWork, attempt int) error) error {
 	if err := b.Prepare(ctx); err != nil {
 		return nil
 	}

@@ -43,7 +43,7 @@ func TestDocument(t *testing.T) {
 
 func TestParam(t *testing.T) {
 	e := New(slog.New(slog.DiscardHandler), Options{})
-	e.GET("/a/:id", func(c echo.Context) error { return c.String(http.StatusOK, Param(c, "id")) })
+	e.GET("/a/:id", func(c echo.Context) error { return c.String(http.StatusOK, PathParam(c, "id")) })
 	for path, want := range map[string]string{
 		"/a/plain": "plain", "/a/a%2Eb": "a.b", "/a/a%2Fb": "a/b", "/a/a%20b": "a b", "/a/100%25": "100%", "/a/%2525": "%25",
 	} {

@@ -9,45 +9,45 @@ import (
 // answer of a size that is in proportion to the question.
 const maxFaults = 100
 
-// Fault is one entry of the contract's ValidationErrorResponse.
-type Fault struct {
+// FieldError is one entry of the contract's ValidationErrorResponse.
+type FieldError struct {
 	ResultCode string
 	// Message begins with the path of the member, such as pools.main[0].min.
 	Message string
 }
 
-// Faults are what is wrong with a definition, in the order of the document. It is an
+// FieldErrors are what is wrong with a definition, in the order of the document. It is an
 // error when it is not empty.
-type Faults struct {
-	list []Fault
+type FieldErrors struct {
+	list []FieldError
 	more int // faults beyond maxFaults
 }
 
 // Add notes a fault of the member at a path.
-func (f *Faults) Add(code string, at Path, format string, args ...any) {
+func (f *FieldErrors) Add(code string, at Path, format string, args ...any) {
 	f.note(code, at.String()+": "+fmt.Sprintf(format, args...))
 }
 
-func (f *Faults) note(code, message string) {
+func (f *FieldErrors) note(code, message string) {
 	if len(f.list) == maxFaults {
 		f.more++
 		return
 	}
-	f.list = append(f.list, Fault{code, message})
+	f.list = append(f.list, FieldError{code, message})
 }
 
-func (f *Faults) count() int { return len(f.list) + f.more }
+func (f *FieldErrors) count() int { return len(f.list) + f.more }
 
 // List is the faults, of which the last may say how many more there are.
-func (f *Faults) List() []Fault {
+func (f *FieldErrors) List() []FieldError {
 	if f.more == 0 {
 		return f.list
 	}
-	return append(f.list[:maxFaults:maxFaults], Fault{TooManyFaults, fmt.Sprintf("%s: %d more faults are not listed", Path(""), f.more)})
+	return append(f.list[:maxFaults:maxFaults], FieldError{TooManyFaults, fmt.Sprintf("%s: %d more faults are not listed", Path(""), f.more)})
 }
 
 // Err is f, or nil when there are no faults.
-func (f *Faults) Err() error {
+func (f *FieldErrors) Err() error {
 	if len(f.list) == 0 {
 		return nil
 	}
@@ -55,7 +55,7 @@ func (f *Faults) Err() error {
 }
 
 // Error is the first faults' messages on one line.
-func (f *Faults) Error() string {
+func (f *FieldErrors) Error() string {
 	const most = 10
 	var b strings.Builder
 	for i, fault := range f.list[:min(most, len(f.list))] {

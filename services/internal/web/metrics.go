@@ -33,16 +33,16 @@ type answer struct {
 	status        int
 }
 
-// rules are the limits that there are, see packages quota and state.
+// rules are the limits that there are, see packages ratelimit and state.
 var rules = []string{"waiting", "player", "project", "reads", "deletes", "configs", "functions", "uploads", "backfill"}
 
 func newMeasures(m telemetry.Meter, now func() time.Time) *measures {
 	x := &measures{
-		took:    m.Work("http.server.request.duration", "Time from a request to its answer; one that waits for a result on purpose takes as long."),
+		took:    m.WorkSeconds("http.server.request.duration", "Time from a request to its answer; one that waits for a result on purpose takes as long."),
 		limited: m.Counter("matchmaker.limited", "{request}", "Requests that were answered 429, by the limit that they met."),
 		now:     now,
 	}
-	for rule, labels := range telemetry.Each(nil, "rule", rules...) {
+	for rule, labels := range telemetry.LabelsByValue(nil, "rule", rules...) {
 		x.labels.Store(rule, labels)
 		x.limited.Add(context.Background(), 0, labels)
 	}
@@ -69,7 +69,7 @@ func (m *measures) of(a answer) metric.MeasurementOption {
 	if known, ok := m.labels.Load(a); ok {
 		return known.(metric.MeasurementOption) //nolint:forcetypeassert // nothing else is in the map
 	}
-	labels := telemetry.With([]attribute.KeyValue{
+	labels := telemetry.WithLabels([]attribute.KeyValue{
 		attribute.String("http.route", a.route), attribute.String("http.request.method", a.method),
 		attribute.String("http.response.status_code", strconv.Itoa(a.status)),
 	})
@@ -84,12 +84,12 @@ func (m *measures) refuse(c echo.Context, err error) {
 		return
 	}
 	rule := "uploads" // how many may be under way: the one limit without a quota
-	if f.Quota != nil {
-		rule = f.Quota.Name
+	if f.Limit != nil {
+		rule = f.Limit.Name
 	}
 	labels, known := m.labels.Load(rule)
 	if !known {
-		labels = telemetry.With([]attribute.KeyValue{attribute.String("rule", rule)})
+		labels = telemetry.WithLabels([]attribute.KeyValue{attribute.String("rule", rule)})
 		m.labels.Store(rule, labels)
 	}
 	m.limited.Add(c.Request().Context(), 1, labels.(metric.MeasurementOption)) //nolint:forcetypeassert // nothing else is in the map

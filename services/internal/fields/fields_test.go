@@ -21,8 +21,8 @@ import (
 var limits = fields.Limits{Attributes: 3, Properties: 2, Name: 8}
 
 // read reads a body as services do.
-func read(text []byte) (fields.Payload, error) {
-	var p fields.Payload
+func read(text []byte) (fields.Values, error) {
+	var p fields.Values
 	request := httptest.NewRequest(http.MethodPost, "/", strings.NewReader(string(text)))
 	request.Header.Set("Content-Type", "application/json")
 	e := web.New(slog.New(slog.DiscardHandler), web.Options{})
@@ -76,7 +76,7 @@ func FuzzPayload(f *testing.F) {
 		if !slices.IsSorted(names) || len(values) != len(names) {
 			t.Fatalf("%q: the columns are %q, %v", text, names, values)
 		}
-		again, err := json.Marshal(fields.Payload{Attributes: fields.Attributes(names, values), Properties: p.Properties})
+		again, err := json.Marshal(fields.Values{Attributes: fields.Attributes(names, values), Properties: p.Properties})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -34,10 +34,10 @@ func limitBody(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-// Limit gives a route's bodies another limit than the 64 KiB of all others:
+// LimitBody gives a route's bodies another limit than the 64 KiB of all others:
 // those of n bytes and more yield 413. It is for uploads; a service with a limit
 // of its own, or another status for it, sets n above that limit and counts itself.
-func Limit(n int64) echo.MiddlewareFunc {
+func LimitBody(n int64) echo.MiddlewareFunc {
 	return func(next echo.HandlerFunc) echo.HandlerFunc {
 		return func(c echo.Context) error {
 			if b, ok := c.Request().Body.(*body); ok {

@@ -10,9 +10,9 @@ import (
 	"matchmaker.dev/services/internal/state"
 )
 
-// Limit is a middleware that answers 429 when a project uses up the bucket of a
+// PerProject is a middleware that answers 429 when a project uses up the bucket of a
 // name. It comes behind the check of the token: strangers use up nobody's bucket.
-func Limit(store *state.Store, name string, rate state.Rate, now func() time.Time) echo.MiddlewareFunc {
+func PerProject(store *state.Store, name string, rate state.Rate, now func() time.Time) echo.MiddlewareFunc {
 	return func(next echo.HandlerFunc) echo.HandlerFunc {
 		return func(c echo.Context) error {
 			if err := store.Allow(c.Request().Context(), c.Param("project"), name, rate, now()); err != nil {

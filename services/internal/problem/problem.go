@@ -35,13 +35,13 @@ type Error struct {
 	Detail string
 	// RetryAfter is when to come again, for Limited and Unavailable; 0 when unknown.
 	RetryAfter time.Duration
-	// Quota is the limit that was met, for Limited; nil when it has no name.
-	Quota *Quota
+	// Limit is the limit that was met, for Limited; nil when it has no name.
+	Limit *Limit
 	err   error
 }
 
-// Quota is how much of something is allowed in a window of time, or at any time where there is no window.
-type Quota struct {
+// Limit is how much of something is allowed in a window of time, or at any time where there is no window.
+type Limit struct {
 	Name   string
 	Amount int
 	Window time.Duration

@@ -52,9 +52,9 @@ func observe(log *slog.Logger, now func() time.Time) echo.MiddlewareFunc {
 
 const quiet = "quiet"
 
-// Quiet keeps a request out of the log but at debug, whatever becomes of it: a probe
+// LogAtDebug keeps a request out of the log but at debug, whatever becomes of it: a probe
 // that comes every second, whose handler says itself what is worth saying.
-func Quiet(c echo.Context) { c.Set(quiet, true) }
+func LogAtDebug(c echo.Context) { c.Set(quiet, true) }
 
 func levelOf(status int) slog.Level {
 	switch {

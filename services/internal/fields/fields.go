@@ -8,8 +8,8 @@ import (
 	"matchmaker.dev/services/internal/problem"
 )
 
-// Payload is the attributes and properties of a request.
-type Payload struct {
+// Values is the attributes and properties of a request.
+type Values struct {
 	Attributes map[string]float64 `json:"attributes"`
 	Properties map[string][]byte  `json:"properties"`
 }
@@ -26,7 +26,7 @@ type Limits struct {
 const Created = "created"
 
 // Check is an Invalid error that names the member when a payload is outside the limits.
-func (p *Payload) Check(l Limits) error {
+func (p *Values) Check(l Limits) error {
 	if n := len(p.Attributes); n > l.Attributes {
 		return problem.New(problem.Invalid, "attributes: %d of them, at most %d are allowed", n, l.Attributes)
 	}
@@ -50,7 +50,7 @@ func (p *Payload) Check(l Limits) error {
 }
 
 // Columns are the attributes as parallel lists, sorted by name: equal payloads have equal columns.
-func (p *Payload) Columns() (names []string, values []float64) {
+func (p *Values) Columns() (names []string, values []float64) {
 	names = make([]string, 0, len(p.Attributes))
 	for name := range p.Attributes {
 		names = append(names, name)

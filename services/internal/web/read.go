@@ -11,11 +11,11 @@ import (
 	"matchmaker.dev/services/internal/problem"
 )
 
-// Document reads the request's JSON body as it stands, for services that name all
+// ReadJSON reads the request's JSON body as it stands, for services that name all
 // faults of its contents at once. It refuses what Decode refuses of any body: the content type,
 // the size, no body, what is not exactly one JSON value in UTF-8, nesting over 32. Members may
 // be given twice in what it returns.
-func Document(c echo.Context) (jsontext.Value, error) {
+func ReadJSON(c echo.Context) (jsontext.Value, error) {
 	req := c.Request()
 	if err := wantJSON(req.Header); err != nil {
 		return nil, err
@@ -41,9 +41,9 @@ func document(text []byte) (jsontext.Value, error) {
 	return v, nil
 }
 
-// Param is a parameter of the path, unescaped. Echo leaves the escapes in where
+// PathParam is a parameter of the path, unescaped. Echo leaves the escapes in where
 // the path as it was sent differs from how Go would have written it.
-func Param(c echo.Context, name string) string {
+func PathParam(c echo.Context, name string) string {
 	value := c.Param(name)
 	if c.Request().URL.RawPath == "" {
 		return value
