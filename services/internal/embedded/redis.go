@@ -8,9 +8,15 @@ import (
 	"os"
 	"os/exec"
 	"strconv"
+	"time"
 
 	"github.com/alicebob/miniredis/v2"
+
+	"matchmaker.dev/services/internal/process"
 )
+
+// grace is how long Redis may take to write its files before it is killed.
+const grace = 10 * time.Second
 
 // RedisOptions say which server to start, and where its data lies.
 type RedisOptions struct {
@@ -33,7 +39,8 @@ type RedisOptions struct {
 type Redis struct {
 	addr   string
 	aof    bool
-	child  *child               // nil when in memory
+	child  *process.Process     // nil when in memory
+	log    *redisLog            // of the child
 	memory *miniredis.Miniredis // nil when a child
 	lock   *os.File
 }
@@ -81,7 +88,7 @@ func (r *Redis) PID() int {
 	if r.child == nil {
 		return 0
 	}
-	return r.child.cmd.Process.Pid
+	return r.child.PID()
 }
 
 // Persistent tells whether the state survives a restart.
@@ -96,8 +103,8 @@ func (r *Redis) Watch(ctx context.Context) error {
 	select {
 	case <-ctx.Done():
 		return nil
-	case <-r.child.done:
-		return fmt.Errorf("redis: %w", r.child.failure())
+	case <-r.child.Done():
+		return fmt.Errorf("redis: %w", r.child.Err())
 	}
 }
 
@@ -108,7 +115,8 @@ func (r *Redis) Close() error {
 		r.memory.Close()
 		return nil
 	}
-	err := r.child.stop()
+	r.log.warn.Store(false)
+	err := r.child.Stop(grace)
 	r.lock.Close()
 	if err != nil {
 		return fmt.Errorf("redis: %w", err)

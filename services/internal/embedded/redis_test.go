@@ -66,7 +66,7 @@ func TestRedisIsTakenOverFromAKilledProcess(t *testing.T) {
 	}
 }
 
-func TestRedisReportsItsLastWords(t *testing.T) {
+func TestRedisReportsItsLastOutput(t *testing.T) {
 	dir := t.TempDir()
 	broken := filepath.Join(dir, "appendonlydir")
 	if err := os.Mkdir(broken, 0o700); err != nil {
@@ -106,7 +106,7 @@ func TestRedisThatNeverAnswersIsGivenUp(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	heard := &listener{word: "thinking", then: cancel}
 	_, err := StartRedis(ctx, RedisOptions{Dir: dir, Binary: mute, Log: heard.logger()})
-	if err == nil || !strings.Contains(err.Error(), "not ready: context canceled; its last words: thinking") {
+	if err == nil || !strings.Contains(err.Error(), "not ready: context canceled; its last output: thinking") {
 		t.Errorf("StartRedis of a mute server: %v", err)
 	}
 	expectUnlocked(t, dir) // the process, which shares the lock, is gone
@@ -158,9 +158,7 @@ func TestRedisWatch(t *testing.T) {
 	if err := r.Watch(ctx); err != nil {
 		t.Errorf("Watch() = %v when its context ended first", err)
 	}
-	if err := r.child.cmd.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	r.child.Kill()
 	if err := r.Watch(t.Context()); err == nil || !strings.Contains(err.Error(), "signal: killed") {
 		t.Errorf("Watch() = %v after the server was killed", err)
 	}

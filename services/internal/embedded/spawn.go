@@ -12,10 +12,11 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"matchmaker.dev/services/internal/process"
 )
 
-// attempts bounds how often another free port is tried: between finding one and
-// the child's taking it, somebody else may.
+// attempts bounds how often another free port is tried. Another process may take a port after it was found free.
 const attempts = 5
 
 var errTaken = errors.New("port is taken")
@@ -40,19 +41,23 @@ func (r *Redis) start(ctx context.Context, path string, o RedisOptions) error {
 func (r *Redis) spawn(ctx context.Context, path string, port int, o RedisOptions) error {
 	cmd := exec.Command(path, arguments(port, o)...)
 	cmd.ExtraFiles = []*os.File{r.lock}
-	c, err := startChild(cmd, o.Log)
+	log := &redisLog{log: o.Log}
+	cmd.Stdout = process.Lines(log.add)
+	cmd.Stderr = cmd.Stdout
+	child, err := process.Start(cmd)
 	if err != nil {
 		return err
 	}
 	r.addr = loopback(port)
-	if err := c.await(ctx, func() bool { return answers(r.addr, cmd.Process.Pid) }); err != nil {
-		c.kill()
+	if err := child.Wait(ctx, func() bool { return answers(r.addr, child.PID()) }); err != nil {
+		child.Kill()
 		if strings.Contains(err.Error(), "Address already in use") {
 			return fmt.Errorf("%w: %w", errTaken, err)
 		}
 		return err
 	}
-	r.child = c
+	log.warn.Store(true)
+	r.child, r.log = child, log
 	return nil
 }
 
@@ -64,8 +69,8 @@ func arguments(port int, o RedisOptions) []string {
 	args := []string{
 		"--bind", "127.0.0.1", "--port", strconv.Itoa(port),
 		"--dir", o.Dir, "--save", "", "--appendonly", appendonly, "--appendfsync", "everysec",
-		// To rewrite the file takes a core for seconds, which under load the others miss. Redis's
-		// own 64 MB come together within 5 s of it.
+		// Rewriting the file takes a core for seconds, which other processes need under load. Redis's default of 64 MB is
+		// reached within 5 s.
 		"--auto-aof-rewrite-min-size", "256mb",
 		"--maxmemory-policy", "noeviction", "--daemonize", "no",
 	}
@@ -75,8 +80,8 @@ func arguments(port int, o RedisOptions) []string {
 	return args
 }
 
-// answers tells whether the server at addr has loaded its data, and is process
-// pid: another one may have taken the port. INFO is answered while loading too.
+// answers tells whether the server at addr has loaded its data and is process pid. Another process may have taken the
+// port. Redis answers INFO while it loads, too.
 func answers(addr string, pid int) bool {
 	const patience = 2 * time.Second
 	conn, err := (&net.Dialer{Timeout: patience}).Dial("tcp", addr)

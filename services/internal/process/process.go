@@ -26,7 +26,7 @@ type Process struct {
 }
 
 // Start starts cmd. Its Stdout and Stderr get what it writes; the last lines of Stderr are part of the errors below, and
-// those of Stdout too if both are the same writer.
+// those of Stdout too if both are the same writer. A cmd with SysProcAttr keeps them.
 func Start(cmd *exec.Cmd) (*Process, error) {
 	p := &Process{cmd: cmd, done: make(chan struct{})}
 	stderr := Lines(p.tail.add)
@@ -37,7 +37,9 @@ func Start(cmd *exec.Cmd) (*Process, error) {
 		cmd.Stdout = stderr
 	}
 	cmd.Stderr = stderr
-	cmd.SysProcAttr = attributes()
+	if cmd.SysProcAttr == nil {
+		cmd.SysProcAttr = attributes()
+	}
 	cmd.WaitDelay = pipeTime
 	started := make(chan error)
 	go func() {
