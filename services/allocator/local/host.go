@@ -2,15 +2,17 @@ package local
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os/exec"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
 
 	"matchmaker.dev/services/allocator/gameserver"
+	"matchmaker.dev/services/internal/notify"
+	"matchmaker.dev/services/internal/process"
 )
 
 // grace is how long a process may take to end before it is killed.
@@ -18,75 +20,65 @@ const grace = 5 * time.Second
 
 // host is a process that hosts game servers.
 type host struct {
+	*process.Process
 	fleet   *Fleet
-	cmd     *exec.Cmd
-	stderr  *journal
 	servers map[string]*server // by their IDs; guarded by the fleet's mu
 
 	mu    sync.Mutex
-	queue [][]byte // commands on their way
-	over  bool     // no more will come
+	queue [][]byte // commands that are not written yet
+	over  bool     // no more commands will come
 
-	wake chan struct{} // queue or over changed
-	gone chan struct{} // closed when the process is
+	changed notify.Signal // of queue or over
+	broken  chan error    // gets what was wrong with the process's first line that is no event
+	gone    chan struct{} // closed when the process has ended and the fleet knows
 }
 
-// spawn starts a process. In a group of its own, so that a Ctrl-C in the
-// terminal leaves it to the allocator when the servers end.
+// spawn starts a process.
 func spawn(f *Fleet) (*host, error) {
 	h := &host{
-		fleet:   f,
-		cmd:     exec.Command(f.options.Binary, f.options.Args...),
-		stderr:  &journal{log: f.options.Log},
-		servers: map[string]*server{},
-		wake:    make(chan struct{}, 1),
-		gone:    make(chan struct{}),
+		fleet: f, servers: map[string]*server{},
+		changed: notify.New(), broken: make(chan error, 1), gone: make(chan struct{}),
 	}
-	h.cmd.Env = []string{} // nil would be the allocator's, secrets included
-	h.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	h.cmd.Stderr = h.stderr
-	h.cmd.WaitDelay = grace
-	in, err := h.cmd.StdinPipe()
+	cmd := exec.Command(f.options.Binary, f.options.Args...)
+	cmd.Env = []string{} // nil would be the allocator's, secrets included
+	// The kernel does not kill the process with the allocator. The process then sees the end of its input, takes its
+	// backfill tickets back and ends.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Stdout = process.Lines(h.read)
+	cmd.Stderr = process.Lines(func(line string) {
+		if line = strings.TrimSpace(line); line != "" {
+			f.options.Log.Warn("game server process: " + line)
+		}
+	})
+	in, err := cmd.StdinPipe()
 	if err != nil {
 		return nil, err
 	}
-	out, err := h.cmd.StdoutPipe()
-	if err != nil {
-		return nil, err
-	}
-	if err := h.cmd.Start(); err != nil {
+	if h.Process, err = process.Start(cmd); err != nil {
 		return nil, err
 	}
 	go h.write(in)
-	go h.read(out)
+	go h.watch()
 	return h, nil
 }
 
-// send queues a command. It does not wait: a process that hangs holds up only
-// those who wait for its answers.
+// send queues a command. It does not wait: a process that hangs delays only those who wait for its answers.
 func (h *host) send(line []byte) {
 	h.mu.Lock()
 	h.queue = append(h.queue, line)
 	h.mu.Unlock()
-	h.stir()
+	h.changed.Notify()
 }
 
-// quit lets the process end, after what is queued.
+// quit lets the process end after the commands that are queued.
 func (h *host) quit() {
 	h.mu.Lock()
 	h.over = true
 	h.mu.Unlock()
-	h.stir()
+	h.changed.Notify()
 }
 
-func (h *host) stir() {
-	select {
-	case h.wake <- struct{}{}:
-	default:
-	}
-}
-
-// write passes commands on until the process or the fleet ends.
+// write writes commands until the process or the fleet ends.
 func (h *host) write(in io.WriteCloser) {
 	defer in.Close()
 	for {
@@ -96,55 +88,50 @@ func (h *host) write(in io.WriteCloser) {
 		h.mu.Unlock()
 		for _, line := range lines {
 			if _, err := in.Write(append(line, '\n')); err != nil {
-				return // the process is gone, as read notices
+				return // the process has ended, as watch notices
 			}
 		}
 		if over {
 			return
 		}
 		select {
-		case <-h.wake:
-		case <-h.gone:
+		case <-h.changed.C():
+		case <-h.Done():
 			return
 		}
 	}
 }
 
-// read takes the process's events until it ends, and sees to its end.
-func (h *host) read(out io.Reader) {
-	events := json.NewDecoder(out)
-	var broken error
-	for broken == nil {
-		var e gameserver.Event
-		if broken = events.Decode(&e); broken == nil {
-			h.fleet.hear(h, e)
+// read takes a line of the process's output.
+func (h *host) read(line string) {
+	var e gameserver.Event
+	if err := json.Unmarshal([]byte(line), &e); err != nil {
+		select {
+		case h.broken <- err:
+		default:
 		}
+		return
 	}
-	if !errors.Is(broken, io.EOF) {
-		h.kill()
-	}
-	late := time.AfterFunc(grace, h.kill)
-	defer late.Stop()
-	err := h.cmd.Wait()
-	switch {
-	case !errors.Is(broken, io.EOF):
+	h.fleet.hear(h, e)
+}
+
+// watch returns when the process has ended. It kills a process whose output is no event.
+func (h *host) watch() {
+	var err error
+	select {
+	case broken := <-h.broken:
+		h.Kill()
 		err = fmt.Errorf("its answers make no sense: %w", broken)
-	case err == nil:
-		err = errors.New("exit status 0")
-	}
-	if last := h.stderr.last(); last != "" {
-		err = fmt.Errorf("%w; its last words: %s", err, last)
+	case <-h.Done():
+		err = h.Err()
 	}
 	h.fleet.bury(h, err)
 	close(h.gone)
 }
 
-// wait returns when the process is gone, which quit asked it to be.
+// wait returns when the process has ended, which quit asked it to do.
 func (h *host) wait() {
-	late := time.AfterFunc(grace, h.kill)
+	late := time.AfterFunc(grace, h.Kill)
 	defer late.Stop()
 	<-h.gone
 }
-
-// kill ends the process; that it is gone already is no error.
-func (h *host) kill() { _ = h.cmd.Process.Kill() }

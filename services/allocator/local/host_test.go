@@ -22,7 +22,7 @@ func TestKilledProcess(t *testing.T) {
 	allocate(t, f, "m2")
 	other := allocate(t, f, "m3") // in a process of its own
 
-	signal(t, f.hosts[0], syscall.SIGKILL)
+	f.hosts[0].Signal(syscall.SIGKILL)
 	eventually(t, "the loss of the process", func() bool { return f.InUse() == 1 })
 	if s := poll(t, f, "m1"); s.Status != provider.Gone {
 		t.Errorf("a match whose process was killed is %v", s.Status)
@@ -64,7 +64,7 @@ func TestProcessThatHangs(t *testing.T) {
 		t.Errorf("Allocate during the release: %v", err)
 	}
 
-	signal(t, f.hosts[0], syscall.SIGCONT)
+	f.hosts[0].Signal(syscall.SIGCONT)
 	release(t, f, "m1")
 	allocate(t, f, "m2")
 	if n := f.InUse(); n != 1 {
@@ -83,7 +83,7 @@ func TestProcessThatDiesWhileAMatchWaits(t *testing.T) {
 		answer <- err
 	}()
 	eventually(t, "the question for a server", func() bool { return poll(t, f, "m2").Status == provider.Pending })
-	signal(t, h, syscall.SIGKILL)
+	h.Signal(syscall.SIGKILL)
 	err := <-answer
 	if provider.Final(err) || !strings.Contains(err.Error(), "signal: killed") {
 		t.Errorf("Allocate on a process that is killed: %v", err)
@@ -93,7 +93,7 @@ func TestProcessThatDiesWhileAMatchWaits(t *testing.T) {
 
 func TestProcessesThatAreNoGameServers(t *testing.T) {
 	tests := []struct{ binary, part, want string }{
-		{os.Args[0], "crash", "exit status 3; its last words: no luck today"},
+		{os.Args[0], "crash", "exit status 3; its last output: no luck today"},
 		{os.Args[0], "babble", "its answers make no sense"},
 		{"/does/not/exist", "", "no such file or directory"},
 	}
@@ -119,8 +119,8 @@ func TestClose(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, h := range hosts {
-		if !h.cmd.ProcessState.Success() {
-			t.Errorf("process %d: %v, want a good end", i, h.cmd.ProcessState)
+		if err := h.Stop(0); err != nil {
+			t.Errorf("process %d: %v, want a good end", i, err)
 		}
 		if !free(addrs[i]) {
 			t.Errorf("the port of %s is still taken", addrs[i])
@@ -158,20 +158,13 @@ func TestServersEndWithAKilledAllocator(t *testing.T) {
 	eventually(t, "the end of the orphaned server", func() bool { return free(addr) })
 }
 
-func signal(t *testing.T, h *host, s syscall.Signal) {
-	t.Helper()
-	if err := h.cmd.Process.Signal(s); err != nil {
-		t.Fatal(err)
-	}
-}
-
 // freeze stops a process and returns when it stands still: the signal alone lets its threads go on
 // for a moment, and on a busy machine that is long enough to answer.
 func freeze(t *testing.T, h *host) {
 	t.Helper()
-	signal(t, h, syscall.SIGSTOP)
+	h.Signal(syscall.SIGSTOP)
 	eventually(t, "the process to stand still", func() bool {
-		threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", h.cmd.Process.Pid))
+		threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", h.PID()))
 		if err != nil {
 			t.Fatal(err)
 		}

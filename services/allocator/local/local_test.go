@@ -159,7 +159,7 @@ func end(t *testing.T, f *Fleet, r provider.Ref) {
 	f.mu.Lock()
 	h := f.servers[key{r.Project, r.Match}].host
 	f.mu.Unlock()
-	signal(t, h, syscall.SIGKILL)
+	h.Signal(syscall.SIGKILL)
 }
 
 // open makes a fleet that ends with the test.
