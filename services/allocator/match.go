@@ -65,7 +65,7 @@ func (s *service) begin(ctx context.Context, project string, m *pb.Match, f *fle
 	case state.MatchDropped:
 		s.Log.DebugContext(ctx, "a ticket left before its match had a server", "project", project, "match", m.GetId())
 		s.traceTickets(ctx, "ticket released", project, m, nil, "left")
-		s.poke(ctx, project, begun.Position)
+		s.Bus.PokeTickets(ctx, project, begun.Position)
 	case state.MatchReleased:
 		s.deallocations.Notify() // its server, if it has one, is to be deallocated
 	}
@@ -120,7 +120,7 @@ func (s *service) fail(ctx context.Context, project string, m *pb.Match, o outco
 			return err
 		}
 		s.traceTickets(ctx, "ticket released", project, m, nil, f.reason)
-		s.poke(ctx, project, position)
+		s.Bus.PokeTickets(ctx, project, position)
 		s.deallocations.Notify()
 		return nil
 	}
@@ -165,19 +165,6 @@ func (s *service) end(ctx context.Context, project string, m *pb.Match, end stat
 		s.deallocations.Notify()
 	}
 	s.recordAssigned(ctx, project, m, assigned, end.Now, end.Connection == "")
-	if err := s.Bus.NotifyAssigned(ctx, project, assigned); err != nil {
-		s.Log.WarnContext(ctx, "waking the requests that wait for results", "project", project, "error", err)
-	}
+	s.Bus.NotifyAssigned(ctx, project, assigned)
 	return nil
-}
-
-// poke tells the director that tickets wait again. When the message is lost, the director notices after the longest
-// interval between two runs.
-func (s *service) poke(ctx context.Context, project string, position uint64) {
-	if position == 0 {
-		return
-	}
-	if err := s.Bus.Poke(ctx, project, &pb.Poke{Position: position}); err != nil {
-		s.Log.WarnContext(ctx, "poking the director", "project", project, "error", err)
-	}
 }

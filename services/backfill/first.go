@@ -89,7 +89,7 @@ func (s *service) fill(ctx context.Context, project, connection string, p *candi
 		return nil, err
 	}
 	s.traced(ctx, project, tickets)
-	s.assigned(ctx, project, tickets)
+	s.notifyAssigned(ctx, project, tickets)
 	shared := p.GetMatchProperties()
 	if len(shared) == 0 {
 		shared = p.GetAssignmentProperties()

@@ -8,7 +8,6 @@ import (
 	"github.com/google/uuid"
 	"github.com/labstack/echo/v4"
 
-	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/auth"
 	"matchmaker.dev/services/internal/problem"
 	"matchmaker.dev/services/internal/state"
@@ -38,7 +37,7 @@ func (s *service) create(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	s.changed(c.Request().Context(), project, position)
+	s.Bus.PokeTickets(c.Request().Context(), project, position)
 	return c.JSON(http.StatusCreated, map[string]string{"Id": b.GetId()})
 }
 
@@ -64,7 +63,7 @@ func (s *service) replace(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	s.changed(c.Request().Context(), project, position)
+	s.Bus.PokeTickets(c.Request().Context(), project, position)
 	return c.JSON(http.StatusOK, bodyOf(b))
 }
 
@@ -84,9 +83,9 @@ func (s *service) approve(c echo.Context) error {
 		return err
 	}
 	s.metrics.approved(ctx, project, a, now)
-	s.changed(ctx, project, a.Position)
+	s.Bus.PokeTickets(ctx, project, a.Position)
 	s.traced(ctx, project, a.Assigned)
-	s.assigned(ctx, project, a.Assigned)
+	s.notifyAssigned(ctx, project, a.Assigned)
 	return c.JSON(http.StatusOK, approvalOf(a))
 }
 
@@ -100,7 +99,7 @@ func (s *service) delete(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	s.changed(c.Request().Context(), project, position)
+	s.Bus.PokeTickets(c.Request().Context(), project, position)
 	return c.NoContent(http.StatusNoContent)
 }
 
@@ -113,25 +112,13 @@ func touching(c echo.Context, id string) string {
 	return ""
 }
 
-// changed tells the director of a change, which goes on without it as well, but later. The position is 0 where nothing changed.
-func (s *service) changed(ctx context.Context, project string, position uint64) {
-	if position == 0 {
-		return
-	}
-	if err := s.Bus.Poke(ctx, project, &pb.Poke{Position: position}); err != nil {
-		s.Log.WarnContext(ctx, "poking the director", "project", project, "error", err)
-	}
-}
-
-// assigned wakes those who wait for the tickets' results, and find them without it as well, but later.
-func (s *service) assigned(ctx context.Context, project string, tickets []*state.Ticket) {
+// notifyAssigned wakes the requests that wait for the tickets' results.
+func (s *service) notifyAssigned(ctx context.Context, project string, tickets []*state.Ticket) {
 	ids := make([]string, len(tickets))
 	for i, t := range tickets {
 		ids[i] = t.Body.GetId()
 	}
-	if err := s.Bus.NotifyAssigned(ctx, project, ids); err != nil {
-		s.Log.WarnContext(ctx, "waking the waiting", "project", project, "error", err)
-	}
+	s.Bus.NotifyAssigned(ctx, project, ids)
 }
 
 // projectOf is the project in the path, or the one that the token names where the path has none.

@@ -70,7 +70,7 @@ func (s *service) store(ctx context.Context, project string, c *pb.Config, keys 
 		return err
 	})
 	if err == nil {
-		s.poke(ctx, project)
+		s.Bus.Poke(ctx, project, &pb.Poke{Configs: true})
 	}
 	return err
 }
@@ -82,7 +82,7 @@ func (s *service) remove(ctx context.Context, project, id string, asked conditio
 		return err
 	})
 	if err == nil && there {
-		s.poke(ctx, project)
+		s.Bus.Poke(ctx, project, &pb.Poke{Configs: true})
 	}
 	return err
 }
@@ -119,11 +119,4 @@ func notMet(id string, revision int64) error {
 		return problem.New(problem.Conflict, "there is no config %q, and the request's condition (If-Match) wants one", id)
 	}
 	return problem.New(problem.Conflict, "config %q has the ETag %s, which the request's condition (If-Match or If-None-Match) excludes: get it again, then decide", id, etag(revision))
-}
-
-// poke tells the director. Should it be lost, the director looks for itself within a second.
-func (s *service) poke(ctx context.Context, project string) {
-	if err := s.Bus.Poke(ctx, project, &pb.Poke{Configs: true}); err != nil {
-		s.Log.WarnContext(ctx, "poking the director", "project", project, "error", err)
-	}
 }

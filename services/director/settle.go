@@ -178,9 +178,7 @@ func (l *leader) handOn(ctx context.Context, claims []*state.Claim) {
 		l.sends.Go(func() { l.send(ctx, matches) })
 	}
 	l.sendTraced(ctx, traced)
-	if err := l.Bus.NotifyAssigned(ctx, l.project, assigned); err != nil {
-		l.log.WarnContext(ctx, "waking the waiting", "error", err)
-	}
+	l.Bus.NotifyAssigned(ctx, l.project, assigned)
 }
 
 // claimOf is the claim of a proposal that won.

@@ -132,11 +132,9 @@ func (s *service) leave(ctx context.Context) {
 func (s *service) yield(ctx context.Context, project string) {
 	ctx, cancel := context.WithTimeout(ctx, farewell)
 	defer cancel()
-	err := s.Store.ReleaseLease(ctx, project, s.Name, s.Now())
-	if err == nil {
-		err = s.Bus.Poke(ctx, project, &pb.Poke{Configs: true})
-	}
-	if err != nil {
+	if err := s.Store.ReleaseLease(ctx, project, s.Name, s.Now()); err != nil {
 		s.Log.WarnContext(ctx, "giving up a lease", "project", project, "error", err)
+		return
 	}
+	s.Bus.Poke(ctx, project, &pb.Poke{Configs: true})
 }

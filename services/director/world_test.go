@@ -200,17 +200,13 @@ func (w *world) put(project, id string, c *pb.Config) int64 {
 
 func (w *world) poke(project string, p *pb.Poke) {
 	w.Helper()
-	if err := w.bus.Poke(w.Context(), project, p); err != nil {
-		w.Fatal(err)
-	}
+	w.bus.Poke(w.Context(), project, p)
 }
 
 // create creates tickets, as the Tickets API does, and returns their ids.
 func (w *world) create(n int) []string {
 	w.Helper()
-	creator := w.store.Creator(time.Now, func(ctx context.Context, project string, position uint64) {
-		_ = w.bus.Poke(ctx, project, &pb.Poke{Position: position}) // the bus may be away
-	})
+	creator := w.store.Creator(time.Now, w.bus.PokeTickets)
 	var ids []string
 	for range n {
 		w.n++

@@ -58,7 +58,7 @@ func (r *registry) restart(c echo.Context) error {
 		}
 		answer.Functions = append(answer.Functions, result)
 	}
-	r.poke(ctx, project)
+	r.Bus.Poke(ctx, project, &pb.Poke{Functions: true})
 	return c.JSON(http.StatusOK, answer)
 }
 

@@ -73,7 +73,7 @@ func (r *registry) put(c echo.Context) error {
 		return err
 	}
 	r.Log.InfoContext(ctx, "function uploaded", "project", project, "function", name, "version", next.GetVersion(), "module", next.GetModule(), "bytes", len(module))
-	r.poke(ctx, project)
+	r.Bus.Poke(ctx, project, &pb.Poke{Functions: true})
 	return c.JSON(http.StatusOK, r.describe(project, next))
 }
 
@@ -117,12 +117,4 @@ func manifest(m sandbox.Manifest) *pb.Manifest {
 // generation of its own, but always more than before.
 func after(current *pb.Function, now time.Time) int64 {
 	return max(current.GetGeneration()+1, now.UnixMilli())
-}
-
-// poke says that functions changed. The change is written: who misses the word
-// finds it later.
-func (r *registry) poke(ctx context.Context, project string) {
-	if err := r.Bus.Poke(ctx, project, &pb.Poke{Functions: true}); err != nil {
-		r.Log.WarnContext(ctx, "change of functions not announced", "project", project, "error", err)
-	}
 }

@@ -111,7 +111,7 @@ func (r *registry) rollback(c echo.Context) error {
 		return err
 	}
 	r.Log.InfoContext(ctx, "function went back", "project", project, "function", name, "from", f.GetVersion(), "to", to.Version)
-	r.poke(ctx, project)
+	r.Bus.Poke(ctx, project, &pb.Poke{Functions: true})
 	return c.JSON(http.StatusOK, r.describe(project, next))
 }
 

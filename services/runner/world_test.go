@@ -151,14 +151,14 @@ func (w *world) named(project, function, name string) {
 	w.must(w.store.ChangeFunction(w.t.Context(), project, function, func(f *pb.Function) (*pb.Function, error) {
 		return &pb.Function{Name: function, Module: name, Generation: f.GetGeneration() + 1}, nil
 	}))
-	w.must(w.bus.Poke(w.t.Context(), project, &pb.Poke{Functions: true}))
+	w.bus.Poke(w.t.Context(), project, &pb.Poke{Functions: true})
 }
 
 // drop deletes a function.
 func (w *world) drop(project, function string) {
 	w.t.Helper()
 	w.must(w.store.ChangeFunction(w.t.Context(), project, function, func(*pb.Function) (*pb.Function, error) { return nil, nil }))
-	w.must(w.bus.Poke(w.t.Context(), project, &pb.Poke{Functions: true}))
+	w.bus.Poke(w.t.Context(), project, &pb.Poke{Functions: true})
 }
 
 // ticket creates a ticket, ever a millisecond after the one before.

@@ -12,7 +12,6 @@ import (
 
 	"github.com/labstack/echo/v4"
 
-	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/app"
 	"matchmaker.dev/services/internal/auth"
 	"matchmaker.dev/services/internal/bus"
@@ -63,7 +62,7 @@ func New(o Options) app.Part {
 	s := &service{Options: o, waiters: newWaiters()}
 	s.reads = ratelimit.NewLocal("reads", o.Limits.Reads, o.Now)
 	s.deletes = ratelimit.NewLocal("deletes", o.Limits.Reads, o.Now)
-	s.creator = o.Store.Creator(o.Now, s.poke)
+	s.creator = o.Store.Creator(o.Now, o.Bus.PokeTickets)
 	return app.Part{Name: "ticket", Routes: s.routes, Run: s.run, Ready: o.Store.Ping, OnShutdown: s.waiters.hurry}
 }
 
@@ -83,11 +82,4 @@ func (s *service) run(ctx context.Context) error {
 	defer sub.Stop()
 	<-ctx.Done()
 	return nil
-}
-
-// poke tells the director that tickets came. A lost poke costs a cycle's longest interval.
-func (s *service) poke(ctx context.Context, project string, position uint64) {
-	if err := s.Bus.Poke(ctx, project, &pb.Poke{Position: position}); err != nil {
-		s.Log.WarnContext(ctx, "poking the director", "project", project, "error", err)
-	}
 }

@@ -211,14 +211,6 @@ func (s subscription) Stop() <-chan struct{} {
 	return s.done
 }
 
-// mention says what nobody needs to hear: while there is no server it is not kept until there is one.
-func (b *Bus) mention(ctx context.Context, subject string, m proto.Message) error {
-	if !b.conn.IsConnected() {
-		return nil
-	}
-	return b.say(ctx, subject, m)
-}
-
 // say publishes a message with the context of the trace.
 func (b *Bus) say(ctx context.Context, subject string, m proto.Message) error {
 	msg, err := b.message(ctx, subject, m)

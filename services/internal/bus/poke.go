@@ -2,16 +2,27 @@ package bus
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/nats-io/nats.go"
+	"google.golang.org/protobuf/proto"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 )
 
-// Poke tells a project's director that something changed.
-func (b *Bus) Poke(ctx context.Context, project string, p *pb.Poke) error {
-	return b.mention(ctx, pokes+token(project), p)
+// Poke tells directors and runners what changed in a project. A failure is logged: those who miss a poke notice the
+// change by themselves, later.
+func (b *Bus) Poke(ctx context.Context, project string, p *pb.Poke) {
+	b.notify(ctx, pokes, project, p)
+}
+
+// PokeTickets tells directors that tickets or backfill tickets changed, up to a position of the project's feed. The
+// position 0 means that nothing changed.
+func (b *Bus) PokeTickets(ctx context.Context, project string, position uint64) {
+	if position > 0 {
+		b.Poke(ctx, project, &pb.Poke{Position: position})
+	}
 }
 
 // OnPoke hears the pokes of all projects.
@@ -21,17 +32,24 @@ func (b *Bus) OnPoke(handle func(project string, p *pb.Poke)) (Subscription, err
 	})
 }
 
-// NotifyAssigned wakes those who wait for these tickets' results.
-func (b *Bus) NotifyAssigned(ctx context.Context, project string, tickets []string) error {
+// NotifyAssigned wakes the requests that wait for these tickets' results. A failure is logged: the requests also look
+// for themselves now and then.
+func (b *Bus) NotifyAssigned(ctx context.Context, project string, tickets []string) {
 	const most = 4096 // ids of 36 bytes: far below a message's limit
-	for len(tickets) > 0 {
-		n := min(most, len(tickets))
-		if err := b.mention(ctx, assigned+token(project), &pb.Assigned{Tickets: tickets[:n]}); err != nil {
-			return err
-		}
-		tickets = tickets[n:]
+	for ids := range slices.Chunk(tickets, most) {
+		b.notify(ctx, assigned, project, &pb.Assigned{Tickets: ids})
 	}
-	return nil
+}
+
+// notify publishes a message that subscribers can do without. It is dropped while there is no server: stored until
+// there is one, it would be of no use any more.
+func (b *Bus) notify(ctx context.Context, subject, project string, m proto.Message) {
+	if !b.conn.IsConnected() {
+		return
+	}
+	if err := b.say(ctx, subject+token(project), m); err != nil {
+		b.log.WarnContext(ctx, "message bus: subscribers were not notified", "subject", subject+"*", "project", project, "error", err)
+	}
 }
 
 // OnAssigned hears which tickets of all projects got a result.
