@@ -13,9 +13,9 @@ import (
 	"matchmaker.dev/services/internal/pool"
 )
 
-// A run with ten times as many tickets costs this process no more allocations: selecting and writing them,
-// the way into the sandbox and back, checking the answer and sending the proposals.
-func TestTicketsCostNoAllocations(t *testing.T) {
+// A run with ten times as many tickets costs this process no more allocations: selecting and writing them, the way into
+// the sandbox and back, checking the answer and sending the proposals.
+func TestRunAllocatesNothingForItsTickets(t *testing.T) {
 	shop, err := built()
 	if err != nil {
 		t.Fatal(err)

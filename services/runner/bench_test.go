@@ -7,8 +7,8 @@ import (
 	pb "matchmaker.dev/proto/matchmaker/v1"
 )
 
-// BenchmarkDuel is a run from request to last part, through the bus, and where
-// its time went. All tickets have four attributes; most find an opponent.
+// BenchmarkDuel is a run from request to last part, through the bus, and where its time went. All tickets have four
+// attributes; most find an opponent.
 func BenchmarkDuel(b *testing.B) {
 	for _, tickets := range []int{2, 1_000, 10_000, 100_000} {
 		b.Run(fmt.Sprint(tickets), func(b *testing.B) {

@@ -1,19 +1,17 @@
-// Package runner runs match functions. A runner hosts a few of the projects: it
-// follows their feeds into an index in memory, keeps instances of their
-// functions in sandboxes, and answers runs, which come to it over the bus.
+// Package runner runs match functions. A runner hosts some of the projects. For each of them it follows the feed of
+// tickets into an index in memory, keeps instances of the match functions in sandboxes, and answers the runs that
+// arrive over the bus.
 //
-// Runners need no coordinator. Each says twice a second what it hosts, hears the
-// others, and computes the same placement from that (see placed). A project that
-// moves is served by its old hosts until new ones serve it, and one that has too
-// much to do is hosted by more runners (see demand).
+// Runners need no coordinator. Each one sends heartbeats with what it hosts, receives those of the others, and computes
+// the same placement from them (placement.go, peers.go). When a project moves, its old hosts serve it until the new
+// ones do. A project under load gets more hosts (scaler.go).
 //
-//	Runner ── host, one a project ── function ── version, one a generation ── seat ── sandbox.Instance
+//	Runner ── hostedProject ── function ── version, one a generation ── slot ── sandbox.Instance
 //	            └ feed: index and position
 //
-// Three parties meet in a function: runs, which wait for a seat; seats, each
-// with an instance, which take runs; and the host, which says which version is wanted.
-// A new version's seats take from the same queue, so an update is no pause.
+// Runs wait in the queue of their function. Slots take runs from this queue; each slot holds one instance. The slots of
+// a new version take from the same queue, so an update does not interrupt service.
 //
-// A runner keeps no state that could be lost. What it is asked for twice it
-// does twice; the director's claims decide what counts.
+// A runner has no state that could be lost. A run that is requested twice is done twice: the director's claims decide
+// which proposals count.
 package runner

@@ -7,9 +7,9 @@ import (
 	pb "matchmaker.dev/proto/matchmaker/v1"
 )
 
-// Whatever a function does hurts its own run alone: that fails with the reason, the function's log
-// names it, other functions go on meanwhile, and its own next run is as good as ever.
-func TestEnemies(t *testing.T) {
+// Whatever a function does hurts its own run alone: that fails with the reason, the function's log names it, other
+// functions go on meanwhile, and its own next run is as good as ever.
+func TestHostileFunctionsHurtOnlyTheirOwnRun(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.put(project, "enemy", w.enemy)
@@ -58,7 +58,8 @@ func TestEnemies(t *testing.T) {
 				budget = 1000
 			}
 			bad := w.start(&pb.RunRequest{
-				Project: project, Function: "enemy", Position: w.position(), Budget: budget, Settings: []byte(`{"do":"` + test.do + `"}`),
+				Project: project, Function: "enemy", Position: w.position(), Budget: budget,
+				Settings: []byte(`{"do":"` + test.do + `"}`),
 			})
 			w.good("bystander", "pair", 1)
 			a := w.await(bad)
@@ -78,7 +79,8 @@ func TestEnemies(t *testing.T) {
 			w.good("enemy", "behave", 1)
 		})
 	}
-	if log := w.logged("bystander", "asked for pair"); strings.Contains(log, "[runner] ") && strings.Contains(log, "another instance") {
+	if log := w.logged("bystander", "asked for pair"); strings.Contains(log, "[runner] ") &&
+		strings.Contains(log, "another instance") {
 		t.Errorf("the bystander was hurt:\n%s", log)
 	}
 }

@@ -6,98 +6,104 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"golang.org/x/time/rate"
+
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/bus"
 )
 
-// function is a function of a project on this runner. It takes runs from the
-// bus, from when a version answers and the index is complete until stop.
+// function is a function of a project on this runner. It takes runs from the bus from when a version is ready and the
+// index is complete until stop.
 type function struct {
-	target
+	functionKey
 	env    *env
 	feed   *feed
 	labels *labels
 
-	life   context.Context    // its end kills what is under way
-	kill   context.CancelFunc // of life
-	going  sync.WaitGroup     // every goroutine of the function
-	gate   gate               // around runs
-	runs   chan *run          // what seats take
-	prints *ration            // of all seats
-	queued atomic.Int32       // runs that wait for an instance
-	able   chan struct{}      // closed when the first version answers
+	life       context.Context // its end kills the instances and the runs in flight
+	kill       context.CancelFunc
+	goroutines sync.WaitGroup
+	queue      chan *run     // slots take runs from here
+	waiting    atomic.Int32  // runs that wait for an instance
+	logBudget  *rate.Limiter // bytes that all instances together may log
+	ready      chan struct{} // closed when the first version is ready
 
 	mu           sync.Mutex
-	serving      *version   // nil before any version answered
-	next         *version   // the wanted one, as long as it does not answer
-	leaving      []*version // those that answered before, of which instances do their last runs
-	stopped      bool
-	subscription bus.Subscription // nil while runs are not taken
+	current      *version         // it answers runs; nil until the first one is ready
+	next         *version         // replaces current when it is ready; nil when there is none
+	retired      []*version       // earlier ones, whose instances still finish a run
+	subscription bus.Subscription // to runs; nil while none are taken
+	stopping     bool             // subscribe no more
+	closed       bool             // runs are refused
+	inFlight     sync.WaitGroup   // runs
 }
 
-func newFunction(ctx context.Context, e *env, t target, feed *feed) *function {
-	f := &function{labels: e.metrics.labels(t), target: t, env: e, feed: feed, runs: make(chan *run), prints: newRation(e.Now), able: make(chan struct{})}
+func newFunction(ctx context.Context, e *env, key functionKey, feed *feed) *function {
+	f := &function{
+		functionKey: key, env: e, feed: feed, labels: e.metrics.labels(key), queue: make(chan *run),
+		logBudget: rate.NewLimiter(logRate, logBurst), ready: make(chan struct{}),
+	}
 	f.life, f.kill = context.WithCancel(ctx)
-	f.going.Go(f.subscribe)
+	f.goroutines.Go(f.subscribe)
 	return f
 }
 
-// want makes the version that the spec describes the one that answers, as soon
-// as it can. Until then, and for good when it cannot, the one before goes on.
-func (f *function) want(spec *pb.Function) {
+// update starts the version that the spec describes, unless it is there. Until its first instance is ready, and for
+// good when none ever is, the current version goes on.
+func (f *function) update(spec *pb.Function) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	latest := f.next
 	if latest == nil {
-		latest = f.serving
+		latest = f.current
 	}
-	if latest != nil && latest.is(spec) {
+	if latest != nil && latest.matches(spec) {
 		return
 	}
 	if f.next != nil {
 		f.next.retire()
 	}
 	f.next = newVersion(f, spec)
-	f.next.grow()
+	f.next.scaleUp()
 }
 
-// up is called by a version whose first instance, or one more, is ready.
-func (f *function) up(v *version) {
+// instanceReady makes a version the current one when its first instance is ready.
+func (f *function) instanceReady(v *version) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.next != v {
 		return
 	}
-	v.match(f.serving)
-	if f.serving != nil {
-		f.serving.retire()
-		f.leaving = append(f.leaving, f.serving)
+	v.takeOver(f.current)
+	if f.current != nil {
+		f.current.retire()
+		f.retired = append(f.retired, f.current)
 	} else {
-		close(f.able)
+		close(f.ready)
 	}
-	f.serving, f.next = v, nil
+	f.current, f.next = v, nil
 }
 
-// left is called by a version of which nothing is left.
-func (f *function) left(v *version) {
+// versionEnded forgets a version whose last slot ended.
+func (f *function) versionEnded(v *version) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.leaving = slices.DeleteFunc(f.leaving, func(other *version) bool { return other == v })
+	f.retired = slices.DeleteFunc(f.retired, func(other *version) bool { return other == v })
 }
 
-// subscribe begins to take runs, once they can be answered.
+// subscribe starts to take runs as soon as they can be answered.
 func (f *function) subscribe() {
 	select {
-	case <-f.able:
+	case <-f.ready:
 	case <-f.life.Done():
 		return
 	}
-	if f.feed.await(f.life, 0) != nil {
+	if f.feed.wait(f.life, 0) != nil {
 		return
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.stopped {
+	if f.stopping {
 		return
 	}
 	subscription, err := f.env.Bus.ServeRuns(f.env.Name, f.project, f.function, f.accept)
@@ -106,23 +112,22 @@ func (f *function) subscribe() {
 		return
 	}
 	f.subscription = subscription
-	f.env.changed()
+	f.env.statusChanged.Notify()
 }
 
-// serves tells whether runs are taken.
+// serves returns whether runs are taken.
 func (f *function) serves() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.subscription != nil
 }
 
-// stop takes no more runs, lets those under way finish within Settings.Drain,
-// and ends all instances.
+// stop takes no more runs, lets those in flight finish within Settings.Drain, and ends all instances.
 func (f *function) stop(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, f.env.Settings.Drain)
 	defer cancel()
 	f.mu.Lock()
-	f.stopped = true
+	f.stopping = true
 	subscription := f.subscription
 	f.subscription = nil
 	f.mu.Unlock()
@@ -132,52 +137,63 @@ func (f *function) stop(ctx context.Context) {
 		case <-ctx.Done():
 		}
 	}
-	f.gate.close(ctx)
+	f.mu.Lock()
+	f.closed = true
+	f.mu.Unlock()
+	idle := make(chan struct{})
+	f.goroutines.Go(func() {
+		f.inFlight.Wait()
+		close(idle)
+	})
+	select {
+	case <-idle:
+	case <-ctx.Done():
+	}
 	f.kill()
-	f.going.Wait()
-	f.env.changed()
+	f.goroutines.Wait()
+	f.env.statusChanged.Notify()
 }
 
-// current is the version that should answer a run, nil when none does yet.
-func (f *function) current() *version {
+// currentVersion is the version that answers runs, nil when none does yet.
+func (f *function) currentVersion() *version {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.serving
+	return f.current
 }
 
-// crowded tells whether runs wait although there are as many instances as may be, and all of them are well.
-func (f *function) crowded() bool {
-	serving := f.current()
-	return serving != nil && f.queued.Load() > 0 && serving.crowded()
+// overloaded returns whether runs wait although there are as many instances as allowed, and all of them run.
+func (f *function) overloaded() bool {
+	v := f.currentVersion()
+	return v != nil && f.waiting.Load() > 0 && v.atCapacity()
 }
 
-// status appends the state of each instance. One that runs while the index is
-// still being read answers nobody yet, and so counts as waiting.
-func (f *function) status(into []*pb.InstanceStatus) []*pb.InstanceStatus {
+// appendStatus appends the state of each instance. An instance that runs while the index is still being read answers
+// nobody yet, and so counts as waiting.
+func (f *function) appendStatus(list []*pb.InstanceStatus) []*pb.InstanceStatus {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for _, v := range append([]*version{f.serving, f.next}, f.leaving...) {
+	for _, v := range append([]*version{f.current, f.next}, f.retired...) {
 		if v == nil {
 			continue
 		}
-		for _, s := range v.list() {
-			status := s.report()
-			if status.State != running && v != f.serving && v != f.next {
-				continue // there will be no other instance
+		for _, s := range v.copySlots() {
+			status := s.status()
+			if status.State != stateRunning && v != f.current && v != f.next {
+				continue // a retired version starts no instance
 			}
-			if status.State == running && f.subscription == nil {
-				status.State = waiting
+			if status.State == stateRunning && f.subscription == nil {
+				status.State = stateWaiting
 			}
-			into = append(into, status)
+			list = append(list, status)
 		}
 	}
-	return into
+	return list
 }
 
-// log puts lines of an instance into the function's log.
-func (f *function) log(lines *pb.LogLines) {
-	// The context carries nothing here: lines belong to no one run.
+// sendLog sends lines of an instance to the function's log.
+func (f *function) sendLog(lines *pb.LogLines) {
 	if err := f.env.Bus.PublishLog(f.life, f.project, f.function, lines); err != nil {
-		f.env.Log.Warn("lines of a function are lost", "project", f.project, "function", f.function, "error", err)
+		f.env.Log.Warn("lines of a function's log are lost",
+			"project", f.project, "function", f.function, "error", err)
 	}
 }

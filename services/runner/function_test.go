@@ -9,7 +9,7 @@ import (
 	"matchmaker.dev/services/internal/bus"
 )
 
-func TestAnUpdateIsNoPause(t *testing.T) {
+func TestUpdateDoesNotInterruptService(t *testing.T) {
 	w := newWorld(t)
 	w.put(project, "f", w.guest)
 	w.run("runner-1", brisk())
@@ -44,7 +44,7 @@ func TestAnUpdateIsNoPause(t *testing.T) {
 }
 
 // An instance that still works on its last run is there, and is told of.
-func TestAnOldInstanceIsToldOfUntilItsRunIsOver(t *testing.T) {
+func TestOldInstanceIsInTheStatusUntilItsRunEnds(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.put(project, "f", w.guest)
@@ -54,7 +54,8 @@ func TestAnOldInstanceIsToldOfUntilItsRunIsOver(t *testing.T) {
 	w.serving("f", 1)
 	w.ticket(1, nil)
 	w.ticket(2, nil)
-	last := w.start(&pb.RunRequest{Project: project, Function: "f", Position: w.position(), Budget: 60_000, Settings: []byte(`{"do":"hang"}`)})
+	last := w.start(&pb.RunRequest{Project: project, Function: "f", Position: w.position(), Budget: 60_000,
+		Settings: []byte(`{"do":"hang"}`)})
 	for a := (answer{}); !strings.Contains(a.error, "no instance was free"); { // the only one has begun
 		a = w.await(w.start(&pb.RunRequest{Project: project, Function: "f", Position: w.position(), Budget: 200}))
 	}
@@ -74,7 +75,7 @@ func TestAnOldInstanceIsToldOfUntilItsRunIsOver(t *testing.T) {
 	}
 }
 
-func TestAVersionThatDoesNotStartLeavesTheOldOne(t *testing.T) {
+func TestVersionThatDoesNotStartLeavesTheOldOne(t *testing.T) {
 	w := newWorld(t)
 	w.put(project, "f", w.guest)
 	w.run("runner-1", brisk())
@@ -88,10 +89,13 @@ func TestAVersionThatDoesNotStartLeavesTheOldOne(t *testing.T) {
 	}{
 		"not a module": {func() { w.put(project, "f", []byte("#!/bin/sh")) }, "Terminated", "no WebAssembly module"},
 		"damaged":      {func() { w.putAs(project, "f", strings.Repeat("0", 64)+".wasm", w.guest) }, "Terminated", "damaged"},
-		"lost":         {func() { w.named(project, "f", strings.Repeat("1", 64)+".wasm") }, "Terminated", "not stored any more"},
-		"trap":         {func() { w.put(project, "f", starting("\x00", 1)) }, "Terminated", "the module does not start: unreachable"},
-		"memory":       {func() { w.put(project, "f", starting("\x41\xff\xff\x03\x40\x00\x1a\x00", 1)) }, "Terminated", "the limit of 64 MiB"},
-		"wrong ABI":    {func() { w.put(project, "f", starting("", 7)) }, "Terminated", "mm_abi returned 7"},
+		"lost": {func() { w.named(project, "f", strings.Repeat("1", 64)+".wasm") }, "Terminated",
+			"not stored any more"},
+		"trap": {func() { w.put(project, "f", starting("\x00", 1)) }, "Terminated",
+			"the module does not start: unreachable"},
+		"memory": {func() { w.put(project, "f", starting("\x41\xff\xff\x03\x40\x00\x1a\x00", 1)) }, "Terminated",
+			"the limit of 64 MiB"},
+		"wrong ABI": {func() { w.put(project, "f", starting("", 7)) }, "Terminated", "mm_abi returned 7"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.put()
@@ -124,11 +128,12 @@ func starting(code string, version byte) []byte {
 		section(1, "\x60\x00\x00", "\x60\x00\x01\x7f", "\x60\x01\x7f\x01\x7f", "\x60\x01\x7f\x01\x7e") +
 		section(3, "\x00", "\x01", "\x02", "\x03") +
 		section(5, "\x00\x01") +
-		section(7, export("memory", "\x02\x00"), export("_initialize", "\x00\x00"), export("mm_abi", "\x00\x01"), export("mm_alloc", "\x00\x02"), export("mm_run", "\x00\x03")) +
+		section(7, export("memory", "\x02\x00"), export("_initialize", "\x00\x00"), export("mm_abi", "\x00\x01"),
+			export("mm_alloc", "\x00\x02"), export("mm_run", "\x00\x03")) +
 		section(10, body(code), body("\x41"+string(version)), body("\x41\x08"), body("\x42\x00")))
 }
 
-func TestABadRunHurtsOnlyItself(t *testing.T) {
+func TestFailedRunDoesNotAffectOthers(t *testing.T) {
 	w := newWorld(t)
 	w.put(project, "bad", w.guest)
 	w.put(project, "good", w.guest)
@@ -158,7 +163,8 @@ func TestABadRunHurtsOnlyItself(t *testing.T) {
 		t.Errorf("instance %s was used again", after)
 	}
 	log := w.logged("bad", "deadline")
-	for _, want := range []string{"asked for panic", "[runner] started", "panic: as told", "another instance will be started in 100ms", "[runner] as told"} {
+	for _, want := range []string{"asked for panic", "[runner] started", "panic: as told",
+		"another instance will be started in 100ms", "[runner] as told"} {
 		if !strings.Contains(log, want) {
 			t.Errorf("the log has no %q:\n%s", want, log)
 		}
@@ -168,7 +174,7 @@ func TestABadRunHurtsOnlyItself(t *testing.T) {
 	}
 }
 
-func TestADeletedFunctionIsGone(t *testing.T) {
+func TestDeletedFunctionIsNotServed(t *testing.T) {
 	w := newWorld(t)
 	w.put(project, "f", w.guest)
 	w.run("runner-1", brisk())
@@ -248,7 +254,7 @@ func are(n int, generation int64) func([]*pb.InstanceStatus) bool {
 	}
 }
 
-func TestThereAreNeverFewerInstancesThanTheLeast(t *testing.T) {
+func TestInstancesDoNotFallBelowMinInstances(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.put(project, "f", w.guest)
@@ -273,7 +279,7 @@ func TestThereAreNeverFewerInstancesThanTheLeast(t *testing.T) {
 	}())
 }
 
-func TestANewVersionHasAsManyInstancesAsTheOldOne(t *testing.T) {
+func TestNewVersionHasAsManyInstancesAsTheOldOne(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.put(project, "f", w.guest)

@@ -20,7 +20,8 @@ import (
 	"matchmaker.dev/services/runner"
 )
 
-// workshop is what the tests share: programs, and the one sandbox of all runners in this process, so that each module is compiled once.
+// workshop is what the tests share: programs, and the one sandbox of all runners in this process, so that each module
+// is compiled once.
 type workshop struct {
 	child              string // what a sandbox executes
 	duel, guest, enemy []byte
@@ -30,8 +31,8 @@ type workshop struct {
 // built makes the workshop, the first time.
 var built = sync.OnceValues(build)
 
-// runnerCommand makes the test binary a runner: its arguments are the URLs of Redis
-// and NATS, its name, the sandbox's folder and the sandbox's child.
+// runnerCommand makes the test binary a runner: its arguments are the URLs of Redis and NATS, its name, the sandbox's
+// folder and the sandbox's child.
 const runnerCommand = "runner"
 
 func TestMain(m *testing.M) {

@@ -3,7 +3,6 @@ package runner
 import (
 	"context"
 	"errors"
-	"time"
 
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
@@ -18,89 +17,96 @@ import (
 type metrics struct {
 	projects, functions *telemetry.Labels
 
-	waiting           metric.Int64UpDownCounter
-	feed, took, start metric.Float64Histogram
-	compute, tickets  metric.Float64Histogram
-	runs, ends        metric.Int64Counter
-	memory            metric.Int64Gauge
+	waiting               metric.Int64UpDownCounter
+	feedWait, took, start metric.Float64Histogram
+	compute, tickets      metric.Float64Histogram
+	runs, ends            metric.Int64Counter
+	memory                metric.Int64Gauge
 }
 
 // Outcomes of runs.
 const (
-	done      = "ok"
-	idle      = "idle"      // there was no ticket to match
-	complaint = "complaint" // the function, or its answer, says that it cannot
-	killed    = "killed"    // the instance is no more
-	unserved  = "unserved"  // the index was behind, or no instance was free, for half of the run's time
+	outcomeOK        = "ok"
+	outcomeIdle      = "idle"      // there was no ticket to match
+	outcomeComplaint = "complaint" // the function returned an error or an invalid answer; its instance goes on
+	outcomeKilled    = "killed"    // the instance ended
+	outcomeUnserved  = "unserved"  // the index was behind, or no instance was free, for half of the run's time
 )
 
 func outcomeOf(err error) string {
 	if err == nil {
-		return done
+		return outcomeOK
 	}
 	if _, ok := errors.AsType[invocation.FunctionError](err); ok {
-		return complaint
+		return outcomeComplaint
 	}
-	return killed
+	return outcomeKilled
 }
 
-// causes are why instances end that do so by themselves or are killed.
+// causes are why instances fail or are killed.
 var causes = []string{
-	string(sandbox.Deadline), string(sandbox.Memory), string(sandbox.Trap), string(sandbox.Exit), string(sandbox.Garbage),
-	string(sandbox.Invalid), string(sandbox.Died), "other",
+	string(sandbox.Deadline), string(sandbox.Memory), string(sandbox.Trap), string(sandbox.Exit),
+	string(sandbox.Garbage), string(sandbox.Invalid), string(sandbox.Died), "other",
 }
 
 // newMetrics makes a runner's instruments.
 func newMetrics(m telemetry.Meter, r *Runner) *metrics {
 	x := &metrics{
 		projects: m.Labels("project"), functions: m.Labels("project", "function"),
-		waiting: m.UpDownCounter("matchmaker.runs.waiting", "{run}", "Runs that wait on this runner for the index or a free instance: the length of its queue."),
-		feed:    m.WorkSeconds("matchmaker.feed.wait", "Time that runs waited until the index had come to the position that they asked for."),
+		waiting: m.UpDownCounter("matchmaker.runs.waiting", "{run}",
+			"Runs that wait on this runner for the index or a free instance: the length of its queue."),
+		feedWait: m.WorkSeconds("matchmaker.feed.wait",
+			"Time that runs waited until the index reached the position that they asked for."),
 		took:    m.WorkSeconds("matchmaker.function.run", "Time of a run in its instance, as the runner sees it."),
 		compute: m.WorkSeconds("matchmaker.function.compute", "The function's own part of a run's time."),
-		tickets: m.Histogram("matchmaker.function.tickets", "{ticket}", "Tickets that a run was given.", 0, 1, 10, 100, 1000, 5000, 10000, 50000, 100000, 500000, 1000000),
-		start:   m.WorkSeconds("matchmaker.function.start", "Time to start an instance, its module's compilation included where that was needed."),
-		runs:    m.Counter("matchmaker.function.runs", "{run}", "Runs by outcome: ok, idle (no ticket waits), complaint (the function says that it cannot), killed (the instance is no more), unserved (no instance in time)."),
-		ends:    m.Counter("matchmaker.function.ends", "{instance}", "Instances that failed or were killed, by cause: deadline, memory, trap, exit, garbage, invalid, died, other."),
-		memory:  m.Gauge("matchmaker.function.memory", "By", "Linear memory of the instance that ran last."),
+		tickets: m.Histogram("matchmaker.function.tickets", "{ticket}", "Tickets that a run was given.",
+			0, 1, 10, 100, 1000, 5000, 10000, 50000, 100000, 500000, 1000000),
+		start: m.WorkSeconds("matchmaker.function.start",
+			"Time to start an instance, including the compilation of its module where that was needed."),
+		runs: m.Counter("matchmaker.function.runs", "{run}",
+			"Runs by outcome: ok, idle (no ticket waits), complaint (the function says that it cannot), "+
+				"killed (the instance ended), unserved (no instance in time)."),
+		ends: m.Counter("matchmaker.function.ends", "{instance}",
+			"Instances that failed or were killed, by cause: "+
+				"deadline, memory, trap, exit, garbage, invalid, died, other."),
+		memory: m.Gauge("matchmaker.function.memory", "By", "Linear memory of the instance that ran last."),
 	}
-	m.ObservableGauge("matchmaker.feed.lag", "{change}", "Changes of a project's tickets that runs asked for and the index does not have yet.", func(_ context.Context, observe telemetry.Observe) {
-		x.hosted(r, func(labels []attribute.KeyValue, f *feed) {
-			changes, _ := f.behind()
-			observe(float64(changes), labels...)
+	m.ObservableGauge("matchmaker.feed.lag", "{change}",
+		"Changes of a project's tickets that runs asked for and the index does not have yet.",
+		x.eachFeed(r, func(f *feed) float64 { return float64(f.lag()) }))
+	m.ObservableGauge("matchmaker.index.tickets", "{ticket}", "Tickets in a project's index on this runner.",
+		x.eachFeed(r, func(f *feed) float64 { return float64(f.index.Len()) }))
+	m.ObservableGauge("matchmaker.function.instances", "{instance}",
+		"Instances on this runner, by state: Running, Waiting (it starts, or waits to be started again), "+
+			"Terminated (it fails again and again).",
+		func(_ context.Context, observe telemetry.Observe) {
+			type series struct{ project, function, state string }
+			counts := map[series]float64{}
+			for _, s := range r.status().GetInstances() {
+				labels := x.functions.Of(s.GetProject(), s.GetFunction())
+				counts[series{labels[0].Value.AsString(), labels[1].Value.AsString(), s.GetState()}]++
+			}
+			for k, n := range counts {
+				observe(n, attribute.String("project", k.project), attribute.String("function", k.function),
+					attribute.String("state", k.state))
+			}
 		})
-	})
-	m.ObservableGauge("matchmaker.index.tickets", "{ticket}", "Tickets in a project's index on this runner.", func(_ context.Context, observe telemetry.Observe) {
-		x.hosted(r, func(labels []attribute.KeyValue, f *feed) {
-			_, tickets := f.behind()
-			observe(float64(tickets), labels...)
-		})
-	})
-	m.ObservableGauge("matchmaker.function.instances", "{instance}", "Instances on this runner, by state: Running, Waiting (it starts, or waits to be started again), Terminated (it fails again and again).", func(_ context.Context, observe telemetry.Observe) {
-		type kind struct{ project, function, state string }
-		counts := map[kind]float64{}
-		for _, s := range r.status().GetInstances() {
-			labels := x.functions.Of(s.GetProject(), s.GetFunction())
-			counts[kind{labels[0].Value.AsString(), labels[1].Value.AsString(), s.GetState()}]++
-		}
-		for k, n := range counts {
-			observe(n, attribute.String("project", k.project), attribute.String("function", k.function), attribute.String("state", k.state))
-		}
-	})
 	return x
 }
 
-// hosted calls do for the feed of each project that is hosted here; projects beyond those that are told apart have none.
-func (x *metrics) hosted(r *Runner, do func([]attribute.KeyValue, *feed)) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for project, h := range r.hosts {
-		labels := x.projects.Of(project)
-		h.mu.Lock()
-		f := h.feed
-		h.mu.Unlock()
-		if f != nil && labels[0].Value.AsString() != telemetry.Other {
-			do(labels, f)
+// eachFeed observes a value for the feed of each hosted project, except for projects beyond the limit of labels.
+func (x *metrics) eachFeed(r *Runner, value func(*feed) float64) func(context.Context, telemetry.Observe) {
+	return func(_ context.Context, observe telemetry.Observe) {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		for project, h := range r.hosted {
+			labels := x.projects.Of(project)
+			h.mu.Lock()
+			f := h.feed
+			h.mu.Unlock()
+			if f != nil && labels[0].Value.AsString() != telemetry.Other {
+				observe(value(f), labels...)
+			}
 		}
 	}
 }
@@ -111,11 +117,11 @@ type labels struct {
 	runs, ends map[string]metric.MeasurementOption
 }
 
-func (x *metrics) labels(t target) *labels {
-	of := x.functions.Of(t.project, t.function)
+func (x *metrics) labels(f functionKey) *labels {
+	of := x.functions.Of(f.project, f.function)
 	l := &labels{
 		function: telemetry.WithLabels(of),
-		runs:     telemetry.LabelsByValue(of, "outcome", done, idle, complaint, killed, unserved),
+		runs:     telemetry.LabelsByValue(of, "outcome", outcomeOK, outcomeIdle, outcomeComplaint, outcomeKilled, outcomeUnserved),
 		ends:     telemetry.LabelsByValue(of, "cause", causes...),
 	}
 	telemetry.StartAtZero(x.runs, l.runs)
@@ -123,10 +129,10 @@ func (x *metrics) labels(t target) *labels {
 	return l
 }
 
-// ran records a run; stats is nil when no instance had it.
-func (x *metrics) ran(ctx context.Context, l *labels, outcome string, stats *pb.RunStats) {
-	if outcome == done && stats.GetTickets() == 0 {
-		outcome = idle
+// recordRun records a run; stats is nil when no instance had it.
+func (x *metrics) recordRun(ctx context.Context, l *labels, outcome string, stats *pb.RunStats) {
+	if outcome == outcomeOK && stats.GetTickets() == 0 {
+		outcome = outcomeIdle
 	}
 	x.runs.Add(ctx, 1, l.runs[outcome])
 	if stats.GetRun() == 0 {
@@ -140,24 +146,16 @@ func (x *metrics) ran(ctx context.Context, l *labels, outcome string, stats *pb.
 	}
 }
 
-// started records the start of an instance that came to one.
-func (x *metrics) started(ctx context.Context, l *labels, d time.Duration, err error) {
-	if err == nil {
-		x.start.Record(ctx, d.Seconds(), l.function)
-	}
-}
-
-// ended records why an instance is no more.
-func (x *metrics) ended(ctx context.Context, l *labels, err error) {
+// recordEnd records why an instance ended.
+func (x *metrics) recordEnd(ctx context.Context, l *labels, err error) {
 	cause := "other"
 	if e, ok := errors.AsType[*sandbox.Error](err); ok {
 		cause = string(e.Cause)
 	}
-	labels, known := l.ends[cause]
-	if !known {
-		labels = l.ends["other"]
+	if _, known := l.ends[cause]; !known {
+		cause = "other"
 	}
-	x.ends.Add(ctx, 1, labels)
+	x.ends.Add(ctx, 1, l.ends[cause])
 }
 
 func seconds(micros int64) float64 { return float64(micros) / 1e6 }

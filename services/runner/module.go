@@ -13,9 +13,34 @@ import (
 	"matchmaker.dev/services/internal/sandbox"
 )
 
-// module brings the module of a name, "<sha256>.wasm", into the sandbox: from the disk, if it is there from before, else from
-// the object store. Who gets it has to release it to the sandbox. Where only another upload helps the error is of the kind Invalid.
-func (e *env) module(ctx context.Context, name string) (*sandbox.Module, error) {
+// loadModule returns the version's module, which it holds until releaseModule.
+func (v *version) loadModule(ctx context.Context) (*sandbox.Module, error) {
+	v.loading.Lock()
+	defer v.loading.Unlock()
+	if v.module != nil {
+		return v.module, nil
+	}
+	m, err := v.f.env.openModule(ctx, v.spec.GetModule())
+	if err != nil {
+		return nil, err
+	}
+	v.module = m
+	return m, nil
+}
+
+// releaseModule gives the module back to the sandbox. The next loadModule opens it again.
+func (v *version) releaseModule() {
+	v.loading.Lock()
+	defer v.loading.Unlock()
+	if v.module != nil {
+		v.f.env.Box.Release(v.module)
+		v.module = nil
+	}
+}
+
+// openModule loads the module of a name, "<sha256>.wasm", into the sandbox: from its cache on disk, or from the object
+// store. The caller has to release it. An error that only another upload mends is of the kind Invalid.
+func (e *env) openModule(ctx context.Context, name string) (*sandbox.Module, error) {
 	hash, _, _ := strings.Cut(name, ".")
 	m, err := e.Box.Open(ctx, hash)
 	if !errors.Is(err, sandbox.ErrNotCached) {

@@ -54,7 +54,7 @@ func single() runner.Settings {
 	return s
 }
 
-func TestAKilledRunnerIsReplaced(t *testing.T) {
+func TestKilledRunnerIsReplaced(t *testing.T) {
 	w := newWorld(t)
 	w.put(project, "f", w.guest)
 	cmd := exec.Command(os.Args[0], runnerCommand, w.redis.URL(), w.nats.URL(), "victim", t.TempDir(), w.child)
@@ -80,7 +80,7 @@ func TestAKilledRunnerIsReplaced(t *testing.T) {
 	w.good("f", "pair", 1)
 }
 
-func TestProjectsMoveWithoutAPause(t *testing.T) {
+func TestProjectsMoveWithoutInterruption(t *testing.T) {
 	w := newWorld(t)
 	const projects = 8
 	for p := range projects {
@@ -137,7 +137,7 @@ func (w *world) servers() (names []string) {
 	return names
 }
 
-func TestAProjectIsOnMoreRunnersUnderLoad(t *testing.T) {
+func TestProjectHasMoreHostsUnderLoad(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.put(project, "f", w.guest)
@@ -158,7 +158,7 @@ func TestAProjectIsOnMoreRunnersUnderLoad(t *testing.T) {
 	w.good("f", "pair", 1)
 }
 
-func TestARunnerThatStopsFinishesItsRuns(t *testing.T) {
+func TestStoppingRunnerFinishesItsRuns(t *testing.T) {
 	w := newWorld(t)
 	w.put(project, "f", w.guest)
 	s := brisk()
@@ -169,7 +169,8 @@ func TestARunnerThatStopsFinishesItsRuns(t *testing.T) {
 	w.ticket(1, nil)
 	w.ticket(2, nil)
 	// The only instance hangs, and a second run waits for it to be replaced.
-	hung := w.start(&pb.RunRequest{Project: project, Function: "f", Position: w.position(), Budget: 3000, Settings: []byte(`{"do":"hang"}`)})
+	hung := w.start(&pb.RunRequest{Project: project, Function: "f", Position: w.position(), Budget: 3000,
+		Settings: []byte(`{"do":"hang"}`)})
 	for a := (answer{}); !strings.Contains(a.error, "no instance was free"); {
 		a = w.await(w.start(&pb.RunRequest{Project: project, Function: "f", Position: w.position(), Budget: 200}))
 	}
@@ -196,7 +197,8 @@ func TestSettingsAreChecked(t *testing.T) {
 		"MinInstances 3":                  {MinInstances: 3, MaxInstances: 2},
 		"MaxHosts 1":                      {MaxHosts: 1},
 	} {
-		_, err := runner.New(runner.Options{Store: w.store, Bus: w.bus, Box: w.box, Name: "r", Log: discard(), Now: time.Now, Settings: s})
+		_, err := runner.New(runner.Options{Store: w.store, Bus: w.bus, Box: w.box, Name: "r", Log: discard(), Now: time.Now,
+			Settings: s})
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %q", err, want)
 		}

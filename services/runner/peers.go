@@ -8,11 +8,10 @@ import (
 	pb "matchmaker.dev/proto/matchmaker/v1"
 )
 
-// peers knows which runners live, by their heartbeats.
+// peers knows which runners are alive, from their heartbeats.
 //
-// Silence is measured against this runner's own heartbeats as they come back
-// over the bus: a runner that is cut off hears neither itself nor others, and
-// must not conclude that it is alone and has to host everything.
+// Silence is measured against this runner's own heartbeats as they return over the bus. A runner that is cut off
+// receives neither its own heartbeats nor those of others, and must not conclude that it is alone and hosts everything.
 type peers struct {
 	self            string
 	silence, settle time.Duration
@@ -20,30 +19,32 @@ type peers struct {
 
 	mu     sync.Mutex
 	others map[string]*peer
-	first  time.Time // when this runner heard itself first; zero: not yet
-	last   time.Time // when it heard itself last
+	first  time.Time // when this runner's first heartbeat returned; zero before
+	last   time.Time // when its last one did
 }
 
 type peer struct {
-	heard  time.Time
-	serves map[target]bool
-	hosts  map[string]int32 // how many each project should have, where it is more than usual
+	lastHeartbeat time.Time
+	serves        map[functionKey]bool
+	desiredHosts  map[string]int32 // by project, where it is more than usual
 }
 
-// target is a function of a project.
-type target struct{ project, function string }
+// functionKey names a function of a project.
+type functionKey struct{ project, function string }
 
 func newPeers(o *Options) *peers {
-	return &peers{self: o.Name, silence: o.Settings.Silence, settle: o.Settings.Settle, now: o.Now, others: map[string]*peer{}}
+	return &peers{
+		self: o.Name, silence: o.Settings.Silence, settle: o.Settings.Settle, now: o.Now, others: map[string]*peer{},
+	}
 }
 
-// hear takes in a heartbeat, and tells whether it changed who lives.
-func (p *peers) hear(s *pb.RunnerStatus) bool {
+// update takes a heartbeat, and returns whether it changed who is alive.
+func (p *peers) update(s *pb.RunnerStatus) (changed bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	now := p.now()
 	if s.GetRunner() == p.self {
-		p.hearSelf(now)
+		p.updateSelf(now)
 		return false
 	}
 	known := p.others[s.GetRunner()]
@@ -51,31 +52,31 @@ func (p *peers) hear(s *pb.RunnerStatus) bool {
 		delete(p.others, s.GetRunner())
 		return known != nil
 	}
-	serves := make(map[target]bool, len(s.GetInstances()))
+	serves := make(map[functionKey]bool, len(s.GetInstances()))
 	for _, i := range s.GetInstances() {
-		if i.GetState() == running {
-			serves[target{i.GetProject(), i.GetFunction()}] = true
+		if i.GetState() == stateRunning {
+			serves[functionKey{i.GetProject(), i.GetFunction()}] = true
 		}
 	}
-	p.others[s.GetRunner()] = &peer{heard: now, serves: serves, hosts: s.GetHosts()}
+	p.others[s.GetRunner()] = &peer{lastHeartbeat: now, serves: serves, desiredHosts: s.GetHosts()}
 	return known == nil
 }
 
-func (p *peers) hearSelf(now time.Time) {
+func (p *peers) updateSelf(now time.Time) {
 	if p.first.IsZero() {
 		p.first = now
 	} else if now.Sub(p.last) > p.silence {
-		// The bus was away, for the others too perhaps: all get a new chance.
+		// The bus was down, perhaps for the others too: their silence starts again.
 		for _, o := range p.others {
-			o.heard = now
+			o.lastHeartbeat = now
 		}
 	}
 	p.last = now
 }
 
-// living is the names of the runners that live, this one included, in order; nil as
-// long as this runner has not been listening for the settling time.
-func (p *peers) living() []string {
+// alive is the names of the runners that are alive, sorted, this one included. It is nil until this runner has listened
+// for Settings.Settle.
+func (p *peers) alive() []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.first.IsZero() || p.now().Sub(p.first) < p.settle {
@@ -83,7 +84,7 @@ func (p *peers) living() []string {
 	}
 	names := []string{p.self}
 	for name, o := range p.others {
-		if p.last.Sub(o.heard) > p.silence {
+		if p.last.Sub(o.lastHeartbeat) > p.silence {
 			delete(p.others, name)
 			continue
 		}
@@ -93,25 +94,25 @@ func (p *peers) living() []string {
 	return names
 }
 
-// serving is how many of the runners, this one left out, serve a function.
-func (p *peers) serving(runners []string, t target) (n int) {
+// countServing is how many of the runners, other than this one, serve a function.
+func (p *peers) countServing(runners []string, f functionKey) (n int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, name := range runners {
-		if o := p.others[name]; o != nil && o.serves[t] {
+		if o := p.others[name]; o != nil && o.serves[f] {
 			n++
 		}
 	}
 	return n
 }
 
-// hosts is how many runners others say that a project should have, 0 when none says so.
-func (p *peers) hosts(project string) int {
+// desiredHosts is the most hosts that another runner wants for a project, 0 when none wants more than usual.
+func (p *peers) desiredHosts(project string) int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	n := int32(0)
 	for _, o := range p.others {
-		n = max(n, o.hosts[project])
+		n = max(n, o.desiredHosts[project])
 	}
 	return int(n)
 }

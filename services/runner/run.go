@@ -14,21 +14,22 @@ import (
 // run is a run on its way through this runner.
 type run struct {
 	invocation.Run
-	ctx      context.Context // of who asked
-	indexed  time.Time       // when the index was where the run wants it
-	answered chan struct{}   // closed by the seat that took the run, after the last part
+	ctx     context.Context // of the request
+	indexed time.Time       // when the index reached the position of the run
+	done    chan struct{}   // closed by the slot that took the run, after the last part of the answer
 }
 
 // accept takes a run from the bus.
 func (f *function) accept(ctx context.Context, request *pb.RunRequest, answer bus.SendPart) {
-	if !f.gate.enter() {
-		f.finish(ctx, answer, &pb.RunPart{Error: "the function is leaving this runner, try again"})
-		return
+	f.mu.Lock()
+	closed := f.closed
+	if !closed {
+		f.inFlight.Go(func() { f.handle(ctx, request, answer) })
 	}
-	f.going.Go(func() {
-		defer f.gate.leave()
-		f.handle(ctx, request, answer)
-	})
+	f.mu.Unlock()
+	if closed {
+		f.finish(ctx, answer, &pb.RunPart{Error: "the function is leaving this runner, try again"})
+	}
 }
 
 // handle returns when the run is answered.
@@ -40,59 +41,60 @@ func (f *function) handle(ctx context.Context, request *pb.RunRequest, answer bu
 	budget = min(budget, maxBudget)
 	now := time.Now()
 	r := &run{
-		Run: invocation.Run{Request: request, Index: f.feed.index, Backfills: f.feed.backfills, Answer: answer, Began: now, Deadline: now.Add(budget)},
-		ctx: ctx, answered: make(chan struct{}),
+		Run: invocation.Run{
+			Request: request, Index: f.feed.index, Backfills: f.feed.backfills, Answer: answer,
+			Began: now, Deadline: now.Add(budget),
+		},
+		ctx: ctx, done: make(chan struct{}),
 	}
-	patience := budget / 2 // the function is to have the rest
+	patience := budget / 2 // the other half is for the function
 	ctx, cancel := context.WithTimeoutCause(ctx, patience, fmt.Errorf("waited for %v, half of the run's budget", patience))
 	defer cancel()
 	defer context.AfterFunc(f.life, cancel)()
 	f.env.metrics.waiting.Add(ctx, 1)
-	taken, err := f.queue(ctx, r)
+	queued, err := f.enqueue(ctx, r)
 	f.env.metrics.waiting.Add(ctx, -1)
-	switch {
-	case err != nil:
-		f.env.metrics.ran(ctx, f.labels, unserved, nil)
-		last := &pb.RunPart{Error: err.Error()}
-		f.trace(r, unserved, last, err)
-		f.finish(r.ctx, answer, last)
-	case taken:
-		<-r.answered
-	default:
-		f.env.metrics.ran(ctx, f.labels, idle, nil)
-		stats := &pb.RunStats{Waiting: time.Since(r.Began).Microseconds()}
-		r.Index.View(func(v pool.View) { stats.Population = v.Count(request.GetCensus()) })
-		last := &pb.RunPart{Stats: stats}
-		f.trace(r, idle, last, nil)
-		f.finish(r.ctx, answer, last)
+	if queued {
+		<-r.done
+		return
 	}
+	outcome, last := outcomeUnserved, &pb.RunPart{}
+	if err != nil {
+		last.Error = err.Error()
+	} else {
+		outcome, last.Stats = outcomeIdle, &pb.RunStats{Waiting: time.Since(r.Began).Microseconds()}
+		r.Index.View(func(v pool.View) { last.Stats.Population = v.Count(request.GetCensus()) })
+	}
+	f.env.metrics.recordRun(ctx, f.labels, outcome, nil)
+	f.trace(r, outcome, last, err)
+	f.finish(r.ctx, answer, last)
 }
 
-// queue waits until the index is where the run wants it, and a seat took the run. There is
-// nothing to take when no ticket waits.
-func (f *function) queue(ctx context.Context, r *run) (taken bool, err error) {
-	if err := f.feed.await(ctx, r.Request.GetPosition()); err != nil {
+// enqueue waits until the index reached the position of the run and a slot took the run. It returns false without an
+// error when no ticket waits.
+func (f *function) enqueue(ctx context.Context, r *run) (queued bool, err error) {
+	if err := f.feed.wait(ctx, r.Request.GetPosition()); err != nil {
 		return false, err
 	}
 	r.indexed = time.Now()
-	f.env.metrics.feed.Record(ctx, r.indexed.Sub(r.Began).Seconds())
+	f.env.metrics.feedWait.Record(ctx, r.indexed.Sub(r.Began).Seconds())
 	if r.Index.Len() == 0 {
 		return false, nil
 	}
 	select {
-	case f.runs <- r:
+	case f.queue <- r:
 		return true, nil
 	default:
 	}
-	serving := f.current()
-	serving.grow()
-	f.queued.Add(1)
-	defer f.queued.Add(-1)
+	v := f.currentVersion()
+	v.scaleUp()
+	f.waiting.Add(1)
+	defer f.waiting.Add(-1)
 	select {
-	case f.runs <- r:
+	case f.queue <- r:
 		return true, nil
 	case <-ctx.Done():
-		return false, fmt.Errorf("no instance was free: %w%s", context.Cause(ctx), serving.ailment())
+		return false, fmt.Errorf("no instance was free: %w%s", context.Cause(ctx), v.failureText())
 	}
 }
 
@@ -103,6 +105,7 @@ func (f *function) finish(ctx context.Context, answer bus.SendPart, last *pb.Run
 		f.env.Log.DebugContext(ctx, "a run failed", "project", f.project, "function", f.function, "error", last.GetError())
 	}
 	if err := answer(last); err != nil {
-		f.env.Log.WarnContext(ctx, "the answer of a run is lost", "project", f.project, "function", f.function, "error", err)
+		f.env.Log.WarnContext(ctx, "the answer of a run is lost",
+			"project", f.project, "function", f.function, "error", err)
 	}
 }

@@ -25,7 +25,8 @@ func TestTwoTicketsAreMatched(t *testing.T) {
 	}
 	first, second := w.ticket(1000, nil), w.ticket(1040, nil)
 	w.ticket(5000, nil)
-	a := w.await(w.start(&pb.RunRequest{Project: project, Function: "duel", Position: w.position(), Settings: []byte(`{"widen":0}`)}))
+	a := w.await(w.start(&pb.RunRequest{Project: project, Function: "duel", Position: w.position(),
+		Settings: []byte(`{"widen":0}`)}))
 	want := []*pb.Proposal{{Score: 60, Oldest: 1_700_000_000_001, Teams: []*pb.Team{{Tickets: []string{first, second}}}}}
 	if diff := cmp.Diff(want, a.proposals, protocmp.Transform()); diff != "" || a.error != "" {
 		t.Fatal(a.error, diff)
@@ -35,7 +36,7 @@ func TestTwoTicketsAreMatched(t *testing.T) {
 	}
 }
 
-func TestEverythingOfAProposal(t *testing.T) {
+func TestProposalHasEverythingThatTheFunctionSet(t *testing.T) {
 	w := newWorld(t)
 	w.put(project, "guest", w.guest)
 	w.run("runner-1", brisk())
@@ -46,7 +47,8 @@ func TestEverythingOfAProposal(t *testing.T) {
 	a := w.good("guest", "all", 1)
 	want := &pb.Proposal{
 		Score: 7, Oldest: 1_700_000_000_001,
-		Teams:                []*pb.Team{{Name: "red", Tickets: []string{"ticket-2"}}, {Name: "blue", Tickets: []string{"ticket-1", "ticket-3"}}},
+		Teams: []*pb.Team{{Name: "red", Tickets: []string{"ticket-2"}},
+			{Name: "blue", Tickets: []string{"ticket-1", "ticket-3"}}},
 		Connection:           "10.0.0.1:7777",
 		AssignmentProperties: []byte(`{"a":1}`),
 		MatchProperties:      []byte(`{"b":2}`),
@@ -57,24 +59,27 @@ func TestEverythingOfAProposal(t *testing.T) {
 		t.Error(diff)
 	}
 	// The messages are used again: nothing of the last run may show in this one.
-	want = &pb.Proposal{Score: 1, Oldest: 1_700_000_000_001, Teams: []*pb.Team{{Tickets: []string{"ticket-1", "ticket-2"}}}}
+	want = &pb.Proposal{Score: 1, Oldest: 1_700_000_000_001,
+		Teams: []*pb.Team{{Tickets: []string{"ticket-1", "ticket-2"}}}}
 	if diff := cmp.Diff(want, w.good("guest", "pair", 1).proposals[0], protocmp.Transform()); diff != "" {
 		t.Error(diff)
 	}
 }
 
 // Backfill tickets come and go with the feed, as tickets do.
-func TestBackfillTicketsAreShown(t *testing.T) {
+func TestFunctionsSeeBackfillTickets(t *testing.T) {
 	w := newWorld(t)
 	w.put(project, "guest", w.guest)
 	w.run("runner-1", brisk())
 	w.serving("guest", 1)
 	w.ticket(1, nil)
-	b := &pb.Backfill{Id: "b", Connection: "10.0.0.1:7777", AttributeNames: []string{"skill"}, AttributeValues: []float64{3}, Properties: map[string][]byte{"unread": {0xff}}}
+	b := &pb.Backfill{Id: "b", Connection: "10.0.0.1:7777", AttributeNames: []string{"skill"},
+		AttributeValues: []float64{3}, Properties: map[string][]byte{"unread": {0xff}}}
 	position, err := w.store.CreateBackfill(t.Context(), project, b, time.UnixMilli(1_700_000_000_000))
 	w.must(err)
 	fill := func(shown bool) answer {
-		return w.await(w.start(&pb.RunRequest{Project: project, Function: "guest", Position: position, Budget: 20_000, Settings: []byte(`{"do":"fill"}`), Backfills: shown}))
+		return w.await(w.start(&pb.RunRequest{Project: project, Function: "guest", Position: position, Budget: 20_000,
+			Settings: []byte(`{"do":"fill"}`), Backfills: shown}))
 	}
 	a := fill(true)
 	want := []*pb.Proposal{{
@@ -125,10 +130,12 @@ func TestRunsCountPools(t *testing.T) {
 	w.serving("guest", 1)
 	low, high, one := 2.0, 4.0, 1.0
 	mid := []*pb.Filter{{Attribute: "skill", Min: &low, Max: &high, Segmentation: &pb.Segmentation{Value: 1}}}
-	census := map[string]*pb.Pool{"all": {}, "mid": {Filters: mid}, "nobody": {Filters: []*pb.Filter{{Attribute: "level"}}}}
+	census := map[string]*pb.Pool{"all": {}, "mid": {Filters: mid},
+		"nobody": {Filters: []*pb.Filter{{Attribute: "level"}}}}
 	count := func(pools map[string]*pb.Pool, do string) map[string]int64 {
 		a := w.await(w.start(&pb.RunRequest{
-			Project: project, Function: "guest", Position: w.position(), Pools: pools, Census: census, Settings: fmt.Appendf(nil, `{"do":%q}`, do),
+			Project: project, Function: "guest", Position: w.position(), Pools: pools, Census: census,
+			Settings: fmt.Appendf(nil, `{"do":%q}`, do),
 		}))
 		return a.stats.GetPopulation()
 	}
@@ -157,7 +164,7 @@ func TestRunsCountPools(t *testing.T) {
 	}
 }
 
-func TestARunWaitsForItsPosition(t *testing.T) {
+func TestRunWaitsForItsPosition(t *testing.T) {
 	w := newWorld(t)
 	w.put(project, "guest", w.guest)
 	w.run("runner-1", brisk())
@@ -169,12 +176,13 @@ func TestARunWaitsForItsPosition(t *testing.T) {
 		t.Errorf("got %v", a)
 	}
 	a := w.await(w.start(&pb.RunRequest{Project: project, Function: "guest", Position: w.position() + 1, Budget: 200}))
-	if want := fmt.Sprintf("at position %d, not yet at %d: waited for 100ms", w.position(), w.position()+1); !strings.Contains(a.error, want) {
+	if want := fmt.Sprintf("at position %d, not yet at %d: waited for 100ms", w.position(),
+		w.position()+1); !strings.Contains(a.error, want) {
 		t.Errorf("the error is %q, want %q", a.error, want)
 	}
 }
 
-func TestALongAnswerComesInParts(t *testing.T) {
+func TestLongAnswerComesInParts(t *testing.T) {
 	w := newWorld(t)
 	w.put(project, "guest", w.guest)
 	w.run("runner-1", brisk())
@@ -199,7 +207,7 @@ func TestALongAnswerComesInParts(t *testing.T) {
 	}
 }
 
-func TestAProposalMayHaveTooManyTickets(t *testing.T) {
+func TestProposalWithTooManyTicketsIsRefused(t *testing.T) {
 	w := newWorld(t)
 	w.put(project, "guest", w.guest)
 	w.run("runner-1", brisk())
@@ -211,13 +219,15 @@ func TestAProposalMayHaveTooManyTickets(t *testing.T) {
 	w.good("guest", "pair", invocation.MaxPartSize/36/2)
 }
 
-func TestNames(t *testing.T) {
+func TestInstanceNamesFitIntoALabel(t *testing.T) {
 	w := newWorld(t)
 	long := "a" + strings.Repeat(".b", 31)
 	w.put(project, long, w.guest)
 	w.run("some-host-name-7d4b8c9f6d-x2x4z-1", brisk())
-	all := w.until(long+" to run", func(all []*pb.InstanceStatus) bool { return len(all) == 1 && all[0].GetState() == "Running" })
-	if name := all[0].GetName(); len(name) > 63 || !strings.HasPrefix(name, "a.b.b") || !strings.Contains(name, "-1-e-7d4b8c9f6d-x2x4z-1-") {
+	all := w.until(long+" to run",
+		func(all []*pb.InstanceStatus) bool { return len(all) == 1 && all[0].GetState() == "Running" })
+	if name := all[0].GetName(); len(name) > 63 || !strings.HasPrefix(name, "a.b.b") ||
+		!strings.Contains(name, "-1-e-7d4b8c9f6d-x2x4z-1-") {
 		t.Errorf("the name is %q", name)
 	}
 	w.ticket(1, nil)

@@ -3,64 +3,62 @@ package runner
 import (
 	"context"
 	"maps"
+	"slices"
 	"time"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 )
 
-// The states of an instance, as the contract names them.
+// The states of an instance, as the API names them.
 const (
-	running    = "Running"
-	waiting    = "Waiting"    // it starts, or waits to be started again
-	terminated = "Terminated" // it failed in a way that trying again will not mend
+	stateRunning    = "Running"
+	stateWaiting    = "Waiting"    // it starts, or waits for its next start
+	stateTerminated = "Terminated" // it failed in a way that a new start does not mend
 )
 
-// beatPause is the shortest time between two heartbeats: many changes at once, as
-// when a runner starts, are told together.
-const beatPause = 20 * time.Millisecond
+// minHeartbeatPause is the shortest time between two heartbeats: changes that come together, as when a runner starts,
+// share one.
+const minHeartbeatPause = 20 * time.Millisecond
 
-// maxReason is how much of a failure's text travels with the heartbeat, in bytes; all of it is in the log.
+// maxReason is how much of a failure's text a heartbeat carries, in bytes. The log has all of it.
 const maxReason = 200
 
-// beat says what this runner hosts, at once when it changes and in any case
-// every Settings.Heartbeat. Its last word is that it leaves.
-func (r *Runner) beat(ctx context.Context) {
+// sendHeartbeats sends the status at once when it changed, and every Settings.Heartbeat. When ctx ends it sends a last
+// one, which says that this runner leaves.
+func (r *Runner) sendHeartbeats(ctx context.Context) {
 	t := time.NewTicker(r.env.Settings.Heartbeat)
 	defer t.Stop()
 	for {
-		r.say(ctx, r.status())
+		r.sendHeartbeat(ctx, r.status())
 		select {
 		case <-ctx.Done():
-		case <-time.After(beatPause):
+		case <-time.After(minHeartbeatPause):
 		}
 		select {
 		case <-ctx.Done():
-			r.say(context.WithoutCancel(ctx), &pb.RunnerStatus{Runner: r.env.Name, Leaving: true})
+			r.sendHeartbeat(context.WithoutCancel(ctx), &pb.RunnerStatus{Runner: r.env.Name, Leaving: true})
 			return
 		case <-t.C:
-		case <-r.heartbeat:
+		case <-r.env.statusChanged.C():
 		}
 	}
 }
 
-func (r *Runner) say(ctx context.Context, s *pb.RunnerStatus) {
+func (r *Runner) sendHeartbeat(ctx context.Context, s *pb.RunnerStatus) {
 	if err := r.env.Bus.Heartbeat(ctx, s); err != nil {
 		r.env.Log.WarnContext(ctx, "the heartbeat was not sent", "error", err)
 	}
 }
 
-// status describes every instance, and what this runner wants for its projects.
+// status is the state of all instances, and how many hosts this runner wants for its projects.
 func (r *Runner) status() *pb.RunnerStatus {
 	r.mu.Lock()
-	hosts := make([]*host, 0, len(r.hosts))
-	for _, h := range r.hosts {
-		hosts = append(hosts, h)
-	}
-	s := &pb.RunnerStatus{Runner: r.env.Name, Hosts: maps.Clone(r.wanted)}
+	hosted := slices.Collect(maps.Values(r.hosted))
+	s := &pb.RunnerStatus{Runner: r.env.Name, Hosts: maps.Clone(r.desiredHosts)}
 	r.mu.Unlock()
-	for _, h := range hosts {
-		for _, f := range h.list() {
-			s.Instances = f.status(s.Instances)
+	for _, h := range hosted {
+		for _, f := range h.sortedFunctions() {
+			s.Instances = f.appendStatus(s.Instances)
 		}
 	}
 	return s

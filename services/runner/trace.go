@@ -13,44 +13,46 @@ import (
 	"matchmaker.dev/services/internal/telemetry"
 )
 
-// mostLinks is how many tickets a run's span links to.
-const mostLinks = 128
+// maxLinks is how many tickets a run's span links to.
+const maxLinks = 128
 
-// trace tells where the time of a run went that was answered. A run's span is made when the run is over: only then is
-// known whether it is about a sampled ticket. Most runs are not, and cost nothing here.
+// trace makes the spans of a run that was answered. They are made at the end of the run, because only then it is known
+// whether the run served a sampled ticket. Most runs did not, and cost nothing here.
 func (f *function) trace(r *run, outcome string, last *pb.RunPart, err error) {
-	asked := trace.SpanContextFromContext(r.ctx)
+	parent := trace.SpanContextFromContext(r.ctx)
 	stats := last.GetStats()
-	if !f.env.Tracer.Enabled() || asked.IsValid() && !asked.IsSampled() && !r.Traced {
+	if !f.env.Tracer.Enabled() || parent.IsValid() && !parent.IsSampled() && !r.Traced {
 		return
 	}
 	ctx := r.ctx
-	if asked.IsValid() && r.Traced {
-		ctx = trace.ContextWithRemoteSpanContext(ctx, asked.WithTraceFlags(asked.TraceFlags().WithSampled(true)))
+	if parent.IsValid() && r.Traced {
+		ctx = trace.ContextWithRemoteSpanContext(ctx, parent.WithTraceFlags(parent.TraceFlags().WithSampled(true)))
 	}
-	marks := make([][]byte, 0, min(len(last.GetTraced()), mostLinks))
+	marks := make([][]byte, 0, min(len(last.GetTraced()), maxLinks))
 	for _, t := range last.GetTraced()[:cap(marks)] {
 		marks = append(marks, t.GetTrace())
 	}
-	ctx, span := f.env.Tracer.Start(ctx, "execute", trace.WithTimestamp(r.Began), trace.WithSpanKind(trace.SpanKindConsumer), trace.WithLinks(telemetry.Links(marks...)...))
+	ctx, span := f.env.Tracer.Start(ctx, "execute", trace.WithTimestamp(r.Began),
+		trace.WithSpanKind(trace.SpanKindConsumer), trace.WithLinks(telemetry.Links(marks...)...))
 	if !span.IsRecording() {
 		return
 	}
 	span.SetAttributes(
 		attribute.String("matchmaker.project", f.project), attribute.String("matchmaker.function", f.function),
 		attribute.String("matchmaker.outcome", outcome), attribute.String("matchmaker.instance", stats.GetInstance()),
-		attribute.Int64("matchmaker.tickets", stats.GetTickets()), attribute.Int64("matchmaker.proposals", stats.GetProposals()),
+		attribute.Int64("matchmaker.tickets", stats.GetTickets()),
+		attribute.Int64("matchmaker.proposals", stats.GetProposals()),
 		attribute.Int64("matchmaker.memory", stats.GetMemory()),
 	)
-	f.stages(ctx, r, stats)
+	f.traceStages(ctx, r, stats)
 	if err != nil {
-		telemetry.Fail(span, reasonOf(outcome, err), outcomes[outcome])
+		telemetry.Fail(span, errorType(outcome, err), failureTexts[outcome])
 	}
 	span.End()
 }
 
-// stages are the spans of a run's parts, one after the other.
-func (f *function) stages(ctx context.Context, r *run, stats *pb.RunStats) {
+// traceStages makes the spans of a run's stages, one after the other.
+func (f *function) traceStages(ctx context.Context, r *run, stats *pb.RunStats) {
 	at := r.Began
 	step := func(name string, took time.Duration) {
 		if took <= 0 {
@@ -73,22 +75,22 @@ func (f *function) stages(ctx context.Context, r *run, stats *pb.RunStats) {
 	step("decode", micros(stats.GetDecode()))
 }
 
-// outcomes say what went wrong. What a function says of it is in its log: it may be about tickets.
-var outcomes = map[string]string{
-	complaint: "the function, or its answer, says that it cannot: its log says why",
-	killed:    "the instance is no more: the function's log says why",
-	unserved:  "the index was behind, or no instance was free, for half of the run's time",
+// failureTexts say what went wrong. The function's own error is in its log only, since it may name tickets.
+var failureTexts = map[string]string{
+	outcomeComplaint: "the function returned an error or an invalid answer: its log says which",
+	outcomeKilled:    "the instance ended: the function's log says why",
+	outcomeUnserved:  "the index was behind, or no instance was free, for half of the run's time",
 }
 
-// reasonOf is the word for why a run failed.
-func reasonOf(outcome string, err error) string {
+// errorType is one word for why a run failed.
+func errorType(outcome string, err error) string {
 	if e, ok := errors.AsType[*sandbox.Error](err); ok {
 		return string(e.Cause)
 	}
 	return outcome
 }
 
-// traceStart begins the span of an instance's start, its module's compilation included where that is needed.
+// traceStart starts the span of an instance's start, including the compilation of its module where that is needed.
 func (f *function) traceStart(ctx context.Context, instance string) (context.Context, trace.Span) {
 	ctx, span := f.env.Tracer.Start(ctx, "start instance", trace.WithNewRoot())
 	if span.IsRecording() {
@@ -102,7 +104,7 @@ func (f *function) traceStart(ctx context.Context, instance string) (context.Con
 
 func traceStarted(span trace.Span, err error) {
 	if err != nil {
-		telemetry.Fail(span, reasonOf("unavailable", err), "the instance did not start: the function's log says why")
+		telemetry.Fail(span, errorType("unavailable", err), "the instance did not start: the function's log says why")
 	}
 	span.End()
 }

@@ -19,13 +19,15 @@ import (
 	"matchmaker.dev/services/runner"
 )
 
-// TestRunOfSampledTickets: a run is traced when it serves a sampled ticket, though who asked for it did not know, and no other one is.
-func TestRunOfSampledTickets(t *testing.T) {
+// TestRunsOfSampledTicketsAreTraced: a run is traced when it serves a sampled ticket, though who asked for it did not
+// know, and no other one is.
+func TestRunsOfSampledTicketsAreTraced(t *testing.T) {
 	w := newWorld(t)
 	spans := spantest.New(t, sdktrace.NeverSample())
 	var log spantest.Log
 	w.run("runner-1", brisk(), func(o *runner.Options) {
-		o.Tracer, o.Log = spans.Tracer("runner"), slog.New(telemetry.LogHandler(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})))
+		o.Tracer, o.Log = spans.Tracer("runner"), slog.New(telemetry.LogHandler(slog.NewTextHandler(&log,
+			&slog.HandlerOptions{Level: slog.LevelDebug})))
 	})
 	w.put(project, "guest", w.guest)
 	w.serving("guest", 1)
@@ -36,7 +38,8 @@ func TestRunOfSampledTickets(t *testing.T) {
 		var traced []*pb.Traced
 		parts := make(chan *pb.RunPart, 10)
 		run, err := w.bus.StartRun(ctx, &pb.RunRequest{
-			Run: fmt.Sprint("traced-", w.runs.Add(1)), Project: project, Function: "guest", Position: w.position(), Budget: 20_000, Now: 1_700_000_100_000,
+			Run: fmt.Sprint("traced-", w.runs.Add(1)), Project: project, Function: "guest", Position: w.position(),
+			Budget: 20_000, Now: 1_700_000_100_000,
 			Settings: fmt.Appendf(nil, `{"do":%q}`, do), Pools: map[string]*pb.Pool{"all": {}},
 		}, func(p *pb.RunPart) {
 			traced = append(traced, p.GetTraced()...)
@@ -70,12 +73,15 @@ func TestRunOfSampledTickets(t *testing.T) {
 		t.Fatalf("%q, sampled are %v", a.error, traced)
 	}
 	execute := spans.Wait("execute")
-	if !spantest.IsChildOf(execute, telemetry.EncodeSpanRef(in.WithTraceFlags(trace.FlagsSampled))) || !spantest.LinksTo(execute, mark) ||
-		spantest.Attribute(execute, "matchmaker.tickets") != "4" || spantest.Attribute(execute, "matchmaker.outcome") != "ok" || execute.Status().Code == codes.Error {
+	if !spantest.IsChildOf(execute, telemetry.EncodeSpanRef(in.WithTraceFlags(trace.FlagsSampled))) ||
+		!spantest.LinksTo(execute, mark) ||
+		spantest.Attribute(execute, "matchmaker.tickets") != "4" ||
+		spantest.Attribute(execute, "matchmaker.outcome") != "ok" || execute.Status().Code == codes.Error {
 		t.Error(spans)
 	}
 	for _, stage := range []string{"select", "encode", "function", "decode"} {
-		if s := spans.Wait(stage); !spantest.IsChildOf(s, spantest.SpanRef(execute)) || s.StartTime().Before(execute.StartTime()) || s.EndTime().After(execute.EndTime()) {
+		if s := spans.Wait(stage); !spantest.IsChildOf(s, spantest.SpanRef(execute)) || s.StartTime().Before(execute.StartTime()) ||
+			s.EndTime().After(execute.EndTime()) {
 			t.Errorf("%s is not a part of the run", stage)
 		}
 	}
@@ -88,7 +94,8 @@ func TestRunOfSampledTickets(t *testing.T) {
 		}
 		eventually(t, do+" is traced", func() bool {
 			return slices.ContainsFunc(spans.Named("execute"), func(s sdktrace.ReadOnlySpan) bool {
-				return s.Parent().SpanID() == in.SpanID() && s.Status().Code == codes.Error && (spantest.Attribute(s, "error.type") == "complaint") == (do == "fail")
+				return s.Parent().SpanID() == in.SpanID() && s.Status().Code == codes.Error &&
+					(spantest.Attribute(s, "error.type") == "complaint") == (do == "fail")
 			})
 		})
 		eventually(t, do+" is logged", func() bool {

@@ -10,126 +10,117 @@ import (
 	"matchmaker.dev/services/internal/sandbox"
 )
 
-// version is one generation of a function: its module and the seats that run it.
+// version is one generation of a function: its module and the slots that run it.
 type version struct {
 	f    *function
 	spec *pb.Function
 
-	ctx    context.Context // its end tells the seats to finish
-	cancel context.CancelFunc
+	ctx    context.Context
+	retire context.CancelFunc // of ctx: each slot finishes its run, if it has one, and ends
 
 	loading sync.Mutex
-	module  *sandbox.Module // nil until loaded, after it could not be started, and after the last seat left
+	module  *sandbox.Module // nil until it is loaded, after a failed start, and after the last slot ended
 
-	mu    sync.Mutex
-	seats []*seat
-	busy  int
-	full  time.Time // when all seats were busy at once last
+	mu      sync.Mutex
+	slots   []*slot
+	busy    int
+	allBusy time.Time // when all slots were busy last
 }
 
 func newVersion(f *function, spec *pb.Function) *version {
 	v := &version{f: f, spec: spec}
-	v.ctx, v.cancel = context.WithCancel(f.life)
+	v.ctx, v.retire = context.WithCancel(f.life)
 	return v
 }
 
-// is tells whether a spec describes this version.
-func (v *version) is(spec *pb.Function) bool {
+// matches returns whether a spec describes this version.
+func (v *version) matches(spec *pb.Function) bool {
 	return v.spec.GetGeneration() == spec.GetGeneration() && v.spec.GetModule() == spec.GetModule()
 }
 
-// retire lets every seat finish its run, if it has one, and go.
-func (v *version) retire() { v.cancel() }
-
-// grow adds a seat, unless there are as many as may be, or one of them does not
-// run: it is about to, or the function is not well and more of it would not help.
-func (v *version) grow() {
+// scaleUp adds a slot, up to Settings.MaxInstances. It adds none while an instance does not run: either that instance
+// is about to, or the function fails and more instances would not help.
+func (v *version) scaleUp() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if v.runs() {
-		v.fill(len(v.seats) + 1)
+	if v.allRunning() {
+		v.addSlots(len(v.slots) + 1)
 	}
 }
 
-// runs tells whether each seat has an instance that does.
-func (v *version) runs() bool {
-	for _, s := range v.seats {
-		if s.report().State != running {
-			return false
-		}
+// takeOver adds as many slots as the version before has, nil for none, and at least Settings.MinInstances.
+func (v *version) takeOver(before *version) {
+	n := v.f.env.Settings.MinInstances
+	if before != nil {
+		n = max(n, len(before.copySlots()))
 	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.addSlots(n)
+}
+
+// scaleDown removes a slot when the others were enough for Settings.Idle, and returns whether it did.
+func (v *version) scaleDown(s *slot) bool {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	now := v.f.env.Now()
+	if len(v.slots) <= v.f.env.Settings.MinInstances || now.Sub(v.allBusy) < v.f.env.Settings.Idle {
+		return false
+	}
+	v.allBusy = now // the next one goes after as long again
+	v.remove(s)
 	return true
 }
 
-// fill adds seats until there are n, or as many as may be.
-func (v *version) fill(n int) {
-	for len(v.seats) < min(n, v.f.env.Settings.MaxInstances) && v.ctx.Err() == nil {
-		s := newSeat(v)
-		v.seats = append(v.seats, s)
-		v.full = v.f.env.Now()
-		v.f.going.Go(func() {
-			s.keep(v.ctx)
-			v.left(s)
+// atCapacity returns whether there are as many slots as allowed, and all of them run.
+func (v *version) atCapacity() bool {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return len(v.slots) >= v.f.env.Settings.MaxInstances && v.allRunning()
+}
+
+// allRunning returns whether the instance of each slot runs. The caller has the lock.
+func (v *version) allRunning() bool {
+	return !slices.ContainsFunc(v.slots, func(s *slot) bool { return s.status().State != stateRunning })
+}
+
+// addSlots adds slots until there are n, or Settings.MaxInstances. The caller has the lock.
+func (v *version) addSlots(n int) {
+	for len(v.slots) < min(n, v.f.env.Settings.MaxInstances) && v.ctx.Err() == nil {
+		s := newSlot(v)
+		v.slots = append(v.slots, s)
+		v.allBusy = v.f.env.Now()
+		v.f.goroutines.Go(func() {
+			s.run(v.ctx)
+			v.slotEnded(s)
 		})
 	}
 }
 
-// match makes the seats as many as the version has that this one takes over from, nil
-// for none, and as there must be at least.
-func (v *version) match(before *version) {
-	n := v.f.env.Settings.MinInstances
-	if before != nil {
-		n = max(n, len(before.list()))
-	}
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	v.fill(n)
+// remove removes a slot. The caller has the lock.
+func (v *version) remove(s *slot) {
+	v.slots = slices.DeleteFunc(v.slots, func(other *slot) bool { return other == s })
 }
 
-// crowded tells whether there are as many seats as may be, and all of them run.
-func (v *version) crowded() bool {
+// slotEnded is called when a slot's goroutine ends. The last one of a retired version releases the module.
+func (v *version) slotEnded(s *slot) {
 	v.mu.Lock()
-	defer v.mu.Unlock()
-	return len(v.seats) >= v.f.env.Settings.MaxInstances && v.runs()
-}
-
-// left is called by a seat's goroutine at its end. The last one of a retired version puts the module back.
-func (v *version) left(s *seat) {
 	v.remove(s)
-	v.mu.Lock()
-	last := len(v.seats) == 0
+	last := len(v.slots) == 0
 	v.mu.Unlock()
 	if last {
-		v.unload()
-		v.f.left(v)
+		v.releaseModule()
+		v.f.versionEnded(v)
 	}
-	v.f.env.changed()
+	v.f.env.statusChanged.Notify()
 }
 
-func (v *version) remove(s *seat) {
+// markBusy counts a slot as busy until the returned function is called.
+func (v *version) markBusy() (free func()) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.seats = slices.DeleteFunc(v.seats, func(other *seat) bool { return other == s })
-}
-
-// spare removes a seat, and tells so, when the others had been enough for Settings.Idle.
-func (v *version) spare(s *seat) bool {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	if len(v.seats) <= v.f.env.Settings.MinInstances || v.f.env.Now().Sub(v.full) < v.f.env.Settings.Idle {
-		return false
-	}
-	v.full = v.f.env.Now() // the next one to go waits as long again
-	v.seats = slices.DeleteFunc(v.seats, func(other *seat) bool { return other == s })
-	return true
-}
-
-// occupy counts a seat as busy until the returned function is called.
-func (v *version) occupy() (free func()) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	if v.busy++; v.busy >= len(v.seats) {
-		v.full = v.f.env.Now()
+	if v.busy++; v.busy >= len(v.slots) {
+		v.allBusy = v.f.env.Now()
 	}
 	return func() {
 		v.mu.Lock()
@@ -138,43 +129,17 @@ func (v *version) occupy() (free func()) {
 	}
 }
 
-// list is a copy of the seats.
-func (v *version) list() []*seat {
+func (v *version) copySlots() []*slot {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	return slices.Clone(v.seats)
+	return slices.Clone(v.slots)
 }
 
-// load returns the module, which the version holds from the first time on, until unload.
-func (v *version) load(ctx context.Context) (*sandbox.Module, error) {
-	v.loading.Lock()
-	defer v.loading.Unlock()
-	if v.module != nil {
-		return v.module, nil
-	}
-	m, err := v.f.env.module(ctx, v.spec.GetModule())
-	if err != nil {
-		return nil, err
-	}
-	v.module = m
-	return m, nil
-}
-
-// unload puts the module back; the next load brings it again.
-func (v *version) unload() {
-	v.loading.Lock()
-	defer v.loading.Unlock()
-	if v.module != nil {
-		v.f.env.Box.Release(v.module)
-		v.module = nil
-	}
-}
-
-// ailment is the reason of a seat that has no instance, for an error's text.
-func (v *version) ailment() string {
-	for _, s := range v.list() {
-		if report := s.report(); report.GetReason() != "" {
-			return "; " + report.GetName() + ": " + report.GetReason()
+// failureText says why a slot has no instance, to be appended to an error.
+func (v *version) failureText() string {
+	for _, s := range v.copySlots() {
+		if status := s.status(); status.GetReason() != "" {
+			return "; " + status.GetName() + ": " + status.GetReason()
 		}
 	}
 	return ""

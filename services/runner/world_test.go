@@ -55,7 +55,8 @@ func newWorld(t testing.TB) *world {
 	var err error
 	w.workshop, err = built()
 	w.must(err)
-	w.redis, err = embedded.StartRedis(t.Context(), embedded.RedisOptions{Dir: filepath.Join(t.TempDir(), "redis"), Log: log})
+	w.redis, err = embedded.StartRedis(t.Context(),
+		embedded.RedisOptions{Dir: filepath.Join(t.TempDir(), "redis"), Log: log})
 	w.must(err)
 	t.Cleanup(func() { _ = w.redis.Close() })
 	w.nats, err = embedded.StartNATS(t.Context(), embedded.NATSOptions{Dir: filepath.Join(t.TempDir(), "nats"), Log: log})
@@ -157,7 +158,8 @@ func (w *world) named(project, function, name string) {
 // drop deletes a function.
 func (w *world) drop(project, function string) {
 	w.t.Helper()
-	w.must(w.store.ChangeFunction(w.t.Context(), project, function, func(*pb.Function) (*pb.Function, error) { return nil, nil }))
+	w.must(w.store.ChangeFunction(w.t.Context(), project, function,
+		func(*pb.Function) (*pb.Function, error) { return nil, nil }))
 	w.bus.Poke(w.t.Context(), project, &pb.Poke{Functions: true})
 }
 
@@ -373,7 +375,8 @@ func (w *world) crowd(n int) {
 	for range n {
 		w.count++
 		next <- &pb.Ticket{
-			Id: fmt.Sprintf("9b2c4f60-7d1e-4a53-8c0f-%012d", w.count), Owner: "owner", Created: int64(1_700_000_000_000 + w.count),
+			Id: fmt.Sprintf("9b2c4f60-7d1e-4a53-8c0f-%012d", w.count), Owner: "owner",
+			Created:         int64(1_700_000_000_000 + w.count),
 			AttributeNames:  []string{"skill", "level", "latency", "region"},
 			AttributeValues: []float64{1500 + 300*random.NormFloat64(), float64(w.count % 50), 40, float64(w.count % 4)},
 		}

@@ -1,5 +1,5 @@
-// Command enemy is a match function that does what no honest one does, as its
-// config's settings say: {"do": "loop"}. Between two such runs it can behave.
+// Command enemy is a match function that does what no honest one does, as its config's settings say: {"do": "loop"}.
+// Between two such runs it can behave.
 //
 // It speaks the interface of modules itself, since the SDK lets nobody answer nonsense.
 package main

@@ -1,5 +1,5 @@
-// Command guest is a match function that does as the config's settings say, so
-// that one module can be good, slow and bad.
+// Command guest is a match function that does as the config's settings say, so that one module can be good, slow and
+// bad.
 package main
 
 import (

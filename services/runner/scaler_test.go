@@ -7,15 +7,15 @@ import (
 	pb "matchmaker.dev/proto/matchmaker/v1"
 )
 
-func TestDemand(t *testing.T) {
+func TestScalerFollowsTheLoad(t *testing.T) {
 	s := &Settings{Hosts: 2, MaxHosts: 4, Crowded: 2 * time.Second, Idle: time.Minute}
 	now := time.Unix(1_700_000_000, 0)
-	var d demand
+	var sc scaler
 	hosts := 2
 	look := func(after time.Duration, crowded bool, want int) {
 		t.Helper()
 		now = now.Add(after)
-		got := d.look(now, crowded, hosts, s)
+		got := sc.update(now, crowded, hosts, s)
 		if got != want {
 			t.Fatalf("wants %d, want %d", got, want)
 		}
@@ -44,31 +44,31 @@ func TestDemand(t *testing.T) {
 	// More than there are it does not want: the others may all be busy, or gone.
 	look(0, true, 0)
 	hosts = 1
-	if got := d.look(now.Add(time.Hour), true, hosts, s); got != 0 {
+	if got := sc.update(now.Add(time.Hour), true, hosts, s); got != 0 {
 		t.Errorf("with one runner of two it wants %d", got)
 	}
 }
 
-func TestWhatOthersWantCounts(t *testing.T) {
-	p, c := company()
-	p.hear(beat("a"))
-	p.hear(&pb.RunnerStatus{Runner: "b", Hosts: map[string]int32{"x": 3, "y": 4}})
-	p.hear(&pb.RunnerStatus{Runner: "c", Hosts: map[string]int32{"x": 5}})
+func TestGreatestDesiredHostsCounts(t *testing.T) {
+	p, c := newTestPeers()
+	p.update(heartbeat("a"))
+	p.update(&pb.RunnerStatus{Runner: "b", Hosts: map[string]int32{"x": 3, "y": 4}})
+	p.update(&pb.RunnerStatus{Runner: "c", Hosts: map[string]int32{"x": 5}})
 	check := func(project string, want int) {
 		t.Helper()
-		if got := p.hosts(project); got != want {
+		if got := p.desiredHosts(project); got != want {
 			t.Errorf("%s wants %d, want %d", project, got, want)
 		}
 	}
 	check("x", 5)
 	check("y", 4)
 	check("z", 0)
-	p.hear(beat("b"))
+	p.update(heartbeat("b"))
 	check("y", 0)
 	for range 2 { // c says nothing any more
 		c.pass(time.Second)
-		p.hear(beat("a"))
-		p.hear(beat("b"))
+		p.update(heartbeat("a"))
+		p.update(heartbeat("b"))
 	}
 	p.check(t, "a", "b")
 	check("x", 0)

@@ -1,0 +1,117 @@
+package runner
+
+import (
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"golang.org/x/time/rate"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/bus"
+)
+
+// What a function may log on one runner: bytes a second in the long run, and bytes at once. A function that floods its
+// log loses lines; other functions keep theirs.
+const (
+	logRate  = 256 << 10
+	logBurst = 1 << 20
+)
+
+// logDelay is how long lines wait for more of them, to be sent in one message.
+const logDelay = time.Second
+
+// instanceLog sends what an instance prints, and what happens to it, to its function's log. One goroutine uses it.
+type instanceLog struct {
+	now      func() time.Time
+	send     func(*pb.LogLines)
+	budget   *rate.Limiter // of the function, in bytes
+	instance string
+
+	text    []byte
+	dropped int              // lines over the budget, not reported yet
+	due     <-chan time.Time // when text is to be sent; nil when there is none
+}
+
+// line adds a line that the function printed.
+func (l *instanceLog) line(text string) {
+	if l.allow(text) {
+		l.add(text)
+	}
+}
+
+// functionError adds the reason that a function gave for failing a run. It may do so in every run.
+func (l *instanceLog) functionError(err error) {
+	if text := err.Error(); l.allow(text) {
+		l.event("%s", text)
+	}
+}
+
+// allow returns whether the budget has room for a line. A line that is dropped is counted, and reported soon.
+func (l *instanceLog) allow(text string) bool {
+	if !l.budget.AllowN(l.now(), len(text)+1) {
+		l.dropped++
+		l.flushSoon()
+		return false
+	}
+	l.reportDropped()
+	return true
+}
+
+// reportDropped adds how many lines were dropped.
+func (l *instanceLog) reportDropped() {
+	if n := l.dropped; n > 0 {
+		l.dropped = 0
+		subject := fmt.Sprintf("%d lines were", n)
+		if n == 1 {
+			subject = "a line was"
+		}
+		l.event("%s dropped: in the long run a function may print %d KiB a second on a runner", subject, logRate>>10)
+	}
+}
+
+// add adds a line, to be sent soon. A line that does not fit into one message goes into several.
+func (l *instanceLog) add(text string) {
+	text = strings.ToValidUTF8(text, "\ufffd") + "\n"
+	if len(l.text)+len(text) > bus.MaxLogText {
+		l.flush()
+	}
+	for len(text) > bus.MaxLogText {
+		n := bus.MaxLogText
+		for !utf8.RuneStart(text[n]) {
+			n--
+		}
+		l.sendText(text[:n])
+		text = text[n:]
+	}
+	l.text = append(l.text, text...)
+	l.flushSoon()
+}
+
+func (l *instanceLog) flushSoon() {
+	if l.due == nil {
+		l.due = time.After(logDelay)
+	}
+}
+
+// event adds lines of the runner's own, marked as such.
+func (l *instanceLog) event(format string, args ...any) {
+	for text := range strings.Lines(fmt.Sprintf(format, args...)) {
+		l.add("[runner] " + strings.TrimSuffix(text, "\n"))
+	}
+}
+
+// flush sends the lines so far in one message.
+func (l *instanceLog) flush() {
+	l.reportDropped()
+	l.due = nil
+	if len(l.text) > 0 {
+		l.sendText(string(l.text))
+		l.text = l.text[:0]
+	}
+}
+
+func (l *instanceLog) sendText(text string) {
+	l.send(&pb.LogLines{Instance: l.instance, Time: l.now().UnixMilli(), Text: text})
+}

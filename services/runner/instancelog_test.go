@@ -1,0 +1,146 @@
+package runner
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+	"unicode/utf8"
+
+	"golang.org/x/time/rate"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/bus"
+)
+
+func TestLogBudget(t *testing.T) {
+	budget := newTestFunction(t, 0).logBudget
+	now := time.Now()
+	take := func(bytes int) bool { return budget.AllowN(now, bytes) }
+	if !take(logBurst) || take(1) {
+		t.Error("at once it is not exactly the burst")
+	}
+	now = now.Add(time.Second)
+	if !take(logRate) || take(1) {
+		t.Error("after a second it is not exactly the rate")
+	}
+	now = now.Add(time.Hour)
+	if !take(logBurst) || take(1) {
+		t.Error("after an hour it is not exactly the burst")
+	}
+	now = now.Add(-time.Minute)
+	if take(1) {
+		t.Error("a clock that is set back adds to the budget")
+	}
+}
+
+// newTestLog is a log with a budget of bytes, which collects what it sends.
+func newTestLog(bytes int) (*instanceLog, *[]string) {
+	var sent []string
+	return &instanceLog{
+		now: func() time.Time { return time.UnixMilli(7) }, budget: rate.NewLimiter(0, bytes), instance: "i",
+		send: func(l *pb.LogLines) {
+			if l.GetTime() != 7 || l.GetInstance() != "i" {
+				sent = append(sent, l.String())
+			}
+			sent = append(sent, l.GetText())
+		},
+	}, &sent
+}
+
+func TestLinesAreSentTogether(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l, sent := newTestLog(logBurst)
+		if l.due != nil {
+			t.Error("something is due at first")
+		}
+		l.line("one")
+		first := l.due
+		time.Sleep(logDelay / 2) //nolint:forbidigo // of the bubble's time
+		l.event("two\nand %s", "a half")
+		if l.due != first || len(*sent) > 0 {
+			t.Error("what comes later is not sent with what came first")
+		}
+		<-l.due
+		l.flush()
+		if got := fmt.Sprintf("%q", *sent); got != `["one\n[runner] two\n[runner] and a half\n"]` || l.due != nil {
+			t.Errorf("sent %s", got)
+		}
+		l.flush()
+		if len(*sent) != 1 {
+			t.Error("sent nothing")
+		}
+	})
+}
+
+// No message is longer than bus.MaxLogText: a longer line continues in the next one.
+func TestMessagesHaveALimit(t *testing.T) {
+	l, sent := newTestLog(logBurst)
+	want := ""
+	write := func(line string) {
+		l.line(line)
+		want += line + "\n"
+	}
+	for range 1000 {
+		write(strings.Repeat("x", 99))
+	}
+	write("1234" + strings.Repeat("€", 3*bus.MaxLogText))
+	write("z")
+	l.line("\xff")
+	want += "\ufffd\n"
+	l.flush()
+	if got := strings.Join(*sent, ""); got != want {
+		t.Errorf("%d bytes came, of %d", len(got), len(want))
+	}
+	for _, m := range *sent {
+		if len(m) > bus.MaxLogText || !utf8.ValidString(m) {
+			t.Errorf("a message of %d bytes: %.20q", len(m), m)
+		}
+	}
+	if most := 1000/(bus.MaxLogText/100) + 10 + 2; len(*sent) > most {
+		t.Errorf("%d messages, more than %d", len(*sent), most)
+	}
+}
+
+func TestLinesOverTheBudgetAreDropped(t *testing.T) {
+	l, sent := newTestLog(logBurst)
+	l.line("before")
+	l.budget.SetBurst(0)
+	l.line("lost")
+	l.line("lost too")
+	l.event("killed")
+	l.budget = rate.NewLimiter(0, logBurst)
+	l.line("after")
+	l.flush()
+	want := "before\n[runner] killed\n" +
+		"[runner] 2 lines were dropped: in the long run a function may print 256 KiB a second on a runner\nafter\n"
+	if got := strings.Join(*sent, ""); got != want {
+		t.Errorf("sent %q, want %q", got, want)
+	}
+}
+
+// Dropped lines are reported even if the function prints no more. Its errors count against the budget too.
+func TestDroppedLinesAreReportedInTheEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l, sent := newTestLog(9)
+		l.line("too much of it")
+		l.functionError(errors.New("far too many tickets"))
+		l.functionError(errors.New("no map"))
+		<-l.due
+		l.flush()
+		want := "[runner] 2 lines were dropped: in the long run a function may print 256 KiB a second on a runner\n" +
+			"[runner] no map\n"
+		if got := strings.Join(*sent, ""); got != want || l.due != nil {
+			t.Errorf("sent %q, want %q", got, want)
+		}
+		l.line("once more than it may")
+		<-l.due
+		l.flush()
+		want += "[runner] a line was dropped: in the long run a function may print 256 KiB a second on a runner\n"
+		if got := strings.Join(*sent, ""); got != want || l.due != nil {
+			t.Errorf("sent %q, want %q", got, want)
+		}
+	})
+}

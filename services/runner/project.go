@@ -1,0 +1,143 @@
+package runner
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/notify"
+)
+
+// hostedProject is a project on this runner: its feed and its functions.
+type hostedProject struct {
+	env              *env
+	project          string
+	end              context.CancelFunc // of run
+	functionsChanged notify.Signal
+
+	goroutines sync.WaitGroup
+	feed       *feed              // nil while the project has no functions; only run uses it
+	unfollow   context.CancelFunc // stops following the feed
+
+	mu            sync.Mutex
+	functions     map[string]*function
+	handoverSince time.Time // since when the project is placed elsewhere; zero when it is placed here
+	scaler        scaler
+}
+
+func newHostedProject(e *env, project string, end context.CancelFunc) *hostedProject {
+	return &hostedProject{
+		env: e, project: project, end: end, functionsChanged: notify.New(), functions: map[string]*function{},
+	}
+}
+
+// run hosts the project until ctx ends, and returns when all of its goroutines have ended.
+func (h *hostedProject) run(ctx context.Context) {
+	// Runs in flight may outlive ctx, and so does what they need.
+	life := context.WithoutCancel(ctx)
+	poll := time.NewTicker(h.env.Settings.Poll)
+	defer poll.Stop()
+	for ctx.Err() == nil {
+		desired, err := h.env.Store.Functions(ctx, h.project)
+		switch {
+		case err == nil:
+			h.reconcile(life, desired)
+		case ctx.Err() == nil:
+			h.env.Log.WarnContext(ctx, "the functions of a project cannot be read", "project", h.project, "error", err)
+		}
+		select {
+		case <-ctx.Done():
+		case <-poll.C:
+		case <-h.functionsChanged.C():
+		}
+	}
+	h.reconcile(life, nil)
+	h.goroutines.Wait()
+}
+
+// reconcile starts, updates and stops functions until they are the desired ones.
+func (h *hostedProject) reconcile(life context.Context, desired map[string]*pb.Function) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if len(desired) > 0 && h.feed == nil {
+		h.follow(life)
+	}
+	for name, spec := range desired {
+		f := h.functions[name]
+		if f == nil {
+			f = newFunction(life, h.env, functionKey{h.project, name}, h.feed)
+			h.functions[name] = f
+		}
+		f.update(spec)
+	}
+	for name, f := range h.functions {
+		if desired[name] == nil {
+			delete(h.functions, name)
+			h.goroutines.Go(func() { f.stop(life) })
+		}
+	}
+	if len(desired) == 0 && h.feed != nil {
+		// Runs in flight keep the index as it is.
+		h.unfollow()
+		h.feed = nil
+	}
+}
+
+func (h *hostedProject) follow(life context.Context) {
+	f := newFeed(h.project, h.env.Log)
+	ctx, cancel := context.WithCancel(life)
+	h.feed, h.unfollow = f, cancel
+	h.goroutines.Go(func() { h.env.Store.Follow(ctx, h.project, f) })
+}
+
+// sortedFunctions is the functions by name.
+func (h *hostedProject) sortedFunctions() []*function {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	list := make([]*function, 0, len(h.functions))
+	for _, name := range slices.Sorted(maps.Keys(h.functions)) {
+		list = append(list, h.functions[name])
+	}
+	return list
+}
+
+// handOver stops hosting the project once all n new hosts serve its functions. After Settings.Handover one of them is
+// enough. As long as none serves them this runner goes on, so that somebody does.
+func (h *hostedProject) handOver(n int, countServing func(functionKey) int) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	now := h.env.Now()
+	if h.handoverSince.IsZero() {
+		h.handoverSince = now
+	}
+	if now.Sub(h.handoverSince) >= h.env.Settings.Handover {
+		n = 1
+	}
+	for _, f := range h.functions {
+		if f.serves() && countServing(f.functionKey) < n {
+			return
+		}
+	}
+	h.end()
+}
+
+// cancelHandover keeps the project here, unless it was handed over already.
+func (h *hostedProject) cancelHandover() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.handoverSince = time.Time{}
+}
+
+// desiredHosts is how many runners should host the project, given how many do; 0 means Settings.Hosts.
+func (h *hostedProject) desiredHosts(hosts int) int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	overloaded := false
+	for _, f := range h.functions {
+		overloaded = overloaded || f.overloaded()
+	}
+	return h.scaler.update(h.env.Now(), overloaded, hosts, &h.env.Settings)
+}

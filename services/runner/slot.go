@@ -1,0 +1,216 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/cenkalti/backoff/v5"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/invocation"
+	"matchmaker.dev/services/internal/problem"
+	"matchmaker.dev/services/internal/sandbox"
+)
+
+// The pauses before an instance that failed is replaced. The first one is doubled with each failure in a row, up to the
+// longest; an answered run starts it again. The longest is short, since authors wait for it after they mended a config.
+const (
+	firstPause = 100 * time.Millisecond
+	maxPause   = 5 * time.Second
+	// permanentPause is for a failure that will repeat, because the module is to blame.
+	permanentPause = 30 * time.Second
+)
+
+// slot holds one instance, replaces it when it fails, and gives it one run after another.
+type slot struct {
+	f       *function
+	v       *version
+	log     instanceLog
+	invoker invocation.Invoker
+	needs   invocation.Needs // of the module
+	backoff backoff.ExponentialBackOff
+
+	mu     sync.Mutex
+	name   string // of the instance, or of the last one that failed
+	state  string
+	reason string // why the last instance failed; empty while one runs
+}
+
+func newSlot(v *version) *slot {
+	s := &slot{
+		f: v.f, v: v, state: stateWaiting,
+		log:     instanceLog{now: v.f.env.Now, send: v.f.sendLog, budget: v.f.logBudget},
+		backoff: backoff.ExponentialBackOff{InitialInterval: firstPause, Multiplier: 2, MaxInterval: maxPause},
+	}
+	s.nameInstance()
+	return s
+}
+
+// run starts one instance after another, until ctx ends or the version scales down.
+func (s *slot) run(ctx context.Context) {
+	defer s.log.flush()
+	for {
+		err := s.runInstance(ctx)
+		if err != nil && !errors.Is(err, context.Canceled) {
+			s.f.env.metrics.recordEnd(ctx, s.f.labels, err)
+			s.logFailure(err)
+		}
+		if err == nil || ctx.Err() != nil {
+			return
+		}
+		state, pause := stateTerminated, permanentPause
+		if !permanent(err) {
+			state, pause = stateWaiting, s.backoff.NextBackOff()
+		}
+		s.setState(state, failureText(err))
+		s.log.event("another instance will be started in %v", pause)
+		s.log.flush()
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(pause):
+			s.nameInstance()
+		}
+	}
+}
+
+// runInstance starts an instance and gives it runs until it fails. The error is nil when it was ended in good order.
+func (s *slot) runInstance(ctx context.Context) error {
+	began := time.Now()
+	s.setState(stateWaiting, s.reason)
+	ctx, span := s.f.traceStart(ctx, s.name)
+	instance, err := s.start(ctx)
+	traceStarted(span, err)
+	if err != nil {
+		return err
+	}
+	defer instance.Close()
+	took := time.Since(began)
+	s.f.env.metrics.start.Record(ctx, took.Seconds(), s.f.labels.function)
+	s.log.event("started: generation %d, process %d, after %v",
+		s.v.spec.GetGeneration(), instance.Pid(), took.Round(time.Millisecond))
+	s.log.flush()
+	s.setState(stateRunning, "")
+	s.f.instanceReady(s.v)
+	return s.serve(ctx, instance)
+}
+
+func (s *slot) start(ctx context.Context) (*sandbox.Instance, error) {
+	m, err := s.v.loadModule(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s.needs = invocation.NeedsOf(m.Manifest)
+	instance, err := s.f.env.Box.Start(ctx, m, s.name, s.log.line)
+	if err != nil {
+		s.v.releaseModule() // the next start opens it again, in case its files were damaged
+	}
+	return instance, err
+}
+
+// serve takes runs from the queue.
+func (s *slot) serve(ctx context.Context, instance *sandbox.Instance) error {
+	idle := time.NewTicker(s.f.env.Settings.Idle)
+	defer idle.Stop()
+	for ctx.Err() == nil { // checked first, so that a slot that ends takes no more runs
+		select {
+		case <-ctx.Done():
+		case <-instance.Done():
+			return errors.New("its process ended while it had nothing to do")
+		case <-idle.C:
+			if s.v.scaleDown(s) {
+				return nil
+			}
+		case <-s.log.due:
+			s.log.flush()
+		case r := <-s.f.queue:
+			if err := s.invoke(r, instance); err != nil {
+				return err
+			}
+			s.backoff.Reset()
+		}
+	}
+	return nil
+}
+
+// invoke does a run and answers it. After an error the instance must not be used again.
+func (s *slot) invoke(r *run, instance *sandbox.Instance) error {
+	defer close(r.done)
+	free := s.v.markBusy()
+	last, err := s.invoker.Invoke(s.f.life, &r.Run, instance, s.needs)
+	outcome := outcomeOf(err)
+	s.f.env.metrics.recordRun(s.f.life, s.f.labels, outcome, last.GetStats())
+	free() // before the answer, which may bring the next run at once: two in a row do not need two slots
+	s.f.finish(r.ctx, r.Answer, last)
+	s.f.trace(r, outcome, last, err)
+	if failed, ok := errors.AsType[invocation.FunctionError](err); ok {
+		s.log.functionError(failed)
+		err = nil
+	}
+	return err
+}
+
+// logFailure logs why the instance ended.
+func (s *slot) logFailure(err error) {
+	s.log.reportDropped()
+	s.log.event("%s", failureText(err))
+	if e, ok := errors.AsType[*sandbox.Error](err); ok && e.Stack != "" {
+		s.log.event("%s", e.Stack)
+	}
+	s.log.flush()
+}
+
+// permanent returns whether an error will repeat because the module is to blame: it was refused, or is no match
+// function.
+func permanent(err error) bool {
+	if problem.KindOf(err) == problem.Invalid {
+		return true
+	}
+	e, ok := errors.AsType[*sandbox.Error](err)
+	return ok && e.Cause == sandbox.Invalid
+}
+
+// failureText is an error as the function's author reads it.
+func failureText(err error) string {
+	if p, ok := errors.AsType[*problem.Error](err); ok && p.Kind == problem.Invalid {
+		return p.Detail
+	}
+	return err.Error()
+}
+
+func (s *slot) setState(state, reason string) {
+	s.mu.Lock()
+	s.state, s.reason = state, reason
+	s.mu.Unlock()
+	s.f.env.statusChanged.Notify()
+}
+
+// status is the state of the instance for the heartbeat.
+func (s *slot) status() *pb.InstanceStatus {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return &pb.InstanceStatus{
+		Project: s.f.project, Function: s.f.function, Generation: s.v.spec.GetGeneration(),
+		Name: s.name, State: s.state, Reason: strings.ToValidUTF8(s.reason[:min(len(s.reason), maxReason)], ""),
+	}
+}
+
+// maxName is the longest name of an instance in bytes, that of a DNS or Kubernetes label.
+const maxName = 63
+
+// nameInstance names the next instance: function, generation, runner and time of the start. So names sort by time on
+// each runner.
+func (s *slot) nameInstance() {
+	runner := s.f.env.Name
+	runner = strings.TrimLeft(runner[max(0, len(runner)-20):], "-._") // names of processes differ at the end
+	end := fmt.Sprintf("-%d-%s-%s", s.v.spec.GetGeneration(), runner, s.f.env.timestamp())
+	function := s.f.function[:min(len(s.f.function), maxName-len(end))]
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.name = function + end
+	s.log.instance = s.name
+}
