@@ -11,7 +11,7 @@ import (
 	"matchmaker.dev/services/internal/auth"
 	"matchmaker.dev/services/internal/bus"
 	"matchmaker.dev/services/internal/issuer"
-	"matchmaker.dev/services/internal/state"
+	"matchmaker.dev/services/internal/settings"
 )
 
 const first = "/demo/matchmaking/api/v1/backfill"
@@ -136,9 +136,9 @@ func TestFirstGenerationRunsOverSegments(t *testing.T) {
 
 // Whatever goes wrong with the search is one error for the server.
 func TestFirstGenerationWithoutAnAnswer(t *testing.T) {
-	settings := DefaultSettings()
-	settings.Run = 50 * time.Millisecond // and the second for the way
-	m := startWith(t, settings)
+	s := settings.Default[Settings]()
+	s.RequestTime = 50 * time.Millisecond // and the second for the way
+	m := startWith(t, s)
 	m.tickets(t, "ada")
 	m.upload(t, "duel") // which no runner has
 	m.post(t, first, asked).deprecated(t).same(t, 200, nobody)
@@ -158,20 +158,20 @@ func TestFirstGenerationWithoutAnAnswer(t *testing.T) {
 
 // The end of the first generation is announced once it is known.
 func TestSunset(t *testing.T) {
-	settings := DefaultSettings()
-	if sunset := startWith(t, settings).post(t, first, asked).header.Values("Sunset"); len(sunset) > 0 {
+	s := settings.Default[Settings]()
+	if sunset := startWith(t, s).post(t, first, asked).header.Values("Sunset"); len(sunset) > 0 {
 		t.Errorf("Sunset: %q", sunset)
 	}
-	settings.Sunset = time.Date(2027, 1, 1, 0, 0, 0, 0, time.UTC)
-	if sunset := startWith(t, settings).post(t, first, asked).header.Get("Sunset"); sunset != "Fri, 01 Jan 2027 00:00:00 GMT" {
+	s.Sunset = time.Date(2027, 1, 1, 0, 0, 0, 0, time.UTC)
+	if sunset := startWith(t, s).post(t, first, asked).header.Get("Sunset"); sunset != "Fri, 01 Jan 2027 00:00:00 GMT" {
 		t.Errorf("Sunset: %q", sunset)
 	}
 }
 
 func TestFirstGenerationIsLimited(t *testing.T) {
-	settings := DefaultSettings()
-	settings.Requests = state.Rate{PerSecond: 1, Burst: 1}
-	m := startWith(t, settings)
+	s := settings.Default[Settings]()
+	s.RequestRate, s.RequestBurst = 1, 1
+	m := startWith(t, s)
 	m.post(t, first, asked).deprecated(t).expect(t, 400)
 	m.post(t, first, asked).deprecated(t).problem(t, 429, "too many requests")
 }

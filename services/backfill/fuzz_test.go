@@ -16,6 +16,7 @@ import (
 	"matchmaker.dev/services/internal/definition"
 	"matchmaker.dev/services/internal/fields"
 	"matchmaker.dev/services/internal/problem"
+	"matchmaker.dev/services/internal/settings"
 	"matchmaker.dev/services/internal/web"
 )
 
@@ -33,6 +34,8 @@ func readReplacement(text []byte) (*pb.Backfill, error) {
 	}
 	return in.record(fields.Limits{Attributes: 4, Properties: 4, Name: 16})
 }
+
+var limits = settings.Default[definition.Limits]()
 
 // FuzzReplacement: whatever a server sends is refused as Invalid, or is stored and comes back as what it was.
 func FuzzReplacement(f *testing.F) {
@@ -77,7 +80,7 @@ func FuzzFirst(f *testing.F) {
 			}
 			return
 		}
-		r := definition.NewReader(document, definition.Limits{})
+		r := definition.NewReader(document, limits)
 		in := readFirst(r)
 		if _, good := definition.FunctionName(in.function); r.Err() == nil && (!good || in.connection == "") {
 			t.Fatalf("%q is read as %+v", text, in)

@@ -33,7 +33,7 @@ func (s *service) search(ctx context.Context, project string, in request) ([]*ca
 		return nil, err
 	}
 	// The runner ends the run in time; a second more is for the way there and back.
-	limited, cancel := context.WithTimeout(ctx, s.Settings.Run+time.Second)
+	limited, cancel := context.WithTimeout(ctx, s.Settings.RequestTime+time.Second)
 	defer cancel()
 	answers := make(chan answer, len(segments))
 	for _, pools := range segments {
@@ -72,7 +72,7 @@ func (s *service) run(ctx context.Context, project string, position uint64, in r
 			Run: uuid.NewString(), Project: project, Function: in.function,
 			Settings: in.settings, Pools: pools, Position: position,
 			Now: s.Now().UnixMilli(), Seed: rand.Uint64(), //nolint:gosec // a seed of matches, not a secret
-			Budget: s.Settings.Run.Milliseconds(),
+			Budget: s.Settings.RequestTime.Milliseconds(),
 		})
 		if a.failure != bus.NoRunner {
 			return a

@@ -34,36 +34,16 @@ type Options struct {
 	Verifier *auth.Verifier
 	Log      *slog.Logger
 	Now      func() time.Time
-	// Limits bound backfill tickets, Definitions the requests of the first generation.
-	Limits      fields.Limits
+	// Fields bound what a backfill ticket carries, Definitions the requests of the first generation.
+	Fields      fields.Limits
 	Definitions definition.Limits
 	Settings    Settings
+	// Readable is how long the result of a ticket can be read.
+	Readable time.Duration
 	// Meter makes the instruments; the zero Meter measures nothing.
 	Meter telemetry.Meter
 	// Tracer makes the spans; the zero Tracer makes none.
 	Tracer telemetry.Tracer
-}
-
-// Settings of the service.
-type Settings struct {
-	// Readable is how long the result of a ticket can be read.
-	Readable time.Duration
-	// Run is how long a run of a function for a request of the first generation may take.
-	Run time.Duration
-	// Sunset is from when on the first generation may be gone; zero when that is open.
-	Sunset time.Time
-	// Approvals is how often one server may approve, Requests how often a project may make requests of the first generation.
-	Approvals, Requests state.Rate
-}
-
-// DefaultSettings tolerate servers that approve much more often than once a second.
-func DefaultSettings() Settings {
-	return Settings{
-		Readable:  10 * time.Minute,
-		Run:       5 * time.Second,
-		Approvals: state.Rate{PerSecond: 20, Burst: 100},
-		Requests:  state.Rate{PerSecond: 50, Burst: 200},
-	}
 }
 
 type service struct {
@@ -87,7 +67,7 @@ var bases = []string{
 
 func (s *service) routes(e *echo.Echo) {
 	server := s.Verifier.Require(auth.Server)
-	e.POST(web.Base+"/backfill", s.first, s.deprecate, server, ratelimit.PerProject(s.Store, "backfill", s.Settings.Requests, s.Now))
+	e.POST(web.Base+"/backfill", s.first, s.deprecate, server, ratelimit.PerProject(s.Store, "backfill", s.Settings.requests(), s.Now))
 	for _, base := range bases {
 		e.POST(base, s.create, server)
 		e.PUT(base+"/:backfill", s.replace, server)

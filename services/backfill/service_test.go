@@ -19,9 +19,11 @@ import (
 	"matchmaker.dev/services/allocator/token"
 	"matchmaker.dev/services/internal/auth"
 	"matchmaker.dev/services/internal/bus"
+	"matchmaker.dev/services/internal/definition"
 	"matchmaker.dev/services/internal/embedded"
 	"matchmaker.dev/services/internal/fields"
 	"matchmaker.dev/services/internal/issuer"
+	"matchmaker.dev/services/internal/settings"
 	"matchmaker.dev/services/internal/state"
 	"matchmaker.dev/services/internal/web"
 )
@@ -42,12 +44,12 @@ type match struct {
 
 func start(t *testing.T) *match {
 	t.Helper()
-	settings := DefaultSettings()
-	settings.Run = 30 * time.Second // of a busy machine
-	return startWith(t, settings)
+	s := settings.Default[Settings]()
+	s.RequestTime = 30 * time.Second // of a busy machine
+	return startWith(t, s)
 }
 
-func startWith(t *testing.T, settings Settings, change ...func(*Options, *web.Options)) *match {
+func startWith(t *testing.T, s Settings, change ...func(*Options, *web.Options)) *match {
 	t.Helper()
 	log := slog.New(slog.DiscardHandler)
 	redis, err := embedded.StartRedis(t.Context(), embedded.RedisOptions{Dir: t.TempDir(), Log: log})
@@ -84,7 +86,8 @@ func startWith(t *testing.T, settings Settings, change ...func(*Options, *web.Op
 	o, edge := Options{
 		Store: m.store, Bus: m.bus, Verifier: verifier, Log: log,
 		Now:    m.now,
-		Limits: fields.Limits{Attributes: 2, Properties: 2, Name: 16}, Settings: settings,
+		Fields: fields.Limits{Attributes: 2, Properties: 2, Name: 16}, Definitions: settings.Default[definition.Limits](),
+		Settings: s, Readable: 10 * time.Minute,
 	}, web.Options{}
 	for _, f := range change {
 		f(&o, &edge)

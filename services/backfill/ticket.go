@@ -24,7 +24,7 @@ func (s *service) create(c echo.Context) error {
 	if err := web.Decode(c, &in); err != nil {
 		return err
 	}
-	b, err := in.record(s.Limits)
+	b, err := in.record(s.Fields)
 	if err != nil {
 		return err
 	}
@@ -54,7 +54,7 @@ func (s *service) replace(c echo.Context) error {
 	if in.ID != nil && *in.ID != "" && *in.ID != id {
 		return problem.New(problem.Invalid, "Id: %.80q is not the backfill ticket in the path", *in.ID)
 	}
-	b, err := in.record(s.Limits)
+	b, err := in.record(s.Fields)
 	if err != nil {
 		return err
 	}
@@ -77,7 +77,7 @@ func (s *service) approve(c echo.Context) error {
 	}
 	ctx, now, id := c.Request().Context(), s.Now(), web.PathParam(c, "backfill")
 	a, err := s.Store.ApproveBackfill(ctx, project, id, state.ApprovalOptions{
-		Now: now, Expiry: now.Add(s.Settings.Readable), RepeatJoined: told, Rate: s.Settings.Approvals, Match: touching(c, id), Trace: telemetry.SpanRef(ctx),
+		Now: now, Expiry: now.Add(s.Readable), RepeatJoined: told, Rate: s.Settings.approvals(), Match: touching(c, id), Trace: telemetry.SpanRef(ctx),
 	})
 	if err != nil {
 		return err

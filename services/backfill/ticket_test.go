@@ -12,7 +12,6 @@ import (
 
 	"matchmaker.dev/services/internal/auth"
 	"matchmaker.dev/services/internal/issuer"
-	"matchmaker.dev/services/internal/state"
 )
 
 func TestLifeOfABackfillTicket(t *testing.T) {
@@ -111,7 +110,7 @@ func TestRejection(t *testing.T) {
 
 // Approving faster than once a second is all right; far above it is not.
 func TestApprovalRate(t *testing.T) {
-	m := startWith(t, Settings{Approvals: state.Rate{PerSecond: 5, Burst: 10}})
+	m := startWith(t, Settings{ApprovalRate: 5, ApprovalBurst: 10})
 	at := base + "/" + m.create(t, base, "{}") + "/approvals"
 	for range 10 {
 		m.post(t, at, "").expect(t, 200)

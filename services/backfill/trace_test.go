@@ -11,6 +11,7 @@ import (
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/settings"
 	"matchmaker.dev/services/internal/telemetry"
 	"matchmaker.dev/services/internal/telemetry/spantest"
 	"matchmaker.dev/services/internal/web"
@@ -20,9 +21,9 @@ import (
 func observed(t *testing.T) (*match, *spantest.Spans, *spantest.Log) {
 	t.Helper()
 	spans, log := spantest.New(t, sdktrace.AlwaysSample()), new(spantest.Log)
-	settings := DefaultSettings()
-	settings.Run = 30 * time.Second
-	m := startWith(t, settings, func(o *Options, edge *web.Options) {
+	s := settings.Default[Settings]()
+	s.RequestTime = 30 * time.Second
+	m := startWith(t, s, func(o *Options, edge *web.Options) {
 		o.Tracer, edge.Tracer = spans.Tracer("backfill"), spans.Provider
 		o.Log = slog.New(telemetry.LogHandler(slog.NewTextHandler(log, nil)))
 	})

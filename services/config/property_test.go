@@ -142,7 +142,7 @@ func TestGoodConfigs(t *testing.T) {
 		document, want, wantKeys := drawConfig(t)
 		anyCase(t, document)
 		text := document.text()
-		got, keys, err := read("ranked", text, definition.Limits{})
+		got, keys, err := read("ranked", text, limits)
 		if err != nil {
 			t.Fatalf("%s is refused: %v", text, err)
 		}
@@ -164,7 +164,7 @@ func TestOneFault(t *testing.T) {
 		code, path := spoil(t, victim)
 		anyCase(t, document)
 		text := document.text()
-		_, _, err := read("ranked", text, definition.Limits{})
+		_, _, err := read("ranked", text, limits)
 		faults, ok := errors.AsType[*definition.FieldErrors](err)
 		if !ok {
 			t.Fatalf("%s is accepted", text)
@@ -208,7 +208,7 @@ func FuzzConfig(f *testing.F) {
 	f.Add([]byte(segmented(`{"distributionType":"Normal","SegmentBehaviorType":"BucketSize","Value":4,"Stddev":1}`)))
 	f.Add([]byte(`{"matchmaking":{"targetFunction":{"name":"duel"},"config":{"teamSize":1}},"pools":{},"hosting":{"FleetId":"x"}}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		c, keys, err := read("ranked", text, definition.Limits{})
+		c, keys, err := read("ranked", text, limits)
 		if faults, ok := errors.AsType[*definition.FieldErrors](err); ok {
 			list := faults.List()
 			if len(list) == 0 || len(list) > 101 {

@@ -16,7 +16,10 @@ import (
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/definition"
+	"matchmaker.dev/services/internal/settings"
 )
+
+var limits = settings.Default[definition.Limits]()
 
 // summary is "code path" of a fault.
 func summary(f definition.FieldError) string {
@@ -26,7 +29,7 @@ func summary(f definition.FieldError) string {
 
 func refused(t *testing.T, id, text string) []definition.FieldError {
 	t.Helper()
-	_, _, err := read(id, jsontext.Value(text), definition.Limits{})
+	_, _, err := read(id, jsontext.Value(text), limits)
 	faults, ok := errors.AsType[*definition.FieldErrors](err)
 	if !ok {
 		t.Fatalf("error %v", err)
@@ -74,7 +77,7 @@ func TestIDs(t *testing.T) {
 		}
 	}
 	for _, id := range []string{"a", "ranked", "Ranked 2v2 (EU)", "-x", ".hidden", "a.b", "console", "com10", "größe", strings.Repeat("a", 255), "6c4de9ba-2f6f-4a8a-9fd3-0a1a2e8f9f3e"} {
-		if c, _, err := read(id, jsontext.Value(with("")), definition.Limits{}); err != nil || c.GetId() != id {
+		if c, _, err := read(id, jsontext.Value(with("")), limits); err != nil || c.GetId() != id {
 			t.Errorf("%q: %v", id, err)
 		}
 	}
@@ -121,7 +124,7 @@ func TestReadAccepts(t *testing.T) {
 		"fail":    {with(`,"hosting":{"OnAllocationError":"Fail"}`), minimal(func(c *pb.Config) { c.Hosting = &pb.Hosting{OnAllocationError: "Fail"} })},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, keys, err := read("ranked", jsontext.Value(test.text), definition.Limits{})
+			got, keys, err := read("ranked", jsontext.Value(test.text), limits)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -143,14 +146,15 @@ func segments(distribution, behavior string, value int64, stddev *float64) map[s
 }
 
 func TestLimits(t *testing.T) {
-	l := definition.Limits{Pools: 1, Filters: 1, Name: 3, Depth: 1}
-	_, _, err := read("ranked", jsontext.Value(`{"matchmaking":{"targetFunction":{"name":"duel"},"config":[[]]},"pools":{"main":[{"attribute":"skill"},{"attribute":"abc"}],"abc":[]}}`), l)
+	l := definition.Limits{Pools: 1, Filters: 1, Name: 3}
+	deep := strings.Repeat("[", 17) + strings.Repeat("]", 17)
+	_, _, err := read("ranked", jsontext.Value(`{"matchmaking":{"targetFunction":{"name":"duel"},"config":`+deep+`},"pools":{"main":[{"attribute":"skill"},{"attribute":"abc"}],"abc":[]}}`), l)
 	faults, _ := errors.AsType[*definition.FieldErrors](err)
 	var got []string
 	for _, f := range faults.List() {
 		got = append(got, summary(f))
 	}
-	want := []string{"badFunctionConfig matchmaking.config[0]", "badPoolName pools.main", "badFilterAttribute pools.main[0].attribute", "tooManyFilters pools.main", "tooManyPools pools"}
+	want := []string{"badFunctionConfig matchmaking.config" + strings.Repeat("[0]", 16), "badPoolName pools.main", "badFilterAttribute pools.main[0].attribute", "tooManyFilters pools.main", "tooManyPools pools"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("faults differ (-want +got):\n%s", diff)
 	}
@@ -201,7 +205,7 @@ func roundTrip(t tester, c *pb.Config, keys *pb.HostingKeys) {
 		t.Fatalf("not loadable: %v", err)
 	}
 	text := encode(t, bodyOf(loaded, keys))
-	again, keysAgain, err := read(c.GetId(), text, definition.Limits{})
+	again, keysAgain, err := read(c.GetId(), text, limits)
 	if err != nil {
 		t.Fatalf("GET answers %s, which PUT refuses: %v", text, err)
 	}

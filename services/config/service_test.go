@@ -67,7 +67,7 @@ func start(t *testing.T) *studio {
 	must(t, err)
 	s.ring, err = keyring.Open(s.keys, time.Now)
 	must(t, err)
-	part := New(Options{Store: s.store, Bus: b, Verifier: verifier, Log: log, Keys: s.ring})
+	part := New(Options{Store: s.store, Bus: b, Verifier: verifier, Log: log, Keys: s.ring, Limits: limits})
 	must(t, part.Ready(t.Context()))
 	e := web.New(log, web.Options{})
 	part.Routes(e)

@@ -14,7 +14,9 @@ import (
 	"matchmaker.dev/services/internal/auth"
 	"matchmaker.dev/services/internal/bus"
 	"matchmaker.dev/services/internal/embedded"
+	"matchmaker.dev/services/internal/fields"
 	"matchmaker.dev/services/internal/issuer"
+	"matchmaker.dev/services/internal/settings"
 	"matchmaker.dev/services/internal/state"
 	"matchmaker.dev/services/internal/telemetry"
 	"matchmaker.dev/services/internal/telemetry/spantest"
@@ -51,7 +53,7 @@ func BenchmarkObserved(b *testing.B) {
 	for way, t := range spantest.OpenModes(b) {
 		e := web.New(log, web.Options{Tracer: t.Tracer, Propagator: t.Propagator, Meter: t.Meter})
 		ticket.New(ticket.Options{
-			Store: store, Bus: talk, Verifier: verifier, Log: log, Now: time.Now, Limits: ticket.DefaultLimits(),
+			Store: store, Bus: talk, Verifier: verifier, Log: log, Now: time.Now, Settings: settings.Default[ticket.Settings](), Fields: fields.Limits{Attributes: 64, Properties: 64, Name: 128},
 			Tracer: telemetry.NewTracer(t.Tracer, "ticket"),
 		}).Routes(e)
 		edges[way] = e

@@ -28,7 +28,7 @@ func (s *service) create(c echo.Context) error {
 	if err := web.Decode(c, &in); err != nil {
 		return err
 	}
-	if err := in.Check(s.Limits.Limits); err != nil {
+	if err := in.Check(s.Fields); err != nil {
 		return err
 	}
 	id, err := uuid.NewV7()
@@ -137,7 +137,7 @@ func (s *service) preferredWait(c echo.Context) time.Duration {
 			if strings.EqualFold(strings.TrimSpace(name), "wait") {
 				n, err := strconv.Atoi(strings.TrimSpace(value))
 				if err == nil && n > 0 {
-					return min(time.Duration(min(n, 3600))*time.Second, s.Limits.Wait)
+					return min(time.Duration(min(n, 3600))*time.Second, s.Settings.Wait)
 				}
 			}
 		}

@@ -22,31 +22,20 @@ import (
 	"matchmaker.dev/services/internal/web"
 )
 
-// Options are what the service needs, and its limits.
+// Options are what the service needs.
 type Options struct {
 	Store    *state.Store
 	Bus      *bus.Bus
 	Verifier *auth.Verifier
 	Log      *slog.Logger
 	Now      func() time.Time
-	Limits   Limits
-	// Tracer makes the spans; the zero Tracer makes none.
-	Tracer telemetry.Tracer
-}
-
-// Limits bound tickets and requests.
-type Limits struct {
-	fields.Limits
-	// Wait is the longest time that a GET waits for a result when it is asked to.
-	Wait time.Duration
+	Settings Settings
+	// Fields bound what a ticket carries.
+	Fields fields.Limits
 	// Reads is how often one player may GET, and as often DELETE, by this process.
 	Reads state.Rate
-}
-
-// DefaultLimits leave room for every game we know of; each attribute costs every
-// runner of the project 8 bytes a ticket.
-func DefaultLimits() Limits {
-	return Limits{Limits: fields.Limits{Attributes: 64, Properties: 64, Name: 128}, Wait: 30 * time.Second, Reads: state.Rate{PerSecond: 20, Burst: 200}}
+	// Tracer makes the spans; the zero Tracer makes none.
+	Tracer telemetry.Tracer
 }
 
 type service struct {
@@ -60,8 +49,8 @@ type service struct {
 // New makes the service.
 func New(o Options) app.Part {
 	s := &service{Options: o, waiters: newWaiters()}
-	s.reads = ratelimit.NewLocal("reads", o.Limits.Reads, o.Now)
-	s.deletes = ratelimit.NewLocal("deletes", o.Limits.Reads, o.Now)
+	s.reads = ratelimit.NewLocal("reads", o.Reads, o.Now)
+	s.deletes = ratelimit.NewLocal("deletes", o.Reads, o.Now)
 	s.creator = o.Store.Creator(o.Now, o.Bus.PokeTickets)
 	return app.Part{Name: "ticket", Routes: s.routes, Run: s.run, Ready: o.Store.Ping, OnShutdown: s.waiters.hurry}
 }

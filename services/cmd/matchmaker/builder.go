@@ -246,7 +246,8 @@ func (b *builder) close(ctx context.Context) error {
 
 func (b *builder) ticket(t tickets) error {
 	b.add(ticket.New(ticket.Options{
-		Store: b.store, Bus: b.bus, Verifier: b.verifier, Log: b.log, Now: time.Now, Limits: t.limits(b.shared.Limits),
+		Store: b.store, Bus: b.bus, Verifier: b.verifier, Log: b.log, Now: time.Now,
+		Settings: t.Settings, Fields: t.fields(b.shared.Limits), Reads: b.shared.Limits.Rates.Reads(),
 		Tracer: b.tracer("ticket"),
 	}))
 	return nil
@@ -257,16 +258,16 @@ func (b *builder) config(s secrets) error {
 		return err
 	}
 	b.add(config.New(config.Options{
-		Store: b.store, Bus: b.bus, Verifier: b.verifier, Log: b.log, Limit: b.limit("configs"), Limits: b.shared.Limits.definitions(),
+		Store: b.store, Bus: b.bus, Verifier: b.verifier, Log: b.log, Limit: b.limit("configs"), Limits: b.shared.Limits.Definitions,
 		Keys: b.keys,
 	}))
 	return nil
 }
 
-func (b *builder) backfill(t tickets, f filling, r readable) error {
+func (b *builder) backfill(t tickets, f backfill.Settings, r readable) error {
 	b.add(backfill.New(backfill.Options{
-		Store: b.store, Bus: b.bus, Verifier: b.verifier, Log: b.log, Now: time.Now, Limits: t.payload(b.shared.Limits),
-		Definitions: b.shared.Limits.definitions(), Settings: f.settings(r), Meter: b.telemetry.Meter,
+		Store: b.store, Bus: b.bus, Verifier: b.verifier, Log: b.log, Now: time.Now, Fields: t.fields(b.shared.Limits),
+		Definitions: b.shared.Limits.Definitions, Settings: f, Readable: r.Readable, Meter: b.telemetry.Meter,
 		Tracer: b.tracer("backfill"),
 	}))
 	return nil
@@ -274,7 +275,7 @@ func (b *builder) backfill(t tickets, f filling, r readable) error {
 
 // limit limits how often a project calls an API.
 func (b *builder) limit(api string) echo.MiddlewareFunc {
-	return ratelimit.PerProject(b.store, api, b.shared.Limits.api(), time.Now)
+	return ratelimit.PerProject(b.store, api, b.shared.Limits.Rates.API(), time.Now)
 }
 
 // registry shares its sandbox with a runner of the same process, if there is one.

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"matchmaker.dev/services/allocator/gameserver"
+	"matchmaker.dev/services/backfill"
 	"matchmaker.dev/services/internal/account"
 	"matchmaker.dev/services/internal/app"
 	"matchmaker.dev/services/internal/catalog"
@@ -96,16 +97,16 @@ func (c *allocatorCmd) Run(ctx context.Context, s streams) error {
 }
 
 type backfillCmd struct {
-	Process     process     `kong:"embed,set='listen=:8080',set='logformat=json',set='metrics='"`
-	Connections connections `embed:""`
-	Trust       trust       `embed:""`
-	Tickets     tickets     `embed:""`
-	Filling     filling     `embed:""`
-	Readable    readable    `embed:""`
+	Process     process           `kong:"embed,set='listen=:8080',set='logformat=json',set='metrics='"`
+	Connections connections       `embed:""`
+	Trust       trust             `embed:""`
+	Tickets     tickets           `embed:""`
+	Filling     backfill.Settings `embed:""`
+	Readable    readable          `embed:""`
 }
 
 // Validate is called by kong.
-func (c *backfillCmd) Validate() error { return errors.Join(c.Tickets.check(), c.Filling.check()) }
+func (c *backfillCmd) Validate() error { return errors.Join(c.Tickets.check(), c.Filling.Validate()) }
 
 func (c *backfillCmd) Run(ctx context.Context, s streams) error {
 	return c.Process.serve(ctx, s, catalog.Backfill, c.Connections, c.Trust.Issuers, serverTokens{}, func(b *builder) error {
@@ -115,19 +116,19 @@ func (c *backfillCmd) Run(ctx context.Context, s streams) error {
 
 // services are the settings of all seven.
 type services struct {
-	Tickets   tickets   `embed:""`
-	Cycle     cycle     `embed:""`
-	Functions functions `embed:""`
-	Fleet     fleet     `embed:""`
-	Filling   filling   `embed:""`
-	Secrets   secrets   `embed:""`
-	Readable  readable  `embed:""`
+	Tickets   tickets           `embed:""`
+	Cycle     cycle             `embed:""`
+	Functions functions         `embed:""`
+	Fleet     fleet             `embed:""`
+	Filling   backfill.Settings `embed:""`
+	Secrets   secrets           `embed:""`
+	Readable  readable          `embed:""`
 
 	ServerTokens serverTokens `embed:""`
 }
 
 func (v *services) check() error {
-	return errors.Join(v.Tickets.check(), v.Cycle.check(), v.Functions.check(), v.Fleet.check(), v.Filling.check())
+	return errors.Join(v.Tickets.check(), v.Cycle.check(), v.Functions.check(), v.Fleet.check(), v.Filling.Validate())
 }
 
 // build makes all seven, those first that others wait for.

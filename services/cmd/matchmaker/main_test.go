@@ -14,7 +14,6 @@ import (
 	"matchmaker.dev/services/director"
 	"matchmaker.dev/services/internal/sandbox"
 	"matchmaker.dev/services/internal/state"
-	"matchmaker.dev/services/ticket"
 )
 
 // TestMain lets the test binary play the processes of a sandbox, as the server's own does.
@@ -160,9 +159,6 @@ func TestDefaultsAreThoseOfThePackages(t *testing.T) {
 		t.Error(diff)
 	}
 	if diff := cmp.Diff(allocator.DefaultSettings(), c.Dev.Services.Fleet.settings(c.Dev.Services.Readable, c.Dev.Services.ServerTokens)); diff != "" {
-		t.Error(diff)
-	}
-	if diff := cmp.Diff(ticket.DefaultLimits(), c.Dev.Services.Tickets.limits(c.Dev.Limits)); diff != "" {
 		t.Error(diff)
 	}
 	if diff := cmp.Diff(state.Rate{PerSecond: 1, Burst: 20}, c.Dev.Limits.player()); diff != "" {

@@ -12,10 +12,10 @@ import (
 
 	"matchmaker.dev/services/allocator"
 	"matchmaker.dev/services/allocator/token"
-	"matchmaker.dev/services/backfill"
 	"matchmaker.dev/services/director"
 	"matchmaker.dev/services/internal/definition"
 	"matchmaker.dev/services/internal/fields"
+	"matchmaker.dev/services/internal/ratelimit"
 	"matchmaker.dev/services/internal/state"
 	"matchmaker.dev/services/ticket"
 )
@@ -100,21 +100,16 @@ type natsServer struct {
 // limits are those of what is kept for a project, and of how often it is read and changed. All services of a
 // system must have the same ones.
 type limits struct {
-	MaxWaiting   int     `help:"Most tickets of a project that may wait; a create beyond it is answered 429 until some were matched. 0 means no limit. A runner needs about 200 bytes for each." default:"1000000" group:"tickets"`
-	PlayerRate   float64 `help:"How many tickets a second one player may create in the long run; 0 means no limit. A person starts matchmaking a few times a minute." default:"1" group:"tickets"`
-	PlayerBurst  int     `help:"How many tickets one player may create at once." default:"20" group:"tickets"`
-	ProjectRate  float64 `help:"How many tickets a second a project may create in the long run; 0 means no limit. One Redis stores about 50,000." default:"20000" group:"tickets"`
-	ProjectBurst int     `help:"How many tickets a project may create at once." default:"100000" group:"tickets"`
-	ReadRate     float64 `help:"How many GETs a second, and as many DELETEs, one player may send to the Tickets API in the long run, and a game service about one ticket; 0 means no limit. Clients that poll send one a second; one with 'Prefer: wait' counts as one. Unlike all others, this limit is of each process, which counts in memory." default:"20" group:"tickets"`
-	ReadBurst    int     `help:"How many such requests may come at once." default:"200" group:"tickets"`
-	APIRate      float64 `help:"How many requests a second a project may make to the Configs API, and as many to the Functions API; 0 means no limit. They are made by people and build servers." name:"api-rate" default:"20" group:"process"`
-	APIBurst     int     `help:"How many such requests a project may make at once." name:"api-burst" default:"200" group:"process"`
+	MaxWaiting   int                `help:"Most tickets of a project that may wait; a create beyond it is answered 429 until some were matched. 0 means no limit. A runner needs about 200 bytes for each." default:"1000000" group:"tickets"`
+	PlayerRate   float64            `help:"How many tickets a second one player may create in the long run; 0 means no limit. A person starts matchmaking a few times a minute." default:"1" group:"tickets"`
+	PlayerBurst  int                `help:"How many tickets one player may create at once." default:"20" group:"tickets"`
+	ProjectRate  float64            `help:"How many tickets a second a project may create in the long run; 0 means no limit. One Redis stores about 50,000." default:"20000" group:"tickets"`
+	ProjectBurst int                `help:"How many tickets a project may create at once." default:"100000" group:"tickets"`
+	Rates        ratelimit.Settings `kong:"embed"`
 
 	MaxBackfills int `help:"Most backfill tickets of a project; a create beyond it is answered 429." default:"100000" group:"backfill"`
 
-	NameLength int `help:"Most bytes of the name of an attribute, a property or a pool." default:"128" group:"tickets"`
-	MaxPools   int `help:"Most pools of a config." default:"64" group:"cycle"`
-	MaxFilters int `help:"Most filters of a pool." default:"64" group:"cycle"`
+	Definitions definition.Limits `kong:"embed"`
 
 	EventAge   time.Duration `help:"How long events, which say what happened to tickets and matches, can be read. 0 means that there are none." default:"24h" group:"events"`
 	EventBytes int64         `help:"Most bytes of events that can be read, of all projects; beyond it the oldest go." default:"1073741824" group:"events"`
@@ -133,28 +128,17 @@ func (l *limits) player() state.Rate {
 func (l *limits) project() state.Rate {
 	return state.Rate{PerSecond: l.ProjectRate, Burst: l.ProjectBurst}
 }
-func (l *limits) reads() state.Rate {
-	return state.Rate{PerSecond: l.ReadRate, Burst: l.ReadBurst}
-}
-func (l *limits) api() state.Rate { return state.Rate{PerSecond: l.APIRate, Burst: l.APIBurst} }
-
-func (l *limits) definitions() definition.Limits {
-	return definition.Limits{Pools: l.MaxPools, Filters: l.MaxFilters, Name: l.NameLength}
-}
-
 func (l *limits) check() error {
 	var errs []error
 	for _, r := range []struct {
 		name string
 		rate state.Rate
-	}{{"player", l.player()}, {"project", l.project()}, {"read", l.reads()}, {"api", l.api()}} {
+	}{{"player", l.player()}, {"project", l.project()}} {
 		if err := r.rate.Validate(); err != nil {
 			errs = append(errs, fmt.Errorf("--%s-rate, --%s-burst: %w", r.name, r.name, err))
 		}
 	}
-	if l.NameLength < 1 || l.MaxPools < 1 || l.MaxFilters < 1 {
-		errs = append(errs, errors.New("--name-length, --max-pools and --max-filters must be more than 0"))
-	}
+	errs = append(errs, l.Rates.Validate(), l.Definitions.Validate())
 	if l.MaxWaiting < 0 || l.MaxFunctions < 1 || l.KeepVersions < 1 || l.LogSize < 1 || l.LogTotal < 1 {
 		errs = append(errs, errors.New("--max-waiting must not be negative, --max-functions, --function-versions, --log-size and --log-total must be more than 0"))
 	}
@@ -204,19 +188,17 @@ func (t *serverTokens) check() error {
 	return positive(map[string]time.Duration{"server-token-time": t.Time, "server-token-limit": t.Limit})
 }
 
-// tickets are the limits of the Tickets API.
+// tickets are the settings that the Tickets API and the Backfill API have in common.
 type tickets struct {
-	Attributes int           `help:"Most attributes of a ticket." default:"64" name:"max-attributes" group:"tickets"`
-	Properties int           `help:"Most properties of a ticket." default:"64" name:"max-properties" group:"tickets"`
-	Wait       time.Duration `help:"Longest time that a GET with 'Prefer: wait' is held open." default:"30s" name:"max-wait" group:"tickets"`
+	Fields   fields.Limits   `embed:""`
+	Settings ticket.Settings `embed:""`
 }
 
-func (t *tickets) limits(l limits) ticket.Limits {
-	return ticket.Limits{Limits: t.payload(l), Wait: t.Wait, Reads: l.reads()}
-}
-
-func (t *tickets) payload(l limits) fields.Limits {
-	return fields.Limits{Attributes: t.Attributes, Properties: t.Properties, Name: l.NameLength}
+// fields are the limits of what a ticket carries.
+func (t *tickets) fields(l limits) fields.Limits {
+	f := t.Fields
+	f.Name = l.Definitions.Name
+	return f
 }
 
 // readable is what the director and the allocator have in common.
@@ -283,36 +265,6 @@ func (f *fleet) settings(r readable, t serverTokens) allocator.Settings {
 	return s
 }
 
-// filling are the settings of the Backfill API.
-type filling struct {
-	ApprovalRate  float64       `help:"How many times a second one server may approve in the long run; 0 means no limit. Once is enough." default:"20" group:"backfill"`
-	ApprovalBurst int           `help:"How many times one server may approve at once." default:"100" group:"backfill"`
-	RequestRate   float64       `help:"How many requests of the deprecated first generation a project may make a second, each a run of a function; 0 means no limit." name:"backfill-rate" default:"50" group:"backfill"`
-	RequestBurst  int           `help:"How many such requests a project may make at once." name:"backfill-burst" default:"200" group:"backfill"`
-	RequestTime   time.Duration `help:"How long the run of a function for such a request may take." name:"backfill-time" default:"5s" group:"backfill"`
-	Sunset        time.Time     `help:"Day from which on requests of the deprecated first generation may no longer be answered, which their answers announce." name:"backfill-sunset" format:"2006-01-02" placeholder:"YYYY-MM-DD" group:"backfill"`
-}
-
-func (f *filling) settings(r readable) backfill.Settings {
-	return backfill.Settings{
-		Readable: r.Readable, Run: f.RequestTime, Sunset: f.Sunset,
-		Approvals: state.Rate{PerSecond: f.ApprovalRate, Burst: f.ApprovalBurst},
-		Requests:  state.Rate{PerSecond: f.RequestRate, Burst: f.RequestBurst},
-	}
-}
-
-func (f *filling) check() error {
-	s := f.settings(readable{})
-	errs := []error{positive(map[string]time.Duration{"backfill-time": f.RequestTime})}
-	if err := s.Approvals.Validate(); err != nil {
-		errs = append(errs, fmt.Errorf("--approval-rate, --approval-burst: %w", err))
-	}
-	if err := s.Requests.Validate(); err != nil {
-		errs = append(errs, fmt.Errorf("--backfill-rate, --backfill-burst: %w", err))
-	}
-	return errors.Join(errs...)
-}
-
 // positive says which settings must be more than 0 and are not.
 func positive(settings map[string]time.Duration) error {
 	var errs []error
@@ -324,12 +276,7 @@ func positive(settings map[string]time.Duration) error {
 	return errors.Join(errs...)
 }
 
-func (t *tickets) check() error {
-	if t.Attributes < 0 || t.Properties < 0 || t.Wait < 0 {
-		return errors.New("--max-attributes, --max-properties and --max-wait must not be negative")
-	}
-	return nil
-}
+func (t *tickets) check() error { return errors.Join(t.Fields.Validate(), t.Settings.Validate()) }
 
 func (c *cycle) check() error {
 	return positive(map[string]time.Duration{

@@ -10,7 +10,7 @@ Exit codes: 0 done, 1 failed, 2 the command line makes no sense.`
 
 // commandLine is what can be typed.
 type commandLine struct {
-	settings
+	commonFlags
 
 	Token    tokenCommands    `cmd:"" help:"Print a token of a development service."`
 	Function functionCommands `cmd:"" help:"Upload and look at match functions."`
@@ -21,8 +21,8 @@ type commandLine struct {
 	Version  versionCommand   `cmd:"" help:"Print the version of mm."`
 }
 
-// settings are the flags that every command has.
-type settings struct {
+// commonFlags are the flags that every command has.
+type commonFlags struct {
 	URL     string        `name:"url" env:"MM_URL" default:"http://127.0.0.1:8080" help:"Where the service is."`
 	Project string        `env:"MM_PROJECT" default:"demo" help:"Project to work in."`
 	Data    string        `env:"MM_DATA" default:".matchmaker" help:"Folder of a development service, which holds the key to make tokens with. Where it is not here, that of a folder above is taken."`
@@ -32,7 +32,7 @@ type settings struct {
 }
 
 // Validate is called by the parser.
-func (s settings) Validate() error {
+func (s commonFlags) Validate() error {
 	if s.Timeout <= 0 {
 		return usageError("--timeout must be more than nothing, as 30s")
 	}

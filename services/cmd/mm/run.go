@@ -66,7 +66,7 @@ func run(ctx context.Context, args []string, console console) int {
 		console.tell(fmt.Sprintf("%s (see %s --help)", plain(err.Error()), helpOn(err)))
 		return misused
 	}
-	s := &session{settings: line.settings, console: console}
+	s := &session{commonFlags: line.commonFlags, console: console}
 	s.Data = nearest(s.Data)
 	bounded, cancel := context.WithTimeout(ctx, s.Timeout)
 	defer cancel()

@@ -16,7 +16,7 @@ import (
 
 // session is one run of a command: the flags, and what surrounds it.
 type session struct {
-	settings
+	commonFlags
 	console
 	minted bool // the token in use was made here
 	bar    *bar // on the terminal now; may be nil

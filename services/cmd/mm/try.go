@@ -16,6 +16,7 @@ import (
 	"matchmaker.dev/services/internal/pool"
 	"matchmaker.dev/services/internal/problem"
 	"matchmaker.dev/services/internal/sandbox"
+	"matchmaker.dev/services/internal/settings"
 )
 
 type functionTest struct {
@@ -196,7 +197,7 @@ func (c functionTest) config(s *session) (*pb.Config, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := definition.NewReader(text, definition.Limits{})
+	r := definition.NewReader(text, settings.Default[definition.Limits]())
 	config, _ := r.Config()
 	return config, inFile(c.Config, r.Err())
 }

@@ -72,7 +72,7 @@ func TestVerdictWithoutTickets(t *testing.T) {
 	tickets := []*pb.Ticket{{Id: "a"}, {Id: "b"}}
 	v := newVerdict("ffa.wasm", tickets, nil, &trial.Result{Waiting: tickets, Outside: 2, Module: &sandbox.Module{}, Cycles: make([]trial.Times, 1)}, time.UnixMilli(0))
 	var out, says strings.Builder
-	on := &session{settings: settings{Output: "table"}, console: console{out: &out, err: &says}}
+	on := &session{commonFlags: commonFlags{Output: "table"}, console: console{out: &out, err: &says}}
 	if err := on.showVerdict(v, nil, 10); err != nil {
 		t.Fatal(err)
 	}

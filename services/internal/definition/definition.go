@@ -13,33 +13,6 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Limits bound a definition. A zero stands for the default.
-type Limits struct {
-	// Pools is how many there may be; Filters how many one of them may have: each is a scan of a
-	// column of the index in every cycle.
-	Pools, Filters int
-	// Name is the length in bytes of the name of a pool or an attribute.
-	Name int
-	// Depth is how deep objects and arrays may nest in a function's settings.
-	Depth int
-}
-
-// DefaultLimits leave room for every game we know of. A ticket has at most 64 attributes by
-// default, so that a pool can query each.
-func DefaultLimits() Limits { return Limits{Pools: 64, Filters: 64, Name: 128, Depth: 16} }
-
-func (l Limits) orDefault() Limits {
-	d := DefaultLimits()
-	for _, limit := range []struct{ given, standard *int }{
-		{&l.Pools, &d.Pools}, {&l.Filters, &d.Filters}, {&l.Name, &d.Name}, {&l.Depth, &d.Depth},
-	} {
-		if *limit.given <= 0 {
-			*limit.given = *limit.standard
-		}
-	}
-	return l
-}
-
 // Function is which function runs.
 type Function struct {
 	Name    string // in lower case: function names are compared so
@@ -109,7 +82,7 @@ func (r *Reader) Settings(at Path) jsontext.Value {
 	}
 	outer := r.dec
 	r.dec = decoder(value)
-	r.free(at, r.limits.Depth)
+	r.free(at, maxDepth)
 	r.dec = outer
 	return value
 }
@@ -121,7 +94,7 @@ func (r *Reader) free(at Path, deep int) {
 	case kind != jsontext.KindBeginObject && kind != jsontext.KindBeginArray:
 		r.skip()
 	case deep == 0:
-		r.Add(BadFunctionConfig, at, "objects and arrays nest deeper than %d", r.limits.Depth)
+		r.Add(BadFunctionConfig, at, "objects and arrays nest deeper than %d", maxDepth)
 		r.skip()
 	case kind == jsontext.KindBeginObject:
 		r.Keys(at, func(_ string, at Path) { r.free(at, deep-1) })

@@ -20,7 +20,7 @@ type Reader struct {
 
 // NewReader reads a document that is known to be one JSON value, as web.Document returns it.
 func NewReader(text jsontext.Value, l Limits) *Reader {
-	return &Reader{limits: l.orDefault(), dec: decoder(text)}
+	return &Reader{limits: l, dec: decoder(text)}
 }
 
 func decoder(text jsontext.Value) *jsontext.Decoder {

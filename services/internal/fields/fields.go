@@ -14,14 +14,6 @@ type Values struct {
 	Properties map[string][]byte  `json:"properties"`
 }
 
-// Limits bound what one payload may hold.
-type Limits struct {
-	// Attributes and Properties are how many of each there may be.
-	Attributes, Properties int
-	// Name is the length in bytes of an attribute's or a property's name.
-	Name int
-}
-
 // Created is the attribute that the service sets itself.
 const Created = "created"
 

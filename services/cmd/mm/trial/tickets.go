@@ -11,6 +11,7 @@ import (
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/definition"
 	"matchmaker.dev/services/internal/fields"
+	"matchmaker.dev/services/internal/settings"
 )
 
 // Result codes besides those of package definition. Nobody sees them: the messages
@@ -31,7 +32,7 @@ const (
 // waits for so many seconds at the time now, or was created at a time in Unix milliseconds ("created").
 // The error is a *definition.Faults whose messages begin with the place, as in [3].attributes.skill.
 func Read(text json.RawMessage, now time.Time) ([]*pb.Ticket, error) {
-	r := &reader{Reader: definition.NewReader([]byte(text), definition.Limits{}), now: now, ids: map[string]definition.Path{}}
+	r := newReader(text, now)
 	var tickets []*pb.Ticket
 	r.Array("", func(at definition.Path) { tickets = append(tickets, r.ticket(at, fmt.Sprint(len(tickets)+1))) })
 	return tickets, r.Err()
@@ -44,7 +45,7 @@ func Read(text json.RawMessage, now time.Time) ([]*pb.Ticket, error) {
 // One without a connection is that of a server which is still being allocated. The version is 1 where it is left out,
 // and the id the place behind a b.
 func ReadBackfills(text json.RawMessage, now time.Time) ([]*pb.Backfill, error) {
-	r := &reader{Reader: definition.NewReader([]byte(text), definition.Limits{}), now: now, ids: map[string]definition.Path{}}
+	r := newReader(text, now)
 	var backfills []*pb.Backfill
 	r.Array("", func(at definition.Path) {
 		backfills = append(backfills, r.backfill(at, fmt.Sprint("b", len(backfills)+1)))
@@ -56,6 +57,11 @@ type reader struct {
 	*definition.Reader
 	now time.Time
 	ids map[string]definition.Path
+}
+
+func newReader(text json.RawMessage, now time.Time) *reader {
+	limits := settings.Default[definition.Limits]()
+	return &reader{Reader: definition.NewReader([]byte(text), limits), now: now, ids: map[string]definition.Path{}}
 }
 
 func (r *reader) backfill(at definition.Path, id string) *pb.Backfill {

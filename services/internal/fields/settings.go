@@ -1,0 +1,19 @@
+package fields
+
+import "errors"
+
+// Limits bound what the fields of one request may hold.
+type Limits struct {
+	Attributes int `help:"Most attributes of a ticket." default:"64" name:"max-attributes" group:"tickets"`
+	Properties int `help:"Most properties of a ticket." default:"64" name:"max-properties" group:"tickets"`
+	// Name is the length in bytes of an attribute's or a property's name: that of definition.Limits.
+	Name int `kong:"-"`
+}
+
+// Validate names the flags that make no sense.
+func (l *Limits) Validate() error {
+	if l.Attributes < 0 || l.Properties < 0 {
+		return errors.New("--max-attributes and --max-properties must not be negative")
+	}
+	return nil
+}

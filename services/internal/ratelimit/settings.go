@@ -1,0 +1,34 @@
+package ratelimit
+
+import (
+	"errors"
+	"fmt"
+
+	"matchmaker.dev/services/internal/state"
+)
+
+// Settings limit requests of the APIs.
+type Settings struct {
+	ReadRate  float64 `help:"How many GETs a second, and as many DELETEs, one player may send to the Tickets API in the long run, and a game service about one ticket; 0 means no limit. Clients that poll send one a second; one with 'Prefer: wait' counts as one. Unlike all others, this limit is of each process, which counts in memory." default:"20" group:"tickets"`
+	ReadBurst int     `help:"How many such requests may come at once." default:"200" group:"tickets"`
+	APIRate   float64 `help:"How many requests a second a project may make to the Configs API, and as many to the Functions API; 0 means no limit. They are made by people and build servers." name:"api-rate" default:"20" group:"process"`
+	APIBurst  int     `help:"How many such requests a project may make at once." name:"api-burst" default:"200" group:"process"`
+}
+
+// Reads limits how often one player may GET, and as often DELETE.
+func (s *Settings) Reads() state.Rate { return state.Rate{PerSecond: s.ReadRate, Burst: s.ReadBurst} }
+
+// API limits how often a project may call the Configs API, and as often the Functions API.
+func (s *Settings) API() state.Rate { return state.Rate{PerSecond: s.APIRate, Burst: s.APIBurst} }
+
+// Validate names the flags that make no sense.
+func (s *Settings) Validate() error {
+	var errs []error
+	if err := s.Reads().Validate(); err != nil {
+		errs = append(errs, fmt.Errorf("--read-rate, --read-burst: %w", err))
+	}
+	if err := s.API().Validate(); err != nil {
+		errs = append(errs, fmt.Errorf("--api-rate, --api-burst: %w", err))
+	}
+	return errors.Join(errs...)
+}
