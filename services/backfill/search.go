@@ -11,6 +11,7 @@ import (
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/bus"
 	"matchmaker.dev/services/internal/evaluator"
+	"matchmaker.dev/services/internal/notify"
 	"matchmaker.dev/services/internal/pool"
 	"matchmaker.dev/services/internal/state"
 )
@@ -89,7 +90,7 @@ func (s *service) run(ctx context.Context, project string, position uint64, in r
 func (s *service) ask(ctx context.Context, r *pb.RunRequest) (a answer) {
 	ctx, span := s.asks(ctx, r)
 	defer func() { ran(span, a) }()
-	in := &parts{signal: make(chan struct{}, 1)}
+	in := &parts{added: notify.New()}
 	run, err := s.Bus.StartRun(ctx, r, in.add)
 	if err != nil {
 		return answer{failure: err.Error()}
@@ -97,7 +98,7 @@ func (s *service) ask(ctx context.Context, r *pb.RunRequest) (a answer) {
 	defer run.Stop()
 	for {
 		select {
-		case <-in.signal:
+		case <-in.added.C():
 			for _, p := range in.take() {
 				a.proposals = append(a.proposals, p.GetProposals()...)
 				if p.GetLast() {
@@ -111,9 +112,9 @@ func (s *service) ask(ctx context.Context, r *pb.RunRequest) (a answer) {
 	}
 }
 
-// parts collects the parts of an answer. Who adds one never waits.
+// parts collects the parts of an answer. Adding one never blocks.
 type parts struct {
-	signal chan struct{}
+	added notify.Signal
 
 	mu   sync.Mutex
 	list []*pb.RunPart
@@ -123,10 +124,7 @@ func (p *parts) add(part *pb.RunPart) {
 	p.mu.Lock()
 	p.list = append(p.list, part)
 	p.mu.Unlock()
-	select {
-	case p.signal <- struct{}{}:
-	default:
-	}
+	p.added.Notify()
 }
 
 func (p *parts) take() []*pb.RunPart {

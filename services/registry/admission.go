@@ -5,17 +5,19 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sync/semaphore"
+
 	"matchmaker.dev/services/internal/problem"
 )
 
 // patience is how long an upload waits until it may begin.
 const patience = 30 * time.Second
 
-// admission lets some uploads be worked on at the same time, and of one project only a part of them: who
-// uploads what takes long to send, or to compile, holds up nobody else's. It is safe for concurrent use.
+// admission bounds how many uploads are worked on at the same time, and how many of one project: a project whose
+// uploads take long to send or to compile holds up no other. It is safe for concurrent use.
 type admission struct {
-	seats chan struct{} // holds a token for each upload that is worked on
-	share int           // of the seats that one project may have
+	all        *semaphore.Weighted
+	perProject int64
 
 	mu       sync.Mutex
 	projects map[string]*queue // those with an upload
@@ -23,12 +25,16 @@ type admission struct {
 
 // queue is the uploads of a project.
 type queue struct {
-	seats chan struct{}
-	users int // those that are worked on, and those that wait
+	slots *semaphore.Weighted
+	users int // uploads under way, and those that wait
 }
 
-func newAdmission(seats int) *admission {
-	return &admission{seats: make(chan struct{}, seats), share: max(1, seats/4), projects: map[string]*queue{}}
+func newAdmission(most int) *admission {
+	return &admission{
+		all:        semaphore.NewWeighted(int64(most)),
+		perProject: int64(max(1, most/4)),
+		projects:   map[string]*queue{},
+	}
 }
 
 // enter waits until an upload may begin; leave ends it.
@@ -37,36 +43,34 @@ func (a *admission) enter(ctx context.Context, project string) (leave func(), er
 	busy.RetryAfter = patience
 	ctx, cancel := context.WithTimeoutCause(ctx, patience, busy)
 	defer cancel()
-	var taken []chan struct{}
-	leave = func() {
-		for _, seats := range taken {
-			<-seats
-		}
+	own := a.queue(project)
+	if own.Acquire(ctx, 1) != nil {
 		a.unqueue(project)
+		return nil, context.Cause(ctx)
 	}
-	for _, seats := range []chan struct{}{a.queue(project), a.seats} {
-		select {
-		case seats <- struct{}{}:
-			taken = append(taken, seats)
-		case <-ctx.Done():
-			leave()
-			return nil, context.Cause(ctx)
-		}
+	if a.all.Acquire(ctx, 1) != nil {
+		own.Release(1)
+		a.unqueue(project)
+		return nil, context.Cause(ctx)
 	}
-	return leave, nil
+	return func() {
+		a.all.Release(1)
+		own.Release(1)
+		a.unqueue(project)
+	}, nil
 }
 
-// queue is the seats of a project, to be given back with unqueue.
-func (a *admission) queue(project string) chan struct{} {
+// queue is the slots of a project; unqueue gives them back.
+func (a *admission) queue(project string) *semaphore.Weighted {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	q := a.projects[project]
 	if q == nil {
-		q = &queue{seats: make(chan struct{}, a.share)}
+		q = &queue{slots: semaphore.NewWeighted(a.perProject)}
 		a.projects[project] = q
 	}
 	q.users++
-	return q.seats
+	return q.slots
 }
 
 func (a *admission) unqueue(project string) {

@@ -3,14 +3,15 @@ package bus
 import (
 	"context"
 	"errors"
-	"sync"
 	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+	"golang.org/x/sync/semaphore"
 	"google.golang.org/protobuf/proto"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/notify"
 )
 
 // ackWait is how long a match may stay in one allocator's hands without a sign
@@ -81,13 +82,17 @@ func (b *Bus) ConsumeMatches(ctx context.Context, parallel int, handle func(ctx 
 	if err := b.Prepare(ctx); err != nil {
 		return nil
 	}
-	hands := crew{free: make(chan struct{}, parallel)}
-	defer hands.dismiss()
+	slots := semaphore.NewWeighted(int64(parallel))
 	for ctx.Err() == nil {
 		err := b.consume(ctx, parallel, func(msg jetstream.Msg) {
-			if !hands.take(ctx, func() { b.work(ctx, msg, handle) }) {
+			if slots.Acquire(ctx, 1) != nil {
 				_ = msg.Nak() // another allocator may have it at once
+				return
 			}
+			go func() {
+				defer slots.Release(1)
+				b.handleMatch(ctx, msg, handle)
+			}()
 		})
 		if err != nil && ctx.Err() == nil {
 			b.log.WarnContext(ctx, "reading the work queue again", "error", err)
@@ -97,45 +102,8 @@ func (b *Bus) ConsumeMatches(ctx context.Context, parallel int, handle func(ctx 
 			}
 		}
 	}
-	return nil
-}
-
-// crew is what works at once. Messages may still come while it is dismissed: consuming that
-// was stopped says nothing about the message in hand.
-type crew struct {
-	free  chan struct{} // as many as may work
-	under sync.WaitGroup
-
-	mu        sync.Mutex
-	dismissed bool
-}
-
-// take does work besides, as soon as a hand is free, unless ctx ends or the crew is dismissed before.
-func (c *crew) take(ctx context.Context, work func()) bool {
-	select {
-	case c.free <- struct{}{}:
-	case <-ctx.Done():
-		return false
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.dismissed || ctx.Err() != nil {
-		<-c.free
-		return false
-	}
-	c.under.Go(func() {
-		defer func() { <-c.free }()
-		work()
-	})
-	return true
-}
-
-// dismiss takes no more work and waits for what is under way.
-func (c *crew) dismiss() {
-	c.mu.Lock()
-	c.dismissed = true
-	c.mu.Unlock()
-	c.under.Wait()
+	// Since ctx has ended no new match gets a slot. Matches under way end soon.
+	return slots.Acquire(context.WithoutCancel(ctx), int64(parallel))
 }
 
 // consume hands messages on until ctx ends or the consumer fails for good.
@@ -150,17 +118,12 @@ func (b *Bus) consume(ctx context.Context, parallel int, handle func(jetstream.M
 		b.gone(err)
 		return err
 	}
-	doubts := make(chan struct{}, 1)
+	doubt := notify.New()
 	consuming, err := consumer.Consume(handle,
 		jetstream.PullMaxMessages(min(parallel, maxFetch)),
 		jetstream.PullExpiry(pullExpiry),
 		jetstream.PullHeartbeat(pullHeartbeat),
-		jetstream.ConsumeErrHandler(func(jetstream.ConsumeContext, error) {
-			select {
-			case doubts <- struct{}{}:
-			default:
-			}
-		}))
+		jetstream.ConsumeErrHandler(func(jetstream.ConsumeContext, error) { doubt.Notify() }))
 	if err != nil {
 		return err
 	}
@@ -175,7 +138,7 @@ func (b *Bus) consume(ctx context.Context, parallel int, handle func(jetstream.M
 			case <-time.After(time.Second): // without a server: the queue misses them in time
 			}
 			return nil
-		case <-doubts:
+		case <-doubt.C():
 			// A consumer that does not exist any more is asked in vain for ever, as is that of a server which came back without its store.
 			_, err := consumer.Info(ctx)
 			if errors.Is(err, jetstream.ErrConsumerNotFound) || b.gone(err) {
@@ -185,7 +148,7 @@ func (b *Bus) consume(ctx context.Context, parallel int, handle func(jetstream.M
 	}
 }
 
-func (b *Bus) work(ctx context.Context, msg jetstream.Msg, handle func(context.Context, *pb.MatchWork, int) error) {
+func (b *Bus) handleMatch(ctx context.Context, msg jetstream.Msg, handle func(context.Context, *pb.MatchWork, int) error) {
 	w := new(pb.MatchWork)
 	if err := proto.Unmarshal(msg.Data(), w); err != nil {
 		b.log.WarnContext(ctx, "message bus: unreadable match", "subject", msg.Subject(), "error", err)

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"matchmaker.dev/services/internal/web"
 )
 
 // Reader walks through a JSON document once, from its beginning to its end, and notes
@@ -206,7 +208,7 @@ func (r *Reader) expect(at Path, kind jsontext.Kind) bool {
 		r.token()
 		return false
 	}
-	r.Add(WrongType, at, "%s is expected, got %s", words(kind), words(got))
+	r.Add(WrongType, at, "%s is expected, got %s", web.KindName(kind), web.KindName(got))
 	r.skip()
 	return false
 }
@@ -230,22 +232,4 @@ func (r *Reader) fail(err error) {
 	if err != nil {
 		r.broken = fmt.Errorf("definition: the text is not JSON: %w", err)
 	}
-}
-
-func words(kind jsontext.Kind) string {
-	switch kind {
-	case jsontext.KindNull:
-		return "null"
-	case jsontext.KindTrue, jsontext.KindFalse:
-		return "a boolean"
-	case jsontext.KindString:
-		return "a string"
-	case jsontext.KindNumber:
-		return "a number"
-	case jsontext.KindBeginObject:
-		return "an object"
-	case jsontext.KindBeginArray:
-		return "an array"
-	}
-	return "something else"
 }

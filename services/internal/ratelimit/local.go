@@ -5,72 +5,66 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/time/rate"
+
 	"matchmaker.dev/services/internal/state"
 )
 
-// Local limits how often each of many callers does something, as this process sees it: replicas count each for
-// itself. It is for requests that only cost what counting them elsewhere would cost again.
+// Local limits how often each of many callers does something, in this process: replicas count each for itself. It is
+// for requests that cost no more than counting them in Redis would.
 //
-// Those who asked within the time in which a bucket fills take 16 bytes each, and no others take any.
+// Only callers that asked within the last one or two times that a bucket takes to fill use memory, about 120 bytes each.
 type Local struct {
 	name string
 	rate state.Rate
 	now  func() time.Time
 	seed maphash.Seed
-
-	// interval is the time in which a bucket gains one, capacity that in which an empty one fills.
-	interval, capacity time.Duration
+	// fill is the time in which an empty bucket fills.
+	fill time.Duration
 
 	mu sync.Mutex
-	// young and old say when buckets are full again, by a hash of whose they are. One that is in neither is full:
-	// what nobody touched while old was young has filled since.
-	young, old map[uint64]time.Duration
-	turned     time.Duration
-	began      time.Time
+	// young and old are the buckets by a hash of their caller. A bucket that is in neither is full: nobody has touched
+	// it since the maps last changed places, at least fill ago.
+	young, old map[uint64]*rate.Limiter
+	changed    time.Time
 }
 
-// NewLocal makes the buckets of a name.
-func NewLocal(name string, rate state.Rate, now func() time.Time) *Local {
-	l := &Local{name: name, rate: rate, now: now, seed: maphash.MakeSeed(), young: map[uint64]time.Duration{}, began: now()}
-	if rate.PerSecond > 0 {
-		l.interval = max(1, time.Duration(float64(time.Second)/rate.PerSecond))
-		l.capacity = l.interval * time.Duration(rate.Burst)
+// NewLocal makes the buckets of a limit.
+func NewLocal(name string, r state.Rate, now func() time.Time) *Local {
+	l := &Local{name: name, rate: r, now: now, seed: maphash.MakeSeed(), young: map[uint64]*rate.Limiter{}, changed: now()}
+	if r.PerSecond > 0 {
+		l.fill = time.Duration(float64(r.Burst) / r.PerSecond * float64(time.Second))
 	}
 	return l
 }
 
-// Allow takes one out of the bucket of somebody in a project; fault.Limited when it is empty.
-func (l *Local) Allow(project, whose string) error {
-	if l.interval == 0 {
+// Allow takes one request out of the bucket of a caller in a project. The error is a problem.Limited when it is empty.
+func (l *Local) Allow(project, caller string) error {
+	if l.rate.PerSecond == 0 {
 		return nil
 	}
-	var h maphash.Hash
-	h.SetSeed(l.seed)
-	_, _ = h.WriteString(project) // never fails
-	_ = h.WriteByte(0)
-	_, _ = h.WriteString(whose)
-	if after := l.take(h.Sum64()); after > 0 {
-		return l.rate.LimitError(l.name, after, "too many requests of this kind: %v a second are allowed", l.rate.PerSecond)
+	now := l.now()
+	bucket := l.bucket(now, maphash.Comparable(l.seed, [2]string{project, caller}))
+	if bucket.AllowN(now, 1) {
+		return nil
 	}
-	return nil
+	after := time.Duration((1 - bucket.TokensAt(now)) / l.rate.PerSecond * float64(time.Second)).Round(time.Microsecond)
+	return l.rate.LimitError(l.name, max(time.Microsecond, after),
+		"too many requests of this kind: %v a second are allowed", l.rate.PerSecond)
 }
 
-// take returns 0, or how long it is until there is one to take.
-func (l *Local) take(bucket uint64) time.Duration {
+func (l *Local) bucket(now time.Time, caller uint64) *rate.Limiter {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	now := l.now().Sub(l.began)
-	if now-l.turned >= l.capacity {
-		l.young, l.old, l.turned = map[uint64]time.Duration{}, l.young, now
+	if now.Sub(l.changed) >= l.fill {
+		l.young, l.old, l.changed = map[uint64]*rate.Limiter{}, l.young, now
 	}
-	full, known := l.young[bucket]
-	if !known {
-		full = l.old[bucket]
+	bucket := l.young[caller]
+	if bucket == nil {
+		if bucket = l.old[caller]; bucket == nil {
+			bucket = rate.NewLimiter(rate.Limit(l.rate.PerSecond), l.rate.Burst)
+		}
+		l.young[caller] = bucket
 	}
-	full = max(full, now) + l.interval
-	if late := full - now - l.capacity; late > 0 {
-		return late
-	}
-	l.young[bucket] = full
-	return 0
+	return bucket
 }

@@ -15,7 +15,7 @@ import (
 	"matchmaker.dev/services/internal/state"
 )
 
-func TestLocalLimitsEach(t *testing.T) {
+func TestLocalLimitsEachCaller(t *testing.T) {
 	now := time.Unix(1_700_000_000, 0)
 	l := ratelimit.NewLocal("reads", state.Rate{PerSecond: 2, Burst: 3}, func() time.Time { return now })
 	take := func(project, whose string) time.Duration {
@@ -65,7 +65,7 @@ func TestLocalWithoutARateDoesNotLimit(t *testing.T) {
 	}
 }
 
-// TestLocalForgetsNobodyTooEarly: with many others who come and go, each gets what a bucket that is never forgotten gives.
+// TestLocalForgetsNobodyTooEarly: each caller is allowed what a bucket that is never forgotten allows.
 func TestLocalForgetsNobodyTooEarly(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		now := time.Unix(1_700_000_000, 0)
@@ -93,7 +93,7 @@ func TestLocalForgetsNobodyTooEarly(t *testing.T) {
 	})
 }
 
-func TestLocalAtOnce(t *testing.T) {
+func TestLocalIsExactForConcurrentCallers(t *testing.T) {
 	now := time.Now()
 	l := ratelimit.NewLocal("reads", state.Rate{PerSecond: 1, Burst: 100}, func() time.Time { return now })
 	var allowed atomic.Int64

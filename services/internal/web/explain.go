@@ -43,7 +43,7 @@ func explain(err error, text []byte) error {
 	case bad.JSONKind == jsontext.KindString && expected == base64String:
 		return problem.New(problem.Invalid, "%s: not Base64 (standard alphabet, with padding)", at)
 	}
-	return problem.New(problem.Invalid, "%s: %s is expected, got %s", at, expected, received(bad.JSONKind))
+	return problem.New(problem.Invalid, "%s: %s is expected, got %s", at, expected, KindName(bad.JSONKind))
 }
 
 func explainSyntax(bad *jsontext.SyntacticError, text []byte) error {
@@ -108,7 +108,8 @@ func isBytes(t reflect.Type) bool {
 	return t.Elem() == reflect.TypeFor[byte]()
 }
 
-func received(kind jsontext.Kind) string {
+// KindName is what people call a kind of JSON value.
+func KindName(kind jsontext.Kind) string {
 	switch kind {
 	case jsontext.KindNull:
 		return "null"
