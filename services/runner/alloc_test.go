@@ -70,7 +70,7 @@ func TestRunAllocatesNothingForItsTickets(t *testing.T) {
 			message, err = proto.MarshalOptions{}.MarshalAppend(message[:0], part)
 			return err
 		}
-		var d invocation.Invoker
+		var invoker invocation.Invoker
 		run := invocation.Run{
 			Request: &pb.RunRequest{
 				Project: project, Function: "guest", Now: 1_700_000_100_000, Settings: []byte(`{"do":"pair"}`),
@@ -83,7 +83,7 @@ func TestRunAllocatesNothingForItsTickets(t *testing.T) {
 			proposals = 0
 			run.Began = time.Now()
 			run.Deadline = run.Began.Add(time.Minute)
-			last, err := d.Invoke(t.Context(), &run, instance, needs)
+			last, err := invoker.Invoke(t.Context(), &run, instance, needs)
 			if err == nil {
 				err = send(last)
 			}

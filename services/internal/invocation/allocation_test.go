@@ -21,8 +21,8 @@ func neighbours(r *matchfn.Run) error {
 	return nil
 }
 
-// A run over a hundred times as many tickets has no more allocations, but for the
-// parts of its answer: from the index to what the bus marshals.
+// A run over a hundred times as many tickets has no more allocations, but for the parts of its answer: from the index
+// to what the bus marshals.
 func TestRunAllocatesNothingForItsTickets(t *testing.T) {
 	allocations := func(tickets int) (count float64, parts int) {
 		index := indexOf(t, tickets, func(i int) *pb.Ticket {
@@ -31,7 +31,7 @@ func TestRunAllocatesNothingForItsTickets(t *testing.T) {
 				AttributeNames: []string{"level", "ping", "region", "skill"}, AttributeValues: []float64{1, 2, 3, float64(i)},
 			}
 		})
-		var d Invoker
+		var inv Invoker
 		var sent []byte
 		least, proposals := 0.0, 0
 		send := func(part *pb.RunPart) (err error) {
@@ -42,12 +42,13 @@ func TestRunAllocatesNothingForItsTickets(t *testing.T) {
 		}
 		r := &Run{
 			Index: index, Answer: send, Began: time.Now(), Deadline: time.Now().Add(time.Hour),
-			Request: &pb.RunRequest{Pools: map[string]*pb.Pool{"all": {Filters: []*pb.Filter{{Attribute: "level", Min: &least}}}}},
+			Request: &pb.RunRequest{Pools: map[string]*pb.Pool{"all": {Filters: []*pb.Filter{{Attribute: "level",
+				Min: &least}}}}},
 		}
 		instance, needs := native{matchfn.New(neighbours)}, NeedsOf(sandbox.Manifest{})
 		run := func() {
 			parts, proposals = 0, 0
-			last, err := d.Invoke(t.Context(), r, instance, needs)
+			last, err := inv.Invoke(t.Context(), r, instance, needs)
 			if err == nil {
 				err = send(last)
 			}

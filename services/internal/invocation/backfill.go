@@ -14,50 +14,49 @@ import (
 	"matchmaker.dev/services/internal/pool"
 )
 
-// What a function may leave in a backfill ticket: as much as its server may send, so that the server can send it
-// back. MaxBackfillBytes is in bytes; Base64 makes 64 KiB of it.
+// What a function may leave in a backfill ticket: as much as its server may send, so that the server can send it back.
+// Base64 makes 64 KiB of MaxBackfillBytes.
 const (
 	MaxBackfillBytes      = 48 << 10
 	MaxBackfillAttributes = 64
 	MaxBackfillProperties = 64
 )
 
-// games are the backfill tickets of a run. They have numbers, as tickets have.
-type games struct {
+// backfills are the backfill tickets of a run. Functions know them by number, as they know tickets.
+type backfills struct {
 	selection pool.Selection
 	list      []*pb.Backfill
 }
 
 // choose selects the backfill tickets of pools.
-func (g *games) choose(v pool.View, of func(id string) *pb.Backfill, pools map[string]*pb.Pool) {
-	v.Select(pools, &g.selection)
-	g.list = g.list[:0]
-	for i := range g.selection.N() {
-		g.list = append(g.list, of(g.selection.ID(i)))
+func (b *backfills) choose(v pool.View, of func(id string) *pb.Backfill, pools map[string]*pb.Pool) {
+	v.Select(pools, &b.selection)
+	b.list = b.list[:0]
+	for i := range b.selection.N() {
+		b.list = append(b.list, of(b.selection.ID(i)))
 	}
 }
 
-// encode writes the part of the request that is about backfill tickets, which v has.
-func (inv *Invoker) encodeGames(v pool.View, r *pb.RunRequest, n Needs) {
-	b, g := &inv.request, &inv.games
-	if len(g.list) == 0 {
+// encodeBackfills writes the part of the request that is about backfill tickets, which v has.
+func (inv *Invoker) encodeBackfills(v pool.View, r *pb.RunRequest, n Needs) {
+	out, list, s := &inv.request, inv.backfills.list, &inv.backfills.selection
+	if len(list) == 0 {
 		return
 	}
-	s := &g.selection
-	v.Column(s, pool.Created, b.BackfillCreated())
-	versions := b.BackfillVersion()
-	for i, one := range g.list {
-		versions[i] = one.GetVersion()
+	v.Column(s, pool.Created, out.BackfillCreated())
+	versions := out.BackfillVersion()
+	for i, backfill := range list {
+		versions[i] = backfill.GetVersion()
 	}
-	b.BackfillConnection(func(i int) ([]byte, bool) {
-		connection := g.list[i].GetConnection()
+	out.BackfillConnection(func(i int) ([]byte, bool) {
+		connection := list[i].GetConnection()
 		return []byte(connection), connection != ""
 	})
-	inv.columns(v, s, r, n, b.BackfillAttribute, b.BackfillProperty, b.BackfillPool)
+	inv.encodeColumns(v, s, r, n, out.BackfillAttribute, out.BackfillProperty, out.BackfillPool)
 }
 
-// filling is what a proposal does with a backfill ticket; nil when it touches none. size is about how many bytes it takes.
-func (g *games) filling(e *block.Extras) (filling *pb.Filling, size int, err error) {
+// filling is what a proposal does with a backfill ticket, nil when it has none. size is about how many bytes it takes.
+func (b *backfills) filling(e *block.Extras) (filling *pb.Filling, size int, err error) {
 	if e == nil || e.Backfill == nil {
 		return nil, 0, nil
 	}
@@ -65,7 +64,7 @@ func (g *games) filling(e *block.Extras) (filling *pb.Filling, size int, err err
 	filling = &pb.Filling{}
 	before := &pb.Backfill{}
 	if !f.Create {
-		before = g.list[f.Number] // the answer was checked
+		before = b.list[f.Number] // the answer was checked
 		filling.Backfill, filling.Generation = before.GetId(), before.GetGeneration()
 	}
 	size = len(filling.GetBackfill()) + 16
@@ -74,13 +73,18 @@ func (g *games) filling(e *block.Extras) (filling *pb.Filling, size int, err err
 	}
 	filling.Contents = contents(before, f)
 	n := proto.Size(filling.Contents)
-	switch {
-	case len(filling.Contents.GetAttributeNames()) > MaxBackfillAttributes:
-		return nil, 0, fmt.Errorf("leaves %d attributes in a backfill ticket, at most %d are allowed", len(filling.Contents.GetAttributeNames()), MaxBackfillAttributes)
-	case len(filling.Contents.GetProperties()) > MaxBackfillProperties:
-		return nil, 0, fmt.Errorf("leaves %d properties in a backfill ticket, at most %d are allowed", len(filling.Contents.GetProperties()), MaxBackfillProperties)
-	case n > MaxBackfillBytes:
-		return nil, 0, fmt.Errorf("leaves %d bytes in a backfill ticket, at most %d are allowed", n, MaxBackfillBytes)
+	for _, limit := range []struct {
+		n, most int
+		what    string
+	}{
+		{len(filling.Contents.GetAttributeNames()), MaxBackfillAttributes, "attributes"},
+		{len(filling.Contents.GetProperties()), MaxBackfillProperties, "properties"},
+		{n, MaxBackfillBytes, "bytes"},
+	} {
+		if limit.n > limit.most {
+			return nil, 0, fmt.Errorf("leaves %d %s in a backfill ticket, at most %d are allowed", limit.n, limit.what,
+				limit.most)
+		}
 	}
 	return filling, size + n, nil
 }

@@ -50,8 +50,8 @@ func indexOf(t *testing.T, n int, ticket func(i int) *pb.Ticket) *pool.Index {
 	return index
 }
 
-// game is a backfill ticket as functions are shown it.
-func game(id string, created int64, skill float64) *pb.Backfill {
+// newBackfill is a backfill ticket as functions are shown it.
+func newBackfill(id string, created int64, skill float64) *pb.Backfill {
 	return &pb.Backfill{
 		Id: id, Created: created, Version: created + 10, Generation: created + 100, Connection: id + ":1",
 		AttributeNames: []string{"free", "skill"}, AttributeValues: []float64{float64(created), skill},
@@ -59,11 +59,13 @@ func game(id string, created int64, skill float64) *pb.Backfill {
 	}
 }
 
-// play lets a function work on two tickets, of skill 1000 and 2000, and some backfill tickets.
-func play(t *testing.T, pools map[string]*pb.Pool, shown bool, f func(*matchfn.Run), all ...*pb.Backfill) *pb.RunPart {
+// invoke runs a function on two tickets, of skill 1000 and 2000, and some backfill tickets.
+func invoke(t *testing.T, pools map[string]*pb.Pool, shown bool, f func(*matchfn.Run),
+	all ...*pb.Backfill) *pb.RunPart {
 	t.Helper()
 	index, backfills := indexOf(t, 2, func(i int) *pb.Ticket {
-		return &pb.Ticket{Id: fmt.Sprint("t", i), Created: int64(i + 1), AttributeNames: []string{"skill"}, AttributeValues: []float64{float64(1000 * (i + 1))}}
+		return &pb.Ticket{Id: fmt.Sprint("t", i), Created: int64(i + 1), AttributeNames: []string{"skill"},
+			AttributeValues: []float64{float64(1000 * (i + 1))}}
 	}), pool.NewBackfills()
 	for _, one := range all {
 		if err := backfills.Put(one); err != nil {
@@ -90,9 +92,9 @@ func TestFunctionsSeeBackfillTicketsThroughTheirPools(t *testing.T) {
 		"high":    {Filters: []*pb.Filter{{Attribute: "skill", Min: &least, Max: &most}}},
 		"nowhere": {Filters: []*pb.Filter{{Attribute: "region", Min: &least}}},
 	}
-	allocated := game("c", 3, 2500)
+	allocated := newBackfill("c", 3, 2500)
 	allocated.Connection = ""
-	last := play(t, pools, true, func(r *matchfn.Run) {
+	last := invoke(t, pools, true, func(r *matchfn.Run) {
 		if r.Tickets() != 1 || r.Backfills() != 2 {
 			t.Fatalf("%d tickets, %d backfill tickets", r.Tickets(), r.Backfills())
 		}
@@ -102,7 +104,8 @@ func TestFunctionsSeeBackfillTicketsThroughTheirPools(t *testing.T) {
 		if got := r.BackfillPool("nowhere"); len(got) != 0 {
 			t.Errorf("pool nowhere has %v", got)
 		}
-		if !slices.Equal(r.BackfillCreated(), []float64{1, 3}) || !slices.Equal(r.BackfillVersion(), []int64{11, 13}) || !slices.Equal(r.BackfillAttribute("free"), []float64{1, 3}) {
+		if !slices.Equal(r.BackfillCreated(), []float64{1, 3}) || !slices.Equal(r.BackfillVersion(), []int64{11, 13}) ||
+			!slices.Equal(r.BackfillAttribute("free"), []float64{1, 3}) {
 			t.Errorf("created %v, versions %v, free %v", r.BackfillCreated(), r.BackfillVersion(), r.BackfillAttribute("free"))
 		}
 		first, ok := r.BackfillConnection(0)
@@ -112,22 +115,22 @@ func TestFunctionsSeeBackfillTicketsThroughTheirPools(t *testing.T) {
 		if roster, ok := r.BackfillProperty("roster").Of(1); string(roster) != "c" || !ok {
 			t.Errorf("roster %q, %v", roster, ok)
 		}
-	}, game("a", 1, 1500), game("b", 2, 1499), allocated)
+	}, newBackfill("a", 1, 1500), newBackfill("b", 2, 1499), allocated)
 	if last.GetError() != "" {
 		t.Error(last.GetError())
 	}
 	// One whose director is not asked to show any.
-	play(t, nil, false, func(r *matchfn.Run) {
+	invoke(t, nil, false, func(r *matchfn.Run) {
 		if r.Tickets() != 2 || r.Backfills() != 0 {
 			t.Errorf("%d tickets, %d backfill tickets", r.Tickets(), r.Backfills())
 		}
-	}, game("a", 1, 1500))
+	}, newBackfill("a", 1, 1500))
 }
 
-func TestWhatFunctionsMakeOfBackfillTickets(t *testing.T) {
-	seen := game("a", 1, 1500)
+func TestFunctionsChangeBackfillTickets(t *testing.T) {
+	seen := newBackfill("a", 1, 1500)
 	before := proto.Clone(seen)
-	last := play(t, nil, true, func(r *matchfn.Run) {
+	last := invoke(t, nil, true, func(r *matchfn.Run) {
 		r.Propose(3, 0).UpdateBackfill(0)
 		r.Propose(2, 1).UpdateBackfill(0).Attribute("free", 0).Attribute("full", 1).Attribute("skill", math.NaN()).
 			Property("roster", []byte("a, t1")).Remove("map")
@@ -140,10 +143,12 @@ func TestWhatFunctionsMakeOfBackfillTickets(t *testing.T) {
 	for i, want := range []*pb.Filling{
 		{Backfill: "a", Generation: 101},
 		{Backfill: "a", Generation: 101, Contents: &pb.Backfill{
-			AttributeNames: []string{"free", "full"}, AttributeValues: []float64{0, 1}, Properties: map[string][]byte{"roster": []byte("a, t1")},
+			AttributeNames: []string{"free", "full"}, AttributeValues: []float64{0, 1},
+			Properties: map[string][]byte{"roster": []byte("a, t1")},
 		}},
 		{Contents: &pb.Backfill{
-			AttributeNames: []string{"free"}, AttributeValues: []float64{6}, Properties: map[string][]byte{"roster": []byte("t0, t1")},
+			AttributeNames: []string{"free"}, AttributeValues: []float64{6},
+			Properties: map[string][]byte{"roster": []byte("t0, t1")},
 		}},
 		nil,
 	} {
@@ -156,7 +161,7 @@ func TestWhatFunctionsMakeOfBackfillTickets(t *testing.T) {
 	}
 }
 
-func TestBackfillTicketsDoNotGrowBeyondWhatAServerMaySend(t *testing.T) {
+func TestBackfillTicketsHaveNoMoreThanAServerMaySend(t *testing.T) {
 	for words, change := range map[string]func(matchfn.Backfill){
 		"65 attributes": func(b matchfn.Backfill) {
 			for i := range MaxBackfillAttributes - 1 {
@@ -170,7 +175,8 @@ func TestBackfillTicketsDoNotGrowBeyondWhatAServerMaySend(t *testing.T) {
 		},
 		"bytes": func(b matchfn.Backfill) { b.Property("roster", []byte(strings.Repeat("x", MaxBackfillBytes))) },
 	} {
-		last := play(t, nil, true, func(r *matchfn.Run) { change(r.Propose(1, 0).UpdateBackfill(0)) }, game("a", 1, 1))
+		last := invoke(t, nil, true, func(r *matchfn.Run) { change(r.Propose(1, 0).UpdateBackfill(0)) },
+			newBackfill("a", 1, 1))
 		if !strings.Contains(last.GetError(), words) || !strings.Contains(last.GetError(), "proposal 0") {
 			t.Errorf("%s: %q", words, last.GetError())
 		}

@@ -13,43 +13,46 @@ import (
 	"matchmaker.dev/services/internal/sandbox"
 )
 
-// forger is an instance that gives a room, and writes to it when it has its answer.
+// forger is an instance with a buffer, which it overwrites after its answer.
 type forger struct {
 	native
-	room   []byte
-	inRoom bool
-	left   int
+	buffer   []byte
+	inBuffer bool
+	released int
 }
 
-func (f *forger) Buffer() []byte { return f.room }
+func (f *forger) Buffer() []byte { return f.buffer }
 
-func (f *forger) ReleaseBuffer() { f.left++ }
+func (f *forger) ReleaseBuffer() { f.released++ }
 
 func (f *forger) Run(ctx context.Context, request []byte, budget time.Duration) ([]byte, sandbox.Stats, error) {
-	f.inRoom = &request[0] == &f.room[0]
+	f.inBuffer = &request[0] == &f.buffer[0]
 	answer, stats, err := f.native.Run(ctx, request, budget)
-	copy(f.room, bytes.Repeat([]byte{0x41}, len(f.room)))
+	copy(f.buffer, bytes.Repeat([]byte{0x41}, len(f.buffer)))
 	return answer, stats, err
 }
 
-// What a function does to the memory that its request lies in changes nothing of what is said of its tickets.
-func TestRequestsInARoomAreNotBelieved(t *testing.T) {
+// A function that overwrites its request does not change what is sent about its tickets.
+func TestOverwrittenRequestChangesNothing(t *testing.T) {
 	index := indexOf(t, 2, func(i int) *pb.Ticket {
-		return &pb.Ticket{Id: fmt.Sprint("t", i), Created: int64(1000 + i), AttributeNames: []string{"skill"}, AttributeValues: []float64{7}}
+		return &pb.Ticket{Id: fmt.Sprint("t", i), Created: int64(1000 + i), AttributeNames: []string{"skill"},
+			AttributeValues: []float64{7}}
 	})
 	function := matchfn.New(func(r *matchfn.Run) error {
 		r.Propose(r.Attribute("skill")[1], 1, 0)
 		return nil
 	})
-	for size, inRoom := range map[int]bool{4096: true, 64: false} {
-		f := &forger{native: native{function}, room: make([]byte, size)}
+	for size, inBuffer := range map[int]bool{4096: true, 64: false} {
+		f := &forger{native: native{function}, buffer: make([]byte, size)}
 		last, err := new(Invoker).Invoke(t.Context(), &Run{
-			Request: &pb.RunRequest{Pools: map[string]*pb.Pool{"all": {}}, Now: 3000}, Index: index, Began: time.Now(), Deadline: time.Now().Add(time.Minute),
+			Request: &pb.RunRequest{Pools: map[string]*pb.Pool{"all": {}}, Now: 3000}, Index: index, Began: time.Now(),
+			Deadline: time.Now().Add(time.Minute),
 		}, f, Needs{allAttributes: true})
-		if err != nil || f.inRoom != inRoom || f.left == 0 {
-			t.Fatalf("%v; in a room of %d bytes: %v; left %d times", err, size, f.inRoom, f.left)
+		if err != nil || f.inBuffer != inBuffer || f.released == 0 {
+			t.Fatalf("%v; in a buffer of %d bytes: %v; released %d times", err, size, f.inBuffer, f.released)
 		}
-		if p := last.GetPlain(); !slices.Equal(p.GetOldest(), []int64{1000}) || !slices.Equal(p.GetScores(), []float64{7}) || string(p.GetTickets()) != "t1t0" {
+		if p := last.GetPlain(); !slices.Equal(p.GetOldest(), []int64{1000}) || !slices.Equal(p.GetScores(), []float64{7}) ||
+			string(p.GetTickets()) != "t1t0" {
 			t.Errorf("proposals are %v", p)
 		}
 		if all := last.GetStats().GetPools()["all"]; all.GetOldest() != 1000 || all.GetTickets() != 2 {

@@ -1,9 +1,9 @@
-// Package invocation does runs of match functions. Given a run's request and the index of waiting
-// tickets it selects the tickets, writes the block that the function reads, lets an
-// instance work on it, and checks the whole answer before it believes a word of it.
+// Package invocation runs match functions. For the request of a run it selects waiting tickets from an index, writes
+// them as the block that the function reads, gives the block to an instance, checks the whole answer, and sends the
+// proposals in parts.
 //
-// How a run came here, and who keeps the instance, is its caller's business: the runner
-// has runs from the bus, and mm tries a function on a file of tickets.
+// Where a run comes from and who keeps the instance is up to the caller: the runner gets runs from the bus, and mm
+// tries a function on a file of tickets.
 package invocation
 
 import (
@@ -17,15 +17,15 @@ import (
 	"matchmaker.dev/services/internal/sandbox"
 )
 
-// Invoker is what runs are done at, one after another. What it has is kept from run to
-// run, so that a run allocates next to nothing for its tickets. The zero Invoker is ready.
+// Invoker does one run after another. It keeps its memory from run to run, so that a run allocates next to nothing for
+// its tickets. The zero Invoker is ready.
 type Invoker struct {
 	selection pool.Selection
-	games     games
+	backfills backfills
 	request   block.RequestBuilder
-	created   []float64 // by number; what the request says the function may have changed
+	created   []float64 // of the tickets, by number; the request's own column may be changed by the function
 	reader    block.AnswerReader
-	answers   answers
+	parts     parts
 	scratch   []byte
 }
 
@@ -35,11 +35,11 @@ type Run struct {
 	Index   *pool.Index
 	// Backfills are those that the function may see if the request says so; may be nil.
 	Backfills *pool.Backfills
-	// Answer takes all parts of the answer but the last. A part is used again when Answer returned.
+	// Answer gets all parts of the answer but the last. A part is used again after Answer returned.
 	Answer func(*pb.RunPart) error
 	// Began is when the run's time began to count, Deadline when it is over.
 	Began, Deadline time.Time
-	// Traced is whether sampled tickets were proposed, or waited for a run that failed; Invoke sets it.
+	// Traced is set by Invoke: whether sampled tickets were proposed, or selected for a run that failed.
 	Traced bool
 }
 
@@ -52,56 +52,56 @@ type Instance interface {
 	Run(ctx context.Context, request []byte, budget time.Duration) ([]byte, sandbox.Stats, error)
 }
 
-// FunctionError is the failure of a run whose instance is well.
+// FunctionError is the failure of a run that leaves its instance usable.
 type FunctionError struct{ error }
 
-func (c FunctionError) Unwrap() error { return c.error }
+func (e FunctionError) Unwrap() error { return e.error }
 
-// Invoke does a run with an instance, and answers it but for the last part, which
-// it returns: with what is left of the proposals, or the error. That part is used again by the
-// next run. After an error that is no FunctionError the instance must not be used again. life's end kills the instance.
+// Invoke does a run with an instance and sends all parts of its answer but the last. It returns the last part, with the
+// rest of the proposals or the error; the next run uses that part again. After an error that is no FunctionError the
+// instance must not be used again. The end of life kills the instance.
 func (inv *Invoker) Invoke(life context.Context, r *Run, instance Instance, n Needs) (*pb.RunPart, error) {
 	last := &pb.RunPart{Stats: &pb.RunStats{Instance: instance.Name()}}
-	err := inv.run(life, r, instance, n, last)
+	err := inv.invoke(life, r, instance, n, last)
 	if err != nil {
-		last.Error, last.Traced = err.Error(), concerned(&inv.selection)
+		last.Error, last.Traced = err.Error(), sampledTickets(&inv.selection)
 	}
-	r.Traced = inv.answers.sampled || len(last.GetTraced()) > 0
+	r.Traced = inv.parts.sampled || len(last.GetTraced()) > 0
 	return last, err
 }
 
-func (inv *Invoker) run(life context.Context, r *Run, instance Instance, n Needs, last *pb.RunPart) error {
+func (inv *Invoker) invoke(life context.Context, r *Run, instance Instance, n Needs, last *pb.RunPart) error {
 	stats := last.GetStats()
-	inv.answers.sampled = false
+	inv.parts.sampled = false
 	clock := r.Began
 	stats.Waiting = lap(&clock)
-	// In hundredths of a second, so that a developer reads 5s and not 4.998s in the log.
+	// Rounded to hundredths of a second, so that the log says 5s and not 4.998s.
 	budget := max(time.Until(r.Deadline).Round(10*time.Millisecond), 10*time.Millisecond)
 
 	buffer := instance.Buffer()
 	defer instance.ReleaseBuffer()
-	inv.games.list = inv.games.list[:0]
-	look := func(more func()) {
+	inv.backfills.list = inv.backfills.list[:0]
+	encode := func(encodeBackfills func()) {
 		r.Index.View(func(v pool.View) {
 			v.Select(r.Request.GetPools(), &inv.selection)
 			stats.Population = v.Count(r.Request.GetCensus())
 			stats.Query = lap(&clock)
 			if inv.selection.N() > 0 {
 				inv.encode(v, r.Request, budget, n, buffer)
-				more()
+				encodeBackfills()
 			}
 		})
 	}
 	if r.Backfills == nil || !r.Request.GetBackfills() {
-		look(func() {})
+		encode(func() {})
 	} else {
 		r.Backfills.View(func(v pool.View, of func(id string) *pb.Backfill) {
-			inv.games.choose(v, of, r.Request.GetPools())
-			look(func() { inv.encodeGames(v, r.Request, n) })
+			inv.backfills.choose(v, of, r.Request.GetPools())
+			encode(func() { inv.encodeBackfills(v, r.Request, n) })
 		})
 	}
 	stats.Tickets = int64(inv.selection.N())
-	stats.Pools = inv.crowds(r.Request.GetPools())
+	stats.Pools = inv.countPools(r.Request.GetPools())
 	if stats.Tickets == 0 {
 		return nil
 	}
@@ -116,7 +116,7 @@ func (inv *Invoker) run(life context.Context, r *Run, instance Instance, n Needs
 	if err != nil {
 		return err
 	}
-	answer, err := inv.reader.Read(bytes, inv.selection.N(), len(inv.games.list))
+	answer, err := inv.reader.Read(bytes, inv.selection.N(), len(inv.backfills.list))
 	stats.Decode = lap(&clock)
 	switch {
 	case err != nil:
@@ -125,11 +125,11 @@ func (inv *Invoker) run(life context.Context, r *Run, instance Instance, n Needs
 		return FunctionError{errors.New(answer.Failure)}
 	}
 	stats.Proposals = int64(answer.Len())
-	return inv.answers.send(answer, &inv.selection, &inv.games, inv.created, last, r.Answer)
+	return inv.parts.send(answer, &inv.selection, &inv.backfills, inv.created, last, r.Answer)
 }
 
-// crowds counts the tickets of pools. There are pools without tickets and no block was written when none has any.
-func (inv *Invoker) crowds(pools map[string]*pb.Pool) map[string]*pb.PoolCount {
+// countPools counts the tickets of pools. When no pool has a ticket, no request was written.
+func (inv *Invoker) countPools(pools map[string]*pb.Pool) map[string]*pb.PoolCount {
 	counts := make(map[string]*pb.PoolCount, len(pools))
 	for name := range pools {
 		counts[name] = new(pb.PoolCount)

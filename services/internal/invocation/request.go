@@ -12,18 +12,18 @@ import (
 	"matchmaker.dev/services/internal/sandbox"
 )
 
-// maxColumns is how many attributes, and how many properties, a function gets
-// that asks for all: those that most tickets have. A player may put any names into a ticket, and each
-// is a column for all tickets; a function that names what it reads has no such limit.
+// maxColumns is how many attributes, and how many properties, a function gets that asks for all: those that most
+// tickets have. Players may put any names into a ticket, and each name is a column for all tickets. A function that
+// names what it reads has no such limit.
 const maxColumns = 64
 
-// Needs is what a function wants to be told about tickets.
+// Needs is which attributes and properties of tickets a function reads.
 type Needs struct {
 	allAttributes, allProperties bool
 	attributes, properties       []string // in order, each once
 }
 
-// NeedsOf is what a function says of itself.
+// NeedsOf is the needs that a manifest declares.
 func NeedsOf(m sandbox.Manifest) Needs {
 	return Needs{
 		allAttributes: m.Attributes == nil, attributes: slices.Compact(slices.Sorted(slices.Values(m.Attributes))),
@@ -31,25 +31,26 @@ func NeedsOf(m sandbox.Manifest) Needs {
 	}
 }
 
-// encode writes the request for the tickets selected in v, into the buffer if it is large enough. Names come in order, so that
-// the same state makes the same bytes.
+// encode writes the request for the tickets selected in v, into the buffer if it is large enough. Names are sorted, so
+// that the same state makes the same bytes.
 func (inv *Invoker) encode(v pool.View, r *pb.RunRequest, budget time.Duration, n Needs, buffer []byte) {
 	b, s := &inv.request, &inv.selection
 	b.StartIn(buffer, block.Meta{
 		Now: r.GetNow(), Seed: r.GetSeed(), Budget: uint32(budget.Milliseconds()),
-		Tickets: s.N(), Backfills: len(inv.games.list),
+		Tickets: s.N(), Backfills: len(inv.backfills.list),
 	})
 	b.Config(r.GetSettings())
 	inv.created = slices.Grow(inv.created[:0], s.N())[:s.N()]
 	v.Column(s, pool.Created, inv.created)
 	copy(b.Created(), inv.created)
-	inv.columns(v, s, r, n, b.Attribute, b.Property, b.Pool)
+	inv.encodeColumns(v, s, r, n, b.Attribute, b.Property, b.Pool)
 }
 
-// columns writes what a function wants to know of a selection, and which of it are in each pool, to where the request has it.
-func (inv *Invoker) columns(
-	v pool.View, s *pool.Selection, r *pb.RunRequest, n Needs,
-	attribute func(name string) []float64, property func(name string, of func(i int) ([]byte, bool)), numbersOf func(name string, n int) []uint32,
+// encodeColumns writes what a function reads of a selection: attributes, properties and the numbers of each pool. The
+// last three arguments say where in the request.
+func (inv *Invoker) encodeColumns(
+	v pool.View, s *pool.Selection, r *pb.RunRequest, n Needs, attribute func(name string) []float64,
+	property func(name string, of func(i int) ([]byte, bool)), members func(name string, n int) []uint32,
 ) {
 	attributes := n.attributes
 	if n.allAttributes {
@@ -71,12 +72,11 @@ func (inv *Invoker) columns(
 	}
 	for _, name := range slices.Sorted(maps.Keys(r.GetPools())) {
 		numbers := s.Pool(name)
-		copy(numbersOf(name, len(numbers)), numbers)
+		copy(members(name, len(numbers)), numbers)
 	}
 }
 
-// propertiesOf is the names of the selection's properties, in order, or of the
-// maxColumns that most tickets have.
+// propertiesOf is the sorted names of the selection's properties, at most the maxColumns that most tickets have.
 func propertiesOf(s *pool.Selection) []string {
 	uses := map[string]int{}
 	for i := range s.N() {

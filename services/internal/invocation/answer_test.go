@@ -11,10 +11,12 @@ import (
 	"matchmaker.dev/services/internal/proposals"
 )
 
-// proposing sends one proposal with the first n of MaxTickets+1 tickets, of which the first have properties of 60,000 bytes.
-func proposing(t *testing.T, n, propertied int) ([]*pb.Proposal, error) {
+// propose sends one proposal with the first n of MaxTickets+1 tickets, of which the first have properties of 60,000
+// bytes.
+func propose(t *testing.T, n, propertied int) ([]*pb.Proposal, error) {
 	t.Helper()
-	index := indexOf(t, MaxTickets+1, func(i int) *pb.Ticket { return &pb.Ticket{Id: fmt.Sprintf("t%05d", i), Created: int64(i + 1)} })
+	index := indexOf(t, MaxTickets+1,
+		func(i int) *pb.Ticket { return &pb.Ticket{Id: fmt.Sprintf("t%05d", i), Created: int64(i + 1)} })
 	var selection pool.Selection
 	var created []float64
 	index.View(func(v pool.View) {
@@ -37,28 +39,29 @@ func proposing(t *testing.T, n, propertied int) ([]*pb.Proposal, error) {
 		t.Fatal(err)
 	}
 	last := new(pb.RunPart)
-	if err := new(answers).send(answer, &selection, new(games), created, last, func(*pb.RunPart) error { return nil }); err != nil {
+	send := func(*pb.RunPart) error { return nil }
+	if err := new(parts).send(answer, &selection, new(backfills), created, last, send); err != nil {
 		return nil, err
 	}
 	err = proposals.Unpack(last)
 	return last.GetProposals(), err
 }
 
-func TestProposalHasNoMoreTicketsThanOneScriptCanClaim(t *testing.T) {
-	sent, err := proposing(t, MaxTickets, 0)
+func TestProposalWithTooManyTicketsIsRefused(t *testing.T) {
+	sent, err := propose(t, MaxTickets, 0)
 	if err != nil || len(sent) != 1 || len(sent[0].GetTeams()[0].GetTickets()) != MaxTickets || sent[0].GetOldest() != 1 {
 		t.Fatalf("%d proposals, %v", len(sent), err)
 	}
-	if _, err := proposing(t, MaxTickets+1, 0); err == nil || !strings.Contains(err.Error(), "1001 tickets") {
+	if _, err := propose(t, MaxTickets+1, 0); err == nil || !strings.Contains(err.Error(), "1001 tickets") {
 		t.Errorf("one more: %v", err)
 	}
 }
 
-func TestProposalHasNoMoreBytesThanAMessageCarries(t *testing.T) {
-	if sent, err := proposing(t, 10, 8); err != nil || len(sent) != 1 {
+func TestProposalLargerThanAMessageIsRefused(t *testing.T) {
+	if sent, err := propose(t, 10, 8); err != nil || len(sent) != 1 {
 		t.Fatalf("%d proposals, %v", len(sent), err)
 	}
-	if _, err := proposing(t, 10, 9); err == nil || !strings.Contains(err.Error(), "bytes") {
+	if _, err := propose(t, 10, 9); err == nil || !strings.Contains(err.Error(), "bytes") {
 		t.Errorf("more: %v", err)
 	}
 }
