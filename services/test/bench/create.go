@@ -83,10 +83,10 @@ func (b *bench) turns(ctx context.Context, connections int, t table.Writer) (err
 	if err := errors.Join(bare.Stop(), server.Stop()); err != nil {
 		return err
 	}
-	cpu := func(p *launch.Process, answers int) string {
+	cpu := func(p *launch.Server, answers int) string {
 		return fmt.Sprintf("%.0f µs", float64(p.CPU().Microseconds())/float64(max(1, answers)))
 	}
-	t.AppendRow(table.Row{connections, "CPU each", cpu(bare, answers[0]), "", "", cpu(server.Process, answers[1])})
+	t.AppendRow(table.Row{connections, "CPU each", cpu(bare, answers[0]), "", "", cpu(server.Server, answers[1])})
 	t.AppendRow(table.Row{connections, "median", fmt.Sprintf("%.0f", median(base)), "", "", fmt.Sprintf("%.0f", median(made)), "", "", fmt.Sprintf("%.2f", median(ratios))})
 	return nil
 }
@@ -104,7 +104,7 @@ func settle(ctx context.Context) error {
 
 // server starts the service; nothing outlives the measurement that it is for. The
 // limits are counted as ever, but nobody meets them: a thousand players are to do the work of millions.
-func (b *bench) server(ctx context.Context) (*launch.Server, error) {
+func (b *bench) server(ctx context.Context) (*launch.Matchmaker, error) {
 	args := []string{
 		"--provider", "instant",
 		"--player-rate", "1000", "--player-burst", "10000",
@@ -115,7 +115,7 @@ func (b *bench) server(ctx context.Context) (*launch.Server, error) {
 }
 
 // tokensOf are those of the players of a project.
-func tokensOf(s *launch.Server, project string) ([]string, error) {
+func tokensOf(s *launch.Matchmaker, project string) ([]string, error) {
 	tokens := make([]string, players)
 	for i := range tokens {
 		var err error

@@ -13,7 +13,7 @@ import (
 )
 
 // prepare uploads the function to a project and returns when it runs.
-func (b *bench) prepare(ctx context.Context, s *launch.Server, project string) (*client.Client, error) {
+func (b *bench) prepare(ctx context.Context, s *launch.Matchmaker, project string) (*client.Client, error) {
 	studio, err := s.Client(auth.Developer, project, "studio")
 	if err != nil {
 		return nil, err

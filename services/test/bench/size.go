@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -22,6 +23,7 @@ import (
 	"matchmaker.dev/services/internal/auth"
 	"matchmaker.dev/services/internal/embedded"
 	"matchmaker.dev/services/internal/issuer"
+	"matchmaker.dev/services/internal/process"
 	"matchmaker.dev/services/test/launch"
 )
 
@@ -88,10 +90,10 @@ type installation struct {
 	dir    string
 	tokens *issuer.Issuer
 	redis  *embedded.Redis
-	nats   *launch.Process
+	nats   *launch.Server
 	// services are where they listen, by name, and their processes.
 	address   map[string]string
-	processes map[string]*launch.Process
+	processes map[string]*process.Process
 }
 
 // sizeProject is the project that all of it happens in.
@@ -103,7 +105,7 @@ func (b *bench) install(ctx context.Context) (i *installation, err error) {
 	if err != nil {
 		return nil, err
 	}
-	i = &installation{dir: dir, address: map[string]string{}, processes: map[string]*launch.Process{}}
+	i = &installation{dir: dir, address: map[string]string{}, processes: map[string]*process.Process{}}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, i.close())
@@ -152,7 +154,9 @@ func (b *bench) install(ctx context.Context) (i *installation, err error) {
 		args := slices.Concat([]string{
 			name, "--listen", address, "--redis", i.redis.URL(), "--nats", "nats://" + hostOf(i.nats.URL), "--log-level", "warn",
 		}, more[name])
-		if i.processes[name], err = launch.Spawn(b.errs, b.Matchmaker, args...); err != nil {
+		cmd := exec.Command(b.Matchmaker, args...)
+		cmd.Stderr = b.errs
+		if i.processes[name], err = process.Start(cmd); err != nil {
 			return nil, err
 		}
 		i.address[name] = address
@@ -201,7 +205,7 @@ func ready(ctx context.Context, address string) error {
 func (i *installation) close() error {
 	var errs []error
 	for _, p := range i.processes {
-		errs = append(errs, p.Stop())
+		errs = append(errs, p.Stop(launch.StopTime))
 	}
 	if i.nats != nil {
 		errs = append(errs, i.nats.Stop())

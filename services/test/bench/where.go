@@ -29,7 +29,7 @@ type witness struct {
 }
 
 // observe makes a witness, until ctx ends.
-func observe(ctx context.Context, s *launch.Server, project string) (*witness, error) {
+func observe(ctx context.Context, s *launch.Matchmaker, project string) (*witness, error) {
 	text, err := os.ReadFile(filepath.Join(s.Data(), bus.URLFile))
 	if err != nil {
 		return nil, err

@@ -22,7 +22,7 @@ import (
 const places = 4
 
 // secondAct lets players leave running games, and others join them.
-func secondAct(ctx context.Context, s *launch.Server, o options, out io.Writer) error {
+func secondAct(ctx context.Context, s *launch.Matchmaker, o options, out io.Writer) error {
 	fmt.Fprintf(out, "\nSecond act: %d games of %d. %d players leave, one after the other, and each time somebody else arrives.\n", o.Games, places, o.Leave)
 	if err := stage(ctx, s, o.Arena); err != nil {
 		return err
@@ -41,7 +41,7 @@ func secondAct(ctx context.Context, s *launch.Server, o options, out io.Writer) 
 }
 
 // stage puts the config of the second act in the place of the first one's.
-func stage(ctx context.Context, s *launch.Server, function string) error {
+func stage(ctx context.Context, s *launch.Matchmaker, function string) error {
 	studio, err := s.Client(auth.Developer, project, "studio")
 	if err != nil {
 		return err
@@ -65,7 +65,7 @@ func stage(ctx context.Context, s *launch.Server, function string) error {
 
 // arena is the games of the second act.
 type arena struct {
-	server   *launch.Server
+	server   *launch.Matchmaker
 	patience time.Duration
 	random   *rand.Rand
 	arrived  int

@@ -53,7 +53,7 @@ func newCrowd(o options) *crowd {
 }
 
 // play lets all players arrive, each at its time, and returns when the last has its result.
-func (c *crowd) play(ctx context.Context, s *launch.Server, m *meter) error {
+func (c *crowd) play(ctx context.Context, s *launch.Matchmaker, m *meter) error {
 	defer m.done()
 	var all sync.WaitGroup
 	for _, p := range c.players {

@@ -10,7 +10,7 @@ import (
 )
 
 // prepare uploads the function, waits until it runs, and puts the config.
-func prepare(ctx context.Context, s *launch.Server, function string) error {
+func prepare(ctx context.Context, s *launch.Matchmaker, function string) error {
 	studio, err := s.Client(auth.Developer, project, "studio")
 	if err != nil {
 		return err
