@@ -82,21 +82,21 @@ func (i *injector) turn(name string) *sync.Mutex {
 // disturb does something to a process.
 func (i *injector) disturb(ctx context.Context, f storm.Fault) error {
 	u := i.system.units[f.Target.Name]
-	if u.running().gone() {
-		i.complain("%s had ended by itself: %v", u.name, u.running().err)
+	p := u.process()
+	if !p.Running() {
+		i.complain("%s ended without being asked: %v", u.name, p.Err())
 		return u.start()
 	}
 	switch f.Kind {
 	case storm.Freeze:
-		p := u.running()
-		p.signal(syscall.SIGSTOP)
+		p.Signal(syscall.SIGSTOP)
 		pause(ctx, f.For)
-		p.signal(syscall.SIGCONT)
+		p.Signal(syscall.SIGCONT)
 		return nil
 	case storm.Kill:
-		u.kill()
+		p.Kill()
 	default:
-		u.stop(stopTime)
+		_ = p.Stop(stopTime) // a service without its stores may be killed
 	}
 	pause(ctx, f.For)
 	return u.start()
@@ -122,8 +122,8 @@ func (i *injector) heal() error {
 	}
 	for _, name := range i.system.names() {
 		u := i.system.units[name]
-		if p := u.running(); p.gone() {
-			i.complain("%s had ended by itself: %v", name, p.err)
+		if p := u.process(); !p.Running() {
+			i.complain("%s ended without being asked: %v", name, p.Err())
 			if err := u.start(); err != nil {
 				return err
 			}

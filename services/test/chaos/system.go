@@ -90,7 +90,7 @@ func newSystem(dir string, made *artefacts, fleet *fleet) (s *system, err error)
 }
 
 // add adds a unit.
-func (s *system) add(name string, command func() *exec.Cmd, address func([]byte) string) *unit {
+func (s *system) add(name string, command func() *exec.Cmd, address func(line string) string) *unit {
 	u := &unit{name: name, command: command, address: address, logs: filepath.Join(s.dir, "logs")}
 	s.units[name] = u
 	return u
@@ -129,8 +129,8 @@ func (s *system) redis() error {
 	s.add("redis", func() *exec.Cmd {
 		return exec.Command(binary, "--port", "0", "--unixsocket", socket, "--dir", dir, "--save", "",
 			"--appendonly", "yes", "--appendfsync", "always", "--maxmemory-policy", "noeviction", "--daemonize", "no")
-	}, func(line []byte) string {
-		if strings.Contains(strings.ToLower(string(line)), "ready to accept connections") {
+	}, func(line string) string {
+		if strings.Contains(strings.ToLower(line), "ready to accept connections") {
 			return socket
 		}
 		return ""
@@ -148,8 +148,8 @@ func (s *system) cluster() error {
 	for _, name := range natsNodes {
 		s.add(name, func() *exec.Cmd {
 			return exec.Command(self, append([]string{nodeCommand, filepath.Base(s.dir), name, filepath.Join(s.dir, name)}, routes[name]...)...)
-		}, func(line []byte) string {
-			where, found := strings.CutPrefix(string(line), nodeListens)
+		}, func(line string) string {
+			where, found := strings.CutPrefix(line, nodeListens)
 			if !found {
 				return ""
 			}
@@ -237,12 +237,12 @@ func (s *system) service(name string) error {
 		c := exec.Command(s.made.matchmaker, arguments...)
 		c.Env = []string{"PATH=" + os.Getenv("PATH")} // no setting of the machine's user
 		return c
-	}, func(line []byte) string {
+	}, func(line string) string {
 		var e struct {
 			Message string `json:"msg"`
 			Address string `json:"address"`
 		}
-		if json.Unmarshal(line, &e) != nil || e.Message != "serving" {
+		if json.Unmarshal([]byte(line), &e) != nil || e.Message != "serving" {
 			return ""
 		}
 		return e.Address
@@ -273,14 +273,11 @@ func (s *system) ready(ctx context.Context) error {
 	for _, name := range slices.Concat(apis, workers) {
 		u := s.units[name]
 		err := until(ctx, func() bool {
-			if u.running().gone() {
+			if !u.process().Running() {
 				return false
 			}
-			where, err := u.where(ctx)
-			if err != nil {
-				return false
-			}
-			return probe(ctx, probes, "http://"+where+"/readyz")
+			where, err := u.listening(ctx)
+			return err == nil && probe(ctx, probes, "http://"+where+"/readyz")
 		})
 		if err != nil {
 			return fmt.Errorf("%s is not ready: %w", name, err)
@@ -302,15 +299,6 @@ func probe(ctx context.Context, client *http.Client, url string) bool {
 	return answer.StatusCode == http.StatusOK
 }
 
-func (p *process) gone() bool {
-	select {
-	case <-p.done:
-		return true
-	default:
-		return false
-	}
-}
-
 // names are those of all units, those first that others need.
 func (s *system) names() []string {
 	return slices.Concat([]string{"redis"}, natsNodes, apis, workers)
@@ -319,8 +307,8 @@ func (s *system) names() []string {
 // end kills everything.
 func (s *system) end() error {
 	for _, name := range slices.Backward(s.names()) {
-		if u := s.units[name]; u != nil {
-			u.kill()
+		if u := s.units[name]; u != nil && u.process() != nil {
+			u.process().Kill()
 		}
 	}
 	var err error

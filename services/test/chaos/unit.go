@@ -1,141 +1,95 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
-	"fmt"
+	"io"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"sync"
-	"syscall"
-	"time"
+	"sync/atomic"
+
+	"matchmaker.dev/services/internal/process"
 )
 
-// unit is a process that is started again and again.
+// unit is a program that is started again and again. One process of it runs at a time.
 type unit struct {
 	name string
-	// command makes the process.
+	// command makes the command of a process.
 	command func() *exec.Cmd
-	// address finds in a line of its output where the process listens; "" when the line does not say.
-	address func(line []byte) string
-	// logs is the folder for what it writes.
+	// address finds in a line of output where the process listens; "" when the line does not say it.
+	address func(line string) string
+	// logs is the folder for its output.
 	logs string
 
 	mu      sync.Mutex
-	current *process
-	starts  int
+	current *running
 }
 
-// process is one life of a unit.
-type process struct {
-	cmd *exec.Cmd
-	// found is closed when it said where it listens, done when it is gone.
-	found, done chan struct{}
-	listens     string
-	err         error
+// running is the latest process of a unit. It may have ended.
+type running struct {
+	*process.Process
+	address atomic.Pointer[string] // nil until the process has printed it
 }
 
-// start starts the unit, which must not run.
+// start starts a process of the unit. The one before must have ended.
 func (u *unit) start() error {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	u.starts++
 	file, err := os.OpenFile(filepath.Join(u.logs, u.name+".log"), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
 		return err
 	}
-	p := &process{cmd: u.command(), found: make(chan struct{}), done: make(chan struct{})}
-	out := &output{file: file, line: func(line []byte) {
-		if where := u.address(line); where != "" && p.listens == "" {
-			p.listens = where
-			close(p.found)
+	p := new(running)
+	cmd := u.command()
+	cmd.Stdout = io.MultiWriter(file, process.Lines(func(line string) {
+		if address := u.address(line); address != "" {
+			p.address.CompareAndSwap(nil, &address)
 		}
-	}}
-	p.cmd.Stdout, p.cmd.Stderr = out, out
-	// Instances of functions hold the pipe for a moment longer.
-	p.cmd.WaitDelay = 2 * time.Second
-	p.cmd.SysProcAttr = bound()
-	started := make(chan error)
+	}))
+	cmd.Stderr = cmd.Stdout
+	if p.Process, err = process.Start(cmd); err != nil {
+		_ = file.Close()
+		return err
+	}
 	go func() {
-		// The kernel ties a process to the thread that started it.
-		runtime.LockOSThread()
-		defer runtime.UnlockOSThread()
-		err := p.cmd.Start()
-		started <- err
-		if err == nil {
-			p.err = p.cmd.Wait()
-			close(p.done)
-		}
+		<-p.Done()
 		_ = file.Close()
 	}()
-	if err := <-started; err != nil {
-		return fmt.Errorf("%s: %w", u.name, err)
-	}
 	u.current = p
 	return nil
 }
 
-// running is the unit's process, nil before the first start.
-func (u *unit) running() *process {
+// process is the latest process, nil before the first start.
+func (u *unit) process() *running {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	return u.current
 }
 
-// kill ends the process as a crash does.
-func (u *unit) kill() {
-	p := u.running()
+var errEnded = errors.New("the process has ended")
+
+// listening returns where the unit listens. It waits until the unit does.
+func (u *unit) listening(ctx context.Context) (string, error) {
+	p := u.process()
 	if p == nil {
-		return
+		return "", errEnded
 	}
-	p.signal(syscall.SIGKILL)
-	<-p.done
+	if err := p.Wait(ctx, func() bool { return p.address.Load() != nil }); err != nil {
+		return "", err
+	}
+	if !p.Running() {
+		return "", errEnded
+	}
+	return *p.address.Load(), nil
 }
 
-// stop asks the process to end in good order, and kills it when it takes too long: it may have nobody to say goodbye to.
-func (u *unit) stop(patience time.Duration) {
-	p := u.running()
-	p.signal(syscall.SIGTERM)
-	select {
-	case <-p.done:
-	case <-time.After(patience):
-		u.kill()
-	}
-}
-
-// signal sends a signal. That the process is gone already shows soon enough.
-func (p *process) signal(s os.Signal) { _ = p.cmd.Process.Signal(s) }
-
-var errGone = errors.New("the process is gone")
-
-// where is where the unit listens, as soon as it does.
-func (u *unit) where(ctx context.Context) (string, error) {
-	p := u.running()
-	if p == nil {
-		return "", errGone
-	}
-	select {
-	case <-p.found:
-	case <-p.done:
-	case <-ctx.Done():
-		return "", ctx.Err()
-	}
-	select {
-	case <-p.done:
-		return "", errGone
-	default:
-		return p.listens, nil
-	}
-}
-
-// dial connects to the unit. part chooses from what it says it listens at.
+// dial connects to the unit. part chooses from what the unit says where it listens.
 func (u *unit) dial(part func(string) (network, address string)) func(context.Context) (net.Conn, error) {
 	return func(ctx context.Context) (net.Conn, error) {
-		where, err := u.where(ctx)
+		where, err := u.listening(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -145,24 +99,3 @@ func (u *unit) dial(part func(string) (network, address string)) func(context.Co
 }
 
 func tcp(where string) (network, address string) { return "tcp", where }
-
-// output writes to a file, and hands on every line.
-type output struct {
-	file *os.File
-	line func([]byte)
-	rest []byte
-}
-
-// Write is called by one goroutine at a time.
-func (o *output) Write(p []byte) (int, error) {
-	o.rest = append(o.rest, p...)
-	for {
-		line, rest, found := bytes.Cut(o.rest, []byte("\n"))
-		if !found {
-			break
-		}
-		o.line(line)
-		o.rest = rest
-	}
-	return o.file.Write(p)
-}

@@ -12,39 +12,37 @@ import (
 	"net/http/httputil"
 	"net/url"
 	"regexp"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
-	"matchmaker.dev/services/allocator/token"
+	"matchmaker.dev/services/internal/catalog"
 )
 
-// balancer is a gateway that does what one in production does: it sends requests to the services by their paths, to those replicas in turn that say they are
-// ready, and to the next one where nobody listens any more. Nothing else is tried again.
+// balancer is a gateway like one in production. It chooses the service by the path and takes the service's ready
+// replicas in turn. When nobody listens at one, it takes the next. It repeats nothing else.
 type balancer struct {
 	s      *system
 	way    *http.Transport
 	routes []route
 }
 
-// route is whose a path is.
+// route says which service a path belongs to.
 type route struct {
 	path     *regexp.Regexp
-	replicas []*replica
+	backends []*backend
 	turn     *atomic.Uint64
 }
 
-// replica is a process that may be sent requests.
-type replica struct {
+// backend is a replica that may get requests.
+type backend struct {
 	name string
-	// address is where it is, empty unless it was ready when it was asked last.
+	// address is where it listens; "" unless it was ready when it was probed last.
 	address atomic.Pointer[string]
 }
 
-// noticing is how often replicas are asked whether they are ready; grace is how long they go on after they
-// have said that they are not.
+// noticing is how often backends are probed. grace is how long a replica serves requests after it stopped being ready.
 const (
 	noticing = 50 * time.Millisecond
 	grace    = 2 * time.Second
@@ -57,7 +55,7 @@ func balanced(t *testing.T, s *system, log *slog.Logger) string {
 	return front.URL
 }
 
-// newBalancer asks the replicas of a system how they are until the test ends.
+// newBalancer starts a balancer that probes the replicas of a system until the test ends.
 func newBalancer(t *testing.T, s *system) *balancer {
 	b := &balancer{s: s, way: &http.Transport{
 		MaxIdleConnsPerHost: 64, IdleConnTimeout: 5 * time.Second,
@@ -65,41 +63,43 @@ func newBalancer(t *testing.T, s *system) *balancer {
 		ExpectContinueTimeout: patience,
 	}}
 	t.Cleanup(b.way.CloseIdleConnections)
-	replicas := map[string]*replica{}
-	for _, r := range []struct{ path, replicas string }{
-		{`^/[^/]+/matchmaking/api/v1/configs(/|$)`, "config-1 config-2"},
-		{`^/[^/]+/matchmaking/api/v1/functions(/|$)`, "registry-1 registry-2"},
-		{`^(/[^/]+/matchmaking(/api/v1)?)?/api/v2/backfill(/|$)`, "backfill-1 backfill-2"},
-		{`^/[^/]+/matchmaking/api/v1/backfill$`, "backfill-1 backfill-2"},
-		{`^(/[^/]+/matchmaking/api/v1/servers(/|$)|` + regexp.QuoteMeta(token.Path) + `$)`, "allocator-1 allocator-2"},
-		// What nobody serves too: the Tickets API answers it as the contract wants.
-		{``, "ticket-1 ticket-2"},
-	} {
-		own := route{path: regexp.MustCompile(r.path), turn: new(atomic.Uint64)}
-		for name := range strings.FieldsSeq(r.replicas) {
-			if replicas[name] == nil {
-				replicas[name] = &replica{name: name}
+	backends := map[string]*backend{}
+	add := func(service, path string) {
+		r := route{path: regexp.MustCompile(path), turn: new(atomic.Uint64)}
+		for _, name := range []string{service + "-1", service + "-2"} {
+			if backends[name] == nil {
+				backends[name] = &backend{name: name}
 			}
-			own.replicas = append(own.replicas, replicas[name])
+			r.backends = append(r.backends, backends[name])
 		}
-		b.routes = append(b.routes, own)
+		b.routes = append(b.routes, r)
 	}
+	for _, service := range catalog.Services() {
+		for _, r := range service.Routes {
+			end := "$"
+			if r.Below {
+				end = "(/|$)"
+			}
+			add(service.Name, "^("+r.Path+")"+end)
+		}
+	}
+	add(catalog.Ticket, "") // answers paths of no service as the contract wants
 	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
 	var asking sync.WaitGroup
 	t.Cleanup(func() { stop(); asking.Wait() })
-	for _, r := range replicas {
+	for _, r := range backends {
 		asking.Go(func() { b.watch(ctx, r) })
 	}
 	return b
 }
 
-// watch asks a replica again and again whether it is ready.
-func (b *balancer) watch(ctx context.Context, r *replica) {
+// watch probes a backend until ctx ends.
+func (b *balancer) watch(ctx context.Context, r *backend) {
 	again := time.NewTicker(noticing)
 	defer again.Stop()
 	for {
 		address := b.s.address(r.name)
-		if address == "" || b.s.probe(b.s.process(r.name), "/readyz") != nil {
+		if address == "" || b.s.probe(b.s.replica(r.name), "/readyz") != nil {
 			address = ""
 		}
 		r.address.Store(&address)
@@ -111,17 +111,17 @@ func (b *balancer) watch(ctx context.Context, r *replica) {
 	}
 }
 
-// candidates are the addresses to try, in order: those that are ready, the next in turn first. When there are none
-// it is better to try all than to refuse.
+// candidates lists the addresses to try: those of ready backends, the next in turn first. When none is ready it lists
+// all.
 func (b *balancer) candidates(path string) []string {
 	for _, route := range b.routes {
 		if !route.path.MatchString(path) {
 			continue
 		}
 		var ready, all []string
-		turn := int(route.turn.Add(1) % uint64(len(route.replicas)))
-		for i := range route.replicas {
-			r := route.replicas[(turn+i)%len(route.replicas)]
+		turn := int(route.turn.Add(1) % uint64(len(route.backends)))
+		for i := range route.backends {
+			r := route.backends[(turn+i)%len(route.backends)]
 			if address := r.address.Load(); address != nil && *address != "" {
 				ready = append(ready, *address)
 			}
@@ -152,19 +152,19 @@ func (b *balancer) RoundTrip(r *http.Request) (*http.Response, error) {
 	for _, address := range b.candidates(r.URL.Path) {
 		try := r.Clone(r.Context())
 		try.URL.Host = address
-		// Even where there is none a body, which cannot be had again: the transport would send such a GET a second time by
-		// itself, and hide what is looked for here.
+		// A request always has a body here that cannot be read twice. Otherwise the transport repeats a GET by itself, and
+		// hides the errors that tests look for.
 		try.Body = io.NopCloser(bytes.NewReader(body))
 		var answer *http.Response
-		if answer, err = b.way.RoundTrip(try); !unheard(err) {
+		if answer, err = b.way.RoundTrip(try); !unreachable(err) {
 			return answer, err
 		}
 	}
 	return nil, err
 }
 
-// unheard tells that nobody listens, so that nothing was sent.
-func unheard(err error) bool {
+// unreachable tells whether nobody listened, so that nothing was sent.
+func unreachable(err error) bool {
 	op, ok := errors.AsType[*net.OpError](err)
 	return ok && op.Op == "dial"
 }

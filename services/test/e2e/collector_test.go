@@ -13,7 +13,7 @@ import (
 
 // collector is one of OpenTelemetry: it takes what the services send by OTLP over HTTP.
 type collector struct {
-	journal // all of it, as it came
+	buffer // all of it, as it came
 
 	mu    sync.Mutex
 	spans []*span

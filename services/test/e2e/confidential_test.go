@@ -18,7 +18,7 @@ import (
 )
 
 // recorded notes what a handler answers, but for the tokens that game servers are given on purpose.
-func recorded(next http.Handler, into *journal) http.Handler {
+func recorded(next http.Handler, into *buffer) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasSuffix(r.URL.Path, "/servers/token") {
 			next.ServeHTTP(w, r)
@@ -30,7 +30,7 @@ func recorded(next http.Handler, into *journal) http.Handler {
 
 type recorder struct {
 	http.ResponseWriter
-	into *journal
+	into *buffer
 }
 
 func (r *recorder) Write(text []byte) (int, error) {

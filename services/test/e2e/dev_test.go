@@ -32,7 +32,7 @@ func newDev(t *testing.T, made *artefacts, more ...string) *system {
 	}
 	s.start(t, "dev")
 	greeting := "Matchmaker listens on http://" + s.address("dev") + ","
-	s.process("dev").await(t, "saying "+greeting, func() bool { return s.process("dev").log.contains(greeting) })
+	s.replica("dev").await(t, "saying "+greeting, func() bool { return s.replica("dev").log.contains(greeting) })
 	return s
 }
 
@@ -47,7 +47,7 @@ func dev(t *testing.T, made *artefacts) {
 	t.Run("restart", func(t *testing.T) { restart(t, s.project(t)) })
 	t.Run("memory", func(t *testing.T) {
 		s := newDev(t, made, "--memory")
-		if warning := "will not survive a restart"; !s.process("dev").log.contains(warning) {
+		if warning := "will not survive a restart"; !s.replica("dev").log.contains(warning) {
 			t.Errorf("dev does not say that its state %s", warning)
 		}
 		liveServer(t, s.project(t))

@@ -72,7 +72,7 @@ func behindCaddy(t *testing.T, s *system, _ *slog.Logger) string {
 }
 
 // gateway starts one at an address, with a folder of its own; env says where the services are.
-func gateway(t *testing.T, dir, address string, env map[string]string) *process {
+func gateway(t *testing.T, dir, address string, env map[string]string) *replica {
 	t.Helper()
 	_, port, err := net.SplitHostPort(address)
 	if err != nil {
@@ -101,10 +101,7 @@ func gateway(t *testing.T, dir, address string, env map[string]string) *process 
 func lone(t *testing.T, address string, env map[string]string) {
 	t.Helper()
 	p := gateway(t, t.TempDir(), address, env)
-	t.Cleanup(func() {
-		p.signal(syscall.SIGKILL)
-		<-p.done
-	})
+	t.Cleanup(p.Kill)
 }
 
 // reserve is addresses that nobody listens at, and that nobody is given who asks for any: their ports are below those.
@@ -281,7 +278,7 @@ func routed(t *testing.T, s *system) {
 			t.Errorf("%s %s: %v %s is no problem", c.method, c.path, header, body)
 		}
 		eventually(t, fmt.Sprintf("%s %s is in the log of %s", c.method, c.path, c.service), func() bool {
-			return slices.ContainsFunc(s.all(), func(p *process) bool { return strings.HasPrefix(p.name, c.service+"-") && p.log.contains(id) })
+			return slices.ContainsFunc(s.all(), func(p *replica) bool { return strings.HasPrefix(p.name, c.service+"-") && p.log.contains(id) })
 		})
 		for _, p := range s.all() {
 			if p.name != "gateway" && !strings.HasPrefix(p.name, c.service+"-") && p.log.contains(id) {
@@ -349,8 +346,9 @@ func gatewayRestarted(t *testing.T, p *project) {
 	p.ranked(t, "ranked", 0)
 	ada := p.ticket(t, "ada", attributes{"skill": 1200})
 	held := ada.hold(t)
-	before := p.s.process("gateway")
-	before.signal(syscall.SIGTERM)
+	before := p.s.replica("gateway")
+	stopped := make(chan error, 1)
+	go func() { stopped <- before.Stop(patience) }()
 	p.s.http.CloseIdleConnections()
 	refused := func() bool {
 		var dialer net.Dialer
@@ -366,9 +364,8 @@ func gatewayRestarted(t *testing.T, p *project) {
 	if got := <-held; got.status != http.StatusOK || got.ticket(t).Assignment == nil {
 		t.Errorf("a GET that was held got %v, want 200 and an assignment", got)
 	}
-	eventually(t, "the gateway ends", before.gone)
-	if before.err != nil {
-		t.Errorf("the gateway was asked to stop, and ended with %v", before.err)
+	if err := <-stopped; err != nil {
+		t.Errorf("the gateway did not stop in good order: %v", err)
 	}
 	env := map[string]string{}
 	for variable, service := range upstreams {

@@ -51,7 +51,7 @@ func TestImage(t *testing.T) {
 			return // and it was said already
 		}
 		for _, name := range s.names() {
-			held(t, s.process(name).cmd.Process.Pid)
+			held(t, s.replica(name).PID())
 		}
 	})
 	t.Run("drain", func(t *testing.T) {

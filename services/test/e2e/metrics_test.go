@@ -82,7 +82,7 @@ var label = regexp.MustCompile(`\w+="(?:[^"\\]|\\.)*"`)
 // emits reads which metrics a process has, with their labels, and adds up what they say.
 func (s *system) emits(t *testing.T, name string, into map[string]map[string]bool, counted map[string]float64) {
 	t.Helper()
-	at, ok := s.process(name).log.last("metrics", "")
+	at, ok := s.replica(name).log.last("metrics", "")
 	if !ok {
 		t.Fatalf("%s does not say where its metrics are", name)
 	}

@@ -43,7 +43,7 @@ func natsAway(t *testing.T, p *project) {
 		waiting[i].now(t)
 	}
 	for _, name := range []string{"ticket-1", "ticket-2"} {
-		if err := p.s.probe(p.s.process(name), "/readyz"); err != nil {
+		if err := p.s.probe(p.s.replica(name), "/readyz"); err != nil {
 			t.Errorf("without a message bus %s takes tickets, but is not ready: %v", name, err)
 		}
 	}

@@ -21,7 +21,7 @@ type users struct {
 	passwords   string // folder
 	redis, nats string // files for the servers
 	// said is what the servers say of importance.
-	said journal
+	said buffer
 }
 
 func newUsers(t *testing.T, matchmaker, dir string) *users {

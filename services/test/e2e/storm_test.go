@@ -32,18 +32,18 @@ func directorKilled(t *testing.T, p *project) {
 // goes on, as if nothing had been, changes nothing any more.
 func directorFrozen(t *testing.T, p *project) {
 	p.actor(t)
-	var frozen *process
+	var frozen *replica
 	all := p.crowd(t, 90, map[int]func(){
 		30: func() {
 			name, epoch := p.leader(t)
-			frozen = p.s.process(name)
-			frozen.signal(syscall.SIGSTOP)
+			frozen = p.s.replica(name)
+			frozen.Signal(syscall.SIGSTOP)
 			eventually(t, "another director leads "+p.name, func() bool {
 				_, later := p.leader(t)
 				return later > epoch
 			})
 		},
-		45: func() { frozen.signal(syscall.SIGCONT) },
+		45: func() { frozen.Signal(syscall.SIGCONT) },
 	})
 	all.paired(t)
 	all.meet(t)
@@ -54,7 +54,7 @@ func (p *project) leader(t *testing.T) (name string, epoch uint64) {
 	t.Helper()
 	eventually(t, "a director leads "+p.name, func() bool {
 		for _, director := range p.s.all() {
-			if e, leads := director.log.last("leading a project", p.name); leads && !director.gone() && e.Epoch > epoch {
+			if e, leads := director.log.last("leading a project", p.name); leads && director.Running() && e.Epoch > epoch {
 				name, epoch = director.name, e.Epoch
 			}
 		}
@@ -71,7 +71,7 @@ func runnerKilled(t *testing.T, p *project) {
 	p.put(t, "spinner", rules{function: "spinner", settings: map[string]any{"part": "spin"}, side: 1})
 	p.hosted(t, "actor", "runner-1")
 	all := p.crowd(t, 90, map[int]func(){
-		30: func() { p.s.process("runner-1").signal(syscall.SIGSTOP) }, // what it gets from now on it keeps
+		30: func() { p.s.replica("runner-1").Signal(syscall.SIGSTOP) }, // what it gets from now on it keeps
 		40: func() { p.s.kill("runner-1") },
 	})
 	all.paired(t)
@@ -92,7 +92,7 @@ func runnerKilled(t *testing.T, p *project) {
 func allocatorKilled(t *testing.T, p *project) {
 	p.actor(t)
 	all := p.crowd(t, 90, map[int]func(){
-		30: func() { p.s.process("allocator-1").signal(syscall.SIGSTOP) }, // what it gets from now on it keeps
+		30: func() { p.s.replica("allocator-1").Signal(syscall.SIGSTOP) }, // what it gets from now on it keeps
 		70: func() { p.s.kill("allocator-1") },
 	})
 	all.paired(t)

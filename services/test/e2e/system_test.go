@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -32,7 +31,7 @@ type system struct {
 	// stores are the folders of what keeps the state, by its name, answers is what all HTTP clients were told, and traces what a
 	// collector of OpenTelemetry got; where the system is one that they are known of.
 	stores  map[string]string
-	answers journal
+	answers buffer
 	traces  collector
 	// links lead to Redis and NATS; where the system is one that they are known of.
 	links map[string]*proxy.Link
@@ -45,12 +44,12 @@ type system struct {
 	// commands are the arguments of each process, by its name.
 	commands map[string][]string
 
-	mu        sync.Mutex
-	processes map[string]*process // the latest of each name
-	ended     []*process          // those before
+	mu       sync.Mutex
+	replicas map[string]*replica // the latest of each name
+	ended    []*replica          // those before
 }
 
-// newSystem has no process yet. Those that it will have end with the test.
+// newSystem makes a system without processes. They end with the test.
 func newSystem(t *testing.T, made *artefacts, keys string) *system {
 	t.Helper()
 	tokens, err := issuer.Open(keys, time.Now)
@@ -60,20 +59,19 @@ func newSystem(t *testing.T, made *artefacts, keys string) *system {
 	s := &system{
 		made: made, keys: keys, tokens: tokens,
 		http:     &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64, IdleConnTimeout: 5 * time.Second}},
-		commands: map[string][]string{}, processes: map[string]*process{},
+		commands: map[string][]string{}, replicas: map[string]*replica{},
 	}
 	t.Cleanup(func() { s.end(t) })
 	return s
 }
 
-// end kills what still runs, and tells the story when something went wrong; all
-// of it is in the files that go test -artifacts keeps.
+// end kills all processes and looks for data races. When the test failed it logs the ends of their output. All output is
+// in the files that go test -artifacts keeps.
 func (s *system) end(t *testing.T) {
 	s.http.CloseIdleConnections()
 	all := s.all()
 	for i, p := range all {
-		p.signal(os.Kill)
-		<-p.done
+		p.Kill()
 		if p.log.contains("WARNING: DATA RACE") {
 			t.Errorf("%s has a data race:\n%s", p.name, p.log.all())
 		}
@@ -84,33 +82,33 @@ func (s *system) end(t *testing.T) {
 	}
 	if t.Failed() {
 		for _, p := range all {
-			t.Logf("──── %s (%v)\n%s", p.name, p.cmd.ProcessState, p.log)
+			t.Logf("──── %s (%v)\n%s", p.name, p.Err(), p.log)
 		}
 	}
 }
 
-// all are the processes that live or lived, by name.
-func (s *system) all() []*process {
+// all lists all processes: those that were replaced, then the latest ones by name.
+func (s *system) all() []*replica {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	all := slices.Clone(s.ended)
-	for _, name := range slices.Sorted(maps.Keys(s.processes)) {
-		all = append(all, s.processes[name])
+	for _, name := range slices.Sorted(maps.Keys(s.replicas)) {
+		all = append(all, s.replicas[name])
 	}
 	return all
 }
 
-// process is the latest of a name.
-func (s *system) process(name string) *process {
+// replica is the latest process with a name.
+func (s *system) replica(name string) *replica {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.processes[name]
+	return s.replicas[name]
 }
 
-// start starts processes, again if need be, and waits until they are ready.
+// start starts replicas, or starts them again, and waits until they are ready.
 func (s *system) start(t *testing.T, names ...string) {
 	t.Helper()
-	started := make([]*process, len(names))
+	started := make([]*replica, len(names))
 	for i, name := range names {
 		p, err := launch(name, s.made.matchmaker, s.env, s.commands[name]...)
 		if err != nil {
@@ -131,27 +129,28 @@ func (s *system) start(t *testing.T, names ...string) {
 	}
 }
 
-func (s *system) adopt(p *process) {
+// adopt makes p the latest process with its name.
+func (s *system) adopt(p *replica) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if before := s.processes[p.name]; before != nil {
+	if before := s.replicas[p.name]; before != nil {
 		s.ended = append(s.ended, before)
 	}
-	s.processes[p.name] = p
+	s.replicas[p.name] = p
 }
 
-// address is where a process listens; "" before it does.
+// address is where a replica listens; "" before it does.
 func (s *system) address(name string) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if p := s.processes[name]; p != nil {
+	if p := s.replicas[name]; p != nil {
 		return p.address
 	}
 	return ""
 }
 
-// probe asks a process how it is.
-func (s *system) probe(p *process, path string) error {
+// probe returns nil when the replica answers 200 at the path.
+func (s *system) probe(p *replica, path string) error {
 	answer, err := s.http.Get("http://" + s.address(p.name) + path)
 	if err != nil {
 		return err
@@ -163,27 +162,23 @@ func (s *system) probe(p *process, path string) error {
 	return nil
 }
 
-// kill ends a process as a crash does.
-func (s *system) kill(name string) {
-	p := s.process(name)
-	p.signal(os.Kill)
-	<-p.done
-}
+// kill ends a replica as a crash does.
+func (s *system) kill(name string) { s.replica(name).Kill() }
 
-// stop asks processes to end, and wants them to do so in good order.
+// stop stops replicas. They must end in good order.
 func (s *system) stop(t *testing.T, names ...string) {
 	t.Helper()
+	var all sync.WaitGroup
 	for _, name := range names {
-		s.process(name).signal(syscall.SIGTERM)
+		p := s.replica(name)
+		all.Go(func() {
+			if err := p.Stop(patience); err != nil {
+				t.Errorf("%s did not stop in good order: %v\n%s", name, err, p.log)
+			}
+		})
 	}
-	for _, name := range names {
-		p := s.process(name)
-		eventually(t, name+" ends", p.gone)
-		if p.err != nil {
-			t.Errorf("%s was asked to stop, and ended with %v:\n%s", name, p.err, p.log)
-		}
-	}
+	all.Wait()
 }
 
-// names are those of all processes.
+// names lists the replicas that have commands.
 func (s *system) names() []string { return slices.Sorted(maps.Keys(s.commands)) }

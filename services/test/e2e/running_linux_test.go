@@ -4,12 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 )
-
-// bound makes the kernel kill a process when that of the tests is gone, which a
-// test that takes too long ends without a word.
-func bound() *syscall.SysProcAttr { return &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL} }
 
 // running are the processes whose binary lies in a folder.
 func running(folder string) []string {
