@@ -13,6 +13,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 
 	"matchmaker.dev/services/allocator/keylock"
 	"matchmaker.dev/services/allocator/provider"
@@ -40,7 +41,7 @@ func New(o Options) (*Provider, error) {
 			return nil, err
 		}
 		p.cluster, p.allocations = c, c
-		p.closers = append(p.closers, c.client.Close)
+		p.closers = append(p.closers, c.close)
 	}
 	if o.Service != nil {
 		s, err := newService(&o)
@@ -145,14 +146,14 @@ func (p *Provider) none(ctx context.Context, fleet string) error {
 	if p.cluster == nil {
 		return empty
 	}
-	replicas, err := p.cluster.replicas(ctx, fleet)
+	never, err := p.cluster.neverGrows(ctx, fleet)
 	switch {
 	case errors.Is(err, errNoFleet):
 		return provider.Fail(provider.Refused, "hosting: there is no fleet %s", fleet)
 	case err != nil:
 		p.options.Log.DebugContext(ctx, "looking why a fleet is empty", "fleet", fleet, "error", err)
 		return empty
-	case replicas == 0:
+	case never:
 		return provider.Fail(provider.MaximumZero, "the hosting maximum of fleet %s is zero", fleet)
 	}
 	return empty
@@ -164,9 +165,13 @@ func (p *Provider) Poll(ctx context.Context, refs []provider.Ref) ([]provider.Re
 	if p.cluster == nil || len(refs) == 0 {
 		return results, nil
 	}
-	servers, err := p.cluster.several(ctx, p.labels(refs))
-	if err != nil {
-		return nil, err
+	var servers []*server
+	for _, label := range p.labels(refs) {
+		some, err := p.cluster.list(ctx, label)
+		if err != nil {
+			return nil, err
+		}
+		servers = append(servers, some...)
 	}
 	slices.SortFunc(servers, byAge)
 	for i, r := range refs {
@@ -198,7 +203,7 @@ func (p *Provider) labels(refs []provider.Ref) []string {
 	}
 	var labels []string
 	for chunk := range slices.Chunk(ids, maxIDs) {
-		labels = append(labels, labelAllocation+" in ("+join(chunk)+")")
+		labels = append(labels, labelAllocation+" in ("+strings.Join(chunk, ",")+")")
 	}
 	return labels
 }
@@ -276,12 +281,12 @@ func (p *Provider) prune(ctx context.Context, s *server) {
 	if p.cluster == nil || d == nil || d.List == "" {
 		return
 	}
-	over := s.over(s.lists[d.List])
+	over := s.over(d.List)
 	if len(over) < maxOver {
 		return
 	}
 	if err := p.cluster.forget(ctx, s, over); err != nil {
-		p.options.Log.WarnContext(ctx, "pruning what a game server was told of former matches", "server", s.name, "error", transport.Words(err.Error()))
+		p.options.Log.WarnContext(ctx, "pruning what a game server was told of former matches", "server", s.Name, "error", transport.Words(err.Error()))
 	}
 }
 

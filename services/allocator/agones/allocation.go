@@ -1,12 +1,17 @@
 package agones
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"maps"
 	"net"
 	"slices"
 	"strconv"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"matchmaker.dev/services/allocator/provider"
 )
@@ -42,19 +47,25 @@ type selector struct {
 	room      bool
 }
 
-// server is a game server as Agones tells of it.
+// server is a GameServer. The allocator service does not tell UID, resourceVersion, deletionTimestamp and state.
 type server struct {
-	name                string
-	labels, annotations map[string]string
-	address             string
-	addresses           []address
-	ports               []port
-	lists               map[string][]string
+	metav1.ObjectMeta `json:"metadata"`
+	Status            gameServer `json:"status"`
+}
 
-	// The rest is known from the cluster's API alone.
-	uid, version string
-	state        string
-	deleted      bool
+// gameServer is the status of a GameServer or of a GameServerAllocation, or an answer of the allocator service.
+type gameServer struct {
+	State          string            `json:"state"`
+	GameServerName string            `json:"gameServerName"`
+	Metadata       metav1.ObjectMeta `json:"metadata"`
+	Address        string            `json:"address"`
+	Addresses      []address         `json:"addresses"`
+	Ports          []port            `json:"ports"`
+	Lists          map[string]list   `json:"lists"`
+}
+
+type list struct {
+	Values []string `json:"values"`
 }
 
 type address struct {
@@ -65,6 +76,12 @@ type address struct {
 type port struct {
 	Name string `json:"name"`
 	Port int    `json:"port"`
+}
+
+// allocated is the server that an allocation answered with.
+func (g *gameServer) allocated() *server {
+	g.Metadata.Name = g.GameServerName
+	return &server{ObjectMeta: g.Metadata, Status: *g}
 }
 
 // ask is the allocation for a match. Its first selector finds the server that the match has already: an allocation
@@ -85,7 +102,7 @@ func (p *Provider) ask(r *provider.Request) (*allocation, error) {
 			return nil, provider.Fail(provider.Refused, "hosting: FleetId is missing, and the installation has no default")
 		case one.label == "" || one.value == "":
 			continue
-		case !labelValue(one.value):
+		case !isLabelValue(one.value):
 			return nil, provider.Fail(provider.Refused, "hosting: %s %q cannot be the value of a label", one.field, one.value)
 		}
 		required[one.label] = one.value
@@ -133,10 +150,10 @@ func (p *Provider) mark(a *allocation, r *provider.Request, payload string) {
 		return
 	}
 	a.labels = map[string]string{labelAllocation: id, labelMatch: "", labelProject: ""}
-	if labelValue(r.Match) {
+	if isLabelValue(r.Match) {
 		a.labels[labelMatch] = r.Match
 	}
-	if labelValue(r.Project) {
+	if isLabelValue(r.Project) {
 		a.labels[labelProject] = r.Project
 	}
 	a.annotations = map[string]string{annotationData: payload, annotationReleased: ""}
@@ -178,45 +195,70 @@ func (p *Provider) mine(r provider.Ref) selector {
 // holds tells whether a server is a match's, as far as it says.
 func (p *Provider) holds(s *server, r provider.Ref) bool {
 	for key, value := range p.mine(r).labels {
-		if s.labels[key] != value {
+		if s.Labels[key] != value {
 			return false
 		}
 	}
 	if d := p.options.Density; d != nil && d.List != "" {
-		return slices.Contains(s.lists[d.List], r.Allocation())
+		return slices.Contains(s.Status.Lists[d.List].Values, r.Allocation())
 	}
 	return true
 }
 
 // connection is what players connect to.
 func (p *Provider) connection(s *server) (string, error) {
-	host := s.address
+	host := s.Status.Address
 	if p.options.Address != "" {
-		i := slices.IndexFunc(s.addresses, func(a address) bool { return a.Type == p.options.Address })
+		i := slices.IndexFunc(s.Status.Addresses, func(a address) bool { return a.Type == p.options.Address })
 		if i < 0 {
 			return "", provider.Fail(provider.Refused, "the game server has no address of type %s", p.options.Address)
 		}
-		host = s.addresses[i].Address
+		host = s.Status.Addresses[i].Address
 	}
 	i := 0
 	if p.options.Port != "" {
-		i = slices.IndexFunc(s.ports, func(one port) bool { return one.Name == p.options.Port })
+		i = slices.IndexFunc(s.Status.Ports, func(one port) bool { return one.Name == p.options.Port })
 	}
 	switch {
 	case host == "":
 		return "", errors.New("the game server has no address")
 	case i < 0:
 		return "", provider.Fail(provider.Refused, "the game server has no port %q", p.options.Port)
-	case len(s.ports) == 0:
+	case len(s.Status.Ports) == 0:
 		return host, nil // a fleet without ports
-	case s.ports[i].Port < 1 || s.ports[i].Port > 65535:
+	case s.Status.Ports[i].Port < 1 || s.Status.Ports[i].Port > 65535:
 		return "", errors.New("the game server has a port that is none")
 	}
-	return net.JoinHostPort(host, strconv.Itoa(s.ports[i].Port)), nil
+	return net.JoinHostPort(host, strconv.Itoa(s.Status.Ports[i].Port)), nil
 }
 
 func merged(a, b map[string]string) map[string]string {
 	all := maps.Clone(a)
 	maps.Copy(all, b)
 	return all
+}
+
+// runs tells whether a server exists and is allocated.
+func (s *server) runs() bool { return s.Status.State == stateAllocated && s.DeletionTimestamp == nil }
+
+// byAge orders servers by when they were allocated last, then by name.
+func byAge(a, b *server) int {
+	const key = "agones.dev/last-allocated"
+	return cmp.Or(lastAllocated(a.Annotations[key]).Compare(lastAllocated(b.Annotations[key])), strings.Compare(a.Name, b.Name))
+}
+
+func lastAllocated(text string) time.Time {
+	at, _ := time.Parse(time.RFC3339, text) // a server without one counts as the oldest
+	return at
+}
+
+// over are the allocations that a server has data of and that are not on its list any more.
+func (s *server) over(name string) []string {
+	var ids []string
+	for key := range s.Annotations {
+		if id, ok := strings.CutPrefix(key, prefixData); ok && !slices.Contains(s.Status.Lists[name].Values, id) {
+			ids = append(ids, id)
+		}
+	}
+	return ids
 }

@@ -1,19 +1,23 @@
 package agones
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"net/url"
-	"os"
-	"slices"
 	"strings"
 	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	utilnet "k8s.io/apimachinery/pkg/util/net"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	clienttransport "k8s.io/client-go/transport"
 
 	"matchmaker.dev/services/allocator/provider"
 	"matchmaker.dev/services/allocator/transport"
@@ -21,24 +25,19 @@ import (
 
 // cluster is the API of a Kubernetes cluster with Agones in it.
 type cluster struct {
-	client    *transport.Client
-	url       string
-	token     string // a file
+	api       *rest.RESTClient
 	namespace string
-	ask       func(*allocation) any
-	now       func() time.Time
+	timeout   time.Duration
+	encode    func(*allocation) any
 }
 
-// Where a pod finds its cluster.
-const (
-	podToken = "/var/run/secrets/kubernetes.io/serviceaccount/token" //nolint:gosec // a path
-	podCA    = "/var/run/secrets/kubernetes.io/serviceaccount/ca.crt"
-)
+// podToken is where a pod finds the token of its service account.
+const podToken = "/var/run/secrets/kubernetes.io/serviceaccount/token" //nolint:gosec // a path
 
-// maxList bounds what the API answers: a page of maxPage servers, each with all that it was told.
+// maxAnswer is the most bytes that the API may answer: a page of pageSize servers, each with the data of its matches.
 const (
-	maxPage = 20
-	maxList = 8 << 20
+	pageSize  = 20
+	maxAnswer = 8 << 20
 )
 
 var (
@@ -48,43 +47,104 @@ var (
 )
 
 func newCluster(o *Options) (*cluster, error) {
-	k := *o.Kubernetes
-	if k.URL == "" {
-		host, port := os.Getenv("KUBERNETES_SERVICE_HOST"), os.Getenv("KUBERNETES_SERVICE_PORT")
-		if host == "" || port == "" {
-			return nil, errors.New("kubernetes.url: missing, and this is no pod of a cluster")
-		}
-		k.URL, k.CA = "https://"+net.JoinHostPort(host, port), cmp.Or(k.CA, podCA)
-	}
-	endpoint, err := transport.Endpoint(k.URL)
+	config, err := o.Kubernetes.config()
 	if err != nil {
-		return nil, fmt.Errorf("kubernetes.url: %w", err)
+		return nil, err
 	}
-	client, err := transport.New(transport.Options{CA: k.CA, Timeout: o.Timeout, Limit: maxList, Log: o.Log, Now: o.Now})
+	config.Wrap(func(t http.RoundTripper) http.RoundTripper { return apiTransport{t} })
+	if file := config.BearerTokenFile; file != "" {
+		// With a token source of its own a token that is refused is read again for the next call, not after a minute.
+		source := clienttransport.NewCachedFileTokenSource(file)
+		if _, err := source.Token(); err != nil {
+			return nil, fmt.Errorf("kubernetes.token: %w", err)
+		}
+		config.BearerToken, config.BearerTokenFile = "", ""
+		config.Wrap(clienttransport.ResettableTokenSourceWrapTransport(source))
+	}
+	base, _, err := rest.DefaultServerUrlFor(config)
 	if err != nil {
 		return nil, fmt.Errorf("kubernetes: %w", err)
 	}
-	c := &cluster{
-		client: client, url: endpoint.String(), token: cmp.Or(k.Token, podToken), namespace: o.Namespace, ask: o.kubernetes, now: o.Now,
+	t, err := rest.TransportFor(config)
+	if err != nil {
+		return nil, fmt.Errorf("kubernetes: %w", err)
 	}
-	if _, err := c.bearer(); err != nil {
-		return nil, fmt.Errorf("kubernetes.token: %w", err)
+	// A redirect is an answer: the operator trusts this server with tokens, and no other.
+	client := &http.Client{
+		Transport:     t,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
-	return c, nil
+	// Without a rate limiter calls are not delayed.
+	api, err := rest.NewRESTClient(base, "", rest.ClientContentConfig{ContentType: "application/json"}, nil, client)
+	if err != nil {
+		return nil, fmt.Errorf("kubernetes: %w", err)
+	}
+	return &cluster{
+		api: api, namespace: o.Namespace, timeout: cmp.Or(o.Timeout, 10*time.Second), encode: o.kubernetes,
+	}, nil
 }
 
-// bearer is the token as it is now: Kubernetes replaces the file before the token in it expires.
-func (c *cluster) bearer() (string, error) {
-	text, err := os.ReadFile(c.token)
-	if err != nil {
-		return "", err
+// config says where the API is, and how to authenticate there.
+func (k *Kubernetes) config() (*rest.Config, error) {
+	if k.Kubeconfig != "" {
+		return k.fromKubeconfig()
 	}
-	token := strings.TrimSpace(string(text))
-	if token == "" {
-		return "", errors.New("the file is empty")
+	config := &rest.Config{Host: k.URL}
+	if k.URL == "" {
+		var err error
+		if config, err = rest.InClusterConfig(); err != nil {
+			return nil, fmt.Errorf("kubernetes.url: missing, and this is no pod of a cluster: %w", err)
+		}
 	}
-	return token, nil
+	if _, err := transport.Endpoint(config.Host); err != nil {
+		return nil, fmt.Errorf("kubernetes.url: %w", err)
+	}
+	config.CAFile = cmp.Or(k.CA, config.CAFile)
+	config.BearerTokenFile = cmp.Or(k.Token, config.BearerTokenFile, podToken)
+	return config, nil
 }
+
+func (k *Kubernetes) fromKubeconfig() (*rest.Config, error) {
+	if k.URL != "" || k.CA != "" || k.Token != "" {
+		return nil, errors.New("kubernetes.kubeconfig: url, ca and token must be empty")
+	}
+	config, err := clientcmd.BuildConfigFromFlags("", k.Kubeconfig)
+	if err == nil {
+		_, err = transport.Endpoint(config.Host)
+	}
+	if err == nil && config.Insecure {
+		err = errors.New("insecure-skip-tls-verify is not allowed")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("kubernetes.kubeconfig: %w", err)
+	}
+	return config, nil
+}
+
+func (c *cluster) close() {
+	utilnet.CloseIdleConnectionsFor(c.api.Client.Transport)
+}
+
+// apiTransport limits answers to maxAnswer bytes. It copies the credentials of a call to where the call's context says,
+// so that errors can leave them out.
+type apiTransport struct{ http.RoundTripper }
+
+type credentialsKey struct{}
+
+func (t apiTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+	if credentials, ok := r.Context().Value(credentialsKey{}).(*string); ok {
+		_, *credentials, _ = strings.Cut(r.Header.Get("Authorization"), " ")
+	}
+	response, err := t.RoundTripper.RoundTrip(r)
+	if err != nil {
+		return nil, err
+	}
+	response.Body = http.MaxBytesReader(nil, response.Body, maxAnswer)
+	return response, nil
+}
+
+// WrappedRoundTripper lets CloseIdleConnectionsFor find the connections.
+func (t apiTransport) WrappedRoundTripper() http.RoundTripper { return t.RoundTripper }
 
 // kubernetes is a GameServerAllocation.
 func (o *Options) kubernetes(a *allocation) any {
@@ -108,45 +168,27 @@ const (
 	stateAllocated = "Allocated"
 )
 
-// wireStatus is what a GameServer and a GameServerAllocation say in their status.
-type wireStatus struct {
-	State          string    `json:"state"`
-	GameServerName string    `json:"gameServerName"`
-	Address        string    `json:"address"`
-	Addresses      []address `json:"addresses"`
-	Ports          []port    `json:"ports"`
-	Metadata       struct {
-		Labels      map[string]string `json:"labels"`
-		Annotations map[string]string `json:"annotations"`
-	} `json:"metadata"`
-	Lists map[string]struct {
-		Values []string `json:"values"`
-	} `json:"lists"`
-}
+// The paths of the API.
+const (
+	agonesAPI      = "/apis/agones.dev/v1"
+	allocationAPI  = "/apis/allocation.agones.dev/v1"
+	autoscalingAPI = "/apis/autoscaling.agones.dev/v1"
+)
 
-func (w *wireStatus) server() *server {
-	s := &server{
-		name: w.GameServerName, labels: w.Metadata.Labels, annotations: w.Metadata.Annotations, state: w.State,
-		address: w.Address, addresses: w.Addresses, ports: w.Ports, lists: map[string][]string{},
-	}
-	for name, list := range w.Lists {
-		s.lists[name] = list.Values
-	}
-	return s
-}
-
+// allocate creates a GameServerAllocation.
 func (c *cluster) allocate(ctx context.Context, a *allocation) (*server, error) {
-	var got struct {
-		Status wireStatus `json:"status"`
+	var answer struct {
+		Status gameServer `json:"status"`
 	}
-	path := "/apis/allocation.agones.dev/v1/namespaces/" + c.namespace + "/gameserverallocations"
-	if err := c.call(ctx, http.MethodPost, path, "application/json", c.ask(a), &got, a.secrets); err != nil {
+	r := c.api.Post().AbsPath(allocationAPI).Namespace(c.namespace).Resource("gameserverallocations")
+	r.SetHeader("Content-Type", "application/json")
+	if err := c.call(ctx, r, c.encode(a), &answer, a.secrets); err != nil {
 		return nil, err
 	}
-	switch got.Status.State {
+	switch status := &answer.Status; status.State {
 	case stateAllocated:
-		if got.Status.GameServerName != "" {
-			return got.Status.server(), nil
+		if status.GameServerName != "" {
+			return status.allocated(), nil
 		}
 	case "UnAllocated":
 		return nil, errUnallocated
@@ -156,73 +198,42 @@ func (c *cluster) allocate(ctx context.Context, a *allocation) (*server, error) 
 	return nil, errors.New("the cluster's answer is no GameServerAllocation")
 }
 
-// gameServer is a GameServer.
-type gameServer struct {
-	Metadata struct {
-		Name              string            `json:"name"`
-		UID               string            `json:"uid"`
-		ResourceVersion   string            `json:"resourceVersion"`
-		DeletionTimestamp *string           `json:"deletionTimestamp"`
-		Labels            map[string]string `json:"labels"`
-		Annotations       map[string]string `json:"annotations"`
-	} `json:"metadata"`
-	Status wireStatus `json:"status"`
-}
-
-// list are the servers with a label, as the cluster's store has them: without resourceVersion a list is never stale.
+// list returns the servers with a label. A list without resourceVersion is never older than the request.
 func (c *cluster) list(ctx context.Context, label string) ([]*server, error) {
 	var servers []*server
 	next := ""
 	for {
-		query := url.Values{"labelSelector": {label}, "limit": {fmt.Sprint(maxPage)}}
+		r := c.gameServers(c.api.Get()).Param("labelSelector", label).Param("limit", fmt.Sprint(pageSize))
 		if next != "" {
-			query.Set("continue", next)
+			r.Param("continue", next)
 		}
 		var page struct {
-			Kind     string `json:"kind"`
-			Metadata struct {
-				Continue string `json:"continue"`
-			} `json:"metadata"`
-			Items []gameServer `json:"items"`
+			Kind     string          `json:"kind"`
+			Metadata metav1.ListMeta `json:"metadata"`
+			Items    []*server       `json:"items"`
 		}
-		if err := c.call(ctx, http.MethodGet, c.servers()+"?"+query.Encode(), "", nil, &page, nil); err != nil {
+		if err := c.call(ctx, r, nil, &page, nil); err != nil {
 			return nil, err
 		}
 		if page.Kind != "GameServerList" {
 			return nil, errors.New("the cluster's answer is no list of game servers")
 		}
-		for i := range page.Items {
-			one := &page.Items[i]
-			s := one.Status.server()
-			s.name, s.uid, s.version, s.deleted = one.Metadata.Name, one.Metadata.UID, one.Metadata.ResourceVersion, one.Metadata.DeletionTimestamp != nil
-			s.labels, s.annotations = one.Metadata.Labels, one.Metadata.Annotations
-			servers = append(servers, s)
-		}
+		servers = append(servers, page.Items...)
 		if next = page.Metadata.Continue; next == "" {
 			return servers, nil
 		}
 	}
 }
 
-// several are the servers with any of the labels.
-func (c *cluster) several(ctx context.Context, labels []string) ([]*server, error) {
-	var all []*server
-	for _, label := range labels {
-		servers, err := c.list(ctx, label)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, servers...)
-	}
-	return all, nil
-}
-
-// delete deletes a server as it was listed. One that changed since may be somebody else's: it is to be listed again.
+// delete deletes a server as it was listed. It answers errChanged when the server changed since: it may be another
+// match's by now, and must be listed again.
 func (c *cluster) delete(ctx context.Context, s *server) error {
-	options := object{
-		"apiVersion": "v1", "kind": "DeleteOptions", "preconditions": object{"uid": s.uid, "resourceVersion": s.version},
+	options := metav1.DeleteOptions{
+		TypeMeta:      metav1.TypeMeta{APIVersion: "v1", Kind: "DeleteOptions"},
+		Preconditions: &metav1.Preconditions{UID: &s.UID, ResourceVersion: &s.ResourceVersion},
 	}
-	err := c.call(ctx, http.MethodDelete, c.servers()+"/"+s.name, "application/json", options, nil, nil)
+	r := c.gameServers(c.api.Delete()).Name(s.Name).SetHeader("Content-Type", "application/json")
+	err := c.call(ctx, r, options, nil, nil)
 	status, _ := errors.AsType[*statusError](err)
 	switch {
 	case status == nil:
@@ -237,113 +248,117 @@ func (c *cluster) delete(ctx context.Context, s *server) error {
 	return err
 }
 
-// forget removes annotations and labels.
+// forget removes the labels and annotations of allocations from a server.
 func (c *cluster) forget(ctx context.Context, s *server, ids []string) error {
 	labels, annotations := object{}, object{}
 	for _, id := range ids {
 		labels[prefixAllocation+id], annotations[prefixData+id] = nil, nil
 	}
 	patch := object{"metadata": object{"labels": labels, "annotations": annotations}}
-	return c.call(ctx, http.MethodPatch, c.servers()+"/"+s.name, "application/merge-patch+json", patch, nil, nil)
+	return c.call(ctx, c.gameServers(c.api.Patch(types.MergePatchType)).Name(s.Name), patch, nil, nil)
 }
 
-// replicas is how many servers a fleet is to have at most, as far as that is known to be none: -1 with an autoscaler.
-func (c *cluster) replicas(ctx context.Context, fleet string) (int, error) {
-	var got struct {
+// neverGrows tells whether a fleet has no servers and will get none: its size is zero, and it has no autoscaler.
+func (c *cluster) neverGrows(ctx context.Context, name string) (bool, error) {
+	var fleet struct {
 		Spec struct {
 			Replicas int `json:"replicas"`
 		} `json:"spec"`
 	}
-	path := "/apis/agones.dev/v1/namespaces/" + c.namespace + "/fleets/" + fleet
-	if err := c.call(ctx, http.MethodGet, path, "", nil, &got, nil); err != nil {
+	r := c.api.Get().AbsPath(agonesAPI).Namespace(c.namespace).Resource("fleets").Name(name)
+	if err := c.call(ctx, r, nil, &fleet, nil); err != nil {
 		if status, ok := errors.AsType[*statusError](err); ok && status.code == http.StatusNotFound {
-			return 0, errNoFleet
+			return false, errNoFleet
 		}
-		return 0, err
+		return false, err
 	}
-	if got.Spec.Replicas > 0 {
-		return got.Spec.Replicas, nil
+	if fleet.Spec.Replicas > 0 {
+		return false, nil
 	}
-	var scalers struct {
+	var autoscalers struct {
 		Items []struct {
 			Spec struct {
 				FleetName string `json:"fleetName"`
 			} `json:"spec"`
 		} `json:"items"`
 	}
-	path = "/apis/autoscaling.agones.dev/v1/namespaces/" + c.namespace + "/fleetautoscalers"
-	if err := c.call(ctx, http.MethodGet, path, "", nil, &scalers, nil); err != nil {
-		return 0, err
+	r = c.api.Get().AbsPath(autoscalingAPI).Namespace(c.namespace).Resource("fleetautoscalers")
+	if err := c.call(ctx, r, nil, &autoscalers, nil); err != nil {
+		return false, err
 	}
-	for _, s := range scalers.Items {
-		if s.Spec.FleetName == fleet {
-			return -1, nil
+	for _, a := range autoscalers.Items {
+		if a.Spec.FleetName == name {
+			return false, nil
 		}
 	}
-	return 0, nil
+	return true, nil
 }
 
-func (c *cluster) servers() string {
-	return "/apis/agones.dev/v1/namespaces/" + c.namespace + "/gameservers"
+func (c *cluster) gameServers(r *rest.Request) *rest.Request {
+	return r.AbsPath(agonesAPI).Namespace(c.namespace).Resource("gameservers")
 }
 
-// statusError is a status that the API answered with.
+// statusError is a failure that the API answered with.
 type statusError struct {
-	code int
-	says string
+	code    int
+	message string
 }
 
 func (e *statusError) Error() string {
-	return fmt.Sprintf("the cluster's API answers with status %d: %s", e.code, e.says)
+	return fmt.Sprintf("the cluster's API answers with status %d: %s", e.code, e.message)
 }
 
-// call calls the API.
-func (c *cluster) call(ctx context.Context, method, path, kind string, body, into any, secrets []string) error {
-	var text []byte
+// call calls the API once; body and into may be nil. secrets are what the body holds, and must be in no error.
+func (c *cluster) call(ctx context.Context, r *rest.Request, body, into any, secrets []string) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, c.timeout, fmt.Errorf("no answer within %s", c.timeout))
+	defer cancel()
 	if body != nil {
-		var err error
-		if text, err = json.Marshal(body); err != nil {
+		text, err := json.Marshal(body)
+		if err != nil {
 			return err
 		}
+		r.Body(text)
 	}
-	request, err := http.NewRequestWithContext(ctx, method, c.url+path, bytes.NewReader(text))
+	var credentials string
+	// client-go repeats calls, allocations among them, when an answer has Retry-After. An allocation may be repeated only
+	// after a look for the match's label, so the caller repeats it.
+	answer, err := r.MaxRetries(0).DoRaw(context.WithValue(ctx, credentialsKey{}, &credentials))
+	if status, ok := errors.AsType[*apierrors.StatusError](err); ok {
+		return failure(status, answer, append(secrets, credentials))
+	}
 	if err != nil {
-		return err
+		if ctx.Err() != nil {
+			err = context.Cause(ctx)
+		}
+		if e, ok := errors.AsType[*url.Error](err); ok {
+			err = e.Err // without the query
+		}
+		if e, ok := errors.AsType[*http.MaxBytesError](err); ok {
+			err = fmt.Errorf("the answer has more than %d bytes", e.Limit)
+		}
+		return fmt.Errorf("call the cluster's API at %s%s: %w", r.URL().Host, r.URL().Path, err)
 	}
-	token, err := c.bearer()
-	if err != nil {
-		return fmt.Errorf("the token of the service account: %w", err)
-	}
-	request.Header.Set("Authorization", "Bearer "+token)
-	request.Header.Set("Accept", "application/json")
-	if kind != "" {
-		request.Header.Set("Content-Type", kind)
-	}
-	answer, err := c.client.Do(ctx, request)
-	if err != nil {
-		return err
-	}
-	if answer.Status < 200 || answer.Status > 299 {
-		return c.failure(answer, secrets)
-	}
-	if into != nil && json.Unmarshal(answer.Body, into) != nil {
+	if into != nil && json.Unmarshal(answer, into) != nil {
 		return errors.New("the cluster's answer is no JSON of its kind")
 	}
 	return nil
 }
 
-// failure is what a status that is no success means. Whoever knows better finds the *statusError in it.
-func (c *cluster) failure(answer *transport.Answer, secrets []string) error {
-	var status struct {
+// failure translates a failure of the API. Callers that know better find the *statusError in it.
+func failure(status *apierrors.StatusError, answer []byte, secrets []string) error {
+	var said struct {
 		Message string `json:"message"`
 	}
-	_ = json.Unmarshal(answer.Body, &status) // not all who answer are the API
-	cause := &statusError{code: answer.Status, says: answer.Words(status.Message, secrets...)}
-	switch answer.Status {
+	_ = json.Unmarshal(answer, &said) // a proxy may have answered
+	code := int(status.ErrStatus.Code)
+	cause := &statusError{code, transport.Words(said.Message, secrets...)}
+	switch code {
 	case http.StatusConflict:
 		return provider.Fail(provider.Contention, "others were faster to take a game server").Because(cause)
 	case http.StatusTooManyRequests:
-		return provider.Fail(provider.Contention, "the cluster limits its calls").After(answer.RetryAfter(c.now())).Because(cause)
+		seconds, _ := apierrors.SuggestsClientDelay(status)
+		pause := min(time.Duration(seconds)*time.Second, time.Hour)
+		return provider.Fail(provider.Contention, "the cluster limits its calls").After(pause).Because(cause)
 	case http.StatusBadRequest, http.StatusUnprocessableEntity, http.StatusRequestEntityTooLarge:
 		return provider.Fail(provider.Refused, "Agones refuses the request").Because(cause)
 	case http.StatusForbidden:
@@ -351,32 +366,5 @@ func (c *cluster) failure(answer *transport.Answer, secrets []string) error {
 	case http.StatusNotFound:
 		return provider.Fail(provider.Refused, "there is no Agones where the installation looks for it").Because(cause)
 	}
-	return cause // 401 among them: a token that has just been replaced is good the next time
+	return cause // 401 too: the token may just have been replaced, and then the next call works
 }
-
-// runs tells whether a server is there and allocated.
-func (s *server) runs() bool { return s.state == stateAllocated && !s.deleted }
-
-// byAge orders servers by when they were allocated last, then by name.
-func byAge(a, b *server) int {
-	const key = "agones.dev/last-allocated"
-	return cmp.Or(lastAllocated(a.annotations[key]).Compare(lastAllocated(b.annotations[key])), strings.Compare(a.name, b.name))
-}
-
-func lastAllocated(text string) time.Time {
-	at, _ := time.Parse(time.RFC3339, text) // without one it counts as the oldest
-	return at
-}
-
-// over are the allocations that the server was told of and that are not on its list any more.
-func (s *server) over(list []string) []string {
-	var ids []string
-	for key := range s.annotations {
-		if id, ok := strings.CutPrefix(key, prefixData); ok && !slices.Contains(list, id) {
-			ids = append(ids, id)
-		}
-	}
-	return ids
-}
-
-func join(ids []string) string { return strings.Join(ids, ",") }

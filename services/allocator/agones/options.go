@@ -60,11 +60,15 @@ type Service struct {
 	Key         string `yaml:"key"`
 }
 
-// Kubernetes is where the API is. All is what a pod finds in its place where it is empty.
+// Kubernetes is where the API is: what a kubeconfig says, or URL, CA and Token. Where these are empty they are what a
+// pod finds in its place.
 type Kubernetes struct {
+	// Kubeconfig is a file; its current context is used.
+	Kubeconfig string `yaml:"kubeconfig"`
+
 	URL string `yaml:"url"`
 	CA  string `yaml:"ca"`
-	// Token is a file; it is read for each call, since Kubernetes renews it.
+	// Token is a file, and is read again when it changes.
 	Token string `yaml:"token"`
 	// Keep leaves released servers running and only marks them, for servers that end themselves when they see it.
 	Keep bool `yaml:"keep-released"`
@@ -81,13 +85,13 @@ func (o *Options) check() error {
 		o.Selectors = []map[string]string{{}}
 	}
 	switch {
-	case !subdomain(o.Namespace):
+	case !isNamespace(o.Namespace):
 		return fmt.Errorf("namespace: %q is no name of a namespace", o.Namespace)
-	case o.Fleet != "" && !labelValue(o.Fleet):
+	case o.Fleet != "" && !isLabelValue(o.Fleet):
 		return fmt.Errorf("fleet: %q is no name of a fleet", o.Fleet)
-	case o.ProfileLabel != "" && !labelKey(o.ProfileLabel):
+	case o.ProfileLabel != "" && !isLabelKey(o.ProfileLabel):
 		return fmt.Errorf("profile-label: %q is no label", o.ProfileLabel)
-	case o.RegionLabel != "" && !labelKey(o.RegionLabel):
+	case o.RegionLabel != "" && !isLabelKey(o.RegionLabel):
 		return fmt.Errorf("region-label: %q is no label", o.RegionLabel)
 	case o.Scheduling != "Packed" && o.Scheduling != "Distributed":
 		return fmt.Errorf("scheduling: %q is neither Packed nor Distributed", o.Scheduling)
@@ -100,7 +104,7 @@ func (o *Options) check() error {
 	}
 	for i, labels := range o.Selectors {
 		for key, value := range labels {
-			if !labelKey(key) || !labelValue(value) {
+			if !isLabelKey(key) || !isLabelValue(value) {
 				return fmt.Errorf("selectors[%d]: %s=%s is no label", i, key, value)
 			}
 		}

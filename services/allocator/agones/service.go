@@ -3,6 +3,7 @@ package agones
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -83,33 +84,14 @@ func (s *service) allocate(ctx context.Context, a *allocation) (*server, error) 
 	if answer.Status != http.StatusOK {
 		return nil, s.failure(answer, a.secrets)
 	}
-	var got struct {
-		GameServerName string    `json:"gameServerName"`
-		Address        string    `json:"address"`
-		Addresses      []address `json:"addresses"`
-		Ports          []port    `json:"ports"`
-		Metadata       struct {
-			Labels      map[string]string `json:"labels"`
-			Annotations map[string]string `json:"annotations"`
-		} `json:"metadata"`
-		Lists map[string]struct {
-			Values []string `json:"values"`
-		} `json:"lists"`
-	}
+	var got gameServer
 	if err := json.Unmarshal(answer.Body, &got); err != nil {
-		return nil, fmt.Errorf("the allocator service's answer is no JSON of its kind")
+		return nil, errors.New("the allocator service's answer is no JSON of its kind")
 	}
 	if got.GameServerName == "" {
-		return nil, errUnallocated // as it says with 200 for http-unallocated-status-code
+		return nil, errUnallocated // the answer where http-unallocated-status-code is 200
 	}
-	found := &server{
-		name: got.GameServerName, labels: got.Metadata.Labels, annotations: got.Metadata.Annotations,
-		address: got.Address, addresses: got.Addresses, ports: got.Ports, lists: map[string][]string{},
-	}
-	for name, list := range got.Lists {
-		found.lists[name] = list.Values
-	}
-	return found, nil
+	return got.allocated(), nil
 }
 
 // failure is what a status other than 200 means.
