@@ -135,7 +135,7 @@ func prepare(t testing.TB) *world {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = w.store.Close() })
-	if w.bus, err = bus.Connect(bus.Options{URL: nats.URL(), Log: log}); err != nil {
+	if w.bus, err = bus.Connect(t.Context(), bus.Options{URL: nats.URL(), Log: log}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = w.bus.Close(context.Background()) })

@@ -44,7 +44,7 @@ func play(ctx context.Context, redis, nats, hosting, search string) error {
 	if err != nil {
 		return err
 	}
-	b, err := bus.Connect(bus.Options{URL: nats, Log: log, AckWait: soon})
+	b, err := bus.Connect(ctx, bus.Options{URL: nats, Log: log, AckWait: soon})
 	if err != nil {
 		return err
 	}

@@ -63,7 +63,7 @@ func startWith(t *testing.T, s Settings, change ...func(*Options, *web.Options))
 	nats, err := embedded.StartNATS(t.Context(), embedded.NATSOptions{Dir: t.TempDir(), Log: log})
 	must(t, err)
 	t.Cleanup(func() { must(t, nats.Close()) })
-	m.bus, err = bus.Connect(bus.Options{URL: nats.URL(), Name: "test", Log: log})
+	m.bus, err = bus.Connect(t.Context(), bus.Options{URL: nats.URL(), Name: "test", Log: log})
 	must(t, err)
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)

@@ -50,7 +50,7 @@ func start(t *testing.T) *studio {
 	s.store, err = state.Open(state.Options{URL: redis.URL(), Log: log})
 	must(t, err)
 	t.Cleanup(func() { s.store.Close() })
-	b, err := bus.Connect(bus.Options{URL: nats.URL(), Name: "test", Log: log})
+	b, err := bus.Connect(t.Context(), bus.Options{URL: nats.URL(), Name: "test", Log: log})
 	must(t, err)
 	t.Cleanup(func() { b.Close(context.WithoutCancel(t.Context())) })
 	must(t, b.Prepare(t.Context()))

@@ -125,7 +125,7 @@ func (w *world) connect() (*state.Store, *bus.Bus) {
 		w.Fatal(err)
 	}
 	w.Cleanup(func() { _ = store.Close() })
-	b, err := bus.Connect(bus.Options{URL: "nats://" + w.natsLink.Address(), Log: slog.New(slog.NewTextHandler(w.log, nil))})
+	b, err := bus.Connect(w.Context(), bus.Options{URL: "nats://" + w.natsLink.Address(), Log: slog.New(slog.NewTextHandler(w.log, nil))})
 	if err != nil {
 		w.Fatal(err)
 	}

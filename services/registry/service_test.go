@@ -77,7 +77,7 @@ func startWith(t *testing.T, edge web.Options, change func(*Options)) *bench {
 	b.store, err = state.Open(state.Options{URL: redis.URL(), Log: log})
 	must(t, err)
 	t.Cleanup(func() { b.store.Close() })
-	b.bus, err = bus.Connect(bus.Options{URL: nats.URL(), Name: "test", Log: log})
+	b.bus, err = bus.Connect(t.Context(), bus.Options{URL: nats.URL(), Name: "test", Log: log})
 	must(t, err)
 	t.Cleanup(func() { b.bus.Close(context.Background()) })
 	must(t, b.bus.Prepare(t.Context()))

@@ -98,7 +98,7 @@ func child(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	b, err := bus.Connect(bus.Options{URL: nats, Name: name, Log: log})
+	b, err := bus.Connect(ctx, bus.Options{URL: nats, Name: name, Log: log})
 	if err != nil {
 		return err
 	}

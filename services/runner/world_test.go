@@ -86,7 +86,7 @@ func (w *world) must(err error) {
 
 func (w *world) connect(name string) *bus.Bus {
 	w.t.Helper()
-	b, err := bus.Connect(bus.Options{URL: w.nats.URL(), Name: name, Log: discard()})
+	b, err := bus.Connect(w.t.Context(), bus.Options{URL: w.nats.URL(), Name: name, Log: discard()})
 	w.must(err)
 	w.t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(w.t.Context()), time.Second)

@@ -40,7 +40,7 @@ func BenchmarkObserved(b *testing.B) {
 	store, err := state.Open(state.Options{URL: redis.URL(), Log: log})
 	must(b, err)
 	b.Cleanup(func() { _ = store.Close() })
-	talk, err := bus.Connect(bus.Options{URL: nats.URL(), Log: log})
+	talk, err := bus.Connect(b.Context(), bus.Options{URL: nats.URL(), Log: log})
 	must(b, err)
 	tokens, err := issuer.Open(b.TempDir(), time.Now)
 	must(b, err)

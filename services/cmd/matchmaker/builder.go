@@ -136,7 +136,7 @@ func (p *process) run(ctx context.Context, log *slog.Logger, how setup, build fu
 	said.Name, said.Service, said.Propagator = p.Name, how.service, b.telemetry.Propagator
 	said.LogAge, said.LogSize, said.LogTotal = c.Limits.LogAge, c.Limits.LogSize<<20, c.Limits.LogTotal<<20
 	said.EventAge, said.EventBytes = c.Limits.EventAge, c.Limits.EventBytes
-	if b.bus, err = bus.Connect(said); err != nil {
+	if b.bus, err = bus.Connect(ctx, said); err != nil {
 		return err
 	}
 	b.closing(b.bus.Close)

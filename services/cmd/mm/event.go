@@ -94,7 +94,7 @@ func (c eventLog) connect(ctx context.Context, s *session) (*bus.Bus, error) {
 		}
 		url = strings.TrimSpace(string(text))
 	}
-	b, err := bus.Connect(bus.Options{URL: url, Name: "mm", Service: account.Events, Credentials: c.Credentials, Log: slog.New(slog.DiscardHandler)})
+	b, err := bus.Connect(ctx, bus.Options{URL: url, Name: "mm", Service: account.Events, Credentials: c.Credentials, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		return nil, err
 	}

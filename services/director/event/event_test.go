@@ -49,7 +49,7 @@ func newWorld(t *testing.T) *world {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = w.store.Close() })
-	if w.bus, err = bus.Connect(bus.Options{URL: w.nats.URL(), Log: discard}); err != nil {
+	if w.bus, err = bus.Connect(t.Context(), bus.Options{URL: w.nats.URL(), Log: discard}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = w.bus.Close(context.Background()) })

@@ -108,11 +108,11 @@ const (
 	missed = 2
 )
 
-// Connect returns at once, also when no server answers yet: the connection is
-// made, and made again after a loss, in the background. Ready tells how it stands.
-func Connect(o Options) (*Bus, error) {
+// Connect returns at once, even when no server answers yet: the connection is made, and made again after a loss, in the
+// background until Close. Of ctx it keeps the values alone.
+func Connect(ctx context.Context, o Options) (*Bus, error) {
 	b := &Bus{log: o.Log, propagator: o.Propagator, options: o, runs: map[string]*Run{}}
-	b.life, b.end = context.WithCancel(context.Background())
+	b.life, b.end = context.WithCancel(context.WithoutCancel(ctx))
 	if b.propagator == nil {
 		b.propagator = propagation.TraceContext{}
 	}
@@ -236,8 +236,8 @@ func (b *Bus) message(ctx context.Context, subject string, m proto.Message) (*na
 // correlation is the header with the correlation id of the request that a message is about.
 const correlation = "X-Correlation-Id"
 
-// heard is the context of what a message is about, for traces and logs.
-func (b *Bus) heard(ctx context.Context, headers propagation.TextMapCarrier) context.Context {
+// extract is ctx with the trace and the correlation id of a message.
+func (b *Bus) extract(ctx context.Context, headers propagation.TextMapCarrier) context.Context {
 	ctx = b.propagator.Extract(ctx, headers)
 	if id := headers.Get(correlation); id != "" {
 		ctx = telemetry.WithCorrelationID(ctx, id)
@@ -257,7 +257,7 @@ func hear[M any, P interface {
 			b.log.Warn("message bus: unreadable message", "subject", msg.Subject, "error", err)
 			return
 		}
-		handle(b.heard(context.Background(), carrier{msg}), msg.Subject, m, msg)
+		handle(b.extract(b.life, carrier{msg}), msg.Subject, m, msg)
 	}
 	var sub *nats.Subscription
 	var err error

@@ -159,7 +159,7 @@ func (b *Bus) handleMatch(ctx context.Context, msg jetstream.Msg, handle func(co
 	if m, err := msg.Metadata(); err == nil {
 		attempt = int(m.NumDelivered)
 	}
-	ctx = b.heard(ctx, headers(msg.Headers()))
+	ctx = b.extract(ctx, headers(msg.Headers()))
 	stop := beat(ctx, msg, b.options.AckWait/3)
 	err := handle(ctx, w, attempt)
 	stop()

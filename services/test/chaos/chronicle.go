@@ -23,7 +23,7 @@ var errTold = errors.New("all is told")
 
 // rest waits until nothing is under way any more, and writes down the event log as it is then.
 func rest(ctx context.Context, s *system, crowds []*crowd, journal *history.Journal, patience time.Duration) error {
-	b, err := bus.Connect(bus.Options{URL: s.nats, Name: "chronicle", Log: slog.New(slog.DiscardHandler)})
+	b, err := bus.Connect(ctx, bus.Options{URL: s.nats, Name: "chronicle", Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		return err
 	}

@@ -31,7 +31,7 @@ func life(t *testing.T, p *project) {
 // tells follows what happens to a ticket until it is this.
 func (p *project) tells(t *testing.T, k *ticket, want ...string) {
 	t.Helper()
-	b, err := bus.Connect(bus.Options{URL: p.s.nats(), Service: account.Events, Log: slog.New(slog.DiscardHandler)})
+	b, err := bus.Connect(t.Context(), bus.Options{URL: p.s.nats(), Service: account.Events, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}
