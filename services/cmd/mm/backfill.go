@@ -8,16 +8,16 @@ import (
 )
 
 type backfillCommands struct {
-	Create  backfillCreate  `cmd:"" help:"Begin backfill for a running game."`
-	Approve backfillApprove `cmd:"" help:"Let the players that were proposed for the game join it."`
-	Update  backfillUpdate  `cmd:"" help:"Replace what a backfill ticket says of its game."`
-	Delete  backfillDelete  `cmd:"" help:"End backfill for a game."`
+	Create  backfillCreate  `cmd:"" help:"Create a backfill ticket for a running game."`
+	Approve backfillApprove `cmd:"" help:"Let the proposed players join the game."`
+	Update  backfillUpdate  `cmd:"" help:"Replace the contents of a backfill ticket."`
+	Delete  backfillDelete  `cmd:"" help:"Delete a backfill ticket."`
 }
 
-// game is what a server says of its game.
+// game are the contents of a backfill ticket.
 type game struct {
-	Connection string `placeholder:"IP:PORT" help:"Where the game is played."`
-	payload
+	Connection string `placeholder:"IP:PORT" help:"The game server's address."`
+	fieldFlags
 }
 
 type backfillCreate struct{ game }
@@ -38,11 +38,12 @@ func (c backfillCreate) Run(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	id, err := api.CreateBackfill(ctx, client.BackfillRequest{Connection: c.Connection, Attributes: attributes, Properties: properties})
+	id, err := api.CreateBackfill(ctx,
+		client.BackfillRequest{Connection: c.Connection, Attributes: attributes, Properties: properties})
 	if err != nil {
 		return err
 	}
-	return s.showBackfillID(id)
+	return s.showID("backfill", "id", id)
 }
 
 type backfillApprove struct {
@@ -50,7 +51,9 @@ type backfillApprove struct {
 }
 
 func (backfillApprove) Help() string {
-	return `A server approves about once a second while it has room: players that are not approved in time are proposed elsewhere. The backfill ticket is printed, with the tickets that joined by this approval and by those of the 20 seconds before it.
+	return `A server approves about once a second while it has room. Players that are not approved in time may be proposed
+for other games. The backfill ticket is printed, with the tickets that joined by this approval and by those of the 20
+seconds before.
 
 Example: mm backfill approve BACKFILL`
 }
@@ -68,11 +71,11 @@ func (c backfillApprove) Run(ctx context.Context, s *session) error {
 	var g grid
 	g.add("backfill", b.ID)
 	if b.Created != 0 {
-		g.add("created", moment(time.UnixMilli(b.Created)))
+		g.add("created", formatTime(time.UnixMilli(b.Created)))
 	}
 	g.add("version", b.RecordVersion)
 	g.add("connection", b.Connection)
-	g.addPayload(b.Attributes, b.Properties)
+	g.addFields(b.Attributes, b.Properties)
 	for _, t := range b.Assigned {
 		g.add("joined", t.ID)
 	}
@@ -85,7 +88,7 @@ type backfillUpdate struct {
 }
 
 func (backfillUpdate) Help() string {
-	return `The backfill ticket says afterwards what is given here, and nothing else. Players that were proposed for the game go back to waiting.
+	return `The flags replace the whole contents: what is not given is removed. Proposed players wait again.
 
 Example: mm backfill update BACKFILL --connection 127.0.0.1:7777 --attribute open=1`
 }
@@ -104,7 +107,7 @@ func (c backfillUpdate) Run(ctx context.Context, s *session) error {
 	if err := api.UpdateBackfill(ctx, b); err != nil {
 		return err
 	}
-	return s.showBackfillID(c.ID)
+	return s.showID("backfill", "id", c.ID)
 }
 
 type backfillDelete struct {
@@ -112,12 +115,12 @@ type backfillDelete struct {
 }
 
 func (backfillDelete) Help() string {
-	return `Players that were proposed for the game go back to waiting.
+	return `Proposed players wait again.
 
 Example: mm backfill delete BACKFILL`
 }
 
-// Run deletes the backfill ticket. That there is none is no failure.
+// Run deletes the backfill ticket. It succeeds when there is none.
 func (c backfillDelete) Run(ctx context.Context, s *session) error {
 	api, err := s.connect(asServer())
 	if err != nil {
@@ -127,10 +130,4 @@ func (c backfillDelete) Run(ctx context.Context, s *session) error {
 		return err
 	}
 	return s.showDeleted(c.ID)
-}
-
-func (s *session) showBackfillID(id string) error {
-	var g grid
-	g.add("backfill", id)
-	return s.show(map[string]string{"id": id}, g)
 }

@@ -18,10 +18,10 @@ import (
 )
 
 type configCommands struct {
-	Create configCreate `cmd:"" help:"Create a config under an identifier that the service makes."`
-	Put    configPut    `cmd:"" help:"Create or replace a config; it is in use at once."`
+	Create configCreate `cmd:"" help:"Create a config with an identifier that the service chooses."`
+	Put    configPut    `cmd:"" help:"Create or replace a config; it is used at once."`
 	Get    configGet    `cmd:"" help:"Print a config."`
-	Delete configDelete `cmd:"" help:"Delete a config; no more matches are made by it."`
+	Delete configDelete `cmd:"" help:"Delete a config; it makes no more matches."`
 }
 
 type configCreate struct {
@@ -51,9 +51,7 @@ func (c configCreate) Run(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	var g grid
-	g.add("config", id)
-	return s.show(map[string]string{"id": id}, g)
+	return s.showID("config", "id", id)
 }
 
 type configPut struct {
@@ -89,7 +87,7 @@ func (c configPut) Run(ctx context.Context, s *session) error {
 	return s.show(map[string]string{"id": c.ID, "etag": etag}, g)
 }
 
-// readJSON reads a file, or standard input for -. It says where the JSON breaks.
+// readJSON reads a file, or standard input for -. A syntax error has its line and column.
 func (s *session) readJSON(file string) ([]byte, error) {
 	var (
 		content []byte
@@ -103,12 +101,12 @@ func (s *session) readJSON(file string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	file = nameOf(file)
+	file = displayName(file)
 	if len(bytes.TrimSpace(content)) == 0 {
 		return nil, fmt.Errorf("%s: empty", file)
 	}
 	var value jsontext.Value
-	// Of what is given twice the reader of the value says where it is.
+	// Duplicate names are left to whoever reads the value: it can say where they are.
 	if err := json.Unmarshal(content, &value, jsontext.AllowDuplicateNames(true)); err != nil {
 		bad, ok := errors.AsType[*jsontext.SyntacticError](err)
 		if !ok {
@@ -124,20 +122,20 @@ func (s *session) readJSON(file string) ([]byte, error) {
 	return value, nil
 }
 
-// stdin is the file that stands for standard input.
+// stdin is the file name for standard input.
 const stdin = "-"
 
-// nameOf is a file as messages name it.
-func nameOf(file string) string {
+// displayName returns a file's name for messages.
+func displayName(file string) string {
 	if file == stdin {
 		return "standard input"
 	}
 	return file
 }
 
-// position is the line and column, from 1, of the byte behind the first n.
-func position(content []byte, n int64) (line, column int) {
-	before := content[:n]
+// position returns the line and column of an offset, both from 1.
+func position(content []byte, offset int64) (line, column int) {
+	before := content[:offset]
 	return bytes.Count(before, []byte{'\n'}) + 1, len(before) - bytes.LastIndexByte(before, '\n')
 }
 
@@ -173,7 +171,7 @@ func aboutConfig(id string, c *client.StoredConfig) grid {
 	if target := c.Matchmaking.TargetFunction; target != nil {
 		g.add("function", target.Name)
 	}
-	g.add("settings", compact(c.Matchmaking.Config))
+	g.add("settings", compactJSON(c.Matchmaking.Config))
 	if c.Hosting != nil {
 		g.add("fleet", c.Hosting.FleetID)
 		g.add("profile", c.Hosting.Profile)

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -26,13 +25,14 @@ type eventLog struct {
 	Ticket      string        `help:"Only what happened to this ticket."`
 	Match       string        `help:"Only what happened to this match."`
 	Since       time.Duration `default:"30m" help:"How far back."`
-	Follow      bool          `short:"f" help:"Go on with what happens from now on, until Ctrl-C."`
-	NATS        string        `name:"nats" env:"MM_NATS" placeholder:"URL" help:"Where the message bus is; that of the development service in --data when empty."`
+	Follow      bool          `short:"f" help:"Continue with new events, until Ctrl-C."`
+	NATS        string        `name:"nats" env:"MM_NATS" placeholder:"URL" help:"URL of the message bus; default: that of the development service in --data."`
 	Credentials string        `name:"nats-credentials" env:"MM_NATS_CREDENTIALS" placeholder:"FILE" help:"NATS credentials file."`
 }
 
 func (eventLog) Help() string {
-	return `Events are not part of the HTTP API: they are read from the message bus, by whoever may read there. As JSON each event is an object on a line of its own.
+	return `Events are not part of the HTTP API. mm reads them from the message bus, and needs permission to read there.
+With --output json each event is an object on a line of its own.
 
 Examples:
 
@@ -44,29 +44,29 @@ Examples:
 // Validate is called by the parser.
 func (c eventLog) Validate() error {
 	if c.Since <= 0 {
-		return usageError("--since must be more than nothing, as 10m")
+		return usageError("--since must be more than 0, such as 10m")
 	}
 	return nil
 }
 
-// errCaughtUp ends the reading of events when all that had happened was read.
+// errCaughtUp ends the reading of events after the last one.
 var errCaughtUp = errors.New("no more events")
 
 // Run prints events.
-func (c eventLog) Run(ctx context.Context, endless unbounded, s *session) error {
+func (c eventLog) Run(ctx context.Context, followCtx untimed, s *session) error {
 	b, err := c.connect(ctx, s)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = b.Close(context.WithoutCancel(ctx)) }()
 	if c.Follow {
-		ctx = endless
-	} else if some, err := b.HasEvents(ctx, s.Project, s.now().Add(-c.Since)); err != nil || !some {
-		return err // else one would wait for the first
+		ctx = followCtx
+	} else if found, err := b.HasEvents(ctx, s.Project, s.now().Add(-c.Since)); err != nil || !found {
+		return err // FollowEvents would wait for the first event
 	}
 	err = b.FollowEvents(ctx, s.Project, s.now().Add(-c.Since), func(e *pb.Events, pending uint64) error {
-		for _, one := range e.GetEvents() {
-			if err := c.print(s, one); err != nil {
+		for _, event := range e.GetEvents() {
+			if err := c.print(s, event); err != nil {
 				return err
 			}
 		}
@@ -81,20 +81,22 @@ func (c eventLog) Run(ctx context.Context, endless unbounded, s *session) error 
 	return err
 }
 
-// connect connects to the message bus.
 func (c eventLog) connect(ctx context.Context, s *session) (*bus.Bus, error) {
 	url := c.NATS
 	if url == "" {
 		text, err := os.ReadFile(filepath.Join(s.Data, bus.URLFile))
 		if errors.Is(err, fs.ErrNotExist) {
-			return nil, fmt.Errorf("there is no message bus in %s: start \"matchmaker dev\", or give its folder with --data or the address of NATS with --nats", s.Data)
+			return nil, fmt.Errorf("%s does not name a message bus: "+
+				"start \"matchmaker dev\", or give its folder with --data or the address of NATS with --nats", s.Data)
 		}
 		if err != nil {
 			return nil, err
 		}
 		url = strings.TrimSpace(string(text))
 	}
-	b, err := bus.Connect(ctx, bus.Options{URL: url, Name: "mm", Service: account.Events, Credentials: c.Credentials, Log: slog.New(slog.DiscardHandler)})
+	b, err := bus.Connect(ctx, bus.Options{
+		URL: url, Name: "mm", Service: account.Events, Credentials: c.Credentials, Log: slog.New(slog.DiscardHandler),
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -102,33 +104,33 @@ func (c eventLog) connect(ctx context.Context, s *session) (*bus.Bus, error) {
 	defer cancel()
 	if err := b.Ping(ctx); err != nil {
 		_ = b.Close(ctx)
-		return nil, outcome{cause: err, text: "no message bus answers: start \"matchmaker dev\", or give the address of NATS with --nats"}
+		return nil, messageError{cause: err,
+			message: "no message bus answers: start \"matchmaker dev\", or give the address of NATS with --nats"}
 	}
 	return b, nil
 }
 
-// print prints an event if it is one of those that are asked for.
+// print prints an event that --ticket and --match select, and every gap.
 func (c eventLog) print(s *session, e *pb.Event) error {
-	gap := e.GetKind() == pb.Event_KIND_GAP
-	if !gap && (c.Ticket != "" && !slices.Contains(e.GetTickets(), c.Ticket) || c.Match != "" && e.GetMatch() != c.Match) {
+	selected := (c.Ticket == "" || slices.Contains(e.GetTickets(), c.Ticket)) && (c.Match == "" || e.GetMatch() == c.Match)
+	if !selected && e.GetKind() != pb.Event_KIND_GAP {
 		return nil
 	}
-	h := happening{
-		Time: time.UnixMilli(e.GetTime()).UTC(), Kind: strings.ToLower(strings.TrimPrefix(e.GetKind().String(), "KIND_")),
+	h := eventRecord{
+		Time:   time.UnixMilli(e.GetTime()).UTC(),
+		Kind:   strings.ToLower(strings.TrimPrefix(e.GetKind().String(), "KIND_")),
 		Reason: e.GetReason(), Error: e.GetError(), Match: e.GetMatch(), Config: e.GetConfig(), Revision: e.GetRevision(),
 		Backfill: e.GetBackfill(), Tickets: e.GetTickets(), Position: e.GetPosition(),
 	}
 	if s.Output == "json" {
-		encoder := json.NewEncoder(s.out)
-		encoder.SetEscapeHTML(false)
-		return encoder.Encode(h)
+		return s.printJSON(h, "")
 	}
-	_, err := fmt.Fprintln(s.out, plain(h.String()))
+	_, err := fmt.Fprintln(s.out, oneLine(h.String()))
 	return err
 }
 
-// happening is an event as mm prints it.
-type happening struct {
+// eventRecord is an event as mm prints it.
+type eventRecord struct {
 	Time     time.Time `json:"time"`
 	Kind     string    `json:"kind"`
 	Reason   string    `json:"reason,omitempty"`
@@ -142,10 +144,11 @@ type happening struct {
 }
 
 // String is the event on one line.
-func (h happening) String() string {
+func (h eventRecord) String() string {
 	line := fmt.Sprintf("%s  %-10s", h.Time.Format("2006-01-02 15:04:05.000"), h.Kind)
 	for _, part := range []struct{ name, value string }{
-		{"reason", h.Reason}, {"error", h.Error}, {"match", h.Match}, {"config", h.Config}, {"backfill", h.Backfill}, {"tickets", strings.Join(h.Tickets, ",")},
+		{"reason", h.Reason}, {"error", h.Error}, {"match", h.Match}, {"config", h.Config}, {"backfill", h.Backfill},
+		{"tickets", strings.Join(h.Tickets, ",")},
 	} {
 		if part.value != "" {
 			line += " " + part.name + "=" + part.value

@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"fmt"
+	"strings"
 
 	"matchmaker.dev/pkg/client"
 )
@@ -12,11 +14,11 @@ type functionCommands struct {
 	Get      functionGet      `cmd:"" help:"Print the state of a match function."`
 	Log      functionLog      `cmd:"" help:"Print what a match function logged."`
 	Restart  functionRestart  `cmd:"" help:"Restart match functions."`
-	Versions functionVersions `cmd:"" help:"List the uploads of a match function that are kept."`
+	Versions functionVersions `cmd:"" help:"List the stored uploads of a match function."`
 	Rollback functionRollback `cmd:"" help:"Go back to an earlier upload of a match function."`
 	Delete   functionDelete   `cmd:"" help:"Delete a match function."`
-	New      functionNew      `cmd:"" help:"Write a project for a match function, in Go."`
-	Test     functionTest     `cmd:"" help:"Try a match function on this machine, without a service."`
+	New      functionNew      `cmd:"" help:"Create a Go project for a match function."`
+	Test     functionTest     `cmd:"" help:"Run a match function on this machine, without a service."`
 }
 
 type functionList struct{}
@@ -34,14 +36,14 @@ func (functionList) Run(ctx context.Context, s *session) error {
 		return err
 	}
 	if functions == nil {
-		functions = []client.Function{}
+		functions = []client.Function{} // JSON: [], not null
 	}
 	if len(functions) == 0 {
 		s.note("project %s has no functions: upload one with \"mm function put\"", s.Project)
 	}
 	g := grid{head: []any{"name", "state", "instances", "updated", "md5"}}
 	for _, f := range functions {
-		g.add(f.Name, f.Status.State, len(f.Status.Instances), moment(f.Updated), f.MD5)
+		g.add(f.Name, f.Status.State, len(f.Status.Instances), formatTime(f.Updated), f.MD5)
 	}
 	return s.show(functions, g)
 }
@@ -70,11 +72,74 @@ func (s *session) showFunction(f *client.Function) error {
 	about.add("function", f.Name)
 	about.add("state", f.Status.State)
 	about.add("md5", f.MD5)
-	about.add("created", moment(f.Created))
-	about.add("updated", moment(f.Updated))
+	about.add("created", formatTime(f.Created))
+	about.add("updated", formatTime(f.Updated))
 	instances := grid{head: []any{"instance", "state"}}
 	for _, i := range f.Status.Instances {
 		instances.add(i.Name, i.State)
 	}
 	return s.show(f, about, instances)
+}
+
+type functionRestart struct {
+	Names []string `arg:"" name:"name" help:"The functions' names."`
+}
+
+func (functionRestart) Help() string {
+	return `New instances start while the old ones finish their runs. If one of the names is unknown, no function is
+restarted.
+
+Examples:
+
+    mm function restart duel
+    mm function restart duel ranked`
+}
+
+// Run schedules the restart. It fails when a function is not restarted.
+func (c functionRestart) Run(ctx context.Context, s *session) error {
+	api, err := s.connect(asDeveloper())
+	if err != nil {
+		return err
+	}
+	results, err := api.RestartFunctions(ctx, c.Names...)
+	if err != nil {
+		return err
+	}
+	g := grid{head: []any{"name", "state"}}
+	var failed []string
+	for _, r := range results {
+		g.add(r.Name, r.State)
+		if r.State == client.Failed {
+			failed = append(failed, r.Name)
+		}
+	}
+	if err := s.show(results, g); err != nil {
+		return err
+	}
+	if len(failed) > 0 {
+		return fmt.Errorf("not restarted: %s", strings.Join(failed, ", "))
+	}
+	return nil
+}
+
+type functionDelete struct {
+	Name string `arg:"" help:"The function's name."`
+}
+
+func (functionDelete) Help() string {
+	return `Configs that use the function stay. They make no matches until the function is uploaded again.
+
+Example: mm function delete duel`
+}
+
+// Run deletes the function. It succeeds when there is none.
+func (c functionDelete) Run(ctx context.Context, s *session) error {
+	api, err := s.connect(asDeveloper())
+	if err != nil {
+		return err
+	}
+	if err := api.DeleteFunction(ctx, c.Name); err != nil {
+		return err
+	}
+	return s.showDeleted(c.Name)
 }

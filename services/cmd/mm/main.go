@@ -1,9 +1,8 @@
-// Command mm is the studio's command line: it uploads match functions, writes
-// configs, makes tokens for trying things out, and plays the part of a player.
+// Command mm is the command line for studios. It uploads match functions, writes configs, makes tokens for development,
+// and acts as a player or a game server.
 //
-// Results go to standard output, everything else to standard error. The exit
-// code is 0 when the command did what it says, 1 when it failed, and 2 when the
-// command line makes no sense.
+// Results go to standard output, everything else to standard error. The exit code is 0 on success, 1 on failure, and 2
+// for a wrong command line.
 package main
 
 import (
@@ -19,12 +18,12 @@ import (
 )
 
 func main() {
-	// What "mm function test" tries runs in this binary again, which must not do anything else before.
+	// "mm function test" starts this binary again as a sandbox, which must do nothing else before.
 	if len(os.Args) == 2 && os.Args[1] == sandbox.Command {
 		os.Exit(sandbox.Main())
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	// The first signal asks the command to end, the next one ends it.
+	// The first signal cancels the command, the next one kills it.
 	context.AfterFunc(ctx, stop)
 	path, err := os.Executable()
 	if err != nil {
@@ -32,13 +31,13 @@ func main() {
 	}
 	os.Exit(run(ctx, os.Args[1:], console{
 		in: os.Stdin, out: os.Stdout, err: os.Stderr,
-		path: path, width: width(os.Stderr), now: time.Now, sleep: sleep,
+		path: path, width: terminalWidth(os.Stderr), now: time.Now, sleep: sleep,
 	}))
 }
 
-// width is how many columns a terminal has, 0 for a file that is none, or a
-// terminal that cannot draw over what is on it.
-func width(file *os.File) int {
+// terminalWidth returns a terminal's columns. It returns 0 for a file that is no terminal, and for a terminal that
+// cannot move its cursor.
+func terminalWidth(file *os.File) int {
 	columns, _, err := term.GetSize(int(file.Fd()))
 	if err != nil || os.Getenv("TERM") == "dumb" {
 		return 0

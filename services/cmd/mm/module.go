@@ -11,10 +11,10 @@ import (
 	"strings"
 )
 
-// longestModule is more than any sandbox takes, in bytes: a service refuses more than 8 MiB by default.
-const longestModule = 64 << 20
+// maxModule bounds a module in an archive, in bytes. A service refuses modules above 8 MiB by default.
+const maxModule = 64 << 20
 
-// readModule reads a module, from the archive when it is in one.
+// readModule reads a module, or the module in an archive.
 func readModule(file string) ([]byte, error) {
 	content, err := os.ReadFile(file)
 	if err != nil {
@@ -24,7 +24,7 @@ func readModule(file string) ([]byte, error) {
 	case bytes.HasPrefix(content, []byte("\x00asm")):
 		return content, nil
 	case bytes.HasPrefix(content, []byte("PK\x03\x04")):
-		content, err = onlyModule(content)
+		content, err = moduleInArchive(content)
 	default:
 		err = errors.New("neither a .wasm module nor a .zip archive")
 	}
@@ -34,8 +34,8 @@ func readModule(file string) ([]byte, error) {
 	return content, nil
 }
 
-// onlyModule is the module in an archive.
-func onlyModule(archive []byte) ([]byte, error) {
+// moduleInArchive reads the only module in an archive.
+func moduleInArchive(archive []byte) ([]byte, error) {
 	z, err := zip.NewReader(bytes.NewReader(archive), int64(len(archive)))
 	if err != nil {
 		return nil, err
@@ -46,17 +46,18 @@ func onlyModule(archive []byte) ([]byte, error) {
 			continue
 		}
 		if found != nil {
-			return nil, fmt.Errorf("the archive holds several modules, %q and %q: give the one to test as a .wasm file", found.Name, f.Name)
+			return nil, fmt.Errorf("the archive has several modules, %q and %q: give the one to test as a .wasm file",
+				found.Name, f.Name)
 		}
 		found = f
 	}
 	if found == nil {
-		return nil, errors.New("the archive holds no .wasm module")
+		return nil, errors.New("the archive has no .wasm module")
 	}
 	r, err := found.Open()
 	if err != nil {
 		return nil, err
 	}
 	defer r.Close()
-	return io.ReadAll(io.LimitReader(r, longestModule))
+	return io.ReadAll(io.LimitReader(r, maxModule))
 }

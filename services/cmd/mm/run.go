@@ -10,43 +10,36 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// console is what surrounds a run of mm.
+// console is the environment of a command: its files, its clock, and the terminal.
 type console struct {
 	in       io.Reader
 	out, err io.Writer
-	width    int    // columns of the terminal that err is; 0 when it is none
+	width    int    // columns of the terminal that err is, 0 if it is none
 	path     string // of mm itself
-	binary   string // what sandboxes execute; empty for mm itself
+	binary   string // that sandboxes execute; empty for mm itself
 	now      func() time.Time
-	// sleep waits, or returns ctx's error when that ends first.
+	// sleep returns ctx's error if that ends first.
 	sleep func(ctx context.Context, d time.Duration) error
 }
 
-// tell writes a line to standard error. That it could not be written is nothing
-// that could be told.
-func (c console) tell(text string) { _, _ = fmt.Fprintf(c.err, "mm: %s\n", text) }
+// message writes a line to standard error. There is nowhere to report that this failed.
+func (c console) message(text string) { _, _ = fmt.Fprintf(c.err, "mm: %s\n", text) }
 
-// Exit codes, as the help has them.
+// Exit codes. The help lists them.
 const (
-	succeeded = 0
-	failed    = 1
-	misused   = 2
+	exitDone   = 0
+	exitFailed = 1
+	exitUsage  = 2
 )
 
-// unbounded is the context of a command that goes on until it is told to end; any
-// other's ends with --timeout.
-type unbounded interface{ context.Context }
-
-// usageError is a command line that makes no sense, beyond what the parser can tell.
-type usageError string
-
-func (e usageError) Error() string { return string(e) }
+// untimed is a context that --timeout does not end, for commands that run until Ctrl-C.
+type untimed interface{ context.Context }
 
 // run executes one command line and returns its exit code.
 func run(ctx context.Context, args []string, console console) int {
 	var (
 		line   commandLine
-		helped bool // the parser printed help, and would have exited
+		helped bool // the parser printed help
 	)
 	parser, err := kong.New(&line,
 		kong.Name("mm"), kong.Description(description),
@@ -55,38 +48,38 @@ func run(ctx context.Context, args []string, console console) int {
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true}),
 	)
 	if err != nil {
-		console.tell(plain(err.Error()))
-		return failed
+		console.message(oneLine(err.Error()))
+		return exitFailed
 	}
 	command, err := parser.Parse(args)
 	if helped {
-		return succeeded
+		return exitDone
 	}
 	if err != nil {
-		console.tell(fmt.Sprintf("%s (see %s --help)", plain(err.Error()), helpOn(err)))
-		return misused
+		console.message(fmt.Sprintf("%s (see %s --help)", oneLine(err.Error()), commandPath(err)))
+		return exitUsage
 	}
 	s := &session{commonFlags: line.commonFlags, console: console}
-	s.Data = nearest(s.Data)
+	s.Data = findUpward(s.Data)
 	bounded, cancel := context.WithTimeout(ctx, s.Timeout)
 	defer cancel()
 	command.BindTo(bounded, (*context.Context)(nil))
-	command.BindTo(ctx, (*unbounded)(nil))
+	command.BindTo(ctx, (*untimed)(nil))
 	err = command.Run(s)
 	if err == nil {
-		return succeeded
+		return exitDone
 	}
-	for _, text := range s.explain(err) {
-		console.tell(text)
+	for _, text := range s.errorLines(err) {
+		console.message(text)
 	}
 	if _, misuse := errors.AsType[usageError](err); misuse {
-		return misused
+		return exitUsage
 	}
-	return failed
+	return exitFailed
 }
 
-// helpOn is the command whose help would have helped.
-func helpOn(err error) string {
+// commandPath returns the command that could not be parsed, for the hint to its help.
+func commandPath(err error) string {
 	if parse, ok := errors.AsType[*kong.ParseError](err); ok {
 		if node := parse.Context.Selected(); node != nil {
 			return node.FullPath()

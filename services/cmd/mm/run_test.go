@@ -15,27 +15,27 @@ func unset(t *testing.T, name string) {
 	}
 }
 
-// expect compares a run with what it should have been: the code, and texts that
-// must be somewhere in the two outputs ("" for an output that must be empty).
-func (r result) expect(t *testing.T, code int, out, err string) {
-	t.Helper()
+// expect checks the exit code and the two outputs, which must contain the texts. "" is for an output that must be
+// empty.
+func (r result) expect(code int, out, err string) {
+	r.t.Helper()
 	if r.code != code {
-		t.Errorf("exit code %d, want %d", r.code, code)
+		r.t.Errorf("exit code %d, want %d", r.code, code)
 	}
 	for name, pair := range map[string][2]string{"stdout": {r.out, out}, "stderr": {r.err, err}} {
 		if got, want := pair[0], pair[1]; !strings.Contains(got, want) || want == "" && got != "" {
-			t.Errorf("%s:\n%s\nwant:\n%s", name, got, want)
+			r.t.Errorf("%s:\n%s\nwant:\n%s", name, got, want)
 		}
 	}
 }
 
-func TestUsage(t *testing.T) {
+func TestWrongCommandLinesExitWith2AndOneLine(t *testing.T) {
 	shell := newShell(t)
 	for line, message := range map[string]string{
 		"":                                  "expected one of",
 		"bogus":                             "mm: unexpected argument bogus (see mm --help)",
-		"ticket create":                     "mm: --player is needed",
-		"ticket delete t-1":                 "mm: --player is needed",
+		"ticket create":                     "mm: --player is required",
+		"ticket delete t-1":                 "mm: --player is required",
 		"ticket create --attribute skill":   "mm: --attribute: \"skill\" is not NAME=NUMBER",
 		"ticket create --attribute =1":      "is not NAME=NUMBER",
 		"ticket create --attribute a=inf":   "a must be a finite number",
@@ -52,12 +52,12 @@ func TestUsage(t *testing.T) {
 		"ticket get t-1 --timeout=never":                                    "--timeout",
 		"function put duel duel.zip more":                                   "unexpected argument more",
 		"function new a/b":                                                  `mm: "a/b" is no function name`,
-		"function test a.wasm":                                              "mm: function test: the tickets are needed: either --tickets FILE or --generate N",
+		"function test a.wasm":                                              "mm: function test: tickets are required: either --tickets FILE or --generate N",
 		"function test a.wasm --generate 1 --tickets b":                     "either --tickets FILE or --generate N",
 		"function test a.wasm --generate=-1":                                "--generate must be from 1 to 10000000",
-		"function test a.wasm --tickets b --wait 1":                         "--attribute and --wait are for tickets that are made up",
-		"function test a.wasm --tickets b --attribute a=1":                  "--attribute and --wait are for tickets that are made up",
-		"function test a.wasm --generate 1 --attribute 1":                   "--attribute needs a name, as skill=normal:1500:300",
+		"function test a.wasm --tickets b --wait 1":                         "--attribute and --wait are for generated tickets",
+		"function test a.wasm --tickets b --attribute a=1":                  "--attribute and --wait are for generated tickets",
+		"function test a.wasm --generate 1 --attribute 1":                   "--attribute needs a name, such as skill=normal:1500:300",
 		"function test a.wasm --generate 1 --wait a=1":                      "--wait takes a distribution without a name",
 		"function test a.wasm --generate 1 --wait x":                        `--wait: "x" is no finite number`,
 		"function test a.wasm --generate 1 --attribute a=normal:1":          "--attribute: a: normal:MEAN:STDDEV is expected",
@@ -73,20 +73,19 @@ func TestUsage(t *testing.T) {
 		"backfill create --attribute a":                                     "is not NAME=NUMBER",
 		"backfill create --attribute a=1 --attribute a=2":                   "--attribute a is given twice",
 	} {
-		got := shell.run(t.Context(), strings.Fields(line)...)
-		got.expect(t, 2, "", message)
+		got := shell.run(strings.Fields(line)...)
+		got.expect(2, "", message)
 		if strings.Count(got.err, "\n") != 1 || !strings.HasPrefix(got.err, "mm: ") {
-			t.Errorf("%q: not one line that begins with mm: %q", line, got.err)
+			t.Errorf("%q: want one line that begins with mm:, got %q", line, got.err)
 		}
 	}
 }
 
-// Every command has help with an example; the help names the environment, and
-// never shows the token that is in it.
-func TestHelp(t *testing.T) {
+// The help of a command names the environment variables, but does not show the token in one.
+func TestEveryCommandHasHelpWithAnExample(t *testing.T) {
 	shell := newShell(t)
 	t.Setenv("MM_TOKEN", "secret-token")
-	shell.run(t.Context(), "--help").expect(t, 0, "Exit codes: 0 done, 1 failed, 2 the command line makes no sense.", "")
+	shell.run("--help").expect(0, "Exit codes: 0 success, 1 failure, 2 wrong command line.", "")
 	for _, command := range []string{
 		"token player", "token developer", "token server", "token service",
 		"function put", "function list", "function get", "function log", "function restart", "function delete",
@@ -95,8 +94,8 @@ func TestHelp(t *testing.T) {
 		"ticket create", "ticket get", "ticket delete",
 		"backfill create", "backfill approve", "backfill update", "backfill delete",
 	} {
-		got := shell.run(t.Context(), append(strings.Fields(command), "--help")...)
-		got.expect(t, 0, "Example", "")
+		got := shell.run(append(strings.Fields(command), "--help")...)
+		got.expect(0, "Example", "")
 		for _, text := range []string{"mm " + command, "$MM_URL", "$MM_PROJECT", "$MM_DATA", "$MM_TOKEN", "$MM_OUTPUT"} {
 			if !strings.Contains(got.out, text) {
 				t.Errorf("help of %s does not say %q", command, text)
@@ -108,58 +107,58 @@ func TestHelp(t *testing.T) {
 	}
 }
 
-func TestVersion(t *testing.T) {
-	newShell(t).run(t.Context(), "version").expect(t, 0, "mm ", "")
+func TestVersionIsPrinted(t *testing.T) {
+	newShell(t).run("version").expect(0, "mm ", "")
 }
 
-func TestEnvironment(t *testing.T) {
+func TestFlagsCanComeFromTheEnvironment(t *testing.T) {
 	shell, service := newShell(t), newService(t)
 	t.Setenv("MM_URL", service.url)
 	t.Setenv("MM_DATA", shell.data)
 	t.Setenv("MM_OUTPUT", "json")
-	shell.run(t.Context(), "function", "list").expect(t, 0, "[]", "has no functions")
+	shell.run("function", "list").expect(0, "[]", "has no functions")
 	t.Setenv("MM_PROJECT", "another")
-	shell.run(t.Context(), "function", "list").expect(t, 1, "", "404")
+	shell.run("function", "list").expect(1, "", "404")
 }
 
-func TestNoKey(t *testing.T) {
+func TestCommandsWithoutAKeySayHowToGetOne(t *testing.T) {
 	shell, service := newShell(t), newService(t)
 	shell.data = filepath.Join(t.TempDir(), "nothing-here")
 	for _, line := range []string{"token developer", "function list", "ticket get t-1"} {
-		got := shell.on(t.Context(), service, strings.Fields(line)...)
-		got.expect(t, 1, "", "mm: there is no key in "+shell.data)
-		for _, way := range []string{"matchmaker dev", "--data", "--token"} {
-			if !strings.Contains(got.err, way) {
-				t.Errorf("%s: %q does not say %s", line, got.err, way)
+		got := shell.on(service, strings.Fields(line)...)
+		got.expect(1, "", "mm: there is no key in "+shell.data)
+		for _, hint := range []string{"matchmaker dev", "--data", "--token"} {
+			if !strings.Contains(got.err, hint) {
+				t.Errorf("%s: %q does not say %s", line, got.err, hint)
 			}
 		}
 	}
 	if _, err := os.Stat(shell.data); !os.IsNotExist(err) {
-		t.Errorf("the folder was made: %v", err)
+		t.Errorf("the folder was created: %v", err)
 	}
 }
 
-func TestTokenIsGiven(t *testing.T) {
+func TestTokenOfTheUserIsUsed(t *testing.T) {
 	shell, service := newShell(t), newService(t)
-	player := strings.TrimSpace(shell.run(t.Context(), "token", "player", "p", "--data", shell.data).out)
+	player := strings.TrimSpace(shell.run("token", "player", "p", "--data", shell.data).out)
 	shell.data = t.TempDir()
-	shell.on(t.Context(), service, "ticket", "create", "--token", player).expect(t, 0, "t-1", "")
-	// The token given wins, even where it is of the wrong kind.
-	got := shell.on(t.Context(), service, "function", "list", "--token", player)
-	got.expect(t, 1, "", "mm: a token of kind player is not for this (403 Forbidden, correlation id c-1)\n")
+	shell.on(service, "ticket", "create", "--token", player).expect(0, "t-1", "")
+	// It is used even if it is of the wrong kind.
+	got := shell.on(service, "function", "list", "--token", player)
+	got.expect(1, "", "mm: a token of kind player is not for this (403 Forbidden, correlation id c-1)\n")
 	t.Setenv("MM_TOKEN", player)
-	shell.on(t.Context(), service, "ticket", "get", "t-1").expect(t, 0, "t-1", "")
+	shell.on(service, "ticket", "get", "t-1").expect(0, "t-1", "")
 }
 
-func TestUnauthorized(t *testing.T) {
+func TestRefusedTokenNamesItsKey(t *testing.T) {
 	shell, service := newShell(t), newService(t)
-	shell.on(t.Context(), service, "function", "list", "--token", "odd").expect(t, 1, "", "(401 Unauthorized, correlation id c-1)\n")
-	service.stranger = true
-	shell.on(t.Context(), service, "function", "list").expect(t, 1, "",
+	shell.on(service, "function", "list", "--token", "odd").expect(1, "", "(401 Unauthorized, correlation id c-1)\n")
+	service.untrusted = true
+	shell.on(service, "function", "list").expect(1, "",
 		"(401 Unauthorized, correlation id c-1); the token was made with the key in "+shell.data+": is that the folder of the service at "+service.url+"?\n")
 }
 
-func TestNobodyAnswers(t *testing.T) {
+func TestErrorNamesAServiceThatDoesNotAnswer(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -169,16 +168,15 @@ func TestNobodyAnswers(t *testing.T) {
 		t.Fatal(err)
 	}
 	shell := newShell(t)
-	got := shell.run(t.Context(), "function", "list", "--url", url, "--data", shell.data)
-	got.expect(t, 1, "", "mm: no service answers at "+url)
+	got := shell.run("function", "list", "--url", url, "--data", shell.data)
+	got.expect(1, "", "mm: no service answers at "+url)
 	if !strings.Contains(got.err, "matchmaker dev") || strings.Count(got.err, "\n") != 1 {
 		t.Errorf("says %q", got.err)
 	}
 }
 
-// What a service or a function wrote does not reach the terminal as commands.
-func TestPlain(t *testing.T) {
-	if got := plain("a\x1b[31mb\nc\u009bd\u202e"); got != "a\ufffd[31mb c\ufffdd\ufffd" {
+func TestOutputCannotControlTheTerminal(t *testing.T) {
+	if got := oneLine("a\x1b[31mb\nc\u009bd\u202e"); got != "a\ufffd[31mb c\ufffdd\ufffd" {
 		t.Errorf("got %q", got)
 	}
 	if got := printable("a\tb\nc\r", "\n\t"); got != "a\tb\nc " {

@@ -14,17 +14,17 @@ import (
 	"matchmaker.dev/services/internal/issuer"
 )
 
-// session is one run of a command: the flags, and what surrounds it.
+// session is one run of a command: its flags and its environment.
 type session struct {
 	commonFlags
 	console
-	minted bool // the token in use was made here
-	bar    *bar // on the terminal now; may be nil
+	tokenMade bool // with the key in the data folder, not given by the user
+	bar       *bar // on the terminal now; may be nil
 }
 
-// nearest is where a folder that is given by its name alone is: here, or in a folder above, as for somebody who works in
-// a project's folder.
-func nearest(name string) string {
+// findUpward returns the path of a folder that is given without slashes: in the working directory or the nearest folder
+// above that has it. It returns name if there is none.
+func findUpward(name string) string {
 	here, err := os.Getwd()
 	if err != nil || filepath.Base(name) != name {
 		return name
@@ -42,37 +42,37 @@ func nearest(name string) string {
 	}
 }
 
-// Claims of the tokens that mm makes for itself.
+// The claims of the tokens that mm makes:
+
 func asDeveloper() issuer.Claims {
 	return issuer.Claims{Kind: auth.Developer, Subject: "mm", Role: "Owner"}
 }
-func asPlayer(player string) issuer.Claims {
-	return issuer.Claims{Kind: auth.Player, Subject: player}
-}
-func asServer() issuer.Claims {
-	return issuer.Claims{Kind: auth.Server, Subject: "mm"}
-}
+
+func asPlayer(player string) issuer.Claims { return issuer.Claims{Kind: auth.Player, Subject: player} }
+
+func asServer() issuer.Claims { return issuer.Claims{Kind: auth.Server, Subject: "mm"} }
+
 func asGameService() issuer.Claims {
 	return issuer.Claims{Kind: auth.Service, Subject: "mm", Scope: "matchmaking"}
 }
 
-// connect is a client with the token that was given, or one made for claims.
+// connect returns a client with the user's token, or with tokens that are made for claims.
 func (s *session) connect(claims issuer.Claims, options ...func(*client.Retry)) (*client.Client, error) {
 	token := client.StaticToken(s.Bearer)
 	if s.Bearer == "" {
 		var err error
-		if token, err = s.minting(claims); err != nil {
+		if token, err = s.tokenSource(claims); err != nil {
 			return nil, err
 		}
-		s.minted = true
+		s.tokenMade = true
 	}
 	retry := client.Retry{
-		// Someone looks on: that nobody answers is better known now than in a minute.
+		// The user waits: fail at once when no service answers.
 		Reconnects: -1,
 		Sleep:      s.sleep, Now: s.now,
 		Notify: func(err error, wait time.Duration) {
-			for _, text := range s.explain(err) {
-				s.note("%s; again in %s", text, wait.Round(100*time.Millisecond))
+			for _, text := range s.errorLines(err) {
+				s.note("%s; retrying in %s", text, wait.Round(100*time.Millisecond))
 			}
 		},
 	}
@@ -84,20 +84,18 @@ func (s *session) connect(claims issuer.Claims, options ...func(*client.Retry)) 
 	})
 }
 
-// patient keeps trying when the connection fails, as is right for someone who
-// waits for a match while the service restarts.
-func patient(r *client.Retry) { r.Reconnects = 5 }
+// reconnecting retries when the connection fails, so that waiting for a match outlasts a restart of the service.
+func reconnecting(r *client.Retry) { r.Reconnects = 5 }
 
-// minting makes a token, and another when a command takes longer than --timeout, as one
-// does that follows something.
-func (s *session) minting(claims issuer.Claims) (client.TokenSource, error) {
+// tokenSource makes a token, and a new one after each --timeout: commands that follow a log run for longer.
+func (s *session) tokenSource(claims issuer.Claims) (client.TokenSource, error) {
 	claims.Project = s.Project
-	claims.TTL = s.Timeout + time.Minute // a request that begins within --timeout ends before its token
+	claims.TTL = s.Timeout + time.Minute // outlives each request that begins within --timeout
 	made := s.now()
-	token, err := s.mint(claims)
+	token, err := s.mintToken(claims)
 	return func(context.Context) (string, error) {
 		if now := s.now(); now.Sub(made) > s.Timeout {
-			fresh, err := s.mint(claims)
+			fresh, err := s.mintToken(claims)
 			if err != nil {
 				return "", err
 			}
@@ -107,14 +105,15 @@ func (s *session) minting(claims issuer.Claims) (client.TokenSource, error) {
 	}, err
 }
 
-// mint makes a token with the key of the development service.
-func (s *session) mint(claims issuer.Claims) (string, error) {
-	// Opening an issuer makes a key where there is none, and no service would know that one.
+// mintToken makes a token with the key of the development service.
+func (s *session) mintToken(claims issuer.Claims) (string, error) {
+	// issuer.Open makes a key if there is none. No service would trust that key.
 	if _, err := os.Stat(filepath.Join(s.Data, "issuer.jwk")); err != nil {
 		if !errors.Is(err, fs.ErrNotExist) {
 			return "", fmt.Errorf("the key to make a token with: %w", err)
 		}
-		return "", fmt.Errorf("there is no key in %s to make a token with: start \"matchmaker dev\", or give its folder with --data or a token with --token", s.Data)
+		return "", fmt.Errorf("there is no key in %s to make a token with: "+
+			"start \"matchmaker dev\", or give its folder with --data or a token with --token", s.Data)
 	}
 	i, err := issuer.Open(s.Data, s.now)
 	if err != nil {
@@ -123,12 +122,12 @@ func (s *session) mint(claims issuer.Claims) (string, error) {
 	return i.Mint(claims)
 }
 
-// note tells a person something on the side.
+// note writes a line to standard error, above the progress bar.
 func (s *session) note(format string, args ...any) {
-	text := plain(fmt.Sprintf(format, args...))
+	text := oneLine(fmt.Sprintf(format, args...))
 	if s.bar != nil {
 		s.bar.log("mm: " + text)
 		return
 	}
-	s.tell(text)
+	s.message(text)
 }

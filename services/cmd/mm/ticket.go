@@ -14,14 +14,17 @@ type ticketCommands struct {
 	Delete ticketDelete `cmd:"" help:"Stop asking for a match."`
 }
 
+const errNoPlayer = usageError("--player is required, unless --token is a player's")
+
 type ticketCreate struct {
-	Player string `help:"The player's identifier. Needed, unless --token is a player's."`
-	payload
-	Wait bool `help:"Wait for the match, and print where to play. Ctrl-C while waiting deletes the ticket, so that nobody is matched with an absent player."`
+	Player string `help:"The player's identifier. Required, unless --token is a player's."`
+	fieldFlags
+	Wait bool `help:"Wait for the match and print the game server's address. Ctrl-C while waiting deletes the ticket, so that no match gets an absent player."`
 }
 
 func (ticketCreate) Help() string {
-	return `The ticket's id is printed in any case. With --wait the exit code is 1 when there was no match, or none within --timeout; the ticket then stays until it is deleted.
+	return `The ticket's id is always printed. With --wait the exit code is 1 if there is no match within --timeout; the
+ticket then keeps waiting until it is deleted.
 
 Examples:
 
@@ -32,37 +35,38 @@ Examples:
 // Run creates the ticket.
 func (c ticketCreate) Run(ctx context.Context, s *session) error {
 	if c.Player == "" && s.Bearer == "" {
-		return usageError("--player is needed: whose ticket is it?")
+		return errNoPlayer
 	}
 	attributes, properties, err := c.read()
 	if err != nil {
 		return err
 	}
-	api, err := s.connect(asPlayer(c.Player), patient)
+	api, err := s.connect(asPlayer(c.Player), reconnecting)
 	if err != nil {
 		return err
 	}
-	// Ctrl-C does not end the creation: a ticket whose id never arrived could not be deleted.
-	whole, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.Timeout)
+	// Ctrl-C does not cancel the request: without its answer, the ticket could not be deleted.
+	createCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.Timeout)
 	defer cancel()
-	id, err := api.CreateTicket(whole, client.TicketRequest{Player: c.Player, Attributes: attributes, Properties: properties})
+	id, err := api.CreateTicket(createCtx,
+		client.TicketRequest{Player: c.Player, Attributes: attributes, Properties: properties})
 	if err != nil {
 		return err
 	}
 	if !c.Wait {
-		return s.showID(id)
+		return s.showID("ticket", "id", id)
 	}
-	return s.awaitMatch(ctx, api, id, c.Player)
+	return s.waitForMatch(ctx, api, id, c.Player)
 }
 
 type ticketGet struct {
 	ID     string `arg:"" name:"id" help:"The ticket."`
-	Player string `help:"Read as this player; otherwise as a game service."`
+	Player string `help:"Read as this player; default: as a game service."`
 	Wait   bool   `help:"Wait until the ticket has its result."`
 }
 
 func (ticketGet) Help() string {
-	return `With --wait the exit code is 1 when there was no match, or none within --timeout.
+	return `With --wait the exit code is 1 if there is no match within --timeout.
 
 Example: mm ticket get TICKET --player player-1`
 }
@@ -71,7 +75,7 @@ Example: mm ticket get TICKET --player player-1`
 func (c ticketGet) Run(ctx context.Context, s *session) error {
 	api, err := s.connect(asReader(c.Player), func(r *client.Retry) {
 		if c.Wait {
-			patient(r)
+			reconnecting(r)
 		}
 	})
 	if err != nil {
@@ -84,14 +88,14 @@ func (c ticketGet) Run(ctx context.Context, s *session) error {
 		}
 		return s.showTicket(t)
 	}
-	bar := s.begin("waiting for a match", 0)
-	defer bar.end()
+	bar := s.startProgress("waiting for a match", 0)
+	defer bar.stop()
 	t, err := api.Wait(ctx, c.ID)
-	bar.end()
+	bar.stop()
 	if err != nil {
 		return err
 	}
-	return s.showResult(t)
+	return s.showAssigned(t)
 }
 
 func asReader(player string) issuer.Claims {
@@ -103,7 +107,7 @@ func asReader(player string) issuer.Claims {
 
 type ticketDelete struct {
 	ID     string `arg:"" name:"id" help:"The ticket."`
-	Player string `help:"The player whose ticket it is. Needed, unless --token is a player's."`
+	Player string `help:"The ticket's player. Required, unless --token is a player's."`
 }
 
 func (ticketDelete) Help() string { return "Example: mm ticket delete TICKET --player player-1" }
@@ -111,7 +115,7 @@ func (ticketDelete) Help() string { return "Example: mm ticket delete TICKET --p
 // Run deletes the ticket.
 func (c ticketDelete) Run(ctx context.Context, s *session) error {
 	if c.Player == "" && s.Bearer == "" {
-		return usageError("--player is needed: whose ticket is it?")
+		return errNoPlayer
 	}
 	api, err := s.connect(asPlayer(c.Player))
 	if err != nil {
@@ -123,30 +127,24 @@ func (c ticketDelete) Run(ctx context.Context, s *session) error {
 	return s.showDeleted(c.ID)
 }
 
-func (s *session) showID(id string) error {
-	var g grid
-	g.add("ticket", id)
-	return s.show(map[string]string{"id": id}, g)
-}
-
 func (s *session) showTicket(t *client.Ticket) error {
 	var g grid
 	g.add("ticket", t.ID)
 	if t.Created != 0 {
-		g.add("created", moment(time.UnixMilli(t.Created)))
+		g.add("created", formatTime(time.UnixMilli(t.Created)))
 	}
-	g.addPayload(t.Attributes, t.Properties)
+	g.addFields(t.Attributes, t.Properties)
 	if t.Assignment == nil {
 		g.add("state", "waiting")
 		return s.show(t, g)
 	}
 	if t.Assignment.Connection == "" && t.Assignment.Error == "" {
-		g.add("state", "matched; neither its config nor its function names a server")
+		g.add("state", "matched, without a server: neither config nor function names one")
 	}
 	g.add("connection", t.Assignment.Connection)
 	g.add("error", t.Assignment.Error)
 	g.add("detail", t.Assignment.Detail)
-	g.add("properties", compact(t.Assignment.Properties))
-	g.add("match properties", compact(t.Assignment.MatchProperties))
+	g.add("properties", compactJSON(t.Assignment.Properties))
+	g.add("match properties", compactJSON(t.Assignment.MatchProperties))
 	return s.show(t, g)
 }

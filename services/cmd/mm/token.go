@@ -11,25 +11,26 @@ import (
 type tokenCommands struct {
 	Player    playerToken    `cmd:"" help:"For a player's own tickets."`
 	Developer developerToken `cmd:"" help:"For configs and functions."`
-	Server    serverToken    `cmd:"" help:"For a game server, which backfills."`
-	Service   serviceToken   `cmd:"" help:"For a game service, which acts for players."`
+	Server    serverToken    `cmd:"" help:"For a game server, to backfill."`
+	Service   serviceToken   `cmd:"" help:"For a game service, to act for players."`
 }
 
 func (tokenCommands) Help() string {
-	return `The token is made with the key that "matchmaker dev" keeps in its data folder, and printed alone, to be used by other programs:
+	return `The token is made with the key in the data folder of "matchmaker dev". Only the token is printed, so that other
+programs can use it:
 
     curl -H "Authorization: Bearer $(mm token developer)" http://127.0.0.1:8080/demo/matchmaking/api/v1/functions
     MM_TOKEN=$(mm token player player-1) mm ticket get TICKET`
 }
 
 type lifetime struct {
-	TTL time.Duration `name:"ttl" default:"1h" help:"How long the token is good."`
+	TTL time.Duration `name:"ttl" default:"1h" help:"How long the token is valid."`
 }
 
 // Validate is called by the parser.
 func (l lifetime) Validate() error {
 	if l.TTL < time.Second {
-		return usageError("--ttl must be a second or more, as 15m")
+		return usageError("--ttl must be a second or more, such as 15m")
 	}
 	return nil
 }
@@ -49,7 +50,7 @@ func (c playerToken) Run(s *session) error {
 type developerToken struct {
 	lifetime
 	Name string `arg:"" default:"developer" help:"The developer's identifier."`
-	Role string `default:"Owner" help:"Role on the project; the service wants Manager or Owner."`
+	Role string `default:"Owner" help:"Role in the project; the service requires Manager or Owner."`
 }
 
 func (developerToken) Help() string { return "Example: mm token developer --role Manager" }
@@ -86,7 +87,7 @@ func (c serviceToken) Run(s *session) error {
 
 func (s *session) printToken(claims issuer.Claims, ttl time.Duration) error {
 	claims.Project, claims.TTL = s.Project, ttl
-	token, err := s.mint(claims)
+	token, err := s.mintToken(claims)
 	if err != nil {
 		return err
 	}

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-func TestToken(t *testing.T) {
+func TestTokenHasTheClaimsOfItsKind(t *testing.T) {
 	shell := newShell(t)
 	for line, want := range map[string]map[string]any{
 		"player player-1":                  {"kind": "player", "sub": "player-1", "project": "demo"},
@@ -19,8 +19,8 @@ func TestToken(t *testing.T) {
 		"service":                          {"kind": "service", "sub": "service", "scope": "matchmaking"},
 		"service --scope matchmaking.read": {"scope": "matchmaking.read"},
 	} {
-		got := shell.run(t.Context(), append(strings.Fields("token "+line), "--data", shell.data)...)
-		got.expect(t, 0, ".", "")
+		got := shell.run(append(strings.Fields("token "+line), "--data", shell.data)...)
+		got.expect(0, ".", "")
 		if strings.Count(got.out, "\n") != 1 {
 			t.Errorf("%s: not a line: %q", line, got.out)
 		}
@@ -33,8 +33,7 @@ func TestToken(t *testing.T) {
 	}
 }
 
-// Whoever works in a project's folder need not say where the service was started, as with a folder of Git.
-func TestDataIsFoundInAFolderAbove(t *testing.T) {
+func TestDataFolderIsFoundInAFolderAbove(t *testing.T) {
 	shell, parent := newShell(t), t.TempDir()
 	if err := os.Symlink(shell.data, filepath.Join(parent, ".matchmaker")); err != nil {
 		t.Fatal(err)
@@ -45,15 +44,16 @@ func TestDataIsFoundInAFolderAbove(t *testing.T) {
 	}
 	for _, dir := range []string{parent, project} {
 		t.Chdir(dir)
-		shell.run(t.Context(), "token", "player", "p").expect(t, 0, ".", "")
+		shell.run("token", "player", "p").expect(0, ".", "")
 	}
-	shell.run(t.Context(), "token", "player", "p", "--data", "nobody-s-folder").expect(t, 1, "", "mm: there is no key in nobody-s-folder to make a token with")
+	shell.run("token", "player", "p", "--data", "no-such-folder").
+		expect(1, "", "mm: there is no key in no-such-folder to make a token with")
 }
 
-func TestTokenLifetime(t *testing.T) {
+func TestTokenExpiresAfterTTL(t *testing.T) {
 	shell := newShell(t)
 	shell.now = time.Now().Truncate(time.Second)
-	got := shell.run(t.Context(), "token", "server", "--ttl", "15m", "--data", shell.data)
+	got := shell.run("token", "server", "--ttl", "15m", "--data", shell.data)
 	if expires, want := claims(strings.TrimSpace(got.out))["exp"], float64(shell.now.Add(15*time.Minute).Unix()); expires != want {
 		t.Errorf("expires %v, want %v", expires, want)
 	}

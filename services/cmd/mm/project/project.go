@@ -1,6 +1,5 @@
-// Package project writes projects of match functions in Go: a function with its
-// tests, a config and tickets to try it on, and a copy of the SDK. A project builds
-// with nothing but Go.
+// Package project writes projects of match functions in Go. A project has a function with tests, a config, sample
+// tickets, and a copy of the SDK. It builds with nothing but Go.
 package project
 
 import (
@@ -16,8 +15,8 @@ import (
 	"matchmaker.dev/pkg/matchfn"
 )
 
-// Names in files are as in a project but for the ending, which keeps the go command from them. {{.Name}}
-// stands for the function's name, {{.Go}} for the version of Go.
+// The files have the names that they have in a project, with the suffix .tmpl, so that the go command ignores them.
+// {{.Name}} is the name of the function, {{.Go}} the version of Go.
 //
 //go:embed files
 var files embed.FS
@@ -28,19 +27,19 @@ const (
 	sdk    = "sdk"
 )
 
-// workspace is written only where another workspace would take the project for a part of it.
+// workspace is written only if the project is below another workspace, which would claim it.
 const workspace = "go.work"
 
-// Write writes a project into a folder, which must not exist or be empty. Name is the name of a function.
+// Write writes a project into a folder, which must be empty or not exist. name is the name of the function.
 func Write(dir, name string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	if len(entries) > 0 {
-		return fmt.Errorf("%s is there and not empty: nothing was written", dir)
+		return fmt.Errorf("%s exists and is not empty: nothing was written", dir)
 	}
-	inside, err := inWorkspace(dir)
+	nested, err := inWorkspace(dir)
 	if err != nil {
 		return err
 	}
@@ -48,40 +47,41 @@ func Write(dir, name string) error {
 	if err != nil {
 		return err
 	}
-	version, err := language()
+	version, err := goVersion()
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(dir, 0o755); err != nil { //nolint:gosec // source code, as go mod init and git have it
+	if err := os.MkdirAll(dir, 0o755); err != nil { //nolint:gosec // source code, with the permissions that git uses
 		return err
 	}
-	fill := strings.NewReplacer("{{.Name}}", name, "{{.Go}}", version)
+	placeholders := strings.NewReplacer("{{.Name}}", name, "{{.Go}}", version)
 	for _, t := range templates {
 		target := strings.TrimSuffix(t.Name(), ending)
 		switch {
-		case target == workspace && !inside:
+		case target == workspace && !nested:
 			continue
 		case target == "gitignore":
-			target = "." + target // embedding leaves out what is hidden
+			target = "." + target // go:embed leaves out hidden files
 		}
 		text, err := files.ReadFile(path.Join(folder, t.Name()))
 		if err != nil {
 			return err
 		}
-		if err := write(filepath.Join(dir, target), []byte(fill.Replace(string(text)))); err != nil {
+		if err := write(filepath.Join(dir, target), []byte(placeholders.Replace(string(text)))); err != nil {
 			return err
 		}
 	}
 	return copySDK(filepath.Join(dir, sdk))
 }
 
-// Renew puts this program's SDK in the place of a project's.
-func Renew(dir string) error {
+// ReplaceSDK replaces a project's SDK by the one in this program.
+func ReplaceSDK(dir string) error {
 	at := filepath.Join(dir, sdk)
-	if text, err := os.ReadFile(filepath.Join(at, "go.mod")); err != nil || !strings.HasPrefix(string(text), "module matchmaker.dev/pkg/matchfn\n") {
+	text, err := os.ReadFile(filepath.Join(at, "go.mod"))
+	if err != nil || !strings.HasPrefix(string(text), "module matchmaker.dev/pkg/matchfn\n") {
 		return fmt.Errorf("%s does not have the SDK: %s is not the folder of a match function's project", at, dir)
 	}
-	// Beside it first, so that a full disk does not take the old one away.
+	// Write the new one before the old one is removed: the disk may be full.
 	fresh, err := os.MkdirTemp(dir, "."+sdk)
 	if err != nil {
 		return err
@@ -120,7 +120,7 @@ func copySDK(to string) error {
 	})
 }
 
-// write makes a file, and never replaces one.
+// write creates a file. It fails if the file exists.
 func write(name string, content []byte) error {
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644) //nolint:gosec // source code
 	if err != nil {
@@ -130,8 +130,8 @@ func write(name string, content []byte) error {
 	return errors.Join(err, f.Close())
 }
 
-// language is the version of Go that the SDK is written in.
-func language() (string, error) {
+// goVersion returns the version of Go in the SDK's go.mod.
+func goVersion() (string, error) {
 	text, err := fs.ReadFile(matchfn.Source(), "go.mod")
 	if err != nil {
 		return "", err
@@ -144,20 +144,17 @@ func language() (string, error) {
 	return "", errors.New("the SDK's go.mod names no version of Go")
 }
 
-// inWorkspace tells whether the go command would find a go.work above a folder.
+// inWorkspace reports whether there is a go.work in a folder above.
 func inWorkspace(dir string) (bool, error) {
 	at, err := filepath.Abs(dir)
 	if err != nil {
 		return false, err
 	}
-	for {
-		up := filepath.Dir(at)
-		if up == at {
-			return false, nil
-		}
-		at = up
+	for parent := filepath.Dir(at); parent != at; parent = filepath.Dir(at) {
+		at = parent
 		if _, err := os.Stat(filepath.Join(at, workspace)); err == nil {
 			return true, nil
 		}
 	}
+	return false, nil
 }

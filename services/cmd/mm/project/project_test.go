@@ -21,12 +21,12 @@ func write(t *testing.T, parent, name string) string {
 	return dir
 }
 
-// run runs a command in a folder, as on a machine that reaches no module proxy.
+// run runs a command in a folder, without access to a module proxy.
 func run(t *testing.T, dir, command string, args ...string) string {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), command, args...)
 	cmd.Dir = dir
-	// As at a newcomer's: no proxy, and no make around it, which would announce folders.
+	// No variables of an outer make: with them, make prints the folders.
 	cmd.Env = append(os.Environ(), "GOPROXY=off", "GOFLAGS=", "GOWORK=", "MAKEFLAGS=", "MAKELEVEL=")
 	out, err := cmd.CombinedOutput()
 	if err != nil {
@@ -35,8 +35,7 @@ func run(t *testing.T, dir, command string, args ...string) string {
 	return string(out)
 }
 
-// A project has nothing but itself and Go, wherever it is.
-func TestProjectBuilds(t *testing.T) {
+func TestProjectBuildsWithNothingButGo(t *testing.T) {
 	for name, parent := range map[string]func(t *testing.T, dir string){
 		"alone": func(*testing.T, string) {},
 		"inside a workspace": func(t *testing.T, dir string) {
@@ -53,7 +52,8 @@ func TestProjectBuilds(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			outer := t.TempDir()
 			parent(t, outer)
-			dir := write(t, outer, "con.free-for-all") // a file's name that Windows does not have, nor Go as a part of a module's
+			// Windows has no file of this name, and Go no module path with it.
+			dir := write(t, outer, "con.free-for-all")
 			run(t, dir, "go", "vet", "./...")
 			if out := run(t, dir, "go", "test", "-v", "./..."); !strings.Contains(out, "--- PASS: TestMatch/even_teams") {
 				t.Errorf("go test says\n%s", out)
@@ -72,7 +72,7 @@ func TestProjectBuilds(t *testing.T) {
 	}
 }
 
-func TestProjectPacks(t *testing.T) {
+func TestProjectMakesAModuleAndAnArchive(t *testing.T) {
 	dir := write(t, filepath.Join(t.TempDir(), "with a space"), "ffa")
 	run(t, dir, "make")
 	for name, magic := range map[string]string{"ffa.wasm": "\x00asm", "ffa.zip": "PK\x03\x04"} {
@@ -82,7 +82,7 @@ func TestProjectPacks(t *testing.T) {
 		}
 	}
 	if out := run(t, dir, "make"); !strings.Contains(out, "Nothing to be done") {
-		t.Errorf("made again without a change: %s", out)
+		t.Errorf("make builds again without a change: %s", out)
 	}
 	run(t, dir, "make", "test")
 	if help := run(t, dir, "make", "help"); strings.Count(help, "\n") != 6 {
@@ -94,8 +94,7 @@ func TestProjectPacks(t *testing.T) {
 	}
 }
 
-// The settings of the sample config, and those in README.md, are those of the function.
-func TestProjectNamesItsFunction(t *testing.T) {
+func TestFilesOfAProjectNameItsFunction(t *testing.T) {
 	dir := write(t, t.TempDir(), "ffa")
 	for _, file := range []string{"config.json", "go.mod", "Makefile", "README.md", ".gitignore"} {
 		content, err := os.ReadFile(filepath.Join(dir, file))
@@ -115,7 +114,7 @@ func TestWriteReplacesNothing(t *testing.T) {
 		t.Errorf("into a folder that is not empty: %v", err)
 	}
 	if err := project.Write(file, "ffa"); err == nil {
-		t.Error("a file was taken for a folder")
+		t.Error("a file was accepted as a folder")
 	}
 	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 1 {
 		t.Errorf("there are %v, %v", entries, err)
@@ -125,33 +124,34 @@ func TestWriteReplacesNothing(t *testing.T) {
 	}
 }
 
-func TestRenew(t *testing.T) {
+func TestReplaceSDKReplacesOnlyAnSDK(t *testing.T) {
 	dir := write(t, t.TempDir(), "ffa")
 	sdk := filepath.Join(dir, "sdk")
 	for name, change := range map[string]func() error{
-		"lost": func() error { return os.RemoveAll(filepath.Join(sdk, "fake")) },
-		"old":  func() error { return os.WriteFile(filepath.Join(sdk, "gone.go"), []byte("package old\n"), 0o600) },
+		"removed": func() error { return os.RemoveAll(filepath.Join(sdk, "fake")) },
+		"old":     func() error { return os.WriteFile(filepath.Join(sdk, "gone.go"), []byte("package old\n"), 0o600) },
 	} {
 		if err := change(); err != nil {
 			t.Fatal(name, err)
 		}
 	}
-	if err := project.Renew(dir); err != nil {
+	if err := project.ReplaceSDK(dir); err != nil {
 		t.Fatal(err)
 	}
 	run(t, dir, "go", "test", "./...")
 	if _, err := os.Stat(filepath.Join(sdk, "gone.go")); !os.IsNotExist(err) {
-		t.Errorf("what the SDK no longer has: %v", err)
+		t.Errorf("a file that the SDK does not have: %v", err)
 	}
 	if hidden, _ := filepath.Glob(filepath.Join(dir, ".sdk*")); len(hidden) > 0 {
 		t.Errorf("left behind: %v", hidden)
 	}
-	// Only a folder that has the SDK loses it.
+	// Other folders are not changed.
 	other := t.TempDir()
 	if err := os.MkdirAll(filepath.Join(other, "sdk"), 0o750); err != nil {
 		t.Fatal(err)
 	}
-	if err := project.Renew(other); err == nil || !strings.Contains(err.Error(), "is not the folder of a match function's project") {
+	if err := project.ReplaceSDK(other); err == nil ||
+		!strings.Contains(err.Error(), "is not the folder of a match function's project") {
 		t.Errorf("in another folder: %v", err)
 	}
 }

@@ -2,7 +2,9 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"matchmaker.dev/pkg/client"
@@ -13,12 +15,12 @@ type functionVersions struct {
 }
 
 func (functionVersions) Help() string {
-	return `A version is an upload. The service keeps the last few, 5 unless it is set otherwise.
+	return `Each upload is a version. The service keeps the last 5 by default.
 
 Example: mm function versions duel`
 }
 
-// Run prints the versions that are kept.
+// Run prints the stored versions.
 func (c functionVersions) Run(ctx context.Context, s *session) error {
 	api, err := s.connect(asDeveloper())
 	if err != nil {
@@ -34,19 +36,26 @@ func (c functionVersions) Run(ctx context.Context, s *session) error {
 		if v.Current {
 			current = "*"
 		}
-		g.add(strconv.FormatInt(v.Version, 10), current, moment(v.Uploaded), megabytes(int(v.Size)), v.Implementation, v.MD5)
+		g.add(
+			strconv.FormatInt(v.Version, 10),
+			current,
+			formatTime(v.Uploaded),
+			formatMB(int(v.Size)),
+			v.Implementation,
+			v.MD5,
+		)
 	}
-	return s.show(versions, g.without())
+	return s.show(versions, g.withoutEmptyColumns())
 }
 
 type functionRollback struct {
 	Name    string `arg:"" help:"The function's name."`
-	Version int64  `arg:"" optional:"" help:"The version that is to run, see \"mm function versions\"; the one before the current one by default."`
-	Wait    bool   `default:"true" negatable:"" help:"Wait up to 30 seconds until the function runs."`
+	Version int64  `arg:"" optional:"" help:"The version to run, see \"mm function versions\"; default: the one before the current one."`
+	Wait    bool   `default:"true" negatable:"" help:"Wait until the function runs, for at most 30 seconds."`
 }
 
 func (functionRollback) Help() string {
-	return `The current version goes on until the other one runs. It stays, and can be gone forward to in the same way.
+	return `The current version runs until the other one does. It is kept, and the same command goes back to it.
 
 Examples:
 
@@ -65,7 +74,7 @@ func (c functionRollback) Run(ctx context.Context, s *session) error {
 		if err != nil {
 			return err
 		}
-		if c.Version, err = before(versions); err != nil {
+		if c.Version, err = previousVersion(versions); err != nil {
 			return fmt.Errorf("function %s: %w", c.Name, err)
 		}
 	}
@@ -73,17 +82,14 @@ func (c functionRollback) Run(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	return s.await(ctx, api, startup{f.Name, f.MD5, c.Wait, fmt.Sprintf("back at version %d", c.Version)})
+	return s.showStart(ctx, api, upload{f.Name, f.MD5, c.Wait, fmt.Sprintf("back at version %d", c.Version)})
 }
 
-// before is the version before the current one.
-func before(versions []client.FunctionVersion) (int64, error) {
-	behind := false
-	for _, v := range versions { // the newest first
-		if behind {
-			return v.Version, nil
-		}
-		behind = v.Current
+// previousVersion returns the version before the current one. The versions begin with the newest.
+func previousVersion(versions []client.FunctionVersion) (int64, error) {
+	current := slices.IndexFunc(versions, func(v client.FunctionVersion) bool { return v.Current })
+	if current < 0 || current+1 == len(versions) {
+		return 0, errors.New("no version before the current one is stored")
 	}
-	return 0, fmt.Errorf("no version before the current one is kept")
+	return versions[current+1].Version, nil
 }

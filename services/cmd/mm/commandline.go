@@ -4,11 +4,12 @@ import "time"
 
 const description = `Work with a matchmaking service: functions, configs, tickets, tokens.
 
-With "matchmaker dev" on the same machine no token is needed: mm makes one of the right kind with the key that it finds in the data folder.
+With "matchmaker dev" on the same machine you need no token: mm makes one of the right kind with the key in the data
+folder.
 
-Exit codes: 0 done, 1 failed, 2 the command line makes no sense.`
+Exit codes: 0 success, 1 failure, 2 wrong command line.`
 
-// commandLine is what can be typed.
+// commandLine are all commands and flags.
 type commandLine struct {
 	commonFlags
 
@@ -23,18 +24,18 @@ type commandLine struct {
 
 // commonFlags are the flags that every command has.
 type commonFlags struct {
-	URL     string        `name:"url" env:"MM_URL" default:"http://127.0.0.1:8080" help:"Where the service is."`
+	URL     string        `name:"url" env:"MM_URL" default:"http://127.0.0.1:8080" help:"URL of the service."`
 	Project string        `env:"MM_PROJECT" default:"demo" help:"Project to work in."`
-	Data    string        `env:"MM_DATA" default:".matchmaker" help:"Folder of a development service, which holds the key to make tokens with. Where it is not here, that of a folder above is taken."`
+	Data    string        `env:"MM_DATA" default:".matchmaker" help:"Data folder of a development service, with the key to make tokens. A name without slashes is looked for here and in the folders above."`
 	Bearer  string        `name:"token" env:"MM_TOKEN" placeholder:"JWT" help:"Token to use instead of making one."`
 	Output  string        `short:"o" env:"MM_OUTPUT" enum:"table,json" default:"table" help:"Print results as table or json."`
-	Timeout time.Duration `default:"1m" help:"How long the command may take, waiting included."`
+	Timeout time.Duration `default:"1m" help:"How long the command may take, including waiting."`
 }
 
 // Validate is called by the parser.
 func (s commonFlags) Validate() error {
 	if s.Timeout <= 0 {
-		return usageError("--timeout must be more than nothing, as 30s")
+		return usageError("--timeout must be more than 0, such as 30s")
 	}
 	return nil
 }

@@ -1,4 +1,4 @@
-package trial_test
+package dryrun_test
 
 import (
 	"errors"
@@ -10,13 +10,13 @@ import (
 	"google.golang.org/protobuf/testing/protocmp"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	"matchmaker.dev/services/cmd/mm/trial"
+	"matchmaker.dev/services/cmd/mm/dryrun"
 	"matchmaker.dev/services/internal/definition"
 )
 
-func TestRead(t *testing.T) {
+func TestReadTickets(t *testing.T) {
 	at := noon.UnixMilli()
-	got, err := trial.Read([]byte(`[
+	got, err := dryrun.ReadTickets([]byte(`[
 		{"id": "a", "attributes": {"skill": 12.5, "level": -1}, "properties": {"party": "cmVk"}, "wait": 1.5},
 		{"created": 1000},
 		{}
@@ -25,7 +25,13 @@ func TestRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []*pb.Ticket{
-		{Id: "a", Created: at - 1500, AttributeNames: []string{"level", "skill"}, AttributeValues: []float64{-1, 12.5}, Properties: map[string][]byte{"party": []byte("red")}},
+		{
+			Id:              "a",
+			Created:         at - 1500,
+			AttributeNames:  []string{"level", "skill"},
+			AttributeValues: []float64{-1, 12.5},
+			Properties:      map[string][]byte{"party": []byte("red")},
+		},
 		{Id: "2", Created: 1000},
 		{Id: "3", Created: at},
 	}
@@ -34,7 +40,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-func TestReadNamesFaults(t *testing.T) {
+func TestReadTicketsNamesAllFaults(t *testing.T) {
 	for text, want := range map[string]string{
 		`{}`:                                     `the body: an array is expected, got an object`,
 		`[1]`:                                    `[0]: an object is expected, got a number`,
@@ -56,7 +62,7 @@ func TestReadNamesFaults(t *testing.T) {
 		`[{"skill": 1}]`:                         `[0].skill: unknown member; known are id, attributes, properties, wait, created`,
 		`[{"wait": "1"}, {"id": 1}, {"id": ""}]`: `[0].wait: a number is expected, got a string; [1].id: a string is expected, got a number; [2].id: empty`,
 	} {
-		_, err := trial.Read([]byte(text), noon)
+		_, err := dryrun.ReadTickets([]byte(text), noon)
 		if faults, ok := errors.AsType[*definition.FieldErrors](err); !ok || faults.Error() != want {
 			t.Errorf("%s: %v, want %s", text, err, want)
 		}
@@ -65,7 +71,7 @@ func TestReadNamesFaults(t *testing.T) {
 
 func TestReadBackfills(t *testing.T) {
 	at := noon.UnixMilli()
-	got, err := trial.ReadBackfills([]byte(`[
+	got, err := dryrun.ReadBackfills([]byte(`[
 		{"id": "a", "attributes": {"open": 2}, "properties": {"map": "ZHVuZQ=="}, "wait": 1.5, "connection": "10.0.0.1:7777", "version": 3},
 		{}
 	]`), noon)
@@ -73,14 +79,22 @@ func TestReadBackfills(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []*pb.Backfill{
-		{Id: "a", Created: at - 1500, Version: 3, Connection: "10.0.0.1:7777", AttributeNames: []string{"open"}, AttributeValues: []float64{2}, Properties: map[string][]byte{"map": []byte("dune")}},
+		{
+			Id:              "a",
+			Created:         at - 1500,
+			Version:         3,
+			Connection:      "10.0.0.1:7777",
+			AttributeNames:  []string{"open"},
+			AttributeValues: []float64{2},
+			Properties:      map[string][]byte{"map": []byte("dune")},
+		},
 		{Id: "b2", Created: at, Version: 1},
 	}
 	if diff := cmp.Diff(want, got, protocmp.Transform()); diff != "" {
 		t.Error(diff)
 	}
 	const wrong = `[0].version: 0 is below 1; [1].version: an integer is expected, got a fraction; [2].connection: a string is expected, got a number; [3].open: unknown member`
-	_, err = trial.ReadBackfills([]byte(`[{"version": 0}, {"version": 1.5}, {"connection": 1}, {"open": 1}]`), noon)
+	_, err = dryrun.ReadBackfills([]byte(`[{"version": 0}, {"version": 1.5}, {"connection": 1}, {"open": 1}]`), noon)
 	if faults, ok := errors.AsType[*definition.FieldErrors](err); !ok || !strings.HasPrefix(faults.Error(), wrong) {
 		t.Errorf("%v, want %s", err, wrong)
 	}
@@ -88,19 +102,19 @@ func TestReadBackfills(t *testing.T) {
 
 func draw(t *testing.T, distribution string, n int) []float64 {
 	t.Helper()
-	d, err := trial.ParseDistribution(distribution)
+	d, err := dryrun.ParseDistribution(distribution)
 	if err != nil {
 		t.Fatal(err)
 	}
-	crowd := trial.Crowd{Size: n, Attributes: map[string]trial.Distribution{"x": d}, Seed: 7, Now: noon}
+	generator := dryrun.Generator{Count: n, Attributes: map[string]dryrun.Distribution{"x": d}, Seed: 7, Now: noon}
 	var values []float64
-	for _, ticket := range crowd.Generate() {
+	for _, ticket := range generator.Tickets() {
 		values = append(values, ticket.GetAttributeValues()[0])
 	}
 	return values
 }
 
-func TestDistributions(t *testing.T) {
+func TestDistributionsHaveTheirMeanAndDeviation(t *testing.T) {
 	const n = 20_000
 	for text, want := range map[string]struct{ mean, deviation, low, high float64 }{
 		"normal:1500:300": {1500, 300, 0, 3000},
@@ -118,43 +132,50 @@ func TestDistributions(t *testing.T) {
 		mean := sum / n
 		deviation := math.Sqrt(max(0, squares/n-mean*mean))
 		slack := 0.03*want.deviation + 1e-4 // four times the standard error of the mean
-		if math.Abs(mean-want.mean) > slack || math.Abs(deviation-want.deviation) > slack || low < want.low || high > want.high {
+		if math.Abs(mean-want.mean) > slack || math.Abs(deviation-want.deviation) > slack || low < want.low ||
+			high > want.high {
 			t.Errorf("%s: mean %v, deviation %v, from %v to %v", text, mean, deviation, low, high)
 		}
 	}
 }
 
-func TestParseDistributionRefuses(t *testing.T) {
+func TestParseDistributionRefusesBadParameters(t *testing.T) {
 	for _, text := range []string{
 		"", "x", "1e999", "NaN", "normal", "normal:1", "normal:1:-1", "normal:1:2:3", "normal:a:b",
 		"uniform:1", "uniform:2:1", "uniform:0:Inf", "choice:", "choice:1,,2", "poisson:3",
 		"uniform:-1e308:1e308", "normal:0:1e308",
 	} {
-		if _, err := trial.ParseDistribution(text); err == nil {
-			t.Errorf("%q is taken", text)
+		if _, err := dryrun.ParseDistribution(text); err == nil {
+			t.Errorf("%q is accepted", text)
 		}
 	}
 }
 
-// The same flags make the same tickets, and another attribute changes none of the others.
-func TestGenerateRepeatsItself(t *testing.T) {
-	skill, err := trial.ParseDistribution("normal:1500:300")
+// Adding an attribute does not change the others.
+func TestGeneratedTicketsAreReproducible(t *testing.T) {
+	skill, err := dryrun.ParseDistribution("normal:1500:300")
 	if err != nil {
 		t.Fatal(err)
 	}
-	wait, err := trial.ParseDistribution("uniform:-30:30")
+	wait, err := dryrun.ParseDistribution("uniform:-30:30")
 	if err != nil {
 		t.Fatal(err)
 	}
-	crowd := trial.Crowd{Size: 100, Attributes: map[string]trial.Distribution{"skill": skill}, Wait: wait, Seed: 1, Now: noon}
-	first := crowd.Generate()
-	if diff := cmp.Diff(first, crowd.Generate(), protocmp.Transform()); diff != "" {
+	generator := dryrun.Generator{
+		Count:      100,
+		Attributes: map[string]dryrun.Distribution{"skill": skill},
+		Wait:       wait,
+		Seed:       1,
+		Now:        noon,
+	}
+	first := generator.Tickets()
+	if diff := cmp.Diff(first, generator.Tickets(), protocmp.Transform()); diff != "" {
 		t.Error(diff)
 	}
-	crowd.Attributes = map[string]trial.Distribution{"skill": skill, "level": skill}
-	second := crowd.Generate()
-	crowd.Seed = 2
-	third := crowd.Generate()
+	generator.Attributes = map[string]dryrun.Distribution{"skill": skill, "level": skill}
+	second := generator.Tickets()
+	generator.Seed = 2
+	third := generator.Tickets()
 	waiting, levels := 0, 0
 	for i := range first {
 		was, is, other := first[i].GetAttributeValues()[0], second[i].GetAttributeValues()[1], third[i].GetAttributeValues()[1]

@@ -1,4 +1,4 @@
-package trial_test
+package dryrun_test
 
 import (
 	"errors"
@@ -9,7 +9,7 @@ import (
 	"time"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	"matchmaker.dev/services/cmd/mm/trial"
+	"matchmaker.dev/services/cmd/mm/dryrun"
 	"matchmaker.dev/services/internal/pool"
 	"matchmaker.dev/services/internal/problem"
 	"matchmaker.dev/services/internal/sandbox"
@@ -17,16 +17,16 @@ import (
 
 var noon = time.Date(2030, 1, 1, 12, 0, 0, 0, time.UTC)
 
-// try does with the guest as told, on tickets of the skills 0, 1, 2, …, which are created one after the other.
-func try(t *testing.T, do string, tickets int, change func(*trial.Options)) (*trial.Result, []string, error) {
+// runGuest runs the guest on tickets with the skills 0, 1, 2, …, which were created one after the other.
+func runGuest(t *testing.T, do string, tickets int, change func(*dryrun.Options)) (*dryrun.Result, []string, error) {
 	t.Helper()
-	w, err := built()
+	f, err := sharedFixture()
 	if err != nil {
 		t.Fatal(err)
 	}
 	var log []string
-	o := trial.Options{
-		Box: w.box, Function: w.guest, Config: &pb.Config{Settings: fmt.Appendf(nil, `{"do":%q}`, do)},
+	o := dryrun.Options{
+		Box: f.box, Function: f.guest, Config: &pb.Config{Settings: fmt.Appendf(nil, `{"do":%q}`, do)},
 		Now: noon, Seed: 1, Budget: 5 * time.Second, Cycles: 1, Log: func(line string) { log = append(log, line) },
 	}
 	for i := range tickets {
@@ -38,15 +38,15 @@ func try(t *testing.T, do string, tickets int, change func(*trial.Options)) (*tr
 	if change != nil {
 		change(&o)
 	}
-	r, err := trial.Try(t.Context(), o)
+	r, err := dryrun.Run(t.Context(), o)
 	return r, log, err
 }
 
-// told is the matches and who is left, in a few words.
-func told(r *trial.Result) string {
+// summary lists the matches and the tickets that are left over.
+func summary(r *dryrun.Result) string {
 	text := ""
 	for _, m := range r.Matches {
-		text += strings.Join(trial.TicketsOf(m), "-") + " "
+		text += strings.Join(dryrun.TicketsOf(m), "-") + " "
 	}
 	text += "waiting"
 	for _, t := range r.Waiting {
@@ -56,10 +56,12 @@ func told(r *trial.Result) string {
 }
 
 func filter(low, high float64, s *pb.Segmentation) map[string]*pb.Pool {
-	return map[string]*pb.Pool{"mid": {Filters: []*pb.Filter{{Attribute: "skill", Min: &low, Max: &high, Segmentation: s}}}}
+	return map[string]*pb.Pool{
+		"mid": {Filters: []*pb.Filter{{Attribute: "skill", Min: &low, Max: &high, Segmentation: s}}},
+	}
 }
 
-func TestTry(t *testing.T) {
+func TestMatchesAreThoseOfADirector(t *testing.T) {
 	halves := &pb.Segmentation{Distribution: pool.Uniform, Behavior: pool.BucketCount, Value: 2}
 	stddev := 100.0
 	three := &pb.Segmentation{Distribution: pool.Normal, Behavior: pool.BucketSize, Value: 3, Stddev: &stddev}
@@ -71,7 +73,7 @@ func TestTry(t *testing.T) {
 		proposed, outside int
 		segments          int
 	}{
-		"nobody":                 {"pair", nil, 0, "waiting", 0, 0, 1},
+		"no tickets":             {"pair", nil, 0, "waiting", 0, 0, 1},
 		"no pools":               {"pair", nil, 5, "t0-t1 t2-t3 waiting t4", 2, 0, 1},
 		"a pool":                 {"pair", filter(1, 4, nil), 5, "t1-t2 waiting t0 t3 t4", 1, 2, 1},
 		"a run for each segment": {"pair", filter(0, 6, halves), 6, "t0-t1 t3-t4 waiting t2 t5", 2, 0, 2},
@@ -79,45 +81,48 @@ func TestTry(t *testing.T) {
 		"too few for segments":   {"pair", filter(0, 6, three), 4, "t0-t1 t2-t3 waiting", 2, 0, 1},
 		"the director's choice":  {"chain", nil, 6, "t4-t5 t2-t3 t0-t1 waiting", 5, 0, 1},
 	} {
-		r, _, err := try(t, test.do, test.tickets, func(o *trial.Options) { o.Config.Pools = test.pools })
+		r, _, err := runGuest(t, test.do, test.tickets, func(o *dryrun.Options) { o.Config.Pools = test.pools })
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		if got := told(r); got != test.want || r.Proposed != test.proposed || r.Outside != test.outside || r.Segments != test.segments {
+		if got := summary(r); got != test.want || r.Proposed != test.proposed || r.Outside != test.outside ||
+			r.Segments != test.segments {
 			t.Errorf("%s: %s, of %d proposals, %d outside, %d segments; want %s, %d, %d, %d",
 				name, got, r.Proposed, r.Outside, r.Segments, test.want, test.proposed, test.outside, test.segments)
 		}
 	}
 }
 
-// Running games go first, as the director has it, and what the function leaves in a backfill ticket is seen.
-func TestTryWithBackfills(t *testing.T) {
-	r, _, err := try(t, "fill", 3, func(o *trial.Options) {
-		o.Backfills = []*pb.Backfill{{Id: "full", Created: 1}, {Id: "game", Created: 2, AttributeNames: []string{"skill"}, AttributeValues: []float64{2}}}
+func TestRunningGamesAreFilledFirst(t *testing.T) {
+	r, _, err := runGuest(t, "fill", 3, func(o *dryrun.Options) {
+		o.Backfills = []*pb.Backfill{
+			{Id: "full", Created: 1},
+			{Id: "game", Created: 2, AttributeNames: []string{"skill"}, AttributeValues: []float64{2}},
+		}
 		o.Config.Pools = filter(0, 3, nil)
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := told(r); got != "t0 waiting t1 t2" {
-		t.Errorf("%s: the game in the pool was to be filled alone", got)
+	if got := summary(r); got != "t0 waiting t1 t2" {
+		t.Errorf("%s: only the game in the pool should be filled", got)
 	}
 	if f := r.Matches[0].GetFilling(); f.GetBackfill() != "game" || f.GetContents().GetAttributeValues()[0] != 1 {
-		t.Errorf("it leaves %v", f)
+		t.Errorf("the backfill ticket becomes %v", f)
 	}
 }
 
-// Answers of runs come in parts that are used again.
-func TestTryOfManyTickets(t *testing.T) {
+// The invoker uses the parts of an answer again.
+func TestProposalsOfManyPartsAreAllMatched(t *testing.T) {
 	const tickets = 40_000
-	r, _, err := try(t, "pair", tickets, nil)
+	r, _, err := runGuest(t, "pair", tickets, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var ids []string
 	for _, m := range r.Matches {
-		ids = append(ids, trial.TicketsOf(m)...)
+		ids = append(ids, dryrun.TicketsOf(m)...)
 	}
 	slices.Sort(ids)
 	if n := len(slices.Compact(ids)); n != tickets || len(r.Waiting) != 0 {
@@ -125,8 +130,8 @@ func TestTryOfManyTickets(t *testing.T) {
 	}
 }
 
-func TestTryMeasures(t *testing.T) {
-	r, log, err := try(t, "pair", 1000, func(o *trial.Options) { o.Cycles = 3 })
+func TestRunMeasuresTimesAndMemory(t *testing.T) {
+	r, log, err := runGuest(t, "pair", 1000, func(o *dryrun.Options) { o.Cycles = 3 })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,9 +142,9 @@ func TestTryMeasures(t *testing.T) {
 		t.Errorf("logged %q", log)
 	}
 	if len(r.Matches) != 500 {
-		t.Errorf("%d matches: those of one cycle were expected", len(r.Matches))
+		t.Errorf("%d matches: want those of one cycle", len(r.Matches))
 	}
-	r.Cycles = []trial.Times{{Run: 3, Compute: 1}, {Run: 9, Compute: 7}, {Run: 5, Compute: 2}}
+	r.Cycles = []dryrun.Times{{Run: 3, Compute: 1}, {Run: 9, Compute: 7}, {Run: 5, Compute: 2}}
 	want := map[string]time.Duration{"run": 5, "compute": 2}
 	for _, step := range r.Medians() {
 		if step.Time != want[step.Name] {
@@ -148,31 +153,38 @@ func TestTryMeasures(t *testing.T) {
 	}
 }
 
-func TestTryFails(t *testing.T) {
+func TestRunReturnsTheCauseOfAFailure(t *testing.T) {
 	cause := func(err error) sandbox.Cause {
 		if died, ok := errors.AsType[*sandbox.Error](err); ok {
 			return died.Cause
 		}
 		return ""
 	}
-	_, log, err := try(t, "panic", 2, nil)
-	if died, ok := errors.AsType[*sandbox.Error](err); !ok || died.Cause != sandbox.Trap || !strings.Contains(died.Stack, "main.match") {
+	_, log, err := runGuest(t, "panic", 2, nil)
+	if died, ok := errors.AsType[*sandbox.Error](err); !ok || died.Cause != sandbox.Trap ||
+		!strings.Contains(died.Stack, "main.match") {
 		t.Errorf("panic: %v", err)
 	}
 	if !slices.Contains(log, "panic: as told") {
 		t.Errorf("panic: logged %q", log)
 	}
-	if _, _, err := try(t, "hang", 2, func(o *trial.Options) { o.Budget = 50 * time.Millisecond }); cause(err) != sandbox.Deadline || !strings.Contains(err.Error(), "50ms") {
+	if _, _, err := runGuest(t, "hang", 2, func(o *dryrun.Options) { o.Budget = 50 * time.Millisecond }); cause(
+		err,
+	) != sandbox.Deadline ||
+		!strings.Contains(err.Error(), "50ms") {
 		t.Errorf("hang: %v", err)
 	}
-	if _, _, err := try(t, "fail", 2, nil); err == nil || err.Error() != "as told" {
+	if _, _, err := runGuest(t, "fail", 2, nil); err == nil || err.Error() != "as told" {
 		t.Errorf("fail: %v", err)
 	}
-	if _, _, err := try(t, "pair", 2, func(o *trial.Options) { o.Function = []byte("text") }); problem.KindOf(err) != problem.Invalid {
+	if _, _, err := runGuest(t, "pair", 2, func(o *dryrun.Options) { o.Function = []byte("text") }); problem.KindOf(
+		err,
+	) != problem.Invalid {
 		t.Errorf("no module: %v", err)
 	}
 	broken := filter(0, 1, &pb.Segmentation{Distribution: "other"})
-	if _, _, err := try(t, "pair", 2, func(o *trial.Options) { o.Config.Pools = broken }); err == nil || !strings.Contains(err.Error(), "pools.mid[0].segmentation") {
-		t.Errorf("a segmentation that cannot be followed: %v", err)
+	if _, _, err := runGuest(t, "pair", 2, func(o *dryrun.Options) { o.Config.Pools = broken }); err == nil ||
+		!strings.Contains(err.Error(), "pools.mid[0].segmentation") {
+		t.Errorf("an invalid segmentation: %v", err)
 	}
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -16,11 +15,12 @@ import (
 type functionLog struct {
 	Name    string `arg:"" help:"The function's name."`
 	Seconds int    `default:"1800" help:"How far back, in seconds."`
-	Follow  bool   `short:"f" help:"Go on with what is logged from now on, until Ctrl-C."`
+	Follow  bool   `short:"f" help:"Continue with new lines, until Ctrl-C."`
 }
 
 func (functionLog) Help() string {
-	return `With --follow --timeout is for each look at the log, of which there is one a second. Every line is printed once, those of one instance in their order; as JSON each line is an object.
+	return `With --follow the log is read once a second, and --timeout limits each of these requests. Each line is printed
+once; the lines of one instance are in order. With --output json each line is an object.
 
 Examples:
 
@@ -38,12 +38,9 @@ func (c functionLog) Validate() error {
 }
 
 // Run prints the log.
-func (c functionLog) Run(ctx context.Context, endless unbounded, s *session) error {
+func (c functionLog) Run(ctx context.Context, followCtx untimed, s *session) error {
 	if c.Follow {
-		if err := c.follow(endless, s); endless.Err() == nil {
-			return err
-		}
-		return nil // Ctrl-C is how following ends
+		return c.follow(followCtx, s)
 	}
 	api, err := s.connect(asDeveloper())
 	if err != nil {
@@ -64,7 +61,7 @@ func (c functionLog) Run(ctx context.Context, endless unbounded, s *session) err
 		if text == "" {
 			text = fmt.Sprintf("(nothing in the last %d seconds)", c.Seconds)
 		}
-		if _, err := fmt.Fprintf(s.out, "== %s ==\n%s\n", plain(instance), text); err != nil {
+		if _, err := fmt.Fprintf(s.out, "== %s ==\n%s\n", oneLine(instance), text); err != nil {
 			return err
 		}
 	}
@@ -73,77 +70,77 @@ func (c functionLog) Run(ctx context.Context, endless unbounded, s *session) err
 
 func (c functionLog) span() time.Duration { return time.Duration(c.Seconds) * time.Second }
 
-// followPoll is how often a log is looked at that is followed.
-const followPoll = time.Second
+// followInterval is the time between two requests for a log that is followed.
+const followInterval = time.Second
 
-// follow prints the log and what comes, until ctx ends or something fails.
+// follow prints the log and new lines until ctx ends, which is no error.
 func (c functionLog) follow(ctx context.Context, s *session) error {
-	api, err := s.connect(asDeveloper(), patient)
+	api, err := s.connect(asDeveloper(), reconnecting)
 	if err != nil {
 		return err
 	}
-	t := tail{session: s}
+	p := logPrinter{session: s}
 	for span, position := c.span(), ""; ; span = 0 {
 		var logs map[string]string
-		logs, position, err = s.look(ctx, api, c.Name, span, position)
+		logs, position, err = s.readLog(ctx, api, c.Name, span, position)
 		switch {
 		case ctx.Err() != nil:
 			return nil //nolint:nilerr // Ctrl-C is how following ends
 		case err != nil:
 			return err
 		case position == "":
-			return errors.New("the service does not say how far the log was read, so that it cannot be followed")
+			return errors.New("the service cannot follow logs: its answer has no position")
 		}
-		if err := t.print(logs); err != nil {
+		if err := p.print(logs); err != nil {
 			return err
 		}
-		if s.sleep(ctx, followPoll) != nil {
+		if s.sleep(ctx, followInterval) != nil {
 			return nil //nolint:nilerr // likewise
 		}
 	}
 }
 
-// look reads what is behind a position, within --timeout.
-func (s *session) look(ctx context.Context, api *client.Client, name string, span time.Duration, position string) (map[string]string, string, error) {
+// readLog reads the lines after a position. It takes at most --timeout.
+func (s *session) readLog(
+	ctx context.Context, api *client.Client, name string, span time.Duration, position string,
+) (logs map[string]string, next string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, s.Timeout)
 	defer cancel()
 	return api.GetFunctionLogAfter(ctx, name, span, position)
 }
 
-// tail prints a log piece by piece.
-type tail struct {
+// logPrinter prints a log in several parts.
+type logPrinter struct {
 	*session
-	last string // the instance whose lines were printed last
+	last string // the instance of the latest line
 }
 
-func (t *tail) print(logs map[string]string) error {
+func (p *logPrinter) print(logs map[string]string) error {
 	for _, instance := range slices.Sorted(maps.Keys(logs)) {
 		text := strings.TrimRight(logs[instance], "\n")
 		if text == "" {
-			continue // it is there, and printed nothing
+			continue // no new lines
 		}
-		if err := t.lines(instance, text); err != nil {
+		if err := p.printInstance(instance, text); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (t *tail) lines(instance, text string) error {
-	if t.Output == "json" {
-		encoder := json.NewEncoder(t.out)
-		encoder.SetEscapeHTML(false)
+func (p *logPrinter) printInstance(instance, text string) error {
+	if p.Output == "json" {
 		for line := range strings.SplitSeq(text, "\n") {
-			if err := encoder.Encode(map[string]string{"instance": instance, "line": line}); err != nil {
+			if err := p.printJSON(map[string]string{"instance": instance, "line": line}, ""); err != nil {
 				return err
 			}
 		}
 		return nil
 	}
-	if instance != t.last {
-		text = fmt.Sprintf("== %s ==\n%s", plain(instance), text)
-		t.last = instance
+	if instance != p.last {
+		text = fmt.Sprintf("== %s ==\n%s", oneLine(instance), text)
+		p.last = instance
 	}
-	_, err := fmt.Fprintln(t.out, printable(text, "\n\t"))
+	_, err := fmt.Fprintln(p.out, printable(text, "\n\t"))
 	return err
 }

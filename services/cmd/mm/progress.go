@@ -9,8 +9,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 )
 
-// bar shows that something is under way. A nil bar shows nothing: there is no
-// terminal to draw on.
+// bar is a progress bar. A nil bar draws nothing; it is used where there is no terminal.
 type bar struct {
 	session *session
 	writer  progress.Writer
@@ -18,14 +17,13 @@ type bar struct {
 	drawn   sync.WaitGroup
 }
 
-// begin draws a bar until end is called on it: of total bytes, or when total is
-// 0, of something whose end cannot be told.
-func (s *session) begin(message string, total int64) *bar {
+// startProgress draws a bar until it is stopped. total is in bytes, or 0 when the end is not known.
+func (s *session) startProgress(message string, total int64) *bar {
 	if s.width == 0 {
 		return nil
 	}
 	b := &bar{session: s, writer: progress.NewWriter(), tracker: &progress.Tracker{
-		Message: plain(message), Total: total, Units: progress.UnitsBytes, AutoStopDisabled: true,
+		Message: oneLine(message), Total: total, Units: progress.UnitsBytes, AutoStopDisabled: true,
 	}}
 	style := progress.StyleDefault
 	style.Visibility.Percentage = total > 0
@@ -36,7 +34,7 @@ func (s *session) begin(message string, total int64) *bar {
 	b.writer.SetTerminalWidth(s.width)
 	b.writer.SetTrackerLength(24)
 	b.writer.SetUpdateFrequency(100 * time.Millisecond)
-	// Rendering ends with its tracker. Told to stop before it has begun, it would go on for ever.
+	// Rendering stops with its tracker. A Stop before it has started would have no effect.
 	b.writer.SetAutoStop(true)
 	b.writer.AppendTracker(b.tracker)
 	b.drawn.Go(b.writer.Render)
@@ -44,15 +42,13 @@ func (s *session) begin(message string, total int64) *bar {
 	return b
 }
 
-// say changes the message.
-func (b *bar) say(message string) {
+func (b *bar) setMessage(message string) {
 	if b != nil {
-		b.tracker.UpdateMessage(plain(message))
+		b.tracker.UpdateMessage(oneLine(message))
 	}
 }
 
-// reach moves the bar to so many bytes.
-func (b *bar) reach(n int64) {
+func (b *bar) setValue(n int64) {
 	if b != nil {
 		b.tracker.SetValue(n)
 	}
@@ -61,8 +57,8 @@ func (b *bar) reach(n int64) {
 // log prints a line above the bar.
 func (b *bar) log(text string) { b.writer.Log("%s", text) }
 
-// end takes the bar away. It may be called more than once.
-func (b *bar) end() {
+// stop removes the bar. It may be called more than once.
+func (b *bar) stop() {
 	if b == nil || b.session.bar != b {
 		return
 	}

@@ -20,26 +20,25 @@ import (
 	"matchmaker.dev/services/internal/issuer"
 )
 
-// service keeps what it is given and answers as the contract says. It believes
-// every token, and refuses those of the wrong kind or project. Only its tickets and
-// functions have a will of their own, which tests set.
+// service is a fake of the service. It stores requests and answers as the contract says. It does not verify tokens, but
+// refuses those of the wrong kind or project. Tests set what becomes of tickets and functions.
 type service struct {
 	url string
 
 	mu        sync.Mutex
 	configs   map[string]string
 	functions map[string]string // name → MD5
-	current   int               // version of a function that runs
+	current   int               // version of each function
 	owners    map[string]string // ticket → player
 	body      map[string]any    // of the last ticket
 	backfills map[string]map[string]any
-	asked     int // how often a ticket was read
+	reads     int // of tickets and functions
 
-	stranger bool // it trusts no token that was made here
-	// assignment is a ticket's outcome once it was read asked times; nil: none yet.
-	assignment func(asked int) map[string]any
-	// state is a function's, when it was read asked times.
-	state func(asked int) string
+	untrusted bool // it refuses every token
+	// assignment is a ticket's assignment at the n-th read, or nil if it still waits.
+	assignment func(n int) map[string]any
+	// state is a function's state at the n-th read.
+	state func(n int) string
 }
 
 func newService(t *testing.T) *service {
@@ -52,33 +51,33 @@ func newService(t *testing.T) *service {
 	}
 	const base = "/demo/matchmaking/api/v1"
 	mux := http.NewServeMux()
-	mux.HandleFunc("POST "+base+"/tickets", s.only(s.createTicket, "player", "service"))
-	mux.HandleFunc("GET "+base+"/tickets", s.only(s.getTicket, "player", "service"))
-	mux.HandleFunc("DELETE "+base+"/tickets", s.only(s.deleteTicket, "player", "service"))
-	mux.HandleFunc("PUT "+base+"/configs/{id}", s.only(s.putConfig, "developer"))
-	mux.HandleFunc("GET "+base+"/configs/{id}", s.only(s.getConfig, "developer"))
-	mux.HandleFunc("DELETE "+base+"/configs/{id}", s.only(s.deleteConfig, "developer"))
-	mux.HandleFunc("PUT "+base+"/functions/{name}", s.only(s.putFunction, "developer"))
-	mux.HandleFunc("GET "+base+"/functions", s.only(s.getFunctions, "developer"))
-	mux.HandleFunc("GET "+base+"/functions/{name}", s.only(s.getFunction, "developer"))
-	mux.HandleFunc("GET "+base+"/functions/{name}/log", s.only(s.getLog, "developer"))
-	mux.HandleFunc("GET "+base+"/functions/{name}/versions", s.only(s.getVersions, "developer"))
-	mux.HandleFunc("POST "+base+"/functions/{name}/actions/rollback", s.only(s.rollback, "developer"))
-	mux.HandleFunc("DELETE "+base+"/functions/{name}", s.only(s.deleteFunction, "developer"))
-	mux.HandleFunc("POST "+base+"/functions/actions/restart", s.only(s.restart, "developer"))
-	mux.HandleFunc("POST "+base+"/configs", s.only(s.createConfig, "developer"))
-	const second = "/demo/matchmaking/api/v2/backfill"
-	mux.HandleFunc("POST "+second, s.only(s.createBackfill, "server"))
-	mux.HandleFunc("PUT "+second+"/{id}", s.only(s.putBackfill, "server"))
-	mux.HandleFunc("DELETE "+second+"/{id}", s.only(s.deleteBackfill, "server"))
-	mux.HandleFunc("POST "+second+"/{id}/approvals", s.only(s.approve, "server"))
+	mux.HandleFunc("POST "+base+"/tickets", s.require(s.createTicket, "player", "service"))
+	mux.HandleFunc("GET "+base+"/tickets", s.require(s.getTicket, "player", "service"))
+	mux.HandleFunc("DELETE "+base+"/tickets", s.require(s.deleteTicket, "player", "service"))
+	mux.HandleFunc("PUT "+base+"/configs/{id}", s.require(s.putConfig, "developer"))
+	mux.HandleFunc("GET "+base+"/configs/{id}", s.require(s.getConfig, "developer"))
+	mux.HandleFunc("DELETE "+base+"/configs/{id}", s.require(s.deleteConfig, "developer"))
+	mux.HandleFunc("PUT "+base+"/functions/{name}", s.require(s.putFunction, "developer"))
+	mux.HandleFunc("GET "+base+"/functions", s.require(s.getFunctions, "developer"))
+	mux.HandleFunc("GET "+base+"/functions/{name}", s.require(s.getFunction, "developer"))
+	mux.HandleFunc("GET "+base+"/functions/{name}/log", s.require(s.getLog, "developer"))
+	mux.HandleFunc("GET "+base+"/functions/{name}/versions", s.require(s.getVersions, "developer"))
+	mux.HandleFunc("POST "+base+"/functions/{name}/actions/rollback", s.require(s.rollback, "developer"))
+	mux.HandleFunc("DELETE "+base+"/functions/{name}", s.require(s.deleteFunction, "developer"))
+	mux.HandleFunc("POST "+base+"/functions/actions/restart", s.require(s.restart, "developer"))
+	mux.HandleFunc("POST "+base+"/configs", s.require(s.createConfig, "developer"))
+	const backfill = "/demo/matchmaking/api/v2/backfill"
+	mux.HandleFunc("POST "+backfill, s.require(s.createBackfill, "server"))
+	mux.HandleFunc("PUT "+backfill+"/{id}", s.require(s.putBackfill, "server"))
+	mux.HandleFunc("DELETE "+backfill+"/{id}", s.require(s.deleteBackfill, "server"))
+	mux.HandleFunc("POST "+backfill+"/{id}/approvals", s.require(s.approve, "server"))
 	server := httptest.NewServer(mux)
 	t.Cleanup(server.Close)
 	s.url = server.URL
 	return s
 }
 
-// claims are those of a token, unverified.
+// claims returns a token's claims without verifying it.
 func claims(token string) map[string]any {
 	parts := strings.Split(token, ".")
 	if len(parts) != 3 {
@@ -95,15 +94,15 @@ func claims(token string) map[string]any {
 	return c
 }
 
-func (s *service) only(handle http.HandlerFunc, kinds ...string) http.HandlerFunc {
+func (s *service) require(handle http.HandlerFunc, kinds ...string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		token := claims(strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "))
 		kind, _ := token["kind"].(string)
 		expires, _ := token["exp"].(float64)
-		// A command may take a minute by default, and its token must outlive it.
-		if kind == "" || s.stranger || int64(expires) < time.Now().Add(time.Minute).Unix() {
+		// A token must outlive its command, which may take a minute by default.
+		if kind == "" || s.untrusted || int64(expires) < time.Now().Add(time.Minute).Unix() {
 			writeProblem(w, http.StatusUnauthorized, "the token is not from a trusted issuer")
 			return
 		}
@@ -137,9 +136,12 @@ func (s *service) getTicket(w http.ResponseWriter, r *http.Request) {
 		writeProblem(w, http.StatusNotFound, "there is no ticket "+id)
 		return
 	}
-	s.asked++
-	answer(w, map[string]any{"id": id, "attributes": map[string]any{"skill": 1200}, "properties": map[string]any{"k": "aGk="},
-		"created": 1893456000000, "assignment": s.assignment(s.asked)})
+	s.reads++
+	answer(
+		w,
+		map[string]any{"id": id, "attributes": map[string]any{"skill": 1200}, "properties": map[string]any{"k": "aGk="},
+			"created": 1893456000000, "assignment": s.assignment(s.reads)},
+	)
 }
 
 func (s *service) deleteTicket(w http.ResponseWriter, r *http.Request) {
@@ -156,7 +158,13 @@ func (s *service) putConfig(w http.ResponseWriter, r *http.Request) {
 	if bytes.Contains(body, []byte("bad")) {
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(http.StatusBadRequest)
-		answer(w, []map[string]string{{"ResultCode": "badFilterRange", "Message": "pools.a[0]"}, {"ResultCode": "other", "Message": "x"}})
+		answer(
+			w,
+			[]map[string]string{
+				{"ResultCode": "badFilterRange", "Message": "pools.a[0]"},
+				{"ResultCode": "other", "Message": "x"},
+			},
+		)
 		return
 	}
 	if match := r.Header.Get("If-Match"); match != "" && match != `"1"` {
@@ -201,8 +209,8 @@ func (s *service) putFunction(_ http.ResponseWriter, r *http.Request) {
 }
 
 func (s *service) function(name string) map[string]any {
-	s.asked++
-	state := s.state(s.asked)
+	s.reads++
+	state := s.state(s.reads)
 	return map[string]any{"name": name, "md5Hash": s.functions[name],
 		"created": "2030-01-01T00:00:00Z", "updated": "2030-01-01T00:00:00Z",
 		"status": map[string]any{"state": state, "instances": []any{map[string]any{"name": name + "-0", "state": "Waiting"}}}}
@@ -224,12 +232,15 @@ func (s *service) getFunction(w http.ResponseWriter, r *http.Request) {
 	answer(w, s.function(r.PathValue("name")))
 }
 
-// getVersions answers that a function has three, the second of which runs.
+// getVersions answers that each function has three versions.
 func (s *service) getVersions(w http.ResponseWriter, r *http.Request) {
 	list := []any{}
 	for version := 3; version > 0 && s.functions[r.PathValue("name")] != ""; version-- {
-		list = append(list, map[string]any{"version": version, "current": version == s.current, "md5Hash": fmt.Sprint("md5-", version),
-			"size": 2_400_000, "uploaded": fmt.Sprintf("2030-01-0%dT00:00:00Z", version)})
+		list = append(
+			list,
+			map[string]any{"version": version, "current": version == s.current, "md5Hash": fmt.Sprint("md5-", version),
+				"size": 2_400_000, "uploaded": fmt.Sprintf("2030-01-0%dT00:00:00Z", version)},
+		)
 	}
 	answer(w, map[string]any{"versions": list})
 }
@@ -251,10 +262,10 @@ func (s *service) deleteFunction(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *service) restart(w http.ResponseWriter, r *http.Request) {
-	var asked struct{ Functions []string }
-	_ = json.NewDecoder(r.Body).Decode(&asked)
+	var body struct{ Functions []string }
+	_ = json.NewDecoder(r.Body).Decode(&body)
 	result := []any{}
-	for _, name := range asked.Functions {
+	for _, name := range body.Functions {
 		if _, ok := s.functions[name]; !ok {
 			writeProblem(w, http.StatusNotFound, "functions: not found: "+name+"; nothing was restarted")
 			return
@@ -302,40 +313,45 @@ func (s *service) deleteBackfill(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *service) getLog(w http.ResponseWriter, r *http.Request) {
-	answer(w, map[string]any{"logs": map[string]any{"duel-0": "line of " + r.URL.Query().Get("seconds") + "\x1b[31m\ntrap: unreachable\n", "duel-1": ""}})
+	answer(w, map[string]any{"logs": map[string]any{
+		"duel-0": "line of " + r.URL.Query().Get("seconds") + "\x1b[31m\ntrap: unreachable\n", "duel-1": "",
+	}})
 }
 
-// result is how a run ended.
+// result is the result of a command.
 type result struct {
+	t        *testing.T
 	code     int
 	out, err string
 }
 
-// shell runs mm beside a development service's data folder, on a clock that
-// passes only when mm sleeps.
+// shell runs mm with a development service's data folder and a clock that advances only while mm sleeps.
 type shell struct {
+	t     *testing.T
 	data  string
 	now   time.Time
 	in    string
 	width int
-	// binary is what sandboxes execute, path where mm says it is.
+	// binary is executed by sandboxes, path is that of mm.
 	binary, path string
 }
 
 func newShell(t *testing.T) *shell {
 	t.Helper()
 	for _, name := range []string{"MM_URL", "MM_PROJECT", "MM_DATA", "MM_TOKEN", "MM_OUTPUT"} {
-		t.Setenv(name, "") // restores it afterwards
+		t.Setenv(name, "") // restores it after the test
 		unset(t, name)
 	}
-	s := &shell{data: t.TempDir(), now: time.Now()}
+	s := &shell{t: t, data: t.TempDir(), now: time.Now()}
 	if _, err := issuer.Open(s.data, time.Now); err != nil {
 		t.Fatal(err)
 	}
 	return s
 }
 
-func (s *shell) run(ctx context.Context, args ...string) result {
+func (s *shell) run(args ...string) result { return s.runContext(s.t.Context(), args...) }
+
+func (s *shell) runContext(ctx context.Context, args ...string) result {
 	var out, err bytes.Buffer
 	code := run(ctx, args, console{
 		in: strings.NewReader(s.in), out: &out, err: &err, width: s.width, binary: s.binary, path: s.path,
@@ -345,10 +361,14 @@ func (s *shell) run(ctx context.Context, args ...string) result {
 			return ctx.Err()
 		},
 	})
-	return result{code, out.String(), err.String()}
+	return result{s.t, code, out.String(), err.String()}
 }
 
-// on is run against the service, with the data folder.
-func (s *shell) on(ctx context.Context, service *service, args ...string) result {
-	return s.run(ctx, append(args, "--url", service.url, "--data", s.data)...)
+// on runs a command against the service, with the data folder.
+func (s *shell) on(service *service, args ...string) result {
+	return s.onContext(s.t.Context(), service, args...)
+}
+
+func (s *shell) onContext(ctx context.Context, service *service, args ...string) result {
+	return s.runContext(ctx, append(args, "--url", service.url, "--data", s.data)...)
 }

@@ -10,33 +10,33 @@ import (
 	"strings"
 )
 
-// payload is what tickets and backfill tickets carry.
-type payload struct {
+// fieldFlags are the attributes and properties of a ticket or backfill ticket.
+type fieldFlags struct {
 	Attribute []attribute `sep:"none" placeholder:"NAME=NUMBER" help:"Number that pools filter by. May be repeated."`
 	Property  []property  `sep:"none" placeholder:"NAME=TEXT|@FILE" help:"Bytes for the match function. May be repeated."`
 }
 
-func (p payload) read() (attributes map[string]float64, properties map[string][]byte, err error) {
+func (f fieldFlags) read() (attributes map[string]float64, properties map[string][]byte, err error) {
 	attributes, properties = map[string]float64{}, map[string][]byte{}
-	for _, a := range p.Attribute {
-		if _, twice := attributes[a.name]; twice {
+	for _, a := range f.Attribute {
+		if _, ok := attributes[a.name]; ok {
 			return nil, nil, usageError(fmt.Sprintf("--attribute %s is given twice", a.name))
 		}
 		attributes[a.name] = a.value
 	}
-	for _, given := range p.Property {
-		if _, twice := properties[given.name]; twice {
-			return nil, nil, usageError(fmt.Sprintf("--property %s is given twice", given.name))
+	for _, p := range f.Property {
+		if _, ok := properties[p.name]; ok {
+			return nil, nil, usageError(fmt.Sprintf("--property %s is given twice", p.name))
 		}
-		if properties[given.name], err = given.bytes(); err != nil {
-			return nil, nil, fmt.Errorf("--property %s: %w", given.name, err)
+		if properties[p.name], err = p.bytes(); err != nil {
+			return nil, nil, fmt.Errorf("--property %s: %w", p.name, err)
 		}
 	}
 	return attributes, properties, nil
 }
 
-// addPayload shows a payload; of properties, which may be long and private, only how long they are.
-func (g *grid) addPayload(attributes map[string]float64, properties map[string][]byte) {
+// addFields adds attributes, and the lengths of properties: their values may be long and private.
+func (g *grid) addFields(attributes map[string]float64, properties map[string][]byte) {
 	for _, name := range slices.Sorted(maps.Keys(attributes)) {
 		g.add("attribute "+name, number(attributes[name]))
 	}
@@ -55,7 +55,7 @@ type attribute struct {
 func (a *attribute) UnmarshalText(text []byte) error {
 	name, value, ok := strings.Cut(string(text), "=")
 	if !ok || name == "" {
-		return fmt.Errorf("%q is not NAME=NUMBER, as skill=1200", text)
+		return fmt.Errorf("%q is not NAME=NUMBER, such as skill=1200", text)
 	}
 	n, err := strconv.ParseFloat(value, 64)
 	if err != nil || math.IsInf(n, 0) || math.IsNaN(n) {

@@ -11,32 +11,37 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	"matchmaker.dev/services/cmd/mm/trial"
+	"matchmaker.dev/services/cmd/mm/dryrun"
 	"matchmaker.dev/services/internal/problem"
 	"matchmaker.dev/services/internal/sandbox"
 )
 
-// What a match does with a backfill ticket, and what it says of its server, is shown with it.
-func TestVerdictShowsAllOfAMatch(t *testing.T) {
+func TestMatchTableShowsBackfillTicketsAndServers(t *testing.T) {
 	now := time.UnixMilli(60_000)
 	match := func(ticket string, f *pb.Filling) *pb.Proposal {
 		return &pb.Proposal{Score: 1, Teams: []*pb.Team{{Tickets: []string{ticket}}}, Filling: f}
 	}
 	changed := match("a", &pb.Filling{Backfill: "game", Contents: &pb.Backfill{
-		AttributeNames: []string{"open", "skill"}, AttributeValues: []float64{2, 1.5}, Properties: map[string][]byte{"map": []byte("cave")},
+		AttributeNames: []string{
+			"open",
+			"skill",
+		}, AttributeValues: []float64{2, 1.5}, Properties: map[string][]byte{"map": []byte("cave")},
 	}})
 	changed.MatchProperties = []byte(`{ "map": "a cave with a name that goes on and on" }`)
-	created := match("c", &pb.Filling{Contents: &pb.Backfill{AttributeNames: []string{"open"}, AttributeValues: []float64{1}}})
+	created := match(
+		"c",
+		&pb.Filling{Contents: &pb.Backfill{AttributeNames: []string{"open"}, AttributeValues: []float64{1}}},
+	)
 	created.Hosting = &pb.HostingOverride{Region: "eu", Fleet: "fast", Profile: "big"}
 	created.AssignmentProperties = []byte(`{"map": 1}`)
 	tickets := []*pb.Ticket{{Id: "a", Created: 60_000}, {Id: "b", Created: 60_000}, {Id: "c", Created: 60_000}}
 	backfills := []*pb.Backfill{{Id: "game"}, {Id: "left"}, {Id: "as it was"}}
-	v := newVerdict("ffa.wasm", tickets, backfills, &trial.Result{
+	v := newReport("ffa.wasm", tickets, backfills, &dryrun.Result{
 		Matches: []*pb.Proposal{changed, match("b", &pb.Filling{Backfill: "left"}), created},
-		Module:  &sandbox.Module{}, Cycles: make([]trial.Times, 1),
+		Module:  &sandbox.Module{}, Cycles: make([]dryrun.Times, 1),
 	}, now)
 
-	if about := v.about().String(); !strings.Contains(about, "\nbackfills  3, 2 of them get tickets\n") {
+	if about := v.summary().String(); !strings.Contains(about, "\nbackfills  3, 2 of them get tickets\n") {
 		t.Error(about)
 	}
 	want := strings.Join([]string{
@@ -45,7 +50,7 @@ func TestVerdictShowsAllOfAMatch(t *testing.T) {
 		"    2  1      b      0     left",
 		"    3  1      c      0     creates open=1             eu             fast   big      {\"map\":1}",
 	}, "\n")
-	if diff := cmp.Diff(want, v.list(10).String()); diff != "" {
+	if diff := cmp.Diff(want, v.matchTable(10).String()); diff != "" {
 		t.Error(diff)
 	}
 	text, err := json.Marshal(v.Matches[0].Backfill)
@@ -54,26 +59,30 @@ func TestVerdictShowsAllOfAMatch(t *testing.T) {
 	}
 }
 
-// Whose fault it was is said: that of the file, of the function, or of this machine.
-func TestFailuresSayWhoseTheyAre(t *testing.T) {
+func TestErrorsNameTheFileOrTheFunctionThatCausedThem(t *testing.T) {
 	for want, err := range map[string]error{
 		"a.wasm: the module is too short":                  problem.Wrap(problem.Invalid, errors.New("EOF"), "the module is too short"),
 		"the module could not be stored: the disk is full": problem.Wrap(problem.Unavailable, errors.New("the disk is full"), "the module could not be stored"),
 		"the function failed: no map fits":                 errors.New("no map fits"),
 	} {
-		if got := new(session).explain(functionTest{File: "a.wasm"}.explain(err)); !slices.Equal(got, []string{want}) {
+		if got := new(session).errorLines(functionTest{File: "a.wasm"}.wrap(err)); !slices.Equal(got, []string{want}) {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
 }
 
-// A function that has no tickets is not run, and nobody is to take it for fast.
-func TestVerdictWithoutTickets(t *testing.T) {
+func TestReportWithoutTicketsInPoolsHasNoTimes(t *testing.T) {
 	tickets := []*pb.Ticket{{Id: "a"}, {Id: "b"}}
-	v := newVerdict("ffa.wasm", tickets, nil, &trial.Result{Waiting: tickets, Outside: 2, Module: &sandbox.Module{}, Cycles: make([]trial.Times, 1)}, time.UnixMilli(0))
+	v := newReport(
+		"ffa.wasm",
+		tickets,
+		nil,
+		&dryrun.Result{Waiting: tickets, Outside: 2, Module: &sandbox.Module{}, Cycles: make([]dryrun.Times, 1)},
+		time.UnixMilli(0),
+	)
 	var out, says strings.Builder
 	on := &session{commonFlags: commonFlags{Output: "table"}, console: console{out: &out, err: &says}}
-	if err := on.showVerdict(v, nil, 10); err != nil {
+	if err := on.showReport(v, nil, 10); err != nil {
 		t.Fatal(err)
 	}
 	if says.String() != "mm: the function was not run: no pool has a ticket\n" || strings.Contains(out.String(), "STEP") {

@@ -12,13 +12,10 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 )
 
-// show prints a result: value as JSON, or as the tables.
+// show prints a result: value as JSON, or the tables that have rows.
 func (s *session) show(value any, tables ...grid) error {
 	if s.Output == "json" {
-		encoder := json.NewEncoder(s.out)
-		encoder.SetEscapeHTML(false)
-		encoder.SetIndent("", "  ")
-		return encoder.Encode(value)
+		return s.printJSON(value, "  ")
 	}
 	var rendered []string
 	for _, g := range tables {
@@ -30,14 +27,23 @@ func (s *session) show(value any, tables ...grid) error {
 	return err
 }
 
-// showDeleted prints what is gone.
-func (s *session) showDeleted(id string) error {
-	var g grid
-	g.add("deleted", id)
-	return s.show(map[string]string{"deleted": id}, g)
+func (c console) printJSON(value any, indent string) error {
+	encoder := json.NewEncoder(c.out)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", indent)
+	return encoder.Encode(value)
 }
 
-// grid is a table. Without a head its first column names what the second holds.
+// showID prints the id of something. label is its name in the table, member its name in the JSON.
+func (s *session) showID(label, member, id string) error {
+	var g grid
+	g.add(label, id)
+	return s.show(map[string]string{member: id}, g)
+}
+
+func (s *session) showDeleted(id string) error { return s.showID("deleted", "deleted", id) }
+
+// grid is a table. Without a head it has two columns, names and values.
 type grid struct {
 	head []any
 	rows [][]any
@@ -47,7 +53,7 @@ type grid struct {
 func (g *grid) add(cells ...any) {
 	for i, cell := range cells {
 		if text, ok := cell.(string); ok {
-			cells[i] = plain(text)
+			cells[i] = oneLine(text)
 		}
 	}
 	if slices.ContainsFunc(cells[1:], func(cell any) bool { return cell != "" && cell != nil }) {
@@ -55,8 +61,8 @@ func (g *grid) add(cells ...any) {
 	}
 }
 
-// without is the table less the columns in which every cell is empty.
-func (g grid) without() grid {
+// withoutEmptyColumns removes the columns whose cells are all empty.
+func (g grid) withoutEmptyColumns() grid {
 	for column := len(g.head) - 1; column >= 0; column-- {
 		if slices.ContainsFunc(g.rows, func(row []any) bool { return row[column] != "" }) {
 			continue
@@ -69,7 +75,7 @@ func (g grid) without() grid {
 	return g
 }
 
-// String is the table without borders, for eyes and for awk.
+// String is the table without borders, so that awk can read it too.
 func (g grid) String() string {
 	t := table.NewWriter()
 	style := table.StyleDefault
@@ -85,8 +91,8 @@ func (g grid) String() string {
 	return t.Render()
 }
 
-// compact is JSON on one line.
-func compact(text []byte) string {
+// compactJSON puts JSON on one line.
+func compactJSON(text []byte) string {
 	var line bytes.Buffer
 	if err := json.Compact(&line, text); err != nil {
 		return string(text)
@@ -94,8 +100,8 @@ func compact(text []byte) string {
 	return line.String()
 }
 
-// moment is a time as a person reads it; empty for no time.
-func moment(t time.Time) string {
+// formatTime returns "" for the zero time.
+func formatTime(t time.Time) string {
 	if t.IsZero() {
 		return ""
 	}

@@ -1,4 +1,4 @@
-package trial
+package dryrun
 
 import (
 	"encoding/base64"
@@ -14,8 +14,7 @@ import (
 	"matchmaker.dev/services/internal/settings"
 )
 
-// Result codes besides those of package definition. Nobody sees them: the messages
-// that come with them are printed.
+// Result codes besides those of package definition. Only their messages are printed.
 const (
 	badTicketID = "badTicketId"
 	badCreated  = "badCreated"
@@ -24,26 +23,26 @@ const (
 	badProperty = "badProperty"
 )
 
-// Read reads an array of tickets that is known to be JSON:
+// ReadTickets reads an array of tickets. The text must be valid JSON:
 //
 //	[{"id": "a", "attributes": {"skill": 1200}, "properties": {"party": "cmVk"}, "wait": 12.5}, …]
 //
-// Each member may be left out. An id is then the ticket's place. Properties are in Base64. A ticket
-// waits for so many seconds at the time now, or was created at a time in Unix milliseconds ("created").
-// The error is a *definition.Faults whose messages begin with the place, as in [3].attributes.skill.
-func Read(text json.RawMessage, now time.Time) ([]*pb.Ticket, error) {
+// Each member is optional. The default id is the ticket's position, from 1. Properties are in Base64. "wait" is the
+// number of seconds that the ticket has waited at the time now. "created", in Unix milliseconds, may be used instead.
+// The error is a *definition.FieldErrors whose messages begin with the place, as in [3].attributes.skill.
+func ReadTickets(text json.RawMessage, now time.Time) ([]*pb.Ticket, error) {
 	r := newReader(text, now)
 	var tickets []*pb.Ticket
 	r.Array("", func(at definition.Path) { tickets = append(tickets, r.ticket(at, fmt.Sprint(len(tickets)+1))) })
 	return tickets, r.Err()
 }
 
-// ReadBackfills reads an array of backfill tickets, which have what tickets have, and two members more:
+// ReadBackfills reads an array of backfill tickets. They have the members of tickets, and two more:
 //
 //	[{"id": "a", "attributes": {"open": 1}, "connection": "10.0.0.1:7777", "version": 3}, …]
 //
-// One without a connection is that of a server which is still being allocated. The version is 1 where it is left out,
-// and the id the place behind a b.
+// The server of one without a connection is still being allocated. The default version is 1. The default id is the
+// position, from 1, after a b.
 func ReadBackfills(text json.RawMessage, now time.Time) ([]*pb.Backfill, error) {
 	r := newReader(text, now)
 	var backfills []*pb.Backfill
@@ -56,7 +55,7 @@ func ReadBackfills(text json.RawMessage, now time.Time) ([]*pb.Backfill, error) 
 type reader struct {
 	*definition.Reader
 	now time.Time
-	ids map[string]definition.Path
+	ids map[string]definition.Path // where each id was given
 }
 
 func newReader(text json.RawMessage, now time.Time) *reader {
@@ -75,12 +74,13 @@ func (r *reader) backfill(at definition.Path, id string) *pb.Backfill {
 			}
 		}},
 	)
-	b.Id, b.Created, b.AttributeNames, b.AttributeValues, b.Properties = t.GetId(), t.GetCreated(), t.GetAttributeNames(), t.GetAttributeValues(), t.GetProperties()
+	b.Id, b.Created, b.Properties = t.GetId(), t.GetCreated(), t.GetProperties()
+	b.AttributeNames, b.AttributeValues = t.GetAttributeNames(), t.GetAttributeValues()
 	return b
 }
 
-// ticket reads a ticket, whose id is the given one where it does not say another, and what more it may have.
-func (r *reader) ticket(at definition.Path, id string, more ...definition.Member) *pb.Ticket {
+// ticket reads a ticket, with id as its default id. It may have the extra members too.
+func (r *reader) ticket(at definition.Path, id string, extra ...definition.Member) *pb.Ticket {
 	t := &pb.Ticket{Id: id, Created: r.now.UnixMilli()}
 	given, ok := r.Object(at, append([]definition.Member{
 		{Name: "id", Read: func(at definition.Path) {
@@ -92,7 +92,7 @@ func (r *reader) ticket(at definition.Path, id string, more ...definition.Member
 		{Name: "properties", Read: func(at definition.Path) { r.properties(at, t) }},
 		{Name: "wait", Read: func(at definition.Path) { t.Created = r.wait(at) }},
 		{Name: "created", Read: func(at definition.Path) { t.Created = r.created(at) }},
-	}, more...)...)
+	}, extra...)...)
 	if !ok {
 		return t
 	}
@@ -101,7 +101,7 @@ func (r *reader) ticket(at definition.Path, id string, more ...definition.Member
 	}
 	if t.Id == "" {
 		r.Add(badTicketID, at.Member("id"), "empty")
-	} else if other, taken := r.ids[t.Id]; taken {
+	} else if other, ok := r.ids[t.Id]; ok {
 		r.Add(badTicketID, at.Member("id"), "%q is the id of %s too", t.Id, other)
 	}
 	r.ids[t.Id] = at
@@ -114,16 +114,16 @@ func (r *reader) attributes(at definition.Path, t *pb.Ticket) {
 		if name == fields.Created {
 			r.Add(badName, at, "the service sets this attribute itself: say it as \"wait\" or \"created\" of the ticket")
 		}
-		r.named(name, at)
+		r.checkName(name, at)
 		if value, ok := r.Number(at); ok {
 			values[name] = value
 		}
 	})
-	set(t, values)
+	setAttributes(t, values)
 }
 
-// set gives a ticket its attributes, in the order of their names as the service does.
-func set(t *pb.Ticket, values map[string]float64) {
+// setAttributes sets a ticket's attributes in the order of their names, as the service does.
+func setAttributes(t *pb.Ticket, values map[string]float64) {
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		t.AttributeNames = append(t.AttributeNames, name)
 		t.AttributeValues = append(t.AttributeValues, values[name])
@@ -133,7 +133,7 @@ func set(t *pb.Ticket, values map[string]float64) {
 func (r *reader) properties(at definition.Path, t *pb.Ticket) {
 	t.Properties = map[string][]byte{}
 	r.Keys(at, func(name string, at definition.Path) {
-		r.named(name, at)
+		r.checkName(name, at)
 		text, ok := r.Text(at)
 		if !ok {
 			return
@@ -146,25 +146,24 @@ func (r *reader) properties(at definition.Path, t *pb.Ticket) {
 	})
 }
 
-// named notes a name that the service takes of nobody.
-func (r *reader) named(name string, at definition.Path) {
+func (r *reader) checkName(name string, at definition.Path) {
 	if name == "" {
 		r.Add(badName, at, "the name is empty")
 	}
 }
 
-// wait reads seconds and returns when they began.
+// wait reads how many seconds the ticket has waited and returns when it was created.
 func (r *reader) wait(at definition.Path) int64 {
 	seconds, ok := r.Number(at)
 	if ok && seconds < 0 {
 		r.Add(badCreated, at, "%v is below 0", seconds)
 	}
-	return since(r.now, seconds)
+	return createdAt(r.now, seconds)
 }
 
-// since is when a wait of so many seconds began, in Unix milliseconds; not before there were any.
-func since(now time.Time, seconds float64) int64 {
-	return int64(max(0, float64(now.UnixMilli())-seconds*1000))
+// createdAt is when a ticket was created that has waited this long, in Unix milliseconds, never negative.
+func createdAt(now time.Time, waitSeconds float64) int64 {
+	return int64(max(0, float64(now.UnixMilli())-waitSeconds*1000))
 }
 
 func (r *reader) created(at definition.Path) int64 {

@@ -1,21 +1,21 @@
-package trial
+package dryrun
 
 import (
 	"slices"
 	"time"
 )
 
-// Times are where the time of a cycle went.
+// Times are how long each step of a cycle took.
 type Times struct{ Query, Encode, Run, Compute, Decode time.Duration }
 
-// Step is a part of a cycle.
+// Step is a step of a cycle with its median time.
 type Step struct {
 	Name  string        `json:"name"`
 	About string        `json:"-"`
 	Time  time.Duration `json:"nanoseconds"`
 }
 
-// Medians are the steps of a cycle, in their order, each with the median of its times.
+// Medians returns the steps of a cycle in their order.
 func (r *Result) Medians() []Step {
 	median := func(name, about string, of func(Times) time.Duration) Step {
 		var all []time.Duration

@@ -3,7 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
-	"crypto/md5" //nolint:gosec // the API's own checksum of an upload, no protection
+	"crypto/md5" //nolint:gosec // the API's checksum of an upload, not for security
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -14,8 +14,8 @@ import (
 type functionPut struct {
 	Name           string `arg:"" help:"The function's name."`
 	File           string `arg:"" help:"A .zip or .tar.gz archive, or a .wasm module."`
-	Implementation string `help:"The module to run, when the archive holds several."`
-	Wait           bool   `default:"true" negatable:"" help:"Wait up to 30 seconds until the function runs."`
+	Implementation string `help:"The module to run, if the archive has several."`
+	Wait           bool   `default:"true" negatable:"" help:"Wait until the function runs, for at most 30 seconds."`
 }
 
 func (functionPut) Help() string {
@@ -38,19 +38,18 @@ func (c functionPut) Run(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	bar := s.begin("uploading "+c.Name, int64(len(archive)))
-	defer bar.end()
-	err = api.PutFunction(ctx, c.Name, c.Implementation, &watched{bytes.NewReader(archive), bar})
-	bar.end()
+	bar := s.startProgress("uploading "+c.Name, int64(len(archive)))
+	defer bar.stop()
+	err = api.PutFunction(ctx, c.Name, c.Implementation, &progressReader{bytes.NewReader(archive), bar})
+	bar.stop()
 	if err != nil {
 		return err
 	}
 	sum := md5.Sum(archive) //nolint:gosec // see the import
-	return s.await(ctx, api, startup{c.Name, hex.EncodeToString(sum[:]), c.Wait, "uploaded"})
+	return s.showStart(ctx, api, upload{c.Name, hex.EncodeToString(sum[:]), c.Wait, "uploaded"})
 }
 
-// checkArchive tells what the service would refuse, by the first bytes as the
-// service does, before anything is sent.
+// checkArchive makes the service's check of the first bytes before the upload.
 func checkArchive(archive []byte) error {
 	if len(archive) == 0 {
 		return errors.New("the file is empty")
@@ -63,16 +62,16 @@ func checkArchive(archive []byte) error {
 	return errors.New("neither a .zip, nor a .tar.gz, nor a .wasm file")
 }
 
-// watched is a file whose reading moves a bar.
-type watched struct {
+// progressReader moves a bar while it is read.
+type progressReader struct {
 	*bytes.Reader
 	bar *bar
 }
 
-func (w *watched) ReadAt(p []byte, offset int64) (int, error) {
+func (w *progressReader) ReadAt(p []byte, offset int64) (int, error) {
 	n, err := w.Reader.ReadAt(p, offset)
-	w.bar.reach(offset + int64(n))
+	w.bar.setValue(offset + int64(n))
 	return n, err
 }
 
-var _ io.ReaderAt = (*watched)(nil)
+var _ io.ReaderAt = (*progressReader)(nil)

@@ -1,0 +1,240 @@
+// Package dryrun runs a match function on tickets without a service. It uses the runners' own sandbox and code, and
+// selects among the proposals as the director does.
+package dryrun
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"google.golang.org/protobuf/proto"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/evaluator"
+	"matchmaker.dev/services/internal/invocation"
+	"matchmaker.dev/services/internal/pool"
+	"matchmaker.dev/services/internal/proposals"
+	"matchmaker.dev/services/internal/sandbox"
+)
+
+// Options say what to run.
+type Options struct {
+	Box      *sandbox.Box
+	Function []byte // the module
+	Config   *pb.Config
+	Tickets  []*pb.Ticket
+	// Backfills are the backfill tickets, which the same pools select from.
+	Backfills []*pb.Backfill
+	// Now and Seed are passed to the function.
+	Now  time.Time
+	Seed uint64
+	// Budget is how long a run may take.
+	Budget time.Duration
+	// Cycles is how many cycles to measure, at least 1. A cycle has one run for each segment of the pools.
+	Cycles int
+	// Log gets each line that the function prints in the first cycle.
+	Log func(line string)
+}
+
+// Result is the result of the first cycle, and the times of all cycles.
+type Result struct {
+	// Matches are the selected proposals, the best score first. Proposed is the number of all proposals.
+	Matches  []*pb.Proposal
+	Proposed int
+	// Waiting are the tickets without a match, in the order of Options.Tickets. Outside is how many of them are in no
+	// pool.
+	Waiting []*pb.Ticket
+	Outside int
+	// Segments is the number of runs in a cycle.
+	Segments int
+	Cycles   []Times
+	// Memory is how much memory the function used, in bytes.
+	Memory int
+	Module *sandbox.Module
+}
+
+// Run runs a function. An error of a bad module is a *problem.Error of kind Invalid, that of an instance that died a
+// *sandbox.Error. Any other error is the function's.
+func Run(ctx context.Context, o Options) (*Result, error) {
+	d := &dryRun{Options: o, index: pool.New(), backfills: pool.NewBackfills()}
+	if err := d.fillIndex(); err != nil {
+		return nil, err
+	}
+	if err := d.expandPools(); err != nil {
+		return nil, err
+	}
+	m, err := o.Box.Load(ctx, o.Function)
+	if err != nil {
+		return nil, err
+	}
+	defer o.Box.Release(m)
+	instance, err := o.Box.Start(ctx, m, "trial", d.logLine)
+	if err != nil {
+		return nil, err
+	}
+	defer instance.Close()
+	d.needs, d.instance = invocation.NeedsOf(m.Manifest), &memoryMeter{Instance: instance}
+	r := &Result{Module: m, Segments: len(d.segments)}
+	for d.cycle = range max(1, o.Cycles) {
+		times, err := d.runCycle(ctx)
+		if err != nil {
+			return nil, err
+		}
+		r.Cycles = append(r.Cycles, times)
+		if d.cycle == 0 {
+			d.selectMatches(r)
+		}
+	}
+	r.Memory = d.instance.memory
+	return r, nil
+}
+
+type dryRun struct {
+	Options
+	segments  []map[string]*pb.Pool
+	index     *pool.Index
+	backfills *pool.Backfills
+	invoker   invocation.Invoker
+	needs     invocation.Needs
+	instance  *memoryMeter
+
+	cycle      int
+	candidates []*evaluator.Candidate[struct{}] // of the first cycle
+}
+
+// memoryMeter notes how much memory an instance used at most.
+type memoryMeter struct {
+	*sandbox.Instance
+	memory int
+}
+
+func (m *memoryMeter) Run(ctx context.Context, request []byte, budget time.Duration) ([]byte, sandbox.Stats, error) {
+	answer, stats, err := m.Instance.Run(ctx, request, budget)
+	m.memory = max(m.memory, stats.Memory)
+	return answer, stats, err
+}
+
+func (d *dryRun) logLine(text string) {
+	if d.cycle == 0 {
+		d.Log(text)
+	}
+}
+
+// fillIndex puts the tickets into the index, encoded as runners get them.
+func (d *dryRun) fillIndex() error {
+	for _, ticket := range d.Tickets {
+		body, err := proto.Marshal(ticket)
+		if err != nil {
+			return fmt.Errorf("ticket %s: %w", ticket.GetId(), err)
+		}
+		if err := d.index.Put(ticket.GetId(), body); err != nil {
+			return fmt.Errorf("ticket %s: %w", ticket.GetId(), err)
+		}
+	}
+	for _, b := range d.Backfills {
+		if err := d.backfills.Put(b); err != nil {
+			return fmt.Errorf("backfill ticket %s: %w", b.GetId(), err)
+		}
+	}
+	return nil
+}
+
+// expandPools divides the pools into segments. The number of some segments depends on the number of tickets.
+func (d *dryRun) expandPools() (err error) {
+	pools := d.Config.GetPools()
+	var population pool.Population
+	d.index.View(func(v pool.View) { population = v.Count(pool.Crowds(pools)) })
+	d.segments, err = pool.Expand(pools, population)
+	return err
+}
+
+// runCycle runs the function once for each segment.
+func (d *dryRun) runCycle(ctx context.Context) (Times, error) {
+	var sum Times
+	for _, pools := range d.segments {
+		now := time.Now()
+		last, err := d.invoker.Invoke(ctx, &invocation.Run{
+			Request: &pb.RunRequest{
+				Function: d.Config.GetFunction(), Settings: d.Config.GetSettings(), Pools: pools,
+				Now: d.Now.UnixMilli(), Seed: d.Seed, Backfills: len(d.Backfills) > 0,
+			},
+			Index: d.index, Backfills: d.backfills, Answer: d.addProposals,
+			Began: now, Deadline: now.Add(d.Budget),
+		}, d.instance, d.needs)
+		if err != nil {
+			return sum, err
+		}
+		if err := d.addProposals(last); err != nil {
+			return sum, err
+		}
+		s := last.GetStats()
+		sum.Query += microseconds(s.GetQuery())
+		sum.Encode += microseconds(s.GetEncode())
+		sum.Run += microseconds(s.GetRun())
+		sum.Compute += microseconds(s.GetCompute())
+		sum.Decode += microseconds(s.GetDecode())
+	}
+	return sum, nil
+}
+
+func microseconds(n int64) time.Duration { return time.Duration(n) * time.Microsecond }
+
+// addProposals copies the proposals of the first cycle: the invoker uses the part again.
+func (d *dryRun) addProposals(part *pb.RunPart) error {
+	if d.cycle > 0 {
+		return nil
+	}
+	if err := proposals.Unpack(part); err != nil {
+		return err
+	}
+	for _, p := range part.GetProposals() {
+		d.candidates = append(d.candidates, &evaluator.Candidate[struct{}]{
+			Proposal: proto.CloneOf(p), Tickets: TicketsOf(p), Config: d.Config.GetId(),
+			First: p.GetFilling().GetBackfill() != "", // as in a director without --no-backfill-first
+		})
+	}
+	return nil
+}
+
+// selectMatches selects among the proposals, and lists the tickets that are left over.
+func (d *dryRun) selectMatches(r *Result) {
+	r.Proposed = len(d.candidates)
+	matched := map[string]bool{}
+	for _, c := range evaluator.Select(d.candidates) {
+		r.Matches = append(r.Matches, c.Proposal)
+		for _, id := range c.Tickets {
+			matched[id] = true
+		}
+	}
+	pooled := d.ticketsInPools()
+	for _, ticket := range d.Tickets {
+		if !matched[ticket.GetId()] {
+			r.Waiting = append(r.Waiting, ticket)
+			if !pooled[ticket.GetId()] {
+				r.Outside++
+			}
+		}
+	}
+}
+
+func (d *dryRun) ticketsInPools() map[string]bool {
+	ids := make(map[string]bool, len(d.Tickets))
+	var s pool.Selection
+	for _, pools := range d.segments {
+		d.index.View(func(v pool.View) { v.Select(pools, &s) })
+		for i := range s.N() {
+			ids[s.ID(i)] = true
+		}
+	}
+	return ids
+}
+
+// TicketsOf returns the tickets of all teams.
+func TicketsOf(p *pb.Proposal) []string {
+	var ids []string
+	for _, team := range p.GetTeams() {
+		ids = slices.Concat(ids, team.GetTickets())
+	}
+	return ids
+}

@@ -1,0 +1,77 @@
+package main
+
+import (
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"unicode"
+
+	"matchmaker.dev/services/cmd/mm/project"
+	"matchmaker.dev/services/internal/definition"
+)
+
+type functionNew struct {
+	Name    string `arg:"" help:"The function's name."`
+	Dir     string `placeholder:"FOLDER" help:"The folder to write; default: the name. It must be empty or not exist."`
+	OnlySDK bool   `name:"only-sdk" help:"Only replace the SDK of the project in the folder."`
+}
+
+func (functionNew) Help() string {
+	return `The project is a small function that works: it makes teams of players with similar skill. It has tests, a
+config, sample tickets, and a copy of the SDK. It builds with nothing but Go.
+
+Examples:
+
+    mm function new ffa
+    mm function new ffa --dir functions/ffa
+    mm function new ffa --dir functions/ffa --only-sdk`
+}
+
+// Run writes the project.
+func (c functionNew) Run(s *session) error {
+	name, ok := definition.FunctionName(c.Name)
+	if !ok {
+		return usageError(fmt.Sprintf("%q is no function name: "+
+			"use 1 to 64 letters, digits, '.', '_' and '-', with a letter or digit first and last", c.Name))
+	}
+	dir := c.Dir
+	if dir == "" {
+		dir = name
+	}
+	if c.OnlySDK {
+		if err := project.ReplaceSDK(dir); err != nil {
+			return err
+		}
+		s.note("the SDK in %s is now that of mm %s", filepath.Join(dir, "sdk"), version)
+		return nil
+	}
+	if err := project.Write(dir, name); err != nil {
+		return err
+	}
+	s.note("wrote the match function %s. Next:", name)
+	next := nextCommands(s, dir)
+	var g grid
+	for _, command := range next {
+		g.rows = append(g.rows, []any{command})
+	}
+	return s.show(map[string]any{"function": name, "folder": dir, "next": next}, g)
+}
+
+func nextCommands(s *session, dir string) []string {
+	try := "make try"
+	if found, err := exec.LookPath("mm"); err != nil || found != s.path {
+		try += " MM=" + shellQuote(s.path)
+	}
+	return []string{"cd " + shellQuote(dir), "go test ./...", try}
+}
+
+// shellQuote quotes a path if a shell needs that.
+func shellQuote(path string) string {
+	if strings.ContainsFunc(path, func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("/._-+@:,", r)
+	}) {
+		return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
+	}
+	return path
+}

@@ -1,0 +1,313 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+
+	"matchmaker.dev/services/internal/sandbox/sandboxtest"
+)
+
+// sharedDir is for files that take long to build.
+var sharedDir = sync.OnceValues(func() (string, error) { return os.MkdirTemp("", "mm") })
+
+// sandboxBinary is executed by sandboxes.
+var sandboxBinary = sync.OnceValues(func() (string, error) {
+	dir, err := sharedDir()
+	if err != nil {
+		return "", err
+	}
+	return sandboxtest.Build(dir)
+})
+
+func TestMain(m *testing.M) {
+	m.Run()
+	if dir, err := sharedDir(); err == nil {
+		_ = os.RemoveAll(dir)
+	}
+}
+
+// newSandboxShell returns a shell that can run functions.
+func newSandboxShell(t *testing.T) *shell {
+	t.Helper()
+	s := newShell(t)
+	var err error
+	if s.binary, err = sandboxBinary(); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// buildGuest builds a function that does what the setting "do" says.
+func buildGuest(t *testing.T) string {
+	t.Helper()
+	module := filepath.Join(t.TempDir(), "guest.wasm")
+	command(
+		t,
+		".",
+		"env",
+		"GOOS=wasip1",
+		"GOARCH=wasm",
+		"go",
+		"build",
+		"-buildmode=c-shared",
+		"-o",
+		module,
+		"../../runner/testdata/guest",
+	)
+	return module
+}
+
+func command(t *testing.T, dir, name string, args ...string) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), name, args...)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "GOPROXY=off")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %v\n%s", args, err, out)
+	}
+}
+
+func TestFunctionNewMakesAProjectThatBuildsAndRuns(t *testing.T) {
+	s := newSandboxShell(t)
+	s.path = "/opt/bin/mm"
+	dir := filepath.Join(t.TempDir(), "functions", "ffa")
+	got := s.run("function", "new", "FFA", "--dir", dir)
+	got.expect(0, "cd "+dir+"\ngo test ./...\nmake try MM=/opt/bin/mm\n", "mm: wrote the match function ffa.")
+	command(t, dir, "go", "test", "./...")
+	command(t, dir, "make")
+
+	files := []string{"--config", filepath.Join(dir, "config.json"), "--tickets", filepath.Join(dir, "tickets.json")}
+	for _, file := range []string{"ffa.wasm", "ffa.zip"} {
+		got = s.run(
+			append([]string{"function", "test", filepath.Join(dir, file), "--deadline", "1m", "--timeout", "5m"}, files...)...)
+		got.expect(0, file, "")
+		for _, want := range []string{
+			"tickets    10, 1 of them in no pool\n",
+			"matches    2 with 8 tickets, of 2 proposals\n",
+			"left over  2 tickets ida jon\n",
+			"median of 5",
+			"    1  35     hana finn | ben gus  27..60    1385..1720\n",
+			"    2  15     dan eve | ann cleo   0.5..8.5  985..1075\n",
+		} {
+			if !strings.Contains(strings.ToLower(got.out), strings.ToLower(want)) {
+				t.Errorf("%s: it does not print %q:\n%s", file, want, got.out)
+			}
+		}
+	}
+
+	s.run("function", "new", "ffa", "--dir", dir).
+		expect(1, "", "mm: "+dir+" exists and is not empty: nothing was written\n")
+	s.run("function", "new", "ffa", "--dir", dir, "--only-sdk").
+		expect(0, "", "mm: the SDK in "+dir+"/sdk is now that of mm dev\n")
+}
+
+func TestFunctionNewNamesMMOnlyIfItIsNotInThePATH(t *testing.T) {
+	s := newShell(t)
+	bin := t.TempDir()
+	s.path = filepath.Join(bin, "mm")
+	if err := os.WriteFile(s.path, []byte("#!/bin/sh\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", bin)
+	t.Chdir(t.TempDir())
+	s.run("function", "new", "ffa").expect(0, "cd ffa\ngo test ./...\nmake try\n", "mm: wrote")
+	if _, err := os.Stat(filepath.Join("ffa", "main.go")); err != nil {
+		t.Error(err)
+	}
+}
+
+func config(t *testing.T, do string) string {
+	t.Helper()
+	return write(t, "config.json", `{"matchmaking": {"targetFunction": {"name": "guest"}, "config": {"do": "`+do+`"}}}`)
+}
+
+func TestFunctionTestPrintsJSON(t *testing.T) {
+	s := newSandboxShell(t)
+	got := s.run(
+		"function",
+		"test",
+		buildGuest(t),
+		"--deadline",
+		"1m",
+		"--timeout",
+		"5m",
+		"--config",
+		config(t, "all"),
+		"--output",
+		"json",
+		"--generate",
+		"100",
+		"--attribute",
+		"skill=uniform:0:1",
+		"--attribute",
+		"region=2",
+		"--wait",
+		"choice:5,25",
+		"--runs",
+		"2",
+	)
+	got.expect(0, "{", "")
+	var v struct {
+		Tickets, Proposals, Runs, MemoryBytes int
+		Waiting, Log                          []string
+		Matches                               []struct {
+			Score   float64
+			Teams   []struct{ Tickets []string }
+			Spreads map[string]struct{ Min, Max float64 }
+			Region  string
+		}
+		Steps []struct{ Name string }
+	}
+	if err := json.Unmarshal([]byte(got.out), &v); err != nil {
+		t.Fatal(err)
+	}
+	if v.Tickets != 100 || v.Proposals != 1 || v.Runs != 2 || v.MemoryBytes < 1<<20 || len(v.Waiting) != 0 || len(v.Steps) != 5 ||
+		len(v.Log) != 1 ||
+		v.Log[0] != "asked for all" ||
+		len(v.Matches) != 1 {
+		t.Fatalf("got %s", got.out)
+	}
+	m := v.Matches[0]
+	if m.Score != 7 || len(m.Teams) != 2 || len(m.Teams[1].Tickets) != 100 || m.Region != "eu" {
+		t.Errorf("the match is %+v", m)
+	}
+	if w, r := m.Spreads["wait"], m.Spreads["region"]; w.Min != 5 || w.Max != 25 || r.Min != 2 || r.Max != 2 {
+		t.Errorf("spreads %v", m.Spreads)
+	}
+}
+
+func TestFunctionTestPrintsSomeMatchesAndIsReproducible(t *testing.T) {
+	s, module := newSandboxShell(t), buildGuest(t)
+	got := s.run(
+		"function",
+		"test",
+		module,
+		"--deadline",
+		"1m",
+		"--timeout",
+		"5m",
+		"--generate",
+		"100",
+		"--attribute",
+		"skill=uniform:0:1",
+		"--show",
+		"3",
+	)
+	got.expect(
+		0,
+		"matches    50 with 100 tickets, of 50 proposals\n",
+		"log: asked for pair\nmm: 47 more matches: --show 50 or --output json prints all\n",
+	)
+	if n := len(regexp.MustCompile(`(?m)^ +\d+  1 +t\d\d\d t\d\d\d  `).FindAllString(got.out, -1)); n != 3 {
+		t.Errorf("%d matches are printed:\n%s", n, got.out)
+	}
+	if again := s.run("function", "test", module, "--deadline", "1m", "--timeout", "5m", "--generate", "100", "--attribute", "skill=uniform:0:1", "--show", "3"); withoutTimes(
+		again.out,
+	) != withoutTimes(
+		got.out,
+	) {
+		t.Errorf("the same command prints\n%s\nand\n%s", got.out, again.out)
+	}
+}
+
+// withoutTimes removes the table of times.
+func withoutTimes(out string) string {
+	return regexp.MustCompile(`(?ms)^STEP.*?\n\n`).ReplaceAllString(out, "")
+}
+
+func TestFunctionTestNamesTheCauseOfAFailure(t *testing.T) {
+	s, module := newSandboxShell(t), buildGuest(t)
+	try := func(do string, more ...string) result {
+		return s.run(
+			append(
+				[]string{"function", "test", module, "--timeout", "5m", "--config", config(t, do), "--generate", "10"},
+				more...)...)
+	}
+	try("fail").expect(1, "", "log: asked for fail\nmm: the function failed: as told\n")
+	try(
+		"hang",
+		"--deadline",
+		"80ms",
+	).expect(1, "", "log: asked for hang\nmm: the function failed: deadline: the run took longer than 80ms\n")
+	got := try("panic", "-o", "json")
+	got.expect(1, "", "log: panic: as told\n")
+	if !strings.Contains(got.err, "mm: the function failed: trap: panic: as told (unreachable)\nmm: .runtime.") ||
+		!strings.Contains(got.err, "mm: .main.match(") {
+		t.Errorf("it prints\n%s", got.err)
+	}
+	try("pair", "--memory", "1").expect(1, "", "mm: "+module+": the module starts with ")
+	if says := try("pair", "--memory", "1").err; strings.Count(says, "starts with") != 1 ||
+		strings.Count(says, "\n") != 1 {
+		t.Errorf("it prints %q", says)
+	}
+}
+
+func TestFunctionTestNamesFaultsOfItsFiles(t *testing.T) {
+	s := newShell(t)
+	for name, test := range map[string]struct {
+		module, config, tickets string
+		says                    []string
+	}{
+		"no module":   {"text", "{}", "[]", []string{"a.wasm: neither a .wasm module nor a .zip archive\n"}},
+		"bad archive": {"PK\x03\x04", "{}", "[]", []string{"a.wasm: zip: not a valid zip file\n"}},
+		"bad config": {"\x00asm", `{"matchmaking": {}, "pools": {"a": [{}]}}`, "[]", []string{
+			"config.json: matchmaking.targetFunction: required", "config.json: pools.a[0].attribute: required"}},
+		"no JSON":     {"\x00asm", `{"matchmaking": `, "[]", []string{"config.json:1:17: not JSON: it ends too early\n"}},
+		"no text":     {"\x00asm", "{\"a\":\n \"\xff\"}", "[]", []string{"config.json:2:3: not JSON: invalid UTF-8\n"}},
+		"half a pair": {"\x00asm", "", `[{"id": "\ud800"}]`, []string{"tickets.json:1:10: not JSON: invalid surrogate pair"}},
+		"nothing":     {"\x00asm", "", " ", []string{"tickets.json: empty\n"}},
+		"no tickets":  {"\x00asm", "", "{}", []string{"tickets.json: an array is expected, got an object\n"}},
+		"bad tickets": {"\x00asm", "", `[{}, {"attributes": {"skill": "x"}}, 7]`, []string{"tickets.json: [1].attributes.skill: a number is expected, got a string\n", "tickets.json: [2]: an object is expected"}},
+	} {
+		args := []string{
+			"function",
+			"test",
+			write(t, "a.wasm", test.module),
+			"--tickets",
+			write(t, "tickets.json", test.tickets),
+		}
+		if test.config != "" {
+			args = append(args, "--config", write(t, "config.json", test.config))
+		}
+		got := s.run(args...)
+		for _, says := range test.says {
+			if got.code != 1 || !strings.Contains(got.err, says) || got.out != "" {
+				t.Errorf("%s: %d, %s, want %q", name, got.code, got.err, says)
+			}
+		}
+	}
+	s.in = "[{}, 1]"
+	s.run("function", "test", write(t, "a.wasm", "\x00asm"), "--tickets", "-").
+		expect(1, "", "mm: standard input: [1]: an object is expected, got a number\n")
+	s.run("function", "test", "a.wasm", "--tickets", "-", "--config", "-").expect(2, "", "only one file can be -")
+	s.run("function", "test", "a.wasm", "--generate", "1", "--attribute", "skill=normal:x").
+		expect(2, "", `skill: "x" is no finite number`)
+	s.run("function", "test", "a.wasm", "--generate", "1", "--attribute", "created=1").
+		expect(2, "", "the service sets this attribute itself")
+	s.run("function", "test", write(t, "a.wasm", "\x00asm"), "--generate", "1", "--backfills", write(t, "games.json", `[{"version": 0}, {"skill": 1}]`)).
+		expect(1, "", "games.json: [0].version: 0 is below 1\n")
+	s.run("function", "test", "missing.wasm", "--generate", "1").
+		expect(1, "", "mm: open missing.wasm: no such file or directory\n")
+}
+
+// In the binary, sandboxes execute the binary itself.
+func TestFunctionTestInTheBinary(t *testing.T) {
+	mm := filepath.Join(t.TempDir(), "mm")
+	command(t, ".", "go", "build", "-o", mm, ".")
+	games := write(t, "games.json", `[{"id": "game", "attributes": {"open": 2}}]`)
+	out, err := exec.CommandContext(t.Context(), mm, "function", "test", buildGuest(t), "--deadline", "1m", "--timeout", "5m", "--generate", "10", "--attribute", "skill=uniform:0:1", "--backfills", games).
+		CombinedOutput()
+	if err != nil ||
+		!strings.Contains(
+			string(out),
+			"backfills  1, 0 of them get tickets\nmatches    5 with 10 tickets, of 5 proposals\n",
+		) {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
