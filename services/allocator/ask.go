@@ -24,14 +24,15 @@ type outcome struct {
 	connection string
 	// err is why there is none.
 	err error
-	// mayHaveServer is set when the match may have a server although there is an err: an answer was lost, or another
-	// allocator asked before.
+	// mayHaveServer is set when the hosting system may give the match a server that nobody uses: the allocation is
+	// pending, or a call whose answer was lost is still on its way.
 	mayHaveServer bool
 }
 
 // ask asks for a match's server until there is one, there will be none, or ctx ends.
 func (s *service) ask(ctx context.Context, p *poller, r *provider.Request) outcome {
-	o := outcome{mayHaveServer: !r.First}
+	lost := !r.First // an answer was lost, if only to another allocator: its call may still arrive
+	o := outcome{mayHaveServer: lost}
 	pauses := newBackoff()
 	for {
 		result, err := s.allocate(ctx, r)
@@ -45,13 +46,13 @@ func (s *service) ask(ctx context.Context, p *poller, r *provider.Request) outco
 		}
 		switch {
 		case err == nil && result.Status == provider.Allocated:
-			return outcome{connection: result.Connection}
+			return outcome{connection: result.Connection, mayHaveServer: lost}
 		case err == nil && result.Status == provider.Failed:
-			return outcome{err: result.Err}
+			return outcome{err: result.Err, mayHaveServer: lost}
 		case err == nil: // the allocation is unknown: ask for it again
 			o.mayHaveServer, err = true, provider.Fail(provider.Contention, "the hosting system lost the allocation")
 		case provider.ReasonOf(err) == "":
-			o.mayHaveServer = true // the answer was lost
+			lost, o.mayHaveServer = true, true
 		}
 		if ctx.Err() == nil || o.err == nil || provider.ReasonOf(err) != "" {
 			o.err = err // the end of ctx is the reason only where there is no other

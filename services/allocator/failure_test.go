@@ -69,6 +69,15 @@ var failures = map[string]struct {
 		allocate: failing(fmt.Errorf("call: %w", context.DeadlineExceeded)),
 		code:     "AllocationError", detail: "the hosting system gave no server in time", mayHoldServer: true,
 	},
+	"an answer that was lost, and a failed allocation": {
+		allocate: func(n int, _ *provider.Request) (provider.Result, error) {
+			if n == 1 {
+				return provider.Result{}, errors.New("connection reset by peer")
+			}
+			return provider.Result{Status: provider.Failed, Err: provider.Fail(provider.Refused, "the image does not start")}, nil
+		},
+		code: "AllocationError", detail: "the image does not start", final: true, mayHoldServer: true,
+	},
 	"an answer that was lost, and a refusal": {
 		allocate: func(n int, _ *provider.Request) (provider.Result, error) {
 			if n == 1 {

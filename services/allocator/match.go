@@ -133,7 +133,9 @@ func (s *service) fail(ctx context.Context, project string, m *pb.Match, o outco
 // assign writes the server to the match's tickets.
 func (s *service) assign(ctx context.Context, project string, m *pb.Match, o outcome) error {
 	now := s.Now()
-	end := state.Outcome{Now: now, Expiry: now.Add(s.Settings.Readable), Connection: o.connection}
+	end := state.Outcome{
+		Now: now, Expiry: now.Add(s.Settings.Readable), Connection: o.connection, MayHaveServer: o.mayHaveServer,
+	}
 	if s.Tokens != nil {
 		end.Server, end.KeepServer = serverOf(m, now), now.Add(s.Tokens.TTL()+grace)
 	}
