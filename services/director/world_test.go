@@ -40,7 +40,7 @@ type world struct {
 	nats              *embedded.NATS
 	redisDir, natsDir string
 	// Everybody reaches them through these, wherever they are started again: another may have taken their ports meanwhile.
-	redisLink, natsLink *proxy.Link
+	redisLink, natsLink *proxy.Proxy
 	redisAt, natsAt     atomic.Pointer[string]
 
 	store *state.Store
@@ -70,7 +70,7 @@ func newWorld(t testing.TB) *world {
 }
 
 // link leads to where a server is now.
-func (w *world) link(at *atomic.Pointer[string]) *proxy.Link {
+func (w *world) link(at *atomic.Pointer[string]) *proxy.Proxy {
 	w.Helper()
 	l, err := proxy.Listen(func(ctx context.Context) (net.Conn, error) {
 		return new(net.Dialer).DialContext(ctx, "tcp", *at.Load())

@@ -104,19 +104,19 @@ func (i *injector) disturb(ctx context.Context, f storm.Fault) error {
 
 // cut does something to a stretch of network.
 func (i *injector) cut(ctx context.Context, f storm.Fault, s proxy.State) {
-	for _, l := range i.system.links[f.Target.Name] {
+	for _, l := range i.system.proxies[f.Target.Name] {
 		l.Set(s)
 	}
 	pause(ctx, f.For)
-	for _, l := range i.system.links[f.Target.Name] {
+	for _, l := range i.system.proxies[f.Target.Name] {
 		l.Set(proxy.Open)
 	}
 }
 
 // heal opens what is cut, and starts what does not run.
 func (i *injector) heal() error {
-	for _, links := range i.system.links {
-		for _, l := range links {
+	for _, proxies := range i.system.proxies {
+		for _, l := range proxies {
 			l.Set(proxy.Open)
 		}
 	}

@@ -30,7 +30,7 @@ type system struct {
 	issuers string
 	units   map[string]*unit
 	// links by what they are between; what is cut together has one name.
-	links map[string][]*proxy.Link
+	proxies map[string][]*proxy.Proxy
 	// fronts are where replicas of the APIs are reached by players and others, by service.
 	fronts map[string][]string
 	// nats is where this process reaches NATS, over links that nobody cuts.
@@ -55,7 +55,7 @@ var (
 func newSystem(dir string, made *artefacts, fleet *fleet) (s *system, err error) {
 	s = &system{
 		dir: dir, made: made, fleet: fleet, issuers: filepath.Join(dir, "issuers.yaml"),
-		units: map[string]*unit{}, links: map[string][]*proxy.Link{}, fronts: map[string][]string{},
+		units: map[string]*unit{}, proxies: map[string][]*proxy.Proxy{}, fronts: map[string][]string{},
 	}
 	if err := os.MkdirAll(filepath.Join(dir, "logs"), 0o750); err != nil {
 		return nil, err
@@ -100,12 +100,12 @@ func (s *system) add(name string, command func() *exec.Cmd, address func(line st
 const uncut = "-"
 
 // link opens a link of a name, and returns where it begins.
-func (s *system) link(name string, dial proxy.Dial) (string, error) {
+func (s *system) proxy(name string, dial proxy.Dial) (string, error) {
 	l, err := proxy.Listen(dial)
 	if err != nil {
 		return "", err
 	}
-	s.links[name] = append(s.links[name], l)
+	s.proxies[name] = append(s.proxies[name], l)
 	return l.Address(), nil
 }
 
@@ -163,7 +163,7 @@ func (s *system) cluster() error {
 			}
 			pair := []string{name, other}
 			slices.Sort(pair)
-			address, err := s.link(strings.Join(pair, "|"), s.units[other].dial(func(where string) (string, string) {
+			address, err := s.proxy(strings.Join(pair, "|"), s.units[other].dial(func(where string) (string, string) {
 				_, routes, _ := strings.Cut(where, " ")
 				return "tcp", routes
 			}))
@@ -181,7 +181,7 @@ func (s *system) cluster() error {
 func (s *system) natsFor(name string) (string, error) {
 	var urls []string
 	for _, node := range natsNodes {
-		address, err := s.link(name, s.units[node].dial(func(where string) (string, string) {
+		address, err := s.proxy(name, s.units[node].dial(func(where string) (string, string) {
 			clients, _, _ := strings.Cut(where, " ")
 			return "tcp", clients
 		}))
@@ -195,7 +195,7 @@ func (s *system) natsFor(name string) (string, error) {
 
 // service adds one service, with links to what it needs.
 func (s *system) service(name string) error {
-	redis, err := s.link(name+">redis", s.units["redis"].dial(func(where string) (string, string) { return "unix", where }))
+	redis, err := s.proxy(name+">redis", s.units["redis"].dial(func(where string) (string, string) { return "unix", where }))
 	if err != nil {
 		return err
 	}
@@ -222,7 +222,7 @@ func (s *system) service(name string) error {
 		arguments = append(arguments, "--lease", leaseTime.String(), "--claim", claimTime.String(), "--run-time", "2s", "--readable", "10h", "--wait-limit", "10h",
 			"--approval-time", approvalTime.String())
 	case "allocator":
-		hosting, err := s.link(name+">fleet", s.fleet.dial)
+		hosting, err := s.proxy(name+">fleet", s.fleet.dial)
 		if err != nil {
 			return err
 		}
@@ -248,7 +248,7 @@ func (s *system) service(name string) error {
 		return e.Address
 	})
 	if slices.Contains(apis, name) {
-		front, err := s.link("players>"+name, u.dial(tcp))
+		front, err := s.proxy("players>"+name, u.dial(tcp))
 		if err != nil {
 			return err
 		}
@@ -312,8 +312,8 @@ func (s *system) end() error {
 		}
 	}
 	var err error
-	for _, name := range slices.Sorted(maps.Keys(s.links)) {
-		for _, l := range s.links[name] {
+	for _, name := range slices.Sorted(maps.Keys(s.proxies)) {
+		for _, l := range s.proxies[name] {
 			err = errors.Join(err, l.Close())
 		}
 	}
@@ -351,7 +351,7 @@ func (s *system) targets() []storm.Target {
 			add(name, process, 1, 3*time.Second)
 		}
 	}
-	for name := range s.links {
+	for name := range s.proxies {
 		from, to, _ := strings.Cut(name, ">")
 		switch from, _, _ = strings.Cut(from, "-"); {
 		case name == uncut:

@@ -12,8 +12,8 @@ import (
 	"matchmaker.dev/services/test/proxy"
 )
 
-// linked is a link to a server, which the test can cut.
-func linked(t *testing.T, address string) *proxy.Link {
+// newProxy opens a proxy to a server, with which the test can cut connections.
+func newProxy(t *testing.T, address string) *proxy.Proxy {
 	t.Helper()
 	u, err := url.Parse(address)
 	if err != nil {
@@ -33,7 +33,7 @@ func linked(t *testing.T, address string) *proxy.Link {
 func natsAway(t *testing.T, p *project) {
 	p.actor(t)
 	p.match(t, attributes{"number": 0}) // all is well
-	nats := p.s.links["NATS"]
+	nats := p.s.proxies["NATS"]
 	defer nats.Set(proxy.Open)
 	nats.Set(proxy.Refused)
 	const players = 20
@@ -67,7 +67,7 @@ func redisAway(t *testing.T, p *project) {
 	p.actor(t)
 	p.match(t, attributes{"number": 0})
 	ada := p.ticket(t, "ada", attributes{"number": 1})
-	redis := p.s.links["Redis"]
+	redis := p.s.proxies["Redis"]
 	defer redis.Set(proxy.Open)
 	redis.Set(proxy.Refused)
 	_, creating := p.create(within(t), "bob", attributes{"number": 2})

@@ -45,7 +45,7 @@ func newServices(t *testing.T, made *artefacts, front func(t *testing.T, s *syst
 	t.Cleanup(func() { _ = nats.Close() })
 
 	s := newSystem(t, made, filepath.Join(dir, "keys"))
-	s.links = map[string]*proxy.Link{"Redis": linked(t, redis.URL()), "NATS": linked(t, nats.URL())}
+	s.proxies = map[string]*proxy.Proxy{"Redis": newProxy(t, redis.URL()), "NATS": newProxy(t, nats.URL())}
 	address := front(t, s, log)
 	s.front = func() string { return address }
 	collector := httptest.NewServer(&s.traces)
@@ -59,7 +59,7 @@ func newServices(t *testing.T, made *artefacts, front func(t *testing.T, s *syst
 	command := func(name string, more ...string) {
 		service, _, _ := strings.Cut(name, "-")
 		s.commands[name] = slices.Concat([]string{
-			service, "--name", name, "--listen", cmp.Or(s.listen[name], "127.0.0.1:0"), "--redis", "redis://" + s.links["Redis"].Address(), "--nats", "nats://" + s.links["NATS"].Address(),
+			service, "--name", name, "--listen", cmp.Or(s.listen[name], "127.0.0.1:0"), "--redis", "redis://" + s.proxies["Redis"].Address(), "--nats", "nats://" + s.proxies["NATS"].Address(),
 			"--drain", patience.String(), "--grace", grace.String(),
 			"--log-level", "debug", // what is logged is looked into: see confidential
 			"--metrics-listen", "127.0.0.1:0",

@@ -34,7 +34,7 @@ type system struct {
 	answers buffer
 	traces  collector
 	// links lead to Redis and NATS; where the system is one that they are known of.
-	links map[string]*proxy.Link
+	proxies map[string]*proxy.Proxy
 	// settings is a file of settings, "" for none; flags go before it.
 	settings string
 	// env is what the environment of each process has.

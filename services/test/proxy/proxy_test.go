@@ -13,118 +13,118 @@ import (
 	"time"
 )
 
-func TestOpen(t *testing.T) {
-	l, heard := open(t)
+func TestOpenForwards(t *testing.T) {
+	l, received := open(t)
 	c := connect(t, l)
-	c.say("one")
-	c.hears("ONE")
-	if got := <-heard; got != "one" {
-		t.Errorf("the far end heard %q", got)
+	c.write("one")
+	c.reads("ONE")
+	if got := <-received; got != "one" {
+		t.Errorf("the server got %q", got)
 	}
 }
 
-func TestRefusedEndsWhatThereIs(t *testing.T) {
+func TestRefusedEndsConnections(t *testing.T) {
 	l, _ := open(t)
 	c := connect(t, l)
-	c.say("one")
-	c.hears("ONE")
+	c.write("one")
+	c.reads("ONE")
 	l.Set(Refused)
-	c.ends()
+	c.closed()
 	if c, err := net.Dial("tcp", l.Address()); err == nil {
-		(&conn{t, c, bufio.NewReader(c)}).ends()
+		(&conn{t, c, bufio.NewReader(c)}).closed()
 	}
 	l.Set(Open)
 	c = connect(t, l)
-	c.say("two")
-	c.hears("TWO")
+	c.write("two")
+	c.reads("TWO")
 }
 
-func TestSilentDeliversLate(t *testing.T) {
-	l, heard := open(t)
+func TestSilentForwardsLater(t *testing.T) {
+	l, received := open(t)
 	c := connect(t, l)
-	c.say("one")
-	c.hears("ONE")
-	<-heard
+	c.write("one")
+	c.reads("ONE")
+	<-received
 	l.Set(Silent)
-	c.say("two")
+	c.write("two")
 	c.nothing()
 	select {
-	case got := <-heard:
-		t.Errorf("the far end heard %q over a silent link", got)
+	case got := <-received:
+		t.Errorf("the server got %q through a silent proxy", got)
 	default:
 	}
 	late := connect(t, l)
-	late.say("three")
+	late.write("three")
 	late.nothing()
 	l.Set(Open)
-	c.hears("TWO")
-	late.hears("THREE")
+	c.reads("TWO")
+	late.reads("THREE")
 }
 
-func TestDeafKeepsAnswersBack(t *testing.T) {
-	l, heard := open(t)
+func TestDeafHoldsAnswers(t *testing.T) {
+	l, received := open(t)
 	c := connect(t, l)
-	c.say("one")
-	c.hears("ONE")
-	<-heard
+	c.write("one")
+	c.reads("ONE")
+	<-received
 	l.Set(Deaf)
-	c.say("two")
-	if got := <-heard; got != "two" {
-		t.Errorf("the far end heard %q", got)
+	c.write("two")
+	if got := <-received; got != "two" {
+		t.Errorf("the server got %q", got)
 	}
 	c.nothing()
 	l.Set(Open)
-	c.hears("TWO")
+	c.reads("TWO")
 }
 
-func TestSlowIsLate(t *testing.T) {
+func TestSlowForwardsWithADelay(t *testing.T) {
 	l, _ := open(t)
-	l.lag = time.Hour
+	l.delay = time.Hour
 	l.Set(Slow)
 	c := connect(t, l)
-	c.say("one")
+	c.write("one")
 	c.nothing()
 	l.Set(Open)
-	c.hears("ONE")
-	l.lag = time.Millisecond
+	c.reads("ONE")
+	l.delay = time.Millisecond
 	l.Set(Slow)
-	c.say("two")
-	c.hears("TWO")
+	c.write("two")
+	c.reads("TWO")
 }
 
-func TestFarEndThatIsNotThere(t *testing.T) {
+func TestNobodyIsConnectedToAServerThatIsAway(t *testing.T) {
 	l, err := Listen(func(context.Context) (net.Conn, error) { return nil, errors.New("nobody") })
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer l.Close()
 	if c, err := net.Dial("tcp", l.Address()); err == nil {
-		(&conn{t, c, bufio.NewReader(c)}).ends()
+		(&conn{t, c, bufio.NewReader(c)}).closed()
 	}
 }
 
-func TestCloseEndsEverything(t *testing.T) {
+func TestCloseEndsConnections(t *testing.T) {
 	l, _ := open(t)
 	c := connect(t, l)
-	c.say("one")
-	c.hears("ONE")
+	c.write("one")
+	c.reads("ONE")
 	l.Set(Silent)
-	c.say("two")
+	c.write("two")
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
 	}
-	c.ends()
+	c.closed()
 }
 
-// open is a link to a far end that says everything again, louder. The channel gets what it heard.
-func open(t *testing.T) (*Link, <-chan string) {
+// open opens a proxy to a server that answers each line in upper case. The channel gets what the server read.
+func open(t *testing.T) (*Proxy, <-chan string) {
 	t.Helper()
 	far, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { far.Close() })
-	heard := make(chan string, 10)
+	received := make(chan string, 10)
 	go func() {
 		for {
 			c, err := far.Accept()
@@ -134,7 +134,7 @@ func open(t *testing.T) (*Link, <-chan string) {
 			go func() {
 				defer c.Close()
 				for lines := bufio.NewScanner(c); lines.Scan(); {
-					heard <- lines.Text()
+					received <- lines.Text()
 					fmt.Fprintln(c, strings.ToUpper(lines.Text()))
 				}
 			}()
@@ -147,7 +147,7 @@ func open(t *testing.T) (*Link, <-chan string) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = l.Close() })
-	return l, heard
+	return l, received
 }
 
 type conn struct {
@@ -156,7 +156,7 @@ type conn struct {
 	lines *bufio.Reader
 }
 
-func connect(t *testing.T, l *Link) *conn {
+func connect(t *testing.T, l *Proxy) *conn {
 	t.Helper()
 	c, err := net.Dial("tcp", l.Address())
 	if err != nil {
@@ -166,35 +166,35 @@ func connect(t *testing.T, l *Link) *conn {
 	return &conn{t, c, bufio.NewReader(c)}
 }
 
-func (c *conn) say(text string) {
+func (c *conn) write(text string) {
 	c.t.Helper()
 	if _, err := fmt.Fprintln(c, text); err != nil {
 		c.t.Fatal(err)
 	}
 }
 
-func (c *conn) hears(want string) {
+func (c *conn) reads(want string) {
 	c.t.Helper()
 	c.within(time.Minute)
 	if got, err := c.lines.ReadString('\n'); got != want+"\n" {
-		c.t.Fatalf("heard %q, %v, want %q", got, err, want)
+		c.t.Fatalf("read %q, %v, want %q", got, err, want)
 	}
 }
 
-// nothing comes for a moment.
+// nothing fails when something arrives within a moment.
 func (c *conn) nothing() {
 	c.t.Helper()
 	c.within(50 * time.Millisecond)
 	if got, err := c.lines.ReadString('\n'); !errors.Is(err, os.ErrDeadlineExceeded) {
-		c.t.Fatalf("heard %q, %v, want nothing", got, err)
+		c.t.Fatalf("read %q, %v, want nothing", got, err)
 	}
 }
 
-func (c *conn) ends() {
+func (c *conn) closed() {
 	c.t.Helper()
 	c.within(time.Minute)
 	if got, err := io.ReadAll(c.lines); len(got) > 0 || errors.Is(err, os.ErrDeadlineExceeded) {
-		c.t.Fatalf("heard %q, %v, want an end", got, err)
+		c.t.Fatalf("read %q, %v, want the end", got, err)
 	}
 }
 
