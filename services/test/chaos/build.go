@@ -11,18 +11,18 @@ import (
 	"matchmaker.dev/services/internal/sandbox/sandboxtest"
 )
 
-// artefacts are the files of what is disturbed, built from the sources.
+// artefacts are the files that a system consists of, built from the sources.
 type artefacts struct {
 	matchmaker string
 	// editions are modules of one match function.
 	editions []string
-	// instances are the arguments that make matchmaker use another binary for the instances of functions: it
-	// cannot hold any with the race detector in it.
+	// instances are arguments for another binary that runs instances of functions: matchmaker with the race detector
+	// cannot run them.
 	instances []string
 }
 
-// build builds them into a folder.
-func build(ctx context.Context, o options, dir string, say sayer) (*artefacts, error) {
+// build builds the artefacts into a folder.
+func build(ctx context.Context, o options, dir string, log logFunc) (*artefacts, error) {
 	a := &artefacts{matchmaker: filepath.Join(dir, "matchmaker")}
 	here, err := command(ctx, "go", "list", "-f", "{{.Dir}}", "matchmaker.dev/services/test/chaos")
 	if err != nil {
@@ -43,14 +43,14 @@ func build(ctx context.Context, o options, dir string, say sayer) (*artefacts, e
 		if err != nil {
 			return nil, err
 		}
-		say("building with a mistake: %s", m.says)
+		log("building with a mistake: %s", m.says)
 		overlay, err := m.overlay(root, dir)
 		if err != nil {
 			return nil, err
 		}
 		arguments = append(arguments, "-overlay", overlay)
 	} else {
-		say("building")
+		log("building")
 	}
 	if _, err := command(ctx, "go", append(arguments, "matchmaker.dev/services/cmd/matchmaker")...); err != nil {
 		return nil, err
@@ -67,7 +67,7 @@ func build(ctx context.Context, o options, dir string, say sayer) (*artefacts, e
 	return a, nil
 }
 
-// command runs a program, and returns what it says.
+// command runs a program and returns its output.
 func command(ctx context.Context, program string, arguments ...string) (string, error) {
 	var out, errs bytes.Buffer
 	c := exec.CommandContext(ctx, program, arguments...)

@@ -1,14 +1,16 @@
-// Command chaos disturbs a matchmaking system, and says whether it kept its promises.
+// Command chaos injects faults into a matchmaking system and checks whether the system keeps its promises. It is built
+// like Jepsen's tests.
 //
-// It builds the services and runs each as processes of its own, beside a Redis and three NATS servers. While players
-// come and go, studios change their configs and functions, and running games fill up, it kills processes, stops
-// them, and cuts connections, as a plan says that is made from a seed. Then it lets the system come to rest, and
-// holds what everybody saw against what was promised.
+// It builds the services and runs them as separate processes, with a Redis and three NATS servers. A workload creates and
+// deletes tickets, changes configs and functions, and fills running games. Meanwhile the nemesis kills and freezes
+// processes and cuts connections, by a schedule that is made from a seed. At the end chaos waits until the system is at
+// rest, and checks the history of all requests and answers against each promise.
 //
-//	history  what was seen
-//	verdict  what that proves
-//	storm    what is disturbed, and when
-//	link     connections that can be cut
+// Its packages:
+//
+//	history   what clients, the hosting system and the event log saw, and the journal file with it
+//	checker   checks a history against the promises
+//	schedule  which faults there are, and when
 package main
 
 import (
@@ -29,7 +31,7 @@ func main() {
 	os.Exit(start(ctx, os.Args[1:], os.Stdout))
 }
 
-// start runs the program, or the part of it that the first argument names.
+// start runs the program, or a NATS server when the first argument says so.
 func start(ctx context.Context, arguments []string, out io.Writer) (code int) {
 	if len(arguments) > 0 && arguments[0] == nodeCommand {
 		if err := node(ctx, out, arguments[1:]); err != nil {
@@ -39,7 +41,7 @@ func start(ctx context.Context, arguments []string, out io.Writer) (code int) {
 		return 0
 	}
 	var o options
-	parser, err := kong.New(&o, kong.Name("chaos"), kong.Description("Disturb a matchmaking system, and see whether it keeps its promises."))
+	parser, err := kong.New(&o, kong.Name("chaos"), kong.Description("Inject faults into a matchmaking system and check whether it keeps its promises."))
 	if err == nil {
 		_, err = parser.Parse(arguments)
 	}
@@ -55,16 +57,16 @@ func start(ctx context.Context, arguments []string, out io.Writer) (code int) {
 
 // options of a run.
 type options struct {
-	Duration time.Duration `help:"How long to disturb it." default:"2m"`
-	Seed     uint64        `help:"Seed of the plan and of the workload; one that nobody had yet when 0."`
+	Duration time.Duration `help:"How long faults are injected." default:"2m"`
+	Seed     uint64        `help:"Seed of the schedule and of the workload; a new one when 0."`
 	Rate     float64       `help:"Tickets a second." default:"60"`
 	Pace     time.Duration `help:"Time from one fault to the next, on average." default:"1500ms"`
-	Together int           `help:"How many faults at a time." default:"4"`
-	Projects int           `help:"How many projects." default:"3"`
+	Together int           `help:"How many faults there may be at a time." default:"4"`
+	Projects int           `help:"How many projects there are." default:"3"`
 	Race     bool          `help:"Build the services with the race detector."`
-	Patience time.Duration `help:"How long the system may take to come to rest afterwards, and to notice what it has to repair." default:"3m"`
-	Break    string        `help:"Build the services with one of the mistakes of mistake.go, or with each of them in turn. The run is good when it is found." placeholder:"NAME|all"`
-	Dir      string        `help:"Folder for everything; a new temporary one when empty. It is left there when something was found." type:"path" placeholder:"DIR"`
-	Keep     bool          `help:"Leave the folder there in any case."`
-	Journal  string        `help:"Run nothing, but hold the journal of an earlier run against the promises." type:"existingfile" placeholder:"FILE"`
+	Patience time.Duration `help:"How long the system may take to come to rest after the faults, and to repair what they broke." default:"3m"`
+	Break    string        `help:"Build the services with one of the mistakes of mistake.go, or with each of them in turn. The run succeeds when the checker finds the mistake." placeholder:"NAME|all"`
+	Dir      string        `help:"Folder for all files; a new temporary one when empty. It is kept when a promise was broken." type:"path" placeholder:"DIR"`
+	Keep     bool          `help:"Keep the folder in any case."`
+	Journal  string        `help:"Run nothing. Check the journal of an earlier run again." type:"existingfile" placeholder:"FILE"`
 }

@@ -8,20 +8,20 @@ import (
 	"matchmaker.dev/services/test/chaos/checker"
 )
 
-// shown is how many of a promise's breaches are told; the journal has all of them.
+// shown is how many violations of a promise are printed. The journal has all of them.
 const shown = 12
 
-// report says what was tried, and what became of each promise.
-func report(out io.Writer, v *checker.Verdict) {
-	for _, p := range v.Promises {
-		name, fate := "also", "kept"
+// report prints how often each promise was exercised and whether it was kept.
+func report(out io.Writer, r *checker.Result) {
+	for _, p := range r.Promises {
+		name, outcome := "also", "kept"
 		if p.Number > 0 {
 			name = fmt.Sprintf("promise %d", p.Number)
 		}
 		if len(p.Broken) > 0 {
-			fate = fmt.Sprintf("BROKEN %d times", len(p.Broken))
+			outcome = fmt.Sprintf("BROKEN %d times", len(p.Broken))
 		}
-		fmt.Fprintf(out, "%s, %s: %s\n", name, fate, p.Text)
+		fmt.Fprintf(out, "%s, %s: %s\n", name, outcome, p.Text)
 		for _, t := range p.Tried {
 			fmt.Fprintf(out, "  %9d  %s\n", t.Count, t.What)
 		}
@@ -33,6 +33,6 @@ func report(out io.Writer, v *checker.Verdict) {
 			fmt.Fprintf(out, "  ! %s\n", strings.ReplaceAll(b, "\n", " "))
 		}
 	}
-	fmt.Fprintln(out, v.Waits)
-	fmt.Fprintln(out, v.Sums)
+	fmt.Fprintln(out, r.Waits)
+	fmt.Fprintln(out, r.Sums)
 }

@@ -12,14 +12,14 @@ import (
 
 	"matchmaker.dev/services/test/chaos/checker"
 	"matchmaker.dev/services/test/chaos/history"
-	"matchmaker.dev/services/test/chaos/storm"
+	"matchmaker.dev/services/test/chaos/schedule"
 )
 
-// startTime is how long the start may take on a machine that has much else to do.
+// startTime is how long the start may take on a busy machine.
 const startTime = 4 * time.Minute
 
-// afterglow is how long players still come when the last fault is over.
-const afterglow = 2 * time.Second
+// calmTime is how long new players still come after the last fault.
+const calmTime = 2 * time.Second
 
 var errBroken = errors.New("promises were broken")
 
@@ -27,7 +27,7 @@ var errBroken = errors.New("promises were broken")
 func run(ctx context.Context, o options, out io.Writer) error {
 	switch {
 	case o.Journal != "":
-		return again(o.Journal, out)
+		return checkJournal(o.Journal, out)
 	case o.Break == "all":
 		var err error
 		dir := o.Dir
@@ -35,17 +35,17 @@ func run(ctx context.Context, o options, out io.Writer) error {
 			if o.Break = m.name; dir != "" {
 				o.Dir = filepath.Join(dir, m.name)
 			}
-			if err = errors.Join(err, storms(ctx, o, out)); ctx.Err() != nil {
+			if err = errors.Join(err, runOnce(ctx, o, out)); ctx.Err() != nil {
 				break
 			}
 		}
 		return err
 	}
-	return storms(ctx, o, out)
+	return runOnce(ctx, o, out)
 }
 
-// storms is one run: it disturbs a system of its own, and judges it.
-func storms(ctx context.Context, o options, out io.Writer) (err error) {
+// runOnce injects faults into a new system, checks what was seen and prints the result.
+func runOnce(ctx context.Context, o options, out io.Writer) (err error) {
 	if o.Seed == 0 {
 		o.Seed = uint64(time.Now().UnixNano()) % 1_000_000
 	}
@@ -61,54 +61,52 @@ func storms(ctx context.Context, o options, out io.Writer) (err error) {
 			err = os.RemoveAll(dir)
 		}
 	}()
-	h, complaints, err := disturb(ctx, o, dir, (&progress{out: out, begun: time.Now()}).say)
+	h, problems, err := record(ctx, o, dir, newLog(out))
 	if h == nil {
 		return err
 	}
-	v := checker.Check(h)
-	report(out, v)
+	result := checker.Check(h)
+	report(out, result)
 	if o.Break != "" {
-		return found(o.Break, v, out)
+		return found(o.Break, result, out)
 	}
-	racy, failure := races(dir)
-	complaints = append(complaints, racy...)
-	for _, c := range complaints {
-		fmt.Fprintln(out, "!", c)
+	crashes, failure := crashes(dir)
+	problems = append(problems, crashes...)
+	for _, p := range problems {
+		fmt.Fprintln(out, "!", p)
 	}
-	if !v.Kept() || len(complaints) > 0 {
+	if !result.Kept() || len(problems) > 0 {
 		err = errors.Join(err, errBroken)
 	}
 	return errors.Join(err, failure)
 }
 
-// found tells whether a mistake has shown in the promise that it breaks.
-func found(name string, v *checker.Verdict, out io.Writer) error {
+// found returns nil when the checker found a mistake: the promise that it breaks is broken.
+func found(name string, r *checker.Result, out io.Writer) error {
 	m, err := mistakeOf(name)
 	if err != nil {
 		return err
 	}
-	if len(v.Promises[m.promise-1].Broken) == 0 {
+	if len(r.Promises[m.promise-1].Broken) == 0 {
 		return fmt.Errorf("the mistake %q was not found", name)
 	}
 	fmt.Fprintf(out, "the mistake %q was found: promise %d is broken\n\n", name, m.promise)
 	return nil
 }
 
-// sayer says what a run is at.
-type sayer func(format string, args ...any)
+// logFunc prints a line about the progress of a run.
+type logFunc func(format string, args ...any)
 
-// progress puts the time before it.
-type progress struct {
-	out   io.Writer
-	begun time.Time
+// newLog prints lines with the time since now.
+func newLog(out io.Writer) logFunc {
+	begun := time.Now()
+	return func(format string, args ...any) {
+		fmt.Fprintf(out, "%6.1fs  %s\n", time.Since(begun).Seconds(), fmt.Sprintf(format, args...))
+	}
 }
 
-func (p *progress) say(format string, args ...any) {
-	fmt.Fprintf(p.out, "%6.1fs  %s\n", time.Since(p.begun).Seconds(), fmt.Sprintf(format, args...))
-}
-
-// races are what the race detector has found in the processes.
-func races(dir string) (found []string, err error) {
+// crashes finds data races and panics in the logs of the processes.
+func crashes(dir string) (found []string, err error) {
 	files, err := filepath.Glob(filepath.Join(dir, "logs", "*.log"))
 	if err != nil {
 		return nil, err
@@ -128,7 +126,7 @@ func races(dir string) (found []string, err error) {
 	return found, nil
 }
 
-// folder is where everything is written.
+// folder is the folder for all files of a run.
 func folder(dir string) (string, error) {
 	if dir == "" {
 		return os.MkdirTemp("", "chaos-")
@@ -136,8 +134,8 @@ func folder(dir string) (string, error) {
 	return dir, os.MkdirAll(dir, 0o750)
 }
 
-// again holds the journal of an earlier run against the promises.
-func again(journal string, out io.Writer) error {
+// checkJournal checks the journal of an earlier run.
+func checkJournal(journal string, out io.Writer) error {
 	file, err := os.Open(journal)
 	if err != nil {
 		return err
@@ -147,21 +145,22 @@ func again(journal string, out io.Writer) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", journal, err)
 	}
-	v := checker.Check(h)
-	report(out, v)
-	if !v.Kept() {
+	result := checker.Check(h)
+	report(out, result)
+	if !result.Kept() {
 		return errBroken
 	}
 	return nil
 }
 
-// disturb runs a system, disturbs it, lets it come to rest, and returns what was seen; nil when it came to nothing.
-func disturb(ctx context.Context, o options, dir string, say sayer) (h *history.History, complaints []string, err error) {
-	made, err := build(ctx, o, dir, say)
+// record starts a system, injects faults, waits until the system is at rest and returns the history. The history is nil
+// when the system did not start.
+func record(ctx context.Context, o options, dir string, log logFunc) (h *history.History, problems []string, err error) {
+	made, err := build(ctx, o, dir, log)
 	if err != nil {
 		return nil, nil, err
 	}
-	begun := false
+	started := false
 	journal, err := history.Begin(filepath.Join(dir, "journal.jsonl"), history.Terms{
 		Seed: o.Seed, Claim: claimTime, Allocation: hostTime + 15*time.Second, Recovery: o.Patience, Approval: approvalTime,
 		Enemies: []string{enemyConfig},
@@ -171,7 +170,7 @@ func disturb(ctx context.Context, o options, dir string, say sayer) (h *history.
 	}
 	defer func() {
 		seen, failure := journal.End()
-		if err = errors.Join(err, failure); begun {
+		if err = errors.Join(err, failure); started {
 			h = seen
 		}
 	}()
@@ -185,30 +184,32 @@ func disturb(ctx context.Context, o options, dir string, say sayer) (h *history.
 		return nil, nil, err
 	}
 	defer func() { err = errors.Join(err, s.end()) }()
-	say("starting %d processes", len(s.names()))
+	log("starting %d processes", len(s.names()))
 	starting, cancel := context.WithTimeout(ctx, startTime)
 	defer cancel()
 	if err := s.start(starting); err != nil {
 		return nil, nil, err
 	}
-	begun = true
-	complaints, err = weather(ctx, o, s, journal, say)
-	return nil, complaints, err
+	started = true
+	problems, err = exercise(ctx, o, s, journal, log)
+	return nil, problems, err
 }
 
-// weather lets players, studios, games and the storm loose on a system, and returns when it has come to rest.
-func weather(ctx context.Context, o options, s *system, journal *history.Journal, say sayer) (complaints []string, err error) {
+// exercise runs the workload and the nemesis on a system, and returns when the system is at rest.
+func exercise(ctx context.Context, o options, s *system, journal *history.Journal, log logFunc) (problems []string, err error) {
 	w, err := newWorkload(ctx, o, s, journal)
 	if err != nil {
 		return nil, err
 	}
-	injector := &injector{system: s, journal: journal, say: say}
-	plan := storm.Plan(storm.Weather{Seed: o.Seed, Duration: o.Duration, Pace: o.Pace, Together: o.Together, Targets: s.targets()})
+	nemesis := &nemesis{system: s, journal: journal, log: log}
+	faults := schedule.Make(schedule.Options{
+		Seed: o.Seed, Duration: o.Duration, Pace: o.Pace, Together: o.Together, Targets: s.targets(),
+	})
 
 	w.begin(ctx)
 	defer w.end()
-	injector.run(ctx, plan, o.Duration)
-	if err := injector.heal(); err != nil {
+	nemesis.run(ctx, faults, o.Duration)
+	if err := nemesis.heal(); err != nil {
 		return nil, err
 	}
 	healing, cancel := context.WithTimeout(ctx, startTime)
@@ -217,14 +218,14 @@ func weather(ctx context.Context, o options, s *system, journal *history.Journal
 		return nil, err
 	}
 	journal.Calm()
-	say("calm")
-	pause(ctx, afterglow)
+	log("all faults are over")
+	pause(ctx, calmTime)
 	if err := w.close(ctx); err != nil {
 		return nil, err
 	}
-	w.settle(ctx, o.Patience, say)
+	w.settle(ctx, o.Patience, log)
 	w.end()
-	say("nobody waits")
+	log("no ticket waits")
 	w.last(ctx, o.Patience)
-	return injector.complaints, rest(ctx, s, w.crowds, journal, o.Patience)
+	return nemesis.problems, rest(ctx, s, w.crowds, journal, o.Patience)
 }

@@ -15,43 +15,59 @@ import (
 	"time"
 
 	"matchmaker.dev/services/internal/auth"
+	"matchmaker.dev/services/internal/catalog"
 	"matchmaker.dev/services/internal/issuer"
-	"matchmaker.dev/services/test/chaos/storm"
+	"matchmaker.dev/services/test/chaos/schedule"
 	"matchmaker.dev/services/test/proxy"
 )
 
-// system is a matchmaking system of many processes, every connection of which can be cut.
+// system is a matchmaking system of many processes. All its connections can be cut.
 type system struct {
 	dir    string
 	made   *artefacts
 	tokens *issuer.Issuer
 	fleet  *fleet
-	// issuers is the file that makes services believe the system's tokens.
+	// issuers is the file that makes services trust the system's tokens.
 	issuers string
 	units   map[string]*unit
-	// links by what they are between; what is cut together has one name.
+	// proxies have the name of their connection, "client>server". Those with the same name are cut together.
 	proxies map[string][]*proxy.Proxy
-	// fronts are where replicas of the APIs are reached by players and others, by service.
+	// fronts are the URLs of the APIs' replicas, by service.
 	fronts map[string][]string
-	// nats is where this process reaches NATS, over links that nobody cuts.
+	// nats is where this process reaches NATS. The nemesis does not cut its connections.
 	nats string
 }
 
-// natsNodes is enough for one of them to be away.
+// natsNodes are enough for the cluster to work without one of them.
 var natsNodes = []string{"nats-1", "nats-2", "nats-3"}
 
-// What a system is made of beside Redis and NATS, and how long one service waits for what.
-var (
-	apis      = []string{"ticket-1", "ticket-2", "config", "registry", "backfill"}
-	workers   = []string{"runner-1", "runner-2", "director-1", "director-2", "allocator-1", "allocator-2"}
-	claimTime = 4 * time.Second
-	hostTime  = 6 * time.Second
-	leaseTime = 2 * time.Second
-	// approvalTime is long enough for games that speak every half second.
-	approvalTime = 3 * time.Second
+// Settings of the services.
+const (
+	claimTime    = 4 * time.Second
+	hostTime     = 6 * time.Second
+	leaseTime    = 2 * time.Second
+	approvalTime = 3 * time.Second // games speak every half second
 )
 
-// newSystem makes the units and links of a system, and starts nothing yet.
+// replicas names the processes of a service.
+func replicas(service catalog.Service) []string {
+	switch service.Name {
+	case catalog.Config, catalog.Registry, catalog.Backfill:
+		return []string{service.Name}
+	default:
+		return []string{service.Name + "-1", service.Name + "-2"}
+	}
+}
+
+// services names the processes of all services.
+func services() (names []string) {
+	for _, s := range catalog.Services() {
+		names = append(names, replicas(s)...)
+	}
+	return names
+}
+
+// newSystem makes the units and proxies of a system, and starts no process yet.
 func newSystem(dir string, made *artefacts, fleet *fleet) (s *system, err error) {
 	s = &system{
 		dir: dir, made: made, fleet: fleet, issuers: filepath.Join(dir, "issuers.yaml"),
@@ -81,9 +97,11 @@ func newSystem(dir string, made *artefacts, fleet *fleet) (s *system, err error)
 	if err := s.cluster(); err != nil {
 		return nil, err
 	}
-	for _, name := range slices.Concat(apis, workers) {
-		if err := s.service(name); err != nil {
-			return nil, err
+	for _, service := range catalog.Services() {
+		for _, name := range replicas(service) {
+			if err := s.service(service, name); err != nil {
+				return nil, err
+			}
 		}
 	}
 	return s, nil
@@ -96,20 +114,20 @@ func (s *system) add(name string, command func() *exec.Cmd, address func(line st
 	return u
 }
 
-// uncut is the name of links that are never cut.
+// uncut is the name of connections that are never cut.
 const uncut = "-"
 
-// link opens a link of a name, and returns where it begins.
+// proxy opens a proxy for a connection and returns its address.
 func (s *system) proxy(name string, dial proxy.Dial) (string, error) {
-	l, err := proxy.Listen(dial)
+	p, err := proxy.Listen(dial)
 	if err != nil {
 		return "", err
 	}
-	s.proxies[name] = append(s.proxies[name], l)
-	return l.Address(), nil
+	s.proxies[name] = append(s.proxies[name], p)
+	return p.Address(), nil
 }
 
-// redis writes every change to the disk before it answers, so that nothing that was answered is lost by a kill.
+// redis adds a Redis. It writes every change to the disk before it answers, so that a kill loses no answered change.
 func (s *system) redis() error {
 	binary := ""
 	for _, name := range []string{"redis-server", "valkey-server"} {
@@ -138,7 +156,7 @@ func (s *system) redis() error {
 	return nil
 }
 
-// cluster is three NATS servers, which are this program again.
+// cluster adds the NATS servers. They run this program.
 func (s *system) cluster() error {
 	self, err := os.Executable()
 	if err != nil {
@@ -147,7 +165,8 @@ func (s *system) cluster() error {
 	routes := map[string][]string{}
 	for _, name := range natsNodes {
 		s.add(name, func() *exec.Cmd {
-			return exec.Command(self, append([]string{nodeCommand, filepath.Base(s.dir), name, filepath.Join(s.dir, name)}, routes[name]...)...)
+			arguments := []string{nodeCommand, filepath.Base(s.dir), name, filepath.Join(s.dir, name)}
+			return exec.Command(self, append(arguments, routes[name]...)...)
 		}, func(line string) string {
 			where, found := strings.CutPrefix(line, nodeListens)
 			if !found {
@@ -177,7 +196,7 @@ func (s *system) cluster() error {
 	return err
 }
 
-// natsFor opens links to all NATS servers, which are cut together, and returns them as a URL.
+// natsFor opens proxies to all NATS servers, which are cut together, and returns their URLs.
 func (s *system) natsFor(name string) (string, error) {
 	var urls []string
 	for _, node := range natsNodes {
@@ -193,8 +212,8 @@ func (s *system) natsFor(name string) (string, error) {
 	return strings.Join(urls, ","), nil
 }
 
-// service adds one service, with links to what it needs.
-func (s *system) service(name string) error {
+// service adds a process of a service, with proxies to the servers it needs.
+func (s *system) service(service catalog.Service, name string) error {
 	redis, err := s.proxy(name+">redis", s.units["redis"].dial(func(where string) (string, string) { return "unix", where }))
 	if err != nil {
 		return err
@@ -203,25 +222,24 @@ func (s *system) service(name string) error {
 	if err != nil {
 		return err
 	}
-	service, _, _ := strings.Cut(name, "-")
 	arguments := []string{
-		service, "--name", name, "--listen", "127.0.0.1:0", "--redis", "redis://" + redis, "--nats", nats, "--stream-replicas", "3",
-		"--player-rate", "0", "--project-rate", "0", "--api-rate", "0", "--drain", "5s",
+		service.Name, "--name", name, "--listen", "127.0.0.1:0", "--redis", "redis://" + redis, "--nats", nats,
+		"--stream-replicas", "3", "--player-rate", "0", "--project-rate", "0", "--api-rate", "0", "--drain", "5s",
 	}
-	modules := append([]string{"--modules", filepath.Join(s.dir, name)}, s.made.instances...)
-	switch service {
-	case "ticket", "config":
+	if service.Issuers {
 		arguments = append(arguments, "--issuers", s.issuers)
-	case "backfill":
-		arguments = append(arguments, "--issuers", s.issuers, "--readable", "10h")
-	case "registry":
-		arguments = append(append(arguments, "--issuers", s.issuers), modules...)
-	case "runner":
-		arguments = append(arguments, modules...)
-	case "director":
-		arguments = append(arguments, "--lease", leaseTime.String(), "--claim", claimTime.String(), "--run-time", "2s", "--readable", "10h", "--wait-limit", "10h",
-			"--approval-time", approvalTime.String())
-	case "allocator":
+	}
+	if service.Modules {
+		arguments = append(arguments, "--modules", filepath.Join(s.dir, name))
+		arguments = append(arguments, s.made.instances...)
+	}
+	switch service.Name {
+	case catalog.Backfill:
+		arguments = append(arguments, "--readable", "10h")
+	case catalog.Director:
+		arguments = append(arguments, "--lease", leaseTime.String(), "--claim", claimTime.String(), "--run-time", "2s",
+			"--readable", "10h", "--wait-limit", "10h", "--approval-time", approvalTime.String())
+	case catalog.Allocator:
 		hosting, err := s.proxy(name+">fleet", s.fleet.dial)
 		if err != nil {
 			return err
@@ -247,17 +265,17 @@ func (s *system) service(name string) error {
 		}
 		return e.Address
 	})
-	if slices.Contains(apis, name) {
+	if service.Issuers {
 		front, err := s.proxy("players>"+name, u.dial(tcp))
 		if err != nil {
 			return err
 		}
-		s.fronts[service] = append(s.fronts[service], "http://"+front)
+		s.fronts[service.Name] = append(s.fronts[service.Name], "http://"+front)
 	}
 	return nil
 }
 
-// start starts everything and returns when all of it is ready.
+// start starts all processes and returns when they are ready.
 func (s *system) start(ctx context.Context) error {
 	for _, name := range s.names() {
 		if err := s.units[name].start(); err != nil {
@@ -267,10 +285,10 @@ func (s *system) start(ctx context.Context) error {
 	return s.ready(ctx)
 }
 
-// ready waits until every service says that it is.
+// ready waits until all services are ready.
 func (s *system) ready(ctx context.Context) error {
 	probes := &http.Client{Timeout: 5 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
-	for _, name := range slices.Concat(apis, workers) {
+	for _, name := range services() {
 		u := s.units[name]
 		err := until(ctx, func() bool {
 			if !u.process().Running() {
@@ -299,12 +317,12 @@ func probe(ctx context.Context, client *http.Client, url string) bool {
 	return answer.StatusCode == http.StatusOK
 }
 
-// names are those of all units, those first that others need.
+// names lists all units in the order in which they start.
 func (s *system) names() []string {
-	return slices.Concat([]string{"redis"}, natsNodes, apis, workers)
+	return slices.Concat([]string{"redis"}, natsNodes, services())
 }
 
-// end kills everything.
+// end kills all processes and closes all proxies.
 func (s *system) end() error {
 	for _, name := range slices.Backward(s.names()) {
 		if u := s.units[name]; u != nil && u.process() != nil {
@@ -313,23 +331,23 @@ func (s *system) end() error {
 	}
 	var err error
 	for _, name := range slices.Sorted(maps.Keys(s.proxies)) {
-		for _, l := range s.proxies[name] {
-			err = errors.Join(err, l.Close())
+		for _, p := range s.proxies[name] {
+			err = errors.Join(err, p.Close())
 		}
 	}
 	return err
 }
 
-// targets are what a storm may disturb, and how.
-func (s *system) targets() []storm.Target {
-	process := []storm.Kind{storm.Kill, storm.Kill, storm.Freeze, storm.Freeze, storm.Restart}
-	crash := []storm.Kind{storm.Kill, storm.Freeze}
-	cut := []storm.Kind{storm.Refuse, storm.Silence, storm.Deafen, storm.Slow}
-	var targets []storm.Target
-	add := func(name string, kinds []storm.Kind, weight int, longest time.Duration) {
-		t := storm.Target{Name: name, Kinds: kinds, Weight: weight, Longest: longest}
+// targets lists the targets of the nemesis.
+func (s *system) targets() []schedule.Target {
+	process := []schedule.Kind{schedule.Kill, schedule.Kill, schedule.Freeze, schedule.Freeze, schedule.Restart}
+	crash := []schedule.Kind{schedule.Kill, schedule.Freeze}
+	cut := []schedule.Kind{schedule.Refuse, schedule.Silence, schedule.Deafen, schedule.Slow}
+	var targets []schedule.Target
+	add := func(name string, kinds []schedule.Kind, weight int, longest time.Duration) {
+		t := schedule.Target{Name: name, Kinds: kinds, Weight: weight, Longest: longest}
 		if slices.Contains(natsNodes, name) {
-			t.Group = "nats" // a cluster of three bears to lose one
+			t.Group = "nats" // the cluster of three works without one, not without two
 		}
 		targets = append(targets, t)
 	}
@@ -342,7 +360,7 @@ func (s *system) targets() []storm.Target {
 		case "director":
 			add(name, process, 8, 3*leaseTime)
 		case "allocator":
-			add(name, process, 6, 14*time.Second) // longer than the queue waits for it
+			add(name, process, 6, 14*time.Second) // longer than the work queue waits for it
 		case "runner":
 			add(name, process, 4, 4*time.Second)
 		case "ticket":
@@ -363,11 +381,11 @@ func (s *system) targets() []storm.Target {
 			add(name, cut, 1, 5*time.Second)
 		}
 	}
-	slices.SortFunc(targets, func(a, b storm.Target) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(targets, func(a, b schedule.Target) int { return strings.Compare(a.Name, b.Name) })
 	return targets
 }
 
-// until asks again and again until the answer is yes or ctx ends.
+// until waits until ok is true. An error means that ctx ended.
 func until(ctx context.Context, ok func() bool) error {
 	again := time.NewTicker(50 * time.Millisecond)
 	defer again.Stop()

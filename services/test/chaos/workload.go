@@ -11,17 +11,17 @@ import (
 	"matchmaker.dev/services/test/chaos/history"
 )
 
-// workload is everybody who uses a system.
+// workload is all clients of a system.
 type workload struct {
 	rate    float64
 	crowds  []*crowd
 	studios []*studio
 	arcades []*arcade
 
-	// arrivals ends when nobody comes any more and nothing is changed any more, lives when everybody goes.
-	arrivals, lives context.Context
-	noMore, over    context.CancelFunc
-	coming, playing sync.WaitGroup
+	// arrivals ends when no new player comes and nothing is changed any more, lives when all clients stop.
+	arrivals, lives       context.Context
+	endArrivals, endLives context.CancelFunc
+	arriving, playing     sync.WaitGroup
 
 	mu     sync.Mutex
 	failed error
@@ -30,7 +30,7 @@ type workload struct {
 // changePace is the time from one change of a studio to the next, on average.
 const changePace = time.Second
 
-// newWorkload makes the projects, with their configs and functions.
+// newWorkload creates the projects with their configs and functions.
 func newWorkload(ctx context.Context, o options, s *system, journal *history.Journal) (*workload, error) {
 	ctx, cancel := context.WithTimeout(ctx, startTime)
 	defer cancel()
@@ -62,13 +62,13 @@ func newWorkload(ctx context.Context, o options, s *system, journal *history.Jou
 	return w, nil
 }
 
-// begin lets everybody loose, until close and end.
+// begin starts all clients. They stop with close and end.
 func (w *workload) begin(ctx context.Context) {
-	w.lives, w.over = context.WithCancel(ctx)
-	w.arrivals, w.noMore = context.WithCancel(w.lives)
+	w.lives, w.endLives = context.WithCancel(ctx)
+	w.arrivals, w.endArrivals = context.WithCancel(w.lives)
 	for n := range w.crowds {
-		w.coming.Go(func() { w.crowds[n].arrive(w.arrivals, w.lives, w.rate) })
-		w.coming.Go(func() {
+		w.arriving.Go(func() { w.crowds[n].arrive(w.arrivals, w.lives, w.rate) })
+		w.arriving.Go(func() {
 			err := w.studios[n].work(w.arrivals, w.lives, changePace)
 			w.mu.Lock()
 			defer w.mu.Unlock()
@@ -78,28 +78,28 @@ func (w *workload) begin(ctx context.Context) {
 	}
 }
 
-// close lets nobody in any more, and returns when all is configured as it is to be.
+// close ends the arrivals. It returns when all configs are in place.
 func (w *workload) close(ctx context.Context) error {
-	w.noMore()
-	w.coming.Wait()
+	w.endArrivals()
+	w.arriving.Wait()
 	for _, s := range w.studios {
 		w.failed = errors.Join(w.failed, s.close(ctx))
 	}
 	return w.failed
 }
 
-// end lets everybody go, whatever they wait for, and returns when they have gone. It may be called twice.
+// end stops all clients, whatever they wait for, and returns when they have stopped. It may be called twice.
 func (w *workload) end() {
-	w.over()
-	w.coming.Wait()
+	w.endLives()
+	w.arriving.Wait()
 	w.playing.Wait()
 	for _, c := range w.crowds {
 		c.present.Wait()
 	}
 }
 
-// settle waits until everybody who waits for a match has one. Whoever is left alone gets a stand-in.
-func (w *workload) settle(ctx context.Context, patience time.Duration, say sayer) {
+// settle waits until all waiting players are matched. It adds a stand-in for a player who is left alone.
+func (w *workload) settle(ctx context.Context, patience time.Duration, log logFunc) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	for before := -1; ; {
@@ -111,8 +111,8 @@ func (w *workload) settle(ctx context.Context, patience time.Duration, say sayer
 		if left == 0 {
 			return
 		}
-		say("%d players wait", left)
-		if left == before { // nobody was matched since: somebody may be alone
+		log("%d players wait", left)
+		if left == before { // no match since: a player may be alone
 			for _, c := range w.crowds {
 				in, _ := c.unmatched()
 				for _, l := range in {
@@ -127,7 +127,7 @@ func (w *workload) settle(ctx context.Context, patience time.Duration, say sayer
 	}
 }
 
-// last reads every ticket once more, and leaves nobody who waits.
+// last reads every ticket once more, and deletes those that still wait.
 func (w *workload) last(ctx context.Context, patience time.Duration) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()

@@ -10,8 +10,8 @@ import (
 	"matchmaker.dev/services/test/chaos/history"
 )
 
-// Verdict is what a history proves.
-type Verdict struct {
+// Result is what a history proves.
+type Result struct {
 	// Promises are those of the design, in their order, and after them what else must be true of every run.
 	Promises []*Promise
 	Sums     Sums
@@ -59,7 +59,7 @@ type Tally struct {
 }
 
 // Kept tells whether no promise was broken.
-func (v *Verdict) Kept() bool {
+func (v *Result) Kept() bool {
 	for _, p := range v.Promises {
 		if len(p.Broken) > 0 {
 			return false
@@ -77,10 +77,10 @@ func (p *Promise) broken(format string, args ...any) {
 }
 
 // Check holds a history against the promises.
-func Check(h *history.History) *Verdict {
+func Check(h *history.History) *Result {
 	m := build(h)
 	log := m.replay()
-	v := &Verdict{Sums: Sums{Faults: len(h.Faults), Tickets: len(m.tickets), Matches: len(m.matches)}, Waits: m.waits()}
+	v := &Result{Sums: Sums{Faults: len(h.Faults), Tickets: len(m.tickets), Matches: len(m.matches)}, Waits: m.waits()}
 	for number, check := range []struct {
 		text  string
 		check func(*model, *Promise, *Sums)

@@ -1,4 +1,4 @@
-package storm
+package schedule
 
 import (
 	"reflect"
@@ -8,9 +8,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-func TestPlan(t *testing.T) {
+func TestNoTargetOrGroupHasTwoFaultsAtATime(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		w := Weather{
+		o := Options{
 			Seed:     rapid.Uint64().Draw(t, "seed"),
 			Duration: time.Duration(rapid.IntRange(1, 600).Draw(t, "seconds")) * time.Second,
 			Pace:     time.Duration(rapid.IntRange(50, 5000).Draw(t, "pace")) * time.Millisecond,
@@ -22,40 +22,40 @@ func TestPlan(t *testing.T) {
 				{Name: "d", Kinds: []Kind{Kill}, Weight: 1, Longest: 20 * time.Second, Group: "g"},
 			},
 		}
-		plan := Plan(w)
-		if again := Plan(w); !reflect.DeepEqual(plan, again) {
-			t.Fatal("the same seed gives another plan")
+		faults := Make(o)
+		if again := Make(o); !reflect.DeepEqual(faults, again) {
+			t.Fatal("the same seed gives another schedule")
 		}
-		for i, f := range plan {
-			if f.At < 0 || f.For <= 0 || f.For > f.Target.Longest || f.At+f.For > w.Duration {
-				t.Fatalf("%+v in a storm of %v", f, w.Duration)
+		for i, f := range faults {
+			if f.At < 0 || f.For <= 0 || f.For > f.Target.Longest || f.At+f.For > o.Duration {
+				t.Fatalf("%+v in a schedule of %v", f, o.Duration)
 			}
-			under := 1
-			for _, before := range plan[:i] {
+			active := 1
+			for _, before := range faults[:i] {
 				if before.At > f.At {
 					t.Fatalf("%+v comes before %+v", before, f)
 				}
 				if before.At+before.For > f.At {
-					under++
+					active++
 					if before.Target.group() == f.Target.group() {
 						t.Fatalf("%+v begins while %+v lasts", f, before)
 					}
 				}
 			}
-			if under > w.Together {
-				t.Fatalf("%d at once at %+v", under, f)
+			if active > o.Together {
+				t.Fatalf("%d at once at %+v", active, f)
 			}
 		}
 	})
 }
 
-func TestPlanTriesEverything(t *testing.T) {
+func TestEveryKindOfFaultIsScheduled(t *testing.T) {
 	targets := []Target{
 		{Name: "often", Kinds: []Kind{Kill, Freeze, Restart}, Weight: 4, Longest: time.Second},
 		{Name: "seldom", Kinds: []Kind{Refuse, Silence, Deafen, Slow}, Weight: 1, Longest: time.Second},
 	}
 	counts, kinds := map[string]int{}, map[Kind]int{}
-	for _, f := range Plan(Weather{Seed: 1, Duration: time.Hour, Pace: 2 * time.Second, Together: 2, Targets: targets}) {
+	for _, f := range Make(Options{Seed: 1, Duration: time.Hour, Pace: 2 * time.Second, Together: 2, Targets: targets}) {
 		counts[f.Target.Name]++
 		kinds[f.Kind]++
 	}
@@ -68,9 +68,9 @@ func TestPlanTriesEverything(t *testing.T) {
 		}
 	}
 	seeded := func(seed uint64) []Fault {
-		return Plan(Weather{Seed: seed, Duration: time.Minute, Pace: time.Second, Together: 1, Targets: targets})
+		return Make(Options{Seed: seed, Duration: time.Minute, Pace: time.Second, Together: 1, Targets: targets})
 	}
 	if reflect.DeepEqual(seeded(1), seeded(2)) {
-		t.Error("two seeds give the same plan")
+		t.Error("two seeds give the same schedule")
 	}
 }
