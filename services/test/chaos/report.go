@@ -22,7 +22,7 @@ func report(out io.Writer, r *checker.Result) {
 			outcome = fmt.Sprintf("BROKEN %d times", len(p.Broken))
 		}
 		fmt.Fprintf(out, "%s, %s: %s\n", name, outcome, p.Text)
-		for _, t := range p.Tried {
+		for _, t := range p.Counts {
 			fmt.Fprintf(out, "  %9d  %s\n", t.Count, t.What)
 		}
 		for n, b := range p.Broken {

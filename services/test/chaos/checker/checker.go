@@ -1,7 +1,7 @@
-// Package checker says what a history proves: which of the promises were tried in it, how often, and which were broken.
+// Package checker checks a history against the promises: how often each was exercised, and how it was broken.
 //
-// It is pure: the same history, the same verdict. It believes what those outside of the system saw, and holds the
-// system's event log against it and against itself.
+// It is pure: the same history gives the same result. It trusts what clients and the hosting system saw, and checks the
+// system's event log against that and against itself.
 package checker
 
 import (
@@ -10,21 +10,22 @@ import (
 	"matchmaker.dev/services/test/chaos/history"
 )
 
-// Result is what a history proves.
+// Result is the result of a check.
 type Result struct {
-	// Promises are those of the design, in their order, and after them what else must be true of every run.
+	// Promises are those of ARCHITECTURE.md in their order, and then what else must be true of every run.
 	Promises []*Promise
 	Sums     Sums
 	Waits    Waits
-	// Open is how many tickets are claimed or proposed still, and servers held that serve nobody: none when a system has come to rest.
+	// Open counts tickets that are still claimed or proposed, and servers that no ticket uses. It is 0 when the system is
+	// at rest.
 	Open int
 }
 
-// Sums are what a whole run comes to, in numbers.
+// Sums are the totals of a run.
 type Sums struct {
 	Faults, Tickets, Matches int
-	// Lost tickets were gone though nobody had ended them. Doubled ones were in two matches. Stranded ones were neither
-	// matched nor could be in the end. Leaked servers served nobody and were not given back.
+	// Lost tickets were gone without a DELETE. Doubled ones were in two matches. Stranded ones were neither matched nor
+	// deleted. Leaked servers are used by no ticket and were not given back.
 	Lost, Doubled, Stranded, Leaked int
 }
 
@@ -42,25 +43,26 @@ func grouped(n int) string {
 	return text
 }
 
-// Promise is one of them, and what became of it.
+// Promise is one promise and what became of it.
 type Promise struct {
-	// Number is that of the design; 0 for what is none of them.
+	// Number is that of ARCHITECTURE.md; 0 for what else must be true.
 	Number int
 	Text   string
-	Tried  []Tally
-	// Broken says how, each time that it was.
+	// Counts say how often the promise was exercised, and in which ways.
+	Counts []Count
+	// Broken describes each time that it was broken.
 	Broken []string
 }
 
-// Tally counts one way in which a promise was tried.
-type Tally struct {
+// Count is how often a promise was exercised in one way.
+type Count struct {
 	What  string
 	Count int
 }
 
 // Kept tells whether no promise was broken.
-func (v *Result) Kept() bool {
-	for _, p := range v.Promises {
+func (r *Result) Kept() bool {
+	for _, p := range r.Promises {
 		if len(p.Broken) > 0 {
 			return false
 		}
@@ -68,50 +70,47 @@ func (v *Result) Kept() bool {
 	return true
 }
 
-// tried notes that the promise was tried in a way, so many times.
-func (p *Promise) tried(what string, count int) { p.Tried = append(p.Tried, Tally{what, count}) }
+func (p *Promise) count(what string, count int) { p.Counts = append(p.Counts, Count{what, count}) }
 
-// broken notes that the promise was.
-func (p *Promise) broken(format string, args ...any) {
+func (p *Promise) fail(format string, args ...any) {
 	p.Broken = append(p.Broken, fmt.Sprintf(format, args...))
 }
 
-// Check holds a history against the promises.
+// check is one promise and the function that checks it.
+type check struct {
+	number int
+	text   string
+	check  func(*model, *Promise, *Sums)
+}
+
+// checks lists what is checked. Each promise has a file that begins with its number.
+func checks() []check {
+	return []check{
+		{1, "A ticket that was answered 201 is there until it is deleted, or expires.", exists},
+		{2, "A ticket is in one live match at most, and never gets two connections.", once},
+		{3, "A match's tickets get the same connection, all of them or none.", together},
+		{4, "A DELETE answered 200 is the truth.", deleteIsFinal},
+		{5, "A claimed ticket is assigned, or waits again at its old age, whichever process dies.", claimsEnd},
+		{6, "After a config's DELETE no match of it is claimed; after PUT the new one is used.", configsAreCurrent},
+		{7, "A server that was allocated serves its match or is given back, and is the only one of its match.", serversAreUsed},
+		{8, "A proposal for a backfill ticket counts only against the version that its function saw.", backfills},
+		{9, "A function that misbehaves hurts only the configs that use it.", enemies},
+		{0, "The event log is complete, in order, and says what the players saw.", eventLog},
+		{0, "No answer is an internal error.", answers},
+	}
+}
+
+// Check checks a history.
 func Check(h *history.History) *Result {
 	m := build(h)
-	log := m.replay()
-	v := &Result{Sums: Sums{Faults: len(h.Faults), Tickets: len(m.tickets), Matches: len(m.matches)}, Waits: m.waits()}
-	for number, check := range []struct {
-		text  string
-		check func(*model, *Promise, *Sums)
-	}{
-		{"A ticket that was answered 201 is there until it is deleted, or expires.", existence},
-		{"A ticket is in one live match at most, and never gets two connections.", once},
-		{"A match's tickets get the same connection, all of them or none.", together},
-		{"A DELETE answered 200 is the truth.", truth},
-		{"A claimed ticket is assigned, or waits again at its old age, whichever process dies.", release},
-		{"After a config's DELETE no match of it is claimed; after PUT the new one is used.", configs},
-		{"A server that was allocated serves its match or is given back, and is the only one of its match.", servers},
-		{"A proposal for a backfill ticket counts only against the version that its function saw.", backfills},
-		{"A function that misbehaves hurts only the configs that use it.", enemies},
-	} {
-		p := &Promise{Number: number + 1, Text: check.text}
-		p.Broken = log[number+1]
-		check.check(m, p, &v.Sums)
-		v.Promises = append(v.Promises, p)
+	broken := m.replay()
+	r := &Result{Sums: Sums{Faults: len(h.Faults), Tickets: len(m.tickets), Matches: len(m.matches)}, Waits: m.waits()}
+	for _, c := range checks() {
+		p := &Promise{Number: c.number, Text: c.text, Broken: broken[c.number]}
+		delete(broken, c.number) // what the replay found in the event log itself counts once
+		c.check(m, p, &r.Sums)
+		r.Promises = append(r.Promises, p)
 	}
-	for _, also := range []struct {
-		text  string
-		check func(*model, *Promise, *Sums)
-	}{
-		{"The event log is complete, in order, and says what the players saw.", events},
-		{"No answer is an internal error.", answers},
-	} {
-		p := &Promise{Text: also.text}
-		also.check(m, p, &v.Sums)
-		v.Promises = append(v.Promises, p)
-	}
-	v.Open = m.open + v.Sums.Leaked
-	v.Promises[len(v.Promises)-2].Broken = append(log[0], v.Promises[len(v.Promises)-2].Broken...)
-	return v
+	r.Open = m.open + r.Sums.Leaked
+	return r
 }

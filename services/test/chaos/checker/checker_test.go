@@ -9,31 +9,31 @@ import (
 	"matchmaker.dev/services/test/chaos/history"
 )
 
-func TestGoodHistoryIsKept(t *testing.T) {
-	v := Check(good())
-	for _, p := range v.Promises {
+func TestAGoodHistoryKeepsAllPromises(t *testing.T) {
+	r := Check(good())
+	for _, p := range r.Promises {
 		for _, b := range p.Broken {
 			t.Errorf("promise %d: %s", p.Number, b)
 		}
 	}
 	want := Sums{Faults: 1, Tickets: 13, Matches: 6}
-	if v.Sums != want {
-		t.Errorf("got %v, want %v", v.Sums, want)
+	if r.Sums != want {
+		t.Errorf("got %v, want %v", r.Sums, want)
 	}
-	if got, want := v.Waits.String(), "half of the players had their result within 320ms, 99 % within 540ms, all within 540ms"; got != want {
+	if got, want := r.Waits.String(), "half of the players had their result within 320ms, 99 % within 540ms, all within 540ms"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	if text := v.Sums.String(); text != "faults: 1, tickets: 13, matches: 6, lost 0, doubled 0, stranded 0, servers leaked 0" {
+	if text := r.Sums.String(); text != "faults: 1, tickets: 13, matches: 6, lost 0, doubled 0, stranded 0, servers leaked 0" {
 		t.Error(text)
 	}
 }
 
-// TestBreaches: each of these histories breaks a promise, and the verdict says so.
-func TestBreaches(t *testing.T) {
+// Each history breaks a promise.
+func TestBrokenPromisesAreFound(t *testing.T) {
 	tests := []struct {
 		name    string
 		promise int // 0 is the event log, -1 the answers
-		says    string
+		want    string
 		spoil   func(*history.History)
 	}{
 		{"a waiting ticket is gone", 1, "ticket a (player 1) is gone", func(h *history.History) {
@@ -45,7 +45,7 @@ func TestBreaches(t *testing.T) {
 		{"a ticket is gone when it is to be deleted", 1, "ticket a (player 1) is gone", func(h *history.History) {
 			h.Calls = append(h.Calls, call(history.Delete, "a", 1, 950, 404))
 		}},
-		{"nobody can learn of a ticket after the faults", 1, "nobody could learn of ticket a", func(h *history.History) {
+		{"nobody can learn of a ticket after the faults", 1, "no request for ticket a", func(h *history.History) {
 			h.Calls = slices.DeleteFunc(h.Calls, func(c history.Call) bool { return c.Ticket == "a" && c.From > 500*1000 })
 		}},
 		{"a ticket expires", 1, "expired", func(h *history.History) {
@@ -65,7 +65,7 @@ func TestBreaches(t *testing.T) {
 		{"a result is taken back", 2, "had a result", func(h *history.History) {
 			h.Calls = append(h.Calls, call(history.Get, "a", 1, 950, 200))
 		}},
-		{"a former director claims", 2, "the lease had passed on", func(h *history.History) {
+		{"a former director claims", 2, "it had lost the lease", func(h *history.History) {
 			edit(h, 30, func(e *history.Event) { e.Epoch = 1 })
 		}},
 		{"a match is ended twice", 2, "the match was assigned before", func(h *history.History) {
@@ -99,7 +99,7 @@ func TestBreaches(t *testing.T) {
 		{"a deleted ticket is assigned", 4, "which had been deleted", func(h *history.History) {
 			edit(h, 42, func(e *history.Event) { e.Tickets = []string{"h", "i"} })
 		}},
-		{"a deleted ticket is there again", 4, "is answered 200", func(h *history.History) {
+		{"a deleted ticket is there again", 4, "was answered 200", func(h *history.History) {
 			h.Calls = append(h.Calls, call(history.Get, "e", 5, 950, 200))
 		}},
 		{"a match of a deleted ticket is made after the answer", 4, `claimed by match "m2" after that`, func(h *history.History) {
@@ -133,10 +133,10 @@ func TestBreaches(t *testing.T) {
 			h.Changes = append(h.Changes, change(history.Put, "free", 300, 9, 9))
 			edit(h, 30, func(e *history.Event) { e.Time = 100 })
 		}},
-		{"settings that nobody put", 6, "which nobody ever put", func(h *history.History) {
+		{"settings that nobody put", 6, "which was never put", func(h *history.History) {
 			h.Changes = slices.DeleteFunc(h.Changes, func(c history.Change) bool { return c.Name == "free" })
 		}},
-		{"a server serves nobody", 7, "serves nobody", func(h *history.History) {
+		{"a server serves nobody", 7, "a server that no ticket uses", func(h *history.History) {
 			h.Hostings = slices.DeleteFunc(h.Hostings, func(a history.Hosting) bool { return a.Op == history.Release })
 		}},
 		{"a server is given back while it is played on", 7, "was given back at", func(h *history.History) {
@@ -158,7 +158,7 @@ func TestBreaches(t *testing.T) {
 		{"a ticket that is proposed is claimed as well", 2, "which is proposed in backfill ticket bf", func(h *history.History) {
 			insert(h, 45, history.Event{Kind: history.Claimed, Match: "other", Tickets: []string{"k"}, Config: "hosted", Revision: 1, Epoch: 2})
 		}},
-		{"a former director proposes", 2, "the lease had passed on", func(h *history.History) {
+		{"a former director proposes", 2, "it had lost the lease", func(h *history.History) {
 			edit(h, 45, func(e *history.Event) { e.Epoch = 1 })
 		}},
 		{"an approval leaves one out", 3, "leaves out ticket l", func(h *history.History) {
@@ -197,19 +197,19 @@ func TestBreaches(t *testing.T) {
 		{"a server is told of players that it does not get", 8, "was told that ticket m has joined", func(h *history.History) {
 			h.Rounds[3].Tickets = append(h.Rounds[3].Tickets, "m")
 		}},
-		{"a function that misbehaves makes a match", 9, "never proposes anything sensible", func(h *history.History) {
+		{"a function that misbehaves makes a match", 9, "makes no valid proposal", func(h *history.History) {
 			edit(h, 30, func(e *history.Event) { e.Config = "enemy" })
 		}},
 		{"the log has a gap", 0, "there is a gap", func(h *history.History) {
 			insert(h, 90, history.Event{Kind: history.Gap, Reason: "trimmed"})
 		}},
-		{"the log goes back", 0, "comes behind position", func(h *history.History) {
+		{"the log goes back", 0, "comes after position", func(h *history.History) {
 			edit(h, 42, func(e *history.Event) { e.Position = 5 })
 		}},
-		{"the log lacks a ticket", 0, "the log does not have it", func(h *history.History) {
+		{"the log lacks a ticket", 0, "the event log does not have it", func(h *history.History) {
 			h.Calls = append(h.Calls, call(history.Create, "z", 26, 100, 201), call(history.Delete, "z", 26, 900, 200))
 		}},
-		{"the log lacks a deletion", 0, "the log does not say so", func(h *history.History) {
+		{"the log lacks a deletion", 0, "the event log does not say so", func(h *history.History) {
 			h.Calls = append(h.Calls, call(history.Delete, "c", 3, 960, 200))
 		}},
 		{"the log says that a ticket was in another state when it was deleted", 0, "not waiting", func(h *history.History) {
@@ -225,19 +225,19 @@ func TestBreaches(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			h := good()
 			test.spoil(h)
-			v := Check(h)
+			r := Check(h)
 			i := test.promise - 1
 			if test.promise <= 0 {
 				i = 9 - test.promise
 			}
-			if !slices.ContainsFunc(v.Promises[i].Broken, func(b string) bool { return strings.Contains(b, test.says) }) {
-				t.Errorf("promise %d is not said to be broken by %q:", test.promise, test.says)
-				for _, p := range v.Promises {
+			if !slices.ContainsFunc(r.Promises[i].Broken, func(b string) bool { return strings.Contains(b, test.want) }) {
+				t.Errorf("promise %d is not broken by %q:", test.promise, test.want)
+				for _, p := range r.Promises {
 					t.Log(p.Number, p.Text, p.Broken)
 				}
 			}
-			if v.Kept() {
-				t.Error("all promises are said to be kept")
+			if r.Kept() {
+				t.Error("all promises are kept")
 			}
 		})
 	}

@@ -9,7 +9,7 @@ import (
 	"matchmaker.dev/services/test/chaos/history"
 )
 
-// model is a history, put in order.
+// model is a history in order.
 type model struct {
 	h *history.History
 	// tickets that were answered 201, by id.
@@ -18,9 +18,9 @@ type model struct {
 	matches map[string]*match
 	// logs are the events of each project, in the order of their positions.
 	logs map[string][]*history.Event
-	// doubled are tickets that were found in two matches.
+	// doubled are tickets that are in two matches.
 	doubled map[string]struct{}
-	// open are those that are claimed or proposed in the end.
+	// open counts tickets that are claimed or proposed at the end.
 	open int
 }
 
@@ -28,19 +28,20 @@ type model struct {
 type ticket struct {
 	id, project string
 	number      int64
-	// calls are the GETs and DELETEs of it, by when they were sent.
+	// calls are its GETs and DELETEs in the order in which they were sent.
 	calls []*history.Call
-	// events that name it, in order.
+	// events are those that name it, in order.
 	events []*history.Event
 }
 
 // match is one that was claimed, or assigned at once.
 type match struct {
 	id, project string
-	// first is the event that made it, tickets those that it was made of; nil where only the hosting system knows it.
+	// first is the event that made it, and tickets are those of first. They are nil when only the hosting system knows the
+	// match.
 	first   *history.Event
 	tickets []string
-	// begun is when an allocator took it up first, ended what it came to.
+	// begun is the first event of its allocation, ended the one that ended the match.
 	begun, ended *history.Event
 	hostings     []*history.Hosting
 }
@@ -77,7 +78,7 @@ func build(h *history.History) *model {
 	return m
 }
 
-// match is that of an id, noted if it is new.
+// match is the match with an id. It is added when it is new.
 func (m *model) match(project, id string) *match {
 	one := m.matches[id]
 	if one == nil {
@@ -87,8 +88,8 @@ func (m *model) match(project, id string) *match {
 	return one
 }
 
-// ordered are the tickets by id, so that a verdict always reads the same.
-func (m *model) ordered() []*ticket {
+// ticketsByID lists the tickets by id, so that a result always reads the same.
+func (m *model) ticketsByID() []*ticket {
 	all := make([]*ticket, 0, len(m.tickets))
 	for _, id := range slices.Sorted(maps.Keys(m.tickets)) {
 		all = append(all, m.tickets[id])
@@ -96,8 +97,8 @@ func (m *model) ordered() []*ticket {
 	return all
 }
 
-// orderedMatches are the matches by id.
-func (m *model) orderedMatches() []*match {
+// matchesByID lists the matches by id.
+func (m *model) matchesByID() []*match {
 	all := make([]*match, 0, len(m.matches))
 	for _, id := range slices.Sorted(maps.Keys(m.matches)) {
 		all = append(all, m.matches[id])
@@ -105,8 +106,8 @@ func (m *model) orderedMatches() []*match {
 	return all
 }
 
-// of are the ticket's calls of a kind.
-func (t *ticket) of(op history.Op) []*history.Call {
+// callsOf lists the ticket's calls with an op.
+func (t *ticket) callsOf(op history.Op) []*history.Call {
 	var all []*history.Call
 	for _, c := range t.calls {
 		if c.Op == op {
@@ -116,8 +117,8 @@ func (t *ticket) of(op history.Op) []*history.Call {
 	return all
 }
 
-// deleting is when its deletion was asked for first, whatever the answer; false when it never was. skip is left out.
-func (t *ticket) deleting(skip *history.Call) (history.Moment, bool) {
+// deleteSent is when the first DELETE was sent, whatever its answer; false when none was. skip does not count.
+func (t *ticket) deleteSent(skip *history.Call) (history.Moment, bool) {
 	for _, c := range t.calls {
 		if c.Op == history.Delete && c != skip {
 			return c.From, true
@@ -136,8 +137,8 @@ func (t *ticket) deleted() *history.Call {
 	return nil
 }
 
-// told is the first GET that had a result; nil when none had.
-func (t *ticket) told() *history.Call {
+// result is the first GET that had a result; nil when none had.
+func (t *ticket) result() *history.Call {
 	for _, c := range t.calls {
 		if c.Op == history.Get && c.Assignment != nil {
 			return c
@@ -146,8 +147,8 @@ func (t *ticket) told() *history.Call {
 	return nil
 }
 
-// result is the match that the event log says the ticket has its result from, nil if none.
-func (m *model) result(t *ticket) *match {
+// matchOf is the match that gave the ticket its result, by the event log; nil when there is none.
+func (m *model) matchOf(t *ticket) *match {
 	for _, e := range t.events {
 		if (e.Kind == history.Assigned || e.Kind == history.Failed) && e.Match != "" {
 			return m.matches[e.Match]
@@ -156,7 +157,7 @@ func (m *model) result(t *ticket) *match {
 	return nil
 }
 
-// takes tells whether an event is one in which a director takes waiting tickets.
+// takes tells whether a director takes waiting tickets in an event.
 func (m *model) takes(e *history.Event) bool {
 	if e.Kind == history.Proposed {
 		return true
@@ -165,10 +166,13 @@ func (m *model) takes(e *history.Event) bool {
 	return one != nil && one.first == e
 }
 
-// properties are those that a match function of the run wrote; false where there are none.
+// properties are what the match function wrote for all players of the match; false when it wrote nothing.
 func properties(a *history.Assignment) (p history.Properties, ok bool) {
 	if len(a.Match) == 0 {
 		return p, false
 	}
 	return p, json.Unmarshal(a.Match, &p) == nil
 }
+
+// clock is a moment as the logs write it.
+func clock(m history.Moment) string { return m.Time().UTC().Format("15:04:05.000") }

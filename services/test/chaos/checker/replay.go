@@ -8,15 +8,15 @@ import (
 	"matchmaker.dev/services/test/chaos/history"
 )
 
-// standing is what a ticket is, by the event log: and which match, or which backfill ticket, it is that of.
-type standing struct {
+// status is a ticket's state by the event log, and the match or backfill ticket that it is in.
+type status struct {
 	state    string
 	match    *match
 	backfill string
 }
 
-// where is what it belongs to, in words.
-func (s *standing) where() string {
+// place is the match or backfill ticket in words.
+func (s *status) place() string {
 	if s.match != nil {
 		return "match " + s.match.id
 	}
@@ -29,14 +29,15 @@ const (
 	claimed  = "claimed"
 	proposed = "proposed"
 	resolved = "resolved"
-	gone     = "gone"
+	deleted  = "deleted"
 )
 
-// replay goes through the event log step by step. It returns what it found broken, by the number of the promise; 0 is the log itself.
+// replay goes through the event logs event by event. It returns how promises were broken, by their numbers; 0 is the log
+// itself.
 func (m *model) replay() map[int][]string {
 	r := &replay{model: m, broken: map[int][]string{}}
 	for _, project := range slices.Sorted(maps.Keys(m.logs)) {
-		r.project, r.standings, r.position, r.epoch = project, map[string]*standing{}, 0, 0
+		r.project, r.status, r.position, r.epoch = project, map[string]*status{}, 0, 0
 		for _, e := range m.logs[project] {
 			r.step(e)
 		}
@@ -45,13 +46,14 @@ func (m *model) replay() map[int][]string {
 	return r.broken
 }
 
+// replay is the state of one project's replay.
 type replay struct {
 	*model
-	broken    map[int][]string
-	project   string
-	standings map[string]*standing
-	position  uint64
-	epoch     uint64
+	broken   map[int][]string
+	project  string
+	status   map[string]*status // of each ticket
+	position uint64
+	epoch    uint64 // the latest
 }
 
 func (r *replay) fail(promise int, e *history.Event, format string, args ...any) {
@@ -61,7 +63,7 @@ func (r *replay) fail(promise int, e *history.Event, format string, args ...any)
 
 func (r *replay) step(e *history.Event) {
 	if e.Position < r.position {
-		r.fail(0, e, "comes behind position %d", r.position)
+		r.fail(0, e, "comes after position %d", r.position)
 	}
 	r.position = e.Position
 	for _, id := range e.Tickets {
@@ -83,9 +85,9 @@ func (r *replay) step(e *history.Event) {
 			r.resolved(e)
 		}
 	case history.Proposed:
-		r.reigns(e)
+		r.checkEpoch(e)
 		for _, id := range e.Tickets {
-			r.take(e, id, &standing{state: proposed, backfill: e.Backfill})
+			r.take(e, id, &status{state: proposed, backfill: e.Backfill})
 		}
 	case history.Rejected:
 		r.rejected(e)
@@ -96,7 +98,7 @@ func (r *replay) step(e *history.Event) {
 	case history.Expired:
 		for _, id := range e.Tickets {
 			r.fail(1, e, "ticket %s expired, in a run that is too short for that", id)
-			r.standings[id] = &standing{state: gone}
+			r.status[id] = &status{state: deleted}
 		}
 	case history.Returned:
 		if one := r.match(e.Project, e.Match); one.ended != nil && one.ended.Kind == history.Assigned && len(one.ended.Tickets) > 0 {
@@ -105,57 +107,57 @@ func (r *replay) step(e *history.Event) {
 	case history.Gap:
 		r.fail(0, e, "there is a gap: %s", e.Reason)
 	default:
-		r.fail(0, e, "nobody knows this kind of event")
+		r.fail(0, e, "this kind of event is unknown")
 	}
 }
 
 func (r *replay) created(e *history.Event) {
 	for _, id := range e.Tickets {
-		if r.standings[id] != nil {
+		if r.status[id] != nil {
 			r.fail(0, e, "ticket %s was created before", id)
 		}
-		r.standings[id] = &standing{state: waiting}
+		r.status[id] = &status{state: waiting}
 	}
 }
 
-// take moves a ticket that must wait to where it is wanted.
-func (r *replay) take(e *history.Event, id string, to *standing) {
-	s := r.standings[id]
+// take gives a ticket, which must wait, a new status.
+func (r *replay) take(e *history.Event, id string, to *status) {
+	s := r.status[id]
 	switch {
 	case s == nil:
 		r.fail(0, e, "ticket %s was never created", id)
-	case s.state == gone:
+	case s.state == deleted:
 		r.fail(4, e, "takes ticket %s, which had been deleted", id)
 	case s.state != waiting:
 		r.doubled[id] = struct{}{}
-		r.fail(2, e, "takes ticket %s, which is %s in %s", id, s.state, s.where())
+		r.fail(2, e, "takes ticket %s, which is %s in %s", id, s.state, s.place())
 	}
-	r.standings[id] = to
+	r.status[id] = to
 }
 
-// made notes what made a match.
-func (r *replay) made(e *history.Event) *match {
+// makeMatch notes the event that made a match.
+func (r *replay) makeMatch(e *history.Event) *match {
 	one := r.match(e.Project, e.Match)
 	if one.first != nil {
 		r.fail(2, e, "the match was made before")
 	}
 	one.first, one.tickets = e, e.Tickets
-	r.reigns(e)
+	r.checkEpoch(e)
 	return one
 }
 
-// reigns notes which director took tickets.
-func (r *replay) reigns(e *history.Event) {
+// checkEpoch checks that the director that took tickets had the lease.
+func (r *replay) checkEpoch(e *history.Event) {
 	if e.Epoch < r.epoch {
-		r.fail(2, e, "is of the director of epoch %d, after one of epoch %d: the lease had passed on", e.Epoch, r.epoch)
+		r.fail(2, e, "is of a director of epoch %d, after one of epoch %d: it had lost the lease", e.Epoch, r.epoch)
 	}
 	r.epoch = max(r.epoch, e.Epoch)
 }
 
 func (r *replay) claimed(e *history.Event) {
-	one := r.made(e)
+	one := r.makeMatch(e)
 	for _, id := range e.Tickets {
-		r.take(e, id, &standing{state: claimed, match: one})
+		r.take(e, id, &status{state: claimed, match: one})
 	}
 }
 
@@ -169,21 +171,21 @@ func (r *replay) allocating(e *history.Event) {
 		r.fail(5, e, "the match was %s before", one.ended.Kind)
 		return
 	case one.begun != nil:
-		return // it was taken up again
+		return // the allocation began again
 	}
 	one.begun = e
 	for _, id := range one.tickets {
-		if s := r.standings[id]; s == nil || s.state != claimed || s.match != one {
+		if s := r.status[id]; s == nil || s.state != claimed || s.match != one {
 			r.fail(3, e, "asks for a server though ticket %s had left", id)
 		}
 	}
 }
 
-// left are the tickets of a match that have not left it.
-func (r *replay) left(one *match) []string {
+// remaining lists the tickets that are still in a match.
+func (r *replay) remaining(one *match) []string {
 	var ids []string
 	for _, id := range one.tickets {
-		if s := r.standings[id]; s != nil && s.match == one && s.state == claimed {
+		if s := r.status[id]; s != nil && s.match == one && s.state == claimed {
 			ids = append(ids, id)
 		}
 	}
@@ -193,18 +195,18 @@ func (r *replay) left(one *match) []string {
 func (r *replay) resolved(e *history.Event) {
 	one := r.match(e.Project, e.Match)
 	if one.first == nil { // without hosting, this is its first event
-		one = r.made(e)
+		one = r.makeMatch(e)
 		for _, id := range e.Tickets {
-			r.take(e, id, &standing{state: resolved, match: one})
+			r.take(e, id, &status{state: resolved, match: one})
 		}
 		one.ended = e
 		return
 	}
-	if !r.over(e, one) {
+	if !r.endMatch(e, one) {
 		return
 	}
 	for _, id := range e.Tickets {
-		r.standings[id] = &standing{state: resolved, match: one}
+		r.status[id] = &status{state: resolved, match: one}
 	}
 }
 
@@ -217,33 +219,34 @@ func (r *replay) released(e *history.Event) {
 	if e.Reason == "left" && one.begun != nil {
 		r.fail(3, e, "was dropped though its server had been asked for")
 	}
-	if !r.over(e, one) {
+	if !r.endMatch(e, one) {
 		return
 	}
 	for _, id := range e.Tickets {
-		r.standings[id] = &standing{state: waiting}
+		r.status[id] = &status{state: waiting}
 	}
 }
 
-// over ends a match; false when it had ended. The event must name all tickets that are left of the match, and no other.
-func (r *replay) over(e *history.Event, one *match) bool {
+// endMatch ends a match. It returns false when the match had ended before. The event must name exactly the tickets that
+// are still in the match.
+func (r *replay) endMatch(e *history.Event, one *match) bool {
 	if one.ended != nil {
 		r.fail(2, e, "the match was %s before", one.ended.Kind)
 		return false
 	}
-	left := r.left(one)
+	remaining := r.remaining(one)
 	for _, id := range e.Tickets {
-		s := r.standings[id]
+		s := r.status[id]
 		switch {
-		case slices.Contains(left, id):
-		case s != nil && s.state == gone:
+		case slices.Contains(remaining, id):
+		case s != nil && s.state == deleted:
 			r.fail(4, e, "concerns ticket %s, which had been deleted", id)
 		default:
 			r.doubled[id] = struct{}{}
 			r.fail(2, e, "concerns ticket %s, which is not in the match", id)
 		}
 	}
-	for _, id := range left {
+	for _, id := range remaining {
 		if !slices.Contains(e.Tickets, id) {
 			r.fail(3, e, "leaves out ticket %s, which is in the match", id)
 		}
@@ -252,61 +255,62 @@ func (r *replay) over(e *history.Event, one *match) bool {
 	return true
 }
 
-// joined ends the proposals to a backfill ticket: its server has approved them, all that there were.
+// joined ends all proposals to a backfill ticket: its server approved them.
 func (r *replay) joined(e *history.Event) {
-	r.proposals(e, 3)
+	r.checkProposed(e, 3)
 	for _, id := range e.Tickets {
-		r.standings[id] = &standing{state: resolved, backfill: e.Backfill}
+		r.status[id] = &status{state: resolved, backfill: e.Backfill}
 	}
 }
 
 func (r *replay) rejected(e *history.Event) {
-	r.proposals(e, 5)
+	r.checkProposed(e, 5)
 	for _, id := range e.Tickets {
-		r.standings[id] = &standing{state: waiting}
+		r.status[id] = &status{state: waiting}
 	}
 }
 
-// proposals checks that an event names all tickets that are proposed to a backfill ticket, and no other. whole is the promise that says so.
-func (r *replay) proposals(e *history.Event, whole int) {
+// checkProposed checks that an event names exactly the tickets that are proposed to a backfill ticket. missing is the
+// promise that is broken when it leaves one out.
+func (r *replay) checkProposed(e *history.Event, missing int) {
 	for _, id := range e.Tickets {
-		switch s := r.standings[id]; {
+		switch s := r.status[id]; {
 		case s != nil && s.state == proposed && s.backfill == e.Backfill:
-		case s != nil && s.state == gone:
+		case s != nil && s.state == deleted:
 			r.fail(4, e, "concerns ticket %s, which had been deleted", id)
 		default:
 			r.doubled[id] = struct{}{}
 			r.fail(2, e, "concerns ticket %s, which is not proposed to backfill ticket %s", id, e.Backfill)
 		}
 	}
-	for _, id := range slices.Sorted(maps.Keys(r.standings)) {
-		if s := r.standings[id]; s.state == proposed && s.backfill == e.Backfill && !slices.Contains(e.Tickets, id) {
-			r.fail(whole, e, "leaves out ticket %s, which is proposed to backfill ticket %s", id, e.Backfill)
+	for _, id := range slices.Sorted(maps.Keys(r.status)) {
+		if s := r.status[id]; s.state == proposed && s.backfill == e.Backfill && !slices.Contains(e.Tickets, id) {
+			r.fail(missing, e, "leaves out ticket %s, which is proposed to backfill ticket %s", id, e.Backfill)
 		}
 	}
 }
 
 func (r *replay) cancelled(e *history.Event) {
 	for _, id := range e.Tickets {
-		s := r.standings[id]
+		s := r.status[id]
 		switch {
 		case s == nil:
 			r.fail(0, e, "ticket %s was never created", id)
-		case s.state == gone:
+		case s.state == deleted:
 			r.fail(0, e, "ticket %s was deleted before", id)
 		case s.state != e.Reason:
 			r.fail(0, e, "ticket %s was %s when it was deleted, not %s", id, s.state, e.Reason)
 		}
-		r.standings[id] = &standing{state: gone}
+		r.status[id] = &status{state: deleted}
 	}
 }
 
-// end looks at what is left when the log is over.
+// end finds tickets that are still claimed or proposed at the end of the log.
 func (r *replay) end() {
-	for _, id := range slices.Sorted(maps.Keys(r.standings)) {
-		if s := r.standings[id]; s.state == claimed || s.state == proposed {
+	for _, id := range slices.Sorted(maps.Keys(r.status)) {
+		if s := r.status[id]; s.state == claimed || s.state == proposed {
 			r.open++
-			r.broken[5] = append(r.broken[5], fmt.Sprintf("%s: ticket %s is still %s in the end, in %s", r.project, id, s.state, s.where()))
+			r.broken[5] = append(r.broken[5], fmt.Sprintf("%s: ticket %s is still %s at the end, in %s", r.project, id, s.state, s.place()))
 		}
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"matchmaker.dev/services/test/chaos/history"
 )
 
-// Waits are how long players waited for their results, faults and all. No promise is about them.
+// Waits are how long players waited for their results, with the time of faults. No promise is about them.
 type Waits struct{ Half, Most, Longest time.Duration }
 
 func (w Waits) String() string {
@@ -16,7 +16,7 @@ func (w Waits) String() string {
 		w.Half.Round(time.Millisecond), w.Most.Round(time.Millisecond), w.Longest.Round(time.Millisecond))
 }
 
-// waits is from the answer to a player's create until the player is told the result.
+// waits measures from the answer to a create until the answer with the result.
 func (m *model) waits() (w Waits) {
 	var all []time.Duration
 	for i := range m.h.Calls {
@@ -25,8 +25,8 @@ func (m *model) waits() (w Waits) {
 			continue
 		}
 		if t := m.tickets[c.Ticket]; t != nil {
-			if told := t.told(); told != nil {
-				all = append(all, time.Duration(told.To-c.To)*time.Microsecond)
+			if result := t.result(); result != nil {
+				all = append(all, time.Duration(result.To-c.To)*time.Microsecond)
 			}
 		}
 	}

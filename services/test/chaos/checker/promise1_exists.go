@@ -1,0 +1,43 @@
+package checker
+
+import "matchmaker.dev/services/test/chaos/history"
+
+// exists checks promise 1: a ticket answers 404 only after its player asked to delete it, and is known after the faults.
+func exists(m *model, p *Promise, s *Sums) {
+	var answers, deleted, after int
+	for _, t := range m.ticketsByID() {
+		lost, known := false, false
+		for _, c := range t.calls {
+			if c.Status == 200 || c.Status == 404 {
+				answers++
+				known = known || c.From >= m.h.Calm
+			}
+			if c.Status != 404 {
+				continue
+			}
+			skip := c
+			if c.Op == history.Get {
+				skip = nil
+			}
+			if from, sent := t.deleteSent(skip); sent && from <= c.To {
+				deleted++
+			} else if !lost {
+				lost = true
+				p.fail("%s: ticket %s (player %d) is gone at %s, and no DELETE was sent", t.project, t.id, t.number, clock(c.To))
+			}
+		}
+		if lost {
+			s.Lost++
+		}
+		if known {
+			after++
+		} else if !lost {
+			s.Lost++
+			p.fail("%s: no request for ticket %s (player %d) was answered after the faults", t.project, t.id, t.number)
+		}
+	}
+	p.count("tickets answered 201", len(m.tickets))
+	p.count("answers about them", answers)
+	p.count("answers 404 for deleted tickets", deleted)
+	p.count("tickets known after the faults", after)
+}
