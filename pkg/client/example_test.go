@@ -80,8 +80,8 @@ func ExampleError() {
 		Pools:       map[string][]client.PoolFilter{"all": {{Attribute: "skill", Min: &low, Max: &high}}},
 	}, "")
 	if refused, ok := errors.AsType[*client.Error](err); ok {
-		for _, fault := range refused.Validation {
-			fmt.Printf("%s: %s\n", fault.ResultCode, fault.Message)
+		for _, invalid := range refused.Validation {
+			fmt.Printf("%s: %s\n", invalid.ResultCode, invalid.Message)
 		}
 	}
 	// Output: badFilterRange: pools.all[0]: max is below min

@@ -40,8 +40,8 @@ type Filler struct {
 	changed chan struct{}
 
 	id string // of the backfill ticket; "" while there is none
-	// told are the tickets that Join was called with, and when the service told of them last.
-	told map[string]time.Time
+	// joined are the tickets that Join was called with, and when the service told of them last.
+	joined map[string]time.Time
 }
 
 // How long one call may take; the longest pause after failures; and for how long a ticket is
@@ -57,7 +57,7 @@ func (c *Client) Fill(o FillOptions) *Filler {
 	if o.Every <= 0 {
 		o.Every = time.Second
 	}
-	return &Filler{client: c, options: o, changed: make(chan struct{}, 1), id: o.Backfill, told: map[string]time.Time{}}
+	return &Filler{client: c, options: o, changed: make(chan struct{}, 1), id: o.Backfill, joined: map[string]time.Time{}}
 }
 
 // Changed says that State has something new to say, which the service is told at once. It does not wait, and may be called
@@ -126,12 +126,12 @@ func (f *Filler) join(tickets []Ticket) {
 	now := f.client.retry.Now()
 	var fresh []Ticket
 	for _, t := range tickets {
-		if _, known := f.told[t.ID]; !known {
+		if _, known := f.joined[t.ID]; !known {
 			fresh = append(fresh, t)
 		}
-		f.told[t.ID] = now
+		f.joined[t.ID] = now
 	}
-	maps.DeleteFunc(f.told, func(_ string, last time.Time) bool { return now.Sub(last) > fillMemory })
+	maps.DeleteFunc(f.joined, func(_ string, last time.Time) bool { return now.Sub(last) > fillMemory })
 	if len(fresh) > 0 {
 		f.options.Join(fresh)
 	}

@@ -57,7 +57,7 @@ func (in *contents) record(l fields.Limits) (*pb.Backfill, error) {
 	}
 	b := &pb.Backfill{Properties: in.Properties}
 	if in.Connection != nil {
-		if reason := connectionFault(*in.Connection); reason != "" {
+		if reason := connectionProblem(*in.Connection); reason != "" {
 			return nil, problem.New(problem.Invalid, "Connection: %s", reason)
 		}
 		b.Connection = *in.Connection
@@ -76,9 +76,9 @@ func bodyOf(b *pb.Backfill) body {
 	return out
 }
 
-// connectionFault says why players would not be sent to a connection. Usually it is ip:port, but
+// connectionProblem says why players would not be sent to a connection. Usually it is ip:port, but
 // names, and tickets of relays, are connections as well.
-func connectionFault(connection string) string {
+func connectionProblem(connection string) string {
 	const longest = 256
 	switch {
 	case len(connection) > longest:

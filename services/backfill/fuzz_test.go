@@ -81,7 +81,7 @@ func FuzzFirst(f *testing.F) {
 			return
 		}
 		r := definition.NewReader(document, limits)
-		in := readFirst(r)
+		in := readV1Request(r)
 		if _, good := definition.FunctionName(in.function); r.Err() == nil && (!good || in.connection == "") {
 			t.Fatalf("%q is read as %+v", text, in)
 		}

@@ -30,8 +30,8 @@ func newMetrics(m telemetry.Meter) *metrics {
 	}
 }
 
-// approved records an approval.
-func (x *metrics) approved(ctx context.Context, project string, a *state.Approval, now time.Time) {
+// recordApproval records an approval.
+func (x *metrics) recordApproval(ctx context.Context, project string, a *state.Approval, now time.Time) {
 	of := x.projects.Of(project)
 	outcome := "empty"
 	if len(a.Assigned) > 0 {
@@ -46,8 +46,8 @@ func (x *metrics) approved(ctx context.Context, project string, a *state.Approva
 	}
 }
 
-// searched records a run of the first generation.
-func (x *metrics) searched(ctx context.Context, project, failure string) {
+// recordRun records a run of the first generation.
+func (x *metrics) recordRun(ctx context.Context, project, failure string) {
 	outcome := "ok"
 	if failure != "" {
 		outcome = "failed"

@@ -19,12 +19,12 @@ import (
 // candidate is a match that a function proposes.
 type candidate = evaluator.Candidate[struct{}]
 
-// again is when to ask again for a run that no runner took.
-const again = 100 * time.Millisecond
+// retryPause is when to ask again for a run that no runner took.
+const retryPause = 100 * time.Millisecond
 
 // search runs a function once over each segment of the pools, side by side, and returns the matches that it proposes, the best
 // first. What a function cannot answer, or not in time, is as if it had found nobody: the log says why.
-func (s *service) search(ctx context.Context, project string, in request) ([]*candidate, error) {
+func (s *service) search(ctx context.Context, project string, in v1Request) ([]*candidate, error) {
 	segments, err := pool.Expand(in.pools, nil)
 	if err != nil {
 		return nil, err
@@ -36,14 +36,14 @@ func (s *service) search(ctx context.Context, project string, in request) ([]*ca
 	// The runner ends the run in time; a second more is for the way there and back.
 	limited, cancel := context.WithTimeout(ctx, s.Settings.RequestTime+time.Second)
 	defer cancel()
-	answers := make(chan answer, len(segments))
+	answers := make(chan runResult, len(segments))
 	for _, pools := range segments {
 		go func() { answers <- s.run(limited, project, position, in, pools) }()
 	}
 	var entries []*candidate
 	for range segments {
 		a := <-answers
-		s.metrics.searched(ctx, project, a.failure)
+		s.metrics.recordRun(ctx, project, a.failure)
 		if a.failure != "" && ctx.Err() == nil {
 			s.Log.WarnContext(ctx, "a run for a backfill request failed", "project", project, "function", in.function, "reason", a.failure)
 		}
@@ -60,14 +60,14 @@ func (s *service) search(ctx context.Context, project string, in request) ([]*ca
 	return evaluator.Select(entries), nil
 }
 
-// answer is what a run came to.
-type answer struct {
+// runResult is what a run came to.
+type runResult struct {
 	proposals []*pb.Proposal
 	failure   string
 }
 
 // run runs the function over pools, as soon as a runner has it.
-func (s *service) run(ctx context.Context, project string, position uint64, in request, pools map[string]*pb.Pool) answer {
+func (s *service) run(ctx context.Context, project string, position uint64, in v1Request, pools map[string]*pb.Pool) runResult {
 	for {
 		a := s.ask(ctx, &pb.RunRequest{
 			Run: uuid.NewString(), Project: project, Function: in.function,
@@ -81,19 +81,19 @@ func (s *service) run(ctx context.Context, project string, position uint64, in r
 		select {
 		case <-ctx.Done():
 			return a
-		case <-time.After(again):
+		case <-time.After(retryPause):
 		}
 	}
 }
 
 // ask runs the function once.
-func (s *service) ask(ctx context.Context, r *pb.RunRequest) (a answer) {
-	ctx, span := s.asks(ctx, r)
-	defer func() { ran(span, a) }()
+func (s *service) ask(ctx context.Context, r *pb.RunRequest) (a runResult) {
+	ctx, span := s.startRunSpan(ctx, r)
+	defer func() { endRunSpan(span, a) }()
 	in := &parts{added: notify.New()}
 	run, err := s.Bus.StartRun(ctx, r, in.add)
 	if err != nil {
-		return answer{failure: err.Error()}
+		return runResult{failure: err.Error()}
 	}
 	defer run.Stop()
 	for {
@@ -107,7 +107,7 @@ func (s *service) ask(ctx context.Context, r *pb.RunRequest) (a answer) {
 				}
 			}
 		case <-ctx.Done():
-			return answer{failure: "the runner did not answer in time"}
+			return runResult{failure: "the runner did not answer in time"}
 		}
 	}
 }

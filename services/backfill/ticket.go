@@ -58,7 +58,7 @@ func (s *service) replace(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	b.Id, b.Match = id, touching(c, id)
+	b.Id, b.Match = id, requiredMatch(c, id)
 	position, err := s.Store.ReplaceBackfill(c.Request().Context(), project, b, s.Now())
 	if err != nil {
 		return err
@@ -67,8 +67,8 @@ func (s *service) replace(c echo.Context) error {
 	return c.JSON(http.StatusOK, bodyOf(b))
 }
 
-// told is for how long an approval tells of a ticket that joined before it.
-const told = 20 * time.Second
+// repeatJoined is for how long an approval tells of a ticket that joined before it.
+const repeatJoined = 20 * time.Second
 
 func (s *service) approve(c echo.Context) error {
 	project, err := projectOf(c)
@@ -77,14 +77,14 @@ func (s *service) approve(c echo.Context) error {
 	}
 	ctx, now, id := c.Request().Context(), s.Now(), web.PathParam(c, "backfill")
 	a, err := s.Store.ApproveBackfill(ctx, project, id, state.ApprovalOptions{
-		Now: now, Expiry: now.Add(s.Readable), RepeatJoined: told, Rate: s.Settings.approvals(), Match: touching(c, id), Trace: telemetry.SpanRef(ctx),
+		Now: now, Expiry: now.Add(s.Readable), RepeatJoined: repeatJoined, Rate: s.Settings.approvals(), Match: requiredMatch(c, id), Trace: telemetry.SpanRef(ctx),
 	})
 	if err != nil {
 		return err
 	}
-	s.metrics.approved(ctx, project, a, now)
+	s.metrics.recordApproval(ctx, project, a, now)
 	s.Bus.PokeTickets(ctx, project, a.Position)
-	s.traced(ctx, project, a.Assigned)
+	s.traceAssigned(ctx, project, a.Assigned)
 	s.notifyAssigned(ctx, project, a.Assigned)
 	return c.JSON(http.StatusOK, approvalOf(a))
 }
@@ -95,7 +95,7 @@ func (s *service) delete(c echo.Context) error {
 		return err
 	}
 	id := web.PathParam(c, "backfill")
-	_, position, err := s.Store.DeleteBackfill(c.Request().Context(), project, id, touching(c, id), s.Now())
+	_, position, err := s.Store.DeleteBackfill(c.Request().Context(), project, id, requiredMatch(c, id), s.Now())
 	if err != nil {
 		return err
 	}
@@ -103,9 +103,9 @@ func (s *service) delete(c echo.Context) error {
 	return c.NoContent(http.StatusNoContent)
 }
 
-// touching is the match that a backfill ticket must belong to for the caller to touch it; "" when it may touch it in any case. To a server with a
+// requiredMatch is the match that a backfill ticket must belong to for the caller to touch it; "" when it may touch it in any case. To a server with a
 // token of its own the backfill tickets of others do not exist.
-func touching(c echo.Context, id string) string {
+func requiredMatch(c echo.Context, id string) string {
 	if p := auth.From(c); !p.MayUseBackfill(id, "") {
 		return p.Match
 	}

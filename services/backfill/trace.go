@@ -13,8 +13,8 @@ import (
 	"matchmaker.dev/services/internal/telemetry"
 )
 
-// traced links a request to the sampled tickets that it assigned, and notes in their traces that they have a result.
-func (s *service) traced(ctx context.Context, project string, tickets []*state.Ticket) {
+// traceAssigned links a request to the sampled tickets that it assigned, and notes in their traces that they have a result.
+func (s *service) traceAssigned(ctx context.Context, project string, tickets []*state.Ticket) {
 	span, now := trace.SpanFromContext(ctx), time.Now()
 	for _, t := range tickets {
 		mark := t.Body.GetTrace()
@@ -32,8 +32,8 @@ func (s *service) traced(ctx context.Context, project string, tickets []*state.T
 	}
 }
 
-// asks begins the span of a run for a request of the first generation.
-func (s *service) asks(ctx context.Context, r *pb.RunRequest) (context.Context, trace.Span) {
+// startRunSpan begins the span of a run for a request of the first generation.
+func (s *service) startRunSpan(ctx context.Context, r *pb.RunRequest) (context.Context, trace.Span) {
 	ctx, span := s.Tracer.Start(ctx, "run", trace.WithSpanKind(trace.SpanKindProducer))
 	if span.IsRecording() {
 		span.SetAttributes(attribute.String("matchmaker.project", r.GetProject()), attribute.String("matchmaker.function", r.GetFunction()))
@@ -41,8 +41,8 @@ func (s *service) asks(ctx context.Context, r *pb.RunRequest) (context.Context, 
 	return ctx, span
 }
 
-// ran ends it. What a function says of a failure is in the log: it may be about tickets.
-func ran(span trace.Span, a answer) {
+// endRunSpan ends it. What a function says of a failure is in the log: it may be about tickets.
+func endRunSpan(span trace.Span, a runResult) {
 	if !span.IsRecording() {
 		return
 	}

@@ -36,13 +36,13 @@ func (c condition) none() bool { return c.match == nil && c.noneMatch == nil }
 
 // holds tells whether a config with a revision, 0 when there is none, is what is asked for.
 func (c condition) holds(revision int64) bool {
-	if c.match != nil && !covers(c.match, revision) {
+	if c.match != nil && !matchesAny(c.match, revision) {
 		return false
 	}
-	return !covers(c.noneMatch, revision)
+	return !matchesAny(c.noneMatch, revision)
 }
 
-func covers(tags []string, revision int64) bool {
+func matchesAny(tags []string, revision int64) bool {
 	return revision != 0 && (slices.Contains(tags, "*") || slices.Contains(tags, etag(revision)))
 }
 

@@ -19,10 +19,10 @@ func (s *service) create(c echo.Context) error {
 	}
 	config, keys, err := s.read(c, id.String())
 	if err != nil {
-		return refuse(c, err)
+		return respondRefused(c, err)
 	}
 	if err := s.store(c.Request().Context(), c.Param("project"), config, keys, condition{}); err != nil {
-		return refuse(c, err)
+		return respondRefused(c, err)
 	}
 	return c.JSON(http.StatusOK, map[string]string{"id": id.String()})
 }
@@ -30,16 +30,16 @@ func (s *service) create(c echo.Context) error {
 func (s *service) put(c echo.Context) error {
 	config, keys, err := s.read(c, web.PathParam(c, "config"))
 	if err != nil {
-		return refuse(c, err)
+		return respondRefused(c, err)
 	}
 	asked, err := conditionOf(c.Request().Header)
 	if err != nil {
 		return err
 	}
 	if err := s.store(c.Request().Context(), c.Param("project"), config, keys, asked); err != nil {
-		return refuse(c, err)
+		return respondRefused(c, err)
 	}
-	return s.answer(c, config)
+	return s.respond(c, config)
 }
 
 func (s *service) get(c echo.Context) error {
@@ -52,13 +52,13 @@ func (s *service) get(c echo.Context) error {
 		return err
 	}
 	switch revision := config.GetRevision(); {
-	case asked.match != nil && !covers(asked.match, revision):
-		return notMet(config.GetId(), revision)
-	case covers(asked.noneMatch, revision):
+	case asked.match != nil && !matchesAny(asked.match, revision):
+		return conditionFailed(config.GetId(), revision)
+	case matchesAny(asked.noneMatch, revision):
 		c.Response().Header().Set("ETag", etag(revision))
 		return c.NoContent(http.StatusNotModified)
 	}
-	return s.answer(c, config)
+	return s.respond(c, config)
 }
 
 func (s *service) delete(c echo.Context) error {
@@ -81,18 +81,18 @@ func (s *service) read(c echo.Context, id string) (*pb.Config, *pb.HostingKeys, 
 	return read(id, text, s.Limits)
 }
 
-// answer is a config as it is stored, its hosting keys apart. No cache shall keep it.
-func (s *service) answer(c echo.Context, config *pb.Config) error {
+// respond is a config as it is stored, its hosting keys apart. No cache shall keep it.
+func (s *service) respond(c echo.Context, config *pb.Config) error {
 	header := c.Response().Header()
 	header.Set("ETag", etag(config.GetRevision()))
 	header.Set(echo.HeaderCacheControl, "no-store")
 	return c.JSON(http.StatusOK, bodyOf(config, s.show(c.Request().Context(), c.Param("project"), config)))
 }
 
-// refuse answers a list of faults as the contract has it; other errors pass.
-func refuse(c echo.Context, err error) error {
-	if faults, ok := errors.AsType[*definition.FieldErrors](err); ok {
-		return c.JSON(http.StatusBadRequest, faults.List())
+// respondRefused answers the list of errors as the contract has it; other errors pass.
+func respondRefused(c echo.Context, err error) error {
+	if errs, ok := errors.AsType[*definition.FieldErrors](err); ok {
+		return c.JSON(http.StatusBadRequest, errs.List())
 	}
 	return err
 }

@@ -13,8 +13,8 @@ const longestID = 255
 // deviceName is what Windows keeps for devices, with any extension.
 var deviceName = regexp.MustCompile(`(?i)^(con|prn|aux|nul|com[0-9]|lpt[0-9])(\..*)?$`)
 
-// idFault says why most file systems would refuse a file of this name; "" when they take it.
-func idFault(id string) string {
+// idProblem says why most file systems would refuse a file of this name; "" when they take it.
+func idProblem(id string) string {
 	switch {
 	case id == "" || len(id) > longestID:
 		return "1 to 255 bytes are allowed"

@@ -14,8 +14,8 @@ import (
 // answered can be changed and put back. It is no key of any hosting system.
 const mask = "********"
 
-// masked tells whether a key is to stay what it is.
-func masked(keys *pb.HostingKeys) bool { return keys.GetAccess() == mask || keys.GetSecret() == mask }
+// isMasked tells whether a key is to stay what it is.
+func isMasked(keys *pb.HostingKeys) bool { return keys.GetAccess() == mask || keys.GetSecret() == mask }
 
 // seal puts the keys that were sent into a config, encrypted. there is the config that masked ones are taken from.
 func (s *service) seal(project string, c *pb.Config, keys *pb.HostingKeys, there *pb.Config) error {
@@ -23,9 +23,9 @@ func (s *service) seal(project string, c *pb.Config, keys *pb.HostingKeys, there
 		return nil
 	}
 	if s.Keys == nil {
-		var faults definition.FieldErrors
-		faults.Add(definition.BadHosting, "hosting", "this installation keeps no hosting keys: it has nothing to encrypt them with (setting hosting-keys)")
-		return faults.Err()
+		var errs definition.FieldErrors
+		errs.Add(definition.BadHosting, "hosting", "this installation keeps no hosting keys: it has nothing to encrypt them with (setting hosting-keys)")
+		return errs.Err()
 	}
 	keys, err := s.unmask(project, keys, there)
 	if err != nil {
@@ -37,14 +37,14 @@ func (s *service) seal(project string, c *pb.Config, keys *pb.HostingKeys, there
 
 // unmask puts the keys that the config has where masks stand for them.
 func (s *service) unmask(project string, keys *pb.HostingKeys, there *pb.Config) (*pb.HostingKeys, error) {
-	if !masked(keys) {
+	if !isMasked(keys) {
 		return keys, nil
 	}
 	old, err := s.Keys.OpenHosting(project, there.GetId(), there.GetHosting())
 	if err != nil {
 		return nil, problem.Wrap(problem.Unavailable, err, "hosting: what %q stands for cannot be decrypted: give the keys themselves", mask)
 	}
-	var faults definition.FieldErrors
+	var errs definition.FieldErrors
 	keys = proto.CloneOf(keys)
 	for _, k := range []struct {
 		name string
@@ -55,11 +55,11 @@ func (s *service) unmask(project string, keys *pb.HostingKeys, there *pb.Config)
 			continue
 		}
 		if k.old == "" {
-			faults.Add(definition.BadHosting, definition.Path("hosting").Member(k.name), "%q stands for the key that the config has, and it has none: give the key itself", mask)
+			errs.Add(definition.BadHosting, definition.Path("hosting").Member(k.name), "%q stands for the key that the config has, and it has none: give the key itself", mask)
 		}
 		*k.sent = k.old
 	}
-	return keys, faults.Err()
+	return keys, errs.Err()
 }
 
 // show is what answers say of a config's keys: the access key, by which people know which one it is, and a mask for the secret. When

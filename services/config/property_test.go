@@ -153,8 +153,8 @@ func TestGoodConfigs(t *testing.T) {
 	})
 }
 
-// One fault anywhere in a good config is found, and named by its path.
-func TestOneFault(t *testing.T) {
+// A mistake anywhere in a good config is found, and named by its path.
+func TestEachMistakeIsNamed(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		document, _, _ := drawConfig(t)
 		victim := rapid.SampledFrom(document.all("")).Draw(t, "victim")
@@ -165,20 +165,20 @@ func TestOneFault(t *testing.T) {
 		anyCase(t, document)
 		text := document.text()
 		_, _, err := read("ranked", text, limits)
-		faults, ok := errors.AsType[*definition.FieldErrors](err)
+		errs, ok := errors.AsType[*definition.FieldErrors](err)
 		if !ok {
 			t.Fatalf("%s is accepted", text)
 		}
-		for _, f := range faults.List() {
+		for _, f := range errs.List() {
 			if f.ResultCode == code && strings.HasPrefix(f.Message, path+": ") {
 				return
 			}
 		}
-		t.Fatalf("%s: no %s of %q in %v", text, code, path, faults.List())
+		t.Fatalf("%s: no %s of %q in %v", text, code, path, errs.List())
 	})
 }
 
-// spoil puts a fault into a value, and says which.
+// spoil makes a mistake in a value, and says which.
 func spoil(t *rapid.T, victim *node) (code, path string) {
 	below := func(name string) string { return strings.TrimPrefix(victim.path+"."+name, ".") }
 	kind := rapid.IntRange(0, 2).Draw(t, "kind")
@@ -199,7 +199,7 @@ func spoil(t *rapid.T, victim *node) (code, path string) {
 	return definition.WrongType, path
 }
 
-// FuzzConfig: whatever is sent is refused with a bounded list of faults that say where they are, or is a
+// FuzzConfig: whatever is sent is refused with a bounded list of errors that say where they are, or is a
 // config that is stored, answered, sent again, and expanded into segments.
 func FuzzConfig(f *testing.F) {
 	for _, test := range refusals {
@@ -209,14 +209,14 @@ func FuzzConfig(f *testing.F) {
 	f.Add([]byte(`{"matchmaking":{"targetFunction":{"name":"duel"},"config":{"teamSize":1}},"pools":{},"hosting":{"FleetId":"x"}}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		c, keys, err := read("ranked", text, limits)
-		if faults, ok := errors.AsType[*definition.FieldErrors](err); ok {
-			list := faults.List()
+		if errs, ok := errors.AsType[*definition.FieldErrors](err); ok {
+			list := errs.List()
 			if len(list) == 0 || len(list) > 101 {
-				t.Fatalf("%d faults", len(list))
+				t.Fatalf("%d errors", len(list))
 			}
-			for _, fault := range list {
-				if fault.ResultCode == "" || !strings.Contains(fault.Message, ": ") && fault.ResultCode != definition.TooManySegments {
-					t.Fatalf("%+v", fault)
+			for _, e := range list {
+				if e.ResultCode == "" || !strings.Contains(e.Message, ": ") && e.ResultCode != definition.TooManySegments {
+					t.Fatalf("%+v", e)
 				}
 			}
 			encode(t, list)

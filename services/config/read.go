@@ -14,7 +14,7 @@ const badConfigID = "badConfigId"
 // *definition.Faults with all that is wrong.
 func read(id string, text jsontext.Value, l definition.Limits) (*pb.Config, *pb.HostingKeys, error) {
 	r := definition.NewReader(text, l)
-	if reason := idFault(id); reason != "" {
+	if reason := idProblem(id); reason != "" {
 		r.Add(badConfigID, "configId", "%s", reason)
 	}
 	c, keys := r.Config()

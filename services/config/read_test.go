@@ -30,11 +30,11 @@ func summary(f definition.FieldError) string {
 func refused(t *testing.T, id, text string) []definition.FieldError {
 	t.Helper()
 	_, _, err := read(id, jsontext.Value(text), limits)
-	faults, ok := errors.AsType[*definition.FieldErrors](err)
+	errs, ok := errors.AsType[*definition.FieldErrors](err)
 	if !ok {
 		t.Fatalf("error %v", err)
 	}
-	return faults.List()
+	return errs.List()
 }
 
 func TestReadRefuses(t *testing.T) {
@@ -45,7 +45,7 @@ func TestReadRefuses(t *testing.T) {
 				got = append(got, summary(f))
 			}
 			if diff := cmp.Diff(test.want, got); diff != "" {
-				t.Errorf("faults differ (-want +got):\n%s", diff)
+				t.Errorf("errors differ (-want +got):\n%s", diff)
 			}
 		})
 	}
@@ -149,26 +149,26 @@ func TestLimits(t *testing.T) {
 	l := definition.Limits{Pools: 1, Filters: 1, Name: 3}
 	deep := strings.Repeat("[", 17) + strings.Repeat("]", 17)
 	_, _, err := read("ranked", jsontext.Value(`{"matchmaking":{"targetFunction":{"name":"duel"},"config":`+deep+`},"pools":{"main":[{"attribute":"skill"},{"attribute":"abc"}],"abc":[]}}`), l)
-	faults, _ := errors.AsType[*definition.FieldErrors](err)
+	errs, _ := errors.AsType[*definition.FieldErrors](err)
 	var got []string
-	for _, f := range faults.List() {
+	for _, f := range errs.List() {
 		got = append(got, summary(f))
 	}
 	want := []string{"badFunctionConfig matchmaking.config" + strings.Repeat("[0]", 16), "badPoolName pools.main", "badFilterAttribute pools.main[0].attribute", "tooManyFilters pools.main", "tooManyPools pools"}
 	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("faults differ (-want +got):\n%s", diff)
+		t.Errorf("errors differ (-want +got):\n%s", diff)
 	}
 }
 
-// A list of faults has a bound, and says how many there are beyond it.
-func TestManyFaults(t *testing.T) {
+// A list of errors has a bound, and says how many there are beyond it.
+func TestAllMistakesAreListed(t *testing.T) {
 	got := refused(t, "ranked", with(`,`+repeat(100, `"x#":1`)))
 	if len(got) != 100 || got[99].ResultCode != definition.UnknownMember {
-		t.Errorf("%d faults, the last %v", len(got), got[len(got)-1])
+		t.Errorf("%d errors, the last %v", len(got), got[len(got)-1])
 	}
 	got = refused(t, "ranked", with(`,`+repeat(5000, `"x#":1`)))
-	if last := got[len(got)-1]; len(got) != 101 || last != (definition.FieldError{ResultCode: definition.TooManyFaults, Message: "the body: 4900 more faults are not listed"}) {
-		t.Errorf("%d faults, the last %v", len(got), last)
+	if last := got[len(got)-1]; len(got) != 101 || last != (definition.FieldError{ResultCode: definition.TooManyErrors, Message: "the body: 4900 more faults are not listed"}) {
+		t.Errorf("%d errors, the last %v", len(got), last)
 	}
 }
 
@@ -182,7 +182,7 @@ func TestCodesAreDocumented(t *testing.T) {
 	for _, row := range regexp.MustCompile("(?m)^\\| `(\\w+)` \\|").FindAllStringSubmatch(string(text), -1) {
 		documented[row[1]] = true
 	}
-	used := map[string]bool{badConfigID: true, definition.TooManyFaults: true}
+	used := map[string]bool{badConfigID: true, definition.TooManyErrors: true}
 	for _, test := range refusals {
 		for _, f := range refused(t, "ranked", test.text) {
 			used[f.ResultCode] = true

@@ -62,7 +62,7 @@ func (s *service) routes(e *echo.Echo) {
 // store writes a config, if the one that is there is what the condition asks for, and
 // gives it its revision. Keys that are masked are those of the config that is there.
 func (s *service) store(ctx context.Context, project string, c *pb.Config, keys *pb.HostingKeys, asked condition) error {
-	err := s.change(ctx, project, c.GetId(), asked, masked(keys), func(expected int64, there *pb.Config) (err error) {
+	err := s.change(ctx, project, c.GetId(), asked, isMasked(keys), func(expected int64, there *pb.Config) (err error) {
 		if err := s.seal(project, c, keys, there); err != nil {
 			return err
 		}
@@ -104,7 +104,7 @@ func (s *service) change(ctx context.Context, project, id string, asked conditio
 		}
 		revision := there.GetRevision() // state.NoRevision when there is none
 		if !asked.holds(revision) {
-			return notMet(id, revision)
+			return conditionFailed(id, revision)
 		}
 		// A conflict over the same revision as before has another reason.
 		if err := do(revision, there); problem.KindOf(err) != problem.Conflict || revision == last {
@@ -114,7 +114,7 @@ func (s *service) change(ctx context.Context, project, id string, asked conditio
 	}
 }
 
-func notMet(id string, revision int64) error {
+func conditionFailed(id string, revision int64) error {
 	if revision == state.NoRevision {
 		return problem.New(problem.Conflict, "there is no config %q, and the request's condition (If-Match) wants one", id)
 	}

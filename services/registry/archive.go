@@ -35,10 +35,10 @@ func (l limits) unpacked(file []byte) int64 {
 // entry is one of the files in an archive.
 type entry struct {
 	name string
-	// odd says what it is when it is no plain file, as in "is a link".
-	odd  string
-	size int64 // as the archive declares, which may be a lie
-	open func() (io.ReadCloser, error)
+	// refusal says what it is when it is no plain file, as in "is a link".
+	refusal string
+	size    int64 // as the archive declares, which may be a lie
+	open    func() (io.ReadCloser, error)
 }
 
 // extract finds the module in an uploaded file, which is a .zip, a .tar.gz or
@@ -113,13 +113,13 @@ func (l limits) read(e entry, name string) ([]byte, error) {
 	}
 	r, err := e.open()
 	if err != nil {
-		return nil, damaged(err)
+		return nil, damagedArchive(err)
 	}
 	defer r.Close()
 	module, err := io.ReadAll(io.LimitReader(r, int64(l.module)+1))
 	switch {
 	case err != nil:
-		return nil, damaged(err)
+		return nil, damagedArchive(err)
 	case len(module) > l.module:
 		return nil, l.moduleTooLong(quote(name))
 	case !bytes.HasPrefix(module, []byte("\x00asm")):
@@ -144,8 +144,8 @@ func (e entry) flat() (string, error) {
 	name := strings.TrimPrefix(e.name, "./")
 	var reason string
 	switch {
-	case e.odd != "":
-		reason = e.odd
+	case e.refusal != "":
+		reason = e.refusal
 	case name == "" || name == ".":
 		reason = "has no name"
 	case len(name) > longest:
@@ -156,7 +156,7 @@ func (e entry) flat() (string, error) {
 		reason = "points out of its folder"
 	case strings.Contains(name, "/"):
 		reason = "is in a folder"
-	case strings.ContainsFunc(name, unfit):
+	case strings.ContainsFunc(name, isUnportable):
 		reason = "has a name with characters that file names cannot have everywhere"
 	default:
 		return name, nil
@@ -164,8 +164,8 @@ func (e entry) flat() (string, error) {
 	return "", refuse("the archive's entry %s %s: an archive is flat, all its entries are plain files without a path", quote(e.name), reason)
 }
 
-// unfit is about characters that separate paths or drives somewhere, or cannot be seen.
-func unfit(r rune) bool {
+// isUnportable is about characters that separate paths or drives somewhere, or cannot be seen.
+func isUnportable(r rune) bool {
 	return r == '\\' || r == ':' || !strconv.IsPrint(r) || r == '\uFFFD'
 }
 

@@ -201,11 +201,11 @@ func TestRecentLines(t *testing.T) {
 	}
 	for room, want := range map[int]map[string]string{
 		100: {"old": "xxxxxxxxxx", "a": "xxxxxxxxxx\nsecond", "b": "third"},
-		24:  {"old": leftOut, "a": "xxxxxxxxxx\nsecond", "b": "third"},
-		23:  {"old": leftOut, "a": leftOut + "\nsecond", "b": "third"},
-		0:   {"old": leftOut, "a": leftOut, "b": leftOut},
+		24:  {"old": omittedLines, "a": "xxxxxxxxxx\nsecond", "b": "third"},
+		23:  {"old": omittedLines, "a": omittedLines + "\nsecond", "b": "third"},
+		0:   {"old": omittedLines, "a": omittedLines, "b": omittedLines},
 	} {
-		r := recent{room: room}
+		r := recent{bytesLeft: room}
 		for _, l := range lines {
 			r.push(l)
 		}
@@ -214,7 +214,7 @@ func TestRecentLines(t *testing.T) {
 		}
 	}
 	for room, want := range map[int]int{100: 4, 35: 4, 34: 3, 22: 2, 21: 1, 0: 1} {
-		r, n := recent{room: room}, 0
+		r, n := recent{bytesLeft: room}, 0
 		for n < len(lines) && r.add(lines[n]) {
 			n++
 		}
@@ -251,7 +251,7 @@ func TestLogLongerThanAnAnswer(t *testing.T) {
 	read := func(query string) (lines []string, next string) {
 		a := b.get(t, "/functions/duel/log"+query)
 		text := wants[functionLogs](t, a, http.StatusOK).Logs["duel-1"]
-		if len(text) > limit+len(leftOut) {
+		if len(text) > limit+len(omittedLines) {
 			t.Errorf("an answer of %d bytes", len(text))
 		}
 		for l := range strings.SplitSeq(text, "\n") {
@@ -264,7 +264,7 @@ func TestLogLongerThanAnAnswer(t *testing.T) {
 		if last := lines[len(lines)-1]; last != fmt.Sprintf("%05d", messages-1) {
 			return fmt.Errorf("the last is %s", last)
 		}
-		if lines[0] != leftOut {
+		if lines[0] != omittedLines {
 			t.Errorf("the first is %s", lines[0])
 		}
 		return nil

@@ -64,7 +64,7 @@ func (r *registry) logs(c echo.Context) error {
 	if created := time.UnixMilli(f.GetCreated()); created.After(since) || after > 0 && !query.Has("seconds") {
 		since = created
 	}
-	lines := recent{room: r.LogAnswer}
+	lines := recent{bytesLeft: r.LogAnswer}
 	take := lines.push
 	if after > 0 {
 		take = lines.add // the rest comes with the next request

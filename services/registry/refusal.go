@@ -17,7 +17,7 @@ func refuse(format string, args ...any) error {
 	return problem.New(problem.Invalid, "file: "+format, args...)
 }
 
-func bomb(most int64) error {
+func unpacksTooLarge(most int64) error {
 	return refuse("the archive unpacks to more than %d bytes, too many for its size", most)
 }
 
@@ -25,8 +25,8 @@ func (l limits) moduleTooLong(what string) error {
 	return refuse("%s is longer than the maximum of %d bytes for a module", what, l.module)
 }
 
-// damaged words what the readers of archives say; refusals stay as they are.
-func damaged(err error) error {
+// damagedArchive words what the readers of archives say; refusals stay as they are.
+func damagedArchive(err error) error {
 	if _, ours := errors.AsType[*problem.Error](err); ours {
 		return err
 	}

@@ -146,8 +146,8 @@ func (r *registry) routes(e *echo.Echo) {
 func (r *registry) run(ctx context.Context) error {
 	var parts sync.WaitGroup
 	defer parts.Wait()
-	parts.Go(func() { r.clean(ctx) })
-	heartbeats, err := r.Bus.OnHeartbeat(r.board.hear)
+	parts.Go(func() { r.sweepLoop(ctx) })
+	heartbeats, err := r.Bus.OnHeartbeat(r.board.receive)
 	if err != nil {
 		return err
 	}
@@ -155,7 +155,7 @@ func (r *registry) run(ctx context.Context) error {
 	tick := time.NewTicker(max(r.Heartbeat/2, time.Millisecond))
 	defer tick.Stop()
 	for {
-		r.board.connected(r.Bus.Connected())
+		r.board.setConnected(r.Bus.Connected())
 		select {
 		case <-ctx.Done():
 			return nil

@@ -20,10 +20,10 @@ type nameList struct {
 
 // deployResult is the contract's FunctionDeployResult.
 type deployResult struct {
-	Functions []deployed `json:"functions"`
+	Functions []deployedFunction `json:"functions"`
 }
 
-type deployed struct {
+type deployedFunction struct {
 	Name  string `json:"name"`
 	State string `json:"state"`
 }
@@ -38,18 +38,18 @@ func (r *registry) restart(c echo.Context) error {
 		return err
 	}
 	ctx, project := c.Request().Context(), c.Param("project")
-	names, err := r.known(ctx, project, request.Functions)
+	names, err := r.existingNames(ctx, project, request.Functions)
 	if err != nil {
 		return err
 	}
 	var answer deployResult
 	for _, name := range names {
-		result := deployed{Name: name, State: statePending}
+		result := deployedFunction{Name: name, State: statePending}
 		err := r.Store.ChangeFunction(ctx, project, name, func(current *pb.Function) (*pb.Function, error) {
 			if current == nil {
 				return nil, problem.New(problem.NotFound, "function %q was not found", name)
 			}
-			current.Generation = after(current, r.Now())
+			current.Generation = nextGeneration(current, r.Now())
 			return current, nil
 		})
 		if err != nil {
@@ -62,8 +62,8 @@ func (r *registry) restart(c echo.Context) error {
 	return c.JSON(http.StatusOK, answer)
 }
 
-// known is the names in lower case, each once, when there are such functions.
-func (r *registry) known(ctx context.Context, project string, given []string) ([]string, error) {
+// existingNames is the names in lower case, each once, when there are such functions.
+func (r *registry) existingNames(ctx context.Context, project string, given []string) ([]string, error) {
 	if len(given) == 0 {
 		return nil, problem.New(problem.Invalid, "functions: missing or empty: name the functions to restart")
 	}

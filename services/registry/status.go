@@ -35,10 +35,10 @@ type instance struct {
 
 // board is what this replica knows of the runners. It is safe for concurrent use.
 type board struct {
-	now     func() time.Time
-	silence time.Duration // a runner that is silent for so long is gone
-	settled time.Duration // who listens for so long has heard all runners
-	grace   time.Duration
+	now           func() time.Time
+	silenceLimit  time.Duration // a runner that is silent for so long is gone
+	completeAfter time.Duration // who listens for so long has heard all runners
+	grace         time.Duration
 
 	mu        sync.Mutex
 	runners   map[string]report
@@ -56,13 +56,13 @@ type hosted struct{ project, function string }
 func newBoard(heartbeat, grace time.Duration, now func() time.Time) *board {
 	return &board{
 		now: now, grace: grace, runners: map[string]report{},
-		silence: 3 * heartbeat,
-		settled: heartbeat * 3 / 2, // every runner spoke once, late by no more than half an interval
+		silenceLimit:  3 * heartbeat,
+		completeAfter: heartbeat * 3 / 2, // every runner spoke once, late by no more than half an interval
 	}
 }
 
-// connected says whether the bus is there, so that silence tells something.
-func (b *board) connected(yes bool) {
+// setConnected says whether the bus is there, so that silence tells something.
+func (b *board) setConnected(yes bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	switch {
@@ -73,13 +73,13 @@ func (b *board) connected(yes bool) {
 	}
 }
 
-// hear takes a heartbeat in.
-func (b *board) hear(s *pb.RunnerStatus) {
+// receive takes a heartbeat in.
+func (b *board) receive(s *pb.RunnerStatus) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	now := b.now()
 	for runner, r := range b.runners {
-		if now.Sub(r.at) > b.silence {
+		if now.Sub(r.at) > b.silenceLimit {
 			delete(b.runners, runner)
 		}
 	}
@@ -99,14 +99,14 @@ func (b *board) hear(s *pb.RunnerStatus) {
 func (b *board) ready() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if !b.believable() {
+	if !b.isComplete() {
 		return problem.New(problem.Unavailable, "the runners were not listened to for long enough yet")
 	}
 	return nil
 }
 
-func (b *board) believable() bool {
-	return !b.listening.IsZero() && b.now().Sub(b.listening) >= b.settled
+func (b *board) isComplete() bool {
+	return !b.listening.IsZero() && b.now().Sub(b.listening) >= b.completeAfter
 }
 
 // status is how a function stands. The instances are those of all its
@@ -127,7 +127,7 @@ func (b *board) status(project string, f *pb.Function) status {
 	s := status{Instances: []instance{}}
 	newest := map[string]bool{} // the states of the newest generation's instances
 	for _, r := range b.runners {
-		if now.Sub(r.at) > b.silence {
+		if now.Sub(r.at) > b.silenceLimit {
 			continue
 		}
 		for _, i := range r.hosted[hosted{project, f.GetName()}] {
@@ -142,7 +142,7 @@ func (b *board) status(project string, f *pb.Function) status {
 	// Generations are times, see after.
 	young := now.Sub(time.UnixMilli(f.GetGeneration())) < b.grace
 	switch {
-	case !b.believable():
+	case !b.isComplete():
 		s.State = stateUnknown
 	case newest[stateRunning]:
 		s.State = stateRunning

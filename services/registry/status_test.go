@@ -17,7 +17,7 @@ func host(name, state string, generation int64) *pb.InstanceStatus {
 // listening is a board that has listened for long.
 func listening(c *clock) *board {
 	b := newBoard(500*time.Millisecond, 10*time.Second, c.now)
-	b.connected(true)
+	b.setConnected(true)
 	c.advance(time.Minute)
 	return b
 }
@@ -51,7 +51,7 @@ func TestStates(t *testing.T) {
 			for _, i := range test.instances {
 				i.Generation += base
 			}
-			b.hear(&pb.RunnerStatus{Runner: "r", Instances: test.instances})
+			b.receive(&pb.RunnerStatus{Runner: "r", Instances: test.instances})
 			f := &pb.Function{Name: "f", Generation: base + 7}
 			got := b.status("p", f)
 			if got.State != test.want || len(got.Instances) != len(test.instances) {
@@ -60,7 +60,7 @@ func TestStates(t *testing.T) {
 			if other := b.status("q", f); len(other.Instances) > 0 {
 				t.Errorf("another project sees %+v", other)
 			}
-			b.connected(false)
+			b.setConnected(false)
 			if lost := b.status("p", f); lost.State != "Unknown" {
 				t.Errorf("without the bus: %+v", lost)
 			}
@@ -73,7 +73,7 @@ func TestInstancesVanish(t *testing.T) {
 	b := listening(c)
 	f := &pb.Function{Name: "f", Generation: 7}
 	say := func(runner string) {
-		b.hear(&pb.RunnerStatus{Runner: runner, Instances: []*pb.InstanceStatus{host("on-"+runner, "Running", 7)}})
+		b.receive(&pb.RunnerStatus{Runner: runner, Instances: []*pb.InstanceStatus{host("on-"+runner, "Running", 7)}})
 	}
 	names := func(want ...string) {
 		t.Helper()
@@ -98,10 +98,10 @@ func TestInstancesVanish(t *testing.T) {
 	if len(b.runners) != 2 {
 		t.Errorf("a silent runner is kept: %v", b.runners)
 	}
-	b.hear(&pb.RunnerStatus{Runner: "a", Leaving: true, Instances: []*pb.InstanceStatus{host("on-a", "Running", 7)}})
+	b.receive(&pb.RunnerStatus{Runner: "a", Leaving: true, Instances: []*pb.InstanceStatus{host("on-a", "Running", 7)}})
 	names("on-c")
 	// A heartbeat replaces the one before.
-	b.hear(&pb.RunnerStatus{Runner: "c"})
+	b.receive(&pb.RunnerStatus{Runner: "c"})
 	names()
 }
 
@@ -121,16 +121,16 @@ func TestBoardListensBeforeItAnswers(t *testing.T) {
 	expect(false, "Unknown")
 	c.advance(time.Hour)
 	expect(false, "Unknown")
-	b.connected(true)
-	b.hear(&pb.RunnerStatus{Runner: "r", Instances: []*pb.InstanceStatus{host("a", "Running", 7)}})
+	b.setConnected(true)
+	b.receive(&pb.RunnerStatus{Runner: "r", Instances: []*pb.InstanceStatus{host("a", "Running", 7)}})
 	c.advance(749 * time.Millisecond)
-	b.connected(true)
+	b.setConnected(true)
 	expect(false, "Unknown")
 	c.advance(time.Millisecond)
 	expect(true, "Running")
-	b.connected(false)
+	b.setConnected(false)
 	expect(false, "Unknown")
-	b.connected(true)
+	b.setConnected(true)
 	expect(false, "Unknown")
 	c.advance(750 * time.Millisecond)
 	expect(true, "Running")

@@ -79,8 +79,8 @@ func (s *sweeper) used(ctx context.Context) (map[string]bool, error) {
 	return used, nil
 }
 
-// clean sweeps now and then, until ctx ends.
-func (r *registry) clean(ctx context.Context) {
+// sweepLoop sweeps now and then, until ctx ends.
+func (r *registry) sweepLoop(ctx context.Context) {
 	s := &sweeper{store: r.Store, bus: r.Bus, now: r.Now, grace: r.ModuleGrace, unused: map[string]time.Time{}}
 	t := time.NewTicker(max(r.ModuleGrace/6, time.Millisecond))
 	defer t.Stop()
@@ -91,7 +91,7 @@ func (r *registry) clean(ctx context.Context) {
 		case <-t.C:
 		}
 		var removed int
-		_ = r.step(ctx, "sweep modules", func(ctx context.Context) (err error) {
+		_ = r.traceStep(ctx, "sweep modules", func(ctx context.Context) (err error) {
 			if removed, err = s.sweep(ctx); err != nil && ctx.Err() == nil {
 				r.Log.WarnContext(ctx, "unused modules not removed", "error", err)
 			}

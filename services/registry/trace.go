@@ -10,8 +10,8 @@ import (
 	"matchmaker.dev/services/internal/telemetry"
 )
 
-// step runs a part of the work in a span of its own: those that take seconds.
-func (r *registry) step(ctx context.Context, name string, work func(context.Context) error, about ...attribute.KeyValue) error {
+// traceStep runs a part of the work in a span of its own: those that take seconds.
+func (r *registry) traceStep(ctx context.Context, name string, work func(context.Context) error, about ...attribute.KeyValue) error {
 	ctx, span := r.Tracer.Start(ctx, name)
 	defer span.End()
 	span.SetAttributes(about...)
@@ -33,8 +33,8 @@ func reasonOf(err error) string {
 	return "other"
 }
 
-// about writes on the span of a request which function it changed.
-func about(ctx context.Context, project, function string) {
+// annotateSpan writes on the span of a request which function it changed.
+func annotateSpan(ctx context.Context, project, function string) {
 	if span := trace.SpanFromContext(ctx); span.IsRecording() {
 		span.SetAttributes(attribute.String("matchmaker.project", project), attribute.String("matchmaker.function", function))
 	}

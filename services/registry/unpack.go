@@ -24,20 +24,20 @@ func zipEntries(file []byte, most int64) iter.Seq2[entry, error] {
 		}
 		z, err := zip.NewReader(bytes.NewReader(file), int64(len(file)))
 		if err != nil {
-			yield(entry{}, damaged(err))
+			yield(entry{}, damagedArchive(err))
 			return
 		}
 		left := uint64(most)
 		for _, f := range z.File {
 			if f.UncompressedSize64 > left {
-				yield(entry{}, bomb(most))
+				yield(entry{}, unpacksTooLarge(most))
 				return
 			}
 			left -= f.UncompressedSize64
-			e := entry{name: f.Name, odd: oddity(f.Mode()), size: int64(f.UncompressedSize64), open: f.Open}
+			e := entry{name: f.Name, refusal: zipRefusal(f.Mode()), size: int64(f.UncompressedSize64), open: f.Open}
 			const encrypted = 1
 			if f.Flags&encrypted != 0 {
-				e.odd = "is encrypted"
+				e.refusal = "is encrypted"
 			}
 			if !yield(e, nil) {
 				return
@@ -46,7 +46,7 @@ func zipEntries(file []byte, most int64) iter.Seq2[entry, error] {
 	}
 }
 
-func oddity(mode fs.FileMode) string {
+func zipRefusal(mode fs.FileMode) string {
 	switch {
 	case mode.IsDir():
 		return "is a folder"
@@ -64,7 +64,7 @@ func tarEntries(file []byte, most int64) iter.Seq2[entry, error] {
 	return func(yield func(entry, error) bool) {
 		z, err := gzip.NewReader(bytes.NewReader(file))
 		if err != nil {
-			yield(entry{}, damaged(err))
+			yield(entry{}, damagedArchive(err))
 			return
 		}
 		unpacked := &bounded{source: z, most: most, left: most}
@@ -75,25 +75,25 @@ func tarEntries(file []byte, most int64) iter.Seq2[entry, error] {
 				break
 			}
 			if err != nil {
-				yield(entry{}, damaged(err))
+				yield(entry{}, damagedArchive(err))
 				return
 			}
 			if h.Typeflag == tar.TypeXGlobalHeader { // no entry: "git archive" keeps the commit there
 				continue
 			}
-			e := entry{name: h.Name, odd: tarOddity(h.Typeflag), size: h.Size, open: func() (io.ReadCloser, error) { return io.NopCloser(t), nil }}
+			e := entry{name: h.Name, refusal: tarRefusal(h.Typeflag), size: h.Size, open: func() (io.ReadCloser, error) { return io.NopCloser(t), nil }}
 			if !yield(e, nil) {
 				return
 			}
 		}
 		// To the end, where the checksum is.
 		if _, err := io.Copy(io.Discard, unpacked); err != nil {
-			yield(entry{}, damaged(err))
+			yield(entry{}, damagedArchive(err))
 		}
 	}
 }
 
-func tarOddity(kind byte) string {
+func tarRefusal(kind byte) string {
 	switch kind {
 	case tar.TypeReg:
 		return ""
@@ -114,7 +114,7 @@ type bounded struct {
 func (b *bounded) Read(p []byte) (int, error) {
 	n, err := b.source.Read(p)
 	if b.left -= int64(n); b.left < 0 {
-		return 0, bomb(b.most)
+		return 0, unpacksTooLarge(b.most)
 	}
 	return n, err
 }

@@ -24,8 +24,8 @@ func (r *registry) put(c echo.Context) error {
 		return err
 	}
 	ctx, project := c.Request().Context(), c.Param("project")
-	about(ctx, project, name)
-	if err := r.room(ctx, project, name); err != nil {
+	annotateSpan(ctx, project, name)
+	if err := r.checkCount(ctx, project, name); err != nil {
 		return err
 	}
 	query, err := queryOf(c)
@@ -48,7 +48,7 @@ func (r *registry) put(c echo.Context) error {
 		return err
 	}
 	var checked *sandbox.Module
-	err = r.step(ctx, "check module", func(ctx context.Context) (err error) {
+	err = r.traceStep(ctx, "check module", func(ctx context.Context) (err error) {
 		checked, err = r.check(ctx, module)
 		return err
 	}, attribute.Int("matchmaker.bytes", len(module)))
@@ -56,17 +56,17 @@ func (r *registry) put(c echo.Context) error {
 		return err
 	}
 	sum := md5.Sum(file) //nolint:gosec // see the import
-	upload := &uploaded{
+	upload := &upload{
 		md5: hex.EncodeToString(sum[:]), implementation: implementation,
 		hash: checked.Hash, bytes: len(module), manifest: manifest(checked.Manifest),
 		store: sync.OnceValues(func() (string, error) {
 			stored := moduleName(checked.Hash)
-			return stored, r.step(ctx, "store module", func(ctx context.Context) error { return r.Bus.PutModule(ctx, stored, module) })
+			return stored, r.traceStep(ctx, "store module", func(ctx context.Context) error { return r.Bus.PutModule(ctx, stored, module) })
 		}),
 	}
 	var next *pb.Function
 	err = r.Store.ChangeFunction(ctx, project, name, func(current *pb.Function) (f *pb.Function, err error) {
-		next, err = upload.onto(current, name, r.Now(), r.Versions)
+		next, err = upload.apply(current, name, r.Now(), r.Versions)
 		return next, err
 	})
 	if err != nil {
@@ -77,9 +77,9 @@ func (r *registry) put(c echo.Context) error {
 	return c.JSON(http.StatusOK, r.describe(project, next))
 }
 
-// room refuses a function that would be one too many. Only the store can tell
+// checkCount refuses a function that would be one too many. Only the store can tell
 // for sure, but it is asked when the work is done.
-func (r *registry) room(ctx context.Context, project, name string) error {
+func (r *registry) checkCount(ctx context.Context, project, name string) error {
 	functions, err := r.Store.Functions(ctx, project)
 	if err != nil {
 		return err
@@ -112,9 +112,9 @@ func manifest(m sandbox.Manifest) *pb.Manifest {
 	}
 }
 
-// after is the generation that follows a function's current one: the time in
+// nextGeneration is the generation that follows a function's current one: the time in
 // milliseconds, so that a function that was deleted and comes back has a
 // generation of its own, but always more than before.
-func after(current *pb.Function, now time.Time) int64 {
+func nextGeneration(current *pb.Function, now time.Time) int64 {
 	return max(current.GetGeneration()+1, now.UnixMilli())
 }

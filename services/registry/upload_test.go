@@ -317,11 +317,11 @@ func TestOnlyDevelopers(t *testing.T) {
 func TestGenerationsGrow(t *testing.T) {
 	now := time.UnixMilli(1000)
 	for previous, want := range map[int64]int64{0: 1000, 1: 1000, 999: 1000, 1000: 1001, 5000: 5001} {
-		if got := after(&pb.Function{Generation: previous}, now); got != want {
+		if got := nextGeneration(&pb.Function{Generation: previous}, now); got != want {
 			t.Errorf("after %d comes %d, want %d", previous, got, want)
 		}
 	}
-	if got := after(nil, now); got != 1000 {
+	if got := nextGeneration(nil, now); got != 1000 {
 		t.Errorf("the first is %d", got)
 	}
 }

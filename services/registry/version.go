@@ -94,7 +94,7 @@ func (r *registry) rollback(c echo.Context) error {
 		return err
 	}
 	defer leave()
-	says, err := r.recheck(ctx, v)
+	says, err := r.checkStored(ctx, v)
 	if err != nil {
 		return err
 	}
@@ -104,7 +104,7 @@ func (r *registry) rollback(c echo.Context) error {
 		if err != nil {
 			return nil, err
 		}
-		next = run(current, v, says, r.Now())
+		next = withVersion(current, v, says, r.Now())
 		return next, nil
 	})
 	if err != nil {
@@ -115,8 +115,8 @@ func (r *registry) rollback(c echo.Context) error {
 	return c.JSON(http.StatusOK, r.describe(project, next))
 }
 
-// recheck reads the module of a version and checks it as an upload's, and returns its manifest.
-func (r *registry) recheck(ctx context.Context, v *pb.FunctionVersion) (*pb.Manifest, error) {
+// checkStored reads the module of a version and checks it as an upload's, and returns its manifest.
+func (r *registry) checkStored(ctx context.Context, v *pb.FunctionVersion) (*pb.Manifest, error) {
 	gone := func() error {
 		return problem.New(problem.Conflict, "version: the module of version %d is not stored any more: upload it again", v.GetVersion())
 	}
@@ -152,18 +152,18 @@ func versionOf(f *pb.Function, number int64) (*pb.FunctionVersion, error) {
 	return nil, problem.New(problem.NotFound, "version: %d of function %q is not kept, those that are: %s", number, f.GetName(), strings.Join(kept, ", "))
 }
 
-// run is the function with one of its versions as the one to run.
-func run(f *pb.Function, v *pb.FunctionVersion, says *pb.Manifest, now time.Time) *pb.Function {
+// withVersion is the function with one of its versions as the one to run.
+func withVersion(f *pb.Function, v *pb.FunctionVersion, says *pb.Manifest, now time.Time) *pb.Function {
 	next := proto.CloneOf(f)
 	next.Version, next.Md5, next.Module, next.Implementation = v.GetVersion(), v.GetMd5(), v.GetModule(), v.GetImplementation()
 	next.Manifest = says
 	next.Updated = max(now.UnixMilli(), f.GetCreated())
-	next.Generation = after(f, now)
+	next.Generation = nextGeneration(f, now)
 	return next
 }
 
-// uploaded is a file that passed all checks.
-type uploaded struct {
+// upload is a file that passed all checks.
+type upload struct {
 	md5, implementation string
 	hash                string // of the module
 	bytes               int    // of the module
@@ -172,10 +172,10 @@ type uploaded struct {
 	store func() (name string, err error)
 }
 
-// onto is what the upload makes of a function, nil when there was none. It is a new
+// apply is what the upload makes of a function, nil when there was none. It is a new
 // version, and of the old ones those stay that there is room for. The file that runs already is no new version:
 // whoever uploads after every build would push out all that one may want to go back to.
-func (u *uploaded) onto(current *pb.Function, name string, now time.Time, keep int) (*pb.Function, error) {
+func (u *upload) apply(current *pb.Function, name string, now time.Time, keep int) (*pb.Function, error) {
 	if current == nil {
 		current = &pb.Function{Name: name, Created: now.UnixMilli()}
 	}
@@ -183,7 +183,7 @@ func (u *uploaded) onto(current *pb.Function, name string, now time.Time, keep i
 	for _, v := range current.GetVersions() {
 		same := strings.HasPrefix(v.GetModule(), u.hash)
 		if same && v.GetVersion() == current.GetVersion() && v.GetMd5() == u.md5 && v.GetImplementation() == u.implementation {
-			return run(current, v, u.manifest, now), nil
+			return withVersion(current, v, u.manifest, now), nil
 		}
 		if same {
 			module = v.GetModule() // kept as long as this record says so
@@ -200,7 +200,7 @@ func (u *uploaded) onto(current *pb.Function, name string, now time.Time, keep i
 		Version: latest + 1, Uploaded: max(now.UnixMilli(), current.GetCreated()),
 		Md5: u.md5, Module: module, Implementation: u.implementation, Bytes: int64(u.bytes),
 	}
-	next := run(current, v, u.manifest, now)
+	next := withVersion(current, v, u.manifest, now)
 	next.Versions = slices.Insert(next.GetVersions(), 0, v)
 	next.Versions = next.Versions[:min(len(next.Versions), keep)]
 	return next, nil

@@ -37,7 +37,7 @@ func (s *service) create(c echo.Context) error {
 	}
 	body := &pb.Ticket{Id: id.String(), Owner: owner, Created: s.Now().UnixMilli(), Properties: in.Properties}
 	body.AttributeNames, body.AttributeValues = in.Columns()
-	s.traced(c.Request().Context(), c.Param("project"), body)
+	s.traceCreated(c.Request().Context(), c.Param("project"), body)
 	if err := s.creator.Create(c.Request().Context(), c.Param("project"), body); err != nil {
 		return err
 	}
@@ -71,14 +71,14 @@ func (s *service) get(c echo.Context) error {
 	var t *state.Ticket
 	if wait := s.preferredWait(c); wait > 0 {
 		c.Response().Header().Set("Preference-Applied", "wait="+strconv.Itoa(int(wait.Seconds())))
-		t, err = s.waiters.await(c.Request().Context(), id, wait, read)
+		t, err = s.waiters.wait(c.Request().Context(), id, wait, read)
 	} else {
 		t, err = read(c.Request().Context())
 	}
 	if err != nil {
 		return err
 	}
-	s.seen(c.Request().Context(), c.Param("project"), t)
+	s.traceRead(c.Request().Context(), c.Param("project"), t)
 	return c.JSON(http.StatusOK, response.NewTicket(t))
 }
 

@@ -52,7 +52,7 @@ func New(o Options) app.Part {
 	s.reads = ratelimit.NewLocal("reads", o.Reads, o.Now)
 	s.deletes = ratelimit.NewLocal("deletes", o.Reads, o.Now)
 	s.creator = o.Store.Creator(o.Now, o.Bus.PokeTickets)
-	return app.Part{Name: "ticket", Routes: s.routes, Run: s.run, Ready: o.Store.Ping, OnShutdown: s.waiters.hurry}
+	return app.Part{Name: "ticket", Routes: s.routes, Run: s.run, Ready: o.Store.Ping, OnShutdown: s.waiters.stop}
 }
 
 func (s *service) routes(e *echo.Echo) {

@@ -10,19 +10,19 @@ import (
 
 // waiters are the requests that wait for a ticket's result.
 type waiters struct {
-	// hurried is closed when nobody is to wait any more.
-	hurried chan struct{}
+	// stopped is closed when nobody is to wait any more.
+	stopped chan struct{}
 
 	mu      sync.Mutex
 	waiting map[string][]chan struct{}
 }
 
 func newWaiters() *waiters {
-	return &waiters{hurried: make(chan struct{}), waiting: map[string][]chan struct{}{}}
+	return &waiters{stopped: make(chan struct{}), waiting: map[string][]chan struct{}{}}
 }
 
-// hurry ends all waits, those that begin later as well. It is called once.
-func (w *waiters) hurry() { close(w.hurried) }
+// stop ends all waits, those that begin later as well. It is called once.
+func (w *waiters) stop() { close(w.stopped) }
 
 // wake ends the wait for tickets. Whose project they are of does not matter: a waiter reads its ticket again.
 func (w *waiters) wake(_ string, tickets []string) {
@@ -39,16 +39,16 @@ func (w *waiters) wake(_ string, tickets []string) {
 // recheck is how often a waiter looks for itself, should a wake-up have been lost.
 const recheck = 5 * time.Second
 
-// await reads a ticket until it has a result, the time is over, the waiters are hurried, or reading fails.
-func (w *waiters) await(ctx context.Context, id string, wait time.Duration, read func(context.Context) (*state.Ticket, error)) (*state.Ticket, error) {
+// wait reads a ticket until it has a result, the time is over, the waiters are hurried, or reading fails.
+func (w *waiters) wait(ctx context.Context, id string, wait time.Duration, read func(context.Context) (*state.Ticket, error)) (*state.Ticket, error) {
 	until := time.Now().Add(wait)
 	for {
 		// Enrolled before the look, so that no result comes unseen between the two.
-		woken := w.enrol(id)
+		woken := w.register(id)
 		t, err := read(ctx)
 		left := time.Until(until)
 		if err != nil || t.Assignment != nil || left <= 0 {
-			w.leave(id, woken)
+			w.unregister(id, woken)
 			return t, err
 		}
 		again := time.NewTimer(min(left, recheck))
@@ -57,18 +57,18 @@ func (w *waiters) await(ctx context.Context, id string, wait time.Duration, read
 			again.Stop()
 			continue
 		case <-again.C: // the last look is at the end
-			w.leave(id, woken)
+			w.unregister(id, woken)
 			continue
-		case <-w.hurried:
+		case <-w.stopped:
 		case <-ctx.Done():
 		}
 		again.Stop()
-		w.leave(id, woken)
+		w.unregister(id, woken)
 		return t, nil
 	}
 }
 
-func (w *waiters) enrol(id string) chan struct{} {
+func (w *waiters) register(id string) chan struct{} {
 	c := make(chan struct{})
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -76,7 +76,7 @@ func (w *waiters) enrol(id string) chan struct{} {
 	return c
 }
 
-func (w *waiters) leave(id string, c chan struct{}) {
+func (w *waiters) unregister(id string, c chan struct{}) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	list := w.waiting[id]

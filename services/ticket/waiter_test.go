@@ -43,10 +43,10 @@ func TestAwait(t *testing.T) {
 					}
 				}
 				ctx, cancel := context.WithCancel(t.Context())
-				at(c.hurried, w.hurry)
+				at(c.hurried, w.stop)
 				at(c.left, cancel)
 				at(c.told, func() { w.wake("p", []string{"t"}) })
-				got, err := w.await(ctx, "t", 12*time.Second, func(context.Context) (*state.Ticket, error) {
+				got, err := w.wait(ctx, "t", 12*time.Second, func(context.Context) (*state.Ticket, error) {
 					looks++
 					ticket := &state.Ticket{Body: &pb.Ticket{Id: "t"}}
 					if c.resolved > 0 && time.Since(began) >= c.resolved {

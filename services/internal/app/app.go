@@ -65,7 +65,7 @@ func Run(ctx context.Context, o Options, parts ...Part) error {
 		return err
 	}
 	health := &health{log: o.Log, parts: parts}
-	server := web.Server(health.parting(routes(o, health, parts)), o.Log)
+	server := web.Server(health.closeConnections(routes(o, health, parts)), o.Log)
 
 	stop, fail := context.WithCancel(ctx)
 	defer fail()
@@ -73,13 +73,13 @@ func Run(ctx context.Context, o Options, parts ...Part) error {
 	alive, kill := context.WithCancel(context.WithoutCancel(ctx))
 	defer kill()
 
-	running := newRuns(fail)
+	running := newRunGroup(fail)
 	running.start(alive, parts)
 	served := make(chan struct{})
 	go func() {
 		defer close(served)
 		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
-			running.failed("http", err)
+			running.fail("http", err)
 		}
 	}()
 	o.Log.Info("serving", "address", listener.Addr().String())
@@ -134,12 +134,12 @@ func routes(o Options, h *health, parts []Part) *echo.Echo {
 }
 
 // pause goes on serving for a while, or until there is nothing left that serves.
-func pause(d time.Duration, running *runs) {
+func pause(d time.Duration, running *runGroup) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
 	case <-timer.C:
-	case <-running.broken:
+	case <-running.firstFailed:
 	}
 }
 

@@ -17,9 +17,9 @@ import (
 	"matchmaker.dev/services/internal/web"
 )
 
-// readyWithin bounds how long a part may take to say that it is ready; probes
+// readyTimeout bounds how long a part may take to say that it is ready; probes
 // commonly give up after more.
-const readyWithin = 2 * time.Second
+const readyTimeout = 2 * time.Second
 
 // health answers the probes: /healthz while the process lives, /readyz while
 // every part can serve.
@@ -27,8 +27,8 @@ type health struct {
 	log      *slog.Logger
 	parts    []Part
 	stopping atomic.Bool
-	// said is what was missing when the log was told last.
-	said atomic.Value
+	// lastLogged is what was missing when the log was told last.
+	lastLogged atomic.Value
 }
 
 func (h *health) routes(e *echo.Echo) {
@@ -42,7 +42,7 @@ func (h *health) routes(e *echo.Echo) {
 			return problem.New(problem.Unavailable, "not ready: stopping")
 		}
 		missing := strings.Join(h.missing(c.Request().Context()), "; ")
-		h.say(c.Request().Context(), missing)
+		h.logChange(c.Request().Context(), missing)
 		if missing != "" {
 			return problem.New(problem.Unavailable, "not ready: %s", missing)
 		}
@@ -50,10 +50,10 @@ func (h *health) routes(e *echo.Echo) {
 	})
 }
 
-// parting ends connections with their next answer once the process stops. One
+// closeConnections ends connections with their next answer once the process stops. One
 // that is closed while idle may have a request on its way, which its sender
 // cannot know to be lost or done.
-func (h *health) parting(next http.Handler) http.Handler {
+func (h *health) closeConnections(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if h.stopping.Load() {
 			w.Header().Set("Connection", "close")
@@ -62,9 +62,9 @@ func (h *health) parting(next http.Handler) http.Handler {
 	})
 }
 
-// say logs what is missing, once for each change: probes come every second.
-func (h *health) say(ctx context.Context, missing string) {
-	before, _ := h.said.Swap(missing).(string)
+// logChange logs what is missing, once for each change: probes come every second.
+func (h *health) logChange(ctx context.Context, missing string) {
+	before, _ := h.lastLogged.Swap(missing).(string)
 	switch missing {
 	case before:
 	case "":
@@ -76,7 +76,7 @@ func (h *health) say(ctx context.Context, missing string) {
 
 // missing asks all parts at once, and names those that cannot serve.
 func (h *health) missing(ctx context.Context) []string {
-	ctx, cancel := context.WithTimeout(ctx, readyWithin)
+	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
 	defer cancel()
 	var (
 		mu      sync.Mutex

@@ -10,22 +10,22 @@ import (
 	"time"
 )
 
-// runs watches over the parts' Runs.
-type runs struct {
-	stop   func()        // called when the first part fails
-	broken chan struct{} // closed when the first part fails
-	ended  chan struct{} // closed when all have returned
+// runGroup watches over the parts' Runs.
+type runGroup struct {
+	stop        func()        // called when the first part fails
+	firstFailed chan struct{} // closed when the first part fails
+	allReturned chan struct{} // closed when all have returned
 
 	mu     sync.Mutex
 	names  []string // of those that have not returned
 	reason error    // the first failure
 }
 
-func newRuns(stop func()) *runs {
-	return &runs{stop: stop, broken: make(chan struct{}), ended: make(chan struct{})}
+func newRunGroup(stop func()) *runGroup {
+	return &runGroup{stop: stop, firstFailed: make(chan struct{}), allReturned: make(chan struct{})}
 }
 
-func (r *runs) start(ctx context.Context, parts []Part) {
+func (r *runGroup) start(ctx context.Context, parts []Part) {
 	var all sync.WaitGroup
 	for _, p := range parts {
 		if p.Run == nil {
@@ -41,48 +41,48 @@ func (r *runs) start(ctx context.Context, parts []Part) {
 			err := p.Run(ctx)
 			stopped := ctx.Err() != nil && errors.Is(err, context.Canceled)
 			if err != nil && !stopped {
-				r.failed(p.Name, err)
+				r.fail(p.Name, err)
 			}
-			r.returned(p.Name)
+			r.remove(p.Name)
 		})
 	}
 	go func() {
 		all.Wait()
-		close(r.ended)
+		close(r.allReturned)
 	}()
 }
 
-// failed keeps the first failure; the ones that follow are its echoes.
-func (r *runs) failed(name string, err error) {
+// fail keeps the first failure; the ones that follow are its echoes.
+func (r *runGroup) fail(name string, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.reason != nil {
 		return
 	}
 	r.reason = fmt.Errorf("%s: %w", name, err)
-	close(r.broken)
+	close(r.firstFailed)
 	r.stop()
 }
 
-func (r *runs) returned(name string) {
+func (r *runGroup) remove(name string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	n := slices.Index(r.names, name)
 	r.names = slices.Delete(r.names, n, n+1)
 }
 
-func (r *runs) err() error {
+func (r *runGroup) err() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.reason
 }
 
 // wait returns when all have returned or time is up: the first failure, or who is late.
-func (r *runs) wait(within time.Duration) error {
+func (r *runGroup) wait(within time.Duration) error {
 	timer := time.NewTimer(within)
 	defer timer.Stop()
 	select {
-	case <-r.ended:
+	case <-r.allReturned:
 		return r.err()
 	case <-timer.C:
 	}

@@ -82,14 +82,14 @@ type Options struct {
 
 // Verifier verifies tokens. It is safe for concurrent use.
 type Verifier struct {
-	issuers map[string]*trusted
+	issuers map[string]*trustedIssuer
 	cache   *cache
 	now     func() time.Time
 	skew    time.Duration
 }
 
-// trusted is an issuer with its keys.
-type trusted struct {
+// trustedIssuer is an issuer with its keys.
+type trustedIssuer struct {
 	Issuer
 	keys *keySet
 }
@@ -108,7 +108,7 @@ func New(o Options) (*Verifier, error) {
 	if o.CacheSize == 0 {
 		o.CacheSize = 1 << 16
 	}
-	v := &Verifier{issuers: map[string]*trusted{}, cache: newCache(o.CacheSize), now: o.Now, skew: o.Skew}
+	v := &Verifier{issuers: map[string]*trustedIssuer{}, cache: newCache(o.CacheSize), now: o.Now, skew: o.Skew}
 	for n, i := range o.Issuers {
 		if err := i.check(); err != nil {
 			return nil, fmt.Errorf("issuers[%d]: %w", n, err)
@@ -119,7 +119,7 @@ func New(o Options) (*Verifier, error) {
 		if plainRemote(i.JWKS) {
 			o.Log.Warn("keys of an issuer are fetched without TLS: whoever alters them can issue tokens", "issuer", i.Issuer, "jwks", i.JWKS)
 		}
-		v.issuers[i.Issuer] = &trusted{Issuer: i, keys: newKeySet(i, o)}
+		v.issuers[i.Issuer] = &trustedIssuer{Issuer: i, keys: newKeySet(i, o)}
 	}
 	return v, nil
 }

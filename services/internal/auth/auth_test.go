@@ -134,7 +134,7 @@ func merge(base, over map[string]any) map[string]any {
 // sign makes a token of any header and claims; those given as nil are left out.
 func sign(t testing.TB, alg jwa.SignatureAlgorithm, key any, header, claims map[string]any) string {
 	t.Helper()
-	payload, err := json.Marshal(claims)
+	text, err := json.Marshal(claims)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,7 +144,7 @@ func sign(t testing.TB, alg jwa.SignatureAlgorithm, key any, header, claims map[
 			t.Fatal(err)
 		}
 	}
-	token, err := jws.Sign(payload, jws.WithKey(alg, key, jws.WithProtectedHeaders(headers)))
+	token, err := jws.Sign(text, jws.WithKey(alg, key, jws.WithProtectedHeaders(headers)))
 	if err != nil {
 		t.Fatal(err)
 	}

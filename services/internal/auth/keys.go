@@ -63,11 +63,11 @@ func newKeySet(i Issuer, o Options) *keySet {
 
 // find returns the key of an id, asking the issuer when it is not known.
 func (s *keySet) find(ctx context.Context, kid string) (key, error) {
-	if k, ok := s.known(kid); ok {
+	if k, ok := s.cached(kid); ok {
 		return k, nil
 	}
 	s.load(ctx, 0)
-	if k, ok := s.known(kid); ok {
+	if k, ok := s.cached(kid); ok {
 		return k, nil
 	}
 	if s.keys.Load() == nil {
@@ -76,7 +76,7 @@ func (s *keySet) find(ctx context.Context, kid string) (key, error) {
 	return key{}, refuse("the token is signed with an unknown key")
 }
 
-func (s *keySet) known(kid string) (key, bool) {
+func (s *keySet) cached(kid string) (key, bool) {
 	keys := s.keys.Load()
 	if keys == nil {
 		return key{}, false

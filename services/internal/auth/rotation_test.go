@@ -87,7 +87,7 @@ func TestOutageKeepsKnownKeys(t *testing.T) {
 	w.want("after", w.verify("second"), good, 3)
 }
 
-func TestOutageFromTheStartIsNoFaultOfTheToken(t *testing.T) {
+func TestTokensAreNotRefusedWhenKeysNeverLoaded(t *testing.T) {
 	w := newWorld(t)
 	w.p.change(func() { w.p.down = true })
 	w.want("down", w.verify("first"), problem.Unavailable, 1)

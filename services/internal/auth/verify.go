@@ -16,9 +16,9 @@ import (
 
 const (
 	maxToken = 16 << 10 // bytes; a token with many projects has about 2 KiB
-	// rememberFor bounds how long a verified token is taken without looking at
+	// cacheTime bounds how long a verified token is taken without looking at
 	// its issuer's keys again.
-	rememberFor = 5 * time.Minute
+	cacheTime = 5 * time.Minute
 )
 
 // Verify returns who a token speaks for. The error is a *fault.Error:
@@ -38,7 +38,7 @@ func (v *Verifier) Verify(ctx context.Context, token string) (*Principal, error)
 	if err != nil {
 		return nil, err
 	}
-	until := now.Add(rememberFor)
+	until := now.Add(cacheTime)
 	if p.Expires.Before(until) {
 		until = p.Expires
 	}
@@ -77,7 +77,7 @@ func (v *Verifier) verify(ctx context.Context, token string) (*Principal, error)
 
 // checkSignature verifies the token with the key its header names. The
 // algorithm must be one of that key's: what the header says is not believed.
-func (t *trusted) checkSignature(ctx context.Context, token string, header jws.Headers) error {
+func (t *trustedIssuer) checkSignature(ctx context.Context, token string, header jws.Headers) error {
 	if header.Has(jws.CriticalKey) {
 		return refuse("the token has critical extensions, and none is understood")
 	}
@@ -115,7 +115,7 @@ func (v *Verifier) checkTimes(claimed jwt.Token) error {
 }
 
 // principal reads the claims that the issuer's settings point to.
-func (t *trusted) principal(claimed jwt.Token) (*Principal, error) {
+func (t *trustedIssuer) principal(claimed jwt.Token) (*Principal, error) {
 	p := &Principal{}
 	p.Expires, _ = claimed.Expiration()
 	if p.Subject, _ = claimed.Subject(); !plainName(p.Subject) {
@@ -129,14 +129,14 @@ func (t *trusted) principal(claimed jwt.Token) (*Principal, error) {
 	if !slices.Contains(t.Kinds, p.Kind) {
 		return nil, refuse("the token is of a kind its issuer may not issue")
 	}
-	p.Roles = texts(lookup(claimed, t.Claims.Role))
-	for _, scope := range texts(lookup(claimed, t.Claims.Scope)) {
+	p.Roles = stringsOf(lookup(claimed, t.Claims.Role))
+	for _, scope := range stringsOf(lookup(claimed, t.Claims.Scope)) {
 		p.Scopes = append(p.Scopes, strings.Fields(scope)...)
 	}
 	var match, fleet, backfill bool
-	p.Match, match = text(claimed, t.Claims.Match)
-	p.Fleet, fleet = text(claimed, t.Claims.Fleet)
-	p.Backfill, backfill = text(claimed, t.Claims.Backfill)
+	p.Match, match = stringOf(claimed, t.Claims.Match)
+	p.Fleet, fleet = stringOf(claimed, t.Claims.Fleet)
+	p.Backfill, backfill = stringOf(claimed, t.Claims.Backfill)
 	if !match || !fleet || !backfill {
 		// Without its match a token would be good for more.
 		return nil, refuse("the token names its match, fleet or backfill ticket with something that is no text")
@@ -149,14 +149,14 @@ func (t *trusted) principal(claimed jwt.Token) (*Principal, error) {
 }
 
 // projects are those the token names and the issuer may speak for.
-func (t *trusted) projects(claimed jwt.Token) []string {
+func (t *trustedIssuer) projects(claimed jwt.Token) []string {
 	if t.Claims.Project == "" {
 		if len(t.Projects) == 0 { // then AnyProject is set
 			return []string{everyProject}
 		}
 		return t.Projects
 	}
-	return slices.DeleteFunc(texts(lookup(claimed, t.Claims.Project)), func(project string) bool {
+	return slices.DeleteFunc(stringsOf(lookup(claimed, t.Claims.Project)), func(project string) bool {
 		switch {
 		case project == everyProject:
 			return !t.AnyProject
@@ -189,8 +189,8 @@ func lookup(claimed jwt.Token, path string) any {
 	return value
 }
 
-// texts takes a string or a list of strings; of anything else nothing is taken.
-func texts(claim any) []string {
+// stringsOf takes a string or a list of strings; of anything else nothing is taken.
+func stringsOf(claim any) []string {
 	switch claim := claim.(type) {
 	case string:
 		return []string{claim}
@@ -206,8 +206,8 @@ func texts(claim any) []string {
 	return nil
 }
 
-// text is a claim that is a string, "" when there is none; ok is false when it is anything else.
-func text(claimed jwt.Token, path string) (text string, ok bool) {
+// stringOf is a claim that is a string, "" when there is none; ok is false when it is anything else.
+func stringOf(claimed jwt.Token, path string) (text string, ok bool) {
 	claim := lookup(claimed, path)
 	if claim == nil {
 		return "", true

@@ -93,12 +93,12 @@ type Bus struct {
 	// inbox is where the parts of this bus's runs come in.
 	inbox string
 
-	mu      sync.Mutex
-	runs    map[string]*Run
-	hearing bool // of parts
+	mu              sync.Mutex
+	runs            map[string]*Run
+	partsSubscribed bool // of parts
 
-	// trouble is why there is no connection; nil while there is one.
-	trouble atomic.Pointer[string]
+	// connError is why there is no connection; nil while there is one.
+	connError atomic.Pointer[string]
 }
 
 // A server that has not answered so many times when it is asked the next time is given up for another one: after 6 s. It may
@@ -158,7 +158,7 @@ func Connect(ctx context.Context, o Options) (*Bus, error) {
 func (b *Bus) Ready(context.Context) error {
 	if !b.prepared.Load() {
 		if !b.conn.IsConnected() {
-			if why := b.trouble.Load(); why != nil {
+			if why := b.connError.Load(); why != nil {
 				return problem.New(problem.Unavailable, "%s", *why)
 			}
 			return problem.New(problem.Unavailable, notConnected)
@@ -172,7 +172,7 @@ func (b *Bus) Ready(context.Context) error {
 func (b *Bus) Connected() bool { return b.conn.IsConnected() }
 
 // Ping returns when the server has answered.
-func (b *Bus) Ping(ctx context.Context) error { return lost(b.conn.FlushWithContext(ctx)) }
+func (b *Bus) Ping(ctx context.Context) error { return unavailable(b.conn.FlushWithContext(ctx)) }
 
 // Close says what is still to be said, for as long as ctx lasts, and ends the connection.
 func (b *Bus) Close(ctx context.Context) error {
@@ -200,7 +200,7 @@ type subscription struct {
 	done chan struct{}
 }
 
-func subscribed(sub *nats.Subscription) subscription {
+func newSubscription(sub *nats.Subscription) subscription {
 	s := subscription{sub, make(chan struct{})}
 	sub.SetClosedHandler(func(string) { close(s.done) })
 	return s
@@ -211,13 +211,13 @@ func (s subscription) Stop() <-chan struct{} {
 	return s.done
 }
 
-// say publishes a message with the context of the trace.
-func (b *Bus) say(ctx context.Context, subject string, m proto.Message) error {
+// publish publishes a message with the context of the trace.
+func (b *Bus) publish(ctx context.Context, subject string, m proto.Message) error {
 	msg, err := b.message(ctx, subject, m)
 	if err != nil {
 		return err
 	}
-	return lost(b.conn.PublishMsg(msg))
+	return unavailable(b.conn.PublishMsg(msg))
 }
 
 func (b *Bus) message(ctx context.Context, subject string, m proto.Message) (*nats.Msg, error) {
@@ -245,9 +245,9 @@ func (b *Bus) extract(ctx context.Context, headers propagation.TextMapCarrier) c
 	return ctx
 }
 
-// hear subscribes to a subject, or joins a queue group of it when queue is not
+// subscribe subscribes to a subject, or joins a queue group of it when queue is not
 // empty. Messages come one after the other; one that cannot be read is logged and left out.
-func hear[M any, P interface {
+func subscribe[M any, P interface {
 	*M
 	proto.Message
 }](b *Bus, subject, queue string, handle func(ctx context.Context, subject string, m P, msg *nats.Msg)) (Subscription, error) {
@@ -267,13 +267,13 @@ func hear[M any, P interface {
 		sub, err = b.conn.QueueSubscribe(subject, queue, receive)
 	}
 	if err != nil {
-		return nil, lost(err)
+		return nil, unavailable(err)
 	}
-	return subscribed(sub), nil
+	return newSubscription(sub), nil
 }
 
-// lost marks an error of the connection; nil stays nil.
-func lost(err error) error {
+// unavailable marks an error of the connection; nil stays nil.
+func unavailable(err error) error {
 	if err == nil {
 		return nil
 	}

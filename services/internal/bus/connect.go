@@ -43,9 +43,9 @@ func (b *Bus) connection(o Options) ([]nats.Option, error) {
 			}
 		}),
 		nats.ReconnectErrHandler(func(_ *nats.Conn, err error) { b.fails(err) }),
-		nats.ConnectHandler(func(*nats.Conn) { b.trouble.Store(nil) }),
+		nats.ConnectHandler(func(*nats.Conn) { b.connError.Store(nil) }),
 		nats.ReconnectHandler(func(*nats.Conn) {
-			b.trouble.Store(nil)
+			b.connError.Store(nil)
 			b.log.Info("message bus is back")
 			b.restore()
 		}),
@@ -81,7 +81,7 @@ func (b *Bus) connection(o Options) ([]nats.Option, error) {
 // fails is told of every attempt to connect that failed, and says so when it is for another reason than before.
 func (b *Bus) fails(err error) {
 	why := explain(err)
-	if before := b.trouble.Swap(&why); before != nil && *before == why {
+	if before := b.connError.Swap(&why); before != nil && *before == why {
 		return
 	}
 	if why == notConnected {

@@ -39,14 +39,14 @@ func (b *Bus) HasEvents(ctx context.Context, project string, since time.Time) (b
 func (b *Bus) lastEvents(ctx context.Context, project string) (*jetstream.RawStreamMsg, error) {
 	stream, err := b.js.Stream(ctx, eventStream)
 	if err != nil {
-		b.gone(err)
-		return nil, lost(err)
+		b.restoreMissing(err)
+		return nil, unavailable(err)
 	}
 	msg, err := stream.GetLastMsgForSubject(ctx, events+token(project))
 	if errors.Is(err, jetstream.ErrMsgNotFound) {
 		return nil, nil
 	}
-	return msg, lost(err)
+	return msg, unavailable(err)
 }
 
 // PublishEvents publishes a project's next events, behind the message with the number last, and
@@ -63,8 +63,8 @@ func (b *Bus) PublishEvents(ctx context.Context, e *pb.Events, last uint64) (uin
 		return 0, ErrEventConflict
 	}
 	if err != nil {
-		b.gone(err)
-		return 0, lost(err)
+		b.restoreMissing(err)
+		return 0, unavailable(err)
 	}
 	return ack.Sequence, nil
 }
@@ -78,11 +78,11 @@ func (b *Bus) FollowEvents(ctx context.Context, project string, since time.Time,
 	}
 	consumer, err := b.js.OrderedConsumer(ctx, eventStream, from)
 	if err != nil {
-		return lost(err)
+		return unavailable(err)
 	}
 	messages, err := consumer.Messages()
 	if err != nil {
-		return lost(err)
+		return unavailable(err)
 	}
 	defer messages.Stop()
 	for {
@@ -91,7 +91,7 @@ func (b *Bus) FollowEvents(ctx context.Context, project string, since time.Time,
 			return nil
 		}
 		if err != nil {
-			return lost(err)
+			return unavailable(err)
 		}
 		e := new(pb.Events)
 		if err := proto.Unmarshal(msg.Data(), e); err != nil {
@@ -100,7 +100,7 @@ func (b *Bus) FollowEvents(ctx context.Context, project string, since time.Time,
 		}
 		about, err := msg.Metadata()
 		if err != nil {
-			return lost(err)
+			return unavailable(err)
 		}
 		if err := handle(e, about.NumPending); err != nil {
 			return err

@@ -22,7 +22,7 @@ const logMessage = 2 * MaxLogText
 // PublishLog keeps what an instance of a function wrote: up to LogText bytes of UTF-8. Texts are read one behind the other as they are, so
 // that each line ends with a newline, and one that is longer than a message may go on in the next.
 func (b *Bus) PublishLog(ctx context.Context, project, function string, l *pb.LogLines) error {
-	return b.say(ctx, logs+token(project)+"."+token(function), l)
+	return b.publish(ctx, logs+token(project)+"."+token(function), l)
 }
 
 // LogStart is where reading a log begins: behind a position, and not before a time. The
@@ -41,7 +41,7 @@ const logBatch = 512
 func (b *Bus) ReadLog(ctx context.Context, project, function string, from LogStart, take func(*pb.LogLines) bool) (position uint64, err error) {
 	stream, err := b.js.Stream(ctx, logStream)
 	if err != nil {
-		return 0, lost(err)
+		return 0, unavailable(err)
 	}
 	end := stream.CachedInfo().State.LastSeq
 	if from.After > 0 && from.After == end {
@@ -59,7 +59,7 @@ func (b *Bus) ReadLog(ctx context.Context, project, function string, from LogSta
 	}
 	consumer, err := stream.CreateConsumer(ctx, config)
 	if err != nil {
-		return 0, lost(err)
+		return 0, unavailable(err)
 	}
 	defer func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
@@ -92,7 +92,7 @@ func (r *logReader) read(ctx context.Context, pending uint64) (whole bool, err e
 	for pending > 0 && ctx.Err() == nil {
 		batch, err := r.consumer.FetchNoWait(logBatch)
 		if err != nil {
-			return false, lost(err)
+			return false, unavailable(err)
 		}
 		got := uint64(0)
 		for msg := range batch.Messages() {
@@ -102,7 +102,7 @@ func (r *logReader) read(ctx context.Context, pending uint64) (whole bool, err e
 			}
 		}
 		if err := batch.Error(); err != nil {
-			return false, lost(err)
+			return false, unavailable(err)
 		}
 		if got == 0 {
 			break // they were removed meanwhile, by age or size
@@ -116,7 +116,7 @@ func (r *logReader) read(ctx context.Context, pending uint64) (whole bool, err e
 func (r *logReader) message(msg jetstream.Msg) (more bool, err error) {
 	about, err := msg.Metadata()
 	if err != nil {
-		return false, lost(err)
+		return false, unavailable(err)
 	}
 	if r.count++; about.Sequence.Consumer != r.count {
 		return false, problem.New(problem.Unavailable, "a part of the log was lost on its way, try again")

@@ -25,13 +25,13 @@ const maxPending = 1 << 20
 // maxFetch is how many matches an allocator fetches at once: what lies fetched and is in no hand shows no sign of life.
 const maxFetch = 256
 
-// later is the wish that a match comes again.
-type later time.Duration
+// retryAfter is the wish that a match comes again.
+type retryAfter time.Duration
 
-func (l later) Error() string { return "the match comes again in " + time.Duration(l).String() }
+func (l retryAfter) Error() string { return "the match comes again in " + time.Duration(l).String() }
 
 // RetryAfter is what a handle of Work returns to have the match again in a while, in good order.
-func RetryAfter(d time.Duration) error { return later(d) }
+func RetryAfter(d time.Duration) error { return retryAfter(d) }
 
 // How long one request for matches lasts, and how often the server that has it says that it still does. A request
 // that lay with a server of a cluster that died is missed after two of these signs. With the client's own settings, nobody gets a match
@@ -45,7 +45,7 @@ const (
 // A match that is sent twice within two minutes is there once. While there is no server nothing is sent.
 func (b *Bus) EnqueueMatches(ctx context.Context, project string, ids []string) (sent []string, err error) {
 	if !b.conn.IsConnected() {
-		return nil, lost(nats.ErrDisconnected)
+		return nil, unavailable(nats.ErrDisconnected)
 	}
 	futures := make([]jetstream.PubAckFuture, 0, len(ids))
 	for _, id := range ids {
@@ -66,13 +66,13 @@ func (b *Bus) EnqueueMatches(ctx context.Context, project string, ids []string) 
 		case <-future.Ok():
 			sent = append(sent, ids[i])
 		case err := <-future.Err():
-			b.gone(err)
+			b.restoreMissing(err)
 			failed = errors.Join(failed, err)
 		case <-ctx.Done():
 			return sent, context.Cause(ctx)
 		}
 	}
-	return sent, lost(failed)
+	return sent, unavailable(failed)
 }
 
 // ConsumeMatches takes matches out of the work queue, up to parallel at once, until ctx
@@ -115,7 +115,7 @@ func (b *Bus) consume(ctx context.Context, parallel int, handle func(jetstream.M
 		MaxAckPending: maxPending,
 	})
 	if err != nil {
-		b.gone(err)
+		b.restoreMissing(err)
 		return err
 	}
 	doubt := notify.New()
@@ -141,7 +141,7 @@ func (b *Bus) consume(ctx context.Context, parallel int, handle func(jetstream.M
 		case <-doubt.C():
 			// A consumer that does not exist any more is asked in vain for ever, as is that of a server which came back without its store.
 			_, err := consumer.Info(ctx)
-			if errors.Is(err, jetstream.ErrConsumerNotFound) || b.gone(err) {
+			if errors.Is(err, jetstream.ErrConsumerNotFound) || b.restoreMissing(err) {
 				return err
 			}
 		}
@@ -160,10 +160,10 @@ func (b *Bus) handleMatch(ctx context.Context, msg jetstream.Msg, handle func(co
 		attempt = int(m.NumDelivered)
 	}
 	ctx = b.extract(ctx, headers(msg.Headers()))
-	stop := beat(ctx, msg, b.options.AckWait/3)
+	stop := keepAlive(ctx, msg, b.options.AckWait/3)
 	err := handle(ctx, w, attempt)
 	stop()
-	again, asked := errors.AsType[later](err)
+	again, asked := errors.AsType[retryAfter](err)
 	switch {
 	case err == nil:
 		err = msg.Ack()
@@ -180,8 +180,8 @@ func (b *Bus) handleMatch(ctx context.Context, msg jetstream.Msg, handle func(co
 	}
 }
 
-// beat tells the queue that a message is being worked on, until stop.
-func beat(ctx context.Context, msg jetstream.Msg, every time.Duration) (stop func()) {
+// keepAlive tells the queue that a message is being worked on, until stop.
+func keepAlive(ctx context.Context, msg jetstream.Msg, every time.Duration) (stop func()) {
 	done := make(chan struct{})
 	go func() {
 		t := time.NewTicker(every)

@@ -12,13 +12,13 @@ import (
 func (b *Bus) PutModule(ctx context.Context, name string, module []byte) error {
 	store, err := b.js.ObjectStore(ctx, moduleStore)
 	if err != nil {
-		return lost(err)
+		return unavailable(err)
 	}
 	if _, err := store.GetInfo(ctx, name); err == nil {
 		return nil
 	}
 	_, err = store.PutBytes(ctx, name, module)
-	return lost(err)
+	return unavailable(err)
 }
 
 // ErrNoModule says that the object store has no module of a name.
@@ -28,27 +28,27 @@ var ErrNoModule = errors.New("bus: no such module")
 func (b *Bus) Module(ctx context.Context, name string) ([]byte, error) {
 	store, err := b.js.ObjectStore(ctx, moduleStore)
 	if err != nil {
-		return nil, lost(err)
+		return nil, unavailable(err)
 	}
 	module, err := store.GetBytes(ctx, name)
 	if errors.Is(err, jetstream.ErrObjectNotFound) {
 		return nil, ErrNoModule
 	}
-	return module, lost(err)
+	return module, unavailable(err)
 }
 
 // Modules is the names of all modules in the object store.
 func (b *Bus) Modules(ctx context.Context) ([]string, error) {
 	store, err := b.js.ObjectStore(ctx, moduleStore)
 	if err != nil {
-		return nil, lost(err)
+		return nil, unavailable(err)
 	}
 	all, err := store.List(ctx)
 	if errors.Is(err, jetstream.ErrNoObjectsFound) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, lost(err)
+		return nil, unavailable(err)
 	}
 	names := make([]string, 0, len(all))
 	for _, module := range all {
@@ -61,16 +61,16 @@ func (b *Bus) Modules(ctx context.Context) ([]string, error) {
 func (b *Bus) DeleteModule(ctx context.Context, name string) error {
 	store, err := b.js.ObjectStore(ctx, moduleStore)
 	if err != nil {
-		return lost(err)
+		return unavailable(err)
 	}
 	if err := store.Delete(ctx, name); err != nil && !errors.Is(err, jetstream.ErrObjectNotFound) {
-		return lost(err)
+		return unavailable(err)
 	}
 	// The store keeps a mark that there was such a name, for ever. None comes back, so that they would only become more.
 	stream, err := b.js.Stream(ctx, moduleStream)
 	if err != nil {
-		return lost(err)
+		return unavailable(err)
 	}
 	mark := moduleInfos + base64.URLEncoding.EncodeToString([]byte(name))
-	return lost(stream.Purge(ctx, jetstream.WithPurgeSubject(mark)))
+	return unavailable(stream.Purge(ctx, jetstream.WithPurgeSubject(mark)))
 }

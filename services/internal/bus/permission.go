@@ -28,8 +28,8 @@ const (
 	moduleInfos  = "$O." + moduleStore + ".M."
 )
 
-// maker is who makes a stream, and gives it its settings. Those who use it wait until it is there.
-func maker(stream string) string {
+// makerOf is who makes a stream, and gives it its settings. Those who use it wait until it is there.
+func makerOf(stream string) string {
 	switch stream {
 	case matchStream, eventStream:
 		return catalog.Director
@@ -37,8 +37,8 @@ func maker(stream string) string {
 	return catalog.Registry
 }
 
-// uses lists the streams that a service needs. It is ready when they are there.
-func uses(service string) []string {
+// streamsOf lists the streams that a service needs. It is ready when they are there.
+func streamsOf(service string) []string {
 	switch service {
 	case catalog.Registry, catalog.Runner:
 		return []string{logStream, moduleStream}
@@ -57,9 +57,9 @@ func api(words ...string) string { return "$JS.API." + strings.Join(words, ".") 
 // RightsOf is what an account may do; nothing for one that is not known.
 func RightsOf(name string) Rights {
 	r := rightsOf(name)
-	for _, stream := range uses(name) {
+	for _, stream := range streamsOf(name) {
 		r.Publish = append(r.Publish, api("STREAM.INFO", stream))
-		if maker(stream) == name {
+		if makerOf(stream) == name {
 			r.Publish = append(r.Publish, api("STREAM.CREATE", stream), api("STREAM.UPDATE", stream))
 		}
 	}
@@ -159,16 +159,16 @@ func Users(accounts []string, password func(account string) string) string {
 			continue
 		}
 		fmt.Fprintf(&b, "    {\n      user: %q, password: %s\n      permissions: {\n", account.User(name), password(name))
-		list(&b, "publish", r.Publish)
-		list(&b, "subscribe", r.Subscribe)
+		writeSubjects(&b, "publish", r.Publish)
+		writeSubjects(&b, "subscribe", r.Subscribe)
 		b.WriteString("      }\n    }\n")
 	}
 	b.WriteString("  ]\n}\n")
 	return b.String()
 }
 
-// list prints what is allowed. What is not listed is not: an empty list would allow everything.
-func list(b *strings.Builder, name string, subjects []string) {
+// writeSubjects prints what is allowed. What is not listed is not: an empty list would allow everything.
+func writeSubjects(b *strings.Builder, name string, subjects []string) {
 	fmt.Fprintf(b, "        %s: { allow: [\n", name)
 	for _, subject := range subjects {
 		fmt.Fprintf(b, "          %q\n", subject)

@@ -211,8 +211,8 @@ func TestEachServiceMayDoWhatItDoes(t *testing.T) {
 	for _, b := range buses {
 		must("ping", b.Ping(ctx))
 	}
-	if complaints := refusals.String() + log.String(); strings.Contains(strings.ToLower(complaints), "violation") || strings.Contains(complaints, "permit") {
-		t.Errorf("somebody was refused something:\n%s", complaints)
+	if violations := refusals.String() + log.String(); strings.Contains(strings.ToLower(violations), "violation") || strings.Contains(violations, "permit") {
+		t.Errorf("somebody was refused something:\n%s", violations)
 	}
 }
 

@@ -27,8 +27,8 @@ func (b *Bus) PokeTickets(ctx context.Context, project string, position uint64) 
 
 // OnPoke hears the pokes of all projects.
 func (b *Bus) OnPoke(handle func(project string, p *pb.Poke)) (Subscription, error) {
-	return hear(b, pokes+"*", "", func(_ context.Context, subject string, p *pb.Poke, _ *nats.Msg) {
-		handle(named(strings.TrimPrefix(subject, pokes)), p)
+	return subscribe(b, pokes+"*", "", func(_ context.Context, subject string, p *pb.Poke, _ *nats.Msg) {
+		handle(fromToken(strings.TrimPrefix(subject, pokes)), p)
 	})
 }
 
@@ -47,24 +47,24 @@ func (b *Bus) notify(ctx context.Context, subject, project string, m proto.Messa
 	if !b.conn.IsConnected() {
 		return
 	}
-	if err := b.say(ctx, subject+token(project), m); err != nil {
+	if err := b.publish(ctx, subject+token(project), m); err != nil {
 		b.log.WarnContext(ctx, "message bus: subscribers were not notified", "subject", subject+"*", "project", project, "error", err)
 	}
 }
 
 // OnAssigned hears which tickets of all projects got a result.
 func (b *Bus) OnAssigned(handle func(project string, tickets []string)) (Subscription, error) {
-	return hear(b, assigned+"*", "", func(_ context.Context, subject string, a *pb.Assigned, _ *nats.Msg) {
-		handle(named(strings.TrimPrefix(subject, assigned)), a.GetTickets())
+	return subscribe(b, assigned+"*", "", func(_ context.Context, subject string, a *pb.Assigned, _ *nats.Msg) {
+		handle(fromToken(strings.TrimPrefix(subject, assigned)), a.GetTickets())
 	})
 }
 
 // Heartbeat says what a runner hosts.
 func (b *Bus) Heartbeat(ctx context.Context, s *pb.RunnerStatus) error {
-	return b.say(ctx, runner, s)
+	return b.publish(ctx, runner, s)
 }
 
 // OnHeartbeat hears the heartbeats of all runners.
 func (b *Bus) OnHeartbeat(handle func(*pb.RunnerStatus)) (Subscription, error) {
-	return hear(b, runner, "", func(_ context.Context, _ string, s *pb.RunnerStatus, _ *nats.Msg) { handle(s) })
+	return subscribe(b, runner, "", func(_ context.Context, _ string, s *pb.RunnerStatus, _ *nats.Msg) { handle(s) })
 }

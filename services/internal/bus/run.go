@@ -28,13 +28,13 @@ type Run struct {
 // asked: requests that wait for one would all come at once, long after anybody wants an answer.
 func (b *Bus) StartRun(ctx context.Context, r *pb.RunRequest, parts func(*pb.RunPart)) (*Run, error) {
 	if !b.conn.IsConnected() {
-		return nil, lost(nats.ErrDisconnected)
+		return nil, unavailable(nats.ErrDisconnected)
 	}
 	msg, err := b.message(ctx, runs+token(r.GetProject())+"."+token(r.GetFunction()), r)
 	if err != nil {
 		return nil, err
 	}
-	if err := b.hearParts(); err != nil {
+	if err := b.subscribeParts(); err != nil {
 		return nil, err
 	}
 	msg.Reply = b.partsOf(r.GetRun())
@@ -44,7 +44,7 @@ func (b *Bus) StartRun(ctx context.Context, r *pb.RunRequest, parts func(*pb.Run
 	b.mu.Unlock()
 	if err := b.conn.PublishMsg(msg); err != nil {
 		run.Stop()
-		return nil, lost(err)
+		return nil, unavailable(err)
 	}
 	return run, nil
 }
@@ -62,13 +62,13 @@ type SendPart func(*pb.RunPart) error
 // ServeRuns takes runs of a function, each from one request of one director, and says at once that this runner has it. handle
 // must not block the subscription: it starts the run and returns.
 func (b *Bus) ServeRuns(runner, project, function string, handle func(ctx context.Context, r *pb.RunRequest, answer SendPart)) (Subscription, error) {
-	return hear(b, runs+token(project)+"."+token(function), runnerQueue,
+	return subscribe(b, runs+token(project)+"."+token(function), runnerQueue,
 		func(ctx context.Context, _ string, r *pb.RunRequest, msg *nats.Msg) {
 			var index uint32
 			answer := func(p *pb.RunPart) error {
 				p.Run, p.Index = r.GetRun(), index
 				index++
-				return b.say(ctx, msg.Reply, p)
+				return b.publish(ctx, msg.Reply, p)
 			}
 			if err := answer(&pb.RunPart{Runner: runner}); err != nil {
 				b.log.WarnContext(ctx, "message bus: taking a run", "function", r.GetFunction(), "error", err)
@@ -79,11 +79,11 @@ func (b *Bus) ServeRuns(runner, project, function string, handle func(ctx contex
 
 func (b *Bus) partsOf(run string) string { return partsRoot + b.inbox + "." + run }
 
-// hearParts subscribes to the parts of all runs that this bus starts, once: before its first run, since most never start one.
-func (b *Bus) hearParts() error {
+// subscribeParts subscribes to the parts of all runs that this bus starts, once: before its first run, since most never start one.
+func (b *Bus) subscribeParts() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.hearing {
+	if b.partsSubscribed {
 		return nil
 	}
 	_, err := b.conn.Subscribe(b.partsOf("*"), func(msg *nats.Msg) {
@@ -107,6 +107,6 @@ func (b *Bus) hearParts() error {
 		}
 		run.parts(p)
 	})
-	b.hearing = err == nil
-	return lost(err)
+	b.partsSubscribed = err == nil
+	return unavailable(err)
 }

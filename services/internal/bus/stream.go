@@ -55,8 +55,8 @@ func (b *Bus) restore() {
 	}()
 }
 
-// gone tells whether an operation failed because a stream does not exist, and sees to it.
-func (b *Bus) gone(err error) bool {
+// restoreMissing tells whether an operation failed because a stream does not exist, and sees to it.
+func (b *Bus) restoreMissing(err error) bool {
 	if !errors.Is(err, jetstream.ErrNoStreamResponse) && !errors.Is(err, jetstream.ErrStreamNotFound) {
 		return false
 	}
@@ -68,7 +68,7 @@ func (b *Bus) prepare(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
 	if !b.conn.IsConnected() {
-		if why := b.trouble.Load(); why != nil {
+		if why := b.connError.Load(); why != nil {
 			return errors.New(*why)
 		}
 		return nats.ErrDisconnected
@@ -77,12 +77,12 @@ func (b *Bus) prepare(ctx context.Context) error {
 		return err
 	}
 	service := b.options.Service
-	for _, stream := range uses(service) {
+	for _, stream := range streamsOf(service) {
 		var err error
-		if service == account.All || maker(stream) == service {
+		if service == account.All || makerOf(stream) == service {
 			err = b.makeStream(ctx, stream)
 		} else if _, err = b.js.Stream(ctx, stream); errors.Is(err, jetstream.ErrStreamNotFound) {
-			err = fmt.Errorf("the stream %s is not there yet: the %s makes it", stream, maker(stream))
+			err = fmt.Errorf("the stream %s is not there yet: the %s makes it", stream, makerOf(stream))
 		}
 		if err != nil {
 			return err

@@ -18,5 +18,5 @@ const (
 // underscores: a dot would begin a new token. No name has a tilde, so this is one to one.
 func token(name string) string { return strings.ReplaceAll(name, ".", "~") }
 
-// named is what token was given.
-func named(token string) string { return strings.ReplaceAll(token, "~", ".") }
+// fromToken is what token was given.
+func fromToken(token string) string { return strings.ReplaceAll(token, "~", ".") }

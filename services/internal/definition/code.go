@@ -24,5 +24,5 @@ const (
 	TooManyFilters     = "tooManyFilters"
 	TooManySegments    = "tooManySegments" // all segmentations together
 
-	TooManyFaults = "tooManyFaults" // the last entry of a list that was cut
+	TooManyErrors = "tooManyFaults" // the last entry of a list that was cut
 )

@@ -82,13 +82,13 @@ func (r *Reader) Settings(at Path) jsontext.Value {
 	}
 	outer := r.dec
 	r.dec = decoder(value)
-	r.free(at, maxDepth)
+	r.checkDepth(at, maxDepth)
 	r.dec = outer
 	return value
 }
 
-// free walks through a value of any type that nests at most so deep.
-func (r *Reader) free(at Path, deep int) {
+// checkDepth walks through a value of any type that nests at most so deep.
+func (r *Reader) checkDepth(at Path, deep int) {
 	kind := r.dec.PeekKind()
 	switch {
 	case kind != jsontext.KindBeginObject && kind != jsontext.KindBeginArray:
@@ -97,8 +97,8 @@ func (r *Reader) free(at Path, deep int) {
 		r.Add(BadFunctionConfig, at, "objects and arrays nest deeper than %d", maxDepth)
 		r.skip()
 	case kind == jsontext.KindBeginObject:
-		r.Keys(at, func(_ string, at Path) { r.free(at, deep-1) })
+		r.Keys(at, func(_ string, at Path) { r.checkDepth(at, deep-1) })
 	default:
-		r.Array(at, func(at Path) { r.free(at, deep-1) })
+		r.Array(at, func(at Path) { r.checkDepth(at, deep-1) })
 	}
 }

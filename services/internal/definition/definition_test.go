@@ -38,7 +38,7 @@ func TestPath(t *testing.T) {
 	}
 }
 
-func TestFaults(t *testing.T) {
+func TestFieldErrors(t *testing.T) {
 	var f FieldErrors
 	if f.Err() != nil {
 		t.Error("an error without faults")

@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// maxFaults is how many faults are listed: more than anyone corrects in one go, and an
+// maxErrors is how many faults are listed: more than anyone corrects in one go, and an
 // answer of a size that is in proportion to the question.
-const maxFaults = 100
+const maxErrors = 100
 
 // FieldError is one entry of the contract's ValidationErrorResponse.
 type FieldError struct {
@@ -25,11 +25,11 @@ type FieldErrors struct {
 
 // Add notes a fault of the member at a path.
 func (f *FieldErrors) Add(code string, at Path, format string, args ...any) {
-	f.note(code, at.String()+": "+fmt.Sprintf(format, args...))
+	f.add(code, at.String()+": "+fmt.Sprintf(format, args...))
 }
 
-func (f *FieldErrors) note(code, message string) {
-	if len(f.list) == maxFaults {
+func (f *FieldErrors) add(code, message string) {
+	if len(f.list) == maxErrors {
 		f.more++
 		return
 	}
@@ -43,7 +43,7 @@ func (f *FieldErrors) List() []FieldError {
 	if f.more == 0 {
 		return f.list
 	}
-	return append(f.list[:maxFaults:maxFaults], FieldError{TooManyFaults, fmt.Sprintf("%s: %d more faults are not listed", Path(""), f.more)})
+	return append(f.list[:maxErrors:maxErrors], FieldError{TooManyErrors, fmt.Sprintf("%s: %d more faults are not listed", Path(""), f.more)})
 }
 
 // Err is f, or nil when there are no faults.
@@ -58,11 +58,11 @@ func (f *FieldErrors) Err() error {
 func (f *FieldErrors) Error() string {
 	const most = 10
 	var b strings.Builder
-	for i, fault := range f.list[:min(most, len(f.list))] {
+	for i, e := range f.list[:min(most, len(f.list))] {
 		if i > 0 {
 			b.WriteString("; ")
 		}
-		b.WriteString(fault.Message)
+		b.WriteString(e.Message)
 	}
 	if more := f.count() - most; more > 0 {
 		fmt.Fprintf(&b, "; and %d more faults", more)

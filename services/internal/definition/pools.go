@@ -28,7 +28,7 @@ func (r *Reader) Pools(at Path) map[string]*pb.Pool {
 		if f, ok := errors.AsType[*problem.Error](err); ok {
 			detail = f.Detail
 		}
-		r.note(TooManySegments, detail)
+		r.add(TooManySegments, detail)
 	}
 	return pools
 }
@@ -119,7 +119,7 @@ func (r *Reader) segmentation(at Path) *pb.Segmentation {
 		r.Add(BadSegmentation, at.Member("Value"), "%d percent are more than all", s.GetValue())
 	}
 	if s.GetDistribution() == pool.Normal {
-		r.deviation(at.Member("Stddev"), s, given["Stddev"])
+		r.checkStddev(at.Member("Stddev"), s, given["Stddev"])
 	}
 	if r.count() > before {
 		return nil
@@ -136,8 +136,8 @@ func (r *Reader) amount(at Path) int64 {
 	return n
 }
 
-// deviation checks the standard deviation of a normal distribution.
-func (r *Reader) deviation(at Path, s *pb.Segmentation, given bool) {
+// checkStddev checks the standard deviation of a normal distribution.
+func (r *Reader) checkStddev(at Path, s *pb.Segmentation, given bool) {
 	switch {
 	case !given:
 		r.Add(BadSegmentation, at, "required, because the distribution is %s", pool.Normal)

@@ -59,7 +59,7 @@ func (r *Reader) Object(at Path, members ...Member) (given map[string]bool, ok b
 		m := find(members, name)
 		switch {
 		case m == nil:
-			r.Add(UnknownMember, at.Member(name), "unknown member%s", allowed(members))
+			r.Add(UnknownMember, at.Member(name), "unknown member%s", knownMembers(members))
 			r.skip()
 		case seen[m.Name]:
 			r.Add(DuplicateMember, at.Member(m.Name), "given twice; member names are read without regard to case")
@@ -83,8 +83,8 @@ func find(members []Member, name string) *Member {
 	return nil
 }
 
-// allowed lists the members that there are.
-func allowed(members []Member) string {
+// knownMembers lists the members that there are.
+func knownMembers(members []Member) string {
 	names := make([]string, len(members))
 	for i, m := range members {
 		names[i] = m.Name

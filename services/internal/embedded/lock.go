@@ -15,8 +15,8 @@ import (
 	"matchmaker.dev/services/internal/problem"
 )
 
-// leftover is how long a child of a dead process may take to follow it.
-const leftover = 10 * time.Second
+// orphanTime is how long a child of a dead process may take to follow it.
+const orphanTime = 10 * time.Second
 
 // lock makes the folder this process's own, and creates it when it is missing.
 // Closing the file gives it back, and so does the death of the process. A child
@@ -38,19 +38,19 @@ func lock(ctx context.Context, dir string) (*os.File, error) {
 }
 
 func acquire(ctx context.Context, f *os.File, dir string) error {
-	ctx, cancel := context.WithTimeout(ctx, leftover)
+	ctx, cancel := context.WithTimeout(ctx, orphanTime)
 	defer cancel()
 	retry := time.NewTicker(20 * time.Millisecond)
 	defer retry.Stop()
 	for {
 		err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 		if err == nil {
-			return sign(f)
+			return writeOwner(f)
 		}
 		if !errors.Is(err, syscall.EWOULDBLOCK) {
 			return fmt.Errorf("lock %s: %w", f.Name(), err)
 		}
-		owner := signature(f)
+		owner := readOwner(f)
 		if owner == 0 || alive(owner) {
 			return problem.New(problem.Conflict, "folder %s is in use by process %d", dir, owner)
 		}
@@ -62,7 +62,7 @@ func acquire(ctx context.Context, f *os.File, dir string) error {
 	}
 }
 
-func sign(f *os.File) error {
+func writeOwner(f *os.File) error {
 	if err := f.Truncate(0); err != nil {
 		return err
 	}
@@ -70,8 +70,8 @@ func sign(f *os.File) error {
 	return err
 }
 
-// signature is the process that locked the file last, 0 while it is still signing.
-func signature(f *os.File) int {
+// readOwner is the process that locked the file last, 0 while it is still signing.
+func readOwner(f *os.File) int {
 	text, err := io.ReadAll(io.NewSectionReader(f, 0, 20))
 	if err != nil {
 		return 0

@@ -53,8 +53,8 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// FuzzPayload: whatever is sent is refused as Invalid, or is within the limits and comes back the same.
-func FuzzPayload(f *testing.F) {
+// FuzzValues: whatever is sent is refused as Invalid, or is within the limits and comes back the same.
+func FuzzValues(f *testing.F) {
 	f.Add([]byte(`{"attributes":{"skill":1200,"latency-eu":24.5},"properties":{"loadout":"c3dvcmQ="}}`))
 	f.Add([]byte(`{"ATTRIBUTES":{"a":1e308,"A":-0.0},"properties":{"x":""}}`))
 	f.Add([]byte(`{"attributes":{"created":1},"properties":null}`))

@@ -14,7 +14,7 @@ import (
 // BenchmarkVerify is why the tokens are signed with Ed25519 or not: it compares
 // the signatures that the service accepts and a small key can make.
 func BenchmarkVerify(b *testing.B) {
-	payload := []byte(`{"iss":"matchmaker-dev","aud":["matchmaker"],"sub":"player-1","iat":1,"nbf":1,"exp":2,"jti":"x","kind":"player","project":"demo"}`)
+	claims := []byte(`{"iss":"matchmaker-dev","aud":["matchmaker"],"sub":"player-1","iat":1,"nbf":1,"exp":2,"jti":"x","kind":"player","project":"demo"}`)
 	edPublic, edPrivate, err := ed25519.GenerateKey(rand.Reader)
 	if err != nil {
 		b.Fatal(err)
@@ -30,7 +30,7 @@ func BenchmarkVerify(b *testing.B) {
 		{jwa.EdDSA(), edPrivate, edPublic},
 		{jwa.ES256(), ecPrivate, &ecPrivate.PublicKey},
 	} {
-		token, err := jws.Sign(payload, jws.WithKey(tt.alg, tt.private))
+		token, err := jws.Sign(claims, jws.WithKey(tt.alg, tt.private))
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -14,8 +14,8 @@ const Other = "other"
 // somebody wants to make, and each combination is a series that whoever keeps the metrics pays for. The first ones that
 // come are told apart for as long as the process lives, and all that come later are one, Other.
 type Labels struct {
-	keys []string
-	most int
+	keys  []string
+	limit int
 
 	mu    sync.RWMutex
 	known map[string][]attribute.KeyValue
@@ -36,7 +36,7 @@ func (l *Labels) Of(values ...string) []attribute.KeyValue {
 		return labels
 	}
 	labels = make([]attribute.KeyValue, len(l.keys))
-	full := len(l.known) >= l.most
+	full := len(l.known) >= l.limit
 	for i, key := range l.keys {
 		value := values[i]
 		if full {

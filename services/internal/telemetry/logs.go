@@ -9,11 +9,11 @@ import (
 
 // LogHandler is a handler of logs that adds the trace and the span of the context that a line was logged with, and the
 // correlation id of the request.
-func LogHandler(h slog.Handler) slog.Handler { return traced{h} }
+func LogHandler(h slog.Handler) slog.Handler { return logHandler{h} }
 
-type traced struct{ slog.Handler }
+type logHandler struct{ slog.Handler }
 
-func (t traced) Handle(ctx context.Context, r slog.Record) error {
+func (t logHandler) Handle(ctx context.Context, r slog.Record) error {
 	if s := trace.SpanContextFromContext(ctx); s.IsValid() {
 		r = r.Clone()
 		r.AddAttrs(slog.String("trace_id", s.TraceID().String()), slog.String("span_id", s.SpanID().String()))
@@ -29,21 +29,23 @@ func (t traced) Handle(ctx context.Context, r slog.Record) error {
 	return t.Handler.Handle(ctx, r)
 }
 
-func (t traced) WithAttrs(attrs []slog.Attr) slog.Handler { return traced{t.Handler.WithAttrs(attrs)} }
+func (t logHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return logHandler{t.Handler.WithAttrs(attrs)}
+}
 
-func (t traced) WithGroup(name string) slog.Handler { return traced{t.Handler.WithGroup(name)} }
+func (t logHandler) WithGroup(name string) slog.Handler { return logHandler{t.Handler.WithGroup(name)} }
 
 const correlationKey = "correlationId"
 
-type correlation struct{}
+type correlationContext struct{}
 
 // WithCorrelationID returns a context whose lines in the log have a request's correlation id.
 func WithCorrelationID(ctx context.Context, id string) context.Context {
-	return context.WithValue(ctx, correlation{}, id)
+	return context.WithValue(ctx, correlationContext{}, id)
 }
 
 // CorrelationID is the id that Correlate was given, "" where there is none.
 func CorrelationID(ctx context.Context) string {
-	id, _ := ctx.Value(correlation{}).(string)
+	id, _ := ctx.Value(correlationContext{}).(string)
 	return id
 }

@@ -24,15 +24,15 @@ func NewMeter(m metric.Meter, values int, log *slog.Logger) Meter {
 	return Meter{meter: m, values: values, log: log}
 }
 
-func (m Meter) of() metric.Meter {
+func (m Meter) orNoop() metric.Meter {
 	if m.meter == nil {
 		return noop.Meter{}
 	}
 	return m.meter
 }
 
-// refused logs that the SDK does not like a name: its instrument records nothing.
-func (m Meter) refused(name string, err error) {
+// logError logs that the SDK does not like a name: its instrument records nothing.
+func (m Meter) logError(name string, err error) {
 	if err != nil && m.log != nil {
 		m.log.Error("telemetry: an instrument cannot be made", "name", name, "error", err)
 	}
@@ -40,46 +40,46 @@ func (m Meter) refused(name string, err error) {
 
 // Counter counts things, in a unit such as {ticket}.
 func (m Meter) Counter(name, unit, description string) metric.Int64Counter {
-	c, err := m.of().Int64Counter(name, metric.WithUnit(unit), metric.WithDescription(description))
-	m.refused(name, err)
+	c, err := m.orNoop().Int64Counter(name, metric.WithUnit(unit), metric.WithDescription(description))
+	m.logError(name, err)
 	return c
 }
 
 // UpDownCounter is a number that goes up and down.
 func (m Meter) UpDownCounter(name, unit, description string) metric.Int64UpDownCounter {
-	c, err := m.of().Int64UpDownCounter(name, metric.WithUnit(unit), metric.WithDescription(description))
-	m.refused(name, err)
+	c, err := m.orNoop().Int64UpDownCounter(name, metric.WithUnit(unit), metric.WithDescription(description))
+	m.logError(name, err)
 	return c
 }
 
 // Gauge is a number of which the last one counts.
 func (m Meter) Gauge(name, unit, description string) metric.Int64Gauge {
-	g, err := m.of().Int64Gauge(name, metric.WithUnit(unit), metric.WithDescription(description))
-	m.refused(name, err)
+	g, err := m.orNoop().Int64Gauge(name, metric.WithUnit(unit), metric.WithDescription(description))
+	m.logError(name, err)
 	return g
 }
 
 // Histogram is a distribution; bounds are those of its buckets.
 func (m Meter) Histogram(name, unit, description string, bounds ...float64) metric.Float64Histogram {
-	h, err := m.of().Float64Histogram(name, metric.WithUnit(unit), metric.WithDescription(description), metric.WithExplicitBucketBoundaries(bounds...))
-	m.refused(name, err)
+	h, err := m.orNoop().Float64Histogram(name, metric.WithUnit(unit), metric.WithDescription(description), metric.WithExplicitBucketBoundaries(bounds...))
+	m.logError(name, err)
 	return h
 }
 
 // Bounds of distributions of time: of work, and of how long players wait.
 var (
-	short = []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30}
-	long  = []float64{.025, .05, .1, .25, .5, 1, 2.5, 5, 10, 20, 30, 60, 120, 300, 600, 1800}
+	workBounds = []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30}
+	waitBounds = []float64{.025, .05, .1, .25, .5, 1, 2.5, 5, 10, 20, 30, 60, 120, 300, 600, 1800}
 )
 
 // WorkSeconds is a distribution of seconds that work took: half a millisecond to half a minute.
 func (m Meter) WorkSeconds(name, description string) metric.Float64Histogram {
-	return m.Histogram(name, "s", description, short...)
+	return m.Histogram(name, "s", description, workBounds...)
 }
 
 // WaitSeconds is a distribution of seconds that players waited: 25 ms to half an hour.
 func (m Meter) WaitSeconds(name, description string) metric.Float64Histogram {
-	return m.Histogram(name, "s", description, long...)
+	return m.Histogram(name, "s", description, waitBounds...)
 }
 
 // Observe is given the numbers of a Gauge when somebody looks.
@@ -87,17 +87,17 @@ type Observe func(value float64, labels ...attribute.KeyValue)
 
 // ObservableGauge is numbers that are asked for when somebody looks. look must not wait for long, and ends with ctx.
 func (m Meter) ObservableGauge(name, unit, description string, look func(ctx context.Context, observe Observe)) {
-	_, err := m.of().Float64ObservableGauge(name, metric.WithUnit(unit), metric.WithDescription(description),
+	_, err := m.orNoop().Float64ObservableGauge(name, metric.WithUnit(unit), metric.WithDescription(description),
 		metric.WithFloat64Callback(func(ctx context.Context, o metric.Float64Observer) error {
 			look(ctx, func(value float64, labels ...attribute.KeyValue) { o.Observe(value, metric.WithAttributes(labels...)) })
 			return nil
 		}))
-	m.refused(name, err)
+	m.logError(name, err)
 }
 
 // Labels are keys whose values others choose.
 func (m Meter) Labels(keys ...string) *Labels {
-	return &Labels{keys: keys, most: cmp.Or(m.values, 200), known: map[string][]attribute.KeyValue{}}
+	return &Labels{keys: keys, limit: cmp.Or(m.values, 200), known: map[string][]attribute.KeyValue{}}
 }
 
 // WithLabels is labels that are made once and used often.

@@ -40,7 +40,7 @@ func (t *Telemetry) openMetrics(ctx context.Context, o Options, who *resource.Re
 		if err != nil {
 			return fmt.Errorf("telemetry: %w", err)
 		}
-		options = append(options, sdkmetric.WithReader(sdkmetric.NewPeriodicReader(&points{exporter, o.Log})))
+		options = append(options, sdkmetric.WithReader(sdkmetric.NewPeriodicReader(&metricExporter{exporter, o.Log})))
 	}
 	if t.Listen != "" {
 		registry := prometheus.NewRegistry()
@@ -63,7 +63,7 @@ func (t *Telemetry) openMetrics(ctx context.Context, o Options, who *resource.Re
 func exporters() (otlp, prom bool, err error) {
 	given := os.Getenv("OTEL_METRICS_EXPORTER")
 	if given == "" {
-		return first("OTEL_EXPORTER_OTLP_METRICS_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT") != "", false, nil
+		return firstEnv("OTEL_EXPORTER_OTLP_METRICS_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT") != "", false, nil
 	}
 	for name := range strings.SplitSeq(given, ",") {
 		switch strings.TrimSpace(name) {
@@ -79,13 +79,13 @@ func exporters() (otlp, prom bool, err error) {
 	return otlp, prom, nil
 }
 
-// points says in the service's log what the SDK would print to stderr.
-type points struct {
+// metricExporter says in the service's log what the SDK would print to stderr.
+type metricExporter struct {
 	sdkmetric.Exporter
 	log *slog.Logger
 }
 
-func (p *points) Export(ctx context.Context, m *metricdata.ResourceMetrics) error {
+func (p *metricExporter) Export(ctx context.Context, m *metricdata.ResourceMetrics) error {
 	if err := p.Exporter.Export(ctx, m); err != nil {
 		p.log.WarnContext(ctx, "telemetry: metrics were not taken; the next ones have what these had", "error", err)
 	}

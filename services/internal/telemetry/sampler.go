@@ -15,11 +15,11 @@ import (
 // NewProvider makes a provider that samples roots as root says, and all else as its parent, or what it links to, was sampled:
 // a cycle that serves a sampled ticket is to be found, though it is no child of it.
 func NewProvider(root sdktrace.Sampler, o ...sdktrace.TracerProviderOption) *sdktrace.TracerProvider {
-	return sdktrace.NewTracerProvider(append(o, sdktrace.WithSampler(linked{sdktrace.ParentBased(root)}), sdktrace.WithIDGenerator(ids{}))...)
+	return sdktrace.NewTracerProvider(append(o, sdktrace.WithSampler(linkSampler{sdktrace.ParentBased(root)}), sdktrace.WithIDGenerator(idGenerator{}))...)
 }
 
-// sampling is what OTEL_TRACES_SAMPLER asks for. Samplers that do not look at parents do not look at links either: those are the SDK's own.
-func sampling() ([]sdktrace.TracerProviderOption, error) {
+// samplerOptions is what OTEL_TRACES_SAMPLER asks for. Samplers that do not look at parents do not look at links either: those are the SDK's own.
+func samplerOptions() ([]sdktrace.TracerProviderOption, error) {
 	name := strings.ToLower(strings.TrimSpace(os.Getenv("OTEL_TRACES_SAMPLER")))
 	var root sdktrace.Sampler
 	switch name {
@@ -37,17 +37,17 @@ func sampling() ([]sdktrace.TracerProviderOption, error) {
 			root = sdktrace.TraceIDRatioBased(ratio)
 		}
 	case "always_on", "always_off", "traceidratio":
-		return []sdktrace.TracerProviderOption{sdktrace.WithIDGenerator(ids{})}, nil
+		return []sdktrace.TracerProviderOption{sdktrace.WithIDGenerator(idGenerator{})}, nil
 	default:
 		return nil, fmt.Errorf("telemetry: OTEL_TRACES_SAMPLER is %q: always_on, always_off, traceidratio, and parentbased_ with one of these are supported", name)
 	}
-	return []sdktrace.TracerProviderOption{sdktrace.WithSampler(linked{sdktrace.ParentBased(root)}), sdktrace.WithIDGenerator(ids{})}, nil
+	return []sdktrace.TracerProviderOption{sdktrace.WithSampler(linkSampler{sdktrace.ParentBased(root)}), sdktrace.WithIDGenerator(idGenerator{})}, nil
 }
 
-// linked samples a root that has a link to what is sampled.
-type linked struct{ sdktrace.Sampler }
+// linkSampler samples a root that has a link to what is sampled.
+type linkSampler struct{ sdktrace.Sampler }
 
-func (l linked) ShouldSample(p sdktrace.SamplingParameters) sdktrace.SamplingResult {
+func (l linkSampler) ShouldSample(p sdktrace.SamplingParameters) sdktrace.SamplingResult {
 	parent := trace.SpanContextFromContext(p.ParentContext)
 	if !parent.IsValid() {
 		for _, to := range p.Links {
@@ -59,38 +59,38 @@ func (l linked) ShouldSample(p sdktrace.SamplingParameters) sdktrace.SamplingRes
 	return l.Sampler.ShouldSample(p)
 }
 
-func (l linked) Description() string { return "Linked{" + l.Sampler.Description() + "}" }
+func (l linkSampler) Description() string { return "Linked{" + l.Sampler.Description() + "}" }
 
-// reserved is the key of the span whose ids Late gives out.
-type reserved struct{}
+// reservedKey is the key of the span whose ids Late gives out.
+type reservedKey struct{}
 
-// ids are random, but for those that were given out before.
-type ids struct{}
+// idGenerator are random, but for those that were given out before.
+type idGenerator struct{}
 
-func (ids) NewIDs(ctx context.Context) (t trace.TraceID, s trace.SpanID) {
-	if of, ok := ctx.Value(reserved{}).(trace.SpanContext); ok && of.IsValid() {
+func (idGenerator) NewIDs(ctx context.Context) (t trace.TraceID, s trace.SpanID) {
+	if of, ok := ctx.Value(reservedKey{}).(trace.SpanContext); ok && of.IsValid() {
 		return of.TraceID(), of.SpanID()
 	}
 	for !t.IsValid() {
-		fill(t[:])
+		randomize(t[:])
 	}
 	for !s.IsValid() {
-		fill(s[:])
+		randomize(s[:])
 	}
 	return t, s
 }
 
-func (ids) NewSpanID(ctx context.Context, t trace.TraceID) (s trace.SpanID) {
-	if of, ok := ctx.Value(reserved{}).(trace.SpanContext); ok && of.IsValid() && of.TraceID() == t {
+func (idGenerator) NewSpanID(ctx context.Context, t trace.TraceID) (s trace.SpanID) {
+	if of, ok := ctx.Value(reservedKey{}).(trace.SpanContext); ok && of.IsValid() && of.TraceID() == t {
 		return of.SpanID()
 	}
 	for !s.IsValid() {
-		fill(s[:])
+		randomize(s[:])
 	}
 	return s
 }
 
-func fill(id []byte) {
+func randomize(id []byte) {
 	for i := 0; i < len(id); i += 8 {
 		n := rand.Uint64() //nolint:gosec // an id, not a secret
 		for j := range 8 {

@@ -92,8 +92,8 @@ func (t *Telemetry) Close(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// first is the first of some variables that is set.
-func first(names ...string) string {
+// firstEnv is the first of some variables that is set.
+func firstEnv(names ...string) string {
 	for _, name := range names {
 		if value := os.Getenv(name); value != "" {
 			return value

@@ -42,7 +42,7 @@ func (t Tracer) Restart(parent, ctx context.Context, name string, began time.Tim
 	}
 	of := trace.SpanContextFromContext(ctx)
 	o = append(o, trace.WithTimestamp(began), trace.WithLinks(Links(about)...))
-	_, span := t.tracer.Start(context.WithValue(parent, reserved{}, of), name, o...)
+	_, span := t.tracer.Start(context.WithValue(parent, reservedKey{}, of), name, o...)
 	return trace.ContextWithSpan(parent, span), span // the ids are for this one alone
 }
 
@@ -73,8 +73,8 @@ func Detach(ctx context.Context) context.Context {
 	return apart
 }
 
-// markSize is the bytes of a mark: the ids of a trace and of a span.
-const markSize = 16 + 8
+// spanRefSize is the bytes of a mark: the ids of a trace and of a span.
+const spanRefSize = 16 + 8
 
 // SpanRef is the span of ctx in a few bytes, to be kept with what it was about until somebody goes on with that. It is nil where
 // the span is not sampled: what is not traced takes no room.
@@ -85,14 +85,14 @@ func EncodeSpanRef(s trace.SpanContext) []byte {
 	if !s.IsSampled() || !s.IsValid() {
 		return nil
 	}
-	mark := make([]byte, 0, markSize)
+	mark := make([]byte, 0, spanRefSize)
 	t, id := s.TraceID(), s.SpanID()
 	return append(append(mark, t[:]...), id[:]...)
 }
 
 // DecodeSpanRef is the span that a mark is of; one that is not valid where it is no mark.
 func DecodeSpanRef(mark []byte) trace.SpanContext {
-	if len(mark) != markSize {
+	if len(mark) != spanRefSize {
 		return trace.SpanContext{}
 	}
 	return trace.NewSpanContext(trace.SpanContextConfig{

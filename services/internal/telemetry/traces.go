@@ -12,7 +12,7 @@ import (
 )
 
 func (t *Telemetry) openTraces(ctx context.Context, o Options, who *resource.Resource) error {
-	endpoint := first("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT")
+	endpoint := firstEnv("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT")
 	switch exporter := os.Getenv("OTEL_TRACES_EXPORTER"); {
 	case exporter == "none", exporter == "" && endpoint == "":
 		return nil
@@ -26,31 +26,31 @@ func (t *Telemetry) openTraces(ctx context.Context, o Options, who *resource.Res
 	if err != nil {
 		return fmt.Errorf("telemetry: %w", err)
 	}
-	options, err := sampling()
+	options, err := samplerOptions()
 	if err != nil {
 		return err
 	}
-	provider := sdktrace.NewTracerProvider(append(options, sdktrace.WithBatcher(&spans{exporter, o.Log}), sdktrace.WithResource(who))...)
+	provider := sdktrace.NewTracerProvider(append(options, sdktrace.WithBatcher(&spanExporter{exporter, o.Log}), sdktrace.WithResource(who))...)
 	t.Tracer, t.stops = provider, append(t.stops, provider.Shutdown)
 	return nil
 }
 
 // protocol refuses what is not spoken here.
 func protocol(own string) error {
-	given := first(own, "OTEL_EXPORTER_OTLP_PROTOCOL")
+	given := firstEnv(own, "OTEL_EXPORTER_OTLP_PROTOCOL")
 	if given != "" && given != "http/protobuf" {
 		return fmt.Errorf("telemetry: the OTLP protocol %q is not supported: http/protobuf is", given)
 	}
 	return nil
 }
 
-// spans says in the service's log what the SDK would print to stderr.
-type spans struct {
+// spanExporter says in the service's log what the SDK would print to stderr.
+type spanExporter struct {
 	sdktrace.SpanExporter
 	log *slog.Logger
 }
 
-func (s *spans) ExportSpans(ctx context.Context, batch []sdktrace.ReadOnlySpan) error {
+func (s *spanExporter) ExportSpans(ctx context.Context, batch []sdktrace.ReadOnlySpan) error {
 	if err := s.SpanExporter.ExportSpans(ctx, batch); err != nil {
 		s.log.WarnContext(ctx, "telemetry: spans were lost", "spans", len(batch), "error", err)
 	}

@@ -37,7 +37,7 @@ func acceptsJSON(header http.Header) bool {
 		}
 		switch media {
 		case "*/*", "application/*", echo.MIMEApplicationJSON, mediaProblem:
-			if wanted(params) {
+			if hasWeight(params) {
 				return true
 			}
 		}
@@ -45,8 +45,8 @@ func acceptsJSON(header http.Header) bool {
 	return false
 }
 
-// wanted is false for ranges of weight 0, which mean "not this".
-func wanted(params map[string]string) bool {
+// hasWeight is false for ranges of weight 0, which mean "not this".
+func hasWeight(params map[string]string) bool {
 	q, given := params["q"]
 	if !given {
 		return true

@@ -18,7 +18,7 @@ func observe(log *slog.Logger, now func() time.Time) echo.MiddlewareFunc {
 	return func(next echo.HandlerFunc) echo.HandlerFunc {
 		return func(c echo.Context) error {
 			start := now()
-			err := recovered(log, next, c)
+			err := recoverPanic(log, next, c)
 			if err != nil {
 				c.Error(err)
 			}
@@ -68,10 +68,10 @@ func levelOf(status int) slog.Level {
 	return slog.LevelDebug
 }
 
-// recovered runs the handler and makes an error of a panic, so that one
+// recoverPanic runs the handler and makes an error of a panic, so that one
 // request's bug costs one request. http.ErrAbortHandler stays what it is:
 // net/http's way to drop a connection.
-func recovered(log *slog.Logger, next echo.HandlerFunc, c echo.Context) (err error) {
+func recoverPanic(log *slog.Logger, next echo.HandlerFunc, c echo.Context) (err error) {
 	defer func() {
 		switch cause := recover(); cause {
 		case nil:

@@ -21,18 +21,18 @@ import (
 // shape of the contract, a config's filters, needs 7.
 const maxDepth = 32
 
-// lenient reads member names without regard to case (and no more: "max_players"
+// jsonOptions reads member names without regard to case (and no more: "max_players"
 // is not "maxPlayers"), and is strict in all else: package json refuses
 // duplicate members, invalid UTF-8 and trailing data by itself.
-var lenient = json.JoinOptions(
+var jsonOptions = json.JoinOptions(
 	json.MatchCaseInsensitiveNames(true),
 	jsonv1.MatchCaseSensitiveDelimiter(true),
 	json.RejectUnknownMembers(true),
 )
 
-// withoutNulls is lenient for bodies that contain a null somewhere. It inspects
+// noNullOptions is lenient for bodies that contain a null somewhere. It inspects
 // every value, which the usual body, without nulls, is spared.
-var withoutNulls = json.JoinOptions(lenient, json.WithUnmarshalers(json.UnmarshalFromFunc(refuseNull)))
+var noNullOptions = json.JoinOptions(jsonOptions, json.WithUnmarshalers(json.UnmarshalFromFunc(refuseNull)))
 
 // nullError is a null where the Go type has no value for it.
 type nullError struct{ goType reflect.Type }
@@ -51,7 +51,7 @@ func (nullError) Error() string { return "null" }
 // refused. Byte slices are padded Base64.
 func Decode(c echo.Context, dst any) error {
 	req := c.Request()
-	if err := wantJSON(req.Header); err != nil {
+	if err := checkContentType(req.Header); err != nil {
 		return err
 	}
 	text, err := readBody(req)
@@ -71,9 +71,9 @@ func decode(text []byte, dst any) error {
 	if tooDeep(text) {
 		return problem.New(problem.Invalid, "the body: objects and arrays nest deeper than %d", maxDepth)
 	}
-	rules := lenient
+	rules := jsonOptions
 	if bytes.Contains(text, []byte("null")) {
-		rules = withoutNulls
+		rules = noNullOptions
 	}
 	if err := json.Unmarshal(text, dst, rules); err != nil {
 		return explain(err, text)
@@ -81,9 +81,9 @@ func decode(text []byte, dst any) error {
 	return nil
 }
 
-// wantJSON checks the content type. Parameters are allowed; the only charset JSON has is UTF-8. Compressed
+// checkContentType checks the content type. Parameters are allowed; the only charset JSON has is UTF-8. Compressed
 // bodies are not read: how long they are shows too late.
-func wantJSON(header http.Header) error {
+func checkContentType(header http.Header) error {
 	if encoding := header.Get(echo.HeaderContentEncoding); encoding != "" && !strings.EqualFold(encoding, "identity") {
 		return problem.New(problem.Unsupported, "Content-Encoding: bodies are read as they are, without compression")
 	}

@@ -17,9 +17,9 @@ import (
 	"matchmaker.dev/services/internal/telemetry"
 )
 
-// measures are what the edge counts of requests. Labels are of what this service has: patterns of routes,
+// metrics are what the edge counts of requests. Labels are of what this service has: patterns of routes,
 // methods of HTTP, statuses, names of limits.
-type measures struct {
+type metrics struct {
 	took    metric.Float64Histogram
 	limited metric.Int64Counter
 	now     func() time.Time
@@ -27,8 +27,8 @@ type measures struct {
 	labels sync.Map // of answer, and of the names of limits, to metric.MeasurementOption
 }
 
-// answer is what requests are told apart by.
-type answer struct {
+// answerKey is what requests are told apart by.
+type answerKey struct {
 	route, method string
 	status        int
 }
@@ -36,8 +36,8 @@ type answer struct {
 // rules are the limits that there are, see packages ratelimit and state.
 var rules = []string{"waiting", "player", "project", "reads", "deletes", "configs", "functions", "uploads", "backfill"}
 
-func newMeasures(m telemetry.Meter, now func() time.Time) *measures {
-	x := &measures{
+func newMetrics(m telemetry.Meter, now func() time.Time) *metrics {
+	x := &metrics{
 		took:    m.WorkSeconds("http.server.request.duration", "Time from a request to its answer; one that waits for a result on purpose takes as long."),
 		limited: m.Counter("matchmaker.limited", "{request}", "Requests that were answered 429, by the limit that they met."),
 		now:     now,
@@ -52,11 +52,11 @@ func newMeasures(m telemetry.Meter, now func() time.Time) *measures {
 var methods = []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodDelete, http.MethodHead, http.MethodOptions, http.MethodPatch}
 
 // measure comes behind the tracing and around the error handler, so that it knows the status.
-func (m *measures) measure(next echo.HandlerFunc) echo.HandlerFunc {
+func (m *metrics) measure(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		start := m.now()
 		err := next(c)
-		a := answer{route: c.Path(), method: c.Request().Method, status: c.Response().Status}
+		a := answerKey{route: c.Path(), method: c.Request().Method, status: c.Response().Status}
 		if !slices.Contains(methods, a.method) {
 			a.method = "_OTHER"
 		}
@@ -65,7 +65,7 @@ func (m *measures) measure(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-func (m *measures) of(a answer) metric.MeasurementOption {
+func (m *metrics) of(a answerKey) metric.MeasurementOption {
 	if known, ok := m.labels.Load(a); ok {
 		return known.(metric.MeasurementOption) //nolint:forcetypeassert // nothing else is in the map
 	}
@@ -77,8 +77,8 @@ func (m *measures) of(a answer) metric.MeasurementOption {
 	return labels
 }
 
-// refuse counts an error that says that a limit was met.
-func (m *measures) refuse(c echo.Context, err error) {
+// countLimited counts an error that says that a limit was met.
+func (m *metrics) countLimited(c echo.Context, err error) {
 	f, ok := errors.AsType[*problem.Error](err)
 	if !ok || f.Kind != problem.Limited {
 		return

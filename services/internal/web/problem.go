@@ -102,7 +102,7 @@ func writeProblem(log *slog.Logger, c echo.Context, err error) {
 	if after := retryAfter(err, status); after != "" && header.Get(echo.HeaderRetryAfter) == "" {
 		header.Set(echo.HeaderRetryAfter, after)
 	}
-	quota(header, err)
+	setRateLimit(header, err)
 	header.Set(echo.HeaderCacheControl, "no-store")
 	header.Set(echo.HeaderContentType, mediaProblem) // over what a handler set for its answer
 	body, failed := json.Marshal(problemBody{
@@ -129,9 +129,9 @@ func title(status int) string {
 	return "Client Closed Request"
 }
 
-// quota says which limit was met, in the headers of draft-ietf-httpapi-ratelimit-headers:
+// setRateLimit says which limit was met, in the headers of draft-ietf-httpapi-ratelimit-headers:
 // nothing is left of it until Retry-After.
-func quota(header http.Header, err error) {
+func setRateLimit(header http.Header, err error) {
 	f, ok := errors.AsType[*problem.Error](err)
 	if !ok || f.Limit == nil {
 		return

@@ -17,7 +17,7 @@ import (
 // be given twice in what it returns.
 func ReadJSON(c echo.Context) (jsontext.Value, error) {
 	req := c.Request()
-	if err := wantJSON(req.Header); err != nil {
+	if err := checkContentType(req.Header); err != nil {
 		return nil, err
 	}
 	text, err := readBody(req)

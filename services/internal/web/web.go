@@ -45,20 +45,20 @@ func New(log *slog.Logger, o Options) *echo.Echo {
 	e := echo.New()
 	e.HideBanner, e.HidePort = true, true
 	e.JSONSerializer = serializer{}
-	measures := newMeasures(o.Meter, o.Now)
+	measures := newMetrics(o.Meter, o.Now)
 	e.HTTPErrorHandler = func(err error, c echo.Context) {
 		writeProblem(log, c, err)
-		measures.refuse(c, err)
+		measures.countLimited(c, err)
 	}
 	e.Use(correlate)
-	if traced(o.Tracer) {
+	if isTraced(o.Tracer) {
 		e.Use(tracing(o.Tracer, o.Propagator))
 	}
 	e.Use(measures.measure, observe(log, o.Now), negotiate, limitBody)
 	return e
 }
 
-func traced(p trace.TracerProvider) bool {
+func isTraced(p trace.TracerProvider) bool {
 	_, off := p.(noop.TracerProvider)
 	return p != nil && !off
 }

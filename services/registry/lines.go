@@ -6,40 +6,40 @@ import (
 	pb "matchmaker.dev/proto/matchmaker/v1"
 )
 
-// leftOut stands where an instance has lines that there was no room for.
-const leftOut = "[earlier lines are left out]"
+// omittedLines stands where an instance has lines that there was no room for.
+const omittedLines = "[earlier lines are left out]"
 
 // recent collects lines, of no more than room bytes in all. Either with add, until
 // there is no more room, or with push, which makes room.
 type recent struct {
-	room  int
-	lines []*pb.LogLines
-	first int             // of lines that is kept
-	cut   map[string]bool // the instances that lost lines
+	bytesLeft int
+	lines     []*pb.LogLines
+	first     int             // of lines that is kept
+	cut       map[string]bool // the instances that lost lines
 }
 
-// weight is the bytes that a message takes of the room.
-func weight(l *pb.LogLines) int { return len(l.GetText()) }
+// sizeOf is the bytes that a message takes of the room.
+func sizeOf(l *pb.LogLines) int { return len(l.GetText()) }
 
 // add keeps lines while there is room; false when there is none. The first always has room.
 func (r *recent) add(l *pb.LogLines) bool {
-	if r.room < weight(l) && len(r.lines) > 0 {
+	if r.bytesLeft < sizeOf(l) && len(r.lines) > 0 {
 		return false
 	}
-	r.room -= weight(l)
+	r.bytesLeft -= sizeOf(l)
 	r.lines = append(r.lines, l)
 	return true
 }
 
 // push keeps lines in place of the oldest.
 func (r *recent) push(l *pb.LogLines) bool {
-	r.room -= weight(l)
+	r.bytesLeft -= sizeOf(l)
 	r.lines = append(r.lines, l)
-	for r.room < 0 {
+	for r.bytesLeft < 0 {
 		oldest := r.lines[r.first]
 		r.lines[r.first] = nil
 		r.first++
-		r.room += weight(oldest)
+		r.bytesLeft += sizeOf(oldest)
 		if r.cut == nil {
 			r.cut = map[string]bool{}
 		}
@@ -56,7 +56,7 @@ func (r *recent) push(l *pb.LogLines) bool {
 func (r *recent) texts() map[string]string {
 	kept := map[string][]string{}
 	for instance := range r.cut {
-		kept[instance] = []string{leftOut + "\n"}
+		kept[instance] = []string{omittedLines + "\n"}
 	}
 	for _, l := range r.lines[r.first:] {
 		kept[l.GetInstance()] = append(kept[l.GetInstance()], l.GetText())

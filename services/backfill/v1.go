@@ -37,27 +37,27 @@ func (s *service) deprecate(next echo.HandlerFunc) echo.HandlerFunc {
 // noMatch is the contract's error for a search that found nobody, for whatever reason.
 const noMatch = "No Match Found"
 
-// found is BackfillResponse of the contract.
-type found struct {
+// v1Response is BackfillResponse of the contract.
+type v1Response struct {
 	AssignedTickets      []response.Ticket `json:"assignedTickets"`
 	AssignmentProperties json.RawMessage   `json:"assignmentProperties"`
 	Error                string            `json:"error"`
 }
 
-// first answers POST /backfill, the deprecated first generation: one run of a function for one server. The
+// searchV1 answers POST /backfill, the deprecated first generation: one run of a function for one server. The
 // tickets of the best match that it proposes are assigned to the server at once.
-func (s *service) first(c echo.Context) error {
+func (s *service) searchV1(c echo.Context) error {
 	text, err := web.ReadJSON(c)
 	if err != nil {
 		return err
 	}
 	r := definition.NewReader(text, s.Definitions)
-	in := readFirst(r)
+	in := readV1Request(r)
 	if err := r.Err(); err != nil {
 		return problem.New(problem.Invalid, "%s", err) // all faults; they never repeat settings
 	}
 	ctx, project := c.Request().Context(), c.Param("project")
-	if err := s.uploaded(ctx, project, in.function); err != nil {
+	if err := s.checkFunction(ctx, project, in.function); err != nil {
 		return err
 	}
 	matches, err := s.search(ctx, project, in)
@@ -73,11 +73,11 @@ func (s *service) first(c echo.Context) error {
 			return c.JSON(http.StatusOK, out)
 		}
 	}
-	return c.JSON(http.StatusOK, found{AssignedTickets: []response.Ticket{}, AssignmentProperties: response.ObjectOrNull(nil), Error: noMatch})
+	return c.JSON(http.StatusOK, v1Response{AssignedTickets: []response.Ticket{}, AssignmentProperties: response.ObjectOrNull(nil), Error: noMatch})
 }
 
 // fill assigns the tickets of a match; nil when one of them does not wait any more.
-func (s *service) fill(ctx context.Context, project, connection string, p *candidate) (*found, error) {
+func (s *service) fill(ctx context.Context, project, connection string, p *candidate) (*v1Response, error) {
 	results := make([]*pb.Assignment, len(p.Tickets))
 	for i, id := range p.Tickets {
 		results[i] = assignment.Of(p.Proposal, id, connection, "")
@@ -88,21 +88,21 @@ func (s *service) fill(ctx context.Context, project, connection string, p *candi
 	if err != nil || refused != "" {
 		return nil, err
 	}
-	s.traced(ctx, project, tickets)
+	s.traceAssigned(ctx, project, tickets)
 	s.notifyAssigned(ctx, project, tickets)
 	shared := p.GetMatchProperties()
 	if len(shared) == 0 {
 		shared = p.GetAssignmentProperties()
 	}
-	out := &found{AssignmentProperties: response.ObjectOrNull(shared)}
+	out := &v1Response{AssignmentProperties: response.ObjectOrNull(shared)}
 	for _, t := range tickets {
 		out.AssignedTickets = append(out.AssignedTickets, response.NewTicket(t))
 	}
 	return out, nil
 }
 
-// uploaded is Invalid when the project has no function of a name.
-func (s *service) uploaded(ctx context.Context, project, function string) error {
+// checkFunction is Invalid when the project has no function of a name.
+func (s *service) checkFunction(ctx context.Context, project, function string) error {
 	_, err := s.Store.Function(ctx, project, function)
 	if problem.KindOf(err) == problem.NotFound {
 		return problem.New(problem.Invalid, "function.name: the project has no function %q", function)
@@ -110,20 +110,20 @@ func (s *service) uploaded(ctx context.Context, project, function string) error 
 	return err
 }
 
-// request is BackfillConfig of the contract.
-type request struct {
+// v1Request is BackfillConfig of the contract.
+type v1Request struct {
 	connection, function string
 	pools                map[string]*pb.Pool
 	settings             []byte
 }
 
-// readFirst checks BackfillConfig of the contract.
-func readFirst(r *definition.Reader) (in request) {
+// readV1Request checks BackfillConfig of the contract.
+func readV1Request(r *definition.Reader) (in v1Request) {
 	given, ok := r.Object("",
 		definition.Member{Name: "connection", Read: func(at definition.Path) {
 			text, ok := r.Text(at)
 			in.connection = text
-			if reason := connectionFault(text); reason != "" {
+			if reason := connectionProblem(text); reason != "" {
 				r.Add(badConnection, at, "%s", reason)
 			} else if ok && text == "" {
 				r.Add(badConnection, at, "empty, ip:port of the server is expected")
