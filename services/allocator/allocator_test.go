@@ -202,7 +202,8 @@ func (w *world) claimIn(project, match string, tickets ...string) *pb.Match {
 func (w *world) claimOf(match string, tickets ...string) *state.Claim {
 	return &state.Claim{
 		Match: &pb.Match{
-			Id: match, Config: "c", Revision: w.rev, Hosting: &pb.Hosting{Fleet: "config's", Profile: "p", OnAllocationError: w.requeue},
+			Id: match, Config: "c", Revision: w.rev,
+			Hosting: &pb.Hosting{Fleet: "config's", Profile: "p", OnAllocationError: w.requeue},
 			Proposal: &pb.Proposal{
 				Teams:           []*pb.Team{{Name: "all", Tickets: tickets}},
 				MatchProperties: []byte(`{"map":"dust"}`),
@@ -273,12 +274,14 @@ func TestAllTicketsOfAMatchGetTheServer(t *testing.T) {
 	w.send("m")
 	for _, id := range []string{"a", "b"} {
 		got := w.result(id)
-		if got.GetConnection() != "1.2.3.4:5" || got.GetError() != "" || string(got.GetMatchProperties()) != `{"map":"dust"}` {
+		if got.GetConnection() != "1.2.3.4:5" || got.GetError() != "" ||
+			string(got.GetMatchProperties()) != `{"map":"dust"}` {
 			t.Errorf("ticket %s got %v", id, got)
 		}
 	}
 	r := <-asked
-	if r.Hosting.Fleet != "proposal's" || r.Hosting.Region != "r" || r.Hosting.Profile != "p" || len(r.Tickets()) != 2 || string(r.Properties) != `{"map":"dust"}` {
+	if r.Hosting.Fleet != "proposal's" || r.Hosting.Region != "r" || r.Hosting.Profile != "p" || len(r.Tickets()) != 2 ||
+		string(r.Properties) != `{"map":"dust"}` {
 		t.Errorf("the provider was asked for %+v", r)
 	}
 }
@@ -421,7 +424,8 @@ func TestReleasedMatchGivesItsServerBack(t *testing.T) {
 	m := w.claim("m", "a", "b")
 	// An allocator that died had it in hand.
 	now := w.terms.Now
-	if _, err := w.store.BeginAllocation(t.Context(), project, m, state.MatchLease{Holder: "dead", Now: now, Expires: now, Deadline: now, ClaimDeadline: now}); err != nil {
+	dead := state.MatchLease{Holder: "dead", Now: now, Expires: now, Deadline: now, ClaimDeadline: now}
+	if _, err := w.store.BeginAllocation(t.Context(), project, m, dead); err != nil {
 		t.Fatal(err)
 	}
 	if released, _, err := w.store.ReleaseOverdueMatches(t.Context(), project, now, 10); err != nil || len(released) != 1 {
@@ -444,7 +448,8 @@ func TestMatchThatIsHandedOutTwiceKeepsItsServer(t *testing.T) {
 	var w *world
 	s := &script{allocate: func(n int, r *provider.Request) (provider.Result, error) {
 		if r.Match == "m" { // another delivery of the match is faster
-			_, _, err := w.store.Assign(t.Context(), project, &pb.Match{Id: "m"}, state.Outcome{Expiry: w.terms.Expiry, Connection: "1.2.3.4:5"}, map[string]*pb.Assignment{
+			end := state.Outcome{Expiry: w.terms.Expiry, Connection: "1.2.3.4:5"}
+			_, _, err := w.store.Assign(t.Context(), project, &pb.Match{Id: "m"}, end, map[string]*pb.Assignment{
 				"a": {Connection: "1.2.3.4:5"}, "b": {Connection: "1.2.3.4:5"},
 			})
 			if err != nil {

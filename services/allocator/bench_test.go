@@ -11,8 +11,8 @@ import (
 	"matchmaker.dev/services/internal/state"
 )
 
-// BenchmarkMatches is matches of two through one allocator, from the work queue to the assignment of their tickets, with a
-// hosting system that answers at once: what the service itself costs, on a real Redis and a real NATS.
+// BenchmarkMatches is matches of two through one allocator, from the work queue to the assignment of their tickets,
+// with a hosting system that answers at once: what the service itself costs, on a real Redis and a real NATS.
 func BenchmarkMatches(b *testing.B) {
 	w := prepare(b)
 	w.options.Provider = instant.New("1.2.3.4:5")

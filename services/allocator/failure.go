@@ -50,6 +50,6 @@ func place(h provider.Hosting) string {
 	return text
 }
 
-// requeues tells whether tickets wait again after a failure, as their config has it. What asking again cannot change is an error in either
-// case: they would be matched, and fail, over and over.
+// requeues tells whether tickets wait again after a failure, as their config has it. What asking again cannot change is
+// an error in either case: they would be matched, and fail, over and over.
 func (f failure) requeues(setting string) bool { return setting == definition.Requeue && !f.final }

@@ -45,7 +45,8 @@ var failures = map[string]struct {
 	},
 	"a hosting maximum of zero": {
 		allocate: failing(provider.Fail(provider.MaximumZero, "ask your account manager")),
-		code:     "The hosting maximum of fleet \"proposal's\", region \"r\" is zero", detail: "ask your account manager", final: true,
+		code:     "The hosting maximum of fleet \"proposal's\", region \"r\" is zero", detail: "ask your account manager",
+		final: true,
 	},
 	"a fleet that does not exist": {
 		allocate: failing(provider.Fail(provider.Refused, "there is no fleet \"blue\"")),
@@ -53,7 +54,9 @@ var failures = map[string]struct {
 	},
 	"a failed allocation": {
 		allocate: func(int, *provider.Request) (provider.Result, error) {
-			return provider.Result{Status: provider.Failed, Err: provider.Fail(provider.Refused, "the image does not start")}, nil
+			return provider.Result{
+				Status: provider.Failed, Err: provider.Fail(provider.Refused, "the image does not start"),
+			}, nil
 		},
 		code: "AllocationError", detail: "the image does not start", final: true,
 	},
@@ -74,7 +77,9 @@ var failures = map[string]struct {
 			if n == 1 {
 				return provider.Result{}, errors.New("connection reset by peer")
 			}
-			return provider.Result{Status: provider.Failed, Err: provider.Fail(provider.Refused, "the image does not start")}, nil
+			return provider.Result{
+				Status: provider.Failed, Err: provider.Fail(provider.Refused, "the image does not start"),
+			}, nil
 		},
 		code: "AllocationError", detail: "the image does not start", final: true, mayHoldServer: true,
 	},

@@ -21,8 +21,8 @@ import (
 	"matchmaker.dev/services/internal/problem"
 )
 
-// The steps of the flow at which an allocator is killed: each is one exchange with somebody else, and the allocator dies
-// before the other one heard of it, or when the other one has done it and the answer is on its way.
+// The steps of the flow at which an allocator is killed: each is one exchange with somebody else, and the allocator
+// dies before the other one heard of it, or when the other one has done it and the answer is on its way.
 var flows = map[string]struct {
 	// leave: all players leave while the server is asked for, so that nobody goes to it.
 	leave bool
@@ -34,7 +34,9 @@ var flows = map[string]struct {
 	"players get their server":  {steps: []string{"read", "begin", "allocate", "poll", "assign", "acknowledge"}},
 	"nobody goes to the server": {leave: true, steps: []string{"assign", "acknowledge", "lend", "release", "returned"}},
 	"players get an error":      {refuse: provider.Refused, steps: []string{"allocate", "assign", "acknowledge"}},
-	"players wait again":        {refuse: provider.FleetEmpty, requeue: definition.Requeue, steps: []string{"allocate", "requeue", "acknowledge"}},
+	"players wait again": {
+		refuse: provider.FleetEmpty, requeue: definition.Requeue, steps: []string{"allocate", "requeue", "acknowledge"},
+	},
 }
 
 func TestAllocatorIsKilledAtEveryStep(t *testing.T) {
@@ -140,7 +142,8 @@ func (k *killer) arm(p *process) {
 	k.victim = p
 }
 
-// at is told of each step, before or after it; true means that the process whose step it was is dead. It dies once: its heir takes the same steps.
+// at is told of each step, before or after it; true means that the process whose step it was is dead. It dies once: its
+// heir takes the same steps.
 func (k *killer) at(step string, after bool) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -153,7 +156,8 @@ func (k *killer) at(step string, after bool) bool {
 	return true
 }
 
-// relay is a way to a server that tells the killer of the steps that go along it. step finds out which one a message is.
+// relay is a way to a server that tells the killer of the steps that go along it. step finds out which one a message
+// is.
 func (k *killer) relay(t *testing.T, to string, step func() func([]byte) string) string {
 	t.Helper()
 	u, err := url.Parse(to)
@@ -178,8 +182,8 @@ func (k *killer) relay(t *testing.T, to string, step func() func([]byte) string)
 	return listener.Addr().String()
 }
 
-// pass passes on what a client and its server say. A client waits for the answer before it says more that is a step, so what the
-// server says next is the answer.
+// pass passes on what a client and its server say. A client waits for the answer before it says more that is a step, so
+// what the server says next is the answer.
 func (k *killer) pass(client net.Conn, to string, step func([]byte) string) {
 	defer client.Close()
 	server, err := net.Dial("tcp", to)
@@ -382,7 +386,10 @@ type process struct {
 
 func launch(t *testing.T, redis, nats, hosting string, search time.Duration) *process {
 	t.Helper()
-	p := &process{cmd: exec.Command(os.Args[0], "allocator", redis, nats, hosting, search.String()), out: new(safeBuffer), dead: make(chan struct{})}
+	p := &process{
+		cmd: exec.Command(os.Args[0], "allocator", redis, nats, hosting, search.String()), out: new(safeBuffer),
+		dead: make(chan struct{}),
+	}
 	p.cmd.Stderr = p.out
 	if err := p.cmd.Start(); err != nil {
 		t.Fatal(err)

@@ -25,7 +25,9 @@ func (s *service) newLease(now time.Time) *lease {
 // whileLeased calls do, renews the lease of a match until do returns, and tells whether the lease was lost. The context
 // of do ends when it is lost: when the match ended, another allocator took it over, or the state store did not answer
 // before the lease expired.
-func (s *service) whileLeased(ctx context.Context, project, match string, l *lease, do func(context.Context)) (lost bool) {
+func (s *service) whileLeased(
+	ctx context.Context, project, match string, l *lease, do func(context.Context),
+) (lost bool) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	var renewing sync.WaitGroup
 	renewing.Go(func() {

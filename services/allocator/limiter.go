@@ -9,8 +9,8 @@ import (
 	"matchmaker.dev/services/internal/notify"
 )
 
-// limiter limits how many matches an allocator works on, in all and per fleet. A fleet whose hosting system hangs delays
-// its own matches only.
+// limiter limits how many matches an allocator works on, in all and per fleet. A fleet whose hosting system hangs
+// delays its own matches only.
 //
 // A fleet may have as many matches admitted as there are free places left in all. So one fleet that hangs takes half of
 // the places, and n of them leave a share of 1/(n+1) to the others. Of the admitted matches of a fleet only perFleet
@@ -52,8 +52,8 @@ func newLimiter(places, perFleet int) *limiter {
 // maxWait is how long a match may wait to be admitted.
 const maxWait = time.Second
 
-// admit takes a place for a match of a fleet; call leave afterwards. The fleet is nil when there will be no place within
-// maxWait. Then the match should come again after a while; 0 when it is not known how long.
+// admit takes a place for a match of a fleet; call leave afterwards. The fleet is nil when there will be no place
+// within maxWait. Then the match should come again after a while; 0 when it is not known how long.
 func (l *limiter) admit(ctx context.Context, project string, h provider.Hosting) (f *fleet, again time.Duration) {
 	key := fleetKey{project, h.Profile, h.Fleet}
 	timeout := time.NewTimer(maxWait)

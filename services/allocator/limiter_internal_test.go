@@ -51,7 +51,9 @@ func TestMatchDoesNotWaitForAFleetThatHangs(t *testing.T) {
 		time.Sleep(3 * time.Second) //nolint:forbidigo // the fake clock of synctest
 		began := time.Now()
 		if got, again := l.admit(t.Context(), "p", hosting); got != nil || again != 3*time.Second || time.Since(began) != 0 {
-			t.Errorf("a fleet that no match has left for three seconds: %v, again in %v, after %v", got, again, time.Since(began))
+			t.Errorf(
+				"a fleet that no match has left for three seconds: %v, again in %v, after %v", got, again, time.Since(began),
+			)
 		}
 		// A match does not wait longer than maxWait.
 		in.left = time.Now()

@@ -13,7 +13,10 @@ import (
 )
 
 func handsOf(w *world) state.MatchLease {
-	return state.MatchLease{Holder: "test", Now: w.terms.Now, Expires: w.terms.Deadline, Deadline: w.terms.Deadline, ClaimDeadline: w.terms.Deadline}
+	return state.MatchLease{
+		Holder: "test", Now: w.terms.Now, Expires: w.terms.Deadline, Deadline: w.terms.Deadline,
+		ClaimDeadline: w.terms.Deadline,
+	}
 }
 
 // Many projects have a hosting system that hangs. The matches of another project still get their servers.

@@ -73,7 +73,9 @@ func (s *service) begin(ctx context.Context, project string, m *pb.Match, f *fle
 }
 
 // serve gets a server for a match whose lease is l, or the reason why there is none, and writes the result.
-func (s *service) serve(ctx context.Context, project string, m *pb.Match, f *fleet, l *lease, begun state.Allocation) error {
+func (s *service) serve(
+	ctx context.Context, project string, m *pb.Match, f *fleet, l *lease, begun state.Allocation,
+) error {
 	var o outcome
 	lost := s.whileLeased(ctx, project, m.GetId(), l, func(ctx context.Context) {
 		ctx, cancel := context.WithTimeout(ctx, begun.Deadline.Sub(s.Now()))

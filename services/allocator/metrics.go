@@ -35,15 +35,18 @@ func newMetrics(m telemetry.Meter) *metrics {
 			"or none for sure, by provider and outcome: ok, error."),
 		errs: m.Counter("matchmaker.allocation.errors", "{error}", "Answers and failures of providers, "+
 			"those that were asked again as well, by reason: contention, fleet-empty, maximum-zero, refused, timeout, unknown."),
-		running:  m.UpDownCounter("matchmaker.allocations.running", "{match}", "Matches that this allocator has in hand."),
-		returned: m.Counter("matchmaker.servers.returned", "{server}", "Servers that were given back because nobody was left for them."),
+		running: m.UpDownCounter("matchmaker.allocations.running", "{match}", "Matches that this allocator has in hand."),
+		returned: m.Counter(
+			"matchmaker.servers.returned", "{server}", "Servers that were given back because nobody was left for them.",
+		),
 		assigned: assignment.Waited(m),
 	}
 }
 
 // reasons are why there is no server.
 var reasons = []string{
-	string(provider.Contention), string(provider.FleetEmpty), string(provider.MaximumZero), string(provider.Refused), "timeout", "unknown",
+	string(provider.Contention), string(provider.FleetEmpty), string(provider.MaximumZero), string(provider.Refused),
+	"timeout", "unknown",
 }
 
 // initMetrics sets the counters of each provider to zero.
@@ -90,7 +93,9 @@ func (s *service) recordAllocation(ctx context.Context, h provider.Hosting, bega
 	if o.connection != "" {
 		result = "ok"
 	}
-	s.metrics.took.Record(ctx, time.Since(began).Seconds(), metric.WithAttributes(s.nameOf(h), attribute.String("outcome", result)))
+	s.metrics.took.Record(
+		ctx, time.Since(began).Seconds(), metric.WithAttributes(s.nameOf(h), attribute.String("outcome", result)),
+	)
 }
 
 // recordAssigned records the time that tickets waited for their result.

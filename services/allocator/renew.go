@@ -35,14 +35,18 @@ func (s *service) routes(e *echo.Echo) {
 func (s *service) renew(c echo.Context) error {
 	ctx, project, p := c.Request().Context(), c.Param("project"), auth.From(c)
 	if p.Match == "" {
-		return problem.New(problem.Forbidden, "the token is not one that a game server got with its allocation: whoever issued it renews it")
+		return problem.New(
+			problem.Forbidden, "the token is not one that a game server got with its allocation: whoever issued it renews it",
+		)
 	}
 	verdict, server, err := s.Store.GameServer(ctx, project, p.Match, s.Now().Add(s.Tokens.TTL()+grace))
 	switch {
 	case err != nil:
 		return err
 	case verdict == state.MatchActive:
-		return &problem.Error{Kind: problem.Unavailable, Detail: "the match is not assigned yet: come again", RetryAfter: time.Second}
+		return &problem.Error{
+			Kind: problem.Unavailable, Detail: "the match is not assigned yet: come again", RetryAfter: time.Second,
+		}
 	case server == nil:
 		return ended()
 	}
@@ -67,7 +71,8 @@ func ended() error {
 	return problem.New(problem.Forbidden, "the allocation of this server has ended: its token is not renewed")
 }
 
-// lives asks the hosting system whether a server is there. While it does not tell, the server is believed for some time.
+// lives asks the hosting system whether a server is there. While it does not tell, the server is believed for some
+// time.
 func (s *service) lives(ctx context.Context, ref provider.Ref, server *pb.GameServer) bool {
 	ctx, cancel := context.WithTimeout(ctx, s.Settings.Call)
 	defer cancel()

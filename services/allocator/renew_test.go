@@ -80,7 +80,10 @@ const tokenTime = 30 * time.Minute
 func openGate(t *testing.T) *gate {
 	t.Helper()
 	log := slog.New(slog.DiscardHandler)
-	g := &gate{world: prepare(t), clock: &clock{present: time.Now()}, servers: make(chan provider.Secret, 10), status: provider.Allocated}
+	g := &gate{
+		world: prepare(t), clock: &clock{present: time.Now()}, servers: make(chan provider.Secret, 10),
+		status: provider.Allocated,
+	}
 	path := filepath.Join(t.TempDir(), "keys")
 	if _, err := token.Rotate(path, g.now()); err != nil {
 		t.Fatal(err)
@@ -93,7 +96,9 @@ func openGate(t *testing.T) *gate {
 	if g.studio, err = issuer.Open(t.TempDir(), g.now); err != nil {
 		t.Fatal(err)
 	}
-	g.verifier, err = auth.New(auth.Options{Issuers: []auth.Issuer{g.studio.Trust(), g.options.Tokens.Trust()}, Now: g.now, Log: log})
+	g.verifier, err = auth.New(auth.Options{
+		Issuers: []auth.Issuer{g.studio.Trust(), g.options.Tokens.Trust()}, Now: g.now, Log: log,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,7 +115,9 @@ func openGate(t *testing.T) *gate {
 // renew asks for the next token, in a project.
 func (g *gate) renew(in, token string) (status int, next string, expires time.Time, detail string) {
 	g.t.Helper()
-	req, err := http.NewRequestWithContext(g.t.Context(), http.MethodPost, g.url+"/"+in+"/matchmaking/api/v1/servers/token", http.NoBody)
+	req, err := http.NewRequestWithContext(
+		g.t.Context(), http.MethodPost, g.url+"/"+in+"/matchmaking/api/v1/servers/token", http.NoBody,
+	)
 	if err != nil {
 		g.t.Fatal(err)
 	}
@@ -161,7 +168,8 @@ func TestServersRenewTheirTokensWhileTheyLive(t *testing.T) {
 		t.Fatal(err)
 	}
 	allocation := provider.Ref{Project: project, Match: "m"}.Allocation()
-	if first.Kind != auth.Server || first.Subject != allocation || first.Match != "m" || first.Fleet != "proposal's" || !first.MayUseProject(project) || first.MayUseProject("other") {
+	if first.Kind != auth.Server || first.Subject != allocation || first.Match != "m" || first.Fleet != "proposal's" ||
+		!first.MayUseProject(project) || first.MayUseProject("other") {
 		t.Errorf("the server's token says %+v", first)
 	}
 	// For days, long after the result of its match was forgotten.
@@ -175,7 +183,8 @@ func TestServersRenewTheirTokensWhileTheyLive(t *testing.T) {
 			t.Fatalf("status %d: %s", status, detail)
 		}
 		p, err := g.verifier.Verify(t.Context(), next)
-		if err != nil || p.Match != "m" || p.Subject != allocation || p.Fleet != first.Fleet || !p.Expires.Equal(expires) || expires.Sub(g.now()) < tokenTime-time.Second {
+		if err != nil || p.Match != "m" || p.Subject != allocation || p.Fleet != first.Fleet || !p.Expires.Equal(expires) ||
+			expires.Sub(g.now()) < tokenTime-time.Second {
 			t.Fatalf("%+v, expires %s, %v", p, expires, err)
 		}
 		text = next

@@ -9,7 +9,8 @@ import (
 	"matchmaker.dev/services/allocator/token"
 )
 
-// hostingOf is where a match's server is to come from, without the keys. What the proposal asks for goes before what the config says.
+// hostingOf is where a match's server is to come from, without the keys. What the proposal asks for goes before what
+// the config says.
 func hostingOf(m *pb.Match) provider.Hosting {
 	config, override := m.GetHosting(), m.GetProposal().GetHosting()
 	return provider.Hosting{

@@ -49,7 +49,8 @@ type Options struct {
 
 // Settings of the allocator.
 type Settings struct {
-	// Parallel is how many matches one allocator has in hand at once, and Fleet how many of them may be asking for servers of one fleet.
+	// Parallel is how many matches one allocator has in hand at once, and Fleet how many of them may be asking for servers
+	// of one fleet.
 	Parallel, Fleet int
 	// Deadline is how long a provider may take, retries included, before the tickets get an error or wait again.
 	Deadline time.Duration

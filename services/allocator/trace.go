@@ -14,7 +14,9 @@ import (
 
 // traceMatch calls do in a span of this allocator's work on a match. The span's parent is that of the work queue's
 // message. When the message was sent again from the outbox, it has none, and the parent is the span of the claim.
-func (s *service) traceMatch(ctx context.Context, project string, m *pb.Match, attempt int, do func(context.Context) error) error {
+func (s *service) traceMatch(
+	ctx context.Context, project string, m *pb.Match, attempt int, do func(context.Context) error,
+) error {
 	if !s.Tracer.Enabled() {
 		return do(ctx)
 	}
@@ -68,7 +70,9 @@ func (s *service) call(
 }
 
 // traceTickets writes into the traces of a match's sampled tickets what became of them. Nil tickets are all of them.
-func (s *service) traceTickets(ctx context.Context, name, project string, m *pb.Match, tickets []string, reason string) {
+func (s *service) traceTickets(
+	ctx context.Context, name, project string, m *pb.Match, tickets []string, reason string,
+) {
 	if len(m.GetTraced()) == 0 {
 		return
 	}

@@ -52,7 +52,8 @@ func (w *world) sampled(spans *spantest.Spans, match string, tickets ...string) 
 	return claim, mark
 }
 
-// TestAllocationOfASampledTicketIsTraced, in the trace of its claim though the queue says nothing of it, and no other one is.
+// TestAllocationOfASampledTicketIsTraced, in the trace of its claim though the queue says nothing of it, and no other
+// one is.
 func TestAllocationOfASampledTicketIsTraced(t *testing.T) {
 	w, spans, _ := observed(t, &script{
 		allocate: func(n int, _ *provider.Request) (provider.Result, error) {
@@ -78,21 +79,26 @@ func TestAllocationOfASampledTicketIsTraced(t *testing.T) {
 	claim, mark := w.sampled(spans, "sampled", "c", "d")
 	w.send("sampled")
 	got := w.result("c")
-	allocate, assign, assigned, poll := spans.Wait("allocate"), spans.Wait("assign"), spans.Wait("ticket assigned"), spans.Wait("hosting poll")
+	allocate, assign := spans.Wait("allocate"), spans.Wait("assign")
+	assigned, poll := spans.Wait("ticket assigned"), spans.Wait("hosting poll")
 	calls := spans.Named("hosting allocate")
 	if len(calls) != 2 {
 		t.Fatalf("there are %d calls, want 2\n%s", len(calls), spans)
 	}
 	for what, ok := range map[string]bool{
-		"the allocation goes on from the claim":     spantest.IsChildOf(allocate, claim) && spantest.LinksTo(allocate, mark),
-		"the provider is named":                     spantest.Attribute(allocate, "matchmaker.provider") == "scripted" && spantest.Attribute(calls[0], "matchmaker.provider") == "scripted",
-		"the first call failed, with the reason":    calls[0].Status().Code == codes.Error && spantest.Attribute(calls[0], "error.type") == "contention",
-		"the second did not":                        calls[1].Status().Code != codes.Error,
-		"calls are below it":                        spantest.IsChildOf(calls[0], spantest.SpanRef(allocate)) && spantest.IsChildOf(calls[1], spantest.SpanRef(allocate)),
-		"the poll, which is of many, links to it":   spantest.LinksTo(poll, spantest.SpanRef(allocate)),
-		"the result is written below it":            spantest.IsChildOf(assign, spantest.SpanRef(allocate)),
-		"the allocation did not fail":               allocate.Status().Code != codes.Error,
-		"the ticket's own trace says so":            spantest.IsChildOf(assigned, mark) && spantest.LinksTo(assigned, spantest.SpanRef(assign)) && spantest.Attribute(assigned, "matchmaker.ticket") == "c",
+		"the allocation goes on from the claim": spantest.IsChildOf(allocate, claim) && spantest.LinksTo(allocate, mark),
+		"the provider is named": spantest.Attribute(allocate, "matchmaker.provider") == "scripted" &&
+			spantest.Attribute(calls[0], "matchmaker.provider") == "scripted",
+		"the first call failed, with the reason": calls[0].Status().Code == codes.Error &&
+			spantest.Attribute(calls[0], "error.type") == "contention",
+		"the second did not": calls[1].Status().Code != codes.Error,
+		"calls are below it": spantest.IsChildOf(calls[0], spantest.SpanRef(allocate)) &&
+			spantest.IsChildOf(calls[1], spantest.SpanRef(allocate)),
+		"the poll, which is of many, links to it": spantest.LinksTo(poll, spantest.SpanRef(allocate)),
+		"the result is written below it":          spantest.IsChildOf(assign, spantest.SpanRef(allocate)),
+		"the allocation did not fail":             allocate.Status().Code != codes.Error,
+		"the ticket's own trace says so": spantest.IsChildOf(assigned, mark) &&
+			spantest.LinksTo(assigned, spantest.SpanRef(assign)) && spantest.Attribute(assigned, "matchmaker.ticket") == "c",
 		"the result leads to where it was written":  bytes.Equal(got.GetTrace(), spantest.SpanRef(assign)),
 		"and so does that of the one who came with": bytes.Equal(w.result("d").GetTrace(), spantest.SpanRef(assign)),
 	} {
@@ -127,7 +133,10 @@ func TestFailedAllocationIsOnItsSpan(t *testing.T) {
 	if !spantest.IsChildOf(assigned, mark) {
 		t.Error("the ticket's own trace does not say so", spans)
 	}
-	if !log.HasLine("no server for a match", "trace_id="+allocate.SpanContext().TraceID().String(), "span_id="+allocate.SpanContext().SpanID().String()) {
+	if !log.HasLine(
+		"no server for a match", "trace_id="+allocate.SpanContext().TraceID().String(),
+		"span_id="+allocate.SpanContext().SpanID().String(),
+	) {
 		t.Errorf("the log names no trace:\n%s", log)
 	}
 }
@@ -150,13 +159,15 @@ func TestDeallocationsAreTraced(t *testing.T) {
 	}
 	log := new(spantest.Log)
 	w = start(t, s, func(o *allocator.Options) {
-		o.Name, o.Tracer, o.Log = "scripted", spans.Tracer("allocator"), slog.New(telemetry.LogHandler(slog.NewTextHandler(log, nil)))
+		o.Name, o.Tracer = "scripted", spans.Tracer("allocator")
+		o.Log = slog.New(telemetry.LogHandler(slog.NewTextHandler(log, nil)))
 	})
 	w.claim("left", "a")
 	w.send("left")
 	eventually(t, "a server is given back", func() bool { return len(spans.Named("hosting release")) >= 2 })
 	first := spans.Named("hosting release")[0]
-	if first.Status().Code != codes.Error || spantest.Attribute(first, "error.type") != "contention" || first.SpanKind() != trace.SpanKindClient {
+	if first.Status().Code != codes.Error || spantest.Attribute(first, "error.type") != "contention" ||
+		first.SpanKind() != trace.SpanKindClient {
 		t.Error(spans)
 	}
 	if !log.HasLine("a server could not be deallocated", "trace_id="+first.SpanContext().TraceID().String()) {

@@ -1,10 +1,10 @@
-// Package agones gets game servers from Agones, through its allocator service, through the API of the Kubernetes cluster
-// it runs in, or both.
+// Package agones gets game servers from Agones, through its allocator service, through the API of the Kubernetes
+// cluster that it runs in, or both.
 //
-// Agones' allocations have no id of their own: asked twice it gives two servers. So a match's server is labelled
-// with its allocation, and an allocation asks first for the server with that label. Through Kubernetes the label is looked up
-// before, in the cluster's own books; the allocator service looks it up in its cache, which lags behind for some milliseconds where
-// the service has several replicas. What may be lost by that is said in deploy/hosting/agones.md.
+// Agones' allocations have no id: asked twice it gives two servers. So an allocation labels the match's server, and its
+// first selector is for the server with that label. Through Kubernetes the label is looked up before, in the cluster's
+// own store. The allocator service looks it up in its cache, which lags for some milliseconds where the service has
+// several replicas. deploy/hosting/agones.md says what that may cost.
 //
 // FACTS.md names the source of each fact about Agones that this package and its tests rely on.
 package agones
@@ -29,7 +29,7 @@ type Provider struct {
 	closers     []func()
 }
 
-// New reads the certificates, and calls nobody. Close it.
+// New reads the certificates, and makes no call. Close the provider.
 func New(o Options) (*Provider, error) {
 	if err := o.check(); err != nil {
 		return nil, err
@@ -64,7 +64,7 @@ func (p *Provider) Close() {
 
 // Allocate asks Agones for a server, or finds the one that the match has.
 func (p *Provider) Allocate(ctx context.Context, r *provider.Request) (provider.Result, error) {
-	ask, err := p.ask(r)
+	a, err := p.allocationOf(r)
 	if err != nil {
 		return provider.Result{}, err
 	}
@@ -74,26 +74,26 @@ func (p *Provider) Allocate(ctx context.Context, r *provider.Request) (provider.
 	}
 	defer unlock()
 	var s *server
-	if !r.First { // a list of all game servers is the most expensive of what is asked here
+	if !r.First { // a list is the most expensive call of all
 		if s, err = p.find(ctx, r.Ref); err != nil {
 			return provider.Result{}, err
 		}
 	}
 	if s == nil {
-		s, err = p.allocations.allocate(ctx, ask)
+		s, err = p.allocations.allocate(ctx, a)
 		switch {
 		case errors.Is(err, errUnallocated):
-			return provider.Result{}, p.none(ctx, ask.fleet())
+			return provider.Result{}, p.whyNone(ctx, a.fleet())
 		case err != nil:
 			return provider.Result{}, err
-		case !p.holds(s, r.Ref):
-			return provider.Result{}, errors.New("the hosting system answered with a game server that is not the match's")
+		case !p.has(s, r.Ref):
+			return provider.Result{}, errors.New("the hosting system answered with the game server of another match")
 		}
 		p.prune(ctx, s)
 	}
 	connection, err := p.connection(s)
 	if provider.Final(err) {
-		// The settings do not fit the fleet: the match must not keep what it cannot use.
+		// The settings do not fit the fleet: the match must not keep a server that it cannot use.
 		if failed := p.release(ctx, r.Ref); failed != nil {
 			return provider.Result{}, failed
 		}
@@ -104,18 +104,18 @@ func (p *Provider) Allocate(ctx context.Context, r *provider.Request) (provider.
 	return provider.Result{Status: provider.Allocated, Connection: connection}, nil
 }
 
-// find is the server that the match has, nil when it has none or when the allocation itself will look.
+// find returns the server that the match has. It is nil when the match has none, or when the allocation itself looks.
 func (p *Provider) find(ctx context.Context, r provider.Ref) (*server, error) {
 	switch d := p.options.Density; {
 	case p.cluster != nil:
-		servers, err := p.own(ctx, r)
+		servers, err := p.serversOf(ctx, r)
 		if err != nil || len(servers) == 0 {
 			return nil, err
 		}
 		return servers[0], nil
 	case d != nil && d.Counter != "":
-		// The allocation would find it too, but count the match a second time.
-		s, err := p.allocations.allocate(ctx, &allocation{selectors: []selector{p.mine(r)}})
+		// The allocation would find the server too, but count the match a second time.
+		s, err := p.allocations.allocate(ctx, &allocation{selectors: []selector{p.selectorOf(r)}})
 		if errors.Is(err, errUnallocated) {
 			return nil, nil
 		}
@@ -124,9 +124,9 @@ func (p *Provider) find(ctx context.Context, r provider.Ref) (*server, error) {
 	return nil, nil
 }
 
-// own are the servers that the cluster knows to be the match's: one, unless two allocators asked for it in the same moment. The
-// first is the same for all who ask.
-func (p *Provider) own(ctx context.Context, r provider.Ref) ([]*server, error) {
+// serversOf lists the servers of a match: one, unless two allocators asked for it in the same moment. All callers get
+// the same first one.
+func (p *Provider) serversOf(ctx context.Context, r provider.Ref) ([]*server, error) {
 	label := labelAllocation + "=" + r.Allocation()
 	if p.options.Density != nil {
 		label = prefixAllocation + r.Allocation() + "=" + held
@@ -135,13 +135,13 @@ func (p *Provider) own(ctx context.Context, r provider.Ref) ([]*server, error) {
 	if err != nil {
 		return nil, err
 	}
-	servers = slices.DeleteFunc(servers, func(s *server) bool { return !s.runs() || !p.holds(s, r) })
+	servers = slices.DeleteFunc(servers, func(s *server) bool { return !s.runs() || !p.has(s, r) })
 	slices.SortFunc(servers, byAge)
 	return servers, nil
 }
 
-// none says why there is no server.
-func (p *Provider) none(ctx context.Context, fleet string) error {
+// whyNone says why there is no server.
+func (p *Provider) whyNone(ctx context.Context, fleet string) error {
 	empty := provider.Fail(provider.FleetEmpty, "fleet %s has no free game server", fleet)
 	if p.cluster == nil {
 		return empty
@@ -151,7 +151,7 @@ func (p *Provider) none(ctx context.Context, fleet string) error {
 	case errors.Is(err, errNoFleet):
 		return provider.Fail(provider.Refused, "hosting: there is no fleet %s", fleet)
 	case err != nil:
-		p.options.Log.DebugContext(ctx, "looking why a fleet is empty", "fleet", fleet, "error", err)
+		p.options.Log.DebugContext(ctx, "looking up why a fleet is empty", "fleet", fleet, "error", err)
 		return empty
 	case never:
 		return provider.Fail(provider.MaximumZero, "the hosting maximum of fleet %s is zero", fleet)
@@ -159,14 +159,14 @@ func (p *Provider) none(ctx context.Context, fleet string) error {
 	return empty
 }
 
-// Poll looks the matches' servers up. The allocator service cannot be asked.
+// Poll looks up the matches' servers. The allocator service cannot be asked: with it alone they are Unknown.
 func (p *Provider) Poll(ctx context.Context, refs []provider.Ref) ([]provider.Result, error) {
 	results := make([]provider.Result, len(refs))
 	if p.cluster == nil || len(refs) == 0 {
 		return results, nil
 	}
 	var servers []*server
-	for _, label := range p.labels(refs) {
+	for _, label := range p.labelSelectors(refs) {
 		some, err := p.cluster.list(ctx, label)
 		if err != nil {
 			return nil, err
@@ -176,7 +176,7 @@ func (p *Provider) Poll(ctx context.Context, refs []provider.Ref) ([]provider.Re
 	slices.SortFunc(servers, byAge)
 	for i, r := range refs {
 		results[i].Status = provider.Gone
-		n := slices.IndexFunc(servers, func(s *server) bool { return s.runs() && p.holds(s, r) })
+		n := slices.IndexFunc(servers, func(s *server) bool { return s.runs() && p.has(s, r) })
 		if n < 0 {
 			continue
 		}
@@ -189,11 +189,11 @@ func (p *Provider) Poll(ctx context.Context, refs []provider.Ref) ([]provider.Re
 	return results, nil
 }
 
-// maxIDs is how many allocations one look-up names: some 4 kB of a URL.
+// maxIDs is how many allocations one list names, in some 4 kB of a URL.
 const maxIDs = 100
 
-// labels are label selectors that select the servers of all refs.
-func (p *Provider) labels(refs []provider.Ref) []string {
+// labelSelectors select the servers of all refs.
+func (p *Provider) labelSelectors(refs []provider.Ref) []string {
 	if p.options.Density != nil {
 		return []string{labelDense + "=true"}
 	}
@@ -208,8 +208,8 @@ func (p *Provider) labels(refs []provider.Ref) []string {
 	return labels
 }
 
-// Release deletes the match's server, which the fleet replaces, where that is allowed and the server is the match's
-// alone. Otherwise it marks the server as released, for its process to see.
+// Release deletes the match's server, and the fleet replaces it. Where deleting is not allowed, or the server takes
+// several matches, Release marks the server as released, and its process sees that.
 func (p *Provider) Release(ctx context.Context, r provider.Ref) error {
 	unlock, err := p.locks.Lock(ctx, r.Allocation())
 	if err != nil {
@@ -225,30 +225,31 @@ func (p *Provider) release(ctx context.Context, r provider.Ref) error {
 	}
 	if p.options.Density == nil && !p.options.Kubernetes.Keep {
 		err := p.deleteAll(ctx, r)
-		if errors.Is(err, errChanged) { // its state, its labels: whether it is still the match's has to be seen
+		if errors.Is(err, errChanged) { // it may be another match's by now: look again
 			err = p.deleteAll(ctx, r)
 		}
 		if !errors.Is(err, errMayNotDelete) {
 			return err
 		}
-		p.options.Log.WarnContext(ctx, "game servers may not be deleted: a released one is only marked", "allocation", r.Allocation())
+		p.options.Log.WarnContext(ctx, "game servers may not be deleted: a released one is only marked",
+			"allocation", r.Allocation())
 	}
-	servers, err := p.own(ctx, r)
+	servers, err := p.serversOf(ctx, r)
 	if err != nil || len(servers) == 0 {
 		return err
 	}
 	if err := p.unmarkAll(ctx, r); err != nil {
 		return err
 	}
-	// The allocator's cache may not have known the server yet.
-	if servers, err = p.own(ctx, r); err == nil && len(servers) > 0 {
+	// The allocator's cache may not know the server yet.
+	if servers, err = p.serversOf(ctx, r); err == nil && len(servers) > 0 {
 		err = errors.New("the game server is not released yet")
 	}
 	return err
 }
 
 func (p *Provider) deleteAll(ctx context.Context, r provider.Ref) error {
-	servers, err := p.own(ctx, r)
+	servers, err := p.serversOf(ctx, r)
 	if err != nil {
 		return err
 	}
@@ -260,7 +261,7 @@ func (p *Provider) deleteAll(ctx context.Context, r provider.Ref) error {
 	return nil
 }
 
-// unmarkAll takes the match from every server that the allocator's cache knows it has: one, in all likelihood.
+// unmarkAll takes the match from every server of it that the allocator's cache knows: usually one.
 func (p *Provider) unmarkAll(ctx context.Context, r provider.Ref) error {
 	for range 3 {
 		_, err := p.allocations.allocate(ctx, p.unmark(r))
@@ -274,8 +275,8 @@ func (p *Provider) unmarkAll(ctx context.Context, r provider.Ref) error {
 	return errors.New("the game server is not released yet")
 }
 
-// prune removes what servers were told of matches that are over: nobody else does, and Kubernetes limits it. It can be known of
-// lists only. What is not pruned now is with the next match.
+// prune removes the data of matches that are over from a server: nothing else does, and Kubernetes limits its size.
+// Only a list says which matches are over. When prune fails, it is tried with the next match.
 func (p *Provider) prune(ctx context.Context, s *server) {
 	d := p.options.Density
 	if p.cluster == nil || d == nil || d.List == "" {
@@ -286,9 +287,10 @@ func (p *Provider) prune(ctx context.Context, s *server) {
 		return
 	}
 	if err := p.cluster.forget(ctx, s, over); err != nil {
-		p.options.Log.WarnContext(ctx, "pruning what a game server was told of former matches", "server", s.Name, "error", transport.Words(err.Error()))
+		p.options.Log.WarnContext(ctx, "removing the data of former matches from a game server",
+			"server", s.Name, "error", transport.Words(err.Error()))
 	}
 }
 
-// maxOver is how many former matches a server may be burdened with.
+// maxOver is how many former matches a server may have data of.
 const maxOver = 8

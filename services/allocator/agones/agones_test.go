@@ -92,7 +92,9 @@ func (w way) world(t *testing.T) *world {
 		fleet = agonestest.Fleet{Replicas: conformance.Room / 2, Matches: 3}
 	}
 	x.cluster.AddFleet("green", fleet, nil)
-	x.options = agones.Options{Namespace: agonestest.Namespace, Density: w.density, Timeout: 5 * time.Second, Log: x.log.Logger(), Now: time.Now}
+	x.options = agones.Options{
+		Namespace: agonestest.Namespace, Density: w.density, Timeout: 5 * time.Second, Log: x.log.Logger(), Now: time.Now,
+	}
 	authority := conformance.NewAuthority(t)
 	if w.kubernetes {
 		if err := os.WriteFile(x.token, []byte(token+"\n"), 0o600); err != nil {
@@ -105,7 +107,9 @@ func (w way) world(t *testing.T) *world {
 	}
 	if w.service {
 		dir := t.TempDir()
-		x.options.Service = &agones.Service{CA: authority.File, Certificate: filepath.Join(dir, "tls.crt"), Key: filepath.Join(dir, "tls.key")}
+		x.options.Service = &agones.Service{
+			CA: authority.File, Certificate: filepath.Join(dir, "tls.crt"), Key: filepath.Join(dir, "tls.key"),
+		}
 		authority.Client(t, x.options.Service.Certificate, x.options.Service.Key, time.Now().Add(time.Minute))
 		x.allocates = conformance.Serve(t, x.cluster.Service(), authority, agonestest.ClientsOf(authority.Pool()))
 		x.options.Service.URL = x.allocates.URL

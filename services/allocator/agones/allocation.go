@@ -16,28 +16,29 @@ import (
 	"matchmaker.dev/services/allocator/provider"
 )
 
-// allocations is who allocates: the allocator service, or the cluster's API.
+// allocations makes allocations: the allocator service, or the cluster's API.
 type allocations interface {
 	// allocate answers errUnallocated when no server fits a selector.
 	allocate(ctx context.Context, a *allocation) (*server, error)
 }
 
-// errUnallocated: no server fits.
+// errUnallocated means that no server fits.
 var errUnallocated = errors.New("no game server is free")
 
-// allocation is what is asked of Agones, in the words that both of its interfaces have in common.
+// allocation is a request to Agones. Both interfaces have these fields in common.
 type allocation struct {
 	selectors           []selector
 	labels, annotations map[string]string
-	// add and remove are the allocation's id, for a list; increment and decrement are for a counter.
+	// add and remove are values of the list, action is Increment or Decrement of the counter.
 	list        string
 	add, remove string
 	counter     string
 	action      string
-	secrets     []string
+	// secrets are what the request holds, and must be in no error.
+	secrets []string
 }
 
-// selector fits servers that have the labels and the state, and what is asked of a list or a counter.
+// selector fits servers with these labels and this state, whose list or counter has room or contains a value.
 type selector struct {
 	labels    map[string]string
 	allocated bool
@@ -84,9 +85,9 @@ func (g *gameServer) allocated() *server {
 	return &server{ObjectMeta: g.Metadata, Status: *g}
 }
 
-// ask is the allocation for a match. Its first selector finds the server that the match has already: an allocation
-// whose answer was lost is answered by asking again.
-func (p *Provider) ask(r *provider.Request) (*allocation, error) {
+// allocationOf is the allocation for a match. Its first selector finds the server that the match has already. So an
+// allocation whose answer was lost can be repeated.
+func (p *Provider) allocationOf(r *provider.Request) (*allocation, error) {
 	fleet := r.Hosting.Fleet
 	if fleet == "" {
 		fleet = p.options.Fleet
@@ -112,18 +113,21 @@ func (p *Provider) ask(r *provider.Request) (*allocation, error) {
 		return nil, err
 	}
 	if len(payload) > maxPayload {
-		return nil, provider.Fail(provider.Refused, "teams and match properties take %d bytes, a game server of Agones takes %d", len(payload), maxPayload)
+		return nil, provider.Fail(provider.Refused,
+			"teams and match properties take %d bytes, a game server of Agones takes %d", len(payload), maxPayload)
 	}
 	a := &allocation{secrets: []string{string(r.Token), string(payload)}}
 	p.mark(a, r, string(payload))
-	a.selectors = append(a.selectors, p.mine(r.Ref))
+	a.selectors = append(a.selectors, p.selectorOf(r.Ref))
 	if d := p.options.Density; d != nil {
 		for _, extra := range p.options.Selectors {
-			a.selectors = append(a.selectors, selector{labels: merged(required, extra), allocated: true, list: d.List, counter: d.Counter, room: true})
+			a.selectors = append(a.selectors, selector{
+				labels: merge(required, extra), allocated: true, list: d.List, counter: d.Counter, room: true,
+			})
 		}
 	}
 	for _, extra := range p.options.Selectors {
-		s := selector{labels: merged(required, extra)}
+		s := selector{labels: merge(required, extra)}
 		if d := p.options.Density; d != nil {
 			s.list, s.counter, s.room = d.List, d.Counter, true
 		}
@@ -135,7 +139,7 @@ func (p *Provider) ask(r *provider.Request) (*allocation, error) {
 // maxPayload leaves room for other annotations: Kubernetes allows 256 KiB for all of an object.
 const maxPayload = 192 << 10
 
-// mark puts a match's labels and data on its server.
+// mark adds a match's labels and data to its server.
 func (p *Provider) mark(a *allocation, r *provider.Request, payload string) {
 	id := r.Allocation()
 	if d := p.options.Density; d != nil {
@@ -159,11 +163,11 @@ func (p *Provider) mark(a *allocation, r *provider.Request, payload string) {
 	a.annotations = map[string]string{annotationData: payload, annotationReleased: ""}
 }
 
-// unmark is the allocation that takes the match from its server again. It allocates a server that is allocated, which
-// changes nothing but what is said here.
+// unmark is the allocation that takes the match from its server again. It allocates an allocated server, and so changes
+// only labels, annotations, the list and the counter.
 func (p *Provider) unmark(r provider.Ref) *allocation {
 	id := r.Allocation()
-	a := &allocation{selectors: []selector{p.mine(r)}}
+	a := &allocation{selectors: []selector{p.selectorOf(r)}}
 	if d := p.options.Density; d != nil {
 		a.labels = map[string]string{prefixAllocation + id: released}
 		a.annotations = map[string]string{prefixData + id: "", annotationReleased: id}
@@ -180,8 +184,8 @@ func (p *Provider) unmark(r provider.Ref) *allocation {
 	return a
 }
 
-// mine fits the server that a match has.
-func (p *Provider) mine(r provider.Ref) selector {
+// selectorOf fits the server that a match has.
+func (p *Provider) selectorOf(r provider.Ref) selector {
 	s := selector{allocated: true, labels: map[string]string{labelAllocation: r.Allocation()}}
 	if d := p.options.Density; d != nil {
 		s.labels = map[string]string{prefixAllocation + r.Allocation(): held}
@@ -192,9 +196,9 @@ func (p *Provider) mine(r provider.Ref) selector {
 	return s
 }
 
-// holds tells whether a server is a match's, as far as it says.
-func (p *Provider) holds(s *server, r provider.Ref) bool {
-	for key, value := range p.mine(r).labels {
+// has tells whether a server's labels and list say that it is a match's.
+func (p *Provider) has(s *server, r provider.Ref) bool {
+	for key, value := range p.selectorOf(r).labels {
 		if s.Labels[key] != value {
 			return false
 		}
@@ -227,12 +231,12 @@ func (p *Provider) connection(s *server) (string, error) {
 	case len(s.Status.Ports) == 0:
 		return host, nil // a fleet without ports
 	case s.Status.Ports[i].Port < 1 || s.Status.Ports[i].Port > 65535:
-		return "", errors.New("the game server has a port that is none")
+		return "", errors.New("the game server's port is not between 1 and 65535")
 	}
 	return net.JoinHostPort(host, strconv.Itoa(s.Status.Ports[i].Port)), nil
 }
 
-func merged(a, b map[string]string) map[string]string {
+func merge(a, b map[string]string) map[string]string {
 	all := maps.Clone(a)
 	maps.Copy(all, b)
 	return all
@@ -244,7 +248,9 @@ func (s *server) runs() bool { return s.Status.State == stateAllocated && s.Dele
 // byAge orders servers by when they were allocated last, then by name.
 func byAge(a, b *server) int {
 	const key = "agones.dev/last-allocated"
-	return cmp.Or(lastAllocated(a.Annotations[key]).Compare(lastAllocated(b.Annotations[key])), strings.Compare(a.Name, b.Name))
+	return cmp.Or(
+		lastAllocated(a.Annotations[key]).Compare(lastAllocated(b.Annotations[key])), strings.Compare(a.Name, b.Name),
+	)
 }
 
 func lastAllocated(text string) time.Time {

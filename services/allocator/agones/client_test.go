@@ -2,6 +2,7 @@ package agones_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"os"
@@ -62,7 +63,8 @@ func TestRetryAfterIsPassedOn(t *testing.T) {
 	x.options.Kubernetes.URL = x.api.URL
 	x.start(t)
 	_, err := x.provider.Allocate(t.Context(), request("m"))
-	if e, ok := err.(*provider.Error); !ok || e.Reason != provider.Contention || e.RetryAfter.Seconds() != 7 || //nolint:errorlint // it is not wrapped
+	e, ok := errors.AsType[*provider.Error](err)
+	if !ok || e.Reason != provider.Contention || e.RetryAfter.Seconds() != 7 ||
 		!strings.HasSuffix(err.Error(), "too many requests") {
 		t.Errorf("%v", err)
 	}
@@ -84,7 +86,9 @@ func (x *world) kubeconfig(t *testing.T, user string) string {
 
 func TestKubeconfig(t *testing.T) {
 	credential := filepath.Join(t.TempDir(), "credential.json")
-	text := fmt.Sprintf(`{"apiVersion": "client.authentication.k8s.io/v1", "kind": "ExecCredential", "status": {"token": %q}}`, token)
+	text := fmt.Sprintf(
+		`{"apiVersion": "client.authentication.k8s.io/v1", "kind": "ExecCredential", "status": {"token": %q}}`, token,
+	)
 	if err := os.WriteFile(credential, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -16,16 +16,17 @@ type Options struct {
 	Namespace string `yaml:"namespace"`
 	// Fleet is for configs that name none.
 	Fleet string `yaml:"fleet"`
-	// Selectors are labels that servers must have besides the fleet's, in order: the second is for when
-	// no server fits the first. None is one selector without labels.
+	// Selectors are labels that servers must have besides the fleet's, in order: the second counts when no server fits
+	// the first. None is one selector without labels.
 	Selectors []map[string]string `yaml:"selectors"`
-	// ProfileLabel and RegionLabel are labels of servers whose value must be the match's profile or region,
-	// where it has one. Without them both are ignored.
+	// ProfileLabel and RegionLabel are labels of servers whose value must be the match's profile or region, where it has
+	// one. Without them both are ignored.
 	ProfileLabel string `yaml:"profile-label"`
 	RegionLabel  string `yaml:"region-label"`
 	// Port is the name of the port that players connect to; the first when empty.
 	Port string `yaml:"port"`
-	// Address is the type of the address that players get, as ExternalIP or ExternalDNS; the server's main one when empty.
+	// Address is the type of the address that players get, like ExternalIP or ExternalDNS; the server's main one when
+	// empty.
 	Address string `yaml:"address"`
 	// Scheduling is Packed, the default, or Distributed.
 	Scheduling string `yaml:"scheduling"`
@@ -44,7 +45,7 @@ type Options struct {
 	Now func() time.Time `yaml:"-"`
 }
 
-// Density says what counts the matches of a server: a list, which is exact, or a counter. One of the two.
+// Density says what counts the matches of a server: a list, which is exact, or a counter. Set one of the two.
 type Density struct {
 	// List holds the allocations' ids. The server removes one when its match is over.
 	List string `yaml:"list"`

@@ -17,7 +17,7 @@ import (
 type service struct {
 	client *transport.Client
 	url    string
-	ask    func(*allocation) any
+	encode func(*allocation) any
 	now    func() time.Time
 }
 
@@ -32,7 +32,8 @@ func newService(o *Options) (*service, error) {
 	if err != nil {
 		return nil, fmt.Errorf("service: %w", err)
 	}
-	return &service{client: client, url: endpoint.String() + "/gameserverallocation", ask: o.proto, now: o.Now}, nil
+	url := endpoint.String() + "/gameserverallocation"
+	return &service{client: client, url: url, encode: o.proto, now: o.Now}, nil
 }
 
 // proto is an AllocationRequest.
@@ -53,7 +54,7 @@ func (o *Options) proto(a *allocation) any {
 	return request
 }
 
-// The gRPC codes that the service answers with, in the JSON of its errors.
+// The gRPC codes in the JSON of the service's errors.
 const (
 	codeInvalidArgument   = 3
 	codeNotFound          = 5
@@ -64,11 +65,11 @@ const (
 	codeInvalid           = 422 // Kubernetes' own, as Agones passes it on
 )
 
-// nobody is what the service says when no server fits. The status beside it is a setting of the service.
-const nobody = "there is no available GameServer to allocate"
+// noServer is the message of the service when no server fits. Its status is a setting of the service.
+const noServer = "there is no available GameServer to allocate"
 
 func (s *service) allocate(ctx context.Context, a *allocation) (*server, error) {
-	body, err := json.Marshal(s.ask(a))
+	body, err := json.Marshal(s.encode(a))
 	if err != nil {
 		return nil, err
 	}
@@ -100,30 +101,31 @@ func (s *service) failure(answer *transport.Answer, secrets []string) error {
 		Code    int    `json:"code"`
 		Message string `json:"message"`
 	}
-	spoken := json.Unmarshal(answer.Body, &status) == nil && status.Message != ""
-	says := answer.Words(status.Message, secrets...)
+	structured := json.Unmarshal(answer.Body, &status) == nil && status.Message != ""
+	message := answer.Words(status.Message, secrets...)
 	switch {
-	case spoken && (status.Message == nobody || status.Code == codeResourceExhausted):
+	case structured && (status.Message == noServer || status.Code == codeResourceExhausted):
 		return errUnallocated
-	case spoken && status.Code == codeAborted:
+	case structured && status.Code == codeAborted:
 		return provider.Fail(provider.Contention, "others were faster to take a game server")
 	case answer.Status == http.StatusTooManyRequests:
 		return provider.Fail(provider.Contention, "the hosting system limits its calls").After(answer.RetryAfter(s.now()))
-	case spoken && (status.Code == codeInvalidArgument || status.Code == codeInvalid):
-		return provider.Fail(provider.Refused, "Agones refuses the request").Because(fmt.Errorf("it says: %s", says))
-	case spoken && (status.Code == codePermissionDenied || status.Code == codeUnauthenticated),
+	case structured && (status.Code == codeInvalidArgument || status.Code == codeInvalid):
+		return provider.Fail(provider.Refused, "Agones refuses the request").Because(fmt.Errorf("it says: %s", message))
+	case structured && (status.Code == codePermissionDenied || status.Code == codeUnauthenticated),
 		answer.Status == http.StatusUnauthorized, answer.Status == http.StatusForbidden:
-		return provider.Fail(provider.Refused, "Agones refuses this installation").Because(fmt.Errorf("status %d: %s", answer.Status, says))
+		cause := fmt.Errorf("status %d: %s", answer.Status, message)
+		return provider.Fail(provider.Refused, "Agones refuses this installation").Because(cause)
 	case answer.Status == http.StatusNotFound:
 		return provider.Fail(provider.Refused, "there is no allocator service of Agones where the installation looks for it")
 	}
-	return fmt.Errorf("the allocator service answers with status %d: %s", answer.Status, says)
+	return fmt.Errorf("the allocator service answers with status %d: %s", answer.Status, message)
 }
 
 // object is a JSON object.
 type object = map[string]any
 
-// object is what both interfaces have in common of a selector.
+// object is the part of a selector that both interfaces have in common.
 func (s *selector) object() object {
 	one := object{"matchLabels": s.labels}
 	if s.counter != "" && s.room {
@@ -142,7 +144,7 @@ func (s *selector) object() object {
 	return one
 }
 
-// changes is what both interfaces have in common of what an allocation does to its server.
+// changes is what an allocation does to its server. Both interfaces have it in common.
 func (a *allocation) changes() object {
 	o := object{}
 	if len(a.labels)+len(a.annotations) > 0 {
@@ -160,5 +162,5 @@ func (a *allocation) changes() object {
 	return o
 }
 
-// fleet is whose servers are asked for.
+// fleet is the fleet that an allocation asks for.
 func (a *allocation) fleet() string { return a.selectors[len(a.selectors)-1].labels[labelFleet] }

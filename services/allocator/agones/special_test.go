@@ -114,7 +114,7 @@ func TestPortsAndAddresses(t *testing.T) {
 	}
 }
 
-// A cache that lags behind does not know the first server yet. Only the cluster's own books help.
+// A cache that lags behind does not know the first server yet. Only the cluster's own store does.
 func TestKubernetesIsAskedBeforeAStaleCache(t *testing.T) {
 	for _, name := range []string{"kubernetes", "both", "kubernetes, list", "kubernetes, counter"} {
 		x := ways[name].open(t)
@@ -140,7 +140,7 @@ func TestReleaseThroughAStaleCacheIsNotDoneYet(t *testing.T) {
 	}
 }
 
-func TestWhereDeletingIsForbiddenServersAreMarked(t *testing.T) {
+func TestServersAreMarkedWhereDeletingIsForbidden(t *testing.T) {
 	x := ways["kubernetes"].open(t)
 	x.cluster.Revoke("delete", "gameservers")
 	r := request("m")
@@ -156,7 +156,7 @@ func TestWhereDeletingIsForbiddenServersAreMarked(t *testing.T) {
 	}
 }
 
-// A server that was made ready and given to somebody else still has our labels.
+// A server that was made ready, and allocated for somebody else, still has our labels.
 func TestServerOfSomebodyElseIsLeftAlone(t *testing.T) {
 	x := ways["kubernetes"].open(t)
 	r, next := request("m"), request("next")
@@ -164,7 +164,8 @@ func TestServerOfSomebodyElseIsLeftAlone(t *testing.T) {
 	for _, s := range x.cluster.Servers(agonestest.Allocated) {
 		x.cluster.Update(s.Name, func(s *agonestest.GameServer) { s.State = agonestest.Ready })
 	}
-	if results, err := x.provider.Poll(t.Context(), []provider.Ref{r.Ref}); err != nil || results[0].Status != provider.Gone {
+	if results, err := x.provider.Poll(t.Context(), []provider.Ref{r.Ref}); err != nil ||
+		results[0].Status != provider.Gone {
 		t.Errorf("a server that is ready again: %v, %v", results, err)
 	}
 	x.cluster.Scale("green", 1)
@@ -172,7 +173,8 @@ func TestServerOfSomebodyElseIsLeftAlone(t *testing.T) {
 	if err := x.provider.Release(t.Context(), r.Ref); err != nil {
 		t.Fatal(err)
 	}
-	if results, err := x.provider.Poll(t.Context(), []provider.Ref{next.Ref}); err != nil || results[0].Status != provider.Allocated {
+	if results, err := x.provider.Poll(t.Context(), []provider.Ref{next.Ref}); err != nil ||
+		results[0].Status != provider.Allocated {
 		t.Errorf("releasing a former match took the server of another: %v, %v", results, err)
 	}
 }
@@ -197,7 +199,7 @@ func TestServerThatChangesWhileItIsReleasedIsLookedAtAgain(t *testing.T) {
 	}
 }
 
-func TestServerThatWasReleasedAndIsReadyAgainForgetsIt(t *testing.T) {
+func TestServerThatIsReadyAgainIsNoLongerMarkedAsReleased(t *testing.T) {
 	x := ways["service"].world(t)
 	x.cluster.Allocated = func(s *agonestest.GameServer) {
 		if s.Annotations["matchmaker.dev/released"] != "" {
@@ -274,7 +276,7 @@ func TestSeveralMatchesShareAServer(t *testing.T) {
 	}
 }
 
-func TestFormerMatchesAreForgotten(t *testing.T) {
+func TestDataOfFormerMatchesIsRemoved(t *testing.T) {
 	x := ways["kubernetes, list"].open(t)
 	most := 0
 	for i := range 30 {
@@ -327,17 +329,21 @@ func TestManifestGrantsWhatIsUsedAndNothingElse(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := strings.Count(string(text), `verbs: ["create"]`) + strings.Count(string(text), `verbs: ["list", "delete", "patch"]`) +
-		strings.Count(string(text), `verbs: ["get"]`) + strings.Count(string(text), `verbs: ["list"]`); n != 4 || strings.Count(string(text), "verbs:") != 4 {
+	n := 0
+	for _, verbs := range []string{`["create"]`, `["list", "delete", "patch"]`, `["get"]`, `["list"]`} {
+		n += strings.Count(string(text), "verbs: "+verbs)
+	}
+	if n != 4 || strings.Count(string(text), "verbs:") != 4 {
 		t.Error("the manifest grants other rights than are used")
 	}
 }
 
-func TestFleetOfNoneIsToldFromOneThatMayGrow(t *testing.T) {
+func TestFleetOfSizeZeroHasMaximumZeroUnlessItMayGrow(t *testing.T) {
 	x := ways["kubernetes"].open(t)
 	x.cluster.Scale("green", 0)
 	_, err := x.provider.Allocate(t.Context(), request("m"))
-	if provider.ReasonOf(err) != provider.MaximumZero || !strings.Contains(err.Error(), "the hosting maximum of fleet green is zero") {
+	if provider.ReasonOf(err) != provider.MaximumZero ||
+		!strings.Contains(err.Error(), "the hosting maximum of fleet green is zero") {
 		t.Errorf("no replicas: %v", err)
 	}
 	x.cluster.Autoscale("green")
@@ -354,7 +360,8 @@ func TestTokenIsRenewed(t *testing.T) {
 	x := ways["kubernetes"].open(t)
 	x.allocate(t, request("a"))
 	x.cluster.Authorize(t, "the next token", manifest)
-	if _, err := x.provider.Allocate(t.Context(), request("b")); err == nil || provider.Final(err) || !strings.Contains(err.Error(), "401") {
+	if _, err := x.provider.Allocate(t.Context(), request("b")); err == nil || provider.Final(err) ||
+		!strings.Contains(err.Error(), "401") {
 		t.Errorf("an old token: %v", err)
 	}
 	if err := os.WriteFile(x.token, []byte("the next token"), 0o600); err != nil {
@@ -378,7 +385,7 @@ func TestClientCertificateIsRenewed(t *testing.T) {
 	x.allocate(t, request("m"))
 }
 
-func TestServiceThatAnswersAnotherStatusWhenNobodyIsFree(t *testing.T) {
+func TestNoFreeServerIsRecognizedByItsMessage(t *testing.T) {
 	for _, status := range []int{200, 404, 409, 429, 503} {
 		x := ways["service"].open(t)
 		x.cluster.UnallocatedStatus = status
@@ -389,7 +396,7 @@ func TestServiceThatAnswersAnotherStatusWhenNobodyIsFree(t *testing.T) {
 	}
 }
 
-func TestServerThatCouldNotBeUpdatedIsNotTheEnd(t *testing.T) {
+func TestServerThatCouldNotBeUpdatedIsTriedAgain(t *testing.T) {
 	for _, name := range []string{"service", "kubernetes"} {
 		x := ways[name].open(t)
 		x.cluster.Conflict(1)
@@ -400,12 +407,13 @@ func TestServerThatCouldNotBeUpdatedIsNotTheEnd(t *testing.T) {
 	}
 }
 
-func TestTooMuchToTell(t *testing.T) {
+func TestPayloadThatIsTooLargeIsRefused(t *testing.T) {
 	x := ways["service"].open(t)
 	r := request("m")
 	r.Properties = []byte(`"` + strings.Repeat("x", 200<<10) + `"`)
 	before := x.allocates.Calls()
-	if _, err := x.provider.Allocate(t.Context(), r); provider.ReasonOf(err) != provider.Refused || !strings.Contains(err.Error(), "takes 196608") {
+	if _, err := x.provider.Allocate(t.Context(), r); provider.ReasonOf(err) != provider.Refused ||
+		!strings.Contains(err.Error(), "takes 196608") {
 		t.Errorf("%.200v", err)
 	}
 	if x.allocates.Calls() != before {
@@ -413,7 +421,7 @@ func TestTooMuchToTell(t *testing.T) {
 	}
 }
 
-func TestTwoProcessesAskingOneAfterTheOther(t *testing.T) {
+func TestTwoProcessesGetTheSameServer(t *testing.T) {
 	for name := range ways {
 		x := ways[name].open(t)
 		second, err := agones.New(x.options)
@@ -437,7 +445,7 @@ func TestTwoProcessesAskingOneAfterTheOther(t *testing.T) {
 	}
 }
 
-func TestSettingsThatMakeNoSense(t *testing.T) {
+func TestInvalidSettingsAreRefused(t *testing.T) {
 	certificate := filepath.Join(t.TempDir(), "none.crt")
 	service := func(s agones.Service) agones.Options { return agones.Options{Service: &s} }
 	tests := []struct {
@@ -475,10 +483,12 @@ func TestSettingsThatMakeNoSense(t *testing.T) {
 	}
 }
 
-// What nobody asked for before is not looked for.
+// A match whose server was never asked for is not looked up.
 func TestTheFirstAllocateIsOneCall(t *testing.T) {
 	x := way{kubernetes: true}.open(t)
-	r := &provider.Request{Ref: provider.Ref{Project: "p", Match: "m", Hosting: provider.Hosting{Fleet: "green"}}, First: true}
+	r := &provider.Request{
+		Ref: provider.Ref{Project: "p", Match: "m", Hosting: provider.Hosting{Fleet: "green"}}, First: true,
+	}
 	first, err := x.provider.Allocate(t.Context(), r)
 	if err != nil || x.allocates.Calls() != 1 {
 		t.Errorf("%d calls, %v", x.allocates.Calls(), err)

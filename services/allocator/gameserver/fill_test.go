@@ -58,8 +58,8 @@ func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// A server with a backfill ticket keeps its game filled: who leaves makes room, who joins is let in, and when all have left it
-// deletes its ticket and ends.
+// A server with a backfill ticket keeps its game filled: who leaves makes room, who joins is let in, and when all have
+// left it deletes its ticket and ends.
 func TestGameIsFilledAgain(t *testing.T) {
 	s := &service{token: "secret", open: make(chan float64, 100), said: map[string]int{}}
 	s.ticket = client.BackfillTicket{Connection: "1.2.3.4:5", Attributes: map[string]float64{"open": 1, "skill": 1200}}

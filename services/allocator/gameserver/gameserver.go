@@ -27,14 +27,15 @@ type Options struct {
 	Log  *slog.Logger
 }
 
-// Main hosts servers until in ends or ctx does, which are both a good end. It
-// returns an error when in or out is broken. When ctx ends first, a read of in is
-// left behind: the process is about to exit.
+// Main hosts servers until in ends or ctx does, which are both a good end. It returns an error when in or out is
+// broken. When ctx ends first, a read of in is left behind: the process is about to exit.
 func Main(ctx context.Context, in io.Reader, out io.Writer, o Options) error {
 	if o.Host == "" {
 		o.Host = "127.0.0.1"
 	}
-	h := &host{options: o, events: json.NewEncoder(out), servers: map[string]*server{}, http: &http.Client{Timeout: time.Minute}}
+	h := &host{
+		options: o, events: json.NewEncoder(out), servers: map[string]*server{}, http: &http.Client{Timeout: time.Minute},
+	}
 	defer h.close()
 	read := make(chan error, 1)
 	go func() { read <- h.obey(in) }()
@@ -108,7 +109,7 @@ func (h *host) start(c *Start) {
 func (h *host) open(c *Start) (*server, error) {
 	var m provider.Payload
 	if err := json.Unmarshal(c.Match, &m); err != nil {
-		return nil, errors.New("what it was told of its match is no JSON object") // it holds a token, and the parser may quote it
+		return nil, errors.New("the match is no JSON object") // the parser's error could quote the token in it
 	}
 	var api *client.Client
 	if c.API != "" && m.Backfill != "" && m.Token != "" {
@@ -140,8 +141,7 @@ func (h *host) open(c *Start) (*server, error) {
 	return s, nil
 }
 
-// retire ends a server of which nobody in particular wants it, unless it is gone already and another
-// one has its ID.
+// retire ends a server of which nobody in particular wants it, unless it is gone already and another one has its ID.
 func (h *host) retire(id string, s *server, reason string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -159,8 +159,7 @@ func (h *host) end(id, reason string) {
 	h.tell(Event{ID: id, Ended: reason})
 }
 
-// tell writes an event. A parent that does not listen any more has closed the
-// input as well, or is about to.
+// tell writes an event. A parent that does not listen any more has closed the input as well, or is about to.
 func (h *host) tell(e Event) {
 	if err := h.events.Encode(e); err != nil && h.broken == nil {
 		h.broken = fmt.Errorf("write events: %w", err)

@@ -61,7 +61,9 @@ func (p *parent) event() gameserver.Event {
 
 // about is what a server is told of its match.
 func about(match string, properties []byte, tickets ...string) []byte {
-	r := provider.Request{Ref: provider.Ref{Match: match}, Teams: []provider.Team{{Name: "all", Tickets: tickets}}, Properties: properties}
+	r := provider.Request{
+		Ref: provider.Ref{Match: match}, Teams: []provider.Team{{Name: "all", Tickets: tickets}}, Properties: properties,
+	}
 	text, err := r.Payload()
 	if err != nil {
 		panic(err)
@@ -82,7 +84,9 @@ func (p *parent) server(s gameserver.Start) string {
 
 func TestHello(t *testing.T) {
 	p := start(t)
-	addr := p.server(gameserver.Start{ID: "p/m1", Match: about("m1", []byte(`{"map":{"name":"harbour"},"mode":"duel"}`), []string{"a", "b"}...)})
+	addr := p.server(gameserver.Start{
+		ID: "p/m1", Match: about("m1", []byte(`{"map":{"name":"harbour"},"mode":"duel"}`), []string{"a", "b"}...),
+	})
 	if !strings.HasPrefix(addr, "127.0.0.1:") {
 		t.Errorf("the server is at %s, want a port of the loopback interface", addr)
 	}
@@ -94,7 +98,9 @@ func TestHello(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := &gameserver.Welcome{Ticket: step.ticket, Match: "m1", Players: step.players, Map: []byte(`{"name":"harbour"}`)}
+		want := &gameserver.Welcome{
+			Ticket: step.ticket, Match: "m1", Players: step.players, Map: []byte(`{"name":"harbour"}`),
+		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Error(diff)
 		}
@@ -106,14 +112,19 @@ func TestHello(t *testing.T) {
 
 func TestGarbageGetsNoAnswer(t *testing.T) {
 	p := start(t)
-	addr := p.server(gameserver.Start{ID: "1", Match: about("m", []byte(`{"map":"`+strings.Repeat("x", 1000)+`"}`), []string{"a", "b"}...)})
+	addr := p.server(gameserver.Start{
+		ID: "1", Match: about("m", []byte(`{"map":"`+strings.Repeat("x", 1000)+`"}`), []string{"a", "b"}...),
+	})
 	conn, err := net.Dial("udp", addr)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer conn.Close()
 	long := `{"hello":"b"}` + strings.Repeat(" ", 512)
-	for _, garbage := range []string{"", "{", "[]", "{}", `{"hello":""}`, `{"hello":7}`, `{"hello":null}`, "\x00\xff\xfe", strings.Repeat("[", 400), long, strings.Repeat("x", 60000), `{"hello":"a"}`} {
+	for _, garbage := range []string{
+		"", "{", "[]", "{}", `{"hello":""}`, `{"hello":7}`, `{"hello":null}`, "\x00\xff\xfe", strings.Repeat("[", 400), long,
+		strings.Repeat("x", 60000), `{"hello":"a"}`,
+	} {
 		if _, err := conn.Write([]byte(garbage)); err != nil {
 			t.Fatal(err)
 		}
@@ -206,7 +217,9 @@ func TestBrokenPipesAreErrors(t *testing.T) {
 	}
 	deaf, out := io.Pipe()
 	deaf.Close()
-	err = gameserver.Main(t.Context(), strings.NewReader(`{"start":{"id":"1","match":{}}}`+"\n"), out, gameserver.Options{Log: log})
+	err = gameserver.Main(
+		t.Context(), strings.NewReader(`{"start":{"id":"1","match":{}}}`+"\n"), out, gameserver.Options{Log: log},
+	)
 	if err == nil || !strings.Contains(err.Error(), "write events: ") {
 		t.Errorf("nobody at the output: %v", err)
 	}

@@ -42,8 +42,8 @@ func Hello(ctx context.Context, address, ticket string) (*Welcome, error) {
 	}
 }
 
-// Meet is Hello for a player who joins a running game: its server learns of the ticket when its approval is answered, which may be
-// a moment after the player did. So a server that does not know the ticket is asked again, until ctx ends.
+// Meet is Hello for a player who joins a running game: its server learns of the ticket when its approval is answered,
+// which may be a moment after the player did. So a server that does not know the ticket is asked again, until ctx ends.
 func Meet(ctx context.Context, address, ticket string) (*Welcome, error) {
 	for {
 		w, err := Hello(ctx, address, ticket)

@@ -17,7 +17,8 @@ type Start struct {
 	Match json.RawMessage `json:"match"`
 	// Lifetime in milliseconds; 0 is for ever.
 	Lifetime int64 `json:"lifetime"`
-	// API is where the service is, for a server that has a token and a backfill ticket: it keeps its game filled. Left out, no server does.
+	// API is where the service is, for a server that has a token and a backfill ticket: it keeps its game filled. Left
+	// out, no server does.
 	API string `json:"api,omitempty"`
 	// Stay is how long players stay in such a game, on average, in milliseconds; 0 is for ever.
 	Stay int64 `json:"stay,omitempty"`
@@ -28,8 +29,7 @@ type Stop struct {
 	ID string `json:"id"`
 }
 
-// Event is a line to the parent, about one server. Exactly one of the members
-// beside ID is set.
+// Event is a line to the parent, about one server. Exactly one of the members beside ID is set.
 type Event struct {
 	ID string `json:"id"`
 	// Connection is where the players go: the server runs.

@@ -32,8 +32,8 @@ type server struct {
 	stop   context.CancelFunc
 }
 
-// listen opens a free port of the address for a match. Where the game is filled again, players leave after some time, stay on average
-// (for ever when 0), and are not waited for without end.
+// listen opens a free port of the address for a match. Where the game is filled again, players leave after some time,
+// stay on average (for ever when 0), and are not waited for without end.
 func listen(address string, m *provider.Payload, filled bool, stay time.Duration) (*server, error) {
 	local, err := net.ResolveUDPAddr("udp", net.JoinHostPort(address, "0"))
 	if err != nil {

@@ -21,8 +21,7 @@ func (f *Fleet) hear(h *host, e gameserver.Event) {
 	}
 }
 
-// bury takes note of a process that ended, and of its servers. The next match
-// gets a new process.
+// bury takes note of a process that ended, and of its servers. The next match gets a new process.
 func (f *Fleet) bury(h *host, cause error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

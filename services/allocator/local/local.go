@@ -1,6 +1,5 @@
-// Package local is the provider for development: a fleet of real game servers on
-// this machine. It starts processes of package gameserver as they are needed,
-// each hosting many servers, and they end with it, however it ends.
+// Package local is the provider for development: a fleet of real game servers on this machine. It starts processes of
+// package gameserver as they are needed, each hosting many servers, and they end with it, however it ends.
 //
 // The fleet is the memory of one allocator: after a restart it is empty, and a
 // match that still waits for its server gets a new one.
@@ -31,7 +30,8 @@ type Options struct {
 	PerProcess int
 	// Lifetime is how long a server runs when nobody releases it; ten minutes when 0.
 	Lifetime time.Duration
-	// API says where servers that have a token reach the service, to keep their games filled; none does when it is nil or says "".
+	// API says where servers that have a token reach the service, to keep their games filled; none does when it is nil or
+	// says "".
 	API func() string
 	// Stay is how long players stay in such a game, on average; for ever when 0.
 	Stay time.Duration
@@ -82,7 +82,9 @@ func New(o Options) (*Fleet, error) {
 	case o.Binary == "":
 		return nil, problem.New(problem.Invalid, "local fleet: no binary to run game servers with")
 	case o.Max < 0 || o.PerProcess < 0:
-		return nil, problem.New(problem.Invalid, "local fleet: %d servers, %d in a process: must be positive", o.Max, o.PerProcess)
+		return nil, problem.New(
+			problem.Invalid, "local fleet: %d servers, %d in a process: must be positive", o.Max, o.PerProcess,
+		)
 	case o.Stay < 0:
 		return nil, problem.New(problem.Invalid, "local fleet: players who stay for %s: must not be negative", o.Stay)
 	case o.Lifetime < time.Millisecond:
@@ -122,7 +124,10 @@ func (f *Fleet) server(r *provider.Request) (*server, error) {
 	case ok:
 		return s, nil
 	case len(f.servers) >= f.options.Max:
-		return nil, provider.Fail(provider.FleetEmpty, "the local fleet has no free server: %d of %d are in use (setting max-servers)", len(f.servers), f.options.Max)
+		return nil, provider.Fail(
+			provider.FleetEmpty, "the local fleet has no free server: %d of %d are in use (setting max-servers)", len(f.servers),
+			f.options.Max,
+		)
 	}
 	id := strconv.Itoa(f.started)
 	start, err := f.start(id, r)
@@ -147,7 +152,9 @@ func (f *Fleet) start(id string, r *provider.Request) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	start := &gameserver.Start{ID: id, Match: payload, Lifetime: f.options.Lifetime.Milliseconds(), Stay: f.options.Stay.Milliseconds()}
+	start := &gameserver.Start{
+		ID: id, Match: payload, Lifetime: f.options.Lifetime.Milliseconds(), Stay: f.options.Stay.Milliseconds(),
+	}
 	if f.options.API != nil {
 		start.API = f.options.API()
 	}
@@ -156,7 +163,10 @@ func (f *Fleet) start(id string, r *provider.Request) ([]byte, error) {
 		return nil, err
 	}
 	if len(line) >= gameserver.MaxCommand {
-		return nil, provider.Fail(provider.Refused, "match properties and tickets take %d bytes, a game server accepts %d", len(line), gameserver.MaxCommand)
+		return nil, provider.Fail(
+			provider.Refused, "match properties and tickets take %d bytes, a game server accepts %d", len(line),
+			gameserver.MaxCommand,
+		)
 	}
 	return line, nil
 }
@@ -176,8 +186,7 @@ func (f *Fleet) room() (*host, error) {
 	return h, nil
 }
 
-// Poll tells which of the matches have a server. One whose process died has
-// none any more.
+// Poll tells which of the matches have a server. One whose process died has none any more.
 func (f *Fleet) Poll(_ context.Context, refs []provider.Ref) ([]provider.Result, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -76,7 +76,8 @@ func TestFullFleet(t *testing.T) {
 	allocate(t, f, "m1")
 	allocate(t, f, "m2")
 	_, err := f.Allocate(t.Context(), request("m3"))
-	if provider.ReasonOf(err) != provider.FleetEmpty || !strings.Contains(err.Error(), "no free server: 2 of 2 are in use (setting max-servers)") {
+	if provider.ReasonOf(err) != provider.FleetEmpty ||
+		!strings.Contains(err.Error(), "no free server: 2 of 2 are in use (setting max-servers)") {
 		t.Errorf("a third server of two: %v", err)
 	}
 	allocate(t, f, "m1") // what is there is found all the same

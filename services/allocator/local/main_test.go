@@ -12,8 +12,7 @@ import (
 	"matchmaker.dev/services/allocator/provider"
 )
 
-// TestMain lets the test binary play the processes that a fleet consists of, and
-// an allocator that is killed.
+// TestMain lets the test binary play the processes that a fleet consists of, and an allocator that is killed.
 func TestMain(m *testing.M) {
 	if len(os.Args) == 2 {
 		play(os.Args[1])

@@ -115,7 +115,9 @@ func odd(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) }
 // failure is the reason that the manager gives, nil when it gives none that is known.
 func (a *allocation) failure(secrets []string) *provider.Error {
 	reason := provider.Reason(a.Reason)
-	if !slices.Contains([]provider.Reason{provider.Contention, provider.FleetEmpty, provider.MaximumZero, provider.Refused}, reason) {
+	if !slices.Contains(
+		[]provider.Reason{provider.Contention, provider.FleetEmpty, provider.MaximumZero, provider.Refused}, reason,
+	) {
 		return nil
 	}
 	detail := transport.Words(a.Detail, secrets...)
@@ -271,7 +273,9 @@ func (p *Provider) failure(answer *transport.Answer, secrets []string) error {
 	case http.StatusUnauthorized, http.StatusForbidden:
 		return provider.Fail(provider.Refused, "the fleet manager refuses the key").Because(cause)
 	case http.StatusConflict, http.StatusTooManyRequests:
-		return provider.Fail(provider.Contention, "the fleet manager is busy").After(answer.RetryAfter(p.options.Now())).Because(cause)
+		return provider.Fail(
+			provider.Contention, "the fleet manager is busy",
+		).After(answer.RetryAfter(p.options.Now())).Because(cause)
 	}
 	return fmt.Errorf("the fleet manager answers with status %d: %s", answer.Status, detail)
 }

@@ -44,7 +44,8 @@ func TestFaults(t *testing.T) {
 			conformance.RunFaults(t, func(t *testing.T) conformance.FaultyFixture {
 				w := open(t, way)
 				return conformance.FaultyFixture{
-					Fixture: w.fixture(), Server: w.server, Allocates: allocates, Releases: releases, Secrets: []string{secret}, Log: &w.log,
+					Fixture: w.fixture(), Server: w.server, Allocates: allocates, Releases: releases, Secrets: []string{secret},
+					Log: &w.log,
 				}
 			})
 		})
@@ -112,7 +113,9 @@ func releases(r *http.Request, _ []byte) bool  { return r.Method == http.MethodD
 func changes(r *http.Request, _ []byte) bool   { return allocates(r, nil) || releases(r, nil) }
 
 func request(match string) *provider.Request {
-	return &provider.Request{Ref: provider.Ref{Project: "p", Match: match, Hosting: provider.Hosting{Fleet: "green"}}, Token: "jwt"}
+	return &provider.Request{
+		Ref: provider.Ref{Project: "p", Match: match, Hosting: provider.Hosting{Fleet: "green"}}, Token: "jwt",
+	}
 }
 
 func TestOrder(t *testing.T) {
@@ -128,7 +131,8 @@ func TestOrder(t *testing.T) {
 	if _, err := w.provider.Allocate(t.Context(), r); err != nil {
 		t.Fatal(err)
 	}
-	if got["fleet"] != "f" || got["profile"] != "p" || got["region"] != "r" || got["allocation"] != r.Allocation() || len(got) != 5 {
+	if got["fleet"] != "f" || got["profile"] != "p" || got["region"] != "r" || got["allocation"] != r.Allocation() ||
+		len(got) != 5 {
 		t.Errorf("%v", got)
 	}
 }
@@ -145,7 +149,8 @@ func TestKeyOfTheConfig(t *testing.T) {
 		t.Errorf("%v, %v", r, err)
 	}
 	for _, r := range []*provider.Request{short, none} {
-		if _, err := w.provider.Allocate(t.Context(), r); provider.ReasonOf(err) != provider.Refused || !strings.Contains(err.Error(), "at least 16 bytes") {
+		if _, err := w.provider.Allocate(t.Context(), r); provider.ReasonOf(err) != provider.Refused ||
+			!strings.Contains(err.Error(), "at least 16 bytes") {
 			t.Error(err)
 		}
 		if err := w.provider.Release(t.Context(), r.Ref); err != nil {
@@ -158,7 +163,8 @@ func TestKeyOfTheConfig(t *testing.T) {
 	}
 	wrong := request("m")
 	wrong.Hosting.Access, wrong.Hosting.Secret = "studio", otherSecret+"x"
-	if _, err := w.provider.Allocate(t.Context(), wrong); provider.ReasonOf(err) != provider.Refused || !strings.Contains(err.Error(), "refuses the key") {
+	if _, err := w.provider.Allocate(t.Context(), wrong); provider.ReasonOf(err) != provider.Refused ||
+		!strings.Contains(err.Error(), "refuses the key") {
 		t.Error(err)
 	}
 }
@@ -203,7 +209,8 @@ func answers(t *testing.T, status int, header, body string) *manager.Provider {
 		_, _ = w.Write([]byte(body))
 	}), conformance.NewAuthority(t), nil)
 	p, err := manager.New(manager.Options{
-		URL: server.URL, CA: server.Authority.File, KeyFile: file(t, secret), Log: new(conformance.LogBuffer).Logger(), Now: time.Now,
+		URL: server.URL, CA: server.Authority.File, KeyFile: file(t, secret), Log: new(conformance.LogBuffer).Logger(),
+		Now: time.Now,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -229,7 +236,10 @@ func TestWhatStatusesMean(t *testing.T) {
 		{413, "", ``, provider.Refused, 0, "refuses the request"},
 		{422, "", `{"detail": "profile: unknown"}`, provider.Refused, 0, "profile: unknown"},
 		{429, "7", ``, provider.Contention, 7 * time.Second, "busy"},
-		{409, "3", `{"reason": "fleet-empty", "detail": "all are in use"}`, provider.FleetEmpty, 3 * time.Second, "all are in use"},
+		{
+			409, "3", `{"reason": "fleet-empty", "detail": "all are in use"}`, provider.FleetEmpty, 3 * time.Second,
+			"all are in use",
+		},
 		{404, "", `{"reason": "maximum-zero"}`, provider.MaximumZero, 0, "maximum-zero"},
 		{503, "", `{"reason": "contention", "detail": "starting"}`, provider.Contention, 0, "starting"},
 		{503, "9", `{"reason": "who knows"}`, "", 0, "status 503"},
@@ -258,7 +268,8 @@ func TestAnswersThatMakeNoSense(t *testing.T) {
 		`{"allocation": "` + id + `", "status": "allocated", "connection": "a\nb"}`,
 		`{"allocation": "` + id + `", "status": "allocated", "connection": "` + strings.Repeat("x", 301) + `"}`,
 	} {
-		if r, err := answers(t, 200, "", body).Allocate(t.Context(), request("m")); err == nil || provider.ReasonOf(err) != "" {
+		if r, err := answers(t, 200, "", body).Allocate(t.Context(), request("m")); err == nil ||
+			provider.ReasonOf(err) != "" {
 			t.Errorf("%s: %v, %v", body, r, err)
 		}
 	}
@@ -273,7 +284,9 @@ func TestAnswersThatMakeNoSense(t *testing.T) {
 
 // The value was made by Python's hmac.
 func TestSignature(t *testing.T) {
-	got := manager.Sign([]byte("at-least-16-bytes"), "1760000000", "DELETE", "/allocations/0b0f6c6e-0000-5000-8000-000000000000", nil)
+	got := manager.Sign(
+		[]byte("at-least-16-bytes"), "1760000000", "DELETE", "/allocations/0b0f6c6e-0000-5000-8000-000000000000", nil,
+	)
 	if want := "3e835bcc393e3b94f98da51f94b4bf55178cedc579c55965b3aaaf75a674e28a"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
@@ -290,7 +303,8 @@ func TestSettingsThatMakeNoSense(t *testing.T) {
 		"timeout":                       {URL: "https://fleet.example.com", Timeout: -1},
 	} {
 		o.Log, o.Now = new(conformance.LogBuffer).Logger(), time.Now
-		if _, err := manager.New(o); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "short") {
+		if _, err := manager.New(o); err == nil || !strings.Contains(err.Error(), want) ||
+			strings.Contains(err.Error(), "short") {
 			t.Errorf("%v, want %q", err, want)
 		}
 	}

@@ -23,8 +23,8 @@ type Options struct {
 	// Certificate and CertificateKey are files of what the manager is shown, where it asks for it.
 	Certificate    string `yaml:"certificate"`
 	CertificateKey string `yaml:"certificate-key"`
-	// KeyID and KeyFile are the key that requests are signed with, and what it is called. The file is read for each call. Without
-	// them the config's Access and Secret are.
+	// KeyID and KeyFile are the key that requests are signed with, and what it is called. The file is read for each call.
+	// Without them the config's Access and Secret are.
 	KeyID   string `yaml:"key-id"`
 	KeyFile string `yaml:"key-file"`
 	// Timeout of a call; 10 s when 0.

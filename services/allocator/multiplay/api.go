@@ -108,7 +108,9 @@ func (a *api) allocate(ctx context.Context, version string, who account, query u
 
 // allocations are those of the ids that Clanforge knows.
 func (a *api) allocations(ctx context.Context, who account, ids []string) (map[string]*allocation, error) {
-	got, err := a.call(ctx, who, http.MethodGet, "/cfp/v1/server/allocations", url.Values{"fleetid": {who.fleet}, "uuid": ids}, nil)
+	got, err := a.call(
+		ctx, who, http.MethodGet, "/cfp/v1/server/allocations", url.Values{"fleetid": {who.fleet}, "uuid": ids}, nil,
+	)
 	known := map[string]*allocation{}
 	if errors.Is(err, errNotFound) {
 		if len(ids) == 1 {
@@ -152,7 +154,9 @@ func (a *api) deallocate(ctx context.Context, version string, who account, id st
 }
 
 // call makes a call, and reads an answer that means success. payload is nil for none.
-func (a *api) call(ctx context.Context, who account, method, path string, query url.Values, payload []byte) (*envelope, error) {
+func (a *api) call(
+	ctx context.Context, who account, method, path string, query url.Values, payload []byte,
+) (*envelope, error) {
 	request, err := http.NewRequestWithContext(ctx, method, a.url+path+"?"+query.Encode(), bytes.NewReader(payload))
 	if err != nil {
 		return nil, err
@@ -206,11 +210,17 @@ func (a *api) failure(answer *transport.Answer, says string) error {
 	cause := fmt.Errorf("status %d: %s", answer.Status, says)
 	switch {
 	case answer.Status == http.StatusUnauthorized || answer.Status == http.StatusForbidden:
-		return provider.Fail(provider.Refused, "hosting: Multiplay refuses Access and Secret").Because(errors.Join(errForbidden, cause))
+		return provider.Fail(
+			provider.Refused, "hosting: Multiplay refuses Access and Secret",
+		).Because(errors.Join(errForbidden, cause))
 	case answer.Status == http.StatusNotFound || strings.Contains(strings.ToLower(says), noRows):
-		return provider.Fail(provider.Refused, "hosting: Multiplay does not know the fleet, the region or the profile").Because(errors.Join(errNotFound, cause))
+		return provider.Fail(
+			provider.Refused, "hosting: Multiplay does not know the fleet, the region or the profile",
+		).Because(errors.Join(errNotFound, cause))
 	case answer.Status == http.StatusTooManyRequests:
-		return provider.Fail(provider.Contention, "Multiplay limits its calls").After(answer.RetryAfter(a.now())).Because(cause)
+		return provider.Fail(
+			provider.Contention, "Multiplay limits its calls",
+		).After(answer.RetryAfter(a.now())).Because(cause)
 	case answer.Status == http.StatusOK || answer.Status == http.StatusConflict ||
 		answer.Status == http.StatusBadRequest || answer.Status == http.StatusUnprocessableEntity:
 		return refusal(says).Because(cause)
@@ -222,8 +232,10 @@ func (a *api) failure(answer *transport.Answer, says string) error {
 // is known of them, and of the contract's "hosting maximum … is zero".
 var (
 	maximumZero = regexp.MustCompile(`(?i)\bmax(imum)?\b.*\b(zero|0)\b|\b(zero|0)\b.*\bmax(imum)?\b`)
-	fleetEmpty  = regexp.MustCompile(`(?i)\bcapacity\b|\bno (available|free|unallocated)\b.*\bservers?\b|\bservers? available\b`)
-	busy        = regexp.MustCompile(`(?i)\b(rate limit|too many|throttl|request in progress|try again)`)
+	fleetEmpty  = regexp.MustCompile(
+		`(?i)\bcapacity\b|\bno (available|free|unallocated)\b.*\bservers?\b|\bservers? available\b`,
+	)
+	busy = regexp.MustCompile(`(?i)\b(rate limit|too many|throttl|request in progress|try again)`)
 )
 
 // refusal is an error for what Clanforge says: provider.Refused when the text tells no other reason.

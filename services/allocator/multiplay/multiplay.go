@@ -1,8 +1,8 @@
 // Package multiplay gets game servers from Multiplay Clanforge, with the fleet, the profile and the keys that each
 // config brings along.
 //
-// Clanforge queues an allocation under a UUID of the caller's making, and tells how it stands when it is asked. So a lost answer
-// costs nothing: whoever asks again looks first whether the UUID is known.
+// Clanforge queues an allocation under a UUID of the caller's making, and tells how it stands when it is asked. So a
+// lost answer costs nothing: whoever asks again looks first whether the UUID is known.
 //
 // FACTS.md names the source of each fact about Clanforge that this package and its tests rely on, and what could
 // not be found out.
@@ -58,7 +58,9 @@ func (p *Provider) Allocate(ctx context.Context, r *provider.Request) (provider.
 		return provider.Result{}, err
 	}
 	if !number(r.Hosting.Profile) {
-		return provider.Result{}, provider.Fail(provider.Refused, "hosting: Profile %q is no number, as the ids of profiles are", r.Hosting.Profile)
+		return provider.Result{}, provider.Fail(
+			provider.Refused, "hosting: Profile %q is no number, as the ids of profiles are", r.Hosting.Profile,
+		)
 	}
 	query := url.Values{"regionid": {region}, "profileid": {r.Hosting.Profile}, "uuid": {r.Allocation()}}
 	var payload []byte
@@ -67,7 +69,10 @@ func (p *Provider) Allocate(ctx context.Context, r *provider.Request) (provider.
 			return provider.Result{}, err
 		}
 		if len(payload) > maxPayload {
-			return provider.Result{}, provider.Fail(provider.Refused, "teams and match properties take %d bytes, a payload of Multiplay takes %d", len(payload), maxPayload)
+			return provider.Result{}, provider.Fail(
+				provider.Refused, "teams and match properties take %d bytes, a payload of Multiplay takes %d", len(payload),
+				maxPayload,
+			)
 		}
 		query.Set("project_guid", p.options.ProjectGUID)
 	}
@@ -101,7 +106,8 @@ func (p *Provider) look(ctx context.Context, a account, r provider.Ref) (provide
 	return p.result(ctx, a, known[r.Allocation()], r.Allocation())
 }
 
-// result is what Clanforge's own words about an allocation mean. One that failed is taken back, so that nothing is held.
+// result is what Clanforge's own words about an allocation mean. One that failed is taken back, so that nothing is
+// held.
 func (p *Provider) result(ctx context.Context, a account, known *allocation, id string) (provider.Result, error) {
 	switch {
 	case known == nil:
@@ -215,7 +221,9 @@ func (p *Provider) region(asked string) (string, error) {
 	}
 	switch {
 	case asked == "":
-		return "", provider.Fail(provider.Refused, "hosting: the match function asks for no region, and the installation has no default")
+		return "", provider.Fail(
+			provider.Refused, "hosting: the match function asks for no region, and the installation has no default",
+		)
 	case !plain(asked):
 		return "", provider.Fail(provider.Refused, "hosting: region %q is no id of a region", asked)
 	}

@@ -67,7 +67,8 @@ func open(t *testing.T, way func(*multiplay.Options, *multiplaytest.Clanforge)) 
 	w.server = conformance.Serve(t, w.clanforge.Handler(), conformance.NewAuthority(t), nil)
 	w.options = multiplay.Options{
 		URL: w.server.URL, CA: w.server.Authority.File, ProjectGUID: "9c1d0b7a-0000-4000-8000-000000000001",
-		Region: "eu", Regions: map[string]string{"eu": w.clanforge.Region}, Timeout: 5 * time.Second, Log: w.log.Logger(), Now: time.Now,
+		Region: "eu", Regions: map[string]string{"eu": w.clanforge.Region}, Timeout: 5 * time.Second, Log: w.log.Logger(),
+		Now: time.Now,
 	}
 	way(&w.options, w.clanforge)
 	var err error
@@ -82,7 +83,8 @@ func plain(*multiplay.Options, *multiplaytest.Clanforge) {}
 
 func (w *world) hosting() provider.Hosting {
 	return provider.Hosting{
-		Fleet: w.clanforge.Fleet, Profile: w.clanforge.Profile, Access: provider.Secret(w.clanforge.Access), Secret: provider.Secret(w.clanforge.Secret),
+		Fleet: w.clanforge.Fleet, Profile: w.clanforge.Profile, Access: provider.Secret(w.clanforge.Access),
+		Secret: provider.Secret(w.clanforge.Secret),
 	}
 }
 
@@ -198,7 +200,8 @@ func TestWhoNamesTheAccessKeyOfAnotherIsNotSignedForByIt(t *testing.T) {
 	if _, err := w.provider.Allocate(t.Context(), r); provider.ReasonOf(err) != provider.Refused {
 		t.Errorf("a secret that is a guess: %v", err)
 	}
-	if err := w.provider.Release(t.Context(), provider.Ref{Project: "p", Match: "m", Hosting: r.Hosting}); err == nil || w.clanforge.Held() != 1 {
+	if err := w.provider.Release(t.Context(), provider.Ref{Project: "p", Match: "m", Hosting: r.Hosting}); err == nil ||
+		w.clanforge.Held() != 1 {
 		t.Errorf("whoever guesses gives back the server of another: %v", err)
 	}
 }
@@ -209,7 +212,9 @@ func TestMatchesOfSeveralAccountsArePolledTogether(t *testing.T) {
 	w.allocate(t, one)
 	other := *w.request("m2")
 	other.Hosting.Secret = "another"
-	if _, err := w.provider.Poll(t.Context(), []provider.Ref{one.Ref, other.Ref}); provider.ReasonOf(err) != provider.Refused {
+	if _, err := w.provider.Poll(
+		t.Context(), []provider.Ref{one.Ref, other.Ref},
+	); provider.ReasonOf(err) != provider.Refused {
 		t.Errorf("keys that are no good: %v", err)
 	}
 	missing := *w.request("m3")
@@ -247,7 +252,8 @@ func TestHostingThatMakesNoSense(t *testing.T) {
 			r.Hosting.Region = "eu"
 		}
 		change(&r.Hosting)
-		if _, err := w.provider.Allocate(t.Context(), r); provider.ReasonOf(err) != provider.Refused || !strings.Contains(err.Error(), want) {
+		if _, err := w.provider.Allocate(t.Context(), r); provider.ReasonOf(err) != provider.Refused ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}
 	}
@@ -262,12 +268,14 @@ func TestHostingThatMakesNoSense(t *testing.T) {
 func TestUnknownProfileAndFleet(t *testing.T) {
 	w := open(t, plain)
 	for _, change := range []func(h *provider.Hosting){
-		func(h *provider.Hosting) { h.Profile = "1" }, func(h *provider.Hosting) { h.Fleet = "another" }, func(h *provider.Hosting) { h.Region = "mars" },
+		func(h *provider.Hosting) { h.Profile = "1" }, func(h *provider.Hosting) { h.Fleet = "another" },
+		func(h *provider.Hosting) { h.Region = "mars" },
 	} {
 		r := w.request("m")
 		change(&r.Hosting)
 		_, err := w.provider.Allocate(t.Context(), r)
-		if provider.ReasonOf(err) != provider.Refused || !strings.Contains(err.Error(), "does not know the fleet, the region or the profile") {
+		if provider.ReasonOf(err) != provider.Refused ||
+			!strings.Contains(err.Error(), "does not know the fleet, the region or the profile") {
 			t.Error(err)
 		}
 	}
@@ -277,7 +285,8 @@ func TestTooMuchToTell(t *testing.T) {
 	w := open(t, plain)
 	r := w.request("m")
 	r.Properties = []byte(`"` + strings.Repeat("x", 30_000) + `"`)
-	if _, err := w.provider.Allocate(t.Context(), r); provider.ReasonOf(err) != provider.Refused || !strings.Contains(err.Error(), "takes 30000") {
+	if _, err := w.provider.Allocate(t.Context(), r); provider.ReasonOf(err) != provider.Refused ||
+		!strings.Contains(err.Error(), "takes 30000") {
 		t.Errorf("%.200v", err)
 	}
 	r.Properties = []byte(`"` + strings.Repeat("x", 29_000) + `"`)

@@ -26,8 +26,8 @@ type Options struct {
 	ProjectGUID string `yaml:"project-guid"`
 	// NoPayload tells servers nothing of their match.
 	NoPayload bool `yaml:"no-payload"`
-	// Region is the id of the region for matches whose function asks for none. Regions are ids by the names that functions use; a name that
-	// is not among them is taken for an id.
+	// Region is the id of the region for matches whose function asks for none. Regions are ids by the names that functions
+	// use; a name that is not among them is taken for an id.
 	Region  string            `yaml:"region"`
 	Regions map[string]string `yaml:"regions"`
 	// WaitReady waits until the server has said that it is ready for players.
@@ -62,9 +62,14 @@ func (o *Options) check() (*url.URL, error) {
 	case o.API != apiV1 && o.API != apiV2:
 		return nil, fmt.Errorf("api: %q is neither v1 nor v2", o.API)
 	case o.API == apiV1 && !o.NoPayload:
-		return nil, errors.New("api: v1 has no payload: servers would not know their match; say no-payload: true if they need not")
+		return nil, errors.New(
+			"api: v1 has no payload: servers would not know their match; say no-payload: true if they need not",
+		)
 	case !o.NoPayload && o.ProjectGUID == "":
-		return nil, errors.New("project-guid: missing: Clanforge wants it with a payload; no-payload: true sends none, and servers do not know their match")
+		return nil, errors.New(
+			"project-guid: missing: Clanforge wants it with a payload; " +
+				"no-payload: true sends none, and servers do not know their match",
+		)
 	case o.Timeout < 0:
 		return nil, errors.New("timeout: must be more than 0")
 	}

@@ -27,7 +27,9 @@ func TestRefusal(t *testing.T) {
 			t.Errorf("%q: %s, want %s", says, got.Reason, want)
 		}
 	}
-	if err := refusal("capacity: key hunter2hunter2 has none", "hunter2hunter2"); strings.Contains(err.Error(), "hunter2") {
+	if err := refusal(
+		"capacity: key hunter2hunter2 has none", "hunter2hunter2",
+	); strings.Contains(err.Error(), "hunter2") {
 		t.Error(err)
 	}
 }

@@ -2,7 +2,8 @@ package provider
 
 import "context"
 
-// Choice is the providers of an installation, chosen by where a match's server is to come from. It is a Provider itself.
+// Choice is the providers of an installation, chosen by where a match's server is to come from. It is a Provider
+// itself.
 //
 // The choice follows from the hosting that a Ref carries, which a match keeps for its whole life: whoever takes rules
 // away, or turns them around, leaves the servers that are out to the other provider.

@@ -56,7 +56,9 @@ func (p *polled) Poll(_ context.Context, refs []provider.Ref) ([]provider.Result
 }
 
 func TestChoicePollsEachAfterItsOwn(t *testing.T) {
-	c := &provider.Choice{Rules: []provider.Rule{{Fleet: "blue", Provider: &polled{name: "blue"}}}, Default: &polled{name: "default"}}
+	c := &provider.Choice{
+		Rules: []provider.Rule{{Fleet: "blue", Provider: &polled{name: "blue"}}}, Default: &polled{name: "default"},
+	}
 	var refs []provider.Ref
 	for i, fleet := range []string{"blue", "", "blue", "red"} {
 		refs = append(refs, provider.Ref{Match: fmt.Sprint(i), Hosting: provider.Hosting{Fleet: fleet}})

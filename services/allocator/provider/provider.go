@@ -1,10 +1,8 @@
-// Package provider is what the allocator asks of a hosting system: a server for
-// a match, once, and back again. Each kind of system has a package that
-// implements Provider, and passes the suite in package conformance.
+// Package provider is what the allocator asks of a hosting system: a server for a match, once, and back again. Each
+// kind of system has a package that implements Provider, and passes the suite in package conformance.
 //
-// The allocator may be killed between any two calls, and a message may reach two
-// allocators. So a provider keeps nothing that it could not do without: what
-// belongs together is told by the id of the allocation, which every call can
+// The allocator may be killed between any two calls, and a message may reach two allocators. So a provider keeps
+// nothing that it could not do without: what belongs together is told by the id of the allocation, which every call can
 // derive from project and match.
 package provider
 
@@ -14,37 +12,31 @@ import (
 	"github.com/google/uuid"
 )
 
-// Provider gets game servers from a hosting system. Its methods are safe for
-// concurrent use, return soon after ctx ends, and never put secrets, tickets or
-// match properties into errors or logs.
+// Provider gets game servers from a hosting system. Its methods are safe for concurrent use, return soon after ctx
+// ends, and never put secrets, tickets or match properties into errors or logs.
 //
-// The caller bounds every call with ctx. An *Error is an answer of the hosting system: the call took no server. Other errors, those of ctx and of
-// connections among them, mean that the call may have had its effect or not.
+// The caller bounds every call with ctx. An *Error is an answer of the hosting system: the call took no server. Other
+// errors, those of ctx and of connections among them, mean that the call may have had its effect or not.
 type Provider interface {
-	// Allocate asks for the match's server. It is idempotent by Ref.Allocation:
-	// called again, at the same time, from another process or after an answer that was
-	// lost, it answers with the server that the match has or is about to get, and never takes a
-	// second one. What the first call told the server may stay, also where the second has another token.
-	// It does not wait for a server that is long in coming: that is Pending, and
-	// Poll tells how it goes on.
+	// Allocate asks for the match's server. It is idempotent by Ref.Allocation: called again, at the same time, from
+	// another process or after an answer that was lost, it answers with the server that the match has or is about to get,
+	// and never takes a second one. What the first call told the server may stay, also where the second has another token.
+	// It does not wait for a server that is long in coming: that is Pending, and Poll tells how it goes on.
 	//
-	// After an error that is not final the caller asks again, or gives up. It calls Release when any of its calls may have taken a server.
-	// With a result of Failed the match holds nothing.
+	// After an error that is not final the caller asks again, or gives up. It calls Release when any of its calls may have
+	// taken a server. With a result of Failed the match holds nothing.
 	Allocate(ctx context.Context, r *Request) (Result, error)
 
-	// Poll tells how allocations stand: one result for each ref, in their order.
-	// The caller passes as many as it has, batches are the provider's affair. An
-	// error concerns the call: nothing was learned of any of them.
+	// Poll tells how allocations stand: one result for each ref, in their order. The caller passes as many as it has,
+	// batches are the provider's affair. An error concerns the call: nothing was learned of any of them.
 	//
 	// After Unknown and Gone the caller that still wants a server calls Allocate again.
 	Poll(ctx context.Context, refs []Ref) ([]Result, error)
 
-	// Release gives the match's server back, also one that is still Pending, or
-	// whose allocation was never answered. Once it returned nil the match holds
-	// nothing; a match that held nothing is no error. The caller repeats a release that failed
-	// until it is done. Only the allocator decides
-	// to release, and after it began to it does not call Allocate for that match
-	// any more: an Allocate that is overtaken by a Release would leak its server.
+	// Release gives the match's server back, also one that is still Pending, or whose allocation was never answered. Once
+	// it returned nil the match holds nothing; a match that held nothing is no error. The caller repeats a release that
+	// failed until it is done. Only the allocator decides to release, and after it began to it does not call Allocate for
+	// that match any more: an Allocate that is overtaken by a Release would leak its server.
 	Release(ctx context.Context, r Ref) error
 }
 
@@ -65,9 +57,8 @@ func (r Ref) Allocation() string {
 	return uuid.NewSHA1(allocations, []byte(r.Project+"/"+r.Match)).String()
 }
 
-// Hosting says where the server is to come from: what the config holds, with the
-// proposal's overrides in place. Which of the fields matter, and whether they
-// may be empty, depends on the provider.
+// Hosting says where the server is to come from: what the config holds, with the proposal's overrides in place. Which
+// of the fields matter, and whether they may be empty, depends on the provider.
 type Hosting struct {
 	Profile string
 	Fleet   string

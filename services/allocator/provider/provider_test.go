@@ -61,14 +61,17 @@ func TestTickets(t *testing.T) {
 }
 
 func TestStatusNames(t *testing.T) {
-	if got := fmt.Sprint(Unknown, Pending, Allocated, Failed, Gone, Status(99)); got != "unknown pending allocated failed gone invalid" {
+	got := fmt.Sprint(Unknown, Pending, Allocated, Failed, Gone, Status(99))
+	if got != "unknown pending allocated failed gone invalid" {
 		t.Error(got)
 	}
 }
 
 func TestAllocationIsTheMatchs(t *testing.T) {
 	a := Ref{Project: "p", Match: "m"}.Allocation()
-	for _, same := range []Ref{{Project: "p", Match: "m"}, {Project: "p", Match: "m", Hosting: Hosting{Fleet: "f", Secret: "s"}}} {
+	for _, same := range []Ref{
+		{Project: "p", Match: "m"}, {Project: "p", Match: "m", Hosting: Hosting{Fleet: "f", Secret: "s"}},
+	} {
 		if same.Allocation() != a {
 			t.Errorf("%+v has the id %s, want %s", same, same.Allocation(), a)
 		}
@@ -87,7 +90,8 @@ func TestError(t *testing.T) {
 	cause := errors.New("status 429")
 	err := fmt.Errorf("allocate: %w", Fail(Contention, "fleet %q is busy", "blue").Because(cause).After(time.Second))
 	e, ok := errors.AsType[*Error](err)
-	if !ok || e.Detail != `fleet "blue" is busy` || e.RetryAfter != time.Second || !errors.Is(err, cause) || ReasonOf(err) != Contention {
+	if !ok || e.Detail != `fleet "blue" is busy` || e.RetryAfter != time.Second || !errors.Is(err, cause) ||
+		ReasonOf(err) != Contention {
 		t.Errorf("%#v", e)
 	}
 	if err.Error() != `allocate: fleet "blue" is busy: status 429` {
@@ -99,7 +103,8 @@ func TestPayload(t *testing.T) {
 	r := Request{Ref: Ref{Project: "p", Match: "m", Hosting: Hosting{Access: "hunter1", Secret: "hunter2"}}, Config: "c",
 		Teams: []Team{{"red", []string{"a"}}}, Properties: []byte(`{"map": 1}`), Backfill: "b", Token: "t"}
 	text, err := r.Payload()
-	want := `{"allocation":"` + r.Allocation() + `","project":"p","match":"m","config":"c","teams":[{"name":"red","tickets":["a"]}],"matchProperties":{"map":1},"backfillTicket":"b","token":"t"}`
+	want := `{"allocation":"` + r.Allocation() + `","project":"p","match":"m","config":"c",` +
+		`"teams":[{"name":"red","tickets":["a"]}],"matchProperties":{"map":1},"backfillTicket":"b","token":"t"}`
 	if err != nil || string(text) != want {
 		t.Errorf("%s, %v, want %s", text, err, want)
 	}

@@ -22,8 +22,8 @@ const (
 	fromKey = "signs_from"
 	// lookEvery is how often the file is looked at: replicas notice a new key within it.
 	lookEvery = 5 * time.Second
-	// Lead is how long a new key is published before it signs. Verifiers ask for unknown keys, and for all of them every five
-	// minutes; in twice that time every replica has the file, and every verifier the key.
+	// Lead is how long a new key is published before it signs. Verifiers ask for unknown keys, and for all of them every
+	// five minutes; in twice that time every replica has the file, and every verifier the key.
 	Lead = 10 * time.Minute
 	// MostTime is how long a token may be good.
 	MostTime = 24 * time.Hour
@@ -31,8 +31,8 @@ const (
 	Keep = MostTime + time.Hour
 )
 
-// Keys is the private keys of an installation: a JSON Web Key Set in a file that all allocators share. It is looked at again
-// while they run, so that a key can be changed without anyone stopping.
+// Keys is the private keys of an installation: a JSON Web Key Set in a file that all allocators share. It is looked at
+// again while they run, so that a key can be changed without anyone stopping.
 type Keys struct {
 	path string
 	now  func() time.Time
@@ -91,7 +91,9 @@ func (k *Keys) all() []signer {
 	if now := k.now(); now.Sub(k.looked) >= lookEvery {
 		k.looked = now
 		if err := k.look(); err != nil {
-			k.log.Warn("the keys of server tokens cannot be read again: the ones that are known stay", "file", k.path, "error", err)
+			k.log.Warn(
+				"the keys of server tokens cannot be read again: the ones that are known stay", "file", k.path, "error", err,
+			)
 		}
 	}
 	return k.ring
@@ -114,7 +116,8 @@ func (k *Keys) Signing() jwk.Key {
 	return ring[current(ring, k.now())].private
 }
 
-// Public is the public halves of all keys, those that sign no more and those that do not sign yet among them, as a JSON Web Key Set.
+// Public is the public halves of all keys, those that sign no more and those that do not sign yet among them, as a JSON
+// Web Key Set.
 func (k *Keys) Public() ([]byte, error) {
 	var private []jwk.Key
 	for _, s := range k.all() {

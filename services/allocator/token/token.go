@@ -1,8 +1,8 @@
-// Package token issues the tokens that game servers call the service with: one for each allocation, handed to the server
-// together with its match. It is good for a while, and the server renews it for as long as its allocation lives.
+// Package token issues the tokens that game servers call the service with: one for each allocation, handed to the
+// server together with its match. It is good for a while, and the server renews it for as long as its allocation lives.
 //
-// Its keys are the installation's, not those of an identity provider: whoever verifies tokens trusts them as an issuer like any other,
-// by the public keys that allocators serve at Path.
+// Its keys are the installation's, not those of an identity provider: whoever verifies tokens trusts them as an issuer
+// like any other, by the public keys that allocators serve at Path.
 package token
 
 import (

@@ -94,7 +94,8 @@ func TestWhatATokenSays(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p.Kind != auth.Server || p.Subject != "a-1" || p.Match != "m-1" || p.Fleet != "eu" || p.Backfill != "b-1" || !p.MayUseProject("demo") || p.MayUseProject("other") {
+	if p.Kind != auth.Server || p.Subject != "a-1" || p.Match != "m-1" || p.Fleet != "eu" || p.Backfill != "b-1" ||
+		!p.MayUseProject("demo") || p.MayUseProject("other") {
 		t.Errorf("%+v", p)
 	}
 	if want := c.now().Add(30 * time.Minute); !p.Expires.Equal(want) || !expires.Equal(want) {
@@ -222,13 +223,19 @@ func TestKeysThatAreNone(t *testing.T) {
 	if _, err := token.OpenKeys(path, c.now, quiet); err == nil {
 		t.Error("no file, no error")
 	}
+	const (
+		ed = `"kty":"OKP","crv":"Ed25519"`
+		x  = `"x":"11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"`
+		d  = `"d":"nWGxne_9WmC6hEr0kuwsxERJxWl7MmkZcDusAxyuf2A"`
+	)
 	for text, want := range map[string]string{
 		"hunter2":     "no JSON Web Key Set",
 		`{"keys":[]}`: "has no key",
-		`{"keys":[{"kty":"oct","k":"aHVudGVyMg","kid":"a"}]}`:                                                                                                                       "key 0 is no private Ed25519 key",
-		`{"keys":[{"kty":"OKP","crv":"Ed25519","x":"11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo","kid":"a"}]}`:                                                                      "key 0 is no private Ed25519 key",
-		`{"keys":[{"kty":"OKP","crv":"Ed25519","d":"nWGxne_9WmC6hEr0kuwsxERJxWl7MmkZcDusAxyuf2A","x":"11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"}]}`:                              "key 0 is no private Ed25519 key with an id",
-		`{"keys":[{"kty":"OKP","crv":"Ed25519","d":"nWGxne_9WmC6hEr0kuwsxERJxWl7MmkZcDusAxyuf2A","x":"11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo","kid":"a","signs_from":"now"}]}`: "signs_from is no number",
+		`{"keys":[{"kty":"oct","k":"aHVudGVyMg","kid":"a"}]}`: "key 0 is no private Ed25519 key",
+
+		`{"keys":[{` + ed + `,` + x + `,"kid":"a"}]}`:                              "key 0 is no private Ed25519 key",
+		`{"keys":[{` + ed + `,` + d + `,` + x + `}]}`:                              "Ed25519 key with an id",
+		`{"keys":[{` + ed + `,` + d + `,` + x + `,"kid":"a","signs_from":"now"}]}`: "signs_from is no number",
 	} {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -237,7 +244,8 @@ func TestKeysThatAreNone(t *testing.T) {
 			func() error { _, err := token.OpenKeys(path, c.now, quiet); return err }(),
 			func() error { _, err := token.Rotate(path, c.now()); return err }(),
 		} {
-			if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "hunter") || strings.Contains(err.Error(), "nWGx") {
+			if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "hunter") ||
+				strings.Contains(err.Error(), "nWGx") {
 				t.Errorf("%s: %v, want %q and nothing of the key", text, err, want)
 			}
 		}

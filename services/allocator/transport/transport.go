@@ -142,7 +142,9 @@ func (c *Client) call(ctx context.Context, r *http.Request) (*Answer, error) {
 	case int64(len(body)) > c.options.Limit:
 		return nil, fmt.Errorf("the answer has more than %d bytes", c.options.Limit)
 	}
-	return &Answer{Status: response.StatusCode, Header: response.Header, Body: body, shown: r.Header.Get("Authorization")}, nil
+	return &Answer{
+		Status: response.StatusCode, Header: response.Header, Body: body, shown: r.Header.Get("Authorization"),
+	}, nil
 }
 
 // Close ends idle connections.

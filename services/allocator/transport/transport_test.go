@@ -64,13 +64,17 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 	w := open(t, func(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, "/elsewhere", http.StatusTemporaryRedirect)
 	}, transport.Options{})
-	if a, err := w.get(t.Context(), t, "/"); err != nil || a.Status != http.StatusTemporaryRedirect || w.server.Calls() != 1 {
+	if a, err := w.get(t.Context(), t, "/"); err != nil || a.Status != http.StatusTemporaryRedirect ||
+		w.server.Calls() != 1 {
 		t.Errorf("%+v, %v, %d calls", a, err, w.server.Calls())
 	}
 }
 
 func TestAnswersAreBounded(t *testing.T) {
-	w := open(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, strings.Repeat("x", 11)) }, transport.Options{Limit: 10})
+	w := open(
+		t, func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, strings.Repeat("x", 11)) },
+		transport.Options{Limit: 10},
+	)
 	if _, err := w.get(t.Context(), t, "/"); err == nil || !strings.Contains(err.Error(), "more than 10 bytes") {
 		t.Error(err)
 	}
@@ -80,7 +84,8 @@ func TestDeadlines(t *testing.T) {
 	w := open(t, hello, transport.Options{Timeout: 50 * time.Millisecond})
 	w.server.Break(nil, conformance.Hang)
 	_, err := w.get(t.Context(), t, "/path?secret=hunter2")
-	if err == nil || !strings.HasSuffix(err.Error(), "/path: no answer within 50ms") || strings.Contains(err.Error(), "hunter2") {
+	if err == nil || !strings.HasSuffix(err.Error(), "/path: no answer within 50ms") ||
+		strings.Contains(err.Error(), "hunter2") {
 		t.Error(err)
 	}
 
@@ -97,7 +102,8 @@ func TestDeadlines(t *testing.T) {
 func TestErrorsHideTheQuery(t *testing.T) {
 	w := open(t, hello, transport.Options{})
 	w.server.Break(nil, conformance.Lost)
-	if _, err := w.get(t.Context(), t, "/path?secret=hunter2"); err == nil || strings.Contains(err.Error(), "hunter2") || !strings.Contains(err.Error(), "/path: ") {
+	if _, err := w.get(t.Context(), t, "/path?secret=hunter2"); err == nil || strings.Contains(err.Error(), "hunter2") ||
+		!strings.Contains(err.Error(), "/path: ") {
 		t.Error(err)
 	}
 }
@@ -200,7 +206,8 @@ func TestRetryAfter(t *testing.T) {
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	for text, want := range map[string]time.Duration{
 		"": 0, "7": 7 * time.Second, "-7": 0, "99999999": time.Hour, "soon": 0,
-		"Fri, 02 Jan 2026 03:04:15 GMT": 10 * time.Second, "Fri, 02 Jan 2026 03:04:00 GMT": 0, "Fri, 02 Jan 2099 03:04:00 GMT": time.Hour,
+		"Fri, 02 Jan 2026 03:04:15 GMT": 10 * time.Second, "Fri, 02 Jan 2026 03:04:00 GMT": 0,
+		"Fri, 02 Jan 2099 03:04:00 GMT": time.Hour,
 	} {
 		a := &transport.Answer{Header: http.Header{"Retry-After": {text}}}
 		if got := a.RetryAfter(now); got != want {

@@ -15,8 +15,8 @@ func (a *Answer) Words(text string, secrets ...string) string {
 	return Words(text, append(secrets, shown)...)
 }
 
-// Words makes what a hosting system says fit for an error: short, in one line, and nothing at all where it repeats some of
-// what it was not meant to repeat, in whatever notation.
+// Words makes what a hosting system says fit for an error: short, in one line, and nothing at all where it repeats some
+// of what it was not meant to repeat, in whatever notation.
 func Words(text string, secrets ...string) string {
 	text = strings.Join(strings.Fields(strings.ToValidUTF8(text, "�")), " ")
 	text = strings.Map(func(r rune) rune {

@@ -1,6 +1,6 @@
-// Package agonestest is a cluster with Agones for tests: its game servers, its allocator service and as much of the
-// Kubernetes API as concerns them. It is written from Agones' own sources, not from our client; FACTS.md in
-// the folder above names them.
+// Package agonestest is a cluster with Agones for tests: its game servers, its allocator service and the part of the
+// Kubernetes API that concerns them. It is written from Agones' own sources, not from our client. FACTS.md in the
+// folder above names them.
 package agonestest
 
 import (
@@ -26,7 +26,7 @@ const Namespace = "games"
 type Cluster struct {
 	// UnallocatedStatus is the allocator service's setting of that name: what it answers when there is no server.
 	UnallocatedStatus int
-	// Allocated is what a game server does when it hears from the SDK that it was allocated, or allocated again.
+	// Allocated is what a game server does when the SDK tells it that it was allocated, or allocated again.
 	Allocated func(s *GameServer)
 
 	mu       sync.Mutex
@@ -38,7 +38,7 @@ type Cluster struct {
 	contend  int
 	broken   int
 	stale    bool
-	former   map[string]bool // allocations that a stale cache does not know yet
+	former   map[string]bool // servers whose allocation a stale cache does not know yet
 	token    string
 	rules    []rule
 	recorded []string
@@ -64,7 +64,9 @@ type GameServer struct {
 
 // NewCluster makes a cluster without servers.
 func NewCluster() *Cluster {
-	return &Cluster{UnallocatedStatus: 429, fleets: map[string]*Fleet{}, scalers: map[string]bool{}, former: map[string]bool{}}
+	return &Cluster{
+		UnallocatedStatus: 429, fleets: map[string]*Fleet{}, scalers: map[string]bool{}, former: map[string]bool{},
+	}
 }
 
 // AddFleet makes a fleet, whose servers are all ready. Labels are what its servers have besides the fleet's name.
@@ -90,7 +92,7 @@ func (c *Cluster) add(fleet string, labels map[string]string) {
 	c.servers = append(c.servers, s)
 }
 
-// Scale sets what a fleet is to have, and takes its free servers away or makes new ones.
+// Scale sets the size of a fleet: it removes free servers or makes new ones.
 func (c *Cluster) Scale(fleet string, replicas int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -105,7 +107,7 @@ func (c *Cluster) Autoscale(fleet string) {
 	c.scalers[fleet] = true
 }
 
-// reconcile is what Agones' controllers do: deleted servers go, and fleets get what they lack.
+// reconcile does what Agones' controllers do: it removes deleted servers and fills fleets up.
 func (c *Cluster) reconcile() {
 	c.servers = slices.DeleteFunc(c.servers, func(s *GameServer) bool { return s.Deleted })
 	for _, name := range slices.Sorted(maps.Keys(c.fleets)) {
@@ -129,21 +131,21 @@ func (c *Cluster) reconcile() {
 
 func (s *GameServer) fleet() string { return s.Labels["agones.dev/fleet"] }
 
-// Contend has the next n allocations fail with contention.
+// Contend makes the next n allocations fail with contention.
 func (c *Cluster) Contend(n int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.contend = n
 }
 
-// Conflict has the next n allocations fail as when the chosen server could not be updated.
+// Conflict makes the next n allocations fail as if the chosen server could not be updated.
 func (c *Cluster) Conflict(n int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.broken = n
 }
 
-// Stale has the allocator's cache know nothing of allocations that were made from now on, as another replica's for a moment.
+// Stale makes the allocator's cache miss the allocations from now on, like the cache of another replica for a moment.
 func (c *Cluster) Stale(yes bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -165,7 +167,7 @@ func (c *Cluster) Servers(state string) []GameServer {
 	return all
 }
 
-// Update changes a server, as its process may by the SDK.
+// Update changes a server, as its process can with the SDK.
 func (c *Cluster) Update(name string, change func(s *GameServer)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

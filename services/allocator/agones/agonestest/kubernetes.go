@@ -75,13 +75,21 @@ func (c *Cluster) API() http.Handler {
 		})
 	}
 	const servers = "/apis/agones.dev/v1/namespaces/{namespace}/gameservers"
-	handle("POST /apis/allocation.agones.dev/v1/namespaces/{namespace}/gameserverallocations", "create", "allocation.agones.dev", "gameserverallocations", c.create)
+	handle(
+		"POST /apis/allocation.agones.dev/v1/namespaces/{namespace}/gameserverallocations", "create", "allocation.agones.dev",
+		"gameserverallocations", c.create,
+	)
 	handle("GET "+servers, "list", "agones.dev", "gameservers", c.list)
 	handle("DELETE "+servers+"/{name}", "delete", "agones.dev", "gameservers", c.delete)
 	handle("PATCH "+servers+"/{name}", "patch", "agones.dev", "gameservers", c.patch)
 	handle("GET /apis/agones.dev/v1/namespaces/{namespace}/fleets/{name}", "get", "agones.dev", "fleets", c.fleet)
-	handle("GET /apis/autoscaling.agones.dev/v1/namespaces/{namespace}/fleetautoscalers", "list", "autoscaling.agones.dev", "fleetautoscalers", c.autoscalers)
-	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "404 page not found", http.StatusNotFound) })
+	handle(
+		"GET /apis/autoscaling.agones.dev/v1/namespaces/{namespace}/fleetautoscalers", "list", "autoscaling.agones.dev",
+		"fleetautoscalers", c.autoscalers,
+	)
+	mux.HandleFunc(
+		"/", func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "404 page not found", http.StatusNotFound) },
+	)
 	return mux
 }
 
@@ -93,13 +101,16 @@ func (c *Cluster) allowed(w http.ResponseWriter, r *http.Request, verb, group, r
 		return false
 	}
 	for _, rule := range c.rules {
-		if slices.Contains(rule.APIGroups, group) && slices.Contains(rule.Resources, resource) && slices.Contains(rule.Verbs, verb) {
+		if slices.Contains(rule.APIGroups, group) && slices.Contains(rule.Resources, resource) &&
+			slices.Contains(rule.Verbs, verb) {
 			c.recorded = append(c.recorded, verb+" "+group+"/"+resource)
 			return true
 		}
 	}
-	status(w, http.StatusForbidden, "Forbidden", fmt.Sprintf("%s.%s is forbidden: User \"system:serviceaccount:matchmaker:allocator\" cannot %s resource %q in API group %q in the namespace %q",
-		resource, group, verb, resource, group, r.PathValue("namespace")))
+	const user = "system:serviceaccount:matchmaker:allocator"
+	message := fmt.Sprintf("%s.%s is forbidden: User %q cannot %s resource %q in API group %q in the namespace %q",
+		resource, group, user, verb, resource, group, r.PathValue("namespace"))
+	status(w, http.StatusForbidden, "Forbidden", message)
 	return false
 }
 
@@ -108,7 +119,8 @@ func status(w http.ResponseWriter, code int, reason, message string) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(code)
 	_ = json.NewEncoder(w).Encode(map[string]any{
-		"kind": "Status", "apiVersion": "v1", "metadata": map[string]any{}, "status": "Failure", "message": message, "reason": reason, "code": code,
+		"kind": "Status", "apiVersion": "v1", "metadata": map[string]any{}, "status": "Failure", "message": message,
+		"reason": reason, "code": code,
 	})
 }
 
@@ -148,7 +160,8 @@ func (c *Cluster) create(w http.ResponseWriter, r *http.Request) {
 		} `json:"spec"`
 	}
 	var raw json.RawMessage
-	if err := json.NewDecoder(r.Body).Decode(&raw); err != nil || json.Unmarshal(raw, &in) != nil || json.Unmarshal(raw, &object) != nil {
+	if err := json.NewDecoder(r.Body).Decode(&raw); err != nil || json.Unmarshal(raw, &in) != nil ||
+		json.Unmarshal(raw, &object) != nil {
 		http.Error(w, "error decoding body", http.StatusInternalServerError)
 		return
 	}
@@ -181,7 +194,9 @@ func (c *Cluster) create(w http.ResponseWriter, r *http.Request) {
 		request.lists[name] = listAction{a.AddValues, a.DeleteValues}
 	}
 	if reason := request.invalid(); reason != "" {
-		status(w, http.StatusUnprocessableEntity, "Invalid", "GameServerAllocation.allocation.agones.dev \"\" is invalid: "+reason)
+		status(
+			w, http.StatusUnprocessableEntity, "Invalid", "GameServerAllocation.allocation.agones.dev \"\" is invalid: "+reason,
+		)
 		return
 	}
 	if r.PathValue("namespace") != Namespace {
@@ -209,12 +224,17 @@ func (c *Cluster) create(w http.ResponseWriter, r *http.Request) {
 func (s *GameServer) status() map[string]any {
 	status := map[string]any{
 		"address": s.Address, "nodeName": "node-1",
-		"ports":     []map[string]any{{"name": "default", "port": s.Port}, {"name": "query", "port": s.Port + 1000}},
-		"addresses": []map[string]any{{"type": "ExternalIP", "address": s.Address}, {"type": "InternalIP", "address": "192.168.0.1"}, {"type": "ExternalDNS", "address": s.Name + ".example.com"}},
+		"ports": []map[string]any{{"name": "default", "port": s.Port}, {"name": "query", "port": s.Port + 1000}},
+		"addresses": []map[string]any{
+			{"type": "ExternalIP", "address": s.Address}, {"type": "InternalIP", "address": "192.168.0.1"},
+			{"type": "ExternalDNS", "address": s.Name + ".example.com"},
+		},
 	}
 	if s.Capacity > 0 {
 		status["counters"] = map[string]any{"rooms": map[string]int{"count": s.Count, "capacity": s.Capacity}}
-		status["lists"] = map[string]any{"matches": map[string]any{"values": append([]string{}, s.List...), "capacity": s.Capacity}}
+		status["lists"] = map[string]any{"matches": map[string]any{
+			"values": append([]string{}, s.List...), "capacity": s.Capacity,
+		}}
 	}
 	return status
 }
@@ -229,7 +249,9 @@ func (s *GameServer) object() map[string]any {
 	}
 	status := s.status()
 	status["state"] = s.State
-	return map[string]any{"apiVersion": "agones.dev/v1", "kind": "GameServer", "metadata": metadata, "spec": map[string]any{}, "status": status}
+	return map[string]any{
+		"apiVersion": "agones.dev/v1", "kind": "GameServer", "metadata": metadata, "spec": map[string]any{}, "status": status,
+	}
 }
 
 // list answers pages of limit, which continue where the last one ended.
@@ -256,7 +278,10 @@ func (c *Cluster) list(w http.ResponseWriter, r *http.Request) {
 		metadata["continue"] = strconv.Itoa(from + limit)
 	}
 	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(map[string]any{"apiVersion": "agones.dev/v1", "kind": "GameServerList", "metadata": metadata, "items": append([]map[string]any{}, found...)})
+	_ = json.NewEncoder(w).Encode(map[string]any{
+		"apiVersion": "agones.dev/v1", "kind": "GameServerList", "metadata": metadata,
+		"items": append([]map[string]any{}, found...),
+	})
 }
 
 // parseLabelSelector reads what the API takes: key=value, key in (a,b), key; with commas between.
@@ -387,7 +412,10 @@ func (c *Cluster) fleet(w http.ResponseWriter, r *http.Request) {
 		status(w, http.StatusNotFound, "NotFound", fmt.Sprintf("fleets.agones.dev %q not found", r.PathValue("name")))
 		return
 	}
-	_ = json.NewEncoder(w).Encode(map[string]any{"kind": "Fleet", "metadata": map[string]any{"name": r.PathValue("name")}, "spec": map[string]any{"replicas": f.Replicas}})
+	_ = json.NewEncoder(w).Encode(map[string]any{
+		"kind": "Fleet", "metadata": map[string]any{"name": r.PathValue("name")},
+		"spec": map[string]any{"replicas": f.Replicas},
+	})
 }
 
 func (c *Cluster) autoscalers(w http.ResponseWriter, _ *http.Request) {

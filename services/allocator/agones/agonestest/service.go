@@ -36,7 +36,9 @@ func ClientsOf(pool *x509.CertPool) *tls.Config {
 			if err != nil {
 				return err
 			}
-			_, err = certificate.Verify(x509.VerifyOptions{Roots: pool, KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}})
+			_, err = certificate.Verify(x509.VerifyOptions{
+				Roots: pool, KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth},
+			})
 			return err
 		},
 	}
@@ -125,7 +127,9 @@ func (c *Cluster) answer(w http.ResponseWriter, o outcome, s *GameServer) {
 	switch o {
 	case unallocated:
 		if c.UnallocatedStatus == http.StatusOK { // no error, and so an answer without a server
-			_ = json.NewEncoder(w).Encode(map[string]any{"gameServerName": "", "ports": []any{}, "address": "", "addresses": []any{}, "nodeName": "", "source": ""})
+			_ = json.NewEncoder(w).Encode(map[string]any{
+				"gameServerName": "", "ports": []any{}, "address": "", "addresses": []any{}, "nodeName": "", "source": "",
+			})
 			return
 		}
 		codes := map[int]int{429: 8, 404: 5, 409: 6, 503: 14, 400: 3}
@@ -138,10 +142,13 @@ func (c *Cluster) answer(w http.ResponseWriter, o outcome, s *GameServer) {
 		w.Header().Set("Content-Type", "application/json")
 		_ = json.NewEncoder(w).Encode(map[string]any{
 			"gameServerName": s.Name, "address": s.Address, "nodeName": "node-1", "source": "local",
-			"ports":     []map[string]any{{"name": "default", "port": s.Port}, {"name": "query", "port": s.Port + 1000}},
-			"addresses": []map[string]any{{"type": "ExternalIP", "address": s.Address}, {"type": "InternalIP", "address": "192.168.0.1"}, {"type": "ExternalDNS", "address": s.Name + ".example.com"}},
-			"metadata":  map[string]any{"labels": s.Labels, "annotations": s.Annotations},
-			"counters":  s.counters(), "lists": s.lists(),
+			"ports": []map[string]any{{"name": "default", "port": s.Port}, {"name": "query", "port": s.Port + 1000}},
+			"addresses": []map[string]any{
+				{"type": "ExternalIP", "address": s.Address}, {"type": "InternalIP", "address": "192.168.0.1"},
+				{"type": "ExternalDNS", "address": s.Name + ".example.com"},
+			},
+			"metadata": map[string]any{"labels": s.Labels, "annotations": s.Annotations},
+			"counters": s.counters(), "lists": s.lists(),
 		})
 	}
 }
@@ -158,7 +165,9 @@ func (s *GameServer) lists() map[string]any {
 	if s.Capacity == 0 {
 		return map[string]any{}
 	}
-	return map[string]any{"matches": map[string]any{"values": append([]string{}, s.List...), "capacity": strconv.Itoa(s.Capacity)}}
+	return map[string]any{"matches": map[string]any{
+		"values": append([]string{}, s.List...), "capacity": strconv.Itoa(s.Capacity),
+	}}
 }
 
 // refuse answers with the body of grpc-gateway's errors.

@@ -1,5 +1,5 @@
-// Command example is a fleet manager in its smallest form: it hands out the addresses it was started with. What it lacks is
-// what makes a fleet: telling each server its payload, starting and stopping, books that survive a restart.
+// Command example is the smallest fleet manager: it hands out the addresses it was started with. It does not tell the
+// servers their payload, does not start or stop them, and forgets its allocations when it stops.
 //
 //	FLEET_KEY=at-least-16-bytes go run ./services/allocator/manager/example 10.0.0.1:7777 10.0.0.2:7777
 package main
@@ -18,7 +18,7 @@ import (
 	"time"
 )
 
-// fleet is a fixed set of servers, and which allocation has which.
+// fleet is a fixed set of servers, and the allocations that have them.
 type fleet struct {
 	key  []byte
 	mu   sync.Mutex
@@ -53,15 +53,15 @@ func (f *fleet) status(w http.ResponseWriter, ids []string) {
 	answer(w, http.StatusOK, map[string]any{"allocations": known})
 }
 
-func (f *fleet) release(w http.ResponseWriter, id string) {
-	if f.held[id] != "" {
+func (f *fleet) release(w http.ResponseWriter, r *http.Request) {
+	if id := r.PathValue("id"); f.held[id] != "" {
 		f.free = append(f.free, f.held[id])
 		delete(f.held, id)
 	}
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// ServeHTTP lets in who signs with the key, one at a time.
+// ServeHTTP serves requests that are signed with the key, one at a time.
 func (f *fleet) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, 1<<20))
 	sent, _ := strconv.ParseInt(r.Header.Get("Matchmaker-Timestamp"), 10, 64)
@@ -82,7 +82,7 @@ func (f *fleet) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /allocations", func(w http.ResponseWriter, _ *http.Request) { f.allocate(w, q.Allocation) })
 	mux.HandleFunc("POST /allocations/status", func(w http.ResponseWriter, _ *http.Request) { f.status(w, q.Allocations) })
-	mux.HandleFunc("DELETE /allocations/{id}", func(w http.ResponseWriter, r *http.Request) { f.release(w, r.PathValue("id")) })
+	mux.HandleFunc("DELETE /allocations/{id}", f.release)
 	mux.ServeHTTP(w, r)
 }
 

@@ -27,7 +27,9 @@ func open(t *testing.T) (*fleet, conformance.FaultyFixture) {
 	}
 	server := conformance.Serve(t, f, conformance.NewAuthority(t), nil)
 	log := new(conformance.LogBuffer)
-	p, err := manager.New(manager.Options{URL: server.URL, CA: server.Authority.File, KeyFile: file, Timeout: 5 * time.Second, Log: log.Logger(), Now: time.Now})
+	p, err := manager.New(manager.Options{
+		URL: server.URL, CA: server.Authority.File, KeyFile: file, Timeout: 5 * time.Second, Log: log.Logger(), Now: time.Now,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +51,8 @@ func open(t *testing.T) (*fleet, conformance.FaultyFixture) {
 		}
 	}
 	return f, conformance.FaultyFixture{
-		Fixture: conformance.Fixture{Provider: p, Hosting: provider.Hosting{}, Held: held, Exhaust: exhaust}, Server: server, Secrets: []string{key}, Log: log,
+		Fixture: conformance.Fixture{Provider: p, Hosting: provider.Hosting{}, Held: held, Exhaust: exhaust}, Server: server,
+		Secrets: []string{key}, Log: log,
 	}
 }
 

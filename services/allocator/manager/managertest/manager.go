@@ -143,7 +143,9 @@ func (m *Manager) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	answer := httptest.NewRecorder()
 	m.serve(answer, r, body, params["allocation"])
-	out := &openapi3filter.ResponseValidationInput{RequestValidationInput: in, Status: answer.Code, Header: answer.Header()}
+	out := &openapi3filter.ResponseValidationInput{
+		RequestValidationInput: in, Status: answer.Code, Header: answer.Header(),
+	}
 	out.SetBodyBytes(answer.Body.Bytes())
 	if err := openapi3filter.ValidateResponse(context.WithoutCancel(r.Context()), out); err != nil {
 		m.t.Errorf("the answer to %s %s does not fit its description: %v", r.Method, r.URL.Path, err)

@@ -48,7 +48,8 @@ type Allocation struct {
 // New makes a fleet with free servers.
 func New(servers int) *Clanforge {
 	return &Clanforge{
-		Access: "access-key-7f3a9c", Secret: "secret-key-hunter2-e81b", Fleet: "2e4c8e9a-6b61-4c0e-93c1-1d0b7a3f5c21", Region: "5c2a1d04-0f7e-4b9f-8f83-9f6a1c7b2e10",
+		Access: "access-key-7f3a9c", Secret: "secret-key-hunter2-e81b", Fleet: "2e4c8e9a-6b61-4c0e-93c1-1d0b7a3f5c21",
+		Region:  "5c2a1d04-0f7e-4b9f-8f83-9f6a1c7b2e10",
 		Profile: "1234567", Servers: servers, Polls: 1, allocations: map[string]*Allocation{},
 	}
 }
@@ -138,7 +139,10 @@ func (c *Clanforge) Handler() http.Handler {
 			_ = json.NewEncoder(w).Encode(answer)
 		})
 	}
-	handle("GET /cfp/v1/server/allocate", func(r *http.Request, body []byte) (int, any) { return c.allocate(r, r.FormValue("fleetid"), nil) })
+	handle(
+		"GET /cfp/v1/server/allocate",
+		func(r *http.Request, body []byte) (int, any) { return c.allocate(r, r.FormValue("fleetid"), nil) },
+	)
 	handle("POST /cfp/v2/fleet/{fleet}/server/allocate", func(r *http.Request, body []byte) (int, any) {
 		if r.Header.Get("X-Enable-Payload") != "true" {
 			body = nil
@@ -146,8 +150,14 @@ func (c *Clanforge) Handler() http.Handler {
 		return c.allocate(r, r.PathValue("fleet"), body)
 	})
 	handle("GET /cfp/v1/server/allocations", c.list)
-	handle("GET /cfp/v1/server/deallocate", func(r *http.Request, _ []byte) (int, any) { return c.deallocate(r, r.FormValue("fleetid")) })
-	handle("POST /cfp/v2/fleet/{fleet}/server/deallocate", func(r *http.Request, _ []byte) (int, any) { return c.deallocate(r, r.PathValue("fleet")) })
+	handle(
+		"GET /cfp/v1/server/deallocate",
+		func(r *http.Request, _ []byte) (int, any) { return c.deallocate(r, r.FormValue("fleetid")) },
+	)
+	handle(
+		"POST /cfp/v2/fleet/{fleet}/server/deallocate",
+		func(r *http.Request, _ []byte) (int, any) { return c.deallocate(r, r.PathValue("fleet")) },
+	)
 	return mux
 }
 
@@ -180,7 +190,8 @@ func (c *Clanforge) allocate(r *http.Request, fleet string, payload []byte) (int
 		c.allocations[uuid] = a
 	}
 	return http.StatusOK, map[string]any{"success": true, "messages": []string{}, "allocation": map[string]any{
-		"profileid": json.Number(c.Profile), "uuid": uuid, "regions": c.Region, "created": stamp, "requested": stamp, "fleetid": c.Fleet,
+		"profileid": json.Number(c.Profile), "uuid": uuid, "regions": c.Region, "created": stamp, "requested": stamp,
+		"fleetid": c.Fleet,
 	}}
 }
 
@@ -204,8 +215,10 @@ func (c *Clanforge) list(r *http.Request, _ []byte) (int, any) {
 			c.fulfil(a)
 		}
 		one := map[string]any{
-			"profileid": json.Number(c.Profile), "uuid": uuid, "regions": c.Region, "created": stamp, "requested": stamp, "fleetid": c.Fleet,
-			"fulfilled": "", "ready": "", "serverid": "", "regionid": "", "machineid": "", "ip": "", "ipv6": "", "game_port": "", "error": a.failure,
+			"profileid": json.Number(c.Profile), "uuid": uuid, "regions": c.Region, "created": stamp, "requested": stamp,
+			"fleetid":   c.Fleet,
+			"fulfilled": "", "ready": "", "serverid": "", "regionid": "", "machineid": "", "ip": "", "ipv6": "", "game_port": "",
+			"error": a.failure,
 		}
 		if a.Port != 0 {
 			one["fulfilled"], one["serverid"], one["regionid"], one["machineid"] = stamp, a.Port, c.Region, 77

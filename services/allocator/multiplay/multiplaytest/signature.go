@@ -59,8 +59,15 @@ func verify(r *http.Request, body []byte, access, secret, scope string, now time
 	if path == "" {
 		path = "/"
 	}
-	canonical := strings.Join([]string{r.Method, encodePath(path), canonicalQuery(r.URL.RawQuery), headers.String(), parts["SignedHeaders"], sum(body)}, "\n")
-	toSign := strings.Join([]string{"AWS4-HMAC-SHA256", at.Format("20060102T150405Z"), day + "/" + scope, sum([]byte(canonical))}, "\n")
+	canonical := strings.Join(
+		[]string{
+			r.Method, encodePath(path), canonicalQuery(r.URL.RawQuery), headers.String(), parts["SignedHeaders"], sum(body),
+		},
+		"\n",
+	)
+	toSign := strings.Join(
+		[]string{"AWS4-HMAC-SHA256", at.Format("20060102T150405Z"), day + "/" + scope, sum([]byte(canonical))}, "\n",
+	)
 	key := []byte("AWS4" + secret)
 	for part := range strings.SplitSeq(day+"/"+scope, "/") {
 		key = keyed(key, part)

@@ -19,7 +19,10 @@ func TestVerifyKnowsTheExamplesOfAWS(t *testing.T) {
 		}
 		r.Header = header
 		r.Header.Set("X-Amz-Date", "20150830T123600Z")
-		r.Header.Set("Authorization", "AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/20150830/"+scope+", SignedHeaders="+signed+", Signature="+signature)
+		r.Header.Set(
+			"Authorization",
+			"AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/20150830/"+scope+", SignedHeaders="+signed+", Signature="+signature,
+		)
 		return r
 	}
 	vanilla := request("https://example.amazonaws.com/", http.Header{}, "host;x-amz-date",
@@ -34,8 +37,10 @@ func TestVerifyKnowsTheExamplesOfAWS(t *testing.T) {
 		t.Errorf("ListUsers: %v", err)
 	}
 	for what, err := range map[string]error{
-		"a body":          verify(vanilla, []byte("x"), "AKIDEXAMPLE", secret, "us-east-1/service/aws4_request", now),
-		"another key":     verify(vanilla, nil, "AKIDEXAMPLE", strings.ToLower(secret), "us-east-1/service/aws4_request", now),
+		"a body": verify(vanilla, []byte("x"), "AKIDEXAMPLE", secret, "us-east-1/service/aws4_request", now),
+		"another key": verify(
+			vanilla, nil, "AKIDEXAMPLE", strings.ToLower(secret), "us-east-1/service/aws4_request", now,
+		),
 		"another account": verify(vanilla, nil, "AKIDEXAMPLF", secret, "us-east-1/service/aws4_request", now),
 		"another scope":   Verify(vanilla, nil, "AKIDEXAMPLE", secret, now),
 		"later":           verify(vanilla, nil, "AKIDEXAMPLE", secret, "us-east-1/service/aws4_request", now.Add(time.Hour)),

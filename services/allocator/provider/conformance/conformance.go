@@ -1,5 +1,4 @@
-// Package conformance is the suite of tests that every provider passes, each
-// against a real or faithful hosting system.
+// Package conformance is the suite of tests that every provider passes, each against a real or faithful hosting system.
 package conformance
 
 import (
@@ -43,8 +42,7 @@ type Fixture struct {
 	End func(r provider.Ref)
 }
 
-// Run tests the contract of provider.Provider. It calls open for each test;
-// what open started it ends with t.Cleanup.
+// Run tests the contract of provider.Provider. It calls open for each test; what open started it ends with t.Cleanup.
 func Run(t *testing.T, open func(t *testing.T) Fixture) {
 	tests := []struct {
 		name string

@@ -76,7 +76,9 @@ func RunFaults(t *testing.T, open func(t *testing.T) FaultyFixture) {
 	}
 }
 
-func testFault(t *testing.T, open func(t *testing.T) FaultyFixture, kind Fault, run func(t *testing.T, f *faulty, kind Fault)) {
+func testFault(
+	t *testing.T, open func(t *testing.T) FaultyFixture, kind Fault, run func(t *testing.T, f *faulty, kind Fault),
+) {
 	t.Helper()
 	f := &faulty{FaultyFixture: open(t), t: t}
 	run(t, f, kind)
@@ -215,7 +217,8 @@ func expires(t *testing.T, f *faulty) {
 	r := f.request("m")
 	f.Server.Renew(time.Now().Add(-time.Minute))
 	before := f.Server.Calls()
-	if _, err := f.once(r, Slow); err == nil || !strings.Contains(err.Error(), "certificate has expired") || provider.Final(err) {
+	if _, err := f.once(r, Slow); err == nil || !strings.Contains(err.Error(), "certificate has expired") ||
+		provider.Final(err) {
 		t.Errorf("an expired certificate: %v", err)
 	}
 	if f.Server.Calls() != before {

@@ -57,8 +57,7 @@ func (f Fixture) held() int {
 	return f.Held()
 }
 
-// allocate does what the allocator does: ask, ask again when that may help, and
-// poll until the server is there.
+// allocate does what the allocator does: ask, ask again when that may help, and poll until the server is there.
 func (f Fixture) allocate(t *testing.T, r *provider.Request) string {
 	t.Helper()
 	var result provider.Result

@@ -35,7 +35,9 @@ const (
 )
 
 func (f Fault) String() string {
-	return [...]string{"slow", "lost answer", "twice", "garbage", "truncated", "endless", "broken", "away", "hang", "hang after", "echo"}[f]
+	return [...]string{
+		"slow", "lost answer", "twice", "garbage", "truncated", "endless", "broken", "away", "hang", "hang after", "echo",
+	}[f]
 }
 
 // Server serves a hosting system over TLS, with faults on demand.
@@ -71,14 +73,15 @@ func Serve(t *testing.T, handler http.Handler, authority *Authority, clients *tl
 	if clients == nil {
 		clients = &tls.Config{MinVersion: tls.VersionTLS12}
 	}
-	// Not GetCertificate: it is not asked by who connects to an address without a name.
-	server.TLS = &tls.Config{MinVersion: tls.VersionTLS12, GetConfigForClient: func(*tls.ClientHelloInfo) (*tls.Config, error) {
+	// GetCertificate would not be called for a connection to an address without a name.
+	certificate := func(*tls.ClientHelloInfo) (*tls.Config, error) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		c := clients.Clone()
 		c.Certificates = []tls.Certificate{s.certificate}
 		return c, nil
-	}}
+	}
+	server.TLS = &tls.Config{MinVersion: tls.VersionTLS12, GetConfigForClient: certificate}
 	server.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelInfo)
 	server.StartTLS()
 	s.URL = server.URL
@@ -155,7 +158,9 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		// What is short is likely to be repeated by the provider: the parts that are secret come first.
 		told := body[max(bytes.LastIndex(body, []byte("matchProperties")), 0):]
 		all := fmt.Sprintf("%.100s %.150s %s", r.Header.Get("Authorization"), told, r.URL)
-		text, _ := json.Marshal(map[string]any{"message": all, "error": all, "detail": all, "reason": all, "messages": []string{all}})
+		text, _ := json.Marshal(map[string]any{
+			"message": all, "error": all, "detail": all, "reason": all, "messages": []string{all},
+		})
 		w.WriteHeader(http.StatusBadRequest)
 		_, _ = w.Write(text)
 		return
