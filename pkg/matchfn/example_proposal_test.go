@@ -8,8 +8,7 @@ import (
 	"matchmaker.dev/pkg/matchfn/fake"
 )
 
-// Five against five: ten players who are next to each other in skill, dealt out
-// so that both teams are about as strong.
+// Five against five: ten players who are neighbours in skill, in two teams of about the same strength.
 func ExampleProposal_Team() {
 	five := matchfn.New(func(r *matchfn.Run) error {
 		skill := r.Attribute("skill")
@@ -17,7 +16,7 @@ func ExampleProposal_Team() {
 		for ; len(order) >= 10; order = order[10:] {
 			ten := order[:10]
 			spread := skill[ten[9]] - skill[ten[0]]
-			if !(spread <= 200) { // NaN, of a ticket without a skill, is never near
+			if !(spread <= 200) { // also for NaN, of a ticket without a skill
 				continue
 			}
 			var red, blue []uint32
@@ -47,13 +46,12 @@ func ExampleProposal_Team() {
 	// <nil>
 }
 
-// A player who waited for long enough is told that there is no match: the
-// ticket is resolved with the error.
+// A ticket that has waited too long is resolved with an error.
 func ExampleProposal_Error() {
 	f := matchfn.New(func(r *matchfn.Run) error {
 		for ticket, wait := range r.Wait() {
 			if wait >= 60 {
-				// A low score, so that a match of another config goes first.
+				// With a low score, a match of another config wins.
 				r.Propose(-1e9, uint32(ticket)).Error("PoolTimeout")
 			}
 		}
@@ -69,8 +67,7 @@ func ExampleProposal_Error() {
 	// <nil>
 }
 
-// What goes to all players and the game server is the match's, what goes to
-// one player the ticket's.
+// All players and the game server get the match properties. Each player gets the ticket's own properties.
 func ExampleProposal_TicketProperties() {
 	f := matchfn.New(func(r *matchfn.Run) error {
 		p := r.Propose(0, 0, 1).MatchProperties([]byte(`{"map":"cave"}`))
@@ -94,8 +91,8 @@ func ExampleProposal_TicketProperties() {
 	// <nil>
 }
 
-// A game that begins before it is full: its server asks for the others, who are
-// then found by way of its backfill ticket (see UpdateBackfill).
+// A game can begin before it is full. Its server gets a backfill ticket, through which functions find the missing
+// players: see UpdateBackfill.
 func ExampleProposal_CreateBackfill() {
 	f := matchfn.New(func(r *matchfn.Run) error {
 		const full, enough = 4, 3
@@ -109,7 +106,8 @@ func ExampleProposal_CreateBackfill() {
 		}
 		return nil
 	})
-	proposals, err := fake.Run(f, fake.Request{Tickets: make([]fake.Ticket, 3), Pools: map[string][]uint32{"all": {0, 1, 2}}})
+	proposals, err := fake.Run(f,
+		fake.Request{Tickets: make([]fake.Ticket, 3), Pools: map[string][]uint32{"all": {0, 1, 2}}})
 	for _, p := range proposals {
 		b := p.Extras.Backfill
 		fmt.Println(p.Tickets(), b.Create, b.Attributes, b.Properties[0].Name, string(b.Properties[0].Value))
@@ -120,8 +118,7 @@ func ExampleProposal_CreateBackfill() {
 	// <nil>
 }
 
-// Servers that are known and want players of a region, by a pool of backfill
-// tickets.
+// A pool of backfill tickets selects servers, here those that want players of a region.
 func ExampleRun_BackfillPool() {
 	f := matchfn.New(func(r *matchfn.Run) error {
 		players := r.Pool("europe")

@@ -7,8 +7,8 @@ import (
 	"matchmaker.dev/pkg/matchfn/fake"
 )
 
-// A property is whatever the game put there; here the name of the map that a
-// player wants, and only those who want the same one play together.
+// A property has any format that the game chooses. Here it is the name of the map that a player wants. Only players who
+// want the same map play together.
 func ExampleRun_Property() {
 	f := matchfn.New(func(r *matchfn.Run) error {
 		wish := r.Property("map")
@@ -41,8 +41,7 @@ func ExampleRun_Property() {
 	// <nil>
 }
 
-// A ticket that lacks an attribute has NaN there, which no comparison accepts
-// and which SortBy puts last.
+// A ticket without an attribute has NaN there. Comparisons with NaN are false, and SortBy puts it last.
 func ExampleRun_Attribute() {
 	f := matchfn.New(func(r *matchfn.Run) error {
 		for ticket, ping := range r.Attribute("ping") {
@@ -58,8 +57,8 @@ func ExampleRun_Attribute() {
 	// <nil>
 }
 
-// Random numbers come from the request: the same one gives the same answer,
-// on every runner and in every test.
+// The seed of random numbers is in the request. So the same request gives the same answer, on every runner and in every
+// test.
 func ExampleRun_Rand() {
 	f := matchfn.New(func(r *matchfn.Run) error {
 		maps := []string{"cave", "dune", "reef"}
@@ -76,7 +75,7 @@ func ExampleRun_Rand() {
 	// cave reef
 }
 
-// What a function logs is shown by "mm function log"; natively it is printed.
+// "mm function log" prints the log. Natively it goes to standard output.
 func ExampleRun_Log() {
 	f := matchfn.New(func(r *matchfn.Run) error {
 		r.Log(r.Tickets(), "tickets at", r.Now(), "tanks", r.Pool("tanks"))
@@ -89,8 +88,7 @@ func ExampleRun_Log() {
 	// <nil>
 }
 
-// What is not declared does not travel, and reading it is a mistake that the
-// first test finds.
+// A function does not get what it does not declare. Reading it is an error, which the first test finds.
 func ExampleAttributes() {
 	f := matchfn.New(func(r *matchfn.Run) error {
 		r.Attribute("rank")

@@ -9,8 +9,7 @@ import (
 	"matchmaker.dev/pkg/matchfn/settings"
 )
 
-// A whole function: neighbours in skill are paired, and the window widens by a
-// point for every second that they wait.
+// A complete function: it pairs neighbours in skill. The window widens by a point for every second that they wait.
 func Example() {
 	pair := matchfn.New(func(r *matchfn.Run) error {
 		skill, wait := r.Attribute("skill"), r.Wait()
@@ -20,7 +19,7 @@ func Example() {
 			gap := skill[b] - skill[a]
 			if gap <= 25+min(wait[a], wait[b]) {
 				r.Propose(-gap, a, b)
-				i++ // both are taken
+				i++ // both are matched
 			}
 		}
 		return nil
@@ -42,7 +41,7 @@ func Example() {
 	// <nil>
 }
 
-// Pools are roles: here each match has one tank and two healers, in teams.
+// Pools can be roles. Here each match has one tank and two healers, in teams.
 func ExampleRun_Pool() {
 	raid := matchfn.New(func(r *matchfn.Run) error {
 		tanks, healers := r.Pool("tanks"), r.Pool("healers")
@@ -69,7 +68,7 @@ func ExampleRun_Pool() {
 	// <nil>
 }
 
-// Settings that are wrong fail the run, in words for who wrote the config.
+// Wrong settings fail the run. The message is for the author of the config.
 func ExampleRun_Settings() {
 	f := matchfn.New(func(r *matchfn.Run) error {
 		s := r.Settings()
@@ -93,7 +92,7 @@ func ExampleRun_Settings() {
 	// settings: "windw" is not a setting of this function, which has window, teams
 }
 
-// Typed settings with package settings, at the price of encoding/json in the module.
+// Package settings decodes settings into a struct. It adds encoding/json to the module.
 func ExampleRun_Config() {
 	f := matchfn.New(func(r *matchfn.Run) error {
 		config := struct {
@@ -116,7 +115,7 @@ func ExampleRun_Config() {
 	// settings: "maps": a string is expected, not a number
 }
 
-// A server with a running game asks for players through a backfill ticket.
+// A server with a running game gets more players through a backfill ticket.
 func ExampleProposal_UpdateBackfill() {
 	f := matchfn.New(func(r *matchfn.Run) error {
 		missing := r.BackfillAttribute("missing")
@@ -132,9 +131,11 @@ func ExampleProposal_UpdateBackfill() {
 		return nil
 	})
 	proposals, err := fake.Run(f, fake.Request{
-		Tickets:   make([]fake.Ticket, 3),
-		Pools:     map[string][]uint32{"all": {0, 1, 2}},
-		Backfills: []fake.Backfill{{Ticket: fake.Ticket{Attributes: map[string]float64{"missing": 5}}, Connection: "10.0.0.1:7777"}},
+		Tickets: make([]fake.Ticket, 3),
+		Pools:   map[string][]uint32{"all": {0, 1, 2}},
+		Backfills: []fake.Backfill{
+			{Ticket: fake.Ticket{Attributes: map[string]float64{"missing": 5}}, Connection: "10.0.0.1:7777"},
+		},
 	})
 	for _, p := range proposals {
 		fmt.Println(p.Tickets(), p.Extras.Backfill.Number, p.Extras.Backfill.Attributes)

@@ -4,8 +4,8 @@ package matchfn
 
 import "os"
 
-// export does nothing: natively there is no module.
+// export does nothing: there is no module.
 func export(*Function) {}
 
-// output writes to where go test, and its examples, look for it.
+// output writes to standard output, where go test and examples expect it.
 func output(text string) { _, _ = os.Stdout.WriteString(text) }

@@ -8,30 +8,28 @@ import (
 	"matchmaker.dev/pkg/matchfn/block"
 )
 
-// module is what the exports work on. Exported functions have no receiver, so
-// this is the one place of the SDK where state belongs to the package.
+// module is the state of the exports. Exported functions have no receiver, so this is the only package state of the
+// SDK.
 var module struct {
 	function *Function
-	request  []uint64 // words, so that it begins at a multiple of eight
+	request  []uint64 // aligned to 8 bytes
 	manifest []byte
 }
 
 func export(f *Function) { module.function = f }
 
-// output writes to standard error, which is the function's log. The built-in
-// needs no package os.
+// output writes to standard error, which is the function's log. The built-in print does not need package os.
 func output(text string) { print(text) }
 
 //go:wasmexport mm_abi
 func mmABI() uint32 { return block.Version }
 
-// mmAlloc returns where the host is to write a request of size bytes. It is
-// valid until the next call.
+// mmAlloc returns the address for a request of size bytes. It is valid until the next call.
 //
 //go:wasmexport mm_alloc
 func mmAlloc(size uint32) uint32 {
 	if words := int(size/8) + 1; words > len(module.request) {
-		// A little more, since pools grow a little from run to run.
+		// Pools grow a little from run to run.
 		module.request = make([]uint64, words+words/8)
 	}
 	return uint32(uintptr(unsafe.Pointer(unsafe.SliceData(module.request))))
@@ -44,9 +42,10 @@ func mmRun(size uint32) uint64 {
 	var failed block.AnswerBuilder
 	switch {
 	case module.function == nil:
-		return place(failed.Fail("this module registers no match function: call matchfn.Register in the declaration of a package variable, for main is not run"))
+		return place(failed.Fail("this module registers no match function: " +
+			"call matchfn.Register in the declaration of a package variable, because main is not run"))
 	case uint64(size) > uint64(len(module.request))*8:
-		return place(failed.Fail("mm_run is given more bytes than mm_alloc was asked for"))
+		return place(failed.Fail("mm_run got more bytes than mm_alloc allocated"))
 	}
 	request := unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(module.request))), size)
 	return place(module.function.Answer(request))
@@ -62,7 +61,7 @@ func mmManifest() uint64 {
 	return place(module.manifest)
 }
 
-// place says where bytes are: the address in the upper half, the length in the lower.
+// place returns the address of bytes in the upper half and their length in the lower half.
 func place(b []byte) uint64 {
 	return uint64(uintptr(unsafe.Pointer(unsafe.SliceData(b))))<<32 | uint64(len(b))
 }

@@ -2,10 +2,10 @@ package matchfn
 
 import "math"
 
-// Gather returns the elements of a column that numbers name, in their order: with an order from [SortBy], the column in
-// that order. A number that the column does not have gets NaN.
+// Gather returns the elements of a column at the given numbers, in that order. With an order from [SortBy], it returns
+// the sorted column. The element of a number outside of the column is NaN.
 //
-// A loop through columns in their order is faster than one that looks up every element, in WebAssembly about twice: the
+// A loop over a column in order is faster than one that looks up each element, in WebAssembly about twice as fast: the
 // runner gathers for the module.
 func Gather(values []float64, numbers []uint32) []float64 {
 	to := make([]float64, len(numbers))
@@ -13,7 +13,7 @@ func Gather(values []float64, numbers []uint32) []float64 {
 	return to
 }
 
-// GatherInto is Gather for those who keep memory from run to run: it fills to, which must be as long as numbers.
+// GatherInto is Gather into memory that the caller reuses. It fills to, which must be as long as numbers.
 func GatherInto(to, values []float64, numbers []uint32) {
 	to = to[:len(numbers)]
 	if len(numbers) > few && hostGather(to, values, numbers) {

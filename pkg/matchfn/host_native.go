@@ -2,8 +2,8 @@
 
 package matchfn
 
-// hostSort does nothing: natively there is no runner.
+// hostSort does nothing: there is no runner.
 func hostSort([]uint32, []float64) bool { return false }
 
-// hostGather does nothing, likewise.
+// hostGather does nothing: there is no runner.
 func hostGather([]float64, []float64, []uint32) bool { return false }

@@ -1,6 +1,5 @@
-// Package matchfn is for writing match functions: WebAssembly modules that
-// turn waiting tickets into proposals of matches. A function is a Go program
-// whose main does nothing:
+// Package matchfn is the SDK for match functions: WebAssembly modules that turn waiting tickets into proposals of
+// matches. A function is a Go program whose main does nothing:
 //
 //	package main
 //
@@ -24,65 +23,58 @@
 //
 //	func main() {}
 //
-// It is built with
+// Build it with
 //
 //	GOOS=wasip1 GOARCH=wasm go build -buildmode=c-shared -o pair.wasm .
 //
-// and tested natively with go test and package fake.
+// and test it natively with go test and package fake.
 //
 // # Tickets are numbers
 //
-// A run is over a fixed set of tickets, numbered from 0. Everything known
-// about them comes as columns with one element for each ticket: skill[7] and
-// wait[7] belong to ticket 7. Columns are views of the request: cheap to get,
-// and gone when the run is over, so keep no slice of them between runs. A
-// ticket that lacks an attribute has NaN there, which no comparison accepts.
+// A run has a fixed set of tickets, numbered from 0. Their data are columns with one element for each ticket: skill[7]
+// and wait[7] belong to ticket 7. Columns are views of the request. They cost little and are valid only during the run,
+// so do not keep them. A ticket without an attribute has NaN there, which makes every comparison false.
 //
-// # What a run is told, and nothing else
+// # A run depends only on its request
 //
-// The clock and the random numbers of the sandbox are fixed: use [Run.Now] and
-// [Run.Rand], and the same request always gives the same answer. There are no
-// files and no network. [Run.Log], and whatever else is printed, goes to the
-// function's log.
+// The clock and the random numbers of the sandbox are fixed: use [Run.Now] and [Run.Rand]. The same request always
+// gives the same answer. There are no files and no network. [Run.Log] and all other output go to the function's log.
 //
 // # Errors
 //
-// An error that a function returns fails the run: nothing is proposed and the
-// text is shown with the config. Mistakes in using a [Run], such as the name
-// of a pool that the config lacks, do the same after the function has
-// returned. A panic costs the instance its life; its stack is in the log.
+// An error that a function returns fails the run: nothing is proposed, and the error is shown with the config. A wrong
+// use of a [Run], such as the name of a pool that the config does not have, has the same effect after the function has
+// returned. A panic ends the instance; its stack is in the log.
 package matchfn
 
 import "matchmaker.dev/pkg/matchfn/block"
 
-// Function is a match function and what it wants to know of tickets.
+// Function is a match function with its manifest.
 type Function struct {
 	match    func(*Run) error
 	manifest block.Manifest
 	answer   block.AnswerBuilder
-	// late is what is proposed with a Run whose function has returned. Without it that would be in the answer of another run.
+	// late gets the proposals of a Run whose function has returned. They must not get into the answer of another run.
 	late block.AnswerBuilder
 }
 
-// Option narrows what travels to a function.
+// Option limits the columns that a function gets.
 type Option func(*block.Manifest)
 
-// Attributes names the attributes that the function reads, of tickets and of
-// backfill tickets; none at all is allowed. Without this option every attribute
-// travels, which a function that takes names from its settings needs.
-// "created" need not be named.
+// Attributes names the attributes of tickets and backfill tickets that the function reads; there may be none. Without
+// this option the function gets all attributes. A function that takes names from its settings needs that. "created"
+// need not be named.
 func Attributes(names ...string) Option {
 	return func(m *block.Manifest) { m.EveryAttribute, m.Attributes = false, names }
 }
 
-// Properties names the properties that the function reads, of tickets and of
-// backfill tickets. Properties() says that it reads none, which makes requests
-// smaller. Without this option every property travels.
+// Properties names the properties of tickets and backfill tickets that the function reads. Properties() names none,
+// which makes requests smaller. Without this option the function gets all properties.
 func Properties(names ...string) Option {
 	return func(m *block.Manifest) { m.EveryProperty, m.Properties = false, names }
 }
 
-// New returns a function that is not the module's: for tests and tools.
+// New returns a function that is not the module's function, for tests and tools.
 func New(match func(*Run) error, options ...Option) *Function {
 	f := &Function{match: match, manifest: block.Manifest{EveryAttribute: true, EveryProperty: true}}
 	for _, option := range options {
@@ -91,19 +83,19 @@ func New(match func(*Run) error, options ...Option) *Function {
 	return f
 }
 
-// Register makes match the function of this module. Call it once, in the
-// declaration of a package variable of main. Natively it is New.
+// Register makes match the function of this module. Call it once, in the declaration of a package variable of main.
+// Natively it is the same as New.
 func Register(match func(*Run) error, options ...Option) *Function {
 	f := New(match, options...)
 	export(f)
 	return f
 }
 
-// Manifest says which columns the function wants.
+// Manifest returns which columns the function gets.
 func (f *Function) Manifest() block.Manifest { return f.manifest }
 
-// Answer runs the function on a request and returns its answer, both in the
-// format of package block. The answer is valid until the next call.
+// Answer runs the function on a request and returns its answer, both in the format of package block. The answer is
+// valid until the next call.
 func (f *Function) Answer(request []byte) []byte {
 	f.answer.Reset()
 	in, err := block.ParseRequest(request)
@@ -111,7 +103,7 @@ func (f *Function) Answer(request []byte) []byte {
 		return f.answer.Fail(err.Error())
 	}
 	if f.match == nil {
-		return f.answer.Fail("there is no function: nil was given to Register or New")
+		return f.answer.Fail("there is no function: Register or New got nil")
 	}
 	r := &Run{in: in, manifest: &f.manifest, out: &f.answer}
 	err = f.match(r)
@@ -123,7 +115,7 @@ func (f *Function) Answer(request []byte) []byte {
 		return f.answer.Fail(r.err.Error())
 	case f.late.Len() > 0:
 		f.late.Reset()
-		return f.answer.Fail("a Run was used to propose after its function had returned: every run has a Run of its own")
+		return f.answer.Fail("a Run was used after its function had returned: each run has its own Run")
 	}
 	return f.answer.Finish()
 }

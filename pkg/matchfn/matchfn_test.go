@@ -12,18 +12,29 @@ import (
 	"matchmaker.dev/pkg/matchfn/fake"
 )
 
-func TestRunIsToldEverything(t *testing.T) {
+func TestRunHasAllDataOfTheRequest(t *testing.T) {
 	now := time.Date(2026, 5, 4, 3, 2, 1, 0, time.UTC)
 	request := fake.Request{
 		Now:  now,
 		Seed: 7,
 		Tickets: []fake.Ticket{
-			{Wait: 2500 * time.Millisecond, Attributes: map[string]float64{"skill": 3}, Properties: map[string][]byte{"kit": {1, 2}}},
+			{
+				Wait:       2500 * time.Millisecond,
+				Attributes: map[string]float64{"skill": 3},
+				Properties: map[string][]byte{"kit": {1, 2}},
+			},
 			{},
 		},
 		Pools: map[string][]uint32{"b": {1}, "a": {1, 0}},
 		Backfills: []fake.Backfill{
-			{Ticket: fake.Ticket{Attributes: map[string]float64{"missing": 2}, Properties: map[string][]byte{"map": []byte("cave")}}, Version: 4, Connection: "h:1"},
+			{
+				Ticket: fake.Ticket{
+					Attributes: map[string]float64{"missing": 2},
+					Properties: map[string][]byte{"map": []byte("cave")},
+				},
+				Version:    4,
+				Connection: "h:1",
+			},
 			{},
 		},
 		BackfillPools: map[string][]uint32{"open": {0}},
@@ -51,8 +62,10 @@ func TestRunIsToldEverything(t *testing.T) {
 		if got := r.Properties(); !slices.Equal(got, []string{"kit"}) {
 			t.Errorf("properties %q", got)
 		}
-		if attributes, properties, pools := r.BackfillAttributes(), r.BackfillProperties(), r.BackfillPools(); !slices.Equal(attributes, []string{"missing"}) ||
-			!slices.Equal(properties, []string{"map"}) || !slices.Equal(pools, []string{"open"}) {
+		if attributes, properties, pools := r.BackfillAttributes(), r.BackfillProperties(), r.BackfillPools(); !slices.Equal(
+			attributes, []string{"missing"}) ||
+			!slices.Equal(properties, []string{"map"}) ||
+			!slices.Equal(pools, []string{"open"}) {
 			t.Errorf("backfill tickets have %q %q %q", attributes, properties, pools)
 		}
 		kit := r.Property("kit")
@@ -65,7 +78,8 @@ func TestRunIsToldEverything(t *testing.T) {
 		if _, ok := r.Property("nothing").Of(0); ok {
 			t.Error("ticket 0 has nothing")
 		}
-		if !slices.Equal(r.Pools(), []string{"a", "b"}) || !slices.Equal(r.Pool("a"), []uint32{0, 1}) || !slices.Equal(r.Pool("b"), []uint32{1}) {
+		if !slices.Equal(r.Pools(), []string{"a", "b"}) || !slices.Equal(r.Pool("a"), []uint32{0, 1}) ||
+			!slices.Equal(r.Pool("b"), []uint32{1}) {
 			t.Errorf("pools %q %v %v", r.Pools(), r.Pool("a"), r.Pool("b"))
 		}
 		if got := r.BackfillAttribute("missing"); got[0] != 2 || !math.IsNaN(got[1]) {
@@ -102,25 +116,34 @@ func TestRunIsToldEverything(t *testing.T) {
 	}
 }
 
-func TestRunsThatFail(t *testing.T) {
+func TestErrorsFailTheRun(t *testing.T) {
 	request := fake.Request{Tickets: make([]fake.Ticket, 3), Pools: map[string][]uint32{"a": {0}, "b": {1}}}
 	for name, c := range map[string]struct {
 		match func(r *matchfn.Run) error
 		want  string
 	}{
-		"its own error":  {func(*matchfn.Run) error { return errors.New("no map fits") }, "no map fits"},
-		"unknown pool":   {func(r *matchfn.Run) error { r.Pool("c"); return nil }, `the config has no pool "c", only a, b`},
-		"undeclared":     {func(r *matchfn.Run) error { r.Attribute("rank"); return nil }, `the attribute "rank" is read but was not declared: name it in Register`},
-		"no such ticket": {func(r *matchfn.Run) error { r.Propose(0, 3); return nil }, "answer: proposal 0 has ticket 3 of 3"},
-		"ticket twice":   {func(r *matchfn.Run) error { r.Propose(0, 1, 1); return nil }, "answer: proposal 0 has ticket 1 twice"},
-		"no tickets":     {func(r *matchfn.Run) error { r.Propose(0); return nil }, "answer: proposal 0 has no tickets"},
+		"its own error": {func(*matchfn.Run) error { return errors.New("no map fits") }, "no map fits"},
+		"unknown pool":  {func(r *matchfn.Run) error { r.Pool("c"); return nil }, `the config has no pool "c", only a, b`},
+		"undeclared": {func(r *matchfn.Run) error {
+			r.Attribute("rank")
+			return nil
+		}, `the attribute "rank" is read but was not declared: name it in Register`},
+		"no such ticket": {func(r *matchfn.Run) error {
+			r.Propose(0, 3)
+			return nil
+		}, "answer: proposal 0 has ticket 3 of 3"},
+		"ticket twice": {func(r *matchfn.Run) error {
+			r.Propose(0, 1, 1)
+			return nil
+		}, "answer: proposal 0 has ticket 1 twice"},
+		"no tickets": {func(r *matchfn.Run) error { r.Propose(0); return nil }, "answer: proposal 0 has no tickets"},
 		"late team": {func(r *matchfn.Run) error {
 			first := r.Propose(0, 0)
 			r.Propose(0, 1)
 			first.Team("red", 2)
 			return nil
-		}, `a team "red" is added to proposal 0 after proposal 1 was begun`},
-		"no function": {nil, "there is no function: nil was given to Register or New"},
+		}, `team "red" is added to proposal 0, but proposal 1 is the latest`},
+		"no function": {nil, "there is no function: Register or New got nil"},
 		"no such backfill ticket": {func(r *matchfn.Run) error {
 			r.Propose(0, 1).UpdateBackfill(7)
 			return nil
@@ -143,8 +166,8 @@ func TestRunsThatFail(t *testing.T) {
 	}
 }
 
-// What a kept Run proposes is in no other run's answer, and is said.
-func TestARunIsOverWhenItsFunctionReturned(t *testing.T) {
+// The proposals of a Run that is kept must not get into the answer of another run.
+func TestUseOfARunAfterItsFunctionReturnedFails(t *testing.T) {
 	var kept []*matchfn.Run
 	f := matchfn.New(func(r *matchfn.Run) error {
 		for _, old := range kept {
@@ -159,7 +182,8 @@ func TestARunIsOverWhenItsFunctionReturned(t *testing.T) {
 		t.Fatal(p, err)
 	}
 	p, err := fake.Run(f, request)
-	if want := "a Run was used to propose after its function had returned: every run has a Run of its own"; err == nil || err.Error() != want {
+	if want := "a Run was used after its function had returned: each run has its own Run"; err == nil ||
+		err.Error() != want {
 		t.Errorf("%v, %v, want %s", p, err, want)
 	}
 	kept = nil
@@ -168,7 +192,7 @@ func TestARunIsOverWhenItsFunctionReturned(t *testing.T) {
 	}
 }
 
-func TestEveryFieldOfAProposal(t *testing.T) {
+func TestProposalsHaveEveryField(t *testing.T) {
 	f := matchfn.New(func(r *matchfn.Run) error {
 		r.Propose(1, 0).Error("PoolTimeout")
 		p := r.Propose(2).Team("", 1).Team("blue").
@@ -202,7 +226,7 @@ func TestEveryFieldOfAProposal(t *testing.T) {
 	}
 }
 
-func TestManifestLimitsWhatTravels(t *testing.T) {
+func TestManifestLimitsTheColumnsOfARun(t *testing.T) {
 	f := matchfn.New(func(r *matchfn.Run) error {
 		if got := r.Attributes(); !slices.Equal(got, []string{"skill"}) {
 			t.Errorf("attributes %q", got)

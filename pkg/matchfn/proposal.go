@@ -5,9 +5,8 @@ import (
 	"matchmaker.dev/pkg/matchfn/internal/message"
 )
 
-// Proposal is a match that a run suggests. Several proposals may use the same
-// ticket: the one with the higher score, then with the older ticket, wins, and
-// the others are dropped. Every proposal needs at least one ticket.
+// Proposal is a proposed match. Several proposals may use the same ticket: the one with the highest score wins, then
+// the one with the oldest ticket. The others are dropped. A proposal needs at least one ticket.
 //
 // Its methods return it, so that calls can be chained.
 type Proposal struct {
@@ -15,18 +14,17 @@ type Proposal struct {
 	number int
 }
 
-// Propose suggests a match. Scores are compared with those of every other
-// config of the project; they must be finite, and higher is better. The
-// tickets are one team; name none and call Team for several.
+// Propose proposes a match. Its score is compared with those of all configs of the project; it must be finite, and
+// higher is better. The tickets are one team. For several teams, pass no tickets and call Team.
 func (r *Run) Propose(score float64, tickets ...uint32) Proposal {
 	return Proposal{r, r.out.Propose(score, tickets...)}
 }
 
-// Team adds a team; the name may be empty, and so may the team. Teams can be
-// added to the latest proposal only.
+// Team adds a team; the name may be empty, and so may the team. Only the latest proposal can get teams.
 func (p Proposal) Team(name string, tickets ...uint32) Proposal {
 	if p.number != p.run.out.Len()-1 {
-		p.run.fail(message.Errorf("a team %q is added to proposal %d after proposal %d was begun", name, p.number, p.run.out.Len()-1))
+		p.run.fail(
+			message.Errorf("team %q is added to proposal %d, but proposal %d is the latest", name, p.number, p.run.out.Len()-1))
 		return p
 	}
 	team := p.run.out.Team(tickets...)
@@ -36,20 +34,17 @@ func (p Proposal) Team(name string, tickets ...uint32) Proposal {
 	return p
 }
 
-// Connection is what the players are to connect to, instead of an allocated
-// server; at most 256 bytes.
+// Connection is the address that the players connect to, instead of an allocated server's; at most 256 bytes.
 func (p Proposal) Connection(address string) Proposal {
 	return p.set(block.FieldConnection, 0, "", []byte(address))
 }
 
-// Error ends the tickets' matchmaking with this error, for example
-// "PoolTimeout"; at most 4096 bytes.
+// Error resolves the tickets with this assignment error, for example "PoolTimeout"; at most 4096 bytes.
 func (p Proposal) Error(text string) Proposal {
 	return p.set(block.FieldError, 0, "", []byte(text))
 }
 
-// MatchProperties is a JSON object for all players and the game server; at
-// most 64 KiB.
+// MatchProperties is a JSON object for all players and the game server; at most 64 KiB.
 func (p Proposal) MatchProperties(json []byte) Proposal {
 	return p.set(block.FieldMatchProperties, 0, "", json)
 }
@@ -59,42 +54,39 @@ func (p Proposal) TicketProperties(ticket uint32, json []byte) Proposal {
 	return p.set(block.FieldTicketProperties, ticket, "", json)
 }
 
-// AssignmentProperties is the older form of MatchProperties: a JSON object
-// that every ticket gets as its own.
+// AssignmentProperties is the older form of MatchProperties: a JSON object that each ticket gets as its own.
 func (p Proposal) AssignmentProperties(json []byte) Proposal {
 	return p.set(block.FieldAssignmentProperties, 0, "", json)
 }
 
-// Region asks for a game server there.
+// Region requests a game server in a region.
 func (p Proposal) Region(region string) Proposal {
 	return p.set(block.FieldRegion, 0, "", []byte(region))
 }
 
-// Fleet asks for a game server of another fleet than the config's.
+// Fleet requests a game server of another fleet than the config's.
 func (p Proposal) Fleet(fleet string) Proposal {
 	return p.set(block.FieldFleet, 0, "", []byte(fleet))
 }
 
-// Profile asks for a game server of another profile than the config's.
+// Profile requests a game server with another profile than the config's.
 func (p Proposal) Profile(profile string) Proposal {
 	return p.set(block.FieldProfile, 0, "", []byte(profile))
 }
 
-// CreateBackfill makes the match's server ask for more players from the start.
+// CreateBackfill creates a backfill ticket for the match's server, so that it gets more players from the start.
 func (p Proposal) CreateBackfill() Backfill {
 	p.set(block.FieldBackfillCreate, 0, "", nil)
 	return Backfill{p}
 }
 
-// UpdateBackfill sends the tickets to the server of a backfill ticket, instead
-// of an allocated one.
+// UpdateBackfill gives the tickets to a backfill ticket: they join its server instead of an allocated one.
 func (p Proposal) UpdateBackfill(number uint32) Backfill {
 	p.set(block.FieldBackfillUpdate, number, "", nil)
 	return Backfill{p}
 }
 
-// Backfill is a backfill ticket that a proposal creates, or its changes to
-// one. What is not mentioned stays as it is.
+// Backfill changes the backfill ticket that a proposal creates or updates. What it does not change stays the same.
 type Backfill struct{ proposal Proposal }
 
 // Attribute sets an attribute; NaN removes it.

@@ -11,8 +11,8 @@ import (
 	"matchmaker.dev/pkg/matchfn/internal/message"
 )
 
-// Run is one run of a function: the tickets it is about, and the proposals it
-// makes. It is for one goroutine and must not be used after the function returned.
+// Run is one run of a function: its tickets and its proposals. It is for one goroutine and must not be used after the
+// function has returned.
 type Run struct {
 	in       *block.Request
 	out      *block.AnswerBuilder
@@ -22,8 +22,7 @@ type Run struct {
 	err      error
 }
 
-// Tickets returns the number of tickets. Each is in at least one pool, if the
-// config has pools.
+// Tickets returns the number of tickets. If the config has pools, each ticket is in at least one.
 func (r *Run) Tickets() int { return r.in.Tickets }
 
 // Created returns the tickets' creation times in Unix milliseconds.
@@ -32,8 +31,8 @@ func (r *Run) Created() []float64 { return r.in.Created }
 // Wait returns how long the tickets have waited, in seconds, never negative.
 func (r *Run) Wait() []float64 { return r.in.Wait }
 
-// Attribute returns the column of an attribute: NaN where a ticket lacks it,
-// so all NaN for a name that no ticket has. "created" is an attribute.
+// Attribute returns the column of an attribute, with NaN for tickets without it. It is all NaN if no ticket has the
+// attribute. "created" is an attribute.
 func (r *Run) Attribute(name string) []float64 {
 	if name == "created" {
 		return r.in.Created
@@ -45,10 +44,10 @@ func (r *Run) Attribute(name string) []float64 {
 	return r.nan(r.in.Tickets)
 }
 
-// Attributes returns the names of the attributes that came, "created" not among them.
+// Attributes returns the names of the attributes in the request, without "created".
 func (r *Run) Attributes() []string { return slices.Collect(r.in.Attributes()) }
 
-// Properties returns the names of the properties that came.
+// Properties returns the names of the properties in the request.
 func (r *Run) Properties() []string { return slices.Collect(r.in.Properties()) }
 
 // Property returns the column of an opaque property.
@@ -61,15 +60,14 @@ func (r *Run) Property(name string) Property {
 // Property is a column of opaque values.
 type Property struct{ values block.Values }
 
-// Of returns the value of a ticket, or of a backfill ticket, and whether it
-// has one. It is a view of the request.
+// Of returns the value of a ticket or backfill ticket, and whether it has one. The value is a view of the request.
 func (p Property) Of(number uint32) ([]byte, bool) { return p.values.At(int(number)) }
 
 // Pools returns the names of the config's pools, ascending.
 func (r *Run) Pools() []string { return slices.Sorted(r.in.Pools()) }
 
-// Pool returns the numbers of a pool's tickets, ascending. A ticket may be in
-// several pools. A pool that the config lacks is empty and fails the run.
+// Pool returns the numbers of a pool's tickets, ascending. A ticket may be in several pools. A name that the config
+// does not have fails the run; the result is empty.
 func (r *Run) Pool(name string) []uint32 {
 	tickets, ok := r.in.Pool(name)
 	if !ok {
@@ -78,8 +76,8 @@ func (r *Run) Pool(name string) []uint32 {
 	return tickets
 }
 
-// Config returns the config's settings as JSON; empty when it has none. See
-// [Run.Settings], and package settings for decoding them into a struct.
+// Config returns the config's settings as JSON, empty if it has none. See [Run.Settings], and package settings to
+// decode them into a struct.
 func (r *Run) Config() []byte { return r.in.Config }
 
 // Settings reads single settings.
@@ -88,37 +86,35 @@ func (r *Run) Settings() *Settings { return NewSettings(r.in.Config) }
 // Now returns the time of the run.
 func (r *Run) Now() time.Time { return time.UnixMilli(r.in.Now).UTC() }
 
-// Budget returns how long the run may take; after that it is killed and
-// nothing of it counts.
+// Budget returns how long the run may take. After that it is killed and its proposals are lost.
 func (r *Run) Budget() time.Duration { return time.Duration(r.in.Budget) * time.Millisecond }
 
-// Rand returns the run's source of random numbers, always the same one. It is
-// seeded by the request: a run can be repeated.
+// Rand returns the run's source of random numbers, always the same one. The request has its seed, so that a run can be
+// repeated.
 func (r *Run) Rand() *rand.Rand {
 	if r.rand == nil {
-		r.rand = rand.New(rand.NewPCG(r.in.Seed, 0)) //nolint:gosec // a seed that can be repeated, no secret
+		r.rand = rand.New(rand.NewPCG(r.in.Seed, 0)) //nolint:gosec // reproducible, no secret
 	}
 	return r.rand
 }
 
-// Log writes a line to the function's log, natively to standard output: the
-// arguments with spaces between them. It is for strings, []byte with text,
-// errors, booleans, numbers, []uint32, []float64, []string, and what has a String method. Package fmt can do more, and makes the module half as large again.
+// Log writes a line to the function's log, natively to standard output: the arguments, separated by spaces. It prints
+// strings, []byte as text, errors, booleans, numbers, []uint32, []float64, []string, and types with a String method.
+// Package fmt can print more, but makes the module half as large again.
 func (r *Run) Log(args ...any) { output(message.Sprint(args...) + "\n") }
 
-// Backfills returns the number of backfill tickets: servers with games that
-// want more players. They have numbers, from 0, as tickets have.
+// Backfills returns the number of backfill tickets: servers whose games need more players. They are numbered from 0, as
+// tickets are.
 func (r *Run) Backfills() int { return r.in.Backfills }
 
 // BackfillCreated is Created for the backfill tickets.
 func (r *Run) BackfillCreated() []float64 { return r.in.BackfillCreated }
 
-// BackfillVersion returns the backfill tickets' record versions. A proposal
-// counts only if the backfill ticket still has this version.
+// BackfillVersion returns the backfill tickets' record versions. A proposal counts only if its backfill ticket still
+// has this version.
 func (r *Run) BackfillVersion() []int64 { return r.in.BackfillVersion }
 
-// BackfillConnection returns the address of a backfill ticket's server, false
-// while that is still being allocated.
+// BackfillConnection returns the address of a backfill ticket's server, or false while the server is being allocated.
 func (r *Run) BackfillConnection(number uint32) (string, bool) {
 	connection, ok := r.in.BackfillConnection().At(int(number))
 	return string(connection), ok
@@ -152,14 +148,14 @@ func (r *Run) BackfillProperty(name string) Property {
 // BackfillPools is Pools for the backfill tickets.
 func (r *Run) BackfillPools() []string { return slices.Sorted(r.in.BackfillPools()) }
 
-// BackfillPool is Pool for the backfill tickets, except that a pool may be
-// lacking: configs without backfill have none.
+// BackfillPool is Pool for the backfill tickets, but an unknown name does not fail the run: configs without backfill
+// have no such pools.
 func (r *Run) BackfillPool(name string) []uint32 {
 	numbers, _ := r.in.BackfillPool(name)
 	return numbers
 }
 
-// nan returns n times NaN. Callers share it, as they share the other columns.
+// nan returns a column of NaN. It is shared: callers must not write to columns.
 func (r *Run) nan(n int) []float64 {
 	for len(r.missing) < n {
 		r.missing = append(r.missing, math.NaN())
@@ -167,15 +163,15 @@ func (r *Run) nan(n int) []float64 {
 	return r.missing[:n:n]
 }
 
-// declared fails the run when the function reads what its manifest does not
-// name: that would be missing everywhere but in a careless test.
+// declared fails the run if the manifest does not name what the function reads. Except in careless tests, no ticket
+// would have it.
 func (r *Run) declared(what, name string, every bool, names []string) {
 	if !every && !slices.Contains(names, name) {
 		r.fail(message.Errorf("the %s %q is read but was not declared: name it in Register", what, name))
 	}
 }
 
-// fail keeps the first mistake.
+// fail keeps the first error.
 func (r *Run) fail(err error) {
 	if r.err == nil {
 		r.err = err

@@ -9,19 +9,17 @@ import (
 	"matchmaker.dev/pkg/matchfn/internal/scan"
 )
 
-// Settings reads single values of a config's settings without encoding/json,
-// which would make the module half as large again. Paths are member names with
-// dots between them ("teams.size"), and list elements are named by their
-// number ("maps.0"). A value that is absent or null is the default.
+// Settings reads single values of a config's settings without encoding/json, which would make the module half as large
+// again. A path is member names separated by dots ("teams.size"). Elements of lists have their number as name
+// ("maps.0"). If a value is absent or null, the result is the default.
 //
-// The first mistake in the settings is kept, and every later value is the
-// default: read all of them, then return [Settings.Err].
+// The first error is kept, and all later values are the defaults. Read all values, then return [Settings.Err].
 type Settings struct {
 	raw []byte
 	err error
 }
 
-// NewSettings reads a JSON object; no text is an empty one.
+// NewSettings reads a JSON object. An empty text is an empty object.
 func NewSettings(json []byte) *Settings {
 	if len(json) == 0 {
 		return &Settings{raw: []byte("{}")}
@@ -32,11 +30,11 @@ func NewSettings(json []byte) *Settings {
 	return &Settings{raw: json}
 }
 
-// Err returns the first mistake, in words for the author of the config.
+// Err returns the first error, a message for the author of the config.
 func (s *Settings) Err() error { return s.err }
 
-// Fail adds a mistake that only the function can see, such as a number out of
-// range: Fail("window", "must be positive").
+// Fail adds an error that only the function can find, such as a number out of range: Fail("window", "must be
+// positive").
 func (s *Settings) Fail(path, reason string) {
 	if s.err == nil {
 		s.err = message.Errorf("settings: %q %s", path, reason)
@@ -113,8 +111,7 @@ func (s *Settings) Len(path string) int {
 // Has reports whether there is a value other than null.
 func (s *Settings) Has(path string) bool { return s.find(path) != nil }
 
-// Names returns the names of an object's members in order, none when absent.
-// The path "" is the settings themselves.
+// Names returns the names of an object's members in order, none when absent. The path "" is the settings themselves.
 func (s *Settings) Names(path string) []string {
 	raw := s.raw
 	if path != "" {
@@ -128,8 +125,7 @@ func (s *Settings) Names(path string) []string {
 	return names
 }
 
-// Only refuses settings with other members than these: a misspelt name is
-// better refused than left out of account.
+// Only refuses all other settings, for example misspelt ones.
 func (s *Settings) Only(names ...string) {
 	for _, name := range s.Names("") {
 		if !slices.Contains(names, name) {
@@ -138,8 +134,7 @@ func (s *Settings) Only(names ...string) {
 	}
 }
 
-// get returns the value at path, or nil when it is absent or of another kind,
-// which is a mistake.
+// get returns the value at path. It returns nil if there is none. A value of another kind is an error.
 func (s *Settings) get(path string, want scan.Kind) []byte {
 	raw := s.find(path)
 	if raw == nil || s.err != nil {
@@ -152,7 +147,7 @@ func (s *Settings) get(path string, want scan.Kind) []byte {
 	return raw
 }
 
-// find returns the value at path, or nil when it is absent or null.
+// find returns the value at path, or nil if it is absent or null.
 func (s *Settings) find(path string) []byte {
 	raw := s.raw
 	for step := range strings.SplitSeq(path, ".") {
@@ -167,8 +162,8 @@ func (s *Settings) find(path string) []byte {
 	return raw
 }
 
-// child returns a member of an object or an element of a list, nil when absent.
-// Of members that are there twice it is the last, as in encoding/json.
+// child returns a member of an object or an element of a list, or nil. Of members with the same name it returns the
+// last, as encoding/json does.
 func child(raw []byte, step string) []byte {
 	var found []byte
 	switch scan.KindOf(raw) {

@@ -10,7 +10,7 @@ import (
 const sample = `{"window": 50.5, "size": 3, "mode": "d\u00fcel", "ranked": true, "none": null,
 	"teams": {"size": 5, "names": ["red", "blue"]}, "weights": [1, -2.5e1], "huge": 1e999}`
 
-func TestSettingsValues(t *testing.T) {
+func TestSettingsReturnValuesOrDefaults(t *testing.T) {
 	s := matchfn.NewSettings([]byte(sample))
 	if got := s.Float("window", 1); got != 50.5 {
 		t.Errorf("window %v", got)
@@ -53,17 +53,23 @@ func TestSettingsValues(t *testing.T) {
 	}
 }
 
-func TestSettingsMistakes(t *testing.T) {
-	for want, read := range map[string]func(s *matchfn.Settings){
-		`settings: "mode" must be a number, not a string`:                                          func(s *matchfn.Settings) { s.Float("mode", 0) },
-		`settings: "window" must be a whole number`:                                                func(s *matchfn.Settings) { s.Int("window", 0) },
-		`settings: "huge" is too large a number`:                                                   func(s *matchfn.Settings) { s.Float("huge", 0) },
-		`settings: "teams" must be a string, not an object`:                                        func(s *matchfn.Settings) { s.String("teams", "") },
-		`settings: "size" must be true or false, not a number`:                                     func(s *matchfn.Settings) { s.Bool("size", false) },
-		`settings: "mode" must be an array, not a string`:                                          func(s *matchfn.Settings) { s.Strings("mode") },
-		`settings: "weights.1" must be a string, not a number`:                                     func(s *matchfn.Settings) { s.String("weights.1", "") },
-		`settings: "window" must be positive`:                                                      func(s *matchfn.Settings) { s.Fail("window", "must be positive"); s.Fail("size", "later") },
-		`settings: "none" is not a setting of this function, which has window, size, mode, ranked`: func(s *matchfn.Settings) { s.Only("window", "size", "mode", "ranked") },
+func TestSettingsReportTheFirstError(t *testing.T) {
+	type settings = matchfn.Settings
+	for want, read := range map[string]func(s *settings){
+		`settings: "mode" must be a number, not a string`:      func(s *settings) { s.Float("mode", 0) },
+		`settings: "window" must be a whole number`:            func(s *settings) { s.Int("window", 0) },
+		`settings: "huge" is too large a number`:               func(s *settings) { s.Float("huge", 0) },
+		`settings: "teams" must be a string, not an object`:    func(s *settings) { s.String("teams", "") },
+		`settings: "size" must be true or false, not a number`: func(s *settings) { s.Bool("size", false) },
+		`settings: "mode" must be an array, not a string`:      func(s *settings) { s.Strings("mode") },
+		`settings: "weights.1" must be a string, not a number`: func(s *settings) { s.String("weights.1", "") },
+		`settings: "window" must be positive`: func(s *settings) {
+			s.Fail("window", "must be positive")
+			s.Fail("size", "later")
+		},
+		`settings: "none" is not a setting of this function, which has window, size, mode, ranked`: func(s *settings) {
+			s.Only("window", "size", "mode", "ranked")
+		},
 	} {
 		s := matchfn.NewSettings([]byte(sample))
 		read(s)
@@ -71,10 +77,11 @@ func TestSettingsMistakes(t *testing.T) {
 			t.Errorf("%v, want %s", err, want)
 		}
 		if got := s.Float("window", 1); got != 1 {
-			t.Errorf("after %q window is %v, not the default", want, got)
+			t.Errorf("after the error %q, window is %v, not the default", want, got)
 		}
 	}
-	if err := matchfn.NewSettings([]byte(`[1]`)).Err(); err == nil || err.Error() != "settings: the text is not an object" {
+	if err := matchfn.NewSettings([]byte(`[1]`)).Err(); err == nil ||
+		err.Error() != "settings: the text is not an object" {
 		t.Error(err)
 	}
 	if err := matchfn.NewSettings(nil).Err(); err != nil {

@@ -6,20 +6,18 @@ import (
 	"sync"
 )
 
-// SortBy returns the numbers of all elements of a column, ordered by their
-// values: ascending, equal values in their order, NaN last.
+// SortBy returns the numbers of all elements of a column, sorted by their values: ascending, NaN last. Equal values
+// keep their order.
 //
-// It is a radix sort, in WebAssembly many times as fast as sorting with a
-// comparison function: the runner sorts for the module. Descending is SortBy
-// from the end.
+// It is a radix sort, which the runner does for the module. In WebAssembly it is many times as fast as sorting with a
+// comparison function. For descending order, read the result backwards.
 func SortBy(values []float64) []uint32 {
 	order := make([]uint32, len(values))
 	SortInto(order, values)
 	return order
 }
 
-// SortInto is SortBy for those who keep memory from run to run: it fills
-// order, which must be as long as values.
+// SortInto is SortBy into memory that the caller reuses. It fills order, which must be as long as values.
 func SortInto(order []uint32, values []float64) {
 	order = order[:len(values)]
 	if len(values) > few && hostSort(order, values) {
@@ -40,9 +38,8 @@ func SortInto(order []uint32, values []float64) {
 	s.sort(order)
 }
 
-// SortPool returns the tickets ordered by their values, as SortBy does; equal
-// ones stay in the order they are given in. A ticket number that the column
-// does not have counts as NaN.
+// SortPool returns the tickets sorted by their values, as SortBy does. Equal values keep the order of tickets. A ticket
+// number outside of the column counts as NaN.
 func SortPool(tickets []uint32, values []float64) []uint32 {
 	s := sorters.Get().(*sorter)
 	defer sorters.Put(s)
@@ -58,10 +55,10 @@ func SortPool(tickets []uint32, values []float64) []uint32 {
 	return order
 }
 
-// missing is the key of NaN, the greatest.
+// missing is the key of NaN. It is the greatest key.
 const missing = math.MaxUint64
 
-// key maps numbers to integers of the same order. -0 is 0, and every NaN is missing.
+// key maps numbers to integers with the same order. -0 is equal to 0, and every NaN becomes missing.
 func key(v float64) uint64 {
 	nan := uint64(0)
 	if v != v {
@@ -75,26 +72,25 @@ const (
 	digitBits = 11
 	digits    = 1 << digitBits
 	digitMask = digits - 1
-	// most is how many digits are sorted by: with 44 bits, hardly any two of four million keys that
-	// differ are alike.
-	most = 4
-	// few is how many items insertion orders faster than counting does.
+	// maxPasses is the number of digits to sort by. With 44 bits, nearly all of four million different keys differ.
+	maxPasses = 4
+	// few is the number of items up to which insertion sort is faster than counting.
 	few = 64
 )
 
-// sorters keep the memory that sorting takes: in a module, garbage is a good part of a run's time.
+// sorters reuses memory: garbage collection is a large part of a run's time in a module.
 var sorters = sync.Pool{New: func() any { return new(sorter) }}
 
 // sorter sorts numbers by their keys.
 //
-// An item is one word: above a number, as much as there is room for of its key, from the highest
-// bit in which keys differ. Items are sorted by so many of their highest digits that hardly any
-// are alike in all of them, and then by insertion, which has next to nothing to do.
+// An item is one word. Its low bits are a number, its high bits as many bits of the key as fit, beginning with the
+// highest bit in which keys differ. Items are first sorted by their highest digits, so that nearly all of them are in
+// order, and then by insertion.
 type sorter struct {
 	keys         []uint64
 	items, other []uint64
 	pool         []float64 // of SortPool, which sorts with another sorter
-	counts       [most][digits]uint32
+	counts       [maxPasses][digits]uint32
 }
 
 func (s *sorter) resize(n int) {
@@ -105,7 +101,7 @@ func (s *sorter) resize(n int) {
 	s.keys, s.items, s.other = s.keys[:n], s.items[:n], s.other[:n]
 }
 
-// sort fills order with the numbers of the keys, ordered by key, equal ones by number.
+// sort fills order with the numbers of the keys, sorted by key, then by number.
 func (s *sorter) sort(order []uint32) {
 	least, greatest, ascending := s.survey()
 	if ascending {
@@ -117,18 +113,18 @@ func (s *sorter) sort(order []uint32) {
 	n := len(order)
 	number := bits.Len(uint(n - 1))
 	width := bits.Len64(greatest - least)
-	lost := max(0, width+number-64) // bits of keys that there is no room for
+	lost := max(0, width+number-64) // bits of keys that do not fit
 	s.pack(least, greatest, lost, number)
 	steps := n * n
 	if n > few {
 		steps = 4 * n
-		// Of n keys, two times as many bits as a number has tell nearly all from each other.
-		passes := min((min(width-lost, 2*number)+digitBits-1)/digitBits, most)
+		// Twice as many bits as a number has distinguish nearly all of n keys.
+		passes := min((min(width-lost, 2*number)+digitBits-1)/digitBits, maxPasses)
 		s.count(max(number, number+width-lost-passes*digitBits), passes)
 	}
-	exact := 0 // items hold whole keys
+	exact := 0 // items have whole keys
 	if lost > 0 {
-		exact = number // the rest of equal ones decides
+		exact = number // equal items may have different keys
 	}
 	if !s.insert(number, exact, steps) {
 		s.countAll()
@@ -145,10 +141,10 @@ func (s *sorter) sort(order []uint32) {
 	}
 }
 
-// survey finds the least and the greatest key, where missing counts as one more than the greatest of the
-// others, and whether the keys are in order.
+// survey returns the least key, the greatest key and whether the keys are in order. For the greatest key, missing
+// counts as one more than the greatest other key.
 func (s *sorter) survey() (least, greatest uint64, ascending bool) {
-	r := reach{least: missing}
+	r := keyRange{least: missing}
 	keys := s.keys
 	for ; len(keys) >= 8; keys = keys[8:] {
 		k := (*[8]uint64)(keys)
@@ -160,10 +156,10 @@ func (s *sorter) survey() (least, greatest uint64, ascending bool) {
 	return r.least, r.greatest + 1, r.descents == 0
 }
 
-// reach is what survey knows of the keys so far.
-type reach struct{ least, greatest, before, descents uint64 }
+// keyRange is the state of survey.
+type keyRange struct{ least, greatest, before, descents uint64 }
 
-func (r reach) and(k uint64) reach {
+func (r keyRange) and(k uint64) keyRange {
 	if k < r.before {
 		r.descents = 1
 	}
@@ -180,7 +176,7 @@ func (r reach) and(k uint64) reach {
 	return r
 }
 
-// pack makes the items.
+// pack makes the items from the keys.
 func (s *sorter) pack(least, greatest uint64, lost, number int) {
 	keys, items, i := s.keys, s.items, uint64(0)
 	for ; len(keys) >= 4; keys, items = keys[4:], items[4:] {
@@ -196,7 +192,7 @@ func (s *sorter) pack(least, greatest uint64, lost, number int) {
 	}
 }
 
-// count sorts items by digits, the first of which begins at bit shift, the lowest first.
+// count sorts items by their digits, the lowest first. The first digit begins at bit shift.
 func (s *sorter) count(shift, passes int) {
 	clear(s.counts[:])
 	c := &s.counts
@@ -216,15 +212,15 @@ func (s *sorter) count(shift, passes int) {
 	}
 }
 
-// tally counts the digits of an item. Those beyond the last are not looked at.
-func tally(c *[most][digits]uint32, item uint64) {
+// tally counts the digits of an item. It ignores the bits beyond the last digit.
+func tally(c *[maxPasses][digits]uint32, item uint64) {
 	c[0][item&digitMask]++
 	c[1][item>>digitBits&digitMask]++
 	c[2][item>>(2*digitBits)&digitMask]++
 	c[3][item>>(3*digitBits)&digitMask]++
 }
 
-// pass sorts items by one digit, given how many have each.
+// pass sorts items by one digit, whose values it gets counted.
 func (s *sorter) pass(count *[digits]uint32, shift int) {
 	starts(count)
 	items, other := s.items, s.other
@@ -245,7 +241,7 @@ func (s *sorter) pass(count *[digits]uint32, shift int) {
 	s.items, s.other = s.other, s.items
 }
 
-// put puts an item where those with its digit go.
+// put moves an item to the next place for its digit.
 func put(count *[digits]uint32, to []uint64, item uint64, shift int) {
 	digit := item >> (shift & 63) & digitMask
 	n := count[digit]
@@ -253,8 +249,8 @@ func put(count *[digits]uint32, to []uint64, item uint64, shift int) {
 	to[n] = item
 }
 
-// insert sorts items by insertion, unless that takes more steps than allowed. Above the bit exact,
-// items are known to be in the order of their keys.
+// insert sorts items by insertion. It returns false if that takes more steps than allowed. The bits of items above
+// exact have the order of their keys.
 func (s *sorter) insert(number, exact, steps int) bool {
 	items := s.items
 	for i := 1; i < len(items); {
@@ -280,7 +276,7 @@ func (s *sorter) insert(number, exact, steps int) bool {
 	return true
 }
 
-// rises is 1 when two items are in order for sure, else 0.
+// rises returns 1 if two items are certainly in order, else 0.
 func rises(a, b uint64, exact int) uint64 {
 	if a>>(exact&63) < b>>(exact&63) {
 		return 1
@@ -288,7 +284,7 @@ func rises(a, b uint64, exact int) uint64 {
 	return 0
 }
 
-// less compares items completely.
+// less compares items by their whole keys.
 func (s *sorter) less(a, b uint64, number int) bool {
 	if a>>number != b>>number {
 		return a < b
@@ -300,8 +296,8 @@ func (s *sorter) less(a, b uint64, number int) bool {
 	return a < b
 }
 
-// countAll sorts by all digits of all keys. It is for keys in clusters that are far from each other, which
-// are alike in their highest digits.
+// countAll sorts by all digits of all keys. It is for clusters of keys that are far from each other: their highest
+// digits are equal.
 func (s *sorter) countAll() {
 	for i := range s.items {
 		s.items[i] = uint64(i)
@@ -328,7 +324,7 @@ func (s *sorter) countAll() {
 	}
 }
 
-// starts turns how many items have each digit into where those of each begin.
+// starts replaces the count of each digit by the place of its first item.
 func starts(count *[digits]uint32) {
 	sum := uint32(0)
 	for i, n := range count {

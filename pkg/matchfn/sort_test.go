@@ -11,7 +11,7 @@ import (
 	"matchmaker.dev/pkg/matchfn"
 )
 
-// distributions are columns that a radix sort could get wrong or be slow on.
+// distributions are columns on which a radix sort could be wrong or slow.
 var distributions = map[string]func(r *rand.Rand) float64{
 	"uniform":  func(r *rand.Rand) float64 { return r.Float64()*2 - 1 },
 	"normal":   func(r *rand.Rand) float64 { return 1500 + 300*r.NormFloat64() },
@@ -27,12 +27,12 @@ var distributions = map[string]func(r *rand.Rand) float64{
 	},
 }
 
-// before is the order that is promised, without ties.
+// before is the promised order, without ties.
 func before(a, b float64) bool {
 	return a < b || !math.IsNaN(a) && math.IsNaN(b)
 }
 
-func TestSortByIsAStableSort(t *testing.T) {
+func TestSortByIsStable(t *testing.T) {
 	for name, draw := range distributions {
 		for _, n := range []int{0, 1, 2, 63, 64, 65, 1000, 5000, 70_000} {
 			t.Run(fmt.Sprint(name, " ", n), func(t *testing.T) {
@@ -50,7 +50,7 @@ func TestSortByIsAStableSort(t *testing.T) {
 					t.Errorf("%v, want %v", got, want)
 				}
 				if got := matchfn.SortBy(slices.Sorted(slices.Values(values))); !slices.IsSorted(got) && name == "uniform" {
-					t.Errorf("sorted values are not left alone: %v", got)
+					t.Errorf("sorted values are changed: %v", got)
 				}
 
 				pool := slices.Clone(want[:n/2])
@@ -69,7 +69,7 @@ func TestSortByIsAStableSort(t *testing.T) {
 	}
 }
 
-func TestSortPoolWithNumbersThatDoNotExist(t *testing.T) {
+func TestSortPoolPutsUnknownNumbersLast(t *testing.T) {
 	if got := matchfn.SortPool([]uint32{9, 1, 0}, []float64{1, 2}); !slices.Equal(got, []uint32{0, 1, 9}) {
 		t.Error(got)
 	}

@@ -10,6 +10,5 @@ import (
 //go:embed go.mod *.go block fake internal pack settings
 var source embed.FS
 
-// Source returns this module's own files, for tools that write projects which
-// have to build without a module proxy.
+// Source returns the files of this module, for tools that write projects which build without a module proxy.
 func Source() fs.FS { return source }

@@ -8,8 +8,8 @@ import (
 	"matchmaker.dev/pkg/matchfn"
 )
 
-// A project with a copy of the module has all of it.
-func TestSourceIsWhole(t *testing.T) {
+// A project gets a copy of all files.
+func TestSourceHasAllFiles(t *testing.T) {
 	err := fs.WalkDir(os.DirFS("."), ".", func(name string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
 			return err

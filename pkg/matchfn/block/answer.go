@@ -5,10 +5,10 @@ import (
 	"slices"
 )
 
-// Answer is what a function proposed, checked completely. It views the block
-// that it was read from and is valid for as long as that is unchanged.
+// Answer is a function's answer, completely checked. It is a view of the block that it was read from, and valid as long
+// as that does not change.
 type Answer struct {
-	// Failure is why the function failed the run; there are no proposals then.
+	// Failure is why the function failed the run. There are no proposals then.
 	Failure string
 
 	teams     []uint32 // ends
@@ -47,13 +47,13 @@ func (a *Answer) Team(p, team int) []uint32 {
 	return a.span(first+team, first+team+1)
 }
 
-// Tickets returns the numbers of all tickets of proposal p, team by team: at
-// least one, each once, each a ticket of the request.
+// Tickets returns the numbers of all tickets of proposal p, team by team. There is at least one, no duplicate, and each
+// is a ticket of the request.
 func (a *Answer) Tickets(p int) []uint32 {
 	return a.span(a.teamsOf(p))
 }
 
-// AllTickets returns the numbers of the tickets of all proposals, one proposal behind the other.
+// AllTickets returns the numbers of the tickets of all proposals in order.
 func (a *Answer) AllTickets() []uint32 { return a.tickets }
 
 func (a *Answer) teamsOf(p int) (first, last int) {
@@ -77,7 +77,7 @@ func (a *Answer) end(p int) uint32 {
 	return 0
 }
 
-// span returns the tickets of the teams from first up to but without last.
+// span returns the tickets of teams first to last-1.
 func (a *Answer) span(first, last int) []uint32 {
 	start, end := uint32(0), uint32(0)
 	if first > 0 {
@@ -89,19 +89,19 @@ func (a *Answer) span(first, last int) []uint32 {
 	return a.tickets[start:end:end]
 }
 
-// Extras is what few proposals have. Texts are valid UTF-8 and empty when not
-// said; JSON is a valid object, nil when not said, and views the answer.
+// Extras are the parts of a proposal besides its tickets and its score. Texts are valid UTF-8, empty if absent. JSON is
+// a valid object, nil if absent, and a view of the answer.
 type Extras struct {
-	// TeamNames has a name for each team when any team has one.
+	// TeamNames has an element for each team if any team has a name.
 	TeamNames            []string
 	Connection           string
 	Error                string
 	AssignmentProperties []byte
 	MatchProperties      []byte
-	// TicketProperties is ordered by ticket.
+	// TicketProperties is sorted by ticket.
 	TicketProperties       []TicketProperties
 	Region, Fleet, Profile string
-	// Backfill is nil when the proposal touches no backfill ticket.
+	// Backfill is nil if the proposal neither creates nor changes a backfill ticket.
 	Backfill *Backfill
 }
 
@@ -111,17 +111,15 @@ type TicketProperties struct {
 	JSON   []byte
 }
 
-// Backfill is a backfill ticket to create, or changes to one. What is not
-// named stays as it is.
+// Backfill creates or changes a backfill ticket. What it does not name stays the same.
 type Backfill struct {
-	// Create asks for a new backfill ticket for the match's server. Otherwise
-	// the tickets go to backfill ticket Number of the request, which must
-	// still have the version that the request gave.
+	// Create creates a backfill ticket for the match's server. Otherwise the tickets go to backfill ticket Number of the
+	// request, if that still has the version of the request.
 	Create bool
 	Number uint32
-	// Attributes to set, ordered by name; NaN removes one.
+	// Attributes to set, sorted by name. NaN removes one.
 	Attributes []BackfillAttribute
-	// Properties to set, ordered by name; they view the answer.
+	// Properties to set, sorted by name. They are views of the answer.
 	Properties []BackfillProperty
 	// Remove names the properties to remove.
 	Remove []string
@@ -139,8 +137,8 @@ type BackfillProperty struct {
 	Value []byte
 }
 
-// Extras returns what proposal p has besides tickets and score; nil, and
-// without allocating, when it has nothing.
+// Extras returns what proposal p has besides tickets and score. If it has nothing, Extras returns nil and does not
+// allocate.
 func (a *Answer) Extras(p int) *Extras {
 	if len(a.parts) == 0 {
 		return nil
@@ -202,7 +200,7 @@ func (e *Extras) set(q part, name string, value []byte, teams int) {
 	}
 }
 
-// text returns the name and the value of a part, which must have been checked.
+// text returns the name and the value of a part that was checked.
 func (q part) text(data []byte) (name, value []byte) {
 	all := data[q.start : q.start+q.size : q.start+q.size]
 	return all[:q.name:q.name], all[q.name:]

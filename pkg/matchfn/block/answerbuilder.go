@@ -8,34 +8,35 @@ import (
 	"strings"
 )
 
-// AnswerBuilder writes answers, one after another, into memory that it keeps.
-// The zero value is ready. It does not check what it is told: the runner does.
+// AnswerBuilder writes answers into memory that it reuses. Its zero value is ready to use. It does not check its
+// arguments: the runner does.
 type AnswerBuilder struct {
 	proposals []proposal
-	tickets   []uint32 // of proposals that are no pairs
-	others    int      // how many those are
-	teams     []team   // that Team began
-	hollow    int      // how many proposals have no other teams
+	tickets   []uint32 // of proposals other than pairs
+	nonPairs  int      // number of those proposals
+	teams     []team   // added by Team
+	teamOnly  int      // number of proposals whose teams were all added by Team
 	parts     []part
 	data      []byte
 	out       []byte
 }
 
-// proposal is what is noted of a proposal. Most games are of two, and in WebAssembly what is done for each of them counts: so those two
-// are in one place with the score, until Finish makes columns.
+// proposal is a proposal before Finish. Most games are for two tickets, and time for each of them counts in
+// WebAssembly: so both tickets are stored with the score.
 type proposal struct {
 	score float64
-	// first and second are the tickets of a pair. Of any other proposal first is where its tickets begin, and second is noPair.
+	// first and second are the tickets of a pair. For any other proposal, first is the place of its first ticket in
+	// tickets, and second is noPair.
 	first, second uint32
 }
 
-// noPair is no ticket's number: there would have to be 2³² of them.
+// noPair is not a ticket number: that would need 2³² tickets.
 const noPair = math.MaxUint32
 
-// team is where the tickets of a proposal's team begin.
+// team is a team that Team added, with the place of its first ticket in tickets.
 type team struct{ proposal, start uint32 }
 
-// part is one record of the section of parts, laid out as in the format.
+// part is one record of the section of parts, as the format defines it.
 type part struct {
 	proposal uint32
 	field    Field
@@ -45,9 +46,9 @@ type part struct {
 	size     uint32
 }
 
-// Reset forgets everything that was proposed.
+// Reset discards all proposals.
 func (b *AnswerBuilder) Reset() {
-	b.proposals, b.tickets, b.others, b.teams, b.hollow = b.proposals[:0], b.tickets[:0], 0, b.teams[:0], 0
+	b.proposals, b.tickets, b.nonPairs, b.teams, b.teamOnly = b.proposals[:0], b.tickets[:0], 0, b.teams[:0], 0
 	b.parts, b.data = b.parts[:0], b.data[:0]
 }
 
@@ -56,7 +57,7 @@ func (b *AnswerBuilder) Len() int { return len(b.proposals) }
 
 // Propose begins a proposal and returns its number, from 0. Its tickets, if any, are its first team.
 //
-// It is small enough to become part of its caller: in WebAssembly a call costs more than all that it does.
+// It is small enough to be inlined: in WebAssembly the call would take longer than the work.
 func (b *AnswerBuilder) Propose(score float64, tickets ...uint32) int {
 	p := proposal{score, uint32(len(b.tickets)), noPair}
 	if len(tickets) == 2 {
@@ -64,41 +65,41 @@ func (b *AnswerBuilder) Propose(score float64, tickets ...uint32) int {
 	}
 	if p.second == noPair {
 		b.tickets = append(b.tickets, tickets...)
-		b.others++
+		b.nonPairs++
 	}
 	b.proposals = append(b.proposals, p)
 	return len(b.proposals) - 1
 }
 
-// Team adds a team to the proposal begun last and returns its number within
-// the proposal, from 0. Without a proposal it does nothing.
+// Team adds a team to the latest proposal and returns its number within the proposal, from 0. Without a proposal it
+// does nothing.
 func (b *AnswerBuilder) Team(tickets ...uint32) int {
 	latest := len(b.proposals) - 1
 	if latest < 0 {
 		return 0
 	}
 	p := &b.proposals[latest]
-	if x, y := p.first, p.second; y != noPair { // it is no pair any more
+	if x, y := p.first, p.second; y != noPair { // no longer a pair
 		p.first, p.second = uint32(len(b.tickets)), noPair
 		b.tickets = append(b.tickets, x, y)
-		b.others++
+		b.nonPairs++
 	}
-	first := uint32(len(b.tickets)) // where the first team begins that Team began
+	first := uint32(len(b.tickets)) // the begin of the first team that Team added
 	number := 0
 	for ; number < len(b.teams) && b.teams[len(b.teams)-1-number].proposal == uint32(latest); number++ {
 		first = b.teams[len(b.teams)-1-number].start
 	}
 	if p.first < first {
-		number++ // there is a team of Propose before them
+		number++ // the first team is that of Propose
 	} else if number == 0 {
-		b.hollow++
+		b.teamOnly++
 	}
 	b.teams = append(b.teams, team{uint32(latest), uint32(len(b.tickets))})
 	b.tickets = append(b.tickets, tickets...)
 	return number
 }
 
-// Set adds a part to any proposal so far. Said twice, the later value holds.
+// Set adds a part to a proposal. The last of several values counts.
 func (b *AnswerBuilder) Set(proposal int, field Field, subject uint32, name string, value []byte) {
 	start := len(b.data)
 	b.data = append(append(b.data, name...), value...)
@@ -112,16 +113,15 @@ func (b *AnswerBuilder) Set(proposal int, field Field, subject uint32, name stri
 	})
 }
 
-// SetNumber is Set with the eight bytes of a float64.
+// SetNumber is Set for a float64.
 func (b *AnswerBuilder) SetNumber(proposal int, field Field, subject uint32, name string, value float64) {
 	var bits [8]byte
 	le.PutUint64(bits[:], math.Float64bits(value))
 	b.Set(proposal, field, subject, name, bits[:])
 }
 
-// Fail returns the answer of a run that failed: no proposals, and why. The text
-// is cut to MaxError bytes and made valid UTF-8. It is valid until the next
-// call of Fail or Finish.
+// Fail returns the answer of a failed run: no proposals, and the reason. The reason is cut to MaxError bytes and made
+// valid UTF-8. The answer is valid until the next call of Fail or Finish.
 func (b *AnswerBuilder) Fail(text string) []byte {
 	text = strings.ToValidUTF8(text, "\uFFFD")
 	if len(text) > MaxError {
@@ -130,7 +130,7 @@ func (b *AnswerBuilder) Fail(text string) []byte {
 	if text == "" {
 		text = "failed without saying why"
 	}
-	copy(b.lay([kinds]int{kindError: len(text)})[kindError], text)
+	copy(b.layout([kindCount]int{kindError: len(text)})[kindError], text)
 	return b.out
 }
 
@@ -138,30 +138,32 @@ func (b *AnswerBuilder) Fail(text string) []byte {
 func (b *AnswerBuilder) Finish() []byte {
 	b.sortParts()
 	n := len(b.proposals)
-	size := [kinds]int{
-		kindTeams: 4 * (n + len(b.teams) - b.hollow), kindTickets: 4 * (2*(n-b.others) + len(b.tickets)), kindScores: 8 * n,
-		kindParts: partSize * len(b.parts), kindData: len(b.data),
+	size := [kindCount]int{
+		kindTeams:   4 * (n + len(b.teams) - b.teamOnly),
+		kindTickets: 4 * (2*(n-b.nonPairs) + len(b.tickets)),
+		kindScores:  8 * n, kindParts: partSize * len(b.parts), kindData: len(b.data),
 	}
-	if len(b.teams) > b.hollow {
+	if len(b.teams) > b.teamOnly {
 		size[kindProposals] = 4 * n
 	}
-	room := b.lay(size)
-	teams, tickets, scores := column[uint32](room[kindTeams]), column[uint32](room[kindTickets]), column[float64](room[kindScores])
-	if b.others == 0 {
-		unzip(b.proposals, teams, tickets, scores)
+	areas := b.layout(size)
+	teams, tickets := column[uint32](areas[kindTeams]), column[uint32](areas[kindTickets])
+	scores := column[float64](areas[kindScores])
+	if b.nonPairs == 0 {
+		writePairs(b.proposals, teams, tickets, scores)
 	} else {
-		b.cut(teams, column[uint32](room[kindProposals]), tickets)
+		b.writeProposals(teams, column[uint32](areas[kindProposals]), tickets)
 		for i, p := range b.proposals {
 			scores[i] = p.score
 		}
 	}
-	copy(room[kindParts], bytesOf(b.parts))
-	copy(room[kindData], b.data)
+	copy(areas[kindParts], bytesOf(b.parts))
+	copy(areas[kindData], b.data)
 	return b.out
 }
 
-// unzip makes columns of pairs.
-func unzip(pairs []proposal, ends, tickets []uint32, scores []float64) {
+// writePairs writes the columns of proposals that are all pairs.
+func writePairs(pairs []proposal, ends, tickets []uint32, scores []float64) {
 	end := uint32(0)
 	for len(pairs) >= 4 && len(ends) >= 4 && len(tickets) >= 8 && len(scores) >= 4 {
 		p, e, t, s := (*[4]proposal)(pairs), (*[4]uint32)(ends), (*[8]uint32)(tickets), (*[4]float64)(scores)
@@ -178,11 +180,11 @@ func unzip(pairs []proposal, ends, tickets []uint32, scores []float64) {
 	}
 }
 
-// cut makes columns of proposals of any form; ends is empty where each has one team. It goes from the last one to the first, because what
-// is noted is where teams begin, and so where those before them end.
-func (b *AnswerBuilder) cut(teams, ends, tickets []uint32) {
-	begun, rest := b.teams, b.tickets
-	team := func(start uint32) { // the one whose tickets are the rest from there
+// writeProposals writes the columns of any proposals. ends is empty if each has one team. It writes from the last to
+// the first: the builder has the places where teams begin, which are the ends of the teams before.
+func (b *AnswerBuilder) writeProposals(teams, ends, tickets []uint32) {
+	added, rest := b.teams, b.tickets
+	writeTeam := func(start uint32) { // whose tickets are rest[start:]
 		n := len(tickets) - copy(tickets[len(tickets)-len(rest[start:]):], rest[start:])
 		teams[len(teams)-1] = uint32(len(tickets))
 		teams, tickets, rest = teams[:len(teams)-1], tickets[:n], rest[:start]
@@ -198,23 +200,23 @@ func (b *AnswerBuilder) cut(teams, ends, tickets []uint32) {
 			teams, tickets = teams[:len(teams)-1], tickets[:n]
 			continue
 		}
-		own := true
-		for n := len(begun) - 1; n >= 0 && begun[n].proposal == uint32(i); n-- {
-			team(begun[n].start)
-			begun = begun[:n]
-			own = int(p.first) < len(rest)
+		first := true // the team of Propose is not empty
+		for n := len(added) - 1; n >= 0 && added[n].proposal == uint32(i); n-- {
+			writeTeam(added[n].start)
+			added = added[:n]
+			first = int(p.first) < len(rest)
 		}
-		if own {
-			team(p.first)
+		if first {
+			writeTeam(p.first)
 		}
 	}
 }
 
-// sortParts brings the parts into the order of the format and keeps the last
-// of those that say the same thing.
+// sortParts sorts the parts as the format requires, and keeps the last of those with the same proposal, field, subject
+// and name.
 //
-// What is said of one proposal is mostly said at once: so each has few parts, which lie together, to sort. Sorting all of
-// them would take longer in WebAssembly than all else.
+// The parts of a proposal are usually added together. So each proposal has a few adjacent parts to sort, which is much
+// faster in WebAssembly than sorting all of them.
 func (b *AnswerBuilder) sortParts() {
 	byProposal := func(p, q part) int { return cmp.Compare(p.proposal, q.proposal) }
 	if !slices.IsSortedFunc(b.parts, byProposal) {
@@ -235,11 +237,11 @@ func (b *AnswerBuilder) sortParts() {
 		for n < len(rest) && rest[n].proposal == rest[0].proposal {
 			n++
 		}
-		one := rest[:n]
-		slices.SortStableFunc(one, order)
-		for i, p := range one {
-			if i+1 < n && order(p, one[i+1]) == 0 {
-				continue // said again
+		parts := rest[:n]
+		slices.SortStableFunc(parts, order)
+		for i, p := range parts {
+			if i+1 < n && order(p, parts[i+1]) == 0 {
+				continue // set again
 			}
 			kept = append(kept, p)
 		}
@@ -248,8 +250,9 @@ func (b *AnswerBuilder) sortParts() {
 	b.parts = kept
 }
 
-// lay lays out an answer with sections of these sizes, by kind, and returns where they are to be written. One of size 0 is left out.
-func (b *AnswerBuilder) lay(sizes [kinds]int) (rooms [kinds][]byte) {
+// layout begins an answer with sections of these sizes, by kind, and returns their bytes. It leaves out sections of
+// size 0.
+func (b *AnswerBuilder) layout(sizes [kindCount]int) (areas [kindCount][]byte) {
 	table, count := headerSize, 0
 	for _, size := range sizes {
 		table += align8(size)
@@ -268,9 +271,9 @@ func (b *AnswerBuilder) lay(sizes [kinds]int) (rooms [kinds][]byte) {
 		putEntry(entry, uint32(kind), 0, 0, start, size)
 		end := start + align8(size)
 		clear(b.out[start+size : end])
-		rooms[kind] = b.out[start : start+size]
+		areas[kind] = b.out[start : start+size]
 		start, entry = end, entry[entrySize:]
 	}
 	putHeader(b.out, answerMagic, table, count)
-	return rooms
+	return areas
 }

@@ -8,17 +8,17 @@ import (
 	"matchmaker.dev/pkg/matchfn/block"
 )
 
-// suggestion is what a builder was told of a proposal.
+// suggestion is a proposal for the builder.
 type suggestion struct {
 	score float64
 	teams [][]uint32
 	part  bool
 }
 
-// Pairs, which are kept apart, and proposals of every other form come out in the order and the form they went in.
-func TestProposalsOfAllForms(t *testing.T) {
+// The builder stores pairs separately. All proposals must come out in their order and form.
+func TestProposalsOfAllFormsReadBackAsWritten(t *testing.T) {
 	const tickets = 1000
-	var b block.AnswerBuilder // is used again and again
+	var b block.AnswerBuilder // used for all answers
 	for seed := range uint64(500) {
 		r := rand.New(rand.NewPCG(seed, 0))
 		next := uint32(0)
@@ -31,7 +31,7 @@ func TestProposalsOfAllForms(t *testing.T) {
 		}
 		b.Reset()
 		want := make([]suggestion, r.IntN(40))
-		pairs := r.IntN(4) > 0 // else anything goes
+		pairs := r.IntN(4) > 0 // otherwise of any form
 		for i := range want {
 			w := &want[i]
 			w.score = float64(r.IntN(5)) - 2
@@ -75,8 +75,8 @@ func TestProposalsOfAllForms(t *testing.T) {
 	}
 }
 
-// A proposal that was left without tickets is refused, and not made of those of the next.
-func TestProposalWithoutTicketsBeforeAPair(t *testing.T) {
+// A proposal without tickets must not get those of the next one.
+func TestProposalWithoutTicketsBeforeAPairIsRefused(t *testing.T) {
 	var b block.AnswerBuilder
 	b.Propose(0, 0, 1)
 	b.Propose(0)

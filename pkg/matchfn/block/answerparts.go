@@ -11,23 +11,24 @@ import (
 	"matchmaker.dev/pkg/matchfn/internal/scan"
 )
 
-// partCheck verifies the parts of one proposal, in order.
-type partCheck struct {
+// partChecker checks the parts of one proposal, in order.
+type partChecker struct {
 	a         *Answer
 	proposal  int
 	backfills int
 	seen      []uint32
 	mark      uint32
-	// budget is how many bytes of data the rest of the parts may have: parts
-	// may share bytes, but not so that checking them takes longer than linear.
+	// budget is the length of data that the remaining parts may have. Parts may share bytes, but checking them must take
+	// only linear time.
 	budget   *uint64
 	last     part
 	backfill bool
 }
 
-func (c *partCheck) check(q part) error {
+func (c *partChecker) check(q part) error {
 	if q.name > q.size || uint64(q.start)+uint64(q.size) > uint64(len(c.a.data)) {
-		return message.Errorf("%d bytes at %d, %d of them a name, in %d bytes of data", q.size, q.start, q.name, len(c.a.data))
+		return message.Errorf("%d bytes at %d, %d of them a name, in %d bytes of data", q.size, q.start, q.name,
+			len(c.a.data))
 	}
 	if uint64(q.size) > *c.budget {
 		return errors.New("the parts together are longer than the data")
@@ -44,8 +45,8 @@ func (c *partCheck) check(q part) error {
 	return c.checkValue(q, name, value)
 }
 
-// ascends reports whether q comes after the part before it.
-func (c *partCheck) ascends(q part, name []byte) bool {
+// ascends reports whether q comes after the latest part.
+func (c *partChecker) ascends(q part, name []byte) bool {
 	if c.last.field == 0 {
 		return true
 	}
@@ -56,7 +57,7 @@ func (c *partCheck) ascends(q part, name []byte) bool {
 	return bytes.Compare(before, name) < 0
 }
 
-func (c *partCheck) checkSubject(q part) error {
+func (c *partChecker) checkSubject(q part) error {
 	what, n := "subject", 1
 	switch q.field {
 	case FieldTeamName:
@@ -75,7 +76,7 @@ func (c *partCheck) checkSubject(q part) error {
 	return nil
 }
 
-func (c *partCheck) checkValue(q part, name, value []byte) error {
+func (c *partChecker) checkValue(q part, name, value []byte) error {
 	named := q.field >= FieldBackfillAttribute && q.field <= FieldBackfillRemove
 	if !named && len(name) > 0 {
 		return errors.New("takes no name")

@@ -7,11 +7,9 @@ import (
 	"matchmaker.dev/pkg/matchfn/internal/message"
 )
 
-// AnswerReader checks answers, one after another; it keeps the memory that
-// this takes. The zero value is ready.
+// AnswerReader checks answers. It reuses the memory that this takes. Its zero value is ready to use.
 type AnswerReader struct {
-	// seen holds for every ticket base plus the number of the last proposal
-	// that has it, so that it needs no clearing between answers.
+	// seen[t] is base plus the number of the latest proposal with ticket t. So it need not be cleared between answers.
 	seen []uint32
 	base uint32
 }
@@ -21,10 +19,9 @@ func ParseAnswer(block []byte, tickets, backfills int) (*Answer, error) {
 	return new(AnswerReader).Read(block, tickets, backfills)
 }
 
-// Read checks every word of an answer to a request with that many tickets and
-// backfill tickets and returns a view of it. An error says what is wrong, for
-// the function's author to read. No bytes make it panic; its time is linear in
-// the length of the block and of the tickets.
+// Read checks a whole answer to a request with this many tickets and backfill tickets, and returns a view of it. Errors
+// are for the function's author. Read does not panic on any bytes, and its time is linear in the length of the block
+// and the number of tickets.
 func (r *AnswerReader) Read(block []byte, tickets, backfills int) (*Answer, error) {
 	if limit := MaxAnswer(tickets, backfills); len(block) > limit {
 		return nil, message.Errorf("answer: %d bytes are more than the %d that are allowed", len(block), limit)
@@ -38,7 +35,7 @@ func (r *AnswerReader) Read(block []byte, tickets, backfills int) (*Answer, erro
 	if err != nil {
 		return nil, err
 	}
-	a, err := collect(sections)
+	a, err := readSections(sections)
 	if err != nil || a.Failure != "" {
 		return a, err
 	}
@@ -51,18 +48,18 @@ func (r *AnswerReader) Read(block []byte, tickets, backfills int) (*Answer, erro
 	return a, nil
 }
 
-// collect puts the sections where they belong.
-func collect(sections []section) (*Answer, error) {
+// readSections views the sections as columns.
+func readSections(sections []section) (*Answer, error) {
 	a := &Answer{}
-	known := uint32(0)
+	found := uint32(0)
 	for _, s := range sections {
 		if s.kind == 0 || s.kind > kindError {
 			continue // of a later version of the format
 		}
-		if known&(1<<s.kind) != 0 {
+		if found&(1<<s.kind) != 0 {
 			return nil, message.Errorf("answer: section %d is there twice", s.kind)
 		}
-		known |= 1 << s.kind
+		found |= 1 << s.kind
 		size := 1
 		switch s.kind {
 		case kindTeams:
@@ -93,7 +90,7 @@ func collect(sections []section) (*Answer, error) {
 	return a, nil
 }
 
-// checkColumns verifies that the columns fit each other.
+// checkColumns checks that the lengths of the columns match.
 func (a *Answer) checkColumns() error {
 	if err := checkEnds("teams", a.teams, len(a.tickets)); err != nil {
 		return err
@@ -114,7 +111,7 @@ func (a *Answer) checkColumns() error {
 	return nil
 }
 
-// checkEnds verifies that ends cut n elements completely.
+// checkEnds checks that ends divide n elements completely.
 func checkEnds(what string, ends []uint32, n int) error {
 	before := uint32(0)
 	for i, end := range ends {
@@ -129,7 +126,7 @@ func checkEnds(what string, ends []uint32, n int) error {
 	return nil
 }
 
-// checkProposals verifies the tickets and the parts of every proposal.
+// checkProposals checks the tickets and the parts of every proposal.
 func (r *AnswerReader) checkProposals(a *Answer, tickets, backfills int) error {
 	n := a.Len()
 	if uint64(len(r.seen)) < uint64(tickets) || uint64(r.base)+uint64(n) >= math.MaxUint32 {
@@ -145,7 +142,7 @@ func (r *AnswerReader) checkProposals(a *Answer, tickets, backfills int) error {
 		mark := base + uint32(p) + 1
 		begin := next
 		if next = a.end(p); next-begin == 2 && (len(rest) == 0 || rest[0].proposal != uint32(p)) {
-			// Most of many: without a look at what was seen, which is all over the place.
+			// The usual pair needs no access to seen, which would miss the processor's cache.
 			if x, y := a.tickets[begin], a.tickets[begin+1]; uint64(max(x, y)) < uint64(tickets) && x != y {
 				continue
 			}
@@ -156,7 +153,7 @@ func (r *AnswerReader) checkProposals(a *Answer, tickets, backfills int) error {
 		if len(rest) == 0 {
 			continue
 		}
-		c := partCheck{a: a, proposal: p, backfills: backfills, seen: seen, mark: mark, budget: &budget}
+		c := partChecker{a: a, proposal: p, backfills: backfills, seen: seen, mark: mark, budget: &budget}
 		for len(rest) > 0 && rest[0].proposal == uint32(p) {
 			if err := c.check(rest[0]); err != nil {
 				return message.Errorf("answer: proposal %d: %s: %s", p, rest[0].field.String(), err)
@@ -170,7 +167,7 @@ func (r *AnswerReader) checkProposals(a *Answer, tickets, backfills int) error {
 	return nil
 }
 
-// checkTickets verifies the tickets of proposal p, and leaves its mark at each.
+// checkTickets checks the tickets of proposal p and sets seen to mark for each.
 func checkTickets(p int, tickets, seen []uint32, mark uint32) error {
 	if len(tickets) == 0 {
 		return message.Errorf("answer: proposal %d has no tickets", p)

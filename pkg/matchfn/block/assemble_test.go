@@ -5,14 +5,14 @@ import (
 	"math"
 )
 
-// raw is a section as a stranger's encoder would write it.
+// raw is a section as another encoder would write it.
 type raw struct {
 	kind uint32
 	name string
 	data []byte
 }
 
-// assemble lays out a block by FORMAT.md alone, without the builders.
+// assemble writes a block as FORMAT.md says, without the builders.
 func assemble(magic string, sections ...raw) []byte {
 	block := make([]byte, 24)
 	var entries, names []byte
@@ -55,7 +55,7 @@ func numbers(values ...float64) []byte {
 	return b
 }
 
-// The sections of an answer.
+// Sections of an answer:
 func teams(ends ...uint32) raw       { return raw{1, "", words(nil, ends...)} }
 func proposals(ends ...uint32) raw   { return raw{2, "", words(nil, ends...)} }
 func tickets(numbers ...uint32) raw  { return raw{3, "", words(nil, numbers...)} }

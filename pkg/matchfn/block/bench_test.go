@@ -9,8 +9,7 @@ import (
 
 var sizes = []int{1_000, 10_000, 100_000, 1_000_000}
 
-// encode gathers 4 attributes and one pool of n tickets from columns in which
-// they are scattered, as a runner does.
+// encode writes a request with 4 attributes and one pool. It gathers n tickets from columns, as a runner does.
 func encode(b *block.RequestBuilder, column []float64, slots []uint32) ([]byte, error) {
 	b.Start(block.Meta{Now: 1_900_000_000_000, Tickets: len(slots)})
 	gather := func(to []float64) {
@@ -29,7 +28,7 @@ func encode(b *block.RequestBuilder, column []float64, slots []uint32) ([]byte, 
 	return b.Finish()
 }
 
-// scattered returns a column and n slots of it, two of three in order.
+// scattered returns a column and n of its slots. Two of three slots are in order.
 func scattered(n int) (column []float64, slots []uint32) {
 	for i := range n + n/2 {
 		column = append(column, float64(i))
@@ -75,7 +74,7 @@ func BenchmarkParseRequest(b *testing.B) {
 	}
 }
 
-// propose pairs n tickets, with match properties or without.
+// propose pairs n tickets, with or without match properties.
 func propose(b *block.AnswerBuilder, n int, properties []byte) []byte {
 	b.Reset()
 	for i := uint32(0); i+1 < uint32(n); i += 2 {
@@ -112,8 +111,8 @@ func BenchmarkAnswer(b *testing.B) {
 	}
 }
 
-// A request and an answer cost no allocation for each ticket.
-func TestAllocations(t *testing.T) {
+// The number of allocations for a request and an answer does not depend on the number of tickets.
+func TestTicketsNeedNoAllocations(t *testing.T) {
 	column, slots := scattered(10_000)
 	var builder block.RequestBuilder
 	var reader block.AnswerReader

@@ -1,27 +1,23 @@
-// Package block is the binary format between a runner and a match function:
-// the request of one run and its answer, each one contiguous block of columns
-// that both sides use in place. FORMAT.md describes it byte by byte, for
-// authors of functions in other languages; testdata holds vectors.
+// Package block is the binary format between a runner and a match function. The request of a run and its answer are one
+// contiguous block of columns each, which both sides use in place. FORMAT.md describes every byte for authors of
+// functions in other languages; testdata has test vectors.
 //
-// The runner writes requests with [RequestBuilder] and reads answers with
-// [AnswerReader], which believes nothing. The function side is [ParseRequest]
-// and [AnswerBuilder]; authors in Go use them through package matchfn.
+// The runner writes requests with [RequestBuilder] and reads answers with [AnswerReader], which checks everything. The
+// function uses [ParseRequest] and [AnswerBuilder]; functions in Go use them through package matchfn.
 package block
 
 import "matchmaker.dev/pkg/matchfn/internal/message"
 
-// Version is the only version of the format there is.
+// Version is the version of the format.
 const Version = 1
 
 // Limits of a block. FORMAT.md names them too.
 const (
-	// MaxRequest is the greatest length of a request, in bytes: what the
-	// largest allowed instance could address.
+	// MaxRequest bounds a request, in bytes: the most that the largest instance can address.
 	MaxRequest = 1 << 30
 	// MaxSections bounds the section table of an answer.
 	MaxSections = 64
-	// MaxText bounds connection, region, fleet, profile and the names of
-	// teams, attributes and properties, in bytes.
+	// MaxText bounds connections, regions, fleets, profiles and the names of teams, attributes and properties, in bytes.
 	MaxText = 256
 	// MaxError bounds an assignment error and the error of a run, in bytes.
 	MaxError = 4096
@@ -29,9 +25,8 @@ const (
 	MaxValue = 64 << 10
 )
 
-// MaxAnswer is the greatest length of an answer to a request with that many
-// tickets and backfill tickets, in bytes: a mebibyte and a kibibyte for each
-// of them, but no more than 256 MiB.
+// MaxAnswer returns the greatest length of an answer, in bytes, for a request with this many tickets and backfill
+// tickets: 1 MiB and 1 KiB for each of them, but at most 256 MiB.
 func MaxAnswer(tickets, backfills int) int {
 	const ceiling = 256 << 20
 	if tickets+backfills >= ceiling>>10 {
@@ -49,7 +44,7 @@ const (
 	metaSize   = 32
 	partSize   = 24
 
-	// absent is the start of a value that is not there.
+	// absent is the start of an absent value.
 	absent = 1<<32 - 1
 )
 
@@ -79,16 +74,16 @@ const (
 	kindParts
 	kindData
 	kindError
-	kinds // how many kinds there may be, 0 among them
+	kindCount // with the unused kind 0
 )
 
-// Field says what a part of a proposal is.
+// Field is the kind of a part of a proposal.
 type Field uint32
 
-// The fields of a proposal that has more than tickets and a score. The subject
-// of a part is 0 and its name empty where nothing else is said.
+// The fields of a proposal besides its tickets and its score. Unless a field says otherwise, the subject of its part is
+// 0 and the name is empty.
 const (
-	// FieldTeamName is the name of the team whose number within the proposal is the subject.
+	// FieldTeamName is the name of a team. The subject is the team's number within the proposal.
 	FieldTeamName Field = iota + 1
 	// FieldConnection overrides the assignment's connection.
 	FieldConnection
@@ -98,7 +93,7 @@ const (
 	FieldAssignmentProperties
 	// FieldMatchProperties is a JSON object for every ticket and the game server.
 	FieldMatchProperties
-	// FieldTicketProperties is a JSON object for the ticket that is the subject.
+	// FieldTicketProperties is a JSON object for one ticket. The subject is the ticket.
 	FieldTicketProperties
 	// FieldRegion overrides the region of the game server.
 	FieldRegion
@@ -106,21 +101,21 @@ const (
 	FieldFleet
 	// FieldProfile overrides the profile of the game server.
 	FieldProfile
-	// FieldBackfillCreate asks for a backfill ticket for the match's server. No value.
+	// FieldBackfillCreate creates a backfill ticket for the match's server. It has no value.
 	FieldBackfillCreate
-	// FieldBackfillUpdate gives the tickets to the backfill ticket that is the
-	// subject, provided that it still has the version of the request. No value.
+	// FieldBackfillUpdate gives the tickets to a backfill ticket, if that still has the version of the request. The
+	// subject is the backfill ticket. It has no value.
 	FieldBackfillUpdate
-	// FieldBackfillAttribute sets the named attribute of the created or updated
-	// backfill ticket: 8 bytes, a float64; NaN removes it.
+	// FieldBackfillAttribute sets the named attribute of the created or updated backfill ticket. The value is a float64, 8
+	// bytes; NaN removes the attribute.
 	FieldBackfillAttribute
 	// FieldBackfillProperty sets the named property of the backfill ticket.
 	FieldBackfillProperty
-	// FieldBackfillRemove removes the named property of the backfill ticket. No value.
+	// FieldBackfillRemove removes the named property of the backfill ticket. It has no value.
 	FieldBackfillRemove
 )
 
-// String names a field in error messages.
+// String is the field's name in error messages.
 func (f Field) String() string {
 	names := [...]string{
 		FieldTeamName:             "team name",

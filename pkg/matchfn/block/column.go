@@ -2,22 +2,21 @@ package block
 
 import "unsafe"
 
-// The format is little-endian and its columns are used in place, so this
-// package is for little-endian machines: endian.go refuses to compile elsewhere.
+// The format is little-endian and its columns are used in place. So this package works only on little-endian machines;
+// endian.go does not compile on others.
 
-// element is what a column may hold: no padding, no pointers.
+// element is the type of a column's elements: without padding and pointers.
 type element interface {
 	uint32 | int64 | float64 | part
 }
 
-// aligned returns n zero bytes that begin at a multiple of eight and can grow
-// to the next multiple without moving.
+// aligned returns n zero bytes at a multiple of eight. They can grow to the next multiple without moving.
 func aligned(n int) []byte {
 	words := make([]uint64, (n+7)/8)
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(words))), len(words)*8)[:n]
 }
 
-// realign returns buf, or a copy of it when its columns could not be used in place.
+// realign returns buf, or a copy if buf is not aligned to eight bytes.
 func realign(buf []byte) []byte {
 	if uintptr(unsafe.Pointer(unsafe.SliceData(buf)))%8 == 0 {
 		return buf
@@ -27,8 +26,8 @@ func realign(buf []byte) []byte {
 	return moved
 }
 
-// column views bytes, which must begin at a multiple of the element's size, as
-// elements; the rest of a partial one is left out.
+// column views bytes as elements. The bytes must be aligned to the element's size; an incomplete last element is
+// ignored.
 func column[T element](bytes []byte) []T {
 	var zero T
 	n := len(bytes) / int(unsafe.Sizeof(zero))
@@ -47,7 +46,7 @@ func bytesOf[T element](column []T) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(column))), len(column)*int(unsafe.Sizeof(zero)))
 }
 
-// littleEndian is encoding/binary's without what that package drags in (reflect).
+// littleEndian replaces encoding/binary, which needs package reflect.
 type littleEndian struct{}
 
 var le littleEndian

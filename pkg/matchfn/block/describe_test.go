@@ -8,8 +8,8 @@ import (
 	"matchmaker.dev/pkg/matchfn/block"
 )
 
-// The descriptions of vectors. null is a missing value, bytes are Base64, and
-// 64-bit integers are strings, because many readers of JSON cut them.
+// The descriptions of vectors. null is a missing value, bytes are Base64, and 64-bit integers are strings, because many
+// JSON readers round them.
 
 type requestDescription struct {
 	Refused   string              `json:"refused,omitempty"`
@@ -186,7 +186,13 @@ func (d *proposalDescription) extras(e *block.Extras) {
 	if e.Backfill == nil {
 		return
 	}
-	d.Backfill = &backfill{Create: e.Backfill.Create, Number: e.Backfill.Number, Attributes: map[string]*float64{}, Properties: map[string][]byte{}, Remove: e.Backfill.Remove}
+	d.Backfill = &backfill{
+		Create:     e.Backfill.Create,
+		Number:     e.Backfill.Number,
+		Attributes: map[string]*float64{},
+		Properties: map[string][]byte{},
+		Remove:     e.Backfill.Remove,
+	}
 	for _, a := range e.Backfill.Attributes {
 		d.Backfill.Attributes[a.Name] = nullable([]float64{a.Value})[0]
 	}

@@ -2,5 +2,5 @@
 
 package block
 
-// The format is used in place and is little-endian.
+// The format is little-endian and used in place.
 var _ = thisPackageNeedsALittleEndianMachine

@@ -10,11 +10,19 @@ import (
 	"matchmaker.dev/pkg/matchfn/block"
 )
 
-// The longest name there is, of letters that take one, two, three and four bytes, and values at the ends of what there are.
+// A name of the greatest length, with letters of one, two, three and four bytes, and values at the limits of their
+// types.
 var (
 	longest = strings.Repeat("aé価🦊", 25) + "aé価"
-	ends    = []float64{math.MaxFloat64, -math.MaxFloat64, math.SmallestNonzeroFloat64, math.Copysign(0, -1), math.NaN(), 1<<53 - 1}
-	octets  = func() (all []byte) {
+	ends    = []float64{
+		math.MaxFloat64,
+		-math.MaxFloat64,
+		math.SmallestNonzeroFloat64,
+		math.Copysign(0, -1),
+		math.NaN(),
+		1<<53 - 1,
+	}
+	octets = func() (all []byte) {
 		for i := range 256 {
 			all = append(all, byte(i))
 		}
@@ -22,9 +30,11 @@ var (
 	}()
 )
 
-const nested = `{"é🦊":[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[1.7976931348623157e308]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]],"\u0000\"\\":-0.0}`
+const nested = `{"é🦊":` +
+	`[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[1.7976931348623157e308]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]],` +
+	`"\u0000\"\\":-0.0}`
 
-// extremeRequest has what is at the limits of the format, or of how carelessly it may be read.
+// extremeRequest is at the limits of the format, and has values that careless readers get wrong.
 func extremeRequest(t *testing.T) []byte {
 	t.Helper()
 	var b block.RequestBuilder
@@ -44,7 +54,8 @@ func extremeRequest(t *testing.T) []byte {
 	b.Pool("nobody is in it", 0)
 	copy(b.BackfillCreated(), []float64{0, 1, 4_102_444_800_000})
 	copy(b.BackfillVersion(), []int64{math.MaxInt64, math.MinInt64, 0})
-	b.BackfillConnection(func(i int) ([]byte, bool) { return []byte([]string{"", longest, "[2001:db8::1]:65535"}[i]), i != 0 })
+	b.BackfillConnection(
+		func(i int) ([]byte, bool) { return []byte([]string{"", longest, "[2001:db8::1]:65535"}[i]), i != 0 })
 	copy(b.BackfillAttribute(longest), ends)
 	b.BackfillProperty(longest, func(i int) ([]byte, bool) { return values[i], i != 2 })
 	copy(b.BackfillPool(longest, 1), []uint32{2})
@@ -55,11 +66,11 @@ func extremeRequest(t *testing.T) []byte {
 	return slices.Clone(request)
 }
 
-// extremeTickets is how many tickets, and backfill tickets, the request of extremeAnswer has: numbers that need
-// more than two bytes.
+// extremeTickets is the number of tickets, and of backfill tickets, for extremeAnswer. Their numbers need more than two
+// bytes.
 const extremeTickets = 1<<16 + 2
 
-// extremeAnswer likewise.
+// extremeAnswer is the same for an answer.
 func extremeAnswer() []byte {
 	var b block.AnswerBuilder
 	everyone := make([]uint32, 300)

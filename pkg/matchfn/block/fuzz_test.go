@@ -24,8 +24,8 @@ func vectorsOf(f *testing.F, prefix string) []vector {
 	return found
 }
 
-// FuzzAnswer reads any bytes: nothing panics, and what was accepted keeps every
-// promise of Answer and is refused for a request with fewer tickets.
+// FuzzAnswer reads any bytes. Nothing panics. An accepted answer keeps all promises of Answer, and is refused for a
+// request with fewer tickets.
 func FuzzAnswer(f *testing.F) {
 	for _, v := range vectorsOf(f, "answer") {
 		f.Add(v.block, uint16(v.tickets), uint16(v.backfills))
@@ -37,7 +37,7 @@ func FuzzAnswer(f *testing.F) {
 		if !bytes.Equal(b, before) {
 			t.Fatal("the answer was changed")
 		}
-		// The same bytes where columns cannot be used in place.
+		// The same bytes, where columns cannot be used in place.
 		shifted := append(make([]byte, 1, len(b)+1), b...)[1:]
 		if _, err2 := block.ParseAnswer(shifted, int(tickets), int(backfills)); (err == nil) != (err2 == nil) {
 			t.Fatalf("%v, but %v when shifted", err, err2)
@@ -80,7 +80,7 @@ func FuzzAnswer(f *testing.F) {
 	})
 }
 
-// FuzzRequest parses any bytes and uses all that was parsed: nothing panics.
+// FuzzRequest parses any bytes and uses the whole request. Nothing panics.
 func FuzzRequest(f *testing.F) {
 	for _, v := range vectorsOf(f, "request") {
 		f.Add(v.block)
@@ -109,7 +109,7 @@ func FuzzRequest(f *testing.F) {
 	})
 }
 
-// FuzzManifest reads any bytes; what was accepted survives being written.
+// FuzzManifest reads any bytes. An accepted manifest stays the same when it is written and read.
 func FuzzManifest(f *testing.F) {
 	for _, text := range manifests {
 		f.Add([]byte(text.json))

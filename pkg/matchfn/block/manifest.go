@@ -11,20 +11,18 @@ import (
 // MaxManifest bounds a manifest, in bytes.
 const MaxManifest = 64 << 10
 
-// Manifest says which columns a function wants in its requests; what it does
-// not want never travels. It holds for tickets and backfill tickets alike.
+// Manifest says which columns a function gets, of tickets and of backfill tickets.
 type Manifest struct {
-	// EveryAttribute is set when the module does not say; Attributes is nil then.
+	// EveryAttribute is set if the module names no attributes; Attributes is then nil.
 	EveryAttribute bool
 	Attributes     []string
-	// EveryProperty is set when the module does not say; Properties is nil then.
+	// EveryProperty is set if the module names no properties; Properties is then nil.
 	EveryProperty bool
 	Properties    []string
 }
 
-// ParseManifest reads what a module's mm_manifest returned; no text at all
-// (the export is optional) means everything. Members that it does not know are
-// for later versions and do no harm.
+// ParseManifest reads the result of a module's mm_manifest. An empty text, for a module without that export, means all
+// columns. Unknown members are ignored: they are for later versions.
 func ParseManifest(json []byte) (Manifest, error) {
 	m := Manifest{EveryAttribute: true, EveryProperty: true}
 	if len(json) == 0 {
@@ -60,7 +58,7 @@ func ParseManifest(json []byte) (Manifest, error) {
 	return m, nil
 }
 
-// manifestNames returns the names in a list, ascending and each once; never nil.
+// manifestNames returns the names in a list, sorted and without duplicates, never nil.
 func manifestNames(raw []byte) ([]string, error) {
 	if scan.KindOf(raw) != scan.KindArray {
 		return nil, errors.New("is not a list")
@@ -84,7 +82,7 @@ func manifestNames(raw []byte) ([]string, error) {
 	return slices.Compact(names), nil
 }
 
-// JSON returns the manifest as a module's mm_manifest returns it.
+// JSON returns the manifest as mm_manifest does.
 func (m Manifest) JSON() []byte {
 	out := []byte{'{'}
 	list := func(member string, names []string) {

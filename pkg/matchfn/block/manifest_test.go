@@ -15,7 +15,10 @@ var manifests = []struct {
 	{json: ``, want: block.Manifest{EveryAttribute: true, EveryProperty: true}},
 	{json: `{}`, want: block.Manifest{EveryAttribute: true, EveryProperty: true}},
 	{json: `{"attributes":[]}`, want: block.Manifest{EveryProperty: true}},
-	{json: `{"attributes":["skill","a","skill"],"properties":["é\u0000"]}`, want: block.Manifest{Attributes: []string{"a", "skill"}, Properties: []string{"é\x00"}}},
+	{
+		json: `{"attributes":["skill","a","skill"],"properties":["é\u0000"]}`,
+		want: block.Manifest{Attributes: []string{"a", "skill"}, Properties: []string{"é\x00"}},
+	},
 	{json: `{"later":{"x":1},"properties":[]}`, want: block.Manifest{EveryAttribute: true}},
 	{json: `[]`, err: "manifest: is not an object"},
 	{json: `{"attributes":"skill"}`, err: "manifest: attributes is not a list"},
@@ -24,7 +27,7 @@ var manifests = []struct {
 	{json: `{"properties":[""]}`, err: "manifest: properties holds a name that is not 1 to 256 bytes long"},
 }
 
-func TestManifest(t *testing.T) {
+func TestManifestIsParsedAndWritten(t *testing.T) {
 	for _, c := range manifests {
 		got, err := block.ParseManifest([]byte(c.json))
 		text := ""
@@ -39,7 +42,8 @@ func TestManifest(t *testing.T) {
 			t.Errorf("%s: %+v, want %+v", c.json, got, c.want)
 		}
 	}
-	if _, err := block.ParseManifest(make([]byte, block.MaxManifest+1)); err == nil || err.Error() != "manifest: 65537 bytes are more than 65536" {
+	if _, err := block.ParseManifest(make([]byte, block.MaxManifest+1)); err == nil ||
+		err.Error() != "manifest: 65537 bytes are more than 65536" {
 		t.Error(err)
 	}
 }

@@ -8,8 +8,8 @@ import (
 	"matchmaker.dev/pkg/matchfn/block"
 )
 
-// Whatever is said of whichever proposal in whatever order, and however often: the last of it is in the answer.
-func TestPartsInAnyOrder(t *testing.T) {
+// The order of calls does not matter, except that the last value of a field counts.
+func TestPartsCanBeSetInAnyOrder(t *testing.T) {
 	var b block.AnswerBuilder
 	for seed := range uint64(300) {
 		r := rand.New(rand.NewPCG(seed, 0))

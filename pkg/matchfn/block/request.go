@@ -10,11 +10,10 @@ import (
 	"matchmaker.dev/pkg/matchfn/internal/scan"
 )
 
-// Request is a view of the request of one run: nothing is copied or decoded.
-// It is valid for as long as the block it was parsed from.
+// Request is a view of the request of one run. It is valid as long as the block it was parsed from.
 type Request struct {
 	Meta
-	// Config is the config's settings, a JSON object; empty when it has none.
+	// Config is the config's settings, a JSON object, or empty if it has none.
 	Config []byte
 	// Created is the tickets' creation times in Unix milliseconds.
 	Created []float64
@@ -29,9 +28,8 @@ type Request struct {
 	sections    []section
 }
 
-// ParseRequest views a block as a request. It checks the structure, so that
-// every column has its length and lies within the block; what the columns say
-// (ticket numbers, say) it believes: [Request.Check] does not.
+// ParseRequest views a block as a request. It checks that every column has its length and lies within the block. It
+// does not check the values in columns, such as ticket numbers: see [Request.Check].
 func ParseRequest(block []byte) (*Request, error) {
 	sections, err := parseTable(realign(block), requestMagic, nil)
 	if err != nil {
@@ -49,23 +47,24 @@ func ParseRequest(block []byte) (*Request, error) {
 		Backfills: int(le.Uint32(meta[24:])),
 	}}
 	for i, s := range sections[1:] {
-		if !r.fits(s) {
+		if !r.hasValidLength(s) {
 			return nil, message.Errorf("block: section %d, kind %d %q, has %d bytes for %d tickets and %d backfill tickets",
 				i+1, s.kind, s.name, len(s.data), r.Tickets, r.Backfills)
 		}
-		r.take(s)
+		r.setColumn(s)
 	}
 	if len(r.Created) != r.Tickets || len(r.Wait) != r.Tickets {
 		return nil, errors.New("block: without the columns created and wait")
 	}
-	if len(r.BackfillCreated) != r.Backfills || len(r.BackfillVersion) != r.Backfills || len(r.connections) < r.Backfills*8 {
+	if len(r.BackfillCreated) != r.Backfills || len(r.BackfillVersion) != r.Backfills ||
+		len(r.connections) < r.Backfills*8 {
 		return nil, errors.New("block: without the backfill tickets' created, version and connection")
 	}
 	return r, nil
 }
 
-// fits reports whether a section is as long as its kind must be.
-func (r *Request) fits(s section) bool {
+// hasValidLength reports whether a section has the length of its kind.
+func (r *Request) hasValidLength(s section) bool {
 	switch s.kind {
 	case kindCreated, kindWait, kindAttribute:
 		return len(s.data) == r.Tickets*8
@@ -81,7 +80,7 @@ func (r *Request) fits(s section) bool {
 	return true
 }
 
-func (r *Request) take(s section) {
+func (r *Request) setColumn(s section) {
 	switch s.kind {
 	case kindConfig:
 		r.Config = s.data
@@ -101,8 +100,8 @@ func (r *Request) take(s section) {
 // Attributes yields the names of the tickets' attributes.
 func (r *Request) Attributes() iter.Seq[string] { return r.names(kindAttribute) }
 
-// Attribute returns the column of an attribute, NaN where a ticket has none;
-// nil and false when the request has no such column.
+// Attribute returns the column of an attribute, with NaN for tickets without it; nil and false if the request has no
+// such column.
 func (r *Request) Attribute(name string) ([]float64, bool) {
 	data, ok := r.find(kindAttribute, name)
 	return column[float64](data), ok
@@ -125,8 +124,7 @@ func (r *Request) Pool(name string) ([]uint32, bool) {
 	return column[uint32](data), ok
 }
 
-// BackfillConnection returns the connections of the backfill tickets; one that
-// is absent has a server that is still being allocated.
+// BackfillConnection returns the connections of the backfill tickets. It is absent while the server is being allocated.
 func (r *Request) BackfillConnection() Values {
 	return Values{r.connections[:r.Backfills*8], r.connections[r.Backfills*8:]}
 }
@@ -190,11 +188,10 @@ type Values struct {
 	data  []byte
 }
 
-// Len returns how many values there are, those that are absent included.
+// Len returns the number of values, including absent ones.
 func (v Values) Len() int { return len(v.spans) / 8 }
 
-// At returns value i, or false when it is absent. It is a view: copy what is
-// to outlive the request.
+// At returns value i, or false if it is absent. The value is a view of the request: copy it to keep it.
 func (v Values) At(i int) ([]byte, bool) {
 	if i < 0 || i >= v.Len() {
 		return nil, false
@@ -206,10 +203,9 @@ func (v Values) At(i int) ([]byte, bool) {
 	return v.data[start : start+size : start+size], true
 }
 
-// Check verifies what ParseRequest believes: that names are UTF-8 and unique
-// within their kind, numbers in range and ascending, values within their data,
-// attributes and waits not infinite, and the config an object. Only tests and
-// tools need it: runners write requests that pass.
+// Check verifies what ParseRequest does not: that names are UTF-8 and unique within their kind, numbers are in range
+// and ascending, values lie within their data, attributes and waits are not infinite, and the config is an object. It
+// is for tests and tools: runners write valid requests.
 func (r *Request) Check() error {
 	if len(r.Config) > 0 {
 		if err := scan.Object(r.Config); err != nil {

@@ -8,30 +8,27 @@ import (
 	"matchmaker.dev/pkg/matchfn/internal/message"
 )
 
-// Meta is what a request says of its run.
+// Meta describes the run of a request.
 type Meta struct {
 	// Now is the time of the run in Unix milliseconds.
 	Now int64
-	// Seed is what the function may draw random numbers from.
+	// Seed is the seed of the function's random numbers.
 	Seed uint64
 	// Budget is how long the run may take, in milliseconds.
 	Budget uint32
-	// Tickets and Backfills are how many tickets and backfill tickets there
-	// are; the request names them by their numbers, from 0.
+	// Tickets and Backfills are the numbers of tickets and backfill tickets. The request numbers them from 0.
 	Tickets, Backfills int
 }
 
-// RequestBuilder writes requests, one after another, into one buffer that it
-// keeps. The zero value is ready: Start, then the columns in any order, then
-// Finish. Its own work does not allocate once the buffer has grown.
+// RequestBuilder writes requests into a buffer that it reuses. Its zero value is ready to use: call Start, then add the
+// columns in any order, then call Finish. It does not allocate once the buffer is large enough.
 //
-// A slice that a method returns is to be filled completely before the next
-// call: that call may move the buffer. It comes zeroed, but for columns in a room.
-// Mistakes (a name twice, a request longer than MaxRequest) are reported by Finish.
+// Fill a slice that a method returns completely before the next call, which may move the buffer. The slice is zeroed,
+// except for columns after StartIn. Errors (a duplicate name, a request longer than MaxRequest) are reported by Finish.
 type RequestBuilder struct {
 	buf     []byte
-	own     []byte // the buffer that is kept; buf is in it, or in a room
-	inRoom  bool
+	own     []byte // the reused buffer
+	given   bool   // buf is the buffer of StartIn, not own
 	meta    Meta
 	entries []entry
 	names   map[entryKey]struct{}
@@ -51,14 +48,14 @@ type entryKey struct {
 	name string
 }
 
-// Start begins a new request and gives up the one before.
+// Start begins a new request and discards the one before.
 func (b *RequestBuilder) Start(m Meta) { b.StartIn(nil, m) }
 
-// StartIn is Start for a request that is to lie in a room that its reader gave, whose address is a multiple of eight. It lies elsewhere
-// when it is longer than that. What is read back from there is only what the wait follows from.
-func (b *RequestBuilder) StartIn(room []byte, m Meta) {
-	b.buf, b.inRoom = room[:0:len(room)], len(room) > 0
-	if !b.inRoom {
+// StartIn is Start for a request that is written into a given buffer, at an address that is a multiple of eight. The
+// request moves to the builder's own buffer if it is longer than that. The builder reads back only the creation times.
+func (b *RequestBuilder) StartIn(given []byte, m Meta) {
+	b.buf, b.given = given[:0:len(given)], len(given) > 0
+	if !b.given {
 		b.buf = b.own[:0]
 	}
 	b.entries, b.err = b.entries[:0], nil
@@ -85,36 +82,33 @@ func (b *RequestBuilder) StartIn(room []byte, m Meta) {
 	b.wait = b.last()
 }
 
-// Config sets the config's settings, a JSON object; without it the function
-// sees an empty one.
+// Config sets the config's settings, a JSON object. By default they are empty.
 func (b *RequestBuilder) Config(json []byte) {
 	copy(b.section(kindConfig, "", len(json)), json)
 }
 
-// Created returns the column of the tickets' creation times, in Unix
-// milliseconds. The column of waits follows from it in Finish.
+// Created returns the column of the tickets' creation times in Unix milliseconds. Finish computes the waits from it.
 func (b *RequestBuilder) Created() []float64 {
 	return column[float64](b.bytes(b.created))
 }
 
-// Attribute adds a column with the tickets' values of an attribute, NaN for a
-// ticket that has none.
+// Attribute adds the column of an attribute. It must be NaN for tickets without it.
 func (b *RequestBuilder) Attribute(name string) []float64 {
 	return column[float64](b.column(kindAttribute, name, b.meta.Tickets*8))
 }
 
-// Property adds the tickets' values of a property; of reports false for a
-// ticket that has none. The value is copied before of is called again.
+// Property adds the tickets' values of a property. of returns false for a ticket without it. Each value is copied
+// before of is called again.
 func (b *RequestBuilder) Property(name string, of func(ticket int) ([]byte, bool)) {
 	b.values(kindProperty, name, b.meta.Tickets, of)
 }
 
-// Pool adds a pool of n tickets: their numbers, ascending, each once.
+// Pool adds a pool of n tickets. Their numbers must be ascending and unique.
 func (b *RequestBuilder) Pool(name string, n int) []uint32 {
 	return column[uint32](b.column(kindPool, name, max(n, 0)*4))
 }
 
-// BackfillCreated is Created for the backfill tickets; it may be called once.
+// BackfillCreated is Created for the backfill tickets. It may be called once.
 func (b *RequestBuilder) BackfillCreated() []float64 {
 	return column[float64](b.column(kindBackfillCreated, "", b.meta.Backfills*8))
 }
@@ -124,8 +118,7 @@ func (b *RequestBuilder) BackfillVersion() []int64 {
 	return column[int64](b.column(kindBackfillVersion, "", b.meta.Backfills*8))
 }
 
-// BackfillConnection adds the backfill tickets' connections; of reports false
-// where the server is still being allocated.
+// BackfillConnection adds the backfill tickets' connections. of returns false while the server is being allocated.
 func (b *RequestBuilder) BackfillConnection(of func(backfill int) ([]byte, bool)) {
 	b.values(kindBackfillConnection, "", b.meta.Backfills, of)
 }
@@ -145,7 +138,7 @@ func (b *RequestBuilder) BackfillPool(name string, n int) []uint32 {
 	return column[uint32](b.column(kindBackfillPool, name, max(n, 0)*4))
 }
 
-// Finish returns the finished request. It is valid until the next Start.
+// Finish returns the request. It is valid until the next Start.
 func (b *RequestBuilder) Finish() ([]byte, error) {
 	if b.err != nil {
 		return nil, b.err
@@ -159,7 +152,7 @@ func (b *RequestBuilder) Finish() ([]byte, error) {
 	}
 	created, wait := b.Created(), column[float64](b.bytes(b.wait))
 	for i, c := range created[:len(wait)] {
-		if c = (float64(b.meta.Now) - c) / 1000; c > 0 { // not max, which for floats asks more questions
+		if c = (float64(b.meta.Now) - c) / 1000; c > 0 { // faster than max, which handles NaN and -0
 			wait[i] = c
 		} else {
 			wait[i] = 0
@@ -184,8 +177,7 @@ func (b *RequestBuilder) Finish() ([]byte, error) {
 	return b.buf, nil
 }
 
-// values writes a section of values of different lengths: a start and a length
-// for each of n, then the bytes.
+// values writes a section of values of different lengths: a start and a length for each of n values, then the bytes.
 func (b *RequestBuilder) values(kind uint32, name string, n int, of func(int) ([]byte, bool)) {
 	b.section(kind, name, n*8)
 	if b.err != nil {
@@ -220,16 +212,16 @@ func (b *RequestBuilder) section(kind uint32, name string, size int) []byte {
 	return data
 }
 
-// column appends a section, of zero bytes unless it is in a room: what lies there was its reader's before.
+// column appends a section of zero bytes. In a given buffer it is not cleared.
 func (b *RequestBuilder) column(kind uint32, name string, size int) []byte {
 	data := b.add(kind, name, size)
-	if !b.inRoom {
+	if !b.given {
 		clear(data)
 	}
 	return data
 }
 
-// add appends a section of bytes that may be anything.
+// add appends a section of arbitrary bytes.
 func (b *RequestBuilder) add(kind uint32, name string, size int) []byte {
 	key := entryKey{kind, name}
 	if _, ok := b.names[key]; ok {
@@ -259,8 +251,8 @@ func (b *RequestBuilder) bytes(e entry) []byte {
 	return b.buf[e.start : e.start+e.size]
 }
 
-// extend appends size bytes, whatever they are, at the next multiple of eight. After an error
-// it returns bytes that belong to nothing, so that the caller can go on.
+// extend appends size arbitrary bytes at the next multiple of eight. After an error it returns unused bytes, so that
+// the caller can continue.
 func (b *RequestBuilder) extend(size int) []byte {
 	start := align8(len(b.buf))
 	if b.err == nil && start+size > MaxRequest {
@@ -276,7 +268,7 @@ func (b *RequestBuilder) extend(size int) []byte {
 	return b.buf[start:]
 }
 
-// reserve makes room for a length of n in memory that begins at a multiple of eight.
+// reserve grows the buffer to at least n bytes. It begins at a multiple of eight.
 func (b *RequestBuilder) reserve(n int) {
 	if n <= cap(b.buf) {
 		return
@@ -285,7 +277,7 @@ func (b *RequestBuilder) reserve(n int) {
 	if n > cap(b.own) {
 		b.own = aligned(max(n, 2*cap(b.own)))
 	}
-	b.buf, b.inRoom = b.own[:copy(b.own[:cap(b.own)], before)], false
+	b.buf, b.given = b.own[:copy(b.own[:cap(b.own)], before)], false
 }
 
 func (b *RequestBuilder) fail(err error) {

@@ -2,18 +2,24 @@ package block_test
 
 import "encoding/binary"
 
-// refusedRequests are requests that no runner writes. A function that reads one
-// nevertheless must find out before it goes wrong: by its reading of memory that
-// is not the request's, or by columns that are shorter than there are tickets.
+// refusedRequests are requests that no runner writes. A function that gets one must refuse it: otherwise it would read
+// memory outside of the request, or columns that have fewer elements than there are tickets.
 func refusedRequests() []vector {
 	created, wait := raw{3, "", numbers(1)}, raw{4, "", numbers(2)}
-	backfills := []raw{meta(1, 1), created, wait, {8, "", numbers(1)}, {9, "", numbers(1)}, {10, "", words(nil, 0xffffffff, 0)}}
+	backfills := []raw{
+		meta(1, 1),
+		created,
+		wait,
+		{8, "", numbers(1)},
+		{9, "", numbers(1)},
+		{10, "", words(nil, 0xffffffff, 0)},
+	}
 	plain := func(more ...raw) []byte {
 		return assemble("MMRQ", append([]raw{meta(1, 0), created, wait}, more...)...)
 	}
 	filled := func(more ...raw) []byte { return assemble("MMRQ", append(backfills[:6:6], more...)...) }
 	without := func(i int) []byte { return assemble("MMRQ", append(backfills[:i:i], backfills[i+1:]...)...) }
-	// entry changes a word of the entry of section i in the table.
+	// entry changes a word of the table's entry of section i.
 	entry := func(i, word int, value uint32) []byte {
 		b := plain()
 		binary.LittleEndian.PutUint32(b[table(b)+24*i+4*word:], value)
@@ -25,7 +31,10 @@ func refusedRequests() []vector {
 		{name: "request-refused-length", block: append(plain(), make([]byte, 8)...)},
 		{name: "request-refused-table-outside", block: header(plain(), 3, 1<<31)},
 		{name: "request-refused-table-in-header", block: header(plain(), 3, 16)},
-		{name: "request-refused-table-misaligned", block: header(append(plain(), make([]byte, 8)...), 3, uint32(table(plain())+4), 2, uint32(len(plain())+8))},
+		{
+			name:  "request-refused-table-misaligned",
+			block: header(append(plain(), make([]byte, 8)...), 3, uint32(table(plain())+4), 2, uint32(len(plain())+8)),
+		},
 		{name: "request-refused-table-long", block: header(plain(), 4, 0xffffffff)},
 		{name: "request-refused-name-outside", block: entry(2, name, 0xfffffff8)},
 		{name: "request-refused-misaligned", block: misalignedRequest(plain(raw{99, "", []byte{0}}))},
@@ -33,7 +42,10 @@ func refusedRequests() []vector {
 		{name: "request-refused-section-outside", block: entry(2, start, 1<<31)},
 		{name: "request-refused-section-in-table", block: entry(2, start, uint32(table(plain())))},
 		{name: "request-refused-section-long", block: entry(2, size, 0xffffffff)},
-		{name: "request-refused-short-meta", block: assemble("MMRQ", raw{1, "", make([]byte, 24)}, raw{3, "", nil}, raw{4, "", nil})},
+		{
+			name:  "request-refused-short-meta",
+			block: assemble("MMRQ", raw{1, "", make([]byte, 24)}, raw{3, "", nil}, raw{4, "", nil}),
+		},
 		{name: "request-refused-without-created", block: assemble("MMRQ", meta(1, 0), wait)},
 		{name: "request-refused-without-wait", block: assemble("MMRQ", meta(1, 0), created)},
 		{name: "request-refused-without-backfill-created", block: without(3)},
@@ -55,10 +67,10 @@ func misalignedRequest(b []byte) []byte {
 	return b
 }
 
-// table is where the table of a block begins.
+// table returns the offset of a block's table.
 func table(b []byte) int { return int(binary.LittleEndian.Uint32(b[12:])) }
 
-// header changes words of a block's header: pairs of the word's number and its value.
+// header changes words of a block's header. The arguments are pairs of a word's number and its value.
 func header(b []byte, words ...uint32) []byte {
 	for i := 0; i < len(words); i += 2 {
 		binary.LittleEndian.PutUint32(b[4*words[i]:], words[i+1])

@@ -9,15 +9,15 @@ import (
 	"matchmaker.dev/pkg/matchfn/block"
 )
 
-// everything writes a request that uses every kind of section.
+// everything writes a request with every kind of section.
 func everything(t *testing.T, b *block.RequestBuilder) []byte {
 	t.Helper()
 	return everythingIn(t, b, nil)
 }
 
-func everythingIn(t *testing.T, b *block.RequestBuilder, room []byte) []byte {
+func everythingIn(t *testing.T, b *block.RequestBuilder, given []byte) []byte {
 	t.Helper()
-	b.StartIn(room, block.Meta{Now: 1_700_000_010_000, Seed: 1<<63 + 7, Budget: 5000, Tickets: 3, Backfills: 2})
+	b.StartIn(given, block.Meta{Now: 1_700_000_010_000, Seed: 1<<63 + 7, Budget: 5000, Tickets: 3, Backfills: 2})
 	b.Config([]byte(`{"window":50}`))
 	copy(b.Created(), []float64{1_700_000_000_000, 1_700_000_009_500, 1_700_000_011_000})
 	copy(b.Attribute("level"), []float64{1, math.NaN(), 3})
@@ -39,9 +39,9 @@ func everythingIn(t *testing.T, b *block.RequestBuilder, room []byte) []byte {
 	return out
 }
 
-func TestRequestRoundTrip(t *testing.T) {
+func TestRequestsReadBackAsWritten(t *testing.T) {
 	var b block.RequestBuilder
-	for range 2 { // the second one into the same buffer
+	for range 2 { // the second request uses the buffer of the first
 		r, err := block.ParseRequest(everything(t, &b))
 		if err != nil {
 			t.Fatal(err)
@@ -75,13 +75,13 @@ func TestRequestRoundTrip(t *testing.T) {
 			t.Errorf("loadout 0 is %q, %v", v, ok)
 		}
 		if _, ok := loadout.At(1); ok {
-			t.Error("loadout 1 is there")
+			t.Error("loadout 1 is present")
 		}
 		if v, ok := loadout.At(2); !ok || len(v) != 0 {
 			t.Errorf("loadout 2 is %q, %v", v, ok)
 		}
 		if _, ok := loadout.At(3); ok {
-			t.Error("loadout 3 is there")
+			t.Error("loadout 3 is present")
 		}
 		if tanks, ok := r.Pool("tanks"); !ok || !slices.Equal(tanks, []uint32{0, 1}) {
 			t.Errorf("tanks %v", tanks)
@@ -102,7 +102,7 @@ func TestRequestRoundTrip(t *testing.T) {
 	}
 }
 
-func TestRequestBuilderMistakes(t *testing.T) {
+func TestRequestBuilderReportsWrongUse(t *testing.T) {
 	for name, c := range map[string]struct {
 		do   func(b *block.RequestBuilder)
 		want string
@@ -118,8 +118,12 @@ func TestRequestBuilderMistakes(t *testing.T) {
 			b.Created()[0] = 1
 			b.Property("q", func(int) ([]byte, bool) { return nil, true })
 		}, "block: a request of more than 1073741824 bytes"},
-		"negative":   {func(b *block.RequestBuilder) { b.Start(block.Meta{Tickets: -1}) }, "block: -1 tickets, 0 backfill tickets"},
-		"incomplete": {func(b *block.RequestBuilder) { b.Start(block.Meta{Backfills: 1}) }, "block: 1 backfill tickets without section 8"},
+		"negative": {func(b *block.RequestBuilder) {
+			b.Start(block.Meta{Tickets: -1})
+		}, "block: -1 tickets, 0 backfill tickets"},
+		"incomplete": {func(b *block.RequestBuilder) {
+			b.Start(block.Meta{Backfills: 1})
+		}, "block: 1 backfill tickets without section 8"},
 		"not UTF-8": {func(b *block.RequestBuilder) {
 			b.Start(block.Meta{})
 			b.Attribute("\xff")
@@ -132,7 +136,7 @@ func TestRequestBuilderMistakes(t *testing.T) {
 			if _, err := b.Finish(); err == nil || err.Error() != c.want {
 				t.Errorf("%v, want %s", err, c.want)
 			}
-			// The mistake does not stick.
+			// The next request is not affected.
 			b.Start(block.Meta{})
 			if _, err := b.Finish(); err != nil {
 				t.Error(err)
@@ -141,7 +145,7 @@ func TestRequestBuilderMistakes(t *testing.T) {
 	}
 }
 
-func TestAnswerRoundTrip(t *testing.T) {
+func TestAnswersReadBackAsWritten(t *testing.T) {
 	var b block.AnswerBuilder
 	var r block.AnswerReader
 	for range 2 {
@@ -173,7 +177,8 @@ func TestAnswerRoundTrip(t *testing.T) {
 		if a.Len() != 3 || a.Score(0) != 1.5 || a.Score(1) != -2 {
 			t.Errorf("%d proposals, scores %v %v", a.Len(), a.Score(0), a.Score(1))
 		}
-		if !slices.Equal(a.Tickets(0), []uint32{0, 1}) || !slices.Equal(a.Tickets(1), []uint32{4, 3, 2}) || !slices.Equal(a.Tickets(2), []uint32{5}) {
+		if !slices.Equal(a.Tickets(0), []uint32{0, 1}) || !slices.Equal(a.Tickets(1), []uint32{4, 3, 2}) ||
+			!slices.Equal(a.Tickets(2), []uint32{5}) {
 			t.Errorf("tickets %v %v %v", a.Tickets(0), a.Tickets(1), a.Tickets(2))
 		}
 		if a.Teams(1) != 3 || len(a.Team(1, 1)) != 0 || !slices.Equal(a.Team(1, 2), []uint32{3, 2}) {
@@ -189,15 +194,19 @@ func TestAnswerRoundTrip(t *testing.T) {
 		if e.Region != "eu" || !slices.Equal(e.TeamNames, []string{"", "", "red"}) {
 			t.Errorf("extras of 1: %+v", e)
 		}
-		if len(e.TicketProperties) != 2 || e.TicketProperties[0].Ticket != 2 || string(e.TicketProperties[0].JSON) != `{"b":2}` {
+		if len(e.TicketProperties) != 2 || e.TicketProperties[0].Ticket != 2 ||
+			string(e.TicketProperties[0].JSON) != `{"b":2}` {
 			t.Errorf("ticket properties %+v", e.TicketProperties)
 		}
-		if f := e.Backfill; f.Create || f.Number != 1 || f.Attributes[0] != (block.BackfillAttribute{Name: "missing", Value: 1}) ||
-			f.Properties[0].Name != "state" || !slices.Equal(f.Remove, []string{"old"}) {
+		if f := e.Backfill; f.Create || f.Number != 1 ||
+			f.Attributes[0] != (block.BackfillAttribute{Name: "missing", Value: 1}) ||
+			f.Properties[0].Name != "state" ||
+			!slices.Equal(f.Remove, []string{"old"}) {
 			t.Errorf("backfill %+v", f)
 		}
 	}
-	if a, err := r.Read(b.Fail("no such pool \xff"), 6, 2); err != nil || a.Failure != "no such pool \uFFFD" || a.Len() != 0 {
+	if a, err := r.Read(b.Fail("no such pool \xff"), 6, 2); err != nil || a.Failure != "no such pool \uFFFD" ||
+		a.Len() != 0 {
 		t.Errorf("failure %+v, %v", a, err)
 	}
 	b.Reset()
@@ -206,9 +215,8 @@ func TestAnswerRoundTrip(t *testing.T) {
 	}
 }
 
-// What a caller forgets to fill in must not be what another project's request
-// left in the buffer.
-func TestRequestBuilderLeavesNothingBehind(t *testing.T) {
+// A column that the caller does not fill must not show data of another project's request.
+func TestRequestBuilderClearsItsBuffer(t *testing.T) {
 	var b block.RequestBuilder
 	everything(t, &b)
 	b.Start(block.Meta{Tickets: 5})
@@ -225,22 +233,24 @@ func TestRequestBuilderLeavesNothingBehind(t *testing.T) {
 	}
 }
 
-// A request that is written in a room is the same as any other, whatever lay there, and one that does not fit lies elsewhere.
-func TestRoom(t *testing.T) {
+// The bytes of the request are the same in a given buffer, whatever that contained, and in the builder's own buffer,
+// which it uses if the given one is too short.
+func TestRequestIsTheSameInAGivenBuffer(t *testing.T) {
 	var b, other block.RequestBuilder
 	want := slices.Clone(everything(t, &other))
 	for _, size := range []int{0, 8, 24, len(want) - 8, len(want), len(want) + 8} {
-		room := slices.Repeat([]byte{0xff}, size)
-		got := everythingIn(t, &b, room)
-		inRoom := size > 0 && &got[0] == &room[0]
-		if !bytes.Equal(got, want) || inRoom != (size >= len(want)) {
-			t.Errorf("in a room of %d bytes: %v, the same: %v, of %d bytes", size, inRoom, bytes.Equal(got, want), len(want))
+		given := slices.Repeat([]byte{0xff}, size)
+		got := everythingIn(t, &b, given)
+		inPlace := size > 0 && &got[0] == &given[0]
+		if !bytes.Equal(got, want) || inPlace != (size >= len(want)) {
+			t.Errorf("in a buffer of %d bytes: in place %v, same %v, %d bytes long", size, inPlace, bytes.Equal(got, want),
+				len(want))
 		}
 	}
 }
 
-// Columns are used in place, and copied only where they are misaligned.
-func TestViews(t *testing.T) {
+// Columns are copied only if they are misaligned.
+func TestColumnsAreViewsOfTheRequest(t *testing.T) {
 	var b block.RequestBuilder
 	request := everything(t, &b)
 	shifted := append(make([]byte, 1, len(request)+1), request...)[1:]

@@ -9,9 +9,8 @@ type section struct {
 	data []byte
 }
 
-// parseTable reads the header and the table of a block. What it returns lies
-// within block; sections begin at multiples of eight and do not overlap. It
-// appends to into.
+// parseTable reads the header and the table of a block, and appends its sections to into. Sections lie within the
+// block, begin at multiples of eight and do not overlap.
 func parseTable(block []byte, magic string, into []section) ([]section, error) {
 	if len(block) < headerSize {
 		return nil, message.Errorf("block: %d bytes are less than a header", len(block))
@@ -23,7 +22,8 @@ func parseTable(block []byte, magic string, into []section) ([]section, error) {
 		return nil, message.Errorf("block: version %d, not %d", v, Version)
 	}
 	if n := le.Uint32(block[8:]); uint64(n) != uint64(len(block)) || n%8 != 0 {
-		return nil, message.Errorf("block: says that it is %d bytes long, is %d, and has to be a multiple of 8", n, len(block))
+		return nil, message.Errorf("block: says that it is %d bytes long, is %d, and has to be a multiple of 8", n,
+			len(block))
 	}
 	table, count := uint64(le.Uint32(block[12:])), uint64(le.Uint32(block[16:]))
 	if table%8 != 0 || table < headerSize || table+count*entrySize > uint64(len(block)) {
@@ -38,7 +38,8 @@ func parseTable(block []byte, magic string, into []section) ([]section, error) {
 			return nil, message.Errorf("block: the name of section %d lies outside", i)
 		}
 		if start%8 != 0 || start < end || start+size > table {
-			return nil, message.Errorf("block: section %d, %d bytes at %d, is misaligned, overlaps or lies outside", i, size, start)
+			return nil, message.Errorf("block: section %d, %d bytes at %d, is misaligned, overlaps or lies outside", i, size,
+				start)
 		}
 		end = start + size
 		into = append(into, section{

@@ -17,7 +17,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite testdata/vectors")
 
-// vector is one block of testdata/vectors; FORMAT.md says how they are used.
+// vector is a block in testdata/vectors. FORMAT.md says how to use them.
 type vector struct {
 	name               string
 	block              []byte
@@ -40,10 +40,17 @@ func vectors(t *testing.T) []vector {
 		{name: "request-empty", block: empty},
 		{name: "request-full", block: full},
 		{name: "request-extremes", block: extremeRequest(t)},
-		{name: "request-later", block: assemble("MMRQ", meta(1, 0, 1, 2, 3, 4, 5, 6, 7, 8), unknown(99, 5), raw{3, "", numbers(1)}, raw{4, "", numbers(2)}, unknown(99, 0))},
+		{
+			name: "request-later",
+			block: assemble("MMRQ", meta(1, 0, 1, 2, 3, 4, 5, 6, 7, 8), unknown(99, 5), raw{3, "", numbers(1)},
+				raw{4, "", numbers(2)}, unknown(99, 0)),
+		},
 		{name: "request-refused-version", block: bytes.Replace(empty, []byte{1, 0, 0, 0}, []byte{2, 0, 0, 0}, 1)},
 		{name: "request-refused-without-meta", block: assemble("MMRQ", raw{3, "", nil})},
-		{name: "request-refused-short-column", block: assemble("MMRQ", meta(2, 0), raw{3, "", numbers(1, 2)}, raw{4, "", numbers(2)})},
+		{
+			name:  "request-refused-short-column",
+			block: assemble("MMRQ", meta(2, 0), raw{3, "", numbers(1, 2)}, raw{4, "", numbers(2)}),
+		},
 
 		{"answer-empty", answer(), 0, 0},
 		{"answer-pairs", answer(teams(2, 4), tickets(0, 1, 3, 2), scores(1.5, -2)), 4, 0},
@@ -94,12 +101,22 @@ func vectors(t *testing.T) []vector {
 		{"answer-refused-backfill-no-name", with(parts(0, 10, 0, 0, 0, 0, 0, 14, 0, 0, 0, 0)), 1, 1},
 		{"answer-refused-backfill-value", with(parts(0, 10, 0, 0, 0, 1), data("x")), 1, 1},
 		{"answer-refused-backfill-attribute-size", with(parts(0, 10, 0, 0, 0, 0, 0, 12, 0, 1, 0, 8), data("abcdefgh")), 1, 1},
-		{"answer-refused-backfill-attribute-infinite", with(parts(0, 10, 0, 0, 0, 0, 0, 12, 0, 1, 0, 9), data("a"+string(numbers(math.Inf(-1))))), 1, 1},
-		{"answer-refused-backfill-attribute-created", with(parts(0, 10, 0, 0, 0, 0, 0, 12, 0, 7, 0, 15), data("created"+string(numbers(1)))), 1, 1},
+		{
+			"answer-refused-backfill-attribute-infinite",
+			with(parts(0, 10, 0, 0, 0, 0, 0, 12, 0, 1, 0, 9), data("a"+string(numbers(math.Inf(-1))))),
+			1,
+			1,
+		},
+		{
+			"answer-refused-backfill-attribute-created",
+			with(parts(0, 10, 0, 0, 0, 0, 0, 12, 0, 7, 0, 15), data("created"+string(numbers(1)))),
+			1,
+			1,
+		},
 	}...)
 }
 
-// fullAnswer uses every field, by way of the builder.
+// fullAnswer uses every field. The builder writes it.
 func fullAnswer() []byte {
 	var b block.AnswerBuilder
 	b.Propose(0.25)
@@ -137,18 +154,18 @@ func fullAnswer() []byte {
 func misaligned() []byte {
 	b := answer(teams(1), tickets(0))
 	table := int(b[12])
-	b[table+12] += 4 // where the teams begin
+	b[table+12] += 4 // the offset of the teams
 	return b
 }
 
 func overlapping() []byte {
 	b := answer(teams(2), tickets(0, 1))
 	table := int(b[12])
-	b[table+24+12] = b[table+12] // the tickets begin where the teams do
+	b[table+24+12] = b[table+12] // the offset of the tickets
 	return b
 }
 
-func TestVectors(t *testing.T) {
+func TestVectorsAreAsDescribed(t *testing.T) {
 	dir := filepath.Join("testdata", "vectors")
 	var want []string
 	for _, v := range vectors(t) {
@@ -156,7 +173,7 @@ func TestVectors(t *testing.T) {
 		t.Run(v.name, func(t *testing.T) {
 			description := describe(t, v)
 			if refused := strings.Contains(description, `"refused"`); refused != strings.Contains(v.name, "-refused-") {
-				t.Errorf("is described as %s", description)
+				t.Errorf("the description is %s", description)
 			}
 			golden(t, filepath.Join(dir, v.name+".hex"), hexLines(v.block))
 			golden(t, filepath.Join(dir, v.name+".json"), description)
@@ -168,12 +185,12 @@ func TestVectors(t *testing.T) {
 	}
 	for _, e := range entries {
 		if !slices.Contains(want, e.Name()) {
-			t.Errorf("%s belongs to no vector", e.Name())
+			t.Errorf("%s is of no vector", e.Name())
 		}
 	}
 }
 
-// golden compares with a file, or writes it when asked to.
+// golden compares got with a file, or writes the file with -update.
 func golden(t *testing.T, path, got string) {
 	t.Helper()
 	if *update {
@@ -190,7 +207,7 @@ func golden(t *testing.T, path, got string) {
 	}
 }
 
-// hexLines writes eight bytes a line.
+// hexLines writes eight bytes on each line.
 func hexLines(b []byte) string {
 	var out strings.Builder
 	for line := range slices.Chunk(b, 8) {
@@ -199,7 +216,7 @@ func hexLines(b []byte) string {
 	return out.String()
 }
 
-// describe says in JSON what a reader must see in a block.
+// describe returns in JSON what a reader must find in a block.
 func describe(t *testing.T, v vector) string {
 	t.Helper()
 	var d any

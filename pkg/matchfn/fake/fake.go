@@ -1,6 +1,5 @@
-// Package fake runs match functions in ordinary Go tests, without WebAssembly:
-// it builds a request, runs the function on it and checks the answer as a
-// runner does. Request and answer take the way through the real format.
+// Package fake runs match functions in Go tests without WebAssembly. It builds a request, runs the function on it, and
+// checks the answer as a runner does. Requests and answers have the real format.
 package fake
 
 import (
@@ -15,21 +14,21 @@ import (
 	"matchmaker.dev/pkg/matchfn/block"
 )
 
-// Request is what a function is run on. Everything may be left out.
+// Request is the input of a function. All fields are optional.
 type Request struct {
-	// Now is the time of the run; without it, the first of January 2030.
+	// Now is the time of the run. The default is the first of January 2030.
 	Now time.Time
-	// Seed is what Run.Rand draws from.
+	// Seed is the seed of Run.Rand.
 	Seed uint64
 	// Settings is the config's settings, a JSON object.
 	Settings string
-	// Tickets have the numbers of their places here.
+	// Tickets are numbered by their position.
 	Tickets []Ticket
-	// Pools names tickets by number. Without any pool the function sees none.
+	// Pools lists the tickets of each pool by number. A request has no pools by default.
 	Pools map[string][]uint32
-	// Backfills have the numbers of their places here.
+	// Backfills are numbered by their position.
 	Backfills []Backfill
-	// BackfillPools names backfill tickets by number.
+	// BackfillPools lists the backfill tickets of each pool by number.
 	BackfillPools map[string][]uint32
 }
 
@@ -41,7 +40,7 @@ type Ticket struct {
 	Properties map[string][]byte
 }
 
-// Backfill is a server that wants players.
+// Backfill is a backfill ticket.
 type Backfill struct {
 	Ticket
 	Version int64
@@ -53,16 +52,15 @@ type Backfill struct {
 type Proposal struct {
 	Score float64
 	Teams [][]uint32
-	// Extras is nil when the proposal has nothing else.
+	// Extras is nil if the proposal has nothing else.
 	Extras *block.Extras
 }
 
 // Tickets returns the tickets of all teams.
 func (p Proposal) Tickets() []uint32 { return slices.Concat(p.Teams...) }
 
-// Run runs a function and returns its proposals in its order. The error is the
-// function's own, or says what a runner would refuse the answer for. As in a
-// runner, the function sees only what its manifest names.
+// Run runs a function and returns its proposals in their order. The error is the function's own, or says why a runner
+// would refuse the answer. As in a runner, the function gets only what its manifest names.
 func Run(f *matchfn.Function, r Request) ([]Proposal, error) {
 	request, err := Encode(r, f.Manifest())
 	if err != nil {
@@ -85,14 +83,15 @@ func Run(f *matchfn.Function, r Request) ([]Proposal, error) {
 	return proposals, nil
 }
 
-// Encode writes the request in the format of package block, with the columns
-// that the manifest names. The error says what no runner would send.
+// Encode writes the request in the format of package block, with the columns that the manifest names. It fails on
+// requests that no runner would send.
 func Encode(r Request, m block.Manifest) ([]byte, error) {
 	if r.Now.IsZero() {
 		r.Now = time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
 	}
 	var b block.RequestBuilder
-	b.Start(block.Meta{Now: r.Now.UnixMilli(), Seed: r.Seed, Budget: 5000, Tickets: len(r.Tickets), Backfills: len(r.Backfills)})
+	b.Start(
+		block.Meta{Now: r.Now.UnixMilli(), Seed: r.Seed, Budget: 5000, Tickets: len(r.Tickets), Backfills: len(r.Backfills)})
 	b.Config([]byte(r.Settings))
 	copy(b.Created(), created(r.Now, r.Tickets))
 	columns(r.Tickets, m, b.Attribute, b.Property)
@@ -135,9 +134,9 @@ func created(now time.Time, tickets []Ticket) []float64 {
 	return at
 }
 
-// columns writes the attributes and properties that any ticket has and the
-// manifest names, ordered by name.
-func columns(tickets []Ticket, m block.Manifest, attribute func(string) []float64, property func(string, func(int) ([]byte, bool))) {
+// columns writes the attributes and properties that a ticket has and the manifest names, sorted by name.
+func columns(tickets []Ticket, m block.Manifest, attribute func(string) []float64,
+	property func(string, func(int) ([]byte, bool))) {
 	attributes, properties := map[string]bool{}, map[string]bool{}
 	for _, t := range tickets {
 		for name := range t.Attributes {

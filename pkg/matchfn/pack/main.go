@@ -1,5 +1,4 @@
-// Pack builds a match function into the zip archive that is uploaded, or into a
-// bare module, which is accepted as well:
+// Pack builds a match function into a zip archive or a bare module. Both can be uploaded:
 //
 //	go run matchmaker.dev/pkg/matchfn/pack -o duel.zip ./duel
 //	go run matchmaker.dev/pkg/matchfn/pack -o duel.wasm ./duel
@@ -39,8 +38,8 @@ func main() {
 	}
 }
 
-// pack builds the function in folder and writes it to out: the module itself, or an archive
-// that holds one file, the module, named after the folder.
+// pack builds the function in folder and writes it to out: the bare module, or an archive with only the module, named
+// after the folder.
 func pack(ctx context.Context, out, folder string) (err error) {
 	folder, err = filepath.Abs(folder)
 	if err != nil {
@@ -48,7 +47,7 @@ func pack(ctx context.Context, out, folder string) (err error) {
 	}
 	write, ok := map[string]func(io.Writer, string) error{".zip": archive, ".wasm": bare}[filepath.Ext(out)]
 	if !ok {
-		return fmt.Errorf("%s is to be written, neither a .zip nor a .wasm file", out)
+		return fmt.Errorf("cannot write %s: it is neither a .zip nor a .wasm file", out)
 	}
 	dir, err := os.MkdirTemp("", "pack")
 	if err != nil {
@@ -62,7 +61,7 @@ func pack(ctx context.Context, out, folder string) (err error) {
 	if err := os.MkdirAll(filepath.Dir(out), 0o750); err != nil {
 		return err
 	}
-	// Written beside and then renamed: whoever reads out never sees half of it.
+	// Rename at the end, so that readers of out never see a part of it.
 	f, err := os.CreateTemp(filepath.Dir(out), filepath.Base(out)+".*")
 	if err != nil {
 		return err
@@ -79,7 +78,8 @@ func pack(ctx context.Context, out, folder string) (err error) {
 
 // build compiles the function in folder to a WebAssembly module in reactor form.
 func build(ctx context.Context, folder, module string) error {
-	cmd := exec.CommandContext(ctx, "go", "build", "-buildmode=c-shared", "-trimpath", "-buildvcs=false", "-ldflags=-s -w -buildid=", "-o", module, ".")
+	cmd := exec.CommandContext(ctx, "go", "build", "-buildmode=c-shared", "-trimpath", "-buildvcs=false",
+		"-ldflags=-s -w -buildid=", "-o", module, ".")
 	cmd.Dir = folder
 	cmd.Env = append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm")
 	if text, err := cmd.CombinedOutput(); err != nil {
@@ -88,8 +88,7 @@ func build(ctx context.Context, folder, module string) error {
 	return nil
 }
 
-// archive writes a zip archive that holds one file. It carries no time, so
-// that its bytes depend on the content only.
+// archive writes a zip archive with one file. It has no time, so that its bytes depend only on the content.
 func archive(to io.Writer, path string) error {
 	content, err := os.ReadFile(path)
 	if err != nil {

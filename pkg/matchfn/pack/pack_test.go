@@ -15,9 +15,8 @@ import (
 // duel is a function of this repository.
 var duel = filepath.Join("..", "..", "..", "functions", "duel")
 
-// The duel function compiles to a module that a runner accepts, and packing it
-// twice gives the same bytes.
-func TestPackDuel(t *testing.T) {
+// A runner accepts the module, and packing it twice gives the same bytes.
+func TestPackIsReproducibleAndSmall(t *testing.T) {
 	first := filepath.Join(t.TempDir(), "new", "duel.zip")
 	if err := pack(t.Context(), first, duel); err != nil {
 		t.Fatal(err)
@@ -31,7 +30,7 @@ func TestPackDuel(t *testing.T) {
 		t.Error("two archives differ")
 	}
 	if entries, _ := os.ReadDir(filepath.Dir(first)); len(entries) != 1 {
-		t.Errorf("left behind: %v", entries)
+		t.Errorf("other files: %v", entries)
 	}
 
 	z, err := zip.NewReader(bytes.NewReader(a), int64(len(a)))
@@ -39,7 +38,7 @@ func TestPackDuel(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(z.File) != 1 || z.File[0].Name != "duel.wasm" {
-		t.Fatalf("the archive holds %v", z.File)
+		t.Fatalf("the archive has %v", z.File)
 	}
 	f, err := z.File[0].Open()
 	if err != nil {
@@ -49,8 +48,8 @@ func TestPackDuel(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Every module starts and compiles in proportion to its size: encoding/json
-	// or fmt, drawn in by accident, would show here.
+	// The time to start and compile a module depends on its size. This finds encoding/json or fmt if one is imported by
+	// mistake.
 	if limit := 2_500_000; len(module) > limit {
 		t.Errorf("the module has %d bytes, more than %d", len(module), limit)
 	}
@@ -59,7 +58,7 @@ func TestPackDuel(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(read(t, bare), module) {
-		t.Error("the bare module is another than that in the archive")
+		t.Error("the bare module and that in the archive differ")
 	}
 	got := exports(t, module)
 	for _, name := range []string{"memory", "_initialize", "mm_abi", "mm_alloc", "mm_run", "mm_manifest"} {
@@ -69,12 +68,15 @@ func TestPackDuel(t *testing.T) {
 	}
 }
 
-func TestPackSaysWhatDoesNotCompile(t *testing.T) {
+func TestPackReportsCompileErrors(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "broken")
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	for name, text := range map[string]string{"go.mod": "module broken\n", "main.go": "package main\n\nfunc main() { undefinedThing() }\n"} {
+	for name, text := range map[string]string{
+		"go.mod":  "module broken\n",
+		"main.go": "package main\n\nfunc main() { undefinedThing() }\n",
+	} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -90,7 +92,7 @@ func TestPackSaysWhatDoesNotCompile(t *testing.T) {
 	}
 }
 
-func TestPackWritesNothingElse(t *testing.T) {
+func TestPackWritesOnlyZipAndWasm(t *testing.T) {
 	err := pack(t.Context(), filepath.Join(t.TempDir(), "duel.tar"), duel)
 	if err == nil || !strings.Contains(err.Error(), "neither a .zip nor a .wasm file") {
 		t.Errorf("%v", err)

@@ -1,6 +1,5 @@
-// Package settings decodes a config's settings into a struct. It is apart from
-// package matchfn because it needs encoding/json, which makes a module half as
-// large again; a few plain values are read more cheaply with matchfn's Settings.
+// Package settings decodes a config's settings into a struct. It is separate from package matchfn because encoding/json
+// makes a module half as large again. For a few simple values, matchfn.Settings is cheaper.
 package settings
 
 import (
@@ -13,10 +12,9 @@ import (
 	"strings"
 )
 
-// Decode reads the settings of a run ([matchfn.Run.Config]) into the struct
-// that into points to, which may hold defaults: what the settings do not name
-// stays. A member that the struct lacks is an error, and so is a value of
-// another type; the text is for the author of the config.
+// Decode reads the settings of a run ([matchfn.Run.Config]) into the struct that into points to. Fields that the
+// settings do not name keep their values, so that it may hold defaults. An unknown member and a value of another type
+// are errors; their messages are for the author of the config.
 func Decode(config []byte, into any) error {
 	if len(config) == 0 {
 		return nil
@@ -25,18 +23,18 @@ func Decode(config []byte, into any) error {
 	d.DisallowUnknownFields()
 	if err := d.Decode(into); err != nil {
 		if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-			return explain(wrong)
+			return typeError(wrong)
 		}
 		return errors.New("settings: " + strings.TrimPrefix(err.Error(), "json: "))
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return errors.New("settings: text after the object")
+		return errors.New("settings: there is text after the object")
 	}
 	return nil
 }
 
-// explain words the type of a value for those who write JSON and not Go.
-func explain(wrong *json.UnmarshalTypeError) error {
+// typeError describes a type error in JSON's terms, not Go's.
+func typeError(wrong *json.UnmarshalTypeError) error {
 	at := ""
 	if wrong.Field != "" {
 		at = fmt.Sprintf("%q: ", wrong.Field)

@@ -16,7 +16,7 @@ type config struct {
 	Ranked bool     `json:"ranked"`
 }
 
-func TestDecode(t *testing.T) {
+func TestDecodeFillsTheStructOrNamesTheError(t *testing.T) {
 	for text, want := range map[string]string{
 		``:                          "",
 		`{}`:                        "",
@@ -26,13 +26,14 @@ func TestDecode(t *testing.T) {
 		`{"window":"wide"}`:         `settings: "window": a number is expected, not a string`,
 		`{"teams":{"size":"five"}}`: `settings: "teams.size": a whole number is expected, not a string`,
 		`{"teams":{"size":1.5}}`:    `settings: "teams.size": a whole number is expected, not a number 1.5`,
-		`{"teams":{"least":-1}}`:    `settings: "teams.least": a whole number that is not negative is expected, not a number -1`,
-		`{"teams":[]}`:              `settings: "teams": an object is expected, not a list`,
-		`{"maps":{}}`:               `settings: "maps": a list is expected, not an object`,
-		`{"maps":[true]}`:           `settings: "maps": a string is expected, not true or false`,
-		`{"ranked":1}`:              `settings: "ranked": true or false is expected, not a number`,
-		`{} {}`:                     "settings: text after the object",
-		`[]`:                        "settings: an object is expected, not a list",
+		`{"teams":{"least":-1}}`: `settings: "teams.least": ` +
+			`a whole number that is not negative is expected, not a number -1`,
+		`{"teams":[]}`:    `settings: "teams": an object is expected, not a list`,
+		`{"maps":{}}`:     `settings: "maps": a list is expected, not an object`,
+		`{"maps":[true]}`: `settings: "maps": a string is expected, not true or false`,
+		`{"ranked":1}`:    `settings: "ranked": true or false is expected, not a number`,
+		`{} {}`:           "settings: there is text after the object",
+		`[]`:              "settings: an object is expected, not a list",
 	} {
 		c := config{Window: 25}
 		got := ""

@@ -9,7 +9,8 @@ import (
 func TestBackfillCreateApproveUpdateAndDelete(t *testing.T) {
 	shell, service := newShell(t), newService(t)
 	roster := write(t, "roster.bin", "\x01\x02")
-	shell.on(service, "backfill", "create", "--connection", "127.0.0.1:7777", "--attribute", "open=2", "--property", "roster=@"+roster).
+	shell.on(service, "backfill", "create", "--connection", "127.0.0.1:7777", "--attribute", "open=2",
+		"--property", "roster=@"+roster).
 		expect(0, "backfill  b-1\n", "")
 	shell.on(service, "backfill", "approve", "b-1").expect(0, `backfill         b-1
 created          2030-01-01 00:00:00 UTC

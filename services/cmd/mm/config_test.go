@@ -122,7 +122,8 @@ func TestFunctionPutFailsIfTheFunctionDoesNotStart(t *testing.T) {
 	archive := write(t, "duel.tar.gz", "\x1f\x8b archive")
 	service.state = func(int) string { return "Failed" }
 	shell.on(service, "function", "put", "duel", archive).expect(1, "state     Failed\n",
-		"mm: duel-0: line of 60\ufffd[31m\nmm: duel-0: trap: unreachable\nmm: function duel is uploaded, but does not start\n")
+		"mm: duel-0: line of 60\ufffd[31m\nmm: duel-0: trap: unreachable\n"+
+			"mm: function duel is uploaded, but does not start\n")
 	service.state = func(int) string { return "Pending" }
 	shell.on(service, "function", "put", "duel", archive).expect(1, "state     Pending\n",
 		"mm: function duel is uploaded, but is Pending after 30s")
@@ -173,11 +174,13 @@ func TestFunctionListGetLog(t *testing.T) {
 	shell, service := newShell(t), newService(t)
 	service.functions["duel"] = "abc"
 	shell.on(service, "function", "list").expect(0,
-		"NAME  STATE    INSTANCES  UPDATED                  MD5\nduel  Running          1  2030-01-01 00:00:00 UTC  abc\n", "")
+		"NAME  STATE    INSTANCES  UPDATED                  MD5\n"+
+			"duel  Running          1  2030-01-01 00:00:00 UTC  abc\n", "")
 	shell.on(service, "function", "list", "-o", "json").expect(0, `"md5Hash": "abc"`, "")
 	shell.on(service, "function", "get", "duel").expect(0, "md5       abc\n", "")
 	shell.on(service, "function", "get", "none").expect(1, "", "mm: there is no function none (404")
 	shell.on(service, "function", "log", "duel").
-		expect(0, "== duel-0 ==\nline of 1800\ufffd[31m\ntrap: unreachable\n== duel-1 ==\n(nothing in the last 1800 seconds)\n", "")
+		expect(0, "== duel-0 ==\nline of 1800\ufffd[31m\ntrap: unreachable\n"+
+			"== duel-1 ==\n(nothing in the last 1800 seconds)\n", "")
 	shell.on(service, "function", "log", "duel", "--seconds", "60", "-o", "json").expect(0, `line of 60\u001b`, "")
 }

@@ -123,11 +123,8 @@ func (s *session) responseText(e *client.Error) string {
 		text += fmt.Sprintf("; retry after %s", e.RetryAfter)
 	}
 	if e.Status == http.StatusUnauthorized && s.tokenMade {
-		text += fmt.Sprintf(
-			"; the token was made with the key in %s: is that the folder of the service at %s?",
-			s.Data,
-			s.URL,
-		)
+		text += fmt.Sprintf("; the token was made with the key in %s: is that the folder of the service at %s?", s.Data,
+			s.URL)
 	}
 	return text
 }

@@ -103,7 +103,8 @@ func TestEventLogSelectsByTicketMatchAndTime(t *testing.T) {
 	got := log("--match", "m", "-o", "json")
 	got.expect(
 		0,
-		`{"time":"2030-01-01T00:00:00.123Z","kind":"assigned","match":"m","config":"ranked","revision":7,"tickets":["a"],"position":5}`+"\n",
+		`{"time":"2030-01-01T00:00:00.123Z","kind":"assigned","match":"m","config":"ranked",`+
+			`"revision":7,"tickets":["a"],"position":5}`+"\n",
 		"",
 	)
 	if !json.Valid([]byte(got.out)) {

@@ -99,10 +99,8 @@ func TestFunctionLogFollowPrintsEachLineOnce(t *testing.T) {
 func TestFunctionLogFollowsBeyondTimeoutAndTokens(t *testing.T) {
 	s := newShell(t)
 	began := s.now
-	j := newLogService(
-		t,
-		func(n int) (map[string]string, string) { return map[string]string{"duel-0": ""}, strconv.Itoa(n) },
-	)
+	j := newLogService(t,
+		func(n int) (map[string]string, string) { return map[string]string{"duel-0": ""}, strconv.Itoa(n) })
 	j.follow(t, s, 50, 9*time.Second, "--timeout", "30s").expect(0, "", "")
 	if len(j.queries) != 50 {
 		t.Errorf("read %d times", len(j.queries))

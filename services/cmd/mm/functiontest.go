@@ -52,7 +52,8 @@ Backfill tickets have the same members, and "connection" and "version":
 Examples:
 
     mm function test ffa.zip --config config.json --tickets tickets.json
-    mm function test ffa.wasm --config config.json --generate 10000 --attribute skill=normal:1500:300 --attribute region=choice:1,2,3 --wait uniform:0:60
+    mm function test ffa.wasm --generate 10000 --attribute skill=normal:1500:300 --attribute region=choice:1,2,3
+    mm function test ffa.wasm --config config.json --generate 10000 --attribute skill=uniform:0:9 --wait uniform:0:60
     mm function test ffa.wasm --generate 1000 --attribute skill=normal:1500:300 -o json | jq '.matches[0]'`
 }
 
@@ -83,10 +84,8 @@ const (
 
 // Validate is called by the parser.
 func (c functionTest) Validate() error {
-	fromStdin := slices.DeleteFunc(
-		[]string{c.Config, c.Tickets, c.Backfills},
-		func(file string) bool { return file != stdin },
-	)
+	fromStdin := slices.DeleteFunc([]string{c.Config, c.Tickets, c.Backfills},
+		func(file string) bool { return file != stdin })
 	switch {
 	case (c.Tickets == "") == (c.Generate == 0):
 		return usageError("tickets are required: either --tickets FILE or --generate N")

@@ -47,19 +47,8 @@ func newSandboxShell(t *testing.T) *shell {
 func buildGuest(t *testing.T) string {
 	t.Helper()
 	module := filepath.Join(t.TempDir(), "guest.wasm")
-	command(
-		t,
-		".",
-		"env",
-		"GOOS=wasip1",
-		"GOARCH=wasm",
-		"go",
-		"build",
-		"-buildmode=c-shared",
-		"-o",
-		module,
-		"../../runner/testdata/guest",
-	)
+	command(t, ".", "env", "GOOS=wasip1", "GOARCH=wasm", "go", "build", "-buildmode=c-shared", "-o", module,
+		"../../runner/testdata/guest")
 	return module
 }
 
@@ -129,29 +118,9 @@ func config(t *testing.T, do string) string {
 
 func TestFunctionTestPrintsJSON(t *testing.T) {
 	s := newSandboxShell(t)
-	got := s.run(
-		"function",
-		"test",
-		buildGuest(t),
-		"--deadline",
-		"1m",
-		"--timeout",
-		"5m",
-		"--config",
-		config(t, "all"),
-		"--output",
-		"json",
-		"--generate",
-		"100",
-		"--attribute",
-		"skill=uniform:0:1",
-		"--attribute",
-		"region=2",
-		"--wait",
-		"choice:5,25",
-		"--runs",
-		"2",
-	)
+	got := s.run("function", "test", buildGuest(t), "--deadline", "1m", "--timeout", "5m", "--config",
+		config(t, "all"), "--output", "json", "--generate", "100", "--attribute", "skill=uniform:0:1", "--attribute",
+		"region=2", "--wait", "choice:5,25", "--runs", "2")
 	got.expect(0, "{", "")
 	var v struct {
 		Tickets, Proposals, Runs, MemoryBytes int
@@ -167,7 +136,8 @@ func TestFunctionTestPrintsJSON(t *testing.T) {
 	if err := json.Unmarshal([]byte(got.out), &v); err != nil {
 		t.Fatal(err)
 	}
-	if v.Tickets != 100 || v.Proposals != 1 || v.Runs != 2 || v.MemoryBytes < 1<<20 || len(v.Waiting) != 0 || len(v.Steps) != 5 ||
+	if v.Tickets != 100 || v.Proposals != 1 || v.Runs != 2 || v.MemoryBytes < 1<<20 || len(v.Waiting) != 0 ||
+		len(v.Steps) != 5 ||
 		len(v.Log) != 1 ||
 		v.Log[0] != "asked for all" ||
 		len(v.Matches) != 1 {
@@ -184,34 +154,15 @@ func TestFunctionTestPrintsJSON(t *testing.T) {
 
 func TestFunctionTestPrintsSomeMatchesAndIsReproducible(t *testing.T) {
 	s, module := newSandboxShell(t), buildGuest(t)
-	got := s.run(
-		"function",
-		"test",
-		module,
-		"--deadline",
-		"1m",
-		"--timeout",
-		"5m",
-		"--generate",
-		"100",
-		"--attribute",
-		"skill=uniform:0:1",
-		"--show",
-		"3",
-	)
-	got.expect(
-		0,
-		"matches    50 with 100 tickets, of 50 proposals\n",
-		"log: asked for pair\nmm: 47 more matches: --show 50 or --output json prints all\n",
-	)
+	args := []string{"function", "test", module, "--deadline", "1m", "--timeout", "5m", "--generate", "100",
+		"--attribute", "skill=uniform:0:1", "--show", "3"}
+	got := s.run(args...)
+	got.expect(0, "matches    50 with 100 tickets, of 50 proposals\n",
+		"log: asked for pair\nmm: 47 more matches: --show 50 or --output json prints all\n")
 	if n := len(regexp.MustCompile(`(?m)^ +\d+  1 +t\d\d\d t\d\d\d  `).FindAllString(got.out, -1)); n != 3 {
 		t.Errorf("%d matches are printed:\n%s", n, got.out)
 	}
-	if again := s.run("function", "test", module, "--deadline", "1m", "--timeout", "5m", "--generate", "100", "--attribute", "skill=uniform:0:1", "--show", "3"); withoutTimes(
-		again.out,
-	) != withoutTimes(
-		got.out,
-	) {
+	if again := s.run(args...); withoutTimes(again.out) != withoutTimes(got.out) {
 		t.Errorf("the same command prints\n%s\nand\n%s", got.out, again.out)
 	}
 }
@@ -230,11 +181,8 @@ func TestFunctionTestNamesTheCauseOfAFailure(t *testing.T) {
 				more...)...)
 	}
 	try("fail").expect(1, "", "log: asked for fail\nmm: the function failed: as told\n")
-	try(
-		"hang",
-		"--deadline",
-		"80ms",
-	).expect(1, "", "log: asked for hang\nmm: the function failed: deadline: the run took longer than 80ms\n")
+	try("hang", "--deadline",
+		"80ms").expect(1, "", "log: asked for hang\nmm: the function failed: deadline: the run took longer than 80ms\n")
 	got := try("panic", "-o", "json")
 	got.expect(1, "", "log: panic: as told\n")
 	if !strings.Contains(got.err, "mm: the function failed: trap: panic: as told (unreachable)\nmm: .runtime.") ||
@@ -263,15 +211,12 @@ func TestFunctionTestNamesFaultsOfItsFiles(t *testing.T) {
 		"half a pair": {"\x00asm", "", `[{"id": "\ud800"}]`, []string{"tickets.json:1:10: not JSON: invalid surrogate pair"}},
 		"nothing":     {"\x00asm", "", " ", []string{"tickets.json: empty\n"}},
 		"no tickets":  {"\x00asm", "", "{}", []string{"tickets.json: an array is expected, got an object\n"}},
-		"bad tickets": {"\x00asm", "", `[{}, {"attributes": {"skill": "x"}}, 7]`, []string{"tickets.json: [1].attributes.skill: a number is expected, got a string\n", "tickets.json: [2]: an object is expected"}},
+		"bad tickets": {"\x00asm", "", `[{}, {"attributes": {"skill": "x"}}, 7]`, []string{
+			"tickets.json: [1].attributes.skill: a number is expected, got a string\n",
+			"tickets.json: [2]: an object is expected"}},
 	} {
-		args := []string{
-			"function",
-			"test",
-			write(t, "a.wasm", test.module),
-			"--tickets",
-			write(t, "tickets.json", test.tickets),
-		}
+		tickets := write(t, "tickets.json", test.tickets)
+		args := []string{"function", "test", write(t, "a.wasm", test.module), "--tickets", tickets}
 		if test.config != "" {
 			args = append(args, "--config", write(t, "config.json", test.config))
 		}
@@ -290,7 +235,8 @@ func TestFunctionTestNamesFaultsOfItsFiles(t *testing.T) {
 		expect(2, "", `skill: "x" is no finite number`)
 	s.run("function", "test", "a.wasm", "--generate", "1", "--attribute", "created=1").
 		expect(2, "", "the service sets this attribute itself")
-	s.run("function", "test", write(t, "a.wasm", "\x00asm"), "--generate", "1", "--backfills", write(t, "games.json", `[{"version": 0}, {"skill": 1}]`)).
+	games := write(t, "games.json", `[{"version": 0}, {"skill": 1}]`)
+	s.run("function", "test", write(t, "a.wasm", "\x00asm"), "--generate", "1", "--backfills", games).
 		expect(1, "", "games.json: [0].version: 0 is below 1\n")
 	s.run("function", "test", "missing.wasm", "--generate", "1").
 		expect(1, "", "mm: open missing.wasm: no such file or directory\n")
@@ -301,13 +247,10 @@ func TestFunctionTestInTheBinary(t *testing.T) {
 	mm := filepath.Join(t.TempDir(), "mm")
 	command(t, ".", "go", "build", "-o", mm, ".")
 	games := write(t, "games.json", `[{"id": "game", "attributes": {"open": 2}}]`)
-	out, err := exec.CommandContext(t.Context(), mm, "function", "test", buildGuest(t), "--deadline", "1m", "--timeout", "5m", "--generate", "10", "--attribute", "skill=uniform:0:1", "--backfills", games).
-		CombinedOutput()
-	if err != nil ||
-		!strings.Contains(
-			string(out),
-			"backfills  1, 0 of them get tickets\nmatches    5 with 10 tickets, of 5 proposals\n",
-		) {
+	out, err := exec.CommandContext(t.Context(), mm, "function", "test", buildGuest(t), "--deadline", "1m",
+		"--timeout", "5m", "--generate", "10", "--attribute", "skill=uniform:0:1", "--backfills", games).CombinedOutput()
+	const want = "backfills  1, 0 of them get tickets\nmatches    5 with 10 tickets, of 5 proposals\n"
+	if err != nil || !strings.Contains(string(out), want) {
 		t.Errorf("%v\n%s", err, out)
 	}
 }

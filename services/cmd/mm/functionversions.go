@@ -36,14 +36,8 @@ func (c functionVersions) Run(ctx context.Context, s *session) error {
 		if v.Current {
 			current = "*"
 		}
-		g.add(
-			strconv.FormatInt(v.Version, 10),
-			current,
-			formatTime(v.Uploaded),
-			formatMB(int(v.Size)),
-			v.Implementation,
-			v.MD5,
-		)
+		g.add(strconv.FormatInt(v.Version, 10), current, formatTime(v.Uploaded), formatMB(int(v.Size)), v.Implementation,
+			v.MD5)
 	}
 	return s.show(versions, g.withoutEmptyColumns())
 }

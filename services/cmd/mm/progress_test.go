@@ -27,7 +27,7 @@ func TestProgressIsDrawnAndRemoved(t *testing.T) {
 	for text, draw := range map[string]func(*session) *bar{
 		"waiting for it": func(s *session) *bar { return s.startProgress("waiting for it", 0) },
 		"50.00%":         func(s *session) *bar { b := s.startProgress("uploading", 10); b.setValue(5); return b },
-		"uploading more": func(s *session) *bar { b := s.startProgress("uploading", 10); b.setMessage("uploading more"); return b },
+		"another text":   func(s *session) *bar { b := s.startProgress("any", 10); b.setMessage("another text"); return b },
 		"mm: by the way": func(s *session) *bar { b := s.startProgress("waiting", 0); s.note("by the way"); return b },
 	} {
 		drawn := make(chan struct{})

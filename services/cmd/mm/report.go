@@ -110,8 +110,7 @@ func (s spread) String() string {
 const waitSpread = "wait"
 
 func newReport(
-	file string, tickets []*pb.Ticket, backfills []*pb.Backfill, result *dryrun.Result, now time.Time,
-) *report {
+	file string, tickets []*pb.Ticket, backfills []*pb.Backfill, result *dryrun.Result, now time.Time) *report {
 	r := &report{
 		Function: filepath.Base(file), Module: result.Module.Size, Memory: result.Memory,
 		Tickets: len(tickets), Backfills: len(backfills), Outside: result.Outside,

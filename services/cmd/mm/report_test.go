@@ -22,16 +22,12 @@ func TestMatchTableShowsBackfillTicketsAndServers(t *testing.T) {
 		return &pb.Proposal{Score: 1, Teams: []*pb.Team{{Tickets: []string{ticket}}}, Filling: f}
 	}
 	changed := match("a", &pb.Filling{Backfill: "game", Contents: &pb.Backfill{
-		AttributeNames: []string{
-			"open",
-			"skill",
-		}, AttributeValues: []float64{2, 1.5}, Properties: map[string][]byte{"map": []byte("cave")},
+		AttributeNames: []string{"open", "skill"}, AttributeValues: []float64{2, 1.5},
+		Properties: map[string][]byte{"map": []byte("cave")},
 	}})
 	changed.MatchProperties = []byte(`{ "map": "a cave with a name that goes on and on" }`)
-	created := match(
-		"c",
-		&pb.Filling{Contents: &pb.Backfill{AttributeNames: []string{"open"}, AttributeValues: []float64{1}}},
-	)
+	created := match("c",
+		&pb.Filling{Contents: &pb.Backfill{AttributeNames: []string{"open"}, AttributeValues: []float64{1}}})
 	created.Hosting = &pb.HostingOverride{Region: "eu", Fleet: "fast", Profile: "big"}
 	created.AssignmentProperties = []byte(`{"map": 1}`)
 	tickets := []*pb.Ticket{{Id: "a", Created: 60_000}, {Id: "b", Created: 60_000}, {Id: "c", Created: 60_000}}
@@ -46,7 +42,8 @@ func TestMatchTableShowsBackfillTicketsAndServers(t *testing.T) {
 	}
 	want := strings.Join([]string{
 		"MATCH  SCORE  TEAMS  WAIT  BACKFILL                   SERVER REGION  FLEET  PROFILE  PROPERTIES",
-		"    1  1      a      0     game open=2 skill=1.5 map                                 {\"map\":\"a cave with a name that goes on…",
+		"    1  1      a      0     game open=2 skill=1.5 map                                 " +
+			`{"map":"a cave with a name that goes on…`,
 		"    2  1      b      0     left",
 		"    3  1      c      0     creates open=1             eu             fast   big      {\"map\":1}",
 	}, "\n")
@@ -61,9 +58,9 @@ func TestMatchTableShowsBackfillTicketsAndServers(t *testing.T) {
 
 func TestErrorsNameTheFileOrTheFunctionThatCausedThem(t *testing.T) {
 	for want, err := range map[string]error{
-		"a.wasm: the module is too short":                  problem.Wrap(problem.Invalid, errors.New("EOF"), "the module is too short"),
-		"the module could not be stored: the disk is full": problem.Wrap(problem.Unavailable, errors.New("the disk is full"), "the module could not be stored"),
-		"the function failed: no map fits":                 errors.New("no map fits"),
+		"a.wasm: too short":                problem.Wrap(problem.Invalid, errors.New("EOF"), "too short"),
+		"not stored: full":                 problem.Wrap(problem.Unavailable, errors.New("full"), "not stored"),
+		"the function failed: no map fits": errors.New("no map fits"),
 	} {
 		if got := new(session).errorLines(functionTest{File: "a.wasm"}.wrap(err)); !slices.Equal(got, []string{want}) {
 			t.Errorf("%q, want %q", got, want)
@@ -73,13 +70,9 @@ func TestErrorsNameTheFileOrTheFunctionThatCausedThem(t *testing.T) {
 
 func TestReportWithoutTicketsInPoolsHasNoTimes(t *testing.T) {
 	tickets := []*pb.Ticket{{Id: "a"}, {Id: "b"}}
-	v := newReport(
-		"ffa.wasm",
-		tickets,
-		nil,
+	v := newReport("ffa.wasm", tickets, nil,
 		&dryrun.Result{Waiting: tickets, Outside: 2, Module: &sandbox.Module{}, Cycles: make([]dryrun.Times, 1)},
-		time.UnixMilli(0),
-	)
+		time.UnixMilli(0))
 	var out, says strings.Builder
 	on := &session{commonFlags: commonFlags{Output: "table"}, console: console{out: &out, err: &says}}
 	if err := on.showReport(v, nil, 10); err != nil {

@@ -83,11 +83,8 @@ func TestTicketStaysAfterTimeoutAndItsIDIsPrinted(t *testing.T) {
 	ctx, cancel := context.WithDeadline(t.Context(), shell.now) // expired from the start
 	defer cancel()
 	got := shell.onContext(ctx, service, "ticket", "create", "--player", "p", "--wait")
-	got.expect(
-		1,
-		"ticket  t-1\n",
-		`mm: timed out after 1m0s (--timeout); ticket t-1 still waits: "mm ticket delete t-1 --player p" deletes it`,
-	)
+	got.expect(1, "ticket  t-1\n",
+		`mm: timed out after 1m0s (--timeout); ticket t-1 still waits: "mm ticket delete t-1 --player p" deletes it`)
 	if _, ok := service.owners["t-1"]; !ok {
 		t.Error("the ticket was deleted")
 	}
@@ -119,7 +116,8 @@ func TestTicketGetAndDelete(t *testing.T) {
 	got := shell.on(service, "ticket", "get", "t-1")
 	got.expect(
 		0,
-		"ticket           t-1\ncreated          2030-01-01 00:00:00 UTC\nattribute skill  1200\nproperty k       2 bytes\nstate            waiting\n",
+		"ticket           t-1\ncreated          2030-01-01 00:00:00 UTC\nattribute skill  1200\n"+
+			"property k       2 bytes\nstate            waiting\n",
 		"",
 	)
 	shell.on(service, "ticket", "delete", "t-1", "--player", "q").

@@ -54,7 +54,8 @@ func TestTokenExpiresAfterTTL(t *testing.T) {
 	shell := newShell(t)
 	shell.now = time.Now().Truncate(time.Second)
 	got := shell.run("token", "server", "--ttl", "15m", "--data", shell.data)
-	if expires, want := claims(strings.TrimSpace(got.out))["exp"], float64(shell.now.Add(15*time.Minute).Unix()); expires != want {
+	expires, want := claims(strings.TrimSpace(got.out))["exp"], float64(shell.now.Add(15*time.Minute).Unix())
+	if expires != want {
 		t.Errorf("expires %v, want %v", expires, want)
 	}
 }

@@ -1,5 +1,5 @@
-// Package message builds the texts of errors without package fmt, which with
-// what it needs (os, reflect) makes a small match function half as large again.
+// Package message builds error messages without package fmt. With the packages that it needs (os, reflect), fmt makes a
+// small match function half as large again.
 package message
 
 import (
@@ -7,7 +7,7 @@ import (
 	"strconv"
 )
 
-// longest is how many bytes of a quoted text are shown.
+// longest bounds a quoted text, in bytes.
 const longest = 60
 
 // Errorf returns an error with the text of Sprintf.
@@ -15,9 +15,9 @@ func Errorf(format string, args ...any) error {
 	return errors.New(Sprintf(format, args...))
 }
 
-// Sprintf replaces the verbs of format with args: %q with a quoted string or
-// bytes, cut when long, and any other verb with a string, an error, a Stringer,
-// a boolean, a number, nil, or a list of ticket numbers, float64 or strings as they are. It knows no flags.
+// Sprintf replaces the verbs of format by args. %q quotes a string or bytes, and cuts them if they are long. Any other
+// verb prints a string, an error, a Stringer, a boolean, a number, nil, or a list of ticket numbers, float64 or
+// strings. There are no flags.
 func Sprintf(format string, args ...any) string {
 	var out []byte
 	for i := 0; i < len(format); i++ {
@@ -32,7 +32,7 @@ func Sprintf(format string, args ...any) string {
 	return string(out)
 }
 
-// Sprint returns args with spaces between them, as Sprintf writes them.
+// Sprint returns args separated by spaces, as Sprintf prints them.
 func Sprint(args ...any) string {
 	var out []byte
 	for i, arg := range args {

@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// Kind is the type of a JSON value, in the words of an error message.
+// Kind is the type of a JSON value, as error messages name it.
 type Kind string
 
 // The kinds of JSON values.
@@ -18,7 +18,7 @@ const (
 	KindNull   Kind = "null"
 )
 
-// KindOf tells the kind of a valid JSON value by its first byte.
+// KindOf returns the kind of a valid JSON value. It looks only at the first byte.
 func KindOf(raw []byte) Kind {
 	i := space(raw, 0)
 	if i == len(raw) {
@@ -39,20 +39,20 @@ func KindOf(raw []byte) Kind {
 	return KindNumber
 }
 
-// Members calls each with every member of a valid JSON object, in order, and
-// its value without surrounding space, until each returns false.
+// Members calls each with the name and the value of every member of a valid JSON object, in order, until it returns
+// false. The value has no space around it.
 func Members(object []byte, each func(name string, raw []byte) bool) {
 	walk(object, func(name, raw []byte) bool { return each(Unquote(name), raw) })
 }
 
-// Elements calls each with every element of a valid JSON array, in order and
-// without surrounding space, until each returns false.
+// Elements calls each with every element of a valid JSON array, in order, until it returns false. The element has no
+// space around it.
 func Elements(array []byte, each func(raw []byte) bool) {
 	walk(array, func(_, raw []byte) bool { return each(raw) })
 }
 
-// walk is the loop of container, for text that was found valid before; on
-// other text it stops early.
+// walk calls each with all members of an object or all elements of an array. The text must be valid; otherwise it stops
+// early.
 func walk(text []byte, each func(name, raw []byte) bool) {
 	i := space(text, 0)
 	if i == len(text) || (text[i] != '{' && text[i] != '[') {
@@ -82,8 +82,7 @@ func walk(text []byte, each func(name, raw []byte) bool) {
 	}
 }
 
-// Unquote returns the text of a valid JSON string. Half of a surrogate pair
-// becomes U+FFFD, as in encoding/json.
+// Unquote returns the text of a valid JSON string. An unpaired surrogate becomes U+FFFD, as in encoding/json.
 func Unquote(raw []byte) string {
 	if len(raw) < 2 {
 		return ""
@@ -127,7 +126,7 @@ func Unquote(raw []byte) string {
 	return string(out)
 }
 
-// unicode returns the code unit of the \uXXXX at i, U+FFFD when there is none.
+// unicode returns the code unit of the \uXXXX at i, or U+FFFD if there is none.
 func unicode(raw []byte, i int) rune {
 	if i+6 > len(raw) || raw[i] != '\\' || raw[i+1] != 'u' {
 		return utf8.RuneError
@@ -143,8 +142,7 @@ func unicode(raw []byte, i int) rune {
 	return r
 }
 
-// AppendString appends text as a JSON string. Bytes that are not UTF-8 become
-// U+FFFD.
+// AppendString appends text as a JSON string. Bytes that are not UTF-8 become U+FFFD.
 func AppendString(to []byte, text string) []byte {
 	const digits = "0123456789abcdef"
 	to = append(to, '"')

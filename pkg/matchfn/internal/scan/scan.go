@@ -1,5 +1,5 @@
-// Package scan reads JSON without encoding/json, which would add a megabyte to
-// every match function that only wants to know one number of its settings.
+// Package scan reads JSON without encoding/json, which would add a megabyte to every match function that needs one
+// number of its settings.
 package scan
 
 import (
@@ -9,13 +9,12 @@ import (
 	"matchmaker.dev/pkg/matchfn/internal/message"
 )
 
-// MaxDepth bounds how deep objects and arrays may be nested.
+// MaxDepth bounds how deep objects and arrays may nest.
 const MaxDepth = 32
 
 var errEnd = errors.New("ends too early")
 
-// Object reports whether text is exactly one valid JSON object, in UTF-8 and
-// nested at most MaxDepth deep.
+// Object reports whether text is exactly one valid JSON object, in UTF-8 and nested at most MaxDepth deep.
 func Object(text []byte) error {
 	start := space(text, 0)
 	if start == len(text) {
@@ -27,8 +26,7 @@ func Object(text []byte) error {
 	return Valid(text)
 }
 
-// Valid reports whether text is exactly one valid JSON value, in UTF-8 and
-// nested at most MaxDepth deep.
+// Valid reports whether text is exactly one valid JSON value, in UTF-8 and nested at most MaxDepth deep.
 func Valid(text []byte) error {
 	end, err := value(text, space(text, 0), 0)
 	if err != nil {

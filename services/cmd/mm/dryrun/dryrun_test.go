@@ -168,18 +168,15 @@ func TestRunReturnsTheCauseOfAFailure(t *testing.T) {
 	if !slices.Contains(log, "panic: as told") {
 		t.Errorf("panic: logged %q", log)
 	}
-	if _, _, err := runGuest(t, "hang", 2, func(o *dryrun.Options) { o.Budget = 50 * time.Millisecond }); cause(
-		err,
-	) != sandbox.Deadline ||
-		!strings.Contains(err.Error(), "50ms") {
+	_, _, err = runGuest(t, "hang", 2, func(o *dryrun.Options) { o.Budget = 50 * time.Millisecond })
+	if cause(err) != sandbox.Deadline || !strings.Contains(err.Error(), "50ms") {
 		t.Errorf("hang: %v", err)
 	}
 	if _, _, err := runGuest(t, "fail", 2, nil); err == nil || err.Error() != "as told" {
 		t.Errorf("fail: %v", err)
 	}
-	if _, _, err := runGuest(t, "pair", 2, func(o *dryrun.Options) { o.Function = []byte("text") }); problem.KindOf(
-		err,
-	) != problem.Invalid {
+	_, _, err = runGuest(t, "pair", 2, func(o *dryrun.Options) { o.Function = []byte("text") })
+	if problem.KindOf(err) != problem.Invalid {
 		t.Errorf("no module: %v", err)
 	}
 	broken := filter(0, 1, &pb.Segmentation{Distribution: "other"})

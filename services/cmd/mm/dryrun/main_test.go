@@ -38,8 +38,7 @@ var sharedFixture = sync.OnceValues(func() (f fixture, err error) {
 		return f, err
 	}
 	f.box, err = sandbox.New(
-		sandbox.Options{Dir: filepath.Join(f.dir, "box"), Binary: child, Log: slog.New(slog.DiscardHandler)},
-	)
+		sandbox.Options{Dir: filepath.Join(f.dir, "box"), Binary: child, Log: slog.New(slog.DiscardHandler)})
 	return f, err
 })
 

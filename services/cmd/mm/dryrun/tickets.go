@@ -97,7 +97,7 @@ func (r *reader) ticket(at definition.Path, id string, extra ...definition.Membe
 		return t
 	}
 	if given["wait"] && given["created"] {
-		r.Add(badCreated, at.Member("created"), "given beside wait: one of the two says how long the ticket has waited")
+		r.Add(badCreated, at.Member("created"), "cannot be used with wait")
 	}
 	if t.Id == "" {
 		r.Add(badTicketID, at.Member("id"), "empty")
@@ -112,7 +112,7 @@ func (r *reader) attributes(at definition.Path, t *pb.Ticket) {
 	values := map[string]float64{}
 	r.Keys(at, func(name string, at definition.Path) {
 		if name == fields.Created {
-			r.Add(badName, at, "the service sets this attribute itself: say it as \"wait\" or \"created\" of the ticket")
+			r.Add(badName, at, "the service sets this attribute itself: use the ticket's member \"wait\" or \"created\"")
 		}
 		r.checkName(name, at)
 		if value, ok := r.Number(at); ok {

@@ -42,25 +42,29 @@ func TestReadTickets(t *testing.T) {
 
 func TestReadTicketsNamesAllFaults(t *testing.T) {
 	for text, want := range map[string]string{
-		`{}`:                                     `the body: an array is expected, got an object`,
-		`[1]`:                                    `[0]: an object is expected, got a number`,
-		`[{}, {"attributes": {"skill": "x"}}]`:   `[1].attributes.skill: a number is expected, got a string`,
-		`[{"attributes": {"skill": 1e999}}]`:     `[0].attributes.skill: the number is out of the range of 64-bit floating point`,
-		`[{"attributes": {"a": 1, "a": 2}}]`:     `[0].attributes.a: given twice`,
-		`[{"properties": {"p": "!"}}]`:           `[0].properties.p: not Base64 (standard alphabet, with padding)`,
-		`[{"properties": {"p": 1}}]`:             `[0].properties.p: a string is expected, got a number`,
-		`[{"attributes": {"created": 1}}]`:       `[0].attributes.created: the service sets this attribute itself: say it as "wait" or "created" of the ticket`,
-		`[{"attributes": {"": 1}}]`:              `[0].attributes."": the name is empty`,
-		`[{"properties": {"": ""}}]`:             `[0].properties."": the name is empty`,
-		`[{"wait": -1}]`:                         `[0].wait: -1 is below 0`,
-		`[{"created": -1}]`:                      `[0].created: -1 is below 0: Unix milliseconds are expected`,
-		`[{"created": 99999999999999}]`:          `[0].created: 99999999999999 is in the future: Unix milliseconds are expected`,
-		`[{"wait": 1, "created": 1}]`:            `[0].created: given beside wait: one of the two says how long the ticket has waited`,
-		`[{"id": ""}]`:                           `[0].id: empty`,
-		`[{"id": "a"}, {}, {"id": "a"}]`:         `[2].id: "a" is the id of [0] too`,
-		`[{"id": "2"}, {}]`:                      `[1].id: "2" is the id of [0] too`,
-		`[{"skill": 1}]`:                         `[0].skill: unknown member; known are id, attributes, properties, wait, created`,
-		`[{"wait": "1"}, {"id": 1}, {"id": ""}]`: `[0].wait: a number is expected, got a string; [1].id: a string is expected, got a number; [2].id: empty`,
+		`{}`:                                   `the body: an array is expected, got an object`,
+		`[1]`:                                  `[0]: an object is expected, got a number`,
+		`[{}, {"attributes": {"skill": "x"}}]`: `[1].attributes.skill: a number is expected, got a string`,
+		`[{"attributes": {"skill": 1e999}}]`: `[0].attributes.skill: ` +
+			`the number is out of the range of 64-bit floating point`,
+		`[{"attributes": {"a": 1, "a": 2}}]`: `[0].attributes.a: given twice`,
+		`[{"properties": {"p": "!"}}]`:       `[0].properties.p: not Base64 (standard alphabet, with padding)`,
+		`[{"properties": {"p": 1}}]`:         `[0].properties.p: a string is expected, got a number`,
+		`[{"attributes": {"created": 1}}]`: `[0].attributes.created: ` +
+			`the service sets this attribute itself: use the ticket's member "wait" or "created"`,
+		`[{"attributes": {"": 1}}]`:  `[0].attributes."": the name is empty`,
+		`[{"properties": {"": ""}}]`: `[0].properties."": the name is empty`,
+		`[{"wait": -1}]`:             `[0].wait: -1 is below 0`,
+		`[{"created": -1}]`:          `[0].created: -1 is below 0: Unix milliseconds are expected`,
+		`[{"created": 99999999999999}]`: `[0].created: ` +
+			`99999999999999 is in the future: Unix milliseconds are expected`,
+		`[{"wait": 1, "created": 1}]`:    `[0].created: cannot be used with wait`,
+		`[{"id": ""}]`:                   `[0].id: empty`,
+		`[{"id": "a"}, {}, {"id": "a"}]`: `[2].id: "a" is the id of [0] too`,
+		`[{"id": "2"}, {}]`:              `[1].id: "2" is the id of [0] too`,
+		`[{"skill": 1}]`:                 `[0].skill: unknown member; known are id, attributes, properties, wait, created`,
+		`[{"wait": "1"}, {"id": 1}, {"id": ""}]`: `[0].wait: a number is expected, got a string; ` +
+			`[1].id: a string is expected, got a number; [2].id: empty`,
 	} {
 		_, err := dryrun.ReadTickets([]byte(text), noon)
 		if faults, ok := errors.AsType[*definition.FieldErrors](err); !ok || faults.Error() != want {
@@ -72,7 +76,8 @@ func TestReadTicketsNamesAllFaults(t *testing.T) {
 func TestReadBackfills(t *testing.T) {
 	at := noon.UnixMilli()
 	got, err := dryrun.ReadBackfills([]byte(`[
-		{"id": "a", "attributes": {"open": 2}, "properties": {"map": "ZHVuZQ=="}, "wait": 1.5, "connection": "10.0.0.1:7777", "version": 3},
+		{"id": "a", "attributes": {"open": 2}, "properties": {"map": "ZHVuZQ=="}, "wait": 1.5,
+			"connection": "10.0.0.1:7777", "version": 3},
 		{}
 	]`), noon)
 	if err != nil {
@@ -93,7 +98,8 @@ func TestReadBackfills(t *testing.T) {
 	if diff := cmp.Diff(want, got, protocmp.Transform()); diff != "" {
 		t.Error(diff)
 	}
-	const wrong = `[0].version: 0 is below 1; [1].version: an integer is expected, got a fraction; [2].connection: a string is expected, got a number; [3].open: unknown member`
+	const wrong = `[0].version: 0 is below 1; [1].version: an integer is expected, got a fraction; ` +
+		`[2].connection: a string is expected, got a number; [3].open: unknown member`
 	_, err = dryrun.ReadBackfills([]byte(`[{"version": 0}, {"version": 1.5}, {"connection": 1}, {"open": 1}]`), noon)
 	if faults, ok := errors.AsType[*definition.FieldErrors](err); !ok || !strings.HasPrefix(faults.Error(), wrong) {
 		t.Errorf("%v, want %s", err, wrong)
@@ -178,7 +184,8 @@ func TestGeneratedTicketsAreReproducible(t *testing.T) {
 	third := generator.Tickets()
 	waiting, levels := 0, 0
 	for i := range first {
-		was, is, other := first[i].GetAttributeValues()[0], second[i].GetAttributeValues()[1], third[i].GetAttributeValues()[1]
+		was := first[i].GetAttributeValues()[0]
+		is, other := second[i].GetAttributeValues()[1], third[i].GetAttributeValues()[1]
 		if was != is || first[i].GetCreated() != second[i].GetCreated() || was == other {
 			t.Errorf("ticket %d has the skill %v, with another attribute %v, of another seed %v", i, was, is, other)
 		}
