@@ -25,12 +25,12 @@ func private(t *testing.T, p *project) {
 	if _, err := lobby.GetTicket(within(t), ada.id); err != nil {
 		t.Errorf("a game service reads ada's ticket: %v", err)
 	}
-	ada.waiting(t)
+	ada.mustWait(t)
 }
 
-// denied: without a good token the answer is 401, with one for something else
+// denyAccess: without a good token the answer is 401, with one for something else
 // 403, both with a body that says so.
-func denied(t *testing.T, p *project) {
+func denyAccess(t *testing.T, p *project) {
 	token := func(c issuer.Claims) string {
 		_, token, err := p.client(c)
 		if err != nil {

@@ -49,9 +49,9 @@ func backfill(t *testing.T, p *project) {
 	}
 }
 
-// filled: players join a running game when its server approves, and not before; what they get is what its
+// fillGame: players join a running game when its server approves, and not before; what they get is what its
 // server says. A leaver's place is filled at once.
-func filled(t *testing.T, p *project) {
+func fillGame(t *testing.T, p *project) {
 	p.upload(t, "arena", p.s.made.arena)
 	p.put(t, "arena", rules{function: "arena", settings: map[string]any{"players": 4, "widen": 0}, hosting: true})
 	server := p.as(t, issuer.Claims{Kind: auth.Server, Subject: "server"})
@@ -80,7 +80,7 @@ func filled(t *testing.T, p *project) {
 	if err != nil || b.Attributes["open"] != 0 || b.RecordVersion != 1 {
 		t.Errorf("after one has joined: %+v, %v", b, err)
 	}
-	bob.waiting(t)
+	bob.mustWait(t)
 	b.Attributes["open"] = 1 // somebody has left
 	if err := server.UpdateBackfill(within(t), *b); err != nil {
 		t.Fatal(err)
@@ -88,9 +88,9 @@ func filled(t *testing.T, p *project) {
 	joins(bob)
 }
 
-// refilled: a game server that was started for a match keeps its game filled by itself, with the token and the backfill ticket that it
+// refillGame: a game server that was started for a match keeps its game filled by itself, with the token and the backfill ticket that it
 // was given: who leaves is replaced, and when all have left it asks for nobody any more.
-func refilled(t *testing.T, p *project) {
+func refillGame(t *testing.T, p *project) {
 	p.upload(t, "arena", p.s.made.arena)
 	p.put(t, "arena", rules{function: "arena", settings: map[string]any{"players": 3, "widen": 0}, hosting: true})
 	var players []*ticket
@@ -103,7 +103,7 @@ func refilled(t *testing.T, p *project) {
 		k.hello(t, server)
 	}
 	late := p.ticket(t, "late", attributes{"skill": 1210})
-	late.waiting(t)
+	late.mustWait(t)
 	if err := gameserver.Bye(within(t), server, players[0].id); err != nil {
 		t.Fatal(err)
 	}

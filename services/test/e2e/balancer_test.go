@@ -48,9 +48,9 @@ const (
 	grace    = 2 * time.Second
 )
 
-// balanced is the front of a system whose answers are noted.
-func balanced(t *testing.T, s *system, log *slog.Logger) string {
-	front := httptest.NewServer(recorded(newBalancer(t, s).handler(log), &s.answers))
+// startBalancer is the front of a system whose answers are noted.
+func startBalancer(t *testing.T, s *system, log *slog.Logger) string {
+	front := httptest.NewServer(record(newBalancer(t, s).handler(log), &s.answers))
 	t.Cleanup(front.Close)
 	return front.URL
 }

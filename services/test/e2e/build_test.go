@@ -37,7 +37,7 @@ func build(t *testing.T) *artefacts {
 		arena:      filepath.Join(dir, "arena.zip"),
 	}
 	command := []string{"build", "-ldflags=-s -w", "-o", dir}
-	if raced() {
+	if raceEnabled() {
 		command = append(command, "-race")
 		child, err := sandboxtest.Build(dir)
 		if err != nil {
@@ -75,8 +75,8 @@ func golang(t *testing.T, args ...string) {
 	}
 }
 
-// raced tells whether the tests were built with the race detector.
-func raced() bool {
+// raceEnabled tells whether the tests were built with the race detector.
+func raceEnabled() bool {
 	info, ok := debug.ReadBuildInfo()
 	return ok && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"})
 }

@@ -17,8 +17,8 @@ import (
 	"matchmaker.dev/services/internal/issuer"
 )
 
-// recorded notes what a handler answers, but for the tokens that game servers are given on purpose.
-func recorded(next http.Handler, into *buffer) http.Handler {
+// record notes what a handler answers, but for the tokens that game servers are given on purpose.
+func record(next http.Handler, into *buffer) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasSuffix(r.URL.Path, "/servers/token") {
 			next.ServeHTTP(w, r)
@@ -76,7 +76,7 @@ func confidential(t *testing.T, p *project) {
 		fmt.Sprintf(`{"hosting":{"Secret":"%s%s"}}`, secretKey, strings.Repeat("x", 64<<10)),
 		fmt.Sprintf(`{"hosting":{"FleetId":"f","Secret":"%s","Secret":"%s"}}`, secretKey, secretKey),
 	} {
-		p.refused(t, issuer.Claims{Kind: auth.Developer, Subject: "developer", Role: "Owner"}, http.MethodPut, "/configs/other", body)
+		p.mustRefuse(t, issuer.Claims{Kind: auth.Developer, Subject: "developer", Role: "Owner"}, http.MethodPut, "/configs/other", body)
 	}
 	// Two players get a server, with a token and the hosting keys in the allocator's hands.
 	waiting := map[string]*client.Client{}
@@ -98,11 +98,11 @@ func confidential(t *testing.T, p *project) {
 	eventually(t, "traces of the run", func() bool {
 		return p.s.traces.contains(refusal) && p.s.traces.contains("POST /:project/matchmaking/api/v1/tickets")
 	})
-	p.s.grep(t)
+	p.s.findSecrets(t)
 }
 
-// refused sends what has to be refused.
-func (p *project) refused(t *testing.T, c issuer.Claims, method, at, body string) {
+// mustRefuse sends what has to be refused.
+func (p *project) mustRefuse(t *testing.T, c issuer.Claims, method, at, body string) {
 	t.Helper()
 	_, bearer, err := p.client(c)
 	if err != nil {
@@ -128,8 +128,8 @@ func (p *project) refused(t *testing.T, c issuer.Claims, method, at, body string
 // jwt is what a signed JWT looks like.
 var jwt = regexp.MustCompile(`eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{20,}`)
 
-// grep looks into everything that the system wrote.
-func (s *system) grep(t *testing.T) {
+// findSecrets looks into everything that the system wrote.
+func (s *system) findSecrets(t *testing.T) {
 	t.Helper()
 	forms := func(text string) [][]byte {
 		return [][]byte{[]byte(text), []byte(base64.StdEncoding.EncodeToString([]byte(text))), []byte(base64.RawURLEncoding.EncodeToString([]byte(text)))}

@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// configDeleted: nobody is matched by a config that was deleted, while another's
+// deleteConfig: nobody is matched by a config that was deleted, while another's
 // cycles go on, until it is there again.
-func configDeleted(t *testing.T, p *project) {
+func deleteConfig(t *testing.T, p *project) {
 	p.upload(t, "duel", p.s.made.duel)
 	p.ranked(t, "short-lived", 1)
 	p.ranked(t, "steady", 2)
@@ -22,16 +22,16 @@ func configDeleted(t *testing.T, p *project) {
 	for range 3 {
 		p.match(t, attributes{"skill": 1, "side": 2})
 	}
-	ada.waiting(t)
-	bob.waiting(t)
+	ada.mustWait(t)
+	bob.mustWait(t)
 
 	p.ranked(t, "short-lived", 1)
 	together(t, ada, bob)
 }
 
-// configRaced: a config is replaced or deleted while its function is at work. Who was not matched when the answer to that
+// changeConfigDuringRun: a config is replaced or deleted while its function is at work. Who was not matched when the answer to that
 // came is matched by what was put then or later.
-func configRaced(t *testing.T, p *project) {
+func changeConfigDuringRun(t *testing.T, p *project) {
 	p.upload(t, "actor", p.s.made.actor)
 	put := func(number, work int) {
 		p.put(t, "raced", rules{function: "actor", settings: map[string]any{"part": "pair", "work": work, "connection": strconv.Itoa(number)}})

@@ -6,8 +6,8 @@ import (
 	"matchmaker.dev/services/test/contract"
 )
 
-// promised tries the whole contract; that of a dev process is tried by package contract itself.
-func promised(t *testing.T, s *system) {
+// runContract tries the whole contract; that of a dev process is tried by package contract itself.
+func runContract(t *testing.T, s *system) {
 	const project = "promised"
 	contract.Run(t, contract.Target{
 		URL: s.front(), Project: project, Another: contract.Another, Token: contract.Minted(s.tokens, project),

@@ -21,9 +21,9 @@ type member struct {
 	err error
 }
 
-// crowded is how many players of a crowd may wait at the same time. It must be even, or
+// maxWaiting is how many players of a crowd may wait at the same time. It must be even, or
 // all would wait for one more.
-const crowded = 24
+const maxWaiting = 24
 
 // crowd lets so many players come one after the other, and returns when all have
 // a result. on is what happens before the player of a number comes. An actor
@@ -31,7 +31,7 @@ const crowded = 24
 func (p *project) crowd(t *testing.T, size int, on map[int]func()) crowd {
 	t.Helper()
 	all := make(crowd, size)
-	room := make(chan struct{}, crowded)
+	room := make(chan struct{}, maxWaiting)
 	var present sync.WaitGroup
 	for number := range size {
 		if happen := on[number]; happen != nil {

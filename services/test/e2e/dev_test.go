@@ -91,7 +91,7 @@ func restart(t *testing.T, p *project) {
 	ada := p.ticket(t, "ada", attributes{"skill": 1200})
 	drain(t, p, ada)
 	p.s.start(t, "dev")
-	ada.waiting(t)
+	ada.mustWait(t)
 	if f, err := p.developer(t).GetFunction(within(t), "duel"); err != nil || f.Name != "duel" {
 		t.Errorf("the function is gone: got %+v, %v", f, err)
 	}

@@ -21,8 +21,8 @@ func enemy(t *testing.T, p *project, part, lament string) {
 	p.match(t, attributes{"skill": 1, "side": 1})
 	p.logs(t, "actor", lament)
 	p.match(t, attributes{"skill": 1, "side": 1})
-	ada.waiting(t)
-	bob.waiting(t)
+	ada.mustWait(t)
+	bob.mustWait(t)
 
 	bad.settings["part"] = "pair"
 	p.put(t, "bad", bad)

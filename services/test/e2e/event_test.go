@@ -23,13 +23,13 @@ func life(t *testing.T, p *project) {
 	together(t, ada, bob)
 	ada.delete(t)
 	lonely.delete(t)
-	p.tells(t, ada, "created", "claimed", "allocating", "assigned", "cancelled resolved")
-	p.tells(t, lonely, "created", "cancelled waiting")
-	p.tells(t, bob, "created", "claimed", "allocating", "assigned")
+	p.expectEvents(t, ada, "created", "claimed", "allocating", "assigned", "cancelled resolved")
+	p.expectEvents(t, lonely, "created", "cancelled waiting")
+	p.expectEvents(t, bob, "created", "claimed", "allocating", "assigned")
 }
 
-// tells follows what happens to a ticket until it is this.
-func (p *project) tells(t *testing.T, k *ticket, want ...string) {
+// expectEvents follows what happens to a ticket until it is this.
+func (p *project) expectEvents(t *testing.T, k *ticket, want ...string) {
 	t.Helper()
 	b, err := bus.Connect(t.Context(), bus.Options{URL: p.s.nats(), Service: account.Events, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {

@@ -27,9 +27,9 @@ func (p *project) logs(t *testing.T, function, text string) (logs map[string]str
 	return logs
 }
 
-// rolledBack: an upload that does not fit the config leaves its tickets waiting. Going back
+// rollback: an upload that does not fit the config leaves its tickets waiting. Going back
 // to the one before is all it takes.
-func rolledBack(t *testing.T, p *project) {
+func rollback(t *testing.T, p *project) {
 	p.upload(t, "pairs", p.s.made.actor)
 	p.put(t, "config", rules{function: "pairs", settings: map[string]any{"part": "pair"}, hosting: true})
 	p.match(t, attributes{"number": 1})
@@ -42,8 +42,8 @@ func rolledBack(t *testing.T, p *project) {
 	})
 	ada, bob := p.ticket(t, "ada", attributes{"number": 1}), p.ticket(t, "bob", attributes{"number": 2})
 	p.logs(t, "pairs", `"part"`) // duel has no such setting
-	ada.waiting(t)
-	bob.waiting(t)
+	ada.mustWait(t)
+	bob.mustWait(t)
 
 	versions, err := p.developer(t).GetFunctionVersions(within(t), "pairs")
 	if err != nil || len(versions) != 2 || !versions[0].Current || versions[1].Version != 1 {
@@ -70,16 +70,16 @@ func (p *project) generations(t *testing.T, function string) map[string]bool {
 	return found
 }
 
-// hosted waits until a runner has an instance of a function, and the function's log says so.
-func (p *project) hosted(t *testing.T, function, runner string) {
+// awaitInstance waits until a runner has an instance of a function, and the function's log says so.
+func (p *project) awaitInstance(t *testing.T, function, runner string) {
 	t.Helper()
 	eventually(t, "the log of "+function+" tells of an instance of "+runner, func() bool { return p.began(t, function, runner) })
 	eventually(t, "an instance of "+runner+" runs", func() bool { return p.runs(t, function, runner) })
 }
 
-// vanished: the instances of a runner that was killed are not in a function's status any more, but what they wrote
+// awaitNoInstance: the instances of a runner that was killed are not in a function's status any more, but what they wrote
 // is still in its log.
-func (p *project) vanished(t *testing.T, function, runner string) {
+func (p *project) awaitNoInstance(t *testing.T, function, runner string) {
 	t.Helper()
 	eventually(t, "the instances of "+runner+" vanish", func() bool { return !p.runs(t, function, runner) && p.runs(t, function, "") })
 	if !p.began(t, function, runner) {

@@ -21,6 +21,7 @@ import (
 	"testing"
 
 	"matchmaker.dev/services/internal/auth"
+	"matchmaker.dev/services/internal/catalog"
 	"matchmaker.dev/services/internal/issuer"
 )
 
@@ -33,37 +34,39 @@ func TestGateway(t *testing.T) {
 		t.Skip("this is part of make gateway, which builds the gateway's binary")
 	}
 	made := build(t)
-	t.Run("headers", func(t *testing.T) { t.Parallel(); forwarded(t) })
-	t.Run("nobody", func(t *testing.T) { t.Parallel(); nobodyBehind(t) })
+	t.Run("headers", func(t *testing.T) { t.Parallel(); forwardHeaders(t) })
+	t.Run("nobody", func(t *testing.T) { t.Parallel(); answerWithoutServices(t) })
 	t.Run("services", func(t *testing.T) {
 		t.Parallel()
 		s := newServices(t, made, behindCaddy)
 		t.Run("live-server", func(t *testing.T) { liveServer(t, s.project(t)) })
 		t.Run("patient-get", func(t *testing.T) { patientGet(t, s.project(t)) })
-		t.Run("refilled", func(t *testing.T) { refilled(t, s.project(t)) })
-		t.Run("contract", func(t *testing.T) { promised(t, s) })
-		t.Run("routes", func(t *testing.T) { routed(t, s) })
-		t.Run("inside", func(t *testing.T) { inside(t, s) })
-		t.Run("large", func(t *testing.T) { large(t, s.project(t)) })
+		t.Run("refilled", func(t *testing.T) { refillGame(t, s.project(t)) })
+		t.Run("contract", func(t *testing.T) { runContract(t, s) })
+		t.Run("routes", func(t *testing.T) { checkRoutes(t, s) })
+		t.Run("inside", func(t *testing.T) { hideInternals(t, s) })
+		t.Run("large", func(t *testing.T) { refuseLargeBodies(t, s.project(t)) })
 		t.Run("gateway-restarted", func(t *testing.T) { gatewayRestarted(t, s.project(t)) })
 		t.Run("rolling", func(t *testing.T) { rolling(t, s.project(t)) })
 		t.Run("all-replicas", func(t *testing.T) { allReplicas(t, s.project(t)) })
 	})
 }
 
-// upstreams are the services behind the gateway, by the variables of its file.
-var upstreams = map[string]string{"TICKET": "ticket", "CONFIG": "config", "REGISTRY": "registry", "BACKFILL": "backfill", "ALLOCATOR": "allocator"}
+// upstreams are the services behind the gateway. The variables of its file are their names in upper case.
+func upstreams() []string {
+	return catalog.With(func(s catalog.Service) bool { return len(s.Routes) > 0 })
+}
 
 // behindCaddy is the front of a system whose services are where the gateway expects them.
 func behindCaddy(t *testing.T, s *system, _ *slog.Logger) string {
 	t.Helper()
-	free := reserve(t, 1+2*len(upstreams))
+	free := reserve(t, 1+2*len(upstreams()))
 	s.listen = map[string]string{"gateway": free[0]}
 	free = free[1:]
 	env := map[string]string{}
-	for variable, service := range upstreams {
+	for _, service := range upstreams() {
 		s.listen[service+"-1"], s.listen[service+"-2"] = free[0], free[1]
-		env[variable] = strings.Join(free[:2], " ")
+		env[strings.ToUpper(service)] = strings.Join(free[:2], " ")
 		free = free[2:]
 	}
 	// It goes on until the game servers, which renew their tokens through it, have ended.
@@ -97,8 +100,8 @@ func gateway(t *testing.T, dir, address string, env map[string]string) *replica 
 	return p
 }
 
-// lone is a gateway that ends with the test.
-func lone(t *testing.T, address string, env map[string]string) {
+// startGateway is a gateway that ends with the test.
+func startGateway(t *testing.T, address string, env map[string]string) {
 	t.Helper()
 	p := gateway(t, t.TempDir(), address, env)
 	t.Cleanup(p.Kill)
@@ -127,8 +130,8 @@ func reserve(t *testing.T, n int) []string {
 	return found
 }
 
-// forwarded: services are told who asks as the gateway sees it, and all else as it was sent.
-func forwarded(t *testing.T) {
+// forwardHeaders: services are told who asks as the gateway sees it, and all else as it was sent.
+func forwardHeaders(t *testing.T) {
 	got := make(chan *http.Request, 1)
 	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path != "/readyz" {
@@ -138,7 +141,7 @@ func forwarded(t *testing.T) {
 	}))
 	defer service.Close()
 	address := reserve(t, 1)[0]
-	lone(t, address, map[string]string{"TICKET": service.Listener.Addr().String()})
+	startGateway(t, address, map[string]string{"TICKET": service.Listener.Addr().String()})
 	in, err := http.NewRequestWithContext(within(t), http.MethodGet, "http://"+address+"/p/matchmaking/api/v1/tickets?id=a%2Fb+c", http.NoBody)
 	if err != nil {
 		t.Fatal(err)
@@ -175,13 +178,13 @@ func forwarded(t *testing.T) {
 	}
 }
 
-// nobodyBehind: what the gateway has to answer itself is in the form that the services have.
-func nobodyBehind(t *testing.T) {
+// answerWithoutServices: what the gateway has to answer itself is in the form that the services have.
+func answerWithoutServices(t *testing.T) {
 	free := reserve(t, 2)
-	lone(t, free[0], map[string]string{"TICKET": free[1]})
+	startGateway(t, free[0], map[string]string{"TICKET": free[1]})
 	for _, method := range []string{http.MethodGet, http.MethodPost} {
 		status, header, body := raw(t, free[0], method+" /p/matchmaking/api/v1/tickets HTTP/1.1\r\nHost: mm\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
-		if status < 500 || answered(header, body).Status != status || header.Get("X-Correlation-Id") == "" {
+		if status < 500 || problemOf(header, body).Status != status || header.Get("X-Correlation-Id") == "" {
 			t.Errorf("%s: got %d %v %s, want a problem", method, status, header, body)
 		}
 	}
@@ -220,8 +223,8 @@ type complaint struct {
 	Extensions          struct{ CorrelationID string }
 }
 
-// answered is the problem of an answer; the zero one when it is none.
-func answered(header http.Header, body []byte) (p complaint) {
+// problemOf is the problem of an answer; the zero one when it is none.
+func problemOf(header http.Header, body []byte) (p complaint) {
 	kind, _, err := mime.ParseMediaType(header.Get("Content-Type"))
 	if err != nil || kind != "application/problem+json" || json.Unmarshal(body, &p) != nil ||
 		p.Title == "" || p.Detail == "" || p.Extensions.CorrelationID == "" || p.Extensions.CorrelationID != header.Get("X-Correlation-Id") {
@@ -230,8 +233,8 @@ func answered(header http.Header, body []byte) (p complaint) {
 	return p
 }
 
-// routed: each path of the API reaches the service whose it is, which its log tells, and no other.
-func routed(t *testing.T, s *system) {
+// checkRoutes: each path of the API reaches the service whose it is, which its log tells, and no other.
+func checkRoutes(t *testing.T, s *system) {
 	base := "/routed/matchmaking/api/v1"
 	for i, c := range []struct {
 		method, path, service string
@@ -274,7 +277,7 @@ func routed(t *testing.T, s *system) {
 			t.Errorf("%s %s: got %d %v %s, want %d", c.method, c.path, status, header, body, c.want)
 			continue
 		}
-		if status >= 400 && answered(header, body).Status != status {
+		if status >= 400 && problemOf(header, body).Status != status {
 			t.Errorf("%s %s: %v %s is no problem", c.method, c.path, header, body)
 		}
 		eventually(t, fmt.Sprintf("%s %s is in the log of %s", c.method, c.path, c.service), func() bool {
@@ -288,22 +291,22 @@ func routed(t *testing.T, s *system) {
 	}
 }
 
-// inside: what is for whoever runs the processes is nobody else's, however it is written.
-func inside(t *testing.T, s *system) {
+// hideInternals: what is for whoever runs the processes is nobody else's, however it is written.
+func hideInternals(t *testing.T, s *system) {
 	for _, target := range []string{
 		"/healthz", "/readyz", "/metrics", "/debug/pprof/", "/healthz?verbose", "/healthz/", "//healthz", "/HEALTHZ", "/%68ealthz", "/./readyz", "/p/../readyz",
 		"/p/%2e%2e/readyz", "/p/matchmaking/api/v1/configs/../../../../../readyz", "/p/matchmaking/api/v1/functions/%2e%2e/%2e%2e/%2e%2e/%2e%2e/%2e%2e/readyz",
 		"/p/matchmaking/api/v2/backfill/../../../../../metrics", "http://" + s.address("ticket-1") + "/readyz", "/metrics/", "/config/", "/load", "/stop",
 	} {
 		status, header, body := raw(t, s.listen["gateway"], "GET "+target+" HTTP/1.1\r\nHost: "+s.address("ticket-1")+"\r\nConnection: close\r\n\r\n")
-		if p := answered(header, body); p.Status != status || status/100 != 4 || strings.Contains(p.Detail, "ready") {
+		if p := problemOf(header, body); p.Status != status || status/100 != 4 || strings.Contains(p.Detail, "ready") {
 			t.Errorf("%s: got %d %v %s, want to be refused", target, status, header, body)
 		}
 	}
 }
 
-// large: a body that is too large is refused by the service that it is for, before all of it was sent.
-func large(t *testing.T, p *project) {
+// refuseLargeBodies: a body that is too large is refused by the service that it is for, before all of it was sent.
+func refuseLargeBodies(t *testing.T, p *project) {
 	const most = 40 << 20
 	for _, c := range []struct {
 		method, path, kind string
@@ -334,7 +337,7 @@ func large(t *testing.T, p *project) {
 		}
 		text, err := io.ReadAll(out.Body)
 		_ = out.Body.Close()
-		if err != nil || out.StatusCode != c.want || answered(out.Header, text).Status != c.want {
+		if err != nil || out.StatusCode != c.want || problemOf(out.Header, text).Status != c.want {
 			t.Errorf("%s: got %d %v %s, %v, want %d", c.path, out.StatusCode, out.Header, text, err, c.want)
 		}
 	}
@@ -345,7 +348,7 @@ func gatewayRestarted(t *testing.T, p *project) {
 	p.upload(t, "duel", p.s.made.duel)
 	p.ranked(t, "ranked", 0)
 	ada := p.ticket(t, "ada", attributes{"skill": 1200})
-	held := ada.hold(t)
+	held := ada.holdGet(t)
 	before := p.s.replica("gateway")
 	stopped := make(chan error, 1)
 	go func() { stopped <- before.Stop(patience) }()
@@ -368,8 +371,8 @@ func gatewayRestarted(t *testing.T, p *project) {
 		t.Errorf("the gateway did not stop in good order: %v", err)
 	}
 	env := map[string]string{}
-	for variable, service := range upstreams {
-		env[variable] = p.s.listen[service+"-1"] + " " + p.s.listen[service+"-2"]
+	for _, service := range upstreams() {
+		env[strings.ToUpper(service)] = p.s.listen[service+"-1"] + " " + p.s.listen[service+"-2"]
 	}
 	p.s.adopt(gateway(t, p.s.keys, p.s.listen["gateway"], env))
 	bob.p = p

@@ -33,7 +33,7 @@ func TestImage(t *testing.T) {
 			t.Fatal(err)
 		}
 		s.settings = file
-		return balanced(t, s, log)
+		return startBalancer(t, s, log)
 	})
 	t.Run("live-server", func(t *testing.T) { liveServer(t, s.project(t)) })
 	t.Run("trap", func(t *testing.T) { trap(t, s.project(t)) })
@@ -51,7 +51,7 @@ func TestImage(t *testing.T) {
 			return // and it was said already
 		}
 		for _, name := range s.names() {
-			held(t, s.replica(name).PID())
+			checkConfinement(t, s.replica(name).PID())
 		}
 	})
 	t.Run("drain", func(t *testing.T) {
@@ -122,8 +122,8 @@ func mayMount(t *testing.T) bool {
 	return os.Getuid() == 0 && exec.CommandContext(t.Context(), "unshare", "--mount", "mount", "-t", "tmpfs", "tmpfs", t.TempDir()).Run() == nil
 }
 
-// held: a process has no rights, and no other root than the jail's.
-func held(t *testing.T, pid int) {
+// checkConfinement: a process has no rights, and no other root than the jail's.
+func checkConfinement(t *testing.T, pid int) {
 	t.Helper()
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {

@@ -2,27 +2,27 @@ package e2e
 
 import "testing"
 
-// deleted: a ticket whose deletion was answered is never matched, whoever comes.
-func deleted(t *testing.T, p *project) {
+// deleteIsFinal: a ticket whose deletion was answered is never matched, whoever comes.
+func deleteIsFinal(t *testing.T, p *project) {
 	p.upload(t, "duel", p.s.made.duel)
 	p.ranked(t, "ranked", 0)
 	for range 3 {
 		gone := p.ticket(t, "gone", attributes{"skill": 1200})
 		gone.delete(t)
 		ada := p.ticket(t, "ada", attributes{"skill": 1200})
-		ada.waiting(t)
+		ada.mustWait(t)
 		bob := p.ticket(t, "bob", attributes{"skill": 1200})
 		server := together(t, ada, bob)
 		ada.hello(t, server)
-		gone.stranger(t, server)
-		gone.gone(t)
+		gone.mustBeStranger(t, server)
+		gone.mustNotExist(t)
 	}
 }
 
-// deletedInTime: a ticket is deleted while its match is made. Whoever is first,
+// deleteDuringMatch: a ticket is deleted while its match is made. Whoever is first,
 // the deleted one is gone, and the other one plays: alone, if their server had
 // been asked for, else with the next who comes.
-func deletedInTime(t *testing.T, p *project) {
+func deleteDuringMatch(t *testing.T, p *project) {
 	p.upload(t, "duel", p.s.made.duel)
 	p.ranked(t, "ranked", 0)
 	p.match(t, attributes{"skill": 1200}) // from here on matches are made at once
@@ -33,7 +33,7 @@ func deletedInTime(t *testing.T, p *project) {
 		next := p.ticket(t, "next", attributes{"skill": 1200})
 		server := left.connection(t)
 		left.hello(t, server)
-		gone.gone(t)
+		gone.mustNotExist(t)
 		switch got := next.now(t); {
 		case got == nil:
 			next.delete(t)

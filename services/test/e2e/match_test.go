@@ -25,8 +25,8 @@ func liveServer(t *testing.T, p *project) {
 	if second.Players != 2 {
 		t.Errorf("the server counts %d players, want 2", second.Players)
 	}
-	far.stranger(t, server)
-	far.waiting(t)
+	far.mustBeStranger(t, server)
+	far.mustWait(t)
 }
 
 // outside: tickets that are in no pool wait, while others come and go.
@@ -38,8 +38,8 @@ func outside(t *testing.T, p *project) {
 	for range 3 {
 		p.match(t, attributes{"skill": 1200, "side": 1})
 	}
-	other.waiting(t)
-	none.waiting(t)
+	other.mustWait(t)
+	none.mustWait(t)
 }
 
 // override: without hosting nobody is asked for a server: the connection is the
@@ -101,7 +101,7 @@ func patientGet(t *testing.T, p *project) {
 	if got.status != http.StatusOK || got.header.Get("Preference-Applied") != "wait=1" || got.ticket(t).Assignment != nil {
 		t.Fatalf("a GET that waited in vain: got %v, want 200 without an assignment", got)
 	}
-	held := ada.hold(t)
+	held := ada.holdGet(t)
 	bob := p.ticket(t, "bob", attributes{"skill": 1200})
 	got = <-held
 	if got.status != http.StatusOK || got.header.Get("Preference-Applied") != "wait=20" {
@@ -122,9 +122,9 @@ func (k *ticket) get(t *testing.T, prefer string) request {
 	return request{method: http.MethodGet, path: "v1/tickets?id=" + k.id, token: token, header: map[string]string{"Prefer": prefer}}
 }
 
-// hold returns when a GET of the waiting ticket is being held, which ranked
+// holdGet returns when a GET of the waiting ticket is being held, which ranked
 // players prove: they meet meanwhile. Its answer comes over the channel.
-func (k *ticket) hold(t *testing.T) <-chan answer {
+func (k *ticket) holdGet(t *testing.T) <-chan answer {
 	t.Helper()
 	k.p.match(t, attributes{"skill": 5000}) // from here on matches are made at once, and not after the GET was held for long enough
 	held := make(chan answer, 1)

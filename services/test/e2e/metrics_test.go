@@ -10,9 +10,9 @@ import (
 	"testing"
 )
 
-// measured: whatever the dashboards and the alerts in deploy name, a system that has played all scenarios emits, with the labels that they
+// checkMetrics: whatever the dashboards and the alerts in deploy name, a system that has played all scenarios emits, with the labels that they
 // select by. The list is kept equal to what they name by deploy's own tests.
-func measured(t *testing.T, s *system) {
+func checkMetrics(t *testing.T, s *system) {
 	list, err := os.ReadFile("../../../deploy/dashboards/metrics.txt")
 	if err != nil {
 		t.Fatal(err)
@@ -36,7 +36,7 @@ func measured(t *testing.T, s *system) {
 	eventually(t, "all metrics are emitted", func() bool {
 		emitted, counted := map[string]map[string]bool{}, map[string]float64{}
 		for _, name := range s.names() {
-			s.emits(t, name, emitted, counted)
+			s.readMetrics(t, name, emitted, counted)
 		}
 		missing = missing[:0]
 		for _, line := range named {
@@ -51,7 +51,7 @@ func measured(t *testing.T, s *system) {
 				}
 			}
 		}
-		for _, series := range happened {
+		for _, series := range expectedSeries {
 			if counted[series] == 0 {
 				missing = append(missing, series+", of which there was something")
 			}
@@ -60,8 +60,8 @@ func measured(t *testing.T, s *system) {
 	})
 }
 
-// happened: a system that has played all scenarios has done each of these, and says how often or how much.
-var happened = []string{
+// expectedSeries: a system that has played all scenarios has done each of these, and says how often or how much.
+var expectedSeries = []string{
 	`matchmaker_time_to_match_seconds_count`, `matchmaker_time_to_assignment_seconds_count{result="connection"}`, `matchmaker_time_to_assignment_seconds_count{result="error"}`,
 	`matchmaker_cycle_phase_seconds_count{phase="position"}`, `matchmaker_cycle_phase_seconds_count{phase="query"}`,
 	`matchmaker_cycle_phase_seconds_count{phase="encode"}`, `matchmaker_cycle_phase_seconds_count{phase="function"}`,
@@ -79,8 +79,8 @@ var happened = []string{
 // label is a label with its value, as Prometheus reads them.
 var label = regexp.MustCompile(`\w+="(?:[^"\\]|\\.)*"`)
 
-// emits reads which metrics a process has, with their labels, and adds up what they say.
-func (s *system) emits(t *testing.T, name string, into map[string]map[string]bool, counted map[string]float64) {
+// readMetrics reads which metrics a process has, with their labels, and adds up what they say.
+func (s *system) readMetrics(t *testing.T, name string, into map[string]map[string]bool, counted map[string]float64) {
 	t.Helper()
 	at, ok := s.replica(name).log.last("metrics", "")
 	if !ok {

@@ -67,9 +67,9 @@ func (u *users) password(t *testing.T, name string) string {
 // denial is what a service says that was refused something.
 var denial = regexp.MustCompile(`(?i)permissions violation|NOPERM|ACL failure|the user executing the script can't|does not permit this user`)
 
-// permitted: after a whole run no service was refused anything, by Redis or by NATS. Both say so themselves; a service that is refused something
+// checkPermissions: after a whole run no service was refused anything, by Redis or by NATS. Both say so themselves; a service that is refused something
 // by NATS hears of it by the way, and what it says of it is looked for too.
-func permitted(t *testing.T, s *system) {
+func checkPermissions(t *testing.T, s *system) {
 	conn, err := (&net.Dialer{Timeout: patience}).DialContext(t.Context(), "tcp", s.redis)
 	if err != nil {
 		t.Fatal(err)

@@ -205,8 +205,8 @@ func (k *ticket) now(t *testing.T) *client.Assignment {
 	return got.Assignment
 }
 
-// waiting fails the test unless the ticket waits.
-func (k *ticket) waiting(t *testing.T) {
+// mustWait fails the test unless the ticket waits.
+func (k *ticket) mustWait(t *testing.T) {
 	t.Helper()
 	if got := k.now(t); got != nil {
 		t.Fatalf("%s should still wait, but is assigned %+v", k.player, got)
@@ -221,8 +221,8 @@ func (k *ticket) delete(t *testing.T) {
 	}
 }
 
-// gone fails the test unless there is no such ticket.
-func (k *ticket) gone(t *testing.T) {
+// mustNotExist fails the test unless there is no such ticket.
+func (k *ticket) mustNotExist(t *testing.T) {
 	t.Helper()
 	if got, err := k.api(t).GetTicket(within(t), k.id); client.Status(err) != http.StatusNotFound {
 		t.Fatalf("%s: want 404, got %+v, %v", k.player, got, err)
@@ -239,8 +239,8 @@ func (k *ticket) hello(t *testing.T, connection string) *gameserver.Welcome {
 	return w
 }
 
-// stranger fails the test unless the game server refuses the ticket.
-func (k *ticket) stranger(t *testing.T, connection string) {
+// mustBeStranger fails the test unless the game server refuses the ticket.
+func (k *ticket) mustBeStranger(t *testing.T, connection string) {
 	t.Helper()
 	if _, err := gameserver.Hello(within(t), connection, k.id); !errors.Is(err, gameserver.ErrStranger) {
 		t.Fatalf("%s at %s: want %v, got %v", k.player, connection, gameserver.ErrStranger, err)

@@ -25,7 +25,7 @@ func quickStart(t *testing.T, s *system) {
 		}
 	}
 	var script strings.Builder
-	for _, lines := range pasted(t) {
+	for _, lines := range shellBlocks(t) {
 		if lines != "make dev\n" {
 			script.WriteString(strings.ReplaceAll(lines, "http://127.0.0.1:8080", s.front()))
 		}
@@ -49,8 +49,8 @@ func quickStart(t *testing.T, s *system) {
 	}
 }
 
-// pasted returns the shell blocks of the README's quick start, and those of the tutorial that follows it.
-func pasted(t *testing.T) []string {
+// shellBlocks returns the shell blocks of the README's quick start, and those of the tutorial that follows it.
+func shellBlocks(t *testing.T) []string {
 	t.Helper()
 	readme, err := os.ReadFile("../../../README.md")
 	if err != nil {

@@ -38,8 +38,8 @@ func rolling(t *testing.T, p *project) {
 	var enough atomic.Bool
 	defer enough.Store(true)
 	var done [2]atomic.Int64
-	work.Go(func() { done[0].Store(again(ctx, t, &enough, p.studied)) })
-	work.Go(func() { done[1].Store(again(ctx, t, &enough, p.served)) })
+	work.Go(func() { done[0].Store(again(ctx, t, &enough, p.studio)) })
+	work.Go(func() { done[1].Store(again(ctx, t, &enough, p.gameServer)) })
 	arrived := make(chan crowd, 1)
 	work.Go(func() { arrived <- p.stream(ctx, &enough) })
 	for number := range patient {
@@ -87,7 +87,7 @@ func (p *project) stream(ctx context.Context, enough *atomic.Bool) crowd {
 	var present sync.WaitGroup
 	next := time.NewTicker(arriving)
 	defer next.Stop()
-	room := make(chan struct{}, crowded)
+	room := make(chan struct{}, maxWaiting)
 	for !enough.Load() || len(all)%2 == 1 {
 		m := new(member)
 		number := len(all)
@@ -97,7 +97,7 @@ func (p *project) stream(ctx context.Context, enough *atomic.Bool) crowd {
 		case <-ctx.Done():
 			m.err = fmt.Errorf("player-%d could not come: %w", number, ctx.Err())
 			present.Wait()
-			return dereferenced(all)
+			return crowdOf(all)
 		}
 		present.Go(func() {
 			defer func() { <-room }()
@@ -106,10 +106,10 @@ func (p *project) stream(ctx context.Context, enough *atomic.Bool) crowd {
 		<-next.C
 	}
 	present.Wait()
-	return dereferenced(all)
+	return crowdOf(all)
 }
 
-func dereferenced(all []*member) crowd {
+func crowdOf(all []*member) crowd {
 	c := make(crowd, len(all))
 	for i, m := range all {
 		c[i] = *m
@@ -132,8 +132,8 @@ func again(ctx context.Context, t *testing.T, enough *atomic.Bool, do func(ctx c
 	return times
 }
 
-// studied is what a studio does: it changes a config, and looks after its functions.
-func (p *project) studied(ctx context.Context) error {
+// studio is what a studio does: it changes a config, and looks after its functions.
+func (p *project) studio(ctx context.Context) error {
 	api, _, err := p.client(issuer.Claims{Kind: auth.Developer, Subject: "developer", Role: "Owner"})
 	if err != nil {
 		return err
@@ -155,8 +155,8 @@ func (p *project) studied(ctx context.Context) error {
 	return nil
 }
 
-// served is what a game server does: it wants players, goes on wanting them, and ends.
-func (p *project) served(ctx context.Context) error {
+// gameServer is what a game server does: it wants players, goes on wanting them, and ends.
+func (p *project) gameServer(ctx context.Context) error {
 	api, _, err := p.client(issuer.Claims{Kind: auth.Server, Subject: "server"})
 	if err != nil {
 		return err

@@ -10,21 +10,21 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
 	"matchmaker.dev/services/allocator/token"
 	"matchmaker.dev/services/internal/account"
 	"matchmaker.dev/services/internal/auth"
+	"matchmaker.dev/services/internal/catalog"
 	"matchmaker.dev/services/internal/embedded"
 	"matchmaker.dev/services/internal/keyring"
 	"matchmaker.dev/services/test/contract"
 	"matchmaker.dev/services/test/proxy"
 )
 
-// newServices starts every service twice, each as a process of its own, beside a Redis and a NATS server and behind a gateway. front starts that, and
-// returns where it is. Each is a user of its own there, with the rights that it needs alone.
+// newServices starts two processes of each service, with a Redis, a NATS server and a gateway. Each service is a user of
+// its own in Redis and NATS, with only the rights it needs. front starts the gateway and returns its URL.
 func newServices(t *testing.T, made *artefacts, front func(t *testing.T, s *system, log *slog.Logger) string) *system {
 	t.Helper()
 	dir := t.TempDir()
@@ -50,18 +50,18 @@ func newServices(t *testing.T, made *artefacts, front func(t *testing.T, s *syst
 	s.front = func() string { return address }
 	collector := httptest.NewServer(&s.traces)
 	t.Cleanup(collector.Close)
-	// No span is to be lost because a machine is slow.
+	// The queue is large enough to keep all spans on a slow machine.
 	s.env = []string{"OTEL_EXPORTER_OTLP_ENDPOINT=" + collector.URL, "OTEL_BSP_SCHEDULE_DELAY=100", "OTEL_BSP_MAX_QUEUE_SIZE=100000"}
 	if s.settings != "" {
 		s.env = append(s.env, "MATCHMAKER_CONFIG="+s.settings)
 	}
 	issuers := trust(t, s, filepath.Join(dir, "issuers.yaml"))
-	command := func(name string, more ...string) {
-		service, _, _ := strings.Cut(name, "-")
+	command := func(service, name string, more ...string) {
 		s.commands[name] = slices.Concat([]string{
-			service, "--name", name, "--listen", cmp.Or(s.listen[name], "127.0.0.1:0"), "--redis", "redis://" + s.proxies["Redis"].Address(), "--nats", "nats://" + s.proxies["NATS"].Address(),
+			service, "--name", name, "--listen", cmp.Or(s.listen[name], "127.0.0.1:0"),
+			"--redis", "redis://" + s.proxies["Redis"].Address(), "--nats", "nats://" + s.proxies["NATS"].Address(),
 			"--drain", patience.String(), "--grace", grace.String(),
-			"--log-level", "debug", // what is logged is looked into: see confidential
+			"--log-level", "debug", // confidential searches the logs for secrets
 			"--metrics-listen", "127.0.0.1:0",
 		}, users.flags(service), contract.Modest(), more)
 	}
@@ -69,28 +69,28 @@ func newServices(t *testing.T, made *artefacts, front func(t *testing.T, s *syst
 	if _, err := keyring.Add(hostingKeys, time.Now()); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"ticket-1", "ticket-2", "backfill-1", "backfill-2"} {
-		command(name, "--issuers", issuers)
-	}
-	for _, name := range []string{"config-1", "config-2"} {
-		command(name, "--issuers", issuers, "--hosting-keys", hostingKeys)
-	}
-	modules := func(name string) []string {
-		return append([]string{"--modules", filepath.Join(dir, name)}, made.instances...)
-	}
-	for _, name := range []string{"registry-1", "registry-2"} {
-		command(name, append(modules(name), "--issuers", issuers)...)
-	}
-	command("runner-1", modules("runner-1")...)
-	command("runner-2", modules("runner-2")...)
-	command("director-1")
-	command("director-2")
 	serverKeys := filepath.Join(dir, "server-keys.json")
 	if _, err := token.Rotate(serverKeys, time.Now()); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"allocator-1", "allocator-2"} {
-		command(name, "--provider", "local", "--max-servers", "2000", "--hosting-keys", hostingKeys, "--server-keys", serverKeys, "--server-api", address, "--player-stay", "0s")
+	for _, service := range catalog.Services() {
+		for _, name := range []string{service.Name + "-1", service.Name + "-2"} {
+			var more []string
+			if service.Issuers {
+				more = append(more, "--issuers", issuers)
+			}
+			if service.HostingKeys {
+				more = append(more, "--hosting-keys", hostingKeys)
+			}
+			if service.Modules {
+				more = slices.Concat(more, []string{"--modules", filepath.Join(dir, name)}, made.instances)
+			}
+			if service.Hosting {
+				more = append(more, "--provider", "local", "--max-servers", "2000", "--server-keys", serverKeys,
+					"--server-api", address, "--player-stay", "0s")
+			}
+			command(service.Name, name, more...)
+		}
 	}
 	s.start(t, s.names()...)
 	s.stores = map[string]string{"Redis": filepath.Join(dir, "redis"), "NATS": filepath.Join(dir, "nats")}
@@ -100,7 +100,7 @@ func newServices(t *testing.T, made *artefacts, front func(t *testing.T, s *syst
 	return s
 }
 
-// trust writes the file that makes services believe the system's tokens.
+// trust writes the file that makes services trust the system's tokens.
 func trust(t *testing.T, s *system, file string) string {
 	t.Helper()
 	servers := new(token.Issuer).Trust()
@@ -116,11 +116,11 @@ func trust(t *testing.T, s *system, file string) string {
 }
 
 func services(t *testing.T, made *artefacts) {
-	s := newServices(t, made, balanced)
+	s := newServices(t, made, startBalancer)
 	play(t, s)
-	t.Run("contract", func(t *testing.T) { promised(t, s) })
-	t.Run("traced", func(t *testing.T) { traced(t, s.project(t)) })
-	t.Run("metrics", func(t *testing.T) { measured(t, s) })
+	t.Run("contract", func(t *testing.T) { runContract(t, s) })
+	t.Run("traced", func(t *testing.T) { traceTickets(t, s.project(t)) })
+	t.Run("metrics", func(t *testing.T) { checkMetrics(t, s) })
 	t.Run("director-killed", func(t *testing.T) { directorKilled(t, s.project(t)) })
 	t.Run("director-frozen", func(t *testing.T) { directorFrozen(t, s.project(t)) })
 	t.Run("runner-killed", func(t *testing.T) { runnerKilled(t, s.project(t)) })
@@ -128,7 +128,7 @@ func services(t *testing.T, made *artefacts) {
 	t.Run("nats-away", func(t *testing.T) { natsAway(t, s.project(t)) })
 	t.Run("redis-away", func(t *testing.T) { redisAway(t, s.project(t)) })
 	t.Run("rolling", func(t *testing.T) { rolling(t, s.project(t)) })
-	// What all of the above left behind as well.
+	// It also searches what the tests above left behind.
 	t.Run("confidential", func(t *testing.T) { confidential(t, s.project(t)) })
 	t.Run("drain", func(t *testing.T) {
 		p := s.project(t)
@@ -136,5 +136,5 @@ func services(t *testing.T, made *artefacts) {
 		p.ranked(t, "ranked", 0)
 		drain(t, p, p.ticket(t, "ada", attributes{"skill": 1200}))
 	})
-	t.Run("permitted", func(t *testing.T) { permitted(t, s) })
+	t.Run("permitted", func(t *testing.T) { checkPermissions(t, s) })
 }

@@ -12,9 +12,9 @@ const (
 	got    = "GET /:project/matchmaking/api/v1/tickets"
 )
 
-// traced: from the request that created a ticket one can follow, span by span and from process to process, how it came to its
+// traceTickets: from the request that created a ticket one can follow, span by span and from process to process, how it came to its
 // result, and to the request that read it.
-func traced(t *testing.T, p *project) {
+func traceTickets(t *testing.T, p *project) {
 	p.upload(t, "duel", p.s.made.duel)
 	p.ranked(t, "ranked", 0)
 	ada := p.ticket(t, "ada", attributes{"skill": 1200})

@@ -69,20 +69,20 @@ func runnerKilled(t *testing.T, p *project) {
 	p.actor(t)
 	p.upload(t, "spinner", p.s.made.actor)
 	p.put(t, "spinner", rules{function: "spinner", settings: map[string]any{"part": "spin"}, side: 1})
-	p.hosted(t, "actor", "runner-1")
+	p.awaitInstance(t, "actor", "runner-1")
 	all := p.crowd(t, 90, map[int]func(){
 		30: func() { p.s.replica("runner-1").Signal(syscall.SIGSTOP) }, // what it gets from now on it keeps
 		40: func() { p.s.kill("runner-1") },
 	})
 	all.paired(t)
 	all.meet(t)
-	p.vanished(t, "actor", "runner-1")
+	p.awaitNoInstance(t, "actor", "runner-1")
 	// Once more, without anything else, to see how long that takes: a person who looks should not wait for it.
 	p.s.start(t, "runner-1")
-	p.hosted(t, "actor", "runner-1")
+	p.awaitInstance(t, "actor", "runner-1")
 	p.s.kill("runner-1")
 	killed := time.Now()
-	p.vanished(t, "actor", "runner-1")
+	p.awaitNoInstance(t, "actor", "runner-1")
 	t.Logf("a killed runner's instances are gone from GET /functions/actor after %v", time.Since(killed).Round(10*time.Millisecond))
 	p.s.start(t, "runner-1")
 }
