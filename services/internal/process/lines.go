@@ -12,8 +12,8 @@ const (
 	maxTail = 6        // lines of output in an error
 )
 
-// Lines is a writer that calls each for every line, without the line's end. It may be called by one goroutine at a time.
-// Bytes of a line after the first 64 KiB are dropped.
+// Lines is a writer that calls each for every line, without the line's end. It may be called by one goroutine at a
+// time. Bytes of a line after the first 64 KiB are dropped.
 func Lines(each func(line string)) io.Writer { return &lines{each: each} }
 
 type lines struct {

@@ -1,5 +1,5 @@
-// Package process supervises programs that run as children of this process. A child is in a process group of its own, so
-// that a Ctrl-C at the terminal reaches only this process. On Linux it ends with this process, however that ends.
+// Package process supervises programs that run as children of this process. A child is in a process group of its own,
+// so that a Ctrl-C at the terminal reaches only this process. On Linux it ends with this process, however that ends.
 package process
 
 import (
@@ -25,8 +25,8 @@ type Process struct {
 	err  error         // of cmd.Wait; read after done
 }
 
-// Start starts cmd. Its Stdout and Stderr get what it writes; the last lines of Stderr are part of the errors below, and
-// those of Stdout too if both are the same writer. A cmd with SysProcAttr keeps them.
+// Start starts cmd. Its Stdout and Stderr get what it writes; the last lines of Stderr are part of the errors below,
+// and those of Stdout too if both are the same writer. A cmd with SysProcAttr keeps them.
 func Start(cmd *exec.Cmd) (*Process, error) {
 	p := &Process{cmd: cmd, done: make(chan struct{})}
 	stderr := Lines(p.tail.add)

@@ -106,7 +106,8 @@ func TestTheLastLinesAreThoseOfStandardOutputTooWhenBothAreOne(t *testing.T) {
 		t.Fatal(err)
 	}
 	<-p.Done()
-	if want := "sh ended: exit status 0; its last output: out | err"; p.Err().Error() != want || out.String() != "out\nerr\n" {
+	if want := "sh ended: exit status 0; its last output: out | err"; p.Err().Error() != want ||
+		out.String() != "out\nerr\n" {
 		t.Errorf("%v and output %q, want %s", p.Err(), &out, want)
 	}
 }

@@ -39,7 +39,8 @@ func (s *system) api(project, service string, c issuer.Claims) (api, error) {
 	var all api
 	for _, front := range s.fronts[service] {
 		one, err := client.New(client.Options{
-			URL: front, Project: project, Token: client.StaticToken(token), HTTP: http, Retry: client.Retry{Attempts: -1, Reconnects: -1},
+			URL: front, Project: project, Token: client.StaticToken(token), HTTP: http,
+			Retry: client.Retry{Attempts: -1, Reconnects: -1},
 		})
 		if err != nil {
 			return nil, err

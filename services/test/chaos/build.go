@@ -57,7 +57,8 @@ func build(ctx context.Context, o options, dir string, log logFunc) (*artefacts,
 	}
 	for edition := 1; edition <= 2; edition++ {
 		module := filepath.Join(dir, fmt.Sprintf("edition-%d.wasm", edition))
-		_, err := command(ctx, "clang", "--target=wasm32", "-nostdlib", "-O2", "-mbulk-memory", "-Wl,--no-entry", fmt.Sprintf("-DEDITION=%d", edition),
+		_, err := command(ctx, "clang", "--target=wasm32", "-nostdlib", "-O2", "-mbulk-memory", "-Wl,--no-entry",
+			fmt.Sprintf("-DEDITION=%d", edition),
 			"-I"+filepath.Join(root, "functions", "examples", "c"), "-o", module, filepath.Join(here, "testdata", "chaos.c"))
 		if err != nil {
 			return nil, err

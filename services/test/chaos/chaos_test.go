@@ -20,8 +20,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// TestChaos is a short run; `make chaos` is a long one. The seed is one in whose plan each kind of process and Redis is killed,
-// a route between NATS servers is cut, and a director is frozen for longer than its lease.
+// TestChaos is a short run; `make chaos` is a long one. The seed is one in whose plan each kind of process and Redis is
+// killed, a route between NATS servers is cut, and a director is frozen for longer than its lease.
 func TestChaos(t *testing.T) {
 	look(t, "../../../functions/examples/c", "../../../pkg", "../../../proto", "../..")
 	var out strings.Builder
@@ -36,9 +36,8 @@ func TestChaos(t *testing.T) {
 	}
 }
 
-// look looks at all files below folders. The go command takes a test's result
-// from its cache unless something has changed that the test looked at, and what
-// a build looks at it does not see.
+// look looks at all files below folders. The go command takes a test's result from its cache unless something has
+// changed that the test looked at, and what a build looks at it does not see.
 func look(t *testing.T, folders ...string) {
 	t.Helper()
 	for _, folder := range folders {

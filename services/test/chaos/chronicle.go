@@ -44,8 +44,8 @@ func rest(ctx context.Context, s *system, crowds []*crowd, journal *history.Jour
 	}
 }
 
-// chronicle reads the event logs of all projects up to their ends. The end is a ticket that each crowd creates and deletes
-// last. With an error comes what was read, for whoever looks what is missing.
+// chronicle reads the event logs of all projects up to their ends. The end is a ticket that each crowd creates and
+// deletes last. With an error comes what was read, for whoever looks what is missing.
 func chronicle(ctx context.Context, b *bus.Bus, crowds []*crowd) (all []history.Event, err error) {
 	ctx, cancel := context.WithTimeout(ctx, chronicleTime)
 	defer cancel()
@@ -76,8 +76,8 @@ func (c *crowd) bookend(ctx context.Context) (string, error) {
 	return m.id, nil
 }
 
-// read reads a project's log up to the deletion of a ticket. It begins again when it fails, since NATS may be
-// about to come to rest.
+// read reads a project's log up to the deletion of a ticket. It begins again when it fails, since NATS may be about to
+// come to rest.
 func read(ctx context.Context, b *bus.Bus, project, end string) (all []history.Event, err error) {
 	for {
 		all = nil

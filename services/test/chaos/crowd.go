@@ -15,7 +15,8 @@ import (
 // lane is which configs a player's ticket is for.
 type lane string
 
-// The lanes. Tickets of both are in the pools of two configs at a time, those of games join running games; nobody ever matches prey.
+// The lanes. Tickets of both are in the pools of two configs at a time, those of games join running games; nobody ever
+// matches prey.
 const (
 	hosted lane = "hosted"
 	free   lane = "free"
@@ -182,7 +183,8 @@ func (m *member) create(ctx context.Context) bool {
 	defer cancel()
 	c := history.Call{Op: history.Create, Project: m.project, Number: m.number}
 	c.From = history.Now()
-	id, err := m.tickets.any().CreateTicket(ctx, client.TicketRequest{Player: m.player(), Attributes: m.lane.attributes(m.number)})
+	id, err := m.tickets.any().CreateTicket(ctx, client.TicketRequest{Player: m.player(),
+		Attributes: m.lane.attributes(m.number)})
 	c.To = history.Now()
 	c.Status, c.Error = answer(err, http.StatusCreated)
 	c.Ticket, m.id = id, id
@@ -202,7 +204,8 @@ func (m *member) get(ctx context.Context) history.Call {
 	if t != nil {
 		c.Created = t.Created
 		if a := t.Assignment; a != nil {
-			c.Assignment = &history.Assignment{Connection: a.Connection, Error: a.Error, Match: []byte(a.MatchProperties), Own: []byte(a.Properties)}
+			c.Assignment = &history.Assignment{Connection: a.Connection, Error: a.Error, Match: []byte(a.MatchProperties),
+				Own: []byte(a.Properties)}
 		}
 	}
 	m.journal.Call(c)

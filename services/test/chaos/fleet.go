@@ -16,8 +16,8 @@ import (
 	"matchmaker.dev/services/test/chaos/history"
 )
 
-// fleet is a hosting system, a fleet manager as studios write them: the truth about which match has a server. Nothing is done to it, but it has its moods: it
-// takes its time, fails, and loses answers.
+// fleet is a hosting system, a fleet manager as studios write them: the truth about which match has a server. Nothing
+// is done to it, but it has its moods: it takes its time, fails, and loses answers.
 type fleet struct {
 	journal *history.Journal
 	server  *http.Server
@@ -28,7 +28,8 @@ type fleet struct {
 	started int
 	held    map[string]*hold
 	known   map[string]order // what was ever ordered, by allocation
-	// returned are the allocations that were given back. An order for one that comes behind that was sent before: it is late.
+	// returned are the allocations that were given back. An order for one that comes behind that was sent before: it is
+	// late.
 	returned map[string]bool
 }
 
@@ -92,7 +93,14 @@ func (f *fleet) arguments(dir, name, address string) ([]string, error) {
 	if err := os.WriteFile(key, []byte("the key of this fleet"), 0o600); err != nil {
 		return nil, err
 	}
-	settings := fmt.Sprintf("providers:\n  fleet:\n    kind: http\n    url: http://%s\n    key-id: chaos\n    key-file: %s\n    timeout: 3s\n", address, key)
+	settings := fmt.Sprintf(`providers:
+  fleet:
+    kind: http
+    url: http://%s
+    key-id: chaos
+    key-file: %s
+    timeout: 3s
+`, address, key)
 	file := filepath.Join(dir, name+".yaml")
 	return []string{"--hosting", file}, os.WriteFile(file, []byte(settings), 0o600)
 }
@@ -138,8 +146,10 @@ func (f *fleet) answered(w http.ResponseWriter, m mood, status int, body any) {
 
 func (f *fleet) allocate(w http.ResponseWriter, r *http.Request) {
 	var o order
-	if err := json.NewDecoder(r.Body).Decode(&o); err != nil || o.Allocation == "" || o.Allocation != r.Header.Get("Idempotency-Key") {
-		f.answered(w, good, http.StatusBadRequest, standing{Reason: "refused", Detail: fmt.Sprintf("not an order: %v", errors.Join(err))})
+	if err := json.NewDecoder(r.Body).Decode(&o); err != nil || o.Allocation == "" ||
+		o.Allocation != r.Header.Get("Idempotency-Key") {
+		f.answered(w, good, http.StatusBadRequest, standing{Reason: "refused",
+			Detail: fmt.Sprintf("not an order: %v", errors.Join(err))})
 		return
 	}
 	m := f.mood()
@@ -163,7 +173,8 @@ func (f *fleet) allocate(w http.ResponseWriter, r *http.Request) {
 	f.note(history.Allocate, o, h, fresh)
 	f.mu.Unlock()
 	if h == nil {
-		s = standing{Allocation: o.Allocation, Status: "failed", Reason: "refused", Detail: "the fleet does not want this match"}
+		s = standing{Allocation: o.Allocation, Status: "failed", Reason: "refused",
+			Detail: "the fleet does not want this match"}
 	}
 	f.answered(w, m, http.StatusOK, s)
 }
@@ -234,7 +245,8 @@ func (f *fleet) release(w http.ResponseWriter, r *http.Request) {
 
 // note writes down what was done, at the moment that it was; mu is held.
 func (f *fleet) note(op history.Op, o order, h *hold, fresh bool) {
-	n := history.Hosting{At: history.Now(), Op: op, Project: o.Payload.Project, Match: o.Payload.Match, Key: o.Allocation, Fresh: fresh}
+	n := history.Hosting{At: history.Now(), Op: op, Project: o.Payload.Project, Match: o.Payload.Match, Key: o.Allocation,
+		Fresh: fresh}
 	for _, team := range o.Payload.Teams {
 		n.Tickets = append(n.Tickets, team.Tickets...)
 	}

@@ -35,7 +35,8 @@ func newArcade(s *system, project string, journal *history.Journal, random *rand
 	return &arcade{project: project, backfills: backfills, journal: journal, random: random}, err
 }
 
-// run keeps games open until ctx ends. Those that are open then end in good order. From the end of rough on none of them falls silent.
+// run keeps games open until ctx ends. Those that are open then end in good order. From the end of rough on none of
+// them falls silent.
 func (a *arcade) run(rough, ctx context.Context) {
 	var under sync.WaitGroup
 	defer under.Wait()
@@ -102,7 +103,9 @@ func (g *game) vacancy() map[string]float64 {
 }
 
 // ask makes a request, and writes it down.
-func (g *game) ask(ctx context.Context, op history.Op, good int, do func(context.Context, *history.Round) error) history.Round {
+func (g *game) ask(
+	ctx context.Context, op history.Op, good int, do func(context.Context, *history.Round) error,
+) history.Round {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), requestTime)
 	defer cancel()
 	r := history.Round{Op: op, Project: g.project, Backfill: g.ticket, Connection: g.connection}
@@ -116,7 +119,8 @@ func (g *game) ask(ctx context.Context, op history.Op, good int, do func(context
 
 func (g *game) create(ctx context.Context) bool {
 	r := g.ask(ctx, history.Create, http.StatusCreated, func(ctx context.Context, r *history.Round) (err error) {
-		g.ticket, err = g.backfills.any().CreateBackfill(ctx, client.BackfillRequest{Connection: g.connection, Attributes: g.vacancy()})
+		g.ticket, err = g.backfills.any().CreateBackfill(ctx, client.BackfillRequest{Connection: g.connection,
+			Attributes: g.vacancy()})
 		r.Backfill = g.ticket
 		return err
 	})
@@ -125,7 +129,8 @@ func (g *game) create(ctx context.Context) bool {
 
 func (g *game) change(ctx context.Context) {
 	g.ask(ctx, history.Put, http.StatusOK, func(ctx context.Context, _ *history.Round) error {
-		return g.backfills.any().UpdateBackfill(ctx, client.BackfillTicket{ID: g.ticket, Connection: g.connection, Attributes: g.vacancy()})
+		return g.backfills.any().UpdateBackfill(ctx, client.BackfillTicket{ID: g.ticket, Connection: g.connection,
+			Attributes: g.vacancy()})
 	})
 }
 

@@ -1,8 +1,8 @@
 // Command chaos injects faults into a matchmaking system and checks whether the system keeps its promises. It is built
 // like Jepsen's tests.
 //
-// It builds the services and runs them as separate processes, with a Redis and three NATS servers. A workload creates and
-// deletes tickets, changes configs and functions, and fills running games. Meanwhile the nemesis kills and freezes
+// It builds the services and runs them as separate processes, with a Redis and three NATS servers. A workload creates
+// and deletes tickets, changes configs and functions, and fills running games. Meanwhile the nemesis kills and freezes
 // processes and cuts connections, by a schedule that is made from a seed. At the end chaos waits until the system is at
 // rest, and checks the history of all requests and answers against each promise.
 //
@@ -41,7 +41,8 @@ func start(ctx context.Context, arguments []string, out io.Writer) (code int) {
 		return 0
 	}
 	var o options
-	parser, err := kong.New(&o, kong.Name("chaos"), kong.Description("Inject faults into a matchmaking system and check whether it keeps its promises."))
+	parser, err := kong.New(&o, kong.Name("chaos"),
+		kong.Description("Inject faults into a matchmaking system and check whether it keeps its promises."))
 	if err == nil {
 		_, err = parser.Parse(arguments)
 	}

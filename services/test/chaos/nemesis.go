@@ -29,7 +29,8 @@ type nemesis struct {
 
 // run injects the faults. It returns when the time given is over and the faults too.
 func (n *nemesis) run(ctx context.Context, faults []schedule.Fault, lasts time.Duration) {
-	// On a slow machine a fault lasts longer than its schedule says. The next fault of the same target or group waits for it.
+	// On a slow machine a fault lasts longer than its schedule says. The next fault of the same target or group waits for
+	// it.
 	locks := map[string]*sync.Mutex{}
 	begun := time.Now()
 	var running sync.WaitGroup

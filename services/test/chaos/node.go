@@ -9,8 +9,9 @@ import (
 	"matchmaker.dev/services/internal/embedded"
 )
 
-// nodeCommand makes this program a NATS server of a cluster: the cluster's name, its own, its folder and where the others are reached
-// for routes follow. nodeListens begins the line in which it says where clients and other servers find it.
+// nodeCommand makes this program a NATS server of a cluster: the cluster's name, its own, its folder and where the
+// others are reached for routes follow. nodeListens begins the line in which it says where clients and other servers
+// find it.
 const (
 	nodeCommand = "nats-node"
 	nodeListens = "listening for clients and routes at "

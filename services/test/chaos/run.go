@@ -155,7 +155,9 @@ func checkJournal(journal string, out io.Writer) error {
 
 // record starts a system, injects faults, waits until the system is at rest and returns the history. The history is nil
 // when the system did not start.
-func record(ctx context.Context, o options, dir string, log logFunc) (h *history.History, problems []string, err error) {
+func record(
+	ctx context.Context, o options, dir string, log logFunc,
+) (h *history.History, problems []string, err error) {
 	made, err := build(ctx, o, dir, log)
 	if err != nil {
 		return nil, nil, err
@@ -196,7 +198,9 @@ func record(ctx context.Context, o options, dir string, log logFunc) (h *history
 }
 
 // exercise runs the workload and the nemesis on a system, and returns when the system is at rest.
-func exercise(ctx context.Context, o options, s *system, journal *history.Journal, log logFunc) (problems []string, err error) {
+func exercise(
+	ctx context.Context, o options, s *system, journal *history.Journal, log logFunc,
+) (problems []string, err error) {
 	w, err := newWorkload(ctx, o, s, journal)
 	if err != nil {
 		return nil, err

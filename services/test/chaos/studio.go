@@ -44,7 +44,8 @@ func newStudio(s *system, project string, journal *history.Journal, random *rand
 		return nil, err
 	}
 	functions, err := s.api(project, "registry", studioClaims)
-	return &studio{project: project, configs: configs, functions: functions, journal: journal, random: random, made: s.made}, err
+	return &studio{project: project, configs: configs, functions: functions, journal: journal, random: random,
+		made: s.made}, err
 }
 
 // open makes everything that there is to be.
@@ -98,7 +99,8 @@ func (s *studio) close(ctx context.Context) error {
 // config is what is put. Its settings have a generation of their own.
 func (s *studio) config(name string) client.Config {
 	s.generation++
-	settings := history.Settings{Config: name, Generation: s.generation, Hosted: name == string(hosted), Fills: name == string(games)}
+	settings := history.Settings{Config: name, Generation: s.generation, Hosted: name == string(hosted),
+		Fills: name == string(games)}
 	pool := name
 	if name == enemyConfig {
 		settings.How, pool = manners[s.random.IntN(len(manners))], string(prey)
@@ -106,8 +108,9 @@ func (s *studio) config(name string) client.Config {
 	text, _ := json.Marshal(settings) // it can be
 	one := 1.0
 	c := client.Config{
-		Matchmaking: client.Matchmaking{Name: name, TargetFunction: &client.FunctionTarget{Name: functionOf(name), Version: "1"}, Config: text},
-		Pools:       map[string][]client.PoolFilter{"all": {{Attribute: pool, Min: &one, Max: &one}}},
+		Matchmaking: client.Matchmaking{Name: name, TargetFunction: &client.FunctionTarget{Name: functionOf(name),
+			Version: "1"}, Config: text},
+		Pools: map[string][]client.PoolFilter{"all": {{Attribute: pool, Min: &one, Max: &one}}},
 	}
 	if settings.Hosted {
 		c.Hosting = &client.Hosting{Profile: "duel", FleetID: "chaos"}

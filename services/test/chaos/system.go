@@ -214,7 +214,10 @@ func (s *system) natsFor(name string) (string, error) {
 
 // service adds a process of a service, with proxies to the servers it needs.
 func (s *system) service(service catalog.Service, name string) error {
-	redis, err := s.proxy(name+">redis", s.units["redis"].dial(func(where string) (string, string) { return "unix", where }))
+	redis, err := s.proxy(name+">redis", s.units["redis"].dial(func(where string) (string, string) {
+		return "unix",
+			where
+	}))
 	if err != nil {
 		return err
 	}

@@ -11,7 +11,7 @@ import (
 	"matchmaker.dev/services/internal/issuer"
 )
 
-// private: to another player a ticket does not exist; a game service may read it.
+// private: for another player a ticket does not exist. A game service may read it.
 func private(t *testing.T, p *project) {
 	ada := p.ticket(t, "ada", attributes{"skill": 1})
 	mallory := p.as(t, issuer.Claims{Kind: auth.Player, Subject: "mallory"})
@@ -28,8 +28,8 @@ func private(t *testing.T, p *project) {
 	ada.mustWait(t)
 }
 
-// denyAccess: without a good token the answer is 401, with one for something else
-// 403, both with a body that says so.
+// denyAccess: without a valid token the answer is 401, with a token for something else 403, both with a problem as
+// body.
 func denyAccess(t *testing.T, p *project) {
 	token := func(c issuer.Claims) string {
 		_, token, err := p.client(c)
@@ -48,15 +48,17 @@ func denyAccess(t *testing.T, p *project) {
 		request
 		want int
 	}{
-		"no token":               {request{method: "POST", path: "v1/tickets", body: "{}"}, 401},
-		"a forged token":         {request{method: "POST", path: "v1/tickets", body: "{}", token: forged(player)}, 401},
-		"another project's":      {request{method: "POST", path: "v1/tickets", body: "{}", token: foreign}, 403},
-		"a developer's ticket":   {request{method: "POST", path: "v1/tickets", body: "{}", token: developer}, 403},
-		"somebody else's ticket": {request{method: "POST", path: "v1/tickets", body: "{}", token: player, header: map[string]string{"X-On-Behalf-Of": "bob"}}, 403},
-		"a player's config":      {request{method: "GET", path: "v1/configs/ranked", token: player}, 403},
-		"a player's function":    {request{method: "GET", path: "v1/functions", token: player}, 403},
-		"a guest's config":       {request{method: "GET", path: "v1/configs/ranked", token: token(issuer.Claims{Kind: auth.Developer, Subject: "dev", Role: "Guest"})}, 403},
-		"a player's backfill":    {request{method: "POST", path: "v2/backfill", body: "{}", token: player}, 403},
+		"no token":             {request{method: "POST", path: "v1/tickets", body: "{}"}, 401},
+		"a forged token":       {request{method: "POST", path: "v1/tickets", body: "{}", token: forged(player)}, 401},
+		"another project's":    {request{method: "POST", path: "v1/tickets", body: "{}", token: foreign}, 403},
+		"a developer's ticket": {request{method: "POST", path: "v1/tickets", body: "{}", token: developer}, 403},
+		"somebody else's ticket": {request{method: "POST", path: "v1/tickets", body: "{}", token: player,
+			header: map[string]string{"X-On-Behalf-Of": "bob"}}, 403},
+		"a player's config":   {request{method: "GET", path: "v1/configs/ranked", token: player}, 403},
+		"a player's function": {request{method: "GET", path: "v1/functions", token: player}, 403},
+		"a guest's config": {request{method: "GET", path: "v1/configs/ranked",
+			token: token(issuer.Claims{Kind: auth.Developer, Subject: "dev", Role: "Guest"})}, 403},
+		"a player's backfill": {request{method: "POST", path: "v2/backfill", body: "{}", token: player}, 403},
 	} {
 		got := p.mustSend(t, c.request)
 		if got.status != c.want {
@@ -64,13 +66,14 @@ func denyAccess(t *testing.T, p *project) {
 			continue
 		}
 		got.problem(t, name)
-		if challenge := got.header.Get("WWW-Authenticate"); (c.want == http.StatusUnauthorized) != strings.HasPrefix(challenge, "Bearer ") {
+		challenge := got.header.Get("WWW-Authenticate")
+		if (c.want == http.StatusUnauthorized) != strings.HasPrefix(challenge, "Bearer ") {
 			t.Errorf("%s: got the challenge %q with %d", name, challenge, c.want)
 		}
 	}
 }
 
-// forged is a token with another signature.
+// forged is the token with another signature.
 func forged(token string) string {
 	at := strings.LastIndexByte(token, '.')
 	return token[:at+1] + strings.Map(func(r rune) rune {
@@ -81,7 +84,7 @@ func forged(token string) string {
 	}, token[at+1:])
 }
 
-// problem fails the test unless the body is the contract's ProblemDetails.
+// problem fails the test unless the body is a problem as the contract describes it.
 func (a answer) problem(t *testing.T, name string) {
 	t.Helper()
 	var body struct {
@@ -105,7 +108,7 @@ func (a answer) problem(t *testing.T, name string) {
 	}
 }
 
-// healthy: every process says that it lives and is ready.
+// healthy: every process is alive and ready.
 func healthy(t *testing.T, p *project) {
 	for _, name := range p.s.names() {
 		for _, path := range []string{"/healthz", "/readyz"} {

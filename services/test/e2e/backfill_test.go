@@ -12,12 +12,12 @@ import (
 	"matchmaker.dev/services/internal/issuer"
 )
 
-// backfill: a game server's backfill ticket lives as long as the server wants,
-// and counts its changes.
+// backfill: a game server creates, changes and deletes its backfill ticket. The record version counts the changes.
 func backfill(t *testing.T, p *project) {
 	server := p.as(t, issuer.Claims{Kind: auth.Server, Subject: "server"})
 	id, err := server.CreateBackfill(within(t), client.BackfillRequest{
-		Connection: "203.0.113.7:7777", Attributes: attributes{"seats": 3}, Properties: map[string][]byte{"map": []byte("harbour")},
+		Connection: "203.0.113.7:7777", Attributes: attributes{"seats": 3},
+		Properties: map[string][]byte{"map": []byte("harbour")},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -26,7 +26,8 @@ func backfill(t *testing.T, p *project) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if first.ID != id || first.Connection != "203.0.113.7:7777" || first.Attributes["seats"] != 3 || string(first.Properties["map"]) != "harbour" {
+	if first.ID != id || first.Connection != "203.0.113.7:7777" || first.Attributes["seats"] != 3 ||
+		string(first.Properties["map"]) != "harbour" {
 		t.Errorf("got %+v, want what was created", first)
 	}
 	changed := *first
@@ -49,13 +50,14 @@ func backfill(t *testing.T, p *project) {
 	}
 }
 
-// fillGame: players join a running game when its server approves, and not before; what they get is what its
-// server says. A leaver's place is filled at once.
+// fillGame: players join a running game when its server approves, and not before. They get the connection of the
+// server. When a player has left, the next one joins.
 func fillGame(t *testing.T, p *project) {
 	p.upload(t, "arena", p.s.made.arena)
 	p.put(t, "arena", rules{function: "arena", settings: map[string]any{"players": 4, "widen": 0}, hosting: true})
 	server := p.as(t, issuer.Claims{Kind: auth.Server, Subject: "server"})
-	id, err := server.CreateBackfill(within(t), client.BackfillRequest{Connection: "203.0.113.7:7777", Attributes: attributes{"open": 1, "skill": 1200}})
+	id, err := server.CreateBackfill(within(t), client.BackfillRequest{Connection: "203.0.113.7:7777",
+		Attributes: attributes{"open": 1, "skill": 1200}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,15 +83,15 @@ func fillGame(t *testing.T, p *project) {
 		t.Errorf("after one has joined: %+v, %v", b, err)
 	}
 	bob.mustWait(t)
-	b.Attributes["open"] = 1 // somebody has left
+	b.Attributes["open"] = 1 // a player has left
 	if err := server.UpdateBackfill(within(t), *b); err != nil {
 		t.Fatal(err)
 	}
 	joins(bob)
 }
 
-// refillGame: a game server that was started for a match keeps its game filled by itself, with the token and the backfill ticket that it
-// was given: who leaves is replaced, and when all have left it asks for nobody any more.
+// refillGame: a game server that was started for a match keeps its game filled, with the token and the backfill ticket
+// that it got. It replaces a player who leaves. When all have left it asks for no more players.
 func refillGame(t *testing.T, p *project) {
 	p.upload(t, "arena", p.s.made.arena)
 	p.put(t, "arena", rules{function: "arena", settings: map[string]any{"players": 3, "widen": 0}, hosting: true})

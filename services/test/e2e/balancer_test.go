@@ -48,7 +48,7 @@ const (
 	grace    = 2 * time.Second
 )
 
-// startBalancer is the front of a system whose answers are noted.
+// startBalancer starts a balancer as the front of a system, and records the answers.
 func startBalancer(t *testing.T, s *system, log *slog.Logger) string {
 	front := httptest.NewServer(record(newBalancer(t, s).handler(log), &s.answers))
 	t.Cleanup(front.Close)

@@ -12,18 +12,18 @@ import (
 	"matchmaker.dev/services/internal/sandbox/sandboxtest"
 )
 
-// artefacts are the files of what is tested, built from the sources.
+// artefacts are the files that are tested, built from the sources.
 type artefacts struct {
-	dir            string // where all of them are
+	dir            string // of all of them
 	matchmaker, mm string // binaries, with the race detector when the tests have it
 	duel, actor    string // archives of match functions
 	arena          string
-	// instances are the arguments that make matchmaker use another binary for the
-	// instances of functions: it cannot hold any with the race detector in it.
+	// instances are arguments for another binary that runs instances of functions: matchmaker with the race detector
+	// cannot run them.
 	instances []string
 }
 
-// build builds them into a folder that ends with the test.
+// build builds the artefacts into a temporary folder.
 func build(t *testing.T) *artefacts {
 	t.Helper()
 	look(t, "../../../functions", "../../../pkg", "../../../proto", "../..")
@@ -52,9 +52,8 @@ func build(t *testing.T) *artefacts {
 	return a
 }
 
-// look looks at all files below folders. The go command takes a test's result
-// from its cache unless something has changed that the test looked at, and what
-// a build looks at it does not see.
+// look lists all files below folders, so that the go command runs a test again when one changes. It takes a result from
+// its cache otherwise, since it does not see what a build reads.
 func look(t *testing.T, folders ...string) {
 	t.Helper()
 	for _, folder := range folders {

@@ -11,16 +11,16 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// collector is one of OpenTelemetry: it takes what the services send by OTLP over HTTP.
+// collector is an OpenTelemetry collector. It takes what the services send by OTLP over HTTP.
 type collector struct {
-	buffer // all of it, as it came
+	buffer // the bodies of all requests
 
 	mu    sync.Mutex
 	spans []*span
 	byID  map[string]*span
 }
 
-// span is what tests look at of one.
+// span is a span with what tests need of it.
 type span struct {
 	id, parent string // trace and span; parent is empty for roots
 	links      []string
@@ -40,7 +40,7 @@ func (c *collector) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.URL.Path != "/v1/traces" {
 		return
 	}
-	var data trace.TracesData // as the request of an export is
+	var data trace.TracesData // as in the request of an export
 	if err := proto.Unmarshal(bytes.Clone(body), &data); err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
@@ -83,7 +83,7 @@ func spanOf(s *trace.Span) *span {
 	return one
 }
 
-// find is the spans of a service with a name, and an attribute with a value where one is given.
+// find lists the spans of a service with a name, and with a value of an attribute if that is not "".
 func (c *collector) find(service, name, attribute, value string) (found []*span) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -95,7 +95,7 @@ func (c *collector) find(service, name, attribute, value string) (found []*span)
 	return found
 }
 
-// get is the span with an id, nil when it did not come.
+// get is the span with an id, nil when there is none.
 func (c *collector) get(id string) *span {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -17,7 +17,7 @@ import (
 	"matchmaker.dev/services/internal/issuer"
 )
 
-// record notes what a handler answers, but for the tokens that game servers are given on purpose.
+// record keeps the bodies of a handler's answers, but not the tokens of game servers.
 func record(next http.Handler, into *buffer) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasSuffix(r.URL.Path, "/servers/token") {
@@ -41,44 +41,49 @@ func (r *recorder) Write(text []byte) (int, error) {
 // Unwrap lets a proxy flush.
 func (r *recorder) Unwrap() http.ResponseWriter { return r.ResponseWriter }
 
-// What nobody may read where it does not belong.
+// Secrets, which must not be where they do not belong.
 const (
 	accessKey = "AKIAQ7ZX3PLM5EXAMPLE"
 	secretKey = "wJalrXUtnFEMI-K7MDENG-bPxRfiCYzEXAMPLE"
 	property  = "a loadout that is the player's own business"
 )
 
-// refusal is the correlation id of what is refused, which its trace has.
+// refusal is the correlation id of refused requests. Their traces have it.
 const refusal = "config-with-secrets"
 
-// confidential: after a whole run no log, no trace, no event, no store and no answer holds a secret. Hosting keys are only in the answers that
-// are about the access key, tokens nowhere, properties of tickets in Redis and in the answers to who may read them.
+// confidential: after a whole run no log, trace, event, store or answer has a secret. Of the hosting keys only the
+// access key is in answers. Tokens are nowhere. Properties of tickets are in Redis and in answers to those who may read
+// them.
 func confidential(t *testing.T, p *project) {
 	p.upload(t, "duel", p.s.made.duel)
 	studio := p.developer(t)
 	c := client.Config{
 		Matchmaking: client.Matchmaking{
-			TargetFunction: &client.FunctionTarget{Name: "duel", Version: "1"}, Config: []byte(`{"attribute":"skill","window":100}`),
+			TargetFunction: &client.FunctionTarget{Name: "duel",
+				Version: "1"}, Config: []byte(`{"attribute":"skill","window":100}`),
 		},
 		Hosting: &client.Hosting{Profile: "profile", FleetID: "fleet", Access: accessKey, Secret: secretKey},
 	}
 	if _, err := studio.PutConfig(within(t), "ranked", c, ""); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := studio.GetConfig(within(t), "ranked"); err != nil || got.Hosting.Access != accessKey || got.Hosting.Secret != client.Masked {
+	if got, err := studio.GetConfig(within(t), "ranked"); err != nil || got.Hosting.Access != accessKey ||
+		got.Hosting.Secret != client.Masked {
 		t.Errorf("GET answers %v, %v", got, err)
 	}
-	// Configs that are refused, with their secrets in them.
+	// Configs with secrets that are refused.
 	for _, body := range []string{
 		fmt.Sprintf(`{"hosting":{"Secret":"%s","Access":"%s\n"}}`, secretKey, accessKey),
-		fmt.Sprintf(`{"hosting":{"Secret":{"%s":1},"Access":["%s"],"Profile":"%s"}}`, secretKey, accessKey, strings.Repeat("x", 1025)),
+		fmt.Sprintf(`{"hosting":{"Secret":{"%s":1},"Access":["%s"],"Profile":"%s"}}`, secretKey, accessKey,
+			strings.Repeat("x", 1025)),
 		fmt.Sprintf(`{"hosting":{"Secret":"%s" "Access":"%s"}}`, secretKey, accessKey),
 		fmt.Sprintf(`{"hosting":{"Secret":"%s%s"}}`, secretKey, strings.Repeat("x", 64<<10)),
 		fmt.Sprintf(`{"hosting":{"FleetId":"f","Secret":"%s","Secret":"%s"}}`, secretKey, secretKey),
 	} {
-		p.mustRefuse(t, issuer.Claims{Kind: auth.Developer, Subject: "developer", Role: "Owner"}, http.MethodPut, "/configs/other", body)
+		p.mustRefuse(t, issuer.Claims{Kind: auth.Developer, Subject: "developer", Role: "Owner"}, http.MethodPut,
+			"/configs/other", body)
 	}
-	// Two players get a server, with a token and the hosting keys in the allocator's hands.
+	// Two players get a server. The allocator uses a token and the hosting keys.
 	waiting := map[string]*client.Client{}
 	for _, player := range []string{"ada", "bob"} {
 		api := p.as(t, issuer.Claims{Kind: auth.Player, Subject: player})
@@ -101,14 +106,15 @@ func confidential(t *testing.T, p *project) {
 	p.s.findSecrets(t)
 }
 
-// mustRefuse sends what has to be refused.
+// mustRefuse sends a request that must be refused.
 func (p *project) mustRefuse(t *testing.T, c issuer.Claims, method, at, body string) {
 	t.Helper()
 	_, bearer, err := p.client(c)
 	if err != nil {
 		t.Fatal(err)
 	}
-	req, err := http.NewRequestWithContext(within(t), method, p.s.front()+"/"+p.name+"/matchmaking/api/v1"+at, strings.NewReader(body))
+	req, err := http.NewRequestWithContext(within(t), method, p.s.front()+"/"+p.name+"/matchmaking/api/v1"+at,
+		strings.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,26 +131,27 @@ func (p *project) mustRefuse(t *testing.T, c issuer.Claims, method, at, body str
 	}
 }
 
-// jwt is what a signed JWT looks like.
+// jwt matches signed JWTs.
 var jwt = regexp.MustCompile(`eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{20,}`)
 
-// findSecrets looks into everything that the system wrote.
+// findSecrets searches everything that the system wrote.
 func (s *system) findSecrets(t *testing.T) {
 	t.Helper()
 	forms := func(text string) [][]byte {
-		return [][]byte{[]byte(text), []byte(base64.StdEncoding.EncodeToString([]byte(text))), []byte(base64.RawURLEncoding.EncodeToString([]byte(text)))}
+		return [][]byte{[]byte(text), []byte(base64.StdEncoding.EncodeToString([]byte(text))),
+			[]byte(base64.RawURLEncoding.EncodeToString([]byte(text)))}
 	}
 	search := func(where string, text []byte, secrets ...string) {
 		t.Helper()
 		for _, secret := range secrets {
 			for _, form := range forms(secret) {
 				if i := bytes.Index(text, form); i >= 0 {
-					t.Errorf("%s holds a secret: %q", where, text[max(0, i-200):min(len(text), i+len(form)+40)])
+					t.Errorf("%s has a secret: %q", where, text[max(0, i-200):min(len(text), i+len(form)+40)])
 				}
 			}
 		}
 		if i := jwt.FindIndex(text); i != nil {
-			t.Errorf("%s holds a token: %q", where, text[max(0, i[0]-200):i[1]])
+			t.Errorf("%s has a token: %q", where, text[max(0, i[0]-200):i[1]])
 		}
 	}
 	logs := 0
@@ -157,7 +164,7 @@ func (s *system) findSecrets(t *testing.T) {
 	answers := []byte(s.answers.all())
 	search("an HTTP answer", answers, secretKey)
 	if logs == 0 || !bytes.Contains(answers, []byte(accessKey)) {
-		t.Error("there are no logs or no answers to look into")
+		t.Error("there are no logs or no answers to search")
 	}
 	for store, dir := range s.stores {
 		secrets := []string{accessKey, secretKey}
@@ -167,11 +174,11 @@ func (s *system) findSecrets(t *testing.T) {
 		seen := false
 		err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
 			if err != nil || !entry.Type().IsRegular() {
-				return nil //nolint:nilerr // what is gone holds no secret
+				return nil //nolint:nilerr // a file that was removed has no secret
 			}
 			text, err := os.ReadFile(path)
 			if err != nil {
-				return nil //nolint:nilerr // so is this
+				return nil //nolint:nilerr // the same
 			}
 			seen = seen || len(text) > 0
 			search(store+"'s "+filepath.Base(path), text, secrets...)
@@ -181,7 +188,7 @@ func (s *system) findSecrets(t *testing.T) {
 			return nil
 		})
 		if err != nil || !seen {
-			t.Errorf("nothing of %s was looked into: %v", store, err)
+			t.Errorf("nothing of %s was searched: %v", store, err)
 		}
 	}
 }

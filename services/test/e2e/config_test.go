@@ -6,8 +6,7 @@ import (
 	"testing"
 )
 
-// deleteConfig: nobody is matched by a config that was deleted, while another's
-// cycles go on, until it is there again.
+// deleteConfig: a deleted config matches nobody until it is put again. Another config goes on.
 func deleteConfig(t *testing.T, p *project) {
 	p.upload(t, "duel", p.s.made.duel)
 	p.ranked(t, "short-lived", 1)
@@ -29,23 +28,24 @@ func deleteConfig(t *testing.T, p *project) {
 	together(t, ada, bob)
 }
 
-// changeConfigDuringRun: a config is replaced or deleted while its function is at work. Who was not matched when the answer to that
-// came is matched by what was put then or later.
+// changeConfigDuringRun: a config is replaced or deleted while its function runs. Tickets that were not matched when
+// the request was answered are matched by the config that was put then or later.
 func changeConfigDuringRun(t *testing.T, p *project) {
 	p.upload(t, "actor", p.s.made.actor)
 	put := func(number, work int) {
-		p.put(t, "raced", rules{function: "actor", settings: map[string]any{"part": "pair", "work": work, "connection": strconv.Itoa(number)}})
+		p.put(t, "raced", rules{function: "actor", settings: map[string]any{"part": "pair", "work": work,
+			"connection": strconv.Itoa(number)}})
 	}
 	put(0, 0)
 	p.match(t, attributes{"number": 0}) // from here on a run begins at once
-	// In a round in which the change comes too early or too late nothing is seen.
+	// A round in which the change comes too early or too late proves nothing.
 	const enough = 5
 	for round, inTime := 0, 0; inTime < enough && !t.Failed(); round++ {
 		before, after := strconv.Itoa(2*round), strconv.Itoa(2*round+1)
 		put(2*round, 10_000_000)
 		ada := p.ticket(t, fmt.Sprint("ada-", round), attributes{"number": 1})
 		bob := p.ticket(t, fmt.Sprint("bob-", round), attributes{"number": 2})
-		ada.now(t) // by then the function may be at work
+		ada.now(t) // by then the function may run
 		if round%2 == 0 {
 			if err := p.developer(t).DeleteConfig(within(t), "raced"); err != nil {
 				t.Fatal(err)
@@ -61,7 +61,7 @@ func changeConfigDuringRun(t *testing.T, p *project) {
 		case by == after:
 			inTime++
 		case by != before || !matched:
-			t.Errorf("round %d: two who were not matched yet when a change was answered were matched by what config %s was before it", round, by)
+			t.Errorf("round %d: tickets that waited when the change was answered got %s, from the config before", round, by)
 		}
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"matchmaker.dev/services/test/contract"
 )
 
-// runContract tries the whole contract; that of a dev process is tried by package contract itself.
+// runContract runs the whole contract. Package contract itself runs it on a dev process.
 func runContract(t *testing.T, s *system) {
 	const project = "promised"
 	contract.Run(t, contract.Target{

@@ -12,7 +12,7 @@ import (
 	"matchmaker.dev/services/internal/bus"
 )
 
-// newDev starts the system as one process, with nothing else beside it.
+// newDev starts the system as one process.
 func newDev(t *testing.T, made *artefacts, more ...string) *system {
 	t.Helper()
 	dir := t.TempDir()
@@ -32,7 +32,7 @@ func newDev(t *testing.T, made *artefacts, more ...string) *system {
 	}
 	s.start(t, "dev")
 	greeting := "Matchmaker listens on http://" + s.address("dev") + ","
-	s.replica("dev").await(t, "saying "+greeting, func() bool { return s.replica("dev").log.contains(greeting) })
+	s.replica("dev").await(t, "printing "+greeting, func() bool { return s.replica("dev").log.contains(greeting) })
 	return s
 }
 
@@ -64,8 +64,7 @@ func persistent() bool {
 	return false
 }
 
-// crash: whatever the process was doing when it was killed, the tickets that it
-// had taken are matched when it is there again.
+// crash: after the process was killed and started again, all tickets are matched that it had created.
 func crash(t *testing.T, p *project) {
 	p.actor(t)
 	p.crowd(t, 2, nil).paired(t) // from here on matches are made at once
@@ -83,8 +82,8 @@ func crash(t *testing.T, p *project) {
 	p.crowd(t, 2, nil).meet(t)
 }
 
-// restart: who waits is not forgotten, and functions and configs need not be put
-// again, when the process was stopped in good order.
+// restart: after the process was stopped in good order and started again, tickets still wait, and functions and configs
+// are there.
 func restart(t *testing.T, p *project) {
 	p.upload(t, "duel", p.s.made.duel)
 	p.ranked(t, "ranked", 0)
@@ -93,10 +92,10 @@ func restart(t *testing.T, p *project) {
 	p.s.start(t, "dev")
 	ada.mustWait(t)
 	if f, err := p.developer(t).GetFunction(within(t), "duel"); err != nil || f.Name != "duel" {
-		t.Errorf("the function is gone: got %+v, %v", f, err)
+		t.Errorf("want the function, got %+v, %v", f, err)
 	}
 	if c, err := p.developer(t).GetConfig(within(t), "ranked"); err != nil || c.Matchmaking.TargetFunction.Name != "duel" {
-		t.Errorf("the config is gone: got %+v, %v", c, err)
+		t.Errorf("want the config, got %+v, %v", c, err)
 	}
 	bob := p.ticket(t, "bob", attributes{"skill": 1200})
 	server := together(t, ada, bob)

@@ -5,8 +5,7 @@ import (
 	"testing"
 )
 
-// drain: asked to stop, every process finishes what it has in hand and ends in
-// good order. That of a ticket that waits, in a ranked project, is the answer to a GET that is held.
+// drain: all processes stop in good order, and a GET that is held for a waiting ticket is answered.
 func drain(t *testing.T, p *project, waits *ticket) {
 	t.Helper()
 	held := waits.holdGet(t)

@@ -2,16 +2,16 @@ package e2e
 
 import "testing"
 
-// Test builds everything once and tests it in each form.
+// Test builds the programs once and tests the system in both forms.
 func Test(t *testing.T) {
 	made := build(t)
 	t.Run("dev", func(t *testing.T) { dev(t, made) })
 	t.Run("services", func(t *testing.T) { services(t, made) })
-	// However a process ended, those that it had started have ended too.
+	// A process takes its child processes with it, however it ends.
 	eventually(t, "no process is left over", func() bool { return len(running(made.dir)) == 0 })
 }
 
-// play plays the scenarios in a system, side by side.
+// play runs the scenarios in a system, in parallel.
 func play(t *testing.T, s *system) {
 	scenarios := map[string]func(*testing.T, *project){
 		"live-server":     liveServer,

@@ -13,7 +13,7 @@ import (
 	"matchmaker.dev/services/internal/bus"
 )
 
-// life: whoever listens can follow a ticket through its life.
+// life: subscribers of events can follow a ticket through its life.
 func life(t *testing.T, p *project) {
 	p.upload(t, "duel", p.s.made.duel)
 	p.ranked(t, "ranked", 0)
@@ -28,10 +28,11 @@ func life(t *testing.T, p *project) {
 	p.expectEvents(t, bob, "created", "claimed", "allocating", "assigned")
 }
 
-// expectEvents follows what happens to a ticket until it is this.
+// expectEvents reads the events of a ticket until there are as many as wanted, and compares them.
 func (p *project) expectEvents(t *testing.T, k *ticket, want ...string) {
 	t.Helper()
-	b, err := bus.Connect(t.Context(), bus.Options{URL: p.s.nats(), Service: account.Events, Log: slog.New(slog.DiscardHandler)})
+	b, err := bus.Connect(t.Context(), bus.Options{URL: p.s.nats(), Service: account.Events,
+		Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,6 +54,6 @@ func (p *project) expectEvents(t *testing.T, k *ticket, want ...string) {
 		return nil
 	})
 	if err != nil || !slices.Equal(got, want) {
-		t.Errorf("of %s is told %q, want %q (%v)", k.player, got, want, err)
+		t.Errorf("the events of %s are %q, want %q (%v)", k.player, got, want, err)
 	}
 }

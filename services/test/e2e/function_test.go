@@ -9,7 +9,7 @@ import (
 	"matchmaker.dev/pkg/client"
 )
 
-// logs waits until a function's log has a text, of which instance does not matter, and returns the whole log.
+// logs waits until the log of one of a function's instances has a text, and returns the logs of all.
 func (p *project) logs(t *testing.T, function, text string) (logs map[string]string) {
 	t.Helper()
 	eventually(t, "the log of "+function+" has "+text, func() bool {
@@ -27,8 +27,7 @@ func (p *project) logs(t *testing.T, function, text string) (logs map[string]str
 	return logs
 }
 
-// rollback: an upload that does not fit the config leaves its tickets waiting. Going back
-// to the one before is all it takes.
+// rollback: a new version that fails leaves the tickets waiting. After a rollback they are matched.
 func rollback(t *testing.T, p *project) {
 	p.upload(t, "pairs", p.s.made.actor)
 	p.put(t, "config", rules{function: "pairs", settings: map[string]any{"part": "pair"}, hosting: true})
@@ -41,7 +40,7 @@ func rollback(t *testing.T, p *project) {
 		return len(now) == 1 && !before[slices.Collect(maps.Keys(now))[0]]
 	})
 	ada, bob := p.ticket(t, "ada", attributes{"number": 1}), p.ticket(t, "bob", attributes{"number": 2})
-	p.logs(t, "pairs", `"part"`) // duel has no such setting
+	p.logs(t, "pairs", `"part"`) // duel does not know this setting
 	ada.mustWait(t)
 	bob.mustWait(t)
 
@@ -55,7 +54,7 @@ func rollback(t *testing.T, p *project) {
 	together(t, ada, bob)
 }
 
-// generations are those of the function's instances, by their names.
+// generations are the generations of the function's instances, which are part of their names.
 func (p *project) generations(t *testing.T, function string) map[string]bool {
 	t.Helper()
 	f, err := p.developer(t).GetFunction(within(t), function)
@@ -73,21 +72,23 @@ func (p *project) generations(t *testing.T, function string) map[string]bool {
 // awaitInstance waits until a runner has an instance of a function, and the function's log says so.
 func (p *project) awaitInstance(t *testing.T, function, runner string) {
 	t.Helper()
-	eventually(t, "the log of "+function+" tells of an instance of "+runner, func() bool { return p.began(t, function, runner) })
+	eventually(t, "the log of "+function+" has an instance of "+runner,
+		func() bool { return p.began(t, function, runner) })
 	eventually(t, "an instance of "+runner+" runs", func() bool { return p.runs(t, function, runner) })
 }
 
-// awaitNoInstance: the instances of a runner that was killed are not in a function's status any more, but what they wrote
-// is still in its log.
+// awaitNoInstance waits until the function's status has no instance of a runner. The function's log must still have
+// their output.
 func (p *project) awaitNoInstance(t *testing.T, function, runner string) {
 	t.Helper()
-	eventually(t, "the instances of "+runner+" vanish", func() bool { return !p.runs(t, function, runner) && p.runs(t, function, "") })
+	eventually(t, "the instances of "+runner+" are gone",
+		func() bool { return !p.runs(t, function, runner) && p.runs(t, function, "") })
 	if !p.began(t, function, runner) {
-		t.Errorf("the log of %s has nothing of %s any more", function, runner)
+		t.Errorf("the log of %s has nothing of %s", function, runner)
 	}
 }
 
-// runs tells whether a function has instances on a runner, or on any, and runs.
+// runs tells whether a function runs and has instances on a runner, or on any runner when that is "".
 func (p *project) runs(t *testing.T, function, runner string) bool {
 	t.Helper()
 	f, err := p.developer(t).GetFunction(within(t), function)

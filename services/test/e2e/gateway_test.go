@@ -27,8 +27,8 @@ import (
 
 var caddy = flag.String("caddy", "", "binary of the gateway")
 
-// TestGateway tries the whole contract through the gateway of docker-compose.yml, with the file in deploy that it is
-// configured with there.
+// TestGateway runs the contract through the gateway of docker-compose.yml, with the gateway's configuration from
+// deploy.
 func TestGateway(t *testing.T) {
 	if *caddy == "" {
 		t.Skip("this is part of make gateway, which builds the gateway's binary")
@@ -57,7 +57,7 @@ func upstreams() []string {
 	return catalog.With(func(s catalog.Service) bool { return len(s.Routes) > 0 })
 }
 
-// behindCaddy is the front of a system whose services are where the gateway expects them.
+// behindCaddy starts the gateway as the front of a system, and reserves the addresses of the services behind it.
 func behindCaddy(t *testing.T, s *system, _ *slog.Logger) string {
 	t.Helper()
 	free := reserve(t, 1+2*len(upstreams()))
@@ -69,12 +69,12 @@ func behindCaddy(t *testing.T, s *system, _ *slog.Logger) string {
 		env[strings.ToUpper(service)] = strings.Join(free[:2], " ")
 		free = free[2:]
 	}
-	// It goes on until the game servers, which renew their tokens through it, have ended.
+	// It runs longer than the game servers, which renew their tokens through it.
 	s.adopt(gateway(t, s.keys, s.listen["gateway"], env))
 	return "http://" + s.listen["gateway"]
 }
 
-// gateway starts one at an address, with a folder of its own; env says where the services are.
+// gateway starts a gateway at an address, with a folder of its own. env says where the services are.
 func gateway(t *testing.T, dir, address string, env map[string]string) *replica {
 	t.Helper()
 	_, port, err := net.SplitHostPort(address)
@@ -100,14 +100,14 @@ func gateway(t *testing.T, dir, address string, env map[string]string) *replica 
 	return p
 }
 
-// startGateway is a gateway that ends with the test.
+// startGateway starts a gateway that ends with the test.
 func startGateway(t *testing.T, address string, env map[string]string) {
 	t.Helper()
 	p := gateway(t, t.TempDir(), address, env)
 	t.Cleanup(p.Kill)
 }
 
-// reserve is addresses that nobody listens at, and that nobody is given who asks for any: their ports are below those.
+// reserve finds free addresses. Their ports are below those that the system assigns to listeners on port 0.
 func reserve(t *testing.T, n int) []string {
 	t.Helper()
 	const first, ports = 20000, 10000
@@ -121,7 +121,7 @@ func reserve(t *testing.T, n int) []string {
 		if err != nil {
 			continue
 		}
-		defer l.Close() // and not before all are found
+		defer l.Close() // when all are found
 		found = append(found, l.Addr().String())
 	}
 	if len(found) < n {
@@ -130,7 +130,7 @@ func reserve(t *testing.T, n int) []string {
 	return found
 }
 
-// forwardHeaders: services are told who asks as the gateway sees it, and all else as it was sent.
+// forwardHeaders: the gateway sets the headers about the client, and forwards all others.
 func forwardHeaders(t *testing.T) {
 	got := make(chan *http.Request, 1)
 	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -142,12 +142,14 @@ func forwardHeaders(t *testing.T) {
 	defer service.Close()
 	address := reserve(t, 1)[0]
 	startGateway(t, address, map[string]string{"TICKET": service.Listener.Addr().String()})
-	in, err := http.NewRequestWithContext(within(t), http.MethodGet, "http://"+address+"/p/matchmaking/api/v1/tickets?id=a%2Fb+c", http.NoBody)
+	in, err := http.NewRequestWithContext(within(t), http.MethodGet,
+		"http://"+address+"/p/matchmaking/api/v1/tickets?id=a%2Fb+c", http.NoBody)
 	if err != nil {
 		t.Fatal(err)
 	}
 	sent := map[string]string{
-		"Authorization": "Bearer token", "X-On-Behalf-Of": "ada", "Prefer": "wait=10", "X-Correlation-Id": "support-42", "If-Match": `"7"`,
+		"Authorization": "Bearer token", "X-On-Behalf-Of": "ada", "Prefer": "wait=10",
+		"X-Correlation-Id": "support-42", "If-Match": `"7"`,
 		"Traceparent": "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
 	}
 	for name, value := range sent {
@@ -170,27 +172,29 @@ func forwardHeaders(t *testing.T) {
 	if r.URL.RequestURI() != "/p/matchmaking/api/v1/tickets?id=a%2Fb+c" {
 		t.Errorf("the service is asked for %s", r.URL.RequestURI())
 	}
-	if f := r.Header; f.Get("X-Forwarded-For") != "127.0.0.1" || f.Get("X-Forwarded-Host") != address || f.Get("X-Forwarded-Proto") != "http" || f.Get("Forwarded") != "" {
-		t.Errorf("the service believes what the client says of itself: %v", f)
+	if f := r.Header; f.Get("X-Forwarded-For") != "127.0.0.1" || f.Get("X-Forwarded-Host") != address ||
+		f.Get("X-Forwarded-Proto") != "http" || f.Get("Forwarded") != "" {
+		t.Errorf("the service gets the headers that the client sent: %v", f)
 	}
 	if id := answer.Header.Get("X-Correlation-Id"); id != "support-42" {
 		t.Errorf("the client gets the correlation id %q", id)
 	}
 }
 
-// answerWithoutServices: what the gateway has to answer itself is in the form that the services have.
+// answerWithoutServices: when no service is there, the gateway answers with a problem.
 func answerWithoutServices(t *testing.T) {
 	free := reserve(t, 2)
 	startGateway(t, free[0], map[string]string{"TICKET": free[1]})
 	for _, method := range []string{http.MethodGet, http.MethodPost} {
-		status, header, body := raw(t, free[0], method+" /p/matchmaking/api/v1/tickets HTTP/1.1\r\nHost: mm\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+		status, header, body := raw(t, free[0],
+			method+" /p/matchmaking/api/v1/tickets HTTP/1.1\r\nHost: mm\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
 		if status < 500 || problemOf(header, body).Status != status || header.Get("X-Correlation-Id") == "" {
 			t.Errorf("%s: got %d %v %s, want a problem", method, status, header, body)
 		}
 	}
 }
 
-// raw sends a request as it is written, and reads the answer.
+// raw sends the text of a request, and reads the answer.
 func raw(t *testing.T, address, request string) (int, http.Header, []byte) {
 	t.Helper()
 	var dialer net.Dialer
@@ -216,24 +220,25 @@ func raw(t *testing.T, address, request string) (int, http.Header, []byte) {
 	return answer.StatusCode, answer.Header, body
 }
 
-// complaint is a problem's body.
-type complaint struct {
+// problem is the body of an error.
+type problem struct {
 	Type, Title, Detail string
 	Status              int
 	Extensions          struct{ CorrelationID string }
 }
 
-// problemOf is the problem of an answer; the zero one when it is none.
-func problemOf(header http.Header, body []byte) (p complaint) {
+// problemOf is the problem in an answer; zero when there is none.
+func problemOf(header http.Header, body []byte) (p problem) {
 	kind, _, err := mime.ParseMediaType(header.Get("Content-Type"))
 	if err != nil || kind != "application/problem+json" || json.Unmarshal(body, &p) != nil ||
-		p.Title == "" || p.Detail == "" || p.Extensions.CorrelationID == "" || p.Extensions.CorrelationID != header.Get("X-Correlation-Id") {
-		return complaint{}
+		p.Title == "" || p.Detail == "" || p.Extensions.CorrelationID == "" ||
+		p.Extensions.CorrelationID != header.Get("X-Correlation-Id") {
+		return problem{}
 	}
 	return p
 }
 
-// checkRoutes: each path of the API reaches the service whose it is, which its log tells, and no other.
+// checkRoutes: each path of the API reaches its service and no other, as their logs show.
 func checkRoutes(t *testing.T, s *system) {
 	base := "/routed/matchmaking/api/v1"
 	for i, c := range []struct {
@@ -272,16 +277,20 @@ func checkRoutes(t *testing.T, s *system) {
 	} {
 		id := fmt.Sprintf("routed-%d.", i)
 		status, header, body := raw(t, s.listen["gateway"], fmt.Sprintf(
-			"%s %s HTTP/1.1\r\nHost: mm\r\nContent-Length: 0\r\nContent-Type: application/json\r\nX-Correlation-Id: %s\r\nConnection: close\r\n\r\n", c.method, c.path, id))
+			"%s %s HTTP/1.1\r\nHost: mm\r\nContent-Length: 0\r\n"+
+				"Content-Type: application/json\r\nX-Correlation-Id: %s\r\nConnection: close\r\n\r\n", c.method, c.path, id))
 		if status != c.want || header.Get("X-Correlation-Id") != id {
 			t.Errorf("%s %s: got %d %v %s, want %d", c.method, c.path, status, header, body, c.want)
 			continue
 		}
 		if status >= 400 && problemOf(header, body).Status != status {
-			t.Errorf("%s %s: %v %s is no problem", c.method, c.path, header, body)
+			t.Errorf("%s %s: %v %s, want a problem", c.method, c.path, header, body)
 		}
 		eventually(t, fmt.Sprintf("%s %s is in the log of %s", c.method, c.path, c.service), func() bool {
-			return slices.ContainsFunc(s.all(), func(p *replica) bool { return strings.HasPrefix(p.name, c.service+"-") && p.log.contains(id) })
+			return slices.ContainsFunc(s.all(), func(p *replica) bool {
+				return strings.HasPrefix(p.name, c.service+"-") &&
+					p.log.contains(id)
+			})
 		})
 		for _, p := range s.all() {
 			if p.name != "gateway" && !strings.HasPrefix(p.name, c.service+"-") && p.log.contains(id) {
@@ -291,21 +300,25 @@ func checkRoutes(t *testing.T, s *system) {
 	}
 }
 
-// hideInternals: what is for whoever runs the processes is nobody else's, however it is written.
+// hideInternals: paths for operators do not exist behind the gateway, in any spelling.
 func hideInternals(t *testing.T, s *system) {
 	for _, target := range []string{
-		"/healthz", "/readyz", "/metrics", "/debug/pprof/", "/healthz?verbose", "/healthz/", "//healthz", "/HEALTHZ", "/%68ealthz", "/./readyz", "/p/../readyz",
-		"/p/%2e%2e/readyz", "/p/matchmaking/api/v1/configs/../../../../../readyz", "/p/matchmaking/api/v1/functions/%2e%2e/%2e%2e/%2e%2e/%2e%2e/%2e%2e/readyz",
-		"/p/matchmaking/api/v2/backfill/../../../../../metrics", "http://" + s.address("ticket-1") + "/readyz", "/metrics/", "/config/", "/load", "/stop",
+		"/healthz", "/readyz", "/metrics", "/debug/pprof/", "/healthz?verbose", "/healthz/", "//healthz", "/HEALTHZ",
+		"/%68ealthz", "/./readyz", "/p/../readyz",
+		"/p/%2e%2e/readyz", "/p/matchmaking/api/v1/configs/../../../../../readyz",
+		"/p/matchmaking/api/v1/functions/%2e%2e/%2e%2e/%2e%2e/%2e%2e/%2e%2e/readyz",
+		"/p/matchmaking/api/v2/backfill/../../../../../metrics",
+		"http://" + s.address("ticket-1") + "/readyz", "/metrics/", "/config/", "/load", "/stop",
 	} {
-		status, header, body := raw(t, s.listen["gateway"], "GET "+target+" HTTP/1.1\r\nHost: "+s.address("ticket-1")+"\r\nConnection: close\r\n\r\n")
+		status, header, body := raw(t, s.listen["gateway"],
+			"GET "+target+" HTTP/1.1\r\nHost: "+s.address("ticket-1")+"\r\nConnection: close\r\n\r\n")
 		if p := problemOf(header, body); p.Status != status || status/100 != 4 || strings.Contains(p.Detail, "ready") {
-			t.Errorf("%s: got %d %v %s, want to be refused", target, status, header, body)
+			t.Errorf("%s: got %d %v %s, want 4xx", target, status, header, body)
 		}
 	}
 }
 
-// refuseLargeBodies: a body that is too large is refused by the service that it is for, before all of it was sent.
+// refuseLargeBodies: the service refuses a body that is too large before all of it was sent.
 func refuseLargeBodies(t *testing.T, p *project) {
 	const most = 40 << 20
 	for _, c := range []struct {
@@ -313,8 +326,10 @@ func refuseLargeBodies(t *testing.T, p *project) {
 		who                issuer.Claims
 		want               int
 	}{
-		{http.MethodPost, "v1/tickets", "application/json", issuer.Claims{Kind: auth.Player, Subject: "ada"}, http.StatusRequestEntityTooLarge},
-		{http.MethodPut, "v1/functions/large", "application/zip", issuer.Claims{Kind: auth.Developer, Subject: "developer", Role: "Owner"}, http.StatusBadRequest},
+		{http.MethodPost, "v1/tickets", "application/json", issuer.Claims{Kind: auth.Player, Subject: "ada"},
+			http.StatusRequestEntityTooLarge},
+		{http.MethodPut, "v1/functions/large", "application/zip", issuer.Claims{Kind: auth.Developer, Subject: "developer",
+			Role: "Owner"}, http.StatusBadRequest},
 	} {
 		_, token, err := p.client(c.who)
 		if err != nil {
@@ -343,7 +358,7 @@ func refuseLargeBodies(t *testing.T, p *project) {
 	}
 }
 
-// gatewayRestarted: asked to stop, it has what is under way answered; the next one goes on.
+// gatewayRestarted: a gateway that stops finishes its requests. Another one can be started.
 func gatewayRestarted(t *testing.T, p *project) {
 	p.upload(t, "duel", p.s.made.duel)
 	p.ranked(t, "ranked", 0)
@@ -361,8 +376,9 @@ func gatewayRestarted(t *testing.T, p *project) {
 		}
 		return err != nil
 	}
-	eventually(t, "the gateway takes no more connections", refused)
-	beside := &project{s: &system{tokens: p.s.tokens, http: p.s.http, front: func() string { return "http://" + p.s.address("ticket-1") }}, name: p.name}
+	eventually(t, "the gateway refuses connections", refused)
+	beside := &project{s: &system{tokens: p.s.tokens, http: p.s.http,
+		front: func() string { return "http://" + p.s.address("ticket-1") }}, name: p.name}
 	bob := beside.ticket(t, "bob", attributes{"skill": 1200})
 	if got := <-held; got.status != http.StatusOK || got.ticket(t).Assignment == nil {
 		t.Errorf("a GET that was held got %v, want 200 and an assignment", got)
@@ -379,7 +395,7 @@ func gatewayRestarted(t *testing.T, p *project) {
 	together(t, ada, bob)
 }
 
-// allReplicas: who asks while no replica of a service is there waits for one, and sees nothing of it.
+// allReplicas: requests wait while all replicas of a service are away, and do not fail.
 func allReplicas(t *testing.T, p *project) {
 	p.actor(t)
 	names := []string{"ticket-1", "ticket-2"}

@@ -14,14 +14,14 @@ import (
 
 var image = flag.String("image", "", "folder with the binaries of the image")
 
-// TestImage runs what is in the image of deploy/Dockerfile as containers of docker-compose.yml do: by a user without rights, in a file system
-// that has nothing else in it and cannot be written to but for a /tmp that nothing is executed from.
+// TestImage runs the binaries of the image as the containers of docker-compose.yml do: as a user without rights, in a
+// read-only file system with nothing else in it but a /tmp from which nothing can be executed.
 func TestImage(t *testing.T) {
 	if *image == "" {
 		t.Skip("this is part of make image, which builds the binaries as the image has them")
 	}
 	made := build(t)
-	dir := filepath.Dir(t.TempDir()) // all folders of this test are in it
+	dir := filepath.Dir(t.TempDir()) // it has all folders of this test
 	made.matchmaker, made.instances = jail(t, dir, filepath.Join(*image, "matchmaker")), nil
 	s := newServices(t, made, func(t *testing.T, s *system, log *slog.Logger) string {
 		settings, err := os.ReadFile("../../../deploy/settings.yaml")
@@ -48,7 +48,7 @@ func TestImage(t *testing.T) {
 	})
 	t.Run("held", func(t *testing.T) {
 		if !mayMount(t) {
-			return // and it was said already
+			return // jail has logged why
 		}
 		for _, name := range s.names() {
 			checkConfinement(t, s.replica(name).PID())
@@ -62,14 +62,14 @@ func TestImage(t *testing.T) {
 	})
 }
 
-// jail is a program that starts a binary as a container does, with a folder that is the same inside.
+// jail writes a program that runs a binary as a container does. The folder dir is the same inside.
 func jail(t *testing.T, dir, binary string) string {
 	t.Helper()
 	if !mayMount(t) {
-		t.Log("WARNING: nobody here may make file systems: the image's binaries run as they are, and not as in a container")
+		t.Log("WARNING: this user must not mount file systems: the image's binaries run without a container's limits")
 		return binary
 	}
-	place, err := os.MkdirTemp("", "jail-") // it must not be in the folder
+	place, err := os.MkdirTemp("", "jail-") // it must not be in dir
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +80,7 @@ func jail(t *testing.T, dir, binary string) string {
 			t.Fatal(err)
 		}
 	}
-	devices := "null zero random urandom" // which every container has
+	devices := "null zero random urandom" // every container has them
 	for device := range strings.FieldsSeq(devices) {
 		if err := os.WriteFile(filepath.Join(root, "dev", device), nil, 0o600); err != nil {
 			t.Fatal(err)
@@ -116,22 +116,24 @@ exec env -u TMPDIR setpriv --no-new-privs chroot --userspec=65532:65532 --groups
 	return path
 }
 
-// mayMount tells whether whoever runs the tests can make the file systems of a container: root outside of one, as a rule.
+// mayMount tells whether this user may mount file systems.
 func mayMount(t *testing.T) bool {
 	t.Helper()
-	return os.Getuid() == 0 && exec.CommandContext(t.Context(), "unshare", "--mount", "mount", "-t", "tmpfs", "tmpfs", t.TempDir()).Run() == nil
+	return os.Getuid() == 0 && exec.CommandContext(t.Context(), "unshare", "--mount", "mount", "-t", "tmpfs", "tmpfs",
+		t.TempDir()).Run() == nil
 }
 
-// checkConfinement: a process has no rights, and no other root than the jail's.
+// checkConfinement: a process has no rights, and its root is the jail's.
 func checkConfinement(t *testing.T, pid int) {
 	t.Helper()
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"\nUid:\t65532\t65532\t65532\t65532\n", "\nCapEff:\t0000000000000000\n", "\nNoNewPrivs:\t1\n"} {
+	for _, want := range []string{"\nUid:\t65532\t65532\t65532\t65532\n", "\nCapEff:\t0000000000000000\n",
+		"\nNoNewPrivs:\t1\n"} {
 		if !bytes.Contains(status, []byte(want)) {
-			t.Errorf("process %d is not as it is in a container, want%s:\n%s", pid, want, status)
+			t.Errorf("process %d is not confined, want%s:\n%s", pid, want, status)
 		}
 	}
 	inside, err := os.ReadDir(fmt.Sprintf("/proc/%d/root/usr/local/bin", pid))

@@ -6,10 +6,9 @@ import (
 	"time"
 )
 
-// The storms: a process is killed while players keep coming. Every one of them
-// gets its match, and none gets two.
+// In these tests a process is killed or frozen while players keep coming. Each player must get one match.
 
-// directorKilled: another director leads the project.
+// directorKilled: another director takes over the project.
 func directorKilled(t *testing.T, p *project) {
 	p.actor(t)
 	var leader string
@@ -21,15 +20,15 @@ func directorKilled(t *testing.T, p *project) {
 		},
 	})
 	if heir, later := p.leader(t); heir == leader || later <= epoch {
-		t.Errorf("after %s with epoch %d comes %s with epoch %d: want the other, and a later one", leader, epoch, heir, later)
+		t.Errorf("%s with epoch %d was followed by %s with epoch %d, want the other director and a later epoch", leader,
+			epoch, heir, later)
 	}
 	all.paired(t)
 	all.meet(t)
 	p.s.start(t, leader)
 }
 
-// directorFrozen: a director that stands still for longer than its lease and then
-// goes on, as if nothing had been, changes nothing any more.
+// directorFrozen: a director that is frozen for longer than its lease changes nothing when it goes on.
 func directorFrozen(t *testing.T, p *project) {
 	p.actor(t)
 	var frozen *replica
@@ -49,7 +48,7 @@ func directorFrozen(t *testing.T, p *project) {
 	all.meet(t)
 }
 
-// leader is the living director that leads the project, and its epoch.
+// leader is the director that leads the project, and its epoch.
 func (p *project) leader(t *testing.T) (name string, epoch uint64) {
 	t.Helper()
 	eventually(t, "a director leads "+p.name, func() bool {
@@ -63,36 +62,36 @@ func (p *project) leader(t *testing.T) (name string, epoch uint64) {
 	return name, epoch
 }
 
-// runnerKilled: the other runner goes on, also when one of the killed one's
-// functions was busy and would not have ended by itself.
+// runnerKilled: the other runner takes over, also when a function of the killed one hangs.
 func runnerKilled(t *testing.T, p *project) {
 	p.actor(t)
 	p.upload(t, "spinner", p.s.made.actor)
 	p.put(t, "spinner", rules{function: "spinner", settings: map[string]any{"part": "spin"}, side: 1})
 	p.awaitInstance(t, "actor", "runner-1")
 	all := p.crowd(t, 90, map[int]func(){
-		30: func() { p.s.replica("runner-1").Signal(syscall.SIGSTOP) }, // what it gets from now on it keeps
+		30: func() { p.s.replica("runner-1").Signal(syscall.SIGSTOP) }, // it keeps the runs that it gets from now on
 		40: func() { p.s.kill("runner-1") },
 	})
 	all.paired(t)
 	all.meet(t)
 	p.awaitNoInstance(t, "actor", "runner-1")
-	// Once more, without anything else, to see how long that takes: a person who looks should not wait for it.
+	// Measure how long the instances of a killed runner are still shown.
 	p.s.start(t, "runner-1")
 	p.awaitInstance(t, "actor", "runner-1")
 	p.s.kill("runner-1")
 	killed := time.Now()
 	p.awaitNoInstance(t, "actor", "runner-1")
-	t.Logf("a killed runner's instances are gone from GET /functions/actor after %v", time.Since(killed).Round(10*time.Millisecond))
+	t.Logf("a killed runner's instances are gone from GET /functions/actor after %v",
+		time.Since(killed).Round(10*time.Millisecond))
 	p.s.start(t, "runner-1")
 }
 
-// allocatorKilled: another allocator finishes what the killed one had in hand. The
-// game servers of that one are gone with it; those who come later find theirs.
+// allocatorKilled: another allocator finishes the matches of the killed one. The killed one's game servers end with it;
+// players who come later reach theirs.
 func allocatorKilled(t *testing.T, p *project) {
 	p.actor(t)
 	all := p.crowd(t, 90, map[int]func(){
-		30: func() { p.s.replica("allocator-1").Signal(syscall.SIGSTOP) }, // what it gets from now on it keeps
+		30: func() { p.s.replica("allocator-1").Signal(syscall.SIGSTOP) }, // it keeps the matches that it gets from now on
 		70: func() { p.s.kill("allocator-1") },
 	})
 	all.paired(t)

@@ -2,7 +2,7 @@ package e2e
 
 import "testing"
 
-// deleteIsFinal: a ticket whose deletion was answered is never matched, whoever comes.
+// deleteIsFinal: a ticket is never matched after its DELETE was answered.
 func deleteIsFinal(t *testing.T, p *project) {
 	p.upload(t, "duel", p.s.made.duel)
 	p.ranked(t, "ranked", 0)
@@ -19,9 +19,8 @@ func deleteIsFinal(t *testing.T, p *project) {
 	}
 }
 
-// deleteDuringMatch: a ticket is deleted while its match is made. Whoever is first,
-// the deleted one is gone, and the other one plays: alone, if their server had
-// been asked for, else with the next who comes.
+// deleteDuringMatch: a ticket is deleted while its match is made. It is gone in any case. The other ticket gets a
+// server: alone, if the server had been asked for, else with the next ticket.
 func deleteDuringMatch(t *testing.T, p *project) {
 	p.upload(t, "duel", p.s.made.duel)
 	p.ranked(t, "ranked", 0)

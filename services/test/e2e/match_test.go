@@ -9,8 +9,7 @@ import (
 	"matchmaker.dev/pkg/client"
 )
 
-// liveServer: two tickets that belong together are sent to one game server,
-// which runs, expects them, and nobody else.
+// liveServer: two tickets that match get the same game server. The server runs and knows only them.
 func liveServer(t *testing.T, p *project) {
 	p.upload(t, "duel", p.s.made.duel)
 	p.ranked(t, "ranked", 0)
@@ -29,7 +28,7 @@ func liveServer(t *testing.T, p *project) {
 	far.mustWait(t)
 }
 
-// outside: tickets that are in no pool wait, while others come and go.
+// outside: tickets that are in no pool wait, while others are matched.
 func outside(t *testing.T, p *project) {
 	p.upload(t, "duel", p.s.made.duel)
 	p.ranked(t, "ranked", 1)
@@ -42,8 +41,7 @@ func outside(t *testing.T, p *project) {
 	none.mustWait(t)
 }
 
-// override: without hosting nobody is asked for a server: the connection is the
-// proposal's, and its properties reach those that they are for.
+// override: without hosting the connection is that of the proposal. Its properties reach the right tickets.
 func override(t *testing.T, p *project) {
 	const elsewhere = "203.0.113.7:7777"
 	p.upload(t, "actor", p.s.made.actor)
@@ -65,13 +63,13 @@ func override(t *testing.T, p *project) {
 	}
 }
 
-// timeout: a function that gives up on a ticket says so in its assignment, with
-// hosting or without.
+// timeout: a function can give a ticket an error instead of a match, with hosting and without.
 func timeout(t *testing.T, p *project) {
 	p.upload(t, "duel", p.s.made.duel)
 	p.upload(t, "actor", p.s.made.actor)
 	p.put(t, "ranked", rules{function: "duel", settings: map[string]any{"timeout": 0.1}, side: 1, hosting: true})
-	p.put(t, "casual", rules{function: "actor", settings: map[string]any{"part": "fail", "failure": "NobodyLikesYou"}, side: 2})
+	p.put(t, "casual", rules{function: "actor", settings: map[string]any{"part": "fail", "failure": "NobodyLikesYou"},
+		side: 2})
 	for want, k := range map[string]*ticket{
 		"PoolTimeout":    p.ticket(t, "patient", attributes{"side": 1, "skill": 1}),
 		"NobodyLikesYou": p.ticket(t, "disliked", attributes{"side": 2, "number": 1}),
@@ -82,7 +80,7 @@ func timeout(t *testing.T, p *project) {
 	}
 }
 
-// once: a function that proposes every ticket many times gets each into one match.
+// once: each ticket gets into one match, though the function proposes it many times.
 func once(t *testing.T, p *project) {
 	p.upload(t, "actor", p.s.made.actor)
 	p.put(t, "casual", rules{function: "actor", settings: map[string]any{"part": "every"}, hosting: true})
@@ -91,8 +89,7 @@ func once(t *testing.T, p *project) {
 	all.meet(t)
 }
 
-// patientGet: a GET that prefers to wait is answered when there is a result to
-// tell, and in time when there is none.
+// patientGet: a GET with "Prefer: wait" is answered when there is a result, or when its time is over.
 func patientGet(t *testing.T, p *project) {
 	p.upload(t, "duel", p.s.made.duel)
 	p.ranked(t, "ranked", 0)
@@ -112,21 +109,22 @@ func patientGet(t *testing.T, p *project) {
 	}
 }
 
-// get is a GET of a waiting ticket, with a preference.
+// get is a GET of the ticket with a preference.
 func (k *ticket) get(t *testing.T, prefer string) request {
 	t.Helper()
 	_, token, err := k.p.client(k.claims())
 	if err != nil {
 		t.Fatal(err)
 	}
-	return request{method: http.MethodGet, path: "v1/tickets?id=" + k.id, token: token, header: map[string]string{"Prefer": prefer}}
+	return request{method: http.MethodGet, path: "v1/tickets?id=" + k.id, token: token,
+		header: map[string]string{"Prefer": prefer}}
 }
 
-// holdGet returns when a GET of the waiting ticket is being held, which ranked
-// players prove: they meet meanwhile. Its answer comes over the channel.
+// holdGet returns when the service holds a GET of the waiting ticket. To prove that, two other players are matched
+// meanwhile. The answer comes over the channel.
 func (k *ticket) holdGet(t *testing.T) <-chan answer {
 	t.Helper()
-	k.p.match(t, attributes{"skill": 5000}) // from here on matches are made at once, and not after the GET was held for long enough
+	k.p.match(t, attributes{"skill": 5000}) // from here on matches are made at once
 	held := make(chan answer, 1)
 	get, ctx := k.get(t, "wait=20"), within(t)
 	go func() {
@@ -139,13 +137,13 @@ func (k *ticket) holdGet(t *testing.T) <-chan answer {
 	k.p.match(t, attributes{"skill": 5000})
 	select {
 	case got := <-held:
-		t.Fatalf("a GET was answered before there was anything to tell: %v", got)
+		t.Fatalf("a GET was answered before there was a result: %v", got)
 	default:
 	}
 	return held
 }
 
-// ticket is what a GET answered.
+// ticket is the ticket in the answer to a GET.
 func (a answer) ticket(t *testing.T) *client.Ticket {
 	t.Helper()
 	k := new(client.Ticket)

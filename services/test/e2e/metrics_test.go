@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// checkMetrics: whatever the dashboards and the alerts in deploy name, a system that has played all scenarios emits, with the labels that they
-// select by. The list is kept equal to what they name by deploy's own tests.
+// checkMetrics: a system that ran all scenarios emits all metrics and labels that the dashboards and alerts in deploy
+// use. Tests of deploy keep the list of them up to date.
 func checkMetrics(t *testing.T, s *system) {
 	list, err := os.ReadFile("../../../deploy/dashboards/metrics.txt")
 	if err != nil {
@@ -21,7 +21,7 @@ func checkMetrics(t *testing.T, s *system) {
 	if len(named) < 40 {
 		t.Fatalf("only %d metrics are named", len(named))
 	}
-	// Somebody waits, in a pool.
+	// A ticket waits in a pool.
 	p := s.project(t)
 	p.upload(t, "duel", s.made.duel)
 	p.ranked(t, "ranked", 1)
@@ -29,10 +29,10 @@ func checkMetrics(t *testing.T, s *system) {
 	var missing []string
 	defer func() {
 		for _, m := range missing {
-			t.Errorf("nobody emits %s", m)
+			t.Errorf("no process emits %s", m)
 		}
 	}()
-	// Leaders say how their projects stand once a second.
+	// Leaders update their projects' metrics once a second.
 	eventually(t, "all metrics are emitted", func() bool {
 		emitted, counted := map[string]map[string]bool{}, map[string]float64{}
 		for _, name := range s.names() {
@@ -53,44 +53,48 @@ func checkMetrics(t *testing.T, s *system) {
 		}
 		for _, series := range expectedSeries {
 			if counted[series] == 0 {
-				missing = append(missing, series+", of which there was something")
+				missing = append(missing, series+", which the scenarios have counted")
 			}
 		}
 		return len(missing) == 0
 	})
 }
 
-// expectedSeries: a system that has played all scenarios has done each of these, and says how often or how much.
+// expectedSeries are not 0 after all scenarios.
 var expectedSeries = []string{
-	`matchmaker_time_to_match_seconds_count`, `matchmaker_time_to_assignment_seconds_count{result="connection"}`, `matchmaker_time_to_assignment_seconds_count{result="error"}`,
+	`matchmaker_time_to_match_seconds_count`,
+	`matchmaker_time_to_assignment_seconds_count{result="connection"}`,
+	`matchmaker_time_to_assignment_seconds_count{result="error"}`,
 	`matchmaker_cycle_phase_seconds_count{phase="position"}`, `matchmaker_cycle_phase_seconds_count{phase="query"}`,
 	`matchmaker_cycle_phase_seconds_count{phase="encode"}`, `matchmaker_cycle_phase_seconds_count{phase="function"}`,
 	`matchmaker_cycle_phase_seconds_count{phase="decode"}`, `matchmaker_cycle_phase_seconds_count{phase="window"}`,
 	`matchmaker_cycle_phase_seconds_count{phase="contest"}`, `matchmaker_cycle_phase_seconds_count{phase="claim"}`,
 	`matchmaker_cycle_phase_seconds_count{phase="publish"}`,
-	`matchmaker_function_run_seconds_count`, `matchmaker_function_compute_seconds_count`, `matchmaker_function_memory_bytes`,
+	`matchmaker_function_run_seconds_count`, `matchmaker_function_compute_seconds_count`,
+	`matchmaker_function_memory_bytes`,
 	`matchmaker_function_ends_total{cause="deadline"}`,
 	`matchmaker_proposals_total{outcome="kept"}`, `matchmaker_claims_total{outcome="ok"}`,
 	`matchmaker_allocation_seconds_count{provider="local"}`,
 	`matchmaker_backfill_approvals_total{outcome="filled"}`, `matchmaker_backfill_joined_total`,
-	`matchmaker_limited_total{rule="player"}`, `matchmaker_feed_wait_seconds_count`, `matchmaker_tickets_waiting`, `matchmaker_pool_waiting`, `matchmaker_pool_oldest_seconds`,
+	`matchmaker_limited_total{rule="player"}`, `matchmaker_feed_wait_seconds_count`,
+	`matchmaker_tickets_waiting`, `matchmaker_pool_waiting`, `matchmaker_pool_oldest_seconds`,
 }
 
-// label is a label with its value, as Prometheus reads them.
+// label matches a label and its value in the format of Prometheus.
 var label = regexp.MustCompile(`\w+="(?:[^"\\]|\\.)*"`)
 
-// readMetrics reads which metrics a process has, with their labels, and adds up what they say.
+// readMetrics reads the metrics and labels of a replica, and adds up their values.
 func (s *system) readMetrics(t *testing.T, name string, into map[string]map[string]bool, counted map[string]float64) {
 	t.Helper()
 	at, ok := s.replica(name).log.last("metrics", "")
 	if !ok {
-		t.Fatalf("%s does not say where its metrics are", name)
+		t.Fatalf("%s did not log where its metrics are", name)
 	}
 	status, text := s.read(t, "http://"+at.Address+"/metrics")
 	if status != http.StatusOK || !strings.Contains(text, "\ntarget_info{") {
-		t.Fatalf("%s: %d, or it does not say who it is", name, status)
+		t.Fatalf("%s: status %d, or there is no target_info", name, status)
 	}
-	// Samples and not families: a histogram has three kinds of them.
+	// A histogram has three kinds of samples.
 	for line := range strings.Lines(text) {
 		end := strings.IndexAny(line, "{ ")
 		if strings.HasPrefix(line, "#") || end < 0 {
@@ -105,7 +109,7 @@ func (s *system) readMetrics(t *testing.T, name string, into map[string]map[stri
 				into[metric][part[i+1:]] = true
 			}
 		}
-		// Added up over everything, and over each value of one label.
+		// Add up over all labels, and for each value of each label.
 		value, err := strconv.ParseFloat(line[strings.LastIndexByte(line, ' ')+1:len(line)-1], 64)
 		if err != nil {
 			t.Fatalf("%s: %q", name, line)
@@ -115,7 +119,7 @@ func (s *system) readMetrics(t *testing.T, name string, into map[string]map[stri
 			counted[metric+"{"+pair+"}"] += value
 		}
 	}
-	// The API has nothing of it: that is where players come in.
+	// The API, which players reach, does not serve metrics.
 	if status, _ := s.read(t, "http://"+s.address(name)+"/metrics"); status != http.StatusNotFound {
 		t.Errorf("%s answers /metrics on its API: %d", name, status)
 	}

@@ -29,7 +29,7 @@ func newProxy(t *testing.T, address string) *proxy.Proxy {
 	return l
 }
 
-// natsAway: tickets are taken while there is no message bus, and matched when it is back.
+// natsAway: tickets are created while the message bus is away, and matched when it is back.
 func natsAway(t *testing.T, p *project) {
 	p.actor(t)
 	p.match(t, attributes{"number": 0}) // all is well
@@ -44,7 +44,7 @@ func natsAway(t *testing.T, p *project) {
 	}
 	for _, name := range []string{"ticket-1", "ticket-2"} {
 		if err := p.s.probe(p.s.replica(name), "/readyz"); err != nil {
-			t.Errorf("without a message bus %s takes tickets, but is not ready: %v", name, err)
+			t.Errorf("%s creates tickets without a message bus, but is not ready: %v", name, err)
 		}
 	}
 	waiting[0].delete(t)
@@ -62,7 +62,7 @@ func natsAway(t *testing.T, p *project) {
 	p.crowd(t, 20, nil).paired(t)
 }
 
-// redisAway: without the state every request for it is answered 503, and nothing is missing when it is back.
+// redisAway: without Redis requests are answered 503. Nothing is missing when it is back.
 func redisAway(t *testing.T, p *project) {
 	p.actor(t)
 	p.match(t, attributes{"number": 0})
@@ -90,7 +90,7 @@ func redisAway(t *testing.T, p *project) {
 		return err == nil
 	})
 	var bob *ticket
-	eventually(t, "tickets are taken again", func() bool {
+	eventually(t, "tickets are created again", func() bool {
 		var err error
 		bob, err = p.create(within(t), "bob", attributes{"number": 2})
 		return !errors.Is(err, context.DeadlineExceeded) && err == nil

@@ -16,17 +16,19 @@ import (
 	"matchmaker.dev/services/internal/account"
 )
 
-// users are those of a system's Redis and NATS: each service has its own, with the rights that the command line prints, and nobody else gets in.
+// users are the users of a system's Redis and NATS. Each service is one, with the rights that `matchmaker permissions`
+// prints.
 type users struct {
 	passwords   string // folder
 	redis, nats string // files for the servers
-	// said is what the servers say of importance.
-	said buffer
+	// warnings are the warnings of both servers.
+	warnings buffer
 }
 
 func newUsers(t *testing.T, matchmaker, dir string) *users {
 	t.Helper()
-	u := &users{passwords: filepath.Join(dir, "users"), redis: filepath.Join(dir, "users.acl"), nats: filepath.Join(dir, "users.conf")}
+	u := &users{passwords: filepath.Join(dir, "users"), redis: filepath.Join(dir, "users.acl"),
+		nats: filepath.Join(dir, "users.conf")}
 	prints := func(args ...string) string {
 		t.Helper()
 		var errs bytes.Buffer
@@ -39,8 +41,9 @@ func newUsers(t *testing.T, matchmaker, dir string) *users {
 		return string(text)
 	}
 	prints("passwords", u.passwords)
-	// The tests see by its INFO whether it is their own Redis that answers.
-	redis := strings.Replace(prints("redis", "--passwords", u.passwords), "user default reset off", "user default reset on nopass +info", 1)
+	// The tests use INFO to see whether their own Redis answers.
+	redis := strings.Replace(prints("redis", "--passwords", u.passwords), "user default reset off",
+		"user default reset on nopass +info", 1)
 	for file, text := range map[string]string{u.redis: redis, u.nats: prints("nats", "--passwords", u.passwords)} {
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -49,7 +52,7 @@ func newUsers(t *testing.T, matchmaker, dir string) *users {
 	return u
 }
 
-// flags say who a service is.
+// flags are the arguments that make a service use its user.
 func (u *users) flags(service string) []string {
 	user, password := account.User(service), filepath.Join(u.passwords, service)
 	return []string{"--redis-user", user, "--redis-password", password, "--nats-user", user, "--nats-password", password}
@@ -64,11 +67,12 @@ func (u *users) password(t *testing.T, name string) string {
 	return strings.TrimSpace(string(text))
 }
 
-// denial is what a service says that was refused something.
-var denial = regexp.MustCompile(`(?i)permissions violation|NOPERM|ACL failure|the user executing the script can't|does not permit this user`)
+// denial matches the errors of a service that lacks a right.
+var denial = regexp.MustCompile(`(?i)permissions violation|NOPERM|ACL failure` +
+	`|the user executing the script can't|does not permit this user`)
 
-// checkPermissions: after a whole run no service was refused anything, by Redis or by NATS. Both say so themselves; a service that is refused something
-// by NATS hears of it by the way, and what it says of it is looked for too.
+// checkPermissions: after a whole run no service lacked a right in Redis or NATS. Both servers log it. NATS also tells
+// the service, whose log is searched too.
 func checkPermissions(t *testing.T, s *system) {
 	conn, err := (&net.Dialer{Timeout: patience}).DialContext(t.Context(), "tcp", s.redis)
 	if err != nil {
@@ -78,8 +82,9 @@ func checkPermissions(t *testing.T, s *system) {
 	if err := conn.SetDeadline(time.Now().Add(patience)); err != nil {
 		t.Fatal(err)
 	}
-	// An empty list is "*0". The PING marks its end, whatever is in it.
-	fmt.Fprintf(conn, "AUTH %s %s\r\nACL LOG\r\nPING\r\n", account.User(account.Operator), s.users.password(t, account.Operator))
+	// An empty list is "*0". The answer to PING marks its end.
+	fmt.Fprintf(conn, "AUTH %s %s\r\nACL LOG\r\nPING\r\n", account.User(account.Operator),
+		s.users.password(t, account.Operator))
 	in, denied := bufio.NewReader(conn), ""
 	for !strings.HasSuffix(denied, "+PONG\r\n") {
 		line, err := in.ReadString('\n')
@@ -88,17 +93,17 @@ func checkPermissions(t *testing.T, s *system) {
 		}
 	}
 	if denied != "+OK\r\n*0\r\n+PONG\r\n" {
-		t.Errorf("Redis refused somebody something: %q", denied)
+		t.Errorf("a user lacked a right in Redis: %q", denied)
 	}
-	for line := range strings.Lines(s.users.said.all()) {
+	for line := range strings.Lines(s.users.warnings.all()) {
 		if strings.Contains(line, "Violation") {
-			t.Errorf("NATS refused somebody something: %s", line)
+			t.Errorf("a user lacked a right in NATS: %s", line)
 		}
 	}
 	for _, p := range s.all() {
 		for line := range strings.Lines(p.log.all()) {
 			if denial.MatchString(line) {
-				t.Errorf("%s was refused something: %s", p.name, line)
+				t.Errorf("%s lacked a right: %s", p.name, line)
 				break
 			}
 		}

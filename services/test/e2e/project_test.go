@@ -18,18 +18,18 @@ import (
 	"matchmaker.dev/services/internal/issuer"
 )
 
-// project is one scenario's part of a system.
+// project is the project of one scenario.
 type project struct {
 	s    *system
 	name string
 }
 
-// project is named after the test, so that scenarios do not meet.
+// project returns a project that has the name of the test.
 func (s *system) project(t *testing.T) *project {
 	return &project{s: s, name: strings.ToLower(path.Base(t.Name()))}
 }
 
-// client has a token, and never tries twice: what fails is to be seen.
+// client returns a client and its token. It repeats no request, so that tests see every failure.
 func (p *project) client(c issuer.Claims) (*client.Client, string, error) {
 	c.Project = p.name
 	token, err := p.s.tokens.Mint(c)
@@ -57,7 +57,7 @@ func (p *project) developer(t *testing.T) *client.Client {
 	return p.as(t, issuer.Claims{Kind: auth.Developer, Subject: "developer", Role: "Owner"})
 }
 
-// within is a context for what should not take long.
+// within is a context that ends when the tests lose patience.
 func within(t *testing.T) context.Context {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
@@ -65,7 +65,7 @@ func within(t *testing.T) context.Context {
 	return ctx
 }
 
-// upload uploads an archive as a function. It may take a moment until it runs.
+// upload uploads an archive as a function. The function runs a moment later.
 func (p *project) upload(t *testing.T, function, archive string) {
 	t.Helper()
 	file, err := os.Open(archive)
@@ -78,12 +78,11 @@ func (p *project) upload(t *testing.T, function, archive string) {
 	}
 }
 
-// rules are what a config is made of here.
+// rules describe a config.
 type rules struct {
 	function string
 	settings map[string]any
-	// side is the value of the attribute "side" that a ticket must have to be in
-	// the config's pool; it may have any when side is 0.
+	// side is the value that the attribute "side" of the pool's tickets has; any when it is 0.
 	side    float64
 	hosting bool
 }
@@ -109,23 +108,24 @@ func (p *project) put(t *testing.T, id string, r rules) {
 	}
 }
 
-// ranked makes the project match by skill, within 100 of each other, on live
-// servers: those of a side, or all when it is 0.
+// ranked makes the project match tickets on game servers whose skills differ by 100 or less: those of a side, or all
+// when side is 0.
 func (p *project) ranked(t *testing.T, id string, side float64) {
 	t.Helper()
 	p.put(t, id, rules{
-		function: "duel", settings: map[string]any{"attribute": "skill", "window": 100, "widen": 0}, side: side, hosting: true,
+		function: "duel", settings: map[string]any{"attribute": "skill", "window": 100,
+			"widen": 0}, side: side, hosting: true,
 	})
 }
 
-// ticket is one that was created.
+// ticket is a ticket that was created.
 type ticket struct {
 	p          *project
 	id, player string
 }
 
-// client is the player's. It is made anew for each call: a system that was
-// started again may be elsewhere.
+// client returns a client of the player. A system that was started again may have another URL, so each call returns a
+// new one.
 func (k *ticket) client() (*client.Client, error) {
 	api, _, err := k.p.client(k.claims())
 	return api, err
@@ -195,7 +195,7 @@ func (k *ticket) connection(t *testing.T) string {
 	return a.Connection
 }
 
-// now is the ticket's assignment, nil while it waits.
+// now reads the ticket's assignment; nil while it waits.
 func (k *ticket) now(t *testing.T) *client.Assignment {
 	t.Helper()
 	got, err := k.api(t).GetTicket(within(t), k.id)
@@ -257,13 +257,13 @@ func together(t *testing.T, a, b *ticket) string {
 	return at
 }
 
-// match makes two players meet, which proves that cycles go on.
+// match creates two tickets and waits until they are matched, which proves that cycles run.
 func (p *project) match(t *testing.T, a attributes) {
 	t.Helper()
 	together(t, p.ticket(t, "passer-by-1", a), p.ticket(t, "passer-by-2", a))
 }
 
-// request is an HTTP request below the project's matchmaking/api/, for what a client does not let one see.
+// request is an HTTP request below the project's matchmaking/api/, for tests that need more than package client shows.
 type request struct {
 	method, path string
 	token        string
@@ -271,7 +271,7 @@ type request struct {
 	body         string
 }
 
-// answer is what a request got.
+// answer is the answer to a request.
 type answer struct {
 	status int
 	header http.Header

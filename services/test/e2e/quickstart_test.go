@@ -10,11 +10,12 @@ import (
 	"testing"
 )
 
-// quickStart runs what the README and the tutorial tell newcomers to paste.
+// quickStart runs the commands of the README's quick start and of the tutorial.
 func quickStart(t *testing.T, s *system) {
 	dir := t.TempDir()
 	for from, to := range map[string]string{
-		s.made.mm: "bin/mm", s.made.duel: "bin/functions/duel.zip", s.made.arena: "bin/functions/arena.zip", s.keys: ".matchmaker",
+		s.made.mm: "bin/mm", s.made.duel: "bin/functions/duel.zip",
+		s.made.arena: "bin/functions/arena.zip", s.keys: ".matchmaker",
 	} {
 		to = filepath.Join(dir, to)
 		if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
@@ -41,7 +42,8 @@ func quickStart(t *testing.T, s *system) {
 	for _, c := range regexp.MustCompile(`(?m)^connection +(\S+)$`).FindAllStringSubmatch(string(out), -1) {
 		connections = append(connections, c[1])
 	}
-	if got := slices.Compact(slices.Clone(connections)); len(connections) != 5 || len(got) != 2 || connections[1] != got[0] {
+	if got := slices.Compact(slices.Clone(connections)); len(connections) != 5 || len(got) != 2 ||
+		connections[1] != got[0] {
 		t.Errorf("mm prints the connections %q, want two that are equal, and three of another game:\n%s", connections, out)
 	}
 	if !strings.Contains(string(out), `"assignment":{"connection":"127.0.0.1:`) {

@@ -85,7 +85,7 @@ func (b *buffer) contains(text string) bool {
 	return bytes.Contains(b.text, []byte(text))
 }
 
-// event is a line of a structured log; of its members, those that tests look at.
+// event is a line of a structured log, with the members that tests need.
 type event struct {
 	Level   string `json:"level"`
 	Message string `json:"msg"`
@@ -94,7 +94,7 @@ type event struct {
 	Epoch   uint64 `json:"epoch"`
 }
 
-// last is the latest event with a message, about a project if one is named.
+// last is the latest event with a message, and with a project if that is not "".
 func (b *buffer) last(message, project string) (last event, found bool) {
 	for line := range strings.Lines(b.all()) {
 		var e event
@@ -105,11 +105,10 @@ func (b *buffer) last(message, project string) (last event, found bool) {
 	return last, found
 }
 
-// patience is how long anything may take that the tests wait for: much longer
-// than it does take, on a machine that has other things to do as well.
+// patience is how long the tests wait for anything. It is much longer than things take, for busy machines.
 const patience = 2 * time.Minute
 
-// eventually asks until the answer is yes.
+// eventually waits until ok is true.
 func eventually(t *testing.T, what string, ok func() bool) {
 	t.Helper()
 	deadline := time.NewTimer(patience)

@@ -15,17 +15,17 @@ import (
 	"matchmaker.dev/services/internal/issuer"
 )
 
-// While services are replaced a player comes every arriving; a studio and a game server work every
-// working, which is well below what a project is allowed.
+// How often a player comes, and how often the studio and the game server work. The rate limits of a project are much
+// higher.
 const (
-	arriving = 50 * time.Millisecond
-	working  = 400 * time.Millisecond
+	playerPace = 50 * time.Millisecond
+	workPace   = 400 * time.Millisecond
 )
 
-// rolling: every process is asked to stop and is started again, first those of one replica of each service one after the other, then
-// those of the other replica all at once, as an upgrade of all Deployments does it. Meanwhile players come, a studio and a
-// game server work, and none of them sees a failure: nobody tries anything twice. Nobody is lost, nobody is
-// matched twice, and those who wait all the time, with a GET that is held, are matched at last.
+// rolling: all processes are stopped and started again. The first replicas of the services are replaced one after the
+// other, the second ones all at once, as an upgrade of all Deployments does it. Meanwhile players come, and a studio
+// and a game server work. No request fails, though none is repeated. Each player is matched once, also those who wait
+// all the time with a GET that is held.
 func rolling(t *testing.T, p *project) {
 	p.actor(t)
 	quiet := &project{s: p.s, name: p.name + "-quiet"}
@@ -75,17 +75,18 @@ func rolling(t *testing.T, p *project) {
 	}
 	all.paired(t)
 	patient.paired(t)
-	t.Logf("%d players came, a studio worked %d times and a game server %d times", len(all), done[0].Load(), done[1].Load())
+	t.Logf("%d players came, the studio worked %d times and the game server %d times", len(all), done[0].Load(),
+		done[1].Load())
 	if len(all) < 2*len(first) || done[0].Load() == 0 || done[1].Load() == 0 {
-		t.Error("hardly anything happened while the services were replaced")
+		t.Error("hardly any request was made while the services were replaced")
 	}
 }
 
-// stream lets players come steadily until it is enough, and returns when an even number of them has a result each.
+// stream creates tickets at a steady pace until enough is set. It returns when an even number of players has results.
 func (p *project) stream(ctx context.Context, enough *atomic.Bool) crowd {
 	var all []*member
 	var present sync.WaitGroup
-	next := time.NewTicker(arriving)
+	next := time.NewTicker(playerPace)
 	defer next.Stop()
 	room := make(chan struct{}, maxWaiting)
 	for !enough.Load() || len(all)%2 == 1 {
@@ -95,7 +96,7 @@ func (p *project) stream(ctx context.Context, enough *atomic.Bool) crowd {
 		select {
 		case room <- struct{}{}:
 		case <-ctx.Done():
-			m.err = fmt.Errorf("player-%d could not come: %w", number, ctx.Err())
+			m.err = fmt.Errorf("player-%d was not created: %w", number, ctx.Err())
 			present.Wait()
 			return crowdOf(all)
 		}
@@ -109,6 +110,7 @@ func (p *project) stream(ctx context.Context, enough *atomic.Bool) crowd {
 	return crowdOf(all)
 }
 
+// crowdOf makes a crowd of members.
 func crowdOf(all []*member) crowd {
 	c := make(crowd, len(all))
 	for i, m := range all {
@@ -117,9 +119,9 @@ func crowdOf(all []*member) crowd {
 	return c
 }
 
-// again does something again and again until it is enough, and says how often.
+// again repeats do until enough is set, and returns how often.
 func again(ctx context.Context, t *testing.T, enough *atomic.Bool, do func(ctx context.Context) error) (times int64) {
-	next := time.NewTicker(working)
+	next := time.NewTicker(workPace)
 	defer next.Stop()
 	for !enough.Load() {
 		if err := do(ctx); err != nil {
@@ -132,7 +134,7 @@ func again(ctx context.Context, t *testing.T, enough *atomic.Bool, do func(ctx c
 	return times
 }
 
-// studio is what a studio does: it changes a config, and looks after its functions.
+// studio does the work of a studio: it puts and reads a config, and reads a function.
 func (p *project) studio(ctx context.Context) error {
 	api, _, err := p.client(issuer.Claims{Kind: auth.Developer, Subject: "developer", Role: "Owner"})
 	if err != nil {
@@ -144,36 +146,37 @@ func (p *project) studio(ctx context.Context) error {
 		Pools:       map[string][]client.PoolFilter{"nobody": {{Attribute: "side", Min: &side, Max: &side}}},
 	}
 	if _, err := api.PutConfig(ctx, "changing", c, ""); err != nil {
-		return fmt.Errorf("a config is put: %w", err)
+		return fmt.Errorf("put a config: %w", err)
 	}
 	if _, err := api.GetConfig(ctx, "changing"); err != nil {
-		return fmt.Errorf("a config is read: %w", err)
+		return fmt.Errorf("read a config: %w", err)
 	}
 	if _, err := api.GetFunction(ctx, "actor"); err != nil {
-		return fmt.Errorf("a function is read: %w", err)
+		return fmt.Errorf("read a function: %w", err)
 	}
 	return nil
 }
 
-// gameServer is what a game server does: it wants players, goes on wanting them, and ends.
+// gameServer does the work of a game server: it creates, approves, changes and deletes a backfill ticket.
 func (p *project) gameServer(ctx context.Context) error {
 	api, _, err := p.client(issuer.Claims{Kind: auth.Server, Subject: "server"})
 	if err != nil {
 		return err
 	}
-	id, err := api.CreateBackfill(ctx, client.BackfillRequest{Connection: "203.0.113.7:7777", Attributes: attributes{"side": 3}})
+	id, err := api.CreateBackfill(ctx, client.BackfillRequest{Connection: "203.0.113.7:7777",
+		Attributes: attributes{"side": 3}})
 	if err != nil {
-		return fmt.Errorf("a backfill ticket is created: %w", err)
+		return fmt.Errorf("create a backfill ticket: %w", err)
 	}
 	got, err := api.ApproveBackfill(ctx, id)
 	if err != nil {
-		return fmt.Errorf("a backfill ticket is approved: %w", err)
+		return fmt.Errorf("approve a backfill ticket: %w", err)
 	}
 	if err := api.UpdateBackfill(ctx, *got); err != nil {
-		return fmt.Errorf("a backfill ticket is changed: %w", err)
+		return fmt.Errorf("change a backfill ticket: %w", err)
 	}
 	if err := api.DeleteBackfill(ctx, id); err != nil {
-		return fmt.Errorf("a backfill ticket is deleted: %w", err)
+		return fmt.Errorf("delete a backfill ticket: %w", err)
 	}
 	return nil
 }

@@ -2,5 +2,5 @@
 
 package e2e
 
-// running cannot tell which processes there are here.
+// running cannot list processes here.
 func running(string) []string { return nil }

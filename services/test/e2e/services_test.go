@@ -23,14 +23,16 @@ import (
 	"matchmaker.dev/services/test/proxy"
 )
 
-// newServices starts two processes of each service, with a Redis, a NATS server and a gateway. Each service is a user of
-// its own in Redis and NATS, with only the rights it needs. front starts the gateway and returns its URL.
+// newServices starts two processes of each service, with a Redis, a NATS server and a gateway. Each service is a user
+// of its own in Redis and NATS, with only the rights it needs. front starts the gateway and returns its URL.
 func newServices(t *testing.T, made *artefacts, front func(t *testing.T, s *system, log *slog.Logger) string) *system {
 	t.Helper()
 	dir := t.TempDir()
 	users := newUsers(t, made.matchmaker, dir)
-	log := slog.New(slog.NewTextHandler(io.MultiWriter(t.Output(), &users.said), &slog.HandlerOptions{Level: slog.LevelWarn}))
-	redis, err := embedded.StartRedis(t.Context(), embedded.RedisOptions{Dir: filepath.Join(dir, "redis"), AOF: true, Users: users.redis, Log: log})
+	log := slog.New(slog.NewTextHandler(io.MultiWriter(t.Output(), &users.warnings),
+		&slog.HandlerOptions{Level: slog.LevelWarn}))
+	redis, err := embedded.StartRedis(t.Context(), embedded.RedisOptions{Dir: filepath.Join(dir, "redis"), AOF: true,
+		Users: users.redis, Log: log})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,7 +40,8 @@ func newServices(t *testing.T, made *artefacts, front func(t *testing.T, s *syst
 	if !redis.Persistent() {
 		t.Fatal("redis-server or valkey-server is needed")
 	}
-	nats, err := embedded.StartNATS(t.Context(), embedded.NATSOptions{Dir: filepath.Join(dir, "nats"), Settings: users.nats, Log: log})
+	nats, err := embedded.StartNATS(t.Context(), embedded.NATSOptions{Dir: filepath.Join(dir, "nats"),
+		Settings: users.nats, Log: log})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,7 +54,8 @@ func newServices(t *testing.T, made *artefacts, front func(t *testing.T, s *syst
 	collector := httptest.NewServer(&s.traces)
 	t.Cleanup(collector.Close)
 	// The queue is large enough to keep all spans on a slow machine.
-	s.env = []string{"OTEL_EXPORTER_OTLP_ENDPOINT=" + collector.URL, "OTEL_BSP_SCHEDULE_DELAY=100", "OTEL_BSP_MAX_QUEUE_SIZE=100000"}
+	s.env = []string{"OTEL_EXPORTER_OTLP_ENDPOINT=" + collector.URL, "OTEL_BSP_SCHEDULE_DELAY=100",
+		"OTEL_BSP_MAX_QUEUE_SIZE=100000"}
 	if s.settings != "" {
 		s.env = append(s.env, "MATCHMAKER_CONFIG="+s.settings)
 	}

@@ -15,38 +15,41 @@ import (
 	"matchmaker.dev/services/test/proxy"
 )
 
-// system is a matchmaking system that runs.
+// system is a running matchmaking system.
 type system struct {
 	made   *artefacts
 	keys   string // the folder of its token issuer
 	tokens *issuer.Issuer
 	http   *http.Client
-	// front is where its API is, without a slash at the end.
+	// front is the URL of its API, without a slash at the end.
 	front func() string
-	// nats is where its message bus is, for those who follow its events.
+	// nats is the URL of its message bus, for those who follow its events.
 	nats func() string
-	// redis is where its Redis is, host:port, and users are those of its servers, where it has any.
+
+	// The rest is known only of a system of many processes.
+
+	// redis is the address of its Redis, and users are those of its Redis and NATS.
 	redis string
 	users *users
-	// stores are the folders of what keeps the state, by its name, answers is what all HTTP clients were told, and traces what a
-	// collector of OpenTelemetry got; where the system is one that they are known of.
+	// stores are the folders of Redis and NATS, answers the bodies of all HTTP answers, and traces what the services sent
+	// to a collector of OpenTelemetry.
 	stores  map[string]string
 	answers buffer
 	traces  collector
-	// links lead to Redis and NATS; where the system is one that they are known of.
+	// proxies lead to Redis and NATS.
 	proxies map[string]*proxy.Proxy
-	// settings is a file of settings, "" for none; flags go before it.
+	// settings is a file of settings; "" for none. Flags take precedence over it.
 	settings string
-	// env is what the environment of each process has.
+	// env is the environment of each process.
 	env []string
-	// listen are the addresses of processes that have to be at one that is known before.
+	// listen are the addresses of replicas that must be known before they start.
 	listen map[string]string
-	// commands are the arguments of each process, by its name.
+	// commands are the arguments of each replica.
 	commands map[string][]string
 
 	mu       sync.Mutex
 	replicas map[string]*replica // the latest of each name
-	ended    []*replica          // those before
+	ended    []*replica          // those that were replaced
 }
 
 // newSystem makes a system without processes. They end with the test.
@@ -65,8 +68,8 @@ func newSystem(t *testing.T, made *artefacts, keys string) *system {
 	return s
 }
 
-// end kills all processes and looks for data races. When the test failed it logs the ends of their output. All output is
-// in the files that go test -artifacts keeps.
+// end kills all processes and looks for data races. When the test failed it logs the ends of their output. All output
+// is in the files that go test -artifacts keeps.
 func (s *system) end(t *testing.T) {
 	s.http.CloseIdleConnections()
 	all := s.all()

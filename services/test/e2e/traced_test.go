@@ -6,14 +6,14 @@ import (
 	"testing"
 )
 
-// What requests are called.
+// Names of the spans of requests.
 const (
-	posted = "POST /:project/matchmaking/api/v1/tickets"
-	got    = "GET /:project/matchmaking/api/v1/tickets"
+	createSpan = "POST /:project/matchmaking/api/v1/tickets"
+	readSpan   = "GET /:project/matchmaking/api/v1/tickets"
 )
 
-// traceTickets: from the request that created a ticket one can follow, span by span and from process to process, how it came to its
-// result, and to the request that read it.
+// traceTickets: the spans of all processes show how a ticket got its result, from the request that created it to the
+// request that read the result.
 func traceTickets(t *testing.T, p *project) {
 	p.upload(t, "duel", p.s.made.duel)
 	p.ranked(t, "ranked", 0)
@@ -23,10 +23,10 @@ func traceTickets(t *testing.T, p *project) {
 	var missing string
 	defer func() {
 		if missing != "" {
-			t.Errorf("a trace breaks off: %s", missing)
+			t.Errorf("a trace is incomplete: %s", missing)
 		}
 	}()
-	eventually(t, "the traces of both tickets are whole", func() bool {
+	eventually(t, "the traces of both tickets are complete", func() bool {
 		one, claimed, lost := p.s.traces.follow(ada)
 		if missing = lost; lost != "" {
 			return false
@@ -35,7 +35,7 @@ func traceTickets(t *testing.T, p *project) {
 		if missing = lost; lost != "" {
 			return false
 		}
-		// They were matched together, and each has a trace of its own.
+		// They were claimed together, and each has a trace of its own.
 		if !slices.ContainsFunc(claimed, func(s *span) bool { return slices.Contains(also, s) }) || one == two {
 			t.Fatalf("ada and bob have no claim in common, or were created in the same trace: %x and %x", one, two)
 		}
@@ -43,14 +43,15 @@ func traceTickets(t *testing.T, p *project) {
 	})
 }
 
-// follow goes the way of a ticket that was matched and read its result, and says where there is no way.
+// follow follows the spans of a ticket that was matched and whose result was read. missing is the first step without
+// spans.
 func (c *collector) follow(k *ticket) (post string, claims []*span, missing string) {
 	w := &walk{c: c, of: k.player}
-	w.start("its creation", c.find("web", posted, "matchmaker.ticket", k.id))
+	w.start("its creation", c.find("web", createSpan, "matchmaker.ticket", k.id))
 	create := w.here()
-	// In the trace of the ticket itself: what became of it.
+	// The trace of the ticket itself.
 	matched := w.from(create).child("director", "ticket matched").here()
-	// From there into the trace of the cycle that served it and others.
+	// The trace of the cycle that matched it.
 	claimed := w.link("director", "claim").here()
 	cycle := w.parent("director", "cycle").here()
 	w.links(create)
@@ -60,15 +61,15 @@ func (c *collector) follow(k *ticket) (post string, claims []*span, missing stri
 	for _, stage := range []string{"select", "encode", "function", "decode"} {
 		w.from(execute).child("runner", stage)
 	}
-	// To the allocator, through the work queue.
+	// The allocator, through the work queue.
 	w.from(claimed).child("director", "publish").child("allocator", "allocate").links(create)
 	allocated := w.here()
 	w.child("allocator", "hosting allocate")
 	assigned := w.from(allocated).child("allocator", "assign").here()
 	w.from(create).child("allocator", "ticket assigned").links(assigned)
-	// And to who reads it.
+	// The request that read the result.
 	w.from(create).child("ticket", "ticket seen").links(assigned)
-	w.start("the request that sees the result", c.find("web", got, "matchmaker.ticket", k.id))
+	w.start("the request that sees the result", c.find("web", readSpan, "matchmaker.ticket", k.id))
 	w.links(assigned)
 	w.links(create)
 	if w.missing != "" {
@@ -82,7 +83,7 @@ func (c *collector) follow(k *ticket) (post string, claims []*span, missing stri
 	return create[0].id, claimed, ""
 }
 
-// walk is on its way through spans. It is at more than one where there are several of a kind.
+// walk goes from spans to related spans. It is at several spans when there are several of a kind.
 type walk struct {
 	c       *collector
 	of      string
@@ -91,13 +92,13 @@ type walk struct {
 	missing string
 }
 
-// start begins somewhere.
+// start goes to spans.
 func (w *walk) start(what string, at []*span) { w.step("to "+what, at) }
 
-// here is where it is.
+// here lists the spans where the walk is.
 func (w *walk) here() []*span { return w.at }
 
-// from goes back to where it was.
+// from goes back to spans.
 func (w *walk) from(at []*span) *walk {
 	w.at = at
 	if len(at) > 0 {
@@ -106,15 +107,15 @@ func (w *walk) from(at []*span) *walk {
 	return w
 }
 
-// step is where it comes to next. It notes the first that is not there.
+// step goes to the next spans. It notes the first step that has none.
 func (w *walk) step(how string, at []*span) *walk {
 	if len(at) == 0 && w.missing == "" {
-		w.missing = fmt.Sprintf("%s: from %q there is no way %s", w.of, w.way, how)
+		w.missing = fmt.Sprintf("%s: from %q there is no step %s", w.of, w.way, how)
 	}
 	return w.from(at)
 }
 
-// child goes to spans below.
+// child goes to children.
 func (w *walk) child(service, name string) *walk {
 	var at []*span
 	for _, s := range w.c.find(service, name, "", "") {
@@ -125,7 +126,7 @@ func (w *walk) child(service, name string) *walk {
 	return w.step(fmt.Sprintf("down to %q of the %s", name, service), at)
 }
 
-// parent goes to spans above.
+// parent goes to parents.
 func (w *walk) parent(service, name string) *walk {
 	var at []*span
 	for _, s := range w.at {
@@ -149,7 +150,7 @@ func (w *walk) link(service, name string) *walk {
 	return w.step(fmt.Sprintf("by a link to %q of the %s", name, service), at)
 }
 
-// links stays, but only where there is a link to one of these.
+// links keeps the spans that have a link to one of these.
 func (w *walk) links(to []*span) {
 	w.step("on, which links back", slices.DeleteFunc(slices.Clone(w.at), func(s *span) bool {
 		return !slices.ContainsFunc(to, func(other *span) bool { return slices.Contains(s.links, other.id) })

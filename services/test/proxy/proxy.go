@@ -23,7 +23,8 @@ const (
 	Refused
 	// Silent holds everything, in both directions.
 	Silent
-	// Deaf forwards requests and holds the answers: the server does what it is asked to do, and the client does not learn it.
+	// Deaf forwards requests and holds the answers: the server does what it is asked to do, and the client does not learn
+	// it.
 	Deaf
 	// Slow forwards everything, with a delay.
 	Slow

@@ -20,11 +20,13 @@ func TestAGoodHistoryKeepsAllPromises(t *testing.T) {
 	if r.Sums != want {
 		t.Errorf("got %v, want %v", r.Sums, want)
 	}
-	if got, want := r.Waits.String(), "half of the players had their result within 320ms, 99 % within 540ms, all within 540ms"; got != want {
-		t.Errorf("got %q, want %q", got, want)
+	waits := "half of the players had their result within 320ms, 99 % within 540ms, all within 540ms"
+	if got := r.Waits.String(); got != waits {
+		t.Errorf("got %q, want %q", got, waits)
 	}
-	if text := r.Sums.String(); text != "faults: 1, tickets: 13, matches: 6, lost 0, doubled 0, stranded 0, servers leaked 0" {
-		t.Error(text)
+	sums := "faults: 1, tickets: 13, matches: 6, lost 0, doubled 0, stranded 0, servers leaked 0"
+	if got := r.Sums.String(); got != sums {
+		t.Errorf("got %q, want %q", got, sums)
 	}
 }
 
@@ -49,13 +51,16 @@ func TestBrokenPromisesAreFound(t *testing.T) {
 			h.Calls = slices.DeleteFunc(h.Calls, func(c history.Call) bool { return c.Ticket == "a" && c.From > 500*1000 })
 		}},
 		{"a ticket expires", 1, "expired", func(h *history.History) {
-			h.Events = append(h.Events, history.Event{Project: project, Position: 90, Kind: history.Expired, Tickets: []string{"a"}})
+			h.Events = append(h.Events, history.Event{Project: project, Position: 90, Kind: history.Expired,
+				Tickets: []string{"a"}})
 		}},
 		{"a ticket is claimed twice", 2, "takes ticket a, which is claimed", func(h *history.History) {
-			insert(h, 11, history.Event{Kind: history.Claimed, Match: "other", Tickets: []string{"a"}, Config: "hosted", Revision: 1})
+			insert(h, 11, history.Event{Kind: history.Claimed, Match: "other", Tickets: []string{"a"}, Config: "hosted",
+				Revision: 1})
 		}},
 		{"a resolved ticket is assigned again", 2, "takes ticket c, which is resolved", func(h *history.History) {
-			insert(h, 90, history.Event{Kind: history.Assigned, Match: "other", Tickets: []string{"c"}, Config: "free", Revision: 2})
+			insert(h, 90, history.Event{Kind: history.Assigned, Match: "other", Tickets: []string{"c"}, Config: "free",
+				Revision: 2})
 		}},
 		{"a ticket gets two connections", 2, "was told hosts:1", func(h *history.History) {
 			again := call(history.Get, "a", 1, 950, 200)
@@ -102,9 +107,10 @@ func TestBrokenPromisesAreFound(t *testing.T) {
 		{"a deleted ticket is there again", 4, "was answered 200", func(h *history.History) {
 			h.Calls = append(h.Calls, call(history.Get, "e", 5, 950, 200))
 		}},
-		{"a match of a deleted ticket is made after the answer", 4, `claimed by match "m2" after that`, func(h *history.History) {
-			edit(h, 20, func(e *history.Event) { e.Time = 700 })
-		}},
+		{"a match of a deleted ticket is made after the answer", 4, `claimed by match "m2" after that`,
+			func(h *history.History) {
+				edit(h, 20, func(e *history.Event) { e.Time = 700 })
+			}},
 		{"a ticket is never matched", 5, "was never matched", func(h *history.History) {
 			h.Calls = append(h.Calls, call(history.Create, "z", 26, 100, 201), call(history.Get, "z", 26, 900, 200))
 			insert(h, 2, history.Event{Kind: history.Created, Tickets: []string{"z"}})
@@ -140,10 +146,12 @@ func TestBrokenPromisesAreFound(t *testing.T) {
 			h.Hostings = slices.DeleteFunc(h.Hostings, func(a history.Hosting) bool { return a.Op == history.Release })
 		}},
 		{"a server is given back while it is played on", 7, "was given back at", func(h *history.History) {
-			h.Hostings = append(h.Hostings, history.Hosting{At: at(900), Op: history.Release, Project: project, Match: "m1", Key: "m1", Connection: "hosts:1", Fresh: true})
+			h.Hostings = append(h.Hostings, history.Hosting{At: at(900), Op: history.Release, Project: project, Match: "m1",
+				Key: "m1", Connection: "hosts:1", Fresh: true})
 		}},
 		{"a match has two servers", 7, "has two servers", func(h *history.History) {
-			h.Hostings = append(h.Hostings, history.Hosting{At: at(205), Op: history.Allocate, Project: project, Match: "m1", Key: "again", Connection: "hosts:8", Fresh: true})
+			h.Hostings = append(h.Hostings, history.Hosting{At: at(205), Op: history.Allocate, Project: project, Match: "m1",
+				Key: "again", Connection: "hosts:8", Fresh: true})
 		}},
 		{"a match is assigned though nobody asked for a server", 7, "never allocated", func(h *history.History) {
 			h.Hostings = slices.DeleteFunc(h.Hostings, func(a history.Hosting) bool { return a.Match == "m1" })
@@ -151,13 +159,16 @@ func TestBrokenPromisesAreFound(t *testing.T) {
 		{"the log says that a server was given back that is played on", 7, "given back though", func(h *history.History) {
 			insert(h, 90, history.Event{Kind: history.Returned, Match: "m1"})
 		}},
-		{"players are sent to a server that is another match's", 7, "but the server of match m1 is at", func(h *history.History) {
-			tell(h, "a", "hosts:7")
-			tell(h, "b", "hosts:7")
-		}},
-		{"a ticket that is proposed is claimed as well", 2, "which is proposed in backfill ticket bf", func(h *history.History) {
-			insert(h, 45, history.Event{Kind: history.Claimed, Match: "other", Tickets: []string{"k"}, Config: "hosted", Revision: 1, Epoch: 2})
-		}},
+		{"players are sent to a server that is another match's", 7, "but the server of match m1 is at",
+			func(h *history.History) {
+				tell(h, "a", "hosts:7")
+				tell(h, "b", "hosts:7")
+			}},
+		{"a ticket that is proposed is claimed as well", 2, "which is proposed in backfill ticket bf",
+			func(h *history.History) {
+				insert(h, 45, history.Event{Kind: history.Claimed, Match: "other", Tickets: []string{"k"}, Config: "hosted",
+					Revision: 1, Epoch: 2})
+			}},
 		{"a former director proposes", 2, "it had lost the lease", func(h *history.History) {
 			edit(h, 45, func(e *history.Event) { e.Epoch = 1 })
 		}},
@@ -173,20 +184,22 @@ func TestBrokenPromisesAreFound(t *testing.T) {
 		{"a proposal takes too long", 5, "the limit is", func(h *history.History) {
 			edit(h, 46, func(e *history.Event) { e.Time = 200_000 })
 		}},
-		{"a proposal to a former version counts", 8, "was proposed to version 1 of backfill ticket bf", func(h *history.History) {
-			for i := range h.Calls {
-				if a := h.Calls[i].Assignment; a != nil && a.Connection == "game:1" {
-					a.Match = []byte(strings.Replace(string(a.Match), `"version":2`, `"version":1`, 1))
+		{"a proposal to a former version counts", 8, "was proposed to version 1 of backfill ticket bf",
+			func(h *history.History) {
+				for i := range h.Calls {
+					if a := h.Calls[i].Assignment; a != nil && a.Connection == "game:1" {
+						a.Match = []byte(strings.Replace(string(a.Match), `"version":2`, `"version":1`, 1))
+					}
 				}
-			}
-		}},
-		{"a proposal to a later version counts", 8, "was proposed to version 3 of backfill ticket bf", func(h *history.History) {
-			for i := range h.Calls {
-				if a := h.Calls[i].Assignment; a != nil && a.Connection == "game:1" {
-					a.Match = []byte(strings.Replace(string(a.Match), `"version":2`, `"version":3`, 1))
+			}},
+		{"a proposal to a later version counts", 8, "was proposed to version 3 of backfill ticket bf",
+			func(h *history.History) {
+				for i := range h.Calls {
+					if a := h.Calls[i].Assignment; a != nil && a.Connection == "game:1" {
+						a.Match = []byte(strings.Replace(string(a.Match), `"version":2`, `"version":3`, 1))
+					}
 				}
-			}
-		}},
+			}},
 		{"players are sent to a game that is not theirs", 8, "but told game:2", func(h *history.History) {
 			tell(h, "k", "game:2")
 			tell(h, "l", "game:2")
@@ -194,9 +207,10 @@ func TestBrokenPromisesAreFound(t *testing.T) {
 		{"players are sent to a game that is not there", 8, "where no game is", func(h *history.History) {
 			h.Rounds = nil
 		}},
-		{"a server is told of players that it does not get", 8, "was told that ticket m has joined", func(h *history.History) {
-			h.Rounds[3].Tickets = append(h.Rounds[3].Tickets, "m")
-		}},
+		{"a server is told of players that it does not get", 8, "was told that ticket m has joined",
+			func(h *history.History) {
+				h.Rounds[3].Tickets = append(h.Rounds[3].Tickets, "m")
+			}},
 		{"a function that misbehaves makes a match", 9, "makes no valid proposal", func(h *history.History) {
 			edit(h, 30, func(e *history.Event) { e.Config = "enemy" })
 		}},
@@ -253,7 +267,8 @@ func TestSums(t *testing.T) {
 	h.Calls = append(h.Calls, call(history.Get, "c", 3, 950, 404),
 		call(history.Create, "z", 26, 100, 201), call(history.Get, "z", 26, 900, 200))
 	insert(h, 2, history.Event{Kind: history.Created, Tickets: []string{"z"}})
-	insert(h, 90, history.Event{Kind: history.Assigned, Match: "other", Tickets: []string{"d"}, Config: "free", Revision: 2})
+	insert(h, 90, history.Event{Kind: history.Assigned, Match: "other", Tickets: []string{"d"}, Config: "free",
+		Revision: 2})
 	h.Hostings = slices.DeleteFunc(h.Hostings, func(a history.Hosting) bool { return a.Op == history.Release })
 	want := Sums{Faults: 1, Tickets: 14, Matches: 7, Lost: 1, Doubled: 1, Stranded: 1, Leaked: 1}
 	if got := Check(h).Sums; got != want {
@@ -271,21 +286,25 @@ func at(millis int64) history.Moment { return history.Moment(millis * 1000) }
 
 // call is one that was answered within a millisecond.
 func call(op history.Op, ticket string, number, millis int64, status int) history.Call {
-	return history.Call{Span: history.Span{From: at(millis), To: at(millis + 1)}, Op: op, Project: project, Number: number, Ticket: ticket, Status: status}
+	return history.Call{Span: history.Span{From: at(millis), To: at(millis + 1)}, Op: op, Project: project, Number: number,
+		Ticket: ticket, Status: status}
 }
 
 func change(op history.Op, name string, millis, generation, revision int64) history.Change {
-	return history.Change{Span: history.Span{From: at(millis), To: at(millis + 1)}, Op: op, Project: project, Name: name, Generation: generation, Revision: revision, Status: 200}
+	return history.Change{Span: history.Span{From: at(millis), To: at(millis + 1)}, Op: op, Project: project, Name: name,
+		Generation: generation, Revision: revision, Status: 200}
 }
 
 // made is what a match function writes into a match.
 func made(config string, generation, now int64, players ...int) []byte {
-	return fmt.Appendf(nil, `{"settings":{"config":%q,"generation":%d},"now":%d,"players":%s}`, config, generation, now, strings.ReplaceAll(fmt.Sprint(players), " ", ","))
+	return fmt.Appendf(nil, `{"settings":{"config":%q,"generation":%d},"now":%d,"players":%s}`, config, generation, now,
+		strings.ReplaceAll(fmt.Sprint(players), " ", ","))
 }
 
-// good is a history in which every promise is kept: a and b get a server, c and d are matched without one, e leaves f before their server
-// is asked for, so that f is matched with g, and i leaves h after that, so that h plays alone. j leaves when its server is there, which is given back. k and l
-// join a running game, whose server had rejected k once, and m leaves before it can.
+// good is a history in which every promise is kept: a and b get a server, c and d are matched without one, e leaves f
+// before their server is asked for, so that f is matched with g, and i leaves h after that, so that h plays alone. j
+// leaves when its server is there, which is given back. k and l join a running game, whose server had rejected k once,
+// and m leaves before it can.
 func good() *history.History {
 	h := &history.History{Terms: history.Terms{Claim: 5e9, Allocation: 20e9, Recovery: 60e9, Enemies: []string{"enemy"}}}
 	number := map[string]int64{}
@@ -340,17 +359,21 @@ func good() *history.History {
 		h.Calls = append(h.Calls, waits, lost, call(history.Delete, left.id, number[left.id], left.millis, 200),
 			call(history.Get, left.id, number[left.id], 900, 404))
 	}
-	h.Changes = []history.Change{change(history.Put, "hosted", 10, 1, 1), change(history.Put, "free", 11, 2, 2), change(history.Put, "enemy", 12, 3, 3), change(history.Put, "games", 13, 4, 4)}
+	h.Changes = []history.Change{change(history.Put, "hosted", 10, 1, 1), change(history.Put, "free", 11, 2, 2),
+		change(history.Put, "enemy", 12, 3, 3), change(history.Put, "games", 13, 4, 4)}
 	started := func(millis int64, match, connection string, tickets ...string) {
 		h.Hostings = append(h.Hostings,
-			history.Hosting{At: at(millis), Op: history.Allocate, Project: project, Match: match, Key: match, Tickets: tickets, Connection: connection, Fresh: true},
-			history.Hosting{At: at(millis + 1), Op: history.Allocate, Project: project, Match: match, Key: match, Tickets: tickets, Connection: connection})
+			history.Hosting{At: at(millis), Op: history.Allocate, Project: project, Match: match, Key: match, Tickets: tickets,
+				Connection: connection, Fresh: true},
+			history.Hosting{At: at(millis + 1), Op: history.Allocate, Project: project, Match: match, Key: match,
+				Tickets: tickets, Connection: connection})
 	}
 	started(204, "m1", "hosts:1", "a", "b")
 	started(360, "m3", "hosts:3", "f", "g")
 	started(510, "m5", "hosts:4", "h", "i")
 	started(710, "m6", "hosts:5", "j")
-	h.Hostings = append(h.Hostings, history.Hosting{At: at(730), Op: history.Release, Project: project, Match: "m6", Key: "m6", Connection: "hosts:5", Fresh: true})
+	h.Hostings = append(h.Hostings, history.Hosting{At: at(730), Op: history.Release, Project: project, Match: "m6",
+		Key: "m6", Connection: "hosts:5", Fresh: true})
 	h.Faults = []history.Fault{{Span: history.Span{From: at(210), To: at(215)}, Kind: "kill", Target: "redis"}}
 	h.Calm = at(800)
 

@@ -2,7 +2,8 @@ package checker
 
 import "matchmaker.dev/services/test/chaos/history"
 
-// exists checks promise 1: a ticket answers 404 only after its player asked to delete it, and is known after the faults.
+// exists checks promise 1: a ticket answers 404 only after its player asked to delete it, and is known after the
+// faults.
 func exists(m *model, p *Promise, s *Sums) {
 	var answers, deleted, after int
 	for _, t := range m.ticketsByID() {

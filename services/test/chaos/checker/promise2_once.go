@@ -54,5 +54,6 @@ func once(m *model, p *Promise, s *Sums) {
 
 // equal tells whether two results are the same.
 func equal(a, b *history.Assignment) bool {
-	return a.Connection == b.Connection && a.Error == b.Error && string(a.Match) == string(b.Match) && string(a.Own) == string(b.Own)
+	return a.Connection == b.Connection && a.Error == b.Error && string(a.Match) == string(b.Match) &&
+		string(a.Own) == string(b.Own)
 }

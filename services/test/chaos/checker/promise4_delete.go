@@ -28,7 +28,8 @@ func deleteIsFinal(m *model, p *Promise, _ *Sums) {
 				states[e.Reason]++
 			case history.Claimed, history.Proposed, history.Assigned, history.Failed:
 				if e.Time > d.To.Millis() {
-					p.fail("%s: ticket %s was deleted at %s, and %s by match %q after that", t.project, t.id, clock(d.To), e.Kind, e.Match)
+					p.fail("%s: ticket %s was deleted at %s, and %s by match %q after that", t.project, t.id, clock(d.To), e.Kind,
+						e.Match)
 				}
 			}
 		}

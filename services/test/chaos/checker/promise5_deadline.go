@@ -74,7 +74,7 @@ func (m *model) proposalsEnd(p *Promise) (count int) {
 				since = e
 			case since != nil:
 				if took := m.calmTime(since, e); took > limit {
-					p.fail("%s: ticket %s was proposed to backfill ticket %s, and %s only %v later, without the time of faults; the limit is %v",
+					p.fail("%s: ticket %s, proposed to backfill ticket %s, was %s only %v later, without the time of faults; the limit is %v",
 						t.project, t.id, since.Backfill, e.Kind, took, limit)
 				}
 				since = nil
@@ -84,8 +84,8 @@ func (m *model) proposalsEnd(p *Promise) (count int) {
 	return count
 }
 
-// stranded tells whether a ticket still waits at the end, though the workload gave it partners. Promise 1 covers tickets
-// that were lost.
+// stranded tells whether a ticket still waits at the end, though the workload gave it partners. Promise 1 covers
+// tickets that were lost.
 func (t *ticket) stranded() bool {
 	if _, sent := t.deleteSent(nil); sent || t.result() != nil {
 		return false

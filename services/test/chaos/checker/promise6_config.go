@@ -66,7 +66,8 @@ func configsAreCurrent(m *model, p *Promise, _ *Sums) {
 
 // changes collects the changes of configs and counts them.
 func (m *model) changes(p *Promise) *changes {
-	all := &changes{map[config][]*history.Change{}, map[string]map[int64]*history.Change{}, map[config]map[int64]*history.Change{}}
+	all := &changes{map[config][]*history.Change{}, map[string]map[int64]*history.Change{},
+		map[config]map[int64]*history.Change{}}
 	counts := map[history.Op]int{}
 	for i := range m.h.Changes {
 		c := &m.h.Changes[i]

@@ -29,7 +29,8 @@ func serversAreUsed(m *model, p *Promise, s *Sums) {
 				returned++
 				running--
 				if one.assigned() {
-					p.fail("%s: match %s: the server that its tickets are assigned to was given back at %s", one.project, one.id, clock(a.At))
+					p.fail("%s: match %s: the server that its tickets are assigned to was given back at %s", one.project, one.id,
+						clock(a.At))
 				}
 			}
 		}

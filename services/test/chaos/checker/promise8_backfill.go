@@ -28,7 +28,8 @@ func backfills(m *model, p *Promise, _ *Sums) {
 		}
 		joined++
 		if c.Assignment.Connection != made.Backfill {
-			p.fail("%s: ticket %s was proposed to the game at %s, but told %s", t.project, t.id, made.Backfill, c.Assignment.Connection)
+			p.fail("%s: ticket %s was proposed to the game at %s, but told %s", t.project, t.id, made.Backfill,
+				c.Assignment.Connection)
 		}
 		g := games[t.project+" "+made.Backfill]
 		if g == nil {
@@ -96,7 +97,7 @@ func (g *game) checkVersion(p *Promise, t *ticket, version int64) bool {
 		}
 	}
 	if version < least || version > most {
-		p.fail("%s: ticket %s was proposed to version %d of backfill ticket %s, and assigned by an approval when it had one from %d to %d",
+		p.fail("%s: ticket %s was proposed to version %d of backfill ticket %s, but approved at a version from %d to %d",
 			t.project, t.id, version, g.ticket, least, most)
 	}
 	return true

@@ -6,15 +6,16 @@ import (
 	"matchmaker.dev/services/test/chaos/history"
 )
 
-// enemies checks promise 9: a function that misbehaves makes no match. What it does to other configs shows in promises 1
-// to 8, which are checked while it runs.
+// enemies checks promise 9: a function that misbehaves makes no match. What it does to other configs shows in promises
+// 1 to 8, which are checked while it runs.
 func enemies(m *model, p *Promise, _ *Sums) {
 	var others, changes int
 	for _, one := range m.matchesByID() {
 		switch {
 		case one.first == nil:
 		case slices.Contains(m.h.Terms.Enemies, one.first.Config):
-			p.fail("%s: match %s was made by config %s, whose function makes no valid proposal", one.project, one.id, one.first.Config)
+			p.fail("%s: match %s was made by config %s, whose function makes no valid proposal", one.project, one.id,
+				one.first.Config)
 		default:
 			others++
 		}

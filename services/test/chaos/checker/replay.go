@@ -32,8 +32,8 @@ const (
 	deleted  = "deleted"
 )
 
-// replay goes through the event logs event by event. It returns how promises were broken, by their numbers; 0 is the log
-// itself.
+// replay goes through the event logs event by event. It returns how promises were broken, by their numbers; 0 is the
+// log itself.
 func (m *model) replay() map[int][]string {
 	r := &replay{model: m, broken: map[int][]string{}}
 	for _, project := range slices.Sorted(maps.Keys(m.logs)) {
@@ -101,7 +101,8 @@ func (r *replay) step(e *history.Event) {
 			r.status[id] = &status{state: deleted}
 		}
 	case history.Returned:
-		if one := r.match(e.Project, e.Match); one.ended != nil && one.ended.Kind == history.Assigned && len(one.ended.Tickets) > 0 {
+		if one := r.match(e.Project, e.Match); one.ended != nil && one.ended.Kind == history.Assigned &&
+			len(one.ended.Tickets) > 0 {
 			r.fail(7, e, "the server was given back though tickets were assigned to it")
 		}
 	case history.Gap:
@@ -310,7 +311,8 @@ func (r *replay) end() {
 	for _, id := range slices.Sorted(maps.Keys(r.status)) {
 		if s := r.status[id]; s.state == claimed || s.state == proposed {
 			r.open++
-			r.broken[5] = append(r.broken[5], fmt.Sprintf("%s: ticket %s is still %s at the end, in %s", r.project, id, s.state, s.place()))
+			r.broken[5] = append(r.broken[5], fmt.Sprintf("%s: ticket %s is still %s at the end, in %s", r.project, id, s.state,
+				s.place()))
 		}
 	}
 }

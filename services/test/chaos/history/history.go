@@ -1,8 +1,8 @@
 // Package history is what was seen of a system while it was disturbed: by the players, by the studio, by the game
 // servers, by the hosting system, and by who reads its event log. Nothing in it is from inside the system but that log.
 //
-// A history is written to a file as it happens, so that it can be read when the
-// system, or whoever watched it, is long gone.
+// A history is written to a file as it happens, so that it can be read when the system, or whoever watched it, is long
+// gone.
 package history
 
 import (
@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// Moment is a time, in microseconds since 1970. Everything that a history is made of runs on one
-// machine, so all moments are by one clock.
+// Moment is a time, in microseconds since 1970. Everything that a history is made of runs on one machine, so all
+// moments are by one clock.
 type Moment int64
 
 // Now is the moment that it is.
@@ -113,7 +113,8 @@ type Properties struct {
 	Now int64 `json:"now"`
 	// Players are the numbers of the tickets.
 	Players []int64 `json:"players"`
-	// Backfill is the connection of the running game that they are to join, and Version the record version that the function saw.
+	// Backfill is the connection of the running game that they are to join, and Version the record version that the
+	// function saw.
 	Backfill string `json:"backfill,omitempty"`
 	Version  int64  `json:"version,omitempty"`
 }

@@ -71,8 +71,8 @@ type Options struct {
 // shortest is how long a fault lasts at least, so that processes notice it.
 const shortest = 50 * time.Millisecond
 
-// Make draws up a schedule, ordered by when its faults begin. No target and no group has two faults at a time. All faults
-// end within the duration.
+// Make draws up a schedule, ordered by when its faults begin. No target and no group has two faults at a time. All
+// faults end within the duration.
 func Make(o Options) []Fault {
 	random := rand.New(rand.NewPCG(o.Seed, o.Seed)) //nolint:gosec // it must be the same every time
 	ends := map[string]time.Duration{}              // of the last fault of each group
@@ -99,14 +99,15 @@ func Make(o Options) []Fault {
 			continue
 		}
 		t := pick(idle, target)
-		f := Fault{At: at, For: min(length(t.Longest, long), o.Duration-at), Kind: t.Kinds[int(kind*float64(len(t.Kinds)))], Target: t}
+		f := Fault{At: at, For: min(length(t.Longest, long), o.Duration-at), Kind: t.Kinds[int(kind*float64(len(t.Kinds)))],
+			Target: t}
 		ends[t.group()] = at + f.For
 		faults = append(faults, f)
 	}
 }
 
-// length is how long a fault lasts. Half of the faults are short, up to an eighth of the longest; the others are up to the
-// longest. at is from 0 to 1.
+// length is how long a fault lasts. Half of the faults are short, up to an eighth of the longest; the others are up to
+// the longest. at is from 0 to 1.
 func length(longest time.Duration, at float64) time.Duration {
 	if at < 0.5 {
 		longest /= 8

@@ -1,8 +1,6 @@
-// Actor is a match function that does what its config's settings tell it, good
-// or bad.
+// Actor is a match function that does what its config's settings tell it, good or bad.
 //
-// Its tickets have an attribute "number", which tells them apart in what it
-// writes into the properties of their match.
+// Its tickets have an attribute "number", which tells them apart in what it writes into the properties of their match.
 package main
 
 import (
@@ -94,8 +92,7 @@ func (a *actor) twice() {
 	}
 }
 
-// propose proposes a pair whose match properties name both, and whose ticket
-// properties name the one.
+// propose proposes a pair whose match properties name both, and whose ticket properties name the one.
 func (a *actor) propose(score float64, i, k uint32) {
 	number := a.run.Attribute("number")
 	p := a.run.Propose(score, i, k).
