@@ -6,59 +6,75 @@ import (
 	"iter"
 	"log/slog"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/director/event"
+	"matchmaker.dev/services/director/observe"
+	"matchmaker.dev/services/director/schedule"
 	"matchmaker.dev/services/internal/notify"
-	"matchmaker.dev/services/internal/pool"
 	"matchmaker.dev/services/internal/state"
 )
 
-// leader runs the cycles of one project, in one goroutine: only its inbox is shared.
+// leader runs the cycles of one project, in one goroutine: only its inbox is shared. It starts the runs that the
+// schedule asks for, hands their proposals to the settler, and lets maintenance look after the rest.
 type leader struct {
-	*service
-	project string
-	epoch   uint64
-	stop    context.CancelFunc
-	log     *slog.Logger
-	inbox   *inbox
+	scope
+	runners     *runners
+	settler     *settler
+	maintenance *maintenance
 
-	// courses are those of each config, by its id.
-	courses map[string][]*course
+	// segments are those of each config, by its id.
+	segments map[string][]*segment
 	// position is the feed position that the next run must have seen.
 	position uint64
-	// pending are proposals that have not been evaluated, since when.
-	pending []*proposal
-	since   time.Time
-	// rounds are contests whose winners are still to be claimed, the first one first.
-	rounds []*round
-	// repair is when to mend next.
-	repair time.Time
-	// empty: nobody waited when the leader looked last, and nobody was heard of since. A function would have nothing to propose.
-	empty bool
-	// blind: the state store did not answer, so that no run makes sense.
-	blind   bool
-	trouble *trouble
-	// retired is since when it gives the project up; zero when it does not.
+	// retired is when the leader began to give the project up; zero if it did not.
 	retired time.Time
-	sends   sync.WaitGroup
-	// resending: the outbox is being emptied.
-	resending atomic.Bool
 	// happened wakes the publisher of events.
 	happened notify.Signal
+	// stop ends run.
+	stop context.CancelFunc
+}
+
+// scope is what the parts of a leader have in common. None of it changes.
+type scope struct {
+	*Options
+	project  string
+	epoch    uint64
+	log      *slog.Logger
+	observed *observe.Project
+	inbox    *inbox
 }
 
 func newLeader(s *service, project string, epoch uint64, stop context.CancelFunc) *leader {
 	log := s.Log.With("project", project, "epoch", epoch)
-	return &leader{
-		service: s, project: project, epoch: epoch, stop: stop,
-		log: log, trouble: newTrouble(log),
-		inbox:    newInbox(),
-		courses:  map[string][]*course{},
-		happened: notify.New(),
+	scope := scope{
+		Options: &s.Options, project: project, epoch: epoch,
+		log: log, observed: s.observer.Project(project, epoch, log), inbox: newInbox(),
 	}
+	outbox := &outbox{scope: scope}
+	return &leader{
+		scope: scope, runners: s.runners,
+		settler: &settler{scope: scope, outbox: outbox}, maintenance: &maintenance{scope: scope, outbox: outbox},
+		segments: map[string][]*segment{}, happened: notify.New(), stop: stop,
+	}
+}
+
+// run leads the project until ctx ends, the lease is lost, or the leader has given the project up.
+func (l *leader) run(ctx context.Context) {
+	publishing, stop := context.WithCancel(ctx)
+	var publisher sync.WaitGroup
+	if l.Events {
+		publisher.Go(func() { l.publish(publishing) })
+	}
+	l.loop(ctx)
+	for s := range l.all() {
+		s.stop()
+	}
+	stop()
+	l.maintenance.outbox.wait()
+	publisher.Wait()
+	l.observed.Close()
 }
 
 // publish publishes the project's events until ctx ends.
@@ -67,34 +83,29 @@ func (l *leader) publish(ctx context.Context) {
 	p.Run(ctx)
 }
 
-// run is the loop: take in what happened, settle what can be settled, start what is due, sleep. None of its steps waits
-// for a function, and none takes longer than some claims do.
-func (l *leader) run(ctx context.Context) {
-	defer l.sends.Wait()
-	defer l.stopRuns()
-	if l.Events {
-		ctx, stop := context.WithCancel(ctx)
-		defer stop()
-		l.sends.Go(func() { l.publish(ctx) })
-	}
+// loop handles what happened, settles what can be settled, starts what is due, and sleeps. None of its steps waits for
+// a function, and none takes longer than some claims do.
+func (l *leader) loop(ctx context.Context) {
 	l.inbox.poke(&pb.Poke{Configs: true})
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
-		l.take(ctx)
+		l.receive(ctx)
 		now := l.Now()
-		l.overdue(now)
-		l.evaluate(now)
-		if errors.Is(l.settle(ctx), state.ErrLeaseLost) {
+		l.endOverdue(ctx, now)
+		l.evaluate(ctx, now)
+		if errors.Is(l.claim(ctx), state.ErrLeaseLost) {
 			l.log.InfoContext(ctx, "another director leads the project now")
 			return
 		}
 		retiring := l.inbox.retiring()
 		if retiring && l.retired.IsZero() {
-			l.retired, l.repair = now, time.Time{} // with a last look: it may be given up because the state is not what it was
+			// Look once more: the director may give the project up because its configs are gone.
+			l.retired = now
+			l.maintenance.lookNow()
 		}
-		l.mend(ctx)
-		if retiring && l.done(now) {
+		l.maintain(ctx, now)
+		if retiring && l.idle(now) {
 			return
 		}
 		timer.Reset(l.start(ctx).Sub(l.Now()))
@@ -107,166 +118,191 @@ func (l *leader) run(ctx context.Context) {
 	}
 }
 
-// done tells whether a leader that gives its project up has nothing under way. It waits for that as long as others
-// would for a leader that is dead.
-func (l *leader) done(now time.Time) bool {
-	for c := range l.all() {
-		if !c.idle() && now.Before(l.retired.Add(l.Times.Lease)) {
+// receive handles the news of the inbox.
+func (l *leader) receive(ctx context.Context) {
+	news := l.inbox.take()
+	l.position = max(l.position, news.position)
+	if news.configs {
+		l.reload(ctx)
+	}
+	if news.poked {
+		l.maintenance.empty = false
+		l.happened.Notify()
+	}
+	for s := range l.all() {
+		if news.functions {
+			s.EndRest()
+		}
+		if news.poked {
+			s.Touch()
+		}
+	}
+	for _, p := range news.parts {
+		l.answer(ctx, p)
+	}
+}
+
+// evaluate lets the settler evaluate the pending proposals, if it is time.
+func (l *leader) evaluate(ctx context.Context, now time.Time) {
+	if s := l.state(); !s.Pending.IsZero() && !now.Before(s.EvaluateAt()) {
+		l.settler.evaluate(ctx, now)
+	}
+}
+
+// claim lets the settler make some claims.
+func (l *leader) claim(ctx context.Context) error {
+	if l.maintenance.unreachable {
+		return nil
+	}
+	position, err := l.settler.claim(ctx)
+	l.position = max(l.position, position)
+	if err != nil {
+		l.maintenance.suspend()
+	}
+	return err
+}
+
+// maintain does the maintenance, if it is time.
+func (l *leader) maintain(ctx context.Context, now time.Time) {
+	found, ok := l.maintenance.look(ctx, now)
+	if !ok {
+		return
+	}
+	// A Redis that came back with fewer changes has a lower position. No runner would ever reach the old one.
+	if found.Position < l.position {
+		l.log.ErrorContext(ctx, "the state store lost changes", "position", l.position, "now", found.Position)
+	}
+	l.position = max(found.Position, found.expired)
+	if !l.knows(found.Revisions) { // a poke was lost
+		l.reload(ctx)
+	}
+	l.measure(ctx, now)
+}
+
+// measure sets the project's gauges.
+func (l *leader) measure(ctx context.Context, now time.Time) {
+	if !l.observed.Measuring() {
+		return
+	}
+	counts, err := l.Store.Counts(ctx, l.project)
+	if !l.observed.Check(ctx, "counting what there is", err) {
+		return
+	}
+	l.observed.Measure(now, counts, func(yield func(*observe.Segment) bool) {
+		for s := range l.all() {
+			if !yield(s.observed) {
+				return
+			}
+		}
+	})
+}
+
+// start starts the runs that are due, and returns when the loop must go on.
+func (l *leader) start(ctx context.Context) (wake time.Time) {
+	l.resegment(ctx)
+	now := l.Now()
+	starts, wake := l.state().Next(now)
+	for _, s := range starts {
+		l.startRun(ctx, s, now)
+	}
+	return wake
+}
+
+// state is what the schedule is made for.
+func (l *leader) state() schedule.State[*segment] {
+	s := schedule.State[*segment]{
+		Times: l.times(), Segments: l.all(), Pending: l.settler.since, Wake: l.maintenance.next,
+		Paused: l.maintenance.empty || l.maintenance.unreachable || !l.retired.IsZero(),
+	}
+	if end := l.retired.Add(l.Times.Lease); !l.retired.IsZero() && end.Before(s.Wake) {
+		s.Wake = end
+	}
+	if l.settler.claiming() && !l.maintenance.unreachable {
+		s.Wake = time.Time{}
+	}
+	return s
+}
+
+func (l *leader) times() schedule.Times {
+	t := l.Options.Times
+	return schedule.Times{MinInterval: t.MinInterval, MaxInterval: t.MaxInterval, Window: t.Window, Run: t.Run}
+}
+
+// idle tells whether a leader that retires has nothing under way. It waits for that as long as other directors would
+// wait for a leader that is dead.
+func (l *leader) idle(now time.Time) bool {
+	for s := range l.all() {
+		if !s.Idle() && now.Before(l.retired.Add(l.Times.Lease)) {
 			return false
 		}
 	}
 	return true
 }
 
-// take takes in pokes and parts.
-func (l *leader) take(ctx context.Context) {
-	news := l.inbox.take()
-	l.position = max(l.position, news.position)
-	if news.configs {
-		l.reload(ctx)
-	}
-	if news.functions {
-		for c := range l.all() {
-			c.notBefore = time.Time{}
-		}
-	}
-	if news.poked {
-		l.empty = false
-		l.happened.Notify()
-		for c := range l.all() {
-			c.dirty = true
-		}
-	}
-	for _, n := range news.parts {
-		l.part(n)
-	}
-}
-
-// reload reads the configs. Runs of configs that changed or went are forgotten: their claims would be refused.
+// reload reads the configs. Runs of configs that were changed or deleted are given up: their claims would be refused.
 func (l *leader) reload(ctx context.Context) {
 	configs, err := l.Store.Configs(ctx, l.project)
-	if !l.trouble.note(ctx, "reading the configs", err) {
-		l.repair = l.Now().Add(repairAgain) // which finds out that they are not what they were
+	if !l.observed.Check(ctx, "reading the configs", err) {
+		l.maintenance.lookSoon(l.Now())
 		return
 	}
-	for id, courses := range l.courses {
-		if configs[id].GetRevision() != courses[0].config.GetRevision() {
-			for _, c := range courses {
-				c.halt()
+	for id, segments := range l.segments {
+		if configs[id].GetRevision() != segments[0].config.GetRevision() {
+			for _, s := range segments {
+				s.stop()
 			}
-			delete(l.courses, id)
+			delete(l.segments, id)
 		}
 	}
 	for id, config := range configs {
-		if l.courses[id] == nil {
-			l.courses[id] = l.coursesOf(ctx, config, newCensus(config.GetPools()))
+		if l.segments[id] == nil {
+			l.segments[id] = l.newSegments(ctx, config, newPopulation(config.GetPools()), nil)
 		}
 	}
 }
 
-// revisions are those of the configs, as this leader knows them.
-func (l *leader) revisions() map[string]int64 {
-	all := make(map[string]int64, len(l.courses))
-	for id, courses := range l.courses {
-		all[id] = courses[0].config.GetRevision()
+// knows tells whether these are the revisions of the configs that the leader has read.
+func (l *leader) knows(revisions map[string]int64) bool {
+	for id, segments := range l.segments {
+		if revision, is := revisions[id]; !is || revision != segments[0].config.GetRevision() {
+			return false
+		}
 	}
-	return all
+	return len(revisions) == len(l.segments)
 }
 
-// coursesOf makes a course for each segment of a config's pools: they run side by side.
-func (l *leader) coursesOf(ctx context.Context, config *pb.Config, census *census) []*course {
-	segments, err := pool.Expand(config.GetPools(), census.population())
+// newSegments makes the segments of a config's pools. Their runs are independent of each other. old is a segment that
+// they replace, or nil.
+func (l *leader) newSegments(ctx context.Context, config *pb.Config, population *population, old *segment) []*segment {
+	divided, err := population.segment(config.GetPools())
 	if err != nil {
-		// The Configs API refuses such a config; this one comes from another version of it.
+		// The Configs API refuses such a config. This one comes from another version of it.
 		l.log.ErrorContext(ctx, "the segments of a config are ignored", "config", config.GetId(), "error", err)
-		segments = []map[string]*pb.Pool{config.GetPools()}
+		divided = []map[string]*pb.Pool{config.GetPools()}
 	}
-	courses := make([]*course, len(segments))
-	for i, pools := range segments {
-		courses[i] = &course{config: config, pools: pools, census: census, dirty: true, labels: l.metrics.labels(l.project, config.GetId())}
+	timing, before := schedule.First(), (*observe.Segment)(nil)
+	if old != nil {
+		timing, before = old.Next(), old.observed
 	}
-	return courses
+	segments := make([]*segment, len(divided))
+	for i, pools := range divided {
+		segments[i] = &segment{
+			Segment: timing, config: config, pools: pools, population: population,
+			observed: l.observed.Segment(config, pools, before),
+		}
+	}
+	return segments
 }
 
-// all are the courses of all configs.
-func (l *leader) all() iter.Seq[*course] {
-	return func(yield func(*course) bool) {
-		for _, courses := range l.courses {
-			for _, c := range courses {
-				if !yield(c) {
+// all are the segments of all configs.
+func (l *leader) all() iter.Seq[*segment] {
+	return func(yield func(*segment) bool) {
+		for _, segments := range l.segments {
+			for _, s := range segments {
+				if !yield(s) {
 					return
 				}
 			}
 		}
 	}
-}
-
-func (l *leader) stopRuns() {
-	for c := range l.all() {
-		c.halt()
-	}
-}
-
-// inbox collects what others tell the loop. None of its writers ever waits.
-type inbox struct {
-	signal notify.Signal
-
-	mu      sync.Mutex
-	news    news
-	retired bool
-}
-
-// news are what came since the loop looked last.
-type news struct {
-	poked, configs, functions bool
-	position                  uint64
-	parts                     []part
-}
-
-// part is a part of the answer to a run.
-type part struct {
-	flight *flight
-	part   *pb.RunPart
-}
-
-func newInbox() *inbox { return &inbox{signal: notify.New()} }
-
-func (i *inbox) take() news {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	n := i.news
-	i.news = news{}
-	return n
-}
-
-func (i *inbox) poke(p *pb.Poke) {
-	i.mu.Lock()
-	i.news.poked = true
-	i.news.configs = i.news.configs || p.GetConfigs()
-	i.news.functions = i.news.functions || p.GetFunctions()
-	i.news.position = max(i.news.position, p.GetPosition())
-	i.mu.Unlock()
-	i.signal.Notify()
-}
-
-// retire makes the loop end once what is under way has ended.
-func (i *inbox) retire() {
-	i.mu.Lock()
-	i.retired = true
-	i.mu.Unlock()
-	i.signal.Notify()
-}
-
-// retiring tells whether the loop is to end.
-func (i *inbox) retiring() bool {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	return i.retired
-}
-
-func (i *inbox) add(p part) {
-	i.mu.Lock()
-	i.news.parts = append(i.news.parts, p)
-	i.mu.Unlock()
-	i.signal.Notify()
 }

@@ -8,44 +8,46 @@ import (
 	pb "matchmaker.dev/proto/matchmaker/v1"
 )
 
-// How often the runners' silence is counted, how much of it means that a runner is lost with its runs, and
-// after how much it is forgotten. Runners say that they live twice a second.
+// The silence of runners is counted in intervals of silenceInterval. After lostAfter intervals a runner is lost with its
+// runs, after forgetAfter it is forgotten. Runners send a heartbeat twice a second.
 const (
-	listening   = 500 * time.Millisecond
-	lostAfter   = 4
-	forgetAfter = 240
+	silenceInterval = 500 * time.Millisecond
+	lostAfter       = 4
+	forgetAfter     = 240
 )
 
-// runners are those that this replica has heard of. Silence is counted in moments in which this replica listened:
-// when it stood still itself, nobody is lost for that.
+// runners are those that this replica has heard from. Silence is counted only while this replica runs: when it stood
+// still itself, no runner is lost for that.
 type runners struct {
 	mu sync.Mutex
-	// silent is for how many moments each has said nothing.
+	// silent is for how many intervals each runner has been silent.
 	silent map[string]int
 }
 
 func newRunners() *runners { return &runners{silent: map[string]int{}} }
 
-func (r *runners) hear(s *pb.RunnerStatus) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if s.GetLeaving() { // it ends what it has taken
-		delete(r.silent, s.GetRunner())
+// heartbeat notes a runner's heartbeat.
+func (r *runners) heartbeat(s *pb.RunnerStatus) {
+	if !s.GetLeaving() {
+		r.alive(s.GetRunner())
 		return
 	}
-	r.silent[s.GetRunner()] = 0
+	// It still ends the runs that it has taken.
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.silent, s.GetRunner())
 }
 
-// took notes that a runner has taken a run: it lives, also when its heartbeats have not been heard yet.
-func (r *runners) took(name string) {
+// alive notes that a runner sent something.
+func (r *runners) alive(name string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.silent[name] = 0
 }
 
-// listen counts silence until ctx ends.
-func (r *runners) listen(ctx context.Context) {
-	ticker := time.NewTicker(listening)
+// watch counts silence until ctx ends.
+func (r *runners) watch(ctx context.Context) {
+	ticker := time.NewTicker(silenceInterval)
 	defer ticker.Stop()
 	for {
 		select {
@@ -67,7 +69,7 @@ func (r *runners) count() {
 	}
 }
 
-// lost tells whether a runner is known and has been silent for so long that its runs are lost.
+// lost tells whether a runner has been silent for so long that its runs are lost.
 func (r *runners) lost(name string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()

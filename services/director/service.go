@@ -1,23 +1,23 @@
 // Package director runs the matchmaking cycles.
 //
-// One director leads a project at a time. It holds the project's lease, whose
-// epoch every claim names, so that a former leader which wakes up late changes
-// nothing. The leader asks runners to run the configs' functions, picks the best
-// of the proposals that do not share a ticket, claims their tickets, and hands the matches to the allocators.
+// One director leads a project at a time. It holds the project's lease, whose epoch every claim names: a former leader
+// that wakes up late changes nothing. The leader asks runners to run the configs' functions, selects the best of the
+// proposals that do not share a ticket, claims their tickets, and hands the matches to the allocators.
 //
-//	service.go   a replica: what it needs, and its life
-//	share.go     which of the projects this replica leads
-//	leader.go    one project's loop: what wakes it, what it does then
-//	course.go    one config's runs: when they are due, what they answered
-//	runners.go   which runners are lost, and their runs with them
-//	census.go    how the pools of a config are divided among runs
-//	contest      which proposals win (a pure function)
-//	settle.go    proposals become claims, claims become matches
-//	event        what happened is told to others
-//	metrics.go   how much of what
-//	trace.go     which way sampled tickets came
-//	repair.go    what a crash left behind: outbox, overdue claims, abandoned tickets
-//	trouble.go   failures are said once
+//	service.go      a replica: what it needs, and its life
+//	balance.go      which of the projects this replica leads
+//	runners.go      which runners are lost, and their runs with them
+//	leader.go       the loop of one project, and its configs
+//	inbox.go        what wakes the loop
+//	schedule        when segments run, and when proposals are evaluated (pure)
+//	segment.go      the runs of one segment, from the request to the last part of the answer
+//	settle.go       settling: proposals become claims, claims become matches
+//	evaluation.go   which proposals are claimed; the rules are in services/internal/evaluator
+//	outbox.go       claimed matches go into the work queue
+//	maintenance.go  what a crash left behind, and what expires
+//	population.go   how many segments a pool has, where that depends on its tickets
+//	observe         metrics, spans, and log lines about runs
+//	event           events are published
 package director
 
 import (
@@ -26,13 +26,13 @@ import (
 	"sync"
 	"time"
 
+	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/director/observe"
 	"matchmaker.dev/services/internal/app"
 	"matchmaker.dev/services/internal/bus"
 	"matchmaker.dev/services/internal/notify"
 	"matchmaker.dev/services/internal/state"
 	"matchmaker.dev/services/internal/telemetry"
-
-	pb "matchmaker.dev/proto/matchmaker/v1"
 )
 
 // Options are what the service needs.
@@ -41,12 +41,12 @@ type Options struct {
 	Bus   *bus.Bus
 	Log   *slog.Logger
 	Now   func() time.Time
-	// Name tells this replica from others.
+	// Name is this replica's own.
 	Name  string
 	Times Times
-	// Events says that what happens is published.
+	// Events: publish what happens.
 	Events bool
-	// BackfillFirst lets proposals for running games go before those for new ones, whatever their scores are.
+	// BackfillFirst: proposals for running games go before those for new ones, whatever their scores are.
 	BackfillFirst bool
 	// Meter makes the instruments; the zero Meter measures nothing.
 	Meter telemetry.Meter
@@ -58,13 +58,13 @@ type Options struct {
 type Times struct {
 	// MinInterval is the least time between two runs of a config.
 	MinInterval time.Duration
-	// MaxInterval is the time after which a config runs though nothing happened: functions widen with time.
+	// MaxInterval is the time after which a config runs although nothing happened: functions widen with time.
 	MaxInterval time.Duration
 	// Window is how long proposals wait for those of runs that started with theirs.
 	Window time.Duration
 	// Run is how long a run may take.
 	Run time.Duration
-	// Lease is how long a project stays with a leader that says nothing.
+	// Lease is how long a project stays with a leader that does not renew its lease.
 	Lease time.Duration
 	// Claim is how long a claimed ticket waits for its allocation to begin before it waits for a match again.
 	Claim time.Duration
@@ -74,7 +74,7 @@ type Times struct {
 	Waiting time.Duration
 	// Approval is how long proposed tickets wait for the approval of their game's server.
 	Approval time.Duration
-	// Silence is how long a server may say nothing before its backfill ticket is taken for abandoned.
+	// Silence is how long a server may send no request before its backfill ticket is taken for abandoned.
 	Silence time.Duration
 }
 
@@ -97,13 +97,11 @@ func DefaultTimes() Times {
 // service is one replica.
 type service struct {
 	Options
-	metrics *metrics
-
+	observer *observe.Observer
+	errorLog *observe.ErrorLog
+	runners  *runners
 	// wake makes it look at the leases at once.
 	wake notify.Signal
-
-	runners *runners
-	trouble *trouble
 
 	mu      sync.Mutex
 	leaders map[string]*leader
@@ -112,34 +110,34 @@ type service struct {
 // New makes the service.
 func New(o Options) app.Part {
 	s := &service{
-		Options: o, metrics: newMetrics(o.Meter),
-		leaders: map[string]*leader{}, wake: notify.New(), runners: newRunners(), trouble: newTrouble(o.Log),
+		Options: o, observer: observe.New(o.Meter, o.Tracer), errorLog: observe.NewErrorLog(o.Log),
+		runners: newRunners(), wake: notify.New(), leaders: map[string]*leader{},
 	}
 	return app.Part{Name: "director", Run: s.run, Ready: o.Store.Ping}
 }
 
 // run leads this replica's share of the projects until ctx ends, and gives it up then.
 func (s *service) run(ctx context.Context) error {
-	sub, err := s.Bus.OnPoke(s.poked)
+	pokes, err := s.Bus.OnPoke(s.poke)
 	if err != nil {
 		return err
 	}
-	defer sub.Stop()
-	heartbeats, err := s.Bus.OnHeartbeat(s.runners.hear)
+	defer pokes.Stop()
+	heartbeats, err := s.Bus.OnHeartbeat(s.runners.heartbeat)
 	if err != nil {
 		return err
 	}
 	defer heartbeats.Stop()
-	// The leaders end after this replica has said that it goes, so that the others know whose their projects are.
+	// The leaders end after this replica has left, so that the others know whose the projects are.
 	leading, stop := context.WithCancel(context.WithoutCancel(ctx))
-	var under sync.WaitGroup
-	defer under.Wait()
+	var running sync.WaitGroup
+	defer running.Wait()
 	defer stop()
-	under.Go(func() { s.runners.listen(leading) })
+	running.Go(func() { s.runners.watch(leading) })
 	ticker := time.NewTicker(s.Times.Lease / 4)
 	defer ticker.Stop()
 	for {
-		s.balance(ctx, func(project string, epoch uint64) { s.lead(leading, project, epoch, &under) })
+		s.balance(ctx, func(project string, epoch uint64) { s.lead(leading, project, epoch, &running) })
 		select {
 		case <-ctx.Done():
 			s.leave(ctx)
@@ -150,9 +148,9 @@ func (s *service) run(ctx context.Context) error {
 	}
 }
 
-// poked passes a poke to the project's leader. A poke of a project that nobody leads here
-// may be the first word of a new one, or the last of its leader.
-func (s *service) poked(project string, p *pb.Poke) {
+// poke passes a poke to the project's leader. A poke of a project that is not led here may mean that the project is
+// new, or that its lease is free.
+func (s *service) poke(project string, p *pb.Poke) {
 	s.mu.Lock()
 	l := s.leaders[project]
 	s.mu.Unlock()
@@ -165,25 +163,24 @@ func (s *service) poked(project string, p *pb.Poke) {
 }
 
 // lead starts the loop of a project.
-func (s *service) lead(ctx context.Context, project string, epoch uint64, under *sync.WaitGroup) {
+func (s *service) lead(ctx context.Context, project string, epoch uint64, running *sync.WaitGroup) {
 	ctx, stop := context.WithCancel(ctx)
 	l := newLeader(s, project, epoch, stop)
 	s.mu.Lock()
 	s.leaders[project] = l
 	s.mu.Unlock()
-	under.Go(func() {
+	running.Go(func() {
 		defer stop()
 		l.log.InfoContext(ctx, "leading a project")
 		l.run(ctx)
-		s.metrics.unmeasured(l)
 		s.mu.Lock()
-		mine := s.leaders[project] == l
-		if mine {
+		current := s.leaders[project] == l
+		if current {
 			delete(s.leaders, project)
 		}
 		s.mu.Unlock()
-		if mine { // else the lease is another's, or a newer leader's of this replica
-			s.yield(context.WithoutCancel(ctx), project)
+		if current { // otherwise the lease is another's, or a newer leader's of this replica
+			s.release(context.WithoutCancel(ctx), project)
 		}
 	})
 }

@@ -2,187 +2,162 @@ package director
 
 import (
 	"context"
-	"slices"
+	"iter"
 	"time"
 
 	"github.com/google/uuid"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/director/observe"
 	"matchmaker.dev/services/internal/assignment"
-	"matchmaker.dev/services/internal/evaluator"
 	"matchmaker.dev/services/internal/state"
 )
 
-// round is a contest, and what becomes of its winners.
-type round struct {
-	entries []*proposal
-	// won are the winners; the first of them have been claimed.
-	won    []*proposal
-	claims []*state.Claim
-}
-
-func newRound(entries []*proposal) *round {
-	return &round{entries: entries, won: evaluator.Select(entries)}
-}
-
-func (r *round) done() bool { return len(r.claims) == len(r.won) }
-
-// next is the winners that are to be claimed next.
-func (r *round) next() []*proposal {
-	rest := r.won[len(r.claims):]
-	return rest[:min(len(rest), claimStep)]
-}
-
-// losers are the proposals that lost to a winner which then was refused, and whose tickets still wait for all one knows:
-// they take part once more.
-func (r *round) losers() []*proposal {
-	if !slices.ContainsFunc(r.claims, func(c *state.Claim) bool { return c.Refusal != "" }) {
-		return nil
-	}
-	over, taken, void := map[*proposal]bool{}, map[string]bool{}, map[*course]bool{}
-	for i, c := range r.claims {
-		over[r.won[i]] = true
-		switch c.Refusal {
-		case "":
-			for _, id := range c.Tickets {
-				taken[id] = true
-			}
-		case "config":
-			void[r.won[i].Origin] = true
-		default:
-			taken[c.Refusal] = true
-		}
-	}
-	return slices.DeleteFunc(slices.Clone(r.entries), func(p *proposal) bool {
-		return over[p] || void[p.Origin] || len(p.Tickets) == 0 || slices.ContainsFunc(p.Tickets, func(id string) bool { return taken[id] })
-	})
-}
-
-// ripe is when the proposals at hand can be evaluated: when they have waited for the window, or no run that
-// started within it may still add to them.
-func (l *leader) ripe() time.Time {
-	var at time.Time
-	for c := range l.all() {
-		if c.flight != nil {
-			at = later(at, c.flight.started.Add(l.Times.Window))
-		}
-	}
-	return earlier(at, l.since.Add(l.Times.Window))
-}
-
-// evaluate holds the contest of the proposals at hand, if it is time.
-func (l *leader) evaluate(now time.Time) {
-	if len(l.pending) > 0 && !now.Before(l.ripe()) {
-		ctx, began := context.Background(), time.Now()
-		l.metrics.took(ctx, "window", now.Sub(l.since))
-		r := newRound(l.pending)
-		l.rounds = append(l.rounds, r)
-		l.metrics.took(ctx, "contest", time.Since(began))
-		l.held(r, began)
-		l.pending = nil
-	}
-}
-
-// claimStep is how many matches are claimed at a time: the first need not wait for the last, nor other
-// configs for the matches of one.
+// claimStep is how many matches are claimed at a time: the first need not wait for the last, nor other configs for the
+// matches of one.
 const claimStep = 1024
 
-// settle claims the tickets of some winners and hands their matches on. The error is state.ErrLeaseLost when the lease has passed
-// to another director.
-func (l *leader) settle(ctx context.Context) error {
-	if len(l.rounds) == 0 || l.blind {
-		return nil
-	}
-	r := l.rounds[0]
-	if winners := r.next(); len(winners) > 0 {
-		claims, err := l.claim(ctx, winners)
-		if !l.trouble.note(ctx, "claiming matches", err) {
-			// What was claimed all the same is found in the outbox, or was assigned. The rest is proposed again, when
-			// mending has found out how far the feed is.
-			l.unclaimed(ctx, r, winners)
-			l.end(r, nil)
-			l.blind, l.repair = true, time.Time{}
-			return err
-		}
-		r.claims = append(r.claims, claims...)
-		l.handOn(ctx, claims)
-	}
-	if r.done() {
-		l.end(r, r.losers())
-	}
-	return nil
+// settler turns proposals into matches. It evaluates proposals that came at about the same time, claims the tickets of
+// those that are selected, and hands their matches on.
+type settler struct {
+	scope
+	outbox *outbox
+
+	// pending are proposals that wait for an evaluation, since is when the first of them came. It is zero if none waits.
+	pending []*proposal
+	since   time.Time
+	// evaluations have proposals that are to be claimed, the first evaluation first.
+	evaluations []*evaluation
 }
 
-// end ends the first round; another one follows of those who take part once more.
-func (l *leader) end(r *round, again []*proposal) {
-	l.outbid(context.Background(), r, again)
-	for _, p := range r.entries {
-		p.Origin.unsettled--
+// add adds proposals of a segment's run.
+func (s *settler) add(now time.Time, from *segment, proposals []*pb.Proposal) {
+	if len(proposals) == 0 {
+		return
+	}
+	if len(s.pending) == 0 {
+		s.since = now
+	}
+	added := make([]proposal, len(proposals))
+	for i, p := range proposals {
+		added[i] = proposal{
+			Proposal: p, Tickets: state.TicketsOf(p), Config: from.config.GetId(),
+			First: s.BackfillFirst && p.GetFilling().GetBackfill() != "", Origin: from,
+		}
+		s.pending = append(s.pending, &added[i])
+	}
+	from.Propose(len(added))
+}
+
+// evaluate evaluates the pending proposals.
+func (s *settler) evaluate(ctx context.Context, now time.Time) {
+	began := time.Now()
+	e := newEvaluation(s.pending)
+	s.observed.Evaluated(ctx, now.Sub(s.since), began, observed(e.candidates), observed(e.selected))
+	s.evaluations = append(s.evaluations, e)
+	s.pending, s.since = nil, time.Time{}
+}
+
+// claiming tells whether there is something to claim.
+func (s *settler) claiming() bool { return len(s.evaluations) > 0 }
+
+// claim claims the tickets of some selected proposals, and returns the position of the feed behind that. Errors:
+// state.ErrLeaseLost when another director leads the project.
+func (s *settler) claim(ctx context.Context) (position uint64, err error) {
+	if !s.claiming() {
+		return 0, nil
+	}
+	e := s.evaluations[0]
+	if proposals := e.unclaimed(claimStep); len(proposals) > 0 {
+		var claims []*state.Claim
+		claims, position, err = s.claimAll(ctx, proposals)
+		if !s.observed.Check(ctx, "claiming matches", err) {
+			// What was claimed all the same is in the outbox, or was assigned. The rest is proposed again.
+			s.observed.Unclaimed(ctx, observed(e.unclaimed(len(e.selected))))
+			s.end(ctx, e, nil)
+			return position, err
+		}
+		e.claims = append(e.claims, claims...)
+		s.handOn(ctx, claims)
+	}
+	if len(e.claims) == len(e.selected) {
+		s.end(ctx, e, e.retries())
+	}
+	return position, nil
+}
+
+// end ends the first evaluation. Its proposals are settled, except for those that are evaluated again.
+func (s *settler) end(ctx context.Context, e *evaluation, again []*proposal) {
+	if len(e.candidates) > len(e.selected) {
+		s.observed.Outbid(ctx, observed(e.candidates), observed(e.selected), observed(again))
 	}
 	for _, p := range again {
-		p.Origin.unsettled++
+		p.Origin.Propose(1)
 	}
 	if len(again) > 0 {
-		l.rounds[0] = newRound(again)
+		s.evaluations[0] = newEvaluation(again)
 	} else {
-		l.rounds = l.rounds[1:]
+		s.evaluations = s.evaluations[1:]
 	}
-	for _, p := range r.entries {
-		p.Origin.rest()
+	for _, p := range e.candidates {
+		p.Origin.Settle(1)
+		p.Origin.closeIfIdle()
 	}
 }
 
-// claim claims the winners' tickets.
-func (l *leader) claim(ctx context.Context, winners []*proposal) ([]*state.Claim, error) {
-	now, began := l.Now(), time.Now()
-	claims, traced := make([]*state.Claim, len(winners)), l.claiming(winners)
-	for i, p := range winners {
-		claims[i] = claimOf(p, now)
-		traced.mark(p, claims[i])
+// claimAll claims the tickets of proposals, each one's or none of them.
+func (s *settler) claimAll(ctx context.Context, proposals []*proposal) ([]*state.Claim, uint64, error) {
+	now, began := s.Now(), time.Now()
+	claims := make([]*state.Claim, len(proposals))
+	for i, p := range proposals {
+		claims[i] = newClaim(p, now)
 	}
-	position, err := l.Store.Claim(ctx, l.project, state.ClaimOptions{
-		Epoch: l.epoch, Now: now, Deadline: now.Add(l.Times.Claim), Expiry: now.Add(l.Times.Readable),
-		ApprovalDeadline: now.Add(l.Times.Approval),
-	}, claims)
-	l.position = max(l.position, position)
-	l.metrics.took(ctx, "claim", time.Since(began))
-	traced.end(winners, claims, err)
-	if err == nil {
-		l.metrics.settled(ctx, now, winners, claims)
+	bySegment := func(yield func(*observe.Segment, *state.Claim) bool) {
+		for i, c := range claims {
+			if !yield(proposals[i].Origin.observed, c) {
+				return
+			}
+		}
 	}
-	return claims, err
+	var position uint64
+	err := s.observed.Claim(ctx, began, now, bySegment, func() (err error) {
+		position, err = s.Store.Claim(ctx, s.project, state.ClaimOptions{
+			Epoch: s.epoch, Now: now, Deadline: now.Add(s.Times.Claim), Expiry: now.Add(s.Times.Readable),
+			ApprovalDeadline: now.Add(s.Times.Approval),
+		}, claims)
+		return err
+	})
+	return claims, position, err
 }
 
-// handOn sends claimed matches to the allocators, and wakes those who wait for tickets that were assigned at once.
-func (l *leader) handOn(ctx context.Context, claims []*state.Claim) {
-	var matches, assigned []string
-	traced := map[string][]string{} // by the mark of their claim
+// handOn sends claimed matches to the allocators, and notifies those who wait for tickets that were assigned at once.
+func (s *settler) handOn(ctx context.Context, claims []*state.Claim) {
+	matches := map[string][]string{} // by the span of their claim
+	var assigned []string
 	for _, c := range claims {
 		switch {
 		case c.Refusal == "config":
-			l.inbox.poke(&pb.Poke{Configs: true})
+			s.inbox.poke(&pb.Poke{Configs: true})
 		case c.Refusal != "":
-			// A ticket left, another match had it first, or the backfill ticket is not what it was: the others are proposed again.
-			l.inbox.poke(&pb.Poke{})
+			// A ticket was deleted, another match had it first, or the backfill ticket changed: the others are proposed again.
+			s.inbox.poke(&pb.Poke{})
 		case c.Match.GetProposal().GetFilling().GetBackfill() != "":
-			// Its server assigns the tickets when it approves. Until then others may come in as well.
-		case c.Assignments == nil && len(c.Match.GetTrace()) > 0:
-			traced[string(c.Match.GetTrace())] = append(traced[string(c.Match.GetTrace())], c.Match.GetId())
+			// Its server assigns the tickets when it approves. Until then other tickets may join as well.
 		case c.Assignments == nil:
-			matches = append(matches, c.Match.GetId())
+			span := string(c.Match.GetTrace())
+			matches[span] = append(matches[span], c.Match.GetId())
 		default:
 			assigned = append(assigned, c.Tickets...)
 		}
 	}
-	if len(matches) > 0 {
-		l.sends.Go(func() { l.send(ctx, matches) })
+	for span, ids := range matches {
+		s.outbox.start(ctx, []byte(span), ids)
 	}
-	l.sendTraced(ctx, traced)
-	l.Bus.NotifyAssigned(ctx, l.project, assigned)
+	s.Bus.NotifyAssigned(ctx, s.project, assigned)
 }
 
-// claimOf is the claim of a proposal that won.
-func claimOf(p *proposal, now time.Time) *state.Claim {
+// newClaim returns the claim of a proposal.
+func newClaim(p *proposal, now time.Time) *state.Claim {
 	config := p.Origin.config
 	c := &state.Claim{
 		Match: &pb.Match{
@@ -199,11 +174,11 @@ func claimOf(p *proposal, now time.Time) *state.Claim {
 	switch f := p.GetFilling(); {
 	case f == nil:
 	case f.GetBackfill() != "" && p.GetError() == "":
-		hosted = false // it goes to a server that runs
+		hosted = false // its server runs already
 	case hosted:
 		c.Match.Backfill = uuid.Must(uuid.NewV7()).String()
 	default:
-		// An error is for the tickets alone, and where no server is allocated there is none to be filled.
+		// An error concerns the tickets alone. A match without a server has no backfill ticket.
 		p.Filling = nil
 	}
 	if !hosted {
@@ -217,4 +192,15 @@ func claimOf(p *proposal, now time.Time) *state.Claim {
 		}
 	}
 	return c
+}
+
+// observed are the records of the segments that proposals come from, one for each proposal.
+func observed(proposals []*proposal) iter.Seq[*observe.Segment] {
+	return func(yield func(*observe.Segment) bool) {
+		for _, p := range proposals {
+			if !yield(p.Origin.observed) {
+				return
+			}
+		}
+	}
 }

@@ -34,7 +34,7 @@ func mistakes() []mistake {
 			[]edit{
 				{scripts + "claim.lua", "if redis.call('HGET', KEYS[9], 'epoch') ~= ARGV[3] then", "if false then"},
 				{scripts + "lease.lua", "'expires', ARGV[2] + ARGV[3])", "'expires', ARGV[2] + 1)"},
-				{"services/director/share.go", "n := share(living, s.Name, len(projects));", "n := max(len(projects), share(living, s.Name, len(projects)));"},
+				{"services/director/balance.go", "n := share(alive, s.Name, len(projects));", "n := max(len(projects), share(alive, s.Name, len(projects)));"},
 			}},
 		{"partly", 3, "A result is written to the first ticket of a match only.",
 			[]edit{{scripts + "assign.lua", "if claimed_by(KEYS[i], match) then", "if #ids == 0 and claimed_by(KEYS[i], match) then"}}},

@@ -1,0 +1,143 @@
+package director
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+	"time"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+)
+
+// balance renews the leases of the projects that this replica leads, and brings their number to its share: it acquires
+// leases that are free, or gives some up.
+func (s *service) balance(ctx context.Context, lead func(project string, epoch uint64)) {
+	leading := s.leading()
+	if !s.errorLog.Check(ctx, "renewing leases", s.renew(ctx, leading)) {
+		return // if the leases expire, claims are refused
+	}
+	projects, err := s.Store.Projects(ctx)
+	if !s.errorLog.Check(ctx, "reading the projects", err) {
+		return
+	}
+	keeping := s.keeping()
+	alive, err := s.Store.Heartbeat(ctx, s.Name, len(keeping), s.Now(), s.Times.Lease)
+	if !s.errorLog.Check(ctx, "sending the heartbeat to the other directors", err) {
+		return
+	}
+	switch n := share(alive, s.Name, len(projects)); {
+	case n < len(keeping):
+		s.retire(keeping[n:])
+	case n > len(keeping):
+		free := slices.DeleteFunc(projects, func(p string) bool { return slices.Contains(leading, p) })
+		s.errorLog.Check(ctx, "acquiring leases", s.acquire(ctx, free, n-len(keeping), lead))
+	}
+}
+
+// share is how many of the projects a director leads. alive is how many each living director leads now. The shares are
+// even: none is larger by two than another, and those who lead most now get the larger ones.
+func share(alive map[string]int, name string, projects int) int {
+	if len(alive) == 0 {
+		return projects
+	}
+	names := slices.SortedFunc(maps.Keys(alive), func(a, b string) int {
+		return cmp.Or(cmp.Compare(alive[b], alive[a]), cmp.Compare(a, b))
+	})
+	n := projects / len(names)
+	if slices.Index(names, name) < projects%len(names) {
+		n++
+	}
+	return n
+}
+
+// leading are the projects that this replica leads in order, those that it is giving up included.
+func (s *service) leading() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Sorted(maps.Keys(s.leaders))
+}
+
+// keeping are the projects that this replica leads in order, those that it is giving up excluded.
+func (s *service) keeping() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	retiring := func(project string) bool { return s.leaders[project].inbox.retiring() }
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(s.leaders)), retiring)
+}
+
+// renew renews the leases of projects, and stops the leaders of those whose lease another director has.
+func (s *service) renew(ctx context.Context, projects []string) error {
+	epochs, err := s.Store.AcquireLeases(ctx, projects, s.Name, s.Now(), s.Times.Lease)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i, epoch := range epochs {
+		if l := s.leaders[projects[i]]; l != nil && l.epoch != epoch {
+			if epoch > 0 && epoch < l.epoch {
+				l.log.Error("the state store lost changes: the lease is an older one", "now", epoch)
+			}
+			l.stop()
+			delete(s.leaders, projects[i])
+		}
+	}
+	return err
+}
+
+// acquire acquires up to n leases that are free, and leads their projects.
+func (s *service) acquire(
+	ctx context.Context, projects []string, n int, lead func(project string, epoch uint64),
+) error {
+	leases, err := s.Store.Leases(ctx, projects)
+	if err != nil {
+		return err
+	}
+	var free []string
+	for i, l := range leases {
+		if l.Free(s.Now()) {
+			free = append(free, projects[i])
+		}
+	}
+	free = free[:min(n, len(free))]
+	epochs, err := s.Store.AcquireLeases(ctx, free, s.Name, s.Now(), s.Times.Lease)
+	for i, epoch := range epochs {
+		if epoch > 0 { // otherwise another director was faster
+			lead(free[i], epoch)
+		}
+	}
+	return err
+}
+
+// retire gives projects up, each once nothing is under way for it.
+func (s *service) retire(projects []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, p := range projects {
+		if l := s.leaders[p]; l != nil {
+			l.log.Info("giving a project up to another director")
+			l.inbox.startRetiring()
+		}
+	}
+}
+
+// leaveTime is how long a replica that ends may take to leave the others, or to release a lease.
+const leaveTime = time.Second
+
+// leave removes this replica from the directors that share the projects.
+func (s *service) leave(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaveTime)
+	defer cancel()
+	if err := s.Store.RemoveDirector(ctx, s.Name, s.Now()); err != nil {
+		s.Log.WarnContext(ctx, "leaving the other directors", "error", err)
+	}
+}
+
+// release releases a project's lease, and pokes the others to acquire it.
+func (s *service) release(ctx context.Context, project string) {
+	ctx, cancel := context.WithTimeout(ctx, leaveTime)
+	defer cancel()
+	if err := s.Store.ReleaseLease(ctx, project, s.Name, s.Now()); err != nil {
+		s.Log.WarnContext(ctx, "releasing a lease", "project", project, "error", err)
+		return
+	}
+	s.Bus.Poke(ctx, project, &pb.Poke{Configs: true})
+}

@@ -1,0 +1,75 @@
+package director
+
+import (
+	"sync"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/notify"
+)
+
+// inbox collects what happens, for a leader's loop. Its writers never wait.
+type inbox struct {
+	signal notify.Signal
+
+	mu     sync.Mutex
+	news   news
+	retire bool
+}
+
+// news are what came since the loop looked last.
+type news struct {
+	poked, configs, functions bool
+	position                  uint64
+	parts                     []part
+}
+
+// part is a part of the answer to a run.
+type part struct {
+	run *run
+	*pb.RunPart
+}
+
+func newInbox() *inbox { return &inbox{signal: notify.New()} }
+
+// take returns the news and forgets them.
+func (i *inbox) take() news {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	n := i.news
+	i.news = news{}
+	return n
+}
+
+// poke adds that something happened in the project.
+func (i *inbox) poke(p *pb.Poke) {
+	i.mu.Lock()
+	i.news.poked = true
+	i.news.configs = i.news.configs || p.GetConfigs()
+	i.news.functions = i.news.functions || p.GetFunctions()
+	i.news.position = max(i.news.position, p.GetPosition())
+	i.mu.Unlock()
+	i.signal.Notify()
+}
+
+// add adds a part of an answer.
+func (i *inbox) add(p part) {
+	i.mu.Lock()
+	i.news.parts = append(i.news.parts, p)
+	i.mu.Unlock()
+	i.signal.Notify()
+}
+
+// startRetiring makes the loop end once nothing is under way.
+func (i *inbox) startRetiring() {
+	i.mu.Lock()
+	i.retire = true
+	i.mu.Unlock()
+	i.signal.Notify()
+}
+
+// retiring tells whether the loop is to end.
+func (i *inbox) retiring() bool {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return i.retire
+}

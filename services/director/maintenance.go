@@ -1,0 +1,137 @@
+package director
+
+import (
+	"context"
+	"time"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/state"
+)
+
+// How often a leader looks for work that time has brought, and how soon again after the state store did not answer.
+const (
+	lookEvery = time.Second
+	lookAgain = 250 * time.Millisecond
+)
+
+// How many items are released one by one, or deleted, at a time. If there are more, the next look follows at once,
+// after what else the loop has to do.
+const (
+	releaseBatch = 100
+	expireBatch  = 256
+)
+
+// maintenance looks, once a second, for what a crash left behind and for what has expired. Every step may be done
+// twice, by any director. It also finds out whether the state store answers.
+type maintenance struct {
+	scope
+	outbox *outbox
+
+	// next is when to look next.
+	next time.Time
+	// unreachable: the state store did not answer, and no run makes sense until it does.
+	unreachable bool
+	// empty: no ticket waited at the last look, and nothing happened since. A function would have nothing to propose.
+	empty bool
+}
+
+// findings are what a look found.
+type findings struct {
+	state.DueWork
+	// expired is the position of the feed behind what was deleted.
+	expired uint64
+}
+
+// suspend notes that the state store failed. The next look, at once, finds out whether it answers again.
+func (m *maintenance) suspend() {
+	m.unreachable = true
+	m.lookNow()
+}
+
+func (m *maintenance) lookNow()               { m.next = time.Time{} }
+func (m *maintenance) lookSoon(now time.Time) { m.next = now.Add(lookAgain) }
+
+// look looks if it is time, and tells whether it did. What it releases is in the inbox afterwards.
+func (m *maintenance) look(ctx context.Context, now time.Time) (found findings, ok bool) {
+	if now.Before(m.next) {
+		return found, false
+	}
+	var err error
+	found.DueWork, err = m.Store.DueWork(ctx, m.project, state.Cutoffs{
+		Now: now, Outbox: now.Add(-outboxAge), Waiting: now.Add(-m.Times.Waiting), Silence: now.Add(-m.Times.Silence),
+	})
+	if m.unreachable = !m.observed.Check(ctx, "reading the state", err); m.unreachable {
+		m.lookSoon(now)
+		return found, false
+	}
+	m.next, m.empty = now.Add(lookEvery), found.Waiting == 0
+	if found.Outbox {
+		m.outbox.resend(ctx, now)
+	}
+	if found.Claims {
+		m.releaseMatches(ctx, now)
+	}
+	if found.Backfills {
+		m.expireBackfills(ctx, now)
+	}
+	if found.Tickets {
+		found.expired = m.expireTickets(ctx, now)
+	}
+	return found, true
+}
+
+// releaseMatches makes the tickets of overdue matches wait again.
+func (m *maintenance) releaseMatches(ctx context.Context, now time.Time) {
+	released, position, err := m.Store.ReleaseOverdueMatches(ctx, m.project, now, releaseBatch)
+	m.released(ctx, "releasing overdue matches", "overdue", len(released), position, err)
+	if len(released) > 0 {
+		m.log.WarnContext(ctx, "tickets of overdue matches wait again", "matches", len(released))
+	}
+}
+
+// expireBackfills ends proposals that their servers did not approve in time, and deletes backfill tickets whose servers
+// are silent for too long.
+func (m *maintenance) expireBackfills(ctx context.Context, now time.Time) {
+	expired, position, err := m.Store.ExpireProposals(ctx, m.project, now, releaseBatch)
+	m.released(ctx, "ending proposals that were not approved", "lapsed", len(expired), position, err)
+	if len(expired) > 0 {
+		m.log.WarnContext(ctx, "game servers did not approve in time: the tickets wait again, and the servers get no "+
+			"others until they send a request", "servers", len(expired), "waited", m.Times.Approval)
+	}
+	deleted, position, err := m.Store.DeleteSilentBackfills(ctx, m.project, now.Add(-m.Times.Silence), now, releaseBatch)
+	m.released(ctx, "deleting abandoned backfill tickets", "silent", len(deleted), position, err)
+	if len(deleted) > 0 {
+		m.log.InfoContext(ctx, "abandoned backfill tickets were deleted",
+			"backfills", len(deleted), "silent", m.Times.Silence)
+	}
+}
+
+// released notes that n items of a batch were released, and the position of the feed behind that: every config runs
+// again, over the tickets that wait again.
+func (m *maintenance) released(ctx context.Context, doing, what string, n int, position uint64, err error) {
+	m.observed.Check(ctx, doing, err)
+	m.repaired(ctx, what, n, n == releaseBatch)
+	if position > 0 {
+		m.inbox.poke(&pb.Poke{Position: position})
+	}
+}
+
+// expireTickets deletes tickets that have waited for too long, and results and matches that have expired. It returns
+// the position of the feed behind that.
+func (m *maintenance) expireTickets(ctx context.Context, now time.Time) uint64 {
+	e, err := m.Store.Expire(ctx, m.project, now.Add(-m.Times.Waiting), now, expireBatch)
+	m.observed.Check(ctx, "deleting expired tickets", err)
+	m.repaired(ctx, "abandoned", e.Abandoned, e.More)
+	if e.Abandoned > 0 {
+		m.log.InfoContext(ctx, "abandoned tickets were deleted", "tickets", e.Abandoned, "waited", m.Times.Waiting)
+	}
+	return e.Position
+}
+
+// repaired counts what a batch did. If there may be more, the next look follows at once.
+func (m *maintenance) repaired(ctx context.Context, what string, n int, more bool) {
+	m.observed.Repaired(ctx, what, n)
+	if more {
+		m.lookNow()
+	}
+}

@@ -1,0 +1,143 @@
+package observe
+
+import (
+	"context"
+	"iter"
+	"time"
+
+	"go.opentelemetry.io/otel/attribute"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/state"
+	"matchmaker.dev/services/internal/telemetry"
+)
+
+// Claim calls claim, which makes some claims. It records what became of each claim of each segment, and writes on the
+// claims the spans of their sampled tickets. began is when the work on the claims began, now their time.
+func (p *Project) Claim(
+	ctx context.Context, began, now time.Time, claims iter.Seq2[*Segment, *state.Claim], claim func() error,
+) error {
+	spans := map[*cycle]*claimSpan{}
+	for s, c := range claims {
+		if s.cycle.recording() {
+			if spans[s.cycle] == nil {
+				spans[s.cycle] = &claimSpan{spanContext: opened(p.tracer.Start(s.cycle.ctx, "claim"))}
+			}
+			s.cycle.mark(c, spans[s.cycle].ctx)
+		}
+	}
+	err := claim()
+	p.metrics.took(ctx, "claim", time.Since(began))
+	all := 0
+	for s, c := range claims {
+		all++
+		if err != nil {
+			p.metrics.claims.Add(ctx, 1, s.labels.claims["failed"])
+			continue
+		}
+		s.proposals(ctx, "kept", 1)
+		s.claimed(ctx, now, c)
+		switch span := spans[s.cycle]; {
+		case span == nil:
+		case c.Refusal != "":
+			span.refused++
+		default:
+			span.claimed++
+			p.recordStages(span.ctx, c)
+		}
+	}
+	for _, span := range spans {
+		span.span.SetAttributes(
+			attribute.Int("matchmaker.claims", span.claimed), attribute.Int("matchmaker.claims.refused", span.refused),
+			attribute.Int("matchmaker.claims.all", all),
+		)
+		if err != nil {
+			telemetry.Fail(span.span, "unclaimed", err.Error())
+		}
+		span.span.End()
+	}
+	return err
+}
+
+// claimSpan is the span of the claims of one cycle, and how many there are.
+type claimSpan struct {
+	spanContext
+	claimed, refused int
+}
+
+// mark writes the spans of the claim's sampled tickets on its match, for the allocation, and the span of the claim on
+// the match and the results.
+func (c *cycle) mark(claim *state.Claim, below context.Context) {
+	for _, id := range claim.Tickets {
+		if span := c.tickets[id]; span != nil && len(claim.Match.Traced) < maxLinks {
+			claim.Match.Traced = append(claim.Match.Traced, &pb.Traced{Ticket: id, Trace: span})
+		}
+	}
+	if len(claim.Match.Traced) == 0 {
+		return
+	}
+	claim.Match.Trace = telemetry.SpanRef(below)
+	for _, a := range claim.Assignments {
+		a.Trace = claim.Match.Trace
+	}
+}
+
+// recordStages records in the traces of a match's tickets that they are matched, and that they have a result if no
+// server is allocated.
+func (p *Project) recordStages(ctx context.Context, c *state.Claim) {
+	now := time.Now()
+	for _, t := range c.Match.GetTraced() {
+		stage := telemetry.Stage{
+			Name: "ticket matched", Project: p.name, Config: c.Match.GetConfig(), Match: c.Match.GetId(),
+			Ticket: t.GetTicket(), Span: t.GetTrace(), Cause: c.Match.GetTrace(), Ended: now,
+		}
+		stage.Began, _ = state.CreationTime(t.GetTicket())
+		p.tracer.RecordStage(ctx, stage)
+		if c.Assignments != nil && c.Match.GetProposal().GetFilling().GetBackfill() == "" {
+			stage.Name, stage.Began = "ticket assigned", now
+			p.tracer.RecordStage(ctx, stage)
+		}
+	}
+}
+
+// claimed counts a claim that was answered.
+func (s *Segment) claimed(ctx context.Context, now time.Time, c *state.Claim) {
+	m, p := s.project.metrics, c.Match.GetProposal()
+	switch c.Refusal {
+	case "":
+		m.claims.Add(ctx, 1, s.labels.claims["ok"])
+	case "config", "backfill":
+		m.claims.Add(ctx, 1, s.labels.claims[c.Refusal])
+		return
+	default:
+		m.claims.Add(ctx, 1, s.labels.claims["ticket"])
+		return
+	}
+	kind := "hosted"
+	switch {
+	case p.GetFilling().GetBackfill() != "":
+		kind = "filling"
+	case c.Assignments != nil:
+		kind = "direct"
+	}
+	m.matches.Add(ctx, 1, s.labels.matches[kind])
+	m.score.Record(ctx, p.GetScore(), s.labels.config)
+	m.size.Record(ctx, float64(len(c.Tickets)), s.labels.config)
+	result := s.labels.assigned
+	if p.GetError() != "" {
+		result = s.labels.unassigned
+	}
+	for _, id := range c.Tickets {
+		created, known := state.CreationTime(id)
+		if !known {
+			continue
+		}
+		waited := age(created, now)
+		if p.GetError() == "" {
+			m.matching.Record(ctx, waited, s.labels.config)
+		}
+		if kind == "direct" {
+			m.assigned.Record(ctx, waited, result)
+		}
+	}
+}

@@ -1,0 +1,171 @@
+package observe
+
+import (
+	"context"
+	"iter"
+	"sync"
+	"time"
+
+	"go.opentelemetry.io/otel/attribute"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/state"
+	"matchmaker.dev/services/internal/telemetry"
+)
+
+// gauges are the gauges of the projects that a replica leads.
+type gauges struct {
+	enabled         bool
+	projects, pools *telemetry.Labels
+
+	mu  sync.Mutex
+	all map[*Project]snapshot
+}
+
+// snapshot is the numbers of a project at a moment.
+type snapshot struct {
+	state.Counts
+	at    time.Time
+	pools map[poolID]*pb.PoolCount
+}
+
+type poolID struct{ config, pool string }
+
+func newGauges(m telemetry.Meter) *gauges {
+	x := &gauges{
+		enabled: m.Enabled(), projects: m.Labels("project"), pools: m.Labels("project", "config", "pool"),
+		all: map[*Project]snapshot{},
+	}
+	m.ObservableGauge("matchmaker.leading", "{project}", "Projects that this director leads.",
+		func(_ context.Context, observe telemetry.Observe) {
+			x.mu.Lock()
+			defer x.mu.Unlock()
+			observe(float64(len(x.all)))
+		})
+	x.gauge(m, "matchmaker.tickets.waiting", "{ticket}", "Tickets that wait for a match.",
+		func(s *snapshot) float64 { return float64(s.Waiting) })
+	x.gauge(m, "matchmaker.tickets.oldest", "s", "Age of the ticket that has waited for longest.",
+		func(s *snapshot) float64 { return age(s.Oldest, s.at) })
+	x.gauge(m, "matchmaker.matches.open", "{match}", "Matches whose tickets are claimed and have no result yet.",
+		func(s *snapshot) float64 { return float64(s.Matches) })
+	x.gauge(m, "matchmaker.outbox", "{match}", "Matches that are not known to be in the work queue.",
+		func(s *snapshot) float64 { return float64(s.Outbox) })
+	x.gauge(m, "matchmaker.backfills", "{backfill}", "Backfill tickets: running games that want players.",
+		func(s *snapshot) float64 { return float64(s.Backfills) })
+	x.gauge(m, "matchmaker.backfills.proposed", "{backfill}", "Backfill tickets with tickets that wait for approval.",
+		func(s *snapshot) float64 { return float64(s.Proposed) })
+	x.poolGauge(m, "matchmaker.pool.waiting", "{ticket}", "Tickets in a config's pool.",
+		func(_ *snapshot, c *pb.PoolCount) float64 { return float64(c.GetTickets()) })
+	x.poolGauge(m, "matchmaker.pool.oldest", "s", "Age of the oldest ticket in a config's pool.",
+		func(s *snapshot, c *pb.PoolCount) float64 {
+			if c.GetTickets() == 0 {
+				return 0
+			}
+			return age(time.UnixMilli(c.GetOldest()), s.at)
+		})
+	return x
+}
+
+// Measuring tells whether anyone reads the gauges.
+func (o *Observer) Measuring() bool { return o.gauges.enabled }
+
+// Measure sets the project's gauges. segments are all that it has.
+func (p *Project) Measure(now time.Time, counts state.Counts, segments iter.Seq[*Segment]) {
+	s := snapshot{Counts: counts, at: now, pools: map[poolID]*pb.PoolCount{}}
+	for segment := range segments {
+		for name := range segment.pools {
+			id := poolID{segment.config.GetId(), name}
+			sum := s.pools[id]
+			if sum == nil {
+				sum = new(pb.PoolCount)
+				s.pools[id] = sum
+			}
+			// Where no ticket waits no function runs, and counts are old.
+			if count := segment.counts[name]; count.GetTickets() > 0 && counts.Waiting > 0 {
+				if sum.GetTickets() == 0 || count.GetOldest() < sum.GetOldest() {
+					sum.Oldest = count.GetOldest()
+				}
+				sum.Tickets += count.GetTickets()
+			}
+		}
+	}
+	p.gauges.mu.Lock()
+	defer p.gauges.mu.Unlock()
+	p.gauges.all[p] = s
+}
+
+// Close removes the project's gauges.
+func (p *Project) Close() {
+	p.gauges.mu.Lock()
+	defer p.gauges.mu.Unlock()
+	delete(p.gauges.all, p)
+}
+
+// gauge is a number of each project. Projects beyond those that have labels of their own are summed.
+func (x *gauges) gauge(m telemetry.Meter, name, unit, description string, of func(*snapshot) float64) {
+	m.ObservableGauge(name, unit, description, func(_ context.Context, observe telemetry.Observe) {
+		x.mu.Lock()
+		defer x.mu.Unlock()
+		sums := sums{oldest: unit == "s"}
+		for p, s := range x.all {
+			sums.add(x.projects.Of(p.name), of(&s))
+		}
+		sums.observe(observe)
+	})
+}
+
+// poolGauge is a number of each pool of each project.
+func (x *gauges) poolGauge(
+	m telemetry.Meter, name, unit, description string, of func(*snapshot, *pb.PoolCount) float64,
+) {
+	m.ObservableGauge(name, unit, description, func(_ context.Context, observe telemetry.Observe) {
+		x.mu.Lock()
+		defer x.mu.Unlock()
+		sums := sums{oldest: unit == "s"}
+		for p, s := range x.all {
+			for id, c := range s.pools {
+				sums.add(x.pools.Of(p.name, id.config, id.pool), of(&s, c))
+			}
+		}
+		sums.observe(observe)
+	})
+}
+
+// sums adds numbers that have the same labels. Of ages it takes the greatest.
+type sums struct {
+	oldest bool
+	values map[attribute.Distinct]sum
+}
+
+type sum struct {
+	labels []attribute.KeyValue
+	value  float64
+}
+
+func (s *sums) add(labels []attribute.KeyValue, value float64) {
+	if s.values == nil {
+		s.values = map[attribute.Distinct]sum{}
+	}
+	set := attribute.NewSet(labels...)
+	before := s.values[set.Equivalent()].value
+	if s.oldest {
+		value = max(before, value)
+	} else {
+		value += before
+	}
+	s.values[set.Equivalent()] = sum{labels, value}
+}
+
+func (s *sums) observe(observe telemetry.Observe) {
+	for _, v := range s.values {
+		observe(v.value, v.labels...)
+	}
+}
+
+// age is in seconds; 0 if there is nothing that has one.
+func age(of, now time.Time) float64 {
+	if of.IsZero() {
+		return 0
+	}
+	return max(0, now.Sub(of).Seconds())
+}

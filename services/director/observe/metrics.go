@@ -1,0 +1,114 @@
+package observe
+
+import (
+	"context"
+	"time"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/metric"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/assignment"
+	"matchmaker.dev/services/internal/telemetry"
+)
+
+// metrics are the counters and histograms of a replica. The numbers of a project come from its leader alone, so that
+// those of all replicas can be added.
+type metrics struct {
+	configs *telemetry.Labels
+
+	phase              map[string]metric.MeasurementOption
+	phases             metric.Float64Histogram
+	matching, assigned metric.Float64Histogram
+	score, size        metric.Float64Histogram
+	runs, proposals    metric.Int64Counter
+	claims, matches    metric.Int64Counter
+	repaired           metric.Int64Counter
+	repairs            map[string]metric.MeasurementOption
+}
+
+func newMetrics(m telemetry.Meter) *metrics {
+	x := &metrics{
+		configs: m.Labels("project", "config"),
+		phase: telemetry.LabelsByValue(nil, "phase",
+			"position", "query", "encode", "function", "decode", "window", "contest", "claim", "publish"),
+		phases: m.WorkSeconds("matchmaker.cycle.phase",
+			"Time of the parts of a cycle: position (the index comes up and an instance is free), query, encode, "+
+				"function, decode, window (proposals wait for others), contest, claim, "+
+				"publish (matches go into the work queue)."),
+		matching: m.WaitSeconds("matchmaker.time_to_match",
+			"Time from a ticket's creation to its match, or its proposal to a running game."),
+		assigned: assignment.Waited(m),
+		score: m.Histogram("matchmaker.match.score", "{score}",
+			"Scores that match functions gave to the matches that were made.",
+			-100, -10, -1, -.5, 0, .25, .5, .75, .9, 1, 10, 100, 1000, 10000),
+		size: m.Histogram("matchmaker.match.tickets", "{ticket}", "Tickets of the matches that were made.",
+			1, 2, 4, 6, 8, 10, 16, 32, 64, 100),
+		runs: m.Counter("matchmaker.runs", "{run}",
+			"Runs of configs, by outcome: ok, failed (the function, or the runner), absent (no runner has it), "+
+				"late (nobody answered in time), bus (the message bus did not take the run)."),
+		proposals: m.Counter("matchmaker.proposals", "{proposal}",
+			"Proposals of match functions, by outcome: kept, outbid (another one had a ticket), "+
+				"late (their run was given up), unclaimed (Redis did not answer, or another director leads)."),
+		claims: m.Counter("matchmaker.claims", "{claim}",
+			"Proposals that won, by what became of their claim: ok, config (it was changed or deleted), "+
+				"ticket (one does not wait any more), backfill (the game is not what it was), failed."),
+		matches: m.Counter("matchmaker.matches", "{match}",
+			"Matches that were made, by kind: hosted (a server is allocated), direct (assigned at once), "+
+				"filling (proposed to a running game)."),
+		repaired: m.Counter("matchmaker.repaired", "{item}",
+			"What a crash or an absence left behind: overdue (matches whose allocation did not begin or end in time), "+
+				"outbox (matches sent again), lapsed (proposals that no server approved), "+
+				"silent (backfill tickets of silent servers), abandoned (tickets that waited for too long)."),
+		repairs: telemetry.LabelsByValue(nil, "what", "overdue", "outbox", "lapsed", "silent", "abandoned"),
+	}
+	telemetry.StartAtZero(x.repaired, x.repairs)
+	return x
+}
+
+// took records how long a phase of a cycle took.
+func (x *metrics) took(ctx context.Context, phase string, d time.Duration) {
+	x.phases.Record(ctx, d.Seconds(), x.phase[phase])
+}
+
+// stages records where the time of a run went.
+func (x *metrics) stages(ctx context.Context, s *pb.RunStats) {
+	for _, stage := range []struct {
+		phase  string
+		micros int64
+	}{
+		{"position", s.GetWaiting()}, {"query", s.GetQuery()}, {"encode", s.GetEncode()}, {"function", s.GetRun()},
+		{"decode", s.GetDecode()},
+	} {
+		x.took(ctx, stage.phase, time.Duration(stage.micros)*time.Microsecond)
+	}
+}
+
+// labels are those of a config's counters.
+type labels struct {
+	config     metric.MeasurementOption
+	runs       map[string]metric.MeasurementOption
+	proposals  map[string]metric.MeasurementOption
+	claims     map[string]metric.MeasurementOption
+	matches    map[string]metric.MeasurementOption
+	assigned   metric.MeasurementOption
+	unassigned metric.MeasurementOption
+}
+
+func (x *metrics) labels(project, config string) *labels {
+	of := x.configs.Of(project, config)
+	l := &labels{
+		config:     telemetry.WithLabels(of),
+		runs:       telemetry.LabelsByValue(of, "outcome", "ok", "failed", "absent", "late", "bus"),
+		proposals:  telemetry.LabelsByValue(of, "outcome", "kept", "outbid", "late", "unclaimed"),
+		claims:     telemetry.LabelsByValue(of, "outcome", "ok", "config", "ticket", "backfill", "failed"),
+		matches:    telemetry.LabelsByValue(of, "kind", "hosted", "direct", "filling"),
+		assigned:   telemetry.WithLabels(of, attribute.String("result", "connection")),
+		unassigned: telemetry.WithLabels(of, attribute.String("result", "error")),
+	}
+	telemetry.StartAtZero(x.runs, l.runs)
+	telemetry.StartAtZero(x.proposals, l.proposals)
+	telemetry.StartAtZero(x.claims, l.claims)
+	telemetry.StartAtZero(x.matches, l.matches)
+	return l
+}

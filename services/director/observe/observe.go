@@ -1,0 +1,113 @@
+// Package observe records what a director does: its metrics, its spans and the log lines about runs. Every span is
+// opened and closed here.
+//
+//	observe.go   what a replica and a leader record
+//	segment.go   the runs of one segment
+//	cycle.go     the spans of one run and of what becomes of its proposals
+//	claim.go     claims
+//	metrics.go   counters and histograms
+//	gauges.go    gauges of a project
+//	errorlog.go  an error is logged once until it changes
+package observe
+
+import (
+	"context"
+	"iter"
+	"log/slog"
+	"time"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/trace"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/telemetry"
+)
+
+// Observer records what one replica does.
+type Observer struct {
+	metrics *metrics
+	gauges  *gauges
+	tracer  telemetry.Tracer
+}
+
+// New makes the replica's instruments.
+func New(m telemetry.Meter, t telemetry.Tracer) *Observer {
+	return &Observer{metrics: newMetrics(m), gauges: newGauges(m), tracer: t}
+}
+
+// Project records what the leader of one project does.
+type Project struct {
+	*ErrorLog
+	*Observer
+	name  string
+	epoch uint64
+}
+
+// Project begins the record of a leader. Close ends it.
+func (o *Observer) Project(name string, epoch uint64, log *slog.Logger) *Project {
+	return &Project{ErrorLog: NewErrorLog(log), Observer: o, name: name, epoch: epoch}
+}
+
+// Segment begins the record of a segment. old is the record of a segment that it replaces, or nil.
+func (p *Project) Segment(config *pb.Config, pools map[string]*pb.Pool, old *Segment) *Segment {
+	s := &Segment{project: p, config: config, pools: pools, labels: p.metrics.labels(p.name, config.GetId())}
+	if old != nil {
+		s.failing = old.failing
+	}
+	return s
+}
+
+// Evaluated records an evaluation that began at a moment and is over: the segments of the candidates and of those that
+// were selected, one for each, and how long the first candidate had waited.
+func (p *Project) Evaluated(
+	ctx context.Context, waited time.Duration, began time.Time, candidates, selected iter.Seq[*Segment],
+) {
+	ended := time.Now()
+	p.metrics.took(ctx, "window", waited)
+	p.metrics.took(ctx, "contest", ended.Sub(began))
+	if !p.tracer.Enabled() {
+		return
+	}
+	proposed, won, all := map[*cycle]int{}, map[*cycle]int{}, 0
+	for s := range candidates {
+		proposed[s.cycle]++
+		all++
+	}
+	for s := range selected {
+		won[s.cycle]++
+	}
+	for c, n := range proposed {
+		if !c.recording() {
+			continue
+		}
+		_, span := p.tracer.Start(c.ctx, "contest", trace.WithTimestamp(began))
+		span.SetAttributes(
+			attribute.Int("matchmaker.proposals", n), attribute.Int("matchmaker.won", won[c]),
+			attribute.Int("matchmaker.proposals.all", all),
+		)
+		span.End(trace.WithTimestamp(ended))
+	}
+}
+
+// Publish calls publish, which puts matches into the work queue and tells whether all are there. cause is the span of
+// their claim, if that is traced.
+func (p *Project) Publish(ctx context.Context, cause []byte, matches int, publish func(context.Context) bool) {
+	if len(cause) == 0 {
+		publish(ctx)
+		return
+	}
+	ctx, span := p.tracer.StartChild(ctx, cause, "publish", trace.WithSpanKind(trace.SpanKindProducer))
+	defer span.End()
+	span.SetAttributes(attribute.String("matchmaker.project", p.name), attribute.Int("matchmaker.matches", matches))
+	if !publish(ctx) {
+		telemetry.Fail(span, "outbox", "not all matches reached the work queue: they are sent again from the outbox")
+	}
+}
+
+// Published records how long it took to send matches.
+func (p *Project) Published(ctx context.Context, d time.Duration) { p.metrics.took(ctx, "publish", d) }
+
+// Repaired counts things that were repaired or expired.
+func (p *Project) Repaired(ctx context.Context, what string, n int) {
+	p.metrics.repaired.Add(ctx, int64(n), p.metrics.repairs[what])
+}

@@ -1,0 +1,110 @@
+package observe
+
+import (
+	"context"
+	"iter"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/director/schedule"
+)
+
+// Segment records the runs of one segment.
+type Segment struct {
+	project *Project
+	config  *pb.Config
+	pools   map[string]*pb.Pool
+	labels  *labels
+	// cycle is the run under way and its proposals; nil if there are none, or nothing is traced.
+	cycle *cycle
+	// failing is why the last run failed. A failure is not logged again at every run.
+	failing string
+	// counts are the tickets of each pool, as the last run saw them that looked.
+	counts map[string]*pb.PoolCount
+}
+
+// RunStarted returns the context to request the run with.
+func (s *Segment) RunStarted(ctx context.Context) context.Context {
+	s.cycle = s.project.startCycle(ctx, s.config)
+	return s.runContext(ctx)
+}
+
+// Proposed records that proposals have sampled tickets.
+func (s *Segment) Proposed(traced []*pb.Traced) {
+	if s.cycle != nil && len(traced) > 0 {
+		s.cycle.serve(traced)
+	}
+}
+
+// RunEnded records how the run ended, and why it failed if it did.
+func (s *Segment) RunEnded(ctx context.Context, outcome schedule.Outcome, failure string, stats *pb.RunStats) {
+	m := s.project.metrics
+	m.runs.Add(ctx, 1, s.labels.runs[string(outcome)])
+	if stats != nil {
+		m.stages(ctx, stats)
+	}
+	if outcome == schedule.OK || len(stats.GetPools()) > 0 {
+		s.counts = stats.GetPools()
+	}
+	if s.cycle != nil {
+		s.cycle.endRun(outcome, stats)
+	}
+	log, about := s.project.log, s.runContext(ctx)
+	id, function := s.config.GetId(), s.config.GetFunction()
+	switch {
+	case failure == s.failing:
+	case failure == "":
+		log.InfoContext(about, "the function runs again", "config", id, "function", function)
+	default:
+		log.WarnContext(about, "a run failed", "config", id, "function", function, "reason", failure)
+	}
+	s.failing = failure
+}
+
+// Settled records that the run has ended and that all its proposals are settled.
+func (s *Segment) Settled() {
+	if s.cycle != nil {
+		s.cycle.span.End()
+		s.cycle = nil
+	}
+}
+
+// Dropped counts proposals of a run that was given up before.
+func (s *Segment) Dropped(ctx context.Context, n int) { s.proposals(ctx, "late", int64(n)) }
+
+// Unclaimed counts selected proposals that are given up, one for each segment given.
+func (p *Project) Unclaimed(ctx context.Context, segments iter.Seq[*Segment]) {
+	for s := range segments {
+		s.proposals(ctx, "unclaimed", 1)
+	}
+}
+
+// Outbid counts the candidates of an evaluation that were neither selected nor take part in the next one.
+func (p *Project) Outbid(ctx context.Context, candidates, selected, next iter.Seq[*Segment]) {
+	outbid := map[*Segment]int64{}
+	for s := range candidates {
+		outbid[s]++
+	}
+	for s := range selected {
+		outbid[s]--
+	}
+	for s := range next {
+		outbid[s]--
+	}
+	for s, n := range outbid {
+		if n > 0 {
+			s.proposals(ctx, "outbid", n)
+		}
+	}
+}
+
+func (s *Segment) proposals(ctx context.Context, outcome string, n int64) {
+	s.project.metrics.proposals.Add(ctx, n, s.labels.proposals[outcome])
+}
+
+// runContext is ctx with the span of the run.
+func (s *Segment) runContext(ctx context.Context) context.Context {
+	if s.cycle == nil {
+		return ctx
+	}
+	return s.cycle.run.ctx
+}

@@ -1,0 +1,68 @@
+package director
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/pool"
+)
+
+// population is how many tickets a config's pools have, for pools whose segments depend on it. The runners count them
+// beside a run, now and then. Until the first count such a pool is one segment.
+type population struct {
+	pools map[string]*pb.Pool // of the config
+	// segmented is what the segments were made for, latest is the last count.
+	segmented, latest pool.Population
+	requested         time.Time
+	// outgrown: the segments no longer fit the tickets.
+	outgrown bool
+}
+
+// newPopulation returns nil if no segments depend on the number of tickets.
+func newPopulation(pools map[string]*pb.Pool) *population {
+	if pool.Crowds(pools) == nil {
+		return nil
+	}
+	return &population{pools: pools}
+}
+
+// count returns the pools that a run counts; nil if it is too early to count again.
+func (p *population) count(now time.Time, interval time.Duration) map[string]*pb.Pool {
+	if p == nil || now.Before(p.requested.Add(interval)) {
+		return nil
+	}
+	p.requested = now
+	return pool.Crowds(p.pools)
+}
+
+// update notes what a run counted.
+func (p *population) update(counts pool.Population) {
+	p.latest, p.outgrown = counts, !pool.Fits(p.pools, p.segmented, counts)
+}
+
+// segment returns the segments that fit the last count.
+func (p *population) segment(pools map[string]*pb.Pool) ([]map[string]*pb.Pool, error) {
+	if p == nil {
+		return pool.Expand(pools, nil)
+	}
+	p.segmented, p.outgrown = p.latest, false
+	return pool.Expand(pools, p.segmented)
+}
+
+// resegment makes new segments for configs whose segments no longer fit the tickets. It waits until the runs under way
+// are settled, and no new ones start meanwhile: a ticket is in one segment at a time, and no run is in vain.
+func (l *leader) resegment(ctx context.Context) {
+	for id, old := range l.segments {
+		population := old[0].population
+		busy := func(s *segment) bool { return !s.Idle() }
+		if population == nil || !population.outgrown || slices.ContainsFunc(old, busy) {
+			continue
+		}
+		last := slices.MaxFunc(old, func(a, b *segment) int { return a.Started().Compare(b.Started()) })
+		l.segments[id] = l.newSegments(ctx, old[0].config, population, last)
+		l.log.DebugContext(ctx, "the segments of a config are new",
+			"config", id, "tickets", population.segmented, "segments", len(l.segments[id]))
+	}
+}

@@ -1,0 +1,80 @@
+// Package schedule decides when the segments of a project run, and when their proposals are evaluated. It is pure: it
+// has no clock and calls nobody. The director's leader notes on each Segment what happens to its runs.
+package schedule
+
+import (
+	"iter"
+	"time"
+)
+
+// Times are the settings of a schedule.
+type Times struct {
+	// A segment runs MinInterval after its last start if something happened since, and MaxInterval after it in any case.
+	MinInterval, MaxInterval time.Duration
+	// Window is how long proposals wait for those of runs that started with theirs.
+	Window time.Duration
+	// Run is how long a run may take.
+	Run time.Duration
+}
+
+// Scheduled is a type that embeds a Segment.
+type Scheduled interface{ schedule() *Segment }
+
+// State is what the next step of a project depends on.
+type State[S Scheduled] struct {
+	Times
+	Segments iter.Seq[S]
+	// Paused keeps new runs from starting.
+	Paused bool
+	// Pending is when the first of the proposals arrived that wait for an evaluation; zero if none waits.
+	Pending time.Time
+	// Wake is when the project has something else to do.
+	Wake time.Time
+}
+
+// Next returns the segments whose runs start now, and when to call Next again at the latest.
+func (s State[S]) Next(now time.Time) (starts []S, wake time.Time) {
+	wake = earlier(now.Add(s.MaxInterval), s.Wake)
+	if !s.Pending.IsZero() {
+		wake = earlier(wake, s.EvaluateAt())
+	}
+	for one := range s.Segments {
+		switch segment := one.schedule(); {
+		case segment.running:
+			wake = earlier(wake, segment.deadline)
+		case s.Paused || segment.held || segment.unsettled > 0:
+		case segment.due(s.Times).After(now):
+			wake = earlier(wake, segment.due(s.Times))
+		default:
+			starts = append(starts, one)
+			wake = earlier(wake, segment.takeBy(now))
+		}
+	}
+	return starts, wake
+}
+
+// EvaluateAt is when the pending proposals are evaluated: when they have waited for the window, or earlier if no run
+// that started within it can add to them.
+func (s State[S]) EvaluateAt() time.Time {
+	var at time.Time
+	for one := range s.Segments {
+		if segment := one.schedule(); segment.running {
+			at = later(at, segment.started.Add(s.Window))
+		}
+	}
+	return earlier(at, s.Pending.Add(s.Window))
+}
+
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}
+
+func earlier(a, b time.Time) time.Time {
+	if b.Before(a) {
+		return b
+	}
+	return a
+}

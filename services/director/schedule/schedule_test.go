@@ -1,0 +1,198 @@
+package schedule
+
+import (
+	"slices"
+	"testing"
+	"time"
+)
+
+var (
+	times = Times{
+		MinInterval: 10 * time.Millisecond, MaxInterval: time.Second, Window: 20 * time.Millisecond, Run: 5 * time.Second,
+	}
+	epoch = time.Unix(1_700_000_000, 0)
+)
+
+// after is a moment of these tests.
+func after(ms int) time.Time { return epoch.Add(time.Duration(ms) * time.Millisecond) }
+
+// started is a segment whose last run started at a moment and is settled.
+func started(ms int, changes ...func(*Segment)) Segment {
+	s := First()
+	s.Start(after(ms))
+	s.End(OK, after(ms))
+	for _, change := range changes {
+		change(&s)
+	}
+	return s
+}
+
+// running is a segment with a run that started at a moment.
+func running(ms int, changes ...func(*Segment)) Segment {
+	s := First()
+	s.Start(after(ms))
+	for _, change := range changes {
+		change(&s)
+	}
+	return s
+}
+
+func TestNext(t *testing.T) {
+	taken := func(s *Segment) { s.Take("r", times) }
+	propose := func(s *Segment) { s.Propose(2) }
+	touch := (*Segment).Touch
+	for name, test := range map[string]struct {
+		now      int
+		state    State[*Segment]
+		segments []Segment
+		starts   []int
+		wake     int
+	}{
+		"nothing to do": {now: 100, wake: 1100},
+		"a new segment": {segments: []Segment{First()}, starts: []int{0}, wake: 250},
+		"all that are due": {
+			now: 10, segments: []Segment{First(), started(0), started(0, touch)}, starts: []int{0, 2}, wake: 260,
+		},
+		"nothing happened":    {now: 100, segments: []Segment{started(0)}, wake: 1000},
+		"a second has passed": {now: 1000, segments: []Segment{started(0)}, starts: []int{0}, wake: 1250},
+		"something happened":  {now: 4, segments: []Segment{started(0, touch)}, wake: 10},
+		"a run is under way":  {now: 100, segments: []Segment{running(0, touch)}, wake: 250},
+		"a run was taken":     {now: 5500, segments: []Segment{running(0, touch, taken)}, wake: 6000},
+		"proposals are not settled": {
+			now: 100, segments: []Segment{started(0, touch, propose)}, wake: 1100,
+		},
+		"some proposals are not settled": {
+			now: 100, segments: []Segment{started(0, touch, propose, func(s *Segment) { s.Settle(1) })}, wake: 1100,
+		},
+		"all proposals are settled": {
+			now: 100, segments: []Segment{started(0, touch, propose, func(s *Segment) { s.Settle(2) })},
+			starts: []int{0}, wake: 350,
+		},
+		"the config is held": {
+			now: 100, segments: []Segment{started(0, touch, func(s *Segment) { s.Hold(true) })}, wake: 1100,
+		},
+		"the config is not held any more": {
+			now: 100, segments: []Segment{started(0, touch, func(s *Segment) { s.Hold(true); s.Hold(false) })},
+			starts: []int{0}, wake: 350,
+		},
+		"runs are paused": {
+			now: 100, state: State[*Segment]{Paused: true}, segments: []Segment{First(), running(0)}, wake: 250,
+		},
+		"no runner hosts the function": {
+			now: 100, segments: []Segment{running(0, func(s *Segment) { s.End(Absent, after(100)) })}, wake: 350,
+		},
+		"a runner came that may host the function": {
+			now:      100,
+			segments: []Segment{running(0, func(s *Segment) { s.End(Absent, after(100)); s.EndRest() })},
+			starts:   []int{0}, wake: 350,
+		},
+		"the bus did not take the run": {
+			now: 900, segments: []Segment{running(0, func(s *Segment) { s.End(Bus, after(900)) })}, wake: 1150,
+		},
+		"the bus did not take the run, and something happened": {
+			now: 100, segments: []Segment{running(0, func(s *Segment) { s.End(Bus, after(50)); s.Touch() })}, wake: 300,
+		},
+		"a run failed": {
+			now: 100, segments: []Segment{running(0, func(s *Segment) { s.End(Failed, after(100)) })}, wake: 1000,
+		},
+		"a run was late": {
+			now: 250, segments: []Segment{running(0, func(s *Segment) { s.End(Late, after(250)) })},
+			starts: []int{0}, wake: 750, // with twice the time to take it
+		},
+		"proposals wait": {
+			now: 100, state: State[*Segment]{Pending: after(95)}, segments: []Segment{running(90)}, wake: 110,
+		},
+		"something else is to be done": {now: 100, state: State[*Segment]{Wake: after(120)}, wake: 120},
+	} {
+		state := test.state
+		state.Times = times
+		if state.Wake.IsZero() {
+			state.Wake = after(1e6)
+		}
+		var segments []*Segment
+		for i := range test.segments {
+			segments = append(segments, &test.segments[i])
+		}
+		state.Segments = slices.Values(segments)
+		starts, wake := state.Next(after(test.now))
+		if !wake.Equal(after(test.wake)) {
+			t.Errorf("%s: wakes at %v, want %d ms", name, wake.Sub(epoch), test.wake)
+		}
+		if !slices.EqualFunc(starts, test.starts, func(s *Segment, i int) bool { return s == segments[i] }) {
+			t.Errorf("%s: starts %d segments, want %v", name, len(starts), test.starts)
+		}
+	}
+}
+
+func TestEvaluateAt(t *testing.T) {
+	for name, test := range map[string]struct {
+		pending  int
+		segments []Segment
+		at       int // the zero time if negative
+	}{
+		"no run can add to them":                    {pending: 50, segments: []Segment{started(45)}, at: -1},
+		"a run that started before can add to them": {pending: 50, segments: []Segment{running(40), running(45)}, at: 65},
+		"they have waited for the window":           {pending: 50, segments: []Segment{running(60)}, at: 70},
+		"runs are older than the window":            {pending: 50, segments: []Segment{running(10)}, at: 30},
+	} {
+		var segments []*Segment
+		for i := range test.segments {
+			segments = append(segments, &test.segments[i])
+		}
+		state := State[*Segment]{Times: times, Segments: slices.Values(segments), Pending: after(test.pending)}
+		at := state.EvaluateAt()
+		if test.at < 0 && !at.IsZero() || test.at >= 0 && !at.Equal(after(test.at)) {
+			t.Errorf("%s: at %v, want %d ms", name, at, test.at)
+		}
+	}
+}
+
+func TestOverdue(t *testing.T) {
+	alive, lost := func(string) bool { return false }, func(runner string) bool { return runner == "r" }
+	taken := func(s *Segment) { s.Take("r", times) }
+	for name, test := range map[string]struct {
+		now     int
+		segment Segment
+		lost    func(string) bool
+		want    string
+	}{
+		"no run":              {9999, started(0), lost, ""},
+		"not taken yet":       {249, running(0), alive, ""},
+		"not taken in time":   {250, running(0), alive, "no runner took the run in time"},
+		"taken":               {5999, running(0, taken), alive, ""},
+		"not answered":        {6000, running(0, taken), alive, "the runner did not answer in time"},
+		"the runner is lost":  {1, running(0, taken), lost, "the runner is lost"},
+		"another one is lost": {1, running(0), lost, ""},
+	} {
+		if got := test.segment.Overdue(after(test.now), test.lost); got != test.want {
+			t.Errorf("%s: %q, want %q", name, got, test.want)
+		}
+	}
+}
+
+func TestTimeToTakeARunGrowsUntilOneIsTaken(t *testing.T) {
+	now, s := epoch, First()
+	for i, want := range []time.Duration{250, 500, 1000, 2000, 2000} {
+		s.Start(now)
+		if got := s.deadline.Sub(now); got != want*time.Millisecond {
+			t.Errorf("run %d: %v, want %v ms", i, got, int(want))
+		}
+		now = s.deadline
+		s.End(Late, now)
+	}
+	s.Start(now)
+	s.Take("r", times)
+	s.End(Late, now)
+	s.Start(now)
+	if got := s.deadline.Sub(now); got != takeTimeout {
+		t.Errorf("after a run was taken: %v", got)
+	}
+}
+
+func TestNextSegmentGoesOnWhereTheOldOneWas(t *testing.T) {
+	old := running(7, func(s *Segment) { s.Propose(3); s.End(Absent, after(8)) })
+	next := old.Next()
+	if !next.Idle() || !next.Started().Equal(after(7)) || !next.due(times).Equal(after(258)) {
+		t.Errorf("the next segment is %+v", next)
+	}
+}

@@ -1,0 +1,131 @@
+package schedule
+
+import "time"
+
+// absent is how long a segment rests when no runner hosts its function, or when the message bus does not take its run.
+const absent = 250 * time.Millisecond
+
+// takeTimeout is how long a run may wait for a runner to take it. Runners answer at once: otherwise the request is
+// lost, or it went to a runner that is dead or frozen. The timeout grows up to eightfold while nobody answers.
+const takeTimeout = 250 * time.Millisecond
+
+// answerTime is how much later than the end of its run an answer may arrive.
+const answerTime = time.Second
+
+// Outcome is how a run ended.
+type Outcome string
+
+const (
+	OK Outcome = "ok"
+	// Failed: the function or its runner reported an error.
+	Failed Outcome = "failed"
+	// Absent: no runner hosts the function.
+	Absent Outcome = "absent"
+	// Late: no runner took the run or answered in time, or the runner is lost.
+	Late Outcome = "late"
+	// Bus: the message bus did not take the run.
+	Bus Outcome = "bus"
+)
+
+// Segment is the schedule of one segment of a config's pools. It has at most one run at a time, and the next one
+// starts when all proposals of the last one are settled: before that it would only propose the same tickets.
+type Segment struct {
+	// dirty: something happened since the last start.
+	dirty bool
+	// held: no run starts until Hold(false).
+	held bool
+	// started is when the last run started. None starts before notBefore.
+	started, notBefore time.Time
+	// unsettled is the number of proposals that are not settled.
+	unsettled int
+
+	running bool
+	// runner has taken the run. It is empty until then.
+	runner string
+	// deadline is when a runner must have taken the run, or answered it.
+	deadline time.Time
+	// untaken is how many runs in a row no runner took.
+	untaken int
+}
+
+// First returns the schedule of a new segment, which is due at once.
+func First() Segment { return Segment{dirty: true} }
+
+// Next returns the schedule of a segment that replaces this one and others like it.
+func (s *Segment) Next() Segment {
+	return Segment{dirty: true, started: s.started, notBefore: s.notBefore}
+}
+
+// Started is when the last run started.
+func (s *Segment) Started() time.Time { return s.started }
+
+// Idle tells whether no run is under way and all proposals are settled.
+func (s *Segment) Idle() bool { return !s.running && s.unsettled == 0 }
+
+// Touch notes that something happened which the next run should see.
+func (s *Segment) Touch() { s.dirty = true }
+
+// EndRest lets a segment run that rests because no runner hosted its function.
+func (s *Segment) EndRest() { s.notBefore = time.Time{} }
+
+// Hold keeps new runs from starting, or lets them start again.
+func (s *Segment) Hold(held bool) { s.held = held }
+
+// Start notes that a run starts.
+func (s *Segment) Start(now time.Time) {
+	s.running, s.runner, s.dirty = true, "", false
+	s.started, s.deadline = now, s.takeBy(now)
+}
+
+// Take notes that a runner took the run.
+func (s *Segment) Take(runner string, t Times) {
+	s.runner, s.untaken, s.deadline = runner, 0, s.started.Add(t.Run+answerTime)
+}
+
+// End notes how the run ended.
+func (s *Segment) End(outcome Outcome, now time.Time) {
+	if outcome == Late && s.runner == "" {
+		s.untaken++
+	}
+	if outcome == Absent || outcome == Bus {
+		s.notBefore = now.Add(absent)
+	}
+	if outcome == Absent || outcome == Late {
+		s.dirty = true
+	}
+	s.running = false
+}
+
+// Propose notes that the run made n proposals, Settle that n of a run's proposals are settled.
+func (s *Segment) Propose(n int) { s.unsettled += n }
+func (s *Segment) Settle(n int)  { s.unsettled -= n }
+
+// Overdue returns why the run must be given up, or "".
+func (s *Segment) Overdue(now time.Time, lost func(runner string) bool) string {
+	switch {
+	case !s.running:
+		return ""
+	case s.runner != "" && lost(s.runner):
+		return "the runner is lost"
+	case now.Before(s.deadline):
+		return ""
+	case s.runner != "":
+		return "the runner did not answer in time"
+	}
+	return "no runner took the run in time"
+}
+
+// due is when the next run may start.
+func (s *Segment) due(t Times) time.Time {
+	wait := t.MaxInterval
+	if s.dirty {
+		wait = t.MinInterval
+	}
+	return later(s.started.Add(wait), s.notBefore)
+}
+
+// takeBy is when a runner must have taken a run that starts now.
+func (s *Segment) takeBy(now time.Time) time.Time { return now.Add(takeTimeout << min(s.untaken, 3)) }
+
+// schedule makes types Scheduled that embed a Segment.
+func (s *Segment) schedule() *Segment { return s }

@@ -1,0 +1,126 @@
+package director
+
+import (
+	"context"
+	"math/rand/v2"
+	"time"
+
+	"github.com/google/uuid"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/director/observe"
+	"matchmaker.dev/services/director/schedule"
+	"matchmaker.dev/services/internal/bus"
+)
+
+// segment is one config over one segment of its pools.
+type segment struct {
+	schedule.Segment
+	config *pb.Config
+	pools  map[string]*pb.Pool
+	// population is that of the config's pools; nil if the segments do not depend on it.
+	population *population
+	observed   *observe.Segment
+	// run is the run under way, or nil.
+	run *run
+}
+
+// run is a run under way.
+type run struct {
+	*bus.Run
+	segment *segment
+}
+
+// startRun asks the runners to run the segment's function.
+func (l *leader) startRun(ctx context.Context, s *segment, now time.Time) {
+	request := &pb.RunRequest{
+		Run:       uuid.NewString(),
+		Project:   l.project,
+		Config:    s.config.GetId(),
+		Function:  s.config.GetFunction(),
+		Settings:  s.config.GetSettings(),
+		Pools:     s.pools,
+		Position:  l.position,
+		Now:       now.UnixMilli(),
+		Seed:      rand.Uint64(), //nolint:gosec // a seed of matches, not a secret
+		Budget:    l.Times.Run.Milliseconds(),
+		Census:    s.population.count(now, l.Times.MaxInterval),
+		Backfills: true,
+	}
+	s.Start(now)
+	r := &run{segment: s}
+	s.run = r
+	var err error
+	r.Run, err = l.Bus.StartRun(s.observed.RunStarted(ctx), request, func(p *pb.RunPart) { l.inbox.add(part{r, p}) })
+	if err != nil {
+		l.endRun(ctx, s, schedule.Bus, err.Error(), nil)
+	}
+}
+
+// answer handles one part of the answer to a run. Parts of runs that were given up are dropped.
+func (l *leader) answer(ctx context.Context, p part) {
+	s := p.run.segment
+	if s.run != p.run {
+		s.observed.Dropped(ctx, len(p.GetProposals()))
+		return
+	}
+	if runner := p.GetRunner(); runner != "" {
+		l.runners.alive(runner)
+		s.Take(runner, l.times())
+		return
+	}
+	s.observed.Proposed(p.GetTraced())
+	l.settler.add(l.Now(), s, p.GetProposals())
+	if !p.GetLast() {
+		return
+	}
+	if counts := p.GetStats().GetPopulation(); s.population != nil && counts != nil {
+		s.population.update(counts)
+		for _, of := range l.segments[s.config.GetId()] {
+			of.Hold(s.population.outgrown)
+		}
+	}
+	outcome := schedule.Failed
+	switch p.GetError() {
+	case "":
+		outcome = schedule.OK
+	case bus.NoRunner:
+		outcome = schedule.Absent
+	}
+	l.endRun(ctx, s, outcome, p.GetError(), p.GetStats())
+}
+
+// endOverdue gives up runs that nobody took or answered in time, or whose runner is lost.
+func (l *leader) endOverdue(ctx context.Context, now time.Time) {
+	for s := range l.all() {
+		if reason := s.Overdue(now, l.runners.lost); reason != "" {
+			s.run.Stop()
+			l.endRun(ctx, s, schedule.Late, reason, nil)
+		}
+	}
+}
+
+// endRun notes that a run is over, and why it failed if it did.
+func (l *leader) endRun(ctx context.Context, s *segment, o schedule.Outcome, failure string, stats *pb.RunStats) {
+	s.observed.RunEnded(ctx, o, failure, stats)
+	s.End(o, l.Now())
+	s.run = nil
+	s.closeIfIdle()
+}
+
+// stop gives up the run, if there is one. The segment is not used any more.
+func (s *segment) stop() {
+	if s.run != nil {
+		s.run.Stop()
+		s.run = nil
+		s.End(schedule.OK, s.Started())
+	}
+	s.closeIfIdle()
+}
+
+// settle notes that proposals are settled.
+func (s *segment) closeIfIdle() {
+	if s.Idle() {
+		s.observed.Settled()
+	}
+}
