@@ -71,6 +71,7 @@ func (l *leader) run(ctx context.Context) {
 	for s := range l.all() {
 		s.stop()
 	}
+	l.settler.stop()
 	stop()
 	l.maintenance.outbox.wait()
 	publisher.Wait()

@@ -118,7 +118,7 @@ func (s *segment) stop() {
 	s.closeIfIdle()
 }
 
-// settle notes that proposals are settled.
+// closeIfIdle ends the record of the last run when nothing of it is left.
 func (s *segment) closeIfIdle() {
 	if s.Idle() {
 		s.observed.Settled()

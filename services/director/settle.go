@@ -105,6 +105,17 @@ func (s *settler) end(ctx context.Context, e *evaluation, again []*proposal) {
 	}
 }
 
+// stop gives up all proposals that are not settled.
+func (s *settler) stop() {
+	unsettled := s.pending
+	for _, e := range s.evaluations {
+		unsettled = append(unsettled, e.candidates...)
+	}
+	for _, p := range unsettled {
+		p.Origin.observed.Settled()
+	}
+}
+
 // claimAll claims the tickets of proposals, each one's or none of them.
 func (s *settler) claimAll(ctx context.Context, proposals []*proposal) ([]*state.Claim, uint64, error) {
 	now, began := s.Now(), time.Now()

@@ -60,9 +60,10 @@ func (s *Segment) RunEnded(ctx context.Context, outcome schedule.Outcome, failur
 	s.failing = failure
 }
 
-// Settled records that the run has ended and that all its proposals are settled.
+// Settled records that all proposals of the run are settled, or given up with it.
 func (s *Segment) Settled() {
 	if s.cycle != nil {
+		s.cycle.run.span.End() // does nothing if RunEnded did
 		s.cycle.span.End()
 		s.cycle = nil
 	}

@@ -1,0 +1,137 @@
+package observe_test
+
+import (
+	"errors"
+	"iter"
+	"log/slog"
+	"maps"
+	"strings"
+	"testing"
+	"time"
+
+	"go.opentelemetry.io/otel/attribute"
+	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
+	"go.opentelemetry.io/otel/sdk/metric/metricdata"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/sdk/trace/tracetest"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/director/observe"
+	"matchmaker.dev/services/director/schedule"
+	"matchmaker.dev/services/internal/state"
+	"matchmaker.dev/services/internal/telemetry"
+)
+
+var config = &pb.Config{Id: "ranked", Function: "pairs"}
+
+func newSegment(t *testing.T, o *observe.Observer) (*observe.Project, *observe.Segment, *strings.Builder) {
+	t.Helper()
+	log := new(strings.Builder)
+	p := o.Project("demo", 1, slog.New(slog.NewTextHandler(log, nil)))
+	t.Cleanup(p.Close)
+	return p, p.Segment(config, nil, nil), log
+}
+
+func TestRunsAreCountedByOutcome(t *testing.T) {
+	reader := sdkmetric.NewManualReader()
+	meter := sdkmetric.NewMeterProvider(sdkmetric.WithReader(reader)).Meter("")
+	_, s, _ := newSegment(t, observe.New(telemetry.NewMeter(meter, 0, slog.Default()), telemetry.Tracer{}))
+	want := map[string]int64{}
+	for _, o := range []schedule.Outcome{
+		schedule.OK, schedule.Failed, schedule.Absent, schedule.Late, schedule.Bus, schedule.Bus,
+	} {
+		want[string(o)]++
+		s.RunStarted(t.Context())
+		s.RunEnded(t.Context(), o, "", nil)
+	}
+	var got metricdata.ResourceMetrics
+	if err := reader.Collect(t.Context(), &got); err != nil {
+		t.Fatal(err)
+	}
+	counted := map[string]int64{}
+	for _, m := range got.ScopeMetrics[0].Metrics {
+		if m.Name == "matchmaker.runs" {
+			for _, point := range m.Data.(metricdata.Sum[int64]).DataPoints {
+				outcome, _ := point.Attributes.Value(attribute.Key("outcome"))
+				counted[outcome.AsString()] += point.Value
+			}
+		}
+	}
+	if !maps.Equal(counted, want) {
+		t.Errorf("counted %v, want %v", counted, want)
+	}
+}
+
+func TestFailureIsLoggedOnceUntilItChanges(t *testing.T) {
+	p, s, log := newSegment(t, observe.New(telemetry.Meter{}, telemetry.Tracer{}))
+	for _, step := range []struct {
+		failure string
+		line    string
+	}{
+		{"", ""},
+		{"crashed", `msg="a run failed" config=ranked function=pairs reason=crashed`},
+		{"crashed", ""},
+		{"slow", `msg="a run failed" config=ranked function=pairs reason=slow`},
+		{"", `msg="the function runs again" config=ranked function=pairs`},
+		{"", ""},
+		{"crashed", `msg="a run failed" config=ranked function=pairs reason=crashed`},
+		{"crashed", ""}, // of the segment that replaces this one
+	} {
+		outcome := schedule.OK
+		if step.failure != "" {
+			outcome = schedule.Failed
+		}
+		log.Reset()
+		s.RunEnded(t.Context(), outcome, step.failure, nil)
+		if !strings.Contains(log.String(), step.line) || step.line == "" && log.Len() > 0 {
+			t.Errorf("after %q: %q, want %q", step.failure, log, step.line)
+		}
+		s = p.Segment(config, nil, s)
+	}
+}
+
+func TestErrorIsLoggedOnceUntilItWorks(t *testing.T) {
+	p, _, log := newSegment(t, observe.New(telemetry.Meter{}, telemetry.Tracer{}))
+	failed := errors.New("refused")
+	for _, err := range []error{nil, failed, failed, nil, nil} {
+		if p.Check(t.Context(), "sending", err) != (err == nil) {
+			t.Errorf("%v", err)
+		}
+	}
+	if n := strings.Count(log.String(), "\n"); n != 2 || !strings.Contains(log.String(), "works again") {
+		t.Errorf("the log is %s", log)
+	}
+}
+
+// Every span that is opened is closed, whatever becomes of the run and of its proposals.
+func TestEverySpanIsClosed(t *testing.T) {
+	spans := tracetest.NewSpanRecorder()
+	provider := telemetry.NewProvider(sdktrace.AlwaysSample(), sdktrace.WithSpanProcessor(spans))
+	p, s, _ := newSegment(t, observe.New(telemetry.Meter{}, telemetry.NewTracer(provider, "director")))
+	once := func(yield func(*observe.Segment) bool) { yield(s) }
+	for _, outcome := range []schedule.Outcome{schedule.OK, schedule.Failed, schedule.Late, schedule.Bus} {
+		s.RunStarted(t.Context())
+		s.RunEnded(t.Context(), outcome, "", nil)
+		s.Settled()
+	}
+	for _, failure := range []error{nil, errors.New("the state store did not answer")} {
+		s.RunStarted(t.Context())
+		s.Proposed([]*pb.Traced{{Ticket: "a", Trace: make([]byte, 24)}})
+		s.RunEnded(t.Context(), schedule.OK, "", nil)
+		p.Evaluated(t.Context(), 0, time.Now(), once, once)
+		claim := &state.Claim{Match: &pb.Match{}, Tickets: []string{"a"}}
+		var claims iter.Seq2[*observe.Segment, *state.Claim] = func(yield func(*observe.Segment, *state.Claim) bool) {
+			yield(s, claim)
+		}
+		err := p.Claim(t.Context(), time.Now(), time.Now(), claims, func() error { return failure })
+		if !errors.Is(err, failure) || len(claim.Match.GetTraced()) != 1 || len(claim.Match.GetTrace()) == 0 {
+			t.Errorf("the claim is %v, %v", claim.Match, err)
+		}
+		s.Settled()
+	}
+	s.RunStarted(t.Context())
+	s.Settled() // the director stops
+	if opened, closed := len(spans.Started()), len(spans.Ended()); opened != closed || opened < 16 {
+		t.Errorf("%d spans are opened and %d closed", opened, closed)
+	}
+}
