@@ -288,7 +288,7 @@ func (p *Provider) prune(ctx context.Context, s *server) {
 	}
 	if err := p.cluster.forget(ctx, s, over); err != nil {
 		p.options.Log.WarnContext(ctx, "removing the data of former matches from a game server",
-			"server", s.Name, "error", transport.Words(err.Error()))
+			"server", s.Name, "error", transport.Redact(err.Error()))
 	}
 }
 

@@ -351,7 +351,7 @@ func failure(status *apierrors.StatusError, answer []byte, secrets []string) err
 	}
 	_ = json.Unmarshal(answer, &said) // a proxy may have answered
 	code := int(status.ErrStatus.Code)
-	cause := &statusError{code, transport.Words(said.Message, secrets...)}
+	cause := &statusError{code, transport.Redact(said.Message, secrets...)}
 	switch code {
 	case http.StatusConflict:
 		return provider.Fail(provider.Contention, "others were faster to take a game server").Because(cause)

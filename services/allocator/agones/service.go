@@ -102,7 +102,7 @@ func (s *service) failure(answer *transport.Answer, secrets []string) error {
 		Message string `json:"message"`
 	}
 	structured := json.Unmarshal(answer.Body, &status) == nil && status.Message != ""
-	message := answer.Words(status.Message, secrets...)
+	message := answer.Redact(status.Message, secrets...)
 	switch {
 	case structured && (status.Message == noServer || status.Code == codeResourceExhausted):
 		return errUnallocated

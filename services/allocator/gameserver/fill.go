@@ -7,10 +7,10 @@ import (
 	"matchmaker.dev/pkg/client"
 )
 
-// farewell is how long a process that ends waits for its games to take their backfill tickets back.
+// farewell is how long a process that ends waits until its games have deleted their backfill tickets.
 const farewell = 2 * time.Second
 
-// fill keeps the server's game filled, until ctx ends or everybody has left, which it tells.
+// fill keeps the server's game filled until ctx ends or all players have left. over is true when they have.
 func (s *server) fill(ctx context.Context, api *client.Client, backfill string, o Options) (over bool) {
 	ctx, end := context.WithCancel(ctx)
 	defer end()
@@ -28,14 +28,14 @@ func (s *server) fill(ctx context.Context, api *client.Client, backfill string, 
 				over = true
 				end()
 			}
-			// Where the server is the service knows from its allocation.
+			// The service knows the connection from the allocation.
 			return client.BackfillRequest{Attributes: map[string]float64{"open": float64(s.game.open())}}
 		},
 		Failed: func(err error) { o.Log.Warn("filling a game", "match", s.match, "error", err) },
 	})
 	s.filler.Store(filler)
 	if err := filler.Run(ctx); err != nil {
-		o.Log.Warn("taking a backfill ticket back", "match", s.match, "error", err)
+		o.Log.Warn("deleting a backfill ticket", "match", s.match, "error", err)
 	}
 	return over
 }

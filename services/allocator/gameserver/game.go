@@ -6,16 +6,16 @@ import (
 	"time"
 )
 
-// patience is how long a server waits for a player who is expected: who has not come by then has left.
+// patience is how long a server waits for an expected player. One who has not come by then has left.
 const patience = 30 * time.Second
 
-// game is who is on a server, and who is expected there.
+// game has the players of a server: those who are there, and those who are expected.
 type game struct {
-	// stay is how long players stay, on average; for ever when 0.
+	// stay is how long players stay on average; without end when 0.
 	stay time.Duration
-	// places is for how many players there is room.
+	// places is how many players fit.
 	places int
-	// changed is called, not under mu, when somebody left.
+	// changed is called without mu when a player left.
 	changed func()
 
 	mu      sync.Mutex
@@ -26,11 +26,11 @@ type game struct {
 
 type player struct {
 	here bool
-	// leaves ends the player's stay, or the wait for it; nil while there is no end in sight.
+	// leaves ends the player's stay, or the wait for it; nil when neither ends.
 	leaves *time.Timer
 }
 
-// expect lets tickets in from now on.
+// expect accepts tickets from now on.
 func (g *game) expect(tickets []string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -46,7 +46,7 @@ func (g *game) expect(tickets []string) {
 	}
 }
 
-// hello is a player who says hello, once or again. It is false when nobody expects the ticket.
+// hello takes a player's hello, the first or another. ok is false when the ticket is not expected.
 func (g *game) hello(ticket string) (players int, ok bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -69,7 +69,7 @@ func (g *game) hello(ticket string) (players int, ok bool) {
 	return g.here, true
 }
 
-// leave is a player who leaves, or does not come. It is false when there is none.
+// leave removes a player who leaves, or does not come. It is false when there is no such player.
 func (g *game) leave(ticket string) bool {
 	g.mu.Lock()
 	p := g.players[ticket]
@@ -91,21 +91,21 @@ func (g *game) leave(ticket string) bool {
 	return true
 }
 
-// open is how many more players there is room for.
+// open is how many more players fit.
 func (g *game) open() int {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return max(0, g.places-len(g.players))
 }
 
-// empty tells that nobody is there, or expected.
+// empty tells whether no player is there or expected.
 func (g *game) empty() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return len(g.players) == 0
 }
 
-// end ends the game: nobody leaves any more.
+// end ends the game. After it no player leaves.
 func (g *game) end() {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -16,19 +16,19 @@ import (
 	"matchmaker.dev/services/allocator/provider"
 )
 
-// MaxCommand bounds a line from the parent, in bytes. Match properties are the large part
-// of it, and those are bounded where proposals are read.
+// MaxCommand is the most bytes of a line from the parent. Most of it are match properties, which are limited where
+// proposals are read.
 const MaxCommand = 4 << 20
 
 // Options say how a process of servers runs.
 type Options struct {
-	// Host is the address to listen on and to tell the players; 127.0.0.1 when empty.
+	// Host is the address to listen on, and the host of connections; 127.0.0.1 when empty.
 	Host string
 	Log  *slog.Logger
 }
 
-// Main hosts servers until in ends or ctx does, which are both a good end. It returns an error when in or out is
-// broken. When ctx ends first, a read of in is left behind: the process is about to exit.
+// Main hosts servers until in or ctx ends. It returns an error when reading in or writing out fails. When ctx ends
+// first, a goroutine still reads in: the process is about to exit.
 func Main(ctx context.Context, in io.Reader, out io.Writer, o Options) error {
 	if o.Host == "" {
 		o.Host = "127.0.0.1"
@@ -38,7 +38,7 @@ func Main(ctx context.Context, in io.Reader, out io.Writer, o Options) error {
 	}
 	defer h.close()
 	read := make(chan error, 1)
-	go func() { read <- h.obey(in) }()
+	go func() { read <- h.obey(ctx, in) }()
 	select {
 	case err := <-read:
 		return err
@@ -57,11 +57,12 @@ type host struct {
 	servers map[string]*server
 	closed  bool
 
-	http  *http.Client   // of those that call the service
-	fills sync.WaitGroup // those that do
+	http  *http.Client
+	fills sync.WaitGroup // the servers that keep their games filled
 }
 
-func (h *host) obey(in io.Reader) error {
+// obey runs the commands of in.
+func (h *host) obey(ctx context.Context, in io.Reader) error {
 	lines := bufio.NewScanner(in)
 	lines.Buffer(nil, MaxCommand)
 	for lines.Scan() {
@@ -69,7 +70,7 @@ func (h *host) obey(in io.Reader) error {
 		if err := json.Unmarshal(lines.Bytes(), &c); err != nil {
 			return fmt.Errorf("command: %w", err)
 		}
-		if err := h.run(c); err != nil {
+		if err := h.run(ctx, c); err != nil {
 			return err
 		}
 	}
@@ -79,34 +80,33 @@ func (h *host) obey(in io.Reader) error {
 	return nil
 }
 
-func (h *host) run(c Command) error {
+func (h *host) run(ctx context.Context, c Command) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	switch {
 	case h.closed:
 	case c.Start != nil:
-		h.start(c.Start)
+		h.start(ctx, c.Start)
 	case c.Stop != nil:
 		h.end(c.Stop.ID, "stopped")
 	}
 	return h.broken
 }
 
-func (h *host) start(c *Start) {
+func (h *host) start(ctx context.Context, c *Start) {
 	s, ok := h.servers[c.ID]
 	if !ok {
 		var err error
-		if s, err = h.open(c); err != nil {
-			h.tell(Event{ID: c.ID, Error: err.Error()})
+		if s, err = h.open(ctx, c); err != nil {
+			h.send(Event{ID: c.ID, Error: err.Error()})
 			return
 		}
 		h.options.Log.Debug("game server started", "match", s.match, "connection", s.connection)
 	}
-	h.tell(Event{ID: c.ID, Connection: s.connection})
+	h.send(Event{ID: c.ID, Connection: s.connection})
 }
 
-// open opens a server.
-func (h *host) open(c *Start) (*server, error) {
+func (h *host) open(ctx context.Context, c *Start) (*server, error) {
 	var m provider.Payload
 	if err := json.Unmarshal(c.Match, &m); err != nil {
 		return nil, errors.New("the match is no JSON object") // the parser's error could quote the token in it
@@ -130,7 +130,7 @@ func (h *host) open(c *Start) (*server, error) {
 		s.expiry = time.AfterFunc(time.Duration(c.Lifetime)*time.Millisecond, func() { h.retire(c.ID, s, "lifetime") })
 	}
 	if api != nil {
-		ctx, stop := context.WithCancel(context.Background())
+		ctx, stop := context.WithCancel(ctx)
 		s.stop = stop
 		h.fills.Go(func() {
 			if s.fill(ctx, api, m.Backfill, h.options) {
@@ -141,7 +141,7 @@ func (h *host) open(c *Start) (*server, error) {
 	return s, nil
 }
 
-// retire ends a server of which nobody in particular wants it, unless it is gone already and another one has its ID.
+// retire ends a server, unless it has ended already and another one has its ID.
 func (h *host) retire(id string, s *server, reason string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -156,17 +156,17 @@ func (h *host) end(id, reason string) {
 		s.close()
 		h.options.Log.Debug("game server ended", "match", s.match, "reason", reason)
 	}
-	h.tell(Event{ID: id, Ended: reason})
+	h.send(Event{ID: id, Ended: reason})
 }
 
-// tell writes an event. A parent that does not listen any more has closed the input as well, or is about to.
-func (h *host) tell(e Event) {
+// send writes an event. A parent that no longer reads has closed the input too, or is about to.
+func (h *host) send(e Event) {
 	if err := h.events.Encode(e); err != nil && h.broken == nil {
 		h.broken = fmt.Errorf("write events: %w", err)
 	}
 }
 
-// close ends all servers. Those that fill their games have a moment to say so.
+// close ends all servers. Those that keep their games filled have a moment to delete their backfill tickets.
 func (h *host) close() {
 	h.mu.Lock()
 	h.closed = true
@@ -174,10 +174,10 @@ func (h *host) close() {
 		s.close()
 	}
 	h.mu.Unlock()
-	said := make(chan struct{})
-	go func() { h.fills.Wait(); close(said) }()
+	done := make(chan struct{})
+	go func() { h.fills.Wait(); close(done) }()
 	select {
-	case <-said:
+	case <-done:
 	case <-time.After(farewell):
 	}
 }

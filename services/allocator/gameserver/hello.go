@@ -11,15 +11,15 @@ import (
 	"time"
 )
 
-// resend is how long an answer may take before the player says hello again:
-// datagrams get lost, and the first may arrive before the server does.
+// resend is how long an answer may take before the player says hello again. Datagrams get lost, and the first one may
+// arrive before the server runs.
 const resend = 200 * time.Millisecond
 
 // ErrStranger means that the server does not expect the ticket.
 var ErrStranger = errors.New("the game server does not know this ticket")
 
-// Hello says hello to the server at address, host:port, until it answers or ctx
-// ends, which it notices within 200 ms. The error is ErrStranger when the ticket is not of the server's match.
+// Hello says hello to the server at address, host:port, until it answers or ctx ends. It notices the end of ctx within
+// 200 ms. The error is ErrStranger when the ticket is not of the server's match.
 func Hello(ctx context.Context, address, ticket string) (*Welcome, error) {
 	var d net.Dialer
 	conn, err := d.DialContext(ctx, "udp", address)
@@ -42,8 +42,9 @@ func Hello(ctx context.Context, address, ticket string) (*Welcome, error) {
 	}
 }
 
-// Meet is Hello for a player who joins a running game: its server learns of the ticket when its approval is answered,
-// which may be a moment after the player did. So a server that does not know the ticket is asked again, until ctx ends.
+// Meet is Hello for a player who joins a running game. The server learns of the ticket from the answer to its approval,
+// which may come after the player got the connection. So Meet asks again, until the server knows the ticket or ctx
+// ends.
 func Meet(ctx context.Context, address, ticket string) (*Welcome, error) {
 	for {
 		w, err := Hello(ctx, address, ticket)
@@ -73,7 +74,7 @@ func Bye(ctx context.Context, address, ticket string) error {
 	for {
 		_, err := exchange(conn, question)
 		if errors.Is(err, ErrStranger) {
-			return nil // as it is now
+			return nil // it has left
 		}
 		if ctx.Err() != nil {
 			return fmt.Errorf("game server at %s: %w: %w", address, context.Cause(ctx), err)
@@ -81,8 +82,8 @@ func Bye(ctx context.Context, address, ticket string) error {
 	}
 }
 
-// exchange sends the question once and waits for the answer. It takes the whole
-// wait also when the port is closed, so that its caller may simply call again.
+// exchange sends the question once and waits for the answer. It also waits when the port is closed, so that its caller
+// can call again at once.
 func exchange(conn net.Conn, question []byte) (*Welcome, error) {
 	_, failure := conn.Write(question)
 	if err := conn.SetReadDeadline(time.Now().Add(resend)); err != nil {
@@ -95,7 +96,7 @@ func exchange(conn net.Conn, question []byte) (*Welcome, error) {
 		case errors.Is(err, os.ErrDeadlineExceeded):
 			return nil, cmp.Or(failure, err)
 		case err != nil:
-			failure = err // nobody has the port
+			failure = err // the port is closed
 			continue
 		}
 		var got struct {

@@ -8,23 +8,23 @@ type Command struct {
 	Stop  *Stop  `json:"stop,omitempty"`
 }
 
-// Start asks for a server. It is answered by an Event with Connection or Error;
-// for an ID that has a server, with the connection of that one.
+// Start starts a server. The answer is an Event with Connection or Error. For an ID that has a server already, it is
+// that server's connection.
 type Start struct {
-	// ID is what the parent calls the server.
+	// ID is the parent's name of the server.
 	ID string `json:"id"`
-	// Match is what the server is told of its match: a provider.Payload.
+	// Match is a provider.Payload.
 	Match json.RawMessage `json:"match"`
 	// Lifetime in milliseconds; 0 is for ever.
 	Lifetime int64 `json:"lifetime"`
-	// API is where the service is, for a server that has a token and a backfill ticket: it keeps its game filled. Left
-	// out, no server does.
+	// API is the URL of the service. A server with a token and a backfill ticket uses it to keep its game filled. Without
+	// an API no server does.
 	API string `json:"api,omitempty"`
 	// Stay is how long players stay in such a game, on average, in milliseconds; 0 is for ever.
 	Stay int64 `json:"stay,omitempty"`
 }
 
-// Stop ends a server. It is answered by an Event with Ended, also when there is no such server.
+// Stop ends a server. The answer is an Event with Ended, also when there is no such server.
 type Stop struct {
 	ID string `json:"id"`
 }
@@ -32,34 +32,34 @@ type Stop struct {
 // Event is a line to the parent, about one server. Exactly one of the members beside ID is set.
 type Event struct {
 	ID string `json:"id"`
-	// Connection is where the players go: the server runs.
+	// Connection is where players connect to: the server runs.
 	Connection string `json:"connection,omitempty"`
 	// Error says why the server did not start.
 	Error string `json:"error,omitempty"`
-	// Ended says why the server has ended: "stopped", "lifetime", or "over" when everybody has left. Its port is free.
+	// Ended says why the server has ended: "stopped", "lifetime", or "over" when all players have left. Its port is free.
 	Ended string `json:"ended,omitempty"`
 }
 
-// hello is what a player says: exactly one of the two.
+// hello is a player's datagram. Exactly one member is set.
 type hello struct {
 	Ticket string `json:"hello,omitempty"`
 	Bye    string `json:"bye,omitempty"`
 }
 
-// Welcome is what the server answers a player of its match.
+// Welcome is the answer to a player of the match.
 type Welcome struct {
 	Ticket string `json:"welcome"`
 	Match  string `json:"match"`
-	// Players counts the tickets that said hello, and are still there.
+	// Players counts the tickets that said hello and have not left.
 	Players int `json:"players"`
 	// Map is the member "map" of the match properties.
 	Map json.RawMessage `json:"map,omitempty"`
 }
 
-// refusal is what the server answers everybody else.
+// refusal is the answer to other players.
 type refusal struct {
 	Error string `json:"error"`
 }
 
-// stranger is the one reason to refuse a player.
+// stranger is the only reason to refuse a player.
 const stranger = "stranger"

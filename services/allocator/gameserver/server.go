@@ -12,10 +12,10 @@ import (
 )
 
 const (
-	// maxQuestion and maxAnswer bound datagrams, in bytes.
+	// maxQuestion and maxAnswer are the most bytes of a datagram.
 	maxQuestion = 512
 	maxAnswer   = 512
-	// maxMap bounds the part of an answer that the match function chose.
+	// maxMap is the most bytes of the part of an answer that the match function chose.
 	maxMap = 128
 )
 
@@ -24,16 +24,16 @@ type server struct {
 	match      string
 	connection string
 	conn       *net.UDPConn
-	expiry     *time.Timer // nil when it lives for ever
+	expiry     *time.Timer // nil when the server has no end
 	game       game
 	world      json.RawMessage
-	// filler keeps the game filled, and stop ends that; both nil when nobody does.
+	// filler keeps the game filled, and stop stops it; both are nil when the game is not filled.
 	filler atomic.Pointer[client.Filler]
 	stop   context.CancelFunc
 }
 
-// listen opens a free port of the address for a match. Where the game is filled again, players leave after some time,
-// stay on average (for ever when 0), and are not waited for without end.
+// listen opens a free port of the address for a match. Where the game is kept filled, expected players who do not come
+// have left after a while, and players leave after stay, on average (never when 0).
 func listen(address string, m *provider.Payload, filled bool, stay time.Duration) (*server, error) {
 	local, err := net.ResolveUDPAddr("udp", net.JoinHostPort(address, "0"))
 	if err != nil {
@@ -50,7 +50,7 @@ func listen(address string, m *provider.Payload, filled bool, stay time.Duration
 	}
 	var p properties
 	if json.Unmarshal(m.Properties, &p) != nil {
-		p = properties{} // they are the match function's affair
+		p = properties{} // the match function may use other types
 	}
 	s.world = p.world()
 	s.game.places, s.game.players = max(p.Places, len(tickets)), map[string]*player{}
@@ -66,15 +66,15 @@ func listen(address string, m *provider.Payload, filled bool, stay time.Duration
 	return s, nil
 }
 
-// properties are what the server understands of the match properties.
+// properties are the match properties that the server reads.
 type properties struct {
-	// Map is told to the players.
+	// Map is part of the answer to players.
 	Map json.RawMessage `json:"map"`
-	// Places is for how many players there is room.
+	// Places is how many players fit.
 	Places int `json:"places"`
 }
 
-// world is the map, if it is not too long to be told.
+// world is the map, nil when it is too long for an answer.
 func (p *properties) world() json.RawMessage {
 	if len(p.Map) > maxMap {
 		return nil
@@ -84,7 +84,7 @@ func (p *properties) world() json.RawMessage {
 
 // serve answers players until close.
 func (s *server) serve() {
-	// One byte more than allowed tells what is too long.
+	// A datagram that fills the buffer is too long.
 	question := make([]byte, maxQuestion+1)
 	for {
 		n, from, err := s.conn.ReadFromUDPAddrPort(question)
@@ -105,14 +105,14 @@ func (s *server) serve() {
 	}
 }
 
-// answer is nil when the question deserves none. With it goes the ticket whose player leaves, if one does.
+// answer is the answer to a datagram, nil for none, and the ticket whose player leaves, if one does.
 func (s *server) answer(question []byte) (answer []byte, leaves string) {
 	var q hello
 	if json.Unmarshal(question, &q) != nil || (q.Ticket == "") == (q.Bye == "") {
 		return nil, ""
 	}
 	if q.Bye != "" {
-		// Who has left is a stranger, so that a bye whose answer is lost is not known from one of a stranger.
+		// A player who has left is a stranger. So a repeated bye gets the same answer.
 		return encode(refusal{Error: stranger}), q.Bye
 	}
 	players, ok := s.game.hello(q.Ticket)
@@ -130,7 +130,7 @@ func encode(v any) []byte {
 	return text
 }
 
-// close frees the port; serve returns.
+// close frees the port and makes serve return.
 func (s *server) close() {
 	if s.expiry != nil {
 		s.expiry.Stop()
@@ -139,5 +139,5 @@ func (s *server) close() {
 		s.stop()
 	}
 	s.game.end()
-	_ = s.conn.Close() // a closed socket is what is wanted
+	_ = s.conn.Close()
 }

@@ -1,5 +1,5 @@
-// Package instant is a provider that gives every match the same connection at
-// once: for benchmarks, and for studios that try matchmaking without servers.
+// Package instant is a provider that gives every match the same connection at once: for benchmarks, and for studios
+// that try matchmaking without servers.
 package instant
 
 import (
@@ -8,12 +8,12 @@ import (
 	"matchmaker.dev/services/allocator/provider"
 )
 
-// Provider answers with a fixed connection and keeps nothing.
+// Provider answers with a fixed connection, and has no state.
 type Provider struct {
 	connection string
 }
 
-// New returns a provider whose servers are all at connection.
+// New returns a provider of one connection.
 func New(connection string) *Provider { return &Provider{connection: connection} }
 
 // Allocate answers Allocated.
@@ -21,10 +21,10 @@ func (p *Provider) Allocate(context.Context, *provider.Request) (provider.Result
 	return provider.Result{Status: provider.Allocated, Connection: p.connection}, nil
 }
 
-// Poll knows of no allocation: Allocate has the answer.
+// Poll answers Unknown: Allocate has answered already.
 func (p *Provider) Poll(_ context.Context, refs []provider.Ref) ([]provider.Result, error) {
 	return make([]provider.Result, len(refs)), nil
 }
 
-// Release has nothing to give back.
+// Release does nothing.
 func (p *Provider) Release(context.Context, provider.Ref) error { return nil }

@@ -120,7 +120,7 @@ func (a *allocation) failure(secrets []string) *provider.Error {
 	) {
 		return nil
 	}
-	detail := transport.Words(a.Detail, secrets...)
+	detail := transport.Redact(a.Detail, secrets...)
 	if detail == "" {
 		detail = a.Reason
 	}
@@ -263,7 +263,7 @@ func (p *Provider) failure(answer *transport.Answer, secrets []string) error {
 	if failed := a.failure(secrets); failed != nil {
 		return failed.After(answer.RetryAfter(p.options.Now()))
 	}
-	detail := answer.Words(a.Detail, secrets...)
+	detail := answer.Redact(a.Detail, secrets...)
 	cause := fmt.Errorf("status %d: %s", answer.Status, detail)
 	switch answer.Status {
 	case http.StatusNotFound:

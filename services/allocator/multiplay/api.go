@@ -184,7 +184,7 @@ func (a *api) call(
 	case answer.Status == http.StatusOK && !spoken:
 		return nil, errors.New("Clanforge's answer is no JSON of its kind") //nolint:staticcheck // a name
 	}
-	return nil, a.failure(answer, answer.Words(string(got.Messages), secrets...))
+	return nil, a.failure(answer, answer.Redact(string(got.Messages), secrets...))
 }
 
 func (a *api) sign(ctx context.Context, request *http.Request, who account, payload []byte) error {
@@ -240,7 +240,7 @@ var (
 
 // refusal is an error for what Clanforge says: provider.Refused when the text tells no other reason.
 func refusal(says string, secrets ...string) *provider.Error {
-	says = transport.Words(says, secrets...)
+	says = transport.Redact(says, secrets...)
 	cause := fmt.Errorf("it says: %s", says)
 	switch {
 	case maximumZero.MatchString(says):

@@ -2,24 +2,23 @@ package provider
 
 import "context"
 
-// Choice is the providers of an installation, chosen by where a match's server is to come from. It is a Provider
-// itself.
+// Choice chooses one of several providers for each match. It is a Provider itself.
 //
-// The choice follows from the hosting that a Ref carries, which a match keeps for its whole life: whoever takes rules
-// away, or turns them around, leaves the servers that are out to the other provider.
+// The choice depends on the hosting of the Ref, which a match keeps for its whole life. When rules are removed or
+// reordered while servers are out, another provider is asked to release them, which does not know them.
 type Choice struct {
 	// Rules are tried in order; the first that fits decides.
 	Rules []Rule
-	// Default is for what no rule fits.
+	// Default is for matches that no rule fits.
 	Default Provider
 	// Names are the providers' names, for metrics.
 	Names map[Provider]string
 }
 
-// NameOf is the name of the provider for some hosting.
+// NameOf is the name of the provider of a match.
 func (c *Choice) NameOf(h Hosting) string { return c.Names[c.Of(h)] }
 
-// Rule gives matches to a provider. It fits when each of its members that is not empty is the match's.
+// Rule gives matches to a provider. It fits a match that has the same Profile and Fleet; an empty one fits any.
 type Rule struct {
 	Profile, Fleet string
 	Provider       Provider
@@ -29,7 +28,7 @@ func (r *Rule) fits(h Hosting) bool {
 	return (r.Profile == "" || r.Profile == h.Profile) && (r.Fleet == "" || r.Fleet == h.Fleet)
 }
 
-// Of is the provider for some hosting.
+// Of is the provider of a match.
 func (c *Choice) Of(h Hosting) Provider {
 	for i := range c.Rules {
 		if c.Rules[i].fits(h) {
@@ -44,7 +43,7 @@ func (c *Choice) Allocate(ctx context.Context, r *Request) (Result, error) {
 	return c.Of(r.Hosting).Allocate(ctx, r)
 }
 
-// Poll asks each provider after its own.
+// Poll asks each provider about its own matches.
 func (c *Choice) Poll(ctx context.Context, refs []Ref) ([]Result, error) {
 	results := make([]Result, len(refs))
 	where := map[Provider][]int{}

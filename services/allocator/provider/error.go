@@ -11,26 +11,25 @@ type Reason string
 
 // The reasons.
 const (
-	// Contention: others were faster, or the system is busy or limits its calls. It passes.
+	// Contention: others were faster, or the system is busy or limits its calls. This passes.
 	Contention Reason = "contention"
-	// FleetEmpty: the fleet has no free server. It passes when a match ends or the fleet grows.
+	// FleetEmpty: the fleet has no free server. This passes when a match ends or the fleet grows.
 	FleetEmpty Reason = "fleet-empty"
-	// MaximumZero: the hosting maximum of the fleet or its region is zero. Final: only the
-	// hosting system's people can raise it.
+	// MaximumZero: the hosting maximum of the fleet or its region is zero. Final: only the hosting system's people can
+	// raise it.
 	MaximumZero Reason = "maximum-zero"
-	// Refused: the system understood and declined, as with an unknown fleet or profile, credentials that are
-	// no good, or a request that it cannot make sense of. Final.
+	// Refused: the system declined, because of an unknown fleet or profile, invalid credentials, or a request that it does
+	// not understand. Final.
 	Refused Reason = "refused"
 )
 
-// Error is a hosting system's answer that there is no server. What is no answer of the system, as a connection
-// that breaks or a context that ends, is an error of another type, and may pass.
+// Error is a hosting system's answer that there is no server. An error of another type, like a connection that breaks
+// or a context that ends, is no answer of the system, and may pass.
 type Error struct {
 	Reason Reason
-	// Detail is for people to read, the players among them: it names the fleet, the region or the field, and
-	// holds no secret.
+	// Detail is for people, including players: it names the fleet, the region or the field, and holds no secret.
 	Detail string
-	// RetryAfter is when to come again at the earliest, 0 when the system did not say.
+	// RetryAfter is how long to wait at least before the next try, 0 when the system did not say.
 	RetryAfter time.Duration
 	cause      error
 }
@@ -40,7 +39,7 @@ func Fail(reason Reason, format string, args ...any) *Error {
 	return &Error{Reason: reason, Detail: fmt.Sprintf(format, args...)}
 }
 
-// Because sets the cause, which is for logs alone.
+// Because sets the cause, which is for logs only.
 func (e *Error) Because(cause error) *Error {
 	e.cause = cause
 	return e
@@ -70,8 +69,8 @@ func ReasonOf(err error) Reason {
 	return ""
 }
 
-// Final tells that asking again leads nowhere. Everything else may pass: with a backoff,
-// and not before the error's RetryAfter.
+// Final tells whether another try must fail too. After all other errors try again, with a backoff, and not before the
+// error's RetryAfter.
 func Final(err error) bool {
 	switch ReasonOf(err) {
 	case MaximumZero, Refused:

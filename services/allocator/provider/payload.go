@@ -2,8 +2,8 @@ package provider
 
 import "encoding/json"
 
-// Payload is what a game server is told of its match: the same JSON object wherever it runs. How it gets there is
-// the provider's affair: an annotation, the body of an allocation, a line on the standard input.
+// Payload is the match as its game server sees it: the same JSON object with every hosting system. The provider decides
+// how the server gets it: as an annotation, in the body of an allocation, in a line on its standard input.
 type Payload struct {
 	// Allocation is Ref.Allocation.
 	Allocation string `json:"allocation"`
@@ -19,8 +19,7 @@ type Payload struct {
 	Token string `json:"token,omitempty"`
 }
 
-// Payload is the request as its server is to see it. It holds the token in clear: it goes to the
-// hosting system and nowhere else.
+// Payload is the request as its server sees it. It holds the token in clear, and goes to the hosting system only.
 func (r *Request) Payload() ([]byte, error) {
 	if len(r.Properties) > 0 && !json.Valid(r.Properties) {
 		return nil, Fail(Refused, "match properties are not JSON")

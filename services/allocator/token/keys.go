@@ -18,40 +18,40 @@ import (
 )
 
 const (
-	// fromKey is the member of a key that says from when on it signs, in Unix seconds. Others ignore it.
+	// fromKey is the member of a key that says from when on it signs, in Unix seconds. It is not part of the standard.
 	fromKey = "signs_from"
-	// lookEvery is how often the file is looked at: replicas notice a new key within it.
-	lookEvery = 5 * time.Second
-	// Lead is how long a new key is published before it signs. Verifiers ask for unknown keys, and for all of them every
-	// five minutes; in twice that time every replica has the file, and every verifier the key.
+	// reloadEvery is how often the file is read again: replicas notice a new key within it.
+	reloadEvery = 5 * time.Second
+	// Lead is how long a new key is published before it signs. Verifiers read all keys every five minutes. In twice that
+	// time every replica has the file, and every verifier has the key.
 	Lead = 10 * time.Minute
-	// MostTime is how long a token may be good.
+	// MostTime is the longest time that a token may be valid.
 	MostTime = 24 * time.Hour
-	// Keep is how long a key stays published after it last signed: longer than any token is good.
+	// Keep is how long a key stays published after it last signed: longer than any token is valid.
 	Keep = MostTime + time.Hour
 )
 
-// Keys is the private keys of an installation: a JSON Web Key Set in a file that all allocators share. It is looked at
-// again while they run, so that a key can be changed without anyone stopping.
+// Keys is the private keys of an installation: a JSON Web Key Set in a file that all allocators share. They read it
+// again while they run, so that keys can be rotated without a restart.
 type Keys struct {
 	path string
 	now  func() time.Time
 	log  *slog.Logger
 
-	mu     sync.Mutex
-	ring   []signer
-	looked time.Time
-	stamp  stamp
+	mu      sync.Mutex
+	signers []signer
+	checked time.Time
+	version fileVersion
 }
 
-// signer is a key and when it signs.
+// signer is a key, and from when on it signs.
 type signer struct {
 	from    time.Time
 	private jwk.Key
 }
 
-// stamp tells one content of a file from the next.
-type stamp struct {
+// fileVersion changes when the file does.
+type fileVersion struct {
 	changed time.Time
 	size    int64
 }
@@ -59,51 +59,49 @@ type stamp struct {
 // OpenKeys reads the keys of a file that Rotate made.
 func OpenKeys(path string, now func() time.Time, log *slog.Logger) (*Keys, error) {
 	k := &Keys{path: path, now: now, log: log}
-	k.looked = now()
-	if err := k.look(); err != nil {
+	k.checked = now()
+	if err := k.reload(); err != nil {
 		return nil, err
 	}
 	return k, nil
 }
 
-// look reads the file if it has changed.
-func (k *Keys) look() error {
+// reload reads the file if it has changed.
+func (k *Keys) reload() error {
 	info, err := os.Stat(k.path)
 	if err != nil {
 		return err
 	}
-	is := stamp{info.ModTime(), info.Size()}
-	if is == k.stamp {
+	version := fileVersion{info.ModTime(), info.Size()}
+	if version == k.version {
 		return nil
 	}
-	ring, err := readKeys(k.path)
+	signers, err := readKeys(k.path)
 	if err != nil {
 		return err
 	}
-	k.ring, k.stamp = ring, is
+	k.signers, k.version = signers, version
 	return nil
 }
 
-// all is the keys there are now.
-func (k *Keys) all() []signer {
+// latest returns the keys as they are now.
+func (k *Keys) latest() []signer {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if now := k.now(); now.Sub(k.looked) >= lookEvery {
-		k.looked = now
-		if err := k.look(); err != nil {
-			k.log.Warn(
-				"the keys of server tokens cannot be read again: the ones that are known stay", "file", k.path, "error", err,
-			)
+	if now := k.now(); now.Sub(k.checked) >= reloadEvery {
+		k.checked = now
+		if err := k.reload(); err != nil {
+			k.log.Warn("the keys of server tokens cannot be read again, the old ones stay in use", "file", k.path, "error", err)
 		}
 	}
-	return k.ring
+	return k.signers
 }
 
-// current is the key that signs now: the last of those whose time has come, or the first when none's has.
-func current(ring []signer, now time.Time) int {
+// current is the index of the key that signs now: the last one that signs already, or the first when none does.
+func current(signers []signer, now time.Time) int {
 	at := 0
-	for i := range ring {
-		if !ring[i].from.After(now) {
+	for i := range signers {
+		if !signers[i].from.After(now) {
 			at = i
 		}
 	}
@@ -112,15 +110,15 @@ func current(ring []signer, now time.Time) int {
 
 // Signing is the key that signs now.
 func (k *Keys) Signing() jwk.Key {
-	ring := k.all()
-	return ring[current(ring, k.now())].private
+	signers := k.latest()
+	return signers[current(signers, k.now())].private
 }
 
-// Public is the public halves of all keys, those that sign no more and those that do not sign yet among them, as a JSON
-// Web Key Set.
+// Public is the public halves of all keys as a JSON Web Key Set. It includes keys that no longer sign, and those that
+// do not sign yet.
 func (k *Keys) Public() ([]byte, error) {
 	var private []jwk.Key
-	for _, s := range k.all() {
+	for _, s := range k.latest() {
 		private = append(private, s.private)
 	}
 	text, err := keyfile.Public(private...)
@@ -130,7 +128,7 @@ func (k *Keys) Public() ([]byte, error) {
 	return text, nil
 }
 
-// readKeys reads a file's keys, in the order in which they sign. Its errors hold nothing of what is in it.
+// readKeys reads a file's keys, in the order in which they sign. Its errors do not quote the file.
 func readKeys(path string) ([]signer, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -140,7 +138,7 @@ func readKeys(path string) ([]signer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s is no JSON Web Key Set", path)
 	}
-	var ring []signer
+	var signers []signer
 	for i := range set.Len() {
 		private, _ := set.Key(i)
 		var raw ed25519.PrivateKey
@@ -152,19 +150,19 @@ func readKeys(path string) ([]signer, error) {
 		if private.Has(fromKey) && private.Get(fromKey, &from) != nil {
 			return nil, fmt.Errorf("%s: key %d: %s is no number", path, i, fromKey)
 		}
-		ring = append(ring, signer{from: time.Unix(int64(from), 0), private: private})
+		signers = append(signers, signer{from: time.Unix(int64(from), 0), private: private})
 	}
-	if len(ring) == 0 {
+	if len(signers) == 0 {
 		return nil, fmt.Errorf("%s has no key", path)
 	}
-	slices.SortStableFunc(ring, func(a, b signer) int { return a.from.Compare(b.from) })
-	return ring, nil
+	slices.SortStableFunc(signers, func(a, b signer) int { return a.from.Compare(b.from) })
+	return signers, nil
 }
 
-// Rotate adds a key to a file, which signs after Lead, and takes away those that stopped signing Keep ago. A file that
-// is not there is made, with a key that signs at once. from is when the new key signs.
+// Rotate adds a key to a file, which signs after Lead, and removes the keys that stopped signing Keep ago. When there
+// is no file, Rotate makes one with a key that signs at once. from is when the new key signs.
 func Rotate(path string, now time.Time) (from time.Time, err error) {
-	ring, err := readKeys(path)
+	signers, err := readKeys(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		from = now
@@ -177,12 +175,12 @@ func Rotate(path string, now time.Time) (from time.Time, err error) {
 	if err != nil {
 		return time.Time{}, err
 	}
-	ring = append(ring, signer{from: from, private: private})
-	slices.SortStableFunc(ring, func(a, b signer) int { return a.from.Compare(b.from) })
+	signers = append(signers, signer{from: from, private: private})
+	slices.SortStableFunc(signers, func(a, b signer) int { return a.from.Compare(b.from) })
 	set := jwk.NewSet()
-	for i, s := range ring {
-		if i+1 < len(ring) && ring[i+1].from.Add(Keep).Before(now) {
-			continue // its successor signs for so long that no token of it is good any more
+	for i, s := range signers {
+		if i+1 < len(signers) && signers[i+1].from.Add(Keep).Before(now) {
+			continue // all tokens that it signed have expired
 		}
 		if err := set.AddKey(s.private); err != nil {
 			return time.Time{}, err

@@ -1,8 +1,9 @@
-// Package token issues the tokens that game servers call the service with: one for each allocation, handed to the
-// server together with its match. It is good for a while, and the server renews it for as long as its allocation lives.
+// Package token issues the tokens that game servers call the service with. Each allocation has one, which its server
+// gets together with the match. A token is valid for a limited time, and the server renews it while its allocation
+// lives.
 //
-// Its keys are the installation's, not those of an identity provider: whoever verifies tokens trusts them as an issuer
-// like any other, by the public keys that allocators serve at Path.
+// The keys are the installation's, not those of an identity provider. Verifiers trust the tokens' issuer like any
+// other, by the public keys that allocators serve at Path.
 package token
 
 import (
@@ -31,12 +32,12 @@ type Issuer struct {
 	ttl  time.Duration
 }
 
-// New returns an issuer whose tokens are good for ttl.
+// New returns an issuer whose tokens are valid for ttl.
 func New(keys *Keys, now func() time.Time, ttl time.Duration) *Issuer {
 	return &Issuer{keys: keys, now: now, ttl: ttl}
 }
 
-// Server is who a token is for.
+// Server is the server that a token is for.
 type Server struct {
 	Project string
 	// Allocation is the id of the server's allocation, provider.Ref.Allocation.
@@ -47,7 +48,7 @@ type Server struct {
 	Backfill string
 }
 
-// Mint returns a signed token, and when it ends.
+// Mint returns a signed token, and when it expires.
 func (i *Issuer) Mint(s Server) (signed string, expires time.Time, err error) {
 	now := i.now()
 	expires = now.Add(i.ttl).Truncate(time.Second)
@@ -69,10 +70,10 @@ func (i *Issuer) Mint(s Server) (signed string, expires time.Time, err error) {
 	return string(text), expires, nil
 }
 
-// TTL is how long a token is good.
+// TTL is how long a token is valid.
 func (i *Issuer) TTL() time.Duration { return i.ttl }
 
-// Trust is the setting that makes a verifier of the same process take the tokens.
+// Trust makes a verifier of the same process accept the tokens.
 func (i *Issuer) Trust() auth.Issuer {
 	return auth.Issuer{
 		Issuer: auth.ServerIssuer, JWKS: Path, Source: i.keys.Public,
@@ -81,7 +82,7 @@ func (i *Issuer) Trust() auth.Issuer {
 	}
 }
 
-// Routes serves the public keys. A verifier may keep them for a minute; it asks again for a key that it does not know.
+// Routes serves the public keys. A verifier may cache them for a minute; it asks again for an unknown key.
 func (i *Issuer) Routes(e *echo.Echo) {
 	e.GET(Path, func(c echo.Context) error {
 		text, err := i.keys.Public()

@@ -1,6 +1,6 @@
-// Package transport speaks HTTPS to hosting systems: certificates are always verified and may be
-// renewed while it runs, every call has a deadline, answers are bounded, redirects are not followed, and errors name
-// no more than the method, the host and the path.
+// Package transport is the HTTPS client for hosting systems. Certificates are always verified and may be renewed while
+// it runs, every call has a deadline, the size of answers is limited, redirects are not followed, and errors name only
+// the method, the host and the path.
 package transport
 
 import (
@@ -20,18 +20,18 @@ import (
 	"time"
 )
 
-// Options say whom to trust and how long to wait. Files are PEM.
+// Options of a client. Files are PEM.
 type Options struct {
-	// CA is a file of the certificates that the system's own must descend from; the machine's when empty.
+	// CA is a file of the authorities that the system's certificate must descend from; the machine's when empty.
 	CA string
-	// Certificate and Key are files of what the client shows; both or neither.
+	// Certificate and Key are files of the client's own certificate; both or neither.
 	Certificate string
 	Key         string
 	// Timeout is how long a call may take, the reading of its answer included; 10 s when 0.
 	Timeout time.Duration
 	// Limit is how many bytes an answer may have; 1 MiB when 0.
 	Limit int64
-	// Renewal is how often the files are looked at; 10 s when 0. After a call that failed they are looked at at once.
+	// Renewal is how often the files are read again; 10 s when 0. After a call that failed they are read at once.
 	Renewal time.Duration
 	Log     *slog.Logger
 	Now     func() time.Time
@@ -52,11 +52,11 @@ type Answer struct {
 	Status int
 	Header http.Header
 	Body   []byte
-	// shown is what the caller proved itself with.
-	shown string
+	// authorization is the call's header of that name.
+	authorization string
 }
 
-// New reads the files, and says what is wrong with them.
+// New reads the files. Errors say what is wrong with them.
 func New(o Options) (*Client, error) {
 	if o.Timeout == 0 {
 		o.Timeout = 10 * time.Second
@@ -83,8 +83,8 @@ func New(o Options) (*Client, error) {
 	return c, nil
 }
 
-// Endpoint reads the base URL of a hosting system: https, or http on the machine itself, since what goes there
-// holds tokens. It has no query, and no slash at its end.
+// Endpoint parses the base URL of a hosting system. It must be https, or http on the machine itself, since calls hold
+// tokens. The result has no query, and no slash at its end.
 func Endpoint(raw string) (*url.URL, error) {
 	u, err := url.Parse(raw)
 	switch {
@@ -100,7 +100,7 @@ func Endpoint(raw string) (*url.URL, error) {
 		u.Path = strings.TrimRight(u.Path, "/")
 		return u, nil
 	case u.Scheme == "http":
-		return nil, errors.New("http is for this machine only: what goes there holds tokens; use https")
+		return nil, errors.New("http is for this machine only, since calls hold tokens: use https")
 	default:
 		return nil, errors.New("not an https URL")
 	}
@@ -111,7 +111,7 @@ func loopback(host string) bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// Do makes a call. An error means that there was no answer that could be read: the call may have had its effect.
+// Do makes a call. An error means that no answer could be read: the call may have had its effect.
 func (c *Client) Do(ctx context.Context, r *http.Request) (*Answer, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, c.options.Timeout, fmt.Errorf("no answer within %s", c.options.Timeout))
 	defer cancel()
@@ -143,7 +143,7 @@ func (c *Client) call(ctx context.Context, r *http.Request) (*Answer, error) {
 		return nil, fmt.Errorf("the answer has more than %d bytes", c.options.Limit)
 	}
 	return &Answer{
-		Status: response.StatusCode, Header: response.Header, Body: body, shown: r.Header.Get("Authorization"),
+		Status: response.StatusCode, Header: response.Header, Body: body, authorization: r.Header.Get("Authorization"),
 	}, nil
 }
 
@@ -154,7 +154,7 @@ func (c *Client) Close() {
 	c.client.CloseIdleConnections()
 }
 
-// RetryAfter is when the system wants to be asked again, 0 when it does not say.
+// RetryAfter is when the system wants to be called again, 0 when it does not say.
 func (a *Answer) RetryAfter(now time.Time) time.Duration {
 	text := a.Header.Get("Retry-After")
 	if seconds, err := strconv.Atoi(text); err == nil {
@@ -166,7 +166,7 @@ func (a *Answer) RetryAfter(now time.Time) time.Duration {
 	return 0
 }
 
-// current is the client for what the files say.
+// current is the client with the certificates of the files as they are now.
 func (c *Client) current() *http.Client {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -178,13 +178,13 @@ func (c *Client) current() *http.Client {
 	files, err := c.read()
 	if err != nil || files.equal(c.files) {
 		if err != nil {
-			c.options.Log.Warn("certificates could not be read, the former ones stay in use", "error", err)
+			c.options.Log.Warn("certificates could not be read, the old ones stay in use", "error", err)
 		}
 		return c.client
 	}
 	config, err := files.config()
-	if err != nil { // a file that is being written, or the certificate of another key
-		c.options.Log.Warn("new certificates are no good, the former ones stay in use", "error", err)
+	if err != nil { // a file is being written, or the certificate is of another key
+		c.options.Log.Warn("new certificates are invalid, the old ones stay in use", "error", err)
 		return c.client
 	}
 	old := c.client
@@ -194,7 +194,7 @@ func (c *Client) current() *http.Client {
 	return c.client
 }
 
-// suspect has the files looked at before the next call.
+// suspect makes the next call read the files.
 func (c *Client) suspect() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -213,12 +213,12 @@ func client(config *tls.Config) *http.Client {
 			MaxIdleConnsPerHost: 64,
 			IdleConnTimeout:     60 * time.Second,
 		},
-		// Whom the operator named gets the tokens, and nobody whom that one names.
+		// Only the host that the operator named gets the tokens.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 }
 
-// files are what the files hold.
+// files are the contents of the files.
 type files struct{ ca, certificate, key []byte }
 
 func (f files) equal(g files) bool {

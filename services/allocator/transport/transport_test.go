@@ -140,7 +140,7 @@ func TestAuthorityIsRenewed(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if n := strings.Count(w.log.String(), "the former ones stay in use"); n != 2 {
+	if n := strings.Count(w.log.String(), "the old ones stay in use"); n != 2 {
 		t.Errorf("%d warnings", n)
 	}
 	// A new one counts from the next look on.
@@ -216,8 +216,8 @@ func TestRetryAfter(t *testing.T) {
 	}
 }
 
-func TestWords(t *testing.T) {
-	const hidden = "(it repeats what it was told)"
+func TestRedact(t *testing.T) {
+	const hidden = "(left out: it repeats a secret)"
 	for _, test := range []struct{ text, secret, want string }{
 		{"fleet is\n\tfull\x00\x1b[31m", "hunter2hunter2", "fleet is full[31m"},
 		{"bad key hunter2", "hunter2", hidden},
@@ -229,7 +229,7 @@ func TestWords(t *testing.T) {
 		{strings.Repeat("é", 400), "", strings.Repeat("é", 150) + "…"},
 		{"\xff\xfe", "", "�"},
 	} {
-		if got := transport.Words(test.text, test.secret); got != test.want {
+		if got := transport.Redact(test.text, test.secret); got != test.want {
 			t.Errorf("%q: %q, want %q", test.text, got, test.want)
 		}
 	}

@@ -11,38 +11,38 @@ import (
 	"matchmaker.dev/services/allocator/provider"
 )
 
-// patience is how long a server may take to come or go.
+// patience is how long a server may take to start or end.
 const patience = 30 * time.Second
 
 // Room is how many servers a test may hold at once.
 const Room = 16
 
-// Fixture is a provider under test, with an empty fleet of at least Room servers, and what the suite must know of
-// the hosting system behind it. A func that is nil leaves out the tests that need it: say why in the fixture.
+// Fixture is a provider under test, with an unused fleet of at least Room servers, and access to its hosting system. A
+// func that is nil skips the tests that need it: the fixture should say why.
 type Fixture struct {
 	Provider provider.Provider
 	// Hosting is what requests ask for.
 	Hosting provider.Hosting
-	// Held counts the servers that are out, by the hosting system's own books.
+	// Held counts the allocated servers, by the hosting system's own records.
 	Held func() int
-	// Told is what the match's server was told of it, as the hosting system has it: the JSON of a
-	// provider.Payload, or false when nothing.
+	// Told is the payload of the match's server, as the hosting system has it: the JSON of a provider.Payload, or false
+	// when there is none.
 	Told func(r provider.Ref) ([]byte, bool)
-	// Lose makes the hosting system do what the next call asks of it, and lose the answer.
+	// Lose makes the hosting system execute the next call and lose the answer.
 	Lose func()
 	// Exhaust leaves the fleet without a free server until refill is called.
 	Exhaust func() (refill func())
 	// Maximum sets the hosting maximum of the fleet or its region to zero.
 	Maximum func()
-	// Contend makes the next call fail as when others were faster, or the system is busy.
+	// Contend makes the next call fail as if others were faster, or the system were busy.
 	Contend func()
-	// Strange is hosting that the system refuses: a fleet that it does not know, or wrong credentials.
+	// Strange is hosting that the system refuses: an unknown fleet, or wrong credentials.
 	Strange *provider.Hosting
-	// End ends the match's server without the provider, as a server does whose game is over.
+	// End ends the match's server without the provider, like a server whose game is over.
 	End func(r provider.Ref)
 }
 
-// Run tests the contract of provider.Provider. It calls open for each test; what open started it ends with t.Cleanup.
+// Run tests the contract of provider.Provider. It calls open for each test, which ends what it started with t.Cleanup.
 func Run(t *testing.T, open func(t *testing.T) Fixture) {
 	tests := []struct {
 		name string
@@ -127,7 +127,7 @@ func polls(t *testing.T, f Fixture) {
 	if results, err := f.Provider.Poll(t.Context(), nil); err != nil || len(results) != 0 {
 		t.Errorf("Poll of nothing: %v, %v", results, err)
 	}
-	// More than any hosting system takes in one call.
+	// More refs than any hosting system takes in one call.
 	const many, every = 230, 23
 	var refs []provider.Ref
 	want := map[int]string{}
@@ -158,7 +158,7 @@ func polls(t *testing.T, f Fixture) {
 }
 
 func releases(t *testing.T, f Fixture) {
-	// Twice the room: what is given back can be had again.
+	// Twice the room: a server that was given back can be allocated again.
 	for i := range 2 * Room {
 		r := f.request("p", fmt.Sprint("m", i))
 		f.allocate(t, r)
@@ -184,7 +184,7 @@ func cancelled(t *testing.T, f Fixture) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	r := f.request("p", "m")
-	// A provider may answer all the same when it has the answer at hand.
+	// A provider may still answer when it has the answer already.
 	if _, err := f.Provider.Allocate(ctx, r); provider.Final(err) {
 		t.Errorf("Allocate with an ended context: %v, which is final", err)
 	}
@@ -194,7 +194,7 @@ func cancelled(t *testing.T, f Fixture) {
 	if err := f.Provider.Release(ctx, r.Ref); provider.Final(err) {
 		t.Errorf("Release with an ended context: %v, which is final", err)
 	}
-	// Whatever the first Allocate left behind, the match is to be had, once.
+	// Whatever the first Allocate left, the match gets one server.
 	f.allocate(t, r)
 	f.expectHeld(t, 1)
 	f.release(t, r.Ref)

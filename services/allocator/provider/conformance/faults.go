@@ -19,9 +19,9 @@ import (
 type FaultyFixture struct {
 	Fixture
 	Server *Server
-	// Allocates and Releases tell the calls that take a server and that give one back from those that only look.
+	// Allocates and Releases select the calls that take a server and that give one back.
 	Allocates, Releases Calls
-	// Secrets must appear in no error and no log. Those that requests carry are looked for anyway.
+	// Secrets must appear in no error and no log, and neither must the secrets of requests.
 	Secrets []string
 	// Log is what the provider logs.
 	Log *LogBuffer
@@ -51,8 +51,8 @@ func (b *LogBuffer) String() string {
 	return b.text.String()
 }
 
-// RunFaults tests what a provider makes of a hosting system that misbehaves: a match gets one
-// server or none, nothing is leaked, and nobody waits for ever.
+// RunFaults tests a provider whose hosting system misbehaves: a match gets one server or none, no server leaks, and
+// every call ends.
 func RunFaults(t *testing.T, open func(t *testing.T) FaultyFixture) {
 	for _, kind := range []Fault{Slow, Lost, Twice, Garbage, Truncated, Endless, Broken, Away, Hang, HangAfter} {
 		t.Run("allocate/"+kind.String(), func(t *testing.T) { testFault(t, open, kind, allocatesThrough) })
@@ -85,11 +85,11 @@ func testFault(
 	f.looksForSecrets(t)
 }
 
-// brief is how long a call may take that is going to hang.
+// brief is the time limit of a call that will hang.
 const brief = 200 * time.Millisecond
 
-// patience is the time that the caller of a call gives it.
-func (k Fault) patience(ctx context.Context) (context.Context, context.CancelFunc) {
+// limit gives calls that will hang a time limit.
+func (k Fault) limit(ctx context.Context) (context.Context, context.CancelFunc) {
 	if k == Hang || k == HangAfter {
 		return context.WithTimeout(ctx, brief)
 	}
@@ -113,7 +113,7 @@ func (f *faulty) request(match string) *provider.Request {
 
 // once calls Allocate.
 func (f *faulty) once(r *provider.Request, kind Fault) (provider.Result, error) {
-	ctx, cancel := kind.patience(f.t.Context())
+	ctx, cancel := kind.limit(f.t.Context())
 	defer cancel()
 	result, err := f.Provider.Allocate(ctx, r)
 	f.note(err)
@@ -127,10 +127,10 @@ func (f *faulty) note(err error) {
 	}
 }
 
-// noError says which faults a provider notices nothing of.
+// noError tells whether a provider cannot notice the fault.
 func (k Fault) noError() bool { return k == Slow || k == Twice }
 
-// allocatesThrough: a fault of the allocation costs a repetition, never a second server.
+// allocatesThrough: a fault of the allocation costs another call, never a second server.
 func allocatesThrough(t *testing.T, f *faulty, kind Fault) {
 	r := f.request("m")
 	f.Server.Break(f.Allocates, kind)
@@ -149,7 +149,7 @@ func allocatesThrough(t *testing.T, f *faulty, kind Fault) {
 	f.expectHeld(t, 0)
 }
 
-// givesUp: what may have been allocated can be given back without asking again.
+// givesUp: a server that may have been allocated can be given back without asking again.
 func givesUp(t *testing.T, f *faulty, kind Fault) {
 	r := f.request("m")
 	f.Server.Break(f.Allocates, kind)
@@ -160,13 +160,13 @@ func givesUp(t *testing.T, f *faulty, kind Fault) {
 	f.expectHeld(t, 0)
 }
 
-// releasesThrough: a fault of a release costs a repetition.
+// releasesThrough: a fault of a release costs another call.
 func releasesThrough(t *testing.T, f *faulty, kind Fault) {
 	r, other := f.request("m"), f.request("other")
 	f.allocate(t, r)
 	kept := f.allocate(t, other)
 	f.Server.Break(f.Releases, kind)
-	ctx, cancel := kind.patience(t.Context())
+	ctx, cancel := kind.limit(t.Context())
 	defer cancel()
 	err := f.Provider.Release(ctx, r.Ref)
 	f.note(err)
@@ -193,7 +193,7 @@ func loses(t *testing.T, f *faulty) {
 	}
 }
 
-// echoes: a system that repeats what it was told is not repeated.
+// echoes: the message of a system that repeats the request is in no error.
 func echoes(t *testing.T, f *faulty) {
 	r := f.request("m")
 	for range 3 {
@@ -212,7 +212,7 @@ func echoes(t *testing.T, f *faulty) {
 	f.expectHeld(t, 0)
 }
 
-// expires: nothing is sent to a system whose certificate is no longer good.
+// expires: no call is made to a system whose certificate has expired.
 func expires(t *testing.T, f *faulty) {
 	r := f.request("m")
 	f.Server.Renew(time.Now().Add(-time.Minute))
@@ -229,7 +229,7 @@ func expires(t *testing.T, f *faulty) {
 	f.expectHeld(t, 1)
 }
 
-// impostor: nor to somebody who is not the system.
+// impostor: no call is made to a system with the certificate of another authority.
 func impostor(t *testing.T, f *faulty) {
 	genuine := f.Server.Authority
 	f.Server.Authority = NewAuthority(t)
@@ -244,7 +244,7 @@ func impostor(t *testing.T, f *faulty) {
 	f.Server.Authority = genuine
 }
 
-// looksForSecrets goes through all that was said.
+// looksForSecrets searches the log and all errors.
 func (f *faulty) looksForSecrets(t *testing.T) {
 	t.Helper()
 	said := f.Log.String() + strings.Join(f.errs, "\n")

@@ -49,7 +49,7 @@ func (f Fixture) fails(t *testing.T, r *provider.Request, want provider.Reason) 
 	})
 }
 
-// held is 0 where there are no books to read.
+// held is 0 where the hosting system keeps no records.
 func (f Fixture) held() int {
 	if f.Held == nil {
 		return 0
@@ -57,7 +57,7 @@ func (f Fixture) held() int {
 	return f.Held()
 }
 
-// allocate does what the allocator does: ask, ask again when that may help, and poll until the server is there.
+// allocate does what the allocator does: it asks, asks again when that may help, and polls until there is a server.
 func (f Fixture) allocate(t *testing.T, r *provider.Request) string {
 	t.Helper()
 	var result provider.Result

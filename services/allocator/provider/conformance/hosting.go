@@ -11,7 +11,7 @@ import (
 
 func tells(t *testing.T, f Fixture) {
 	if f.Told == nil {
-		t.Skip("the hosting system tells its servers nothing, or what it tells cannot be read")
+		t.Skip("the servers of the hosting system get no payload, or it cannot be read")
 	}
 	r, other := f.request("p", "m"), f.request("p", "other")
 	f.allocate(t, r)
@@ -40,7 +40,7 @@ func losesAllocation(t *testing.T, f Fixture) {
 	for range 3 {
 		r := f.request("p", "m")
 		f.Lose()
-		// No error is fine, too: some calls may be repeated by who sends them.
+		// No error is fine too: the provider may repeat a call.
 		if _, err := f.Provider.Allocate(t.Context(), r); provider.Final(err) {
 			t.Errorf("Allocate whose answer was lost: %v, which is final", err)
 		}
@@ -52,7 +52,7 @@ func losesAllocation(t *testing.T, f Fixture) {
 		f.release(t, r.Ref)
 		f.expectHeld(t, 0)
 	}
-	// One that gives up instead of asking again.
+	// This one gives up instead of asking again.
 	r := f.request("p", "abandoned")
 	f.Lose()
 	_, _ = f.Provider.Allocate(t.Context(), r)

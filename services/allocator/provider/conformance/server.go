@@ -22,16 +22,16 @@ type Fault uint8
 // The faults.
 const (
 	Slow      Fault = iota // answers after a while
-	Lost                   // does what it was asked, and the connection breaks before the answer
-	Twice                  // gets the call twice, as when a proxy repeats it
-	Garbage                // does it, and answers with a page for people
-	Truncated              // does it, and the answer breaks off
-	Endless                // does it, and the answer has no end
-	Broken                 // does it, and answers 500
+	Lost                   // executes the call, and the connection breaks before the answer
+	Twice                  // gets the call twice, as if a proxy repeated it
+	Garbage                // executes it, and answers with a web page
+	Truncated              // executes it, and the answer breaks off
+	Endless                // executes it, and the answer has no end
+	Broken                 // executes it, and answers 500
 	Away                   // does nothing, and answers 503
 	Hang                   // does nothing, and never answers
-	HangAfter              // does it, and never answers
-	Echo                   // does nothing, answers 400, and repeats in it all that it was told
+	HangAfter              // executes it, and never answers
+	Echo                   // does nothing, answers 400, and repeats the request in the answer
 )
 
 func (f Fault) String() string {
@@ -55,7 +55,7 @@ type Server struct {
 	calls       int
 }
 
-// Calls tells some calls from others.
+// Calls selects calls.
 type Calls func(r *http.Request, body []byte) bool
 
 type fault struct {
@@ -63,7 +63,7 @@ type fault struct {
 	hits Calls
 }
 
-// Serve starts a server. clients says which clients' certificates it asks for; nil for none.
+// Serve starts a server. clients says which client certificates it asks for; nil for none.
 func Serve(t *testing.T, handler http.Handler, authority *Authority, clients *tls.Config) *Server {
 	t.Helper()
 	s := &Server{t: t, Authority: authority, handler: handler}
@@ -98,7 +98,7 @@ func (s *Server) Renew(expires time.Time) {
 	s.server.CloseClientConnections()
 }
 
-// Break has the next calls suffer the faults, one each; hits says which calls count, all where it is nil.
+// Break makes the next calls suffer the faults, one each. hits selects the calls; nil selects all.
 func (s *Server) Break(hits Calls, kinds ...Fault) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -107,7 +107,7 @@ func (s *Server) Break(hits Calls, kinds ...Fault) {
 	}
 }
 
-// Heal takes back the faults that are yet to come.
+// Heal cancels the faults that no call has suffered yet.
 func (s *Server) Heal() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -155,7 +155,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		<-r.Context().Done()
 		return
 	case Echo:
-		// What is short is likely to be repeated by the provider: the parts that are secret come first.
+		// A provider is likely to repeat what is short. The secret parts come first.
 		told := body[max(bytes.LastIndex(body, []byte("matchProperties")), 0):]
 		all := fmt.Sprintf("%.100s %.150s %s", r.Header.Get("Authorization"), told, r.URL)
 		text, _ := json.Marshal(map[string]any{
@@ -202,7 +202,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// handle does what a call asks for. What it does is done, whether or not the caller waits for it.
+// handle executes a call, whether or not the caller still waits for it.
 func (s *Server) handle(r *http.Request, body []byte) *httptest.ResponseRecorder {
 	again := r.Clone(context.WithoutCancel(r.Context()))
 	again.Body = io.NopCloser(bytes.NewReader(body))
