@@ -1,4 +1,4 @@
-// Package assignment makes the result of a ticket out of the proposal that its match came from.
+// Package assignment makes the result of a ticket from the proposal of its match.
 package assignment
 
 import (
@@ -10,10 +10,8 @@ import (
 
 // Of is the result of one ticket of a match.
 //
-// Properties that a function set for single tickets, or for the match, go where they
-// belong. A function that knows only the older assignment properties sets one object
-// for all tickets of the match; it becomes every ticket's properties, unless the
-// function also used one of the newer two.
+// A function sets properties for single tickets, or for the match. An older function sets one object for all tickets of
+// the match instead. That becomes every ticket's properties, unless the function also set one of the newer two.
 func Of(p *pb.Proposal, ticket, connection, failure string) *pb.Assignment {
 	a := &pb.Assignment{Connection: connection, Error: failure}
 	if len(p.GetTicketProperties()) == 0 && len(p.GetMatchProperties()) == 0 {
@@ -25,8 +23,9 @@ func Of(p *pb.Proposal, ticket, connection, failure string) *pb.Assignment {
 	return a
 }
 
-// Waited is how long tickets waited for their results, which three services write: in seconds, with the labels project, config
-// and result, which is connection or error.
+// Waited is how long tickets waited for their results, in seconds. Three services record it, with the labels project,
+// config and result, which is connection or error.
 func Waited(m telemetry.Meter) metric.Float64Histogram {
-	return m.WaitSeconds("matchmaker.time_to_assignment", "Time from a ticket's creation to its result; the label result says whether that is a connection or an error.")
+	return m.WaitSeconds("matchmaker.time_to_assignment",
+		"Time from a ticket's creation to its result; the label result says whether that is a connection or an error.")
 }

@@ -11,7 +11,8 @@ import (
 )
 
 func TestOf(t *testing.T) {
-	old, own, match := []byte(`{"old":1}`), map[string][]byte{"t": []byte(`{"own":1}`), "u": []byte(`{"own":2}`)}, []byte(`{"match":1}`)
+	old, match := []byte(`{"old":1}`), []byte(`{"match":1}`)
+	own := map[string][]byte{"t": []byte(`{"own":1}`), "u": []byte(`{"own":2}`)}
 	for name, test := range map[string]struct {
 		proposal *pb.Proposal
 		want     *pb.Assignment
@@ -20,7 +21,10 @@ func TestOf(t *testing.T) {
 		"the older setting is for everyone": {&pb.Proposal{AssignmentProperties: old}, &pb.Assignment{Properties: old}},
 		"ticket properties are private":     {&pb.Proposal{TicketProperties: own}, &pb.Assignment{Properties: own["t"]}},
 		"match properties are for everyone": {&pb.Proposal{MatchProperties: match}, &pb.Assignment{MatchProperties: match}},
-		"both of the newer":                 {&pb.Proposal{TicketProperties: own, MatchProperties: match}, &pb.Assignment{Properties: own["t"], MatchProperties: match}},
+		"both of the newer": {
+			&pb.Proposal{TicketProperties: own, MatchProperties: match},
+			&pb.Assignment{Properties: own["t"], MatchProperties: match},
+		},
 		"no conversion beside ticket properties": {
 			&pb.Proposal{AssignmentProperties: old, TicketProperties: own}, &pb.Assignment{Properties: own["t"]},
 		},
@@ -32,7 +36,8 @@ func TestOf(t *testing.T) {
 		},
 	} {
 		test.want.Connection, test.want.Error = "1.2.3.4:5", "why"
-		if diff := cmp.Diff(test.want, assignment.Of(test.proposal, "t", "1.2.3.4:5", "why"), protocmp.Transform()); diff != "" {
+		got := assignment.Of(test.proposal, "t", "1.2.3.4:5", "why")
+		if diff := cmp.Diff(test.want, got, protocmp.Transform()); diff != "" {
 			t.Errorf("%s: %s", name, diff)
 		}
 	}

@@ -8,8 +8,8 @@ import (
 	pb "matchmaker.dev/proto/matchmaker/v1"
 )
 
-// Backfills is an index of backfill tickets: their attributes are queried through the same pools as those of
-// tickets. It is safe for concurrent use, as Index is.
+// Backfills is an index of backfill tickets: the same pools select them as select tickets. It is safe for concurrent
+// use, as Index is.
 type Backfills struct {
 	mu    sync.RWMutex
 	index *Index
@@ -62,7 +62,7 @@ func (b *Backfills) Len() int {
 	return len(b.by)
 }
 
-// View calls f with the index held still. of is the backfill ticket with an id, as it is then.
+// View calls f while the index does not change. of returns the backfill ticket with an id.
 func (b *Backfills) View(f func(v View, of func(id string) *pb.Backfill)) {
 	b.mu.RLock()
 	defer b.mu.RUnlock()

@@ -14,7 +14,7 @@ import (
 
 const million = 1_000_000
 
-// crowd is n marshalled tickets with four attributes, each uniform in [0, 1), created in order.
+// crowd returns n marshalled tickets with four attributes, each uniform in [0, 1), created in order.
 func crowd(tb testing.TB, n int) (ids []string, bodies [][]byte) {
 	tb.Helper()
 	random := rand.New(rand.NewPCG(1, 2))
@@ -80,7 +80,7 @@ func BenchmarkPut(b *testing.B) {
 	}
 }
 
-// BenchmarkChurn drops the oldest ticket of a crowd and puts it back: the steady state, compaction included.
+// BenchmarkChurn drops the oldest ticket of a crowd and puts it back. It includes compaction.
 func BenchmarkChurn(b *testing.B) {
 	for _, n := range []int{million / 100, million} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
@@ -109,7 +109,9 @@ func BenchmarkSelect(b *testing.B) {
 	}
 	for _, share := range []float64{0.01, 0.1, 1} {
 		one := map[string]*pb.Pool{"all": {Filters: []*pb.Filter{below("skill", share)}}}
-		three := map[string]*pb.Pool{"all": {Filters: []*pb.Filter{below("skill", share), below("latency", 2), below("level", 2)}}}
+		three := map[string]*pb.Pool{"all": {Filters: []*pb.Filter{
+			below("skill", share), below("latency", 2), below("level", 2),
+		}}}
 		two := map[string]*pb.Pool{
 			"low":  {Filters: []*pb.Filter{below("skill", share/2)}},
 			"high": {Filters: []*pb.Filter{{Attribute: "skill", Min: proto.Float64(share / 2), Max: proto.Float64(share)}}},

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// wordSlots is how many slots a word of a bitmap covers. Dense columns are as long
-// as their bitmap's words, so that a scan has no rest.
+// wordSlots is how many slots a word of a bitmap covers. Dense columns are as long as their bitmap's words, so that a
+// scan has no remainder.
 const wordSlots = 64
 
 // bitset is a set of slots or of ticket numbers.
@@ -36,8 +36,8 @@ func (s bitset) appendTo(dst []uint32) []uint32 {
 	return dst
 }
 
-// renamed makes dst the set of names[m] for each member m.
-func (s bitset) renamed(dst bitset, names []uint32) {
+// rename makes dst the set of names[m] for each member m.
+func (s bitset) rename(dst bitset, names []uint32) {
 	clear(dst)
 	for w, word := range s {
 		for ; word != 0; word &= word - 1 {
@@ -55,8 +55,8 @@ func (s bitset) keep(keys []uint64, in interval) {
 	}
 }
 
-// hits has a bit for each key in the interval. Eight at a time: with the loop's own instructions for each, a scan would take more than
-// twice the time of reading the column.
+// hits has a bit for each key in the interval. It unrolls eight keys: with the loop's instructions for each key, a scan
+// would take more than twice the time of reading the column.
 func hits(keys *[wordSlots]uint64, in interval) uint64 {
 	var word uint64
 	for i := wordSlots; i > 0; i -= 8 { // from the end, since what is shifted in first ends on top
@@ -73,8 +73,8 @@ func hits(keys *[wordSlots]uint64, in interval) uint64 {
 	return word
 }
 
-// hit shifts into a word whether a key is in the interval: the borrow of the comparison comes in by the carry of an
-// addition, which are four instructions a key and no branch.
+// hit shifts into a word whether a key is in the interval. The borrow of the comparison is the carry of an addition:
+// four instructions a key, and no branch.
 func hit(word, key uint64, in interval) uint64 {
 	_, hit := bits.Sub64(key-in.low, in.span, 0)
 	word, _ = bits.Add64(word, word, hit)
@@ -96,7 +96,7 @@ func (s bitset) keepSparse(slots []uint32, keys []uint64, in interval) {
 	}
 }
 
-// resized returns s with n elements, of no particular contents, reusing its memory.
-func resized[S ~[]T, T any](s S, n int) S {
+// resize returns s with n elements of any value, and reuses its memory.
+func resize[S ~[]T, T any](s S, n int) S {
 	return slices.Grow(s[:0], n)[:n]
 }

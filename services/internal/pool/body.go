@@ -21,9 +21,8 @@ const (
 // Property is an opaque value that a ticket's creator attached to it.
 type Property struct{ Name, Value string }
 
-// body is a decoded pb.Ticket. It is read by hand and reused, because a
-// snapshot brings tickets by the million and pb.Ticket allocates for every attribute.
-// Names and properties alias the decoded bytes.
+// body is a decoded pb.Ticket. It is decoded by hand and reused, because a snapshot has millions of tickets and
+// pb.Ticket allocates for every attribute. Names and properties alias the decoded bytes.
 type body struct {
 	created    int64
 	names      [][]byte
@@ -60,8 +59,7 @@ func (b *body) decode(raw []byte) error {
 	return nil
 }
 
-// field reads one field, whose value is whole. As everywhere in protobuf, a field of
-// another number or kind is skipped.
+// field reads one field, whose value is complete. As always in protobuf, fields of other numbers or kinds are skipped.
 func (b *body) field(number protowire.Number, kind protowire.Type, raw []byte) error {
 	switch {
 	case number == fieldCreated && kind == protowire.VarintType:
@@ -109,7 +107,7 @@ func (b *body) propertyList() ([]Property, error) {
 	kept := list[:0]
 	for i, p := range list {
 		if i+1 < len(list) && list[i+1].Name == p.Name {
-			continue // the last of a name counts
+			continue // the last of a name wins
 		}
 		kept = append(kept, p)
 	}

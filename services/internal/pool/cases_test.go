@@ -32,7 +32,7 @@ func put(t testing.TB, ix *pool.Index, ticket *pb.Ticket) {
 	}
 }
 
-// members is the ids that a pool selects.
+// members are the ids that a pool selects.
 func members(ix *pool.Index, p *pb.Pool) []string {
 	var s pool.Selection
 	ix.View(func(v pool.View) { v.Select(map[string]*pb.Pool{"all": p}, &s) })

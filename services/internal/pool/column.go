@@ -2,9 +2,8 @@ package pool
 
 import "slices"
 
-// A column becomes dense when a quarter of the slots has a value, and sparse
-// again when less than an eighth has: between the two it stays what it is, so that a
-// conversion is paid for by many changes. At a fifth both scans take the same time; a dense
+// A column becomes dense when a quarter of the slots has a value, and sparse again when less than an eighth has.
+// Between the two it stays as it is, so that conversions are rare. At a fifth both scans take the same time. A dense
 // column costs at most 64 bytes a value.
 const (
 	denseAt  = 4
@@ -54,7 +53,7 @@ func (c *column) clear(slot uint32) {
 	}
 }
 
-// sweep forgets the cleared slots of a sparse column.
+// sweep removes the cleared slots of a sparse column.
 func (c *column) sweep() {
 	n := 0
 	for i, k := range c.keys {
@@ -63,7 +62,7 @@ func (c *column) sweep() {
 			n++
 		}
 	}
-	c.slots, c.keys = trimmed(c.slots[:n]), trimmed(c.keys[:n])
+	c.slots, c.keys = trim(c.slots[:n]), trim(c.keys[:n])
 }
 
 // spread makes a sparse column dense, for so many slots.
@@ -95,8 +94,8 @@ func (c *column) keep(set bitset, in interval) {
 	}
 }
 
-// trimmed gives memory back that a much longer slice once needed.
-func trimmed[T any](s []T) []T {
+// trim frees memory that a much longer slice once needed.
+func trim[T any](s []T) []T {
 	if cap(s) > 4*len(s)+wordSlots {
 		return slices.Clone(s)
 	}

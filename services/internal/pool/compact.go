@@ -13,11 +13,11 @@ func (ix *Index) tidy() {
 	}
 }
 
-// compact closes the holes and brings the slots into the order of stamps. It takes
-// time proportional to the slots, of which at least half were dropped since the last time.
+// compact closes the holes and sorts the slots by stamp. It takes time proportional to the slots. At least half of them
+// were dropped since the last time.
 func (ix *Index) compact() {
 	live := ix.present.appendTo(nil)
-	ix.arrange.sort(live, ix.created.keys, ix.slots)
+	ix.sorter.sort(live, ix.created.keys, ix.slots)
 
 	moved := make([]uint32, len(ix.slots)) // old slot → new slot
 	slots := make([]*ticket, len(live))
@@ -29,12 +29,12 @@ func (ix *Index) compact() {
 	if crowd := cap(ix.slots); crowd > 4*len(slots)+slackSlots {
 		ix.tickets = maps.Collect(maps.All(ix.tickets)) // a Go map does not shrink
 		ix.traced = maps.Collect(maps.All(ix.traced))
-		ix.arrange = arranger{}
+		ix.sorter = sorter{}
 	}
 	ix.slots = slots
 
 	words := (len(live) + wordSlots - 1) / wordSlots
-	ix.present = trimmed(ix.present[:words])
+	ix.present = trim(ix.present[:words])
 	for w := range ix.present {
 		ix.present[w] = ^uint64(0)
 	}

@@ -5,16 +5,15 @@ import (
 	"sync"
 )
 
-// Created is the attribute under which every ticket's creation time is
-// indexed, in Unix milliseconds. A ticket's own attribute of that name is ignored.
+// Created is the attribute of every ticket's creation time, in Unix milliseconds. A ticket's own attribute of that name
+// is ignored.
 const Created = "created"
 
-// slackSlots is how many holes an index may have before it is compacted,
-// besides as many as it has tickets.
+// slackSlots is how many more holes than tickets an index has when it is compacted.
 const slackSlots = 1024
 
-// Index holds the waiting tickets of one project. It is safe for concurrent use: changes
-// exclude each other and views, views do not exclude each other.
+// Index holds the waiting tickets of one project. It is safe for concurrent use: changes exclude each other and views,
+// views do not exclude each other.
 type Index struct {
 	mu      sync.RWMutex
 	tickets map[string]*ticket
@@ -25,16 +24,16 @@ type Index struct {
 	created *column
 	columns map[string]*column
 	dense   []*column
-	// traced has the mark of each ticket that is sampled, and only of those.
+	// traced are the spans of the tickets that are sampled.
 	traced map[*ticket]string
 
-	body    body
-	uses    []*column
-	arrange arranger
+	body   body
+	uses   []*column
+	sorter sorter
 }
 
-// ticket is what the index keeps of a ticket beside its columns. All but its slot
-// stays as it is, so that a selection may hold on to it without a lock.
+// ticket is what the index keeps of a ticket beside its columns. Only its slot ever changes, so that a selection may
+// read the rest without a lock.
 type ticket struct {
 	id         string
 	properties []Property
@@ -73,11 +72,10 @@ func (ix *Index) Len() int {
 	return len(ix.tickets)
 }
 
-// Put adds the ticket with this id, or replaces it. Raw is a marshalled pb.Ticket; the
-// index keeps id, and copies what it needs of raw. When raw is damaged, Put returns
-// an error and changes nothing.
+// Put adds the ticket with this id, or replaces it. raw is a marshalled pb.Ticket. The index keeps id, and copies what
+// it needs of raw. If raw is damaged, Put returns an error and changes nothing.
 //
-// Values that are NaN are left out; of several values of one attribute the last counts.
+// Values that are NaN are ignored. Of several values of one attribute the last one wins.
 func (ix *Index) Put(id string, raw []byte) error {
 	ix.mu.Lock()
 	defer ix.mu.Unlock()
@@ -96,7 +94,7 @@ func (ix *Index) Put(id string, raw []byte) error {
 	t.columns = ix.putValues(t.slot)
 	ix.tickets[id] = t
 	if len(ix.body.trace) > 0 {
-		ix.mark(t, string(ix.body.trace))
+		ix.trace(t, string(ix.body.trace))
 	}
 	ix.tidy()
 	return nil
@@ -128,7 +126,7 @@ func (ix *Index) thin() {
 	})
 }
 
-// putValues enters the decoded attributes into their columns, which it returns.
+// putValues puts the decoded attributes into their columns, and returns these.
 func (ix *Index) putValues(slot uint32) []*column {
 	ix.uses = ix.uses[:0]
 	for i, name := range ix.body.names {
@@ -150,7 +148,7 @@ func (ix *Index) putValues(slot uint32) []*column {
 			ix.dense = append(ix.dense, c)
 		}
 	}
-	// Most tickets have the same attributes as the one before: share the list.
+	// Most tickets have the same attributes as the one before them: share the list.
 	if slot > 0 {
 		if last := ix.slots[slot-1]; last != nil && slices.Equal(last.columns, ix.uses) {
 			return last.columns

@@ -15,7 +15,7 @@ import (
 
 var everyone = map[string]*pb.Pool{"all": {}}
 
-// order is the ids of all tickets by number.
+// order are the ids of all tickets by number.
 func order(ix *pool.Index) (ids []string) {
 	var s pool.Selection
 	ix.View(func(v pool.View) { v.Select(everyone, &s) })
@@ -25,8 +25,7 @@ func order(ix *pool.Index) (ids []string) {
 	return ids
 }
 
-// TestReplicasNumberTicketsAlike: the numbers depend on the tickets, not on the order in which they
-// came, nor on what was there before them.
+// The numbers depend on the tickets alone: not on the order in which they came, and not on tickets before them.
 func TestReplicasNumberTicketsAlike(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	var tickets []*pb.Ticket
@@ -100,8 +99,8 @@ func TestDamagedBodyChangesNothing(t *testing.T) {
 	}
 }
 
-// TestViewsAreWhole reads while tickets change in pairs of attributes that must always agree.
-func TestViewsAreWhole(t *testing.T) {
+// It reads while tickets change in pairs of attributes that must always agree.
+func TestViewsAreConsistent(t *testing.T) {
 	ix := pool.New()
 	var readers sync.WaitGroup
 	done := make(chan struct{})
@@ -132,7 +131,10 @@ func TestViewsAreWhole(t *testing.T) {
 	}
 	for i := range 20_000 {
 		v := float64(i)
-		put(t, ix, &pb.Ticket{Id: fmt.Sprint(i % 500), Created: now + int64(i), AttributeNames: []string{"a", "b"}, AttributeValues: []float64{v, -v}})
+		put(t, ix, &pb.Ticket{
+			Id: fmt.Sprint(i % 500), Created: now + int64(i),
+			AttributeNames: []string{"a", "b"}, AttributeValues: []float64{v, -v},
+		})
 		if i%3 == 0 {
 			ix.Drop(fmt.Sprint(i % 700))
 		}
@@ -141,8 +143,7 @@ func TestViewsAreWhole(t *testing.T) {
 	readers.Wait()
 }
 
-// TestReuseAllocatesNothing: neither a ticket's attributes nor a selection's tickets cost an
-// allocation each.
+// Neither a ticket's attributes nor a selection's tickets need an allocation each.
 func TestReuseAllocatesNothing(t *testing.T) {
 	ix := pool.New()
 	ids, bodies := crowd(t, 5000)
@@ -171,12 +172,15 @@ func TestReuseAllocatesNothing(t *testing.T) {
 	}
 }
 
-// FuzzPut compares the index's reading of a body with the generated one's.
+// FuzzPut compares the index's decoder of a ticket with the generated one.
 func FuzzPut(f *testing.F) {
 	for _, ticket := range []*pb.Ticket{
 		{},
 		{Id: "one", Owner: "someone", Created: now},
-		{AttributeNames: []string{"a", "b"}, AttributeValues: []float64{1, -1}, Properties: map[string][]byte{"p": {1}, "q": nil}},
+		{
+			AttributeNames: []string{"a", "b"}, AttributeValues: []float64{1, -1},
+			Properties: map[string][]byte{"p": {1}, "q": nil},
+		},
 	} {
 		f.Add(marshalled(f, ticket))
 	}
@@ -188,7 +192,7 @@ func FuzzPut(f *testing.F) {
 		err := ix.Put("one", slices.Clone(raw))
 		var ticket pb.Ticket
 		if proto.Unmarshal(raw, &ticket) != nil {
-			return // damaged, or text that is not UTF-8, which the index does not mind
+			return // damaged, or text that is not UTF-8, which the index accepts
 		}
 		valid := len(ticket.AttributeNames) == len(ticket.AttributeValues) && ticket.Created >= 0 && ticket.Created < 1<<44-1
 		if (err == nil) != valid {

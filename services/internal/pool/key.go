@@ -7,7 +7,7 @@ import (
 )
 
 const (
-	// absent is the key of a slot without a value. No interval holds it.
+	// absent is the key of a slot without a value. It is in no interval.
 	absent = 0
 
 	signBit = 1 << 63
@@ -18,8 +18,8 @@ const (
 	createdLimit = 1<<(63-tieBits) - 1
 )
 
-// key maps a value to an integer with the same order: a < b if and only if
-// key(a) < key(b). The two zeros are one. NaN has the key absent.
+// key maps a value to an integer with the same order: a < b if and only if key(a) < key(b). Both zeros have one key.
+// NaN has the key absent.
 func key(v float64) uint64 {
 	if v != v {
 		return absent
@@ -31,13 +31,13 @@ func key(v float64) uint64 {
 	return b ^ (uint64(int64(b)>>63) | signBit)
 }
 
-// value is the inverse of key; it is NaN for absent.
+// value is the inverse of key. It is NaN for absent.
 func value(k uint64) float64 {
 	return math.Float64frombits(k ^ (uint64(int64(^k)>>63) | signBit))
 }
 
-// stamp is a ticket's key in the column "created": the time, then bits of a hash of the
-// id, so that stamps order tickets by age and hardly ever tie.
+// stamp is a ticket's key in the column "created": the time, then bits of a hash of the id. Stamps order tickets by
+// age, and are hardly ever equal.
 func stamp(created int64, id string) uint64 {
 	h := uint32(2166136261) // FNV-1a: the same in every process
 	for i := range len(id) {
@@ -46,7 +46,7 @@ func stamp(created int64, id string) uint64 {
 	return startOf(uint64(created)) | uint64(h>>(32-tieBits))
 }
 
-// startOf is the least stamp of a millisecond.
+// startOf is the lowest stamp of a millisecond.
 func startOf(created uint64) uint64 { return signBit | created<<tieBits }
 
 // createdOf is the time in a stamp.
@@ -103,7 +103,7 @@ func stampsOf(f *pb.Filter) interval {
 // closed tells whether a filter's upper bound is in it.
 func closed(f *pb.Filter) bool { return f.Min != nil && f.Max != nil && *f.Min == *f.Max }
 
-// milliseconds moves a bound to the times that tickets can have.
+// milliseconds limits a bound to the times that tickets can have.
 func milliseconds(v float64) uint64 {
 	return uint64(min(max(v, 0), createdLimit))
 }

@@ -12,7 +12,9 @@ import (
 
 func enter(t *testing.T, ix *Index, id string, names ...string) {
 	t.Helper()
-	raw, err := proto.Marshal(&pb.Ticket{Id: id, Created: 1, AttributeNames: names, AttributeValues: make([]float64, len(names))})
+	raw, err := proto.Marshal(&pb.Ticket{
+		Id: id, Created: 1, AttributeNames: names, AttributeValues: make([]float64, len(names)),
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -21,7 +23,7 @@ func enter(t *testing.T, ix *Index, id string, names ...string) {
 	}
 }
 
-// footprint is the bytes that the columns of attributes hold.
+// footprint is the bytes in the columns of attributes.
 func (ix *Index) footprint() int {
 	n := 0
 	for _, c := range ix.columns {
@@ -30,9 +32,9 @@ func (ix *Index) footprint() int {
 	return n
 }
 
-// TestMemoryFollowsTheValues sends what an enemy would: first few tickets with many attributes,
-// so that these are common, then a crowd in which each ticket brings names of its own.
-func TestMemoryFollowsTheValues(t *testing.T) {
+// It does what an attacker would do: few tickets with many attributes come first, so that these are common, then a
+// crowd in which each ticket has names of its own.
+func TestMemoryIsProportionalToTheValues(t *testing.T) {
 	const rich, names, poor = 100, 200, 50_000
 	ix := New()
 	var many []string
@@ -69,7 +71,7 @@ func TestMemoryFollowsTheValues(t *testing.T) {
 	}
 }
 
-// TestCrowdLeavesNoMemory: an index is as small after a crowd as before it.
+// An index is as small after a crowd as before it.
 func TestCrowdLeavesNoMemory(t *testing.T) {
 	const n = 50_000
 	ix := New()
@@ -79,15 +81,17 @@ func TestCrowdLeavesNoMemory(t *testing.T) {
 	for i := range n - 10 {
 		ix.Drop(fmt.Sprint(i))
 	}
-	if limit := 4 * (slackSlots + 4*wordSlots); cap(ix.slots) > limit || cap(ix.created.keys) > limit || cap(ix.present) > limit/wordSlots+wordSlots {
-		t.Errorf("memory for %d slots, %d keys and %d words of bits is kept for 10 tickets", cap(ix.slots), cap(ix.created.keys), cap(ix.present))
+	limit := 4 * (slackSlots + 4*wordSlots)
+	slots, keys, words := cap(ix.slots), cap(ix.created.keys), cap(ix.present)
+	if slots > limit || keys > limit || words > limit/wordSlots+wordSlots {
+		t.Errorf("memory for %d slots, %d keys and %d words of bits is kept for 10 tickets", slots, keys, words)
 	}
 	if limit := 100 << 10; ix.footprint() > limit {
 		t.Errorf("columns of %d bytes for 10 tickets, more than %d", ix.footprint(), limit)
 	}
 }
 
-// TestReplacingMakesNoHoles: a ticket that is put over and over takes the slots of one.
+// A ticket that is put over and over takes the slots of one.
 func TestReplacingMakesNoHoles(t *testing.T) {
 	ix := New()
 	for range 10 * slackSlots {
@@ -101,8 +105,8 @@ func TestReplacingMakesNoHoles(t *testing.T) {
 	}
 }
 
-// TestSelectionKeepsNothing of what it held before: neither tickets nor lists.
-func TestSelectionKeepsNothing(t *testing.T) {
+// A selection that is used again keeps neither tickets nor lists.
+func TestReusedSelectionKeepsNothing(t *testing.T) {
 	ix, all := New(), map[string]*pb.Pool{"all": {}}
 	for i := range 100 {
 		enter(t, ix, fmt.Sprint(i))
@@ -131,7 +135,7 @@ func TestEqualStampsAreOrderedByID(t *testing.T) {
 		tickets[i] = &ticket{id: fmt.Sprintf("%04d", n-i)}
 		slots[i] = uint32(i)
 	}
-	new(arranger).sort(slots, stamps, tickets)
+	new(sorter).sort(slots, stamps, tickets)
 	want := make([]uint32, n)
 	for i := range want {
 		want[i] = uint32(n - 1 - i)

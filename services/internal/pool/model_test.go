@@ -18,7 +18,7 @@ import (
 // model is an index of maps and loops.
 type model map[string]*pb.Ticket
 
-// valueOf is a ticket's attribute, NaN when it has none.
+// valueOf is a ticket's attribute, or NaN if it has none.
 func valueOf(t *pb.Ticket, attribute string) float64 {
 	if attribute == pool.Created {
 		return float64(t.Created)
@@ -53,9 +53,11 @@ func (m model) members(p *pb.Pool) (ids []string) {
 	return ids
 }
 
-// The model's values are few, so that bounds are met exactly.
+// The model has few values, so that some equal the bounds of filters.
 var (
-	values     = rapid.SampledFrom([]float64{math.Inf(-1), -2, -1, math.Copysign(0, -1), 0, 5e-324, 1, 1.5, 2, 1e18, math.Inf(1), math.NaN()})
+	values = rapid.SampledFrom([]float64{
+		math.Inf(-1), -2, -1, math.Copysign(0, -1), 0, 5e-324, 1, 1.5, 2, 1e18, math.Inf(1), math.NaN(),
+	})
 	attributes = rapid.SampledFrom([]string{"a", "b", "c", "rare1", "rare2", "rare3", pool.Created, ""})
 	times      = rapid.Int64Range(now, now+5)
 	ids        = rapid.StringMatching(`t[0-9]{1,2}`)
@@ -89,8 +91,8 @@ var (
 	}), 0, 4)
 )
 
-// TestIndexAgreesWithTheModel changes an index and a model alike, in the shadow of a crowd
-// that comes and goes, so that columns turn from dense to sparse and back and holes are closed.
+// An index and a model change alike, while a crowd comes and goes: columns turn from dense to sparse and back, and the
+// index is compacted.
 func TestIndexAgreesWithTheModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		ix, m := pool.New(), model{}
@@ -119,7 +121,10 @@ func TestIndexAgreesWithTheModel(t *testing.T) {
 			"crowd comes": func(t *rapid.T) {
 				for range rapid.IntRange(1, 400).Draw(t, "n") {
 					crowd++
-					ticket := &pb.Ticket{Id: fmt.Sprint("crowd", crowd), Created: now + int64(crowd%7), AttributeNames: []string{"crowd"}, AttributeValues: []float64{float64(crowd)}}
+					ticket := &pb.Ticket{
+						Id: fmt.Sprint("crowd", crowd), Created: now + int64(crowd%7),
+						AttributeNames: []string{"crowd"}, AttributeValues: []float64{float64(crowd)},
+					}
 					raw, err := proto.Marshal(ticket)
 					if err != nil {
 						t.Fatal(err)
@@ -199,7 +204,8 @@ func checkSelection(t *rapid.T, v pool.View, s *pool.Selection, m model, pools m
 
 func checkProperties(t *rapid.T, s *pool.Selection, i int, want map[string][]byte) {
 	list := s.Properties(i)
-	if len(list) != len(want) || !slices.IsSortedFunc(list, func(a, b pool.Property) int { return cmp.Compare(a.Name, b.Name) }) {
+	byName := func(a, b pool.Property) int { return cmp.Compare(a.Name, b.Name) }
+	if len(list) != len(want) || !slices.IsSortedFunc(list, byName) {
 		t.Fatalf("properties %v, want %v by name", list, want)
 	}
 	for name, content := range want {

@@ -4,10 +4,11 @@ import (
 	pb "matchmaker.dev/proto/matchmaker/v1"
 )
 
-// Population is how many tickets each pool selects, by its name. A pool that it does not name is empty.
+// Population is how many tickets each pool selects, by the pool's name. Pools that are missing are empty.
 type Population map[string]int64
 
-// Crowds are the pools whose segments depend on how many tickets they select: those that a [Population] has to have. It is nil when there are none.
+// Crowds returns the pools whose segments depend on how many tickets they select: a [Population] must have them. It
+// returns nil if there are none.
 func Crowds(pools map[string]*pb.Pool) map[string]*pb.Pool {
 	var crowds map[string]*pb.Pool
 	for name, p := range pools {
@@ -24,18 +25,18 @@ func Crowds(pools map[string]*pb.Pool) map[string]*pb.Pool {
 	return crowds
 }
 
-// Fits tells whether the segments of pools that were made for one population are still good for another: each is
-// to have between a half and one and a half times the tickets that it should have, and the only one may have fewer. Segments that are kept while they fit
-// change seldom, though a population changes with every ticket and with every match.
-func Fits(pools map[string]*pb.Pool, made, now Population) bool {
+// Fits tells whether segments that were made for one population still fit another: each has between a half and one and
+// a half times the tickets that it should have, and an only segment may have fewer. A population changes with every
+// ticket and every match. Segments that are kept while they fit change seldom.
+func Fits(pools map[string]*pb.Pool, old, now Population) bool {
 	for name, p := range pools {
 		for i, f := range p.GetFilters() {
 			c := cut{pool: name, index: i, filter: f}
 			if !c.byPopulation() {
 				continue
 			}
-			there, wanted := float64(nearest(c.fill(made))), min(c.fill(now), MaxSegments)
-			if there > 1 && wanted < there/2 || wanted > there*3/2 {
+			has, wants := float64(nearest(c.fill(old))), min(c.fill(now), MaxSegments)
+			if has > 1 && wants < has/2 || wants > has*3/2 {
 				return false
 			}
 		}

@@ -13,7 +13,7 @@ import (
 	"matchmaker.dev/services/internal/pool"
 )
 
-// inTickets is a filter that is to be cut into segments of so many tickets.
+// inTickets is a filter with segments of so many tickets.
 func inTickets(low, high float64, value int64) *pb.Filter {
 	return segmented(low, high, pool.Normal, pool.BucketSize, value, 10)
 }
@@ -34,8 +34,8 @@ func TestCrowds(t *testing.T) {
 	}
 }
 
-// TestPopulationOfAPool: the tickets that count are those that pass all filters of the pool, and no others.
-func TestPopulationOfAPool(t *testing.T) {
+// Only tickets that pass all filters of the pool are counted.
+func TestPopulationCountsThePoolsTickets(t *testing.T) {
 	ix := pool.New()
 	for i := range 100 {
 		put(t, ix, &pb.Ticket{
@@ -44,7 +44,9 @@ func TestPopulationOfAPool(t *testing.T) {
 		})
 	}
 	side := 1.0
-	pools := map[string]*pb.Pool{"half": {Filters: []*pb.Filter{{Attribute: "side", Min: &side, Max: &side}, inTickets(0, 80, 10)}}}
+	pools := map[string]*pb.Pool{"half": {Filters: []*pb.Filter{
+		{Attribute: "side", Min: &side, Max: &side}, inTickets(0, 80, 10),
+	}}}
 	var population pool.Population
 	ix.View(func(v pool.View) { population = v.Count(pool.Crowds(pools)) })
 	if population["half"] != 40 {
@@ -92,8 +94,7 @@ func TestFits(t *testing.T) {
 	}
 }
 
-// TestSegmentsDoNotFlap: what comes and goes around a size of the population changes the segments twice at the most, and
-// segments that were just made fit.
+// A population that varies around one size changes the segments twice at most, and new segments fit.
 func TestSegmentsDoNotFlap(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		value := rapid.Int64Range(1, 1000).Draw(t, "value")
@@ -122,7 +123,7 @@ func TestSegmentsDoNotFlap(t *testing.T) {
 	})
 }
 
-// TestCombinationsPartitionTheirPool: with two segmented filters and any population, a ticket of the pool is in exactly one run, and any other in none.
+// With two segmented filters and any population, a ticket of the pool is in exactly one run, and any other is in none.
 func TestCombinationsPartitionTheirPool(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		random := func(attribute string) *pb.Filter {

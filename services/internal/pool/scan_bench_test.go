@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// BenchmarkScan compares the scan of a million keys, a tenth of them selected, with
-// reading the same 8 MB: in four sums, as one would be bound by the latency of addition.
+// BenchmarkScan compares the scan of a million keys, a tenth of them selected, with reading the same 8 MB. It reads
+// into four sums, because one sum would be limited by the latency of addition.
 func BenchmarkScan(b *testing.B) {
 	const slots = 1_000_000 / wordSlots * wordSlots
 	random := rand.New(rand.NewPCG(1, 2))

@@ -11,11 +11,11 @@ import (
 	"matchmaker.dev/services/internal/problem"
 )
 
-// MaxSegments is how many runs the segmentation of a config's pools may ask for: each is
-// a run of the function in every cycle, and far more than that many instances never work at once.
+// MaxSegments is how many segments the pools of a config may have. Each is a run of the function in every cycle, and
+// more instances than that never work at once.
 const MaxSegments = 256
 
-// What a segmentation can say.
+// Distributions and behaviors of a segmentation.
 const (
 	Uniform = "Uniform" // segments of equal width
 	Normal  = "Normal"  // segments of equal probability, with the mean in the middle of the range
@@ -25,19 +25,16 @@ const (
 	TargetPercentage = "TargetPercentage" // about this percentage in each
 )
 
-// Expand replaces each segmented filter by its segments: filters that do not
-// intersect and cover the segmented one exactly. The result has a set of pools for each
-// combination of segments, in a fixed order; one without segmentations, or none of effect, has
-// only the given pools. The given pools are shared, not changed.
+// Expand replaces each segmented filter by its segments: filters that do not intersect and that cover the segmented one
+// exactly. The result has a set of pools for each combination of segments, in a fixed order. Without segmentations it
+// has only the given pools. The given pools are shared, not changed.
 //
-// Segments are equal in width or probability. Where a target size or percentage does not divide
-// the whole, there are as many as come nearest to it. A range of fewer floating-point numbers than segments
-// has fewer segments.
+// Segments are equal in width or probability. If a target size or percentage does not divide the whole, the number of
+// segments is the nearest one. A range with fewer floating-point numbers than segments has fewer segments.
 //
-// A segmentation that cannot be followed, or more than MaxSegments combinations, is a fault.Invalid that
-// names the pool and the filter. Only segmentations that depend on the population never ask for
-// too many: they get what the others leave. So a config that was expanded once, with no
-// population, can be expanded with any.
+// Errors: problem.Invalid, which names the pool and the filter, for a segmentation that is not valid and for more than
+// MaxSegments combinations. Segmentations that depend on the population are never too many: they get what the others
+// leave. So a config that was expanded once, without a population, can be expanded with any.
 func Expand(pools map[string]*pb.Pool, population Population) ([]map[string]*pb.Pool, error) {
 	cuts, err := cutsOf(pools, population)
 	if err != nil {
@@ -48,7 +45,7 @@ func Expand(pools map[string]*pb.Pool, population Population) ([]map[string]*pb.
 		var next []map[string]*pb.Pool
 		for _, run := range runs {
 			for _, f := range c.filters() {
-				next = append(next, with(run, c.pool, c.index, f))
+				next = append(next, replaceFilter(run, c.pool, c.index, f))
 			}
 		}
 		runs = next
@@ -56,8 +53,8 @@ func Expand(pools map[string]*pb.Pool, population Population) ([]map[string]*pb.
 	return runs, nil
 }
 
-// with returns pools with one filter replaced.
-func with(pools map[string]*pb.Pool, name string, index int, f *pb.Filter) map[string]*pb.Pool {
+// replaceFilter returns pools with one filter replaced.
+func replaceFilter(pools map[string]*pb.Pool, name string, index int, f *pb.Filter) map[string]*pb.Pool {
 	filters := slices.Clone(pools[name].GetFilters())
 	filters[index] = f
 	changed := maps.Clone(pools)
@@ -93,7 +90,7 @@ func cutsOf(pools map[string]*pb.Pool, population Population) ([]*cut, error) {
 			}
 			c.count = nearest(c.wanted())
 			if c.count*total > MaxSegments {
-				return nil, c.fault("asks for more than %d segments in all", MaxSegments)
+				return nil, c.invalid("asks for more than %d segments in all", MaxSegments)
 			}
 			total *= c.count
 		}
@@ -105,37 +102,38 @@ func cutsOf(pools map[string]*pb.Pool, population Population) ([]*cut, error) {
 	return cuts, nil
 }
 
-// check tells what keeps a segmentation from being followed.
+// check returns why a segmentation is not valid.
 func (c *cut) check() error {
 	low, high := c.filter.GetMin(), c.filter.GetMax()
 	s := c.filter.GetSegmentation()
 	switch {
 	case c.filter.Min == nil || c.filter.Max == nil:
-		return c.fault("needs a filter with min and max")
+		return c.invalid("needs a filter with min and max")
 	case math.IsNaN(low+high) || math.IsInf(low, 0) || math.IsInf(high, 0):
-		return c.fault("needs a filter with finite min and max")
+		return c.invalid("needs a filter with finite min and max")
 	case high < low:
-		return c.fault("has a filter with max below min")
+		return c.invalid("has a filter with max below min")
 	case s.GetDistribution() != Uniform && s.GetDistribution() != Normal:
-		return c.fault("has the distribution type %q, not %s or %s", s.GetDistribution(), Uniform, Normal)
+		return c.invalid("has the distribution type %q, not %s or %s", s.GetDistribution(), Uniform, Normal)
 	case !slices.Contains([]string{BucketCount, BucketSize, TargetPercentage}, s.GetBehavior()):
-		return c.fault("has the segment behavior type %q, not %s, %s or %s", s.GetBehavior(), BucketCount, BucketSize, TargetPercentage)
+		return c.invalid("has the segment behavior type %q, not %s, %s or %s",
+			s.GetBehavior(), BucketCount, BucketSize, TargetPercentage)
 	case s.GetValue() < 1:
-		return c.fault("has the value %d, which is below 1", s.GetValue())
+		return c.invalid("has the value %d, which is below 1", s.GetValue())
 	case s.GetBehavior() == TargetPercentage && s.GetValue() > 100:
-		return c.fault("has the percentage %d, which is above 100", s.GetValue())
+		return c.invalid("has the percentage %d, which is above 100", s.GetValue())
 	case s.GetDistribution() == Normal && !(s.GetStddev() > 0 && !math.IsInf(s.GetStddev(), 0)):
-		return c.fault("needs a stddev above 0, because it is %s", Normal)
+		return c.invalid("needs a stddev above 0, because it is %s", Normal)
 	}
 	return nil
 }
 
-func (c *cut) fault(format string, args ...any) error {
+func (c *cut) invalid(format string, args ...any) error {
 	args = append([]any{c.pool, c.index, c.filter.GetAttribute()}, args...)
 	return problem.New(problem.Invalid, "pools.%s[%d].segmentation (attribute %q) "+format, args...)
 }
 
-// wanted is how many segments a cut asks for that does not depend on the population.
+// wanted is how many segments a cut that does not depend on the population asks for.
 func (c *cut) wanted() float64 {
 	amount := float64(c.filter.GetSegmentation().GetValue())
 	switch c.filter.GetSegmentation().GetBehavior() {
@@ -148,10 +146,10 @@ func (c *cut) wanted() float64 {
 	}
 }
 
-// nearest is the whole number of segments nearest to n: at least one, and above MaxSegments for all that are.
+// nearest is the number of segments nearest to n: at least 1, and at most MaxSegments+1.
 func nearest(n float64) int { return int(min(max(math.Round(n), 1), MaxSegments+1)) }
 
-// filters is the segments, in ascending order.
+// filters are the segments, in ascending order.
 func (c *cut) filters() []*pb.Filter {
 	low, high := c.filter.GetMin(), c.filter.GetMax()
 	var list []*pb.Filter
@@ -169,9 +167,8 @@ func (c *cut) segment(low, high float64) *pb.Filter {
 	return &pb.Filter{Attribute: c.filter.GetAttribute(), Min: proto.Float64(low), Max: proto.Float64(high)}
 }
 
-// bound is the value below which a share of the distribution lies. It reckons from the middle
-// and in halves, as high-low may be more than a float64 holds; the conversions forbid fused
-// operations, which would give other bounds on other processors.
+// bound is the value below which a share of the distribution lies. It computes from the middle and in halves, because
+// high-low may overflow. The conversions forbid fused operations, which would give other bounds on other processors.
 func (c *cut) bound(share float64) float64 {
 	low, high := c.filter.GetMin(), c.filter.GetMax()
 	if c.filter.GetSegmentation().GetDistribution() == Uniform {
@@ -179,7 +176,7 @@ func (c *cut) bound(share float64) float64 {
 	}
 	mean, half := low/2+high/2, high/2-low/2
 	deviation := math.Sqrt2 * c.filter.GetSegmentation().GetStddev()
-	// The quantile of a normal distribution that is cut off at the ends of the range, so
-	// that the segments cover it: the inverse error function, between -erf and +erf of the ends.
+	// This is the quantile of a normal distribution that is cut off at the ends of the range, so that the segments cover
+	// the range: the inverse error function, between -erf and +erf of the ends.
 	return mean + float64(deviation*math.Erfinv(math.Erf(half/deviation)*(2*share-1)))
 }

@@ -33,7 +33,7 @@ func expand(t rapid.TB, pools map[string]*pb.Pool, population pool.Population) [
 	return runs
 }
 
-// ends is the upper bounds of the segments.
+// ends are the upper bounds of the segments.
 func ends(runs []map[string]*pb.Pool) (list []float64) {
 	for _, run := range runs {
 		list = append(list, run["all"].Filters[0].GetMax())
@@ -52,13 +52,29 @@ func TestSegments(t *testing.T) {
 		{"uniform size", segmented(-50, 50, pool.Uniform, pool.BucketSize, 20, 0), []float64{-30, -10, 10, 30, 50}},
 		{"uniform size that does not divide", segmented(0, 100, pool.Uniform, pool.BucketSize, 45, 0), []float64{50, 100}},
 		{"uniform size above the width", segmented(0, 100, pool.Uniform, pool.BucketSize, 1000, 0), []float64{100}},
-		{"uniform percentage", segmented(1000, 2000, pool.Uniform, pool.TargetPercentage, 20, 0), []float64{1200, 1400, 1600, 1800, 2000}},
-		// The quartiles of a normal distribution are 0.674489750196 deviations from the mean, its sixths 0.967421566102 and 0.430727299295.
-		{"normal count", segmented(-1e4, 1e4, pool.Normal, pool.BucketCount, 4, 100), []float64{-67.4489750196, 0, 67.4489750196, 1e4}},
-		{"normal percentage", segmented(0, 3000, pool.Normal, pool.TargetPercentage, 25, 100), []float64{1432.55102498, 1500, 1567.44897502, 3000}},
-		{"normal size", segmented(-1e4, 1e4, pool.Normal, pool.BucketSize, 167, 1), []float64{-0.967421566102, -0.430727299295, 0, 0.430727299295, 0.967421566102, 1e4}},
+		{
+			"uniform percentage", segmented(1000, 2000, pool.Uniform, pool.TargetPercentage, 20, 0),
+			[]float64{1200, 1400, 1600, 1800, 2000},
+		},
+		// The quartiles of a normal distribution are 0.674489750196 deviations from the mean, its sixths 0.967421566102
+		// and 0.430727299295.
+		{
+			"normal count", segmented(-1e4, 1e4, pool.Normal, pool.BucketCount, 4, 100),
+			[]float64{-67.4489750196, 0, 67.4489750196, 1e4},
+		},
+		{
+			"normal percentage", segmented(0, 3000, pool.Normal, pool.TargetPercentage, 25, 100),
+			[]float64{1432.55102498, 1500, 1567.44897502, 3000},
+		},
+		{
+			"normal size", segmented(-1e4, 1e4, pool.Normal, pool.BucketSize, 167, 1),
+			[]float64{-0.967421566102, -0.430727299295, 0, 0.430727299295, 0.967421566102, 1e4},
+		},
 		// Cut off at one deviation, the lowest third of the probability ends at -0.289188886540.
-		{"normal in a narrow range", segmented(-1, 1, pool.Normal, pool.BucketCount, 3, 1), []float64{-0.289188886540, 0.289188886540, 1}},
+		{
+			"normal in a narrow range", segmented(-1, 1, pool.Normal, pool.BucketCount, 3, 1),
+			[]float64{-0.289188886540, 0.289188886540, 1},
+		},
 		{"normal that is nearly flat", segmented(0, 100, pool.Normal, pool.BucketCount, 4, 1e9), []float64{25, 50, 75, 100}},
 		{"closed range", segmented(5, 5, pool.Uniform, pool.BucketCount, 3, 0), []float64{5}},
 	} {
@@ -82,8 +98,11 @@ func TestExpandWithoutSegmentation(t *testing.T) {
 }
 
 func TestExpandCombines(t *testing.T) {
-	two, three := segmented(0, 2, pool.Uniform, pool.BucketCount, 2, 0), segmented(0, 3, pool.Uniform, pool.BucketCount, 3, 0)
-	pools := map[string]*pb.Pool{"a": {Filters: []*pb.Filter{below("level", 1), two}}, "b": {Filters: []*pb.Filter{three}}, "c": {}}
+	two := segmented(0, 2, pool.Uniform, pool.BucketCount, 2, 0)
+	three := segmented(0, 3, pool.Uniform, pool.BucketCount, 3, 0)
+	pools := map[string]*pb.Pool{
+		"a": {Filters: []*pb.Filter{below("level", 1), two}}, "b": {Filters: []*pb.Filter{three}}, "c": {},
+	}
 	kept := proto.Clone(pools["a"])
 	var got [][2]float64
 	for _, run := range expand(t, pools, nil) {
@@ -100,7 +119,7 @@ func TestExpandCombines(t *testing.T) {
 	}
 }
 
-// TestPopulationNeverAsksForTooMany: a config that was good stays good when a crowd comes.
+// A config that is valid stays valid when a crowd comes.
 func TestPopulationNeverAsksForTooMany(t *testing.T) {
 	crowd := pool.Population{"all": 1_000_000}
 	f := segmented(0, 100, pool.Normal, pool.BucketSize, 1, 10)
@@ -135,18 +154,20 @@ func TestExpandRefuses(t *testing.T) {
 		"256 segments":      {segmented(0, 1e300, pool.Uniform, pool.BucketSize, 1, 0)},
 	} {
 		_, err := pool.Expand(poolOf(filters...), nil)
-		if problem.KindOf(err) != problem.Invalid || err == nil || !strings.Contains(err.Error(), reason) || !strings.Contains(err.Error(), "pools.all[") {
+		if problem.KindOf(err) != problem.Invalid || err == nil || !strings.Contains(err.Error(), reason) ||
+			!strings.Contains(err.Error(), "pools.all[") {
 			t.Errorf("%s: got the error %v", reason, err)
 		}
 	}
 }
 
-// TestSegmentsPartitionTheirFilter: whatever the range and the segmentation, a value that the
-// filter selects is in exactly one segment, and any other in none.
+// With any range and segmentation, a value that the filter selects is in exactly one segment, and any other is in none.
 func TestSegmentsPartitionTheirFilter(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		low := rapid.OneOf(rapid.Float64(), rapid.Float64Range(-10, 10)).Draw(t, "low")
-		high := rapid.OneOf(rapid.Float64(), rapid.Float64Range(-10, 10), rapid.Just(low), rapid.Just(math.Nextafter(low, math.Inf(1)))).Draw(t, "high")
+		high := rapid.OneOf(
+			rapid.Float64(), rapid.Float64Range(-10, 10), rapid.Just(low), rapid.Just(math.Nextafter(low, math.Inf(1))),
+		).Draw(t, "high")
 		if high < low {
 			low, high = high, low
 		}
@@ -154,7 +175,10 @@ func TestSegmentsPartitionTheirFilter(t *testing.T) {
 			rapid.SampledFrom([]string{pool.Uniform, pool.Normal}).Draw(t, "distribution"),
 			rapid.SampledFrom([]string{pool.BucketCount, pool.BucketSize, pool.TargetPercentage}).Draw(t, "behavior"),
 			rapid.Int64Range(1, 100).Draw(t, "value"),
-			rapid.OneOf(rapid.Float64Range(math.SmallestNonzeroFloat64, math.MaxFloat64), rapid.Float64Range(0.1, 10)).Draw(t, "stddev"))
+			rapid.OneOf(
+				rapid.Float64Range(math.SmallestNonzeroFloat64, math.MaxFloat64), rapid.Float64Range(0.1, 10),
+			).Draw(t, "stddev"),
+		)
 		crowd := rapid.Int64Range(0, 1e6).Draw(t, "crowd")
 		population := pool.Population{"all": crowd, "another": 1e6}
 		runs, err := pool.Expand(poolOf(f), population)

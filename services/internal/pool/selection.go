@@ -8,13 +8,12 @@ import (
 	pb "matchmaker.dev/proto/matchmaker/v1"
 )
 
-// Selection is the tickets that a run sees: the union of its pools, or all tickets when
-// it has none, numbered from 0 in the order of their creation (tickets of one millisecond in an order that depends on
-// their ids alone), so that equal numbers mean equal tickets on every replica.
+// Selection is the tickets that a run sees: the union of its pools, or all tickets if it has none. They are numbered
+// from 0 in the order of their creation. The order of tickets of one millisecond depends on their ids alone, so that
+// equal numbers mean equal tickets on every replica.
 //
-// A selection may be used again and again, which saves allocations, but by one
-// goroutine at a time. After its view ended it still knows its tickets' ids and properties;
-// columns have to be read within the view.
+// A selection may be used again and again, which saves allocations, but by one goroutine at a time. After its view
+// ended it still has its tickets' ids and properties. Columns must be read within the view.
 type Selection struct {
 	tickets []*ticket // by number
 	slots   []uint32  // by number
@@ -25,10 +24,10 @@ type Selection struct {
 	order bitset   // a pool's numbers
 	lists []uint32 // the pools' numbers, one after the other
 	pools []poolList
-	// traced has the marks of those that are sampled, by number.
+	// traced are the spans of the tickets that are sampled, by number.
 	traced map[uint32]string
 
-	arrange arranger
+	sorter sorter
 }
 
 // poolList says where in Selection.lists a pool's numbers are.
@@ -37,8 +36,8 @@ type poolList struct {
 	start, end int
 }
 
-// Select makes s the union of the pools; without pools, all tickets. A pool is the tickets that all of its filters
-// select, and all tickets when it has none; segmentation is not looked at (see Expand).
+// Select makes s the union of the pools, or all tickets if there are none. A pool is the tickets that all of its
+// filters select, or all tickets if it has none. Select ignores segmentations: see Expand.
 func (v View) Select(pools map[string]*pb.Pool, s *Selection) {
 	words := len(v.ix.present)
 	s.pools = s.pools[:0]
@@ -47,12 +46,12 @@ func (v View) Select(pools map[string]*pb.Pool, s *Selection) {
 	}
 	slices.SortFunc(s.pools, func(a, b poolList) int { return strings.Compare(a.name, b.name) })
 
-	s.union = resized(s.union, words)
+	s.union = resize(s.union, words)
 	clear(s.union)
 	if len(pools) == 0 {
 		copy(s.union, v.ix.present)
 	}
-	s.sets = resized(s.sets, words*len(pools))
+	s.sets = resize(s.sets, words*len(pools))
 	for i, p := range s.pools {
 		set := s.sets[i*words:][:words]
 		v.ix.fill(set, pools[p.name])
@@ -82,16 +81,16 @@ func (ix *Index) fill(set bitset, p *pb.Pool) {
 // number gives the tickets of the union their numbers.
 func (v View) number(s *Selection) {
 	s.slots = s.union.appendTo(s.slots[:0])
-	s.arrange.sort(s.slots, v.ix.created.keys, v.ix.slots)
-	clear(s.tickets) // a long selection must not keep the rest of a longer one alive
-	s.tickets = resized(s.tickets, len(s.slots))
-	s.numbers = resized(s.numbers, len(v.ix.slots))
+	s.sorter.sort(s.slots, v.ix.created.keys, v.ix.slots)
+	clear(s.tickets) // keep no tickets of a longer selection
+	s.tickets = resize(s.tickets, len(s.slots))
+	s.numbers = resize(s.numbers, len(v.ix.slots))
 	for i, slot := range s.slots {
 		s.tickets[i] = v.ix.slots[slot]
 		s.numbers[slot] = uint32(i)
 	}
-	v.marked(s)
-	s.order = resized(s.order, (len(s.slots)+wordSlots-1)/wordSlots)
+	v.selectTraced(s)
+	s.order = resize(s.order, (len(s.slots)+wordSlots-1)/wordSlots)
 	s.lists = s.lists[:0]
 }
 
@@ -104,7 +103,7 @@ func (s *Selection) list(p *poolList, set bitset) {
 			s.lists = append(s.lists, uint32(i))
 		}
 	} else {
-		set.renamed(s.order, s.numbers)
+		set.rename(s.order, s.numbers)
 		s.lists = s.order.appendTo(s.lists)
 	}
 	p.end = len(s.lists)
@@ -116,10 +115,11 @@ func (s *Selection) N() int { return len(s.tickets) }
 // ID is the id of ticket i.
 func (s *Selection) ID(i int) string { return s.tickets[i].id }
 
-// Pool is the numbers of the named pool's tickets, in ascending order; nil when no such pool
-// was selected. It is valid until the selection is used again.
+// Pool returns the numbers of a pool's tickets, in ascending order, or nil if no pool of that name was selected. It is
+// valid until the selection is used again.
 func (s *Selection) Pool(name string) []uint32 {
-	i, found := slices.BinarySearchFunc(s.pools, name, func(p poolList, name string) int { return strings.Compare(p.name, name) })
+	byName := func(p poolList, name string) int { return strings.Compare(p.name, name) }
+	i, found := slices.BinarySearchFunc(s.pools, name, byName)
 	if !found {
 		return nil
 	}

@@ -5,16 +5,16 @@ import (
 	"maps"
 )
 
-// mark notes that a ticket is sampled.
-func (ix *Index) mark(t *ticket, trace string) {
+// trace notes the span of a ticket that is sampled.
+func (ix *Index) trace(t *ticket, span string) {
 	if ix.traced == nil {
 		ix.traced = map[*ticket]string{}
 	}
-	ix.traced[t] = trace
+	ix.traced[t] = span
 }
 
-// marked notes the tickets of the union that are sampled, by their numbers.
-func (v View) marked(s *Selection) {
+// selectTraced notes the spans of the selected tickets that are sampled.
+func (v View) selectTraced(s *Selection) {
 	clear(s.traced)
 	if len(v.ix.traced) == 0 {
 		return
@@ -32,11 +32,11 @@ func (v View) marked(s *Selection) {
 // Traced is how many tickets are sampled.
 func (s *Selection) Traced() int { return len(s.traced) }
 
-// Trace is the mark of ticket i, and whether it is sampled.
+// Trace is the span of ticket i, and whether it is sampled.
 func (s *Selection) Trace(i uint32) (string, bool) {
 	trace, ok := s.traced[i]
 	return trace, ok
 }
 
-// Traces are the marks of those that are sampled, by their numbers.
+// Traces are the spans of the tickets that are sampled, by number.
 func (s *Selection) Traces() iter.Seq2[uint32, string] { return maps.All(s.traced) }

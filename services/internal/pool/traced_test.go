@@ -9,14 +9,16 @@ import (
 	"matchmaker.dev/services/internal/pool"
 )
 
-// TestMarksOfSampledTickets come and go with their tickets, and only those of the pools are told.
-func TestMarksOfSampledTickets(t *testing.T) {
+func TestSelectionHasTheSpansOfItsSampledTickets(t *testing.T) {
 	ix := pool.New()
-	const n = 5000 // enough that holes are closed when most of them go
+	const n = 5000 // enough that the index is compacted when most of them are dropped
 	for i := range n {
-		ticket := &pb.Ticket{Id: fmt.Sprint("t", i), Created: now + int64(i), AttributeNames: []string{"side"}, AttributeValues: []float64{float64(i % 2)}}
+		ticket := &pb.Ticket{
+			Id: fmt.Sprint("t", i), Created: now + int64(i),
+			AttributeNames: []string{"side"}, AttributeValues: []float64{float64(i % 2)},
+		}
 		if i%1000 == 0 || i%1000 == 1 {
-			ticket.Trace = fmt.Appendf(nil, "mark of %d", i)
+			ticket.Trace = fmt.Appendf(nil, "span of %d", i)
 		}
 		put(t, ix, ticket)
 	}
@@ -32,21 +34,24 @@ func TestMarksOfSampledTickets(t *testing.T) {
 			}
 		}
 		if len(got) != s.Traced() {
-			t.Errorf("%d are told, %d are counted", len(got), s.Traced())
+			t.Errorf("%d have a span, %d are counted", len(got), s.Traced())
 		}
 		return got
 	}
-	want := map[string]string{"t1": "mark of 1", "t1001": "mark of 1001", "t2001": "mark of 2001", "t3001": "mark of 3001", "t4001": "mark of 4001"}
+	want := map[string]string{
+		"t1": "span of 1", "t1001": "span of 1001", "t2001": "span of 2001", "t3001": "span of 3001",
+		"t4001": "span of 4001",
+	}
 	if got := traces(odd); !maps.Equal(got, want) {
 		t.Errorf("odd ones: %v", got)
 	}
 	for i := range n - 10 {
 		ix.Drop(fmt.Sprint("t", i))
 	}
-	put(t, ix, &pb.Ticket{Id: "late", Created: now, Trace: []byte("its mark")})
-	put(t, ix, &pb.Ticket{Id: "later", Created: now, Trace: []byte("its mark")})
+	put(t, ix, &pb.Ticket{Id: "late", Created: now, Trace: []byte("its span")})
+	put(t, ix, &pb.Ticket{Id: "later", Created: now, Trace: []byte("its span")})
 	put(t, ix, &pb.Ticket{Id: "later", Created: now})
-	if got := traces(everyone); !maps.Equal(got, map[string]string{"late": "its mark"}) {
+	if got := traces(everyone); !maps.Equal(got, map[string]string{"late": "its span"}) {
 		t.Errorf("what is left: %v", got)
 	}
 	ix.Reset()

@@ -8,18 +8,17 @@ import (
 	pb "matchmaker.dev/proto/matchmaker/v1"
 )
 
-// View is the index as it is during a call of Index.View. It must not be kept.
+// View is the index during a call of Index.View. It must not be used afterwards.
 type View struct{ ix *Index }
 
-// View calls f with the index held still, so that what f reads fits together. Other
-// views run at the same time; changes wait.
+// View calls f while the index does not change. Other views run at the same time, changes wait.
 func (ix *Index) View(f func(View)) {
 	ix.mu.RLock()
 	defer ix.mu.RUnlock()
 	f(View{ix})
 }
 
-// Count is the number of tickets that each of the pools selects, as [View.Select] does; nil without pools.
+// Count is the number of tickets that each of the pools selects. It is nil without pools.
 func (v View) Count(pools map[string]*pb.Pool) Population {
 	if len(pools) == 0 {
 		return nil
@@ -33,7 +32,7 @@ func (v View) Count(pools map[string]*pb.Pool) Population {
 	return counts
 }
 
-// find returns a filter's column, nil when no ticket has the attribute, and its set of keys.
+// find returns a filter's column, which is nil if no ticket has the attribute, and its keys.
 func (ix *Index) find(f *pb.Filter) (*column, interval) {
 	if f.GetAttribute() == Created {
 		return ix.created, stampsOf(f)
@@ -41,9 +40,8 @@ func (ix *Index) find(f *pb.Filter) (*column, interval) {
 	return ix.columns[f.GetAttribute()], intervalOf(f)
 }
 
-// Attributes is the names of the attributes that tickets in the index have, sorted; when there are more
-// than limit, those that most tickets have. A project's tickets can have any number of names, and
-// whoever asks for all of them must bear a column for each.
+// Attributes returns the names of the attributes of the index's tickets, sorted. If there are more than limit, it
+// returns those that most tickets have: tickets can have any number of names, and a reader needs memory for each.
 func (v View) Attributes(limit int) []string {
 	columns := make([]*column, 0, len(v.ix.columns))
 	for _, c := range v.ix.columns {
@@ -60,8 +58,8 @@ func (v View) Attributes(limit int) []string {
 	return names
 }
 
-// Column writes the attribute's value of each ticket of a selection that was made in
-// this view to dst, whose length is the selection's; NaN where a ticket has none.
+// Column writes an attribute's values to dst, for each ticket of a selection that was made in this view: NaN for
+// tickets without one. dst is as long as the selection.
 func (v View) Column(s *Selection, attribute string, dst []float64) {
 	dst = dst[:min(len(dst), s.N())]
 	c := v.ix.columns[attribute]

@@ -1,6 +1,6 @@
-// Package proposals packs proposals into columns and takes them out again. A match function makes
-// tens of thousands of small ones at a time: as a message each, they would cost a runner more than the function,
-// and a director ten allocations each.
+// Package proposals packs proposals into columns, and unpacks them. A match function makes tens of thousands of small
+// ones at a time. As one message each, they would cost a runner more time than the function, and a director ten
+// allocations each.
 package proposals
 
 import (
@@ -9,20 +9,21 @@ import (
 	pb "matchmaker.dev/proto/matchmaker/v1"
 )
 
-// Plain packs proposals. The zero value is ready.
+// Plain packs proposals that have only teams, a score and an age. The zero value is ready to use.
 type Plain struct {
 	columns pb.PlainProposals
 	ids     []byte
-	size    int  // of the first id
-	tickets int  // how many there are
-	uneven  bool // the ids have different lengths: only then each has its size in the columns
-	several bool // a proposal before the last one has not one team
+	size    int // of the first id
+	tickets int
+	uneven  bool // the ids have different lengths, and each has its size in the columns
+	several bool // a proposal before the last one does not have exactly one team
 }
 
-// Reset forgets all proposals. It keeps the memory.
+// Reset removes all proposals. It keeps the memory.
 func (p *Plain) Reset() {
 	c := &p.columns
-	c.Tickets, c.Sizes, c.Teams, c.Counts, c.Scores, c.Oldest = nil, c.Sizes[:0], c.Teams[:0], c.Counts[:0], c.Scores[:0], c.Oldest[:0]
+	c.Tickets, c.Sizes, c.Teams, c.Counts = nil, c.Sizes[:0], c.Teams[:0], c.Counts[:0]
+	c.Scores, c.Oldest = c.Scores[:0], c.Oldest[:0]
 	p.ids, p.tickets, p.uneven, p.several = p.ids[:0], 0, false, false
 }
 
@@ -38,14 +39,14 @@ func (p *Plain) Propose(score float64, oldest int64) {
 	c.Scores, c.Oldest, c.Counts = append(c.Scores, score), append(c.Oldest, oldest), append(c.Counts, 0)
 }
 
-// Team begins a team of the proposal that was begun last.
+// Team begins a team of the last proposal.
 func (p *Plain) Team() {
 	c := &p.columns
 	c.Teams = append(c.Teams, 0)
 	c.Counts[len(c.Counts)-1]++
 }
 
-// Ticket adds a ticket to the team that was begun last.
+// Ticket adds a ticket to the last team.
 func (p *Plain) Ticket(id string) {
 	c := &p.columns
 	c.Teams[len(c.Teams)-1]++
@@ -53,14 +54,14 @@ func (p *Plain) Ticket(id string) {
 		p.size = len(id)
 	}
 	if p.uneven || len(id) != p.size {
-		p.note(len(id))
+		p.addSize(len(id))
 	}
 	p.tickets++
 	p.ids = append(p.ids, id...)
 }
 
-// note notes the size of an id, and of those before it when it is the first that differs.
-func (p *Plain) note(size int) {
+// addSize adds the size of an id. If it is the first that differs, addSize adds those before it as well.
+func (p *Plain) addSize(size int) {
 	c := &p.columns
 	for !p.uneven && len(c.Sizes) < p.tickets {
 		c.Sizes = append(c.Sizes, uint32(p.size))
@@ -69,7 +70,7 @@ func (p *Plain) note(size int) {
 	c.Sizes = append(c.Sizes, uint32(size))
 }
 
-// Message is the proposals, nil when there are none. It is good until the next call of any method.
+// Message returns the proposals, or nil if there are none. It is valid until the next call of any method.
 func (p *Plain) Message() *pb.PlainProposals {
 	c := &p.columns
 	if len(c.Scores) == 0 {
@@ -87,8 +88,9 @@ func (p *Plain) Message() *pb.PlainProposals {
 
 var errColumns = errors.New("the columns of the proposals do not fit each other")
 
-// Unpack makes messages of a part's plain proposals, behind those that it has. They share memory, as
-// all of them are to be forgotten soon.
+// Unpack appends a part's plain proposals to its other ones. They share memory, because none of them is kept for long.
+//
+// Errors: the columns do not fit each other.
 func Unpack(part *pb.RunPart) error {
 	c := part.GetPlain()
 	part.Plain = nil
@@ -96,8 +98,8 @@ func Unpack(part *pb.RunPart) error {
 	if err != nil || n == 0 {
 		return err
 	}
-	made, teams := make([]pb.Proposal, n), make([]pb.Team, len(c.GetTeams()))
-	named, ids := make([]*pb.Team, len(teams)), make([]string, 0, tickets)
+	unpacked, teams := make([]pb.Proposal, n), make([]pb.Team, len(c.GetTeams()))
+	pointers, ids := make([]*pb.Team, len(teams)), make([]string, 0, tickets)
 	rest := string(c.GetTickets())
 	for i := range tickets {
 		size := int(c.GetSizes()[min(i, len(c.GetSizes())-1)]) // the only one is that of all
@@ -106,17 +108,17 @@ func Unpack(part *pb.RunPart) error {
 	for i := range teams {
 		size := c.GetTeams()[i]
 		teams[i].Tickets, ids = ids[:size:size], ids[size:]
-		named[i] = &teams[i]
+		pointers[i] = &teams[i]
 	}
 	part.Proposals = append(make([]*pb.Proposal, 0, len(part.GetProposals())+n), part.GetProposals()...)
-	for i := range made {
+	for i := range unpacked {
 		size := uint32(1)
 		if len(c.GetCounts()) > 0 {
 			size = c.GetCounts()[i]
 		}
-		m := &made[i]
+		m := &unpacked[i]
 		m.Score, m.Oldest = c.GetScores()[i], c.GetOldest()[i]
-		m.Teams, named = named[:size:size], named[size:]
+		m.Teams, pointers = pointers[:size:size], pointers[size:]
 		part.Proposals = append(part.Proposals, m)
 	}
 	return nil
@@ -136,7 +138,8 @@ func measure(c *pb.PlainProposals) (proposals, tickets int, err error) {
 	if len(c.GetSizes()) == 1 {
 		sizes, bytes = 1, bytes*tickets
 	}
-	if tickets > len(c.GetTickets()) || len(c.GetOldest()) != proposals || len(c.GetTeams()) != teams || len(c.GetSizes()) != sizes || len(c.GetTickets()) != bytes {
+	if tickets > len(c.GetTickets()) || len(c.GetTickets()) != bytes || len(c.GetSizes()) != sizes ||
+		len(c.GetTeams()) != teams || len(c.GetOldest()) != proposals {
 		return 0, 0, errColumns
 	}
 	return proposals, tickets, nil

@@ -12,8 +12,8 @@ import (
 	"matchmaker.dev/services/internal/proposals"
 )
 
-// drawn is proposals of any form that a function can make.
-func drawn(t *rapid.T) []*pb.Proposal {
+// anyProposals draws proposals of any form that a function can make.
+func anyProposals(t *rapid.T) []*pb.Proposal {
 	id := rapid.StringMatching("[a-z]{4}")
 	if rapid.Bool().Draw(t, "ids of different lengths") {
 		id = rapid.StringMatching("[a-zäß]{1,6}")
@@ -43,11 +43,11 @@ func pack(p *proposals.Plain, all []*pb.Proposal) {
 	}
 }
 
-func TestWhatIsPackedIsTakenOut(t *testing.T) {
+func TestUnpackIsTheInverseOfPacking(t *testing.T) {
 	var p proposals.Plain // is used again and again
 	rapid.Check(t, func(t *rapid.T) {
 		before := &pb.Proposal{Connection: "not plain"}
-		want := drawn(t)
+		want := anyProposals(t)
 		pack(&p, want)
 		if p.Len() != len(want) {
 			t.Fatal(p.Len(), len(want))
@@ -63,14 +63,15 @@ func TestWhatIsPackedIsTakenOut(t *testing.T) {
 		if err := proposals.Unpack(got); err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(&pb.RunPart{Proposals: append([]*pb.Proposal{before}, want...)}, got, protocmp.Transform()); diff != "" {
+		all := &pb.RunPart{Proposals: append([]*pb.Proposal{before}, want...)}
+		if diff := cmp.Diff(all, got, protocmp.Transform()); diff != "" {
 			t.Fatal(diff)
 		}
 	})
 }
 
-// What another version sends, or nobody, is refused and not believed.
-func TestColumnsThatDoNotFit(t *testing.T) {
+// Another version may send such columns.
+func TestUnpackRefusesColumnsThatDoNotFit(t *testing.T) {
 	whole := func() *pb.PlainProposals {
 		return &pb.PlainProposals{
 			Tickets: []byte("abcd"), Sizes: []uint32{1, 3}, Teams: []uint32{1, 1}, Counts: []uint32{2, 0},
@@ -81,16 +82,20 @@ func TestColumnsThatDoNotFit(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, damage := range map[string]func(*pb.PlainProposals){
-		"a ticket less":              func(p *pb.PlainProposals) { p.Tickets = []byte("abc") },
-		"a ticket more":              func(p *pb.PlainProposals) { p.Tickets = []byte("abcde") },
-		"a size more":                func(p *pb.PlainProposals) { p.Sizes = []uint32{1, 2, 1} },
-		"no sizes":                   func(p *pb.PlainProposals) { p.Sizes = nil },
-		"a team more":                func(p *pb.PlainProposals) { p.Teams = []uint32{1, 1, 0} },
-		"a count less":               func(p *pb.PlainProposals) { p.Counts = []uint32{2} },
-		"teams without counts":       func(p *pb.PlainProposals) { p.Counts, p.Scores, p.Oldest = nil, []float64{1}, []int64{1} },
-		"a score less":               func(p *pb.PlainProposals) { p.Scores = []float64{1} },
-		"no age":                     func(p *pb.PlainProposals) { p.Oldest = nil },
-		"four billion empty tickets": func(p *pb.PlainProposals) { p.Tickets, p.Sizes, p.Teams = nil, []uint32{0}, []uint32{4e9, 4e9} },
+		"a ticket less": func(p *pb.PlainProposals) { p.Tickets = []byte("abc") },
+		"a ticket more": func(p *pb.PlainProposals) { p.Tickets = []byte("abcde") },
+		"a size more":   func(p *pb.PlainProposals) { p.Sizes = []uint32{1, 2, 1} },
+		"no sizes":      func(p *pb.PlainProposals) { p.Sizes = nil },
+		"a team more":   func(p *pb.PlainProposals) { p.Teams = []uint32{1, 1, 0} },
+		"a count less":  func(p *pb.PlainProposals) { p.Counts = []uint32{2} },
+		"teams without counts": func(p *pb.PlainProposals) {
+			p.Counts, p.Scores, p.Oldest = nil, []float64{1}, []int64{1}
+		},
+		"a score less": func(p *pb.PlainProposals) { p.Scores = []float64{1} },
+		"no age":       func(p *pb.PlainProposals) { p.Oldest = nil },
+		"four billion empty tickets": func(p *pb.PlainProposals) {
+			p.Tickets, p.Sizes, p.Teams = nil, []uint32{0}, []uint32{4e9, 4e9}
+		},
 		"only tickets": func(p *pb.PlainProposals) {
 			p.Sizes, p.Teams, p.Counts, p.Scores, p.Oldest = []uint32{4}, nil, nil, nil, nil
 		},
@@ -99,13 +104,13 @@ func TestColumnsThatDoNotFit(t *testing.T) {
 			p := whole()
 			damage(p)
 			if err := proposals.Unpack(&pb.RunPart{Plain: p}); err == nil {
-				t.Error("columns that do not fit were believed")
+				t.Error("columns that do not fit were accepted")
 			}
 		})
 	}
 }
 
-func TestUnpackOfMany(t *testing.T) {
+func TestUnpackAllocatesNoMoreForManyProposals(t *testing.T) {
 	var p proposals.Plain
 	allocations := func(n int) float64 {
 		p.Reset()

@@ -1,11 +1,11 @@
-// Package pooltest is the table of which tickets a pool includes and excludes. The
-// index's tests read it, and so do the tests of a running system, which is why every value in it
-// can be written in JSON, and why the filters on "created" hold for tickets made at any time after 2001.
+// Package pooltest is the table of which tickets a pool includes and excludes. The index's tests use it, and so do
+// tests of a running system: every value in it can be written in JSON, and the filters on "created" hold for tickets
+// that are created at any time after 2001.
 package pooltest
 
 import pb "matchmaker.dev/proto/matchmaker/v1"
 
-// Ticket is the attributes of a ticket.
+// Ticket has the attributes of a ticket.
 type Ticket map[string]float64
 
 // Case is one pool, tickets that are in it and tickets that are not.
@@ -15,7 +15,7 @@ type Case struct {
 	In, Out []Ticket
 }
 
-// The least and greatest doubles beside 10, and a time long past (September 2001), in Unix milliseconds.
+// The doubles next to 10, and a time long ago (September 2001) in Unix milliseconds.
 const (
 	below10 = 9.999999999999998
 	above10 = 10.000000000000002

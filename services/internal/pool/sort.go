@@ -1,12 +1,11 @@
 package pool
 
-// arranger brings slots into the order of their tickets: by stamp, which is by
-// creation time and then by a hash of the id, and by id where stamps are equal. The order
-// is a function of the tickets alone, so that every replica numbers them alike.
+// sorter sorts slots by their tickets: by stamp, which is by creation time and then by a hash of the id, and by id
+// where stamps are equal. The order depends on the tickets alone, so that every replica numbers them alike.
 //
-// Slots mostly are in that order, or close to it, since they are given out as tickets
-// arrive; released tickets and clocks that disagree disturb it.
-type arranger struct{ pairs, spare []pair }
+// Slots mostly are in that order already, or close to it, because they are used as tickets arrive. Tickets that wait
+// again and clocks that disagree disturb it.
+type sorter struct{ pairs, spare []pair }
 
 type pair struct {
 	stamp uint64
@@ -21,8 +20,8 @@ const (
 )
 
 // sort orders slots, given the stamp and the ticket of every slot.
-func (a *arranger) sort(slots []uint32, stamps []uint64, tickets []*ticket) {
-	// Insertion costs a step for each pair out of order; a radix sort as much as some ten steps a slot.
+func (a *sorter) sort(slots []uint32, stamps []uint64, tickets []*ticket) {
+	// Insertion takes a step for each pair out of order. A radix sort takes as long as about ten steps a slot.
 	if insert(slots, stamps, tickets, 8*len(slots)+radix) {
 		return
 	}
@@ -30,7 +29,7 @@ func (a *arranger) sort(slots []uint32, stamps []uint64, tickets []*ticket) {
 	insert(slots, stamps, tickets, -1) // equal stamps
 }
 
-// insert sorts slots, unless that takes more steps than allowed; a negative number allows all.
+// insert sorts slots, unless that takes more than so many steps. A negative number is no limit.
 func insert(slots []uint32, stamps []uint64, tickets []*ticket, steps int) bool {
 	for i := 1; i < len(slots); i++ {
 		for j := i; j > 0; j-- {
@@ -49,8 +48,8 @@ func insert(slots []uint32, stamps []uint64, tickets []*ticket, steps int) bool 
 }
 
 // byStamp is a radix sort, least digit first, that skips digits that all stamps share.
-func (a *arranger) byStamp(slots []uint32, stamps []uint64) {
-	a.pairs, a.spare = resized(a.pairs, len(slots)), resized(a.spare, len(slots))
+func (a *sorter) byStamp(slots []uint32, stamps []uint64) {
+	a.pairs, a.spare = resize(a.pairs, len(slots)), resize(a.spare, len(slots))
 	var differ uint64
 	for i, slot := range slots {
 		a.pairs[i] = pair{stamps[slot], slot}
