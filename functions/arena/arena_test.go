@@ -13,12 +13,12 @@ import (
 
 var arena = matchfn.New(match, matchfn.Properties())
 
-// player is a ticket with a skill and a wait in seconds.
+// player returns a ticket with a skill and a wait in seconds.
 func player(skill, wait float64) fake.Ticket {
 	return fake.Ticket{Wait: time.Duration(wait * float64(time.Second)), Attributes: map[string]float64{"skill": skill}}
 }
 
-// running is a game with so many open places.
+// running returns a game with a number of open places.
 func running(skill, open float64) fake.Backfill {
 	b := fake.Backfill{Connection: "10.0.0.1:7777", Version: 1}
 	b.Attributes = map[string]float64{"open": open, "skill": skill}
@@ -28,7 +28,7 @@ func running(skill, open float64) fake.Backfill {
 	return b
 }
 
-// show is proposals in a form to compare.
+// show formats proposals to compare them.
 func show(proposals []fake.Proposal) string {
 	got := ""
 	for _, p := range proposals {
@@ -56,46 +56,60 @@ func show(proposals []fake.Proposal) string {
 	return got
 }
 
-func TestArena(t *testing.T) {
+func TestArenaFillsAndOpensGames(t *testing.T) {
 	nan := math.NaN()
 	many := make([]fake.Ticket, 9)
 	for i := range many {
 		many[i] = player(float64(10*i), 0)
 	}
+	type (
+		tickets = []fake.Ticket
+		games   = []fake.Backfill
+	)
 	for name, c := range map[string]struct {
 		settings string
-		tickets  []fake.Ticket
-		games    []fake.Backfill
+		tickets  tickets
+		games    games
 		want     string
 	}{
-		"nobody":        {"", nil, []fake.Backfill{running(1, 1)}, ""},
-		"too few":       {"", many[:3], nil, ""},
-		"one game":      {"", many[:4], nil, `[0 1 2 3] 70 {"places":4} new open=0 skill=15; `},
-		"two games":     {"", many, nil, `[0 1 2 3] 70 {"places":4} new open=0 skill=15; [4 5 6 7] 70 {"places":4} new open=0 skill=55; `},
+		"no tickets": {"", nil, games{running(1, 1)}, ""},
+		"too few":    {"", many[:3], nil, ""},
+		"one game":   {"", many[:4], nil, `[0 1 2 3] 70 {"places":4} new open=0 skill=15; `},
+		"two games": {"", many, nil,
+			`[0 1 2 3] 70 {"places":4} new open=0 skill=15; [4 5 6 7] 70 {"places":4} new open=0 skill=55; `},
 		"too far apart": {`{"players":2,"window":9,"widen":0}`, many[:4], nil, ""},
-		"the narrowest window counts": {`{"players":2,"window":5,"widen":5}`, []fake.Ticket{player(0, 10), player(10, 1), player(20, 0)}, nil,
+		"the narrowest window counts": {`{"players":2,"window":5,"widen":5}`,
+			tickets{player(0, 10), player(10, 1), player(20, 0)}, nil,
 			`[0 1] 22.5 {"places":2} new open=0 skill=5; `},
-		"too far for one of two": {`{"players":2,"window":5,"widen":5}`, []fake.Ticket{player(0, 10), player(10, 0.9)}, nil, ""},
-		"early":                  {`{"least":2,"early":5}`, []fake.Ticket{player(0, 5), player(10, 0)}, nil, `[0 1] 115 {"places":4} new open=2 skill=5; `},
-		"too early":              {`{"least":2,"early":5}`, []fake.Ticket{player(0, 4.9), player(10, 0)}, nil, ""},
-		"running games first":    {"", many[:4], []fake.Backfill{running(30, 1)}, `[3] 100 in 0 open=0; `},
-		"and new ones for the rest": {`{"players":3}`, many[:4], []fake.Backfill{running(30, 1)},
+		"too far for one of two": {`{"players":2,"window":5,"widen":5}`, tickets{player(0, 10), player(10, 0.9)}, nil, ""},
+		"early": {`{"least":2,"early":5}`, tickets{player(0, 5), player(10, 0)}, nil,
+			`[0 1] 115 {"places":4} new open=2 skill=5; `},
+		"too early":           {`{"least":2,"early":5}`, tickets{player(0, 4.9), player(10, 0)}, nil, ""},
+		"running games first": {"", many[:4], games{running(30, 1)}, `[3] 100 in 0 open=0; `},
+		"and new ones for the rest": {`{"players":3}`, many[:4], games{running(30, 1)},
 			`[3] 100 in 0 open=0; [0 1 2] 80 {"places":3} new open=0 skill=10; `},
-		"the nearest within reach": {`{"widen":0,"window":15}`, many[:4], []fake.Backfill{running(12, 3)}, `[1 2 0] 7.666666666666667 in 0 open=0; `},
-		"more places than players": {`{"widen":0,"window":15}`, many[:2], []fake.Backfill{running(0, 7)}, `[0 1] 10 in 0 open=5; `},
-		"two running games":        {`{"widen":0}`, many[:3], []fake.Backfill{running(0, 1), running(0, 1)}, `[0] 100 in 0 open=0; [1] 90 in 1 open=0; `},
-		"full, and without a word": {"", many[:1], []fake.Backfill{running(0, 0), running(0, 0.5), {}, running(0, -1)}, ""},
-		"anybody":                  {"", []fake.Ticket{player(0, 1), {Wait: time.Minute}, player(9, 2)}, []fake.Backfill{running(nan, 2)}, `[1 2] 0 in 0 open=0; `},
-		"out of reach":             {`{"widen":0}`, many[:1], []fake.Backfill{running(101, 1)}, ""},
-		"timeout":                  {`{"timeout":30}`, []fake.Ticket{player(0, 30), player(9999, 29)}, nil, "[0] -1 PoolTimeout; "},
-		"in time":                  {`{"timeout":30}`, []fake.Ticket{player(0, 30)}, []fake.Backfill{running(0, 1)}, "[0] 400 in 0 open=0; "},
+		"the nearest within reach": {`{"widen":0,"window":15}`, many[:4], games{running(12, 3)},
+			`[1 2 0] 7.666666666666667 in 0 open=0; `},
+		"more places than players": {`{"widen":0,"window":15}`, many[:2], games{running(0, 7)}, `[0 1] 10 in 0 open=5; `},
+		"two running games": {`{"widen":0}`, many[:3], games{running(0, 1), running(0, 1)},
+			`[0] 100 in 0 open=0; [1] 90 in 1 open=0; `},
+		"full games": {"", many[:1], games{running(0, 0), running(0, 0.5), {}, running(0, -1)}, ""},
+		"games without the attribute": {"", tickets{player(0, 1), {Wait: time.Minute}, player(9, 2)}, games{running(nan, 2)},
+			`[1 2] 0 in 0 open=0; `},
+		"out of reach": {`{"widen":0}`, many[:1], games{running(101, 1)}, ""},
+		"timeout": {`{"timeout":30}`, tickets{player(0, 30), player(9999, 29)}, nil,
+			"[0] -1 PoolTimeout; "},
+		"matched in time": {`{"timeout":30}`, tickets{player(0, 30)}, games{running(0, 1)},
+			"[0] 400 in 0 open=0; "},
 	} {
 		t.Run(name, func(t *testing.T) {
 			games := map[string][]uint32{}
 			for i := range c.games {
 				games["all"] = append(games["all"], uint32(i))
 			}
-			proposals, err := fake.Run(arena, fake.Request{Settings: c.settings, Tickets: c.tickets, Backfills: c.games, BackfillPools: games})
+			proposals, err := fake.Run(arena, fake.Request{
+				Settings: c.settings, Tickets: c.tickets, Backfills: c.games, BackfillPools: games,
+			})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -106,7 +120,7 @@ func TestArena(t *testing.T) {
 	}
 }
 
-func TestPool(t *testing.T) {
+func TestArenaUsesOnlyItsPool(t *testing.T) {
 	proposals, err := fake.Run(arena, fake.Request{
 		Settings:      `{"pool":"ranked","players":1}`,
 		Tickets:       []fake.Ticket{player(0, 0), player(0, 0), player(0, 0)},
@@ -135,8 +149,9 @@ func TestBadSettingsFailTheRun(t *testing.T) {
 		`{"window":50,"maxWindow":49}`: `settings: "maxWindow" must not be less than window`,
 		`{"attribute":""}`:             `settings: "attribute" must not be empty`,
 		`{"attribute":"open"}`:         `settings: "attribute" must not be open, which is how many players a game takes`,
-		`{"size":4}`:                   `settings: "size" is not a setting of this function, which has attribute, pool, players, least, early, window, widen, maxWindow, timeout`,
-		`{"pool":"casual"}`:            `the config has no pool "casual", only ranked`,
+		`{"size":4}`: `settings: "size" is not a setting of this function, ` +
+			`which has attribute, pool, players, least, early, window, widen, maxWindow, timeout`,
+		`{"pool":"casual"}`: `the config has no pool "casual", only ranked`,
 	} {
 		_, err := fake.Run(arena, fake.Request{Settings: settings, Pools: map[string][]uint32{"ranked": {}}})
 		if err == nil || err.Error() != want {
@@ -145,12 +160,14 @@ func TestBadSettingsFailTheRun(t *testing.T) {
 	}
 }
 
-// Over many crowds: nobody is in two proposals, no game gets more than it has room for, everybody is within reach, and
-// nobody waits outside of a running game that could be in it.
-func TestPromises(t *testing.T) {
+// With many random tickets: no ticket is in two proposals, no game gets more than it takes, all tickets are within
+// reach, and no ticket waits that could be in a running game.
+func TestRandomGamesKeepAllPromises(t *testing.T) {
 	for seed := range uint64(300) {
 		r := rand.New(rand.NewPCG(seed, 0))
-		settings := []string{`{"widen":1,"window":20}`, `{"players":3,"least":2,"window":10}`, `{"players":2,"window":0}`}[seed%3]
+		settings := []string{
+			`{"widen":1,"window":20}`, `{"players":3,"least":2,"window":10}`, `{"players":2,"window":0}`,
+		}[seed%3]
 		rules, err := parseRules(matchfn.NewSettings([]byte(settings)))
 		if err != nil {
 			t.Fatal(err)
@@ -177,24 +194,25 @@ func TestPromises(t *testing.T) {
 			return math.NaN()
 		}
 		reach := func(i uint32, from float64) bool {
-			return math.Abs(skill(tickets[i].Attributes)-from) <= rules.window.After(tickets[i].Wait.Seconds())
+			return math.Abs(skill(tickets[i].Attributes)-from) <= rules.Window.After(tickets[i].Wait.Seconds())
 		}
-		taken := make([]bool, len(tickets))
+		matched := make([]bool, len(tickets))
 		left := make([]float64, len(games))
 		for i, g := range games {
 			left[i] = g.Attributes["open"]
 		}
 		for _, p := range proposals {
 			for _, i := range p.Tickets() {
-				if taken[i] {
+				if matched[i] {
 					t.Fatalf("seed %d: ticket %d twice", seed, i)
 				}
-				taken[i] = true
+				matched[i] = true
 			}
 			if b := p.Extras.Backfill; !b.Create {
 				left[b.Number] -= float64(len(p.Tickets()))
 				if left[b.Number] < 0 || b.Attributes[0].Value != left[b.Number] {
-					t.Fatalf("seed %d: game %d of %v gets %v, and says %v", seed, b.Number, games[b.Number].Attributes, p.Tickets(), b.Attributes)
+					t.Fatalf("seed %d: game %d of %v gets %v, and its attributes become %v",
+						seed, b.Number, games[b.Number].Attributes, p.Tickets(), b.Attributes)
 				}
 				for _, i := range p.Tickets() {
 					if !reach(i, games[b.Number].Attributes["skill"]) {
@@ -204,7 +222,7 @@ func TestPromises(t *testing.T) {
 				continue
 			}
 			if n := len(p.Tickets()); n > rules.players || n < rules.least {
-				t.Fatalf("seed %d: a game of %d", seed, n)
+				t.Fatalf("seed %d: a game with %d tickets", seed, n)
 			}
 			for _, i := range p.Tickets() {
 				for _, k := range p.Tickets() {
@@ -216,7 +234,7 @@ func TestPromises(t *testing.T) {
 		}
 		for i := range tickets {
 			for k := range games {
-				if !taken[i] && left[k] > 0 && reach(uint32(i), games[k].Attributes["skill"]) {
+				if !matched[i] && left[k] > 0 && reach(uint32(i), games[k].Attributes["skill"]) {
 					t.Fatalf("seed %d: ticket %d could be in game %d", seed, i, k)
 				}
 			}

@@ -1,17 +1,17 @@
-// Arena is a match function for games of several players that are close in one numeric attribute. It fills
-// running games before it opens new ones, and may open one before it is full. README.md lists its settings.
+// Arena is a match function for games of several players that are close in one numeric attribute. It fills running
+// games before it opens new ones, and may open a game before it is full. README.md describes its settings.
 package main
 
 import (
 	"math"
 	"strconv"
 
-	"matchmaker.dev/functions/internal/vacancy"
+	"matchmaker.dev/functions/internal/backfill"
 	"matchmaker.dev/functions/internal/waiting"
 	"matchmaker.dev/pkg/matchfn"
 )
 
-// The attribute is a setting, so every attribute has to travel.
+// The attribute is a setting, so the function needs all attributes.
 var _ = matchfn.Register(match, matchfn.Properties())
 
 func main() {}
@@ -21,49 +21,50 @@ func match(r *matchfn.Run) error {
 	if err != nil {
 		return err
 	}
-	tickets, games := waiting.In(r, rules.pool)
-	taken := make([]bool, r.Tickets())
-	vacancy.Fill(r, vacancy.Search{Games: games, Tickets: tickets, Attribute: rules.attribute, Window: rules.window}, taken)
-	open(r, &rules, tickets, taken)
-	waiting.Expire(r, rules.timeout, tickets, taken)
+	tickets, games := waiting.InPool(r, rules.Pool)
+	matched := make([]bool, r.Tickets())
+	backfill.Fill(r, &rules.Rules, tickets, games, matched)
+	open(r, &rules, tickets, matched)
+	waiting.Expire(r, rules.Timeout, tickets, matched)
 	return nil
 }
 
-// line is the tickets that have the attribute, in its order.
+// line has the tickets with the attribute, sorted by its value.
 type line struct {
 	tickets             []uint32
 	value, window, wait []float64
 }
 
-// group is tickets side by side in a line.
+// group is a part of a line.
 type group struct {
 	tickets     []uint32
 	first, last float64 // values
-	// narrowest window of its tickets, sum of all of them, and the longest wait.
-	narrowest, sum, waited float64
+	// narrowest and sum are of the tickets' windows, wait is the longest.
+	narrowest, sum, wait float64
 }
 
 // open opens games for tickets that are close to each other.
-func open(r *matchfn.Run, rules *rules, tickets []uint32, taken []bool) {
+func open(r *matchfn.Run, rules *rules, tickets []uint32, matched []bool) {
 	var l line
-	l.tickets, l.value = waiting.Order(waiting.Left(tickets, taken), r.Attribute(rules.attribute))
+	l.tickets, l.value = waiting.Sorted(waiting.Unmatched(tickets, matched), r.Attribute(rules.Attribute))
 	l.wait = matchfn.Gather(r.Wait(), l.tickets)
-	l.window = rules.window.AfterEach(l.wait)
+	l.window = rules.Window.AfterEach(l.wait)
 	for i := 0; i < len(l.tickets); {
 		g := l.group(i, rules.players)
-		if n := len(g.tickets); n < rules.players && (n < rules.least || g.waited < rules.early) {
+		if n := len(g.tickets); n < rules.players && (n < rules.least || g.wait < rules.early) {
 			i++
 			continue
 		}
 		propose(r, rules, &g)
 		for _, t := range g.tickets {
-			taken[t] = true
+			matched[t] = true
 		}
 		i += len(g.tickets)
 	}
 }
 
-// group is as many tickets as are within each other's reach from a place in the line on, at most so many.
+// group returns the longest group from a place in the line on whose tickets are all within each other's windows. It has
+// at most most tickets.
 func (l *line) group(from, most int) group {
 	g := group{first: l.value[from], narrowest: math.Inf(1)}
 	end := from
@@ -76,20 +77,20 @@ func (l *line) group(from, most int) group {
 			break
 		}
 		g.last, g.narrowest, g.sum = value, narrowest, g.sum+l.window[end]
-		if wait > g.waited {
-			g.waited = wait
+		if wait > g.wait {
+			g.wait = wait
 		}
 	}
 	g.tickets = l.tickets[from:end]
 	return g
 }
 
-// propose proposes a game. Its server asks for more players as soon as it has room.
+// propose proposes a game. Its backfill ticket says how many more players it takes.
 func propose(r *matchfn.Run, rules *rules, g *group) {
 	n := float64(len(g.tickets))
 	p := r.Propose(g.sum/n-(g.last-g.first), g.tickets...).
 		MatchProperties(append(strconv.AppendInt([]byte(`{"places":`), int64(rules.players), 10), '}'))
 	p.CreateBackfill().
-		Attribute(vacancy.Open, float64(rules.players)-n).
-		Attribute(rules.attribute, (g.first+g.last)/2)
+		Attribute(waiting.Open, float64(rules.players)-n).
+		Attribute(rules.Attribute, (g.first+g.last)/2)
 }

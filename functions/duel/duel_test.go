@@ -15,39 +15,45 @@ import (
 
 var duel = matchfn.New(match, matchfn.Properties())
 
-// player is a ticket with a skill and a wait in seconds.
+// player returns a ticket with a skill and a wait in seconds.
 func player(skill, wait float64) fake.Ticket {
 	return fake.Ticket{Wait: time.Duration(wait * float64(time.Second)), Attributes: map[string]float64{"skill": skill}}
 }
 
-func TestDuel(t *testing.T) {
+func TestDuelPairsTicketsWithinBothWindows(t *testing.T) {
+	type tickets = []fake.Ticket
 	for name, c := range map[string]struct {
 		settings string
-		tickets  []fake.Ticket
+		tickets  tickets
 		pools    map[string][]uint32
 		want     string
 	}{
-		"nobody":               {"", nil, nil, ""},
-		"alone":                {"", []fake.Ticket{player(1, 0)}, nil, ""},
-		"two":                  {"", []fake.Ticket{player(1000, 0), player(1040, 0)}, nil, "[0 1] 60 "},
-		"at the limit":         {"", []fake.Ticket{player(1000, 0), player(1100, 0)}, nil, "[0 1] 0 "},
-		"too far":              {"", []fake.Ticket{player(1000, 0), player(1101, 0)}, nil, ""},
-		"both wait":            {"", []fake.Ticket{player(1000, 1), player(1101, 2)}, nil, "[0 1] 14 "},
-		"one waits":            {"", []fake.Ticket{player(1000, 9), player(1101, 0)}, nil, ""},
-		"max":                  {`{"maxWindow":100}`, []fake.Ticket{player(1000, 9), player(1101, 9)}, nil, ""},
-		"other setting":        {`{"window":5,"widen":0.5}`, []fake.Ticket{player(0, 10), player(10, 10)}, nil, "[0 1] 0 "},
-		"nearest":              {"", []fake.Ticket{player(1000, 0), player(1010, 0), player(1011, 0)}, nil, "[1 2] 99 "},
-		"the better neighbour": {`{"widen":0}`, []fake.Ticket{player(1000, 0), player(1010, 9), player(1011, 0)}, nil, "[1 2] 99 "},
-		"narrow first":         {"", []fake.Ticket{player(1000, 60), player(1090, 0), player(1200, 60)}, nil, "[0 1] 310 "},
-		"longest first where windows are equal": {`{"widen":0}`, []fake.Ticket{player(0, 1), player(60, 2), player(120, 1), player(180, 9)}, nil,
+		"no tickets":    {"", nil, nil, ""},
+		"alone":         {"", tickets{player(1, 0)}, nil, ""},
+		"two":           {"", tickets{player(1000, 0), player(1040, 0)}, nil, "[0 1] 60 "},
+		"at the limit":  {"", tickets{player(1000, 0), player(1100, 0)}, nil, "[0 1] 0 "},
+		"too far":       {"", tickets{player(1000, 0), player(1101, 0)}, nil, ""},
+		"both wait":     {"", tickets{player(1000, 1), player(1101, 2)}, nil, "[0 1] 14 "},
+		"one waits":     {"", tickets{player(1000, 9), player(1101, 0)}, nil, ""},
+		"max":           {`{"maxWindow":100}`, tickets{player(1000, 9), player(1101, 9)}, nil, ""},
+		"other setting": {`{"window":5,"widen":0.5}`, tickets{player(0, 10), player(10, 10)}, nil, "[0 1] 0 "},
+		"nearest":       {"", tickets{player(1000, 0), player(1010, 0), player(1011, 0)}, nil, "[1 2] 99 "},
+		"the better neighbour": {`{"widen":0}`, tickets{player(1000, 0), player(1010, 9), player(1011, 0)}, nil,
+			"[1 2] 99 "},
+		"narrow first": {"", tickets{player(1000, 60), player(1090, 0), player(1200, 60)}, nil, "[0 1] 310 "},
+		"longest wait first if windows are equal": {`{"widen":0}`,
+			tickets{player(0, 1), player(60, 2), player(120, 1), player(180, 9)}, nil,
 			"[2 3] 40 [0 1] 40 "},
-		"other attribute": {`{"attribute":"level"}`, []fake.Ticket{
+		"other attribute": {`{"attribute":"level"}`, tickets{
 			{Attributes: map[string]float64{"level": 1}}, player(1, 0), {Attributes: map[string]float64{"level": 2}},
 		}, nil, "[0 2] 99 "},
-		"without the attribute": {"", []fake.Ticket{{}, player(1, 0), {}, player(2, 0)}, nil, "[1 3] 99 "},
-		"a pool":                {`{"pool":"ranked"}`, []fake.Ticket{player(1, 0), player(1, 0), player(3, 0)}, map[string][]uint32{"ranked": {0, 2}}, "[0 2] 98 "},
-		"timeout":               {`{"timeout":30}`, []fake.Ticket{player(0, 30), player(9999, 29.9), {Wait: time.Minute}}, nil, "[0] -1 PoolTimeout [2] -1 PoolTimeout "},
-		"matched in time":       {`{"timeout":30}`, []fake.Ticket{player(0, 30), player(0, 30)}, nil, "[0 1] 400 "},
+		"without the attribute": {"", tickets{{}, player(1, 0), {}, player(2, 0)}, nil, "[1 3] 99 "},
+		"a pool": {`{"pool":"ranked"}`, tickets{player(1, 0), player(1, 0), player(3, 0)},
+			map[string][]uint32{"ranked": {0, 2}},
+			"[0 2] 98 "},
+		"timeout": {`{"timeout":30}`, tickets{player(0, 30), player(9999, 29.9), {Wait: time.Minute}}, nil,
+			"[0] -1 PoolTimeout [2] -1 PoolTimeout "},
+		"matched in time": {`{"timeout":30}`, tickets{player(0, 30), player(0, 30)}, nil, "[0 1] 400 "},
 	} {
 		t.Run(name, func(t *testing.T) {
 			proposals, err := fake.Run(duel, fake.Request{Settings: c.settings, Tickets: c.tickets, Pools: c.pools})
@@ -68,7 +74,7 @@ func TestDuel(t *testing.T) {
 	}
 }
 
-// A duel that lost a player is filled before a new one begins.
+// The duel lost a player.
 func TestRunningDuelsAreFilledFirst(t *testing.T) {
 	proposals, err := fake.Run(duel, fake.Request{
 		Settings: `{"refill":true,"widen":0}`,
@@ -82,11 +88,13 @@ func TestRunningDuelsAreFilledFirst(t *testing.T) {
 		t.Fatal(proposals, err)
 	}
 	filled, opened := proposals[0], proposals[1]
-	if b := filled.Extras.Backfill; !slices.Equal(filled.Tickets(), []uint32{1}) || b.Create || b.Number != 1 || filled.Score != 97 ||
+	if b := filled.Extras.Backfill; !slices.Equal(filled.Tickets(), []uint32{1}) || b.Create || b.Number != 1 ||
+		filled.Score != 97 ||
 		!slices.Equal(b.Attributes, []block.BackfillAttribute{{Name: "open", Value: 0}}) {
 		t.Errorf("filled: %+v, %+v", filled, b)
 	}
-	if b := opened.Extras.Backfill; !slices.Equal(opened.Tickets(), []uint32{0, 2}) || !b.Create || string(opened.Extras.MatchProperties) != `{"places":2}` ||
+	if b := opened.Extras.Backfill; !slices.Equal(opened.Tickets(), []uint32{0, 2}) || !b.Create ||
+		string(opened.Extras.MatchProperties) != `{"places":2}` ||
 		!slices.Equal(b.Attributes, []block.BackfillAttribute{{Name: "open", Value: 0}, {Name: "skill", Value: 1010}}) {
 		t.Errorf("opened: %+v, %+v", opened, b)
 	}
@@ -101,9 +109,10 @@ func TestBadSettingsFailTheRun(t *testing.T) {
 		`{"timeout":"30s"}`:            `settings: "timeout" must be a number, not a string`,
 		`{"attribute":""}`:             `settings: "attribute" must not be empty`,
 		`{"attribute":["a","b"]}`:      `settings: "attribute" must be a string, not an array`,
-		`{"windw":50}`:                 `settings: "windw" is not a setting of this function, which has attribute, pool, window, widen, maxWindow, timeout, refill`,
-		`{"attribute":"open"}`:         `settings: "attribute" must not be open, which is how many players a running game takes`,
-		`{"pool":"casual"}`:            `the config has no pool "casual", only ranked`,
+		`{"windw":50}`: `settings: "windw" is not a setting of this function, ` +
+			`which has attribute, pool, window, widen, maxWindow, timeout, refill`,
+		`{"attribute":"open"}`: `settings: "attribute" must not be open, which is how many players a game takes`,
+		`{"pool":"casual"}`:    `the config has no pool "casual", only ranked`,
 	} {
 		_, err := fake.Run(duel, fake.Request{Settings: settings, Pools: map[string][]uint32{"ranked": {}}})
 		if err == nil || err.Error() != want {
@@ -112,9 +121,8 @@ func TestBadSettingsFailTheRun(t *testing.T) {
 	}
 }
 
-// crowd draws tickets so that there are ties, strangers and the odd ticket
-// without the attribute.
-func crowd(r *rand.Rand, n int) []fake.Ticket {
+// randomTickets has ties, tickets far from all others, and some tickets without the attribute.
+func randomTickets(r *rand.Rand, n int) []fake.Ticket {
 	tickets := make([]fake.Ticket, n)
 	for i := range tickets {
 		tickets[i] = player(math.Round(r.NormFloat64()*300), float64(r.IntN(60)))
@@ -125,12 +133,15 @@ func crowd(r *rand.Rand, n int) []fake.Ticket {
 	return tickets
 }
 
-func TestPromises(t *testing.T) {
-	all := []string{`{"window":5,"widen":1}`, `{"window":0,"widen":2,"maxWindow":40}`, `{"window":30,"widen":0}`, `{"window":1,"widen":0.1,"timeout":50}`}
+func TestRandomDuelsKeepAllPromises(t *testing.T) {
+	all := []string{
+		`{"window":5,"widen":1}`, `{"window":0,"widen":2,"maxWindow":40}`, `{"window":30,"widen":0}`,
+		`{"window":1,"widen":0.1,"timeout":50}`,
+	}
 	for seed := range uint64(300) {
 		r := rand.New(rand.NewPCG(seed, 0))
 		settings := all[seed%uint64(len(all))]
-		tickets := crowd(r, r.IntN(200))
+		tickets := randomTickets(r, r.IntN(200))
 		rules, err := parseRules(matchfn.NewSettings([]byte(settings)))
 		if err != nil {
 			t.Fatal(err)
@@ -147,16 +158,16 @@ func TestPromises(t *testing.T) {
 			}
 			return math.Abs(x - y)
 		}
-		window := func(i uint32) float64 { return rules.window.After(tickets[i].Wait.Seconds()) }
+		window := func(i uint32) float64 { return rules.Window.After(tickets[i].Wait.Seconds()) }
 
-		used := make([]bool, len(tickets))
-		gone := make([]bool, len(tickets)) // used, or timed out
+		paired := make([]bool, len(tickets))
+		proposed := make([]bool, len(tickets)) // paired, or timed out
 		for _, p := range proposals {
 			for _, i := range p.Tickets() {
-				if gone[i] {
+				if proposed[i] {
 					t.Fatalf("seed %d: ticket %d twice", seed, i)
 				}
-				gone[i] = true
+				proposed[i] = true
 			}
 			if len(p.Tickets()) == 1 {
 				if p.Extras == nil || p.Extras.Error != "PoolTimeout" {
@@ -165,22 +176,24 @@ func TestPromises(t *testing.T) {
 				continue
 			}
 			a, b := p.Tickets()[0], p.Tickets()[1]
-			used[a], used[b] = true, true
+			paired[a], paired[b] = true, true
 			if gap(a, b) > window(a) || gap(a, b) > window(b) {
-				t.Fatalf("seed %d: %d and %d are %v apart, their windows %v and %v", seed, a, b, gap(a, b), window(a), window(b))
+				t.Fatalf("seed %d: %d and %d are %v apart, their windows %v and %v",
+					seed, a, b, gap(a, b), window(a), window(b))
 			}
 			if want := (window(a)+window(b))/2 - gap(a, b); math.Abs(p.Score-want) > 1e-9 {
 				t.Fatalf("seed %d: score %v, want %v", seed, p.Score, want)
 			}
 		}
 		for a := range uint32(len(tickets)) {
-			late := rules.timeout > 0 && tickets[a].Wait.Seconds() >= rules.timeout
-			if !used[a] && gone[a] != late {
-				t.Fatalf("seed %d: ticket %d waited %v and timed out: %v", seed, a, tickets[a].Wait, gone[a])
+			late := rules.Timeout > 0 && tickets[a].Wait.Seconds() >= rules.Timeout
+			if !paired[a] && proposed[a] != late {
+				t.Fatalf("seed %d: ticket %d waited %v and timed out: %v", seed, a, tickets[a].Wait, proposed[a])
 			}
 			for b := range a {
-				if !used[a] && !used[b] && gap(a, b) <= min(window(a), window(b)) {
-					t.Fatalf("seed %d: %d and %d are left over, %v apart, their windows %v and %v", seed, a, b, gap(a, b), window(a), window(b))
+				if !paired[a] && !paired[b] && gap(a, b) <= min(window(a), window(b)) {
+					t.Fatalf("seed %d: %d and %d are left over, %v apart, their windows %v and %v",
+						seed, a, b, gap(a, b), window(a), window(b))
 				}
 			}
 		}
@@ -188,7 +201,7 @@ func TestPromises(t *testing.T) {
 }
 
 func TestDuelIsDeterministic(t *testing.T) {
-	tickets := crowd(rand.New(rand.NewPCG(1, 1)), 500)
+	tickets := randomTickets(rand.New(rand.NewPCG(1, 1)), 500)
 	request, err := fake.Encode(fake.Request{Tickets: tickets}, duel.Manifest())
 	if err != nil {
 		t.Fatal(err)
@@ -214,7 +227,7 @@ func BenchmarkDuel(b *testing.B) {
 	}
 }
 
-// requestOf returns a request as a runner would send: 4 attributes, one pool.
+// requestOf returns a request as a runner sends it, with 4 attributes and one pool.
 func requestOf(tb testing.TB, n int) []byte {
 	r := rand.New(rand.NewPCG(1, 2))
 	var request block.RequestBuilder

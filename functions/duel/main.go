@@ -1,18 +1,18 @@
-// Duel is a match function for one against one: it pairs tickets that are
-// close in one numeric attribute, and what counts as close widens while they
-// wait. Running duels that lost a player are filled before new ones begin. README.md lists its settings.
+// Duel is a match function for one against one. It pairs tickets that are close in one numeric attribute. The allowed
+// distance grows while they wait. Running duels that lost a player are filled before new ones begin. README.md
+// describes its settings.
 package main
 
 import (
 	"math"
 	"slices"
 
-	"matchmaker.dev/functions/internal/vacancy"
+	"matchmaker.dev/functions/internal/backfill"
 	"matchmaker.dev/functions/internal/waiting"
 	"matchmaker.dev/pkg/matchfn"
 )
 
-// The attribute is a setting, so every attribute has to travel.
+// The attribute is a setting, so the function needs all attributes.
 var _ = matchfn.Register(match, matchfn.Properties())
 
 func main() {}
@@ -22,28 +22,28 @@ func match(r *matchfn.Run) error {
 	if err != nil {
 		return err
 	}
-	tickets, games := waiting.In(r, rules.pool)
-	taken := make([]bool, r.Tickets())
+	tickets, games := waiting.InPool(r, rules.Pool)
+	matched := make([]bool, r.Tickets())
 	if len(games) > 0 {
-		vacancy.Fill(r, vacancy.Search{Games: games, Tickets: tickets, Attribute: rules.attribute, Window: rules.window}, taken)
-		tickets = waiting.Left(tickets, taken)
+		backfill.Fill(r, &rules.Rules, tickets, games, matched)
+		tickets = waiting.Unmatched(tickets, matched)
 	}
-	value := r.Attribute(rules.attribute)
+	value := r.Attribute(rules.Attribute)
 	l := newLine(&rules, tickets, value, r.Wait())
 	l.pair(func(score float64, a, b uint32) {
 		p := r.Propose(score, a, b)
 		if rules.refill {
 			p.MatchProperties([]byte(`{"places":2}`))
-			p.CreateBackfill().Attribute(vacancy.Open, 0).Attribute(rules.attribute, (value[a]+value[b])/2)
+			p.CreateBackfill().Attribute(waiting.Open, 0).Attribute(rules.Attribute, (value[a]+value[b])/2)
 		}
-		taken[a], taken[b] = true, true
+		matched[a], matched[b] = true, true
 	})
-	waiting.Expire(r, rules.timeout, tickets, taken)
+	waiting.Expire(r, rules.Timeout, tickets, matched)
 	return nil
 }
 
-// line is the tickets that have the attribute, in its order. Places 0 and
-// len-1 are held by nobody, out of everybody's reach.
+// line is a linked list of the tickets with the attribute, sorted by its value. The first and the last place are
+// sentinels, out of reach of all tickets.
 type line struct {
 	places []place
 	wait   []float64
@@ -52,14 +52,14 @@ type line struct {
 type place struct {
 	value, window float64
 	ticket        uint32
-	// before and after are the nearest places that are still in line.
+	// before and after are the neighbours in the list.
 	before, after uint32
 }
 
 func newLine(rules *rules, tickets []uint32, value, wait []float64) *line {
-	order, values := waiting.Order(tickets, value)
+	order, values := waiting.Sorted(tickets, value)
 	l := &line{places: make([]place, len(order)+2), wait: matchfn.Gather(wait, order)}
-	windows := rules.window.AfterEach(l.wait)
+	windows := rules.Window.AfterEach(l.wait)
 	for i, t := range order {
 		l.places[i+1] = place{value: values[i], window: windows[i], ticket: t, before: uint32(i), after: uint32(i + 2)}
 	}
@@ -67,15 +67,14 @@ func newLine(rules *rules, tickets []uint32, value, wait []float64) *line {
 	return l
 }
 
-// pair calls propose for every pair it makes. The narrowest windows choose
-// first: whoever is left over after choosing has nobody within reach, and so no
-// two that are left over could have been paired. Of the next lower and the
-// next higher neighbour the one with the better score is chosen.
+// pair calls propose for every pair. The tickets with the narrowest windows choose first: from their two neighbours,
+// the one with the better score. A ticket that finds nobody within reach is out of reach of all tickets that choose
+// later. So no two tickets that are left over could have been paired.
 func (l *line) pair(propose func(score float64, a, b uint32)) {
 	for _, at := range l.narrowestFirst() {
 		p := &l.places[at]
 		if p.before == p.after {
-			continue // left the line already, see remove
+			continue // removed
 		}
 		before, after := p.before, p.after
 		l.remove(at)
@@ -92,13 +91,13 @@ func (l *line) pair(propose func(score float64, a, b uint32)) {
 	}
 }
 
-// narrowestFirst returns the places ordered by window, and where windows are
-// equal those that waited longest first. Windows grow with the wait until they
-// are at their greatest, so that one sort and turning the end round will do.
+// narrowestFirst returns the places, those with the narrowest windows first. Of equal windows, the longest wait comes
+// first. Windows grow with the wait up to a maximum, so it is enough to sort by wait and to reverse the tickets with
+// the widest window.
 func (l *line) narrowestFirst() []uint32 {
 	order := matchfn.SortBy(l.wait)
 	for i := range order {
-		order[i]++ // place 0 is nobody's
+		order[i]++ // place 0 is a sentinel
 	}
 	if len(order) == 0 {
 		return nil
@@ -114,7 +113,7 @@ func (l *line) narrowestFirst() []uint32 {
 	return order
 }
 
-// remove takes a place out of the line.
+// remove removes a place from the list.
 func (l *line) remove(at uint32) {
 	p := &l.places[at]
 	l.places[p.before].after = p.after
@@ -122,8 +121,8 @@ func (l *line) remove(at uint32) {
 	p.before, p.after = 0, 0
 }
 
-// score returns how much room both windows leave on average, and whether the
-// distance is within each of them. low must not be above high in line.
+// score returns how much greater than the distance the mean of both windows is, and whether the distance is within both
+// windows. low must be before high.
 func (l *line) score(low, high uint32) (float64, bool) {
 	a, b := &l.places[low], &l.places[high]
 	gap := b.value - a.value

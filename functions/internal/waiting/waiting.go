@@ -1,13 +1,60 @@
-// Package waiting is what the ready-made match functions do alike with the tickets that wait: which ones they look
-// at, how far they look after what wait, and when they give up.
+// Package waiting is what the ready-made match functions have in common: their settings for waiting tickets, and which
+// tickets they read.
 package waiting
 
-import "matchmaker.dev/pkg/matchfn"
+import (
+	"math"
 
-// Window is how far from its own value a ticket looks: Start, and Widen more with every second of waiting, up to Most.
+	"matchmaker.dev/pkg/matchfn"
+)
+
+// Rules are common settings. The functions' README.md files describe them.
+type Rules struct {
+	Attribute string // its column is compared
+	Pool      string // "" for all pools
+	Window    Window
+	Timeout   float64 // in seconds, 0 for none
+}
+
+// ParseRules reads and checks the settings.
+func ParseRules(s *matchfn.Settings) Rules {
+	r := Rules{
+		Attribute: s.String("attribute", "skill"),
+		Pool:      s.String("pool", ""),
+		Window: Window{
+			Start: s.Float("window", 100), Widen: s.Float("widen", 10), Most: s.Float("maxWindow", math.MaxFloat64),
+		},
+		Timeout: s.Float("timeout", 0),
+	}
+	if r.Attribute == "" {
+		s.Fail("attribute", "must not be empty")
+	}
+	if r.Attribute == Open {
+		s.Fail("attribute", "must not be open, which is how many players a game takes")
+	}
+	if r.Window.Start < 0 {
+		s.Fail("window", "must not be negative")
+	}
+	if r.Window.Widen < 0 {
+		s.Fail("widen", "must not be negative")
+	}
+	if r.Window.Most < r.Window.Start {
+		s.Fail("maxWindow", "must not be less than window")
+	}
+	if r.Timeout < 0 {
+		s.Fail("timeout", "must not be negative")
+	}
+	return r
+}
+
+// Open is the attribute of a backfill ticket that says how many more players its game takes.
+const Open = "open"
+
+// Window is the greatest distance between a ticket's value and that of its match. It is Start for a new ticket, and
+// grows by Widen with each second of waiting, up to Most.
 type Window struct{ Start, Widen, Most float64 }
 
-// After is the window after a wait in seconds.
+// After returns the window after a wait in seconds.
 func (w Window) After(wait float64) float64 {
 	window := w.Start + w.Widen*wait
 	if window > w.Most { // min would be a call in WebAssembly
@@ -16,7 +63,7 @@ func (w Window) After(wait float64) float64 {
 	return window
 }
 
-// AfterEach is the windows after waits.
+// AfterEach returns the windows after waits in seconds.
 func (w Window) AfterEach(waits []float64) []float64 {
 	windows := make([]float64, len(waits))
 	for i, wait := range waits {
@@ -25,8 +72,8 @@ func (w Window) AfterEach(waits []float64) []float64 {
 	return windows
 }
 
-// In is the tickets and the running games that are in a pool, all of them when pool is "".
-func In(r *matchfn.Run, pool string) (tickets, games []uint32) {
+// InPool returns the tickets and the running games of a pool, or all of them if pool is "".
+func InPool(r *matchfn.Run, pool string) (tickets, games []uint32) {
 	if pool != "" {
 		return r.Pool(pool), r.BackfillPool(pool)
 	}
@@ -42,19 +89,19 @@ func all(n int) []uint32 {
 	return numbers
 }
 
-// Left is the tickets that are not taken.
-func Left(tickets []uint32, taken []bool) []uint32 {
-	free := make([]uint32, 0, len(tickets))
+// Unmatched returns the tickets that are not matched.
+func Unmatched(tickets []uint32, matched []bool) []uint32 {
+	rest := make([]uint32, 0, len(tickets))
 	for _, t := range tickets {
-		if !taken[t] {
-			free = append(free, t)
+		if !matched[t] {
+			rest = append(rest, t)
 		}
 	}
-	return free
+	return rest
 }
 
-// Order is the tickets that have a value, in the order of the values, and these.
-func Order(tickets []uint32, values []float64) (order []uint32, sorted []float64) {
+// Sorted returns the tickets that have a value, sorted by it, and the sorted values.
+func Sorted(tickets []uint32, values []float64) (order []uint32, sorted []float64) {
 	order = matchfn.SortPool(tickets, values)
 	sorted = matchfn.Gather(values, order)
 	n := len(order)
@@ -64,15 +111,15 @@ func Order(tickets []uint32, values []float64) (order []uint32, sorted []float64
 	return order[:n], sorted[:n]
 }
 
-// Expire ends the waiting of tickets that nobody was found for within timeout seconds; 0 is no end. Its
-// score is below that of any match, so that a match of another config goes first.
-func Expire(r *matchfn.Run, timeout float64, tickets []uint32, taken []bool) {
+// Expire proposes the error PoolTimeout for tickets that have waited for timeout seconds without a match; 0 is no
+// timeout. The score is below that of any match, so that a match of another config wins.
+func Expire(r *matchfn.Run, timeout float64, tickets []uint32, matched []bool) {
 	if timeout <= 0 {
 		return
 	}
 	wait := r.Wait()
 	for _, t := range tickets {
-		if !taken[t] && wait[t] >= timeout {
+		if !matched[t] && wait[t] >= timeout {
 			r.Propose(-1, t).Error("PoolTimeout")
 		}
 	}
