@@ -1,16 +1,14 @@
-// matchfn.ts is all that a match function in AssemblyScript needs: it reads
-// requests and writes answers as pkg/matchfn/block/FORMAT.md describes them. A
-// function is a file that imports it, registers itself and exports what the
-// host calls:
+// matchfn.ts is all that a match function in AssemblyScript needs. It reads requests and writes answers as
+// pkg/matchfn/block/FORMAT.md describes. A function is a file that imports this one, registers the function and exports
+// what the host calls:
 //
 //	import { Request, Answer, register } from "./matchfn";
 //	export { mm_abi, mm_alloc, mm_run, mm_manifest } from "./matchfn";
 //
 //	register((r: Request, a: Answer): string | null => null, '{"attributes":["skill"],"properties":[]}');
 //
-// The string is why the run failed. The JSON is the function's manifest: what
-// of tickets is to travel; {} is everything. Tickets are numbers from 0.
-// Columns are views of the request: keep none of them between runs.
+// The string is the error of the run, or null. The JSON is the function's manifest: which columns it gets; {} is all.
+// Tickets are numbers from 0. Columns are views of the request: do not keep them after the run.
 
 type Match = (r: Request, a: Answer) => string | null;
 
@@ -35,13 +33,13 @@ export function log(line: string): void {
 @external("wasi_snapshot_preview1", "fd_write")
 declare function fdWrite(file: i32, texts: usize, count: i32, written: usize): i32;
 
-// Section is what a request has under one kind and name.
+// Section is a section of a request.
 @final
 class Section {
   constructor(public kind: u32, public name: string, public start: usize, public size: u32) {}
 }
 
-// Column is one number for each ticket, NaN where it is missing.
+// Column has a number for each ticket, NaN if it is missing.
 @final
 export class Column<T> {
   constructor(private start: usize, readonly length: i32) {}
@@ -52,12 +50,12 @@ export class Column<T> {
   }
 }
 
-// Values is an opaque value for each ticket, or none.
+// Values has an opaque value for each ticket, or none.
 @final
 export class Values {
   constructor(private start: usize, private size: u32, readonly length: i32) {}
 
-  // bytes returns a copy of a value, null when it is missing.
+  // bytes returns a copy of a value, or null if it is missing.
   bytes(i: i32): Uint8Array | null {
     if (<u32>i >= <u32>this.length) return null;
     const span = this.start + (<usize>i << 3), data = <u64>this.length * 8;
@@ -68,14 +66,14 @@ export class Values {
     return value;
   }
 
-  // text is bytes as UTF-8.
+  // text returns the value as UTF-8.
   text(i: i32): string | null {
     const value = this.bytes(i);
     return value ? String.UTF8.decode(value.buffer) : null;
   }
 }
 
-// Kind is what has a name in a request.
+// Kind is the kind of a named section of a request.
 export const enum Kind {
   Attribute = 5, Property, Pool, BackfillConnection = 10, BackfillAttribute, BackfillProperty, BackfillPool,
 }
@@ -87,7 +85,7 @@ export class Request {
   budget: u32; // milliseconds that the run may take
   tickets: i32; // how many
   backfills: i32;
-  config: string = ""; // the config's settings, a JSON object; empty when there are none
+  config: string = ""; // the config's settings, a JSON object; empty if there are none
   created: Column<f64> = new Column(0, 0); // Unix milliseconds
   wait: Column<f64> = new Column(0, 0); // seconds
   backfillCreated: Column<f64> = new Column(0, 0);
@@ -95,7 +93,7 @@ export class Request {
   private sections: Section[] = [];
   private none: StaticArray<f64> = [];
 
-  // names returns the names that came, of one kind.
+  // names returns the names of the sections of a kind.
   names(kind: Kind): string[] {
     const names: string[] = [];
     for (let i = 0; i < this.sections.length; i++) if (this.sections[i].kind == kind) names.push(this.sections[i].name);
@@ -104,7 +102,7 @@ export class Request {
 
   attribute(name: string): Column<f64> { return this.column(Kind.Attribute, name, this.tickets); }
   property(name: string): Values { return this.values(Kind.Property, name, this.tickets); }
-  // pool returns ticket numbers, ascending; null when the config lacks it.
+  // pool returns ticket numbers, ascending, or null if the config does not have the pool.
   pool(name: string): Column<u32> | null { return this.numbers(Kind.Pool, name); }
 
   // The same for backfill tickets. A connection is missing while the server is being allocated.
@@ -138,7 +136,7 @@ export class Request {
     return null;
   }
 
-  // read views a block as a request. It returns null, or what is wrong.
+  // read views a block as a request. It returns null, or what is wrong with the block.
   read(block: usize, length: u32): string | null {
     if (length < 24 || load<u32>(block) != 0x51524d4d || load<u32>(block, 4) != 1 || load<u32>(block, 8) != length || length % 8 != 0)
       return "the request is no block of version 1";
@@ -172,7 +170,7 @@ export class Request {
     this.backfills = load<i32>(start, 24);
   }
 
-  // take files a section, if it is as long as its kind must be.
+  // take stores a section if its length is right for its kind.
   private take(s: Section): bool {
     const n = <u64>(<u32>this.tickets) * 8, m = <u64>(<u32>this.backfills) * 8;
     switch (s.kind) {
@@ -192,7 +190,7 @@ export class Request {
   }
 }
 
-// Field is what a proposal may have.
+// Field is a field of a proposal.
 export const enum Field {
   TeamName = 1, Connection, Error, AssignmentProperties, MatchProperties, TicketProperties, Region, Fleet, Profile,
   BackfillCreate, BackfillUpdate, BackfillSetAttribute, BackfillSetProperty, BackfillRemove,
@@ -204,7 +202,7 @@ class Part {
   size: u32 = 0;
   constructor(public proposal: u32, public field: u32, public subject: u32, public name: Uint8Array, public value: Uint8Array) {}
 
-  // order is negative before, positive after and 0 for the same.
+  // order compares two parts: negative if this one is first, 0 if they are equal.
   order(p: Part): i32 {
     if (this.field != p.field) return this.field < p.field ? -1 : 1;
     if (this.subject != p.subject) return this.subject < p.subject ? -1 : 1;
@@ -220,10 +218,10 @@ export class Answer {
   private tickets: u32[] = [];
   private scores: f64[] = [];
   private parts: Part[] = [];
-  private first: i32 = 0; // of the parts of the proposal begun last
+  private first: i32 = 0; // the first part of the latest proposal
 
-  // propose begins a proposal, whose tickets are added by team. Scores are
-  // compared with those of every other proposal: higher is better.
+  // propose begins a proposal; ticket and team add its tickets. Its score is compared with those of all other
+  // proposals: higher is better.
   propose(score: f64): Answer {
     this.proposals.push(this.teams.length);
     this.scores.push(score);
@@ -231,7 +229,7 @@ export class Answer {
     return this;
   }
 
-  // ticket adds a ticket to the proposal begun last; team ends a team of them.
+  // ticket adds a ticket to the latest proposal. team ends a team of tickets.
   ticket(number: u32): Answer {
     this.tickets.push(number);
     return this;
@@ -242,7 +240,7 @@ export class Answer {
     return this;
   }
 
-  // text gives the proposal begun last a field whose value is text or JSON.
+  // text sets a field of the latest proposal whose value is text or JSON.
   text(field: Field, value: string, subject: u32 = 0, name: string = ""): Answer {
     return this.bytes(field, utf8(value), subject, name);
   }
@@ -252,8 +250,8 @@ export class Answer {
     store<f64>(bytes.dataStart, value);
     return this.bytes(field, bytes, 0, name);
   }
-  // bytes is the general form: FORMAT.md says which fields have a subject and a
-  // name, and what the value is. Said twice, the later value holds.
+  // bytes sets any field. FORMAT.md says which fields have a subject and a name, and what their values are. The last of
+  // several values counts.
   bytes(field: Field, value: Uint8Array, subject: u32 = 0, name: string = ""): Answer {
     if (this.proposals.length == 0) return this;
     const part = new Part(this.proposals.length - 1, field, subject, utf8(name), value);
@@ -269,7 +267,7 @@ export class Answer {
     return this;
   }
 
-  // finish lays everything out as a block.
+  // finish returns all proposals as a block.
   finish(): StaticArray<u8> {
     const parts: u32[] = [];
     let data: u32 = 0;
@@ -303,13 +301,13 @@ function utf8(text: string): Uint8Array { return Uint8Array.wrap(String.UTF8.enc
 function failed(reason: string): StaticArray<u8> {
   const text = String.UTF8.encode(reason == "" ? "failed without saying why" : reason);
   let size = text.byteLength;
-  if (size > 4096) for (size = 4096; (load<u8>(changetype<usize>(text) + size) & 0xc0) == 0x80;) size--; // not within a character
+  if (size > 4096) for (size = 4096; (load<u8>(changetype<usize>(text) + size) & 0xc0) == 0x80;) size--; // cut between characters
   const block = new Block(1, size);
   block.section(7, changetype<usize>(text), size);
   return block.bytes;
 }
 
-// Block is a block that is being written: its table lies behind the sections.
+// Block writes a block. Its table comes after its sections.
 @final
 class Block {
   bytes: StaticArray<u8>;
@@ -338,9 +336,8 @@ class Block {
   }
 }
 
-// sortBy returns the numbers of all elements in their order: ascending, equal
-// ones in the order of their numbers, NaN last. It is a radix sort, about four
-// times as fast as Array.sort with a comparison.
+// sortBy returns the numbers of all elements, sorted by their values: ascending, equal values by number, NaN last. It
+// is a radix sort, about four times as fast as Array.sort with a comparison.
 export function sortBy(values: Column<f64>): StaticArray<u32> {
   const n = values.length;
   let keys = new StaticArray<u64>(n), otherKeys = new StaticArray<u64>(n);
@@ -355,7 +352,7 @@ export function sortBy(values: Column<f64>): StaticArray<u32> {
   }
   for (let d = 0; d < 6; d++) {
     const count = d << 11;
-    if (n == 0 || counts[count + <i32>((keys[0] >> (11 * d)) & 2047)] == n) continue; // all are the same
+    if (n == 0 || counts[count + <i32>((keys[0] >> (11 * d)) & 2047)] == n) continue; // all have the same digit
     for (let i = 0, sum: u32 = 0; i < 2048; i++) {
       const c = unchecked(counts[count + i]);
       unchecked(counts[count + i] = sum);
@@ -375,7 +372,7 @@ export function sortBy(values: Column<f64>): StaticArray<u32> {
 
 // What the host calls
 
-let room: usize = 0; // of the request, not the collector's
+let room: usize = 0; // for the request, outside of the garbage collector
 let answer: StaticArray<u8> = [];
 
 export function mm_abi(): u32 { return 1; }

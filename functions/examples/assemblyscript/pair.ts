@@ -1,5 +1,4 @@
-// pair matches neighbours in skill. How far apart they may be widens by a point
-// for every second that both have waited.
+// pair matches neighbours in skill. The allowed difference grows by a point for each second that both have waited.
 import { Answer, Request, register, sortBy } from "./matchfn";
 export { mm_abi, mm_alloc, mm_manifest, mm_run } from "./matchfn";
 
@@ -11,7 +10,7 @@ register((r: Request, answer: Answer): string | null => {
     const gap = skill[b] - skill[a];
     if (gap <= 25 + min(wait[a], wait[b])) {
       answer.propose(-gap).ticket(a).ticket(b).team();
-      i++; // both are taken
+      i++; // both are matched
     }
   }
   return null;

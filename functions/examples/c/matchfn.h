@@ -1,22 +1,22 @@
-// matchfn.h is all that a match function in C needs: it reads requests and
-// writes answers as pkg/matchfn/block/FORMAT.md describes them, without any
-// library. A function is one file that includes this one and defines
+// matchfn.h is all that a match function in C needs. It reads requests and writes answers as
+// pkg/matchfn/block/FORMAT.md describes, without any library. A function is one file that includes this one and
+// defines:
 //
-//	const char mm_wants[] = "{\"attributes\":[\"skill\"],\"properties\":[]}"; // the manifest; {} is everything
-//	const char *mm_match(const mm_request *r);                               // NULL, or why the run failed
+//	const char mm_wants[] = "{\"attributes\":[\"skill\"],\"properties\":[]}"; // the manifest; {} is all
+//	const char *mm_match(const mm_request *r);                               // NULL, or the error of the run
 //
-// Tickets are numbers from 0. Whatever a function here returns is gone when
-// the run is over: memory is taken from one end and given back all at once.
+// Tickets are numbers from 0. What the functions here return is valid until the end of the run: then all memory is
+// freed at once.
 #ifndef MATCHFN_H
 #define MATCHFN_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-// mm_text is bytes that need not end with a zero. Without data it is absent.
+// mm_text are bytes, which need not end with a zero. It is absent if data is NULL.
 typedef struct { const char *data; uint32_t size; } mm_text;
 
-// mm_pool is ticket numbers, ascending.
+// mm_pool are ticket numbers, ascending.
 typedef struct { const uint32_t *tickets; uint32_t count; } mm_pool;
 
 typedef struct { uint32_t kind, name, name_size, start, size, zero; } mm_section;
@@ -26,8 +26,8 @@ typedef struct {
 	uint64_t seed; // for random numbers: the sandbox has none
 	uint32_t budget; // milliseconds that the run may take
 	uint32_t tickets, backfills; // how many
-	mm_text config; // the config's settings, a JSON object; absent when there are none
-	const double *created, *wait; // of the tickets: Unix milliseconds; seconds
+	mm_text config; // the config's settings, a JSON object; absent if there are none
+	const double *created, *wait; // of the tickets: in Unix milliseconds; in seconds
 	const double *backfill_created;
 	const int64_t *backfill_version;
 	const char *block;
@@ -35,10 +35,10 @@ typedef struct {
 	uint32_t count;
 } mm_request;
 
-// What has a name in a request.
+// Sections of a request that have a name.
 enum { MM_ATTRIBUTE = 5, MM_PROPERTY, MM_POOL, MM_BACKFILL_CONNECTION = 10, MM_BACKFILL_ATTRIBUTE, MM_BACKFILL_PROPERTY, MM_BACKFILL_POOL };
 
-// What a proposal may have, see mm_set.
+// The fields of a proposal, see mm_set.
 enum {
 	MM_TEAM_NAME = 1, MM_CONNECTION, MM_ERROR, MM_ASSIGNMENT_PROPERTIES, MM_MATCH_PROPERTIES, MM_TICKET_PROPERTIES, MM_REGION, MM_FLEET,
 	MM_PROFILE, MM_BACKFILL_CREATE, MM_BACKFILL_UPDATE, MM_BACKFILL_SET_ATTRIBUTE, MM_BACKFILL_SET_PROPERTY, MM_BACKFILL_REMOVE,
@@ -52,7 +52,7 @@ const char *mm_match(const mm_request *r);
 extern char __heap_base[];
 static char *mm_top, *mm_block;
 
-// mm_reserve returns room at a multiple of 8, NULL when there is none.
+// mm_reserve returns memory at a multiple of 8, or NULL if there is none.
 static inline void *mm_reserve(uint64_t size) {
 	uint64_t start = (uintptr_t)mm_top, end = (start + size + 7) & ~7ull, have = (uint64_t)__builtin_wasm_memory_size(0) << 16;
 	if (end > UINT32_MAX || (end > have && __builtin_wasm_memory_grow(0, (end - have + 65535) >> 16) == SIZE_MAX)) return NULL;
@@ -60,7 +60,7 @@ static inline void *mm_reserve(uint64_t size) {
 	return (char *)(uintptr_t)start;
 }
 
-// mm_take is mm_reserve for those who cannot go on without.
+// mm_take is mm_reserve, but traps if there is no memory.
 static inline void *mm_take(uint64_t size) {
 	void *p = mm_reserve(size);
 	if (!p) __builtin_trap();
@@ -73,7 +73,7 @@ static inline mm_text mm_string(const char *s) {
 	return t;
 }
 
-// mm_compare orders bytes, a prefix first.
+// mm_compare compares bytes. A prefix comes first.
 static inline int mm_compare(mm_text a, mm_text b) {
 	for (uint32_t i = 0; i < a.size && i < b.size; i++)
 		if (a.data[i] != b.data[i]) return (unsigned char)a.data[i] < (unsigned char)b.data[i] ? -1 : 1;
@@ -84,8 +84,8 @@ static inline int mm_compare(mm_text a, mm_text b) {
 
 static inline mm_text mm_name(const mm_request *r, const mm_section *s) { return (mm_text){r->block + s->name, s->name_size}; }
 
-// mm_next returns the section of a kind after another one (NULL: the first),
-// NULL when there is none: what mm_name says of them are the names that came.
+// mm_next returns the section of a kind after another one (NULL: the first), or NULL if there is none. mm_name returns
+// its name.
 static inline const mm_section *mm_next(const mm_request *r, uint32_t kind, const mm_section *after) {
 	const mm_section *s = after ? after + 1 : r->sections;
 	while (s < r->sections + r->count && s->kind != kind) s++;
@@ -98,8 +98,8 @@ static inline const mm_section *mm_find(const mm_request *r, uint32_t kind, mm_t
 	return s;
 }
 
-// mm_column returns the column of an MM_ATTRIBUTE or MM_BACKFILL_ATTRIBUTE: NaN
-// where it is missing, all NaN when nobody has it.
+// mm_column returns the column of an MM_ATTRIBUTE or MM_BACKFILL_ATTRIBUTE, with NaN for tickets without it. It is all
+// NaN if no ticket has it.
 static inline const double *mm_column(const mm_request *r, uint32_t kind, mm_text name) {
 	const mm_section *s = mm_find(r, kind, name);
 	if (s) return (const double *)(r->block + s->start);
@@ -112,8 +112,8 @@ static inline const double *mm_attribute(const mm_request *r, const char *name) 
 	return mm_column(r, MM_ATTRIBUTE, mm_string(name));
 }
 
-// mm_value returns number i's value of an MM_PROPERTY, MM_BACKFILL_PROPERTY or
-// (without a name) MM_BACKFILL_CONNECTION.
+// mm_value returns the value of an MM_PROPERTY, an MM_BACKFILL_PROPERTY or (without a name) an MM_BACKFILL_CONNECTION
+// for ticket i.
 static inline mm_text mm_value(const mm_request *r, uint32_t kind, mm_text name, uint32_t i) {
 	const mm_section *s = mm_find(r, kind, name);
 	uint32_t n = kind == MM_PROPERTY ? r->tickets : r->backfills;
@@ -126,7 +126,7 @@ static inline mm_text mm_property(const mm_request *r, const char *name, uint32_
 	return mm_value(r, MM_PROPERTY, mm_string(name), ticket);
 }
 
-// mm_numbers returns an MM_POOL or an MM_BACKFILL_POOL, without tickets when the config lacks it.
+// mm_numbers returns an MM_POOL or an MM_BACKFILL_POOL. It is empty if the config does not have the pool.
 static inline mm_pool mm_numbers(const mm_request *r, uint32_t kind, mm_text name) {
 	const mm_section *s = mm_find(r, kind, name);
 	return s ? (mm_pool){(const uint32_t *)(r->block + s->start), s->size / 4} : (mm_pool){0};
@@ -143,10 +143,10 @@ static inline int mm_fits(const mm_request *r, const mm_section *s) {
 	case 10: case 12: return s->size >= 8ull * r->backfills;
 	case 7: case 13: return s->size % 4 == 0;
 	}
-	return 1; // of a later version, perhaps
+	return 1; // unknown: from a later version of the format
 }
 
-// mm_read views a block as a request. It returns NULL, or what is wrong.
+// mm_read views a block as a request. It returns NULL, or what is wrong with the block.
 static inline const char *mm_read(mm_request *r, const char *block, uint32_t length) {
 	const uint32_t *head = (const uint32_t *)block;
 	if (length < 24 || mm_compare((mm_text){block, 4}, mm_string("MMRQ")) || head[1] != 1 || head[2] != length || length % 8)
@@ -187,7 +187,7 @@ typedef struct { uint32_t proposal, field, subject, name, start, size; } mm_part
 // The lists of mm_answer are the sections 1 to 6.
 enum { MM_TEAMS, MM_PROPOSALS, MM_TICKETS, MM_SCORES, MM_PARTS, MM_DATA, MM_LISTS };
 static mm_list mm_answer[MM_LISTS];
-static uint32_t mm_first; // of the parts of the proposal begun last
+static uint32_t mm_first; // the first part of the latest proposal
 
 static inline void *mm_push(mm_list *l, const void *data, uint32_t size) {
 	if (size > l->room - l->size) {
@@ -201,8 +201,8 @@ static inline void *mm_push(mm_list *l, const void *data, uint32_t size) {
 	return l->data + l->size - size;
 }
 
-// mm_propose begins a proposal, whose tickets are added by mm_team. Scores are
-// compared with those of every other proposal: higher is better.
+// mm_propose begins a proposal; mm_team adds its tickets. Its score is compared with those of all other proposals:
+// higher is better.
 static inline void mm_propose(double score) {
 	uint32_t teams = mm_answer[MM_TEAMS].size / 4;
 	mm_push(&mm_answer[MM_PROPOSALS], &teams, 4);
@@ -210,7 +210,7 @@ static inline void mm_propose(double score) {
 	mm_first = mm_answer[MM_PARTS].size / sizeof(mm_part);
 }
 
-// mm_team adds a team to the proposal begun last.
+// mm_team adds a team to the latest proposal.
 static inline void mm_team(const uint32_t *tickets, uint32_t count) {
 	mm_push(&mm_answer[MM_TICKETS], tickets, 4 * count);
 	uint32_t end = mm_answer[MM_TICKETS].size / 4;
@@ -219,8 +219,8 @@ static inline void mm_team(const uint32_t *tickets, uint32_t count) {
 	if (proposals->size) ((uint32_t *)(proposals->data + proposals->size))[-1] = mm_answer[MM_TEAMS].size / 4;
 }
 
-// mm_set gives the proposal begun last a field. FORMAT.md says which have a
-// subject and a name, and what the value is. Said twice, the later value holds.
+// mm_set sets a field of the latest proposal. FORMAT.md says which fields have a subject and a name, and what their
+// values are. The last of several values counts.
 static inline void mm_set(uint32_t field, uint32_t subject, mm_text name, mm_text value) {
 	if (!mm_answer[MM_PROPOSALS].size) return;
 	mm_list *list = &mm_answer[MM_PARTS], *data = &mm_answer[MM_DATA];
@@ -228,7 +228,7 @@ static inline void mm_set(uint32_t field, uint32_t subject, mm_text name, mm_tex
 	mm_push(data, name.data, name.size);
 	mm_push(data, value.data, value.size);
 	mm_push(list, &part, sizeof part);
-	// Parts are in the order of field, subject and name: this one goes where it belongs.
+	// Parts are sorted by field, subject and name: insert this one.
 	mm_part *parts = (mm_part *)list->data;
 	for (uint32_t i = list->size / sizeof part - 1; i > mm_first; i--) {
 		mm_part *before = &parts[i - 1];
@@ -250,12 +250,12 @@ static inline void mm_set_number(uint32_t field, const char *name, double value)
 	mm_set(field, 0, mm_string(name), (mm_text){(const char *)&value, 8});
 }
 
-// mm_write lays the lists, or a failure, out as a block and returns where it is.
+// mm_write writes the lists, or a failure, as a block and returns its address and length.
 static inline uint64_t mm_write(const char *failure) {
 	if (failure && !*failure) failure = "failed without saying why";
 	mm_list said = {(char *)failure, mm_string(failure).size, 0}, *lists = failure ? &said : mm_answer;
 	if (said.size > 4096)
-		for (said.size = 4096; (failure[said.size] & 0xc0) == 0x80;) said.size--; // not within a character
+		for (said.size = 4096; (failure[said.size] & 0xc0) == 0x80;) said.size--; // cut between characters
 	uint32_t count = failure ? 1 : MM_LISTS, table = 24;
 	for (uint32_t i = 0; i < count; i++) table += (lists[i].size + 7) & ~7u;
 	uint32_t length = table + count * sizeof(mm_section), start = 24;
@@ -272,9 +272,8 @@ static inline uint64_t mm_write(const char *failure) {
 
 // Tools
 
-// mm_sort_by returns the numbers of n values in their order: ascending, equal
-// ones in the order of their numbers, NaN last. It is a radix sort. The import mm.sort
-// of FORMAT.md does the same outside of the module.
+// mm_sort_by returns the numbers of n values, sorted by their values: ascending, equal values by number, NaN last. It
+// is a radix sort. The import mm.sort of FORMAT.md does the same outside of the module.
 static inline uint32_t *mm_sort_by(const double *values, uint32_t n) {
 	typedef struct { uint64_t key; uint32_t number; } item;
 	item *items = mm_take(sizeof(item) * (uint64_t)n), *other = mm_take(sizeof(item) * (uint64_t)n), *swap;
@@ -288,7 +287,7 @@ static inline uint32_t *mm_sort_by(const double *values, uint32_t n) {
 	}
 	for (int d = 0; d < 6; d++) {
 		uint32_t *count = counts[d], sum = 0;
-		if (n == 0 || count[items[0].key >> 11 * d & 2047] == n) continue; // all are the same
+		if (n == 0 || count[items[0].key >> 11 * d & 2047] == n) continue; // all have the same digit
 		for (int i = 0; i < 2048; i++) { uint32_t c = count[i]; count[i] = sum; sum += c; }
 		for (uint32_t i = 0; i < n; i++) other[count[items[i].key >> 11 * d & 2047]++] = items[i];
 		swap = items, items = other, other = swap;

@@ -1,5 +1,4 @@
-// pair matches neighbours in skill. How far apart they may be widens by a point
-// for every second that both have waited.
+// pair matches neighbours in skill. The allowed difference grows by a point for each second that both have waited.
 #include "matchfn.h"
 
 const char mm_wants[] = "{\"attributes\":[\"skill\"],\"properties\":[]}";
@@ -13,7 +12,7 @@ const char *mm_match(const mm_request *r) {
 		if (gap <= 25 + waited) {
 			mm_propose(-gap);
 			mm_team((uint32_t[]){a, b}, 2);
-			i++; // both are taken
+			i++; // both are matched
 		}
 	}
 	return NULL;

@@ -1,21 +1,20 @@
-//! All that a match function in Rust needs: it reads requests and writes answers
-//! as pkg/matchfn/block/FORMAT.md describes them, with the standard library only.
-//! A function is a file that includes this module and registers itself:
+//! All that a match function in Rust needs. It reads requests and writes answers as pkg/matchfn/block/FORMAT.md
+//! describes, with only the standard library. A function is a file that includes this module and registers the
+//! function:
 //!
 //!     #[macro_use]
 //!     mod matchfn;
 //!
 //!     register!(my_match, r#"{"attributes":["skill"],"properties":[]}"#);
 //!
-//! where my_match is `fn(&Request, &mut Answer) -> Result<(), String>`, an error being
-//! why the run failed, and the JSON the function's manifest: what of tickets is to
-//! travel; `{}` is everything. Tickets are numbers from 0.
-#![allow(dead_code)] // nobody needs all of it
+//! my_match is a `fn(&Request, &mut Answer) -> Result<(), String>`. An error fails the run. The JSON is the function's
+//! manifest: which columns it gets; `{}` is all. Tickets are numbers from 0.
+#![allow(dead_code)] // no function needs all of it
 
 use std::borrow::Cow;
 use std::cell::RefCell;
 
-/// The request of one run: a view, nothing is copied.
+/// A view of the request of one run.
 #[derive(Default)]
 pub struct Request<'a> {
     /// Unix milliseconds: the sandbox has no clock.
@@ -24,12 +23,12 @@ pub struct Request<'a> {
     pub seed: u64,
     /// Milliseconds that the run may take.
     pub budget: u32,
-    /// How many tickets and backfill tickets there are.
+    /// The numbers of tickets and backfill tickets.
     pub tickets: usize,
     pub backfills: usize,
-    /// The config's settings, a JSON object; empty when there are none.
+    /// The config's settings, a JSON object; empty if there are none.
     pub config: &'a [u8],
-    /// Of the tickets: Unix milliseconds, and seconds.
+    /// Of the tickets: in Unix milliseconds, and in seconds.
     pub created: &'a [f64],
     pub wait: &'a [f64],
     pub backfill_created: &'a [f64],
@@ -43,7 +42,7 @@ struct Section<'a> {
     data: &'a [u8],
 }
 
-/// What has a name in a request.
+/// The kinds of named sections of a request.
 #[derive(Clone, Copy)]
 pub enum Kind {
     Attribute = 5,
@@ -56,12 +55,12 @@ pub enum Kind {
 }
 
 impl<'a> Request<'a> {
-    /// The names that came, of one kind.
+    /// The names of the sections of a kind.
     pub fn names(&self, kind: Kind) -> impl Iterator<Item = &'a str> + '_ {
         self.sections.iter().filter(move |s| s.kind == kind as u32).map(|s| s.name)
     }
 
-    /// A number for each ticket, NaN where it is missing.
+    /// A number for each ticket, NaN if it is missing.
     pub fn attribute(&self, name: &str) -> Cow<'a, [f64]> {
         self.numbers(Kind::Attribute, name).map_or_else(|| vec![f64::NAN; self.tickets].into(), Cow::Borrowed)
     }
@@ -71,7 +70,7 @@ impl<'a> Request<'a> {
         self.values(Kind::Property, name, self.tickets)
     }
 
-    /// Ticket numbers, ascending; None when the config lacks the pool.
+    /// Ticket numbers, ascending; None if the config does not have the pool.
     pub fn pool(&self, name: &str) -> Option<&'a [u32]> {
         self.numbers(Kind::Pool, name)
     }
@@ -106,7 +105,7 @@ impl<'a> Request<'a> {
         self.sections.iter().find(|s| s.kind == kind as u32 && s.name == name).map(|s| s.data)
     }
 
-    /// Views a block, or says what is wrong with it.
+    /// Views a block as a request, or says what is wrong with the block.
     pub fn read(block: &'a [u8]) -> Result<Request<'a>, String> {
         let head: &[u32] = block.get(..24).map(column).ok_or("the request is shorter than a header")?;
         if &block[..4] != b"MMRQ" || head[1] != 1 || head[2] as usize != block.len() || block.len() % 8 != 0 {
@@ -148,9 +147,9 @@ impl<'a> Request<'a> {
         Ok(())
     }
 
-    /// Files a section, if it is as long as its kind must be.
+    /// Stores a section if its length is right for its kind.
     fn take(&mut self, s: Section<'a>) -> Result<(), String> {
-        // Lengths are compared as 64 bits: usize has 32 here.
+        // Lengths are compared as 64 bits: usize has 32 bits here.
         let (size, n, m) = (s.data.len() as u64, 8 * self.tickets as u64, 8 * self.backfills as u64);
         let fits = match s.kind {
             3..=5 => size == n,
@@ -158,7 +157,7 @@ impl<'a> Request<'a> {
             8 | 9 | 11 => size == m,
             10 | 12 => size >= m,
             7 | 13 => size % 4 == 0,
-            _ => true, // of a later version, perhaps
+            _ => true, // unknown: from a later version of the format
         };
         if !fits {
             return Err(format!("the request's section of kind {} has {} bytes", s.kind, size));
@@ -196,14 +195,14 @@ fn part(block: &[u8], start: usize, size: usize) -> Option<&[u8]> {
     block.get(start..start.checked_add(size)?)
 }
 
-/// What columns hold: every pattern of bits is one.
+/// Element types of columns. Every bit pattern is a valid value.
 trait Number: Copy {}
 impl Number for u32 {}
 impl Number for u64 {}
 impl Number for i64 {}
 impl Number for f64 {}
 
-/// Views bytes as numbers. They begin at a multiple of 8, see `Module`.
+/// Views bytes as numbers. The bytes begin at a multiple of 8, see `Module`.
 fn column<T: Number>(bytes: &[u8]) -> &[T] {
     let (before, numbers, _) = unsafe { bytes.align_to::<T>() };
     debug_assert!(before.is_empty());
@@ -215,7 +214,7 @@ fn bytes<T: Number>(numbers: &[T]) -> &[u8] {
     unsafe { numbers.align_to::<u8>().1 }
 }
 
-/// What a proposal may have.
+/// The fields of a proposal.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Field {
     TeamName = 1,
@@ -259,7 +258,7 @@ impl Part {
 }
 
 impl Answer {
-    /// Begins a proposal. Scores are compared with those of every other proposal: higher is better.
+    /// Begins a proposal. Its score is compared with those of all other proposals: higher is better.
     pub fn propose(&mut self, score: f64) -> Proposal<'_> {
         self.proposals.push(self.teams.len() as u32);
         self.scores.push(score);
@@ -271,7 +270,7 @@ impl Answer {
         let (mut parts, mut data) = (Vec::new(), Vec::new());
         for (i, p) in self.parts.iter().enumerate() {
             if self.parts.get(i + 1).map_or(false, |next| next.key() == p.key()) {
-                continue; // said again
+                continue; // set again
             }
             let size = p.name.len() + p.value.len();
             parts.extend([p.proposal, p.field as u32, p.subject, p.name.len() as u32, data.len() as u32, size as u32]);
@@ -289,7 +288,7 @@ impl Answer {
     }
 }
 
-/// A proposal that is being made.
+/// A proposal before it is finished.
 pub struct Proposal<'a>(&'a mut Answer);
 
 impl Proposal<'_> {
@@ -311,8 +310,8 @@ impl Proposal<'_> {
         self.set(Field::BackfillSetAttribute, 0, name, &value.to_le_bytes())
     }
 
-    /// Sets any field: FORMAT.md says which have a subject and a name, and what
-    /// the value is. Said twice, the later value holds.
+    /// Sets any field. FORMAT.md says which fields have a subject and a name, and what their values are. The last of
+    /// several values counts.
     pub fn set(self, field: Field, subject: u32, name: &str, value: &[u8]) -> Self {
         let proposal = self.0.proposals.len() as u32 - 1;
         self.0.parts.push(Part { proposal, field, subject, name: name.into(), value: value.into() });
@@ -330,7 +329,7 @@ fn failed(reason: &str) -> Vec<u8> {
     write(&[(7, reason.as_bytes())])
 }
 
-/// Lays sections out as a block.
+/// Writes sections as a block.
 fn write(sections: &[(u32, &[u8])]) -> Vec<u8> {
     let mut block = vec![0; 24];
     let mut table = Vec::new();
@@ -347,8 +346,8 @@ fn write(sections: &[(u32, &[u8])]) -> Vec<u8> {
     block
 }
 
-/// The numbers of all values in their order: ascending, equal ones in the order
-/// of their numbers, NaN last. It is a radix sort, which is faster than comparing.
+/// The numbers of all values, sorted by their values: ascending, equal values by number, NaN last. It is a radix sort,
+/// which is faster than sorting with comparisons.
 pub fn sort_by(values: &[f64]) -> Vec<u32> {
     let key = |value: f64| {
         let bits = (value + 0.0).to_bits(); // -0 becomes 0
@@ -369,7 +368,7 @@ pub fn sort_by(values: &[f64]) -> Vec<u32> {
     }
     for (d, count) in counts.iter_mut().enumerate() {
         if count.contains(&(items.len() as u32)) {
-            continue; // all are the same, or there are none
+            continue; // all have the same digit, or there are none
         }
         let mut sum = 0;
         for c in count.iter_mut() {
@@ -401,7 +400,7 @@ thread_local! {
     static MODULE: RefCell<Module> = RefCell::default();
 }
 
-/// What outlives a call. The request is in words, so that it begins at a multiple of 8.
+/// The state between calls. The request is in words, so that it begins at a multiple of 8.
 #[derive(Default)]
 struct Module {
     request: Vec<u64>,
@@ -437,12 +436,12 @@ pub fn run(length: u32, f: Match) -> u64 {
     })
 }
 
-/// Says where bytes are: the address in the upper half, the length in the lower.
+/// Returns the address of bytes in the upper half and their length in the lower half.
 pub fn place(bytes: &[u8]) -> u64 {
     (bytes.as_ptr() as u64) << 32 | bytes.len() as u64
 }
 
-/// Makes a function the one of this module: exports what the host calls.
+/// Makes a function the function of this module: exports what the host calls.
 #[macro_export]
 macro_rules! register {
     ($match:path, $manifest:expr) => {

@@ -1,5 +1,4 @@
-//! Matches neighbours in skill. How far apart they may be widens by a point for
-//! every second that both have waited.
+//! Matches neighbours in skill. The allowed difference grows by a point for each second that both have waited.
 
 #[macro_use]
 mod matchfn;
@@ -16,7 +15,7 @@ fn pair(r: &Request, answer: &mut Answer) -> Result<(), String> {
         let gap = skill[b as usize] - skill[a as usize];
         if gap <= 25.0 + wait[a as usize].min(wait[b as usize]) {
             answer.propose(-gap).team(&[a, b]);
-            i += 1; // both are taken
+            i += 1; // both are matched
         }
         i += 1;
     }
