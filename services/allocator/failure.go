@@ -12,19 +12,19 @@ import (
 // allocationError is the contract's error for a match that got no server.
 const allocationError = "AllocationError"
 
-// failure is why a match has no server: for programs, for people, and for those who read events.
+// failure is why a match has no server: for programs, for people, and for readers of events.
 type failure struct {
 	// code is the error of the tickets.
 	code string
-	// detail is for people; players read it too.
+	// detail is for people, including players.
 	detail string
-	// reason is the word of the event.
+	// reason is the reason in events and metrics.
 	reason string
-	// final is set when asking again later would lead nowhere either.
+	// final is set when later tries would fail too.
 	final bool
 }
 
-// failureOf translates what the providers say.
+// failureOf translates the error of a provider.
 func failureOf(err error, h provider.Hosting) failure {
 	f := failure{code: allocationError, reason: "timeout", detail: "the hosting system gave no server in time"}
 	e, ok := errors.AsType[*provider.Error](err)
@@ -35,7 +35,7 @@ func failureOf(err error, h provider.Hosting) failure {
 		f.reason, f.detail, f.final = string(e.Reason), e.Detail, provider.Final(e)
 	}
 	if provider.ReasonOf(err) == provider.MaximumZero {
-		// The contract has a text of its own for it, which says what to do something about.
+		// The contract has a text of its own for this.
 		f.code = fmt.Sprintf("The hosting maximum of %s is zero", place(h))
 	}
 	return f
@@ -50,6 +50,6 @@ func place(h provider.Hosting) string {
 	return text
 }
 
-// requeues tells whether tickets wait again after a failure, as their config has it. What asking again cannot change is
-// an error in either case: they would be matched, and fail, over and over.
+// requeues tells whether tickets wait again after a failure, as their config says. After a final failure they never do:
+// they would be matched, and fail, over and over.
 func (f failure) requeues(setting string) bool { return setting == definition.Requeue && !f.final }

@@ -15,7 +15,7 @@ import (
 	"matchmaker.dev/services/internal/web"
 )
 
-// grace is how long a server is remembered beyond its last token.
+// grace is how long a server is kept in the state store after its last token expired.
 const grace = time.Minute
 
 // renewal is the answer to a server that renews its token.
@@ -31,7 +31,7 @@ func (s *service) routes(e *echo.Echo) {
 	}
 }
 
-// renew gives a game server its next token for its present one, while its allocation lives.
+// renew gives a game server a new token for its old one, while its allocation lives.
 func (s *service) renew(c echo.Context) error {
 	ctx, project, p := c.Request().Context(), c.Param("project"), auth.From(c)
 	if p.Match == "" {
@@ -39,16 +39,16 @@ func (s *service) renew(c echo.Context) error {
 			problem.Forbidden, "the token is not one that a game server got with its allocation: whoever issued it renews it",
 		)
 	}
-	verdict, server, err := s.Store.GameServer(ctx, project, p.Match, s.Now().Add(s.Tokens.TTL()+grace))
+	status, server, err := s.Store.GameServer(ctx, project, p.Match, s.Now().Add(s.Tokens.TTL()+grace))
 	switch {
 	case err != nil:
 		return err
-	case verdict == state.MatchActive:
+	case status == state.MatchActive:
 		return &problem.Error{
 			Kind: problem.Unavailable, Detail: "the match is not assigned yet: come again", RetryAfter: time.Second,
 		}
 	case server == nil:
-		return ended()
+		return errEnded()
 	}
 	ref, err := s.refOf(project, p.Match, server.GetConfig(), provider.Hosting{
 		Profile: server.GetHosting().GetProfile(), Fleet: server.GetHosting().GetFleet(), Region: server.GetRegion(),
@@ -57,9 +57,9 @@ func (s *service) renew(c echo.Context) error {
 		return err
 	}
 	if !s.lives(ctx, ref, server) {
-		return ended()
+		return errEnded()
 	}
-	text, expires, err := s.Tokens.Mint(bearerOf(ref, server.GetBackfill()))
+	text, expires, err := s.Tokens.Mint(tokenOf(ref, server.GetBackfill()))
 	if err != nil {
 		return err
 	}
@@ -67,12 +67,12 @@ func (s *service) renew(c echo.Context) error {
 	return c.JSON(http.StatusOK, renewal{Token: text, Expires: expires.UnixMilli()})
 }
 
-func ended() error {
+func errEnded() error {
 	return problem.New(problem.Forbidden, "the allocation of this server has ended: its token is not renewed")
 }
 
-// lives asks the hosting system whether a server is there. While it does not tell, the server is believed for some
-// time.
+// lives asks the hosting system whether a server runs. When the system cannot tell, the server counts as running until
+// Settings.Renewable after its allocation.
 func (s *service) lives(ctx context.Context, ref provider.Ref, server *pb.GameServer) bool {
 	ctx, cancel := context.WithTimeout(ctx, s.Settings.Call)
 	defer cancel()
@@ -86,7 +86,7 @@ func (s *service) lives(ctx context.Context, ref provider.Ref, server *pb.GameSe
 		}
 	}
 	if err != nil {
-		s.Log.WarnContext(ctx, "asking whether a server lives", "project", ref.Project, "match", ref.Match, "error", err)
+		s.Log.WarnContext(ctx, "asking whether a server runs", "project", ref.Project, "match", ref.Match, "error", err)
 	}
 	return s.Now().Before(time.UnixMilli(server.GetAllocated()).Add(s.Settings.Renewable))
 }

@@ -9,8 +9,7 @@ import (
 	"matchmaker.dev/services/allocator/token"
 )
 
-// hostingOf is where a match's server is to come from, without the keys. What the proposal asks for goes before what
-// the config says.
+// hostingOf is the hosting of a match without the keys. The proposal's hosting overrides the config's.
 func hostingOf(m *pb.Match) provider.Hosting {
 	config, override := m.GetHosting(), m.GetProposal().GetHosting()
 	return provider.Hosting{
@@ -20,7 +19,7 @@ func hostingOf(m *pb.Match) provider.Hosting {
 	}
 }
 
-// refOf names an allocation with its keys. sealed are those of the config.
+// refOf is the Ref of an allocation with its keys. sealed are the encrypted keys of the config.
 func (s *service) refOf(project, match, config string, h provider.Hosting, sealed *pb.Hosting) (provider.Ref, error) {
 	keys, err := s.Keys.OpenHosting(project, config, sealed)
 	if err != nil {
@@ -30,7 +29,7 @@ func (s *service) refOf(project, match, config string, h provider.Hosting, seale
 	return provider.Ref{Project: project, Match: match, Hosting: h}, nil
 }
 
-// requestOf is what a provider needs to know of a match, the token of its server included.
+// requestOf is the request for a match's server, with a token for the server.
 func (s *service) requestOf(project string, m *pb.Match) (*provider.Request, error) {
 	ref, err := s.refOf(project, m.GetId(), m.GetConfig(), hostingOf(m), m.GetHosting())
 	if err != nil {
@@ -45,7 +44,7 @@ func (s *service) requestOf(project string, m *pb.Match) (*provider.Request, err
 		r.Properties = p.GetAssignmentProperties()
 	}
 	if s.Tokens != nil {
-		text, _, err := s.Tokens.Mint(bearerOf(ref, m.GetBackfill()))
+		text, _, err := s.Tokens.Mint(tokenOf(ref, m.GetBackfill()))
 		if err != nil {
 			return nil, err
 		}
@@ -54,8 +53,8 @@ func (s *service) requestOf(project string, m *pb.Match) (*provider.Request, err
 	return r, nil
 }
 
-// bearerOf is who a server's token is for.
-func bearerOf(ref provider.Ref, backfill string) token.Server {
+// tokenOf is the server that a token is for.
+func tokenOf(ref provider.Ref, backfill string) token.Server {
 	return token.Server{
 		Project: ref.Project, Allocation: ref.Allocation(), Match: ref.Match, Fleet: ref.Hosting.Fleet, Backfill: backfill,
 	}

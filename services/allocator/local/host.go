@@ -30,19 +30,19 @@ type host struct {
 
 	changed notify.Signal // of queue or over
 	broken  chan error    // gets what was wrong with the process's first line that is no event
-	gone    chan struct{} // closed when the process has ended and the fleet knows
+	removed chan struct{} // closed when the process has ended and the fleet knows
 }
 
 // spawn starts a process.
 func spawn(f *Fleet) (*host, error) {
 	h := &host{
 		fleet: f, servers: map[string]*server{},
-		changed: notify.New(), broken: make(chan error, 1), gone: make(chan struct{}),
+		changed: notify.New(), broken: make(chan error, 1), removed: make(chan struct{}),
 	}
 	cmd := exec.Command(f.options.Binary, f.options.Args...)
 	cmd.Env = []string{} // nil would be the allocator's, secrets included
-	// The kernel does not kill the process with the allocator. The process then sees the end of its input, takes its
-	// backfill tickets back and ends.
+	// The kernel must not kill the process with the allocator: the process sees the end of its input, deletes its backfill
+	// tickets and ends.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Stdout = process.Lines(h.read)
 	cmd.Stderr = process.Lines(func(line string) {
@@ -112,7 +112,7 @@ func (h *host) read(line string) {
 		}
 		return
 	}
-	h.fleet.hear(h, e)
+	h.fleet.handle(h, e)
 }
 
 // watch returns when the process has ended. It kills a process whose output is no event.
@@ -125,13 +125,13 @@ func (h *host) watch() {
 	case <-h.Done():
 		err = h.Err()
 	}
-	h.fleet.bury(h, err)
-	close(h.gone)
+	h.fleet.removeHost(h, err)
+	close(h.removed)
 }
 
 // wait returns when the process has ended, which quit asked it to do.
 func (h *host) wait() {
 	late := time.AfterFunc(grace, h.Kill)
 	defer late.Stop()
-	<-h.gone
+	<-h.removed
 }

@@ -1,8 +1,8 @@
 // Package local is the provider for development: a fleet of real game servers on this machine. It starts processes of
-// package gameserver as they are needed, each hosting many servers, and they end with it, however it ends.
+// package gameserver when they are needed. Each hosts many servers, and ends with the allocator, however that ends.
 //
-// The fleet is the memory of one allocator: after a restart it is empty, and a
-// match that still waits for its server gets a new one.
+// Only the memory of one allocator knows the fleet. After a restart it is empty, and a match that still waits for its
+// server gets a new one.
 package local
 
 import (
@@ -19,21 +19,21 @@ import (
 	"matchmaker.dev/services/internal/problem"
 )
 
-// Options say what the fleet is made of.
+// Options of a fleet.
 type Options struct {
 	// Binary and Args are a command that runs gameserver.Main. Its environment is empty.
 	Binary string
 	Args   []string
-	// Max servers at once; 256 when 0.
+	// Max is the most servers at once; 256 when 0.
 	Max int
 	// PerProcess is how many servers a process hosts; 64 when 0.
 	PerProcess int
-	// Lifetime is how long a server runs when nobody releases it; ten minutes when 0.
+	// Lifetime is how long a server runs when it is not released; ten minutes when 0.
 	Lifetime time.Duration
-	// API says where servers that have a token reach the service, to keep their games filled; none does when it is nil or
-	// says "".
+	// API returns the URL of the service, for servers that have a token and keep their games filled. None does when it is
+	// nil or returns "".
 	API func() string
-	// Stay is how long players stay in such a game, on average; for ever when 0.
+	// Stay is how long players stay in such a game, on average; without end when 0.
 	Stay time.Duration
 	Log  *slog.Logger
 }
@@ -45,26 +45,26 @@ type Fleet struct {
 	mu      sync.Mutex
 	servers map[key]*server
 	hosts   []*host
-	started int // servers so far, for their names
+	started int // counts servers, for their IDs
 	closed  bool
 }
 
 // key names a server by its match.
 type key struct{ project, match string }
 
-// server is the game server of one match, from the question for it to its end.
+// server is the game server of one match, from the request for it to its end.
 type server struct {
 	key  key
 	id   string
 	host *host
-	// ready is closed when connection or err is set: read them afterwards only.
+	// ready is closed when connection or err is set. Read them only after that.
 	ready      chan struct{}
 	connection string
 	err        error
-	// gone is closed when the server has ended and its port is free.
-	gone chan struct{}
-	// leaving is set once its release began. Guarded by the fleet's mu.
-	leaving bool
+	// ended is closed when the server has ended and its port is free.
+	ended chan struct{}
+	// releasing is set when its release began. Guarded by the fleet's mu.
+	releasing bool
 }
 
 // New returns a fleet without servers. Close it.
@@ -93,7 +93,7 @@ func New(o Options) (*Fleet, error) {
 	return &Fleet{options: o, servers: map[key]*server{}}, nil
 }
 
-// Allocate starts a server for the match, or finds the one it has.
+// Allocate starts a server for the match, or returns the one that it has.
 func (f *Fleet) Allocate(ctx context.Context, r *provider.Request) (provider.Result, error) {
 	s, err := f.server(r)
 	if err != nil {
@@ -110,7 +110,7 @@ func (f *Fleet) Allocate(ctx context.Context, r *provider.Request) (provider.Res
 	return provider.Result{Status: provider.Allocated, Connection: s.connection}, nil
 }
 
-// server is the match's, started unless it runs.
+// server returns the match's server, and starts it if the match has none.
 func (f *Fleet) server(r *provider.Request) (*server, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -119,7 +119,7 @@ func (f *Fleet) server(r *provider.Request) (*server, error) {
 	switch {
 	case f.closed:
 		return nil, provider.Fail(provider.Contention, "the local fleet is shutting down")
-	case ok && s.leaving:
+	case ok && s.releasing:
 		return nil, provider.Fail(provider.Contention, "the match's game server is being released")
 	case ok:
 		return s, nil
@@ -130,24 +130,24 @@ func (f *Fleet) server(r *provider.Request) (*server, error) {
 		)
 	}
 	id := strconv.Itoa(f.started)
-	start, err := f.start(id, r)
+	start, err := f.startCommand(id, r)
 	if err != nil {
 		return nil, err
 	}
-	h, err := f.room()
+	h, err := f.hostWithRoom()
 	if err != nil {
 		return nil, provider.Fail(provider.Contention, "no process for game servers could be started").Because(err)
 	}
 	f.started++
-	s = &server{key: k, id: id, host: h, ready: make(chan struct{}), gone: make(chan struct{})}
+	s = &server{key: k, id: id, host: h, ready: make(chan struct{}), ended: make(chan struct{})}
 	f.servers[k], h.servers[id] = s, s
 	h.send(start)
 	return s, nil
 }
 
-// start is the command that starts the match's server. A process that is told
-// nonsense ends, with all its servers, so what came from outside is looked at here.
-func (f *Fleet) start(id string, r *provider.Request) ([]byte, error) {
+// startCommand is the command that starts the match's server. A process that gets an invalid command ends with all its
+// servers, so input from outside is checked here.
+func (f *Fleet) startCommand(id string, r *provider.Request) ([]byte, error) {
 	payload, err := r.Payload()
 	if err != nil {
 		return nil, err
@@ -171,8 +171,8 @@ func (f *Fleet) start(id string, r *provider.Request) ([]byte, error) {
 	return line, nil
 }
 
-// room is a process with room for one more server.
-func (f *Fleet) room() (*host, error) {
+// hostWithRoom returns a process with room for one more server.
+func (f *Fleet) hostWithRoom() (*host, error) {
 	for _, h := range f.hosts {
 		if len(h.servers) < f.options.PerProcess {
 			return h, nil
@@ -186,14 +186,14 @@ func (f *Fleet) room() (*host, error) {
 	return h, nil
 }
 
-// Poll tells which of the matches have a server. One whose process died has none any more.
+// Poll tells which of the matches have a server. A match whose process ended has none.
 func (f *Fleet) Poll(_ context.Context, refs []provider.Ref) ([]provider.Result, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	results := make([]provider.Result, len(refs))
 	for i, r := range refs {
 		s, ok := f.servers[key{r.Project, r.Match}]
-		if !ok || s.leaving {
+		if !ok || s.releasing {
 			results[i] = provider.Result{Status: provider.Gone}
 			continue
 		}
@@ -209,30 +209,31 @@ func (f *Fleet) Poll(_ context.Context, refs []provider.Ref) ([]provider.Result,
 
 // Release ends the match's server and returns when its port is free.
 func (f *Fleet) Release(ctx context.Context, r provider.Ref) error {
-	s, err := f.leave(key{r.Project, r.Match})
+	s, err := f.stop(key{r.Project, r.Match})
 	if s == nil || err != nil {
 		return err
 	}
 	select {
-	case <-s.gone:
+	case <-s.ended:
 		return nil
 	case <-ctx.Done():
 		return fmt.Errorf("end a game server: %w", context.Cause(ctx))
 	}
 }
 
-func (f *Fleet) leave(k key) (*server, error) {
+// stop tells the server of a match to end. The server is nil when there is none.
+func (f *Fleet) stop(k key) (*server, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	s, ok := f.servers[k]
-	if !ok || s.leaving {
+	if !ok || s.releasing {
 		return s, nil
 	}
 	line, err := json.Marshal(gameserver.Command{Stop: &gameserver.Stop{ID: s.id}})
 	if err != nil {
 		return nil, err
 	}
-	s.leaving = true
+	s.releasing = true
 	s.host.send(line)
 	return s, nil
 }
@@ -244,7 +245,7 @@ func (f *Fleet) InUse() int {
 	return len(f.servers)
 }
 
-// Close ends all servers and returns when their processes are gone.
+// Close ends all servers and returns when their processes have ended.
 func (f *Fleet) Close() error {
 	f.mu.Lock()
 	f.closed = true

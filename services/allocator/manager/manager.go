@@ -1,5 +1,5 @@
-// Package manager gets game servers from a studio's own fleet manager: an HTTP service that the studio writes, with
-// three operations that openapi.yaml describes and the program in example implements.
+// Package manager gets game servers from a studio's own fleet manager: an HTTP service with three operations, which
+// openapi.yaml describes and the program in example implements.
 package manager
 
 import (
@@ -22,7 +22,7 @@ import (
 	"matchmaker.dev/services/allocator/transport"
 )
 
-// Description is the OpenAPI document of what a fleet manager serves.
+// Description is the OpenAPI document of a fleet manager.
 //
 //go:embed openapi.yaml
 var Description []byte
@@ -34,7 +34,7 @@ type Provider struct {
 	url     string
 }
 
-// New reads certificates and keys, and calls nobody. Close it.
+// New reads certificates and keys, and makes no call. Close the provider.
 func New(o Options) (*Provider, error) {
 	endpoint, err := o.check()
 	if err != nil {
@@ -61,7 +61,7 @@ type order struct {
 	Payload    json.RawMessage `json:"payload"`
 }
 
-// allocation is how the manager tells of one.
+// allocation is the manager's answer about one.
 type allocation struct {
 	Allocation string `json:"allocation"`
 	Status     string `json:"status"`
@@ -70,10 +70,10 @@ type allocation struct {
 	Detail     string `json:"detail"`
 }
 
-// maxConnection is the length of a connection in bytes: a name of DNS and a port, and some.
+// maxConnection is the most bytes of a connection: a DNS name and a port, and some more.
 const maxConnection = 300
 
-// Allocate asks the manager for a server. That it is asked again is the manager's affair: it knows the allocation.
+// Allocate asks the manager for a server. The manager knows the allocation when it is asked again.
 func (p *Provider) Allocate(ctx context.Context, r *provider.Request) (provider.Result, error) {
 	payload, err := r.Payload()
 	if err != nil {
@@ -89,7 +89,7 @@ func (p *Provider) Allocate(ctx context.Context, r *provider.Request) (provider.
 	return got.result(r.Allocation(), c.secrets)
 }
 
-// result is what the manager's words mean.
+// result translates the manager's answer.
 func (a *allocation) result(id string, secrets []string) (provider.Result, error) {
 	switch {
 	case a.Allocation != id:
@@ -104,15 +104,15 @@ func (a *allocation) result(id string, secrets []string) (provider.Result, error
 		return provider.Result{Status: provider.Failed, Err: failed}, nil
 	case a.Status != "allocated":
 		return provider.Result{}, errors.New("the fleet manager's answer has no status that is known")
-	case a.Connection == "" || len(a.Connection) > maxConnection || strings.ContainsFunc(a.Connection, odd):
+	case a.Connection == "" || len(a.Connection) > maxConnection || strings.ContainsFunc(a.Connection, invalid):
 		return provider.Result{}, errors.New("the fleet manager's answer has no connection that players could use")
 	}
 	return provider.Result{Status: provider.Allocated, Connection: a.Connection}, nil
 }
 
-func odd(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) }
+func invalid(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) }
 
-// failure is the reason that the manager gives, nil when it gives none that is known.
+// failure is the reason that the manager gives, nil when it gives no known reason.
 func (a *allocation) failure(secrets []string) *provider.Error {
 	reason := provider.Reason(a.Reason)
 	if !slices.Contains(
@@ -127,10 +127,10 @@ func (a *allocation) failure(secrets []string) *provider.Error {
 	return provider.Fail(reason, "fleet manager: %s", detail)
 }
 
-// maxIDs is how many allocations a call asks about.
+// maxIDs is how many allocations a call may ask about.
 const maxIDs = 100
 
-// Poll asks the manager about all allocations, for each key together.
+// Poll asks the manager about all allocations with the same key together.
 func (p *Provider) Poll(ctx context.Context, refs []provider.Ref) ([]provider.Result, error) {
 	results := make([]provider.Result, len(refs))
 	type owner struct{ access, secret provider.Secret }
@@ -144,7 +144,7 @@ func (p *Provider) Poll(ctx context.Context, refs []provider.Ref) ([]provider.Re
 	}
 	for _, all := range owned {
 		for some := range slices.Chunk(all, maxIDs) {
-			if err := p.ask(ctx, refs, some, results); err != nil {
+			if err := p.pollSome(ctx, refs, some, results); err != nil {
 				return nil, err
 			}
 		}
@@ -152,8 +152,8 @@ func (p *Provider) Poll(ctx context.Context, refs []provider.Ref) ([]provider.Re
 	return results, nil
 }
 
-// ask asks about the refs of some indexes, which have a key in common.
-func (p *Provider) ask(ctx context.Context, refs []provider.Ref, some []int, results []provider.Result) error {
+// pollSome asks about the refs with these indexes, which have the same key.
+func (p *Provider) pollSome(ctx context.Context, refs []provider.Ref, some []int, results []provider.Result) error {
 	var question struct {
 		Allocations []string `json:"allocations"`
 	}
@@ -185,10 +185,10 @@ func (p *Provider) ask(ctx context.Context, refs []provider.Ref, some []int, res
 	return nil
 }
 
-// Release tells the manager that nobody will use the server.
+// Release tells the manager that no player will use the server.
 func (p *Provider) Release(ctx context.Context, r provider.Ref) error {
 	if _, err := p.options.keyOf(r.Hosting); provider.Final(err) {
-		return nil // without a key nothing can ever have been asked for
+		return nil // without a key no server was ever asked for
 	}
 	c := call{method: http.MethodDelete, path: "/allocations/" + r.Allocation(), id: r.Allocation()}
 	err := p.call(ctx, r.Hosting, c, nil, nil)
@@ -201,7 +201,7 @@ func (p *Provider) Release(ctx context.Context, r provider.Ref) error {
 // call is one call of the manager.
 type call struct {
 	method, path string
-	id           string // for whoever must not do it twice
+	id           string // the idempotency key
 	secrets      []string
 }
 
@@ -247,8 +247,8 @@ func (p *Provider) call(ctx context.Context, h provider.Hosting, c call, body, i
 	return nil
 }
 
-// Sign is a request's signature: HMAC-SHA256, in hexadecimal, of timestamp, method, path and body, with a line feed
-// between each.
+// Sign is a request's signature: the HMAC-SHA256, in hexadecimal, of timestamp, method, path and body, with a line feed
+// between each two.
 func Sign(secret []byte, timestamp, method, path string, body []byte) string {
 	h := hmac.New(sha256.New, secret)
 	_, _ = fmt.Fprintf(h, "%s\n%s\n%s\n", timestamp, method, path)
@@ -256,10 +256,10 @@ func Sign(secret []byte, timestamp, method, path string, body []byte) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// failure is what a status that is no success means: the reason that its body gives, else what the status says.
+// failure translates a failed call: into the reason in its body, else by its status.
 func (p *Provider) failure(answer *transport.Answer, secrets []string) error {
 	var a allocation
-	_ = json.Unmarshal(answer.Body, &a) // not all who answer are the manager
+	_ = json.Unmarshal(answer.Body, &a) // a proxy may have answered
 	if failed := a.failure(secrets); failed != nil {
 		return failed.After(answer.RetryAfter(p.options.Now()))
 	}

@@ -16,15 +16,15 @@ import (
 
 // Options are the settings of the provider. The names in yaml are those of the hosting file.
 type Options struct {
-	// URL is where the manager's paths begin.
+	// URL is the base of the manager's paths.
 	URL string `yaml:"url"`
-	// CA is a file of PEM certificates that the manager's must descend from; the machine's when empty.
+	// CA is a file of the authorities that the manager's certificate must descend from; the machine's when empty.
 	CA string `yaml:"ca"`
-	// Certificate and CertificateKey are files of what the manager is shown, where it asks for it.
+	// Certificate and CertificateKey are files of the client certificate, for a manager that asks for one.
 	Certificate    string `yaml:"certificate"`
 	CertificateKey string `yaml:"certificate-key"`
-	// KeyID and KeyFile are the key that requests are signed with, and what it is called. The file is read for each call.
-	// Without them the config's Access and Secret are.
+	// KeyID and KeyFile are the name and the file of the key that signs requests. The file is read for each call. Without
+	// them the config's Access and Secret are used.
 	KeyID   string `yaml:"key-id"`
 	KeyFile string `yaml:"key-file"`
 	// Timeout of a call; 10 s when 0.
@@ -34,7 +34,7 @@ type Options struct {
 	Now func() time.Time `yaml:"-"`
 }
 
-// minKey is the least length of a key in bytes.
+// minKey is the fewest bytes of a key.
 const minKey = 16
 
 func (o *Options) check() (*url.URL, error) {

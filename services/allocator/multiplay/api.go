@@ -24,13 +24,13 @@ import (
 	"matchmaker.dev/services/allocator/transport"
 )
 
-// What a signature is made for.
+// The scope of signatures.
 const (
 	signedRegion  = "eu-west-1"
 	signedService = "cf"
 )
 
-// api is Clanforge's.
+// api is the API of Clanforge.
 type api struct {
 	client *transport.Client
 	url    string
@@ -42,7 +42,7 @@ func newAPI(url, auth string, client *transport.Client, now func() time.Time) *a
 	return &api{client: client, url: url, auth: auth, now: now}
 }
 
-// allocation is how Clanforge tells of one. Until it is done most members are empty strings, numbers too.
+// allocation is Clanforge's answer about one. Until it has a server most members are empty strings, even numbers.
 type allocation struct {
 	UUID  string `json:"uuid"`
 	IP    string `json:"ip"`
@@ -67,7 +67,7 @@ func (d *digits) UnmarshalJSON(text []byte) error {
 	return err
 }
 
-// failed tells that there is no server and will be none.
+// failed tells whether there is no server and will be none.
 func (a *allocation) failed() bool { return a.Error != "" && a.IP == "" }
 
 // connection is what players connect to, "" until there is a server.
@@ -82,7 +82,7 @@ func (a *allocation) connection(v6 bool) string {
 	return net.JoinHostPort(host, strconv.Itoa(int(a.Port)))
 }
 
-// envelope is around every answer.
+// envelope is the common part of all answers.
 type envelope struct {
 	Success     *bool           `json:"success"`
 	Messages    json.RawMessage `json:"messages"`
@@ -106,7 +106,7 @@ func (a *api) allocate(ctx context.Context, version string, who account, query u
 	return nil
 }
 
-// allocations are those of the ids that Clanforge knows.
+// allocations returns the allocations of ids that Clanforge knows.
 func (a *api) allocations(ctx context.Context, who account, ids []string) (map[string]*allocation, error) {
 	got, err := a.call(
 		ctx, who, http.MethodGet, "/cfp/v1/server/allocations", url.Values{"fleetid": {who.fleet}, "uuid": ids}, nil,
@@ -116,7 +116,7 @@ func (a *api) allocations(ctx context.Context, who account, ids []string) (map[s
 		if len(ids) == 1 {
 			return known, nil
 		}
-		// One that it does not know may hide the others.
+		// One unknown id may hide the others.
 		for _, half := range [][]string{ids[:len(ids)/2], ids[len(ids)/2:]} {
 			found, err := a.allocations(ctx, who, half)
 			if err != nil {
@@ -153,7 +153,7 @@ func (a *api) deallocate(ctx context.Context, version string, who account, id st
 	return err
 }
 
-// call makes a call, and reads an answer that means success. payload is nil for none.
+// call makes a call and reads its answer. An answer that is no success is an error. payload is nil for none.
 func (a *api) call(
 	ctx context.Context, who account, method, path string, query url.Values, payload []byte,
 ) (*envelope, error) {
@@ -169,19 +169,19 @@ func (a *api) call(
 	if a.auth == authBasic {
 		request.SetBasicAuth(string(who.access), string(who.secret))
 	} else if err := a.sign(ctx, request, who, payload); err != nil {
-		return nil, errors.New("the request could not be signed") // the cause may repeat it
+		return nil, errors.New("the request could not be signed") // the cause may quote the request
 	}
 	answer, err := a.client.Do(ctx, request)
 	if err != nil {
 		return nil, err
 	}
 	var got envelope
-	spoken := json.Unmarshal(answer.Body, &got) == nil && got.Success != nil
+	structured := json.Unmarshal(answer.Body, &got) == nil && got.Success != nil
 	secrets := append(who.secrets(), string(payload))
 	switch {
-	case answer.Status == http.StatusOK && spoken && *got.Success:
+	case answer.Status == http.StatusOK && structured && *got.Success:
 		return &got, nil
-	case answer.Status == http.StatusOK && !spoken:
+	case answer.Status == http.StatusOK && !structured:
 		return nil, errors.New("Clanforge's answer is no JSON of its kind") //nolint:staticcheck // a name
 	}
 	return nil, a.failure(answer, answer.Redact(string(got.Messages), secrets...))
@@ -190,30 +190,30 @@ func (a *api) call(
 func (a *api) sign(ctx context.Context, request *http.Request, who account, payload []byte) error {
 	sum := sha256.Sum256(payload)
 	keys := aws.Credentials{AccessKeyID: string(who.access), SecretAccessKey: string(who.secret)}
-	// Not a shared one: a signer keeps the keys that it derived by the access key alone, and who names another's access
-	// key would have its requests signed with that one's secret.
+	// The signer is not shared: it caches derived keys by access key only. A config that names another's access key would
+	// have its requests signed with the other's secret.
 	return v4.NewSigner().SignHTTP(ctx, keys, request, hex.EncodeToString(sum[:]), signedService, signedRegion, a.now())
 }
 
 var (
-	// errNotFound: an allocation that is asked for is not known.
+	// errNotFound means that an allocation is not known.
 	errNotFound = errors.New("the allocation is not known")
-	// errForbidden: the keys are no good.
+	// errForbidden means that the keys are refused.
 	errForbidden = errors.New("the keys are refused")
 )
 
-// noRows is what Clanforge says, for a number of reasons, when it does not find something.
+// noRows is Clanforge's message when it does not find something.
 const noRows = "no rows in result set"
 
-// failure is what an answer means that is no success. says is in its own words.
-func (a *api) failure(answer *transport.Answer, says string) error {
-	cause := fmt.Errorf("status %d: %s", answer.Status, says)
+// failure translates a failed call. message is Clanforge's.
+func (a *api) failure(answer *transport.Answer, message string) error {
+	cause := fmt.Errorf("status %d: %s", answer.Status, message)
 	switch {
 	case answer.Status == http.StatusUnauthorized || answer.Status == http.StatusForbidden:
 		return provider.Fail(
 			provider.Refused, "hosting: Multiplay refuses Access and Secret",
 		).Because(errors.Join(errForbidden, cause))
-	case answer.Status == http.StatusNotFound || strings.Contains(strings.ToLower(says), noRows):
+	case answer.Status == http.StatusNotFound || strings.Contains(strings.ToLower(message), noRows):
 		return provider.Fail(
 			provider.Refused, "hosting: Multiplay does not know the fleet, the region or the profile",
 		).Because(errors.Join(errNotFound, cause))
@@ -223,13 +223,13 @@ func (a *api) failure(answer *transport.Answer, says string) error {
 		).After(answer.RetryAfter(a.now())).Because(cause)
 	case answer.Status == http.StatusOK || answer.Status == http.StatusConflict ||
 		answer.Status == http.StatusBadRequest || answer.Status == http.StatusUnprocessableEntity:
-		return refusal(says).Because(cause)
+		return refusal(message).Because(cause)
 	}
-	return fmt.Errorf("answered with status %d: %s", answer.Status, says)
+	return fmt.Errorf("answered with status %d: %s", answer.Status, message)
 }
 
-// Clanforge has no codes for why there is no server, and its texts are not written down. These are made for what
-// is known of them, and of the contract's "hosting maximum … is zero".
+// Clanforge has no codes for why there is no server, and does not document its messages. These patterns fit the known
+// ones, and the contract's "hosting maximum … is zero".
 var (
 	maximumZero = regexp.MustCompile(`(?i)\bmax(imum)?\b.*\b(zero|0)\b|\b(zero|0)\b.*\bmax(imum)?\b`)
 	fleetEmpty  = regexp.MustCompile(
@@ -238,16 +238,16 @@ var (
 	busy = regexp.MustCompile(`(?i)\b(rate limit|too many|throttl|request in progress|try again)`)
 )
 
-// refusal is an error for what Clanforge says: provider.Refused when the text tells no other reason.
-func refusal(says string, secrets ...string) *provider.Error {
-	says = transport.Redact(says, secrets...)
-	cause := fmt.Errorf("it says: %s", says)
+// refusal translates a message of Clanforge. The reason is provider.Refused when the message fits no other.
+func refusal(message string, secrets ...string) *provider.Error {
+	message = transport.Redact(message, secrets...)
+	cause := fmt.Errorf("it says: %s", message)
 	switch {
-	case maximumZero.MatchString(says):
+	case maximumZero.MatchString(message):
 		return provider.Fail(provider.MaximumZero, "the hosting maximum of the fleet or its region is zero").Because(cause)
-	case fleetEmpty.MatchString(says):
+	case fleetEmpty.MatchString(message):
 		return provider.Fail(provider.FleetEmpty, "the fleet has no free game server").Because(cause)
-	case busy.MatchString(says):
+	case busy.MatchString(message):
 		return provider.Fail(provider.Contention, "Multiplay is busy").Because(cause)
 	}
 	return provider.Fail(provider.Refused, "Multiplay could not allocate a game server").Because(cause)

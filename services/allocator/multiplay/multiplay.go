@@ -1,11 +1,11 @@
-// Package multiplay gets game servers from Multiplay Clanforge, with the fleet, the profile and the keys that each
-// config brings along.
+// Package multiplay gets game servers from Multiplay Clanforge, with the fleet, the profile and the keys of each
+// config.
 //
-// Clanforge queues an allocation under a UUID of the caller's making, and tells how it stands when it is asked. So a
-// lost answer costs nothing: whoever asks again looks first whether the UUID is known.
+// Clanforge queues an allocation under a UUID that the caller chooses, and can be polled by it. So a lost answer costs
+// nothing: the next call first looks up the UUID.
 //
-// FACTS.md names the source of each fact about Clanforge that this package and its tests rely on, and what could
-// not be found out.
+// FACTS.md names the source of each fact about Clanforge that this package and its tests rely on, and what could not be
+// found out.
 package multiplay
 
 import (
@@ -28,7 +28,7 @@ type Provider struct {
 	locks   keylock.Locks
 }
 
-// New calls nobody. Close it.
+// New makes no call. Close the provider.
 func New(o Options) (*Provider, error) {
 	endpoint, err := o.check()
 	if err != nil {
@@ -81,7 +81,7 @@ func (p *Provider) Allocate(ctx context.Context, r *provider.Request) (provider.
 		return provider.Result{}, err
 	}
 	defer unlock()
-	if result, err := p.look(ctx, account, r.Ref); err != nil || result.Status != provider.Gone {
+	if result, err := p.lookUp(ctx, account, r.Ref); err != nil || result.Status != provider.Gone {
 		return result, err
 	}
 	err = p.api.allocate(ctx, p.options.API, account, query, payload)
@@ -89,16 +89,16 @@ func (p *Provider) Allocate(ctx context.Context, r *provider.Request) (provider.
 		return provider.Result{Status: provider.Pending}, nil
 	}
 	if provider.Final(err) && !errors.Is(err, errForbidden) {
-		// A repeated call may be refused because the first was not. What counts is whether the UUID is known.
-		if result, lost := p.look(ctx, account, r.Ref); lost != nil || result.Status != provider.Gone {
+		// A repeated call may be refused because the first one was accepted. Then the UUID is known.
+		if result, lost := p.lookUp(ctx, account, r.Ref); lost != nil || result.Status != provider.Gone {
 			return result, lost
 		}
 	}
 	return provider.Result{}, err
 }
 
-// look is how one allocation stands.
-func (p *Provider) look(ctx context.Context, a account, r provider.Ref) (provider.Result, error) {
+// lookUp returns the state of one allocation.
+func (p *Provider) lookUp(ctx context.Context, a account, r provider.Ref) (provider.Result, error) {
 	known, err := p.api.allocations(ctx, a, []string{r.Allocation()})
 	if err != nil {
 		return provider.Result{}, err
@@ -106,8 +106,8 @@ func (p *Provider) look(ctx context.Context, a account, r provider.Ref) (provide
 	return p.result(ctx, a, known[r.Allocation()], r.Allocation())
 }
 
-// result is what Clanforge's own words about an allocation mean. One that failed is taken back, so that nothing is
-// held.
+// result translates Clanforge's answer about an allocation. It takes back a failed allocation, so that it holds
+// nothing.
 func (p *Provider) result(ctx context.Context, a account, known *allocation, id string) (provider.Result, error) {
 	switch {
 	case known == nil:
@@ -124,7 +124,7 @@ func (p *Provider) result(ctx context.Context, a account, known *allocation, id 
 	return provider.Result{Status: provider.Pending}, nil
 }
 
-// maxIDs is how many allocations Clanforge wants to be asked about in one call.
+// maxIDs is how many allocations Clanforge takes in one call.
 const maxIDs = 100
 
 // Poll asks about all allocations of a fleet together.
@@ -134,7 +134,7 @@ func (p *Provider) Poll(ctx context.Context, refs []provider.Ref) ([]provider.Re
 	for i, r := range refs {
 		a, err := accountOf(r)
 		if err != nil {
-			results[i] = provider.Result{Status: provider.Failed, Err: err} // nothing can ever have been asked for
+			results[i] = provider.Result{Status: provider.Failed, Err: err} // no server was ever asked for
 			continue
 		}
 		if !slices.Contains(ids[a], r.Allocation()) {
@@ -172,7 +172,7 @@ func (p *Provider) Poll(ctx context.Context, refs []provider.Ref) ([]provider.Re
 func (p *Provider) Release(ctx context.Context, r provider.Ref) error {
 	a, err := accountOf(r)
 	if err != nil {
-		return nil // nothing can ever have been asked for
+		return nil // no server was ever asked for
 	}
 	unlock, err := p.locks.Lock(ctx, r.Allocation())
 	if err != nil {
@@ -183,7 +183,7 @@ func (p *Provider) Release(ctx context.Context, r provider.Ref) error {
 	if err == nil || errors.Is(err, errForbidden) {
 		return err
 	}
-	// What Clanforge says when there is nothing to take back is not written down. Whether the UUID is known tells.
+	// Clanforge does not document its answer when there is nothing to take back. The UUID is unknown then.
 	known, lost := p.api.allocations(ctx, a, []string{r.Allocation()})
 	if one := known[r.Allocation()]; lost == nil && (one == nil || one.failed()) {
 		return nil
@@ -191,7 +191,7 @@ func (p *Provider) Release(ctx context.Context, r provider.Ref) error {
 	return fmt.Errorf("give the allocation back: %w", err)
 }
 
-// account is whose fleet is spoken of.
+// account is a fleet and its keys.
 type account struct {
 	fleet          string
 	access, secret provider.Secret

@@ -14,25 +14,25 @@ import (
 // Options are the settings of the provider. The names in yaml are those of the hosting file. Fleet, profile and keys
 // are the config's.
 type Options struct {
-	// URL is the API's; Clanforge's own when empty.
+	// URL is that of the API; Clanforge's own when empty.
 	URL string `yaml:"url"`
-	// CA is a file of PEM certificates that the API's must descend from; the machine's when empty.
+	// CA is a file of the authorities that the API's certificate must descend from; the machine's when empty.
 	CA string `yaml:"ca"`
-	// Auth is signature (AWS Signature Version 4, where the secret key does not travel) or basic.
+	// Auth is signature (AWS Signature Version 4, which does not send the secret key) or basic.
 	Auth string `yaml:"auth"`
-	// API is v2, or v1 for fleets without it, which tells servers nothing of their match.
+	// API is v2, or v1 for fleets that have no v2. With v1 servers get no payload.
 	API string `yaml:"api"`
 	// ProjectGUID is the Unity project of the fleets. Clanforge wants it with a payload.
 	ProjectGUID string `yaml:"project-guid"`
-	// NoPayload tells servers nothing of their match.
+	// NoPayload sends servers no payload.
 	NoPayload bool `yaml:"no-payload"`
 	// Region is the id of the region for matches whose function asks for none. Regions are ids by the names that functions
-	// use; a name that is not among them is taken for an id.
+	// use; other names are used as ids.
 	Region  string            `yaml:"region"`
 	Regions map[string]string `yaml:"regions"`
 	// WaitReady waits until the server has said that it is ready for players.
 	WaitReady bool `yaml:"wait-ready"`
-	// IPv6 gives players the server's address of version 6, where it has one.
+	// IPv6 gives players the server's IPv6 address, where it has one.
 	IPv6 bool `yaml:"ipv6"`
 	// Timeout of a call; 10 s when 0.
 	Timeout time.Duration `yaml:"timeout"`
@@ -41,7 +41,7 @@ type Options struct {
 	Now func() time.Time `yaml:"-"`
 }
 
-// The words of the settings.
+// The values of settings.
 const (
 	authSignature = "signature"
 	authBasic     = "basic"

@@ -1,5 +1,5 @@
-// Package managertest is a studio's fleet manager for tests, written from openapi.yaml: every call and
-// every answer is held against that document.
+// Package managertest is a studio's fleet manager for tests, written from openapi.yaml. It checks every call and every
+// answer against that document.
 package managertest
 
 import (
@@ -25,15 +25,15 @@ import (
 	"github.com/getkin/kin-openapi/routers/gorillamux"
 )
 
-// Manager has servers, and books of who has which.
+// Manager has servers, and records of their allocations.
 type Manager struct {
-	// Keys are the secrets, by the keys' names.
+	// Keys are the secrets by the names of the keys.
 	Keys map[string]string
-	// Fleet is the only one; "" for whatever is asked for.
+	// Fleet is the only fleet; "" accepts any.
 	Fleet string
-	// Polls is how often an allocation is asked about before it has a server; 0 answers at once.
+	// Polls is how often an allocation is polled before it has a server; 0 answers at once.
 	Polls int
-	// Late tells of an empty fleet when an allocation is asked about, not when it is asked for.
+	// Late reports an empty fleet when an allocation is polled, not when it is asked for.
 	Late bool
 
 	t      *testing.T
@@ -72,7 +72,7 @@ func New(t *testing.T, description []byte, servers int) *Manager {
 	return &Manager{Keys: map[string]string{}, t: t, router: router, servers: servers, held: map[string]*allocation{}}
 }
 
-// Held counts the allocations that are out.
+// Held counts the allocations that have a server or wait for one.
 func (m *Manager) Held() int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -85,7 +85,7 @@ func (m *Manager) Held() int {
 	return n
 }
 
-// Told is what an allocation's server is to be told.
+// Told is the payload of an allocation's server.
 func (m *Manager) Told(id string) ([]byte, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -117,14 +117,14 @@ func (m *Manager) Forbid() {
 	m.zero = true
 }
 
-// Busy has the next n allocations answered that others were faster.
+// Busy makes the next n allocations fail with contention.
 func (m *Manager) Busy(n int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.busy = n
 }
 
-// ServeHTTP is the interface, and complains about whatever does not fit its description.
+// ServeHTTP serves the three operations, and reports everything that does not fit their description.
 func (m *Manager) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
@@ -175,7 +175,7 @@ func (m *Manager) serve(w http.ResponseWriter, r *http.Request, body []byte, id 
 	}
 }
 
-// signed follows the description, word for word.
+// signed verifies a signature as the description says.
 func (m *Manager) signed(r *http.Request, body []byte, secret string) bool {
 	stamp := r.Header.Get("Matchmaker-Timestamp")
 	seconds, err := strconv.ParseInt(stamp, 10, 64)
@@ -235,7 +235,7 @@ func (m *Manager) taken() int {
 	return n
 }
 
-// advance takes an allocation a step further.
+// advance moves an allocation on by one poll.
 func (m *Manager) advance(a *allocation) {
 	if a.asked++; a.connection != "" || a.failure != "" || a.asked <= m.Polls {
 		return

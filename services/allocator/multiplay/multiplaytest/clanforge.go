@@ -20,7 +20,7 @@ type Clanforge struct {
 	Fleet, Region, Profile string
 	Servers                int
 
-	// Polls is how often an allocation is asked about before it is fulfilled; Readies how often until it is ready.
+	// Polls is how often an allocation is polled before it is fulfilled, and Readies how often until it is ready.
 	Polls, Readies int
 	// Strict answers 404 to a look-up with any allocation in it that is not known; otherwise those are left out.
 	Strict bool
@@ -35,7 +35,7 @@ type Clanforge struct {
 	signatures  int
 }
 
-// Allocation is an allocation, by the books.
+// Allocation is an allocation in Clanforge's records.
 type Allocation struct {
 	UUID    string
 	Payload []byte
@@ -74,7 +74,7 @@ func (c *Clanforge) Of(uuid string) *Allocation {
 	return c.allocations[uuid]
 }
 
-// End ends an allocation, as Clanforge does when it is too old or its server ended.
+// End ends an allocation, like Clanforge does when it is too old or its server ended.
 func (c *Clanforge) End(uuid string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -95,14 +95,14 @@ func (c *Clanforge) Forbid() {
 	c.zero = true
 }
 
-// Busy has the next n calls that allocate answered 429.
+// Busy makes the next n allocations fail with 429.
 func (c *Clanforge) Busy(n int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.busy = n
 }
 
-// Largest is the most UUIDs that a look-up named.
+// Largest is the most UUIDs in one look-up.
 func (c *Clanforge) Largest() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -197,7 +197,7 @@ func (c *Clanforge) allocate(r *http.Request, fleet string, payload []byte) (int
 
 const stamp = "2026-01-02T03:04:05Z"
 
-// list tells how allocations stand. One is fulfilled when a server is free, or fails.
+// list answers with the state of allocations. One is fulfilled when a server is free, or fails.
 func (c *Clanforge) list(r *http.Request, _ []byte) (int, any) {
 	query := r.URL.Query()
 	c.largest = max(c.largest, len(query["uuid"]))
@@ -252,7 +252,7 @@ func (c *Clanforge) fulfil(a *Allocation) {
 	}
 }
 
-// deallocate: whether what is not known is an error is not written down; here it is.
+// deallocate answers an unknown UUID with an error. Clanforge does not document whether that is so.
 func (c *Clanforge) deallocate(r *http.Request, fleet string) (int, any) {
 	uuid := r.URL.Query().Get("uuid")
 	if c.allocations[uuid] == nil || fleet != c.Fleet {
