@@ -13,29 +13,29 @@ import (
 	"matchmaker.dev/services/internal/issuer"
 )
 
-// requestTime is how long a player, a studio or a server waits for an answer before it takes the request for lost.
+// requestTime is how long clients wait for an answer.
 const requestTime = 10 * time.Second
 
-// uploadTime is the same for an upload, whose module is compiled before it is answered.
+// uploadTime is how long they wait for the answer to an upload, which comes after the module was compiled.
 const uploadTime = time.Minute
 
-// holdTime is how long a GET is asked to be held.
+// holdTime is how long the service is asked to hold a GET.
 const holdTime = 4 * time.Second
 
-// api is how one kind of caller reaches one service of a project: any of its replicas.
+// api are clients of the replicas of one service, for one kind of caller.
 type api []*client.Client
 
-// any is one of the replicas.
+// any is a client of any replica.
 func (a api) any() *client.Client { return a[rand.IntN(len(a))] } //nolint:gosec // which one does not matter
 
-// api makes the clients of a project. They never try twice: what fails is to be seen.
+// api makes clients for a project. They repeat no request, so that the history has every failure.
 func (s *system) api(project, service string, c issuer.Claims) (api, error) {
 	c.Project, c.TTL = project, 24*time.Hour
 	token, err := s.tokens.Mint(c)
 	if err != nil {
 		return nil, err
 	}
-	http := &http.Client{Transport: patient{&http.Transport{MaxIdleConnsPerHost: 256, IdleConnTimeout: 5 * time.Second}}}
+	http := &http.Client{Transport: holding{&http.Transport{MaxIdleConnsPerHost: 256, IdleConnTimeout: 5 * time.Second}}}
 	var all api
 	for _, front := range s.fronts[service] {
 		one, err := client.New(client.Options{
@@ -50,34 +50,34 @@ func (s *system) api(project, service string, c issuer.Claims) (api, error) {
 	return all, nil
 }
 
-// Claims of those who call.
+// Claims of the callers.
 var (
 	playerClaims = issuer.Claims{Kind: auth.Service, Subject: "lobby", Scope: "matchmaking"}
 	studioClaims = issuer.Claims{Kind: auth.Developer, Subject: "studio", Role: "Owner"}
 	serverClaims = issuer.Claims{Kind: auth.Server, Subject: "server"}
 )
 
-// patient asks for every GET to be held that may be.
-type patient struct{ http.RoundTripper }
+// holding asks the service to hold GETs whose context says so.
+type holding struct{ http.RoundTripper }
 
-func (p patient) RoundTrip(r *http.Request) (*http.Response, error) {
+func (h holding) RoundTrip(r *http.Request) (*http.Response, error) {
 	if r.Method == http.MethodGet {
-		if seconds, ok := r.Context().Value(heldKey{}).(int); ok {
+		if seconds, ok := r.Context().Value(holdKey{}).(int); ok {
 			r = r.Clone(r.Context())
 			r.Header.Set("Prefer", "wait="+strconv.Itoa(seconds))
 		}
 	}
-	return p.RoundTripper.RoundTrip(r)
+	return h.RoundTripper.RoundTrip(r)
 }
 
-type heldKey struct{}
+type holdKey struct{}
 
-// held makes the GETs of a context be held.
-func held(ctx context.Context) context.Context {
-	return context.WithValue(ctx, heldKey{}, int(holdTime/time.Second))
+// withHold makes the service hold the GETs of a context.
+func withHold(ctx context.Context) context.Context {
+	return context.WithValue(ctx, holdKey{}, int(holdTime/time.Second))
 }
 
-// answer is the status of a call and what it said; 0 when it was not answered.
+// answer is the status and the error text of a call; 0 when it was not answered.
 func answer(err error, good int) (status int, text string) {
 	if err == nil {
 		return good, ""
@@ -88,7 +88,7 @@ func answer(err error, good int) (status int, text string) {
 	return 0, err.Error()
 }
 
-// pause waits a while, and is false when ctx ends before.
+// pause waits for d. It returns false when ctx ends before.
 func pause(ctx context.Context, d time.Duration) bool {
 	select {
 	case <-ctx.Done():

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// TestMain lets the test binary be the NATS servers of a run.
+// TestMain lets the test binary be a NATS server.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == nodeCommand {
 		os.Exit(start(context.Background(), os.Args[1:], os.Stdout))
@@ -20,14 +20,14 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// TestChaos is a short run; `make chaos` is a long one. The seed is one in whose plan each kind of process and Redis is
-// killed, a route between NATS servers is cut, and a director is frozen for longer than its lease.
+// TestChaos is a short run. With this seed the schedule kills each kind of process and Redis, cuts a route between NATS
+// servers, and freezes a director for longer than its lease.
 func TestChaos(t *testing.T) {
 	look(t, "../../../functions/examples/c", "../../../pkg", "../../../proto", "../..")
 	var out strings.Builder
 	o := options{
 		Duration: 16 * time.Second, Seed: 151700, Rate: 30, Pace: 800 * time.Millisecond, Together: 3, Projects: 2,
-		Patience: 3 * time.Minute, Race: raced(),
+		Patience: 3 * time.Minute, Race: raceEnabled(),
 	}
 	err := run(t.Context(), o, &out)
 	t.Log(out.String())
@@ -36,8 +36,8 @@ func TestChaos(t *testing.T) {
 	}
 }
 
-// look looks at all files below folders. The go command takes a test's result from its cache unless something has
-// changed that the test looked at, and what a build looks at it does not see.
+// look lists all files below folders, so that the go command runs a test again when one changes. It takes a result from
+// its cache otherwise, since it does not see what a build reads.
 func look(t *testing.T, folders ...string) {
 	t.Helper()
 	for _, folder := range folders {
@@ -47,8 +47,8 @@ func look(t *testing.T, folders ...string) {
 	}
 }
 
-// raced tells whether the tests were built with the race detector.
-func raced() bool {
+// raceEnabled tells whether the tests were built with the race detector.
+func raceEnabled() bool {
 	info, ok := debug.ReadBuildInfo()
 	return ok && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"})
 }

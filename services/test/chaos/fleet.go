@@ -16,8 +16,8 @@ import (
 	"matchmaker.dev/services/test/chaos/history"
 )
 
-// fleet is a hosting system, a fleet manager as studios write them: the truth about which match has a server. Nothing
-// is done to it, but it has its moods: it takes its time, fails, and loses answers.
+// fleet is a hosting system: a fleet manager as studios write them. It has no faults of the schedule, but it is sometimes
+// slow, fails, and loses answers.
 type fleet struct {
 	journal *history.Journal
 	server  *http.Server
@@ -26,15 +26,14 @@ type fleet struct {
 	mu      sync.Mutex
 	random  *rand.Rand
 	started int
-	held    map[string]*hold
-	known   map[string]order // what was ever ordered, by allocation
-	// returned are the allocations that were given back. An order for one that comes behind that was sent before: it is
-	// late.
+	servers map[string]*server // by allocation
+	orders  map[string]order   // all there were, by allocation
+	// returned are the allocations that were given back. An order for one of them was sent before, and arrives late.
 	returned map[string]bool
 }
 
-// hold is a server that an allocation has.
-type hold struct {
+// server is the server of an allocation.
+type server struct {
 	connection string
 	ready      time.Time
 }
@@ -51,8 +50,8 @@ type order struct {
 	} `json:"payload"`
 }
 
-// standing is how an allocation stands.
-type standing struct {
+// status is the answer about an allocation.
+type status struct {
 	Allocation string `json:"allocation"`
 	Status     string `json:"status,omitempty"`
 	Connection string `json:"connection,omitempty"`
@@ -60,7 +59,7 @@ type standing struct {
 	Detail     string `json:"detail,omitempty"`
 }
 
-// newFleet serves until close.
+// newFleet starts a fleet. It serves until close.
 func newFleet(journal *history.Journal, seed uint64) (*fleet, error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -68,8 +67,8 @@ func newFleet(journal *history.Journal, seed uint64) (*fleet, error) {
 	}
 	f := &fleet{
 		journal: journal, address: listener.Addr().String(),
-		random: rand.New(rand.NewPCG(seed, 1<<32)), //nolint:gosec // it must be the same every time
-		held:   map[string]*hold{}, known: map[string]order{}, returned: map[string]bool{},
+		random:  rand.New(rand.NewPCG(seed, 1<<32)), //nolint:gosec // it must be the same every time
+		servers: map[string]*server{}, orders: map[string]order{}, returned: map[string]bool{},
 	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /allocations", f.allocate)
@@ -87,7 +86,7 @@ func (f *fleet) dial(ctx context.Context) (net.Conn, error) {
 	return new(net.Dialer).DialContext(ctx, "tcp", f.address)
 }
 
-// arguments make an allocator use the fleet, which it reaches at an address. What they need is written into a folder.
+// arguments make an allocator use the fleet at an address. Their files are written to dir.
 func (f *fleet) arguments(dir, name, address string) ([]string, error) {
 	key := filepath.Join(dir, "fleet.key")
 	if err := os.WriteFile(key, []byte("the key of this fleet"), 0o600); err != nil {
@@ -105,17 +104,18 @@ func (f *fleet) arguments(dir, name, address string) ([]string, error) {
 	return []string{"--hosting", file}, os.WriteFile(file, []byte(settings), 0o600)
 }
 
-// mood is what becomes of a request.
-type mood int
+// outcome is what becomes of a request.
+type outcome int
 
 const (
-	good     mood = iota
-	failing       // nothing is done, the answer is 503
-	mute          // it is done, and nobody is told
-	refusing      // there is no server for it, ever
+	good     outcome = iota
+	failing          // nothing is done, the answer is 503
+	mute             // it is done, and the answer is lost
+	refusing         // no server will be there for it
 )
 
-func (f *fleet) mood() mood {
+// outcome draws the outcome of a request.
+func (f *fleet) outcome() outcome {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	switch n := f.random.IntN(100); {
@@ -129,8 +129,8 @@ func (f *fleet) mood() mood {
 	return good
 }
 
-// answered answers as the mood is; false when there is to be no answer.
-func (f *fleet) answered(w http.ResponseWriter, m mood, status int, body any) {
+// answer answers a request, unless the answer is lost.
+func (f *fleet) answer(w http.ResponseWriter, m outcome, code int, body any) {
 	if m == mute {
 		if c, _, err := http.NewResponseController(w).Hijack(); err == nil {
 			_ = c.Close()
@@ -138,9 +138,9 @@ func (f *fleet) answered(w http.ResponseWriter, m mood, status int, body any) {
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(status)
+	w.WriteHeader(code)
 	if body != nil {
-		_ = json.NewEncoder(w).Encode(body) // whoever asked is gone
+		_ = json.NewEncoder(w).Encode(body) // an error means that the client is gone
 	}
 }
 
@@ -148,38 +148,38 @@ func (f *fleet) allocate(w http.ResponseWriter, r *http.Request) {
 	var o order
 	if err := json.NewDecoder(r.Body).Decode(&o); err != nil || o.Allocation == "" ||
 		o.Allocation != r.Header.Get("Idempotency-Key") {
-		f.answered(w, good, http.StatusBadRequest, standing{Reason: "refused",
+		f.answer(w, good, http.StatusBadRequest, status{Reason: "refused",
 			Detail: fmt.Sprintf("not an order: %v", errors.Join(err))})
 		return
 	}
-	m := f.mood()
+	m := f.outcome()
 	if m == failing {
-		f.answered(w, m, http.StatusServiceUnavailable, nil)
+		f.answer(w, m, http.StatusServiceUnavailable, nil)
 		return
 	}
 	f.mu.Lock()
-	f.known[o.Allocation] = o
+	f.orders[o.Allocation] = o
 	if f.returned[o.Allocation] {
 		m = refusing
 	}
-	h, fresh := f.held[o.Allocation], false
+	h, fresh := f.servers[o.Allocation], false
 	if h == nil && m != refusing {
 		f.started++
 		fresh = true
-		h = &hold{connection: fmt.Sprintf("host-%d:7777", f.started), ready: time.Now().Add(f.delay())}
-		f.held[o.Allocation] = h
+		h = &server{connection: fmt.Sprintf("host-%d:7777", f.started), ready: time.Now().Add(f.delay())}
+		f.servers[o.Allocation] = h
 	}
-	s := f.standing(o.Allocation)
+	s := f.statusOf(o.Allocation)
 	f.note(history.Allocate, o, h, fresh)
 	f.mu.Unlock()
 	if h == nil {
-		s = standing{Allocation: o.Allocation, Status: "failed", Reason: "refused",
+		s = status{Allocation: o.Allocation, Status: "failed", Reason: "refused",
 			Detail: "the fleet does not want this match"}
 	}
-	f.answered(w, m, http.StatusOK, s)
+	f.answer(w, m, http.StatusOK, s)
 }
 
-// delay is how long a server takes to be there: mostly none, sometimes longer than a claim. mu is held.
+// delay is how long a server takes to start: mostly no time, sometimes longer than a claim. The caller holds mu.
 func (f *fleet) delay() time.Duration {
 	switch n := f.random.IntN(100); {
 	case n < 70:
@@ -191,10 +191,10 @@ func (f *fleet) delay() time.Duration {
 	}
 }
 
-// standing is how an allocation stands; mu is held.
-func (f *fleet) standing(allocation string) standing {
-	s := standing{Allocation: allocation, Status: "pending"}
-	if h := f.held[allocation]; h != nil && !time.Now().Before(h.ready) {
+// statusOf is the status of an allocation. The caller holds mu.
+func (f *fleet) statusOf(allocation string) status {
+	s := status{Allocation: allocation, Status: "pending"}
+	if h := f.servers[allocation]; h != nil && !time.Now().Before(h.ready) {
 		s.Status, s.Connection = "allocated", h.connection
 	}
 	return s
@@ -205,46 +205,46 @@ func (f *fleet) status(w http.ResponseWriter, r *http.Request) {
 		Allocations []string `json:"allocations"`
 	}
 	if err := json.NewDecoder(r.Body).Decode(&q); err != nil {
-		f.answered(w, good, http.StatusBadRequest, nil)
+		f.answer(w, good, http.StatusBadRequest, nil)
 		return
 	}
-	m := f.mood()
+	m := f.outcome()
 	if m == failing {
-		f.answered(w, m, http.StatusServiceUnavailable, nil)
+		f.answer(w, m, http.StatusServiceUnavailable, nil)
 		return
 	}
 	f.mu.Lock()
-	all := []standing{}
+	all := []status{}
 	for _, id := range q.Allocations {
-		if f.held[id] != nil {
-			all = append(all, f.standing(id))
+		if f.servers[id] != nil {
+			all = append(all, f.statusOf(id))
 		}
 	}
 	f.mu.Unlock()
-	f.answered(w, m, http.StatusOK, map[string]any{"allocations": all})
+	f.answer(w, m, http.StatusOK, map[string]any{"allocations": all})
 }
 
 func (f *fleet) release(w http.ResponseWriter, r *http.Request) {
-	m := f.mood()
+	m := f.outcome()
 	if m == failing {
-		f.answered(w, m, http.StatusServiceUnavailable, nil)
+		f.answer(w, m, http.StatusServiceUnavailable, nil)
 		return
 	}
 	id := r.PathValue("allocation")
 	f.mu.Lock()
-	o, known := f.known[id]
-	h := f.held[id]
-	delete(f.held, id)
+	o, known := f.orders[id]
+	h := f.servers[id]
+	delete(f.servers, id)
 	f.returned[id] = true
 	if known {
 		f.note(history.Release, o, h, h != nil)
 	}
 	f.mu.Unlock()
-	f.answered(w, m, http.StatusNoContent, nil)
+	f.answer(w, m, http.StatusNoContent, nil)
 }
 
-// note writes down what was done, at the moment that it was; mu is held.
-func (f *fleet) note(op history.Op, o order, h *hold, fresh bool) {
+// note writes what was done to the journal. The caller holds mu.
+func (f *fleet) note(op history.Op, o order, h *server, fresh bool) {
 	n := history.Hosting{At: history.Now(), Op: op, Project: o.Payload.Project, Match: o.Payload.Match, Key: o.Allocation,
 		Fresh: fresh}
 	for _, team := range o.Payload.Teams {

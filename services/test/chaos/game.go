@@ -12,8 +12,8 @@ import (
 	"matchmaker.dev/services/test/chaos/history"
 )
 
-// arcade is the running games of a project, which fill up, lose players, and end, or fall silent.
-type arcade struct {
+// gameServers are the running games of a project. They fill up, lose players, and end or fall silent.
+type gameServers struct {
 	project   string
 	backfills api
 	journal   *history.Journal
@@ -23,21 +23,21 @@ type arcade struct {
 	opened int
 }
 
-// How many games a project has at a time, how often each speaks, and how many players it takes at the most.
+// gamesOpen is how many games a project has at a time, gamePace the time between requests of each, and gameSlots how many
+// players it takes.
 const (
 	gamesOpen = 2
 	gamePace  = 400 * time.Millisecond
 	gameSlots = 4
 )
 
-func newArcade(s *system, project string, journal *history.Journal, random *rand.Rand) (*arcade, error) {
+func newGameServers(s *system, project string, journal *history.Journal, random *rand.Rand) (*gameServers, error) {
 	backfills, err := s.api(project, "backfill", serverClaims)
-	return &arcade{project: project, backfills: backfills, journal: journal, random: random}, err
+	return &gameServers{project: project, backfills: backfills, journal: journal, random: random}, err
 }
 
-// run keeps games open until ctx ends. Those that are open then end in good order. From the end of rough on none of
-// them falls silent.
-func (a *arcade) run(rough, ctx context.Context) {
+// run keeps games open until ctx ends. They delete their backfill tickets then. Games may fall silent until rough ends.
+func (a *gameServers) run(rough, ctx context.Context) {
 	var under sync.WaitGroup
 	defer under.Wait()
 	for range gamesOpen {
@@ -49,8 +49,8 @@ func (a *arcade) run(rough, ctx context.Context) {
 	}
 }
 
-// dice is a number below n.
-func (a *arcade) dice(n int) int {
+// dice is a random number below n.
+func (a *gameServers) dice(n int) int {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.random.IntN(n)
@@ -58,22 +58,22 @@ func (a *arcade) dice(n int) int {
 
 // game is a running game, and what its server knows of its backfill ticket.
 type game struct {
-	*arcade
+	*gameServers
 	connection string
 	ticket     string
 }
 
-func (a *arcade) open() *game {
+func (a *gameServers) open() *game {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.opened++
-	return &game{arcade: a, connection: fmt.Sprintf("game-%d:7777", a.opened)}
+	return &game{gameServers: a, connection: fmt.Sprintf("game-%d:7777", a.opened)}
 }
 
-// play is the life of a game.
+// play does what a game does.
 func (g *game) play(rough, ctx context.Context) {
 	if !g.create(ctx) {
-		pause(ctx, retryAfter()) // a backfill ticket that nobody knows of may be left
+		pause(ctx, retryAfter()) // the backfill ticket may exist, but its id is unknown
 		return
 	}
 	for rounds := 10 + g.dice(40); rounds > 0 && ctx.Err() == nil; rounds-- {
@@ -82,27 +82,27 @@ func (g *game) play(rough, ctx context.Context) {
 		case n < 3 || n < 10 && rough.Err() != nil:
 			g.change(ctx) // players left: there is room again
 			for range n % 3 {
-				g.change(ctx) // and more at once, while a function looks at what was
+				g.change(ctx) // and again at once, while a function runs on the version before
 			}
 		case n == 3:
-			pause(rough, approvalTime+time.Second) // it says nothing, until what was proposed has lapsed
+			pause(rough, approvalTime+time.Second) // it is silent until the proposals have lapsed
 		default:
 			if g.approve(ctx) == http.StatusNotFound {
-				return // as it is told, nothing is left of it
+				return // the backfill ticket has expired
 			}
 		}
 	}
 	if g.dice(4) > 0 || rough.Err() != nil {
 		g.delete(context.WithoutCancel(ctx))
 	}
-	// Else its machine died: nobody will ever speak for it again.
+	// Otherwise the game ends without a request, as if its machine had died.
 }
 
 func (g *game) vacancy() map[string]float64 {
 	return map[string]float64{string(games): 1, "free": gameSlots}
 }
 
-// ask makes a request, and writes it down.
+// ask makes a request and writes it to the journal.
 func (g *game) ask(
 	ctx context.Context, op history.Op, good int, do func(context.Context, *history.Round) error,
 ) history.Round {
@@ -148,7 +148,7 @@ func (g *game) approve(ctx context.Context) (status int) {
 	return r.Status
 }
 
-// delete ends the game, however often it must ask.
+// delete deletes the backfill ticket. It repeats the request until it is answered.
 func (g *game) delete(ctx context.Context) {
 	for range 20 {
 		r := g.ask(ctx, history.Delete, http.StatusOK, func(ctx context.Context, _ *history.Round) error {

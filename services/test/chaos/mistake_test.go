@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestMistakes: the sources still have what each mistake replaces, and each promise has one.
-func TestMistakes(t *testing.T) {
+// The sources have the text that each mistake replaces, and each promise has a mistake.
+func TestMistakesFitTheSources(t *testing.T) {
 	root, err := filepath.Abs("../../..")
 	if err != nil {
 		t.Fatal(err)

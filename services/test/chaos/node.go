@@ -9,15 +9,14 @@ import (
 	"matchmaker.dev/services/internal/embedded"
 )
 
-// nodeCommand makes this program a NATS server of a cluster: the cluster's name, its own, its folder and where the
-// others are reached for routes follow. nodeListens begins the line in which it says where clients and other servers
-// find it.
+// nodeCommand runs this program as a NATS server of a cluster. Its arguments are the cluster's name, its own name, its
+// folder and the addresses of the others' routes. nodeListens begins the line with its addresses for clients and routes.
 const (
 	nodeCommand = "nats-node"
 	nodeListens = "listening for clients and routes at "
 )
 
-// node runs until ctx ends.
+// node runs a NATS server until ctx ends.
 func node(ctx context.Context, out io.Writer, arguments []string) error {
 	if len(arguments) < 3 {
 		return fmt.Errorf("%s needs the name of a cluster, its own and a folder", nodeCommand)

@@ -17,7 +17,7 @@ import (
 	"matchmaker.dev/services/test/chaos/history"
 )
 
-// studio changes the configs and functions of a project, all the time.
+// studio changes the configs and functions of a project.
 type studio struct {
 	project   string
 	configs   api
@@ -25,7 +25,7 @@ type studio struct {
 	journal   *history.Journal
 	random    *rand.Rand
 	made      *artefacts
-	// generation of the settings that were put last.
+	// generation is that of the settings that were put last.
 	generation int64
 }
 
@@ -35,8 +35,8 @@ const enemyConfig = "enemy"
 // functionOf is the function of a config.
 func functionOf(config string) string { return config + "-function" }
 
-// manners are what the enemy does.
-var manners = []string{"spin", "panic", "eat", "twice", "shout"}
+// misbehaviours are what the enemy does.
+var misbehaviours = []string{"spin", "panic", "eat", "twice", "shout"}
 
 func newStudio(s *system, project string, journal *history.Journal, random *rand.Rand) (*studio, error) {
 	configs, err := s.api(project, "config", studioClaims)
@@ -48,7 +48,7 @@ func newStudio(s *system, project string, journal *history.Journal, random *rand
 		made: s.made}, err
 }
 
-// open makes everything that there is to be.
+// open uploads the functions and puts the configs.
 func (s *studio) open(ctx context.Context) error {
 	for _, config := range []string{string(hosted), string(free), string(games), enemyConfig} {
 		if err := s.upload(ctx, functionOf(config), s.made.editions[0]); err != nil {
@@ -61,7 +61,7 @@ func (s *studio) open(ctx context.Context) error {
 	return nil
 }
 
-// work changes something now and then, until ctx ends.
+// work changes a config or function now and then until ctx ends.
 func (s *studio) work(ctx, after context.Context, pace time.Duration) error {
 	for pause(ctx, time.Duration((0.3+1.4*s.random.Float64())*float64(pace))) {
 		config := string([]lane{hosted, free, games}[s.random.IntN(3)])
@@ -86,7 +86,7 @@ func (s *studio) work(ctx, after context.Context, pace time.Duration) error {
 	return nil
 }
 
-// close leaves everything there: a request without an answer may have come into effect after one that was sent later.
+// close puts all configs again. A request without an answer may have taken effect after one that was sent later.
 func (s *studio) close(ctx context.Context) error {
 	for _, config := range []string{string(hosted), string(free), string(games)} {
 		if err := s.put(ctx, config); err != nil {
@@ -96,16 +96,16 @@ func (s *studio) close(ctx context.Context) error {
 	return nil
 }
 
-// config is what is put. Its settings have a generation of their own.
+// config makes a config, with a new generation of settings.
 func (s *studio) config(name string) client.Config {
 	s.generation++
 	settings := history.Settings{Config: name, Generation: s.generation, Hosted: name == string(hosted),
 		Fills: name == string(games)}
 	pool := name
 	if name == enemyConfig {
-		settings.How, pool = manners[s.random.IntN(len(manners))], string(prey)
+		settings.How, pool = misbehaviours[s.random.IntN(len(misbehaviours))], string(prey)
 	}
-	text, _ := json.Marshal(settings) // it can be
+	text, _ := json.Marshal(settings) // no value of it fails
 	one := 1.0
 	c := client.Config{
 		Matchmaking: client.Matchmaking{Name: name, TargetFunction: &client.FunctionTarget{Name: functionOf(name),
@@ -118,7 +118,7 @@ func (s *studio) config(name string) client.Config {
 	return c
 }
 
-// put puts a config, however often it must ask.
+// put puts a config.
 func (s *studio) put(ctx context.Context, name string) error {
 	return s.ask(ctx, history.Change{Op: history.Put, Name: name}, func(ctx context.Context, c *history.Change) error {
 		config := s.config(name)
@@ -148,7 +148,7 @@ func (s *studio) upload(ctx context.Context, name, archive string) error {
 	})
 }
 
-// ask asks until the answer is that it was done.
+// ask repeats a request until it succeeds.
 func (s *studio) ask(ctx context.Context, c history.Change, do func(context.Context, *history.Change) error) error {
 	ctx, cancel := context.WithTimeout(ctx, startTime)
 	defer cancel()

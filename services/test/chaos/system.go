@@ -256,7 +256,7 @@ func (s *system) service(service catalog.Service, name string) error {
 	}
 	u := s.add(name, func() *exec.Cmd {
 		c := exec.Command(s.made.matchmaker, arguments...)
-		c.Env = []string{"PATH=" + os.Getenv("PATH")} // no setting of the machine's user
+		c.Env = []string{"PATH=" + os.Getenv("PATH")} // without settings of the machine's user
 		return c
 	}, func(line string) string {
 		var e struct {

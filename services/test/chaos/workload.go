@@ -16,7 +16,7 @@ type workload struct {
 	rate    float64
 	crowds  []*crowd
 	studios []*studio
-	arcades []*arcade
+	games   []*gameServers
 
 	// arrivals ends when no new player comes and nothing is changed any more, lives when all clients stop.
 	arrivals, lives       context.Context
@@ -50,14 +50,14 @@ func newWorkload(ctx context.Context, o options, s *system, journal *history.Jou
 		if err != nil {
 			return nil, err
 		}
-		a, err := newArcade(s, project, journal, random())
+		a, err := newGameServers(s, project, journal, random())
 		if err != nil {
 			return nil, err
 		}
 		if err := st.open(ctx); err != nil {
 			return nil, err
 		}
-		w.crowds, w.studios, w.arcades = append(w.crowds, c), append(w.studios, st), append(w.arcades, a)
+		w.crowds, w.studios, w.games = append(w.crowds, c), append(w.studios, st), append(w.games, a)
 	}
 	return w, nil
 }
@@ -74,7 +74,7 @@ func (w *workload) begin(ctx context.Context) {
 			defer w.mu.Unlock()
 			w.failed = errors.Join(w.failed, err)
 		})
-		w.playing.Go(func() { w.arcades[n].run(w.arrivals, w.lives) })
+		w.playing.Go(func() { w.games[n].run(w.arrivals, w.lives) })
 	}
 }
 

@@ -12,11 +12,11 @@ import (
 	"matchmaker.dev/services/test/chaos/history"
 )
 
-// lane is which configs a player's ticket is for.
+// lane says which configs a player's ticket is for.
 type lane string
 
-// The lanes. Tickets of both are in the pools of two configs at a time, those of games join running games; nobody ever
-// matches prey.
+// The lanes. Tickets of both are in the pools of two configs. Tickets of games join running games. No config matches prey,
+// which is for the function that misbehaves.
 const (
 	hosted lane = "hosted"
 	free   lane = "free"
@@ -25,7 +25,7 @@ const (
 	prey   lane = "prey"
 )
 
-// lanes as often as players choose them.
+// lanes has each lane as often as players choose it.
 var lanes = []lane{hosted, hosted, hosted, hosted, free, free, free, both, both, games}
 
 func (l lane) attributes(number int64) map[string]float64 {
@@ -49,12 +49,12 @@ type crowd struct {
 	present sync.WaitGroup
 	mu      sync.Mutex
 	number  int64
-	// waiting counts those who wait for a match, by lane, but for the stand-ins.
+	// waiting counts the players who wait for a match, by lane, without stand-ins.
 	waiting map[lane]int
 	all     []*member
 }
 
-// member of a crowd: a player with a ticket.
+// member is a player of a crowd with a ticket.
 type member struct {
 	*crowd
 	number int64
@@ -67,88 +67,88 @@ func newCrowd(s *system, project string, journal *history.Journal, random *rand.
 	return &crowd{project: project, tickets: tickets, journal: journal, random: random, waiting: map[lane]int{}}, err
 }
 
-// fate is what a player will do.
-type fate struct {
+// behaviour is what a player does.
+type behaviour struct {
 	lane lane
-	// leaves is when it ends its ticket, if it does: so long after it was created.
+	// leaves tells that the player deletes the ticket, a time after it was created.
 	leaves bool
 	after  time.Duration
-	// standIn waits only so that others are matched.
+	// standIn tells that the player waits only so that others are matched.
 	standIn bool
-	// again is whether it reads its result again, thanks whether it ends its ticket then.
-	again, thanks bool
+	// rereads tells that the player reads the result again, deletes that it deletes the ticket then.
+	rereads, deletes bool
 }
 
-// patiences are after how long players leave who leave.
-var patiences = []time.Duration{
+// leaveTimes are the times after which players leave.
+var leaveTimes = []time.Duration{
 	0, 0, 2 * time.Millisecond, 5 * time.Millisecond, 10 * time.Millisecond, 20 * time.Millisecond, 50 * time.Millisecond,
 	100 * time.Millisecond, 300 * time.Millisecond, time.Second, 3 * time.Second,
 }
 
-// fate draws a player's.
-func (c *crowd) fate() fate {
-	f := fate{
+// behaviour draws the behaviour of a new player.
+func (c *crowd) behaviour() behaviour {
+	b := behaviour{
 		lane: lanes[c.random.IntN(len(lanes))], leaves: c.random.IntN(4) == 0,
-		again: c.random.IntN(3) == 0, thanks: c.random.IntN(5) == 0,
+		rereads: c.random.IntN(3) == 0, deletes: c.random.IntN(5) == 0,
 	}
 	if c.random.IntN(50) == 0 {
-		f = fate{lane: prey}
+		b = behaviour{lane: prey}
 	}
-	f.after = patiences[c.random.IntN(len(patiences))]
-	return f
+	b.after = leaveTimes[c.random.IntN(len(leaveTimes))]
+	return b
 }
 
-// arrive lets players come until ctx ends, so many a second. They live on until theirs does.
-func (c *crowd) arrive(ctx, theirs context.Context, rate float64) {
+// arrive starts so many players a second until ctx ends. They stop when lives ends.
+func (c *crowd) arrive(ctx, lives context.Context, rate float64) {
 	for {
 		gap := time.Duration((0.2 + 1.6*c.random.Float64()) / rate * float64(time.Second))
 		if !pause(ctx, gap) {
 			return
 		}
-		f := c.fate()
-		c.present.Go(func() { c.play(theirs, f) })
+		b := c.behaviour()
+		c.present.Go(func() { c.play(lives, b) })
 	}
 }
 
-// play is a player's life.
-func (c *crowd) play(ctx context.Context, f fate) {
+// play does what a player does.
+func (c *crowd) play(ctx context.Context, b behaviour) {
 	c.mu.Lock()
 	c.number++
-	m := &member{crowd: c, number: c.number, lane: f.lane}
+	m := &member{crowd: c, number: c.number, lane: b.lane}
 	c.mu.Unlock()
 	if !m.create(ctx) {
-		return // the player tries no more: what may have become of the ticket is not known
+		return // the ticket may exist, but its id is unknown
 	}
 	c.mu.Lock()
 	c.all = append(c.all, m)
 	c.mu.Unlock()
 	switch {
-	case f.leaves:
+	case b.leaves:
 		var waits sync.WaitGroup
 		stay, leave := context.WithCancel(ctx)
 		waits.Go(func() { m.await(stay) })
-		pause(ctx, f.after)
+		pause(ctx, b.after)
 		m.delete(context.WithoutCancel(ctx))
 		leave()
 		waits.Wait()
 		m.get(ctx)
 		return
-	case f.lane == prey:
+	case b.lane == prey:
 		<-ctx.Done()
 		return
-	case f.standIn:
+	case b.standIn:
 		if !m.await(ctx) {
 			m.delete(context.WithoutCancel(ctx))
 		}
 		return
 	}
-	c.count(f.lane, 1)
+	c.count(b.lane, 1)
 	matched := m.await(ctx)
-	c.count(f.lane, -1)
-	if matched && f.again && pause(ctx, time.Second) {
+	c.count(b.lane, -1)
+	if matched && b.rereads && pause(ctx, time.Second) {
 		m.get(ctx)
 	}
-	if matched && f.thanks {
+	if matched && b.deletes {
 		m.delete(ctx)
 	}
 }
@@ -159,7 +159,7 @@ func (c *crowd) count(l lane, n int) {
 	c.waiting[l] += n
 }
 
-// unmatched are the lanes in which somebody waits for a match, and how many do in all.
+// unmatched lists the lanes in which players wait for a match, and counts these players.
 func (c *crowd) unmatched() (in []lane, all int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -171,9 +171,9 @@ func (c *crowd) unmatched() (in []lane, all int) {
 	return in, all
 }
 
-// standIn sends in a player for whoever is left alone in a lane.
+// standIn starts a player for one who is left alone in a lane.
 func (c *crowd) standIn(ctx context.Context, l lane) {
-	c.present.Go(func() { c.play(ctx, fate{lane: l, standIn: true}) })
+	c.present.Go(func() { c.play(ctx, behaviour{lane: l, standIn: true}) })
 }
 
 func (m *member) player() string { return fmt.Sprintf("player-%d", m.number) }
@@ -212,10 +212,10 @@ func (m *member) get(ctx context.Context) history.Call {
 	return c
 }
 
-// await reads the ticket until it has a result; false when it has none and ctx ends, or the ticket is gone.
+// await reads the ticket until it has a result. It returns false when ctx ends or the ticket is gone before.
 func (m *member) await(ctx context.Context) bool {
 	for ctx.Err() == nil {
-		c := m.get(held(ctx))
+		c := m.get(withHold(ctx))
 		switch {
 		case c.Assignment != nil:
 			return true
@@ -228,7 +228,7 @@ func (m *member) await(ctx context.Context) bool {
 	return false
 }
 
-// delete ends the ticket, however often it must ask.
+// delete deletes the ticket. It repeats the request until it is answered.
 func (m *member) delete(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, 3*time.Minute)
 	defer cancel()
@@ -248,12 +248,12 @@ func (m *member) delete(ctx context.Context) {
 	}
 }
 
-// retryAfter is how long one waits after a failure.
+// retryAfter is the time between a failure and the next try.
 func retryAfter() time.Duration {
 	return 50*time.Millisecond + rand.N(200*time.Millisecond) //nolint:gosec // how long does not matter
 }
 
-// last reads every ticket once more, and then ends those that were never to be matched.
+// last reads every ticket once more, and deletes those that no config matches.
 func (c *crowd) last(ctx context.Context) {
 	c.mu.Lock()
 	all := c.all
@@ -268,7 +268,7 @@ func (c *crowd) last(ctx context.Context) {
 	})
 }
 
-// each does something for all members, some at a time.
+// each calls do for all members, for some at a time.
 func each(all []*member, do func(*member)) {
 	next := make(chan *member)
 	var under sync.WaitGroup

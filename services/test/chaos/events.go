@@ -15,13 +15,13 @@ import (
 	"matchmaker.dev/services/test/chaos/history"
 )
 
-// chronicleTime is how long the event log may take until it has told everything.
-const chronicleTime = 3 * time.Minute
+// eventsTime is how long the event logs may take to become complete.
+const eventsTime = 3 * time.Minute
 
-// errTold ends the reading of a log.
-var errTold = errors.New("all is told")
+// errEnd ends the reading of a log.
+var errEnd = errors.New("the log is complete")
 
-// rest waits until nothing is under way any more, and writes down the event log as it is then.
+// rest waits until no claim, proposal or unused server is left, and writes the event logs to the journal.
 func rest(ctx context.Context, s *system, crowds []*crowd, journal *history.Journal, patience time.Duration) error {
 	b, err := bus.Connect(ctx, bus.Options{URL: s.nats, Name: "chronicle", Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
@@ -31,7 +31,7 @@ func rest(ctx context.Context, s *system, crowds []*crowd, journal *history.Jour
 	waiting, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	for {
-		events, err := chronicle(ctx, b, crowds)
+		events, err := readEvents(ctx, b, crowds)
 		h := journal.SoFar()
 		h.Events = events
 		if err == nil && checker.Check(h).Open > 0 && pause(waiting, time.Second) {
@@ -44,13 +44,13 @@ func rest(ctx context.Context, s *system, crowds []*crowd, journal *history.Jour
 	}
 }
 
-// chronicle reads the event logs of all projects up to their ends. The end is a ticket that each crowd creates and
-// deletes last. With an error comes what was read, for whoever looks what is missing.
-func chronicle(ctx context.Context, b *bus.Bus, crowds []*crowd) (all []history.Event, err error) {
-	ctx, cancel := context.WithTimeout(ctx, chronicleTime)
+// readEvents reads the event logs of all projects up to their ends. The end is a ticket that each crowd creates and
+// deletes last. With an error it returns what it has read.
+func readEvents(ctx context.Context, b *bus.Bus, crowds []*crowd) (all []history.Event, err error) {
+	ctx, cancel := context.WithTimeout(ctx, eventsTime)
 	defer cancel()
 	for _, c := range crowds {
-		end, err := c.bookend(ctx)
+		end, err := c.createAndDelete(ctx)
 		if err != nil {
 			return all, err
 		}
@@ -63,8 +63,8 @@ func chronicle(ctx context.Context, b *bus.Bus, crowds []*crowd) (all []history.
 	return all, nil
 }
 
-// bookend creates a ticket, deletes it, and returns its id.
-func (c *crowd) bookend(ctx context.Context) (string, error) {
+// createAndDelete creates a ticket, deletes it, and returns its id.
+func (c *crowd) createAndDelete(ctx context.Context) (string, error) {
 	m := &member{crowd: c, number: -1, lane: prey}
 	for !m.create(ctx) {
 		if !pause(ctx, retryAfter()) {
@@ -76,8 +76,7 @@ func (c *crowd) bookend(ctx context.Context) (string, error) {
 	return m.id, nil
 }
 
-// read reads a project's log up to the deletion of a ticket. It begins again when it fails, since NATS may be about to
-// come to rest.
+// read reads a project's log up to the deletion of a ticket. It begins again when it fails, since NATS may still recover.
 func read(ctx context.Context, b *bus.Bus, project, end string) (all []history.Event, err error) {
 	for {
 		all = nil
@@ -85,16 +84,16 @@ func read(ctx context.Context, b *bus.Bus, project, end string) (all []history.E
 			for _, one := range e.GetEvents() {
 				all = append(all, eventOf(project, one))
 				if one.GetKind() == pb.Event_KIND_CANCELLED && slices.Contains(one.GetTickets(), end) {
-					return errTold
+					return errEnd
 				}
 			}
 			return nil
 		})
-		if errors.Is(err, errTold) {
+		if errors.Is(err, errEnd) {
 			return all, nil
 		}
 		if !pause(ctx, time.Second) {
-			return all, fmt.Errorf("it does not reach its end: %w", errors.Join(err, context.Cause(ctx)))
+			return all, fmt.Errorf("it is not complete: %w", errors.Join(err, context.Cause(ctx)))
 		}
 	}
 }
