@@ -76,7 +76,8 @@ func (c *crowd) createAndDelete(ctx context.Context) (string, error) {
 	return m.id, nil
 }
 
-// read reads a project's log up to the deletion of a ticket. It begins again when it fails, since NATS may still recover.
+// read reads a project's log up to the deletion of a ticket. It begins again when it fails, since NATS may still
+// recover.
 func read(ctx context.Context, b *bus.Bus, project, end string) (all []history.Event, err error) {
 	for {
 		all = nil

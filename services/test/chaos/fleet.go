@@ -16,8 +16,8 @@ import (
 	"matchmaker.dev/services/test/chaos/history"
 )
 
-// fleet is a hosting system: a fleet manager as studios write them. It has no faults of the schedule, but it is sometimes
-// slow, fails, and loses answers.
+// fleet is a hosting system: a fleet manager as studios write them. It has no faults of the schedule, but it is
+// sometimes slow, fails, and loses answers.
 type fleet struct {
 	journal *history.Journal
 	server  *http.Server

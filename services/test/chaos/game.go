@@ -23,8 +23,8 @@ type gameServers struct {
 	opened int
 }
 
-// gamesOpen is how many games a project has at a time, gamePace the time between requests of each, and gameSlots how many
-// players it takes.
+// gamesOpen is how many games a project has at a time, gamePace the time between requests of each, and gameSlots how
+// many players it takes.
 const (
 	gamesOpen = 2
 	gamePace  = 400 * time.Millisecond

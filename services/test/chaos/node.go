@@ -10,7 +10,8 @@ import (
 )
 
 // nodeCommand runs this program as a NATS server of a cluster. Its arguments are the cluster's name, its own name, its
-// folder and the addresses of the others' routes. nodeListens begins the line with its addresses for clients and routes.
+// folder and the addresses of the others' routes. nodeListens begins the line with its addresses for clients and
+// routes.
 const (
 	nodeCommand = "nats-node"
 	nodeListens = "listening for clients and routes at "

@@ -15,8 +15,8 @@ import (
 // lane says which configs a player's ticket is for.
 type lane string
 
-// The lanes. Tickets of both are in the pools of two configs. Tickets of games join running games. No config matches prey,
-// which is for the function that misbehaves.
+// The lanes. Tickets of both are in the pools of two configs. Tickets of games join running games. No config matches
+// prey, which is for the function that misbehaves.
 const (
 	hosted lane = "hosted"
 	free   lane = "free"

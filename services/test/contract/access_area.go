@@ -7,13 +7,13 @@ import (
 	"strings"
 )
 
-// endpoint is one, with who may call it and who may not.
+// endpoint is an endpoint, with who may call it and who may not.
 type endpoint struct {
 	request
 	denied []Actor
 }
 
-// endpoints are all of them, each with a request that would be good, or find nothing.
+// endpoints lists all endpoints, each with a request that succeeds or is answered 404.
 func (t *trial) endpoints() []endpoint {
 	var all []endpoint
 	add := func(denied []Actor, requests ...request) {
@@ -47,9 +47,9 @@ func (t *trial) endpoints() []endpoint {
 	return all
 }
 
-// unauthenticated sends a request that must be answered 401 with a challenge.
-func (t *trial) unauthenticated(r request, reason string) {
-	challenge := t.refused(http.StatusUnauthorized, r).header.Get("WWW-Authenticate")
+// mustNotAuthenticate sends a request that must be answered 401 with a challenge.
+func (t *trial) mustNotAuthenticate(r request, reason string) {
+	challenge := t.mustRefuse(http.StatusUnauthorized, r).header.Get("WWW-Authenticate")
 	if !strings.HasPrefix(challenge, "Bearer ") || strings.Contains(challenge, "invalid_token") != (reason != "") {
 		t.Errorf("%s %s: the challenge is %q", r.method, r.path, challenge)
 	}
@@ -67,13 +67,13 @@ func access() []requirement {
 		{name: "access/no token is 401", check: func(t *trial) {
 			for _, e := range t.endpoints() {
 				e.as = Nobody
-				t.unauthenticated(e.request, "")
+				t.mustNotAuthenticate(e.request, "")
 			}
 		}},
 		{name: "access/bad token is 401", check: func(t *trial) {
 			for _, e := range t.endpoints() {
 				e.as, e.header = Nobody, header("Authorization", "Bearer garbage")
-				t.unauthenticated(e.request, "signed JWT")
+				t.mustNotAuthenticate(e.request, "signed JWT")
 			}
 		}},
 		{name: "access/wrong kind, role or project is 403", check: func(t *trial) {
@@ -81,7 +81,7 @@ func access() []requirement {
 				for _, actor := range e.denied {
 					t.needs(actor)
 					e.as = actor
-					a := t.refused(http.StatusForbidden, e.request)
+					a := t.mustRefuse(http.StatusForbidden, e.request)
 					if a.status != http.StatusForbidden {
 						t.Errorf("that was the %s", actor)
 					}
@@ -91,17 +91,17 @@ func access() []requirement {
 		{name: "access/v1 backfill", check: func(t *trial) {
 			r := serverRequest(http.MethodPost, "backfill", `{}`)
 			r.as = Nobody
-			t.unauthenticated(r, "")
+			t.mustNotAuthenticate(r, "")
 			for _, actor := range []Actor{Player, Developer, Elsewhere} {
 				r.as = actor
-				t.refused(http.StatusForbidden, r)
+				t.mustRefuse(http.StatusForbidden, r)
 			}
 		}},
 		{name: "access/expired token is 401", check: func(t *trial) {
 			t.needs(Expired)
 			r := read
 			r.as = Expired
-			t.unauthenticated(r, "expired")
+			t.mustNotAuthenticate(r, "expired")
 		}},
 		{name: "access/forged tokens are 401", check: func(t *trial) {
 			t.needs(Player)
@@ -128,15 +128,15 @@ func access() []requirement {
 		{name: "access/the scheme in any letter case", check: func(t *trial) {
 			t.needs(Player)
 			for _, scheme := range []string{"Bearer", "bearer", "BEARER"} {
-				t.refused(http.StatusNotFound, authorized(scheme+" "+t.tokens[Player]))
+				t.mustRefuse(http.StatusNotFound, authorized(scheme+" "+t.tokens[Player]))
 			}
 		}},
 		{name: "access/other schemes are 401", check: func(t *trial) {
 			t.needs(Player)
 			for _, value := range []string{"Basic YTpi", "Bearer", "Bearer ", "", t.tokens[Player]} {
-				t.unauthenticated(authorized(value), "")
+				t.mustNotAuthenticate(authorized(value), "")
 			}
-			t.unauthenticated(authorized("Bearer "+t.tokens[Player], "Bearer "+t.tokens[Player]), "more than one")
+			t.mustNotAuthenticate(authorized("Bearer "+t.tokens[Player], "Bearer "+t.tokens[Player]), "more than one")
 		}},
 		{name: "access/the token is not told", check: func(t *trial) {
 			t.needs(Expired)

@@ -17,11 +17,11 @@ type backfillTicket struct {
 	Connection    *string
 	Attributes    map[string]float64
 	Properties    map[string][]byte
-	// Assigned are those who joined, in the answer to an approval.
+	// Assigned are the tickets that joined, in the answer to an approval.
 	Assigned []ticketResponse `json:"assignedTickets"`
 }
 
-// places are where the second generation of backfill is.
+// places lists the paths of the second generation of backfill.
 func (t *trial) places() []string {
 	return []string{
 		"/" + t.Project + "/matchmaking/api/v2/backfill",
@@ -34,7 +34,7 @@ func serverRequest(method, path, body string) request {
 	return request{as: Server, method: method, path: path, body: body}
 }
 
-// backfill makes a backfill ticket at a place and returns its path.
+// backfill creates a backfill ticket at a place and returns its path.
 func (t *trial) backfill(place, body string) (path string) {
 	var made struct {
 		ID string `json:"Id"`
@@ -50,24 +50,25 @@ func (t *trial) approve(path string) (b backfillTicket) {
 	return b
 }
 
-// game is a backfill ticket with seats in a lane of its own, and a config that gives it tickets. It returns
-// the backfill ticket's path and the lane.
+// game creates a backfill ticket with seats in a new lane, and a config that gives it tickets. It returns the backfill
+// ticket's path and the lane.
 func (t *trial) game(seats float64) (path string, lane float64) {
 	lane = t.lanes.take()
 	t.config(t.play(lane, object{"fill": true, "matchProperties": `{"map":"harbour"}`}, nil))
-	return t.backfill(t.places()[0], marshal(t, seated(lane, seats))), lane
+	return t.backfill(t.places()[0], marshal(t, gameRequest(lane, seats))), lane
 }
 
-// seated is what a server says of its game.
-func seated(lane, seats float64) object {
+// gameRequest is the body of a backfill ticket with seats.
+func gameRequest(lane, seats float64) object {
 	return object{"Connection": gameAt, "attributes": object{"lane": lane, "seats": seats}}
 }
 
-// proposed waits until tickets were proposed to the game of a lane.
-func (t *trial) proposed(lane float64) {
+// awaitProposal waits until tickets were proposed to the game of a lane.
+func (t *trial) awaitProposal(lane float64) {
 	t.eventually("tickets are proposed", func() bool {
 		var log struct{ Logs map[string]string }
-		t.do(http.StatusOK, request{as: Developer, method: http.MethodGet, path: "functions/" + t.puppet + "/log"}).decode(t, &log)
+		t.do(http.StatusOK, request{as: Developer, method: http.MethodGet, path: "functions/" + t.puppet + "/log"}).decode(t,
+			&log)
 		for _, text := range log.Logs {
 			if strings.Contains(text+"\n", fmt.Sprintf("the puppet fills a game of lane %d\n", int64(lane))) {
 				return true
@@ -77,8 +78,8 @@ func (t *trial) proposed(lane float64) {
 	})
 }
 
-// joins approves until a ticket joins the game, and returns the last answer.
-func (t *trial) joins(path string, k ticket) (b backfillTicket) {
+// awaitJoin approves until a ticket joins the game, and returns the last answer.
+func (t *trial) awaitJoin(path string, k ticket) (b backfillTicket) {
 	t.eventually(k.player+" joins", func() bool {
 		b = t.approve(path)
 		return slices.ContainsFunc(b.Assigned, func(one ticketResponse) bool { return one.ID == k.id })
@@ -86,28 +87,28 @@ func (t *trial) joins(path string, k ticket) (b backfillTicket) {
 	return b
 }
 
-// gameAt is where the games of these trials are.
+// gameAt is the connection of the games.
 const gameAt = "203.0.113.7:7777"
 
-// filling is what happens between a server, its players and match functions.
+// filling lists the requirements about servers, players and match functions.
 func filling() []requirement {
 	return []requirement{
 		{name: "backfill/approval assigns the proposed tickets", check: func(t *trial) {
 			path, lane := t.game(2)
 			k := t.ticket(map[string]float64{"lane": lane})
-			t.proposed(lane)
-			k.waits(t)
-			before := t.approve(path) // which may be the one that assigns
-			b := t.joins(path, k)
-			k.result(t).is(t, gameAt, "", `null`, `{"map":"harbour"}`)
+			t.awaitProposal(lane)
+			k.mustWait(t)
+			before := t.approve(path) // it may assign the ticket
+			b := t.awaitJoin(path, k)
+			k.result(t).mustBe(t, gameAt, "", `null`, `{"map":"harbour"}`)
 			equal(t, "tickets", len(b.Assigned), 1)
 			joined := b.Assigned[0]
 			equal(t, "the ticket's lane", joined.Attributes["lane"], lane)
 			if joined.Assignment == nil {
 				t.Fatalf("the ticket that joined has no assignment")
 			}
-			joined.Assignment.is(t, gameAt, "", `null`, `{"map":"harbour"}`)
-			// What the function made of the backfill ticket holds, but for the version.
+			joined.Assignment.mustBe(t, gameAt, "", `null`, `{"map":"harbour"}`)
+			// The function's changes of the backfill ticket hold. They do not count as a version.
 			equal(t, "seats", b.Attributes["seats"], 1)
 			equal(t, "note", string(b.Properties["note"]), "1")
 			equal(t, "RecordVersion", b.RecordVersion, before.RecordVersion)
@@ -130,7 +131,7 @@ func filling() []requirement {
 			waiting := 0
 			for _, k := range all {
 				if !assigned[k.id] {
-					k.waits(t)
+					k.mustWait(t)
 					waiting++
 				}
 			}
@@ -138,50 +139,50 @@ func filling() []requirement {
 		}},
 		{name: "backfill/pools choose backfill tickets", check: func(t *trial) {
 			path, lane := t.game(1)
-			elsewhere := t.backfill(t.places()[0], marshal(t, seated(t.lanes.take(), 1)))
+			elsewhere := t.backfill(t.places()[0], marshal(t, gameRequest(t.lanes.take(), 1)))
 			k := t.ticket(map[string]float64{"lane": lane})
-			t.joins(path, k)
+			t.awaitJoin(path, k)
 			equal(t, "seats of another game", t.approve(elsewhere).Attributes["seats"], 1)
 		}},
 		{name: "backfill/PUT rejects the proposed tickets", check: func(t *trial) {
 			path, lane := t.game(1)
 			k := t.ticket(map[string]float64{"lane": lane})
-			t.proposed(lane)
-			t.do(http.StatusOK, serverRequest(http.MethodPut, path, marshal(t, seated(lane, 0))))
+			t.awaitProposal(lane)
+			t.do(http.StatusOK, serverRequest(http.MethodPut, path, marshal(t, gameRequest(lane, 0))))
 			b := t.approve(path)
 			equal(t, "tickets", len(b.Assigned), 0)
 			equal(t, "seats", b.Attributes["seats"], 0)
 			equal(t, "RecordVersion", b.RecordVersion, 2)
-			k.waits(t)
-			// It is in the pool again, and a free place is filled at once.
-			t.do(http.StatusOK, serverRequest(http.MethodPut, path, marshal(t, seated(lane, 1))))
-			t.joins(path, k)
-			k.result(t).is(t, gameAt, "", `null`, `{"map":"harbour"}`)
+			k.mustWait(t)
+			// The ticket is in the pool again, and joins at once when there is a seat.
+			t.do(http.StatusOK, serverRequest(http.MethodPut, path, marshal(t, gameRequest(lane, 1))))
+			t.awaitJoin(path, k)
+			k.result(t).mustBe(t, gameAt, "", `null`, `{"map":"harbour"}`)
 		}},
 		{name: "backfill/DELETE rejects the proposed tickets", check: func(t *trial) {
 			path, lane := t.game(1)
 			k := t.ticket(map[string]float64{"lane": lane})
-			t.proposed(lane)
+			t.awaitProposal(lane)
 			t.do(http.StatusNoContent, serverRequest(http.MethodDelete, path, ""))
-			k.waits(t)
-			t.joins(t.backfill(t.places()[0], marshal(t, seated(lane, 1))), k)
+			k.mustWait(t)
+			t.awaitJoin(t.backfill(t.places()[0], marshal(t, gameRequest(lane, 1))), k)
 		}},
 		{name: "backfill/cancelled tickets are not assigned", check: func(t *trial) {
 			path, lane := t.game(2)
 			gone, k := t.ticket(map[string]float64{"lane": lane}), t.ticket(map[string]float64{"lane": lane})
-			t.proposed(lane)
+			t.awaitProposal(lane)
 			t.do(http.StatusOK, gone.delete())
-			for _, one := range t.joins(path, k).Assigned {
+			for _, one := range t.awaitJoin(path, k).Assigned {
 				equal(t, "who joined", one.ID, k.id)
 			}
 		}},
 		{name: "backfill/tickets that are not approved in time are in the pool again", check: func(t *trial) {
 			path, lane := t.game(1)
 			k := t.ticket(map[string]float64{"lane": lane})
-			t.proposed(lane)
-			// A second server has the place that the first does not give. It is offered to nobody but when the ticket is back.
-			second := t.backfill(t.places()[0], marshal(t, seated(lane, 1)))
-			t.joins(second, k)
+			t.awaitProposal(lane)
+			// A second server has a seat, while the first does not approve. The ticket joins it only after it waits again.
+			second := t.backfill(t.places()[0], marshal(t, gameRequest(lane, 1)))
+			t.awaitJoin(second, k)
 			b := t.approve(path)
 			equal(t, "tickets", len(b.Assigned), 0)
 			equal(t, "seats", b.Attributes["seats"], 1)
@@ -203,8 +204,8 @@ func filling() []requirement {
 				t.Fatalf("the tickets are %s", marshal(t, got.AssignedTickets))
 			}
 			equal(t, "the ticket", got.AssignedTickets[0].ID, k.id)
-			got.AssignedTickets[0].Assignment.is(t, gameAt, "", `{"you":1}`, `{"map":"harbour"}`)
-			k.result(t).is(t, gameAt, "", `{"you":1}`, `{"map":"harbour"}`)
+			got.AssignedTickets[0].Assignment.mustBe(t, gameAt, "", `{"you":1}`, `{"map":"harbour"}`)
+			k.result(t).mustBe(t, gameAt, "", `{"you":1}`, `{"map":"harbour"}`)
 		}},
 		{name: "backfill v1/nobody found", check: func(t *trial) {
 			a := t.do(http.StatusOK, t.first(t.lanes.take(), nil))
@@ -212,12 +213,13 @@ func filling() []requirement {
 			t.contains("Deprecation", a.header.Get("Deprecation"), "@")
 		}},
 		{name: "backfill v1/unknown function", check: func(t *trial) {
-			t.refused(http.StatusBadRequest, serverRequest(http.MethodPost, "backfill", `{"connection":"203.0.113.7:7777","function":{"name":"no-such-function"}}`), "no-such-function")
+			t.mustRefuse(http.StatusBadRequest, serverRequest(http.MethodPost, "backfill",
+				`{"connection":"203.0.113.7:7777","function":{"name":"no-such-function"}}`), "no-such-function")
 		}},
 	}
 }
 
-// first is a request of the first generation for a lane.
+// first is a request of the first generation of backfill for a lane.
 func (t *trial) first(lane float64, settings object) request {
 	settings = maps.Clone(settings)
 	if settings == nil {
@@ -257,7 +259,7 @@ func backfill() []requirement {
 					t.Errorf("RecordVersion is %d after PUT, was %d", second.RecordVersion, first.RecordVersion)
 				}
 				t.do(http.StatusNoContent, serverRequest(http.MethodDelete, path, ""))
-				t.refused(http.StatusNotFound, serverRequest(http.MethodPost, path+"/approvals", ""), "not found")
+				t.mustRefuse(http.StatusNotFound, serverRequest(http.MethodPost, path+"/approvals", ""), "not found")
 			}
 		}},
 		{name: "backfill/one ticket at all three paths", check: func(t *trial) {
@@ -282,12 +284,14 @@ func backfill() []requirement {
 			if got.Connection == nil {
 				t.Errorf("connection was not read")
 			}
-			t.do(http.StatusOK, serverRequest(http.MethodPut, path, `{"id":"`+got.ID+`","created":1,"recordVersion":1,"connection":null}`))
+			t.do(http.StatusOK, serverRequest(http.MethodPut, path,
+				`{"id":"`+got.ID+`","created":1,"recordVersion":1,"connection":null}`))
 		}},
 		{name: "backfill/the matchmaker keeps Id, Created and RecordVersion", check: func(t *trial) {
 			path := t.backfill(t.places()[0], full)
 			before := t.approve(path)
-			t.do(http.StatusOK, serverRequest(http.MethodPut, path, `{"Id":"`+before.ID+`","Created":5,"RecordVersion":999,"attributes":{"seats":1}}`))
+			t.do(http.StatusOK, serverRequest(http.MethodPut, path,
+				`{"Id":"`+before.ID+`","Created":5,"RecordVersion":999,"attributes":{"seats":1}}`))
 			after := t.approve(path)
 			equal(t, "Id", after.ID, before.ID)
 			equal(t, "Created", after.Created, before.Created)
@@ -306,8 +310,8 @@ func backfill() []requirement {
 		}},
 		{name: "backfill/missing backfill ticket is 404", check: func(t *trial) {
 			path := t.places()[0] + "/nobody"
-			t.refused(http.StatusNotFound, serverRequest(http.MethodPost, path+"/approvals", ""), "not found")
-			t.refused(http.StatusNotFound, serverRequest(http.MethodPut, path, full), "not found")
+			t.mustRefuse(http.StatusNotFound, serverRequest(http.MethodPost, path+"/approvals", ""), "not found")
+			t.mustRefuse(http.StatusNotFound, serverRequest(http.MethodPut, path, full), "not found")
 		}},
 		{name: "backfill/refused bodies", check: func(t *trial) {
 			path := t.backfill(t.places()[0], full)
@@ -323,11 +327,11 @@ func backfill() []requirement {
 				`{"attributes":{"a":NaN}}`:                          "not JSON",
 				`{"attributes":{"` + strings.Repeat("n", 129) + `":1}}`: "attributes",
 			} {
-				t.refused(http.StatusBadRequest, serverRequest(http.MethodPost, t.places()[0], body), detail)
-				t.refused(http.StatusBadRequest, serverRequest(http.MethodPut, path, body), detail)
+				t.mustRefuse(http.StatusBadRequest, serverRequest(http.MethodPost, t.places()[0], body), detail)
+				t.mustRefuse(http.StatusBadRequest, serverRequest(http.MethodPut, path, body), detail)
 			}
-			t.refused(http.StatusBadRequest, serverRequest(http.MethodPost, t.places()[0], `{"Id":"x"}`), "Id")
-			t.refused(http.StatusBadRequest, serverRequest(http.MethodPut, path, `{"Id":"another"}`), "Id")
+			t.mustRefuse(http.StatusBadRequest, serverRequest(http.MethodPost, t.places()[0], `{"Id":"x"}`), "Id")
+			t.mustRefuse(http.StatusBadRequest, serverRequest(http.MethodPut, path, `{"Id":"another"}`), "Id")
 		}},
 		{name: "backfill v1/validated", check: func(t *trial) {
 			for _, body := range []string{
@@ -336,7 +340,7 @@ func backfill() []requirement {
 				`{"connection":"203.0.113.7:7777","function":{"name":"f"},"pools":{"a":[{"attribute":"x","min":2,"max":1}]}}`,
 				`{"connection":"203.0.113.7:7777","function":{"name":"f"},"server":1}`, `{`,
 			} {
-				a := t.refused(http.StatusBadRequest, serverRequest(http.MethodPost, "backfill", body))
+				a := t.mustRefuse(http.StatusBadRequest, serverRequest(http.MethodPost, "backfill", body))
 				t.contains("Deprecation", a.header.Get("Deprecation"), "@")
 			}
 		}},

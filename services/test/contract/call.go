@@ -13,34 +13,34 @@ import (
 	"time"
 )
 
-// bodyLimit is the contract's: bodies of 64 kB and more are refused.
+// bodyLimit is the limit of the contract: bodies of 64 kB and more are refused.
 const bodyLimit = 64 << 10
 
-// request is what the trials send.
+// request is a request of a trial.
 type request struct {
 	as     Actor
 	method string
-	// path is below the project's base address, or at the host's root when it begins with a slash.
+	// path is below the project's base address, or below the URL when it begins with a slash.
 	path string
-	// project is not the target's, when it is not empty.
+	// project is the project; the target's when empty.
 	project string
-	// body is JSON, unless kind says otherwise. An empty one is not sent.
+	// body is JSON, unless kind says otherwise. No body is sent when it is empty.
 	body string
 	// kind is the content type; "none" for none at all.
 	kind   string
 	header http.Header
-	// behalf is the X-On-Behalf-Of header, when it is not empty.
+	// behalf is the header X-On-Behalf-Of; not sent when empty.
 	behalf string
-	// undeclared bodies have no length.
+	// undeclared tells that the body is sent without a length.
 	undeclared bool
-	// stream is a body of a length (-1 when it is not declared), instead of body.
+	// stream is the body instead of body, and length its length; -1 for none.
 	stream io.Reader
 	length int64
-	// limited requests are not tried again when the answer is 429.
+	// limited tells that the request is not repeated when the answer is 429.
 	limited bool
 }
 
-// answer is what came back.
+// answer is the answer to a request.
 type answer struct {
 	status int
 	header http.Header
@@ -49,8 +49,7 @@ type answer struct {
 
 func (a answer) String() string { return fmt.Sprintf("%d %.400s", a.status, a.body) }
 
-// send sends a request, and holds the answer against the OpenAPI document. Where requests are
-// limited it comes again when it is told to.
+// send sends a request and checks the answer against the OpenAPI document. It repeats the request after an answer 429.
 func (t *trial) send(r request) answer {
 	for {
 		a, err := t.exchange(r)
@@ -78,20 +77,20 @@ func (t *trial) exchange(r request) (answer, error) {
 		if len(r.body) < bodyLimit || err == nil && a.status != http.StatusBadGateway {
 			break
 		}
-		// A server that reads no further ends the connection soon after its answer, and who still writes may then
-		// fail to read it: this client, or a gateway in between.
+		// A server that stops reading a large body closes the connection soon after its answer. This client, or a gateway in
+		// between, may then fail to read the answer.
 		in, a, err = t.call(r)
 	}
 	if err != nil {
 		return answer{}, err
 	}
 	if err := t.checker.check(in, a); err != nil {
-		t.Errorf("%s %s: the answer is not as the OpenAPI document has it: %v\n%v", r.method, r.path, err, a)
+		t.Errorf("%s %s: the answer does not fit the OpenAPI document: %v\n%v", r.method, r.path, err, a)
 	}
 	return a, nil
 }
 
-// call makes a request and sends it.
+// call sends a request and reads the answer.
 func (t *trial) call(r request) (*http.Request, answer, error) {
 	in, err := t.request(r)
 	if err != nil {
@@ -114,7 +113,7 @@ func (t *trial) request(r request) (*http.Request, error) {
 	if r.body != "" {
 		body = strings.NewReader(r.body)
 		if r.undeclared {
-			body = io.MultiReader(body) // of no length that net/http knows of
+			body = io.MultiReader(body) // net/http does not know its length
 		}
 	}
 	if r.stream != nil {
@@ -146,7 +145,7 @@ func (t *trial) request(r request) (*http.Request, error) {
 	return in, nil
 }
 
-// do sends a request, which must be answered with a status.
+// do sends a request. The answer must have a status.
 func (t *trial) do(status int, r request) answer {
 	a := t.send(r)
 	if a.status != status {
@@ -155,8 +154,8 @@ func (t *trial) do(status int, r request) answer {
 	return a
 }
 
-// refused sends a request, which must be answered with a status and a problem whose detail has all the parts in it.
-func (t *trial) refused(status int, r request, parts ...string) answer {
+// mustRefuse sends a request. The answer must be a problem with a status and all parts in its detail.
+func (t *trial) mustRefuse(status int, r request, parts ...string) answer {
 	a := t.send(r)
 	what := fmt.Sprintf("%s %s %.200s", r.method, r.path, r.body)
 	if a.status != status {
@@ -174,7 +173,7 @@ type problem struct {
 	Extensions          struct{ CorrelationID string }
 }
 
-// problem is the answer's body. What must be true of all problems is true of it: see checker.
+// problem is the body of a problem. The checker has checked what is true of all problems.
 func (a answer) problem(t *trial) problem {
 	var p problem
 	if kind := a.header.Get("Content-Type"); kind != mediaProblem {
@@ -185,7 +184,7 @@ func (a answer) problem(t *trial) problem {
 	return p
 }
 
-// decode reads the answer's body. How its members are spelled is seen to by checker.
+// decode decodes the body. The checker has checked the names of its members.
 func (a answer) decode(t *trial, into any) {
 	if err := json.NewDecoder(bytes.NewReader(a.body)).Decode(into); err != nil {
 		t.Fatalf("%v in %v", err, a)

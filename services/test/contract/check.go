@@ -22,13 +22,13 @@ import (
 
 const mediaProblem = "application/problem+json"
 
-// checker knows what the OpenAPI document says of answers.
+// checker checks answers against the OpenAPI document.
 type checker struct {
 	doc   *openapi3.T
 	paths []path
 }
 
-// path is one place of a path of the document.
+// path is a path of the document below one of its servers.
 type path struct {
 	segments []string
 	name     string
@@ -61,7 +61,7 @@ func newChecker(ctx context.Context) (*checker, error) {
 	return c, nil
 }
 
-// find is the document's path for one of a request: of those that fit, the one with the most fixed segments.
+// find is the document's path for a URL: of those that fit, the one with the most fixed segments.
 func (c *checker) find(u *url.URL) *path {
 	segments := strings.Split(u.EscapedPath(), "/")
 	var best *path
@@ -85,17 +85,17 @@ func (p *path) fixed() int {
 
 func variable(segment string) bool { return strings.HasPrefix(segment, "{") }
 
-// check says what is wrong with an answer.
+// check returns what is wrong with an answer.
 func (c *checker) check(in *http.Request, a answer) error {
 	p := c.find(in.URL)
 	if in.Method == http.MethodHead {
 		return nil
 	}
-	return errors.Join(c.described(p, in, a), c.problem(a))
+	return errors.Join(c.matchesDocument(p, in, a), c.problem(a))
 }
 
-// described holds an answer against its operation.
-func (c *checker) described(p *path, in *http.Request, a answer) error {
+// matchesDocument checks an answer against its operation.
+func (c *checker) matchesDocument(p *path, in *http.Request, a answer) error {
 	name, item := "", &openapi3.PathItem{}
 	var operation *openapi3.Operation
 	if p != nil {
@@ -109,7 +109,8 @@ func (c *checker) described(p *path, in *http.Request, a answer) error {
 	default:
 		operation = c.only(http.StatusMethodNotAllowed, "MethodNotAllowed")
 	}
-	if response := operation.Responses.Status(a.status); response != nil && len(response.Value.Content) == 0 && len(a.body) > 0 {
+	if response := operation.Responses.Status(a.status); response != nil && len(response.Value.Content) == 0 &&
+		len(a.body) > 0 {
 		return errors.New("the answer has a body")
 	}
 	input := &openapi3filter.ResponseValidationInput{
@@ -123,13 +124,13 @@ func (c *checker) described(p *path, in *http.Request, a answer) error {
 	return openapi3filter.ValidateResponse(in.Context(), input)
 }
 
-// only is an operation that has a single answer, for requests that the document does not have.
+// only is an operation with a single answer, for requests that are not in the document.
 func (c *checker) only(status int, name string) *openapi3.Operation {
 	response := c.doc.Components.Responses[name]
 	return &openapi3.Operation{Responses: openapi3.NewResponses(openapi3.WithStatus(status, response))}
 }
 
-// problem holds an error against what is true of all of them.
+// problem checks what is true of all problems.
 func (c *checker) problem(a answer) error {
 	if a.status < 400 || a.header.Get("Content-Type") != mediaProblem {
 		return nil
@@ -139,11 +140,13 @@ func (c *checker) problem(a answer) error {
 		return err
 	}
 	var errs []error
-	if p.Status != a.status || p.Title != http.StatusText(a.status) || !strings.HasSuffix(p.Type, "/"+strconv.Itoa(a.status)) {
+	if p.Status != a.status || p.Title != http.StatusText(a.status) || !strings.HasSuffix(p.Type,
+		"/"+strconv.Itoa(a.status)) {
 		errs = append(errs, fmt.Errorf("the problem is of status %d, title %q and type %q", p.Status, p.Title, p.Type))
 	}
 	if id := a.header.Get("X-Correlation-Id"); p.Extensions.CorrelationID != id {
-		errs = append(errs, fmt.Errorf("the correlation id is %q in the body and %q in the header", p.Extensions.CorrelationID, id))
+		errs = append(errs, fmt.Errorf("the correlation id is %q in the body and %q in the header",
+			p.Extensions.CorrelationID, id))
 	}
 	return errors.Join(errs...)
 }

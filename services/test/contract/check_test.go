@@ -6,8 +6,7 @@ import (
 	"testing"
 )
 
-// TestChecker: the checker notices answers that are not as they should be.
-func TestChecker(t *testing.T) {
+func TestCheckerFindsWrongAnswers(t *testing.T) {
 	c, err := newChecker(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -20,28 +19,42 @@ func TestChecker(t *testing.T) {
 		answer       answer
 		wrong        string // "" when the answer is good
 	}{
-		"a ticket that was created": {"POST", "/p/matchmaking/api/v1/tickets", answer{201, plain, []byte(`{"id":"x","status":null}`)}, ""},
-		"a member too many":         {"POST", "/p/matchmaking/api/v1/tickets", answer{201, plain, []byte(`{"id":"x","status":null,"more":1}`)}, "more"},
-		"a member too few":          {"POST", "/p/matchmaking/api/v1/tickets", answer{201, plain, []byte(`{"id":"x"}`)}, "status"},
-		"another letter case":       {"POST", "/p/matchmaking/api/v1/tickets", answer{201, plain, []byte(`{"Id":"x","status":null}`)}, "id"},
-		"another status":            {"POST", "/p/matchmaking/api/v1/tickets", answer{200, plain, []byte(`{"id":"x","status":null}`)}, "status is not supported"},
-		"another content type":      {"POST", "/p/matchmaking/api/v1/tickets", answer{201, header("Content-Type", "text/plain", "X-Correlation-Id", "id"), []byte(`x`)}, "text/plain"},
-		"no correlation id":         {"POST", "/p/matchmaking/api/v1/tickets", answer{201, header("Content-Type", "application/json"), []byte(`{"id":"x","status":null}`)}, "X-Correlation-Id"},
-		"a body that should not be": {"DELETE", "/p/matchmaking/api/v1/tickets?id=x", answer{200, plain, []byte(`{}`)}, "has a body"},
-		"no body":                   {"DELETE", "/p/matchmaking/api/v1/tickets?id=x", answer{200, header("X-Correlation-Id", "id"), nil}, ""},
-		"a problem":                 {"GET", "/p/matchmaking/api/v1/tickets?id=x", answer{404, problem, []byte(missing)}, ""},
+		"a ticket that was created": {"POST", "/p/matchmaking/api/v1/tickets",
+			answer{201, plain, []byte(`{"id":"x","status":null}`)}, ""},
+		"a member too many": {"POST", "/p/matchmaking/api/v1/tickets",
+			answer{201, plain, []byte(`{"id":"x","status":null,"more":1}`)}, "more"},
+		"a member too few": {"POST", "/p/matchmaking/api/v1/tickets", answer{201, plain, []byte(`{"id":"x"}`)},
+			"status"},
+		"another letter case": {"POST", "/p/matchmaking/api/v1/tickets",
+			answer{201, plain, []byte(`{"Id":"x","status":null}`)}, "id"},
+		"another status": {"POST", "/p/matchmaking/api/v1/tickets",
+			answer{200, plain, []byte(`{"id":"x","status":null}`)}, "status is not supported"},
+		"another content type": {"POST", "/p/matchmaking/api/v1/tickets",
+			answer{201, header("Content-Type", "text/plain", "X-Correlation-Id", "id"), []byte(`x`)}, "text/plain"},
+		"no correlation id": {"POST", "/p/matchmaking/api/v1/tickets",
+			answer{201, header("Content-Type", "application/json"), []byte(`{"id":"x","status":null}`)}, "X-Correlation-Id"},
+		"a body that should not be": {"DELETE", "/p/matchmaking/api/v1/tickets?id=x", answer{200, plain, []byte(`{}`)},
+			"has a body"},
+		"no body": {"DELETE", "/p/matchmaking/api/v1/tickets?id=x",
+			answer{200, header("X-Correlation-Id", "id"), nil}, ""},
+		"a problem": {"GET", "/p/matchmaking/api/v1/tickets?id=x", answer{404, problem, []byte(missing)}, ""},
 		"a problem of another status": {"GET", "/p/matchmaking/api/v1/tickets?id=x", answer{404, problem,
 			[]byte(strings.Replace(missing, `"status":404`, `"status":400`, 1))}, "of status 400"},
 		"a problem with another id": {"GET", "/p/matchmaking/api/v1/tickets?id=x", answer{404, problem,
 			[]byte(strings.Replace(missing, `"id"`, `"other"`, 1))}, "correlation id"},
 		"a challenge is missing": {"GET", "/p/matchmaking/api/v1/tickets?id=x", answer{401, problem,
 			[]byte(strings.NewReplacer("404", "401", "Not Found", "Unauthorized").Replace(missing))}, "WWW-Authenticate"},
-		"an unknown path":                   {"GET", "/p/matchmaking/api/v1/nothing", answer{404, problem, []byte(missing)}, ""},
-		"an unknown path that is there":     {"GET", "/p/matchmaking/api/v1/nothing", answer{200, plain, []byte(`{}`)}, "not supported"},
-		"backfill at the root":              {"POST", "/api/v2/backfill", answer{201, plain, []byte(`{"Id":"x"}`)}, ""},
-		"backfill beside the base":          {"POST", "/p/matchmaking/api/v2/backfill", answer{201, plain, []byte(`{"id":"x"}`)}, "Id"},
-		"backfill below the base":           {"POST", "/p/matchmaking/api/v1/api/v2/backfill", answer{201, plain, []byte(`{"Id":"x"}`)}, ""},
-		"a folder before a function's name": {"POST", "/p/matchmaking/api/v1/functions/actions/restart", answer{200, plain, []byte(`{"functions":[]}`)}, ""},
+		"an unknown path": {"GET", "/p/matchmaking/api/v1/nothing", answer{404, problem, []byte(missing)},
+			""},
+		"an unknown path that is there": {"GET", "/p/matchmaking/api/v1/nothing", answer{200, plain, []byte(`{}`)},
+			"not supported"},
+		"backfill at the root": {"POST", "/api/v2/backfill", answer{201, plain, []byte(`{"Id":"x"}`)}, ""},
+		"backfill beside the base": {"POST", "/p/matchmaking/api/v2/backfill",
+			answer{201, plain, []byte(`{"id":"x"}`)}, "Id"},
+		"backfill below the base": {"POST", "/p/matchmaking/api/v1/api/v2/backfill",
+			answer{201, plain, []byte(`{"Id":"x"}`)}, ""},
+		"a folder before a function's name": {"POST", "/p/matchmaking/api/v1/functions/actions/restart",
+			answer{200, plain, []byte(`{"functions":[]}`)}, ""},
 		"a method without Allow": {"PATCH", "/p/matchmaking/api/v1/tickets", answer{405, problem,
 			[]byte(strings.NewReplacer("404", "405", "Not Found", "Method Not Allowed").Replace(missing))}, "Allow"},
 	} {
@@ -61,12 +74,11 @@ func TestChecker(t *testing.T) {
 	}
 }
 
-// TestVerdicts: what becomes of a requirement is what its trial was like.
-func TestVerdicts(t *testing.T) {
+func TestTheOutcomeOfARequirementIsThatOfItsTrial(t *testing.T) {
 	good := func(*trial) {}
 	bad := func(t *trial) {
 		t.Errorf("first")
-		end := t.Fatalf // revive knows that it does not return, which is what is tested
+		end := t.Fatalf // revive knows that Fatalf does not return, which is tested here
 		end("second")
 		t.Errorf("after the end")
 	}
@@ -74,7 +86,7 @@ func TestVerdicts(t *testing.T) {
 	for name, test := range map[string]struct {
 		requirement
 		complete bool
-		want     verdict
+		want     outcome
 		failures int
 	}{
 		"good":                              {requirement{check: good}, true, passed, 0},
@@ -95,16 +107,16 @@ func TestVerdicts(t *testing.T) {
 			t.Errorf("%s: got %s (%q) and the failures %q, want %s", name, v, reason, got.failures, test.want)
 		}
 		if !undone {
-			t.Errorf("%s: what it did was not undone", name)
+			t.Errorf("%s: the cleanup was not called", name)
 		}
 	}
 }
 
-func TestNames(t *testing.T) {
+func TestNamesOfRequirementsAreUnique(t *testing.T) {
 	seen := map[string]bool{}
 	for _, r := range append(together(), alone()...) {
 		if seen[r.name] || !strings.Contains(r.name, "/") || r.check == nil {
-			t.Errorf("the requirement %q is there twice, is in no area, or checks nothing", r.name)
+			t.Errorf("the requirement %q is not unique, is in no area, or checks nothing", r.name)
 		}
 		seen[r.name] = true
 	}

@@ -20,8 +20,8 @@ func configRequest(method, id, body string) request {
 	return request{as: Developer, method: method, path: path, body: body}
 }
 
-// kept puts a config and compares what is stored with what was sent, or what it should be.
-func (t *trial) kept(sent, want string) {
+// mustStore puts a config and compares what is stored with what is wanted.
+func (t *trial) mustStore(sent, want string) {
 	id := t.name("config")
 	t.Cleanup(func() { t.deleteConfig(id) })
 	put := t.do(http.StatusOK, configRequest(http.MethodPut, id, sent))
@@ -29,8 +29,8 @@ func (t *trial) kept(sent, want string) {
 	sameJSON(t, "GET", t.do(http.StatusOK, configRequest(http.MethodGet, id, "")).body, []byte(want))
 }
 
-// shown is a config as answers have it: its secret is not told again.
-func shown(config string) string {
+// masked is a config as in answers, with its secret masked.
+func masked(config string) string {
 	return strings.Replace(config, `"Secret":"secret"`, `"Secret":"********"`, 1)
 }
 
@@ -56,29 +56,30 @@ func configs() []requirement {
 			}
 		}},
 		{name: "configs/kept as sent", check: func(t *trial) {
-			t.kept(full, shown(full))
-			t.kept(least, least)
+			t.mustStore(full, masked(full))
+			t.mustStore(least, least)
 		}},
 		{name: "configs/a secret is kept by its mask", check: func(t *trial) {
-			t.kept(full, shown(full))
+			t.mustStore(full, masked(full))
 			id := t.name("config")
 			t.Cleanup(func() { t.deleteConfig(id) })
 			t.do(http.StatusOK, configRequest(http.MethodPut, id, full))
-			t.do(http.StatusOK, configRequest(http.MethodPut, id, shown(full)))
-			sameJSON(t, "GET", t.do(http.StatusOK, configRequest(http.MethodGet, id, "")).body, []byte(shown(full)))
-			t.do(http.StatusBadRequest, configRequest(http.MethodPut, t.name("another"), shown(full)))
+			t.do(http.StatusOK, configRequest(http.MethodPut, id, masked(full)))
+			sameJSON(t, "GET", t.do(http.StatusOK, configRequest(http.MethodGet, id, "")).body, []byte(masked(full)))
+			t.do(http.StatusBadRequest, configRequest(http.MethodPut, t.name("another"), masked(full)))
 		}},
 		{name: "configs/what becomes of tickets without a server", check: func(t *trial) {
 			for _, word := range []string{"Fail", "Requeue"} {
 				c := `{"matchmaking":{"targetFunction":{"name":"f"}},"hosting":{"FleetId":"f","OnAllocationError":"` + word + `"}}`
-				t.kept(c, c)
+				t.mustStore(c, c)
 			}
 		}},
 		{name: "configs/null is not given", check: func(t *trial) {
-			t.kept(`{"matchmaking":{"name":null,"targetFunction":{"name":"f","version":null}},"pools":null,"hosting":null}`, `{"matchmaking":{"targetFunction":{"name":"f"}}}`)
+			t.mustStore(`{"matchmaking":{"name":null,"targetFunction":{"name":"f","version":null}},"pools":null,"hosting":null}`,
+				`{"matchmaking":{"targetFunction":{"name":"f"}}}`)
 		}},
 		{name: "configs/member names in any letter case", check: func(t *trial) {
-			t.kept(`{"MATCHMAKING":{"Name":"n","targetfunction":{"NAME":"f","Version":"7"},"CONFIG":{"Keys":1,"keys":2}},
+			t.mustStore(`{"MATCHMAKING":{"Name":"n","targetfunction":{"NAME":"f","Version":"7"},"CONFIG":{"Keys":1,"keys":2}},
 				"Pools":{"Tank":[{"Attribute":"a","MIN":1,"mAx":9,"Segmentation":{"distributionType":"Uniform","segmentBehaviorType":"BucketCount","value":2,"stddev":1}}],"tank":[]},
 				"HOSTING":{"profile":"p","access":"a","secret":"s","fleetId":"f"}}`,
 				`{"matchmaking":{"name":"n","targetFunction":{"name":"f","version":"7"},"config":{"Keys":1,"keys":2}},
@@ -91,7 +92,7 @@ func configs() []requirement {
 			first := t.do(http.StatusOK, configRequest(http.MethodPut, id, least)).header.Get("ETag")
 			second := t.do(http.StatusOK, configRequest(http.MethodPut, id, full)).header.Get("ETag")
 			got := t.do(http.StatusOK, configRequest(http.MethodGet, id, ""))
-			sameJSON(t, "GET", got.body, []byte(shown(full)))
+			sameJSON(t, "GET", got.body, []byte(masked(full)))
 			equal(t, "the ETag", got.header.Get("ETag"), second)
 			if first == second {
 				t.Errorf("two revisions have the ETag %s", first)
@@ -101,11 +102,11 @@ func configs() []requirement {
 			id := t.name("config")
 			t.do(http.StatusOK, configRequest(http.MethodPut, id, least))
 			t.do(http.StatusNoContent, configRequest(http.MethodDelete, id, ""))
-			t.refused(http.StatusNotFound, configRequest(http.MethodGet, id, ""), "not found")
+			t.mustRefuse(http.StatusNotFound, configRequest(http.MethodGet, id, ""), "not found")
 			t.do(http.StatusNoContent, configRequest(http.MethodDelete, id, ""))
 		}},
 		{name: "configs/missing config is 404", check: func(t *trial) {
-			t.refused(http.StatusNotFound, configRequest(http.MethodGet, t.name("config"), ""), "not found")
+			t.mustRefuse(http.StatusNotFound, configRequest(http.MethodGet, t.name("config"), ""), "not found")
 		}},
 		{name: "configs/version is ignored", check: func(t *trial) {
 			lane := t.lanes.take()
@@ -132,11 +133,11 @@ func configs() []requirement {
 			left := t.ticket(attributes)
 			other := t.lanes.take()
 			t.config(t.play(other, nil, nil))
-			t.cycles(map[string]float64{"lane": other})
-			left.waits(t)
+			t.awaitCycles(map[string]float64{"lane": other})
+			left.mustWait(t)
 		}},
 		{name: "configs/function that comes later", check: func(t *trial) {
-			t.kept(least, least)
+			t.mustStore(least, least)
 		}},
 	}
 }
@@ -151,32 +152,34 @@ func configConditions() []requirement {
 			id := t.name("config")
 			t.Cleanup(func() { t.deleteConfig(id) })
 			put := configRequest(http.MethodPut, id, least)
-			t.refused(http.StatusConflict, with(put, "If-Match", "*"))
-			t.refused(http.StatusConflict, with(put, "If-Match", `"1"`))
+			t.mustRefuse(http.StatusConflict, with(put, "If-Match", "*"))
+			t.mustRefuse(http.StatusConflict, with(put, "If-Match", `"1"`))
 			first := t.do(http.StatusOK, put).header.Get("ETag")
 			second := t.do(http.StatusOK, with(put, "If-Match", first)).header.Get("ETag")
-			t.refused(http.StatusConflict, with(put, "If-Match", first))
-			t.refused(http.StatusConflict, with(put, "If-Match", `"another"`))
+			t.mustRefuse(http.StatusConflict, with(put, "If-Match", first))
+			t.mustRefuse(http.StatusConflict, with(put, "If-Match", `"another"`))
 			t.do(http.StatusOK, with(put, "If-Match", "*"))
-			equal(t, "the ETag after a refusal", t.do(http.StatusOK, configRequest(http.MethodGet, id, "")).header.Get("ETag") != second, true)
+			equal(t, "the ETag after a refusal", t.do(http.StatusOK, configRequest(http.MethodGet, id,
+				"")).header.Get("ETag") != second, true)
 		}},
 		{name: "configs/If-None-Match", check: func(t *trial) {
 			id := t.name("config")
 			t.Cleanup(func() { t.deleteConfig(id) })
 			put, get := configRequest(http.MethodPut, id, least), configRequest(http.MethodGet, id, "")
 			tag := t.do(http.StatusOK, with(put, "If-None-Match", "*")).header.Get("ETag")
-			t.refused(http.StatusConflict, with(put, "If-None-Match", "*"))
+			t.mustRefuse(http.StatusConflict, with(put, "If-None-Match", "*"))
 			t.do(http.StatusNotModified, with(get, "If-None-Match", tag))
 			t.do(http.StatusOK, with(get, "If-None-Match", `"another"`))
 		}},
 		{name: "configs/bad conditions are 400", check: func(t *trial) {
-			t.refused(http.StatusBadRequest, with(configRequest(http.MethodPut, t.name("config"), least), "If-Match", "5"), "If-Match")
+			t.mustRefuse(http.StatusBadRequest, with(configRequest(http.MethodPut, t.name("config"), least), "If-Match", "5"),
+				"If-Match")
 		}},
 		{name: "configs/another letter case is 409", check: func(t *trial) {
 			id := t.name("Config")
 			t.putConfig(id, object{"matchmaking": object{"targetFunction": object{"name": "f"}}})
-			t.refused(http.StatusConflict, configRequest(http.MethodPut, strings.ToLower(id), least), id)
-			t.refused(http.StatusNotFound, configRequest(http.MethodGet, strings.ToLower(id), ""))
+			t.mustRefuse(http.StatusConflict, configRequest(http.MethodPut, strings.ToLower(id), least), id)
+			t.mustRefuse(http.StatusNotFound, configRequest(http.MethodGet, strings.ToLower(id), ""))
 		}},
 	}
 }

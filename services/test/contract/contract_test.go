@@ -15,7 +15,7 @@ import (
 	"matchmaker.dev/services/test/launch"
 )
 
-// Where the contract is tried. Without a URL it is tried with a `matchmaker dev` of the tests' own.
+// The target of the tests. Without a URL they start a `matchmaker dev`.
 var (
 	url     = flag.String("url", "", "base address of the system to test, https://host; one of its own when empty")
 	project = flag.String("project", "contract", "project to work in; nobody else should use it meanwhile")
@@ -38,12 +38,13 @@ func TestContract(t *testing.T) {
 	contract.Run(t, target)
 }
 
-// dev starts a system.
+// dev starts a `matchmaker dev`.
 func dev(t *testing.T) contract.Target {
 	t.Helper()
 	look(t, "../../../pkg", "../../../proto", "../..")
 	binary, folder := filepath.Join(t.TempDir(), "matchmaker"), t.TempDir()
-	if text, err := exec.CommandContext(t.Context(), "go", "build", "-o", binary, "matchmaker.dev/services/cmd/matchmaker").CombinedOutput(); err != nil {
+	if text, err := exec.CommandContext(t.Context(), "go", "build", "-o", binary,
+		"matchmaker.dev/services/cmd/matchmaker").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}
 	args := []string{"dev", "--listen", "127.0.0.1:0", "--data", folder, "--log-level", "error"}
@@ -62,8 +63,8 @@ func dev(t *testing.T) contract.Target {
 	}
 }
 
-// look looks at all files below folders. The go command takes a test's result from its cache unless something
-// has changed that the test looked at, and what a build looks at it does not see.
+// look lists all files below folders, so that the go command runs a test again when one changes. It takes a result from
+// its cache otherwise, since it does not see what a build reads.
 func look(t *testing.T, folders ...string) {
 	t.Helper()
 	for _, folder := range folders {

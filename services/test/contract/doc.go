@@ -1,16 +1,17 @@
-// Package contract is the interface that users were promised, as a suite: every
-// requirement of it is a test of its own, with a short name.
+// Package contract tests the API that users were promised. Each requirement is a test of its own with a short name.
 //
-// The suite knows a base URL, tokens and a project, and nothing else: it runs against any installation.
-// Each answer that it sees must also be as the OpenAPI document describes it.
+// The tests know only a base URL, tokens and a project, so they run against any installation. They also check each
+// answer against the OpenAPI document.
 //
-//	run.go       runs the requirements, and prints a table of what became of each
-//	trial.go     one requirement on trial: requests, failures, what can be waited for
-//	check.go     holds answers against the OpenAPI document
-//	target.go    where it runs, and in whose name
-//	studio.go    what requirements do over and over: configs, tickets, functions
-//	*_area.go    the requirements, by area
+//	run.go       runs the requirements
+//	trial.go     runs one requirement: its failures and what it waits for
+//	call.go      requests and answers
+//	check.go     checks answers against the OpenAPI document
+//	report.go    prints a table of the outcomes
+//	target.go    where the tests run, and the callers with their tokens
+//	studio.go    configs, tickets and functions for the requirements
+//	*_area.go    the requirements by area
 //
-// Requirements share the project. Those about matchmaking keep apart by lane: a number that their tickets have
-// as an attribute and their configs ask for. None of them sleeps.
+// Requirements share the project. Those about matchmaking are separated by lanes: a lane is a number that their tickets
+// have as an attribute and their configs select. None of them sleeps.
 package contract

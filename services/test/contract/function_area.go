@@ -29,7 +29,7 @@ func (t *trial) function(name string) (f function) {
 	return f
 }
 
-// upload uploads a function, which is deleted when the trial is over.
+// upload uploads a function. It is deleted after the trial.
 func (t *trial) upload(name string, archive []byte) (f function) {
 	r := functionRequest(http.MethodPut, name)
 	r.body, r.kind = string(archive), "application/octet-stream"
@@ -57,7 +57,7 @@ func functions() []requirement {
 	return []requirement{
 		{name: "functions/uploaded and updated", check: func(t *trial) {
 			name, before := t.name("f"), time.Now()
-			archive := zipped(file{"f.wasm", module("one")})
+			archive := zipArchive(file{"f.wasm", module("one")})
 			first := t.upload(name, archive)
 			equal(t, "the name", first.Name, name)
 			equal(t, "the MD5", first.MD5Hash, hash(archive))
@@ -65,7 +65,7 @@ func functions() []requirement {
 			if off := first.Created.Sub(before).Abs(); off > patience {
 				t.Errorf("created is %v, which is %v off", first.Created, off)
 			}
-			archive = zipped(file{"f.wasm", module("two")})
+			archive = zipArchive(file{"f.wasm", module("two")})
 			second := t.upload(name, archive)
 			equal(t, "the MD5 after an update", second.MD5Hash, hash(archive))
 			equal(t, "created after an update", second.Created, first.Created)
@@ -76,18 +76,18 @@ func functions() []requirement {
 		}},
 		{name: "functions/archives", check: func(t *trial) {
 			code := module("archives")
-			body, kind := form(file{"f.zip", zipped(file{"f.wasm", code})})
+			body, kind := form(file{"f.zip", zipArchive(file{"f.wasm", code})})
 			for _, c := range []struct {
 				name string
 				body []byte
 				kind string
 				sum  string
 			}{
-				{"zip", zipped(file{"f.wasm", code}, file{"README.md", []byte("read me")}), "application/zip", ""},
-				{"tar", tarred(file{"f.wasm", code}), "application/gzip", ""},
+				{"zip", zipArchive(file{"f.wasm", code}, file{"README.md", []byte("read me")}), "application/zip", ""},
+				{"tar", tarArchive(file{"f.wasm", code}), "application/gzip", ""},
 				{"wasm", code, "application/wasm", ""},
 				{"untyped", code, "none", ""},
-				{"form", body, kind, hash(zipped(file{"f.wasm", code}))},
+				{"form", body, kind, hash(zipArchive(file{"f.wasm", code}))},
 			} {
 				name := t.name(c.name)
 				r := functionRequest(http.MethodPut, name)
@@ -103,18 +103,18 @@ func functions() []requirement {
 		}},
 		{name: "functions/implementation", check: func(t *trial) {
 			r := functionRequest(http.MethodPut, t.name("f"))
-			r.body, r.kind = string(zipped(file{"one.wasm", module("1")}, file{"two.wasm", module("2")})), "application/zip"
+			r.body, r.kind = string(zipArchive(file{"one.wasm", module("1")}, file{"two.wasm", module("2")})), "application/zip"
 			t.Cleanup(func() {
 				t.do(http.StatusNoContent, request{as: Developer, method: http.MethodDelete, path: strings.Split(r.path, "?")[0]})
 			})
-			t.refused(http.StatusBadRequest, r, "implementation", "one.wasm", "two.wasm")
+			t.mustRefuse(http.StatusBadRequest, r, "implementation", "one.wasm", "two.wasm")
 			path := r.path
 			for _, good := range []string{"one", "two.wasm"} {
 				r.path = path + "?implementation=" + good
 				t.do(http.StatusOK, r)
 			}
 			r.path = path + "?implementation=three"
-			t.refused(http.StatusBadRequest, r, "implementation", "three")
+			t.mustRefuse(http.StatusBadRequest, r, "implementation", "three")
 		}},
 		{name: "functions/listed", check: func(t *trial) {
 			a, b := t.name("a"), t.name("b")
@@ -131,10 +131,10 @@ func functions() []requirement {
 			equal(t, "the name", f.Name, name)
 			equal(t, "the name", t.function(strings.ToUpper(name)).Name, name)
 			t.do(http.StatusNoContent, functionRequest(http.MethodDelete, strings.ToUpper(name)))
-			t.refused(http.StatusNotFound, functionRequest(http.MethodGet, name))
+			t.mustRefuse(http.StatusNotFound, functionRequest(http.MethodGet, name))
 		}},
 		{name: "functions/states and instances", check: func(t *trial) {
-			f := t.running(t.puppet)
+			f := t.awaitRunning(t.puppet)
 			if len(f.Status.Instances) == 0 {
 				t.Errorf("the function runs without instances")
 			}
@@ -150,7 +150,7 @@ func functions() []requirement {
 			name := t.name("f")
 			t.upload(name, module("delete"))
 			t.do(http.StatusNoContent, functionRequest(http.MethodDelete, name))
-			t.refused(http.StatusNotFound, functionRequest(http.MethodGet, name), "not found")
+			t.mustRefuse(http.StatusNotFound, functionRequest(http.MethodGet, name), "not found")
 			t.do(http.StatusNoContent, functionRequest(http.MethodDelete, name))
 			if slices.Contains(t.functionNames(), name) {
 				t.Errorf("%s is still listed", name)
@@ -161,11 +161,12 @@ func functions() []requirement {
 			t.config(t.play(lane, object{"size": 1}, nil))
 			t.ticket(map[string]float64{"lane": lane}).result(t)
 			for _, query := range []string{"", "?seconds=60", "?seconds=1800", "?seconds=86400"} {
-				// Instances come and go when there is much to do, also between the two requests.
+				// Instances come and go under load, also between the two requests.
 				t.eventually("the function's log says what it printed, and has all instances", func() bool {
 					instances := t.function(t.puppet).Status.Instances
 					var log struct{ Logs map[string]string }
-					t.do(http.StatusOK, request{as: Developer, method: http.MethodGet, path: "functions/" + t.puppet + "/log" + query}).decode(t, &log)
+					t.do(http.StatusOK, request{as: Developer, method: http.MethodGet,
+						path: "functions/" + t.puppet + "/log" + query}).decode(t, &log)
 					said := false
 					for _, text := range log.Logs {
 						said = said || strings.Contains(text, "the puppet proposes a match of 1")
@@ -180,7 +181,8 @@ func functions() []requirement {
 		{name: "functions/restarted", check: func(t *trial) {
 			name := t.name("f")
 			before := t.upload(name, module("restart"))
-			restart := request{as: Developer, method: http.MethodPost, path: "functions/actions/restart", body: `{"functions":["` + strings.ToUpper(name) + `"]}`}
+			restart := request{as: Developer, method: http.MethodPost, path: "functions/actions/restart",
+				body: `{"functions":["` + strings.ToUpper(name) + `"]}`}
 			var got struct {
 				Functions []struct{ Name, State string }
 			}
@@ -195,13 +197,15 @@ func functions() []requirement {
 		{name: "functions/restart makes new instances", check: func(t *trial) {
 			name := t.name("f")
 			t.upload(name, module("instances"))
-			before := t.running(name).Status.Instances
-			t.do(http.StatusOK, request{as: Developer, method: http.MethodPost, path: "functions/actions/restart", body: `{"functions":["` + name + `"]}`})
+			before := t.awaitRunning(name).Status.Instances
+			t.do(http.StatusOK, request{as: Developer, method: http.MethodPost, path: "functions/actions/restart",
+				body: `{"functions":["` + name + `"]}`})
 			t.eventually("the function has other instances", func() bool {
 				f := t.function(name)
-				return f.Status.State == "Running" && !slices.ContainsFunc(f.Status.Instances, func(i struct{ Name, State string }) bool {
-					return slices.Contains(before, i)
-				})
+				return f.Status.State == "Running" && !slices.ContainsFunc(f.Status.Instances,
+					func(i struct{ Name, State string }) bool {
+						return slices.Contains(before, i)
+					})
 			})
 		}},
 	}

@@ -10,7 +10,7 @@ func functionRefusals() []requirement {
 	restart := func(body string) request {
 		return request{as: Developer, method: http.MethodPost, path: "functions/actions/restart", body: body}
 	}
-	// An upload, and what the detail must name.
+	// Uploads, and the text in the detail.
 	uploads := []struct {
 		name   string
 		body   []byte
@@ -19,10 +19,10 @@ func functionRefusals() []requirement {
 		{"no file", nil, "zero length"},
 		{"unsupported archive", []byte("7z\xbc\xaf\x27\x1c and more"), "unsupported archive"},
 		{"text", []byte("#!/bin/sh"), "unsupported archive"},
-		{"no module in the archive", zipped(file{"README.md", []byte("read me")}), "no .wasm module"},
-		{"an archive that breaks off", zipped(file{"f.wasm", module("")})[:100], "archive"},
-		{"a folder in the archive", zipped(file{"folder/f.wasm", module("")}), "folder"},
-		{"a way out of the archive", zipped(file{"../f.wasm", module("")}), "folder"},
+		{"no module in the archive", zipArchive(file{"README.md", []byte("read me")}), "no .wasm module"},
+		{"an archive that breaks off", zipArchive(file{"f.wasm", module("")})[:100], "archive"},
+		{"a folder in the archive", zipArchive(file{"folder/f.wasm", module("")}), "folder"},
+		{"a way out of the archive", zipArchive(file{"../f.wasm", module("")}), "folder"},
 		{"a module that is none", []byte("\x00asm\x01\x00\x00\x00 and no more"), "file"},
 		{"a module without the exports", []byte("\x00asm\x01\x00\x00\x00"), "mm_"},
 	}
@@ -32,17 +32,17 @@ func functionRefusals() []requirement {
 			name := t.name("f")
 			r := functionRequest(http.MethodPut, name)
 			r.body, r.kind = string(c.body), "application/octet-stream"
-			t.refused(http.StatusBadRequest, r, c.detail)
-			t.refused(http.StatusNotFound, functionRequest(http.MethodGet, name))
+			t.mustRefuse(http.StatusBadRequest, r, c.detail)
+			t.mustRefuse(http.StatusNotFound, functionRequest(http.MethodGet, name))
 		}})
 	}
 	return append(all,
 		requirement{name: "functions/refused: a form without a file", check: func(t *trial) {
 			r := functionRequest(http.MethodPut, t.name("f"))
 			r.body, r.kind = "--x\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\nb\r\n--x--\r\n", "multipart/form-data; boundary=x"
-			t.refused(http.StatusBadRequest, r, "missing")
+			t.mustRefuse(http.StatusBadRequest, r, "missing")
 			r.kind = "multipart/form-data"
-			t.refused(http.StatusBadRequest, r, "boundary")
+			t.mustRefuse(http.StatusBadRequest, r, "boundary")
 		}},
 		requirement{name: "functions/refused: bad names", check: func(t *trial) {
 			for _, name := range []string{"a b", "-a", "a-", ".a", "a.", "a/b", "ä", "a%b", strings.Repeat("a", 65), "\u212a"} {
@@ -51,11 +51,11 @@ func functionRefusals() []requirement {
 					if method == http.MethodPut {
 						r.body, r.kind = string(module("")), "application/wasm"
 					}
-					t.refused(http.StatusBadRequest, r, "name")
+					t.mustRefuse(http.StatusBadRequest, r, "name")
 				}
 				r := functionRequest(http.MethodGet, name)
 				r.path += "/log"
-				t.refused(http.StatusBadRequest, r, "name")
+				t.mustRefuse(http.StatusBadRequest, r, "name")
 			}
 		}},
 		requirement{name: "functions/refused: file too long", check: func(t *trial) {
@@ -67,28 +67,30 @@ func functionRefusals() []requirement {
 				if !declared {
 					r.stream, r.length = io.MultiReader(strings.NewReader("\x00asm"), zeros(most)), -1
 				}
-				t.refused(http.StatusBadRequest, r, "longer than the maximum")
+				t.mustRefuse(http.StatusBadRequest, r, "longer than the maximum")
 			}
 		}},
 		requirement{name: "functions/unknown function is 404", check: func(t *trial) {
 			r := functionRequest(http.MethodGet, t.name("f"))
-			t.refused(http.StatusNotFound, r, "not found")
+			t.mustRefuse(http.StatusNotFound, r, "not found")
 			r.path += "/log"
-			t.refused(http.StatusNotFound, r, "not found")
+			t.mustRefuse(http.StatusNotFound, r, "not found")
 		}},
 		requirement{name: "functions/log: bad time range is 400", check: func(t *trial) {
 			for _, seconds := range []string{"0", "-1", "x", "1.5", "", "1e3", "99999999999999999999", "99999999"} {
-				t.refused(http.StatusBadRequest, request{as: Developer, method: http.MethodGet, path: "functions/" + t.puppet + "/log?seconds=" + seconds}, "time range")
+				t.mustRefuse(http.StatusBadRequest, request{as: Developer, method: http.MethodGet,
+					path: "functions/" + t.puppet + "/log?seconds=" + seconds}, "time range")
 			}
 		}},
 		requirement{name: "functions/restart of unknown functions is 404", check: func(t *trial) {
 			unknown := t.name("f")
-			t.refused(http.StatusNotFound, restart(`{"functions":["`+unknown+`"]}`), unknown)
-			t.refused(http.StatusNotFound, restart(`{"functions":["`+t.puppet+`","`+unknown+`"]}`), unknown)
+			t.mustRefuse(http.StatusNotFound, restart(`{"functions":["`+unknown+`"]}`), unknown)
+			t.mustRefuse(http.StatusNotFound, restart(`{"functions":["`+t.puppet+`","`+unknown+`"]}`), unknown)
 		}},
 		requirement{name: "functions/restart: bad bodies are 400", check: func(t *trial) {
-			for _, body := range []string{`{}`, `{"functions":[]}`, `{"functions":null}`, `{"functions":"a"}`, `{"functions":[1]}`, `{"function":["a"]}`, `[]`, `null`} {
-				t.refused(http.StatusBadRequest, restart(body))
+			for _, body := range []string{`{}`, `{"functions":[]}`, `{"functions":null}`, `{"functions":"a"}`,
+				`{"functions":[1]}`, `{"function":["a"]}`, `[]`, `null`} {
+				t.mustRefuse(http.StatusBadRequest, restart(body))
 			}
 		}},
 	)

@@ -8,7 +8,7 @@ import (
 	"sync"
 )
 
-// limits are tried at the end and alone: they use up what the others need.
+// limits run last and one at a time, since they use up limits that the others need.
 func limits() []requirement {
 	return []requirement{
 		{name: "limits/20 functions", check: func(t *trial) {
@@ -22,7 +22,7 @@ func limits() []requirement {
 			}
 			one := functionRequest(http.MethodPut, t.name("f"))
 			one.body, one.kind = string(module("limit")), "application/wasm"
-			t.refused(http.StatusBadRequest, one, "20")
+			t.mustRefuse(http.StatusBadRequest, one, "20")
 			t.upload(made[0], module("an update is possible"))
 			t.do(http.StatusNoContent, functionRequest(http.MethodDelete, made[1]))
 			t.Cleanup(func() { t.do(http.StatusNoContent, request{as: Developer, method: http.MethodDelete, path: one.path}) })
@@ -32,61 +32,61 @@ func limits() []requirement {
 			}
 		}},
 		{name: "limits/tickets of one player", check: func(t *trial) {
-			r := t.serviced(`{}`)
-			t.limited(r, "player")
-			// Others are not concerned.
+			r := t.creation(`{}`)
+			t.mustLimit(r, "player")
+			// Other players are not limited.
 			t.ticket(nil)
 		}},
 		{name: "limits/reads of one player", check: func(t *trial) {
-			t.limited(request{as: Player, method: http.MethodGet, path: "tickets?id=x"}, "reads")
+			t.mustLimit(request{as: Player, method: http.MethodGet, path: "tickets?id=x"}, "reads")
 		}},
 		{name: "limits/deletes of one player", check: func(t *trial) {
 			r := request{as: Player, method: http.MethodDelete, path: "tickets?id=x"}
-			t.limited(r, "deletes")
-			// Others are not concerned.
+			t.mustLimit(r, "deletes")
+			// Other players are not limited.
 			r.as = Other
-			t.refused(http.StatusNotFound, r)
+			t.mustRefuse(http.StatusNotFound, r)
 		}},
 		{name: "limits/reads of one ticket", check: func(t *trial) {
 			k := t.ticket(nil)
-			t.limited(k.get(), "reads")
-			// A game service may ask for others.
+			t.mustLimit(k.get(), "reads")
+			// A game service may read other tickets.
 			t.do(http.StatusOK, t.ticket(nil).get())
 		}},
 		{name: "limits/waiting tickets", check: func(t *trial) {
 			if t.MaxWaiting == 0 {
 				t.skip("too many tickets may wait here")
 			}
-			a := t.exhaust(t.MaxWaiting+1, func() request { return t.serviced(`{}`) })
-			t.isLimited(a, "waiting")
+			a := t.exhaust(t.MaxWaiting+1, func() request { return t.creation(`{}`) })
+			t.mustBeLimited(a, "waiting")
 			t.contains("the policy", a.header.Get("RateLimit-Policy"), "q="+strconv.Itoa(t.MaxWaiting))
 			t.cleanup()
 			t.ticket(nil)
 		}},
 		{name: "limits/requests to the Configs API", check: func(t *trial) {
-			t.apiLimited(configRequest(http.MethodGet, "x", ""), "configs")
+			t.mustLimitAPI(configRequest(http.MethodGet, "x", ""), "configs")
 		}},
 		{name: "limits/requests to the Functions API", check: func(t *trial) {
-			t.apiLimited(functionRequest(http.MethodGet, "x"), "functions")
+			t.mustLimitAPI(functionRequest(http.MethodGet, "x"), "functions")
 		}},
 	}
 }
 
-// apiLimited uses up the limit of an API with a request that finds nothing: the other project's, which leaves this one's alone.
-func (t *trial) apiLimited(r request, quota string) {
+// mustLimitAPI uses up the limit of an API, of the other project if there is one, with a request that is answered 404.
+func (t *trial) mustLimitAPI(r request, quota string) {
 	theirs := r
 	if t.Another != "" {
 		theirs.as, theirs.project = Outsider, t.Another
 	}
-	t.limited(theirs, quota)
-	t.refused(http.StatusNotFound, r)
+	t.mustLimit(theirs, quota)
+	t.mustRefuse(http.StatusNotFound, r)
 }
 
-// limited sends a request until it is answered 429, and waits until it is answered again as before.
-func (t *trial) limited(r request, quota string) {
+// mustLimit sends a request until it is answered 429. After Retry-After it must be answered again.
+func (t *trial) mustLimit(r request, quota string) {
 	const tries = 3000
 	a := t.exhaust(tries, func() request { return r })
-	t.isLimited(a, quota)
+	t.mustBeLimited(a, quota)
 	if again := t.send(r); again.status == http.StatusTooManyRequests {
 		t.Errorf("got %v after Retry-After", again)
 	} else if again.status == http.StatusCreated {
@@ -94,8 +94,8 @@ func (t *trial) limited(r request, quota string) {
 	}
 }
 
-// isLimited holds an answer against what is true of every 429, besides what the OpenAPI document says of it.
-func (t *trial) isLimited(a answer, quota string) {
+// mustBeLimited checks what is true of every answer 429 and is not in the OpenAPI document.
+func (t *trial) mustBeLimited(a answer, quota string) {
 	equal(t, "the status", a.status, http.StatusTooManyRequests)
 	limit, policy := a.header.Get("RateLimit"), a.header.Get("RateLimit-Policy")
 	if !strings.HasPrefix(limit, strconv.Quote(quota)+";") || !strings.HasPrefix(policy, strconv.Quote(quota)+";") {
@@ -104,13 +104,13 @@ func (t *trial) isLimited(a answer, quota string) {
 	t.contains("RateLimit", limit, "r=0", "t="+a.header.Get("Retry-After"))
 }
 
-// exhaust sends requests, several at a time, until one is answered 429, which it returns. Tickets
-// that were created are deleted when the trial is over.
+// exhaust sends requests, several at a time, until one is answered 429, and returns that answer. The tickets that it
+// creates are deleted after the trial.
 func (t *trial) exhaust(tries int, next func() request) (refusal answer) {
 	const atOnce = 8
 	var (
 		mu      sync.Mutex
-		met     bool
+		reached bool
 		failure error
 		made    []func()
 		senders sync.WaitGroup
@@ -118,7 +118,7 @@ func (t *trial) exhaust(tries int, next func() request) (refusal answer) {
 	turn := func() (request, bool) {
 		mu.Lock()
 		defer mu.Unlock()
-		if met || failure != nil || tries == 0 {
+		if reached || failure != nil || tries == 0 {
 			return request{}, false
 		}
 		tries--
@@ -138,7 +138,7 @@ func (t *trial) exhaust(tries int, next func() request) (refusal answer) {
 				case err != nil:
 					failure = err
 				case a.status == http.StatusTooManyRequests:
-					met, refusal = true, a
+					reached, refusal = true, a
 				case a.status == http.StatusCreated:
 					made = append(made, func() { t.forget(r, a) })
 				}
@@ -151,8 +151,8 @@ func (t *trial) exhaust(tries int, next func() request) (refusal answer) {
 	if failure != nil {
 		t.Fatalf("%v", failure)
 	}
-	if !met {
-		t.skip("no limit was met: it is off, or very high")
+	if !reached {
+		t.skip("the limit was not reached: it is off or very high")
 	}
 	return refusal
 }

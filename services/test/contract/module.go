@@ -10,7 +10,7 @@ import (
 	"mime/multipart"
 )
 
-// smallest is a module that passes for a match function, and does nothing:
+// smallest is a module that is accepted as a match function and does nothing:
 //
 //	(module
 //	  (memory (export "memory") 4)
@@ -21,7 +21,7 @@ import (
 //	  (func (export "_initialize")))
 const smallest = "AGFzbQEAAAABFgVgAAF/YAF/AX9gAX8BfmAAAX5gAAADBgUAAQIDBAUDAQAEBzUFBm1lbW9yeQIABm1tX2FiaQAACG1tX2FsbG9jAAEGbW1fcnVuAAILX2luaXRpYWxpemUABAofBQQAQQELBgBBgIAECwQAQgALCQBCgICAgIACCwIACw=="
 
-// module is the smallest, with a section that only makes it differ from others.
+// module is the smallest module with a section that makes it unique.
 func module(salt string) []byte {
 	code, _ := base64.StdEncoding.DecodeString(smallest)
 	section := append([]byte{4, 's', 'a', 'l', 't'}, salt...)
@@ -33,8 +33,8 @@ type file struct {
 	content []byte
 }
 
-// zipped is a .zip. What is written to memory does not fail.
-func zipped(files ...file) []byte {
+// zipArchive is a .zip. Writing to memory does not fail.
+func zipArchive(files ...file) []byte {
 	var out bytes.Buffer
 	z := zip.NewWriter(&out)
 	for _, f := range files {
@@ -46,8 +46,8 @@ func zipped(files ...file) []byte {
 	return out.Bytes()
 }
 
-// tarred is a .tar.gz.
-func tarred(files ...file) []byte {
+// tarArchive is a .tar.gz.
+func tarArchive(files ...file) []byte {
 	var out bytes.Buffer
 	z := gzip.NewWriter(&out)
 	t := tar.NewWriter(z)
@@ -60,7 +60,7 @@ func tarred(files ...file) []byte {
 	return out.Bytes()
 }
 
-// form is a file in a form, after a field that is none; kind is its content type.
+// form is a form with a field and a file. kind is its content type.
 func form(f file) (body []byte, kind string) {
 	var out bytes.Buffer
 	m := multipart.NewWriter(&out)
@@ -72,7 +72,7 @@ func form(f file) (body []byte, kind string) {
 	return out.Bytes(), m.FormDataContentType()
 }
 
-// zeros is a body of so many bytes, which takes no memory.
+// zeros is a body of n bytes that takes no memory.
 func zeros(n int64) io.Reader { return io.LimitReader(zero{}, n) }
 
 type zero struct{}

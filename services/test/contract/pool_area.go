@@ -9,11 +9,11 @@ import (
 	"matchmaker.dev/services/internal/pool/pooltest"
 )
 
-// pools are the cases of the table that the index's own tests read, and what is about several pools.
+// pools lists the cases of the table that the index's tests use too, and requirements about several pools.
 func pools() []requirement {
 	var all []requirement
 	for _, c := range pooltest.Cases() {
-		all = append(all, requirement{name: "pools/" + c.Name, check: func(t *trial) { t.selects(c) }})
+		all = append(all, requirement{name: "pools/" + c.Name, check: func(t *trial) { t.checkSelection(c) }})
 	}
 	return append(all,
 		requirement{name: "pools/config without pools", check: func(t *trial) {
@@ -35,20 +35,21 @@ func pools() []requirement {
 			healer := role(2)
 			first.result(t)
 			healer.result(t)
-			second.waits(t)
-			other.waits(t)
+			second.mustWait(t)
+			other.mustWait(t)
 			role(2).result(t)
 			second.result(t)
-			other.waits(t)
+			other.mustWait(t)
 		}},
 		requirement{name: "pools/one ticket in several pools is in one match", check: func(t *trial) {
 			lane := t.lanes.take()
-			t.config(t.play(lane, object{"roles": []string{"a", "b"}}, object{"a": []object{inLane(lane)}, "b": []object{inLane(lane)}}))
+			t.config(t.play(lane, object{"roles": []string{"a", "b"}}, object{"a": []object{inLane(lane)},
+				"b": []object{inLane(lane)}}))
 			first := t.ticket(map[string]float64{"lane": lane})
 			other := t.lanes.take()
 			t.config(t.play(other, nil, nil))
-			t.cycles(map[string]float64{"lane": other})
-			first.waits(t)
+			t.awaitCycles(map[string]float64{"lane": other})
+			first.mustWait(t)
 			second := t.ticket(map[string]float64{"lane": lane})
 			first.result(t)
 			second.result(t)
@@ -56,8 +57,8 @@ func pools() []requirement {
 	)
 }
 
-// selects makes a config with the pool of a case, and sees who is matched.
-func (t *trial) selects(c pooltest.Case) {
+// checkSelection makes the pool of a case with tickets.
+func (t *trial) checkSelection(c pooltest.Case) {
 	lane, aside := t.lanes.take(), t.lanes.take()
 	filters := []object{inLane(lane)}
 	for _, f := range c.Filters {
@@ -70,7 +71,8 @@ func (t *trial) selects(c pooltest.Case) {
 		}
 		filters = append(filters, filter)
 		if f.Min != nil && f.Max != nil && f.GetMax() < f.GetMin() {
-			t.invalid(configRequest(http.MethodPost, "", marshal(t, t.play(lane, nil, object{"main": []object{filter}}))), "badFilterRange", "pools.main[0]")
+			t.invalid(configRequest(http.MethodPost, "", marshal(t, t.play(lane, nil, object{"main": []object{filter}}))),
+				"badFilterRange", "pools.main[0]")
 			return
 		}
 	}
@@ -87,15 +89,15 @@ func (t *trial) selects(c pooltest.Case) {
 	for _, of := range c.In {
 		t.ticket(in(lane, of)).result(t)
 	}
-	// Cycles that began after the last ticket came have come to results.
+	// The cycles that began after the last ticket was created are over.
 	if len(c.In) > 0 {
-		t.cycles(in(lane, c.In[0]))
+		t.awaitCycles(in(lane, c.In[0]))
 	} else {
 		t.config(t.play(aside, nil, nil))
-		t.cycles(in(aside, nil))
+		t.awaitCycles(in(aside, nil))
 	}
 	for _, k := range out {
-		k.waits(t)
+		k.mustWait(t)
 	}
 }
 
@@ -107,7 +109,7 @@ func segments() []requirement {
 	skill := func(s object) object { return object{"attribute": "skill", "min": 0, "max": 100, "segmentation": s} }
 	requirements := []requirement{
 		{name: "segmentation/both letter cases", check: func(t *trial) {
-			t.split(object{"attribute": "skill", "min": 0, "max": 100, "segmentation": object{
+			t.checkSplit(object{"attribute": "skill", "min": 0, "max": 100, "segmentation": object{
 				"distributionType": "Uniform", "segmentBehaviorType": "BucketCount", "value": 2,
 			}})
 		}},
@@ -125,29 +127,33 @@ func segments() []requirement {
 			four[3].result(t)
 			fifth.result(t)
 			for _, k := range four[:3] {
-				k.waits(t)
+				k.mustWait(t)
 			}
 		}},
 	}
 	requirements = append(requirements, requirement{name: "segmentation/Normal, BucketSize", check: byPopulation})
 	for name, s := range map[string]object{
-		"Uniform, BucketCount": segmentation("Uniform", "BucketCount", 2), "Uniform, BucketSize": segmentation("Uniform", "BucketSize", 50),
+		"Uniform, BucketCount": segmentation("Uniform", "BucketCount", 2), "Uniform, BucketSize": segmentation("Uniform",
+			"BucketSize", 50),
 		"Uniform, TargetPercentage": segmentation("Uniform", "TargetPercentage", 50),
-		"Normal, BucketCount":       segmentation("Normal", "BucketCount", 2), "Normal, TargetPercentage": segmentation("Normal", "TargetPercentage", 50),
+		"Normal, BucketCount": segmentation("Normal", "BucketCount",
+			2), "Normal, TargetPercentage": segmentation("Normal", "TargetPercentage", 50),
 	} {
-		requirements = append(requirements, requirement{name: "segmentation/" + name, check: func(t *trial) { t.split(skill(s)) }})
+		requirements = append(requirements, requirement{name: "segmentation/" + name,
+			check: func(t *trial) { t.checkSplit(skill(s)) }})
 	}
 	for name, s := range map[string]object{
 		"Uniform": segmentation("Uniform", "BucketCount", 7), "Normal": segmentation("Normal", "BucketCount", 7),
 		"Normal in tickets": segmentation("Normal", "BucketSize", 3),
 	} {
-		requirements = append(requirements, requirement{name: "segmentation/" + all + ": " + name, check: func(t *trial) { t.covered(skill(s)) }})
+		requirements = append(requirements, requirement{name: "segmentation/" + all + ": " + name,
+			check: func(t *trial) { t.checkCoverage(skill(s)) }})
 	}
 	return requirements
 }
 
-// split has two halves of a filter from 0 to 100: only tickets of the same half meet.
-func (t *trial) split(filter object) {
+// checkSplit checks a filter from 0 to 100 with two segments: only tickets of the same segment are matched.
+func (t *trial) checkSplit(filter object) {
 	lane := t.lanes.take()
 	t.config(t.play(lane, object{"size": 2}, object{"main": []object{inLane(lane), filter}}))
 	at := func(skill float64) ticket { return t.ticket(map[string]float64{"lane": lane, "skill": skill}) }
@@ -155,13 +161,13 @@ func (t *trial) split(filter object) {
 	other := at(50.1)
 	high.result(t)
 	other.result(t)
-	low.waits(t)
+	low.mustWait(t)
 	at(49.8).result(t)
 	low.result(t)
 }
 
-// byPopulation has a pool that is to be in segments of five tickets. It is in two halves when there are ten, which no match takes, and in one
-// piece again when they leave: passers-by, who are matched alone, are told how many tickets their run had.
+// byPopulation checks a pool in segments of five tickets: it has two segments for ten tickets that are not matched, and
+// one when they leave. Tickets that are matched alone get the number of tickets of their run.
 func byPopulation(t *trial) {
 	lane := t.lanes.take()
 	t.config(t.play(lane, object{"count": true}, object{"main": []object{
@@ -190,11 +196,11 @@ func byPopulation(t *trial) {
 		t.do(http.StatusOK, k.delete())
 	}
 	runsHave(2)
-	high[0].waits(t)
+	high[0].mustWait(t)
 }
 
-// covered has tickets all over a filter from 0 to 100: each is matched, and none beside it.
-func (t *trial) covered(filter object) {
+// checkCoverage checks a filter from 0 to 100: each ticket in it is matched, and none outside.
+func (t *trial) checkCoverage(filter object) {
 	lane := t.lanes.take()
 	t.config(t.play(lane, nil, object{"main": []object{inLane(lane), filter}}))
 	at := func(skill float64) ticket { return t.ticket(map[string]float64{"lane": lane, "skill": skill}) }
@@ -206,8 +212,8 @@ func (t *trial) covered(filter object) {
 	for _, k := range append(in, at(99.99999)) {
 		k.result(t)
 	}
-	t.cycles(map[string]float64{"lane": lane, "skill": 50})
+	t.awaitCycles(map[string]float64{"lane": lane, "skill": 50})
 	for _, k := range out {
-		k.waits(t)
+		k.mustWait(t)
 	}
 }

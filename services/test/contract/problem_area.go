@@ -26,12 +26,14 @@ func problems() []requirement {
 			t.contains("the detail", p.Detail, "x", "not found")
 		}},
 		{name: "errors/unknown paths are 404", check: func(t *trial) {
-			for _, path := range []string{"/", "/nothing", "/" + t.Project, "/" + t.Project + "/matchmaking/api/v3/tickets", "/api/v2", "/api/v3/backfill"} {
-				t.refused(http.StatusNotFound, request{as: Player, method: http.MethodGet, path: path}, "path")
+			for _, path := range []string{"/", "/nothing", "/" + t.Project, "/" + t.Project + "/matchmaking/api/v3/tickets",
+				"/api/v2", "/api/v3/backfill"} {
+				t.mustRefuse(http.StatusNotFound, request{as: Player, method: http.MethodGet, path: path}, "path")
 			}
-			for _, path := range []string{"", "ticket", "tickets/x", "configs/a/b", "functions/a/b", "functions/a/log/b", "functions/actions", "matches"} {
+			for _, path := range []string{"", "ticket", "tickets/x", "configs/a/b", "functions/a/b", "functions/a/log/b",
+				"functions/actions", "matches"} {
 				a := t.send(request{as: Developer, method: http.MethodGet, path: path})
-				// functions/actions is a function's name as well as a folder.
+				// functions/actions is the path of a function and of actions.
 				if a.status != http.StatusNotFound {
 					t.Errorf("GET %s: got %v, want 404", path, a)
 				}
@@ -55,7 +57,8 @@ func problems() []requirement {
 					if slices.Contains(allowed, method) {
 						continue
 					}
-					allow := t.refused(http.StatusMethodNotAllowed, request{as: Developer, method: method, path: path}, method).header.Get("Allow")
+					allow := t.mustRefuse(http.StatusMethodNotAllowed, request{as: Developer, method: method, path: path},
+						method).header.Get("Allow")
 					for _, want := range allowed {
 						if !slices.Contains(strings.Split(allow, ", "), want) {
 							t.Errorf("%s %s: Allow is %q, want %s in it", method, path, allow, want)
@@ -71,13 +74,14 @@ func problems() []requirement {
 			} {
 				r := missing
 				r.header = header("Accept", accept)
-				t.refused(status, r)
+				t.mustRefuse(status, r)
 			}
 		}},
 		{name: "errors/correlation id", check: func(t *trial) {
 			ids := map[string]bool{}
 			for given, kept := range map[string]bool{
-				"": false, "abc-123_x.y:z": true, strings.Repeat("a", 64): true, strings.Repeat("a", 65): false, "with space": false, "a\"b": false, "é": false,
+				"": false, "abc-123_x.y:z": true, strings.Repeat("a", 64): true, strings.Repeat("a",
+					65): false, "with space": false, "a\"b": false, "é": false,
 			} {
 				for _, r := range []request{missing, {as: Developer, method: http.MethodGet, path: "functions"}} {
 					if given != "" {
@@ -113,12 +117,12 @@ func problems() []requirement {
 	}
 }
 
-// bodies are what is true of every JSON body.
+// bodies lists the requirements of every JSON body.
 func bodies() []requirement {
-	// Every endpoint with a JSON body, and how a body of it begins.
+	// Endpoints with a JSON body, and the beginning of a body.
 	endpoints := func(t *trial) []request {
 		return []request{
-			t.serviced(`{"properties":{"a":"`),
+			t.creation(`{"properties":{"a":"`),
 			configRequest(http.MethodPost, "", `{"matchmaking":{"name":"`),
 			configRequest(http.MethodPut, "x", `{"matchmaking":{"name":"`),
 			{as: Developer, method: http.MethodPost, path: "functions/actions/restart", body: `{"functions":["`},
@@ -130,14 +134,16 @@ func bodies() []requirement {
 		{name: "bodies/415 for other content types", check: func(t *trial) {
 			for _, r := range endpoints(t) {
 				r.body = `{}`
-				for _, kind := range []string{"none", "text/plain", "application/problem+json", "application/x-www-form-urlencoded", "application/json; charset=latin1", "application", "json"} {
+				for _, kind := range []string{"none", "text/plain", "application/problem+json", "application/x-www-form-urlencoded",
+					"application/json; charset=latin1", "application", "json"} {
 					r.kind = kind
-					t.refused(http.StatusUnsupportedMediaType, r, "Content-Type")
+					t.mustRefuse(http.StatusUnsupportedMediaType, r, "Content-Type")
 				}
 				r.kind, r.header = "application/json", header("Content-Encoding", "gzip")
-				t.refused(http.StatusUnsupportedMediaType, r, "Content-Encoding")
+				t.mustRefuse(http.StatusUnsupportedMediaType, r, "Content-Encoding")
 				r.header = nil
-				for _, kind := range []string{"application/json; charset=utf-8", "Application/JSON", `application/json;charset="UTF-8"`} {
+				for _, kind := range []string{"application/json; charset=utf-8", "Application/JSON",
+					`application/json;charset="UTF-8"`} {
 					r.kind = kind
 					if a := t.send(r); a.status == http.StatusUnsupportedMediaType {
 						t.Errorf("%s %s of %s: got %v", r.method, r.path, kind, a)
@@ -154,20 +160,20 @@ func bodies() []requirement {
 					r.undeclared = undeclared
 					for _, size := range []int{65536, 65537, 1 << 20} {
 						r.body = begin + strings.Repeat("A", size-len(begin))
-						a := t.refused(http.StatusRequestEntityTooLarge, r, "65536")
+						a := t.mustRefuse(http.StatusRequestEntityTooLarge, r, "65536")
 						if a.status != http.StatusRequestEntityTooLarge {
 							t.Errorf("that was %s %s of %d bytes", r.method, r.path, size)
 						}
 					}
 					r.body = begin + strings.Repeat("A", 65535-len(begin))
-					t.refused(http.StatusBadRequest, r)
+					t.mustRefuse(http.StatusBadRequest, r)
 				}
 			}
 		}},
 		{name: "bodies/65,535 bytes are accepted", check: func(t *trial) {
 			const body = `{"attributes":{"skill":1}}`
 			for _, undeclared := range []bool{false, true} {
-				r := t.serviced(body + strings.Repeat(" ", 65535-len(body)))
+				r := t.creation(body + strings.Repeat(" ", 65535-len(body)))
 				r.undeclared = undeclared
 				t.forget(r, t.do(http.StatusCreated, r))
 			}
@@ -177,12 +183,13 @@ func bodies() []requirement {
 				if strings.HasPrefix(r.path, "configs") {
 					continue // see configs/what is no JSON is a problem
 				}
-				for _, bad := range []string{" ", `{`, `{"a`, `{}{}`, `{} x`, `null`, `[]`, `"x"`, `7`, `'a'`, `{,}`, `{"a":1,}`, `// a`, "\xef\xbb\xbf{}", "{\"a\":\"\xff\"}", "{\"\xff\":1}"} {
+				for _, bad := range []string{" ", `{`, `{"a`, `{}{}`, `{} x`, `null`, `[]`, `"x"`, `7`, `'a'`, `{,}`, `{"a":1,}`,
+					`// a`, "\xef\xbb\xbf{}", "{\"a\":\"\xff\"}", "{\"\xff\":1}"} {
 					r.body = bad
-					t.refused(http.StatusBadRequest, r)
+					t.mustRefuse(http.StatusBadRequest, r)
 				}
 				r.body, r.kind = "", "application/json"
-				t.refused(http.StatusBadRequest, r, "empty")
+				t.mustRefuse(http.StatusBadRequest, r, "empty")
 			}
 		}},
 		{name: "bodies/deep nesting", check: func(t *trial) {
@@ -190,7 +197,7 @@ func bodies() []requirement {
 				for _, open := range []string{"[", `{"a":`} {
 					for _, depth := range []int{33, 6000} {
 						r.body = strings.Repeat(open, depth)
-						t.refused(http.StatusBadRequest, r, "deep")
+						t.mustRefuse(http.StatusBadRequest, r, "deep")
 					}
 				}
 			}
@@ -198,7 +205,7 @@ func bodies() []requirement {
 	}
 }
 
-// forget deletes a ticket or backfill ticket that an answer is about.
+// forget deletes the ticket or backfill ticket of an answer.
 func (t *trial) forget(r request, a answer) {
 	var made struct{ ID string }
 	a.decode(t, &made)

@@ -12,23 +12,23 @@ func (s *suite) report(t *testing.T) {
 	t.Helper()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	slices.SortFunc(s.verdicts, func(a, b line) int { return strings.Compare(a.name, b.name) })
-	width, count := 0, map[verdict]int{}
-	for _, l := range s.verdicts {
+	slices.SortFunc(s.outcomes, func(a, b line) int { return strings.Compare(a.name, b.name) })
+	width, count := 0, map[outcome]int{}
+	for _, l := range s.outcomes {
 		width = max(width, len(l.name))
-		count[l.verdict]++
+		count[l.outcome]++
 	}
 	var table strings.Builder
-	for _, l := range s.verdicts {
-		fmt.Fprintf(&table, "%-*s  %s", width, l.name, l.verdict)
+	for _, l := range s.outcomes {
+		fmt.Fprintf(&table, "%-*s  %s", width, l.name, l.outcome)
 		if l.reason != "" {
 			reason, _, _ := strings.Cut(l.reason, "\n")
 			fmt.Fprintf(&table, ": %.160s", reason)
 		}
 		table.WriteByte('\n')
 	}
-	fmt.Fprintf(&table, "%d requirements", len(s.verdicts))
-	for _, v := range []verdict{passed, failed, notYet, notTried} {
+	fmt.Fprintf(&table, "%d requirements", len(s.outcomes))
+	for _, v := range []outcome{passed, failed, notYet, notTried} {
 		if count[v] > 0 {
 			fmt.Fprintf(&table, ", %d %s", count[v], v)
 		}

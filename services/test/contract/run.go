@@ -9,24 +9,24 @@ import (
 	"time"
 )
 
-// requirement is one thing that users were promised.
+// requirement is one promise of the API.
 type requirement struct {
-	// name is its area, a slash, and what it is about in a few words.
+	// name is its area, a slash, and its topic in a few words.
 	name  string
 	check func(*trial)
-	// notYet says what is missing where the service does not keep the promise yet.
-	// The requirement is tried all the same, and must fail: a promise that is kept is to be counted.
+	// notYet says what is missing when the service does not meet the requirement yet. It must fail then, so that the text
+	// is removed when the service meets it.
 	notYet string
 }
 
-// verdict is what became of a requirement.
-type verdict string
+// outcome is the outcome of a requirement.
+type outcome string
 
 const (
-	passed   verdict = "passed"
-	failed   verdict = "FAILED"
-	notYet   verdict = "not yet"
-	notTried verdict = "not tried"
+	passed   outcome = "passed"
+	failed   outcome = "FAILED"
+	notYet   outcome = "not yet"
+	notTried outcome = "not tried"
 )
 
 // suite is a run of all requirements.
@@ -34,23 +34,23 @@ type suite struct {
 	Target
 	checker *checker
 	tokens  map[Actor]string
-	// puppet is the name of the match function that the requirements use.
+	// puppet is the name of the match function of the requirements.
 	puppet string
-	// salt makes names that no earlier run used.
+	// salt makes names unique to a run.
 	salt  string
 	lanes lanes
 
 	mu       sync.Mutex
-	verdicts []line
+	outcomes []line
 }
 
 type line struct {
 	name    string
-	verdict verdict
+	outcome outcome
 	reason  string
 }
 
-// Run tries all requirements, those that can be side by side.
+// Run runs all requirements, most of them in parallel.
 func Run(t *testing.T, target Target) {
 	s := newSuite(t, target)
 	t.Cleanup(func() { s.report(t) })
@@ -58,16 +58,16 @@ func Run(t *testing.T, target Target) {
 		for _, r := range together() {
 			t.Run(r.name, func(t *testing.T) {
 				t.Parallel()
-				s.try(t, r)
+				s.run(t, r)
 			})
 		}
 	})
 	for _, r := range alone() {
-		t.Run(r.name, func(t *testing.T) { s.try(t, r) })
+		t.Run(r.name, func(t *testing.T) { s.run(t, r) })
 	}
 }
 
-// together are the requirements that do not get in each other's way.
+// together lists the requirements that can run in parallel.
 func together() []requirement {
 	var all []requirement
 	for _, area := range [][]requirement{
@@ -82,13 +82,14 @@ func together() []requirement {
 	return all
 }
 
-// alone are those that use up what all others need.
+// alone lists those that use up limits, which others need.
 func alone() []requirement { return limits() }
 
 func newSuite(t *testing.T, target Target) *suite {
 	t.Helper()
 	if target.HTTP == nil {
-		transport := &http.Transport{MaxIdleConnsPerHost: 64, IdleConnTimeout: 5 * time.Second, ExpectContinueTimeout: patience}
+		transport := &http.Transport{MaxIdleConnsPerHost: 64, IdleConnTimeout: 5 * time.Second,
+			ExpectContinueTimeout: patience}
 		t.Cleanup(transport.CloseIdleConnections)
 		target.HTTP = &http.Client{Transport: transport}
 	}
@@ -112,34 +113,34 @@ func newSuite(t *testing.T, target Target) *suite {
 	return s
 }
 
-// try tries a requirement, and says what became of it.
-func (s *suite) try(t *testing.T, r requirement) {
+// run runs a requirement and notes its outcome.
+func (s *suite) run(t *testing.T, r requirement) {
 	got := s.trial(t, r.check)
 	v, reason := s.judge(r, got)
 	s.note(line{r.name, v, reason})
-	story := strings.Join(append([]string{reason}, got.failures...), "\n")
+	text := strings.Join(append([]string{reason}, got.failures...), "\n")
 	switch v {
 	case failed:
-		t.Error(story)
+		t.Error(text)
 	case notYet, notTried:
-		t.Skip(string(v) + ": " + story)
+		t.Skip(string(v) + ": " + text)
 	case passed:
 	}
 }
 
-// judge says what became of a requirement, and why.
-func (s *suite) judge(r requirement, got *trial) (v verdict, reason string) {
+// judge returns the outcome of a requirement, and the reason.
+func (s *suite) judge(r requirement, got *trial) (v outcome, reason string) {
 	switch {
 	case len(got.failures) > 0 && r.notYet != "":
 		return notYet, r.notYet
 	case len(got.failures) > 0:
 		return failed, got.failures[0]
 	case got.untried != "" && s.Complete:
-		return failed, "it could not be tried: " + got.untried
+		return failed, "it was not tried: " + got.untried
 	case got.untried != "":
 		return notTried, got.untried
 	case r.notYet != "":
-		return failed, "it is met, and must no longer be marked as not yet"
+		return failed, "it is met: remove its text of notYet"
 	}
 	return passed, ""
 }
@@ -147,5 +148,5 @@ func (s *suite) judge(r requirement, got *trial) (v verdict, reason string) {
 func (s *suite) note(l line) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.verdicts = append(s.verdicts, l)
+	s.outcomes = append(s.outcomes, l)
 }

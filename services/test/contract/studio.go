@@ -25,17 +25,17 @@ func marshal(t *trial, v any) string {
 	return string(text)
 }
 
-// lanes are numbers that no other trial uses.
+// lanes hands out numbers that no other trial uses.
 type lanes struct{ next atomic.Int64 }
 
 func (l *lanes) take() float64 { return float64(l.next.Add(1)) }
 
-// name makes a name that is not used yet.
+// name makes a unique name.
 func (t *trial) name(of string) string {
 	return fmt.Sprintf("%s-%s-%d", of, t.salt, int64(t.lanes.take())%1e6)
 }
 
-// uploadPuppet builds the match function of the trials, uploads it, and waits until it runs.
+// uploadPuppet builds the match function of the trials, uploads it and waits until it runs.
 func (s *suite) uploadPuppet(t *testing.T) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "puppet.wasm")
@@ -51,8 +51,9 @@ func (s *suite) uploadPuppet(t *testing.T) {
 	}
 	s.puppet = "puppet-" + s.salt
 	got := s.trial(t, func(t *trial) {
-		t.do(http.StatusOK, request{as: Developer, method: http.MethodPut, path: "functions/" + s.puppet, kind: "application/wasm", body: string(module)})
-		t.running(s.puppet)
+		t.do(http.StatusOK, request{as: Developer, method: http.MethodPut, path: "functions/" + s.puppet,
+			kind: "application/wasm", body: string(module)})
+		t.awaitRunning(s.puppet)
 	})
 	if len(got.failures) > 0 {
 		t.Fatal(got.failures)
@@ -64,8 +65,8 @@ func (s *suite) uploadPuppet(t *testing.T) {
 	})
 }
 
-// running waits until a function runs.
-func (t *trial) running(name string) function {
+// awaitRunning waits until a function runs.
+func (t *trial) awaitRunning(name string) function {
 	var f function
 	t.eventually(name+" runs", func() bool {
 		f = t.function(name)
@@ -74,16 +75,18 @@ func (t *trial) running(name string) function {
 	return f
 }
 
-// config makes a config, which is deleted when the trial is over.
+// config creates a config. It is deleted after the trial.
 func (t *trial) config(c object) (id string) {
 	var made struct{ ID string }
-	t.do(http.StatusOK, request{as: Developer, method: http.MethodPost, path: "configs", body: marshal(t, c)}).decode(t, &made)
+	t.do(http.StatusOK, request{as: Developer, method: http.MethodPost, path: "configs", body: marshal(t, c)}).decode(t,
+		&made)
 	t.Cleanup(func() { t.deleteConfig(made.ID) })
 	return made.ID
 }
 
 func (t *trial) putConfig(id string, c object) answer {
-	a := t.do(http.StatusOK, request{as: Developer, method: http.MethodPut, path: "configs/" + url.PathEscape(id), body: marshal(t, c)})
+	a := t.do(http.StatusOK, request{as: Developer, method: http.MethodPut, path: "configs/" + url.PathEscape(id),
+		body: marshal(t, c)})
 	t.Cleanup(func() { t.deleteConfig(id) })
 	return a
 }
@@ -92,7 +95,7 @@ func (t *trial) deleteConfig(id string) {
 	t.do(http.StatusNoContent, request{as: Developer, method: http.MethodDelete, path: "configs/" + url.PathEscape(id)})
 }
 
-// play is a config of the puppet, with settings for it. Without pools of its own it has one, that of the lane.
+// play is a config of the puppet with settings. When pools is nil it has one pool, that of the lane.
 func (t *trial) play(lane float64, settings object, pools object) object {
 	if pools == nil {
 		pools = object{"lane": []object{inLane(lane)}}
@@ -111,10 +114,10 @@ func (t *trial) play(lane float64, settings object, pools object) object {
 // inLane is the filter of a lane.
 func inLane(lane float64) object { return object{"attribute": "lane", "min": lane, "max": lane} }
 
-// ticket is one that was created for a player of its own.
+// ticket is a ticket of a player with no other ticket.
 type ticket struct{ id, player string }
 
-// assignment is what became of a ticket.
+// assignment is the result of a ticket.
 type assignment struct {
 	Connection, Error string
 	Properties        json.RawMessage `json:"properties"`
@@ -129,7 +132,7 @@ type ticketResponse struct {
 	Assignment *assignment
 }
 
-// ticket creates a ticket, which is deleted when the trial is over.
+// ticket creates a ticket. It is deleted after the trial.
 func (t *trial) ticket(attributes map[string]float64) ticket {
 	return t.ticketWith(object{"attributes": attributes})
 }
@@ -137,7 +140,8 @@ func (t *trial) ticket(attributes map[string]float64) ticket {
 func (t *trial) ticketWith(body object) ticket {
 	k := ticket{player: t.name("player")}
 	var made struct{ ID string }
-	t.do(http.StatusCreated, request{as: Service, behalf: k.player, method: http.MethodPost, path: "tickets", body: marshal(t, body)}).decode(t, &made)
+	t.do(http.StatusCreated, request{as: Service, behalf: k.player, method: http.MethodPost, path: "tickets",
+		body: marshal(t, body)}).decode(t, &made)
 	k.id = made.ID
 	t.Cleanup(func() { t.send(k.delete()) })
 	return k
@@ -151,7 +155,7 @@ func (k ticket) delete() request {
 	return request{as: Service, behalf: k.player, method: http.MethodDelete, path: "tickets?id=" + url.QueryEscape(k.id)}
 }
 
-// result waits until the ticket has one.
+// result waits for the result of the ticket.
 func (k ticket) result(t *trial) assignment {
 	var got ticketResponse
 	t.eventually("the ticket of "+k.player+" has a result", func() bool {
@@ -164,23 +168,24 @@ func (k ticket) result(t *trial) assignment {
 	return *got.Assignment
 }
 
-// waits fails the trial when the ticket has a result.
-func (k ticket) waits(t *trial) {
+// mustWait notes a failure when the ticket has a result.
+func (k ticket) mustWait(t *trial) {
 	var got ticketResponse
 	t.do(http.StatusOK, k.get()).decode(t, &got)
 	if got.Assignment != nil {
-		t.Errorf("the ticket %v has the result %s, and should still wait", got.Attributes, marshal(t, got.Assignment))
+		t.Errorf("the ticket %v has the result %s, want it to wait", got.Attributes, marshal(t, got.Assignment))
 	}
 }
 
-// cycles returns when a config's cycles that began after the call have come to results: a passer-by was matched, twice.
-func (t *trial) cycles(passerBy map[string]float64) {
+// awaitCycles returns when a config's cycles that began after the call are over: two tickets were matched one after the
+// other.
+func (t *trial) awaitCycles(passerBy map[string]float64) {
 	for range 2 {
 		t.ticket(passerBy).result(t)
 	}
 }
 
-// sameJSON notes a failure unless two texts are the same JSON.
+// sameJSON notes a failure unless two texts are equal as JSON.
 func sameJSON(t *trial, what string, got, want []byte) {
 	if len(got) == 0 {
 		got = []byte("null")
@@ -191,7 +196,7 @@ func sameJSON(t *trial, what string, got, want []byte) {
 	}
 }
 
-// canonical has the members of objects in order.
+// canonical sorts the members of objects.
 func canonical(text []byte) []byte {
 	var v any
 	if json.Unmarshal(text, &v) != nil {

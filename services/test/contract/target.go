@@ -14,37 +14,36 @@ import (
 
 // Target is the system that is tested.
 type Target struct {
-	// URL is its base address, without a slash at the end; the project's follows it.
+	// URL is its base address, without a slash at the end.
 	URL string
-	// Project is the one to work in. Nobody else should use it meanwhile.
+	// Project is the project of the tests. Nobody else may use it meanwhile.
 	Project string
-	// Another is the project of those actors who are from another one, "" when its name is not known: to use up
-	// its limits disturbs nobody.
+	// Another is the project of the actors from another project, "" when its name is unknown. Tests use up its limits.
 	Another string
-	// Token is the token of an actor, "" when there is none: requirements that need it are then not tried.
+	// Token returns the token of an actor, "" when there is none. Requirements that need it are then not tried.
 	Token func(Actor) (string, error)
-	// HTTP is the client; nil is a client of its own.
+	// HTTP is the client; a new one when nil.
 	HTTP *http.Client
-	// Hosting says that game servers can be allocated there.
+	// Hosting tells that game servers can be allocated.
 	Hosting bool
-	// MaxWaiting is how many tickets of the project may wait, when that is few enough to try; else 0.
+	// MaxWaiting is how many tickets of the project may wait; 0 when these are too many for a test.
 	MaxWaiting int
-	// Complete says that there is all that the requirements need: one that cannot be tried has failed.
+	// Complete tells that the target has all that the requirements need. One that is not tried fails then.
 	Complete bool
 }
 
-// FewWaiting is few enough tickets to try the limit of waiting ones, and more than any other test has.
+// FewWaiting is a limit of waiting tickets that a test can reach, and that the other tests do not.
 const FewWaiting = 600
 
-// Modest are arguments of matchmaker for limits that can be met on any machine, however slow it is: they leave room for a
-// burst as large as the tests need, and let little through after that.
+// Modest are arguments of matchmaker for limits that tests reach on any machine, however slow it is. They allow the
+// bursts that the tests need, and few requests after that.
 func Modest() []string {
 	return []string{
 		"--max-waiting", strconv.Itoa(FewWaiting), "--api-rate", "10", "--api-burst", "700", "--read-rate", "5", "--read-burst", "100",
 	}
 }
 
-// Actor is who calls.
+// Actor is a caller.
 type Actor string
 
 // The actors. Each has a token of its own; Nobody has none.
@@ -60,10 +59,10 @@ const (
 	Stranger  Actor = "stranger"  // a player of another project
 	Outsider  Actor = "outsider"  // an owner of another project
 	Elsewhere Actor = "elsewhere" // a server of another project
-	Expired   Actor = "expired"   // a player whose token is no longer good
+	Expired   Actor = "expired"   // a player whose token has expired
 )
 
-// Actors are all that have tokens.
+// Actors lists the actors with tokens.
 func Actors() []Actor {
 	return []Actor{Player, Other, Developer, Guest, Server, Service, Reader, Stranger, Outsider, Elsewhere, Expired}
 }
@@ -71,7 +70,7 @@ func Actors() []Actor {
 // Another is the other project of minted tokens.
 const Another = "contract-elsewhere"
 
-// Minted are the tokens of an installation that believes an issuer.
+// Minted mints the tokens for an installation that trusts an issuer.
 func Minted(i *issuer.Issuer, project string) func(Actor) (string, error) {
 	claims := map[Actor]issuer.Claims{
 		Player:    {Kind: auth.Player, Project: project},
@@ -93,7 +92,7 @@ func Minted(i *issuer.Issuer, project string) func(Actor) (string, error) {
 	}
 }
 
-// subjectOf is the subject of a token, which is not verified.
+// subjectOf is the subject of a token. It does not verify the token.
 func subjectOf(token string) string {
 	parts := strings.Split(token, ".")
 	if len(parts) != 3 {

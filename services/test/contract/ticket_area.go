@@ -11,16 +11,16 @@ func post(as Actor, body string) request {
 	return request{as: as, method: http.MethodPost, path: "tickets", body: body}
 }
 
-// serviced creates a ticket in the name of a player of its own, so that the limit of a player is not met.
-func (t *trial) serviced(body string) request {
+// creation is a request for a ticket of a new player, so that it does not reach the limit of a player.
+func (t *trial) creation(body string) request {
 	r := post(Service, body)
 	r.behalf = t.name("player")
 	return r
 }
 
-// stored is what was stored of a body.
-func (t *trial) stored(body string) ticketResponse {
-	r := t.serviced(body)
+// createAndRead creates a ticket with a body and reads it.
+func (t *trial) createAndRead(body string) ticketResponse {
+	r := t.creation(body)
 	var made struct{ ID string }
 	t.do(http.StatusCreated, r).decode(t, &made)
 	k := ticket{made.ID, r.behalf}
@@ -34,7 +34,7 @@ func ticketCreation() []requirement {
 	return []requirement{
 		{name: "tickets/created", check: func(t *trial) {
 			before := time.Now()
-			got := t.stored(`{"attributes":{"skill":1200.5,"level":-3},"properties":{"loadout":"c3dvcmQ=","empty":""}}`)
+			got := t.createAndRead(`{"attributes":{"skill":1200.5,"level":-3},"properties":{"loadout":"c3dvcmQ=","empty":""}}`)
 			equal(t, "attributes", len(got.Attributes), 2)
 			equal(t, "skill", got.Attributes["skill"], 1200.5)
 			equal(t, "level", got.Attributes["level"], -3)
@@ -60,17 +60,18 @@ func ticketCreation() []requirement {
 			t.do(http.StatusOK, request{as: Player, method: http.MethodDelete, path: "tickets?id=" + made.ID})
 		}},
 		{name: "tickets/all fields are optional", check: func(t *trial) {
-			for _, body := range []string{`{}`, `{"attributes":{}}`, `{"attributes":null,"properties":null}`, `{"properties":{"a":"YQ=="}}`} {
-				t.stored(body)
+			for _, body := range []string{`{}`, `{"attributes":{}}`, `{"attributes":null,"properties":null}`,
+				`{"properties":{"a":"YQ=="}}`} {
+				t.createAndRead(body)
 			}
 		}},
 		{name: "tickets/member names in any letter case", check: func(t *trial) {
-			got := t.stored(`{"ATTRIBUTES":{"skill":1},"Properties":{"a":"YQ=="}}`)
+			got := t.createAndRead(`{"ATTRIBUTES":{"skill":1},"Properties":{"a":"YQ=="}}`)
 			equal(t, "skill", got.Attributes["skill"], 1)
 			equal(t, "a", string(got.Properties["a"]), "a")
 		}},
 		{name: "tickets/keys are kept as they are", check: func(t *trial) {
-			got := t.stored(`{"attributes":{"Skill":1,"skill":2,"größe":3},"properties":{"A":"YQ==","a":"Yg=="}}`)
+			got := t.createAndRead(`{"attributes":{"Skill":1,"skill":2,"größe":3},"properties":{"A":"YQ==","a":"Yg=="}}`)
 			equal(t, "Skill", got.Attributes["Skill"], 1)
 			equal(t, "skill", got.Attributes["skill"], 2)
 			equal(t, "größe", got.Attributes["größe"], 3)
@@ -78,7 +79,7 @@ func ticketCreation() []requirement {
 			equal(t, "a", string(got.Properties["a"]), "b")
 		}},
 		{name: "tickets/doubles are exact", check: func(t *trial) {
-			got := t.stored(`{"attributes":{"a":1.7976931348623157e308,"b":5e-324,"c":0.1,"d":9007199254740993,"e":-0.0}}`)
+			got := t.createAndRead(`{"attributes":{"a":1.7976931348623157e308,"b":5e-324,"c":0.1,"d":9007199254740993,"e":-0.0}}`)
 			equal(t, "a", got.Attributes["a"], 1.7976931348623157e308)
 			equal(t, "b", got.Attributes["b"], 5e-324)
 			equal(t, "c", got.Attributes["c"], 0.1)
@@ -90,11 +91,11 @@ func ticketCreation() []requirement {
 			for i := range all {
 				all[i] = byte(i)
 			}
-			got := t.stored(`{"properties":{"all":"` + base64.StdEncoding.EncodeToString(all) + `"}}`)
+			got := t.createAndRead(`{"properties":{"all":"` + base64.StdEncoding.EncodeToString(all) + `"}}`)
 			equal(t, "all", string(got.Properties["all"]), string(all))
 		}},
 		{name: "tickets/identifiers differ", check: func(t *trial) {
-			if a, b := t.stored(`{}`), t.stored(`{}`); a.ID == b.ID {
+			if a, b := t.createAndRead(`{}`), t.createAndRead(`{}`); a.ID == b.ID {
 				t.Errorf("two tickets are %s", a.ID)
 			}
 		}},
@@ -106,30 +107,33 @@ func ticketCreation() []requirement {
 			t.do(http.StatusCreated, self).decode(t, &made)
 			for _, method := range []string{http.MethodPost, http.MethodDelete} {
 				for _, name := range []string{"somebody-else", strings.ToUpper(self.behalf)} {
-					t.refused(http.StatusForbidden, request{as: Player, method: method, path: "tickets?id=" + made.ID, behalf: name, body: `{}`}, "X-On-Behalf-Of")
+					t.mustRefuse(http.StatusForbidden, request{as: Player, method: method, path: "tickets?id=" + made.ID, behalf: name,
+						body: `{}`}, "X-On-Behalf-Of")
 				}
-				t.refused(http.StatusForbidden, request{as: Player, method: method, path: "tickets?id=" + made.ID, body: `{}`, header: header("X-On-Behalf-Of", "")}, "X-On-Behalf-Of")
+				t.mustRefuse(http.StatusForbidden, request{as: Player, method: method, path: "tickets?id=" + made.ID, body: `{}`,
+					header: header("X-On-Behalf-Of", "")}, "X-On-Behalf-Of")
 			}
-			t.do(http.StatusOK, request{as: Player, method: http.MethodDelete, path: "tickets?id=" + made.ID, behalf: self.behalf})
+			t.do(http.StatusOK, request{as: Player, method: http.MethodDelete, path: "tickets?id=" + made.ID,
+				behalf: self.behalf})
 		}},
 		{name: "tickets/X-On-Behalf-Of of a game service", check: func(t *trial) {
-			t.refused(http.StatusBadRequest, post(Service, `{}`), "X-On-Behalf-Of")
+			t.mustRefuse(http.StatusBadRequest, post(Service, `{}`), "X-On-Behalf-Of")
 			empty := post(Service, `{}`)
 			empty.header = header("X-On-Behalf-Of", "")
-			t.refused(http.StatusBadRequest, empty, "X-On-Behalf-Of")
+			t.mustRefuse(http.StatusBadRequest, empty, "X-On-Behalf-Of")
 			twice := post(Service, `{}`)
 			twice.header = header("X-On-Behalf-Of", "ada", "X-On-Behalf-Of", "bob")
-			t.refused(http.StatusBadRequest, twice, "X-On-Behalf-Of", "more than once")
+			t.mustRefuse(http.StatusBadRequest, twice, "X-On-Behalf-Of", "more than once")
 			long := post(Service, `{}`)
 			long.behalf = strings.Repeat("a", 257)
-			t.refused(http.StatusBadRequest, long, "X-On-Behalf-Of")
+			t.mustRefuse(http.StatusBadRequest, long, "X-On-Behalf-Of")
 			k := t.ticket(nil)
 			nameless := k.delete()
 			nameless.behalf = ""
-			t.refused(http.StatusBadRequest, nameless, "X-On-Behalf-Of")
+			t.mustRefuse(http.StatusBadRequest, nameless, "X-On-Behalf-Of")
 			wrong := k.delete()
 			wrong.behalf = "somebody-else"
-			t.refused(http.StatusNotFound, wrong)
+			t.mustRefuse(http.StatusNotFound, wrong)
 			t.do(http.StatusOK, k.delete())
 		}},
 		{name: "tickets/scope matchmaking.read only reads", check: func(t *trial) {
@@ -139,8 +143,8 @@ func ticketCreation() []requirement {
 			t.do(http.StatusOK, read)
 			create, remove := post(Reader, `{}`), k.delete()
 			create.behalf, remove.as = k.player, Reader
-			t.refused(http.StatusForbidden, create, "scope")
-			t.refused(http.StatusForbidden, remove, "scope")
+			t.mustRefuse(http.StatusForbidden, create, "scope")
+			t.mustRefuse(http.StatusForbidden, remove, "scope")
 		}},
 	}
 }
@@ -153,7 +157,7 @@ func ticketRefusals() []requirement {
 		}
 		return strings.Join(all, ",")
 	}
-	// The name, the body, and what the detail must name.
+	// Names, bodies and the text in the detail.
 	table := []struct{ name, body, detail string }{
 		{"an attribute that is a string", `{"attributes":{"skill":"12"}}`, "attributes.skill"},
 		{"an attribute that is a boolean", `{"attributes":{"skill":true}}`, "attributes.skill"},
@@ -187,7 +191,7 @@ func ticketRefusals() []requirement {
 	var all []requirement
 	for _, c := range table {
 		all = append(all, requirement{name: "tickets/refused: " + c.name, check: func(t *trial) {
-			t.refused(http.StatusBadRequest, t.serviced(c.body), c.detail)
+			t.mustRefuse(http.StatusBadRequest, t.creation(c.body), c.detail)
 		}})
 	}
 	return all
@@ -202,15 +206,16 @@ func ticketReading() []requirement {
 	}
 	return []requirement{
 		{name: "tickets/missing ticket is 404", check: func(t *trial) {
-			for _, id := range []string{"0192f3c0-7d7a-7c53-a0f4-2b7f6f0f2d11", "x", "%00", strings.Repeat("x", 1000), "%7Bother%7D", "a%20b"} {
-				t.refused(http.StatusNotFound, get("?id="+id), "not found")
-				t.refused(http.StatusNotFound, remove("?id="+id), "not found")
+			for _, id := range []string{"0192f3c0-7d7a-7c53-a0f4-2b7f6f0f2d11", "x", "%00", strings.Repeat("x", 1000),
+				"%7Bother%7D", "a%20b"} {
+				t.mustRefuse(http.StatusNotFound, get("?id="+id), "not found")
+				t.mustRefuse(http.StatusNotFound, remove("?id="+id), "not found")
 			}
 		}},
 		{name: "tickets/no id is 400", check: func(t *trial) {
 			for _, query := range []string{"", "?", "?id=", "?ID=x", "?ticket=x", "?id=%zz", "?id=a&id=b"} {
-				t.refused(http.StatusBadRequest, get(query), "id")
-				t.refused(http.StatusBadRequest, remove(query), "id")
+				t.mustRefuse(http.StatusBadRequest, get(query), "id")
+				t.mustRefuse(http.StatusBadRequest, remove(query), "id")
 			}
 		}},
 		{name: "tickets/only for their owner", check: func(t *trial) {
@@ -221,9 +226,9 @@ func ticketReading() []requirement {
 			t.do(http.StatusOK, mine)
 			theirs := mine
 			theirs.as = Other
-			t.refused(http.StatusNotFound, theirs, "not found")
+			t.mustRefuse(http.StatusNotFound, theirs, "not found")
 			theirs.method = http.MethodDelete
-			t.refused(http.StatusNotFound, theirs, "not found")
+			t.mustRefuse(http.StatusNotFound, theirs, "not found")
 			for _, service := range []Actor{Service, Reader} {
 				r := mine
 				r.as = service
@@ -236,8 +241,8 @@ func ticketReading() []requirement {
 			k := t.ticket(nil)
 			gone := t.do(http.StatusOK, k.delete())
 			equal(t, "the body", string(gone.body), "")
-			t.refused(http.StatusNotFound, k.get(), "not found")
-			t.refused(http.StatusNotFound, k.delete(), "not found")
+			t.mustRefuse(http.StatusNotFound, k.get(), "not found")
+			t.mustRefuse(http.StatusNotFound, k.delete(), "not found")
 		}},
 		{name: "tickets/deleted with a result", check: func(t *trial) {
 			lane := t.lanes.take()
@@ -245,7 +250,7 @@ func ticketReading() []requirement {
 			k := t.ticket(map[string]float64{"lane": lane})
 			k.result(t)
 			t.do(http.StatusOK, k.delete())
-			t.refused(http.StatusNotFound, k.get(), "not found")
+			t.mustRefuse(http.StatusNotFound, k.get(), "not found")
 		}},
 		{name: "tickets/deleted tickets are not matched", check: func(t *trial) {
 			lane := t.lanes.take()

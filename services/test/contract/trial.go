@@ -11,12 +11,11 @@ import (
 	"time"
 )
 
-// patience is how long anything may take that a requirement waits for: much longer than
-// it does take, on a machine that has other things to do as well.
+// patience is how long a requirement waits for anything. It is much longer than things take, for busy machines.
 const patience = 2 * time.Minute
 
-// trial is a requirement on trial. It is used as a *testing.T is, but keeps failures
-// to itself: that a requirement is not met yet may be known.
+// trial is the run of a requirement. It is used like a *testing.T, but keeps the failures: that the requirement is not
+// met yet may be known.
 type trial struct {
 	*suite
 	ctx      context.Context
@@ -27,14 +26,14 @@ type trial struct {
 	mu sync.Mutex
 }
 
-// trial tries check and returns how it went.
+// trial runs check.
 func (s *suite) trial(t *testing.T, check func(*trial)) *trial {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*patience)
 	defer cancel()
 	r := &trial{suite: s, ctx: ctx}
 	done := make(chan struct{})
-	go func() { // of its own, so that Fatalf can end it
+	go func() { // Fatalf ends this goroutine
 		defer close(done)
 		defer r.cleanup()
 		check(r)
@@ -43,7 +42,7 @@ func (s *suite) trial(t *testing.T, check func(*trial)) *trial {
 	return r
 }
 
-// cleanup undoes in reverse order what the trial did.
+// cleanup undoes what the trial did, in reverse order.
 func (t *trial) cleanup() {
 	for len(t.cleanups) > 0 {
 		last := len(t.cleanups) - 1
@@ -69,13 +68,13 @@ func (t *trial) Fatalf(format string, args ...any) {
 	runtime.Goexit()
 }
 
-// skip ends the trial: it cannot be tried here.
+// skip ends the trial, since the target lacks something it needs.
 func (t *trial) skip(reason string) {
 	t.untried = reason
 	runtime.Goexit()
 }
 
-// needs ends the trial unless there are tokens of all the actors.
+// needs ends the trial unless there are tokens of these actors.
 func (t *trial) needs(actors ...Actor) {
 	for _, a := range actors {
 		if a != Nobody && t.tokens[a] == "" {
@@ -84,7 +83,7 @@ func (t *trial) needs(actors ...Actor) {
 	}
 }
 
-// eventually asks until the answer is yes.
+// eventually waits until ok is true.
 func (t *trial) eventually(what string, ok func() bool) {
 	again := time.NewTicker(50 * time.Millisecond)
 	defer again.Stop()
@@ -101,7 +100,7 @@ func (t *trial) eventually(what string, ok func() bool) {
 	}
 }
 
-// pause waits for as long as an answer asked for.
+// pause waits for d.
 func (t *trial) pause(d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -113,14 +112,14 @@ func (t *trial) pause(d time.Duration) error {
 	}
 }
 
-// equal notes a failure unless two values are the same.
+// equal notes a failure unless two values are equal.
 func equal[V comparable](t *trial, what string, got, want V) {
 	if got != want {
 		t.Errorf("%s: got %v, want %v", what, got, want)
 	}
 }
 
-// contains notes a failure unless a text has all the parts, in any letter case.
+// contains notes a failure unless a text has all parts, in any letter case.
 func (t *trial) contains(what, text string, parts ...string) {
 	for _, part := range parts {
 		if !strings.Contains(strings.ToLower(text), strings.ToLower(part)) {

@@ -341,7 +341,8 @@ func good() *history.History {
 	gets("k", "game:1", filled(2, 600, 11, 12), 640)
 	gets("l", "game:1", filled(2, 600, 11, 12), 640)
 	rounds := func(op history.Op, millis int64, status int, version int64, tickets ...string) {
-		h.Rounds = append(h.Rounds, history.Round{Span: history.Span{From: at(millis), To: at(millis + 5)}, Op: op, Project: project,
+		h.Rounds = append(h.Rounds, history.Round{Span: history.Span{From: at(millis), To: at(millis + 5)}, Op: op,
+			Project:  project,
 			Backfill: "bf", Connection: "game:1", Version: version, Tickets: tickets, Status: status})
 	}
 	rounds(history.Create, 550, 201, 0)

@@ -1,8 +1,7 @@
-// Package history is what was seen of a system while it was disturbed: by the players, by the studio, by the game
-// servers, by the hosting system, and by who reads its event log. Nothing in it is from inside the system but that log.
+// Package history has the history of a run: the requests and answers of players, studios and game servers, what the
+// hosting system did, and the system's event log. Only the event log is from inside the system.
 //
-// A history is written to a file as it happens, so that it can be read when the system, or whoever watched it, is long
-// gone.
+// A history is written to a journal file while it happens, so that it can be checked again later.
 package history
 
 import (
@@ -10,29 +9,28 @@ import (
 	"time"
 )
 
-// Moment is a time, in microseconds since 1970. Everything that a history is made of runs on one machine, so all
-// moments are by one clock.
+// Moment is a time in microseconds since 1970. The whole run is on one machine, so all moments are of one clock.
 type Moment int64
 
-// Now is the moment that it is.
+// Now is the current moment.
 func Now() Moment { return At(time.Now()) }
 
 // At is the moment of a time.
 func At(t time.Time) Moment { return Moment(t.UnixMicro()) }
 
-// Millis is the moment in the unit that the system writes times in, rounded down as the system does.
+// Millis is the moment in milliseconds, rounded down, as the system writes times.
 func (m Moment) Millis() int64 { return int64(m) / 1000 }
 
 // Time is the moment as a time.
 func (m Moment) Time() time.Time { return time.UnixMicro(int64(m)) }
 
-// Span is a request: when it was sent, and when its answer was there or no longer waited for.
+// Span is the time of a request: from when it was sent until its answer came, or the client gave up.
 type Span struct {
 	From Moment `json:"from"`
 	To   Moment `json:"to"`
 }
 
-// History is all that was seen.
+// History is the history of a run.
 type History struct {
 	Terms    Terms
 	Calls    []Call
@@ -41,37 +39,37 @@ type History struct {
 	Hostings []Hosting
 	Events   []Event
 	Faults   []Fault
-	// Calm is when the last fault was over and everything ran again.
+	// Calm is when the last fault was over and all processes ran again.
 	Calm Moment
 }
 
-// Terms are what the system was set to, and what the workload was.
+// Terms are the settings of the system and the workload.
 type Terms struct {
 	Seed uint64 `json:"seed"`
 	// Claim is how long a claimed ticket waits for its allocation to begin, Allocation how long that may take.
 	Claim      time.Duration `json:"claim"`
 	Allocation time.Duration `json:"allocation"`
-	// Recovery is what is added to both for the system to notice, on a machine that has other things to do.
+	// Recovery is added to both: the time in which the system notices and repairs what a fault broke.
 	Recovery time.Duration `json:"recovery"`
-	// Approval is how long a backfill ticket's proposals wait for its server's approval.
+	// Approval is how long proposals for a backfill ticket wait for its server's approval.
 	Approval time.Duration `json:"approval"`
-	// Enemies are the configs whose functions do all that a function must not do.
+	// Enemies are the configs whose functions misbehave.
 	Enemies []string `json:"enemies"`
 }
 
-// Op is what was asked for.
+// Op is an operation.
 type Op string
 
-// What is asked for.
+// The operations.
 const (
 	Create Op = "create"
 	Get    Op = "get"
 	Delete Op = "delete"
 	Put    Op = "put"
 	Upload Op = "upload"
-	// Approve lets the tickets proposed for a backfill ticket play.
+	// Approve approves the tickets that are proposed for a backfill ticket.
 	Approve Op = "approve"
-	// Allocate and Release are asked of the hosting system.
+	// Allocate and Release are operations of the hosting system.
 	Allocate Op = "allocate"
 	Release  Op = "release"
 )
@@ -81,31 +79,31 @@ type Call struct {
 	Span
 	Op      Op     `json:"op"`
 	Project string `json:"project"`
-	// Number is the player's: what match functions call the ticket.
+	// Number is the player's number, by which match functions name the ticket.
 	Number int64 `json:"number"`
 	// Ticket is "" when a create has no answer.
 	Ticket string `json:"ticket,omitempty"`
-	// Status of the answer; 0 when there was none. What was asked for may have been done all the same.
+	// Status of the answer; 0 when there was none. The request may have been carried out all the same.
 	Status int `json:"status"`
-	// Error is what the answer said when it was not success.
+	// Error is the text of an answer that was no success.
 	Error string `json:"error,omitempty"`
 	// Created and Assignment are of a GET that was answered 200; Assignment is nil while the ticket waits.
 	Created    int64       `json:"created,omitempty"`
 	Assignment *Assignment `json:"assignment,omitempty"`
 }
 
-// Assignment is what a player was told.
+// Assignment is the result that a player got.
 type Assignment struct {
 	Connection string `json:"connection,omitempty"`
 	Error      string `json:"error,omitempty"`
-	// Match is what the match function wrote for all, Own for this player alone.
+	// Match are the properties for all players of the match, Own those for this player.
 	Match json.RawMessage `json:"match,omitempty"`
 	Own   json.RawMessage `json:"own,omitempty"`
 }
 
-// Properties are what the match functions of a run write for all players of a match.
+// Properties are what the match functions write for all players of a match.
 type Properties struct {
-	// Settings are those of the config, as the function got them.
+	// Settings are the config's, as the function got them.
 	Settings Settings `json:"settings"`
 	// Edition of the function.
 	Edition int `json:"edition"`
@@ -119,7 +117,7 @@ type Properties struct {
 	Version  int64  `json:"version,omitempty"`
 }
 
-// Settings are what a config of a run tells its function.
+// Settings are the settings of a config for its function.
 type Settings struct {
 	// Config is its own id, and Generation counts the times that a config was put.
 	Config     string `json:"config"`
@@ -128,7 +126,7 @@ type Settings struct {
 	Hosted bool `json:"hosted"`
 	// Fills tells the function to fill running games and open none.
 	Fills bool `json:"fills"`
-	// How it is to misbehave; "" when it is to do well.
+	// How the function misbehaves; "" when it does not.
 	How string `json:"how,omitempty"`
 }
 
@@ -139,9 +137,9 @@ type Change struct {
 	Project string `json:"project"`
 	// Name of the config or function.
 	Name string `json:"name"`
-	// Generation of the settings that are put: each put has one of its own, and they grow.
+	// Generation of the settings that are put. Each PUT has a new one, and they grow.
 	Generation int64 `json:"generation,omitempty"`
-	// Revision that the answer to a put told.
+	// Revision is in the answer to a PUT.
 	Revision int64  `json:"revision,omitempty"`
 	Status   int    `json:"status"`
 	Error    string `json:"error,omitempty"`
@@ -155,37 +153,37 @@ type Round struct {
 	Backfill string `json:"backfill,omitempty"`
 	// Connection is the server's.
 	Connection string `json:"connection"`
-	// Version is the record version that the answer told, Tickets those that it said have joined.
+	// Version is the record version in the answer, Tickets those that have joined by the answer.
 	Version int64    `json:"version,omitempty"`
 	Tickets []string `json:"tickets,omitempty"`
 	Status  int      `json:"status"`
 	Error   string   `json:"error,omitempty"`
 }
 
-// Hosting is what the hosting system was asked, and what it did.
+// Hosting is a request to the hosting system and what it did.
 type Hosting struct {
 	// At is when it did it.
 	At      Moment `json:"at"`
 	Op      Op     `json:"op"`
 	Project string `json:"project"`
 	Match   string `json:"match"`
-	// Key tells one allocation from others; a request that is sent again has the same.
+	// Key identifies an allocation. A request that is sent again has the same key.
 	Key string `json:"key"`
-	// Tickets are those that the server is to admit.
+	// Tickets are those that may join the server.
 	Tickets []string `json:"tickets,omitempty"`
 	// Connection of the server; "" where there is none.
 	Connection string `json:"connection,omitempty"`
-	// Fresh says that this request started the server, or ended it.
+	// Fresh tells that this request started or ended the server.
 	Fresh bool `json:"fresh,omitempty"`
 }
 
-// Event is an entry of the system's own log of what happened.
+// Event is an entry of the system's event log.
 type Event struct {
 	Project string `json:"project"`
-	// Position orders the events of a project. What has the same position happened in one step.
+	// Position orders the events of a project. Events with the same position happened in one step.
 	Position uint64 `json:"position"`
 	Kind     Kind   `json:"kind"`
-	// Time in milliseconds, by the clock of the process that did it, before it did it.
+	// Time in milliseconds, which the process took before it made the change.
 	Time     int64    `json:"time"`
 	Tickets  []string `json:"tickets,omitempty"`
 	Match    string   `json:"match,omitempty"`
@@ -217,7 +215,7 @@ const (
 	Gap        Kind = "gap"
 )
 
-// Fault is a disturbance that was done.
+// Fault is a fault that was injected.
 type Fault struct {
 	Span
 	Kind   string `json:"kind"`

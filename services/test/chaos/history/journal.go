@@ -10,7 +10,7 @@ import (
 	"sync"
 )
 
-// entry is one line of a journal: one of these.
+// entry is one line of a journal. One of its fields is set.
 type entry struct {
 	Terms   *Terms   `json:"terms,omitempty"`
 	Call    *Call    `json:"call,omitempty"`
@@ -22,7 +22,7 @@ type entry struct {
 	Calm    *Moment  `json:"calm,omitempty"`
 }
 
-// Journal writes a history down, a line for each thing that was seen. It is safe for concurrent use.
+// Journal writes a history to a file, one line an entry. It is safe for concurrent use.
 type Journal struct {
 	mu   sync.Mutex
 	file *os.File
@@ -31,7 +31,7 @@ type Journal struct {
 	err  error
 }
 
-// Begin begins a journal in a file, which must not be there yet.
+// Begin begins a journal in a new file.
 func Begin(path string, t Terms) (*Journal, error) {
 	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
@@ -57,10 +57,10 @@ func (j *Journal) Hosting(h Hosting) { j.note(entry{Hosting: &h}) }
 // Event notes an entry of the system's event log.
 func (j *Journal) Event(e Event) { j.note(entry{Event: &e}) }
 
-// Fault notes a disturbance.
+// Fault notes a fault.
 func (j *Journal) Fault(f Fault) { j.note(entry{Fault: &f}) }
 
-// Calm notes that the last fault is over, and everything runs.
+// Calm notes that the last fault is over and all processes run.
 func (j *Journal) Calm() {
 	now := Now()
 	j.note(entry{Calm: &now})
@@ -74,12 +74,12 @@ func (j *Journal) note(e entry) {
 		_, err = j.out.Write(append(line, '\n'))
 	}
 	if j.err == nil {
-		j.err = err // the first; those after it would only repeat it
+		j.err = err // later ones only repeat it
 	}
 	j.seen.add(e)
 }
 
-// SoFar is what was seen until now.
+// SoFar is the history until now.
 func (j *Journal) SoFar() *History {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -116,14 +116,14 @@ func (h *History) add(e entry) {
 	}
 }
 
-// Read reads a journal. One that was not ended, as by a crash, is read as far as it goes.
+// Read reads a journal. It may be incomplete, as after a crash.
 func Read(in io.Reader) (*History, error) {
 	h := new(History)
 	lines := bufio.NewReaderSize(in, 1<<20)
 	for number := 1; ; number++ {
 		line, err := lines.ReadBytes('\n')
 		if errors.Is(err, io.EOF) {
-			return h, nil // what is behind the last end of a line was not finished
+			return h, nil // the rest is an unfinished line
 		}
 		if err != nil {
 			return nil, err

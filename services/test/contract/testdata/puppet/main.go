@@ -1,13 +1,12 @@
 // Puppet is a match function that proposes what its config's settings say.
 //
-// It takes the tickets whose attribute "lane" is the setting "lane", so that many configs can have it
-// in one project, and puts as many of them into a match as the setting "size" says, or one of each
-// pool that the setting "roles" lists. The settings "assignmentProperties" and "matchProperties" are
-// JSON in a string. "ticketProperties" may be one too; "echo" makes each ticket's property "echo" its own. "count" makes the
-// match's properties say how many tickets the run has, as {"tickets": 7}.
+// It takes the tickets whose attribute "lane" is the setting "lane", so that many configs of one project can use it. A
+// match has "size" tickets, or one ticket from each pool in "roles". The settings "assignmentProperties",
+// "matchProperties" and "ticketProperties" are JSON in a string. With "echo" the properties of a ticket in the match
+// are its property "echo". With "count" the match properties have the number of tickets of the run, as {"tickets": 7}.
 //
-// With "fill" it proposes nothing but tickets for the backfill tickets of its lane, as many as their attribute "seats" says, which it
-// lowers; their property "note" says how many it sent.
+// With "fill" it only proposes tickets for the backfill tickets of its lane, as many as their attribute "seats" says.
+// It lowers that attribute, and writes the number of tickets into the property "note".
 package main
 
 import (
@@ -25,9 +24,11 @@ func match(r *matchfn.Run) error {
 	s := r.Settings()
 	p := puppet{
 		run:  r,
-		lane: s.Float("lane", 0), size: s.Int("size", 1), roles: s.Strings("roles"), echo: s.Bool("echo", false), count: s.Bool("count", false),
+		lane: s.Float("lane", 0), size: s.Int("size", 1), roles: s.Strings("roles"), echo: s.Bool("echo",
+			false), count: s.Bool("count", false),
 		connection: s.String("connection", ""), failure: s.String("error", ""),
-		assignment: s.String("assignmentProperties", ""), match: s.String("matchProperties", ""), ticket: s.String("ticketProperties", ""),
+		assignment: s.String("assignmentProperties", ""), match: s.String("matchProperties",
+			""), ticket: s.String("ticketProperties", ""),
 	}
 	if err := s.Err(); err != nil {
 		return err
@@ -61,7 +62,7 @@ type puppet struct {
 	assignment, match, ticket string
 }
 
-// inLane are those of the tickets that are in the puppet's lane.
+// inLane lists those of the tickets that are in the puppet's lane.
 func (p *puppet) inLane(tickets []uint32) []uint32 {
 	lane := p.run.Attribute("lane")
 	var mine []uint32
@@ -81,13 +82,14 @@ func (p *puppet) fill(tickets []uint32) {
 			continue
 		}
 		n := min(len(tickets), int(seats[b]))
-		p.propose(tickets[:n]).UpdateBackfill(b).Attribute("seats", seats[b]-float64(n)).Property("note", strconv.AppendInt(nil, int64(n), 10))
+		p.propose(tickets[:n]).UpdateBackfill(b).Attribute("seats", seats[b]-float64(n)).Property("note",
+			strconv.AppendInt(nil, int64(n), 10))
 		tickets = tickets[n:]
 		fmt.Println("the puppet fills a game of lane", int64(p.lane))
 	}
 }
 
-// byRole proposes matches of one ticket of each role's pool, none twice.
+// byRole proposes matches of one ticket from each role's pool. It uses no ticket twice.
 func (p *puppet) byRole() {
 	taken := make([]bool, p.run.Tickets())
 	for {
