@@ -17,3 +17,7 @@ func widen(pipe *os.File) {
 		_ = raw.Control(func(fd uintptr) { _, _ = unix.FcntlInt(fd, unix.F_SETPIPE_SZ, pipeSize) })
 	}
 }
+
+// self is this process's binary: the very file it was started from, also when
+// another one was put in its place since.
+func self() (string, error) { return "/proc/self/exe", nil }

@@ -27,14 +27,14 @@ const uncounted = unix.MAP_SHARED | unix.MAP_GROWSDOWN
 // module: the system calls of runningFilter, files, and machine code. What it can do to
 // files is a matter of its ruleset.
 func loadingFilter() error {
-	return install(filterProgram(filterArch, uint32(os.Getpid()), append(runtimeCalls(), fileCalls()...), true))
+	return install(filterProgram(append(runtimeCalls(), fileCalls()...), true))
 }
 
 // runningFilter leaves this process, all its threads, the system calls that the Go
 // runtime needs to compute, to read and to write; every other one fails with
 // EPERM. The descriptors it has are /dev/null and the pipes to its parent.
 func runningFilter() error {
-	return install(filterProgram(filterArch, uint32(os.Getpid()), runtimeCalls(), false))
+	return install(filterProgram(runtimeCalls(), false))
 }
 
 // install puts a filter on every thread there is, beside those that are on it; later threads inherit it.
@@ -64,7 +64,7 @@ func install(program []unix.SockFilter) error {
 // architecture's numbering end the process, allowed ones pass, clone passes
 // when it makes a thread, mmap and mprotect when they make nothing executable and no memory that
 // RLIMIT_DATA does not count, or code is wanted, tgkill when it is for this process, and the rest fails.
-func filterProgram(arch, pid uint32, allowed []uint32, code bool) []unix.SockFilter {
+func filterProgram(allowed []uint32, code bool) []unix.SockFilter {
 	load := func(offset uint32) unix.SockFilter {
 		return unix.SockFilter{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: offset}
 	}
@@ -79,14 +79,14 @@ func filterProgram(arch, pid uint32, allowed []uint32, code bool) []unix.SockFil
 	}
 	const allow, refuse = unix.SECCOMP_RET_ALLOW, unix.SECCOMP_RET_ERRNO | uint32(unix.EPERM)
 	p := []unix.SockFilter{
-		load(dataArch), equal(arch, 1, 0), end(unix.SECCOMP_RET_KILL_PROCESS),
+		load(dataArch), equal(auditArch(), 1, 0), end(unix.SECCOMP_RET_KILL_PROCESS),
 		load(dataNumber),
 		// The C library falls back to clone when there is no clone3, whose flags a filter cannot see.
 		equal(unix.SYS_CLONE3, 0, 1), end(unix.SECCOMP_RET_ERRNO | uint32(unix.ENOSYS)),
 		equal(unix.SYS_CLONE, 0, 4), load(dataArg0),
 		set(unix.CLONE_THREAD, 0, 1), end(allow), end(refuse),
 		// The runtime interrupts its own threads, to preempt them.
-		equal(unix.SYS_TGKILL, 0, 4), load(dataArg0), equal(pid, 0, 1), end(allow), end(refuse),
+		equal(unix.SYS_TGKILL, 0, 4), load(dataArg0), equal(uint32(os.Getpid()), 0, 1), end(allow), end(refuse),
 	}
 	if code {
 		allowed = append(allowed, unix.SYS_MMAP, unix.SYS_MPROTECT)
@@ -99,6 +99,14 @@ func filterProgram(arch, pid uint32, allowed []uint32, code bool) []unix.SockFil
 		p = append(p, equal(number, 0, 1), end(allow))
 	}
 	return append(p, end(refuse))
+}
+
+// auditArch is this processor's numbering of system calls.
+func auditArch() uint32 {
+	if runtime.GOARCH == "arm64" {
+		return unix.AUDIT_ARCH_AARCH64
+	}
+	return unix.AUDIT_ARCH_X86_64
 }
 
 // fileCalls are what the module's file and the folder of machine code are read and written with, and

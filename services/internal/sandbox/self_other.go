@@ -1,8 +1,0 @@
-//go:build !linux
-
-package sandbox
-
-import "os"
-
-// self is this process's binary.
-func self() (string, error) { return os.Executable() }
