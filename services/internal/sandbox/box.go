@@ -14,47 +14,47 @@ import (
 
 // Options are what a [Box] is made of.
 type Options struct {
-	// Dir is where modules and their machine code are kept, also for a later Box.
-	// It is created, and must be this Box's alone: what lies there is executed.
+	// Dir is where modules and their machine code are cached, also for a later Box. It is created. No other process may
+	// write there, because its files are executed.
 	Dir    string
 	Limits Limits
 	// Cache bounds what modules that nobody holds take of Dir.
 	Cache CacheLimits
 	Log   *slog.Logger
-	// Require makes New fail when a child finds a hole in its walls; else they are logged.
+	// Require makes New fail when a child finds holes in its walls; otherwise New logs them.
 	Require bool
-	// Now is the clock that modules on disk age by, time.Now by default.
+	// Now is the clock for the age of cached modules, time.Now by default.
 	Now func() time.Time
 	// Binary is what children execute, this process's own binary by default.
 	Binary string
-	// Args make Binary call Main, {Command} by default.
+	// Args are the arguments with which Binary calls Main, {Command} by default.
 	Args []string
 }
 
 // Box starts instances of match functions.
 type Box struct {
-	dir    string
-	limits Limits
-	log    *slog.Logger
-	binary string
-	args   []string
-	null   *os.File
-	rules  *ruleset // of every child
-	share  func(size int) *shared
-	keep   CacheLimits
-	now    func() time.Time
+	dir         string
+	limits      Limits
+	log         *slog.Logger
+	binary      string
+	args        []string
+	null        *os.File
+	fileRules   *ruleset // of every child
+	newMemory   func(size int) *sharedMemory
+	cacheLimits CacheLimits
+	now         func() time.Time
 
-	loading chan struct{} // full while the folder is being changed
-	quit    chan struct{} // ends the tidying
-	tidied  chan struct{} // closed when it has ended
+	folderLock chan struct{} // full while somebody changes the folder
+	quit       chan struct{} // ends pruneRegularly
+	pruneEnded chan struct{} // closed when it has ended
 
-	mu      sync.Mutex
-	modules map[string]*held // those that were loaded and are on disk, by hash
-	living  map[*process]bool
-	closed  bool
+	mu        sync.Mutex
+	cached    map[string]*cacheEntry // those that were loaded and are on disk, by hash
+	processes map[*process]bool
+	closed    bool
 }
 
-// New makes a Box, and has a child try its walls. Close ends it.
+// New makes a Box, and lets a child try its walls. Close ends it.
 func New(o Options) (*Box, error) {
 	limits, err := o.Limits.complete()
 	if err != nil {
@@ -97,12 +97,13 @@ func New(o Options) (*Box, error) {
 		return nil, err
 	}
 	b := &Box{
-		dir: dir, limits: limits, log: o.Log, binary: o.Binary, args: append([]string{"matchmaker"}, o.Args...), null: null, rules: rules, share: newShared,
-		keep: keep, now: o.Now,
-		loading: make(chan struct{}, 1), quit: make(chan struct{}), tidied: make(chan struct{}),
-		modules: map[string]*held{}, living: map[*process]bool{},
+		dir: dir, limits: limits, log: o.Log, binary: o.Binary, args: append([]string{"matchmaker"}, o.Args...), null: null,
+		fileRules: rules, newMemory: newSharedMemory,
+		cacheLimits: keep, now: o.Now,
+		folderLock: make(chan struct{}, 1), quit: make(chan struct{}), pruneEnded: make(chan struct{}),
+		cached: map[string]*cacheEntry{}, processes: map[*process]bool{},
 	}
-	go b.tidy()
+	go b.pruneRegularly()
 	if err := b.inspect(o.Require); err != nil {
 		b.Close()
 		return nil, err
@@ -110,55 +111,52 @@ func New(o Options) (*Box, error) {
 	return b, nil
 }
 
-// Close kills every process that is left and waits for their ends. Instances
-// still want their Close.
+// Close kills all processes and waits until they ended. Instances must still be closed.
 func (b *Box) Close() {
 	b.mu.Lock()
 	closed := b.closed
 	b.closed = true
-	living := slices.Collect(maps.Keys(b.living))
+	living := slices.Collect(maps.Keys(b.processes))
 	b.mu.Unlock()
 	if closed {
 		return
 	}
 	close(b.quit)
-	<-b.tidied
+	<-b.pruneEnded
 	for _, p := range living {
 		p.kill(failure(Closed, "the sandbox was closed"))
-		<-p.gone
+		<-p.exited
 	}
 	_ = b.null.Close()
 }
 
-// adopt keeps a process to be killed by Close.
-func (b *Box) adopt(p *process) {
+// addProcess makes Close kill a process.
+func (b *Box) addProcess(p *process) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.closed {
 		p.kill(failure(Closed, "the sandbox was closed"))
 		return
 	}
-	b.living[p] = true
+	b.processes[p] = true
 }
 
-// bury forgets a process that is gone.
-func (b *Box) bury(p *process) {
+// removeProcess forgets a process that ended.
+func (b *Box) removeProcess(p *process) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	delete(b.living, p)
+	delete(b.processes, p)
 }
 
-// Start starts an instance of a module that the caller holds. It returns when the function's
-// _initialize has, ready to run. The log gets what the function prints, line by
-// line (without newline, valid UTF-8, at most 8 KiB), in order, from the
-// goroutine that calls Start or Run, which waits for it. Name is for this
-// process's own log. The error is an *Error, or of the kind Unavailable when the
-// process could not be created. After one the caller should release the module and open it again, which
-// mends what others did to it on disk.
+// Start starts an instance of a module that the caller holds. It returns after the function's _initialize. The log gets
+// the lines that the function prints (without newline, valid UTF-8, at most 8 KiB), in order, from the goroutine that
+// calls Start or Run. Name is for this process's own log. The error is an *Error, or of the kind Unavailable when the
+// process could not be created. After an error the caller should release the module and open it again, which repairs
+// damaged files.
 func (b *Box) Start(ctx context.Context, m *Module, name string, log func(line string)) (*Instance, error) {
 	i, _, err := b.start(ctx, m.Hash, name, log)
 	if err != nil {
-		b.doubt(m.Hash, err)
+		b.markSuspect(m.Hash, err)
 	}
 	return i, err
 }
@@ -166,15 +164,16 @@ func (b *Box) Start(ctx context.Context, m *Module, name string, log func(line s
 func (b *Box) start(ctx context.Context, hash, name string, log func(line string)) (*Instance, Manifest, error) {
 	began := time.Now()
 	p, err := b.spawn(settings{
-		Module: readyFile(b.cache(hash)), Cache: b.cache(hash),
-		Memory: b.limits.Memory, Shared: true, Data: processMemory + b.limits.Memory, Log: b.limits.Log, Answer: b.limits.Answer,
+		Module: optimizedFile(b.compiledFolder(hash)), Compiled: b.compiledFolder(hash),
+		Memory: b.limits.Memory, Shared: true, Data: processMemory + b.limits.Memory, Log: b.limits.Log,
+		Answer: b.limits.Answer,
 	}, log, rule{path: b.folder(hash), access: readable})
 	if err != nil {
 		return nil, Manifest{}, err
 	}
 	var manifest Manifest
 	var h head
-	err = p.within(ctx, b.limits.Start, "the start", func() (err error) {
+	err = p.withDeadline(ctx, b.limits.Start, "the start", func() (err error) {
 		var body []byte
 		if h, body, err = p.receive(readyFrame, nil); err != nil {
 			return err
@@ -183,10 +182,11 @@ func (b *Box) start(ctx context.Context, hash, name string, log func(line string
 		return err
 	})
 	if err != nil {
-		p.release()
+		p.close()
 		return nil, Manifest{}, err
 	}
 	i := &Instance{name: name, process: p}
-	b.log.DebugContext(ctx, "function instance started", "instance", name, "pid", i.Pid(), "took", time.Since(began), "memory", h.memory)
+	b.log.DebugContext(ctx, "function instance started", "instance", name, "pid", i.Pid(), "took", time.Since(began),
+		"memory", h.memory)
 	return i, manifest, nil
 }

@@ -47,7 +47,7 @@ func kept(t *testing.T, dir string) []string {
 	return names
 }
 
-func TestModulesAreKeptBySize(t *testing.T) {
+func TestCacheIsBoundedBySize(t *testing.T) {
 	dir, c := t.TempDir(), newClock()
 	b := boxOf(t, sandbox.Options{Dir: dir, Cache: sandbox.CacheLimits{Bytes: 1}, Now: c.now, Binary: child(t)})
 	one := load(t, b, numbered(1))
@@ -69,7 +69,7 @@ func TestModulesAreKeptBySize(t *testing.T) {
 	start(t, b, load(t, b, numbered(1))) // and it can be learned again
 }
 
-func TestModulesAreKeptByAge(t *testing.T) {
+func TestCacheIsBoundedByAge(t *testing.T) {
 	dir, c := t.TempDir(), newClock()
 	keep := sandbox.CacheLimits{Age: time.Hour}
 	b := boxOf(t, sandbox.Options{Dir: dir, Cache: keep, Now: c.now, Binary: child(t)})
@@ -105,7 +105,7 @@ func TestModulesAreKeptByAge(t *testing.T) {
 
 // Modules come and go in many hands, and there is room for none that is not held:
 // whoever loaded one can start it.
-func TestLoadWhileOthersAreRemoved(t *testing.T) {
+func TestLoadWhileOtherModulesAreRemoved(t *testing.T) {
 	b := boxOf(t, sandbox.Options{Dir: t.TempDir(), Cache: sandbox.CacheLimits{Bytes: 1}, Binary: child(t)})
 	var wg sync.WaitGroup
 	for g := range 4 {
@@ -132,7 +132,7 @@ func TestLoadWhileOthersAreRemoved(t *testing.T) {
 	wg.Wait()
 }
 
-func TestOpen(t *testing.T) {
+func TestOpenFindsIntactModules(t *testing.T) {
 	dir := t.TempDir()
 	b := boxOf(t, sandbox.Options{Dir: dir, Binary: child(t)})
 	m := load(t, b, numbered(1))
@@ -159,7 +159,7 @@ func TestOpen(t *testing.T) {
 }
 
 // What others do to modules on disk is mended when they are started again, by a Box that holds them and by the next one.
-func TestDamagedModules(t *testing.T) {
+func TestDamagedModulesAreRepaired(t *testing.T) {
 	overwrite := func(t *testing.T, file string, change func([]byte) []byte) {
 		b, err := os.ReadFile(file)
 		if err != nil {

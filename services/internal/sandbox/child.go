@@ -11,38 +11,37 @@ import (
 	"time"
 )
 
-// The child's descriptors; 0, 1 and 2 are /dev/null, /dev/null and the pipe
-// that catches the last words of a dying Go runtime.
+// The child's descriptors. 0 and 1 are /dev/null; 2 is a pipe for what a failing Go runtime prints.
 const (
 	requestsFD = 3
 	framesFD   = 4
-	memoryFD   = 5 // the guest's memory, of an instance; closed once it is mapped
+	memoryFD   = 5 // the memory of an instance's guest; closed after it is mapped
 )
 
-// Main is the child's whole life: what the re-executed binary runs instead of
-// its own main. It returns the exit code. Nothing it does is configurable but
-// by the [Box] at the other end of its pipes.
+// Main is what the binary runs instead of its own main when a [Box] executes it again. It returns the exit code. Only
+// the Box configures it, over the pipes.
 func Main() int {
-	return lead(walls{shed: shed, confine: confine, loading: loadingFilter, running: runningFilter})
+	return runChild(walls{closeInherited: closeInherited, limitResources: limitResources, filterLoading: loadingFilter,
+		filterRunning: runningFilter})
 }
 
-// walls are what a child gives up, step by step.
+// walls are how a child gives up its rights, step by step.
 type walls struct {
-	shed    func() // at once: descriptors that its parent had, and did not know of
-	confine func(settings) error
-	loading func() error // before it reads the module
-	running func() error // before it runs the module
+	closeInherited func() // at once: descriptors that its parent inherited and passed on unknowingly
+	limitResources func(settings) error
+	filterLoading  func() error // before it reads the module
+	filterRunning  func() error // before it runs the module
 }
 
-func lead(w walls) int {
-	w.shed()
-	c, err := open()
+func runChild(w walls) int {
+	w.closeInherited()
+	c, err := openChild()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "this command is for the runner, which starts it to run a match function:", err)
 		return 2
 	}
-	if err := c.live(context.Background(), w); err != nil {
-		c.fail(err)
+	if err := c.run(context.Background(), w); err != nil {
+		c.reportFailure(err)
 		return 1
 	}
 	return 0
@@ -50,16 +49,16 @@ func lead(w walls) int {
 
 // child is this process.
 type child struct {
-	settings settings
-	requests *os.File
-	frames   *os.File
-	journal  *journal
-	head     []byte // scratch
-	room     int    // bytes that the guest gave for requests in memory
+	settings   settings
+	requests   *os.File
+	frames     *os.File
+	log        *guestLog
+	head       []byte // scratch
+	bufferSize int    // of the guest's buffer for requests in memory
 }
 
-// open takes the pipes and reads the settings.
-func open() (*child, error) {
+// openChild takes the pipes and reads the settings.
+func openChild() (*child, error) {
 	requests, err := inherit(requestsFD, "requests")
 	if err != nil {
 		return nil, err
@@ -83,26 +82,26 @@ func open() (*child, error) {
 	if err := json.Unmarshal(b, &c.settings); err != nil {
 		return nil, err
 	}
-	c.journal = &journal{quota: c.settings.Log, send: c.sendLog}
+	c.log = &guestLog{limit: c.settings.Log, send: c.sendLog}
 	return c, nil
 }
 
-func (c *child) live(ctx context.Context, w walls) error {
+func (c *child) run(ctx context.Context, w walls) error {
 	if c.settings.Inspect {
 		return c.inspect(w)
 	}
-	if err := w.confine(c.settings); err != nil {
+	if err := w.limitResources(c.settings); err != nil {
 		return fmt.Errorf("sandbox: %w", err)
 	}
-	if err := w.loading(); err != nil {
+	if err := w.filterLoading(); err != nil {
 		return fmt.Errorf("sandbox: %w", err)
 	}
-	e, err := newEngine(ctx, c.settings, c.journal)
+	e, err := newEngine(ctx, c.settings, c.log)
 	if err != nil {
 		return err
 	}
 	if !c.settings.Compile {
-		if err := e.compiled(); err != nil {
+		if err := e.checkCompiled(); err != nil {
 			return err
 		}
 	}
@@ -116,20 +115,20 @@ func (c *child) live(ctx context.Context, w walls) error {
 		return c.send(head{kind: readyFrame}, nil)
 	}
 	if c.settings.Shared {
-		if err := e.linear.share(memoryFD); err != nil {
+		if err := e.memory.share(memoryFD); err != nil {
 			return fmt.Errorf("sandbox: %w", err)
 		}
 	}
-	// From here on the module's code runs: no file is needed any more.
-	if err := w.running(); err != nil {
+	// From here on the module's code runs. No file is needed any more.
+	if err := w.filterRunning(); err != nil {
 		return fmt.Errorf("sandbox: %w", err)
 	}
 	return c.serve(e)
 }
 
-// serve starts the guest and runs it on requests until the parent goes away.
+// serve starts the guest and runs it on requests until the parent ends.
 func (c *child) serve(e *engine) error {
-	c.journal.begin()
+	c.log.startRun()
 	g, err := e.start()
 	if err != nil {
 		return err
@@ -138,15 +137,15 @@ func (c *child) serve(e *engine) error {
 	if err != nil {
 		return err
 	}
-	c.journal.end()
+	c.log.endRun()
 	if err := c.send(head{kind: readyFrame, memory: g.memory()}, manifest); err != nil {
-		return nil //nolint:nilerr // the parent is gone: nobody is left to be told
+		return nil //nolint:nilerr // the parent has ended: nobody is left to report to
 	}
-	debug.FreeOSMemory() // loading left twice the module's size behind
+	debug.FreeOSMemory() // loading leaves garbage of twice the module's size
 
 	for {
-		n, took, err := c.accept(g)
-		if errors.Is(err, errGone) {
+		n, took, err := c.receiveRequest(g)
+		if errors.Is(err, errParentExited) {
 			return nil
 		} else if err != nil {
 			return err
@@ -157,9 +156,9 @@ func (c *child) serve(e *engine) error {
 			return err
 		}
 		spent := took + time.Since(began)
-		c.journal.end()
+		c.log.endRun()
 		h := head{kind: answerFrame, length: len(answer), nanos: uint64(spent), memory: g.memory()}
-		if c.settings.Shared && at != 0 && len(answer) >= shareFrom { // 0 stands for the pipe
+		if c.settings.Shared && at != 0 && len(answer) >= minShared { // 0 means the pipe
 			h.at, answer = uint64(at), nil
 		}
 		if err := c.write(h, answer); err != nil {
@@ -168,48 +167,48 @@ func (c *child) serve(e *engine) error {
 	}
 }
 
-// errGone says that nobody is left to be told anything.
-var errGone = errors.New("the parent is gone")
+var errParentExited = errors.New("the parent has ended")
 
-// accept waits for a request and gets it into its place. It returns the request's length, and how long the guest took to find the place.
-func (c *child) accept(g *guest) (n int, took time.Duration, err error) {
+// receiveRequest waits for a request and gets it into the guest's memory. It returns the request's length, and the time
+// that the guest took to allocate memory.
+func (c *child) receiveRequest(g *guest) (n int, took time.Duration, err error) {
 	size, err := readLength(c.requests)
 	if err != nil {
-		return 0, 0, errGone
+		return 0, 0, errParentExited
 	}
-	c.journal.begin()
+	c.log.startRun()
 	n = size
-	shares := size&inMemory != 0
-	if shares {
+	shared := size&inMemory != 0
+	if shared {
 		size &^= inMemory
 		if n, err = readLength(c.requests); err != nil || !c.settings.Shared {
-			return 0, 0, errGone
+			return 0, 0, errParentExited
 		}
-		if size == 0 && n <= c.room {
+		if size == 0 && n <= c.bufferSize {
 			return n, 0, nil
 		}
 	}
 	began := time.Now()
-	at, place, err := g.alloc(size)
-	took, c.room = time.Since(began), 0
+	at, buffer, err := g.alloc(size)
+	took, c.bufferSize = time.Since(began), 0
 	if err != nil {
 		return 0, 0, err
 	}
-	if shares {
-		c.room = size
-		if err = c.send(head{kind: placeFrame, at: uint64(at)}, nil); err == nil {
+	if shared {
+		c.bufferSize = size
+		if err = c.send(head{kind: bufferFrame, at: uint64(at)}, nil); err == nil {
 			_, err = readLength(c.requests)
 		}
 	} else {
-		_, err = io.ReadFull(c.requests, place)
+		_, err = io.ReadFull(c.requests, buffer)
 	}
 	if err != nil {
-		return 0, 0, errGone
+		return 0, 0, errParentExited
 	}
 	return n, took, nil
 }
 
-// send writes a frame. An error means that the parent is gone.
+// send writes a frame. An error means that the parent has ended.
 func (c *child) send(h head, body []byte) error {
 	h.length = len(body)
 	return c.write(h, body)
@@ -217,7 +216,7 @@ func (c *child) send(h head, body []byte) error {
 
 func (c *child) write(h head, body []byte) error {
 	c.head = h.append(c.head[:0])
-	if len(body) <= maxLog { // one write, so that the parent wakes up once
+	if len(body) <= maxLogFrame { // one write, so that the parent wakes up once
 		_, err := c.frames.Write(append(c.head, body...))
 		return err
 	}
@@ -230,19 +229,19 @@ func (c *child) write(h head, body []byte) error {
 
 func (c *child) sendLog(lines []byte) { _ = c.send(head{kind: logFrame}, lines) }
 
-// fail tells the parent why this is the end.
-func (c *child) fail(err error) {
-	c.journal.end()
-	r := report{Cause: Died, Detail: err.Error()}
+// reportFailure tells the parent why this process ends.
+func (c *child) reportFailure(err error) {
+	c.log.endRun()
+	r := failureReport{Cause: Died, Detail: err.Error()}
 	if e, ok := errors.AsType[*Error](err); ok {
-		r = report{Cause: e.Cause, Detail: cut(e.Detail, maxLine), Stack: cut(e.Stack, maxLine)}
+		r = failureReport{Cause: e.Cause, Detail: truncate(e.Detail, maxLine), Stack: truncate(e.Stack, maxLine)}
 	}
 	if b, err := json.Marshal(r); err == nil {
 		_ = c.send(head{kind: failFrame}, b)
 	}
 }
 
-func cut(s string, n int) string {
+func truncate(s string, n int) string {
 	if len(s) > n {
 		return s[:n] + " …"
 	}

@@ -26,7 +26,7 @@ func exports() []export {
 	}
 }
 
-// check compares the module's imports, exports and memory with the ABI.
+// check checks the module's imports, exports and memory against the ABI.
 func (e *engine) check() error {
 	if err := e.checkImports(); err != nil {
 		return err
@@ -50,8 +50,8 @@ func (e *engine) check() error {
 	if !ok {
 		return failure(Invalid, "the module does not export its memory under the name memory")
 	}
-	if least := int64(memory.Min()) * page; least > int64(e.linear.limit) {
-		return failure(Invalid, "the module starts with %d KiB of memory, the limit is %d KiB", least/kib, e.linear.limit/kib)
+	if least := int64(memory.Min()) * page; least > int64(e.memory.limit) {
+		return failure(Invalid, "the module starts with %d KiB of memory, the limit is %d KiB", least/kib, e.memory.limit/kib)
 	}
 	return nil
 }
@@ -60,9 +60,10 @@ func (e *engine) checkImports() error {
 	for _, f := range e.module.ImportedFunctions() {
 		from, name, _ := f.Import()
 		full := signature(from+"."+name, f.ParamTypes(), f.ResultTypes())
-		host, ok := e.hosts[from]
+		host, ok := e.hostModules[from]
 		if !ok {
-			return failure(Invalid, "the module imports %s: only %s, env.abort, mm.sort and mm.gather are there to import", full, wasiModule)
+			return failure(Invalid, "the module imports %s: only %s, env.abort, mm.sort and mm.gather are there to import", full,
+				wasiModule)
 		}
 		offered, ok := host.ExportedFunctions()[name]
 		if !ok {
@@ -83,7 +84,7 @@ func (e *engine) checkImports() error {
 
 const wasiModule = "wasi_snapshot_preview1"
 
-// signature writes a function as WebAssembly's text format names types.
+// signature is a function with types as in WebAssembly's text format.
 func signature(name string, params, results []api.ValueType) string {
 	s := name + "(" + types(params) + ")"
 	if len(results) > 0 {

@@ -54,27 +54,35 @@ func TestLoadRefuses(t *testing.T) {
 	dir := t.TempDir()
 	b := boxOf(t, sandbox.Options{Dir: dir, Limits: sandbox.Limits{Memory: 2 << 20, Module: 100_000}, Binary: child(t)})
 	refused(t, b, map[string]refusal{
-		"nothing":         {nil, "no WebAssembly module"},
-		"text":            {[]byte("(module)"), "no WebAssembly module"},
-		"component":       {[]byte("\x00asm\x0d\x00\x01\x00"), "no WebAssembly module"},
-		"cut off":         {good.bytes()[:40], "not a valid module"},
-		"too long":        {bytes.Repeat(good.bytes(), 1000), "the limit is 100000"},
-		"type error":      {reactor(i32c(1)).bytes(), "not a valid module"},
-		"foreign import":  {withImport(imported{"env", "system", []byte{i32}, []byte{i32}}), "imports env.system(i32) -> i32, which does not exist: env has abort"},
-		"foreign module":  {withImport(imported{"gojs", "runtime.wasmExit", []byte{i32}, nil}), "imports gojs.runtime.wasmExit(i32): only wasi_snapshot_preview1, env.abort, mm.sort and mm.gather"},
-		"no such call":    {withImport(imported{"wasi_snapshot_preview1", "path_teleport", nil, nil}), "path_teleport(), which does not exist"},
-		"unknown helper":  {withImport(imported{"mm", "search", []byte{i32}, nil}), "imports mm.search(i32), which does not exist: mm has gather, sort"},
-		"imported global": {withGlobal("env", "g"), `cannot be linked with what it imports: "g" is not exported in module "env"`},
-		"foreign global":  {withGlobal("gojs", "g"), `cannot be linked with what it imports: module[gojs] not instantiated`},
-		"long import":     {withImport(imported{"env", strings.Repeat("x", 50_000), nil, nil}), "imports env.xxx"},
-		"noise":           {noisy.bytes(), "the module does not start: unreachable; it printed: yyy"},
-		"wrong import":    {withImport(imported{"env", "abort", []byte{i32}, nil}), "imports env.abort(i32); it is env.abort(i32, i32, i32, i32)"},
-		"no mm_run":       {good.without("mm_run").bytes(), "does not export mm_run(i32) -> i64"},
-		"no mm_alloc":     {good.without("mm_alloc").bytes(), "does not export mm_alloc(i32) -> i32"},
-		"no mm_abi":       {good.without("mm_abi").bytes(), "does not export mm_abi() -> i32"},
-		"a command":       {command.bytes(), "-buildmode=c-shared"},
-		"wrong mm_run":    {good.with(function{export: "mm_run", results: []byte{i32}, code: i32c(0)}).bytes(), "exports mm_run() -> i32; it must be mm_run(i32) -> i64"},
-		"wrong start":     {good.with(function{export: "_initialize", params: []byte{i32}}).bytes(), "exports _initialize(i32); it must be _initialize()"},
+		"nothing":    {nil, "no WebAssembly module"},
+		"text":       {[]byte("(module)"), "no WebAssembly module"},
+		"component":  {[]byte("\x00asm\x0d\x00\x01\x00"), "no WebAssembly module"},
+		"cut off":    {good.bytes()[:40], "not a valid module"},
+		"too long":   {bytes.Repeat(good.bytes(), 1000), "the limit is 100000"},
+		"type error": {reactor(i32c(1)).bytes(), "not a valid module"},
+		"foreign import": {withImport(imported{"env", "system", []byte{i32}, []byte{i32}}),
+			"imports env.system(i32) -> i32, which does not exist: env has abort"},
+		"foreign module": {withImport(imported{"gojs", "runtime.wasmExit", []byte{i32}, nil}),
+			"imports gojs.runtime.wasmExit(i32): only wasi_snapshot_preview1, env.abort, mm.sort and mm.gather"},
+		"no such call": {withImport(imported{"wasi_snapshot_preview1", "path_teleport", nil, nil}),
+			"path_teleport(), which does not exist"},
+		"unknown helper": {withImport(imported{"mm", "search", []byte{i32}, nil}),
+			"imports mm.search(i32), which does not exist: mm has gather, sort"},
+		"imported global": {withGlobal("env", "g"),
+			`cannot be linked with what it imports: "g" is not exported in module "env"`},
+		"foreign global": {withGlobal("gojs", "g"), `cannot be linked with what it imports: module[gojs] not instantiated`},
+		"long import":    {withImport(imported{"env", strings.Repeat("x", 50_000), nil, nil}), "imports env.xxx"},
+		"noise":          {noisy.bytes(), "the module does not start: unreachable; it printed: yyy"},
+		"wrong import": {withImport(imported{"env", "abort", []byte{i32}, nil}),
+			"imports env.abort(i32); it is env.abort(i32, i32, i32, i32)"},
+		"no mm_run":   {good.without("mm_run").bytes(), "does not export mm_run(i32) -> i64"},
+		"no mm_alloc": {good.without("mm_alloc").bytes(), "does not export mm_alloc(i32) -> i32"},
+		"no mm_abi":   {good.without("mm_abi").bytes(), "does not export mm_abi() -> i32"},
+		"a command":   {command.bytes(), "-buildmode=c-shared"},
+		"wrong mm_run": {good.with(function{export: "mm_run", results: []byte{i32}, code: i32c(0)}).bytes(),
+			"exports mm_run() -> i32; it must be mm_run(i32) -> i64"},
+		"wrong start": {good.with(function{export: "_initialize", params: []byte{i32}}).bytes(),
+			"exports _initialize(i32); it must be _initialize()"},
 		"wrong manifest":  {good.with(function{export: "mm_manifest"}).bytes(), "it must be mm_manifest() -> i64"},
 		"too much memory": {twoMiB.bytes(), "starts with 2112 KiB of memory, the limit is 2048 KiB"},
 		"other memory":    {other.bytes(), "does not export its memory"},
@@ -104,12 +112,14 @@ func bomb(locals, ifs int) []byte {
 func TestCompileBomb(t *testing.T) {
 	t.Run("time", func(t *testing.T) {
 		b := newBox(t, sandbox.Limits{Compile: time.Second})
-		refused(t, b, map[string]refusal{"bomb": {bomb(2000, 8000), "the module does not compile: compiling took longer than 1s"}})
+		refused(t, b, map[string]refusal{"bomb": {bomb(2000, 8000),
+			"the module does not compile: compiling took longer than 1s"}})
 		load(t, b, reactor(echo()).bytes())
 	})
 	t.Run("memory", func(t *testing.T) {
 		b := newBox(t, sandbox.Limits{CompileMemory: 192 << 20})
-		refused(t, b, map[string]refusal{"bomb": {bomb(2000, 8000), "the module does not compile: its process needed more memory"}})
+		refused(t, b, map[string]refusal{"bomb": {bomb(2000, 8000),
+			"the module does not compile: its process needed more memory"}})
 		load(t, b, reactor(echo()).bytes())
 	})
 }
@@ -132,7 +142,8 @@ func TestManifest(t *testing.T) {
 		`{"attributes":[],"properties":["a"]}`: {false, false},
 		`{"attributes":["skill"],"comment":"äö"}`: {false, true},
 	} {
-		m := reactor(echo()).with(function{export: "mm_manifest", results: []byte{i64}, code: answer(16, uint32(len(text)))})
+		m := reactor(echo()).with(function{export: "mm_manifest", results: []byte{i64},
+			code: answer(16, uint32(len(text)))})
 		m.text = text
 		got := load(t, b, m.bytes()).Manifest
 		if (got.Attributes == nil) != want[0] || (got.Properties == nil) != want[1] {
@@ -150,7 +161,8 @@ func TestManifest(t *testing.T) {
 		`["skill"]`:              "mm_manifest: a JSON object is expected, got: array",
 		`skill`:                  "mm_manifest returned no JSON: ",
 	} {
-		bad := reactor(echo()).with(function{export: "mm_manifest", results: []byte{i64}, code: answer(16, uint32(len(text)))})
+		bad := reactor(echo()).with(function{export: "mm_manifest", results: []byte{i64},
+			code: answer(16, uint32(len(text)))})
 		bad.text = text
 		refusals[text] = refusal{bad.bytes(), says}
 	}

@@ -17,33 +17,33 @@ import (
 	"github.com/tetratelabs/wazero/sys"
 )
 
-// version of the ABI: what mm_abi must return.
+// version is the version of the ABI, which mm_abi must return.
 const version = 1
 
-// page is the unit of linear memory.
+// page is the unit of linear memory in bytes.
 const page = 64 * kib
 
 // engine is wazero with one module in it.
 type engine struct {
-	ctx      context.Context // carries the memory's allocator and nothing that ends
-	settings settings
-	journal  *journal
-	linear   *linear
-	runtime  wazero.Runtime
-	hosts    map[string]wazero.CompiledModule // what a module may import
-	module   wazero.CompiledModule
-	clock    stopped
+	ctx         context.Context // has the memory's allocator, and never ends
+	settings    settings
+	log         *guestLog
+	memory      *linearMemory
+	runtime     wazero.Runtime
+	hostModules map[string]wazero.CompiledModule // what a module may import
+	module      wazero.CompiledModule
+	clock       guestClock
 }
 
-func newEngine(ctx context.Context, s settings, j *journal) (*engine, error) {
-	cache, err := wazero.NewCompilationCacheWithDir(s.Cache)
+func newEngine(ctx context.Context, s settings, j *guestLog) (*engine, error) {
+	cache, err := wazero.NewCompilationCacheWithDir(s.Compiled)
 	if err != nil {
 		return nil, err
 	}
-	e := &engine{settings: s, journal: j, linear: &linear{limit: s.Memory / page * page}}
-	e.ctx = experimental.WithMemoryAllocator(ctx, e.linear)
-	// No termination checks: the parent's SIGKILL does that for free. No debug
-	// information: it would be kept in memory by every instance.
+	e := &engine{settings: s, log: j, memory: &linearMemory{limit: s.Memory / page * page}}
+	e.ctx = experimental.WithMemoryAllocator(ctx, e.memory)
+	// No termination checks: the parent's SIGKILL costs nothing. No debug information: every instance would keep it in
+	// memory.
 	e.runtime = wazero.NewRuntimeWithConfig(e.ctx, wazero.NewRuntimeConfigCompiler().
 		WithCompilationCache(cache).WithDebugInfoEnabled(false))
 
@@ -51,38 +51,41 @@ func newEngine(ctx context.Context, s settings, j *journal) (*engine, error) {
 	host := func(name string) wazero.HostFunctionBuilder {
 		return e.runtime.NewHostModuleBuilder(name).NewFunctionBuilder()
 	}
-	e.hosts = map[string]wazero.CompiledModule{}
+	e.hostModules = map[string]wazero.CompiledModule{}
 	for name, builder := range map[string]interface {
 		Compile(context.Context) (wazero.CompiledModule, error)
 	}{
 		wasiModule: wasi_snapshot_preview1.NewBuilder(e.runtime),
-		"env":      host("env").WithGoModuleFunction(api.GoModuleFunc(e.abort), []api.ValueType{i32, i32, i32, i32}, nil).Export("abort"),
-		"mm": host("mm").WithGoModuleFunction(api.GoModuleFunc(sort), []api.ValueType{i32, i32, i32}, []api.ValueType{i32}).Export("sort").
-			NewFunctionBuilder().WithGoModuleFunction(api.GoModuleFunc(gather), []api.ValueType{i32, i32, i32, i32, i32}, nil).Export("gather"),
+		"env": host("env").WithGoModuleFunction(api.GoModuleFunc(e.abort), []api.ValueType{i32, i32, i32, i32},
+			nil).Export("abort"),
+		"mm": host("mm").WithGoModuleFunction(api.GoModuleFunc(sortNumbers), []api.ValueType{i32, i32, i32},
+			[]api.ValueType{i32}).Export("sort").
+			NewFunctionBuilder().WithGoModuleFunction(api.GoModuleFunc(gather), []api.ValueType{i32, i32, i32, i32, i32},
+			nil).Export("gather"),
 	} {
-		if e.hosts[name], err = builder.Compile(e.ctx); err != nil {
+		if e.hostModules[name], err = builder.Compile(e.ctx); err != nil {
 			return nil, err
 		}
 	}
 	return e, nil
 }
 
-// compile takes the module's machine code from the cache or, in a process of its own, makes it.
+// compile reads the module's machine code, or makes it when this process is a compiler.
 func (e *engine) compile() (err error) {
 	wasm, err := readFile(e.settings.Module)
 	if err == nil && e.settings.Compile {
-		wasm, err = ready(wasm, e.settings.Cache)
+		wasm, err = optimize(wasm, e.settings.Compiled)
 	}
 	if err != nil {
 		return err
 	}
 	defer func() {
-		if r := recover(); r != nil { // the compiler has seen something new
+		if r := recover(); r != nil { // the engine's compiler does not know what it found
 			err = failure(Invalid, "the module cannot be compiled: %v", r)
 		}
 	}()
 	if e.module, err = e.runtime.CompileModule(e.ctx, wasm); err != nil {
-		if ofFiles(err) {
+		if isFileError(err) {
 			return err
 		}
 		return failure(Invalid, "not a valid module: %v", err)
@@ -90,64 +93,65 @@ func (e *engine) compile() (err error) {
 	return nil
 }
 
-// ofFiles tells whether an error is one of the files that machine code is kept in, as of a disk that is full.
-func ofFiles(err error) bool {
+// isFileError returns whether an error is about the files of machine code, for example because the disk is full.
+func isFileError(err error) bool {
 	_, path := errors.AsType[*fs.PathError](err)
 	_, link := errors.AsType[*os.LinkError](err)
 	return path || link
 }
 
-// compiled tells whether there is machine code. An instance must not make its own: it has neither the time nor the memory.
-func (e *engine) compiled() error {
-	if found, err := filepath.Glob(filepath.Join(e.settings.Cache, "*", "*")); err != nil || len(found) == 0 {
-		return errors.New("its machine code is gone")
+// checkCompiled fails when there is no machine code. An instance must not make its own, for want of time and memory.
+func (e *engine) checkCompiled() error {
+	if found, err := filepath.Glob(filepath.Join(e.settings.Compiled, "*", "*")); err != nil || len(found) == 0 {
+		return errors.New("its machine code is missing")
 	}
 	return nil
 }
 
-// ready makes of a module what instances run, and puts it beside its machine code. They map that file, so that there is one copy for all.
-func ready(module []byte, cache string) ([]byte, error) {
+// optimize writes the module that instances run, with shorter jumps, to the folder of machine code. Instances map that
+// file, so that all of them share one copy.
+func optimize(module []byte, cache string) ([]byte, error) {
 	module = bytes.Clone(module)
-	shorten(module)
-	return module, put(readyFile(cache), module)
+	shortenJumps(module)
+	return module, writeFile(optimizedFile(cache), module)
 }
 
-func readyFile(cache string) string { return filepath.Join(cache, "module.wasm") }
+func optimizedFile(cache string) string { return filepath.Join(cache, "module.wasm") }
 
-// stopped is a guest's monotonic clock: it moves only while the guest sleeps.
-// The engine's own moves a millisecond at every reading, and Go's runtime, which
-// reads it mostly while it collects garbage, concludes from that that
-// collecting takes more than half of the time, gives it up, and runs out of memory.
-type stopped int64
+// guestClock is a guest's monotonic clock in nanoseconds. It moves only while the guest sleeps. The engine's own clock
+// moves a millisecond at every reading. Go's runtime reads it mostly while it collects garbage, and would conclude that
+// this takes more than half of the time, stop it, and run out of memory.
+type guestClock int64
 
-func (s *stopped) now() int64 { return 1 + int64(*s) } // Go refuses to start at 0
+func (c *guestClock) now() int64 { return 1 + int64(*c) } // Go refuses to start at 0
 
-func (s *stopped) sleep(ns int64) { *s += stopped(max(ns, 0)) }
+func (c *guestClock) sleep(ns int64) { *c += guestClock(max(ns, 0)) }
 
-// start instantiates the module and runs its initialisation.
+// start instantiates the module and runs its _initialize.
 func (e *engine) start() (*guest, error) {
-	for _, host := range e.hosts {
+	for _, host := range e.hostModules {
 		if _, err := e.runtime.InstantiateModule(e.ctx, host, wazero.NewModuleConfig()); err != nil {
 			return nil, err
 		}
 	}
-	if err := e.check(); err != nil { // again: nobody says the one who compiled it saw the same file
+	if err := e.check(); err != nil { // again: the compiler may have read another file
 		return nil, err
 	}
-	config := wazero.NewModuleConfig().WithName("").WithStartFunctions().WithStdout(e.journal).WithStderr(e.journal).
+	config := wazero.NewModuleConfig().WithName("").WithStartFunctions().WithStdout(e.log).WithStderr(e.log).
 		WithNanotime(e.clock.now, 1).WithNanosleep(e.clock.sleep)
 	m, err := e.runtime.InstantiateModule(e.ctx, e.module, config)
 	if err != nil {
 		f := e.classify(err)
 		if f.Cause == Trap && f.Stack == "" {
-			f.Cause = Invalid // nothing of it ran: it could not be linked, as the import of a global or a table cannot
+			f.Cause = Invalid // none of it ran: it could not be linked, for example because it imports a global or a table
 			f.Detail = "the module cannot be linked with what it imports: " + f.Detail
 		}
 		return nil, f
 	}
 	g := &guest{
 		engine: e, mem: m.Memory(),
-		allocFn: m.ExportedFunction("mm_alloc"), runFn: m.ExportedFunction("mm_run"), manifestFn: m.ExportedFunction("mm_manifest"),
+		allocFn: m.ExportedFunction("mm_alloc"), runFn: m.ExportedFunction("mm_run"),
+		manifestFn: m.ExportedFunction("mm_manifest"),
 	}
 	if initialize := m.ExportedFunction("_initialize"); initialize != nil {
 		if err := g.call(initialize); err != nil {
@@ -163,15 +167,16 @@ func (e *engine) start() (*guest, error) {
 	return g, nil
 }
 
-// abort is AssemblyScript's: it logs the message and ends the guest. Its
-// arguments are pointers to strings, and a line and a column.
+// abort is env.abort of AssemblyScript: it logs the message and ends the guest. Its arguments are pointers to a message
+// and a file name, a line and a column.
 func (e *engine) abort(_ context.Context, m api.Module, args []uint64) {
-	message, file := utf16At(m.Memory(), uint32(args[0])), utf16At(m.Memory(), uint32(args[1]))
-	fmt.Fprintf(e.journal, "abort: %s at %s:%d:%d\n", message, file, uint32(args[2]), uint32(args[3]))
-	panic(sys.NewExitError(255)) //nolint:forbidigo // how the engine is told to end a guest; the code is the one AssemblyScript documents
+	message, file := readString(m.Memory(), uint32(args[0])), readString(m.Memory(), uint32(args[1]))
+	fmt.Fprintf(e.log, "abort: %s at %s:%d:%d\n", message, file, uint32(args[2]), uint32(args[3]))
+	// How the engine is told to end a guest. AssemblyScript documents this code.
+	panic(sys.NewExitError(255)) //nolint:forbidigo // see above
 }
 
-// classify finds the cause of what a call into the guest returned.
+// classify finds the cause of an error of a call into the guest.
 func (e *engine) classify(err error) *Error {
 	text, stack, _ := strings.Cut(err.Error(), "\nwasm stack trace:\n")
 	text = strings.TrimPrefix(text, "wasm error: ")
@@ -180,21 +185,22 @@ func (e *engine) classify(err error) *Error {
 	if exit, ok := errors.AsType[*sys.ExitError](err); ok {
 		f.Cause, f.Detail = Exit, fmt.Sprintf("it exited with code %d", exit.ExitCode())
 	}
-	if said := e.journal.words.said; said != "" {
-		f.Detail = said + " (" + f.Detail + ")"
-		if nameless(f.Stack) {
-			f.Stack = "" // the log has one that says more
+	if message := e.log.panics.message; message != "" {
+		f.Detail = message + " (" + f.Detail + ")"
+		if hasNoNames(f.Stack) {
+			f.Stack = "" // the log has a better one
 		}
 	}
-	if e.linear.refused {
+	if e.memory.refused {
 		f.Cause = Memory
-		f.Detail = fmt.Sprintf("it wanted more memory than the limit of %d MiB: %s", e.linear.limit/mib, f.Detail)
+		f.Detail = fmt.Sprintf("it wanted more memory than the limit of %d MiB: %s", e.memory.limit/mib, f.Detail)
 	}
 	return f
 }
 
-// nameless tells whether a stack is of a module without names: frames like .$1409(i32) i32, and perhaps ... for the rest.
-func nameless(stack string) bool {
+// hasNoNames returns whether a stack is of a module without names: frames like .$1409(i32) i32, and perhaps ... for the
+// rest.
+func hasNoNames(stack string) bool {
 	for frame := range strings.Lines(stack) {
 		if !strings.HasPrefix(frame, ".$") && !strings.HasPrefix(frame, "...") {
 			return false

@@ -8,14 +8,14 @@ import (
 )
 
 // Where machine code cannot be kept, as on a disk that is full, the module is not to blame.
-func TestNoRoomForMachineCode(t *testing.T) {
+func TestFullDiskIsNotTheModulesFault(t *testing.T) {
 	dir := t.TempDir()
 	module := filepath.Join(dir, "module.wasm")
 	if err := os.WriteFile(module, []byte("\x00asm\x01\x00\x00\x00"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	cache := filepath.Join(dir, "cache")
-	e, err := newEngine(t.Context(), settings{Module: module, Cache: cache, Memory: page}, new(journal))
+	e, err := newEngine(t.Context(), settings{Module: module, Compiled: cache, Memory: page}, new(guestLog))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// inherit takes a descriptor that the parent passed. Blocking: a child does one
-// thing at a time, and a blocked read wakes up faster than a poller.
+// inherit takes a descriptor that the parent passed. It is blocking: a child does one thing at a time, and a blocked
+// read wakes up faster than a poller.
 func inherit(fd int, name string) (*os.File, error) {
 	if err := syscall.SetNonblock(fd, false); err != nil {
 		return nil, fmt.Errorf("descriptor %d (%s): %w", fd, name, err)
@@ -17,8 +17,7 @@ func inherit(fd int, name string) (*os.File, error) {
 	return os.NewFile(uintptr(fd), name), nil
 }
 
-// readFile maps a file, so that all instances of a module share one copy of it.
-// It must not be written to any more.
+// readFile maps a file, so that all instances of a module share one copy. Nobody may write to the file any more.
 func readFile(name string) ([]byte, error) {
 	f, err := os.Open(name)
 	if err != nil {

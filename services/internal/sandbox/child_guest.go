@@ -7,8 +7,8 @@ import (
 	"github.com/tetratelabs/wazero/api"
 )
 
-// guest is a started module. After the first error it must not be called
-// again: a trap leaves its memory in any state.
+// guest is a started module. After the first error it must not be called again, because a trap leaves its memory in any
+// state.
 type guest struct {
 	engine                     *engine
 	mem                        api.Memory
@@ -16,7 +16,7 @@ type guest struct {
 	stack                      [1]uint64 // argument and result of the last call
 }
 
-// call calls a function of at most one argument and result, which are in g.stack.
+// call calls a function with at most one argument and result, which are in g.stack.
 func (g *guest) call(f api.Function) error {
 	if err := f.CallWithStack(g.engine.ctx, g.stack[:]); err != nil {
 		return g.engine.classify(err)
@@ -24,29 +24,29 @@ func (g *guest) call(f api.Function) error {
 	return nil
 }
 
-// alloc returns the place in the guest's memory for a request of n bytes, and its address. It is
-// valid until the guest runs again.
-func (g *guest) alloc(n int) (at uint32, room []byte, err error) {
-	g.engine.linear.refused = false // a run that went on after that is no failure of this one
+// alloc returns a buffer in the guest's memory for a request of n bytes, and its address. It is valid until the guest
+// runs again.
+func (g *guest) alloc(n int) (at uint32, buffer []byte, err error) {
+	g.engine.memory.refused = false // an earlier run may have gone on after a refusal
 	g.stack[0] = uint64(n)
 	if err := g.call(g.allocFn); err != nil {
 		return 0, nil, err
 	}
 	ptr := uint32(g.stack[0])
-	room, ok := g.mem.Read(ptr, uint32(n))
+	buffer, ok := g.mem.Read(ptr, uint32(n))
 	switch {
 	case n == 0:
 		return 0, nil, nil
-	case ptr == 0 && g.engine.linear.refused:
-		return 0, nil, failure(Memory, "mm_alloc(%d) found no room within the limit of %d MiB", n, g.engine.linear.limit/mib)
+	case ptr == 0 && g.engine.memory.refused:
+		return 0, nil, failure(Memory, "mm_alloc(%d) found no room within the limit of %d MiB", n, g.engine.memory.limit/mib)
 	case ptr == 0 || !ok:
 		return 0, nil, failure(Garbage, "mm_alloc(%d) returned %#x, memory has %d bytes", n, ptr, g.mem.Size())
 	}
-	return ptr, room, nil
+	return ptr, buffer, nil
 }
 
-// run runs the function on the request of n bytes that alloc made room for. The
-// answer is valid until the guest runs again.
+// run runs the function on a request of n bytes in the buffer that alloc returned. The answer is valid until the guest
+// runs again.
 func (g *guest) run(n int) (at uint32, answer []byte, err error) {
 	g.stack[0] = uint64(n)
 	if err := g.call(g.runFn); err != nil {
@@ -86,18 +86,18 @@ func (g *guest) result(from string, limit int) (at uint32, b []byte, err error) 
 	return ptr, b, nil
 }
 
-// memory is the size of the linear memory in bytes. It never shrinks.
+// memory is the size of the linear memory in bytes, which never shrinks.
 func (g *guest) memory() uint64 { return uint64(g.mem.Size()) }
 
-// utf16At reads a string of AssemblyScript: its length in bytes stands before it.
-// Anything wrong makes an empty string: it is for a log line.
-func utf16At(mem api.Memory, ptr uint32) string {
-	const longest = 1024
+// readString reads a string of AssemblyScript, in UTF-16 after its length in bytes, for the log. It is empty when the
+// pointer is wrong.
+func readString(mem api.Memory, ptr uint32) string {
+	const maxBytes = 1024
 	n, ok := mem.ReadUint32Le(ptr - 4)
 	if !ok {
 		return ""
 	}
-	b, ok := mem.Read(ptr, min(n, longest)&^1)
+	b, ok := mem.Read(ptr, min(n, maxBytes)&^1)
 	if !ok {
 		return ""
 	}

@@ -47,7 +47,8 @@ func TestSortRefuses(t *testing.T) {
 	b := newBox(t, sandbox.Limits{})
 	// The answer is as long as the result.
 	sort := func(values, n, order int) []byte {
-		return reactor(cat(i32c(800), grow, drop, i32c(values), i32c(n), i32c(order), call(0), []byte{0xad}), sorting()).bytes()
+		return reactor(cat(i32c(800), grow, drop, i32c(values), i32c(n), i32c(order), call(0), []byte{0xad}),
+			sorting()).bytes()
 	}
 	const most = 4 << 20
 	for name, test := range map[string]struct {
@@ -55,14 +56,15 @@ func TestSortRefuses(t *testing.T) {
 		traps  string
 		answer int
 	}{
-		"none":               {sort(0, 0, 0), "", 1},
-		"the most":           {sort(0, most, 34<<20), "", 1},
-		"too many":           {sort(0, most+1, 34<<20), "", 0},
-		"values outside":     {sort(-8, 2, 64), "mm.sort(0xfffffff8, 2, 0x40): misaligned, or outside of memory", 0},
-		"order outside":      {sort(64, 2, -4), "outside of memory", 0},
-		"more than there is": {sort(32<<20, most, 0), "mm.sort(0x2000000, 4194304, 0x0): misaligned, or outside of memory", 0},
-		"values misaligned":  {sort(4, 2, 64), "misaligned", 0},
-		"order misaligned":   {sort(0, 2, 65), "misaligned", 0},
+		"none":           {sort(0, 0, 0), "", 1},
+		"the most":       {sort(0, most, 34<<20), "", 1},
+		"too many":       {sort(0, most+1, 34<<20), "", 0},
+		"values outside": {sort(-8, 2, 64), "mm.sort(0xfffffff8, 2, 0x40): misaligned, or outside of memory", 0},
+		"order outside":  {sort(64, 2, -4), "outside of memory", 0},
+		"more than there is": {sort(32<<20, most, 0), "mm.sort(0x2000000, 4194304, 0x0): misaligned, or outside of memory",
+			0},
+		"values misaligned": {sort(4, 2, 64), "misaligned", 0},
+		"order misaligned":  {sort(0, 2, 65), "misaligned", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			i, _ := start(t, b, load(t, b, test.module))
@@ -107,7 +109,8 @@ func TestGather(t *testing.T) {
 		t.Fatalf("%d bytes", len(answer))
 	}
 	for k, want := range matchfn.Gather(values, numbers) {
-		if got := math.Float64frombits(binary.LittleEndian.Uint64(answer[8*k:])); got != want && (got == got || want == want) {
+		if got := math.Float64frombits(binary.LittleEndian.Uint64(answer[8*k:])); got != want &&
+			(got == got || want == want) {
 			t.Fatalf("number %d of %d values is %v, want %v", numbers[k], n, got, want)
 		}
 	}
@@ -141,7 +144,8 @@ func TestGatherRefuses(t *testing.T) {
 				run(t, i, "x")
 				return
 			}
-			if e := fails(t, i, "x", sandbox.Trap); !strings.Contains(e.Detail, "mm.gather(") || !strings.Contains(e.Detail, "misaligned, or outside of memory") {
+			if e := fails(t, i, "x", sandbox.Trap); !strings.Contains(e.Detail, "mm.gather(") ||
+				!strings.Contains(e.Detail, "misaligned, or outside of memory") {
 				t.Errorf("detail %q", e.Detail)
 			}
 		})

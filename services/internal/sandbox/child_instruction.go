@@ -2,15 +2,15 @@ package sandbox
 
 import "math"
 
-// instruction is one of a function, as far as shorten looks at it.
+// instruction is an instruction, as far as shortenJumps needs it.
 type instruction struct {
 	op       byte
-	argument uint32 // its only one
-	start    int    // of the argument, or of all targets of a br_table
+	argument uint32 // the only one
+	start    int    // where the argument, or the targets of a br_table, start
 	end      int
 }
 
-// The instructions that mean something to shorten.
+// The instructions that shortenJumps needs to know.
 const (
 	opBlock   = 0x02
 	opLoop    = 0x03
@@ -23,27 +23,27 @@ const (
 	opConst   = 0x41 // of 32 bits
 )
 
-// void is the type of a block that takes and leaves nothing; it is one byte.
-const void = 0x40
+// voidType is the type of a block without parameters and results, one byte.
+const voidType = 0x40
 
-// void tells whether a block takes and leaves nothing.
-func (i instruction) void() bool { return i.argument == void && i.end == i.start+1 }
+// isVoid returns whether a block has neither parameters nor results.
+func (i instruction) isVoid() bool { return i.argument == voidType && i.end == i.start+1 }
 
-// cursor reads a module. When it meets what it does not know it is lost: it is at the end then, and reads zeros.
+// cursor reads a module. When it meets what it does not know it fails: then it is at the end, and reads zeros.
 type cursor struct {
-	bytes []byte
-	at    int
-	lost  bool
+	bytes  []byte
+	at     int
+	failed bool
 }
 
-func (c *cursor) more() bool { return c.at < len(c.bytes) }
+func (c *cursor) hasMore() bool { return c.at < len(c.bytes) }
 
-func (c *cursor) lose() { c.at, c.lost = len(c.bytes), true }
+func (c *cursor) fail() { c.at, c.failed = len(c.bytes), true }
 
-// skip passes over so many bytes, and returns them.
+// skip skips n bytes, and returns them.
 func (c *cursor) skip(n uint32) []byte {
 	if uint64(n) > uint64(len(c.bytes)-c.at) {
-		c.lose()
+		c.fail()
 		return nil
 	}
 	c.at += int(n)
@@ -51,36 +51,36 @@ func (c *cursor) skip(n uint32) []byte {
 }
 
 func (c *cursor) byte() byte {
-	if !c.more() {
-		c.lose()
+	if !c.hasMore() {
+		c.fail()
 		return 0
 	}
 	c.at++
 	return c.bytes[c.at-1]
 }
 
-// number reads a number in LEB128 and returns its lowest 32 bits, as those of an unsigned one.
+// number reads a number in LEB128 and returns its lowest 32 bits.
 func (c *cursor) number() uint32 {
 	if b := c.byte(); b < 0x80 {
 		return uint32(b)
 	} else { //nolint:revive // most numbers end here
-		return c.long(uint32(b & 0x7f))
+		return c.longNumber(uint32(b & 0x7f))
 	}
 }
 
-// long reads on in a number.
-func (c *cursor) long(n uint32) uint32 {
+// longNumber reads the rest of a number.
+func (c *cursor) longNumber(n uint32) uint32 {
 	for shift := 7; shift < 64; shift += 7 {
 		b := c.byte()
-		if n |= uint32(b&0x7f) << shift; b < 0x80 { // nothing is left of it from 32 on
+		if n |= uint32(b&0x7f) << shift; b < 0x80 { // a shift of 32 or more leaves nothing
 			return n
 		}
 	}
-	c.lose()
+	c.fail()
 	return 0
 }
 
-// instruction reads one of those that compilers of the first versions of WebAssembly write; vectors and references are beyond it.
+// instruction reads an instruction of the first versions of WebAssembly; it does not know vectors and references.
 func (c *cursor) instruction() (i instruction) {
 	i.op = c.byte()
 	switch op := i.op; {
@@ -92,20 +92,21 @@ func (c *cursor) instruction() (i instruction) {
 		i.start = c.at
 		i.argument = c.number()
 		i.end = c.at
-		if op == opConst && !c.lost && c.bytes[c.at-1]&0x40 != 0 {
-			i.argument = math.MaxUint32 // negative: as an unsigned number, beyond any table
+		if op == opConst && !c.failed && c.bytes[c.at-1]&0x40 != 0 {
+			i.argument = math.MaxUint32 // negative: beyond any table
 		}
 	case op >= 0x45 && op <= 0xc4, // comparisons and arithmetic
-		op == opEnd, op == 0x00, op == 0x01, op == 0x05, op == 0x0f, op == 0x1a, op == 0x1b: // unreachable, nop, else, return, drop, select
+		// unreachable, nop, else, return, drop, select
+		op == opEnd, op == 0x00, op == 0x01, op == 0x05, op == 0x0f, op == 0x1a, op == 0x1b:
 	case op >= 0x28 && op <= 0x3e: // loads and stores
-		if align := c.number(); align >= 0x40 { // names one of several memories
-			c.lose()
+		if align := c.number(); align >= 0x40 { // of one of several memories
+			c.fail()
 		}
 		c.number()
 	case op == opBrTable:
 		n := uint64(c.number()) + 1
 		i.start = c.at
-		for ; n > 0 && !c.lost; n-- {
+		for ; n > 0 && !c.failed; n-- {
 			c.number()
 		}
 		i.end = c.at
@@ -119,12 +120,12 @@ func (c *cursor) instruction() (i instruction) {
 	case op == 0xfc:
 		c.bulk()
 	default:
-		c.lose()
+		c.fail()
 	}
 	return i
 }
 
-// bulk reads the rest of a saturating conversion, or of an instruction on much memory or a table.
+// bulk reads the rest of a saturating conversion, or of an instruction for bulk memory or tables.
 func (c *cursor) bulk() {
 	switch op := c.number(); {
 	case op < 8:
@@ -134,6 +135,6 @@ func (c *cursor) bulk() {
 	case op < 18:
 		c.number()
 	default:
-		c.lose()
+		c.fail()
 	}
 }

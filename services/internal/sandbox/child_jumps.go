@@ -1,9 +1,9 @@
 package sandbox
 
-// shorten makes jumps of a module shorter, in place; what the module does stays the same.
+// shortenJumps shortens jumps of a module, in place. The module does the same as before.
 //
-// Go's compiler has forgotten how a function is structured when it writes WebAssembly: each is a loop around a table of its
-// basic blocks, and whatever jumps sets a variable and goes round that loop,
+// When Go's compiler writes WebAssembly it does not know the structure of functions any more: each function is a loop
+// around a table of its basic blocks, and each jump sets a variable and goes round the loop,
 //
 //	loop
 //	  block … block block
@@ -15,111 +15,112 @@ package sandbox
 //	    local.set $next
 //	    br $loop
 //
-// where a jump straight to the end of a block would do, if that lies ahead. This is what such a br becomes: its label is
-// written anew, in as many bytes as before. Jumps back stay.
+// where a jump to the end of a block is enough, if the block lies ahead. So shortenJumps replaces the label of such a
+// br, in as many bytes as before. It leaves jumps back as they are.
 //
-// It is for the child, since the module is a stranger's. What makes no sense is left as it is, for the engine to judge.
-func shorten(module []byte) {
+// The child calls it, since the module is not trusted. It leaves what it does not understand to the engine.
+func shortenJumps(module []byte) {
 	const preamble, code = 8, 10
 	c := cursor{bytes: module}
 	c.skip(preamble)
-	for c.more() {
+	for c.hasMore() {
 		id := c.byte()
 		section := cursor{bytes: c.skip(c.number())}
 		if id != code {
 			continue
 		}
-		var f function
-		for n := section.number(); n > 0 && !section.lost; n-- {
-			f = function{cursor: cursor{bytes: section.skip(section.number())}, targets: f.targets}
-			f.shorten()
+		var j jumpShortener
+		for n := section.number(); n > 0 && !section.failed; n-- {
+			j = jumpShortener{cursor: cursor{bytes: section.skip(section.number())}, targets: j.targets}
+			j.run()
 		}
 	}
 }
 
-// function is a function's body, as far as it is known.
-type function struct {
+// jumpShortener reads the body of a function.
+type jumpShortener struct {
 	cursor
-	depth int // how many labels there are here
+	depth int // number of labels
 
-	// The loop around a table, in which this is, if any.
-	looping bool
-	loop    int      // the labels outside of it
-	blocks  int      // that it begins with, the innermost of which ends first
-	ended   int      // of them
-	next    uint32   // the variable
-	targets []uint32 // by its value: the block, counted from the innermost; the last is for all other values
+	// The loop around a table that is being read, if any:
+	inLoop      bool
+	outerLabels int      // labels outside of the loop
+	blocks      int      // at the beginning of the loop; the innermost ends first
+	ended       int      // number of blocks that have ended
+	next        uint32   // the variable
+	targets     []uint32 // block by value of the variable, counted from the innermost; the last is for all other values
 }
 
-func (f *function) shorten() {
-	for n := f.number(); n > 0 && !f.lost; n-- {
-		f.number()
-		f.byte()
+func (j *jumpShortener) run() {
+	for n := j.number(); n > 0 && !j.failed; n-- {
+		j.number()
+		j.byte()
 	}
 	var i, last, before instruction
-	for f.more() {
-		before, last, i = last, i, f.instruction()
+	for j.hasMore() {
+		before, last, i = last, i, j.instruction()
 		switch i.op {
 		case opBlock, opIf:
-			f.depth++
+			j.depth++
 		case opLoop:
-			if !f.looping && i.void() {
-				f.enter()
+			if !j.inLoop && i.isVoid() {
+				j.enterLoop()
 			}
-			f.depth++
+			j.depth++
 		case opEnd:
-			f.leave()
+			j.leaveBlock()
 		case opBr:
-			if f.looping && before.op == opConst && last.op == opSet && last.argument == f.next && int(i.argument) == f.depth-f.loop-1 {
-				f.redirect(i, before.argument)
+			if j.inLoop && before.op == opConst && last.op == opSet && last.argument == j.next &&
+				int(i.argument) == j.depth-j.outerLabels-1 {
+				j.shortenJump(i, before.argument)
 			}
 		}
 	}
 }
 
-// enter reads the beginning of a loop, behind the loop instruction. If there is a table it is now in there, else nothing was read.
-func (f *function) enter() {
-	ahead := f.cursor
+// enterLoop reads the beginning of a loop, after the loop instruction. It reads nothing unless the loop has a table.
+func (j *jumpShortener) enterLoop() {
+	ahead := j.cursor
 	blocks := 0
 	i := ahead.instruction()
-	for ; i.op == opBlock && i.void(); i = ahead.instruction() {
+	for ; i.op == opBlock && i.isVoid(); i = ahead.instruction() {
 		blocks++
 	}
 	table := ahead.instruction()
-	if i.op != opGet || table.op != opBrTable || ahead.lost {
+	if i.op != opGet || table.op != opBrTable || ahead.failed {
 		return
 	}
-	f.cursor = ahead
-	f.looping, f.loop, f.blocks, f.ended, f.next = true, f.depth, blocks, 0, i.argument
-	f.depth += blocks
-	f.targets = f.targets[:0]
-	for targets := (cursor{bytes: f.bytes[table.start:table.end]}); targets.more(); {
-		f.targets = append(f.targets, targets.number())
+	j.cursor = ahead
+	j.inLoop, j.outerLabels, j.blocks, j.ended, j.next = true, j.depth, blocks, 0, i.argument
+	j.depth += blocks
+	j.targets = j.targets[:0]
+	for targets := (cursor{bytes: j.bytes[table.start:table.end]}); targets.hasMore(); {
+		j.targets = append(j.targets, targets.number())
 	}
 }
 
-// leave reads the end of whatever began last.
-func (f *function) leave() {
-	f.depth--
+// leaveBlock reads the end of the innermost block, if or loop.
+func (j *jumpShortener) leaveBlock() {
+	j.depth--
 	switch {
-	case !f.looping:
-	case f.depth == f.loop:
-		f.looping = false
-	case f.depth == f.loop+f.blocks-f.ended:
-		f.ended++
+	case !j.inLoop:
+	case j.depth == j.outerLabels:
+		j.inLoop = false
+	case j.depth == j.outerLabels+j.blocks-j.ended:
+		j.ended++
 	}
 }
 
-// redirect lets a jump to the loop, with this value of the variable, go to its target.
-func (f *function) redirect(br instruction, value uint32) {
-	target := int(f.targets[min(int(value), len(f.targets)-1)])
-	if target < f.ended || target >= f.blocks {
-		return // it lies behind, or outside
+// shortenJump changes a jump to the loop with a value of the variable into one to the target.
+func (j *jumpShortener) shortenJump(br instruction, value uint32) {
+	target := int(j.targets[min(int(value), len(j.targets)-1)])
+	if target < j.ended || target >= j.blocks {
+		return // the block has ended, or is outside of the loop
 	}
-	outside := f.loop + f.blocks - target // labels outside of the block: the loop and the blocks around it
-	label := f.depth - outside - 1
-	at := f.bytes[br.start:br.end]
-	for ; len(at) > 1; at = at[1:] { // numbers may be longer than they need to be
+	outside := j.outerLabels + j.blocks - target // labels outside of the block: those of the loop and of blocks around it
+	label := j.depth - outside - 1
+	at := j.bytes[br.start:br.end]
+	for ; len(at) > 1; at = at[1:] { // a number may have more bytes than it needs
 		at[0] = byte(label) | 0x80
 		label >>= 7
 	}

@@ -23,38 +23,44 @@ func blocks(n int, of []byte) []byte {
 	return cat([]byte{0x03, 0x40}, bytes.Repeat([]byte{0x02, 0x40}, n), get(0), of)
 }
 
-func TestShorten(t *testing.T) {
+func TestShortenJumps(t *testing.T) {
 	// In the first of three blocks the loop is label 2, in the second 1. Of the values 1 and 3 mean the second, all from 128 on the loop itself.
 	targets := append([]byte{0, 1, 2, 1}, bytes.Repeat([]byte{2}, 124)...)
 	around := func(first, second, behind []byte) []byte {
 		end := []byte{0x0b}
 		code := cat(blocks(3, table(append(targets, 3)...)), end, first, end, second, end, end, behind, get(0))
-		return module{pages: 1, funcs: []function{{export: "f", params: []byte{i32}, results: []byte{i32}, code: code}}}.bytes()
+		return module{pages: 1, funcs: []function{{export: "f", params: []byte{i32}, results: []byte{i32},
+			code: code}}}.bytes()
 	}
 	for name, test := range map[string]struct{ code, becomes []byte }{
-		"ahead":               {jump(2, 2), jump(2, 1)},
-		"to the next":         {jump(1, 2), jump(1, 0)},
-		"by another value":    {jump(3, 2), jump(3, 0)},
-		"a long label":        {cat(i32c(2), set(0), br(0x82, 0x80, 0)), cat(i32c(2), set(0), br(0x81, 0x80, 0))},
-		"in a condition":      {cat(get(0), when(jump(2, 3))), cat(get(0), when(jump(2, 2)))},
-		"behind a condition":  {cat(get(0), when(), jump(2, 2)), cat(get(0), when(), jump(2, 1))},
-		"in another loop":     {cat([]byte{0x03, 0x40}, jump(2, 3), []byte{0x0b}), cat([]byte{0x03, 0x40}, jump(2, 2), []byte{0x0b})},
-		"behind all numbers":  {cat(i32c(-1<<31), drop, i64c(-1<<63), drop, []byte{0x43, 1, 2, 3, 4}, drop, jump(2, 2)), cat(i32c(-1<<31), drop, i64c(-1<<63), drop, []byte{0x43, 1, 2, 3, 4}, drop, jump(2, 1))},
-		"behind much memory":  {cat(i32c(0), i32c(0), i32c(0), []byte{0xfc, 11, 0}, jump(2, 2)), cat(i32c(0), i32c(0), i32c(0), []byte{0xfc, 11, 0}, jump(2, 1))},
-		"to itself":           {jump(0, 2), nil},
-		"out of the table":    {jump(128, 2), nil},
-		"far out of it":       {jump(1<<31-1, 2), nil},
-		"a negative value":    {jump(-1, 2), nil}, // the byte is that of 127
-		"another variable":    {cat(i32c(2), set(1), br(2)), nil},
-		"not to the loop":     {jump(1, 1), nil},
-		"an unknown value":    {cat(get(0), set(0), br(2)), nil},
-		"something between":   {cat(i32c(2), set(0), []byte{0x01}, br(2)), nil},
-		"only sometimes":      {cat(i32c(2), set(0), get(0), []byte{0x0d, 2}), nil},
-		"looks like it":       {cat([]byte{0x44}, jump(2, 2), []byte{0, 0}, drop), nil}, // it is a number
-		"behind what is new":  {cat([]byte{0xfe, 0x03, 0}, jump(2, 2)), nil},
-		"two memories":        {cat(i32c(0), []byte{0x28, 0x42, 0, 0}, drop, jump(2, 2)), nil},
-		"in a second table":   {cat(blocks(1, table(0, 0)), jump(0, 1), []byte{0x0b, 0x0b}), nil},
-		"a type that is void": {cat([]byte{0x02, 0xc0, 0}, jump(2, 3), []byte{0x0b}), cat([]byte{0x02, 0xc0, 0}, jump(2, 2), []byte{0x0b})}, // type 64
+		"ahead":              {jump(2, 2), jump(2, 1)},
+		"to the next":        {jump(1, 2), jump(1, 0)},
+		"by another value":   {jump(3, 2), jump(3, 0)},
+		"a long label":       {cat(i32c(2), set(0), br(0x82, 0x80, 0)), cat(i32c(2), set(0), br(0x81, 0x80, 0))},
+		"in a condition":     {cat(get(0), when(jump(2, 3))), cat(get(0), when(jump(2, 2)))},
+		"behind a condition": {cat(get(0), when(), jump(2, 2)), cat(get(0), when(), jump(2, 1))},
+		"in another loop": {cat([]byte{0x03, 0x40}, jump(2, 3), []byte{0x0b}),
+			cat([]byte{0x03, 0x40}, jump(2, 2), []byte{0x0b})},
+		"behind all numbers": {cat(i32c(-1<<31), drop, i64c(-1<<63), drop, []byte{0x43, 1, 2, 3, 4}, drop, jump(2, 2)),
+			cat(i32c(-1<<31), drop, i64c(-1<<63), drop, []byte{0x43, 1, 2, 3, 4}, drop, jump(2, 1))},
+		"behind much memory": {cat(i32c(0), i32c(0), i32c(0), []byte{0xfc, 11, 0}, jump(2, 2)),
+			cat(i32c(0), i32c(0), i32c(0), []byte{0xfc, 11, 0}, jump(2, 1))},
+		"to itself":          {jump(0, 2), nil},
+		"out of the table":   {jump(128, 2), nil},
+		"far out of it":      {jump(1<<31-1, 2), nil},
+		"a negative value":   {jump(-1, 2), nil}, // the byte is that of 127
+		"another variable":   {cat(i32c(2), set(1), br(2)), nil},
+		"not to the loop":    {jump(1, 1), nil},
+		"an unknown value":   {cat(get(0), set(0), br(2)), nil},
+		"something between":  {cat(i32c(2), set(0), []byte{0x01}, br(2)), nil},
+		"only sometimes":     {cat(i32c(2), set(0), get(0), []byte{0x0d, 2}), nil},
+		"looks like it":      {cat([]byte{0x44}, jump(2, 2), []byte{0, 0}, drop), nil}, // it is a number
+		"behind what is new": {cat([]byte{0xfe, 0x03, 0}, jump(2, 2)), nil},
+		"two memories":       {cat(i32c(0), []byte{0x28, 0x42, 0, 0}, drop, jump(2, 2)), nil},
+		"in a second table":  {cat(blocks(1, table(0, 0)), jump(0, 1), []byte{0x0b, 0x0b}), nil},
+		// type 64
+		"a type that is void": {cat([]byte{0x02, 0xc0, 0}, jump(2, 3), []byte{0x0b}),
+			cat([]byte{0x02, 0xc0, 0}, jump(2, 2), []byte{0x0b})},
 	} {
 		t.Run(name, func(t *testing.T) {
 			// Behind the loop a jump is one that only looks like it, and there is a second table.
@@ -94,7 +100,7 @@ func TestShortenGo(t *testing.T) {
 }
 
 // A module does the same as before, whatever its jumps are.
-func TestShortModulesDoTheSame(t *testing.T) {
+func TestShortenedModulesDoTheSame(t *testing.T) {
 	shorter := 0
 	rapid.Check(t, func(t *rapid.T) {
 		before := wandering(t)
@@ -104,7 +110,8 @@ func TestShortModulesDoTheSame(t *testing.T) {
 		}
 		a, b := instantiate(t, before), instantiate(t, after)
 		for range 10 {
-			args := []uint64{uint64(rapid.IntRange(0, 12).Draw(t, "first block")), uint64(rapid.IntRange(1, 60).Draw(t, "steps")), 1}
+			args := []uint64{uint64(rapid.IntRange(0, 12).Draw(t, "first block")),
+				uint64(rapid.IntRange(1, 60).Draw(t, "steps")), 1}
 			want, wrong := a.Call(context.Background(), args...)
 			got, err := b.Call(context.Background(), args...)
 			if wrong != nil || err != nil || want[0] != got[0] {
@@ -138,14 +145,16 @@ func wandering(t *rapid.T) []byte {
 		case 1:
 			code = cat(code, get(2), i32c(1), []byte{0x71}, when(jump(to, loop+1)))
 		case 2:
-			code = cat(code, get(2), i32c(1), []byte{0x71, 0x04, 0x40}, jump(to, loop+1), []byte{0x05}, jump(n-1, loop+1), []byte{0x0b})
+			code = cat(code, get(2), i32c(1), []byte{0x71, 0x04, 0x40}, jump(to, loop+1), []byte{0x05}, jump(n-1, loop+1),
+				[]byte{0x0b})
 		case 3:
 			code = cat(code, get(2), i32c(15), []byte{0x71}, set(0), br(loop))
 		case 4: // on to the next
 		}
 	}
 	code = cat(code, []byte{0x0b}, get(2))
-	return module{pages: 1, funcs: []function{{export: "f", params: []byte{i32, i32, i32}, results: []byte{i32}, code: code}}}.bytes()
+	return module{pages: 1, funcs: []function{{export: "f", params: []byte{i32, i32, i32}, results: []byte{i32},
+		code: code}}}.bytes()
 }
 
 func instantiate(t *rapid.T, wasm []byte) api.Function {

@@ -5,23 +5,22 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// linear is the guest's memory: mapped, mostly shared with the parent, so that growing neither copies nor
-// waits for the garbage collector, and so that it remembers a refusal. It
-// serves one module.
-type linear struct {
+// linearMemory is the guest's memory. It is mapped, usually shared with the parent, so that it grows without a copy and
+// without the garbage collector. It notes when the guest was refused more. It serves one module.
+type linearMemory struct {
 	limit   int  // bytes
 	refused bool // the guest was refused more
 
-	mapped []byte // all of limit is reserved, what the guest has is accessible
-	size   int    // of what is accessible
+	mapped []byte // reserved up to the limit
+	size   int    // accessible to the guest
 }
 
-// Allocate implements experimental.MemoryAllocator. The engine's own idea of
-// the maximum is not used: it would refuse on its own, and nobody would know.
-func (l *linear) Allocate(_, _ uint64) experimental.LinearMemory { return l }
+// Allocate implements experimental.MemoryAllocator. It ignores the engine's maximum, with which the engine would refuse
+// memory without a note of it.
+func (l *linearMemory) Allocate(_, _ uint64) experimental.LinearMemory { return l }
 
 // Reallocate returns nil when there is no more for the guest.
-func (l *linear) Reallocate(size uint64) []byte {
+func (l *linearMemory) Reallocate(size uint64) []byte {
 	if size > uint64(l.limit) || !l.extend(int(size)) {
 		l.refused = true
 		return nil
@@ -29,7 +28,7 @@ func (l *linear) Reallocate(size uint64) []byte {
 	return l.mapped[:size:size]
 }
 
-func (l *linear) extend(size int) bool {
+func (l *linearMemory) extend(size int) bool {
 	if l.mapped == nil {
 		// Reserved and inaccessible memory does not count against RLIMIT_DATA.
 		m, err := unix.Mmap(-1, 0, max(l.limit, page), unix.PROT_NONE, unix.MAP_PRIVATE|unix.MAP_ANON|unix.MAP_NORESERVE)
@@ -48,4 +47,4 @@ func (l *linear) extend(size int) bool {
 }
 
 // Free does nothing: the memory lives as long as the process.
-func (l *linear) Free() {}
+func (l *linearMemory) Free() {}

@@ -1,6 +1,5 @@
-// Package sandbox runs match functions: WebAssembly modules that strangers
-// uploaded. It keeps one operating-system process per function instance and
-// moves bytes in and out of it; what the bytes mean is its caller's business.
+// Package sandbox runs match functions: WebAssembly modules from untrusted authors. It keeps one operating-system
+// process per function instance and moves bytes in and out of it. What the bytes mean is up to the caller.
 //
 // # The module
 //
@@ -13,44 +12,51 @@
 //	mm_run(len i32) -> i64       runs on the request: ptr<<32 | len of the answer
 //	mm_manifest() -> i64         optional, ptr<<32 | len of a JSON [Manifest]
 //
-// and imports nothing but wasi_snapshot_preview1, env.abort, which
-// AssemblyScript calls, and mm.sort and mm.gather, which sort and look up for it. Standard output and error are its log. It sees no
-// files, no network, no arguments and no environment, and a clock and a random
-// source that are the same in every run, so that a run can be replayed.
+// and imports nothing but wasi_snapshot_preview1, env.abort, which AssemblyScript calls, and mm.sort and mm.gather,
+// which sort and look up numbers for it. Standard output and error are its log. It sees no files, no network, no
+// arguments and no environment. Its clock and its random numbers are the same in every run, so that a run can be
+// replayed.
 //
 // # The walls
 //
-// The engine's own sandbox is the first wall. It cannot stop a guest that
-// computes (its checks cost 5-6 times the run, and recursion evades them), a
-// computing guest blocks the garbage collector of the process it is in, and
-// compiling a hostile module takes minutes and gigabytes. So both are done in a
-// child process, the second wall: the runner's own binary, executed again, see
-// [Main]. A deadline is SIGKILL. RLIMIT_DATA bounds memory, the wasm stack
-// included. A child has no environment, three pipes, on Linux the guest's memory, and no other descriptor, its
-// own session, no core dumps, nothing to gain from a setuid binary, no capabilities of root, its memory
-// is not for others of its user to read, and it dies with its parent.
+// The engine's own sandbox is the first wall. It cannot stop a guest that computes: its checks take 5 to 6 times as
+// long as the run, and recursion evades them. A computing guest also blocks the garbage collector of its process, and
+// compiling a hostile module takes minutes and gigabytes. So a child process runs and compiles modules. It is the
+// second wall: the runner's own binary, executed again, see [Main].
 //
-// On Linux (amd64, arm64) that is a locked room as well. By Landlock, where the kernel has it
-// (5.13 and later), a child reaches its module's folder and no other file: a compiler may write the
-// machine code there, an instance may only read. A system call filter leaves it files, memory and threads while it
-// reads or compiles the module, and only its pipes, memory that holds no code, and threads before the module's
-// code runs: it can open, connect to, execute or signal nothing.
+// SIGKILL enforces deadlines. RLIMIT_DATA bounds memory, the WebAssembly stack included. A child has no environment and
+// no descriptors but three pipes and, on Linux, the guest's memory. It has its own session, no core dumps, no gain from
+// a setuid binary and no capabilities of root. Other processes of its user cannot read its memory, and it ends when its
+// parent ends.
 //
-// Long requests and answers do not go through the pipes: the guest's linear memory is a file without a name that both
-// processes map, whose size is sealed. This process writes a request there, and copies an answer out, once, before it looks at it;
-// it believes nothing that it did not copy, since the other side may write at any time. Where a system has no such files, the pipes carry all.
+// On Linux (amd64, arm64) a child is locked in as well. With Landlock, where the kernel has it (5.13 and later), it
+// reaches the folder of its module and no other file: a compiler may write the machine code there, an instance may only
+// read. A system call filter allows files, memory and threads while a child reads or compiles the module. Before the
+// module's code runs, a second filter leaves only the pipes, memory that holds no code, and threads: the child cannot
+// open, connect to, execute or signal anything.
 //
-// What a kernel or a container really does shows in no version number. So New has a child
-// try all that from inside, and refuses to work, or warns, when something that must not succeed does: see
-// [Options.Require].
+// Long requests and answers do not go through the pipes. The guest's linear memory is a file without a name that both
+// processes map, with a sealed size. The parent writes a request there, and copies an answer out once before it looks
+// at it. It trusts nothing that it did not copy, since the child may write at any time. On systems without such files
+// everything goes through the pipes.
 //
-// What is not walled off: the processor's side channels, how many threads a child makes, as
-// Go must, and that it has the uid of the runner. Run the runner as a user of its own, without secrets, and
-// in a container with a limit of processes.
+// Version numbers do not show what a kernel or a container really enforces. So New lets a child try all of this from
+// inside, and refuses to work, or warns, when something succeeds that must not: see [Options.Require].
+//
+// Not walled off are: the processor's side channels; the number of threads of a child, since Go needs threads; and the
+// uid, which is the runner's. Run the runner as a user of its own, without secrets, in a container with a limit of
+// processes.
+//
+// # The files
+//
+// Parent: box.go and cache.go keep modules, instance.go is an instance, process.go and exchange.go are its child
+// process and the talk with it. Both sides: protocol.go, limits.go, manifest.go. Child: child_*.go, with child.go
+// first. Walls: wall_*.go, put up partly by the parent (wall_launch, wall_landlock) and partly by the child itself
+// (wall_limits, wall_seccomp); wall_inspect tries them. other.go is what systems other than Linux have instead.
 package sandbox
 
-// Command is the argument that [Box] starts a child with by default. A binary
-// that keeps a Box must hand over to [Main] before it does anything else:
+// Command is the argument that [Box] starts a child with by default. A binary that makes a Box must call [Main] before
+// it does anything else:
 //
 //	if len(os.Args) == 2 && os.Args[1] == sandbox.Command {
 //		os.Exit(sandbox.Main())

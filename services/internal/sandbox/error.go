@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// Cause is why an instance is no more.
+// Cause is why an instance ended.
 type Cause string
 
 // The causes.
@@ -16,12 +16,12 @@ const (
 	Memory   Cause = "memory"   // it failed after it was refused more memory
 	Trap     Cause = "trap"     // unreachable, out of bounds, division by zero, stack overflow, …
 	Exit     Cause = "exit"     // it called exit or abort
-	Garbage  Cause = "garbage"  // it returned a pointer or a length that cannot be
+	Garbage  Cause = "garbage"  // it returned an impossible pointer or length
 	Invalid  Cause = "invalid"  // it is no match function: imports, exports, version, manifest
-	Died     Cause = "died"     // its process ended and nobody here knows why
+	Died     Cause = "died"     // its process ended for an unknown reason
 )
 
-// Error is the end of an instance. Detail is for the function's author.
+// Error says why an instance ended. Detail is for the function's author.
 type Error struct {
 	Cause  Cause
 	Detail string

@@ -2,30 +2,31 @@ package sandbox
 
 // MainWithout is Main with one of its walls missing.
 func MainWithout(wall string) int {
-	w := walls{shed: shed, confine: confine, loading: loadingFilter, running: runningFilter}
+	w := walls{closeInherited: closeInherited, limitResources: limitResources, filterLoading: loadingFilter,
+		filterRunning: runningFilter}
 	none := func() error { return nil }
 	switch wall {
-	case "shed":
-		w.shed = func() {}
-	case "confine":
-		w.confine = func(settings) error { return nil }
+	case "closeInherited":
+		w.closeInherited = func() {}
+	case "limitResources":
+		w.limitResources = func(settings) error { return nil }
 	case "loading":
-		w.loading = none
+		w.filterLoading = none
 	case "running":
-		w.running = none
+		w.filterRunning = none
 	}
-	return lead(w)
+	return runChild(w)
 }
 
 // Unshare makes a Box's instances keep their memory to themselves, as where the system has no memory to share.
-func (b *Box) Unshare() { b.share = func(int) *shared { return nil } }
+func (b *Box) Unshare() { b.newMemory = func(int) *sharedMemory { return nil } }
 
 // Cut tries to cut off the end of a memory that is to be shared.
 func Cut(size int) error {
-	s := newShared(size)
+	s := newSharedMemory(size)
 	defer s.close()
 	return s.file.Truncate(int64(size / 2))
 }
 
 // Shorten makes jumps of a module shorter.
-func Shorten(module []byte) { shorten(module) }
+func Shorten(module []byte) { shortenJumps(module) }

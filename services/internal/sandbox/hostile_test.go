@@ -30,8 +30,9 @@ func TestHostileRuns(t *testing.T) {
 		"endless loop":                   {module: reactor(loop(nil)), cause: sandbox.Deadline, detail: "300ms"},
 		"endless recursion without loop": {module: recursion(false), cause: sandbox.Deadline, detail: "300ms"},
 		"endless loop in mm_alloc": {
-			module: reactor(echo()).with(function{export: "mm_alloc", params: []byte{i32}, results: []byte{i32}, code: loop(nil)}),
-			cause:  sandbox.Deadline,
+			module: reactor(echo()).with(function{export: "mm_alloc", params: []byte{i32}, results: []byte{i32},
+				code: loop(nil)}),
+			cause: sandbox.Deadline,
 		},
 		"unreachable": {module: reactor(unreachable), cause: sandbox.Trap, detail: "unreachable", stack: "$1(i32) i64"},
 		"division by zero": {
@@ -42,34 +43,48 @@ func TestHostileRuns(t *testing.T) {
 		},
 		"all memory, then trap": {module: reactor(hungry(unreachable)), cause: sandbox.Memory, detail: "8 MiB"},
 		"all memory, then exit": {
-			module: reactor(hungry(cat(i32c(1), call(0), unreachable)), imported{"wasi_snapshot_preview1", "proc_exit", []byte{i32}, nil}),
-			cause:  sandbox.Memory, detail: "exited with code 1",
+			module: reactor(hungry(cat(i32c(1), call(0), unreachable)), imported{"wasi_snapshot_preview1", "proc_exit",
+				[]byte{i32}, nil}),
+			cause: sandbox.Memory, detail: "exited with code 1",
 		},
 		"mm_alloc says there is no room": {
-			module: reactor(echo()).with(function{export: "mm_alloc", params: []byte{i32}, results: []byte{i32}, code: cat(i32c(9999), grow, drop, i32c(0))}),
-			cause:  sandbox.Memory, detail: "mm_alloc(6)",
+			module: reactor(echo()).with(function{export: "mm_alloc", params: []byte{i32}, results: []byte{i32},
+				code: cat(i32c(9999), grow, drop, i32c(0))}),
+			cause: sandbox.Memory, detail: "mm_alloc(6)",
 		},
 		"mm_alloc returns null": {
-			module: reactor(echo()).with(function{export: "mm_alloc", params: []byte{i32}, results: []byte{i32}, code: i32c(0)}),
-			cause:  sandbox.Garbage, detail: "mm_alloc(6) returned 0x0",
+			module: reactor(echo()).with(function{export: "mm_alloc", params: []byte{i32}, results: []byte{i32},
+				code: i32c(0)}),
+			cause: sandbox.Garbage, detail: "mm_alloc(6) returned 0x0",
 		},
 		"mm_alloc points out of memory": {
-			module: reactor(echo()).with(function{export: "mm_alloc", params: []byte{i32}, results: []byte{i32}, code: i32c(65_533)}),
-			cause:  sandbox.Garbage, detail: "mm_alloc(6) returned 0xfffd",
+			module: reactor(echo()).with(function{export: "mm_alloc", params: []byte{i32}, results: []byte{i32},
+				code: i32c(65_533)}),
+			cause: sandbox.Garbage, detail: "mm_alloc(6) returned 0xfffd",
 		},
 		"mm_alloc returns -1": {
-			module: reactor(echo()).with(function{export: "mm_alloc", params: []byte{i32}, results: []byte{i32}, code: i32c(-1)}),
-			cause:  sandbox.Garbage, detail: "0xffffffff",
+			module: reactor(echo()).with(function{export: "mm_alloc", params: []byte{i32}, results: []byte{i32},
+				code: i32c(-1)}),
+			cause: sandbox.Garbage, detail: "0xffffffff",
 		},
-		"answer out of memory":     {module: reactor(answer(65_530, 7)), cause: sandbox.Garbage, detail: "7 bytes at 0xfffa"},
-		"answer wraps around":      {module: reactor(answer(0xffff_fff0, 0x20)), cause: sandbox.Garbage, detail: "32 bytes"},
-		"answer of 4 GiB":          {module: reactor(answer(0, 0xffff_ffff)), cause: sandbox.Garbage, detail: "the limit is 1048576"},
-		"answer of minus one":      {module: reactor(i64c(-1)), cause: sandbox.Garbage},
-		"answer above the limit":   {module: reactor(cat(i32c(32), grow, drop, answer(0, 1<<20+1))), cause: sandbox.Garbage, detail: "1048577 bytes"},
-		"exit with zero":           {module: reactor(cat(i32c(0), call(0), unreachable), imported{"wasi_snapshot_preview1", "proc_exit", []byte{i32}, nil}), cause: sandbox.Exit, detail: "code 0"},
-		"abort of AssemblyScript":  {module: text(reactor(cat(i32c(20), i32c(20), i32c(7), i32c(9), call(0), unreachable), imported{"env", "abort", []byte{i32, i32, i32, i32}, nil}), "\x06\x00\x00\x00b\x00o\x00o\x00"), cause: sandbox.Exit, detail: "code 255", log: "abort: boo at boo:7:9"},
-		"abort with wild pointers": {module: reactor(cat(i32c(0), i32c(-2), i32c(7), i32c(9), call(0), unreachable), imported{"env", "abort", []byte{i32, i32, i32, i32}, nil}), cause: sandbox.Exit, log: "abort:"},
-		"log flood without end":    {module: text(reactor(loop(write(16, 6)), printing()), "flood\n"), cause: sandbox.Deadline, log: "flood\nflood"},
+		"answer out of memory": {module: reactor(answer(65_530, 7)), cause: sandbox.Garbage, detail: "7 bytes at 0xfffa"},
+		"answer wraps around":  {module: reactor(answer(0xffff_fff0, 0x20)), cause: sandbox.Garbage, detail: "32 bytes"},
+		"answer of 4 GiB": {module: reactor(answer(0, 0xffff_ffff)), cause: sandbox.Garbage,
+			detail: "the limit is 1048576"},
+		"answer of minus one": {module: reactor(i64c(-1)), cause: sandbox.Garbage},
+		"answer above the limit": {module: reactor(cat(i32c(32), grow, drop, answer(0, 1<<20+1))), cause: sandbox.Garbage,
+			detail: "1048577 bytes"},
+		"exit with zero": {module: reactor(cat(i32c(0), call(0), unreachable),
+			imported{"wasi_snapshot_preview1", "proc_exit", []byte{i32}, nil}), cause: sandbox.Exit, detail: "code 0"},
+		"abort of AssemblyScript": {
+			module: text(reactor(cat(i32c(20), i32c(20), i32c(7), i32c(9), call(0), unreachable),
+				imported{"env", "abort", []byte{i32, i32, i32, i32}, nil}), "\x06\x00\x00\x00b\x00o\x00o\x00"),
+			cause: sandbox.Exit, detail: "code 255", log: "abort: boo at boo:7:9",
+		},
+		"abort with wild pointers": {module: reactor(cat(i32c(0), i32c(-2), i32c(7), i32c(9), call(0), unreachable),
+			imported{"env", "abort", []byte{i32, i32, i32, i32}, nil}), cause: sandbox.Exit, log: "abort:"},
+		"log flood without end": {module: text(reactor(loop(write(16, 6)), printing()), "flood\n"),
+			cause: sandbox.Deadline, log: "flood\nflood"},
 	}
 	b := newBox(t, sandbox.Limits{Memory: 8 << 20, Answer: 1 << 20})
 	for name, test := range tests {
@@ -84,11 +99,12 @@ func TestHostileRuns(t *testing.T) {
 				}
 				answer, _, err := i.Run(t.Context(), []byte("attack"), budget)
 				e, ok := errors.AsType[*sandbox.Error](err)
-				if !ok || e.Cause != test.cause || !strings.Contains(e.Detail, test.detail) || !strings.Contains(e.Stack, test.stack) {
+				if !ok || e.Cause != test.cause || !strings.Contains(e.Detail, test.detail) ||
+					!strings.Contains(e.Stack, test.stack) {
 					t.Fatalf("Run = %.40q, %v; stack:\n%s\nwant %s with %q and a stack with %q",
 						answer, err, stackOf(e), test.cause, test.detail, test.stack)
 				}
-				if !i.Dead() {
+				if !ended(i) {
 					t.Error("the instance lives on")
 				}
 				if !strings.Contains(log.String(), test.log) {
@@ -108,9 +124,10 @@ func stackOf(e *sandbox.Error) string {
 
 // What a guest said when it gave up is the reason, also where its log was full by then; numbers of
 // functions without names explain nothing beside it.
-func TestLastWordsAreTheReason(t *testing.T) {
+func TestPanicMessageIsTheReason(t *testing.T) {
 	noise := strings.Repeat("panic at the disco, but no reason\n", 60)
-	m := reactor(cat(write(16, len(noise)+len("panic: oh ")), write(16+len(noise)+len("panic: oh "), len("dear\n")), unreachable), printing())
+	m := reactor(cat(write(16, len(noise)+len("panic: oh ")), write(16+len(noise)+len("panic: oh "), len("dear\n")),
+		unreachable), printing())
 	m.text = noise + "panic: oh dear\n"
 	b := newBox(t, sandbox.Limits{Log: 1 << 10})
 	i, log := start(t, b, load(t, b, m.bytes()))
@@ -151,7 +168,8 @@ func TestLogIsLimited(t *testing.T) {
 				t.Errorf("after run %d: %d lines, want %d", n, got, want)
 			}
 		}
-		if want := fmt.Sprintf("… %d bytes dropped", (1000-52)*16); !strings.HasSuffix(log.String(), want+": the log of a run is limited to 4096 bytes") {
+		if want := fmt.Sprintf("… %d bytes dropped", (1000-52)*16); !strings.HasSuffix(log.String(),
+			want+": the log of a run is limited to 4096 bytes") {
 			t.Errorf("log ends with %.200q, want %q", log.lines[len(log.lines)-1], want)
 		}
 	})
@@ -190,15 +208,19 @@ func TestHostileStarts(t *testing.T) {
 	boom := initialize(cat(write(16, 5), unreachable), printing())
 	boom.text = "boom\n"
 	refused(t, b, map[string]refusal{
-		"trap":        {boom.bytes(), "the module does not start: unreachable; it printed: boom"},
-		"memory":      {initialize(cat(i32c(99), grow, drop, unreachable)).bytes(), "limit of 1 MiB"},
-		"wrong ABI":   {reactor(echo()).with(function{export: "mm_abi", results: []byte{i32}, code: i32c(2)}).bytes(), "mm_abi returned 2, this system speaks version 1"},
-		"no manifest": {reactor(echo()).with(function{export: "mm_manifest", results: []byte{i64}, code: answer(16, 4)}).bytes(), "mm_manifest returned no JSON"},
+		"trap":   {boom.bytes(), "the module does not start: unreachable; it printed: boom"},
+		"memory": {initialize(cat(i32c(99), grow, drop, unreachable)).bytes(), "limit of 1 MiB"},
+		"wrong ABI": {reactor(echo()).with(function{export: "mm_abi", results: []byte{i32}, code: i32c(2)}).bytes(),
+			"mm_abi returned 2, this system speaks version 1"},
+		"no manifest": {reactor(echo()).with(function{export: "mm_manifest", results: []byte{i64},
+			code: answer(16, 4)}).bytes(), "mm_manifest returned no JSON"},
 		"wild manifest": {
-			reactor(echo()).with(function{export: "mm_manifest", results: []byte{i64}, code: answer(0xffff_0000, 4)}).bytes(), "mm_manifest returned 4 bytes at 0xffff0000",
+			reactor(echo()).with(function{export: "mm_manifest", results: []byte{i64},
+				code: answer(0xffff_0000, 4)}).bytes(), "mm_manifest returned 4 bytes at 0xffff0000",
 		},
 		"huge manifest": {
-			reactor(echo()).with(function{export: "mm_manifest", results: []byte{i64}, code: answer(0, 65_537)}).bytes(), "the limit is 65536",
+			reactor(echo()).with(function{export: "mm_manifest", results: []byte{i64},
+				code: answer(0, 65_537)}).bytes(), "the limit is 65536",
 		},
 	})
 }
@@ -223,5 +245,6 @@ func recursion(deep bool) module {
 	call3 := call(3)
 	body := cat(get(0), []byte{0x50, 0x04, i64}, i64c(1), []byte{0x05},
 		get(0), less, call3, get(0), less, call3, []byte{0x7c, 0x0b})
-	return reactor(cat(i64c(60), call3)).with(function{export: "f", params: []byte{i64}, results: []byte{i64}, code: body})
+	return reactor(cat(i64c(60), call3)).with(function{export: "f", params: []byte{i64}, results: []byte{i64},
+		code: body})
 }

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Instance is a started match function in a process of its own. One call of
-// Run at a time; the other methods may be called at any time.
+// Instance is a started match function in a process of its own. Run must not be called concurrently; the other methods
+// may be called at any time.
 type Instance struct {
 	name    string
 	process *process
@@ -19,50 +19,39 @@ type Stats struct {
 	Memory  int           // bytes of its linear memory, which never shrinks
 }
 
-// Name is what Start was given.
+// Name is the name that Start was given.
 func (i *Instance) Name() string { return i.name }
 
-// Pid is the process's id.
+// Pid is the id of the process.
 func (i *Instance) Pid() int { return i.process.cmd.Process.Pid }
 
-// Done is closed when the process is gone, for whatever reason, also between runs.
-func (i *Instance) Done() <-chan struct{} { return i.process.gone }
+// Done is closed when the process has ended, for whatever reason, also between runs.
+func (i *Instance) Done() <-chan struct{} { return i.process.exited }
 
-// Dead tells whether Done is closed.
-func (i *Instance) Dead() bool {
-	select {
-	case <-i.process.gone:
-		return true
-	default:
-		return false
-	}
-}
+// Buffer is memory of the function where the next request may be written, so that Run need not copy it. It is as large
+// as the function's buffer for requests, and nil before the first long request. It is valid until Run or ReleaseBuffer.
+// One of them must follow soon: until then the memory of an instance that ended is not freed.
+func (i *Instance) Buffer() []byte { return i.process.holdBuffer() }
 
-// Buffer is where the next request may be written, so that Run need not copy it there: memory of the function, as much as it gave for
-// requests so far, and nil before the first long one. It is good until Run or ReleaseBuffer, one of which must follow soon: until then
-// the memory of a dead instance is not given back.
-func (i *Instance) Buffer() []byte { return i.process.enter() }
+// ReleaseBuffer gives up a buffer without a Run. Without a buffer it does nothing.
+func (i *Instance) ReleaseBuffer() { i.process.releaseBuffer() }
 
-// ReleaseBuffer gives up a room that Run is not called for. Without one it does nothing.
-func (i *Instance) ReleaseBuffer() { i.process.leave() }
-
-// Run runs the function on a request, which may lie in [Instance.Buffer], and returns its answer, which is valid
-// until the next Run. It takes at most budget, or Limits.Run when budget is 0
-// or more than that. What the function printed was given to the log before Run
-// returns. After an error, always an *Error, the instance is dead.
+// Run runs the function on a request, which may lie in [Instance.Buffer], and returns its answer, which is valid until
+// the next Run. It takes at most budget, or Limits.Run when budget is 0 or more than that. The log got what the
+// function printed before Run returns. After an error, which is an *Error, the instance has ended.
 func (i *Instance) Run(ctx context.Context, request []byte, budget time.Duration) ([]byte, Stats, error) {
 	p := i.process
 	if budget <= 0 || budget > p.limits.Run {
 		budget = p.limits.Run
 	}
-	inRoom := p.inRoom(request)
-	p.leave()
+	inBuffer := p.inBuffer(request)
+	p.releaseBuffer()
 	var h head
-	err := p.within(ctx, budget, "the run", func() (err error) {
+	err := p.withDeadline(ctx, budget, "the run", func() (err error) {
 		if len(request) > p.limits.Memory {
 			return failure(Memory, "the request has %d bytes, the memory limit is %d MiB", len(request), p.limits.Memory/mib)
 		}
-		if err = p.hand(request, inRoom); err != nil {
+		if err = p.sendRequest(request, inBuffer); err != nil {
 			return err
 		}
 		h, i.answer, err = p.receive(answerFrame, i.answer)
@@ -74,10 +63,9 @@ func (i *Instance) Run(ctx context.Context, request []byte, budget time.Duration
 	return i.answer, Stats{Compute: time.Duration(h.nanos), Memory: int(h.memory)}, nil
 }
 
-// Close kills the process and waits for its end. Call it on dead instances too:
-// it frees what this side holds.
+// Close kills the process and waits for its end. Instances that ended must be closed too.
 func (i *Instance) Close() {
 	i.process.kill(failure(Closed, "closed"))
-	<-i.process.gone
-	i.process.release()
+	<-i.process.exited
+	i.process.close()
 }

@@ -23,6 +23,16 @@ func run(t testing.TB, i *sandbox.Instance, request string) string {
 	return string(b)
 }
 
+// ended returns whether the process of an instance has ended.
+func ended(i *sandbox.Instance) bool {
+	select {
+	case <-i.Done():
+		return true
+	default:
+		return false
+	}
+}
+
 // fails runs a request that is expected to end the instance.
 func fails(t testing.TB, i *sandbox.Instance, request string, cause sandbox.Cause) *sandbox.Error {
 	t.Helper()
@@ -31,7 +41,7 @@ func fails(t testing.TB, i *sandbox.Instance, request string, cause sandbox.Caus
 	if !ok || e.Cause != cause {
 		t.Fatalf("Run(%.40q) = %.40q, %v; want an error of cause %s", request, b, err, cause)
 	}
-	if !i.Dead() {
+	if !ended(i) {
 		t.Fatalf("Run(%.40q) failed with %v and left the instance alive", request, err)
 	}
 	if b, _, err := i.Run(t.Context(), []byte(request), 0); err == nil {
@@ -95,7 +105,8 @@ func TestGoFunction(t *testing.T) {
 	t.Run("panics", func(t *testing.T) {
 		i, log := start(t, b, m)
 		e := fails(t, i, "panic oh dear", sandbox.Trap)
-		if !strings.Contains(log.String(), "panic: oh dear") || !strings.Contains(e.Stack, "mm_run") || e.Detail != "panic: oh dear (unreachable)" {
+		if !strings.Contains(log.String(), "panic: oh dear") || !strings.Contains(e.Stack, "mm_run") ||
+			e.Detail != "panic: oh dear (unreachable)" {
 			t.Errorf("it says %q, log:\n%s\nstack:\n%s", e.Detail, log, e.Stack)
 		}
 	})
@@ -127,7 +138,7 @@ func TestGoFunction(t *testing.T) {
 	})
 }
 
-func TestInstancesAreApart(t *testing.T) {
+func TestInstancesAreIndependent(t *testing.T) {
 	b := newBox(t, sandbox.Limits{})
 	m := load(t, b, reactor(echo()).bytes())
 	var wg sync.WaitGroup
@@ -165,7 +176,8 @@ func TestRunEndsWithContext(t *testing.T) {
 	}
 	defer i.Close()
 	_, _, err = i.Run(ctx, nil, 0)
-	if e, ok := errors.AsType[*sandbox.Error](err); !ok || e.Cause != sandbox.Canceled || !errors.Is(err, context.Canceled) {
+	if e, ok := errors.AsType[*sandbox.Error](err); !ok || e.Cause != sandbox.Canceled ||
+		!errors.Is(err, context.Canceled) {
 		t.Errorf("Run = %v, want canceled", err)
 	}
 	<-i.Done()
@@ -224,7 +236,7 @@ func TestLimitsAreChecked(t *testing.T) {
 
 // The box executes its own binary by default: here the test's, which hands over
 // to sandbox.Main. A tiny module, since that binary may have the race detector in it.
-func TestOwnBinary(t *testing.T) {
+func TestBoxExecutesItsOwnBinary(t *testing.T) {
 	b := boxOf(t, sandbox.Options{Dir: t.TempDir()})
 	i, _ := start(t, b, load(t, b, reactor(echo()).bytes()))
 	if got := run(t, i, "hello"); got != "hello" {

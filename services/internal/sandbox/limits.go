@@ -11,8 +11,7 @@ const (
 	gib = 1 << 30
 )
 
-// Limits are what a module and its instances may use. A zero member means the
-// default.
+// Limits are what a module and its instances may use. A zero member means the default.
 type Limits struct {
 	Module        int           // bytes of a module's file
 	Memory        int           // bytes of linear memory, counted in pages of 64 KiB
@@ -20,13 +19,13 @@ type Limits struct {
 	Start         time.Duration // from creating the process to the end of _initialize and mm_manifest
 	Compile       time.Duration // compiling, once per module
 	CompileMemory int           // bytes of memory for compiling
-	Log           int           // bytes of log a run; every line counts 64 bytes more than it has
+	Log           int           // bytes of log a run; each line counts 64 bytes more than it has
 	Answer        int           // bytes of an answer
 }
 
-// DefaultLimits are those of the design: a Go function of 2.3 MB needs 15 MB of
-// linear memory for 100,000 tickets and 127 MB for a million, compiles in 1.5 s
-// and starts in 50-80 ms; an answer for a million tickets is about 12 MB.
+// DefaultLimits are the default limits. For comparison: a Go function of 2.3 MB needs 15 MB of linear memory for
+// 100,000 tickets and 127 MB for a million, compiles in 1.5 s and starts in 50 to 80 ms. An answer for a million
+// tickets is about 12 MB.
 func DefaultLimits() Limits {
 	return Limits{
 		Module:        8 * mib,
@@ -40,8 +39,7 @@ func DefaultLimits() Limits {
 	}
 }
 
-// ceilings are what an operator may raise the limits to. Above them a single
-// function can take a machine down.
+// ceilings are the highest limits that an operator may set. Above them a single function can take a machine down.
 func ceilings() Limits {
 	return Limits{
 		Module:        32 * mib,

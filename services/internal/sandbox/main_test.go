@@ -99,15 +99,15 @@ func load(t testing.TB, b *sandbox.Box, wasm []byte) *sandbox.Module {
 }
 
 // start starts an instance that ends with the test.
-func start(t testing.TB, b *sandbox.Box, m *sandbox.Module) (*sandbox.Instance, *journal) {
+func start(t testing.TB, b *sandbox.Box, m *sandbox.Module) (*sandbox.Instance, *logLines) {
 	t.Helper()
-	var j journal
-	i, err := b.Start(t.Context(), m, t.Name(), j.add)
+	var l logLines
+	i, err := b.Start(t.Context(), m, t.Name(), l.add)
 	if err != nil {
 		t.Fatalf("Start: %v", err)
 	}
 	t.Cleanup(i.Close)
-	return i, &j
+	return i, &l
 }
 
 // guest is testdata/guest's module.
@@ -124,20 +124,20 @@ func guest(t testing.TB) []byte {
 	return b
 }
 
-// journal collects what a function printed.
-type journal struct {
+// logLines collects what a function printed.
+type logLines struct {
 	mu    sync.Mutex
 	lines []string
 }
 
-func (j *journal) add(line string) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	j.lines = append(j.lines, line)
+func (l *logLines) add(line string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.lines = append(l.lines, line)
 }
 
-func (j *journal) String() string {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return strings.Join(j.lines, "\n")
+func (l *logLines) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return strings.Join(l.lines, "\n")
 }

@@ -6,18 +6,16 @@ import (
 	"fmt"
 )
 
-// Manifest is what a function asks to be given. A nil list means everything
-// there is, an empty one nothing.
+// Manifest is which attributes and properties a function reads. A nil list means all, an empty one none.
 type Manifest struct {
 	Attributes []string `json:"attributes"` // tickets' numbers, by name
 	Properties []string `json:"properties"` // tickets' and players' opaque data, by name
 }
 
-// maxManifest is the longest manifest in bytes: room for some thousand names.
+// maxManifest is the longest manifest in bytes: enough for some thousand names.
 const maxManifest = 64 * kib
 
-// parseManifest reads what mm_manifest returned. Unknown members are left to
-// later versions.
+// parseManifest reads what mm_manifest returned. It ignores unknown members, which later versions may have.
 func parseManifest(b []byte) (Manifest, error) {
 	var m Manifest
 	err := json.Unmarshal(b, &m)

@@ -9,14 +9,14 @@ import (
 
 // LiarMain is Main of a child that was taken over: it does all that is asked, but lies when it comes to a run.
 func LiarMain(lie string) int {
-	shed()
-	c, err := open()
+	closeInherited()
+	c, err := openChild()
 	if err != nil {
 		return 2
 	}
 	switch {
 	case c.settings.Inspect:
-		err = c.report(inspection{})
+		err = c.sendInspection(inspection{})
 	case c.settings.Compile:
 		err = c.send(head{kind: readyFrame}, nil)
 	default:
@@ -32,7 +32,7 @@ func LiarMain(lie string) int {
 }
 
 func (c *child) lie(lie string) error {
-	l := &linear{limit: c.settings.Memory}
+	l := &linearMemory{limit: c.settings.Memory}
 	if err := l.share(memoryFD); err != nil {
 		return err
 	}
@@ -45,8 +45,8 @@ func (c *child) lie(lie string) error {
 			return err
 		}
 	}
-	size, long := uint64(len(memory)), 2*shareFrom
-	place := func(at uint64) error { return c.send(head{kind: placeFrame, at: at}, nil) }
+	size, long := uint64(len(memory)), 2*minShared
+	place := func(at uint64) error { return c.send(head{kind: bufferFrame, at: at}, nil) }
 	answer := func(n int, at uint64) error { return c.write(head{kind: answerFrame, length: n, at: at}, nil) }
 	switch lie {
 	case "place beyond":

@@ -9,28 +9,29 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// shared is this side's view of a guest's linear memory, which it has in common with the child. What is long travels that way: a pipe would
-// copy it twice more, page by page.
+// sharedMemory is the parent's view of a guest's linear memory, which it shares with the child. Long requests and
+// answers go through it, since a pipe would copy them twice more, page by page.
 //
-// The child may write to it at any time, whatever it was told. So this side writes requests there and believes nothing that it reads
-// back, and copies an answer once, before it looks at it. A page that is not there would be SIGBUS here, so the file's size is
-// sealed before the child gets it.
-type shared struct {
+// The child may write to it at any time. So the parent never reads a request back, and copies an answer once before it
+// looks at it. To access a page that does not exist would be SIGBUS in the parent, so the size of the file is sealed
+// before the child gets it.
+type sharedMemory struct {
 	file *os.File
 	size int
 
-	mu     sync.Mutex // of mapped, which the child's death unmaps
+	mu     sync.Mutex // for mapped, which is unmapped when the child ends
 	mapped []byte
 	closed bool
 }
 
-// newShared makes a memory of so many bytes, of which none takes room yet; nil where the system has no such thing.
-func newShared(size int) *shared {
+// newSharedMemory makes a memory of a size in bytes, of which none are allocated yet. It is nil where the system has no
+// such files.
+func newSharedMemory(size int) *sharedMemory {
 	fd, err := unix.MemfdCreate("guest", unix.MFD_CLOEXEC|unix.MFD_ALLOW_SEALING)
 	if err != nil {
 		return nil
 	}
-	s := &shared{file: os.NewFile(uintptr(fd), "guest"), size: size}
+	s := &sharedMemory{file: os.NewFile(uintptr(fd), "guest"), size: size}
 	err = unix.Ftruncate(fd, int64(size))
 	if err == nil {
 		_, err = unix.FcntlInt(uintptr(fd), unix.F_ADD_SEALS, seals)
@@ -42,37 +43,39 @@ func newShared(size int) *shared {
 	return s
 }
 
-// seals keep the size of a memory as it is, for ever.
+// seals fix the size of a memory for ever.
 const seals = unix.F_SEAL_SHRINK | unix.F_SEAL_GROW | unix.F_SEAL_SEAL
 
-// sealed tells whether a descriptor is a memory that newShared made.
+// sealed returns whether a descriptor is a memory that newSharedMemory made.
 func sealed(fd int) bool {
 	is, err := unix.FcntlInt(uintptr(fd), unix.F_GET_SEALS, 0)
 	return err == nil && is&seals == seals
 }
 
-// write puts bytes at the beginning of a place of that size.
-func (s *shared) write(at uint64, b []byte, size int) error {
-	return s.within(at, size, func(place []byte) { copy(place, b) })
-}
-
-// read copies from there.
-func (s *shared) read(b []byte, at uint64) error {
-	return s.within(at, len(b), func(place []byte) { copy(b, place) })
-}
-
-func (s *shared) within(at uint64, n int, f func(place []byte)) error {
-	place, err := s.hold(at, n)
+// write writes bytes to the beginning of a buffer of that size.
+func (s *sharedMemory) write(at uint64, b []byte, size int) error {
+	buffer, err := s.lock(at, size)
 	if err != nil {
 		return err
 	}
-	defer s.leave()
-	f(place)
+	defer s.unlock()
+	copy(buffer, b)
 	return nil
 }
 
-// hold returns n bytes from there, which stay until leave. Nobody else comes in between.
-func (s *shared) hold(at uint64, n int) (place []byte, err error) {
+// read copies len(b) bytes.
+func (s *sharedMemory) read(b []byte, at uint64) error {
+	buffer, err := s.lock(at, len(b))
+	if err != nil {
+		return err
+	}
+	defer s.unlock()
+	copy(b, buffer)
+	return nil
+}
+
+// lock returns n bytes, which stay mapped until unlock.
+func (s *sharedMemory) lock(at uint64, n int) (buffer []byte, err error) {
 	if n > s.size || at > uint64(s.size-n) {
 		return nil, failure(Died, "its process sent nonsense: %d bytes at %#x of %d", n, at, s.size)
 	}
@@ -95,10 +98,10 @@ func (s *shared) hold(at uint64, n int) (place []byte, err error) {
 	return s.mapped[at:][:n:n], nil
 }
 
-func (s *shared) leave() { s.mu.Unlock() }
+func (s *sharedMemory) unlock() { s.mu.Unlock() }
 
-// close gives the memory back as soon as the child is gone, too.
-func (s *shared) close() {
+// close unmaps the memory. It is freed when the child has ended, too.
+func (s *sharedMemory) close() {
 	if s == nil {
 		return
 	}
@@ -115,8 +118,8 @@ func (s *shared) close() {
 	_ = s.file.Close()
 }
 
-// share makes the memory that the parent passed that of the guest.
-func (l *linear) share(fd int) error {
+// share makes the memory that the parent passed the guest's memory.
+func (l *linearMemory) share(fd int) error {
 	if !sealed(fd) {
 		return errors.New("its memory is not the one that was made for it")
 	}

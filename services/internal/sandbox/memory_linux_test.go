@@ -42,7 +42,7 @@ func TestLongAnswerAtZero(t *testing.T) {
 }
 
 // Requests that are written in the room go there and back unchanged, whatever comes between them.
-func TestRoom(t *testing.T) {
+func TestRequestsInTheBuffer(t *testing.T) {
 	b := newBox(t, sandbox.Limits{Memory: 64 << 20})
 	i, _ := start(t, b, load(t, b, roomy()))
 	if i.Buffer() != nil {
@@ -80,7 +80,7 @@ func TestRoom(t *testing.T) {
 }
 
 // Who writes in the room of an instance that dies meanwhile is not told, and lives.
-func TestRoomOfADeadInstance(t *testing.T) {
+func TestBufferOfAnEndedInstance(t *testing.T) {
 	b := newBox(t, sandbox.Limits{})
 	i, _ := start(t, b, load(t, b, roomy()))
 	run(t, i, strings.Repeat("x", 40_000))
@@ -108,14 +108,15 @@ func roomy() []byte {
 
 // A child whose code was taken over may say what it likes and write to the memory in common when it likes: that ends its
 // own runs and does nothing to this process.
-func TestLies(t *testing.T) {
+func TestMisbehavingChildEndsOnlyItsRuns(t *testing.T) {
 	exe, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
 	request := strings.Repeat("x", 100_000)
 	lying := func(t *testing.T, lie string) *sandbox.Instance {
-		b := boxOf(t, sandbox.Options{Dir: t.TempDir(), Binary: exe, Args: []string{liar, lie}, Limits: sandbox.Limits{Memory: 16 << 20, Run: time.Minute, Start: time.Minute}})
+		b := boxOf(t, sandbox.Options{Dir: t.TempDir(), Binary: exe, Args: []string{liar, lie},
+			Limits: sandbox.Limits{Memory: 16 << 20, Run: time.Minute, Start: time.Minute}})
 		i, _ := start(t, b, load(t, b, reactor(echo()).bytes()))
 		return i
 	}
@@ -129,7 +130,8 @@ func TestLies(t *testing.T) {
 		})
 	}
 	t.Run("mutters", func(t *testing.T) {
-		if e := fails(t, lying(t, "mutters"), request, sandbox.Died); !strings.Contains(e.Detail, "words") || !utf8.ValidString(e.Detail) {
+		if e := fails(t, lying(t, "mutters"), request, sandbox.Died); !strings.Contains(e.Detail, "words") ||
+			!utf8.ValidString(e.Detail) {
 			t.Errorf("detail = %q", e.Detail)
 		}
 	})

@@ -21,14 +21,12 @@ type Module struct {
 	Manifest Manifest
 }
 
-// Load checks a module, compiles it unless its machine code lies there from
-// before, and starts it once for a trial. One that is still there from an
-// earlier Load costs nothing. A cold Go module takes 2 s, a warm one 0.2 s, and
-// one is done at a time: compiling may use Limits.CompileMemory. After a success
-// the caller holds the module until Release.
+// Load checks a module, compiles it unless its machine code is in the cache, and starts it once for a trial. A module
+// that an earlier Load left costs nothing. A new Go module takes 2 s, one with machine code 0.2 s. Modules are loaded
+// one at a time, because compiling may use Limits.CompileMemory. On success the caller holds the module until Release.
 //
-// Faults of the module are of the kind Invalid, and their details are for its
-// author. When ctx ends, the error is its error.
+// Errors of the module are of the kind Invalid, and their details are for its author. When ctx ends, the error is that
+// of ctx.
 func (b *Box) Load(ctx context.Context, wasm []byte) (*Module, error) {
 	if len(wasm) > b.limits.Module {
 		return nil, problem.New(problem.Invalid, "the module has %d bytes, the limit is %d", len(wasm), b.limits.Module)
@@ -38,41 +36,42 @@ func (b *Box) Load(ctx context.Context, wasm []byte) (*Module, error) {
 	}
 	sum := sha256.Sum256(wasm)
 	hash := hex.EncodeToString(sum[:])
-	if m := b.hold(hash); m != nil {
+	if m := b.acquire(hash); m != nil {
 		return m, nil
 	}
 	select {
-	case b.loading <- struct{}{}:
-		defer func() { <-b.loading }()
+	case b.folderLock <- struct{}{}:
+		defer func() { <-b.folderLock }()
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
-	if m := b.hold(hash); m != nil { // somebody else loaded it meanwhile
+	if m := b.acquire(hash); m != nil { // another goroutine loaded it meanwhile
 		return m, nil
 	}
-	manifest, err := b.load(ctx, hash, wasm)
+	manifest, err := b.prepare(ctx, hash, wasm)
 	if err != nil {
 		return nil, err
 	}
-	m := b.loaded(&Module{Hash: hash, Size: len(wasm), Manifest: manifest})
+	m := b.addToCache(&Module{Hash: hash, Size: len(wasm), Manifest: manifest})
 	b.touch(hash)
 	b.prune()
 	return m, nil
 }
 
-// load does the work of Load for a module that is to be stored, in its turn. What lies there from before may be
-// damaged, which shows when it is used at the latest: then it is made again.
-func (b *Box) load(ctx context.Context, hash string, wasm []byte) (Manifest, error) {
+// prepare stores, compiles and tries a module. When files from before are damaged the first try fails and removes them,
+// and a second one makes them again. The caller has the folderLock.
+func (b *Box) prepare(ctx context.Context, hash string, wasm []byte) (Manifest, error) {
 	_, missing := os.Stat(b.folder(hash))
-	manifest, err := b.make(ctx, hash, wasm)
+	manifest, err := b.tryPrepare(ctx, hash, wasm)
 	if err != nil && missing == nil && ctx.Err() == nil {
-		return b.make(ctx, hash, wasm)
+		return b.tryPrepare(ctx, hash, wasm)
 	}
 	return manifest, err
 }
 
-// make stores and compiles a module as far as that is not done yet, and starts it for a trial. Nothing is left of one that fails.
-func (b *Box) make(ctx context.Context, hash string, wasm []byte) (Manifest, error) {
+// tryPrepare stores and compiles a module as far as that is not done yet, and starts it for a trial. It removes the
+// files of a module that fails.
+func (b *Box) tryPrepare(ctx context.Context, hash string, wasm []byte) (Manifest, error) {
 	if err := b.store(hash, wasm); err != nil {
 		return Manifest{}, problem.Wrap(problem.Unavailable, err, "the module could not be stored")
 	}
@@ -88,13 +87,12 @@ func (b *Box) make(ctx context.Context, hash string, wasm []byte) (Manifest, err
 	return manifest, nil
 }
 
-// ErrNotCached says that a module is not on disk.
+// ErrNotCached is the error of Open for a module that is not on disk.
 var ErrNotCached = errors.New("sandbox: the module is not cached")
 
-// Open is Load for a module that lies there from before, also from before this
-// Box. It is told by its hash, which is that of [Module].
+// Open is Load for a module that is in the cache, also that of an earlier Box, by the hash of its [Module].
 func (b *Box) Open(ctx context.Context, hash string) (*Module, error) {
-	if m := b.hold(hash); m != nil {
+	if m := b.acquire(hash); m != nil {
 		return m, nil
 	}
 	if !isHash(hash) {
@@ -105,61 +103,53 @@ func (b *Box) Open(ctx context.Context, hash string) (*Module, error) {
 		return nil, ErrNotCached
 	}
 	if sum := sha256.Sum256(wasm); hex.EncodeToString(sum[:]) != hash {
-		return nil, ErrNotCached // a disk that lies
+		return nil, ErrNotCached // damaged
 	}
 	return b.Load(ctx, wasm)
 }
 
-func (b *Box) folder(hash string) string     { return filepath.Join(b.dir, hash) }
-func (b *Box) moduleFile(hash string) string { return filepath.Join(b.folder(hash), "module.wasm") }
-func (b *Box) cache(hash string) string      { return filepath.Join(b.folder(hash), "cache") }
+func (b *Box) folder(hash string) string         { return filepath.Join(b.dir, hash) }
+func (b *Box) moduleFile(hash string) string     { return filepath.Join(b.folder(hash), "module.wasm") }
+func (b *Box) compiledFolder(hash string) string { return filepath.Join(b.folder(hash), "cache") }
 
-// store writes the module where the children read it. Where it is already the disk may be full.
+// store writes the module where the children read it. It writes nothing when the module is there, so that a full disk
+// does no harm then.
 func (b *Box) store(hash string, wasm []byte) error {
-	if err := os.MkdirAll(b.cache(hash), 0o700); err != nil {
+	if err := os.MkdirAll(b.compiledFolder(hash), 0o700); err != nil {
 		return err
 	}
-	return put(b.moduleFile(hash), wasm)
+	return writeFile(b.moduleFile(hash), wasm)
 }
 
-// put makes a file hold a module, unless it does already.
-func put(file string, wasm []byte) error {
+// writeFile writes a module to a file, unless the file has it already.
+func writeFile(file string, wasm []byte) error {
 	if stored, err := os.ReadFile(file); err == nil && bytes.Equal(stored, wasm) {
 		return nil
 	}
-	// Written aside first: a process that ended half way leaves no half module, and instances may have the one from before.
+	// Written to another file first: a process that ends half way leaves no half module, and instances may have mapped the
+	// old file.
 	err := os.WriteFile(file+".new", wasm, 0o600) //nolint:gosec // a hash is no path
 	if err == nil {
 		err = os.Rename(file+".new", file)
 	}
 	if err != nil {
-		_ = os.Remove(file + ".new") // it takes room
+		_ = os.Remove(file + ".new") // it takes space
 	}
 	return err
 }
 
 // compile makes sure that the machine code of a stored module is in its cache.
 func (b *Box) compile(ctx context.Context, hash string) error {
-	p, err := b.spawn(settings{
-		Compile: true, Module: b.moduleFile(hash), Cache: b.cache(hash),
+	_, err := b.runToEnd(ctx, settings{
+		Compile: true, Module: b.moduleFile(hash), Compiled: b.compiledFolder(hash),
 		Memory: b.limits.Memory, Data: b.limits.CompileMemory,
-	}, func(string) {}, rule{path: b.folder(hash), access: readable}, rule{path: b.cache(hash), access: writable})
-	if err != nil {
-		return err
-	}
-	defer p.release()
-	err = p.within(ctx, b.limits.Compile, "compiling", func() error {
-		_, _, err := p.receive(readyFrame, nil)
-		return err
-	})
-	if err == nil {
-		<-p.gone // it has nothing else to do
-	}
+	}, b.limits.Compile, "compiling",
+		rule{path: b.folder(hash), access: readable}, rule{path: b.compiledFolder(hash), access: writable})
 	return err
 }
 
-// refuse turns the end of a child into the answer for the one who gave us the
-// module, with the last lines that it printed. What was stored of it is removed.
+// refuse turns the error of a child into one for the author of the module, with the last lines that the module printed.
+// It removes the module's files.
 func (b *Box) refuse(hash, what string, err error, lines []string) error {
 	if removed := os.RemoveAll(b.folder(hash)); removed != nil {
 		return errors.Join(err, removed)
@@ -178,14 +168,14 @@ func (b *Box) refuse(hash, what string, err error, lines []string) error {
 	if e.Cause != Invalid {
 		detail = what + ": " + detail
 	}
-	const few, short, most = 5, 200, 2 * kib // names in a module, and what it prints, may be of any length
-	lines = slices.Clone(lines[max(0, len(lines)-few):])
+	const maxLines, maxLine, maxDetail = 5, 200, 2 * kib // names in a module, and what it prints, may have any length
+	lines = slices.Clone(lines[max(0, len(lines)-maxLines):])
 	for i, line := range lines {
-		lines[i] = cut(line, short)
+		lines[i] = truncate(line, maxLine)
 	}
 	if len(lines) > 0 {
-		detail = cut(detail, most/2) + "; it printed: " + strings.Join(lines, " | ")
+		detail = truncate(detail, maxDetail/2) + "; it printed: " + strings.Join(lines, " | ")
 	}
-	detail = strings.ToValidUTF8(cut(detail, most), "")
+	detail = strings.ToValidUTF8(truncate(detail, maxDetail), "")
 	return problem.Wrap(problem.Invalid, err, "%s", detail)
 }

@@ -20,13 +20,13 @@ func widen(*os.File) {}
 // launch starts a command. The child sees a closed pipe when this process ended.
 func launch(cmd *exec.Cmd, _ *ruleset, _ <-chan struct{}) error { return cmd.Start() }
 
-func shed() {}
+func closeInherited() {}
 
-func confine(settings) error { return nil }
+func limitResources(settings) error { return nil }
 
 // inspect reports that there are no walls.
 func (c *child) inspect(walls) error {
-	return c.report(inspection{Holes: []string{"do all that this user can, as there are walls on Linux alone"}})
+	return c.sendInspection(inspection{Holes: []string{"do all that this user can, as there are walls on Linux alone"}})
 }
 
 // ruleset is which files a child can reach: all.

@@ -2,7 +2,7 @@ package sandbox
 
 import "testing"
 
-func TestStarved(t *testing.T) {
+func TestOutOfMemoryIsRecognized(t *testing.T) {
 	for words, want := range map[string]bool{
 		"fatal error: runtime: out of memory\n\nruntime stack:":                                          true,
 		"runtime: mmap: cannot allocate memory":                                                          true,
@@ -13,7 +13,7 @@ func TestStarved(t *testing.T) {
 		"panic: runtime error: index out of range [1] with length 0\n\ngoroutine 1 [running]:\nmain.f()": false,
 		"": false,
 	} {
-		if got := starved.MatchString(words); got != want {
+		if got := outOfMemory.MatchString(words); got != want {
 			t.Errorf("%.40q: %t, want %t", words, got, want)
 		}
 	}

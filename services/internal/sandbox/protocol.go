@@ -6,18 +6,17 @@ import (
 	"io"
 )
 
-// Parent and child talk over two pipes. The parent sends blocks: a length of
-// four bytes and so many bytes; the first is the settings as JSON, the others
-// are requests. The child sends frames: a head and so many bytes. All integers
-// are little-endian.
+// Parent and child talk over two pipes. The parent sends messages: a length of four bytes, then that many bytes. The
+// first message is the settings as JSON, the others are requests. The child sends frames: a head, then the body. All
+// integers are little-endian.
 //
-// What is long does not travel through the pipes where the guest's memory is shared. A length with the bit inMemory is that of a room
-// for requests, and only the request's own length is behind it: the child answers with a placeFrame, the parent writes the request there
-// and sends an empty block. Without a room the request lies already where the last such one was. And an answerFrame may say where
-// its bytes lie instead of having them behind it.
+// Where the guest's memory is shared, long requests and answers do not go through the pipes. A length with the bit
+// inMemory is the size of a buffer for requests, and only the length of the request follows. The child answers with a
+// bufferFrame, the parent writes the request to that address and sends an empty message. With size 0 the request is
+// already in the last buffer. An answerFrame may have the address of its body instead of the body.
 //
-// The child is believed to follow this only as far as its code was not taken
-// over: the parent bounds every length by the frame's kind.
+// The code of a child may be taken over, so the parent does not rely on any of this: it bounds every length by the kind
+// of the frame.
 
 type kind uint32
 
@@ -25,21 +24,21 @@ const (
 	logFrame    kind = iota + 1 // lines of log, each ended by a newline
 	readyFrame                  // JSON of a Manifest: the child waits for requests, or has compiled
 	answerFrame                 // the answer of a run
-	failFrame                   // JSON of a report: the child is about to end
-	placeFrame                  // where in the guest's memory the request shall be
+	failFrame                   // JSON of a failureReport: the child is about to end
+	bufferFrame                 // where in the guest's memory the parent shall write the request
 )
 
 const (
-	blockHead = 4
-	frameHead = 32
+	messageHead = 4
+	headSize    = 32
 
 	inMemory = 1 << 31
-	// shareFrom is how many bytes of a request or an answer travel in memory: it takes a round trip more.
-	shareFrom = 32 * kib
+	// minShared is the size from which requests and answers go through memory, which costs one more round trip.
+	minShared = 32 * kib
 
-	// largest log frame: what fits is sent together, and a single line is at most maxLine.
-	maxLog = 16 * kib
-	// largest readyFrame and failFrame.
+	// maxLogFrame is the largest logFrame. It holds several lines, each of at most maxLine.
+	maxLogFrame = 16 * kib
+	// maxReport is the largest readyFrame and failFrame.
 	maxReport = 128 * kib
 )
 
@@ -70,46 +69,47 @@ func parseHead(b []byte) head {
 	}
 }
 
-// bound is the longest frame of a kind that is read.
+// bound is the longest body of a kind of frame.
 func (k kind) bound(l Limits) (int, error) {
 	switch k {
 	case logFrame:
-		return maxLog, nil
+		return maxLogFrame, nil
 	case readyFrame, failFrame:
 		return maxReport, nil
 	case answerFrame:
 		return l.Answer, nil
-	case placeFrame:
+	case bufferFrame:
 		return 0, nil
 	}
 	return 0, fmt.Errorf("frame of unknown kind %d", k)
 }
 
-// readLength reads the head of a block. io.EOF means that the parent is gone.
+// readLength reads the length of a message. io.EOF means that the parent has ended.
 func readLength(r io.Reader) (int, error) {
-	var b [blockHead]byte
+	var b [messageHead]byte
 	if _, err := io.ReadFull(r, b[:]); err != nil {
 		return 0, err
 	}
 	return int(binary.LittleEndian.Uint32(b[:])), nil
 }
 
-// settings is the first block: all that a child is told.
+// settings is the first message: all that a child gets to know.
 type settings struct {
-	Inspect bool   // only try the walls, else:
-	Compile bool   // only compile Module into Cache, and put there what instances run, else serve runs of that
-	Module  string // file
-	Cache   string // folder
-	Memory  int    // bytes of linear memory
-	Shared  bool   // which is passed
-	Data    int    // RLIMIT_DATA
-	Log     int    // bytes a run
-	Answer  int    // bytes
-	Outside string // for Inspect: a folder that is not the child's to write to; empty where there is no ruleset
+	Inspect bool // only try the walls; otherwise:
+	// only compile Module into Compiled, and write the module that instances run there; otherwise serve runs
+	Compile  bool
+	Module   string // file
+	Compiled string // folder of machine code
+	Memory   int    // bytes of linear memory
+	Shared   bool   // the linear memory is passed by the parent
+	Data     int    // RLIMIT_DATA
+	Log      int    // bytes a run
+	Answer   int    // bytes
+	Outside  string // for Inspect: a folder where the child must not write; empty where there is no ruleset
 }
 
-// report is the contents of a failFrame.
-type report struct {
+// failureReport is the body of a failFrame.
+type failureReport struct {
 	Cause  Cause
 	Detail string
 	Stack  string

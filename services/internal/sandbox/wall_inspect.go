@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// inspection is what a child found out about its own walls.
+// inspection is what a child found out about its walls.
 type inspection struct {
-	// Holes are things that it could do and must not, as in "open a socket while a module runs".
+	// Holes are what it could do and must not, as in "open a socket while a module runs".
 	Holes []string
 }
 
@@ -18,16 +18,17 @@ type inspection struct {
 type HolesError struct{ Holes []string }
 
 func (e *HolesError) Error() string {
-	return "the sandbox has holes: on this system a match function that broke out of WebAssembly could " + strings.Join(e.Holes, ", ")
+	return "the sandbox has holes: on this system a match function that broke out of WebAssembly could " +
+		strings.Join(e.Holes, ", ")
 }
 
-// inspect has a child that is made like any other try what its walls forbid. What a
-// kernel, a container or a security module really does shows in no version number.
+// inspect lets a child, made like any other, try what its walls forbid. Version numbers do not show what a kernel, a
+// container or a security module really enforces.
 func (b *Box) inspect(require bool) error {
 	found, err := b.tryWalls()
-	if errors.Is(err, fs.ErrPermission) && b.rules != nil {
+	if errors.Is(err, fs.ErrPermission) && b.fileRules != nil {
 		b.log.Warn("functions are started without rules for files: their binary cannot be executed under them", "error", err)
-		b.rules = nil
+		b.fileRules = nil
 		found, err = b.tryWalls()
 	}
 	switch {
@@ -38,36 +39,27 @@ func (b *Box) inspect(require bool) error {
 	case require:
 		return &HolesError{found.Holes}
 	}
-	b.log.Warn("the sandbox has holes: on this system a match function that broke out of WebAssembly could do this; run none by strangers", "holes", found.Holes)
+	b.log.Warn("the sandbox has holes: on this system a match function that broke out of WebAssembly could do this; "+
+		"run no functions of authors that you do not trust", "holes", found.Holes)
 	return nil
 }
 
+// tryWalls spawns a child that tries its walls.
 func (b *Box) tryWalls() (inspection, error) {
 	s := settings{Inspect: true, Shared: true, Memory: page, Data: processMemory + b.limits.Memory}
-	if b.rules != nil {
+	if b.fileRules != nil {
 		s.Outside = b.dir
 	}
-	p, err := b.spawn(s, func(string) {})
-	if err != nil {
-		return inspection{}, err
-	}
-	defer p.release()
 	var found inspection
-	err = p.within(context.Background(), b.limits.Compile, "trying the walls", func() error {
-		_, body, err := p.receive(readyFrame, nil)
-		if err != nil {
-			return err
-		}
-		return json.Unmarshal(body, &found)
-	})
+	body, err := b.runToEnd(context.Background(), s, b.limits.Compile, "trying the walls")
 	if err == nil {
-		<-p.gone
+		err = json.Unmarshal(body, &found)
 	}
 	return found, err
 }
 
-// report tells the parent what was found.
-func (c *child) report(found inspection) error {
+// sendInspection sends the parent what was found.
+func (c *child) sendInspection(found inspection) error {
 	body, err := json.Marshal(found)
 	if err != nil {
 		return err

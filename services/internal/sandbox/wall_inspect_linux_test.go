@@ -33,14 +33,15 @@ func TestInspectionFindsHoles(t *testing.T) {
 		t.Fatal(err)
 	}
 	for wall, test := range map[string]struct{ could, couldNot string }{
-		"confine": {"exceed its limit of memory, be read by others of its user", "socket"},
-		"loading": {"open a socket while a module is loaded, open a local socket while a module is loaded, execute a program while", "while a module runs"},
-		"running": {"map code while a module runs, make data code while a module runs, map shared memory while a module runs, map a stack that grows while a module runs", "while a module is loaded"},
+		"limitResources": {"exceed its limit of memory, be read by others of its user", "socket"},
+		"loading":        {"open a socket while a module is loaded, open a local socket while a module is loaded, execute a program while", "while a module runs"},
+		"running":        {"map code while a module runs, make data code while a module runs, map shared memory while a module runs, map a stack that grows while a module runs", "while a module is loaded"},
 	} {
 		t.Run(wall, func(t *testing.T) {
 			var log bytes.Buffer
 			o := sandbox.Options{
-				Dir: t.TempDir(), Binary: exe, Args: []string{without, wall}, Require: true, Log: slog.New(slog.NewTextHandler(&log, nil)),
+				Dir: t.TempDir(), Binary: exe, Args: []string{without, wall}, Require: true,
+				Log: slog.New(slog.NewTextHandler(&log, nil)),
 			}
 			_, err := sandbox.New(o)
 			if _, ok := errors.AsType[*sandbox.HolesError](err); !ok {
@@ -60,7 +61,8 @@ func TestInspectionFindsHoles(t *testing.T) {
 				t.Fatal(err)
 			}
 			b.Close()
-			if part, _, _ := strings.Cut(test.could, ", "); !strings.Contains(log.String(), "level=WARN") || !strings.Contains(log.String(), part) {
+			if part, _, _ := strings.Cut(test.could, ", "); !strings.Contains(log.String(), "level=WARN") ||
+				!strings.Contains(log.String(), part) {
 				t.Errorf("logged %s", log.String())
 			}
 		})
@@ -69,7 +71,7 @@ func TestInspectionFindsHoles(t *testing.T) {
 
 // What a parent has to keep from a child: one that does not is found out as well. Only
 // descriptors the child closes itself, since the parent may not know what it has inherited.
-func TestInspectionOfACarelessParent(t *testing.T) {
+func TestInspectionFindsCarelessParent(t *testing.T) {
 	exe, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
@@ -86,8 +88,10 @@ func TestInspectionOfACarelessParent(t *testing.T) {
 		cmd  *exec.Cmd
 		want []string
 	}{
-		"a child":                  {exec.Command(child(t), sandbox.Command), careless},
-		"one without that caution": {exec.Command(exe, without, "shed"), append(careless, "use descriptor 5, of kind 0100000", "use descriptor 40, of kind 0100000")},
+		"a child": {exec.Command(child(t), sandbox.Command), careless},
+		"one without that caution": {exec.Command(exe, without, "closeInherited"),
+			append(careless, "use descriptor 5, of kind 0100000",
+			"use descriptor 40, of kind 0100000")},
 	} {
 		t.Run(name, func(t *testing.T) {
 			holes := inspect(t, test.cmd)

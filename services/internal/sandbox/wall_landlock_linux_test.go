@@ -10,7 +10,7 @@ import (
 
 // A compiler can write into its own folder of machine code alone: that of another function
 // is not its to change.
-func TestRuleset(t *testing.T) {
+func TestRulesetConfinesFiles(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"own", "module", "other"} {
 		if err := os.Mkdir(filepath.Join(dir, name), 0o700); err != nil {
@@ -31,8 +31,9 @@ func TestRuleset(t *testing.T) {
 	if s == nil {
 		t.Skip("this kernel has no Landlock, so there is nothing to test: the runner works without as well")
 	}
-	s = s.with(rule{path: filepath.Join(dir, "own"), access: writable}, rule{path: filepath.Join(dir, "module"), access: readable},
-		rule{path: filepath.Join(dir, "nothing"), access: readable, maybe: true})
+	s = s.with(rule{path: filepath.Join(dir, "own"), access: writable}, rule{path: filepath.Join(dir, "module"),
+		access: readable},
+		rule{path: filepath.Join(dir, "nothing"), access: readable, optional: true})
 	failed := make(chan map[string]error)
 	go func() {
 		runtime.LockOSThread() // the thread ends with the test

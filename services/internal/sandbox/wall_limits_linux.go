@@ -7,30 +7,30 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// files is how many descriptors a child may have: three for its pipes, two for
-// /dev/null, and some for the Go runtime and the cache.
-const files = 32
+// maxFiles is how many descriptors a child may have: three for its pipes, two for /dev/null, and some for the Go
+// runtime and the files of machine code.
+const maxFiles = 32
 
-// machineCode is the most bytes of a file that a compiler may write.
-const machineCode = gib
+// maxCompiledFile is the largest file that a compiler may write, in bytes.
+const maxCompiledFile = gib
 
-// shed closes the descriptors that are neither pipes to the parent, nor the guest's memory, nor the Go runtime's own. What Go opens is
-// not inherited; what this process's parent, or that one's, left open is.
-func shed() {
-	for fd := framesFD + 1; fd < files; fd++ {
-		if _, is := strange(fd); is {
+// closeInherited closes all descriptors but the pipes to the parent, the guest's memory and the Go runtime's own. A
+// child does not inherit what Go opens, but it does inherit what the parent itself inherited.
+func closeInherited() {
+	for fd := framesFD + 1; fd < maxFiles; fd++ {
+		if _, is := unexpected(fd); is {
 			_ = unix.Close(fd)
 		}
 	}
-	_ = unix.CloseRange(files, math.MaxUint32, 0) // the runtime has none as high yet
+	_ = unix.CloseRange(maxFiles, math.MaxUint32, 0) // the runtime's own are lower
 }
 
-// confine takes from this process what a child needs at no time, and what only the
-// process itself can give up. The rest its parent did, see launch.
-func confine(s settings) error {
+// limitResources gives up what a child never needs and only the process itself can give up. The parent does the rest,
+// see launch.
+func limitResources(s settings) error {
 	written := 0
 	if s.Compile {
-		written = machineCode
+		written = maxCompiledFile
 	}
 	limits := []struct {
 		name     string
@@ -38,7 +38,7 @@ func confine(s settings) error {
 		value    int
 	}{
 		{"RLIMIT_DATA", unix.RLIMIT_DATA, s.Data},
-		{"RLIMIT_NOFILE", unix.RLIMIT_NOFILE, files},
+		{"RLIMIT_NOFILE", unix.RLIMIT_NOFILE, maxFiles},
 		{"RLIMIT_FSIZE", unix.RLIMIT_FSIZE, written},
 		{"RLIMIT_CORE", unix.RLIMIT_CORE, 0},
 	}
@@ -52,8 +52,8 @@ func confine(s settings) error {
 	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
 		return fmt.Errorf("PR_SET_DUMPABLE: %w", err)
 	}
-	if s.Compile { // nobody waits for it as urgently as for a run
-		_ = unix.Setpriority(unix.PRIO_PGRP, 0, 10) // of all its threads, which are its group
+	if s.Compile { // runs are more urgent
+		_ = unix.Setpriority(unix.PRIO_PGRP, 0, 10) // for all threads, which are its process group
 	}
 	return nil
 }

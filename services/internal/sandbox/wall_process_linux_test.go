@@ -59,13 +59,15 @@ func TestProcessIsConfined(t *testing.T) {
 			t.Errorf("thread %d: Seccomp and NoNewPrivs = %s, want 21", tid, got)
 		}
 	}
-	for _, field := range []string{"CapEff", "CapPrm", "CapInh", "CapAmb"} { // one may be left: to pass through folders of others
+	// one may be left: to pass through folders of others
+	for _, field := range []string{"CapEff", "CapPrm", "CapInh", "CapAmb"} {
 		if got := status(t, i.Pid(), field); got != "0000000000000000" && got != "0000000000000004" {
 			t.Errorf("%s = %s", field, got)
 		}
 	}
 	limits := proc(t, i.Pid(), "limits")
-	for name, want := range map[string]int{"Max data size": (256 + 64) << 20, "Max open files": 32, "Max core file size": 0} {
+	for name, want := range map[string]int{"Max data size": (256 + 64) << 20, "Max open files": 32,
+		"Max core file size": 0} {
 		_, rest, _ := strings.Cut(limits, name)
 		if fields := strings.Fields(rest); len(fields) < 2 || fields[0] != strconv.Itoa(want) || fields[1] != fields[0] {
 			t.Errorf("%s: %.60q, want soft and hard %d", name, rest, want)
@@ -104,7 +106,7 @@ func proc(t *testing.T, pid int, file string) string {
 }
 
 // An instance that is killed from outside while nobody uses it is known to be dead.
-func TestDeathWhileIdle(t *testing.T) {
+func TestKilledInstanceIsNoticed(t *testing.T) {
 	b := newBox(t, sandbox.Limits{})
 	i, _ := start(t, b, load(t, b, reactor(echo()).bytes()))
 	if err := syscall.Kill(i.Pid(), syscall.SIGKILL); err != nil {

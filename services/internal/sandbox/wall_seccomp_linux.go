@@ -20,29 +20,27 @@ const (
 	dataArg3   = 40
 )
 
-// uncounted are the flags of memory that RLIMIT_DATA does not count: shared memory, and stacks that grow.
-const uncounted = unix.MAP_SHARED | unix.MAP_GROWSDOWN
+// uncountedFlags are the flags of memory that RLIMIT_DATA does not count: shared memory, and stacks that grow.
+const uncountedFlags = unix.MAP_SHARED | unix.MAP_GROWSDOWN
 
-// loadingFilter leaves this process, all its threads, what it needs to load and to compile a
-// module: the system calls of runningFilter, files, and machine code. What it can do to
-// files is a matter of its ruleset.
+// loadingFilter allows all threads of this process what they need to load and compile a module: the system calls of
+// runningFilter, files, and machine code. The ruleset decides which files.
 func loadingFilter() error {
 	return install(filterProgram(append(runtimeCalls(), fileCalls()...), true))
 }
 
-// runningFilter leaves this process, all its threads, the system calls that the Go
-// runtime needs to compute, to read and to write; every other one fails with
-// EPERM. The descriptors it has are /dev/null and the pipes to its parent.
+// runningFilter allows all threads of this process the system calls that the Go runtime needs to compute, read and
+// write. All others fail with EPERM. The process has no descriptors but /dev/null and the pipes to its parent.
 func runningFilter() error {
 	return install(filterProgram(runtimeCalls(), false))
 }
 
-// install puts a filter on every thread there is, beside those that are on it; later threads inherit it.
+// install adds a filter to every thread of this process; later threads inherit it.
 func install(program []unix.SockFilter) error {
 	fprog := unix.SockFprog{Len: uint16(len(program)), Filter: &program[0]}
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	// The parent did so; without it no filter is taken.
+	// The parent did so, too. Without it the kernel refuses filters.
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 		return fmt.Errorf("PR_SET_NO_NEW_PRIVS: %w", err)
 	}
@@ -51,7 +49,7 @@ func install(program []unix.SockFilter) error {
 	runtime.KeepAlive(program)
 	switch {
 	case errno == unix.ENOSYS || errno == unix.EINVAL:
-		return nil // a kernel without seccomp: the inspection finds out, see Box
+		return nil // a kernel without seccomp: the inspection reports it, see Box
 	case errno != 0:
 		return fmt.Errorf("seccomp: %w", errno)
 	case r != 0:
@@ -60,10 +58,10 @@ func install(program []unix.SockFilter) error {
 	return nil
 }
 
-// filterProgram is a classic BPF program: system calls of another
-// architecture's numbering end the process, allowed ones pass, clone passes
-// when it makes a thread, mmap and mprotect when they make nothing executable and no memory that
-// RLIMIT_DATA does not count, or code is wanted, tgkill when it is for this process, and the rest fails.
+// filterProgram is a classic BPF program. System calls in the numbering of another architecture end the process.
+// Allowed ones pass. clone passes when it makes a thread. mmap and mprotect pass when code is true, or when they make
+// nothing executable and no memory that RLIMIT_DATA does not count. tgkill passes when it is for this process. All
+// others fail.
 func filterProgram(allowed []uint32, code bool) []unix.SockFilter {
 	load := func(offset uint32) unix.SockFilter {
 		return unix.SockFilter{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: offset}
@@ -81,18 +79,19 @@ func filterProgram(allowed []uint32, code bool) []unix.SockFilter {
 	p := []unix.SockFilter{
 		load(dataArch), equal(auditArch(), 1, 0), end(unix.SECCOMP_RET_KILL_PROCESS),
 		load(dataNumber),
-		// The C library falls back to clone when there is no clone3, whose flags a filter cannot see.
+		// A filter cannot see the flags of clone3. Without clone3 the C library falls back to clone.
 		equal(unix.SYS_CLONE3, 0, 1), end(unix.SECCOMP_RET_ERRNO | uint32(unix.ENOSYS)),
 		equal(unix.SYS_CLONE, 0, 4), load(dataArg0),
 		set(unix.CLONE_THREAD, 0, 1), end(allow), end(refuse),
-		// The runtime interrupts its own threads, to preempt them.
+		// The runtime preempts its own threads by a signal.
 		equal(unix.SYS_TGKILL, 0, 4), load(dataArg0), equal(uint32(os.Getpid()), 0, 1), end(allow), end(refuse),
 	}
 	if code {
 		allowed = append(allowed, unix.SYS_MMAP, unix.SYS_MPROTECT)
-	} else { // the module's is loaded
+	} else {
 		p = append(p,
-			equal(unix.SYS_MMAP, 0, 4), load(dataArg3), set(uncounted, 0, 1), end(refuse), unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_JA, K: 1},
+			equal(unix.SYS_MMAP, 0, 4), load(dataArg3), set(uncountedFlags, 0, 1), end(refuse),
+			unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_JA, K: 1},
 			equal(unix.SYS_MPROTECT, 0, 4), load(dataArg2), set(unix.PROT_EXEC, 0, 1), end(refuse), end(allow))
 	}
 	for _, number := range allowed {
@@ -109,8 +108,8 @@ func auditArch() uint32 {
 	return unix.AUDIT_ARCH_X86_64
 }
 
-// fileCalls are what the module's file and the folder of machine code are read and written with, and
-// what puts on the next filter.
+// fileCalls are the system calls that read and write the module's file and the folder of machine code, and those that
+// install the next filter.
 func fileCalls() []uint32 {
 	return []uint32{
 		unix.SYS_OPENAT, unix.SYS_NEWFSTATAT, unix.SYS_FSTAT, unix.SYS_LSEEK, unix.SYS_PREAD64, unix.SYS_FCNTL,
@@ -120,13 +119,12 @@ func fileCalls() []uint32 {
 	}
 }
 
-// runtimeCalls are the system calls of package runtime, and of the C library
-// where Go is linked with it.
+// runtimeCalls are the system calls of package runtime, and of the C library where Go is linked with it.
 func runtimeCalls() []uint32 {
 	return []uint32{
 		// the pipes
 		unix.SYS_READ, unix.SYS_WRITE, unix.SYS_WRITEV, unix.SYS_CLOSE,
-		// the runtime's poller, which looks at them
+		// the runtime's poller, which watches the pipes
 		unix.SYS_EPOLL_CREATE1, unix.SYS_EPOLL_CTL, unix.SYS_EPOLL_PWAIT, unix.SYS_EVENTFD2,
 		// memory
 		unix.SYS_MUNMAP, unix.SYS_MADVISE, unix.SYS_MREMAP, unix.SYS_MINCORE, unix.SYS_BRK,

@@ -27,7 +27,8 @@ func TestAnswerVectors(t *testing.T) {
 				var d answerDescription
 				v.into(t, &d)
 				got := parse(t, probe.answer(t, d.script().request(t, d.Tickets, d.Backfills)), d.Tickets, d.Backfills)
-				if want := parse(t, v.block, d.Tickets, d.Backfills); !reflect.DeepEqual(proposals(got), proposals(want)) || got.Failure != want.Failure {
+				if want := parse(t, v.block, d.Tickets, d.Backfills); !reflect.DeepEqual(proposals(got), proposals(want)) ||
+					got.Failure != want.Failure {
 					t.Errorf("%s: %+v, failure %q, want %+v, %q", v.name, proposals(got), got.Failure, proposals(want), want.Failure)
 				}
 			}
@@ -41,7 +42,8 @@ func TestFailures(t *testing.T) {
 	for _, l := range languages() {
 		t.Run(l.name, func(t *testing.T) {
 			probe := start(t, build(t, l, "probe"))
-			for text, want := range map[string]string{"no map fits": "no map fits", "": "failed without saying why", long: long[:4096], "x" + long: "x" + long[:4094]} {
+			for text, want := range map[string]string{"no map fits": "no map fits", "": "failed without saying why",
+				long: long[:4096], "x" + long: "x" + long[:4094]} {
 				var s script
 				s.step(stepPropose, 0, "", number64(1))
 				s.step(stepFail, 0, "", []byte(text))
@@ -62,8 +64,8 @@ func TestCrash(t *testing.T) {
 			s.step(stepCrash, 0, "", nil)
 			_, _, err := probe.Run(t.Context(), s.request(t, 1, 0), 0)
 			trap, ok := errors.AsType[*sandbox.Error](err)
-			if !ok || trap.Cause != sandbox.Trap && trap.Cause != sandbox.Exit || !probe.Dead() {
-				t.Fatalf("%v, dead: %v", err, probe.Dead())
+			if !ok || trap.Cause != sandbox.Trap && trap.Cause != sandbox.Exit || !probe.ended() {
+				t.Fatalf("%v, ended: %v", err, probe.ended())
 			}
 			if all := strings.Join(probe.printed(), "\n") + trap.Detail; l.name != "C" && !strings.Contains(all, "told to") {
 				t.Errorf("the log says %q", all)

@@ -90,7 +90,8 @@ func build(t testing.TB, l language, program string) []byte {
 	}
 	compiler, err := l.find()
 	if err != nil {
-		t.Fatalf("The %s example cannot be built: %v\n.ci/install-compilers installs what it takes, or says what that is.", l.name, err)
+		t.Fatalf("The %s example cannot be built: %v\n.ci/install-compilers installs what it takes, or says what that is.",
+			l.name, err)
 	}
 	source := filepath.Join(functions, "examples", l.folder, program+l.extension)
 	if program == "probe" {
@@ -119,7 +120,8 @@ func buildGo(t testing.TB) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return output(t, guest, []string{"GOOS=wasip1", "GOARCH=wasm"}, "go", "build", "-buildmode=c-shared", "-o", filepath.Join(dir, "pair.wasm"), ".")
+	return output(t, guest, []string{"GOOS=wasip1", "GOARCH=wasm"}, "go", "build", "-buildmode=c-shared", "-o",
+		filepath.Join(dir, "pair.wasm"), ".")
 }
 
 // output runs a compiler in a folder and returns the module that it makes. A

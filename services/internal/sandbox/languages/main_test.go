@@ -74,14 +74,24 @@ func start(t testing.TB, wasm []byte) *instance {
 // answer runs the program and returns a copy of what it answers.
 func (i *instance) answer(t testing.TB, request []byte) []byte {
 	t.Helper()
-	if room := i.Buffer(); len(room) >= len(request) { // as the runner does
-		request = room[:copy(room, request)]
+	if buffer := i.Buffer(); len(buffer) >= len(request) { // as the runner does
+		request = buffer[:copy(buffer, request)]
 	}
 	answer, _, err := i.Run(t.Context(), request, 0)
 	if err != nil {
 		t.Fatalf("%v\n%q", err, i.printed())
 	}
 	return slices.Clone(answer)
+}
+
+// ended returns whether the process has ended.
+func (i *instance) ended() bool {
+	select {
+	case <-i.Done():
+		return true
+	default:
+		return false
+	}
 }
 
 func (i *instance) printed() []string {

@@ -24,7 +24,8 @@ func TestPairIsTheSameInEveryLanguage(t *testing.T) {
 	for _, l := range languages() {
 		t.Run(l.name, func(t *testing.T) {
 			pair := start(t, build(t, l, "pair"))
-			if m := pair.module.Manifest; !slices.Equal(m.Attributes, []string{"skill"}) || m.Properties == nil || len(m.Properties) > 0 {
+			if m := pair.module.Manifest; !slices.Equal(m.Attributes, []string{"skill"}) || m.Properties == nil ||
+				len(m.Properties) > 0 {
 				t.Errorf("it wants %+v", m)
 			}
 			function, pairs := native(), 0
@@ -32,7 +33,8 @@ func TestPairIsTheSameInEveryLanguage(t *testing.T) {
 				request := crowd(t, uint64(seed), n)
 				got, want := matches(t, pair.answer(t, request), n), matches(t, function.Answer(request), n)
 				if !slices.EqualFunc(got, want, func(a, b match) bool { return reflect.DeepEqual(a, b) }) {
-					t.Fatalf("%d tickets, seed %d: %d matches, want %d: %v, want %v", n, seed, len(got), len(want), head(got), head(want))
+					t.Fatalf("%d tickets, seed %d: %d matches, want %d: %v, want %v", n, seed, len(got), len(want), head(got),
+						head(want))
 				}
 				pairs += len(got)
 			}
@@ -104,7 +106,8 @@ func crowd(tb testing.TB, seed uint64, n int) []byte {
 	for i, created := 0, b.Created(); i < n; i++ {
 		created[i] = now - float64(r.IntN(60_000))
 	}
-	odd := []float64{0, math.Copysign(0, -1), math.NaN(), math.Copysign(math.NaN(), -1), math.MaxFloat64, -math.MaxFloat64, math.SmallestNonzeroFloat64}
+	odd := []float64{0, math.Copysign(0, -1), math.NaN(), math.Copysign(math.NaN(), -1), math.MaxFloat64, -math.MaxFloat64,
+		math.SmallestNonzeroFloat64}
 	for i, skill := 0, b.Attribute("skill"); i < n; i++ {
 		switch skill[i] = r.NormFloat64() * 300 * math.Sqrt(float64(n)); r.IntN(8) {
 		case 0:

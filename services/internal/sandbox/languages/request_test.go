@@ -34,7 +34,8 @@ func TestRequestVectors(t *testing.T) {
 					continue
 				}
 				if want := d.lines(t); !slices.Equal(printed, want) || a.Failure != "" {
-					t.Errorf("%s is read as\n%s\nwant\n%s\nfailure %q", v.name, strings.Join(printed, "\n"), strings.Join(want, "\n"), a.Failure)
+					t.Errorf("%s is read as\n%s\nwant\n%s\nfailure %q", v.name, strings.Join(printed, "\n"), strings.Join(want, "\n"),
+						a.Failure)
 				}
 			}
 		})
