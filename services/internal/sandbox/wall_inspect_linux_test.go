@@ -91,7 +91,7 @@ func TestInspectionFindsCarelessParent(t *testing.T) {
 		"a child": {exec.Command(child(t), sandbox.Command), careless},
 		"one without that caution": {exec.Command(exe, without, "closeInherited"),
 			append(careless, "use descriptor 5, of kind 0100000",
-			"use descriptor 40, of kind 0100000")},
+				"use descriptor 40, of kind 0100000")},
 	} {
 		t.Run(name, func(t *testing.T) {
 			holes := inspect(t, test.cmd)
