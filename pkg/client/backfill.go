@@ -24,8 +24,8 @@ type BackfillTicket struct {
 	Connection string             `json:"Connection"`
 	Attributes map[string]float64 `json:"attributes,omitempty"`
 	Properties map[string][]byte  `json:"properties,omitempty"`
-	// Assigned are tickets that have joined the game, in the answer to an approval: those that it assigned, and again those of the
-	// last seconds before it, so that the loss of an answer loses nobody.
+	// Assigned are tickets that have joined the game, in the answer to an approval: those that it assigned, and again
+	// those of the last seconds before it, so that the loss of an answer loses nobody.
 	Assigned []Ticket `json:"assignedTickets,omitempty"`
 }
 
@@ -44,10 +44,9 @@ func (c *Client) CreateBackfill(ctx context.Context, b BackfillRequest) (id stri
 	return string(created.ID), err
 }
 
-// ApproveBackfill lets the tickets that were proposed for the game be assigned
-// to it, and returns the backfill ticket, with those that have joined. Call it about once a second, and not
-// more often: proposals that are not approved in time go elsewhere. Its status
-// is 404 when there is no such backfill ticket.
+// ApproveBackfill lets the tickets that were proposed for the game be assigned to it, and returns the backfill ticket,
+// with those that have joined. Call it about once a second, and not more often: proposals that are not approved in time
+// go elsewhere. Its status is 404 when there is no such backfill ticket.
 func (c *Client) ApproveBackfill(ctx context.Context, id string) (*BackfillTicket, error) {
 	r, err := backfillRequest(http.MethodPost, id, "/approvals")
 	if err != nil {
@@ -60,8 +59,8 @@ func (c *Client) ApproveBackfill(ctx context.Context, id string) (*BackfillTicke
 	return t, nil
 }
 
-// UpdateBackfill replaces the state of a backfill ticket, when players left or
-// came by another way. Tickets that are proposed for it go back to waiting.
+// UpdateBackfill replaces the state of a backfill ticket, when players left or came by another way. Tickets that are
+// proposed for it go back to waiting.
 func (c *Client) UpdateBackfill(ctx context.Context, t BackfillTicket) error {
 	t.Assigned = nil
 	r, err := backfillRequest(http.MethodPut, t.ID, "")
@@ -75,8 +74,7 @@ func (c *Client) UpdateBackfill(ctx context.Context, t BackfillTicket) error {
 	return err
 }
 
-// DeleteBackfill ends backfill for a game. Tickets that are proposed for it go
-// back to waiting.
+// DeleteBackfill ends backfill for a game. Tickets that are proposed for it go back to waiting.
 func (c *Client) DeleteBackfill(ctx context.Context, id string) error {
 	r, err := backfillRequest(http.MethodDelete, id, "")
 	if err != nil {
@@ -87,8 +85,8 @@ func (c *Client) DeleteBackfill(ctx context.Context, id string) error {
 	return err
 }
 
-// backfillRequest is a request about one backfill ticket that may be repeated:
-// approving twice approves no more than approving once.
+// backfillRequest is a request about one backfill ticket that may be repeated: approving twice approves no more than
+// approving once.
 func backfillRequest(method, id, below string) (*request, error) {
 	segment, err := segment("backfill ticket id", id)
 	if err != nil {
@@ -97,8 +95,8 @@ func backfillRequest(method, id, below string) (*request, error) {
 	return &request{method: method, path: backfillPath + "/" + segment + below, repeatable: true}, nil
 }
 
-// backfillID reads an identifier that the API calls an object that carries it:
-// it is a string, or an object with a member Id.
+// backfillID reads an identifier that the API calls an object that carries it: it is a string, or an object with a
+// member Id.
 type backfillID string
 
 func (id *backfillID) UnmarshalJSON(data []byte) error {

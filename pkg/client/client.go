@@ -1,10 +1,9 @@
-// Package client speaks the matchmaking service's HTTP API: tickets for
-// players, configs and functions for developers, backfill for game servers.
+// Package client speaks the matchmaking service's HTTP API: tickets for players, configs and functions for developers,
+// backfill for game servers.
 //
-// A [Client] belongs to one project and one source of tokens, and is safe for
-// use by many goroutines. Every call takes a context that bounds it, retries
-// included. Answers other than success are an [*Error], which carries the
-// status, the reason and the correlation id to quote to support.
+// A [Client] belongs to one project and one source of tokens, and is safe for use by many goroutines. Every call takes
+// a context that bounds it, retries included. Answers other than success are an [*Error], which carries the status, the
+// reason and the correlation id to quote to support.
 //
 // The package needs the standard library only.
 package client
@@ -19,9 +18,8 @@ import (
 	"time"
 )
 
-// TokenSource gives the bearer token for a request. It is asked before every
-// try, so that it can renew a token that expires; it should cache. Its error
-// ends the call.
+// TokenSource gives the bearer token for a request. It is asked before every try, so that it can renew a token that
+// expires; it should cache. Its error ends the call.
 type TokenSource func(ctx context.Context) (string, error)
 
 // StaticToken is a source that always gives the same token.
@@ -31,23 +29,20 @@ func StaticToken(token string) TokenSource {
 
 // Options are the settings of a Client. URL and Project are required.
 type Options struct {
-	// URL is where the service is: scheme, host, port, and a path when it is
-	// served below one, as in http://127.0.0.1:8080.
+	// URL is where the service is: scheme, host, port, and a path when it is served below one, as in
+	// http://127.0.0.1:8080.
 	URL string
 	// Project is the identifier of the project to work in.
 	Project string
-	// Token gives the bearer token of a kind that suits the calls to be made:
-	// player for tickets, developer for configs and functions, server for
-	// backfill. Without it requests carry no token.
+	// Token gives the bearer token of a kind that suits the calls to be made: player for tickets, developer for configs
+	// and functions, server for backfill. Without it requests carry no token.
 	Token TokenSource
-	// HTTP sends the requests. By default a client of its own, which follows
-	// no redirects, keeps up to 64 idle connections to the service and gives
-	// up on an answer that has not begun a minute after the request was sent.
+	// HTTP sends the requests. By default a client of its own, which follows no redirects, keeps up to 64 idle connections
+	// to the service and gives up on an answer that has not begun a minute after the request was sent.
 	HTTP *http.Client
 	// UserAgent names the calling program, by default matchmaker-client-go.
 	UserAgent string
-	// Retry says when requests are sent again. Its zero value is the service's
-	// recommended policy.
+	// Retry says when requests are sent again. Its zero value is the service's recommended policy.
 	Retry Retry
 }
 
@@ -95,9 +90,8 @@ func baseURL(address, project string) (string, error) {
 	return strings.TrimRight(u.String(), "/") + "/" + segment + "/matchmaking/api", nil
 }
 
-// segment is value as one element of a path. It refuses what would name
-// another resource than the caller meant: nothing at all, or a dot path that
-// servers and proxies resolve.
+// segment is value as one element of a path. It refuses what would name another resource than the caller meant: nothing
+// at all, or a dot path that servers and proxies resolve.
 func segment(what, value string) (string, error) {
 	if value == "" || value == "." || value == ".." {
 		return "", fmt.Errorf("client: %s %q cannot be in a path", what, value)
@@ -111,8 +105,8 @@ func newHTTP() *http.Client {
 			Proxy:               http.ProxyFromEnvironment,
 			ForceAttemptHTTP2:   true,
 			MaxIdleConnsPerHost: 64,
-			// Shorter than servers and load balancers are used to wait: the side
-			// that closes must not be theirs, or a creation is lost on its way.
+			// Shorter than servers and load balancers are used to wait: the side that closes must not be theirs, or a creation
+			// is lost on its way.
 			IdleConnTimeout:       30 * time.Second,
 			TLSHandshakeTimeout:   10 * time.Second,
 			ResponseHeaderTimeout: time.Minute,

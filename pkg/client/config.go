@@ -8,15 +8,14 @@ import (
 	"net/http"
 )
 
-// Config says how matches are made: which function runs, over which tickets,
-// and where its matches are played.
+// Config says how matches are made: which function runs, over which tickets, and where its matches are played.
 type Config struct {
 	Matchmaking Matchmaking `json:"matchmaking"`
-	// Pools are the tickets to match, by names that the function knows. A
-	// ticket is in a pool when every filter of it holds.
+	// Pools are the tickets to match, by names that the function knows. A ticket is in a pool when every filter of it
+	// holds.
 	Pools map[string][]PoolFilter `json:"pools,omitempty"`
-	// Hosting is where game servers come from. Without it no server is asked
-	// for, and assignments are what the function proposes.
+	// Hosting is where game servers come from. Without it no server is asked for, and assignments are what the function
+	// proposes.
 	Hosting *Hosting `json:"hosting,omitempty"`
 }
 
@@ -34,8 +33,8 @@ type FunctionTarget struct {
 	Version string `json:"version,omitempty"`
 }
 
-// PoolFilter holds for tickets whose attribute is at least Min and less than
-// Max, or equal to both when they are the same. A nil bound is no bound.
+// PoolFilter holds for tickets whose attribute is at least Min and less than Max, or equal to both when they are the
+// same. A nil bound is no bound.
 type PoolFilter struct {
 	Attribute    string        `json:"attribute"`
 	Min          *float64      `json:"min,omitempty"`
@@ -59,8 +58,8 @@ type Hosting struct {
 	// Secret is [Masked] in what the service answers.
 	Secret  string `json:"Secret,omitempty"`
 	FleetID string `json:"FleetId,omitempty"`
-	// OnAllocationError is what becomes of tickets whose match gets no server: Fail, which is
-	// the default, or Requeue, which lets them wait again.
+	// OnAllocationError is what becomes of tickets whose match gets no server: Fail, which is the default, or Requeue,
+	// which lets them wait again.
 	OnAllocationError string `json:"OnAllocationError,omitempty"`
 }
 
@@ -87,8 +86,8 @@ type StoredConfig struct {
 	ETag string
 }
 
-// CreateConfig stores a config under an identifier that the service makes, and
-// returns that. A config with faults has status 400 and [Error.Validation].
+// CreateConfig stores a config under an identifier that the service makes, and returns that. A config with faults has
+// status 400 and [Error.Validation].
 func (c *Client) CreateConfig(ctx context.Context, config Config) (id string, err error) {
 	body, err := encode(config)
 	if err != nil {
@@ -97,8 +96,8 @@ func (c *Client) CreateConfig(ctx context.Context, config Config) (id string, er
 	return c.CreateConfigJSON(ctx, json.RawMessage(body))
 }
 
-// CreateConfigJSON is CreateConfig for a config that is JSON already, as in a
-// file: the service sees every member of it, those it will refuse as well.
+// CreateConfigJSON is CreateConfig for a config that is JSON already, as in a file: the service sees every member of
+// it, those it will refuse as well.
 func (c *Client) CreateConfigJSON(ctx context.Context, config json.RawMessage) (id string, err error) {
 	var created struct {
 		ID string `json:"id"`
@@ -125,10 +124,9 @@ func (c *Client) GetConfig(ctx context.Context, id string) (*StoredConfig, error
 	return stored, nil
 }
 
-// PutConfig creates or replaces a config, which is in use at once, and returns
-// its new ETag. When etag is not empty the config is replaced only if it is
-// still in that state, and the status is 409 if not. A config with faults has
-// status 400 and [Error.Validation].
+// PutConfig creates or replaces a config, which is in use at once, and returns its new ETag. When etag is not empty the
+// config is replaced only if it is still in that state, and the status is 409 if not. A config with faults has status
+// 400 and [Error.Validation].
 func (c *Client) PutConfig(ctx context.Context, id string, config Config, etag string) (newETag string, err error) {
 	body, err := encode(config)
 	if err != nil {
@@ -137,8 +135,8 @@ func (c *Client) PutConfig(ctx context.Context, id string, config Config, etag s
 	return c.PutConfigJSON(ctx, id, json.RawMessage(body), etag)
 }
 
-// PutConfigJSON is PutConfig for a config that is JSON already, as in a file:
-// the service sees every member of it, those it will refuse as well.
+// PutConfigJSON is PutConfig for a config that is JSON already, as in a file: the service sees every member of it,
+// those it will refuse as well.
 func (c *Client) PutConfigJSON(ctx context.Context, id string, config json.RawMessage, etag string) (newETag string, err error) {
 	r, err := configRequest(http.MethodPut, id)
 	if err != nil {

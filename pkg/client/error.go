@@ -11,8 +11,7 @@ import (
 	"time"
 )
 
-// Error is an answer of the service that is not success. Find it in a call's
-// error with errors.AsType[*client.Error].
+// Error is an answer of the service that is not success. Find it in a call's error with errors.AsType[*client.Error].
 type Error struct {
 	// Method and Path are what was asked, without the query.
 	Method, Path string
@@ -57,8 +56,7 @@ func (e *Error) Error() string {
 	return b.String()
 }
 
-// Status is the HTTP status of the [*Error] in err's chain, or 0 when the
-// failure was not an answer of the service.
+// Status is the HTTP status of the [*Error] in err's chain, or 0 when the failure was not an answer of the service.
 func Status(err error) int {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e.Status
@@ -75,8 +73,8 @@ type problem struct {
 	} `json:"extensions"`
 }
 
-// newError reads an answer that is not success. Whatever stands in the way may
-// have written it, a proxy for one, so no body is too odd to make an error of.
+// newError reads an answer that is not success. Whatever stands in the way may have written it, a proxy for one, so no
+// body is too odd to make an error of.
 func newError(r *request, answer *http.Response, body []byte, now time.Time) *Error {
 	e := &Error{
 		Method: r.method, Path: "/" + r.path, Status: answer.StatusCode,

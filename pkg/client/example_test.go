@@ -87,7 +87,8 @@ func ExampleError() {
 	// Output: badFilterRange: pools.all[0]: max is below min
 }
 
-// A game server fills its game: the backfill ticket's id and the token are what the server was told when it was allocated.
+// A game server fills its game: the backfill ticket's id and the token are what the server was told when it was
+// allocated.
 func ExampleFiller() {
 	service := play()
 	defer service.Close()

@@ -14,12 +14,13 @@ type FillOptions struct {
 	// Backfill is the backfill ticket that was made together with the game's match, as the server is told when it is
 	// allocated. Empty, one is created.
 	Backfill string
-	// Join is called with the tickets that have joined the game: each once, and before State is asked again. Their players will
-	// connect soon; who does not come has to be counted as one that left.
+	// Join is called with the tickets that have joined the game: each once, and before State is asked again. Their players
+	// will connect soon; who does not come has to be counted as one that left.
 	Join func(tickets []Ticket)
-	// State says what the game is now: where its server is, and what match functions are to know of it, usually how many more players it
-	// takes. Those that Join was called with must be counted in. An attribute or a property that it does not name stays as functions
-	// left it, and so does the connection when it names none: a server that was allocated leaves it to the service.
+	// State says what the game is now: where its server is, and what match functions are to know of it, usually how many
+	// more players it takes. Those that Join was called with must be counted in. An attribute or a property that it does
+	// not name stays as functions left it, and so does the connection when it names none: a server that was allocated
+	// leaves it to the service.
 	State func() BackfillRequest
 	// Every is the time between two approvals: a second when 0.
 	Every time.Duration
@@ -27,8 +28,8 @@ type FillOptions struct {
 	Failed func(err error)
 }
 
-// Filler keeps a running game filled, for its server: it creates the backfill ticket or takes over the one there is, approves
-// the tickets that are proposed to it, says so when the game has changed, and deletes it in the end.
+// Filler keeps a running game filled, for its server: it creates the backfill ticket or takes over the one there is,
+// approves the tickets that are proposed to it, says so when the game has changed, and deletes it in the end.
 //
 //	filler := api.Fill(client.FillOptions{Join: game.expect, State: game.vacancy})
 //	go filler.Run(ctx)
@@ -44,8 +45,8 @@ type Filler struct {
 	joined map[string]time.Time
 }
 
-// How long one call may take; the longest pause after failures; and for how long a ticket is
-// remembered that the service tells of no more.
+// How long one call may take; the longest pause after failures; and for how long a ticket is remembered that the
+// service tells of no more.
 const (
 	fillCall   = 10 * time.Second
 	fillPause  = 10 * time.Second
@@ -60,8 +61,8 @@ func (c *Client) Fill(o FillOptions) *Filler {
 	return &Filler{client: c, options: o, changed: make(chan struct{}, 1), id: o.Backfill, joined: map[string]time.Time{}}
 }
 
-// Changed says that State has something new to say, which the service is told at once. It does not wait, and may be called
-// from any goroutine.
+// Changed says that State has something new to say, which the service is told at once. It does not wait, and may be
+// called from any goroutine.
 func (f *Filler) Changed() {
 	select {
 	case f.changed <- struct{}{}:
@@ -69,8 +70,8 @@ func (f *Filler) Changed() {
 	}
 }
 
-// Run fills the game until ctx ends, and deletes the backfill ticket then: tickets that are still proposed go elsewhere. The
-// error is that of the deletion.
+// Run fills the game until ctx ends, and deletes the backfill ticket then: tickets that are still proposed go
+// elsewhere. The error is that of the deletion.
 func (f *Filler) Run(ctx context.Context) error {
 	pause := f.options.Every
 	for ctx.Err() == nil {

@@ -76,19 +76,16 @@ func (c *Client) GetFunction(ctx context.Context, name string) (*Function, error
 	return f, nil
 }
 
-// GetFunctionLog reads what the function's instances logged, by instance name.
-// window is how far back, in whole seconds; 0 leaves it to the service, which
-// then takes half an hour. Status 404: no such function.
+// GetFunctionLog reads what the function's instances logged, by instance name. window is how far back, in whole
+// seconds; 0 leaves it to the service, which then takes half an hour. Status 404: no such function.
 func (c *Client) GetFunctionLog(ctx context.Context, name string, window time.Duration) (map[string]string, error) {
 	logs, _, err := c.GetFunctionLogAfter(ctx, name, window, "")
 	return logs, err
 }
 
-// GetFunctionLogAfter is GetFunctionLog for who follows the log: it reads the
-// lines behind a position, and returns the one behind which the next lines
-// will be. With that of the call before, every line comes once. At first the
-// position is empty; with a position and no window it does not matter how long
-// ago the lines were written.
+// GetFunctionLogAfter is GetFunctionLog for who follows the log: it reads the lines behind a position, and returns the
+// one behind which the next lines will be. With that of the call before, every line comes once. At first the position
+// is empty; with a position and no window it does not matter how long ago the lines were written.
 func (c *Client) GetFunctionLogAfter(ctx context.Context, name string, window time.Duration, position string) (logs map[string]string, next string, err error) {
 	r, err := functionRequest(http.MethodGet, name, "/log")
 	if err != nil {
@@ -119,8 +116,8 @@ func (c *Client) DeleteFunction(ctx context.Context, name string) error {
 	return err
 }
 
-// RestartFunctions schedules a restart of functions, and says for each whether
-// it will happen. Its status is 404 when a name is unknown.
+// RestartFunctions schedules a restart of functions, and says for each whether it will happen. Its status is 404 when a
+// name is unknown.
 func (c *Client) RestartFunctions(ctx context.Context, names ...string) ([]FunctionRestart, error) {
 	body, err := encode(map[string][]string{"functions": names})
 	if err != nil {
@@ -133,8 +130,8 @@ func (c *Client) RestartFunctions(ctx context.Context, names ...string) ([]Funct
 	return result.Functions, err
 }
 
-// GetFunctionVersions lists the uploads of a function that it can go back to, the
-// newest first. Its status is 404 when there is no such function.
+// GetFunctionVersions lists the uploads of a function that it can go back to, the newest first. Its status is 404 when
+// there is no such function.
 func (c *Client) GetFunctionVersions(ctx context.Context, name string) ([]FunctionVersion, error) {
 	r, err := functionRequest(http.MethodGet, name, "/versions")
 	if err != nil {
@@ -147,8 +144,8 @@ func (c *Client) GetFunctionVersions(ctx context.Context, name string) ([]Functi
 	return list.Versions, err
 }
 
-// RollbackFunction makes a version that is kept the one that runs; the one before goes
-// on until it does. Status 404: no such function or version. Status 409: its module is lost.
+// RollbackFunction makes a version that is kept the one that runs; the one before goes on until it does. Status 404: no
+// such function or version. Status 409: its module is lost.
 func (c *Client) RollbackFunction(ctx context.Context, name string, version int64) (*Function, error) {
 	r, err := functionRequest(http.MethodPost, name, "/actions/rollback")
 	if err != nil {

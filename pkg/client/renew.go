@@ -20,8 +20,9 @@ type renewal struct {
 	ends  time.Time
 }
 
-// RenewedToken is a source for programs that outlive their token, as game servers do: it gives the token, and when two thirds of
-// its time are over asks renew for the next one. While that fails the old one is given for as long as it is good.
+// RenewedToken is a source for programs that outlive their token, as game servers do: it gives the token, and when two
+// thirds of its time are over asks renew for the next one. While that fails the old one is given for as long as it is
+// good.
 //
 // The times are those in the token, a JWT; one without them, or of another kind, is never renewed.
 func RenewedToken(token string, renew func(ctx context.Context, token string) (string, error)) TokenSource {

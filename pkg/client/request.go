@@ -12,8 +12,8 @@ import (
 	"strings"
 )
 
-// maxAnswer bounds what is read of one answer, in bytes, against a peer that
-// never stops: the largest honest answer is the log of a function.
+// maxAnswer bounds what is read of one answer, in bytes, against a peer that never stops: the largest honest answer is
+// the log of a function.
 const maxAnswer = 64 << 20
 
 // request is what a call asks for, in a form that can be sent more than once.
@@ -29,8 +29,8 @@ type request struct {
 	removes bool
 }
 
-// content is a request body. open begins a reader of its own for each try,
-// since a transport may still read the last one when its answer is in.
+// content is a request body. open begins a reader of its own for each try, since a transport may still read the last
+// one when its answer is in.
 type content interface {
 	open() (body io.Reader, size int64)
 	kind() string // media type
@@ -51,8 +51,8 @@ func encode(v any) (document, error) {
 	return body, nil
 }
 
-// do sends r, again when the policy says so, and decodes the answer's JSON
-// into the value at into unless that is nil. It returns the answer's header.
+// do sends r, again when the policy says so, and decodes the answer's JSON into the value at into unless that is nil.
+// It returns the answer's header.
 func (c *Client) do(ctx context.Context, r *request, into any) (http.Header, error) {
 	lost := false // a try was sent, and its answer never seen
 	for attempt := 1; ; attempt++ {
@@ -125,8 +125,8 @@ func (c *Client) prepare(ctx context.Context, r *request) (*http.Request, error)
 	if r.body != nil {
 		body, size := r.body.open()
 		req.Body, req.ContentLength = io.NopCloser(body), size
-		// With it the transport picks another connection when an idle one turns
-		// out to be closed before anything was written, for a POST as well.
+		// With it the transport picks another connection when an idle one turns out to be closed before anything was written,
+		// for a POST as well.
 		req.GetBody = func() (io.ReadCloser, error) {
 			body, _ := r.body.open()
 			return io.NopCloser(body), nil

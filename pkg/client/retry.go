@@ -11,9 +11,8 @@ import (
 	"time"
 )
 
-// Retry says when a request is sent again. The service recommends: after
-// 2^attempt seconds plus a random -attempt to +attempt, with attempt counting
-// from 1 to 5; after Retry-After instead when the answer carries it.
+// Retry says when a request is sent again. The service recommends: after 2^attempt seconds plus a random -attempt to
+// +attempt, with attempt counting from 1 to 5; after Retry-After instead when the answer carries it.
 //
 // Sent again are
 //   - every request, after 429;
@@ -22,24 +21,19 @@ import (
 //     approval. A creation is not among them: when it is unknown whether the
 //     service acted, a second ticket would be matched for an absent player.
 //
-// A call whose context would end before the wait does returns at once with
-// what failed last.
+// A call whose context would end before the wait does returns at once with what failed last.
 type Retry struct {
-	// Attempts is how often a request is sent again after 429 or 503:
-	// 5 when 0, never when negative.
+	// Attempts is how often a request is sent again after 429 or 503: 5 when 0, never when negative.
 	Attempts int
 	// Reconnects is the same for connection failures.
 	Reconnects int
-	// MaxWait is the longest Retry-After that is waited for; one that asks for
-	// more ends the call. One minute when 0.
+	// MaxWait is the longest Retry-After that is waited for; one that asks for more ends the call. One minute when 0.
 	MaxWait time.Duration
-	// Notify, when not nil, is told before each wait what failed and how long
-	// the wait will be.
+	// Notify, when not nil, is told before each wait what failed and how long the wait will be.
 	Notify func(err error, wait time.Duration)
 
-	// Sleep waits for d, or returns ctx's error when that ends first. Rand is a
-	// random number in [0, 1). Now is the time. All three are for tests; nil
-	// means the real thing.
+	// Sleep waits for d, or returns ctx's error when that ends first. Rand is a random number in [0, 1). Now is the time.
+	// All three are for tests; nil means the real thing.
 	Sleep func(ctx context.Context, d time.Duration) error
 	Rand  func() float64
 	Now   func() time.Time
@@ -67,8 +61,8 @@ func (r Retry) orDefault() Retry {
 	return r
 }
 
-// again says how long to wait before attempt number attempt (the first is 1)
-// to repeat a request that failed with err, and whether to repeat it at all.
+// again says how long to wait before attempt number attempt (the first is 1) to repeat a request that failed with err,
+// and whether to repeat it at all.
 func (r *Retry) again(attempt int, err error, repeatable bool) (time.Duration, bool) {
 	e, answered := errors.AsType[*Error](err)
 	switch {
@@ -93,8 +87,8 @@ func (r *Retry) backoff(attempt int) time.Duration {
 	return time.Duration(seconds * float64(time.Second))
 }
 
-// connectionFailed tells a failure of the way to the service, which may pass,
-// from one that repeats itself: a bad certificate, an unknown host.
+// connectionFailed tells a failure of the way to the service, which may pass, from one that repeats itself: a bad
+// certificate, an unknown host.
 func connectionFailed(err error) bool {
 	if dns, ok := errors.AsType[*net.DNSError](err); ok && dns.IsNotFound {
 		return false

@@ -195,8 +195,8 @@ func TestRetryUpload(t *testing.T) {
 	}
 }
 
-// The transport may take another connection for a POST when the idle one it
-// took was closed before anything was written, if it can get the body again.
+// The transport may take another connection for a POST when the idle one it took was closed before anything was
+// written, if it can get the body again.
 func TestBodyCanBeReadAgain(t *testing.T) {
 	s := newService(t, fine)
 	c, err := client.New(client.Options{URL: s.URL, Project: "demo", HTTP: &http.Client{

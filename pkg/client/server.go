@@ -13,8 +13,8 @@ type ServerToken struct {
 	Expires time.Time
 }
 
-// RenewServerToken gives a game server its next token for the one that it calls with, which must be good still and one that it got with
-// its allocation. Status 403 means that the allocation has ended. A [RenewedToken] renews by itself.
+// RenewServerToken gives a game server its next token for the one that it calls with, which must be good still and one
+// that it got with its allocation. Status 403 means that the allocation has ended. A [RenewedToken] renews by itself.
 func (c *Client) RenewServerToken(ctx context.Context) (*ServerToken, error) {
 	var got struct {
 		Token   string `json:"token"`
@@ -27,8 +27,8 @@ func (c *Client) RenewServerToken(ctx context.Context) (*ServerToken, error) {
 	return &ServerToken{Token: got.Token, Expires: time.UnixMilli(got.Expires)}, nil
 }
 
-// ServerTokens is a source for game servers: it begins with the token that the server got with its allocation, and renews it in time, with
-// the service that the options name.
+// ServerTokens is a source for game servers: it begins with the token that the server got with its allocation, and
+// renews it in time, with the service that the options name.
 func ServerTokens(o Options, token string) TokenSource {
 	return RenewedToken(token, func(ctx context.Context, token string) (string, error) {
 		o := o

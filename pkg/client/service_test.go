@@ -21,16 +21,15 @@ type heard struct {
 	Body   string
 }
 
-// reply is what the service says to one request. With status 0 it says nothing
-// and cuts the connection, after it read the request.
+// reply is what the service says to one request. With status 0 it says nothing and cuts the connection, after it read
+// the request.
 type reply struct {
 	status int
 	header map[string]string
 	body   string
 }
 
-// service answers requests with the replies it was given, in order, the last
-// one again and again.
+// service answers requests with the replies it was given, in order, the last one again and again.
 type service struct {
 	*httptest.Server
 	mu      sync.Mutex
@@ -42,8 +41,8 @@ func newService(t *testing.T, replies ...reply) *service {
 	t.Helper()
 	s := &service{replies: replies}
 	s.Server = httptest.NewUnstartedServer(http.HandlerFunc(s.answer))
-	// On a connection that was used before, Go's transport repeats some
-	// requests by itself, and then the number heard is not the client's doing.
+	// On a connection that was used before, Go's transport repeats some requests by itself, and then the number heard is
+	// not the client's doing.
 	s.Config.SetKeepAlivesEnabled(false)
 	s.Start()
 	t.Cleanup(s.Close)

@@ -11,9 +11,8 @@ import (
 
 // TicketRequest asks for a match, for one player or a party that stays together.
 type TicketRequest struct {
-	// Player is the identifier of the player who will own the ticket. It may be
-	// empty with a player's token, whose subject it then is; a game service
-	// must name the player.
+	// Player is the identifier of the player who will own the ticket. It may be empty with a player's token, whose subject
+	// it then is; a game service must name the player.
 	Player string `json:"-"`
 	// Attributes are the numbers that pools filter by. They must be finite.
 	Attributes map[string]float64 `json:"attributes,omitempty"`
@@ -36,20 +35,19 @@ type Ticket struct {
 type Assignment struct {
 	// Connection is where the game server is, usually host:port.
 	Connection string `json:"connection"`
-	// Error says why there is no match, as PoolTimeout or AllocationError;
-	// empty when there is one. Match functions may have their own.
+	// Error says why there is no match, as PoolTimeout or AllocationError; empty when there is one. Match functions may
+	// have their own.
 	Error string `json:"error"`
 	// Detail says more of an error of the hosting system, for people; empty otherwise.
 	Detail string `json:"detail,omitempty"`
 	// Properties is a JSON object for this ticket alone, nil when there is none.
 	Properties Object `json:"properties"`
-	// MatchProperties is a JSON object that every ticket of the match and the
-	// game server get, nil when there is none.
+	// MatchProperties is a JSON object that every ticket of the match and the game server get, nil when there is none.
 	MatchProperties Object `json:"matchproperties"`
 }
 
-// Object is a JSON object of the match function's making, undecoded: read it
-// with json.Unmarshal. It is nil when there is none.
+// Object is a JSON object of the match function's making, undecoded: read it with json.Unmarshal. It is nil when there
+// is none.
 type Object []byte
 
 // UnmarshalJSON keeps the text of an object, and nothing of a null.
@@ -69,9 +67,8 @@ func (o Object) MarshalJSON() ([]byte, error) {
 	return o, nil
 }
 
-// CreateTicket enters a ticket into matchmaking and returns its id. It repeats
-// itself after 429 only: after any other failure the ticket may exist, unknown
-// to the caller, until its waiting limit.
+// CreateTicket enters a ticket into matchmaking and returns its id. It repeats itself after 429 only: after any other
+// failure the ticket may exist, unknown to the caller, until its waiting limit.
 func (c *Client) CreateTicket(ctx context.Context, t TicketRequest) (id string, err error) {
 	body, err := encode(t)
 	if err != nil {
@@ -88,8 +85,7 @@ func (c *Client) CreateTicket(ctx context.Context, t TicketRequest) (id string, 
 	return created.ID, err
 }
 
-// GetTicket reads a ticket. Its status is 404 when there is no such ticket, or
-// the token is not its owner's.
+// GetTicket reads a ticket. Its status is 404 when there is no such ticket, or the token is not its owner's.
 func (c *Client) GetTicket(ctx context.Context, id string) (*Ticket, error) {
 	return c.getTicket(ctx, id, nil)
 }
@@ -103,9 +99,8 @@ func (c *Client) getTicket(ctx context.Context, id string, header http.Header) (
 	return t, nil
 }
 
-// DeleteTicket ends matchmaking for a ticket: after it returned without error
-// the ticket is never assigned. player is as in [TicketRequest]. Its status is
-// 404 when there is no such ticket.
+// DeleteTicket ends matchmaking for a ticket: after it returned without error the ticket is never assigned. player is
+// as in [TicketRequest]. Its status is 404 when there is no such ticket.
 func (c *Client) DeleteTicket(ctx context.Context, id, player string) error {
 	header, err := onBehalfOf(player)
 	if err != nil {
@@ -118,19 +113,17 @@ func (c *Client) DeleteTicket(ctx context.Context, id, player string) error {
 	return err
 }
 
-// While a ticket waits, the service is asked to hold each GET until the ticket
-// is resolved, for at most longPoll: it need not be asked often then. A
-// service that does not know the request answers at once, and is asked again
-// after firstPoll, then twice as long each time up to slowPoll.
+// While a ticket waits, the service is asked to hold each GET until the ticket is resolved, for at most longPoll: it
+// need not be asked often then. A service that does not know the request answers at once, and is asked again after
+// firstPoll, then twice as long each time up to slowPoll.
 const (
 	longPoll  = 10 * time.Second
 	firstPoll = 500 * time.Millisecond
 	slowPoll  = 5 * time.Second
 )
 
-// Wait reads a ticket until it has an assignment, which may be an error: look
-// at Assignment.Error. It ends early with ctx's error, or with what a read
-// fails with: status 404 means that the ticket was deleted or has expired.
+// Wait reads a ticket until it has an assignment, which may be an error: look at Assignment.Error. It ends early with
+// ctx's error, or with what a read fails with: status 404 means that the ticket was deleted or has expired.
 func (c *Client) Wait(ctx context.Context, id string) (*Ticket, error) {
 	prefer := http.Header{"Prefer": {"wait=" + strconv.Itoa(int(longPoll/time.Second))}}
 	interval := firstPoll

@@ -10,14 +10,12 @@ import (
 	"net/url"
 )
 
-// PutFunction uploads a match function: an archive (.zip or .tar.gz) or one
-// WebAssembly module (.wasm), told apart by their first bytes. implementation
-// names the module to run when the archive holds several, and may be empty
-// otherwise. Status 400 says what is wrong with the name or the file.
+// PutFunction uploads a match function: an archive (.zip or .tar.gz) or one WebAssembly module (.wasm), told apart by
+// their first bytes. implementation names the module to run when the archive holds several, and may be empty otherwise.
+// Status 400 says what is wrong with the name or the file.
 //
-// An archive that is an [io.ReaderAt] and [io.Seeker], as files are, is sent
-// from where it stands; any other is read into memory first. The function runs
-// only some time after the upload: see [Client.GetFunction].
+// An archive that is an [io.ReaderAt] and [io.Seeker], as files are, is sent from where it stands; any other is read
+// into memory first. The function runs only some time after the upload: see [Client.GetFunction].
 func (c *Client) PutFunction(ctx context.Context, name, implementation string, archive io.Reader) error {
 	r, err := functionRequest(http.MethodPut, name, "")
 	if err != nil {
@@ -59,8 +57,7 @@ func newUpload(archive io.Reader) (*upload, error) {
 	return u, nil
 }
 
-// fromFile is the rest of a file that can be read more than once; false when
-// it cannot, as a pipe.
+// fromFile is the rest of a file that can be read more than once; false when it cannot, as a pipe.
 func fromFile(archive io.Reader) (*upload, bool) {
 	file, ok := archive.(interface {
 		io.ReaderAt

@@ -36,8 +36,8 @@ func TestWaitPolls(t *testing.T) {
 	}
 }
 
-// A service that holds its answer is asked again at once; one that answers
-// early now and then, as when it shuts down, is not asked in a tight loop.
+// A service that holds its answer is asked again at once; one that answers early now and then, as when it shuts down,
+// is not asked in a tight loop.
 func TestWaitLongPolls(t *testing.T) {
 	clock := &clock{now: time.Unix(0, 0)}
 	holds := []time.Duration{10 * time.Second, 10 * time.Second, 100 * time.Millisecond, 10 * time.Second, 0, 0}

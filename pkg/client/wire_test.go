@@ -11,8 +11,8 @@ import (
 	"matchmaker.dev/pkg/client"
 )
 
-// Every call, as the contract has it on the wire: request line, headers, body,
-// answer, and what comes back to the caller.
+// Every call, as the contract has it on the wire: request line, headers, body, answer, and what comes back to the
+// caller.
 func TestWire(t *testing.T) {
 	bound := func(f float64) *float64 { return &f }
 	tests := []struct {

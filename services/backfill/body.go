@@ -23,8 +23,8 @@ type body struct {
 // approval is the answer to an approval: the backfill ticket, and whom to let in.
 type approval struct {
 	body
-	// Assigned are the tickets that this approval assigned, and those of the last seconds, should their
-	// answer have been lost. It is left out when there are none.
+	// Assigned are the tickets that this approval assigned, and those of the last seconds, should their answer have been
+	// lost. It is left out when there are none.
 	Assigned []response.Ticket `json:"assignedTickets,omitempty"`
 }
 
@@ -76,8 +76,8 @@ func bodyOf(b *pb.Backfill) body {
 	return out
 }
 
-// connectionProblem says why players would not be sent to a connection. Usually it is ip:port, but
-// names, and tickets of relays, are connections as well.
+// connectionProblem says why players would not be sent to a connection. Usually it is ip:port, but names, and tickets
+// of relays, are connections as well.
 func connectionProblem(connection string) string {
 	const longest = 256
 	switch {

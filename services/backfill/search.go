@@ -22,8 +22,8 @@ type candidate = evaluator.Candidate[struct{}]
 // retryPause is when to ask again for a run that no runner took.
 const retryPause = 100 * time.Millisecond
 
-// search runs a function once over each segment of the pools, side by side, and returns the matches that it proposes, the best
-// first. What a function cannot answer, or not in time, is as if it had found nobody: the log says why.
+// search runs a function once over each segment of the pools, side by side, and returns the matches that it proposes,
+// the best first. What a function cannot answer, or not in time, is as if it had found nobody: the log says why.
 func (s *service) search(ctx context.Context, project string, in v1Request) ([]*candidate, error) {
 	segments, err := pool.Expand(in.pools, nil)
 	if err != nil {

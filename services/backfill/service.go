@@ -1,13 +1,12 @@
-// Package backfill is the Backfill API: running game servers say what they are and
-// whom they could use.
+// Package backfill is the Backfill API: running game servers say what they are and whom they could use.
 //
-// In the second generation a server keeps a backfill ticket: it creates its ticket, replaces
-// it whenever its state changes, approves periodically, and deletes it when it needs nobody
-// any more. Match functions propose tickets to it in the director's cycles; an approval assigns those that are
-// proposed at that moment. Every change of the server counts the ticket's record version up, and rejects
-// what was proposed before.
+// In the second generation a server keeps a backfill ticket: it creates its ticket, replaces it whenever its state
+// changes, approves periodically, and deletes it when it needs nobody any more. Match functions propose tickets to it
+// in the director's cycles; an approval assigns those that are proposed at that moment. Every change of the server
+// counts the ticket's record version up, and rejects what was proposed before.
 //
-// The first generation, one request for players at a time, is deprecated. Such a request runs one function for one server, here and now.
+// The first generation, one request for players at a time, is deprecated. Such a request runs one function for one
+// server, here and now.
 package backfill
 
 import (
@@ -57,8 +56,8 @@ func New(o Options) app.Part {
 	return app.Part{Name: "backfill", Routes: s.routes, Ready: o.Store.Ping}
 }
 
-// bases are the places where the contract lets one look for the second generation:
-// beside the base address, below it, and at the root of the host, where the token names the project.
+// bases are the places where the contract lets one look for the second generation: beside the base address, below it,
+// and at the root of the host, where the token names the project.
 var bases = []string{
 	"/:project/matchmaking/api/v2/backfill",
 	web.Base + "/api/v2/backfill",

@@ -103,8 +103,8 @@ func (s *service) delete(c echo.Context) error {
 	return c.NoContent(http.StatusNoContent)
 }
 
-// requiredMatch is the match that a backfill ticket must belong to for the caller to touch it; "" when it may touch it in any case. To a server with a
-// token of its own the backfill tickets of others do not exist.
+// requiredMatch is the match that a backfill ticket must belong to for the caller to touch it; "" when it may touch it
+// in any case. To a server with a token of its own the backfill tickets of others do not exist.
 func requiredMatch(c echo.Context, id string) string {
 	if p := auth.From(c); !p.MayUseBackfill(id, "") {
 		return p.Match

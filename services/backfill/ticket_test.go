@@ -125,8 +125,8 @@ func TestApprovalRate(t *testing.T) {
 	m.post(t, at, "").expect(t, 429)
 }
 
-// The contract does not say where the second generation lives, nor in which casing: each of the
-// three places knows what was made at the others, and any casing will do.
+// The contract does not say where the second generation lives, nor in which casing: each of the three places knows what
+// was made at the others, and any casing will do.
 func TestPlacesAndCasings(t *testing.T) {
 	m := start(t)
 	places := []string{base, "/demo/matchmaking/api/v1/api/v2/backfill", "/api/v2/backfill"}
@@ -246,7 +246,8 @@ func TestWhoMay(t *testing.T) {
 	m.post(t, base+"/"+id+"/approvals", "").expect(t, 200)
 }
 
-// A server that was allocated touches the backfill ticket of its match, and those that it made. To it others do not exist.
+// A server that was allocated touches the backfill ticket of its match, and those that it made. To it others do not
+// exist.
 func TestServersOwnBackfillTickets(t *testing.T) {
 	m := start(t)
 	studio := m.create(t, base, "{}")

@@ -13,7 +13,8 @@ import (
 	"matchmaker.dev/services/internal/telemetry"
 )
 
-// traceAssigned links a request to the sampled tickets that it assigned, and notes in their traces that they have a result.
+// traceAssigned links a request to the sampled tickets that it assigned, and notes in their traces that they have a
+// result.
 func (s *service) traceAssigned(ctx context.Context, project string, tickets []*state.Ticket) {
 	span, now := trace.SpanFromContext(ctx), time.Now()
 	for _, t := range tickets {

@@ -19,9 +19,8 @@ import (
 // badConnection is the code of a fault that only requests of the first generation have.
 const badConnection = "badConnection"
 
-// deprecate marks the answers of the first generation, those to strangers included: since when it is
-// deprecated (RFC 9745), where that is documented, what comes after it (RFC 5829), and when it may end (RFC 8594) if
-// that was decided.
+// deprecate marks the answers of the first generation, those to strangers included: since when it is deprecated (RFC
+// 9745), where that is documented, what comes after it (RFC 5829), and when it may end (RFC 8594) if that was decided.
 func (s *service) deprecate(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		header := c.Response().Header()
@@ -44,8 +43,8 @@ type v1Response struct {
 	Error                string            `json:"error"`
 }
 
-// searchV1 answers POST /backfill, the deprecated first generation: one run of a function for one server. The
-// tickets of the best match that it proposes are assigned to the server at once.
+// searchV1 answers POST /backfill, the deprecated first generation: one run of a function for one server. The tickets
+// of the best match that it proposes are assigned to the server at once.
 func (s *service) searchV1(c echo.Context) error {
 	text, err := web.ReadJSON(c)
 	if err != nil {

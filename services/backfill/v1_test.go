@@ -31,7 +31,8 @@ func (r reply) deprecated(t *testing.T) reply {
 	return r
 }
 
-// play lets a function of the test be what the runners have: it answers each run with what proposes returns, or with an error.
+// play lets a function of the test be what the runners have: it answers each run with what proposes returns, or with an
+// error.
 func (m *match) play(t *testing.T, name string, proposes func(*pb.RunRequest) ([]*pb.Proposal, string)) {
 	t.Helper()
 	m.upload(t, name)

@@ -10,12 +10,12 @@ import (
 	"matchmaker.dev/services/internal/problem"
 )
 
-// etag tells one revision of a config from all others. Revisions grow over all configs of a
-// project, so a config that was deleted and made again has another.
+// etag tells one revision of a config from all others. Revisions grow over all configs of a project, so a config that
+// was deleted and made again has another.
 func etag(revision int64) string { return `"` + strconv.FormatInt(revision, 10) + `"` }
 
-// condition is what If-Match and If-None-Match ask of the config that is there (RFC 9110,
-// section 13), but that the contract's status for what is not met is 409. A nil list was not given.
+// condition is what If-Match and If-None-Match ask of the config that is there (RFC 9110, section 13), but that the
+// contract's status for what is not met is 409. A nil list was not given.
 type condition struct{ match, noneMatch []string }
 
 func conditionOf(h http.Header) (c condition, err error) {

@@ -10,8 +10,8 @@ import (
 	"matchmaker.dev/services/internal/problem"
 )
 
-// mask stands for a key in what GET and PUT answer. In a PUT it stands for the key that the config has, so that what GET
-// answered can be changed and put back. It is no key of any hosting system.
+// mask stands for a key in what GET and PUT answer. In a PUT it stands for the key that the config has, so that what
+// GET answered can be changed and put back. It is no key of any hosting system.
 const mask = "********"
 
 // isMasked tells whether a key is to stay what it is.
@@ -62,8 +62,8 @@ func (s *service) unmask(project string, keys *pb.HostingKeys, there *pb.Config)
 	return keys, errs.Err()
 }
 
-// show is what answers say of a config's keys: the access key, by which people know which one it is, and a mask for the secret. When
-// they cannot be decrypted a mask stands for both.
+// show is what answers say of a config's keys: the access key, by which people know which one it is, and a mask for the
+// secret. When they cannot be decrypted a mask stands for both.
 func (s *service) show(ctx context.Context, project string, c *pb.Config) *pb.HostingKeys {
 	keys, err := s.Keys.OpenHosting(project, c.GetId(), c.GetHosting())
 	if err != nil {

@@ -199,8 +199,8 @@ func spoil(t *rapid.T, victim *node) (code, path string) {
 	return definition.WrongType, path
 }
 
-// FuzzConfig: whatever is sent is refused with a bounded list of errors that say where they are, or is a
-// config that is stored, answered, sent again, and expanded into segments.
+// FuzzConfig: whatever is sent is refused with a bounded list of errors that say where they are, or is a config that is
+// stored, answered, sent again, and expanded into segments.
 func FuzzConfig(f *testing.F) {
 	for _, test := range refusals {
 		f.Add([]byte(test.text))

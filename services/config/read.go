@@ -10,8 +10,7 @@ import (
 // badConfigID is a result code besides those of package definition.
 const badConfigID = "badConfigId"
 
-// read makes the record of a config out of its document. The error is a
-// *definition.Faults with all that is wrong.
+// read makes the record of a config out of its document. The error is a *definition.FieldErrors with all that is wrong.
 func read(id string, text jsontext.Value, l definition.Limits) (*pb.Config, *pb.HostingKeys, error) {
 	r := definition.NewReader(text, l)
 	if reason := idProblem(id); reason != "" {

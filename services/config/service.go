@@ -1,12 +1,11 @@
-// Package config is the Configs API: studios say which function matches which
-// pools of tickets, and where the matches get their game servers.
+// Package config is the Configs API: studios say which function matches which pools of tickets, and where the matches
+// get their game servers.
 //
-// A config works from the moment its POST or PUT is answered: the next cycle uses
-// it. From the moment its DELETE is answered no match of it is claimed.
+// A config works from the moment its POST or PUT is answered: the next cycle uses it. From the moment its DELETE is
+// answered no match of it is claimed.
 //
-// A config with faults is refused with the list of all of them, the contract's
-// ValidationErrorResponse; README.md beside this file has the result codes. What is no
-// JSON at all is refused as everywhere, with a problem body.
+// A config with faults is refused with the list of all of them, the contract's ValidationErrorResponse; README.md
+// beside this file has the result codes. What is no JSON at all is refused as everywhere, with a problem body.
 package config
 
 import (
@@ -59,8 +58,8 @@ func (s *service) routes(e *echo.Echo) {
 	e.DELETE(web.Base+"/configs/:config", s.delete, developer...)
 }
 
-// store writes a config, if the one that is there is what the condition asks for, and
-// gives it its revision. Keys that are masked are those of the config that is there.
+// store writes a config, if the one that is there is what the condition asks for, and gives it its revision. Keys that
+// are masked are those of the config that is there.
 func (s *service) store(ctx context.Context, project string, c *pb.Config, keys *pb.HostingKeys, asked condition) error {
 	err := s.change(ctx, project, c.GetId(), asked, isMasked(keys), func(expected int64, there *pb.Config) (err error) {
 		if err := s.seal(project, c, keys, there); err != nil {
@@ -87,9 +86,9 @@ func (s *service) remove(ctx context.Context, project, id string, asked conditio
 	return err
 }
 
-// change makes a change that takes place only while the config has the expected
-// revision, and may be based on that config, which is nil when there is none. When someone else is faster it asks again
-// whether the condition holds. A change that is not based on what is there, and has no condition, is made to whatever it is.
+// change makes a change that takes place only while the config has the expected revision, and may be based on that
+// config, which is nil when there is none. When someone else is faster it asks again whether the condition holds. A
+// change that is not based on what is there, and has no condition, is made to whatever it is.
 func (s *service) change(ctx context.Context, project, id string, asked condition, based bool, do func(expected int64, there *pb.Config) error) error {
 	if asked.none() && !based {
 		return do(state.AnyRevision, nil)

@@ -6,8 +6,8 @@ import (
 	pb "matchmaker.dev/proto/matchmaker/v1"
 )
 
-// body is Config of the contract, with its casing, as answers have it. What was not given is not
-// there; an empty object that was given is.
+// body is Config of the contract, with its casing, as answers have it. What was not given is not there; an empty object
+// that was given is.
 type body struct {
 	Matchmaking matchmaking         `json:"matchmaking"`
 	Pools       map[string][]filter `json:"pools,omitzero"`

@@ -11,8 +11,7 @@ import (
 	"matchmaker.dev/services/internal/problem"
 )
 
-// What an archive may be, beside what it may weigh. Compressed modules were
-// seen at a third to a fifth of their size.
+// What an archive may be, beside what it may weigh. Compressed modules were seen at a third to a fifth of their size.
 const (
 	maxEntries = 256
 	maxRatio   = 100     // unpacked to packed, beyond
@@ -41,12 +40,10 @@ type entry struct {
 	open    func() (io.ReadCloser, error)
 }
 
-// extract finds the module in an uploaded file, which is a .zip, a .tar.gz or
-// the module itself. An archive is flat: every entry is a plain file at the top.
-// Files that are no modules are left alone. implementation names the module, with
-// or without .wasm, and may be empty when there is one. Returned are the module
-// and its name without .wasm, which is empty for a file that is the module.
-// Errors are of the kind Invalid.
+// extract finds the module in an uploaded file, which is a .zip, a .tar.gz or the module itself. An archive is flat:
+// every entry is a plain file at the top. Files that are no modules are left alone. implementation names the module,
+// with or without .wasm, and may be empty when there is one. Returned are the module and its name without .wasm, which
+// is empty for a file that is the module. Errors are of the kind Invalid.
 func (l limits) extract(file []byte, implementation string) (module []byte, name string, err error) {
 	switch {
 	case bytes.HasPrefix(file, []byte("\x00asm")):

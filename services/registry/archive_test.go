@@ -270,8 +270,7 @@ func flipped(file []byte) []byte {
 	return file
 }
 
-// FuzzArchive looks for files that make extract panic, hold more than it may,
-// or return what is no module.
+// FuzzArchive looks for files that make extract panic, hold more than it may, or return what is no module.
 func FuzzArchive(f *testing.F) {
 	a := packed{name: "a.wasm", body: guest{}.wasm()}
 	b := packed{name: "b.wasm", body: guest{size: 1}.wasm()}

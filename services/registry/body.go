@@ -15,9 +15,8 @@ import (
 // formOverhead is how many bytes a form may have beside its file.
 const formOverhead = 64 << 10
 
-// receive reads the uploaded file: the first file part of a form
-// (multipart/form-data), or else the whole body, whatever its content type. A
-// file of more than most bytes is Invalid, and refused unread when its length is declared.
+// receive reads the uploaded file: the first file part of a form (multipart/form-data), or else the whole body,
+// whatever its content type. A file of more than most bytes is Invalid, and refused unread when its length is declared.
 func receive(req *http.Request, most int) ([]byte, error) {
 	source, overhead := io.Reader(req.Body), 0
 	if media, params, err := mime.ParseMediaType(req.Header.Get("Content-Type")); err == nil && media == "multipart/form-data" {

@@ -2,8 +2,7 @@ package registry
 
 import "encoding/binary"
 
-// guest writes a WebAssembly module by hand: the smallest that passes for a
-// match function, or one with a given fault.
+// guest writes a WebAssembly module by hand: the smallest that passes for a match function, or one with a given fault.
 type guest struct {
 	manifest string // what mm_manifest returns; not exported when empty
 	evil     bool   // imports env.evil
@@ -68,8 +67,8 @@ func (g guest) wasm() []byte {
 	return section(module, 0, join(text("salt"), make([]byte, g.size)))
 }
 
-// bombCode is a body of mm_run of some 100 kB that takes many seconds and much memory to
-// compile: ifs that all touch many locals.
+// bombCode is a body of mm_run of some 100 kB that takes many seconds and much memory to compile: ifs that all touch
+// many locals.
 func bombCode() []byte {
 	const locals, ifs = 2000, 8000
 	body := join([]byte{1}, binary.AppendUvarint(nil, locals), []byte{0x7e})

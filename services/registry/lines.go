@@ -9,8 +9,8 @@ import (
 // omittedLines stands where an instance has lines that there was no room for.
 const omittedLines = "[earlier lines are left out]"
 
-// recent collects lines, of no more than room bytes in all. Either with add, until
-// there is no more room, or with push, which makes room.
+// recent collects lines, of no more than room bytes in all. Either with add, until there is no more room, or with push,
+// which makes room.
 type recent struct {
 	bytesLeft int
 	lines     []*pb.LogLines

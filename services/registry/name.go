@@ -13,7 +13,8 @@ import (
 // nameOf is the function that the path names, in lower case.
 func nameOf(c echo.Context) (string, error) { return parseName(web.PathParam(c, "name")) }
 
-// queryOf is the query of a request. One that cannot be read as a whole is Invalid: a part of it would be taken for not given.
+// queryOf is the query of a request. One that cannot be read as a whole is Invalid: a part of it would be taken for not
+// given.
 func queryOf(c echo.Context) (url.Values, error) {
 	query, err := url.ParseQuery(c.Request().URL.RawQuery)
 	if err != nil {

@@ -1,14 +1,12 @@
-// Package registry is the Functions API: it takes uploaded match functions,
-// says which there are, whether they run and what they logged, restarts and
-// removes them.
+// Package registry is the Functions API: it takes uploaded match functions, says which there are, whether they run and
+// what they logged, restarts and removes them.
 //
-// An upload is a .zip, a .tar.gz or a bare .wasm. Its module is checked as the
-// runners will start it, kept in the bus's object store under its hash, and
-// then written as the function's desired state, which every runner reconciles. The
+// An upload is a .zip, a .tar.gz or a bare .wasm. Its module is checked as the runners will start it, kept in the bus's
+// object store under its hash, and then written as the function's desired state, which every runner reconciles. The
 // last few uploads are kept, to go back to; a module that none of them has is removed.
 //
-// What runs is known from the runners' heartbeats alone. Every replica keeps
-// that in memory, and is not ready before it has had the time to hear them all.
+// What runs is known from the runners' heartbeats alone. Every replica keeps that in memory, and is not ready before it
+// has had the time to hear them all.
 package registry
 
 import (
@@ -42,28 +40,27 @@ type Options struct {
 
 	// Archive is the most bytes an uploaded file may have: 32 MiB.
 	Archive int
-	// Module is the most bytes a module may have: that of the sandbox, 8 MiB.
-	// The Box must have the same limit.
+	// Module is the most bytes a module may have: that of the sandbox, 8 MiB. The Box must have the same limit.
 	Module int
-	// Functions is how many a project may have: 20. The Store, which must have
-	// the same limit, enforces it; here it spares a hopeless upload the work.
+	// Functions is how many a project may have: 20. The Store, which must have the same limit, enforces it; here it spares
+	// a hopeless upload the work.
 	Functions int
 	// Versions is how many uploads of a function are kept, the one that runs included: 5.
 	Versions int
-	// ModuleGrace is how long a module stays that no version of a function has: 1 h. No upload
-	// may take as long, nor a runner to fetch a module.
+	// ModuleGrace is how long a module stays that no version of a function has: 1 h. No upload may take as long, nor a
+	// runner to fetch a module.
 	ModuleGrace time.Duration
-	// Uploads is how many are worked on at the same time: 8, and a quarter of them of one project. Each holds its file
-	// and its module in memory; others wait for up to half a minute.
+	// Uploads is how many are worked on at the same time: 8, and a quarter of them of one project. Each holds its file and
+	// its module in memory; others wait for up to half a minute.
 	Uploads int
-	// Heartbeat is how often a runner speaks: 500 ms. One that is silent for
-	// three times as long is gone, with all its instances.
+	// Heartbeat is how often a runner speaks: 500 ms. One that is silent for three times as long is gone, with all its
+	// instances.
 	Heartbeat time.Duration
-	// Grace is how long after an upload or a restart a function that no runner
-	// speaks of is Pending, before it is Not Running: 10 s.
+	// Grace is how long after an upload or a restart a function that no runner speaks of is Pending, before it is Not
+	// Running: 10 s.
 	Grace time.Duration
-	// LogAge is how long the bus keeps logs: a day. The time span of a request
-	// for logs may be as long, and always up to a day.
+	// LogAge is how long the bus keeps logs: a day. The time span of a request for logs may be as long, and always up to a
+	// day.
 	LogAge time.Duration
 	// LogAnswer is about how many bytes of lines an answer has: 4 MiB.
 	LogAnswer int
@@ -126,8 +123,8 @@ func (r *registry) routes(e *echo.Echo) {
 	if r.Limit != nil {
 		developer = append(developer, r.Limit)
 	}
-	// The upload measures its file itself and answers 400, as the contract says;
-	// this limit is for what may surround the file in a form.
+	// The upload measures its file itself and answers 400, as the contract says; this limit is for what may surround the
+	// file in a form.
 	upload := web.LimitBody(int64(r.Archive) + 2*formOverhead)
 
 	e.GET(functions, r.list, developer...)

@@ -28,10 +28,9 @@ type deployedFunction struct {
 	State string `json:"state"`
 }
 
-// restart answers POST /functions/actions/restart: it gives functions a new
-// generation, which runners replace the instances of the old one for. Unknown
-// functions are NotFound, and then nothing is restarted; a function that
-// vanishes meanwhile, or that the store does not take, is Failed.
+// restart answers POST /functions/actions/restart: it gives functions a new generation, which runners replace the
+// instances of the old one for. Unknown functions are NotFound, and then nothing is restarted; a function that vanishes
+// meanwhile, or that the store does not take, is Failed.
 func (r *registry) restart(c echo.Context) error {
 	var request nameList
 	if err := web.Decode(c, &request); err != nil {

@@ -109,9 +109,8 @@ func (b *board) isComplete() bool {
 	return !b.listening.IsZero() && b.now().Sub(b.listening) >= b.completeAfter
 }
 
-// status is how a function stands. The instances are those of all its
-// generations, as an earlier one serves until the next does. The state is about
-// the newest generation alone:
+// status is how a function stands. The instances are those of all its generations, as an earlier one serves until the
+// next does. The state is about the newest generation alone:
 //
 //	Unknown      the bus is lost, or not listened to for long enough
 //	Running      else: an instance of it runs

@@ -15,7 +15,8 @@ import (
 	"matchmaker.dev/services/internal/web"
 )
 
-// TestUploadIsTraced: what takes long in it has a span of its own, and so has what is swept behind it; the log names the trace.
+// TestUploadIsTraced: what takes long in it has a span of its own, and so has what is swept behind it; the log names
+// the trace.
 func TestUploadIsTraced(t *testing.T) {
 	spans, log := spantest.New(t, sdktrace.AlwaysSample()), new(spantest.Log)
 	b := startWith(t, web.Options{Tracer: spans.Provider}, func(o *Options) {

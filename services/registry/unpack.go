@@ -11,13 +11,12 @@ import (
 	"iter"
 )
 
-// zipEntries yields the entries of a .zip that declares no more than most
-// unpacked bytes. Nothing is unpacked before an entry is opened.
+// zipEntries yields the entries of a .zip that declares no more than most unpacked bytes. Nothing is unpacked before an
+// entry is opened.
 func zipEntries(file []byte, most int64) iter.Seq2[entry, error] {
 	return func(yield func(entry, error) bool) {
-		// The reader believes what it finds and makes some hundred bytes of each of
-		// up to 700,000 entries, so they are counted before. By chance the four bytes
-		// are in one of a hundred files of 32 MiB, once.
+		// The reader believes what it finds and makes some hundred bytes of each of up to 700,000 entries, so they are
+		// counted before. By chance the four bytes are in one of a hundred files of 32 MiB, once.
 		if bytes.Count(file, []byte("PK\x01\x02")) > 2*maxEntries {
 			yield(entry{}, refuse("the archive holds more than %d files", maxEntries))
 			return
@@ -58,8 +57,8 @@ func zipRefusal(mode fs.FileMode) string {
 	return ""
 }
 
-// tarEntries yields the entries of a .tar.gz, of which it unpacks at most most
-// bytes. An entry can be opened until the next.
+// tarEntries yields the entries of a .tar.gz, of which it unpacks at most most bytes. An entry can be opened until the
+// next.
 func tarEntries(file []byte, most int64) iter.Seq2[entry, error] {
 	return func(yield func(entry, error) bool) {
 		z, err := gzip.NewReader(bytes.NewReader(file))

@@ -86,8 +86,8 @@ func TestUpload(t *testing.T) {
 	}
 }
 
-// moduleOf is the name of a function's module in the object store: the module's hash and
-// something that nobody else has.
+// moduleOf is the name of a function's module in the object store: the module's hash and something that nobody else
+// has.
 func (b *bench) moduleOf(t *testing.T, function string, hash [sha256.Size]byte) string {
 	t.Helper()
 	f, err := b.store.Function(t.Context(), "demo", function)
@@ -211,8 +211,8 @@ func TestUploadRefusals(t *testing.T) {
 	}
 }
 
-// A module that takes too long, or too much memory, to be compiled or started is the
-// uploader's mistake, not the service's.
+// A module that takes too long, or too much memory, to be compiled or started is the uploader's mistake, not the
+// service's.
 func TestUploadOfCompileBombs(t *testing.T) {
 	log := slog.New(slog.DiscardHandler)
 	for name, test := range map[string]struct {

@@ -21,8 +21,7 @@ import (
 	"matchmaker.dev/services/internal/web"
 )
 
-// version is an upload that is kept. The contract has no such thing: this and its
-// routes stand beside it.
+// version is an upload that is kept. The contract has no such thing: this and its routes stand beside it.
 type version struct {
 	Version        int64  `json:"version"`
 	Current        bool   `json:"current"`
@@ -36,8 +35,7 @@ type versionList struct {
 	Versions []version `json:"versions"`
 }
 
-// versions answers GET /functions/{name}/versions: the uploads that the function can go
-// back to, the newest first.
+// versions answers GET /functions/{name}/versions: the uploads that the function can go back to, the newest first.
 func (r *registry) versions(c echo.Context) error {
 	name, err := nameOf(c)
 	if err != nil {
@@ -62,9 +60,9 @@ type target struct {
 	Version int64 `json:"version"`
 }
 
-// rollback answers POST /functions/{name}/actions/rollback: it makes a version that is
-// kept the one that runs, an earlier one or a later one. Its module is checked again, since limits may have changed, and
-// takes over as that of an upload does. To go to the version that runs already changes nothing.
+// rollback answers POST /functions/{name}/actions/rollback: it makes a version that is kept the one that runs, an
+// earlier one or a later one. Its module is checked again, since limits may have changed, and takes over as that of an
+// upload does. To go to the version that runs already changes nothing.
 func (r *registry) rollback(c echo.Context) error {
 	name, err := nameOf(c)
 	if err != nil {
@@ -172,9 +170,9 @@ type upload struct {
 	store func() (name string, err error)
 }
 
-// apply is what the upload makes of a function, nil when there was none. It is a new
-// version, and of the old ones those stay that there is room for. The file that runs already is no new version:
-// whoever uploads after every build would push out all that one may want to go back to.
+// apply is what the upload makes of a function, nil when there was none. It is a new version, and of the old ones those
+// stay that there is room for. The file that runs already is no new version: whoever uploads after every build would
+// push out all that one may want to go back to.
 func (u *upload) apply(current *pb.Function, name string, now time.Time, keep int) (*pb.Function, error) {
 	if current == nil {
 		current = &pb.Function{Name: name, Created: now.UnixMilli()}
@@ -206,8 +204,8 @@ func (u *upload) apply(current *pb.Function, name string, now time.Time, keep in
 	return next, nil
 }
 
-// moduleName is a name for a module in the object store that no other upload has. So a
-// name that no version has any more will never be in use again, and its module can be removed.
+// moduleName is a name for a module in the object store that no other upload has. So a name that no version has any
+// more will never be in use again, and its module can be removed.
 func moduleName(hash string) string {
 	return hash + "." + strings.ToLower(rand.Text()[:8]) + ".wasm"
 }

@@ -26,8 +26,9 @@ import (
 
 const usual = `{"attributes":{"skill":1500,"level":12,"latency":40,"region":2},"properties":{"loadout":"c29tZSBsb2Fkb3V0IG9mIGEgcGxheWVy"}}`
 
-// BenchmarkObserved is the processor time of creating a ticket, from the request to the answer with a real Redis and NATS and the network left out,
-// without telemetry, with metrics, and with traces of a share of the tickets on top of these.
+// BenchmarkObserved is the processor time of creating a ticket, from the request to the answer with a real Redis and
+// NATS and the network left out, without telemetry, with metrics, and with traces of a share of the tickets on top of
+// these.
 func BenchmarkObserved(b *testing.B) {
 	const tickets, connections = 4000, 64
 	log := slog.New(slog.DiscardHandler)

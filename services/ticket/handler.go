@@ -116,8 +116,8 @@ func ticketID(c echo.Context) (string, error) {
 	return id, nil
 }
 
-// ownerOf is the player whose ticket a request is about. Of two names neither is the right one:
-// a proxy on the way may have added one that the client gave already.
+// ownerOf is the player whose ticket a request is about. Of two names neither is the right one: a proxy on the way may
+// have added one that the client gave already.
 func ownerOf(c echo.Context) (string, error) {
 	values := c.Request().Header.Values(auth.OnBehalfOf)
 	switch len(values) {

@@ -1,8 +1,8 @@
 // Package ticket is the Tickets API: players start, read and end matchmaking.
 //
-// A create is answered 201 once the ticket is stored; from then on the state
-// keeps it until it is deleted, resolved and expired, or expired by the waiting
-// limit. A delete answered 200 is the truth: that ticket is never assigned afterwards.
+// A create is answered 201 once the ticket is stored; from then on the state keeps it until it is deleted, resolved and
+// expired, or expired by the waiting limit. A delete answered 200 is the truth: that ticket is never assigned
+// afterwards.
 package ticket
 
 import (

@@ -14,7 +14,8 @@ import (
 func TestAwait(t *testing.T) {
 	unread := errors.New("the ticket cannot be read")
 	for name, c := range map[string]struct {
-		// resolved is when the ticket gets its result (0: never), told when the waiter is woken, both from the beginning of the wait of 12 s.
+		// resolved is when the ticket gets its result (0: never), told when the waiter is woken, both from the beginning of
+		// the wait of 12 s.
 		resolved, told time.Duration
 		hurried, left  time.Duration
 		err            error

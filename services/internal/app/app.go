@@ -1,6 +1,5 @@
-// Package app is the life of a process: it serves what the parts give it, says
-// when they are ready, and on the way out stops in order within a deadline.
-// One service and all seven in one process run through the same code.
+// Package app is the life of a process: it serves what the parts give it, says when they are ready, and on the way out
+// stops in order within a deadline. One service and all seven in one process run through the same code.
 package app
 
 import (
@@ -17,20 +16,19 @@ import (
 	"matchmaker.dev/services/internal/web"
 )
 
-// Part is one piece of the process: a service, or something services need.
-// Any of its functions may be nil.
+// Part is one piece of the process: a service, or something services need. Any of its functions may be nil.
 type Part struct {
 	Name string
 	// Routes registers the part's HTTP routes.
 	Routes func(e *echo.Echo)
-	// Run works until ctx ends and then returns soon. An error before that
-	// stops the process; nil means that there is nothing left to do.
+	// Run works until ctx ends and then returns soon. An error before that stops the process; nil means that there is
+	// nothing left to do.
 	Run func(ctx context.Context) error
-	// Ready says whether the part can serve now. A *fault.Error's detail is shown
-	// to whoever asks, any other error is only logged.
+	// Ready says whether the part can serve now. A *problem.Error's detail is shown to whoever asks, any other error is only
+	// logged.
 	Ready func(ctx context.Context) error
-	// OnShutdown is called once, when the requests under way are about to be waited
-	// for: those that wait for something to happen are to be answered now.
+	// OnShutdown is called once, when the requests under way are about to be waited for: those that wait for something to
+	// happen are to be answered now.
 	OnShutdown func()
 }
 
@@ -40,21 +38,19 @@ type Options struct {
 	Listener net.Listener // used instead of Listen, and closed at the end
 	Log      *slog.Logger
 	Web      web.Options
-	// Grace is how long the process goes on serving after it said that it is
-	// not ready, so that balancers notice. Its answers end their connections
-	// from then on, so that nobody sends a request on one that is about to be
-	// closed. Default 0.
+	// Grace is how long the process goes on serving after it said that it is not ready, so that balancers notice. Its
+	// answers end their connections from then on, so that nobody sends a request on one that is about to be closed.
+	// Default 0.
 	Grace time.Duration
-	// Drain is how long stopping may take after Grace: requests under way have
-	// half of it, the parts' Runs the rest. Default 15 s.
+	// Drain is how long stopping may take after Grace: requests under way have half of it, the parts' Runs the rest.
+	// Default 15 s.
 	Drain time.Duration
 	// Started is told the address as soon as connections are accepted.
 	Started func(addr net.Addr)
 }
 
-// Run serves the parts until ctx ends or a part fails. Then it says that it is
-// not ready, waits for Grace (unless a part failed), finishes the requests under
-// way, ends the parts' Runs, and returns when they have returned or Drain is
+// Run serves the parts until ctx ends or a part fails. Then it says that it is not ready, waits for Grace (unless a
+// part failed), finishes the requests under way, ends the parts' Runs, and returns when they have returned or Drain is
 // over. The error has the first part's that failed, and what did not finish in time.
 func Run(ctx context.Context, o Options, parts ...Part) error {
 	if o.Drain == 0 {

@@ -17,12 +17,10 @@ import (
 	"matchmaker.dev/services/internal/web"
 )
 
-// readyTimeout bounds how long a part may take to say that it is ready; probes
-// commonly give up after more.
+// readyTimeout bounds how long a part may take to say that it is ready; probes commonly give up after more.
 const readyTimeout = 2 * time.Second
 
-// health answers the probes: /healthz while the process lives, /readyz while
-// every part can serve.
+// health answers the probes: /healthz while the process lives, /readyz while every part can serve.
 type health struct {
 	log      *slog.Logger
 	parts    []Part
@@ -50,9 +48,8 @@ func (h *health) routes(e *echo.Echo) {
 	})
 }
 
-// closeConnections ends connections with their next answer once the process stops. One
-// that is closed while idle may have a request on its way, which its sender
-// cannot know to be lost or done.
+// closeConnections ends connections with their next answer once the process stops. One that is closed while idle may
+// have a request on its way, which its sender cannot know to be lost or done.
 func (h *health) closeConnections(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if h.stopping.Load() {

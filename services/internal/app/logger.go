@@ -8,8 +8,8 @@ import (
 	"matchmaker.dev/services/internal/telemetry"
 )
 
-// Logger returns a logger of a level (debug, info, warn, error) that writes in
-// a format: text, for people, or json, for collectors. Lines have the trace and the correlation id of their context.
+// Logger returns a logger of a level (debug, info, warn, error) that writes in a format: text, for people, or json, for
+// collectors. Lines have the trace and the correlation id of their context.
 func Logger(w io.Writer, level, format string) (*slog.Logger, error) {
 	levels := map[string]slog.Level{"debug": slog.LevelDebug, "info": slog.LevelInfo, "warn": slog.LevelWarn, "error": slog.LevelError}
 	at, known := levels[level]

@@ -1,6 +1,5 @@
-// Package auth decides who calls: it verifies bearer tokens (JWT) of the
-// issuers an installation trusts, and says what their bearers may do. It never
-// logs a token nor puts one into an error.
+// Package auth decides who calls: it verifies bearer tokens (JWT) of the issuers an installation trusts, and says what
+// their bearers may do. It never logs a token nor puts one into an error.
 package auth
 
 import (
@@ -41,20 +40,19 @@ type Issuer struct {
 	Source func() ([]byte, error) `json:"-" yaml:"-"`
 	// Audiences are the accepted "aud" claims; a token needs one of them.
 	Audiences []string `json:"audiences" yaml:"audiences"`
-	// Kinds are the kinds of token it may issue. With a single kind and no
-	// claim for it, all its tokens are of that kind.
+	// Kinds are the kinds of token it may issue. With a single kind and no claim for it, all its tokens are of that kind.
 	Kinds []Kind `json:"kinds" yaml:"kinds"`
 	// Claims say where in the token the service finds what it needs.
 	Claims Claims `json:"claims" yaml:"claims"`
-	// Projects bounds the projects it may speak for; empty is any. Without a
-	// project claim its tokens are good for all of these.
+	// Projects bounds the projects it may speak for; empty is any. Without a project claim its tokens are good for all of
+	// these.
 	Projects []string `json:"projects" yaml:"projects"`
 	// AnyProject lets its tokens name the project "*", or none at all, for every project.
 	AnyProject bool `json:"anyProject" yaml:"anyProject"`
 }
 
-// Claims are paths into a token: a claim's name, or names joined by dots for
-// members of objects. Project, role and scope may be a string or a list of strings, the others a string.
+// Claims are paths into a token: a claim's name, or names joined by dots for members of objects. Project, role and
+// scope may be a string or a list of strings, the others a string.
 type Claims struct {
 	Kind    string `json:"kind" yaml:"kind"`
 	Project string `json:"project" yaml:"project"`

@@ -26,23 +26,22 @@ import (
 
 const (
 	fetchTimeout = 3 * time.Second
-	// loadEvery bounds how often an issuer is asked, however many tokens with
-	// unknown keys arrive.
+	// loadEvery bounds how often an issuer is asked, however many tokens with unknown keys arrive.
 	loadEvery = 10 * time.Second
 	// refreshEvery is how long a key that its issuer withdrew stays good.
 	refreshEvery = 5 * time.Minute
 	maxKeySet    = 1 << 20 // bytes; what is cut there is no JSON any more
 )
 
-// key is a public key with the algorithms it may be used with. Binding them
-// here is what defeats tokens that misuse a public key as an HMAC secret.
+// key is a public key with the algorithms it may be used with. Binding them here is what defeats tokens that misuse a
+// public key as an HMAC secret.
 type key struct {
 	public any
 	algs   []jwa.SignatureAlgorithm
 }
 
-// keySet holds an issuer's keys by their ids. A load that fails keeps the keys
-// there are: an issuer's outage stops nobody whose key is known.
+// keySet holds an issuer's keys by their ids. A load that fails keeps the keys there are: an issuer's outage stops
+// nobody whose key is known.
 type keySet struct {
 	issuer, source string
 	get            func() ([]byte, error) // nil: the source is to be read
@@ -85,8 +84,8 @@ func (s *keySet) cached(kid string) (key, bool) {
 	return k, ok
 }
 
-// load asks the issuer, unless that was done within loadEvery or the keys are
-// younger than maxAge. A caller that gives up does not spoil it for the others.
+// load asks the issuer, unless that was done within loadEvery or the keys are younger than maxAge. A caller that gives
+// up does not spoil it for the others.
 func (s *keySet) load(ctx context.Context, maxAge time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -163,8 +162,8 @@ func (s *keySet) read(ctx context.Context) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(res.Body, maxKeySet))
 }
 
-// keyOf takes public keys for signatures of the allowed algorithms, and refuses
-// the rest. Short RSA keys and points off their curve are refused by package jwk.
+// keyOf takes public keys for signatures of the allowed algorithms, and refuses the rest. Short RSA keys and points off
+// their curve are refused by package jwk.
 func keyOf(k jwk.Key) (key, bool) {
 	if use, given := k.KeyUsage(); given && use != string(jwk.ForSignature) {
 		return key{}, false

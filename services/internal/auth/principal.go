@@ -25,8 +25,7 @@ const everyProject = "*"
 // maxSubject bounds the names of players, in bytes: they become keys of the state.
 const maxSubject = 256
 
-// Principal is who a verified token speaks for. It is shared between requests
-// with the same token: do not change it.
+// Principal is who a verified token speaks for. It is shared between requests with the same token: do not change it.
 type Principal struct {
 	Kind     Kind
 	Subject  string
@@ -35,13 +34,14 @@ type Principal struct {
 	Scopes   []string
 	Expires  time.Time
 	// Match is the match of a game server whose token was issued for its allocation; Fleet is where the server is, and
-	// Backfill the backfill ticket that was made with the match. All are empty in tokens that a studio issues to its servers in general.
+	// Backfill the backfill ticket that was made with the match. All are empty in tokens that a studio issues to its
+	// servers in general.
 	Match, Fleet, Backfill string
 }
 
-// MayUseBackfill says whether a server may read, change and end a backfill ticket: of the ticket, its id and the match that it was made with or whose server
-// made it, "" when that was none. A server with a token of its own touches its own backfill tickets, any other
-// server those of the whole project.
+// MayUseBackfill says whether a server may read, change and end a backfill ticket: of the ticket, its id and the match
+// that it was made with or whose server made it, "" when that was none. A server with a token of its own touches its
+// own backfill tickets, any other server those of the whole project.
 func (p *Principal) MayUseBackfill(backfill, match string) bool {
 	return p.Match == "" || p.Match == match || p.Backfill != "" && p.Backfill == backfill
 }
@@ -51,8 +51,8 @@ func (p *Principal) MayUseProject(project string) bool {
 	return slices.Contains(p.Projects, project) || slices.Contains(p.Projects, everyProject)
 }
 
-// Project is the one project the token names, for paths that name none; false
-// when it names several, all, or what cannot be a project.
+// Project is the one project the token names, for paths that name none; false when it names several, all, or what
+// cannot be a project.
 func (p *Principal) Project() (string, bool) {
 	if len(p.Projects) != 1 || !isProject(p.Projects[0]) {
 		return "", false
@@ -70,9 +70,8 @@ func (p *Principal) hasRole(roles ...string) bool {
 	})
 }
 
-// TicketOwner is the player whose ticket a request creates or deletes. A player's
-// token is for the player itself, whom the header may repeat. A service token
-// that may act names any player, and must name one.
+// TicketOwner is the player whose ticket a request creates or deletes. A player's token is for the player itself, whom
+// the header may repeat. A service token that may act names any player, and must name one.
 func TicketOwner(p *Principal, onBehalfOf string, present bool) (string, error) {
 	switch {
 	case p.Kind == Player && present && onBehalfOf != p.Subject:
@@ -89,8 +88,7 @@ func TicketOwner(p *Principal, onBehalfOf string, present bool) (string, error) 
 	return onBehalfOf, nil
 }
 
-// TicketReader says whose tickets the principal may read: all of the project (any),
-// or those of one owner.
+// TicketReader says whose tickets the principal may read: all of the project (any), or those of one owner.
 func TicketReader(p *Principal) (owner string, any bool, err error) {
 	switch {
 	case p.Kind == Player:

@@ -19,9 +19,8 @@ const projectParam = "project"
 
 const challenge = `Bearer realm="matchmaking"`
 
-// Require is the middleware of routes for some kinds of caller. Without a good
-// token the answer is 401 with a challenge (RFC 6750); with one of another kind
-// or for another project 403. Developers must be Manager or Owner.
+// Require is the middleware of routes for some kinds of caller. Without a good token the answer is 401 with a challenge
+// (RFC 6750); with one of another kind or for another project 403. Developers must be Manager or Owner.
 func (v *Verifier) Require(kinds ...Kind) echo.MiddlewareFunc {
 	return func(next echo.HandlerFunc) echo.HandlerFunc {
 		return func(c echo.Context) error {
@@ -77,8 +76,8 @@ func bearer(header http.Header) (string, error) {
 	return strings.Trim(token, " "), nil
 }
 
-// isProject says whether a name can be a project's. It becomes part of keys and
-// subjects, which have characters of their own; an issuer of tokens need not know them.
+// isProject says whether a name can be a project's. It becomes part of keys and subjects, which have characters of
+// their own; an issuer of tokens need not know them.
 func isProject(name string) bool {
 	for i := range len(name) {
 		c := name[i]

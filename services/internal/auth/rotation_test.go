@@ -122,8 +122,8 @@ func TestKeySetOverItsLimitChangesNothing(t *testing.T) {
 	w.want("known key", w.verify("first"), good, 2)
 }
 
-// A key its issuer withdrew must stop being good, which Run sees to: known keys
-// alone would never make the verifier ask again.
+// A key its issuer withdrew must stop being good, which Run sees to: known keys alone would never make the verifier ask
+// again.
 func TestWithdrawnKey(t *testing.T) {
 	w := newWorld(t)
 	w.want("before", w.verify("first"), good, 1)

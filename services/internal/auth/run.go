@@ -7,9 +7,8 @@ import (
 	"matchmaker.dev/services/internal/problem"
 )
 
-// Run loads the keys of all issuers and keeps them fresh until ctx ends, so
-// that requests rarely wait for an issuer, and withdrawn keys stop being good.
-// Without it keys are loaded when a token needs them, and never dropped.
+// Run loads the keys of all issuers and keeps them fresh until ctx ends, so that requests rarely wait for an issuer,
+// and withdrawn keys stop being good. Without it keys are loaded when a token needs them, and never dropped.
 func (v *Verifier) Run(ctx context.Context) error {
 	tick := time.NewTicker(loadEvery)
 	defer tick.Stop()
@@ -25,8 +24,7 @@ func (v *Verifier) Run(ctx context.Context) error {
 	}
 }
 
-// Ready says whether the keys of every issuer were loaded at least once, and
-// tries to load those that were not.
+// Ready says whether the keys of every issuer were loaded at least once, and tries to load those that were not.
 func (v *Verifier) Ready(ctx context.Context) error {
 	for name, i := range v.issuers {
 		i.keys.load(ctx, refreshEvery)

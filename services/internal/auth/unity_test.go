@@ -11,11 +11,12 @@ import (
 
 // TestUnityPlayers: Unity Authentication can be trusted by settings alone, as the README has them.
 //
-// The layout of its player tokens is from three public sources. Its support says what the claims mean and that the keys, iss and aud are to
-// be checked (support.unity.com, article 44608153508884, "What do Unity Authentication JWT claims mean"); its API reference has the key set
-// at https://player-auth.services.api.unity.com/.well-known/jwks.json, of RSA keys for RS256 ("Player Authentication JWKS API"); and class
-// AccessToken of the Unity package com.unity.services.authentication has the types: aud is a list, from which the package takes the environment as
-// the entry "envId:…", and scp is one too. The keys here are the test's own.
+// The layout of its player tokens is from three public sources. Its support says what the claims mean and that the
+// keys, iss and aud are to be checked (support.unity.com, article 44608153508884, "What do Unity Authentication JWT
+// claims mean"); its API reference has the key set at https://player-auth.services.api.unity.com/.well-known/jwks.json,
+// of RSA keys for RS256 ("Player Authentication JWKS API"); and class AccessToken of the Unity package
+// com.unity.services.authentication has the types: aud is a list, from which the package takes the environment as the
+// entry "envId:…", and scp is one too. The keys here are the test's own.
 func TestUnityPlayers(t *testing.T) {
 	const (
 		project = "3f735ce7-0797-4b51-98c9-e7abfcb3b585"

@@ -16,14 +16,12 @@ import (
 
 const (
 	maxToken = 16 << 10 // bytes; a token with many projects has about 2 KiB
-	// cacheTime bounds how long a verified token is taken without looking at
-	// its issuer's keys again.
+	// cacheTime bounds how long a verified token is taken without looking at its issuer's keys again.
 	cacheTime = 5 * time.Minute
 )
 
-// Verify returns who a token speaks for. The error is a *fault.Error:
-// Unauthenticated with the reason, or Unavailable while the issuer's keys were
-// never loaded.
+// Verify returns who a token speaks for. The error is a *problem.Error: Unauthenticated with the reason, or Unavailable
+// while the issuer's keys were never loaded.
 func (v *Verifier) Verify(ctx context.Context, token string) (*Principal, error) {
 	if len(token) > maxToken {
 		return nil, refuse("the token is too long")
@@ -75,8 +73,8 @@ func (v *Verifier) verify(ctx context.Context, token string) (*Principal, error)
 	return from.principal(claimed)
 }
 
-// checkSignature verifies the token with the key its header names. The
-// algorithm must be one of that key's: what the header says is not believed.
+// checkSignature verifies the token with the key its header names. The algorithm must be one of that key's: what the
+// header says is not believed.
 func (t *trustedIssuer) checkSignature(ctx context.Context, token string, header jws.Headers) error {
 	if header.Has(jws.CriticalKey) {
 		return refuse("the token has critical extensions, and none is understood")
@@ -167,8 +165,8 @@ func (t *trustedIssuer) projects(claimed jwt.Token) []string {
 	})
 }
 
-// lookup follows a path of claims; nil when it leads nowhere. Names may hold
-// dots themselves (https://example.com/project), so the whole path is tried as one first.
+// lookup follows a path of claims; nil when it leads nowhere. Names may hold dots themselves
+// (https://example.com/project), so the whole path is tried as one first.
 func lookup(claimed jwt.Token, path string) any {
 	var value any
 	if path == "" || claimed.Get(path, &value) == nil {

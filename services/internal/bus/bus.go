@@ -1,9 +1,7 @@
-// Package bus is how the services speak to each other over NATS. It is the only
-// package that imports the NATS client.
+// Package bus is how the services speak to each other over NATS. It is the only package that imports the NATS client.
 //
-// Every subject has one typed function to say something and one to hear it; the
-// messages are those of the proto module. What must be acted on lies in Redis; a
-// message says who must act now. Losing any of them costs time, never a ticket.
+// Every subject has one typed function to say something and one to hear it; the messages are those of the proto module.
+// What must be acted on lies in Redis; a message says who must act now. Losing any of them costs time, never a ticket.
 //
 //	mm.poke.<project>               tickets or configs changed        ticket, config, … → director
 //	mm.run.<project>.<function>     run a function, parts come back   director → one runner
@@ -14,7 +12,8 @@
 //	mm.log.<project>.<function>     lines of instances (JetStream)    runner → registry
 //	mm.event.<project>              what happened (JetStream)         director → whoever wants to know
 //
-// The modules of functions are in JetStream's object store. The context of a trace, and the correlation id of a request, travel in the headers.
+// The modules of functions are in JetStream's object store. The context of a trace, and the correlation id of a
+// request, travel in the headers.
 package bus
 
 import (
@@ -47,11 +46,11 @@ type Options struct {
 	URL string
 	// Name tells this process from others, for NATS's own monitoring.
 	Name string
-	// Service is the account that this process has, see RightsOf: it tells which streams the process makes and waits for, and where
-	// its answers come in. account.All when empty.
+	// Service is the account that this process has, see RightsOf: it tells which streams the process makes and waits for,
+	// and where its answers come in. account.All when empty.
 	Service string
-	// Login is the user, where the URL does not say it. Credentials is the path of a NATS credentials file, and NKey
-	// that of the seed of a user's key; none when empty.
+	// Login is the user, where the URL does not say it. Credentials is the path of a NATS credentials file, and NKey that
+	// of the seed of a user's key; none when empty.
 	Login             account.Login
 	Credentials, NKey string
 	// CA is the path of a PEM file of authorities to trust, Cert and Key of a certificate of this client's own; the
@@ -66,10 +65,11 @@ type Options struct {
 	AckWait time.Duration
 	// LogAge is how long lines of functions are kept; 0 means a day.
 	LogAge time.Duration
-	// LogSize is the most bytes of one function's log, and LogTotal of all logs together: what comes then
-	// pushes the oldest lines out. 0 means 64 MiB, and 1 GiB.
+	// LogSize is the most bytes of one function's log, and LogTotal of all logs together: what comes then pushes the
+	// oldest lines out. 0 means 64 MiB, and 1 GiB.
 	LogSize, LogTotal int64
-	// EventAge is how long events are kept, and EventBytes how many bytes of them, of all projects; 0 means a day, and 1 GiB.
+	// EventAge is how long events are kept, and EventBytes how many bytes of them, of all projects; 0 means a day, and 1
+	// GiB.
 	EventAge   time.Duration
 	EventBytes int64
 	Log        *slog.Logger
@@ -101,8 +101,8 @@ type Bus struct {
 	connError atomic.Pointer[string]
 }
 
-// A server that has not answered so many times when it is asked the next time is given up for another one: after 6 s. It may
-// hang, or be cut off, without a word; with the client's own settings that takes minutes.
+// A server that has not answered so many times when it is asked the next time is given up for another one: after 6 s.
+// It may hang, or be cut off, without a word; with the client's own settings that takes minutes.
 const (
 	pulse  = 2 * time.Second
 	missed = 2
@@ -153,8 +153,8 @@ func Connect(ctx context.Context, o Options) (*Bus, error) {
 	return b, nil
 }
 
-// Ready is nil once the server has answered and the streams are there. It stays so when the server goes away: what needs no bus, as
-// the creation of tickets, is to go on.
+// Ready is nil once the server has answered and the streams are there. It stays so when the server goes away: what
+// needs no bus, as the creation of tickets, is to go on.
 func (b *Bus) Ready(context.Context) error {
 	if !b.prepared.Load() {
 		if !b.conn.IsConnected() {
@@ -245,8 +245,8 @@ func (b *Bus) extract(ctx context.Context, headers propagation.TextMapCarrier) c
 	return ctx
 }
 
-// subscribe subscribes to a subject, or joins a queue group of it when queue is not
-// empty. Messages come one after the other; one that cannot be read is logged and left out.
+// subscribe subscribes to a subject, or joins a queue group of it when queue is not empty. Messages come one after the
+// other; one that cannot be read is logged and left out.
 func subscribe[M any, P interface {
 	*M
 	proto.Message

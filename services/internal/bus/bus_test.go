@@ -469,7 +469,8 @@ func TestLogsAreOfHalfAnHour(t *testing.T) {
 	}
 }
 
-// A function that floods its log loses its own oldest lines, and nobody else's; all of it survives a restart of the server.
+// A function that floods its log loses its own oldest lines, and nobody else's; all of it survives a restart of the
+// server.
 func TestLogsAreKeptBySize(t *testing.T) {
 	dir, log := t.TempDir(), slog.New(slog.DiscardHandler)
 	run := func() (*embedded.NATS, *bus.Bus) {

@@ -49,9 +49,9 @@ func (b *Bus) lastEvents(ctx context.Context, project string) (*jetstream.RawStr
 	return msg, unavailable(err)
 }
 
-// PublishEvents publishes a project's next events, behind the message with the number last, and
-// returns the number that they got. ErrOvertaken when that one is not the project's last message any more: so
-// each event is published once, however many try.
+// PublishEvents publishes a project's next events, behind the message with the number last, and returns the number that
+// they got. ErrEventConflict when that one is not the project's last message any more: so each event is published once,
+// however many try.
 func (b *Bus) PublishEvents(ctx context.Context, e *pb.Events, last uint64) (uint64, error) {
 	msg, err := b.message(ctx, events+token(e.GetProject()), e)
 	if err != nil {
@@ -70,7 +70,8 @@ func (b *Bus) PublishEvents(ctx context.Context, e *pb.Events, last uint64) (uin
 }
 
 // FollowEvents hears what happened in a project since a time, or all that is known when since is zero, and then what
-// happens, in order, until ctx ends or handle returns an error. pending is how many messages have come already behind this one.
+// happens, in order, until ctx ends or handle returns an error. pending is how many messages have come already behind
+// this one.
 func (b *Bus) FollowEvents(ctx context.Context, project string, since time.Time, handle func(e *pb.Events, pending uint64) error) error {
 	from := jetstream.OrderedConsumerConfig{FilterSubjects: []string{events + token(project)}}
 	if !since.IsZero() {

@@ -11,22 +11,23 @@ import (
 	"matchmaker.dev/services/internal/problem"
 )
 
-// MaxLogText is the most bytes of text that a message of a log has. The size of a log is
-// kept by the number of its messages, so this is what bounds it: shorter ones would cost more than they carry,
-// and of longer ones a function that writes a line now and then would have fewer, and be forgotten sooner.
+// MaxLogText is the most bytes of text that a message of a log has. The size of a log is kept by the number of its
+// messages, so this is what bounds it: shorter ones would cost more than they carry, and of longer ones a function that
+// writes a line now and then would have fewer, and be forgotten sooner.
 const MaxLogText = 1 << 10
 
 // logMessage is the most bytes that the stream takes of a message, with the name of the instance and the headers.
 const logMessage = 2 * MaxLogText
 
-// PublishLog keeps what an instance of a function wrote: up to LogText bytes of UTF-8. Texts are read one behind the other as they are, so
-// that each line ends with a newline, and one that is longer than a message may go on in the next.
+// PublishLog keeps what an instance of a function wrote: up to LogText bytes of UTF-8. Texts are read one behind the
+// other as they are, so that each line ends with a newline, and one that is longer than a message may go on in the
+// next.
 func (b *Bus) PublishLog(ctx context.Context, project, function string, l *pb.LogLines) error {
 	return b.publish(ctx, logs+token(project)+"."+token(function), l)
 }
 
-// LogStart is where reading a log begins: behind a position, and not before a time. The
-// position 0, and one that the log has not reached because it was begun anew, are before all lines.
+// LogStart is where reading a log begins: behind a position, and not before a time. The position 0, and one that the
+// log has not reached because it was begun anew, are before all lines.
 type LogStart struct {
 	Since time.Time
 	After uint64
@@ -35,9 +36,9 @@ type LogStart struct {
 // logBatch is how many messages are asked for at once.
 const logBatch = 512
 
-// ReadLog hands what a function's instances wrote to take, the oldest first, until it wants no
-// more, and returns the position behind which the next lines will be. Who reads on
-// from there misses no line and sees none twice. It holds one batch of messages in memory, whatever the log's size.
+// ReadLog hands what a function's instances wrote to take, the oldest first, until it wants no more, and returns the
+// position behind which the next lines will be. Who reads on from there misses no line and sees none twice. It holds
+// one batch of messages in memory, whatever the log's size.
 func (b *Bus) ReadLog(ctx context.Context, project, function string, from LogStart, take func(*pb.LogLines) bool) (position uint64, err error) {
 	stream, err := b.js.Stream(ctx, logStream)
 	if err != nil {
@@ -86,8 +87,7 @@ type logReader struct {
 	count    uint64 // of messages so far
 }
 
-// read reads about as many messages as there were when it began; false when take wanted
-// no more before.
+// read reads about as many messages as there were when it began; false when take wanted no more before.
 func (r *logReader) read(ctx context.Context, pending uint64) (whole bool, err error) {
 	for pending > 0 && ctx.Err() == nil {
 		batch, err := r.consumer.FetchNoWait(logBatch)

@@ -14,8 +14,7 @@ import (
 	"matchmaker.dev/services/internal/notify"
 )
 
-// ackWait is how long a match may stay in one allocator's hands without a sign
-// of life, before another gets it.
+// ackWait is how long a match may stay in one allocator's hands without a sign of life, before another gets it.
 const ackWait = 10 * time.Second
 
 // maxPending is how many matches may be in hands, or on their way to come again, of all allocators together: those that
@@ -33,16 +32,16 @@ func (l retryAfter) Error() string { return "the match comes again in " + time.D
 // RetryAfter is what a handle of Work returns to have the match again in a while, in good order.
 func RetryAfter(d time.Duration) error { return retryAfter(d) }
 
-// How long one request for matches lasts, and how often the server that has it says that it still does. A request
-// that lay with a server of a cluster that died is missed after two of these signs. With the client's own settings, nobody gets a match
-// for half a minute then.
+// How long one request for matches lasts, and how often the server that has it says that it still does. A request that
+// lay with a server of a cluster that died is missed after two of these signs. With the client's own settings, nobody
+// gets a match for half a minute then.
 const (
 	pullExpiry    = 5 * time.Second
 	pullHeartbeat = time.Second
 )
 
-// EnqueueMatches puts matches into the work queue, and returns those that it has for sure.
-// A match that is sent twice within two minutes is there once. While there is no server nothing is sent.
+// EnqueueMatches puts matches into the work queue, and returns those that it has for sure. A match that is sent twice
+// within two minutes is there once. While there is no server nothing is sent.
 func (b *Bus) EnqueueMatches(ctx context.Context, project string, ids []string) (sent []string, err error) {
 	if !b.conn.IsConnected() {
 		return nil, unavailable(nats.ErrDisconnected)
@@ -75,12 +74,14 @@ func (b *Bus) EnqueueMatches(ctx context.Context, project string, ids []string) 
 	return sent, unavailable(failed)
 }
 
-// ConsumeMatches takes matches out of the work queue, up to parallel at once, until ctx
-// ends; then it waits for those under way. A match whose handle fails comes again
-// after a while, to any allocator; attempt counts from 1.
-func (b *Bus) ConsumeMatches(ctx context.Context, parallel int, handle func(ctx context.Context, w *pb.MatchWork, attempt int) error) error {
-	if err := b.Prepare(ctx); err != nil {
-		return nil
+// MatchHandler works on a match. An error means that the match comes again; attempt counts from 1.
+type MatchHandler func(ctx context.Context, w *pb.MatchWork, attempt int) error
+
+// ConsumeMatches takes matches out of the work queue, up to parallel at once, until ctx ends; then it waits for those
+// under way. A match whose handle fails comes again after a while, to any allocator; attempt counts from 1.
+func (b *Bus) ConsumeMatches(ctx context.Context, parallel int, handle MatchHandler) error {
+	if b.Prepare(ctx) != nil {
+		return nil // ctx has ended
 	}
 	slots := semaphore.NewWeighted(int64(parallel))
 	for ctx.Err() == nil {
@@ -139,7 +140,8 @@ func (b *Bus) consume(ctx context.Context, parallel int, handle func(jetstream.M
 			}
 			return nil
 		case <-doubt.C():
-			// A consumer that does not exist any more is asked in vain for ever, as is that of a server which came back without its store.
+			// A consumer that does not exist any more is asked in vain for ever, as is that of a server which came back without
+			// its store.
 			_, err := consumer.Info(ctx)
 			if errors.Is(err, jetstream.ErrConsumerNotFound) || b.restoreMissing(err) {
 				return err
@@ -148,7 +150,7 @@ func (b *Bus) consume(ctx context.Context, parallel int, handle func(jetstream.M
 	}
 }
 
-func (b *Bus) handleMatch(ctx context.Context, msg jetstream.Msg, handle func(context.Context, *pb.MatchWork, int) error) {
+func (b *Bus) handleMatch(ctx context.Context, msg jetstream.Msg, handle MatchHandler) {
 	w := new(pb.MatchWork)
 	if err := proto.Unmarshal(msg.Data(), w); err != nil {
 		b.log.WarnContext(ctx, "message bus: unreadable match", "subject", msg.Subject(), "error", err)

@@ -9,13 +9,15 @@ import (
 	"matchmaker.dev/services/internal/catalog"
 )
 
-// Rights are the subjects that an account may publish to and subscribe to, as NATS has them: a queue group stands behind its subject.
+// Rights are the subjects that an account may publish to and subscribe to, as NATS has them: a queue group stands
+// behind its subject.
 type Rights struct{ Publish, Subscribe []string }
 
 // inboxes is where answers come in: each account has a place of its own there, where nobody else listens.
 const inboxes = "mm.inbox."
 
-// runnerQueue is the group of which one runner takes each run, and allocatorConsumer that of which one allocator takes each match.
+// runnerQueue is the group of which one runner takes each run, and allocatorConsumer that of which one allocator takes
+// each match.
 const (
 	runnerQueue       = "runners"
 	allocatorConsumer = "allocators"
@@ -148,8 +150,8 @@ func readModules() []string {
 	}
 }
 
-// Users is a block of nats-server's configuration: the user of each account that is named, with its password, a word as it is
-// to stand there, and nobody else.
+// Users is a block of nats-server's configuration: the user of each account that is named, with its password, a word as
+// it is to stand there, and nobody else.
 func Users(accounts []string, password func(account string) string) string {
 	var b strings.Builder
 	b.WriteString("authorization {\n  users: [\n")

@@ -85,8 +85,8 @@ func member(t *testing.T, url, name string, log *slog.Logger) *bus.Bus {
 	return b
 }
 
-// TestEachServiceMayDoWhatItDoes: all that the services say to each other passes a server on which each has its own rights, and neither the server nor
-// any of them has anything to complain about.
+// TestEachServiceMayDoWhatItDoes: all that the services say to each other passes a server on which each has its own
+// rights, and neither the server nor any of them has anything to complain about.
 func TestEachServiceMayDoWhatItDoes(t *testing.T) {
 	t.Parallel()
 	url, refusals := permitting(t)

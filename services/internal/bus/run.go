@@ -21,11 +21,11 @@ type Run struct {
 	parts func(*pb.RunPart)
 }
 
-// StartRun asks one of the runners that host the function for a run. parts gets
-// each part of the answer in order, from one goroutine for all runs of this bus: it must not block. A last
-// part always has Last set; a lost part shows as a last part with an error. When nobody answers, no part comes:
-// the caller keeps a deadline of its own, and ends every run with Stop. While there is no server nothing is
-// asked: requests that wait for one would all come at once, long after anybody wants an answer.
+// StartRun asks one of the runners that host the function for a run. parts gets each part of the answer in order, from
+// one goroutine for all runs of this bus: it must not block. A last part always has Last set; a lost part shows as a
+// last part with an error. When nobody answers, no part comes: the caller keeps a deadline of its own, and ends every
+// run with Stop. While there is no server nothing is asked: requests that wait for one would all come at once, long
+// after anybody wants an answer.
 func (b *Bus) StartRun(ctx context.Context, r *pb.RunRequest, parts func(*pb.RunPart)) (*Run, error) {
 	if !b.conn.IsConnected() {
 		return nil, unavailable(nats.ErrDisconnected)
@@ -59,8 +59,8 @@ func (r *Run) Stop() {
 // SendPart sends the next part of a run's answer.
 type SendPart func(*pb.RunPart) error
 
-// ServeRuns takes runs of a function, each from one request of one director, and says at once that this runner has it. handle
-// must not block the subscription: it starts the run and returns.
+// ServeRuns takes runs of a function, each from one request of one director, and says at once that this runner has it.
+// handle must not block the subscription: it starts the run and returns.
 func (b *Bus) ServeRuns(runner, project, function string, handle func(ctx context.Context, r *pb.RunRequest, answer SendPart)) (Subscription, error) {
 	return subscribe(b, runs+token(project)+"."+token(function), runnerQueue,
 		func(ctx context.Context, _ string, r *pb.RunRequest, msg *nats.Msg) {
@@ -79,7 +79,8 @@ func (b *Bus) ServeRuns(runner, project, function string, handle func(ctx contex
 
 func (b *Bus) partsOf(run string) string { return partsRoot + b.inbox + "." + run }
 
-// subscribeParts subscribes to the parts of all runs that this bus starts, once: before its first run, since most never start one.
+// subscribeParts subscribes to the parts of all runs that this bus starts, once: before its first run, since most never
+// start one.
 func (b *Bus) subscribeParts() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -20,8 +20,8 @@ const (
 	moduleStore = "MM_MODULES"
 )
 
-// Prepare makes sure that the streams exist that this process needs, trying until they do or ctx ends. Those that others make (see
-// maker) it waits for. Any process may do it, at any time, in any order.
+// Prepare makes sure that the streams exist that this process needs, trying until they do or ctx ends. Those that
+// others make (see maker) it waits for. Any process may do it, at any time, in any order.
 func (b *Bus) Prepare(ctx context.Context) error {
 	for said := false; ; said = true {
 		err := b.prepare(ctx)
@@ -43,8 +43,8 @@ func (b *Bus) Prepare(ctx context.Context) error {
 	}
 }
 
-// restore makes sure in the background that the streams still exist: a server may have come back without what it had. What was in
-// the work queue is found out by the claim deadlines.
+// restore makes sure in the background that the streams still exist: a server may have come back without what it had.
+// What was in the work queue is found out by the claim deadlines.
 func (b *Bus) restore() {
 	if !b.prepared.Load() || !b.restoring.CompareAndSwap(false, true) {
 		return

@@ -14,8 +14,8 @@ const (
 	events    = "mm.event."
 )
 
-// token makes one token of a subject out of a name of letters, digits, dots, dashes and
-// underscores: a dot would begin a new token. No name has a tilde, so this is one to one.
+// token makes one token of a subject out of a name of letters, digits, dots, dashes and underscores: a dot would begin
+// a new token. No name has a tilde, so this is one to one.
 func token(name string) string { return strings.ReplaceAll(name, ".", "~") }
 
 // fromToken is what token was given.

@@ -1,7 +1,7 @@
 package definition
 
-// The result codes of faults. BadFilterRange is the contract's own; the others are
-// named after it. services/config/README.md explains them to studios.
+// The result codes of faults. BadFilterRange is the contract's own; the others are named after it.
+// services/config/README.md explains them to studios.
 const (
 	WrongType       = "wrongType"       // a value of another JSON type, null where a value must be
 	UnknownMember   = "unknownMember"   // a member that the contract does not have

@@ -14,8 +14,8 @@ const (
 	Requeue = "Requeue" // they wait again
 )
 
-// Config reads a whole config but for its id, which is not in the document. The keys of its hosting come beside it: they are not
-// stored in clear. They are nil when there is no hosting.
+// Config reads a whole config but for its id, which is not in the document. The keys of its hosting come beside it:
+// they are not stored in clear. They are nil when there is no hosting.
 func (r *Reader) Config() (*pb.Config, *pb.HostingKeys) {
 	c := new(pb.Config)
 	var keys *pb.HostingKeys

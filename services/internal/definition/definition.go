@@ -1,9 +1,8 @@
-// Package definition reads what the makers of a game define in JSON: which
-// function runs, with which settings, on which pools of tickets. Configs are made of it,
-// and so are backfill requests of the first generation.
+// Package definition reads what the makers of a game define in JSON: which function runs, with which settings, on which
+// pools of tickets. Configs are made of it, and so are backfill requests of the first generation.
 //
-// A Reader walks through a document once and notes all its faults, each with a
-// result code and the path of the member, instead of ending at the first.
+// A Reader walks through a document once and notes all its faults, each with a result code and the path of the member,
+// instead of ending at the first.
 package definition
 
 import (
@@ -64,8 +63,8 @@ func (r *Reader) PlainText(at Path, code string, most int) string {
 	return text
 }
 
-// Settings reads any JSON value, for a function to understand. It is returned as it was
-// sent, numbers of any size included, but for the space between its parts and needless escapes.
+// Settings reads any JSON value, for a function to understand. It is returned as it was sent, numbers of any size
+// included, but for the space between its parts and needless escapes.
 func (r *Reader) Settings(at Path) jsontext.Value {
 	if r.broken != nil {
 		return nil

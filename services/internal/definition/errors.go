@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// maxErrors is how many faults are listed: more than anyone corrects in one go, and an
-// answer of a size that is in proportion to the question.
+// maxErrors is how many faults are listed: more than anyone corrects in one go, and an answer of a size that is in
+// proportion to the question.
 const maxErrors = 100
 
 // FieldError is one entry of the contract's ValidationErrorResponse.
@@ -16,8 +16,7 @@ type FieldError struct {
 	Message string
 }
 
-// FieldErrors are what is wrong with a definition, in the order of the document. It is an
-// error when it is not empty.
+// FieldErrors are what is wrong with a definition, in the order of the document. It is an error when it is not empty.
 type FieldErrors struct {
 	list []FieldError
 	more int // faults beyond maxFaults

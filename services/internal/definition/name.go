@@ -5,8 +5,8 @@ import "strings"
 // longestFunction is the most characters of a function's name.
 const longestFunction = 64
 
-// FunctionName is a function's name as it is stored and compared, in lower case, and whether it is one:
-// 1 to 64 letters, digits, '.', '_' and '-', of which the first and the last are letters or digits.
+// FunctionName is a function's name as it is stored and compared, in lower case, and whether it is one: 1 to 64
+// letters, digits, '.', '_' and '-', of which the first and the last are letters or digits.
 func FunctionName(raw string) (name string, ok bool) {
 	name = LowerASCII(raw)
 	if name == "" || len(name) > longestFunction {

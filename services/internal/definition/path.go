@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// Path is where in a document a value is, as people write it: pools.main[0].min. The
-// document itself has the empty path.
+// Path is where in a document a value is, as people write it: pools.main[0].min. The document itself has the empty
+// path.
 type Path string
 
 // Member is the path of a member of the object at p.

@@ -10,9 +10,8 @@ import (
 	"matchmaker.dev/services/internal/web"
 )
 
-// Reader walks through a JSON document once, from its beginning to its end, and notes
-// every fault on the way. What is read at a fault is a zero value: callers
-// need not look before the end.
+// Reader walks through a JSON document once, from its beginning to its end, and notes every fault on the way. What is
+// read at a fault is a zero value: callers need not look before the end.
 type Reader struct {
 	FieldErrors
 	limits Limits
@@ -43,8 +42,8 @@ type Member struct {
 	Read func(at Path)
 }
 
-// Object reads an object with named members, in the order in which they were sent. Names match
-// without regard to case; null means not given. ok is false when there is no object.
+// Object reads an object with named members, in the order in which they were sent. Names match without regard to case;
+// null means not given. ok is false when there is no object.
 func (r *Reader) Object(at Path, members ...Member) (given map[string]bool, ok bool) {
 	if !r.open(at, jsontext.KindBeginObject) {
 		return nil, false

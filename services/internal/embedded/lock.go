@@ -18,9 +18,8 @@ import (
 // orphanTime is how long a child of a dead process may take to follow it.
 const orphanTime = 10 * time.Second
 
-// lock makes the folder this process's own, and creates it when it is missing.
-// Closing the file gives it back, and so does the death of the process. A child
-// that inherits the file shares the lock: a folder is free when nobody writes to
+// lock makes the folder this process's own, and creates it when it is missing. Closing the file gives it back, and so
+// does the death of the process. A child that inherits the file shares the lock: a folder is free when nobody writes to
 // it any more, not already when the parent is gone.
 func lock(ctx context.Context, dir string) (*os.File, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {

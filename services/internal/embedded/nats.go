@@ -13,9 +13,8 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 )
 
-// syncInterval is how often JetStream's files are flushed to the disk. Between
-// two of them a power cut may take messages along; a killed process takes none.
-// A lost message costs time, never a ticket.
+// syncInterval is how often JetStream's files are flushed to the disk. Between two of them a power cut may take
+// messages along; a killed process takes none. A lost message costs time, never a ticket.
 const syncInterval = 10 * time.Second
 
 // NATSOptions say where the server keeps its data and where it listens.
@@ -26,8 +25,8 @@ type NATSOptions struct {
 	Host string
 	// Port to listen on; a free one when 0.
 	Port int
-	// Settings is the path of a file of nats-server's own settings, such as users and TLS; none when empty. What is said here
-	// goes before what is said there.
+	// Settings is the path of a file of nats-server's own settings, such as users and TLS; none when empty. What is said
+	// here goes before what is said there.
 	Settings string
 	// Cluster makes the server one of several; nil means that it is alone.
 	Cluster *Cluster
@@ -36,14 +35,15 @@ type NATSOptions struct {
 
 // Cluster is what a server of a cluster knows of itself and the others.
 type Cluster struct {
-	// Name is the cluster's: it takes no server of another one, which may come where one of its own has been. "embedded" when empty.
+	// Name is the cluster's: it takes no server of another one, which may come where one of its own has been. "embedded"
+	// when empty.
 	Name string
 	// Server is its name, which no other server of the cluster has.
 	Server string
 	// Port for the routes from the others; a free one when 0.
 	Port int
-	// Routes are where the others can be reached for routes, host:port. They may come later. The
-	// servers use these and tell each other, and clients, of no more.
+	// Routes are where the others can be reached for routes, host:port. They may come later. The servers use these and
+	// tell each other, and clients, of no more.
 	Routes []string
 }
 
@@ -53,8 +53,8 @@ type NATS struct {
 	lock   *os.File
 }
 
-// StartNATS returns when clients may connect and the streams in Dir are recovered.
-// It installs no signal handlers: the server lives until Close.
+// StartNATS returns when clients may connect and the streams in Dir are recovered. It installs no signal handlers: the
+// server lives until Close.
 func StartNATS(ctx context.Context, o NATSOptions) (*NATS, error) {
 	lock, err := lock(ctx, o.Dir)
 	if err != nil {
@@ -159,9 +159,8 @@ func (n *NATS) RoutesAddr() string {
 	return ""
 }
 
-// Close disconnects the clients, flushes the streams to their files and returns
-// when the server has ended. Close the clients first: those that are left would
-// look for the server until their own time is up.
+// Close disconnects the clients, flushes the streams to their files and returns when the server has ended. Close the
+// clients first: those that are left would look for the server until their own time is up.
 func (n *NATS) Close() error {
 	n.server.Shutdown()
 	n.server.WaitForShutdown()

@@ -5,12 +5,12 @@ import (
 	"log/slog"
 )
 
-// natsLog passes what the NATS server logs on to slog. Its notices are of no
-// interest to whoever runs the matchmaker: they become debug lines.
+// natsLog passes what the NATS server logs on to slog. Its notices are of no interest to whoever runs the matchmaker:
+// they become debug lines.
 type natsLog struct {
 	log *slog.Logger
-	// fatal gets the first reason why the server cannot run. The server does not
-	// end the process itself, whoever started it has to look here.
+	// fatal gets the first reason why the server cannot run. The server does not end the process itself, whoever started
+	// it has to look here.
 	fatal chan string
 }
 

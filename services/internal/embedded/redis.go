@@ -22,15 +22,15 @@ const grace = 10 * time.Second
 type RedisOptions struct {
 	// Dir holds the append-only files; it is created when missing.
 	Dir string
-	// Binary to run. When empty, redis-server or valkey-server from the PATH, and
-	// when neither is there, a server in memory.
+	// Binary to run. When empty, redis-server or valkey-server from the PATH, and when neither is there, a server in
+	// memory.
 	Binary string
 	// Port on 127.0.0.1; a free one when 0.
 	Port int
-	// AOF writes every change to Dir, and to the disk once a second. Without it
-	// the state is gone when the server ends.
+	// AOF writes every change to Dir, and to the disk once a second. Without it the state is gone when the server ends.
 	AOF bool
-	// Users is the path of an ACL file, in which the default user may ask for INFO; without it everybody may do everything.
+	// Users is the path of an ACL file, in which the default user may ask for INFO; without it everybody may do
+	// everything.
 	Users string
 	Log   *slog.Logger
 }
@@ -45,8 +45,8 @@ type Redis struct {
 	lock   *os.File
 }
 
-// StartRedis returns when the server has loaded its data and answers. The child
-// dies with this process, however that ends.
+// StartRedis returns when the server has loaded its data and answers. The child dies with this process, however that
+// ends.
 func StartRedis(ctx context.Context, o RedisOptions) (*Redis, error) {
 	path, err := find(o.Binary)
 	if err != nil {
@@ -67,8 +67,7 @@ func StartRedis(ctx context.Context, o RedisOptions) (*Redis, error) {
 	return r, nil
 }
 
-// StartMemory starts a Redis server in this process whose state ends with it.
-// Port 0 takes a free one.
+// StartMemory starts a Redis server in this process whose state ends with it. Port 0 takes a free one.
 func StartMemory(port int) (*Redis, error) {
 	m := miniredis.NewMiniRedis()
 	if err := m.StartAddr(loopback(port)); err != nil {
@@ -108,8 +107,7 @@ func (r *Redis) Watch(ctx context.Context) error {
 	}
 }
 
-// Close ends the server; it has written everything to its files when Close
-// returns nil. Closing twice is harmless.
+// Close ends the server; it has written everything to its files when Close returns nil. Closing twice is harmless.
 func (r *Redis) Close() error {
 	if r.memory != nil {
 		r.memory.Close()

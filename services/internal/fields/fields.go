@@ -1,5 +1,5 @@
-// Package fields is what tickets and backfill tickets carry: attributes, which
-// functions query, and properties, which only functions understand.
+// Package fields is what tickets and backfill tickets carry: attributes, which functions query, and properties, which
+// only functions understand.
 package fields
 
 import (

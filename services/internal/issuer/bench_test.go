@@ -11,8 +11,8 @@ import (
 	"github.com/lestrrat-go/jwx/v3/jws"
 )
 
-// BenchmarkVerify is why the tokens are signed with Ed25519 or not: it compares
-// the signatures that the service accepts and a small key can make.
+// BenchmarkVerify is why the tokens are signed with Ed25519 or not: it compares the signatures that the service accepts
+// and a small key can make.
 func BenchmarkVerify(b *testing.B) {
 	claims := []byte(`{"iss":"matchmaker-dev","aud":["matchmaker"],"sub":"player-1","iat":1,"nbf":1,"exp":2,"jti":"x","kind":"player","project":"demo"}`)
 	edPublic, edPrivate, err := ed25519.GenerateKey(rand.Reader)

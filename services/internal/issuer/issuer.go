@@ -1,6 +1,5 @@
-// Package issuer issues the tokens of an installation that has no identity
-// provider yet: one on a developer's machine. Its key pair lives in a folder,
-// so that the server, the command line and tests on the machine share it.
+// Package issuer issues the tokens of an installation that has no identity provider yet: one on a developer's machine.
+// Its key pair lives in a folder, so that the server, the command line and tests on the machine share it.
 package issuer
 
 import (
@@ -55,8 +54,8 @@ type Claims struct {
 	TTL     time.Duration
 }
 
-// Open reads the folder's key pair, and makes folder and pair when there are
-// none. Processes may open the same folder at the same time: all get one pair.
+// Open reads the folder's key pair, and makes folder and pair when there are none. Processes may open the same folder
+// at the same time: all get one pair.
 func Open(dir string, now func() time.Time) (*Issuer, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("issuer: %w", err)
@@ -139,8 +138,7 @@ func load(path string) (jwk.Key, error) {
 	return key, nil
 }
 
-// create makes the key and puts it in place in one step. When another process
-// was first, its key is the one.
+// create makes the key and puts it in place in one step. When another process was first, its key is the one.
 func create(path string) (jwk.Key, error) {
 	key, err := keyfile.Generate()
 	if err != nil {

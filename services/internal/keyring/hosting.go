@@ -23,7 +23,8 @@ func (r *Ring) SealHosting(project, config string, keys *pb.HostingKeys) ([]byte
 	return r.Seal(plain, owner(project, config))
 }
 
-// OpenHosting decrypts the hosting keys of a config, or of a match of it. They are empty when it has none. A nil ring opens nothing.
+// OpenHosting decrypts the hosting keys of a config, or of a match of it. They are empty when it has none. A nil ring
+// opens nothing.
 func (r *Ring) OpenHosting(project, config string, h *pb.Hosting) (*pb.HostingKeys, error) {
 	keys := new(pb.HostingKeys)
 	if len(h.GetKeys()) == 0 {

@@ -1,5 +1,5 @@
-// Package keyring encrypts what must not be readable where it is stored: the hosting keys of configs. What Redis,
-// its append-only file and its backups hold is of no use without the keys, which are somewhere else.
+// Package keyring encrypts what must not be readable where it is stored: the hosting keys of configs. What Redis, its
+// append-only file and its backups hold is of no use without the keys, which are somewhere else.
 //
 // Keys come from a file, or from an environment variable, one a line:
 //
@@ -7,9 +7,9 @@
 //	2026-11 m6v3yJq0m0cB8tTq0nq5s2bVg7p1s3q9u0u8o1v6w4E=
 //	2025-04 …
 //
-// The first key encrypts, all of them decrypt. To change keys, put a new line first, give the file to all processes, have what
-// was encrypted with older keys written again (matchmaker keys reseal), and then take the old lines away. A file is
-// read again when that helps: a process need not be started anew.
+// The first key encrypts, all of them decrypt. To change keys, put a new line first, give the file to all processes,
+// have what was encrypted with older keys written again (matchmaker keys reseal), and then take the old lines away. A
+// file is read again when that helps: a process need not be started anew.
 package keyring
 
 import (
@@ -151,8 +151,8 @@ func (k keys) find(id string) *key {
 }
 
 // Seal encrypts a text with the first key. about says whose it is: it opens there alone, so that nobody who can write
-// where it is stored makes the secret of one owner that of another. Sealing is rare, so the source is read each time:
-// a key that was put first is used from then on.
+// where it is stored makes the secret of one owner that of another. Sealing is rare, so the source is read each time: a
+// key that was put first is used from then on.
 func (r *Ring) Seal(plain []byte, about string) ([]byte, error) {
 	fresh, err := r.read()
 	r.mu.Lock()

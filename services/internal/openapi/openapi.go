@@ -1,5 +1,5 @@
-// Package openapi is the description of the HTTP API in OpenAPI 3.1, for people,
-// generators of clients, and the contract suite.
+// Package openapi is the description of the HTTP API in OpenAPI 3.1, for people, generators of clients, and the
+// contract suite.
 package openapi
 
 import (

@@ -1,6 +1,5 @@
-// Package problem is the vocabulary of failures that services share. Every error
-// that a caller can do something about is a *Error with a Kind; package web
-// translates kinds to HTTP, in one place. An error of no kind is Internal.
+// Package problem is the vocabulary of failures that services share. Every error that a caller can do something about
+// is a *Error with a Kind; package web translates kinds to HTTP, in one place. An error of no kind is Internal.
 package problem
 
 import (
@@ -28,8 +27,8 @@ const (
 	Unavailable                 // 503: a dependency did not answer
 )
 
-// Error is a failure of a known kind. Detail is for the caller to read: it
-// names the field and the reason, and never holds a secret.
+// Error is a failure of a known kind. Detail is for the caller to read: it names the field and the reason, and never
+// holds a secret.
 type Error struct {
 	Kind   Kind
 	Detail string

@@ -13,7 +13,8 @@ import (
 // Local limits how often each of many callers does something, in this process: replicas count each for itself. It is
 // for requests that cost no more than counting them in Redis would.
 //
-// Only callers that asked within the last one or two times that a bucket takes to fill use memory, about 120 bytes each.
+// Only callers that asked within the last one or two times that a bucket takes to fill use memory, about 120 bytes
+// each.
 type Local struct {
 	name string
 	rate state.Rate
@@ -23,8 +24,8 @@ type Local struct {
 	fill time.Duration
 
 	mu sync.Mutex
-	// young and old are the buckets by a hash of their caller. A bucket that is in neither is full: nobody has touched
-	// it since the maps last changed places, at least fill ago.
+	// young and old are the buckets by a hash of their caller. A bucket that is in neither is full: nobody has touched it
+	// since the maps last changed places, at least fill ago.
 	young, old map[uint64]*rate.Limiter
 	changed    time.Time
 }

@@ -1,5 +1,5 @@
-// Package ratelimit limits how often an API is called: by a project, where all replicas of
-// a service share the limit because the state counts, or by each of its players, where a process counts by itself.
+// Package ratelimit limits how often an API is called: by a project, where all replicas of a service share the limit
+// because the state counts, or by each of its players, where a process counts by itself.
 package ratelimit
 
 import (
@@ -10,8 +10,8 @@ import (
 	"matchmaker.dev/services/internal/state"
 )
 
-// PerProject is a middleware that answers 429 when a project uses up the bucket of a
-// name. It comes behind the check of the token: strangers use up nobody's bucket.
+// PerProject is a middleware that answers 429 when a project uses up the bucket of a name. It comes behind the check of
+// the token: strangers use up nobody's bucket.
 func PerProject(store *state.Store, name string, rate state.Rate, now func() time.Time) echo.MiddlewareFunc {
 	return func(next echo.HandlerFunc) echo.HandlerFunc {
 		return func(c echo.Context) error {

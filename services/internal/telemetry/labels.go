@@ -21,7 +21,8 @@ type Labels struct {
 	known map[string][]attribute.KeyValue
 }
 
-// Of is the labels with these values, one for each key. They are made once, so it may be called often; nobody may change them.
+// Of is the labels with these values, one for each key. They are made once, so it may be called often; nobody may
+// change them.
 func (l *Labels) Of(values ...string) []attribute.KeyValue {
 	name := strings.Join(values, "\x00")
 	l.mu.RLock()

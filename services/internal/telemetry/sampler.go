@@ -12,13 +12,14 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// NewProvider makes a provider that samples roots as root says, and all else as its parent, or what it links to, was sampled:
-// a cycle that serves a sampled ticket is to be found, though it is no child of it.
+// NewProvider makes a provider that samples roots as root says, and all else as its parent, or what it links to, was
+// sampled: a cycle that serves a sampled ticket is to be found, though it is no child of it.
 func NewProvider(root sdktrace.Sampler, o ...sdktrace.TracerProviderOption) *sdktrace.TracerProvider {
 	return sdktrace.NewTracerProvider(append(o, sdktrace.WithSampler(linkSampler{sdktrace.ParentBased(root)}), sdktrace.WithIDGenerator(idGenerator{}))...)
 }
 
-// samplerOptions is what OTEL_TRACES_SAMPLER asks for. Samplers that do not look at parents do not look at links either: those are the SDK's own.
+// samplerOptions is what OTEL_TRACES_SAMPLER asks for. Samplers that do not look at parents do not look at links
+// either: those are the SDK's own.
 func samplerOptions() ([]sdktrace.TracerProviderOption, error) {
 	name := strings.ToLower(strings.TrimSpace(os.Getenv("OTEL_TRACES_SAMPLER")))
 	var root sdktrace.Sampler
@@ -61,7 +62,7 @@ func (l linkSampler) ShouldSample(p sdktrace.SamplingParameters) sdktrace.Sampli
 
 func (l linkSampler) Description() string { return "Linked{" + l.Sampler.Description() + "}" }
 
-// reservedKey is the key of the span whose ids Late gives out.
+// reservedKey is the key of the span whose ids Restart uses again.
 type reservedKey struct{}
 
 // idGenerator are random, but for those that were given out before.

@@ -8,8 +8,8 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// Stage is a stage of a sampled ticket's life: a span in the trace of its creation, so that one trace shows all of it, which
-// links to what brought it about, where the ticket was one of many.
+// Stage is a stage of a sampled ticket's life: a span in the trace of its creation, so that one trace shows all of it,
+// which links to what brought it about, where the ticket was one of many.
 type Stage struct {
 	// Name is "ticket matched", "ticket assigned", "ticket released" or "ticket seen".
 	Name                           string

@@ -1,6 +1,5 @@
-// Package telemetry makes the providers of traces and metrics from the standard
-// OTEL_… environment variables. They are handed to those who need them; nothing global
-// is set. Without configuration nothing is recorded, at no cost.
+// Package telemetry makes the providers of traces and metrics from the standard OTEL_… environment variables. They are
+// handed to those who need them; nothing global is set. Without configuration nothing is recorded, at no cost.
 //
 //	telemetry.go   what a process observes itself with
 //	traces.go      the provider of traces
@@ -51,10 +50,11 @@ type Telemetry struct {
 	stops   []func(context.Context) error
 }
 
-// Open reads OTEL_SDK_DISABLED, OTEL_TRACES_EXPORTER (otlp or none) and OTEL_METRICS_EXPORTER (otlp, prometheus, both with a
-// comma between, or none; otlp when an endpoint is set), and the OTEL_EXPORTER_OTLP_… variables for OTLP over HTTP;
-// sampling and batching follow OTEL_TRACES_SAMPLER and OTEL_BSP_…, the interval of metrics OTEL_METRIC_EXPORT_INTERVAL. It connects
-// to nothing yet: a collector that is away costs spans and points, not the service.
+// Open reads OTEL_SDK_DISABLED, OTEL_TRACES_EXPORTER (otlp or none) and OTEL_METRICS_EXPORTER (otlp, prometheus, both
+// with a comma between, or none; otlp when an endpoint is set), and the OTEL_EXPORTER_OTLP_… variables for OTLP over
+// HTTP; sampling and batching follow OTEL_TRACES_SAMPLER and OTEL_BSP_…, the interval of metrics
+// OTEL_METRIC_EXPORT_INTERVAL. It connects to nothing yet: a collector that is away costs spans and points, not the
+// service.
 func Open(ctx context.Context, o Options) (*Telemetry, error) {
 	t := &Telemetry{Tracer: noop.NewTracerProvider(), Propagator: propagation.TraceContext{}}
 	if os.Getenv("OTEL_SDK_DISABLED") == "true" {

@@ -12,7 +12,8 @@ import (
 
 // Tracer makes the spans of a service. The zero Tracer makes none and costs nothing.
 //
-// What is written on spans is names, numbers and reasons: never tokens, properties of tickets or keys of hosting systems.
+// What is written on spans is names, numbers and reasons: never tokens, properties of tickets or keys of hosting
+// systems.
 type Tracer struct{ tracer trace.Tracer }
 
 // NewTracer returns the tracer of one service, the zero one where the provider records nothing.
@@ -34,8 +35,8 @@ func (t Tracer) Start(ctx context.Context, name string, o ...trace.SpanStartOpti
 	return t.tracer.Start(ctx, name, o...)
 }
 
-// Restart starts the span of ctx, which Start made and left out, once more, because it turned out whom it is about: with
-// the same ids, so that what was told of it while it ran holds. parent is the context that Start was given.
+// Restart starts the span of ctx, which Start made and left out, once more, because it turned out whom it is about:
+// with the same ids, so that what was told of it while it ran holds. parent is the context that Start was given.
 func (t Tracer) Restart(parent, ctx context.Context, name string, began time.Time, about []byte, o ...trace.SpanStartOption) (context.Context, trace.Span) {
 	if t.tracer == nil {
 		return ctx, noop.Span{}
@@ -60,8 +61,8 @@ func Fail(s trace.Span, reason, text string) {
 	s.SetAttributes(attribute.String("error.type", reason))
 }
 
-// Detach is ctx for work that one request begins and that is done for others too: it does not end with the request, and what it
-// says is not about it.
+// Detach is ctx for work that one request begins and that is done for others too: it does not end with the request, and
+// what it says is not about it.
 func Detach(ctx context.Context) context.Context {
 	apart := context.WithoutCancel(ctx)
 	if trace.SpanContextFromContext(ctx).IsValid() {
@@ -76,8 +77,8 @@ func Detach(ctx context.Context) context.Context {
 // spanRefSize is the bytes of a mark: the ids of a trace and of a span.
 const spanRefSize = 16 + 8
 
-// SpanRef is the span of ctx in a few bytes, to be kept with what it was about until somebody goes on with that. It is nil where
-// the span is not sampled: what is not traced takes no room.
+// SpanRef is the span of ctx in a few bytes, to be kept with what it was about until somebody goes on with that. It is
+// nil where the span is not sampled: what is not traced takes no room.
 func SpanRef(ctx context.Context) []byte { return EncodeSpanRef(trace.SpanContextFromContext(ctx)) }
 
 // EncodeSpanRef is the mark of a span.

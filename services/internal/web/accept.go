@@ -11,8 +11,8 @@ import (
 	"matchmaker.dev/services/internal/problem"
 )
 
-// negotiate refuses requests that accept no JSON, before they change anything.
-// No Accept header, or an empty one, accepts all.
+// negotiate refuses requests that accept no JSON, before they change anything. No Accept header, or an empty one,
+// accepts all.
 func negotiate(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		if !acceptsJSON(c.Request().Header) {

@@ -12,10 +12,9 @@ import (
 // bodyLimit is the contract's "64 kB and greater yields 413": the longest body has one byte less.
 const bodyLimit = 64 << 10
 
-// limitBody bounds request bodies. A declared length at or over the limit is
-// refused before anything is read. A PUT may be an upload with a limit of its
-// own (Limit), which is not known here, so its declared length is checked by the
-// first read instead: every PUT of the interface has a body that is read.
+// limitBody bounds request bodies. A declared length at or over the limit is refused before anything is read. A PUT may
+// be an upload with a limit of its own (Limit), which is not known here, so its declared length is checked by the first
+// read instead: every PUT of the interface has a body that is read.
 func limitBody(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		req := c.Request()
@@ -27,16 +26,16 @@ func limitBody(next echo.HandlerFunc) echo.HandlerFunc {
 		}
 		given := req.Body
 		req.Body = &body{ReadCloser: given, declared: req.ContentLength, limit: bodyLimit}
-		// By its own body net/http sees that there was more to read, and leaves the client the time
-		// to read the answer before it resets the connection.
+		// By its own body net/http sees that there was more to read, and leaves the client the time to read the answer before
+		// it resets the connection.
 		defer func() { req.Body = given }()
 		return next(c)
 	}
 }
 
-// LimitBody gives a route's bodies another limit than the 64 KiB of all others:
-// those of n bytes and more yield 413. It is for uploads; a service with a limit
-// of its own, or another status for it, sets n above that limit and counts itself.
+// LimitBody gives a route's bodies another limit than the 64 KiB of all others: those of n bytes and more yield 413. It
+// is for uploads; a service with a limit of its own, or another status for it, sets n above that limit and counts
+// itself.
 func LimitBody(n int64) echo.MiddlewareFunc {
 	return func(next echo.HandlerFunc) echo.HandlerFunc {
 		return func(c echo.Context) error {
@@ -48,8 +47,8 @@ func LimitBody(n int64) echo.MiddlewareFunc {
 	}
 }
 
-// body is a request body that fails with fault.TooLarge instead of yielding
-// limit bytes or more. It reads at most limit bytes of the client.
+// body is a request body that fails with problem.TooLarge instead of yielding limit bytes or more. It reads at most limit
+// bytes of the client.
 type body struct {
 	io.ReadCloser
 	declared int64 // Content-Length, -1 when not declared

@@ -17,21 +17,20 @@ import (
 	"matchmaker.dev/services/internal/problem"
 )
 
-// maxDepth is how deep the objects and arrays of a body may nest. The deepest
-// shape of the contract, a config's filters, needs 7.
+// maxDepth is how deep the objects and arrays of a body may nest. The deepest shape of the contract, a config's
+// filters, needs 7.
 const maxDepth = 32
 
-// jsonOptions reads member names without regard to case (and no more: "max_players"
-// is not "maxPlayers"), and is strict in all else: package json refuses
-// duplicate members, invalid UTF-8 and trailing data by itself.
+// jsonOptions reads member names without regard to case (and no more: "max_players" is not "maxPlayers"), and is strict
+// in all else: package json refuses duplicate members, invalid UTF-8 and trailing data by itself.
 var jsonOptions = json.JoinOptions(
 	json.MatchCaseInsensitiveNames(true),
 	jsonv1.MatchCaseSensitiveDelimiter(true),
 	json.RejectUnknownMembers(true),
 )
 
-// noNullOptions is lenient for bodies that contain a null somewhere. It inspects
-// every value, which the usual body, without nulls, is spared.
+// noNullOptions is lenient for bodies that contain a null somewhere. It inspects every value, which the usual body,
+// without nulls, is spared.
 var noNullOptions = json.JoinOptions(jsonOptions, json.WithUnmarshalers(json.UnmarshalFromFunc(refuseNull)))
 
 // nullError is a null where the Go type has no value for it.
@@ -41,14 +40,11 @@ func (nullError) Error() string { return "null" }
 
 // Decode reads the request's JSON body into dst, a pointer to a struct.
 //
-// Names of struct members match without regard to case, keys of maps are kept
-// as they are. Refused are: another content type (Unsupported), a body over the
-// limit (TooLarge), and, as Invalid with the member's path and the reason: no
-// body, anything that is not exactly one JSON value in UTF-8, nesting over 32,
-// members that are unknown or given twice (by any case), values of another type
-// or out of range. A null means "not given" for strings, objects, arrays and
-// pointers; for numbers, booleans and Base64, whose zero is a value, it is
-// refused. Byte slices are padded Base64.
+// Names of struct members match without regard to case, keys of maps are kept as they are. Refused are: another content
+// type (Unsupported), a body over the limit (TooLarge), and, as Invalid with the member's path and the reason: no body,
+// anything that is not exactly one JSON value in UTF-8, nesting over 32, members that are unknown or given twice (by
+// any case), values of another type or out of range. A null means "not given" for strings, objects, arrays and
+// pointers; for numbers, booleans and Base64, whose zero is a value, it is refused. Byte slices are padded Base64.
 func Decode(c echo.Context, dst any) error {
 	req := c.Request()
 	if err := checkContentType(req.Header); err != nil {

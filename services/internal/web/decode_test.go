@@ -127,7 +127,7 @@ func TestDecodeRefuses(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			err := decode([]byte(tt.body), new(ticket))
 			if err == nil || problem.KindOf(err) != problem.Invalid {
-				t.Fatalf("got %v, want a fault.Invalid", err)
+				t.Fatalf("got %v, want a problem.Invalid", err)
 			}
 			if err.Error() != tt.want {
 				t.Errorf("got  %s\nwant %s", err, tt.want)

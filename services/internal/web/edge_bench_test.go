@@ -11,8 +11,8 @@ import (
 	"github.com/labstack/echo/v4"
 )
 
-// BenchmarkEdge is what the edge costs a ticket's creation beside a bare echo
-// handler that decodes the same body, the network left out.
+// BenchmarkEdge is what the edge costs a ticket's creation beside a bare echo handler that decodes the same body, the
+// network left out.
 func BenchmarkEdge(b *testing.B) {
 	bare := echo.New()
 	bare.POST(Base+"/tickets", func(c echo.Context) error {

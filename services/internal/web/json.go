@@ -9,9 +9,8 @@ import (
 // serializer makes echo's c.JSON and c.Bind use the same JSON rules as Decode.
 type serializer struct{}
 
-// Serialize writes an answer: nil slices as [], nil maps as {}, keys of maps
-// sorted. Nothing is written when the value cannot be encoded, so that the
-// error can still become a problem body.
+// Serialize writes an answer: nil slices as [], nil maps as {}, keys of maps sorted. Nothing is written when the value
+// cannot be encoded, so that the error can still become a problem body.
 func (serializer) Serialize(c echo.Context, v any, indent string) error {
 	opts := []json.Options{json.Deterministic(true)}
 	if indent != "" {

@@ -17,8 +17,8 @@ import (
 	"matchmaker.dev/services/internal/telemetry"
 )
 
-// metrics are what the edge counts of requests. Labels are of what this service has: patterns of routes,
-// methods of HTTP, statuses, names of limits.
+// metrics are what the edge counts of requests. Labels are of what this service has: patterns of routes, methods of
+// HTTP, statuses, names of limits.
 type metrics struct {
 	took    metric.Float64Histogram
 	limited metric.Int64Counter

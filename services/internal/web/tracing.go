@@ -10,8 +10,8 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// tracing makes one server span per request, named after the route pattern.
-// Neither the raw path nor the query is recorded: they name players and tickets.
+// tracing makes one server span per request, named after the route pattern. Neither the raw path nor the query is
+// recorded: they name players and tickets.
 func tracing(p trace.TracerProvider, prop propagation.TextMapPropagator) echo.MiddlewareFunc {
 	tracer, server := p.Tracer("matchmaker.dev/services/internal/web"), trace.WithSpanKind(trace.SpanKindServer)
 	return func(next echo.HandlerFunc) echo.HandlerFunc {

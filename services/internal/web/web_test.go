@@ -257,8 +257,8 @@ func (e *endless) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// The server must answer such a client, and must not read on: the connection
-// ends, so that the client's sending ends too, after what fits into buffers.
+// The server must answer such a client, and must not read on: the connection ends, so that the client's sending ends
+// too, after what fits into buffers.
 func TestEndlessBodies(t *testing.T) {
 	url, _ := serve(t, slog.LevelError+1, web.Options{})
 	for name, path := range map[string]string{
@@ -307,8 +307,8 @@ func (c chunks) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Headers over the bound are net/http's to refuse: no handler sees them.
-// TestRefusalIsRead: a client that still sends its body reads the answer, instead of finding the connection reset.
+// Headers over the bound are net/http's to refuse: no handler sees them. TestRefusalIsRead: a client that still sends
+// its body reads the answer, instead of finding the connection reset.
 func TestRefusalIsRead(t *testing.T) {
 	url, _ := serve(t, slog.LevelError, web.Options{})
 	for range 10 {

@@ -15,7 +15,8 @@ import (
 	"matchmaker.dev/services/internal/bus"
 )
 
-// NKey makes a user's key. It returns the settings of a server that knows it, with the rights of an account, and the file with the key's seed.
+// NKey makes a user's key. It returns the settings of a server that knows it, with the rights of an account, and the
+// file with the key's seed.
 func NKey(t testing.TB, name string) (settings, seed string) {
 	t.Helper()
 	public, private := pair(t, nkeys.CreateUser)
@@ -26,8 +27,8 @@ func NKey(t testing.TB, name string) (settings, seed string) {
 	return known, file
 }
 
-// Credentials makes an operator, an account and a user of it with the rights of one of ours. It returns the settings of a server of this
-// operator, and the credentials file of the user.
+// Credentials makes an operator, an account and a user of it with the rights of one of ours. It returns the settings of
+// a server of this operator, and the credentials file of the user.
 func Credentials(t testing.TB, name string) (settings, file string) {
 	t.Helper()
 	operator, operatorKey := pair(t, nkeys.CreateOperator)

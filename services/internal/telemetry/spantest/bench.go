@@ -21,7 +21,8 @@ var Modes = []string{"off", "metrics", "0%", "1%", "100%"}
 // ratios are how many of a hundred tickets are sampled, on top of the metrics.
 var ratios = map[string]string{"0%": "0", "1%": "0.01", "100%": "1"}
 
-// OpenModes opens telemetry in each of the Ways, as the environment of a process does. What it sends is taken by a collector that does nothing with it.
+// OpenModes opens telemetry in each of the Ways, as the environment of a process does. What it sends is taken by a
+// collector that does nothing with it.
 func OpenModes(b *testing.B) map[string]*telemetry.Telemetry {
 	b.Helper()
 	collector := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { _, _ = io.Copy(io.Discard, r.Body) }))
@@ -64,7 +65,8 @@ func (c *Cost) Measure(b *testing.B, way string, work func()) {
 	c.used[way] = append(c.used[way], cpu(b)-before)
 }
 
-// Report reports the median of the processor time of one of n tickets without telemetry, and how much it is as a multiple of that in the other ways.
+// Report reports the median of the processor time of one of n tickets without telemetry, and how much it is as a
+// multiple of that in the other ways.
 func (c *Cost) Report(b *testing.B, n int) {
 	b.Helper()
 	median := func(way string) float64 {
