@@ -22,12 +22,12 @@ const (
 	patience = 2 * time.Minute
 )
 
-// script is a provider that does what a test says, and keeps books.
+// script is a provider whose answers a test defines. It records its calls.
 type script struct {
 	allocate func(n int, r *provider.Request) (provider.Result, error)
 	poll     func(n int) provider.Result
 
-	// release is nil where servers are given back without ado.
+	// release is nil when every release succeeds.
 	release func(n int, r provider.Ref) error
 
 	mu       sync.Mutex
@@ -76,26 +76,26 @@ func (s *script) Release(_ context.Context, r provider.Ref) error {
 	return nil
 }
 
-// holds tells whether the hosting system has given a server to a match.
+// holds tells whether a match has a server.
 func (s *script) holds(match string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.held[match]
 }
 
-// world is an allocator at work, on a real Redis and a real NATS.
+// world is an allocator with a real Redis and a real NATS.
 type world struct {
 	t testing.TB
-	// settled stops the allocator, once it has nothing in hand.
+	// settled stops the allocator and returns when it has finished its matches.
 	settled func()
 	store   *state.Store
 	bus     *bus.Bus
 	terms   state.ClaimOptions
 	rev     int64
 	options allocator.Options
-	// redis and nats are where they are.
+	// redis and nats are URLs.
 	redis, nats string
-	// requeue is what the configs of claimed matches say of failures.
+	// requeue is OnAllocationError in the configs of claimed matches.
 	requeue string
 }
 
@@ -164,7 +164,7 @@ func (w *world) lead(project string) {
 	w.terms = state.ClaimOptions{Epoch: epoch, Now: now, Deadline: now.Add(time.Hour), Expiry: now.Add(time.Hour)}
 }
 
-// run starts an allocator. What it returns stops it, once it has nothing in hand.
+// run starts an allocator. settled stops it and returns when it has finished its matches.
 func (w *world) run() (settled func()) {
 	part := allocator.New(w.options)
 	ctx, stop := context.WithCancel(w.t.Context())
@@ -304,7 +304,7 @@ func TestMatchWhoseTicketLeftTakesNoServer(t *testing.T) {
 	select {
 	case position := <-poked:
 		if position == 0 {
-			t.Error("the director was not told where the feed stands")
+			t.Error("the director did not get the position of the feed")
 		}
 	case <-time.After(patience):
 		t.Fatal("the director was not told that a ticket waits again")
@@ -317,7 +317,7 @@ func TestMatchWhoseTicketLeftTakesNoServer(t *testing.T) {
 	}
 }
 
-func TestServerThatNobodyIsLeftForIsGivenBack(t *testing.T) {
+func TestServerThatNoTicketUsesIsDeallocated(t *testing.T) {
 	var w *world
 	s := &script{allocate: func(n int, r *provider.Request) (provider.Result, error) {
 		w.leaves("a")
@@ -330,14 +330,14 @@ func TestServerThatNobodyIsLeftForIsGivenBack(t *testing.T) {
 	select {
 	case <-s.released:
 	case <-time.After(patience):
-		t.Fatal("the server was not given back")
+		t.Fatal("the server was not deallocated")
 	}
 	if len(s.held) > 0 {
 		t.Error("a server is held")
 	}
 }
 
-func TestPlayerWhoLeavesDuringTheAllocationLeavesAlone(t *testing.T) {
+func TestTicketThatLeavesDuringTheAllocationLeavesTheOthers(t *testing.T) {
 	var w *world
 	s := &script{allocate: func(n int, r *provider.Request) (provider.Result, error) {
 		w.leaves("a")
@@ -354,7 +354,7 @@ func TestPlayerWhoLeavesDuringTheAllocationLeavesAlone(t *testing.T) {
 	}
 }
 
-func TestServerThatIsLongInComing(t *testing.T) {
+func TestServerThatTakesLong(t *testing.T) {
 	for name, test := range map[string]struct {
 		allocate func(n int, r *provider.Request) (provider.Result, error)
 		poll     func(n int) provider.Result
@@ -369,7 +369,7 @@ func TestServerThatIsLongInComing(t *testing.T) {
 			},
 			want: &pb.Assignment{Connection: "1.2.3.4:5"},
 		},
-		"a pending allocation is asked after": {
+		"a pending allocation is polled": {
 			allocate: func(int, *provider.Request) (provider.Result, error) {
 				return provider.Result{Status: provider.Pending}, nil
 			},
@@ -381,7 +381,7 @@ func TestServerThatIsLongInComing(t *testing.T) {
 			},
 			want: &pb.Assignment{Connection: "6.7.8.9:10"},
 		},
-		"an allocation that nobody knows is asked for again": {
+		"an unknown allocation is asked for again": {
 			allocate: func(n int, r *provider.Request) (provider.Result, error) {
 				if n == 1 {
 					return provider.Result{Status: provider.Pending}, nil
@@ -418,11 +418,11 @@ func TestServerThatIsLongInComing(t *testing.T) {
 	}
 }
 
-func TestReleasedMatchGivesItsServerBack(t *testing.T) {
+func TestServerOfAReleasedMatchIsDeallocated(t *testing.T) {
 	s := &script{allocate: allocated}
 	w := start(t, s)
 	m := w.claim("m", "a", "b")
-	// An allocator that died had it in hand.
+	// An allocator that died had its lease.
 	now := w.terms.Now
 	dead := state.MatchLease{Holder: "dead", Now: now, Expires: now, Deadline: now, ClaimDeadline: now}
 	if _, err := w.store.BeginAllocation(t.Context(), project, m, dead); err != nil {
@@ -437,14 +437,14 @@ func TestReleasedMatchGivesItsServerBack(t *testing.T) {
 			t.Errorf("released %s", match)
 		}
 	case <-time.After(patience):
-		t.Fatal("the server was not given back")
+		t.Fatal("the server was not deallocated")
 	}
 	if n, err := w.store.Waiting(t.Context(), project); err != nil || n != 2 {
 		t.Errorf("%d tickets wait, %v", n, err)
 	}
 }
 
-func TestMatchThatIsHandedOutTwiceKeepsItsServer(t *testing.T) {
+func TestMatchThatIsDeliveredTwiceKeepsItsServer(t *testing.T) {
 	var w *world
 	s := &script{allocate: func(n int, r *provider.Request) (provider.Result, error) {
 		if r.Match == "m" { // another delivery of the match is faster
@@ -469,6 +469,6 @@ func TestMatchThatIsHandedOutTwiceKeepsItsServer(t *testing.T) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.held["m"] {
-		t.Error("the server of players who are on their way to it was given back")
+		t.Error("a server whose players have its connection was deallocated")
 	}
 }

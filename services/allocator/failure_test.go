@@ -17,10 +17,10 @@ import (
 	"matchmaker.dev/services/internal/problem"
 )
 
-// brief gives up soon.
+// brief makes an allocator give up soon.
 func brief(o *allocator.Options) { o.Settings.Deadline = 300 * time.Millisecond }
 
-// unless leaves a change of the settings out.
+// unless skips a change of the settings.
 func unless(not bool, change func(*allocator.Options)) func(*allocator.Options) {
 	if not {
 		return func(*allocator.Options) {}
@@ -32,12 +32,12 @@ func failing(err error) func(int, *provider.Request) (provider.Result, error) {
 	return func(int, *provider.Request) (provider.Result, error) { return provider.Result{}, err }
 }
 
-// failures are the ways to get no server, and what the tickets and the hosting system see of each.
+// failures are the ways to get no server, with their result for the tickets and the hosting system.
 var failures = map[string]struct {
 	allocate      func(n int, r *provider.Request) (provider.Result, error)
 	code, detail  string
-	final         bool // asking again leads nowhere
-	mayHoldServer bool // something is to be given back
+	final         bool // later tries would fail too
+	mayHaveServer bool // a server is to be deallocated
 }{
 	"an empty fleet": {
 		allocate: failing(provider.Fail(provider.FleetEmpty, "fleet \"blue\" has no free server")),
@@ -66,11 +66,11 @@ var failures = map[string]struct {
 	},
 	"a hosting system that is away": {
 		allocate: failing(errors.New("dial tcp: connection refused")),
-		code:     "AllocationError", detail: "the hosting system could not be reached", mayHoldServer: true,
+		code:     "AllocationError", detail: "the hosting system could not be reached", mayHaveServer: true,
 	},
 	"a hosting system that does not answer": {
 		allocate: failing(fmt.Errorf("call: %w", context.DeadlineExceeded)),
-		code:     "AllocationError", detail: "the hosting system gave no server in time", mayHoldServer: true,
+		code:     "AllocationError", detail: "the hosting system gave no server in time", mayHaveServer: true,
 	},
 	"an answer that was lost, and a failed allocation": {
 		allocate: func(n int, _ *provider.Request) (provider.Result, error) {
@@ -81,7 +81,7 @@ var failures = map[string]struct {
 				Status: provider.Failed, Err: provider.Fail(provider.Refused, "the image does not start"),
 			}, nil
 		},
-		code: "AllocationError", detail: "the image does not start", final: true, mayHoldServer: true,
+		code: "AllocationError", detail: "the image does not start", final: true, mayHaveServer: true,
 	},
 	"an answer that was lost, and a refusal": {
 		allocate: func(n int, _ *provider.Request) (provider.Result, error) {
@@ -90,11 +90,11 @@ var failures = map[string]struct {
 			}
 			return provider.Result{}, provider.Fail(provider.Refused, "the key was revoked")
 		},
-		code: "AllocationError", detail: "the key was revoked", final: true, mayHoldServer: true,
+		code: "AllocationError", detail: "the key was revoked", final: true, mayHaveServer: true,
 	},
 }
 
-func TestFailuresAreTheTicketsErrors(t *testing.T) {
+func TestTicketsGetTheErrorOfAFailure(t *testing.T) {
 	for name, test := range failures {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -108,12 +108,12 @@ func TestFailuresAreTheTicketsErrors(t *testing.T) {
 					t.Errorf("ticket %s got %v, want %v", id, got, want)
 				}
 			}
-			s.expectReturned(t, w, test.mayHoldServer)
+			s.expectDeallocated(t, w, test.mayHaveServer)
 		})
 	}
 }
 
-func TestFailuresLetTicketsWaitAgainWhereTheirConfigSaysSo(t *testing.T) {
+func TestTicketsWaitAgainAfterAFailureIfTheirConfigSaysSo(t *testing.T) {
 	for name, test := range failures {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -128,7 +128,7 @@ func TestFailuresLetTicketsWaitAgainWhereTheirConfigSaysSo(t *testing.T) {
 			w.send("m")
 			if test.final {
 				if got := w.result("a"); got.GetError() != test.code {
-					t.Errorf("what leads nowhere is tried again: %v", got)
+					t.Errorf("a final failure is tried again: %v", got)
 				}
 				return
 			}
@@ -140,23 +140,23 @@ func TestFailuresLetTicketsWaitAgainWhereTheirConfigSaysSo(t *testing.T) {
 			if err != nil || got.Assignment != nil || !proto.Equal(got.Body, old.Body) {
 				t.Errorf("a ticket that waits again is %v with %v, %v", got.Body, got.Assignment, err)
 			}
-			s.expectReturned(t, w, test.mayHoldServer)
+			s.expectDeallocated(t, w, test.mayHaveServer)
 		})
 	}
 }
 
-// expectReturned waits until what may be held was given back, or until the allocator had time to give back what is not.
-func (s *script) expectReturned(t *testing.T, w *world, want bool) {
+// expectDeallocated waits until the match was deallocated, or until a match that ended later was.
+func (s *script) expectDeallocated(t *testing.T, w *world, want bool) {
 	t.Helper()
 	if want {
 		select {
 		case <-s.released:
 		case <-time.After(patience):
-			t.Error("a server that may be held was not given back")
+			t.Error("a server that the match may have was not deallocated")
 		}
 		return
 	}
-	// Another match that is to be given back comes after this one.
+	// Another match is deallocated after this one.
 	m := w.claim("marker", "marker-1")
 	if _, err := w.store.BeginAllocation(t.Context(), project, m, handsOf(w)); err != nil {
 		t.Fatal(err)
@@ -167,15 +167,14 @@ func (s *script) expectReturned(t *testing.T, w *world, want bool) {
 	select {
 	case match := <-s.released:
 		if match != "marker" {
-			t.Errorf("%s holds nothing, and was given back", match)
+			t.Errorf("%s has no server, and was deallocated", match)
 		}
 	case <-time.After(patience):
-		t.Error("nothing is given back at all")
+		t.Error("no match is deallocated")
 	}
 }
 
-// A server is given back until that succeeds.
-func TestGivingBackIsRepeatedUntilItIsDone(t *testing.T) {
+func TestDeallocationIsRepeatedUntilItSucceeds(t *testing.T) {
 	var w *world
 	s := &script{
 		allocate: func(n int, r *provider.Request) (provider.Result, error) {
@@ -200,7 +199,7 @@ func TestGivingBackIsRepeatedUntilItIsDone(t *testing.T) {
 	select {
 	case <-s.released:
 	case <-time.After(patience):
-		t.Fatal("the server was not given back")
+		t.Fatal("the server was not deallocated")
 	}
 	eventually(t, "the match to be forgotten", func() bool {
 		_, err := w.store.Match(t.Context(), project, "m")
@@ -211,8 +210,7 @@ func TestGivingBackIsRepeatedUntilItIsDone(t *testing.T) {
 	}
 }
 
-// A hosting system that hangs is asked again, and a call that hangs does not outlive its time.
-func TestACallThatHangsIsMadeAgain(t *testing.T) {
+func TestACallThatHangsEndsAndIsRepeated(t *testing.T) {
 	var calls atomic.Int32
 	w := prepare(t)
 	w.options.Settings.Deadline, w.options.Settings.Call = time.Hour, 50*time.Millisecond
@@ -225,7 +223,7 @@ func TestACallThatHangsIsMadeAgain(t *testing.T) {
 	}
 }
 
-// hanging is a provider whose calls hang when it is said so.
+// hanging is a provider whose calls hang when hang is true.
 type hanging struct {
 	provider.Provider
 	hang func(r *provider.Request) bool

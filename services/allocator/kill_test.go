@@ -19,20 +19,21 @@ import (
 	"matchmaker.dev/services/allocator/provider"
 	"matchmaker.dev/services/internal/definition"
 	"matchmaker.dev/services/internal/problem"
+	"matchmaker.dev/services/internal/state"
 )
 
-// The steps of the flow at which an allocator is killed: each is one exchange with somebody else, and the allocator
-// dies before the other one heard of it, or when the other one has done it and the answer is on its way.
+// The steps of a flow at which an allocator is killed. Each is one call of another process. The allocator dies before
+// the call arrives, or when the call is executed and the answer is on its way.
 var flows = map[string]struct {
-	// leave: all players leave while the server is asked for, so that nobody goes to it.
+	// leave: all players leave while the server is asked for, so no ticket uses it.
 	leave bool
-	// refuse is the hosting system's reason to give no server, and requeue what the config says of that.
+	// refuse is the hosting system's reason to give no server, and requeue the config's setting for that.
 	refuse  provider.Reason
 	requeue string
 	steps   []string
 }{
 	"players get their server":  {steps: []string{"read", "begin", "allocate", "poll", "assign", "acknowledge"}},
-	"nobody goes to the server": {leave: true, steps: []string{"assign", "acknowledge", "lend", "release", "returned"}},
+	"no ticket uses the server": {leave: true, steps: []string{"assign", "acknowledge", "lend", "release", "returned"}},
 	"players get an error":      {refuse: provider.Refused, steps: []string{"allocate", "assign", "acknowledge"}},
 	"players wait again": {
 		refuse: provider.FleetEmpty, requeue: definition.Requeue, steps: []string{"allocate", "requeue", "acknowledge"},
@@ -54,9 +55,9 @@ func TestAllocatorIsKilledAtEveryStep(t *testing.T) {
 					heir := w.killedAt(t, h, step, when == "after")
 					switch {
 					case flow.leave:
-						w.forgotten("m")
+						w.forgotten("m", h)
 					case flow.requeue != "":
-						w.forgotten("m")
+						w.forgotten("m", h)
 						if n, err := w.store.Waiting(t.Context(), project); err != nil || n != 2 {
 							t.Errorf("%d of 2 players wait again, %v\n%s", n, err, heir.log())
 						}
@@ -77,13 +78,14 @@ func TestAllocatorIsKilledAtEveryStep(t *testing.T) {
 	}
 }
 
-// killedAt kills an allocator that has a match in hand, and lets another one take over.
+// killedAt kills an allocator that works on a match, and lets another one take over.
 func (w *world) killedAt(t *testing.T, h *hosting, step string, after bool) (heir *process) {
 	t.Helper()
 	k := &killer{step: step, after: after, died: make(chan struct{})}
 	h.killer = k
 	web := httptest.NewServer(h)
 	t.Cleanup(web.Close)
+	h.url = web.URL
 	t.Cleanup(func() {
 		if h.most > 1 || h.taken > 1 {
 			t.Errorf("%d servers were taken for the match, %d of them at once", h.taken, h.most)
@@ -99,29 +101,37 @@ func (w *world) killedAt(t *testing.T, h *hosting, step string, after bool) (hei
 	case <-time.After(patience):
 		t.Fatalf("the allocator never came to the step: %s", victim.log())
 	}
-	h.see(t)
+	h.logHeld(t)
 	return launch(t, w.redis, w.nats, web.URL, h.search())
 }
 
-// forgotten waits until nothing is left to do for a match.
-func (w *world) forgotten(match string) {
+// forgotten waits until nothing is left to do for a match. The server of a match that was taken over is deallocated
+// twice, a minute apart. An allocator whose clock is ahead does it the second time.
+func (w *world) forgotten(match string, h *hosting) {
 	w.t.Helper()
+	eventually(w.t, "the end of match "+match, func() bool {
+		status, _, err := w.store.GameServer(w.t.Context(), project, match, time.Now())
+		return err == nil && status != state.MatchActive && h.held() == 0
+	})
+	w.options.Now = func() time.Time { return time.Now().Add(time.Minute) }
+	w.options.Provider = &remote{url: h.url}
+	w.t.Cleanup(w.run())
 	eventually(w.t, "match "+match+" to be forgotten", func() bool {
 		_, err := w.store.Match(w.t.Context(), project, match)
 		return problem.KindOf(err) == problem.NotFound
 	})
 }
 
-// together expects that the players go to the server that the match has.
+// together expects that all players get the server that the match has.
 func (w *world) together(t *testing.T, h *hosting, heir *process) {
 	t.Helper()
 	connection := w.result("a").GetConnection()
 	if got := w.result("b").GetConnection(); got != connection || connection == "" {
-		t.Errorf("the players are sent to %q and %q\n%s", connection, got, heir.log())
+		t.Errorf("the players get %q and %q\n%s", connection, got, heir.log())
 	}
-	// What would be given back by mistake is so at once.
-	if h.at() != connection {
-		t.Errorf("the match holds %q, its players are sent to %q", h.at(), connection)
+	// A deallocation by mistake would have happened already.
+	if h.connection() != connection {
+		t.Errorf("the match has %q, its players get %q", h.connection(), connection)
 	}
 }
 
@@ -142,8 +152,8 @@ func (k *killer) arm(p *process) {
 	k.victim = p
 }
 
-// at is told of each step, before or after it; true means that the process whose step it was is dead. It dies once: its
-// heir takes the same steps.
+// at is called before and after each step. It is true when it killed the process whose step it is. It kills only once:
+// the next process takes the same steps.
 func (k *killer) at(step string, after bool) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -156,8 +166,7 @@ func (k *killer) at(step string, after bool) bool {
 	return true
 }
 
-// relay is a way to a server that tells the killer of the steps that go along it. step finds out which one a message
-// is.
+// relay is a connection to a server that reports steps to the killer. step says which step a message is.
 func (k *killer) relay(t *testing.T, to string, step func() func([]byte) string) string {
 	t.Helper()
 	u, err := url.Parse(to)
@@ -182,8 +191,8 @@ func (k *killer) relay(t *testing.T, to string, step func() func([]byte) string)
 	return listener.Addr().String()
 }
 
-// pass passes on what a client and its server say. A client waits for the answer before it says more that is a step, so
-// what the server says next is the answer.
+// pass forwards what a client and its server send. A client waits for the answer before it sends the next step, so what
+// the server sends next is the answer.
 func (k *killer) pass(client net.Conn, to string, step func([]byte) string) {
 	defer client.Close()
 	server, err := net.Dial("tcp", to)
@@ -203,7 +212,7 @@ func (k *killer) pass(client net.Conn, to string, step func([]byte) string) {
 				done := under
 				under = ""
 				mu.Unlock()
-				// What a server answers to a script that it does not know yet is no answer.
+				// The script is sent again after NOSCRIPT.
 				if done != "" && !bytes.Contains(buf[:n], []byte("NOSCRIPT")) && k.at(done, true) {
 					return
 				}
@@ -246,10 +255,10 @@ func (k *killer) pass(client net.Conn, to string, step func([]byte) string) {
 	}
 }
 
-// natsSteps finds the acknowledgement of a match among what a client says to NATS.
+// natsSteps finds the acknowledgement of a match.
 func natsSteps() func([]byte) string {
 	return func(said []byte) string {
-		// An acknowledgement is empty or +ACK; signs of life are +WPI.
+		// An acknowledgement is empty or +ACK; +WPI means that work goes on.
 		if bytes.Contains(said, []byte("PUB $JS.ACK.MM_MATCHES.")) && bytes.Contains(said, []byte("+ACK")) {
 			return "acknowledge"
 		}
@@ -257,7 +266,7 @@ func natsSteps() func([]byte) string {
 	}
 }
 
-// redisSteps tells commands by the keys that they name.
+// redisSteps recognizes commands by their keys.
 func redisSteps() func([]byte) string {
 	return func(said []byte) string {
 		text := string(said)
@@ -284,9 +293,10 @@ func redisSteps() func([]byte) string {
 	}
 }
 
-// hosting is a hosting system with books of its own.
+// hosting is a hosting system.
 type hosting struct {
 	killer *killer
+	url    string
 	// asked is called when a server is asked for.
 	asked func()
 	// refuse is why it gives no server, "" when it does.
@@ -315,7 +325,7 @@ func (h *hosting) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_ = json.NewEncoder(w).Encode(answer)
 }
 
-// search is how long a server is searched for: longer than it may take two allocators to get one, unless there is none.
+// search is how long allocators try: longer than two of them need to get a server, unless there is none.
 func (h *hosting) search() time.Duration {
 	if h.refuse == provider.FleetEmpty {
 		return 3 * time.Second
@@ -353,8 +363,8 @@ func (h *hosting) do(what, id string) reply {
 	}
 }
 
-// see checks that there is something to lose.
-func (h *hosting) see(t *testing.T) {
+// logHeld logs how many servers are allocated.
+func (h *hosting) logHeld(t *testing.T) {
 	t.Helper()
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -367,8 +377,8 @@ func (h *hosting) held() int {
 	return len(h.servers)
 }
 
-// at is where the match's server is.
-func (h *hosting) at() string {
+// connection is that of the match's server.
+func (h *hosting) connection() string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, connection := range h.servers {
@@ -395,14 +405,14 @@ func launch(t *testing.T, redis, nats, hosting string, search time.Duration) *pr
 		t.Fatal(err)
 	}
 	go func() {
-		_ = p.cmd.Wait() // it never ends well
+		_ = p.cmd.Wait() // "signal: killed"
 		close(p.dead)
 	}()
 	t.Cleanup(p.kill)
 	return p
 }
 
-// kill returns when nothing of the process is left.
+// kill kills the process and returns when it has ended.
 func (p *process) kill() {
 	_ = p.cmd.Process.Kill()
 	<-p.dead

@@ -18,10 +18,10 @@ import (
 	"matchmaker.dev/services/internal/state"
 )
 
-// TestMain lets the test binary play an allocator that is killed.
+// TestMain lets the test binary be an allocator that is killed.
 func TestMain(m *testing.M) {
 	if len(os.Args) == 6 && os.Args[1] == "allocator" {
-		if err := play(context.Background(), os.Args[2], os.Args[3], os.Args[4], os.Args[5]); err != nil {
+		if err := runAllocator(context.Background(), os.Args[2], os.Args[3], os.Args[4], os.Args[5]); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
@@ -30,11 +30,11 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// soon is how long the dead are waited for: short, since the test has many of them.
+// soon is how long a dead allocator is waited for: short, since the test has many of them.
 const soon = time.Second
 
-// play is a whole allocator that gets its servers from a hosting system at an address.
-func play(ctx context.Context, redis, nats, hosting, search string) error {
+// runAllocator runs an allocator that gets its servers from a hosting system at an address.
+func runAllocator(ctx context.Context, redis, nats, hosting, search string) error {
 	deadline, err := time.ParseDuration(search)
 	if err != nil {
 		return err
@@ -80,9 +80,9 @@ func (p *remote) Release(ctx context.Context, r provider.Ref) error {
 	return err
 }
 
-// reply is what the hosting system says.
+// reply is the answer of the hosting system.
 type reply struct {
-	// Reason is why there is no server, "" when it is no refusal.
+	// Reason is why there is no server, "" when there is one.
 	Reason     provider.Reason
 	Status     provider.Status
 	Connection string

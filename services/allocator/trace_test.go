@@ -164,7 +164,7 @@ func TestDeallocationsAreTraced(t *testing.T) {
 	})
 	w.claim("left", "a")
 	w.send("left")
-	eventually(t, "a server is given back", func() bool { return len(spans.Named("hosting release")) >= 2 })
+	eventually(t, "a server to be deallocated", func() bool { return len(spans.Named("hosting release")) >= 2 })
 	first := spans.Named("hosting release")[0]
 	if first.Status().Code != codes.Error || spantest.Attribute(first, "error.type") != "contention" ||
 		first.SpanKind() != trace.SpanKindClient {
