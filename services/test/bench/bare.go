@@ -12,8 +12,8 @@ import (
 	"github.com/labstack/echo/v4"
 )
 
-// bare is the command of the child process that the service is compared with:
-// the least that a handler of the same framework can do with the same requests.
+// bare is a hidden command: the server that the service is compared with. It does the least that a handler of the same
+// framework can do with the same requests.
 type bare struct{}
 
 // run serves until ctx ends.

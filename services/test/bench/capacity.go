@@ -10,13 +10,15 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 )
 
-// capacity measures players who come again as soon as they are assigned: how many tickets a second go through when always as many
-// wait, and what each costs. The processor time is what to compare two builds by, also on a machine that does something else besides.
+// capacity measures players who come again as soon as they are assigned: tickets per second while the same number
+// waits, and the cost of each. Processor time is what to compare two builds by, since other load on the machine changes
+// it little.
 func (b *bench) capacity(ctx context.Context) error {
 	t := table.NewWriter()
 	t.SetOutputMirror(b.out)
 	t.SetStyle(table.StyleLight)
-	t.SetTitle("capacity: one against one, players who come again as soon as they are assigned, over %s; processor time is that of one ticket", b.For)
+	t.SetTitle("capacity: one against one, players who come again as soon as they are assigned, over %s;\n"+
+		"processor time is that of one ticket", b.For)
 	t.AppendHeader(append(table.Row{"players", "hosting", "tickets/s", "p50", "p99"}, usageHeader()...))
 	for _, players := range b.Players {
 		for _, hosted := range b.hosted() {
@@ -29,7 +31,7 @@ func (b *bench) capacity(ctx context.Context) error {
 	return nil
 }
 
-// circle measures so many players, on a server of their own.
+// circle measures so many players on a server of their own.
 func (b *bench) circle(ctx context.Context, players int, hosted bool, t table.Writer) (err error) {
 	b.progress("capacity: %d players, hosting %s", players, hosting(hosted))
 	const project = "capacity"
@@ -73,13 +75,14 @@ func (b *bench) circle(ctx context.Context, players int, hosted bool, t table.Wr
 	for _, part := range parts {
 		waited = append(waited, part...)
 	}
-	row := table.Row{players, hosting(hosted), fmt.Sprintf("%.0f", float64(len(waited))/b.For.Seconds()), ms(waited.quantile(0.5)), ms(waited.quantile(0.99))}
+	row := table.Row{players, hosting(hosted), fmt.Sprintf("%.0f", float64(len(waited))/b.For.Seconds()),
+		ms(waited.quantile(0.5)), ms(waited.quantile(0.99))}
 	t.AppendRow(append(row, used.each(len(waited))...))
 	return nil
 }
 
-// again is one player, ticket after ticket. Those that are assigned between the two moments count. The last of all may find no
-// opponent: whoever waits at the end goes.
+// again is one player who creates one ticket after the other. Those that are assigned between from and to count. A
+// player who still waits at the end leaves, since there may be no opponent.
 func (a *arrivals) again(ctx context.Context, i int, from, to time.Time) (waited times, err error) {
 	w, err := dial(ctx, a.host)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// processorTime is what a process has used of the processors so far.
+// processorTime is the processor time that a process has used.
 func processorTime(pid int) time.Duration {
 	const scheduled = 2 // CPUCLOCK_SCHED: all of its threads
 	clock := int32(^pid<<3 | scheduled)
@@ -21,7 +21,7 @@ func processorTime(pid int) time.Duration {
 	return time.Duration(t.Nano())
 }
 
-// usedBy is what a process, the Redis and the instances of functions that it started, and this process have used so far.
+// usedBy is the processor time of a server, of the Redis and the instances that it started, and of this process.
 func usedBy(pid int) usage {
 	u := usage{services: processorTime(pid), generator: processorTime(os.Getpid())}
 	for child, name := range children(pid) {
@@ -34,7 +34,7 @@ func usedBy(pid int) usage {
 	return u
 }
 
-// children are the processes that a process started, and their names.
+// children are the child processes of a process, and their names.
 func children(pid int) map[int]string {
 	all := map[int]string{}
 	stats, _ := filepath.Glob("/proc/[0-9]*/stat")
@@ -45,7 +45,7 @@ func children(pid int) map[int]string {
 		}
 		var child, parent int
 		var state string
-		// pid (name) state parent …, where a name may have anything in it.
+		// pid (name) state parent …; a name may have any characters.
 		before, after, _ := strings.Cut(string(text), " (")
 		end := strings.LastIndexByte(after, ')')
 		name, after := after[:end], after[end+1:]

@@ -2,5 +2,5 @@
 
 package main
 
-// usedBy is not known of other processes here.
+// usedBy cannot read the processor time of other processes here.
 func usedBy(int) usage { return usage{} }

@@ -16,7 +16,7 @@ import (
 	"matchmaker.dev/services/test/launch"
 )
 
-// players is how many different players a load comes from.
+// players is how many players a load comes from.
 const players = 1000
 
 // create measures how many tickets are created per second, in turns with the bare handler.
@@ -36,8 +36,8 @@ func (b *bench) create(ctx context.Context) error {
 	return nil
 }
 
-// turns measures both, round after round, so that what else the machine does meets both. The processor
-// time of one answer is less disturbed by that: it is printed as well.
+// turns measures both in each round, so that other load on the machine affects both. It also prints the processor time
+// of an answer, which other load changes less.
 func (b *bench) turns(ctx context.Context, connections int, t table.Writer) (err error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -58,7 +58,7 @@ func (b *bench) turns(ctx context.Context, connections int, t table.Writer) (err
 	var answers [2]int
 	for round := range b.Rounds {
 		b.progress("create: %d connections, round %d of %d", connections, round+1, b.Rounds)
-		project := fmt.Sprintf("create-%d", round) // its own, so that no round meets the tickets of another
+		project := fmt.Sprintf("create-%d", round) // of its own: rounds do not share tickets
 		tokens, err := tokensOf(server, project)
 		if err != nil {
 			return err
@@ -70,14 +70,16 @@ func (b *bench) turns(ctx context.Context, connections int, t table.Writer) (err
 			if err := settle(ctx); err != nil {
 				return err
 			}
-			l := &volley{address: hostOf(url), connections: connections, over: b.Round, requests: creations(hostOf(url), project, tokens)}
+			l := &volley{address: hostOf(url), connections: connections, over: b.Round,
+				requests: creations(hostOf(url), project, tokens)}
 			if results[which], err = l.run(ctx); err != nil {
 				return err
 			}
 			answers[which] += results[which].answers
 		}
 		r := results[1].rate / results[0].rate
-		t.AppendRow(append(append(table.Row{connections, round + 1}, results[0].cells()...), append(results[1].cells(), fmt.Sprintf("%.2f", r))...))
+		t.AppendRow(append(append(table.Row{connections, round + 1}, results[0].cells()...),
+			append(results[1].cells(), fmt.Sprintf("%.2f", r))...))
 		base, made, ratios = append(base, results[0].rate), append(made, results[1].rate), append(ratios, r)
 	}
 	if err := errors.Join(bare.Stop(), server.Stop()); err != nil {
@@ -87,12 +89,13 @@ func (b *bench) turns(ctx context.Context, connections int, t table.Writer) (err
 		return fmt.Sprintf("%.0f µs", float64(p.CPU().Microseconds())/float64(max(1, answers)))
 	}
 	t.AppendRow(table.Row{connections, "CPU each", cpu(bare, answers[0]), "", "", cpu(server.Server, answers[1])})
-	t.AppendRow(table.Row{connections, "median", fmt.Sprintf("%.0f", median(base)), "", "", fmt.Sprintf("%.0f", median(made)), "", "", fmt.Sprintf("%.2f", median(ratios))})
+	t.AppendRow(table.Row{connections, "median", fmt.Sprintf("%.0f", median(base)), "", "",
+		fmt.Sprintf("%.0f", median(made)), "", "", fmt.Sprintf("%.2f", median(ratios))})
 	return nil
 }
 
-// settle lets the machine finish what the measurement before has left it to do: Redis rewrites its
-// file, collectors run. Else one of the two would pay for the other.
+// settle waits until the machine has finished the work of the measurement before: Redis rewrites its file, collectors
+// run.
 func settle(ctx context.Context) error {
 	select {
 	case <-ctx.Done():
@@ -102,8 +105,8 @@ func settle(ctx context.Context) error {
 	}
 }
 
-// server starts the service; nothing outlives the measurement that it is for. The
-// limits are counted as ever, but nobody meets them: a thousand players are to do the work of millions.
+// server starts the service for one measurement. The rate limits are on, but too high to be reached: a thousand players
+// stand for millions.
 func (b *bench) server(ctx context.Context) (*launch.Matchmaker, error) {
 	args := []string{
 		"--provider", "instant",
@@ -114,7 +117,7 @@ func (b *bench) server(ctx context.Context) (*launch.Matchmaker, error) {
 	return launch.Dev(ctx, b.errs, b.Matchmaker, append(args, b.Dev...)...)
 }
 
-// tokensOf are those of the players of a project.
+// tokensOf mints the tokens of the players of a project.
 func tokensOf(s *launch.Matchmaker, project string) ([]string, error) {
 	tokens := make([]string, players)
 	for i := range tokens {
@@ -126,7 +129,7 @@ func tokensOf(s *launch.Matchmaker, project string) ([]string, error) {
 	return tokens, nil
 }
 
-// creations are requests for one ticket of each player.
+// creations are requests that create one ticket for each player.
 func creations(host, project string, tokens []string) [][]byte {
 	requests := make([][]byte, len(tokens))
 	for i, token := range tokens {
@@ -141,7 +144,7 @@ func creation(host, project, token string, skill float64) []byte {
 
 func hostOf(url string) string { return strings.TrimPrefix(url, "http://") }
 
-// volley sends the same requests over and over, on each connection one after the other.
+// volley repeats the same requests, one after the other on each connection.
 type volley struct {
 	address     string
 	connections int
@@ -149,18 +152,18 @@ type volley struct {
 	requests    [][]byte
 }
 
-// result is what came of it.
+// result is the result of a volley.
 type result struct {
 	rate    float64 // answers per second
 	times   times
-	answers int // with those of the warm-up
+	answers int // including those of the warm-up
 }
 
 func (r *result) cells() table.Row {
 	return table.Row{fmt.Sprintf("%.0f", r.rate), ms(r.times.quantile(0.50)), ms(r.times.quantile(0.99))}
 }
 
-// warmup is how long requests go before they count: connections are opened, tokens verified for the first time.
+// warmup is how long requests are sent before they count. Connections are opened and tokens verified in this time.
 const warmup = 500 * time.Millisecond
 
 func (v *volley) run(ctx context.Context) (*result, error) {
@@ -182,7 +185,7 @@ func (v *volley) run(ctx context.Context) (*result, error) {
 	return r, first(errs)
 }
 
-// connection sends requests until to, and measures those that were answered after from.
+// connection sends requests until to. It measures those that are answered after from.
 func (v *volley) connection(ctx context.Context, first int, from, to time.Time) (r result, err error) {
 	w, err := dial(ctx, v.address)
 	if err != nil {
@@ -196,7 +199,7 @@ func (v *volley) connection(ctx context.Context, first int, from, to time.Time) 
 		if err != nil {
 			return r, err
 		}
-		if err := created(status, body); err != nil {
+		if err := checkCreated(status, body); err != nil {
 			return r, err
 		}
 		now := time.Now()
@@ -209,8 +212,8 @@ func (v *volley) connection(ctx context.Context, first int, from, to time.Time) 
 	return r, context.Cause(ctx)
 }
 
-// created is an error unless an answer is that of a ticket that was created.
-func created(status int, body []byte) error {
+// checkCreated returns an error unless the answer is that of a created ticket.
+func checkCreated(status int, body []byte) error {
 	if status != http.StatusCreated {
 		return fmt.Errorf("a create was answered %d: %s", status, body)
 	}

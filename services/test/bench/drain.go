@@ -12,11 +12,11 @@ import (
 	"matchmaker.dev/pkg/client"
 )
 
-// watched is how many of the waiting tickets are watched while they are assigned. To
-// watch all would take the machine from those that assign them.
+// watched is how many of the waiting tickets are watched while they are assigned. Watching all would take too much of
+// the machine.
 const watched = 250
 
-// drain measures how soon all of many waiting tickets are assigned.
+// drain measures how long it takes to assign many waiting tickets.
 func (b *bench) drain(ctx context.Context) error {
 	t := table.NewWriter()
 	t.SetOutputMirror(b.out)
@@ -32,7 +32,7 @@ func (b *bench) drain(ctx context.Context) error {
 	return nil
 }
 
-// crowd measures one number of waiting tickets, on a server of their own.
+// crowd measures one number of waiting tickets on a server of its own.
 func (b *bench) crowd(ctx context.Context, n int, t table.Writer) (err error) {
 	b.progress("drain: %d tickets", n)
 	server, err := b.server(ctx)
@@ -59,7 +59,7 @@ func (b *bench) crowd(ctx context.Context, n int, t table.Writer) (err error) {
 	return nil
 }
 
-// crowd is many players that wait.
+// crowd is many waiting players.
 type crowd struct {
 	host, project string
 	tokens        []string
@@ -71,7 +71,7 @@ func (c *crowd) token(i int) string { return c.tokens[i%len(c.tokens)] }
 // come creates all tickets.
 func (c *crowd) come(ctx context.Context) error {
 	return c.each(ctx, func(w *wire, i int) error {
-		// Skills are spread over the range in an order that has nothing to do with that of arrival.
+		// The order of skills is not the order of arrival.
 		skill := float64(i * 7919 % 3000)
 		status, body, err := w.do(creation(c.host, c.project, c.token(i), skill))
 		if err != nil {
@@ -82,8 +82,8 @@ func (c *crowd) come(ctx context.Context) error {
 	})
 }
 
-// leave puts the config, and returns how long the watched tickets took from then to their assignment.
-// Then it looks at all the others.
+// leave puts the config, and returns how long the watched tickets then waited for their assignments. It also waits for
+// the assignments of all others.
 func (c *crowd) leave(ctx context.Context, studio *client.Client) (times, error) {
 	assignedAt := make([]time.Time, min(watched, len(c.ids)))
 	errs := make([]error, len(assignedAt))
@@ -94,7 +94,7 @@ func (c *crowd) leave(ctx context.Context, studio *client.Client) (times, error)
 			assignedAt[k] = time.Now()
 		})
 	}
-	select { // all of them wait for an answer before there is one
+	select { // all watchers wait before the config is put
 	case <-ctx.Done():
 	case <-time.After(time.Second):
 	}
@@ -128,10 +128,10 @@ func (c *crowd) look(w *wire, i int) error {
 	if err != nil {
 		return err
 	}
-	return assigned(status, body, false)
+	return checkAssigned(status, body, false)
 }
 
-// each does something for every ticket, on a few connections.
+// each calls do for every ticket, on a few connections.
 func (c *crowd) each(ctx context.Context, do func(w *wire, i int) error) error {
 	errs := make([]error, 64)
 	var all sync.WaitGroup

@@ -22,9 +22,9 @@ import (
 	"matchmaker.dev/services/internal/sandbox/languages"
 )
 
-// function measures what a run of a match function costs beyond the same code in this process.
+// function measures what a run of a match function costs, compared with the same code in this process.
 func (b *bench) function(ctx context.Context) (err error) {
-	s, err := openShop(ctx, b.Matchmaker, b.Pair)
+	s, err := newTestbed(ctx, b.Matchmaker, b.Pair)
 	if err != nil {
 		return err
 	}
@@ -32,9 +32,10 @@ func (b *bench) function(ctx context.Context) (err error) {
 	t := table.NewWriter()
 	t.SetOutputMirror(b.out)
 	t.SetStyle(table.StyleLight)
-	t.SetTitle("function: pairs of neighbours in skill, 4 attributes: the same Go code natively and in the sandbox, in turns, the least of many rounds\n" +
-		"sandbox is encode + pipe + run + check. alone is the native function: what it reads, matches and writes, with nothing around it;\n" +
-		"in process is the same job as the sandbox's, done without one: encode + alone + check. processor is that of all processes, with select and answer")
+	t.SetTitle("function: pairs of neighbours in skill, 4 attributes: the same Go code natively and in the sandbox, in turns,\n" +
+		"the least of many rounds. sandbox is encode + pipe + run + check. alone is only the native function.\n" +
+		"in process is the sandbox's work without a sandbox: encode + alone + check.\n" +
+		"processor is that of all processes, with select and answer")
 	t.AppendHeader(table.Row{
 		"tickets", "alone", "in process", "sandbox", "encode", "pipe", "run", "check", "times alone", "times in process",
 		"processor in process", "processor sandbox", "times", "select", "answer",
@@ -57,23 +58,24 @@ func (b *bench) function(ctx context.Context) (err error) {
 	return b.scan(ctx)
 }
 
-// shop is where functions are run.
-type shop struct {
+// testbed runs functions.
+type testbed struct {
 	dir    string
 	box    *sandbox.Box
 	module *sandbox.Module
 }
 
-func openShop(ctx context.Context, binary, file string) (s *shop, err error) {
+func newTestbed(ctx context.Context, binary, file string) (s *testbed, err error) {
 	wasm, err := os.ReadFile(file)
 	if err != nil {
 		return nil, err
 	}
-	s = &shop{}
+	s = &testbed{}
 	if s.dir, err = os.MkdirTemp("", "bench-"); err != nil {
 		return nil, err
 	}
-	if s.box, err = sandbox.New(sandbox.Options{Dir: s.dir, Binary: binary, Log: slog.New(slog.DiscardHandler)}); err == nil {
+	if s.box, err = sandbox.New(sandbox.Options{Dir: s.dir, Binary: binary,
+		Log: slog.New(slog.DiscardHandler)}); err == nil {
 		s.module, err = s.box.Load(ctx, wasm)
 	}
 	if err != nil {
@@ -82,26 +84,27 @@ func openShop(ctx context.Context, binary, file string) (s *shop, err error) {
 	return s, nil
 }
 
-func (s *shop) close() error {
+func (s *testbed) close() error {
 	if s.box != nil {
 		s.box.Close()
 	}
 	return os.RemoveAll(s.dir)
 }
 
-func (s *shop) start(ctx context.Context) (*sandbox.Instance, error) {
+func (s *testbed) start(ctx context.Context) (*sandbox.Instance, error) {
 	return s.box.Start(ctx, s.module, "bench", func(string) {})
 }
 
-// queueOf is an index of n tickets: skills as people have them, three attributes more, waits of up to half a minute.
+// queueOf is an index of n tickets: realistic skills, three more attributes, and waiting times of up to half a minute.
 func queueOf(n int, seed uint64) (*pool.Index, error) {
 	random := rand.New(rand.NewPCG(seed, 0)) //nolint:gosec // a simulation
 	ix := pool.New()
 	for i := range n {
 		raw, err := proto.Marshal(&pb.Ticket{
-			Created:         now - 30_000 + int64(i)*30_000/int64(n),
-			AttributeNames:  []string{"level", "ping", "region", "skill"},
-			AttributeValues: []float64{float64(random.IntN(100)), 20 + 80*random.Float64(), float64(random.IntN(4)), 1500 + 300*random.NormFloat64()},
+			Created:        now - 30_000 + int64(i)*30_000/int64(n),
+			AttributeNames: []string{"level", "ping", "region", "skill"},
+			AttributeValues: []float64{float64(random.IntN(100)), 20 + 80*random.Float64(), float64(random.IntN(4)),
+				1500 + 300*random.NormFloat64()},
 		})
 		if err != nil {
 			return nil, err
@@ -125,7 +128,7 @@ func everyone() *pb.RunRequest {
 	}
 }
 
-// worker does runs with an instance, and the same ones with the function in this process.
+// worker runs a function with an instance, and the same function in this process.
 type worker struct {
 	instance *sandbox.Instance
 	inside   inside
@@ -148,12 +151,13 @@ func (n inside) Run(_ context.Context, request []byte, _ time.Duration) ([]byte,
 	return n.function.Answer(request), sandbox.Stats{}, nil
 }
 
-func (s *shop) worker(ctx context.Context, ix *pool.Index) (*worker, error) {
+func (s *testbed) worker(ctx context.Context, ix *pool.Index) (*worker, error) {
 	instance, err := s.start(ctx)
 	if err != nil {
 		return nil, err
 	}
-	w := &worker{instance: instance, needs: invocation.NeedsOf(s.module.Manifest), inside: inside{matchfn.New(languages.Pair, matchfn.Properties())}}
+	w := &worker{instance: instance, needs: invocation.NeedsOf(s.module.Manifest),
+		inside: inside{matchfn.New(languages.Pair, matchfn.Properties())}}
 	w.run = invocation.Run{Request: everyone(), Index: ix, Answer: w.answer}
 	return w, nil
 }
@@ -164,7 +168,7 @@ func (w *worker) answer(part *pb.RunPart) (err error) {
 	return err
 }
 
-// work does one run with an instance and sends the answer, but for the way over the bus.
+// work does one run with an instance and marshals the answer. It does not send it over the bus.
 func (w *worker) work(ctx context.Context, instance invocation.Instance) (*pb.RunStats, error) {
 	w.run.Began = time.Now()
 	w.run.Deadline = w.run.Began.Add(5 * time.Second)
@@ -175,10 +179,11 @@ func (w *worker) work(ctx context.Context, instance invocation.Instance) (*pb.Ru
 	return last.GetStats(), w.answer(last)
 }
 
-// costs are those of many rounds, part by part. The least of each are shown, and added up: what others do on the machine meanwhile only adds to a part.
+// costs are the costs of the parts of many rounds. The least cost of each part is shown, since other load on the
+// machine only adds to it.
 type costs struct {
 	encode, pipe, run, check, query, answer times
-	// of the same in this process
+	// of the same function in this process
 	insideEncode, alone, insideCheck  times
 	processorInside, processorSandbox times
 }
@@ -189,8 +194,8 @@ const (
 	roundsTime  = 4 * time.Second
 )
 
-// rounds measures runs over n tickets, in turns with the same natively, so that what else the machine does meets both.
-func (s *shop) rounds(ctx context.Context, n int, seed uint64) (*costs, error) {
+// rounds measures runs over n tickets, in turns with the same in this process, so that other load affects both.
+func (s *testbed) rounds(ctx context.Context, n int, seed uint64) (*costs, error) {
 	ix, err := queueOf(n, seed)
 	if err != nil {
 		return nil, err
@@ -200,7 +205,7 @@ func (s *shop) rounds(ctx context.Context, n int, seed uint64) (*costs, error) {
 		return nil, err
 	}
 	defer w.instance.Close()
-	for range 3 { // memory has grown by now
+	for range 3 { // so that memory has grown
 		if _, err := w.work(ctx, w.instance); err != nil {
 			return nil, err
 		}
@@ -234,10 +239,13 @@ func (c *costs) round(ctx context.Context, w *worker) error {
 	usedInside := processorTime(self) - used
 
 	µs := func(n int64) time.Duration { return time.Duration(n) * time.Microsecond }
-	query, encode, compute, check := µs(stats.GetQuery()), µs(stats.GetEncode()), µs(stats.GetCompute()), µs(stats.GetDecode())
+	query, encode := µs(stats.GetQuery()), µs(stats.GetEncode())
+	compute, check := µs(stats.GetCompute()), µs(stats.GetDecode())
 	pipe := µs(stats.GetRun()) - compute
-	c.query, c.encode, c.pipe, c.run, c.check = append(c.query, query), append(c.encode, encode), append(c.pipe, pipe), append(c.run, compute), append(c.check, check)
-	c.insideEncode, c.insideCheck = append(c.insideEncode, µs(native.GetEncode())), append(c.insideCheck, µs(native.GetDecode()))
+	c.query, c.encode, c.pipe, c.run, c.check = append(c.query, query), append(c.encode, encode), append(c.pipe,
+		pipe), append(c.run, compute), append(c.check, check)
+	c.insideEncode, c.insideCheck = append(c.insideEncode, µs(native.GetEncode())), append(c.insideCheck,
+		µs(native.GetDecode()))
 	c.alone = append(c.alone, µs(native.GetRun()))
 	c.answer = append(c.answer, all-query-encode-pipe-compute-check)
 	if usedInside > 0 {
@@ -269,8 +277,8 @@ func (c *costs) row(n int) table.Row {
 	return append(row, fine(least(c.query)), fine(least(c.answer)))
 }
 
-// empty measures a run without tickets: the way there and back.
-func (b *bench) empty(ctx context.Context, s *shop) error {
+// empty measures a run without tickets: the way to the instance and back.
+func (b *bench) empty(ctx context.Context, s *testbed) error {
 	instance, err := s.start(ctx)
 	if err != nil {
 		return err
@@ -295,5 +303,5 @@ func (b *bench) empty(ctx context.Context, s *shop) error {
 	return nil
 }
 
-// fine is ms for what takes less than one.
+// fine is ms for short durations.
 func fine(d time.Duration) string { return fmt.Sprintf("%.2f ms", float64(d.Microseconds())/1000) }

@@ -11,7 +11,7 @@ import (
 	"matchmaker.dev/services/internal/auth"
 )
 
-// idle measures what projects cost in which nothing happens: the processor time of the server and its Redis.
+// idle measures the cost of projects without tickets: the processor time of the server and its Redis.
 func (b *bench) idle(ctx context.Context) error {
 	t := table.NewWriter()
 	t.SetOutputMirror(b.out)
@@ -36,7 +36,7 @@ func (b *bench) idle(ctx context.Context) error {
 	return nil
 }
 
-// rest is how many processors a server takes that has so many idle projects, and nothing else to do.
+// rest is how many processors a server with so many idle projects takes.
 func (b *bench) rest(ctx context.Context, projects int) (used float64, err error) {
 	b.progress("idle: %d projects", projects)
 	server, err := b.server(ctx)
@@ -53,7 +53,7 @@ func (b *bench) rest(ctx context.Context, projects int) (used float64, err error
 			return 0, err
 		}
 	}
-	if err := pause(ctx, settleTime); err != nil { // what the creation left to do
+	if err := pause(ctx, settleTime); err != nil { // the creation of the projects causes work
 		return 0, err
 	}
 	before := usedBy(server.PID())

@@ -1,21 +1,21 @@
-// Command bench measures the service on real parts: a `matchmaker dev` process
-// with a Redis of its own, players with real tokens, and HTTP over loopback. The generator of the load is this
-// process, and shares the machine with what it measures.
+// Command bench measures a `matchmaker dev` process with a Redis of its own, over HTTP on the loopback interface. This
+// process generates the load, and shares the machine with what it measures.
 //
-//	function runs of a match function in its sandbox beside the same code in this process, without the service
-//	create   tickets created per second, beside a bare handler that decodes the same body, in turns
-//	steady   time from the 201 to the assignment visible by GET, at a steady rate of arrivals
-//	capacity tickets per second of players who come again as soon as they are assigned, and what each costs
-//	sustained  the highest rate of arrivals at which nobody waits longer and longer
-//	drain    time until all of many waiting tickets are assigned, once a config is put
-//	idle     processor time of projects in which nothing happens
-//	size     processor time and memory of each service as a process of its own; only where it is asked for (make sizing)
+//	function   a run of a match function in its sandbox, compared with the same code in this process
+//	create     tickets created per second, compared with a bare handler that decodes the same body
+//	steady     time from the 201 to the assignment in a GET, at a steady rate of arrivals
+//	capacity   tickets per second of players who come again as soon as they are assigned, and the cost of each
+//	sustained  the highest rate of arrivals at which the queue does not grow
+//	drain      time until many waiting tickets are assigned, after a config was put
+//	idle       processor time of projects without tickets
+//	size       processor time and memory of each service as a process of its own; only for make sizing
 //
-// It fails when any answer is not the expected one, or a ticket is left without its assignment.
+// It fails when an answer is not the expected one, or a ticket has no assignment at the end.
 package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -90,11 +90,13 @@ type options struct {
 
 // Validate is called by kong.
 func (o *options) Validate() error {
-	switch numbers := slices.Concat(o.Tickets, o.Connections, o.Rate, o.Players, o.Waiting, []int{o.Rounds, o.Least, o.Projects, o.Arrive, o.Stay}); {
+	switch numbers := slices.Concat(o.Tickets, o.Connections, o.Rate, o.Players, o.Waiting,
+		[]int{o.Rounds, o.Least, o.Projects, o.Arrive, o.Stay}); {
 	case slices.ContainsFunc(numbers, func(n int) bool { return n < 1 }):
-		return fmt.Errorf("--tickets, --connections, --rounds, --rate, --players, --least, --waiting, --projects, --arrive and --stay: must be 1 or more")
+		return errors.New("--tickets, --connections, --rounds, --rate, --players, --least, --waiting, --projects, --arrive" +
+			" and --stay: must be 1 or more")
 	case o.Round <= 0 || o.For <= 0 || o.Hold <= 0 || o.Rest <= 0:
-		return fmt.Errorf("--round, --for, --hold and --rest: must be more than 0")
+		return errors.New("--round, --for, --hold and --rest: must be more than 0")
 	}
 	return nil
 }
@@ -103,19 +105,20 @@ func (o *options) Validate() error {
 type bench struct {
 	options
 	out io.Writer
-	// errs gets the progress, and what the server says.
+	// errs gets the progress and the servers' logs.
 	errs io.Writer
 }
 
 func run(ctx context.Context, o options, out, errs io.Writer) error {
-	// The generator is to take little of the machine that it shares with what it measures.
+	// The generator must leave the machine to what it measures.
 	debug.SetGCPercent(400)
 	b := &bench{options: o, out: out, errs: errs}
 	fmt.Fprintf(out, "%s, %d CPUs, load %s\n", runtime.Version(), runtime.NumCPU(), load())
 	for _, section := range []struct {
 		name    string
 		measure func(context.Context) error
-	}{{"function", b.function}, {"create", b.create}, {"steady", b.steady}, {"capacity", b.capacity}, {"sustained", b.sustained}, {"drain", b.drain}, {"idle", b.idle}, {"size", b.size}} {
+	}{{"function", b.function}, {"create", b.create}, {"steady", b.steady}, {"capacity", b.capacity}, {"sustained",
+		b.sustained}, {"drain", b.drain}, {"idle", b.idle}, {"size", b.size}} {
 		if !slices.Contains(o.Only, section.name) {
 			continue
 		}
@@ -127,12 +130,12 @@ func run(ctx context.Context, o options, out, errs io.Writer) error {
 	return nil
 }
 
-// progress says what is going on.
+// progress prints what is measured now.
 func (b *bench) progress(format string, args ...any) {
 	fmt.Fprintf(b.errs, "bench: "+format+"\n", args...)
 }
 
-// load is the machine's load average, where the system tells: others that compute make every figure worse.
+// load is the machine's load average, if the system has it. Other load makes every figure worse.
 func load() string {
 	text, err := os.ReadFile("/proc/loadavg")
 	if fields := strings.Fields(string(text)); err == nil && len(fields) > 0 {

@@ -21,7 +21,7 @@ func (b *bench) prepare(ctx context.Context, s *launch.Matchmaker, project strin
 	return studio, s.Upload(ctx, studio, "duel", b.Function)
 }
 
-// putConfig starts the matchmaking: one against one, and any two may meet, so that nobody waits for more than the service.
+// putConfig starts matchmaking. Any two tickets match, so that players wait only for the service.
 func putConfig(ctx context.Context, studio *client.Client, hosted bool) error {
 	least, most := 0.0, 3000.0
 	config := client.Config{
@@ -39,14 +39,14 @@ func putConfig(ctx context.Context, studio *client.Client, hosted bool) error {
 	return err
 }
 
-// awaiting asks for a ticket once it is assigned.
+// awaiting is a request for a ticket that is held until it is assigned.
 func awaiting(host, project, token, id string) []byte {
 	return get(host, "/"+project+"/matchmaking/api/v1/tickets?id="+id, token, "Prefer: wait=30\r\n")
 }
 
-// idOf is the id in the answer to a create, which begins with it.
+// idOf is the id at the beginning of the answer to a create.
 func idOf(status int, body []byte) (string, error) {
-	if err := created(status, body); err != nil {
+	if err := checkCreated(status, body); err != nil {
 		return "", err
 	}
 	rest, ok := bytes.CutPrefix(body, []byte(`{"id":"`))
@@ -56,9 +56,9 @@ func idOf(status int, body []byte) (string, error) {
 	return "", fmt.Errorf("an answer to a create without an id: %s", body)
 }
 
-// assigned is an error unless an answer is that of a ticket with a good assignment. To decode thousands of answers a second would take
-// a good part of the machine; these have nothing in them that quotes JSON.
-func assigned(status int, body []byte, hosted bool) error {
+// checkAssigned returns an error unless the answer is a ticket with an assignment. It does not decode the JSON, since
+// decoding thousands of answers a second would take a good part of the machine.
+func checkAssigned(status int, body []byte, hosted bool) error {
 	if status != http.StatusOK {
 		return fmt.Errorf("a ticket was answered %d: %s", status, body)
 	}

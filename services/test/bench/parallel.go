@@ -14,17 +14,17 @@ import (
 	"matchmaker.dev/services/internal/pool"
 )
 
-// segmentTickets is how many tickets each instance works on at a time, segmentRuns how often in a round, and segmentRounds how many
-// rounds there are.
+// segmentTickets is how many tickets a run has, segmentRuns how many runs an instance does in a round, and
+// segmentRounds how many rounds there are.
 const (
 	segmentTickets = 50_000
 	segmentRuns    = 20
 	segmentRounds  = 12
 )
 
-// parallel measures runs of several instances side by side, as those over a config's segments are: in turns, the best of many rounds, since
-// what others do on the machine meanwhile only makes a round worse.
-func (b *bench) parallel(ctx context.Context, s *shop) error {
+// parallel measures runs of several instances at the same time, as over a config's segments. It shows the best of many
+// rounds, since other load on the machine only makes a round worse.
+func (b *bench) parallel(ctx context.Context, s *testbed) error {
 	b.progress("function: instances side by side")
 	ix, err := queueOf(segmentTickets, b.Seed)
 	if err != nil {
@@ -57,18 +57,20 @@ func (b *bench) parallel(ctx context.Context, s *shop) error {
 	t := table.NewWriter()
 	t.SetOutputMirror(b.out)
 	t.SetStyle(table.StyleLight)
-	t.AppendHeader(table.Row{"instances side by side", fmt.Sprintf("runs/s of %d tickets", segmentTickets), "times one", "processor a run", "times one"})
+	t.AppendHeader(table.Row{"instances side by side", fmt.Sprintf("runs/s of %d tickets", segmentTickets), "times one",
+		"processor a run", "times one"})
 	for i, n := range numbers {
 		t.AppendRow(table.Row{
-			n, fmt.Sprintf("%.1f", rates[i]), fmt.Sprintf("%.2f", rates[i]/rates[0]), ms(costs[i]), fmt.Sprintf("%.2f", float64(costs[i])/float64(costs[0])),
+			n, fmt.Sprintf("%.1f", rates[i]), fmt.Sprintf("%.2f", rates[i]/rates[0]), ms(costs[i]), fmt.Sprintf("%.2f",
+				float64(costs[i])/float64(costs[0])),
 		})
 	}
 	t.Render()
 	return nil
 }
 
-// side is how many runs a second these do beside each other, and the processor time of a run. What instances have to wait for each other, they
-// lose of the first; what they disturb each other adds to the second.
+// side is how many runs a second these workers do at the same time, and the processor time of a run. Waiting for each
+// other lowers the first, disturbing each other raises the second.
 func side(ctx context.Context, workers []*worker) (rate float64, each time.Duration, err error) {
 	errs := make([]error, len(workers))
 	var all sync.WaitGroup
@@ -108,7 +110,7 @@ func (b *bench) scan(ctx context.Context) error {
 	pools := map[string]*pb.Pool{"near": {Filters: []*pb.Filter{{Attribute: "ping", Min: &least, Max: &most}}}}
 	column := make([]uint64, scanTickets)
 	for i := range column {
-		column[i] = uint64(i) // pages that nobody wrote to are all the same
+		column[i] = uint64(i) // pages without writes are all the same page
 	}
 	var scanned, read times
 	var found int64
@@ -127,13 +129,13 @@ func (b *bench) scan(ctx context.Context) error {
 	if sum == 0 || found == 0 {
 		return fmt.Errorf("%d tickets were found", found)
 	}
-	fmt.Fprintf(b.out, "function: a pool of %d of %d tickets is scanned in %d µs, reading its column takes %d µs: ratio %.2f\n",
+	fmt.Fprintf(b.out, "function: selecting %d of %d tickets takes %d µs, reading the column %d µs: ratio %.2f\n",
 		found, scanTickets, scanned.quantile(0.5).Microseconds(), read.quantile(0.5).Microseconds(),
 		float64(scanned.quantile(0.5))/float64(read.quantile(0.5)))
 	return nil
 }
 
-// total reads a column, in four sums: one would be bound by the latency of an addition.
+// total adds up a column in four sums, since one sum would be limited by the latency of an addition.
 func total(column []uint64) uint64 {
 	var a, b, c, d uint64
 	for ; len(column) >= 4; column = column[4:] {

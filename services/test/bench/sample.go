@@ -29,7 +29,7 @@ func median(values []float64) float64 {
 	return values[len(values)/2]
 }
 
-// first is the first error there is: when something is wrong it is mostly wrong for all.
+// first is the first error. The others are mostly the same.
 func first(errs []error) error {
 	for _, err := range errs {
 		if err != nil {

@@ -13,7 +13,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -21,17 +20,18 @@ import (
 
 	"matchmaker.dev/pkg/client"
 	"matchmaker.dev/services/internal/auth"
+	"matchmaker.dev/services/internal/catalog"
 	"matchmaker.dev/services/internal/embedded"
 	"matchmaker.dev/services/internal/issuer"
 	"matchmaker.dev/services/internal/process"
 	"matchmaker.dev/services/test/launch"
 )
 
-// parts are what size measures, each a process of its own.
-var parts = []string{"ticket", "config", "registry", "runner", "director", "allocator", "backfill", "redis", "nats"}
+// parts lists what size measures. Each is a process of its own.
+func parts() []string { return append(catalog.Names(), "redis", "nats") }
 
-// size measures what each service takes: processor time for tickets that arrive and are matched, memory for tickets that wait.
-// Every service is a process of its own, as are Redis, which writes its append-only file, and NATS.
+// size measures what each service takes: processor time for tickets that arrive and are matched, and memory for tickets
+// that wait. Redis writes its append-only file.
 func (b *bench) size(ctx context.Context) (err error) {
 	i, err := b.install(ctx)
 	if err != nil {
@@ -55,11 +55,13 @@ func (b *bench) size(ctx context.Context) (err error) {
 	t := table.NewWriter()
 	t.SetOutputMirror(b.out)
 	t.SetStyle(table.StyleLight)
-	t.SetTitle("size: each service one process; %d/s arrive for %s and are matched one against one, with servers;\nthen %d wait, and all are looked at by a function that matches nobody",
+	t.SetTitle("size: each service is a process; %d/s arrive for %s and are matched one against one, with servers;\n"+
+		"then %d wait, and a function reads all of them and matches none",
 		b.Arrive, b.For, b.Stay)
-	t.AppendHeader(table.Row{"", "cores per 1,000/s", "MiB at rest", "MiB at that rate", "MiB with those who wait", "MiB per 100,000", "cores meanwhile"})
+	t.AppendHeader(table.Row{"", "cores per 1,000/s", "MiB at rest", "MiB at that rate", "MiB with those who wait",
+		"MiB per 100,000", "cores meanwhile"})
 	var total [6]float64
-	for _, part := range parts {
+	for _, part := range parts() {
 		cores := (over[part].time - busy[part].time).Seconds() / b.For.Seconds() * 1000 / float64(b.Arrive)
 		meanwhile := (idle[part].time - full[part].time).Seconds() / b.Rest.Seconds()
 		more := (idle[part].memory - over[part].memory) * 100_000 / float64(b.Stay)
@@ -76,13 +78,14 @@ func (b *bench) size(ctx context.Context) (err error) {
 }
 
 func sizes(name string, n []float64) table.Row {
-	return table.Row{name, fmt.Sprintf("%.3f", n[0]), fmt.Sprintf("%.0f", n[1]), fmt.Sprintf("%.0f", n[2]), fmt.Sprintf("%.0f", n[3]), fmt.Sprintf("%.0f", n[4]), fmt.Sprintf("%.3f", n[5])}
+	return table.Row{name, fmt.Sprintf("%.3f", n[0]), fmt.Sprintf("%.0f", n[1]), fmt.Sprintf("%.0f", n[2]),
+		fmt.Sprintf("%.0f", n[3]), fmt.Sprintf("%.0f", n[4]), fmt.Sprintf("%.3f", n[5])}
 }
 
-// use is what a process and its children have used, or hold.
+// use is what a process and its children use.
 type use struct {
 	time   time.Duration
-	memory float64 // MiB in memory now, those of shared pages once for each process
+	memory float64 // MiB now; shared pages count for each process
 }
 
 // installation is a system of many processes.
@@ -91,15 +94,15 @@ type installation struct {
 	tokens *issuer.Issuer
 	redis  *embedded.Redis
 	nats   *launch.Server
-	// services are where they listen, by name, and their processes.
+	// address is where a service listens, and processes are those of the services.
 	address   map[string]string
 	processes map[string]*process.Process
 }
 
-// sizeProject is the project that all of it happens in.
+// sizeProject is the project of the measurement.
 const sizeProject = "size"
 
-// install starts everything.
+// install starts all processes.
 func (b *bench) install(ctx context.Context) (i *installation, err error) {
 	dir, err := os.MkdirTemp("", "matchmaker-size-")
 	if err != nil {
@@ -112,7 +115,8 @@ func (b *bench) install(ctx context.Context) (i *installation, err error) {
 		}
 	}()
 	quiet := slog.New(slog.NewTextHandler(b.errs, &slog.HandlerOptions{Level: slog.LevelWarn}))
-	if i.redis, err = embedded.StartRedis(ctx, embedded.RedisOptions{Dir: filepath.Join(dir, "redis"), AOF: true, Log: quiet}); err != nil {
+	if i.redis, err = embedded.StartRedis(ctx, embedded.RedisOptions{Dir: filepath.Join(dir, "redis"), AOF: true,
+		Log: quiet}); err != nil {
 		return nil, err
 	}
 	if i.redis.PID() == 0 {
@@ -136,30 +140,10 @@ func (b *bench) install(ctx context.Context) (i *installation, err error) {
 	if err := os.WriteFile(issuers, trusted, 0o600); err != nil {
 		return nil, err
 	}
-	more := map[string][]string{
-		"ticket": {
-			"--issuers", issuers, "--player-rate", "1000", "--player-burst", "10000", "--project-rate", "1000000", "--project-burst", "1000000",
-			"--read-rate", "100000", "--read-burst", "100000", "--max-waiting", "10000000",
-		},
-		"config": {"--issuers", issuers}, "backfill": {"--issuers", issuers},
-		"registry":  {"--issuers", issuers, "--modules", filepath.Join(dir, "registry")},
-		"runner":    {"--modules", filepath.Join(dir, "runner")},
-		"allocator": {"--provider", "instant"},
-	}
-	for _, name := range parts[:len(parts)-2] {
-		address, err := vacant(ctx)
-		if err != nil {
+	for _, service := range catalog.Services() {
+		if err := i.start(ctx, b, service, issuers); err != nil {
 			return nil, err
 		}
-		args := slices.Concat([]string{
-			name, "--listen", address, "--redis", i.redis.URL(), "--nats", "nats://" + hostOf(i.nats.URL), "--log-level", "warn",
-		}, more[name])
-		cmd := exec.Command(b.Matchmaker, args...)
-		cmd.Stderr = b.errs
-		if i.processes[name], err = process.Start(cmd); err != nil {
-			return nil, err
-		}
-		i.address[name] = address
 	}
 	for name, address := range i.address {
 		if err := ready(ctx, address); err != nil {
@@ -169,7 +153,41 @@ func (b *bench) install(ctx context.Context) (i *installation, err error) {
 	return i, nil
 }
 
-// vacant is an address of this machine that nobody listens at.
+// start starts a service.
+func (i *installation) start(ctx context.Context, b *bench, service catalog.Service, issuers string) error {
+	address, err := vacant(ctx)
+	if err != nil {
+		return err
+	}
+	args := []string{
+		service.Name, "--listen", address, "--redis", i.redis.URL(), "--nats", "nats://" + hostOf(i.nats.URL),
+		"--log-level", "warn",
+	}
+	if service.Issuers {
+		args = append(args, "--issuers", issuers)
+	}
+	if service.Modules {
+		args = append(args, "--modules", filepath.Join(i.dir, service.Name))
+	}
+	if service.Hosting {
+		args = append(args, "--provider", "instant")
+	}
+	if service.Name == catalog.Ticket {
+		args = append(args, "--player-rate", "1000", "--player-burst", "10000",
+			"--project-rate", "1000000", "--project-burst", "1000000",
+			"--read-rate", "100000", "--read-burst", "100000", "--max-waiting", "10000000")
+	}
+	cmd := exec.Command(b.Matchmaker, args...)
+	cmd.Stderr = b.errs
+	p, err := process.Start(cmd)
+	if err != nil {
+		return err
+	}
+	i.address[service.Name], i.processes[service.Name] = address, p
+	return nil
+}
+
+// vacant is a free address of this machine.
 func vacant(ctx context.Context) (string, error) {
 	var config net.ListenConfig
 	l, err := config.Listen(ctx, "tcp", "127.0.0.1:0")
@@ -179,7 +197,7 @@ func vacant(ctx context.Context) (string, error) {
 	return l.Addr().String(), l.Close()
 }
 
-// ready waits until a service is.
+// ready waits until a service is ready.
 func ready(ctx context.Context, address string) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
@@ -201,7 +219,7 @@ func ready(ctx context.Context, address string) error {
 	}
 }
 
-// close ends everything.
+// close ends all processes.
 func (i *installation) close() error {
 	var errs []error
 	for _, p := range i.processes {
@@ -216,13 +234,15 @@ func (i *installation) close() error {
 	return errors.Join(append(errs, os.RemoveAll(i.dir))...)
 }
 
-// studio calls one of the services as the project's owner.
+// studio returns a client of a service, with the token of the project's owner.
 func (i *installation) studio(service string) (*client.Client, error) {
-	token, err := i.tokens.Mint(issuer.Claims{Kind: auth.Developer, Subject: "studio", Project: sizeProject, Role: "Owner"})
+	token, err := i.tokens.Mint(issuer.Claims{Kind: auth.Developer, Subject: "studio", Project: sizeProject,
+		Role: "Owner"})
 	if err != nil {
 		return nil, err
 	}
-	return client.New(client.Options{URL: "http://" + i.address[service], Project: sizeProject, Token: client.StaticToken(token)})
+	return client.New(client.Options{URL: "http://" + i.address[service], Project: sizeProject,
+		Token: client.StaticToken(token)})
 }
 
 // prepare uploads the function and starts matchmaking.
@@ -256,10 +276,10 @@ func (i *installation) prepare(ctx context.Context, function string) error {
 	}
 }
 
-// sample is what all have used until now.
+// sample reads what all parts have used until now.
 func (i *installation) sample() map[string]use {
 	all := map[string]use{}
-	for _, part := range parts {
+	for _, part := range parts() {
 		var pid int
 		switch part {
 		case "redis":
@@ -274,35 +294,37 @@ func (i *installation) sample() map[string]use {
 	return all
 }
 
-// players are the tokens of the project's.
+// players mints the tokens of the players.
 func (i *installation) players() ([]string, error) {
 	tokens := make([]string, players)
 	for k := range tokens {
 		var err error
-		if tokens[k], err = i.tokens.Mint(issuer.Claims{Kind: auth.Player, Subject: fmt.Sprintf("player-%d", k), Project: sizeProject}); err != nil {
+		if tokens[k], err = i.tokens.Mint(issuer.Claims{Kind: auth.Player, Subject: fmt.Sprintf("player-%d", k),
+			Project: sizeProject}); err != nil {
 			return nil, err
 		}
 	}
 	return tokens, nil
 }
 
-// arrive lets players arrive at a rate, each of whom waits for an assignment, and tells what was used before and after.
-func (i *installation) arrive(ctx context.Context, rate int, over time.Duration, seed uint64) (before, after map[string]use, err error) {
+// arrive lets players arrive at a rate and wait for their assignments. It returns what was used before and after.
+func (i *installation) arrive(ctx context.Context, rate int, over time.Duration, seed uint64) (before,
+	after map[string]use, err error) {
 	tokens, err := i.players()
 	if err != nil {
 		return nil, nil, err
 	}
 	a := newArrivals(i.address["ticket"], sizeProject, tokens, true, rate, over, seed)
-	defer a.idle.dismiss()
+	defer a.pool.stop()
 	a.begin(ctx)
 	before = i.sample()
 	a.play(ctx, a.tickets)
 	after = i.sample()
-	return before, after, a.verdict()
+	return before, after, a.err()
 }
 
-// stay creates tickets that nobody is matched with: each is alone with its skill. It tells what was used when all are there and
-// were looked at, and after a while.
+// stay creates tickets that do not match, since their skills differ too much. It returns what was used when all were
+// there, and after a while.
 func (i *installation) stay(ctx context.Context, n int, over time.Duration) (before, after map[string]use, err error) {
 	config, err := i.studio("config")
 	if err != nil {
@@ -341,7 +363,7 @@ func (i *installation) stay(ctx context.Context, n int, over time.Duration) (bef
 	return before, i.sample(), nil
 }
 
-// nats is a hidden command: a NATS server that is a process of its own, so that what it takes can be told.
+// nats is a hidden command: a NATS server as a process of its own, so that it can be measured.
 type nats struct {
 	Dir string `arg:"" help:"Where it keeps its streams."`
 }
@@ -351,7 +373,7 @@ func (n *nats) run(ctx context.Context, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "http://%s\n", strings.TrimPrefix(server.URL(), "nats://")) // as package launch reads it
+	fmt.Fprintf(out, "http://%s\n", strings.TrimPrefix(server.URL(), "nats://")) // package launch reads it
 	<-ctx.Done()
 	return server.Close()
 }

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// familyTime is what a process and its children have used of the processors so far.
+// familyTime is the processor time of a process and its children.
 func familyTime(pid int) (used time.Duration) {
 	for _, p := range family(pid) {
 		used += processorTime(p)
@@ -17,7 +17,7 @@ func familyTime(pid int) (used time.Duration) {
 	return used
 }
 
-// familyMemory is what a process and its children hold in memory, in MiB; what they share is shared out.
+// familyMemory is the memory of a process and its children in MiB. Shared memory is divided among them.
 func familyMemory(pid int) (held float64) {
 	for _, p := range family(pid) {
 		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/smaps_rollup", p))

@@ -4,8 +4,8 @@ package main
 
 import "time"
 
-// familyTime is not known of other processes here.
+// familyTime cannot be read here.
 func familyTime(int) time.Duration { return 0 }
 
-// familyMemory is not known either.
+// familyMemory cannot be read here.
 func familyMemory(int) float64 { return 0 }

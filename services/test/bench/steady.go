@@ -13,13 +13,14 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 )
 
-// steady measures how long players wait while they arrive at a steady rate.
+// steady measures how long players wait who arrive at a steady rate.
 func (b *bench) steady(ctx context.Context) (err error) {
 	t := table.NewWriter()
 	t.SetOutputMirror(b.out)
 	t.SetStyle(table.StyleLight)
 	t.SetTitle("steady: one against one for %s, from the 201 to the assignment", b.For)
-	t.AppendHeader(table.Row{"rate", "hosting", "tickets", "p50", "p90", "p99", "longest", "create p50", "create p99", "generator late p99"})
+	t.AppendHeader(table.Row{"rate", "hosting", "tickets", "p50", "p90", "p99", "longest", "create p50", "create p99",
+		"generator late p99"})
 	where := table.NewWriter()
 	where.SetOutputMirror(b.out)
 	where.SetStyle(table.StyleLight)
@@ -52,7 +53,7 @@ func (b *bench) steady(ctx context.Context) (err error) {
 	return nil
 }
 
-// hosted is what --hosting says.
+// hosted is the values of --hosting.
 func (o options) hosted() (all []bool) {
 	for _, h := range o.Hosting {
 		all = append(all, h == "instant")
@@ -67,9 +68,10 @@ func hosting(hosted bool) string {
 	return "none"
 }
 
-// arrivals lets players arrive at a rate for a while, on a server of their own.
-// Who is observed is told where the time went, which costs something as well.
-func (b *bench) arrivals(ctx context.Context, rate int, hosted, observed bool, over time.Duration) (a *arrivals, err error) {
+// arrivals lets players arrive at a rate for a while, on a server of their own. observed says whether to record where
+// the time goes, which costs some time too.
+func (b *bench) arrivals(ctx context.Context, rate int, hosted, observed bool, over time.Duration) (a *arrivals,
+	err error) {
 	b.progress("%d/s for %s, hosting %s", rate, over, hosting(hosted))
 	const project = "steady"
 	server, err := b.server(ctx)
@@ -89,7 +91,7 @@ func (b *bench) arrivals(ctx context.Context, rate int, hosted, observed bool, o
 		return nil, err
 	}
 	a = newArrivals(hostOf(server.URL), project, tokens, hosted, rate, over, b.Seed)
-	var w *witness
+	var w *observer
 	if observed {
 		watching, enough := context.WithCancel(ctx)
 		defer enough()
@@ -98,7 +100,7 @@ func (b *bench) arrivals(ctx context.Context, rate int, hosted, observed bool, o
 		}
 	}
 	a.open(ctx, server.PID())
-	if err := a.verdict(); err != nil || w == nil {
+	if err := a.err(); err != nil || w == nil {
 		return a, err
 	}
 	limited, cancel := context.WithTimeout(ctx, time.Minute)
@@ -110,9 +112,10 @@ func (b *bench) arrivals(ctx context.Context, rate int, hosted, observed bool, o
 	return a, nil
 }
 
-// newArrivals are players that do not know of each other: the gaps between them are exponential.
-func newArrivals(host, project string, tokens []string, hosted bool, rate int, over time.Duration, seed uint64) *arrivals {
-	n := int(float64(rate)*over.Seconds()) / 2 * 2 // nobody is to be left without an opponent
+// newArrivals are independent players: the gaps between them are exponential.
+func newArrivals(host, project string, tokens []string, hosted bool, rate int, over time.Duration,
+	seed uint64) *arrivals {
+	n := int(float64(rate)*over.Seconds()) / 2 * 2 // an even number, so that no player is left over
 	random := rand.New(rand.NewPCG(seed, 0))       //nolint:gosec // a simulation
 	a := &arrivals{host: host, project: project, tokens: tokens, hosted: hosted, rate: rate, tickets: make([]arrival, n)}
 	var at time.Duration
@@ -123,23 +126,23 @@ func newArrivals(host, project string, tokens []string, hosted bool, rate int, o
 	return a
 }
 
-// arrivals are players that come whether or not others are still waiting for an answer.
+// arrivals are players who arrive at their times, however many others still wait.
 type arrivals struct {
 	host, project string
 	tokens        []string
 	hosted        bool
 	rate          int // a second
 	warm, tickets []arrival
-	// where the time went.
+	// observer records where the time goes.
 	where table.Row
 
-	// used is what the measured players cost.
+	// used is the cost of the measured players.
 	used usage
 
-	idle idlers
+	pool workerPool
 }
 
-// arrival is one player, and what became of it.
+// arrival is one player and its measurements.
 type arrival struct {
 	at     time.Duration // after the start
 	player int
@@ -149,24 +152,25 @@ type arrival struct {
 	late, creating, waiting time.Duration
 	seen                    time.Time
 	err                     error
-	// patience is until when it waits.
+	// patience is how long a player waits.
 	patience time.Time
 }
 
-// Before those who are measured others come, at a rate that grows to theirs within warming: instances, connections and caches see
-// their first work, and what is measured is a crowd that keeps coming, not the moment in which it bursts in.
+// Other players come before the measured ones, at a rate that grows to theirs within warming. They start instances,
+// open connections and fill caches.
 const warming = 3 * time.Second
 
-// open lets all players arrive, each at its time, and returns when the last has its assignment. The server is a process.
+// open lets all players arrive at their times, and returns when the last has its assignment. server is the server's
+// process.
 func (a *arrivals) open(ctx context.Context, server int) {
 	a.begin(ctx)
 	before := usedBy(server)
 	a.play(ctx, a.tickets)
 	a.used = usedBy(server).since(before)
-	a.idle.dismiss()
+	a.pool.stop()
 }
 
-// begin lets those come who are not measured.
+// begin lets the players arrive who are not measured.
 func (a *arrivals) begin(ctx context.Context) {
 	n := int(float64(a.rate)*warming.Seconds()/2) / 2 * 2
 	a.warm = make([]arrival, n)
@@ -189,14 +193,14 @@ func (a *arrivals) play(ctx context.Context, tickets []arrival) {
 			case <-time.After(wait):
 			}
 		}
-		if p.err = context.Cause(ctx); p.err == nil && a.idle.busy() >= mostBusy {
+		if p.err = context.Cause(ctx); p.err == nil && a.pool.busy() >= mostBusy {
 			p.err = errBusy
 		}
 		if p.err != nil {
 			continue
 		}
 		all.Add(1)
-		a.idle.take(func(w *wire) *wire {
+		a.pool.take(func(w *wire) *wire {
 			defer all.Done()
 			p.late, p.patience = time.Since(start)-p.at, time.Now().Add(time.Minute)
 			w, p.err = a.player(ctx, w, p)
@@ -205,8 +209,8 @@ func (a *arrivals) play(ctx context.Context, tickets []arrival) {
 	}
 }
 
-// player is what one player does, on a connection that nobody else has meanwhile; nil is a new one. It returns
-// the connection if it is good for another player.
+// player is what one player does on a connection; a new one when nil. It returns the connection if another player can
+// use it.
 func (a *arrivals) player(ctx context.Context, w *wire, p *arrival) (*wire, error) {
 	if w == nil {
 		var err error
@@ -240,24 +244,24 @@ func (a *arrivals) wait(w *wire, p *arrival) error {
 	}
 	p.seen = time.Now()
 	p.waiting = p.seen.Sub(answered)
-	return assigned(status, body, a.hosted)
+	return checkAssigned(status, body, a.hosted)
 }
 
-// idlers are goroutines that wait for work, each with a connection: new ones for every player would spend more on the growth of
-// their stacks than on requests.
-type idlers struct {
-	mu        sync.Mutex
-	idle      []chan<- func(*wire) *wire
-	all       int
-	dismissed bool
+// workerPool has goroutines that wait for work, each with a connection. New goroutines for each player would spend more
+// time on growing their stacks than on requests.
+type workerPool struct {
+	mu      sync.Mutex
+	idle    []chan<- func(*wire) *wire
+	all     int
+	stopped bool
 }
 
-// take gives work to one who idles, or to a new one: it gets the connection that the work before returned.
-func (i *idlers) take(work func(*wire) *wire) {
+// take gives work to an idle worker, or to a new one. The work gets the connection that the work before returned.
+func (i *workerPool) take(work func(*wire) *wire) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	if n := len(i.idle); n > 0 {
-		i.idle[n-1] <- work // which it has room for
+		i.idle[n-1] <- work // it has room for one
 		i.idle = i.idle[:n-1]
 		return
 	}
@@ -267,12 +271,12 @@ func (i *idlers) take(work func(*wire) *wire) {
 	go i.work(works)
 }
 
-func (i *idlers) work(works chan func(*wire) *wire) {
+func (i *workerPool) work(works chan func(*wire) *wire) {
 	var w *wire
 	for work := range works {
 		w = work(w)
 		i.mu.Lock()
-		if i.dismissed {
+		if i.stopped {
 			close(works)
 		} else {
 			i.idle = append(i.idle, works)
@@ -284,35 +288,35 @@ func (i *idlers) work(works chan func(*wire) *wire) {
 	}
 }
 
-// busy is how many are at work.
-func (i *idlers) busy() int {
+// busy is how many workers work.
+func (i *workerPool) busy() int {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	return i.all - len(i.idle)
 }
 
-// dismiss ends all of them, those at work when their work is done. None is given any more.
-func (i *idlers) dismiss() {
+// stop ends all workers when their work is done.
+func (i *workerPool) stop() {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	i.dismissed = true
+	i.stopped = true
 	for _, works := range i.idle {
 		close(works)
 	}
 	i.idle = nil
 }
 
-// mostBusy is how many players may wait at once: who comes on top goes away, since each is a connection, and a queue that
-// long is not that of a rate that can be sustained.
+// mostBusy is how many players wait at the same time. Others leave at once: each needs a connection, and a rate with
+// such a queue is not sustained.
 const mostBusy = 8000
 
-var errBusy = fmt.Errorf("%d players waited already", mostBusy)
+var errBusy = fmt.Errorf("%d players wait already", mostBusy)
 
-// errLeft says that a rate was too high, in which case some waited in vain.
+// errLeft says that players got no assignment, since the rate was too high.
 var errLeft = errors.New("tickets were left without an assignment")
 
-// verdict is errLeft when any ticket was left without its assignment.
-func (a *arrivals) verdict() error {
+// err is errLeft when a ticket got no assignment.
+func (a *arrivals) err() error {
 	var errs []error
 	all := slices.Concat(a.warm, a.tickets)
 	for _, p := range all {

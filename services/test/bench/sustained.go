@@ -9,13 +9,15 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 )
 
-// sustained searches the highest rates of arrivals at which the queue does not grow.
+// sustained finds the highest rates of arrivals at which the queue does not grow.
 func (b *bench) sustained(ctx context.Context) error {
 	t := table.NewWriter()
 	t.SetOutputMirror(b.out)
 	t.SetStyle(table.StyleLight)
-	t.SetTitle("sustained: the highest rate at which nobody waits longer at the end of %s than at its beginning; processor time is that of one ticket", b.Hold)
-	t.AppendHeader(append(table.Row{"hosting", "rate", "p50", "p99", "first third p50", "last third p50", "generator late p99", "sustained"}, usageHeader()...))
+	t.SetTitle("sustained: the highest rate at which players wait no longer at the end of %s than at its beginning;\n"+
+		"processor time is that of one ticket", b.Hold)
+	t.AppendHeader(append(table.Row{"hosting", "rate", "p50", "p99", "first third p50", "last third p50",
+		"generator late p99", "sustained"}, usageHeader()...))
 	for _, hosted := range b.hosted() {
 		if err := b.highest(ctx, hosted, t); err != nil {
 			return err
@@ -26,7 +28,7 @@ func (b *bench) sustained(ctx context.Context) error {
 	return nil
 }
 
-// highest searches with or without hosting.
+// highest finds the highest rate with or without hosting.
 func (b *bench) highest(ctx context.Context, hosted bool, t table.Writer) error {
 	good, bad := 0, 0
 	try := func(rate int) error {
@@ -64,7 +66,7 @@ func (b *bench) holds(ctx context.Context, rate int, hosted bool, t table.Writer
 		if ctx.Err() != nil {
 			return false, err
 		}
-		// What is not assigned within a minute fails: the queue did grow.
+		// A ticket that is not assigned within a minute shows that the queue grows.
 		b.progress("sustained: %d/s: %v", rate, err)
 		t.AppendRow(append(row, "", "", "", "", "", "no"))
 		return false, nil
@@ -74,7 +76,7 @@ func (b *bench) holds(ctx context.Context, rate int, hosted bool, t table.Writer
 	return g.none(), nil
 }
 
-// growth compares how long the first and the last to arrive waited.
+// growth compares how long the first and the last players waited.
 type growth struct {
 	p50, p99, first, last, late time.Duration
 }
@@ -89,7 +91,7 @@ func (a *arrivals) growth() growth {
 	return growth{all.quantile(0.50), all.quantile(0.99), first.quantile(0.50), last.quantile(0.50), late.quantile(0.99)}
 }
 
-// Beyond these the queue grows, or the players do not come at the rate that is said.
+// Beyond these limits the queue grows, or the players do not arrive at the rate.
 const (
 	mostGrowth   = 50 * time.Millisecond
 	mostLateness = 100 * time.Millisecond

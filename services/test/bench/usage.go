@@ -7,18 +7,18 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 )
 
-// usage is processor time, by the processes that used it. What a ticket costs is disturbed far less than how long it takes by what
-// else the machine does, and says how large a machine must be.
+// usage is processor time by process. Other load on the machine changes the processor time of a ticket much less than
+// its waiting time. It also shows how large a machine must be.
 type usage struct {
-	// services are all of the service in one process, with the NATS server in it.
+	// services is the process of all services, which includes the NATS server.
 	services  time.Duration
 	functions time.Duration
 	redis     time.Duration
-	// generator is the load's.
+	// generator is this process.
 	generator time.Duration
 }
 
-// server is all but the generator.
+// server is everything but the generator.
 func (u usage) server() time.Duration { return u.services + u.functions + u.redis }
 
 func (u usage) since(before usage) usage {
@@ -28,7 +28,7 @@ func (u usage) since(before usage) usage {
 	}
 }
 
-// each is what one of n cost, as cells of a table.
+// each is the usage for one of n, as cells of a table.
 func (u usage) each(n int) table.Row {
 	cells := make(table.Row, 4)
 	for i, d := range []time.Duration{u.services, u.functions, u.redis, u.generator} {
@@ -37,7 +37,7 @@ func (u usage) each(n int) table.Row {
 	return cells
 }
 
-// usageHeader names the cells of each.
+// usageHeader has the names of the cells of each.
 func usageHeader() table.Row {
 	return table.Row{"processor: services, NATS", "functions", "Redis", "generator"}
 }

@@ -12,9 +12,8 @@ import (
 	"time"
 )
 
-// wire is a keep-alive connection that speaks just enough HTTP/1.1: requests are
-// sent as they are, of answers the status and the body are read. It costs a tenth of net/http's client, which
-// would take more of the machine than what is measured.
+// wire is a keep-alive connection with a minimum of HTTP/1.1: it sends requests as they are, and reads status and body
+// of answers. It costs a tenth of net/http's client, which would take more of the machine than what is measured.
 type wire struct {
 	conn   net.Conn
 	reader *bufio.Reader
@@ -31,7 +30,7 @@ func dial(ctx context.Context, address string) (*wire, error) {
 
 func (w *wire) close() { _ = w.conn.Close() }
 
-// patience sets when unanswered requests fail.
+// patience sets the time at which requests without an answer fail.
 func (w *wire) patience(until time.Time) { _ = w.conn.SetDeadline(until) }
 
 // do sends a request and reads its answer. The body is good until the next call.
@@ -82,10 +81,10 @@ func (w *wire) line() ([]byte, error) {
 	return bytes.TrimRight(line, "\r\n"), err
 }
 
-// post and get are requests as they go over the wire.
+// post and get are the bytes of requests.
 func post(host, path, token, body string) []byte {
-	return fmt.Appendf(nil, "POST %s HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s",
-		path, host, token, len(body), body)
+	return fmt.Appendf(nil, "POST %s HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\n"+
+		"Content-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", path, host, token, len(body), body)
 }
 
 func get(host, path, token, header string) []byte {

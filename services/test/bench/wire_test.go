@@ -49,7 +49,8 @@ func TestWireRefusesWhatItCannotRead(t *testing.T) {
 	}
 	defer w.close()
 	w.patience(time.Now().Add(10 * time.Second))
-	if _, _, err := w.do(get(hostOf(server.URL), "/", "", "")); err == nil || !strings.Contains(err.Error(), "Content-Length") {
+	if _, _, err := w.do(get(hostOf(server.URL), "/", "", "")); err == nil ||
+		!strings.Contains(err.Error(), "Content-Length") {
 		t.Errorf("got %v, want an error about Content-Length", err)
 	}
 }
@@ -66,13 +67,15 @@ func TestVolleyMeasuresTheBareHandler(t *testing.T) {
 		t.Fatal(err)
 	}
 	host := hostOf(strings.TrimSpace(string(url[:n])))
-	v := &volley{address: host, connections: 2, over: 500 * time.Millisecond, requests: creations(host, "p", []string{"a", "b", "c"})}
+	v := &volley{address: host, connections: 2, over: 500 * time.Millisecond,
+		requests: creations(host, "p", []string{"a", "b", "c"})}
 	r, err := v.run(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	if len(r.times) == 0 || r.answers <= len(r.times) || r.rate <= 0 {
-		t.Errorf("got %d answers, %d of them measured, %v a second: want some before and some after the warm-up", r.answers, len(r.times), r.rate)
+		t.Errorf("got %d answers, %d of them measured, %v a second: want some before and some after the warm-up", r.answers,
+			len(r.times), r.rate)
 	}
 	v.requests = [][]byte{post(host, "/elsewhere", "a", "{}")}
 	if _, err := v.run(t.Context()); err == nil || !strings.Contains(err.Error(), "404") {

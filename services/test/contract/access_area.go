@@ -109,13 +109,15 @@ func access() []requirement {
 			encode := func(text string) string { return base64.RawURLEncoding.EncodeToString([]byte(text)) }
 			claims := parts[1]
 			for name, token := range map[string]string{
-				"another signature":  parts[0] + "." + claims + "." + encode(strings.Repeat("x", 64)),
-				"no signature":       parts[0] + "." + claims + ".",
-				"two parts":          parts[0] + "." + claims,
-				"alg none":           encode(`{"alg":"none","typ":"JWT"}`) + "." + claims + ".",
-				"another alg":        encode(`{"alg":"HS256","kid":"x"}`) + "." + claims + "." + parts[2],
-				"other claims":       parts[0] + "." + encode(`{"iss":"matchmaker-dev","aud":"matchmaker","sub":"x","exp":99999999999}`) + "." + parts[2],
-				"an unknown issuer":  parts[0] + "." + encode(`{"iss":"https://evil.example","aud":"matchmaker","sub":"x","exp":99999999999}`) + "." + parts[2],
+				"another signature": parts[0] + "." + claims + "." + encode(strings.Repeat("x", 64)),
+				"no signature":      parts[0] + "." + claims + ".",
+				"two parts":         parts[0] + "." + claims,
+				"alg none":          encode(`{"alg":"none","typ":"JWT"}`) + "." + claims + ".",
+				"another alg":       encode(`{"alg":"HS256","kid":"x"}`) + "." + claims + "." + parts[2],
+				"other claims": parts[0] + "." +
+					encode(`{"iss":"matchmaker-dev","aud":"matchmaker","sub":"x","exp":99999999999}`) + "." + parts[2],
+				"an unknown issuer": parts[0] + "." +
+					encode(`{"iss":"https://evil.example","aud":"matchmaker","sub":"x","exp":99999999999}`) + "." + parts[2],
 				"a very long token":  strings.Repeat("x", 17<<10),
 				"text that is no id": "é.é.é",
 			} {

@@ -209,7 +209,8 @@ func filling() []requirement {
 		}},
 		{name: "backfill v1/nobody found", check: func(t *trial) {
 			a := t.do(http.StatusOK, t.first(t.lanes.take(), nil))
-			sameJSON(t, "the answer", a.body, []byte(`{"assignedTickets":[],"assignmentProperties":null,"error":"No Match Found"}`))
+			sameJSON(t, "the answer", a.body,
+				[]byte(`{"assignedTickets":[],"assignmentProperties":null,"error":"No Match Found"}`))
 			t.contains("Deprecation", a.header.Get("Deprecation"), "@")
 		}},
 		{name: "backfill v1/unknown function", check: func(t *trial) {

@@ -11,7 +11,8 @@ func TestCheckerFindsWrongAnswers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const missing = `{"type":"https://httpstatuses.io/404","title":"Not Found","status":404,"detail":"d","instance":null,"extensions":{"correlationId":"id"}}`
+	const missing = `{"type":"https://httpstatuses.io/404","title":"Not Found","status":404,"detail":"d",
+		"instance":null,"extensions":{"correlationId":"id"}}`
 	problem := header("Content-Type", mediaProblem, "X-Correlation-Id", "id")
 	plain := header("Content-Type", "application/json", "X-Correlation-Id", "id")
 	for name, test := range map[string]struct {

@@ -35,8 +35,10 @@ func masked(config string) string {
 }
 
 func configs() []requirement {
-	const full = `{"matchmaking":{"name":"Ranked","targetFunction":{"name":"nobody","version":"1"},"config":{"size":{"min":2,"max":4},"maps":["a","b"],"big":123456789012345678901234567890}},
-		"pools":{"tank":[{"attribute":"skill","min":1,"max":2.5},{"attribute":"created","min":0}],"healer":[],"any":[{"attribute":"level"}]},
+	const full = `{"matchmaking":{"name":"Ranked","targetFunction":{"name":"nobody","version":"1"},
+		"config":{"size":{"min":2,"max":4},"maps":["a","b"],"big":123456789012345678901234567890}},
+		"pools":{"tank":[{"attribute":"skill","min":1,"max":2.5},{"attribute":"created","min":0}],
+		"healer":[],"any":[{"attribute":"level"}]},
 		"hosting":{"Profile":"small","Access":"key","Secret":"secret","FleetId":"eu"}}`
 	return []requirement{
 		{name: "configs/POST makes a GUID", check: func(t *trial) {

@@ -86,17 +86,22 @@ func configRefusals() []requirement {
 			[]string{"badSegmentation", "SegmentBehaviorType"}},
 		{"a value below one", segmented(`"DistributionType":"Uniform","SegmentBehaviorType":"BucketCount","Value":0`),
 			[]string{"badSegmentation", "Value"}},
-		{"a value that is a fraction", segmented(`"DistributionType":"Uniform","SegmentBehaviorType":"BucketCount","Value":1.5`), []string{"wrongType", "Value"}},
-		{"more than all percent", segmented(`"DistributionType":"Uniform","SegmentBehaviorType":"TargetPercentage","Value":101`), []string{"badSegmentation", "Value"}},
+		{"a value that is a fraction", segmented(`"DistributionType":"Uniform","SegmentBehaviorType":"BucketCount","Value":1.5`),
+			[]string{"wrongType", "Value"}},
+		{"more than all percent", segmented(`"DistributionType":"Uniform","SegmentBehaviorType":"TargetPercentage","Value":101`),
+			[]string{"badSegmentation", "Value"}},
 		{"Normal without Stddev", segmented(`"DistributionType":"Normal","SegmentBehaviorType":"BucketCount","Value":2`),
 			[]string{"badSegmentation", "Stddev"}},
 		{"an empty segmentation", segmented(``), []string{"badSegmentation", "DistributionType", "badSegmentation",
 			"SegmentBehaviorType", "badSegmentation", "Value"}},
 		{"too many segments", segmented(`"DistributionType":"Uniform","SegmentBehaviorType":"BucketCount","Value":100000`),
 			[]string{"tooManySegments", "segment"}},
-		{"all faults at once", `{"matchmaking":{"name":1,"targetFunction":{},"more":true},"pools":{"a":[{"attribute":"x","min":3,"max":2},{"max":"y"}]},"hosting":[]}`, []string{
-			"wrongType", "matchmaking.name", "missingTargetFunction", "matchmaking.targetFunction.name", "unknownMember", "matchmaking.more",
-			"badFilterRange", "pools.a[0]", "wrongType", "pools.a[1].max", "badFilterAttribute", "pools.a[1].attribute", "wrongType", "hosting",
+		{"all faults at once", `{"matchmaking":{"name":1,"targetFunction":{},"more":true},
+			"pools":{"a":[{"attribute":"x","min":3,"max":2},{"max":"y"}]},"hosting":[]}`, []string{
+			"wrongType", "matchmaking.name", "missingTargetFunction", "matchmaking.targetFunction.name",
+			"unknownMember", "matchmaking.more",
+			"badFilterRange", "pools.a[0]", "wrongType", "pools.a[1].max",
+			"badFilterAttribute", "pools.a[1].attribute", "wrongType", "hosting",
 		}},
 	}
 	var all []requirement

@@ -19,7 +19,8 @@ import (
 var (
 	url     = flag.String("url", "", "base address of the system to test, https://host; one of its own when empty")
 	project = flag.String("project", "contract", "project to work in; nobody else should use it meanwhile")
-	data    = flag.String("data", "", "the --data folder of a matchmaker dev, to mint tokens from; else they are CONTRACT_DEVELOPER_TOKEN and so on")
+	data    = flag.String("data", "", "the --data folder of a matchmaker dev, whose keys sign the tokens; "+
+		"else tokens are CONTRACT_DEVELOPER_TOKEN and so on")
 	hosting = flag.Bool("hosting", false, "the system can allocate game servers")
 )
 

@@ -39,7 +39,8 @@ func functionRefusals() []requirement {
 	return append(all,
 		requirement{name: "functions/refused: a form without a file", check: func(t *trial) {
 			r := functionRequest(http.MethodPut, t.name("f"))
-			r.body, r.kind = "--x\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\nb\r\n--x--\r\n", "multipart/form-data; boundary=x"
+			r.body = "--x\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\nb\r\n--x--\r\n"
+			r.kind = "multipart/form-data; boundary=x"
 			t.mustRefuse(http.StatusBadRequest, r, "missing")
 			r.kind = "multipart/form-data"
 			t.mustRefuse(http.StatusBadRequest, r, "boundary")

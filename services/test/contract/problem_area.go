@@ -69,8 +69,10 @@ func problems() []requirement {
 		}},
 		{name: "errors/406 where no JSON is accepted", check: func(t *trial) {
 			for accept, status := range map[string]int{
-				"text/html": http.StatusNotAcceptable, "application/xml, text/*;q=0.5": http.StatusNotAcceptable, "application/json;q=0": http.StatusNotAcceptable,
-				"*/*": http.StatusNotFound, "application/*": http.StatusNotFound, "text/html, */*;q=0.1": http.StatusNotFound, "application/problem+json": http.StatusNotFound, "": http.StatusNotFound,
+				"text/html": http.StatusNotAcceptable, "application/xml, text/*;q=0.5": http.StatusNotAcceptable,
+				"application/json;q=0": http.StatusNotAcceptable,
+				"*/*":                  http.StatusNotFound, "application/*": http.StatusNotFound, "text/html, */*;q=0.1": http.StatusNotFound,
+				"application/problem+json": http.StatusNotFound, "": http.StatusNotFound,
 			} {
 				r := missing
 				r.header = header("Accept", accept)

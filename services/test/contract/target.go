@@ -39,7 +39,8 @@ const FewWaiting = 600
 // bursts that the tests need, and few requests after that.
 func Modest() []string {
 	return []string{
-		"--max-waiting", strconv.Itoa(FewWaiting), "--api-rate", "10", "--api-burst", "700", "--read-rate", "5", "--read-burst", "100",
+		"--max-waiting", strconv.Itoa(FewWaiting), "--api-rate", "10", "--api-burst", "700",
+		"--read-rate", "5", "--read-burst", "100",
 	}
 }
 

@@ -79,7 +79,8 @@ func ticketCreation() []requirement {
 			equal(t, "a", string(got.Properties["a"]), "b")
 		}},
 		{name: "tickets/doubles are exact", check: func(t *trial) {
-			got := t.createAndRead(`{"attributes":{"a":1.7976931348623157e308,"b":5e-324,"c":0.1,"d":9007199254740993,"e":-0.0}}`)
+			got := t.createAndRead(
+				`{"attributes":{"a":1.7976931348623157e308,"b":5e-324,"c":0.1,"d":9007199254740993,"e":-0.0}}`)
 			equal(t, "a", got.Attributes["a"], 1.7976931348623157e308)
 			equal(t, "b", got.Attributes["b"], 5e-324)
 			equal(t, "c", got.Attributes["c"], 0.1)

@@ -21,9 +21,10 @@ import (
 // places is how many players a game of the second act has.
 const places = 4
 
-// secondAct lets players leave running games, and others join them.
+// secondAct lets players leave running games, and others join these.
 func secondAct(ctx context.Context, s *launch.Matchmaker, o options, out io.Writer) error {
-	fmt.Fprintf(out, "\nSecond act: %d games of %d. %d players leave, one after the other, and each time somebody else arrives.\n", o.Games, places, o.Leave)
+	fmt.Fprintf(out, "\nSecond act: %d games of %d. %d players leave, one after the other, and others arrive.\n",
+		o.Games, places, o.Leave)
 	if err := stage(ctx, s, o.Arena); err != nil {
 		return err
 	}
@@ -40,7 +41,7 @@ func secondAct(ctx context.Context, s *launch.Matchmaker, o options, out io.Writ
 	return nil
 }
 
-// stage puts the config of the second act in the place of the first one's.
+// stage replaces the config of the first act by that of the second.
 func stage(ctx context.Context, s *launch.Matchmaker, function string) error {
 	studio, err := s.Client(auth.Developer, project, "studio")
 	if err != nil {
@@ -70,18 +71,18 @@ type arena struct {
 	random   *rand.Rand
 	arrived  int
 
-	players []*guest // who plays now
+	players []*guest // in the game now
 	servers map[string]bool
-	waits   []time.Duration // of those who took somebody's place
+	waits   []time.Duration // of the players who joined a running game
 }
 
-// guest is one who plays.
+// guest is a player of a game.
 type guest struct {
 	ticket, connection string
 	waited             time.Duration
 }
 
-// open lets the first players arrive, all at once.
+// open lets the first players arrive at the same time.
 func (a *arena) open(ctx context.Context, n int) error {
 	guests, errs := make([]*guest, n), make([]error, n)
 	var all sync.WaitGroup
@@ -104,7 +105,7 @@ func (a *arena) open(ctx context.Context, n int) error {
 	return nil
 }
 
-// replace lets a player leave, drawn by lot, and another one arrive, who has to end up in the same game: it is the only one with room.
+// replace lets a random player leave and another one arrive. That one must join the same game, the only one with room.
 func (a *arena) replace(ctx context.Context) error {
 	i := a.random.IntN(len(a.players))
 	gone := a.players[i]
@@ -129,7 +130,7 @@ func (a *arena) newcomer() (name string, skill float64) {
 	return fmt.Sprintf("guest-%d", a.arrived), 1400 + 200*a.random.Float64()
 }
 
-// join is what a player does: ask for a match, wait, and say hello to the server.
+// join creates a ticket, waits for the server and says hello to it.
 func (a *arena) join(ctx context.Context, name string, skill float64) (*guest, error) {
 	ctx, cancel := context.WithTimeout(ctx, a.patience)
 	defer cancel()
@@ -154,7 +155,8 @@ func (a *arena) summary(out io.Writer) {
 	t.SetStyle(table.StyleLight)
 	t.AppendRow(table.Row{"games", len(a.servers)})
 	t.AppendRow(table.Row{"players who left, each replaced in the same game", len(a.waits)})
-	t.AppendRow(table.Row{"time to somebody's place, half of them within", quantile(a.waits, 0.50).Round(time.Millisecond)})
+	t.AppendRow(table.Row{"time to somebody's place, half of them within",
+		quantile(a.waits, 0.50).Round(time.Millisecond)})
 	t.AppendRow(table.Row{"time to somebody's place, all within", quantile(a.waits, 1).Round(time.Millisecond)})
 	t.Render()
 }

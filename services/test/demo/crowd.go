@@ -18,7 +18,7 @@ import (
 	"matchmaker.dev/services/test/launch"
 )
 
-// player is one simulated player, and what became of it.
+// player is one simulated player and its result.
 type player struct {
 	name    string
 	skill   float64
@@ -52,7 +52,7 @@ func newCrowd(o options) *crowd {
 	return c
 }
 
-// play lets all players arrive, each at its time, and returns when the last has its result.
+// play lets all players arrive at their times, and returns when the last has its result.
 func (c *crowd) play(ctx context.Context, s *launch.Matchmaker, m *meter) error {
 	defer m.done()
 	var all sync.WaitGroup
@@ -77,7 +77,7 @@ func (c *crowd) play(ctx context.Context, s *launch.Matchmaker, m *meter) error 
 	return context.Cause(ctx)
 }
 
-// play is what one player does.
+// play creates a ticket and waits for its result.
 func (p *player) play(ctx context.Context, api *client.Client, patience time.Duration) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -104,8 +104,8 @@ func (p *player) play(ctx context.Context, api *client.Client, patience time.Dur
 	return err
 }
 
-// verdict is an error when any player was left without a server.
-func (c *crowd) verdict() error {
+// err is an error when a player got no server.
+func (c *crowd) err() error {
 	left := 0
 	var why error
 	for _, p := range c.players {
@@ -120,7 +120,7 @@ func (c *crowd) verdict() error {
 	return nil
 }
 
-// matches are the players by the server that they got.
+// matches groups the players by their servers.
 func (c *crowd) matches() [][]*player {
 	by := map[string][]*player{}
 	for _, p := range c.players {
@@ -170,7 +170,7 @@ func (c *crowd) summary(out io.Writer) {
 	t.Render()
 }
 
-// byLot is the mean distance of pairs that are drawn by lot.
+// byLot is the mean distance of random pairs.
 func (c *crowd) byLot() float64 {
 	const draws = 200
 	var gap float64

@@ -1,8 +1,7 @@
-// Command demo shows matchmaking on real parts: it starts the service with
-// everything it needs, uploads a match function, puts a config, and lets players arrive
-// over HTTP. Each player waits for a game server, and some of them say hello to theirs. In a second act players leave
-// games for several, and others take their places. Each act ends
-// with a summary, and the demo with exit code 1 when any player was left without a server, or with another than one that ran.
+// Command demo shows matchmaking: it starts the service with everything it needs, uploads a match function, puts a
+// config, and lets players arrive over HTTP. Each player waits for a game server, and some say hello to theirs. In a
+// second act players leave running games, and others join these. Each act ends with a summary. The exit code is 1 when
+// a player got no server, or one that does not run.
 package main
 
 import (
@@ -17,6 +16,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"matchmaker.dev/services/internal/catalog"
 	"matchmaker.dev/services/test/launch"
 )
 
@@ -53,10 +53,11 @@ func run(ctx context.Context, o options, out, errs io.Writer) error {
 		return errors.New("--games and --leave: must not be negative")
 	}
 	if o.Players < 2 || o.Players%2 == 1 {
-		return fmt.Errorf("--players: %d is not an even number of 2 or more: somebody would be left without an opponent", o.Players)
+		return fmt.Errorf("--players: %d is not an even number of 2 or more: somebody would be left without an opponent",
+			o.Players)
 	}
-	fmt.Fprintln(out, "Starting the service: seven services, NATS, Redis and a fleet of game servers.")
-	// Players leave when the demo says so, not by themselves.
+	fmt.Fprintf(out, "Starting the service: %d services, NATS, Redis and a fleet of game servers.\n", len(catalog.Names()))
+	// Players leave only when the demo lets them.
 	s, err := launch.Dev(ctx, errs, o.Matchmaker, "--player-stay", "0s")
 	if err != nil {
 		return err
@@ -66,13 +67,14 @@ func run(ctx context.Context, o options, out, errs io.Writer) error {
 	if err := prepare(ctx, s, o.Function); err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "%d players arrive over %s, each with a token and a skill. They meet one against one.\n", o.Players, o.Over)
+	fmt.Fprintf(out, "%d players arrive over %s, each with a token and a skill. They meet one against one.\n", o.Players,
+		o.Over)
 	crowd := newCrowd(o)
 	if err := crowd.play(ctx, s, newMeter(out)); err != nil {
 		return err
 	}
 	crowd.summary(out)
-	if err := crowd.verdict(); err != nil || o.Games == 0 {
+	if err := crowd.err(); err != nil || o.Games == 0 {
 		return errors.Join(err, s.Stop())
 	}
 	if err := secondAct(ctx, s, o, out); err != nil {

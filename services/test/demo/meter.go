@@ -10,7 +10,7 @@ import (
 	"golang.org/x/term"
 )
 
-// meter shows how far the demo is: on a terminal a line that is drawn again, elsewhere a line a second.
+// meter shows the progress: on a terminal in one line that changes, elsewhere in a line a second.
 type meter struct {
 	out      io.Writer
 	terminal bool

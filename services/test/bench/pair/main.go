@@ -1,5 +1,5 @@
-// Command pair is the match function whose cost in the sandbox is measured, as a module. It asks for all
-// attributes, so that those that it does not read travel as well.
+// Command pair is the match function whose cost in the sandbox is measured, as a module. It asks for all attributes, so
+// that those that it does not read travel as well.
 package main
 
 import (

@@ -74,7 +74,7 @@ func (m *model) proposalsEnd(p *Promise) (count int) {
 				since = e
 			case since != nil:
 				if took := m.calmTime(since, e); took > limit {
-					p.fail("%s: ticket %s, proposed to backfill ticket %s, was %s only %v later, without the time of faults; the limit is %v",
+					p.fail("%s: ticket %s, proposed to backfill ticket %s, was %s only %v later, without faults; the limit is %v",
 						t.project, t.id, since.Backfill, e.Kind, took, limit)
 				}
 				since = nil

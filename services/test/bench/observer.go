@@ -17,19 +17,19 @@ import (
 	"matchmaker.dev/services/test/launch"
 )
 
-// witness hears what happens to a project's tickets, and what runs take: where the time of a ticket goes.
-type witness struct {
+// observer records the events of a project's tickets and the duration of runs, to show where the time of a ticket goes.
+type observer struct {
 	bus *bus.Bus
 
 	mu sync.Mutex
-	// at is when each kind of event happened to each ticket, in Unix milliseconds.
+	// at is the time of each ticket's event of each kind, in Unix milliseconds.
 	at map[string]map[pb.Event_Kind]int64
-	// runs weigh as much as they made proposals.
+	// Runs count by the number of their proposals.
 	index, function, proposals float64
 }
 
-// observe makes a witness, until ctx ends.
-func observe(ctx context.Context, s *launch.Matchmaker, project string) (*witness, error) {
+// observe starts an observer. It stops when ctx ends.
+func observe(ctx context.Context, s *launch.Matchmaker, project string) (*observer, error) {
 	text, err := os.ReadFile(filepath.Join(s.Data(), bus.URLFile))
 	if err != nil {
 		return nil, err
@@ -38,21 +38,21 @@ func observe(ctx context.Context, s *launch.Matchmaker, project string) (*witnes
 	if err != nil {
 		return nil, err
 	}
-	w := &witness{bus: b, at: map[string]map[pb.Event_Kind]int64{}}
+	w := &observer{bus: b, at: map[string]map[pb.Event_Kind]int64{}}
 	if err := b.Prepare(ctx); err != nil {
 		return nil, err
 	}
-	if _, err := b.OnRunStats(w.ran); err != nil {
+	if _, err := b.OnRunStats(w.addRun); err != nil {
 		return nil, err
 	}
 	go func() {
-		_ = b.FollowEvents(ctx, project, time.Time{}, w.heard) // what it misses is missing in the table
+		_ = b.FollowEvents(ctx, project, time.Time{}, w.handle) // events that it misses are missing in the table
 		_ = b.Close(context.WithoutCancel(ctx))
 	}()
 	return w, nil
 }
 
-func (w *witness) ran(s *pb.RunStats) {
+func (w *observer) addRun(s *pb.RunStats) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	n := float64(s.GetProposals())
@@ -61,7 +61,7 @@ func (w *witness) ran(s *pb.RunStats) {
 	w.function += n * float64(s.GetRun()+s.GetDecode())
 }
 
-func (w *witness) heard(batch *pb.Events, _ uint64) error {
+func (w *observer) handle(batch *pb.Events, _ uint64) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, e := range batch.GetEvents() {
@@ -75,8 +75,8 @@ func (w *witness) heard(batch *pb.Events, _ uint64) error {
 	return nil
 }
 
-// all waits until the witness has heard of the last assignment.
-func (w *witness) all(ctx context.Context, id string) error {
+// all waits until the observer has the event of the last assignment.
+func (w *observer) all(ctx context.Context, id string) error {
 	for {
 		w.mu.Lock()
 		known := w.at[id][pb.Event_KIND_ASSIGNED] > 0
@@ -90,8 +90,8 @@ func (w *witness) all(ctx context.Context, id string) error {
 	}
 }
 
-// where are means of a ticket's way, in milliseconds.
-func (w *witness) where(tickets []arrival) table.Row {
+// where is the mean time of each step of a ticket, in milliseconds.
+func (w *observer) where(tickets []arrival) table.Row {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	var claimed, queue, server, seen mean
@@ -117,9 +117,10 @@ func (w *witness) where(tickets []arrival) table.Row {
 	}
 }
 
-// whereHeader names the cells of where.
+// whereHeader has the names of the cells of where.
 func whereHeader() table.Row {
-	return table.Row{"rate", "hosting", "to the claim", "of it: index", "of it: function", "claim and queue", "server", "assign, until seen"}
+	return table.Row{"rate", "hosting", "to the claim", "of it: index", "of it: function", "claim and queue", "server",
+		"assign, until seen"}
 }
 
 // mean of milliseconds.
