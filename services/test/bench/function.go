@@ -32,8 +32,8 @@ func (b *bench) function(ctx context.Context) (err error) {
 	t := table.NewWriter()
 	t.SetOutputMirror(b.out)
 	t.SetStyle(table.StyleLight)
-	t.SetTitle("function: pairs of neighbours in skill, 4 attributes: the same Go code natively and in the sandbox, in turns,\n" +
-		"the least of many rounds. sandbox is encode + pipe + run + check. alone is only the native function.\n" +
+	t.SetTitle("function: pairs of neighbours in skill, 4 attributes: the same Go code natively and in the sandbox,\n" +
+		"in turns, the least of many rounds. sandbox is encode + pipe + run + check. alone is only the native function.\n" +
 		"in process is the sandbox's work without a sandbox: encode + alone + check.\n" +
 		"processor is that of all processes, with select and answer")
 	t.AppendHeader(table.Row{

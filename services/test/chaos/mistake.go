@@ -9,56 +9,60 @@ import (
 	"strings"
 )
 
-// mistake is one that the services can be built with, to see that it is found.
+// mistake is a mistake that the services can be built with, to see that the checker finds it.
 type mistake struct {
 	name string
-	// promise that is broken then, and how.
+	// promise is the number of the promise that it breaks.
 	promise int
 	says    string
 	edits   []edit
 }
 
-// edit replaces a text that a file has once.
+// edit replaces a text that is in a file once.
 type edit struct{ file, right, wrong string }
 
 const scripts = "services/internal/state/script/"
 
-// mistakes are at least one for each promise.
+// mistakes lists at least one mistake for each promise.
 func mistakes() []mistake {
 	return []mistake{
 		{"early", 1, "A ticket is answered 201 before it is stored.",
-			[]edit{{"services/internal/state/create.go", "case err := <-one.done:\n\t\treturn err", "case <-time.After(0):\n\t\treturn nil"}}},
-		{"state", 2, "A claim does not look whether its tickets wait: those that are gone, claimed or resolved are taken all the same.",
+			[]edit{{"services/internal/state/create.go", "case err := <-one.done:\n\t\treturn err",
+				"case <-time.After(0):\n\t\treturn nil"}}},
+		{"state", 2, "A claim does not check that its tickets wait. It takes deleted, claimed and resolved ones.",
 			[]edit{{scripts + "claim.lua", "~= 'w' then", "== 'never' then"}}},
-		{"epoch", 2, "A director whose lease has passed to another one still claims. Leases pass on much too early, and every director wants all.",
+		{"epoch", 2, "A director without the lease still claims. Leases end much too early, and every director wants all.",
 			[]edit{
 				{scripts + "claim.lua", "if redis.call('HGET', KEYS[9], 'epoch') ~= ARGV[3] then", "if false then"},
 				{scripts + "lease.lua", "'expires', ARGV[2] + ARGV[3])", "'expires', ARGV[2] + 1)"},
-				{"services/director/balance.go", "n := share(alive, s.Name, len(projects));", "n := max(len(projects), share(alive, s.Name, len(projects)));"},
+				{"services/director/balance.go", "n := share(alive, s.Name, len(projects));",
+					"n := max(len(projects), share(alive, s.Name, len(projects)));"},
 			}},
-		{"partly", 3, "A result is written to the first ticket of a match only.",
-			[]edit{{scripts + "assign.lua", "if claimed_by(KEYS[i], match) then", "if #ids == 0 and claimed_by(KEYS[i], match) then"}}},
+		{"partly", 3, "A result is written only to the first ticket of a match.",
+			[]edit{{scripts + "assign.lua", "if claimed_by(KEYS[i], match) then",
+				"if #ids == 0 and claimed_by(KEYS[i], match) then"}}},
 		{"left", 3, "A match that a player left before its server was asked for goes on without that player.",
 			[]edit{{scripts + "begin.lua", "if state == 'c' and #ids < n then", "if false then"}}},
-		{"revenant", 4, "A result is written to tickets that were deleted as well.",
+		{"revenant", 4, "A result is also written to deleted tickets.",
 			[]edit{{scripts + "assign.lua", "if claimed_by(KEYS[i], match) then", "if true then"}}},
-		{"forgotten", 5, "A ticket whose match came to nothing waits again, but no match function hears of it.",
+		{"forgotten", 5, "A released ticket waits again, but no match function gets it.",
 			[]edit{{scripts + "prelude.lua", "fields[#fields + 1] = '+' .. id", "fields[#fields + 1] = '-' .. id"}}},
-		{"config", 6, "That a config was deleted shows only when the director looks for itself: claims do not see it.",
+		{"config", 6, "Claims do not see that a config was deleted. Only the director sees it, when it reads the configs.",
 			[]edit{
 				{scripts + "config_delete.lua", "redis.call('HDEL', KEYS[2], ARGV[1])", ""},
 				{"services/config/service.go", "if err == nil && there {", "if err == nil && there && false {"},
 			}},
-		{"leak", 7, "Servers that nobody needs any more are not given back.",
-			[]edit{{"services/allocator/manager/manager.go", `path: "/allocations/" + r.Allocation(), id:`, `path: "/allocations/none", id:`}}},
-		{"version", 8, "A proposal for a running game counts whatever has become of its backfill ticket since the function saw it.",
+		{"leak", 7, "Servers that no ticket uses are not given back.",
+			[]edit{{"services/allocator/manager/manager.go", `path: "/allocations/" + r.Allocation(), id:`,
+				`path: "/allocations/none", id:`}}},
+		{"version", 8, "A proposal counts though its backfill ticket has changed since the function saw it.",
 			[]edit{{scripts + "backfill_propose.lua", "if t[1] ~= ARGV[8] or t[2] then", "if t[2] then"}}},
-		{"double", 9, "What a function says is believed, though a ticket is in its match twice.",
+		{"double", 9, "A proposal is accepted though a ticket is in its match twice.",
 			[]edit{{"pkg/matchfn/block/answerreader.go", "if seen[t] == mark {", "if false {"}}},
 	}
 }
 
-// mistakeOf is the mistake of a name.
+// mistakeOf is the mistake with a name.
 func mistakeOf(name string) (m mistake, err error) {
 	var names []string
 	for _, m := range mistakes() {
@@ -70,7 +74,8 @@ func mistakeOf(name string) (m mistake, err error) {
 	return m, fmt.Errorf("there is no mistake %q, only %s", name, strings.Join(names, ", "))
 }
 
-// overlay writes the files with the mistake into a folder, and returns what makes the go command take them instead of those below root.
+// overlay writes the files with the mistake into a folder. It returns the file for the go command's flag -overlay,
+// which replaces those below root.
 func (m mistake) overlay(root, dir string) (string, error) {
 	replaced := map[string]string{}
 	for n, e := range m.edits {

@@ -82,10 +82,12 @@ func configs() []requirement {
 		}},
 		{name: "configs/member names in any letter case", check: func(t *trial) {
 			t.mustStore(`{"MATCHMAKING":{"Name":"n","targetfunction":{"NAME":"f","Version":"7"},"CONFIG":{"Keys":1,"keys":2}},
-				"Pools":{"Tank":[{"Attribute":"a","MIN":1,"mAx":9,"Segmentation":{"distributionType":"Uniform","segmentBehaviorType":"BucketCount","value":2,"stddev":1}}],"tank":[]},
+				"Pools":{"Tank":[{"Attribute":"a","MIN":1,"mAx":9,
+				"Segmentation":{"distributionType":"Uniform","segmentBehaviorType":"BucketCount","value":2,"stddev":1}}],"tank":[]},
 				"HOSTING":{"profile":"p","access":"a","secret":"s","fleetId":"f"}}`,
 				`{"matchmaking":{"name":"n","targetFunction":{"name":"f","version":"7"},"config":{"Keys":1,"keys":2}},
-				"pools":{"Tank":[{"attribute":"a","min":1,"max":9,"segmentation":{"DistributionType":"Uniform","SegmentBehaviorType":"BucketCount","Value":2,"Stddev":1}}],"tank":[]},
+				"pools":{"Tank":[{"attribute":"a","min":1,"max":9,
+				"segmentation":{"DistributionType":"Uniform","SegmentBehaviorType":"BucketCount","Value":2,"Stddev":1}}],"tank":[]},
 				"hosting":{"Profile":"p","Access":"a","Secret":"********","FleetId":"f"}}`)
 		}},
 		{name: "configs/PUT creates and updates", check: func(t *trial) {

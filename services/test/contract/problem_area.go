@@ -71,7 +71,8 @@ func problems() []requirement {
 			for accept, status := range map[string]int{
 				"text/html": http.StatusNotAcceptable, "application/xml, text/*;q=0.5": http.StatusNotAcceptable,
 				"application/json;q=0": http.StatusNotAcceptable,
-				"*/*":                  http.StatusNotFound, "application/*": http.StatusNotFound, "text/html, */*;q=0.1": http.StatusNotFound,
+				"*/*":                  http.StatusNotFound, "application/*": http.StatusNotFound,
+				"text/html, */*;q=0.1":     http.StatusNotFound,
 				"application/problem+json": http.StatusNotFound, "": http.StatusNotFound,
 			} {
 				r := missing
