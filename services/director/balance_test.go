@@ -25,7 +25,7 @@ func (w *world) leaders(projects []string) map[string]int {
 	return counts
 }
 
-// shares waits until the projects are shared out like this.
+// shares waits until the directors lead these numbers of projects.
 func (w *world) shares(projects []string, want map[string][]int) {
 	w.Helper()
 	w.until(fmt.Sprint("projects are shared as ", want), func() bool {
@@ -65,8 +65,8 @@ func TestDirectorsShareTheProjects(t *testing.T) {
 	w.shares(projects, even("a", "c"))
 }
 
-// A project passes to another director between two runs: what is under way is not for nothing.
-func TestProjectIsGivenUpWhenItsRunIsSettled(t *testing.T) {
+// The proposals of a run that is under way are still settled.
+func TestProjectPassesToAnotherDirectorBetweenRuns(t *testing.T) {
 	w := newWorld(t)
 	began, end := make(chan struct{}, 10), make(chan struct{})
 	w.runner("r", map[string]function{"c": func(r *pb.RunRequest, tickets []string, part func(...*pb.Proposal)) error {
@@ -82,7 +82,7 @@ func TestProjectIsGivenUpWhenItsRunIsSettled(t *testing.T) {
 		w.put(p, "c", nil)
 	}
 	patient := times()
-	patient.Lease = 8 * time.Second // it waits for a run for so long
+	patient.Lease = 8 * time.Second // it waits for the run as long as this
 	w.director("a", patient)
 	w.shares(both, map[string][]int{"a": {2}})
 	tickets := w.create(2)

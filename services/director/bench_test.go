@@ -19,17 +19,18 @@ import (
 	"matchmaker.dev/services/internal/telemetry/spantest"
 )
 
-// BenchmarkObserved is the processor time of one ticket from the proposal to its result, on a real Redis and NATS, with a function and a hosting
-// system that cost nothing: proposal, contest, claim, work queue, allocation and assignment, of a project with about 4,000 waiting tickets, without telemetry,
-// with metrics, and with traces of a share of the tickets on top of these.
+// BenchmarkObserved measures the processor time of one ticket from the proposal to its result: proposal, evaluation,
+// claim, work queue, allocation and assignment. It runs on a real Redis and NATS, with a function and a hosting system
+// that cost nothing, in a project with about 4,000 waiting tickets: without telemetry, with metrics, and with traces of
+// a share of the tickets in addition.
 func BenchmarkObserved(b *testing.B) {
 	const tickets = 62 * 64
 	w := newWorld(b)
-	runner := w.marking()
+	runner := w.tracingRunner()
 	observed := spantest.OpenModes(b)
 	var assigned atomic.Int64
 	done := notify.New()
-	heard, err := w.bus.OnAssigned(func(_ string, ids []string) {
+	sub, err := w.bus.OnAssigned(func(_ string, ids []string) {
 		if assigned.Add(int64(len(ids))) >= tickets {
 			done.Notify()
 		}
@@ -37,7 +38,7 @@ func BenchmarkObserved(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	b.Cleanup(func() { heard.Stop() })
+	b.Cleanup(func() { sub.Stop() })
 	var cost spantest.Cost
 	for b.Loop() {
 		for _, way := range spantest.Modes {
@@ -61,23 +62,24 @@ func BenchmarkObserved(b *testing.B) {
 	cost.Report(b, tickets)
 }
 
-// observe is a director and an allocator that are observed, until stop. The director leads the project.
+// observe runs a director and an allocator with telemetry, until stop.
 func (w *world) observe(t *telemetry.Telemetry) (stop func()) {
 	w.Helper()
-	store, talk := w.connect()
-	long := director.DefaultTimes()
-	long.Run = patience
+	store, conn := w.connect()
+	slow := director.DefaultTimes()
+	slow.Run = patience
 	lead := director.New(director.Options{
-		Store: store, Bus: talk, Log: discard, Now: time.Now, Name: uuid.NewString(), Times: long, Events: true,
+		Store: store, Bus: conn, Log: discard, Now: time.Now, Name: uuid.NewString(), Times: slow, Events: true,
 		Meter: t.Meter, Tracer: telemetry.NewTracer(t.Tracer, "director"),
 	})
-	hand := allocator.New(allocator.Options{
-		Store: store, Bus: talk, Provider: instant.New("127.0.0.1:1"), Name: "instant", Log: discard, Now: time.Now, Settings: allocator.DefaultSettings(),
-		Meter: t.Meter, Tracer: telemetry.NewTracer(t.Tracer, "allocator"),
+	allocate := allocator.New(allocator.Options{
+		Store: store, Bus: conn, Provider: instant.New("127.0.0.1:1"), Name: "instant", Log: discard, Now: time.Now,
+		Settings: allocator.DefaultSettings(),
+		Meter:    t.Meter, Tracer: telemetry.NewTracer(t.Tracer, "allocator"),
 	})
 	ctx, cancel := context.WithCancel(w.Context())
 	var running sync.WaitGroup
-	for _, run := range []func(context.Context) error{lead.Run, hand.Run} {
+	for _, run := range []func(context.Context) error{lead.Run, allocate.Run} {
 		running.Go(func() {
 			if err := run(ctx); err != nil {
 				w.Error(err)
@@ -87,16 +89,19 @@ func (w *world) observe(t *telemetry.Telemetry) (stop func()) {
 	return func() { cancel(); running.Wait() }
 }
 
-// crowd creates tickets as the Tickets API does, whose creation is sampled as the tracer says.
-func (w *world) crowd(n int, tracer telemetry.Tracer, runner *marking) {
+// crowd creates tickets as the Tickets API does. The tracer samples their creation.
+func (w *world) crowd(n int, tracer telemetry.Tracer, runner *tracingRunner) {
 	w.Helper()
 	creator := w.store.Creator(time.Now, nil)
-	var under sync.WaitGroup
+	var creating sync.WaitGroup
 	for range 64 {
-		under.Go(func() {
+		creating.Go(func() {
 			for range n / 64 {
 				ctx, span := tracer.Start(w.Context(), "create")
-				t := &pb.Ticket{Id: uuid.Must(uuid.NewV7()).String(), Owner: "player", Created: time.Now().UnixMilli(), Trace: telemetry.SpanRef(ctx)}
+				t := &pb.Ticket{
+					Id: uuid.Must(uuid.NewV7()).String(), Owner: "player", Created: time.Now().UnixMilli(),
+					Trace: telemetry.SpanRef(ctx),
+				}
 				span.End()
 				if t.Trace != nil {
 					runner.mark(t.GetId(), t.GetTrace())
@@ -107,5 +112,5 @@ func (w *world) crowd(n int, tracer telemetry.Tracer, runner *marking) {
 			}
 		})
 	}
-	under.Wait()
+	creating.Wait()
 }

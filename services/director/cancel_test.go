@@ -8,20 +8,20 @@ import (
 	"matchmaker.dev/services/internal/problem"
 )
 
-// One of two players leaves when both are taken already. Nothing is ever assigned to that one, and the other is again the oldest of those
-// who wait: a function that always takes the two oldest takes it next. While a server is being allocated the
-// other one stays with the match: see the allocator's tests.
+// One of two players leaves when both are claimed already. That player gets no result, and the other one is again the
+// oldest of those who wait: a function that always takes the two oldest takes it next. While a server is being
+// allocated the other one stays with the match: see the allocator's tests.
 func TestPartnerOfACancelledTicketWaitsAgainAtItsOldAge(t *testing.T) {
 	for name, test := range map[string]struct {
 		config *pb.Config
-		// first proposes the two; let makes the other wait again.
-		first func(w *world, tickets []string) *pb.Proposal
-		let   func(w *world)
+		// first proposes the two, release makes the other one wait again.
+		first   func(w *world, tickets []string) *pb.Proposal
+		release func(w *world)
 	}{
 		"claimed": {
-			config: hosted("f"),
-			first:  func(_ *world, tickets []string) *pb.Proposal { return of("", tickets...) },
-			let:    func(w *world) { w.allocator() }, // which drops the match
+			config:  hosted("f"),
+			first:   func(_ *world, tickets []string) *pb.Proposal { return of("", tickets...) },
+			release: func(w *world) { w.allocator() }, // which drops the match
 		},
 		"proposed to a backfill ticket": {
 			config: &pb.Config{Function: "f"},
@@ -30,16 +30,18 @@ func TestPartnerOfACancelledTicketWaitsAgainAtItsOldAge(t *testing.T) {
 				p.Filling = &pb.Filling{Backfill: "game", Generation: 1, Contents: &pb.Backfill{}}
 				return p
 			},
-			let: func(w *world) {
-				if there, _, err := w.store.DeleteBackfill(w.Context(), project, "game", "", time.Now()); err != nil || !there {
-					w.Error(there, err)
+			release: func(w *world) {
+				deleted, _, err := w.store.DeleteBackfill(w.Context(), project, "game", "", time.Now())
+				if err != nil || !deleted {
+					w.Error(deleted, err)
 				}
 			},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
-			if _, err := w.store.CreateBackfill(t.Context(), project, &pb.Backfill{Id: "game", Connection: "game:1"}, time.Now()); err != nil {
+			game := &pb.Backfill{Id: "game", Connection: "game:1"}
+			if _, err := w.store.CreateBackfill(t.Context(), project, game, time.Now()); err != nil {
 				t.Fatal(err)
 			}
 			began := false
@@ -56,7 +58,7 @@ func TestPartnerOfACancelledTicketWaitsAgainAtItsOldAge(t *testing.T) {
 			w.put(project, "c", test.config)
 			w.director("a", times())
 			two := w.create(2)
-			w.until("both are taken", func() bool {
+			w.until("both are claimed", func() bool {
 				n, err := w.store.Waiting(t.Context(), project)
 				return err == nil && n == 0
 			})
@@ -64,7 +66,7 @@ func TestPartnerOfACancelledTicketWaitsAgainAtItsOldAge(t *testing.T) {
 				t.Fatal(err)
 			}
 			others := w.create(2)
-			test.let(w)
+			test.release(w)
 			got := w.results(two[1], others[0])
 			if a, b := got[two[1]].GetConnection(), got[others[0]].GetConnection(); a != b || a == "" || a == "game:1" {
 				t.Errorf("they have %q and %q", a, b)
@@ -73,7 +75,7 @@ func TestPartnerOfACancelledTicketWaitsAgainAtItsOldAge(t *testing.T) {
 				t.Errorf("the youngest: %v, %v", left, err)
 			}
 			if _, err := w.store.Ticket(t.Context(), project, two[0]); problem.KindOf(err) != problem.NotFound {
-				t.Errorf("the one who left is there again: %v", err)
+				t.Errorf("the ticket of the one who left exists: %v", err)
 			}
 		})
 	}

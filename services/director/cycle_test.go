@@ -70,7 +70,8 @@ func TestSlowFunctionDelaysNobody(t *testing.T) {
 	w.results(w.create(2)...)
 }
 
-// One ticket may be wanted by several modes. Those that were asked together are compared; when one gets it, it is withdrawn from all.
+// Several configs may propose one ticket. Proposals of runs that started together are compared. When one proposal gets
+// the ticket, the ticket is withdrawn from all others.
 func TestBestOfAllConfigsGetsTheTicket(t *testing.T) {
 	w := newWorld(t)
 	var asked sync.WaitGroup
@@ -82,7 +83,7 @@ func TestBestOfAllConfigsGetsTheTicket(t *testing.T) {
 				return nil
 			}
 			once.Do(asked.Done)
-			asked.Wait() // both see the tickets
+			asked.Wait() // both functions see the tickets
 			p := of(r.GetConfig(), tickets[int(score)-1:][:2]...)
 			p.Score = score
 			part(p)
@@ -94,7 +95,7 @@ func TestBestOfAllConfigsGetsTheTicket(t *testing.T) {
 	w.put(project, "good", nil)
 	w.put(project, "better", nil)
 	patient := times()
-	patient.Window = patience // it is over when both have answered
+	patient.Window = patience // it ends when both have answered
 	w.director("a", patient)
 	for id, got := range w.results(tickets[1:]...) {
 		if got.GetConnection() != "better" {
@@ -106,7 +107,7 @@ func TestBestOfAllConfigsGetsTheTicket(t *testing.T) {
 	}
 }
 
-// Several configs over the same tickets: what one gets is withdrawn from all, so that everybody is in one match.
+// Several configs have the same tickets. What one gets is withdrawn from the others: each ticket is in one match.
 func TestTicketOfSeveralConfigsIsWithdrawnEverywhere(t *testing.T) {
 	w := newWorld(t)
 	functions := map[string]function{"casual": pairs, "ranked": pairs, "arena": pairs}
@@ -176,7 +177,7 @@ func TestClaimedTicketsAreNotProposedAgain(t *testing.T) {
 	w.results(all...)
 }
 
-// Where nobody waits no function runs. Another project whose ticket waits for its partner says how much time that is.
+// Where no ticket waits no function runs. The runs of another project show that enough time has passed.
 func TestProjectWhereNobodyWaitsRunsNothing(t *testing.T) {
 	w := newWorld(t)
 	var busy, idle atomic.Int32
@@ -201,7 +202,7 @@ func TestProjectWhereNobodyWaitsRunsNothing(t *testing.T) {
 		w.poke("quiet", &pb.Poke{})
 		return idle.Load() > 0
 	})
-	w.until("it does no longer", func() bool {
+	w.until("it does not run any more", func() bool {
 		ran, until := idle.Load(), busy.Load()+20
 		w.until("the busy one runs", func() bool { return busy.Load() >= until })
 		return idle.Load() == ran
@@ -209,7 +210,7 @@ func TestProjectWhereNobodyWaitsRunsNothing(t *testing.T) {
 	w.results(append(tickets, w.create(1)...)...)
 }
 
-// A proposal that lost to one which came to nothing need not wait for another run.
+// A proposal that lost to one whose claim is refused does not wait for another run.
 func TestLoserGetsItsChanceWhenTheWinnerIsRefused(t *testing.T) {
 	w := newWorld(t)
 	runs := 0
@@ -221,7 +222,8 @@ func TestLoserGetsItsChanceWhenTheWinnerIsRefused(t *testing.T) {
 		if _, err := w.store.DeleteTicket(w.Context(), project, tickets[0], "", time.Now()); err != nil {
 			return err
 		}
-		winner, loser, other := of("", tickets[0], tickets[1]), of("", tickets[1], tickets[2]), of("", tickets[0], tickets[3])
+		winner, loser := of("", tickets[0], tickets[1]), of("", tickets[1], tickets[2])
+		other := of("", tickets[0], tickets[3])
 		winner.Score, loser.Score, other.Score = 3, 2, 1
 		part(winner, loser, other)
 		return nil
@@ -238,7 +240,6 @@ func TestLoserGetsItsChanceWhenTheWinnerIsRefused(t *testing.T) {
 	}
 }
 
-// A function that fails hurts its own config only, and is tried again.
 func TestFailingFunctionIsTriedAgain(t *testing.T) {
 	w := newWorld(t)
 	failures := 0
@@ -257,8 +258,8 @@ func TestFailingFunctionIsTriedAgain(t *testing.T) {
 	}
 }
 
-// A config is used as it is from the moment on in which its PUT was answered, and not at all after its DELETE. Nobody pokes the director here: it
-// starts runs of what it takes for the config, and learns from the refusal of their claims what it is.
+// A config counts from the moment on in which its PUT is answered, and does not count after its DELETE. The director is
+// not poked here: it runs the configs that it knows, and learns of changes from claims that are refused.
 func TestConfigsCountFromTheMomentTheyAreWritten(t *testing.T) {
 	w := newWorld(t)
 	w.runner("r", map[string]function{"f": func(r *pb.RunRequest, tickets []string, part func(...*pb.Proposal)) error {
@@ -284,9 +285,10 @@ func TestConfigsCountFromTheMomentTheyAreWritten(t *testing.T) {
 	oldest := map[string]int{} // the oldest settings that a ticket may be matched by
 	var all []string
 	for n := 1; n <= 60; n++ {
-		if n%3 == 0 { // deleted for a while: what comes then is for the config that comes next
-			if there, err := w.store.DeleteConfig(t.Context(), project, "c", state.AnyRevision); err != nil || !there {
-				t.Fatal(there, err)
+		if n%3 == 0 { // deleted for a while: tickets that come then are for the next config
+			deleted, err := w.store.DeleteConfig(t.Context(), project, "c", state.AnyRevision)
+			if err != nil || !deleted {
+				t.Fatal(deleted, err)
 			}
 			for _, id := range w.create(2) {
 				oldest[id] = n
@@ -301,19 +303,19 @@ func TestConfigsCountFromTheMomentTheyAreWritten(t *testing.T) {
 	}
 	for id, got := range w.results(all...) {
 		if by, err := strconv.Atoi(got.GetConnection()); err != nil || by < oldest[id] {
-			t.Errorf("%s was matched by settings %s, which had been replaced by %d before it came", id, got.GetConnection(), oldest[id])
+			t.Errorf("%s was matched by settings %s, which %d had replaced before", id, got.GetConnection(), oldest[id])
 		}
 	}
 }
 
-// A run that nobody has taken is asked for again, and one that is lost with its runner is as well.
-func TestRunsOfARunnerThatIsLostAreDoneByAnother(t *testing.T) {
+// A run that no runner takes is started again, and so is one whose runner is lost.
+func TestRunsOfALostRunnerAreDoneByAnother(t *testing.T) {
 	w := newWorld(t)
 	taken := notify.New()
 	frozen := make(chan struct{})
 	defer close(frozen)
-	gone, vanish := context.WithCancel(t.Context())
-	w.living(gone, "lost", map[string]function{"c": func(*pb.RunRequest, []string, func(...*pb.Proposal)) error {
+	life, kill := context.WithCancel(t.Context())
+	w.living(life, "lost", map[string]function{"c": func(*pb.RunRequest, []string, func(...*pb.Proposal)) error {
 		taken.Notify()
 		<-frozen
 		return nil
@@ -325,7 +327,7 @@ func TestRunsOfARunnerThatIsLostAreDoneByAnother(t *testing.T) {
 	tickets := w.create(2)
 	<-taken.C()
 	w.runner("other", map[string]function{"c": pairs})
-	vanish()
+	kill()
 	w.results(tickets...)
 	if !w.log.says("the runner is lost") {
 		t.Error("the log does not say so")

@@ -36,7 +36,9 @@ func (w *world) allocator() (stop func()) {
 			}
 			now := time.Now()
 			later := now.Add(patience)
-			begun, err := store.BeginAllocation(ctx, work.GetProject(), m, state.MatchLease{Holder: m.GetId(), Now: now, Expires: later, Deadline: later, ClaimDeadline: later})
+			begun, err := store.BeginAllocation(ctx, work.GetProject(), m, state.MatchLease{
+				Holder: m.GetId(), Now: now, Expires: later, Deadline: later, ClaimDeadline: later,
+			})
 			if err != nil || begun.Status != state.MatchActive {
 				return err
 			}
@@ -44,7 +46,8 @@ func (w *world) allocator() (stop func()) {
 			for _, id := range state.TicketsOf(m.GetProposal()) {
 				results[id] = &pb.Assignment{Connection: m.GetId()}
 			}
-			_, _, err = store.Assign(ctx, work.GetProject(), m, state.Outcome{Now: now, Expiry: later, Connection: m.GetId()}, results)
+			outcome := state.Outcome{Now: now, Expiry: later, Connection: m.GetId()}
+			_, _, err = store.Assign(ctx, work.GetProject(), m, outcome, results)
 			return err
 		})
 		if err != nil {
@@ -90,9 +93,12 @@ func TestMatchThatNobodySentIsSentByTheNextLeader(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	claim := &state.Claim{Match: &pb.Match{Id: "m", Config: "c", Revision: revision, Proposal: of("", tickets...), Hosting: &pb.Hosting{}}, Tickets: tickets}
-	terms := state.ClaimOptions{Epoch: epoch, Now: past, Deadline: time.Now().Add(10 * patience), Expiry: time.Now().Add(patience)}
-	if _, err := w.store.Claim(t.Context(), project, terms, []*state.Claim{claim}); err != nil || claim.Refusal != "" {
+	m := &pb.Match{Id: "m", Config: "c", Revision: revision, Proposal: of("", tickets...), Hosting: &pb.Hosting{}}
+	claim := &state.Claim{Match: m, Tickets: tickets}
+	options := state.ClaimOptions{
+		Epoch: epoch, Now: past, Deadline: time.Now().Add(10 * patience), Expiry: time.Now().Add(patience),
+	}
+	if _, err := w.store.Claim(t.Context(), project, options, []*state.Claim{claim}); err != nil || claim.Refusal != "" {
 		t.Fatal(claim.Refusal, err)
 	}
 	w.allocator()
@@ -100,7 +106,7 @@ func TestMatchThatNobodySentIsSentByTheNextLeader(t *testing.T) {
 	w.paired(tickets...)
 }
 
-// A match that no allocator takes up in time is given up, and its tickets are matched again.
+// A match whose allocation does not begin in time is given up, and its tickets are matched again.
 func TestMatchThatNobodyTakesUpIsGivenUp(t *testing.T) {
 	w := newWorld(t)
 	w.runner("r", map[string]function{"f": pairs})
@@ -124,7 +130,7 @@ func TestTicketsAreTakenAndMatchedLaterWhileNATSIsAway(t *testing.T) {
 	w.paired(w.create(2)...)
 }
 
-func TestNATSThatCameBackWithoutItsStore(t *testing.T) {
+func TestMatchesGoOnAfterNATSLostItsStore(t *testing.T) {
 	w := newWorld(t)
 	w.play()
 	w.stopNATS()
@@ -154,11 +160,11 @@ func TestNothingIsTakenWhileRedisIsAwayAndAllGoesOnWhenItIsBack(t *testing.T) {
 	w.paired(append(tickets, w.create(1)...)...)
 }
 
-// What lay in Redis is gone. Whatever comes from then on is served.
-func TestRedisThatCameBackEmpty(t *testing.T) {
+// What was in Redis is lost. Everything that comes afterwards works.
+func TestMatchesGoOnAfterRedisLostItsData(t *testing.T) {
 	w := newWorld(t)
 	w.play()
-	w.create(1) // waits, and is in the runner's index
+	w.create(1) // it waits, and is in the runner's index
 	w.stopRedis()
 	if err := os.RemoveAll(w.redisDir); err != nil {
 		t.Fatal(err)
@@ -169,9 +175,9 @@ func TestRedisThatCameBackEmpty(t *testing.T) {
 	w.paired(w.create(2)...)
 }
 
-// Redis is put back to what it was a while ago, as by a replica that lagged. What has happened since then has not: a ticket that was
-// matched waits again, one that was created is gone. The indexes follow.
-func TestRedisThatWasPutBack(t *testing.T) {
+// Redis has the data of a while ago, as after a failover to a replica that lagged. A ticket that was matched since then
+// waits again, and one that was created since then does not exist. The indexes follow.
+func TestMatchesGoOnAfterRedisLostItsLastChanges(t *testing.T) {
 	w := newWorld(t)
 	w.play()
 	lonely := w.create(1)
@@ -195,7 +201,7 @@ func TestRedisThatWasPutBack(t *testing.T) {
 	w.startRedis()
 	for _, id := range slices.Concat(partner, phantom) {
 		if _, err := w.store.Ticket(t.Context(), project, id); problem.KindOf(err) != problem.NotFound {
-			t.Fatalf("%s is there all the same: %v", id, err)
+			t.Fatalf("%s still exists: %v", id, err)
 		}
 	}
 	w.paired(lonely[0], w.create(1)[0])

@@ -8,8 +8,8 @@ import (
 	pb "matchmaker.dev/proto/matchmaker/v1"
 )
 
-// The silence of runners is counted in intervals of silenceInterval. After lostAfter intervals a runner is lost with its
-// runs, after forgetAfter it is forgotten. Runners send a heartbeat twice a second.
+// The silence of runners is counted in intervals of silenceInterval. After lostAfter intervals a runner is lost with
+// its runs, after forgetAfter it is forgotten. Runners send a heartbeat twice a second.
 const (
 	silenceInterval = 500 * time.Millisecond
 	lostAfter       = 4

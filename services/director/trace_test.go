@@ -24,14 +24,14 @@ import (
 	"matchmaker.dev/services/internal/telemetry/spantest"
 )
 
-// observed is a director of whose cycles none is sampled for itself, and whose log names traces.
+// observed runs a director that samples no cycles of its own, and whose log names traces.
 func (w *world) observed() *spantest.Spans {
 	w.Helper()
 	spans := spantest.New(w, sdktrace.NeverSample())
 	store, b := w.connect()
 	part := director.New(director.Options{
-		Store: store, Bus: b, Log: slog.New(telemetry.LogHandler(slog.NewTextHandler(w.log, nil))), Now: time.Now, Name: "observed", Times: times(),
-		Tracer: spans.Tracer("director"),
+		Store: store, Bus: b, Log: slog.New(telemetry.LogHandler(slog.NewTextHandler(w.log, nil))), Now: time.Now,
+		Name: "observed", Times: times(), Tracer: spans.Tracer("director"),
 	})
 	ctx, stop := context.WithCancel(w.Context())
 	var running sync.WaitGroup
@@ -44,11 +44,11 @@ func (w *world) observed() *spantest.Spans {
 	return spans
 }
 
-// marked creates a ticket that has a mark if its creation is sampled.
-func (w *world) marked(mark []byte) string {
+// createTraced creates a ticket with the span of its creation, or none.
+func (w *world) createTraced(span []byte) string {
 	w.Helper()
 	id := uuid.Must(uuid.NewV7()).String()
-	t := &pb.Ticket{Id: id, Owner: "player", Created: time.Now().UnixMilli(), Trace: mark}
+	t := &pb.Ticket{Id: id, Owner: "player", Created: time.Now().UnixMilli(), Trace: span}
 	if err := w.store.Creator(time.Now, nil).Create(w.Context(), project, t); err != nil {
 		w.Fatal(err)
 	}
@@ -56,26 +56,26 @@ func (w *world) marked(mark []byte) string {
 	return id
 }
 
-// marking is a runner that pairs tickets, or fails, and tells which of them are sampled, as a real one does.
-type marking struct {
+// tracingRunner is a runner that pairs tickets, or fails, and names those that are sampled, as a real one does.
+type tracingRunner struct {
 	fail atomic.Pointer[string]
 
 	mu    sync.Mutex
 	marks map[string][]byte
-	// asked are the spans that runs were asked in.
-	asked map[trace.SpanID]bool
+	// requests are the spans of the requests for runs.
+	requests map[trace.SpanID]bool
 }
 
-func (m *marking) mark(id string, mark []byte) {
+func (m *tracingRunner) mark(id string, mark []byte) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.marks[id] = mark
 }
 
-func (m *marking) answer(ctx context.Context, tickets []string) *pb.RunPart {
+func (m *tracingRunner) answer(ctx context.Context, tickets []string) *pb.RunPart {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.asked[trace.SpanContextFromContext(ctx).SpanID()] = true
+	m.requests[trace.SpanContextFromContext(ctx).SpanID()] = true
 	last := &pb.RunPart{Last: true, Stats: &pb.RunStats{Tickets: int64(len(tickets))}}
 	for pair := range slices.Chunk(tickets, 2) {
 		if len(pair) == 2 {
@@ -93,17 +93,17 @@ func (m *marking) answer(ctx context.Context, tickets []string) *pb.RunPart {
 	return last
 }
 
-func (w *world) marking() *marking {
+func (w *world) tracingRunner() *tracingRunner {
 	w.Helper()
-	m := &marking{marks: map[string][]byte{}, asked: map[trace.SpanID]bool{}}
+	m := &tracingRunner{marks: map[string][]byte{}, requests: map[trace.SpanID]bool{}}
 	w.lives(w.Context(), "runner")
 	store, b := w.connect()
 	x := newIndex()
 	var running sync.WaitGroup
-	ctx, stop := context.WithCancel(w.Context())
-	running.Go(func() { store.Follow(ctx, project, x) })
-	sub, err := b.ServeRuns("runner", project, "pairs", func(asked context.Context, r *pb.RunRequest, answer bus.SendPart) {
-		running.Go(func() { _ = answer(m.answer(asked, x.at(ctx, r.GetPosition()))) })
+	life, stop := context.WithCancel(w.Context())
+	running.Go(func() { store.Follow(life, project, x) })
+	sub, err := b.ServeRuns("runner", project, "pairs", func(ctx context.Context, r *pb.RunRequest, answer bus.SendPart) {
+		running.Go(func() { _ = answer(m.answer(ctx, x.at(life, r.GetPosition()))) })
 	})
 	if err != nil {
 		w.Fatal(err)
@@ -112,37 +112,40 @@ func (w *world) marking() *marking {
 	return m
 }
 
-// TestSampledTicketIsTracedThroughItsCycle, and no other one is.
 func TestSampledTicketIsTracedThroughItsCycle(t *testing.T) {
 	w := newWorld(t)
-	spans, runner := w.observed(), w.marking()
+	spans, runner := w.observed(), w.tracingRunner()
 	w.put(project, "pairs", nil)
 
-	w.results(w.marked(nil), w.marked(nil))
+	w.results(w.createTraced(nil), w.createTraced(nil))
 	if text := spans.String(); text != "" {
-		t.Fatalf("nobody is sampled, and there are spans:\n%s", text)
+		t.Fatalf("no ticket is sampled, and there are spans:\n%s", text)
 	}
 
 	// One of two is sampled: the match has a trace, and so has its result.
 	_, mark := spans.Request(t.Context())
-	first := w.marked(mark)
+	first := w.createTraced(mark)
 	runner.mark(first, mark)
-	second := w.marked(nil)
+	second := w.createTraced(nil)
 	got := w.results(first, second)
 	cycle, run, contest, claim := spans.Wait("cycle"), spans.Wait("run"), spans.Wait("contest"), spans.Wait("claim")
 	matched, assigned := spans.Wait("ticket matched"), spans.Wait("ticket assigned")
 	for what, ok := range map[string]bool{
 		"the cycle is a root that serves the ticket": !cycle.Parent().IsValid() && spantest.LinksTo(cycle, mark),
 		"the run is below it":                        spantest.IsChildOf(run, spantest.SpanRef(cycle)),
-		"the run is the one that was asked for":      runner.hasBeen(run.SpanContext().SpanID()),
+		"the run is the one of the request":          runner.served(run.SpanContext().SpanID()),
 		"the contest is below it":                    spantest.IsChildOf(contest, spantest.SpanRef(cycle)),
 		"the claim is below it":                      spantest.IsChildOf(claim, spantest.SpanRef(cycle)),
-		"the ticket was matched":                     spantest.IsChildOf(matched, mark) && spantest.LinksTo(matched, spantest.SpanRef(claim)),
-		"the ticket was assigned":                    spantest.IsChildOf(assigned, mark) && spantest.LinksTo(assigned, spantest.SpanRef(claim)),
+		"matched is in the ticket's trace":           spantest.IsChildOf(matched, mark),
+		"matched leads to the claim":                 spantest.LinksTo(matched, spantest.SpanRef(claim)),
+		"assigned is in the ticket's trace":          spantest.IsChildOf(assigned, mark),
+		"assigned leads to the claim":                spantest.LinksTo(assigned, spantest.SpanRef(claim)),
 		"the ticket is named":                        spantest.Attribute(matched, "matchmaker.ticket") == first,
-		"the cycle is named":                         spantest.Attribute(cycle, "matchmaker.config") == "pairs" && spantest.Attribute(cycle, "matchmaker.project") == project,
+		"the cycle names its config":                 spantest.Attribute(cycle, "matchmaker.config") == "pairs",
+		"the cycle names its project":                spantest.Attribute(cycle, "matchmaker.project") == project,
 		"the claim is counted":                       spantest.Attribute(claim, "matchmaker.claims") == "1",
-		"the results lead to the claim":              bytes.Equal(got[first].GetTrace(), spantest.SpanRef(claim)) && bytes.Equal(got[second].GetTrace(), spantest.SpanRef(claim)),
+		"the first result leads to the claim":        bytes.Equal(got[first].GetTrace(), spantest.SpanRef(claim)),
+		"the second result leads to the claim":       bytes.Equal(got[second].GetTrace(), spantest.SpanRef(claim)),
 	} {
 		if !ok {
 			t.Errorf("not so: %s\n%s", what, spans)
@@ -150,22 +153,22 @@ func TestSampledTicketIsTracedThroughItsCycle(t *testing.T) {
 	}
 }
 
-// hasBeen tells whether it was asked in a span.
-func (m *marking) hasBeen(span trace.SpanID) bool {
+// served tells whether the runner got a request of a span.
+func (m *tracingRunner) served(span trace.SpanID) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.asked[span]
+	return m.requests[span]
 }
 
-// TestTraceGoesOnInTheWorkQueue: by its message, and by its record should that be lost.
+// The message in the work queue has the span, and so has the match, in case the message is lost.
 func TestTraceGoesOnInTheWorkQueue(t *testing.T) {
 	w := newWorld(t)
-	spans, runner := w.observed(), w.marking()
+	spans, runner := w.observed(), w.tracingRunner()
 	w.put(project, "pairs", &pb.Config{Hosting: &pb.Hosting{Fleet: "fleet"}})
 	_, mark := spans.Request(t.Context())
-	first := w.marked(mark)
+	first := w.createTraced(mark)
 	runner.mark(first, mark)
-	w.marked(nil)
+	w.createTraced(nil)
 
 	type work struct {
 		match string
@@ -197,32 +200,34 @@ func TestTraceGoesOnInTheWorkQueue(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !bytes.Equal(m.GetTrace(), spantest.SpanRef(claim)) || len(m.GetTraced()) != 1 || m.GetTraced()[0].GetTicket() != first || !bytes.Equal(m.GetTraced()[0].GetTrace(), mark) {
+	if traced := m.GetTraced(); !bytes.Equal(m.GetTrace(), spantest.SpanRef(claim)) || len(traced) != 1 ||
+		traced[0].GetTicket() != first || !bytes.Equal(traced[0].GetTrace(), mark) {
 		t.Errorf("the match has the trace %x and %v, want the claim's and that of %s", m.GetTrace(), m.GetTraced(), first)
 	}
 }
 
-// TestFailedRunOfASampledTicket is on its span, with a word for why but not with what the function says; the log names the trace.
-func TestFailedRunOfASampledTicket(t *testing.T) {
+// The span has the kind of the failure, but not the function's text. The log names the trace.
+func TestFailedRunOfASampledTicketIsOnItsSpan(t *testing.T) {
 	w := newWorld(t)
-	spans, runner := w.observed(), w.marking()
+	spans, runner := w.observed(), w.tracingRunner()
 	says := errors.New("player's property: 42").Error()
 	runner.fail.Store(&says)
 	w.put(project, "pairs", nil)
 	_, mark := spans.Request(t.Context())
-	first := w.marked(mark)
+	first := w.createTraced(mark)
 	runner.mark(first, mark)
-	w.marked(nil)
+	w.createTraced(nil)
 	w.until("a failed run is traced", func() bool {
 		return slices.ContainsFunc(spans.Named("run"), func(s sdktrace.ReadOnlySpan) bool {
 			return s.Status().Code == codes.Error && spantest.Attribute(s, "error.type") == "failed"
 		})
 	})
 	if strings.Contains(spans.String(), says) {
-		t.Errorf("what the function says is in a trace:\n%s", spans)
+		t.Errorf("the function's text is in a trace:\n%s", spans)
 	}
 	for line := range strings.Lines(w.log.all()) {
-		if strings.Contains(line, "a run failed") && strings.Contains(line, "trace_id=") && strings.Contains(line, "span_id=") {
+		traced := strings.Contains(line, "trace_id=") && strings.Contains(line, "span_id=")
+		if traced && strings.Contains(line, "a run failed") {
 			return
 		}
 	}

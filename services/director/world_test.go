@@ -39,19 +39,22 @@ type world struct {
 	redis             *embedded.Redis
 	nats              *embedded.NATS
 	redisDir, natsDir string
-	// Everybody reaches them through these, wherever they are started again: another may have taken their ports meanwhile.
+	// They are reached through these proxies, because they may be on other ports when they are started again.
 	redisLink, natsLink *proxy.Proxy
 	redisAt, natsAt     atomic.Pointer[string]
 
 	store *state.Store
 	bus   *bus.Bus
-	log   *journal // of all directors
+	log   *logBuffer // of all directors
 	n     int
 }
 
 func newWorld(t testing.TB) *world {
 	t.Helper()
-	w := &world{TB: t, redisDir: filepath.Join(t.TempDir(), "redis"), natsDir: filepath.Join(t.TempDir(), "nats"), log: new(journal)}
+	w := &world{
+		TB: t, log: new(logBuffer),
+		redisDir: filepath.Join(t.TempDir(), "redis"), natsDir: filepath.Join(t.TempDir(), "nats"),
+	}
 	t.Cleanup(func() {
 		if t.Failed() {
 			t.Log(w.log.all())
@@ -69,7 +72,7 @@ func newWorld(t testing.TB) *world {
 	return w
 }
 
-// link leads to where a server is now.
+// link is a proxy to the present address of a server.
 func (w *world) link(at *atomic.Pointer[string]) *proxy.Proxy {
 	w.Helper()
 	l, err := proxy.Listen(func(ctx context.Context) (net.Conn, error) {
@@ -117,7 +120,10 @@ func (w *world) stopNATS() {
 	}
 }
 
-// connect makes connections as a process has them.
+// logger writes into the log of all directors.
+func (w *world) logger() *slog.Logger { return slog.New(slog.NewTextHandler(w.log, nil)) }
+
+// connect makes the connections of one process.
 func (w *world) connect() (*state.Store, *bus.Bus) {
 	w.Helper()
 	store, err := state.Open(state.Options{URL: "redis://" + w.redisLink.Address(), Log: discard, History: 100_000})
@@ -125,7 +131,7 @@ func (w *world) connect() (*state.Store, *bus.Bus) {
 		w.Fatal(err)
 	}
 	w.Cleanup(func() { _ = store.Close() })
-	b, err := bus.Connect(w.Context(), bus.Options{URL: "nats://" + w.natsLink.Address(), Log: slog.New(slog.NewTextHandler(w.log, nil))})
+	b, err := bus.Connect(w.Context(), bus.Options{URL: "nats://" + w.natsLink.Address(), Log: w.logger()})
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -133,26 +139,26 @@ func (w *world) connect() (*state.Store, *bus.Bus) {
 	return store, b
 }
 
-// journal is a log that one can look into.
-type journal struct {
+// logBuffer is a log that tests can read.
+type logBuffer struct {
 	mu   sync.Mutex
 	text strings.Builder
 }
 
-func (j *journal) Write(p []byte) (int, error) {
+func (j *logBuffer) Write(p []byte) (int, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.text.Write(p)
 }
 
-func (j *journal) all() string {
+func (j *logBuffer) all() string {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.text.String()
 }
 
 // says tells whether a text was logged.
-func (j *journal) says(text string) bool {
+func (j *logBuffer) says(text string) bool {
 	return strings.Contains(j.all(), text)
 }
 
@@ -167,7 +173,9 @@ func times() director.Times {
 func (w *world) director(name string, t director.Times) (stop func()) {
 	w.Helper()
 	store, b := w.connect()
-	part := director.New(director.Options{Store: store, Bus: b, Log: slog.New(slog.NewTextHandler(w.log, nil)), Now: time.Now, Name: name, Times: t, Events: true})
+	part := director.New(director.Options{
+		Store: store, Bus: b, Log: w.logger(), Now: time.Now, Name: name, Times: t, Events: true,
+	})
 	ctx, cancel := context.WithCancel(w.Context())
 	var running sync.WaitGroup
 	running.Go(func() {
@@ -211,7 +219,8 @@ func (w *world) create(n int) []string {
 	for range n {
 		w.n++
 		id := fmt.Sprintf("ticket-%05d", w.n)
-		if err := creator.Create(w.Context(), project, &pb.Ticket{Id: id, Owner: "player", Created: time.Now().UnixMilli()}); err != nil {
+		t := &pb.Ticket{Id: id, Owner: "player", Created: time.Now().UnixMilli()}
+		if err := creator.Create(w.Context(), project, t); err != nil {
 			w.Fatal(err)
 		}
 		ids = append(ids, id)
@@ -242,7 +251,7 @@ func (w *world) results(ids ...string) map[string]*pb.Assignment {
 	return got
 }
 
-// until waits for something to be so.
+// until waits until a condition holds.
 func (w *world) until(what string, ok func() bool) {
 	w.Helper()
 	deadline := time.NewTimer(patience)
@@ -253,18 +262,18 @@ func (w *world) until(what string, ok func() bool) {
 		select {
 		case <-again.C:
 		case <-deadline.C:
-			w.Fatalf("waited in vain: %s", what)
+			w.Fatalf("it did not happen in time: %s", what)
 		}
 	}
 }
 
-// index is the tickets that wait, as a runner sees them.
+// index is the waiting tickets, as a runner sees them.
 type index struct {
 	mu       sync.Mutex
-	waiting  map[string]int64 // when it was created
+	waiting  map[string]int64 // creation times
 	complete bool
 	position uint64
-	moved    chan struct{} // closed at the next move
+	moved    chan struct{} // closed by the next move
 }
 
 func newIndex() *index { return &index{moved: make(chan struct{})} }
@@ -299,7 +308,7 @@ func (x *index) Apply(changes []state.Change, position uint64) {
 	}
 }
 
-// at is the tickets, the oldest first, once the index has come to a position; none when ctx ends before.
+// at waits for a position, and returns the tickets then, the oldest first. It returns none if ctx ends before.
 func (x *index) at(ctx context.Context, position uint64) []string {
 	for {
 		x.mu.Lock()
@@ -319,16 +328,16 @@ func (x *index) at(ctx context.Context, position uint64) []string {
 	}
 }
 
-// function is what a runner does with a run: it gets the tickets that wait, and hands on parts of its answer. What it returns ends the run.
+// function is a match function. It gets the waiting tickets, and sends parts of its answer. Its error ends the run.
 type function func(r *pb.RunRequest, tickets []string, part func(...*pb.Proposal)) error
 
-// runner runs functions by their names until stop, and says that it lives.
+// runner runs functions by their names until stop, and sends heartbeats.
 func (w *world) runner(name string, functions map[string]function) (stop func()) {
 	w.Helper()
 	return w.living(w.Context(), name, functions)
 }
 
-// living is a runner that says that it lives until life ends.
+// living is a runner that sends heartbeats until life ends.
 func (w *world) living(life context.Context, name string, functions map[string]function) (stop func()) {
 	w.Helper()
 	w.lives(life, name)
@@ -341,7 +350,8 @@ func (w *world) living(life context.Context, name string, functions map[string]f
 		sub, err := b.ServeRuns(name, project, id, func(_ context.Context, r *pb.RunRequest, answer bus.SendPart) {
 			running.Go(func() {
 				last := &pb.RunPart{Last: true}
-				if err := f(r, x.at(ctx, r.GetPosition()), func(p ...*pb.Proposal) { _ = answer(&pb.RunPart{Proposals: p}) }); err != nil {
+				part := func(p ...*pb.Proposal) { _ = answer(&pb.RunPart{Proposals: p}) }
+				if err := f(r, x.at(ctx, r.GetPosition()), part); err != nil {
 					last.Error = err.Error()
 				}
 				_ = answer(last)
@@ -357,7 +367,7 @@ func (w *world) living(life context.Context, name string, functions map[string]f
 	return stop
 }
 
-// lives says that a runner lives, until ctx ends.
+// lives sends the heartbeats of a runner until ctx ends.
 func (w *world) lives(ctx context.Context, name string) {
 	ticker := time.NewTicker(100 * time.Millisecond)
 	var beating sync.WaitGroup

@@ -1,10 +1,9 @@
-// Package event publishes what happened in a project, out of the history that the state keeps, for whoever wants to
-// know: every event once and in order, whichever process dies.
+// Package event publishes the events of a project: every event once and in order, even if processes die.
 //
-// The history is written by the scripts that make the changes, so it has no event of what did not happen, and misses none.
-// A message on the bus names the place in the history behind its events. Whoever publishes next goes on
-// from there, and the bus takes a message only from one who has seen the last: so two who publish at the
-// same time, as a director that stood still and its successor do, tell nothing twice.
+// The scripts that change the state write the history. So the history has an event for every change, and no others. A
+// message on the bus names the position in the history behind its events: the next publisher goes on from there. The
+// bus refuses a message from a publisher that has not seen the last one. So two publishers at the same time, such as a
+// director that stood still and its successor, publish no event twice.
 package event
 
 import (
@@ -21,11 +20,12 @@ import (
 	"matchmaker.dev/services/internal/state"
 )
 
-// How often the history is read: after something happened, and at the longest when nothing does; and after a failure.
+// The history is read minPause after something happened, and maxPause after the last time in any case. After a failure
+// the publisher waits for retryPause.
 const (
-	soon  = 50 * time.Millisecond
-	late  = time.Second
-	pause = time.Second
+	minPause   = 50 * time.Millisecond
+	maxPause   = time.Second
+	retryPause = time.Second
 )
 
 // batch is how many entries of the history are read at a time.
@@ -58,49 +58,50 @@ func (p *Publisher) Run(ctx context.Context) {
 			p.Log.WarnContext(ctx, "events are kept until they can be published", "error", err)
 			failing = true
 		}
-		sleep(ctx, pause)
+		sleep(ctx, retryPause)
 	}
 }
 
-// publish goes on from what was published last, until something fails. well is called when all that had happened is published.
-func (p *Publisher) publish(ctx context.Context, well func()) error {
+// publish goes on after the last event that was published, until something fails. It calls caughtUp when all events are
+// published.
+func (p *Publisher) publish(ctx context.Context, caughtUp func()) error {
 	at, last, err := p.resume(ctx)
 	if err != nil {
 		return err
 	}
-	for wait := soon; ; {
-		tellings, err := p.Store.History(ctx, p.Project, at, batch)
+	for wait := minPause; ; {
+		entries, err := p.Store.History(ctx, p.Project, at, batch)
 		if err != nil {
 			return err
 		}
-		for _, e := range p.messages(tellings) {
+		for _, e := range p.messages(entries) {
 			if last, err = p.Bus.PublishEvents(ctx, e, last); err != nil {
 				return err
 			}
 			at = e.GetBookmark()
 		}
-		if len(tellings) > 0 {
+		if len(entries) > 0 {
 			if err := p.Store.SetBookmark(ctx, p.Project, at); err != nil {
 				return err
 			}
-			wait = soon
+			wait = minPause
 		}
-		if len(tellings) == batch {
+		if len(entries) == batch {
 			continue
 		}
-		well()
+		caughtUp()
 		woken, err := p.rest(ctx, wait)
 		if err != nil {
 			return err
 		}
-		if wait = min(2*wait, late); woken {
-			wait = soon
+		if wait = min(2*wait, maxPause); woken {
+			wait = minPause
 		}
 	}
 }
 
-// resume finds out up to where the history is published: the stream knows for sure, unless it has
-// nothing of this project any more.
+// resume returns up to where the history is published, and the number of the last message. The stream has both, unless
+// all of the project's messages have expired.
 func (p *Publisher) resume(ctx context.Context) (at *pb.Bookmark, last uint64, err error) {
 	e, last, err := p.Bus.LastEvents(ctx, p.Project)
 	if err != nil || e != nil {
@@ -110,11 +111,11 @@ func (p *Publisher) resume(ctx context.Context) (at *pb.Bookmark, last uint64, e
 	return at, 0, err
 }
 
-// messages packs what happened into messages that the bus carries.
-func (p *Publisher) messages(tellings []state.HistoryEntry) []*pb.Events {
+// messages packs entries of the history into messages that are not too large for the bus.
+func (p *Publisher) messages(entries []state.HistoryEntry) []*pb.Events {
 	var all []*pb.Events
 	size := bus.MaxEventBytes
-	for _, t := range tellings {
+	for _, t := range entries {
 		if size >= bus.MaxEventBytes {
 			all, size = append(all, &pb.Events{Project: p.Project}), 0
 		}
@@ -130,11 +131,10 @@ func (p *Publisher) messages(tellings []state.HistoryEntry) []*pb.Events {
 	return all
 }
 
-// rest waits: a little in any case, so that the events of a crowd share a message, then until something happens or
-// the wait is over.
+// rest waits for minPause, so that many events share a message, and then until something happens or the wait is over.
 func (p *Publisher) rest(ctx context.Context, wait time.Duration) (woken bool, err error) {
-	sleep(ctx, soon)
-	timer := time.NewTimer(wait - soon)
+	sleep(ctx, minPause)
+	timer := time.NewTimer(wait - minPause)
 	defer timer.Stop()
 	select {
 	case <-ctx.Done():

@@ -62,7 +62,8 @@ func newWorld(t *testing.T) *world {
 func (w *world) serve(port int) {
 	w.Helper()
 	var err error
-	if w.nats, err = embedded.StartNATS(w.Context(), embedded.NATSOptions{Dir: w.dir, Port: port, Log: discard}); err != nil {
+	w.nats, err = embedded.StartNATS(w.Context(), embedded.NATSOptions{Dir: w.dir, Port: port, Log: discard})
+	if err != nil {
 		w.Fatal(err)
 	}
 }
@@ -97,7 +98,10 @@ func (w *world) create(n int) []string {
 	for range n {
 		w.n++
 		ids = append(ids, fmt.Sprintf("ticket-%04d", w.n))
-		if err := c.Create(w.Context(), project, &pb.Ticket{Id: ids[len(ids)-1], Owner: "somebody", Properties: map[string][]byte{"name": []byte("secret")}}); err != nil {
+		err := c.Create(w.Context(), project, &pb.Ticket{
+			Id: ids[len(ids)-1], Owner: "somebody", Properties: map[string][]byte{"name": []byte("secret")},
+		})
+		if err != nil {
 			w.Fatal(err)
 		}
 	}
@@ -112,7 +116,7 @@ func (w *world) follow(n int) []string {
 	var got []string
 	err := w.bus.FollowEvents(ctx, project, time.Time{}, func(e *pb.Events, _ uint64) error {
 		if strings.Contains(e.String(), "secret") || strings.Contains(e.String(), "somebody") {
-			w.Errorf("an event says too much: %v", e)
+			w.Errorf("an event has private data: %v", e)
 		}
 		for _, one := range e.GetEvents() {
 			if one.GetKind() == pb.Event_KIND_GAP {
@@ -138,7 +142,7 @@ func (w *world) want(want ...string) {
 	}
 }
 
-func TestEventsAreTakenUpByTheNextPublisher(t *testing.T) {
+func TestNextPublisherGoesOnWhereTheLastOneStopped(t *testing.T) {
 	w := newWorld(t)
 	stop := w.publish()
 	all := w.create(5)
@@ -149,7 +153,7 @@ func TestEventsAreTakenUpByTheNextPublisher(t *testing.T) {
 	w.want(all...)
 }
 
-func TestManyPublishersTellEverythingOnce(t *testing.T) {
+func TestManyPublishersPublishEachEventOnce(t *testing.T) {
 	w := newWorld(t)
 	for range 4 {
 		w.publish()
@@ -172,13 +176,14 @@ func TestEventsWaitForTheBus(t *testing.T) {
 	w.want(all...)
 }
 
-func TestManyEventsComeInMessagesThatFit(t *testing.T) {
+func TestManyEventsAreSplitIntoMessagesThatFit(t *testing.T) {
 	w := newWorld(t)
 	long := strings.Repeat("x", 10_000)
 	var all []string
 	for i := range 300 { // three megabytes
 		all = append(all, fmt.Sprint(long, i))
-		if err := w.store.AppendEvent(t.Context(), project, &pb.Event{Kind: pb.Event_KIND_RETURNED, Tickets: all[i : i+1]}, time.Now()); err != nil {
+		event := &pb.Event{Kind: pb.Event_KIND_RETURNED, Tickets: all[i : i+1]}
+		if err := w.store.AppendEvent(t.Context(), project, event, time.Now()); err != nil {
 			t.Fatal(err)
 		}
 	}
