@@ -54,7 +54,7 @@ func TestRunHasAllDataOfTheRequest(t *testing.T) {
 			t.Errorf("skill %v", got)
 		}
 		if got := r.Attribute("nobody"); len(got) != 2 || !math.IsNaN(got[0]) || !math.IsNaN(got[1]) {
-			t.Errorf("nobody %v", got)
+			t.Errorf("unknown attribute %v", got)
 		}
 		if got := r.Attributes(); !slices.Equal(got, []string{"skill"}) {
 			t.Errorf("attributes %q", got)

@@ -71,7 +71,7 @@ func TestConfigCreate(t *testing.T) {
 	shell.on(service, "config", "create", file+"x").expect(1, "", "no such file")
 }
 
-func TestConfigPutNamesTheFaultsOfAFile(t *testing.T) {
+func TestConfigPutNamesTheErrorsInAFile(t *testing.T) {
 	shell, service := newShell(t), newService(t)
 	got := shell.on(service, "config", "put", "a", write(t, "a.json", `{"bad":1}`))
 	got.expect(1, "", "mm: badFilterRange: pools.a[0]\nmm: other: x\n")
@@ -165,7 +165,7 @@ func TestFunctionDelete(t *testing.T) {
 	service.functions["duel"], service.functions["ranked"] = "abc", "def"
 	shell.on(service, "function", "delete", "duel").expect(0, "deleted  duel\n", "")
 	if _, still := service.functions["duel"]; still || len(service.functions) != 1 {
-		t.Errorf("left are %v", service.functions)
+		t.Errorf("the service still has %v", service.functions)
 	}
 	shell.on(service, "function", "delete", "duel", "-o", "json").expect(0, `"deleted": "duel"`, "")
 }

@@ -83,12 +83,12 @@ func claims(token string) map[string]any {
 	if len(parts) != 3 {
 		return nil
 	}
-	payload, err := base64.RawURLEncoding.DecodeString(parts[1])
+	body, err := base64.RawURLEncoding.DecodeString(parts[1])
 	if err != nil {
 		return nil
 	}
 	var c map[string]any
-	if json.Unmarshal(payload, &c) != nil {
+	if json.Unmarshal(body, &c) != nil {
 		return nil
 	}
 	return c

@@ -22,7 +22,7 @@ import (
 
 type functionTest struct {
 	File      string         `arg:"" help:"A .wasm module, or a .zip archive with one."`
-	Config    string         `placeholder:"FILE" help:"The config, as for \"mm config put\". Default: no settings, and one pool of all tickets."`
+	Config    string         `placeholder:"FILE" help:"The config, as for \"mm config put\". Default: no settings and no pools; the function gets all tickets."`
 	Tickets   string         `placeholder:"FILE" help:"The tickets, a JSON array; - is standard input."`
 	Generate  int            `placeholder:"N" help:"Generate N tickets instead."`
 	Attribute []distribution `sep:"none" placeholder:"NAME=DISTRIBUTION" help:"An attribute of the generated tickets. May be repeated."`

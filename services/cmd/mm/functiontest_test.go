@@ -196,7 +196,7 @@ func TestFunctionTestNamesTheCauseOfAFailure(t *testing.T) {
 	}
 }
 
-func TestFunctionTestNamesFaultsOfItsFiles(t *testing.T) {
+func TestFunctionTestNamesErrorsInItsFiles(t *testing.T) {
 	s := newShell(t)
 	for name, test := range map[string]struct {
 		module, config, tickets string

@@ -79,6 +79,6 @@ func TestReportWithoutTicketsInPoolsHasNoTimes(t *testing.T) {
 		t.Fatal(err)
 	}
 	if says.String() != "mm: the function was not run: no pool has a ticket\n" || strings.Contains(out.String(), "STEP") {
-		t.Errorf("it says %s, and shows\n%s", says.String(), out.String())
+		t.Errorf("it prints %s and\n%s", says.String(), out.String())
 	}
 }

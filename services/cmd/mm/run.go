@@ -27,9 +27,9 @@ func (c console) message(text string) { _, _ = fmt.Fprintf(c.err, "mm: %s\n", te
 
 // Exit codes. The help lists them.
 const (
-	exitDone   = 0
-	exitFailed = 1
-	exitUsage  = 2
+	exitSuccess = 0
+	exitFailed  = 1
+	exitUsage   = 2
 )
 
 // untimed is a context that --timeout does not end, for commands that run until Ctrl-C.
@@ -53,7 +53,7 @@ func run(ctx context.Context, args []string, console console) int {
 	}
 	command, err := parser.Parse(args)
 	if helped {
-		return exitDone
+		return exitSuccess
 	}
 	if err != nil {
 		console.message(fmt.Sprintf("%s (see %s --help)", oneLine(err.Error()), commandPath(err)))
@@ -67,7 +67,7 @@ func run(ctx context.Context, args []string, console console) int {
 	command.BindTo(ctx, (*untimed)(nil))
 	err = command.Run(s)
 	if err == nil {
-		return exitDone
+		return exitSuccess
 	}
 	for _, text := range s.errorLines(err) {
 		console.message(text)

@@ -172,7 +172,7 @@ func TestErrorNamesAServiceThatDoesNotAnswer(t *testing.T) {
 	got := shell.run("function", "list", "--url", url, "--data", shell.data)
 	got.expect(1, "", "mm: no service answers at "+url)
 	if !strings.Contains(got.err, "matchmaker dev") || strings.Count(got.err, "\n") != 1 {
-		t.Errorf("says %q", got.err)
+		t.Errorf("printed %q", got.err)
 	}
 }
 

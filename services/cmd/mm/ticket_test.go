@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-func matched(n int) map[string]any {
+func assignedAtThirdRead(n int) map[string]any {
 	if n < 3 {
 		return nil
 	}
@@ -42,7 +42,7 @@ func TestTicketCreateSendsAttributesAndProperties(t *testing.T) {
 
 func TestTicketWaitPrintsTheAssignment(t *testing.T) {
 	shell, service := newShell(t), newService(t)
-	service.assignment = matched
+	service.assignment = assignedAtThirdRead
 	got := shell.on(service, "ticket", "create", "--player", "p", "--wait")
 	got.expect(0, "connection        127.0.0.1:7000\n", "mm: ticket t-1 waits for a match; Ctrl-C deletes it\n")
 	if !strings.Contains(got.out, `match properties  {"map":"arena\u001b"}`) || strings.Contains(got.out, "error") {
@@ -129,7 +129,7 @@ func TestTicketGetAndDelete(t *testing.T) {
 func TestProgressIsNotOnStandardOutput(t *testing.T) {
 	shell, service := newShell(t), newService(t)
 	shell.width = 80
-	service.assignment = matched
+	service.assignment = assignedAtThirdRead
 	got := shell.on(service, "ticket", "create", "--player", "p", "--wait", "--output", "json")
 	if got.code != 0 || !json.Valid([]byte(got.out)) || !strings.Contains(got.err, "ticket t-1 waits") {
 		t.Errorf("%+v", got)

@@ -40,7 +40,7 @@ func TestReadTickets(t *testing.T) {
 	}
 }
 
-func TestReadTicketsNamesAllFaults(t *testing.T) {
+func TestReadTicketsNamesAllFieldErrors(t *testing.T) {
 	for text, want := range map[string]string{
 		`{}`:                                   `the body: an array is expected, got an object`,
 		`[1]`:                                  `[0]: an object is expected, got a number`,
@@ -67,7 +67,7 @@ func TestReadTicketsNamesAllFaults(t *testing.T) {
 			`[1].id: a string is expected, got a number; [2].id: empty`,
 	} {
 		_, err := dryrun.ReadTickets([]byte(text), noon)
-		if faults, ok := errors.AsType[*definition.FieldErrors](err); !ok || faults.Error() != want {
+		if fields, ok := errors.AsType[*definition.FieldErrors](err); !ok || fields.Error() != want {
 			t.Errorf("%s: %v, want %s", text, err, want)
 		}
 	}
@@ -101,7 +101,7 @@ func TestReadBackfills(t *testing.T) {
 	const wrong = `[0].version: 0 is below 1; [1].version: an integer is expected, got a fraction; ` +
 		`[2].connection: a string is expected, got a number; [3].open: unknown member`
 	_, err = dryrun.ReadBackfills([]byte(`[{"version": 0}, {"version": 1.5}, {"connection": 1}, {"open": 1}]`), noon)
-	if faults, ok := errors.AsType[*definition.FieldErrors](err); !ok || !strings.HasPrefix(faults.Error(), wrong) {
+	if fields, ok := errors.AsType[*definition.FieldErrors](err); !ok || !strings.HasPrefix(fields.Error(), wrong) {
 		t.Errorf("%v, want %s", err, wrong)
 	}
 }

@@ -56,7 +56,7 @@ func TestProjectBuildsWithNothingButGo(t *testing.T) {
 			dir := write(t, outer, "con.free-for-all")
 			run(t, dir, "go", "vet", "./...")
 			if out := run(t, dir, "go", "test", "-v", "./..."); !strings.Contains(out, "--- PASS: TestMatch/even_teams") {
-				t.Errorf("go test says\n%s", out)
+				t.Errorf("go test prints\n%s", out)
 			}
 			if out := run(t, dir, "gofmt", "-l", "main.go", "rules.go", "main_test.go"); out != "" {
 				t.Errorf("not formatted: %s", out)
@@ -86,7 +86,7 @@ func TestProjectMakesAModuleAndAnArchive(t *testing.T) {
 	}
 	run(t, dir, "make", "test")
 	if help := run(t, dir, "make", "help"); strings.Count(help, "\n") != 6 {
-		t.Errorf("make help says\n%s", help)
+		t.Errorf("make help prints\n%s", help)
 	}
 	run(t, dir, "make", "clean")
 	if _, err := os.Stat(filepath.Join(dir, "ffa.zip")); !os.IsNotExist(err) {
@@ -143,7 +143,7 @@ func TestReplaceSDKReplacesOnlyAnSDK(t *testing.T) {
 		t.Errorf("a file that the SDK does not have: %v", err)
 	}
 	if hidden, _ := filepath.Glob(filepath.Join(dir, ".sdk*")); len(hidden) > 0 {
-		t.Errorf("left behind: %v", hidden)
+		t.Errorf("other files: %v", hidden)
 	}
 	// Other folders are not changed.
 	other := t.TempDir()
