@@ -32,7 +32,7 @@ var sharedFixture = sync.OnceValues(func() (f fixture, err error) {
 	cmd := exec.Command("go", "build", "-buildmode=c-shared", "-o", module, "../../../runner/testdata/guest")
 	cmd.Env = append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm")
 	if text, err := cmd.CombinedOutput(); err != nil {
-		return f, fmt.Errorf("%v: %f\n%s", cmd, err, text)
+		return f, fmt.Errorf("%v: %w\n%s", cmd, err, text)
 	}
 	if f.guest, err = os.ReadFile(module); err != nil {
 		return f, err
