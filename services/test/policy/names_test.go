@@ -47,8 +47,8 @@ var participles = []string{
 
 // pending has the folders that are still to be renamed.
 var pending = []string{
-	"services/cmd/matchmaker", "services/director", "services/internal/pool", "services/internal/sandbox", "services/internal/state",
-	"services/runner", "services/test", "services/allocator",
+	"services/cmd/matchmaker", "services/director", "services/internal/pool", "services/internal/sandbox",
+	"services/internal/state", "services/runner", "services/allocator",
 }
 
 func TestNamesAreWordsOfTheField(t *testing.T) {
