@@ -19,6 +19,7 @@ import (
 	"matchmaker.dev/services/allocator/provider"
 	"matchmaker.dev/services/internal/definition"
 	"matchmaker.dev/services/internal/problem"
+	"matchmaker.dev/services/internal/process"
 	"matchmaker.dev/services/internal/state"
 )
 
@@ -59,12 +60,12 @@ func TestAllocatorIsKilledAtEveryStep(t *testing.T) {
 					case flow.requeue != "":
 						w.forgotten("m", h)
 						if n, err := w.store.Waiting(t.Context(), project); err != nil || n != 2 {
-							t.Errorf("%d of 2 players wait again, %v\n%s", n, err, heir.log())
+							t.Errorf("%d of 2 players wait again, %v\n%s", n, err, heir.log)
 						}
 					case flow.refuse != "":
 						for _, id := range []string{"a", "b"} {
 							if got := w.result(id); got.GetError() != "AllocationError" || got.GetConnection() != "" {
-								t.Errorf("player %s got %v\n%s", id, got, heir.log())
+								t.Errorf("player %s got %v\n%s", id, got, heir.log)
 							}
 						}
 					default:
@@ -79,7 +80,7 @@ func TestAllocatorIsKilledAtEveryStep(t *testing.T) {
 }
 
 // killedAt kills an allocator that works on a match, and lets another one take over.
-func (w *world) killedAt(t *testing.T, h *hosting, step string, after bool) (heir *process) {
+func (w *world) killedAt(t *testing.T, h *hosting, step string, after bool) (heir *allocatorProcess) {
 	t.Helper()
 	k := &killer{step: step, after: after, died: make(chan struct{})}
 	h.killer = k
@@ -99,7 +100,7 @@ func (w *world) killedAt(t *testing.T, h *hosting, step string, after bool) (hei
 	select {
 	case <-k.died:
 	case <-time.After(patience):
-		t.Fatalf("the allocator never came to the step: %s", victim.log())
+		t.Fatalf("the allocator never came to the step: %s", victim.log)
 	}
 	h.logHeld(t)
 	return launch(t, w.redis, w.nats, web.URL, h.search())
@@ -123,11 +124,11 @@ func (w *world) forgotten(match string, h *hosting) {
 }
 
 // together expects that all players get the server that the match has.
-func (w *world) together(t *testing.T, h *hosting, heir *process) {
+func (w *world) together(t *testing.T, h *hosting, heir *allocatorProcess) {
 	t.Helper()
 	connection := w.result("a").GetConnection()
 	if got := w.result("b").GetConnection(); got != connection || connection == "" {
-		t.Errorf("the players get %q and %q\n%s", connection, got, heir.log())
+		t.Errorf("the players get %q and %q\n%s", connection, got, heir.log)
 	}
 	// A deallocation by mistake would have happened already.
 	if h.connection() != connection {
@@ -142,11 +143,11 @@ type killer struct {
 	died  chan struct{}
 
 	mu     sync.Mutex
-	victim *process
+	victim *allocatorProcess
 }
 
 // arm names the process.
-func (k *killer) arm(p *process) {
+func (k *killer) arm(p *allocatorProcess) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.victim = p
@@ -160,7 +161,7 @@ func (k *killer) at(step string, after bool) bool {
 	if k.victim == nil || step != k.step || after != k.after {
 		return false
 	}
-	k.victim.kill()
+	k.victim.Kill()
 	k.victim = nil
 	close(k.died)
 	return true
@@ -387,53 +388,20 @@ func (h *hosting) connection() string {
 	return ""
 }
 
-// process is an allocator that may be killed.
-type process struct {
-	cmd  *exec.Cmd
-	out  *safeBuffer
-	dead chan struct{}
+// allocatorProcess is an allocator that may be killed.
+type allocatorProcess struct {
+	*process.Process
+	log *process.Buffer
 }
 
-func launch(t *testing.T, redis, nats, hosting string, search time.Duration) *process {
+func launch(t *testing.T, redis, nats, hosting string, search time.Duration) *allocatorProcess {
 	t.Helper()
-	p := &process{
-		cmd: exec.Command(os.Args[0], "allocator", redis, nats, hosting, search.String()), out: new(safeBuffer),
-		dead: make(chan struct{}),
-	}
-	p.cmd.Stderr = p.out
-	if err := p.cmd.Start(); err != nil {
+	cmd, log := exec.Command(os.Args[0], "allocator", redis, nats, hosting, search.String()), new(process.Buffer)
+	cmd.Stderr = log
+	p, err := process.Start(cmd)
+	if err != nil {
 		t.Fatal(err)
 	}
-	go func() {
-		_ = p.cmd.Wait() // "signal: killed"
-		close(p.dead)
-	}()
-	t.Cleanup(p.kill)
-	return p
-}
-
-// kill kills the process and returns when it has ended.
-func (p *process) kill() {
-	_ = p.cmd.Process.Kill()
-	<-p.dead
-}
-
-func (p *process) log() string { return p.out.String() }
-
-// safeBuffer is a buffer that is read while it is written.
-type safeBuffer struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (b *safeBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.text.Write(p)
-}
-
-func (b *safeBuffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.text.String()
+	t.Cleanup(p.Kill)
+	return &allocatorProcess{p, log}
 }

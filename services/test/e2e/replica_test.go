@@ -1,13 +1,11 @@
 package e2e
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"os"
 	"os/exec"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -43,18 +41,8 @@ func (r *replica) await(t *testing.T, what string, ok func() bool) {
 	}
 }
 
-// buffer keeps text that is read while it is written, such as the output of a process.
-type buffer struct {
-	mu   sync.Mutex
-	text []byte
-}
-
-func (b *buffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.text = append(b.text, p...)
-	return len(p), nil
-}
+// buffer is a buffer with structured logs.
+type buffer struct{ process.Buffer }
 
 // String is the end of the last lines that are warnings, errors or no log lines.
 func (b *buffer) String() string {
@@ -73,17 +61,9 @@ func (b *buffer) String() string {
 	return strings.Join(chosen[max(0, len(chosen)-most):], "\n")
 }
 
-func (b *buffer) all() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return string(b.text)
-}
+func (b *buffer) all() string { return b.Buffer.String() }
 
-func (b *buffer) contains(text string) bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return bytes.Contains(b.text, []byte(text))
-}
+func (b *buffer) contains(text string) bool { return strings.Contains(b.all(), text) }
 
 // event is a line of a structured log, with the members that tests need.
 type event struct {
