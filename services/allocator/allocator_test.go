@@ -14,6 +14,7 @@ import (
 	"matchmaker.dev/services/internal/bus"
 	"matchmaker.dev/services/internal/embedded"
 	"matchmaker.dev/services/internal/problem"
+	"matchmaker.dev/services/internal/settings"
 	"matchmaker.dev/services/internal/state"
 )
 
@@ -131,17 +132,18 @@ func prepare(t testing.TB) *world {
 	}
 	t.Cleanup(func() { _ = nats.Close() })
 	w := &world{t: t, redis: redis.URL(), nats: nats.URL()}
-	if w.store, err = state.Open(state.Options{URL: redis.URL(), Log: log}); err != nil {
+	if w.store, err = state.Open(state.Options{Server: state.Server{URL: redis.URL()}, Log: log}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = w.store.Close() })
-	if w.bus, err = bus.Connect(t.Context(), bus.Options{URL: nats.URL(), Log: log}); err != nil {
+	if w.bus, err = bus.Connect(t.Context(), bus.Options{Server: bus.Server{URL: nats.URL()}, Log: log}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = w.bus.Close(context.Background()) })
-	settings := allocator.DefaultSettings()
-	settings.Poll, settings.Sweep, settings.Retry = time.Millisecond, 10*time.Millisecond, 10*time.Millisecond
-	w.options = allocator.Options{Store: w.store, Bus: w.bus, Log: log, Now: time.Now, Settings: settings}
+	short := settings.Default[allocator.Settings]()
+	short.Poll, short.Sweep, short.Retry = time.Millisecond, 10*time.Millisecond, 10*time.Millisecond
+	w.options = allocator.Options{Store: w.store, Bus: w.bus, Log: log, Now: time.Now, Settings: short,
+		Readable: 10 * time.Minute, Renewable: 24 * time.Hour}
 	if err := w.bus.Prepare(t.Context()); err != nil {
 		t.Fatal(err)
 	}

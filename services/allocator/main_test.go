@@ -15,6 +15,7 @@ import (
 	"matchmaker.dev/services/allocator"
 	"matchmaker.dev/services/allocator/provider"
 	"matchmaker.dev/services/internal/bus"
+	"matchmaker.dev/services/internal/settings"
 	"matchmaker.dev/services/internal/state"
 )
 
@@ -40,19 +41,20 @@ func runAllocator(ctx context.Context, redis, nats, hosting, search string) erro
 		return err
 	}
 	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
-	store, err := state.Open(state.Options{URL: redis, Log: log, History: 1000})
+	store, err := state.Open(state.Options{Server: state.Server{URL: redis}, Log: log, History: 1000})
 	if err != nil {
 		return err
 	}
-	b, err := bus.Connect(ctx, bus.Options{URL: nats, Log: log, AckWait: soon})
+	b, err := bus.Connect(ctx, bus.Options{Server: bus.Server{URL: nats}, Log: log, AckWait: soon})
 	if err != nil {
 		return err
 	}
-	settings := allocator.DefaultSettings()
-	settings.Hold, settings.Poll, settings.Deadline = soon, 10*time.Millisecond, deadline
-	settings.Sweep, settings.Retry = 10*time.Millisecond, soon
+	short := settings.Default[allocator.Settings]()
+	short.Hold, short.Poll, short.Deadline = soon, 10*time.Millisecond, deadline
+	short.Sweep, short.Retry = 10*time.Millisecond, soon
 	part := allocator.New(allocator.Options{
-		Store: store, Bus: b, Provider: &remote{url: hosting}, Log: log, Now: time.Now, Settings: settings,
+		Store: store, Bus: b, Provider: &remote{url: hosting}, Log: log, Now: time.Now, Settings: short,
+		Readable: 10 * time.Minute, Renewable: 24 * time.Hour,
 	})
 	return part.Run(ctx)
 }

@@ -52,7 +52,7 @@ func (s *service) begin(ctx context.Context, project string, m *pb.Match, f *fle
 	now := s.Now()
 	l, deadline := s.newLease(now), now.Add(s.Settings.Deadline)
 	begun, err := s.Store.BeginAllocation(ctx, project, m, state.MatchLease{
-		Holder: l.holder, Now: now, Expires: l.expires, Deadline: deadline, ClaimDeadline: deadline.Add(s.Settings.Slack),
+		Holder: l.holder, Now: now, Expires: l.expires, Deadline: deadline, ClaimDeadline: deadline.Add(s.Settings.slack()),
 	})
 	if err != nil {
 		return err
@@ -128,7 +128,7 @@ func (s *service) fail(ctx context.Context, project string, m *pb.Match, o outco
 	}
 	now := s.Now()
 	return s.end(ctx, project, m, state.Outcome{
-		Now: now, Expiry: now.Add(s.Settings.Readable), Error: f.code, Reason: f.reason, MayHaveServer: o.mayHaveServer,
+		Now: now, Expiry: now.Add(s.Readable), Error: f.code, Reason: f.reason, MayHaveServer: o.mayHaveServer,
 	}, f.detail)
 }
 
@@ -136,7 +136,7 @@ func (s *service) fail(ctx context.Context, project string, m *pb.Match, o outco
 func (s *service) assign(ctx context.Context, project string, m *pb.Match, o outcome) error {
 	now := s.Now()
 	end := state.Outcome{
-		Now: now, Expiry: now.Add(s.Settings.Readable), Connection: o.connection, MayHaveServer: o.mayHaveServer,
+		Now: now, Expiry: now.Add(s.Readable), Connection: o.connection, MayHaveServer: o.mayHaveServer,
 	}
 	if s.Tokens != nil {
 		end.Server, end.KeepServer = serverOf(m, now), now.Add(s.Tokens.TTL()+grace)

@@ -88,5 +88,5 @@ func (s *service) lives(ctx context.Context, ref provider.Ref, server *pb.GameSe
 	if err != nil {
 		s.Log.WarnContext(ctx, "asking whether a server runs", "project", ref.Project, "match", ref.Match, "error", err)
 	}
-	return s.Now().Before(time.UnixMilli(server.GetAllocated()).Add(s.Settings.Renewable))
+	return s.Now().Before(time.UnixMilli(server.GetAllocated()).Add(s.Renewable))
 }

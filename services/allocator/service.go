@@ -41,52 +41,15 @@ type Options struct {
 	Log      *slog.Logger
 	Now      func() time.Time
 	Settings Settings
-	// Meter makes the instruments; the zero Meter measures nothing.
-	Meter telemetry.Meter
-	// Tracer makes the spans; the zero Tracer makes none.
-	Tracer telemetry.Tracer
-}
-
-// Settings of the allocator.
-type Settings struct {
-	// Parallel is how many matches one allocator has in hand at once, and Fleet how many of them may be asking for servers
-	// of one fleet.
-	Parallel, Fleet int
-	// Deadline is how long a provider may take, retries included, before the tickets get an error or wait again.
-	Deadline time.Duration
-	// Slack is what the claim of a match lasts beyond Deadline, for the rest of the work.
-	Slack time.Duration
-	// Call is how long one call of a provider may take: one that takes longer is made again.
-	Call time.Duration
-	// Poll is the time between two questions after an allocation that is pending.
-	Poll time.Duration
-	// Hold is how long a match stays in the hands of an allocator that gives no sign of life.
-	Hold time.Duration
-	// Sweep is how often an allocator looks for servers to be given back, and Retry how soon one that could not be is
-	// given back again.
-	Sweep, Retry time.Duration
 	// Readable is how long a result can be read.
 	Readable time.Duration
 	// Renewable is how long after its allocation a server may renew its token where its hosting system does not
 	// tell whether it lives.
 	Renewable time.Duration
-}
-
-// DefaultSettings suit providers that answer within seconds.
-func DefaultSettings() Settings {
-	return Settings{
-		Parallel:  2048,
-		Fleet:     64,
-		Deadline:  30 * time.Second,
-		Slack:     15 * time.Second,
-		Call:      10 * time.Second,
-		Poll:      250 * time.Millisecond,
-		Hold:      10 * time.Second,
-		Sweep:     time.Second,
-		Retry:     15 * time.Second,
-		Readable:  10 * time.Minute,
-		Renewable: 24 * time.Hour,
-	}
+	// Meter makes the instruments; the zero Meter measures nothing.
+	Meter telemetry.Meter
+	// Tracer makes the spans; the zero Tracer makes none.
+	Tracer telemetry.Tracer
 }
 
 type service struct {
@@ -100,6 +63,7 @@ type service struct {
 
 // New makes the service.
 func New(o Options) app.Part {
+	o.Settings.Timing = o.Settings.Timing.complete()
 	s := &service{
 		Options: o, metrics: newMetrics(o.Meter), limiter: newLimiter(o.Settings.Parallel, o.Settings.Fleet),
 		deallocations: notify.New(),

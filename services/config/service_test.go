@@ -47,10 +47,10 @@ func start(t *testing.T) *studio {
 	must(t, err)
 	t.Cleanup(func() { nats.Close() })
 	s := &studio{pokes: make(chan *pb.Poke, 100)}
-	s.store, err = state.Open(state.Options{URL: redis.URL(), Log: log})
+	s.store, err = state.Open(state.Options{Server: state.Server{URL: redis.URL()}, Log: log})
 	must(t, err)
 	t.Cleanup(func() { s.store.Close() })
-	b, err := bus.Connect(t.Context(), bus.Options{URL: nats.URL(), Name: "test", Log: log})
+	b, err := bus.Connect(t.Context(), bus.Options{Server: bus.Server{URL: nats.URL()}, Name: "test", Log: log})
 	must(t, err)
 	t.Cleanup(func() { b.Close(context.WithoutCancel(t.Context())) })
 	must(t, b.Prepare(t.Context()))

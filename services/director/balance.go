@@ -22,7 +22,7 @@ func (s *service) balance(ctx context.Context, lead func(project string, epoch u
 		return
 	}
 	keeping := s.keeping()
-	alive, err := s.Store.Heartbeat(ctx, s.Name, len(keeping), s.Now(), s.Times.Lease)
+	alive, err := s.Store.Heartbeat(ctx, s.Name, len(keeping), s.Now(), s.Settings.Lease)
 	if !s.errorLog.Check(ctx, "sending the heartbeat to the other directors", err) {
 		return
 	}
@@ -68,7 +68,7 @@ func (s *service) keeping() []string {
 
 // renew renews the leases of projects, and stops the leaders of those whose lease another director has.
 func (s *service) renew(ctx context.Context, projects []string) error {
-	epochs, err := s.Store.AcquireLeases(ctx, projects, s.Name, s.Now(), s.Times.Lease)
+	epochs, err := s.Store.AcquireLeases(ctx, projects, s.Name, s.Now(), s.Settings.Lease)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for i, epoch := range epochs {
@@ -98,7 +98,7 @@ func (s *service) acquire(
 		}
 	}
 	free = free[:min(n, len(free))]
-	epochs, err := s.Store.AcquireLeases(ctx, free, s.Name, s.Now(), s.Times.Lease)
+	epochs, err := s.Store.AcquireLeases(ctx, free, s.Name, s.Now(), s.Settings.Lease)
 	for i, epoch := range epochs {
 		if epoch > 0 { // otherwise another director was faster
 			lead(free[i], epoch)

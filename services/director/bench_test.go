@@ -14,6 +14,7 @@ import (
 	"matchmaker.dev/services/allocator/instant"
 	"matchmaker.dev/services/director"
 	"matchmaker.dev/services/internal/notify"
+	"matchmaker.dev/services/internal/settings"
 	"matchmaker.dev/services/internal/state"
 	"matchmaker.dev/services/internal/telemetry"
 	"matchmaker.dev/services/internal/telemetry/spantest"
@@ -66,16 +67,16 @@ func BenchmarkObserved(b *testing.B) {
 func (w *world) observe(t *telemetry.Telemetry) (stop func()) {
 	w.Helper()
 	store, conn := w.connect()
-	slow := director.DefaultTimes()
+	slow := settings.Default[director.Settings]()
 	slow.Run = patience
 	lead := director.New(director.Options{
-		Store: store, Bus: conn, Log: discard, Now: time.Now, Name: uuid.NewString(), Times: slow, Events: true,
+		Store: store, Bus: conn, Log: discard, Now: time.Now, Name: uuid.NewString(), Settings: slow, Readable: 10 * time.Minute, Events: true,
 		Meter: t.Meter, Tracer: telemetry.NewTracer(t.Tracer, "director"),
 	})
 	allocate := allocator.New(allocator.Options{
 		Store: store, Bus: conn, Provider: instant.New("127.0.0.1:1"), Name: "instant", Log: discard, Now: time.Now,
-		Settings: allocator.DefaultSettings(),
-		Meter:    t.Meter, Tracer: telemetry.NewTracer(t.Tracer, "allocator"),
+		Settings: settings.Default[allocator.Settings](), Readable: 10 * time.Minute, Renewable: 24 * time.Hour,
+		Meter: t.Meter, Tracer: telemetry.NewTracer(t.Tracer, "allocator"),
 	})
 	ctx, cancel := context.WithCancel(w.Context())
 	var running sync.WaitGroup

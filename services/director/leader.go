@@ -215,7 +215,7 @@ func (l *leader) state() schedule.State[*segment] {
 		Times: l.times(), Segments: l.all(), Pending: l.settler.since, Wake: l.maintenance.next,
 		Paused: l.maintenance.empty || l.maintenance.unreachable || !l.retired.IsZero(),
 	}
-	if end := l.retired.Add(l.Times.Lease); !l.retired.IsZero() && end.Before(s.Wake) {
+	if end := l.retired.Add(l.Settings.Lease); !l.retired.IsZero() && end.Before(s.Wake) {
 		s.Wake = end
 	}
 	if l.settler.claiming() && !l.maintenance.unreachable {
@@ -225,7 +225,7 @@ func (l *leader) state() schedule.State[*segment] {
 }
 
 func (l *leader) times() schedule.Times {
-	t := l.Options.Times
+	t := l.Settings
 	return schedule.Times{MinInterval: t.MinInterval, MaxInterval: t.MaxInterval, Window: t.Window, Run: t.Run}
 }
 
@@ -233,7 +233,7 @@ func (l *leader) times() schedule.Times {
 // wait for a leader that is dead.
 func (l *leader) idle(now time.Time) bool {
 	for s := range l.all() {
-		if !s.Idle() && now.Before(l.retired.Add(l.Times.Lease)) {
+		if !s.Idle() && now.Before(l.retired.Add(l.Settings.Lease)) {
 			return false
 		}
 	}

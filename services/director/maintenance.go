@@ -58,7 +58,7 @@ func (m *maintenance) look(ctx context.Context, now time.Time) (found findings, 
 	}
 	var err error
 	found.DueWork, err = m.Store.DueWork(ctx, m.project, state.Cutoffs{
-		Now: now, Outbox: now.Add(-outboxAge), Waiting: now.Add(-m.Times.Waiting), Silence: now.Add(-m.Times.Silence),
+		Now: now, Outbox: now.Add(-outboxAge), Waiting: now.Add(-m.Settings.Waiting), Silence: now.Add(-m.Settings.Silence),
 	})
 	if m.unreachable = !m.observed.Check(ctx, "reading the state", err); m.unreachable {
 		m.lookSoon(now)
@@ -96,13 +96,13 @@ func (m *maintenance) expireBackfills(ctx context.Context, now time.Time) {
 	m.released(ctx, "ending proposals that were not approved", "lapsed", len(expired), position, err)
 	if len(expired) > 0 {
 		m.log.WarnContext(ctx, "game servers did not approve in time: the tickets wait again, and the servers get no "+
-			"others until they send a request", "servers", len(expired), "waited", m.Times.Approval)
+			"others until they send a request", "servers", len(expired), "waited", m.Settings.Approval)
 	}
-	deleted, position, err := m.Store.DeleteSilentBackfills(ctx, m.project, now.Add(-m.Times.Silence), now, releaseBatch)
+	deleted, position, err := m.Store.DeleteSilentBackfills(ctx, m.project, now.Add(-m.Settings.Silence), now, releaseBatch)
 	m.released(ctx, "deleting abandoned backfill tickets", "silent", len(deleted), position, err)
 	if len(deleted) > 0 {
 		m.log.InfoContext(ctx, "abandoned backfill tickets were deleted",
-			"backfills", len(deleted), "silent", m.Times.Silence)
+			"backfills", len(deleted), "silent", m.Settings.Silence)
 	}
 }
 
@@ -119,11 +119,11 @@ func (m *maintenance) released(ctx context.Context, doing, what string, n int, p
 // expireTickets deletes tickets that have waited for too long, and results and matches that have expired. It returns
 // the position of the feed behind that.
 func (m *maintenance) expireTickets(ctx context.Context, now time.Time) uint64 {
-	e, err := m.Store.Expire(ctx, m.project, now.Add(-m.Times.Waiting), now, expireBatch)
+	e, err := m.Store.Expire(ctx, m.project, now.Add(-m.Settings.Waiting), now, expireBatch)
 	m.observed.Check(ctx, "deleting expired tickets", err)
 	m.repaired(ctx, "abandoned", e.Abandoned, e.More)
 	if e.Abandoned > 0 {
-		m.log.InfoContext(ctx, "abandoned tickets were deleted", "tickets", e.Abandoned, "waited", m.Times.Waiting)
+		m.log.InfoContext(ctx, "abandoned tickets were deleted", "tickets", e.Abandoned, "waited", m.Settings.Waiting)
 	}
 	return e.Position
 }

@@ -43,8 +43,8 @@ func (l *leader) startRun(ctx context.Context, s *segment, now time.Time) {
 		Position:  l.position,
 		Now:       now.UnixMilli(),
 		Seed:      rand.Uint64(), //nolint:gosec // a seed of matches, not a secret
-		Budget:    l.Times.Run.Milliseconds(),
-		Census:    s.population.count(now, l.Times.MaxInterval),
+		Budget:    l.Settings.Run.Milliseconds(),
+		Census:    s.population.count(now, l.Settings.MaxInterval),
 		Backfills: true,
 	}
 	s.Start(now)

@@ -42,56 +42,16 @@ type Options struct {
 	Log   *slog.Logger
 	Now   func() time.Time
 	// Name is this replica's own.
-	Name  string
-	Times Times
+	Name     string
+	Settings Settings
+	// Readable is how long a result can be read.
+	Readable time.Duration
 	// Events: publish what happens.
 	Events bool
-	// BackfillFirst: proposals for running games go before those for new ones, whatever their scores are.
-	BackfillFirst bool
 	// Meter makes the instruments; the zero Meter measures nothing.
 	Meter telemetry.Meter
 	// Tracer makes the spans; the zero Tracer makes none.
 	Tracer telemetry.Tracer
-}
-
-// Times are the director's settings.
-type Times struct {
-	// MinInterval is the least time between two runs of a config.
-	MinInterval time.Duration
-	// MaxInterval is the time after which a config runs although nothing happened: functions widen with time.
-	MaxInterval time.Duration
-	// Window is how long proposals wait for those of runs that started with theirs.
-	Window time.Duration
-	// Run is how long a run may take.
-	Run time.Duration
-	// Lease is how long a project stays with a leader that does not renew its lease.
-	Lease time.Duration
-	// Claim is how long a claimed ticket waits for its allocation to begin before it waits for a match again.
-	Claim time.Duration
-	// Readable is how long a result can be read.
-	Readable time.Duration
-	// Waiting is how long a ticket may wait before it is taken for abandoned.
-	Waiting time.Duration
-	// Approval is how long proposed tickets wait for the approval of their game's server.
-	Approval time.Duration
-	// Silence is how long a server may send no request before its backfill ticket is taken for abandoned.
-	Silence time.Duration
-}
-
-// DefaultTimes are those of the design.
-func DefaultTimes() Times {
-	return Times{
-		MinInterval: 10 * time.Millisecond,
-		MaxInterval: time.Second,
-		Window:      20 * time.Millisecond,
-		Run:         5 * time.Second,
-		Lease:       3 * time.Second,
-		Claim:       30 * time.Second,
-		Readable:    10 * time.Minute,
-		Waiting:     time.Hour,
-		Approval:    20 * time.Second,
-		Silence:     time.Hour,
-	}
 }
 
 // service is one replica.
@@ -134,7 +94,7 @@ func (s *service) run(ctx context.Context) error {
 	defer running.Wait()
 	defer stop()
 	running.Go(func() { s.runners.watch(leading) })
-	ticker := time.NewTicker(s.Times.Lease / 4)
+	ticker := time.NewTicker(s.Settings.Lease / 4)
 	defer ticker.Stop()
 	for {
 		s.balance(ctx, func(project string, epoch uint64) { s.lead(leading, project, epoch, &running) })

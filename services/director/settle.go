@@ -42,7 +42,7 @@ func (s *settler) add(now time.Time, from *segment, proposals []*pb.Proposal) {
 	for i, p := range proposals {
 		added[i] = proposal{
 			Proposal: p, Tickets: state.TicketsOf(p), Config: from.config.GetId(),
-			First: s.BackfillFirst && p.GetFilling().GetBackfill() != "", Origin: from,
+			First: s.Settings.BackfillFirst && p.GetFilling().GetBackfill() != "", Origin: from,
 		}
 		s.pending = append(s.pending, &added[i])
 	}
@@ -133,8 +133,8 @@ func (s *settler) claimAll(ctx context.Context, proposals []*proposal) ([]*state
 	var position uint64
 	err := s.observed.Claim(ctx, began, now, bySegment, func() (err error) {
 		position, err = s.Store.Claim(ctx, s.project, state.ClaimOptions{
-			Epoch: s.epoch, Now: now, Deadline: now.Add(s.Times.Claim), Expiry: now.Add(s.Times.Readable),
-			ApprovalDeadline: now.Add(s.Times.Approval),
+			Epoch: s.epoch, Now: now, Deadline: now.Add(s.Settings.Claim), Expiry: now.Add(s.Readable),
+			ApprovalDeadline: now.Add(s.Settings.Approval),
 		}, claims)
 		return err
 	})

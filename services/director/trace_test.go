@@ -31,7 +31,7 @@ func (w *world) observed() *spantest.Spans {
 	store, b := w.connect()
 	part := director.New(director.Options{
 		Store: store, Bus: b, Log: slog.New(telemetry.LogHandler(slog.NewTextHandler(w.log, nil))), Now: time.Now,
-		Name: "observed", Times: times(), Tracer: spans.Tracer("director"),
+		Name: "observed", Settings: times(), Readable: 10 * time.Minute, Tracer: spans.Tracer("director"),
 	})
 	ctx, stop := context.WithCancel(w.Context())
 	var running sync.WaitGroup

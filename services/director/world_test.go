@@ -21,6 +21,7 @@ import (
 	"matchmaker.dev/services/director"
 	"matchmaker.dev/services/internal/bus"
 	"matchmaker.dev/services/internal/embedded"
+	"matchmaker.dev/services/internal/settings"
 	"matchmaker.dev/services/internal/state"
 	"matchmaker.dev/services/test/proxy"
 )
@@ -126,12 +127,12 @@ func (w *world) logger() *slog.Logger { return slog.New(slog.NewTextHandler(w.lo
 // connect makes the connections of one process.
 func (w *world) connect() (*state.Store, *bus.Bus) {
 	w.Helper()
-	store, err := state.Open(state.Options{URL: "redis://" + w.redisLink.Address(), Log: discard, History: 100_000})
+	store, err := state.Open(state.Options{Server: state.Server{URL: "redis://" + w.redisLink.Address()}, Log: discard, History: 100_000})
 	if err != nil {
 		w.Fatal(err)
 	}
 	w.Cleanup(func() { _ = store.Close() })
-	b, err := bus.Connect(w.Context(), bus.Options{URL: "nats://" + w.natsLink.Address(), Log: w.logger()})
+	b, err := bus.Connect(w.Context(), bus.Options{Server: bus.Server{URL: "nats://" + w.natsLink.Address()}, Log: w.logger()})
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -163,18 +164,18 @@ func (j *logBuffer) says(text string) bool {
 }
 
 // times are short, so that tests are.
-func times() director.Times {
-	t := director.DefaultTimes()
-	t.MaxInterval, t.Lease = 200*time.Millisecond, time.Second
+func times() director.Settings {
+	t := settings.Default[director.Settings]()
+	t.MaxInterval, t.Lease, t.BackfillFirst = 200*time.Millisecond, time.Second, false
 	return t
 }
 
 // director runs a replica until stop.
-func (w *world) director(name string, t director.Times) (stop func()) {
+func (w *world) director(name string, t director.Settings) (stop func()) {
 	w.Helper()
 	store, b := w.connect()
 	part := director.New(director.Options{
-		Store: store, Bus: b, Log: w.logger(), Now: time.Now, Name: name, Times: t, Events: true,
+		Store: store, Bus: b, Log: w.logger(), Now: time.Now, Name: name, Settings: t, Readable: 10 * time.Minute, Events: true,
 	})
 	ctx, cancel := context.WithCancel(w.Context())
 	var running sync.WaitGroup

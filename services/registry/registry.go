@@ -27,7 +27,7 @@ import (
 	"matchmaker.dev/services/internal/web"
 )
 
-// Options are what the service is made of. Zero settings mean the default.
+// Options are what the service is made of. Of the members from Archive on a zero means the default.
 type Options struct {
 	Store    *state.Store
 	Bus      *bus.Bus
@@ -38,18 +38,15 @@ type Options struct {
 	// Limit comes behind the check of the token; nil for none.
 	Limit echo.MiddlewareFunc
 
+	// Settings.Functions spares a hopeless upload the work. The Store must have the same limit, and enforces it.
+	Settings Settings
+	// LogAge is how long the bus keeps logs. The time span of a request for logs may be as long, and always up to a day.
+	LogAge time.Duration
+
 	// Archive is the most bytes an uploaded file may have: 32 MiB.
 	Archive int
 	// Module is the most bytes a module may have: that of the sandbox, 8 MiB. The Box must have the same limit.
 	Module int
-	// Functions is how many a project may have: 20. The Store, which must have the same limit, enforces it; here it spares
-	// a hopeless upload the work.
-	Functions int
-	// Versions is how many uploads of a function are kept, the one that runs included: 5.
-	Versions int
-	// ModuleGrace is how long a module stays that no version of a function has: 1 h. No upload may take as long, nor a
-	// runner to fetch a module.
-	ModuleGrace time.Duration
 	// Uploads is how many are worked on at the same time: 8, and a quarter of them of one project. Each holds its file and
 	// its module in memory; others wait for up to half a minute.
 	Uploads int
@@ -59,9 +56,6 @@ type Options struct {
 	// Grace is how long after an upload or a restart a function that no runner speaks of is Pending, before it is Not
 	// Running: 10 s.
 	Grace time.Duration
-	// LogAge is how long the bus keeps logs: a day. The time span of a request for logs may be as long, and always up to a
-	// day.
-	LogAge time.Duration
 	// LogAnswer is about how many bytes of lines an answer has: 4 MiB.
 	LogAnswer int
 	// Tracer makes the spans; the zero Tracer makes none.
@@ -76,13 +70,10 @@ func (o *Options) complete() error {
 	return errors.Join(
 		byDefault("Archive", &o.Archive, 32<<20),
 		byDefault("Module", &o.Module, d.Module),
-		byDefault("Functions", &o.Functions, 20),
-		byDefault("Versions", &o.Versions, 5),
-		byDefault("ModuleGrace", &o.ModuleGrace, time.Hour),
+		o.Settings.Validate(),
 		byDefault("Uploads", &o.Uploads, 8),
 		byDefault("Heartbeat", &o.Heartbeat, 500*time.Millisecond),
 		byDefault("Grace", &o.Grace, 10*time.Second),
-		byDefault("LogAge", &o.LogAge, 24*time.Hour),
 		byDefault("LogAnswer", &o.LogAnswer, 4<<20),
 	)
 }

@@ -23,6 +23,7 @@ import (
 	"matchmaker.dev/services/internal/embedded"
 	"matchmaker.dev/services/internal/issuer"
 	"matchmaker.dev/services/internal/sandbox"
+	"matchmaker.dev/services/internal/settings"
 	"matchmaker.dev/services/internal/state"
 	"matchmaker.dev/services/internal/web"
 )
@@ -74,10 +75,10 @@ func startWith(t *testing.T, edge web.Options, change func(*Options)) *bench {
 	t.Cleanup(func() { nats.Close() })
 
 	b := &bench{clock: newClock(), boxDir: t.TempDir()}
-	b.store, err = state.Open(state.Options{URL: redis.URL(), Log: log})
+	b.store, err = state.Open(state.Options{Server: state.Server{URL: redis.URL()}, Log: log})
 	must(t, err)
 	t.Cleanup(func() { b.store.Close() })
-	b.bus, err = bus.Connect(t.Context(), bus.Options{URL: nats.URL(), Name: "test", Log: log})
+	b.bus, err = bus.Connect(t.Context(), bus.Options{Server: bus.Server{URL: nats.URL()}, Name: "test", Log: log})
 	must(t, err)
 	t.Cleanup(func() { b.bus.Close(context.Background()) })
 	must(t, b.bus.Prepare(t.Context()))
@@ -89,7 +90,8 @@ func startWith(t *testing.T, edge web.Options, change func(*Options)) *bench {
 	verifier, err := auth.New(auth.Options{Issuers: []auth.Issuer{b.issuer.Trust()}, Log: log})
 	must(t, err)
 
-	o := Options{Store: b.store, Bus: b.bus, Box: box, Verifier: verifier, Log: log, Now: b.clock.now}
+	o := Options{Store: b.store, Bus: b.bus, Box: box, Verifier: verifier, Log: log, Now: b.clock.now,
+		Settings: settings.Default[Settings](), LogAge: 24 * time.Hour}
 	if change != nil {
 		change(&o)
 	}

@@ -80,8 +80,8 @@ func (s *sweeper) used(ctx context.Context) (map[string]bool, error) {
 
 // sweepLoop sweeps now and then, until ctx ends.
 func (r *registry) sweepLoop(ctx context.Context) {
-	s := &sweeper{store: r.Store, bus: r.Bus, now: r.Now, grace: r.ModuleGrace, unused: map[string]time.Time{}}
-	t := time.NewTicker(max(r.ModuleGrace/6, time.Millisecond))
+	s := &sweeper{store: r.Store, bus: r.Bus, now: r.Now, grace: r.Settings.ModuleGrace, unused: map[string]time.Time{}}
+	t := time.NewTicker(max(r.Settings.ModuleGrace/6, time.Millisecond))
 	defer t.Stop()
 	for {
 		select {

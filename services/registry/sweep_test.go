@@ -15,7 +15,7 @@ func (b *bench) sweeper(grace time.Duration) *sweeper {
 }
 
 func TestUnusedModulesAreRemoved(t *testing.T) {
-	b := start(t, func(o *Options) { o.Versions = 2 })
+	b := start(t, func(o *Options) { o.Settings.Versions = 2 })
 	stored := func(want ...string) {
 		t.Helper()
 		got, err := b.bus.Modules(t.Context())
@@ -97,7 +97,7 @@ func TestNothingIsRemovedInTheDark(t *testing.T) {
 
 // The service does so by itself.
 func TestRegistrySweeps(t *testing.T) {
-	b := start(t, func(o *Options) { o.ModuleGrace = 50 * time.Millisecond })
+	b := start(t, func(o *Options) { o.Settings.ModuleGrace = 50 * time.Millisecond })
 	b.upload(t, "duel", 1)
 	used := b.record(t).GetModule()
 	must(t, b.bus.PutModule(t.Context(), "unused.wasm", []byte("module")))

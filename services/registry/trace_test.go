@@ -21,7 +21,7 @@ func TestUploadIsTraced(t *testing.T) {
 	spans, log := spantest.New(t, sdktrace.AlwaysSample()), new(spantest.Log)
 	b := startWith(t, web.Options{Tracer: spans.Provider}, func(o *Options) {
 		o.Tracer, o.Log = spans.Tracer("registry"), slog.New(telemetry.LogHandler(slog.NewTextHandler(log, nil)))
-		o.ModuleGrace = 60 * time.Millisecond
+		o.Settings.ModuleGrace = 60 * time.Millisecond
 	})
 	wants[function](t, b.put(t, "/functions/duel", guest{}.wasm()), http.StatusOK)
 	request, check, store := spans.Wait("PUT /:project/matchmaking/api/v1/functions/:name"), spans.Wait("check module"), spans.Wait("store module")

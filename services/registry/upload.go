@@ -66,7 +66,7 @@ func (r *registry) put(c echo.Context) error {
 	}
 	var next *pb.Function
 	err = r.Store.ChangeFunction(ctx, project, name, func(current *pb.Function) (f *pb.Function, err error) {
-		next, err = upload.apply(current, name, r.Now(), r.Versions)
+		next, err = upload.apply(current, name, r.Now(), r.Settings.Versions)
 		return next, err
 	})
 	if err != nil {
@@ -84,7 +84,7 @@ func (r *registry) checkCount(ctx context.Context, project, name string) error {
 	if err != nil {
 		return err
 	}
-	if functions[name] == nil && len(functions) >= r.Functions {
+	if functions[name] == nil && len(functions) >= r.Settings.Functions {
 		return problem.New(problem.Invalid, "name: the project has %d match functions, the most it may have: delete one first", len(functions))
 	}
 	return nil

@@ -122,7 +122,7 @@ func TestVersions(t *testing.T) {
 }
 
 func TestVersionsArePushedOut(t *testing.T) {
-	b := start(t, func(o *Options) { o.Versions = 3 })
+	b := start(t, func(o *Options) { o.Settings.Versions = 3 })
 	for n := range 5 {
 		b.upload(t, "duel", n)
 	}

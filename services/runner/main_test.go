@@ -16,6 +16,7 @@ import (
 	"matchmaker.dev/services/internal/bus"
 	"matchmaker.dev/services/internal/sandbox"
 	"matchmaker.dev/services/internal/sandbox/sandboxtest"
+	"matchmaker.dev/services/internal/settings"
 	"matchmaker.dev/services/internal/state"
 	"matchmaker.dev/services/runner"
 )
@@ -94,11 +95,11 @@ func newBox(dir, child string) (*sandbox.Box, error) {
 func child(ctx context.Context, args []string) error {
 	redis, nats, name, dir, child := args[0], args[1], args[2], args[3], args[4]
 	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
-	store, err := state.Open(state.Options{URL: redis, Log: log})
+	store, err := state.Open(state.Options{Server: state.Server{URL: redis}, Log: log})
 	if err != nil {
 		return err
 	}
-	b, err := bus.Connect(ctx, bus.Options{URL: nats, Name: name, Log: log})
+	b, err := bus.Connect(ctx, bus.Options{Server: bus.Server{URL: nats}, Name: name, Log: log})
 	if err != nil {
 		return err
 	}
@@ -118,5 +119,7 @@ func child(ctx context.Context, args []string) error {
 
 // brisk is settings for tests that wait for other runners to be missed, on a machine that may be loaded.
 func brisk() runner.Settings {
-	return runner.Settings{Heartbeat: 100 * time.Millisecond, Silence: time.Second, Settle: 100 * time.Millisecond}
+	s := settings.Default[runner.Settings]()
+	s.Heartbeat, s.Silence, s.Settle = 100*time.Millisecond, time.Second, 100*time.Millisecond
+	return s
 }

@@ -12,6 +12,7 @@ import (
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/bus"
+	"matchmaker.dev/services/internal/settings"
 	"matchmaker.dev/services/runner"
 )
 
@@ -190,13 +191,15 @@ func TestStoppingRunnerFinishesItsRuns(t *testing.T) {
 
 func TestSettingsAreChecked(t *testing.T) {
 	w := newWorld(t)
-	for want, s := range map[string]runner.Settings{
-		"Hosts is -1":                     {Hosts: -1},
-		"Silence 1s must be at least two": {Silence: time.Second, Heartbeat: 600 * time.Millisecond},
-		"Drain is -1s":                    {Drain: -time.Second},
-		"MinInstances 3":                  {MinInstances: 3, MaxInstances: 2},
-		"MaxHosts 1":                      {MaxHosts: 1},
+	for want, change := range map[string]func(*runner.Settings){
+		"--hosts":                         func(s *runner.Settings) { s.Hosts = -1 },
+		"Silence 1s must be at least two": func(s *runner.Settings) { s.Silence, s.Heartbeat = time.Second, 600*time.Millisecond },
+		"Drain is -1s":                    func(s *runner.Settings) { s.Drain = -time.Second },
+		"--min-instances 3":               func(s *runner.Settings) { s.MinInstances, s.MaxInstances = 3, 2 },
+		"--max-hosts 1":                   func(s *runner.Settings) { s.MaxHosts = 1 },
 	} {
+		s := settings.Default[runner.Settings]()
+		change(&s)
 		_, err := runner.New(runner.Options{Store: w.store, Bus: w.bus, Box: w.box, Name: "r", Log: discard(), Now: time.Now,
 			Settings: s})
 		if err == nil || !strings.Contains(err.Error(), want) {

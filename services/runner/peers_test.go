@@ -18,7 +18,7 @@ func (c *clock) pass(d time.Duration) { c.Time = c.Add(d) }
 func newTestPeers() (*peers, *clock) {
 	c := &clock{time.Unix(1_700_000_000, 0)}
 	p := newPeers(&Options{Name: "a", Now: c.now,
-		Settings: Settings{Silence: 1500 * time.Millisecond, Settle: 250 * time.Millisecond}})
+		Settings: Settings{Timing: Timing{Silence: 1500 * time.Millisecond, Settle: 250 * time.Millisecond}}})
 	return p, c
 }
 

@@ -8,7 +8,7 @@ import (
 )
 
 func TestScalerFollowsTheLoad(t *testing.T) {
-	s := &Settings{Hosts: 2, MaxHosts: 4, Crowded: 2 * time.Second, Idle: time.Minute}
+	s := &Settings{Hosts: 2, MaxHosts: 4, Timing: Timing{Crowded: 2 * time.Second, Idle: time.Minute}}
 	now := time.Unix(1_700_000_000, 0)
 	var sc scaler
 	hosts := 2

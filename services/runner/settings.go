@@ -1,19 +1,25 @@
 package runner
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"runtime"
 	"time"
 )
 
-// Settings of a runner. A zero member means its default.
+// Settings of a runner.
 type Settings struct {
-	// Hosts is how many runners host each project: 2. Under load it is more, up to MaxHosts: all that there are.
-	Hosts, MaxHosts int
-	// MinInstances and MaxInstances are the fewest and the most instances of one function on this runner: 1, and the
-	// number of cores.
-	MinInstances, MaxInstances int
+	Hosts        int `help:"How many runners host each project; more under load." default:"2" group:"runner"`
+	MaxHosts     int `help:"Most runners that host a project under load; 0 is all there are." default:"0" group:"runner"`
+	MinInstances int `help:"Fewest instances of a function on a runner." default:"1" group:"runner"`
+	MaxInstances int `help:"Most instances of a function on a runner, under load; 0 is the number of cores." default:"0" group:"runner"`
+
+	Timing `kong:"-"`
+}
+
+// Timing is what no flag sets. A zero member means its default.
+type Timing struct {
 	// Idle is how long a function's instances must not all be busy before one of
 	// them is given up: 1 min. A project that was given to more runners is taken from one of them again after as long.
 	Idle time.Duration
@@ -40,13 +46,30 @@ type Settings struct {
 // maxBudget is the ceiling of a run's budget, as of the sandbox's own limit.
 const maxBudget = time.Minute
 
-// complete fills in defaults and refuses what makes no sense.
+// Validate names the flags that make no sense.
+func (s *Settings) Validate() error {
+	if s.Hosts < 1 || s.MinInstances < 1 || s.MaxHosts < 0 || s.MaxInstances < 0 {
+		return errors.New("--hosts and --min-instances: must be 1 or more, --max-hosts and --max-instances not negative")
+	}
+	return nil
+}
+
+// complete puts numbers for what 0 stands for, and refuses what makes no sense.
 func (s Settings) complete() (Settings, error) {
+	if err := s.Validate(); err != nil {
+		return s, err
+	}
+	if s.MaxHosts == 0 {
+		s.MaxHosts = math.MaxInt
+	}
+	if s.MaxInstances == 0 {
+		s.MaxInstances = max(runtime.NumCPU(), s.MinInstances)
+	}
+	if s.MinInstances > s.MaxInstances || s.Hosts > s.MaxHosts {
+		return s, fmt.Errorf("--min-instances %d and --hosts %d must not be more than --max-instances %d and --max-hosts %d",
+			s.MinInstances, s.Hosts, s.MaxInstances, s.MaxHosts)
+	}
 	var err error
-	set(&err, "Hosts", &s.Hosts, 2)
-	set(&err, "MaxHosts", &s.MaxHosts, math.MaxInt)
-	set(&err, "MinInstances", &s.MinInstances, 1)
-	set(&err, "MaxInstances", &s.MaxInstances, max(runtime.NumCPU(), s.MinInstances))
 	set(&err, "Idle", &s.Idle, time.Minute)
 	set(&err, "Crowded", &s.Crowded, 2*time.Second)
 	set(&err, "Budget", &s.Budget, 5*time.Second)
@@ -59,14 +82,10 @@ func (s Settings) complete() (Settings, error) {
 	if err == nil && s.Silence < 2*s.Heartbeat {
 		err = fmt.Errorf("runner: Silence %v must be at least two times Heartbeat %v", s.Silence, s.Heartbeat)
 	}
-	if err == nil && (s.MinInstances > s.MaxInstances || s.Hosts > s.MaxHosts) {
-		err = fmt.Errorf("runner: MinInstances %d and Hosts %d must not be more than MaxInstances %d and MaxHosts %d",
-			s.MinInstances, s.Hosts, s.MaxInstances, s.MaxHosts)
-	}
 	return s, err
 }
 
-func set[T int | time.Duration](err *error, name string, v *T, byDefault T) {
+func set(err *error, name string, v *time.Duration, byDefault time.Duration) {
 	switch {
 	case *v == 0:
 		*v = byDefault

@@ -14,7 +14,7 @@ import (
 // newTestFunction is a function whose runs wait for a feed that is never complete.
 func newTestFunction(t *testing.T, drain time.Duration) *function {
 	e := &env{Options: Options{
-		Log: slog.New(slog.DiscardHandler), Now: time.Now, Settings: Settings{Drain: drain},
+		Log: slog.New(slog.DiscardHandler), Now: time.Now, Settings: Settings{Timing: Timing{Drain: drain}},
 	}}
 	e.metrics = newMetrics(telemetry.Meter{}, &Runner{env: e})
 	return newFunction(t.Context(), e, functionKey{"p", "f"}, newFeed("p", e.Log))

@@ -62,7 +62,7 @@ func newWorld(t testing.TB) *world {
 	w.nats, err = embedded.StartNATS(t.Context(), embedded.NATSOptions{Dir: filepath.Join(t.TempDir(), "nats"), Log: log})
 	w.must(err)
 	t.Cleanup(func() { _ = w.nats.Close() })
-	w.store, err = state.Open(state.Options{URL: w.redis.URL(), Log: log})
+	w.store, err = state.Open(state.Options{Server: state.Server{URL: w.redis.URL()}, Log: log})
 	w.must(err)
 	t.Cleanup(func() { _ = w.store.Close() })
 	w.bus = w.connect("test")
@@ -86,7 +86,7 @@ func (w *world) must(err error) {
 
 func (w *world) connect(name string) *bus.Bus {
 	w.t.Helper()
-	b, err := bus.Connect(w.t.Context(), bus.Options{URL: w.nats.URL(), Name: name, Log: discard()})
+	b, err := bus.Connect(w.t.Context(), bus.Options{Server: bus.Server{URL: w.nats.URL()}, Name: name, Log: discard()})
 	w.must(err)
 	w.t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(w.t.Context()), time.Second)

@@ -6,6 +6,7 @@
 package local
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -17,6 +18,7 @@ import (
 	"matchmaker.dev/services/allocator/gameserver"
 	"matchmaker.dev/services/allocator/provider"
 	"matchmaker.dev/services/internal/problem"
+	"matchmaker.dev/services/internal/settings"
 )
 
 // Options of a fleet.
@@ -24,18 +26,14 @@ type Options struct {
 	// Binary and Args are a command that runs gameserver.Main. Its environment is empty.
 	Binary string
 	Args   []string
-	// Max is the most servers at once; 256 when 0.
-	Max int
+	// Settings of the fleet. No Max and no Lifetime stand for the defaults.
+	Settings Settings
 	// PerProcess is how many servers a process hosts; 64 when 0.
 	PerProcess int
-	// Lifetime is how long a server runs when it is not released; ten minutes when 0.
-	Lifetime time.Duration
-	// API returns the URL of the service, for servers that have a token and keep their games filled. None does when it is
-	// nil or returns "".
+	// API says where servers that have a token reach the service, to keep their games filled; none does when it is nil or
+	// says "".
 	API func() string
-	// Stay is how long players stay in such a game, on average; without end when 0.
-	Stay time.Duration
-	Log  *slog.Logger
+	Log *slog.Logger
 }
 
 // Fleet is a provider.Provider.
@@ -69,26 +67,22 @@ type server struct {
 
 // New returns a fleet without servers. Close it.
 func New(o Options) (*Fleet, error) {
-	if o.Max == 0 {
-		o.Max = 256
-	}
+	standard := settings.Default[Settings]()
+	o.Settings.Max, o.Settings.Lifetime = cmp.Or(o.Settings.Max, standard.Max), cmp.Or(o.Settings.Lifetime, standard.Lifetime)
 	if o.PerProcess == 0 {
 		o.PerProcess = 64
-	}
-	if o.Lifetime == 0 {
-		o.Lifetime = 10 * time.Minute
 	}
 	switch {
 	case o.Binary == "":
 		return nil, problem.New(problem.Invalid, "local fleet: no binary to run game servers with")
-	case o.Max < 0 || o.PerProcess < 0:
+	case o.Settings.Max < 0 || o.PerProcess < 0:
 		return nil, problem.New(
-			problem.Invalid, "local fleet: %d servers, %d in a process: must be positive", o.Max, o.PerProcess,
+			problem.Invalid, "local fleet: %d servers, %d in a process: must be positive", o.Settings.Max, o.PerProcess,
 		)
-	case o.Stay < 0:
-		return nil, problem.New(problem.Invalid, "local fleet: players who stay for %s: must not be negative", o.Stay)
-	case o.Lifetime < time.Millisecond:
-		return nil, problem.New(problem.Invalid, "local fleet: a lifetime of %s is too short", o.Lifetime)
+	case o.Settings.Stay < 0:
+		return nil, problem.New(problem.Invalid, "local fleet: players who stay for %s: must not be negative", o.Settings.Stay)
+	case o.Settings.Lifetime < time.Millisecond:
+		return nil, problem.New(problem.Invalid, "local fleet: a lifetime of %s is too short", o.Settings.Lifetime)
 	}
 	return &Fleet{options: o, servers: map[key]*server{}}, nil
 }
@@ -123,10 +117,10 @@ func (f *Fleet) server(r *provider.Request) (*server, error) {
 		return nil, provider.Fail(provider.Contention, "the match's game server is being released")
 	case ok:
 		return s, nil
-	case len(f.servers) >= f.options.Max:
+	case len(f.servers) >= f.options.Settings.Max:
 		return nil, provider.Fail(
 			provider.FleetEmpty, "the local fleet has no free server: %d of %d are in use (setting max-servers)", len(f.servers),
-			f.options.Max,
+			f.options.Settings.Max,
 		)
 	}
 	id := strconv.Itoa(f.started)
@@ -153,7 +147,7 @@ func (f *Fleet) startCommand(id string, r *provider.Request) ([]byte, error) {
 		return nil, err
 	}
 	start := &gameserver.Start{
-		ID: id, Match: payload, Lifetime: f.options.Lifetime.Milliseconds(), Stay: f.options.Stay.Milliseconds(),
+		ID: id, Match: payload, Lifetime: f.options.Settings.Lifetime.Milliseconds(), Stay: f.options.Settings.Stay.Milliseconds(),
 	}
 	if f.options.API != nil {
 		start.API = f.options.API()

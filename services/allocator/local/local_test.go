@@ -26,7 +26,7 @@ func TestConformance(t *testing.T) {
 	conformance.Run(t, func(t *testing.T) conformance.Fixture {
 		heard := filepath.Join(t.TempDir(), "heard")
 		f := open(t, Options{
-			Max: conformance.Room, PerProcess: 3,
+			Settings: Settings{Max: conformance.Room}, PerProcess: 3,
 			Binary: "/usr/bin/env", Args: []string{"GORACE=atexit_sleep_ms=0", "HEARD=" + heard, os.Args[0], "gameserver"},
 		})
 		return conformance.Fixture{
@@ -72,7 +72,7 @@ func TestPlayersMeetOnTheirServer(t *testing.T) {
 }
 
 func TestFullFleet(t *testing.T) {
-	f := open(t, Options{Max: 2})
+	f := open(t, Options{Settings: Settings{Max: 2}})
 	allocate(t, f, "m1")
 	allocate(t, f, "m2")
 	_, err := f.Allocate(t.Context(), request("m3"))
@@ -95,7 +95,7 @@ func TestReleaseFreesThePort(t *testing.T) {
 }
 
 func TestLifetime(t *testing.T) {
-	f := open(t, Options{Lifetime: 20 * time.Millisecond})
+	f := open(t, Options{Settings: Settings{Lifetime: 20 * time.Millisecond}})
 	allocate(t, f, "m")
 	eventually(t, "the end of the server", func() bool { return f.InUse() == 0 })
 	if s := poll(t, f, "m"); s.Status != provider.Gone {
@@ -130,7 +130,7 @@ func TestBadRequests(t *testing.T) {
 }
 
 func TestBadOptions(t *testing.T) {
-	for _, o := range []Options{{}, {Binary: "x", Max: -1}, {Binary: "x", PerProcess: -1}, {Binary: "x", Lifetime: -1}} {
+	for _, o := range []Options{{}, {Binary: "x", Settings: Settings{Max: -1}}, {Binary: "x", PerProcess: -1}, {Binary: "x", Settings: Settings{Lifetime: -1}}} {
 		if _, err := New(o); problem.KindOf(err) != problem.Invalid {
 			t.Errorf("New(%+v): %v", o, err)
 		}

@@ -17,7 +17,6 @@ import (
 
 	"matchmaker.dev/services/allocator"
 	"matchmaker.dev/services/allocator/instant"
-	"matchmaker.dev/services/allocator/local"
 	"matchmaker.dev/services/allocator/provider"
 	"matchmaker.dev/services/allocator/token"
 	"matchmaker.dev/services/backfill"
@@ -42,7 +41,7 @@ import (
 // builder makes the parts of a process out of its settings and connections.
 type builder struct {
 	name      string
-	shared    connections
+	settings  *settings
 	log       *slog.Logger
 	store     *state.Store
 	bus       *bus.Bus
@@ -63,38 +62,22 @@ type builder struct {
 // collector wait until as much again was allocated.
 const ballastSize = 64 << 20
 
-// setup is what a process is made with besides its parts.
+// setup is what a process is made of.
 type setup struct {
-	connections connections
-	// service is the account that the process has; that of all seven when empty.
-	service string
+	settings *settings
+	services []service
+	// account is that of the process in Redis and NATS; that of all services when empty.
+	account string
 	// issuers are those whose tokens are believed, besides the servers' own.
 	issuers []auth.Issuer
-	servers serverTokens
 	// started is told where the API listens, and where the metrics are, if they are anywhere.
 	started func(addr, metrics net.Addr)
 }
 
-// serve connects, builds, and serves until ctx ends.
-func (p *process) serve(ctx context.Context, s streams, service string, c connections, issuers string, servers serverTokens, build func(*builder) error) error {
-	log, err := app.Logger(s.err, p.LogLevel, p.LogFormat)
-	if err != nil {
-		return err
-	}
-	var trusted []auth.Issuer
-	if issuers != "" {
-		if trusted, err = readIssuers(issuers); err != nil {
-			return err
-		}
-	}
-	return p.run(ctx, log, setup{service: service, connections: c, issuers: trusted, servers: servers}, build)
-}
-
-// run is serve for a process that may have connections of its own making. more
-// are parts besides those that build makes.
-func (p *process) run(ctx context.Context, log *slog.Logger, how setup, build func(*builder) error, more ...app.Part) (err error) {
-	c := how.connections
-	if err := c.Limits.check(); err != nil {
+// run connects, builds, and serves until ctx ends. more are parts besides the services.
+func (p *process) run(ctx context.Context, log *slog.Logger, how setup, more ...app.Part) (err error) {
+	set := how.settings
+	if err := validate(set.shared()); err != nil {
 		return err
 	}
 	// Without it, the collector runs a hundred times a second in a process that serves
@@ -104,11 +87,11 @@ func (p *process) run(ctx context.Context, log *slog.Logger, how setup, build fu
 	if p.Name == "" {
 		p.Name = hostname() + "-" + uuid.NewString()[:8]
 	}
-	b := &builder{name: p.Name, shared: c, log: log, parts: more}
+	b := &builder{name: p.Name, settings: set, log: log, parts: more, complete: len(how.services) == len(services())}
 	defer func() { err = errors.Join(err, b.close(context.WithoutCancel(ctx))) }()
 
 	if b.telemetry, err = telemetry.Open(ctx, telemetry.Options{
-		Service: "matchmaker", Instance: p.Name, Version: version, Listen: p.Metrics, Values: p.Values, Log: log,
+		Service: "matchmaker", Instance: p.Name, Version: version, Settings: p.Telemetry, Log: log,
 	}); err != nil {
 		return err
 	}
@@ -118,25 +101,18 @@ func (p *process) run(ctx context.Context, log *slog.Logger, how setup, build fu
 		return err
 	}
 
-	kept, err := c.redisServer.options(log)
-	if err != nil {
-		return err
-	}
-	kept.Waiting, kept.Functions, kept.Backfills = c.Limits.MaxWaiting, c.Limits.MaxFunctions, c.Limits.MaxBackfills
-	kept.Player, kept.Project, kept.History = c.Limits.player(), c.Limits.project(), c.Limits.history()
-	if b.store, err = state.Open(kept); err != nil {
+	if b.store, err = state.Open(state.Options{
+		Server: set.State.Server, Limits: set.State.Limits, Functions: set.Registry.Functions,
+		History: set.Bus.Events.Backlog(), Log: log,
+	}); err != nil {
 		return err
 	}
 	b.closing(func(context.Context) error { return b.store.Close() })
 
-	said, err := c.natsServer.options(log)
-	if err != nil {
-		return err
-	}
-	said.Name, said.Service, said.Propagator = p.Name, how.service, b.telemetry.Propagator
-	said.LogAge, said.LogSize, said.LogTotal = c.Limits.LogAge, c.Limits.LogSize<<20, c.Limits.LogTotal<<20
-	said.EventAge, said.EventBytes = c.Limits.EventAge, c.Limits.EventBytes
-	if b.bus, err = bus.Connect(ctx, said); err != nil {
+	if b.bus, err = bus.Connect(ctx, bus.Options{
+		Server: set.Bus.Server, Events: set.Bus.Events, Logs: set.Logs, Name: p.Name, Service: how.account,
+		Propagator: b.telemetry.Propagator, Log: log,
+	}); err != nil {
 		return err
 	}
 	b.closing(b.bus.Close)
@@ -145,12 +121,12 @@ func (p *process) run(ctx context.Context, log *slog.Logger, how setup, build fu
 	b.dependencies()
 
 	issuers := how.issuers
-	if how.servers.Keys != "" {
-		keys, err := token.OpenKeys(how.servers.Keys, time.Now, log)
+	if set.Tokens.Keys != "" {
+		keys, err := token.OpenKeys(set.Tokens.Keys, time.Now, log)
 		if err != nil {
 			return fmt.Errorf("--server-keys: %w", err)
 		}
-		b.tokens = token.New(keys, time.Now, how.servers.Time)
+		b.tokens = token.New(keys, time.Now, set.Tokens.Time)
 		issuers = append(issuers, b.tokens.Trust())
 		b.add(app.Part{Name: "server tokens", Routes: b.tokens.Routes})
 	}
@@ -165,11 +141,11 @@ func (p *process) run(ctx context.Context, log *slog.Logger, how setup, build fu
 		}
 		b.add(description)
 	}
-	if err := build(b); err != nil {
+	if err := add(b, how.services); err != nil {
 		return err
 	}
 	return app.Run(ctx, app.Options{
-		Listen: p.Listen, Log: log, Drain: p.Drain, Grace: p.Grace,
+		Settings: p.Settings, Shutdown: p.Shutdown, Log: log,
 		Started: func(addr net.Addr) {
 			b.address.Store(addr)
 			if how.started != nil {
@@ -244,30 +220,30 @@ func (b *builder) close(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-func (b *builder) ticket(t tickets) error {
+func (b *builder) ticket() error {
 	b.add(ticket.New(ticket.Options{
 		Store: b.store, Bus: b.bus, Verifier: b.verifier, Log: b.log, Now: time.Now,
-		Settings: t.Settings, Fields: t.fields(b.shared.Limits), Reads: b.shared.Limits.Rates.Reads(),
+		Settings: b.settings.Ticket, Fields: b.settings.fields(), Reads: b.settings.Rates.Reads(),
 		Tracer: b.tracer("ticket"),
 	}))
 	return nil
 }
 
-func (b *builder) config(s secrets) error {
-	if err := b.ring(s); err != nil {
+func (b *builder) config() error {
+	if err := b.ring(); err != nil {
 		return err
 	}
 	b.add(config.New(config.Options{
-		Store: b.store, Bus: b.bus, Verifier: b.verifier, Log: b.log, Limit: b.limit("configs"), Limits: b.shared.Limits.Definitions,
+		Store: b.store, Bus: b.bus, Verifier: b.verifier, Log: b.log, Limit: b.limit("configs"), Limits: b.settings.Definitions,
 		Keys: b.keys,
 	}))
 	return nil
 }
 
-func (b *builder) backfill(t tickets, f backfill.Settings, r readable) error {
+func (b *builder) backfill() error {
 	b.add(backfill.New(backfill.Options{
-		Store: b.store, Bus: b.bus, Verifier: b.verifier, Log: b.log, Now: time.Now, Fields: t.fields(b.shared.Limits),
-		Definitions: b.shared.Limits.Definitions, Settings: f, Readable: r.Readable, Meter: b.telemetry.Meter,
+		Store: b.store, Bus: b.bus, Verifier: b.verifier, Log: b.log, Now: time.Now, Fields: b.settings.fields(),
+		Definitions: b.settings.Definitions, Settings: b.settings.Backfill, Readable: b.settings.Results.Readable, Meter: b.telemetry.Meter,
 		Tracer: b.tracer("backfill"),
 	}))
 	return nil
@@ -275,31 +251,30 @@ func (b *builder) backfill(t tickets, f backfill.Settings, r readable) error {
 
 // limit limits how often a project calls an API.
 func (b *builder) limit(api string) echo.MiddlewareFunc {
-	return ratelimit.PerProject(b.store, api, b.shared.Limits.Rates.API(), time.Now)
+	return ratelimit.PerProject(b.store, api, b.settings.Rates.API(), time.Now)
 }
 
 // registry shares its sandbox with a runner of the same process, if there is one.
-func (b *builder) registry(f functions) error {
-	if err := b.sandbox(f); err != nil {
+func (b *builder) registry() error {
+	if err := b.sandbox(); err != nil {
 		return err
 	}
 	part, err := registry.New(registry.Options{
 		Store: b.store, Bus: b.bus, Box: b.box, Verifier: b.verifier, Log: b.log, Now: time.Now,
-		Functions: b.shared.Limits.MaxFunctions, Versions: b.shared.Limits.KeepVersions, ModuleGrace: b.shared.Limits.ModuleGrace,
-		LogAge: b.shared.Limits.LogAge,
-		Limit:  b.limit("functions"), Tracer: b.tracer("registry"),
+		Settings: b.settings.Registry, LogAge: b.settings.Logs.Age,
+		Limit: b.limit("functions"), Tracer: b.tracer("registry"),
 	})
 	b.add(part)
 	return err
 }
 
-func (b *builder) runner(f functions) error {
-	if err := b.sandbox(f); err != nil {
+func (b *builder) runner() error {
+	if err := b.sandbox(); err != nil {
 		return err
 	}
 	r, err := runner.New(runner.Options{
 		Store: b.store, Bus: b.bus, Box: b.box, Name: b.name, Log: b.log, Now: time.Now,
-		Settings: runner.Settings{Hosts: f.Hosts, MaxHosts: f.MaxHosts, MinInstances: f.MinInstances, MaxInstances: f.MaxInstances},
+		Settings: b.settings.Runner,
 		Meter:    b.telemetry.Meter, Tracer: b.tracer("runner"),
 	})
 	if err != nil {
@@ -310,25 +285,21 @@ func (b *builder) runner(f functions) error {
 }
 
 // sandbox makes the process's one sandbox, once.
-func (b *builder) sandbox(f functions) error {
+func (b *builder) sandbox() error {
 	if b.box != nil {
 		return nil
 	}
-	dir := f.Modules
-	if dir == "" {
+	o := b.settings.Sandbox.Options(b.settings.Instances)
+	if o.Log = b.log; o.Dir == "" {
 		made, err := os.MkdirTemp("", "matchmaker-modules-")
 		if err != nil {
 			return err
 		}
 		b.closing(func(context.Context) error { return os.RemoveAll(made) })
-		dir = made
+		o.Dir = made
 	}
 	var err error
-	b.box, err = sandbox.New(sandbox.Options{
-		Dir: dir, Limits: sandbox.Limits{Memory: f.Memory << 20}, Log: b.log, Binary: f.Instances,
-		Cache:   sandbox.CacheLimits{Age: f.CacheAge, Bytes: int64(f.CacheSize) << 20},
-		Require: f.Sandbox == "require",
-	})
+	b.box, err = sandbox.New(o)
 	if holes, ok := errors.AsType[*sandbox.HolesError](err); ok {
 		return fmt.Errorf("%w; --sandbox=prefer starts all the same", holes)
 	}
@@ -339,47 +310,49 @@ func (b *builder) sandbox(f functions) error {
 	return nil
 }
 
-func (b *builder) director(c cycle, r readable) error {
+func (b *builder) director() error {
 	b.add(director.New(director.Options{
-		Store: b.store, Bus: b.bus, Log: b.log, Now: time.Now, Name: b.name, Times: c.times(r),
-		Events: b.shared.Limits.EventAge > 0, BackfillFirst: c.Backfill, Meter: b.telemetry.Meter,
+		Store: b.store, Bus: b.bus, Log: b.log, Now: time.Now, Name: b.name, Settings: b.settings.Director,
+		Readable: b.settings.Results.Readable, Events: b.settings.Bus.Events.Age > 0, Meter: b.telemetry.Meter,
 		Tracer: b.tracer("director"),
 	}))
 	return nil
 }
 
-func (b *builder) allocator(f fleet, s secrets, r readable, t serverTokens) error {
-	if err := b.ring(s); err != nil {
+func (b *builder) allocator() error {
+	if err := b.ring(); err != nil {
 		return err
 	}
-	servers, err := b.servers(f)
+	servers, err := b.servers()
 	if err != nil {
 		return err
 	}
 	b.add(allocator.New(allocator.Options{
-		Store: b.store, Bus: b.bus, Provider: servers, Keys: b.keys, Tokens: b.tokens, Verifier: b.verifier, Log: b.log, Now: time.Now, Settings: f.settings(r, t),
-		Name: f.Provider, Meter: b.telemetry.Meter, Tracer: b.tracer("allocator"),
+		Store: b.store, Bus: b.bus, Provider: servers, Keys: b.keys, Tokens: b.tokens, Verifier: b.verifier, Log: b.log, Now: time.Now,
+		Settings: b.settings.Allocator, Readable: b.settings.Results.Readable, Renewable: b.settings.Tokens.Limit,
+		Name: b.settings.Hosting.Provider, Meter: b.telemetry.Meter, Tracer: b.tracer("allocator"),
 	}))
 	return nil
 }
 
 // servers is where game servers come from.
-func (b *builder) servers(f fleet) (provider.Provider, error) {
-	switch {
-	case f.Hosting != "":
-		return b.hosting(f.Hosting)
-	case f.Provider == "local":
-		return b.localFleet(local.Options{Max: f.Servers, Lifetime: f.Lifetime, Stay: f.Stay}, f.API)
+func (b *builder) servers() (provider.Provider, error) {
+	switch h := b.settings.Hosting; {
+	case h.File != "":
+		return b.hosting(h.File)
+	case h.Provider == "local":
+		return b.localFleet(h.Local)
+	default:
+		return instant.New(h.Instant.Connection), nil
 	}
-	return instant.New(f.Connection), nil
 }
 
 // ring opens the keys that hosting keys are encrypted with, once for all parts of a process.
-func (b *builder) ring(s secrets) (err error) {
-	if b.keys != nil || s.HostingKeys == "" {
+func (b *builder) ring() (err error) {
+	if b.keys != nil || b.settings.Keys.HostingKeys == "" {
 		return nil
 	}
-	if b.keys, err = keyring.Open(s.HostingKeys, time.Now); err != nil {
+	if b.keys, err = keyring.Open(b.settings.Keys.HostingKeys, time.Now); err != nil {
 		return fmt.Errorf("--hosting-keys: %w", err)
 	}
 	return nil

@@ -3,160 +3,107 @@ package main
 import (
 	"context"
 	"errors"
+	"slices"
+
+	"github.com/alecthomas/kong"
 
 	"matchmaker.dev/services/allocator/gameserver"
-	"matchmaker.dev/services/backfill"
 	"matchmaker.dev/services/internal/account"
 	"matchmaker.dev/services/internal/app"
 	"matchmaker.dev/services/internal/catalog"
 )
 
-// The commands of single services have the settings that their service knows, and build one part.
+// cli is the command line. The commands that it has not as fields are in commands.
+type cli struct {
+	Config  kong.ConfigFlag  `help:"YAML file with settings, one 'flag-name: value' a line." placeholder:"FILE" group:"process"`
+	Version kong.VersionFlag `help:"Print the version and exit." env:"-"`
 
-type ticketCmd struct {
-	Process     process     `kong:"embed,set='listen=:8080',set='logformat=json',set='metrics='"`
-	Connections connections `embed:""`
-	Trust       trust       `embed:""`
-	Tickets     tickets     `embed:""`
+	Dev devCmd  `cmd:"" help:"Run everything for development: the seven services, NATS, Redis, tokens and game servers."`
+	All command `cmd:"" help:"Run the seven services in one process."`
+
+	services map[string]*command
 }
 
-// Validate is called by kong.
-func (c *ticketCmd) Validate() error { return c.Tickets.check() }
-
-func (c *ticketCmd) Run(ctx context.Context, s streams) error {
-	return c.Process.serve(ctx, s, catalog.Ticket, c.Connections, c.Trust.Issuers, serverTokens{}, func(b *builder) error { return b.ticket(c.Tickets) })
+func newCLI() *cli {
+	all := services()
+	c := &cli{Dev: newDev(all), All: *newCommand(account.All, all), services: map[string]*command{}}
+	for _, s := range all {
+		c.services[s.name] = newCommand(s.name, []service{s})
+	}
+	return c
 }
 
-type configCmd struct {
-	Process     process     `kong:"embed,set='listen=:8080',set='logformat=json',set='metrics='"`
-	Connections connections `embed:""`
-	Trust       trust       `embed:""`
-	Secrets     secrets     `embed:""`
-}
-
-func (c *configCmd) Run(ctx context.Context, s streams) error {
-	return c.Process.serve(ctx, s, catalog.Config, c.Connections, c.Trust.Issuers, serverTokens{}, func(b *builder) error { return b.config(c.Secrets) })
-}
-
-type registryCmd struct {
-	Process     process     `kong:"embed,set='listen=:8080',set='logformat=json',set='metrics='"`
-	Connections connections `embed:""`
-	Trust       trust       `embed:""`
-	Functions   functions   `kong:"embed,set='sandbox=require'"`
-}
-
-// Validate is called by kong.
-func (c *registryCmd) Validate() error { return c.Functions.check() }
-
-func (c *registryCmd) Run(ctx context.Context, s streams) error {
-	return c.Process.serve(ctx, s, catalog.Registry, c.Connections, c.Trust.Issuers, serverTokens{}, func(b *builder) error { return b.registry(c.Functions) })
-}
-
-type runnerCmd struct {
-	Process     process     `kong:"embed,set='listen=:8080',set='logformat=json',set='metrics='"`
-	Connections connections `embed:""`
-	Functions   functions   `kong:"embed,set='sandbox=require'"`
-}
-
-// Validate is called by kong.
-func (c *runnerCmd) Validate() error { return c.Functions.check() }
-
-func (c *runnerCmd) Run(ctx context.Context, s streams) error {
-	return c.Process.serve(ctx, s, catalog.Runner, c.Connections, "", serverTokens{}, func(b *builder) error { return b.runner(c.Functions) })
-}
-
-type directorCmd struct {
-	Process     process     `kong:"embed,set='listen=:8080',set='logformat=json',set='metrics='"`
-	Connections connections `embed:""`
-	Cycle       cycle       `embed:""`
-	Readable    readable    `embed:""`
-}
-
-// Validate is called by kong.
-func (c *directorCmd) Validate() error { return c.Cycle.check() }
-
-func (c *directorCmd) Run(ctx context.Context, s streams) error {
-	return c.Process.serve(ctx, s, catalog.Director, c.Connections, "", serverTokens{}, func(b *builder) error { return b.director(c.Cycle, c.Readable) })
-}
-
-type allocatorCmd struct {
-	Process     process     `kong:"embed,set='listen=:8080',set='logformat=json',set='metrics='"`
-	Connections connections `embed:""`
-	Fleet       fleet       `embed:""`
-	Secrets     secrets     `embed:""`
-	Readable    readable    `embed:""`
-
-	ServerTokens serverTokens `embed:""`
-}
-
-// Validate is called by kong.
-func (c *allocatorCmd) Validate() error { return errors.Join(c.Fleet.check(), c.ServerTokens.check()) }
-
-func (c *allocatorCmd) Run(ctx context.Context, s streams) error {
-	return c.Process.serve(ctx, s, catalog.Allocator, c.Connections, "", c.ServerTokens, func(b *builder) error { return b.allocator(c.Fleet, c.Secrets, c.Readable, c.ServerTokens) })
-}
-
-type backfillCmd struct {
-	Process     process           `kong:"embed,set='listen=:8080',set='logformat=json',set='metrics='"`
-	Connections connections       `embed:""`
-	Trust       trust             `embed:""`
-	Tickets     tickets           `embed:""`
-	Filling     backfill.Settings `embed:""`
-	Readable    readable          `embed:""`
-}
-
-// Validate is called by kong.
-func (c *backfillCmd) Validate() error { return errors.Join(c.Tickets.check(), c.Filling.Validate()) }
-
-func (c *backfillCmd) Run(ctx context.Context, s streams) error {
-	return c.Process.serve(ctx, s, catalog.Backfill, c.Connections, c.Trust.Issuers, serverTokens{}, func(b *builder) error {
-		return b.backfill(c.Tickets, c.Filling, c.Readable)
-	})
-}
-
-// services are the settings of all seven.
-type services struct {
-	Tickets   tickets           `embed:""`
-	Cycle     cycle             `embed:""`
-	Functions functions         `embed:""`
-	Fleet     fleet             `embed:""`
-	Filling   backfill.Settings `embed:""`
-	Secrets   secrets           `embed:""`
-	Readable  readable          `embed:""`
-
-	ServerTokens serverTokens `embed:""`
-}
-
-func (v *services) check() error {
-	return errors.Join(v.Tickets.check(), v.Cycle.check(), v.Functions.check(), v.Fleet.check(), v.Filling.Validate())
-}
-
-// build makes all seven, those first that others wait for.
-func (v *services) build(b *builder) error {
-	b.complete = true
-	return errors.Join(
-		b.registry(v.Functions),
-		b.runner(v.Functions),
-		b.director(v.Cycle, v.Readable),
-		b.allocator(v.Fleet, v.Secrets, v.Readable, v.ServerTokens),
-		b.config(v.Secrets),
-		b.backfill(v.Tickets, v.Filling, v.Readable),
-		b.ticket(v.Tickets),
+// commands are those after dev and all, in the order of the help.
+func (c *cli) commands() []kong.Option {
+	var options []kong.Option
+	for _, s := range catalog.Services() {
+		options = append(options, kong.DynamicCommand(s.Name, s.Help, "", c.services[s.Name]))
+	}
+	return append(options,
+		kong.DynamicCommand("keys", "Make and change the keys that the services share.", "", new(keysCmd)),
+		kong.DynamicCommand("permissions", "Print what each service may do in Redis and in NATS, as users for these servers.", "", new(permissionsCmd)),
+		kong.DynamicCommand("health", "Ask a running service whether it is ready.", "", new(healthCmd)),
+		kong.DynamicCommand("gameserver", "", "", new(gameserverCmd), `hidden:""`),
 	)
 }
 
-type allCmd struct {
-	Process     process     `kong:"embed,set='listen=:8080',set='logformat=json',set='metrics='"`
-	Connections connections `embed:""`
-	Trust       trust       `embed:""`
-	Services    services    `kong:"embed,set='sandbox=require'"`
+// service is how a process gets a service of the catalogue.
+type service struct {
+	name string
+	// settings are those that it takes, besides what every process has.
+	settings func(*settings) kong.Plugins
+	// add adds it to a process.
+	add func(*builder) error
+}
+
+// services lists all services. Those that others wait for come first.
+func services() []service {
+	return []service{
+		{catalog.Registry, func(s *settings) kong.Plugins { return kong.Plugins{&s.Issuers, &s.Sandbox, &s.Runner, &s.Instances} }, (*builder).registry},
+		{catalog.Runner, func(s *settings) kong.Plugins { return kong.Plugins{&s.Sandbox, &s.Runner, &s.Instances} }, (*builder).runner},
+		{catalog.Director, func(s *settings) kong.Plugins { return kong.Plugins{&s.Director, &s.Results} }, (*builder).director},
+		{catalog.Allocator, func(s *settings) kong.Plugins {
+			return kong.Plugins{&s.Hosting, &s.Allocator, &s.Keys, &s.Results, &s.Tokens}
+		}, (*builder).allocator},
+		{catalog.Config, func(s *settings) kong.Plugins { return kong.Plugins{&s.Issuers, &s.Keys} }, (*builder).config},
+		{catalog.Backfill, func(s *settings) kong.Plugins {
+			return kong.Plugins{&s.Issuers, &s.Fields, &s.Ticket, &s.Backfill, &s.Results}
+		}, (*builder).backfill},
+		{catalog.Ticket, func(s *settings) kong.Plugins { return kong.Plugins{&s.Issuers, &s.Fields, &s.Ticket} }, (*builder).ticket},
+	}
+}
+
+// command runs services in one process. kong does not descend into its settings to validate them: Validate does.
+type command struct {
+	Process process      `kong:"embed,set='listen=:8080',set='logformat=json',set='metrics='"`
+	Shared  kong.Plugins `kong:"embed"`
+	Own     kong.Plugins `kong:"embed,set='sandbox=require'"`
+
+	account  string
+	services []service
+	settings *settings
+}
+
+func newCommand(account string, services []service) *command {
+	s := new(settings)
+	return &command{Shared: s.shared(), Own: s.of(services), account: account, services: services, settings: s}
 }
 
 // Validate is called by kong.
-func (c *allCmd) Validate() error { return c.Services.check() }
+func (c *command) Validate() error { return validate(c.Own) }
 
-func (c *allCmd) Run(ctx context.Context, s streams) error {
-	return c.Process.serve(ctx, s, account.All, c.Connections, c.Trust.Issuers, c.Services.ServerTokens, c.Services.build)
+func (c *command) Run(ctx context.Context, s streams) error {
+	log, err := app.Logger(s.err, c.Process.LogLevel, c.Process.LogFormat)
+	if err != nil {
+		return err
+	}
+	how := setup{settings: c.settings, account: c.account, services: c.services}
+	if slices.Contains(c.Own, any(&c.settings.Issuers)) {
+		if how.issuers, err = c.settings.Issuers.Read(); err != nil {
+			return err
+		}
+	}
+	return c.Process.run(ctx, log, how)
 }
 
 // gameserverCmd is a process of the local provider's fleet; it is told what to do on standard input.
@@ -168,4 +115,13 @@ func (c *gameserverCmd) Run(ctx context.Context, s streams) error {
 		return err
 	}
 	return gameserver.Main(ctx, s.in, s.out, gameserver.Options{Log: log})
+}
+
+// add adds services to a process.
+func add(b *builder, services []service) error {
+	var errs []error
+	for _, s := range services {
+		errs = append(errs, s.add(b))
+	}
+	return errors.Join(errs...)
 }

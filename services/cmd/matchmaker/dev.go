@@ -9,7 +9,10 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
+
+	"github.com/alecthomas/kong"
 
 	"matchmaker.dev/services/allocator/token"
 	"matchmaker.dev/services/internal/app"
@@ -18,19 +21,29 @@ import (
 	"matchmaker.dev/services/internal/embedded"
 	"matchmaker.dev/services/internal/issuer"
 	"matchmaker.dev/services/internal/keyring"
+	"matchmaker.dev/services/internal/state"
 )
 
 // devCmd runs the same services as all, beside servers of its own.
 type devCmd struct {
-	Process  process  `kong:"embed,set='listen=127.0.0.1:8080',set='logformat=text',set='metrics=127.0.0.1:0'"`
-	Data     string   `help:"Folder for everything that is kept: state, streams, keys, modules." default:".matchmaker" type:"path" placeholder:"DIR" group:"process"`
-	Memory   bool     `help:"Keep the state in memory even if there is a redis-server." group:"process"`
-	Services services `kong:"embed,set='sandbox=prefer'"`
-	Limits   limits   `embed:""`
+	Process process      `kong:"embed,set='listen=127.0.0.1:8080',set='logformat=text',set='metrics=127.0.0.1:0'"`
+	Data    string       `help:"Folder for everything that is kept: state, streams, keys, modules." default:".matchmaker" type:"path" placeholder:"DIR" group:"process"`
+	Memory  bool         `help:"Keep the state in memory even if there is a redis-server." group:"process"`
+	Own     kong.Plugins `kong:"embed,set='sandbox=prefer'"`
+	Limits  kong.Plugins `kong:"embed"`
+
+	services []service
+	settings *settings
+}
+
+func newDev(services []service) devCmd {
+	s := new(settings)
+	own := slices.DeleteFunc(s.of(services), func(one any) bool { return one == any(&s.Issuers) })
+	return devCmd{Own: own, Limits: s.limits(), services: services, settings: s}
 }
 
 // Validate is called by kong.
-func (c *devCmd) Validate() error { return c.Services.check() }
+func (c *devCmd) Validate() error { return validate(c.Own) }
 
 func (c *devCmd) Run(ctx context.Context, s streams) (err error) {
 	log, err := app.Logger(s.err, c.Process.LogLevel, c.Process.LogFormat)
@@ -61,17 +74,17 @@ func (c *devCmd) Run(ctx context.Context, s streams) (err error) {
 	if err := c.keys(); err != nil {
 		return fmt.Errorf("--data: %w", err)
 	}
-	if c.Services.Functions.Modules == "" {
-		c.Services.Functions.Modules = filepath.Join(c.Data, "modules")
+	if c.settings.Sandbox.Modules == "" {
+		c.settings.Sandbox.Modules = filepath.Join(c.Data, "modules")
 	}
+	c.settings.State.Server = state.Server{URL: redis.URL()}
+	c.settings.Bus.Server = bus.Server{URL: nats.URL(), Replicas: 1}
 	return c.Process.run(ctx, log,
 		setup{
-			connections: connections{redisServer{Redis: redis.URL()}, natsServer{NATS: nats.URL(), StreamReplicas: 1}, c.Limits},
-			issuers:     []auth.Issuer{tokens.Trust()},
-			servers:     c.Services.ServerTokens,
-			started:     func(addr, metrics net.Addr) { c.greet(s.out, addr, metrics) },
+			settings: c.settings, services: c.services,
+			issuers: []auth.Issuer{tokens.Trust()},
+			started: func(addr, metrics net.Addr) { c.greet(s.out, addr, metrics) },
 		},
-		c.Services.build,
 		app.Part{Name: "redis", Run: redis.Watch},
 		app.Part{Name: "issuer", Routes: tokens.Routes},
 	)
@@ -91,11 +104,11 @@ func (c *devCmd) keys() error {
 		name    string
 		create  func(path string) error
 	}{
-		{&c.Services.Secrets.HostingKeys, "hosting-keys", func(path string) error {
+		{&c.settings.Keys.HostingKeys, "hosting-keys", func(path string) error {
 			_, err := keyring.Add(path, time.Now())
 			return err
 		}},
-		{&c.Services.ServerTokens.Keys, "server-keys.json", func(path string) error {
+		{&c.settings.Tokens.Keys, "server-keys.json", func(path string) error {
 			_, err := token.Rotate(path, time.Now())
 			return err
 		}},

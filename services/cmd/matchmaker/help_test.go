@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -19,8 +20,8 @@ var update = flag.Bool("update", false, "write testdata/help.txt and testdata/fl
 // default and group of every flag with testdata/flags.txt. After an intended change: go test -run HelpStays -update.
 func TestHelpStaysAsItIs(t *testing.T) {
 	t.Setenv("COLUMNS", "160")
-	var c cli
-	app, err := kong.New(&c, options(t.Context(), streams{strings.NewReader(""), io.Discard, io.Discard}, func(int) {})...)
+	c := newCLI()
+	app, err := kong.New(c, c.options(t.Context(), streams{strings.NewReader(""), io.Discard, io.Discard}, func(int) {})...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,14 +41,17 @@ func TestHelpStaysAsItIs(t *testing.T) {
 		}
 		fmt.Fprintf(&help, "$ matchmaker %s\n%s\n", strings.Join(append(words, "--help"), " "), stdout)
 		fmt.Fprintf(&flags, "matchmaker %s\n", strings.Join(words, " "))
+		var lines []string
 		for _, f := range n.Flags {
 			group := ""
 			if f.Group != nil {
 				group = f.Group.Key
 			}
-			fmt.Fprintf(&flags, "  --%s %s default=%q placeholder=%q enum=%q group=%s required=%v hidden=%v negatable=%q type=%s\n", f.Name,
-				strings.Join(f.Envs, ","), f.Default, f.PlaceHolder, f.Enum, group, f.Required, f.Hidden, f.Tag.Negatable, f.Tag.Type)
+			lines = append(lines, fmt.Sprintf("  --%s %s default=%q placeholder=%q enum=%q group=%s required=%v hidden=%v negatable=%q type=%s\n", f.Name,
+				strings.Join(f.Envs, ","), f.Default, f.PlaceHolder, f.Enum, group, f.Required, f.Hidden, f.Tag.Negatable, f.Tag.Type))
 		}
+		slices.Sort(lines)
+		flags.WriteString(strings.Join(lines, ""))
 		return next(nil)
 	})
 	for name, got := range map[string]string{"help.txt": help.String(), "flags.txt": flags.String()} {

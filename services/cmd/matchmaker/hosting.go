@@ -69,9 +69,7 @@ func (b *builder) agones(settings *yaml.Node) (provider.Provider, error) {
 }
 
 func (b *builder) instant(settings *yaml.Node) (provider.Provider, error) {
-	var s struct {
-		Connection string `yaml:"connection"`
-	}
+	var s instant.Settings
 	if err := strict(settings, &s); err != nil {
 		return nil, err
 	}
@@ -82,16 +80,11 @@ func (b *builder) instant(settings *yaml.Node) (provider.Provider, error) {
 }
 
 func (b *builder) local(settings *yaml.Node) (provider.Provider, error) {
-	var s struct {
-		Servers  int           `yaml:"max-servers"`
-		Lifetime time.Duration `yaml:"server-lifetime"`
-		API      string        `yaml:"server-api"`
-		Stay     time.Duration `yaml:"player-stay"`
-	}
+	var s local.Settings
 	if err := strict(settings, &s); err != nil {
 		return nil, err
 	}
-	return b.localFleet(local.Options{Max: s.Servers, Lifetime: s.Lifetime, Stay: s.Stay}, s.API)
+	return b.localFleet(s)
 }
 
 func (b *builder) multiplay(settings *yaml.Node) (provider.Provider, error) {
@@ -102,15 +95,16 @@ func (b *builder) manager(settings *yaml.Node) (provider.Provider, error) {
 	return remote(b, settings, manager.Options{Log: b.log, Now: time.Now}, manager.New)
 }
 
-// localFleet is game servers beside this process. Zeros stand for the defaults; api is where they reach the service, this process when it is "".
-func (b *builder) localFleet(o local.Options, api string) (provider.Provider, error) {
+// localFleet is game servers beside this process. They reach the service at this process when no other address is set.
+func (b *builder) localFleet(s local.Settings) (provider.Provider, error) {
 	binary, err := os.Executable()
 	if err != nil {
 		return nil, err
 	}
-	o.Binary, o.Args, o.Log = binary, []string{"gameserver"}, b.log
-	o.API = func() string { return cmp.Or(api, b.api()) }
-	fleet, err := local.New(o)
+	fleet, err := local.New(local.Options{
+		Settings: s, Binary: binary, Args: []string{"gameserver"}, Log: b.log,
+		API: func() string { return cmp.Or(s.API, b.api()) },
+	})
 	if err != nil {
 		return nil, err
 	}

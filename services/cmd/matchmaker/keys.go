@@ -59,8 +59,8 @@ func (c *keysServerCmd) Run(s streams) error {
 }
 
 type keysResealCmd struct {
-	redisServer
-	Secrets secrets `embed:""`
+	Redis   state.Server     `embed:""`
+	Secrets keyring.Settings `embed:""`
 }
 
 // Validate is called by kong.
@@ -76,11 +76,7 @@ func (c *keysResealCmd) Run(ctx context.Context, s streams) error {
 	if err != nil {
 		return fmt.Errorf("--hosting-keys: %w", err)
 	}
-	how, err := c.options(slog.New(slog.DiscardHandler))
-	if err != nil {
-		return err
-	}
-	store, err := state.Open(how)
+	store, err := state.Open(state.Options{Server: c.Redis, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		return err
 	}

@@ -21,7 +21,7 @@ func TestReseal(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer redis.Close()
-	store, err := state.Open(state.Options{URL: redis.URL(), Log: slog.New(slog.DiscardHandler)})
+	store, err := state.Open(state.Options{Server: state.Server{URL: redis.URL()}, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -39,9 +39,9 @@ func main() {
 
 // run is the whole program but for the process around it.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	var c cli
+	c := newCLI()
 	exit := -1
-	parser, err := kong.New(&c, options(ctx, streams{stdin, stdout, stderr}, func(code int) { exit = code })...)
+	parser, err := kong.New(c, c.options(ctx, streams{stdin, stdout, stderr}, func(code int) { exit = code })...)
 	if err != nil {
 		return complain(stderr, err, exitFailure)
 	}
@@ -59,8 +59,8 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 }
 
 // options are how the command line is read.
-func options(ctx context.Context, s streams, exit func(int)) []kong.Option {
-	return []kong.Option{
+func (c *cli) options(ctx context.Context, s streams, exit func(int)) []kong.Option {
+	return append(c.commands(),
 		kong.Name("matchmaker"),
 		kong.Description(description),
 		kong.Configuration(fileSettings),
@@ -72,7 +72,7 @@ func options(ctx context.Context, s streams, exit func(int)) []kong.Option {
 		kong.Exit(exit),
 		kong.Bind(s),
 		kong.BindTo(ctx, (*context.Context)(nil)),
-	}
+	)
 }
 
 // complain says what is wrong, one line an error.

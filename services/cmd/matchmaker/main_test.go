@@ -11,9 +11,15 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"matchmaker.dev/services/allocator"
+	"matchmaker.dev/services/backfill"
 	"matchmaker.dev/services/director"
+	"matchmaker.dev/services/internal/bus"
 	"matchmaker.dev/services/internal/sandbox"
+	defaults "matchmaker.dev/services/internal/settings"
 	"matchmaker.dev/services/internal/state"
+	"matchmaker.dev/services/registry"
+	"matchmaker.dev/services/runner"
+	"matchmaker.dev/services/ticket"
 )
 
 // TestMain lets the test binary play the processes of a sandbox, as the server's own does.
@@ -134,34 +140,40 @@ func TestFlagsGoBeforeTheEnvironmentAndThatBeforeTheFile(t *testing.T) {
 	t.Setenv("MATCHMAKER_MAX_INTERVAL", "20s")
 	t.Setenv("MATCHMAKER_LEASE", "30s")
 	c := parse(t, "director", "--config", file, "--lease", "40s")
-	if c.Director.Cycle.MinInterval.Seconds() != 1 || c.Director.Cycle.MaxInterval.Seconds() != 20 || c.Director.Cycle.Lease.Seconds() != 40 || c.Director.Connections.Limits.MaxWaiting != 7 {
-		t.Errorf("read %+v", c.Director)
+	if s := c.services["director"].settings; s.Director.MinInterval.Seconds() != 1 || s.Director.MaxInterval.Seconds() != 20 || s.Director.Lease.Seconds() != 40 || s.State.Limits.Waiting != 7 {
+		t.Errorf("read %+v", s)
 	}
 }
 
 func parse(t *testing.T, args ...string) *cli {
 	t.Helper()
-	var c cli
-	parser, err := kong.New(&c, options(t.Context(), streams{}, func(int) {})...)
+	c := newCLI()
+	parser, err := kong.New(c, c.options(t.Context(), streams{}, func(int) {})...)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if _, err := parser.Parse(args); err != nil {
 		t.Fatal(err)
 	}
-	return &c
+	return c
 }
 
-// The help shows the defaults, the packages document them: they must not drift apart.
-func TestDefaultsAreThoseOfThePackages(t *testing.T) {
-	c := parse(t, "dev")
-	if diff := cmp.Diff(director.DefaultTimes(), c.Dev.Services.Cycle.times(c.Dev.Services.Readable)); diff != "" {
-		t.Error(diff)
-	}
-	if diff := cmp.Diff(allocator.DefaultSettings(), c.Dev.Services.Fleet.settings(c.Dev.Services.Readable, c.Dev.Services.ServerTokens)); diff != "" {
-		t.Error(diff)
-	}
-	if diff := cmp.Diff(state.Rate{PerSecond: 1, Burst: 20}, c.Dev.Limits.player()); diff != "" {
-		t.Error(diff)
+// TestDefaultsAreThoseOfTheTags: dev, whose command has all settings, reads what settings.Default gives tests.
+func TestDefaultsAreThoseOfTheTags(t *testing.T) {
+	got := parse(t, "dev").Dev.settings
+	for _, pair := range [][2]any{
+		{defaults.Default[ticket.Settings](), got.Ticket},
+		{defaults.Default[director.Settings](), got.Director},
+		{defaults.Default[runner.Settings](), got.Runner},
+		{defaults.Default[allocator.Settings](), got.Allocator},
+		{defaults.Default[backfill.Settings](), got.Backfill},
+		{defaults.Default[registry.Settings](), got.Registry},
+		{defaults.Default[state.Limits](), got.State.Limits},
+		{defaults.Default[bus.Events](), got.Bus.Events},
+		{defaults.Default[bus.Logs](), got.Logs},
+	} {
+		if diff := cmp.Diff(pair[0], pair[1]); diff != "" {
+			t.Errorf("%T: %s", pair[0], diff)
+		}
 	}
 }

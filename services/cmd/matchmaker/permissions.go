@@ -53,7 +53,7 @@ func (u *users) accounts() []string {
 func (u *users) hashed(hash func(password string) (string, error)) (map[string]string, error) {
 	hashes := map[string]string{}
 	for _, name := range u.accounts() {
-		password, err := secret(filepath.Join(u.Passwords, name))
+		password, err := account.Secret(filepath.Join(u.Passwords, name))
 		if err != nil {
 			return nil, fmt.Errorf("--passwords: %w", err)
 		}

@@ -199,7 +199,7 @@ func TestNATS(t *testing.T) {
 	dir := passwords(t)
 	users := newNATS(t, printed(t, "nats", "--passwords", dir))
 	user, file := account.User(catalog.Director), filepath.Join(dir, catalog.Director)
-	text, err := secret(file)
+	text, err := account.Secret(file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -273,7 +273,7 @@ func TestPasswordIsReadAgain(t *testing.T) {
 	said := direct(t, "--nats", nats.URL(), "--nats-user", user, "--nats-password", file, "--redis", "redis://"+redis, "--redis-user", user, "--redis-password", file)
 	complains(t, said, "--nats-password", "open-sesame")
 	complains(t, said, "--redis-password", "open-sesame")
-	text, err := secret(filepath.Join(dir, catalog.Director))
+	text, err := account.Secret(filepath.Join(dir, catalog.Director))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -346,7 +346,7 @@ func TestRedis(t *testing.T) {
 
 func password(t *testing.T, dir, name string) string {
 	t.Helper()
-	text, err := secret(filepath.Join(dir, name))
+	text, err := account.Secret(filepath.Join(dir, name))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -35,7 +35,7 @@ func newEventBus(t *testing.T, shell *shell) *eventBus {
 	if err := os.WriteFile(filepath.Join(shell.data, bus.URLFile), []byte(nats.URL()), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	b, err := bus.Connect(t.Context(), bus.Options{URL: nats.URL(), Log: log})
+	b, err := bus.Connect(t.Context(), bus.Options{Server: bus.Server{URL: nats.URL()}, Log: log})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,7 +3,6 @@
 package account
 
 import (
-	"errors"
 	"slices"
 
 	"matchmaker.dev/services/internal/catalog"
@@ -25,30 +24,4 @@ func User(account string) string { return "matchmaker-" + account }
 // Known tells whether there is an account of a name.
 func Known(name string) bool {
 	return slices.Contains(append(catalog.Names(), All, Events, Operator), name)
-}
-
-// Login is how a process proves to a server that it is its user; the zero value says nothing of it.
-type Login struct {
-	User string
-	// Password is asked for whenever a connection is made, so that it can change under a process that runs. nil is no password.
-	Password func() (string, error)
-}
-
-// Given tells whether there is a user or a password.
-func (l Login) Given() bool { return l.User != "" || l.Password != nil }
-
-// Check refuses half a login.
-func (l Login) Check() error {
-	if l.User != "" && l.Password == nil {
-		return errors.New("a user without a password")
-	}
-	return nil
-}
-
-// Secret is the password now.
-func (l Login) Secret() (string, error) {
-	if l.Password == nil {
-		return "", nil
-	}
-	return l.Password()
 }

@@ -3,6 +3,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"matchmaker.dev/services/internal/settings"
 	"matchmaker.dev/services/internal/web"
 )
 
@@ -34,17 +36,12 @@ type Part struct {
 
 // Options are how a process is served. Either Listen or Listener is needed.
 type Options struct {
-	Listen   string       // TCP address, such as 127.0.0.1:8080; port 0 takes a free one
+	Settings Settings     // port 0 of Listen takes a free one
 	Listener net.Listener // used instead of Listen, and closed at the end
 	Log      *slog.Logger
 	Web      web.Options
-	// Grace is how long the process goes on serving after it said that it is not ready, so that balancers notice. Its
-	// answers end their connections from then on, so that nobody sends a request on one that is about to be closed.
-	// Default 0.
-	Grace time.Duration
-	// Drain is how long stopping may take after Grace: requests under way have half of it, the parts' Runs the rest.
-	// Default 15 s.
-	Drain time.Duration
+	// Shutdown is how the process stops. No Drain stands for the default.
+	Shutdown Shutdown
 	// Started is told the address as soon as connections are accepted.
 	Started func(addr net.Addr)
 }
@@ -53,9 +50,7 @@ type Options struct {
 // part failed), finishes the requests under way, ends the parts' Runs, and returns when they have returned or Drain is
 // over. The error has the first part's that failed, and what did not finish in time.
 func Run(ctx context.Context, o Options, parts ...Part) error {
-	if o.Drain == 0 {
-		o.Drain = 15 * time.Second
-	}
+	o.Shutdown.Drain = cmp.Or(o.Shutdown.Drain, settings.Default[Shutdown]().Drain)
 	listener, err := listen(ctx, o)
 	if err != nil {
 		return err
@@ -89,7 +84,7 @@ func Run(ctx context.Context, o Options, parts ...Part) error {
 		o.Log.Error("stopping: a part failed", "error", err)
 	} else {
 		o.Log.Info("stopping")
-		pause(o.Grace, running)
+		pause(o.Shutdown.Grace, running)
 	}
 
 	for _, p := range parts {
@@ -97,21 +92,21 @@ func Run(ctx context.Context, o Options, parts ...Part) error {
 			p.OnShutdown()
 		}
 	}
-	late := shutdown(alive, server, o.Drain/2)
+	late := shutdown(alive, server, o.Shutdown.Drain/2)
 	<-served
 	kill()
-	return errors.Join(running.wait(o.Drain/2), late)
+	return errors.Join(running.wait(o.Shutdown.Drain/2), late)
 }
 
 func listen(ctx context.Context, o Options) (net.Listener, error) {
 	if o.Listener != nil {
 		return o.Listener, nil
 	}
-	if o.Listen == "" {
+	if o.Settings.Listen == "" {
 		return nil, errors.New("listen: no address")
 	}
 	var lc net.ListenConfig
-	listener, err := lc.Listen(ctx, "tcp", o.Listen)
+	listener, err := lc.Listen(ctx, "tcp", o.Settings.Listen)
 	if err != nil {
 		return nil, fmt.Errorf("listen: %w", err)
 	}

@@ -34,7 +34,7 @@ func run(t *testing.T, o app.Options, parts ...app.Part) *process {
 	ctx, stop := context.WithCancel(t.Context())
 	p := &process{t: t, stop: stop, end: make(chan error, 1)}
 	started := make(chan net.Addr, 1)
-	o.Listen, o.Log, o.Started = "127.0.0.1:0", quiet, func(addr net.Addr) { started <- addr }
+	o.Settings.Listen, o.Log, o.Started = "127.0.0.1:0", quiet, func(addr net.Addr) { started <- addr }
 	go func() { p.end <- app.Run(ctx, o, parts...) }()
 	select {
 	case addr := <-started:
@@ -124,7 +124,7 @@ func TestReadinessNamesWhoIsMissing(t *testing.T) {
 func TestFirstFailureStopsAll(t *testing.T) {
 	broken := make(chan struct{})
 	stopped := make(chan struct{})
-	p := run(t, app.Options{Grace: time.Hour},
+	p := run(t, app.Options{Shutdown: app.Shutdown{Grace: time.Hour}},
 		app.Part{Name: "director", Run: func(context.Context) error {
 			<-broken
 			return errors.New("lease lost")
@@ -174,7 +174,7 @@ func TestGraceAndDrain(t *testing.T) {
 		<-enough
 		return errors.New("a failure ends the grace period")
 	}}
-	p := run(t, app.Options{Grace: time.Hour, Drain: time.Minute}, ender, app.Part{
+	p := run(t, app.Options{Shutdown: app.Shutdown{Grace: time.Hour, Drain: time.Minute}}, ender, app.Part{
 		Name: "ticket",
 		Run: func(ctx context.Context) error {
 			alive = ctx
@@ -232,7 +232,7 @@ func TestGraceAndDrain(t *testing.T) {
 // Connections that are kept open end with an answer, and not while a request may be on its way.
 func TestConnectionsEndWithAnAnswer(t *testing.T) {
 	enough := make(chan struct{})
-	p := run(t, app.Options{Grace: time.Hour}, app.Part{Name: "ender", Run: func(context.Context) error {
+	p := run(t, app.Options{Shutdown: app.Shutdown{Grace: time.Hour}}, app.Part{Name: "ender", Run: func(context.Context) error {
 		<-enough
 		return errors.New("a failure ends the grace period")
 	}})
@@ -297,7 +297,7 @@ func TestHardDeadline(t *testing.T) {
 	release := make(chan struct{})
 	defer close(release)
 	entered := make(chan struct{})
-	p := run(t, app.Options{Drain: 20 * time.Millisecond},
+	p := run(t, app.Options{Shutdown: app.Shutdown{Drain: 20 * time.Millisecond}},
 		app.Part{Name: "stuck", Run: func(context.Context) error {
 			<-release
 			return nil
@@ -327,7 +327,7 @@ func TestListen(t *testing.T) {
 	defer taken.Close()
 	for name, o := range map[string]app.Options{
 		"no address":     {Log: quiet},
-		"address in use": {Log: quiet, Listen: taken.Addr().String()},
+		"address in use": {Log: quiet, Settings: app.Settings{Listen: taken.Addr().String()}},
 	} {
 		if err := app.Run(t.Context(), o); err == nil || !strings.HasPrefix(err.Error(), "listen: ") {
 			t.Errorf("%s: %v", name, err)

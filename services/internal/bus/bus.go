@@ -42,37 +42,24 @@ const URLFile = "nats.url"
 
 // Options say which NATS to use.
 type Options struct {
-	// URL is nats://host:port, tls://…, or several with commas between.
-	URL string
+	Server Server
+	Events Events
+	Logs   Logs
 	// Name tells this process from others, for NATS's own monitoring.
 	Name string
 	// Service is the account that this process has, see RightsOf: it tells which streams the process makes and waits for,
 	// and where its answers come in. account.All when empty.
 	Service string
-	// Login is the user, where the URL does not say it. Credentials is the path of a NATS credentials file, and NKey that
-	// of the seed of a user's key; none when empty.
-	Login             account.Login
-	Credentials, NKey string
-	// CA is the path of a PEM file of authorities to trust, Cert and Key of a certificate of this client's own; the
-	// machine's authorities, and no certificate, when empty.
-	CA, Cert, Key string
-	// Replicas of the streams; 0 means 1.
-	Replicas int
+	// Login is what the files of Server say when it is not given.
+	Login account.Login
 	// Pulse is how often the server is asked for a sign of life; 0 means every 2 s. See missed.
 	Pulse time.Duration
 	// AckWait is how long a match may stay in one allocator's hands without a sign of life, before another gets it. All
 	// allocators have the same. 0 means ten seconds.
 	AckWait time.Duration
-	// LogAge is how long lines of functions are kept; 0 means a day.
-	LogAge time.Duration
-	// LogSize is the most bytes of one function's log, and LogTotal of all logs together: what comes then pushes the
-	// oldest lines out. 0 means 64 MiB, and 1 GiB.
-	LogSize, LogTotal int64
-	// EventAge is how long events are kept, and EventBytes how many bytes of them, of all projects; 0 means a day, and 1
-	// GiB.
-	EventAge   time.Duration
-	EventBytes int64
-	Log        *slog.Logger
+	// LogMessages is the most messages of one function's log; 0 means as many as Logs.Size has room for.
+	LogMessages int64
+	Log         *slog.Logger
 	// Propagator carries the context of traces; W3C trace context when nil.
 	Propagator propagation.TextMapPropagator
 }
@@ -116,32 +103,18 @@ func Connect(ctx context.Context, o Options) (*Bus, error) {
 	if b.propagator == nil {
 		b.propagator = propagation.TraceContext{}
 	}
-	b.options.Replicas = max(1, o.Replicas)
+	b.options.Server.Replicas = max(1, o.Server.Replicas)
+	b.options.Events, b.options.Logs = o.Events.orDefault(), o.Logs.orDefault()
 	b.options.Service = cmp.Or(o.Service, account.All)
 	b.inbox = b.options.Service + "." + strings.TrimPrefix(nats.NewInbox(), nats.InboxPrefix)
-	if b.options.LogAge <= 0 {
-		b.options.LogAge = 24 * time.Hour
-	}
 	if b.options.AckWait == 0 {
 		b.options.AckWait = ackWait
-	}
-	if b.options.LogSize <= 0 {
-		b.options.LogSize = 64 << 20
-	}
-	if b.options.LogTotal <= 0 {
-		b.options.LogTotal = 1 << 30
-	}
-	if b.options.EventAge <= 0 {
-		b.options.EventAge = 24 * time.Hour
-	}
-	if b.options.EventBytes <= 0 {
-		b.options.EventBytes = 1 << 30
 	}
 	options, err := b.connection(o)
 	if err != nil {
 		return nil, err
 	}
-	if b.conn, err = nats.Connect(o.URL, options...); err != nil {
+	if b.conn, err = nats.Connect(o.Server.URL, options...); err != nil {
 		if malformed, ok := errors.AsType[*url.Error](err); ok {
 			err = malformed.Err // without the URL, which may hold a password
 		}

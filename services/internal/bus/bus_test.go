@@ -38,7 +38,7 @@ func server(t *testing.T) string {
 
 func connect(t *testing.T, url string) *bus.Bus {
 	t.Helper()
-	b, err := bus.Connect(t.Context(), bus.Options{URL: url, Name: t.Name(), Log: slog.New(slog.DiscardHandler)})
+	b, err := bus.Connect(t.Context(), bus.Options{Server: bus.Server{URL: url}, Name: t.Name(), Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,7 +74,7 @@ func next[T any](t *testing.T, c <-chan T) T {
 }
 
 func TestReadyOnlyWithServerAndStreams(t *testing.T) {
-	b, err := bus.Connect(t.Context(), bus.Options{URL: "nats://127.0.0.1:1", Log: slog.New(slog.DiscardHandler)})
+	b, err := bus.Connect(t.Context(), bus.Options{Server: bus.Server{URL: "nats://127.0.0.1:1"}, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal("a server that does not answer yet is no error:", err)
 	}
@@ -95,7 +95,7 @@ func TestSilentServerIsGivenUp(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	b, err := bus.Connect(t.Context(), bus.Options{URL: "nats://" + l.Address(), Pulse: 20 * time.Millisecond, Log: slog.New(slog.DiscardHandler)})
+	b, err := bus.Connect(t.Context(), bus.Options{Server: bus.Server{URL: "nats://" + l.Address()}, Pulse: 20 * time.Millisecond, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -479,7 +479,7 @@ func TestLogsAreKeptBySize(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		b, err := bus.Connect(t.Context(), bus.Options{URL: n.URL(), Log: log, LogSize: 10 * bus.MaxLogText})
+		b, err := bus.Connect(t.Context(), bus.Options{Server: bus.Server{URL: n.URL()}, Log: log, LogMessages: 10})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -14,6 +14,13 @@ import (
 
 // connection is how the client is to behave, and who it says it is.
 func (b *Bus) connection(o Options) ([]nats.Option, error) {
+	login, err := o.Server.login()
+	if err != nil {
+		return nil, err
+	}
+	if o.Login.Given() {
+		login = o.Login
+	}
 	options := []nats.Option{
 		nats.Name(o.Name),
 		nats.CustomInboxPrefix(inboxes + b.options.Service),
@@ -50,30 +57,30 @@ func (b *Bus) connection(o Options) ([]nats.Option, error) {
 			b.restore()
 		}),
 	}
-	if o.Login.Given() {
+	if login.Given() {
 		options = append(options, nats.UserInfoHandler(func() (user, password string) {
-			password, err := o.Login.Secret()
+			password, err := login.Secret()
 			if err != nil {
 				b.fails(err)
 			}
-			return o.Login.User, password
+			return login.User, password
 		}))
 	}
-	if o.Credentials != "" {
-		options = append(options, nats.UserCredentials(o.Credentials))
+	if o.Server.Credentials != "" {
+		options = append(options, nats.UserCredentials(o.Server.Credentials))
 	}
-	if o.NKey != "" {
-		key, err := nats.NkeyOptionFromSeed(o.NKey)
+	if o.Server.NKey != "" {
+		key, err := nats.NkeyOptionFromSeed(o.Server.NKey)
 		if err != nil {
-			return nil, problem.Wrap(problem.Invalid, err, "nats: %s holds no seed of a user's NKey", o.NKey)
+			return nil, problem.Wrap(problem.Invalid, err, "nats: %s holds no seed of a user's NKey", o.Server.NKey)
 		}
 		options = append(options, key)
 	}
-	if o.CA != "" {
-		options = append(options, nats.RootCAs(o.CA))
+	if o.Server.CA != "" {
+		options = append(options, nats.RootCAs(o.Server.CA))
 	}
-	if o.Cert != "" || o.Key != "" {
-		options = append(options, nats.ClientCert(o.Cert, o.Key))
+	if o.Server.Cert != "" || o.Server.Key != "" {
+		options = append(options, nats.ClientCert(o.Server.Cert, o.Server.Key))
 	}
 	return options, nil
 }

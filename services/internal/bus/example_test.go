@@ -76,7 +76,7 @@ func Example_events() {
 		panic(err)
 	}
 	defer server.Close()
-	b, err := bus.Connect(ctx, bus.Options{URL: server.URL(), Log: log})
+	b, err := bus.Connect(ctx, bus.Options{Server: bus.Server{URL: server.URL()}, Log: log})
 	if err != nil {
 		panic(err)
 	}

@@ -75,7 +75,7 @@ func permitting(t *testing.T) (url string, refusals *said) {
 func member(t *testing.T, url, name string, log *slog.Logger) *bus.Bus {
 	t.Helper()
 	b, err := bus.Connect(t.Context(), bus.Options{
-		URL: url, Name: name, Service: name, Log: log,
+		Server: bus.Server{URL: url}, Name: name, Service: name, Log: log,
 		Login: account.Login{User: account.User(name), Password: func() (string, error) { return passwordOf(name), nil }},
 	})
 	if err != nil {

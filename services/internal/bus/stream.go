@@ -1,6 +1,7 @@
 package bus
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -93,7 +94,7 @@ func (b *Bus) prepare(ctx context.Context) error {
 
 // makeStream makes a stream, or gives it the settings that it should have.
 func (b *Bus) makeStream(ctx context.Context, name string) error {
-	config := jetstream.StreamConfig{Name: name, Replicas: b.options.Replicas}
+	config := jetstream.StreamConfig{Name: name, Replicas: b.options.Server.Replicas}
 	switch name {
 	case matchStream:
 		config.Description = "claimed matches that wait for a game server"
@@ -103,23 +104,23 @@ func (b *Bus) makeStream(ctx context.Context, name string) error {
 	case logStream:
 		config.Description = "what the instances of match functions wrote"
 		config.Subjects = []string{logs + "*.*"}
-		config.MaxAge = b.options.LogAge
-		config.MaxBytes = b.options.LogTotal
-		config.MaxMsgsPerSubject = max(1, b.options.LogSize/MaxLogText)
+		config.MaxAge = b.options.Logs.Age
+		config.MaxBytes = b.options.Logs.Total << 20
+		config.MaxMsgsPerSubject = cmp.Or(b.options.LogMessages, b.options.Logs.Size<<20/MaxLogText)
 		config.MaxMsgSize = logMessage
 		config.Discard = jetstream.DiscardOld
 		config.AllowDirect = true
 	case eventStream:
 		config.Description = "what happened to tickets and matches"
 		config.Subjects = []string{events + "*"}
-		config.MaxAge = b.options.EventAge
-		config.MaxBytes = b.options.EventBytes
+		config.MaxAge = b.options.Events.Age
+		config.MaxBytes = b.options.Events.Bytes
 		config.Discard = jetstream.DiscardOld
 	case moduleStream:
 		_, err := b.js.CreateOrUpdateObjectStore(ctx, jetstream.ObjectStoreConfig{
 			Bucket:      moduleStore,
 			Description: "uploaded match functions",
-			Replicas:    b.options.Replicas,
+			Replicas:    b.options.Server.Replicas,
 		})
 		return err
 	}

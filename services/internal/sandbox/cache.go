@@ -23,10 +23,10 @@ func (k CacheLimits) complete() (CacheLimits, error) {
 		return k, fmt.Errorf("sandbox: the limits of the cache must not be negative: %v, %d bytes", k.Age, k.Bytes)
 	}
 	if k.Age == 0 {
-		k.Age = 7 * 24 * time.Hour
+		k.Age = defaults().Cache.Age
 	}
 	if k.Bytes == 0 {
-		k.Bytes = gib
+		k.Bytes = defaults().Cache.Bytes
 	}
 	return k, nil
 }

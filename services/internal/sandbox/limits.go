@@ -29,7 +29,7 @@ type Limits struct {
 func DefaultLimits() Limits {
 	return Limits{
 		Module:        8 * mib,
-		Memory:        256 * mib,
+		Memory:        defaults().Limits.Memory,
 		Run:           5 * time.Second,
 		Start:         5 * time.Second,
 		Compile:       30 * time.Second,

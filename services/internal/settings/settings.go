@@ -14,7 +14,7 @@ import (
 // Default returns settings with the defaults that their tags have.
 func Default[T any]() T {
 	var s T
-	if err := kong.ApplyDefaults(&s, kong.Vars{"sandbox": "require"}); err != nil {
+	if err := kong.ApplyDefaults(&s, kong.Vars{"sandbox": "require", "listen": "", "logformat": "json", "metrics": ""}); err != nil {
 		panic(err) //nolint:forbidigo // a tag is wrong: the program is
 	}
 	return s

@@ -25,7 +25,7 @@ func (s *Store) CreateBackfill(ctx context.Context, project string, b *pb.Backfi
 	}
 	k := keysOf(project)
 	c := s.change(k, k.backfills(), k.backfill(b.GetId()))
-	c.args = append(c.args, s.backfills, b.GetId(), millis(now), b.GetConnection(), b.GetMatch(), body)
+	c.args = append(c.args, s.limits.Backfills, b.GetId(), millis(now), b.GetConnection(), b.GetMatch(), body)
 	reply, err := s.run(ctx, backfillCreateScript, c.keys, c.args...)
 	if err != nil {
 		return 0, err
@@ -37,7 +37,7 @@ func (s *Store) CreateBackfill(ctx context.Context, project string, b *pb.Backfi
 		return 0, &problem.Error{
 			Kind: problem.Limited, RetryAfter: drain,
 			Detail: "too many games of this project are being filled, come again when some have ended",
-			Limit:  &problem.Limit{Name: "backfill", Amount: s.backfills},
+			Limit:  &problem.Limit{Name: "backfill", Amount: s.limits.Backfills},
 		}
 	}
 	b.Version, b.Generation, b.Created = 1, 1, millis(now)

@@ -183,7 +183,7 @@ func TestBackfillTicketCountsTheChangesOfItsServer(t *testing.T) {
 
 func TestBackfillTicketsAreLimited(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
-		s := open(state.Options{Backfills: 2})
+		s := open(state.Options{Limits: state.Limits{Backfills: 2}})
 		createGame(t, s, game("a", 1))
 		createGame(t, s, game("b", 1))
 		_, err := s.CreateBackfill(t.Context(), project, game("c", 1), epoch0)

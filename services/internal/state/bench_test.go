@@ -24,7 +24,7 @@ func BenchmarkTicket(b *testing.B) {
 	}
 	b.Cleanup(func() { _ = server.Close() })
 	open := func(b *testing.B, o state.Options) *state.Store {
-		o.URL, o.Log = server.URL(), slog.New(slog.DiscardHandler)
+		o.Server.URL, o.Log = server.URL(), slog.New(slog.DiscardHandler)
 		s, err := state.Open(o)
 		if err != nil {
 			b.Fatal(err)
@@ -35,7 +35,7 @@ func BenchmarkTicket(b *testing.B) {
 		}
 		return s
 	}
-	limits := state.Options{Player: state.Rate{PerSecond: 1000, Burst: 10000}, Project: state.Rate{PerSecond: 1e6, Burst: 1e6}}
+	limits := state.Options{Limits: state.Limits{PlayerRate: 1000, PlayerBurst: 10000, ProjectRate: 1e6, ProjectBurst: 1e6}}
 	b.Run("create", func(b *testing.B) { benchmarkTicket(b, open(b, limits), (*crowd).create) })
 	b.Run("create without limits", func(b *testing.B) { benchmarkTicket(b, open(b, state.Options{}), (*crowd).create) })
 	events := state.Options{History: 1_000_000}

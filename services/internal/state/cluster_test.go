@@ -197,7 +197,7 @@ func TestCluster(t *testing.T) {
 		return true
 	})
 	first, _, _ := strings.Cut(addrs[0], " ")
-	s := opened(t, state.Options{URL: "redis-cluster://" + first, Login: login(account.All)})
+	s := opened(t, state.Options{Server: state.Server{URL: "redis-cluster://" + first}, Login: login(account.All)})
 	var projects []string
 	for i := range 9 {
 		projects = append(projects, fmt.Sprint("project-", i))
@@ -248,7 +248,7 @@ func TestSentinel(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = sentinel.Process.Kill(); _ = sentinel.Wait() })
-	s := opened(t, state.Options{URL: "redis-sentinel://127.0.0.1:" + watch + "?master_name=games", Login: login(account.All)})
+	s := opened(t, state.Options{Server: state.Server{URL: "redis-sentinel://127.0.0.1:" + watch + "?master_name=games"}, Login: login(account.All)})
 	until(t, "the primary is known", func() bool { return s.Ping(t.Context()) == nil })
 	live(t, s, "demo")
 }
@@ -298,7 +298,7 @@ func TestTLS(t *testing.T) {
 	secure := &tls.Config{RootCAs: pool, Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}
 	host := "127.0.0.1:" + port
 	url := fmt.Sprintf("rediss://%s:%s@%s", account.User(account.All), passwordOf(account.All), host)
-	s := opened(t, state.Options{URL: url, TLS: secure})
+	s := opened(t, state.Options{Server: state.Server{URL: url}, TLS: secure})
 	until(t, "the server answers", func() bool { return s.Ping(t.Context()) == nil })
 	live(t, s, "demo")
 	// Nobody comes in without a certificate, or as anybody else. Whoever looks after it is told what to do, and no secret.
@@ -306,12 +306,12 @@ func TestTLS(t *testing.T) {
 		options state.Options
 		want    string
 	}{
-		"without a certificate": {state.Options{URL: url, TLS: &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}}, "--redis-cert"},
-		"without an authority":  {state.Options{URL: url}, "--redis-ca"},
-		"without a password":    {state.Options{URL: "rediss://" + host, TLS: secure}, "--redis-password"},
-		"with another password": {state.Options{URL: "rediss://nobody:open-sesame@" + host, TLS: secure}, "--redis-password"},
-		"with another's login":  {state.Options{URL: "rediss://" + host, TLS: secure, Login: account.Login{User: "nobody", Password: func() (string, error) { return "open-sesame", nil }}}, "--redis-password"},
-		"with no file":          {state.Options{URL: "rediss://" + host, TLS: secure, Login: account.Login{User: "nobody", Password: func() (string, error) { _, err := os.ReadFile("/none"); return "", err }}}, "/none"},
+		"without a certificate": {state.Options{Server: state.Server{URL: url}, TLS: &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}}, "--redis-cert"},
+		"without an authority":  {state.Options{Server: state.Server{URL: url}}, "--redis-ca"},
+		"without a password":    {state.Options{Server: state.Server{URL: "rediss://" + host}, TLS: secure}, "--redis-password"},
+		"with another password": {state.Options{Server: state.Server{URL: "rediss://nobody:open-sesame@" + host}, TLS: secure}, "--redis-password"},
+		"with another's login":  {state.Options{Server: state.Server{URL: "rediss://" + host}, TLS: secure, Login: account.Login{User: "nobody", Password: func() (string, error) { return "open-sesame", nil }}}, "--redis-password"},
+		"with no file":          {state.Options{Server: state.Server{URL: "rediss://" + host}, TLS: secure, Login: account.Login{User: "nobody", Password: func() (string, error) { _, err := os.ReadFile("/none"); return "", err }}}, "/none"},
 	} {
 		err := opened(t, test.options).Ping(t.Context())
 		if problem.KindOf(err) != problem.Unavailable || !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), "open-sesame") || strings.Contains(err.Error(), passwordOf(account.All)) {
@@ -322,17 +322,17 @@ func TestTLS(t *testing.T) {
 
 func TestURLsThatCannotBe(t *testing.T) {
 	for _, url := range []string{"", "redis", "http://host", "redis-ring://host", "redis-sentinel://user:secret@host:26379", "redis-cluster://user:secret@host:port"} {
-		_, err := state.Open(state.Options{URL: url, Log: slog.New(slog.DiscardHandler)})
+		_, err := state.Open(state.Options{Server: state.Server{URL: url}, Log: slog.New(slog.DiscardHandler)})
 		if problem.KindOf(err) != problem.Invalid || strings.Contains(err.Error(), "secret") {
 			t.Errorf("%s: %v", url, err)
 		}
 	}
 	for _, url := range []string{"redis://user:secret@host", "redis-cluster://:secret@host", "redis-sentinel://host?master_name=m&username=user&password=secret"} {
-		if _, err := state.Open(state.Options{URL: url, Login: login("x"), Log: slog.New(slog.DiscardHandler)}); err == nil || !strings.Contains(err.Error(), "--redis-user") || strings.Contains(err.Error(), "secret") {
+		if _, err := state.Open(state.Options{Server: state.Server{URL: url}, Login: login("x"), Log: slog.New(slog.DiscardHandler)}); err == nil || !strings.Contains(err.Error(), "--redis-user") || strings.Contains(err.Error(), "secret") {
 			t.Errorf("two users of %s: %v", url, err)
 		}
 	}
-	_, err := state.Open(state.Options{URL: "redis://host", TLS: new(tls.Config), Log: slog.New(slog.DiscardHandler)})
+	_, err := state.Open(state.Options{Server: state.Server{URL: "redis://host"}, TLS: new(tls.Config), Log: slog.New(slog.DiscardHandler)})
 	if err == nil || !strings.Contains(err.Error(), "rediss") {
 		t.Errorf("certificates without TLS: %v", err)
 	}

@@ -117,9 +117,9 @@ func (s *Store) create(ctx context.Context, project string, batch []*creation, n
 	c := s.change(k, k.waiting(), k.rates(), players[0], players[1])
 	c.keys = slices.Grow(c.keys, len(batch))
 	c.args = slices.Grow(c.args, 7+4*len(batch))
-	playerInterval, playerBurst := s.player.bucket()
-	projectInterval, projectBurst := s.project.bucket()
-	c.args = append(c.args, s.waiting, now.UnixMicro(), playerInterval, playerBurst, projectInterval, projectBurst,
+	playerInterval, playerBurst := s.limits.Player().bucket()
+	projectInterval, projectBurst := s.limits.Project().bucket()
+	c.args = append(c.args, s.limits.Waiting, now.UnixMicro(), playerInterval, playerBurst, projectInterval, projectBurst,
 		eventOf(&pb.Event{Kind: pb.Event_KIND_CREATED}, now))
 	for _, one := range batch {
 		c.keys = append(c.keys, k.ticket(one.id))
@@ -151,14 +151,14 @@ func (s *Store) create(ctx context.Context, project string, batch []*creation, n
 func (s *Store) refusal(reason string, after time.Duration) error {
 	switch reason {
 	case "player":
-		return s.player.LimitError("player", after, "this player creates tickets too often: %v a second are allowed, %d at once", s.player.PerSecond, s.player.Burst)
+		return s.limits.Player().LimitError("player", after, "this player creates tickets too often: %v a second are allowed, %d at once", s.limits.PlayerRate, s.limits.PlayerBurst)
 	case "project":
-		return s.project.LimitError("project", after, "this project creates tickets too often: %v a second are allowed", s.project.PerSecond)
+		return s.limits.Project().LimitError("project", after, "this project creates tickets too often: %v a second are allowed", s.limits.ProjectRate)
 	default:
 		return &problem.Error{
 			Kind: problem.Limited, RetryAfter: drain,
 			Detail: "too many tickets are waiting in this project, come again when some were matched",
-			Limit:  &problem.Limit{Name: "waiting", Amount: s.waiting},
+			Limit:  &problem.Limit{Name: "waiting", Amount: s.limits.Waiting},
 		}
 	}
 }

@@ -55,7 +55,7 @@ func suite(t *testing.T, test func(t *testing.T, open func(state.Options) *state
 func opener(t *testing.T, url string) func(state.Options) *state.Store {
 	return func(o state.Options) *state.Store {
 		t.Helper()
-		o.URL, o.Log = url, slog.New(slog.DiscardHandler)
+		o.Server.URL, o.Log = url, slog.New(slog.DiscardHandler)
 		s, err := state.Open(o)
 		if err != nil {
 			t.Fatal(err)
@@ -286,7 +286,7 @@ func TestManyCreatesAtOnceAreAllStored(t *testing.T) {
 
 func TestCreateStopsAtTheLimitOfWaitingTickets(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
-		s := open(state.Options{Waiting: 2})
+		s := open(state.Options{Limits: state.Limits{Waiting: 2}})
 		create(t, s, "a", "b")
 		kindOf(t, s.Creator(start, nil).Create(t.Context(), project, ticket("c", 3)), problem.Limited)
 		if _, err := s.DeleteTicket(t.Context(), project, "a", "", epoch0); err != nil {
@@ -669,7 +669,7 @@ func TestExpiry(t *testing.T) {
 
 func TestRatesAreSharedByAllReplicas(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
-		options := state.Options{Player: state.Rate{PerSecond: 1, Burst: 2}, Project: state.Rate{PerSecond: 10, Burst: 4}}
+		options := state.Options{Limits: state.Limits{PlayerRate: 1, PlayerBurst: 2, ProjectRate: 10, ProjectBurst: 4}}
 		now := epoch0
 		clock := func() time.Time { return now }
 		one, two := open(options).Creator(clock, nil), open(options).Creator(clock, nil)
@@ -711,7 +711,7 @@ func TestRatesAreSharedByAllReplicas(t *testing.T) {
 // Players' buckets change over to another hash now and then: nobody gains by that, and what is full is forgotten.
 func TestPlayersAreForgottenWhenTheirBucketsAreFull(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
-		options := state.Options{Player: state.Rate{PerSecond: 1, Burst: 20}}
+		options := state.Options{Limits: state.Limits{PlayerRate: 1, PlayerBurst: 20}}
 		store := open(options)
 		at := func(after time.Duration) *state.Creator {
 			return store.Creator(func() time.Time { return epoch0.Add(after) }, nil)

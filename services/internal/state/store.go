@@ -1,11 +1,13 @@
 package state
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"strings"
 	"sync"
 	"time"
@@ -14,32 +16,25 @@ import (
 
 	"matchmaker.dev/services/internal/account"
 	"matchmaker.dev/services/internal/problem"
+	"matchmaker.dev/services/internal/settings"
 )
 
 // Options say which Redis to use, and the limits that scripts enforce.
 type Options struct {
-	// URL is redis:// or unix:// of one server, redis-cluster:// of a cluster, or redis-sentinel://…?master_name=… of
-	// Sentinels; rediss for redis means TLS. The rest is as go-redis parses it.
-	URL string
-	// TLS has the authorities to trust, and a certificate of this client's own, where they are not the machine's; nil otherwise.
-	TLS *tls.Config
-	// Login is the user, where the URL does not say it.
+	Server Server
+	Limits Limits
+	// TLS and Login are what the files of Server say when they are not given.
+	TLS   *tls.Config
 	Login account.Login
 	Log   *slog.Logger
-	// Waiting is how many tickets of a project may wait; a create beyond it is Limited. 0 means no limit.
-	Waiting int
-	// Player and Project limit how often tickets are created, for one player and for all of a project.
-	Player, Project Rate
 	// Feed is how many entries the feed keeps, about; a reader that falls further behind
 	// starts again from a snapshot. 0 means 100,000.
 	Feed int
 	// History is how many events and their tickets are kept until they are published, about; beyond it the
 	// oldest are lost. 0 means that nobody is told of any event.
 	History int
-	// Functions is how many functions a project may have; 0 means 20, as the contract says.
+	// Functions is how many functions a project may have; 0 means no limit.
 	Functions int
-	// Backfills is how many backfill tickets a project may have; a create beyond it is Limited. 0 means 100,000.
-	Backfills int
 }
 
 // Store reads and changes the state. It is safe for concurrent use.
@@ -53,33 +48,39 @@ type Store struct {
 	log   *slog.Logger
 	bare  bool // see explain
 
-	waiting, feed, history, functions, backfills int
-	player, project                              Rate
+	limits                   Limits
+	feed, history, functions int
 }
 
 // Open makes a Store. It does not connect: Ping tells whether Redis answers.
 func Open(o Options) (*Store, error) {
 	redis.SetLogger(clientLog{o.Log})
-	s := &Store{
-		log: o.Log, bare: strings.HasPrefix(o.URL, "rediss") && (o.TLS == nil || len(o.TLS.Certificates) == 0),
-		waiting: o.Waiting, feed: o.Feed, history: o.History, functions: o.Functions, backfills: o.Backfills, player: o.Player, project: o.Project,
-	}
 	var err error
-	if s.redis, err = connect(o.URL, o.Login, o.TLS, commandConns, nil); err != nil {
+	if o.TLS == nil {
+		if o.TLS, err = o.Server.tls(); err != nil {
+			return nil, err
+		}
+	}
+	if !o.Login.Given() {
+		if o.Login, err = account.ReadLogin("redis", o.Server.User, o.Server.Password); err != nil {
+			return nil, err
+		}
+	}
+	url := o.Server.URL
+	s := &Store{
+		log: o.Log, bare: strings.HasPrefix(url, "rediss") && (o.TLS == nil || len(o.TLS.Certificates) == 0),
+		limits: o.Limits, feed: o.Feed, history: o.History, functions: cmp.Or(o.Functions, math.MaxInt32),
+	}
+	if s.redis, err = connect(url, o.Login, o.TLS, commandConns, nil); err != nil {
 		return nil, err
 	}
-	if s.feeds, err = connect(o.URL, o.Login, o.TLS, feedConns, s.server.attend); err != nil {
+	if s.feeds, err = connect(url, o.Login, o.TLS, feedConns, s.server.attend); err != nil {
 		return nil, err
 	}
 	if s.feed == 0 {
 		s.feed = 100_000
 	}
-	if s.functions == 0 {
-		s.functions = 20
-	}
-	if s.backfills == 0 {
-		s.backfills = 100_000
-	}
+	s.limits.Backfills = cmp.Or(s.limits.Backfills, settings.Default[Limits]().Backfills)
 	return s, nil
 }
 

@@ -24,7 +24,7 @@ func (t *Telemetry) openMetrics(ctx context.Context, o Options, who *resource.Re
 	if err != nil {
 		return err
 	}
-	t.Listen = o.Listen
+	t.Listen = o.Settings.Listen
 	if t.Listen == "" && byPrometheus {
 		t.Listen = net.JoinHostPort(cmp.Or(os.Getenv("OTEL_EXPORTER_PROMETHEUS_HOST"), "localhost"), cmp.Or(os.Getenv("OTEL_EXPORTER_PROMETHEUS_PORT"), "9464"))
 	}
@@ -55,7 +55,7 @@ func (t *Telemetry) openMetrics(ctx context.Context, o Options, who *resource.Re
 	}
 	provider := sdkmetric.NewMeterProvider(options...)
 	t.stops = append(t.stops, provider.Shutdown)
-	t.Meter = NewMeter(provider.Meter("matchmaker.dev/services"), o.Values, o.Log)
+	t.Meter = NewMeter(provider.Meter("matchmaker.dev/services"), o.Settings.Values, o.Log)
 	return nil
 }
 

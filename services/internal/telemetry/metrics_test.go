@@ -41,7 +41,7 @@ func scrape(t *testing.T, of *telemetry.Telemetry) string {
 
 func TestPrometheus(t *testing.T) {
 	clean(t)
-	got := open(t, telemetry.Options{Service: "matchmaker-ticket", Instance: "ticket-1", Listen: "127.0.0.1:0"})
+	got := open(t, telemetry.Options{Service: "matchmaker-ticket", Instance: "ticket-1", Settings: telemetry.Settings{Listen: "127.0.0.1:0"}})
 	m := got.Meter
 	m.Counter("matchmaker.things", "{thing}", "Things.").Add(t.Context(), 3, telemetry.WithLabels([]attribute.KeyValue{attribute.String("kind", "good")}))
 	m.WorkSeconds("matchmaker.work", "Work.").Record(t.Context(), 0.002)
@@ -66,7 +66,7 @@ func TestPrometheus(t *testing.T) {
 // TestLabelsAreBounded: whatever names come, there are only so many series.
 func TestLabelsAreBounded(t *testing.T) {
 	clean(t)
-	got := open(t, telemetry.Options{Listen: "127.0.0.1:0", Values: 3})
+	got := open(t, telemetry.Options{Settings: telemetry.Settings{Listen: "127.0.0.1:0", Values: 3}})
 	things, labels := got.Meter.Counter("matchmaker.things", "{thing}", "Things."), got.Meter.Labels("project", "config")
 	for i := range 100 {
 		for range 2 {
@@ -131,7 +131,7 @@ func TestWhereMetricsGo(t *testing.T) {
 			}
 			o := telemetry.Options{}
 			if tt.env == nil {
-				o.Listen = tt.listen
+				o.Settings.Listen = tt.listen
 			}
 			got := open(t, o)
 			if got.Listen != tt.listen || (got.Metrics != nil) != (tt.listen != "") || got.Meter.Enabled() != tt.on {

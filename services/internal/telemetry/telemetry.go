@@ -32,11 +32,9 @@ type Options struct {
 	// Instance tells this process from its replicas.
 	Instance string
 	Version  string
-	// Listen is where Prometheus finds the metrics; where it is empty OTEL_METRICS_EXPORTER decides.
-	Listen string
-	// Values is how many values of a label that others choose, such as names of projects, metrics tell apart; 0 means 200.
-	Values int
-	Log    *slog.Logger
+	// Settings of the metrics. Where Listen is empty OTEL_METRICS_EXPORTER decides.
+	Settings Settings
+	Log      *slog.Logger
 }
 
 // Telemetry is what a process observes itself with.

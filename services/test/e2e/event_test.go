@@ -31,7 +31,7 @@ func life(t *testing.T, p *project) {
 // expectEvents reads the events of a ticket until there are as many as wanted, and compares them.
 func (p *project) expectEvents(t *testing.T, k *ticket, want ...string) {
 	t.Helper()
-	b, err := bus.Connect(t.Context(), bus.Options{URL: p.s.nats(), Service: account.Events,
+	b, err := bus.Connect(t.Context(), bus.Options{Server: bus.Server{URL: p.s.nats()}, Service: account.Events,
 		Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)

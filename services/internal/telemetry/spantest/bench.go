@@ -32,7 +32,7 @@ func OpenModes(b *testing.B) map[string]*telemetry.Telemetry {
 	for _, way := range Modes {
 		o := telemetry.Options{Service: "matchmaker", Instance: way, Log: slog.New(slog.DiscardHandler)}
 		if way != "off" {
-			o.Listen = "127.0.0.1:0"
+			o.Settings.Listen = "127.0.0.1:0"
 		}
 		endpoint := ""
 		if ratios[way] != "" {

@@ -1,0 +1,6 @@
+package instant
+
+// Settings of the provider: a flag, and a member of a provider in the file of --hosting.
+type Settings struct {
+	Connection string `help:"Connection that the instant provider answers." name:"instant-connection" yaml:"connection" default:"127.0.0.1:7777" group:"allocator"`
+}

@@ -1,0 +1,30 @@
+package director
+
+import (
+	"time"
+
+	"matchmaker.dev/services/internal/settings"
+)
+
+// Settings of the director.
+type Settings struct {
+	MinInterval   time.Duration `help:"Least time between two runs of a config." default:"10ms" group:"cycle"`
+	MaxInterval   time.Duration `help:"A config runs at least this often, since functions widen with time." default:"1s" group:"cycle"`
+	Window        time.Duration `help:"How long proposals wait for those of other configs that were started with theirs." default:"20ms" group:"cycle"`
+	Run           time.Duration `help:"How long a run of a function may take." default:"5s" name:"run-time" group:"cycle"`
+	Lease         time.Duration `help:"How long a project stays with a director that says nothing." default:"3s" group:"cycle"`
+	Claim         time.Duration `help:"How long a claimed ticket waits for its allocation to begin before it may be matched again." default:"30s" group:"cycle"`
+	Approval      time.Duration `help:"How long tickets that were proposed to a running game wait for the approval of its server before they wait for others again." name:"approval-time" default:"20s" group:"backfill"`
+	Silence       time.Duration `help:"A backfill ticket whose server has said nothing for this long is deleted." name:"backfill-silence" default:"1h" group:"backfill"`
+	BackfillFirst bool          `help:"Fill running games before new ones are opened, whatever the scores; without it the scores decide." negatable:"" default:"true" group:"backfill"`
+	Waiting       time.Duration `help:"A ticket that has waited this long is taken for abandoned and deleted." default:"1h" name:"wait-limit" group:"tickets"`
+}
+
+// Validate names the flags that make no sense.
+func (s *Settings) Validate() error {
+	return settings.Positive(map[string]time.Duration{
+		"min-interval": s.MinInterval, "max-interval": s.MaxInterval, "run-time": s.Run,
+		"lease": s.Lease, "claim": s.Claim, "wait-limit": s.Waiting,
+		"approval-time": s.Approval, "backfill-silence": s.Silence,
+	})
+}

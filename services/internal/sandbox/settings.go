@@ -1,0 +1,45 @@
+package sandbox
+
+import (
+	"errors"
+	"time"
+
+	flags "matchmaker.dev/services/internal/settings"
+)
+
+// Settings are those of a [Box] that an operator makes. Options has more.
+type Settings struct {
+	Sandbox   string        `help:"Whether to start where match functions cannot be walled in completely, as on systems other than Linux: require it, or prefer it and warn." enum:"require,prefer" default:"${sandbox}" group:"runner"`
+	Modules   string        `help:"Private folder for modules and their machine code, not shared with another process; a temporary one when empty." placeholder:"DIR" group:"runner"`
+	CacheSize int           `help:"Most MiB that modules and their machine code may take in --modules; those that are used stay in any case." default:"1024" name:"module-cache" group:"runner"`
+	CacheAge  time.Duration `help:"How long a module that is not used any more stays in --modules." default:"168h" name:"module-cache-age" group:"runner"`
+}
+
+// InstanceSettings are those of each instance of a function.
+type InstanceSettings struct {
+	Memory int `help:"Most MiB of memory of one instance of a function, up to 1024." default:"256" name:"function-memory" group:"runner"`
+	// Binary is another one where this process's own has the race detector, which takes more memory than instances may have.
+	Binary string `help:"Binary whose processes hold the instances of functions; this one when empty." name:"instance-binary" type:"existingfile" hidden:""`
+}
+
+// Validate names the flags that make no sense.
+func (s *Settings) Validate() error {
+	if s.CacheSize < 1 || s.CacheAge <= 0 {
+		return errors.New("--module-cache and --module-cache-age: must be more than 0")
+	}
+	return nil
+}
+
+// Options are those of a Box with these settings.
+func (s *Settings) Options(i InstanceSettings) Options {
+	return Options{
+		Dir: s.Modules, Binary: i.Binary, Require: s.Sandbox == "require",
+		Limits: Limits{Memory: i.Memory * mib}, Cache: CacheLimits{Age: s.CacheAge, Bytes: int64(s.CacheSize) * mib},
+	}
+}
+
+// defaults are the options where nothing is set.
+func defaults() Options {
+	s := flags.Default[Settings]()
+	return s.Options(flags.Default[InstanceSettings]())
+}

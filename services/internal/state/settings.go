@@ -1,0 +1,96 @@
+package state
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+)
+
+// Settings are the settings of every process that has a Store.
+type Settings struct {
+	Server Server `embed:""`
+	Limits Limits `embed:""`
+}
+
+// Validate names the flags that make no sense.
+func (s *Settings) Validate() error { return s.Limits.Validate() }
+
+// Server is which Redis to use, and who this process is to it.
+type Server struct {
+	URL      string `help:"Redis URL: redis://[user:password@]host:port[/db], unix:///path, redis-cluster://host:port of a cluster, or redis-sentinel://host:port?master_name=NAME of Sentinels (more of them with &addr=host:port); rediss for redis means TLS." default:"redis://127.0.0.1:6379" name:"redis" group:"connections"`
+	User     string `help:"User of Redis, where the URL names none. 'matchmaker permissions redis' prints what each service's user needs." name:"redis-user" placeholder:"NAME" group:"connections"`
+	Password string `help:"File with that user's password, or env:NAME for an environment variable that holds it. It is read again for every connection, so that it can be changed." name:"redis-password" placeholder:"FILE" group:"connections"`
+	CA       string `help:"PEM file of the authorities that Redis's certificate may come from; the machine's when empty." name:"redis-ca" type:"existingfile" placeholder:"FILE" group:"connections"`
+	Cert     string `help:"PEM file of the certificate that Redis is shown." name:"redis-cert" type:"existingfile" placeholder:"FILE" group:"connections"`
+	Key      string `help:"PEM file of that certificate's key." name:"redis-key" type:"existingfile" placeholder:"FILE" group:"connections"`
+}
+
+// Limits of what is stored for a project. All services of a system must have the same ones. A zero means no limit; of
+// Backfills it means the default.
+type Limits struct {
+	Waiting      int     `help:"Most tickets of a project that may wait; a create beyond it is answered 429 until some were matched. 0 means no limit. A runner needs about 200 bytes for each." default:"1000000" name:"max-waiting" group:"tickets"`
+	PlayerRate   float64 `help:"How many tickets a second one player may create in the long run; 0 means no limit. A person starts matchmaking a few times a minute." default:"1" group:"tickets"`
+	PlayerBurst  int     `help:"How many tickets one player may create at once." default:"20" group:"tickets"`
+	ProjectRate  float64 `help:"How many tickets a second a project may create in the long run; 0 means no limit. One Redis stores about 50,000." default:"20000" group:"tickets"`
+	ProjectBurst int     `help:"How many tickets a project may create at once." default:"100000" group:"tickets"`
+	Backfills    int     `help:"Most backfill tickets of a project; a create beyond it is answered 429." default:"100000" name:"max-backfills" group:"backfill"`
+}
+
+// Results are the settings of the services that write the results of tickets.
+type Results struct {
+	Readable time.Duration `help:"How long a ticket's result can be read." default:"10m" group:"tickets"`
+}
+
+// Player limits how often one player creates tickets, and Project how often all of a project do.
+func (l *Limits) Player() Rate  { return Rate{PerSecond: l.PlayerRate, Burst: l.PlayerBurst} }
+func (l *Limits) Project() Rate { return Rate{PerSecond: l.ProjectRate, Burst: l.ProjectBurst} }
+
+// Validate names the flags that make no sense.
+func (l *Limits) Validate() error {
+	var errs []error
+	if err := l.Player().Validate(); err != nil {
+		errs = append(errs, fmt.Errorf("--player-rate, --player-burst: %w", err))
+	}
+	if err := l.Project().Validate(); err != nil {
+		errs = append(errs, fmt.Errorf("--project-rate, --project-burst: %w", err))
+	}
+	if l.Waiting < 0 {
+		errs = append(errs, errors.New("--max-waiting must not be negative"))
+	}
+	if l.Backfills < 1 {
+		errs = append(errs, errors.New("--max-backfills must be more than 0"))
+	}
+	return errors.Join(errs...)
+}
+
+// tls is what --redis-ca, --redis-cert and --redis-key say; nil when none of them is given.
+func (s *Server) tls() (*tls.Config, error) {
+	if s.CA == "" && s.Cert == "" && s.Key == "" {
+		return nil, nil
+	}
+	secure := &tls.Config{MinVersion: tls.VersionTLS12}
+	if s.CA != "" {
+		text, err := os.ReadFile(s.CA)
+		if err != nil {
+			return nil, fmt.Errorf("--redis-ca: %w", err)
+		}
+		secure.RootCAs = x509.NewCertPool()
+		if !secure.RootCAs.AppendCertsFromPEM(text) {
+			return nil, fmt.Errorf("--redis-ca: %s holds no certificate", s.CA)
+		}
+	}
+	if s.Cert != "" || s.Key != "" {
+		if s.Cert == "" || s.Key == "" {
+			return nil, errors.New("--redis-cert, --redis-key: one is of no use without the other")
+		}
+		pair, err := tls.LoadX509KeyPair(s.Cert, s.Key)
+		if err != nil {
+			return nil, fmt.Errorf("--redis-cert, --redis-key: %w", err)
+		}
+		secure.Certificates = []tls.Certificate{pair}
+	}
+	return secure, nil
+}
