@@ -4,8 +4,7 @@
 // 	protoc        (unknown)
 // source: matchmaker/v1/bus.proto
 
-// What the services say to each other over NATS. Losing any of these messages
-// may cost time, never a ticket: the state is in Redis.
+// Messages between the services over NATS. Losing one may cost time, never a ticket: the state is in Redis.
 
 package pb
 
@@ -27,7 +26,7 @@ const (
 // Poke tells a project's director that its tickets or configs changed.
 type Poke struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// position of the feed after the change; 0 when only configs or functions changed.
+	// position of the feed after the change; 0 if only configs or functions changed.
 	Position      uint64 `protobuf:"varint,1,opt,name=position,proto3" json:"position,omitempty"`
 	Configs       bool   `protobuf:"varint,2,opt,name=configs,proto3" json:"configs,omitempty"`
 	Functions     bool   `protobuf:"varint,3,opt,name=functions,proto3" json:"functions,omitempty"`
@@ -95,15 +94,15 @@ type RunRequest struct {
 	Function string                 `protobuf:"bytes,4,opt,name=function,proto3" json:"function,omitempty"`
 	Settings []byte                 `protobuf:"bytes,5,opt,name=settings,proto3" json:"settings,omitempty"`
 	Pools    map[string]*Pool       `protobuf:"bytes,6,rep,name=pools,proto3" json:"pools,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
-	// position is the feed position that the index must have reached.
+	// position is the feed position that the runner's index must have reached.
 	Position uint64 `protobuf:"varint,7,opt,name=position,proto3" json:"position,omitempty"`
 	Now      int64  `protobuf:"varint,8,opt,name=now,proto3" json:"now,omitempty"`
 	Seed     uint64 `protobuf:"varint,9,opt,name=seed,proto3" json:"seed,omitempty"`
 	// budget is how long the run may take, in milliseconds.
 	Budget int64 `protobuf:"varint,10,opt,name=budget,proto3" json:"budget,omitempty"`
-	// census are pools whose tickets are to be counted, too.
+	// census are more pools whose tickets are counted.
 	Census map[string]*Pool `protobuf:"bytes,11,rep,name=census,proto3" json:"census,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
-	// backfills says that the function is to see backfill tickets as well.
+	// backfills is set if the function gets backfill tickets too.
 	Backfills     bool `protobuf:"varint,12,opt,name=backfills,proto3" json:"backfills,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -223,15 +222,15 @@ func (x *RunRequest) GetBackfills() bool {
 	return false
 }
 
-// RunPart is one part of the answer to a RunRequest. The first comes at once and says
-// only which runner has taken the run.
+// RunPart is one part of the answer to a RunRequest. The first part comes at once. It says only which runner runs the
+// function.
 type RunPart struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Run   string                 `protobuf:"bytes,1,opt,name=run,proto3" json:"run,omitempty"`
 	// index counts the parts from 0; the receiver drops a run with a gap.
 	Index uint32 `protobuf:"varint,2,opt,name=index,proto3" json:"index,omitempty"`
 	Last  bool   `protobuf:"varint,3,opt,name=last,proto3" json:"last,omitempty"`
-	// proposals are those that are more than tickets and a score.
+	// proposals are the proposals with more than tickets and a score.
 	Proposals []*Proposal `protobuf:"bytes,4,rep,name=proposals,proto3" json:"proposals,omitempty"`
 	// error says why the run failed; set only on the last part.
 	Error  string    `protobuf:"bytes,5,opt,name=error,proto3" json:"error,omitempty"`
@@ -239,8 +238,8 @@ type RunPart struct {
 	Runner string    `protobuf:"bytes,7,opt,name=runner,proto3" json:"runner,omitempty"`
 	// plain are all other proposals.
 	Plain *PlainProposals `protobuf:"bytes,8,opt,name=plain,proto3" json:"plain,omitempty"`
-	// traced are sampled tickets of the proposals of this part, or of the next one, 1,024 at the most; a run that failed names some of
-	// those that it was about.
+	// traced are sampled tickets of the proposals of this part or of the next one, at most 1,024. A run that failed names
+	// some of its tickets.
 	Traced        []*Traced `protobuf:"bytes,9,rep,name=traced,proto3" json:"traced,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -339,18 +338,18 @@ func (x *RunPart) GetTraced() []*Traced {
 	return nil
 }
 
-// PlainProposals are proposals of tickets and a score, column by column: a function makes tens of thousands of them.
+// PlainProposals are proposals with only tickets and a score, as columns: a function makes tens of thousands of them.
 type PlainProposals struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// tickets are the ids of all tickets, team by team, one behind the other; sizes says how many bytes each has,
-	// once when all have as many.
+	// tickets are the ids of all tickets in order of their teams, without separators. sizes has the length of each id in
+	// bytes, or one length if all are equal.
 	Tickets []byte   `protobuf:"bytes,1,opt,name=tickets,proto3" json:"tickets,omitempty"`
 	Sizes   []uint32 `protobuf:"varint,2,rep,packed,name=sizes,proto3" json:"sizes,omitempty"`
-	// teams says how many tickets each team has.
+	// teams has the number of tickets of each team.
 	Teams []uint32 `protobuf:"varint,3,rep,packed,name=teams,proto3" json:"teams,omitempty"`
-	// counts says how many teams each proposal has; empty when each has one.
+	// counts has the number of teams of each proposal; empty if each has one.
 	Counts []uint32 `protobuf:"varint,4,rep,packed,name=counts,proto3" json:"counts,omitempty"`
-	// scores and oldest are as in Proposal, for each.
+	// scores and oldest have the values of Proposal for each proposal.
 	Scores        []float64 `protobuf:"fixed64,5,rep,packed,name=scores,proto3" json:"scores,omitempty"`
 	Oldest        []int64   `protobuf:"varint,6,rep,packed,name=oldest,proto3" json:"oldest,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -429,27 +428,28 @@ func (x *PlainProposals) GetOldest() []int64 {
 	return nil
 }
 
-// RunStats says where a run's time went, in microseconds.
+// RunStats are the times of a run's steps, in microseconds.
 type RunStats struct {
 	state    protoimpl.MessageState `protogen:"open.v1"`
 	Instance string                 `protobuf:"bytes,1,opt,name=instance,proto3" json:"instance,omitempty"`
-	// waiting for the feed position and for a free instance.
+	// waiting is the wait for the feed position and for a free instance.
 	Waiting int64 `protobuf:"varint,2,opt,name=waiting,proto3" json:"waiting,omitempty"`
 	// query is the selection of the pools' tickets.
 	Query int64 `protobuf:"varint,3,opt,name=query,proto3" json:"query,omitempty"`
-	// run is the instance's time as the runner sees it, compute the function's own part of it.
+	// run is the time of the instance, measured by the runner. compute is the function's own part of it.
 	Run     int64 `protobuf:"varint,4,opt,name=run,proto3" json:"run,omitempty"`
 	Tickets int64 `protobuf:"varint,5,opt,name=tickets,proto3" json:"tickets,omitempty"`
 	Encode  int64 `protobuf:"varint,6,opt,name=encode,proto3" json:"encode,omitempty"`
 	Compute int64 `protobuf:"varint,7,opt,name=compute,proto3" json:"compute,omitempty"`
-	// decode covers checking the answer; sending it is not in these figures.
+	// decode is the check of the answer. The time to send the answer is not included.
 	Decode    int64 `protobuf:"varint,8,opt,name=decode,proto3" json:"decode,omitempty"`
 	Proposals int64 `protobuf:"varint,9,opt,name=proposals,proto3" json:"proposals,omitempty"`
-	// population is how many tickets each pool of the census has; a run that did not come to count them has none.
+	// population is the number of tickets of each pool of the census; absent if the run did not count them.
 	Population map[string]int64 `protobuf:"bytes,10,rep,name=population,proto3" json:"population,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"varint,2,opt,name=value"`
-	// memory is the bytes of the instance's linear memory.
+	// memory is the size of the instance's linear memory in bytes.
 	Memory int64 `protobuf:"varint,11,opt,name=memory,proto3" json:"memory,omitempty"`
-	// pools is how many tickets each of the run's pools has; absent when the run did not come to look, and where no ticket waits.
+	// pools has the number of tickets of each of the run's pools. It is absent if the run did not get that far, or if no
+	// ticket waits.
 	Pools         map[string]*PoolCount `protobuf:"bytes,12,rep,name=pools,proto3" json:"pools,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -569,7 +569,7 @@ func (x *RunStats) GetPools() map[string]*PoolCount {
 	return nil
 }
 
-// PoolCount is how many tickets a pool has, and when the oldest of them was created.
+// PoolCount is the number of tickets of a pool, and the creation time of the oldest.
 type PoolCount struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Tickets       int64                  `protobuf:"varint,1,opt,name=tickets,proto3" json:"tickets,omitempty"`
@@ -675,7 +675,7 @@ func (x *MatchWork) GetMatch() string {
 	return ""
 }
 
-// Assigned wakes whoever waits for one of these tickets' results.
+// Assigned wakes the requests that wait for a result of one of these tickets.
 type Assigned struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Tickets       []string               `protobuf:"bytes,1,rep,name=tickets,proto3" json:"tickets,omitempty"`
@@ -720,15 +720,15 @@ func (x *Assigned) GetTickets() []string {
 	return nil
 }
 
-// RunnerStatus is a runner's heartbeat: what it hosts, and in which state.
+// RunnerStatus is a runner's heartbeat: its instances and their states.
 type RunnerStatus struct {
 	state     protoimpl.MessageState `protogen:"open.v1"`
 	Runner    string                 `protobuf:"bytes,1,opt,name=runner,proto3" json:"runner,omitempty"`
 	Instances []*InstanceStatus      `protobuf:"bytes,2,rep,name=instances,proto3" json:"instances,omitempty"`
-	// leaving is the last word of a runner that stops in good order.
+	// leaving is set in the last heartbeat of a runner that shuts down.
 	Leaving bool `protobuf:"varint,3,opt,name=leaving,proto3" json:"leaving,omitempty"`
-	// hosts is how many runners should host a project, where the sender, which is one of them, has more
-	// to do for it than it can.
+	// hosts is the number of runners that should host a project. It is sent by a runner that hosts the project and has
+	// too much work for it.
 	Hosts         map[string]int32 `protobuf:"bytes,4,rep,name=hosts,proto3" json:"hosts,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"varint,2,opt,name=value"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -878,7 +878,7 @@ func (x *InstanceStatus) GetReason() string {
 	return ""
 }
 
-// LogLines is what one instance wrote.
+// LogLines is output of one instance.
 type LogLines struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Instance      string                 `protobuf:"bytes,1,opt,name=instance,proto3" json:"instance,omitempty"`

@@ -4,11 +4,11 @@
 // 	protoc        (unknown)
 // source: matchmaker/v1/event.proto
 
-// What happened to tickets and matches, for those who look on: statistics, support, alarms. EVENTS.md
-// beside this module's go.mod says where events come from and how long they stay.
+// Events about tickets and matches: for statistics, support and alarms. EVENTS.md, next to this module's go.mod, says
+// where events come from and how long they are stored.
 //
-// A field or a kind is only ever added, so a reader leaves out what it does not know. Whoever a ticket belongs
-// to, its attributes and properties, and where a match was sent to, is in no event.
+// Fields and kinds may be added, and are never removed: readers must ignore those that they do not know. Events have no
+// players, attributes, properties or connections.
 
 package pb
 
@@ -33,29 +33,31 @@ const (
 	Event_KIND_UNSPECIFIED Event_Kind = 0
 	// KIND_CREATED: the tickets were created and wait.
 	Event_KIND_CREATED Event_Kind = 1
-	// KIND_CLAIMED: the tickets belong to the match, which is to get a server. One of KIND_ASSIGNED, KIND_FAILED and KIND_RELEASED ends it.
+	// KIND_CLAIMED: the tickets belong to the match, which needs a server. KIND_ASSIGNED, KIND_FAILED or KIND_RELEASED
+	// ends it.
 	Event_KIND_CLAIMED Event_Kind = 2
-	// KIND_ALLOCATING: an allocator has taken the match up and asks for its server. A ticket that is cancelled from here on no longer
-	// ends the match for the others. Told again when the match is taken up again.
+	// KIND_ALLOCATING: an allocator began the match and asks for its server. From now on, a ticket that is cancelled
+	// does not end the match for the others. The event is repeated if the match is begun again.
 	Event_KIND_ALLOCATING Event_Kind = 3
-	// KIND_ASSIGNED: the tickets have their connection. A ticket that had left is not among them. Without hosting it is the first event of the match.
+	// KIND_ASSIGNED: the tickets have their connection. A ticket that was cancelled before is not listed. Without
+	// hosting it is the first event of the match.
 	Event_KIND_ASSIGNED Event_Kind = 4
 	// KIND_FAILED: the tickets have an error instead of a connection. It may be the first event of the match.
 	Event_KIND_FAILED Event_Kind = 5
-	// KIND_RELEASED: the match is over without a result, and the tickets that are left of it wait again at their old age.
+	// KIND_RELEASED: the match ended without a result. Its remaining tickets wait again and keep their age.
 	Event_KIND_RELEASED Event_Kind = 6
-	// KIND_CANCELLED: the tickets were deleted by whoever they belong to.
+	// KIND_CANCELLED: the tickets were deleted by their owners.
 	Event_KIND_CANCELLED Event_Kind = 7
 	// KIND_EXPIRED: the tickets were deleted by the service.
 	Event_KIND_EXPIRED Event_Kind = 8
-	// KIND_RETURNED: the match is over and nobody is left for its server: if it had one, that was given back.
+	// KIND_RETURNED: the match is over and no ticket uses its server. If it had one, that was given back.
 	Event_KIND_RETURNED Event_Kind = 9
-	// KIND_GAP: events between the one before and the one behind this may be missing.
+	// KIND_GAP: events may be missing between the previous and the next event.
 	Event_KIND_GAP Event_Kind = 10
-	// KIND_PROPOSED: the tickets wait for the server of a running game, whose backfill ticket they were proposed to, to approve. One of KIND_ASSIGNED
-	// and KIND_REJECTED ends it.
+	// KIND_PROPOSED: the tickets were proposed to the backfill ticket of a running game, and wait for its server's
+	// approval. KIND_ASSIGNED or KIND_REJECTED ends it.
 	Event_KIND_PROPOSED Event_Kind = 11
-	// KIND_REJECTED: the tickets were not approved, and wait again at their old age.
+	// KIND_REJECTED: the tickets were not approved. They wait again and keep their age.
 	Event_KIND_REJECTED Event_Kind = 12
 )
 
@@ -120,12 +122,12 @@ func (Event_Kind) EnumDescriptor() ([]byte, []int) {
 	return file_matchmaker_v1_event_proto_rawDescGZIP(), []int{1, 0}
 }
 
-// Events are some of a project's events, one after the other: what one message of the stream holds.
+// Events are consecutive events of a project: one message of the stream.
 type Events struct {
 	state   protoimpl.MessageState `protogen:"open.v1"`
 	Project string                 `protobuf:"bytes,1,opt,name=project,proto3" json:"project,omitempty"`
 	Events  []*Event               `protobuf:"bytes,2,rep,name=events,proto3" json:"events,omitempty"`
-	// bookmark is how far the service has told its history with these events.
+	// bookmark is the place in the project's history after these events.
 	Bookmark      *Bookmark `protobuf:"bytes,3,opt,name=bookmark,proto3" json:"bookmark,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -182,39 +184,48 @@ func (x *Events) GetBookmark() *Bookmark {
 	return nil
 }
 
-// Event is one thing that happened, in one moment, to all of its tickets or to a match.
+// Event is a change that happened to all of its tickets, or to a match, at one time.
 type Event struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Kind  Event_Kind             `protobuf:"varint,1,opt,name=kind,proto3,enum=matchmaker.v1.Event_Kind" json:"kind,omitempty"`
-	// time in Unix milliseconds, by the clock of the process that did it.
+	// time in Unix milliseconds, by the clock of the process that made the change.
 	Time    int64    `protobuf:"varint,2,opt,name=time,proto3" json:"time,omitempty"`
 	Tickets []string `protobuf:"bytes,3,rep,name=tickets,proto3" json:"tickets,omitempty"`
-	// match and config are empty where there is none.
+	// match and config are empty if there is none.
 	Match  string `protobuf:"bytes,4,opt,name=match,proto3" json:"match,omitempty"`
 	Config string `protobuf:"bytes,5,opt,name=config,proto3" json:"config,omitempty"`
-	// revision of the config that the match was made by.
+	// revision of the config that made the match.
 	Revision int64 `protobuf:"varint,6,opt,name=revision,proto3" json:"revision,omitempty"`
-	// error is what players read, as KIND_FAILED has it.
+	// error is the text that players get with KIND_FAILED.
 	Error string `protobuf:"bytes,7,opt,name=error,proto3" json:"error,omitempty"`
-	// reason is a word that tells events of a kind apart.
+	// reason distinguishes events of a kind.
 	//
-	//	KIND_RELEASED   left: a ticket of the match was cancelled before its server was asked for
-	//	                deadline: the match was not taken up, or not ended, in time
-	//	                allocation: the match got no server, and its config lets tickets wait again then
-	//	KIND_FAILED     function: the match function says so
-	//	                fleet-empty: the fleet had no free server; maximum-zero: its hosting maximum is zero; refused: the hosting system declined;
-	//	                contention: others were faster, or it was busy; timeout: it did not answer in time; unavailable: it could not be reached
-	//	KIND_CANCELLED  waiting, claimed, resolved, proposed: what the ticket was
-	//	KIND_EXPIRED    abandoned: it had waited for too long; read: its result had been there for long enough
-	//	KIND_REJECTED   replaced: its server changed the backfill ticket; deleted: its server deleted it; lapsed: it was not approved in time;
-	//	                silent: its server had said nothing for too long; unallocated: the match that was to have the server is over
-	//	KIND_GAP        trimmed: the service kept its history for too short; replaced: its state was lost, or put back to what it was before
+	//	KIND_RELEASED   left: a ticket of the match was cancelled before a server was requested
+	//	                deadline: the match was not begun, or not ended, in time
+	//	                allocation: the match got no server, and its config says that its tickets wait again
+	//	KIND_FAILED     function: the match function returned the error
+	//	                fleet-empty: the fleet had no free server
+	//	                maximum-zero: the hosting maximum of the fleet is zero
+	//	                refused: the hosting system declined
+	//	                contention: other requests were faster, or the hosting system was busy
+	//	                timeout: the hosting system did not answer in time
+	//	                unavailable: the hosting system could not be reached
+	//	KIND_CANCELLED  waiting, claimed, resolved, proposed: the state of the ticket
+	//	KIND_EXPIRED    abandoned: the ticket had waited for too long
+	//	                read: the time to read its result was over
+	//	KIND_REJECTED   replaced: the server changed the backfill ticket
+	//	                deleted: the server deleted the backfill ticket
+	//	                lapsed: the ticket was not approved in time
+	//	                silent: the server sent no request for too long
+	//	                unallocated: the match that was to get the server is over
+	//	KIND_GAP        trimmed: the history was trimmed before it was published
+	//	                replaced: the service's state was lost, or restored to an earlier one
 	Reason string `protobuf:"bytes,8,opt,name=reason,proto3" json:"reason,omitempty"`
-	// position in the project's history: it grows by one for each event and each ticket of one. Events with the same position
-	// happened in the same moment. It begins again only behind a gap.
+	// position in the project's history. It grows by one for each event and for each ticket of an event. Events with the
+	// same position happened at the same time. It begins again only after a gap.
 	Position uint64 `protobuf:"varint,9,opt,name=position,proto3" json:"position,omitempty"`
-	// epoch counts the directors that have led the project. It is that of the one who made the match, in the match's first event, and that of the one who proposed the
-	// tickets in KIND_PROPOSED.
+	// epoch counts the directors that have led the project. The first event of a match has the epoch of the director that
+	// made the match, KIND_PROPOSED that of the director that proposed the tickets.
 	Epoch uint64 `protobuf:"varint,10,opt,name=epoch,proto3" json:"epoch,omitempty"`
 	// backfill is the backfill ticket that the tickets are proposed to, or joined.
 	Backfill      string `protobuf:"bytes,11,opt,name=backfill,proto3" json:"backfill,omitempty"`
@@ -333,7 +344,7 @@ func (x *Event) GetBackfill() string {
 type Bookmark struct {
 	state    protoimpl.MessageState `protogen:"open.v1"`
 	Position uint64                 `protobuf:"varint,1,opt,name=position,proto3" json:"position,omitempty"`
-	// check is of what lies at the position: when it is another, the history is. 0 when nothing does.
+	// check identifies the entry at the position; 0 if there is none. If it differs, the history is another one.
 	Check         uint64 `protobuf:"varint,2,opt,name=check,proto3" json:"check,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

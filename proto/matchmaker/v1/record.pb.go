@@ -23,19 +23,18 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// Ticket is the body of a ticket: what its creator sent, and by whom and when.
-// Its state lives beside it, in the fields of the ticket's Redis hash.
+// Ticket is the body of a ticket: the request of its creator, the creator and the time. The ticket's state is in other
+// fields of its Redis hash.
 type Ticket struct {
 	state   protoimpl.MessageState `protogen:"open.v1"`
 	Id      string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
 	Owner   string                 `protobuf:"bytes,2,opt,name=owner,proto3" json:"owner,omitempty"`
 	Created int64                  `protobuf:"varint,3,opt,name=created,proto3" json:"created,omitempty"`
-	// attribute_names[i] has the value attribute_values[i]; parallel lists,
-	// because the runners' index reads them without building a map.
+	// attribute_names[i] has the value attribute_values[i]. The runners' index reads these lists without building a map.
 	AttributeNames  []string          `protobuf:"bytes,4,rep,name=attribute_names,json=attributeNames,proto3" json:"attribute_names,omitempty"`
 	AttributeValues []float64         `protobuf:"fixed64,5,rep,packed,name=attribute_values,json=attributeValues,proto3" json:"attribute_values,omitempty"`
 	Properties      map[string][]byte `protobuf:"bytes,6,rep,name=properties,proto3" json:"properties,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
-	// trace is the mark of the span that created it (package telemetry, 24 bytes); absent unless that is sampled.
+	// trace is the span that created it (package telemetry, 24 bytes); absent if that is not sampled.
 	Trace         []byte `protobuf:"bytes,7,opt,name=trace,proto3" json:"trace,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -128,9 +127,9 @@ type Assignment struct {
 	// JSON objects; empty means absent.
 	Properties      []byte `protobuf:"bytes,3,opt,name=properties,proto3" json:"properties,omitempty"`
 	MatchProperties []byte `protobuf:"bytes,4,opt,name=match_properties,json=matchProperties,proto3" json:"match_properties,omitempty"`
-	// detail says more of an error of the service's own, for people; empty otherwise.
+	// detail explains an error of the service to people; otherwise it is empty.
 	Detail string `protobuf:"bytes,5,opt,name=detail,proto3" json:"detail,omitempty"`
-	// trace is the mark of the span that wrote it; absent unless one of the match's tickets is sampled.
+	// trace is the span that wrote it; absent if no ticket of the match is sampled.
 	Trace         []byte `protobuf:"bytes,6,opt,name=trace,proto3" json:"trace,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -208,7 +207,7 @@ func (x *Assignment) GetTrace() []byte {
 	return nil
 }
 
-// Traced is the mark of a ticket's trace, for those who go on with the ticket.
+// Traced is a ticket's span, to which later spans are linked.
 type Traced struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Ticket        string                 `protobuf:"bytes,1,opt,name=ticket,proto3" json:"ticket,omitempty"`
@@ -261,8 +260,8 @@ func (x *Traced) GetTrace() []byte {
 	return nil
 }
 
-// Filter selects tickets by one attribute: min <= value < max,
-// or min <= value <= max where the two are equal. An absent bound is open.
+// Filter selects tickets by one attribute: min <= value < max, or min <= value <= max if both are equal. An absent
+// bound is open.
 type Filter struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Attribute     string                 `protobuf:"bytes,1,opt,name=attribute,proto3" json:"attribute,omitempty"`
@@ -331,7 +330,7 @@ func (x *Filter) GetSegmentation() *Segmentation {
 	return nil
 }
 
-// Segmentation cuts a filter into filters that do not intersect.
+// Segmentation divides a filter into disjoint filters.
 type Segmentation struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Distribution  string                 `protobuf:"bytes,1,opt,name=distribution,proto3" json:"distribution,omitempty"`
@@ -400,7 +399,7 @@ func (x *Segmentation) GetStddev() float64 {
 	return 0
 }
 
-// Pool is the set of tickets that every one of its filters selects.
+// Pool is the set of tickets that all of its filters select.
 type Pool struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Filters       []*Filter              `protobuf:"bytes,1,rep,name=filters,proto3" json:"filters,omitempty"`
@@ -450,9 +449,10 @@ type Hosting struct {
 	state   protoimpl.MessageState `protogen:"open.v1"`
 	Profile string                 `protobuf:"bytes,1,opt,name=profile,proto3" json:"profile,omitempty"`
 	Fleet   string                 `protobuf:"bytes,4,opt,name=fleet,proto3" json:"fleet,omitempty"`
-	// keys is HostingKeys, encrypted for "<project>/<config>" (package keyring); empty when there are none.
+	// keys is HostingKeys, encrypted for "<project>/<config>" (package keyring); empty if there are none.
 	Keys []byte `protobuf:"bytes,5,opt,name=keys,proto3" json:"keys,omitempty"`
-	// on_allocation_error says what becomes of tickets whose match gets no server: Fail, Requeue, or empty, which is Fail.
+	// on_allocation_error says what happens to tickets whose match gets no server: Fail, Requeue, or empty, which means
+	// Fail.
 	OnAllocationError string `protobuf:"bytes,6,opt,name=on_allocation_error,json=onAllocationError,proto3" json:"on_allocation_error,omitempty"`
 	unknownFields     protoimpl.UnknownFields
 	sizeCache         protoimpl.SizeCache
@@ -516,7 +516,7 @@ func (x *Hosting) GetOnAllocationError() string {
 	return ""
 }
 
-// HostingKeys are the credentials of a hosting system. They are never stored as they are.
+// HostingKeys are the credentials of a hosting system. They are stored only encrypted.
 type HostingKeys struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Access        string                 `protobuf:"bytes,1,opt,name=access,proto3" json:"access,omitempty"`
@@ -569,7 +569,7 @@ func (x *HostingKeys) GetSecret() string {
 	return ""
 }
 
-// Config is what a studio put under an id.
+// Config is a config that a studio stored.
 type Config struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Id    string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
@@ -582,7 +582,7 @@ type Config struct {
 	Settings []byte           `protobuf:"bytes,6,opt,name=settings,proto3" json:"settings,omitempty"`
 	Pools    map[string]*Pool `protobuf:"bytes,7,rep,name=pools,proto3" json:"pools,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	Hosting  *Hosting         `protobuf:"bytes,8,opt,name=hosting,proto3" json:"hosting,omitempty"`
-	// pools_set tells an absent "pools" from an empty one.
+	// pools_set distinguishes empty "pools" from absent ones.
 	PoolsSet      bool `protobuf:"varint,9,opt,name=pools_set,json=poolsSet,proto3" json:"pools_set,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -681,7 +681,7 @@ func (x *Config) GetPoolsSet() bool {
 	return false
 }
 
-// Function is one uploaded match function: the desired state that runners reconcile.
+// Function is a match function: the state that runners reconcile to.
 type Function struct {
 	state   protoimpl.MessageState `protogen:"open.v1"`
 	Name    string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
@@ -695,9 +695,9 @@ type Function struct {
 	// generation grows with every upload and every restart of this function.
 	Generation int64     `protobuf:"varint,7,opt,name=generation,proto3" json:"generation,omitempty"`
 	Manifest   *Manifest `protobuf:"bytes,8,opt,name=manifest,proto3" json:"manifest,omitempty"`
-	// version is the upload that is to run, one of versions.
+	// version is the upload to run, one of versions.
 	Version int64 `protobuf:"varint,9,opt,name=version,proto3" json:"version,omitempty"`
-	// versions are the uploads that can be gone back to, the newest first.
+	// versions are the stored uploads, the newest first.
 	Versions      []*FunctionVersion `protobuf:"bytes,10,rep,name=versions,proto3" json:"versions,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -812,7 +812,7 @@ type FunctionVersion struct {
 	Md5            string `protobuf:"bytes,3,opt,name=md5,proto3" json:"md5,omitempty"`
 	Module         string `protobuf:"bytes,4,opt,name=module,proto3" json:"module,omitempty"`
 	Implementation string `protobuf:"bytes,5,opt,name=implementation,proto3" json:"implementation,omitempty"`
-	// bytes of the module.
+	// bytes is the size of the module.
 	Bytes         int64 `protobuf:"varint,6,opt,name=bytes,proto3" json:"bytes,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -890,13 +890,13 @@ func (x *FunctionVersion) GetBytes() int64 {
 	return 0
 }
 
-// Manifest is what a module says of itself.
+// Manifest is the manifest of a module.
 type Manifest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// attributes the function reads; all of them when every_attribute is set.
+	// attributes that the function reads; all of them if every_attribute is set.
 	Attributes     []string `protobuf:"bytes,1,rep,name=attributes,proto3" json:"attributes,omitempty"`
 	EveryAttribute bool     `protobuf:"varint,2,opt,name=every_attribute,json=everyAttribute,proto3" json:"every_attribute,omitempty"`
-	// properties the function reads; all of them when every_property is set.
+	// properties that the function reads; all of them if every_property is set.
 	Properties    []string `protobuf:"bytes,3,rep,name=properties,proto3" json:"properties,omitempty"`
 	EveryProperty bool     `protobuf:"varint,4,opt,name=every_property,json=everyProperty,proto3" json:"every_property,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -1014,7 +1014,7 @@ func (x *Team) GetTickets() []string {
 	return nil
 }
 
-// HostingOverride is what a proposal asks of the game server's place.
+// HostingOverride are a proposal's choices for its game server.
 type HostingOverride struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Region        string                 `protobuf:"bytes,1,opt,name=region,proto3" json:"region,omitempty"`
@@ -1075,12 +1075,12 @@ func (x *HostingOverride) GetProfile() string {
 	return ""
 }
 
-// Proposal is a match that a function suggests.
+// Proposal is a match that a function proposes.
 type Proposal struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Teams []*Team                `protobuf:"bytes,1,rep,name=teams,proto3" json:"teams,omitempty"`
 	Score float64                `protobuf:"fixed64,2,opt,name=score,proto3" json:"score,omitempty"`
-	// connection and error override the assignment where no server is allocated.
+	// connection and error override the assignment if no server is allocated.
 	Connection string `protobuf:"bytes,3,opt,name=connection,proto3" json:"connection,omitempty"`
 	Error      string `protobuf:"bytes,4,opt,name=error,proto3" json:"error,omitempty"`
 	// JSON objects; empty means absent.
@@ -1089,9 +1089,9 @@ type Proposal struct {
 	// ticket id to JSON object.
 	TicketProperties map[string][]byte `protobuf:"bytes,7,rep,name=ticket_properties,json=ticketProperties,proto3" json:"ticket_properties,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	Hosting          *HostingOverride  `protobuf:"bytes,8,opt,name=hosting,proto3" json:"hosting,omitempty"`
-	// oldest is the smallest created of its tickets: the tie-break of equal scores.
+	// oldest is the earliest creation time of its tickets. It decides between equal scores.
 	Oldest int64 `protobuf:"varint,9,opt,name=oldest,proto3" json:"oldest,omitempty"`
-	// filling is absent where no backfill ticket is touched.
+	// filling is absent if the proposal neither creates nor changes a backfill ticket.
 	Filling       *Filling `protobuf:"bytes,10,opt,name=filling,proto3" json:"filling,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1197,15 +1197,15 @@ func (x *Proposal) GetFilling() *Filling {
 	return nil
 }
 
-// Filling is what a proposal does with a backfill ticket: it gives its tickets to a running game,
-// or has its match's server ask for more players from the start.
+// Filling is what a proposal does with a backfill ticket: it gives its tickets to a running game, or it creates a
+// backfill ticket for its match's server.
 type Filling struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// backfill is the id of the backfill ticket; empty where one is to be created.
+	// backfill is the id of the backfill ticket; empty if one is created.
 	Backfill string `protobuf:"bytes,1,opt,name=backfill,proto3" json:"backfill,omitempty"`
 	// generation of the backfill ticket that the function saw.
 	Generation int64 `protobuf:"varint,2,opt,name=generation,proto3" json:"generation,omitempty"`
-	// contents are the attributes and properties that the function leaves behind; absent where it changed none.
+	// contents are the attributes and properties of the backfill ticket afterwards; absent if the function changed none.
 	Contents      *Backfill `protobuf:"bytes,3,opt,name=contents,proto3" json:"contents,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1270,11 +1270,11 @@ type Match struct {
 	Revision int64                  `protobuf:"varint,3,opt,name=revision,proto3" json:"revision,omitempty"`
 	Created  int64                  `protobuf:"varint,4,opt,name=created,proto3" json:"created,omitempty"`
 	Proposal *Proposal              `protobuf:"bytes,5,opt,name=proposal,proto3" json:"proposal,omitempty"`
-	// hosting is absent where no server is to be allocated.
+	// hosting is absent if no server is allocated.
 	Hosting *Hosting `protobuf:"bytes,6,opt,name=hosting,proto3" json:"hosting,omitempty"`
-	// backfill is the id of the backfill ticket that was created with the match; empty where there is none.
+	// backfill is the id of the backfill ticket that was created with the match; empty if there is none.
 	Backfill string `protobuf:"bytes,7,opt,name=backfill,proto3" json:"backfill,omitempty"`
-	// trace is the mark of the span that claimed it, and traced are its tickets that are sampled, 128 at the most; absent where none is.
+	// trace is the span that claimed it, and traced are its sampled tickets, at most 128; absent if no ticket is sampled.
 	Trace         []byte    `protobuf:"bytes,8,opt,name=trace,proto3" json:"trace,omitempty"`
 	Traced        []*Traced `protobuf:"bytes,9,rep,name=traced,proto3" json:"traced,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -1374,14 +1374,14 @@ func (x *Match) GetTraced() []*Traced {
 	return nil
 }
 
-// GameServer is what is kept of the server of an assigned match for as long as it renews its token.
+// GameServer is the record of an assigned match's server. It is stored as long as the server renews its token.
 type GameServer struct {
 	state  protoimpl.MessageState `protogen:"open.v1"`
 	Config string                 `protobuf:"bytes,1,opt,name=config,proto3" json:"config,omitempty"`
-	// hosting is where the server is, with the proposal's overrides in place.
+	// hosting is where the server is, including the proposal's overrides.
 	Hosting *Hosting `protobuf:"bytes,2,opt,name=hosting,proto3" json:"hosting,omitempty"`
 	Region  string   `protobuf:"bytes,3,opt,name=region,proto3" json:"region,omitempty"`
-	// backfill is the id of the backfill ticket that was created with the match; empty where there is none.
+	// backfill is the id of the backfill ticket that was created with the match; empty if there is none.
 	Backfill      string `protobuf:"bytes,4,opt,name=backfill,proto3" json:"backfill,omitempty"`
 	Allocated     int64  `protobuf:"varint,5,opt,name=allocated,proto3" json:"allocated,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -1453,12 +1453,12 @@ func (x *GameServer) GetAllocated() int64 {
 	return 0
 }
 
-// Backfill is a backfill ticket: a running game that wants more players.
+// Backfill is a backfill ticket: a running game that needs more players.
 type Backfill struct {
 	state   protoimpl.MessageState `protogen:"open.v1"`
 	Id      string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
 	Created int64                  `protobuf:"varint,2,opt,name=created,proto3" json:"created,omitempty"`
-	// version counts the server's changes, from 1: the record version of the API.
+	// version counts the server's changes, from 1. It is the record version of the API.
 	Version int64 `protobuf:"varint,3,opt,name=version,proto3" json:"version,omitempty"`
 	// connection is empty while the server is being allocated.
 	Connection      string            `protobuf:"bytes,4,opt,name=connection,proto3" json:"connection,omitempty"`
@@ -1467,7 +1467,8 @@ type Backfill struct {
 	Properties      map[string][]byte `protobuf:"bytes,7,rep,name=properties,proto3" json:"properties,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	// generation counts all changes: those of the server, of functions, and of the tickets that are proposed to it.
 	Generation int64 `protobuf:"varint,8,opt,name=generation,proto3" json:"generation,omitempty"`
-	// match that it belongs to: the one that it was created with, or whose server's token created it; empty where there is none.
+	// match that it belongs to: that with which it was created, or that of the server's token that created it; empty if
+	// there is none.
 	Match         string `protobuf:"bytes,9,opt,name=match,proto3" json:"match,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

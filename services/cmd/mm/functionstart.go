@@ -24,7 +24,7 @@ type upload struct {
 	action   string // what the user did, for error messages
 }
 
-// showStart waits for the start of an upload, if it says so, and shows the function. It fails if the upload does not
+// showStart waits for the start of an upload if u.wait is set, and shows the function. It fails if the upload does not
 // run in time.
 func (s *session) showStart(ctx context.Context, api *client.Client, u upload) error {
 	f, err := s.waitForStart(ctx, api, u)

@@ -18,7 +18,7 @@ import (
 	"matchmaker.dev/services/cmd/mm/dryrun"
 )
 
-// report is the result of "mm function test", as it is in JSON.
+// report is the result of "mm function test". Its fields are those of the JSON.
 type report struct {
 	Function  string        `json:"function"`
 	Module    int           `json:"moduleBytes"`
