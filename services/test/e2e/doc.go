@@ -13,7 +13,8 @@
 //	rolling_test.go    all processes are replaced
 //	gateway_test.go    the services behind the gateway of deploy, for make gateway
 //	image_test.go      the services as the image runs them, for make image
-//	project_test.go    a scenario's project: tokens, tickets, functions, configs
+//	project_test.go    a scenario's project: tokens, functions, configs
+//	ticket_test.go     a scenario's tickets
 //	*_test.go          the scenarios by topic
 //
 // Scenarios share a system and run in parallel, each in a project of its own. They do not sleep: each waits for what it

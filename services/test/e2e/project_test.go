@@ -3,17 +3,13 @@ package e2e
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
-	"net/http"
 	"os"
 	"path"
 	"strings"
 	"testing"
 
 	"matchmaker.dev/pkg/client"
-	"matchmaker.dev/services/allocator/gameserver"
 	"matchmaker.dev/services/internal/auth"
 	"matchmaker.dev/services/internal/issuer"
 )
@@ -118,29 +114,6 @@ func (p *project) ranked(t *testing.T, id string, side float64) {
 	})
 }
 
-// ticket is a ticket that was created.
-type ticket struct {
-	p          *project
-	id, player string
-}
-
-// client returns a client of the player. A system that was started again may have another URL, so each call returns a
-// new one.
-func (k *ticket) client() (*client.Client, error) {
-	api, _, err := k.p.client(k.claims())
-	return api, err
-}
-
-func (k *ticket) claims() issuer.Claims { return issuer.Claims{Kind: auth.Player, Subject: k.player} }
-
-func (k *ticket) api(t *testing.T) *client.Client {
-	t.Helper()
-	return k.p.as(t, k.claims())
-}
-
-// attributes of a ticket.
-type attributes map[string]float64
-
 // create creates a ticket.
 func (p *project) create(ctx context.Context, player string, a attributes) (*ticket, error) {
 	k := &ticket{p: p, player: player}
@@ -163,152 +136,8 @@ func (p *project) ticket(t *testing.T, player string, a attributes) *ticket {
 	return k
 }
 
-// await waits for the ticket's assignment.
-func (k *ticket) await(ctx context.Context) (*client.Assignment, error) {
-	api, err := k.client()
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", k.player, err)
-	}
-	got, err := api.Wait(ctx, k.id)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", k.player, err)
-	}
-	return got.Assignment, nil
-}
-
-func (k *ticket) result(t *testing.T) *client.Assignment {
-	t.Helper()
-	got, err := k.await(within(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return got
-}
-
-// connection waits for a ticket's assignment, which must be a connection.
-func (k *ticket) connection(t *testing.T) string {
-	t.Helper()
-	a := k.result(t)
-	if a.Error != "" || a.Connection == "" {
-		t.Fatalf("%s: want a connection, got %+v", k.player, a)
-	}
-	return a.Connection
-}
-
-// now reads the ticket's assignment; nil while it waits.
-func (k *ticket) now(t *testing.T) *client.Assignment {
-	t.Helper()
-	got, err := k.api(t).GetTicket(within(t), k.id)
-	if err != nil {
-		t.Fatalf("%s: %v", k.player, err)
-	}
-	return got.Assignment
-}
-
-// mustWait fails the test unless the ticket waits.
-func (k *ticket) mustWait(t *testing.T) {
-	t.Helper()
-	if got := k.now(t); got != nil {
-		t.Fatalf("%s should still wait, but is assigned %+v", k.player, got)
-	}
-}
-
-// delete deletes the ticket.
-func (k *ticket) delete(t *testing.T) {
-	t.Helper()
-	if err := k.api(t).DeleteTicket(within(t), k.id, ""); err != nil {
-		t.Fatalf("%s: %v", k.player, err)
-	}
-}
-
-// mustNotExist fails the test unless there is no such ticket.
-func (k *ticket) mustNotExist(t *testing.T) {
-	t.Helper()
-	if got, err := k.api(t).GetTicket(within(t), k.id); client.Status(err) != http.StatusNotFound {
-		t.Fatalf("%s: want 404, got %+v, %v", k.player, got, err)
-	}
-}
-
-// hello says hello to a game server, which must welcome the ticket.
-func (k *ticket) hello(t *testing.T, connection string) *gameserver.Welcome {
-	t.Helper()
-	w, err := gameserver.Hello(within(t), connection, k.id)
-	if err != nil {
-		t.Fatalf("%s at %s: %v", k.player, connection, err)
-	}
-	return w
-}
-
-// mustBeStranger fails the test unless the game server refuses the ticket.
-func (k *ticket) mustBeStranger(t *testing.T, connection string) {
-	t.Helper()
-	if _, err := gameserver.Hello(within(t), connection, k.id); !errors.Is(err, gameserver.ErrStranger) {
-		t.Fatalf("%s at %s: want %v, got %v", k.player, connection, gameserver.ErrStranger, err)
-	}
-}
-
-// together fails the test unless two tickets have the same connection, which it returns.
-func together(t *testing.T, a, b *ticket) string {
-	t.Helper()
-	at, bt := a.connection(t), b.connection(t)
-	if at != bt {
-		t.Fatalf("%s is sent to %s, %s to %s: want them together", a.player, at, b.player, bt)
-	}
-	return at
-}
-
 // match creates two tickets and waits until they are matched, which proves that cycles run.
 func (p *project) match(t *testing.T, a attributes) {
 	t.Helper()
 	together(t, p.ticket(t, "passer-by-1", a), p.ticket(t, "passer-by-2", a))
 }
-
-// request is an HTTP request below the project's matchmaking/api/, for tests that need more than package client shows.
-type request struct {
-	method, path string
-	token        string
-	header       map[string]string
-	body         string
-}
-
-// answer is the answer to a request.
-type answer struct {
-	status int
-	header http.Header
-	body   []byte
-}
-
-func (p *project) send(ctx context.Context, r request) (answer, error) {
-	address := p.s.front() + "/" + p.name + "/matchmaking/api/" + r.path
-	in, err := http.NewRequestWithContext(ctx, r.method, address, strings.NewReader(r.body))
-	if err != nil {
-		return answer{}, err
-	}
-	if r.body != "" {
-		in.Header.Set("Content-Type", "application/json")
-	}
-	if r.token != "" {
-		in.Header.Set("Authorization", "Bearer "+r.token)
-	}
-	for name, value := range r.header {
-		in.Header.Set(name, value)
-	}
-	out, err := p.s.http.Do(in)
-	if err != nil {
-		return answer{}, err
-	}
-	defer out.Body.Close()
-	body, err := io.ReadAll(out.Body)
-	return answer{out.StatusCode, out.Header, body}, err
-}
-
-func (p *project) mustSend(t *testing.T, r request) answer {
-	t.Helper()
-	a, err := p.send(within(t), r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return a
-}
-
-func (a answer) String() string { return fmt.Sprintf("%d %v %s", a.status, a.header, a.body) }
