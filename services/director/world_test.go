@@ -76,7 +76,7 @@ func newWorld(t testing.TB) *world {
 // link is a proxy to the present address of a server.
 func (w *world) link(at *atomic.Pointer[string]) *proxy.Proxy {
 	w.Helper()
-	l, err := proxy.Listen(func(ctx context.Context) (net.Conn, error) {
+	l, err := proxy.Listen(w.Context(), func(ctx context.Context) (net.Conn, error) {
 		return new(net.Dialer).DialContext(ctx, "tcp", *at.Load())
 	})
 	if err != nil {

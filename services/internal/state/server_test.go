@@ -36,7 +36,7 @@ func TestFeedOfAReplicaThatLaggedIsNoticed(t *testing.T) {
 
 	var now atomic.Pointer[embedded.Redis]
 	now.Store(redis)
-	wire, err := proxy.Listen(func(ctx context.Context) (net.Conn, error) {
+	wire, err := proxy.Listen(t.Context(), func(ctx context.Context) (net.Conn, error) {
 		return new(net.Dialer).DialContext(ctx, "tcp", now.Load().Addr())
 	})
 	must(t, err)

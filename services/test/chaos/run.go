@@ -181,7 +181,7 @@ func record(
 		return nil, nil, err
 	}
 	defer func() { err = errors.Join(err, fleet.close()) }()
-	s, err := newSystem(dir, made, fleet)
+	s, err := newSystem(ctx, dir, made, fleet)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -67,7 +67,7 @@ func services() (names []string) {
 }
 
 // newSystem makes the units and proxies of a system, and starts no process yet.
-func newSystem(dir string, made *artefacts, fleet *fleet) (s *system, err error) {
+func newSystem(ctx context.Context, dir string, made *artefacts, fleet *fleet) (s *system, err error) {
 	s = &system{
 		dir: dir, made: made, fleet: fleet, issuers: filepath.Join(dir, "issuers.yaml"),
 		units: map[string]*unit{}, proxies: map[string][]*proxy.Proxy{}, fronts: map[string][]string{},
@@ -93,12 +93,12 @@ func newSystem(dir string, made *artefacts, fleet *fleet) (s *system, err error)
 	if err := s.redis(); err != nil {
 		return nil, err
 	}
-	if err := s.cluster(); err != nil {
+	if err := s.cluster(ctx); err != nil {
 		return nil, err
 	}
 	for _, service := range catalog.Services() {
 		for _, name := range replicas(service) {
-			if err := s.service(service, name); err != nil {
+			if err := s.service(ctx, service, name); err != nil {
 				return nil, err
 			}
 		}
@@ -117,8 +117,8 @@ func (s *system) add(name string, command func() *exec.Cmd, address func(line st
 const uncut = "-"
 
 // proxy opens a proxy for a connection and returns its address.
-func (s *system) proxy(name string, dial proxy.Dial) (string, error) {
-	p, err := proxy.Listen(dial)
+func (s *system) proxy(ctx context.Context, name string, dial proxy.Dial) (string, error) {
+	p, err := proxy.Listen(ctx, dial)
 	if err != nil {
 		return "", err
 	}
@@ -156,7 +156,7 @@ func (s *system) redis() error {
 }
 
 // cluster adds the NATS servers. They run this program.
-func (s *system) cluster() error {
+func (s *system) cluster(ctx context.Context) error {
 	self, err := os.Executable()
 	if err != nil {
 		return err
@@ -181,7 +181,7 @@ func (s *system) cluster() error {
 			}
 			pair := []string{name, other}
 			slices.Sort(pair)
-			address, err := s.proxy(strings.Join(pair, "|"), s.units[other].dial(func(where string) (string, string) {
+			address, err := s.proxy(ctx, strings.Join(pair, "|"), s.units[other].dial(func(where string) (string, string) {
 				_, routes, _ := strings.Cut(where, " ")
 				return "tcp", routes
 			}))
@@ -191,15 +191,15 @@ func (s *system) cluster() error {
 			routes[name] = append(routes[name], address)
 		}
 	}
-	s.nats, err = s.natsFor(uncut)
+	s.nats, err = s.natsFor(ctx, uncut)
 	return err
 }
 
 // natsFor opens proxies to all NATS servers, which are cut together, and returns their URLs.
-func (s *system) natsFor(name string) (string, error) {
+func (s *system) natsFor(ctx context.Context, name string) (string, error) {
 	var urls []string
 	for _, node := range natsNodes {
-		address, err := s.proxy(name, s.units[node].dial(func(where string) (string, string) {
+		address, err := s.proxy(ctx, name, s.units[node].dial(func(where string) (string, string) {
 			clients, _, _ := strings.Cut(where, " ")
 			return "tcp", clients
 		}))
@@ -212,15 +212,15 @@ func (s *system) natsFor(name string) (string, error) {
 }
 
 // service adds a process of a service, with proxies to the servers it needs.
-func (s *system) service(service catalog.Service, name string) error {
-	redis, err := s.proxy(name+">redis", s.units["redis"].dial(func(where string) (string, string) {
+func (s *system) service(ctx context.Context, service catalog.Service, name string) error {
+	redis, err := s.proxy(ctx, name+">redis", s.units["redis"].dial(func(where string) (string, string) {
 		return "unix",
 			where
 	}))
 	if err != nil {
 		return err
 	}
-	nats, err := s.natsFor(name + ">nats")
+	nats, err := s.natsFor(ctx, name+">nats")
 	if err != nil {
 		return err
 	}
@@ -242,7 +242,7 @@ func (s *system) service(service catalog.Service, name string) error {
 		arguments = append(arguments, "--lease", leaseTime.String(), "--claim", claimTime.String(), "--run-time", "2s",
 			"--readable", "10h", "--wait-limit", "10h", "--approval-time", approvalTime.String())
 	case catalog.Allocator:
-		hosting, err := s.proxy(name+">fleet", s.fleet.dial)
+		hosting, err := s.proxy(ctx, name+">fleet", s.fleet.dial)
 		if err != nil {
 			return err
 		}
@@ -268,7 +268,7 @@ func (s *system) service(service catalog.Service, name string) error {
 		return e.Address
 	})
 	if service.Issuers {
-		front, err := s.proxy("players>"+name, u.dial(tcp))
+		front, err := s.proxy(ctx, "players>"+name, u.dial(tcp))
 		if err != nil {
 			return err
 		}

@@ -19,7 +19,7 @@ func newProxy(t *testing.T, address string) *proxy.Proxy {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := proxy.Listen(func(ctx context.Context) (net.Conn, error) {
+	l, err := proxy.Listen(t.Context(), func(ctx context.Context) (net.Conn, error) {
 		return new(net.Dialer).DialContext(ctx, "tcp", u.Host)
 	})
 	if err != nil {

@@ -52,14 +52,14 @@ type Proxy struct {
 	conns   map[net.Conn]struct{}
 }
 
-// Listen opens a proxy. It ends with Close.
-func Listen(dial Dial) (*Proxy, error) {
+// Listen opens a proxy. It ends with Close, not with ctx.
+func Listen(ctx context.Context, dial Dial) (*Proxy, error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, err
 	}
 	p := &Proxy{listener: listener, dial: dial, delay: delay, changed: make(chan struct{}), conns: map[net.Conn]struct{}{}}
-	p.ctx, p.cancel = context.WithCancel(context.Background())
+	p.ctx, p.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	p.running.Go(p.accept)
 	return p, nil
 }

@@ -93,7 +93,7 @@ func TestSlowForwardsWithADelay(t *testing.T) {
 }
 
 func TestNobodyIsConnectedToAServerThatIsAway(t *testing.T) {
-	l, err := Listen(func(context.Context) (net.Conn, error) { return nil, errors.New("nobody") })
+	l, err := Listen(t.Context(), func(context.Context) (net.Conn, error) { return nil, errors.New("nobody") })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,7 +140,7 @@ func open(t *testing.T) (*Proxy, <-chan string) {
 			}()
 		}
 	}()
-	l, err := Listen(func(ctx context.Context) (net.Conn, error) {
+	l, err := Listen(t.Context(), func(ctx context.Context) (net.Conn, error) {
 		return new(net.Dialer).DialContext(ctx, "tcp", far.Addr().String())
 	})
 	if err != nil {
