@@ -100,7 +100,7 @@ type world struct {
 	requeue string
 }
 
-func allocated(int, *provider.Request) (provider.Result, error) {
+func allocateAtOnce(int, *provider.Request) (provider.Result, error) {
 	return provider.Result{Status: provider.Allocated, Connection: "1.2.3.4:5"}, nil
 }
 
@@ -269,7 +269,7 @@ func TestAllTicketsOfAMatchGetTheServer(t *testing.T) {
 	asked := make(chan *provider.Request, 1)
 	s := &script{allocate: func(n int, r *provider.Request) (provider.Result, error) {
 		asked <- r
-		return allocated(n, r)
+		return allocateAtOnce(n, r)
 	}}
 	w := start(t, s)
 	w.claim("m", "a", "b")
@@ -293,7 +293,7 @@ func TestMatchWhoseTicketLeftTakesNoServer(t *testing.T) {
 		if r.Match == "left" {
 			return provider.Result{}, fmt.Errorf("a server was asked for")
 		}
-		return allocated(n, r)
+		return allocateAtOnce(n, r)
 	}}
 	w := start(t, s)
 	poked := make(chan uint64, 10)
@@ -309,7 +309,7 @@ func TestMatchWhoseTicketLeftTakesNoServer(t *testing.T) {
 			t.Error("the director did not get the position of the feed")
 		}
 	case <-time.After(patience):
-		t.Fatal("the director was not told that a ticket waits again")
+		t.Fatal("the director was not notified that a ticket waits again")
 	}
 	if n, err := w.store.Waiting(t.Context(), project); err != nil || n != 1 {
 		t.Errorf("%d tickets wait, %v", n, err)
@@ -324,7 +324,7 @@ func TestServerThatNoTicketUsesIsDeallocated(t *testing.T) {
 	s := &script{allocate: func(n int, r *provider.Request) (provider.Result, error) {
 		w.leaves("a")
 		w.leaves("b")
-		return allocated(n, r)
+		return allocateAtOnce(n, r)
 	}}
 	w = start(t, s)
 	w.claim("m", "a", "b")
@@ -343,7 +343,7 @@ func TestTicketThatLeavesDuringTheAllocationLeavesTheOthers(t *testing.T) {
 	var w *world
 	s := &script{allocate: func(n int, r *provider.Request) (provider.Result, error) {
 		w.leaves("a")
-		return allocated(n, r)
+		return allocateAtOnce(n, r)
 	}}
 	w = start(t, s)
 	w.claim("m", "a", "b")
@@ -367,7 +367,7 @@ func TestServerThatTakesLong(t *testing.T) {
 				if n < 3 {
 					return provider.Result{}, provider.Fail(provider.Contention, "busy")
 				}
-				return allocated(n, r)
+				return allocateAtOnce(n, r)
 			},
 			want: &pb.Assignment{Connection: "1.2.3.4:5"},
 		},
@@ -388,7 +388,7 @@ func TestServerThatTakesLong(t *testing.T) {
 				if n == 1 {
 					return provider.Result{Status: provider.Pending}, nil
 				}
-				return allocated(n, r)
+				return allocateAtOnce(n, r)
 			},
 			poll: func(int) provider.Result { return provider.Result{Status: provider.Unknown} },
 			want: &pb.Assignment{Connection: "1.2.3.4:5"},
@@ -398,7 +398,7 @@ func TestServerThatTakesLong(t *testing.T) {
 				if n == 1 {
 					return provider.Result{Status: provider.Pending}, nil
 				}
-				return allocated(n, r)
+				return allocateAtOnce(n, r)
 			},
 			poll: func(int) provider.Result { return provider.Result{Status: provider.Gone} },
 			want: &pb.Assignment{Connection: "1.2.3.4:5"},
@@ -421,7 +421,7 @@ func TestServerThatTakesLong(t *testing.T) {
 }
 
 func TestServerOfAReleasedMatchIsDeallocated(t *testing.T) {
-	s := &script{allocate: allocated}
+	s := &script{allocate: allocateAtOnce}
 	w := start(t, s)
 	m := w.claim("m", "a", "b")
 	// An allocator that died had its lease.
@@ -458,7 +458,7 @@ func TestMatchThatIsDeliveredTwiceKeepsItsServer(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		return allocated(n, r)
+		return allocateAtOnce(n, r)
 	}}
 	w = start(t, s)
 	w.claim("m", "a", "b")

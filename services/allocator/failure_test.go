@@ -179,7 +179,7 @@ func TestDeallocationIsRepeatedUntilItSucceeds(t *testing.T) {
 	s := &script{
 		allocate: func(n int, r *provider.Request) (provider.Result, error) {
 			w.leaves("a")
-			return allocated(n, r)
+			return allocateAtOnce(n, r)
 		},
 		release: func(n int, _ provider.Ref) error {
 			switch n {
@@ -234,7 +234,7 @@ func (h *hanging) Allocate(ctx context.Context, r *provider.Request) (provider.R
 		<-ctx.Done()
 		return provider.Result{}, ctx.Err()
 	}
-	return allocated(1, r)
+	return allocateAtOnce(1, r)
 }
 
 func (h *hanging) Release(context.Context, provider.Ref) error { return nil }

@@ -56,9 +56,9 @@ func TestAllocatorIsKilledAtEveryStep(t *testing.T) {
 					heir := w.killedAt(t, h, step, when == "after")
 					switch {
 					case flow.leave:
-						w.forgotten("m", h)
+						w.waitUntilForgotten("m", h)
 					case flow.requeue != "":
-						w.forgotten("m", h)
+						w.waitUntilForgotten("m", h)
 						if n, err := w.store.Waiting(t.Context(), project); err != nil || n != 2 {
 							t.Errorf("%d of 2 players wait again, %v\n%s", n, err, heir.log)
 						}
@@ -69,10 +69,10 @@ func TestAllocatorIsKilledAtEveryStep(t *testing.T) {
 							}
 						}
 					default:
-						w.together(t, h, heir)
+						w.expectOneServer(t, h, heir)
 						return
 					}
-					eventually(t, "the server to be given back", func() bool { return h.held() == 0 })
+					eventually(t, "the server to be given back", func() bool { return h.inUse() == 0 })
 				})
 			}
 		}
@@ -102,17 +102,17 @@ func (w *world) killedAt(t *testing.T, h *hosting, step string, after bool) (hei
 	case <-time.After(patience):
 		t.Fatalf("the allocator never came to the step: %s", victim.log)
 	}
-	h.logHeld(t)
+	h.logInUse(t)
 	return launch(t, w.redis, w.nats, web.URL, h.search())
 }
 
-// forgotten waits until nothing is left to do for a match. The server of a match that was taken over is deallocated
-// twice, a minute apart. An allocator whose clock is ahead does it the second time.
-func (w *world) forgotten(match string, h *hosting) {
+// waitUntilForgotten waits until nothing is left to do for a match. The server of a match that was taken over is
+// deallocated twice, a minute apart. An allocator whose clock is ahead does it the second time.
+func (w *world) waitUntilForgotten(match string, h *hosting) {
 	w.t.Helper()
 	eventually(w.t, "the end of match "+match, func() bool {
 		status, _, err := w.store.GameServer(w.t.Context(), project, match, time.Now())
-		return err == nil && status != state.MatchActive && h.held() == 0
+		return err == nil && status != state.MatchActive && h.inUse() == 0
 	})
 	w.options.Now = func() time.Time { return time.Now().Add(time.Minute) }
 	w.options.Provider = &remote{url: h.url}
@@ -123,8 +123,8 @@ func (w *world) forgotten(match string, h *hosting) {
 	})
 }
 
-// together expects that all players get the server that the match has.
-func (w *world) together(t *testing.T, h *hosting, heir *allocatorProcess) {
+// expectOneServer expects that all players get the server that the match has.
+func (w *world) expectOneServer(t *testing.T, h *hosting, heir *allocatorProcess) {
 	t.Helper()
 	connection := w.result("a").GetConnection()
 	if got := w.result("b").GetConnection(); got != connection || connection == "" {
@@ -364,15 +364,15 @@ func (h *hosting) do(what, id string) reply {
 	}
 }
 
-// logHeld logs how many servers are allocated.
-func (h *hosting) logHeld(t *testing.T) {
+// logInUse logs how many servers are allocated.
+func (h *hosting) logInUse(t *testing.T) {
 	t.Helper()
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	t.Logf("when the allocator died, %d servers were held", len(h.servers))
+	t.Logf("when the allocator died, %d servers were in use", len(h.servers))
 }
 
-func (h *hosting) held() int {
+func (h *hosting) inUse() int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return len(h.servers)

@@ -75,7 +75,7 @@ func (c *counting) Allocate(ctx context.Context, r *provider.Request) (provider.
 	case <-ctx.Done():
 		return provider.Result{}, ctx.Err()
 	}
-	return allocated(1, r)
+	return allocateAtOnce(1, r)
 }
 
 func (c *counting) count(fleet string, n int) {

@@ -150,8 +150,8 @@ func (g *gate) refuses(in, token string, status int, words string) {
 	}
 }
 
-// allocated is the token of the server of a new match.
-func (g *gate) allocated(match string) string {
+// tokenOf is the token of the server of a new match.
+func (g *gate) tokenOf(match string) string {
 	g.t.Helper()
 	m := g.claim(match, match+"-a")
 	m.Backfill = ""
@@ -162,7 +162,7 @@ func (g *gate) allocated(match string) string {
 
 func TestServersRenewTheirTokensWhileTheyLive(t *testing.T) {
 	g := openGate(t)
-	text := g.allocated("m")
+	text := g.tokenOf("m")
 	first, err := g.verifier.Verify(t.Context(), text)
 	if err != nil {
 		t.Fatal(err)
@@ -210,7 +210,7 @@ func TestServersOfSystemsThatDoNotTellRenewForADay(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			g := openGate(t)
-			text := g.allocated("m")
+			text := g.tokenOf("m")
 			g.says(says.status, says.err)
 			for range 3 * 23 {
 				g.add(20 * time.Minute)
@@ -232,7 +232,7 @@ func TestServersOfSystemsThatDoNotTellRenewForADay(t *testing.T) {
 
 func TestWhoMayNotRenew(t *testing.T) {
 	g := openGate(t)
-	own := g.allocated("m")
+	own := g.tokenOf("m")
 	mint := func(c issuer.Claims) string {
 		c.Subject, c.Project = "someone", project
 		text, err := g.studio.Mint(c)

@@ -29,8 +29,8 @@ func observed(t *testing.T, s *script) (*world, *spantest.Spans, *spantest.Log) 
 	return w, spans, log
 }
 
-// sampled claims a match of which one ticket is sampled, and returns the marks of the claim and of that ticket.
-func (w *world) sampled(spans *spantest.Spans, match string, tickets ...string) (claim, mark []byte) {
+// claimSampled claims a match of which one ticket is sampled, and returns the marks of the claim and of that ticket.
+func (w *world) claimSampled(spans *spantest.Spans, match string, tickets ...string) (claim, mark []byte) {
 	w.t.Helper()
 	_, claim = spans.Request(w.t.Context())
 	_, mark = spans.Request(w.t.Context())
@@ -76,7 +76,7 @@ func TestAllocationOfASampledTicketIsTraced(t *testing.T) {
 		t.Fatalf("nobody is sampled, and there are spans:\n%s", text)
 	}
 
-	claim, mark := w.sampled(spans, "sampled", "c", "d")
+	claim, mark := w.claimSampled(spans, "sampled", "c", "d")
 	w.send("sampled")
 	got := w.result("c")
 	allocate, assign := spans.Wait("allocate"), spans.Wait("assign")
@@ -113,7 +113,7 @@ func TestFailedAllocationIsOnItsSpan(t *testing.T) {
 	w, spans, log := observed(t, &script{allocate: func(int, *provider.Request) (provider.Result, error) {
 		return provider.Result{}, provider.Fail(provider.Refused, "no such fleet")
 	}})
-	claim, mark := w.sampled(spans, "refused", "a", "b")
+	claim, mark := w.claimSampled(spans, "refused", "a", "b")
 	ctx, published := spans.Request(t.Context())
 	if _, err := w.bus.EnqueueMatches(ctx, project, []string{"refused"}); err != nil {
 		t.Fatal(err)
@@ -148,7 +148,7 @@ func TestDeallocationsAreTraced(t *testing.T) {
 	s := &script{
 		allocate: func(n int, r *provider.Request) (provider.Result, error) {
 			w.leaves("a")
-			return allocated(n, r)
+			return allocateAtOnce(n, r)
 		},
 		release: func(n int, _ provider.Ref) error {
 			if n == 1 {

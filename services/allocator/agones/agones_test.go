@@ -136,7 +136,8 @@ func (w way) play(s *agonestest.GameServer) {
 func (x *world) fixture() conformance.Fixture {
 	strange := provider.Hosting{Fleet: "no fleet has a name like this"}
 	f := conformance.Fixture{
-		Provider: x.provider, Hosting: provider.Hosting{Fleet: "green"}, Held: x.held, Told: x.told, Strange: &strange,
+		Provider: x.provider, Hosting: provider.Hosting{Fleet: "green"}, InUse: x.inUse, PayloadOf: x.payloadOf,
+		Strange: &strange,
 		Lose:    func() { x.allocates.Break(x.changes, conformance.Lost) },
 		Contend: func() { x.cluster.Contend(1) },
 		Exhaust: x.exhaust,
@@ -150,7 +151,7 @@ func (x *world) fixture() conformance.Fixture {
 	return f
 }
 
-func (x *world) held() int {
+func (x *world) inUse() int {
 	n := 0
 	for _, s := range x.cluster.Servers(agonestest.Allocated) {
 		switch {
@@ -169,7 +170,7 @@ func (x *world) held() int {
 	return n
 }
 
-func (x *world) told(r provider.Ref) ([]byte, bool) {
+func (x *world) payloadOf(r provider.Ref) ([]byte, bool) {
 	key := "matchmaker.dev/match-data"
 	if x.density != nil {
 		key = "match-data.matchmaker.dev/" + r.Allocation()

@@ -79,8 +79,8 @@ type port struct {
 	Port int    `json:"port"`
 }
 
-// allocated is the server that an allocation answered with.
-func (g *gameServer) allocated() *server {
+// server is the server that an allocation answered with.
+func (g *gameServer) server() *server {
 	g.Metadata.Name = g.GameServerName
 	return &server{ObjectMeta: g.Metadata, Status: *g}
 }

@@ -188,7 +188,7 @@ func (c *cluster) allocate(ctx context.Context, a *allocation) (*server, error) 
 	switch status := &answer.Status; status.State {
 	case stateAllocated:
 		if status.GameServerName != "" {
-			return status.allocated(), nil
+			return status.server(), nil
 		}
 	case "UnAllocated":
 		return nil, errUnallocated

@@ -92,7 +92,7 @@ func (s *service) allocate(ctx context.Context, a *allocation) (*server, error) 
 	if got.GameServerName == "" {
 		return nil, errUnallocated // the answer where http-unallocated-status-code is 200
 	}
-	return got.allocated(), nil
+	return got.server(), nil
 }
 
 // failure is what a status other than 200 means.

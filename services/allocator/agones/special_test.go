@@ -108,8 +108,8 @@ func TestPortsAndAddresses(t *testing.T) {
 		if !provider.Final(err) || !strings.Contains(err.Error(), test.final) {
 			t.Errorf("%q %q: %v", test.port, test.address, err)
 		}
-		if n := x.held(); n != 0 {
-			t.Errorf("%q %q: %d servers are held after a final error", test.port, test.address, n)
+		if n := x.inUse(); n != 0 {
+			t.Errorf("%q %q: %d servers are in use after a final error", test.port, test.address, n)
 		}
 	}
 }
@@ -120,8 +120,8 @@ func TestKubernetesIsAskedBeforeAStaleCache(t *testing.T) {
 		x := ways[name].open(t)
 		x.cluster.Stale(true)
 		first := x.allocate(t, request("m"))
-		if again := x.allocate(t, request("m")); again != first || x.held() != 1 {
-			t.Errorf("%s: asked again, the match has %d servers, %s and %s", name, x.held(), first, again)
+		if again := x.allocate(t, request("m")); again != first || x.inUse() != 1 {
+			t.Errorf("%s: asked again, the match has %d servers, %s and %s", name, x.inUse(), first, again)
 		}
 	}
 }
@@ -135,8 +135,8 @@ func TestReleaseThroughAStaleCacheIsNotDoneYet(t *testing.T) {
 		t.Error("a server was released that the cache did not know")
 	}
 	x.cluster.Stale(false)
-	if err := x.provider.Release(t.Context(), r.Ref); err != nil || x.held() != 0 {
-		t.Errorf("%v, %d servers held", err, x.held())
+	if err := x.provider.Release(t.Context(), r.Ref); err != nil || x.inUse() != 0 {
+		t.Errorf("%v, %d servers are in use", err, x.inUse())
 	}
 }
 
@@ -148,11 +148,11 @@ func TestServersAreMarkedWhereDeletingIsForbidden(t *testing.T) {
 	if err := x.provider.Release(t.Context(), r.Ref); err != nil {
 		t.Fatal(err)
 	}
-	if n := x.held(); n != 0 { // the server ended itself
-		t.Errorf("%d servers are held", n)
+	if n := x.inUse(); n != 0 { // the server ended itself
+		t.Errorf("%d servers are in use", n)
 	}
 	if !strings.Contains(x.log.String(), "may not be deleted") {
-		t.Error("nobody is told")
+		t.Error("the log has no warning")
 	}
 }
 
@@ -194,7 +194,7 @@ func TestServerThatChangesWhileItIsReleasedIsLookedAtAgain(t *testing.T) {
 	if err := x.provider.Release(t.Context(), r.Ref); err != nil {
 		t.Fatal(err)
 	}
-	if n := x.held(); n != 1 {
+	if n := x.inUse(); n != 1 {
 		t.Errorf("%d servers are left", n)
 	}
 }
@@ -211,8 +211,8 @@ func TestServerThatIsReadyAgainIsNoLongerMarkedAsReleased(t *testing.T) {
 	for _, match := range []string{"a", "b"} {
 		r := request(match)
 		x.allocate(t, r)
-		if n := x.held(); n != 1 {
-			t.Errorf("%s: %d servers are held", match, n)
+		if n := x.inUse(); n != 1 {
+			t.Errorf("%s: %d servers are in use", match, n)
 		}
 		if err := x.provider.Release(t.Context(), r.Ref); err != nil {
 			t.Fatal(err)
@@ -266,8 +266,8 @@ func TestSeveralMatchesShareAServer(t *testing.T) {
 			if err := x.provider.Release(t.Context(), request("b").Ref); err != nil {
 				t.Fatal(err)
 			}
-			if len(x.cluster.Servers(agonestest.Allocated)) != 2 || x.held() != 3 {
-				t.Errorf("releasing one match left %d", x.held())
+			if len(x.cluster.Servers(agonestest.Allocated)) != 2 || x.inUse() != 3 {
+				t.Errorf("releasing one match left %d", x.inUse())
 			}
 			if got := x.allocate(t, request("e")); got != connections[0] {
 				t.Errorf("the room that became free was not used: %s", got)
@@ -378,8 +378,8 @@ func TestClientCertificateIsRenewed(t *testing.T) {
 	if _, err := x.provider.Allocate(t.Context(), request("m")); err == nil || provider.Final(err) {
 		t.Errorf("a client's certificate that has expired: %v", err)
 	}
-	if n := x.held(); n != 0 {
-		t.Errorf("%d servers are held", n)
+	if n := x.inUse(); n != 0 {
+		t.Errorf("%d servers are in use", n)
 	}
 	authority.Client(t, s.Certificate, s.Key, time.Now().Add(time.Minute))
 	x.allocate(t, request("m"))
@@ -439,8 +439,8 @@ func TestTwoProcessesGetTheSameServer(t *testing.T) {
 			})
 		}
 		all.Wait()
-		if n := x.held(); n != 1 {
-			t.Errorf("%s: %d servers are held", name, n)
+		if n := x.inUse(); n != 1 {
+			t.Errorf("%s: %d servers are in use", name, n)
 		}
 	}
 }
@@ -494,7 +494,7 @@ func TestTheFirstAllocateIsOneCall(t *testing.T) {
 		t.Errorf("%d calls, %v", x.allocates.Calls(), err)
 	}
 	r.First = false
-	if again, err := x.provider.Allocate(t.Context(), r); err != nil || again != first || x.held() != 1 {
-		t.Errorf("asked again: %v instead of %v, %d servers, %v", again, first, x.held(), err)
+	if again, err := x.provider.Allocate(t.Context(), r); err != nil || again != first || x.inUse() != 1 {
+		t.Errorf("asked again: %v instead of %v, %d servers, %v", again, first, x.inUse(), err)
 	}
 }

@@ -59,7 +59,7 @@ func (p *parent) event() gameserver.Event {
 	return e
 }
 
-// about is what a server is told of its match.
+// about is the payload of a match.
 func about(match string, properties []byte, tickets ...string) []byte {
 	r := provider.Request{
 		Ref: provider.Ref{Match: match}, Teams: []provider.Team{{Name: "all", Tickets: tickets}}, Properties: properties,

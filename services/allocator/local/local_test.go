@@ -30,8 +30,8 @@ func TestConformance(t *testing.T) {
 			Binary: "/usr/bin/env", Args: []string{"GORACE=atexit_sleep_ms=0", "HEARD=" + heard, os.Args[0], "gameserver"},
 		})
 		return conformance.Fixture{
-			Provider: f, Held: f.InUse,
-			Told: func(r provider.Ref) ([]byte, bool) { return told(t, heard, r.Match) },
+			Provider: f, InUse: f.InUse,
+			PayloadOf: func(r provider.Ref) ([]byte, bool) { return payloadOf(t, heard, r.Match) },
 			Exhaust: func() (refill func()) {
 				for i := range conformance.Room {
 					allocate(t, f, fmt.Sprint("another", i))
@@ -137,8 +137,8 @@ func TestBadOptions(t *testing.T) {
 	}
 }
 
-// told is what a process heard of a match.
-func told(t *testing.T, heard, match string) ([]byte, bool) {
+// payloadOf is the payload that a process got for a match.
+func payloadOf(t *testing.T, heard, match string) ([]byte, bool) {
 	t.Helper()
 	text, err := os.ReadFile(heard)
 	if err != nil {

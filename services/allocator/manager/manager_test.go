@@ -96,10 +96,10 @@ func file(t *testing.T, text string) string {
 func (w *world) fixture() conformance.Fixture {
 	return conformance.Fixture{
 		Provider: w.provider, Hosting: provider.Hosting{Fleet: "green"}, Strange: &provider.Hosting{Fleet: "blue"},
-		Held: w.manager.Held, Maximum: w.manager.Forbid,
-		Told:    func(r provider.Ref) ([]byte, bool) { return w.manager.Told(r.Allocation()) },
-		Lose:    func() { w.server.Break(changes, conformance.Lost) },
-		Contend: func() { w.manager.Busy(1) },
+		InUse: w.manager.InUse, Maximum: w.manager.Forbid,
+		PayloadOf: func(r provider.Ref) ([]byte, bool) { return w.manager.PayloadOf(r.Allocation()) },
+		Lose:      func() { w.server.Break(changes, conformance.Lost) },
+		Contend:   func() { w.manager.Busy(1) },
 		Exhaust: func() func() {
 			w.manager.Resize(0)
 			return func() { w.manager.Resize(conformance.Room) }

@@ -67,8 +67,8 @@ func (d *digits) UnmarshalJSON(text []byte) error {
 	return err
 }
 
-// failed tells whether there is no server and will be none.
-func (a *allocation) failed() bool { return a.Error != "" && a.IP == "" }
+// hasFailed tells whether there is no server and will be none.
+func (a *allocation) hasFailed() bool { return a.Error != "" && a.IP == "" }
 
 // connection is what players connect to, "" until there is a server.
 func (a *allocation) connection(v6 bool) string {

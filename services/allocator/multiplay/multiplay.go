@@ -113,7 +113,7 @@ func (p *Provider) result(ctx context.Context, a account, known *allocation, id 
 	case known == nil:
 		return provider.Result{Status: provider.Gone}, nil
 	case known.Error != "":
-		if err := p.api.deallocate(ctx, p.options.API, a, id); err != nil && !known.failed() {
+		if err := p.api.deallocate(ctx, p.options.API, a, id); err != nil && !known.hasFailed() {
 			return provider.Result{}, err
 		}
 		return provider.Result{Status: provider.Failed, Err: refusal(known.Error, a.secrets()...)}, nil
@@ -185,7 +185,7 @@ func (p *Provider) Release(ctx context.Context, r provider.Ref) error {
 	}
 	// Clanforge does not document its answer when there is nothing to take back. The UUID is unknown then.
 	known, lost := p.api.allocations(ctx, a, []string{r.Allocation()})
-	if one := known[r.Allocation()]; lost == nil && (one == nil || one.failed()) {
+	if one := known[r.Allocation()]; lost == nil && (one == nil || one.hasFailed()) {
 		return nil
 	}
 	return fmt.Errorf("give the allocation back: %w", err)

@@ -92,7 +92,7 @@ func (w *world) fixture() conformance.Fixture {
 	strange := w.hosting()
 	strange.Secret = "another"
 	f := conformance.Fixture{
-		Provider: w.provider, Hosting: w.hosting(), Held: w.clanforge.Held, Strange: &strange, Maximum: w.clanforge.Forbid,
+		Provider: w.provider, Hosting: w.hosting(), InUse: w.clanforge.InUse, Strange: &strange, Maximum: w.clanforge.Forbid,
 		Lose:    func() { w.server.Break(changes, conformance.Lost) },
 		Contend: func() { w.clanforge.Busy(1) },
 		Exhaust: func() func() {
@@ -100,7 +100,7 @@ func (w *world) fixture() conformance.Fixture {
 			return func() { w.clanforge.Resize(conformance.Room) }
 		},
 		End: func(r provider.Ref) { w.clanforge.End(r.Allocation()) },
-		Told: func(r provider.Ref) ([]byte, bool) {
+		PayloadOf: func(r provider.Ref) ([]byte, bool) {
 			a := w.clanforge.Of(r.Allocation())
 			if a == nil || a.Type != "application/json" {
 				return nil, false
@@ -109,7 +109,7 @@ func (w *world) fixture() conformance.Fixture {
 		},
 	}
 	if w.options.NoPayload {
-		f.Told = nil // that is what the setting is for
+		f.PayloadOf = nil // that is what the setting is for
 	}
 	return f
 }
@@ -201,7 +201,7 @@ func TestWhoNamesTheAccessKeyOfAnotherIsNotSignedForByIt(t *testing.T) {
 		t.Errorf("a secret that is a guess: %v", err)
 	}
 	if err := w.provider.Release(t.Context(), provider.Ref{Project: "p", Match: "m", Hosting: r.Hosting}); err == nil ||
-		w.clanforge.Held() != 1 {
+		w.clanforge.InUse() != 1 {
 		t.Errorf("whoever guesses gives back the server of another: %v", err)
 	}
 }

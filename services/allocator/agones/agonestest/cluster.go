@@ -232,7 +232,7 @@ func (c *Cluster) allocate(r request) (outcome, *GameServer) {
 	slices.SortStableFunc(sorted, func(a, b *GameServer) int { return strings.Compare(a.State, b.State) })
 	for _, want := range r.selectors {
 		for _, s := range sorted {
-			if !s.Deleted && c.cached(s, want) && want.matches(s) {
+			if !s.Deleted && c.inCache(s, want) && want.matches(s) {
 				c.apply(r, s)
 				one := *s
 				one.Labels, one.Annotations, one.List = maps.Clone(s.Labels), maps.Clone(s.Annotations), slices.Clone(s.List)
@@ -243,8 +243,8 @@ func (c *Cluster) allocate(r request) (outcome, *GameServer) {
 	return unallocated, nil
 }
 
-// cached tells whether the cache knows that a server is what the selector asks for.
-func (c *Cluster) cached(s *GameServer, want selector) bool {
+// inCache tells whether the cache knows that a server is what the selector asks for.
+func (c *Cluster) inCache(s *GameServer, want selector) bool {
 	return want.state == Ready || !c.former[s.Name]
 }
 

@@ -342,7 +342,7 @@ func (c *Cluster) delete(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	s := c.named(w, r)
+	s := c.find(w, r)
 	if s == nil {
 		return
 	}
@@ -373,7 +373,7 @@ func (c *Cluster) patch(w http.ResponseWriter, r *http.Request) {
 		status(w, http.StatusBadRequest, "BadRequest", err.Error())
 		return
 	}
-	s := c.named(w, r)
+	s := c.find(w, r)
 	if s == nil {
 		return
 	}
@@ -393,8 +393,8 @@ func (c *Cluster) patch(w http.ResponseWriter, r *http.Request) {
 	_ = json.NewEncoder(w).Encode(s.object())
 }
 
-// named is the server of a path, nil when it was answered that there is none.
-func (c *Cluster) named(w http.ResponseWriter, r *http.Request) *GameServer {
+// find is the server of a path; nil after it answered that there is none.
+func (c *Cluster) find(w http.ResponseWriter, r *http.Request) *GameServer {
 	for _, s := range c.servers {
 		if s.Name == r.PathValue("name") && r.PathValue("namespace") == Namespace {
 			return s

@@ -51,7 +51,7 @@ func open(t *testing.T) (*fleet, conformance.FaultyFixture) {
 		}
 	}
 	return f, conformance.FaultyFixture{
-		Fixture: conformance.Fixture{Provider: p, Hosting: provider.Hosting{}, Held: held, Exhaust: exhaust}, Server: server,
+		Fixture: conformance.Fixture{Provider: p, Hosting: provider.Hosting{}, InUse: held, Exhaust: exhaust}, Server: server,
 		Secrets: []string{key}, Log: log,
 	}
 }
@@ -74,8 +74,8 @@ func TestWhoHasAnotherKeyIsRefused(t *testing.T) {
 	f, fixture := open(t)
 	f.key = []byte("another key of the example")
 	_, err := fixture.Provider.Allocate(t.Context(), &provider.Request{Ref: provider.Ref{Project: "p", Match: "m"}})
-	if provider.ReasonOf(err) != provider.Refused || fixture.Held() != 0 {
-		t.Errorf("%v, %d held", err, fixture.Held())
+	if provider.ReasonOf(err) != provider.Refused || fixture.InUse() != 0 {
+		t.Errorf("%v, %d held", err, fixture.InUse())
 	}
 }
 

@@ -72,8 +72,8 @@ func New(t *testing.T, description []byte, servers int) *Manager {
 	return &Manager{Keys: map[string]string{}, t: t, router: router, servers: servers, held: map[string]*allocation{}}
 }
 
-// Held counts the allocations that have a server or wait for one.
-func (m *Manager) Held() int {
+// InUse counts the allocations that have a server or wait for one.
+func (m *Manager) InUse() int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	n := 0
@@ -85,8 +85,8 @@ func (m *Manager) Held() int {
 	return n
 }
 
-// Told is the payload of an allocation's server.
-func (m *Manager) Told(id string) ([]byte, bool) {
+// PayloadOf is the payload of an allocation's server.
+func (m *Manager) PayloadOf(id string) ([]byte, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	a := m.held[id]
@@ -159,7 +159,7 @@ func (m *Manager) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 func (m *Manager) serve(w http.ResponseWriter, r *http.Request, body []byte, id string) {
 	owner := r.Header.Get("Matchmaker-Key")
-	if !m.signed(r, body, m.Keys[owner]) {
+	if !m.verifies(r, body, m.Keys[owner]) {
 		fail(w, http.StatusUnauthorized, "", "the signature is no good")
 		return
 	}
@@ -175,8 +175,8 @@ func (m *Manager) serve(w http.ResponseWriter, r *http.Request, body []byte, id 
 	}
 }
 
-// signed verifies a signature as the description says.
-func (m *Manager) signed(r *http.Request, body []byte, secret string) bool {
+// verifies checks a signature as the description says.
+func (m *Manager) verifies(r *http.Request, body []byte, secret string) bool {
 	stamp := r.Header.Get("Matchmaker-Timestamp")
 	seconds, err := strconv.ParseInt(stamp, 10, 64)
 	if err != nil || time.Since(time.Unix(seconds, 0)).Abs() > 5*time.Minute || secret == "" {
@@ -214,7 +214,7 @@ func (m *Manager) allocate(w http.ResponseWriter, r *http.Request, owner string,
 	}
 	a := m.held[order.Allocation]
 	if a == nil || a.failure != "" {
-		if m.taken() >= m.servers && !m.Late {
+		if m.inUse() >= m.servers && !m.Late {
 			fail(w, http.StatusConflict, "fleet-empty", "all servers are in use")
 			return
 		}
@@ -225,7 +225,7 @@ func (m *Manager) allocate(w http.ResponseWriter, r *http.Request, owner string,
 	tell(w, http.StatusOK, a.object(order.Allocation))
 }
 
-func (m *Manager) taken() int {
+func (m *Manager) inUse() int {
 	n := 0
 	for _, a := range m.held {
 		if a.connection != "" {
@@ -240,7 +240,7 @@ func (m *Manager) advance(a *allocation) {
 	if a.asked++; a.connection != "" || a.failure != "" || a.asked <= m.Polls {
 		return
 	}
-	if m.taken() >= m.servers {
+	if m.inUse() >= m.servers {
 		a.failure = "fleet-empty"
 		return
 	}

@@ -54,8 +54,8 @@ func New(servers int) *Clanforge {
 	}
 }
 
-// Held counts the allocations that have a server or wait for one.
-func (c *Clanforge) Held() int {
+// InUse counts the allocations that have a server or wait for one.
+func (c *Clanforge) InUse() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	n := 0

@@ -23,11 +23,11 @@ type Fixture struct {
 	Provider provider.Provider
 	// Hosting is what requests ask for.
 	Hosting provider.Hosting
-	// Held counts the allocated servers, by the hosting system's own records.
-	Held func() int
-	// Told is the payload of the match's server, as the hosting system has it: the JSON of a provider.Payload, or false
-	// when there is none.
-	Told func(r provider.Ref) ([]byte, bool)
+	// InUse counts the allocated servers, by the hosting system's own records.
+	InUse func() int
+	// PayloadOf is the payload of the match's server, as the hosting system has it: the JSON of a provider.Payload, or
+	// false when there is none.
+	PayloadOf func(r provider.Ref) ([]byte, bool)
 	// Lose makes the hosting system execute the next call and lose the answer.
 	Lose func()
 	// Exhaust leaves the fleet without a free server until refill is called.
@@ -56,7 +56,7 @@ func Run(t *testing.T, open func(t *testing.T) Fixture) {
 		{"releasing gives the server back", releases},
 		{"releasing what was never held", releasesNothing},
 		{"a context that has ended", cancelled},
-		{"the server is told of its match", tells},
+		{"the server gets its payload", tellsPayload},
 		{"an allocation whose answer was lost", losesAllocation},
 		{"a release whose answer was lost", losesRelease},
 		{"an empty fleet", empties},
@@ -74,7 +74,7 @@ func allocates(t *testing.T, f Fixture) {
 	if f.allocate(t, f.request("p", "m")) == "" {
 		t.Error("Allocated without a connection")
 	}
-	f.expectHeld(t, 1)
+	f.expectInUse(t, 1)
 }
 
 func repeats(t *testing.T, f Fixture) {
@@ -92,7 +92,7 @@ func repeats(t *testing.T, f Fixture) {
 	if s := results[0]; s.Status != provider.Unknown && (s.Status != provider.Allocated || s.Connection != first) {
 		t.Errorf("Poll says %v at %q, Allocate said %s", s.Status, s.Connection, first)
 	}
-	f.expectHeld(t, 1)
+	f.expectInUse(t, 1)
 }
 
 func races(t *testing.T, f Fixture) {
@@ -108,16 +108,16 @@ func races(t *testing.T, f Fixture) {
 			t.Fatalf("one match got several servers: %v", got)
 		}
 	}
-	f.expectHeld(t, 1)
+	f.expectInUse(t, 1)
 }
 
 func projects(t *testing.T, f Fixture) {
 	one, two := f.request("p", "m"), f.request("q", "m")
 	f.allocate(t, one)
 	kept := f.allocate(t, two)
-	f.expectHeld(t, 2)
+	f.expectInUse(t, 2)
 	f.release(t, one.Ref)
-	f.expectHeld(t, 1)
+	f.expectInUse(t, 1)
 	if got := f.allocate(t, two); got != kept {
 		t.Errorf("releasing a match moved its namesake of another project from %s to %s", kept, got)
 	}
@@ -172,12 +172,12 @@ func releases(t *testing.T, f Fixture) {
 			t.Fatalf("a released match is %v", s)
 		}
 	}
-	f.expectHeld(t, 0)
+	f.expectInUse(t, 0)
 }
 
 func releasesNothing(t *testing.T, f Fixture) {
 	f.release(t, f.request("p", "m").Ref)
-	f.expectHeld(t, 0)
+	f.expectInUse(t, 0)
 }
 
 func cancelled(t *testing.T, f Fixture) {
@@ -196,7 +196,7 @@ func cancelled(t *testing.T, f Fixture) {
 	}
 	// Whatever the first Allocate left, the match gets one server.
 	f.allocate(t, r)
-	f.expectHeld(t, 1)
+	f.expectInUse(t, 1)
 	f.release(t, r.Ref)
-	f.expectHeld(t, 0)
+	f.expectInUse(t, 0)
 }

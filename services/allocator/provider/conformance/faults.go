@@ -64,7 +64,7 @@ func RunFaults(t *testing.T, open func(t *testing.T) FaultyFixture) {
 		run  func(t *testing.T, f *faulty)
 	}{
 		{"every answer is lost once", loses},
-		{"a system that repeats what it was told", echoes},
+		{"a system that repeats the request", echoes},
 		{"expired certificate", expires},
 		{"certificate of somebody else", impostor},
 	} {
@@ -144,9 +144,9 @@ func allocatesThrough(t *testing.T, f *faulty, kind Fault) {
 	if f.allocate(t, r) == "" {
 		t.Error("Allocated without a connection")
 	}
-	f.expectHeld(t, 1)
+	f.expectInUse(t, 1)
 	f.release(t, r.Ref)
-	f.expectHeld(t, 0)
+	f.expectInUse(t, 0)
 }
 
 // givesUp: a server that may have been allocated can be given back without asking again.
@@ -157,7 +157,7 @@ func givesUp(t *testing.T, f *faulty, kind Fault) {
 		t.Errorf("Allocate: %v, which is final", err)
 	}
 	f.release(t, r.Ref)
-	f.expectHeld(t, 0)
+	f.expectInUse(t, 0)
 }
 
 // releasesThrough: a fault of a release costs another call.
@@ -174,7 +174,7 @@ func releasesThrough(t *testing.T, f *faulty, kind Fault) {
 		t.Errorf("Release: %v", err)
 	}
 	f.release(t, r.Ref)
-	f.expectHeld(t, 1)
+	f.expectInUse(t, 1)
 	if got := f.allocate(t, other); got != kept {
 		t.Errorf("releasing a match moved another one from %s to %s", kept, got)
 	}
@@ -187,9 +187,9 @@ func loses(t *testing.T, f *faulty) {
 		skip := lost
 		f.Server.Break(func(*http.Request, []byte) bool { skip--; return skip < 0 }, Lost)
 		f.allocate(t, r)
-		f.expectHeld(t, 1)
+		f.expectInUse(t, 1)
 		f.release(t, r.Ref)
-		f.expectHeld(t, 0)
+		f.expectInUse(t, 0)
 	}
 }
 
@@ -209,7 +209,7 @@ func echoes(t *testing.T, f *faulty) {
 	}
 	f.Server.Heal()
 	f.release(t, r.Ref)
-	f.expectHeld(t, 0)
+	f.expectInUse(t, 0)
 }
 
 // expires: no call is made to a system whose certificate has expired.
@@ -226,7 +226,7 @@ func expires(t *testing.T, f *faulty) {
 	}
 	f.Server.Renew(time.Now().Add(time.Minute))
 	f.allocate(t, r)
-	f.expectHeld(t, 1)
+	f.expectInUse(t, 1)
 }
 
 // impostor: no call is made to a system with the certificate of another authority.

@@ -49,12 +49,12 @@ func (f Fixture) fails(t *testing.T, r *provider.Request, want provider.Reason) 
 	})
 }
 
-// held is 0 where the hosting system keeps no records.
-func (f Fixture) held() int {
-	if f.Held == nil {
+// inUse is 0 where the hosting system keeps no records.
+func (f Fixture) inUse() int {
+	if f.InUse == nil {
 		return 0
 	}
-	return f.Held()
+	return f.InUse()
 }
 
 // allocate does what the allocator does: it asks, asks again when that may help, and polls until there is a server.
@@ -91,12 +91,12 @@ func (f Fixture) release(t *testing.T, r provider.Ref) {
 	})
 }
 
-func (f Fixture) expectHeld(t *testing.T, want int) {
+func (f Fixture) expectInUse(t *testing.T, want int) {
 	t.Helper()
-	if f.Held == nil {
+	if f.InUse == nil {
 		return
 	}
-	if got := f.Held(); got != want {
+	if got := f.InUse(); got != want {
 		t.Errorf("the hosting system has given out %d servers, want %d", got, want)
 	}
 }

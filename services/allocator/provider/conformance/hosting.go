@@ -9,27 +9,27 @@ import (
 	"matchmaker.dev/services/allocator/provider"
 )
 
-func tells(t *testing.T, f Fixture) {
-	if f.Told == nil {
+func tellsPayload(t *testing.T, f Fixture) {
+	if f.PayloadOf == nil {
 		t.Skip("the servers of the hosting system get no payload, or it cannot be read")
 	}
 	r, other := f.request("p", "m"), f.request("p", "other")
 	f.allocate(t, r)
 	f.allocate(t, other)
-	text, ok := f.Told(r.Ref)
+	text, ok := f.PayloadOf(r.Ref)
 	if !ok {
-		t.Fatal("the server was told nothing")
+		t.Fatal("the server has no payload")
 	}
 	var got provider.Payload
 	if err := json.Unmarshal(text, &got); err != nil {
-		t.Fatalf("the server was told %s: %v", text, err)
+		t.Fatalf("the payload is %s: %v", text, err)
 	}
 	want := provider.Payload{
 		Allocation: r.Allocation(), Project: r.Project, Match: r.Match, Config: r.Config, Teams: r.Teams,
 		Properties: r.Properties, Backfill: r.Backfill, Token: string(r.Token),
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("what the server was told differs (-want +got):\n%s", diff)
+		t.Errorf("the payload differs (-want +got):\n%s", diff)
 	}
 }
 
@@ -45,19 +45,19 @@ func losesAllocation(t *testing.T, f Fixture) {
 			t.Errorf("Allocate whose answer was lost: %v, which is final", err)
 		}
 		connection := f.allocate(t, r)
-		f.expectHeld(t, 1)
+		f.expectInUse(t, 1)
 		if again := f.allocate(t, r); again != connection {
 			t.Errorf("the match moved from %s to %s", connection, again)
 		}
 		f.release(t, r.Ref)
-		f.expectHeld(t, 0)
+		f.expectInUse(t, 0)
 	}
 	// This one gives up instead of asking again.
 	r := f.request("p", "abandoned")
 	f.Lose()
 	_, _ = f.Provider.Allocate(t.Context(), r)
 	f.release(t, r.Ref)
-	f.expectHeld(t, 0)
+	f.expectInUse(t, 0)
 }
 
 func losesRelease(t *testing.T, f Fixture) {
@@ -71,7 +71,7 @@ func losesRelease(t *testing.T, f Fixture) {
 		t.Errorf("Release whose answer was lost: %v, which is final", err)
 	}
 	f.release(t, r.Ref)
-	f.expectHeld(t, 0)
+	f.expectInUse(t, 0)
 }
 
 func empties(t *testing.T, f Fixture) {
@@ -80,9 +80,9 @@ func empties(t *testing.T, f Fixture) {
 	}
 	r := f.request("p", "m")
 	refill := f.Exhaust()
-	before := f.held()
+	before := f.inUse()
 	f.fails(t, r, provider.FleetEmpty)
-	if after := f.held(); after != before {
+	if after := f.inUse(); after != before {
 		t.Errorf("the match that got none holds %d", after-before)
 	}
 	refill()
@@ -95,7 +95,7 @@ func forbids(t *testing.T, f Fixture) {
 	}
 	f.Maximum()
 	f.fails(t, f.request("p", "m"), provider.MaximumZero)
-	f.expectHeld(t, 0)
+	f.expectInUse(t, 0)
 }
 
 func contends(t *testing.T, f Fixture) {
@@ -109,7 +109,7 @@ func contends(t *testing.T, f Fixture) {
 		t.Errorf("Allocate: %v, want contention", err)
 	}
 	f.allocate(t, r)
-	f.expectHeld(t, 1)
+	f.expectInUse(t, 1)
 }
 
 func refuses(t *testing.T, f Fixture) {
@@ -119,7 +119,7 @@ func refuses(t *testing.T, f Fixture) {
 	r := f.request("p", "m")
 	r.Hosting = *f.Strange
 	f.fails(t, r, provider.Refused)
-	f.expectHeld(t, 0)
+	f.expectInUse(t, 0)
 }
 
 func ends(t *testing.T, f Fixture) {
@@ -133,6 +133,6 @@ func ends(t *testing.T, f Fixture) {
 		results, err := f.Provider.Poll(t.Context(), []provider.Ref{r.Ref})
 		return err == nil && results[0].Status == provider.Gone
 	})
-	f.expectHeld(t, 0)
+	f.expectInUse(t, 0)
 	f.release(t, r.Ref)
 }

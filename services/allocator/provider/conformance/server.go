@@ -156,8 +156,8 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		return
 	case Echo:
 		// A provider is likely to repeat what is short. The secret parts come first.
-		told := body[max(bytes.LastIndex(body, []byte("matchProperties")), 0):]
-		all := fmt.Sprintf("%.100s %.150s %s", r.Header.Get("Authorization"), told, r.URL)
+		secret := body[max(bytes.LastIndex(body, []byte("matchProperties")), 0):]
+		all := fmt.Sprintf("%.100s %.150s %s", r.Header.Get("Authorization"), secret, r.URL)
 		text, _ := json.Marshal(map[string]any{
 			"message": all, "error": all, "detail": all, "reason": all, "messages": []string{all},
 		})
