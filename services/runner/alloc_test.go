@@ -13,10 +13,10 @@ import (
 	"matchmaker.dev/services/internal/pool"
 )
 
-// A run with ten times as many tickets costs this process no more allocations: selecting and writing them, the way into
-// the sandbox and back, checking the answer and sending the proposals.
+// A run with ten times as many tickets has no more allocations in this process: for selecting and writing them, for the
+// way into the sandbox and back, for checking the answer and sending the proposals.
 func TestRunAllocatesNothingForItsTickets(t *testing.T) {
-	shop, err := built()
+	shop, err := programs()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,7 +56,7 @@ func TestRunAllocatesNothingForItsTickets(t *testing.T) {
 		}
 		var message []byte
 		send := func(part *pb.RunPart) (err error) {
-			// Pairs and a score travel as columns; taking them out is the director's, and allocates.
+			// Pairs and a score are sent as columns. Reading them is up to the director, and allocates.
 			plain := part.GetPlain()
 			n := len(plain.GetScores())
 			proposals += n
@@ -94,7 +94,7 @@ func TestRunAllocatesNothingForItsTickets(t *testing.T) {
 	}
 	least, most := allocations(few), allocations(many)
 	t.Logf("%v allocations for %d tickets, %v for %d", least, few, most, many)
-	// What else happens in this process, as a timer of an earlier test, may allocate a little.
+	// Other work of this process, like a timer of an earlier test, may allocate a little.
 	if most-least > (many-few)/20 {
 		t.Errorf("a run allocates %v times for %d tickets, and %v times for %d", least, few, most, many)
 	}

@@ -7,21 +7,21 @@ import (
 	pb "matchmaker.dev/proto/matchmaker/v1"
 )
 
-// BenchmarkDuel is a run from request to last part, through the bus, and where its time went. All tickets have four
+// BenchmarkDuel measures a run from request to last part, through the bus, and its stages. All tickets have four
 // attributes; most find an opponent.
 func BenchmarkDuel(b *testing.B) {
 	for _, tickets := range []int{2, 1_000, 10_000, 100_000} {
 		b.Run(fmt.Sprint(tickets), func(b *testing.B) {
 			w := newWorld(b)
 			w.put(project, "duel", w.duel)
-			w.run("runner-1", brisk())
-			w.crowd(tickets)
-			w.serving("duel", 1)
+			w.startRunner("runner-1", quickSettings())
+			w.createTickets(tickets)
+			w.waitServing("duel", 1)
 			var sum pb.RunStats
 			request := &pb.RunRequest{Project: project, Function: "duel", Position: w.position(), Budget: 60_000}
-			w.await(w.start(request)) // the instance's memory has grown by now
+			w.awaitAnswer(w.startRun(request)) // the instance's memory has grown by now
 			for b.Loop() {
-				a := w.await(w.start(request))
+				a := w.awaitAnswer(w.startRun(request))
 				if a.error != "" {
 					b.Fatal(a.error)
 				}

@@ -7,19 +7,19 @@ import (
 	pb "matchmaker.dev/proto/matchmaker/v1"
 )
 
-// Whatever a function does hurts its own run alone: that fails with the reason, the function's log names it, other
-// functions go on meanwhile, and its own next run is as good as ever.
+// Whatever a function does harms only its own run. That run fails with the reason, the function's log has it, other
+// functions go on meanwhile, and the next run of the function is answered.
 func TestHostileFunctionsHurtOnlyTheirOwnRun(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.put(project, "enemy", w.enemy)
 	w.put(project, "bystander", w.guest)
-	w.run("runner-1", brisk())
-	w.serving("enemy", 1)
-	w.serving("bystander", 1)
+	w.startRunner("runner-1", quickSettings())
+	w.waitServing("enemy", 1)
+	w.waitServing("bystander", 1)
 	w.ticket(1, nil)
 	w.ticket(2, nil)
-	w.good("bystander", "pair", 1)
+	w.invokeOK("bystander", "pair", 1)
 
 	for _, test := range []struct {
 		do   string
@@ -57,12 +57,12 @@ func TestHostileFunctionsHurtOnlyTheirOwnRun(t *testing.T) {
 			if strings.HasPrefix(test.says, "deadline") {
 				budget = 1000
 			}
-			bad := w.start(&pb.RunRequest{
+			bad := w.startRun(&pb.RunRequest{
 				Project: project, Function: "enemy", Position: w.position(), Budget: budget,
 				Settings: []byte(`{"do":"` + test.do + `"}`),
 			})
-			w.good("bystander", "pair", 1)
-			a := w.await(bad)
+			w.invokeOK("bystander", "pair", 1)
+			a := w.awaitAnswer(bad)
 			if a.error == "" != (test.says == "") || !strings.Contains(a.error, test.says) {
 				t.Errorf("the run says %q, want %q", a.error, test.says)
 			}
@@ -70,16 +70,16 @@ func TestHostileFunctionsHurtOnlyTheirOwnRun(t *testing.T) {
 				t.Errorf("%d proposals", len(a.proposals))
 			}
 			if test.says != "" {
-				w.logged("enemy", "[runner] "+a.error)
-				w.replaced("enemy", a.stats.GetInstance())
+				w.waitLogged("enemy", "[runner] "+a.error)
+				w.waitReplaced("enemy", a.stats.GetInstance())
 			}
 			if test.log != "" {
-				w.logged("enemy", test.log)
+				w.waitLogged("enemy", test.log)
 			}
-			w.good("enemy", "behave", 1)
+			w.invokeOK("enemy", "behave", 1)
 		})
 	}
-	if log := w.logged("bystander", "asked for pair"); strings.Contains(log, "[runner] ") &&
+	if log := w.waitLogged("bystander", "asked for pair"); strings.Contains(log, "[runner] ") &&
 		strings.Contains(log, "another instance") {
 		t.Errorf("the bystander was hurt:\n%s", log)
 	}

@@ -12,8 +12,8 @@ import (
 func TestUpdateDoesNotInterruptService(t *testing.T) {
 	w := newWorld(t)
 	w.put(project, "f", w.guest)
-	w.run("runner-1", brisk())
-	w.serving("f", 1)
+	w.startRunner("runner-1", quickSettings())
+	w.waitServing("f", 1)
 	w.ticket(1, nil)
 	w.ticket(2, nil)
 
@@ -26,44 +26,44 @@ func TestUpdateDoesNotInterruptService(t *testing.T) {
 				return
 			default:
 			}
-			// The guest refuses nothing, duel refuses the setting "do" with an error of its own: both are answers.
-			if a := w.ask("f", "pair"); a.error != "" && !strings.Contains(a.error, `"do"`) {
+			// The guest accepts every setting; duel refuses the setting "do" with an error of its own. Both are answers.
+			if a := w.invoke("f", "pair"); a.error != "" && !strings.Contains(a.error, `"do"`) {
 				t.Errorf("run %d: %s", n, a.error)
 			}
 		}
 	}()
 	w.put(project, "f", w.duel)
-	w.serving("f", 2)
+	w.waitServing("f", 2)
 	close(updated)
 	if n := <-done; n == 0 {
 		t.Error("no run was made meanwhile")
 	}
-	if a := w.ask("f", "pair"); !strings.Contains(a.error, `"do"`) {
+	if a := w.invoke("f", "pair"); !strings.Contains(a.error, `"do"`) {
 		t.Errorf("the old version still answers: %v", a)
 	}
 }
 
-// An instance that still works on its last run is there, and is told of.
+// An instance that still works on its last run is in the status.
 func TestOldInstanceIsInTheStatusUntilItsRunEnds(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.put(project, "f", w.guest)
-	s := brisk()
+	s := quickSettings()
 	s.MaxInstances, s.Drain = 1, time.Millisecond // the run has no end
-	w.run("runner-1", s)
-	w.serving("f", 1)
+	w.startRunner("runner-1", s)
+	w.waitServing("f", 1)
 	w.ticket(1, nil)
 	w.ticket(2, nil)
-	last := w.start(&pb.RunRequest{Project: project, Function: "f", Position: w.position(), Budget: 60_000,
+	last := w.startRun(&pb.RunRequest{Project: project, Function: "f", Position: w.position(), Budget: 60_000,
 		Settings: []byte(`{"do":"hang"}`)})
 	for a := (answer{}); !strings.Contains(a.error, "no instance was free"); { // the only one has begun
-		a = w.await(w.start(&pb.RunRequest{Project: project, Function: "f", Position: w.position(), Budget: 200}))
+		a = w.awaitAnswer(w.startRun(&pb.RunRequest{Project: project, Function: "f", Position: w.position(), Budget: 200}))
 	}
 	w.put(project, "f", w.duel)
-	if a := w.ask("f", "pair"); !strings.Contains(a.error, `"do"`) {
+	if a := w.invoke("f", "pair"); !strings.Contains(a.error, `"do"`) {
 		t.Fatalf("the new version says %v", a)
 	}
-	w.until("both", func(all []*pb.InstanceStatus) bool {
+	w.waitUntil("both", func(all []*pb.InstanceStatus) bool {
 		there := map[int64]bool{}
 		for _, i := range all {
 			there[i.GetGeneration()] = i.GetState() == "Running"
@@ -78,8 +78,8 @@ func TestOldInstanceIsInTheStatusUntilItsRunEnds(t *testing.T) {
 func TestVersionThatDoesNotStartLeavesTheOldOne(t *testing.T) {
 	w := newWorld(t)
 	w.put(project, "f", w.guest)
-	w.run("runner-1", brisk())
-	w.serving("f", 1)
+	w.startRunner("runner-1", quickSettings())
+	w.waitServing("f", 1)
 	w.ticket(1, nil)
 	w.ticket(2, nil)
 	for name, c := range map[string]struct {
@@ -89,17 +89,17 @@ func TestVersionThatDoesNotStartLeavesTheOldOne(t *testing.T) {
 	}{
 		"not a module": {func() { w.put(project, "f", []byte("#!/bin/sh")) }, "Terminated", "no WebAssembly module"},
 		"damaged":      {func() { w.putAs(project, "f", strings.Repeat("0", 64)+".wasm", w.guest) }, "Terminated", "damaged"},
-		"lost": {func() { w.named(project, "f", strings.Repeat("1", 64)+".wasm") }, "Terminated",
+		"lost": {func() { w.setModule(project, "f", strings.Repeat("1", 64)+".wasm") }, "Terminated",
 			"not stored any more"},
-		"trap": {func() { w.put(project, "f", starting("\x00", 1)) }, "Terminated",
+		"trap": {func() { w.put(project, "f", startingModule("\x00", 1)) }, "Terminated",
 			"the module does not start: unreachable"},
-		"memory": {func() { w.put(project, "f", starting("\x41\xff\xff\x03\x40\x00\x1a\x00", 1)) }, "Terminated",
+		"memory": {func() { w.put(project, "f", startingModule("\x41\xff\xff\x03\x40\x00\x1a\x00", 1)) }, "Terminated",
 			"the limit of 64 MiB"},
-		"wrong ABI": {func() { w.put(project, "f", starting("", 7)) }, "Terminated", "mm_abi returned 7"},
+		"wrong ABI": {func() { w.put(project, "f", startingModule("", 7)) }, "Terminated", "mm_abi returned 7"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.put()
-			w.until("the new version to fail", func(all []*pb.InstanceStatus) bool {
+			w.waitUntil("the new version to fail", func(all []*pb.InstanceStatus) bool {
 				failed, good := false, false
 				for _, i := range all {
 					failed = failed || i.GetGeneration() > 1 && i.GetState() == c.state && strings.Contains(i.GetReason(), c.reason)
@@ -107,17 +107,17 @@ func TestVersionThatDoesNotStartLeavesTheOldOne(t *testing.T) {
 				}
 				return failed && good
 			})
-			w.logged("f", c.reason)
-			w.good("f", "pair", 1)
+			w.waitLogged("f", c.reason)
+			w.invokeOK("f", "pair", 1)
 		})
 	}
 	w.put(project, "f", w.guest)
-	w.serving("f", 8)
-	w.good("f", "pair", 1)
+	w.waitServing("f", 8)
+	w.invokeOK("f", "pair", 1)
 }
 
-// starting is a module that does this when it is initialised, and says that it speaks this version of the interface.
-func starting(code string, version byte) []byte {
+// startingModule is a module that runs the code when it is initialised, and declares the version of the interface.
+func startingModule(code string, version byte) []byte {
 	section := func(id byte, items ...string) string {
 		body := string(byte(len(items))) + strings.Join(items, "")
 		return string(id) + string(byte(len(body))) + body
@@ -137,39 +137,39 @@ func TestFailedRunDoesNotAffectOthers(t *testing.T) {
 	w := newWorld(t)
 	w.put(project, "bad", w.guest)
 	w.put(project, "good", w.guest)
-	w.run("runner-1", brisk())
-	w.serving("bad", 1)
-	w.serving("good", 1)
+	w.startRunner("runner-1", quickSettings())
+	w.waitServing("bad", 1)
+	w.waitServing("good", 1)
 	w.ticket(1, nil)
 	w.ticket(2, nil)
 
-	before := w.good("bad", "pair", 1).stats.GetInstance()
-	if a := w.ask("bad", "fail"); a.error != "as told" || a.stats.GetInstance() != before {
+	before := w.invokeOK("bad", "pair", 1).stats.GetInstance()
+	if a := w.invoke("bad", "fail"); a.error != "as told" || a.stats.GetInstance() != before {
 		t.Errorf("an error that the function returned: %v", a)
 	}
-	if a := w.ask("bad", "panic"); !strings.Contains(a.error, "trap") || a.stats.GetInstance() != before {
+	if a := w.invoke("bad", "panic"); !strings.Contains(a.error, "trap") || a.stats.GetInstance() != before {
 		t.Errorf("a panic: %v", a)
 	}
-	w.replaced("bad", before)
-	hung := w.start(&pb.RunRequest{
+	w.waitReplaced("bad", before)
+	hung := w.startRun(&pb.RunRequest{
 		Project: project, Function: "bad", Position: w.position(), Budget: 5000, Settings: []byte(`{"do":"hang"}`),
 	})
-	w.good("good", "pair", 1)
-	a := w.await(hung)
+	w.invokeOK("good", "pair", 1)
+	a := w.awaitAnswer(hung)
 	if !strings.Contains(a.error, "deadline: ") {
 		t.Errorf("a hang: %v", a)
 	}
-	if after := w.good("bad", "pair", 1).stats.GetInstance(); after == before || after == a.stats.GetInstance() {
+	if after := w.invokeOK("bad", "pair", 1).stats.GetInstance(); after == before || after == a.stats.GetInstance() {
 		t.Errorf("instance %s was used again", after)
 	}
-	log := w.logged("bad", "deadline")
+	log := w.waitLogged("bad", "deadline")
 	for _, want := range []string{"asked for panic", "[runner] started", "panic: as told",
 		"another instance will be started in 100ms", "[runner] as told"} {
 		if !strings.Contains(log, want) {
 			t.Errorf("the log has no %q:\n%s", want, log)
 		}
 	}
-	if log := w.logged("good", "asked for pair"); strings.Contains(log, "as told") {
+	if log := w.waitLogged("good", "asked for pair"); strings.Contains(log, "as told") {
 		t.Errorf("the log of one function is in that of another:\n%s", log)
 	}
 }
@@ -177,46 +177,47 @@ func TestFailedRunDoesNotAffectOthers(t *testing.T) {
 func TestDeletedFunctionIsNotServed(t *testing.T) {
 	w := newWorld(t)
 	w.put(project, "f", w.guest)
-	w.run("runner-1", brisk())
-	w.serving("f", 1)
-	w.drop(project, "f")
-	w.until("f to go", func(all []*pb.InstanceStatus) bool { return len(all) == 0 })
-	if a := w.ask("f", "pair"); a.error != bus.NoRunner {
+	w.startRunner("runner-1", quickSettings())
+	w.waitServing("f", 1)
+	w.deleteFunction(project, "f")
+	w.waitUntil("f to go", func(all []*pb.InstanceStatus) bool { return len(all) == 0 })
+	if a := w.invoke("f", "pair"); a.error != bus.NoRunner {
 		t.Errorf("a run of it: %v", a)
 	}
-	// The index went with the last function, and comes again.
+	// The index was dropped with the last function, and is read again.
 	w.ticket(1, nil)
 	w.ticket(2, nil)
 	w.put(project, "f", w.guest)
-	w.serving("f", 1)
-	w.good("f", "pair", 1)
+	w.waitServing("f", 1)
+	w.invokeOK("f", "pair", 1)
 }
 
 func TestInstancesFollowTheLoad(t *testing.T) {
 	w := newWorld(t)
 	w.put(project, "f", w.guest)
-	s := brisk()
+	s := quickSettings()
 	s.MaxInstances, s.Idle = 2, 3*time.Second
-	w.run("runner-1", s)
-	w.serving("f", 1)
+	w.startRunner("runner-1", s)
+	w.waitServing("f", 1)
 	w.ticket(1, nil)
 	w.ticket(2, nil)
 	hang := func() <-chan *pb.RunPart {
-		return w.start(&pb.RunRequest{
+		return w.startRun(&pb.RunRequest{
 			Project: project, Function: "f", Position: w.position(), Budget: 5000, Settings: []byte(`{"do":"hang"}`),
 		})
 	}
 	probe := func() answer {
-		return w.await(w.start(&pb.RunRequest{Project: project, Function: "f", Position: w.position(), Budget: 1000}))
+		return w.awaitAnswer(w.startRun(&pb.RunRequest{Project: project, Function: "f", Position: w.position(),
+			Budget: 1000}))
 	}
 
-	// One instance hangs, so that other runs need one more.
+	// One instance hangs, so other runs need another one.
 	first := hang()
 	for n := 0; n < 2; {
-		w.good("f", "pair", 1)
-		n = len(w.until("an instance", func(all []*pb.InstanceStatus) bool { return len(all) > 0 }))
+		w.invokeOK("f", "pair", 1)
+		n = len(w.waitUntil("an instance", func(all []*pb.InstanceStatus) bool { return len(all) > 0 }))
 	}
-	// All instances hang: a run is not kept waiting beyond half of its budget.
+	// All instances hang: a run waits no longer than half of its budget.
 	second := hang()
 	for a := probe(); ; a = probe() {
 		if strings.Contains(a.error, "no instance was free: waited for 500ms") {
@@ -227,23 +228,23 @@ func TestInstancesFollowTheLoad(t *testing.T) {
 		}
 	}
 	for _, parts := range []<-chan *pb.RunPart{first, second} {
-		if a := w.await(parts); !strings.Contains(a.error, "deadline: ") {
+		if a := w.awaitAnswer(parts); !strings.Contains(a.error, "deadline: ") {
 			t.Errorf("a run that hangs: %v", a)
 		}
 	}
-	// Both are replaced, and one of them goes when there is work for one alone.
-	w.until("two new instances", func(all []*pb.InstanceStatus) bool { return len(all) == 2 })
+	// Both are replaced, and one of them ends when there is work for one only.
+	w.waitUntil("two new instances", func(all []*pb.InstanceStatus) bool { return len(all) == 2 })
 	for n, deadline := 2, time.Now().Add(patience); n > 1; {
-		w.good("f", "pair", 1)
-		n = len(w.until("an instance", func(all []*pb.InstanceStatus) bool { return len(all) > 0 }))
+		w.invokeOK("f", "pair", 1)
+		n = len(w.waitUntil("an instance", func(all []*pb.InstanceStatus) bool { return len(all) > 0 }))
 		if time.Now().After(deadline) {
 			t.Fatal("both instances stay")
 		}
 	}
 }
 
-// are tells whether the instances are n of a generation, and run.
-func are(n int, generation int64) func([]*pb.InstanceStatus) bool {
+// allRunning returns whether the instances are n of a generation, and run.
+func allRunning(n int, generation int64) func([]*pb.InstanceStatus) bool {
 	return func(all []*pb.InstanceStatus) bool {
 		for _, i := range all {
 			if i.GetState() != "Running" || i.GetGeneration() != generation {
@@ -258,19 +259,19 @@ func TestInstancesDoNotFallBelowMinInstances(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.put(project, "f", w.guest)
-	s := brisk()
+	s := quickSettings()
 	s.MinInstances, s.MaxInstances, s.Idle = 2, 3, 50*time.Millisecond
-	w.run("runner-1", s)
-	w.until("two instances", are(2, 1))
+	w.startRunner("runner-1", s)
+	w.waitUntil("two instances", allRunning(2, 1))
 	w.ticket(1, nil)
-	calm := w.load("f", 6)
-	w.until("three instances", are(3, 1))
+	calm := w.generateLoad("f", 6)
+	w.waitUntil("three instances", allRunning(3, 1))
 	calm()
-	w.until("the least again", are(2, 1))
-	w.until("a heartbeat with others than two instances, or twenty with two", func() func([]*pb.InstanceStatus) bool {
+	w.waitUntil("the least again", allRunning(2, 1))
+	w.waitUntil("a heartbeat with others than two instances, or twenty with two", func() func([]*pb.InstanceStatus) bool {
 		beats := 0
 		return func(all []*pb.InstanceStatus) bool {
-			if !are(2, 1)(all) {
+			if !allRunning(2, 1)(all) {
 				t.Errorf("the instances are %v", all)
 			}
 			beats++
@@ -283,14 +284,14 @@ func TestNewVersionHasAsManyInstancesAsTheOldOne(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.put(project, "f", w.guest)
-	s := brisk()
+	s := quickSettings()
 	s.MaxInstances, s.Idle = 3, time.Hour
-	w.run("runner-1", s)
-	w.until("one instance", are(1, 1))
+	w.startRunner("runner-1", s)
+	w.waitUntil("one instance", allRunning(1, 1))
 	w.ticket(1, nil)
-	calm := w.load("f", 6)
-	w.until("three instances", are(3, 1))
+	calm := w.generateLoad("f", 6)
+	w.waitUntil("three instances", allRunning(3, 1))
 	calm()
 	w.put(project, "f", w.guest)
-	w.until("three instances of the new version", are(3, 2))
+	w.waitUntil("three instances of the new version", allRunning(3, 2))
 }

@@ -21,19 +21,19 @@ import (
 	"matchmaker.dev/services/runner"
 )
 
-// workshop is what the tests share: programs, and the one sandbox of all runners in this process, so that each module
+// testPrograms are what the tests share: programs, and one sandbox for all runners in this process, so that each module
 // is compiled once.
-type workshop struct {
+type testPrograms struct {
 	child              string // what a sandbox executes
 	duel, guest, enemy []byte
 	box                *sandbox.Box
 }
 
-// built makes the workshop, the first time.
-var built = sync.OnceValues(build)
+// programs builds the testPrograms, once.
+var programs = sync.OnceValues(build)
 
-// runnerCommand makes the test binary a runner: its arguments are the URLs of Redis and NATS, its name, the sandbox's
-// folder and the sandbox's child.
+// runnerCommand makes the test binary a runner. Its arguments are the URLs of Redis and NATS, its name, the folder and
+// the child of the sandbox.
 const runnerCommand = "runner"
 
 func TestMain(m *testing.M) {
@@ -46,14 +46,14 @@ func TestMain(m *testing.M) {
 		return
 	}
 	m.Run()
-	if shop, err := built(); err == nil {
+	if shop, err := programs(); err == nil {
 		shop.box.Close()
 		_ = os.RemoveAll(filepath.Dir(shop.child))
 	}
 }
 
-func build() (workshop, error) {
-	var shop workshop
+func build() (testPrograms, error) {
+	var shop testPrograms
 	dir, err := os.MkdirTemp("", "runner")
 	if err != nil {
 		return shop, err
@@ -74,7 +74,7 @@ func build() (workshop, error) {
 	return shop, err
 }
 
-// wasm builds a match function's package in a module's folder.
+// wasm builds the package of a match function in the folder of a module.
 func wasm(dir, module, name string) ([]byte, error) {
 	out := filepath.Join(dir, "module.wasm")
 	cmd := exec.Command("go", "build", "-buildmode=c-shared", "-o", out, name)
@@ -109,7 +109,7 @@ func child(ctx context.Context, args []string) error {
 	}
 	defer box.Close()
 	r, err := runner.New(runner.Options{
-		Store: store, Bus: b, Box: box, Name: name, Log: log, Now: time.Now, Settings: brisk(),
+		Store: store, Bus: b, Box: box, Name: name, Log: log, Now: time.Now, Settings: quickSettings(),
 	})
 	if err != nil {
 		return err
@@ -117,8 +117,8 @@ func child(ctx context.Context, args []string) error {
 	return r.Run(ctx)
 }
 
-// brisk is settings for tests that wait for other runners to be missed, on a machine that may be loaded.
-func brisk() runner.Settings {
+// quickSettings are for tests that wait until other runners are missed, on a machine that may be loaded.
+func quickSettings() runner.Settings {
 	s := settings.Default[runner.Settings]()
 	s.Heartbeat, s.Silence, s.Settle = 100*time.Millisecond, time.Second, 100*time.Millisecond
 	return s

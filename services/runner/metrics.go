@@ -121,8 +121,9 @@ func (x *metrics) labels(f functionKey) *labels {
 	of := x.functions.Of(f.project, f.function)
 	l := &labels{
 		function: telemetry.WithLabels(of),
-		runs:     telemetry.LabelsByValue(of, "outcome", outcomeOK, outcomeIdle, outcomeComplaint, outcomeKilled, outcomeUnserved),
-		ends:     telemetry.LabelsByValue(of, "cause", causes...),
+		runs: telemetry.LabelsByValue(of, "outcome", outcomeOK, outcomeIdle, outcomeComplaint, outcomeKilled,
+			outcomeUnserved),
+		ends: telemetry.LabelsByValue(of, "cause", causes...),
 	}
 	telemetry.StartAtZero(x.runs, l.runs)
 	telemetry.StartAtZero(x.ends, l.ends)

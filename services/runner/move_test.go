@@ -16,8 +16,8 @@ import (
 	"matchmaker.dev/services/runner"
 )
 
-// homes is the runner of each project whose function runs on exactly one.
-func (w *world) homes() map[string]string {
+// hostByProject is the runner of each project whose function runs on exactly one.
+func (w *world) hostByProject() map[string]string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	homes := map[string]string{}
@@ -36,11 +36,11 @@ func (w *world) homes() map[string]string {
 	return homes
 }
 
-// spread waits until projects are each on one runner, and on as many different runners as given.
-func (w *world) spread(projects, runners int) {
+// waitSpread waits until each project is on one runner, and all together on that many runners.
+func (w *world) waitSpread(projects, runners int) {
 	w.t.Helper()
-	w.until(fmt.Sprintf("%d projects on %d runners", projects, runners), func([]*pb.InstanceStatus) bool {
-		homes, different := w.homes(), map[string]bool{}
+	w.waitUntil(fmt.Sprintf("%d projects on %d runners", projects, runners), func([]*pb.InstanceStatus) bool {
+		homes, different := w.hostByProject(), map[string]bool{}
 		for _, runner := range homes {
 			different[runner] = true
 		}
@@ -48,9 +48,9 @@ func (w *world) spread(projects, runners int) {
 	})
 }
 
-// single is settings with one host a project.
-func single() runner.Settings {
-	s := brisk()
+// singleHost is settings with one host per project.
+func singleHost() runner.Settings {
+	s := quickSettings()
 	s.Hosts = 1
 	return s
 }
@@ -65,20 +65,20 @@ func TestKilledRunnerIsReplaced(t *testing.T) {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
 	})
-	w.serving("f", 1)
+	w.waitServing("f", 1)
 	w.ticket(1, nil)
 	w.ticket(2, nil)
-	w.good("f", "pair", 1)
+	w.invokeOK("f", "pair", 1)
 
 	w.must(cmd.Process.Signal(syscall.SIGKILL))
-	w.run("heir", brisk())
-	w.until("the heir to serve", func([]*pb.InstanceStatus) bool {
+	w.startRunner("heir", quickSettings())
+	w.waitUntil("the heir to serve", func([]*pb.InstanceStatus) bool {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		is := w.statuses["heir"].GetInstances()
 		return len(is) == 1 && is[0].GetState() == "Running"
 	})
-	w.good("f", "pair", 1)
+	w.invokeOK("f", "pair", 1)
 }
 
 func TestProjectsMoveWithoutInterruption(t *testing.T) {
@@ -87,8 +87,8 @@ func TestProjectsMoveWithoutInterruption(t *testing.T) {
 	for p := range projects {
 		w.put(fmt.Sprint("project-", p), "f", w.guest)
 	}
-	_, stop := w.run("runner-1", single())
-	w.spread(projects, 1)
+	_, stop := w.startRunner("runner-1", singleHost())
+	w.waitSpread(projects, 1)
 
 	moved, done := make(chan struct{}), make(chan struct{})
 	go func() {
@@ -99,21 +99,21 @@ func TestProjectsMoveWithoutInterruption(t *testing.T) {
 				return
 			default:
 			}
-			a := w.await(w.start(&pb.RunRequest{Project: fmt.Sprint("project-", n%projects), Function: "f"}))
+			a := w.awaitAnswer(w.startRun(&pb.RunRequest{Project: fmt.Sprint("project-", n%projects), Function: "f"}))
 			if a.error != "" {
 				t.Errorf("run %d: %s", n, a.error)
 			}
 		}
 	}()
-	w.run("runner-2", single())
-	w.spread(projects, 2)
+	w.startRunner("runner-2", singleHost())
+	w.waitSpread(projects, 2)
 	close(moved)
 	<-done
 
-	// One that leaves in good order is not waited for.
+	// The others do not wait for a runner that leaves in good order.
 	stop()
-	w.until("runner-2 to have all", func([]*pb.InstanceStatus) bool {
-		homes := w.homes()
+	w.waitUntil("runner-2 to have all", func([]*pb.InstanceStatus) bool {
+		homes := w.hostByProject()
 		for _, runner := range homes {
 			if runner != "runner-2" {
 				return false
@@ -121,13 +121,13 @@ func TestProjectsMoveWithoutInterruption(t *testing.T) {
 		}
 		return len(homes) == projects
 	})
-	if a := w.await(w.start(&pb.RunRequest{Project: "project-0", Function: "f"})); a.error != "" {
+	if a := w.awaitAnswer(w.startRun(&pb.RunRequest{Project: "project-0", Function: "f"})); a.error != "" {
 		t.Error(a.error)
 	}
 }
 
-// servers is the runners on which the function f of the project runs.
-func (w *world) servers() (names []string) {
+// servingRunners is the runners on which the function f of the project runs.
+func (w *world) servingRunners() (names []string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for name, s := range w.statuses {
@@ -142,44 +142,45 @@ func TestProjectHasMoreHostsUnderLoad(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.put(project, "f", w.guest)
-	s := single()
+	s := singleHost()
 	s.MaxInstances, s.Crowded, s.Idle = 1, 500*time.Millisecond, 3*time.Second
-	w.run("runner-1", s)
-	w.run("runner-2", s)
-	w.serving("f", 1)
-	w.until("one runner", func([]*pb.InstanceStatus) bool { return len(w.servers()) == 1 })
+	w.startRunner("runner-1", s)
+	w.startRunner("runner-2", s)
+	w.waitServing("f", 1)
+	w.waitUntil("one runner", func([]*pb.InstanceStatus) bool { return len(w.servingRunners()) == 1 })
 	w.ticket(1, nil)
 	w.ticket(2, nil)
 
-	// More runs than the only instance can do.
-	calm := w.load("f", 4)
-	w.until("two runners", func([]*pb.InstanceStatus) bool { return len(w.servers()) == 2 })
+	// More runs than the only instance can answer.
+	calm := w.generateLoad("f", 4)
+	w.waitUntil("two runners", func([]*pb.InstanceStatus) bool { return len(w.servingRunners()) == 2 })
 	calm()
-	w.until("one runner again", func(all []*pb.InstanceStatus) bool { return len(all) == 1 && len(w.servers()) == 1 })
-	w.good("f", "pair", 1)
+	w.waitUntil("one runner again",
+		func(all []*pb.InstanceStatus) bool { return len(all) == 1 && len(w.servingRunners()) == 1 })
+	w.invokeOK("f", "pair", 1)
 }
 
 func TestStoppingRunnerFinishesItsRuns(t *testing.T) {
 	w := newWorld(t)
 	w.put(project, "f", w.guest)
-	s := brisk()
+	s := quickSettings()
 	s.MaxInstances, s.Drain = 1, patience
-	r, stop := w.run("runner-1", s)
-	w.serving("f", 1)
+	r, stop := w.startRunner("runner-1", s)
+	w.waitServing("f", 1)
 	w.must(r.Ready(t.Context()))
 	w.ticket(1, nil)
 	w.ticket(2, nil)
 	// The only instance hangs, and a second run waits for it to be replaced.
-	hung := w.start(&pb.RunRequest{Project: project, Function: "f", Position: w.position(), Budget: 3000,
+	hung := w.startRun(&pb.RunRequest{Project: project, Function: "f", Position: w.position(), Budget: 3000,
 		Settings: []byte(`{"do":"hang"}`)})
 	for a := (answer{}); !strings.Contains(a.error, "no instance was free"); {
-		a = w.await(w.start(&pb.RunRequest{Project: project, Function: "f", Position: w.position(), Budget: 200}))
+		a = w.awaitAnswer(w.startRun(&pb.RunRequest{Project: project, Function: "f", Position: w.position(), Budget: 200}))
 	}
 	stop()
-	if a := w.await(hung); !strings.Contains(a.error, "deadline: ") {
+	if a := w.awaitAnswer(hung); !strings.Contains(a.error, "deadline: ") {
 		t.Errorf("the run under way: %v", a)
 	}
-	if a := w.ask("f", "pair"); a.error != bus.NoRunner {
+	if a := w.invoke("f", "pair"); a.error != bus.NoRunner {
 		t.Errorf("a run after the end: %v", a)
 	}
 	w.mu.Lock()
@@ -193,7 +194,8 @@ func TestSettingsAreChecked(t *testing.T) {
 	w := newWorld(t)
 	for want, change := range map[string]func(*runner.Settings){
 		"--hosts":                         func(s *runner.Settings) { s.Hosts = -1 },
-		"Silence 1s must be at least two": func(s *runner.Settings) { s.Silence, s.Heartbeat = time.Second, 600*time.Millisecond },
+		"Silence 1s must be at least two": func(s *runner.Settings) { s.Silence, s.Heartbeat = time.Second,
+			600*time.Millisecond },
 		"Drain is -1s":                    func(s *runner.Settings) { s.Drain = -time.Second },
 		"--min-instances 3":               func(s *runner.Settings) { s.MinInstances, s.MaxInstances = 3, 2 },
 		"--max-hosts 1":                   func(s *runner.Settings) { s.MaxHosts = 1 },

@@ -8,7 +8,7 @@ import (
 	pb "matchmaker.dev/proto/matchmaker/v1"
 )
 
-// clock is one that only pass moves.
+// clock is a clock that only pass moves.
 type clock struct{ time.Time }
 
 func (c *clock) now() time.Time       { return c.Time }

@@ -8,7 +8,8 @@ import (
 // A new host that cannot start a function, for example because its disk is full, must not take the project over.
 func TestProjectStaysUntilNewHostsServeIt(t *testing.T) {
 	now, ended := time.Unix(1, 0), false
-	e := &env{Options: Options{Now: func() time.Time { return now }, Settings: Settings{Timing: Timing{Handover: 30 * time.Second}}}}
+	e := &env{Options: Options{Now: func() time.Time { return now },
+		Settings: Settings{Timing: Timing{Handover: 30 * time.Second}}}}
 	h := newHostedProject(e, "p", func() { ended = true })
 	h.functions["f"] = &function{functionKey: functionKey{"p", "f"}, subscription: subscription{}}
 	h.functions["g"] = &function{functionKey: functionKey{"p", "g"}} // this runner does not serve it either

@@ -17,15 +17,16 @@ import (
 func TestTwoTicketsAreMatched(t *testing.T) {
 	w := newWorld(t)
 	w.put(project, "duel", w.duel)
-	w.run("runner-1", brisk())
-	w.serving("duel", 1)
+	w.startRunner("runner-1", quickSettings())
+	w.waitServing("duel", 1)
 
-	if a := w.await(w.start(&pb.RunRequest{Project: project, Function: "duel"})); a.error != "" || len(a.proposals) > 0 {
+	if a := w.awaitAnswer(w.startRun(&pb.RunRequest{Project: project, Function: "duel"})); a.error != "" ||
+		len(a.proposals) > 0 {
 		t.Fatalf("without tickets: %v", a)
 	}
 	first, second := w.ticket(1000, nil), w.ticket(1040, nil)
 	w.ticket(5000, nil)
-	a := w.await(w.start(&pb.RunRequest{Project: project, Function: "duel", Position: w.position(),
+	a := w.awaitAnswer(w.startRun(&pb.RunRequest{Project: project, Function: "duel", Position: w.position(),
 		Settings: []byte(`{"widen":0}`)}))
 	want := []*pb.Proposal{{Score: 60, Oldest: 1_700_000_000_001, Teams: []*pb.Team{{Tickets: []string{first, second}}}}}
 	if diff := cmp.Diff(want, a.proposals, protocmp.Transform()); diff != "" || a.error != "" {
@@ -39,12 +40,12 @@ func TestTwoTicketsAreMatched(t *testing.T) {
 func TestProposalHasEverythingThatTheFunctionSet(t *testing.T) {
 	w := newWorld(t)
 	w.put(project, "guest", w.guest)
-	w.run("runner-1", brisk())
-	w.serving("guest", 1)
+	w.startRunner("runner-1", quickSettings())
+	w.waitServing("guest", 1)
 	w.ticket(1, map[string][]byte{"team": []byte("blue"), "unread": {0xff}})
 	w.ticket(2, map[string][]byte{"team": []byte("red")})
 	w.ticket(3, nil)
-	a := w.good("guest", "all", 1)
+	a := w.invokeOK("guest", "all", 1)
 	want := &pb.Proposal{
 		Score: 7, Oldest: 1_700_000_000_001,
 		Teams: []*pb.Team{{Name: "red", Tickets: []string{"ticket-2"}},
@@ -58,27 +59,28 @@ func TestProposalHasEverythingThatTheFunctionSet(t *testing.T) {
 	if diff := cmp.Diff(want, a.proposals[0], protocmp.Transform()); diff != "" {
 		t.Error(diff)
 	}
-	// The messages are used again: nothing of the last run may show in this one.
+	// The messages are used again: nothing of the last run may be left.
 	want = &pb.Proposal{Score: 1, Oldest: 1_700_000_000_001,
 		Teams: []*pb.Team{{Tickets: []string{"ticket-1", "ticket-2"}}}}
-	if diff := cmp.Diff(want, w.good("guest", "pair", 1).proposals[0], protocmp.Transform()); diff != "" {
+	if diff := cmp.Diff(want, w.invokeOK("guest", "pair", 1).proposals[0], protocmp.Transform()); diff != "" {
 		t.Error(diff)
 	}
 }
 
-// Backfill tickets come and go with the feed, as tickets do.
+// Functions see backfill tickets as the feed brings them.
 func TestFunctionsSeeBackfillTickets(t *testing.T) {
 	w := newWorld(t)
 	w.put(project, "guest", w.guest)
-	w.run("runner-1", brisk())
-	w.serving("guest", 1)
+	w.startRunner("runner-1", quickSettings())
+	w.waitServing("guest", 1)
 	w.ticket(1, nil)
 	b := &pb.Backfill{Id: "b", Connection: "10.0.0.1:7777", AttributeNames: []string{"skill"},
 		AttributeValues: []float64{3}, Properties: map[string][]byte{"unread": {0xff}}}
 	position, err := w.store.CreateBackfill(t.Context(), project, b, time.UnixMilli(1_700_000_000_000))
 	w.must(err)
 	fill := func(shown bool) answer {
-		return w.await(w.start(&pb.RunRequest{Project: project, Function: "guest", Position: position, Budget: 20_000,
+		return w.awaitAnswer(w.startRun(&pb.RunRequest{Project: project, Function: "guest", Position: position,
+			Budget:   20_000,
 			Settings: []byte(`{"do":"fill"}`), Backfills: shown}))
 	}
 	a := fill(true)
@@ -104,14 +106,15 @@ func TestFunctionsSeeBackfillTickets(t *testing.T) {
 func TestPoolsSelectTickets(t *testing.T) {
 	w := newWorld(t)
 	w.put(project, "guest", w.guest)
-	w.run("runner-1", brisk())
-	w.serving("guest", 1)
+	w.startRunner("runner-1", quickSettings())
+	w.waitServing("guest", 1)
 	for skill := range 6 {
 		w.ticket(float64(skill), nil)
 	}
 	low, high := 2.0, 4.0
 	ask := func(pools map[string]*pb.Pool) answer {
-		return w.await(w.start(&pb.RunRequest{Project: project, Function: "guest", Position: w.position(), Pools: pools}))
+		return w.awaitAnswer(w.startRun(&pb.RunRequest{Project: project, Function: "guest", Position: w.position(),
+			Pools: pools}))
 	}
 	a := ask(map[string]*pb.Pool{"mid": {Filters: []*pb.Filter{{Attribute: "skill", Min: &low, Max: &high}}}})
 	if len(a.proposals) != 1 || !cmp.Equal(a.proposals[0].GetTeams()[0].GetTickets(), []string{"ticket-3", "ticket-4"}) {
@@ -126,14 +129,14 @@ func TestPoolsSelectTickets(t *testing.T) {
 func TestRunsCountPools(t *testing.T) {
 	w := newWorld(t)
 	w.put(project, "guest", w.guest)
-	w.run("runner-1", brisk())
-	w.serving("guest", 1)
+	w.startRunner("runner-1", quickSettings())
+	w.waitServing("guest", 1)
 	low, high, one := 2.0, 4.0, 1.0
 	mid := []*pb.Filter{{Attribute: "skill", Min: &low, Max: &high, Segmentation: &pb.Segmentation{Value: 1}}}
 	census := map[string]*pb.Pool{"all": {}, "mid": {Filters: mid},
 		"nobody": {Filters: []*pb.Filter{{Attribute: "level"}}}}
 	count := func(pools map[string]*pb.Pool, do string) map[string]int64 {
-		a := w.await(w.start(&pb.RunRequest{
+		a := w.awaitAnswer(w.startRun(&pb.RunRequest{
 			Project: project, Function: "guest", Position: w.position(), Pools: pools, Census: census,
 			Settings: fmt.Appendf(nil, `{"do":%q}`, do),
 		}))
@@ -146,7 +149,7 @@ func TestRunsCountPools(t *testing.T) {
 		w.ticket(float64(skill), nil)
 	}
 	want := map[string]int64{"all": 6, "mid": 2, "nobody": 0}
-	// A run counts whatever its own pools have, and however it ends.
+	// A run counts the population whatever its own pools are, and however it ends.
 	for _, run := range []struct {
 		pools map[string]*pb.Pool
 		do    string
@@ -159,7 +162,7 @@ func TestRunsCountPools(t *testing.T) {
 			t.Errorf("%v, %s: %s", run.pools, run.do, diff)
 		}
 	}
-	if a := w.good("guest", "pair", 3); a.stats.GetPopulation() != nil {
+	if a := w.invokeOK("guest", "pair", 3); a.stats.GetPopulation() != nil {
 		t.Errorf("counted %v without being asked", a.stats.GetPopulation())
 	}
 }
@@ -167,15 +170,16 @@ func TestRunsCountPools(t *testing.T) {
 func TestRunWaitsForItsPosition(t *testing.T) {
 	w := newWorld(t)
 	w.put(project, "guest", w.guest)
-	w.run("runner-1", brisk())
-	w.serving("guest", 1)
+	w.startRunner("runner-1", quickSettings())
+	w.waitServing("guest", 1)
 	w.ticket(1, nil)
-	parts := w.start(&pb.RunRequest{Project: project, Function: "guest", Position: w.position() + 1, Budget: 60_000})
+	parts := w.startRun(&pb.RunRequest{Project: project, Function: "guest", Position: w.position() + 1, Budget: 60_000})
 	w.ticket(2, nil)
-	if a := w.await(parts); a.error != "" || len(a.proposals) != 1 {
+	if a := w.awaitAnswer(parts); a.error != "" || len(a.proposals) != 1 {
 		t.Errorf("got %v", a)
 	}
-	a := w.await(w.start(&pb.RunRequest{Project: project, Function: "guest", Position: w.position() + 1, Budget: 200}))
+	a := w.awaitAnswer(w.startRun(&pb.RunRequest{Project: project, Function: "guest", Position: w.position() + 1,
+		Budget: 200}))
 	if want := fmt.Sprintf("at position %d, not yet at %d: waited for 100ms", w.position(),
 		w.position()+1); !strings.Contains(a.error, want) {
 		t.Errorf("the error is %q, want %q", a.error, want)
@@ -185,11 +189,11 @@ func TestRunWaitsForItsPosition(t *testing.T) {
 func TestLongAnswerComesInParts(t *testing.T) {
 	w := newWorld(t)
 	w.put(project, "guest", w.guest)
-	w.run("runner-1", brisk())
-	w.serving("guest", 1)
+	w.startRunner("runner-1", quickSettings())
+	w.waitServing("guest", 1)
 	const tickets = 12_000
-	w.crowd(tickets)
-	a := w.good("guest", "pair", tickets/2)
+	w.createTickets(tickets)
+	a := w.invokeOK("guest", "pair", tickets/2)
 	if a.parts < 2 {
 		t.Errorf("%d parts", a.parts)
 	}
@@ -210,21 +214,21 @@ func TestLongAnswerComesInParts(t *testing.T) {
 func TestProposalWithTooManyTicketsIsRefused(t *testing.T) {
 	w := newWorld(t)
 	w.put(project, "guest", w.guest)
-	w.run("runner-1", brisk())
-	w.serving("guest", 1)
-	w.crowd(invocation.MaxPartSize / 36)
-	if a := w.ask("guest", "all"); !strings.Contains(a.error, "tickets, at most 1000 are allowed") {
+	w.startRunner("runner-1", quickSettings())
+	w.waitServing("guest", 1)
+	w.createTickets(invocation.MaxPartSize / 36)
+	if a := w.invoke("guest", "all"); !strings.Contains(a.error, "tickets, at most 1000 are allowed") {
 		t.Errorf("got %q", a.error)
 	}
-	w.good("guest", "pair", invocation.MaxPartSize/36/2)
+	w.invokeOK("guest", "pair", invocation.MaxPartSize/36/2)
 }
 
 func TestInstanceNamesFitIntoALabel(t *testing.T) {
 	w := newWorld(t)
 	long := "a" + strings.Repeat(".b", 31)
 	w.put(project, long, w.guest)
-	w.run("some-host-name-7d4b8c9f6d-x2x4z-1", brisk())
-	all := w.until(long+" to run",
+	w.startRunner("some-host-name-7d4b8c9f6d-x2x4z-1", quickSettings())
+	all := w.waitUntil(long+" to run",
 		func(all []*pb.InstanceStatus) bool { return len(all) == 1 && all[0].GetState() == "Running" })
 	if name := all[0].GetName(); len(name) > 63 || !strings.HasPrefix(name, "a.b.b") ||
 		!strings.Contains(name, "-1-e-7d4b8c9f6d-x2x4z-1-") {
@@ -232,8 +236,8 @@ func TestInstanceNamesFitIntoALabel(t *testing.T) {
 	}
 	w.ticket(1, nil)
 	w.ticket(2, nil)
-	w.good(long, "pair", 1)
-	if !bytes.Contains([]byte(w.logged(long, "asked for pair")), []byte(all[0].GetName()+": ")) {
+	w.invokeOK(long, "pair", 1)
+	if !bytes.Contains([]byte(w.waitLogged(long, "asked for pair")), []byte(all[0].GetName()+": ")) {
 		t.Error("the log does not name the instance")
 	}
 }

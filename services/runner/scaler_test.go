@@ -41,7 +41,7 @@ func TestScalerFollowsTheLoad(t *testing.T) {
 	look(59*time.Second, false, 3)
 	look(time.Second, false, 0)
 	look(time.Hour, false, 0)
-	// More than there are it does not want: the others may all be busy, or gone.
+	// It wants no more than one above the runners that there are: the others may all be busy, or down.
 	look(0, true, 0)
 	hosts = 1
 	if got := sc.update(now.Add(time.Hour), true, hosts, s); got != 0 {

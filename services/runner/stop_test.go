@@ -20,40 +20,39 @@ func newTestFunction(t *testing.T, drain time.Duration) *function {
 	return newFunction(t.Context(), e, functionKey{"p", "f"}, newFeed("p", e.Log))
 }
 
-// startRun gives the function a run with a budget of ten seconds. It returns where the error of the answer will be.
-func startRun(t *testing.T, f *function) *string {
-	var text string
+// accept gives the function a run with a budget of ten seconds, and returns the error of its answer.
+func accept(t *testing.T, f *function) <-chan string {
+	answer := make(chan string, 1)
 	f.accept(t.Context(), &pb.RunRequest{Budget: 10_000}, func(p *pb.RunPart) error {
-		text = p.GetError()
+		answer <- p.GetError()
 		return nil
 	})
-	return &text
+	return answer
 }
 
 func TestStopWaitsForRunsInFlight(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newTestFunction(t, time.Minute)
-		first := startRun(t, f)
+		first := accept(t, f)
 		stopped := make(chan struct{})
 		go func() {
 			f.stop(t.Context())
 			close(stopped)
 		}()
 		synctest.Wait()
-		if *first != "" {
-			t.Fatalf("the run in flight was answered with %q", *first)
-		}
-		if second := startRun(t, f); !strings.Contains(*second, "the function is leaving this runner") {
-			t.Errorf("a run after the end was answered with %q", *second)
-		}
 		select {
+		case text := <-first:
+			t.Fatalf("the run in flight was answered with %q", text)
 		case <-stopped:
-			t.Error("stop did not wait for the run in flight")
+			t.Fatal("stop did not wait for the run in flight")
 		default:
 		}
+		if text := <-accept(t, f); !strings.Contains(text, "the function is leaving this runner") {
+			t.Errorf("a run after stop was answered with %q", text)
+		}
 		<-stopped
-		if !strings.Contains(*first, "waited for 5s, half of the run's budget") {
-			t.Errorf("the run in flight was answered with %q", *first)
+		if text := <-first; !strings.Contains(text, "waited for 5s, half of the run's budget") {
+			t.Errorf("the run in flight was answered with %q", text)
 		}
 	})
 }
@@ -61,11 +60,14 @@ func TestStopWaitsForRunsInFlight(t *testing.T) {
 func TestStopEndsRunsAfterDrain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newTestFunction(t, time.Second)
-		first := startRun(t, f)
+		run := accept(t, f)
 		began := time.Now()
 		f.stop(t.Context())
-		if took := time.Since(began); took != time.Second || *first == "" {
-			t.Errorf("stop took %v, and the run was answered with %q", took, *first)
+		if took := time.Since(began); took != time.Second {
+			t.Errorf("stop took %v", took)
+		}
+		if text := <-run; text == "" {
+			t.Error("the run was answered without an error")
 		}
 	})
 }

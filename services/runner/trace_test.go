@@ -19,21 +19,20 @@ import (
 	"matchmaker.dev/services/runner"
 )
 
-// TestRunsOfSampledTicketsAreTraced: a run is traced when it serves a sampled ticket, though who asked for it did not
-// know, and no other one is.
+// A run is traced when it serves a sampled ticket, even if its request was not sampled. No other run is.
 func TestRunsOfSampledTicketsAreTraced(t *testing.T) {
 	w := newWorld(t)
 	spans := spantest.New(t, sdktrace.NeverSample())
 	var log spantest.Log
-	w.run("runner-1", brisk(), func(o *runner.Options) {
+	w.startRunner("runner-1", quickSettings(), func(o *runner.Options) {
 		o.Tracer, o.Log = spans.Tracer("runner"), slog.New(telemetry.LogHandler(slog.NewTextHandler(&log,
 			&slog.HandlerOptions{Level: slog.LevelDebug})))
 	})
 	w.put(project, "guest", w.guest)
-	w.serving("guest", 1)
+	w.waitServing("guest", 1)
 
-	// asked is a run in a span that is not sampled, of a request with a correlation id.
-	asked := func(do string) (answer, trace.SpanContext, []*pb.Traced) {
+	// invoke does a run in a span that is not sampled, for a request with a correlation id.
+	invoke := func(do string) (answer, trace.SpanContext, []*pb.Traced) {
 		ctx, _ := spans.Tracer("director").Start(telemetry.WithCorrelationID(t.Context(), "id-of-a-request"), "run")
 		var traced []*pb.Traced
 		parts := make(chan *pb.RunPart, 10)
@@ -49,14 +48,14 @@ func TestRunsOfSampledTicketsAreTraced(t *testing.T) {
 		})
 		w.must(err)
 		defer run.Stop()
-		return w.await(parts), trace.SpanContextFromContext(ctx), traced
+		return w.awaitAnswer(parts), trace.SpanContextFromContext(ctx), traced
 	}
 	w.ticket(1, nil)
 	w.ticket(2, nil)
-	if a, _, traced := asked("pair"); a.error != "" || len(a.proposals) != 1 || len(traced) > 0 {
+	if a, _, traced := invoke("pair"); a.error != "" || len(a.proposals) != 1 || len(traced) > 0 {
 		t.Fatalf("%+v, sampled are %v", a, traced)
 	}
-	if _, _, traced := asked("fail"); len(traced) > 0 {
+	if _, _, traced := invoke("fail"); len(traced) > 0 {
 		t.Fatalf("sampled are %v", traced)
 	}
 	if text := spans.String(); text != "" {
@@ -68,7 +67,7 @@ func TestRunsOfSampledTicketsAreTraced(t *testing.T) {
 	sampled := w.ticket(3, map[string][]byte{"team": []byte("a secret of the player")})
 	w.trace = nil
 	w.ticket(4, nil)
-	a, in, traced := asked("pair")
+	a, in, traced := invoke("pair")
 	if a.error != "" || len(traced) != 1 || traced[0].GetTicket() != sampled || !bytes.Equal(traced[0].GetTrace(), mark) {
 		t.Fatalf("%q, sampled are %v", a.error, traced)
 	}
@@ -80,15 +79,16 @@ func TestRunsOfSampledTicketsAreTraced(t *testing.T) {
 		t.Error(spans)
 	}
 	for _, stage := range []string{"select", "encode", "function", "decode"} {
-		if s := spans.Wait(stage); !spantest.IsChildOf(s, spantest.SpanRef(execute)) || s.StartTime().Before(execute.StartTime()) ||
+		if s := spans.Wait(stage); !spantest.IsChildOf(s, spantest.SpanRef(execute)) ||
+			s.StartTime().Before(execute.StartTime()) ||
 			s.EndTime().After(execute.EndTime()) {
 			t.Errorf("%s is not a part of the run", stage)
 		}
 	}
 
-	// Those that fail have a word for why, and so has the log, which names the trace and the request.
+	// A failed run has the type of the error in its span; the log names the trace and the request.
 	for _, do := range []string{"fail", "panic"} {
-		a, in, traced := asked(do)
+		a, in, traced := invoke(do)
 		if a.error == "" || len(traced) != 1 {
 			t.Fatalf("%s: %+v, sampled are %v", do, a, traced)
 		}
@@ -109,7 +109,7 @@ func TestRunsOfSampledTicketsAreTraced(t *testing.T) {
 	}
 }
 
-// eventually asks until the answer is yes.
+// eventually waits until ok returns true.
 func eventually(t *testing.T, what string, ok func() bool) {
 	t.Helper()
 	again := time.NewTicker(5 * time.Millisecond)

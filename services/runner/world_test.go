@@ -24,20 +24,20 @@ import (
 // patience is how long a test waits for what must happen, on a loaded machine.
 const patience = 60 * time.Second
 
-// project is the only one of most tests.
+// project is the only project of most tests.
 const project = "demo"
 
-// world is a Redis, a NATS and what the other services would do.
+// world is a Redis, a NATS and what the other services do.
 type world struct {
-	workshop
+	testPrograms
 	t     testing.TB
 	redis *embedded.Redis
 	nats  *embedded.NATS
 	store *state.Store
 	bus   *bus.Bus
-	// created is the feed's position after the last ticket.
+	// created is the position of the feed after the last ticket.
 	created uint64
-	// trace is the mark that tickets are created with.
+	// trace is the reference to a span that tickets are created with.
 	trace   []byte
 	tickets *state.Creator
 
@@ -53,7 +53,7 @@ func newWorld(t testing.TB) *world {
 	log := discard()
 	w := &world{t: t, statuses: map[string]*pb.RunnerStatus{}, changed: make(chan struct{})}
 	var err error
-	w.workshop, err = built()
+	w.testPrograms, err = programs()
 	w.must(err)
 	w.redis, err = embedded.StartRedis(t.Context(),
 		embedded.RedisOptions{Dir: filepath.Join(t.TempDir(), "redis"), Log: log})
@@ -72,7 +72,7 @@ func newWorld(t testing.TB) *world {
 		defer w.mu.Unlock()
 		w.created = max(w.created, position)
 	})
-	_, err = w.bus.OnHeartbeat(w.hear)
+	_, err = w.bus.OnHeartbeat(w.onHeartbeat)
 	w.must(err)
 	return w
 }
@@ -96,8 +96,9 @@ func (w *world) connect(name string) *bus.Bus {
 	return b
 }
 
-// run starts a runner in this process; stop waits for its end.
-func (w *world) run(name string, s runner.Settings, change ...func(*runner.Options)) (r *runner.Runner, stop func()) {
+// startRunner starts a runner in this process; stop stops it and waits for its end.
+func (w *world) startRunner(name string, s runner.Settings, change ...func(*runner.Options)) (r *runner.Runner,
+	stop func()) {
 	w.t.Helper()
 	b := w.connect(name)
 	o := runner.Options{
@@ -133,7 +134,7 @@ func (w *world) run(name string, s runner.Settings, change ...func(*runner.Optio
 	return r, stop
 }
 
-// put makes a module a function's next version.
+// put makes a module the next version of a function.
 func (w *world) put(project, function string, module []byte) {
 	w.t.Helper()
 	sum := sha256.Sum256(module)
@@ -143,11 +144,11 @@ func (w *world) put(project, function string, module []byte) {
 func (w *world) putAs(project, function, name string, module []byte) {
 	w.t.Helper()
 	w.must(w.bus.PutModule(w.t.Context(), name, module))
-	w.named(project, function, name)
+	w.setModule(project, function, name)
 }
 
-// named makes the module of a name, which may not be stored, a function's next version.
-func (w *world) named(project, function, name string) {
+// setModule makes the module of a name, which may not be stored, the next version of a function.
+func (w *world) setModule(project, function, name string) {
 	w.t.Helper()
 	w.must(w.store.ChangeFunction(w.t.Context(), project, function, func(f *pb.Function) (*pb.Function, error) {
 		return &pb.Function{Name: function, Module: name, Generation: f.GetGeneration() + 1}, nil
@@ -155,15 +156,15 @@ func (w *world) named(project, function, name string) {
 	w.bus.Poke(w.t.Context(), project, &pb.Poke{Functions: true})
 }
 
-// drop deletes a function.
-func (w *world) drop(project, function string) {
+// deleteFunction deletes a function.
+func (w *world) deleteFunction(project, function string) {
 	w.t.Helper()
 	w.must(w.store.ChangeFunction(w.t.Context(), project, function,
 		func(*pb.Function) (*pb.Function, error) { return nil, nil }))
 	w.bus.Poke(w.t.Context(), project, &pb.Poke{Functions: true})
 }
 
-// ticket creates a ticket, ever a millisecond after the one before.
+// ticket creates a ticket, each a millisecond after the one before.
 func (w *world) ticket(skill float64, properties map[string][]byte) string {
 	w.t.Helper()
 	w.count++
@@ -175,7 +176,7 @@ func (w *world) ticket(skill float64, properties map[string][]byte) string {
 	return t.GetId()
 }
 
-// position is that of the feed with all tickets.
+// position is the position of the feed with all tickets.
 func (w *world) position() uint64 {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -190,17 +191,17 @@ type answer struct {
 	parts     int
 }
 
-// ask does a run over all tickets, which is complete when it was sent; do is the guest's setting.
-func (w *world) ask(function, do string) answer {
+// invoke does a run over all tickets and returns its complete answer; do is the guest's setting.
+func (w *world) invoke(function, do string) answer {
 	w.t.Helper()
-	return w.await(w.start(&pb.RunRequest{
+	return w.awaitAnswer(w.startRun(&pb.RunRequest{
 		Project: project, Function: function, Position: w.position(), Budget: 20_000,
 		Settings: fmt.Appendf(nil, `{"do":%q}`, do),
 	}))
 }
 
-// start sends a run, with what a test need not say filled in.
-func (w *world) start(r *pb.RunRequest) <-chan *pb.RunPart {
+// startRun sends a run, with defaults for what the test leaves out.
+func (w *world) startRun(r *pb.RunRequest) <-chan *pb.RunPart {
 	w.t.Helper()
 	r.Run = fmt.Sprint("run-", w.runs.Add(1))
 	r.Now = 1_700_000_100_000
@@ -218,8 +219,8 @@ func (w *world) start(r *pb.RunRequest) <-chan *pb.RunPart {
 	return parts
 }
 
-// await collects a run's answer.
-func (w *world) await(parts <-chan *pb.RunPart) answer {
+// awaitAnswer collects the answer of a run.
+func (w *world) awaitAnswer(parts <-chan *pb.RunPart) answer {
 	w.t.Helper()
 	var a answer
 	deadline := time.After(patience)
@@ -238,24 +239,24 @@ func (w *world) await(parts <-chan *pb.RunPart) answer {
 	}
 }
 
-// good is ask for a run that has to succeed with a number of proposals.
-func (w *world) good(function, do string, proposals int) answer {
+// invokeOK is invoke for a run that must succeed with a number of proposals.
+func (w *world) invokeOK(function, do string, proposals int) answer {
 	w.t.Helper()
-	a := w.ask(function, do)
+	a := w.invoke(function, do)
 	if a.error != "" || len(a.proposals) != proposals {
 		w.t.Fatalf("%s of %s: %d proposals, error %q, want %d", do, function, len(a.proposals), a.error, proposals)
 	}
 	return a
 }
 
-// load keeps a number of runs going that take a while each, until calm is called.
-func (w *world) load(function string, n int) (calm func()) {
+// generateLoad keeps a number of runs in flight that take a while each, until calm is called.
+func (w *world) generateLoad(function string, n int) (calm func()) {
 	ctx, cancel := context.WithCancel(w.t.Context())
 	var runs sync.WaitGroup
 	for range n {
 		runs.Go(func() {
 			for ctx.Err() == nil {
-				w.await(w.start(&pb.RunRequest{
+				w.awaitAnswer(w.startRun(&pb.RunRequest{
 					Project: project, Function: function, Position: w.position(), Budget: 60_000, Settings: []byte(`{"do":"work"}`),
 				}))
 			}
@@ -267,7 +268,7 @@ func (w *world) load(function string, n int) (calm func()) {
 	}
 }
 
-func (w *world) hear(s *pb.RunnerStatus) {
+func (w *world) onHeartbeat(s *pb.RunnerStatus) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.statuses[s.GetRunner()] = s
@@ -275,8 +276,8 @@ func (w *world) hear(s *pb.RunnerStatus) {
 	w.changed = make(chan struct{})
 }
 
-// until waits for heartbeats that fit, and returns all instances that runners told of last.
-func (w *world) until(what string, fit func(all []*pb.InstanceStatus) bool) []*pb.InstanceStatus {
+// waitUntil waits for heartbeats that fit, and returns all instances of the last heartbeats.
+func (w *world) waitUntil(what string, fit func(all []*pb.InstanceStatus) bool) []*pb.InstanceStatus {
 	w.t.Helper()
 	deadline := time.After(patience)
 	for {
@@ -298,10 +299,10 @@ func (w *world) until(what string, fit func(all []*pb.InstanceStatus) bool) []*p
 	}
 }
 
-// serving waits until a generation of a function is all there is, and runs.
-func (w *world) serving(function string, generation int64) {
+// waitServing waits until all instances of a function run and are of a generation.
+func (w *world) waitServing(function string, generation int64) {
 	w.t.Helper()
-	w.until(fmt.Sprintf("%s to run generation %d", function, generation), func(all []*pb.InstanceStatus) bool {
+	w.waitUntil(fmt.Sprintf("%s to run generation %d", function, generation), func(all []*pb.InstanceStatus) bool {
 		n := 0
 		for _, i := range all {
 			if i.GetFunction() != function {
@@ -316,10 +317,10 @@ func (w *world) serving(function string, generation int64) {
 	})
 }
 
-// replaced waits until a function has an instance that runs, and none of a name.
-func (w *world) replaced(function, name string) {
+// waitReplaced waits until a function has an instance that runs, and none of a name.
+func (w *world) waitReplaced(function, name string) {
 	w.t.Helper()
-	w.until(name+" to be replaced", func(all []*pb.InstanceStatus) bool {
+	w.waitUntil(name+" to be replaced", func(all []*pb.InstanceStatus) bool {
 		good := false
 		for _, i := range all {
 			if i.GetFunction() != function {
@@ -334,8 +335,8 @@ func (w *world) replaced(function, name string) {
 	})
 }
 
-// logged waits until a function's log has a text, and returns all of it.
-func (w *world) logged(function, text string) string {
+// waitLogged waits until the log of a function has a text, and returns all of it.
+func (w *world) waitLogged(function, text string) string {
 	w.t.Helper()
 	for deadline := time.Now().Add(patience); ; {
 		var all strings.Builder
@@ -353,8 +354,8 @@ func (w *world) logged(function, text string) string {
 	}
 }
 
-// crowd creates many tickets, with skills of a normal distribution.
-func (w *world) crowd(n int) {
+// createTickets creates many tickets, with a normal distribution of skills.
+func (w *world) createTickets(n int) {
 	w.t.Helper()
 	next := make(chan *pb.Ticket)
 	failed := make(chan error, 1)

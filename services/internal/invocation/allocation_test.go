@@ -12,7 +12,7 @@ import (
 	"matchmaker.dev/services/internal/sandbox"
 )
 
-// neighbours proposes every two tickets.
+// neighbours proposes pairs of neighbours.
 func neighbours(r *matchfn.Run) error {
 	skill := r.Attribute("skill")
 	for i := uint32(0); int(i)+1 < len(skill); i += 2 {
@@ -21,8 +21,8 @@ func neighbours(r *matchfn.Run) error {
 	return nil
 }
 
-// A run over a hundred times as many tickets has no more allocations, but for the parts of its answer: from the index
-// to what the bus marshals.
+// A run over a hundred times as many tickets has no more allocations, except for the parts of its answer, from the
+// index to the marshalled message.
 func TestRunAllocatesNothingForItsTickets(t *testing.T) {
 	allocations := func(tickets int) (count float64, parts int) {
 		index := indexOf(t, tickets, func(i int) *pb.Ticket {

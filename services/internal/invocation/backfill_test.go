@@ -119,7 +119,7 @@ func TestFunctionsSeeBackfillTicketsThroughTheirPools(t *testing.T) {
 	if last.GetError() != "" {
 		t.Error(last.GetError())
 	}
-	// One whose director is not asked to show any.
+	// A run whose request does not ask for backfill tickets.
 	invoke(t, nil, false, func(r *matchfn.Run) {
 		if r.Tickets() != 2 || r.Backfills() != 0 {
 			t.Errorf("%d tickets, %d backfill tickets", r.Tickets(), r.Backfills())

@@ -10,8 +10,7 @@ import (
 	"matchmaker.dev/services/internal/sandbox"
 )
 
-// BenchmarkRun is the cost of the way there and back. 3.2 MB are 100,000 tickets
-// with 4 attributes.
+// BenchmarkRun measures a request and its answer. 3.2 MB are 100,000 tickets with 4 attributes.
 func BenchmarkRun(b *testing.B) {
 	box := newBox(b, sandbox.Limits{Memory: 64 << 20})
 	big := reactor(echo())
@@ -37,8 +36,8 @@ func BenchmarkRun(b *testing.B) {
 	}
 }
 
-// BenchmarkStart is the time from nothing to an instance that is ready, with the
-// machine code on disk, and what it then occupies.
+// BenchmarkStart measures the start of an instance with its machine code on disk, and the memory that the instance then
+// takes.
 func BenchmarkStart(b *testing.B) {
 	box := newBox(b, sandbox.Limits{})
 	for _, guest := range []struct {
@@ -66,7 +65,7 @@ func BenchmarkStart(b *testing.B) {
 	}
 }
 
-// anonymous is the memory of a process that no other can share, in MB.
+// anonymous is the memory of a process that no other process can share, in MB.
 func anonymous(b *testing.B, pid int) (mb float64) {
 	rollup, err := os.ReadFile(fmt.Sprintf("/proc/%d/smaps_rollup", pid))
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 	"matchmaker.dev/services/internal/sandbox"
 )
 
-// clock is one that is moved by hand.
+// clock is a clock that the test moves.
 type clock struct{ at atomic.Int64 }
 
 func newClock() *clock {
@@ -28,7 +28,7 @@ func newClock() *clock {
 func (c *clock) now() time.Time          { return time.Unix(c.at.Load(), 0) }
 func (c *clock) advance(d time.Duration) { c.at.Add(int64(d / time.Second)) }
 
-// numbered is a good module unlike those of other numbers.
+// numbered is a good module, different for each number.
 func numbered(n int) []byte {
 	return reactor(echo()).with(function{export: fmt.Sprint("number", n), code: nil}).bytes()
 }
@@ -87,7 +87,7 @@ func TestCacheIsBoundedByAge(t *testing.T) {
 	}
 	b.Close()
 
-	// What a box that is no more left behind ages as well; what is no module stays.
+	// The modules of a closed box age as well. What is no module stays.
 	if err := os.Mkdir(filepath.Join(dir, "notes"), 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -103,8 +103,8 @@ func TestCacheIsBoundedByAge(t *testing.T) {
 	}
 }
 
-// Modules come and go in many hands, and there is room for none that is not held:
-// whoever loaded one can start it.
+// Goroutines load and release modules concurrently, and the cache keeps none that is not held. Whoever loaded a module
+// can start it.
 func TestLoadWhileOtherModulesAreRemoved(t *testing.T) {
 	b := boxOf(t, sandbox.Options{Dir: t.TempDir(), Cache: sandbox.CacheLimits{Bytes: 1}, Binary: child(t)})
 	var wg sync.WaitGroup
@@ -158,7 +158,7 @@ func TestOpenFindsIntactModules(t *testing.T) {
 	}
 }
 
-// What others do to modules on disk is mended when they are started again, by a Box that holds them and by the next one.
+// Damaged modules are repaired when they are started again, by the Box that holds them and by the next one.
 func TestDamagedModulesAreRepaired(t *testing.T) {
 	overwrite := func(t *testing.T, file string, change func([]byte) []byte) {
 		b, err := os.ReadFile(file)

@@ -95,8 +95,8 @@ func TestLoadRefuses(t *testing.T) {
 	load(t, b, good.bytes())
 }
 
-// bomb is a function whose compilation takes much longer and much more memory
-// than its size suggests: ifs that all touch many locals.
+// bomb is a module that takes much more time and memory to compile than its size suggests: ifs that all use many
+// locals.
 func bomb(locals, ifs int) []byte {
 	body := new(bytes.Buffer)
 	for n := range ifs {

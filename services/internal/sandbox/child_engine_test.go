@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Where machine code cannot be kept, as on a disk that is full, the module is not to blame.
+// When machine code cannot be written, for example because the disk is full, the module is not to blame.
 func TestFullDiskIsNotTheModulesFault(t *testing.T) {
 	dir := t.TempDir()
 	module := filepath.Join(dir, "module.wasm")

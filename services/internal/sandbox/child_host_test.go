@@ -18,7 +18,7 @@ func sorting() imported { return imported{"mm", "sort", []byte{i32, i32, i32}, [
 func TestSort(t *testing.T) {
 	const order, shiftRight = 32 << 10, 0x76
 	b := newBox(t, sandbox.Limits{})
-	// A request is a column, and the answer its order.
+	// A request is a column, and the answer is its order.
 	m := load(t, b, reactor(cat(
 		i32c(ask), get(0), i32c(3), []byte{shiftRight}, i32c(order), call(0), drop,
 		get(0), i32c(1), []byte{shiftRight, 0xad}, i64c(order<<32), []byte{0x84},

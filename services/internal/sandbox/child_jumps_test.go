@@ -12,7 +12,7 @@ import (
 	"matchmaker.dev/services/internal/sandbox"
 )
 
-// Instructions of functions as Go's compiler makes them: local 0 says which block is next.
+// Instructions of functions as Go's compiler writes them: local 0 says which block is next.
 
 func set(local int) []byte          { return cat([]byte{0x21}, uleb(local)) }
 func br(label ...byte) []byte       { return cat([]byte{0x0c}, label) }
@@ -24,7 +24,8 @@ func blocks(n int, of []byte) []byte {
 }
 
 func TestShortenJumps(t *testing.T) {
-	// In the first of three blocks the loop is label 2, in the second 1. Of the values 1 and 3 mean the second, all from 128 on the loop itself.
+	// In the first of three blocks the loop is label 2, in the second one label 1. The values 1 and 3 are the second
+	// block, and values from 128 on are the loop itself.
 	targets := append([]byte{0, 1, 2, 1}, bytes.Repeat([]byte{2}, 124)...)
 	around := func(first, second, behind []byte) []byte {
 		end := []byte{0x0b}
@@ -63,7 +64,7 @@ func TestShortenJumps(t *testing.T) {
 			cat([]byte{0x02, 0xc0, 0}, jump(2, 2), []byte{0x0b})},
 	} {
 		t.Run(name, func(t *testing.T) {
-			// Behind the loop a jump is one that only looks like it, and there is a second table.
+			// After the loop, a jump only looks like one of the loop, and there is a second table.
 			lost := cat([]byte{0x02, 0x40}, jump(2, 0), []byte{0x0b})
 			second := func(label byte) []byte {
 				return cat(lost, blocks(2, table(0, 1)), []byte{0x0b}, jump(1, label), []byte{0x0b, 0x0b})
@@ -83,7 +84,7 @@ func TestShortenJumps(t *testing.T) {
 	}
 }
 
-// What Go's compiler makes is what this is for: thousands of jumps.
+// Output of Go's compiler has thousands of jumps to shorten.
 func TestShortenGo(t *testing.T) {
 	before := guest(t)
 	after := bytes.Clone(before)
@@ -99,7 +100,7 @@ func TestShortenGo(t *testing.T) {
 	}
 }
 
-// A module does the same as before, whatever its jumps are.
+// A shortened module does the same as before, whatever its jumps are.
 func TestShortenedModulesDoTheSame(t *testing.T) {
 	shorter := 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -124,7 +125,7 @@ func TestShortenedModulesDoTheSame(t *testing.T) {
 	}
 }
 
-// wandering is a module whose f(first block, steps, sum) goes from block to block in all ways that there are.
+// wandering is a module whose f(first block, steps, sum) jumps between blocks in all ways that there are.
 func wandering(t *rapid.T) []byte {
 	n := rapid.IntRange(1, 8).Draw(t, "blocks")
 	var targets []byte
@@ -168,7 +169,7 @@ func instantiate(t *rapid.T, wasm []byte) api.Function {
 	return m.ExportedFunction("f")
 }
 
-// Whatever is no module, or a damaged one, is not made any different in length, and nothing panics.
+// Damaged modules, and what is no module, keep their length, and nothing panics.
 func FuzzShorten(f *testing.F) {
 	f.Add(rapidExample())
 	f.Fuzz(func(t *testing.T, module []byte) {

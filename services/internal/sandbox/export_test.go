@@ -18,15 +18,15 @@ func MainWithout(wall string) int {
 	return runChild(w)
 }
 
-// Unshare makes a Box's instances keep their memory to themselves, as where the system has no memory to share.
+// Unshare makes a Box's instances use the pipes only, as on systems without shared memory.
 func (b *Box) Unshare() { b.newMemory = func(int) *sharedMemory { return nil } }
 
-// Cut tries to cut off the end of a memory that is to be shared.
+// Cut tries to truncate a memory that is to be shared.
 func Cut(size int) error {
 	s := newSharedMemory(size)
 	defer s.close()
 	return s.file.Truncate(int64(size / 2))
 }
 
-// Shorten makes jumps of a module shorter.
+// Shorten shortens the jumps of a module.
 func Shorten(module []byte) { shortenJumps(module) }

@@ -10,11 +10,10 @@ import (
 	"matchmaker.dev/services/internal/sandbox"
 )
 
-// Every module here is an enemy. It hurts its own run, is told what it did, and
-// the next instance of the same module answers.
+// Every module here is hostile. It fails its own run with the reason, and the next instance of the same module answers.
 func TestHostileRuns(t *testing.T) {
 	const short = 300 * time.Millisecond
-	// Grows by a page until it is refused, then runs on code.
+	// Grows by a page until it is refused, then runs the code.
 	hungry := func(code []byte) []byte {
 		return cat([]byte{0x03, 0x40}, i32c(1), grow, i32c(-1), []byte{0x47, 0x0d, 0, 0x0b}, code)
 	}
@@ -122,8 +121,7 @@ func stackOf(e *sandbox.Error) string {
 	return e.Stack
 }
 
-// What a guest said when it gave up is the reason, also where its log was full by then; numbers of
-// functions without names explain nothing beside it.
+// The message of a panic is the reason, even if the log was full before. A stack without names is left out then.
 func TestPanicMessageIsTheReason(t *testing.T) {
 	noise := strings.Repeat("panic at the disco, but no reason\n", 60)
 	m := reactor(cat(write(16, len(noise)+len("panic: oh ")), write(16+len(noise)+len("panic: oh "), len("dear\n")),
@@ -139,8 +137,7 @@ func TestPanicMessageIsTheReason(t *testing.T) {
 	}
 }
 
-// A refusal that the function copes with is no error, and does not explain a
-// later one.
+// A refusal of memory that the function survives is no error, and does not explain a later one.
 func TestRefusedMemoryIsNoError(t *testing.T) {
 	b := newBox(t, sandbox.Limits{Memory: 1 << 20})
 	greedy := cat(get(0), []byte{0x45, 0x04, 0x40}, unreachable, []byte{0x0b}, i32c(9999), grow, drop, echo())
@@ -162,7 +159,7 @@ func TestLogIsLimited(t *testing.T) {
 		i, log := start(t, b, load(t, b, many.bytes()))
 		for n := 1; n <= 2; n++ { // every run has a quota of its own
 			run(t, i, "x")
-			// A line costs its bytes and 64 more.
+			// A line counts its bytes and 64 more.
 			want := n * (4<<10/(15+64) + 1)
 			if got := strings.Count(log.String(), "fifteen letters"); got != want {
 				t.Errorf("after run %d: %d lines, want %d", n, got, want)
@@ -195,8 +192,7 @@ func TestLogIsLimited(t *testing.T) {
 	})
 }
 
-// Deadlines, memory and traps of a start are as those of a run, and the
-// uploader is told.
+// Deadlines, memory and traps work at the start as in a run, and the author gets the reason.
 func TestHostileStarts(t *testing.T) {
 	initialize := func(code []byte, imports ...imported) module {
 		return reactor(echo(), imports...).with(function{export: "_initialize", code: code})
@@ -225,8 +221,8 @@ func TestHostileStarts(t *testing.T) {
 	})
 }
 
-// The stack is host memory that doubles as it grows, up to 100 MB beside its last copy: only
-// under the default limits is there always room to find out that it has overflown.
+// The stack is memory of the host that doubles as it grows, up to 100 MB beside its last copy. Only the default limits
+// are always enough to detect its overflow.
 func TestStackOverflow(t *testing.T) {
 	t.Parallel()
 	b := newBox(t, sandbox.Limits{})
@@ -236,7 +232,7 @@ func TestStackOverflow(t *testing.T) {
 	}
 }
 
-// recursion is f(n) = f(n-1) + f(n-1): no loop in it. Deep, it is f(n) = f(n) + f(n).
+// recursion is f(n) = f(n-1) + f(n-1), without a loop. A deep one is f(n) = f(n) + f(n).
 func recursion(deep bool) module {
 	less := []byte(nil)
 	if !deep {

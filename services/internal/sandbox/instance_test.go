@@ -160,7 +160,7 @@ func TestInstancesAreIndependent(t *testing.T) {
 
 func TestRunEndsWithContext(t *testing.T) {
 	b := newBox(t, sandbox.Limits{})
-	// It says that it runs, so that the test knows when to cancel.
+	// It prints that it runs, so that the test knows when to cancel.
 	m := reactor(cat(write(16, 8), loop(nil)), printing())
 	m.text = "running\n"
 	mod := load(t, b, m.bytes())
@@ -234,8 +234,8 @@ func TestLimitsAreChecked(t *testing.T) {
 	}
 }
 
-// The box executes its own binary by default: here the test's, which hands over
-// to sandbox.Main. A tiny module, since that binary may have the race detector in it.
+// The box executes its own binary by default: here the test's, which calls sandbox.Main. The module is tiny, since that
+// binary may have the race detector in it.
 func TestBoxExecutesItsOwnBinary(t *testing.T) {
 	b := boxOf(t, sandbox.Options{Dir: t.TempDir()})
 	i, _ := start(t, b, load(t, b, reactor(echo()).bytes()))

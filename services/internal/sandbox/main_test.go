@@ -14,7 +14,7 @@ import (
 	"matchmaker.dev/services/internal/sandbox/sandboxtest"
 )
 
-// workshop builds the programs that the tests use, those that are asked for, once.
+// workshop builds the programs that tests use, each once when it is needed.
 type workshop struct {
 	child func() (string, error)
 	guest func() (string, error)
@@ -22,10 +22,10 @@ type workshop struct {
 
 var built workshop
 
-// without makes the test binary a child that lacks a wall, the next argument.
+// without makes the test binary a child that lacks the wall of the next argument.
 const without = "without"
 
-// liar makes it a child that tells the next argument's lie.
+// liar makes the test binary a child that misbehaves as the next argument says.
 const liar = "liar"
 
 func TestMain(m *testing.M) {

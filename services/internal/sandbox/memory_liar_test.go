@@ -7,7 +7,8 @@ import (
 	"os"
 )
 
-// LiarMain is Main of a child that was taken over: it does all that is asked, but lies when it comes to a run.
+// LiarMain is Main of a child whose code was taken over: it does everything that is asked until the first run, and then
+// lies.
 func LiarMain(lie string) int {
 	closeInherited()
 	c, err := openChild()
@@ -40,7 +41,7 @@ func (c *child) lie(lie string) error {
 	if err := c.send(head{kind: readyFrame}, []byte("{}")); err != nil {
 		return err
 	}
-	for range 2 { // the room that is wanted, and the length of the request
+	for range 2 { // the size of the buffer, and the length of the request
 		if _, err := readLength(c.requests); err != nil {
 			return err
 		}
@@ -53,7 +54,7 @@ func (c *child) lie(lie string) error {
 		return place(size)
 	case "place at the edge":
 		return place(size - 8)
-	case "room beyond": // the request fits, what was asked for besides does not
+	case "buffer beyond": // the request fits, the buffer does not
 		return place(size - 100_000)
 	case "place out of line":
 		if err := place(9); err != nil {

@@ -13,7 +13,7 @@ import (
 	"matchmaker.dev/services/internal/sandbox"
 )
 
-// What is long goes there and back unchanged, with and without a memory in common.
+// Long requests and answers arrive unchanged, with and without shared memory.
 func TestLongRequests(t *testing.T) {
 	for name, prepare := range map[string]func(*sandbox.Box){
 		"shared": func(*sandbox.Box) {}, "through the pipes": (*sandbox.Box).Unshare,
@@ -21,7 +21,7 @@ func TestLongRequests(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			b := newBox(t, sandbox.Limits{Memory: 64 << 20})
 			prepare(b)
-			i, _ := start(t, b, load(t, b, roomy()))
+			i, _ := start(t, b, load(t, b, bigEcho()))
 			for _, n := range []int{0, 40_000, 30_000, 250_000, 8, 32 << 10, 32<<10 - 1} {
 				request := strings.Repeat("0123456789abcdef", n/16+1)[:n]
 				if got := run(t, i, request); got != request {
@@ -32,7 +32,7 @@ func TestLongRequests(t *testing.T) {
 	}
 }
 
-// Address 0 is as good as any other.
+// An answer may be at address 0.
 func TestLongAnswerAtZero(t *testing.T) {
 	b := newBox(t, sandbox.Limits{})
 	i, _ := start(t, b, load(t, b, reactor(answer(0, 40_000)).bytes()))
@@ -41,24 +41,24 @@ func TestLongAnswerAtZero(t *testing.T) {
 	}
 }
 
-// Requests that are written in the room go there and back unchanged, whatever comes between them.
+// Requests that are written in the buffer arrive unchanged, whatever comes between them.
 func TestRequestsInTheBuffer(t *testing.T) {
 	b := newBox(t, sandbox.Limits{Memory: 64 << 20})
-	i, _ := start(t, b, load(t, b, roomy()))
+	i, _ := start(t, b, load(t, b, bigEcho()))
 	if i.Buffer() != nil {
-		t.Error("there is a room before anything was asked")
+		t.Error("there is a buffer before the first request")
 	}
 	i.ReleaseBuffer()
 	text := func(n int) string { return strings.Repeat("0123456789abcdef", n/16+1)[:n] }
-	ask := func(n int, wantRoom bool) {
+	ask := func(n int, wantBuffer bool) {
 		t.Helper()
 		request := []byte(text(n))
-		room := i.Buffer()
-		if (room != nil) != wantRoom {
-			t.Fatalf("before a request of %d bytes there is a room of %d", n, len(room))
+		buffer := i.Buffer()
+		if (buffer != nil) != wantBuffer {
+			t.Fatalf("before a request of %d bytes there is a buffer of %d", n, len(buffer))
 		}
-		if len(room) >= n {
-			request = room[:copy(room, request)]
+		if len(buffer) >= n {
+			request = buffer[:copy(buffer, request)]
 		}
 		answer, _, err := i.Run(t.Context(), request, 0)
 		if err != nil || string(answer) != text(n) {
@@ -69,7 +69,7 @@ func TestRequestsInTheBuffer(t *testing.T) {
 	for _, n := range []int{40_000, 44_000, 8, 1, 45_000} {
 		ask(n, true)
 	}
-	ask(60_000, true) // it is longer than the room, and gets another
+	ask(60_000, true) // it does not fit, so the buffer is replaced
 	ask(60_000, true)
 	i.Buffer()
 	i.ReleaseBuffer()
@@ -79,35 +79,35 @@ func TestRequestsInTheBuffer(t *testing.T) {
 	ask(33_000, true)
 }
 
-// Who writes in the room of an instance that dies meanwhile is not told, and lives.
+// To write in the buffer of an instance that ended meanwhile does no harm.
 func TestBufferOfAnEndedInstance(t *testing.T) {
 	b := newBox(t, sandbox.Limits{})
-	i, _ := start(t, b, load(t, b, roomy()))
+	i, _ := start(t, b, load(t, b, bigEcho()))
 	run(t, i, strings.Repeat("x", 40_000))
-	room := i.Buffer()
+	buffer := i.Buffer()
 	if err := unix.Kill(i.Pid(), unix.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
 	awaitGone(t, i.Pid())
-	n := copy(room, strings.Repeat("y", len(room)))
-	if e := fails(t, i, string(room[:n]), sandbox.Died); !strings.Contains(e.Detail, "killed") {
+	n := copy(buffer, strings.Repeat("y", len(buffer)))
+	if e := fails(t, i, string(buffer[:n]), sandbox.Died); !strings.Contains(e.Detail, "killed") {
 		t.Error(e.Detail)
 	}
 	<-i.Done()
 	if i.Buffer() != nil {
-		t.Error("a dead instance has a room")
+		t.Error("an instance that ended has a buffer")
 	}
 }
 
-// roomy is a module that echoes up to 4 pages.
-func roomy() []byte {
+// bigEcho is a module that echoes up to 4 pages.
+func bigEcho() []byte {
 	m := reactor(echo())
 	m.pages = 5
 	return m.bytes()
 }
 
-// A child whose code was taken over may say what it likes and write to the memory in common when it likes: that ends its
-// own runs and does nothing to this process.
+// A child whose code was taken over may send anything and write to the shared memory at any time. That ends its own
+// runs and does nothing to this process.
 func TestMisbehavingChildEndsOnlyItsRuns(t *testing.T) {
 	exe, err := os.Executable()
 	if err != nil {
@@ -121,7 +121,8 @@ func TestMisbehavingChildEndsOnlyItsRuns(t *testing.T) {
 		return i
 	}
 	for _, lie := range []string{
-		"place beyond", "place at the edge", "room beyond", "place far beyond", "no place", "place twice", "answer beyond", "answer far beyond", "answer too long",
+		"place beyond", "place at the edge", "buffer beyond", "place far beyond", "no place", "place twice", "answer beyond",
+		"answer far beyond", "answer too long",
 	} {
 		t.Run(lie, func(t *testing.T) {
 			if e := fails(t, lying(t, lie), request, sandbox.Died); !strings.Contains(e.Detail, "its process sent") {
@@ -138,7 +139,7 @@ func TestMisbehavingChildEndsOnlyItsRuns(t *testing.T) {
 	t.Run("place out of line", func(t *testing.T) { // is no crime, but nobody writes columns there
 		i := lying(t, "place out of line")
 		if _, _, err := i.Run(t.Context(), []byte(request), 0); err != nil || i.Buffer() != nil {
-			t.Errorf("%v, or there is a room", err)
+			t.Errorf("%v, or there is a buffer", err)
 		}
 	})
 	t.Run("changes its mind", func(t *testing.T) {
@@ -154,17 +155,17 @@ func TestMisbehavingChildEndsOnlyItsRuns(t *testing.T) {
 	})
 }
 
-// A memory of which a child could cut off something would be the end of this process, which writes to it.
+// If a child could truncate the memory, a write would end this process.
 func TestSharedMemoryIsSealed(t *testing.T) {
 	if err := sandbox.Cut(1 << 20); err == nil {
 		t.Error("the memory was cut off")
 	}
 }
 
-// The memory goes with the process, not with the last of its users.
+// The memory is freed when the process ends.
 func TestSharedMemoryIsGivenBack(t *testing.T) {
 	b := newBox(t, sandbox.Limits{})
-	i, _ := start(t, b, load(t, b, roomy()))
+	i, _ := start(t, b, load(t, b, bigEcho()))
 	mapped := func() bool { return strings.Contains(proc(t, os.Getpid(), "maps"), "/memfd:guest") }
 	run(t, i, strings.Repeat("x", 40_000))
 	if !mapped() {

@@ -26,7 +26,7 @@ func TestWallsHold(t *testing.T) {
 	run(t, i, "x")
 }
 
-// Each wall that is missing is found out, by one who tries it from inside.
+// The inspection reports each wall that is missing.
 func TestInspectionFindsHoles(t *testing.T) {
 	exe, err := os.Executable()
 	if err != nil {
@@ -69,8 +69,8 @@ func TestInspectionFindsHoles(t *testing.T) {
 	}
 }
 
-// What a parent has to keep from a child: one that does not is found out as well. Only
-// descriptors the child closes itself, since the parent may not know what it has inherited.
+// The inspection also reports what a careless parent passes on to a child. The child closes only descriptors itself,
+// since the parent may not know what it has inherited.
 func TestInspectionFindsCarelessParent(t *testing.T) {
 	exe, err := os.Executable()
 	if err != nil {
@@ -79,7 +79,8 @@ func TestInspectionFindsCarelessParent(t *testing.T) {
 	careless := []string{
 		"read the environment variable SECRET", "use descriptor 2, of kind 020000",
 		"signal the session of its parent", "gain privileges by a setuid binary",
-		"list a folder while a module is loaded", "read a file while a module is loaded", "write a file while a module is loaded",
+		"list a folder while a module is loaded", "read a file while a module is loaded",
+		"write a file while a module is loaded",
 	}
 	if capable, _ := strconv.ParseUint(status(t, os.Getpid(), "CapEff"), 16, 64); capable != 0 { // of root
 		careless = append(careless, "use the capabilities of root")
@@ -96,7 +97,7 @@ func TestInspectionFindsCarelessParent(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			holes := inspect(t, test.cmd)
 			for _, want := range test.want {
-				// How many more there are depends on who started the tests.
+				// Other holes depend on who started the tests.
 				if !slices.Contains(holes, want) {
 					t.Errorf("%q is not found out, but %q", want, holes)
 				}
@@ -108,7 +109,7 @@ func TestInspectionFindsCarelessParent(t *testing.T) {
 	}
 }
 
-// inspect starts a child without any care, and returns what it found out.
+// inspect starts a child without any of the parent's walls, and returns the holes that it found.
 func inspect(t *testing.T, cmd *exec.Cmd) []string {
 	t.Helper()
 	dir := t.TempDir()

@@ -8,8 +8,7 @@ import (
 	"testing"
 )
 
-// A compiler can write into its own folder of machine code alone: that of another function
-// is not its to change.
+// A compiler can write only into its own folder of machine code, not into that of another function.
 func TestRulesetConfinesFiles(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"own", "module", "other"} {

@@ -59,7 +59,7 @@ func TestProcessIsConfined(t *testing.T) {
 			t.Errorf("thread %d: Seccomp and NoNewPrivs = %s, want 21", tid, got)
 		}
 	}
-	// one may be left: to pass through folders of others
+	// One capability may be left: to pass through folders of other users.
 	for _, field := range []string{"CapEff", "CapPrm", "CapInh", "CapAmb"} {
 		if got := status(t, i.Pid(), field); got != "0000000000000000" && got != "0000000000000004" {
 			t.Errorf("%s = %s", field, got)
@@ -76,7 +76,7 @@ func TestProcessIsConfined(t *testing.T) {
 	if sid, err := syscall.Getpgid(i.Pid()); err != nil || sid != i.Pid() {
 		t.Errorf("its process group is %d, %v; want its own, %d", sid, err, i.Pid())
 	}
-	// Others of the same user cannot look into it. Root can, and sees no secret.
+	// Other processes of the same user cannot read its memory. Root can, and sees no secret.
 	if env := proc(t, i.Pid(), "environ"); strings.Contains(env, "SECRET") || strings.Contains(env, "PATH") {
 		t.Errorf("its environment: %q", env)
 	}
@@ -105,7 +105,7 @@ func proc(t *testing.T, pid int, file string) string {
 	return string(b)
 }
 
-// An instance that is killed from outside while nobody uses it is known to be dead.
+// An instance that is killed from outside while it is idle is known to have ended.
 func TestKilledInstanceIsNoticed(t *testing.T) {
 	b := newBox(t, sandbox.Limits{})
 	i, _ := start(t, b, load(t, b, reactor(echo()).bytes()))
@@ -118,8 +118,8 @@ func TestKilledInstanceIsNoticed(t *testing.T) {
 	}
 }
 
-// In the process that is to be killed, this test is a runner that has one
-// instance compute for ever and one idle, and prints their process ids.
+// In the process that is to be killed, this test is a runner with one instance that computes for ever and an idle one.
+// It prints their process ids.
 func TestInstancesDieWithTheRunner(t *testing.T) {
 	if dir := os.Getenv("SANDBOX_DIR"); dir != "" {
 		runner(t, dir)
@@ -172,8 +172,7 @@ func runner(t *testing.T, dir string) {
 	t.Fatalf("nobody killed this process: %v", err)
 }
 
-// awaitGone waits until a process is gone, or a zombie that nobody has reaped:
-// its parent is dead and the machine's init may be slow.
+// awaitGone waits until a process has ended or is a zombie: its parent is dead, and the machine's init may be slow.
 func awaitGone(t *testing.T, pid int) {
 	t.Helper()
 	tick := time.NewTicker(5 * time.Millisecond)
@@ -192,7 +191,7 @@ func awaitGone(t *testing.T, pid int) {
 	}
 }
 
-// The cache holds code that is executed: nobody else may write to it.
+// The cache has code that is executed: nobody else may write to it.
 func TestFolderIsPrivate(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "box")
 	if err := os.Mkdir(dir, 0o777); err != nil {

@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// In a process of its own, this test puts on the filters and does what must go on below
-// them. What must not is tried by each Box's inspection.
+// In a process of its own, this test installs the filters and does what they must allow. The inspection of each Box
+// tries what they must not allow.
 func TestFiltersAllowWhatTheRuntimeNeeds(t *testing.T) {
 	if dir := os.Getenv("SANDBOX_FILTERED"); dir != "" {
 		if err := filtered(dir); err != nil {
@@ -72,7 +72,7 @@ func filtered(dir string) error {
 	if err := runningFilter(); err != nil {
 		return err
 	}
-	// Threads, preemption, memory and garbage collection go on.
+	// Threads, preemption, memory and garbage collection still work.
 	done := make(chan int)
 	for range 4 {
 		go func() {

@@ -2,14 +2,14 @@ package sandbox_test
 
 import "slices"
 
-// A little assembler for modules that no compiler would write.
+// A small assembler for modules that no compiler writes.
 
 const (
 	i32 = 0x7f
 	i64 = 0x7e
 )
 
-// function is one that a module defines.
+// function is a function that a module defines.
 type function struct {
 	export          string // "" when it is not exported
 	params, results []byte
@@ -35,8 +35,8 @@ type module struct {
 // ask is where reactor's mm_alloc puts requests.
 const ask = 4096
 
-// reactor is a good match function whose mm_run is the given code, with room for
-// requests of 60 KiB. After imports, mm_alloc is the first function, mm_run the second.
+// reactor is a good match function whose mm_run is the given code, with a buffer for requests of 60 KiB. After imports,
+// mm_alloc is the first function, mm_run the second.
 func reactor(run []byte, imports ...imported) module {
 	return module{imports: imports, pages: 1, funcs: []function{
 		{export: "mm_alloc", params: []byte{i32}, results: []byte{i32}, code: i32c(ask)},

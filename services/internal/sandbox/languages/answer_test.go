@@ -14,8 +14,7 @@ import (
 	"matchmaker.dev/services/internal/sandbox"
 )
 
-// Every SDK writes an answer that reads as its description says, when it is told
-// to propose that: fields in any order, and some of them said twice.
+// Every SDK writes an answer that reads as described: fields in any order, and some of them set twice.
 func TestAnswerVectors(t *testing.T) {
 	for _, l := range languages() {
 		t.Run(l.name, func(t *testing.T) {
@@ -36,7 +35,7 @@ func TestAnswerVectors(t *testing.T) {
 	}
 }
 
-// What is wrong with a run is told within the limits of the format.
+// The error of a run keeps the limits of the format.
 func TestFailures(t *testing.T) {
 	long := strings.Repeat("ü", 3000)
 	for _, l := range languages() {
@@ -55,7 +54,7 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// A crash ends the instance, and where the language has a text for it, it is in the log and the reason.
+// A crash ends the instance. Where the language prints a message, it is in the log and the reason.
 func TestCrash(t *testing.T) {
 	for _, l := range languages() {
 		t.Run(l.name, func(t *testing.T) {
@@ -78,9 +77,8 @@ func TestCrash(t *testing.T) {
 	}
 }
 
-// script says what the probe proposes, as steps in the order of its calls. A step
-// is four u32, what to do (a block.Field, or one of those below), subject,
-// length of the name and of the value, then these two, each padded to 8 bytes.
+// script is what the probe proposes, as steps in the order of its calls. A step is four u32: what to do (a block.Field,
+// or one of those below), subject, length of the name and of the value. Name and value follow, each padded to 8 bytes.
 type script []byte
 
 const (
@@ -99,7 +97,7 @@ func (s *script) step(what, subject uint32, name string, value []byte) {
 	}
 }
 
-// request is what hands the script to the probe: the property of ticket 0.
+// request is a request with the script as the property of ticket 0.
 func (s script) request(t *testing.T, tickets, backfills int) []byte {
 	t.Helper()
 	var b block.RequestBuilder
@@ -225,8 +223,8 @@ type proposal struct {
 	Extras *block.Extras
 }
 
-// proposals are those of an answer, to be compared. No number equals NaN, so
-// the NaN that removes an attribute is told as an infinity, which no answer has.
+// proposals are those of an answer, to be compared. NaN equals no number, so the NaN that removes an attribute becomes
+// an infinity, which no answer has.
 func proposals(a *block.Answer) (all []proposal) {
 	for p := range a.Len() {
 		one := proposal{Score: a.Score(p), Extras: a.Extras(p)}

@@ -8,8 +8,8 @@ import (
 	"matchmaker.dev/pkg/matchfn/block"
 )
 
-// BenchmarkPair is the function in every language, the way to the sandbox and
-// back included, beside Go without a sandbox.
+// BenchmarkPair measures the function in every language, including the way to the sandbox and back, beside Go without a
+// sandbox.
 func BenchmarkPair(b *testing.B) {
 	for _, n := range []int{10_000, 100_000} {
 		request := queue(b, n)
@@ -43,7 +43,7 @@ func runs(b *testing.B, wasm, request []byte, n int) {
 	b.ReportMetric(float64(len(wasm))/1e3, "kB-module")
 }
 
-// queue is a request as a runner sends it: skills as people have them.
+// queue is a request as a runner sends it, with a normal distribution of skills.
 func queue(tb testing.TB, n int) []byte {
 	const now = 1_900_000_000_000
 	r := rand.New(rand.NewPCG(1, 2))

@@ -14,13 +14,12 @@ const (
 	rustTarget = "wasm32-unknown-unknown"
 )
 
-// language is one of those that functions/examples has an SDK for.
+// language is a language with an SDK in functions/examples.
 type language struct {
 	name        string
 	folder, sdk string // in functions/examples
 	extension   string
-	// compiler and arguments build pair in a folder with the SDK; the README
-	// of functions has the same words.
+	// compiler and arguments build pair in a folder with the SDK, as the README of functions says.
 	compiler, arguments string
 	// find returns the program that is the compiler on this machine.
 	find func() (string, error)
@@ -38,7 +37,8 @@ func languages() []language {
 		},
 		{
 			name: "Rust", folder: "rust", sdk: "matchfn.rs", extension: ".rs", find: rustc,
-			compiler: "rustc", arguments: "--edition 2021 --target " + rustTarget + " --crate-type cdylib -C opt-level=3 -C strip=symbols -o pair.wasm pair.rs",
+			compiler: "rustc", arguments: "--edition 2021 --target " + rustTarget +
+				" --crate-type cdylib -C opt-level=3 -C strip=symbols -o pair.wasm pair.rs",
 		},
 	}
 }
@@ -50,7 +50,7 @@ func clang() (string, error) {
 	return exec.LookPath("clang")
 }
 
-// asc is the compiler that package-lock.json names; npx could take another one.
+// asc is the compiler that package-lock.json names; npx may take another one.
 func asc() (string, error) {
 	if _, err := exec.LookPath("node"); err != nil {
 		return "", err
@@ -62,8 +62,8 @@ func asc() (string, error) {
 	return exec.LookPath(file)
 }
 
-// rustc is the first compiler that has the library for WebAssembly: in the PATH
-// there may be rustup's, which has not, before Debian's, which has.
+// rustc is the first compiler with the library for WebAssembly. In the PATH rustup's, which lacks it, may come before
+// Debian's.
 func rustc() (string, error) {
 	var tried []string
 	for _, file := range []string{"rustc", "/usr/bin/rustc"} {
@@ -79,8 +79,8 @@ func rustc() (string, error) {
 	return "", fmt.Errorf("no rustc has the library for %s: %s", rustTarget, strings.Join(tried, "; "))
 }
 
-// build compiles a program: pair is the example, probe is the tests' own. That
-// a compiler is missing fails the test: to skip would be to say that all is well.
+// build compiles a program: pair is the example, probe belongs to these tests. A missing compiler fails the test; to
+// skip would hide that nothing was tested.
 func build(t testing.TB, l language, program string) []byte {
 	t.Helper()
 	built.mu.Lock()
@@ -124,8 +124,8 @@ func buildGo(t testing.TB) []byte {
 		filepath.Join(dir, "pair.wasm"), ".")
 }
 
-// output runs a compiler in a folder and returns the module that it makes. A
-// warning is an error: the examples are for others to start from.
+// output runs a compiler in a folder and returns the module that it makes. A warning is an error, since others start
+// from the examples.
 func output(t testing.TB, dir string, env []string, compiler string, arguments ...string) []byte {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), compiler, arguments...)
@@ -149,8 +149,7 @@ func output(t testing.TB, dir string, env []string, compiler string, arguments .
 	return nil
 }
 
-// The README of functions says how the examples are built, and it is how they
-// are built here.
+// The README of functions says how the examples are built, as they are built here.
 func TestReadmeSaysHowToBuild(t *testing.T) {
 	readme, err := os.ReadFile(filepath.Join(functions, "README.md"))
 	if err != nil {

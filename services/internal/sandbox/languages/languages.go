@@ -1,13 +1,12 @@
-// Package languages holds the tests of match functions in other languages than
-// Go: those of functions/examples. They are built as the README of functions
-// says, run in the sandbox, and compared with what their authors were promised:
-// the vectors of the block format, and a function that is the same in all of them.
+// Package languages has the tests of the match functions in functions/examples, in languages other than Go. They are
+// built as the README of functions says, run in the sandbox, and checked against the vectors of the block format and
+// against one function that is the same in all languages.
 package languages
 
 import "matchmaker.dev/pkg/matchfn"
 
-// Pair is that function in Go: it matches neighbours in skill, and how far apart
-// they may be widens by a point for every second that both have waited.
+// Pair is that function in Go. It matches neighbours in skill; the difference that is allowed grows by a point for
+// every second that both have waited.
 func Pair(r *matchfn.Run) error {
 	order := matchfn.SortBy(r.Attribute("skill"))
 	skill, wait := matchfn.Gather(r.Attribute("skill"), order), matchfn.Gather(r.Wait(), order)

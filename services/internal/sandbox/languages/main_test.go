@@ -40,8 +40,7 @@ func testMain(m *testing.M) int {
 	return m.Run()
 }
 
-// instance is a program of a language in the sandbox, and what it has printed
-// since it was last asked.
+// instance is a program in the sandbox, and what it printed since the last call of printed.
 type instance struct {
 	*sandbox.Instance
 	module *sandbox.Module

@@ -12,13 +12,12 @@ import (
 	"matchmaker.dev/pkg/matchfn/block"
 )
 
-// native is the function as a Go program of its own runs it.
+// native runs the function as a Go program of its own.
 func native() *matchfn.Function {
 	return matchfn.New(Pair, matchfn.Attributes("skill"), matchfn.Properties())
 }
 
-// In every language the function makes the same matches as in Go, in one
-// instance that lives on, and whatever the tickets are like.
+// In every language the function makes the same matches as in Go, from one instance, for all kinds of tickets.
 func TestPairIsTheSameInEveryLanguage(t *testing.T) {
 	sizes := []int{0, 1, 2, 3, 10, 5000, 0, 97, 20_000, 300}
 	for _, l := range languages() {
@@ -45,14 +44,14 @@ func TestPairIsTheSameInEveryLanguage(t *testing.T) {
 	}
 }
 
-// What a run takes is given back: instances are called for days.
+// Each run frees its memory: instances answer runs for days.
 func TestPairKeepsNoMemory(t *testing.T) {
 	for _, l := range languages() {
 		t.Run(l.name, func(t *testing.T) {
 			memory(t, build(t, l, "pair"), 100)
 		})
 	}
-	// Go's collector runs once in ten runs or so, and must not stop doing so.
+	// Go's collector runs about once in ten runs, and must not stop.
 	t.Run("Go", func(t *testing.T) { memory(t, buildGo(t), 1500) })
 }
 
@@ -95,8 +94,8 @@ func matches(t *testing.T, answer []byte, tickets int) (out []match) {
 
 func head(m []match) string { return fmt.Sprint(m[:min(len(m), 20)]) }
 
-// crowd is a request with n tickets of all kinds: equal skills, close ones,
-// negative ones, zeros of both signs, the greatest there are, and none.
+// crowd is a request with n tickets of all kinds: equal skills, close ones, negative ones, zeros of both signs, the
+// greatest numbers, and none.
 func crowd(tb testing.TB, seed uint64, n int) []byte {
 	tb.Helper()
 	const now = 1_900_000_000_000

@@ -15,9 +15,8 @@ import (
 	"matchmaker.dev/pkg/matchfn/block"
 )
 
-// Every SDK reads from a request what its description says. The probe prints
-// what it was told by its SDK, and the description is printed here in the same
-// form, without the help of anything that reads blocks.
+// Every SDK reads from a request what its description says. The probe prints what its SDK read, and the test prints the
+// description in the same form without a reader of blocks.
 func TestRequestVectors(t *testing.T) {
 	for _, l := range languages() {
 		t.Run(l.name, func(t *testing.T) {
@@ -42,7 +41,7 @@ func TestRequestVectors(t *testing.T) {
 	}
 }
 
-// Sorting is the same in every language, with all that columns may hold.
+// Sorting is the same in every language, for all values of a column.
 func TestOrder(t *testing.T) {
 	for _, l := range languages() {
 		t.Run(l.name, func(t *testing.T) {
@@ -63,8 +62,7 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// A request that is damaged may be read as another one or be refused: it does
-// not crash the function.
+// A damaged request may be read as another one or be refused. It does not crash the function.
 func TestDamagedRequests(t *testing.T) {
 	for _, l := range languages() {
 		t.Run(l.name, func(t *testing.T) {
@@ -129,9 +127,9 @@ type named[T any] struct {
 	Values []T
 }
 
-// lines are what the probe prints: integers and the bits of floating point
-// numbers as 16 digits, bytes in hexadecimal behind a dot, - for what is missing.
-// It asks for columns that nobody has, too, and for the order of each attribute.
+// lines are what the probe prints: integers, the bits of floating point numbers as 16 digits, bytes in hexadecimal
+// after a dot, and - for what is missing. It also asks for columns that do not exist, and for the order of each
+// attribute.
 func (d requestDescription) lines(t *testing.T) []string {
 	now, err := strconv.ParseInt(d.Now, 10, 64)
 	if err != nil {

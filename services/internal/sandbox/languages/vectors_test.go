@@ -11,14 +11,14 @@ import (
 
 const vectors = "../../../../pkg/matchfn/block/testdata/vectors"
 
-// vector is one of the vectors of the block format, which its FORMAT.md describes.
+// vector is a vector of the block format, see its FORMAT.md.
 type vector struct {
 	name        string
 	block       []byte
 	description []byte // JSON
 }
 
-// load reads the vectors whose names begin so.
+// load reads the vectors whose names have a prefix.
 func load(t *testing.T, prefix string) []vector {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(vectors, prefix+"*.hex"))
@@ -45,7 +45,7 @@ func load(t *testing.T, prefix string) []vector {
 	return all
 }
 
-// into decodes a vector's description.
+// into decodes the description of a vector.
 func (v vector) into(t *testing.T, description any) {
 	t.Helper()
 	d := json.NewDecoder(strings.NewReader(string(v.description)))

@@ -1,7 +1,7 @@
-// Command enemy is a match function that does what no honest one does, as its config's settings say: {"do": "loop"}.
-// Between two such runs it can behave.
+// Command enemy is a hostile match function. The settings of its config say what it does: {"do": "loop"}. Between two
+// such runs it can behave.
 //
-// It speaks the interface of modules itself, since the SDK lets nobody answer nonsense.
+// It implements the interface of modules itself, because the SDK does not allow invalid answers.
 package main
 
 import (
@@ -18,7 +18,7 @@ import (
 
 func main() {}
 
-// request and answer are kept here, out of the garbage collector's reach.
+// request and answer are kept here, so that the garbage collector does not free them.
 var request, answer []byte
 
 //go:wasmexport mm_abi
@@ -46,7 +46,7 @@ func run(n int32) int64 {
 	return give(behave(string(do)))
 }
 
-// pointer is results of mm_run that point to no answer.
+// pointer is results of mm_run that are no valid pointers.
 func pointer(do string) (int64, bool) {
 	switch do {
 	case "answer beyond its memory":
@@ -59,7 +59,7 @@ func pointer(do string) (int64, bool) {
 	return 0, false
 }
 
-// garbage is answers that are none.
+// garbage is invalid answers.
 func garbage(do string) ([]byte, bool) {
 	var b block.AnswerBuilder
 	switch do {
@@ -100,7 +100,7 @@ func garbage(do string) ([]byte, bool) {
 	return b.Finish(), true
 }
 
-// behave does what it is told, and then answers properly, if it still can.
+// behave does what the settings say, and then answers properly if it still can.
 func behave(do string) []byte {
 	switch do {
 	case "loop":
@@ -160,7 +160,7 @@ func recurse(n int) int {
 	return recurse(n+1) + frame[(n+1)%64]
 }
 
-// reach counts the files, folders, variables and connections that it gets at.
+// reach counts the files, folders, variables and connections that it can reach.
 func reach() (n int) {
 	for _, name := range []string{"/etc/passwd", "/proc/self/environ", "module.wasm", "../module.wasm"} {
 		if _, err := os.ReadFile(name); err == nil {

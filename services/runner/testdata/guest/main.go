@@ -1,4 +1,4 @@
-// Command guest is a match function that does as the config's settings say, so that one module can be good, slow and
+// Command guest is a match function that does what the settings of its config say: one module can be good, slow and
 // bad.
 package main
 
@@ -47,7 +47,7 @@ func match(r *matchfn.Run) error {
 	return nil
 }
 
-// work is where the compiler cannot leave it out.
+// work is a package variable, so that the compiler does not leave the computation out.
 var work uint64
 
 func pair(r *matchfn.Run) {

@@ -1,5 +1,5 @@
-// Command child is nothing but a sandbox's child: what the server's binary is
-// when it is executed again. Tests run it in its place.
+// Command child is nothing but a sandbox's child: what the server's binary is when it is executed again. Tests run it
+// in its place.
 package main
 
 import (

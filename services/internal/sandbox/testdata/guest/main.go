@@ -1,5 +1,4 @@
-// Command guest is a match function that does what its request says, in Go as
-// a studio would build it:
+// Command guest is a match function that does what its request says, in Go as a studio builds it:
 //
 //	GOOS=wasip1 GOARCH=wasm go build -buildmode=c-shared
 package main
@@ -16,7 +15,7 @@ import (
 
 func main() {}
 
-// request and answer are kept here, out of the garbage collector's reach.
+// request and answer are kept here, so that the garbage collector does not free them.
 var request, answer []byte
 
 //go:wasmexport mm_abi
@@ -77,7 +76,7 @@ func recurse(n int) int {
 	return recurse(n+1) + frame[(n+1)%64]
 }
 
-// reach tries to get out, and returns what succeeded.
+// reach tries to leave the sandbox, and returns what succeeded.
 func reach() (out []string) {
 	if b, err := os.ReadFile("/etc/passwd"); err == nil {
 		out = append(out, "read a file: "+string(b))
