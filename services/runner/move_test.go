@@ -193,12 +193,14 @@ func TestStoppingRunnerFinishesItsRuns(t *testing.T) {
 func TestSettingsAreChecked(t *testing.T) {
 	w := newWorld(t)
 	for want, change := range map[string]func(*runner.Settings){
-		"--hosts":                         func(s *runner.Settings) { s.Hosts = -1 },
-		"Silence 1s must be at least two": func(s *runner.Settings) { s.Silence, s.Heartbeat = time.Second,
-			600*time.Millisecond },
-		"Drain is -1s":                    func(s *runner.Settings) { s.Drain = -time.Second },
-		"--min-instances 3":               func(s *runner.Settings) { s.MinInstances, s.MaxInstances = 3, 2 },
-		"--max-hosts 1":                   func(s *runner.Settings) { s.MaxHosts = 1 },
+		"--hosts": func(s *runner.Settings) { s.Hosts = -1 },
+		"Silence 1s must be at least two": func(s *runner.Settings) {
+			s.Silence, s.Heartbeat = time.Second,
+				600*time.Millisecond
+		},
+		"Drain is -1s":      func(s *runner.Settings) { s.Drain = -time.Second },
+		"--min-instances 3": func(s *runner.Settings) { s.MinInstances, s.MaxInstances = 3, 2 },
+		"--max-hosts 1":     func(s *runner.Settings) { s.MaxHosts = 1 },
 	} {
 		s := settings.Default[runner.Settings]()
 		change(&s)

@@ -163,7 +163,7 @@ func (b *Box) Start(ctx context.Context, m *Module, name string, log func(line s
 
 func (b *Box) start(ctx context.Context, hash, name string, log func(line string)) (*Instance, Manifest, error) {
 	began := time.Now()
-	p, err := b.spawn(settings{
+	p, err := b.spawn(childSettings{
 		Module: optimizedFile(b.compiledFolder(hash)), Compiled: b.compiledFolder(hash),
 		Memory: b.limits.Memory, Shared: true, Data: processMemory + b.limits.Memory, Log: b.limits.Log,
 		Answer: b.limits.Answer,

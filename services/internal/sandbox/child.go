@@ -28,7 +28,7 @@ func Main() int {
 // walls are how a child gives up its rights, step by step.
 type walls struct {
 	closeInherited func() // at once: descriptors that its parent inherited and passed on unknowingly
-	limitResources func(settings) error
+	limitResources func(childSettings) error
 	filterLoading  func() error // before it reads the module
 	filterRunning  func() error // before it runs the module
 }
@@ -49,7 +49,7 @@ func runChild(w walls) int {
 
 // child is this process.
 type child struct {
-	settings   settings
+	settings   childSettings
 	requests   *os.File
 	frames     *os.File
 	log        *guestLog

@@ -26,7 +26,7 @@ const page = 64 * kib
 // engine is wazero with one module in it.
 type engine struct {
 	ctx         context.Context // has the memory's allocator, and never ends
-	settings    settings
+	settings    childSettings
 	log         *guestLog
 	memory      *linearMemory
 	runtime     wazero.Runtime
@@ -35,7 +35,7 @@ type engine struct {
 	clock       guestClock
 }
 
-func newEngine(ctx context.Context, s settings, j *guestLog) (*engine, error) {
+func newEngine(ctx context.Context, s childSettings, j *guestLog) (*engine, error) {
 	cache, err := wazero.NewCompilationCacheWithDir(s.Compiled)
 	if err != nil {
 		return nil, err

@@ -15,7 +15,7 @@ func TestFullDiskIsNotTheModulesFault(t *testing.T) {
 		t.Fatal(err)
 	}
 	cache := filepath.Join(dir, "cache")
-	e, err := newEngine(t.Context(), settings{Module: module, Compiled: cache, Memory: page}, new(guestLog))
+	e, err := newEngine(t.Context(), childSettings{Module: module, Compiled: cache, Memory: page}, new(guestLog))
 	if err != nil {
 		t.Fatal(err)
 	}

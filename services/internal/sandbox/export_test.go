@@ -9,7 +9,7 @@ func MainWithout(wall string) int {
 	case "closeInherited":
 		w.closeInherited = func() {}
 	case "limitResources":
-		w.limitResources = func(settings) error { return nil }
+		w.limitResources = func(childSettings) error { return nil }
 	case "loading":
 		w.filterLoading = none
 	case "running":

@@ -140,7 +140,7 @@ func writeFile(file string, wasm []byte) error {
 
 // compile makes sure that the machine code of a stored module is in its cache.
 func (b *Box) compile(ctx context.Context, hash string) error {
-	_, err := b.runToEnd(ctx, settings{
+	_, err := b.runToEnd(ctx, childSettings{
 		Compile: true, Module: b.moduleFile(hash), Compiled: b.compiledFolder(hash),
 		Memory: b.limits.Memory, Data: b.limits.CompileMemory,
 	}, b.limits.Compile, "compiling",

@@ -22,7 +22,7 @@ func launch(cmd *exec.Cmd, _ *ruleset, _ <-chan struct{}) error { return cmd.Sta
 
 func closeInherited() {}
 
-func limitResources(settings) error { return nil }
+func limitResources(childSettings) error { return nil }
 
 // inspect reports that there are no walls.
 func (c *child) inspect(walls) error {

@@ -40,7 +40,7 @@ const processMemory = 256 * mib
 
 // environment is the whole environment of a child: settings of the Go runtime, which take longer to make later. A guest
 // computes on one thread. Its process makes next to no garbage, which is collected only when there is much of it.
-func environment(s settings) []string {
+func environment(s childSettings) []string {
 	const noControlGroup = "GODEBUG=containermaxprocs=0" // otherwise the files of the control group stay open
 	if s.Compile {
 		return []string{noControlGroup, "GOMAXPROCS=2"}
@@ -49,7 +49,7 @@ func environment(s settings) []string {
 }
 
 // spawn creates a child, which may access the given files, and sends it its settings.
-func (b *Box) spawn(s settings, log func(line string), files ...rule) (*process, error) {
+func (b *Box) spawn(s childSettings, log func(line string), files ...rule) (*process, error) {
 	requestsIn, requests, err := os.Pipe()
 	if err != nil {
 		return nil, spawnError(err)
@@ -109,7 +109,7 @@ func spawnError(err error) error {
 }
 
 // runToEnd spawns a child that sends one readyFrame and ends by itself. It returns the body of the frame.
-func (b *Box) runToEnd(ctx context.Context, s settings, d time.Duration, what string, files ...rule) (body []byte,
+func (b *Box) runToEnd(ctx context.Context, s childSettings, d time.Duration, what string, files ...rule) (body []byte,
 	err error) {
 	p, err := b.spawn(s, func(string) {}, files...)
 	if err != nil {

@@ -93,8 +93,8 @@ func readLength(r io.Reader) (int, error) {
 	return int(binary.LittleEndian.Uint32(b[:])), nil
 }
 
-// settings is the first message: all that a child gets to know.
-type settings struct {
+// childSettings is the first message: all that a child gets to know.
+type childSettings struct {
 	Inspect bool // only try the walls; otherwise:
 	// only compile Module into Compiled, and write the module that instances run there; otherwise serve runs
 	Compile  bool

@@ -46,7 +46,7 @@ func (b *Box) inspect(require bool) error {
 
 // tryWalls spawns a child that tries its walls.
 func (b *Box) tryWalls() (inspection, error) {
-	s := settings{Inspect: true, Shared: true, Memory: page, Data: processMemory + b.limits.Memory}
+	s := childSettings{Inspect: true, Shared: true, Memory: page, Data: processMemory + b.limits.Memory}
 	if b.fileRules != nil {
 		s.Outside = b.dir
 	}

@@ -109,7 +109,7 @@ func expectedKind(fd int) uint32 {
 }
 
 // checkLimits checks for what the process should have given up itself.
-func (i *inspector) checkLimits(s settings) {
+func (i *inspector) checkLimits(s childSettings) {
 	for name, limit := range map[string]struct {
 		resource int
 		value    uint64

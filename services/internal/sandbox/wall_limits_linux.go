@@ -27,7 +27,7 @@ func closeInherited() {
 
 // limitResources gives up what a child never needs and only the process itself can give up. The parent does the rest,
 // see launch.
-func limitResources(s settings) error {
+func limitResources(s childSettings) error {
 	written := 0
 	if s.Compile {
 		written = maxCompiledFile
