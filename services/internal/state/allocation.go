@@ -36,19 +36,27 @@ type Allocation struct {
 }
 
 // BeginAllocation takes the lease of a match. From then on the match is no longer dropped when a ticket leaves.
-func (s *Store) BeginAllocation(ctx context.Context, project string, m *pb.Match, h MatchLease) (b Allocation, err error) {
+func (s *Store) BeginAllocation(ctx context.Context, project string, m *pb.Match, l MatchLease) (b Allocation, err error) {
 	k, id := keysOf(project), m.GetBackfill()
 	dropped := of(m, pb.Event_KIND_RELEASED)
 	dropped.Reason = "left"
 	tickets := TicketsOf(m.GetProposal())
 	r, err := s.insist(func(proposed []string) (any, error) {
-		c := s.change(k, k.waiting(), k.claims(), k.outbox(), k.match(m.GetId()), k.backfill(id), k.proposals(id), k.joined(id), k.proposed(), k.backfills())
-		c.args = append(c.args, m.GetId(), millis(h.ClaimDeadline), eventOf(of(m, pb.Event_KIND_ALLOCATING), h.Now), eventOf(dropped, h.Now),
-			id, eventOf(rejected(id, "unallocated"), h.Now), len(tickets),
-			h.Holder, millis(h.Now), millis(h.Expires), millis(h.Deadline))
+		c := s.call(allocationBeginScript, k, ids{ofMatch: m.GetId(), ofBackfill: id},
+			"match_id", m.GetId(),
+			"claim_deadline", millis(l.ClaimDeadline),
+			"event", eventOf(of(m, pb.Event_KIND_ALLOCATING), l.Now),
+			"dropped_event", eventOf(dropped, l.Now),
+			"backfill_id", id,
+			"rejected_event", eventOf(rejected(id, "unallocated"), l.Now),
+			"ticket_count", len(tickets),
+			"holder", l.Holder,
+			"now", millis(l.Now),
+			"expires", millis(l.Expires),
+			"deadline", millis(l.Deadline))
 		c.tickets(k, tickets)
 		c.tickets(k, proposed)
-		return s.runShared(ctx, project, beginScript, c.keys, c.args...)
+		return s.runShared(ctx, project, c)
 	})
 	if err != nil {
 		return b, err
@@ -80,18 +88,20 @@ func (s *Store) BeginAllocation(ctx context.Context, project string, m *pb.Match
 }
 
 // RenewMatchLease extends a lease. It is false when another holder has the lease, or the match has ended.
-func (s *Store) RenewMatchLease(ctx context.Context, project, match, holder string, until time.Time) (bool, error) {
-	return s.hold(ctx, project, match, holder, millis(until))
+func (s *Store) RenewMatchLease(ctx context.Context, project, match, holder string, expires time.Time) (bool, error) {
+	return s.setMatchLease(ctx, project, match, holder, millis(expires))
 }
 
 // ReleaseMatchLease ends a lease: another holder may take it at once.
 func (s *Store) ReleaseMatchLease(ctx context.Context, project, match, holder string) error {
-	_, err := s.hold(ctx, project, match, holder, "")
+	_, err := s.setMatchLease(ctx, project, match, holder, "")
 	return err
 }
 
-func (s *Store) hold(ctx context.Context, project, match, holder string, until any) (bool, error) {
-	reply, err := s.runShared(ctx, project, holdScript, []string{keysOf(project).match(match)}, holder, until)
+func (s *Store) setMatchLease(ctx context.Context, project, match, holder string, expires any) (bool, error) {
+	reply, err := s.runShared(ctx, project, s.call(allocationLeaseScript, keysOf(project), ids{ofMatch: match},
+		"holder", holder,
+		"expires", expires))
 	return reply == int64(1), err
 }
 
@@ -103,11 +113,11 @@ type Backoff struct {
 
 // ClaimDeallocations returns up to limit matches of each project that have ended and may have a server. The caller gives the
 // server back and calls FinishDeallocation; other callers get the match again after a while.
-func (s *Store) ClaimDeallocations(ctx context.Context, projects []string, now time.Time, limit int, r Backoff) (map[string][]*pb.Match, error) {
+func (s *Store) ClaimDeallocations(ctx context.Context, projects []string, now time.Time, limit int, b Backoff) (map[string][]*pb.Match, error) {
 	due := make([]*redis.StringSliceCmd, len(projects))
 	_, err := s.redis.Pipelined(ctx, func(p redis.Pipeliner) error {
 		for i, project := range projects {
-			due[i] = p.ZRangeArgs(ctx, dueArgs(keysOf(project).returns(), millis(now), limit))
+			due[i] = p.ZRangeArgs(ctx, dueArgs(keysOf(project).deallocations(), millis(now), limit))
 		}
 		return nil
 	})
@@ -118,7 +128,11 @@ func (s *Store) ClaimDeallocations(ctx context.Context, projects []string, now t
 	for i, project := range projects {
 		k := keysOf(project)
 		for _, id := range due[i].Val() {
-			reply, err := s.run(ctx, lendScript, []string{k.returns(), k.match(id)}, id, millis(now), r.First.Milliseconds(), r.Max.Milliseconds())
+			reply, err := s.run(ctx, s.call(deallocationClaimScript, k, ids{ofMatch: id},
+				"match_id", id,
+				"now", millis(now),
+				"first_delay", b.First.Milliseconds(),
+				"max_delay", b.Max.Milliseconds()))
 			if err != nil {
 				return lent, err
 			}
@@ -142,10 +156,11 @@ const confirmation = time.Minute
 
 // FinishDeallocation notes that the server of a match was given back, if it had one.
 func (s *Store) FinishDeallocation(ctx context.Context, project string, m *pb.Match, now time.Time) error {
-	k := keysOf(project)
-	c := s.change(k, k.returns(), k.ended(), k.match(m.GetId()))
-	c.args = append(c.args, m.GetId(), millis(now.Add(ended)), millis(now.Add(confirmation)), eventOf(of(m, pb.Event_KIND_RETURNED), now))
-	_, err := s.run(ctx, returnedScript, c.keys, c.args...)
+	_, err := s.run(ctx, s.call(deallocationFinishScript, keysOf(project), ids{ofMatch: m.GetId()},
+		"match_id", m.GetId(),
+		"expiry", millis(now.Add(ended)),
+		"repeat_at", millis(now.Add(confirmation)),
+		"event", eventOf(of(m, pb.Event_KIND_RETURNED), now)))
 	return err
 }
 
@@ -153,8 +168,9 @@ func (s *Store) FinishDeallocation(ctx context.Context, project string, m *pb.Ma
 // MatchActive while the server is being asked for, MatchReleased when the match got none, or MatchForgotten. The server is nil
 // unless the match was assigned and its server was kept.
 func (s *Store) GameServer(ctx context.Context, project, match string, keep time.Time) (MatchStatus, *pb.GameServer, error) {
-	k := keysOf(project)
-	reply, err := s.run(ctx, serverScript, []string{k.match(match), k.ended()}, match, millis(keep))
+	reply, err := s.run(ctx, s.call(matchServerScript, keysOf(project), ids{ofMatch: match},
+		"match_id", match,
+		"expiry", millis(keep)))
 	if err != nil {
 		return "", nil, err
 	}

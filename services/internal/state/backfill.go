@@ -20,13 +20,16 @@ func (s *Store) CreateBackfill(ctx context.Context, project string, b *pb.Backfi
 		return 0, err
 	}
 	// Nobody else would ever find out that a server of a project that has no config fell silent.
-	if err := s.redis.SAdd(ctx, projects, project).Err(); err != nil {
+	if err := s.redis.SAdd(ctx, global.projects(), project).Err(); err != nil {
 		return 0, unavailable(err)
 	}
-	k := keysOf(project)
-	c := s.change(k, k.backfills(), k.backfill(b.GetId()))
-	c.args = append(c.args, s.limits.Backfills, b.GetId(), millis(now), b.GetConnection(), b.GetMatch(), body)
-	reply, err := s.run(ctx, backfillCreateScript, c.keys, c.args...)
+	reply, err := s.run(ctx, s.call(backfillCreateScript, keysOf(project), ids{ofBackfill: b.GetId()},
+		"limit", s.limits.Backfills,
+		"backfill_id", b.GetId(),
+		"now", millis(now),
+		"connection", b.GetConnection(),
+		"match_id", b.GetMatch(),
+		"body", body))
 	if err != nil {
 		return 0, err
 	}
@@ -55,10 +58,15 @@ func (s *Store) ReplaceBackfill(ctx context.Context, project string, b *pb.Backf
 	}
 	k, id := keysOf(project), b.GetId()
 	r, err := s.insist(func(proposed []string) (any, error) {
-		c := s.change(k, k.waiting(), k.backfills(), k.proposed(), k.backfill(id), k.proposals(id))
-		c.args = append(c.args, id, millis(now), b.GetConnection(), b.GetMatch(), body, eventOf(rejected(id, "replaced"), now))
+		c := s.call(backfillReplaceScript, k, ids{ofBackfill: id},
+			"backfill_id", id,
+			"now", millis(now),
+			"connection", b.GetConnection(),
+			"match_id", b.GetMatch(),
+			"body", body,
+			"rejected_event", eventOf(rejected(id, "replaced"), now))
 		c.tickets(k, proposed)
-		return s.run(ctx, backfillReplaceScript, c.keys, c.args...)
+		return s.run(ctx, c)
 	})
 	if err != nil {
 		return 0, err
@@ -108,13 +116,22 @@ func (s *Store) ApproveBackfill(ctx context.Context, project, id string, a Appro
 	var tickets []string
 	var assignments []*pb.Assignment
 	for range insistence {
-		c := s.change(k, k.waiting(), k.resolved(), k.backfills(), k.proposed(), k.backfill(id), k.proposals(id), k.joined(id))
-		c.args = append(c.args, id, millis(a.Now), millis(a.Expiry), millis(a.Now.Add(-a.RepeatJoined)), a.Now.UnixMicro(), interval, burst, a.Match,
-			eventOf(&pb.Event{Kind: pb.Event_KIND_ASSIGNED, Backfill: id}, a.Now), eventOf(rejected(id, "lapsed"), a.Now), generation)
+		c := s.call(proposalApproveScript, k, ids{ofBackfill: id},
+			"backfill_id", id,
+			"now", millis(a.Now),
+			"expiry", millis(a.Expiry),
+			"repeat_since", millis(a.Now.Add(-a.RepeatJoined)),
+			"now_micros", a.Now.UnixMicro(),
+			"interval", interval,
+			"burst", burst,
+			"match_id", a.Match,
+			"assigned_event", eventOf(&pb.Event{Kind: pb.Event_KIND_ASSIGNED, Backfill: id}, a.Now),
+			"rejected_event", eventOf(rejected(id, "lapsed"), a.Now),
+			"generation", generation)
 		if err := c.assignments(k, tickets, assignments); err != nil {
 			return nil, err
 		}
-		reply, err := s.run(ctx, backfillApproveScript, c.keys, c.args...)
+		reply, err := s.run(ctx, c)
 		if err != nil {
 			return nil, err
 		}
@@ -194,12 +211,15 @@ func (s *Store) DeleteBackfill(ctx context.Context, project, id, match string, n
 	return s.deleteBackfill(ctx, keysOf(project), id, "", match, eventOf(rejected(id, "deleted"), now))
 }
 
-func (s *Store) deleteBackfill(ctx context.Context, k keys, id string, unlessSince any, match string, event []byte) (there bool, position uint64, err error) {
+func (s *Store) deleteBackfill(ctx context.Context, k keys, id string, silentSince any, match string, event []byte) (there bool, position uint64, err error) {
 	r, err := s.insist(func(proposed []string) (any, error) {
-		c := s.change(k, k.waiting(), k.backfills(), k.proposed(), k.backfill(id), k.proposals(id), k.joined(id))
-		c.args = append(c.args, id, unlessSince, match, event)
+		c := s.call(backfillDeleteScript, k, ids{ofBackfill: id},
+			"backfill_id", id,
+			"silent_since", silentSince,
+			"match_id", match,
+			"rejected_event", event)
 		c.tickets(k, proposed)
-		return s.run(ctx, backfillDeleteScript, c.keys, c.args...)
+		return s.run(ctx, c)
 	})
 	if err != nil || r[0] != "ok" || len(r) < 2 {
 		return false, 0, err
@@ -218,10 +238,12 @@ func (s *Store) ExpireProposals(ctx context.Context, project string, now time.Ti
 	}
 	for _, id := range due {
 		r, err := s.insist(func(proposed []string) (any, error) {
-			c := s.change(k, k.waiting(), k.proposed(), k.backfill(id), k.proposals(id))
-			c.args = append(c.args, id, millis(now), eventOf(rejected(id, "lapsed"), now))
+			c := s.call(proposalExpireScript, k, ids{ofBackfill: id},
+				"backfill_id", id,
+				"now", millis(now),
+				"rejected_event", eventOf(rejected(id, "lapsed"), now))
 			c.tickets(k, proposed)
-			return s.run(ctx, backfillLapseScript, c.keys, c.args...)
+			return s.run(ctx, c)
 		})
 		if err != nil {
 			return lapsed, position, err

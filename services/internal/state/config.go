@@ -36,13 +36,14 @@ func (s *Store) PutConfig(ctx context.Context, project string, c *pb.Config, exp
 	if err != nil {
 		return 0, false, problem.Wrap(problem.Invalid, err, "the config holds text that is not UTF-8")
 	}
-	if err := s.redis.SAdd(ctx, projects, project).Err(); err != nil {
+	if err := s.redis.SAdd(ctx, global.projects(), project).Err(); err != nil {
 		return 0, false, unavailable(err)
 	}
-	k := keysOf(project)
-	reply, err := s.run(ctx, configPutScript,
-		[]string{k.configs(), k.revisions(), k.revision(), k.configNames()},
-		c.GetId(), strings.ToLower(c.GetId()), body, expectation(expected))
+	reply, err := s.run(ctx, s.call(configPutScript, keysOf(project), ids{},
+		"id", c.GetId(),
+		"lower_id", strings.ToLower(c.GetId()),
+		"body", body,
+		"expected", expectation(expected)))
 	if err != nil {
 		return 0, false, err
 	}
@@ -115,9 +116,10 @@ func parseConfig(body, revision string) (*pb.Config, error) {
 // DeleteConfig deletes a config. From its return on, no match of it is claimed.
 // It tells whether the config was there. Conflict when its revision is not the expected one.
 func (s *Store) DeleteConfig(ctx context.Context, project, id string, expected int64) (bool, error) {
-	k := keysOf(project)
-	reply, err := s.run(ctx, configDeleteScript, []string{k.configs(), k.revisions(), k.configNames()},
-		id, strings.ToLower(id), expectation(expected))
+	reply, err := s.run(ctx, s.call(configDeleteScript, keysOf(project), ids{},
+		"id", id,
+		"lower_id", strings.ToLower(id),
+		"expected", expectation(expected)))
 	if reply == int64(-1) {
 		return false, problem.New(problem.Conflict, "config %q was changed by someone else: get it again, then delete", id)
 	}

@@ -113,19 +113,23 @@ func (c *Creator) write(ctx context.Context, project string, batch []*creation) 
 // create writes a group. refused has the error of each ticket that met a limit, by its place in the group.
 func (s *Store) create(ctx context.Context, project string, batch []*creation, now time.Time) (position uint64, refused map[int]error, err error) {
 	k := keysOf(project)
-	players := k.players()
-	c := s.change(k, k.waiting(), k.rates(), players[0], players[1])
-	c.keys = slices.Grow(c.keys, len(batch))
-	c.args = slices.Grow(c.args, 7+4*len(batch))
 	playerInterval, playerBurst := s.limits.Player().bucket()
 	projectInterval, projectBurst := s.limits.Project().bucket()
-	c.args = append(c.args, s.limits.Waiting, now.UnixMicro(), playerInterval, playerBurst, projectInterval, projectBurst,
-		eventOf(&pb.Event{Kind: pb.Event_KIND_CREATED}, now))
+	c := s.call(ticketCreateScript, k, ids{},
+		"waiting_limit", s.limits.Waiting,
+		"now", now.UnixMicro(),
+		"player_interval", playerInterval,
+		"player_burst", playerBurst,
+		"project_interval", projectInterval,
+		"project_burst", projectBurst,
+		"event", eventOf(&pb.Event{Kind: pb.Event_KIND_CREATED}, now))
+	c.keys = slices.Grow(c.keys, len(batch))
+	c.args = slices.Grow(c.args, 4*len(batch))
 	for _, one := range batch {
 		c.keys = append(c.keys, k.ticket(one.id))
 		c.args = append(c.args, one.id, one.created, one.owner, one.body)
 	}
-	reply, err := s.run(ctx, createScript, c.keys, c.args...)
+	reply, err := s.run(ctx, c)
 	if err != nil {
 		return 0, nil, err
 	}

@@ -37,7 +37,7 @@ func (s *Store) DueWork(ctx context.Context, project string, m Cutoffs) (DueWork
 	var waiting *redis.IntCmd
 	counts := map[string]*redis.IntCmd{}
 	_, err := s.redis.Pipelined(ctx, func(p redis.Pipeliner) error {
-		position, revisions, waiting = p.Get(ctx, k.seq()), p.HGetAll(ctx, k.revisions()), p.ZCard(ctx, k.waiting())
+		position, revisions, waiting = p.Get(ctx, k.feedSeq()), p.HGetAll(ctx, k.revisions()), p.ZCard(ctx, k.waiting())
 		for set, latest := range map[string]time.Time{
 			k.outbox(): m.Outbox, k.claims(): m.Now, k.proposed(): m.Now, k.backfills(): m.Silence,
 			k.waiting(): m.Waiting, k.resolved(): m.Now, k.ended(): m.Now,

@@ -12,10 +12,11 @@ import (
 
 // AppendEvent tells of an event that goes with no change of the state.
 func (s *Store) AppendEvent(ctx context.Context, project string, e *pb.Event, now time.Time) error {
-	c := s.change(keysOf(project))
 	tickets := e.GetTickets()
-	c.args = append(c.args, eventOf(e, now), strings.Join(tickets, " "), len(tickets))
-	_, err := s.run(ctx, tellScript, c.keys, c.args...)
+	_, err := s.run(ctx, s.call(eventAppendScript, keysOf(project), ids{},
+		"event", eventOf(e, now),
+		"tickets", strings.Join(tickets, " "),
+		"count", len(tickets)))
 	return err
 }
 

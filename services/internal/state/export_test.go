@@ -13,12 +13,12 @@ func (s *Store) Flush(ctx context.Context) error { return s.redis.FlushAll(ctx).
 
 // Players is how many buckets of players are stored.
 func (s *Store) Players(ctx context.Context, project string) (int64, error) {
-	players := keysOf(project).players()
-	one, err := s.redis.HLen(ctx, players[0]).Result()
+	k := keysOf(project)
+	one, err := s.redis.HLen(ctx, k.players("0")).Result()
 	if err != nil {
 		return 0, err
 	}
-	two, err := s.redis.HLen(ctx, players[1]).Result()
+	two, err := s.redis.HLen(ctx, k.players("1")).Result()
 	return one + two, err
 }
 
@@ -43,11 +43,11 @@ func (s *Store) PutBack(ctx context.Context, project string) error {
 		return err
 	}
 	_, err = s.redis.Pipelined(ctx, func(p redis.Pipeliner) error {
-		p.Del(ctx, k.history(), k.told())
+		p.Del(ctx, k.history(), k.historySeq())
 		for _, e := range all[:len(all)-1] {
 			position, _, _ := strings.Cut(e.ID, "-")
 			p.XAdd(ctx, &redis.XAddArgs{Stream: k.history(), ID: e.ID, Values: e.Values})
-			p.Set(ctx, k.told(), position, 0)
+			p.Set(ctx, k.historySeq(), position, 0)
 		}
 		return nil
 	})

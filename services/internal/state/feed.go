@@ -119,7 +119,7 @@ func (s *Store) still(ctx context.Context, k keys, name string, position uint64)
 
 // where is the feed's name and its position now.
 func (s *Store) where(ctx context.Context, k keys) (name string, position uint64, err error) {
-	values, err := s.feeds.MGet(ctx, k.feedName(), k.seq()).Result()
+	values, err := s.feeds.MGet(ctx, k.feedName(), k.feedSeq()).Result()
 	if err != nil {
 		return "", 0, err
 	}

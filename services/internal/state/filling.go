@@ -26,16 +26,16 @@ func (s *Store) claimFillings(ctx context.Context, project string, terms ClaimOp
 		}
 	}
 	k := keysOf(project)
-	first, err := s.claimEach(ctx, backfillProposeScript, proposed, func(c *Claim) (call, error) { return s.proposeCall(k, terms, c) })
+	first, err := s.claimEach(ctx, proposed, func(c *Claim) (call, error) { return s.proposeCall(k, terms, c) })
 	if err != nil {
 		return first, err
 	}
-	second, err := s.claimEach(ctx, backfillOpenScript, opened, func(c *Claim) (call, error) { return s.openCall(k, terms, c) })
+	second, err := s.claimEach(ctx, opened, func(c *Claim) (call, error) { return s.openCall(k, terms, c) })
 	return max(first, second), err
 }
 
 // claimEach calls a script for each claim, in one round trip, and sets its Refused.
-func (s *Store) claimEach(ctx context.Context, script *script, claims []*Claim, callOf func(*Claim) (call, error)) (position uint64, err error) {
+func (s *Store) claimEach(ctx context.Context, claims []*Claim, callOf func(*Claim) (call, error)) (position uint64, err error) {
 	if len(claims) == 0 {
 		return 0, nil
 	}
@@ -45,7 +45,7 @@ func (s *Store) claimEach(ctx context.Context, script *script, claims []*Claim, 
 			return 0, err
 		}
 	}
-	replies, err := s.runAll(ctx, script, calls)
+	replies, err := s.runAll(ctx, calls)
 	for i, reply := range replies {
 		if reply == nil {
 			break
@@ -81,8 +81,16 @@ func (s *Store) proposeCall(k keys, terms ClaimOptions, claim *Claim) (call, err
 	}
 	event := of(m, pb.Event_KIND_PROPOSED)
 	event.Backfill, event.Epoch = id, terms.Epoch
-	c := s.change(k, k.waiting(), k.proposed(), k.lease(), k.revisions(), k.backfill(id), k.proposals(id))
-	c.args = append(c.args, terms.Epoch, millis(terms.ApprovalDeadline), m.GetConfig(), m.GetRevision(), id, f.GetGeneration(), made, enough, eventOf(event, terms.Now))
+	c := s.call(proposalCreateScript, k, ids{ofBackfill: id},
+		"epoch", terms.Epoch,
+		"approval_deadline", millis(terms.ApprovalDeadline),
+		"config", m.GetConfig(),
+		"revision", m.GetRevision(),
+		"backfill_id", id,
+		"generation", f.GetGeneration(),
+		"new_body", made,
+		"limit", enough,
+		"event", eventOf(event, terms.Now))
 	return c, c.assignments(k, claim.Tickets, claim.Assignments)
 }
 
@@ -100,8 +108,17 @@ func (s *Store) openCall(k keys, terms ClaimOptions, claim *Claim) (call, error)
 	id := m.GetBackfill()
 	event := claim.event(terms.Epoch)
 	event.Backfill = id
-	c := s.change(k, k.waiting(), k.claims(), k.outbox(), k.lease(), k.revisions(), k.match(m.GetId()), k.backfills(), k.backfill(id))
-	c.args = append(c.args, terms.Epoch, millis(terms.Now), millis(terms.Deadline), m.GetConfig(), m.GetRevision(), m.GetId(), body, id, contents, eventOf(event, terms.Now))
+	c := s.call(matchClaimBackfillScript, k, ids{ofMatch: m.GetId(), ofBackfill: id},
+		"epoch", terms.Epoch,
+		"now", millis(terms.Now),
+		"deadline", millis(terms.Deadline),
+		"config", m.GetConfig(),
+		"revision", m.GetRevision(),
+		"match_id", m.GetId(),
+		"body", body,
+		"backfill_id", id,
+		"backfill_body", contents,
+		"event", eventOf(event, terms.Now))
 	c.tickets(k, claim.Tickets)
 	return c, nil
 }
@@ -127,12 +144,13 @@ func (c *call) assignments(k keys, tickets []string, assignments []*pb.Assignmen
 // wait, "" when they were assigned.
 func (s *Store) AssignWaiting(ctx context.Context, project string, tickets []string, assignments []*pb.Assignment, now, expiry time.Time) (assigned []*Ticket, refused string, position uint64, err error) {
 	k := keysOf(project)
-	c := s.change(k, k.waiting(), k.resolved())
-	c.args = append(c.args, millis(expiry), eventOf(&pb.Event{Kind: pb.Event_KIND_ASSIGNED}, now))
+	c := s.call(ticketAssignScript, k, ids{},
+		"expiry", millis(expiry),
+		"event", eventOf(&pb.Event{Kind: pb.Event_KIND_ASSIGNED}, now))
 	if err := c.assignments(k, tickets, assignments); err != nil {
 		return nil, "", 0, err
 	}
-	reply, err := s.run(ctx, backfillFillScript, c.keys, c.args...)
+	reply, err := s.run(ctx, c)
 	if err != nil {
 		return nil, "", 0, err
 	}

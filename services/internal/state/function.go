@@ -15,12 +15,12 @@ import (
 // that, again when someone else was faster. change gets nil when there is none, and returns nil to
 // delete it. Invalid when the project already has as many functions as it may.
 func (s *Store) ChangeFunction(ctx context.Context, project, name string, change func(*pb.Function) (*pb.Function, error)) error {
-	if err := s.redis.SAdd(ctx, projects, project).Err(); err != nil {
+	if err := s.redis.SAdd(ctx, global.projects(), project).Err(); err != nil {
 		return unavailable(err)
 	}
-	key := keysOf(project).functions()
+	k := keysOf(project)
 	for {
-		current, err := s.redis.HGet(ctx, key, name).Result()
+		current, err := s.redis.HGet(ctx, k.functions(), name).Result()
 		if err != nil && !errors.Is(err, redis.Nil) {
 			return unavailable(err)
 		}
@@ -40,7 +40,11 @@ func (s *Store) ChangeFunction(ctx context.Context, project, name string, change
 				return corrupt("function", err)
 			}
 		}
-		verdict, err := s.run(ctx, functionPutScript, []string{key}, name, current, next, s.functions)
+		verdict, err := s.run(ctx, s.call(functionPutScript, k, ids{},
+			"name", name,
+			"read", current,
+			"body", next,
+			"limit", s.functions))
 		if err != nil {
 			return err
 		}

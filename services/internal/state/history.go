@@ -120,7 +120,7 @@ func (s *Store) entries(ctx context.Context, k keys, from uint64, limit int) (en
 	var told *redis.StringCmd
 	var read *redis.Cmd
 	_, err = s.redis.TxPipelined(ctx, func(p redis.Pipeliner) error {
-		told = p.Get(ctx, k.told())
+		told = p.Get(ctx, k.historySeq())
 		read = p.Do(ctx, "XRANGE", k.history(), strconv.FormatUint(from, 10), "+", "COUNT", limit+1)
 		return nil
 	})

@@ -12,7 +12,11 @@ import (
 // Heartbeat says that a director lives and leads so many projects, until now+hold unless it says so again. It returns how many
 // projects each director leads that lives.
 func (s *Store) Heartbeat(ctx context.Context, name string, leads int, now time.Time, hold time.Duration) (map[string]int, error) {
-	reply, err := s.run(ctx, beatScript, []string{directors}, name, millis(now), hold.Milliseconds(), leads)
+	reply, err := s.run(ctx, s.call(directorHeartbeatScript, global, ids{},
+		"name", name,
+		"now", millis(now),
+		"timeout", hold.Milliseconds(),
+		"leads", leads))
 	if err != nil {
 		return nil, err
 	}
@@ -101,12 +105,15 @@ func (s *Store) AcquireLease(ctx context.Context, project, owner string, now tim
 func (s *Store) AcquireLeases(ctx context.Context, projects []string, owner string, now time.Time, hold time.Duration) (epochs []uint64, err error) {
 	calls := make([]call, len(projects))
 	for i, project := range projects {
-		calls[i] = call{keys: []string{keysOf(project).lease()}, args: []any{owner, millis(now), hold.Milliseconds()}}
+		calls[i] = s.call(directorLeaseScript, keysOf(project), ids{},
+			"owner", owner,
+			"now", millis(now),
+			"duration", hold.Milliseconds())
 	}
 	if len(calls) == 0 {
 		return nil, nil
 	}
-	replies, failed := s.runAll(ctx, leaseScript, calls)
+	replies, failed := s.runAll(ctx, calls)
 	for _, reply := range replies {
 		if reply == nil {
 			break

@@ -119,7 +119,7 @@ func (s *Store) claimMatches(ctx context.Context, project string, terms ClaimOpt
 	if len(calls) == 0 {
 		return 0, nil
 	}
-	replies, err := s.runAll(ctx, claimScript, calls)
+	replies, err := s.runAll(ctx, calls)
 	for i, reply := range replies {
 		if reply == nil {
 			break
@@ -144,8 +144,12 @@ func (s *Store) claimMatches(ctx context.Context, project string, terms ClaimOpt
 
 func (s *Store) claimCall(project string, terms ClaimOptions, claims []*Claim) (call, error) {
 	k := keysOf(project)
-	c := s.change(k, k.waiting(), k.claims(), k.outbox(), k.resolved(), k.lease(), k.revisions())
-	c.args = append(c.args, terms.Epoch, millis(terms.Now), millis(terms.Deadline), millis(terms.Expiry), len(claims))
+	c := s.call(matchClaimScript, k, ids{},
+		"epoch", terms.Epoch,
+		"now", millis(terms.Now),
+		"deadline", millis(terms.Deadline),
+		"expiry", millis(terms.Expiry),
+		"match_count", len(claims))
 	for _, claim := range claims {
 		var body []byte
 		if claim.Assignments == nil {
@@ -232,40 +236,48 @@ type Outcome struct {
 // were still there, and those that were proposed to its backfill ticket meanwhile: they get the connection as well. Any
 // verdict but Go means that the match had ended before, and nothing was written. A server that nobody goes to is among the
 // returns then; but with Done the tickets have it.
-func (s *Store) Assign(ctx context.Context, project string, m *pb.Match, end Outcome, results map[string]*pb.Assignment) (verdict MatchStatus, assigned []string, err error) {
+func (s *Store) Assign(ctx context.Context, project string, m *pb.Match, o Outcome, results map[string]*pb.Assignment) (verdict MatchStatus, assigned []string, err error) {
 	k, backfill := keysOf(project), m.GetBackfill()
 	ended, joined := of(m, pb.Event_KIND_ASSIGNED), of(m, pb.Event_KIND_ASSIGNED)
 	joined.Backfill = backfill
-	if end.Error != "" {
-		ended.Kind, ended.Error, ended.Reason = pb.Event_KIND_FAILED, end.Error, end.Reason
+	if o.Error != "" {
+		ended.Kind, ended.Error, ended.Reason = pb.Event_KIND_FAILED, o.Error, o.Reason
 	}
-	ids, assignments := make([]string, 0, len(results)), make([]*pb.Assignment, 0, len(results))
+	tickets, assignments := make([]string, 0, len(results)), make([]*pb.Assignment, 0, len(results))
 	for _, id := range slices.Sorted(maps.Keys(results)) {
-		ids, assignments = append(ids, id), append(assignments, results[id])
+		tickets, assignments = append(tickets, id), append(assignments, results[id])
 	}
 	var body, server []byte
-	if end.Connection != "" || end.MayHaveServer {
+	if o.Connection != "" || o.MayHaveServer {
 		if body, err = proto.Marshal(m); err != nil {
 			return "", nil, corrupt("match", err)
 		}
 	}
-	if end.Server != nil {
-		if server, err = proto.Marshal(end.Server); err != nil {
+	if o.Server != nil {
+		if server, err = proto.Marshal(o.Server); err != nil {
 			return "", nil, corrupt("game server", err)
 		}
 	}
 	var proposed []string
 	var r []any
 	for range insistence {
-		c := s.change(k, k.claims(), k.outbox(), k.resolved(), k.ended(), k.match(m.GetId()),
-			k.waiting(), k.backfill(backfill), k.proposals(backfill), k.joined(backfill), k.proposed(), k.backfills(), k.returns())
-		c.args = append(c.args, m.GetId(), millis(end.Expiry), eventOf(ended, end.Now), backfill, len(results),
-			millis(end.Now), end.Connection, eventOf(joined, end.Now), eventOf(rejected(backfill, "unallocated"), end.Now),
-			body, server, millis(end.KeepServer))
-		if err := c.assignments(k, slices.Concat(ids, proposed), assignments); err != nil {
+		c := s.call(matchAssignScript, k, ids{ofMatch: m.GetId(), ofBackfill: backfill},
+			"match_id", m.GetId(),
+			"expiry", millis(o.Expiry),
+			"event", eventOf(ended, o.Now),
+			"backfill_id", backfill,
+			"ticket_count", len(results),
+			"now", millis(o.Now),
+			"connection", o.Connection,
+			"joined_event", eventOf(joined, o.Now),
+			"rejected_event", eventOf(rejected(backfill, "unallocated"), o.Now),
+			"body", body,
+			"server", server,
+			"server_expiry", millis(o.KeepServer))
+		if err := c.assignments(k, slices.Concat(tickets, proposed), assignments); err != nil {
 			return "", nil, err
 		}
-		reply, err := s.runShared(ctx, project, assignScript, c.keys, c.args...)
+		reply, err := s.runShared(ctx, project, c)
 		if err != nil {
 			return "", nil, err
 		}
@@ -276,10 +288,10 @@ func (s *Store) Assign(ctx context.Context, project string, m *pb.Match, end Out
 			break
 		}
 		var theirs []*pb.Assignment
-		if proposed, theirs, err = resultsOf(r[1:], end.Connection); err != nil {
+		if proposed, theirs, err = resultsOf(r[1:], o.Connection); err != nil {
 			return "", nil, err
 		}
-		assignments = append(assignments[:len(ids)], theirs...)
+		assignments = append(assignments[:len(tickets)], theirs...)
 	}
 	switch verdict, _ := r[0].(string); MatchStatus(verdict) {
 	case MatchActive:
@@ -288,7 +300,7 @@ func (s *Store) Assign(ctx context.Context, project string, m *pb.Match, end Out
 	default:
 		return MatchStatus(verdict), nil, nil
 	}
-	for i, id := range slices.Concat(ids, proposed) {
+	for i, id := range slices.Concat(tickets, proposed) {
 		if 1+i < len(r) && r[1+i] == int64(1) {
 			assigned = append(assigned, id)
 		}
@@ -351,13 +363,19 @@ func (s *Store) release(ctx context.Context, project string, m *pb.Match, how re
 	}
 	backfill, tickets := m.GetBackfill(), TicketsOf(m.GetProposal())
 	r, err := s.insist(func(proposed []string) (any, error) {
-		c := s.change(k, k.waiting(), k.claims(), k.outbox(), k.match(id), k.ended(),
-			k.backfill(backfill), k.proposals(backfill), k.joined(backfill), k.proposed(), k.backfills(), k.returns())
-		c.args = append(c.args, id, how.latest, millis(how.now.Add(ended)), eventOf(event, how.now),
-			backfill, eventOf(rejected(backfill, "unallocated"), how.now), len(tickets), held, millis(how.now))
+		c := s.call(matchReleaseScript, k, ids{ofMatch: id, ofBackfill: backfill},
+			"match_id", id,
+			"latest", how.latest,
+			"expiry", millis(how.now.Add(ended)),
+			"event", eventOf(event, how.now),
+			"backfill_id", backfill,
+			"rejected_event", eventOf(rejected(backfill, "unallocated"), how.now),
+			"ticket_count", len(tickets),
+			"may_have_server", held,
+			"now", millis(how.now))
 		c.tickets(k, tickets)
 		c.tickets(k, proposed)
-		return s.run(ctx, releaseScript, c.keys, c.args...)
+		return s.run(ctx, c)
 	})
 	if err != nil {
 		return false, 0, err

@@ -32,9 +32,9 @@ const anyID = "*"
 // What the parts of a project's state are, as their keys.
 func feedKeys() []string    { return []string{every.feed()} }
 func historyKeys() []string { return []string{every.history()} }
-func counters() []string    { return []string{every.seq(), every.told()} }
+func counters() []string    { return []string{every.feedSeq(), every.historySeq()} }
 
-func limits() []string { return []string{every.rates(), string(every) + "players:" + anyID} }
+func limits() []string { return []string{every.rates(), every.players(anyID)} }
 
 func tickets() []string {
 	return []string{every.ticket(anyID), every.waiting(), every.resolved()}
@@ -53,55 +53,55 @@ func permissions() map[string]rights {
 	tell := slices.Concat(feedKeys(), historyKeys())
 	return map[string]rights{
 		catalog.Ticket: {
-			scripts: []*script{createScript, deleteScript},
+			scripts: []*script{ticketCreateScript, ticketDeleteScript},
 			calls:   "hmget",
 			writes:  tell,
 			changes: slices.Concat(counters(), limits(), []string{every.ticket(anyID), every.waiting()}),
 		},
 		catalog.Config: {
-			scripts: []*script{configPutScript, configDeleteScript, allowScript},
+			scripts: []*script{configPutScript, configDeleteScript, rateAllowScript},
 			calls:   "sadd hget hgetall multi exec",
-			adds:    []string{projects},
+			adds:    []string{global.projects()},
 			changes: []string{every.configs(), every.revisions(), every.revision(), every.configNames(), every.rates()},
 		},
 		catalog.Registry: {
-			scripts: []*script{functionPutScript, allowScript},
+			scripts: []*script{functionPutScript, rateAllowScript},
 			calls:   "sadd smembers hget hgetall",
-			reads:   []string{projects},
-			adds:    []string{projects},
+			reads:   []string{global.projects()},
+			adds:    []string{global.projects()},
 			changes: []string{every.functions(), every.rates()},
 		},
 		catalog.Runner: {
 			calls: "smembers hgetall hmget zscan xread mget set info",
-			reads: slices.Concat([]string{projects, every.functions(), every.ticket(anyID), every.waiting(), every.backfill(anyID), every.backfills()},
-				feedKeys(), []string{every.feedName(), every.seq()}),
+			reads: slices.Concat([]string{global.projects(), every.functions(), every.ticket(anyID), every.waiting(), every.backfill(anyID), every.backfills()},
+				feedKeys(), []string{every.feedName(), every.feedSeq()}),
 			adds: []string{every.feedName()},
 		},
 		catalog.Director: {
 			scripts: []*script{
-				beatScript, leaseScript, claimScript, releaseScript, expireScript, expireReadScript,
-				backfillProposeScript, backfillOpenScript, backfillLapseScript, backfillDeleteScript,
+				directorHeartbeatScript, directorLeaseScript, matchClaimScript, matchClaimBackfillScript, matchReleaseScript,
+				proposalCreateScript, proposalExpireScript, backfillDeleteScript, expireWaitingScript, expireResultsScript, expireMatchesScript,
 			},
 			calls:   "smembers get set hget hgetall hmget zcard zcount zrange zrem xrange xtrim multi exec",
-			reads:   []string{projects, every.configs(), every.published()},
+			reads:   []string{global.projects(), every.configs(), every.published()},
 			adds:    []string{every.published()},
 			writes:  feedKeys(),
-			changes: slices.Concat(counters(), historyKeys(), tickets(), matchKeys(), fillings(), []string{every.returns(), every.lease(), directors}),
+			changes: slices.Concat(counters(), historyKeys(), tickets(), matchKeys(), fillings(), []string{every.deallocations(), every.lease(), global.directors()}),
 			// Scripts see whether a config is still the one that was matched by.
 			consults: []string{every.revisions()},
 		},
 		catalog.Allocator: {
-			scripts: []*script{beginScript, holdScript, assignScript, releaseScript, lendScript, returnedScript, serverScript},
+			scripts: []*script{allocationBeginScript, allocationLeaseScript, matchAssignScript, matchReleaseScript, matchServerScript, deallocationClaimScript, deallocationFinishScript},
 			calls:   "smembers hget zrange",
-			reads:   []string{projects},
+			reads:   []string{global.projects()},
 			writes:  tell,
-			changes: slices.Concat(counters(), tickets(), matchKeys(), fillings(), []string{every.returns()}),
+			changes: slices.Concat(counters(), tickets(), matchKeys(), fillings(), []string{every.deallocations()}),
 		},
 		catalog.Backfill: {
-			scripts: []*script{backfillCreateScript, backfillReplaceScript, backfillApproveScript, backfillDeleteScript, backfillFillScript, allowScript},
+			scripts: []*script{backfillCreateScript, backfillReplaceScript, proposalApproveScript, backfillDeleteScript, ticketAssignScript, rateAllowScript},
 			calls:   "sadd hget hmget mget info",
 			reads:   []string{every.functions(), every.feedName()},
-			adds:    []string{projects},
+			adds:    []string{global.projects()},
 			writes:  tell,
 			changes: slices.Concat(counters(), tickets(), fillings(), []string{every.rates()}),
 		},
@@ -137,7 +137,7 @@ func rulesOf(all ...rights) string {
 			commands[command] = true
 		}
 		for _, s := range r.scripts {
-			for _, match := range called.FindAllStringSubmatch(s.text, -1) {
+			for _, match := range called.FindAllStringSubmatch(s.source, -1) {
 				commands[strings.ToLower(match[1])] = true
 			}
 		}

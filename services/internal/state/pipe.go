@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net"
-	"strings"
 	"sync"
 
 	"github.com/redis/go-redis/v9"
@@ -137,11 +136,11 @@ func (s *Store) shared(project string) *pipe {
 }
 
 // runShared runs a script as run does, in a round trip that others share.
-func (s *Store) runShared(ctx context.Context, project string, script *script, keys []string, args ...any) (any, error) {
-	cmd := script.EvalSha(ctx, s.redis.Pipeline(), keys, args...) // which is never sent as such
+func (s *Store) runShared(ctx context.Context, project string, c call) (any, error) {
+	cmd := c.script.EvalSha(ctx, s.redis.Pipeline(), c.keys, c.args...) // the pipeline itself is never sent
 	err := s.shared(project).do(ctx, cmd)
-	if err != nil && strings.HasPrefix(err.Error(), "NOSCRIPT") {
-		return s.run(ctx, script, keys, args...)
+	if isUnknown(err) {
+		return s.run(ctx, c)
 	}
 	if err != nil {
 		return nil, unavailable(err)

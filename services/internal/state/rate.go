@@ -48,7 +48,11 @@ func (s *Store) Allow(ctx context.Context, project, name string, rate Rate, now 
 	if interval == 0 {
 		return nil
 	}
-	reply, err := s.run(ctx, allowScript, []string{keysOf(project).rates()}, name, now.UnixMicro(), interval, burst)
+	reply, err := s.run(ctx, s.call(rateAllowScript, keysOf(project), ids{},
+		"bucket", name,
+		"now", now.UnixMicro(),
+		"interval", interval,
+		"burst", burst))
 	if err != nil {
 		return err
 	}

@@ -1,187 +1,265 @@
 package state
 
 import (
+	"cmp"
 	"context"
-	_ "embed"
+	"embed"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/redis/go-redis/v9"
 )
 
-// prelude comes before every script that changes tickets or matches.
-//
-//go:embed script/prelude.lua
-var prelude string
+//go:embed script
+var sources embed.FS
 
-// rates comes before every script that limits rates.
-//
-//go:embed script/rate.lua
-var rates string
-
-//go:embed script/allow.lua
-var allowSource string
-
-//go:embed script/create.lua
-var createSource string
-
-//go:embed script/delete.lua
-var deleteSource string
-
-//go:embed script/claim.lua
-var claimSource string
-
-//go:embed script/begin.lua
-var beginSource string
-
-//go:embed script/assign.lua
-var assignSource string
-
-//go:embed script/hold.lua
-var holdSource string
-
-//go:embed script/lend.lua
-var lendSource string
-
-//go:embed script/returned.lua
-var returnedSource string
-
-//go:embed script/server.lua
-var serverSource string
-
-//go:embed script/release.lua
-var releaseSource string
-
-//go:embed script/expire.lua
-var expireSource string
-
-//go:embed script/tell.lua
-var tellSource string
-
-//go:embed script/beat.lua
-var beatSource string
-
-//go:embed script/expire_read.lua
-var expireReadSource string
-
-//go:embed script/lease.lua
-var leaseSource string
-
-//go:embed script/config_put.lua
-var configPutSource string
-
-//go:embed script/config_delete.lua
-var configDeleteSource string
-
-//go:embed script/function_put.lua
-var functionPutSource string
-
-// backfills comes before every script that changes backfill tickets.
-//
-//go:embed script/backfill.lua
-var backfills string
-
-//go:embed script/backfill_create.lua
-var backfillCreateSource string
-
-//go:embed script/backfill_replace.lua
-var backfillReplaceSource string
-
-//go:embed script/backfill_approve.lua
-var backfillApproveSource string
-
-//go:embed script/backfill_delete.lua
-var backfillDeleteSource string
-
-//go:embed script/backfill_lapse.lua
-var backfillLapseSource string
-
-//go:embed script/backfill_propose.lua
-var backfillProposeSource string
-
-//go:embed script/backfill_open.lua
-var backfillOpenSource string
-
-//go:embed script/backfill_fill.lua
-var backfillFillSource string
-
+// Every script, by the name of its file.
 var (
-	createScript       = newScript(prelude + rates + createSource)
-	allowScript        = newScript(rates + allowSource)
-	deleteScript       = newScript(prelude + deleteSource)
-	claimScript        = newScript(prelude + claimSource)
-	beginScript        = newScript(prelude + backfills + beginSource)
-	assignScript       = newScript(prelude + backfills + assignSource)
-	releaseScript      = newScript(prelude + backfills + releaseSource)
-	expireScript       = newScript(prelude + expireSource)
-	holdScript         = newScript(holdSource)
-	lendScript         = newScript(lendSource)
-	returnedScript     = newScript(prelude + returnedSource)
-	serverScript       = newScript(serverSource)
-	expireReadScript   = newScript(prelude + expireReadSource)
-	tellScript         = newScript(prelude + tellSource)
-	beatScript         = newScript(beatSource)
-	leaseScript        = newScript(leaseSource)
-	configPutScript    = newScript(configPutSource)
-	configDeleteScript = newScript(configDeleteSource)
-	functionPutScript  = newScript(functionPutSource)
+	ticketCreateScript  = load("ticket_create")
+	ticketDeleteScript  = load("ticket_delete")
+	ticketAssignScript  = load("ticket_assign")
+	expireWaitingScript = load("expire_waiting")
+	expireResultsScript = load("expire_results")
+	expireMatchesScript = load("expire_matches")
 
-	backfillCreateScript  = newScript(prelude + backfills + backfillCreateSource)
-	backfillReplaceScript = newScript(prelude + backfills + backfillReplaceSource)
-	backfillApproveScript = newScript(prelude + rates + backfills + backfillApproveSource)
-	backfillDeleteScript  = newScript(prelude + backfills + backfillDeleteSource)
-	backfillLapseScript   = newScript(prelude + backfills + backfillLapseSource)
-	backfillProposeScript = newScript(prelude + backfills + backfillProposeSource)
-	backfillOpenScript    = newScript(prelude + backfills + backfillOpenSource)
-	backfillFillScript    = newScript(prelude + backfillFillSource)
+	matchClaimScript         = load("match_claim")
+	matchClaimBackfillScript = load("match_claim_backfill")
+	matchAssignScript        = load("match_assign")
+	matchReleaseScript       = load("match_release")
+	matchServerScript        = load("match_server")
+	allocationBeginScript    = load("allocation_begin")
+	allocationLeaseScript    = load("allocation_lease")
+	deallocationClaimScript  = load("deallocation_claim")
+	deallocationFinishScript = load("deallocation_finish")
+
+	backfillCreateScript  = load("backfill_create")
+	backfillReplaceScript = load("backfill_replace")
+	backfillDeleteScript  = load("backfill_delete")
+	proposalCreateScript  = load("proposal_create")
+	proposalApproveScript = load("proposal_approve")
+	proposalExpireScript  = load("proposal_expire")
+
+	configPutScript         = load("config_put")
+	configDeleteScript      = load("config_delete")
+	functionPutScript       = load("function_put")
+	directorLeaseScript     = load("director_lease")
+	directorHeartbeatScript = load("director_heartbeat")
+	eventAppendScript       = load("event_append")
+	rateAllowScript         = load("rate_allow")
 )
 
-// script is one that knows its text.
+// script is a Lua script. The comment at its top declares what it is given:
+//
+//	-- Uses: change, backfill
+//	-- KEYS: waiting, match, then ticket…
+//	-- ARGV: match_id, owner ('' = any), then id, assignment…
+//
+// Uses names files of the folder include: their text comes before the script's, and their KEYS and ARGV come before its own.
+// KEYS and ARGV name what the script is given, in order. load makes the names local variables, and call builds the keys
+// from them. What is in parentheses is a remark. What comes after "then" is given any number of times. Where that is a
+// list of names that ends in "…", the script loops over it as follows, and load makes a numeric loop of that:
+//
+//	for n, ticket, id, assignment in each_ticket(first, last) do
+//
+// Elsewhere first_key and first_arg are where the rest begins in KEYS and ARGV. Names in capitals are those of
+// include/names.lua.
+//
+// Tests check the headers, and that calls name the arguments in the order of the header.
 type script struct {
 	*redis.Script
-	text string
+	// source is what its files have, text what Redis gets.
+	source, text string
+	keys         []keyName
+	args         []string
+	// changes tells that the script uses include/change.lua, whose arguments call adds.
+	changes bool
 }
 
-func newScript(text string) *script { return &script{redis.NewScript(text), text} }
+func load(file string) *script {
+	body := source(file)
+	h := headerOf(body)
+	s, keys, reads, includes := &script{}, []string(nil), []string(nil), ""
+	for _, use := range h.uses {
+		text := source("include/" + use)
+		included := headerOf(text)
+		keys, s.args = append(keys, included.keys.fixed...), append(s.args, included.args.fixed...)
+		reads = slices.Concat(reads, included.reads, included.keys.fixed, included.args.fixed)
+		includes += text
+		s.changes = s.changes || use == "change"
+	}
+	s.source = includes + body
+	before := [2]int{len(keys), len(s.args)}
+	keys, s.args = append(keys, h.keys.fixed...), append(s.args, h.args.fixed...)
+	for _, key := range keys {
+		s.keys = append(s.keys, keyNamed(key))
+	}
+	// Functions that are not called, and variables of functions that are not their own, would cost something at every call.
+	for _, at := range slices.Backward(function.FindAllStringSubmatchIndex(includes, -1)) {
+		if call := includes[at[2]:at[3]] + "("; !strings.Contains(includes[at[1]:]+body, call) {
+			includes = includes[:at[0]] + includes[at[1]:]
+		}
+	}
+	includes = word.ReplaceAllStringFunc(includes, func(name string) string {
+		if !slices.Contains(reads, name) {
+			return name
+		} else if i := slices.Index(keys, name); i >= 0 {
+			return fmt.Sprintf("KEYS[%d]", i+1)
+		} else if i := slices.Index(s.args, name); i >= 0 {
+			return fmt.Sprintf("ARGV[%d]", i+1)
+		}
+		return name
+	})
+	prologue := "local KEYS, ARGV = KEYS, ARGV\n" + bind("KEYS", keys, before[0]) + bind("ARGV", s.args, before[1])
+	s.text = h.loops(includes, len(keys), len(s.args)) + prologue + h.loops(body, len(keys), len(s.args))
+	s.text = constant.ReplaceAllStringFunc(s.text, func(name string) string { return cmp.Or(constants[name], name) })
+	s.Script = redis.NewScript(s.text)
+	return s
+}
+
+func source(file string) string {
+	text, _ := sources.ReadFile("script/" + file + ".lua") // a test reads them all
+	return string(text)
+}
+
+// constants are those of include/names.lua, with their values.
+var constants = func() map[string]string {
+	values := map[string]string{}
+	for _, line := range regexp.MustCompile(`(?m)^local (.+) = (.+)$`).FindAllStringSubmatch(source("include/names"), -1) {
+		names := strings.Split(line[1], ", ")
+		for i, value := range strings.Split(line[2], ", ") {
+			values[names[i]] = value
+		}
+	}
+	return values
+}()
+
+// header is what the comment at the top of a script declares.
+type header struct {
+	uses, reads []string
+	keys, args  inputs
+}
+
+// inputs are what a script is given as KEYS, or as ARGV.
+type inputs struct {
+	fixed []string
+	// rest tells that more follow. repeated are their names, none where these follow no simple pattern.
+	rest     bool
+	repeated []string
+}
+
+var (
+	declaration = regexp.MustCompile(`(?m)^-- (Uses|Reads|KEYS|ARGV): (.*(?:\n--  .*)*)`)
+	remark      = regexp.MustCompile(`\([^()]*\)`)
+	word        = regexp.MustCompile(`\b[a-z][a-z0-9_]*\b`)
+	constant    = regexp.MustCompile(`\b[A-Z][A-Z_]+\b`)
+	function    = regexp.MustCompile(`(?ms)^local function ([a-z_]+)\(.*?^end\n`)
+	loop        = regexp.MustCompile(`for ([a-z_, ]+) in each_[a-z]+\(([^()]*)\) do`)
+)
+
+func headerOf(text string) (h header) {
+	for _, match := range declaration.FindAllStringSubmatch(text, -1) {
+		fixed, rest, more := strings.Cut(remark.ReplaceAllString(match[2], ""), "then ")
+		in := inputs{fixed: word.FindAllString(fixed, -1), rest: more}
+		if strings.HasSuffix(strings.TrimSpace(rest), "…") {
+			in.repeated = word.FindAllString(rest, -1)
+		}
+		switch match[1] {
+		case "Uses":
+			h.uses = in.fixed
+		case "Reads":
+			h.reads = in.fixed
+		case "KEYS":
+			h.keys = in
+		case "ARGV":
+			h.args = in
+		}
+	}
+	return h
+}
+
+// bind declares local variables for elements of a table, from a number on.
+func bind(table string, names []string, from int) string {
+	if names = names[from:]; len(names) == 0 {
+		return ""
+	}
+	elements := make([]string, len(names))
+	for i := range names {
+		elements[i] = fmt.Sprintf("%s[%d]", table, from+i+1)
+	}
+	return fmt.Sprintf("local %s = %s\n", strings.Join(names, ", "), strings.Join(elements, ", "))
+}
+
+// loops makes numeric loops of those over the rest of keys and arguments, which come behind so many others.
+func (h header) loops(text string, keys, args int) string {
+	if len(h.keys.repeated) == 0 {
+		return strings.NewReplacer("first_key", strconv.Itoa(keys+1), "first_arg", strconv.Itoa(args+1)).Replace(text)
+	}
+	elements, step := []string{fmt.Sprintf("KEYS[%%[1]s + %d]", keys)}, len(h.args.repeated)
+	for i := range step {
+		elements = append(elements, fmt.Sprintf("ARGV[%d * %%[1]s + %d]", step, args-step+i+1))
+	}
+	return loop.ReplaceAllStringFunc(text, func(found string) string {
+		m := loop.FindStringSubmatch(found)
+		names := strings.Split(m[1], ", ")
+		first, last, _ := strings.Cut(m[2], ", ")
+		last = cmp.Or(last, fmt.Sprintf("#KEYS - %d", keys))
+		values := fmt.Sprintf(strings.Join(elements[:len(names)-1], ", "), names[0])
+		return fmt.Sprintf("for %s = %s, %s do local %s = %s", names[0], cmp.Or(first, "1"), last, strings.Join(names[1:], ", "), values)
+	})
+}
+
+// call is a call of a script.
+type call struct {
+	script *script
+	keys   []string
+	args   []any
+}
+
+// call begins a call of a script: named are the names and the values of the arguments that its header has, in order.
+// The caller appends the keys and the arguments that follow them.
+func (s *Store) call(script *script, k keys, of ids, named ...any) call {
+	c := call{script: script, keys: make([]string, len(script.keys)), args: make([]any, 0, len(script.args))}
+	for i, key := range script.keys {
+		c.keys[i] = k.named(key, of)
+	}
+	if script.changes {
+		c.args = append(c.args, s.feed, s.history)
+	}
+	for i := 1; i < len(named); i += 2 {
+		c.args = append(c.args, named[i])
+	}
+	return c
+}
 
 // run runs a script by its hash, and by its text where Redis does not know it yet.
-func (s *Store) run(ctx context.Context, script *script, keys []string, args ...any) (any, error) {
-	reply, err := script.Run(ctx, s.redis, keys, args...).Result()
+func (s *Store) run(ctx context.Context, c call) (any, error) {
+	reply, err := c.script.Run(ctx, s.redis, c.keys, c.args...).Result()
 	return reply, unavailable(err)
 }
 
-// call is one script call.
-type call struct {
-	keys []string
-	args []any
-}
-
-// change begins the call of a script that has the prelude.
-func (s *Store) change(k keys, more ...string) call {
-	return call{
-		keys: append([]string{k.seq(), k.feed(), k.told(), k.history()}, more...),
-		args: []any{s.feed, s.history},
-	}
-}
-
-// runAll runs one script for every call, in one round trip and in order where Redis knows the script.
-func (s *Store) runAll(ctx context.Context, script *script, calls []call) ([]any, error) {
+// runAll makes all calls in one round trip, and in order where Redis knows the scripts. After an error it returns the
+// replies before it.
+func (s *Store) runAll(ctx context.Context, calls []call) ([]any, error) {
 	if len(calls) == 1 {
-		reply, err := s.run(ctx, script, calls[0].keys, calls[0].args...)
+		reply, err := s.run(ctx, calls[0])
 		return []any{reply}, err
 	}
 	cmds := make([]*redis.Cmd, len(calls))
 	// Each command has its own error, which is read below.
 	_, _ = s.redis.Pipelined(ctx, func(p redis.Pipeliner) error {
 		for i, c := range calls {
-			cmds[i] = script.EvalSha(ctx, p, c.keys, c.args...)
+			cmds[i] = c.script.EvalSha(ctx, p, c.keys, c.args...)
 		}
 		return nil
 	})
 	replies := make([]any, len(calls))
 	for i, cmd := range cmds {
 		reply, err := cmd.Result()
-		if err != nil && strings.HasPrefix(err.Error(), "NOSCRIPT") {
-			reply, err = script.Run(ctx, s.redis, calls[i].keys, calls[i].args...).Result()
+		if isUnknown(err) {
+			reply, err = calls[i].script.Run(ctx, s.redis, calls[i].keys, calls[i].args...).Result()
 		}
 		if err != nil {
 			return replies[:i], unavailable(err)
@@ -190,3 +268,6 @@ func (s *Store) runAll(ctx context.Context, script *script, calls []call) ([]any
 	}
 	return replies, nil
 }
+
+// isUnknown tells the error of a Redis that does not know a script by its hash.
+func isUnknown(err error) bool { return err != nil && strings.HasPrefix(err.Error(), "NOSCRIPT") }

@@ -105,7 +105,7 @@ func (s *Store) Ping(ctx context.Context) error {
 
 // Projects lists the projects that have, or had, a config or a function.
 func (s *Store) Projects(ctx context.Context) ([]string, error) {
-	names, err := s.redis.SMembers(ctx, projects).Result()
+	names, err := s.redis.SMembers(ctx, global.projects()).Result()
 	return names, unavailable(err)
 }
 

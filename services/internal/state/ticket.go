@@ -85,13 +85,16 @@ func (s *Store) resolved(ctx context.Context, k keys, ids []any) ([]*Ticket, err
 // It returns the feed's position after the change, 0 when the ticket did not
 // wait any more; NotFound when there is no such ticket.
 func (s *Store) DeleteTicket(ctx context.Context, project, id, owner string, now time.Time) (position uint64, err error) {
-	k := keysOf(project)
-	c := s.change(k, k.waiting(), k.ticket(id))
-	c.args = append(c.args, id, owner)
-	for _, was := range []string{"waiting", "claimed", "resolved", "proposed"} {
-		c.args = append(c.args, eventOf(&pb.Event{Kind: pb.Event_KIND_CANCELLED, Reason: was}, now))
+	cancelled := func(state string) []byte {
+		return eventOf(&pb.Event{Kind: pb.Event_KIND_CANCELLED, Reason: state}, now)
 	}
-	reply, err := s.runShared(ctx, project, deleteScript, c.keys, c.args...)
+	reply, err := s.runShared(ctx, project, s.call(ticketDeleteScript, keysOf(project), ids{ofTicket: id},
+		"id", id,
+		"owner", owner,
+		"waiting_event", cancelled("waiting"),
+		"claimed_event", cancelled("claimed"),
+		"resolved_event", cancelled("resolved"),
+		"proposed_event", cancelled("proposed")))
 	if err != nil {
 		return 0, err
 	}
@@ -128,10 +131,10 @@ func (s *Store) Expire(ctx context.Context, project string, waiting, now time.Ti
 	expired := func(reason string) []byte {
 		return eventOf(&pb.Event{Kind: pb.Event_KIND_EXPIRED, Reason: reason}, now)
 	}
-	if e.Abandoned, e.Position, err = s.expire(ctx, k, k.waiting(), "w", millis(waiting), limit, expired("abandoned"), k.ticket); err != nil {
+	if e.Abandoned, e.Position, err = s.expireWaiting(ctx, k, millis(waiting), limit, expired("abandoned")); err != nil {
 		return e, err
 	}
-	if e.Matches, _, err = s.expire(ctx, k, k.ended(), "", millis(now), limit, nil, k.match); err != nil {
+	if e.Matches, err = s.expireMatches(ctx, k, millis(now), limit); err != nil {
 		return e, err
 	}
 	e.More = max(e.Abandoned, e.Matches) == limit
@@ -141,18 +144,17 @@ func (s *Store) Expire(ctx context.Context, project string, waiting, now time.Ti
 	return e, err
 }
 
-func (s *Store) expire(ctx context.Context, k keys, set, state string, latest int64, limit int, event []byte, key func(id string) string) (int, uint64, error) {
-	ids, err := s.due(ctx, set, latest, limit)
-	if err != nil || len(ids) == 0 {
+// expireWaiting deletes tickets that were created long ago and still wait.
+func (s *Store) expireWaiting(ctx context.Context, k keys, latest int64, limit int, event []byte) (n int, position uint64, err error) {
+	tickets, err := s.due(ctx, k.waiting(), latest, limit)
+	if err != nil || len(tickets) == 0 {
 		return 0, 0, err
 	}
-	c := s.change(k, set)
-	c.args = append(c.args, state, latest, event)
-	for _, id := range ids {
-		c.keys = append(c.keys, key(id))
-		c.args = append(c.args, id)
-	}
-	reply, err := s.run(ctx, expireScript, c.keys, c.args...)
+	c := s.call(expireWaitingScript, k, ids{},
+		"latest", latest,
+		"event", event)
+	c.tickets(k, tickets)
+	reply, err := s.run(ctx, c)
 	if err != nil {
 		return 0, 0, err
 	}
@@ -160,12 +162,32 @@ func (s *Store) expire(ctx context.Context, k keys, set, state string, latest in
 	if err != nil {
 		return 0, 0, err
 	}
-	n, err := positionOf(r[0])
+	deleted, err := positionOf(r[0])
 	if err != nil {
 		return 0, 0, err
 	}
-	position, err := positionOf(r[1])
-	return int(n), position, err
+	position, err = positionOf(r[1])
+	return int(deleted), position, err
+}
+
+// expireMatches deletes matches that ended long ago.
+func (s *Store) expireMatches(ctx context.Context, k keys, latest int64, limit int) (n int, err error) {
+	matches, err := s.due(ctx, k.ended(), latest, limit)
+	if err != nil || len(matches) == 0 {
+		return 0, err
+	}
+	c := s.call(expireMatchesScript, k, ids{},
+		"latest", latest)
+	for _, id := range matches {
+		c.keys = append(c.keys, k.match(id))
+		c.args = append(c.args, id)
+	}
+	reply, err := s.run(ctx, c)
+	if err != nil {
+		return 0, err
+	}
+	deleted, err := positionOf(reply)
+	return int(deleted), err
 }
 
 // expireResults deletes tickets whose results became unreadable. Those that had theirs in one script go in one. more tells that
@@ -176,8 +198,9 @@ func (s *Store) expireResults(ctx context.Context, k keys, latest int64, limit i
 		return 0, false, err
 	}
 	more = len(groups) == limit
-	c := s.change(k, k.resolved())
-	c.args = append(c.args, latest, event)
+	c := s.call(expireResultsScript, k, ids{},
+		"latest", latest,
+		"event", event)
 	for i, group := range groups {
 		for id := range strings.SplitSeq(group, " ") {
 			c.keys = append(c.keys, k.ticket(id))
@@ -188,7 +211,7 @@ func (s *Store) expireResults(ctx context.Context, k keys, latest int64, limit i
 			break
 		}
 	}
-	reply, err := s.run(ctx, expireReadScript, c.keys, c.args...)
+	reply, err := s.run(ctx, c)
 	if err != nil {
 		return 0, more, err
 	}

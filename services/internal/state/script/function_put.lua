@@ -1,17 +1,17 @@
 -- Writes or deletes a function, if it is still what the caller read.
 -- KEYS: functions
--- ARGV: name, the body that the caller read ('' = none), new body ('' = delete), limit of functions
+-- ARGV: name, read (the body that the caller read, '' = none), body ('' = delete), limit (of functions)
 -- Result: 'ok', 'changed' (read again) or 'full'
-local current = redis.call('HGET', KEYS[1], ARGV[1]) or ''
-if current ~= ARGV[2] then
+local current = redis.call('HGET', functions, name) or ''
+if current ~= read then
   return 'changed'
 end
-if ARGV[3] == '' then
-  redis.call('HDEL', KEYS[1], ARGV[1])
+if body == '' then
+  redis.call('HDEL', functions, name)
   return 'ok'
 end
-if current == '' and redis.call('HLEN', KEYS[1]) >= tonumber(ARGV[4]) then
+if current == '' and redis.call('HLEN', functions) >= tonumber(limit) then
   return 'full'
 end
-redis.call('HSET', KEYS[1], ARGV[1], ARGV[3])
+redis.call('HSET', functions, name, body)
 return 'ok'

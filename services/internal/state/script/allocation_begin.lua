@@ -1,0 +1,66 @@
+-- Takes the lease of a match, for one holder, to allocate its server. From the first lease on, the match goes on
+-- without tickets that leave. When a ticket left before, the match is dropped: its other tickets wait again, the
+-- backfill ticket that was created with it is deleted, and the tickets that were proposed to that wait again too.
+-- Uses: change, backfill, proposal
+-- KEYS: waiting, claims, outbox, match, backfill, proposals, joined, proposed, backfills,
+--       then ticket… (those of the match, then those that are proposed to the backfill ticket)
+-- ARGV: match_id, claim_deadline, event, dropped_event, backfill_id ('' = none), rejected_event, ticket_count (of the
+--       match), holder, now, expires (of the lease), deadline (of the allocation), then id…
+-- Result: 'ok', 0, 1 for the first lease else 0, deadline of the allocation as the first lease set it;
+--         'busy', for how many milliseconds another holder still has the lease;
+--         'done' (assigned), 'released', 'gone' (ended long ago) or 'dropped', feed position (0 unless dropped);
+--         or 'again', the ids of the proposed tickets
+local state, current, lease_expires, first_deadline =
+  unpack(redis.call('HMGET', match, STATE, HOLDER, LEASE_EXPIRES, DEADLINE))
+if not state then
+  return {'gone', 0}
+elseif state == ASSIGNED then
+  return {'done', 0}
+elseif state == RELEASED then
+  return {'released', 0}
+end
+if state == ALLOCATING and current and current ~= holder and tonumber(lease_expires) > tonumber(now) then
+  return {'busy', lease_expires - now}
+end
+local changes, ids, count = {}, {}, tonumber(ticket_count)
+for _, ticket, id in each_ticket(1, count) do
+  if is_claimed(ticket) then
+    ids[#ids + 1] = id
+  end
+end
+if state == CLAIMED and #ids < count then
+  local has_backfill = backfill_id ~= '' and redis.call('EXISTS', backfill) == 1
+  if has_backfill and not are_proposed(count + 1) then
+    return again()
+  end
+  local next_id = 1
+  for _, ticket, id in each_ticket(1, count) do
+    if id == ids[next_id] then
+      requeue(ticket, id, changes)
+      next_id = next_id + 1
+    end
+  end
+  redis.call('DEL', match)
+  redis.call('ZREM', claims, match_id)
+  redis.call('ZREM', outbox, match_id)
+  local events, moved = {dropped_event, table.concat(ids, ' ')}, #ids
+  if has_backfill then
+    moved = moved + reject(count + 1, changes, events, rejected_event)
+    forget(changes)
+  end
+  append_history(events, moved)
+  if #changes == 0 then
+    return {'dropped', 0}
+  end
+  return {'dropped', append_feed(changes)}
+end
+redis.call('HSET', match, STATE, ALLOCATING, HOLDER, holder, LEASE_EXPIRES, expires)
+redis.call('ZREM', outbox, match_id)
+append_history({event, table.concat(ids, ' ')}, #ids)
+if state == ALLOCATING then
+  return {'ok', 0, 0, tonumber(first_deadline)}
+end
+-- Later holders have what is left of the time: the deadlines are those of the first lease.
+redis.call('HSET', match, DEADLINE, deadline)
+redis.call('ZADD', claims, claim_deadline, match_id)
+return {'ok', 0, 1, tonumber(deadline)}

@@ -1,0 +1,14 @@
+-- Renews or ends the lease of a match.
+-- KEYS: match
+-- ARGV: holder, expires ('' = end it)
+-- Result: 1 when the holder has the lease and the allocation is under way, else 0
+local state, current = unpack(redis.call('HMGET', match, STATE, HOLDER))
+if state ~= ALLOCATING or current ~= holder then
+  return 0
+end
+if expires == '' then
+  redis.call('HDEL', match, HOLDER, LEASE_EXPIRES)
+else
+  redis.call('HSET', match, LEASE_EXPIRES, expires)
+end
+return 1

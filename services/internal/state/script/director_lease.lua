@@ -1,0 +1,21 @@
+-- Takes, renews or gives up the lease of a project. The epoch grows whenever another owner takes the lease.
+-- KEYS: lease
+-- ARGV: owner, now, duration (in milliseconds, 0 = give it up)
+-- Result: epoch when the owner has the lease now, else 0
+local current, epoch, expires = unpack(redis.call('HMGET', lease, 'owner', 'epoch', 'expires'))
+local mine = current == owner
+epoch = tonumber(epoch or 0)
+if duration == '0' then
+  if mine then
+    redis.call('HSET', lease, 'expires', 0)
+  end
+  return 0
+end
+if not mine then
+  if tonumber(expires or 0) > tonumber(now) then
+    return 0
+  end
+  epoch = epoch + 1
+end
+redis.call('HSET', lease, 'owner', owner, 'epoch', epoch, 'expires', now + duration)
+return epoch

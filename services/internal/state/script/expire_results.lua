@@ -1,0 +1,25 @@
+-- Deletes tickets whose results have been readable for long enough.
+-- Uses: change
+-- KEYS: resolved, then the tickets of all members
+-- ARGV: latest (expiry to delete), event, then the members: ids with spaces between
+-- Result: number deleted; tickets that were deleted before do not count
+local ids, k = {}, first_key
+for a = first_arg, #ARGV do
+  local member = ARGV[a]
+  local expiry = redis.call('ZSCORE', resolved, member)
+  local due = expiry and tonumber(expiry) <= tonumber(latest)
+  for id in string.gmatch(member, '[^ ]+') do
+    local ticket = KEYS[k]
+    if due and redis.call('DEL', ticket) == 1 then
+      ids[#ids + 1] = id
+    end
+    k = k + 1
+  end
+  if due then
+    redis.call('ZREM', resolved, member)
+  end
+end
+if #ids > 0 then
+  append_history({event, table.concat(ids, ' ')}, #ids)
+end
+return #ids

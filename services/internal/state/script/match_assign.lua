@@ -1,0 +1,111 @@
+-- Writes the result of a match to all of its tickets that still exist, and ends the match. The backfill ticket that was
+-- created with it gets the connection, and so do the tickets that are proposed to it. Without a connection, or without
+-- any ticket that uses it, the backfill ticket is deleted, and the proposed tickets wait again. A server that no ticket
+-- uses is to be deallocated.
+-- Uses: change, backfill, proposal
+-- KEYS: claims, outbox, resolved, ended, match, waiting, backfill, proposals, joined, proposed, backfills,
+--       deallocations, then ticket… (those of the match, then those that are proposed to the backfill ticket)
+-- ARGV: match_id, expiry (of the results), event, backfill_id ('' = none), ticket_count (of the match), now,
+--       connection ('' = none), joined_event (for proposed tickets that are assigned), rejected_event (for the others),
+--       body (of the match when it has a server or may have one, '' = it has none), server (to store, '' = none),
+--       server_expiry, then id, assignment…
+-- Result: 'ok', then for each ticket 1 when it was assigned, else 0. When the match had ended before, nothing is
+--         written: 'done' (it was assigned), 'released' or 'gone' (it is not known any more); or 'again', then id and
+--         assignment of each proposed ticket
+local function deallocate()
+  redis.call('HSET', match, STATE, RELEASED, BODY, body)
+  redis.call('HDEL', match, HOLDER, LEASE_EXPIRES, DEADLINE)
+  redis.call('ZADD', deallocations, now, match_id)
+  redis.call('ZREM', ended, match_id)
+end
+
+local state = redis.call('HGET', match, STATE)
+if state == ASSIGNED then
+  return {'done'}
+elseif state ~= ALLOCATING and state ~= CLAIMED then
+  -- It ended without a server. A server that comes too late is not for its tickets.
+  if body ~= '' then
+    deallocate()
+  end
+  return {state and 'released' or 'gone'}
+end
+local count = tonumber(ticket_count)
+local has_backfill = backfill_id ~= '' and redis.call('EXISTS', backfill) == 1
+if has_backfill and not are_proposed(count + 1) then
+  return {'again', unpack(redis.call('HGETALL', proposals))}
+end
+
+local function assign(ticket, assignment)
+  redis.call('HSET', ticket, STATE, RESOLVED, ASSIGNMENT, assignment)
+  redis.call('HDEL', ticket, RESERVED_BY)
+end
+
+local result, ids = {'ok'}, {}
+for i, ticket, id, assignment in each_ticket(1, count) do
+  if is_claimed(ticket) then
+    assign(ticket, assignment)
+    ids[#ids + 1] = id
+    result[i + 1] = 1
+  else
+    result[i + 1] = 0
+  end
+end
+keep_results(ids)
+local events = {event, table.concat(ids, ' ')}
+redis.call('ZREM', claims, match_id)
+redis.call('ZREM', outbox, match_id)
+
+-- end_match keeps the state of the match for allocators that work on it a second time. Its body is needed only to
+-- deallocate the server. used tells whether tickets use the server.
+local function end_match(used)
+  if body ~= '' and not used then
+    return deallocate()
+  end
+  redis.call('HSET', match, STATE, used and ASSIGNED or RELEASED)
+  redis.call('HDEL', match, BODY, HOLDER, LEASE_EXPIRES, DEADLINE)
+  local match_expiry = tonumber(expiry)
+  if used and server ~= '' then
+    redis.call('HSET', match, SERVER, server)
+    match_expiry = math.max(match_expiry, tonumber(server_expiry))
+  end
+  redis.call('ZADD', ended, match_expiry, match_id)
+end
+
+if not has_backfill then
+  end_match(connection ~= '' and #ids > 0)
+  append_history(events, #ids)
+  return result
+end
+local joined_ids = {}
+for i, ticket, id, assignment in each_ticket(count + 1) do
+  result[i + 1] = 0
+  if connection ~= '' and is_proposed(ticket) then
+    assign(ticket, assignment)
+    redis.call('ZADD', joined, '+inf', id) -- its server learns of it when it approves
+    joined_ids[#joined_ids + 1] = id
+    result[i + 1] = 1
+  end
+end
+keep_results(joined_ids)
+local changes, moved = {}, #ids + #joined_ids
+if #joined_ids > 0 then
+  events[3], events[4] = joined_event, table.concat(joined_ids, ' ')
+end
+local used = connection ~= '' and moved > 0
+end_match(used)
+local proposed_body = redis.call('HGET', backfill, PROPOSED_BODY)
+moved = moved + reject(count + 1, changes, events, rejected_event)
+if used then
+  redis.call('HSET', backfill, ALLOCATED, connection)
+  redis.call('HDEL', backfill, ALLOCATING_FOR, HIDDEN)
+  if proposed_body and #joined_ids > 0 then
+    redis.call('HSET', backfill, BODY, proposed_body)
+  end
+  redis.call('ZADD', backfills, now, backfill_id)
+  describe(changes)
+else
+  forget(changes)
+end
+append_history(events, moved)
+append_feed(changes)
+return result

@@ -1,0 +1,109 @@
+-- Claims the tickets of a batch of matches, each match all or nothing, for the director that holds the lease. A match
+-- without hosting is assigned at once.
+-- Uses: change
+-- KEYS: waiting, claims, outbox, resolved, lease, revisions, then for each match: its key, and the keys of its tickets
+-- ARGV: epoch, now, deadline (of the claims), expiry (of the results), match_count, then for each match: id, config,
+--       revision, number of tickets, their ids with spaces between, event, body ('' = assign at once), number of
+--       assignments (1 for all tickets, or one for each), assignments
+-- Result: feed position (0 when no match was claimed), then for each match 'ok', 'config' (changed or deleted) or the
+--         id of a ticket that does not wait
+-- Error: STALE when the lease has another epoch
+if redis.call('HGET', lease, 'epoch') ~= epoch then
+  return redis.error_reply('STALE the lease has passed on')
+end
+
+-- A call for each ticket would take most of the time, so as much as possible is done for all tickets at once.
+local matches, all, current, result = {}, {}, {}, {0}
+local k, a = first_key, first_arg
+for i = 1, tonumber(match_count) do
+  local id, config, revision, count, tickets, event, body, assignments = unpack(ARGV, a, a + 7)
+  if current[config] == nil then
+    current[config] = redis.call('HGET', revisions, config)
+  end
+  if current[config] == revision then
+    local match = {number = i, key = k, id = id, tickets = tickets, ids = {}, event = event, body = body,
+      before_assignments = a + 7, assignments = tonumber(assignments)}
+    for ticket_id in string.gmatch(tickets, '[^ ]+') do
+      all[#all + 1] = ticket_id
+      table.insert(match.ids, ticket_id)
+    end
+    matches[#matches + 1] = match
+    result[i + 1] = 'ok'
+  else
+    result[i + 1] = 'config'
+  end
+  k, a = k + 1 + count, a + 8 + assignments
+end
+
+-- ticket_key returns the key of the j-th ticket of a match.
+local function ticket_key(match, j)
+  return KEYS[match.key + j]
+end
+
+-- Usually all of them wait.
+if #all > 0 and redis.call('ZREM', waiting, unpack(all)) < #all then
+  local claimed, back = {}, {}
+  for _, match in ipairs(matches) do
+    for j, id in ipairs(match.ids) do
+      if claimed[id] or redis.call('HGET', ticket_key(match, j), STATE) ~= WAITING then
+        result[match.number + 1] = id
+        break
+      end
+    end
+    if result[match.number + 1] == 'ok' then
+      for _, id in ipairs(match.ids) do
+        claimed[id] = true
+      end
+    end
+  end
+  for _, match in ipairs(matches) do
+    for j, id in ipairs(match.ids) do
+      if not claimed[id] then
+        local state, created = unpack(redis.call('HMGET', ticket_key(match, j), STATE, CREATED))
+        if state == WAITING then
+          back[#back + 1] = created
+          back[#back + 1] = id
+        end
+      end
+    end
+  end
+  if #back > 0 then
+    redis.call('ZADD', waiting, unpack(back))
+  end
+end
+
+local events, assigned, claimed, sent, taken, count = {}, {}, {}, {}, {}, 0
+for _, match in ipairs(matches) do
+  if result[match.number + 1] == 'ok' then
+    if match.body ~= '' then
+      for j = 1, #match.ids do
+        redis.call('HSET', ticket_key(match, j), STATE, CLAIMED, RESERVED_BY, match.id)
+      end
+      redis.call('HSET', KEYS[match.key], BODY, match.body, STATE, CLAIMED)
+      claimed[#claimed + 1] = deadline
+      claimed[#claimed + 1] = match.id
+      sent[#sent + 1] = now
+      sent[#sent + 1] = match.id
+    else
+      for j = 1, #match.ids do
+        local assignment = ARGV[match.before_assignments + math.min(j, match.assignments)]
+        redis.call('HSET', ticket_key(match, j), STATE, RESOLVED, ASSIGNMENT, assignment)
+      end
+      assigned[#assigned + 1] = match.tickets
+    end
+    events[#events + 1] = match.event
+    events[#events + 1] = match.tickets
+    taken[#taken + 1] = match.tickets
+    count = count + #match.ids
+  end
+end
+if #claimed > 0 then
+  redis.call('ZADD', claims, unpack(claimed))
+  redis.call('ZADD', outbox, unpack(sent))
+end
+keep_results(assigned)
+if count > 0 then
+  append_history(events, count)
+  result[1] = append_feed({'-', table.concat(taken, ' ')})
+end
+return result

@@ -1,0 +1,36 @@
+-- Claims the tickets of a match, all or nothing, for the director that holds the lease, and creates the backfill ticket
+-- of its server, which is still to be allocated.
+-- Uses: change, backfill
+-- KEYS: waiting, claims, outbox, lease, revisions, match, backfills, backfill, then ticket…
+-- ARGV: epoch, now, deadline (of the claim), config, revision, match_id, body, backfill_id, backfill_body, event,
+--       then id…
+-- Result: 'ok', 'config' (changed or deleted) or the id of a ticket that does not wait; feed position (0 unless 'ok')
+-- Error: STALE when the lease has another epoch
+if redis.call('HGET', lease, 'epoch') ~= epoch then
+  return redis.error_reply('STALE the lease has passed on')
+end
+if redis.call('HGET', revisions, config) ~= revision then
+  return {'config', 0}
+end
+for _, ticket, id in each_ticket() do
+  if redis.call('HGET', ticket, STATE) ~= WAITING then
+    return {id, 0}
+  end
+end
+local changes, ids = {}, {}
+for _, ticket, id in each_ticket() do
+  redis.call('HSET', ticket, STATE, CLAIMED, RESERVED_BY, match_id)
+  redis.call('ZREM', waiting, id)
+  ids[#ids + 1] = id
+  changes[#changes + 1] = '-' .. id
+  changes[#changes + 1] = ''
+end
+redis.call('HSET', match, BODY, body, STATE, CLAIMED)
+redis.call('ZADD', claims, deadline, match_id)
+redis.call('ZADD', outbox, now, match_id)
+redis.call('HSET', backfill, VERSION, 1, CREATED, now, BELONGS_TO, match_id, BODY, backfill_body,
+  ALLOCATING_FOR, match_id)
+redis.call('ZADD', backfills, now, backfill_id)
+describe(changes)
+append_history({event, table.concat(ids, ' ')}, #ids)
+return {'ok', append_feed(changes)}

@@ -1,0 +1,54 @@
+-- Ends a match whose claim deadline has passed, or that gets no server. Its tickets wait again at their old age. The
+-- backfill ticket that was created with it is deleted, and the tickets that were proposed to that wait again too. When
+-- the match may have a server, its body stays until that is deallocated.
+-- Uses: change, backfill, proposal
+-- KEYS: waiting, claims, outbox, match, ended, backfill, proposals, joined, proposed, backfills, deallocations,
+--       then ticket… (those of the match, then those that are proposed to the backfill ticket)
+-- ARGV: match_id, latest (deadline to release), expiry (of what is left of the match), event, backfill_id ('' = none),
+--       rejected_event, ticket_count (of the match), may_have_server ('1', '0', or '' = when one was asked for), now,
+--       then id…
+-- Result: 1 when it was released, 0 when its deadline has not passed or it had ended; feed position (0 when no ticket
+--         waits again); or 'again', the ids of the proposed tickets
+local deadline = redis.call('ZSCORE', claims, match_id)
+if not deadline or tonumber(deadline) > tonumber(latest) then
+  return {0, 0}
+end
+local count = tonumber(ticket_count)
+local has_backfill = backfill_id ~= '' and redis.call('EXISTS', backfill) == 1
+if has_backfill and not are_proposed(count + 1) then
+  return again()
+end
+redis.call('ZREM', claims, match_id)
+redis.call('ZREM', outbox, match_id)
+local state, lease_expires = unpack(redis.call('HMGET', match, STATE, LEASE_EXPIRES))
+redis.call('HSET', match, STATE, RELEASED)
+if may_have_server == '1' or (may_have_server == '' and state == ALLOCATING) then
+  local due = tonumber(now)
+  if may_have_server == '' and lease_expires then
+    -- Its holder may still be asking for a server. Deallocate it when the lease has expired, and once more after that.
+    due = math.max(due, tonumber(lease_expires))
+    redis.call('HSET', match, CONFIRM, 1)
+  end
+  redis.call('ZADD', deallocations, due, match_id)
+else
+  redis.call('HDEL', match, BODY)
+  redis.call('ZADD', ended, expiry, match_id)
+end
+redis.call('HDEL', match, HOLDER, LEASE_EXPIRES, DEADLINE)
+local changes, ids = {}, {}
+for _, ticket, id in each_ticket(1, count) do
+  if is_claimed(ticket) then
+    requeue(ticket, id, changes)
+    ids[#ids + 1] = id
+  end
+end
+local events, moved = {event, table.concat(ids, ' ')}, #ids
+if has_backfill then
+  moved = moved + reject(count + 1, changes, events, rejected_event)
+  forget(changes)
+end
+append_history(events, moved)
+if #changes == 0 then
+  return {1, 0}
+end
+return {1, append_feed(changes)}

@@ -1,0 +1,82 @@
+-- Assigns the tickets that are proposed to a backfill ticket, for its server. Those that were proposed too long ago
+-- wait again instead.
+-- Uses: change, rate, backfill, proposal
+-- KEYS: waiting, resolved, backfills, proposed, backfill, proposals, joined, then ticket…
+-- ARGV: backfill_id, now, expiry (of the results), repeat_since (joined tickets that were reported later are reported
+--       again), now_micros, interval, burst (of the server's bucket in microseconds, interval 0 = no limit),
+--       match_id (that it must belong to, '' = any), assigned_event, rejected_event,
+--       generation (that the proposed tickets are of, '' = none are known), then id, assignment…
+-- Result: 'ok', feed position (0 when nothing changed), version, generation, created, connection, body, number of
+--         assigned tickets, then the id and the body of each, then the ids of those that joined before; 'none';
+--         'limited', how many microseconds to wait; or 'again', generation, connection, then id and assignment of each
+--         proposed ticket
+if not is_accessible() then
+  return {'none'}
+end
+local current, named, allocated, allocating, hidden, bucket =
+  unpack(redis.call('HMGET', backfill, GENERATION, CONNECTION, ALLOCATED, ALLOCATING_FOR, HIDDEN, BUCKET))
+if generation == '' and interval ~= '0' then
+  local full, at, each = tonumber(bucket or 0), tonumber(now_micros), tonumber(interval)
+  local wait = wait_for(full, at, each, tonumber(burst))
+  if wait > 0 then
+    return {'limited', wait}
+  end
+  redis.call('HSET', backfill, BUCKET, to_text(math.max(at, full) + each))
+end
+local connection = named or allocated or ''
+local ready = not allocating and connection ~= '' -- while its server is being allocated its tickets wait for that
+if ready and generation ~= current and redis.call('EXISTS', proposals) == 1 then
+  return {'again', tonumber(current), connection, unpack(redis.call('HGETALL', proposals))}
+end
+redis.call('ZADD', backfills, now, backfill_id)
+redis.call('ZREMRANGEBYSCORE', joined, '-inf', repeat_since)
+local previous = redis.call('ZRANGE', joined, 0, -1)
+for _, id in ipairs(redis.call('ZRANGEBYSCORE', joined, '+inf', '+inf')) do
+  redis.call('ZADD', joined, now, id) -- it is reported for the first time
+end
+local changes, events, moved, assigned, ids = {}, {}, 0, {}, {}
+local changed = hidden == LAPSED
+if ready and generation == current then
+  changed = true
+  local proposed_body = redis.call('HGET', backfill, PROPOSED_BODY)
+  if tonumber(redis.call('ZSCORE', proposed, backfill_id)) >= tonumber(now) then
+    for _, ticket, id, assignment in each_ticket() do
+      if is_proposed(ticket) then
+        redis.call('HSET', ticket, STATE, RESOLVED, ASSIGNMENT, assignment)
+        redis.call('HDEL', ticket, RESERVED_BY)
+        redis.call('ZADD', joined, now, id)
+        ids[#ids + 1] = id
+        assigned[#assigned + 1] = id
+        assigned[#assigned + 1] = redis.call('HGET', ticket, BODY)
+      end
+    end
+  end
+  keep_results(ids)
+  if #ids > 0 then
+    events, moved = {assigned_event, table.concat(ids, ' ')}, #ids
+    if proposed_body then
+      redis.call('HSET', backfill, BODY, proposed_body) -- what functions made of it holds, as a ticket joins
+    end
+  end
+  -- The tickets that are assigned are no longer proposed, so this rejects only the others.
+  moved = moved + reject(1, changes, events, rejected_event)
+end
+local position = 0
+if changed then
+  redis.call('HDEL', backfill, HIDDEN)
+  describe(changes)
+  if moved > 0 then
+    append_history(events, moved)
+  end
+  position = append_feed(changes)
+end
+-- The server learns nothing of tickets that are still proposed, nor of what was made of the body for their sake.
+local version, new_generation, created, body =
+  unpack(redis.call('HMGET', backfill, VERSION, GENERATION, CREATED, BODY))
+local result = {'ok', position, tonumber(version), tonumber(new_generation), tonumber(created), connection, body, #ids}
+for _, list in ipairs({assigned, previous}) do
+  for _, value in ipairs(list) do
+    result[#result + 1] = value
+  end
+end
+return result

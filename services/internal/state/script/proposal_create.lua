@@ -1,0 +1,46 @@
+-- Proposes the tickets of a match to a backfill ticket, all or nothing, for the director that holds the lease. The
+-- proposal counts only at the generation of the backfill ticket that the function was shown.
+-- Uses: change, backfill
+-- KEYS: waiting, proposed, lease, revisions, backfill, proposals, then ticket…
+-- ARGV: epoch, approval_deadline, config, revision, backfill_id, generation,
+--       new_body ('=' and what the function made of the backfill ticket, '' = nothing),
+--       limit (number of proposed tickets from which on they must be approved first), event, then id, assignment…
+-- Result: 'ok', 'config' (changed or deleted), 'backfill' (changed or deleted) or the id of a ticket that does not
+--         wait; feed position (0 unless 'ok')
+-- Error: STALE when the lease has another epoch
+if redis.call('HGET', lease, 'epoch') ~= epoch then
+  return redis.error_reply('STALE the lease has passed on')
+end
+if redis.call('HGET', revisions, config) ~= revision then
+  return {'config', 0}
+end
+local current, hidden, allocating = unpack(redis.call('HMGET', backfill, GENERATION, HIDDEN, ALLOCATING_FOR))
+if current ~= generation or hidden then
+  return {'backfill', 0}
+end
+for _, ticket, id in each_ticket() do
+  if redis.call('HGET', ticket, STATE) ~= WAITING then
+    return {id, 0}
+  end
+end
+local changes, ids = {}, {}
+for _, ticket, id, assignment in each_ticket() do
+  redis.call('HSET', ticket, STATE, PROPOSED, RESERVED_BY, backfill_id)
+  redis.call('HSET', proposals, id, assignment)
+  redis.call('ZREM', waiting, id)
+  ids[#ids + 1] = id
+  changes[#changes + 1] = '-' .. id
+  changes[#changes + 1] = ''
+end
+-- While its server is being allocated there is no deadline: the tickets end with the allocation.
+redis.call('ZADD', proposed, 'NX', allocating and '+inf' or approval_deadline, backfill_id)
+if new_body ~= '' then
+  redis.call('HSET', backfill, PROPOSED_BODY, string.sub(new_body, 2))
+end
+-- Without a new body, the next function would send others to the same places.
+if new_body == '' or redis.call('HLEN', proposals) >= tonumber(limit) then
+  redis.call('HSET', backfill, HIDDEN, APPROVAL)
+end
+describe(changes)
+append_history({event, table.concat(ids, ' ')}, #ids)
+return {'ok', append_feed(changes)}

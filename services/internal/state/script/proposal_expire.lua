@@ -1,0 +1,22 @@
+-- Makes the tickets wait again that were proposed to a backfill ticket and not approved in time. Functions are not
+-- shown the backfill ticket until its server calls again.
+-- Uses: change, backfill, proposal
+-- KEYS: waiting, proposed, backfill, proposals, then ticket…
+-- ARGV: backfill_id, now, rejected_event, then id…
+-- Result: 'ok', feed position; 'none' (it does not exist, or there is time left); or 'again', the ids of the proposed
+--         tickets
+local deadline = redis.call('ZSCORE', proposed, backfill_id)
+if not deadline or tonumber(deadline) >= tonumber(now) then
+  return {'none'}
+end
+if not are_proposed(1) then
+  return again()
+end
+local changes, events = {}, {}
+local rejected = reject(1, changes, events, rejected_event)
+redis.call('HSET', backfill, HIDDEN, LAPSED)
+describe(changes)
+if rejected > 0 then
+  append_history(events, rejected)
+end
+return {'ok', append_feed(changes)}

@@ -1,0 +1,106 @@
+-- Creates a group of tickets, in order, except those that meet a limit.
+-- Uses: change, rate
+-- KEYS: waiting, rates, players_0, players_1, then ticket…
+-- ARGV: waiting_limit (0 = none), now (in microseconds), player_interval, player_burst, project_interval, project_burst
+--       (an interval of 0 = no limit), event, then id, created, owner, body…
+-- Result: feed position (0 when none was created), then for each ticket that was not created: its number from 0,
+--         'waiting', 'player' or 'project', and how many microseconds to wait (0 = unknown)
+now, waiting_limit = tonumber(now), tonumber(waiting_limit)
+player_interval, player_burst = tonumber(player_interval), tonumber(player_burst)
+project_interval, project_burst = tonumber(project_interval), tonumber(project_burst)
+local room = math.huge
+if waiting_limit > 0 then
+  room = waiting_limit - redis.call('ZCARD', waiting)
+end
+-- All buckets are read before the first ticket and written after the last: calls for each ticket would take a third of
+-- the time that storing it takes.
+local project, last = 0, 0
+if player_interval + project_interval > 0 then
+  local stored = redis.call('HMGET', rates, 'project', 'period')
+  project, last = tonumber(stored[1] or 0), tonumber(stored[2] or 0)
+end
+
+-- The buckets of players are in two hashes, which take turns. A period is as long as a bucket takes to fill, so at the
+-- start of a period all buckets in its hash are full, and are deleted at once. Both hashes are read, since the clocks
+-- of replicas differ.
+local full, changed, current = {}, {}, nil
+if player_interval > 0 then
+  local period, previous = math.max(player_burst, 1e7), nil
+  local start = now - now % period
+  if math.floor(now / period) % 2 == 0 then
+    current, previous = players_0, players_1
+  else
+    current, previous = players_1, players_0
+  end
+  if last < start then
+    redis.call('UNLINK', current)
+    if last < start - period then
+      redis.call('UNLINK', previous)
+    end
+    redis.call('HSET', rates, 'period', to_text(start))
+  end
+  local owners = {}
+  for _, _, _, _, owner in each_ticket() do
+    if not full[owner] then
+      full[owner] = 0
+      owners[#owners + 1] = owner
+    end
+  end
+  for _, players in ipairs({current, previous}) do
+    for i, time in ipairs(redis.call('HMGET', players, unpack(owners))) do
+      full[owners[i]] = math.max(full[owners[i]], tonumber(time or 0))
+    end
+  end
+end
+
+local changes, scores, ids, result = {}, {}, {}, {0}
+for i, ticket, id, created, owner, body in each_ticket() do
+  local limit, wait = nil, 0
+  if project_interval > 0 then
+    wait = wait_for(project, now, project_interval, project_burst)
+  end
+  if room < 1 then
+    limit, wait = 'waiting', 0
+  elseif wait > 0 then
+    limit = 'project'
+  elseif player_interval > 0 then
+    wait = wait_for(full[owner], now, player_interval, player_burst)
+    if wait > 0 then
+      limit = 'player'
+    end
+  end
+  if limit then
+    result[#result + 1] = i - 1
+    result[#result + 1] = limit
+    result[#result + 1] = wait
+  else
+    room, project = room - 1, math.max(now, project) + project_interval
+    if player_interval > 0 then
+      full[owner] = math.max(now, full[owner]) + player_interval
+      changed[owner] = true
+    end
+    redis.call('HSET', ticket, STATE, WAITING, CREATED, created, OWNER, owner, BODY, body)
+    scores[#scores + 1] = created
+    scores[#scores + 1] = id
+    changes[#changes + 1] = '+' .. id
+    changes[#changes + 1] = body
+    ids[#ids + 1] = id
+  end
+end
+if #ids > 0 then
+  if project_interval > 0 then
+    redis.call('HSET', rates, 'project', to_text(project))
+  end
+  if player_interval > 0 then
+    local buckets = {}
+    for owner in pairs(changed) do
+      buckets[#buckets + 1] = owner
+      buckets[#buckets + 1] = to_text(full[owner])
+    end
+    redis.call('HSET', current, unpack(buckets))
+  end
+  redis.call('ZADD', waiting, unpack(scores))
+  append_history({event, table.concat(ids, ' ')}, #ids)
+  result[1] = append_feed(changes)
+end
+return result

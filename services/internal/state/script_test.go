@@ -1,0 +1,172 @@
+package state
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	lua "github.com/yuin/gopher-lua"
+	"github.com/yuin/gopher-lua/parse"
+)
+
+// scriptsByVariable loads every script as script.go does, by the name of its variable.
+func scriptsByVariable(t *testing.T) map[string]*script {
+	t.Helper()
+	file, err := parser.ParseFile(token.NewFileSet(), "script.go", nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	scripts := map[string]*script{}
+	ast.Inspect(file, func(n ast.Node) bool {
+		if v, ok := n.(*ast.ValueSpec); ok && len(v.Values) == 1 && strings.HasSuffix(v.Names[0].Name, "Script") {
+			if text, err := strconv.Unquote(v.Values[0].(*ast.CallExpr).Args[0].(*ast.BasicLit).Value); err == nil {
+				scripts[v.Names[0].Name] = load(text)
+			}
+		}
+		return true
+	})
+	files, err := fs.Glob(sources, "script/*.lua")
+	if err != nil || len(files) != len(scripts) || len(files) < 20 {
+		t.Fatalf("%d variables for %d files, %v", len(scripts), len(files), err)
+	}
+	return scripts
+}
+
+// TestHeadersAreInTheirGrammar also finds names that a script declares and does not use.
+func TestHeadersAreInTheirGrammar(t *testing.T) {
+	label := regexp.MustCompile(`^-- ([A-Za-z]+):`)
+	comment := regexp.MustCompile(`(?m)^ *--.*`)
+	list := regexp.MustCompile(`^([a-z][a-z0-9_]*)(, [a-z][a-z0-9_]*)*(, then .+)?$|^then .+$`)
+	err := fs.WalkDir(sources, "script", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		text := source(strings.TrimSuffix(strings.TrimPrefix(path, "script/"), ".lua"))
+		for line := range strings.Lines(text) {
+			if m := label.FindStringSubmatch(line); m != nil && !slices.Contains([]string{"Uses", "Reads", "KEYS", "ARGV", "Result", "Error"}, m[1]) {
+				t.Errorf("%s: %s: unknown label", path, m[1])
+			}
+			if length := len([]rune(strings.TrimRight(line, "\n"))); length > 120 {
+				t.Errorf("%s has a line of %d characters", path, length)
+			}
+		}
+		for _, m := range declaration.FindAllStringSubmatch(text, -1) {
+			declared := strings.Join(strings.Fields(strings.ReplaceAll(remark.ReplaceAllString(m[2], ""), "\n--", "")), " ")
+			declared = strings.ReplaceAll(declared, " ,", ",")
+			if !list.MatchString(declared) {
+				t.Errorf("%s: %s: not a list of names: %s", path, m[1], declared)
+			}
+		}
+		h, used := headerOf(text), comment.ReplaceAllString(text, "")
+		for _, use := range h.uses {
+			included := source("include/" + use)
+			if included == "" {
+				t.Errorf("%s uses %s, which is no file in include", path, use)
+			}
+			used += " " + strings.Join(headerOf(included).reads, " ")
+		}
+		for _, name := range slices.Concat(h.keys.fixed, h.args.fixed) {
+			if !regexp.MustCompile(`\b` + name + `\b`).MatchString(used) {
+				t.Errorf("%s does not use %s", path, name)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestCallsNameTheArgumentsOfTheHeader: in the header's order, all of them, wherever a script is called.
+func TestCallsNameTheArgumentsOfTheHeader(t *testing.T) {
+	scripts := scriptsByVariable(t)
+	files, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	called := map[string]bool{}
+	positions := token.NewFileSet()
+	for _, name := range files {
+		file, err := parser.ParseFile(positions, name, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			c, ok := n.(*ast.CallExpr)
+			if !ok || len(c.Args) < 3 {
+				return true
+			}
+			method, ok := c.Fun.(*ast.SelectorExpr)
+			if !ok || method.Sel.Name != "call" {
+				return true
+			}
+			variable, _ := c.Args[0].(*ast.Ident)
+			s := scripts[variable.Name]
+			if s == nil {
+				t.Errorf("%s: %s is not a script", positions.Position(c.Pos()), variable.Name)
+				return true
+			}
+			called[variable.Name] = true
+			var got []string
+			for i := 3; i < len(c.Args); i += 2 {
+				if text, ok := c.Args[i].(*ast.BasicLit); ok {
+					name, _ := strconv.Unquote(text.Value)
+					got = append(got, name)
+				}
+			}
+			want := s.args
+			if s.changes {
+				want = want[2:]
+			}
+			if !slices.Equal(got, want) || len(c.Args)%2 != 1 {
+				t.Errorf("%s: the arguments are %v, the header of the script has %v", positions.Position(c.Pos()), got, want)
+			}
+			return true
+		})
+	}
+	for name := range scripts {
+		if !called[name] {
+			t.Errorf("no call of %s was found", name)
+		}
+	}
+}
+
+// TestScriptsUseOnlyNamesThatTheyHave finds typing errors, and keys that an include needs and a script does not declare.
+func TestScriptsUseOnlyNamesThatTheyHave(t *testing.T) {
+	known := []string{"KEYS", "ARGV", "redis", "unpack", "ipairs", "pairs", "tonumber", "math", "string", "table"}
+	for name, s := range scriptsByVariable(t) {
+		chunk, err := parse.Parse(strings.NewReader(s.text), name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		compiled, err := lua.Compile(chunk, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, global := range globalsOf(compiled) {
+			if !slices.Contains(known, global) {
+				t.Errorf("%s: %s is neither declared nor known", name, global)
+			}
+		}
+	}
+}
+
+// globalsOf are the global variables that a function, and those in it, read or write.
+func globalsOf(f *lua.FunctionProto) (names []string) {
+	for _, instruction := range f.Code {
+		if op := int(instruction >> 26); op == lua.OP_GETGLOBAL || op == lua.OP_SETGLOBAL {
+			names = append(names, f.Constants[instruction&0x3ffff].String())
+		}
+	}
+	for _, inner := range f.FunctionPrototypes {
+		names = append(names, globalsOf(inner)...)
+	}
+	return names
+}
