@@ -3,7 +3,6 @@ package director
 import (
 	"context"
 	"errors"
-	"iter"
 	"log/slog"
 	"sync"
 	"time"
@@ -21,6 +20,7 @@ import (
 type leader struct {
 	scope
 	runners     *runners
+	outbox      *outbox
 	settler     *settler
 	maintenance *maintenance
 
@@ -54,7 +54,7 @@ func newLeader(s *service, project string, epoch uint64, stop context.CancelFunc
 	}
 	outbox := &outbox{scope: scope}
 	return &leader{
-		scope: scope, runners: s.runners,
+		scope: scope, runners: s.runners, outbox: outbox,
 		settler: &settler{scope: scope, outbox: outbox}, maintenance: &maintenance{scope: scope, outbox: outbox},
 		segments: map[string][]*segment{}, happened: notify.New(), stop: stop,
 	}
@@ -73,7 +73,7 @@ func (l *leader) run(ctx context.Context) {
 	}
 	l.settler.stop()
 	stop()
-	l.maintenance.outbox.wait()
+	l.outbox.wait()
 	publisher.Wait()
 	l.observed.Close()
 }
@@ -127,7 +127,7 @@ func (l *leader) receive(ctx context.Context) {
 		l.reload(ctx)
 	}
 	if news.poked {
-		l.maintenance.empty = false
+		l.maintenance.changed()
 		l.happened.Notify()
 	}
 	for s := range l.all() {
@@ -238,72 +238,4 @@ func (l *leader) idle(now time.Time) bool {
 		}
 	}
 	return true
-}
-
-// reload reads the configs. Runs of configs that were changed or deleted are given up: their claims would be refused.
-func (l *leader) reload(ctx context.Context) {
-	configs, err := l.Store.Configs(ctx, l.project)
-	if !l.observed.Check(ctx, "reading the configs", err) {
-		l.maintenance.lookSoon(l.Now())
-		return
-	}
-	for id, segments := range l.segments {
-		if configs[id].GetRevision() != segments[0].config.GetRevision() {
-			for _, s := range segments {
-				s.stop()
-			}
-			delete(l.segments, id)
-		}
-	}
-	for id, config := range configs {
-		if l.segments[id] == nil {
-			l.segments[id] = l.newSegments(ctx, config, newPopulation(config.GetPools()), nil)
-		}
-	}
-}
-
-// knows tells whether these are the revisions of the configs that the leader has read.
-func (l *leader) knows(revisions map[string]int64) bool {
-	for id, segments := range l.segments {
-		if revision, is := revisions[id]; !is || revision != segments[0].config.GetRevision() {
-			return false
-		}
-	}
-	return len(revisions) == len(l.segments)
-}
-
-// newSegments makes the segments of a config's pools. Their runs are independent of each other. old is a segment that
-// they replace, or nil.
-func (l *leader) newSegments(ctx context.Context, config *pb.Config, population *population, old *segment) []*segment {
-	divided, err := population.segment(config.GetPools())
-	if err != nil {
-		// The Configs API refuses such a config. This one comes from another version of it.
-		l.log.ErrorContext(ctx, "the segments of a config are ignored", "config", config.GetId(), "error", err)
-		divided = []map[string]*pb.Pool{config.GetPools()}
-	}
-	timing, before := schedule.First(), (*observe.Segment)(nil)
-	if old != nil {
-		timing, before = old.Next(), old.observed
-	}
-	segments := make([]*segment, len(divided))
-	for i, pools := range divided {
-		segments[i] = &segment{
-			Segment: timing, config: config, pools: pools, population: population,
-			observed: l.observed.Segment(config, pools, before),
-		}
-	}
-	return segments
-}
-
-// all are the segments of all configs.
-func (l *leader) all() iter.Seq[*segment] {
-	return func(yield func(*segment) bool) {
-		for _, segments := range l.segments {
-			for _, s := range segments {
-				if !yield(s) {
-					return
-				}
-			}
-		}
-	}
 }

@@ -48,6 +48,9 @@ func (m *maintenance) suspend() {
 	m.lookNow()
 }
 
+// changed notes that something happened in the project.
+func (m *maintenance) changed() { m.empty = false }
+
 func (m *maintenance) lookNow()               { m.next = time.Time{} }
 func (m *maintenance) lookSoon(now time.Time) { m.next = now.Add(lookAgain) }
 

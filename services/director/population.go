@@ -1,8 +1,6 @@
 package director
 
 import (
-	"context"
-	"slices"
 	"time"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
@@ -49,20 +47,4 @@ func (p *population) segment(pools map[string]*pb.Pool) ([]map[string]*pb.Pool, 
 	}
 	p.segmented, p.outgrown = p.latest, false
 	return pool.Expand(pools, p.segmented)
-}
-
-// resegment makes new segments for configs whose segments no longer fit the tickets. It waits until the runs under way
-// are settled, and no new ones start meanwhile: a ticket is in one segment at a time, and no run is in vain.
-func (l *leader) resegment(ctx context.Context) {
-	for id, old := range l.segments {
-		population := old[0].population
-		busy := func(s *segment) bool { return !s.Idle() }
-		if population == nil || !population.outgrown || slices.ContainsFunc(old, busy) {
-			continue
-		}
-		last := slices.MaxFunc(old, func(a, b *segment) int { return a.Started().Compare(b.Started()) })
-		l.segments[id] = l.newSegments(ctx, old[0].config, population, last)
-		l.log.DebugContext(ctx, "the segments of a config are new",
-			"config", id, "tickets", population.segmented, "segments", len(l.segments[id]))
-	}
 }

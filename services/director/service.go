@@ -7,15 +7,16 @@
 //	service.go      a replica: what it needs, and its life
 //	balance.go      which of the projects this replica leads
 //	runners.go      which runners are lost, and their runs with them
-//	leader.go       the loop of one project, and its configs
+//	leader.go       the loop of one project
 //	inbox.go        what wakes the loop
+//	configs.go      the project's configs, and their segments
 //	schedule        when segments run, and when proposals are evaluated (pure)
 //	segment.go      the runs of one segment, from the request to the last part of the answer
 //	settle.go       settling: proposals become claims, claims become matches
 //	evaluation.go   which proposals are claimed; the rules are in services/internal/evaluator
 //	outbox.go       claimed matches go into the work queue
 //	maintenance.go  what a crash left behind, and what expires
-//	population.go   how many segments a pool has, where that depends on its tickets
+//	population.go   the numbers of tickets that segments depend on
 //	observe         metrics, spans, and log lines about runs
 //	event           events are published
 package director

@@ -1,0 +1,95 @@
+package director
+
+import (
+	"context"
+	"iter"
+	"slices"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/director/observe"
+	"matchmaker.dev/services/director/schedule"
+)
+
+// reload reads the configs. Runs of configs that were changed or deleted are given up: their claims would be refused.
+func (l *leader) reload(ctx context.Context) {
+	configs, err := l.Store.Configs(ctx, l.project)
+	if !l.observed.Check(ctx, "reading the configs", err) {
+		l.maintenance.lookSoon(l.Now())
+		return
+	}
+	for id, segments := range l.segments {
+		if configs[id].GetRevision() != segments[0].config.GetRevision() {
+			for _, s := range segments {
+				s.stop()
+			}
+			delete(l.segments, id)
+		}
+	}
+	for id, config := range configs {
+		if l.segments[id] == nil {
+			l.segments[id] = l.newSegments(ctx, config, newPopulation(config.GetPools()), nil)
+		}
+	}
+}
+
+// knows tells whether these are the revisions of the configs that the leader has read.
+func (l *leader) knows(revisions map[string]int64) bool {
+	for id, segments := range l.segments {
+		if revision, is := revisions[id]; !is || revision != segments[0].config.GetRevision() {
+			return false
+		}
+	}
+	return len(revisions) == len(l.segments)
+}
+
+// newSegments makes the segments of a config's pools. Their runs are independent of each other. old is a segment that
+// they replace, or nil.
+func (l *leader) newSegments(ctx context.Context, config *pb.Config, population *population, old *segment) []*segment {
+	divided, err := population.segment(config.GetPools())
+	if err != nil {
+		// The Configs API refuses such a config. This one comes from another version of it.
+		l.log.ErrorContext(ctx, "the segments of a config are ignored", "config", config.GetId(), "error", err)
+		divided = []map[string]*pb.Pool{config.GetPools()}
+	}
+	timing, before := schedule.First(), (*observe.Segment)(nil)
+	if old != nil {
+		timing, before = old.Next(), old.observed
+	}
+	segments := make([]*segment, len(divided))
+	for i, pools := range divided {
+		segments[i] = &segment{
+			Segment: timing, config: config, pools: pools, population: population,
+			observed: l.observed.Segment(config, pools, before),
+		}
+	}
+	return segments
+}
+
+// resegment makes new segments for configs whose segments no longer fit the tickets. It waits until the runs under way
+// are settled, and no new ones start meanwhile: a ticket is in one segment at a time, and no run is in vain.
+func (l *leader) resegment(ctx context.Context) {
+	for id, old := range l.segments {
+		population := old[0].population
+		busy := func(s *segment) bool { return !s.Idle() }
+		if population == nil || !population.outgrown || slices.ContainsFunc(old, busy) {
+			continue
+		}
+		last := slices.MaxFunc(old, func(a, b *segment) int { return a.Started().Compare(b.Started()) })
+		l.segments[id] = l.newSegments(ctx, old[0].config, population, last)
+		l.log.DebugContext(ctx, "the segments of a config are new",
+			"config", id, "tickets", population.segmented, "segments", len(l.segments[id]))
+	}
+}
+
+// all are the segments of all configs.
+func (l *leader) all() iter.Seq[*segment] {
+	return func(yield func(*segment) bool) {
+		for _, segments := range l.segments {
+			for _, s := range segments {
+				if !yield(s) {
+					return
+				}
+			}
+		}
+	}
+}
