@@ -18,8 +18,8 @@ type cli struct {
 	Config  kong.ConfigFlag  `help:"YAML file with settings, one 'flag-name: value' a line." placeholder:"FILE" group:"process"`
 	Version kong.VersionFlag `help:"Print the version and exit." env:"-"`
 
-	Dev devCmd  `cmd:"" help:"Run everything for development: the seven services, NATS, Redis, tokens and game servers."`
-	All command `cmd:"" help:"Run the seven services in one process."`
+	Dev devCmd  `cmd:"" help:"Run everything for development: all services, NATS, Redis, tokens and game servers."`
+	All command `cmd:"" help:"Run all services in one process."`
 
 	services map[string]*command
 }

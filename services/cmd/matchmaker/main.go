@@ -1,6 +1,5 @@
-// Command matchmaker is the matchmaking service: each of its seven services as a
-// process of its own, all of them in one, or all of them with everything they
-// need for development.
+// Command matchmaker is the matchmaking service: each of its services as a process of its own, all of them in one, or all
+// of them with everything that they need for development.
 package main
 
 import (
@@ -15,6 +14,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"matchmaker.dev/services/internal/catalog"
 	"matchmaker.dev/services/internal/sandbox"
 )
 
@@ -65,7 +65,7 @@ func (c *cli) options(ctx context.Context, s streams, exit func(int)) []kong.Opt
 		kong.Description(description),
 		kong.Configuration(fileSettings),
 		kong.DefaultEnvars("MATCHMAKER"),
-		kong.Vars{"version": version},
+		kong.Vars{"version": version, "services": strings.Join(catalog.Names(), ", ")},
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, FlagsLast: true, NoExpandSubcommands: true}),
 		kong.ExplicitGroups(groups),
 		kong.Writers(s.out, s.err),
@@ -94,7 +94,7 @@ type streams struct {
 const description = `Matchmaking for multiplayer games.
 
 Start with 'matchmaker dev': it brings everything it needs. In production each service is a process of its own
-('matchmaker ticket', …), or all seven are one ('matchmaker all'), with a Redis and a NATS with JetStream beside them.
+('matchmaker ticket', …), or all services are one ('matchmaker all'), with a Redis and a NATS with JetStream beside them.
 
 Every setting is a flag, an environment variable (MATCHMAKER_ and the flag's name: --min-interval is MATCHMAKER_MIN_INTERVAL)
 or a line of a YAML file given with --config (min-interval: 10ms). A flag goes before the environment, that before the file.`

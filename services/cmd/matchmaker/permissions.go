@@ -28,7 +28,7 @@ type permissionsCmd struct {
 
 // users are those that are asked for.
 type users struct {
-	Accounts  []string `arg:"" optional:"" name:"account" help:"Only these: ticket, config, registry, runner, director, allocator, backfill; operator, who may do everything; events, who follows events on NATS; all, the user of 'matchmaker all'. Without any of them all but that one."`
+	Accounts  []string `arg:"" optional:"" name:"account" help:"Only these: ${services}; operator, who may do everything; events, who follows events on NATS; all, the user of 'matchmaker all'. Without any of them all but that one."`
 	Passwords string   `help:"Folder with a file of each user's password, named as the account, that 'matchmaker permissions passwords' makes. What is printed has their hashes." type:"existingdir" placeholder:"DIR" group:"connections"`
 }
 
@@ -49,19 +49,27 @@ func (u *users) accounts() []string {
 	return append(catalog.Names(), account.Events, account.Operator)
 }
 
-// hashed makes something of the password of each account.
-func (u *users) hashed(hash func(password string) (string, error)) (map[string]string, error) {
-	hashes := map[string]string{}
+// print prints a file of the users. It has the hash of each password, or what placeholder says where there are no
+// passwords.
+func (u *users) print(s streams, placeholder func(account string) string, hash func(password string) (string, error),
+	file func(accounts []string, password func(account string) string) string,
+) error {
+	words := map[string]string{}
 	for _, name := range u.accounts() {
+		if u.Passwords == "" {
+			words[name] = placeholder(name)
+			continue
+		}
 		password, err := account.Secret(filepath.Join(u.Passwords, name))
 		if err != nil {
-			return nil, fmt.Errorf("--passwords: %w", err)
+			return fmt.Errorf("--passwords: %w", err)
 		}
-		if hashes[name], err = hash(password); err != nil {
-			return nil, fmt.Errorf("--passwords: %s: %w", name, err)
+		if words[name], err = hash(password); err != nil {
+			return fmt.Errorf("--passwords: %s: %w", name, err)
 		}
 	}
-	return hashes, nil
+	_, err := fmt.Fprint(s.out, file(u.accounts(), func(account string) string { return words[account] }))
+	return err
 }
 
 type permissionsRedisCmd struct {
@@ -74,19 +82,13 @@ refuses: put the SHA-256 there, in hexadecimal. Nobody else may log in. Redis 7 
 }
 
 func (c *permissionsRedisCmd) Run(s streams) error {
-	hash := func(account string) string { return "SHA256-OF-THE-PASSWORD-OF-" + account }
-	if c.Passwords != "" {
-		hashes, err := c.hashed(func(password string) (string, error) {
+	return c.print(s,
+		func(account string) string { return "SHA256-OF-THE-PASSWORD-OF-" + account },
+		func(password string) (string, error) {
 			sum := sha256.Sum256([]byte(password))
 			return hex.EncodeToString(sum[:]), nil
-		})
-		if err != nil {
-			return err
-		}
-		hash = func(account string) string { return hashes[account] }
-	}
-	_, err := fmt.Fprint(s.out, state.ACLFile(c.accounts(), hash))
-	return err
+		},
+		state.ACLFile)
 }
 
 type permissionsNATSCmd struct {
@@ -100,20 +102,14 @@ users of your own account the same permissions.`
 }
 
 func (c *permissionsNATSCmd) Run(s streams) error {
-	password := func(account string) string { return "$MATCHMAKER_" + strings.ToUpper(account) + "_PASSWORD" }
-	if c.Passwords != "" {
-		// The passwords are random and long: nothing is gained by making their check slow, which it would be for each connection.
-		hashes, err := c.hashed(func(password string) (string, error) {
+	return c.print(s,
+		func(account string) string { return "$MATCHMAKER_" + strings.ToUpper(account) + "_PASSWORD" },
+		func(password string) (string, error) {
+			// The passwords are random and long: a slow check, for each connection, would gain nothing.
 			hash, err := bcrypt.GenerateFromPassword([]byte(password), bcrypt.MinCost)
 			return fmt.Sprintf("%q", hash), err
-		})
-		if err != nil {
-			return err
-		}
-		password = func(account string) string { return hashes[account] }
-	}
-	_, err := fmt.Fprint(s.out, bus.Users(c.accounts(), password))
-	return err
+		},
+		bus.Users)
 }
 
 type permissionsPasswordsCmd struct {

@@ -1,5 +1,5 @@
 // Package app is the life of a process: it serves what the parts give it, says when they are ready, and on the way out
-// stops in order within a deadline. One service and all seven in one process run through the same code.
+// stops in order within a deadline. One service and all of them in one process run through the same code.
 package app
 
 import (
