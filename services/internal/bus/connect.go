@@ -3,12 +3,11 @@ package bus
 import (
 	"cmp"
 	"errors"
-	"io/fs"
-	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go"
 
+	"matchmaker.dev/services/internal/account"
 	"matchmaker.dev/services/internal/problem"
 )
 
@@ -100,32 +99,24 @@ func (b *Bus) fails(err error) {
 
 // explain says what to do about an error of a connection, for whoever runs the service.
 func explain(err error) string {
-	text := err.Error()
-	says := func(words ...string) bool {
-		for _, word := range words {
-			if strings.Contains(text, word) {
-				return true
-			}
-		}
-		return false
+	causes := []account.Cause{
+		{
+			Errors: []error{nats.ErrAuthorization, nats.ErrAuthExpired, nats.ErrAuthRevoked, nats.ErrAccountAuthExpired},
+			Texts:  []string{"Authorization Violation", "authentication error", "user and password"},
+			Advice: "NATS refuses this user: look at --nats-user and --nats-password, --nats-credentials or --nats-nkey, or " +
+				"what is before the @ of --nats",
+		},
+		{
+			Errors: []error{nats.ErrNkeysNotSupported}, Texts: []string{"nkey"},
+			Advice: "NATS does not know this kind of user: look at --nats-nkey and --nats-credentials",
+		},
+		{
+			Errors: []error{nats.ErrSecureConnWanted},
+			Advice: "NATS does not speak TLS there: the URL of --nats must begin with nats instead of tls, and --nats-ca, " +
+				"--nats-cert and --nats-key go with TLS only",
+		},
 	}
-	switch {
-	case errors.Is(err, nats.ErrAuthorization), errors.Is(err, nats.ErrAuthExpired), errors.Is(err, nats.ErrAuthRevoked), errors.Is(err, nats.ErrAccountAuthExpired),
-		says("Authorization Violation", "authentication error", "user and password"):
-		return "NATS refuses this user: look at --nats-user and --nats-password, --nats-credentials or --nats-nkey, or what is before the @ of --nats"
-	case errors.Is(err, nats.ErrNkeysNotSupported), says("nkey"):
-		return "NATS does not know this kind of user: look at --nats-nkey and --nats-credentials"
-	case says("x509:", "tls: failed to verify certificate"):
-		return "NATS's certificate is not trusted: give the authority that it comes from with --nats-ca, and look whether the certificate names the host of --nats"
-	case says("certificate required", "bad certificate", "handshake failure", "unknown certificate authority"):
-		return "NATS does not take the certificate of this service: give another one with --nats-cert and --nats-key"
-	case errors.Is(err, nats.ErrSecureConnWanted):
-		return "NATS does not speak TLS there: the URL of --nats must begin with nats instead of tls, and --nats-ca, --nats-cert and --nats-key go with TLS only"
-	}
-	if failed, ok := errors.AsType[*fs.PathError](err); ok {
-		return "a file that says who this service is to NATS cannot be read: " + failed.Error()
-	}
-	return notConnected
+	return account.Server{Name: "NATS", Flag: "nats"}.Explain(err, causes, notConnected)
 }
 
 const notConnected = "the message bus is not connected"

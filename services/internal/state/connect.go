@@ -3,8 +3,6 @@ package state
 import (
 	"context"
 	"crypto/tls"
-	"errors"
-	"os"
 	"strings"
 
 	"github.com/redis/go-redis/v9"
@@ -20,38 +18,37 @@ var errURL = problem.New(problem.Invalid, "redis: the URL must look like redis:/
 // errTwice neither.
 var errTwice = problem.New(problem.Invalid, "redis: the URL has a user or a password, and --redis-user or --redis-password is given as well: one of the two is enough")
 
-// explain says what to do about an error of a connection, for whoever runs the service. bare tells that the connection is TLS without a
-// certificate of this side.
+// explain says what to do about an error of a connection, for whoever runs the service. bare tells that the connection
+// is TLS without a certificate of this side.
 func explain(err error, bare bool) string {
-	text := err.Error()
-	says := func(words ...string) bool {
-		for _, word := range words {
-			if strings.Contains(text, word) {
-				return true
-			}
-		}
-		return false
+	causes := []account.Cause{
+		{
+			Texts: []string{"WRONGPASS", "invalid password", "invalid username-password"},
+			Advice: "Redis refuses the user or the password: look at --redis-user and --redis-password, or what is before the @ " +
+				"of --redis",
+		},
+		{
+			Texts:  []string{"NOAUTH", "Authentication required"},
+			Advice: "Redis asks for a user and a password: give --redis-user and --redis-password",
+		},
+		{
+			Texts: []string{"NOPERM", "ACL failure", "The user executing the script can't"},
+			Advice: "Redis does not permit this user what the service does: 'matchmaker permissions redis' prints what it " +
+				"needs",
+		},
+		{
+			Texts:  []string{"first record does not look like a TLS handshake"},
+			Advice: "Redis does not speak TLS there: the URL of --redis must begin with redis instead of rediss",
+		},
 	}
-	switch {
-	case says("WRONGPASS", "invalid password", "invalid username-password"):
-		return "Redis refuses the user or the password: look at --redis-user and --redis-password, or what is before the @ of --redis"
-	case says("NOAUTH", "Authentication required"):
-		return "Redis asks for a user and a password: give --redis-user and --redis-password"
-	case says("NOPERM", "ACL failure", "The user executing the script can't"):
-		return "Redis does not permit this user what the service does: 'matchmaker permissions redis' prints what it needs"
-	case says("x509:", "tls: failed to verify certificate"):
-		return "Redis's certificate is not trusted: give the authority that it comes from with --redis-ca, and look whether the certificate names the host of --redis"
-	case says("certificate required", "bad certificate", "handshake failure"):
-		return "Redis does not take the certificate of this service: give another one with --redis-cert and --redis-key"
-	case bare && says("connection reset", "EOF", "broken pipe"):
-		return "Redis ends the connection at once: it may want a certificate of this service, with --redis-cert and --redis-key"
-	case says("first record does not look like a TLS handshake"):
-		return "Redis does not speak TLS there: the URL of --redis must begin with redis instead of rediss"
+	if bare {
+		causes = append(causes, account.Cause{
+			Texts: []string{"connection reset", "EOF", "broken pipe"},
+			Advice: "Redis ends the connection at once: it may want a certificate of this service, with --redis-cert and " +
+				"--redis-key",
+		})
 	}
-	if failed, ok := errors.AsType[*os.PathError](err); ok {
-		return "the file of --redis-password cannot be read: " + failed.Error()
-	}
-	return "the state store did not answer, try again"
+	return account.Server{Name: "Redis", Flag: "redis"}.Explain(err, causes, "the state store did not answer, try again")
 }
 
 // How many connections there are at the most: for commands, and for readers of feeds, who block on theirs.
