@@ -103,8 +103,9 @@ sizing: redis build bin/bench ## Measure what each service takes: processors for
 	bin/bench --only size --for 20s --matchmaker bin/matchmaker --function bin/functions/duel.zip
 
 .PHONY: generate
-generate: $(TOOLS)/buf $(TOOLS)/protoc-gen-go ## Generate the code of the bus messages
+generate: $(TOOLS)/buf $(TOOLS)/protoc-gen-go ## Generate the code of the bus messages, and the lists of services in deploy/
 	cd proto && PATH=$(TOOLS):$$PATH buf generate
+	go run ./services/internal/catalog/generate
 
 .PHONY: fmt
 fmt: ## Format the code

@@ -28,8 +28,37 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
+// need is what a service needs, see the catalog of the services.
+type need struct{ Routes, Issuers, HostingKeys, Modules, Hosting bool }
+
+// needs is the chart's list of services. The catalog's tests compare it with the catalog.
+func needs(t *testing.T) map[string]need {
+	t.Helper()
+	text, err := os.ReadFile("helm/matchmaker/templates/_services.tpl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, list, _ := strings.Cut(string(text), `{{- define "matchmaker.services" -}}`)
+	list, _, _ = strings.Cut(list, "{{- end }}")
+	var all map[string]need
+	if err := yaml.UnmarshalStrict([]byte(list), &all); err != nil || len(all) == 0 {
+		t.Fatalf("no services: %v", err)
+	}
+	return all
+}
+
 // services are those that the chart deploys.
-var services = []string{"allocator", "backfill", "config", "director", "registry", "runner", "ticket"}
+func services(t *testing.T) []string {
+	t.Helper()
+	return slices.Sorted(maps.Keys(needs(t)))
+}
+
+// verifiers are the services that verify tokens.
+func verifiers(t *testing.T) []string {
+	t.Helper()
+	all := needs(t)
+	return slices.DeleteFunc(services(t), func(service string) bool { return !all[service].Issuers })
+}
 
 // kinds are the objects that the chart may have.
 var kinds = map[string]func() metav1.Object{
@@ -182,7 +211,7 @@ func TestEverySetOfValuesRenders(t *testing.T) {
 				t.Fatal(err)
 			}
 			deployments := of[*appsv1.Deployment](objects)
-			for _, service := range services {
+			for _, service := range services(t) {
 				if deployments["mm-matchmaker-"+service] == nil {
 					t.Errorf("no deployment of %s in %v", service, slices.Sorted(maps.Keys(objects)))
 				}
@@ -296,7 +325,7 @@ func references(t *testing.T, objects map[string]metav1.Object) {
 				}
 			}
 		}
-		if n != len(services) {
+		if n != len(services(t)) {
 			t.Errorf("ServiceMonitor %s selects %d services", name, n)
 		}
 	}
@@ -382,7 +411,7 @@ func TestOnlyThoseWhoNeedItMayComeIn(t *testing.T) {
 		t.Fatal(err)
 	}
 	policies := of[*networkingv1.NetworkPolicy](objects)
-	for _, service := range services {
+	for _, service := range services(t) {
 		p := policies["mm-matchmaker-"+service]
 		if p == nil {
 			t.Fatalf("%s has no policy", service)
@@ -400,14 +429,13 @@ func TestOnlyThoseWhoNeedItMayComeIn(t *testing.T) {
 				namespaces = append(namespaces, from.NamespaceSelector.MatchLabels["kubernetes.io/metadata.name"])
 			}
 		}
-		apis := []string{"ticket", "config", "registry", "backfill"}
 		var want, keys []string
-		if slices.Contains(apis, service) || service == "allocator" {
+		if needs(t)[service].Routes {
 			want = []string{"gateways"}
 		}
 		want = append(want, "monitoring")
-		if service == "allocator" {
-			keys = apis // which verify game servers' tokens
+		if needs(t)[service].Hosting {
+			keys = verifiers(t) // which verify game servers' tokens
 		}
 		slices.Sort(keys)
 		slices.Sort(pods)
@@ -556,7 +584,7 @@ func TestEachServiceGetsItsOwnPassword(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, service := range services {
+		for _, service := range services(t) {
 			p := pods(objects)["mm-matchmaker-"+service]
 			got := map[string]string{}
 			for _, v := range p.Spec.Volumes {

@@ -98,7 +98,7 @@ hosting: {serverKeysSecret: server-keys}
 			t.Errorf("%s may do everything: no policy selects it for both directions", name)
 		}
 	}
-	apis := []string{"ticket", "config", "registry", "backfill"}
+	apis := verifiers(t)
 	var got, want []string
 	for from := range n.pods {
 		for to, p := range n.pods {
@@ -109,7 +109,7 @@ hosting: {serverKeysSecret: server-keys}
 			}
 		}
 	}
-	for _, service := range services {
+	for _, service := range services(t) {
 		want = append(want, service+" to redis of redis", service+" to nats of nats")
 		if slices.Contains(apis, service) {
 			want = append(want, service+" to http of allocator")
@@ -120,7 +120,7 @@ hosting: {serverKeysSecret: server-keys}
 	if !slices.Equal(got, want) {
 		t.Errorf("there is a way from\n  %s\nwant\n  %s", strings.Join(got, "\n  "), strings.Join(want, "\n  "))
 	}
-	if len(n.pods) != len(services)+2 || len(of[*appsv1.StatefulSet](objects)) != 2 {
+	if len(n.pods) != len(services(t))+2 || len(of[*appsv1.StatefulSet](objects)) != 2 {
 		t.Errorf("the release has the pods %v", slices.Sorted(maps.Keys(n.pods)))
 	}
 }

@@ -31,20 +31,6 @@ helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version | replace 
 {{- if .Values.nats.bundled.enabled }}{{ include "matchmaker.name" . }}-nats{{ else }}{{ required "nats.existingSecret: name a Secret with the key url, or set nats.bundled.enabled" .Values.nats.existingSecret }}{{ end }}
 {{- end }}
 
-{{/* The services that players, studios and game servers call, and those that verify tokens. */}}
-{{- define "matchmaker.apis" -}}ticket config registry backfill{{- end }}
-{{- define "matchmaker.isAPI" -}}{{ if has . (splitList " " (include "matchmaker.apis" .)) }}true{{ end }}{{- end }}
-
-{{/* Which path is whose, the most special first; a service and a regular expression a line. The Tickets API answers what nobody serves, as the contract has it. */}}
-{{- define "matchmaker.routes" -}}
-config ^/[^/]+/matchmaking/api/v1/configs(/.*)?$
-registry ^/[^/]+/matchmaking/api/v1/functions(/.*)?$
-backfill ^(/[^/]+/matchmaking(/api/v1)?)?/api/v2/backfill(/.*)?$
-backfill ^/[^/]+/matchmaking/api/v1/backfill$
-allocator ^/[^/]+/matchmaking/api/v1/servers(/.*)?$
-allocator ^/\.well-known/server-keys\.json$
-{{- end }}
-
 {{- define "matchmaker.podSecurity" -}}
 runAsNonRoot: true
 runAsUser: 65532

@@ -1,0 +1,23 @@
+{{/* 'make generate' writes this file from services/internal/catalog, which says what the members mean. */}}
+{{- define "matchmaker.services" -}}
+ticket: { routes: true, issuers: true, hostingKeys: false, modules: false, hosting: false }
+config: { routes: true, issuers: true, hostingKeys: true, modules: false, hosting: false }
+registry: { routes: true, issuers: true, hostingKeys: false, modules: true, hosting: false }
+runner: { routes: false, issuers: false, hostingKeys: false, modules: true, hosting: false }
+director: { routes: false, issuers: false, hostingKeys: false, modules: false, hosting: false }
+allocator: { routes: true, issuers: false, hostingKeys: true, modules: false, hosting: true }
+backfill: { routes: true, issuers: true, hostingKeys: false, modules: false, hosting: false }
+{{- end }}
+
+{{/*
+The paths of each service: a service and a regular expression a line. All other paths are the Tickets API's. It answers
+those that do not exist, too, as the contract has it.
+*/}}
+{{- define "matchmaker.routes" -}}
+config ^/[^/]+/matchmaking/api/v1/configs(/.*)?$
+registry ^/[^/]+/matchmaking/api/v1/functions(/.*)?$
+allocator ^/[^/]+/matchmaking/api/v1/servers(/.*)?$
+allocator ^/\.well-known/server-keys\.json$
+backfill ^(/[^/]+/matchmaking(/api/v1)?)?/api/v2/backfill(/.*)?$
+backfill ^/[^/]+/matchmaking/api/v1/backfill$
+{{- end }}
