@@ -128,15 +128,15 @@ func TestFunctionsSeeBackfillTicketsThroughTheirPools(t *testing.T) {
 }
 
 func TestFunctionsChangeBackfillTickets(t *testing.T) {
-	seen := newBackfill("a", 1, 1500)
-	before := proto.Clone(seen)
+	shown := newBackfill("a", 1, 1500)
+	before := proto.Clone(shown)
 	last := invoke(t, nil, true, func(r *matchfn.Run) {
 		r.Propose(3, 0).UpdateBackfill(0)
 		r.Propose(2, 1).UpdateBackfill(0).Attribute("free", 0).Attribute("full", 1).Attribute("skill", math.NaN()).
 			Property("roster", []byte("a, t1")).Remove("map")
 		r.Propose(1, 0, 1).CreateBackfill().Attribute("free", 6).Property("roster", []byte("t0, t1"))
 		r.Propose(0, 0)
-	}, seen)
+	}, shown)
 	if last.GetError() != "" || len(last.GetProposals()) != 4 {
 		t.Fatal(last)
 	}
@@ -156,7 +156,7 @@ func TestFunctionsChangeBackfillTickets(t *testing.T) {
 			t.Errorf("proposal %d: %s", i, diff)
 		}
 	}
-	if diff := cmp.Diff(before, seen, protocmp.Transform()); diff != "" {
+	if diff := cmp.Diff(before, shown, protocmp.Transform()); diff != "" {
 		t.Error("the index was changed:", diff)
 	}
 }

@@ -33,8 +33,8 @@ func numbered(n int) []byte {
 	return reactor(echo()).with(function{export: fmt.Sprint("number", n), code: nil}).bytes()
 }
 
-// kept is the hashes of the modules on disk.
-func kept(t *testing.T, dir string) []string {
+// cachedHashes is the hashes of the modules on disk.
+func cachedHashes(t *testing.T, dir string) []string {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -53,14 +53,14 @@ func TestCacheIsBoundedBySize(t *testing.T) {
 	one := load(t, b, numbered(1))
 	i, _ := start(t, b, one)
 	two := load(t, b, numbered(2))
-	if got := kept(t, dir); len(got) != 2 {
+	if got := cachedHashes(t, dir); len(got) != 2 {
 		t.Fatalf("both are held, and on disk are %v", got)
 	}
 	b.Release(one)
 	c.advance(time.Second)
 	b.Release(two)
 	three := load(t, b, numbered(3))
-	if got := kept(t, dir); !slices.Equal(got, []string{three.Hash}) {
+	if got := cachedHashes(t, dir); !slices.Equal(got, []string{three.Hash}) {
 		t.Errorf("one is held, %s, and on disk are %v", three.Hash, got)
 	}
 	if got := run(t, i, "still here"); got != "still here" {
@@ -82,7 +82,7 @@ func TestCacheIsBoundedByAge(t *testing.T) {
 	fresh := load(t, b, numbered(4))
 	want := []string{used.Hash, held.Hash, fresh.Hash}
 	slices.Sort(want)
-	if got := kept(t, dir); !slices.Equal(got, want) {
+	if got := cachedHashes(t, dir); !slices.Equal(got, want) {
 		t.Errorf("on disk are %v, want %v", got, want)
 	}
 	b.Close()
@@ -94,10 +94,10 @@ func TestCacheIsBoundedByAge(t *testing.T) {
 	c.advance(70 * time.Minute)
 	boxOf(t, sandbox.Options{Dir: dir, Cache: keep, Now: c.now, Binary: child(t)})
 	deadline := time.After(time.Minute)
-	for !slices.Equal(kept(t, dir), []string{"notes"}) {
+	for !slices.Equal(cachedHashes(t, dir), []string{"notes"}) {
 		select {
 		case <-deadline:
-			t.Fatalf("on disk are still %v", kept(t, dir))
+			t.Fatalf("on disk are still %v", cachedHashes(t, dir))
 		case <-time.After(5 * time.Millisecond):
 		}
 	}

@@ -40,7 +40,8 @@ func runChild(w walls) int {
 		fmt.Fprintln(os.Stderr, "this command is for the runner, which starts it to run a match function:", err)
 		return 2
 	}
-	if err := c.run(context.Background(), w); err != nil {
+	ctx := context.Background() //nolint:forbidigo // this is the main of the child
+	if err := c.run(ctx, w); err != nil {
 		c.reportFailure(err)
 		return 1
 	}

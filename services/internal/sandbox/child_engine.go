@@ -35,12 +35,12 @@ type engine struct {
 	clock       guestClock
 }
 
-func newEngine(ctx context.Context, s childSettings, j *guestLog) (*engine, error) {
+func newEngine(ctx context.Context, s childSettings, log *guestLog) (*engine, error) {
 	cache, err := wazero.NewCompilationCacheWithDir(s.Compiled)
 	if err != nil {
 		return nil, err
 	}
-	e := &engine{settings: s, log: j, memory: &linearMemory{limit: s.Memory / page * page}}
+	e := &engine{settings: s, log: log, memory: &linearMemory{limit: s.Memory / page * page}}
 	e.ctx = experimental.WithMemoryAllocator(ctx, e.memory)
 	// No termination checks: the parent's SIGKILL costs nothing. No debug information: every instance would keep it in
 	// memory.

@@ -109,8 +109,9 @@ func spawnError(err error) error {
 }
 
 // runToEnd spawns a child that sends one readyFrame and ends by itself. It returns the body of the frame.
-func (b *Box) runToEnd(ctx context.Context, s childSettings, d time.Duration, what string, files ...rule) (body []byte,
-	err error) {
+func (b *Box) runToEnd(
+	ctx context.Context, s childSettings, d time.Duration, what string, files ...rule,
+) (body []byte, err error) {
 	p, err := b.spawn(s, func(string) {}, files...)
 	if err != nil {
 		return nil, err

@@ -18,7 +18,8 @@ type Settings struct {
 // InstanceSettings are those of each instance of a function.
 type InstanceSettings struct {
 	Memory int `help:"Most MiB of memory of one instance of a function, up to 1024." default:"256" name:"function-memory" group:"runner"`
-	// Binary is another one where this process's own has the race detector, which takes more memory than instances may have.
+	// Binary is another one where this process's own has the race detector, which takes more memory than instances may
+	// have.
 	Binary string `help:"Binary whose processes hold the instances of functions; this one when empty." name:"instance-binary" type:"existingfile" hidden:""`
 }
 

@@ -51,7 +51,8 @@ func (b *Box) tryWalls() (inspection, error) {
 		s.Outside = b.dir
 	}
 	var found inspection
-	body, err := b.runToEnd(context.Background(), s, b.limits.Compile, "trying the walls")
+	ctx := context.Background() //nolint:forbidigo // Limits.Compile bounds it, and New waits for nothing else
+	body, err := b.runToEnd(ctx, s, b.limits.Compile, "trying the walls")
 	if err == nil {
 		err = json.Unmarshal(body, &found)
 	}

@@ -34,8 +34,16 @@ func TestInspectionFindsHoles(t *testing.T) {
 	}
 	for wall, test := range map[string]struct{ could, couldNot string }{
 		"limitResources": {"exceed its limit of memory, be read by others of its user", "socket"},
-		"loading":        {"open a socket while a module is loaded, open a local socket while a module is loaded, execute a program while", "while a module runs"},
-		"running":        {"map code while a module runs, make data code while a module runs, map shared memory while a module runs, map a stack that grows while a module runs", "while a module is loaded"},
+		"loading": {
+			"open a socket while a module is loaded, open a local socket while a module is loaded, " +
+				"execute a program while",
+			"while a module runs",
+		},
+		"running": {
+			"map code while a module runs, make data code while a module runs, " +
+				"map shared memory while a module runs, map a stack that grows while a module runs",
+			"while a module is loaded",
+		},
 	} {
 		t.Run(wall, func(t *testing.T) {
 			var log bytes.Buffer
