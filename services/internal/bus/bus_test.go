@@ -90,7 +90,9 @@ func TestReadyOnlyWithServerAndStreams(t *testing.T) {
 // TestSilentServerIsGivenUp: a server that says nothing any more is noticed, though its connection is never ended.
 func TestSilentServerIsGivenUp(t *testing.T) {
 	far := strings.TrimPrefix(server(t), "nats://")
-	l, err := proxy.Listen(t.Context(), func(ctx context.Context) (net.Conn, error) { return new(net.Dialer).DialContext(ctx, "tcp", far) })
+	l, err := proxy.Listen(t.Context(), func(ctx context.Context) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, "tcp", far)
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
