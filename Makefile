@@ -69,7 +69,7 @@ fuzz: ## Fuzz every decoder of what comes from outside, for FUZZTIME (60s) each
 	done
 
 .PHONY: contract
-contract: redis ## Try every promise of the API, on a system of its own or on URL=… (DATA=folder of a dev, else CONTRACT_…_TOKEN; PROJECT=…)
+contract: redis ## Test the contract of the API, on a system of its own or on URL=… (DATA=folder of a dev, else CONTRACT_…_TOKEN; PROJECT=…)
 	go test -count=1 -v -run '^TestContract$$' ./services/test/contract -args \
 		$(if $(URL),-url $(URL)) $(if $(DATA),-data $(abspath $(DATA))) $(if $(PROJECT),-project $(PROJECT))
 
@@ -78,12 +78,12 @@ CHAOS = go run matchmaker.dev/services/test/chaos $(if $(DURATION),--duration $(
 
 # clang is among the compilers of match functions.
 .PHONY: chaos
-chaos: redis compilers ## Disturb a system of many processes for DURATION (2m), from a SEED, and see whether it keeps its promises
+chaos: redis compilers ## Inject faults into a system of many processes for DURATION (2m), from a SEED, and check its promises
 	$(CHAOS) $(if $(JOURNAL),--journal $(abspath $(JOURNAL)))
 
 MISTAKE ?= all
 .PHONY: chaos-mistakes
-chaos-mistakes: redis compilers ## The same with a MISTAKE in the services (all, in turn), each of which must be found
+chaos-mistakes: redis compilers ## The same with a MISTAKE in the services (all, in turn), which must be found
 	$(CHAOS) $(if $(DURATION),,--duration 40s) --patience 1m --break $(MISTAKE)
 
 .PHONY: redis
