@@ -45,5 +45,7 @@ func (s *Settings) Validate() error {
 	if s.Parallel < 1 || s.Fleet < 1 {
 		err = errors.New("--parallel-allocations and --fleet-allocations: must be 1 or more")
 	}
-	return errors.Join(err, settings.Positive(map[string]time.Duration{"allocation-time": s.Deadline, "hosting-call-time": s.Call}))
+	return errors.Join(
+		err, settings.Positive(map[string]time.Duration{"allocation-time": s.Deadline, "hosting-call-time": s.Call}),
+	)
 }

@@ -2,6 +2,7 @@ package state_test
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -224,6 +225,52 @@ func TestServerOfALostHolderIsGivenBackTwice(t *testing.T) {
 		must(t, s.FinishDeallocation(t.Context(), project, lost.Match, at.Add(time.Minute)))
 		wantLent(t, s, at.Add(100*time.Hour))
 	})
+}
+
+// A call whose answer was lost may reach the hosting system after the match's server was deallocated.
+func TestServerOfALostCallIsDeallocatedTwice(t *testing.T) {
+	results := map[string]*pb.Assignment{"a": {}}
+	for name, end := range map[string]func(t *testing.T, s *state.Store, m *pb.Match, lost bool){
+		"an error": func(t *testing.T, s *state.Store, m *pb.Match, lost bool) {
+			must(t, third(s.Assign(t.Context(), project, m, state.Outcome{
+				Now: epoch0, Expiry: epoch0, Error: "E", MayHaveServer: lost,
+			}, results)))
+		},
+		"a server that no ticket uses": func(t *testing.T, s *state.Store, m *pb.Match, lost bool) {
+			must(t, second(s.DeleteTicket(t.Context(), project, "a", "", epoch0)))
+			must(t, third(s.Assign(t.Context(), project, m, state.Outcome{
+				Now: epoch0, Expiry: epoch0, Connection: "x:1", MayHaveServer: lost,
+			}, results)))
+		},
+		"tickets that wait again": func(t *testing.T, s *state.Store, m *pb.Match, lost bool) {
+			must(t, second(s.ReleaseMatch(t.Context(), project, m, lost, "allocation", epoch0)))
+		},
+	} {
+		for _, lost := range []bool{true, false} {
+			t.Run(fmt.Sprintf("%s, lost %v", name, lost), func(t *testing.T) {
+				t.Parallel()
+				suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
+					s := open(state.Options{})
+					revision, terms := setUp(t, s)
+					create(t, s, "a")
+					c := claim(revision, "m", "a")
+					mustClaim(t, s, terms, c)
+					must(t, third(take(t.Context(), s, c.Match, epoch0, terms.Deadline)))
+					end(t, s, c.Match, lost)
+					if lost || name == "a server that no ticket uses" {
+						wantLent(t, s, epoch0, "m")
+						must(t, s.FinishDeallocation(t.Context(), project, c.Match, epoch0))
+					}
+					if lost {
+						wantLent(t, s, epoch0.Add(59*time.Second))
+						wantLent(t, s, epoch0.Add(time.Minute), "m")
+						must(t, s.FinishDeallocation(t.Context(), project, c.Match, epoch0.Add(time.Minute)))
+					}
+					wantLent(t, s, epoch0.Add(100*time.Hour))
+				})
+			})
+		}
+	}
 }
 
 func TestWhatIsKeptOfAServer(t *testing.T) {

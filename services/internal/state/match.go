@@ -225,7 +225,8 @@ type Outcome struct {
 	Connection string
 	// Error is what players read instead of a connection, and Reason what events say of it; both empty when all is well.
 	Error, Reason string
-	// MayHaveServer is whether the match may have a server without a connection that is known, which is to be given back then.
+	// MayHaveServer is whether the hosting system may give the match a server that no ticket uses: there is no connection,
+	// or a call whose answer was lost may still arrive. Such a match is deallocated twice, a minute apart.
 	MayHaveServer bool
 	// Server is kept until KeepServer when the match is assigned; nil where nothing is.
 	Server     *pb.GameServer
@@ -272,6 +273,7 @@ func (s *Store) Assign(ctx context.Context, project string, m *pb.Match, o Outco
 			"joined_event", eventOf(joined, o.Now),
 			"rejected_event", eventOf(rejected(backfill, "unallocated"), o.Now),
 			"body", body,
+			"call_lost", flag(o.MayHaveServer),
 			"server", server,
 			"server_expiry", millis(o.KeepServer))
 		if err := c.assignments(k, slices.Concat(tickets, proposed), assignments); err != nil {
@@ -356,10 +358,7 @@ func (s *Store) release(ctx context.Context, project string, m *pb.Match, how re
 	event.Reason = how.reason
 	held := ""
 	if how.held != nil {
-		held = "0"
-		if *how.held {
-			held = "1"
-		}
+		held = flag(*how.held)
 	}
 	backfill, tickets := m.GetBackfill(), TicketsOf(m.GetProposal())
 	r, err := s.insist(func(proposed []string) (any, error) {
@@ -419,4 +418,11 @@ func TicketsOf(p *pb.Proposal) []string {
 		ids = append(ids, team.GetTickets()...)
 	}
 	return ids
+}
+
+func flag(set bool) string {
+	if set {
+		return "1"
+	}
+	return "0"
 }

@@ -7,8 +7,8 @@
 --       deallocations, then ticket… (those of the match, then those that are proposed to the backfill ticket)
 -- ARGV: match_id, expiry (of the results), event, backfill_id ('' = none), ticket_count (of the match), now,
 --       connection ('' = none), joined_event (for proposed tickets that are assigned), rejected_event (for the others),
---       body (of the match when it has a server or may have one, '' = it has none), server (to store, '' = none),
---       server_expiry, then id, assignment…
+--       body (of the match when it has a server or may have one, '' = it has none), call_lost ('1' = a call for the
+--       server may still arrive), server (to store, '' = none), server_expiry, then id, assignment…
 -- Result: 'ok', then for each ticket 1 when it was assigned, else 0. When the match had ended before, nothing is
 --         written: 'done' (it was assigned), 'released' or 'gone' (it is not known any more); or 'again', then id and
 --         assignment of each proposed ticket
@@ -16,6 +16,9 @@ local function deallocate()
   redis.call('HSET', match, STATE, RELEASED, BODY, body)
   redis.call('HDEL', match, HOLDER, LEASE_EXPIRES, DEADLINE)
   redis.call('ZADD', deallocations, now, match_id)
+  if call_lost == '1' then
+    redis.call('HSET', match, CONFIRM, 1)
+  end
   redis.call('ZREM', ended, match_id)
 end
 

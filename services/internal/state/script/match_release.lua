@@ -24,9 +24,12 @@ local state, lease_expires = unpack(redis.call('HMGET', match, STATE, LEASE_EXPI
 redis.call('HSET', match, STATE, RELEASED)
 if may_have_server == '1' or (may_have_server == '' and state == ALLOCATING) then
   local due = tonumber(now)
+  -- A call for its server may still arrive: of the holder, or one whose answer was lost. Deallocate the server when the
+  -- lease has expired, and once more after that.
   if may_have_server == '' and lease_expires then
-    -- Its holder may still be asking for a server. Deallocate it when the lease has expired, and once more after that.
     due = math.max(due, tonumber(lease_expires))
+  end
+  if may_have_server == '1' or lease_expires then
     redis.call('HSET', match, CONFIRM, 1)
   end
   redis.call('ZADD', deallocations, due, match_id)
