@@ -70,7 +70,8 @@ func (w *world) observe(t *telemetry.Telemetry) (stop func()) {
 	slow := settings.Default[director.Settings]()
 	slow.Run = patience
 	lead := director.New(director.Options{
-		Store: store, Bus: conn, Log: discard, Now: time.Now, Name: uuid.NewString(), Settings: slow, Readable: 10 * time.Minute, Events: true,
+		Store: store, Bus: conn, Log: discard, Now: time.Now, Name: uuid.NewString(), Settings: slow,
+		Readable: 10 * time.Minute, Events: true,
 		Meter: t.Meter, Tracer: telemetry.NewTracer(t.Tracer, "director"),
 	})
 	allocate := allocator.New(allocator.Options{

@@ -86,7 +86,7 @@ func (m *maintenance) look(ctx context.Context, now time.Time) (found findings, 
 // releaseMatches makes the tickets of overdue matches wait again.
 func (m *maintenance) releaseMatches(ctx context.Context, now time.Time) {
 	released, position, err := m.Store.ReleaseOverdueMatches(ctx, m.project, now, releaseBatch)
-	m.released(ctx, "releasing overdue matches", "overdue", len(released), position, err)
+	m.finishRelease(ctx, "releasing overdue matches", "overdue", len(released), position, err)
 	if len(released) > 0 {
 		m.log.WarnContext(ctx, "tickets of overdue matches wait again", "matches", len(released))
 	}
@@ -96,24 +96,25 @@ func (m *maintenance) releaseMatches(ctx context.Context, now time.Time) {
 // are silent for too long.
 func (m *maintenance) expireBackfills(ctx context.Context, now time.Time) {
 	expired, position, err := m.Store.ExpireProposals(ctx, m.project, now, releaseBatch)
-	m.released(ctx, "ending proposals that were not approved", "lapsed", len(expired), position, err)
+	m.finishRelease(ctx, "ending proposals that were not approved", "lapsed", len(expired), position, err)
 	if len(expired) > 0 {
 		m.log.WarnContext(ctx, "game servers did not approve in time: the tickets wait again, and the servers get no "+
 			"others until they send a request", "servers", len(expired), "waited", m.Settings.Approval)
 	}
-	deleted, position, err := m.Store.DeleteSilentBackfills(ctx, m.project, now.Add(-m.Settings.Silence), now, releaseBatch)
-	m.released(ctx, "deleting abandoned backfill tickets", "silent", len(deleted), position, err)
+	silence := now.Add(-m.Settings.Silence)
+	deleted, position, err := m.Store.DeleteSilentBackfills(ctx, m.project, silence, now, releaseBatch)
+	m.finishRelease(ctx, "deleting abandoned backfill tickets", "silent", len(deleted), position, err)
 	if len(deleted) > 0 {
 		m.log.InfoContext(ctx, "abandoned backfill tickets were deleted",
 			"backfills", len(deleted), "silent", m.Settings.Silence)
 	}
 }
 
-// released notes that n items of a batch were released, and the position of the feed behind that: every config runs
-// again, over the tickets that wait again.
-func (m *maintenance) released(ctx context.Context, doing, what string, n int, position uint64, err error) {
+// finishRelease notes that n items of a batch were released, and the position of the feed behind that: every config
+// runs again, over the tickets that wait again.
+func (m *maintenance) finishRelease(ctx context.Context, doing, what string, n int, position uint64, err error) {
 	m.observed.Check(ctx, doing, err)
-	m.repaired(ctx, what, n, n == releaseBatch)
+	m.finishBatch(ctx, what, n, n == releaseBatch)
 	if position > 0 {
 		m.inbox.poke(&pb.Poke{Position: position})
 	}
@@ -124,16 +125,16 @@ func (m *maintenance) released(ctx context.Context, doing, what string, n int, p
 func (m *maintenance) expireTickets(ctx context.Context, now time.Time) uint64 {
 	e, err := m.Store.Expire(ctx, m.project, now.Add(-m.Settings.Waiting), now, expireBatch)
 	m.observed.Check(ctx, "deleting expired tickets", err)
-	m.repaired(ctx, "abandoned", e.Abandoned, e.More)
+	m.finishBatch(ctx, "abandoned", e.Abandoned, e.More)
 	if e.Abandoned > 0 {
 		m.log.InfoContext(ctx, "abandoned tickets were deleted", "tickets", e.Abandoned, "waited", m.Settings.Waiting)
 	}
 	return e.Position
 }
 
-// repaired counts what a batch did. If there may be more, the next look follows at once.
-func (m *maintenance) repaired(ctx context.Context, what string, n int, more bool) {
-	m.observed.Repaired(ctx, what, n)
+// finishBatch counts what a batch did. If there may be more, the next look follows at once.
+func (m *maintenance) finishBatch(ctx context.Context, what string, n int, more bool) {
+	m.observed.CountRepairs(ctx, what, n)
 	if more {
 		m.lookNow()
 	}

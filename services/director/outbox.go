@@ -26,7 +26,7 @@ type outbox struct {
 // start starts to send matches. cause is the span of their claim, if that is traced.
 func (o *outbox) start(ctx context.Context, cause []byte, matches []string) {
 	o.sends.Go(func() {
-		o.observed.Publish(ctx, cause, len(matches), func(ctx context.Context) bool { return o.send(ctx, matches) })
+		o.observed.TracePublish(ctx, cause, len(matches), func(ctx context.Context) bool { return o.send(ctx, matches) })
 	})
 }
 
@@ -42,7 +42,7 @@ func (o *outbox) resend(ctx context.Context, now time.Time) {
 			if !o.observed.Check(ctx, "reading the outbox", err) || len(matches) == 0 {
 				return
 			}
-			o.observed.Repaired(ctx, "outbox", len(matches))
+			o.observed.CountRepairs(ctx, "outbox", len(matches))
 			o.log.InfoContext(ctx, "sending matches that were left in the outbox", "matches", len(matches))
 			if !o.send(ctx, matches) {
 				return
@@ -61,7 +61,7 @@ func (o *outbox) send(ctx context.Context, matches []string) bool {
 	defer cancel()
 	began := time.Now()
 	sent, err := o.Bus.EnqueueMatches(ctx, o.project, matches)
-	o.observed.Published(ctx, time.Since(began))
+	o.observed.RecordPublish(ctx, time.Since(began))
 	all := o.observed.Check(ctx, "sending matches to the allocators", err)
 	if len(sent) == 0 {
 		return all

@@ -69,8 +69,8 @@ func (r *runners) count() {
 	}
 }
 
-// lost tells whether a runner has been silent for so long that its runs are lost.
-func (r *runners) lost(name string) bool {
+// isLost tells whether a runner has been silent for so long that its runs are lost.
+func (r *runners) isLost(name string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.silent[name] >= lostAfter

@@ -51,7 +51,7 @@ func (l *leader) startRun(ctx context.Context, s *segment, now time.Time) {
 	r := &run{segment: s}
 	s.run = r
 	var err error
-	r.Run, err = l.Bus.StartRun(s.observed.RunStarted(ctx), request, func(p *pb.RunPart) { l.inbox.add(part{r, p}) })
+	r.Run, err = l.Bus.StartRun(s.observed.StartRun(ctx), request, func(p *pb.RunPart) { l.inbox.add(part{r, p}) })
 	if err != nil {
 		l.endRun(ctx, s, schedule.Bus, err.Error(), nil)
 	}
@@ -61,7 +61,7 @@ func (l *leader) startRun(ctx context.Context, s *segment, now time.Time) {
 func (l *leader) answer(ctx context.Context, p part) {
 	s := p.run.segment
 	if s.run != p.run {
-		s.observed.Dropped(ctx, len(p.GetProposals()))
+		s.observed.CountLate(ctx, len(p.GetProposals()))
 		return
 	}
 	if runner := p.GetRunner(); runner != "" {
@@ -69,7 +69,7 @@ func (l *leader) answer(ctx context.Context, p part) {
 		s.Take(runner, l.times())
 		return
 	}
-	s.observed.Proposed(p.GetTraced())
+	s.observed.TraceTickets(p.GetTraced())
 	l.settler.add(l.Now(), s, p.GetProposals())
 	if !p.GetLast() {
 		return
@@ -93,7 +93,7 @@ func (l *leader) answer(ctx context.Context, p part) {
 // endOverdue gives up runs that nobody took or answered in time, or whose runner is lost.
 func (l *leader) endOverdue(ctx context.Context, now time.Time) {
 	for s := range l.all() {
-		if reason := s.Overdue(now, l.runners.lost); reason != "" {
+		if reason := s.Overdue(now, l.runners.isLost); reason != "" {
 			s.run.Stop()
 			l.endRun(ctx, s, schedule.Late, reason, nil)
 		}
@@ -102,7 +102,7 @@ func (l *leader) endOverdue(ctx context.Context, now time.Time) {
 
 // endRun notes that a run is over, and why it failed if it did.
 func (l *leader) endRun(ctx context.Context, s *segment, o schedule.Outcome, failure string, stats *pb.RunStats) {
-	s.observed.RunEnded(ctx, o, failure, stats)
+	s.observed.EndRun(ctx, o, failure, stats)
 	s.End(o, l.Now())
 	s.run = nil
 	s.closeIfIdle()
@@ -121,6 +121,6 @@ func (s *segment) stop() {
 // closeIfIdle ends the record of the last run when nothing of it is left.
 func (s *segment) closeIfIdle() {
 	if s.Idle() {
-		s.observed.Settled()
+		s.observed.EndCycle()
 	}
 }

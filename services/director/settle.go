@@ -53,7 +53,7 @@ func (s *settler) add(now time.Time, from *segment, proposals []*pb.Proposal) {
 func (s *settler) evaluate(ctx context.Context, now time.Time) {
 	began := time.Now()
 	e := newEvaluation(s.pending)
-	s.observed.Evaluated(ctx, now.Sub(s.since), began, observed(e.candidates), observed(e.selected))
+	s.observed.RecordEvaluation(ctx, now.Sub(s.since), began, records(e.candidates), records(e.selected))
 	s.evaluations = append(s.evaluations, e)
 	s.pending, s.since = nil, time.Time{}
 }
@@ -73,7 +73,7 @@ func (s *settler) claim(ctx context.Context) (position uint64, err error) {
 		claims, position, err = s.claimAll(ctx, proposals)
 		if !s.observed.Check(ctx, "claiming matches", err) {
 			// What was claimed all the same is in the outbox, or was assigned. The rest is proposed again.
-			s.observed.Unclaimed(ctx, observed(e.unclaimed(len(e.selected))))
+			s.observed.CountUnclaimed(ctx, records(e.unclaimed(len(e.selected))))
 			s.end(ctx, e, nil)
 			return position, err
 		}
@@ -89,7 +89,7 @@ func (s *settler) claim(ctx context.Context) (position uint64, err error) {
 // end ends the first evaluation. Its proposals are settled, except for those that are evaluated again.
 func (s *settler) end(ctx context.Context, e *evaluation, again []*proposal) {
 	if len(e.candidates) > len(e.selected) {
-		s.observed.Outbid(ctx, observed(e.candidates), observed(e.selected), observed(again))
+		s.observed.CountOutbid(ctx, records(e.candidates), records(e.selected), records(again))
 	}
 	for _, p := range again {
 		p.Origin.Propose(1)
@@ -112,7 +112,7 @@ func (s *settler) stop() {
 		unsettled = append(unsettled, e.candidates...)
 	}
 	for _, p := range unsettled {
-		p.Origin.observed.Settled()
+		p.Origin.observed.EndCycle()
 	}
 }
 
@@ -131,7 +131,7 @@ func (s *settler) claimAll(ctx context.Context, proposals []*proposal) ([]*state
 		}
 	}
 	var position uint64
-	err := s.observed.Claim(ctx, began, now, bySegment, func() (err error) {
+	err := s.observed.RecordClaims(ctx, began, now, bySegment, func() (err error) {
 		position, err = s.Store.Claim(ctx, s.project, state.ClaimOptions{
 			Epoch: s.epoch, Now: now, Deadline: now.Add(s.Settings.Claim), Expiry: now.Add(s.Readable),
 			ApprovalDeadline: now.Add(s.Settings.Approval),
@@ -205,8 +205,8 @@ func newClaim(p *proposal, now time.Time) *state.Claim {
 	return c
 }
 
-// observed are the records of the segments that proposals come from, one for each proposal.
-func observed(proposals []*proposal) iter.Seq[*observe.Segment] {
+// records are those of the segments that proposals come from, one for each proposal.
+func records(proposals []*proposal) iter.Seq[*observe.Segment] {
 	return func(yield func(*observe.Segment) bool) {
 		for _, p := range proposals {
 			if !yield(p.Origin.observed) {

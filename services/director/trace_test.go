@@ -128,13 +128,13 @@ func TestSampledTicketIsTracedThroughItsCycle(t *testing.T) {
 	runner.mark(first, mark)
 	second := w.createTraced(nil)
 	got := w.results(first, second)
-	cycle, run, contest, claim := spans.Wait("cycle"), spans.Wait("run"), spans.Wait("contest"), spans.Wait("claim")
+	cycle, run, evaluation, claim := spans.Wait("cycle"), spans.Wait("run"), spans.Wait("contest"), spans.Wait("claim")
 	matched, assigned := spans.Wait("ticket matched"), spans.Wait("ticket assigned")
 	for what, ok := range map[string]bool{
 		"the cycle is a root that serves the ticket": !cycle.Parent().IsValid() && spantest.LinksTo(cycle, mark),
 		"the run is below it":                        spantest.IsChildOf(run, spantest.SpanRef(cycle)),
 		"the run is the one of the request":          runner.served(run.SpanContext().SpanID()),
-		"the contest is below it":                    spantest.IsChildOf(contest, spantest.SpanRef(cycle)),
+		"the evaluation is below it":                 spantest.IsChildOf(evaluation, spantest.SpanRef(cycle)),
 		"the claim is below it":                      spantest.IsChildOf(claim, spantest.SpanRef(cycle)),
 		"matched is in the ticket's trace":           spantest.IsChildOf(matched, mark),
 		"matched leads to the claim":                 spantest.LinksTo(matched, spantest.SpanRef(claim)),

@@ -127,12 +127,14 @@ func (w *world) logger() *slog.Logger { return slog.New(slog.NewTextHandler(w.lo
 // connect makes the connections of one process.
 func (w *world) connect() (*state.Store, *bus.Bus) {
 	w.Helper()
-	store, err := state.Open(state.Options{Server: state.Server{URL: "redis://" + w.redisLink.Address()}, Log: discard, History: 100_000})
+	redis := state.Server{URL: "redis://" + w.redisLink.Address()}
+	store, err := state.Open(state.Options{Server: redis, Log: discard, History: 100_000})
 	if err != nil {
 		w.Fatal(err)
 	}
 	w.Cleanup(func() { _ = store.Close() })
-	b, err := bus.Connect(w.Context(), bus.Options{Server: bus.Server{URL: "nats://" + w.natsLink.Address()}, Log: w.logger()})
+	nats := bus.Server{URL: "nats://" + w.natsLink.Address()}
+	b, err := bus.Connect(w.Context(), bus.Options{Server: nats, Log: w.logger()})
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -175,7 +177,8 @@ func (w *world) director(name string, t director.Settings) (stop func()) {
 	w.Helper()
 	store, b := w.connect()
 	part := director.New(director.Options{
-		Store: store, Bus: b, Log: w.logger(), Now: time.Now, Name: name, Settings: t, Readable: 10 * time.Minute, Events: true,
+		Store: store, Bus: b, Log: w.logger(), Now: time.Now, Name: name, Settings: t, Readable: 10 * time.Minute,
+		Events: true,
 	})
 	ctx, cancel := context.WithCancel(w.Context())
 	var running sync.WaitGroup

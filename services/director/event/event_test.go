@@ -45,11 +45,13 @@ func newWorld(t *testing.T) *world {
 	w := &world{T: t, dir: t.TempDir()}
 	w.serve(0)
 	t.Cleanup(func() { _ = w.nats.Close() })
-	if w.store, err = state.Open(state.Options{Server: state.Server{URL: redis.URL()}, Log: discard, History: 100_000}); err != nil {
+	w.store, err = state.Open(state.Options{Server: state.Server{URL: redis.URL()}, Log: discard, History: 100_000})
+	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = w.store.Close() })
-	if w.bus, err = bus.Connect(t.Context(), bus.Options{Server: bus.Server{URL: w.nats.URL()}, Log: discard}); err != nil {
+	w.bus, err = bus.Connect(t.Context(), bus.Options{Server: bus.Server{URL: w.nats.URL()}, Log: discard})
+	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = w.bus.Close(context.Background()) })

@@ -12,22 +12,22 @@ import (
 	"matchmaker.dev/services/internal/telemetry"
 )
 
-// Claim calls claim, which makes some claims. It records what became of each claim of each segment, and writes on the
-// claims the spans of their sampled tickets. began is when the work on the claims began, now their time.
-func (p *Project) Claim(
+// RecordClaims calls claim, which makes some claims. It records what became of each claim of each segment, and writes
+// on the claims the spans of their sampled tickets. began is when the work on the claims began, now their time.
+func (p *Project) RecordClaims(
 	ctx context.Context, began, now time.Time, claims iter.Seq2[*Segment, *state.Claim], claim func() error,
 ) error {
 	spans := map[*cycle]*claimSpan{}
 	for s, c := range claims {
 		if s.cycle.recording() {
 			if spans[s.cycle] == nil {
-				spans[s.cycle] = &claimSpan{spanContext: opened(p.tracer.Start(s.cycle.ctx, "claim"))}
+				spans[s.cycle] = &claimSpan{spanContext: newSpanContext(p.tracer.Start(s.cycle.ctx, "claim"))}
 			}
 			s.cycle.mark(c, spans[s.cycle].ctx)
 		}
 	}
 	err := claim()
-	p.metrics.took(ctx, "claim", time.Since(began))
+	p.metrics.recordPhase(ctx, "claim", time.Since(began))
 	all := 0
 	for s, c := range claims {
 		all++
@@ -36,7 +36,7 @@ func (p *Project) Claim(
 			continue
 		}
 		s.proposals(ctx, "kept", 1)
-		s.claimed(ctx, now, c)
+		s.countClaim(ctx, now, c)
 		switch span := spans[s.cycle]; {
 		case span == nil:
 		case c.Refusal != "":
@@ -100,8 +100,8 @@ func (p *Project) recordStages(ctx context.Context, c *state.Claim) {
 	}
 }
 
-// claimed counts a claim that was answered.
-func (s *Segment) claimed(ctx context.Context, now time.Time, c *state.Claim) {
+// countClaim counts a claim that was answered.
+func (s *Segment) countClaim(ctx context.Context, now time.Time, c *state.Claim) {
 	m, p := s.project.metrics, c.Match.GetProposal()
 	switch c.Refusal {
 	case "":

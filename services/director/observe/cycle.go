@@ -34,7 +34,7 @@ type spanContext struct {
 	span trace.Span
 }
 
-func opened(ctx context.Context, span trace.Span) spanContext { return spanContext{ctx, span} }
+func newSpanContext(ctx context.Context, span trace.Span) spanContext { return spanContext{ctx, span} }
 
 // startCycle starts the spans of a cycle and of its run; nil if nothing is traced.
 func (p *Project) startCycle(ctx context.Context, config *pb.Config) *cycle {
@@ -43,8 +43,8 @@ func (p *Project) startCycle(ctx context.Context, config *pb.Config) *cycle {
 	}
 	c := &cycle{project: p, config: config, began: time.Now()}
 	at, producer := trace.WithTimestamp(c.began), trace.WithSpanKind(trace.SpanKindProducer)
-	c.spanContext = opened(p.tracer.Start(ctx, "cycle", trace.WithNewRoot(), at))
-	c.run = opened(p.tracer.Start(c.ctx, "run", at, producer))
+	c.spanContext = newSpanContext(p.tracer.Start(ctx, "cycle", trace.WithNewRoot(), at))
+	c.run = newSpanContext(p.tracer.Start(c.ctx, "run", at, producer))
 	c.describe()
 	return c
 }
@@ -52,8 +52,8 @@ func (p *Project) startCycle(ctx context.Context, config *pb.Config) *cycle {
 // restart starts the spans once more, as ones that are recorded.
 func (c *cycle) restart(cause []byte) {
 	tracer, producer := c.project.tracer, trace.WithSpanKind(trace.SpanKindProducer)
-	c.spanContext = opened(tracer.Restart(c.ctx, c.ctx, "cycle", c.began, cause, trace.WithNewRoot()))
-	c.run = opened(tracer.Restart(c.ctx, c.run.ctx, "run", c.began, nil, producer))
+	c.spanContext = newSpanContext(tracer.Restart(c.ctx, c.ctx, "cycle", c.began, cause, trace.WithNewRoot()))
+	c.run = newSpanContext(tracer.Restart(c.ctx, c.run.ctx, "run", c.began, nil, producer))
 	c.describe()
 }
 

@@ -66,8 +66,8 @@ func newMetrics(m telemetry.Meter) *metrics {
 	return x
 }
 
-// took records how long a phase of a cycle took.
-func (x *metrics) took(ctx context.Context, phase string, d time.Duration) {
+// recordPhase records how long a phase of a cycle took.
+func (x *metrics) recordPhase(ctx context.Context, phase string, d time.Duration) {
 	x.phases.Record(ctx, d.Seconds(), x.phase[phase])
 }
 
@@ -80,7 +80,7 @@ func (x *metrics) stages(ctx context.Context, s *pb.RunStats) {
 		{"position", s.GetWaiting()}, {"query", s.GetQuery()}, {"encode", s.GetEncode()}, {"function", s.GetRun()},
 		{"decode", s.GetDecode()},
 	} {
-		x.took(ctx, stage.phase, time.Duration(stage.micros)*time.Microsecond)
+		x.recordPhase(ctx, stage.phase, time.Duration(stage.micros)*time.Microsecond)
 	}
 }
 

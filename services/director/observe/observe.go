@@ -57,14 +57,14 @@ func (p *Project) Segment(config *pb.Config, pools map[string]*pb.Pool, old *Seg
 	return s
 }
 
-// Evaluated records an evaluation that began at a moment and is over: the segments of the candidates and of those that
-// were selected, one for each, and how long the first candidate had waited.
-func (p *Project) Evaluated(
+// RecordEvaluation records an evaluation that began at a moment and is over: the segments of the candidates and of
+// those that were selected, one for each, and how long the first candidate had waited.
+func (p *Project) RecordEvaluation(
 	ctx context.Context, waited time.Duration, began time.Time, candidates, selected iter.Seq[*Segment],
 ) {
 	ended := time.Now()
-	p.metrics.took(ctx, "window", waited)
-	p.metrics.took(ctx, "contest", ended.Sub(began))
+	p.metrics.recordPhase(ctx, "window", waited)
+	p.metrics.recordPhase(ctx, "contest", ended.Sub(began))
 	if !p.tracer.Enabled() {
 		return
 	}
@@ -89,9 +89,9 @@ func (p *Project) Evaluated(
 	}
 }
 
-// Publish calls publish, which puts matches into the work queue and tells whether all are there. cause is the span of
-// their claim, if that is traced.
-func (p *Project) Publish(ctx context.Context, cause []byte, matches int, publish func(context.Context) bool) {
+// TracePublish calls publish, which puts matches into the work queue and tells whether all are there. cause is the span
+// of their claim, if that is traced.
+func (p *Project) TracePublish(ctx context.Context, cause []byte, matches int, publish func(context.Context) bool) {
 	if len(cause) == 0 {
 		publish(ctx)
 		return
@@ -104,10 +104,12 @@ func (p *Project) Publish(ctx context.Context, cause []byte, matches int, publis
 	}
 }
 
-// Published records how long it took to send matches.
-func (p *Project) Published(ctx context.Context, d time.Duration) { p.metrics.took(ctx, "publish", d) }
+// RecordPublish records how long it took to send matches.
+func (p *Project) RecordPublish(ctx context.Context, d time.Duration) {
+	p.metrics.recordPhase(ctx, "publish", d)
+}
 
-// Repaired counts things that were repaired or expired.
-func (p *Project) Repaired(ctx context.Context, what string, n int) {
+// CountRepairs counts things that were repaired or expired.
+func (p *Project) CountRepairs(ctx context.Context, what string, n int) {
 	p.metrics.repaired.Add(ctx, int64(n), p.metrics.repairs[what])
 }

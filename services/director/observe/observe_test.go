@@ -41,8 +41,8 @@ func TestRunsAreCountedByOutcome(t *testing.T) {
 		schedule.OK, schedule.Failed, schedule.Absent, schedule.Late, schedule.Bus, schedule.Bus,
 	} {
 		want[string(o)]++
-		s.RunStarted(t.Context())
-		s.RunEnded(t.Context(), o, "", nil)
+		s.StartRun(t.Context())
+		s.EndRun(t.Context(), o, "", nil)
 	}
 	var got metricdata.ResourceMetrics
 	if err := reader.Collect(t.Context(), &got); err != nil {
@@ -82,7 +82,7 @@ func TestFailureIsLoggedOnceUntilItChanges(t *testing.T) {
 			outcome = schedule.Failed
 		}
 		log.Reset()
-		s.RunEnded(t.Context(), outcome, step.failure, nil)
+		s.EndRun(t.Context(), outcome, step.failure, nil)
 		if !strings.Contains(log.String(), step.line) || step.line == "" && log.Len() > 0 {
 			t.Errorf("after %q: %q, want %q", step.failure, log, step.line)
 		}
@@ -110,27 +110,27 @@ func TestEverySpanIsClosed(t *testing.T) {
 	p, s, _ := newSegment(t, observe.New(telemetry.Meter{}, telemetry.NewTracer(provider, "director")))
 	once := func(yield func(*observe.Segment) bool) { yield(s) }
 	for _, outcome := range []schedule.Outcome{schedule.OK, schedule.Failed, schedule.Late, schedule.Bus} {
-		s.RunStarted(t.Context())
-		s.RunEnded(t.Context(), outcome, "", nil)
-		s.Settled()
+		s.StartRun(t.Context())
+		s.EndRun(t.Context(), outcome, "", nil)
+		s.EndCycle()
 	}
 	for _, failure := range []error{nil, errors.New("the state store did not answer")} {
-		s.RunStarted(t.Context())
-		s.Proposed([]*pb.Traced{{Ticket: "a", Trace: make([]byte, 24)}})
-		s.RunEnded(t.Context(), schedule.OK, "", nil)
-		p.Evaluated(t.Context(), 0, time.Now(), once, once)
+		s.StartRun(t.Context())
+		s.TraceTickets([]*pb.Traced{{Ticket: "a", Trace: make([]byte, 24)}})
+		s.EndRun(t.Context(), schedule.OK, "", nil)
+		p.RecordEvaluation(t.Context(), 0, time.Now(), once, once)
 		claim := &state.Claim{Match: &pb.Match{}, Tickets: []string{"a"}}
 		var claims iter.Seq2[*observe.Segment, *state.Claim] = func(yield func(*observe.Segment, *state.Claim) bool) {
 			yield(s, claim)
 		}
-		err := p.Claim(t.Context(), time.Now(), time.Now(), claims, func() error { return failure })
+		err := p.RecordClaims(t.Context(), time.Now(), time.Now(), claims, func() error { return failure })
 		if !errors.Is(err, failure) || len(claim.Match.GetTraced()) != 1 || len(claim.Match.GetTrace()) == 0 {
 			t.Errorf("the claim is %v, %v", claim.Match, err)
 		}
-		s.Settled()
+		s.EndCycle()
 	}
-	s.RunStarted(t.Context())
-	s.Settled() // the director stops
+	s.StartRun(t.Context())
+	s.EndCycle() // the director stops
 	if opened, closed := len(spans.Started()), len(spans.Ended()); opened != closed || opened < 16 {
 		t.Errorf("%d spans are opened and %d closed", opened, closed)
 	}

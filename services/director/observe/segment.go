@@ -22,21 +22,21 @@ type Segment struct {
 	counts map[string]*pb.PoolCount
 }
 
-// RunStarted returns the context to request the run with.
-func (s *Segment) RunStarted(ctx context.Context) context.Context {
+// StartRun starts the spans of a run, and returns the context to request the run with.
+func (s *Segment) StartRun(ctx context.Context) context.Context {
 	s.cycle = s.project.startCycle(ctx, s.config)
 	return s.runContext(ctx)
 }
 
-// Proposed records that proposals have sampled tickets.
-func (s *Segment) Proposed(traced []*pb.Traced) {
+// TraceTickets records that proposals have sampled tickets.
+func (s *Segment) TraceTickets(traced []*pb.Traced) {
 	if s.cycle != nil && len(traced) > 0 {
 		s.cycle.serve(traced)
 	}
 }
 
-// RunEnded records how the run ended, and why it failed if it did.
-func (s *Segment) RunEnded(ctx context.Context, outcome schedule.Outcome, failure string, stats *pb.RunStats) {
+// EndRun records how the run ended, and why it failed if it did.
+func (s *Segment) EndRun(ctx context.Context, outcome schedule.Outcome, failure string, stats *pb.RunStats) {
 	m := s.project.metrics
 	m.runs.Add(ctx, 1, s.labels.runs[string(outcome)])
 	if stats != nil {
@@ -60,27 +60,27 @@ func (s *Segment) RunEnded(ctx context.Context, outcome schedule.Outcome, failur
 	s.failing = failure
 }
 
-// Settled records that all proposals of the run are settled, or given up with it.
-func (s *Segment) Settled() {
+// EndCycle records that all proposals of the run are settled, or given up with it.
+func (s *Segment) EndCycle() {
 	if s.cycle != nil {
-		s.cycle.run.span.End() // does nothing if RunEnded did
+		s.cycle.run.span.End() // does nothing if EndRun did
 		s.cycle.span.End()
 		s.cycle = nil
 	}
 }
 
-// Dropped counts proposals of a run that was given up before.
-func (s *Segment) Dropped(ctx context.Context, n int) { s.proposals(ctx, "late", int64(n)) }
+// CountLate counts proposals of a run that was given up before.
+func (s *Segment) CountLate(ctx context.Context, n int) { s.proposals(ctx, "late", int64(n)) }
 
-// Unclaimed counts selected proposals that are given up, one for each segment given.
-func (p *Project) Unclaimed(ctx context.Context, segments iter.Seq[*Segment]) {
+// CountUnclaimed counts selected proposals that are given up, one for each segment given.
+func (p *Project) CountUnclaimed(ctx context.Context, segments iter.Seq[*Segment]) {
 	for s := range segments {
 		s.proposals(ctx, "unclaimed", 1)
 	}
 }
 
-// Outbid counts the candidates of an evaluation that were neither selected nor take part in the next one.
-func (p *Project) Outbid(ctx context.Context, candidates, selected, next iter.Seq[*Segment]) {
+// CountOutbid counts the candidates of an evaluation that were neither selected nor take part in the next one.
+func (p *Project) CountOutbid(ctx context.Context, candidates, selected, next iter.Seq[*Segment]) {
 	outbid := map[*Segment]int64{}
 	for s := range candidates {
 		outbid[s]++
