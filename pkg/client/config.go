@@ -137,7 +137,8 @@ func (c *Client) PutConfig(ctx context.Context, id string, config Config, etag s
 
 // PutConfigJSON is PutConfig for a config that is JSON already, as in a file: the service sees every member of it,
 // those it will refuse as well.
-func (c *Client) PutConfigJSON(ctx context.Context, id string, config json.RawMessage, etag string) (newETag string, err error) {
+func (c *Client) PutConfigJSON(ctx context.Context, id string, config json.RawMessage,
+	etag string) (newETag string, err error) {
 	r, err := configRequest(http.MethodPut, id)
 	if err != nil {
 		return "", err

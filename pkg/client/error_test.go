@@ -52,8 +52,9 @@ func TestError(t *testing.T) {
 	}, {
 		name:  "redirect",
 		reply: reply{status: 307, header: map[string]string{"Location": "https://elsewhere/"}},
-		want:  client.Error{Status: 307, Title: "Temporary Redirect", Detail: "the service is said to be at https://elsewhere/"},
-		text:  "client: GET /v1/tickets: 307 Temporary Redirect: the service is said to be at https://elsewhere/",
+		want: client.Error{Status: 307, Title: "Temporary Redirect",
+			Detail: "the service is said to be at https://elsewhere/"},
+		text: "client: GET /v1/tickets: 307 Temporary Redirect: the service is said to be at https://elsewhere/",
 	}}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -138,7 +139,8 @@ func TestOptions(t *testing.T) {
 	if _, err := c.GetTicket(t.Context(), "t1"); err != nil {
 		t.Fatal(err)
 	}
-	if heard := s.requests()[0]; heard.Line != "GET /below/a%20b/matchmaking/api/v1/tickets?id=t1" || heard.Header.Get("Authorization") != "" {
+	if heard := s.requests()[0]; heard.Line != "GET /below/a%20b/matchmaking/api/v1/tickets?id=t1" ||
+		heard.Header.Get("Authorization") != "" {
 		t.Errorf("the service heard %+v", heard)
 	}
 }
@@ -184,7 +186,8 @@ func TestHostingStaysSecret(t *testing.T) {
 
 // A redirect is not followed: it would make a GET of a POST.
 func TestRedirectOfCreation(t *testing.T) {
-	s := newService(t, reply{status: http.StatusMovedPermanently, header: map[string]string{"Location": "/elsewhere"}}, fine)
+	s := newService(t, reply{status: http.StatusMovedPermanently, header: map[string]string{"Location": "/elsewhere"}},
+		fine)
 	c, _ := newClient(t, s)
 	if err := createOne(t.Context(), c); client.Status(err) != 301 || len(s.requests()) != 1 {
 		t.Errorf("got %v after %+v", err, s.requests())

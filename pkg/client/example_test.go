@@ -32,7 +32,8 @@ func play() *httptest.Server {
 		_, _ = io.WriteString(w, `{"Id":"b1","Created":1893456000000,"RecordVersion":1,"Connection":"203.0.113.7:7000","attributes":{"open":0},
 			"assignedTickets":[{"id":"t2"},{"id":"t3"},{"id":"t4"}]}`)
 	})
-	mux.HandleFunc("DELETE /demo/matchmaking/api/v2/backfill/b1", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) })
+	mux.HandleFunc("DELETE /demo/matchmaking/api/v2/backfill/b1",
+		func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) })
 	return httptest.NewServer(mux)
 }
 
@@ -70,7 +71,8 @@ func ExampleError() {
 	service := play()
 	defer service.Close()
 
-	c, err := client.New(client.Options{URL: service.URL, Project: "demo", Token: client.StaticToken("a developer's token")})
+	c, err := client.New(client.Options{URL: service.URL, Project: "demo",
+		Token: client.StaticToken("a developer's token")})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -134,7 +134,8 @@ func (g *game) leave(id string) {
 func (g *game) state() client.BackfillRequest {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return client.BackfillRequest{Connection: "here:1", Attributes: map[string]float64{"open": float64(4 - len(g.players))}}
+	return client.BackfillRequest{Connection: "here:1",
+		Attributes: map[string]float64{"open": float64(4 - len(g.players))}}
 }
 
 func (g *game) has(t *testing.T, want ...string) {
@@ -152,9 +153,11 @@ func filling(t *testing.T, backfill string, test func(m *matchmaker, g *game, f 
 		m, g := &matchmaker{start: time.Now()}, &game{}
 		if backfill != "" {
 			m.id = backfill
-			m.ticket = client.BackfillTicket{RecordVersion: 1, Connection: "", Attributes: map[string]float64{"open": 2, "skill": 1200}}
+			m.ticket = client.BackfillTicket{RecordVersion: 1, Connection: "",
+				Attributes: map[string]float64{"open": 2, "skill": 1200}}
 		}
-		c, err := client.New(client.Options{URL: "http://memory", Project: "p", HTTP: &http.Client{Transport: m}, Retry: client.Retry{Attempts: -1, Reconnects: -1}})
+		c, err := client.New(client.Options{URL: "http://memory", Project: "p", HTTP: &http.Client{Transport: m},
+			Retry: client.Retry{Attempts: -1, Reconnects: -1}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -223,7 +226,8 @@ func TestFillerKeepsAGameFilled(t *testing.T) {
 // The ticket that was made with the match is taken over, and what functions keep in it stays.
 func TestFillerTakesATicketOver(t *testing.T) {
 	filling(t, "given", func(m *matchmaker, _ *game, _ *client.Filler, stop func() error) {
-		if got := m.now(); got.RecordVersion != 2 || got.Connection != "here:1" || got.Attributes["open"] != 4 || got.Attributes["skill"] != 1200 || m.made != 0 {
+		if got := m.now(); got.RecordVersion != 2 || got.Connection != "here:1" || got.Attributes["open"] != 4 ||
+			got.Attributes["skill"] != 1200 || m.made != 0 {
 			t.Errorf("%+v, %d were made", got, m.made)
 		}
 		if err := stop(); err != nil {
@@ -267,7 +271,8 @@ func TestFillerGoesOnAfterFailures(t *testing.T) {
 // jwt is an unsigned token.
 func jwt(issued, expires time.Time) string {
 	encode := func(text string) string { return base64.RawURLEncoding.EncodeToString([]byte(text)) }
-	return encode(`{"alg":"none"}`) + "." + encode(fmt.Sprintf(`{"iat":%d,"exp":%d}`, issued.Unix(), expires.Unix())) + ".x"
+	return encode(`{"alg":"none"}`) + "." + encode(fmt.Sprintf(`{"iat":%d,"exp":%d}`, issued.Unix(), expires.Unix())) +
+		".x"
 }
 
 func TestTokenIsRenewedInTime(t *testing.T) {
@@ -289,18 +294,25 @@ func TestTokenIsRenewedInTime(t *testing.T) {
 			after time.Duration
 			want  string
 			asked int
-		}{{0, first, 0}, {19 * time.Minute, first, 0}, {20 * time.Minute, first, 1}, {21 * time.Minute, first, 1}, {24 * time.Minute, second, 2}, {42 * time.Minute, second, 2}} {
+		}{{0, first, 0}, {19 * time.Minute, first, 0}, {20 * time.Minute, first, 1}, {21 * time.Minute, first, 1},
+			{24 * time.Minute, second, 2}, {42 * time.Minute, second, 2}} {
 			sleep(step.after - time.Since(start))
 			if got, err := source(t.Context()); got != step.want || err != nil || asked != step.asked {
 				t.Errorf("after %v: %q, %v, asked %d times, want %q, %d", step.after, got, err, asked, step.want, step.asked)
 			}
 		}
-		late := client.RenewedToken(jwt(start, start.Add(time.Second)), func(context.Context, string) (string, error) { return "", fails })
+		late := client.RenewedToken(jwt(start, start.Add(time.Second)),
+			func(context.Context, string) (string, error) { return "", fails })
 		if _, err := late(t.Context()); !errors.Is(err, fails) {
 			t.Errorf("a token that is over: %v", err)
 		}
-		for _, token := range []string{"opaque", "a.b.c", "a." + base64.RawURLEncoding.EncodeToString([]byte(`{"exp":1e300}`)) + ".c"} {
-			source := client.RenewedToken(token, func(context.Context, string) (string, error) { t.Errorf("%q is renewed", token); return "", nil })
+		for _, token := range []string{"opaque", "a.b.c",
+			"a." + base64.RawURLEncoding.EncodeToString([]byte(`{"exp":1e300}`)) + ".c"} {
+			source := client.RenewedToken(token, func(context.Context, string) (string,
+				error) {
+				t.Errorf("%q is renewed", token)
+				return "", nil
+			})
 			if got, err := source(t.Context()); got != token || err != nil {
 				t.Errorf("%q, %v", got, err)
 			}

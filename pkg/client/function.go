@@ -86,7 +86,8 @@ func (c *Client) GetFunctionLog(ctx context.Context, name string, window time.Du
 // GetFunctionLogAfter is GetFunctionLog for who follows the log: it reads the lines behind a position, and returns the
 // one behind which the next lines will be. With that of the call before, every line comes once. At first the position
 // is empty; with a position and no window it does not matter how long ago the lines were written.
-func (c *Client) GetFunctionLogAfter(ctx context.Context, name string, window time.Duration, position string) (logs map[string]string, next string, err error) {
+func (c *Client) GetFunctionLogAfter(ctx context.Context, name string, window time.Duration,
+	position string) (logs map[string]string, next string, err error) {
 	r, err := functionRequest(http.MethodGet, name, "/log")
 	if err != nil {
 		return nil, "", err

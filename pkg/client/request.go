@@ -103,7 +103,8 @@ func (c *Client) try(ctx context.Context, r *request, into any) (http.Header, er
 		return answer.Header, nil
 	}
 	if err := json.Unmarshal(body, into); err != nil {
-		return nil, fmt.Errorf("client: %s /%s: the %d answer is not what the API says: %w", r.method, r.path, answer.StatusCode, err)
+		return nil, fmt.Errorf("client: %s /%s: the %d answer is not what the API says: %w", r.method, r.path,
+			answer.StatusCode, err)
 	}
 	return answer.Header, nil
 }

@@ -79,7 +79,8 @@ func TestRetry(t *testing.T) {
 			s := newService(t, test.replies...)
 			c, clock := newClient(t, s)
 			err := test.call(t.Context(), c)
-			if test.status == 0 && err != nil || test.status > 0 && client.Status(err) != test.status || test.status < 0 && err == nil {
+			if test.status == 0 && err != nil || test.status > 0 && client.Status(err) != test.status ||
+				test.status < 0 && err == nil {
 				t.Errorf("the call returned %v, want status %d", err, test.status)
 			}
 			if !reflect.DeepEqual(clock.naps, test.naps) {
@@ -161,7 +162,8 @@ func TestRetryReconnects(t *testing.T) {
 		t.Errorf("got %v after %v", err, clock.naps)
 	}
 	clock.naps = nil
-	c, err := client.New(client.Options{URL: s.URL, Project: "demo", Retry: client.Retry{Reconnects: -1, Sleep: clock.Sleep}})
+	c, err := client.New(client.Options{URL: s.URL, Project: "demo",
+		Retry: client.Retry{Reconnects: -1, Sleep: clock.Sleep}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -219,12 +221,13 @@ func TestBodyCanBeReadAgain(t *testing.T) {
 
 func TestHTTPClientIsUsed(t *testing.T) {
 	var used bool
-	c, err := client.New(client.Options{URL: newService(t, fine).URL, Project: "demo", UserAgent: "me/1", HTTP: &http.Client{
-		Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
-			used = r.Header.Get("User-Agent") == "me/1"
-			return http.DefaultTransport.RoundTrip(r)
-		}),
-	}})
+	c, err := client.New(client.Options{URL: newService(t, fine).URL, Project: "demo", UserAgent: "me/1",
+		HTTP: &http.Client{
+			Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+				used = r.Header.Get("User-Agent") == "me/1"
+				return http.DefaultTransport.RoundTrip(r)
+			}),
+		}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -23,7 +23,8 @@ func TestServerTokensAreRenewedInTime(t *testing.T) {
 	old, next := bearer("old", now.Add(-50*time.Minute), now.Add(10*time.Minute)), bearer("next", now, now.Add(time.Hour))
 	var renewed atomic.Int32
 	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Method != http.MethodPost || r.URL.Path != "/demo/matchmaking/api/v1/servers/token" || r.Header.Get("Authorization") != "Bearer "+old {
+		if r.Method != http.MethodPost || r.URL.Path != "/demo/matchmaking/api/v1/servers/token" ||
+			r.Header.Get("Authorization") != "Bearer "+old {
 			t.Errorf("%s %s with %s", r.Method, r.URL, r.Header.Get("Authorization"))
 		}
 		renewed.Add(1)

@@ -91,7 +91,8 @@ func (c *Client) GetTicket(ctx context.Context, id string) (*Ticket, error) {
 }
 
 func (c *Client) getTicket(ctx context.Context, id string, header http.Header) (*Ticket, error) {
-	r := &request{method: http.MethodGet, path: "v1/tickets", query: url.Values{"id": {id}}, header: header, repeatable: true}
+	r := &request{method: http.MethodGet, path: "v1/tickets", query: url.Values{"id": {id}}, header: header,
+		repeatable: true}
 	t := new(Ticket)
 	if _, err := c.do(ctx, r, t); err != nil {
 		return nil, err

@@ -28,7 +28,8 @@ func TestWire(t *testing.T) {
 		reply: reply{status: 201, body: `{"id":"t1","status":null}`},
 		call: func(ctx context.Context, c *client.Client) (any, error) {
 			return c.CreateTicket(ctx, client.TicketRequest{
-				Player: "player-1", Attributes: map[string]float64{"skill": 1200.5}, Properties: map[string][]byte{"k": []byte("hé")},
+				Player: "player-1", Attributes: map[string]float64{"skill": 1200.5},
+				Properties: map[string][]byte{"k": []byte("hé")},
 			})
 		},
 		line:   "POST /demo/matchmaking/api/v1/tickets",
@@ -75,7 +76,8 @@ func TestWire(t *testing.T) {
 				Matchmaking: client.Matchmaking{Name: "n", Config: json.RawMessage(`{"teamSize":1}`),
 					TargetFunction: &client.FunctionTarget{Name: "duel", Version: "1"}},
 				Pools: map[string][]client.PoolFilter{"all": {{Attribute: "skill", Min: bound(0), Max: bound(3000),
-					Segmentation: &client.Segmentation{DistributionType: "Normal", SegmentBehaviorType: "BucketCount", Value: 3, Stddev: bound(2.5)}}}},
+					Segmentation: &client.Segmentation{DistributionType: "Normal", SegmentBehaviorType: "BucketCount", Value: 3,
+						Stddev: bound(2.5)}}}},
 				Hosting: &client.Hosting{Profile: "p", Access: "a", Secret: "s", FleetID: "f"},
 			})
 		},
@@ -187,7 +189,8 @@ func TestWire(t *testing.T) {
 		call:  func(ctx context.Context, c *client.Client) (any, error) { return c.GetFunctionVersions(ctx, "duel") },
 		line:  "GET /demo/matchmaking/api/v1/functions/duel/versions",
 		want: []client.FunctionVersion{
-			{Version: 2, Current: true, MD5: "ab", Implementation: "duel", Size: 9, Uploaded: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}, {Version: 1},
+			{Version: 2, Current: true, MD5: "ab", Implementation: "duel", Size: 9,
+				Uploaded: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}, {Version: 1},
 		},
 	}, {
 		name:  "roll back a function",
@@ -242,7 +245,8 @@ func TestWire(t *testing.T) {
 		},
 		line: "POST /demo/matchmaking/api/v1/backfill",
 		body: `{"connection":"c","function":{"name":"duel"}}`,
-		want: &client.BackfillV1Result{AssignedTickets: []client.Ticket{{ID: "t1"}}, AssignmentProperties: client.Object(`{"a":1}`)},
+		want: &client.BackfillV1Result{AssignedTickets: []client.Ticket{{ID: "t1"}},
+			AssignmentProperties: client.Object(`{"a":1}`)},
 	}}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

@@ -22,11 +22,13 @@ type metrics struct {
 
 func newMetrics(m telemetry.Meter) *metrics {
 	return &metrics{
-		projects:  m.Labels("project"),
-		approvals: m.Counter("matchmaker.backfill.approvals", "{approval}", "Approvals of game servers, by whether they assigned somebody: filled, empty."),
-		joined:    m.Counter("matchmaker.backfill.joined", "{ticket}", "Tickets that were assigned to running games."),
-		searches:  m.Counter("matchmaker.backfill.searches", "{run}", "Runs of functions for requests of the deprecated first generation, by outcome: ok, failed."),
-		assigned:  assignment.Waited(m),
+		projects: m.Labels("project"),
+		approvals: m.Counter("matchmaker.backfill.approvals", "{approval}",
+			"Approvals of game servers, by whether they assigned somebody: filled, empty."),
+		joined: m.Counter("matchmaker.backfill.joined", "{ticket}", "Tickets that were assigned to running games."),
+		searches: m.Counter("matchmaker.backfill.searches", "{run}",
+			"Runs of functions for requests of the deprecated first generation, by outcome: ok, failed."),
+		assigned: assignment.Waited(m),
 	}
 }
 

@@ -45,7 +45,8 @@ func (s *service) search(ctx context.Context, project string, in v1Request) ([]*
 		a := <-answers
 		s.metrics.recordRun(ctx, project, a.failure)
 		if a.failure != "" && ctx.Err() == nil {
-			s.Log.WarnContext(ctx, "a run for a backfill request failed", "project", project, "function", in.function, "reason", a.failure)
+			s.Log.WarnContext(ctx, "a run for a backfill request failed", "project", project, "function", in.function, "reason",
+				a.failure)
 		}
 		for _, p := range a.proposals {
 			// An error is for those who wait, not for a server, and one of the first generation has no backfill ticket.
@@ -67,7 +68,8 @@ type runResult struct {
 }
 
 // run runs the function over pools, as soon as a runner has it.
-func (s *service) run(ctx context.Context, project string, position uint64, in v1Request, pools map[string]*pb.Pool) runResult {
+func (s *service) run(ctx context.Context, project string, position uint64, in v1Request,
+	pools map[string]*pb.Pool) runResult {
 	for {
 		a := s.ask(ctx, &pb.RunRequest{
 			Run: uuid.NewString(), Project: project, Function: in.function,

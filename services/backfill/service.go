@@ -66,7 +66,8 @@ var bases = []string{
 
 func (s *service) routes(e *echo.Echo) {
 	server := s.Verifier.Require(auth.Server)
-	e.POST(web.Base+"/backfill", s.searchV1, s.deprecate, server, ratelimit.PerProject(s.Store, "backfill", s.Settings.requests(), s.Now))
+	e.POST(web.Base+"/backfill", s.searchV1, s.deprecate, server,
+		ratelimit.PerProject(s.Store, "backfill", s.Settings.requests(), s.Now))
 	for _, base := range bases {
 		e.POST(base, s.create, server)
 		e.PUT(base+"/:backfill", s.replace, server)

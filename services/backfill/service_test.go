@@ -123,7 +123,8 @@ func (m *match) mint(t *testing.T, c issuer.Claims) string {
 // allocated is the token of a server that was allocated for a match, and maybe a backfill ticket with it.
 func (m *match) allocated(t *testing.T, id, backfill string) string {
 	t.Helper()
-	text, _, err := m.servers.Mint(token.Server{Project: "demo", Allocation: "allocation-of-" + id, Match: id, Backfill: backfill})
+	text, _, err := m.servers.Mint(token.Server{Project: "demo", Allocation: "allocation-of-" + id, Match: id,
+		Backfill: backfill})
 	must(t, err)
 	return text
 }
@@ -197,7 +198,8 @@ func (r reply) problem(t *testing.T, status int, words string) {
 		Detail string `json:"detail"`
 	}
 	must(t, json.Unmarshal([]byte(r.body), &p))
-	if r.header.Get("Content-Type") != "application/problem+json" || p.Status != status || !strings.Contains(p.Detail, words) {
+	if r.header.Get("Content-Type") != "application/problem+json" || p.Status != status ||
+		!strings.Contains(p.Detail, words) {
 		t.Errorf("%s %s, want a problem of status %d with %q", r.header.Get("Content-Type"), r.body, status, words)
 	}
 }
@@ -229,7 +231,8 @@ func (m *match) tickets(t *testing.T, ids ...string) {
 	for _, id := range ids {
 		must(t, c.Create(t.Context(), "demo", &pb.Ticket{
 			Id: id, Owner: "player-" + id, Created: m.millis.Load(), Trace: m.trace,
-			AttributeNames: []string{"skill"}, AttributeValues: []float64{1200}, Properties: map[string][]byte{"name": []byte(id)},
+			AttributeNames: []string{"skill"}, AttributeValues: []float64{1200},
+			Properties: map[string][]byte{"name": []byte(id)},
 		}))
 	}
 }
@@ -243,14 +246,16 @@ func (m *match) propose(t *testing.T, backfill string, tickets ...string) {
 	must(t, err)
 	claim := &state.Claim{
 		Match: &pb.Match{Config: "c", Revision: revision, Proposal: &pb.Proposal{Filling: &pb.Filling{
-			Backfill: backfill, Generation: 1, Contents: &pb.Backfill{AttributeNames: []string{"free"}, AttributeValues: []float64{0}},
+			Backfill: backfill, Generation: 1, Contents: &pb.Backfill{AttributeNames: []string{"free"},
+				AttributeValues: []float64{0}},
 		}}},
 		Tickets: tickets,
 	}
 	for range tickets {
 		claim.Assignments = append(claim.Assignments, &pb.Assignment{MatchProperties: []byte(`{"map":"harbour"}`)})
 	}
-	_, err = m.store.Claim(t.Context(), "demo", state.ClaimOptions{Epoch: epoch, Now: m.now(), ApprovalDeadline: m.now().Add(20 * time.Second)}, []*state.Claim{claim})
+	_, err = m.store.Claim(t.Context(), "demo", state.ClaimOptions{Epoch: epoch, Now: m.now(),
+		ApprovalDeadline: m.now().Add(20 * time.Second)}, []*state.Claim{claim})
 	must(t, err)
 	if claim.Refusal != "" {
 		t.Fatalf("the proposal was refused: %s", claim.Refusal)

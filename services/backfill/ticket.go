@@ -77,7 +77,8 @@ func (s *service) approve(c echo.Context) error {
 	}
 	ctx, now, id := c.Request().Context(), s.Now(), web.PathParam(c, "backfill")
 	a, err := s.Store.ApproveBackfill(ctx, project, id, state.ApprovalOptions{
-		Now: now, Expiry: now.Add(s.Readable), RepeatJoined: repeatJoined, Rate: s.Settings.approvals(), Match: requiredMatch(c, id), Trace: telemetry.SpanRef(ctx),
+		Now: now, Expiry: now.Add(s.Readable), RepeatJoined: repeatJoined, Rate: s.Settings.approvals(),
+		Match: requiredMatch(c, id), Trace: telemetry.SpanRef(ctx),
 	})
 	if err != nil {
 		return err
@@ -128,7 +129,8 @@ func projectOf(c echo.Context) (string, error) {
 	}
 	project, ok := auth.From(c).Project()
 	if !ok {
-		return "", problem.New(problem.Invalid, "the token names no single project: use /<project>/matchmaking/api/v2/backfill")
+		return "", problem.New(problem.Invalid,
+			"the token names no single project: use /<project>/matchmaking/api/v2/backfill")
 	}
 	return project, nil
 }

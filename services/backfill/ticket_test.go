@@ -100,7 +100,8 @@ func TestRejection(t *testing.T) {
 				t.Errorf("%d wait, %v", n, err)
 			}
 			if name != "deleted" {
-				if r := m.post(t, base+"/"+id+"/approvals", ""); strings.Contains(r.body, "assignedTickets") || strings.Contains(r.body, `"free":0`) {
+				if r := m.post(t, base+"/"+id+"/approvals", ""); strings.Contains(r.body, "assignedTickets") ||
+					strings.Contains(r.body, `"free":0`) {
 					t.Errorf("approved afterwards: %s", r.body)
 				}
 			}
@@ -151,7 +152,8 @@ func TestPlacesAndCasings(t *testing.T) {
 	}
 	// The attribute's name is the server's own.
 	id := m.create(t, base, `{"attributes":{"Skill":1,"skill":2}}`)
-	if r := m.post(t, base+"/"+id+"/approvals", ""); !strings.Contains(r.body, `"Skill":1`) || !strings.Contains(r.body, `"skill":2`) {
+	if r := m.post(t, base+"/"+id+"/approvals", ""); !strings.Contains(r.body, `"Skill":1`) ||
+		!strings.Contains(r.body, `"skill":2`) {
 		t.Errorf("answer %s", r.body)
 	}
 }

@@ -28,7 +28,8 @@ func (s *service) traceAssigned(ctx context.Context, project string, tickets []*
 			}
 		}
 		s.Tracer.RecordStage(ctx, telemetry.Stage{
-			Name: "ticket assigned", Project: project, Ticket: t.Body.GetId(), Span: mark, Cause: t.Assignment.GetTrace(), Ended: now,
+			Name: "ticket assigned", Project: project, Ticket: t.Body.GetId(), Span: mark, Cause: t.Assignment.GetTrace(),
+			Ended: now,
 		})
 	}
 }
@@ -37,7 +38,8 @@ func (s *service) traceAssigned(ctx context.Context, project string, tickets []*
 func (s *service) startRunSpan(ctx context.Context, r *pb.RunRequest) (context.Context, trace.Span) {
 	ctx, span := s.Tracer.Start(ctx, "run", trace.WithSpanKind(trace.SpanKindProducer))
 	if span.IsRecording() {
-		span.SetAttributes(attribute.String("matchmaker.project", r.GetProject()), attribute.String("matchmaker.function", r.GetFunction()))
+		span.SetAttributes(attribute.String("matchmaker.project", r.GetProject()),
+			attribute.String("matchmaker.function", r.GetFunction()))
 	}
 	return ctx, span
 }

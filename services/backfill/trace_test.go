@@ -41,8 +41,10 @@ func TestApprovalIsInTheTracesOfItsTickets(t *testing.T) {
 	m.tickets(t, "bob")
 	m.propose(t, id, "ada", "bob")
 	m.post(t, base+"/"+id+"/approvals", "").expect(t, 200)
-	approval, assigned := spans.Wait("POST /:project/matchmaking/api/v2/backfill/:backfill/approvals"), spans.Wait("ticket assigned")
-	if !spantest.LinksTo(approval, mark) || !spantest.IsChildOf(assigned, mark) || !spantest.LinksTo(assigned, spantest.SpanRef(approval)) {
+	approval, assigned := spans.Wait("POST /:project/matchmaking/api/v2/backfill/:backfill/approvals"),
+		spans.Wait("ticket assigned")
+	if !spantest.LinksTo(approval, mark) || !spantest.IsChildOf(assigned, mark) ||
+		!spantest.LinksTo(assigned, spantest.SpanRef(approval)) {
 		t.Error(spans)
 	}
 	if got := m.assigned(t, "ada"); !bytes.Equal(got.GetTrace(), spantest.SpanRef(approval)) {
@@ -64,18 +66,22 @@ func TestFirstGenerationIsTraced(t *testing.T) {
 		return []*pb.Proposal{proposed(1, "ada")}, ""
 	})
 	m.post(t, first, asked).expect(t, 200)
-	request, run, assigned := spans.Wait("POST /:project/matchmaking/api/v1/backfill"), spans.Wait("run"), spans.Wait("ticket assigned")
-	if !spantest.LinksTo(request, mark) || !spantest.IsChildOf(run, spantest.SpanRef(request)) || !spantest.IsChildOf(assigned, mark) || run.Status().Code == codes.Error ||
+	request, run, assigned := spans.Wait("POST /:project/matchmaking/api/v1/backfill"), spans.Wait("run"),
+		spans.Wait("ticket assigned")
+	if !spantest.LinksTo(request, mark) || !spantest.IsChildOf(run, spantest.SpanRef(request)) ||
+		!spantest.IsChildOf(assigned, mark) || run.Status().Code == codes.Error ||
 		!bytes.Equal(m.assigned(t, "ada").GetTrace(), spantest.SpanRef(request)) {
 		t.Error(spans)
 	}
 	fail = "it broke, and says: a property"
 	m.post(t, first, asked).same(t, 200, nobody)
 	failed := spans.Named("run")[1]
-	if failed.Status().Code != codes.Error || spantest.Attribute(failed, "error.type") != "failed" || strings.Contains(spans.String(), "a property") {
+	if failed.Status().Code != codes.Error || spantest.Attribute(failed, "error.type") != "failed" ||
+		strings.Contains(spans.String(), "a property") {
 		t.Error(spans)
 	}
-	if !log.HasLine("a run for a backfill request failed", "trace_id="+failed.SpanContext().TraceID().String(), "correlationId=") {
+	if !log.HasLine("a run for a backfill request failed", "trace_id="+failed.SpanContext().TraceID().String(),
+		"correlationId=") {
 		t.Errorf("the log names no trace and no request:\n%s", log)
 	}
 }

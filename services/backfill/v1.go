@@ -25,7 +25,8 @@ func (s *service) deprecate(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		header := c.Response().Header()
 		header.Set("Deprecation", "@1767225600") // 2026-01-01: it was deprecated before this service was begun
-		header.Set("Link", `</openapi.json>; rel="deprecation"; type="application/json", <../v2/backfill>; rel="successor-version"`)
+		header.Set("Link", `</openapi.json>; rel="deprecation"; type="application/json", `+
+			`<../v2/backfill>; rel="successor-version"`)
 		if end := s.Settings.Sunset; !end.IsZero() {
 			header.Set("Sunset", end.UTC().Format(http.TimeFormat))
 		}
@@ -72,7 +73,8 @@ func (s *service) searchV1(c echo.Context) error {
 			return c.JSON(http.StatusOK, out)
 		}
 	}
-	return c.JSON(http.StatusOK, v1Response{AssignedTickets: []response.Ticket{}, AssignmentProperties: response.ObjectOrNull(nil), Error: noMatch})
+	return c.JSON(http.StatusOK, v1Response{AssignedTickets: []response.Ticket{},
+		AssignmentProperties: response.ObjectOrNull(nil), Error: noMatch})
 }
 
 // fill assigns the tickets of a match; nil when one of them does not wait any more.

@@ -92,8 +92,10 @@ func TestFirstGeneration(t *testing.T) {
 		t.Fatalf("%d runs", len(runs))
 	}
 	r := runs[0]
-	if r.GetProject() != "demo" || r.GetFunction() != "duel" || string(r.GetSettings()) != `{"missing":["a"]}` || r.GetBackfills() ||
-		r.GetPools()["all"].GetFilters()[0].GetMax() != 10 || r.GetPosition() < 6 || r.GetNow() != 1_900_000_000_000 || r.GetBudget() != 30_000 {
+	if r.GetProject() != "demo" || r.GetFunction() != "duel" || string(r.GetSettings()) != `{"missing":["a"]}` ||
+		r.GetBackfills() ||
+		r.GetPools()["all"].GetFilters()[0].GetMax() != 10 || r.GetPosition() < 6 || r.GetNow() != 1_900_000_000_000 ||
+		r.GetBudget() != 30_000 {
 		t.Errorf("asked for %v", r)
 	}
 	// Its one function proposes the same again, of whom one is left.
@@ -116,7 +118,8 @@ func TestFirstGenerationWithAssignmentProperties(t *testing.T) {
 		return []*pb.Proposal{p}, ""
 	})
 	r := m.post(t, first, asked)
-	if r.status != 200 || !strings.Contains(r.body, `"assignmentProperties":{"map":"old harbour"}`) || !strings.Contains(r.body, `"properties":{"map":"old harbour"}`) {
+	if r.status != 200 || !strings.Contains(r.body, `"assignmentProperties":{"map":"old harbour"}`) ||
+		!strings.Contains(r.body, `"properties":{"map":"old harbour"}`) {
 		t.Errorf("status %d: %s", r.status, r.body)
 	}
 }
@@ -129,8 +132,10 @@ func TestFirstGenerationRunsOverSegments(t *testing.T) {
 		low := r.GetPools()["all"].GetFilters()[0].GetMin()
 		return []*pb.Proposal{proposed(low, map[float64]string{0: "ada", 25: "bob", 50: "cat", 75: "dan"}[low])}, ""
 	})
-	segmented := strings.Replace(asked, `"max":10`, `"max":100,"segmentation":{"distributionType":"Uniform","segmentBehaviorType":"BucketCount","Value":4}`, 1)
-	if r := m.post(t, first, segmented); r.status != 200 || !strings.Contains(r.body, `"id":"dan"`) || strings.Contains(r.body, `"id":"cat"`) {
+	segmented := strings.Replace(asked, `"max":10`,
+		`"max":100,"segmentation":{"distributionType":"Uniform","segmentBehaviorType":"BucketCount","Value":4}`, 1)
+	if r := m.post(t, first, segmented); r.status != 200 || !strings.Contains(r.body, `"id":"dan"`) ||
+		strings.Contains(r.body, `"id":"cat"`) {
 		t.Errorf("status %d: %s", r.status, r.body)
 	}
 }
@@ -183,12 +188,13 @@ func TestFirstGenerationRefuses(t *testing.T) {
 	for body, words := range map[string]string{
 		`{}`:   "connection: required, ip:port of the server; function: required",
 		`null`: "an object is expected, got null",
-		`{"connection":"","function":{"name":"duel"}}`:                                      "connection: empty",
-		`{"connection":"a b","function":{"name":"duel"}}`:                                   "connection: spaces",
-		`{"connection":5,"function":{"name":""},"x":1}`:                                     "connection: a string is expected, got a number; function.name: required, the name of an uploaded function; x: unknown member",
-		`{"connection":"a:1","function":"duel"}`:                                            "function: an object is expected",
-		`{"connection":"a:1","function":{"name":"?"}}`:                                      `function.name: "?" is no function name`,
-		strings.Replace(asked, `"max":10`, `"max":-1`, 1):                                   "pools.all[0]: max -1 is below min 0",
+		`{"connection":"","function":{"name":"duel"}}`:    "connection: empty",
+		`{"connection":"a b","function":{"name":"duel"}}`: "connection: spaces",
+		`{"connection":5,"function":{"name":""},"x":1}`:   "connection: a string is expected, got a number; function.name: required, the name of an uploaded function; x: unknown member",
+		`{"connection":"a:1","function":"duel"}`:          "function: an object is expected",
+		`{"connection":"a:1","function":{"name":"?"}}`:    `function.name: "?" is no function name`,
+		strings.Replace(asked, `"max":10`, `"max":-1`,
+			1): "pools.all[0]: max -1 is below min 0",
 		strings.Replace(asked, `"missing"`, `"a":1,"a"`, 1):                                 "config.a: given twice",
 		strings.Replace(asked, `"config"`, `"Connection":"b:1","config"`, 1):                "connection: given twice",
 		strings.Replace(asked, `["a"]`, strings.Repeat("[", 20)+strings.Repeat("]", 20), 1): "nest deeper than 16",

@@ -24,7 +24,8 @@ func (s *service) seal(project string, c *pb.Config, keys *pb.HostingKeys, there
 	}
 	if s.Keys == nil {
 		var errs definition.FieldErrors
-		errs.Add(definition.BadHosting, "hosting", "this installation keeps no hosting keys: it has nothing to encrypt them with (setting hosting-keys)")
+		errs.Add(definition.BadHosting, "hosting",
+			"this installation keeps no hosting keys: it has nothing to encrypt them with (setting hosting-keys)")
 		return errs.Err()
 	}
 	keys, err := s.unmask(project, keys, there)
@@ -42,7 +43,8 @@ func (s *service) unmask(project string, keys *pb.HostingKeys, there *pb.Config)
 	}
 	old, err := s.Keys.OpenHosting(project, there.GetId(), there.GetHosting())
 	if err != nil {
-		return nil, problem.Wrap(problem.Unavailable, err, "hosting: what %q stands for cannot be decrypted: give the keys themselves", mask)
+		return nil, problem.Wrap(problem.Unavailable, err,
+			"hosting: what %q stands for cannot be decrypted: give the keys themselves", mask)
 	}
 	var errs definition.FieldErrors
 	keys = proto.CloneOf(keys)
@@ -55,7 +57,8 @@ func (s *service) unmask(project string, keys *pb.HostingKeys, there *pb.Config)
 			continue
 		}
 		if k.old == "" {
-			errs.Add(definition.BadHosting, definition.Path("hosting").Member(k.name), "%q stands for the key that the config has, and it has none: give the key itself", mask)
+			errs.Add(definition.BadHosting, definition.Path("hosting").Member(k.name),
+				"%q stands for the key that the config has, and it has none: give the key itself", mask)
 		}
 		*k.sent = k.old
 	}
@@ -67,7 +70,8 @@ func (s *service) unmask(project string, keys *pb.HostingKeys, there *pb.Config)
 func (s *service) show(ctx context.Context, project string, c *pb.Config) *pb.HostingKeys {
 	keys, err := s.Keys.OpenHosting(project, c.GetId(), c.GetHosting())
 	if err != nil {
-		s.Log.WarnContext(ctx, "hosting keys of a config cannot be decrypted", "project", project, "config", c.GetId(), "error", err)
+		s.Log.WarnContext(ctx, "hosting keys of a config cannot be decrypted", "project", project, "config", c.GetId(),
+			"error", err)
 		return &pb.HostingKeys{Access: mask, Secret: mask}
 	}
 	if keys.GetSecret() != "" {

@@ -136,7 +136,8 @@ func TestKeysThatCannotBeDecrypted(t *testing.T) {
 func TestWithoutKeysToEncryptWith(t *testing.T) {
 	s := &service{}
 	c := &pb.Config{Id: "a", Hosting: new(pb.Hosting)}
-	if err := s.seal("demo", c, &pb.HostingKeys{Secret: "hunter2"}, nil); err == nil || !strings.Contains(err.Error(), "setting hosting-keys") {
+	if err := s.seal("demo", c, &pb.HostingKeys{Secret: "hunter2"}, nil); err == nil ||
+		!strings.Contains(err.Error(), "setting hosting-keys") {
 		t.Errorf("%v", err)
 	}
 	if err := s.seal("demo", c, new(pb.HostingKeys), nil); err != nil || len(c.GetHosting().GetKeys()) > 0 {

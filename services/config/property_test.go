@@ -55,7 +55,8 @@ func plain(most int) *rapid.Generator[string] {
 }
 
 func drawSettings(t *rapid.T) []byte {
-	scalars := rapid.SampledFrom([]string{"null", "true", "0", "-0.10", "1E400", "12345678901234567890", `"a"`, `"\n\""`, `{}`, `[]`})
+	scalars := rapid.SampledFrom([]string{"null", "true", "0", "-0.10", "1E400", "12345678901234567890", `"a"`, `"\n\""`,
+		`{}`, `[]`})
 	parts := rapid.SliceOfN(scalars, 1, 4).Draw(t, "settings")
 	return fmt.Appendf(nil, `{"k":[%s],"K":{"":%s}}`, strings.Join(parts, ","), parts[0])
 }
@@ -131,7 +132,8 @@ func drawHosting(t *rapid.T, c *pb.Config) (*node, *pb.HostingKeys) {
 		n.add(m.name, quoted(*m.into))
 	}
 	if rapid.Bool().Draw(t, "says what becomes of tickets") {
-		c.Hosting.OnAllocationError = rapid.SampledFrom([]string{definition.Fail, definition.Requeue}).Draw(t, "OnAllocationError")
+		c.Hosting.OnAllocationError = rapid.SampledFrom([]string{definition.Fail, definition.Requeue}).Draw(t,
+			"OnAllocationError")
 		n.add("OnAllocationError", quoted(c.Hosting.OnAllocationError))
 	}
 	return n, keys

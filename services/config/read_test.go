@@ -70,13 +70,15 @@ func TestMessages(t *testing.T) {
 }
 
 func TestIDs(t *testing.T) {
-	for _, id := range []string{"", ".", "..", "a.", "a/b", `a\b`, "a:b", "a*", "a?", `a"`, "<a", "a>", "a|b", "a\nb", "a\x00", " a", "a ", "a\u200b", "\xff", "con", "NUL.json", "Lpt1", strings.Repeat("a", 256)} {
+	for _, id := range []string{"", ".", "..", "a.", "a/b", `a\b`, "a:b", "a*", "a?", `a"`, "<a", "a>", "a|b", "a\nb",
+		"a\x00", " a", "a ", "a\u200b", "\xff", "con", "NUL.json", "Lpt1", strings.Repeat("a", 256)} {
 		got := refused(t, id, with(""))
 		if len(got) != 1 || summary(got[0]) != "badConfigId configId" {
 			t.Errorf("%q: %v", id, got)
 		}
 	}
-	for _, id := range []string{"a", "ranked", "Ranked 2v2 (EU)", "-x", ".hidden", "a.b", "console", "com10", "größe", strings.Repeat("a", 255), "6c4de9ba-2f6f-4a8a-9fd3-0a1a2e8f9f3e"} {
+	for _, id := range []string{"a", "ranked", "Ranked 2v2 (EU)", "-x", ".hidden", "a.b", "console", "com10", "größe",
+		strings.Repeat("a", 255), "6c4de9ba-2f6f-4a8a-9fd3-0a1a2e8f9f3e"} {
 		if c, _, err := read(id, jsontext.Value(with("")), limits); err != nil || c.GetId() != id {
 			t.Errorf("%q: %v", id, err)
 		}
@@ -148,13 +150,15 @@ func segments(distribution, behavior string, value int64, stddev *float64) map[s
 func TestLimits(t *testing.T) {
 	l := definition.Limits{Pools: 1, Filters: 1, Name: 3}
 	deep := strings.Repeat("[", 17) + strings.Repeat("]", 17)
-	_, _, err := read("ranked", jsontext.Value(`{"matchmaking":{"targetFunction":{"name":"duel"},"config":`+deep+`},"pools":{"main":[{"attribute":"skill"},{"attribute":"abc"}],"abc":[]}}`), l)
+	_, _, err := read("ranked",
+		jsontext.Value(`{"matchmaking":{"targetFunction":{"name":"duel"},"config":`+deep+`},"pools":{"main":[{"attribute":"skill"},{"attribute":"abc"}],"abc":[]}}`), l)
 	errs, _ := errors.AsType[*definition.FieldErrors](err)
 	var got []string
 	for _, f := range errs.List() {
 		got = append(got, summary(f))
 	}
-	want := []string{"badFunctionConfig matchmaking.config" + strings.Repeat("[0]", 16), "badPoolName pools.main", "badFilterAttribute pools.main[0].attribute", "tooManyFilters pools.main", "tooManyPools pools"}
+	want := []string{"badFunctionConfig matchmaking.config" + strings.Repeat("[0]", 16), "badPoolName pools.main",
+		"badFilterAttribute pools.main[0].attribute", "tooManyFilters pools.main", "tooManyPools pools"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("errors differ (-want +got):\n%s", diff)
 	}
@@ -167,7 +171,9 @@ func TestAllMistakesAreListed(t *testing.T) {
 		t.Errorf("%d errors, the last %v", len(got), got[len(got)-1])
 	}
 	got = refused(t, "ranked", with(`,`+repeat(5000, `"x#":1`)))
-	if last := got[len(got)-1]; len(got) != 101 || last != (definition.FieldError{ResultCode: definition.TooManyErrors, Message: "the body: 4900 more faults are not listed"}) {
+	if last := got[len(got)-1]; len(got) != 101 ||
+		last != (definition.FieldError{ResultCode: definition.TooManyErrors,
+			Message: "the body: 4900 more faults are not listed"}) {
 		t.Errorf("%d errors, the last %v", len(got), last)
 	}
 }

@@ -56,7 +56,8 @@ var refusals = []struct {
 		[]string{"duplicateMember matchmaking.config.a[0].b"}},
 
 	{"unknown members", `{"Matchmaker":1,"matchmaking":{"targetFunction":{"name":"duel","max_version":1},"rules":{}},"hosting":{"Region":"eu"},"":0}`,
-		[]string{"unknownMember Matchmaker", "unknownMember matchmaking.targetFunction.max_version", "unknownMember matchmaking.rules", "unknownMember hosting.Region", `unknownMember ""`}},
+		[]string{"unknownMember Matchmaker", "unknownMember matchmaking.targetFunction.max_version",
+			"unknownMember matchmaking.rules", "unknownMember hosting.Region", `unknownMember ""`}},
 	{"unknown member that a terminal must not see", with(`,"a\u001b[31m":1`), []string{`unknownMember "a\x1b[31m"`}},
 	{"duplicates by case", `{"matchmaking":{"targetFunction":{"name":"duel","NAME":"duel"}},"MATCHMAKING":{},"pools":null,"Pools":{}}`,
 		[]string{"duplicateMember matchmaking.targetFunction.name", "duplicateMember matchmaking", "duplicateMember pools"}},
@@ -79,16 +80,20 @@ var refusals = []struct {
 	{"attribute long", filtered(`{"attribute":"` + strings.Repeat("a", 129) + `"}`), []string{"badFilterAttribute pools.main[0].attribute"}},
 	{"attribute a number", filtered(`{"attribute":7}`), []string{"wrongType pools.main[0].attribute"}},
 	{"bounds of other types", filtered(`{"attribute":"a","min":"5","max":{"a":[1,2]}},{"attribute":"a","min":true,"max":[]}`),
-		[]string{"wrongType pools.main[0].min", "wrongType pools.main[0].max", "wrongType pools.main[1].min", "wrongType pools.main[1].max"}},
+		[]string{"wrongType pools.main[0].min", "wrongType pools.main[0].max", "wrongType pools.main[1].min",
+			"wrongType pools.main[1].max"}},
 	{"bounds not finite", filtered(`{"attribute":"a","min":-1e309,"max":1e999}`), []string{"numberRange pools.main[0].min", "numberRange pools.main[0].max"}},
 	{"bounds as words", filtered(`{"attribute":"a","min":"NaN","max":"Infinity"}`), []string{"wrongType pools.main[0].min", "wrongType pools.main[0].max"}},
 	{"max below min", filtered(`{"attribute":"a","min":2,"max":1},{"max":-5,"min":-4.5,"attribute":"b"}`), []string{"badFilterRange pools.main[0]", "badFilterRange pools.main[1]"}},
 
 	{"segmentation an array", segmented(`[]`), []string{"wrongType pools.main[0].segmentation"}},
 	{"segmentation empty", segmented(`{}`), []string{
-		"badSegmentation pools.main[0].segmentation.DistributionType", "badSegmentation pools.main[0].segmentation.SegmentBehaviorType", "badSegmentation pools.main[0].segmentation.Value"}},
+		"badSegmentation pools.main[0].segmentation.DistributionType",
+		"badSegmentation pools.main[0].segmentation.SegmentBehaviorType",
+		"badSegmentation pools.main[0].segmentation.Value"}},
 	{"segmentation with other words", segmented(`{"distributionType":"normal","segmentBehaviorType":"","value":1}`), []string{
-		"badSegmentation pools.main[0].segmentation.DistributionType", "badSegmentation pools.main[0].segmentation.SegmentBehaviorType"}},
+		"badSegmentation pools.main[0].segmentation.DistributionType",
+		"badSegmentation pools.main[0].segmentation.SegmentBehaviorType"}},
 	{"segmentation of other types", segmented(`{"DistributionType":1,"SegmentBehaviorType":null,"Value":"4","Stddev":"1"}`), []string{
 		"wrongType pools.main[0].segmentation.DistributionType", "wrongType pools.main[0].segmentation.Value",
 		"wrongType pools.main[0].segmentation.Stddev", "badSegmentation pools.main[0].segmentation.SegmentBehaviorType"}},
@@ -114,7 +119,8 @@ var refusals = []struct {
 
 	{"hosting a string", with(`,"hosting":"eu"`), []string{"wrongType hosting"}},
 	{"hosting of other types", with(`,"hosting":{"Profile":1,"Access":true,"Secret":{},"FleetId":[],"OnAllocationError":true}`), []string{
-		"wrongType hosting.Profile", "wrongType hosting.Access", "wrongType hosting.Secret", "wrongType hosting.FleetId", "wrongType hosting.OnAllocationError"}},
+		"wrongType hosting.Profile", "wrongType hosting.Access", "wrongType hosting.Secret", "wrongType hosting.FleetId",
+		"wrongType hosting.OnAllocationError"}},
 	{"hosting with an unknown word", with(`,"hosting":{"OnAllocationError":"requeue"}`), []string{"badHosting hosting.OnAllocationError"}},
 	{"hosting long", with(`,"hosting":{"profile":"` + strings.Repeat("a", 1025) + `"}`), []string{"badHosting hosting.Profile"}},
 	{"hosting with a new line", with(`,"hosting":{"Access":"a\nb","Secret":"s\u0000"}`), []string{"badHosting hosting.Access", "badHosting hosting.Secret"}},

@@ -60,7 +60,8 @@ func (s *service) routes(e *echo.Echo) {
 
 // store writes a config, if the one that is there is what the condition asks for, and gives it its revision. Keys that
 // are masked are those of the config that is there.
-func (s *service) store(ctx context.Context, project string, c *pb.Config, keys *pb.HostingKeys, asked condition) error {
+func (s *service) store(ctx context.Context, project string, c *pb.Config, keys *pb.HostingKeys,
+	asked condition) error {
 	err := s.change(ctx, project, c.GetId(), asked, isMasked(keys), func(expected int64, there *pb.Config) (err error) {
 		if err := s.seal(project, c, keys, there); err != nil {
 			return err
@@ -89,7 +90,8 @@ func (s *service) remove(ctx context.Context, project, id string, asked conditio
 // change makes a change that takes place only while the config has the expected revision, and may be based on that
 // config, which is nil when there is none. When someone else is faster it asks again whether the condition holds. A
 // change that is not based on what is there, and has no condition, is made to whatever it is.
-func (s *service) change(ctx context.Context, project, id string, asked condition, based bool, do func(expected int64, there *pb.Config) error) error {
+func (s *service) change(ctx context.Context, project, id string, asked condition, based bool,
+	do func(expected int64, there *pb.Config) error) error {
 	if asked.none() && !based {
 		return do(state.AnyRevision, nil)
 	}
@@ -117,5 +119,7 @@ func conditionFailed(id string, revision int64) error {
 	if revision == state.NoRevision {
 		return problem.New(problem.Conflict, "there is no config %q, and the request's condition (If-Match) wants one", id)
 	}
-	return problem.New(problem.Conflict, "config %q has the ETag %s, which the request's condition (If-Match or If-None-Match) excludes: get it again, then decide", id, etag(revision))
+	return problem.New(problem.Conflict,
+		"config %q has the ETag %s, which the request's condition (If-Match or If-None-Match) excludes: "+
+			"get it again, then decide", id, etag(revision))
 }

@@ -101,7 +101,8 @@ type reply struct {
 
 func (s *studio) do(t *testing.T, method, path, body string, header ...string) reply {
 	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), method, s.url+"/demo/matchmaking/api/v1"+path, strings.NewReader(body))
+	req, err := http.NewRequestWithContext(t.Context(), method, s.url+"/demo/matchmaking/api/v1"+path,
+		strings.NewReader(body))
 	must(t, err)
 	req.Header.Set("Authorization", "Bearer "+s.token)
 	if body != "" {
@@ -151,7 +152,8 @@ func (r reply) problem(t *testing.T, status int, words string) {
 		Detail string `json:"detail"`
 	}
 	must(t, json.Unmarshal([]byte(r.body), &p))
-	if r.header.Get("Content-Type") != "application/problem+json" || p.Status != status || !strings.Contains(p.Detail, words) {
+	if r.header.Get("Content-Type") != "application/problem+json" || p.Status != status ||
+		!strings.Contains(p.Detail, words) {
 		t.Errorf("%s %s, want a problem of status %d with %q", r.header.Get("Content-Type"), r.body, status, words)
 	}
 }
@@ -168,7 +170,8 @@ func same(t *testing.T, got, want string) {
 }
 
 const ranked = `{"matchmaking":{"name":"Ranked","targetFunction":{"name":"duel","version":"1"},"config":{"teamSize":2,"seed":12345678901234567890}},
-	"pools":{"all":[{"attribute":"skill","min":0,"max":2500.5,"segmentation":{"DistributionType":"Normal","SegmentBehaviorType":"BucketCount","Value":4,"Stddev":350}}],"any":[]},
+	"pools":{"all":[{"attribute":"skill","min":0,"max":2500.5,
+		"segmentation":{"DistributionType":"Normal","SegmentBehaviorType":"BucketCount","Value":4,"Stddev":350}}],"any":[]},
 	"hosting":{"Profile":"p","Access":"a","Secret":"hunter2","FleetId":"f"}}`
 
 // shown is ranked as answers have it.
@@ -184,7 +187,8 @@ func TestLifeOfAConfig(t *testing.T) {
 		t.Errorf("a number is another: %s", created.body)
 	}
 	got := s.get(t, "ranked")
-	if tag := got.expect(t, 200); tag != first || got.body != created.body || got.header.Get("Cache-Control") != "no-store" {
+	if tag := got.expect(t, 200); tag != first || got.body != created.body ||
+		got.header.Get("Cache-Control") != "no-store" {
 		t.Errorf("GET answers %v %s, PUT answered %s %s", got.header, got.body, first, created.body)
 	}
 	again := s.put(t, "ranked", got.body)
@@ -341,7 +345,8 @@ func TestWhoMay(t *testing.T) {
 			test.claims.Subject = "someone"
 			s := *s
 			s.token = s.mint(t, test.claims)
-			replies := []reply{s.get(t, "ranked"), s.put(t, "ranked", ranked), s.do(t, http.MethodPost, "/configs", ranked), s.delete(t, "other")}
+			replies := []reply{s.get(t, "ranked"), s.put(t, "ranked", ranked), s.do(t, http.MethodPost, "/configs", ranked),
+				s.delete(t, "other")}
 			for i, r := range replies {
 				if want := test.status; r.status != want && (want != 200 || i != 3 || r.status != 204) {
 					t.Errorf("request %d: status %d, want %d", i, r.status, want)

@@ -96,9 +96,11 @@ func (l limits) pick(entries iter.Seq2[entry, error], implementation string) (mo
 	case len(names) == 0:
 		return nil, "", refuse("the archive holds no .wasm module")
 	case wanted == "" && len(names) > 1:
-		return nil, "", problem.New(problem.Invalid, "implementation: missing, and the archive holds several modules: %s", list(names))
+		return nil, "", problem.New(problem.Invalid, "implementation: missing, and the archive holds several modules: %s",
+			list(names))
 	case module == nil:
-		return nil, "", problem.New(problem.Invalid, "implementation: the archive holds no module %s, it holds %s", quote(wanted+".wasm"), list(names))
+		return nil, "", problem.New(problem.Invalid, "implementation: the archive holds no module %s, it holds %s",
+			quote(wanted+".wasm"), list(names))
 	}
 	return module, name, nil
 }
@@ -158,7 +160,8 @@ func (e entry) flat() (string, error) {
 	default:
 		return name, nil
 	}
-	return "", refuse("the archive's entry %s %s: an archive is flat, all its entries are plain files without a path", quote(e.name), reason)
+	return "", refuse("the archive's entry %s %s: an archive is flat, all its entries are plain files without a path",
+		quote(e.name), reason)
 }
 
 // isUnportable is about characters that separate paths or drives somewhere, or cannot be seen.

@@ -19,7 +19,8 @@ const formOverhead = 64 << 10
 // whatever its content type. A file of more than most bytes is Invalid, and refused unread when its length is declared.
 func receive(req *http.Request, most int) ([]byte, error) {
 	source, overhead := io.Reader(req.Body), 0
-	if media, params, err := mime.ParseMediaType(req.Header.Get("Content-Type")); err == nil && media == "multipart/form-data" {
+	if media, params, err := mime.ParseMediaType(req.Header.Get("Content-Type")); err == nil &&
+		media == "multipart/form-data" {
 		if params["boundary"] == "" {
 			return nil, refuse("missing: the Content-Type multipart/form-data has no boundary")
 		}
@@ -42,7 +43,8 @@ func receive(req *http.Request, most int) ([]byte, error) {
 	case err != nil:
 		return nil, problem.Wrap(problem.Invalid, err, "file: the body broke off or is no form")
 	case len(file) == 0:
-		return nil, refuse("missing or of zero length: send the archive as the body, or as a file of a multipart/form-data form")
+		return nil, refuse("missing or of zero length: send the archive as the body, " +
+			"or as a file of a multipart/form-data form")
 	}
 	return file, nil
 }

@@ -35,8 +35,10 @@ func TestReceiveFromAClientThatLeaves(t *testing.T) {
 	}
 	cancel()
 	// The server gives a client up that is too slow, which is not the client's doing.
-	slow := httptest.NewRequestWithContext(ctx, "PUT", "/", iotest.ErrReader(&net.OpError{Op: "read", Err: os.ErrDeadlineExceeded}))
-	if _, err := receive(slow, 100); problem.KindOf(err) != problem.Invalid || !strings.Contains(err.Error(), "file: came too slowly: a request must be here within 1m") {
+	slow := httptest.NewRequestWithContext(ctx, "PUT", "/",
+		iotest.ErrReader(&net.OpError{Op: "read", Err: os.ErrDeadlineExceeded}))
+	if _, err := receive(slow, 100); problem.KindOf(err) != problem.Invalid ||
+		!strings.Contains(err.Error(), "file: came too slowly: a request must be here within 1m") {
 		t.Errorf("a client that is slow: %v", err)
 	}
 	if _, err := receive(req, 100); !errors.Is(err, context.Canceled) {

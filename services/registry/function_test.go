@@ -54,7 +54,8 @@ func TestRestart(t *testing.T) {
 	same(t, b.restart(t, `{"functions":["trio","DUEL","duel"]}`), http.StatusOK,
 		`{"functions":[{"name":"trio","state":"Pending"},{"name":"duel","state":"Pending"}]}`)
 	now := b.clock.now().UnixMilli()
-	if diff := cmp.Diff(map[string]int64{"duel": now, "trio": now, "other": before["other"]}, b.generations(t)); diff != "" {
+	if diff := cmp.Diff(map[string]int64{"duel": now, "trio": now, "other": before["other"]},
+		b.generations(t)); diff != "" {
 		t.Errorf("generations differ (-want +got):\n%s", diff)
 	}
 	f := wants[function](t, b.get(t, "/functions/duel"), http.StatusOK)
@@ -102,7 +103,8 @@ func TestStatusFollowsHeartbeats(t *testing.T) {
 func TestLogs(t *testing.T) {
 	b := start(t, nil)
 	write := func(instance, text string) {
-		must(t, b.bus.PublishLog(t.Context(), "demo", "duel", &pb.LogLines{Instance: instance, Time: time.Now().UnixMilli(), Text: text}))
+		must(t, b.bus.PublishLog(t.Context(), "demo", "duel",
+			&pb.LogLines{Instance: instance, Time: time.Now().UnixMilli(), Text: text}))
 	}
 	read := func(query string) map[string]string {
 		return wants[functionLogs](t, b.get(t, "/functions/duel/log"+query), http.StatusOK).Logs
@@ -111,7 +113,8 @@ func TestLogs(t *testing.T) {
 	refused(t, b.get(t, "/functions/d%20l/log"), http.StatusBadRequest, "name: ")
 	wants[function](t, b.put(t, "/functions/duel", guest{}.wasm()), http.StatusOK)
 	for _, seconds := range []string{"", "0", "-1", "1.5", "many", "86401", "99999999999999999999"} {
-		refused(t, b.get(t, "/functions/duel/log?seconds="+seconds), http.StatusBadRequest, "seconds: invalid time range: a whole number from 1 to 86400")
+		refused(t, b.get(t, "/functions/duel/log?seconds="+seconds), http.StatusBadRequest,
+			"seconds: invalid time range: a whole number from 1 to 86400")
 	}
 	refused(t, b.get(t, "/functions/duel/log?seconds=%zz"), http.StatusBadRequest, "the query cannot be read")
 	refused(t, b.get(t, "/functions/"), http.StatusBadRequest, "name: missing")

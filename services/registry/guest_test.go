@@ -22,7 +22,8 @@ func (g guest) wasm() []byte {
 	)
 	module := []byte("\x00asm\x01\x00\x00\x00")
 	module = section(module, 1, vector(
-		signature(nil, []byte{i32}), signature([]byte{i32}, []byte{i32}), signature([]byte{i32}, []byte{i64}), signature(nil, []byte{i64}), signature(nil, nil)))
+		signature(nil, []byte{i32}), signature([]byte{i32}, []byte{i32}), signature([]byte{i32}, []byte{i64}),
+		signature(nil, []byte{i64}), signature(nil, nil)))
 	first := byte(0) // the index of the first function that is not imported
 	switch {
 	case g.evil:

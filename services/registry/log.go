@@ -91,7 +91,8 @@ func (r *registry) span(query url.Values) (time.Duration, error) {
 	longest := int64(max(r.LogAge, leastBound) / time.Second)
 	n, err := strconv.ParseInt(query.Get("seconds"), 10, 64)
 	if err != nil || n < 1 || n > longest {
-		return 0, problem.New(problem.Invalid, "seconds: invalid time range: a whole number from 1 to %d is expected", longest)
+		return 0, problem.New(problem.Invalid, "seconds: invalid time range: a whole number from 1 to %d is expected",
+			longest)
 	}
 	return time.Duration(n) * time.Second, nil
 }
@@ -103,7 +104,8 @@ func position(query url.Values) (uint64, error) {
 	}
 	n, err := strconv.ParseUint(query.Get("after"), 10, 64)
 	if err != nil {
-		return 0, problem.New(problem.Invalid, "after: a position is expected, as an earlier answer has it in the header %s", positionHeader)
+		return 0, problem.New(problem.Invalid, "after: a position is expected, as an earlier answer has it in the header %s",
+			positionHeader)
 	}
 	return n, nil
 }

@@ -31,7 +31,9 @@ func parseName(raw string) (string, error) {
 		if raw == "" {
 			what = "missing"
 		}
-		return "", problem.New(problem.Invalid, "name: %s: 1 to 64 letters, digits, '.', '_' or '-' are expected, of which the first and the last are letters or digits", what)
+		return "", problem.New(problem.Invalid,
+			"name: %s: 1 to 64 letters, digits, '.', '_' or '-' are expected, "+
+				"of which the first and the last are letters or digits", what)
 	}
 	return name, nil
 }

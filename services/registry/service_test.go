@@ -167,7 +167,8 @@ func (b *bench) put(t *testing.T, path string, file []byte) answer {
 
 func (b *bench) restart(t *testing.T, body string) answer {
 	t.Helper()
-	return b.do(t, http.MethodPost, "/functions/actions/restart", strings.NewReader(body), "Content-Type", "application/json")
+	return b.do(t, http.MethodPost, "/functions/actions/restart", strings.NewReader(body), "Content-Type",
+		"application/json")
 }
 
 // wants checks the status and returns the body as a T.

@@ -14,7 +14,8 @@ type Settings struct {
 	ModuleGrace time.Duration `help:"How long a module stays stored that no version of a function has any more." default:"1h" group:"runner"`
 }
 
-// Validate names the flags that make no sense. No upload may take as long as ModuleGrace, nor a runner to fetch a module.
+// Validate names the flags that make no sense. No upload may take as long as ModuleGrace, nor a runner to fetch a
+// module.
 func (s *Settings) Validate() error {
 	var err error
 	if s.Functions < 1 || s.Versions < 1 {

@@ -11,7 +11,8 @@ import (
 )
 
 // traceStep runs a part of the work in a span of its own: those that take seconds.
-func (r *registry) traceStep(ctx context.Context, name string, work func(context.Context) error, about ...attribute.KeyValue) error {
+func (r *registry) traceStep(ctx context.Context, name string, work func(context.Context) error,
+	about ...attribute.KeyValue) error {
 	ctx, span := r.Tracer.Start(ctx, name)
 	defer span.End()
 	span.SetAttributes(about...)

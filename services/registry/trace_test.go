@@ -24,8 +24,10 @@ func TestUploadIsTraced(t *testing.T) {
 		o.Settings.ModuleGrace = 60 * time.Millisecond
 	})
 	wants[function](t, b.put(t, "/functions/duel", guest{}.wasm()), http.StatusOK)
-	request, check, store := spans.Wait("PUT /:project/matchmaking/api/v1/functions/:name"), spans.Wait("check module"), spans.Wait("store module")
-	if !spantest.IsChildOf(check, spantest.SpanRef(request)) || !spantest.IsChildOf(store, spantest.SpanRef(request)) || spantest.Attribute(request, "matchmaker.function") != "duel" {
+	request, check, store := spans.Wait("PUT /:project/matchmaking/api/v1/functions/:name"), spans.Wait("check module"),
+		spans.Wait("store module")
+	if !spantest.IsChildOf(check, spantest.SpanRef(request)) || !spantest.IsChildOf(store, spantest.SpanRef(request)) ||
+		spantest.Attribute(request, "matchmaker.function") != "duel" {
 		t.Error(spans)
 	}
 	if !log.HasLine("function uploaded", "trace_id="+request.SpanContext().TraceID().String(), "correlationId=") {

@@ -80,7 +80,8 @@ func tarEntries(file []byte, most int64) iter.Seq2[entry, error] {
 			if h.Typeflag == tar.TypeXGlobalHeader { // no entry: "git archive" keeps the commit there
 				continue
 			}
-			e := entry{name: h.Name, refusal: tarRefusal(h.Typeflag), size: h.Size, open: func() (io.ReadCloser, error) { return io.NopCloser(t), nil }}
+			e := entry{name: h.Name, refusal: tarRefusal(h.Typeflag), size: h.Size,
+				open: func() (io.ReadCloser, error) { return io.NopCloser(t), nil }}
 			if !yield(e, nil) {
 				return
 			}

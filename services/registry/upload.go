@@ -61,7 +61,8 @@ func (r *registry) put(c echo.Context) error {
 		hash: checked.Hash, bytes: len(module), manifest: manifest(checked.Manifest),
 		store: sync.OnceValues(func() (string, error) {
 			stored := moduleName(checked.Hash)
-			return stored, r.traceStep(ctx, "store module", func(ctx context.Context) error { return r.Bus.PutModule(ctx, stored, module) })
+			return stored, r.traceStep(ctx, "store module",
+				func(ctx context.Context) error { return r.Bus.PutModule(ctx, stored, module) })
 		}),
 	}
 	var next *pb.Function
@@ -72,7 +73,8 @@ func (r *registry) put(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	r.Log.InfoContext(ctx, "function uploaded", "project", project, "function", name, "version", next.GetVersion(), "module", next.GetModule(), "bytes", len(module))
+	r.Log.InfoContext(ctx, "function uploaded", "project", project, "function", name, "version", next.GetVersion(),
+		"module", next.GetModule(), "bytes", len(module))
 	r.Bus.Poke(ctx, project, &pb.Poke{Functions: true})
 	return c.JSON(http.StatusOK, r.describe(project, next))
 }
@@ -85,7 +87,8 @@ func (r *registry) checkCount(ctx context.Context, project, name string) error {
 		return err
 	}
 	if functions[name] == nil && len(functions) >= r.Settings.Functions {
-		return problem.New(problem.Invalid, "name: the project has %d match functions, the most it may have: delete one first", len(functions))
+		return problem.New(problem.Invalid,
+			"name: the project has %d match functions, the most it may have: delete one first", len(functions))
 	}
 	return nil
 }

@@ -54,7 +54,8 @@ func TestUpload(t *testing.T) {
 		Version:  1,
 	}
 	record.Versions = []*pb.FunctionVersion{{
-		Version: 1, Uploaded: created.UnixMilli(), Md5: record.GetMd5(), Module: record.GetModule(), Implementation: "duel", Bytes: int64(len(module)),
+		Version: 1, Uploaded: created.UnixMilli(), Md5: record.GetMd5(), Module: record.GetModule(), Implementation: "duel",
+		Bytes: int64(len(module)),
 	}}
 	b.hasRecord(t, record)
 	if stored, err := b.bus.Module(t.Context(), record.GetModule()); err != nil || !bytes.Equal(stored, module) {
@@ -80,7 +81,8 @@ func TestUpload(t *testing.T) {
 		record.Manifest = &pb.Manifest{EveryAttribute: true, EveryProperty: true}
 		record.Version++
 		record.Versions = slices.Insert(record.GetVersions(), 0, &pb.FunctionVersion{
-			Version: record.GetVersion(), Uploaded: record.GetUpdated(), Md5: record.GetMd5(), Module: record.GetModule(), Bytes: int64(len(module)),
+			Version: record.GetVersion(), Uploaded: record.GetUpdated(), Md5: record.GetMd5(), Module: record.GetModule(),
+			Bytes: int64(len(module)),
 		})
 		b.hasRecord(t, record)
 	}
@@ -92,7 +94,8 @@ func (b *bench) moduleOf(t *testing.T, function string, hash [sha256.Size]byte) 
 	t.Helper()
 	f, err := b.store.Function(t.Context(), "demo", function)
 	must(t, err)
-	if name := f.GetModule(); strings.HasPrefix(name, hex.EncodeToString(hash[:])+".") && strings.HasSuffix(name, ".wasm") {
+	if name := f.GetModule(); strings.HasPrefix(name, hex.EncodeToString(hash[:])+".") &&
+		strings.HasSuffix(name, ".wasm") {
 		return name
 	}
 	t.Errorf("the module is called %s, want it to begin with its hash %x", f.GetModule(), hash)
@@ -131,25 +134,32 @@ func TestUploadForms(t *testing.T) {
 		file(w, "second", "second.wasm", []byte("not read"))
 	}
 	body, contentType := form(whole)
-	if got := wants[function](t, b.do(t, http.MethodPut, "/functions/form", body, "Content-Type", contentType), http.StatusOK); got.MD5 != sum {
+	if got := wants[function](t, b.do(t, http.MethodPut, "/functions/form", body, "Content-Type", contentType),
+		http.StatusOK); got.MD5 != sum {
 		t.Errorf("MD5 %s, want that of the file alone: %s", got.MD5, sum)
 	}
 	for _, contentType := range []string{"application/zip", "application/x-www-form-urlencoded", "what ever", ""} {
-		got := wants[function](t, b.do(t, http.MethodPut, "/functions/raw", bytes.NewReader(module), "Content-Type", contentType), http.StatusOK)
+		got := wants[function](t, b.do(t, http.MethodPut, "/functions/raw", bytes.NewReader(module), "Content-Type",
+			contentType), http.StatusOK)
 		if got.MD5 != sum {
 			t.Errorf("%s: MD5 %s, want %s", contentType, got.MD5, sum)
 		}
 	}
 
 	body, contentType = form(func(w *multipart.Writer) { must(t, w.WriteField("file", "no file name")) })
-	refused(t, b.do(t, http.MethodPut, "/functions/bad", body, "Content-Type", contentType), http.StatusBadRequest, "file: missing or of zero length")
+	refused(t, b.do(t, http.MethodPut, "/functions/bad", body, "Content-Type", contentType), http.StatusBadRequest,
+		"file: missing or of zero length")
 	body, contentType = form(func(w *multipart.Writer) { file(w, "file", "duel.wasm", nil) })
-	refused(t, b.do(t, http.MethodPut, "/functions/bad", body, "Content-Type", contentType), http.StatusBadRequest, "file: missing or of zero length")
-	refused(t, b.do(t, http.MethodPut, "/functions/bad", strings.NewReader("text"), "Content-Type", contentType), http.StatusBadRequest, "file: the body broke off or is no form")
-	refused(t, b.do(t, http.MethodPut, "/functions/bad", strings.NewReader("text"), "Content-Type", "multipart/form-data"), http.StatusBadRequest, "no boundary")
+	refused(t, b.do(t, http.MethodPut, "/functions/bad", body, "Content-Type", contentType), http.StatusBadRequest,
+		"file: missing or of zero length")
+	refused(t, b.do(t, http.MethodPut, "/functions/bad", strings.NewReader("text"), "Content-Type", contentType),
+		http.StatusBadRequest, "file: the body broke off or is no form")
+	refused(t, b.do(t, http.MethodPut, "/functions/bad", strings.NewReader("text"), "Content-Type", "multipart/form-data"),
+		http.StatusBadRequest, "no boundary")
 	body, contentType = form(whole)
 	half := io.LimitReader(body, 250)
-	refused(t, b.do(t, http.MethodPut, "/functions/bad", half, "Content-Type", contentType), http.StatusBadRequest, "file: ")
+	refused(t, b.do(t, http.MethodPut, "/functions/bad", half, "Content-Type", contentType), http.StatusBadRequest,
+		"file: ")
 	b.hasOnly(t, "form", "raw")
 }
 
@@ -251,7 +261,8 @@ func TestUploadOfTheLongestFile(t *testing.T) {
 	_, err = part.Write(file)
 	must(t, err)
 	must(t, w.Close())
-	wants[function](t, b.do(t, http.MethodPut, "/functions/duel", &form, "Content-Type", w.FormDataContentType()), http.StatusOK)
+	wants[function](t, b.do(t, http.MethodPut, "/functions/duel", &form, "Content-Type", w.FormDataContentType()),
+		http.StatusOK)
 }
 
 func TestMaximumNumberOfFunctions(t *testing.T) {
@@ -277,7 +288,8 @@ func TestMaximumNumberOfFunctions(t *testing.T) {
 		t.Fatalf("%d were accepted", accepted)
 	}
 	// Hopeless: refused before the file is looked at.
-	refused(t, b.put(t, "/functions/more", []byte("no archive")), http.StatusBadRequest, "the project has 20 match functions")
+	refused(t, b.put(t, "/functions/more", []byte("no archive")), http.StatusBadRequest,
+		"the project has 20 match functions")
 	// One that is there may be replaced, and its place taken when it is deleted.
 	name := wants[functionList](t, b.get(t, "/functions"), http.StatusOK).Functions[7].Name
 	wants[function](t, b.put(t, "/functions/"+name, module), http.StatusOK)
@@ -302,7 +314,8 @@ func TestOnlyDevelopers(t *testing.T) {
 	}
 	for _, route := range []string{
 		"GET /functions", "PUT /functions/duel", "GET /functions/duel", "DELETE /functions/duel",
-		"GET /functions/duel/log", "GET /functions/duel/versions", "POST /functions/duel/actions/rollback", "POST /functions/actions/restart",
+		"GET /functions/duel/log", "GET /functions/duel/versions", "POST /functions/duel/actions/rollback",
+		"POST /functions/actions/restart",
 	} {
 		method, path, _ := strings.Cut(route, " ")
 		for who, test := range tokens {

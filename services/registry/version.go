@@ -108,7 +108,8 @@ func (r *registry) rollback(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	r.Log.InfoContext(ctx, "function went back", "project", project, "function", name, "from", f.GetVersion(), "to", to.Version)
+	r.Log.InfoContext(ctx, "function went back", "project", project, "function", name, "from", f.GetVersion(), "to",
+		to.Version)
 	r.Bus.Poke(ctx, project, &pb.Poke{Functions: true})
 	return c.JSON(http.StatusOK, r.describe(project, next))
 }
@@ -116,7 +117,8 @@ func (r *registry) rollback(c echo.Context) error {
 // checkStored reads the module of a version and checks it as an upload's, and returns its manifest.
 func (r *registry) checkStored(ctx context.Context, v *pb.FunctionVersion) (*pb.Manifest, error) {
 	gone := func() error {
-		return problem.New(problem.Conflict, "version: the module of version %d is not stored any more: upload it again", v.GetVersion())
+		return problem.New(problem.Conflict, "version: the module of version %d is not stored any more: upload it again",
+			v.GetVersion())
 	}
 	module, err := r.Bus.Module(ctx, v.GetModule())
 	if errors.Is(err, bus.ErrNoModule) {
@@ -147,13 +149,15 @@ func versionOf(f *pb.Function, number int64) (*pb.FunctionVersion, error) {
 		}
 		kept = append(kept, strconv.FormatInt(v.GetVersion(), 10))
 	}
-	return nil, problem.New(problem.NotFound, "version: %d of function %q is not kept, those that are: %s", number, f.GetName(), strings.Join(kept, ", "))
+	return nil, problem.New(problem.NotFound, "version: %d of function %q is not kept, those that are: %s", number,
+		f.GetName(), strings.Join(kept, ", "))
 }
 
 // withVersion is the function with one of its versions as the one to run.
 func withVersion(f *pb.Function, v *pb.FunctionVersion, says *pb.Manifest, now time.Time) *pb.Function {
 	next := proto.CloneOf(f)
-	next.Version, next.Md5, next.Module, next.Implementation = v.GetVersion(), v.GetMd5(), v.GetModule(), v.GetImplementation()
+	next.Version, next.Md5, next.Module, next.Implementation = v.GetVersion(), v.GetMd5(), v.GetModule(),
+		v.GetImplementation()
 	next.Manifest = says
 	next.Updated = max(now.UnixMilli(), f.GetCreated())
 	next.Generation = nextGeneration(f, now)
@@ -180,7 +184,8 @@ func (u *upload) apply(current *pb.Function, name string, now time.Time, keep in
 	latest, module := int64(0), ""
 	for _, v := range current.GetVersions() {
 		same := strings.HasPrefix(v.GetModule(), u.hash)
-		if same && v.GetVersion() == current.GetVersion() && v.GetMd5() == u.md5 && v.GetImplementation() == u.implementation {
+		if same && v.GetVersion() == current.GetVersion() && v.GetMd5() == u.md5 &&
+			v.GetImplementation() == u.implementation {
 			return withVersion(current, v, u.manifest, now), nil
 		}
 		if same {

@@ -29,7 +29,8 @@ func numbered(n int) []byte {
 
 func (b *bench) rollback(t *testing.T, name, body string) answer {
 	t.Helper()
-	return b.do(t, http.MethodPost, "/functions/"+name+"/actions/rollback", strings.NewReader(body), "Content-Type", "application/json")
+	return b.do(t, http.MethodPost, "/functions/"+name+"/actions/rollback", strings.NewReader(body), "Content-Type",
+		"application/json")
 }
 
 // record is what is stored of the function duel.
@@ -76,7 +77,8 @@ func TestVersions(t *testing.T) {
 	b.clock.advance(time.Minute)
 	now := iso8601(b.clock.now().UnixMilli())
 	same(t, b.rollback(t, "Duel", `{"version":1}`), http.StatusOK, fmt.Sprintf(
-		`{"name":"duel","md5Hash":%q,"created":%q,"updated":%q,"status":{"state":"Pending","instances":[]}}`, one, first, now))
+		`{"name":"duel","md5Hash":%q,"created":%q,"updated":%q,"status":{"state":"Pending","instances":[]}}`, one, first,
+		now))
 	if p := <-pokes; !p.GetFunctions() {
 		t.Errorf("poked with %v", p)
 	}
@@ -100,7 +102,8 @@ func TestVersions(t *testing.T) {
 	}
 	b.upload(t, "duel", 1)
 	b.hasVersions(t, "2 1*")
-	if f := b.record(t); f.GetModule() != after.GetModule() || f.GetGeneration() <= after.GetGeneration() || f.GetUpdated() <= after.GetUpdated() {
+	if f := b.record(t); f.GetModule() != after.GetModule() || f.GetGeneration() <= after.GetGeneration() ||
+		f.GetUpdated() <= after.GetUpdated() {
 		t.Errorf("the same upload again: from\n%v\nto\n%v", after, f)
 	}
 	// What was uploaded before, but does not run, is a new version, which needs no second copy.
@@ -146,14 +149,18 @@ func TestRollbackRefusals(t *testing.T) {
 	refused(t, b.rollback(t, "duel", `{"version":"1"}`), http.StatusBadRequest, "version: ")
 	refused(t, b.rollback(t, "duel", `{"version":1.5}`), http.StatusBadRequest, "version: ")
 	refused(t, b.rollback(t, "duel", `{"vision":1}`), http.StatusBadRequest, "vision")
-	refused(t, b.rollback(t, "duel", `{"version":7}`), http.StatusNotFound, `version: 7 of function "duel" is not kept, those that are: 2, 1`)
-	if a := b.do(t, http.MethodPost, "/functions/duel/actions/rollback", strings.NewReader("version=1"), "Content-Type", "text/plain"); a.status != http.StatusUnsupportedMediaType {
+	refused(t, b.rollback(t, "duel", `{"version":7}`), http.StatusNotFound,
+		`version: 7 of function "duel" is not kept, those that are: 2, 1`)
+	if a := b.do(t, http.MethodPost, "/functions/duel/actions/rollback", strings.NewReader("version=1"), "Content-Type",
+		"text/plain"); a.status != http.StatusUnsupportedMediaType {
 		t.Errorf("a body of text is answered %d", a.status)
 	}
 	must(t, b.bus.DeleteModule(t.Context(), before.GetVersions()[1].GetModule()))
-	refused(t, b.rollback(t, "duel", `{"version":1}`), http.StatusConflict, "version: the module of version 1 is not stored any more")
+	refused(t, b.rollback(t, "duel", `{"version":1}`), http.StatusConflict,
+		"version: the module of version 1 is not stored any more")
 	must(t, b.bus.PutModule(t.Context(), before.GetVersions()[1].GetModule(), []byte("something else")))
-	refused(t, b.rollback(t, "duel", `{"version":1}`), http.StatusConflict, "version: the module of version 1 is not stored any more")
+	refused(t, b.rollback(t, "duel", `{"version":1}`), http.StatusConflict,
+		"version: the module of version 1 is not stored any more")
 	if diff := cmp.Diff(before.String(), b.record(t).String()); diff != "" {
 		t.Errorf("changed although refused: %s", diff)
 	}

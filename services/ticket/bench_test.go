@@ -54,7 +54,8 @@ func BenchmarkObserved(b *testing.B) {
 	for way, t := range spantest.OpenModes(b) {
 		e := web.New(log, web.Options{Tracer: t.Tracer, Propagator: t.Propagator, Meter: t.Meter})
 		ticket.New(ticket.Options{
-			Store: store, Bus: talk, Verifier: verifier, Log: log, Now: time.Now, Settings: settings.Default[ticket.Settings](), Fields: fields.Limits{Attributes: 64, Properties: 64, Name: 128},
+			Store: store, Bus: talk, Verifier: verifier, Log: log, Now: time.Now, Settings: settings.Default[ticket.Settings](),
+			Fields: fields.Limits{Attributes: 64, Properties: 64, Name: 128},
 			Tracer: telemetry.NewTracer(t.Tracer, "ticket"),
 		}).Routes(e)
 		edges[way] = e
@@ -64,7 +65,8 @@ func BenchmarkObserved(b *testing.B) {
 		for range connections {
 			under.Go(func() {
 				for range n / connections {
-					r := httptest.NewRequestWithContext(b.Context(), http.MethodPost, "/demo/matchmaking/api/v1/tickets", strings.NewReader(usual))
+					r := httptest.NewRequestWithContext(b.Context(), http.MethodPost, "/demo/matchmaking/api/v1/tickets",
+						strings.NewReader(usual))
 					r.Header.Set(echo.HeaderContentType, echo.MIMEApplicationJSON)
 					r.Header.Set(echo.HeaderAuthorization, "Bearer "+bearer)
 					w := httptest.NewRecorder()

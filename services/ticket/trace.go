@@ -19,7 +19,8 @@ func (s *service) traceCreated(ctx context.Context, project string, body *pb.Tic
 	if !span.IsRecording() {
 		return
 	}
-	span.SetAttributes(attribute.String("matchmaker.project", project), attribute.String("matchmaker.ticket", body.GetId()))
+	span.SetAttributes(attribute.String("matchmaker.project", project),
+		attribute.String("matchmaker.ticket", body.GetId()))
 	body.Trace = telemetry.SpanRef(ctx)
 }
 
@@ -30,12 +31,14 @@ func (s *service) traceRead(ctx context.Context, project string, t *state.Ticket
 		return
 	}
 	if span := trace.SpanFromContext(ctx); span.IsRecording() {
-		span.SetAttributes(attribute.String("matchmaker.project", project), attribute.String("matchmaker.ticket", t.Body.GetId()))
+		span.SetAttributes(attribute.String("matchmaker.project", project),
+			attribute.String("matchmaker.ticket", t.Body.GetId()))
 		for _, link := range telemetry.Links(t.Assignment.GetTrace(), t.Body.GetTrace()) {
 			span.AddLink(link)
 		}
 	}
 	s.Tracer.RecordStage(ctx, telemetry.Stage{
-		Name: "ticket seen", Project: project, Ticket: t.Body.GetId(), Span: t.Body.GetTrace(), Cause: t.Assignment.GetTrace(), Ended: time.Now(),
+		Name: "ticket seen", Project: project, Ticket: t.Body.GetId(), Span: t.Body.GetTrace(),
+		Cause: t.Assignment.GetTrace(), Ended: time.Now(),
 	})
 }

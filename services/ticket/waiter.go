@@ -40,7 +40,8 @@ func (w *waiters) wake(_ string, tickets []string) {
 const recheck = 5 * time.Second
 
 // wait reads a ticket until it has a result, the time is over, the waiters are hurried, or reading fails.
-func (w *waiters) wait(ctx context.Context, id string, wait time.Duration, read func(context.Context) (*state.Ticket, error)) (*state.Ticket, error) {
+func (w *waiters) wait(ctx context.Context, id string, wait time.Duration,
+	read func(context.Context) (*state.Ticket, error)) (*state.Ticket, error) {
 	until := time.Now().Add(wait)
 	for {
 		// Enrolled before the look, so that no result comes unseen between the two.

@@ -26,8 +26,8 @@ type Part struct {
 	// Run works until ctx ends and then returns soon. An error before that stops the process; nil means that there is
 	// nothing left to do.
 	Run func(ctx context.Context) error
-	// Ready says whether the part can serve now. A *problem.Error's detail is shown to whoever asks, any other error is only
-	// logged.
+	// Ready says whether the part can serve now. A *problem.Error's detail is shown to whoever asks, any other error is
+	// only logged.
 	Ready func(ctx context.Context) error
 	// OnShutdown is called once, when the requests under way are about to be waited for: those that wait for something to
 	// happen are to be answered now.

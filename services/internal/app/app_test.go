@@ -84,7 +84,8 @@ func TestServesPartsUntilStopped(t *testing.T) {
 		}},
 		app.Part{Name: "once", Run: func(context.Context) error { return nil }},
 		app.Part{Name: "empty"})
-	for path, want := range map[string]string{"/hello": `"hi"`, "/healthz": `{"status":"alive"}`, "/readyz": `{"status":"ready"}`} {
+	for path, want := range map[string]string{"/hello": `"hi"`, "/healthz": `{"status":"alive"}`,
+		"/readyz": `{"status":"ready"}`} {
 		if status, body := p.get(path); status != http.StatusOK || body != want {
 			t.Errorf("%s: %d %s", path, status, body)
 		}
@@ -232,10 +233,11 @@ func TestGraceAndDrain(t *testing.T) {
 // Connections that are kept open end with an answer, and not while a request may be on its way.
 func TestConnectionsEndWithAnAnswer(t *testing.T) {
 	enough := make(chan struct{})
-	p := run(t, app.Options{Shutdown: app.Shutdown{Grace: time.Hour}}, app.Part{Name: "ender", Run: func(context.Context) error {
-		<-enough
-		return errors.New("a failure ends the grace period")
-	}})
+	p := run(t, app.Options{Shutdown: app.Shutdown{Grace: time.Hour}},
+		app.Part{Name: "ender", Run: func(context.Context) error {
+			<-enough
+			return errors.New("a failure ends the grace period")
+		}})
 	ends := func() (ready, last bool) {
 		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, p.url+"/readyz", http.NoBody)
 		if err != nil {

@@ -115,7 +115,8 @@ func New(o Options) (*Verifier, error) {
 			return nil, fmt.Errorf("issuers[%d]: issuer %q is configured twice", n, i.Issuer)
 		}
 		if plainRemote(i.JWKS) {
-			o.Log.Warn("keys of an issuer are fetched without TLS: whoever alters them can issue tokens", "issuer", i.Issuer, "jwks", i.JWKS)
+			o.Log.Warn("keys of an issuer are fetched without TLS: whoever alters them can issue tokens", "issuer", i.Issuer,
+				"jwks", i.JWKS)
 		}
 		v.issuers[i.Issuer] = &trustedIssuer{Issuer: i, keys: newKeySet(i, o)}
 	}
@@ -137,7 +138,8 @@ func (i Issuer) check() error {
 	case i.Issuer == ServerIssuer && (i.Claims.Match == "" || i.Claims.Backfill == ""):
 		return fmt.Errorf("claims.match, claims.backfill: missing: a server could touch more than its own backfill tickets")
 	case i.Claims.Project == "" && len(i.Projects) == 0 && !i.AnyProject:
-		return fmt.Errorf("claims.project: missing, and neither projects nor anyProject says which projects its tokens are for")
+		return fmt.Errorf("claims.project: missing, and neither projects nor anyProject says which projects its tokens " +
+			"are for")
 	}
 	for _, k := range i.Kinds {
 		if !slices.Contains(Kinds(), k) {

@@ -255,7 +255,8 @@ func TestGoodTokens(t *testing.T) {
 			got, err := v.Verify(t.Context(), token)
 			if err != nil {
 				t.Errorf("%s: %v", tt.alg, err)
-			} else if got.Subject != "player-1" || got.Kind != auth.Player || !got.MayUseProject("demo") || got.MayUseProject("other") || !got.Expires.Equal(c.now().Add(time.Hour)) {
+			} else if got.Subject != "player-1" || got.Kind != auth.Player || !got.MayUseProject("demo") ||
+				got.MayUseProject("other") || !got.Expires.Equal(c.now().Add(time.Hour)) {
 				t.Errorf("%s: %+v", tt.alg, got)
 			}
 		}
@@ -362,7 +363,8 @@ func TestServersOfTheirOwn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if own.Match != "m-1" || own.Fleet != "eu" || own.Backfill != "b-1" || general.Match+general.Fleet+general.Backfill != "" {
+	if own.Match != "m-1" || own.Fleet != "eu" || own.Backfill != "b-1" ||
+		general.Match+general.Fleet+general.Backfill != "" {
 		t.Errorf("%+v, %+v", own, general)
 	}
 	for _, tt := range []struct {
@@ -370,7 +372,8 @@ func TestServersOfTheirOwn(t *testing.T) {
 		own             bool
 	}{{"b-1", "", true}, {"b-2", "m-1", true}, {"b-2", "m-2", false}, {"b-2", "", false}, {"", "", false}} {
 		if own.MayUseBackfill(tt.backfill, tt.match) != tt.own || !general.MayUseBackfill(tt.backfill, tt.match) {
-			t.Errorf("backfill ticket %q of match %q: own %v, general %v", tt.backfill, tt.match, own.MayUseBackfill(tt.backfill, tt.match), general.MayUseBackfill(tt.backfill, tt.match))
+			t.Errorf("backfill ticket %q of match %q: own %v, general %v", tt.backfill, tt.match,
+				own.MayUseBackfill(tt.backfill, tt.match), general.MayUseBackfill(tt.backfill, tt.match))
 		}
 	}
 	for _, odd := range []map[string]any{{"m": map[string]any{"id": 7}}, {"fleet": []string{"eu"}}, {"backfill": true}} {
@@ -406,7 +409,8 @@ func TestManyAtOnce(t *testing.T) {
 	v := newVerifier(t, c, settings(p.url))
 	tokens := make([]string, 20)
 	for n := range tokens {
-		tokens[n] = sign(t, jwa.EdDSA(), p.keys["ed"], map[string]any{"kid": "ed"}, claims(c, map[string]any{"sub": fmt.Sprint("player-", n)}))
+		tokens[n] = sign(t, jwa.EdDSA(), p.keys["ed"], map[string]any{"kid": "ed"},
+			claims(c, map[string]any{"sub": fmt.Sprint("player-", n)}))
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	var wg sync.WaitGroup

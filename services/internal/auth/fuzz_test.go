@@ -30,7 +30,8 @@ func FuzzVerify(f *testing.F) {
 	if _, err := v.Verify(f.Context(), good); err != nil {
 		f.Fatal(err)
 	}
-	forged := sign(f, jwa.EdDSA(), newEd25519(f), map[string]any{"kid": "key"}, claims(c, map[string]any{"sub": "player-2"}))
+	forged := sign(f, jwa.EdDSA(), newEd25519(f), map[string]any{"kid": "key"},
+		claims(c, map[string]any{"sub": "player-2"}))
 	parts := strings.Split(good, ".")
 	signed := parts[0] + "." + parts[1] + "."
 	for _, seed := range []string{

@@ -32,7 +32,9 @@ func TestHostileTokens(t *testing.T) {
 	weak := newRSA(t, 1024)
 	p.raw = []any{
 		map[string]any{"kty": "RSA", "kid": "weak", "e": "AQAB", "n": base64.RawURLEncoding.EncodeToString(weak.N.Bytes())},
-		map[string]any{"kty": "EC", "kid": "off-curve", "crv": "P-256", "x": base64.RawURLEncoding.EncodeToString(make([]byte, 32)), "y": base64.RawURLEncoding.EncodeToString(make([]byte, 32))},
+		map[string]any{"kty": "EC", "kid": "off-curve", "crv": "P-256",
+			"x": base64.RawURLEncoding.EncodeToString(make([]byte, 32)),
+			"y": base64.RawURLEncoding.EncodeToString(make([]byte, 32))},
 		map[string]any{"kty": "future", "kid": "unknown-type"},
 		"no key at all",
 	}
@@ -171,7 +173,8 @@ func TestCacheEndsWithTheToken(t *testing.T) {
 	c, p := newClock(), newProvider(t)
 	p.add(t, "ed", newEd25519(t), nil)
 	v := newVerifier(t, c, settings(p.url))
-	token := sign(t, jwa.EdDSA(), p.keys["ed"], map[string]any{"kid": "ed"}, claims(c, map[string]any{"exp": c.now().Unix() + 60}))
+	token := sign(t, jwa.EdDSA(), p.keys["ed"], map[string]any{"kid": "ed"},
+		claims(c, map[string]any{"exp": c.now().Unix() + 60}))
 	for range 3 {
 		if _, err := v.Verify(t.Context(), token); err != nil {
 			t.Fatal(err)

@@ -70,7 +70,8 @@ func (s *keySet) find(ctx context.Context, kid string) (key, error) {
 		return k, nil
 	}
 	if s.keys.Load() == nil {
-		return key{}, &problem.Error{Kind: problem.Unavailable, Detail: "the keys to verify this token are not available", RetryAfter: loadEvery}
+		return key{}, &problem.Error{Kind: problem.Unavailable, Detail: "the keys to verify this token are not available",
+			RetryAfter: loadEvery}
 	}
 	return key{}, refuse("the token is signed with an unknown key")
 }
@@ -101,7 +102,8 @@ func (s *keySet) load(ctx context.Context, maxAge time.Duration) {
 	defer cancel()
 	keys, err := s.fetch(ctx)
 	if err != nil {
-		s.log.WarnContext(ctx, "keys of an issuer not loaded", "issuer", s.issuer, "jwks", s.source, "known", s.keys.Load() != nil, "error", err)
+		s.log.WarnContext(ctx, "keys of an issuer not loaded", "issuer", s.issuer, "jwks", s.source, "known",
+			s.keys.Load() != nil, "error", err)
 		return
 	}
 	s.loaded = now
@@ -190,7 +192,8 @@ func keyOf(k jwk.Key) (key, bool) {
 		usable.algs = []jwa.SignatureAlgorithm{jwa.EdDSA()}
 	}
 	if alg, given := k.Algorithm(); given {
-		usable.algs = slices.DeleteFunc(usable.algs, func(a jwa.SignatureAlgorithm) bool { return a.String() != alg.String() })
+		usable.algs = slices.DeleteFunc(usable.algs,
+			func(a jwa.SignatureAlgorithm) bool { return a.String() != alg.String() })
 	}
 	return usable, len(usable.algs) > 0
 }

@@ -96,7 +96,8 @@ func TicketReader(p *Principal) (owner string, any bool, err error) {
 	case p.Kind == Service && (p.HasScope(ScopeAct) || p.HasScope(ScopeRead)):
 		return "", true, nil
 	}
-	return "", false, problem.New(problem.Forbidden, "the token does not read tickets: it lacks the scope %s or %s", ScopeAct, ScopeRead)
+	return "", false, problem.New(problem.Forbidden, "the token does not read tickets: it lacks the scope %s or %s",
+		ScopeAct, ScopeRead)
 }
 
 func plainName(name string) bool {

@@ -55,7 +55,8 @@ func (v *Verifier) authenticate(c echo.Context) (*Principal, error) {
 	}
 	if problem.KindOf(err) == problem.Unauthenticated {
 		// The reasons are fixed texts of this package, free of quotes.
-		c.Response().Header().Set(echo.HeaderWWWAuthenticate, fmt.Sprintf(`%s, error="invalid_token", error_description="%s"`, challenge, err))
+		c.Response().Header().Set(echo.HeaderWWWAuthenticate,
+			fmt.Sprintf(`%s, error="invalid_token", error_description="%s"`, challenge, err))
 	}
 	return p, err
 }
@@ -99,7 +100,8 @@ func permit(p *Principal, c echo.Context, kinds []Kind) error {
 			return problem.New(problem.Forbidden, "the token is not for this project")
 		}
 		if !isProject(project) {
-			return problem.New(problem.NotFound, "no project has such a name: 1 to 64 letters, digits, '.', '_' and '-', a letter or digit first")
+			return problem.New(problem.NotFound,
+				"no project has such a name: 1 to 64 letters, digits, '.', '_' and '-', a letter or digit first")
 		}
 	}
 	if p.Kind == Developer && !p.hasRole("manager", "owner") {

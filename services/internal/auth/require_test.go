@@ -157,7 +157,8 @@ func TestOwner(t *testing.T) {
 		"server":          {server, "", false, problem.Forbidden},
 	} {
 		owner, any, err := auth.TicketReader(tt.p)
-		if owner != tt.owner || any != tt.any || (err == nil) != (tt.kind == good) || err != nil && problem.KindOf(err) != tt.kind {
+		if owner != tt.owner || any != tt.any || (err == nil) != (tt.kind == good) ||
+			err != nil && problem.KindOf(err) != tt.kind {
 			t.Errorf("%s: %q, %v, %v", name, owner, any, err)
 		}
 	}
@@ -184,7 +185,8 @@ func BenchmarkVerify(b *testing.B) {
 	p.set = setOf(b, "ed", key)
 	token := sign(b, jwa.EdDSA(), key, map[string]any{"kid": "ed"}, claims(c, nil))
 	for name, size := range map[string]int{"remembered": 10, "new": -1} {
-		v, err := auth.New(auth.Options{Issuers: []auth.Issuer{settings(server.URL)}, Now: c.now, Log: slog.New(slog.DiscardHandler), CacheSize: size})
+		v, err := auth.New(auth.Options{Issuers: []auth.Issuer{settings(server.URL)}, Now: c.now,
+			Log: slog.New(slog.DiscardHandler), CacheSize: size})
 		if err != nil {
 			b.Fatal(err)
 		}

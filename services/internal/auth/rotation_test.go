@@ -32,7 +32,8 @@ func newWorld(t *testing.T) *world {
 func (w *world) verify(kid string) error {
 	w.Helper()
 	w.n++
-	token := sign(w, jwa.EdDSA(), w.p.keys[kid], map[string]any{"kid": kid}, claims(w.clock, map[string]any{"sub": fmt.Sprint("player-", w.n)}))
+	token := sign(w, jwa.EdDSA(), w.p.keys[kid], map[string]any{"kid": kid},
+		claims(w.clock, map[string]any{"sub": fmt.Sprint("player-", w.n)}))
 	_, err := w.v.Verify(w.Context(), token)
 	return err
 }
@@ -91,7 +92,8 @@ func TestTokensAreNotRefusedWhenKeysNeverLoaded(t *testing.T) {
 	w := newWorld(t)
 	w.p.change(func() { w.p.down = true })
 	w.want("down", w.verify("first"), problem.Unavailable, 1)
-	if err := w.v.Ready(t.Context()); problem.KindOf(err) != problem.Unavailable || !strings.Contains(err.Error(), "https://id.example") {
+	if err := w.v.Ready(t.Context()); problem.KindOf(err) != problem.Unavailable ||
+		!strings.Contains(err.Error(), "https://id.example") {
 		t.Errorf("ready: %v", err)
 	}
 	w.p.change(func() { w.p.down = false })

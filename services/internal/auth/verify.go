@@ -98,7 +98,8 @@ func (t *trustedIssuer) checkSignature(ctx context.Context, token string, header
 }
 
 func (v *Verifier) checkTimes(claimed jwt.Token) error {
-	err := jwt.Validate(claimed, jwt.WithClock(jwt.ClockFunc(v.now)), jwt.WithAcceptableSkew(v.skew), jwt.WithRequiredClaim(jwt.ExpirationKey))
+	err := jwt.Validate(claimed, jwt.WithClock(jwt.ClockFunc(v.now)), jwt.WithAcceptableSkew(v.skew),
+		jwt.WithRequiredClaim(jwt.ExpirationKey))
 	switch {
 	case err == nil:
 		return nil

@@ -223,7 +223,8 @@ func (b *Bus) extract(ctx context.Context, headers propagation.TextMapCarrier) c
 func subscribe[M any, P interface {
 	*M
 	proto.Message
-}](b *Bus, subject, queue string, handle func(ctx context.Context, subject string, m P, msg *nats.Msg)) (Subscription, error) {
+}](b *Bus, subject, queue string, handle func(ctx context.Context, subject string, m P, msg *nats.Msg)) (Subscription,
+	error) {
 	receive := func(msg *nats.Msg) {
 		m := P(new(M))
 		if err := proto.Unmarshal(msg.Data, m); err != nil {

@@ -38,7 +38,8 @@ func server(t *testing.T) string {
 
 func connect(t *testing.T, url string) *bus.Bus {
 	t.Helper()
-	b, err := bus.Connect(t.Context(), bus.Options{Server: bus.Server{URL: url}, Name: t.Name(), Log: slog.New(slog.DiscardHandler)})
+	b, err := bus.Connect(t.Context(), bus.Options{Server: bus.Server{URL: url}, Name: t.Name(),
+		Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,7 +75,8 @@ func next[T any](t *testing.T, c <-chan T) T {
 }
 
 func TestReadyOnlyWithServerAndStreams(t *testing.T) {
-	b, err := bus.Connect(t.Context(), bus.Options{Server: bus.Server{URL: "nats://127.0.0.1:1"}, Log: slog.New(slog.DiscardHandler)})
+	b, err := bus.Connect(t.Context(), bus.Options{Server: bus.Server{URL: "nats://127.0.0.1:1"},
+		Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal("a server that does not answer yet is no error:", err)
 	}
@@ -97,7 +99,8 @@ func TestSilentServerIsGivenUp(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	b, err := bus.Connect(t.Context(), bus.Options{Server: bus.Server{URL: "nats://" + l.Address()}, Pulse: 20 * time.Millisecond, Log: slog.New(slog.DiscardHandler)})
+	b, err := bus.Connect(t.Context(), bus.Options{Server: bus.Server{URL: "nats://" + l.Address()},
+		Pulse: 20 * time.Millisecond, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -155,18 +158,20 @@ func TestRunIsAnsweredInPartsAndCarriesTheTrace(t *testing.T) {
 	director, runner := connect(t, url), connect(t, url)
 	id := trace.TraceID{1, 2, 3}
 	seen := make(chan trace.TraceID, 1)
-	_, err := runner.ServeRuns("runner-1", "demo", "duel", func(ctx context.Context, r *pb.RunRequest, answer bus.SendPart) {
-		seen <- trace.SpanContextFromContext(ctx).TraceID()
-		for i := range 3 {
-			if err := answer(&pb.RunPart{Last: i == 2, Proposals: []*pb.Proposal{{Score: float64(i)}}}); err != nil {
-				t.Error(err)
+	_, err := runner.ServeRuns("runner-1", "demo", "duel",
+		func(ctx context.Context, r *pb.RunRequest, answer bus.SendPart) {
+			seen <- trace.SpanContextFromContext(ctx).TraceID()
+			for i := range 3 {
+				if err := answer(&pb.RunPart{Last: i == 2, Proposals: []*pb.Proposal{{Score: float64(i)}}}); err != nil {
+					t.Error(err)
+				}
 			}
-		}
-	})
+		})
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx := trace.ContextWithSpanContext(t.Context(), trace.NewSpanContext(trace.SpanContextConfig{TraceID: id, SpanID: trace.SpanID{1}}))
+	ctx := trace.ContextWithSpanContext(t.Context(),
+		trace.NewSpanContext(trace.SpanContextConfig{TraceID: id, SpanID: trace.SpanID{1}}))
 	// The runner's subscription may reach the server after the director's first question.
 	parts := startRun(ctx, t, director, "duel")
 	if got := next(t, seen); got != id {
@@ -191,7 +196,8 @@ func startRun(ctx context.Context, t *testing.T, b *bus.Bus, function string) []
 	deadline := time.Now().Add(patience)
 	for n := 0; time.Now().Before(deadline); n++ {
 		got := make(chan *pb.RunPart, 10)
-		run, err := b.StartRun(ctx, &pb.RunRequest{Run: fmt.Sprint("r", n), Project: "demo", Function: function}, func(p *pb.RunPart) { got <- p })
+		run, err := b.StartRun(ctx, &pb.RunRequest{Run: fmt.Sprint("r", n), Project: "demo", Function: function},
+			func(p *pb.RunPart) { got <- p })
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -215,7 +221,8 @@ func startRun(ctx context.Context, t *testing.T, b *bus.Bus, function string) []
 func TestRunWithoutRunnerIsAnsweredAtOnce(t *testing.T) {
 	b := connect(t, server(t))
 	got := make(chan *pb.RunPart, 1)
-	if _, err := b.StartRun(t.Context(), &pb.RunRequest{Run: "r", Project: "demo", Function: "none"}, func(p *pb.RunPart) { got <- p }); err != nil {
+	if _, err := b.StartRun(t.Context(), &pb.RunRequest{Run: "r", Project: "demo", Function: "none"},
+		func(p *pb.RunPart) { got <- p }); err != nil {
 		t.Fatal(err)
 	}
 	if p := next(t, got); !p.GetLast() || p.GetError() != bus.NoRunner {
@@ -416,13 +423,14 @@ func TestLogsAreReadInParts(t *testing.T) {
 	position, began := uint64(0), time.Now().Add(-time.Hour)
 	for deadline := time.Now().Add(patience); len(read) < messages; {
 		most := 300
-		next, err := b.ReadLog(t.Context(), "demo", "duel", bus.LogStart{Since: began, After: position}, func(l *pb.LogLines) bool {
-			if most--; most < 0 {
-				return false
-			}
-			read = append(read, l.GetText())
-			return true
-		})
+		next, err := b.ReadLog(t.Context(), "demo", "duel", bus.LogStart{Since: began, After: position},
+			func(l *pb.LogLines) bool {
+				if most--; most < 0 {
+					return false
+				}
+				read = append(read, l.GetText())
+				return true
+			})
 		if err != nil || next < position {
 			t.Fatalf("behind %d: %d, %v", position, next, err)
 		}

@@ -59,7 +59,8 @@ func (b *Bus) PublishEvents(ctx context.Context, e *pb.Events, last uint64) (uin
 	}
 	ack, err := b.js.PublishMsg(ctx, msg, jetstream.WithExpectLastSequencePerSubject(last))
 	if refused, ok := errors.AsType[*jetstream.APIError](err); ok &&
-		(refused.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence || refused.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequenceConstant) {
+		(refused.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence ||
+			refused.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequenceConstant) {
 		return 0, ErrEventConflict
 	}
 	if err != nil {
@@ -72,7 +73,8 @@ func (b *Bus) PublishEvents(ctx context.Context, e *pb.Events, last uint64) (uin
 // FollowEvents hears what happened in a project since a time, or all that is known when since is zero, and then what
 // happens, in order, until ctx ends or handle returns an error. pending is how many messages have come already behind
 // this one.
-func (b *Bus) FollowEvents(ctx context.Context, project string, since time.Time, handle func(e *pb.Events, pending uint64) error) error {
+func (b *Bus) FollowEvents(ctx context.Context, project string, since time.Time,
+	handle func(e *pb.Events, pending uint64) error) error {
 	from := jetstream.OrderedConsumerConfig{FilterSubjects: []string{events + token(project)}}
 	if !since.IsZero() {
 		from.DeliverPolicy, from.OptStartTime = jetstream.DeliverByStartTimePolicy, &since

@@ -39,7 +39,8 @@ const logBatch = 512
 // ReadLog hands what a function's instances wrote to take, the oldest first, until it wants no more, and returns the
 // position behind which the next lines will be. Who reads on from there misses no line and sees none twice. It holds
 // one batch of messages in memory, whatever the log's size.
-func (b *Bus) ReadLog(ctx context.Context, project, function string, from LogStart, take func(*pb.LogLines) bool) (position uint64, err error) {
+func (b *Bus) ReadLog(ctx context.Context, project, function string, from LogStart,
+	take func(*pb.LogLines) bool) (position uint64, err error) {
 	stream, err := b.js.Stream(ctx, logStream)
 	if err != nil {
 		return 0, unavailable(err)
@@ -56,7 +57,8 @@ func (b *Bus) ReadLog(ctx context.Context, project, function string, from LogSta
 		DeliverPolicy:     jetstream.DeliverByStartTimePolicy, OptStartTime: &from.Since,
 	}
 	if from.After > 0 && from.After < end {
-		config.DeliverPolicy, config.OptStartTime, config.OptStartSeq = jetstream.DeliverByStartSequencePolicy, nil, from.After+1
+		config.DeliverPolicy, config.OptStartTime, config.OptStartSeq = jetstream.DeliverByStartSequencePolicy, nil,
+			from.After+1
 	}
 	consumer, err := stream.CreateConsumer(ctx, config)
 	if err != nil {

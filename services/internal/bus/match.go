@@ -174,7 +174,8 @@ func (b *Bus) handleMatch(ctx context.Context, msg jetstream.Msg, handle MatchHa
 	case asked:
 		err = msg.NakWithDelay(time.Duration(again))
 	default:
-		b.log.WarnContext(ctx, "match comes again", "project", w.GetProject(), "match", w.GetMatch(), "attempt", attempt, "error", err)
+		b.log.WarnContext(ctx, "match comes again", "project", w.GetProject(), "match", w.GetMatch(), "attempt", attempt,
+			"error", err)
 		err = msg.NakWithDelay(min(time.Duration(attempt)*500*time.Millisecond, b.options.AckWait))
 	}
 	if err != nil && !errors.Is(err, nats.ErrConnectionClosed) {

@@ -90,7 +90,8 @@ func rightsOf(name string) Rights {
 				pokes + "*", moduleChunks + "*", moduleInfos + "*", api("STREAM.PURGE", moduleStream),
 				// Which modules there are, and the lines of one function.
 				api("CONSUMER.CREATE", moduleStream, "*", moduleInfos+">"),
-				api("CONSUMER.CREATE", logStream, "*", logs+"*.*"), api("CONSUMER.MSG.NEXT", logStream, "*"), api("CONSUMER.DELETE", logStream, "*"),
+				api("CONSUMER.CREATE", logStream, "*", logs+"*.*"), api("CONSUMER.MSG.NEXT", logStream, "*"),
+				api("CONSUMER.DELETE", logStream, "*"),
 			}, readModules()),
 			Subscribe: []string{runner, inbox},
 		}
@@ -101,7 +102,8 @@ func rightsOf(name string) Rights {
 		}
 	case catalog.Director:
 		return Rights{
-			Publish:   []string{pokes + "*", runs + "*.*", matches + "*", assigned + "*", events + "*", api("STREAM.MSG.GET", eventStream)},
+			Publish: []string{pokes + "*", runs + "*.*", matches + "*", assigned + "*", events + "*",
+				api("STREAM.MSG.GET", eventStream)},
 			Subscribe: []string{pokes + "*", runner, partsRoot + name + ".*.*", inbox},
 		}
 	case catalog.Allocator:
@@ -121,8 +123,10 @@ func rightsOf(name string) Rights {
 	case account.Events:
 		return Rights{
 			Publish: []string{
-				api("STREAM.INFO", eventStream), api("STREAM.MSG.GET", eventStream), api("CONSUMER.CREATE", eventStream, "*", events+"*"),
-				api("CONSUMER.MSG.NEXT", eventStream, "*"), api("CONSUMER.INFO", eventStream, "*"), api("CONSUMER.DELETE", eventStream, "*"),
+				api("STREAM.INFO", eventStream), api("STREAM.MSG.GET", eventStream),
+				api("CONSUMER.CREATE", eventStream, "*", events+"*"),
+				api("CONSUMER.MSG.NEXT", eventStream, "*"), api("CONSUMER.INFO", eventStream, "*"),
+				api("CONSUMER.DELETE", eventStream, "*"),
 			},
 			Subscribe: []string{inbox},
 		}

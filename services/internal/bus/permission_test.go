@@ -125,9 +125,10 @@ func TestEachServiceMayDoWhatItDoes(t *testing.T) {
 	}
 	_, err := buses[catalog.Ticket].OnAssigned(func(string, []string) { assigned <- "" })
 	must("hear results", err)
-	_, err = buses[catalog.Runner].ServeRuns("r", "demo", "duel", func(_ context.Context, _ *pb.RunRequest, answer bus.SendPart) {
-		_ = answer(&pb.RunPart{Last: true})
-	})
+	_, err = buses[catalog.Runner].ServeRuns("r", "demo", "duel",
+		func(_ context.Context, _ *pb.RunRequest, answer bus.SendPart) {
+			_ = answer(&pb.RunPart{Last: true})
+		})
 	must("serve runs", err)
 	for _, b := range buses {
 		must("ping", b.Ping(ctx))
@@ -147,7 +148,8 @@ func TestEachServiceMayDoWhatItDoes(t *testing.T) {
 	}
 	for _, name := range []string{catalog.Director, catalog.Backfill} {
 		parts := make(chan *pb.RunPart, 4)
-		run, err := buses[name].StartRun(ctx, &pb.RunRequest{Run: "run-of-" + name, Project: "demo", Function: "duel"}, func(p *pb.RunPart) { parts <- p })
+		run, err := buses[name].StartRun(ctx, &pb.RunRequest{Run: "run-of-" + name, Project: "demo", Function: "duel"},
+			func(p *pb.RunPart) { parts <- p })
 		must(name+" runs", err)
 		for part := next(t, parts); !part.GetLast(); part = next(t, parts) {
 		}
@@ -190,7 +192,8 @@ func TestEachServiceMayDoWhatItDoes(t *testing.T) {
 	must("ping", buses[catalog.Runner].Ping(ctx))
 	eventually(t, "the log is read", func() bool {
 		lines := 0
-		_, err := buses[catalog.Registry].ReadLog(ctx, "demo", "duel.v2", bus.LogStart{}, func(*pb.LogLines) bool { lines++; return true })
+		_, err := buses[catalog.Registry].ReadLog(ctx, "demo", "duel.v2", bus.LogStart{},
+			func(*pb.LogLines) bool { lines++; return true })
 		must("read log", err)
 		return lines == 1
 	})
@@ -205,13 +208,15 @@ func TestEachServiceMayDoWhatItDoes(t *testing.T) {
 		t.Errorf("events: %v, %v", some, err)
 	}
 	followed := errors.New("heard it")
-	if err := follower.FollowEvents(ctx, "demo", time.Time{}, func(*pb.Events, uint64) error { return followed }); !errors.Is(err, followed) {
+	if err := follower.FollowEvents(ctx, "demo", time.Time{},
+		func(*pb.Events, uint64) error { return followed }); !errors.Is(err, followed) {
 		t.Errorf("follow: %v", err)
 	}
 	for _, b := range buses {
 		must("ping", b.Ping(ctx))
 	}
-	if violations := refusals.String() + log.String(); strings.Contains(strings.ToLower(violations), "violation") || strings.Contains(violations, "permit") {
+	if violations := refusals.String() + log.String(); strings.Contains(strings.ToLower(violations), "violation") ||
+		strings.Contains(violations, "permit") {
 		t.Errorf("somebody was refused something:\n%s", violations)
 	}
 }
@@ -273,7 +278,8 @@ func TestNoServiceMayDoMore(t *testing.T) {
 	for _, name := range catalog.Names() {
 		t.Run(name, func(t *testing.T) {
 			refused := make(chan error, 256)
-			conn, err := nats.Connect(url, nats.UserInfo(account.User(name), passwordOf(name)), nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { refused <- err }))
+			conn, err := nats.Connect(url, nats.UserInfo(account.User(name), passwordOf(name)),
+				nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { refused <- err }))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -289,7 +295,8 @@ func TestNoServiceMayDoMore(t *testing.T) {
 				}
 				select {
 				case err := <-refused:
-					if !errors.Is(err, nats.ErrPermissionViolation) || !strings.Contains(err.Error(), fmt.Sprintf("%s to %q", kind, strings.ReplaceAll(subject, ">", ">"))) {
+					if !errors.Is(err, nats.ErrPermissionViolation) ||
+						!strings.Contains(err.Error(), fmt.Sprintf("%s to %q", kind, strings.ReplaceAll(subject, ">", ">"))) {
 						t.Errorf("%s to %s: %v", kind, subject, err)
 					}
 				case <-time.After(patience):

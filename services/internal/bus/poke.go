@@ -48,7 +48,8 @@ func (b *Bus) notify(ctx context.Context, subject, project string, m proto.Messa
 		return
 	}
 	if err := b.publish(ctx, subject+token(project), m); err != nil {
-		b.log.WarnContext(ctx, "message bus: subscribers were not notified", "subject", subject+"*", "project", project, "error", err)
+		b.log.WarnContext(ctx, "message bus: subscribers were not notified", "subject", subject+"*", "project", project,
+			"error", err)
 	}
 }
 

@@ -61,7 +61,8 @@ type SendPart func(*pb.RunPart) error
 
 // ServeRuns takes runs of a function, each from one request of one director, and says at once that this runner has it.
 // handle must not block the subscription: it starts the run and returns.
-func (b *Bus) ServeRuns(runner, project, function string, handle func(ctx context.Context, r *pb.RunRequest, answer SendPart)) (Subscription, error) {
+func (b *Bus) ServeRuns(runner, project, function string,
+	handle func(ctx context.Context, r *pb.RunRequest, answer SendPart)) (Subscription, error) {
 	return subscribe(b, runs+token(project)+"."+token(function), runnerQueue,
 		func(ctx context.Context, _ string, r *pb.RunRequest, msg *nats.Msg) {
 			var index uint32

@@ -32,8 +32,7 @@ type Server struct {
 	Replicas    int    `help:"Replicas of the JetStream streams: 1, 3 or 5." default:"1" name:"stream-replicas" group:"connections"`
 }
 
-// Events is what is kept of events. All services of a system must have
-// the same. A zero means the default.
+// Events is what is kept of events. All services of a system must have the same. A zero means the default.
 type Events struct {
 	Age   time.Duration `help:"How long events, which say what happened to tickets and matches, can be read. 0 means that there are none." default:"24h" name:"event-age" group:"events"`
 	Bytes int64         `help:"Most bytes of events that can be read, of all projects; beyond it the oldest go." default:"1073741824" name:"event-bytes" group:"events"`
@@ -46,8 +45,8 @@ type Logs struct {
 	Total int64         `help:"Most MiB of the logs of all functions together." default:"1024" group:"runner" name:"log-total"`
 }
 
-// backlog is how many events are kept until they are published: with tickets of 36 bytes about 250 MB, which
-// is what 10,000 tickets a second make in two minutes.
+// backlog is how many events are kept until they are published: with tickets of 36 bytes about 250 MB, which is what
+// 10,000 tickets a second make in two minutes.
 const backlog = 5_000_000
 
 // Backlog is how many events the state store keeps until they are published; none when nobody publishes any.

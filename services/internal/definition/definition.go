@@ -35,7 +35,9 @@ func (r *Reader) Function(at Path) Function {
 			case raw == "":
 				r.missingFunction(at)
 			case !good:
-				r.Add(BadTargetFunction, at, "%s is no function name: 1 to 64 letters, digits, '.', '_' and '-' are, with a letter or digit first and last", quote(raw))
+				r.Add(BadTargetFunction, at,
+					"%s is no function name: 1 to 64 letters, digits, '.', '_' and '-' are, with a letter or digit first and last",
+					quote(raw))
 			}
 			f.Name = name
 		}},

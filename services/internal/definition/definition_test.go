@@ -15,7 +15,8 @@ func TestFunctionName(t *testing.T) {
 			t.Errorf("%q: %q, %v", raw, name, ok)
 		}
 	}
-	for _, raw := range []string{"", ".", "-a", "a-", "_a", "a.", "a b", "a/b", "ä", "\u212a", "a\n", strings.Repeat("a", 65)} {
+	for _, raw := range []string{"", ".", "-a", "a-", "_a", "a.", "a b", "a/b", "ä", "\u212a", "a\n",
+		strings.Repeat("a", 65)} {
 		if name, ok := FunctionName(raw); ok {
 			t.Errorf("%q is %q", raw, name)
 		}
@@ -59,7 +60,8 @@ func TestFieldErrors(t *testing.T) {
 
 // Text that is not JSON ends every way of reading with an error, and no way without an end.
 func TestBrokenText(t *testing.T) {
-	for _, text := range []string{``, `{`, `{"a"`, `{"a":`, `{"a":[`, `{"a":[1`, `{"a":{"b"`, `{"a":"`, `{"a":1`, `{"a":nul`, `{]`, `[}`, `{"a":"\ud800"}`} {
+	for _, text := range []string{``, `{`, `{"a"`, `{"a":`, `{"a":[`, `{"a":[1`, `{"a":{"b"`, `{"a":"`, `{"a":1`,
+		`{"a":nul`, `{]`, `[}`, `{"a":"\ud800"}`} {
 		readers := map[string]func(*Reader){
 			"object":   func(r *Reader) { r.Object("", Member{"a", func(at Path) { r.Text(at) }}) },
 			"keys":     func(r *Reader) { r.Keys("", func(_ string, at Path) { r.Array(at, func(at Path) { r.Number(at) }) }) },

@@ -42,7 +42,8 @@ func (f *FieldErrors) List() []FieldError {
 	if f.more == 0 {
 		return f.list
 	}
-	return append(f.list[:maxErrors:maxErrors], FieldError{TooManyErrors, fmt.Sprintf("%s: %d more faults are not listed", Path(""), f.more)})
+	return append(f.list[:maxErrors:maxErrors], FieldError{TooManyErrors,
+		fmt.Sprintf("%s: %d more faults are not listed", Path(""), f.more)})
 }
 
 // Err is f, or nil when there are no faults.

@@ -34,7 +34,8 @@ const longestName = 128
 
 // printable is a name as it stands where a terminal and a log can take it, and quoted where not.
 func printable(name string) string {
-	if name != "" && len(name) <= longestName && strings.IndexFunc(name, func(r rune) bool { return !unicode.IsPrint(r) }) < 0 {
+	if name != "" && len(name) <= longestName &&
+		strings.IndexFunc(name, func(r rune) bool { return !unicode.IsPrint(r) }) < 0 {
 		return name
 	}
 	return quote(name)

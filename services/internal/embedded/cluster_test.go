@@ -17,10 +17,12 @@ func TestNATSCluster(t *testing.T) {
 		if s.RoutesAddr() == "" {
 			t.Error("a server of a cluster has no address for routes")
 		}
-		servers, options, routes = append(servers, s), append(options, o), append(routes[:len(routes):len(routes)], s.RoutesAddr())
+		servers, options, routes = append(servers, s), append(options, o),
+			append(routes[:len(routes):len(routes)], s.RoutesAddr())
 	}
 	eventually(t, "a stream on all three", func() bool {
-		answer := try(t, servers[0].URL(), "$JS.API.STREAM.CREATE.letters", `{"name":"letters","subjects":["letter"],"storage":"file","num_replicas":3}`)
+		answer := try(t, servers[0].URL(), "$JS.API.STREAM.CREATE.letters",
+			`{"name":"letters","subjects":["letter"],"storage":"file","num_replicas":3}`)
 		return strings.Contains(answer, `"num_replicas":3`)
 	})
 	if err := servers[2].Close(); err != nil {
@@ -40,7 +42,8 @@ func TestNATSCluster(t *testing.T) {
 }
 
 func TestNATSClusterRouteWithoutAPort(t *testing.T) {
-	_, err := StartNATS(t.Context(), NATSOptions{Dir: t.TempDir(), Cluster: &Cluster{Server: "a", Routes: []string{"nowhere"}}, Log: silent()})
+	_, err := StartNATS(t.Context(), NATSOptions{Dir: t.TempDir(),
+		Cluster: &Cluster{Server: "a", Routes: []string{"nowhere"}}, Log: silent()})
 	if err == nil || !strings.Contains(err.Error(), "nowhere") {
 		t.Errorf("StartNATS() = %v, want an error that names the route", err)
 	}
@@ -54,7 +57,8 @@ func try(t *testing.T, url, subject, body string) string {
 	if err := conn.SetDeadline(time.Now().Add(time.Second)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := fmt.Fprintf(conn, "CONNECT {\"verbose\":false}\r\nSUB reply 1\r\nPUB %s reply %d\r\n%s\r\n", subject, len(body), body); err != nil {
+	if _, err := fmt.Fprintf(conn, "CONNECT {\"verbose\":false}\r\nSUB reply 1\r\nPUB %s reply %d\r\n%s\r\n", subject,
+		len(body), body); err != nil {
 		t.Fatal(err)
 	}
 	var all strings.Builder

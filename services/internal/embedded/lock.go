@@ -55,7 +55,8 @@ func acquire(ctx context.Context, f *os.File, dir string) error {
 		}
 		select {
 		case <-ctx.Done():
-			return problem.Wrap(problem.Conflict, ctx.Err(), "folder %s is still held by a child of process %d, which is gone: end it", dir, owner)
+			return problem.Wrap(problem.Conflict, ctx.Err(),
+				"folder %s is still held by a child of process %d, which is gone: end it", dir, owner)
 		case <-retry.C:
 		}
 	}

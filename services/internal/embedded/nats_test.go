@@ -75,7 +75,8 @@ func request(t *testing.T, url, subject, body string) string {
 	t.Helper()
 	conn := dial(t, strings.TrimPrefix(url, "nats://"))
 	defer conn.Close()
-	if _, err := fmt.Fprintf(conn, "CONNECT {\"verbose\":false}\r\nSUB reply 1\r\nPUB %s reply %d\r\n%s\r\n", subject, len(body), body); err != nil {
+	if _, err := fmt.Fprintf(conn, "CONNECT {\"verbose\":false}\r\nSUB reply 1\r\nPUB %s reply %d\r\n%s\r\n", subject,
+		len(body), body); err != nil {
 		t.Fatal(err)
 	}
 	in := bufio.NewScanner(conn)

@@ -52,7 +52,8 @@ func TestRedisIsTakenOverFromAKilledProcess(t *testing.T) {
 	set(t, strings.TrimSpace(addr), "greeting", "hello")
 
 	_, err = StartRedis(t.Context(), RedisOptions{Dir: dir, AOF: true, Log: silent()})
-	if problem.KindOf(err) != problem.Conflict || !strings.Contains(err.Error(), dir+" is in use by process "+strconv.Itoa(parent.Process.Pid)) {
+	if problem.KindOf(err) != problem.Conflict ||
+		!strings.Contains(err.Error(), dir+" is in use by process "+strconv.Itoa(parent.Process.Pid)) {
 		t.Errorf("a second process on the folder got %v, want a conflict that names the first", err)
 	}
 
@@ -174,14 +175,16 @@ func TestRedisInMemoryWhenThereIsNoBinary(t *testing.T) {
 	if got := get(t, r.Addr(), "greeting"); got != "hello" {
 		t.Errorf("greeting = %q, want hello", got)
 	}
-	if _, err := StartRedis(t.Context(), RedisOptions{Dir: t.TempDir(), Binary: "redis-server", Log: silent()}); err == nil {
+	if _, err := StartRedis(t.Context(), RedisOptions{Dir: t.TempDir(), Binary: "redis-server",
+		Log: silent()}); err == nil {
 		t.Error("a binary that was named and is missing is no error")
 	}
 }
 
 func TestRedisCloseIsQuiet(t *testing.T) {
 	var out bytes.Buffer
-	r, err := StartRedis(t.Context(), RedisOptions{Dir: t.TempDir(), AOF: true, Log: slog.New(slog.NewTextHandler(&out, nil))})
+	r, err := StartRedis(t.Context(), RedisOptions{Dir: t.TempDir(), AOF: true,
+		Log: slog.New(slog.NewTextHandler(&out, nil))})
 	if err != nil {
 		t.Fatal(err)
 	}

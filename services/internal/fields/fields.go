@@ -27,7 +27,8 @@ func (p *Values) Check(l Limits) error {
 	}
 	for name := range p.Attributes {
 		if name == Created {
-			return problem.New(problem.Invalid, "attributes.created: the service sets this attribute itself; choose another name")
+			return problem.New(problem.Invalid,
+				"attributes.created: the service sets this attribute itself; choose another name")
 		}
 		if err := checkName("attributes", name, l.Name); err != nil {
 			return err
@@ -69,7 +70,8 @@ func checkName(field, name string, most int) error {
 	case name == "":
 		return problem.New(problem.Invalid, "%s: a name is empty", field)
 	case len(name) > most:
-		return problem.New(problem.Invalid, "%s.%.40s…: the name has %d bytes, at most %d are allowed", field, name, len(name), most)
+		return problem.New(problem.Invalid, "%s.%.40s…: the name has %d bytes, at most %d are allowed", field, name,
+			len(name), most)
 	}
 	return nil
 }

@@ -131,7 +131,8 @@ func TestEnvironment(t *testing.T) {
 	if got, err := r.Open(seal(t, r, "s", "a"), "a"); err != nil || string(got) != "s" {
 		t.Errorf("%q, %v", got, err)
 	}
-	if _, err := keyring.Open("env:NO_SUCH_KEYS", time.Now); err == nil || !strings.Contains(err.Error(), "NO_SUCH_KEYS is not set") {
+	if _, err := keyring.Open("env:NO_SUCH_KEYS", time.Now); err == nil ||
+		!strings.Contains(err.Error(), "NO_SUCH_KEYS is not set") {
 		t.Error(err)
 	}
 }
@@ -151,7 +152,8 @@ func TestMistakes(t *testing.T) {
 	} {
 		path := filepath.Join(t.TempDir(), "keys")
 		write(t, path, text)
-		if _, err := keyring.Open(path, time.Now); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "hunter") {
+		if _, err := keyring.Open(path, time.Now); err == nil || !strings.Contains(err.Error(), want) ||
+			strings.Contains(err.Error(), "hunter") {
 			t.Errorf("%q: %v, want %q and nothing of the key", text, err, want)
 		}
 	}

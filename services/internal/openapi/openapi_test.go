@@ -34,7 +34,8 @@ func TestValid(t *testing.T) {
 	if !doc.IsOpenAPI31OrLater() {
 		t.Errorf("it is of version %s, want 3.1", doc.OpenAPI)
 	}
-	if err := doc.Validate(t.Context(), openapi3.EnableExamplesValidation(), openapi3.EnableSchemaPatternValidation()); err != nil {
+	if err := doc.Validate(t.Context(), openapi3.EnableExamplesValidation(),
+		openapi3.EnableSchemaPatternValidation()); err != nil {
 		t.Error(err)
 	}
 }

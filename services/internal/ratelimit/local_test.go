@@ -24,7 +24,8 @@ func TestLocalLimitsEachCaller(t *testing.T) {
 			return 0
 		}
 		f, ok := errors.AsType[*problem.Error](err)
-		if !ok || f.Kind != problem.Limited || f.Limit == nil || f.Limit.Name != "reads" || f.Limit.Amount != 3 || f.Limit.Window != 1500*time.Millisecond {
+		if !ok || f.Kind != problem.Limited || f.Limit == nil || f.Limit.Name != "reads" || f.Limit.Amount != 3 ||
+			f.Limit.Window != 1500*time.Millisecond {
 			t.Fatalf("%v", err)
 		}
 		return f.RetryAfter
@@ -73,7 +74,8 @@ func TestLocalForgetsNobodyTooEarly(t *testing.T) {
 		fill := map[string]float64{} // in requests
 		at := map[string]time.Time{}
 		for range rapid.IntRange(100, 400).Draw(t, "requests") {
-			now = now.Add(time.Duration(rapid.SampledFrom([]int{0, 0, 0, 0, 0, 0, 1, 2, 3, 30}).Draw(t, "quarters")) * 250 * time.Millisecond)
+			now = now.Add(time.Duration(rapid.SampledFrom([]int{0, 0, 0, 0, 0, 0, 1, 2, 3, 30}).Draw(t,
+				"quarters")) * 250 * time.Millisecond)
 			whose := rapid.SampledFrom([]string{"ada", "ada", "ada", "bob"}).Draw(t, "whose")
 			left, known := fill[whose]
 			if !known {

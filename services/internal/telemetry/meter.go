@@ -61,7 +61,8 @@ func (m Meter) Gauge(name, unit, description string) metric.Int64Gauge {
 
 // Histogram is a distribution; bounds are those of its buckets.
 func (m Meter) Histogram(name, unit, description string, bounds ...float64) metric.Float64Histogram {
-	h, err := m.orNoop().Float64Histogram(name, metric.WithUnit(unit), metric.WithDescription(description), metric.WithExplicitBucketBoundaries(bounds...))
+	h, err := m.orNoop().Float64Histogram(name, metric.WithUnit(unit), metric.WithDescription(description),
+		metric.WithExplicitBucketBoundaries(bounds...))
 	m.logError(name, err)
 	return h
 }

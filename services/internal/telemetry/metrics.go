@@ -26,7 +26,8 @@ func (t *Telemetry) openMetrics(ctx context.Context, o Options, who *resource.Re
 	}
 	t.Listen = o.Settings.Listen
 	if t.Listen == "" && byPrometheus {
-		t.Listen = net.JoinHostPort(cmp.Or(os.Getenv("OTEL_EXPORTER_PROMETHEUS_HOST"), "localhost"), cmp.Or(os.Getenv("OTEL_EXPORTER_PROMETHEUS_PORT"), "9464"))
+		t.Listen = net.JoinHostPort(cmp.Or(os.Getenv("OTEL_EXPORTER_PROMETHEUS_HOST"), "localhost"),
+			cmp.Or(os.Getenv("OTEL_EXPORTER_PROMETHEUS_PORT"), "9464"))
 	}
 	if !byOTLP && t.Listen == "" {
 		return nil
@@ -51,7 +52,9 @@ func (t *Telemetry) openMetrics(ctx context.Context, o Options, who *resource.Re
 			return fmt.Errorf("telemetry: %w", err)
 		}
 		options = append(options, sdkmetric.WithReader(reader))
-		t.Metrics = promhttp.HandlerFor(registry, promhttp.HandlerOpts{ErrorLog: slog.NewLogLogger(o.Log.Handler(), slog.LevelWarn), ErrorHandling: promhttp.ContinueOnError})
+		t.Metrics = promhttp.HandlerFor(registry,
+			promhttp.HandlerOpts{ErrorLog: slog.NewLogLogger(o.Log.Handler(), slog.LevelWarn),
+				ErrorHandling: promhttp.ContinueOnError})
 	}
 	provider := sdkmetric.NewMeterProvider(options...)
 	t.stops = append(t.stops, provider.Shutdown)
@@ -73,7 +76,8 @@ func exporters() (otlp, prom bool, err error) {
 			prom = true
 		case "none":
 		default:
-			return false, false, fmt.Errorf("telemetry: OTEL_METRICS_EXPORTER is %q: only otlp, prometheus and none are supported", given)
+			return false, false, fmt.Errorf("telemetry: OTEL_METRICS_EXPORTER is %q: "+
+				"only otlp, prometheus and none are supported", given)
 		}
 	}
 	return otlp, prom, nil

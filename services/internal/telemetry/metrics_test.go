@@ -41,17 +41,22 @@ func scrape(t *testing.T, of *telemetry.Telemetry) string {
 
 func TestPrometheus(t *testing.T) {
 	clean(t)
-	got := open(t, telemetry.Options{Service: "matchmaker-ticket", Instance: "ticket-1", Settings: telemetry.Settings{Listen: "127.0.0.1:0"}})
+	got := open(t, telemetry.Options{Service: "matchmaker-ticket", Instance: "ticket-1",
+		Settings: telemetry.Settings{Listen: "127.0.0.1:0"}})
 	m := got.Meter
-	m.Counter("matchmaker.things", "{thing}", "Things.").Add(t.Context(), 3, telemetry.WithLabels([]attribute.KeyValue{attribute.String("kind", "good")}))
+	m.Counter("matchmaker.things", "{thing}", "Things.").Add(t.Context(), 3,
+		telemetry.WithLabels([]attribute.KeyValue{attribute.String("kind", "good")}))
 	m.WorkSeconds("matchmaker.work", "Work.").Record(t.Context(), 0.002)
 	m.Gauge("matchmaker.size", "By", "Size.").Record(t.Context(), 42)
 	m.UpDownCounter("matchmaker.queue", "{thing}", "Queue.").Add(t.Context(), -1)
-	m.ObservableGauge("matchmaker.age", "s", "Age.", func(_ context.Context, observe telemetry.Observe) { observe(1.5, attribute.String("of", "x")) })
+	m.ObservableGauge("matchmaker.age", "s", "Age.",
+		func(_ context.Context, observe telemetry.Observe) { observe(1.5, attribute.String("of", "x")) })
 	text := scrape(t, got)
 	for _, want := range []string{
-		"\nmatchmaker_things_total{kind=\"good\"} 3\n", "\nmatchmaker_work_seconds_bucket{le=\"0.0025\"} 1\n", "\nmatchmaker_size_bytes 42\n",
-		"\nmatchmaker_queue -1\n", "\nmatchmaker_age_seconds{of=\"x\"} 1.5\n", "\ngo_goroutines ", "\nprocess_resident_memory_bytes ",
+		"\nmatchmaker_things_total{kind=\"good\"} 3\n", "\nmatchmaker_work_seconds_bucket{le=\"0.0025\"} 1\n",
+		"\nmatchmaker_size_bytes 42\n",
+		"\nmatchmaker_queue -1\n", "\nmatchmaker_age_seconds{of=\"x\"} 1.5\n", "\ngo_goroutines ",
+		"\nprocess_resident_memory_bytes ",
 		`service_name="matchmaker-ticket"`, `service_instance_id="ticket-1"`,
 	} {
 		if !strings.Contains(text, want) {
@@ -105,7 +110,8 @@ func TestMetricsReachTheCollector(t *testing.T) {
 	if err := got.Close(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if body := <-received; !bytes.HasPrefix(body, []byte("/v1/metrics ")) || !bytes.Contains(body, []byte("matchmaker.things")) {
+	if body := <-received; !bytes.HasPrefix(body, []byte("/v1/metrics ")) ||
+		!bytes.Contains(body, []byte("matchmaker.things")) {
 		t.Errorf("got %q", body)
 	}
 }
@@ -174,7 +180,8 @@ func TestLogsKnowTheirTrace(t *testing.T) {
 		}
 		lines = append(lines, l)
 	}
-	if lines[0]["trace_id"] != "01020000000000000000000000000000" || lines[0]["span_id"] != "0300000000000000" || lines[0]["correlationId"] != "req-1" || lines[0]["part"] != "x" {
+	if lines[0]["trace_id"] != "01020000000000000000000000000000" || lines[0]["span_id"] != "0300000000000000" ||
+		lines[0]["correlationId"] != "req-1" || lines[0]["part"] != "x" {
 		t.Errorf("got %v", lines[0])
 	}
 	if strings.Count(out.String(), "correlationId") != 2 || lines[1]["correlationId"] != "said" {

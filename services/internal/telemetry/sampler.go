@@ -15,7 +15,8 @@ import (
 // NewProvider makes a provider that samples roots as root says, and all else as its parent, or what it links to, was
 // sampled: a cycle that serves a sampled ticket is to be found, though it is no child of it.
 func NewProvider(root sdktrace.Sampler, o ...sdktrace.TracerProviderOption) *sdktrace.TracerProvider {
-	return sdktrace.NewTracerProvider(append(o, sdktrace.WithSampler(linkSampler{sdktrace.ParentBased(root)}), sdktrace.WithIDGenerator(idGenerator{}))...)
+	return sdktrace.NewTracerProvider(append(o, sdktrace.WithSampler(linkSampler{sdktrace.ParentBased(root)}),
+		sdktrace.WithIDGenerator(idGenerator{}))...)
 }
 
 // samplerOptions is what OTEL_TRACES_SAMPLER asks for. Samplers that do not look at parents do not look at links
@@ -40,9 +41,11 @@ func samplerOptions() ([]sdktrace.TracerProviderOption, error) {
 	case "always_on", "always_off", "traceidratio":
 		return []sdktrace.TracerProviderOption{sdktrace.WithIDGenerator(idGenerator{})}, nil
 	default:
-		return nil, fmt.Errorf("telemetry: OTEL_TRACES_SAMPLER is %q: always_on, always_off, traceidratio, and parentbased_ with one of these are supported", name)
+		return nil, fmt.Errorf("telemetry: OTEL_TRACES_SAMPLER is %q: "+
+			"always_on, always_off, traceidratio, and parentbased_ with one of these are supported", name)
 	}
-	return []sdktrace.TracerProviderOption{sdktrace.WithSampler(linkSampler{sdktrace.ParentBased(root)}), sdktrace.WithIDGenerator(idGenerator{})}, nil
+	return []sdktrace.TracerProviderOption{sdktrace.WithSampler(linkSampler{sdktrace.ParentBased(root)}),
+		sdktrace.WithIDGenerator(idGenerator{})}, nil
 }
 
 // linkSampler samples a root that has a link to what is sampled.

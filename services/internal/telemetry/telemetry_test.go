@@ -20,7 +20,8 @@ func clean(t *testing.T) {
 	for _, name := range []string{
 		"OTEL_SDK_DISABLED", "OTEL_TRACES_EXPORTER", "OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT",
 		"OTEL_EXPORTER_OTLP_PROTOCOL", "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_SERVICE_NAME", "OTEL_RESOURCE_ATTRIBUTES",
-		"OTEL_TRACES_SAMPLER", "OTEL_TRACES_SAMPLER_ARG", "OTEL_METRICS_EXPORTER", "OTEL_EXPORTER_OTLP_METRICS_ENDPOINT", "OTEL_EXPORTER_PROMETHEUS_HOST", "OTEL_EXPORTER_PROMETHEUS_PORT",
+		"OTEL_TRACES_SAMPLER", "OTEL_TRACES_SAMPLER_ARG", "OTEL_METRICS_EXPORTER", "OTEL_EXPORTER_OTLP_METRICS_ENDPOINT",
+		"OTEL_EXPORTER_PROMETHEUS_HOST", "OTEL_EXPORTER_PROMETHEUS_PORT",
 	} {
 		t.Setenv(name, "")
 	}
@@ -76,7 +77,8 @@ func TestSpansReachTheCollector(t *testing.T) {
 	t.Setenv("OTEL_METRICS_EXPORTER", "none")
 	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", collector.URL)
 	t.Setenv("OTEL_RESOURCE_ATTRIBUTES", "deployment.environment=test-room,service.version=v2-of-the-environment")
-	got, err := telemetry.Open(t.Context(), telemetry.Options{Service: "ticket-service", Version: "v1.2.3", Log: slog.New(slog.DiscardHandler)})
+	got, err := telemetry.Open(t.Context(), telemetry.Options{Service: "ticket-service", Version: "v1.2.3",
+		Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +103,8 @@ func TestLostSpansAreLogged(t *testing.T) {
 	clean(t)
 	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", collector.URL)
 	var out strings.Builder
-	got, err := telemetry.Open(t.Context(), telemetry.Options{Service: "ticket", Log: slog.New(slog.NewTextHandler(&out, nil))})
+	got, err := telemetry.Open(t.Context(), telemetry.Options{Service: "ticket",
+		Log: slog.New(slog.NewTextHandler(&out, nil))})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -37,7 +37,8 @@ func (t Tracer) Start(ctx context.Context, name string, o ...trace.SpanStartOpti
 
 // Restart starts the span of ctx, which Start made and left out, once more, because it turned out whom it is about:
 // with the same ids, so that what was told of it while it ran holds. parent is the context that Start was given.
-func (t Tracer) Restart(parent, ctx context.Context, name string, began time.Time, about []byte, o ...trace.SpanStartOption) (context.Context, trace.Span) {
+func (t Tracer) Restart(parent, ctx context.Context, name string, began time.Time, about []byte,
+	o ...trace.SpanStartOption) (context.Context, trace.Span) {
 	if t.tracer == nil {
 		return ctx, noop.Span{}
 	}
@@ -48,7 +49,8 @@ func (t Tracer) Restart(parent, ctx context.Context, name string, began time.Tim
 }
 
 // StartChild starts a span below one that was marked.
-func (t Tracer) StartChild(ctx context.Context, mark []byte, name string, o ...trace.SpanStartOption) (context.Context, trace.Span) {
+func (t Tracer) StartChild(ctx context.Context, mark []byte, name string,
+	o ...trace.SpanStartOption) (context.Context, trace.Span) {
 	return t.Start(trace.ContextWithRemoteSpanContext(ctx, DecodeSpanRef(mark)), name, o...)
 }
 

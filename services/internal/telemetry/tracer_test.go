@@ -21,7 +21,8 @@ import (
 func TestMark(t *testing.T) {
 	spans := spantest.New(t, sdktrace.NeverSample())
 	in, mark := spans.Request(t.Context())
-	if got := telemetry.DecodeSpanRef(mark); len(mark) != 24 || got.SpanID() != trace.SpanContextFromContext(in).SpanID() || !got.IsSampled() || !got.IsRemote() {
+	if got := telemetry.DecodeSpanRef(mark); len(mark) != 24 ||
+		got.SpanID() != trace.SpanContextFromContext(in).SpanID() || !got.IsSampled() || !got.IsRemote() {
 		t.Errorf("the mark %x is of %v, want %v", mark, got, trace.SpanContextFromContext(in))
 	}
 	unsampled, _ := spans.Tracer("t").Start(t.Context(), "root")
@@ -39,7 +40,8 @@ func TestMark(t *testing.T) {
 
 // TestOffCostsNothing: without a provider there are no spans, and no bytes are taken.
 func TestOffCostsNothing(t *testing.T) {
-	for _, off := range []telemetry.Tracer{{}, telemetry.NewTracer(nil, "t"), telemetry.NewTracer(noop.NewTracerProvider(), "t")} {
+	for _, off := range []telemetry.Tracer{{}, telemetry.NewTracer(nil, "t"),
+		telemetry.NewTracer(noop.NewTracerProvider(), "t")} {
 		if off.Enabled() {
 			t.Error("it is on")
 		}
@@ -65,7 +67,8 @@ func TestWhatServesASampledTicketIsSampled(t *testing.T) {
 	root, other := tracer.Start(t.Context(), "other")
 	_, child := tracer.Start(root, "child", trace.WithLinks(telemetry.Links(mark)...))
 	if !linked.IsRecording() || !below.IsRecording() || other.IsRecording() || child.IsRecording() {
-		t.Errorf("recorded: linked %v, below %v, other %v, its child %v", linked.IsRecording(), below.IsRecording(), other.IsRecording(), child.IsRecording())
+		t.Errorf("recorded: linked %v, below %v, other %v, its child %v", linked.IsRecording(), below.IsRecording(),
+			other.IsRecording(), child.IsRecording())
 	}
 }
 
@@ -92,7 +95,8 @@ func TestLate(t *testing.T) {
 		t.Error("the cycle is not as it began", spans)
 	case ran.SpanContext().TraceID() != told.TraceID() || ran.SpanContext().SpanID() != told.SpanID():
 		t.Error("the run is another one than was told of", spans)
-	case !spantest.IsChildOf(ran, spantest.SpanRef(cycle)) || !spantest.IsChildOf(in, spantest.SpanRef(ran)) || in.SpanContext().SpanID() == told.SpanID():
+	case !spantest.IsChildOf(ran, spantest.SpanRef(cycle)) || !spantest.IsChildOf(in, spantest.SpanRef(ran)) ||
+		in.SpanContext().SpanID() == told.SpanID():
 		t.Error("they are not below each other", spans)
 	}
 }
@@ -108,10 +112,12 @@ func TestStage(t *testing.T) {
 		t.Error("a ticket that is not sampled has a span")
 	}
 	tracer.RecordStage(t.Context(), telemetry.Stage{
-		Name: "ticket released", Project: "demo", Ticket: "t-1", Span: mark, Cause: by, Began: now.Add(time.Hour), Ended: now, Reason: "timeout",
+		Name: "ticket released", Project: "demo", Ticket: "t-1", Span: mark, Cause: by, Began: now.Add(time.Hour), Ended: now,
+		Reason: "timeout",
 	})
 	s := spans.Wait("ticket released")
-	if !spantest.IsChildOf(s, mark) || !spantest.LinksTo(s, by) || spantest.Attribute(s, "matchmaker.ticket") != "t-1" || s.Status().Code != codes.Error ||
+	if !spantest.IsChildOf(s, mark) || !spantest.LinksTo(s, by) || spantest.Attribute(s, "matchmaker.ticket") != "t-1" ||
+		s.Status().Code != codes.Error ||
 		spantest.Attribute(s, "error.type") != "timeout" || !s.StartTime().Equal(now) || !s.EndTime().Equal(now) {
 		t.Error(spans)
 	}
@@ -130,7 +136,10 @@ func TestApart(t *testing.T) {
 
 // TestSampler: the standard variables say what is sampled.
 func TestSampler(t *testing.T) {
-	collector := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { _, _ = io.Copy(io.Discard, r.Body) }))
+	collector := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		_,
+			_ = io.Copy(io.Discard, r.Body)
+	}))
 	defer collector.Close()
 	for name, tt := range map[string]struct {
 		sampler, ratio string
@@ -155,7 +164,8 @@ func TestSampler(t *testing.T) {
 			t.Setenv("OTEL_TRACES_SAMPLER", tt.sampler)
 			t.Setenv("OTEL_TRACES_SAMPLER_ARG", tt.ratio)
 			if tt.err != "" {
-				if _, err := telemetry.Open(t.Context(), telemetry.Options{}); err == nil || !strings.Contains(err.Error(), tt.err) {
+				if _, err := telemetry.Open(t.Context(), telemetry.Options{}); err == nil ||
+					!strings.Contains(err.Error(), tt.err) {
 					t.Fatalf("got %v, want %s", err, tt.err)
 				}
 				return

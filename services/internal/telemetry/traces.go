@@ -30,7 +30,8 @@ func (t *Telemetry) openTraces(ctx context.Context, o Options, who *resource.Res
 	if err != nil {
 		return err
 	}
-	provider := sdktrace.NewTracerProvider(append(options, sdktrace.WithBatcher(&spanExporter{exporter, o.Log}), sdktrace.WithResource(who))...)
+	provider := sdktrace.NewTracerProvider(append(options, sdktrace.WithBatcher(&spanExporter{exporter, o.Log}),
+		sdktrace.WithResource(who))...)
 	t.Tracer, t.stops = provider, append(t.stops, provider.Shutdown)
 	return nil
 }

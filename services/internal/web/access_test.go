@@ -108,7 +108,8 @@ func TestPanicIsLoggedWithItsStack(t *testing.T) {
 	url, logged := serve(t, slog.LevelInfo, web.Options{})
 	do(t, "GET", url+"/fail/panic", "", nil, web.HeaderCorrelationID, "c-2")
 	line := logLines(t, logged, 2)[0]
-	if line["msg"] != "handler panicked" || line["correlationId"] != "c-2" || !strings.Contains(line["stack"].(string), "web_test") {
+	if line["msg"] != "handler panicked" || line["correlationId"] != "c-2" ||
+		!strings.Contains(line["stack"].(string), "web_test") {
 		t.Errorf("got %v", line)
 	}
 }
@@ -117,7 +118,8 @@ func TestPanicIsLoggedWithItsStack(t *testing.T) {
 // header, the log line and the trace have the same one.
 func TestCorrelationIDIsInAllFour(t *testing.T) {
 	spans := tracetest.NewSpanRecorder()
-	url, logged := serve(t, slog.LevelInfo, web.Options{Tracer: sdktrace.NewTracerProvider(sdktrace.WithSpanProcessor(spans))})
+	url, logged := serve(t, slog.LevelInfo,
+		web.Options{Tracer: sdktrace.NewTracerProvider(sdktrace.WithSpanProcessor(spans))})
 	base := url + "/demo/matchmaking/api/v1"
 	seen := map[string]bool{}
 	for i, tt := range []struct {
@@ -160,7 +162,8 @@ func TestCorrelationIDIsInAllFour(t *testing.T) {
 		if line := logLines(t, logged, i+1)[i]; line["correlationId"] != id {
 			t.Errorf("%s %s: the header says %q, the log %v", tt.method, tt.url, id, line)
 		}
-		if span := ended(t, spans, i+1)[i]; !slices.Contains(span.Attributes(), attribute.String("matchmaker.correlation_id", id)) {
+		if span := ended(t, spans, i+1)[i]; !slices.Contains(span.Attributes(),
+			attribute.String("matchmaker.correlation_id", id)) {
 			t.Errorf("%s %s: the header says %q, the trace %v", tt.method, tt.url, id, span.Attributes())
 		}
 	}

@@ -47,8 +47,8 @@ func LimitBody(n int64) echo.MiddlewareFunc {
 	}
 }
 
-// body is a request body that fails with problem.TooLarge instead of yielding limit bytes or more. It reads at most limit
-// bytes of the client.
+// body is a request body that fails with problem.TooLarge instead of yielding limit bytes or more. It reads at most
+// limit bytes of the client.
 type body struct {
 	io.ReadCloser
 	declared int64 // Content-Length, -1 when not declared

@@ -38,7 +38,8 @@ var rules = []string{"waiting", "player", "project", "reads", "deletes", "config
 
 func newMetrics(m telemetry.Meter, now func() time.Time) *metrics {
 	x := &metrics{
-		took:    m.WorkSeconds("http.server.request.duration", "Time from a request to its answer; one that waits for a result on purpose takes as long."),
+		took: m.WorkSeconds("http.server.request.duration",
+			"Time from a request to its answer; one that waits for a result on purpose takes as long."),
 		limited: m.Counter("matchmaker.limited", "{request}", "Requests that were answered 429, by the limit that they met."),
 		now:     now,
 	}
@@ -49,7 +50,8 @@ func newMetrics(m telemetry.Meter, now func() time.Time) *metrics {
 	return x
 }
 
-var methods = []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodDelete, http.MethodHead, http.MethodOptions, http.MethodPatch}
+var methods = []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodDelete, http.MethodHead,
+	http.MethodOptions, http.MethodPatch}
 
 // measure comes behind the tracing and around the error handler, so that it knows the status.
 func (m *metrics) measure(next echo.HandlerFunc) echo.HandlerFunc {
@@ -92,5 +94,6 @@ func (m *metrics) countLimited(c echo.Context, err error) {
 		labels = telemetry.WithLabels([]attribute.KeyValue{attribute.String("rule", rule)})
 		m.labels.Store(rule, labels)
 	}
-	m.limited.Add(c.Request().Context(), 1, labels.(metric.MeasurementOption)) //nolint:forcetypeassert // nothing else is in the map
+	option := labels.(metric.MeasurementOption) //nolint:forcetypeassert // nothing else is in the map
+	m.limited.Add(c.Request().Context(), 1, option)
 }

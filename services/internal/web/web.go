@@ -31,8 +31,8 @@ type Options struct {
 	Now func() time.Time
 }
 
-// New returns an echo instance without routes. Handlers return errors: a *problem.Error anywhere in the chain decides the
-// status and, unless it is Internal, the detail; any other error is a 500 whose cause is only logged.
+// New returns an echo instance without routes. Handlers return errors: a *problem.Error anywhere in the chain decides
+// the status and, unless it is Internal, the detail; any other error is a 500 whose cause is only logged.
 //
 // Give a route its middleware where it is registered, not through a group: echo runs a group's middleware for unknown
 // paths too, which turns a 404 into a 401.

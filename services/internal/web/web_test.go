@@ -216,7 +216,8 @@ func TestProblems(t *testing.T) {
 func TestAnswers(t *testing.T) {
 	url, _ := serve(t, slog.LevelError+1, web.Options{})
 	tickets := url + "/demo/matchmaking/api/v1/tickets"
-	for _, accept := range []string{"", "*/*", "application/json", "application/*;q=0.1", "application/problem+json", "text/html, */*;q=0.8", "odd/;;, application/json"} {
+	for _, accept := range []string{"", "*/*", "application/json", "application/*;q=0.1", "application/problem+json",
+		"text/html, */*;q=0.8", "odd/;;, application/json"} {
 		res := do(t, "GET", tickets, "", nil, "Accept", accept)
 		body, _ := io.ReadAll(res.Body)
 		if res.StatusCode != http.StatusOK || string(body) != `{"a":2,"b":1}` {
@@ -231,10 +232,12 @@ func TestAnswers(t *testing.T) {
 		}
 	}
 	longest := strings.Repeat(" ", 64<<10-3) + "{}"
-	if res := do(t, "POST", tickets, "application/json", strings.NewReader(longest)); res.StatusCode != http.StatusCreated {
+	if res := do(t, "POST", tickets, "application/json",
+		strings.NewReader(longest)); res.StatusCode != http.StatusCreated {
 		t.Errorf("65,535 bytes: %d", res.StatusCode)
 	}
-	if res := do(t, "POST", tickets, "application/json", io.MultiReader(strings.NewReader(longest))); res.StatusCode != http.StatusCreated {
+	if res := do(t, "POST", tickets, "application/json",
+		io.MultiReader(strings.NewReader(longest))); res.StatusCode != http.StatusCreated {
 		t.Errorf("65,535 bytes in chunks: %d", res.StatusCode)
 	}
 	upload := strings.NewReader(strings.Repeat(" ", 1<<20-1))
@@ -316,7 +319,8 @@ func TestRefusalIsRead(t *testing.T) {
 			http.MethodPost: "/demo/matchmaking/api/v1/tickets",
 			http.MethodPut:  "/demo/matchmaking/api/v1/configs/c",
 		} {
-			req, err := http.NewRequestWithContext(t.Context(), method, url+path, io.MultiReader(strings.NewReader(strings.Repeat(" ", 4<<20))))
+			req, err := http.NewRequestWithContext(t.Context(), method, url+path,
+				io.MultiReader(strings.NewReader(strings.Repeat(" ", 4<<20))))
 			if err != nil {
 				t.Fatal(err)
 			}

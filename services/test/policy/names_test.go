@@ -83,7 +83,8 @@ func checkNames(t *testing.T, name string) {
 	}
 	for _, d := range file.Decls {
 		if f, ok := d.(*ast.FuncDecl); ok && slices.Contains(participles, f.Name.Name) {
-			t.Errorf("%s: the function's name %s says neither what it does nor what it returns", files.Position(f.Pos()), f.Name.Name)
+			t.Errorf("%s: the function's name %s says neither what it does nor what it returns", files.Position(f.Pos()),
+				f.Name.Name)
 		}
 	}
 }

@@ -23,7 +23,8 @@ func NKey(t testing.TB, name string) (settings, seed string) {
 	file := filepath.Join(t.TempDir(), "user.nk")
 	write(t, file, secret(t, private))
 	known := bus.Users([]string{name}, func(string) string { return "x" })
-	known = strings.Replace(known, fmt.Sprintf("user: %q, password: x", account.User(name)), fmt.Sprintf("nkey: %q", public), 1)
+	known = strings.Replace(known, fmt.Sprintf("user: %q, password: x", account.User(name)),
+		fmt.Sprintf("nkey: %q", public), 1)
 	return known, file
 }
 
@@ -39,7 +40,8 @@ func Credentials(t testing.TB, name string) (settings, file string) {
 	issuer := jwt.NewOperatorClaims(operator)
 	issuer.SystemAccount = system
 	owner := jwt.NewAccountClaims(games)
-	owner.Limits.JetStreamLimits = jwt.JetStreamLimits{MemoryStorage: jwt.NoLimit, DiskStorage: jwt.NoLimit, Streams: jwt.NoLimit, Consumer: jwt.NoLimit}
+	owner.Limits.JetStreamLimits = jwt.JetStreamLimits{MemoryStorage: jwt.NoLimit, DiskStorage: jwt.NoLimit,
+		Streams: jwt.NoLimit, Consumer: jwt.NoLimit}
 	member := jwt.NewUserClaims(user)
 	rights := bus.RightsOf(name)
 	member.Pub.Allow.Add(rights.Publish...)
@@ -60,7 +62,8 @@ func Credentials(t testing.TB, name string) (settings, file string) {
 	}
 	file = filepath.Join(t.TempDir(), "user.creds")
 	write(t, file, text)
-	return fmt.Sprintf("operator: %s\nsystem_account: %s\nresolver: MEMORY\nresolver_preload: {\n  %s: %s\n  %s: %s\n}\n", token(issuer, operatorKey), system,
+	return fmt.Sprintf("operator: %s\nsystem_account: %s\nresolver: MEMORY\nresolver_preload: {\n  %s: %s\n  %s: %s\n}\n",
+		token(issuer, operatorKey), system,
 		system, token(jwt.NewAccountClaims(system), operatorKey), games, token(owner, operatorKey)), file
 }
 

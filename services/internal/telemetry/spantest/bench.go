@@ -25,7 +25,10 @@ var ratios = map[string]string{"0%": "0", "1%": "0.01", "100%": "1"}
 // collector that does nothing with it.
 func OpenModes(b *testing.B) map[string]*telemetry.Telemetry {
 	b.Helper()
-	collector := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { _, _ = io.Copy(io.Discard, r.Body) }))
+	collector := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		_,
+			_ = io.Copy(io.Discard, r.Body)
+	}))
 	b.Cleanup(collector.Close)
 	all := map[string]*telemetry.Telemetry{}
 	b.Setenv("OTEL_METRICS_EXPORTER", "none")

@@ -98,7 +98,8 @@ func SpanRef(s sdktrace.ReadOnlySpan) []byte { return telemetry.EncodeSpanRef(s.
 func (s *Spans) String() string {
 	var text strings.Builder
 	for _, span := range s.recorder.Ended() {
-		fmt.Fprintf(&text, "%s %s below %s: %v %v %v\n", span.Name(), id(span.SpanContext()), id(span.Parent()), span.Attributes(), span.Status(), span.Events())
+		fmt.Fprintf(&text, "%s %s below %s: %v %v %v\n", span.Name(), id(span.SpanContext()), id(span.Parent()),
+			span.Attributes(), span.Status(), span.Events())
 	}
 	return text.String()
 }
