@@ -20,30 +20,30 @@ type Settings struct {
 
 // Timing is what no flag sets. A zero member means its default.
 type Timing struct {
-	// Idle is how long a function's instances must not all be busy before one of
-	// them is given up: 1 min. A project that was given to more runners is taken from one of them again after as long.
+	// Idle is for how long not all instances of a function must be busy before one of them ends: 1 min. A project with
+	// more hosts than Settings.Hosts loses one of them after as long without overload.
 	Idle time.Duration
-	// Crowded is how long runs of a project must go on waiting for instances, of which there are as many as
-	// may be, before one more runner hosts it: 2 s.
+	// Crowded is how long runs of a project must wait for instances, with as many instances as allowed, before one more
+	// runner hosts it: 2 s.
 	Crowded time.Duration
 	// Budget of a run whose request names none: 5 s. No budget is longer than a minute.
 	Budget time.Duration
-	// Drain is how long runs under way may take when the runner stops or a project leaves it: 5 s.
+	// Drain is how long runs in flight may take when the runner stops or a project leaves it: 5 s.
 	Drain time.Duration
-	// Handover is the longest that a runner serves a project that is placed elsewhere, while some of the
-	// new hosts are not ready: 30 s. As long as none of them is it goes on.
+	// Handover is the longest that a runner serves a project that is placed elsewhere while some of the new hosts are
+	// not ready: 30 s. As long as none of them is ready it goes on.
 	Handover time.Duration
-	// Heartbeat is how often a runner says what it hosts: 500 ms.
+	// Heartbeat is how often a runner sends its status: 500 ms.
 	Heartbeat time.Duration
-	// Silence is how long a runner may say nothing before the others go on without it: 1.5 s.
+	// Silence is how long a runner may send nothing before the others count it as down: 1.5 s.
 	Silence time.Duration
 	// Settle is how long a new runner listens for others before it places projects: 250 ms.
 	Settle time.Duration
-	// Poll is how often the state is read for projects and functions, should a poke be lost: 1 s.
+	// Poll is how often the state is read for projects and functions, in case a poke is lost: 1 s.
 	Poll time.Duration
 }
 
-// maxBudget is the ceiling of a run's budget, as of the sandbox's own limit.
+// maxBudget is the longest budget of a run, as in the sandbox's own limits.
 const maxBudget = time.Minute
 
 // Validate names the flags that make no sense.
@@ -54,7 +54,7 @@ func (s *Settings) Validate() error {
 	return nil
 }
 
-// complete puts numbers for what 0 stands for, and refuses what makes no sense.
+// complete replaces zeros by their defaults, and refuses what makes no sense.
 func (s Settings) complete() (Settings, error) {
 	if err := s.Validate(); err != nil {
 		return s, err
