@@ -234,8 +234,8 @@ func (b *builder) config() error {
 		return err
 	}
 	b.add(config.New(config.Options{
-		Store: b.store, Bus: b.bus, Verifier: b.verifier, Log: b.log, Limit: b.limit("configs"), Limits: b.settings.Definitions,
-		Keys: b.keys,
+		Store: b.store, Bus: b.bus, Verifier: b.verifier, Log: b.log, Limit: b.limit("configs"),
+		Limits: b.settings.Definitions, Keys: b.keys,
 	}))
 	return nil
 }
@@ -243,8 +243,8 @@ func (b *builder) config() error {
 func (b *builder) backfill() error {
 	b.add(backfill.New(backfill.Options{
 		Store: b.store, Bus: b.bus, Verifier: b.verifier, Log: b.log, Now: time.Now, Fields: b.settings.fields(),
-		Definitions: b.settings.Definitions, Settings: b.settings.Backfill, Readable: b.settings.Results.Readable, Meter: b.telemetry.Meter,
-		Tracer: b.tracer("backfill"),
+		Definitions: b.settings.Definitions, Settings: b.settings.Backfill, Readable: b.settings.Results.Readable,
+		Meter: b.telemetry.Meter, Tracer: b.tracer("backfill"),
 	}))
 	return nil
 }
@@ -328,7 +328,8 @@ func (b *builder) allocator() error {
 		return err
 	}
 	b.add(allocator.New(allocator.Options{
-		Store: b.store, Bus: b.bus, Provider: servers, Keys: b.keys, Tokens: b.tokens, Verifier: b.verifier, Log: b.log, Now: time.Now,
+		Store: b.store, Bus: b.bus, Provider: servers, Keys: b.keys, Tokens: b.tokens, Verifier: b.verifier,
+		Log: b.log, Now: time.Now,
 		Settings: b.settings.Allocator, Readable: b.settings.Results.Readable, Renewable: b.settings.Tokens.Limit,
 		Name: b.settings.Hosting.Provider, Meter: b.telemetry.Meter, Tracer: b.tracer("allocator"),
 	}))

@@ -41,35 +41,46 @@ func (c *cli) commands() []kong.Option {
 	}
 	return append(options,
 		kong.DynamicCommand("keys", "Make and change the keys that the services share.", "", new(keysCmd)),
-		kong.DynamicCommand("permissions", "Print what each service may do in Redis and in NATS, as users for these servers.", "", new(permissionsCmd)),
+		kong.DynamicCommand("permissions",
+			"Print what each service may do in Redis and in NATS, as users for these servers.", "", new(permissionsCmd)),
 		kong.DynamicCommand("health", "Ask a running service whether it is ready.", "", new(healthCmd)),
 		kong.DynamicCommand("gameserver", "", "", new(gameserverCmd), `hidden:""`),
 	)
 }
 
-// service is how a process gets a service of the catalogue.
+// service is how a process gets a service of the catalog.
 type service struct {
 	name string
-	// settings are those that it takes, besides what every process has.
-	settings func(*settings) kong.Plugins
 	// add adds it to a process.
 	add func(*builder) error
+	// settings are those that it takes, besides what every process has.
+	settings func(*settings) kong.Plugins
 }
 
 // services lists all services. Those that others wait for come first.
 func services() []service {
 	return []service{
-		{catalog.Registry, func(s *settings) kong.Plugins { return kong.Plugins{&s.Issuers, &s.Sandbox, &s.Runner, &s.Instances} }, (*builder).registry},
-		{catalog.Runner, func(s *settings) kong.Plugins { return kong.Plugins{&s.Sandbox, &s.Runner, &s.Instances} }, (*builder).runner},
-		{catalog.Director, func(s *settings) kong.Plugins { return kong.Plugins{&s.Director, &s.Results} }, (*builder).director},
-		{catalog.Allocator, func(s *settings) kong.Plugins {
+		{catalog.Registry, (*builder).registry, func(s *settings) kong.Plugins {
+			return kong.Plugins{&s.Issuers, &s.Sandbox, &s.Runner, &s.Instances}
+		}},
+		{catalog.Runner, (*builder).runner, func(s *settings) kong.Plugins {
+			return kong.Plugins{&s.Sandbox, &s.Runner, &s.Instances}
+		}},
+		{catalog.Director, (*builder).director, func(s *settings) kong.Plugins {
+			return kong.Plugins{&s.Director, &s.Results}
+		}},
+		{catalog.Allocator, (*builder).allocator, func(s *settings) kong.Plugins {
 			return kong.Plugins{&s.Hosting, &s.Allocator, &s.Keys, &s.Results, &s.Tokens}
-		}, (*builder).allocator},
-		{catalog.Config, func(s *settings) kong.Plugins { return kong.Plugins{&s.Issuers, &s.Keys} }, (*builder).config},
-		{catalog.Backfill, func(s *settings) kong.Plugins {
+		}},
+		{catalog.Config, (*builder).config, func(s *settings) kong.Plugins {
+			return kong.Plugins{&s.Issuers, &s.Keys}
+		}},
+		{catalog.Backfill, (*builder).backfill, func(s *settings) kong.Plugins {
 			return kong.Plugins{&s.Issuers, &s.Fields, &s.Ticket, &s.Backfill, &s.Results}
-		}, (*builder).backfill},
-		{catalog.Ticket, func(s *settings) kong.Plugins { return kong.Plugins{&s.Issuers, &s.Fields, &s.Ticket} }, (*builder).ticket},
+		}},
+		{catalog.Ticket, (*builder).ticket, func(s *settings) kong.Plugins {
+			return kong.Plugins{&s.Issuers, &s.Fields, &s.Ticket}
+		}},
 	}
 }
 

@@ -68,7 +68,8 @@ func (c *devCmd) Run(ctx context.Context, s streams) (err error) {
 	}
 	defer func() { err = errors.Join(err, redis.Close()) }()
 	if !redis.Persistent() {
-		fmt.Fprintln(s.out, "State is kept in memory and will not survive a restart: install redis-server or valkey-server to keep it.")
+		fmt.Fprintln(s.out, "State is kept in memory and will not survive a restart: "+
+			"install redis-server or valkey-server to keep it.")
 	}
 
 	if err := c.keys(); err != nil {

@@ -62,7 +62,8 @@ func (f file) Validate(app *kong.Application) error {
 		}
 	}
 	if len(unknown) > 0 {
-		return fmt.Errorf("--config: unknown setting %s: settings are named as the flags of 'matchmaker all --help' are", strings.Join(unknown, ", "))
+		return fmt.Errorf("--config: unknown setting %s: settings are named as the flags of 'matchmaker all --help' are",
+			strings.Join(unknown, ", "))
 	}
 	return nil
 }

@@ -85,7 +85,8 @@ func (c *keysResealCmd) Run(ctx context.Context, s streams) error {
 	return errors.Join(err, store.Close())
 }
 
-// reseal encrypts with the first key what is encrypted with another. A config that cannot be decrypted stops it for this config alone.
+// reseal encrypts with the first key what is encrypted with another. It leaves out configs that cannot be decrypted, and
+// returns their errors.
 func reseal(ctx context.Context, store *state.Store, ring *keyring.Ring) (done int, err error) {
 	projects, err := store.Projects(ctx)
 	if err != nil {
@@ -111,7 +112,9 @@ func reseal(ctx context.Context, store *state.Store, ring *keyring.Ring) (done i
 }
 
 // resealConfig is repeated while others change the config.
-func resealConfig(ctx context.Context, store *state.Store, ring *keyring.Ring, project, id string) (changed bool, err error) {
+func resealConfig(
+	ctx context.Context, store *state.Store, ring *keyring.Ring, project, id string,
+) (changed bool, err error) {
 	for {
 		c, err := store.Config(ctx, project, id)
 		if problem.KindOf(err) == problem.NotFound {

@@ -1,5 +1,5 @@
-// Command matchmaker is the matchmaking service: each of its services as a process of its own, all of them in one, or all
-// of them with everything that they need for development.
+// Command matchmaker is the matchmaking service: each of its services as a process of its own, all of them in one, or
+// all of them with everything that they need for development.
 package main
 
 import (

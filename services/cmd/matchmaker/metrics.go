@@ -50,7 +50,8 @@ const lookTime = time.Second
 // dependencies measures whether Redis and NATS answer this process.
 func (b *builder) dependencies() {
 	look := map[string]func(context.Context) error{"redis": b.store.Ping, "nats": b.bus.Ready}
-	b.telemetry.Meter.ObservableGauge("matchmaker.dependency.up", "{dependency}", "1 while what the service needs answers, else 0.",
+	b.telemetry.Meter.ObservableGauge("matchmaker.dependency.up", "{dependency}",
+		"1 while what the service needs answers, else 0.",
 		func(ctx context.Context, observe telemetry.Observe) {
 			ctx, cancel := context.WithTimeout(ctx, lookTime)
 			defer cancel()

@@ -36,7 +36,8 @@ type users struct {
 func (u *users) Validate() error {
 	for _, name := range u.Accounts {
 		if !account.Known(name) {
-			return fmt.Errorf("%s: no such account: %s, operator, events and all are known", name, strings.Join(catalog.Names(), ", "))
+			return fmt.Errorf("%s: no such account: %s, operator, events and all are known",
+				name, strings.Join(catalog.Names(), ", "))
 		}
 	}
 	return nil
@@ -77,8 +78,9 @@ type permissionsRedisCmd struct {
 }
 
 func (permissionsRedisCmd) Help() string {
-	return `The user of the service ticket is matchmaker-ticket, and so on. Without --passwords there is a word in the place of each password's hash that Redis
-refuses: put the SHA-256 there, in hexadecimal. Nobody else may log in. Redis 7 or later is needed.`
+	return `The user of the service ticket is matchmaker-ticket, and so on. Without --passwords there is a word in
+the place of each password's hash that Redis refuses: put the SHA-256 there, in hexadecimal. Nobody else may log in.
+Redis 7 or later is needed.`
 }
 
 func (c *permissionsRedisCmd) Run(s streams) error {
@@ -96,9 +98,10 @@ type permissionsNATSCmd struct {
 }
 
 func (permissionsNATSCmd) Help() string {
-	return `The user of the service ticket is matchmaker-ticket, and so on. Without --passwords the server takes each password from an environment variable of its own,
-such as MATCHMAKER_TICKET_PASSWORD, or from a line of its configuration that sets one of this name. Nobody else may log in. With decentralized accounts give the
-users of your own account the same permissions.`
+	return `The user of the service ticket is matchmaker-ticket, and so on. Without --passwords the server takes
+each password from an environment variable of its own, such as MATCHMAKER_TICKET_PASSWORD, or from a line of its
+configuration that sets one of this name. Nobody else may log in. With decentralized accounts give the users of your own
+account the same permissions.`
 }
 
 func (c *permissionsNATSCmd) Run(s streams) error {
@@ -117,8 +120,8 @@ type permissionsPasswordsCmd struct {
 }
 
 func (permissionsPasswordsCmd) Help() string {
-	return `The files may be read by everybody who gets into the folder, which only its owner does: containers have users of their own. To change a password remove its
-file, and run this and the other commands again.`
+	return `The files may be read by everybody who gets into the folder, which only its owner does: containers have users of
+their own. To change a password remove its file, and run this and the other commands again.`
 }
 
 func (c *permissionsPasswordsCmd) Run(s streams) error {

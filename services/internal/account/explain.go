@@ -33,7 +33,8 @@ func (s Server) Explain(err error, causes []Cause, otherwise string) string {
 		}
 	}
 	if failed, ok := errors.AsType[*fs.PathError](err); ok {
-		return fmt.Sprintf("a file that says who this service is to %s cannot be read, see --%s-password: %v", s.Name, s.Flag, failed)
+		return fmt.Sprintf("a file that says who this service is to %s cannot be read, see --%s-password: %v",
+			s.Name, s.Flag, failed)
 	}
 	return otherwise
 }
@@ -47,8 +48,8 @@ func (s Server) certificates() []Cause {
 		},
 		{
 			Texts: []string{"certificate required", "bad certificate", "handshake failure", "unknown certificate authority"},
-			Advice: fmt.Sprintf("%s does not take the certificate of this service: give another one with --%s-cert and --%[2]s-key",
-				s.Name, s.Flag),
+			Advice: fmt.Sprintf("%s does not take the certificate of this service: give another one with --%s-cert and "+
+				"--%[2]s-key", s.Name, s.Flag),
 		},
 	}
 }

@@ -100,7 +100,8 @@ func (s *Server) login() (account.Login, error) {
 		}
 	}
 	if ways > 1 {
-		return login, errors.New("--nats-user and --nats-password, --nats-credentials, --nats-nkey and a user in the URL of --nats: only one of these says who this is")
+		return login, errors.New("--nats-user and --nats-password, --nats-credentials, --nats-nkey and a user in the " +
+			"URL of --nats: only one of these says who this is")
 	}
 	return login, nil
 }

@@ -76,7 +76,8 @@ func Services() []Service {
 			Name: Director, Help: "Run a director: it leads the matchmaking cycles of projects.", Port: 8086,
 		},
 		{
-			Name: Allocator, Help: "Run an allocator: it gets game servers for matches.", Port: 8087, HostingKeys: true, Hosting: true,
+			Name: Allocator, Help: "Run an allocator: it gets game servers for matches.", Port: 8087,
+			HostingKeys: true, Hosting: true,
 			// Game servers renew their tokens, and verifiers read the public keys.
 			Routes: []Route{{Path: base + "/servers", Below: true}, {Path: `/\.well-known/server-keys\.json`}},
 		},

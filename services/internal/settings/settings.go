@@ -14,7 +14,8 @@ import (
 // Default returns settings with the defaults that their tags have.
 func Default[T any]() T {
 	var s T
-	if err := kong.ApplyDefaults(&s, kong.Vars{"sandbox": "require", "listen": "", "logformat": "json", "metrics": ""}); err != nil {
+	vars := kong.Vars{"sandbox": "require", "listen": "", "logformat": "json", "metrics": ""}
+	if err := kong.ApplyDefaults(&s, vars); err != nil {
 		panic(err) //nolint:forbidigo // a tag is wrong: the program is
 	}
 	return s
