@@ -63,7 +63,7 @@ type service struct {
 
 // New makes the service.
 func New(o Options) app.Part {
-	o.Settings.Timing = o.Settings.Timing.complete()
+	o.Settings.Timing = o.Settings.complete()
 	s := &service{
 		Options: o, metrics: newMetrics(o.Meter), limiter: newLimiter(o.Settings.Parallel, o.Settings.Fleet),
 		deallocations: notify.New(),
