@@ -36,19 +36,21 @@ type Allocation struct {
 }
 
 // BeginAllocation takes the lease of a match. From then on the match is no longer dropped when a ticket leaves.
-func (s *Store) BeginAllocation(ctx context.Context, project string, m *pb.Match, l MatchLease) (b Allocation, err error) {
+func (s *Store) BeginAllocation(
+	ctx context.Context, project string, m *pb.Match, l MatchLease,
+) (b Allocation, err error) {
 	k, id := keysOf(project), m.GetBackfill()
-	dropped := of(m, pb.Event_KIND_RELEASED)
+	dropped := matchEvent(m, pb.Event_KIND_RELEASED)
 	dropped.Reason = "left"
 	tickets := TicketsOf(m.GetProposal())
-	r, err := s.insist(func(proposed []string) (any, error) {
+	r, err := s.withProposed(func(proposed []string) (any, error) {
 		c := s.call(allocationBeginScript, k, ids{ofMatch: m.GetId(), ofBackfill: id},
 			"match_id", m.GetId(),
 			"claim_deadline", millis(l.ClaimDeadline),
-			"event", eventOf(of(m, pb.Event_KIND_ALLOCATING), l.Now),
-			"dropped_event", eventOf(dropped, l.Now),
+			"event", encodeEvent(matchEvent(m, pb.Event_KIND_ALLOCATING), l.Now),
+			"dropped_event", encodeEvent(dropped, l.Now),
 			"backfill_id", id,
-			"rejected_event", eventOf(rejected(id, "unallocated"), l.Now),
+			"rejected_event", encodeEvent(rejectedEvent(id, "unallocated"), l.Now),
 			"ticket_count", len(tickets),
 			"holder", l.Holder,
 			"now", millis(l.Now),
@@ -111,9 +113,11 @@ type Backoff struct {
 	First, Max time.Duration
 }
 
-// ClaimDeallocations returns up to limit matches of each project that have ended and may have a server. The caller gives the
-// server back and calls FinishDeallocation; other callers get the match again after a while.
-func (s *Store) ClaimDeallocations(ctx context.Context, projects []string, now time.Time, limit int, b Backoff) (map[string][]*pb.Match, error) {
+// ClaimDeallocations returns up to limit matches of each project that have ended and may have a server. The caller
+// gives the server back and calls FinishDeallocation; other callers get the match again after a while.
+func (s *Store) ClaimDeallocations(
+	ctx context.Context, projects []string, now time.Time, limit int, b Backoff,
+) (map[string][]*pb.Match, error) {
 	due := make([]*redis.StringSliceCmd, len(projects))
 	_, err := s.redis.Pipelined(ctx, func(p redis.Pipeliner) error {
 		for i, project := range projects {
@@ -150,24 +154,26 @@ func (s *Store) ClaimDeallocations(ctx context.Context, projects []string, now t
 	return lent, nil
 }
 
-// confirmation is how long after a server was given back it is once more, where its holder may have been asking for it still: longer than
-// any call that was under way.
-const confirmation = time.Minute
+// confirmAfter is how long after the first deallocation the second one is due, when the holder may still have been
+// asking for the server. It is longer than any call.
+const confirmAfter = time.Minute
 
 // FinishDeallocation notes that the server of a match was given back, if it had one.
 func (s *Store) FinishDeallocation(ctx context.Context, project string, m *pb.Match, now time.Time) error {
 	_, err := s.run(ctx, s.call(deallocationFinishScript, keysOf(project), ids{ofMatch: m.GetId()},
 		"match_id", m.GetId(),
-		"expiry", millis(now.Add(ended)),
-		"repeat_at", millis(now.Add(confirmation)),
-		"event", eventOf(of(m, pb.Event_KIND_RETURNED), now)))
+		"expiry", millis(now.Add(matchMemory)),
+		"repeat_at", millis(now.Add(confirmAfter)),
+		"event", encodeEvent(matchEvent(m, pb.Event_KIND_RETURNED), now)))
 	return err
 }
 
 // GameServer reads what is kept of a match's server, and keeps it until then at least. The status is MatchAssigned,
-// MatchActive while the server is being asked for, MatchReleased when the match got none, or MatchForgotten. The server is nil
-// unless the match was assigned and its server was kept.
-func (s *Store) GameServer(ctx context.Context, project, match string, keep time.Time) (MatchStatus, *pb.GameServer, error) {
+// MatchActive while the server is being asked for, MatchReleased when the match got none, or MatchForgotten. The server
+// is nil unless the match was assigned and its server was kept.
+func (s *Store) GameServer(
+	ctx context.Context, project, match string, keep time.Time,
+) (MatchStatus, *pb.GameServer, error) {
 	reply, err := s.run(ctx, s.call(matchServerScript, keysOf(project), ids{ofMatch: match},
 		"match_id", match,
 		"expiry", millis(keep)))

@@ -24,7 +24,8 @@ func take(ctx context.Context, s *state.Store, m *pb.Match, now, claim time.Time
 
 // hands hold for ten seconds.
 func hands(holder string, now, claim time.Time) state.MatchLease {
-	return state.MatchLease{Holder: holder, Now: now, Expires: now.Add(10 * time.Second), Deadline: claim.Add(-time.Second), ClaimDeadline: claim}
+	return state.MatchLease{Holder: holder, Now: now, Expires: now.Add(10 * time.Second),
+		Deadline: claim.Add(-time.Second), ClaimDeadline: claim}
 }
 
 // retries are a second after the first try, and four at the most.
@@ -59,7 +60,8 @@ func TestAMatchIsInOneHolder(t *testing.T) {
 		mustClaim(t, s, terms, c)
 		begin := func(holder string, after time.Duration, want state.Allocation) {
 			t.Helper()
-			got, err := s.BeginAllocation(t.Context(), project, c.Match, hands(holder, epoch0.Add(after), epoch0.Add(after+time.Minute)))
+			got, err := s.BeginAllocation(t.Context(), project, c.Match, hands(holder, epoch0.Add(after),
+				epoch0.Add(after+time.Minute)))
 			must(t, err)
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("%s, after %s: %s", holder, after, diff)
@@ -88,7 +90,8 @@ func TestAMatchIsInOneHolder(t *testing.T) {
 		must(t, s.ReleaseMatchLease(t.Context(), project, "m", "two"))
 		begin("one", 24*time.Second, state.Allocation{Status: state.MatchActive, Deadline: deadline})
 		// The claim's deadline is that of the first beginning as well.
-		if released, _, err := s.ReleaseOverdueMatches(t.Context(), project, epoch0.Add(time.Minute), 10); err != nil || len(released) != 1 {
+		if released, _, err := s.ReleaseOverdueMatches(t.Context(), project, epoch0.Add(time.Minute), 10); err != nil ||
+			len(released) != 1 {
 			t.Error(released, err)
 		}
 		hold("one", time.Hour, false)
@@ -97,7 +100,7 @@ func TestAMatchIsInOneHolder(t *testing.T) {
 }
 
 // However a match ends with a server that nobody goes to: the server is among the returns until it was given back.
-func TestServersThatNobodyGoesToAreGivenBack(t *testing.T) {
+func TestUnusedServerIsDeallocated(t *testing.T) {
 	results := map[string]*pb.Assignment{"a": {}, "b": {}}
 	leave := func(t *testing.T, s *state.Store) {
 		t.Helper()
@@ -110,21 +113,25 @@ func TestServersThatNobodyGoesToAreGivenBack(t *testing.T) {
 		waiting []string
 	}{
 		"all are assigned": {func(t *testing.T, s *state.Store, m *pb.Match) {
-			must(t, third(s.Assign(t.Context(), project, m, state.Outcome{Now: epoch0, Expiry: epoch0, Connection: "x:1"}, results)))
+			must(t, third(s.Assign(t.Context(), project, m, state.Outcome{Now: epoch0, Expiry: epoch0, Connection: "x:1"},
+				results)))
 		}, false, nil},
 		"one has left": {func(t *testing.T, s *state.Store, m *pb.Match) {
 			must(t, second(s.DeleteTicket(t.Context(), project, "a", "", epoch0)))
-			must(t, third(s.Assign(t.Context(), project, m, state.Outcome{Now: epoch0, Expiry: epoch0, Connection: "x:1"}, results)))
+			must(t, third(s.Assign(t.Context(), project, m, state.Outcome{Now: epoch0, Expiry: epoch0, Connection: "x:1"},
+				results)))
 		}, false, nil},
 		"all have left": {func(t *testing.T, s *state.Store, m *pb.Match) {
 			leave(t, s)
-			must(t, third(s.Assign(t.Context(), project, m, state.Outcome{Now: epoch0, Expiry: epoch0, Connection: "x:1"}, results)))
+			must(t, third(s.Assign(t.Context(), project, m, state.Outcome{Now: epoch0, Expiry: epoch0, Connection: "x:1"},
+				results)))
 		}, true, nil},
 		"an error, and nothing is held": {func(t *testing.T, s *state.Store, m *pb.Match) {
 			must(t, third(s.Assign(t.Context(), project, m, state.Outcome{Now: epoch0, Expiry: epoch0, Error: "E"}, results)))
 		}, false, nil},
 		"an error, and something may be held": {func(t *testing.T, s *state.Store, m *pb.Match) {
-			must(t, third(s.Assign(t.Context(), project, m, state.Outcome{Now: epoch0, Expiry: epoch0, Error: "E", MayHaveServer: true}, results)))
+			must(t, third(s.Assign(t.Context(), project, m, state.Outcome{Now: epoch0, Expiry: epoch0, Error: "E",
+				MayHaveServer: true}, results)))
 			if got := assigned(t, s, "a"); got == nil {
 				t.Error("the ticket has no error")
 			}
@@ -137,7 +144,8 @@ func TestServersThatNobodyGoesToAreGivenBack(t *testing.T) {
 		}, true, []string{"a", "b"}},
 		"a server that comes after an error": {func(t *testing.T, s *state.Store, m *pb.Match) {
 			must(t, third(s.Assign(t.Context(), project, m, state.Outcome{Now: epoch0, Expiry: epoch0, Error: "E"}, results)))
-			verdict, assigned, err := s.Assign(t.Context(), project, m, state.Outcome{Now: epoch0, Expiry: epoch0, Connection: "x:1"}, results)
+			verdict, assigned, err := s.Assign(t.Context(), project, m, state.Outcome{Now: epoch0, Expiry: epoch0,
+				Connection: "x:1"}, results)
 			if err != nil || verdict != state.MatchReleased || len(assigned) > 0 {
 				t.Error(verdict, assigned, err)
 			}
@@ -145,7 +153,8 @@ func TestServersThatNobodyGoesToAreGivenBack(t *testing.T) {
 		"a server that comes when nobody remembers": {func(t *testing.T, s *state.Store, m *pb.Match) {
 			must(t, third(s.Assign(t.Context(), project, m, state.Outcome{Now: epoch0, Expiry: epoch0, Error: "E"}, results)))
 			must(t, second(s.Expire(t.Context(), project, epoch0.Add(-time.Hour), epoch0, 10)))
-			verdict, assigned, err := s.Assign(t.Context(), project, m, state.Outcome{Now: epoch0, Expiry: epoch0, Connection: "x:1"}, results)
+			verdict, assigned, err := s.Assign(t.Context(), project, m, state.Outcome{Now: epoch0, Expiry: epoch0,
+				Connection: "x:1"}, results)
 			if err != nil || verdict != state.MatchForgotten || len(assigned) > 0 {
 				t.Error(verdict, assigned, err)
 			}
@@ -200,18 +209,20 @@ func TestServersThatNobodyGoesToAreGivenBack(t *testing.T) {
 
 // A match that is taken from a holder who may be asking for its server still: not before the holder has stopped, and
 // twice, since a call of it may be under way.
-func TestServerOfALostHolderIsGivenBackTwice(t *testing.T) {
+func TestServerOfALostHolderIsDeallocatedTwice(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 		s := open(state.Options{})
 		revision, terms := setUp(t, s)
 		create(t, s, "a", "b", "c", "d", "e", "f")
-		lost, yielded, never := claim(revision, "lost", "a", "b"), claim(revision, "yielded", "c", "d"), claim(revision, "never", "e", "f")
+		lost, yielded, never := claim(revision, "lost", "a", "b"), claim(revision, "yielded", "c", "d"), claim(revision,
+			"never", "e", "f")
 		mustClaim(t, s, terms, lost, yielded, never)
 		for _, c := range []*state.Claim{lost, yielded} {
 			must(t, third(take(t.Context(), s, c.Match, epoch0, epoch0.Add(2*time.Second))))
 		}
 		must(t, s.ReleaseMatchLease(t.Context(), project, "yielded", "one"))
-		if released, _, err := s.ReleaseOverdueMatches(t.Context(), project, terms.Deadline, 10); err != nil || len(released) != 3 {
+		if released, _, err := s.ReleaseOverdueMatches(t.Context(), project, terms.Deadline, 10); err != nil ||
+			len(released) != 3 {
 			t.Fatal(released, err)
 		}
 		isWaiting(t, s, "a", "b", "c", "d", "e", "f")
@@ -291,7 +302,8 @@ func TestWhatIsKeptOfAServer(t *testing.T) {
 			t.Error(verdict, got)
 		}
 		want := &pb.GameServer{Config: "c", Hosting: &pb.Hosting{Fleet: "f", Keys: []byte{1}}, Backfill: "b", Allocated: 5}
-		end := state.Outcome{Now: epoch0, Expiry: epoch0.Add(time.Minute), Connection: "x:1", Server: want, KeepServer: epoch0.Add(time.Hour)}
+		end := state.Outcome{Now: epoch0, Expiry: epoch0.Add(time.Minute), Connection: "x:1", Server: want,
+			KeepServer: epoch0.Add(time.Hour)}
 		must(t, third(s.Assign(t.Context(), project, c.Match, end, map[string]*pb.Assignment{"a": {}})))
 		expire := func(after time.Duration) {
 			t.Helper()

@@ -81,8 +81,8 @@ func (a approval) assigns(t *testing.T, s *state.Store, connection string, want 
 
 type approval struct{ *state.Approval }
 
-// fill proposes tickets to a backfill ticket as a function saw it, of which it makes one with so many free places; the same when
-// made is nil.
+// fill proposes tickets to a backfill ticket as a function saw it, of which it makes one with so many free places; the
+// same when made is nil.
 func fill(revision int64, seen, made *pb.Backfill, tickets ...string) *state.Claim {
 	c := claim(revision, "match-of-"+seen.GetId(), append(slices.Clone(tickets), "")...)
 	c.Tickets = tickets
@@ -104,8 +104,8 @@ func (m *mirror) seesGames(t *testing.T, want ...string) {
 	}, want)
 }
 
-// seesGame waits until a backfill ticket is shown as it is wanted, at the generation that the store has, and returns it:
-// one that looks the same, but was shown before the last change, is not it.
+// seesGame waits until a backfill ticket is shown as it is wanted, at the generation that the store has, and returns
+// it: one that looks the same, but was shown before the last change, is not it.
 func (m *mirror) seesGame(t *testing.T, want *pb.Backfill) *pb.Backfill {
 	t.Helper()
 	generation, err := m.store.Generation(t.Context(), project, want.GetId())
@@ -227,10 +227,13 @@ func TestApprovedTicketsAreAssigned(t *testing.T) {
 		if got := assigned(t, s, "b"); got.GetConnection() != "elsewhere:7" {
 			t.Errorf("b has %v", got)
 		}
-		if diff := cmp.Diff(version(game("g", 1), 1), a.Backfill, protocmp.Transform(), protocmp.IgnoreFields(a.Backfill, "generation")); diff != "" {
+		if diff := cmp.Diff(version(game("g", 1), 1), a.Backfill, protocmp.Transform(), protocmp.IgnoreFields(a.Backfill,
+			"generation")); diff != "" {
 			t.Error(diff)
 		}
-		if diff := cmp.Diff(ticket("a", 0), a.Assigned[slices.IndexFunc(a.Assigned, func(t *state.Ticket) bool { return t.Body.GetId() == "a" })].Body, protocmp.Transform()); diff != "" {
+		if diff := cmp.Diff(ticket("a", 0),
+			a.Assigned[slices.IndexFunc(a.Assigned,
+				func(t *state.Ticket) bool { return t.Body.GetId() == "a" })].Body, protocmp.Transform()); diff != "" {
 			t.Error(diff)
 		}
 		isWaiting(t, s, "c")
@@ -364,7 +367,8 @@ func TestRejectedTicketsWaitAgain(t *testing.T) {
 			approval{approve(t, s, "g", 21)}.assigns(t, s, "g:1")
 		},
 		"silent for too long": func(t *testing.T, s *state.Store) {
-			if forgotten, _, err := s.DeleteSilentBackfills(t.Context(), project, at(-1), at(19), 10); err != nil || len(forgotten) != 0 {
+			if forgotten, _, err := s.DeleteSilentBackfills(t.Context(), project, at(-1), at(19), 10); err != nil ||
+				len(forgotten) != 0 {
 				t.Fatal("too early:", forgotten, err)
 			}
 			forgotten, position, err := s.DeleteSilentBackfills(t.Context(), project, at(0), at(19), 10)
@@ -413,7 +417,7 @@ func TestRejectedTicketsWaitAgain(t *testing.T) {
 }
 
 // A server that let its proposals lapse is gone, as far as anybody knows, until it speaks.
-func TestServerThatLetItsProposalsLapseIsShownToNobodyUntilItSpeaks(t *testing.T) {
+func TestBackfillTicketWithLapsedProposalsIsHiddenUntilItsServerCalls(t *testing.T) {
 	for name, speak := range map[string]func(t *testing.T, s *state.Store) int64{
 		"approves": func(t *testing.T, s *state.Store) int64 {
 			if a := approve(t, s, "g", 30); len(a.Assigned) != 0 || a.Position == 0 {
@@ -465,7 +469,7 @@ func TestServerThatLetItsProposalsLapseIsShownToNobodyUntilItSpeaks(t *testing.T
 }
 
 // Servers without an address can take nobody.
-func TestBackfillTicketWithoutConnectionIsShownToNobody(t *testing.T) {
+func TestBackfillTicketWithoutConnectionIsHidden(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 		s := open(state.Options{})
 		m := follow(t, s)
@@ -535,7 +539,7 @@ func TestApprovingFarTooOftenIsLimited(t *testing.T) {
 
 // Whatever races with whatever: each ticket waits or is assigned in the end, and who approves is told
 // exactly of those that it assigned.
-func TestApprovalsThatRaceTellTheTruth(t *testing.T) {
+func TestRacingApprovalsReportTheTicketsThatTheyAssigned(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 		s := open(state.Options{})
 		revision, terms := setUp(t, s)
@@ -662,8 +666,8 @@ func TestFillIsAllOrNothing(t *testing.T) {
 	})
 }
 
-// begun is a match that needs a server, whose allocation began, with a backfill ticket g: a and b play, and c and d were proposed to
-// it meanwhile.
+// begun is a match that needs a server, whose allocation began, with a backfill ticket g: a and b play, and c and d
+// were proposed to it meanwhile.
 func begun(t *testing.T, s *state.Store) (*pb.Match, *mirror, state.ClaimOptions) {
 	t.Helper()
 	revision, terms := setUp(t, s)
@@ -715,15 +719,16 @@ func assign(t *testing.T, s *state.Store, m *pb.Match, connection string) []stri
 	return assigned
 }
 
-// A backfill ticket that is made with a match has no connection until the match has one, and then its tickets get it too, at the same
-// moment; its server learns of them when it first approves.
+// A backfill ticket that is made with a match has no connection until the match has one, and then its tickets get it
+// too, at the same moment; its server learns of them when it first approves.
 func TestTicketsProposedDuringTheAllocationGetItsConnection(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 		s := open(state.Options{History: 1000})
 		match, m, terms := begun(t, s)
 		begin(t, s, match, state.MatchActive)
 		// Its server may speak before the allocator has written where it is.
-		if a := approve(t, s, "g", 5); len(a.Assigned)+len(a.Previous) != 0 || a.Backfill.GetConnection() != "" || a.Backfill.GetAttributeValues()[0] != 2 {
+		if a := approve(t, s, "g", 5); len(a.Assigned)+len(a.Previous) != 0 || a.Backfill.GetConnection() != "" ||
+			a.Backfill.GetAttributeValues()[0] != 2 {
 			t.Errorf("%v, %v, %v", idsOf(a.Assigned), idsOf(a.Previous), a.Backfill)
 		}
 		// However long it takes: the time to approve has not begun.
@@ -770,7 +775,8 @@ func TestTicketsProposedDuringTheAllocationGetItsConnection(t *testing.T) {
 		})
 		lines, _ := told(t, s, nil)
 		wantTold(t, lines, "created a", "created b", "created c", "created d", "created e",
-			"claimed m g a,b (director 1)", "proposed match-of-g g c,d (director 1)", "allocating m a,b", "assigned m a,b", "assigned m g c,d",
+			"claimed m g a,b (director 1)", "proposed match-of-g g c,d (director 1)", "allocating m a,b", "assigned m "+
+				"a,b", "assigned m g c,d",
 			"proposed match-of-g g e (director 1)", "assigned g e")
 	})
 }
@@ -792,7 +798,8 @@ func TestBackfillTicketEndsWithItsMatch(t *testing.T) {
 			if got := assign(t, s, m, ""); !slices.Equal(got, []string{"a", "b"}) {
 				t.Errorf("%v have the error", got)
 			}
-		}, []string{"c", "d", "e"}, []string{"allocating m a,b", "failed allocation AllocationError m a,b", "rejected unallocated g c,d"}},
+		}, []string{"c", "d", "e"}, []string{"allocating m a,b", "failed allocation AllocationError m a,b", "rejected " +
+			"unallocated g c,d"}},
 		"all have left when there is a server": {func(t *testing.T, s *state.Store, m *pb.Match) {
 			begin(t, s, m, state.MatchActive)
 			for _, id := range []string{"a", "b", "c", "d"} {
@@ -802,7 +809,8 @@ func TestBackfillTicketEndsWithItsMatch(t *testing.T) {
 				t.Errorf("%v are assigned", got)
 			}
 		}, []string{"e"}, []string{
-			"allocating m a,b", "cancelled claimed a", "cancelled claimed b", "cancelled proposed c", "cancelled proposed d", "assigned m",
+			"allocating m a,b", "cancelled claimed a", "cancelled claimed b", "cancelled proposed c", "cancelled proposed " +
+				"d", "assigned m",
 		}},
 		"nobody took the match up": {func(t *testing.T, s *state.Store, m *pb.Match) {
 			released, position, err := s.ReleaseOverdueMatches(t.Context(), project, at(10), 10)
@@ -833,7 +841,11 @@ func TestBackfillTicketEndsWithItsMatch(t *testing.T) {
 					_, _ = s.DeleteTicket(t.Context(), project, id, "", epoch0)
 				}
 				// What is left of the match itself is forgotten later.
-				if left, err := s.Leftovers(t.Context(), project); err != nil || len(slices.DeleteFunc(left, func(key string) bool { return strings.HasSuffix(key, ":m:m") || strings.HasSuffix(key, ":returns") })) != 0 {
+				if left, err := s.Leftovers(t.Context(), project); err != nil ||
+					len(slices.DeleteFunc(left, func(key string) bool {
+						return strings.HasSuffix(key, ":m:m") ||
+							strings.HasSuffix(key, ":returns")
+					})) != 0 {
 					t.Errorf("left behind: %v, %v", left, err)
 				}
 			})
@@ -842,7 +854,7 @@ func TestBackfillTicketEndsWithItsMatch(t *testing.T) {
 }
 
 // One who is proposed while all of the match leave has the server for himself.
-func TestServerIsKeptForWhoWasProposedToIt(t *testing.T) {
+func TestServerIsKeptForProposedTickets(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 		s := open(state.Options{})
 		match, m, _ := begun(t, s)
@@ -871,12 +883,14 @@ func TestBackfillTicketIsTouchedByTheServerOfItsMatch(t *testing.T) {
 				allowed := match == "" || mine && match == "m"
 				a := approvals(1)
 				a.Match = match
-				if _, err := s.ApproveBackfill(t.Context(), project, id, a); (err == nil) != allowed || !allowed && problem.KindOf(err) != problem.NotFound {
+				if _, err := s.ApproveBackfill(t.Context(), project, id, a); (err == nil) != allowed || !allowed &&
+					problem.KindOf(err) != problem.NotFound {
 					t.Errorf("%s, approved by a server of %q: %v", id, match, err)
 				}
 				b := game(id, 1)
 				b.Match = match
-				if _, err := s.ReplaceBackfill(t.Context(), project, b, at(1)); (err == nil) != allowed || !allowed && problem.KindOf(err) != problem.NotFound {
+				if _, err := s.ReplaceBackfill(t.Context(), project, b, at(1)); (err == nil) != allowed || !allowed &&
+					problem.KindOf(err) != problem.NotFound {
 					t.Errorf("%s, replaced by a server of %q: %v", id, match, err)
 				}
 			}

@@ -18,7 +18,8 @@ import (
 // BenchmarkTicket is what a ticket costs Redis on its way, 1024 at a time: redis-µs is the processor time of
 // its one thread, whose inverse is what one Redis can do at the most.
 func BenchmarkTicket(b *testing.B) {
-	server, err := embedded.StartRedis(b.Context(), embedded.RedisOptions{Dir: b.TempDir(), AOF: true, Log: slog.New(slog.DiscardHandler)})
+	server, err := embedded.StartRedis(b.Context(), embedded.RedisOptions{Dir: b.TempDir(), AOF: true,
+		Log: slog.New(slog.DiscardHandler)})
 	if err != nil || !server.Persistent() {
 		b.Fatalf("a redis-server or valkey-server is needed: install one (%v)", err)
 	}
@@ -35,7 +36,8 @@ func BenchmarkTicket(b *testing.B) {
 		}
 		return s
 	}
-	limits := state.Options{Limits: state.Limits{PlayerRate: 1000, PlayerBurst: 10000, ProjectRate: 1e6, ProjectBurst: 1e6}}
+	limits := state.Options{Limits: state.Limits{PlayerRate: 1000, PlayerBurst: 10000, ProjectRate: 1e6,
+		ProjectBurst: 1e6}}
 	b.Run("create", func(b *testing.B) { benchmarkTicket(b, open(b, limits), (*crowd).create) })
 	b.Run("create without limits", func(b *testing.B) { benchmarkTicket(b, open(b, state.Options{}), (*crowd).create) })
 	events := state.Options{History: 1_000_000}

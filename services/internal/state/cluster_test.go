@@ -121,15 +121,19 @@ func live(t *testing.T, s *state.Store, project string) {
 	m.sees(t, ids...)
 	epoch, err := s.AcquireLease(ctx, project, "director-1", epoch0, time.Minute)
 	must("lease", err)
-	terms := state.ClaimOptions{Epoch: epoch, Now: epoch0, Deadline: epoch0.Add(time.Second), Expiry: epoch0.Add(time.Minute)}
-	hosted, direct, left := claim(revision, "m1", ids[0], ids[1]), direct(revision, "m2", "1.2.3.4:5", ids[2], ids[3]), claim(revision, "m3", ids[4], ids[5])
+	terms := state.ClaimOptions{Epoch: epoch, Now: epoch0, Deadline: epoch0.Add(time.Second),
+		Expiry: epoch0.Add(time.Minute)}
+	hosted, direct, left := claim(revision, "m1", ids[0], ids[1]), direct(revision, "m2", "1.2.3.4:5", ids[2],
+		ids[3]), claim(revision, "m3", ids[4], ids[5])
 	_, err = s.Claim(ctx, project, terms, []*state.Claim{hosted, direct, left})
 	must("claim", err)
 	m.sees(t)
-	if b, err := s.BeginAllocation(ctx, project, hosted.Match, hands("one", epoch0, epoch0.Add(time.Minute))); err != nil || b.Status != state.MatchActive {
+	if b, err := s.BeginAllocation(ctx, project, hosted.Match, hands("one", epoch0,
+		epoch0.Add(time.Minute))); err != nil || b.Status != state.MatchActive {
 		t.Fatalf("%s: begin: %+v, %v", project, b, err)
 	}
-	verdict, got, err := s.Assign(ctx, project, hosted.Match, state.Outcome{Now: epoch0, Expiry: epoch0.Add(time.Minute), Connection: "5.6.7.8:9"},
+	verdict, got, err := s.Assign(ctx, project, hosted.Match, state.Outcome{Now: epoch0, Expiry: epoch0.Add(time.Minute),
+		Connection: "5.6.7.8:9"},
 		map[string]*pb.Assignment{ids[0]: {Connection: "5.6.7.8:9"}, ids[1]: {Connection: "5.6.7.8:9"}})
 	if err != nil || verdict != state.MatchActive || len(got) != 2 {
 		t.Fatalf("%s: assign: %s %v, %v", project, verdict, got, err)
@@ -156,8 +160,8 @@ func live(t *testing.T, s *state.Store, project string) {
 	}
 }
 
-// TestCluster: projects lie on all masters of a cluster, each with all of its keys on one, and live there as on a single server,
-// with a user who may do no more than is needed.
+// TestCluster: projects lie on all masters of a cluster, each with all of its keys on one, and live there as on a
+// single server, with a user who may do no more than is needed.
 func TestCluster(t *testing.T) {
 	t.Parallel()
 	users := userFile(t, true)
@@ -248,7 +252,8 @@ func TestSentinel(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = sentinel.Process.Kill(); _ = sentinel.Wait() })
-	s := opened(t, state.Options{Server: state.Server{URL: "redis-sentinel://127.0.0.1:" + watch + "?master_name=games"}, Login: login(account.All)})
+	s := opened(t, state.Options{Server: state.Server{URL: "redis-sentinel://127.0.0.1:" + watch + "?master_name=games"},
+		Login: login(account.All)})
 	until(t, "the primary is known", func() bool { return s.Ping(t.Context()) == nil })
 	live(t, s, "demo")
 }
@@ -261,9 +266,11 @@ func authority(t *testing.T) (pool *x509.CertPool, pair tls.Certificate, ca, cer
 		t.Fatal(err)
 	}
 	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "test"}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "test"},
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
 		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign | x509.KeyUsageDigitalSignature,
-		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth,
+			x509.ExtKeyUsageClientAuth}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, &private.PublicKey, private)
 	if err != nil {
@@ -276,7 +283,8 @@ func authority(t *testing.T) (pool *x509.CertPool, pair tls.Certificate, ca, cer
 	dir := t.TempDir()
 	cert, key = filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
 	public := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
-	for file, text := range map[string][]byte{cert: public, key: pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: secret})} {
+	for file, text := range map[string][]byte{cert: public,
+		key: pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: secret})} {
 		if err := os.WriteFile(file, text, 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -294,7 +302,8 @@ func TestTLS(t *testing.T) {
 	t.Parallel()
 	pool, pair, ca, cert, key := authority(t)
 	port := free(t)
-	redisServer(t, "--port", "0", "--tls-port", port, "--tls-ca-cert-file", ca, "--tls-cert-file", cert, "--tls-key-file", key, "--tls-auth-clients", "yes", "--aclfile", userFile(t, false))
+	redisServer(t, "--port", "0", "--tls-port", port, "--tls-ca-cert-file", ca, "--tls-cert-file", cert, "--tls-key-file",
+		key, "--tls-auth-clients", "yes", "--aclfile", userFile(t, false))
 	secure := &tls.Config{RootCAs: pool, Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}
 	host := "127.0.0.1:" + port
 	url := fmt.Sprintf("rediss://%s:%s@%s", account.User(account.All), passwordOf(account.All), host)
@@ -306,33 +315,51 @@ func TestTLS(t *testing.T) {
 		options state.Options
 		want    string
 	}{
-		"without a certificate": {state.Options{Server: state.Server{URL: url}, TLS: &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}}, "--redis-cert"},
-		"without an authority":  {state.Options{Server: state.Server{URL: url}}, "--redis-ca"},
-		"without a password":    {state.Options{Server: state.Server{URL: "rediss://" + host}, TLS: secure}, "--redis-password"},
-		"with another password": {state.Options{Server: state.Server{URL: "rediss://nobody:open-sesame@" + host}, TLS: secure}, "--redis-password"},
-		"with another's login":  {state.Options{Server: state.Server{URL: "rediss://" + host}, TLS: secure, Login: account.Login{User: "nobody", Password: func() (string, error) { return "open-sesame", nil }}}, "--redis-password"},
-		"with no file":          {state.Options{Server: state.Server{URL: "rediss://" + host}, TLS: secure, Login: account.Login{User: "nobody", Password: func() (string, error) { _, err := os.ReadFile("/none"); return "", err }}}, "/none"},
+		"without a certificate": {state.Options{Server: state.Server{URL: url}, TLS: &tls.Config{RootCAs: pool,
+			MinVersion: tls.VersionTLS12}}, "--redis-cert"},
+		"without an authority": {state.Options{Server: state.Server{URL: url}}, "--redis-ca"},
+		"without a password": {state.Options{Server: state.Server{URL: "rediss://" + host}, TLS: secure},
+			"--redis-password"},
+		"with another password": {state.Options{Server: state.Server{URL: "rediss://nobody:open-sesame@" + host},
+			TLS: secure}, "--redis-password"},
+		"with another's login": {state.Options{Server: state.Server{URL: "rediss://" + host}, TLS: secure,
+			Login: account.Login{User: "nobody", Password: func() (string, error) {
+				return "open-sesame",
+					nil
+			}}}, "--redis-password"},
+		"with no file": {state.Options{Server: state.Server{URL: "rediss://" + host}, TLS: secure,
+			Login: account.Login{User: "nobody", Password: func() (string, error) {
+				_, err := os.ReadFile("/none")
+				return "",
+					err
+			}}}, "/none"},
 	} {
 		err := opened(t, test.options).Ping(t.Context())
-		if problem.KindOf(err) != problem.Unavailable || !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), "open-sesame") || strings.Contains(err.Error(), passwordOf(account.All)) {
+		if problem.KindOf(err) != problem.Unavailable || !strings.Contains(err.Error(), test.want) ||
+			strings.Contains(err.Error(), "open-sesame") || strings.Contains(err.Error(), passwordOf(account.All)) {
 			t.Errorf("%s: %v, want word of %s", what, err, test.want)
 		}
 	}
 }
 
 func TestURLsThatCannotBe(t *testing.T) {
-	for _, url := range []string{"", "redis", "http://host", "redis-ring://host", "redis-sentinel://user:secret@host:26379", "redis-cluster://user:secret@host:port"} {
+	for _, url := range []string{"", "redis", "http://host", "redis-ring://host",
+		"redis-sentinel://user:secret@host:26379", "redis-cluster://user:secret@host:port"} {
 		_, err := state.Open(state.Options{Server: state.Server{URL: url}, Log: slog.New(slog.DiscardHandler)})
 		if problem.KindOf(err) != problem.Invalid || strings.Contains(err.Error(), "secret") {
 			t.Errorf("%s: %v", url, err)
 		}
 	}
-	for _, url := range []string{"redis://user:secret@host", "redis-cluster://:secret@host", "redis-sentinel://host?master_name=m&username=user&password=secret"} {
-		if _, err := state.Open(state.Options{Server: state.Server{URL: url}, Login: login("x"), Log: slog.New(slog.DiscardHandler)}); err == nil || !strings.Contains(err.Error(), "--redis-user") || strings.Contains(err.Error(), "secret") {
+	for _, url := range []string{"redis://user:secret@host", "redis-cluster://:secret@host",
+		"redis-sentinel://host?master_name=m&username=user&password=secret"} {
+		if _, err := state.Open(state.Options{Server: state.Server{URL: url}, Login: login("x"),
+			Log: slog.New(slog.DiscardHandler)}); err == nil || !strings.Contains(err.Error(), "--redis-user") ||
+			strings.Contains(err.Error(), "secret") {
 			t.Errorf("two users of %s: %v", url, err)
 		}
 	}
-	_, err := state.Open(state.Options{Server: state.Server{URL: "redis://host"}, TLS: new(tls.Config), Log: slog.New(slog.DiscardHandler)})
+	_, err := state.Open(state.Options{Server: state.Server{URL: "redis://host"}, TLS: new(tls.Config),
+		Log: slog.New(slog.DiscardHandler)})
 	if err == nil || !strings.Contains(err.Error(), "rediss") {
 		t.Errorf("certificates without TLS: %v", err)
 	}

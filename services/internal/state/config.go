@@ -31,7 +31,9 @@ func expectation(revision int64) string {
 
 // PutConfig creates or replaces a config and returns its new revision. Conflict
 // when its revision is not the expected one, or its id exists under another letter case.
-func (s *Store) PutConfig(ctx context.Context, project string, c *pb.Config, expected int64) (revision int64, created bool, err error) {
+func (s *Store) PutConfig(
+	ctx context.Context, project string, c *pb.Config, expected int64,
+) (revision int64, created bool, err error) {
 	body, err := proto.Marshal(c)
 	if err != nil {
 		return 0, false, problem.Wrap(problem.Invalid, err, "the config holds text that is not UTF-8")
@@ -53,9 +55,11 @@ func (s *Store) PutConfig(ctx context.Context, project string, c *pb.Config, exp
 	}
 	switch r[0] {
 	case int64(0):
-		return 0, false, problem.New(problem.Conflict, "config %q exists as %q: ids that differ only in letter case are one name", c.GetId(), r[1])
+		return 0, false, problem.New(problem.Conflict,
+			"config %q exists as %q: ids that differ only in letter case are one name", c.GetId(), r[1])
 	case int64(-1):
-		return 0, false, problem.New(problem.Conflict, "config %q was changed by someone else: get it again, then put", c.GetId())
+		return 0, false, problem.New(problem.Conflict, "config %q was changed by someone else: get it again, then put",
+			c.GetId())
 	}
 	revision, _ = r[0].(int64)
 	return revision, r[1] == int64(1), nil

@@ -12,14 +12,18 @@ import (
 )
 
 // errURL says nothing of the URL, which may hold a password.
-var errURL = problem.New(problem.Invalid, "redis: the URL must look like redis://[user:password@]host:port[/db] or unix:///path, redis-cluster://[user:password@]host:port[?addr=host:port&…] "+
-	"or redis-sentinel://[user:password@]host:port[/db]?master_name=…[&addr=host:port&…]; rediss for redis means TLS")
+var errURL = problem.New(problem.Invalid,
+	"redis: the URL must look like redis://[user:password@]host:port[/db] or unix:///path, "+
+		"redis-cluster://[user:password@]host:port[?addr=host:port&…] "+
+		"or redis-sentinel://[user:password@]host:port[/db]?master_name=…[&addr=host:port&…]; rediss for redis means TLS")
 
 // errTwice neither.
-var errTwice = problem.New(problem.Invalid, "redis: the URL has a user or a password, and --redis-user or --redis-password is given as well: one of the two is enough")
+var errTwice = problem.New(problem.Invalid,
+	"redis: the URL has a user or a password, and --redis-user or --redis-password is given as well: one of the two is "+
+		"enough")
 
-// explain says what to do about an error of a connection, for whoever runs the service. bare tells that the connection
-// is TLS without a certificate of this side.
+// explain says what an operator can do about an error of a connection. bare tells that the connection uses TLS without
+// a client certificate.
 func explain(err error, bare bool) string {
 	causes := []account.Cause{
 		{
@@ -58,14 +62,18 @@ const (
 )
 
 // connect makes the client that a URL asks for, of one server, of a cluster, or of the primary that Sentinels name.
-func connect(url string, login account.Login, secure *tls.Config, conns int, meet func(addr string, options *redis.Options)) (redis.UniversalClient, error) {
+func connect(
+	url string, login account.Login, secure *tls.Config, conns int,
+	meet func(addr string, options *redis.Options),
+) (redis.UniversalClient, error) {
 	scheme, rest, ok := strings.Cut(url, "://")
 	if !ok {
 		return nil, errURL
 	}
 	base, kind, _ := strings.Cut(scheme, "-")
 	if secure != nil && base != "rediss" {
-		return nil, problem.New(problem.Invalid, "redis: certificates are given, and the URL does not ask for TLS: it must begin with rediss")
+		return nil, problem.New(problem.Invalid,
+			"redis: certificates are given, and the URL does not ask for TLS: it must begin with rediss")
 	}
 	var credentials func(context.Context) (user, password string, err error)
 	if login.Given() {
@@ -76,7 +84,8 @@ func connect(url string, login account.Login, secure *tls.Config, conns int, mee
 	}
 	twice := func(user, password string) bool { return credentials != nil && (user != "" || password != "") }
 	// The feed reads raw replies, which differ in RESP3. A script whose reply was lost may have run: nobody may run it
-	// again unasked, and so a command that a cluster sends elsewhere fails, once, until the client has read where keys are.
+	// again unasked, and so a command that a cluster sends elsewhere fails, once, until the client has read where keys
+	// are.
 	switch kind {
 	case "":
 		o, err := redis.ParseURL(base + "://" + rest)

@@ -33,7 +33,9 @@ type Creator struct {
 
 // Creator returns a Creator. It calls created, if not nil, once a group is stored, with the
 // feed's position, before the callers of Create return.
-func (s *Store) Creator(now func() time.Time, created func(ctx context.Context, project string, position uint64)) *Creator {
+func (s *Store) Creator(
+	now func() time.Time, created func(ctx context.Context, project string, position uint64),
+) *Creator {
 	return &Creator{store: s, now: now, created: created, groups: map[string]*group{}}
 }
 
@@ -49,9 +51,9 @@ type creation struct {
 	done      chan error
 }
 
-// Create stores a ticket, whose id, owner and created are set. Limited when the
-// project has as many waiting tickets as it may, or when it or the player creates too often. When ctx ends first, the ticket may or may
-// not have been stored; its id tells.
+// Create stores a ticket, whose id, owner and created are set. Limited when the project has as many waiting tickets as
+// it may, or when it or the player creates too often. When ctx ends first, the ticket may or may not have been stored;
+// its id tells.
 func (c *Creator) Create(ctx context.Context, project string, t *pb.Ticket) error {
 	body, err := proto.Marshal(t)
 	if err != nil {
@@ -111,7 +113,9 @@ func (c *Creator) write(ctx context.Context, project string, batch []*creation) 
 }
 
 // create writes a group. refused has the error of each ticket that met a limit, by its place in the group.
-func (s *Store) create(ctx context.Context, project string, batch []*creation, now time.Time) (position uint64, refused map[int]error, err error) {
+func (s *Store) create(
+	ctx context.Context, project string, batch []*creation, now time.Time,
+) (position uint64, refused map[int]error, err error) {
 	k := keysOf(project)
 	playerInterval, playerBurst := s.limits.Player().bucket()
 	projectInterval, projectBurst := s.limits.Project().bucket()
@@ -122,7 +126,7 @@ func (s *Store) create(ctx context.Context, project string, batch []*creation, n
 		"player_burst", playerBurst,
 		"project_interval", projectInterval,
 		"project_burst", projectBurst,
-		"event", eventOf(&pb.Event{Kind: pb.Event_KIND_CREATED}, now))
+		"event", encodeEvent(&pb.Event{Kind: pb.Event_KIND_CREATED}, now))
 	c.keys = slices.Grow(c.keys, len(batch))
 	c.args = slices.Grow(c.args, 4*len(batch))
 	for _, one := range batch {
@@ -155,9 +159,12 @@ func (s *Store) create(ctx context.Context, project string, batch []*creation, n
 func (s *Store) refusal(reason string, after time.Duration) error {
 	switch reason {
 	case "player":
-		return s.limits.Player().LimitError("player", after, "this player creates tickets too often: %v a second are allowed, %d at once", s.limits.PlayerRate, s.limits.PlayerBurst)
+		return s.limits.Player().LimitError("player", after,
+			"this player creates tickets too often: %v a second are allowed, %d at "+
+				"once", s.limits.PlayerRate, s.limits.PlayerBurst)
 	case "project":
-		return s.limits.Project().LimitError("project", after, "this project creates tickets too often: %v a second are allowed", s.limits.ProjectRate)
+		return s.limits.Project().LimitError("project", after,
+			"this project creates tickets too often: %v a second are allowed", s.limits.ProjectRate)
 	default:
 		return &problem.Error{
 			Kind: problem.Limited, RetryAfter: drain,

@@ -1,46 +1,78 @@
-// Package state is the service's memory: tickets, configs, functions, matches
-// and the director's lease in Redis. It is the only package that imports the
-// Redis client.
+// Package state stores everything in Redis: tickets, matches, backfill tickets, configs, functions and leases. It is
+// the only package that imports the Redis client.
 //
-// Every change is one atomic Lua script (folder script, one file each, with its
-// KEYS, ARGV and result in the header). All keys of a project share the hash
-// tag {project}, so a script can check the lease, a config's revision and many
-// tickets in one breath. Scripts touch only the keys they are given, and time
-// is an argument: no script asks the server's clock, no key has a TTL.
+// Every change is one atomic Lua script: a file in the folder script, whose header names its keys and arguments (see
+// script in script.go). A script touches only the keys that it is given, and gets the time as an argument: no script
+// reads the server's clock, and no key has a TTL. All keys of a project have the hash tag {project}, so that one script
+// can check the lease, the revision of a config and many tickets.
 //
-// Keys of a project, all below "mm:{project}:":
+// These are the keys of a project, all below "mm:{project}:". keys.go and the headers of scripts give some of them
+// longer names, which are in parentheses. Fields have the names in brackets in script/include/names.lua.
 //
-//	t:<ticket>   hash    s state (w waiting, c claimed, p proposed, r resolved), o owner, c created, b body,
-//	                     m match while claimed, backfill ticket while proposed, a assignment once resolved
-//	waiting      zset    waiting tickets by created
-//	resolved     zset    resolved tickets by the time they stop being readable; those of one script are one member
-//	m:<match>    hash    b body, s state: c claimed, a allocating, d assigned, x ended without a server; while allocating e deadline,
-//	                     h holder and u until when; v its server once assigned; while its server is to be given back n tries,
-//	                     z when that is to be done twice, y once others know
-//	claims       zset    claimed and allocating matches by deadline
-//	ended        zset    matches that are over by the time they are forgotten
-//	returns      zset    matches that are over and may have a server, by when it is to be given back
-//	rates        hash    when each bucket of a rate limit is full again, in microseconds; period, when the newest
-//	                     of players: begins
-//	players:0,1  hash    the same of each player's bucket; a hash for every other period, see create.lua
-//	outbox       zset    matches not yet known to be in the work queue, by claim time
-//	feed, seq    stream and counter: every change of the waiting set, see Follow
-//	feedname     string  tells a feed from one that was begun anew
-//	history, told    stream and counter: every event that has not been published, see History
-//	published    string  how far the history was published
-//	configs, revisions, revision, confignames    hashes and a counter
-//	functions    hash
-//	bf:<backfill> hash   b body: attributes and properties, n what functions made of it for the proposed tickets' sake,
-//	                     v record version, g generation, c created, o match that it belongs to, r bucket of its approvals, a connection that its server named, d the one
-//	                     that was allocated, m match while its server is being allocated,
-//	                     h why no function is shown it: l proposals lapsed, p the proposed tickets must be approved first
-//	bp:<backfill> hash   tickets proposed to a backfill ticket: what they get but for the connection
-//	bj:<backfill> zset   tickets that joined it, by when its server was told of them, +inf when it was not yet
-//	backfills    zset    backfill tickets by when their server last spoke
-//	proposed     zset    backfill tickets with proposed tickets by the time until which these may be approved,
-//	                     +inf while the server is being allocated
-//	lease        hash    owner, epoch and expiry of the project's director
+// Tickets (ticket.go, create.go, expire.go):
 //
-// Times are Unix milliseconds. Errors are *fault.Error: NotFound, Conflict,
-// Invalid or Limited as each method says, and Unavailable when Redis does not answer.
+//	t:<ticket> hash    s [STATE]: w waiting, c claimed, p proposed, r resolved
+//	                   b [BODY], c [CREATED], o [OWNER]
+//	                   m [RESERVED_BY]: the match while claimed, the backfill ticket while proposed
+//	                   a [ASSIGNMENT], once resolved
+//	waiting    zset    waiting tickets by creation
+//	resolved   zset    resolved tickets by the end of their readability; the tickets of one script are one member
+//	rates      hash    when each bucket of a rate limit is full again, in microseconds;
+//	                   period: when the newest hash of players' buckets begins
+//	players:0, players:1 (players_0, players_1)
+//	           hash    when each player's bucket is full again; the two take turns, see ticket_create.lua
+//
+// Matches (claim.go, allocation.go, match.go):
+//
+//	m:<match>  hash    s [STATE]: c claimed, a allocating, d assigned, x released, which means ended without a server
+//	                   b [BODY], until the match has ended and its server needs no deallocation
+//	                   e [DEADLINE] of the allocation, h [HOLDER] and u [LEASE_EXPIRES], while allocating
+//	                   v [SERVER], once assigned
+//	                   n [TRIES] of the deallocation, z [CONFIRM]: deallocate twice, y [ANNOUNCED]: an event told of it
+//	claims     zset    claimed and allocating matches by deadline
+//	outbox     zset    matches that may not be in the work queue yet, by the time of the claim
+//	ended      zset    ended matches by the time when they are deleted
+//	returns (deallocations)
+//	           zset    ended matches that may have a server, by the time when it is to be deallocated
+//
+// Backfill tickets (backfill.go, proposal.go):
+//
+//	bf:<backfill> (backfill)
+//	           hash    b [BODY]: attributes and properties
+//	                   n [PROPOSED_BODY]: what functions made of them for the proposed tickets
+//	                   v [VERSION], g [GENERATION], c [CREATED], o [BELONGS_TO] a match
+//	                   a [CONNECTION] that its server named, d [ALLOCATED] connection
+//	                   m [ALLOCATING_FOR] a match, while its server is being allocated
+//	                   h [HIDDEN] from functions: l when proposals lapsed, p when proposed tickets need approval first
+//	                   r [BUCKET] of the rate limit of approvals
+//	bp:<backfill> (proposals)
+//	           hash    assignments of the proposed tickets, without the connection
+//	bj:<backfill> (joined)
+//	           zset    tickets that joined, by the time when the server first learned of it; +inf when it has not yet
+//	backfills  zset    backfill tickets by the last call of their server
+//	proposed   zset    backfill tickets with proposed tickets by the deadline of the approval;
+//	                   +inf while the server is being allocated
+//
+// Changes and events (feed.go, event.go, history.go):
+//
+//	feed, seq (feed_seq)
+//	           stream and counter: every change of the waiting set and of what functions see of backfill tickets
+//	feedname   string  tells a feed from one that was begun anew
+//	history, told (history_seq)
+//	           stream and counter: every event that has not been published
+//	published  string  how far the history was published
+//
+// The rest (config.go, function.go, director.go):
+//
+//	configs, revisions, confignames (config_names)
+//	           hashes  body and revision by id, id by the id in lower case
+//	revision   counter
+//	functions  hash
+//	lease      hash    owner, epoch and expires: the director that leads the project
+//
+// Two keys are of no project: the set mm:projects, and the hash mm:directors with the expiry of each director's
+// heartbeat and the number of projects that it leads.
+//
+// Times are Unix milliseconds unless a comment says otherwise. Errors are *problem.Error: NotFound, Conflict, Invalid
+// or Limited as each method says, and Unavailable when Redis does not answer.
 package state

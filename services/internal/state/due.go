@@ -9,7 +9,7 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// Cutoffs are until when things are due.
+// Cutoffs are the times before which work is due.
 type Cutoffs struct {
 	Now time.Time
 	// Outbox is when matches must have been claimed that are not in the work queue; Waiting when tickets must have been
@@ -17,7 +17,7 @@ type Cutoffs struct {
 	Outbox, Waiting, Silence time.Time
 }
 
-// DueWork is what time has brought in a project.
+// DueWork is what is due in a project.
 type DueWork struct {
 	// Position is the feed's.
 	Position uint64
@@ -25,11 +25,12 @@ type DueWork struct {
 	Waiting int64
 	// Revisions are those of the configs there are.
 	Revisions map[string]int64
-	// Outbox, Claims: matches are overdue. Backfills: proposals or backfill tickets are. Tickets: tickets or ended matches are.
+	// Outbox, Claims: matches are overdue. Backfills: proposals or backfill tickets are. Tickets: tickets or ended matches
+	// are.
 	Outbox, Claims, Backfills, Tickets bool
 }
 
-// DueWork tells what time has brought, in one round trip: where it says nothing there is nothing to do.
+// DueWork reads what is due, in one round trip.
 func (s *Store) DueWork(ctx context.Context, project string, m Cutoffs) (DueWork, error) {
 	k := keysOf(project)
 	var position *redis.StringCmd
@@ -88,5 +89,35 @@ func (s *Store) due(ctx context.Context, set string, latest int64, limit int) ([
 }
 
 func dueArgs(set string, latest int64, limit int) redis.ZRangeArgs {
-	return redis.ZRangeArgs{Key: set, ByScore: true, Start: "-inf", Stop: strconv.FormatInt(latest, 10), Count: int64(limit)}
+	return redis.ZRangeArgs{Key: set, ByScore: true, Start: "-inf", Stop: strconv.FormatInt(latest, 10),
+		Count: int64(limit)}
+}
+
+// Counts is how many tickets, matches and backfill tickets a project has.
+type Counts struct {
+	// Waiting tickets, and when the oldest of them was created; zero when none waits.
+	Waiting int64
+	Oldest  time.Time
+	// Matches that have claimed tickets and no result, and those of them that may not be in the work queue yet.
+	Matches, Outbox int64
+	// Backfills are backfill tickets, Proposed those of them that have tickets which wait for approval.
+	Backfills, Proposed int64
+}
+
+// Counts reads the counts of a project, in one round trip.
+func (s *Store) Counts(ctx context.Context, project string) (Counts, error) {
+	k := keysOf(project)
+	pipe := s.redis.Pipeline()
+	waiting, oldest := pipe.ZCard(ctx, k.waiting()), pipe.ZRangeWithScores(ctx, k.waiting(), 0, 0)
+	matches, outbox := pipe.ZCard(ctx, k.claims()), pipe.ZCard(ctx, k.outbox())
+	backfills, proposed := pipe.ZCard(ctx, k.backfills()), pipe.ZCard(ctx, k.proposed())
+	if _, err := pipe.Exec(ctx); err != nil {
+		return Counts{}, unavailable(err)
+	}
+	now := Counts{Waiting: waiting.Val(), Matches: matches.Val(), Outbox: outbox.Val(), Backfills: backfills.Val(),
+		Proposed: proposed.Val()}
+	if first := oldest.Val(); len(first) > 0 {
+		now.Oldest = time.UnixMilli(int64(first[0].Score))
+	}
+	return now, nil
 }

@@ -10,29 +10,29 @@ import (
 	pb "matchmaker.dev/proto/matchmaker/v1"
 )
 
-// AppendEvent tells of an event that goes with no change of the state.
+// AppendEvent appends an event to the history that goes with no change of the state.
 func (s *Store) AppendEvent(ctx context.Context, project string, e *pb.Event, now time.Time) error {
 	tickets := e.GetTickets()
 	_, err := s.run(ctx, s.call(eventAppendScript, keysOf(project), ids{},
-		"event", eventOf(e, now),
+		"event", encodeEvent(e, now),
 		"tickets", strings.Join(tickets, " "),
 		"count", len(tickets)))
 	return err
 }
 
-// of is an event of a match.
-func of(m *pb.Match, kind pb.Event_Kind) *pb.Event {
+// matchEvent returns an event of a match.
+func matchEvent(m *pb.Match, kind pb.Event_Kind) *pb.Event {
 	return &pb.Event{Kind: kind, Match: m.GetId(), Config: m.GetConfig(), Revision: m.GetRevision()}
 }
 
-// rejected is the event of tickets that were proposed to a backfill ticket, and wait again.
-func rejected(backfill, reason string) *pb.Event {
+// rejectedEvent returns the event of tickets that were proposed to a backfill ticket, and wait again.
+func rejectedEvent(backfill, reason string) *pb.Event {
 	return &pb.Event{Kind: pb.Event_KIND_REJECTED, Backfill: backfill, Reason: reason}
 }
 
-// eventOf is an event as scripts write it into the history: without its tickets, which they
-// name beside it, and its position, which is where it comes to lie.
-func eventOf(e *pb.Event, now time.Time) []byte {
+// encodeEvent returns an event as scripts write it into the history: without its tickets, which are written beside it,
+// and without its position.
+func encodeEvent(e *pb.Event, now time.Time) []byte {
 	e.Time, e.Tickets = millis(now), nil
 	body, err := proto.Marshal(e)
 	if err != nil {

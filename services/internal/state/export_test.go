@@ -66,7 +66,8 @@ func (s *Store) Leftovers(ctx context.Context, project string) ([]string, error)
 	return slices.DeleteFunc(all, func(key string) bool {
 		name, of := strings.CutPrefix(key, string(k))
 		return !of || !slices.Contains([]string{"backfills", "proposed", "claims", "outbox", "waiting"}, name) &&
-			!slices.ContainsFunc([]string{"t:", "m:", "bf:", "bp:", "bj:"}, func(kind string) bool { return strings.HasPrefix(name, kind) })
+			!slices.ContainsFunc([]string{"t:", "m:", "bf:", "bp:", "bj:"},
+				func(kind string) bool { return strings.HasPrefix(name, kind) })
 	}), err
 }
 

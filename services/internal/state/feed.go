@@ -43,8 +43,8 @@ const (
 var errGap = errors.New("the feed has been trimmed beyond this reader, or replaced")
 
 // Follow gives the sink a snapshot of a project's waiting tickets and of the backfill tickets that functions are shown,
-// and then every change, as it is made, until ctx ends. After any error, and when it fell behind what the feed keeps, it
-// starts again from a snapshot.
+// and then every change, as it is made, until ctx ends. After any error, and when it fell behind what the feed keeps,
+// it starts again from a snapshot.
 func (s *Store) Follow(ctx context.Context, project string, sink Sink) {
 	for ctx.Err() == nil {
 		err := s.follow(ctx, project, sink)
@@ -60,14 +60,14 @@ func (s *Store) Follow(ctx context.Context, project string, sink Sink) {
 }
 
 func (s *Store) follow(ctx context.Context, project string, sink Sink) error {
-	k, met := keysOf(project), s.server.met()
+	k, met := keysOf(project), s.primary.changeCount()
 	// The name of this feed: one that is begun anew has another, whatever its positions are.
 	if err := s.feeds.SetNX(ctx, k.feedName(), uuid.NewString(), 0).Err(); err != nil {
 		return err
 	}
 	// Changes made while the snapshot is read are applied once more after it, which
 	// does no harm: the last change of a ticket wins.
-	name, position, err := s.where(ctx, k)
+	name, position, err := s.feedPosition(ctx, k)
 	if err != nil {
 		return err
 	}
@@ -88,11 +88,11 @@ func (s *Store) follow(ctx context.Context, project string, sink Sink) error {
 		if err != nil && !idle {
 			return err
 		}
-		if s.server.met() != met {
+		if s.primary.changeCount() != met {
 			return errGap
 		}
 		if idle || time.Since(checked) > feedBlock {
-			if err := s.still(ctx, k, name, position); err != nil {
+			if err := s.checkFeed(ctx, k, name, position); err != nil {
 				return err
 			}
 			checked = time.Now()
@@ -107,18 +107,18 @@ func (s *Store) follow(ctx context.Context, project string, sink Sink) error {
 	}
 }
 
-// still checks that the feed is the one that the reader began with, and has not been put
-// back behind it, as by a Redis that came back empty or was replaced by a copy that lagged.
-func (s *Store) still(ctx context.Context, k keys, name string, position uint64) error {
-	named, now, err := s.where(ctx, k)
+// checkFeed checks that the feed is the one that the reader began with, and that its position has not gone back, as
+// with a Redis that lost its data or was replaced by a replica that lagged.
+func (s *Store) checkFeed(ctx context.Context, k keys, name string, position uint64) error {
+	named, now, err := s.feedPosition(ctx, k)
 	if err == nil && (named != name || now < position) {
 		return errGap
 	}
 	return err
 }
 
-// where is the feed's name and its position now.
-func (s *Store) where(ctx context.Context, k keys) (name string, position uint64, err error) {
+// feedPosition is the feed's name and its position now.
+func (s *Store) feedPosition(ctx context.Context, k keys) (name string, position uint64, err error) {
 	values, err := s.feeds.MGet(ctx, k.feedName(), k.feedSeq()).Result()
 	if err != nil {
 		return "", 0, err
@@ -132,7 +132,7 @@ func (s *Store) where(ctx context.Context, k keys) (name string, position uint64
 
 // Position is the feed's position now. It goes back only when Redis lost what it had.
 func (s *Store) Position(ctx context.Context, project string) (uint64, error) {
-	_, n, err := s.where(ctx, keysOf(project))
+	_, n, err := s.feedPosition(ctx, keysOf(project))
 	return n, unavailable(err)
 }
 
@@ -144,14 +144,19 @@ func (s *Store) snapshot(ctx context.Context, k keys, sink Sink) error {
 	if err != nil {
 		return err
 	}
-	return s.scan(ctx, k.backfills(), k.backfill, []string{"v", "g", "c", "a", "d", "m", "n", "b", "h"}, sink, func(id string, fields []any) (Change, bool) {
-		body := shown(fields)
-		return Change{Backfill: id, Body: body}, body != ""
-	})
+	return s.scan(ctx, k.backfills(), k.backfill, []string{"v", "g", "c", "a", "d", "m", "n", "b", "h"}, sink,
+		func(id string, fields []any) (Change, bool) {
+			body := describe(fields)
+			return Change{Backfill: id, Body: body}, body != ""
+		})
 }
 
-// scan gives the sink a change for each member of a set, made of fields of the hash at its key, but for those that are none.
-func (s *Store) scan(ctx context.Context, set string, key func(id string) string, fields []string, sink Sink, change func(id string, fields []any) (Change, bool)) error {
+// scan gives the sink a change for each member of a set, made of fields of the hash at its key, but for those that are
+// none.
+func (s *Store) scan(
+	ctx context.Context, set string, key func(id string) string, fields []string, sink Sink, change func(id string,
+		fields []any) (Change, bool),
+) error {
 	var cursor uint64
 	for {
 		pairs, next, err := s.feeds.ZScan(ctx, set, cursor, "", snapshotStep).Result()

@@ -14,7 +14,9 @@ import (
 // ChangeFunction reads a function, lets change say what it becomes, and writes
 // that, again when someone else was faster. change gets nil when there is none, and returns nil to
 // delete it. Invalid when the project already has as many functions as it may.
-func (s *Store) ChangeFunction(ctx context.Context, project, name string, change func(*pb.Function) (*pb.Function, error)) error {
+func (s *Store) ChangeFunction(
+	ctx context.Context, project, name string, change func(*pb.Function) (*pb.Function, error),
+) error {
 	if err := s.redis.SAdd(ctx, global.projects(), project).Err(); err != nil {
 		return unavailable(err)
 	}
@@ -52,7 +54,8 @@ func (s *Store) ChangeFunction(ctx context.Context, project, name string, change
 		case "ok":
 			return nil
 		case "full":
-			return problem.New(problem.Invalid, "the project has %d match functions, the most it may have: delete one first", s.functions)
+			return problem.New(problem.Invalid, "the project has %d match functions, the most it may have: delete one first",
+				s.functions)
 		}
 	}
 }

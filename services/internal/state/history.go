@@ -49,7 +49,8 @@ func (s *Store) History(ctx context.Context, project string, after *pb.Bookmark,
 			return nil, err
 		}
 		if e.position-e.size != position {
-			gap := &pb.Event{Kind: pb.Event_KIND_GAP, Reason: "trimmed", Time: events[0].GetTime(), Position: e.position - e.size}
+			gap := &pb.Event{Kind: pb.Event_KIND_GAP, Reason: "trimmed", Time: events[0].GetTime(),
+				Position: e.position - e.size}
 			events = append([]*pb.Event{gap}, events...)
 		}
 		position = e.position
@@ -58,7 +59,8 @@ func (s *Store) History(ctx context.Context, project string, after *pb.Bookmark,
 	return tellings, nil
 }
 
-// replaced tells of a history that was put back, or begun anew. It goes on where the history that there is now was published to.
+// replaced tells of a history that was put back, or begun anew. It goes on where the history that there is now was
+// published to.
 func (s *Store) replaced(ctx context.Context, project string, after *pb.Bookmark) ([]HistoryEntry, error) {
 	from, err := s.Bookmark(ctx, project)
 	if err != nil {

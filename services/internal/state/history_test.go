@@ -35,7 +35,8 @@ func told(t *testing.T, s *state.Store, after *pb.Bookmark) ([]string, *pb.Bookm
 func line(e *pb.Event) string {
 	kind := strings.ToLower(strings.TrimPrefix(e.GetKind().String(), "KIND_"))
 	words := []string{kind}
-	for _, word := range []string{e.GetReason(), e.GetError(), e.GetMatch(), e.GetBackfill(), strings.Join(e.GetTickets(), ",")} {
+	for _, word := range []string{e.GetReason(), e.GetError(), e.GetMatch(), e.GetBackfill(), strings.Join(e.GetTickets(),
+		",")} {
 		if word != "" {
 			words = append(words, word)
 		}
@@ -71,7 +72,8 @@ func TestHistoryTellsTheLifeOfATicket(t *testing.T) {
 		s := open(state.Options{History: 1000})
 		revision, terms := setUp(t, s)
 		create(t, s, "a", "b", "c", "d", "e", "f", "g", "h")
-		dropped, overdue, served := claim(revision, "dropped", "a", "b"), claim(revision, "overdue", "b", "c"), claim(revision, "served", "c", "d")
+		dropped, overdue, served := claim(revision, "dropped", "a", "b"), claim(revision, "overdue", "b",
+			"c"), claim(revision, "served", "c", "d")
 		at, failed := direct(revision, "at-once", "1.2.3.4:5", "e", "f"), direct(revision, "failed", "", "g")
 		failed.Match.Proposal.Error = "PoolTimeout"
 		mustClaim(t, s, terms, dropped, at, failed)
@@ -82,16 +84,19 @@ func TestHistoryTellsTheLifeOfATicket(t *testing.T) {
 		mustClaim(t, s, terms, served)
 		must(t, third(take(t.Context(), s, served.Match, epoch0, terms.Deadline)))
 		must(t, second(s.DeleteTicket(t.Context(), project, "c", "", epoch0)))
-		must(t, third(s.Assign(t.Context(), project, served.Match, state.Outcome{Now: epoch0.Add(time.Second), Expiry: terms.Expiry}, map[string]*pb.Assignment{"c": {}, "d": {}})))
+		must(t, third(s.Assign(t.Context(), project, served.Match, state.Outcome{Now: epoch0.Add(time.Second),
+			Expiry: terms.Expiry}, map[string]*pb.Assignment{"c": {}, "d": {}})))
 		must(t, second(s.DeleteTicket(t.Context(), project, "d", "", epoch0)))
 		must(t, second(s.DeleteTicket(t.Context(), project, "h", "", epoch0)))
 		must(t, second(s.Expire(t.Context(), project, epoch0.Add(time.Hour), terms.Expiry, 10)))
-		must(t, s.AppendEvent(t.Context(), project, &pb.Event{Kind: pb.Event_KIND_RETURNED, Match: "served", Tickets: []string{"x", "y"}}, epoch0))
+		must(t, s.AppendEvent(t.Context(), project, &pb.Event{Kind: pb.Event_KIND_RETURNED, Match: "served",
+			Tickets: []string{"x", "y"}}, epoch0))
 
 		lines, end := told(t, s, nil)
 		wantTold(t, lines,
 			"created a", "created b", "created c", "created d", "created e", "created f", "created g", "created h",
-			"claimed dropped a,b (director 1)", "assigned at-once e,f (director 1)", "failed function PoolTimeout failed g (director 1)",
+			"claimed dropped a,b (director 1)", "assigned at-once e,f (director 1)", "failed function PoolTimeout failed g "+
+				"(director 1)",
 			"cancelled claimed a",
 			"released left dropped b",
 			"claimed overdue b,c (director 1)",
@@ -115,7 +120,8 @@ func TestHistoryTellsTheLifeOfATicket(t *testing.T) {
 		if e := claimed[0]; e.GetConfig() != "c" || e.GetRevision() != revision || e.GetTime() != epoch0.UnixMilli() {
 			t.Errorf("an event without where it is from: %v", e)
 		}
-		if claimed[0].GetPosition() != claimed[2].GetPosition() || claimed[0].GetPosition() <= all[7].Events[0].GetPosition() {
+		if claimed[0].GetPosition() != claimed[2].GetPosition() ||
+			claimed[0].GetPosition() <= all[7].Events[0].GetPosition() {
 			t.Errorf("positions %v", claimed)
 		}
 	})
@@ -165,7 +171,8 @@ func TestHistoryThatWasTrimmedSaysSo(t *testing.T) {
 			create(t, s, fmt.Sprint("t", i))
 		}
 		lines, _ := told(t, s, at)
-		if lines[0] != "gap trimmed" || lines[len(lines)-1] != "created t499" || len(lines) > 200 || slices.Contains(lines[1:], "gap trimmed") {
+		if lines[0] != "gap trimmed" || lines[len(lines)-1] != "created t499" || len(lines) > 200 ||
+			slices.Contains(lines[1:], "gap trimmed") {
 			t.Errorf("%d events, from %s to %s", len(lines), lines[0], lines[len(lines)-1])
 		}
 	})

@@ -7,8 +7,8 @@ const global keys = "mm:"
 
 func keysOf(project string) keys { return keys("mm:{" + project + "}:") }
 
-// projects is written before a project's own keys, since both are in one slot of a cluster only by chance. A name without a
-// project does no harm.
+// projects is written before a project's own keys, since both are in one slot of a cluster only by chance. A name
+// without a project does no harm.
 func (k keys) projects() string  { return string(k) + "projects" }
 func (k keys) directors() string { return string(k) + "directors" }
 

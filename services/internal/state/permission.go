@@ -19,7 +19,8 @@ type rights struct {
 	calls string
 	// reads are keys that are read, adds keys that are written without a script.
 	reads, adds []string
-	// writes are keys that scripts write and never read, changes those that they do both with, and consults those that they only read.
+	// writes are keys that scripts write and never read, changes those that they do both with, and consults those that
+	// they only read.
 	writes, changes, consults []string
 }
 
@@ -45,7 +46,8 @@ func matchKeys() []string {
 }
 
 func fillings() []string {
-	return []string{every.backfill(anyID), every.proposals(anyID), every.joined(anyID), every.backfills(), every.proposed()}
+	return []string{every.backfill(anyID), every.proposals(anyID), every.joined(anyID), every.backfills(),
+		every.proposed()}
 }
 
 // permissions are the rights of each account. Who reads this to learn what a service may do reads all there is.
@@ -73,32 +75,37 @@ func permissions() map[string]rights {
 		},
 		catalog.Runner: {
 			calls: "smembers hgetall hmget zscan xread mget set info",
-			reads: slices.Concat([]string{global.projects(), every.functions(), every.ticket(anyID), every.waiting(), every.backfill(anyID), every.backfills()},
+			reads: slices.Concat([]string{global.projects(), every.functions(), every.ticket(anyID), every.waiting(),
+				every.backfill(anyID), every.backfills()},
 				feedKeys(), []string{every.feedName(), every.feedSeq()}),
 			adds: []string{every.feedName()},
 		},
 		catalog.Director: {
 			scripts: []*script{
 				directorHeartbeatScript, directorLeaseScript, matchClaimScript, matchClaimBackfillScript, matchReleaseScript,
-				proposalCreateScript, proposalExpireScript, backfillDeleteScript, expireWaitingScript, expireResultsScript, expireMatchesScript,
+				proposalCreateScript, proposalExpireScript, backfillDeleteScript,
+				expireWaitingScript, expireResultsScript, expireMatchesScript,
 			},
-			calls:   "smembers get set hget hgetall hmget zcard zcount zrange zrem xrange xtrim multi exec",
-			reads:   []string{global.projects(), every.configs(), every.published()},
-			adds:    []string{every.published()},
-			writes:  feedKeys(),
-			changes: slices.Concat(counters(), historyKeys(), tickets(), matchKeys(), fillings(), []string{every.deallocations(), every.lease(), global.directors()}),
+			calls:  "smembers get set hget hgetall hmget zcard zcount zrange zrem xrange xtrim multi exec",
+			reads:  []string{global.projects(), every.configs(), every.published()},
+			adds:   []string{every.published()},
+			writes: feedKeys(),
+			changes: slices.Concat(counters(), historyKeys(), tickets(), matchKeys(), fillings(), []string{every.deallocations(),
+				every.lease(), global.directors()}),
 			// Scripts see whether a config is still the one that was matched by.
 			consults: []string{every.revisions()},
 		},
 		catalog.Allocator: {
-			scripts: []*script{allocationBeginScript, allocationLeaseScript, matchAssignScript, matchReleaseScript, matchServerScript, deallocationClaimScript, deallocationFinishScript},
+			scripts: []*script{allocationBeginScript, allocationLeaseScript, matchAssignScript, matchReleaseScript,
+				matchServerScript, deallocationClaimScript, deallocationFinishScript},
 			calls:   "smembers hget zrange",
 			reads:   []string{global.projects()},
 			writes:  tell,
 			changes: slices.Concat(counters(), tickets(), matchKeys(), fillings(), []string{every.deallocations()}),
 		},
 		catalog.Backfill: {
-			scripts: []*script{backfillCreateScript, backfillReplaceScript, proposalApproveScript, backfillDeleteScript, ticketAssignScript, rateAllowScript},
+			scripts: []*script{backfillCreateScript, backfillReplaceScript, proposalApproveScript, backfillDeleteScript,
+				ticketAssignScript, rateAllowScript},
 			calls:   "sadd hget hmget mget info",
 			reads:   []string{every.functions(), every.feedName()},
 			adds:    []string{global.projects()},
@@ -114,9 +121,10 @@ const connecting = "ping select readonly cluster|slots cluster|shards command"
 // called finds the commands that a script calls.
 var called = regexp.MustCompile(`redis\.p?call\(\s*['"]([A-Za-z]+)['"]`)
 
-// ACLRules is what an account may do, as Redis's ACL has it, without name and password; "" for one that has nothing to do with Redis. Keys are
-// those below mm:, %R~ before those that are only read, and %W~ before those that are only written. What is in parentheses is a second
-// set of rights: scripts may be given these keys, and what they then do with them is up to the first set.
+// ACLRules is what an account may do, as Redis's ACL has it, without name and password; "" for one that has nothing to
+// do with Redis. Keys are those below mm:, %R~ before those that are only read, and %W~ before those that are only
+// written. What is in parentheses is a second set of rights: scripts may be given these keys, and what they then do
+// with them is up to the first set.
 func ACLRules(name string) string {
 	switch name {
 	case account.Operator:
@@ -178,8 +186,8 @@ func rulesOf(all ...rights) string {
 	return strings.Join(rules, " ")
 }
 
-// ACLFile is an ACL file for Redis: the user of each account that is named, with the hash of its password, and nobody else. Where
-// a hash is missing Redis refuses the file, with a line that says whose it is.
+// ACLFile is an ACL file for Redis: the user of each account that is named, with the hash of its password, and nobody
+// else. Where a hash is missing Redis refuses the file, with a line that says whose it is.
 func ACLFile(accounts []string, hash func(account string) string) string {
 	var b strings.Builder
 	b.WriteString("user default reset off\n")

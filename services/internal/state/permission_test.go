@@ -25,7 +25,8 @@ func login(name string) account.Login {
 	return account.Login{User: account.User(name), Password: func() (string, error) { return passwordOf(name), nil }}
 }
 
-// userFile is an ACL file with a user for each account. Where the default user is needed by the servers themselves it is let in.
+// userFile is an ACL file with a user for each account. Where the default user is needed by the servers themselves it
+// is let in.
 func userFile(t *testing.T, letIn bool) string {
 	t.Helper()
 	text := state.ACLFile(append(catalog.Names(), account.All, account.Operator), func(name string) string {
@@ -53,7 +54,8 @@ func permitting(t *testing.T) (as func(name string) *redis.Client) {
 	socket := filepath.Join(dir, "redis")
 	redisServer(t, "--port", "0", "--unixsocket", socket, "--aclfile", userFile(t, false))
 	as = func(name string) *redis.Client {
-		c := redis.NewClient(&redis.Options{Network: "unix", Addr: socket, Username: account.User(name), Password: passwordOf(name), DisableIdentity: true, Protocol: 2})
+		c := redis.NewClient(&redis.Options{Network: "unix", Addr: socket, Username: account.User(name),
+			Password: passwordOf(name), DisableIdentity: true, Protocol: 2})
 		t.Cleanup(func() { _ = c.Close() })
 		return c
 	}
@@ -138,10 +140,12 @@ func TestWhoMayReadAndWriteWhat(t *testing.T) {
 			}
 			return strings.Join(in, " ")
 		}
-		if got := of("HGET %[1]s f,HGETALL %[1]s,HMGET %[1]s f,HKEYS %[1]s,GET %[1]s,MGET %[1]s,SMEMBERS %[1]s,ZSCORE %[1]s m,ZRANGE %[1]s 0 1,ZSCAN %[1]s 0,XREAD STREAMS %[1]s 0,XRANGE %[1]s - +"); got != sorted(test.readers) {
+		if got := of("HGET %[1]s f,HGETALL %[1]s,HMGET %[1]s f,HKEYS %[1]s,GET %[1]s,MGET %[1]s,SMEMBERS %[1]s,ZSCORE " +
+			"%[1]s m,ZRANGE %[1]s 0 1,ZSCAN %[1]s 0,XREAD STREAMS %[1]s 0,XRANGE %[1]s - +"); got != sorted(test.readers) {
 			t.Errorf("%s is read by %q, want %q", test.key, got, test.readers)
 		}
-		if got := of("HSET %[1]s f v,HDEL %[1]s f,SET %[1]s v,SADD %[1]s m,ZADD %[1]s 1 m,ZREM %[1]s m,XADD %[1]s * f v,XTRIM %[1]s MAXLEN 0,DEL %[1]s,UNLINK %[1]s,INCR %[1]s"); got != sorted(test.writers) {
+		if got := of("HSET %[1]s f v,HDEL %[1]s f,SET %[1]s v,SADD %[1]s m,ZADD %[1]s 1 m,ZREM %[1]s m,XADD %[1]s * f " +
+			"v,XTRIM %[1]s MAXLEN 0,DEL %[1]s,UNLINK %[1]s,INCR %[1]s"); got != sorted(test.writers) {
 			t.Errorf("%s is written by %q, want %q", test.key, got, test.writers)
 		}
 	}
@@ -168,10 +172,14 @@ func TestNoServiceMayDoMore(t *testing.T) {
 	}
 	for _, name := range append(catalog.Names(), account.All) {
 		refuse(name, [][]any{
-			{"FLUSHALL"}, {"FLUSHDB"}, {"KEYS", "*"}, {"SCAN", "0"}, {"RANDOMKEY"}, {"DBSIZE"}, {"CONFIG", "GET", "*"}, {"CONFIG", "SET", "maxmemory", "1"}, {"SHUTDOWN"}, {"SAVE"},
-			{"ACL", "LIST"}, {"ACL", "SETUSER", "x"}, {"ACL", "WHOAMI"}, {"MONITOR"}, {"SCRIPT", "FLUSH"}, {"SCRIPT", "LOAD", "return 1"}, {"FUNCTION", "FLUSH"},
-			{"REPLICAOF", "NO", "ONE"}, {"CLIENT", "LIST"}, {"CLIENT", "KILL", "TYPE", "normal"}, {"PUBLISH", "x", "y"}, {"SUBSCRIBE", "x"}, {"CLUSTER", "RESET"}, {"SWAPDB", "0", "1"},
-			{"GET", "other:key"}, {"SET", "other:key", "1"}, {"EXPIRE", "mm:{p}:t:1", "1"}, {"RENAME", "mm:{p}:t:1", "mm:{p}:t:2"}, {"DUMP", "mm:{p}:t:1"},
+			{"FLUSHALL"}, {"FLUSHDB"}, {"KEYS", "*"}, {"SCAN", "0"}, {"RANDOMKEY"}, {"DBSIZE"}, {"CONFIG", "GET",
+				"*"}, {"CONFIG", "SET", "maxmemory", "1"}, {"SHUTDOWN"}, {"SAVE"},
+			{"ACL", "LIST"}, {"ACL", "SETUSER", "x"}, {"ACL", "WHOAMI"}, {"MONITOR"}, {"SCRIPT", "FLUSH"}, {"SCRIPT", "LOAD",
+				"return 1"}, {"FUNCTION", "FLUSH"},
+			{"REPLICAOF", "NO", "ONE"}, {"CLIENT", "LIST"}, {"CLIENT", "KILL", "TYPE", "normal"}, {"PUBLISH", "x",
+				"y"}, {"SUBSCRIBE", "x"}, {"CLUSTER", "RESET"}, {"SWAPDB", "0", "1"},
+			{"GET", "other:key"}, {"SET", "other:key", "1"}, {"EXPIRE", "mm:{p}:t:1", "1"}, {"RENAME", "mm:{p}:t:1",
+				"mm:{p}:t:2"}, {"DUMP", "mm:{p}:t:1"},
 			{"EVAL", "return redis.call('GET', KEYS[1])", "1", "other:key"}, {"EVAL", "return 1", "1", "other:key"},
 		}...)
 	}
@@ -179,22 +187,29 @@ func TestNoServiceMayDoMore(t *testing.T) {
 	script := func(text string, keys ...any) []any {
 		return append([]any{"EVAL", text, len(keys)}, keys...)
 	}
-	for _, name := range []string{catalog.Ticket, catalog.Config, catalog.Registry, catalog.Director, catalog.Allocator, catalog.Backfill} {
+	for _, name := range []string{catalog.Ticket, catalog.Config, catalog.Registry, catalog.Director, catalog.Allocator,
+		catalog.Backfill} {
 		refuse(name,
-			script("return redis.call('FLUSHALL')"), script("return redis.call('KEYS', '*')"), script("return redis.call('CONFIG', 'GET', '*')"),
+			script("return redis.call('FLUSHALL')"), script("return redis.call('KEYS', '*')"), script("return "+
+				"redis.call('CONFIG', 'GET', '*')"),
 			script("return redis.call('HSET', 'mm:{p}:other', 'f', 'v')"), script("return redis.call('DEL', 'other')"))
 		if name != catalog.Registry {
-			refuse(name, script("return redis.call('HDEL', 'mm:{p}:functions', 'f')"), script("return redis.call('HDEL', KEYS[1], 'f')", "mm:{p}:functions"))
+			refuse(name, script("return redis.call('HDEL', 'mm:{p}:functions', 'f')"),
+				script("return redis.call('HDEL', KEYS[1], 'f')", "mm:{p}:functions"))
 		}
 		if name != catalog.Config {
-			refuse(name, script("return redis.call('HSET', 'mm:{p}:configs', 'f', 'v')"), script("return redis.call('HSET', KEYS[1], 'f', 'v')", "mm:{p}:configs"))
+			refuse(name, script("return redis.call('HSET', 'mm:{p}:configs', 'f', 'v')"),
+				script("return redis.call('HSET', KEYS[1], 'f', 'v')", "mm:{p}:configs"))
 		}
 	}
-	refuse(catalog.Runner, script("return 1"), []any{"EVALSHA", strings.Repeat("0", 40), 0}, []any{"HSET", "mm:{p}:t:1", "s", "r"}, []any{"XADD", "mm:{p}:feed", "*", "f", "v"},
+	refuse(catalog.Runner, script("return 1"), []any{"EVALSHA", strings.Repeat("0", 40), 0}, []any{"HSET", "mm:{p}:t:1",
+		"s", "r"}, []any{"XADD", "mm:{p}:feed", "*", "f", "v"},
 		[]any{"HGETALL", "mm:{p}:configs"}, []any{"HSET", "mm:{p}:functions", "f", "v"}, []any{"DEL", "mm:{p}:feedname"})
 	// The director gives a config's revision to its scripts, and none of them changes it.
-	refuse(catalog.Director, script("return redis.call('HSET', KEYS[1], 'f', 'v')", "mm:{p}:revisions"), []any{"HSET", "mm:{p}:revisions", "f", "v"})
-	refuse(catalog.Ticket, []any{"HGETALL", "mm:{p}:lease"}, []any{"XREAD", "STREAMS", "mm:{p}:feed", "0"}, script("return redis.call('XRANGE', KEYS[1], '-', '+')", "mm:{p}:feed"))
+	refuse(catalog.Director, script("return redis.call('HSET', KEYS[1], 'f', 'v')", "mm:{p}:revisions"), []any{"HSET",
+		"mm:{p}:revisions", "f", "v"})
+	refuse(catalog.Ticket, []any{"HGETALL", "mm:{p}:lease"}, []any{"XREAD", "STREAMS", "mm:{p}:feed", "0"},
+		script("return redis.call('XRANGE', KEYS[1], '-', '+')", "mm:{p}:feed"))
 }
 
 // TestRulesAreThoseOfTheScripts: whatever command a script calls is among the rights of the account for all services.

@@ -9,16 +9,16 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// How many round trips of shared commands are under way at once, and how many commands one of them has at the most: the replies
-// to one batch are handed out while Redis works on the other, and nobody waits for a long one.
+// How many round trips of shared commands are under way at once, and how many commands one of them has at the most: the
+// replies to one batch are handed out while Redis works on the other, and nobody waits for a long one.
 const (
 	pipeDepth = 2
 	pipeBatch = 128
 )
 
 // pipe sends what many callers ask for in few round trips: while some are under way, the commands that come are
-// collected, and the next one takes all of them. A lone command goes at once. What most of a command costs, at both ends, is
-// to send it and to wake up for its reply; together they cost about as much as one.
+// collected, and the next one takes all of them. A lone command goes at once. What most of a command costs, at both
+// ends, is to send it and to wake up for its reply; together they cost about as much as one.
 //
 // Each command stands alone: it has its own reply and its own error, and others come between any two.
 type pipe struct {
@@ -35,8 +35,8 @@ type sending struct {
 	done chan struct{}
 }
 
-// do returns when the command was answered, and what it failed with. When ctx ends first, the command may or may not have been
-// done, and must not be looked at.
+// do returns when the command was answered, and what it failed with. When ctx ends first, the command may or may not
+// have been done, and must not be looked at.
 func (p *pipe) do(ctx context.Context, cmd redis.Cmder) error {
 	own := &sending{cmd, make(chan struct{})}
 	p.mu.Lock()

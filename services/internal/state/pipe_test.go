@@ -30,13 +30,14 @@ func mute(t *testing.T) *redis.Client {
 			t.Cleanup(func() { _ = conn.Close() })
 		}
 	}()
-	c := redis.NewClient(&redis.Options{Addr: listener.Addr().String(), Protocol: 2, DisableIdentity: true, MaxRetries: -1, ReadTimeout: 50 * time.Millisecond})
+	c := redis.NewClient(&redis.Options{Addr: listener.Addr().String(), Protocol: 2, DisableIdentity: true, MaxRetries: -1,
+		ReadTimeout: 50 * time.Millisecond})
 	t.Cleanup(func() { _ = c.Close() })
 	return c
 }
 
 // Whoever queues up behind a Redis that hangs is not made to wait for one batch after the other.
-func TestThoseBehindABatchThatTimedOutFailWithIt(t *testing.T) {
+func TestCommandsQueuedBehindATimedOutBatchFail(t *testing.T) {
 	p := &pipe{redis: mute(t), flying: 1}
 	for range 20 * pipeBatch {
 		p.queue = append(p.queue, &sending{redis.NewStatusCmd(t.Context(), "PING"), make(chan struct{})})

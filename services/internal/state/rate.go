@@ -15,10 +15,11 @@ type Rate struct {
 	Burst     int
 }
 
-// Validate is an error when a rate makes no sense.
+// Validate returns an error when a rate makes no sense.
 func (r Rate) Validate() error {
 	if !(r.PerSecond >= 0) || r.PerSecond > 1e6 || r.Burst < 0 || (r.PerSecond > 0 && r.Burst == 0) {
-		return fmt.Errorf("a rate of %v a second with a burst of %d makes no sense: the rate must be 0 (no limit) to 1,000,000, the burst 1 or more", r.PerSecond, r.Burst)
+		return fmt.Errorf("a rate of %v a second with a burst of %d makes no sense: the rate must be 0 (no limit) to "+
+			"1,000,000, the burst 1 or more", r.PerSecond, r.Burst)
 	}
 	return nil
 }
@@ -32,12 +33,13 @@ func (r Rate) bucket() (interval, burst int64) {
 	return interval, interval * int64(r.Burst)
 }
 
-// LimitError is the error of a bucket that is empty, and has something in it after a time.
+// LimitError is the error of an empty bucket. after is when it has something in it again.
 func (r Rate) LimitError(name string, after time.Duration, format string, args ...any) error {
 	e := problem.New(problem.Limited, format, args...)
 	e.RetryAfter = after
 	if r.PerSecond > 0 {
-		e.Limit = &problem.Limit{Name: name, Amount: r.Burst, Window: time.Duration(float64(r.Burst) / r.PerSecond * float64(time.Second))}
+		e.Limit = &problem.Limit{Name: name, Amount: r.Burst,
+			Window: time.Duration(float64(r.Burst) / r.PerSecond * float64(time.Second))}
 	}
 	return e
 }
@@ -60,5 +62,6 @@ func (s *Store) Allow(ctx context.Context, project, name string, rate Rate, now 
 	if err != nil || after == 0 {
 		return err
 	}
-	return rate.LimitError(name, time.Duration(after)*time.Microsecond, "too many requests of this kind in this project: %v a second are allowed", rate.PerSecond)
+	return rate.LimitError(name, time.Duration(after)*time.Microsecond,
+		"too many requests of this kind in this project: %v a second are allowed", rate.PerSecond)
 }

@@ -119,7 +119,10 @@ func TestFunctionsUpToTheLimit(t *testing.T) {
 		_, err = s.Function(t.Context(), project, "a")
 		kindOf(t, err, problem.NotFound)
 		refused := errors.New("no")
-		if err := s.ChangeFunction(t.Context(), project, "b", func(*pb.Function) (*pb.Function, error) { return nil, refused }); !errors.Is(err, refused) {
+		if err := s.ChangeFunction(t.Context(), project, "b", func(*pb.Function) (*pb.Function, error) {
+			return nil,
+				refused
+		}); !errors.Is(err, refused) {
 			t.Error("a change that was given up:", err)
 		}
 	})

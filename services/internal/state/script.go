@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"embed"
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -11,6 +12,9 @@ import (
 	"strings"
 
 	"github.com/redis/go-redis/v9"
+	"google.golang.org/protobuf/proto"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
 )
 
 //go:embed script
@@ -57,10 +61,11 @@ var (
 //	-- KEYS: waiting, match, then ticket…
 //	-- ARGV: match_id, owner ('' = any), then id, assignment…
 //
-// Uses names files of the folder include: their text comes before the script's, and their KEYS and ARGV come before its own.
-// KEYS and ARGV name what the script is given, in order. load makes the names local variables, and call builds the keys
-// from them. What is in parentheses is a remark. What comes after "then" is given any number of times. Where that is a
-// list of names that ends in "…", the script loops over it as follows, and load makes a numeric loop of that:
+// Uses lists files of the folder include. Their text, KEYS and ARGV come before those of the script; their Reads are
+// names of the script that they use. KEYS and ARGV name what the script is given, in order. load makes local variables
+// of the names, and call builds the keys from them. Text in parentheses is a remark. What comes after "then" is given
+// any number of times. Where that is a list of names that ends in "…", the script loops over it as follows, and load
+// makes a numeric loop of that:
 //
 //	for n, ticket, id, assignment in each_ticket(first, last) do
 //
@@ -96,7 +101,8 @@ func load(file string) *script {
 	for _, key := range keys {
 		s.keys = append(s.keys, keyNamed(key))
 	}
-	// Functions that are not called, and variables of functions that are not their own, would cost something at every call.
+	// Functions that are not called, and variables of functions that are not their own, would cost something at every
+	// call.
 	for _, at := range slices.Backward(function.FindAllStringSubmatchIndex(includes, -1)) {
 		if call := includes[at[2]:at[3]] + "("; !strings.Contains(includes[at[1]:]+body, call) {
 			includes = includes[:at[0]] + includes[at[1]:]
@@ -142,10 +148,10 @@ type header struct {
 	keys, args  inputs
 }
 
-// inputs are what a script is given as KEYS, or as ARGV.
+// inputs are the KEYS or the ARGV of a script.
 type inputs struct {
 	fixed []string
-	// rest tells that more follow. repeated are their names, none where these follow no simple pattern.
+	// rest tells that more follow. repeated are their names, if they repeat.
 	rest     bool
 	repeated []string
 }
@@ -192,7 +198,7 @@ func bind(table string, names []string, from int) string {
 	return fmt.Sprintf("local %s = %s\n", strings.Join(names, ", "), strings.Join(elements, ", "))
 }
 
-// loops makes numeric loops of those over the rest of keys and arguments, which come behind so many others.
+// loops makes numeric loops of those with each_…. keys and args are how many fixed ones come first.
 func (h header) loops(text string, keys, args int) string {
 	if len(h.keys.repeated) == 0 {
 		return strings.NewReplacer("first_key", strconv.Itoa(keys+1), "first_arg", strconv.Itoa(args+1)).Replace(text)
@@ -207,7 +213,8 @@ func (h header) loops(text string, keys, args int) string {
 		first, last, _ := strings.Cut(m[2], ", ")
 		last = cmp.Or(last, fmt.Sprintf("#KEYS - %d", keys))
 		values := fmt.Sprintf(strings.Join(elements[:len(names)-1], ", "), names[0])
-		return fmt.Sprintf("for %s = %s, %s do local %s = %s", names[0], cmp.Or(first, "1"), last, strings.Join(names[1:], ", "), values)
+		return fmt.Sprintf("for %s = %s, %s do local %s = %s", names[0], cmp.Or(first, "1"), last, strings.Join(names[1:],
+			", "), values)
 	})
 }
 
@@ -218,8 +225,8 @@ type call struct {
 	args   []any
 }
 
-// call begins a call of a script: named are the names and the values of the arguments that its header has, in order.
-// The caller appends the keys and the arguments that follow them.
+// call prepares a call of a script. named are name, value pairs of the arguments, as a test compares with the header.
+// The caller appends the keys and the arguments that repeat.
 func (s *Store) call(script *script, k keys, of ids, named ...any) call {
 	c := call{script: script, keys: make([]string, len(script.keys)), args: make([]any, 0, len(script.args))}
 	for i, key := range script.keys {
@@ -232,6 +239,30 @@ func (s *Store) call(script *script, k keys, of ids, named ...any) call {
 		c.args = append(c.args, named[i])
 	}
 	return c
+}
+
+// tickets adds the keys and the ids of tickets.
+func (c *call) tickets(k keys, ids []string) {
+	for _, id := range ids {
+		c.keys = append(c.keys, k.ticket(id))
+		c.args = append(c.args, id)
+	}
+}
+
+// assignments adds the keys of tickets, their ids and what they get.
+func (c *call) assignments(k keys, tickets []string, assignments []*pb.Assignment) error {
+	if len(tickets) != len(assignments) {
+		return errors.New("state: a claim does not say what each of its tickets gets")
+	}
+	for i, id := range tickets {
+		body, err := proto.Marshal(assignments[i])
+		if err != nil {
+			return corrupt("assignment", err)
+		}
+		c.keys = append(c.keys, k.ticket(id))
+		c.args = append(c.args, id, body)
+	}
+	return nil
 }
 
 // run runs a script by its hash, and by its text where Redis does not know it yet.
@@ -271,3 +302,20 @@ func (s *Store) runAll(ctx context.Context, calls []call) ([]any, error) {
 
 // isUnknown tells the error of a Redis that does not know a script by its hash.
 func isUnknown(err error) bool { return err != nil && strings.HasPrefix(err.Error(), "NOSCRIPT") }
+
+// listOf is a script's reply as a list of at least n values.
+func listOf(reply any, n int) ([]any, error) {
+	list, ok := reply.([]any)
+	if !ok || len(list) < n {
+		return nil, fmt.Errorf("state: unexpected reply of a script: %T", reply)
+	}
+	return list, nil
+}
+
+func positionOf(reply any) (uint64, error) {
+	n, ok := reply.(int64)
+	if !ok || n < 0 {
+		return 0, fmt.Errorf("state: unexpected reply of a script: %T for a position", reply)
+	}
+	return uint64(n), nil
+}

@@ -50,7 +50,8 @@ func TestHeadersAreInTheirGrammar(t *testing.T) {
 		}
 		text := source(strings.TrimSuffix(strings.TrimPrefix(path, "script/"), ".lua"))
 		for line := range strings.Lines(text) {
-			if m := label.FindStringSubmatch(line); m != nil && !slices.Contains([]string{"Uses", "Reads", "KEYS", "ARGV", "Result", "Error"}, m[1]) {
+			if m := label.FindStringSubmatch(line); m != nil &&
+				!slices.Contains([]string{"Uses", "Reads", "KEYS", "ARGV", "Result", "Error"}, m[1]) {
 				t.Errorf("%s: %s: unknown label", path, m[1])
 			}
 			if length := len([]rune(strings.TrimRight(line, "\n"))); length > 120 {
@@ -138,7 +139,8 @@ func TestCallsNameTheArgumentsOfTheHeader(t *testing.T) {
 	}
 }
 
-// TestScriptsUseOnlyNamesThatTheyHave finds typing errors, and keys that an include needs and a script does not declare.
+// TestScriptsUseOnlyNamesThatTheyHave finds typing errors, and keys that an include needs and a script does not
+// declare.
 func TestScriptsUseOnlyNamesThatTheyHave(t *testing.T) {
 	known := []string{"KEYS", "ARGV", "redis", "unpack", "ipairs", "pairs", "tonumber", "math", "string", "table"}
 	for name, s := range scriptsByVariable(t) {

@@ -44,8 +44,10 @@ type Results struct {
 	Readable time.Duration `help:"How long a ticket's result can be read." default:"10m" group:"tickets"`
 }
 
-// Player limits how often one player creates tickets, and Project how often all of a project do.
-func (l *Limits) Player() Rate  { return Rate{PerSecond: l.PlayerRate, Burst: l.PlayerBurst} }
+// Player limits how often one player creates tickets.
+func (l *Limits) Player() Rate { return Rate{PerSecond: l.PlayerRate, Burst: l.PlayerBurst} }
+
+// Project limits how often all players of a project create tickets.
 func (l *Limits) Project() Rate { return Rate{PerSecond: l.ProjectRate, Burst: l.ProjectBurst} }
 
 // Validate names the flags that make no sense.

@@ -34,7 +34,8 @@ func suite(t *testing.T, test func(t *testing.T, open func(state.Options) *state
 	t.Helper()
 	t.Run("redis", func(t *testing.T) {
 		t.Parallel()
-		server, err := embedded.StartRedis(t.Context(), embedded.RedisOptions{Dir: t.TempDir(), AOF: true, Log: slog.New(slog.DiscardHandler)})
+		server, err := embedded.StartRedis(t.Context(), embedded.RedisOptions{Dir: t.TempDir(), AOF: true,
+			Log: slog.New(slog.DiscardHandler)})
 		if err != nil || !server.Persistent() {
 			t.Fatalf("a redis-server or valkey-server is needed: install one (%v)", err)
 		}
@@ -95,7 +96,8 @@ func setUp(t *testing.T, s *state.Store) (revision int64, terms state.ClaimOptio
 	if err != nil || epoch == 0 {
 		t.Fatalf("lease: epoch %d, %v", epoch, err)
 	}
-	return revision, state.ClaimOptions{Epoch: epoch, Now: epoch0, Deadline: epoch0.Add(10 * time.Second), Expiry: epoch0.Add(time.Minute)}
+	return revision, state.ClaimOptions{Epoch: epoch, Now: epoch0, Deadline: epoch0.Add(10 * time.Second),
+		Expiry: epoch0.Add(time.Minute)}
 }
 
 // claim asks for a match that needs a server.
@@ -318,7 +320,8 @@ func TestClaimIsAllOrNothing(t *testing.T) {
 		s := open(state.Options{})
 		revision, terms := setUp(t, s)
 		create(t, s, "a", "b", "c", "d", "e")
-		first, second, third := claim(revision, "m1", "a", "b"), claim(revision, "m2", "b", "c"), direct(revision, "m3", "1.2.3.4:5", "d", "e")
+		first, second, third := claim(revision, "m1", "a", "b"), claim(revision, "m2", "b", "c"), direct(revision, "m3",
+			"1.2.3.4:5", "d", "e")
 		missing := claim(revision, "m4", "c", "nobody")
 		mustClaim(t, s, terms, first, second, third, missing)
 		if first.Refusal != "" || second.Refusal != "b" || third.Refusal != "" || missing.Refusal != "nobody" {
@@ -378,14 +381,16 @@ func TestClaimNeedsTheLease(t *testing.T) {
 		revision, terms := setUp(t, s)
 		create(t, s, "a", "b")
 		// Another director takes over once the first has said nothing for long enough.
-		if epoch, err := s.AcquireLease(t.Context(), project, "director-2", epoch0.Add(999*time.Millisecond), time.Second); err != nil || epoch != 0 {
+		if epoch, err := s.AcquireLease(t.Context(), project, "director-2", epoch0.Add(999*time.Millisecond),
+			time.Second); err != nil || epoch != 0 {
 			t.Fatalf("a held lease was taken: epoch %d, %v", epoch, err)
 		}
 		epoch, err := s.AcquireLease(t.Context(), project, "director-2", epoch0.Add(time.Second), time.Second)
 		if err != nil || epoch != terms.Epoch+1 {
 			t.Fatalf("epoch %d after %d, %v", epoch, terms.Epoch, err)
 		}
-		if _, err := s.Claim(t.Context(), project, terms, []*state.Claim{claim(revision, "m", "a", "b")}); !errors.Is(err, state.ErrLeaseLost) {
+		if _, err := s.Claim(t.Context(), project, terms, []*state.Claim{claim(revision, "m", "a", "b")}); !errors.Is(err,
+			state.ErrLeaseLost) {
 			t.Fatalf("the former director claimed: %v", err)
 		}
 		isWaiting(t, s, "a", "b")
@@ -422,7 +427,8 @@ func TestClaimNeedsTheConfigAsItWas(t *testing.T) {
 		s := open(state.Options{})
 		revision, terms := setUp(t, s)
 		create(t, s, "a", "b")
-		if _, _, err := s.PutConfig(t.Context(), project, &pb.Config{Id: "c", Function: "other"}, state.AnyRevision); err != nil {
+		if _, _, err := s.PutConfig(t.Context(), project, &pb.Config{Id: "c", Function: "other"},
+			state.AnyRevision); err != nil {
 			t.Fatal(err)
 		}
 		changed := claim(revision, "m1", "a", "b")
@@ -446,21 +452,24 @@ func TestAssignReachesAllTicketsOfAMatch(t *testing.T) {
 		create(t, s, "a", "b", "c")
 		c := claim(revision, "m", "a", "b", "c")
 		mustClaim(t, s, terms, c)
-		if verdict, _, err := take(t.Context(), s, c.Match, epoch0, epoch0.Add(20*time.Second)); err != nil || verdict != state.MatchActive {
+		if verdict, _, err := take(t.Context(), s, c.Match, epoch0, epoch0.Add(20*time.Second)); err != nil ||
+			verdict != state.MatchActive {
 			t.Fatal(verdict, err)
 		}
 		// A ticket that leaves now no longer drops the match.
 		if _, err := s.DeleteTicket(t.Context(), project, "b", "", epoch0); err != nil {
 			t.Fatal(err)
 		}
-		if verdict, _, err := take(t.Context(), s, c.Match, epoch0, epoch0.Add(20*time.Second)); err != nil || verdict != state.MatchActive {
+		if verdict, _, err := take(t.Context(), s, c.Match, epoch0, epoch0.Add(20*time.Second)); err != nil ||
+			verdict != state.MatchActive {
 			t.Fatal("asked again:", verdict, err)
 		}
 		results := map[string]*pb.Assignment{}
 		for _, id := range c.Tickets {
 			results[id] = &pb.Assignment{Connection: "1.2.3.4:5", Properties: []byte(`{"for":"` + id + `"}`)}
 		}
-		verdict, got, err := s.Assign(t.Context(), project, c.Match, state.Outcome{Expiry: epoch0.Add(time.Minute), Connection: "1.2.3.4:5"}, results)
+		verdict, got, err := s.Assign(t.Context(), project, c.Match, state.Outcome{Expiry: epoch0.Add(time.Minute),
+			Connection: "1.2.3.4:5"}, results)
 		slices.Sort(got)
 		if err != nil || verdict != state.MatchActive || !slices.Equal(got, []string{"a", "c"}) {
 			t.Fatal(got, verdict, err)
@@ -470,7 +479,8 @@ func TestAssignReachesAllTicketsOfAMatch(t *testing.T) {
 		}
 		_, err = s.Ticket(t.Context(), project, "b")
 		kindOf(t, err, problem.NotFound)
-		if verdict, _, err := s.Assign(t.Context(), project, c.Match, state.Outcome{Expiry: epoch0}, map[string]*pb.Assignment{"a": {Connection: "other"}}); verdict != state.MatchAssigned || err != nil {
+		if verdict, _, err := s.Assign(t.Context(), project, c.Match, state.Outcome{Expiry: epoch0},
+			map[string]*pb.Assignment{"a": {Connection: "other"}}); verdict != state.MatchAssigned || err != nil {
 			t.Error("a match was assigned twice", verdict, err)
 		}
 		if verdict, _, err := take(t.Context(), s, c.Match, epoch0, epoch0); err != nil || verdict != state.MatchAssigned {
@@ -489,21 +499,25 @@ func TestAssignedMatchEndsInGoodOrder(t *testing.T) {
 		if _, _, err := take(t.Context(), s, c.Match, epoch0, terms.Deadline); err != nil {
 			t.Fatal(err)
 		}
-		if _, _, err := s.Assign(t.Context(), project, c.Match, state.Outcome{Expiry: terms.Expiry, Connection: "1.2.3.4:5"}, map[string]*pb.Assignment{"a": {}, "b": {}}); err != nil {
+		if _, _, err := s.Assign(t.Context(), project, c.Match, state.Outcome{Expiry: terms.Expiry, Connection: "1.2.3.4:5"},
+			map[string]*pb.Assignment{"a": {}, "b": {}}); err != nil {
 			t.Fatal(err)
 		}
 		// Its deadline no longer counts: a server that players are on their way to must not be given back.
-		if released, _, err := s.ReleaseOverdueMatches(t.Context(), project, terms.Deadline.Add(time.Hour), 10); err != nil || len(released) > 0 {
+		if released, _, err := s.ReleaseOverdueMatches(t.Context(), project, terms.Deadline.Add(time.Hour), 10); err != nil ||
+			len(released) > 0 {
 			t.Fatal("released:", released, err)
 		}
-		if verdict, _, err := take(t.Context(), s, c.Match, epoch0, terms.Deadline); err != nil || verdict != state.MatchAssigned {
+		if verdict, _, err := take(t.Context(), s, c.Match, epoch0, terms.Deadline); err != nil ||
+			verdict != state.MatchAssigned {
 			t.Fatal(verdict, err)
 		}
 		// Results and the memory of the match go when their time has come.
 		if e, err := s.Expire(t.Context(), project, epoch0, terms.Expiry, 10); err != nil || e.Read != 2 || e.Matches != 1 {
 			t.Fatal(e, err)
 		}
-		if verdict, _, err := take(t.Context(), s, c.Match, epoch0, terms.Deadline); err != nil || verdict != state.MatchForgotten {
+		if verdict, _, err := take(t.Context(), s, c.Match, epoch0, terms.Deadline); err != nil ||
+			verdict != state.MatchForgotten {
 			t.Fatal(verdict, err)
 		}
 	})
@@ -547,7 +561,8 @@ func TestOverdueClaimIsReleased(t *testing.T) {
 		if _, _, err := take(t.Context(), s, begun.Match, epoch0, terms.Deadline.Add(time.Hour)); err != nil {
 			t.Fatal(err)
 		}
-		if released, _, err := s.ReleaseOverdueMatches(t.Context(), project, terms.Deadline.Add(-time.Millisecond), 10); err != nil || len(released) > 0 {
+		if released, _, err := s.ReleaseOverdueMatches(t.Context(), project, terms.Deadline.Add(-time.Millisecond),
+			10); err != nil || len(released) > 0 {
 			t.Fatal("released before the deadline:", released, err)
 		}
 		released, position, err := s.ReleaseOverdueMatches(t.Context(), project, terms.Deadline, 10)
@@ -555,7 +570,8 @@ func TestOverdueClaimIsReleased(t *testing.T) {
 			t.Fatal(released, position, err)
 		}
 		isWaiting(t, s, "a", "b")
-		if verdict, _, err := s.Assign(t.Context(), project, lost.Match, state.Outcome{Expiry: epoch0}, map[string]*pb.Assignment{"a": {}}); verdict != state.MatchReleased || err != nil {
+		if verdict, _, err := s.Assign(t.Context(), project, lost.Match, state.Outcome{Expiry: epoch0},
+			map[string]*pb.Assignment{"a": {}}); verdict != state.MatchReleased || err != nil {
 			t.Error("a released match was assigned", verdict, err)
 		}
 		if verdict, _, err := take(t.Context(), s, lost.Match, epoch0, epoch0); err != nil || verdict != state.MatchReleased {
@@ -569,8 +585,8 @@ func TestOverdueClaimIsReleased(t *testing.T) {
 	})
 }
 
-// The match with the most tickets that a proposal may have is no exception: it is proposed to a running game, claimed, released, begun
-// and assigned in one step each.
+// The match with the most tickets that a proposal may have is no exception: it is proposed to a running game, claimed,
+// released, begun and assigned in one step each.
 func TestLargestMatch(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 		s := open(state.Options{History: 100_000})
@@ -593,7 +609,8 @@ func TestLargestMatch(t *testing.T) {
 		isWaiting(t, s, ids...)
 
 		mustClaim(t, s, terms, claim(revision, "lost", ids...))
-		if released, _, err := s.ReleaseOverdueMatches(t.Context(), project, terms.Deadline, 10); err != nil || len(released) != 1 {
+		if released, _, err := s.ReleaseOverdueMatches(t.Context(), project, terms.Deadline, 10); err != nil ||
+			len(released) != 1 {
 			t.Fatal(released, err)
 		}
 		isWaiting(t, s, ids...)
@@ -745,7 +762,8 @@ func TestPlayersAreForgottenWhenTheirBucketsAreFull(t *testing.T) {
 		if err := by(at(2*end), "c"); err != nil {
 			t.Fatal(err)
 		}
-		if stored, err := store.Players(t.Context(), project); err != nil || stored != 3 { // c, and a and b of the period before
+		if stored, err := store.Players(t.Context(), project); err != nil ||
+			stored != 3 { // c, and a and b of the period before
 			t.Fatal("one period later:", stored, err)
 		}
 		if err := by(at(10*end), "d"); err != nil {

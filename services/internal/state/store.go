@@ -41,8 +41,8 @@ type Options struct {
 type Store struct {
 	redis redis.UniversalClient
 	// feeds has connections of its own: readers block on them.
-	feeds  redis.UniversalClient
-	server server
+	feeds   redis.UniversalClient
+	primary primary
 	// pipes are those of shared, by project.
 	pipes sync.Map
 	log   *slog.Logger
@@ -74,7 +74,7 @@ func Open(o Options) (*Store, error) {
 	if s.redis, err = connect(url, o.Login, o.TLS, commandConns, nil); err != nil {
 		return nil, err
 	}
-	if s.feeds, err = connect(url, o.Login, o.TLS, feedConns, s.server.attend); err != nil {
+	if s.feeds, err = connect(url, o.Login, o.TLS, feedConns, s.primary.watch); err != nil {
 		return nil, err
 	}
 	if s.feed == 0 {

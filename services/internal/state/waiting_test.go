@@ -14,11 +14,12 @@ import (
 
 // A claim believes the waiting set: whatever happens, exactly the tickets that wait are in it, and
 // no ticket is claimed that somebody else has.
-func TestWaitingSetIsTheTicketsThatWait(t *testing.T) {
+func TestWaitingSetHasExactlyTheWaitingTickets(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 		s := open(state.Options{})
 		revision, terms := setUp(t, s)
-		m := &model{t: t, store: s, random: rand.New(rand.NewPCG(1, 2)), revision: revision, terms: terms, now: epoch0, owner: map[string]string{}}
+		m := &model{t: t, store: s, random: rand.New(rand.NewPCG(1, 2)), revision: revision, terms: terms, now: epoch0,
+			owner: map[string]string{}}
 		for range 150 {
 			steps := []func(){m.create, m.create, m.claim, m.claim, m.claim, m.delete, m.begin, m.assign, m.release, m.expire}
 			steps[m.random.IntN(len(steps))]()
@@ -73,7 +74,8 @@ func (m *model) create() {
 	}
 }
 
-// claim claims some matches at once, of tickets that wait, that do not, that are gone, and that are in more than one of them.
+// claim claims some matches at once, of tickets that wait, that do not, that are gone, and that are in more than one of
+// them.
 func (m *model) claim() {
 	var claims []*state.Claim
 	for range 1 + m.random.IntN(4) {
@@ -183,7 +185,8 @@ func (m *model) assign() {
 	for _, id := range c.Tickets {
 		results[id] = &pb.Assignment{Connection: "1.2.3.4:5"}
 	}
-	_, _, err := m.store.Assign(m.t.Context(), project, c.Match, state.Outcome{Now: m.now, Expiry: m.now.Add(20 * time.Second)}, results)
+	_, _, err := m.store.Assign(m.t.Context(), project, c.Match, state.Outcome{Now: m.now,
+		Expiry: m.now.Add(20 * time.Second)}, results)
 	m.must(err)
 }
 

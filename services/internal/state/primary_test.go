@@ -14,12 +14,13 @@ import (
 	"matchmaker.dev/services/test/proxy"
 )
 
-// A replica that lagged takes the place of Redis while a reader is between two reads. Until the reader reads again it has come farther
-// than the reader, so that nothing in the feed tells the difference.
-func TestFeedOfAReplicaThatLaggedIsNoticed(t *testing.T) {
+// A replica that lagged takes the place of Redis while a reader is between two reads. Until the reader reads again it
+// has come farther than the reader, so that nothing in the feed tells the difference.
+func TestReaderNoticesAReplicaThatLagged(t *testing.T) {
 	serve := func(dir string) *embedded.Redis {
 		t.Helper()
-		r, err := embedded.StartRedis(t.Context(), embedded.RedisOptions{Dir: dir, AOF: true, Log: slog.New(slog.DiscardHandler)})
+		r, err := embedded.StartRedis(t.Context(), embedded.RedisOptions{Dir: dir, AOF: true,
+			Log: slog.New(slog.DiscardHandler)})
 		if err != nil || !r.Persistent() {
 			t.Fatalf("a redis-server or valkey-server is needed: install one (%v)", err)
 		}

@@ -9,9 +9,11 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// Heartbeat says that a director lives and leads so many projects, until now+hold unless it says so again. It returns how many
-// projects each director leads that lives.
-func (s *Store) Heartbeat(ctx context.Context, name string, leads int, now time.Time, hold time.Duration) (map[string]int, error) {
+// Heartbeat notes that a director lives and leads so many projects, until now+hold. It returns how many projects each
+// living director leads.
+func (s *Store) Heartbeat(
+	ctx context.Context, name string, leads int, now time.Time, hold time.Duration,
+) (map[string]int, error) {
 	reply, err := s.run(ctx, s.call(directorHeartbeatScript, global, ids{},
 		"name", name,
 		"now", millis(now),
@@ -33,13 +35,13 @@ func (s *Store) Heartbeat(ctx context.Context, name string, leads int, now time.
 	return living, nil
 }
 
-// RemoveDirector says that a director lives no longer.
+// RemoveDirector ends a director's heartbeat.
 func (s *Store) RemoveDirector(ctx context.Context, name string, now time.Time) error {
 	_, err := s.Heartbeat(ctx, name, 0, now, 0)
 	return err
 }
 
-// Lease says who leads a project.
+// Lease is the lease of a project: its owner leads the project.
 type Lease struct {
 	// Owner is empty when nobody ever led it.
 	Owner   string
@@ -93,7 +95,9 @@ func leaseOf(fields []any) (Lease, error) {
 // AcquireLease takes or renews the lease of a project for an owner, until now+hold. It
 // returns the lease's epoch, 0 when another owner holds it. The epoch grows
 // whenever the lease passes to another owner: claims made under an older one are refused.
-func (s *Store) AcquireLease(ctx context.Context, project, owner string, now time.Time, hold time.Duration) (epoch uint64, err error) {
+func (s *Store) AcquireLease(
+	ctx context.Context, project, owner string, now time.Time, hold time.Duration,
+) (epoch uint64, err error) {
 	epochs, err := s.AcquireLeases(ctx, []string{project}, owner, now, hold)
 	if err != nil {
 		return 0, err
@@ -101,8 +105,11 @@ func (s *Store) AcquireLease(ctx context.Context, project, owner string, now tim
 	return epochs[0], nil
 }
 
-// AcquireLeases is AcquireLease for many projects. After an error it returns the epochs of the first of them; the others' leases may have been taken or not.
-func (s *Store) AcquireLeases(ctx context.Context, projects []string, owner string, now time.Time, hold time.Duration) (epochs []uint64, err error) {
+// AcquireLeases is AcquireLease for many projects. After an error it returns the epochs of the first of them; the
+// others' leases may have been taken or not.
+func (s *Store) AcquireLeases(
+	ctx context.Context, projects []string, owner string, now time.Time, hold time.Duration,
+) (epochs []uint64, err error) {
 	calls := make([]call, len(projects))
 	for i, project := range projects {
 		calls[i] = s.call(directorLeaseScript, keysOf(project), ids{},
@@ -130,7 +137,7 @@ func (s *Store) AcquireLeases(ctx context.Context, projects []string, owner stri
 	return epochs, failed
 }
 
-// ReleaseLease gives a lease up, so that another owner can take it at once.
+// ReleaseLease ends a lease, so that another owner can take it at once.
 func (s *Store) ReleaseLease(ctx context.Context, project, owner string, now time.Time) error {
 	_, err := s.AcquireLease(ctx, project, owner, now, 0)
 	return err

@@ -1,0 +1,266 @@
+package state
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"google.golang.org/protobuf/proto"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+)
+
+// claimTickets is how many tickets one claim script handles at the most, unless
+// a single match has more: a script of this size holds Redis for about 2 ms.
+const claimTickets = 512
+
+// ErrLeaseLost is the answer to a director whose lease has passed to another.
+var ErrLeaseLost = errors.New("state: the lease has passed to another director")
+
+// Claim asks for one match's tickets, all or nothing.
+type Claim struct {
+	Match *pb.Match
+	// Tickets are the match's tickets.
+	Tickets []string
+	// Assignments is nil where a server is to be allocated; otherwise it holds the
+	// result of each ticket, which is written at once, or, where the tickets are proposed to
+	// a backfill ticket, when its server approves: those that name no connection get that of the server then.
+	Assignments []*pb.Assignment
+	// Refusal is set by Store.Claim: "" when the match was claimed, "config" when its config was changed or
+	// deleted, "backfill" when its backfill ticket was, else the id of a ticket that does not wait any more.
+	Refusal string
+}
+
+// event is what happens when the claim succeeds.
+func (c *Claim) event(epoch uint64) *pb.Event {
+	e := matchEvent(c.Match, pb.Event_KIND_CLAIMED)
+	e.Epoch = epoch
+	if c.Assignments != nil {
+		e.Kind = pb.Event_KIND_ASSIGNED
+		if failure := c.Match.GetProposal().GetError(); failure != "" {
+			e.Kind, e.Error, e.Reason = pb.Event_KIND_FAILED, failure, "function"
+		}
+	}
+	return e
+}
+
+// encodeAssignments marshals the results to write at once: one when it is the same for all tickets.
+func (c *Claim) encodeAssignments() ([][]byte, error) {
+	results := c.Assignments
+	if !slices.ContainsFunc(results, func(a *pb.Assignment) bool { return a != results[0] }) {
+		results = results[:min(1, len(results))]
+	}
+	given := make([][]byte, len(results))
+	for i, a := range results {
+		var err error
+		if given[i], err = proto.Marshal(a); err != nil {
+			return nil, corrupt("assignment", err)
+		}
+	}
+	return given, nil
+}
+
+// ClaimOptions are the conditions of a batch of claims.
+type ClaimOptions struct {
+	Epoch uint64
+	Now   time.Time
+	// Deadline is when claimed tickets wait again unless the allocation began.
+	Deadline time.Time
+	// Expiry is how long results that are written at once stay readable.
+	Expiry time.Time
+	// ApprovalDeadline is until when servers may approve tickets that are proposed to them.
+	ApprovalDeadline time.Time
+}
+
+// Claim claims the matches, in order but those about backfill tickets last, and sets each one's Refusal. It returns the
+// feed's position after the last change. ErrStale when the lease has passed on: the rest was not claimed.
+func (s *Store) Claim(
+	ctx context.Context, project string, terms ClaimOptions, claims []*Claim,
+) (position uint64, err error) {
+	var fillings []*Claim
+	claims = slices.DeleteFunc(slices.Clone(claims), func(c *Claim) bool {
+		if c.Match.GetProposal().GetFilling() == nil {
+			return false
+		}
+		fillings = append(fillings, c)
+		return true
+	})
+	if position, err = s.claimMatches(ctx, project, terms, claims); err == nil {
+		var at uint64
+		at, err = s.claimWithBackfill(ctx, project, terms, fillings)
+		position = max(position, at)
+	}
+	if isStale(err) {
+		return position, ErrLeaseLost
+	}
+	return position, err
+}
+
+// claimMatches claims matches that have nothing to do with backfill tickets.
+func (s *Store) claimMatches(
+	ctx context.Context, project string, terms ClaimOptions, claims []*Claim,
+) (position uint64, err error) {
+	var calls []call
+	var batches [][]*Claim
+	for len(claims) > 0 {
+		n, tickets := 0, 0
+		for n < len(claims) && (n == 0 || tickets+len(claims[n].Tickets) <= claimTickets) {
+			tickets += len(claims[n].Tickets)
+			n++
+		}
+		c, err := s.claimCall(project, terms, claims[:n])
+		if err != nil {
+			return 0, err
+		}
+		calls, batches = append(calls, c), append(batches, claims[:n])
+		claims = claims[n:]
+	}
+	if len(calls) == 0 {
+		return 0, nil
+	}
+	replies, err := s.runAll(ctx, calls)
+	for i, reply := range replies {
+		if reply == nil {
+			break
+		}
+		r, err := listOf(reply, 1+len(batches[i]))
+		if err != nil {
+			return position, err
+		}
+		at, err := positionOf(r[0])
+		if err != nil {
+			return position, err
+		}
+		position = max(position, at)
+		for j, c := range batches[i] {
+			if verdict, _ := r[1+j].(string); verdict != "ok" {
+				c.Refusal = verdict
+			}
+		}
+	}
+	return position, err
+}
+
+func (s *Store) claimCall(project string, terms ClaimOptions, claims []*Claim) (call, error) {
+	k := keysOf(project)
+	c := s.call(matchClaimScript, k, ids{},
+		"epoch", terms.Epoch,
+		"now", millis(terms.Now),
+		"deadline", millis(terms.Deadline),
+		"expiry", millis(terms.Expiry),
+		"match_count", len(claims))
+	for _, claim := range claims {
+		var body []byte
+		if claim.Assignments == nil {
+			var err error
+			if body, err = proto.Marshal(claim.Match); err != nil {
+				return call{}, corrupt("match", err)
+			}
+		}
+		m := claim.Match
+		c.keys = append(c.keys, k.match(m.GetId()))
+		for _, id := range claim.Tickets {
+			c.keys = append(c.keys, k.ticket(id))
+		}
+		given, err := claim.encodeAssignments()
+		if err != nil {
+			return call{}, err
+		}
+		c.args = append(c.args, m.GetId(), m.GetConfig(), m.GetRevision(), len(claim.Tickets), strings.Join(claim.Tickets,
+			" "),
+			encodeEvent(claim.event(terms.Epoch), terms.Now), body, len(given))
+		for _, assignment := range given {
+			c.args = append(c.args, assignment)
+		}
+	}
+	return c, nil
+}
+
+// claimWithBackfill claims matches whose proposals have a filling, with one script each.
+func (s *Store) claimWithBackfill(
+	ctx context.Context, project string, terms ClaimOptions, claims []*Claim,
+) (position uint64, err error) {
+	var proposed, opened []*Claim
+	for _, c := range claims {
+		if c.Match.GetProposal().GetFilling().GetBackfill() != "" {
+			proposed = append(proposed, c)
+		} else {
+			opened = append(opened, c)
+		}
+	}
+	k := keysOf(project)
+	first, err := s.claimEach(ctx, proposed, func(c *Claim) (call, error) { return s.proposalCall(k, terms, c) })
+	if err != nil {
+		return first, err
+	}
+	second, err := s.claimEach(ctx, opened, func(c *Claim) (call, error) { return s.claimBackfillCall(k, terms, c) })
+	return max(first, second), err
+}
+
+// claimEach calls a script for each claim, in one round trip, and sets its Refused.
+func (s *Store) claimEach(
+	ctx context.Context, claims []*Claim, callOf func(*Claim) (call, error),
+) (position uint64, err error) {
+	if len(claims) == 0 {
+		return 0, nil
+	}
+	calls := make([]call, len(claims))
+	for i, c := range claims {
+		if calls[i], err = callOf(c); err != nil {
+			return 0, err
+		}
+	}
+	replies, err := s.runAll(ctx, calls)
+	for i, reply := range replies {
+		if reply == nil {
+			break
+		}
+		r, err := listOf(reply, 2)
+		if err != nil {
+			return position, err
+		}
+		if verdict, _ := r[0].(string); verdict != "ok" {
+			claims[i].Refusal = verdict
+		}
+		at, err := positionOf(r[1])
+		if err != nil {
+			return position, err
+		}
+		position = max(position, at)
+	}
+	return position, err
+}
+
+// claimBackfillCall claims a match's tickets, and creates the backfill ticket of its server.
+func (s *Store) claimBackfillCall(k keys, terms ClaimOptions, claim *Claim) (call, error) {
+	m := claim.Match
+	body, err := proto.Marshal(m)
+	if err != nil {
+		return call{}, corrupt("match", err)
+	}
+	contents, err := backfillBody(m.GetProposal().GetFilling().GetContents())
+	if err != nil {
+		return call{}, err
+	}
+	id := m.GetBackfill()
+	event := claim.event(terms.Epoch)
+	event.Backfill = id
+	c := s.call(matchClaimBackfillScript, k, ids{ofMatch: m.GetId(), ofBackfill: id},
+		"epoch", terms.Epoch,
+		"now", millis(terms.Now),
+		"deadline", millis(terms.Deadline),
+		"config", m.GetConfig(),
+		"revision", m.GetRevision(),
+		"match_id", m.GetId(),
+		"body", body,
+		"backfill_id", id,
+		"backfill_body", contents,
+		"event", encodeEvent(event, terms.Now))
+	c.tickets(k, claim.Tickets)
+	return c, nil
+}
+
+// isStale tells that a claim was refused because another director has the lease.
+func isStale(err error) bool { return err != nil && strings.Contains(err.Error(), "STALE ") }

@@ -1,0 +1,118 @@
+package state
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+)
+
+// Expired counts what Expire deleted.
+type Expired struct {
+	// Abandoned tickets had waited for too long, Read ones had their result for long enough, Matches had ended long ago.
+	Abandoned, Read, Matches int
+	// More tells that there may be more of them.
+	More bool
+	// Position is the feed's when tickets that waited were among them, else 0.
+	Position uint64
+}
+
+// Expire deletes up to about limit tickets each that have waited since before waiting,
+// or whose result became unreadable before now, and forgets as many matches that ended long ago.
+func (s *Store) Expire(ctx context.Context, project string, waiting, now time.Time, limit int) (e Expired, err error) {
+	k := keysOf(project)
+	expired := func(reason string) []byte {
+		return encodeEvent(&pb.Event{Kind: pb.Event_KIND_EXPIRED, Reason: reason}, now)
+	}
+	if e.Abandoned, e.Position, err = s.expireWaiting(ctx, k, millis(waiting), limit, expired("abandoned")); err != nil {
+		return e, err
+	}
+	if e.Matches, err = s.expireMatches(ctx, k, millis(now), limit); err != nil {
+		return e, err
+	}
+	e.More = max(e.Abandoned, e.Matches) == limit
+	var more bool
+	e.Read, more, err = s.expireResults(ctx, k, millis(now), limit, expired("read"))
+	e.More = e.More || more
+	return e, err
+}
+
+// expireWaiting deletes tickets that were created long ago and still wait.
+func (s *Store) expireWaiting(
+	ctx context.Context, k keys, latest int64, limit int, event []byte,
+) (n int, position uint64, err error) {
+	tickets, err := s.due(ctx, k.waiting(), latest, limit)
+	if err != nil || len(tickets) == 0 {
+		return 0, 0, err
+	}
+	c := s.call(expireWaitingScript, k, ids{},
+		"latest", latest,
+		"event", event)
+	c.tickets(k, tickets)
+	reply, err := s.run(ctx, c)
+	if err != nil {
+		return 0, 0, err
+	}
+	r, err := listOf(reply, 2)
+	if err != nil {
+		return 0, 0, err
+	}
+	deleted, err := positionOf(r[0])
+	if err != nil {
+		return 0, 0, err
+	}
+	position, err = positionOf(r[1])
+	return int(deleted), position, err
+}
+
+// expireMatches deletes matches that ended long ago.
+func (s *Store) expireMatches(ctx context.Context, k keys, latest int64, limit int) (n int, err error) {
+	matches, err := s.due(ctx, k.ended(), latest, limit)
+	if err != nil || len(matches) == 0 {
+		return 0, err
+	}
+	c := s.call(expireMatchesScript, k, ids{},
+		"latest", latest)
+	for _, id := range matches {
+		c.keys = append(c.keys, k.match(id))
+		c.args = append(c.args, id)
+	}
+	reply, err := s.run(ctx, c)
+	if err != nil {
+		return 0, err
+	}
+	deleted, err := positionOf(reply)
+	return int(deleted), err
+}
+
+// expireResults deletes tickets whose results became unreadable. Those that had theirs in one script go in one. more
+// tells that it left some.
+func (s *Store) expireResults(
+	ctx context.Context, k keys, latest int64, limit int, event []byte,
+) (n int, more bool, err error) {
+	groups, err := s.due(ctx, k.resolved(), latest, limit)
+	if err != nil || len(groups) == 0 {
+		return 0, false, err
+	}
+	more = len(groups) == limit
+	c := s.call(expireResultsScript, k, ids{},
+		"latest", latest,
+		"event", event)
+	for i, group := range groups {
+		for id := range strings.SplitSeq(group, " ") {
+			c.keys = append(c.keys, k.ticket(id))
+		}
+		c.args = append(c.args, group)
+		if len(c.keys) >= limit && i+1 < len(groups) {
+			more = true
+			break
+		}
+	}
+	reply, err := s.run(ctx, c)
+	if err != nil {
+		return 0, more, err
+	}
+	deleted, err := positionOf(reply)
+	return int(deleted), more, err
+}

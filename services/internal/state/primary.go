@@ -1,0 +1,57 @@
+package state
+
+import (
+	"context"
+	"strings"
+	"sync"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// primary is the Redis that the feeds are read from, as their connections find it. A Redis that was restarted, or the
+// replica that took its place, may lack the last changes, and soon has others in their places. A reader between two
+// reads could not tell that from the feed.
+type primary struct {
+	mu sync.Mutex
+	// histories is what Redis calls the history of its data, by address: a primary has one of its own from its start on.
+	histories map[string]string
+	// changes is how often another one was met.
+	changes int
+}
+
+// watch makes the connections to an address report their server.
+func (s *primary) watch(addr string, o *redis.Options) {
+	o.OnConnect = func(ctx context.Context, conn *redis.Conn) error { return s.connected(ctx, addr, conn) }
+}
+
+// connected is called on every new connection. A server that does not report its history counts as the same one for
+// ever. A new server of a cluster may have taken over from another.
+func (s *primary) connected(ctx context.Context, addr string, conn *redis.Conn) error {
+	text, err := conn.Info(ctx, "replication").Result()
+	if err != nil {
+		return nil //nolint:nilerr // not permitted, or not known to this server; a broken connection fails later
+	}
+	for line := range strings.Lines(text) {
+		name, history, _ := strings.Cut(strings.TrimSpace(line), ":")
+		if name != "master_replid" {
+			continue
+		}
+		s.mu.Lock()
+		if len(s.histories) > 0 && s.histories[addr] != history {
+			s.changes++
+		}
+		if s.histories == nil {
+			s.histories = map[string]string{}
+		}
+		s.histories[addr] = history
+		s.mu.Unlock()
+	}
+	return nil
+}
+
+// changeCount is how often another server was found. What was read before is void when it has grown.
+func (s *primary) changeCount() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.changes
+}

@@ -1,0 +1,251 @@
+package state
+
+import (
+	"context"
+	"strconv"
+	"time"
+
+	"google.golang.org/protobuf/proto"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/problem"
+)
+
+// maxProposed is how many tickets can be proposed to a backfill ticket before they must be approved: one script moves
+// all of them.
+const maxProposed = 500
+
+// maxAttempts is how often a script is called when the tickets that are proposed to a backfill ticket change meanwhile.
+// They change about once a cycle.
+const maxAttempts = 32
+
+// proposalCall proposes a match's tickets to a backfill ticket.
+func (s *Store) proposalCall(k keys, terms ClaimOptions, claim *Claim) (call, error) {
+	m := claim.Match
+	f := m.GetProposal().GetFilling()
+	id := f.GetBackfill()
+	var made []byte
+	if f.GetContents() != nil {
+		body, err := backfillBody(f.GetContents())
+		if err != nil {
+			return call{}, err
+		}
+		made = append([]byte{'='}, body...)
+	}
+	event := matchEvent(m, pb.Event_KIND_PROPOSED)
+	event.Backfill, event.Epoch = id, terms.Epoch
+	c := s.call(proposalCreateScript, k, ids{ofBackfill: id},
+		"epoch", terms.Epoch,
+		"approval_deadline", millis(terms.ApprovalDeadline),
+		"config", m.GetConfig(),
+		"revision", m.GetRevision(),
+		"backfill_id", id,
+		"generation", f.GetGeneration(),
+		"new_body", made,
+		"limit", maxProposed,
+		"event", encodeEvent(event, terms.Now))
+	return c, c.assignments(k, claim.Tickets, claim.Assignments)
+}
+
+// ApprovalOptions are the conditions of an approval.
+type ApprovalOptions struct {
+	Now time.Time
+	// Expiry is how long the results of the tickets stay readable.
+	Expiry time.Time
+	// RepeatJoined is for how long a ticket that joined is reported again, in case an answer was lost.
+	RepeatJoined time.Duration
+	// Rate is how often one server may approve.
+	Rate Rate
+	// Match is the one that the backfill ticket must belong to; empty when it may be any.
+	Match string
+	// Trace is the mark of the span that approves, for those who read the results; nil where it is not sampled.
+	Trace []byte
+}
+
+// Approval is what a server learns when it approves.
+type Approval struct {
+	Backfill *pb.Backfill
+	// Assigned are the tickets that were assigned by it: these, and no others.
+	Assigned []*Ticket
+	// Previous are tickets that were assigned before, and that the server may not know of yet.
+	Previous []*Ticket
+	// Position is the feed's after it, 0 when nothing changed.
+	Position uint64
+}
+
+// ApproveBackfill assigns the tickets that are proposed to a backfill ticket, and notes that its server lives. When
+// they were proposed too long ago they wait again instead. While the server is being allocated they stay as they are.
+// NotFound when there is no such backfill ticket, or it belongs to another match; Limited when its server approves too
+// often.
+func (s *Store) ApproveBackfill(ctx context.Context, project, id string, a ApprovalOptions) (*Approval, error) {
+	k := keysOf(project)
+	interval, burst := a.Rate.bucket()
+	var generation any = ""
+	var tickets []string
+	var assignments []*pb.Assignment
+	for range maxAttempts {
+		c := s.call(proposalApproveScript, k, ids{ofBackfill: id},
+			"backfill_id", id,
+			"now", millis(a.Now),
+			"expiry", millis(a.Expiry),
+			"repeat_since", millis(a.Now.Add(-a.RepeatJoined)),
+			"now_micros", a.Now.UnixMicro(),
+			"interval", interval,
+			"burst", burst,
+			"match_id", a.Match,
+			"assigned_event", encodeEvent(&pb.Event{Kind: pb.Event_KIND_ASSIGNED, Backfill: id}, a.Now),
+			"rejected_event", encodeEvent(rejectedEvent(id, "lapsed"), a.Now),
+			"generation", generation)
+		if err := c.assignments(k, tickets, assignments); err != nil {
+			return nil, err
+		}
+		reply, err := s.run(ctx, c)
+		if err != nil {
+			return nil, err
+		}
+		r, err := listOf(reply, 1)
+		if err != nil {
+			return nil, err
+		}
+		switch {
+		case r[0] == "limited" && len(r) > 1:
+			after, err := positionOf(r[1])
+			if err != nil {
+				return nil, err
+			}
+			return nil, a.Rate.LimitError("backfill", time.Duration(after)*time.Microsecond,
+				"this backfill ticket is approved too often: once a second is enough, %v times are tolerated", a.Rate.PerSecond)
+		case r[0] == "again" && len(r) > 2:
+			generation = r[1]
+			connection, _ := r[2].(string)
+			if tickets, assignments, err = parseAssignments(r[3:], connection); err != nil {
+				return nil, err
+			}
+			if a.Trace != nil {
+				for _, of := range assignments {
+					of.Trace = a.Trace
+				}
+			}
+		case r[0] == "ok" && len(r) > 7:
+			given := make(map[string]*pb.Assignment, len(tickets))
+			for i, ticket := range tickets {
+				given[ticket] = assignments[i]
+			}
+			return s.approval(ctx, k, id, r, given)
+		default:
+			return nil, noBackfill(id)
+		}
+	}
+	return nil, busyBackfill(id)
+}
+
+// approval reads the reply of the script.
+func (s *Store) approval(
+	ctx context.Context, k keys, id string, r []any, given map[string]*pb.Assignment,
+) (*Approval, error) {
+	a := &Approval{Backfill: new(pb.Backfill)}
+	body, _ := r[6].(string)
+	if err := proto.Unmarshal([]byte(body), a.Backfill); err != nil {
+		return nil, corrupt("backfill ticket", err)
+	}
+	a.Backfill.Id = id
+	a.Backfill.Version, _ = r[2].(int64)
+	a.Backfill.Generation, _ = r[3].(int64)
+	a.Backfill.Created, _ = r[4].(int64)
+	a.Backfill.Connection, _ = r[5].(string)
+	assigned, _ := r[7].(int64)
+	rest := r[8:]
+	if int64(len(rest)) < 2*assigned {
+		return nil, corrupt("reply of an approval", strconv.ErrRange)
+	}
+	for ; assigned > 0; assigned-- {
+		ticket, _ := rest[0].(string)
+		body, _ := rest[1].(string)
+		t := &Ticket{Body: new(pb.Ticket), Assignment: given[ticket]}
+		if err := proto.Unmarshal([]byte(body), t.Body); err != nil {
+			return nil, corrupt("ticket", err)
+		}
+		a.Assigned, rest = append(a.Assigned, t), rest[2:]
+	}
+	var err error
+	if a.Previous, err = s.ticketsWithResults(ctx, k, rest); err != nil {
+		return nil, err
+	}
+	a.Position, err = positionOf(r[1])
+	return a, err
+}
+
+// ExpireProposals ends proposals that were not approved by now, of up to limit backfill tickets: the tickets wait again
+// at their old age, and no function is shown the backfill tickets, which are returned, until their servers speak again.
+func (s *Store) ExpireProposals(
+	ctx context.Context, project string, now time.Time, limit int,
+) (lapsed []string, position uint64, err error) {
+	k := keysOf(project)
+	due, err := s.due(ctx, k.proposed(), millis(now)-1, limit)
+	if err != nil {
+		return nil, 0, err
+	}
+	for _, id := range due {
+		r, err := s.withProposed(func(proposed []string) (any, error) {
+			c := s.call(proposalExpireScript, k, ids{ofBackfill: id},
+				"backfill_id", id,
+				"now", millis(now),
+				"rejected_event", encodeEvent(rejectedEvent(id, "lapsed"), now))
+			c.tickets(k, proposed)
+			return s.run(ctx, c)
+		})
+		if err != nil {
+			return lapsed, position, err
+		}
+		if r[0] != "ok" || len(r) < 2 {
+			continue // its server spoke meanwhile
+		}
+		if position, err = positionOf(r[1]); err != nil {
+			return lapsed, position, err
+		}
+		lapsed = append(lapsed, id)
+	}
+	return lapsed, position, nil
+}
+
+// withProposed calls a script with the tickets that are proposed to a backfill ticket, until they are the right ones.
+func (s *Store) withProposed(script func(proposed []string) (any, error)) ([]any, error) {
+	var proposed []string
+	for range maxAttempts {
+		reply, err := script(proposed)
+		if err != nil {
+			return nil, err
+		}
+		r, err := listOf(reply, 1)
+		if err != nil || r[0] != "again" {
+			return r, err
+		}
+		proposed = proposed[:0]
+		for _, value := range r[1:] {
+			id, _ := value.(string)
+			proposed = append(proposed, id)
+		}
+	}
+	return nil, problem.New(problem.Unavailable, "the backfill ticket changes all the time, try again")
+}
+
+// parseAssignments reads a list of id, assignment pairs. Assignments without a connection get this one.
+func parseAssignments(pairs []any, connection string) (tickets []string, assignments []*pb.Assignment, err error) {
+	for ; len(pairs) >= 2; pairs = pairs[2:] {
+		id, _ := pairs[0].(string)
+		body, _ := pairs[1].(string)
+		a := new(pb.Assignment)
+		if err := proto.Unmarshal([]byte(body), a); err != nil {
+			return nil, nil, corrupt("assignment", err)
+		}
+		if a.Connection == "" {
+			a.Connection = connection
+		}
+		tickets, assignments = append(tickets, id), append(assignments, a)
+	}
+	return tickets, assignments, nil
+}
+
+func busyBackfill(id string) error {
+	return problem.New(problem.Unavailable, "backfill ticket %q changes all the time, try again", id)
+}
