@@ -61,7 +61,7 @@ func (s *service) search(ctx context.Context, project string, in v1Request) ([]*
 	return evaluator.Select(entries), nil
 }
 
-// runResult is what a run came to.
+// runResult is the result of a run.
 type runResult struct {
 	proposals []*pb.Proposal
 	failure   string

@@ -1,12 +1,12 @@
-// Package backfill is the Backfill API: running game servers say what they are and whom they could use.
+// Package backfill is the Backfill API: running game servers describe their game and ask for players.
 //
-// In the second generation a server keeps a backfill ticket: it creates its ticket, replaces it whenever its state
-// changes, approves periodically, and deletes it when it needs nobody any more. Match functions propose tickets to it
-// in the director's cycles; an approval assigns those that are proposed at that moment. Every change of the server
-// counts the ticket's record version up, and rejects what was proposed before.
+// In the second version a server keeps a backfill ticket: it creates the ticket, replaces it whenever its state
+// changes, approves proposals periodically, and deletes it when it needs nobody any more. Match functions propose
+// tickets to it in the director's cycles; an approval assigns those that are proposed at that moment. Every change by
+// the server increments the ticket's record version, and rejects earlier proposals.
 //
-// The first generation, one request for players at a time, is deprecated. Such a request runs one function for one
-// server, here and now.
+// The first version, one request for players at a time, is deprecated. Such a request runs one function for one server
+// at once.
 package backfill
 
 import (

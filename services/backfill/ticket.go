@@ -67,7 +67,7 @@ func (s *service) replace(c echo.Context) error {
 	return c.JSON(http.StatusOK, bodyOf(b))
 }
 
-// repeatJoined is for how long an approval tells of a ticket that joined before it.
+// repeatJoined is for how long approvals repeat a ticket that joined before.
 const repeatJoined = 20 * time.Second
 
 func (s *service) approve(c echo.Context) error {
@@ -104,8 +104,8 @@ func (s *service) delete(c echo.Context) error {
 	return c.NoContent(http.StatusNoContent)
 }
 
-// requiredMatch is the match that a backfill ticket must belong to for the caller to touch it; "" when it may touch it
-// in any case. To a server with a token of its own the backfill tickets of others do not exist.
+// requiredMatch is the match that a backfill ticket must belong to for this caller, "" if the caller may use it in any
+// case. For a server with its own token, backfill tickets of others do not exist.
 func requiredMatch(c echo.Context, id string) string {
 	if p := auth.From(c); !p.MayUseBackfill(id, "") {
 		return p.Match

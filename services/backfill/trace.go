@@ -13,7 +13,7 @@ import (
 	"matchmaker.dev/services/internal/telemetry"
 )
 
-// traceAssigned links a request to the sampled tickets that it assigned, and notes in their traces that they have a
+// traceAssigned links a request to the sampled tickets that it assigned, and records in their traces that they have a
 // result.
 func (s *service) traceAssigned(ctx context.Context, project string, tickets []*state.Ticket) {
 	span, now := trace.SpanFromContext(ctx), time.Now()
@@ -34,7 +34,7 @@ func (s *service) traceAssigned(ctx context.Context, project string, tickets []*
 	}
 }
 
-// startRunSpan begins the span of a run for a request of the first generation.
+// startRunSpan starts the span of a run for a request of the first version.
 func (s *service) startRunSpan(ctx context.Context, r *pb.RunRequest) (context.Context, trace.Span) {
 	ctx, span := s.Tracer.Start(ctx, "run", trace.WithSpanKind(trace.SpanKindProducer))
 	if span.IsRecording() {
@@ -44,7 +44,7 @@ func (s *service) startRunSpan(ctx context.Context, r *pb.RunRequest) (context.C
 	return ctx, span
 }
 
-// endRunSpan ends it. What a function says of a failure is in the log: it may be about tickets.
+// endRunSpan ends it. The text of a failure is only logged: it may be about tickets.
 func endRunSpan(span trace.Span, a runResult) {
 	if !span.IsRecording() {
 		return

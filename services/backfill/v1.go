@@ -16,7 +16,7 @@ import (
 	"matchmaker.dev/services/internal/web"
 )
 
-// badConnection is the code of a fault that only requests of the first generation have.
+// badConnection is a result code of requests of the first version only.
 const badConnection = "badConnection"
 
 // deprecate marks the answers of the first generation, those to strangers included: since when it is deprecated (RFC
@@ -34,7 +34,7 @@ func (s *service) deprecate(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-// noMatch is the contract's error for a search that found nobody, for whatever reason.
+// noMatch is the contract's error for a search that found no match, for whatever reason.
 const noMatch = "No Match Found"
 
 // v1Response is BackfillResponse of the contract.
@@ -44,8 +44,8 @@ type v1Response struct {
 	Error                string            `json:"error"`
 }
 
-// searchV1 answers POST /backfill, the deprecated first generation: one run of a function for one server. The tickets
-// of the best match that it proposes are assigned to the server at once.
+// searchV1 answers POST /backfill of the deprecated first version: one run of a function for one server. The tickets of
+// the best match that it proposes are assigned to the server at once.
 func (s *service) searchV1(c echo.Context) error {
 	text, err := web.ReadJSON(c)
 	if err != nil {
@@ -77,7 +77,7 @@ func (s *service) searchV1(c echo.Context) error {
 		AssignmentProperties: response.ObjectOrNull(nil), Error: noMatch})
 }
 
-// fill assigns the tickets of a match; nil when one of them does not wait any more.
+// fill assigns the tickets of a match; nil if one of them does not wait any more.
 func (s *service) fill(ctx context.Context, project, connection string, p *candidate) (*v1Response, error) {
 	results := make([]*pb.Assignment, len(p.Tickets))
 	for i, id := range p.Tickets {
@@ -102,7 +102,7 @@ func (s *service) fill(ctx context.Context, project, connection string, p *candi
 	return out, nil
 }
 
-// checkFunction is Invalid when the project has no function of a name.
+// checkFunction is an Invalid error if the project has no function of this name.
 func (s *service) checkFunction(ctx context.Context, project, function string) error {
 	_, err := s.Store.Function(ctx, project, function)
 	if problem.KindOf(err) == problem.NotFound {

@@ -10,14 +10,14 @@ import (
 	"matchmaker.dev/services/internal/problem"
 )
 
-// mask stands for a key in what GET and PUT answer. In a PUT it stands for the key that the config has, so that what
-// GET answered can be changed and put back. It is no key of any hosting system.
+// mask stands for a key in the answers to GET and PUT. In a PUT it stands for the stored key, so that a config can be
+// read, changed and put back. No hosting system has such a key.
 const mask = "********"
 
-// isMasked tells whether a key is to stay what it is.
+// isMasked tells whether a stored key is to be kept.
 func isMasked(keys *pb.HostingKeys) bool { return keys.GetAccess() == mask || keys.GetSecret() == mask }
 
-// seal puts the keys that were sent into a config, encrypted. there is the config that masked ones are taken from.
+// seal encrypts the keys of a request into a config. Masked keys are taken from the stored config, there.
 func (s *service) seal(project string, c *pb.Config, keys *pb.HostingKeys, there *pb.Config) error {
 	if keys.GetAccess() == "" && keys.GetSecret() == "" {
 		return nil
@@ -36,7 +36,7 @@ func (s *service) seal(project string, c *pb.Config, keys *pb.HostingKeys, there
 	return err
 }
 
-// unmask puts the keys that the config has where masks stand for them.
+// unmask replaces masks by the stored keys.
 func (s *service) unmask(project string, keys *pb.HostingKeys, there *pb.Config) (*pb.HostingKeys, error) {
 	if !isMasked(keys) {
 		return keys, nil
@@ -65,8 +65,8 @@ func (s *service) unmask(project string, keys *pb.HostingKeys, there *pb.Config)
 	return keys, errs.Err()
 }
 
-// show is what answers say of a config's keys: the access key, by which people know which one it is, and a mask for the
-// secret. When they cannot be decrypted a mask stands for both.
+// show is the keys as answers have them: the access key, by which people recognize it, and a mask for the secret. Both
+// are masked if they cannot be decrypted.
 func (s *service) show(ctx context.Context, project string, c *pb.Config) *pb.HostingKeys {
 	keys, err := s.Keys.OpenHosting(project, c.GetId(), c.GetHosting())
 	if err != nil {

@@ -6,11 +6,10 @@ import (
 	pb "matchmaker.dev/proto/matchmaker/v1"
 )
 
-// omittedLines stands where an instance has lines that there was no room for.
+// omittedLines stands for lines of an instance that did not fit.
 const omittedLines = "[earlier lines are left out]"
 
-// recent collects lines, of no more than room bytes in all. Either with add, until there is no more room, or with push,
-// which makes room.
+// recent collects lines up to a number of bytes: with add until it is full, or with push, which drops the oldest ones.
 type recent struct {
 	bytesLeft int
 	lines     []*pb.LogLines
@@ -18,10 +17,10 @@ type recent struct {
 	cut       map[string]bool // the instances that lost lines
 }
 
-// sizeOf is the bytes that a message takes of the room.
+// sizeOf is the bytes that a message counts.
 func sizeOf(l *pb.LogLines) int { return len(l.GetText()) }
 
-// add keeps lines while there is room; false when there is none. The first always has room.
+// add keeps lines while they fit, and returns false when they do not. The first message always fits.
 func (r *recent) add(l *pb.LogLines) bool {
 	if r.bytesLeft < sizeOf(l) && len(r.lines) > 0 {
 		return false
@@ -31,7 +30,7 @@ func (r *recent) add(l *pb.LogLines) bool {
 	return true
 }
 
-// push keeps lines in place of the oldest.
+// push keeps lines and drops the oldest ones to make room.
 func (r *recent) push(l *pb.LogLines) bool {
 	r.bytesLeft -= sizeOf(l)
 	r.lines = append(r.lines, l)
@@ -52,7 +51,7 @@ func (r *recent) push(l *pb.LogLines) bool {
 	return true
 }
 
-// texts joins what each instance wrote, in its order.
+// texts joins the lines of each instance, in order.
 func (r *recent) texts() map[string]string {
 	kept := map[string][]string{}
 	for instance := range r.cut {

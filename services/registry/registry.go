@@ -5,8 +5,8 @@
 // object store under its hash, and then written as the function's desired state, which every runner reconciles. The
 // last few uploads are kept, to go back to; a module that none of them has is removed.
 //
-// What runs is known from the runners' heartbeats alone. Every replica keeps that in memory, and is not ready before it
-// has had the time to hear them all.
+// The registry knows what runs from the runners' heartbeats alone. Every replica keeps that in memory, and is not ready
+// before it has had the time to hear all runners.
 package registry
 
 import (
@@ -114,8 +114,7 @@ func (r *registry) routes(e *echo.Echo) {
 	if r.Limit != nil {
 		developer = append(developer, r.Limit)
 	}
-	// The upload measures its file itself and answers 400, as the contract says; this limit is for what may surround the
-	// file in a form.
+	// The upload measures its file itself and answers 400, as the contract says; this limit is for the rest of a form.
 	upload := web.LimitBody(int64(r.Archive) + 2*formOverhead)
 
 	e.GET(functions, r.list, developer...)
@@ -130,7 +129,7 @@ func (r *registry) routes(e *echo.Echo) {
 	e.POST(functions+"/actions/restart", r.restart, developer...)
 }
 
-// run hears the runners, and removes what nobody needs any more, until ctx ends.
+// run follows the runners' heartbeats, and removes unused modules, until ctx ends.
 func (r *registry) run(ctx context.Context) error {
 	var parts sync.WaitGroup
 	defer parts.Wait()

@@ -61,7 +61,7 @@ func newBoard(heartbeat, grace time.Duration, now func() time.Time) *board {
 	}
 }
 
-// setConnected says whether the bus is there, so that silence tells something.
+// setConnected tells the board whether the bus is connected: silence means nothing without it.
 func (b *board) setConnected(yes bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -73,7 +73,7 @@ func (b *board) setConnected(yes bool) {
 	}
 }
 
-// receive takes a heartbeat in.
+// receive records a heartbeat.
 func (b *board) receive(s *pb.RunnerStatus) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -95,7 +95,7 @@ func (b *board) receive(s *pb.RunnerStatus) {
 	b.runners[s.GetRunner()] = r
 }
 
-// ready is nil when what the board says can be believed.
+// ready is nil once all runners have had the time to report.
 func (b *board) ready() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()

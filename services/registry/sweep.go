@@ -10,9 +10,9 @@ import (
 
 // sweeper removes modules from the object store that no version of any function has.
 //
-// An upload stores its module before the record that names it, and a runner fetches it after it has read the record. So
-// a module is removed only when it was unused for a whole grace period, at every look; a name that fell out of use does
-// not come back, see moduleName. Every replica sweeps: to remove what is gone is no error.
+// An upload stores its module before the record that names it, and a runner fetches the module after it has read the
+// record. So a module is removed only after it was unused at every look for a whole grace period. A name that fell out
+// of use does not come back, see moduleName. Every replica sweeps: removing a module twice is no error.
 type sweeper struct {
 	store *state.Store
 	bus   *bus.Bus
@@ -22,8 +22,8 @@ type sweeper struct {
 	unused map[string]time.Time // since when, as seen by this replica
 }
 
-// sweep looks once, and returns how many modules it removed. After an error nothing is known: what could not be read
-// may name any module.
+// sweep looks once, and returns how many modules it removed. It removes none if the functions cannot be read: they may
+// name any module.
 func (s *sweeper) sweep(ctx context.Context) (removed int, err error) {
 	stored, err := s.bus.Modules(ctx) // before the functions: what comes later is not looked at
 	if err != nil {
@@ -56,7 +56,7 @@ func (s *sweeper) sweep(ctx context.Context) (removed int, err error) {
 	return removed, nil
 }
 
-// used is the modules that functions have.
+// used returns the modules that functions have.
 func (s *sweeper) used(ctx context.Context) (map[string]bool, error) {
 	projects, err := s.store.Projects(ctx)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"matchmaker.dev/services/internal/telemetry"
 )
 
-// traceStep runs a part of the work in a span of its own: those that take seconds.
+// traceStep runs work that may take seconds in a span of its own.
 func (r *registry) traceStep(ctx context.Context, name string, work func(context.Context) error,
 	about ...attribute.KeyValue) error {
 	ctx, span := r.Tracer.Start(ctx, name)
@@ -23,7 +23,7 @@ func (r *registry) traceStep(ctx context.Context, name string, work func(context
 	return err
 }
 
-// reasonOf is the word for why a step failed.
+// reasonOf says in a word why a step failed.
 func reasonOf(err error) string {
 	switch problem.KindOf(err) {
 	case problem.Invalid:
@@ -34,7 +34,7 @@ func reasonOf(err error) string {
 	return "other"
 }
 
-// annotateSpan writes on the span of a request which function it changed.
+// annotateSpan records on the span of a request which function it changed.
 func annotateSpan(ctx context.Context, project, function string) {
 	if span := trace.SpanFromContext(ctx); span.IsRecording() {
 		span.SetAttributes(attribute.String("matchmaker.project", project), attribute.String("matchmaker.function", function))

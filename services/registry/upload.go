@@ -79,8 +79,8 @@ func (r *registry) put(c echo.Context) error {
 	return c.JSON(http.StatusOK, r.describe(project, next))
 }
 
-// checkCount refuses a function that would be one too many. Only the store can tell for sure, but it is asked when the
-// work is done.
+// checkCount refuses a function that would exceed the project's limit. Only the store can tell for sure, but it is
+// asked after the work is done.
 func (r *registry) checkCount(ctx context.Context, project, name string) error {
 	functions, err := r.Store.Functions(ctx, project)
 	if err != nil {
@@ -93,8 +93,8 @@ func (r *registry) checkCount(ctx context.Context, project, name string) error {
 	return nil
 }
 
-// check starts the module for a trial, as a runner will. The sandbox keeps it for a while, and a runner that shares the
-// sandbox finds it compiled.
+// check starts the module once, as a runner will. The sandbox caches it, so that a runner with the same sandbox finds
+// it compiled.
 func (r *registry) check(ctx context.Context, module []byte) (*sandbox.Module, error) {
 	checked, err := r.Box.Load(ctx, module)
 	if f, ours := errors.AsType[*problem.Error](err); ours && f.Kind == problem.Invalid {

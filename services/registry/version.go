@@ -21,7 +21,7 @@ import (
 	"matchmaker.dev/services/internal/web"
 )
 
-// version is an upload that is kept. The contract has no such thing: this and its routes stand beside it.
+// version is an upload that is kept. The contract has no versions: this type and its routes are an addition.
 type version struct {
 	Version        int64  `json:"version"`
 	Current        bool   `json:"current"`
@@ -153,7 +153,7 @@ func versionOf(f *pb.Function, number int64) (*pb.FunctionVersion, error) {
 		f.GetName(), strings.Join(kept, ", "))
 }
 
-// withVersion is the function with one of its versions as the one to run.
+// withVersion returns the function with one of its versions as the one to run.
 func withVersion(f *pb.Function, v *pb.FunctionVersion, says *pb.Manifest, now time.Time) *pb.Function {
 	next := proto.CloneOf(f)
 	next.Version, next.Md5, next.Module, next.Implementation = v.GetVersion(), v.GetMd5(), v.GetModule(),
@@ -174,9 +174,9 @@ type upload struct {
 	store func() (name string, err error)
 }
 
-// apply is what the upload makes of a function, nil when there was none. It is a new version, and of the old ones those
-// stay that there is room for. The file that runs already is no new version: whoever uploads after every build would
-// push out all that one may want to go back to.
+// apply returns the function after the upload; current is nil if there was none. The upload becomes a new version, and
+// the oldest ones beyond keep are dropped. A file that runs already makes no new version: uploading after every build
+// would drop the versions worth going back to.
 func (u *upload) apply(current *pb.Function, name string, now time.Time, keep int) (*pb.Function, error) {
 	if current == nil {
 		current = &pb.Function{Name: name, Created: now.UnixMilli()}

@@ -1,5 +1,5 @@
 package ticket
 
-// createResponse is CreateTicketResponse of the contract, written by hand: all but the id, which has nothing to escape,
-// is the same every time. Status is a leftover of an older way to report errors: always null.
+// createResponse is CreateTicketResponse of the contract, written by hand: everything but the id is always the same,
+// and the id has nothing to escape. Status is a leftover of an older way to report errors and always null.
 func createResponse(id string) []byte { return []byte(`{"id":"` + id + `","status":null}`) }

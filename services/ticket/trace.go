@@ -12,8 +12,8 @@ import (
 	"matchmaker.dev/services/internal/telemetry"
 )
 
-// traceCreated lets the span of a ticket's creation travel with the ticket, if it is sampled: 24 bytes, by which
-// everybody who has to do with the ticket goes on with its trace.
+// traceCreated stores a reference to the span of a ticket's creation with the ticket, if it is sampled: 24 bytes by
+// which all later work on the ticket continues its trace.
 func (s *service) traceCreated(ctx context.Context, project string, body *pb.Ticket) {
 	span := trace.SpanFromContext(ctx)
 	if !span.IsRecording() {
@@ -24,8 +24,8 @@ func (s *service) traceCreated(ctx context.Context, project string, body *pb.Tic
 	body.Trace = telemetry.SpanRef(ctx)
 }
 
-// traceRead links the request that sees a ticket's result to what brought it about, and notes in the ticket's own trace
-// that it was seen.
+// traceRead links the request that reads a ticket's result to the span that made the result, and records in the
+// ticket's trace that the result was seen.
 func (s *service) traceRead(ctx context.Context, project string, t *state.Ticket) {
 	if t.Assignment == nil || len(t.Body.GetTrace()) == 0 && len(t.Assignment.GetTrace()) == 0 {
 		return

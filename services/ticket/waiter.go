@@ -10,7 +10,7 @@ import (
 
 // waiters are the requests that wait for a ticket's result.
 type waiters struct {
-	// stopped is closed when nobody is to wait any more.
+	// stopped is closed when no request may wait any longer.
 	stopped chan struct{}
 
 	mu      sync.Mutex
@@ -21,10 +21,10 @@ func newWaiters() *waiters {
 	return &waiters{stopped: make(chan struct{}), waiting: map[string][]chan struct{}{}}
 }
 
-// stop ends all waits, those that begin later as well. It is called once.
+// stop ends all waits, and those that begin later. It is called once.
 func (w *waiters) stop() { close(w.stopped) }
 
-// wake ends the wait for tickets. Whose project they are of does not matter: a waiter reads its ticket again.
+// wake ends the wait for tickets. Their project does not matter: a waiter reads its ticket again.
 func (w *waiters) wake(_ string, tickets []string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -36,15 +36,15 @@ func (w *waiters) wake(_ string, tickets []string) {
 	}
 }
 
-// recheck is how often a waiter looks for itself, should a wake-up have been lost.
+// recheck is how often a waiter reads its ticket in case a notification was lost.
 const recheck = 5 * time.Second
 
-// wait reads a ticket until it has a result, the time is over, the waiters are hurried, or reading fails.
+// wait reads a ticket until it has a result, the time is over, the waiters are stopped, or reading fails.
 func (w *waiters) wait(ctx context.Context, id string, wait time.Duration,
 	read func(context.Context) (*state.Ticket, error)) (*state.Ticket, error) {
 	until := time.Now().Add(wait)
 	for {
-		// Enrolled before the look, so that no result comes unseen between the two.
+		// Registered before the read, so that no result is missed between the two.
 		woken := w.register(id)
 		t, err := read(ctx)
 		left := time.Until(until)

@@ -1,5 +1,5 @@
-// Package app is the life of a process: it serves what the parts give it, says when they are ready, and on the way out
-// stops in order within a deadline. One service and all of them in one process run through the same code.
+// Package app runs a process: it serves the routes of the process's parts, reports when they are ready, and stops them
+// in order within a deadline. A single service and all of them in one process run through the same code.
 package app
 
 import (
@@ -29,8 +29,8 @@ type Part struct {
 	// Ready says whether the part can serve now. A *problem.Error's detail is shown to whoever asks, any other error is
 	// only logged.
 	Ready func(ctx context.Context) error
-	// OnShutdown is called once, when the requests under way are about to be waited for: those that wait for something to
-	// happen are to be answered now.
+	// OnShutdown is called once, before the process waits for the requests under way: requests that wait for an event must
+	// be answered now.
 	OnShutdown func()
 }
 
@@ -42,7 +42,7 @@ type Options struct {
 	Web      web.Options
 	// Shutdown is how the process stops. No Drain stands for the default.
 	Shutdown Shutdown
-	// Started is told the address as soon as connections are accepted.
+	// Started is called with the address as soon as connections are accepted.
 	Started func(addr net.Addr)
 }
 

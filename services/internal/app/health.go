@@ -25,7 +25,7 @@ type health struct {
 	log      *slog.Logger
 	parts    []Part
 	stopping atomic.Bool
-	// lastLogged is what was missing when the log was told last.
+	// lastLogged is what was missing in the last log line.
 	lastLogged atomic.Value
 }
 
@@ -48,8 +48,8 @@ func (h *health) routes(e *echo.Echo) {
 	})
 }
 
-// closeConnections ends connections with their next answer once the process stops. One that is closed while idle may
-// have a request on its way, which its sender cannot know to be lost or done.
+// closeConnections closes each connection with its next answer once the process stops. If it were closed while idle, a
+// request could be on its way, and its sender could not know whether it was handled.
 func (h *health) closeConnections(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if h.stopping.Load() {
@@ -59,7 +59,7 @@ func (h *health) closeConnections(next http.Handler) http.Handler {
 	})
 }
 
-// logChange logs what is missing, once for each change: probes come every second.
+// logChange logs what is missing when it changes: probes come every second.
 func (h *health) logChange(ctx context.Context, missing string) {
 	before, _ := h.lastLogged.Swap(missing).(string)
 	switch missing {
@@ -71,7 +71,7 @@ func (h *health) logChange(ctx context.Context, missing string) {
 	}
 }
 
-// missing asks all parts at once, and names those that cannot serve.
+// missing asks all parts at once, and names those that are not ready.
 func (h *health) missing(ctx context.Context) []string {
 	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
 	defer cancel()

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// runGroup watches over the parts' Runs.
+// runGroup runs the parts' Run functions.
 type runGroup struct {
 	stop        func()        // called when the first part fails
 	firstFailed chan struct{} // closed when the first part fails
@@ -52,7 +52,7 @@ func (r *runGroup) start(ctx context.Context, parts []Part) {
 	}()
 }
 
-// fail keeps the first failure; the ones that follow are its echoes.
+// fail keeps the first failure; later ones are its consequences.
 func (r *runGroup) fail(name string, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -77,7 +77,8 @@ func (r *runGroup) err() error {
 	return r.reason
 }
 
-// wait returns when all have returned or time is up: the first failure, or who is late.
+// wait returns when all have returned or time is up. The error is the first failure, and names parts that did not
+// return.
 func (r *runGroup) wait(within time.Duration) error {
 	timer := time.NewTimer(within)
 	defer timer.Stop()

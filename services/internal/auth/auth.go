@@ -1,5 +1,5 @@
-// Package auth decides who calls: it verifies bearer tokens (JWT) of the issuers an installation trusts, and says what
-// their bearers may do. It never logs a token nor puts one into an error.
+// Package auth verifies bearer tokens (JWT) of the issuers that an installation trusts, and tells what their bearers
+// may do. It never logs a token nor puts one into an error.
 package auth
 
 import (

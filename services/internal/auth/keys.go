@@ -33,15 +33,14 @@ const (
 	maxKeySet    = 1 << 20 // bytes; what is cut there is no JSON any more
 )
 
-// key is a public key with the algorithms it may be used with. Binding them here is what defeats tokens that misuse a
-// public key as an HMAC secret.
+// key is a public key with the algorithms it may be used with, so that no token can use a public key as an HMAC secret.
 type key struct {
 	public any
 	algs   []jwa.SignatureAlgorithm
 }
 
-// keySet holds an issuer's keys by their ids. A load that fails keeps the keys there are: an issuer's outage stops
-// nobody whose key is known.
+// keySet holds an issuer's keys by their ids. A load that fails keeps the loaded keys: tokens with known keys stay good
+// while an issuer is down.
 type keySet struct {
 	issuer, source string
 	get            func() ([]byte, error) // nil: the source is to be read

@@ -1,7 +1,8 @@
 // Package bus is how the services speak to each other over NATS. It is the only package that imports the NATS client.
 //
-// Every subject has one typed function to say something and one to hear it; the messages are those of the proto module.
-// What must be acted on lies in Redis; a message says who must act now. Losing any of them costs time, never a ticket.
+// Every subject has one typed function that publishes and one that subscribes; the messages are those of the proto
+// module. Redis holds what must be acted on; a message says who must act now. A lost message costs time, never a
+// ticket.
 //
 //	mm.poke.<project>               tickets or configs changed        ticket, config, … → director
 //	mm.run.<project>.<function>     run a function, parts come back   director → one runner
@@ -88,8 +89,8 @@ type Bus struct {
 	connError atomic.Pointer[string]
 }
 
-// A server that has not answered so many times when it is asked the next time is given up for another one: after 6 s.
-// It may hang, or be cut off, without a word; with the client's own settings that takes minutes.
+// A server that leaves this many pings unanswered is given up for another one, after 6 s. It may hang or be cut off
+// without notice; the client's defaults take minutes to find out.
 const (
 	pulse  = 2 * time.Second
 	missed = 2
@@ -126,8 +127,8 @@ func Connect(ctx context.Context, o Options) (*Bus, error) {
 	return b, nil
 }
 
-// Ready is nil once the server has answered and the streams are there. It stays so when the server goes away: what
-// needs no bus, as the creation of tickets, is to go on.
+// Ready is nil once the server has answered and the streams exist. It stays nil when the server goes away later:
+// creating tickets and other work that needs no bus must go on.
 func (b *Bus) Ready(context.Context) error {
 	if !b.prepared.Load() {
 		if !b.conn.IsConnected() {
@@ -141,13 +142,13 @@ func (b *Bus) Ready(context.Context) error {
 	return nil
 }
 
-// Connected tells whether there is a server now.
+// Connected tells whether there is a connection now.
 func (b *Bus) Connected() bool { return b.conn.IsConnected() }
 
 // Ping returns when the server has answered.
 func (b *Bus) Ping(ctx context.Context) error { return unavailable(b.conn.FlushWithContext(ctx)) }
 
-// Close says what is still to be said, for as long as ctx lasts, and ends the connection.
+// Close sends what is buffered, for as long as ctx lasts, and closes the connection.
 func (b *Bus) Close(ctx context.Context) error {
 	var err error
 	if b.conn.IsConnected() { // else nobody listens
@@ -206,10 +207,10 @@ func (b *Bus) message(ctx context.Context, subject string, m proto.Message) (*na
 	return msg, nil
 }
 
-// correlation is the header with the correlation id of the request that a message is about.
+// correlation is the header with the correlation id of the request that caused a message.
 const correlation = "X-Correlation-Id"
 
-// extract is ctx with the trace and the correlation id of a message.
+// extract returns ctx with the trace and the correlation id of a message.
 func (b *Bus) extract(ctx context.Context, headers propagation.TextMapCarrier) context.Context {
 	ctx = b.propagator.Extract(ctx, headers)
 	if id := headers.Get(correlation); id != "" {
@@ -218,8 +219,8 @@ func (b *Bus) extract(ctx context.Context, headers propagation.TextMapCarrier) c
 	return ctx
 }
 
-// subscribe subscribes to a subject, or joins a queue group of it when queue is not empty. Messages come one after the
-// other; one that cannot be read is logged and left out.
+// subscribe subscribes to a subject, or joins a queue group of it if queue is not empty. Messages are handled one after
+// the other. One that cannot be read is logged and dropped.
 func subscribe[M any, P interface {
 	*M
 	proto.Message
@@ -246,7 +247,7 @@ func subscribe[M any, P interface {
 	return newSubscription(sub), nil
 }
 
-// unavailable marks an error of the connection; nil stays nil.
+// unavailable wraps an error of the connection; nil stays nil.
 func unavailable(err error) error {
 	if err == nil {
 		return nil

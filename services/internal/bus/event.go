@@ -11,13 +11,13 @@ import (
 	pb "matchmaker.dev/proto/matchmaker/v1"
 )
 
-// MaxEventBytes is about how many bytes of events a message may have: a quarter of what the bus carries in one.
+// MaxEventBytes is about how many bytes of events a message may have: a quarter of the bus's limit.
 const MaxEventBytes = 256 << 10
 
-// ErrEventConflict says that somebody else has published a project's events meanwhile.
+// ErrEventConflict means that another process has published events of the project in the meantime.
 var ErrEventConflict = errors.New("bus: events of this project were published by another")
 
-// LastEvents is the last message of a project's events, and its number in the stream; nil and 0 when there is none.
+// LastEvents returns the last message of a project's events and its number in the stream; nil and 0 if there is none.
 func (b *Bus) LastEvents(ctx context.Context, project string) (*pb.Events, uint64, error) {
 	msg, err := b.lastEvents(ctx, project)
 	if err != nil || msg == nil {
@@ -30,7 +30,7 @@ func (b *Bus) LastEvents(ctx context.Context, project string) (*pb.Events, uint6
 	return e, msg.Sequence, nil
 }
 
-// HasEvents tells whether there is an event of a project since a time.
+// HasEvents tells whether a project has an event since a time.
 func (b *Bus) HasEvents(ctx context.Context, project string, since time.Time) (bool, error) {
 	msg, err := b.lastEvents(ctx, project)
 	return msg != nil && !msg.Time.Before(since), err
@@ -49,9 +49,9 @@ func (b *Bus) lastEvents(ctx context.Context, project string) (*jetstream.RawStr
 	return msg, unavailable(err)
 }
 
-// PublishEvents publishes a project's next events, behind the message with the number last, and returns the number that
-// they got. ErrEventConflict when that one is not the project's last message any more: so each event is published once,
-// however many try.
+// PublishEvents publishes a project's next events after the message with the number last, and returns their own number.
+// It returns ErrEventConflict if that is no longer the project's last message: so each event is published once, however
+// many processes try.
 func (b *Bus) PublishEvents(ctx context.Context, e *pb.Events, last uint64) (uint64, error) {
 	msg, err := b.message(ctx, events+token(e.GetProject()), e)
 	if err != nil {
@@ -70,9 +70,8 @@ func (b *Bus) PublishEvents(ctx context.Context, e *pb.Events, last uint64) (uin
 	return ack.Sequence, nil
 }
 
-// FollowEvents hears what happened in a project since a time, or all that is known when since is zero, and then what
-// happens, in order, until ctx ends or handle returns an error. pending is how many messages have come already behind
-// this one.
+// FollowEvents reads a project's events since a time, or all that are stored if since is zero, and then those to come,
+// in order, until ctx ends or handle returns an error. pending is how many stored messages follow this one.
 func (b *Bus) FollowEvents(ctx context.Context, project string, since time.Time,
 	handle func(e *pb.Events, pending uint64) error) error {
 	from := jetstream.OrderedConsumerConfig{FilterSubjects: []string{events + token(project)}}

@@ -14,34 +14,34 @@ import (
 	"matchmaker.dev/services/internal/notify"
 )
 
-// ackWait is how long a match may stay in one allocator's hands without a sign of life, before another gets it.
+// ackWait is how long an allocator may keep a match without a sign of life before another one gets it.
 const ackWait = 10 * time.Second
 
-// maxPending is how many matches may be in hands, or on their way to come again, of all allocators together: those that
-// come again must not keep the others away.
+// maxPending is how many matches all allocators together may work on or have postponed. Postponed matches must not keep
+// the others away.
 const maxPending = 1 << 20
 
-// maxFetch is how many matches an allocator fetches at once: what lies fetched and is in no hand shows no sign of life.
+// maxFetch is how many matches an allocator fetches at once: fetched matches that wait for a slot show no sign of life.
 const maxFetch = 256
 
-// retryAfter is the wish that a match comes again.
+// retryAfter asks for the match to come again.
 type retryAfter time.Duration
 
 func (l retryAfter) Error() string { return "the match comes again in " + time.Duration(l).String() }
 
-// RetryAfter is what a handle of Work returns to have the match again in a while, in good order.
+// RetryAfter is the error of a handler that wants the match again after a while. It is not logged.
 func RetryAfter(d time.Duration) error { return retryAfter(d) }
 
-// How long one request for matches lasts, and how often the server that has it says that it still does. A request that
-// lay with a server of a cluster that died is missed after two of these signs. With the client's own settings, nobody
-// gets a match for half a minute then.
+// pullExpiry is how long one request for matches lasts, and pullHeartbeat how often the server confirms it. If the
+// server of a cluster that has the request dies, two missed heartbeats tell; with the client's defaults nobody would
+// get a match for half a minute.
 const (
 	pullExpiry    = 5 * time.Second
 	pullHeartbeat = time.Second
 )
 
-// EnqueueMatches puts matches into the work queue, and returns those that it has for sure. A match that is sent twice
-// within two minutes is there once. While there is no server nothing is sent.
+// EnqueueMatches puts matches into the work queue, and returns those that it has stored. A match that is sent twice
+// within two minutes is stored once. Nothing is sent while there is no server.
 func (b *Bus) EnqueueMatches(ctx context.Context, project string, ids []string) (sent []string, err error) {
 	if !b.conn.IsConnected() {
 		return nil, unavailable(nats.ErrDisconnected)
@@ -78,7 +78,7 @@ func (b *Bus) EnqueueMatches(ctx context.Context, project string, ids []string) 
 type MatchHandler func(ctx context.Context, w *pb.MatchWork, attempt int) error
 
 // ConsumeMatches takes matches out of the work queue, up to parallel at once, until ctx ends; then it waits for those
-// under way. A match whose handle fails comes again after a while, to any allocator; attempt counts from 1.
+// under way. A match whose handler fails comes again after a while, to any allocator.
 func (b *Bus) ConsumeMatches(ctx context.Context, parallel int, handle MatchHandler) error {
 	if b.Prepare(ctx) != nil {
 		return nil // ctx has ended
@@ -107,7 +107,7 @@ func (b *Bus) ConsumeMatches(ctx context.Context, parallel int, handle MatchHand
 	return slots.Acquire(context.WithoutCancel(ctx), int64(parallel))
 }
 
-// consume hands messages on until ctx ends or the consumer fails for good.
+// consume passes messages on until ctx ends or the consumer fails for good.
 func (b *Bus) consume(ctx context.Context, parallel int, handle func(jetstream.Msg)) error {
 	consumer, err := b.js.CreateOrUpdateConsumer(ctx, matchStream, jetstream.ConsumerConfig{
 		Durable:       allocatorConsumer,
@@ -183,7 +183,7 @@ func (b *Bus) handleMatch(ctx context.Context, msg jetstream.Msg, handle MatchHa
 	}
 }
 
-// keepAlive tells the queue that a message is being worked on, until stop.
+// keepAlive tells the queue until stop that a message is being worked on.
 func keepAlive(ctx context.Context, msg jetstream.Msg, every time.Duration) (stop func()) {
 	done := make(chan struct{})
 	go func() {

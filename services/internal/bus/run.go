@@ -13,7 +13,7 @@ import (
 // NoRunner is the error of a run's last part when no runner hosts the function.
 const NoRunner = "no runner has an instance of this function"
 
-// Run is a run that was asked for.
+// Run is a run that this bus asked for.
 type Run struct {
 	bus   *Bus
 	id    string
@@ -49,7 +49,7 @@ func (b *Bus) StartRun(ctx context.Context, r *pb.RunRequest, parts func(*pb.Run
 	return run, nil
 }
 
-// Stop forgets the run: parts that still arrive are dropped.
+// Stop ends the run: parts that still arrive are dropped.
 func (r *Run) Stop() {
 	r.bus.mu.Lock()
 	delete(r.bus.runs, r.id)
@@ -59,8 +59,8 @@ func (r *Run) Stop() {
 // SendPart sends the next part of a run's answer.
 type SendPart func(*pb.RunPart) error
 
-// ServeRuns takes runs of a function, each from one request of one director, and says at once that this runner has it.
-// handle must not block the subscription: it starts the run and returns.
+// ServeRuns takes runs of a function, and tells who asked at once that this runner has the run. handle must not block
+// the subscription: it starts the run and returns.
 func (b *Bus) ServeRuns(runner, project, function string,
 	handle func(ctx context.Context, r *pb.RunRequest, answer SendPart)) (Subscription, error) {
 	return subscribe(b, runs+token(project)+"."+token(function), runnerQueue,
@@ -80,8 +80,7 @@ func (b *Bus) ServeRuns(runner, project, function string,
 
 func (b *Bus) partsOf(run string) string { return partsRoot + b.inbox + "." + run }
 
-// subscribeParts subscribes to the parts of all runs that this bus starts, once: before its first run, since most never
-// start one.
+// subscribeParts subscribes to the parts of all runs of this bus, before its first run: most processes never start one.
 func (b *Bus) subscribeParts() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()

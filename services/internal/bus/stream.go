@@ -21,8 +21,8 @@ const (
 	moduleStore = "MM_MODULES"
 )
 
-// Prepare makes sure that the streams exist that this process needs, trying until they do or ctx ends. Those that
-// others make (see maker) it waits for. Any process may do it, at any time, in any order.
+// Prepare creates the streams that this process makes, and waits for the others (see makerOf), until all exist or ctx
+// ends. Any process may call it, at any time, in any order.
 func (b *Bus) Prepare(ctx context.Context) error {
 	for said := false; ; said = true {
 		err := b.prepare(ctx)
@@ -44,8 +44,8 @@ func (b *Bus) Prepare(ctx context.Context) error {
 	}
 }
 
-// restore makes sure in the background that the streams still exist: a server may have come back without what it had.
-// What was in the work queue is found out by the claim deadlines.
+// restore runs Prepare again in the background: a server may have come back without its store. Matches that were in the
+// work queue are found by their claim deadlines.
 func (b *Bus) restore() {
 	if !b.prepared.Load() || !b.restoring.CompareAndSwap(false, true) {
 		return
@@ -56,7 +56,7 @@ func (b *Bus) restore() {
 	}()
 }
 
-// restoreMissing tells whether an operation failed because a stream does not exist, and sees to it.
+// restoreMissing tells whether an operation failed because a stream does not exist, and restores it then.
 func (b *Bus) restoreMissing(err error) bool {
 	if !errors.Is(err, jetstream.ErrNoStreamResponse) && !errors.Is(err, jetstream.ErrStreamNotFound) {
 		return false
@@ -92,7 +92,7 @@ func (b *Bus) prepare(ctx context.Context) error {
 	return nil
 }
 
-// makeStream makes a stream, or gives it the settings that it should have.
+// makeStream creates a stream, or updates its settings.
 func (b *Bus) makeStream(ctx context.Context, name string) error {
 	config := jetstream.StreamConfig{Name: name, Replicas: b.options.Server.Replicas}
 	switch name {

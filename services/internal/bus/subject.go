@@ -14,9 +14,9 @@ const (
 	events    = "mm.event."
 )
 
-// token makes one token of a subject out of a name of letters, digits, dots, dashes and underscores: a dot would begin
-// a new token. No name has a tilde, so this is one to one.
+// token turns a name of letters, digits, dots, dashes and underscores into one token of a subject: a dot would begin a
+// new token. No name has a tilde, so names stay distinct.
 func token(name string) string { return strings.ReplaceAll(name, ".", "~") }
 
-// fromToken is what token was given.
+// fromToken is the inverse of token.
 func fromToken(token string) string { return strings.ReplaceAll(token, "~", ".") }

@@ -2,6 +2,6 @@
 // and a Redis server as its child.
 //
 // Both listen on the loopback interface without a password and keep their data in a folder of their own. A folder
-// serves one process at a time: whoever starts on a folder in use gets a *problem.Error of kind Conflict that names it.
-// What a crashed process left behind does not hinder its successor.
+// serves one process at a time: starting on a folder in use is a *problem.Error of kind Conflict that names it. What a
+// crashed process left behind does not hinder its successor.
 package embedded

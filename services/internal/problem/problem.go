@@ -1,5 +1,5 @@
-// Package problem is the vocabulary of failures that services share. Every error that a caller can do something about
-// is a *Error with a Kind; package web translates kinds to HTTP, in one place. An error of no kind is Internal.
+// Package problem defines the errors that services share. Every error that a caller can act on is an *Error with a
+// Kind; package web translates kinds to HTTP, in one place. Other errors are Internal.
 package problem
 
 import (
@@ -27,12 +27,12 @@ const (
 	Unavailable                 // 503: a dependency did not answer
 )
 
-// Error is a failure of a known kind. Detail is for the caller to read: it names the field and the reason, and never
-// holds a secret.
+// Error is an error of a known kind. Detail is for the caller: it names the field and the reason, and never holds a
+// secret.
 type Error struct {
 	Kind   Kind
 	Detail string
-	// RetryAfter is when to come again, for Limited and Unavailable; 0 when unknown.
+	// RetryAfter is how long to wait before the next try, for Limited and Unavailable; 0 if unknown.
 	RetryAfter time.Duration
 	// Limit is the limit that was met, for Limited; nil when it has no name.
 	Limit *Limit
@@ -51,7 +51,7 @@ func New(kind Kind, format string, args ...any) *Error {
 	return &Error{Kind: kind, Detail: fmt.Sprintf(format, args...)}
 }
 
-// Wrap is New for a failure that has a cause. The cause is for logs; callers see the detail alone.
+// Wrap is New for an error that has a cause. The cause is for logs; callers see only the detail.
 func Wrap(kind Kind, err error, format string, args ...any) *Error {
 	return &Error{Kind: kind, Detail: fmt.Sprintf(format, args...), err: err}
 }

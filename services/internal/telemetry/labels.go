@@ -7,12 +7,12 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 )
 
-// Other is the value of labels beyond those that are told apart.
+// Other is the value of all labels beyond the limit.
 const Other = "other"
 
-// Labels bounds how many values others can put into labels: names of projects, configs and functions are as many as
-// somebody wants to make, and each combination is a series that whoever keeps the metrics pays for. The first ones that
-// come are told apart for as long as the process lives, and all that come later are one, Other.
+// Labels bounds the number of label values that users choose, such as names of projects, configs and functions: each
+// combination is a time series that costs money. The first combinations keep their values for as long as the process
+// lives; all later ones become Other.
 type Labels struct {
 	keys  []string
 	limit int
@@ -21,8 +21,7 @@ type Labels struct {
 	known map[string][]attribute.KeyValue
 }
 
-// Of is the labels with these values, one for each key. They are made once, so it may be called often; nobody may
-// change them.
+// Of returns the labels with these values, one for each key. They are shared: do not change them.
 func (l *Labels) Of(values ...string) []attribute.KeyValue {
 	name := strings.Join(values, "\x00")
 	l.mu.RLock()

@@ -7,8 +7,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// LogHandler is a handler of logs that adds the trace and the span of the context that a line was logged with, and the
-// correlation id of the request.
+// LogHandler returns a handler that adds the trace, the span and the correlation id of a line's context to the line.
 func LogHandler(h slog.Handler) slog.Handler { return logHandler{h} }
 
 type logHandler struct{ slog.Handler }
@@ -39,12 +38,12 @@ const correlationKey = "correlationId"
 
 type correlationContext struct{}
 
-// WithCorrelationID returns a context whose lines in the log have a request's correlation id.
+// WithCorrelationID returns a context whose log lines have a request's correlation id.
 func WithCorrelationID(ctx context.Context, id string) context.Context {
 	return context.WithValue(ctx, correlationContext{}, id)
 }
 
-// CorrelationID is the id that Correlate was given, "" where there is none.
+// CorrelationID is the id of WithCorrelationID, "" without one.
 func CorrelationID(ctx context.Context) string {
 	id, _ := ctx.Value(correlationContext{}).(string)
 	return id

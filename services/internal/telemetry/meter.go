@@ -10,16 +10,16 @@ import (
 	"go.opentelemetry.io/otel/metric/noop"
 )
 
-// Meter makes instruments. The zero Meter makes such that record nothing and cost nothing.
+// Meter makes instruments. Those of the zero Meter record nothing and cost nothing.
 //
-// Names are OpenTelemetry's, with dots; Prometheus has underscores for them, and the unit and _total behind.
+// Names have dots, as OpenTelemetry's do; Prometheus replaces them by underscores and appends the unit and _total.
 type Meter struct {
 	meter  metric.Meter
 	values int
 	log    *slog.Logger
 }
 
-// NewMeter returns a Meter whose Labels tell so many values apart, 200 if that is 0.
+// NewMeter returns a Meter whose Labels have at most this many values, 200 if values is 0.
 func NewMeter(m metric.Meter, values int, log *slog.Logger) Meter {
 	return Meter{meter: m, values: values, log: log}
 }
@@ -31,7 +31,7 @@ func (m Meter) orNoop() metric.Meter {
 	return m.meter
 }
 
-// logError logs that the SDK does not like a name: its instrument records nothing.
+// logError logs that the SDK refuses an instrument, which then records nothing.
 func (m Meter) logError(name string, err error) {
 	if err != nil && m.log != nil {
 		m.log.Error("telemetry: an instrument cannot be made", "name", name, "error", err)
@@ -52,7 +52,7 @@ func (m Meter) UpDownCounter(name, unit, description string) metric.Int64UpDownC
 	return c
 }
 
-// Gauge is a number of which the last one counts.
+// Gauge is a number whose last value counts.
 func (m Meter) Gauge(name, unit, description string) metric.Int64Gauge {
 	g, err := m.orNoop().Int64Gauge(name, metric.WithUnit(unit), metric.WithDescription(description))
 	m.logError(name, err)
@@ -67,26 +67,27 @@ func (m Meter) Histogram(name, unit, description string, bounds ...float64) metr
 	return h
 }
 
-// Bounds of distributions of time: of work, and of how long players wait.
+// Bounds of histograms of time, in seconds: of work, and of how long players wait.
 var (
 	workBounds = []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30}
 	waitBounds = []float64{.025, .05, .1, .25, .5, 1, 2.5, 5, 10, 20, 30, 60, 120, 300, 600, 1800}
 )
 
-// WorkSeconds is a distribution of seconds that work took: half a millisecond to half a minute.
+// WorkSeconds is a histogram of how long work takes: half a millisecond to half a minute.
 func (m Meter) WorkSeconds(name, description string) metric.Float64Histogram {
 	return m.Histogram(name, "s", description, workBounds...)
 }
 
-// WaitSeconds is a distribution of seconds that players waited: 25 ms to half an hour.
+// WaitSeconds is a histogram of how long players wait: 25 ms to half an hour.
 func (m Meter) WaitSeconds(name, description string) metric.Float64Histogram {
 	return m.Histogram(name, "s", description, waitBounds...)
 }
 
-// Observe is given the numbers of a Gauge when somebody looks.
+// Observe records a value of an ObservableGauge.
 type Observe func(value float64, labels ...attribute.KeyValue)
 
-// ObservableGauge is numbers that are asked for when somebody looks. look must not wait for long, and ends with ctx.
+// ObservableGauge is a gauge whose values are read when metrics are collected. look must return soon, and ends with
+// ctx.
 func (m Meter) ObservableGauge(name, unit, description string, look func(ctx context.Context, observe Observe)) {
 	_, err := m.orNoop().Float64ObservableGauge(name, metric.WithUnit(unit), metric.WithDescription(description),
 		metric.WithFloat64Callback(func(ctx context.Context, o metric.Float64Observer) error {
@@ -96,25 +97,25 @@ func (m Meter) ObservableGauge(name, unit, description string, look func(ctx con
 	m.logError(name, err)
 }
 
-// Labels are keys whose values others choose.
+// Labels makes labels whose values users choose.
 func (m Meter) Labels(keys ...string) *Labels {
 	return &Labels{keys: keys, limit: cmp.Or(m.values, 200), known: map[string][]attribute.KeyValue{}}
 }
 
-// WithLabels is labels that are made once and used often.
+// WithLabels makes a measurement option of labels, to be made once and used often.
 func WithLabels(labels []attribute.KeyValue, more ...attribute.KeyValue) metric.MeasurementOption {
 	all := make([]attribute.KeyValue, 0, len(labels)+len(more))
 	return metric.WithAttributeSet(attribute.NewSet(append(append(all, labels...), more...)...))
 }
 
-// StartAtZero begins a counter at 0 for some labels, so that the first thing it counts is seen as an increase.
+// StartAtZero starts a counter at 0 for some labels, so that its first count is seen as an increase.
 func StartAtZero(c metric.Int64Counter, labels map[string]metric.MeasurementOption) {
 	for _, l := range labels {
 		c.Add(context.Background(), 0, l) //nolint:forbidigo // no request is the cause
 	}
 }
 
-// LabelsByValue makes labels for each of some values of a key.
+// LabelsByValue makes an option for each of some values of a key.
 func LabelsByValue(labels []attribute.KeyValue, key string, values ...string) map[string]metric.MeasurementOption {
 	all := make(map[string]metric.MeasurementOption, len(values))
 	for _, v := range values {
@@ -123,5 +124,5 @@ func LabelsByValue(labels []attribute.KeyValue, key string, values ...string) ma
 	return all
 }
 
-// Enabled tells whether anything is recorded: who would have to ask others for a number need not.
+// Enabled tells whether anything is recorded. Numbers that are costly to get are not needed otherwise.
 func (m Meter) Enabled() bool { return m.meter != nil }

@@ -83,7 +83,7 @@ func exporters() (otlp, prom bool, err error) {
 	return otlp, prom, nil
 }
 
-// metricExporter says in the service's log what the SDK would print to stderr.
+// metricExporter writes to the service's log what the SDK would print to stderr.
 type metricExporter struct {
 	sdkmetric.Exporter
 	log *slog.Logger

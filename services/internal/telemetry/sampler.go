@@ -12,15 +12,15 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// NewProvider makes a provider that samples roots as root says, and all else as its parent, or what it links to, was
-// sampled: a cycle that serves a sampled ticket is to be found, though it is no child of it.
+// NewProvider makes a provider that samples root spans as root says, and all others as their parent or their links were
+// sampled: a cycle that serves a sampled ticket is recorded, though it is no child of it.
 func NewProvider(root sdktrace.Sampler, o ...sdktrace.TracerProviderOption) *sdktrace.TracerProvider {
 	return sdktrace.NewTracerProvider(append(o, sdktrace.WithSampler(linkSampler{sdktrace.ParentBased(root)}),
 		sdktrace.WithIDGenerator(idGenerator{}))...)
 }
 
-// samplerOptions is what OTEL_TRACES_SAMPLER asks for. Samplers that do not look at parents do not look at links
-// either: those are the SDK's own.
+// samplerOptions is what OTEL_TRACES_SAMPLER asks for. Samplers that ignore parents ignore links too: those are the
+// SDK's own.
 func samplerOptions() ([]sdktrace.TracerProviderOption, error) {
 	name := strings.ToLower(strings.TrimSpace(os.Getenv("OTEL_TRACES_SAMPLER")))
 	var root sdktrace.Sampler
@@ -48,7 +48,7 @@ func samplerOptions() ([]sdktrace.TracerProviderOption, error) {
 		sdktrace.WithIDGenerator(idGenerator{})}, nil
 }
 
-// linkSampler samples a root that has a link to what is sampled.
+// linkSampler samples a root span that links to a sampled one.
 type linkSampler struct{ sdktrace.Sampler }
 
 func (l linkSampler) ShouldSample(p sdktrace.SamplingParameters) sdktrace.SamplingResult {
@@ -68,7 +68,7 @@ func (l linkSampler) Description() string { return "Linked{" + l.Sampler.Descrip
 // reservedKey is the key of the span whose ids Restart uses again.
 type reservedKey struct{}
 
-// idGenerator are random, but for those that were given out before.
+// idGenerator makes random ids, except for reserved ones.
 type idGenerator struct{}
 
 func (idGenerator) NewIDs(ctx context.Context) (t trace.TraceID, s trace.SpanID) {

@@ -8,21 +8,21 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// Stage is a stage of a sampled ticket's life: a span in the trace of its creation, so that one trace shows all of it,
-// which links to what brought it about, where the ticket was one of many.
+// Stage is a stage in the life of a sampled ticket: a span in the trace of the ticket's creation, so that one trace
+// shows its whole life. It links to its cause if the ticket was one of many.
 type Stage struct {
 	// Name is "ticket matched", "ticket assigned", "ticket released" or "ticket seen".
 	Name                           string
 	Project, Config, Match, Ticket string
-	// Span is the ticket's, By that of the span that did it.
+	// Span refers to the span of the ticket's creation, Cause to the one that did the work.
 	Span, Cause []byte
-	// Began is when the stage began, Ended when it was over.
+	// Began and Ended are when the stage began and ended.
 	Began, Ended time.Time
-	// Reason is the word for what went wrong, if something did.
+	// Reason says in a word what went wrong, "" if nothing did.
 	Reason string
 }
 
-// RecordStage records a stage; nothing when the ticket is not sampled.
+// RecordStage records a stage if the ticket is sampled.
 func (t Tracer) RecordStage(ctx context.Context, s Stage) {
 	if t.tracer == nil || len(s.Span) == 0 {
 		return

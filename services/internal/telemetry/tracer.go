@@ -12,11 +12,10 @@ import (
 
 // Tracer makes the spans of a service. The zero Tracer makes none and costs nothing.
 //
-// What is written on spans is names, numbers and reasons: never tokens, properties of tickets or keys of hosting
-// systems.
+// Spans have names, numbers and reasons: never tokens, properties of tickets or keys of hosting systems.
 type Tracer struct{ tracer trace.Tracer }
 
-// NewTracer returns the tracer of one service, the zero one where the provider records nothing.
+// NewTracer returns the tracer of a service, the zero Tracer if the provider records nothing.
 func NewTracer(p trace.TracerProvider, service string) Tracer {
 	if _, off := p.(noop.TracerProvider); p == nil || off {
 		return Tracer{}
@@ -27,7 +26,7 @@ func NewTracer(p trace.TracerProvider, service string) Tracer {
 // Enabled tells whether spans may be recorded.
 func (t Tracer) Enabled() bool { return t.tracer != nil }
 
-// Start starts a span below that of ctx.
+// Start starts a span as a child of that of ctx.
 func (t Tracer) Start(ctx context.Context, name string, o ...trace.SpanStartOption) (context.Context, trace.Span) {
 	if t.tracer == nil {
 		return ctx, noop.Span{}
@@ -35,8 +34,9 @@ func (t Tracer) Start(ctx context.Context, name string, o ...trace.SpanStartOpti
 	return t.tracer.Start(ctx, name, o...)
 }
 
-// Restart starts the span of ctx, which Start made and left out, once more, because it turned out whom it is about:
-// with the same ids, so that what was told of it while it ran holds. parent is the context that Start was given.
+// Restart starts the span of ctx again, with the same ids, once it is known which sampled tickets it is about. Start
+// made that span without sampling it; what others recorded about its ids stays true. parent is the context that Start
+// was given.
 func (t Tracer) Restart(parent, ctx context.Context, name string, began time.Time, about []byte,
 	o ...trace.SpanStartOption) (context.Context, trace.Span) {
 	if t.tracer == nil {
@@ -48,13 +48,13 @@ func (t Tracer) Restart(parent, ctx context.Context, name string, began time.Tim
 	return trace.ContextWithSpan(parent, span), span // the ids are for this one alone
 }
 
-// StartChild starts a span below one that was marked.
+// StartChild starts a span as a child of the one that ref refers to.
 func (t Tracer) StartChild(ctx context.Context, mark []byte, name string,
 	o ...trace.SpanStartOption) (context.Context, trace.Span) {
 	return t.Start(trace.ContextWithRemoteSpanContext(ctx, DecodeSpanRef(mark)), name, o...)
 }
 
-// Fail notes on a span why its work failed. The reason is a word that can be counted, the text is for people.
+// Fail records on a span why its work failed. reason is a word that can be counted, text is for people.
 func Fail(s trace.Span, reason, text string) {
 	if !s.IsRecording() {
 		return
@@ -63,8 +63,8 @@ func Fail(s trace.Span, reason, text string) {
 	s.SetAttributes(attribute.String("error.type", reason))
 }
 
-// Detach is ctx for work that one request begins and that is done for others too: it does not end with the request, and
-// what it says is not about it.
+// Detach returns ctx for work that one request begins but that is done for others too: it does not end with the
+// request, and its spans and log lines are not the request's.
 func Detach(ctx context.Context) context.Context {
 	apart := context.WithoutCancel(ctx)
 	if trace.SpanContextFromContext(ctx).IsValid() {
@@ -76,14 +76,14 @@ func Detach(ctx context.Context) context.Context {
 	return apart
 }
 
-// spanRefSize is the bytes of a mark: the ids of a trace and of a span.
+// spanRefSize is the bytes of a span reference: the ids of a trace and of a span.
 const spanRefSize = 16 + 8
 
-// SpanRef is the span of ctx in a few bytes, to be kept with what it was about until somebody goes on with that. It is
-// nil where the span is not sampled: what is not traced takes no room.
+// SpanRef is a reference to the span of ctx in 24 bytes, to be stored with what the span is about. It is nil if the
+// span is not sampled.
 func SpanRef(ctx context.Context) []byte { return EncodeSpanRef(trace.SpanContextFromContext(ctx)) }
 
-// EncodeSpanRef is the mark of a span.
+// EncodeSpanRef is the reference to a span, nil if it is not sampled.
 func EncodeSpanRef(s trace.SpanContext) []byte {
 	if !s.IsSampled() || !s.IsValid() {
 		return nil
@@ -93,7 +93,7 @@ func EncodeSpanRef(s trace.SpanContext) []byte {
 	return append(append(mark, t[:]...), id[:]...)
 }
 
-// DecodeSpanRef is the span that a mark is of; one that is not valid where it is no mark.
+// DecodeSpanRef is the span that a reference refers to. It is not valid if ref is none.
 func DecodeSpanRef(mark []byte) trace.SpanContext {
 	if len(mark) != spanRefSize {
 		return trace.SpanContext{}
@@ -103,7 +103,7 @@ func DecodeSpanRef(mark []byte) trace.SpanContext {
 	})
 }
 
-// Links are links to what marks are of.
+// Links are links to the spans of references.
 func Links(marks ...[]byte) []trace.Link {
 	links := make([]trace.Link, 0, len(marks))
 	for _, m := range marks {

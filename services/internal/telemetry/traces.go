@@ -36,7 +36,7 @@ func (t *Telemetry) openTraces(ctx context.Context, o Options, who *resource.Res
 	return nil
 }
 
-// protocol refuses what is not spoken here.
+// protocol refuses protocols that are not supported.
 func protocol(own string) error {
 	given := firstEnv(own, "OTEL_EXPORTER_OTLP_PROTOCOL")
 	if given != "" && given != "http/protobuf" {
@@ -45,7 +45,7 @@ func protocol(own string) error {
 	return nil
 }
 
-// spanExporter says in the service's log what the SDK would print to stderr.
+// spanExporter writes to the service's log what the SDK would print to stderr.
 type spanExporter struct {
 	sdktrace.SpanExporter
 	log *slog.Logger

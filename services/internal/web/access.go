@@ -10,9 +10,9 @@ import (
 	"github.com/labstack/echo/v4"
 )
 
-// observe turns a handler's error or panic into the answer and writes the access log: good requests at debug, refused
-// ones at info, 503 at warn, our own failures at error. The line has the route pattern and never the URL, the headers
-// or a body, which hold ids, tokens and game data.
+// observe turns a handler's error or panic into the answer and writes the access log: successful requests at debug,
+// refused ones at info, 503 at warn, our own failures at error. A line has the route pattern and never the URL, the
+// headers or a body, which hold ids, tokens and game data.
 func observe(log *slog.Logger, now func() time.Time) echo.MiddlewareFunc {
 	return func(next echo.HandlerFunc) echo.HandlerFunc {
 		return func(c echo.Context) error {
@@ -51,8 +51,8 @@ func observe(log *slog.Logger, now func() time.Time) echo.MiddlewareFunc {
 
 const quiet = "quiet"
 
-// LogAtDebug keeps a request out of the log but at debug, whatever becomes of it: a probe that comes every second,
-// whose handler says itself what is worth saying.
+// LogAtDebug logs a request at debug whatever its status is. It is for probes, which come every second and whose
+// handler logs what changed.
 func LogAtDebug(c echo.Context) { c.Set(quiet, true) }
 
 func levelOf(status int) slog.Level {
@@ -67,8 +67,8 @@ func levelOf(status int) slog.Level {
 	return slog.LevelDebug
 }
 
-// recoverPanic runs the handler and makes an error of a panic, so that one request's bug costs one request.
-// http.ErrAbortHandler stays what it is: net/http's way to drop a connection.
+// recoverPanic runs the handler and turns a panic into an error, so that a bug costs one request. http.ErrAbortHandler
+// is passed on: it is how net/http drops a connection.
 func recoverPanic(log *slog.Logger, next echo.HandlerFunc, c echo.Context) (err error) {
 	defer func() {
 		switch cause := recover(); cause {

@@ -9,12 +9,12 @@ import (
 	"matchmaker.dev/services/internal/problem"
 )
 
-// bodyLimit is the contract's "64 kB and greater yields 413": the longest body has one byte less.
+// bodyLimit is the contract's "64 kB and greater yields 413": the longest body is one byte shorter.
 const bodyLimit = 64 << 10
 
-// limitBody bounds request bodies. A declared length at or over the limit is refused before anything is read. A PUT may
-// be an upload with a limit of its own (Limit), which is not known here, so its declared length is checked by the first
-// read instead: every PUT of the interface has a body that is read.
+// limitBody bounds request bodies. A request that declares too long a body is refused before anything is read. A PUT
+// may be an upload with its own limit (LimitBody), which is not known here, so its declared length is checked by the
+// first read: every PUT of the API has a body that is read.
 func limitBody(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		req := c.Request()
@@ -26,16 +26,15 @@ func limitBody(next echo.HandlerFunc) echo.HandlerFunc {
 		}
 		given := req.Body
 		req.Body = &body{ReadCloser: given, declared: req.ContentLength, limit: bodyLimit}
-		// By its own body net/http sees that there was more to read, and leaves the client the time to read the answer before
-		// it resets the connection.
+		// net/http must see its own body again: it then knows that there was more to read, and gives the client time to read
+		// the answer before it resets the connection.
 		defer func() { req.Body = given }()
 		return next(c)
 	}
 }
 
-// LimitBody gives a route's bodies another limit than the 64 KiB of all others: those of n bytes and more yield 413. It
-// is for uploads; a service with a limit of its own, or another status for it, sets n above that limit and counts
-// itself.
+// LimitBody gives a route another limit than 64 KiB: bodies of n bytes and more yield 413. It is for uploads. A service
+// with its own limit or status passes a larger n and counts the bytes itself.
 func LimitBody(n int64) echo.MiddlewareFunc {
 	return func(next echo.HandlerFunc) echo.HandlerFunc {
 		return func(c echo.Context) error {

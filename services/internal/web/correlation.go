@@ -8,15 +8,15 @@ import (
 	"matchmaker.dev/services/internal/telemetry"
 )
 
-// HeaderCorrelationID carries the id that ties a request to its log lines, its trace and the problem body a user shows
-// to support.
+// HeaderCorrelationID carries the id that connects a request with its log lines, its trace and the problem body that a
+// user shows to support.
 const HeaderCorrelationID = "X-Correlation-Id"
 
-// maxCorrelationID bounds what a client may have us write into logs.
+// maxCorrelationID bounds what a client can write into our logs, in bytes.
 const maxCorrelationID = 64
 
-// correlate keeps the client's correlation id when it is a plain one, and makes a new one otherwise. The id lives in
-// the response header for whoever has the request at hand, and in its context for the log of whoever has not.
+// correlate keeps the client's correlation id if it is a plain one, and makes a new one otherwise. Handlers find the id
+// in the response header; code that has only the context finds it there, for the log.
 func correlate(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		id := c.Request().Header.Get(HeaderCorrelationID)

@@ -17,20 +17,19 @@ import (
 	"matchmaker.dev/services/internal/problem"
 )
 
-// maxDepth is how deep the objects and arrays of a body may nest. The deepest shape of the contract, a config's
-// filters, needs 7.
+// maxDepth is how deep objects and arrays may nest. The deepest shape of the contract, a config's filters, needs 7.
 const maxDepth = 32
 
-// jsonOptions reads member names without regard to case (and no more: "max_players" is not "maxPlayers"), and is strict
-// in all else: package json refuses duplicate members, invalid UTF-8 and trailing data by itself.
+// jsonOptions match member names without regard to case ("max_players" is still not "maxPlayers") and are strict
+// otherwise: package json refuses duplicate members, invalid UTF-8 and trailing data.
 var jsonOptions = json.JoinOptions(
 	json.MatchCaseInsensitiveNames(true),
 	jsonv1.MatchCaseSensitiveDelimiter(true),
 	json.RejectUnknownMembers(true),
 )
 
-// noNullOptions is lenient for bodies that contain a null somewhere. It inspects every value, which the usual body,
-// without nulls, is spared.
+// noNullOptions are jsonOptions for bodies that contain a null. They inspect every value, which bodies without a null
+// are spared.
 var noNullOptions = json.JoinOptions(jsonOptions, json.WithUnmarshalers(json.UnmarshalFromFunc(refuseNull)))
 
 // nullError is a null where the Go type has no value for it.
@@ -125,7 +124,8 @@ func readBody(req *http.Request) ([]byte, error) {
 	}
 }
 
-// tooDeep counts nesting. Most bodies have fewer brackets than the limit, which two fast scans tell.
+// tooDeep tells whether values nest too deep. Most bodies have fewer brackets than the limit, which two fast scans
+// tell.
 func tooDeep(text []byte) bool {
 	if bytes.Count(text, []byte("{"))+bytes.Count(text, []byte("[")) <= maxDepth {
 		return false

@@ -16,8 +16,8 @@ import (
 	"matchmaker.dev/services/internal/problem"
 )
 
-// explain words a decoding error for the sender of the body: the path of the member, what is expected there, and what
-// came. Values are never repeated, as they may be a player's or a studio's secrets.
+// explain describes a decoding error to the sender of the body: the member's path, what is expected there, and what
+// came. It never repeats values, which may be a player's or a studio's secrets.
 func explain(err error, text []byte) error {
 	if bad, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
 		return explainSyntax(bad, text)

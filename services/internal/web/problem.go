@@ -18,8 +18,7 @@ import (
 // mediaProblem is the content type of every error that package web writes.
 const mediaProblem = "application/problem+json"
 
-// statusClientGone is the log's status of a request whose client hung up before the answer: nobody's failure, and
-// nobody reads the answer.
+// statusClientGone is the logged status of a request whose client hung up before the answer.
 const statusClientGone = 499
 
 // problem is the error body of the contract: RFC 9457's members, with the correlation id in a nested object.
@@ -128,8 +127,8 @@ func title(status int) string {
 	return "Client Closed Request"
 }
 
-// setRateLimit says which limit was met, in the headers of draft-ietf-httpapi-ratelimit-headers: nothing is left of it
-// until Retry-After.
+// setRateLimit names the limit that was met, in the headers of draft-ietf-httpapi-ratelimit-headers: nothing is left of
+// it until Retry-After.
 func setRateLimit(header http.Header, err error) {
 	f, ok := errors.AsType[*problem.Error](err)
 	if !ok || f.Limit == nil {
@@ -143,7 +142,7 @@ func setRateLimit(header http.Header, err error) {
 	header.Set("RateLimit", fmt.Sprintf("%q;r=0;t=%d", f.Limit.Name, max(1, int(math.Ceil(f.RetryAfter.Seconds())))))
 }
 
-// retryAfter is the Retry-After header in whole seconds, rounded up. A 429 always has one: without it clients would
+// retryAfter is the Retry-After header in whole seconds, rounded up. A 429 always has one: otherwise clients would
 // guess.
 func retryAfter(err error, status int) string {
 	var after time.Duration

@@ -11,9 +11,9 @@ import (
 	"matchmaker.dev/services/internal/problem"
 )
 
-// ReadJSON reads the request's JSON body as it stands, for services that name all faults of its contents at once. It
-// refuses what Decode refuses of any body: the content type, the size, no body, what is not exactly one JSON value in
-// UTF-8, nesting over 32. Members may be given twice in what it returns.
+// ReadJSON reads the request's JSON body as it stands, for services that report all mistakes of a body at once. It
+// refuses what Decode refuses of any body: the content type, the size, an empty body, anything that is not exactly one
+// JSON value in UTF-8, and nesting over 32. Members may be given twice in what it returns.
 func ReadJSON(c echo.Context) (jsontext.Value, error) {
 	req := c.Request()
 	if err := checkContentType(req.Header); err != nil {
@@ -40,8 +40,8 @@ func document(text []byte) (jsontext.Value, error) {
 	return v, nil
 }
 
-// PathParam is a parameter of the path, unescaped. Echo leaves the escapes in where the path as it was sent differs
-// from how Go would have written it.
+// PathParam is a parameter of the path, unescaped. Echo keeps the escapes if the path was sent in another form than Go
+// would have written.
 func PathParam(c echo.Context, name string) string {
 	value := c.Param(name)
 	if c.Request().URL.RawPath == "" {

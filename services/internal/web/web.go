@@ -1,6 +1,6 @@
-// Package web is the HTTP edge that all services share: an echo instance whose every answer carries a correlation id,
-// whose every error is a problem body (RFC 9457, in the shape the contract gives it), and a strict reader of JSON
-// bodies. It is the one place that turns the kinds of package problem into HTTP.
+// Package web is the HTTP layer that all services share: an echo instance whose every answer has a correlation id and
+// whose every error is a problem body (RFC 9457, in the shape of the contract), and a strict reader of JSON bodies.
+// Only this package turns the kinds of package problem into HTTP.
 package web
 
 import (
@@ -32,10 +32,10 @@ type Options struct {
 }
 
 // New returns an echo instance without routes. Handlers return errors: a *problem.Error anywhere in the chain decides
-// the status and, unless it is Internal, the detail; any other error is a 500 whose cause is only logged.
+// the status and, unless it is Internal, the detail. Any other error is a 500 whose cause is only logged.
 //
-// Give a route its middleware where it is registered, not through a group: echo runs a group's middleware for unknown
-// paths too, which turns a 404 into a 401.
+// Register middleware with each route and not with a group: echo runs a group's middleware for unknown paths too, which
+// turns a 404 into a 401.
 func New(log *slog.Logger, o Options) *echo.Echo {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -61,7 +61,7 @@ func isTraced(p trace.TracerProvider) bool {
 	return p != nil && !off
 }
 
-// ReadTimeout is how long a request may take to arrive: long enough for a function archive of 32 MiB over 5 Mbit/s.
+// ReadTimeout is how long a request may take to arrive: enough for a function archive of 32 MiB over 5 Mbit/s.
 const ReadTimeout = time.Minute
 
 // Server returns the HTTP server for a handler, with bounds on how long a client may take and how much it may send
