@@ -1,7 +1,6 @@
 package web
 
 import (
-	"context"
 	"errors"
 	"net/http"
 	"slices"
@@ -43,9 +42,10 @@ func newMetrics(m telemetry.Meter, now func() time.Time) *metrics {
 		limited: m.Counter("matchmaker.limited", "{request}", "Requests that were answered 429, by the limit that they met."),
 		now:     now,
 	}
-	for rule, labels := range telemetry.LabelsByValue(nil, "rule", rules...) {
-		x.labels.Store(rule, labels)
-		x.limited.Add(context.Background(), 0, labels)
+	labels := telemetry.LabelsByValue(nil, "rule", rules...)
+	telemetry.StartAtZero(x.limited, labels)
+	for rule, option := range labels {
+		x.labels.Store(rule, option)
 	}
 	return x
 }

@@ -47,8 +47,7 @@ var participles = []string{
 
 // pending has the folders that are still to be renamed.
 var pending = []string{
-	"services/cmd/matchmaker", "services/internal/sandbox",
-	"services/internal/state", "services/runner", "services/allocator",
+	"services/cmd/matchmaker", "services/internal/sandbox", "services/internal/state", "services/runner",
 }
 
 func TestNamesAreWordsOfTheField(t *testing.T) {
