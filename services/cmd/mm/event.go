@@ -95,7 +95,8 @@ func (c eventLog) connect(ctx context.Context, s *session) (*bus.Bus, error) {
 		url = strings.TrimSpace(string(text))
 	}
 	b, err := bus.Connect(ctx, bus.Options{
-		Server: bus.Server{URL: url, Credentials: c.Credentials}, Name: "mm", Service: account.Events, Log: slog.New(slog.DiscardHandler),
+		Server: bus.Server{URL: url, Credentials: c.Credentials}, Name: "mm", Service: account.Events,
+			Log: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
 		return nil, err

@@ -34,7 +34,8 @@ func (b *Bus) connection(o Options) ([]nats.Option, error) {
 			switch {
 			case errors.Is(err, nats.ErrAuthorization): // the attempt to connect fails of it as well
 			case errors.Is(err, nats.ErrPermissionViolation):
-				b.log.Error("message bus: NATS does not permit this user what the service does: 'matchmaker permissions nats' prints what it needs", "error", err)
+				b.log.Error("message bus: NATS does not permit this user what the service does: "+
+					"'matchmaker permissions nats' prints what it needs", "error", err)
 			default:
 				subject := ""
 				if sub != nil {

@@ -34,7 +34,8 @@ func observe(ctx context.Context, s *launch.Matchmaker, project string) (*observ
 	if err != nil {
 		return nil, err
 	}
-	b, err := bus.Connect(ctx, bus.Options{Server: bus.Server{URL: strings.TrimSpace(string(text))}, Log: slog.New(slog.DiscardHandler)})
+	b, err := bus.Connect(ctx, bus.Options{Server: bus.Server{URL: strings.TrimSpace(string(text))},
+		Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		return nil, err
 	}

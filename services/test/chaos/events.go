@@ -23,7 +23,8 @@ var errEnd = errors.New("the log is complete")
 
 // rest waits until no claim, proposal or unused server is left, and writes the event logs to the journal.
 func rest(ctx context.Context, s *system, crowds []*crowd, journal *history.Journal, patience time.Duration) error {
-	b, err := bus.Connect(ctx, bus.Options{Server: bus.Server{URL: s.nats}, Name: "chronicle", Log: slog.New(slog.DiscardHandler)})
+	b, err := bus.Connect(ctx, bus.Options{Server: bus.Server{URL: s.nats}, Name: "chronicle",
+		Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		return err
 	}
