@@ -96,7 +96,7 @@ func (c eventLog) connect(ctx context.Context, s *session) (*bus.Bus, error) {
 	}
 	b, err := bus.Connect(ctx, bus.Options{
 		Server: bus.Server{URL: url, Credentials: c.Credentials}, Name: "mm", Service: account.Events,
-			Log: slog.New(slog.DiscardHandler),
+		Log: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
 		return nil, err
