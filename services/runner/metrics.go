@@ -26,11 +26,11 @@ type metrics struct {
 
 // Outcomes of runs.
 const (
-	outcomeOK        = "ok"
-	outcomeIdle      = "idle"      // there was no ticket to match
-	outcomeComplaint = "complaint" // the function returned an error or an invalid answer; its instance goes on
-	outcomeKilled    = "killed"    // the instance ended
-	outcomeUnserved  = "unserved"  // the index was behind, or no instance was free, for half of the run's time
+	outcomeOK            = "ok"
+	outcomeIdle          = "idle"      // there was no ticket to match
+	outcomeFunctionError = "complaint" // the function returned an error or an invalid answer; its instance goes on
+	outcomeKilled        = "killed"    // the instance ended
+	outcomeUnserved      = "unserved"  // the index was behind, or no instance was free, for half of the run's time
 )
 
 func outcomeOf(err error) string {
@@ -38,7 +38,7 @@ func outcomeOf(err error) string {
 		return outcomeOK
 	}
 	if _, ok := errors.AsType[invocation.FunctionError](err); ok {
-		return outcomeComplaint
+		return outcomeFunctionError
 	}
 	return outcomeKilled
 }
@@ -121,7 +121,7 @@ func (x *metrics) labels(f functionKey) *labels {
 	of := x.functions.Of(f.project, f.function)
 	l := &labels{
 		function: telemetry.WithLabels(of),
-		runs: telemetry.LabelsByValue(of, "outcome", outcomeOK, outcomeIdle, outcomeComplaint, outcomeKilled,
+		runs: telemetry.LabelsByValue(of, "outcome", outcomeOK, outcomeIdle, outcomeFunctionError, outcomeKilled,
 			outcomeUnserved),
 		ends: telemetry.LabelsByValue(of, "cause", causes...),
 	}

@@ -133,11 +133,11 @@ func TestRunsCountPools(t *testing.T) {
 	w.waitServing("guest", 1)
 	low, high, one := 2.0, 4.0, 1.0
 	mid := []*pb.Filter{{Attribute: "skill", Min: &low, Max: &high, Segmentation: &pb.Segmentation{Value: 1}}}
-	census := map[string]*pb.Pool{"all": {}, "mid": {Filters: mid},
+	counted := map[string]*pb.Pool{"all": {}, "mid": {Filters: mid},
 		"nobody": {Filters: []*pb.Filter{{Attribute: "level"}}}}
 	count := func(pools map[string]*pb.Pool, do string) map[string]int64 {
 		a := w.awaitAnswer(w.startRun(&pb.RunRequest{
-			Project: project, Function: "guest", Position: w.position(), Pools: pools, Census: census,
+			Project: project, Function: "guest", Position: w.position(), Pools: pools, Census: counted,
 			Settings: fmt.Appendf(nil, `{"do":%q}`, do),
 		}))
 		return a.stats.GetPopulation()
@@ -155,7 +155,7 @@ func TestRunsCountPools(t *testing.T) {
 		do    string
 	}{
 		{nil, "pair"},
-		{map[string]*pb.Pool{"nobody": census["nobody"]}, "pair"},
+		{map[string]*pb.Pool{"nobody": counted["nobody"]}, "pair"},
 		{map[string]*pb.Pool{"one": {Filters: []*pb.Filter{{Attribute: "skill", Min: &one, Max: &one}}}}, "fail"},
 	} {
 		if diff := cmp.Diff(want, count(run.pools, run.do)); diff != "" {

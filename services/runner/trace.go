@@ -77,9 +77,9 @@ func (f *function) traceStages(ctx context.Context, r *run, stats *pb.RunStats) 
 
 // failureTexts say what went wrong. The function's own error is in its log only, since it may name tickets.
 var failureTexts = map[string]string{
-	outcomeComplaint: "the function returned an error or an invalid answer: its log says which",
-	outcomeKilled:    "the instance ended: the function's log says why",
-	outcomeUnserved:  "the index was behind, or no instance was free, for half of the run's time",
+	outcomeFunctionError: "the function returned an error or an invalid answer: its log says which",
+	outcomeKilled:        "the instance ended: the function's log says why",
+	outcomeUnserved:      "the index was behind, or no instance was free, for half of the run's time",
 }
 
 // errorType is one word for why a run failed.

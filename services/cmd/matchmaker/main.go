@@ -43,17 +43,17 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	exit := -1
 	parser, err := kong.New(c, c.options(ctx, streams{stdin, stdout, stderr}, func(code int) { exit = code })...)
 	if err != nil {
-		return complain(stderr, err, exitFailure)
+		return printError(stderr, err, exitFailure)
 	}
 	parsed, err := parser.Parse(args)
 	if exit >= 0 { // --help or --version was answered
 		return exit
 	}
 	if err != nil {
-		return complain(stderr, err, exitUsage)
+		return printError(stderr, err, exitUsage)
 	}
 	if err := parsed.Run(); err != nil && !errors.Is(err, context.Canceled) {
-		return complain(stderr, err, exitFailure)
+		return printError(stderr, err, exitFailure)
 	}
 	return exitOK
 }
@@ -75,8 +75,8 @@ func (c *cli) options(ctx context.Context, s streams, exit func(int)) []kong.Opt
 	)
 }
 
-// complain says what is wrong, one line an error.
-func complain(w io.Writer, err error, code int) int {
+// printError prints what is wrong, one line for each error.
+func printError(w io.Writer, err error, code int) int {
 	for line := range strings.Lines(err.Error()) {
 		if line = strings.TrimSpace(line); line != "" {
 			fmt.Fprintln(w, "matchmaker:", line)

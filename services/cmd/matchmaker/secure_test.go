@@ -111,8 +111,8 @@ func becomesReady(t *testing.T, said *logged) {
 	})
 }
 
-// complains waits until a process says in one line of its log what to do, and wants no secret in any.
-func complains(t *testing.T, said *logged, want string, secrets ...string) {
+// printsError waits until a process says in one line of its log what to do, and wants no secret in any.
+func printsError(t *testing.T, said *logged, want string, secrets ...string) {
 	t.Helper()
 	defer func() {
 		if t.Failed() {
@@ -250,7 +250,7 @@ func TestNATS(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			complains(t, start(t, test.args...), test.want, text, "open-sesame")
+			printsError(t, start(t, test.args...), test.want, text, "open-sesame")
 		})
 	}
 }
@@ -271,8 +271,8 @@ func TestPasswordIsReadAgain(t *testing.T) {
 	put("open-sesame")
 	user := account.User(catalog.Director)
 	said := direct(t, "--nats", nats.URL(), "--nats-user", user, "--nats-password", file, "--redis", "redis://"+redis, "--redis-user", user, "--redis-password", file)
-	complains(t, said, "--nats-password", "open-sesame")
-	complains(t, said, "--redis-password", "open-sesame")
+	printsError(t, said, "--nats-password", "open-sesame")
+	printsError(t, said, "--redis-password", "open-sesame")
 	text, err := account.Secret(filepath.Join(dir, catalog.Director))
 	if err != nil {
 		t.Fatal(err)
@@ -339,7 +339,7 @@ func TestRedis(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			complains(t, start(t, test.args...), test.want, text, "open-sesame")
+			printsError(t, start(t, test.args...), test.want, text, "open-sesame")
 		})
 	}
 }

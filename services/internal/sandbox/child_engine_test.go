@@ -8,7 +8,7 @@ import (
 )
 
 // When machine code cannot be written, for example because the disk is full, the module is not to blame.
-func TestFullDiskIsNotTheModulesFault(t *testing.T) {
+func TestFullDiskIsNotBlamedOnTheModule(t *testing.T) {
 	dir := t.TempDir()
 	module := filepath.Join(dir, "module.wasm")
 	if err := os.WriteFile(module, []byte("\x00asm\x01\x00\x00\x00"), 0o600); err != nil {

@@ -100,7 +100,7 @@ func TestLinksOfDocumentsLeadSomewhere(t *testing.T) {
 
 var (
 	heading   = regexp.MustCompile(`(?m)^#+ (.*)$`)
-	notAnchor = regexp.MustCompile("[^\\p{L}\\p{N} _-]")
+	notAnchor = regexp.MustCompile(`[^\p{L}\p{N} _-]`)
 )
 
 // anchors returns the names by which a page's headings are linked to.
