@@ -23,7 +23,7 @@ func (p *Project) RecordClaims(
 			if spans[s.cycle] == nil {
 				spans[s.cycle] = &claimSpan{spanContext: newSpanContext(p.tracer.Start(s.cycle.ctx, "claim"))}
 			}
-			s.cycle.mark(c, spans[s.cycle].ctx)
+			s.cycle.mark(spans[s.cycle].ctx, c)
 		}
 	}
 	err := claim()
@@ -67,7 +67,7 @@ type claimSpan struct {
 
 // mark writes the spans of the claim's sampled tickets on its match, for the allocation, and the span of the claim on
 // the match and the results.
-func (c *cycle) mark(claim *state.Claim, below context.Context) {
+func (c *cycle) mark(ctx context.Context, claim *state.Claim) {
 	for _, id := range claim.Tickets {
 		if span := c.tickets[id]; span != nil && len(claim.Match.Traced) < maxLinks {
 			claim.Match.Traced = append(claim.Match.Traced, &pb.Traced{Ticket: id, Trace: span})
@@ -76,7 +76,7 @@ func (c *cycle) mark(claim *state.Claim, below context.Context) {
 	if len(claim.Match.Traced) == 0 {
 		return
 	}
-	claim.Match.Trace = telemetry.SpanRef(below)
+	claim.Match.Trace = telemetry.SpanRef(ctx)
 	for _, a := range claim.Assignments {
 		a.Trace = claim.Match.Trace
 	}

@@ -35,7 +35,7 @@ func newSegment(t *testing.T, o *observe.Observer) (*observe.Project, *observe.S
 func TestRunsAreCountedByOutcome(t *testing.T) {
 	reader := sdkmetric.NewManualReader()
 	meter := sdkmetric.NewMeterProvider(sdkmetric.WithReader(reader)).Meter("")
-	_, s, _ := newSegment(t, observe.New(telemetry.NewMeter(meter, 0, slog.Default()), telemetry.Tracer{}))
+	_, s, _ := newSegment(t, observe.New(telemetry.NewMeter(meter, 0, slog.New(slog.DiscardHandler)), telemetry.Tracer{}))
 	want := map[string]int64{}
 	for _, o := range []schedule.Outcome{
 		schedule.OK, schedule.Failed, schedule.Absent, schedule.Late, schedule.Bus, schedule.Bus,

@@ -50,9 +50,9 @@ func (s *Segment) EndRun(ctx context.Context, outcome schedule.Outcome, failure 
 	}
 	log, about := s.project.log, s.runContext(ctx)
 	id, function := s.config.GetId(), s.config.GetFunction()
-	switch {
-	case failure == s.failing:
-	case failure == "":
+	switch failure {
+	case s.failing:
+	case "":
 		log.InfoContext(about, "the function runs again", "config", id, "function", function)
 	default:
 		log.WarnContext(about, "a run failed", "config", id, "function", function, "reason", failure)

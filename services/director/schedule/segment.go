@@ -15,16 +15,15 @@ const answerTime = time.Second
 // Outcome is how a run ended.
 type Outcome string
 
+// The outcomes, which are values of the metric's label outcome. Failed: the function or its runner reported an error.
+// Absent: no runner hosts the function. Late: no runner took the run or answered in time, or the runner is lost. Bus: the
+// message bus did not take the run.
 const (
-	OK Outcome = "ok"
-	// Failed: the function or its runner reported an error.
+	OK     Outcome = "ok"
 	Failed Outcome = "failed"
-	// Absent: no runner hosts the function.
 	Absent Outcome = "absent"
-	// Late: no runner took the run or answered in time, or the runner is lost.
-	Late Outcome = "late"
-	// Bus: the message bus did not take the run.
-	Bus Outcome = "bus"
+	Late   Outcome = "late"
+	Bus    Outcome = "bus"
 )
 
 // Segment is the schedule of one segment of a config's pools. It has at most one run at a time, and the next one
@@ -96,9 +95,11 @@ func (s *Segment) End(outcome Outcome, now time.Time) {
 	s.running = false
 }
 
-// Propose notes that the run made n proposals, Settle that n of a run's proposals are settled.
+// Propose notes that the run made n proposals.
 func (s *Segment) Propose(n int) { s.unsettled += n }
-func (s *Segment) Settle(n int)  { s.unsettled -= n }
+
+// Settle notes that n of a run's proposals are settled.
+func (s *Segment) Settle(n int) { s.unsettled -= n }
 
 // Overdue returns why the run must be given up, or "".
 func (s *Segment) Overdue(now time.Time, lost func(runner string) bool) string {

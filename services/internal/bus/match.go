@@ -81,7 +81,7 @@ type MatchHandler func(ctx context.Context, w *pb.MatchWork, attempt int) error
 // under way. A match whose handler fails comes again after a while, to any allocator.
 func (b *Bus) ConsumeMatches(ctx context.Context, parallel int, handle MatchHandler) error {
 	if b.Prepare(ctx) != nil {
-		return nil // ctx has ended
+		return nil //nolint:nilerr // ctx has ended
 	}
 	slots := semaphore.NewWeighted(int64(parallel))
 	for ctx.Err() == nil {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io/fs"
 	"strings"
+	"time"
 )
 
 // inspection is what a child found out about its walls.
@@ -44,6 +45,9 @@ func (b *Box) inspect(require bool) error {
 	return nil
 }
 
+// inspectTimeout is how long a child may take to try its walls on a busy machine.
+const inspectTimeout = 30 * time.Second
+
 // tryWalls spawns a child that tries its walls.
 func (b *Box) tryWalls() (inspection, error) {
 	s := childSettings{Inspect: true, Shared: true, Memory: page, Data: processMemory + b.limits.Memory}
@@ -51,8 +55,8 @@ func (b *Box) tryWalls() (inspection, error) {
 		s.Outside = b.dir
 	}
 	var found inspection
-	ctx := context.Background() //nolint:forbidigo // Limits.Compile bounds it, and New waits for nothing else
-	body, err := b.runToEnd(ctx, s, b.limits.Compile, "trying the walls")
+	ctx := context.Background() //nolint:forbidigo // inspectTimeout bounds it
+	body, err := b.runToEnd(ctx, s, inspectTimeout, "trying the walls")
 	if err == nil {
 		err = json.Unmarshal(body, &found)
 	}
