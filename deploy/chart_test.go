@@ -78,7 +78,7 @@ var kinds = map[string]func() metav1.Object{
 	"monitoring.coreos.com/v1/ServiceMonitor":  func() metav1.Object { return new(monitoringv1.ServiceMonitor) },
 }
 
-// values are sets of values that people use, by what they are for.
+// values are typical values of the chart, by their purpose.
 var values = map[string]string{
 	"bundled": `
 issuers: [{issuer: https://id.example.com, jwks: https://id.example.com/jwks.json, kinds: [player], audiences: [matchmaker]}]
@@ -86,7 +86,10 @@ redis: {bundled: {enabled: true}}
 nats: {bundled: {enabled: true}}
 `,
 	"production": `
-image: {repository: registry.example.com/matchmaker, digest: "sha256:aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", pullSecrets: [{name: pull}]}
+image:
+  repository: registry.example.com/matchmaker
+  digest: "sha256:aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+  pullSecrets: [{name: pull}]
 issuers: [{issuer: https://id.example.com, jwks: https://id.example.com/jwks.json, kinds: [player], audiences: [matchmaker]}]
 settings: {log-level: warn, grace: 10s}
 redis: {existingSecret: redis, tlsSecret: redis-tls, clientCertificate: true}
@@ -142,7 +145,7 @@ func load(t *testing.T) *chart.Chart {
 	return c
 }
 
-// render renders the chart as `helm install mm` does, or says why it cannot be.
+// render renders the chart as `helm install mm` does.
 func render(t *testing.T, text string) (objects map[string]metav1.Object, err error) {
 	t.Helper()
 	given, err := chartutil.ReadValues([]byte(text))
@@ -150,7 +153,8 @@ func render(t *testing.T, text string) (objects map[string]metav1.Object, err er
 		t.Fatal(err)
 	}
 	c := load(t)
-	all, err := chartutil.ToRenderValues(c, given, chartutil.ReleaseOptions{Name: "mm", Namespace: "games", IsInstall: true}, chartutil.DefaultCapabilities)
+	all, err := chartutil.ToRenderValues(c, given,
+		chartutil.ReleaseOptions{Name: "mm", Namespace: "games", IsInstall: true}, chartutil.DefaultCapabilities)
 	if err != nil {
 		return nil, err
 	}
@@ -234,10 +238,11 @@ func pods(objects map[string]metav1.Object) map[string]corev1.PodTemplateSpec {
 	return all
 }
 
-// references: what objects say of each other is so. Secrets of the operator's own are not in the release.
+// references checks that the objects that others refer to exist. The operator's own Secrets are not in the release.
 func references(t *testing.T, objects map[string]metav1.Object) {
 	t.Helper()
-	outside := []string{"redis", "nats", "nats-user", "mm-users", "redis-tls", "nats-tls", "hosting", "hosting-keys", "server-keys"}
+	outside := []string{"redis", "nats", "nats-user", "mm-users", "redis-tls", "nats-tls", "hosting", "hosting-keys",
+		"server-keys"}
 	pods := pods(objects)
 	selected := func(what string, selector map[string]string) {
 		t.Helper()
@@ -320,7 +325,8 @@ func references(t *testing.T, objects map[string]metav1.Object) {
 		for _, s := range of[*corev1.Service](objects) {
 			if selector.Matches(labels.Set(s.Labels)) {
 				n++
-				if !slices.ContainsFunc(s.Spec.Ports, func(p corev1.ServicePort) bool { return p.Name == m.Spec.Endpoints[0].Port }) {
+				named := func(p corev1.ServicePort) bool { return p.Name == m.Spec.Endpoints[0].Port }
+				if !slices.ContainsFunc(s.Spec.Ports, named) {
 					t.Errorf("ServiceMonitor %s: %s has no port %s", name, s.Name, m.Spec.Endpoints[0].Port)
 				}
 			}
@@ -335,8 +341,8 @@ func references(t *testing.T, objects map[string]metav1.Object) {
 	}
 }
 
-// secured: every pod would be admitted under the restricted pod security standard, of which the library is what a cluster judges by. Besides, its
-// root is read-only, its memory has a bound, and only the allocator has a token of the cluster.
+// secured checks that the restricted pod security standard admits every pod, by the library that clusters use. Each pod
+// also has a read-only root and a memory limit. Only the allocator has a token of the cluster.
 func secured(t *testing.T, objects map[string]metav1.Object) {
 	t.Helper()
 	standard, err := policy.NewEvaluator(policy.DefaultChecks())
@@ -356,7 +362,7 @@ func secured(t *testing.T, objects map[string]metav1.Object) {
 				t.Errorf("%s says not how much memory it takes", name)
 			}
 		}
-		if p.Spec.AutomountServiceAccountToken == nil || *p.Spec.AutomountServiceAccountToken && !strings.HasSuffix(name, "-allocator") {
+		if mount := p.Spec.AutomountServiceAccountToken; mount == nil || *mount && !strings.HasSuffix(name, "-allocator") {
 			t.Errorf("%s has a token of the cluster", name)
 		}
 	}
@@ -443,7 +449,7 @@ func TestOnlyThoseWhoNeedItMayComeIn(t *testing.T) {
 			t.Errorf("%s is reached from %v and %v, want %v and %v", service, namespaces, pods, want, keys)
 		}
 	}
-	// The runner executes what others wrote: name servers, Redis, NATS and the collector are all that it may reach.
+	// The runner executes foreign code. It may reach only name servers, Redis, NATS and the collector.
 	runner := policies["mm-matchmaker-runner"]
 	for _, rule := range runner.Spec.Egress {
 		if len(rule.To) == 0 && (len(rule.Ports) != 1 || rule.Ports[0].Port.IntValue() != 4318) {
@@ -455,8 +461,8 @@ func TestOnlyThoseWhoNeedItMayComeIn(t *testing.T) {
 	}
 }
 
-// TestReplicasAreKeptApart: those of a service spread over machines and zones, and are not taken away all at once by whoever empties machines. What an
-// upgrade replaces goes when its successor is ready.
+// TestReplicasAreKeptApart: a service's replicas spread over machines and zones. Draining machines evicts one replica
+// at a time, and an upgrade removes a replica only when its successor is ready.
 func TestReplicasAreKeptApart(t *testing.T) {
 	objects, err := render(t, values["production"])
 	if err != nil {
@@ -466,7 +472,8 @@ func TestReplicasAreKeptApart(t *testing.T) {
 		var keys []string
 		for _, c := range d.Spec.Template.Spec.TopologySpreadConstraints {
 			if keys = append(keys, c.TopologyKey); !maps.Equal(c.LabelSelector.MatchLabels, d.Spec.Selector.MatchLabels) {
-				t.Errorf("%s spreads the pods of %v, its own are %v", name, c.LabelSelector.MatchLabels, d.Spec.Selector.MatchLabels)
+				t.Errorf("%s spreads the pods of %v, its own are %v", name, c.LabelSelector.MatchLabels,
+					d.Spec.Selector.MatchLabels)
 			}
 		}
 		if slices.Sort(keys); !slices.Equal(keys, []string{"kubernetes.io/hostname", "topology.kubernetes.io/zone"}) {
@@ -482,13 +489,14 @@ func TestReplicasAreKeptApart(t *testing.T) {
 		if r := d.Spec.Strategy.RollingUpdate; r == nil || r.MaxUnavailable.IntValue() != 0 {
 			t.Errorf("%s has fewer pods while it is upgraded: %+v", name, d.Spec.Strategy)
 		}
-		if p := d.Spec.Template.Spec.Containers[0]; p.ReadinessProbe == nil || p.LivenessProbe == nil || p.ReadinessProbe.HTTPGet.Path == p.LivenessProbe.HTTPGet.Path {
+		if p := d.Spec.Template.Spec.Containers[0]; p.ReadinessProbe == nil || p.LivenessProbe == nil ||
+			p.ReadinessProbe.HTTPGet.Path == p.LivenessProbe.HTTPGet.Path {
 			t.Errorf("%s is not asked both whether it is alive and whether it is ready", name)
 		}
 	}
 }
 
-// TestRunnersScaleByTheirQueue: and ticket services by their processors alone.
+// TestRunnersScaleByTheirQueue: runners scale by their queue, ticket services by CPU alone.
 func TestRunnersScaleByTheirQueue(t *testing.T) {
 	objects, err := render(t, values["production"])
 	if err != nil {
@@ -512,7 +520,7 @@ func TestRunnersScaleByTheirQueue(t *testing.T) {
 			t.Errorf("%s scales by %v, want %v", service, by, want)
 		}
 	}
-	// What it scales by is what a running system emits: e2e holds the list against one.
+	// It scales by a metric that a running system emits: e2e compares the list with one.
 	emitted, err := os.ReadFile(namedFile)
 	if err != nil || !strings.Contains(string(emitted), "\nmatchmaker_runs_waiting\n") {
 		t.Errorf("nobody emits the length of the queue: %v", err)
@@ -565,16 +573,18 @@ func TestOnlyTheAllocatorGetsTheKeysOfHostingSystems(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, p := range pods(objects) {
-		mounted := slices.ContainsFunc(p.Spec.Volumes, func(v corev1.Volume) bool { return v.Secret != nil && v.Secret.SecretName == "hosting" })
-		named := slices.ContainsFunc(p.Spec.Containers[0].Env, func(e corev1.EnvVar) bool { return e.Name == "MATCHMAKER_HOSTING" })
+		mounted := slices.ContainsFunc(p.Spec.Volumes,
+			func(v corev1.Volume) bool { return v.Secret != nil && v.Secret.SecretName == "hosting" })
+		named := slices.ContainsFunc(p.Spec.Containers[0].Env,
+			func(e corev1.EnvVar) bool { return e.Name == "MATCHMAKER_HOSTING" })
 		if want := name == "mm-matchmaker-allocator"; mounted != want || named != want {
 			t.Errorf("%s: the Secret is mounted: %v, named: %v", name, mounted, named)
 		}
 	}
 }
 
-// TestEachServiceGetsItsOwnPassword: where services have users of their own, a pod is told who its service is, and gets the password or the credentials of
-// that service and of no other.
+// TestEachServiceGetsItsOwnPassword: where each service has its own user, a pod gets the user name and the password or
+// credentials of its service, and of no other.
 func TestEachServiceGetsItsOwnPassword(t *testing.T) {
 	for set, want := range map[string]map[string]string{
 		"users":       {"redis-user": "%s password", "nats-user": "%s password"},

@@ -37,12 +37,13 @@ func compose(t *testing.T) *types.Project {
 	return project
 }
 
-// mute are those whose images have nothing in them that could ask how they are.
+// mute are services whose images have no program for a health check.
 var mute = []string{"collector", "traces"}
 
 func TestCompose(t *testing.T) {
 	project := compose(t)
-	for _, name := range slices.Concat(services(t), []string{"gateway", "redis", "nats", "collector", "traces", "prometheus", "grafana"}) {
+	for _, name := range slices.Concat(services(t),
+		[]string{"gateway", "redis", "nats", "collector", "traces", "prometheus", "grafana"}) {
 		if _, ok := project.Services[name]; !ok {
 			t.Errorf("there is no %s", name)
 		}
@@ -59,7 +60,8 @@ func TestCompose(t *testing.T) {
 		if (s.HealthCheck == nil) != slices.Contains(mute, name) {
 			t.Errorf("%s: health check %+v", name, s.HealthCheck)
 		}
-		if s.Deploy == nil || s.Deploy.Resources.Limits == nil || s.Deploy.Resources.Limits.MemoryBytes == 0 || s.Deploy.Resources.Limits.NanoCPUs == 0 || s.Deploy.Resources.Limits.Pids == 0 {
+		if s.Deploy == nil || s.Deploy.Resources.Limits == nil || s.Deploy.Resources.Limits.MemoryBytes == 0 ||
+			s.Deploy.Resources.Limits.NanoCPUs == 0 || s.Deploy.Resources.Limits.Pids == 0 {
 			t.Errorf("%s has no limits", name)
 		}
 		if s.Image == "" || strings.HasSuffix(s.Image, ":latest") || (s.Build == nil && !strings.Contains(s.Image, ":")) {
@@ -75,7 +77,8 @@ func TestCompose(t *testing.T) {
 				t.Errorf("%s: port %s is open to the world", name, p.Published)
 			}
 		}
-		if slices.Contains(services(t), name) && (!s.ReadOnly || !slices.Contains(s.CapDrop, "ALL") || s.Command[0] != name || s.User == "root" || s.Privileged) {
+		if slices.Contains(services(t), name) &&
+			(!s.ReadOnly || !slices.Contains(s.CapDrop, "ALL") || s.Command[0] != name || s.User == "root" || s.Privileged) {
 			t.Errorf("%s may more than it needs: %+v", name, s)
 		}
 		for _, v := range s.Volumes {
@@ -85,19 +88,21 @@ func TestCompose(t *testing.T) {
 			}
 		}
 		for other := range s.DependsOn {
-			if d := s.DependsOn[other]; d.Condition == types.ServiceConditionHealthy && project.Services[other].HealthCheck == nil {
+			if d := s.DependsOn[other]; d.Condition == types.ServiceConditionHealthy &&
+				project.Services[other].HealthCheck == nil {
 				t.Errorf("%s waits until %s is healthy, which nobody asks", name, other)
 			}
 		}
 	}
 }
 
-// TestWhatIsNamedIsThere: the files that go into containers name services and ports that there are.
+// TestWhatIsNamedIsThere: the files that go into containers name existing services and ports.
 func TestWhatIsNamedIsThere(t *testing.T) {
 	project := compose(t)
 	hosts := regexp.MustCompile(`\b([a-z]+):(4317|4318|4222|6379|8080|9090|9464|16686)\b`)
 	for _, file := range []string{
-		"settings.yaml", "Caddyfile", "../docker-compose.yml", "observability/collector.yaml", "observability/grafana/datasources.yaml",
+		"settings.yaml", "Caddyfile", "../docker-compose.yml", "observability/collector.yaml",
+		"observability/grafana/datasources.yaml",
 	} {
 		text, err := os.ReadFile(file)
 		if err != nil {
@@ -128,7 +133,8 @@ func TestWhatIsNamedIsThere(t *testing.T) {
 		t.Errorf("Prometheus reads %v, want %v", names, services(t))
 	}
 	settings, err := os.ReadFile("settings.yaml")
-	if err != nil || !strings.Contains(string(settings), `metrics-listen: ":9464"`) || scraped.Scrape[0].DNS[0].Port != 9464 {
+	if err != nil || !strings.Contains(string(settings), `metrics-listen: ":9464"`) ||
+		scraped.Scrape[0].DNS[0].Port != 9464 {
 		t.Errorf("the services' metrics are not where Prometheus reads them: %v", err)
 	}
 	_ = filepath.WalkDir("observability", func(path string, d fs.DirEntry, err error) error {
@@ -147,7 +153,7 @@ func TestWhatIsNamedIsThere(t *testing.T) {
 	})
 }
 
-// TestGateway: the one in the file is the one that `make gateway` tests.
+// TestGateway: the compose file uses the gateway that `make gateway` tests.
 func TestGateway(t *testing.T) {
 	text, err := os.ReadFile("../Makefile")
 	if err != nil {
@@ -162,7 +168,7 @@ func TestGateway(t *testing.T) {
 	}
 }
 
-// TestDockerfile: it is what BuildKit understands, without a warning, and ends in an image that is not root's.
+// TestDockerfile: BuildKit parses the Dockerfile without a warning, and the image does not run as root.
 func TestDockerfile(t *testing.T) {
 	text, err := os.ReadFile("Dockerfile")
 	if err != nil {

@@ -23,8 +23,8 @@ var image = flag.String("image", "", "folder that gets the binaries of the image
 // version is what the image is built as.
 const version = "v1.2.3-image"
 
-// TestImage does what the Dockerfile says, but for the base images: it copies what is copied there, runs what is run there, and looks at
-// what would be in the image. The tests of the services run that.
+// TestImage follows the Dockerfile without its base images: it does the copies, runs the commands, and checks the files
+// that the image would have. The tests of the services run those.
 func TestImage(t *testing.T) {
 	if *image == "" {
 		t.Skip("this is part of make image")
@@ -102,8 +102,9 @@ func follow(t *testing.T, stage instructions.Stage) (out string) {
 	dir := root
 	env := []string{"VERSION=" + version}
 	for _, v := range os.Environ() {
-		// Settings of whoever runs the tests are not there.
-		if name, _, _ := strings.Cut(v, "="); name != "GOFLAGS" && name != "GOWORK" && name != "CGO_ENABLED" && name != "VERSION" {
+		// A build in a container does not see the settings of the user who runs the tests.
+		if name, _, _ := strings.Cut(v, "="); name != "GOFLAGS" && name != "GOWORK" && name != "CGO_ENABLED" &&
+			name != "VERSION" {
 			env = append(env, v)
 		}
 	}

@@ -15,8 +15,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// network decides as a cluster does who reaches whom in the chart's namespace: a pod that policies select may do only what one of them allows,
-// at both ends of a connection.
+// network decides as a cluster does which pods of the chart's namespace reach each other. A pod that policies select
+// may do only what one of them allows. That holds at both ends of a connection.
 type network struct {
 	pods     map[string]corev1.PodTemplateSpec
 	policies map[string]*networkingv1.NetworkPolicy
@@ -52,7 +52,8 @@ func (n *network) opens(ports []networkingv1.NetworkPolicyPort, pod, port string
 		}
 	}
 	return len(ports) == 0 || slices.ContainsFunc(ports, func(p networkingv1.NetworkPolicyPort) bool {
-		return p.Port == nil || p.Port.Type == intstr.String && p.Port.StrVal == port || p.Port.Type == intstr.Int && p.Port.IntVal == number
+		return p.Port == nil || p.Port.Type == intstr.String && p.Port.StrVal == port ||
+			p.Port.Type == intstr.Int && p.Port.IntVal == number
 	})
 }
 
@@ -75,10 +76,11 @@ func matches(t *testing.T, s *metav1.LabelSelector, of map[string]string) bool {
 	return selector.Matches(labels.Set(of))
 }
 
-// TestWhoReachesWhom: for each pair of pods of a release that brings its own stores, and each port. Only the services reach the stores, only those
-// who verify tokens of game servers reach the allocator, which has their keys, and nobody else reaches anybody.
+// TestWhoReachesWhom checks each pair of pods and each port of a release with bundled stores. Only the services reach
+// the stores. Only services that verify tokens of game servers reach the allocator, which has their keys. Nothing else
+// is reachable.
 func TestWhoReachesWhom(t *testing.T) {
-	// Whoever may come in from outside is said, so that nothing is open to everybody.
+	// The values name the peers from outside, so that nothing is open to everybody.
 	objects, err := render(t, merged(t, values["bundled"], `
 networkPolicy:
   gateway: [{namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: gateways}}}]

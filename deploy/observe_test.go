@@ -16,8 +16,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// namedFile lists the metrics that dashboards and alerts name, each with the labels that they select by. The services' e2e
-// tests hold it against what a running system emits.
+// namedFile lists the metrics that dashboards and alerts name, each with the labels that they select by. The services'
+// e2e tests compare it with what a running system emits.
 const namedFile = "dashboards/metrics.txt"
 
 // board is what tests read of a Grafana dashboard.

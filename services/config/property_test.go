@@ -208,7 +208,8 @@ func FuzzConfig(f *testing.F) {
 		f.Add([]byte(test.text))
 	}
 	f.Add([]byte(segmented(`{"distributionType":"Normal","SegmentBehaviorType":"BucketSize","Value":4,"Stddev":1}`)))
-	f.Add([]byte(`{"matchmaking":{"targetFunction":{"name":"duel"},"config":{"teamSize":1}},"pools":{},"hosting":{"FleetId":"x"}}`))
+	f.Add([]byte(`{"matchmaking":{"targetFunction":{"name":"duel"},"config":{"teamSize":1}},` +
+		`"pools":{},"hosting":{"FleetId":"x"}}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		c, keys, err := read("ranked", text, limits)
 		if errs, ok := errors.AsType[*definition.FieldErrors](err); ok {

@@ -51,20 +51,24 @@ func TestReadRefuses(t *testing.T) {
 	}
 }
 
-// Messages are for people: one of each kind, word for word.
+// Messages are for people. The test compares one of each kind word by word.
 func TestMessages(t *testing.T) {
-	for text, want := range map[string]string{
-		filtered(`{"attribute":"skill","min":10,"max":2.5}`):                                        "pools.main[0]: max 2.5 is below min 10",
-		filtered(`{"attribute":"skill","min":"10"}`):                                                "pools.main[0].min: a number is expected, got a string",
-		filtered(`{"attribute":"skill","mn":10}`):                                                   "pools.main[0].mn: unknown member; known are attribute, min, max, segmentation",
-		with(`,"pools":{"main":null}`):                                                              "pools.main: an array is expected, got null",
-		with(`,"hosting":{"Secret":"top\n"}`):                                                       "hosting.Secret: control characters are not allowed",
-		`{"matchmaking":{"targetFunction":{"name":"a b"}}}`:                                         `matchmaking.targetFunction.name: "a b" is no function name: 1 to 64 letters, digits, '.', '_' and '-' are, with a letter or digit first and last`,
-		segmented(`{"distributionType":"Flat","segmentBehaviorType":"BucketCount","value":4}`):      `pools.main[0].segmentation.DistributionType: "Flat" is not one of Normal, Uniform`,
-		segmented(`{"distributionType":"Uniform","segmentBehaviorType":"BucketCount","value":300}`): `pools.main[0].segmentation (attribute "skill") asks for more than 256 segments in all`,
+	for _, test := range []struct{ text, want string }{
+		{filtered(`{"attribute":"skill","min":10,"max":2.5}`), "pools.main[0]: max 2.5 is below min 10"},
+		{filtered(`{"attribute":"skill","min":"10"}`), "pools.main[0].min: a number is expected, got a string"},
+		{filtered(`{"attribute":"skill","mn":10}`),
+			"pools.main[0].mn: unknown member; known are attribute, min, max, segmentation"},
+		{with(`,"pools":{"main":null}`), "pools.main: an array is expected, got null"},
+		{with(`,"hosting":{"Secret":"top\n"}`), "hosting.Secret: control characters are not allowed"},
+		{`{"matchmaking":{"targetFunction":{"name":"a b"}}}`, `matchmaking.targetFunction.name: "a b" is no function name: ` +
+			`1 to 64 letters, digits, '.', '_' and '-' are, with a letter or digit first and last`},
+		{segmented(`{"distributionType":"Flat","segmentBehaviorType":"BucketCount","value":4}`),
+			`pools.main[0].segmentation.DistributionType: "Flat" is not one of Normal, Uniform`},
+		{segmented(`{"distributionType":"Uniform","segmentBehaviorType":"BucketCount","value":300}`),
+			`pools.main[0].segmentation (attribute "skill") asks for more than 256 segments in all`},
 	} {
-		if got := refused(t, "ranked", text); len(got) != 1 || got[0].Message != want {
-			t.Errorf("got %q\nwant %q", got, want)
+		if got := refused(t, "ranked", test.text); len(got) != 1 || got[0].Message != test.want {
+			t.Errorf("got %q\nwant %q", got, test.want)
 		}
 	}
 }
@@ -91,39 +95,56 @@ func TestReadAccepts(t *testing.T) {
 		change(c)
 		return c
 	}
+	nested := strings.Repeat("[", 16) + strings.Repeat("]", 16)
 	for name, test := range map[string]struct {
 		text string
 		want *pb.Config
 	}{
-		"minimal":              {with(""), minimal(func(*pb.Config) {})},
-		"nulls mean not given": {`{"matchmaking":{"name":null,"targetFunction":{"name":"duel","version":null},"config":null},"pools":null,"hosting":null}`, minimal(func(*pb.Config) {})},
+		"minimal": {with(""), minimal(func(*pb.Config) {})},
+		"nulls mean not given": {
+			`{"matchmaking":{"name":null,"targetFunction":{"name":"duel","version":null},"config":null},` +
+				`"pools":null,"hosting":null}`,
+			minimal(func(*pb.Config) {}),
+		},
 		"empty pools":          {with(`,"pools":{}`), minimal(func(c *pb.Config) { c.PoolsSet = true })},
 		"empty hosting":        {with(`,"hosting":{}`), minimal(func(c *pb.Config) { c.Hosting = new(pb.Hosting) })},
 		"function in any case": {`{"matchmaking":{"targetFunction":{"name":"DuEl"}}}`, minimal(func(*pb.Config) {})},
-		"members by any case":  {`{"MATCHMAKING":{"NAME":"n","TargetFunction":{"Name":"duel","VERSION":"1"}}}`, minimal(func(c *pb.Config) { c.Name, c.FunctionVersion = "n", "1" })},
-		"settings of any type": {`{"matchmaking":{"targetFunction":{"name":"duel"},"config": 7 }}`, minimal(func(c *pb.Config) { c.Settings = []byte("7") })},
-		"settings as they are": {`{"matchmaking":{"targetFunction":{"name":"duel"},"config":{"N" : 1E400, "n":12345678901234567890,"k":[ -0.10, null ],"s":"\u0041 b"}}}`, minimal(func(c *pb.Config) {
+		"members by any case": {`{"MATCHMAKING":{"NAME":"n","TargetFunction":{"Name":"duel","VERSION":"1"}}}`,
+			minimal(func(c *pb.Config) { c.Name, c.FunctionVersion = "n", "1" })},
+		"settings of any type": {`{"matchmaking":{"targetFunction":{"name":"duel"},"config": 7 }}`,
+			minimal(func(c *pb.Config) { c.Settings = []byte("7") })},
+		"settings as they are": {`{"matchmaking":{"targetFunction":{"name":"duel"},` +
+			`"config":{"N" : 1E400, "n":12345678901234567890,"k":[ -0.10, null ],"s":"\u0041 b"}}}`, minimal(func(c *pb.Config) {
 			c.Settings = []byte(`{"N":1E400,"n":12345678901234567890,"k":[-0.10,null],"s":"A b"}`)
 		})},
-		"settings nest 16": {`{"matchmaking":{"targetFunction":{"name":"duel"},"config":` + strings.Repeat("[", 16) + strings.Repeat("]", 16) + `}}`, minimal(func(c *pb.Config) { c.Settings = []byte(strings.Repeat("[", 16) + strings.Repeat("]", 16)) })},
+		"settings nest 16": {`{"matchmaking":{"targetFunction":{"name":"duel"},"config":` + nested + `}}`,
+			minimal(func(c *pb.Config) { c.Settings = []byte(nested) })},
 		"names of pools kept": {with(`,"pools":{"Main":[],"main":[],"ma in.\"1\"":[]}`), minimal(func(c *pb.Config) {
 			c.PoolsSet, c.Pools = true, map[string]*pb.Pool{"Main": {}, "main": {}, `ma in."1"`: {}}
 		})},
-		"a bound null is no one": {filtered(`{"attribute":"skill","min":null,"max":5}`), minimal(func(c *pb.Config) { c.PoolsSet, c.Pools = true, pool(&pb.Filter{Attribute: "skill", Max: new(5.0)}) })},
+		"a null bound is no bound": {filtered(`{"attribute":"skill","min":null,"max":5}`),
+			minimal(func(c *pb.Config) { c.PoolsSet, c.Pools = true, pool(&pb.Filter{Attribute: "skill", Max: new(5.0)}) })},
 		"equal bounds": {filtered(`{"attribute":"created","min":5,"max":5.0}`), minimal(func(c *pb.Config) {
 			c.PoolsSet, c.Pools = true, pool(&pb.Filter{Attribute: "created", Min: new(5.0), Max: new(5.0)})
 		})},
-		"no bounds": {filtered(`{"attribute":"skill"}`), minimal(func(c *pb.Config) { c.PoolsSet, c.Pools = true, pool(&pb.Filter{Attribute: "skill"}) })},
-		"segmentation capitalised": {segmented(`{"DistributionType":"Normal","SegmentBehaviorType":"TargetPercentage","Value":100,"Stddev":0.5}`),
-			minimal(func(c *pb.Config) { c.PoolsSet, c.Pools = true, segments("Normal", "TargetPercentage", 100, new(0.5)) })},
-		"segmentation not capitalised": {segmented(`{"distributionType":"Uniform","segmentBehaviorType":"BucketCount","value":256.0,"stddev":-1}`),
-			minimal(func(c *pb.Config) { c.PoolsSet, c.Pools = true, segments("Uniform", "BucketCount", 256, new(-1.0)) })},
+		"no bounds": {filtered(`{"attribute":"skill"}`),
+			minimal(func(c *pb.Config) { c.PoolsSet, c.Pools = true, pool(&pb.Filter{Attribute: "skill"}) })},
+		"segmentation capitalised": {
+			segmented(`{"DistributionType":"Normal","SegmentBehaviorType":"TargetPercentage","Value":100,"Stddev":0.5}`),
+			minimal(func(c *pb.Config) { c.PoolsSet, c.Pools = true, segments("Normal", "TargetPercentage", 100, new(0.5)) }),
+		},
+		"segmentation not capitalised": {
+			segmented(`{"distributionType":"Uniform","segmentBehaviorType":"BucketCount","value":256.0,"stddev":-1}`),
+			minimal(func(c *pb.Config) { c.PoolsSet, c.Pools = true, segments("Uniform", "BucketCount", 256, new(-1.0)) }),
+		},
 		"value as a power": {segmented(`{"DistributionType":"Uniform","SegmentBehaviorType":"BucketSize","Value":2e1}`),
 			minimal(func(c *pb.Config) { c.PoolsSet, c.Pools = true, segments("Uniform", "BucketSize", 20, nil) })},
 		"hosting": {with(`,"hosting":{"profile":"p","ACCESS":"a","Secret":"s ","fleetId":"f"}`),
 			minimal(func(c *pb.Config) { c.Hosting = &pb.Hosting{Profile: "p", Fleet: "f"} })},
-		"requeue": {with(`,"hosting":{"onallocationerror":"Requeue"}`), minimal(func(c *pb.Config) { c.Hosting = &pb.Hosting{OnAllocationError: "Requeue"} })},
-		"fail":    {with(`,"hosting":{"OnAllocationError":"Fail"}`), minimal(func(c *pb.Config) { c.Hosting = &pb.Hosting{OnAllocationError: "Fail"} })},
+		"requeue": {with(`,"hosting":{"onallocationerror":"Requeue"}`),
+			minimal(func(c *pb.Config) { c.Hosting = &pb.Hosting{OnAllocationError: "Requeue"} })},
+		"fail": {with(`,"hosting":{"OnAllocationError":"Fail"}`),
+			minimal(func(c *pb.Config) { c.Hosting = &pb.Hosting{OnAllocationError: "Fail"} })},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, keys, err := read("ranked", jsontext.Value(test.text), limits)
@@ -151,7 +172,8 @@ func TestLimits(t *testing.T) {
 	l := definition.Limits{Pools: 1, Filters: 1, Name: 3}
 	deep := strings.Repeat("[", 17) + strings.Repeat("]", 17)
 	_, _, err := read("ranked",
-		jsontext.Value(`{"matchmaking":{"targetFunction":{"name":"duel"},"config":`+deep+`},"pools":{"main":[{"attribute":"skill"},{"attribute":"abc"}],"abc":[]}}`), l)
+		jsontext.Value(`{"matchmaking":{"targetFunction":{"name":"duel"},"config":`+deep+
+			`},"pools":{"main":[{"attribute":"skill"},{"attribute":"abc"}],"abc":[]}}`), l)
 	errs, _ := errors.AsType[*definition.FieldErrors](err)
 	var got []string
 	for _, f := range errs.List() {

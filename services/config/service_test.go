@@ -169,12 +169,13 @@ func same(t *testing.T, got, want string) {
 	}
 }
 
-const ranked = `{"matchmaking":{"name":"Ranked","targetFunction":{"name":"duel","version":"1"},"config":{"teamSize":2,"seed":12345678901234567890}},
+const ranked = `{"matchmaking":{"name":"Ranked","targetFunction":{"name":"duel","version":"1"},
+		"config":{"teamSize":2,"seed":12345678901234567890}},
 	"pools":{"all":[{"attribute":"skill","min":0,"max":2500.5,
 		"segmentation":{"DistributionType":"Normal","SegmentBehaviorType":"BucketCount","Value":4,"Stddev":350}}],"any":[]},
 	"hosting":{"Profile":"p","Access":"a","Secret":"hunter2","FleetId":"f"}}`
 
-// shown is ranked as answers have it.
+// shown is ranked as the API returns it: without its secret.
 var shown = strings.Replace(ranked, "hunter2", "********", 1)
 
 func TestLifeOfAConfig(t *testing.T) {
@@ -207,13 +208,14 @@ func TestLifeOfAConfig(t *testing.T) {
 
 func TestCreate(t *testing.T) {
 	s := start(t)
+	guid := regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`)
 	var ids []string
 	for range 2 {
 		r := s.do(t, http.MethodPost, "/configs", ranked)
 		r.expect(t, 200)
 		var created struct{ ID string }
 		must(t, json.Unmarshal([]byte(r.body), &created))
-		if !regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`).MatchString(created.ID) {
+		if !guid.MatchString(created.ID) {
 			t.Errorf("no GUID: %s", r.body)
 		}
 		same(t, s.get(t, created.ID).body, shown)

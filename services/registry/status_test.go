@@ -28,18 +28,21 @@ func TestStates(t *testing.T) {
 		young     bool
 		want      string
 	}{
-		"nobody has it":                 {nil, false, "Not Running"},
-		"nobody has it yet":             {nil, true, "Pending"},
-		"waits":                         {[]*pb.InstanceStatus{host("a", "Waiting", 7)}, false, "Pending"},
-		"runs":                          {[]*pb.InstanceStatus{host("a", "Running", 7)}, false, "Running"},
-		"runs, another waits":           {[]*pb.InstanceStatus{host("a", "Running", 7), host("b", "Waiting", 7)}, false, "Running"},
-		"runs, another failed":          {[]*pb.InstanceStatus{host("a", "Terminated", 7), host("b", "Running", 7)}, false, "Running"},
-		"failed":                        {[]*pb.InstanceStatus{host("a", "Terminated", 7)}, true, "Failed"},
-		"failed, another waits":         {[]*pb.InstanceStatus{host("a", "Terminated", 7), host("b", "Waiting", 7)}, false, "Pending"},
-		"failed, the one before serves": {[]*pb.InstanceStatus{host("a", "Running", 6), host("b", "Terminated", 7)}, false, "Failed"},
-		"starts, the one before serves": {[]*pb.InstanceStatus{host("a", "Running", 6), host("b", "Waiting", 7)}, false, "Pending"},
-		"only the one before":           {[]*pb.InstanceStatus{host("a", "Running", 6)}, false, "Pending"},
-		"a newer one than was read":     {[]*pb.InstanceStatus{host("a", "Running", 8)}, false, "Running"},
+		"no runner has it":     {nil, false, "Not Running"},
+		"no runner has it yet": {nil, true, "Pending"},
+		"waits":                {[]*pb.InstanceStatus{host("a", "Waiting", 7)}, false, "Pending"},
+		"runs":                 {[]*pb.InstanceStatus{host("a", "Running", 7)}, false, "Running"},
+		"runs, another waits":  {[]*pb.InstanceStatus{host("a", "Running", 7), host("b", "Waiting", 7)}, false, "Running"},
+		"runs, another failed": {[]*pb.InstanceStatus{host("a", "Terminated", 7), host("b", "Running", 7)}, false, "Running"},
+		"failed":               {[]*pb.InstanceStatus{host("a", "Terminated", 7)}, true, "Failed"},
+		"failed, another waits": {[]*pb.InstanceStatus{host("a", "Terminated", 7), host("b", "Waiting", 7)},
+			false, "Pending"},
+		"failed, the previous version serves": {[]*pb.InstanceStatus{host("a", "Running", 6), host("b", "Terminated", 7)},
+			false, "Failed"},
+		"starts, the previous version serves": {[]*pb.InstanceStatus{host("a", "Running", 6), host("b", "Waiting", 7)},
+			false, "Pending"},
+		"only the previous version":     {[]*pb.InstanceStatus{host("a", "Running", 6)}, false, "Pending"},
+		"a newer version than was read": {[]*pb.InstanceStatus{host("a", "Running", 8)}, false, "Running"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := newClock()

@@ -37,8 +37,9 @@ func TestUpload(t *testing.T) {
 	file := zipped(t, packed{name: "duel.wasm", body: module}, packed{name: "other.wasm", body: guest{}.wasm()})
 	created := b.clock.now()
 	sum := md5.Sum(file)
-	want := fmt.Sprintf(`{"name":"duel-1.0","md5Hash":"%x","created":%q,"updated":%q,"status":{"state":"Pending","instances":[]}}`,
-		sum, created.UTC().Format("2006-01-02T15:04:05.000Z"), created.UTC().Format("2006-01-02T15:04:05.000Z"))
+	want := fmt.Sprintf(`{"name":"duel-1.0","md5Hash":"%x","created":%q,"updated":%q,`+
+		`"status":{"state":"Pending","instances":[]}}`, sum, created.UTC().Format("2006-01-02T15:04:05.000Z"),
+		created.UTC().Format("2006-01-02T15:04:05.000Z"))
 	same(t, b.put(t, "/functions/Duel-1.0?implementation=duel", file), http.StatusOK, want)
 	same(t, b.get(t, "/functions/duel-1.0"), http.StatusOK, want)
 	same(t, b.get(t, "/functions"), http.StatusOK, `{"functions":[`+want+`]}`)
@@ -193,20 +194,28 @@ func TestUploadRefusals(t *testing.T) {
 		"no file":                {"/functions/duel", nil, "file: missing or of zero length"},
 		"unsupported":            {"/functions/duel", []byte("Rar!\x1a\x07"), "file: unsupported archive type"},
 		"too long":               {"/functions/duel", exactly(100_001), "file: longer than the maximum of 100000 bytes"},
-		"two modules":            {"/functions/duel", zipped(t, packed{name: "a.wasm", body: good}, packed{name: "b.wasm", body: good}), "implementation: missing"},
-		"torn query":             {"/functions/duel?implementation=%zz", good, `the query cannot be read: invalid URL escape "%zz"`},
-		"no such module":         {"/functions/duel?implementation=c", zipped(t, packed{name: "a.wasm", body: good}), `implementation: the archive holds no module "c.wasm"`},
-		"import":                 {"/functions/duel", guest{evil: true}.wasm(), "file: the module imports env.evil"},
-		"export":                 {"/functions/duel", guest{missing: "mm_run"}.wasm(), "file: the module does not export mm_run"},
-		"does not start":         {"/functions/duel", guest{trap: true}.wasm(), "file: the module does not start: unreachable"},
-		"memory":                 {"/functions/duel", guest{pages: 4097}.wasm(), "file: the module starts with 262208 KiB of memory, the limit is 262144 KiB"},
-		"imported memory":        {"/functions/duel", guest{borrows: true}.wasm(), "file: the module imports its memory env.memory: it must export one"},
-		"manifest":               {"/functions/duel", guest{manifest: `{"attributes":"skill"}`}.wasm(), "file: mm_manifest: attributes: a list of names is expected, got: string"},
-		"nested":                 {"/functions/duel", zipped(t, packed{name: "bin/a.wasm", body: good}), `file: the archive's entry "bin/a.wasm" is in a folder`},
-		"slip":                   {"/functions/duel", tarred(t, packed{name: "../a.wasm", body: good}), `file: the archive's entry "../a.wasm" points out of its folder`},
-		"archive bomb":           {"/functions/duel", zipped(t, packed{name: "zeros", body: make([]byte, 20<<20)}), "file: the archive unpacks to more than"},
-		"no code":                {"/functions/duel", []byte("\x00asm\x01\x00\x00\x00"), "file: the module does not export"},
-		"garbage":                {"/functions/duel", []byte("\x00asmgarbage"), "file: "},
+		"two modules": {"/functions/duel",
+			zipped(t, packed{name: "a.wasm", body: good}, packed{name: "b.wasm", body: good}), "implementation: missing"},
+		"torn query": {"/functions/duel?implementation=%zz", good, `the query cannot be read: invalid URL escape "%zz"`},
+		"no such module": {"/functions/duel?implementation=c", zipped(t, packed{name: "a.wasm", body: good}),
+			`implementation: the archive holds no module "c.wasm"`},
+		"import":         {"/functions/duel", guest{evil: true}.wasm(), "file: the module imports env.evil"},
+		"export":         {"/functions/duel", guest{missing: "mm_run"}.wasm(), "file: the module does not export mm_run"},
+		"does not start": {"/functions/duel", guest{trap: true}.wasm(), "file: the module does not start: unreachable"},
+		"memory": {"/functions/duel", guest{pages: 4097}.wasm(),
+			"file: the module starts with 262208 KiB of memory, the limit is 262144 KiB"},
+		"imported memory": {"/functions/duel", guest{borrows: true}.wasm(),
+			"file: the module imports its memory env.memory: it must export one"},
+		"manifest": {"/functions/duel", guest{manifest: `{"attributes":"skill"}`}.wasm(),
+			"file: mm_manifest: attributes: a list of names is expected, got: string"},
+		"nested": {"/functions/duel", zipped(t, packed{name: "bin/a.wasm", body: good}),
+			`file: the archive's entry "bin/a.wasm" is in a folder`},
+		"slip": {"/functions/duel", tarred(t, packed{name: "../a.wasm", body: good}),
+			`file: the archive's entry "../a.wasm" points out of its folder`},
+		"archive bomb": {"/functions/duel", zipped(t, packed{name: "zeros", body: make([]byte, 20<<20)}),
+			"file: the archive unpacks to more than"},
+		"no code": {"/functions/duel", []byte("\x00asm\x01\x00\x00\x00"), "file: the module does not export"},
+		"garbage": {"/functions/duel", []byte("\x00asmgarbage"), "file: "},
 	} {
 		t.Run(name, func(t *testing.T) {
 			refused(t, b.put(t, test.path, test.file), http.StatusBadRequest, test.says)
@@ -230,9 +239,12 @@ func TestUploadOfCompileBombs(t *testing.T) {
 		module guest
 		says   string
 	}{
-		"compile time":   {sandbox.Limits{Compile: time.Second}, guest{bomb: true}, "file: the module does not compile: compiling took longer than 1s"},
-		"compile memory": {sandbox.Limits{CompileMemory: 256 << 20}, guest{bomb: true}, "file: the module does not compile: its process needed more memory than it may have"},
-		"start time":     {sandbox.Limits{Start: time.Second}, guest{spin: true}, "file: the module does not start: the start took longer than 1s"},
+		"compile time": {sandbox.Limits{Compile: time.Second}, guest{bomb: true},
+			"file: the module does not compile: compiling took longer than 1s"},
+		"compile memory": {sandbox.Limits{CompileMemory: 256 << 20}, guest{bomb: true},
+			"file: the module does not compile: its process needed more memory than it may have"},
+		"start time": {sandbox.Limits{Start: time.Second}, guest{spin: true},
+			"file: the module does not start: the start took longer than 1s"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -306,11 +318,13 @@ func TestOnlyDevelopers(t *testing.T) {
 		token  string
 		status int
 	}{
-		"none":          {"", http.StatusUnauthorized},
-		"player":        {b.mint(t, issuer.Claims{Kind: auth.Player, Subject: "p", Project: "demo"}), http.StatusForbidden},
-		"server":        {b.mint(t, issuer.Claims{Kind: auth.Server, Subject: "s", Project: "demo"}), http.StatusForbidden},
-		"other project": {b.mint(t, issuer.Claims{Kind: auth.Developer, Subject: "d", Project: "other", Role: "Owner"}), http.StatusForbidden},
-		"mere member":   {b.mint(t, issuer.Claims{Kind: auth.Developer, Subject: "d", Project: "demo", Role: "User"}), http.StatusForbidden},
+		"none":   {"", http.StatusUnauthorized},
+		"player": {b.mint(t, issuer.Claims{Kind: auth.Player, Subject: "p", Project: "demo"}), http.StatusForbidden},
+		"server": {b.mint(t, issuer.Claims{Kind: auth.Server, Subject: "s", Project: "demo"}), http.StatusForbidden},
+		"other project": {b.mint(t, issuer.Claims{Kind: auth.Developer, Subject: "d", Project: "other", Role: "Owner"}),
+			http.StatusForbidden},
+		"mere member": {b.mint(t, issuer.Claims{Kind: auth.Developer, Subject: "d", Project: "demo", Role: "User"}),
+			http.StatusForbidden},
 	}
 	for _, route := range []string{
 		"GET /functions", "PUT /functions/duel", "GET /functions/duel", "DELETE /functions/duel",

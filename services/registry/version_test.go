@@ -66,7 +66,8 @@ func TestVersions(t *testing.T) {
 	two := b.upload(t, "duel", 2)
 	second := iso8601(b.clock.now().UnixMilli())
 	same(t, b.get(t, "/functions/DUEL/versions"), http.StatusOK, fmt.Sprintf(
-		`{"versions":[{"version":2,"current":true,"md5Hash":%q,"size":%d,"uploaded":%q},{"version":1,"current":false,"md5Hash":%q,"size":%d,"uploaded":%q}]}`,
+		`{"versions":[{"version":2,"current":true,"md5Hash":%q,"size":%d,"uploaded":%q},`+
+			`{"version":1,"current":false,"md5Hash":%q,"size":%d,"uploaded":%q}]}`,
 		two, len(numbered(2)), second, one, len(numbered(1)), first))
 
 	before := b.record(t)

@@ -68,7 +68,8 @@ type server struct {
 // New returns a fleet without servers. Close it.
 func New(o Options) (*Fleet, error) {
 	standard := settings.Default[Settings]()
-	o.Settings.Max, o.Settings.Lifetime = cmp.Or(o.Settings.Max, standard.Max), cmp.Or(o.Settings.Lifetime, standard.Lifetime)
+	o.Settings.Max = cmp.Or(o.Settings.Max, standard.Max)
+	o.Settings.Lifetime = cmp.Or(o.Settings.Lifetime, standard.Lifetime)
 	if o.PerProcess == 0 {
 		o.PerProcess = 64
 	}
@@ -80,7 +81,9 @@ func New(o Options) (*Fleet, error) {
 			problem.Invalid, "local fleet: %d servers, %d in a process: must be positive", o.Settings.Max, o.PerProcess,
 		)
 	case o.Settings.Stay < 0:
-		return nil, problem.New(problem.Invalid, "local fleet: players who stay for %s: must not be negative", o.Settings.Stay)
+		return nil, problem.New(
+			problem.Invalid, "local fleet: players who stay for %s: must not be negative", o.Settings.Stay,
+		)
 	case o.Settings.Lifetime < time.Millisecond:
 		return nil, problem.New(problem.Invalid, "local fleet: a lifetime of %s is too short", o.Settings.Lifetime)
 	}
@@ -147,7 +150,10 @@ func (f *Fleet) startCommand(id string, r *provider.Request) ([]byte, error) {
 		return nil, err
 	}
 	start := &gameserver.Start{
-		ID: id, Match: payload, Lifetime: f.options.Settings.Lifetime.Milliseconds(), Stay: f.options.Settings.Stay.Milliseconds(),
+		ID:       id,
+		Match:    payload,
+		Lifetime: f.options.Settings.Lifetime.Milliseconds(),
+		Stay:     f.options.Settings.Stay.Milliseconds(),
 	}
 	if f.options.API != nil {
 		start.API = f.options.API()

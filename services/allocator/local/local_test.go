@@ -130,7 +130,12 @@ func TestBadRequests(t *testing.T) {
 }
 
 func TestBadOptions(t *testing.T) {
-	for _, o := range []Options{{}, {Binary: "x", Settings: Settings{Max: -1}}, {Binary: "x", PerProcess: -1}, {Binary: "x", Settings: Settings{Lifetime: -1}}} {
+	for _, o := range []Options{
+		{},
+		{Binary: "x", Settings: Settings{Max: -1}},
+		{Binary: "x", PerProcess: -1},
+		{Binary: "x", Settings: Settings{Lifetime: -1}},
+	} {
 		if _, err := New(o); problem.KindOf(err) != problem.Invalid {
 			t.Errorf("New(%+v): %v", o, err)
 		}

@@ -218,23 +218,31 @@ func wantRefused(t *testing.T, v *auth.Verifier, token, reason string) {
 
 func TestNewChecksSettings(t *testing.T) {
 	good := settings("jwks.json")
-	for want, spoil := range map[string]func(*auth.Issuer){
-		"issuers[1]: issuer: missing":                                                                                     func(i *auth.Issuer) { i.Issuer = "" },
-		`issuers[1]: issuer "https://id.example" is configured twice`:                                                     func(i *auth.Issuer) {},
-		"issuers[1]: jwks: missing: a URL or a file is needed":                                                            func(i *auth.Issuer) { i.JWKS = "" },
-		"issuers[1]: audiences: missing: without one, tokens meant for other services would be good here":                 func(i *auth.Issuer) { i.Audiences = nil },
-		"issuers[1]: kinds: missing: one or more of [player developer server service]":                                    func(i *auth.Issuer) { i.Kinds = nil },
-		`issuers[1]: kinds: "admin" is none of [player developer server service]`:                                         func(i *auth.Issuer) { i.Kinds = []auth.Kind{"admin"} },
-		"issuers[1]: claims.kind: missing: the issuer has several kinds":                                                  func(i *auth.Issuer) { i.Claims.Kind = "" },
-		"issuers[1]: claims.project: missing, and neither projects nor anyProject says which projects its tokens are for": func(i *auth.Issuer) { i.Claims.Project = "" },
-		"issuers[1]: claims.match, claims.backfill: missing: a server could touch more than its own backfill tickets":     func(i *auth.Issuer) { i.Issuer = auth.ServerIssuer },
-		`issuers[1]: projects: "*" is said with anyProject`:                                                               func(i *auth.Issuer) { i.Projects = []string{"*"} },
+	for _, test := range []struct {
+		want  string
+		spoil func(*auth.Issuer)
+	}{
+		{"issuers[1]: issuer: missing", func(i *auth.Issuer) { i.Issuer = "" }},
+		{`issuers[1]: issuer "https://id.example" is configured twice`, func(*auth.Issuer) {}},
+		{"issuers[1]: jwks: missing: a URL or a file is needed", func(i *auth.Issuer) { i.JWKS = "" }},
+		{"issuers[1]: audiences: missing: without one, tokens meant for other services would be good here",
+			func(i *auth.Issuer) { i.Audiences = nil }},
+		{"issuers[1]: kinds: missing: one or more of [player developer server service]",
+			func(i *auth.Issuer) { i.Kinds = nil }},
+		{`issuers[1]: kinds: "admin" is none of [player developer server service]`,
+			func(i *auth.Issuer) { i.Kinds = []auth.Kind{"admin"} }},
+		{"issuers[1]: claims.kind: missing: the issuer has several kinds", func(i *auth.Issuer) { i.Claims.Kind = "" }},
+		{"issuers[1]: claims.project: missing, and neither projects nor anyProject says which projects its tokens are for",
+			func(i *auth.Issuer) { i.Claims.Project = "" }},
+		{"issuers[1]: claims.match, claims.backfill: missing: a server could touch more than its own backfill tickets",
+			func(i *auth.Issuer) { i.Issuer = auth.ServerIssuer }},
+		{`issuers[1]: projects: "*" is said with anyProject`, func(i *auth.Issuer) { i.Projects = []string{"*"} }},
 	} {
 		bad := settings("jwks.json")
-		spoil(&bad)
+		test.spoil(&bad)
 		_, err := auth.New(auth.Options{Issuers: []auth.Issuer{good, bad}, Log: slog.New(slog.DiscardHandler)})
-		if fmt.Sprint(err) != want {
-			t.Errorf("got  %v\nwant %s", err, want)
+		if fmt.Sprint(err) != test.want {
+			t.Errorf("got  %v\nwant %s", err, test.want)
 		}
 	}
 }
@@ -283,22 +291,34 @@ func TestClaims(t *testing.T) {
 		mayNot  []string
 		refused string
 	}{
-		"list of projects":              {usual, map[string]any{"project": []string{"a", "b"}}, []string{"a", "b"}, []string{"demo", "*", ""}, ""},
-		"no project":                    {usual, map[string]any{"project": nil}, nil, nil, "the token is for no project its issuer may speak for"},
-		"project of another type":       {usual, map[string]any{"project": 7}, nil, nil, "the token is for no project its issuer may speak for"},
-		"empty project":                 {usual, map[string]any{"project": ""}, nil, nil, "the token is for no project its issuer may speak for"},
-		"every project, not allowed":    {usual, map[string]any{"project": "*"}, nil, nil, "the token is for no project its issuer may speak for"},
-		"every project beside another":  {usual, map[string]any{"project": []string{"*", "a"}}, []string{"a"}, []string{"b"}, ""},
-		"every project, allowed":        {every, map[string]any{"project": "*"}, []string{"a", "demo"}, nil, ""},
-		"inside the issuer's bounds":    {bounded, map[string]any{"project": []string{"second", "third"}}, []string{"second"}, []string{"third", "demo"}, ""},
-		"outside the issuer's bounds":   {bounded, map[string]any{"project": "third"}, nil, nil, "the token is for no project its issuer may speak for"},
-		"projects of the settings":      {projectless, map[string]any{"project": "third"}, []string{"demo", "second"}, []string{"third"}, ""},
-		"several audiences":             {usual, map[string]any{"aud": []string{"x", "matchmaker"}}, []string{"demo"}, nil, ""},
-		"no subject":                    {usual, map[string]any{"sub": nil}, nil, nil, "the token has no usable subject"},
-		"subject with a control":        {usual, map[string]any{"sub": "a\nb"}, nil, nil, "the token has no usable subject"},
-		"no kind":                       {usual, map[string]any{"kind": nil}, nil, nil, "the token is of a kind its issuer may not issue"},
-		"kind that is not the issuer's": {usual, map[string]any{"kind": "server"}, nil, nil, "the token is of a kind its issuer may not issue"},
-		"kind in a list":                {usual, map[string]any{"kind": []string{"player"}}, nil, nil, "the token is of a kind its issuer may not issue"},
+		"list of projects": {usual, map[string]any{"project": []string{"a", "b"}}, []string{"a", "b"},
+			[]string{"demo", "*", ""}, ""},
+		"no project": {usual, map[string]any{"project": nil}, nil, nil,
+			"the token is for no project its issuer may speak for"},
+		"project of another type": {usual, map[string]any{"project": 7}, nil, nil,
+			"the token is for no project its issuer may speak for"},
+		"empty project": {usual, map[string]any{"project": ""}, nil, nil,
+			"the token is for no project its issuer may speak for"},
+		"every project, not allowed": {usual, map[string]any{"project": "*"}, nil, nil,
+			"the token is for no project its issuer may speak for"},
+		"every project beside another": {usual, map[string]any{"project": []string{"*", "a"}}, []string{"a"},
+			[]string{"b"}, ""},
+		"every project, allowed": {every, map[string]any{"project": "*"}, []string{"a", "demo"}, nil, ""},
+		"inside the issuer's bounds": {bounded, map[string]any{"project": []string{"second", "third"}}, []string{"second"},
+			[]string{"third", "demo"}, ""},
+		"outside the issuer's bounds": {bounded, map[string]any{"project": "third"}, nil, nil,
+			"the token is for no project its issuer may speak for"},
+		"projects of the settings": {projectless, map[string]any{"project": "third"}, []string{"demo", "second"},
+			[]string{"third"}, ""},
+		"several audiences":      {usual, map[string]any{"aud": []string{"x", "matchmaker"}}, []string{"demo"}, nil, ""},
+		"no subject":             {usual, map[string]any{"sub": nil}, nil, nil, "the token has no usable subject"},
+		"subject with a control": {usual, map[string]any{"sub": "a\nb"}, nil, nil, "the token has no usable subject"},
+		"no kind": {usual, map[string]any{"kind": nil}, nil, nil,
+			"the token is of a kind its issuer may not issue"},
+		"kind that is not the issuer's": {usual, map[string]any{"kind": "server"}, nil, nil,
+			"the token is of a kind its issuer may not issue"},
+		"kind in a list": {usual, map[string]any{"kind": []string{"player"}}, nil, nil,
+			"the token is of a kind its issuer may not issue"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			v := newVerifier(t, c, tt.issuer)

@@ -35,7 +35,8 @@ func TestUnityPlayers(t *testing.T) {
 		at := c.now().Unix()
 		return sign(t, jwa.RS256(), p.keys[kid], map[string]any{"kid": kid, "typ": "JWT"}, map[string]any{
 			"iss": "https://player-auth.services.api.unity.com", "sub": player,
-			"aud": []string{"idd:7a1c7ee5-0b3b-4b6b-9f0e-2b7e2b7f6f0f", "envName:production", "envId:1d8f0a6c-2e11-4b7e-8f86-3f1a9c1e7c1b", "upid:" + project},
+			"aud": []string{"idd:7a1c7ee5-0b3b-4b6b-9f0e-2b7e2b7f6f0f", "envName:production",
+				"envId:1d8f0a6c-2e11-4b7e-8f86-3f1a9c1e7c1b", "upid:" + project},
 			"idd": "7a1c7ee5-0b3b-4b6b-9f0e-2b7e2b7f6f0f", "project_id": project,
 			"iat": at, "nbf": at, "exp": at + 3600, "jti": "0d6c2e11-8f86-4b7e-7c1b-3f1a9c1e1d8f",
 			"sign_in_provider": "anonymous", "token_type": "authentication", "scp": []string{}, "version": "1",
