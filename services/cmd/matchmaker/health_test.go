@@ -20,11 +20,13 @@ func TestHealth(t *testing.T) {
 		t.Errorf("%d: %s", code, errs)
 	}
 	status = http.StatusServiceUnavailable
-	if code, _, errs := matchmaker(t, "health", service.URL+"/readyz"); code != exitFailure || !strings.Contains(errs, "503 Service Unavailable: not ready: nats") {
+	if code, _, errs := matchmaker(t, "health", service.URL+"/readyz"); code != exitFailure ||
+		!strings.Contains(errs, "503 Service Unavailable: not ready: nats") {
 		t.Errorf("%d: %s", code, errs)
 	}
 	service.Close()
-	if code, _, errs := matchmaker(t, "health", service.URL+"/readyz"); code != exitFailure || !strings.Contains(errs, "connect") {
+	if code, _, errs := matchmaker(t, "health", service.URL+"/readyz"); code != exitFailure ||
+		!strings.Contains(errs, "connect") {
 		t.Errorf("%d: %s", code, errs)
 	}
 }

@@ -21,7 +21,8 @@ var update = flag.Bool("update", false, "write testdata/help.txt and testdata/fl
 func TestHelpStaysAsItIs(t *testing.T) {
 	t.Setenv("COLUMNS", "160")
 	c := newCLI()
-	app, err := kong.New(c, c.options(t.Context(), streams{strings.NewReader(""), io.Discard, io.Discard}, func(int) {})...)
+	app, err := kong.New(c,
+		c.options(t.Context(), streams{strings.NewReader(""), io.Discard, io.Discard}, func(int) {})...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,8 +48,10 @@ func TestHelpStaysAsItIs(t *testing.T) {
 			if f.Group != nil {
 				group = f.Group.Key
 			}
-			lines = append(lines, fmt.Sprintf("  --%s %s default=%q placeholder=%q enum=%q group=%s required=%v hidden=%v negatable=%q type=%s\n", f.Name,
-				strings.Join(f.Envs, ","), f.Default, f.PlaceHolder, f.Enum, group, f.Required, f.Hidden, f.Tag.Negatable, f.Tag.Type))
+			lines = append(lines, fmt.Sprintf("  --%s %s default=%q placeholder=%q enum=%q group=%s"+
+				" required=%v hidden=%v negatable=%q type=%s\n",
+				f.Name, strings.Join(f.Envs, ","), f.Default, f.PlaceHolder, f.Enum, group,
+				f.Required, f.Hidden, f.Tag.Negatable, f.Tag.Type))
 		}
 		slices.Sort(lines)
 		flags.WriteString(strings.Join(lines, ""))

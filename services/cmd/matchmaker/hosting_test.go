@@ -29,7 +29,8 @@ rules:
 		t.Fatal(err)
 	}
 	for fleet, want := range map[string]string{"eu": "b:1", "us": "a:1"} {
-		got, err := servers.Allocate(t.Context(), &provider.Request{Ref: provider.Ref{Hosting: provider.Hosting{Fleet: fleet}}})
+		got, err := servers.Allocate(t.Context(),
+			&provider.Request{Ref: provider.Ref{Hosting: provider.Hosting{Fleet: fleet}}})
 		if err != nil || got.Connection != want {
 			t.Errorf("%s: %+v, %v, want %s", fleet, got, err, want)
 		}
@@ -49,7 +50,16 @@ providers:
     density: {list: matches}
     timeout: 3s
     kubernetes: {url: "https://127.0.0.1:1", token: ` + token + `, keep-released: true}
-  cloud: {kind: multiplay, project-guid: x, auth: basic, api: v2, region: eu, regions: {eu: "1"}, wait-ready: true, ipv6: true, timeout: 3s}
+  cloud:
+    kind: multiplay
+    project-guid: x
+    auth: basic
+    api: v2
+    region: eu
+    regions: {eu: "1"}
+    wait-ready: true
+    ipv6: true
+    timeout: 3s
   own: {kind: http, url: "https://fleet.example.com", key-id: a, key-file: ` + write(t, "sixteen bytes or more") + `, timeout: 3s}
 default: cloud
 `)); err != nil {
@@ -92,7 +102,9 @@ func TestHostingFileMistakes(t *testing.T) {
 			t.Errorf("%s: %v, want %q", text, err, want)
 		}
 	}
-	if code, _, stderr := matchmaker(t, "allocator", "--hosting", write(t, "providers: {a: {kind: cloud}}")); code != exitFailure || !strings.Contains(stderr, "--hosting: ") {
+	unknown := write(t, "providers: {a: {kind: cloud}}")
+	if code, _, stderr := matchmaker(t, "allocator", "--hosting", unknown); code != exitFailure ||
+		!strings.Contains(stderr, "--hosting: ") {
 		t.Errorf("exit code %d: %s", code, stderr)
 	}
 }

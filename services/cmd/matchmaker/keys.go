@@ -27,8 +27,8 @@ type keysHostingCmd struct {
 }
 
 func (keysHostingCmd) Help() string {
-	return `To change the key: run this, give the file to all configs and allocators, run 'matchmaker keys reseal', and when the
-matches of before have ended, take the old lines out of the file.`
+	return `To change the key: run this, give the file to all configs and allocators, run 'matchmaker keys reseal', and
+when the matches of before have ended, take the old lines out of the file.`
 }
 
 func (c *keysHostingCmd) Run(s streams) error {
@@ -45,8 +45,9 @@ type keysServerCmd struct {
 }
 
 func (keysServerCmd) Help() string {
-	return `A new key is published before it signs, and an old one after it signed, so that nobody is refused meanwhile. Give the file to all
-allocators within that time; they notice it by themselves. Keys that are not needed any more are taken out by the way.`
+	return `A new key is published before it signs, and an old one after it signed, so that nobody is refused meanwhile.
+Give the file to all allocators within that time; they notice it by themselves. Keys that are not needed any more are
+taken out by the way.`
 }
 
 func (c *keysServerCmd) Run(s streams) error {
@@ -85,8 +86,8 @@ func (c *keysResealCmd) Run(ctx context.Context, s streams) error {
 	return errors.Join(err, store.Close())
 }
 
-// reseal encrypts with the first key what is encrypted with another. It leaves out configs that cannot be decrypted, and
-// returns their errors.
+// reseal encrypts hosting keys with the first key of the file. It skips configs that it cannot decrypt, and returns
+// their errors.
 func reseal(ctx context.Context, store *state.Store, ring *keyring.Ring) (done int, err error) {
 	projects, err := store.Projects(ctx)
 	if err != nil {

@@ -27,7 +27,8 @@ func TestReseal(t *testing.T) {
 	}
 	defer store.Close()
 	path := filepath.Join(t.TempDir(), "keys")
-	if code, stdout, stderr := matchmaker(t, "keys", "hosting", path); code != exitOK || !strings.Contains(stdout, "encrypts from now on") {
+	if code, stdout, stderr := matchmaker(t, "keys", "hosting", path); code != exitOK ||
+		!strings.Contains(stdout, "encrypts from now on") {
 		t.Fatal(code, stdout, stderr)
 	}
 	ring, err := keyring.Open(path, time.Now)
@@ -36,7 +37,8 @@ func TestReseal(t *testing.T) {
 	}
 	put := func(project, id string, keys []byte) {
 		t.Helper()
-		if _, _, err := store.PutConfig(t.Context(), project, &pb.Config{Id: id, Function: "f", Hosting: &pb.Hosting{Keys: keys}}, state.AnyRevision); err != nil {
+		c := &pb.Config{Id: id, Function: "f", Hosting: &pb.Hosting{Keys: keys}}
+		if _, _, err := store.PutConfig(t.Context(), project, c, state.AnyRevision); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -58,7 +60,8 @@ func TestReseal(t *testing.T) {
 	// The old key goes once everything is encrypted with the new one.
 	for _, want := range []string{"6 configs", "0 configs"} {
 		code, stdout, stderr := matchmaker(t, "keys", "reseal", "--redis", redis.URL(), "--hosting-keys", path)
-		if code != exitFailure || !strings.Contains(stdout, want+" were") || !strings.Contains(stderr, `project p: hosting keys of config "strange": key ?:`) {
+		if code != exitFailure || !strings.Contains(stdout, want+" were") ||
+			!strings.Contains(stderr, `project p: hosting keys of config "strange": key ?:`) {
 			t.Errorf("exit code %d: %s %s, want %s", code, stdout, stderr, want)
 		}
 	}
@@ -86,10 +89,13 @@ func TestReseal(t *testing.T) {
 			}
 		}
 	}
-	if code, _, stderr := matchmaker(t, "keys", "reseal"); code != exitUsage || !strings.Contains(stderr, "--hosting-keys") {
+	if code, _, stderr := matchmaker(t, "keys", "reseal"); code != exitUsage ||
+		!strings.Contains(stderr, "--hosting-keys") {
 		t.Error(code, stderr)
 	}
-	if code, _, stderr := matchmaker(t, "config", "--issuers", write(t, "- {issuer: me, jwks: nowhere.json, audiences: [m], kinds: [developer], projects: [p]}"), "--hosting-keys", "/none"); code != exitFailure || !strings.Contains(stderr, "--hosting-keys") {
+	issuers := write(t, "- {issuer: me, jwks: nowhere.json, audiences: [m], kinds: [developer], projects: [p]}")
+	if code, _, stderr := matchmaker(t, "config", "--issuers", issuers, "--hosting-keys", "/none"); code != exitFailure ||
+		!strings.Contains(stderr, "--hosting-keys") {
 		t.Error(code, stderr)
 	}
 }

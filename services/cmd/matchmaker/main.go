@@ -94,7 +94,9 @@ type streams struct {
 const description = `Matchmaking for multiplayer games.
 
 Start with 'matchmaker dev': it brings everything it needs. In production each service is a process of its own
-('matchmaker ticket', …), or all services are one ('matchmaker all'), with a Redis and a NATS with JetStream beside them.
+('matchmaker ticket', …), or all services are one ('matchmaker all'), with a Redis and a NATS with JetStream beside
+them.
 
-Every setting is a flag, an environment variable (MATCHMAKER_ and the flag's name: --min-interval is MATCHMAKER_MIN_INTERVAL)
-or a line of a YAML file given with --config (min-interval: 10ms). A flag goes before the environment, that before the file.`
+Every setting is a flag, an environment variable (MATCHMAKER_ and the flag's name: --min-interval is
+MATCHMAKER_MIN_INTERVAL) or a line of a YAML file given with --config (min-interval: 10ms). A flag goes before the
+environment, that before the file.`

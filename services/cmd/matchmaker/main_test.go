@@ -54,25 +54,37 @@ func TestMistakesAreOneLineEach(t *testing.T) {
 		code int
 		want []string
 	}{
-		"an unknown command":              {[]string{"frobnicate"}, exitUsage, []string{"unexpected argument frobnicate"}},
-		"an unknown flag":                 {[]string{"dev", "--frobnicate"}, exitUsage, []string{"--frobnicate"}},
-		"a missing flag":                  {[]string{"ticket"}, exitUsage, []string{"--issuers"}},
-		"a file that is not there":        {[]string{"ticket", "--issuers", "/none.yaml"}, exitUsage, []string{"--issuers", "/none.yaml"}},
-		"a word that is none of the list": {[]string{"all", "--issuers", issuers, "--log-level", "loud"}, exitUsage, []string{"--log-level", `"loud"`}},
-		"a duration of 0":                 {[]string{"director", "--min-interval", "0s"}, exitUsage, []string{"--min-interval", "more than 0"}},
-		"no duration at all":              {[]string{"director", "--config", write(t, "min-interval: soon")}, exitUsage, []string{"--min-interval", "soon"}},
-		"an unknown setting in the file":  {[]string{"director", "--config", write(t, "min-intervall: 1s")}, exitUsage, []string{"--config", "min-intervall"}},
-		"a list for a setting":            {[]string{"director", "--config", write(t, "min-interval: [1s]")}, exitUsage, []string{"min-interval"}},
-		"a file that is no YAML":          {[]string{"director", "--config", write(t, "a: b: c")}, exitUsage, []string{"--config"}},
-		"a Redis URL that is none":        {[]string{"director", "--redis", "http://x"}, exitFailure, []string{"redis"}},
-		"a NATS URL that is none":         {[]string{"director", "--nats", "://x"}, exitFailure, []string{"nats"}},
-		"a rate without a burst":          {[]string{"director", "--player-burst", "0"}, exitFailure, []string{"--player-burst"}},
-		"a rate that is no number":        {[]string{"director", "--player-rate", "NaN"}, exitFailure, []string{"--player-rate"}},
-		"reads without a burst":           {[]string{"ticket", "--issuers", issuers, "--read-burst", "0"}, exitFailure, []string{"--read-burst"}},
-		"less than no attributes":         {[]string{"backfill", "--issuers", issuers, "--max-attributes", "-1"}, exitUsage, []string{"--max-attributes"}},
-		"no issuer in the list":           {[]string{"ticket", "--issuers", write(t, "[]")}, exitFailure, []string{"--issuers", "no issuer"}},
-		"an unknown member of an issuer":  {[]string{"ticket", "--issuers", write(t, "- {issuers: me}")}, exitFailure, []string{"--issuers", "issuers"}},
-		"an address that cannot be had":   {[]string{"dev", "--listen", "192.0.2.1:1", "--memory", "--log-level", "error", "--data", t.TempDir()}, exitFailure, []string{"192.0.2.1:1"}},
+		"an unknown command": {[]string{"frobnicate"}, exitUsage, []string{"unexpected argument frobnicate"}},
+		"an unknown flag":    {[]string{"dev", "--frobnicate"}, exitUsage, []string{"--frobnicate"}},
+		"a missing flag":     {[]string{"ticket"}, exitUsage, []string{"--issuers"}},
+		"a missing file": {[]string{"ticket", "--issuers", "/none.yaml"}, exitUsage,
+			[]string{"--issuers", "/none.yaml"}},
+		"an unknown log level": {[]string{"all", "--issuers", issuers, "--log-level", "loud"}, exitUsage,
+			[]string{"--log-level", `"loud"`}},
+		"a duration of 0": {[]string{"director", "--min-interval", "0s"}, exitUsage,
+			[]string{"--min-interval", "more than 0"}},
+		"an invalid duration": {[]string{"director", "--config", write(t, "min-interval: soon")}, exitUsage,
+			[]string{"--min-interval", "soon"}},
+		"an unknown setting in the file": {[]string{"director", "--config", write(t, "min-intervall: 1s")}, exitUsage,
+			[]string{"--config", "min-intervall"}},
+		"a list for a setting": {[]string{"director", "--config", write(t, "min-interval: [1s]")}, exitUsage,
+			[]string{"min-interval"}},
+		"an invalid YAML file":   {[]string{"director", "--config", write(t, "a: b: c")}, exitUsage, []string{"--config"}},
+		"an invalid Redis URL":   {[]string{"director", "--redis", "http://x"}, exitFailure, []string{"redis"}},
+		"an invalid NATS URL":    {[]string{"director", "--nats", "://x"}, exitFailure, []string{"nats"}},
+		"a rate without a burst": {[]string{"director", "--player-burst", "0"}, exitFailure, []string{"--player-burst"}},
+		"a rate of NaN":          {[]string{"director", "--player-rate", "NaN"}, exitFailure, []string{"--player-rate"}},
+		"a read rate without a burst": {[]string{"ticket", "--issuers", issuers, "--read-burst", "0"}, exitFailure,
+			[]string{"--read-burst"}},
+		"a negative maximum": {[]string{"backfill", "--issuers", issuers, "--max-attributes", "-1"}, exitUsage,
+			[]string{"--max-attributes"}},
+		"an empty list of issuers": {[]string{"ticket", "--issuers", write(t, "[]")}, exitFailure,
+			[]string{"--issuers", "no issuer"}},
+		"an unknown member of an issuer": {[]string{"ticket", "--issuers", write(t, "- {issuers: me}")}, exitFailure,
+			[]string{"--issuers", "issuers"}},
+		"an address of another machine": {
+			[]string{"dev", "--listen", "192.0.2.1:1", "--memory", "--log-level", "error", "--data", t.TempDir()},
+			exitFailure, []string{"192.0.2.1:1"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			code, stdout, stderr := matchmaker(t, test.args...)
@@ -108,7 +120,8 @@ func TestPasswordsOfURLsAreNotRepeated(t *testing.T) {
 }
 
 func TestHelpNamesEverySetting(t *testing.T) {
-	for _, command := range []string{"dev", "all", "ticket", "config", "registry", "runner", "director", "allocator", "backfill"} {
+	for _, command := range []string{"dev", "all", "ticket", "config", "registry", "runner", "director", "allocator",
+		"backfill"} {
 		code, stdout, _ := matchmaker(t, command, "--help")
 		if code != exitOK {
 			t.Errorf("%s --help: exit code %d", command, code)
@@ -121,8 +134,7 @@ func TestHelpNamesEverySetting(t *testing.T) {
 	}
 }
 
-// What executes the modules of strangers is told no secret that it does not need to: whose tokens are good
-// and which keys hosting has are not for it.
+// The runner executes modules of strangers, so it gets no secret that it does not need: no issuers, no hosting keys.
 func TestRunnerIsToldNoSecrets(t *testing.T) {
 	_, stdout, _ := matchmaker(t, "runner", "--help")
 	for _, flag := range []string{"--issuers", "--hosting-keys", "--server-keys", "--hosting-file"} {
@@ -140,7 +152,8 @@ func TestFlagsGoBeforeTheEnvironmentAndThatBeforeTheFile(t *testing.T) {
 	t.Setenv("MATCHMAKER_MAX_INTERVAL", "20s")
 	t.Setenv("MATCHMAKER_LEASE", "30s")
 	c := parse(t, "director", "--config", file, "--lease", "40s")
-	if s := c.services["director"].settings; s.Director.MinInterval.Seconds() != 1 || s.Director.MaxInterval.Seconds() != 20 || s.Director.Lease.Seconds() != 40 || s.State.Limits.Waiting != 7 {
+	if s := c.services["director"].settings; s.Director.MinInterval.Seconds() != 1 ||
+		s.Director.MaxInterval.Seconds() != 20 || s.Director.Lease.Seconds() != 40 || s.State.Limits.Waiting != 7 {
 		t.Errorf("read %+v", s)
 	}
 }
@@ -158,7 +171,7 @@ func parse(t *testing.T, args ...string) *cli {
 	return c
 }
 
-// TestDefaultsAreThoseOfTheTags: dev, whose command has all settings, reads what settings.Default gives tests.
+// TestDefaultsAreThoseOfTheTags: dev, which has all settings, reads the defaults that settings.Default gives tests.
 func TestDefaultsAreThoseOfTheTags(t *testing.T) {
 	got := parse(t, "dev").Dev.settings
 	for _, pair := range [][2]any{

@@ -120,8 +120,8 @@ type permissionsPasswordsCmd struct {
 }
 
 func (permissionsPasswordsCmd) Help() string {
-	return `The files may be read by everybody who gets into the folder, which only its owner does: containers have users of
-their own. To change a password remove its file, and run this and the other commands again.`
+	return `The files may be read by everybody who gets into the folder, which only its owner does: containers have users
+of their own. To change a password remove its file, and run this and the other commands again.`
 }
 
 func (c *permissionsPasswordsCmd) Run(s streams) error {

@@ -11,7 +11,7 @@ import (
 	"matchmaker.dev/services/internal/catalog"
 )
 
-// TestPermissionsAreDocumented: what the documentation shows is what the command prints.
+// TestPermissionsAreDocumented: the documentation shows what the command prints.
 func TestPermissionsAreDocumented(t *testing.T) {
 	text, err := os.ReadFile("../../../docs/permissions.md")
 	if err != nil {
@@ -26,24 +26,25 @@ func TestPermissionsAreDocumented(t *testing.T) {
 	}
 }
 
-// TestEveryServiceHasAnAccount: each command that runs services, and none besides but those who are no service.
+// TestEveryServiceHasAnAccount: each service is a command and has one account in Redis and one in NATS.
 func TestEveryServiceHasAnAccount(t *testing.T) {
 	for _, name := range append(catalog.Names(), account.All) {
 		if code, _, stderr := matchmaker(t, name, "--help"); code != exitOK {
 			t.Errorf("%s has an account and is no command: %s", name, stderr)
 		}
 		for _, server := range []string{"redis", "nats"} {
-			if got := printed(t, server, name); strings.Count(got, account.User(name)+" ")+strings.Count(got, `"`+account.User(name)+`"`) != 1 {
+			got, user := printed(t, server, name), account.User(name)
+			if strings.Count(got, user+" ")+strings.Count(got, `"`+user+`"`) != 1 {
 				t.Errorf("%s: %s", server, got)
 			}
 		}
 	}
 	if got := printed(t, "redis", account.Events); strings.Contains(got, account.User(account.Events)) {
-		t.Errorf("who follows events has nothing to do with Redis: %s", got)
+		t.Errorf("the account for events has a Redis user: %s", got)
 	}
 }
 
-// TestPasswordsStay: a password that is there is kept, one that is missing is made, and what the servers get is not the password.
+// TestPasswordsStay: the command keeps existing passwords and makes missing ones. The servers get hashes of them.
 func TestPasswordsStay(t *testing.T) {
 	dir := passwords(t)
 	read := func(name string) string { return password(t, dir, name) }
@@ -51,11 +52,12 @@ func TestPasswordsStay(t *testing.T) {
 	if err := os.Remove(filepath.Join(dir, catalog.Runner)); err != nil {
 		t.Fatal(err)
 	}
-	if out := printed(t, "passwords", dir); strings.Count(out, "\n") != 1 || !strings.Contains(out, account.User(catalog.Runner)) {
-		t.Errorf("one is made: %q", out)
+	if out := printed(t, "passwords", dir); strings.Count(out, "\n") != 1 ||
+		!strings.Contains(out, account.User(catalog.Runner)) {
+		t.Errorf("wanted a line for the missing password, got %q", out)
 	}
 	if read(catalog.Ticket) != before || len(before) < 40 || read(catalog.Runner) == before {
-		t.Error("a password was changed, is short, or is that of another")
+		t.Error("a password changed, is too short, or equals another one")
 	}
 	info, err := os.Stat(dir)
 	if err != nil || info.Mode().Perm() != 0o700 {
@@ -81,28 +83,35 @@ func TestPasswordsStay(t *testing.T) {
 	}
 }
 
-// TestHalfALogin: settings that cannot be are one line that names them.
+// TestHalfALogin: the command refuses incomplete or contradictory logins in one line that names the flags.
 func TestHalfALogin(t *testing.T) {
 	empty := write(t, "\n")
 	some := write(t, "open-sesame")
 	for name, test := range map[string]struct{ args, want []string }{
-		"a user without a password":    {[]string{"--redis-user", "x"}, []string{"--redis-user", "--redis-password"}},
-		"the same for NATS":            {[]string{"--nats-user", "x"}, []string{"--nats-user", "--nats-password"}},
-		"a file that is not there":     {[]string{"--redis-password", "/none"}, []string{"--redis-password", "/none"}},
-		"a variable that is not there": {[]string{"--nats-user", "x", "--nats-password", "env:NOWHERE"}, []string{"--nats-password", "NOWHERE"}},
-		"an empty file":                {[]string{"--redis-password", empty}, []string{"--redis-password", empty}},
-		"two users of Redis":           {[]string{"--redis", "redis://u:hunter2@host", "--redis-user", "x", "--redis-password", some}, []string{"--redis-user"}},
-		"two users of NATS":            {[]string{"--nats", "nats://u:hunter2@host", "--nats-user", "x", "--nats-password", some}, []string{"--nats-user"}},
-		"a user and credentials":       {[]string{"--nats-credentials", some, "--nats-user", "x", "--nats-password", some}, []string{"--nats-credentials"}},
-		"credentials and a key":        {[]string{"--nats-credentials", some, "--nats-nkey", some}, []string{"--nats-credentials", "--nats-nkey"}},
-		"half a certificate":           {[]string{"--nats-cert", some}, []string{"--nats-cert", "--nats-key"}},
-		"half a certificate for Redis": {[]string{"--redis", "rediss://x", "--redis-key", some}, []string{"--redis-cert", "--redis-key"}},
-		"an authority that is none":    {[]string{"--redis", "rediss://x", "--redis-ca", some}, []string{"--redis-ca"}},
-		"an authority of NATS":         {[]string{"--nats-ca", some}, []string{"nats"}},
-		"a key that is none":           {[]string{"--nats-nkey", some}, []string{"nats", some}},
+		"a Redis user without a password": {[]string{"--redis-user", "x"}, []string{"--redis-user", "--redis-password"}},
+		"a NATS user without a password":  {[]string{"--nats-user", "x"}, []string{"--nats-user", "--nats-password"}},
+		"a missing file":                  {[]string{"--redis-password", "/none"}, []string{"--redis-password", "/none"}},
+		"a missing variable": {[]string{"--nats-user", "x", "--nats-password", "env:NOWHERE"},
+			[]string{"--nats-password", "NOWHERE"}},
+		"an empty file": {[]string{"--redis-password", empty}, []string{"--redis-password", empty}},
+		"two users of Redis": {[]string{"--redis", "redis://u:hunter2@host", "--redis-user", "x", "--redis-password", some},
+			[]string{"--redis-user"}},
+		"two users of NATS": {[]string{"--nats", "nats://u:hunter2@host", "--nats-user", "x", "--nats-password", some},
+			[]string{"--nats-user"}},
+		"a user and credentials": {[]string{"--nats-credentials", some, "--nats-user", "x", "--nats-password", some},
+			[]string{"--nats-credentials"}},
+		"credentials and a key": {[]string{"--nats-credentials", some, "--nats-nkey", some},
+			[]string{"--nats-credentials", "--nats-nkey"}},
+		"a certificate without a key": {[]string{"--nats-cert", some}, []string{"--nats-cert", "--nats-key"}},
+		"a key without a certificate": {[]string{"--redis", "rediss://x", "--redis-key", some},
+			[]string{"--redis-cert", "--redis-key"}},
+		"an invalid authority":          {[]string{"--redis", "rediss://x", "--redis-ca", some}, []string{"--redis-ca"}},
+		"an invalid authority for NATS": {[]string{"--nats-ca", some}, []string{"nats"}},
+		"an invalid NKey":               {[]string{"--nats-nkey", some}, []string{"nats", some}},
 	} {
 		code, _, stderr := matchmaker(t, append([]string{"director"}, test.args...)...)
-		if code != exitFailure || strings.Count(stderr, "\n") != 1 || strings.Contains(stderr, "hunter2") || strings.Contains(stderr, "open-sesame") ||
+		if code != exitFailure || strings.Count(stderr, "\n") != 1 || strings.Contains(stderr, "hunter2") ||
+			strings.Contains(stderr, "open-sesame") ||
 			slices.ContainsFunc(test.want, func(word string) bool { return !strings.Contains(stderr, word) }) {
 			t.Errorf("%s: %d, %q", name, code, stderr)
 		}

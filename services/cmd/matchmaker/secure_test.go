@@ -27,10 +27,10 @@ import (
 	"matchmaker.dev/services/internal/embedded"
 )
 
-// patience is how long anything may take.
+// patience is how long a condition may take to come true.
 const patience = 2 * time.Minute
 
-// logged is what a process writes.
+// logged is the output of a process.
 type logged struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -66,7 +66,8 @@ func direct(t *testing.T, args ...string) *logged {
 	ctx, stop := context.WithCancel(t.Context())
 	said, ended := new(logged), make(chan int, 1)
 	go func() {
-		ended <- run(ctx, append([]string{"director", "--listen", "127.0.0.1:0"}, args...), strings.NewReader(""), io.Discard, said)
+		ended <- run(ctx, append([]string{"director", "--listen", "127.0.0.1:0"}, args...), strings.NewReader(""),
+			io.Discard, said)
 	}()
 	t.Cleanup(func() {
 		stop()
@@ -111,7 +112,7 @@ func becomesReady(t *testing.T, said *logged) {
 	})
 }
 
-// printsError waits until a process says in one line of its log what to do, and wants no secret in any.
+// printsError waits until one line of the log says what to do. No line may have a secret in it.
 func printsError(t *testing.T, said *logged, want string, secrets ...string) {
 	t.Helper()
 	defer func() {
@@ -135,7 +136,7 @@ func printsError(t *testing.T, said *logged, want string, secrets ...string) {
 	}
 }
 
-// certificates are those of a system of its own, as files.
+// certificates are the files of a client's certificate and key, and of the authority that signed it.
 type certificates struct{ ca, cert, key string }
 
 func newCertificates(t *testing.T) (c certificates, trusting *tls.Config) {
@@ -164,7 +165,7 @@ func passwords(t *testing.T) (dir string) {
 	return dir
 }
 
-// printed is what 'matchmaker permissions …' prints.
+// printed returns the output of 'matchmaker permissions …'.
 func printed(t *testing.T, args ...string) string {
 	t.Helper()
 	code, stdout, stderr := matchmaker(t, append([]string{"permissions"}, args...)...)
@@ -177,7 +178,8 @@ func printed(t *testing.T, args ...string) string {
 // newNATS starts a NATS server with settings of its own.
 func newNATS(t *testing.T, settings string) *embedded.NATS {
 	t.Helper()
-	n, err := embedded.StartNATS(t.Context(), embedded.NATSOptions{Dir: t.TempDir(), Settings: write(t, settings), Log: slog.New(slog.DiscardHandler)})
+	n, err := embedded.StartNATS(t.Context(),
+		embedded.NATSOptions{Dir: t.TempDir(), Settings: write(t, settings), Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -185,7 +187,7 @@ func newNATS(t *testing.T, settings string) *embedded.NATS {
 	return n
 }
 
-// TestNATS: every way to say who one is to a NATS server, from the settings on.
+// TestNATS logs in to NATS in every way that the settings offer.
 func TestNATS(t *testing.T) {
 	redis, err := embedded.StartMemory(0)
 	if err != nil {
@@ -207,7 +209,8 @@ func TestNATS(t *testing.T) {
 	t.Setenv("WRONG_PASSWORD", "open-sesame")
 	certs, _ := newCertificates(t)
 	others, _ := newCertificates(t)
-	sealed := newNATS(t, fmt.Sprintf("tls { cert_file: %q, key_file: %q, ca_file: %q, verify: true }\n%s", certs.cert, certs.key, certs.ca, printed(t, "nats", "--passwords", dir)))
+	sealed := newNATS(t, fmt.Sprintf("tls { cert_file: %q, key_file: %q, ca_file: %q, verify: true }\n%s",
+		certs.cert, certs.key, certs.ca, printed(t, "nats", "--passwords", dir)))
 	nkeySettings, seed := bustest.NKey(t, catalog.Director)
 	nkeys := newNATS(t, nkeySettings)
 	_, otherSeed := bustest.NKey(t, catalog.Director)
@@ -218,14 +221,16 @@ func TestNATS(t *testing.T) {
 	login := []string{"--nats-user", user, "--nats-password", file}
 
 	for name, args := range map[string][]string{
-		"a password in a file":           append(login, "--nats", users.URL()),
-		"a password in the environment":  {"--nats", users.URL(), "--nats-user", user, "--nats-password", "env:DIRECTORS_PASSWORD"},
+		"a password in a file": append(login, "--nats", users.URL()),
+		"a password in the environment": {"--nats", users.URL(), "--nats-user", user,
+			"--nats-password", "env:DIRECTORS_PASSWORD"},
 		"a user in the URL":              {"--nats", "nats://" + user + ":" + text + "@" + users.ClientsAddr()},
 		"a server that is away, and one": append(login, "--nats", "nats://127.0.0.1:1,"+users.URL()),
 		"certificates on both sides":     slices.Concat(login, certs.flags("nats"), []string{"--nats", secure}),
 		"an NKey":                        {"--nats", nkeys.URL(), "--nats-nkey", seed},
 		"a credentials file":             {"--nats", decentralized.URL(), "--nats-credentials", credentials},
-		"settings in a file":             {"--config", write(t, fmt.Sprintf("nats: %s\nnats-user: %s\nnats-password: %s\n", users.URL(), user, file))},
+		"settings in a file": {"--config",
+			write(t, fmt.Sprintf("nats: %s\nnats-user: %s\nnats-password: %s\n", users.URL(), user, file))},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -236,17 +241,24 @@ func TestNATS(t *testing.T) {
 		want string
 		args []string
 	}{
-		"another password":             {"--nats-password", []string{"--nats", users.URL(), "--nats-user", user, "--nats-password", "env:WRONG_PASSWORD"}},
-		"another password in the URL":  {"--nats", []string{"--nats", "nats://" + user + ":open-sesame@" + users.ClientsAddr()}},
-		"no user":                      {"--nats-user", []string{"--nats", users.URL()}},
-		"no authority":                 {"--nats-ca", slices.Concat(login, []string{"--nats", secure})},
-		"another authority":            {"--nats-ca", slices.Concat(login, others.flags("nats"), []string{"--nats", secure})},
-		"no certificate":               {"--nats-cert", slices.Concat(login, []string{"--nats", secure, "--nats-ca", certs.ca})},
-		"TLS where there is none":      {"must begin with nats", slices.Concat(login, []string{"--nats", "tls://" + users.ClientsAddr()})},
-		"another NKey":                 {"--nats-nkey", []string{"--nats", nkeys.URL(), "--nats-nkey", otherSeed}},
-		"another operator's user":      {"--nats-credentials", []string{"--nats", decentralized.URL(), "--nats-credentials", otherCredentials}},
-		"credentials where none count": {"--nats-credentials", []string{"--nats", users.URL(), "--nats-credentials", credentials}},
-		"the user of another service":  {"permissions nats", []string{"--nats", users.URL(), "--nats-user", account.User(catalog.Runner), "--nats-password", filepath.Join(dir, catalog.Runner)}},
+		"another password": {"--nats-password",
+			[]string{"--nats", users.URL(), "--nats-user", user, "--nats-password", "env:WRONG_PASSWORD"}},
+		"another password in the URL": {"--nats",
+			[]string{"--nats", "nats://" + user + ":open-sesame@" + users.ClientsAddr()}},
+		"no user":           {"--nats-user", []string{"--nats", users.URL()}},
+		"no authority":      {"--nats-ca", slices.Concat(login, []string{"--nats", secure})},
+		"another authority": {"--nats-ca", slices.Concat(login, others.flags("nats"), []string{"--nats", secure})},
+		"no certificate":    {"--nats-cert", slices.Concat(login, []string{"--nats", secure, "--nats-ca", certs.ca})},
+		"TLS to a server without it": {"must begin with nats",
+			slices.Concat(login, []string{"--nats", "tls://" + users.ClientsAddr()})},
+		"another NKey": {"--nats-nkey", []string{"--nats", nkeys.URL(), "--nats-nkey", otherSeed}},
+		"another operator's user": {"--nats-credentials",
+			[]string{"--nats", decentralized.URL(), "--nats-credentials", otherCredentials}},
+		"credentials for a server with passwords": {"--nats-credentials",
+			[]string{"--nats", users.URL(), "--nats-credentials", credentials}},
+		"the user of another service": {"permissions nats",
+			[]string{"--nats", users.URL(), "--nats-user", account.User(catalog.Runner),
+				"--nats-password", filepath.Join(dir, catalog.Runner)}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -255,7 +267,7 @@ func TestNATS(t *testing.T) {
 	}
 }
 
-// TestPasswordIsReadAgain: who was refused gets in when the password is put right, and nobody starts anything anew.
+// TestPasswordIsReadAgain: a refused process connects when its password is corrected, without a restart.
 func TestPasswordIsReadAgain(t *testing.T) {
 	t.Parallel()
 	dir := passwords(t)
@@ -270,7 +282,8 @@ func TestPasswordIsReadAgain(t *testing.T) {
 	}
 	put("open-sesame")
 	user := account.User(catalog.Director)
-	said := direct(t, "--nats", nats.URL(), "--nats-user", user, "--nats-password", file, "--redis", "redis://"+redis, "--redis-user", user, "--redis-password", file)
+	said := direct(t, "--nats", nats.URL(), "--nats-user", user, "--nats-password", file, "--redis", "redis://"+redis,
+		"--redis-user", user, "--redis-password", file)
 	printsError(t, said, "--nats-password", "open-sesame")
 	printsError(t, said, "--redis-password", "open-sesame")
 	text, err := account.Secret(filepath.Join(dir, catalog.Director))
@@ -281,16 +294,18 @@ func TestPasswordIsReadAgain(t *testing.T) {
 	becomesReady(t, said)
 }
 
-// TestRedis: every way to reach Redis, over TLS with certificates on both sides, as a user with the rights of its service.
+// TestRedis connects to Redis in every way, over TLS with certificates on both sides, as the user of a service.
 func TestRedis(t *testing.T) {
 	nats := newNATS(t, "")
 	dir := passwords(t)
 	certs, trusting := newCertificates(t)
 	others, _ := newCertificates(t)
 	acl := write(t, printed(t, "redis", "--passwords", dir))
-	tlsArgs := []string{"--tls-ca-cert-file", certs.ca, "--tls-cert-file", certs.cert, "--tls-key-file", certs.key, "--tls-auth-clients", "yes"}
+	tlsArgs := []string{"--tls-ca-cert-file", certs.ca, "--tls-cert-file", certs.cert, "--tls-key-file", certs.key,
+		"--tls-auth-clients", "yes"}
 	single := newRedis(t, trusting, append(tlsArgs, "--aclfile", acl)...)
-	cluster := newRedis(t, trusting, append(tlsArgs, "--aclfile", acl, "--cluster-enabled", "yes", "--tls-cluster", "yes", "--cluster-port", "0")...)
+	cluster := newRedis(t, trusting,
+		append(tlsArgs, "--aclfile", acl, "--cluster-enabled", "yes", "--tls-cluster", "yes", "--cluster-port", "0")...)
 	operator := fmt.Sprintf("AUTH %s %s", account.User(account.Operator), password(t, dir, account.Operator))
 	eventually(t, "a cluster of one", func() bool {
 		_, _ = ask(cluster, trusting, operator, "CLUSTER ADDSLOTSRANGE 0 16383")
@@ -298,7 +313,9 @@ func TestRedis(t *testing.T) {
 		return err == nil && strings.Contains(answer, "cluster_state:ok")
 	})
 	_, port, _ := net.SplitHostPort(single)
-	conf := write(t, fmt.Sprintf("sentinel monitor games 127.0.0.1 %s 1\nsentinel auth-user games %s\nsentinel auth-pass games %s\n", port, account.User(account.Operator), password(t, dir, account.Operator)))
+	conf := write(t, fmt.Sprintf("sentinel monitor games 127.0.0.1 %s 1\n"+
+		"sentinel auth-user games %s\nsentinel auth-pass games %s\n",
+		port, account.User(account.Operator), password(t, dir, account.Operator)))
 	sentinel := newRedis(t, trusting, append([]string{conf, "--sentinel", "--tls-replication", "yes"}, tlsArgs...)...)
 
 	user, file := account.User(catalog.Director), filepath.Join(dir, catalog.Director)
@@ -311,13 +328,15 @@ func TestRedis(t *testing.T) {
 	}
 	login := append(certs.flags("redis"), "--redis-user", user, "--redis-password", file)
 	for name, args := range map[string][]string{
-		"one server":                    append(login, "--redis", "rediss://"+single),
-		"a cluster":                     append(login, "--redis", "rediss-cluster://"+cluster),
-		"Sentinels":                     append(login, "--redis", "rediss-sentinel://"+sentinel+"?master_name=games"),
-		"a password in the environment": append(certs.flags("redis"), "--redis", "rediss://"+single, "--redis-user", user, "--redis-password", "env:DIRECTORS_PASSWORD"),
-		"a user in the URL":             append(certs.flags("redis"), "--redis", "rediss://"+user+":"+text+"@"+single),
-		"a user in a cluster's URL":     append(certs.flags("redis"), "--redis", "rediss-cluster://"+user+":"+text+"@"+cluster),
-		"settings in a file": {"--config", write(t, fmt.Sprintf("redis: rediss://%s\nredis-user: %s\nredis-password: %s\nredis-ca: %s\nredis-cert: %s\nredis-key: %s\n",
+		"one server": append(login, "--redis", "rediss://"+single),
+		"a cluster":  append(login, "--redis", "rediss-cluster://"+cluster),
+		"Sentinels":  append(login, "--redis", "rediss-sentinel://"+sentinel+"?master_name=games"),
+		"a password in the environment": append(certs.flags("redis"), "--redis", "rediss://"+single, "--redis-user", user,
+			"--redis-password", "env:DIRECTORS_PASSWORD"),
+		"a user in the URL":         append(certs.flags("redis"), "--redis", "rediss://"+user+":"+text+"@"+single),
+		"a user in a cluster's URL": append(certs.flags("redis"), "--redis", "rediss-cluster://"+user+":"+text+"@"+cluster),
+		"settings in a file": {"--config", write(t, fmt.Sprintf("redis: rediss://%s\nredis-user: %s\nredis-password: %s\n"+
+			"redis-ca: %s\nredis-cert: %s\nredis-key: %s\n",
 			single, user, file, certs.ca, certs.cert, certs.key))},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -329,13 +348,21 @@ func TestRedis(t *testing.T) {
 		want string
 		args []string
 	}{
-		"another password":              {"--redis-password", append(certs.flags("redis"), "--redis", "rediss://"+single, "--redis-user", user, "--redis-password", "env:WRONG_PASSWORD")},
-		"another password of a cluster": {"--redis-password", append(certs.flags("redis"), "--redis", "rediss-cluster://"+cluster, "--redis-user", user, "--redis-password", "env:WRONG_PASSWORD")},
-		"another password in the URL":   {"--redis", append(certs.flags("redis"), "--redis", "rediss://"+user+":open-sesame@"+single)},
-		"no user":                       {"--redis-user", append(certs.flags("redis"), "--redis", "rediss://"+single)},
-		"no authority":                  {"--redis-ca", []string{"--redis", "rediss://" + single, "--redis-user", user, "--redis-password", file}},
-		"another authority":             {"--redis-ca", append(others.flags("redis"), "--redis", "rediss://"+single, "--redis-user", user, "--redis-password", file)},
-		"no certificate":                {"--redis-cert", []string{"--redis", "rediss://" + single, "--redis-user", user, "--redis-password", file, "--redis-ca", certs.ca}},
+		"another password": {"--redis-password",
+			append(certs.flags("redis"), "--redis", "rediss://"+single, "--redis-user", user,
+				"--redis-password", "env:WRONG_PASSWORD")},
+		"another password of a cluster": {"--redis-password",
+			append(certs.flags("redis"), "--redis", "rediss-cluster://"+cluster, "--redis-user", user,
+				"--redis-password", "env:WRONG_PASSWORD")},
+		"another password in the URL": {"--redis",
+			append(certs.flags("redis"), "--redis", "rediss://"+user+":open-sesame@"+single)},
+		"no user": {"--redis-user", append(certs.flags("redis"), "--redis", "rediss://"+single)},
+		"no authority": {"--redis-ca",
+			[]string{"--redis", "rediss://" + single, "--redis-user", user, "--redis-password", file}},
+		"another authority": {"--redis-ca",
+			append(others.flags("redis"), "--redis", "rediss://"+single, "--redis-user", user, "--redis-password", file)},
+		"no certificate": {"--redis-cert",
+			[]string{"--redis", "rediss://" + single, "--redis-user", user, "--redis-password", file, "--redis-ca", certs.ca}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -353,7 +380,7 @@ func password(t *testing.T, dir, name string) string {
 	return text
 }
 
-// newRedis starts a Redis on a port that is free, and returns when it answers; over TLS when there is a way to trust it.
+// newRedis starts a Redis on a free port and returns when it is ready. It uses TLS when the test has a way to trust it.
 func newRedis(t *testing.T, trusting *tls.Config, args ...string) (addr string) {
 	t.Helper()
 	path, err := exec.LookPath("redis-server")
@@ -394,9 +421,10 @@ func newRedis(t *testing.T, trusting *tls.Config, args ...string) (addr string) 
 		go func() { _ = server.Wait(); close(gone) }()
 		t.Cleanup(func() { _ = server.Process.Kill(); <-gone })
 		addr = net.JoinHostPort("127.0.0.1", port)
-		// It says so itself when it has the port: what answers there may be somebody else.
+		// Its log says when it has the port. Another process may answer there before.
 		listens := func() bool {
-			return strings.Contains(out.String(), "Ready to accept connections") || strings.Contains(out.String(), "Sentinel ID is")
+			return strings.Contains(out.String(), "Ready to accept connections") ||
+				strings.Contains(out.String(), "Sentinel ID is")
 		}
 		eventually(t, "Redis listens, or is gone", func() bool {
 			select {
@@ -418,7 +446,7 @@ func newRedis(t *testing.T, trusting *tls.Config, args ...string) (addr string) 
 	return ""
 }
 
-// ask sends commands, and returns all that is answered before the answer to a PING, whatever that is: a refusal is an answer.
+// ask sends commands and then a PING. It returns all replies before that of the PING; a refusal is a reply.
 func ask(addr string, trusting *tls.Config, commands ...string) (string, error) {
 	var conn net.Conn
 	var err error
