@@ -1,5 +1,5 @@
-// Package account names the users of Redis and NATS: each service has a user of its own, with the rights that it needs
-// and no others. Package state (Redis) and package bus (NATS) have the rights.
+// Package account names the users of Redis and NATS. Each service has its own user, with only the rights that it needs.
+// Package state (Redis) and package bus (NATS) define the rights.
 package account
 
 import (
@@ -8,20 +8,20 @@ import (
 	"matchmaker.dev/services/internal/catalog"
 )
 
-// The accounts besides those of the services, which have the services' names.
+// A service's account has the service's name. These are the other accounts.
 const (
 	// All is the user of a process that runs all services.
 	All = "all"
-	// Events is for programs that follow the events of projects on NATS, as those of a studio and 'mm event log' do.
+	// Events is for programs that read the events of projects on NATS, such as 'mm event log' and a studio's own.
 	Events = "events"
 	// Operator is for the administrator of Redis and NATS: it may do everything.
 	Operator = "operator"
 )
 
-// User is the name by which Redis and NATS know an account.
+// User returns an account's user name in Redis and NATS.
 func User(account string) string { return "matchmaker-" + account }
 
-// Known tells whether there is an account of a name.
+// Known reports whether there is an account of this name.
 func Known(name string) bool {
 	return slices.Contains(append(catalog.Names(), All, Events, Operator), name)
 }

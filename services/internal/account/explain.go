@@ -8,10 +8,11 @@ import (
 	"strings"
 )
 
-// Server is a server that processes log in to: its name, and what its flags begin with.
+// Server is a server that processes log in to: its name, and the prefix of its flags.
 type Server struct{ Name, Flag string }
 
-// Cause is why a connection fails: one of these errors, or an error with one of these texts. Advice says what to do.
+// Cause is a reason why connections fail. It matches any of its errors, and errors that contain any of its texts.
+// Advice says what to do.
 type Cause struct {
 	Errors []error
 	Texts  []string
@@ -24,8 +25,8 @@ func (c Cause) of(err error) bool {
 		slices.ContainsFunc(c.Texts, func(t string) bool { return strings.Contains(text, t) })
 }
 
-// Explain says what to do about an error of a connection: the advice of the first of these causes that it has, or of
-// those that are the same for all servers; otherwise where there is none.
+// Explain says what to do about an error of a connection. It is the advice of the first cause that matches, of these
+// causes or of those that all servers have in common. When none matches it is otherwise.
 func (s Server) Explain(err error, causes []Cause, otherwise string) string {
 	for _, c := range slices.Concat(causes, s.certificates()) {
 		if c.of(err) {
@@ -33,7 +34,7 @@ func (s Server) Explain(err error, causes []Cause, otherwise string) string {
 		}
 	}
 	if failed, ok := errors.AsType[*fs.PathError](err); ok {
-		return fmt.Sprintf("a file that says who this service is to %s cannot be read, see --%s-password: %v",
+		return fmt.Sprintf("a file with the login for %s cannot be read, see --%s-password: %v",
 			s.Name, s.Flag, failed)
 	}
 	return otherwise
@@ -43,12 +44,12 @@ func (s Server) certificates() []Cause {
 	return []Cause{
 		{
 			Texts: []string{"x509:", "tls: failed to verify certificate"},
-			Advice: fmt.Sprintf("%s's certificate is not trusted: give the authority that it comes from with --%s-ca, and look "+
-				"whether the certificate names the host of --%[2]s", s.Name, s.Flag),
+			Advice: fmt.Sprintf("%s's certificate is not trusted: give its authority with --%s-ca, and check that the "+
+				"certificate names the host of --%[2]s", s.Name, s.Flag),
 		},
 		{
 			Texts: []string{"certificate required", "bad certificate", "handshake failure", "unknown certificate authority"},
-			Advice: fmt.Sprintf("%s does not take the certificate of this service: give another one with --%s-cert and "+
+			Advice: fmt.Sprintf("%s refuses the certificate of this service: give another one with --%s-cert and "+
 				"--%[2]s-key", s.Name, s.Flag),
 		},
 	}

@@ -6,15 +6,15 @@ import (
 	"strings"
 )
 
-// Login is how a process proves to a server that it is its user; the zero value says nothing of it.
+// Login is how a process logs in to a server. The zero value has no user and no password.
 type Login struct {
 	User string
-	// Password is asked for whenever a connection is made, so that it can change under a process that runs. nil is no
+	// Password is called for every connection, so that the password can change while the process runs. nil means no
 	// password.
 	Password func() (string, error)
 }
 
-// ReadLogin makes a login of the settings --SERVER-user and --SERVER-password. The password is read again for every
+// ReadLogin makes a login from the settings --SERVER-user and --SERVER-password. The password is read again for every
 // connection.
 func ReadLogin(server, user, password string) (Login, error) {
 	l := Login{User: user}
@@ -30,10 +30,10 @@ func ReadLogin(server, user, password string) (Login, error) {
 	return l, nil
 }
 
-// Given tells whether there is a user or a password.
+// Given reports whether there is a user or a password.
 func (l Login) Given() bool { return l.User != "" || l.Password != nil }
 
-// Secret is the password now.
+// Secret returns the present password.
 func (l Login) Secret() (string, error) {
 	if l.Password == nil {
 		return "", nil
@@ -41,7 +41,7 @@ func (l Login) Secret() (string, error) {
 	return l.Password()
 }
 
-// Secret reads a secret from a file, or from an environment variable where the source is env:NAME. Its errors have the
+// Secret reads a secret from a file, or from an environment variable where the source is env:NAME. Its errors name the
 // source, never the secret.
 func Secret(source string) (string, error) {
 	var text string
@@ -59,7 +59,7 @@ func Secret(source string) (string, error) {
 		text = string(data)
 	}
 	if text = strings.TrimRight(text, "\r\n"); text == "" {
-		return "", fmt.Errorf("%s: there is nothing in it", source)
+		return "", fmt.Errorf("%s is empty", source)
 	}
 	return text, nil
 }

@@ -1,8 +1,7 @@
-// Package catalog lists the services that a system consists of, and what each of them needs. Everything that
-// enumerates services is made from this list or is compared with it by a test: commands, accounts, the gateway, the
-// chart, docker-compose.yml and Prometheus' settings.
+// Package catalog lists the services of a system, and what each of them needs. Commands, accounts, the gateway, the
+// chart, docker-compose.yml and Prometheus' settings are made from this list, or a test compares them with it.
 //
-// What a service may do in Redis and NATS stands in permission.go of package state and of package bus.
+// permission.go of package state and of package bus says what a service may do in Redis and NATS.
 package catalog
 
 // The names of the services. A service's name is its command, its package and its account.
@@ -19,36 +18,36 @@ const (
 // Service is one row of the list.
 type Service struct {
 	Name string
-	// Help is what the command line says of its command.
+	// Help is the command's line in the help text.
 	Help string
-	// Port is where it listens in the documents' example without containers.
+	// Port is its port in the documents' example without containers.
 	Port int
-	// Routes are the paths that a gateway sends to it.
+	// Routes are the paths that the gateway sends to it.
 	Routes []Route
-	// Issuers tells that it verifies the tokens of issuers.
+	// Issuers is true when it verifies the tokens of issuers.
 	Issuers bool
-	// HostingKeys tells that it encrypts or decrypts the hosting keys of configs.
+	// HostingKeys is true when it encrypts or decrypts the hosting keys of configs.
 	HostingKeys bool
-	// Modules tells that it compiles or runs match functions, whose modules it keeps in a folder.
+	// Modules is true when it compiles or runs match functions. It caches their modules in a folder.
 	Modules bool
-	// Hosting tells that it calls hosting systems and issues the tokens of game servers.
+	// Hosting is true when it calls hosting systems and issues the tokens of game servers.
 	Hosting bool
 }
 
-// Route is one path, or a path and all paths below it.
+// Route is one path, with Below also all paths below it.
 type Route struct {
 	// Path is a regular expression for the path from its first slash on, without anchors.
 	Path  string
 	Below bool
 }
 
-// What paths begin with, see web.Base. The project may be any segment.
+// The beginnings of paths, see web.Base. The project may be any segment.
 const (
 	matchmaking = "/[^/]+/matchmaking"
 	base        = matchmaking + "/api/v1"
 )
 
-// In containers each service serves HTTP on Port, and its metrics on MetricsPort.
+// In containers each service serves HTTP on Port and its metrics on MetricsPort.
 const (
 	Port        = 8080
 	MetricsPort = 9464
@@ -83,7 +82,7 @@ func Services() []Service {
 		},
 		{
 			Name: Backfill, Help: "Run the Backfill API.", Port: 8084, Issuers: true,
-			// The second generation is in three places, see package backfill. The last route is the first generation.
+			// The first route has the three paths of API generation 2, see package backfill. The last route is generation 1.
 			Routes: []Route{{Path: "(" + matchmaking + "(/api/v1)?)?/api/v2/backfill", Below: true}, {Path: base + "/backfill"}},
 		},
 	}
@@ -92,7 +91,7 @@ func Services() []Service {
 // Names lists the names of all services.
 func Names() []string { return With(func(Service) bool { return true }) }
 
-// With lists the names of the services that a condition holds for.
+// With lists the names of the services that meet a condition.
 func With(condition func(Service) bool) []string {
 	var names []string
 	for _, s := range Services() {

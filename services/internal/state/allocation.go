@@ -10,28 +10,28 @@ import (
 	pb "matchmaker.dev/proto/matchmaker/v1"
 )
 
-// MatchLease is one holder's right to allocate the server of a match.
+// MatchLease is a holder's right to allocate the server of a match.
 type MatchLease struct {
 	// Holder names one attempt at a match.
 	Holder string
 	Now    time.Time
-	// Expires is until when nobody else asks for the match's server.
+	// Expires is until when no other holder asks for the match's server.
 	Expires time.Time
-	// Deadline is when the search for a server ends, and ClaimDeadline when the tickets wait again if
-	// nobody has written a result. The values of the first lease of the match hold.
+	// The search for a server ends at Deadline. The tickets wait again at ClaimDeadline if the match has no result by
+	// then. Later leases of the match keep the values of its first lease.
 	Deadline, ClaimDeadline time.Time
 }
 
-// Allocation is the answer of BeginAllocation.
+// Allocation is the result of BeginAllocation.
 type Allocation struct {
 	Status MatchStatus
-	// First is set when nobody began with the match before.
+	// First is true when this is the match's first lease.
 	First bool
 	// Deadline is when the search for a server ends.
 	Deadline time.Time
-	// Wait is how long another holder still has the match, with the status MatchLeased.
+	// Wait is how long another holder's lease still lasts, with the status MatchLeased.
 	Wait time.Duration
-	// Position is the feed's after tickets were released, else 0.
+	// Position is the feed's position after tickets were released, else 0.
 	Position uint64
 }
 
@@ -66,12 +66,12 @@ func (s *Store) BeginAllocation(
 	if r, err = listOf(r, 2); err != nil {
 		return b, err
 	}
-	verdict, _ := r[0].(string)
+	status, _ := r[0].(string)
 	number, err := positionOf(r[1])
 	if err != nil {
 		return b, err
 	}
-	switch b.Status = MatchStatus(verdict); b.Status {
+	switch b.Status = MatchStatus(status); b.Status {
 	case MatchLeased:
 		b.Wait = time.Duration(number) * time.Millisecond
 	case MatchActive:
@@ -109,12 +109,13 @@ func (s *Store) setMatchLease(ctx context.Context, project, match, holder string
 
 // Backoff is when a failed deallocation is tried again.
 type Backoff struct {
-	// First is how long after the first try the second one follows; after that the time doubles up to Most.
+	// First is the time between the first two tries. After that the time doubles, up to Max.
 	First, Max time.Duration
 }
 
 // ClaimDeallocations returns up to limit matches of each project that have ended and may have a server. The caller
-// gives the server back and calls FinishDeallocation; other callers get the match again after a while.
+// gives the server back and calls FinishDeallocation. If it does not, a later call returns the match again, after the
+// time that b says.
 func (s *Store) ClaimDeallocations(
 	ctx context.Context, projects []string, now time.Time, limit int, b Backoff,
 ) (map[string][]*pb.Match, error) {
@@ -128,7 +129,7 @@ func (s *Store) ClaimDeallocations(
 	if err != nil {
 		return nil, unavailable(err)
 	}
-	lent := map[string][]*pb.Match{}
+	matches := map[string][]*pb.Match{}
 	for i, project := range projects {
 		k := keysOf(project)
 		for _, id := range due[i].Val() {
@@ -138,24 +139,24 @@ func (s *Store) ClaimDeallocations(
 				"first_delay", b.First.Milliseconds(),
 				"max_delay", b.Max.Milliseconds()))
 			if err != nil {
-				return lent, err
+				return matches, err
 			}
 			body, _ := reply.(string)
 			if body == "" {
-				continue // another one has it
+				continue // another caller has it
 			}
 			m := new(pb.Match)
 			if err := proto.Unmarshal([]byte(body), m); err != nil {
-				return lent, corrupt("match", err)
+				return matches, corrupt("match", err)
 			}
-			lent[project] = append(lent[project], m)
+			matches[project] = append(matches[project], m)
 		}
 	}
-	return lent, nil
+	return matches, nil
 }
 
-// confirmAfter is how long after the first deallocation the second one is due, when the holder may still have been
-// asking for the server. It is longer than any call.
+// confirmAfter is the time between two deallocations of a match whose holder may still have been asking for the server.
+// It is longer than any call.
 const confirmAfter = time.Minute
 
 // FinishDeallocation notes that the server of a match was given back, if it had one.
@@ -168,9 +169,9 @@ func (s *Store) FinishDeallocation(ctx context.Context, project string, m *pb.Ma
 	return err
 }
 
-// GameServer reads what is kept of a match's server, and keeps it until then at least. The status is MatchAssigned,
+// GameServer reads the stored server of a match, and keeps it stored at least until keep. The status is MatchAssigned,
 // MatchActive while the server is being asked for, MatchReleased when the match got none, or MatchForgotten. The server
-// is nil unless the match was assigned and its server was kept.
+// is nil unless the match was assigned and its server is stored.
 func (s *Store) GameServer(
 	ctx context.Context, project, match string, keep time.Time,
 ) (MatchStatus, *pb.GameServer, error) {

@@ -12,8 +12,8 @@ import (
 	"matchmaker.dev/services/internal/problem"
 )
 
-// CreateBackfill stores a new backfill ticket, whose id is set, and sets its version and created. Limited when the
-// project has as many as it may have. It returns the feed position after the change.
+// CreateBackfill stores a new backfill ticket, whose id is set, and sets its version and created. It returns the feed's
+// position after the change. Errors: Limited when the project has too many.
 func (s *Store) CreateBackfill(
 	ctx context.Context, project string, b *pb.Backfill, now time.Time,
 ) (position uint64, err error) {
@@ -21,7 +21,7 @@ func (s *Store) CreateBackfill(
 	if err != nil {
 		return 0, err
 	}
-	// Directors must know of the project even if it has no config: they delete the tickets of silent servers.
+	// Directors must find the project even if it has no config, since they delete the tickets of silent servers.
 	if err := s.redis.SAdd(ctx, global.projects(), project).Err(); err != nil {
 		return 0, unavailable(err)
 	}
@@ -40,8 +40,8 @@ func (s *Store) CreateBackfill(
 	}
 	if position == 0 {
 		return 0, &problem.Error{
-			Kind: problem.Limited, RetryAfter: drain,
-			Detail: "too many games of this project are being filled, come again when some have ended",
+			Kind: problem.Limited, RetryAfter: drainDelay,
+			Detail: "too many games of this project are being filled, try again when some have ended",
 			Limit:  &problem.Limit{Name: "backfill", Amount: s.limits.Backfills},
 		}
 	}
@@ -49,10 +49,10 @@ func (s *Store) CreateBackfill(
 	return position, nil
 }
 
-// ReplaceBackfill replaces what its server says of a backfill ticket, and sets its new version, its created and, where
-// the server names none, the connection that was allocated. The tickets that were
-// proposed to it wait again. It returns the feed's position after it; NotFound when there is none, or b names a match
-// that it does not belong to.
+// ReplaceBackfill replaces what a server says in its backfill ticket. It sets b's new version and created, and the
+// allocated connection if b has none. The tickets that were proposed to it wait again. It returns the feed's position
+// after the change. Errors: NotFound when there is no such backfill ticket, or when it does not belong to the match
+// that b names.
 func (s *Store) ReplaceBackfill(
 	ctx context.Context, project string, b *pb.Backfill, now time.Time,
 ) (position uint64, err error) {
@@ -84,8 +84,8 @@ func (s *Store) ReplaceBackfill(
 	return positionOf(r[1])
 }
 
-// DeleteBackfill deletes a backfill ticket that belongs to a match, or to any when match is "", and tells whether it
-// was there. The tickets that were proposed to it wait again; the position is the feed's after it.
+// DeleteBackfill deletes a backfill ticket that belongs to a match, or to any when match is "", and reports whether it
+// existed. The tickets that were proposed to it wait again. It returns the feed's position after the change.
 func (s *Store) DeleteBackfill(
 	ctx context.Context, project, id, match string, now time.Time,
 ) (there bool, position uint64, err error) {
@@ -111,7 +111,7 @@ func (s *Store) deleteBackfill(
 	return true, position, err
 }
 
-// DeleteSilentBackfills deletes up to limit backfill tickets whose servers have said nothing since then, and returns
+// DeleteSilentBackfills deletes up to limit backfill tickets whose servers have not called since then, and returns
 // them.
 func (s *Store) DeleteSilentBackfills(
 	ctx context.Context, project string, since, now time.Time, limit int,
@@ -181,7 +181,7 @@ func describe(fields []any) string {
 	return strings.Join([]string{text(0), text(1), text(2), strconv.Itoa(len(connection)), connection}, " ") + " " + body
 }
 
-// backfillBody is what is stored of a backfill ticket as one value: what functions may change.
+// backfillBody marshals the part of a backfill ticket that functions may change. It is stored as one value.
 func backfillBody(b *pb.Backfill) ([]byte, error) {
 	body, err := proto.Marshal(&pb.Backfill{
 		AttributeNames: b.GetAttributeNames(), AttributeValues: b.GetAttributeValues(), Properties: b.GetProperties(),

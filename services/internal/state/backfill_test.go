@@ -19,10 +19,10 @@ import (
 	"matchmaker.dev/services/internal/state"
 )
 
-// at is so many seconds after the start of time.
+// at is a time in seconds after epoch0.
 func at(seconds int) time.Time { return epoch0.Add(time.Duration(seconds) * time.Second) }
 
-// game is what a server says of a game with so many free places.
+// game is a backfill ticket of a game with this many free places.
 func game(id string, free float64) *pb.Backfill {
 	return &pb.Backfill{
 		Id: id, Connection: id + ":1", AttributeNames: []string{"free"}, AttributeValues: []float64{free},
@@ -37,7 +37,7 @@ func createGame(t *testing.T, s *state.Store, b *pb.Backfill) {
 	}
 }
 
-// approvals are those of a server that approves so many seconds after the start of time.
+// approvals are the options of an approval this many seconds after epoch0.
 func approvals(seconds int) state.ApprovalOptions {
 	return state.ApprovalOptions{Now: at(seconds), Expiry: at(seconds + 600), RepeatJoined: 20 * time.Second}
 }
@@ -51,7 +51,7 @@ func approve(t *testing.T, s *state.Store, id string, seconds int) *state.Approv
 	return a
 }
 
-// idsOf are those of tickets, in order.
+// idsOf returns the sorted ids of tickets.
 func idsOf(tickets []*state.Ticket) []string {
 	ids := []string{}
 	for _, t := range tickets {
@@ -71,7 +71,7 @@ func (a approval) assigns(t *testing.T, s *state.Store, connection string, want 
 	for _, one := range a.Assigned {
 		stored := assigned(t, s, one.Body.GetId())
 		if diff := cmp.Diff(one.Assignment, stored, protocmp.Transform()); diff != "" {
-			t.Fatalf("%s is said to have what it does not: %s", one.Body.GetId(), diff)
+			t.Fatalf("the approval and the ticket %s differ: %s", one.Body.GetId(), diff)
 		}
 		if stored.GetConnection() != connection {
 			t.Fatalf("%s is sent to %q, want %q", one.Body.GetId(), stored.GetConnection(), connection)
@@ -81,8 +81,8 @@ func (a approval) assigns(t *testing.T, s *state.Store, connection string, want 
 
 type approval struct{ *state.Approval }
 
-// fill proposes tickets to a backfill ticket as a function saw it, of which it makes one with so many free places; the
-// same when made is nil.
+// fill proposes tickets to a backfill ticket. seen is the ticket that the function saw, and made what it makes of it,
+// nil for no change.
 func fill(revision int64, seen, made *pb.Backfill, tickets ...string) *state.Claim {
 	c := claim(revision, "match-of-"+seen.GetId(), append(slices.Clone(tickets), "")...)
 	c.Tickets = tickets
@@ -94,7 +94,7 @@ func fill(revision int64, seen, made *pb.Backfill, tickets ...string) *state.Cla
 	return c
 }
 
-// sees waits until exactly these backfill tickets are shown, and returns one of them.
+// seesGames waits until exactly these backfill tickets are shown.
 func (m *mirror) seesGames(t *testing.T, want ...string) {
 	t.Helper()
 	slices.Sort(want)
@@ -104,8 +104,8 @@ func (m *mirror) seesGames(t *testing.T, want ...string) {
 	}, want)
 }
 
-// seesGame waits until a backfill ticket is shown as it is wanted, at the generation that the store has, and returns
-// it: one that looks the same, but was shown before the last change, is not it.
+// seesGame waits until a backfill ticket is shown as wanted, at the store's generation, and returns it. An equal ticket
+// of an older generation does not count.
 func (m *mirror) seesGame(t *testing.T, want *pb.Backfill) *pb.Backfill {
 	t.Helper()
 	generation, err := m.store.Generation(t.Context(), project, want.GetId())
@@ -140,7 +140,7 @@ func (m *mirror) until(t *testing.T, look func() (got any, ok bool), want any) {
 	}
 }
 
-// version is a game at a record version.
+// version sets a game's record version.
 func version(b *pb.Backfill, version int64) *pb.Backfill {
 	b.Version, b.Created = version, epoch0.UnixMilli()
 	return b
@@ -206,13 +206,13 @@ func TestApprovedTicketsAreAssigned(t *testing.T) {
 		seen := m.seesGame(t, version(game("g", 3), 1))
 
 		c := fill(revision, seen, game("g", 1), "a", "b")
-		c.Assignments[1].Connection = "elsewhere:7" // as the function said
+		c.Assignments[1].Connection = "elsewhere:7" // the function chose it
 		mustClaim(t, s, terms, c)
 		if c.Refusal != "" {
 			t.Fatal(c.Refusal)
 		}
 		m.sees(t, "c")
-		m.seesGame(t, version(game("g", 1), 1)) // whose version functions do not change
+		m.seesGame(t, version(game("g", 1), 1)) // functions do not change the version
 		if got := assigned(t, s, "a"); got != nil {
 			t.Fatalf("a proposed ticket is assigned %v", got)
 		}
@@ -238,7 +238,7 @@ func TestApprovedTicketsAreAssigned(t *testing.T) {
 		}
 		isWaiting(t, s, "c")
 
-		// The answer may have been lost: for a while they are told again.
+		// The answer may be lost, so the next answers repeat the tickets for a while.
 		again := approve(t, s, "g", 30)
 		if len(again.Assigned) != 0 || !slices.Equal(idsOf(again.Previous), []string{"a", "b"}) || again.Position != 0 {
 			t.Errorf("again: %v assigned, %v before, position %d", idsOf(again.Assigned), idsOf(again.Previous), again.Position)
@@ -255,7 +255,7 @@ func TestApprovedTicketsAreAssigned(t *testing.T) {
 	})
 }
 
-// A proposal counts only against what its function saw: promise 8.
+// Promise 8.
 func TestProposalForAnOlderVersionIsRefused(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 		s := open(state.Options{})
@@ -266,27 +266,27 @@ func TestProposalForAnOlderVersionIsRefused(t *testing.T) {
 		m := follow(t, s)
 		seen := m.seesGame(t, version(game("g", 3), 1))
 
-		// Of two functions that saw the same, one is late.
+		// Two functions saw the same version. The second one is refused.
 		first, second := fill(revision, seen, game("g", 2), "a"), fill(revision, seen, game("g", 2), "b")
 		mustClaim(t, s, terms, first, second)
 		if first.Refusal != "" || second.Refusal != "backfill" {
 			t.Fatalf("refused: %q %q", first.Refusal, second.Refusal)
 		}
 		seen = m.seesGame(t, version(game("g", 2), 1))
-		// One that saw what the first made of it comes in as well.
+		// A function that saw the result of the first is accepted.
 		third := fill(revision, seen, nil, "c")
 		mustClaim(t, s, terms, third)
 		if third.Refusal != "" {
 			t.Fatal(third.Refusal)
 		}
-		m.seesGames(t) // nobody knows of c by what the ticket says
+		m.seesGames(t) // hidden: the ticket does not show that c was proposed
 		stale := fill(revision, seen, nil, "d")
 		mustClaim(t, s, terms, stale)
 		if stale.Refusal != "backfill" {
 			t.Fatalf("refused: %q", stale.Refusal)
 		}
 
-		// The server's word ends them all.
+		// A new version from the server rejects all proposals.
 		if _, err := s.ReplaceBackfill(t.Context(), project, game("g", 1), at(5)); err != nil {
 			t.Fatal(err)
 		}
@@ -307,15 +307,15 @@ func TestProposalForAnOlderVersionIsRefused(t *testing.T) {
 	})
 }
 
-func TestProposalNeedsTheLeaseAndTheConfigAsItWas(t *testing.T) {
+func TestProposalNeedsTheLeaseAndAnUnchangedConfig(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 		s := open(state.Options{})
 		revision, terms := setUp(t, s)
 		create(t, s, "a", "b")
 		createGame(t, s, game("g", 3))
 		seen := follow(t, s).seesGame(t, version(game("g", 3), 1))
-		opened := opening(revision, "m", "h", "a")
-		for _, c := range []*state.Claim{fill(revision+1, seen, nil, "a"), opening(revision+1, "m", "h", "a")} {
+		opened := claimWithBackfill(revision, "m", "h", "a")
+		for _, c := range []*state.Claim{fill(revision+1, seen, nil, "a"), claimWithBackfill(revision+1, "m", "h", "a")} {
 			mustClaim(t, s, terms, c)
 			if c.Refusal != "config" {
 				t.Errorf("refused: %q", c.Refusal)
@@ -332,16 +332,15 @@ func TestProposalNeedsTheLeaseAndTheConfigAsItWas(t *testing.T) {
 	})
 }
 
-// opening is a claim of a match that has a backfill ticket made for its server.
-func opening(revision int64, match, backfill string, tickets ...string) *state.Claim {
+// claimWithBackfill claims a match that gets a backfill ticket for its server.
+func claimWithBackfill(revision int64, match, backfill string, tickets ...string) *state.Claim {
 	c := claim(revision, match, tickets...)
 	c.Match.Backfill = backfill
 	c.Match.Proposal.Filling = &pb.Filling{Contents: game(backfill, 2)}
 	return c
 }
 
-// Every way in which proposed tickets are rejected: they wait again at their old age, and what
-// functions made of the backfill ticket is undone.
+// However tickets are rejected, they wait again at their old age, and the backfill ticket is as before.
 func TestRejectedTicketsWaitAgain(t *testing.T) {
 	for name, reject := range map[string]func(t *testing.T, s *state.Store){
 		"replaced": func(t *testing.T, s *state.Store) {
@@ -396,7 +395,7 @@ func TestRejectedTicketsWaitAgain(t *testing.T) {
 				reject(t, s)
 				m.sees(t, "a", "c", "d")
 				if got := m.body("a"); got == "" {
-					t.Error("a waits without what it says")
+					t.Error("a waits without its body")
 				}
 				switch name {
 				case "replaced":
@@ -416,9 +415,9 @@ func TestRejectedTicketsWaitAgain(t *testing.T) {
 	}
 }
 
-// A server that let its proposals lapse is gone, as far as anybody knows, until it speaks.
+// A server that let its proposals lapse may have died.
 func TestBackfillTicketWithLapsedProposalsIsHiddenUntilItsServerCalls(t *testing.T) {
-	for name, speak := range map[string]func(t *testing.T, s *state.Store) int64{
+	for name, call := range map[string]func(t *testing.T, s *state.Store) int64{
 		"approves": func(t *testing.T, s *state.Store) int64 {
 			if a := approve(t, s, "g", 30); len(a.Assigned) != 0 || a.Position == 0 {
 				t.Errorf("%v assigned, position %d", idsOf(a.Assigned), a.Position)
@@ -454,7 +453,7 @@ func TestBackfillTicketWithLapsedProposalsIsHiddenUntilItsServerCalls(t *testing
 				if c.Refusal != "backfill" {
 					t.Fatalf("refused: %q", c.Refusal)
 				}
-				now := m.seesGame(t, version(game("g", 3), speak(t, s)))
+				now := m.seesGame(t, version(game("g", 3), call(t, s)))
 				follow(t, s).seesGame(t, now)
 				c = fill(revision, now, nil, "a")
 				terms.ApprovalDeadline = at(50)
@@ -468,7 +467,7 @@ func TestBackfillTicketWithLapsedProposalsIsHiddenUntilItsServerCalls(t *testing
 	}
 }
 
-// Servers without an address can take nobody.
+// Tickets cannot be sent to a server without an address.
 func TestBackfillTicketWithoutConnectionIsHidden(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 		s := open(state.Options{})
@@ -492,7 +491,7 @@ func TestBackfillTicketWithoutConnectionIsHidden(t *testing.T) {
 	})
 }
 
-// When all have left that were proposed, what was made of the ticket for their sake is undone.
+// When all proposed tickets have left, the change that the function made for them is undone.
 func TestCancelledProposalsLeaveTheBackfillTicketAsItWas(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 		s := open(state.Options{})
@@ -513,7 +512,7 @@ func TestCancelledProposalsLeaveTheBackfillTicketAsItWas(t *testing.T) {
 	})
 }
 
-func TestApprovingFarTooOftenIsLimited(t *testing.T) {
+func TestApprovalsAreLimited(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 		s := open(state.Options{})
 		createGame(t, s, game("g", 1))
@@ -537,8 +536,7 @@ func TestApprovingFarTooOftenIsLimited(t *testing.T) {
 	})
 }
 
-// Whatever races with whatever: each ticket waits or is assigned in the end, and who approves is told
-// exactly of those that it assigned.
+// After any race each ticket waits or is assigned, and each approval reports exactly the tickets that it assigned.
 func TestRacingApprovalsReportTheTicketsThatTheyAssigned(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 		s := open(state.Options{})
@@ -557,13 +555,13 @@ func TestRacingApprovalsReportTheTicketsThatTheyAssigned(t *testing.T) {
 			mustClaim(t, s, terms, fill(revision, seen, game(id, 2), tickets[:4]...))
 
 			var all sync.WaitGroup
-			told := make([][]*state.Ticket, 2)
-			for i := range told {
+			reports := make([][]*state.Ticket, 2)
+			for i := range reports {
 				all.Go(func() {
 					a, err := s.ApproveBackfill(t.Context(), project, id, approvals(19))
 					switch {
 					case err == nil:
-						told[i] = a.Assigned
+						reports[i] = a.Assigned
 					case problem.KindOf(err) != problem.NotFound:
 						t.Error(err)
 					}
@@ -595,12 +593,12 @@ func TestRacingApprovalsReportTheTicketsThatTheyAssigned(t *testing.T) {
 			if cancelled != nil {
 				t.Error(cancelled)
 			}
-			// What is still proposed is ended, as time would.
+			// End the remaining proposals.
 			if _, _, err := s.ExpireProposals(t.Context(), project, at(21), 10); err != nil {
 				t.Fatal(err)
 			}
 			listed := map[string]int{}
-			for _, tickets := range told {
+			for _, tickets := range reports {
 				for _, one := range tickets {
 					listed[one.Body.GetId()]++
 				}
@@ -616,10 +614,10 @@ func TestRacingApprovalsReportTheTicketsThatTheyAssigned(t *testing.T) {
 				case got.Assignment == nil:
 					waits = append(waits, ticket)
 					if listed[ticket] != 0 {
-						t.Errorf("%s is not assigned, but was said to be", ticket)
+						t.Errorf("%s is not assigned, but an approval reported it", ticket)
 					}
 				case listed[ticket] != 1:
-					t.Errorf("%s is assigned, and was said to be %d times", ticket, listed[ticket])
+					t.Errorf("%s is assigned, and was reported %d times", ticket, listed[ticket])
 				}
 			}
 			m.sees(t, waits...)
@@ -666,15 +664,15 @@ func TestFillIsAllOrNothing(t *testing.T) {
 	})
 }
 
-// begun is a match that needs a server, whose allocation began, with a backfill ticket g: a and b play, and c and d
-// were proposed to it meanwhile.
-func begun(t *testing.T, s *state.Store) (*pb.Match, *mirror, state.ClaimOptions) {
+// proposeDuringAllocation claims a match of a and b that needs a server and has a backfill ticket g, and proposes c and
+// d to g.
+func proposeDuringAllocation(t *testing.T, s *state.Store) (*pb.Match, *mirror, state.ClaimOptions) {
 	t.Helper()
 	revision, terms := setUp(t, s)
 	terms.ApprovalDeadline = at(20)
 	create(t, s, "a", "b", "c", "d", "e")
 	m := follow(t, s)
-	c := opening(revision, "m", "g", "a", "b")
+	c := claimWithBackfill(revision, "m", "g", "a", "b")
 	mustClaim(t, s, terms, c)
 	if c.Refusal != "" {
 		t.Fatal(c.Refusal)
@@ -711,27 +709,27 @@ func assign(t *testing.T, s *state.Store, m *pb.Match, connection string) []stri
 	for _, id := range state.TicketsOf(m.GetProposal()) {
 		results[id] = &pb.Assignment{Connection: connection, Error: end.Error}
 	}
-	verdict, assigned, err := s.Assign(t.Context(), project, m, end, results)
-	if err != nil || verdict != state.MatchActive {
-		t.Fatalf("assign: %q, %v", verdict, err)
+	status, assigned, err := s.Assign(t.Context(), project, m, end, results)
+	if err != nil || status != state.MatchActive {
+		t.Fatalf("assign: %q, %v", status, err)
 	}
 	slices.Sort(assigned)
 	return assigned
 }
 
-// A backfill ticket that is made with a match has no connection until the match has one, and then its tickets get it
-// too, at the same moment; its server learns of them when it first approves.
+// A match's backfill ticket has no connection until the match has one. Then the proposed tickets get it at the same
+// moment. The server learns of them at its first approval.
 func TestTicketsProposedDuringTheAllocationGetItsConnection(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 		s := open(state.Options{History: 1000})
-		match, m, terms := begun(t, s)
+		match, m, terms := proposeDuringAllocation(t, s)
 		begin(t, s, match, state.MatchActive)
-		// Its server may speak before the allocator has written where it is.
+		// The server may call before the allocator has written its address.
 		if a := approve(t, s, "g", 5); len(a.Assigned)+len(a.Previous) != 0 || a.Backfill.GetConnection() != "" ||
 			a.Backfill.GetAttributeValues()[0] != 2 {
 			t.Errorf("%v, %v, %v", idsOf(a.Assigned), idsOf(a.Previous), a.Backfill)
 		}
-		// However long it takes: the time to approve has not begun.
+		// The time to approve has not begun.
 		if lapsed, _, err := s.ExpireProposals(t.Context(), project, at(40), 10); err != nil || len(lapsed) > 0 {
 			t.Fatal(lapsed, err)
 		}
@@ -751,15 +749,15 @@ func TestTicketsProposedDuringTheAllocationGetItsConnection(t *testing.T) {
 		seen := m.seesGame(t, full)
 		first := approve(t, s, "g", 100)
 		if len(first.Assigned) != 0 || !slices.Equal(idsOf(first.Previous), []string{"c", "d"}) {
-			t.Errorf("told of %v, %v", idsOf(first.Assigned), idsOf(first.Previous))
+			t.Errorf("the approval reports %v, %v", idsOf(first.Assigned), idsOf(first.Previous))
 		}
 		if again := approve(t, s, "g", 119); !slices.Equal(idsOf(again.Previous), []string{"c", "d"}) {
-			t.Errorf("told again of %v", idsOf(again.Previous))
+			t.Errorf("the next approval reports %v", idsOf(again.Previous))
 		}
 		if again := approve(t, s, "g", 120); len(again.Previous) != 0 {
-			t.Errorf("told again of %v", idsOf(again.Previous))
+			t.Errorf("the next approval reports %v", idsOf(again.Previous))
 		}
-		// From here on it is like any other, and keeps the connection that was allocated when its server says none.
+		// From here on it is like any other backfill ticket. It keeps the allocated connection when its server names none.
 		terms.ApprovalDeadline = at(200)
 		fills := fill(match.GetRevision(), seen, nil, "e")
 		mustClaim(t, s, terms, fills)
@@ -773,21 +771,21 @@ func TestTicketsProposedDuringTheAllocationGetItsConnection(t *testing.T) {
 			Id: "g", Created: epoch0.UnixMilli(), Version: 2, Connection: "10.0.0.1:7",
 			AttributeNames: b.GetAttributeNames(), AttributeValues: b.GetAttributeValues(), Properties: b.GetProperties(),
 		})
-		lines, _ := told(t, s, nil)
-		wantTold(t, lines, "created a", "created b", "created c", "created d", "created e",
+		lines, _ := readHistory(t, s, nil)
+		wantHistory(t, lines, "created a", "created b", "created c", "created d", "created e",
 			"claimed m g a,b (director 1)", "proposed match-of-g g c,d (director 1)", "allocating m a,b", "assigned m "+
 				"a,b", "assigned m g c,d",
 			"proposed match-of-g g e (director 1)", "assigned g e")
 	})
 }
 
-// However a match with a backfill ticket ends without anybody on its server: the backfill ticket is gone,
-// and who was proposed to it waits again.
+// When a match ends without a ticket on its server, its backfill ticket is deleted and the tickets proposed to it wait
+// again.
 func TestBackfillTicketEndsWithItsMatch(t *testing.T) {
 	for name, end := range map[string]struct {
-		end  func(t *testing.T, s *state.Store, m *pb.Match)
-		wait []string
-		told []string
+		end     func(t *testing.T, s *state.Store, m *pb.Match)
+		wait    []string
+		history []string
 	}{
 		"a ticket left before the allocation began": {func(t *testing.T, s *state.Store, m *pb.Match) {
 			must(t, second(s.DeleteTicket(t.Context(), project, "a", "", epoch0)))
@@ -824,8 +822,8 @@ func TestBackfillTicketEndsWithItsMatch(t *testing.T) {
 			t.Parallel()
 			suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 				s := open(state.Options{History: 1000})
-				match, m, _ := begun(t, s)
-				_, before := told(t, s, nil)
+				match, m, _ := proposeDuringAllocation(t, s)
+				_, before := readHistory(t, s, nil)
 				end.end(t, s, match)
 				m.sees(t, end.wait...)
 				m.seesGames(t)
@@ -835,12 +833,12 @@ func TestBackfillTicketEndsWithItsMatch(t *testing.T) {
 				}
 				_, err = s.ApproveBackfill(t.Context(), project, "g", approvals(11))
 				kindOf(t, err, problem.NotFound)
-				lines, _ := told(t, s, before)
-				wantTold(t, lines, end.told...)
+				lines, _ := readHistory(t, s, before)
+				wantHistory(t, lines, end.history...)
 				for _, id := range []string{"a", "b", "c", "d", "e"} {
 					_, _ = s.DeleteTicket(t.Context(), project, id, "", epoch0)
 				}
-				// What is left of the match itself is forgotten later.
+				// The match itself is forgotten later.
 				if left, err := s.Leftovers(t.Context(), project); err != nil ||
 					len(slices.DeleteFunc(left, func(key string) bool {
 						return strings.HasSuffix(key, ":m:m") ||
@@ -853,11 +851,11 @@ func TestBackfillTicketEndsWithItsMatch(t *testing.T) {
 	}
 }
 
-// One who is proposed while all of the match leave has the server for himself.
+// A proposed ticket keeps the server although all tickets of the match left.
 func TestServerIsKeptForProposedTickets(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 		s := open(state.Options{})
-		match, m, _ := begun(t, s)
+		match, m, _ := proposeDuringAllocation(t, s)
 		begin(t, s, match, state.MatchActive)
 		for _, id := range []string{"a", "b", "d"} {
 			must(t, second(s.DeleteTicket(t.Context(), project, id, "", epoch0)))
@@ -869,11 +867,10 @@ func TestServerIsKeptForProposedTickets(t *testing.T) {
 	})
 }
 
-// What belongs to a match is touched by its own server alone.
-func TestBackfillTicketIsTouchedByTheServerOfItsMatch(t *testing.T) {
+func TestOnlyTheServerOfItsMatchChangesABackfillTicket(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 		s := open(state.Options{})
-		begun(t, s)
+		proposeDuringAllocation(t, s)
 		own := game("own", 1)
 		own.Match = "m"
 		createGame(t, s, own)
@@ -904,13 +901,13 @@ func TestBackfillTicketIsTouchedByTheServerOfItsMatch(t *testing.T) {
 	})
 }
 
-func TestHistoryTellsOfRejections(t *testing.T) {
+func TestHistoryHasRejections(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 		s := open(state.Options{History: 1000})
 		revision, terms := setUp(t, s)
 		terms.ApprovalDeadline = at(20)
 		create(t, s, "a", "b")
-		_, from := told(t, s, nil)
+		_, from := readHistory(t, s, nil)
 		createGame(t, s, game("g", 3))
 		m := follow(t, s)
 		propose := func(v int64) {
@@ -928,18 +925,18 @@ func TestHistoryTellsOfRejections(t *testing.T) {
 		must(t, third(s.ExpireProposals(t.Context(), project, at(21), 10)))
 		approve(t, s, "g", 22)
 		propose(2)
-		approve(t, s, "g", 23) // too late: its time was over at 20
+		approve(t, s, "g", 23) // too late: the deadline was 20
 		propose(2)
 		must(t, third(s.DeleteSilentBackfills(t.Context(), project, at(23), at(24), 10)))
 		createGame(t, s, game("g", 3))
 		propose(1)
 		must(t, third(s.DeleteBackfill(t.Context(), project, "g", "", at(25))))
-		lines, _ := told(t, s, from)
+		lines, _ := readHistory(t, s, from)
 		const proposed, rejected = "proposed match-of-g g a,b (director 1)", "rejected %s g a,b"
 		var want []string
 		for _, reason := range []string{"replaced", "lapsed", "lapsed", "silent", "deleted"} {
 			want = append(want, proposed, fmt.Sprintf(rejected, reason))
 		}
-		wantTold(t, lines, want...)
+		wantHistory(t, lines, want...)
 	})
 }

@@ -15,8 +15,8 @@ import (
 	"matchmaker.dev/services/internal/state"
 )
 
-// BenchmarkTicket is what a ticket costs Redis on its way, 1024 at a time: redis-µs is the processor time of
-// its one thread, whose inverse is what one Redis can do at the most.
+// BenchmarkTicket measures what a ticket costs Redis, 1024 at a time. redis-µs is the processor time of its only
+// thread, whose inverse is the most that one Redis can do.
 func BenchmarkTicket(b *testing.B) {
 	server, err := embedded.StartRedis(b.Context(), embedded.RedisOptions{Dir: b.TempDir(), AOF: true,
 		Log: slog.New(slog.DiscardHandler)})
@@ -100,8 +100,8 @@ func benchmarkTicket(b *testing.B, s *state.Store, work func(*crowd) error, befo
 	b.ReportMetric(float64(b.Elapsed().Microseconds())/tickets, "µs/ticket")
 }
 
-// usageOf is the processor time that Redis's main thread has used, which does not grow while others have
-// the processor, and how many scripts it ran.
+// usageOf returns the processor time of Redis's main thread, and how many scripts it ran. The time does not grow while
+// other processes run.
 func usageOf(b *testing.B, s *state.Store) (used time.Duration, scripts int) {
 	text, err := s.Usage(b.Context())
 	if err != nil {
@@ -130,7 +130,7 @@ func usageOf(b *testing.B, s *state.Store) (used time.Duration, scripts int) {
 
 const crowdSize = 1024
 
-// crowd is tickets on their way, a new lot each round.
+// crowd is the tickets of a round.
 type crowd struct {
 	ctx      context.Context
 	store    *state.Store
@@ -140,10 +140,10 @@ type crowd struct {
 	round    int
 }
 
-// id looks like those that the service gives.
+// id returns an id like the service's.
 func (c *crowd) id(i int) string { return fmt.Sprintf("019a9e3c-0000-7000-8000-%06d%06d", c.round, i) }
 
-// each does something for every ticket, many at once.
+// each calls do for every ticket, many at once.
 func (c *crowd) each(do func(i int) error) error {
 	errs := make(chan error, crowdSize)
 	var all sync.WaitGroup
@@ -174,7 +174,7 @@ func (c *crowd) delete() error {
 	})
 }
 
-// matches is a match of every two.
+// matches makes a match of every two tickets.
 func (c *crowd) matches(direct bool) []*state.Claim {
 	claims := make([]*state.Claim, crowdSize/2)
 	for i := range claims {

@@ -12,8 +12,8 @@ import (
 	pb "matchmaker.dev/proto/matchmaker/v1"
 )
 
-// claimTickets is how many tickets one claim script handles at the most, unless
-// a single match has more: a script of this size holds Redis for about 2 ms.
+// claimTickets is the most tickets that one claim script handles, unless a single match has more. A script of this size
+// occupies Redis for about 2 ms.
 const claimTickets = 512
 
 // ErrLeaseLost is the answer to a director whose lease has passed to another.
@@ -24,16 +24,16 @@ type Claim struct {
 	Match *pb.Match
 	// Tickets are the match's tickets.
 	Tickets []string
-	// Assignments is nil where a server is to be allocated; otherwise it holds the
-	// result of each ticket, which is written at once, or, where the tickets are proposed to
-	// a backfill ticket, when its server approves: those that name no connection get that of the server then.
+	// Assignments is nil when a server is to be allocated. Otherwise it has the result of each ticket, which is written at
+	// once. Results of tickets that are proposed to a backfill ticket are written when its server approves: those without
+	// a connection get the server's.
 	Assignments []*pb.Assignment
-	// Refusal is set by Store.Claim: "" when the match was claimed, "config" when its config was changed or
-	// deleted, "backfill" when its backfill ticket was, else the id of a ticket that does not wait any more.
+	// Refusal is set by Store.Claim: "" when the match was claimed, "config" when its config was changed or deleted,
+	// "backfill" when its backfill ticket was, else the id of a ticket that no longer waits.
 	Refusal string
 }
 
-// event is what happens when the claim succeeds.
+// event returns the event of a successful claim.
 func (c *Claim) event(epoch uint64) *pb.Event {
 	e := matchEvent(c.Match, pb.Event_KIND_CLAIMED)
 	e.Epoch = epoch
@@ -46,20 +46,20 @@ func (c *Claim) event(epoch uint64) *pb.Event {
 	return e
 }
 
-// encodeAssignments marshals the results to write at once: one when it is the same for all tickets.
+// encodeAssignments marshals the results to write at once. It returns one when all tickets have the same.
 func (c *Claim) encodeAssignments() ([][]byte, error) {
 	results := c.Assignments
 	if !slices.ContainsFunc(results, func(a *pb.Assignment) bool { return a != results[0] }) {
 		results = results[:min(1, len(results))]
 	}
-	given := make([][]byte, len(results))
+	bodies := make([][]byte, len(results))
 	for i, a := range results {
 		var err error
-		if given[i], err = proto.Marshal(a); err != nil {
+		if bodies[i], err = proto.Marshal(a); err != nil {
 			return nil, corrupt("assignment", err)
 		}
 	}
-	return given, nil
+	return bodies, nil
 }
 
 // ClaimOptions are the conditions of a batch of claims.
@@ -74,8 +74,8 @@ type ClaimOptions struct {
 	ApprovalDeadline time.Time
 }
 
-// Claim claims the matches, in order but those about backfill tickets last, and sets each one's Refusal. It returns the
-// feed's position after the last change. ErrStale when the lease has passed on: the rest was not claimed.
+// Claim claims the matches in order, those with a backfill ticket last, and sets each one's Refusal. It returns the
+// feed's position after the last change. ErrLeaseLost means that the remaining matches were not claimed.
 func (s *Store) Claim(
 	ctx context.Context, project string, terms ClaimOptions, claims []*Claim,
 ) (position uint64, err error) {
@@ -98,7 +98,7 @@ func (s *Store) Claim(
 	return position, err
 }
 
-// claimMatches claims matches that have nothing to do with backfill tickets.
+// claimMatches claims matches without backfill tickets.
 func (s *Store) claimMatches(
 	ctx context.Context, project string, terms ClaimOptions, claims []*Claim,
 ) (position uint64, err error) {
@@ -164,14 +164,14 @@ func (s *Store) claimCall(project string, terms ClaimOptions, claims []*Claim) (
 		for _, id := range claim.Tickets {
 			c.keys = append(c.keys, k.ticket(id))
 		}
-		given, err := claim.encodeAssignments()
+		bodies, err := claim.encodeAssignments()
 		if err != nil {
 			return call{}, err
 		}
 		c.args = append(c.args, m.GetId(), m.GetConfig(), m.GetRevision(), len(claim.Tickets), strings.Join(claim.Tickets,
 			" "),
-			encodeEvent(claim.event(terms.Epoch), terms.Now), body, len(given))
-		for _, assignment := range given {
+			encodeEvent(claim.event(terms.Epoch), terms.Now), body, len(bodies))
+		for _, assignment := range bodies {
 			c.args = append(c.args, assignment)
 		}
 	}
@@ -199,7 +199,7 @@ func (s *Store) claimWithBackfill(
 	return max(first, second), err
 }
 
-// claimEach calls a script for each claim, in one round trip, and sets its Refused.
+// claimEach calls a script for each claim, in one round trip, and sets its Refusal.
 func (s *Store) claimEach(
 	ctx context.Context, claims []*Claim, callOf func(*Claim) (call, error),
 ) (position uint64, err error) {
@@ -262,5 +262,5 @@ func (s *Store) claimBackfillCall(k keys, terms ClaimOptions, claim *Claim) (cal
 	return c, nil
 }
 
-// isStale tells that a claim was refused because another director has the lease.
+// isStale reports whether a claim was refused because another director has the lease.
 func isStale(err error) bool { return err != nil && strings.Contains(err.Error(), "STALE ") }

@@ -29,8 +29,8 @@ import (
 	"matchmaker.dev/services/internal/state"
 )
 
-// free is a port of 127.0.0.1 that was free a moment ago.
-func free(t *testing.T) string {
+// freePort returns a free port of 127.0.0.1.
+func freePort(t *testing.T) string {
 	t.Helper()
 	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
@@ -44,8 +44,8 @@ func free(t *testing.T) string {
 	return port
 }
 
-// redisServer starts a Redis with settings of its own.
-func redisServer(t *testing.T, args ...string) {
+// startRedis starts a Redis with these settings.
+func startRedis(t *testing.T, args ...string) {
 	t.Helper()
 	path, err := exec.LookPath("redis-server")
 	if err != nil {
@@ -68,7 +68,7 @@ func redisServer(t *testing.T, args ...string) {
 	})
 }
 
-// until waits for something that takes a moment.
+// until waits for a condition.
 func until(t *testing.T, what string, ok func() bool) {
 	t.Helper()
 	deadline := time.NewTimer(time.Minute)
@@ -84,7 +84,7 @@ func until(t *testing.T, what string, ok func() bool) {
 	}
 }
 
-func opened(t *testing.T, o state.Options) *state.Store {
+func openStore(t *testing.T, o state.Options) *state.Store {
 	t.Helper()
 	o.Log = slog.New(slog.DiscardHandler)
 	s, err := state.Open(o)
@@ -95,8 +95,9 @@ func opened(t *testing.T, o state.Options) *state.Store {
 	return s
 }
 
-// live takes a project through the life of matches, and fails with the first step that the server refuses.
-func live(t *testing.T, s *state.Store, project string) {
+// runMatches creates, claims, assigns and releases matches of a project. It fails at the first step that the server
+// refuses.
+func runMatches(t *testing.T, s *state.Store, project string) {
 	t.Helper()
 	ctx := t.Context()
 	must := func(what string, err error) {
@@ -123,20 +124,20 @@ func live(t *testing.T, s *state.Store, project string) {
 	must("lease", err)
 	terms := state.ClaimOptions{Epoch: epoch, Now: epoch0, Deadline: epoch0.Add(time.Second),
 		Expiry: epoch0.Add(time.Minute)}
-	hosted, direct, left := claim(revision, "m1", ids[0], ids[1]), direct(revision, "m2", "1.2.3.4:5", ids[2],
-		ids[3]), claim(revision, "m3", ids[4], ids[5])
+	hosted, left := claim(revision, "m1", ids[0], ids[1]), claim(revision, "m3", ids[4], ids[5])
+	direct := direct(revision, "m2", "1.2.3.4:5", ids[2], ids[3])
 	_, err = s.Claim(ctx, project, terms, []*state.Claim{hosted, direct, left})
 	must("claim", err)
 	m.sees(t)
-	if b, err := s.BeginAllocation(ctx, project, hosted.Match, hands("one", epoch0,
+	if b, err := s.BeginAllocation(ctx, project, hosted.Match, tenSecondLease("one", epoch0,
 		epoch0.Add(time.Minute))); err != nil || b.Status != state.MatchActive {
 		t.Fatalf("%s: begin: %+v, %v", project, b, err)
 	}
-	verdict, got, err := s.Assign(ctx, project, hosted.Match, state.Outcome{Now: epoch0, Expiry: epoch0.Add(time.Minute),
+	status, got, err := s.Assign(ctx, project, hosted.Match, state.Outcome{Now: epoch0, Expiry: epoch0.Add(time.Minute),
 		Connection: "5.6.7.8:9"},
 		map[string]*pb.Assignment{ids[0]: {Connection: "5.6.7.8:9"}, ids[1]: {Connection: "5.6.7.8:9"}})
-	if err != nil || verdict != state.MatchActive || len(got) != 2 {
-		t.Fatalf("%s: assign: %s %v, %v", project, verdict, got, err)
+	if err != nil || status != state.MatchActive || len(got) != 2 {
+		t.Fatalf("%s: assign: %s %v, %v", project, status, got, err)
 	}
 	for id, want := range map[string]string{ids[0]: "5.6.7.8:9", ids[3]: "1.2.3.4:5"} {
 		read, err := s.Ticket(ctx, project, id)
@@ -145,10 +146,10 @@ func live(t *testing.T, s *state.Store, project string) {
 			t.Errorf("%s: %s got %v, want %s", project, id, read.Assignment, want)
 		}
 	}
-	released, _, err := s.ReleaseOverdueMatches(ctx, project, epoch0.Add(2*time.Second), 10)
+	matches, _, err := s.ReleaseOverdueMatches(ctx, project, epoch0.Add(2*time.Second), 10)
 	must("release", err)
-	if len(released) != 1 {
-		t.Errorf("%s: %v were released", project, released)
+	if len(matches) != 1 {
+		t.Errorf("%s: %v were released", project, matches)
 	}
 	m.sees(t, ids[4], ids[5])
 	if _, err := s.DeleteTicket(ctx, project, ids[4], "owner-of-"+ids[4], epoch0); err != nil {
@@ -156,20 +157,20 @@ func live(t *testing.T, s *state.Store, project string) {
 	}
 	m.sees(t, ids[5])
 	if now, err := s.Counts(ctx, project); err != nil || now.Waiting != 1 || !now.Oldest.Equal(epoch0.Add(5*time.Second)) {
-		t.Errorf("%s: standing %+v, %v", project, now, err)
+		t.Errorf("%s: counts %+v, %v", project, now, err)
 	}
 }
 
-// TestCluster: projects lie on all masters of a cluster, each with all of its keys on one, and live there as on a
-// single server, with a user who may do no more than is needed.
+// All keys of a project are on one node of a cluster, and the projects on all nodes. Matches work as on a single
+// server, with the user for all services.
 func TestCluster(t *testing.T) {
 	t.Parallel()
-	users := userFile(t, true)
+	users := aclFile(t, true)
 	var nodes []*redis.Client
 	var addrs []string
 	for range 3 {
-		port, bus := free(t), free(t)
-		redisServer(t, "--port", port, "--cluster-enabled", "yes", "--cluster-port", bus, "--aclfile", users)
+		port, bus := freePort(t), freePort(t)
+		startRedis(t, "--port", port, "--cluster-enabled", "yes", "--cluster-port", bus, "--aclfile", users)
 		addrs = append(addrs, "127.0.0.1:"+port+" "+bus)
 		node := redis.NewClient(&redis.Options{Addr: "127.0.0.1:" + port})
 		t.Cleanup(func() { _ = node.Close() })
@@ -201,11 +202,11 @@ func TestCluster(t *testing.T) {
 		return true
 	})
 	first, _, _ := strings.Cut(addrs[0], " ")
-	s := opened(t, state.Options{Server: state.Server{URL: "redis-cluster://" + first}, Login: login(account.All)})
+	s := openStore(t, state.Options{Server: state.Server{URL: "redis-cluster://" + first}, Login: login(account.All)})
 	var projects []string
 	for i := range 9 {
 		projects = append(projects, fmt.Sprint("project-", i))
-		live(t, s, projects[i])
+		runMatches(t, s, projects[i])
 	}
 	if leases, err := s.Leases(t.Context(), projects); err != nil || len(leases) != 9 || leases[8].Owner != "director-1" {
 		t.Errorf("leases over all nodes: %v, %v", leases, err)
@@ -213,7 +214,7 @@ func TestCluster(t *testing.T) {
 	if known, err := s.Projects(t.Context()); err != nil || len(known) != 9 {
 		t.Errorf("projects: %v, %v", known, err)
 	}
-	// A node has all of a project or nothing of it, and no node has all projects.
+	// A node has all keys of a project or none, and each node has a project.
 	home := map[string]int{}
 	for i, node := range nodes {
 		keys, err := node.Keys(t.Context(), "mm:{*").Result()
@@ -229,16 +230,16 @@ func TestCluster(t *testing.T) {
 			home[project], here[project] = i, true
 		}
 		if len(here) == 0 {
-			t.Errorf("node %d has no project: this proves nothing", i)
+			t.Errorf("node %d has no project", i)
 		}
 	}
 }
 
-// TestSentinel: the store finds the primary that Sentinels name.
+// The store finds the primary that Sentinels name.
 func TestSentinel(t *testing.T) {
 	t.Parallel()
-	port, watch := free(t), free(t)
-	redisServer(t, "--port", port, "--aclfile", userFile(t, true))
+	port, watch := freePort(t), freePort(t)
+	startRedis(t, "--port", port, "--aclfile", aclFile(t, true))
 	file := filepath.Join(t.TempDir(), "sentinel.conf")
 	if err := os.WriteFile(file, []byte("sentinel monitor games 127.0.0.1 "+port+" 1\n"), 0o600); err != nil {
 		t.Fatal(err)
@@ -252,13 +253,13 @@ func TestSentinel(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = sentinel.Process.Kill(); _ = sentinel.Wait() })
-	s := opened(t, state.Options{Server: state.Server{URL: "redis-sentinel://127.0.0.1:" + watch + "?master_name=games"},
-		Login: login(account.All)})
+	url := "redis-sentinel://127.0.0.1:" + watch + "?master_name=games"
+	s := openStore(t, state.Options{Server: state.Server{URL: url}, Login: login(account.All)})
 	until(t, "the primary is known", func() bool { return s.Ping(t.Context()) == nil })
-	live(t, s, "demo")
+	runMatches(t, s, "demo")
 }
 
-// authority is a certificate authority of a test's own, with files of a certificate for 127.0.0.1.
+// authority makes a certificate authority, and files with a certificate for 127.0.0.1.
 func authority(t *testing.T) (pool *x509.CertPool, pair tls.Certificate, ca, cert, key string) {
 	t.Helper()
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -297,20 +298,20 @@ func authority(t *testing.T) (pool *x509.CertPool, pair tls.Certificate, ca, cer
 	return pool, pair, cert, cert, key
 }
 
-// TestTLS: over TLS with certificates on both sides, as the user of all services.
+// Both sides have a certificate. The user is the one for all services.
 func TestTLS(t *testing.T) {
 	t.Parallel()
 	pool, pair, ca, cert, key := authority(t)
-	port := free(t)
-	redisServer(t, "--port", "0", "--tls-port", port, "--tls-ca-cert-file", ca, "--tls-cert-file", cert, "--tls-key-file",
-		key, "--tls-auth-clients", "yes", "--aclfile", userFile(t, false))
+	port := freePort(t)
+	startRedis(t, "--port", "0", "--tls-port", port, "--tls-ca-cert-file", ca, "--tls-cert-file", cert, "--tls-key-file",
+		key, "--tls-auth-clients", "yes", "--aclfile", aclFile(t, false))
 	secure := &tls.Config{RootCAs: pool, Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}
 	host := "127.0.0.1:" + port
 	url := fmt.Sprintf("rediss://%s:%s@%s", account.User(account.All), passwordOf(account.All), host)
-	s := opened(t, state.Options{Server: state.Server{URL: url}, TLS: secure})
+	s := openStore(t, state.Options{Server: state.Server{URL: url}, TLS: secure})
 	until(t, "the server answers", func() bool { return s.Ping(t.Context()) == nil })
-	live(t, s, "demo")
-	// Nobody comes in without a certificate, or as anybody else. Whoever looks after it is told what to do, and no secret.
+	runMatches(t, s, "demo")
+	// Connections without a certificate or with another login fail. The error says what to do and has no secret.
 	for what, test := range map[string]struct {
 		options state.Options
 		want    string
@@ -324,25 +325,23 @@ func TestTLS(t *testing.T) {
 			TLS: secure}, "--redis-password"},
 		"with another's login": {state.Options{Server: state.Server{URL: "rediss://" + host}, TLS: secure,
 			Login: account.Login{User: "nobody", Password: func() (string, error) {
-				return "open-sesame",
-					nil
+				return "open-sesame", nil
 			}}}, "--redis-password"},
 		"with no file": {state.Options{Server: state.Server{URL: "rediss://" + host}, TLS: secure,
 			Login: account.Login{User: "nobody", Password: func() (string, error) {
 				_, err := os.ReadFile("/none")
-				return "",
-					err
+				return "", err
 			}}}, "/none"},
 	} {
-		err := opened(t, test.options).Ping(t.Context())
+		err := openStore(t, test.options).Ping(t.Context())
 		if problem.KindOf(err) != problem.Unavailable || !strings.Contains(err.Error(), test.want) ||
 			strings.Contains(err.Error(), "open-sesame") || strings.Contains(err.Error(), passwordOf(account.All)) {
-			t.Errorf("%s: %v, want word of %s", what, err, test.want)
+			t.Errorf("%s: %v, want an error that names %s", what, err, test.want)
 		}
 	}
 }
 
-func TestURLsThatCannotBe(t *testing.T) {
+func TestInvalidURLsAreRefused(t *testing.T) {
 	for _, url := range []string{"", "redis", "http://host", "redis-ring://host",
 		"redis-sentinel://user:secret@host:26379", "redis-cluster://user:secret@host:port"} {
 		_, err := state.Open(state.Options{Server: state.Server{URL: url}, Log: slog.New(slog.DiscardHandler)})

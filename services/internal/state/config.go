@@ -16,7 +16,7 @@ import (
 
 // Expectations of PutConfig and DeleteConfig besides a revision.
 const (
-	// AnyRevision changes whatever is there.
+	// AnyRevision accepts any revision, and a config that does not exist.
 	AnyRevision int64 = -1
 	// NoRevision conflicts with a config that exists.
 	NoRevision int64 = 0
@@ -29,8 +29,8 @@ func expectation(revision int64) string {
 	return strconv.FormatInt(revision, 10)
 }
 
-// PutConfig creates or replaces a config and returns its new revision. Conflict
-// when its revision is not the expected one, or its id exists under another letter case.
+// PutConfig creates or replaces a config and returns its new revision. Errors: Conflict when its revision is not the
+// expected one, or when its id exists with other letter case.
 func (s *Store) PutConfig(
 	ctx context.Context, project string, c *pb.Config, expected int64,
 ) (revision int64, created bool, err error) {
@@ -65,7 +65,7 @@ func (s *Store) PutConfig(
 	return revision, r[1] == int64(1), nil
 }
 
-// Config reads a config; NotFound when there is none.
+// Config reads a config. Errors: NotFound.
 func (s *Store) Config(ctx context.Context, project, id string) (*pb.Config, error) {
 	var body, revision *redis.StringCmd
 	k := keysOf(project)
@@ -117,8 +117,8 @@ func parseConfig(body, revision string) (*pb.Config, error) {
 	return c, nil
 }
 
-// DeleteConfig deletes a config. From its return on, no match of it is claimed.
-// It tells whether the config was there. Conflict when its revision is not the expected one.
+// DeleteConfig deletes a config. After it returns, no match of the config is claimed. It reports whether the config
+// existed. Errors: Conflict when its revision is not the expected one.
 func (s *Store) DeleteConfig(ctx context.Context, project, id string, expected int64) (bool, error) {
 	reply, err := s.run(ctx, s.call(configDeleteScript, keysOf(project), ids{},
 		"id", id,

@@ -11,25 +11,25 @@ import (
 	"matchmaker.dev/services/internal/problem"
 )
 
-// errURL says nothing of the URL, which may hold a password.
+// errURL does not quote the URL, which may have a password.
 var errURL = problem.New(problem.Invalid,
 	"redis: the URL must look like redis://[user:password@]host:port[/db] or unix:///path, "+
 		"redis-cluster://[user:password@]host:port[?addr=host:port&…] "+
 		"or redis-sentinel://[user:password@]host:port[/db]?master_name=…[&addr=host:port&…]; rediss for redis means TLS")
 
-// errTwice neither.
+// errTwice does not quote the URL either.
 var errTwice = problem.New(problem.Invalid,
-	"redis: the URL has a user or a password, and --redis-user or --redis-password is given as well: one of the two is "+
+	"redis: the URL has a user or a password, and --redis-user or --redis-password is set as well: one of the two is "+
 		"enough")
 
-// explain says what an operator can do about an error of a connection. bare tells that the connection uses TLS without
-// a client certificate.
+// explain says what an operator can do about an error of a connection. bare is true when the connection uses TLS
+// without a client certificate.
 func explain(err error, bare bool) string {
 	causes := []account.Cause{
 		{
 			Texts: []string{"WRONGPASS", "invalid password", "invalid username-password"},
-			Advice: "Redis refuses the user or the password: look at --redis-user and --redis-password, or what is before the @ " +
-				"of --redis",
+			Advice: "Redis refuses the user or the password: check --redis-user and --redis-password, or the part of " +
+				"--redis before the @",
 		},
 		{
 			Texts:  []string{"NOAUTH", "Authentication required"},
@@ -55,13 +55,13 @@ func explain(err error, bare bool) string {
 	return account.Server{Name: "Redis", Flag: "redis"}.Explain(err, causes, "the state store did not answer, try again")
 }
 
-// How many connections there are at the most: for commands, and for readers of feeds, who block on theirs.
+// The most connections for commands, and for readers of feeds, each of which blocks a connection.
 const (
 	commandConns = 64
 	feedConns    = 4096
 )
 
-// connect makes the client that a URL asks for, of one server, of a cluster, or of the primary that Sentinels name.
+// connect makes the client for a URL: of one server, of a cluster, or of the primary that Sentinels name.
 func connect(
 	url string, login account.Login, secure *tls.Config, conns int,
 	meet func(addr string, options *redis.Options),
@@ -73,7 +73,7 @@ func connect(
 	base, kind, _ := strings.Cut(scheme, "-")
 	if secure != nil && base != "rediss" {
 		return nil, problem.New(problem.Invalid,
-			"redis: certificates are given, and the URL does not ask for TLS: it must begin with rediss")
+			"redis: certificates need TLS: the URL must begin with rediss")
 	}
 	var credentials func(context.Context) (user, password string, err error)
 	if login.Given() {
@@ -83,9 +83,8 @@ func connect(
 		}
 	}
 	twice := func(user, password string) bool { return credentials != nil && (user != "" || password != "") }
-	// The feed reads raw replies, which differ in RESP3. A script whose reply was lost may have run: nobody may run it
-	// again unasked, and so a command that a cluster sends elsewhere fails, once, until the client has read where keys
-	// are.
+	// The feed reads raw replies, which differ in RESP3. Clients must not retry commands: a script whose reply was lost
+	// may have run. When a cluster moves a key, one command fails before the client has read the new place.
 	switch kind {
 	case "":
 		o, err := redis.ParseURL(base + "://" + rest)
@@ -125,14 +124,14 @@ func connect(
 		if err != nil || o.MasterName == "" {
 			return nil, errURL
 		}
-		if twice(o.Username, o.Password) { // what is before the @ is for the Sentinels
+		if twice(o.Username, o.Password) { // the part before the @ is for the Sentinels
 			return nil, errTwice
 		}
 		o.CredentialsProviderContext = credentials
 		o.Protocol, o.DisableIdentity, o.PoolSize, o.MaxRetries = 2, true, conns, -1
 		o.TLSConfig = merged(o.TLSConfig, secure)
 		if meet != nil {
-			// Whoever is the primary, it is met under one name: another one has another history.
+			// All primaries have one name here. A new primary is recognized by its history.
 			var node redis.Options
 			meet(o.MasterName, &node)
 			o.OnConnect = node.OnConnect
@@ -142,12 +141,12 @@ func connect(
 	return nil, errURL
 }
 
-// merged is what the URL says of TLS, with the certificates that were given.
-func merged(fromURL, given *tls.Config) *tls.Config {
-	if fromURL == nil || given == nil {
+// merged adds the certificates of files to the TLS settings of the URL.
+func merged(fromURL, fromFiles *tls.Config) *tls.Config {
+	if fromURL == nil || fromFiles == nil {
 		return fromURL
 	}
 	merged := fromURL.Clone()
-	merged.RootCAs, merged.Certificates = given.RootCAs, given.Certificates
+	merged.RootCAs, merged.Certificates = fromFiles.RootCAs, fromFiles.Certificates
 	return merged
 }

@@ -13,15 +13,15 @@ import (
 	"matchmaker.dev/services/internal/telemetry"
 )
 
-// groupSize is how many tickets one script creates at the most: enough that the
-// round trip no longer counts, few enough that Redis serves others in between.
+// groupSize is the most tickets that one script creates. It is large enough to make the round trip cheap, and small
+// enough that Redis serves others in between.
 const groupSize = 128
 
-// drain is when to come again after a create that found too many tickets waiting.
-const drain = 5 * time.Second
+// drainDelay is when a client may try again after the project had too many waiting tickets.
+const drainDelay = 5 * time.Second
 
-// Creator writes tickets in groups: while one script is under way, the tickets
-// that arrive are collected, and the next script writes them all.
+// Creator writes tickets in groups. While one script runs, it collects the tickets that arrive. The next script writes
+// them all.
 type Creator struct {
 	store   *Store
 	now     func() time.Time
@@ -31,15 +31,15 @@ type Creator struct {
 	groups map[string]*group
 }
 
-// Creator returns a Creator. It calls created, if not nil, once a group is stored, with the
-// feed's position, before the callers of Create return.
+// Creator returns a Creator. When a group is stored, it calls created, if not nil, with the feed's position. The
+// callers of Create return after that.
 func (s *Store) Creator(
 	now func() time.Time, created func(ctx context.Context, project string, position uint64),
 ) *Creator {
 	return &Creator{store: s, now: now, created: created, groups: map[string]*group{}}
 }
 
-// group collects the tickets of one project. It exists while there are any.
+// group collects the tickets of one project. It exists while it has any.
 type group struct {
 	queue []*creation
 }
@@ -51,9 +51,9 @@ type creation struct {
 	done      chan error
 }
 
-// Create stores a ticket, whose id, owner and created are set. Limited when the project has as many waiting tickets as
-// it may, or when it or the player creates too often. When ctx ends first, the ticket may or may not have been stored;
-// its id tells.
+// Create stores a ticket, whose id, owner and created are set. Errors: Limited when the project has too many waiting
+// tickets, or when the project or the player creates too often. When ctx ends first, the ticket may or may not be
+// stored: read it by its id.
 func (c *Creator) Create(ctx context.Context, project string, t *pb.Ticket) error {
 	body, err := proto.Marshal(t)
 	if err != nil {
@@ -69,8 +69,7 @@ func (c *Creator) Create(ctx context.Context, project string, t *pb.Ticket) erro
 	g.queue = append(g.queue, one)
 	c.mu.Unlock()
 	if !busy {
-		// Whoever comes first writes for all. The write must not end with one caller's
-		// request: others' tickets are in it.
+		// The first caller writes for all. The write must not end with one caller's request, since it has others' tickets.
 		go c.flush(telemetry.Detach(ctx), project, g)
 	}
 	select {
@@ -81,7 +80,7 @@ func (c *Creator) Create(ctx context.Context, project string, t *pb.Ticket) erro
 	}
 }
 
-// flush writes group after group until nothing is left.
+// flush writes one group after another until the queue is empty.
 func (c *Creator) flush(ctx context.Context, project string, g *group) {
 	for {
 		c.mu.Lock()
@@ -99,7 +98,7 @@ func (c *Creator) flush(ctx context.Context, project string, g *group) {
 }
 
 func (c *Creator) write(ctx context.Context, project string, batch []*creation) {
-	position, refused, err := c.store.create(ctx, project, batch, c.now())
+	position, refusals, err := c.store.create(ctx, project, batch, c.now())
 	if position > 0 && c.created != nil {
 		c.created(ctx, project, position)
 	}
@@ -108,14 +107,14 @@ func (c *Creator) write(ctx context.Context, project string, batch []*creation) 
 			one.done <- err
 			continue
 		}
-		one.done <- refused[i]
+		one.done <- refusals[i]
 	}
 }
 
-// create writes a group. refused has the error of each ticket that met a limit, by its place in the group.
+// create writes a group. refusals has the error of each ticket that met a limit, by its index in the group.
 func (s *Store) create(
 	ctx context.Context, project string, batch []*creation, now time.Time,
-) (position uint64, refused map[int]error, err error) {
+) (position uint64, refusals map[int]error, err error) {
 	k := keysOf(project)
 	playerInterval, playerBurst := s.limits.Player().bucket()
 	projectInterval, projectBurst := s.limits.Project().bucket()
@@ -145,30 +144,30 @@ func (s *Store) create(
 		return 0, nil, err
 	}
 	for rest := r[1:]; len(rest) >= 3; rest = rest[3:] {
-		if refused == nil {
-			refused = map[int]error{}
+		if refusals == nil {
+			refusals = map[int]error{}
 		}
 		n, _ := rest[0].(int64)
 		reason, _ := rest[1].(string)
 		after, _ := rest[2].(int64)
-		refused[int(n)] = s.refusal(reason, time.Duration(after)*time.Microsecond)
+		refusals[int(n)] = s.refusal(reason, time.Duration(after)*time.Microsecond)
 	}
-	return position, refused, nil
+	return position, refusals, nil
 }
 
 func (s *Store) refusal(reason string, after time.Duration) error {
 	switch reason {
 	case "player":
 		return s.limits.Player().LimitError("player", after,
-			"this player creates tickets too often: %v a second are allowed, %d at "+
-				"once", s.limits.PlayerRate, s.limits.PlayerBurst)
+			"this player creates tickets too often: %v a second are allowed, %d at once",
+			s.limits.PlayerRate, s.limits.PlayerBurst)
 	case "project":
 		return s.limits.Project().LimitError("project", after,
 			"this project creates tickets too often: %v a second are allowed", s.limits.ProjectRate)
 	default:
 		return &problem.Error{
-			Kind: problem.Limited, RetryAfter: drain,
-			Detail: "too many tickets are waiting in this project, come again when some were matched",
+			Kind: problem.Limited, RetryAfter: drainDelay,
+			Detail: "too many tickets are waiting in this project, try again when some were matched",
 			Limit:  &problem.Limit{Name: "waiting", Amount: s.limits.Waiting},
 		}
 	}

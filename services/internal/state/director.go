@@ -9,7 +9,7 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// Heartbeat notes that a director lives and leads so many projects, until now+hold. It returns how many projects each
+// Heartbeat notes that a director lives and leads this many projects, until now+hold. It returns how many projects each
 // living director leads.
 func (s *Store) Heartbeat(
 	ctx context.Context, name string, leads int, now time.Time, hold time.Duration,
@@ -43,13 +43,13 @@ func (s *Store) RemoveDirector(ctx context.Context, name string, now time.Time) 
 
 // Lease is the lease of a project: its owner leads the project.
 type Lease struct {
-	// Owner is empty when nobody ever led it.
+	// Owner is empty when no director ever led the project.
 	Owner   string
 	Epoch   uint64
 	Expires time.Time
 }
 
-// Free tells whether anybody may take the lease.
+// Free reports whether any director may take the lease.
 func (l Lease) Free(now time.Time) bool { return !l.Expires.After(now) }
 
 // Leases reads the leases of projects.
@@ -105,8 +105,8 @@ func (s *Store) AcquireLease(
 	return epochs[0], nil
 }
 
-// AcquireLeases is AcquireLease for many projects. After an error it returns the epochs of the first of them; the
-// others' leases may have been taken or not.
+// AcquireLeases is AcquireLease for many projects. After an error it returns the epochs of the first projects. The
+// leases of the others may have been taken or not.
 func (s *Store) AcquireLeases(
 	ctx context.Context, projects []string, owner string, now time.Time, hold time.Duration,
 ) (epochs []uint64, err error) {

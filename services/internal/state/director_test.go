@@ -8,7 +8,7 @@ import (
 	"matchmaker.dev/services/internal/state"
 )
 
-func TestDirectorsKnowOfEachOther(t *testing.T) {
+func TestHeartbeatReturnsAllLivingDirectors(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 		s := open(state.Options{})
 		beat := func(name string, leads int, after time.Duration, want map[string]int) {
@@ -21,7 +21,7 @@ func TestDirectorsKnowOfEachOther(t *testing.T) {
 		beat("a", 7, 0, map[string]int{"a": 7})
 		beat("b", 0, 500*time.Millisecond, map[string]int{"a": 7, "b": 0})
 		beat("b", 3, 999*time.Millisecond, map[string]int{"a": 7, "b": 3})
-		beat("b", 3, time.Second, map[string]int{"b": 3}) // a is silent
+		beat("b", 3, time.Second, map[string]int{"b": 3}) // a has expired
 		beat("a", 4, time.Second, map[string]int{"a": 4, "b": 3})
 		must(t, s.RemoveDirector(t.Context(), "a", epoch0.Add(time.Second)))
 		beat("b", 3, time.Second, map[string]int{"b": 3})
@@ -55,7 +55,7 @@ func TestLeasesOfManyProjects(t *testing.T) {
 			}
 		}
 		if leases[0].Free(until.Add(-time.Millisecond)) || !leases[0].Free(until) || !leases[2].Free(epoch0) {
-			t.Error("a lease that is held is free, or the other way round")
+			t.Error("Free is wrong")
 		}
 	})
 }

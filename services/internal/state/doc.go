@@ -2,7 +2,7 @@
 // the only package that imports the Redis client.
 //
 // Every change is one atomic Lua script: a file in the folder script, whose header names its keys and arguments (see
-// script in script.go). A script touches only the keys that it is given, and gets the time as an argument: no script
+// script in script.go). A script uses only the keys in its KEYS, and gets the time as an argument: no script
 // reads the server's clock, and no key has a TTL. All keys of a project have the hash tag {project}, so that one script
 // can check the lease, the revision of a config and many tickets.
 //

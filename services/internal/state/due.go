@@ -12,21 +12,21 @@ import (
 // Cutoffs are the times before which work is due.
 type Cutoffs struct {
 	Now time.Time
-	// Outbox is when matches must have been claimed that are not in the work queue; Waiting when tickets must have been
-	// created that are abandoned; Silence when servers must have spoken whose backfill tickets are.
+	// A match is overdue when it was claimed before Outbox and is not in the work queue. A ticket is abandoned when it was
+	// created before Waiting. A backfill ticket is abandoned when its server last called before Silence.
 	Outbox, Waiting, Silence time.Time
 }
 
 // DueWork is what is due in a project.
 type DueWork struct {
-	// Position is the feed's.
+	// Position is the feed's position.
 	Position uint64
-	// Waiting is how many tickets wait.
+	// Waiting is the number of waiting tickets.
 	Waiting int64
-	// Revisions are those of the configs there are.
+	// Revisions are the revisions of all configs.
 	Revisions map[string]int64
-	// Outbox, Claims: matches are overdue. Backfills: proposals or backfill tickets are. Tickets: tickets or ended matches
-	// are.
+	// Outbox and Claims: matches are overdue. Backfills: proposals or backfill tickets are overdue. Tickets: tickets or
+	// ended matches have expired.
 	Outbox, Claims, Backfills, Tickets bool
 }
 
@@ -95,12 +95,13 @@ func dueArgs(set string, latest int64, limit int) redis.ZRangeArgs {
 
 // Counts is how many tickets, matches and backfill tickets a project has.
 type Counts struct {
-	// Waiting tickets, and when the oldest of them was created; zero when none waits.
+	// Waiting is the number of waiting tickets. Oldest is when the oldest of them was created, zero when none waits.
 	Waiting int64
 	Oldest  time.Time
-	// Matches that have claimed tickets and no result, and those of them that may not be in the work queue yet.
+	// Matches counts matches that have claimed tickets and no result, Outbox those of them that may not be in the work
+	// queue yet.
 	Matches, Outbox int64
-	// Backfills are backfill tickets, Proposed those of them that have tickets which wait for approval.
+	// Backfills counts backfill tickets, Proposed those of them with tickets that wait for approval.
 	Backfills, Proposed int64
 }
 

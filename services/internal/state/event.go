@@ -10,7 +10,7 @@ import (
 	pb "matchmaker.dev/proto/matchmaker/v1"
 )
 
-// AppendEvent appends an event to the history that goes with no change of the state.
+// AppendEvent appends an event to the history without a change of the state.
 func (s *Store) AppendEvent(ctx context.Context, project string, e *pb.Event, now time.Time) error {
 	tickets := e.GetTickets()
 	_, err := s.run(ctx, s.call(eventAppendScript, keysOf(project), ids{},
@@ -36,8 +36,7 @@ func encodeEvent(e *pb.Event, now time.Time) []byte {
 	e.Time, e.Tickets = millis(now), nil
 	body, err := proto.Marshal(e)
 	if err != nil {
-		// The one thing that cannot be marshalled is text that is not UTF-8: a function's error, as
-		// others read it. The event is told without.
+		// Only text that is not UTF-8 cannot be marshalled: a function's error. The event is written without it.
 		e.Error = strings.ToValidUTF8(e.GetError(), "�")
 		body, _ = proto.Marshal(e)
 	}

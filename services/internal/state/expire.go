@@ -10,11 +10,12 @@ import (
 
 // Expired counts what Expire deleted.
 type Expired struct {
-	// Abandoned tickets had waited for too long, Read ones had their result for long enough, Matches had ended long ago.
+	// Abandoned counts tickets that waited too long, Read those whose results became unreadable, and Matches those that
+	// ended long ago.
 	Abandoned, Read, Matches int
-	// More tells that there may be more of them.
+	// More is true when there may be more of them.
 	More bool
-	// Position is the feed's when tickets that waited were among them, else 0.
+	// Position is the feed's position when waiting tickets were deleted, else 0.
 	Position uint64
 }
 
@@ -86,8 +87,8 @@ func (s *Store) expireMatches(ctx context.Context, k keys, latest int64, limit i
 	return int(deleted), err
 }
 
-// expireResults deletes tickets whose results became unreadable. Those that had theirs in one script go in one. more
-// tells that it left some.
+// expireResults deletes tickets whose results became unreadable. Tickets whose results were written by one script are
+// deleted by one script. more is true when some are left.
 func (s *Store) expireResults(
 	ctx context.Context, k keys, latest int64, limit int, event []byte,
 ) (n int, more bool, err error) {

@@ -22,7 +22,7 @@ func (s *Store) Players(ctx context.Context, project string) (int64, error) {
 	return one + two, err
 }
 
-// Generation is how often a backfill ticket's being shown has changed.
+// Generation is a backfill ticket's generation: how often functions were shown another version.
 func (s *Store) Generation(ctx context.Context, project, id string) (int64, error) {
 	return s.redis.HGet(ctx, keysOf(project).backfill(id), "g").Int64()
 }
@@ -30,12 +30,12 @@ func (s *Store) Generation(ctx context.Context, project, id string) (int64, erro
 // Forget makes the server forget all scripts, as a restart does.
 func (s *Store) Forget(ctx context.Context) error { return s.redis.ScriptFlush(ctx).Err() }
 
-// Usage is what the server says of the processor time that it used, and of the commands that it did.
+// Usage returns the server's statistics of processor time and of commands.
 func (s *Store) Usage(ctx context.Context) (string, error) {
 	return s.redis.Do(ctx, "INFO", "cpu", "commandstats").Text()
 }
 
-// PutBack takes the last entry off a project's history, as a copy that lagged has it.
+// PutBack removes the last entry of a project's history, as if a lagging replica took over.
 func (s *Store) PutBack(ctx context.Context, project string) error {
 	k := keysOf(project)
 	all, err := s.redis.XRange(ctx, k.history(), "-", "+").Result()
@@ -59,7 +59,7 @@ func (s *Store) OldestWaiting(ctx context.Context, project string) ([]string, er
 	return s.redis.ZRange(ctx, keysOf(project).waiting(), 0, -1).Result()
 }
 
-// Leftovers lists the keys that there are of tickets, matches and backfill tickets.
+// Leftovers lists the keys of tickets, matches and backfill tickets.
 func (s *Store) Leftovers(ctx context.Context, project string) ([]string, error) {
 	k := keysOf(project)
 	all, err := s.redis.Keys(ctx, "*").Result()
@@ -71,7 +71,7 @@ func (s *Store) Leftovers(ctx context.Context, project string) ([]string, error)
 	}), err
 }
 
-// Strays lists the tickets that are in the waiting set and do not wait, or the other way round.
+// Strays lists the tickets that are in the waiting set and do not wait, or that wait and are not in it.
 func (s *Store) Strays(ctx context.Context, project string) ([]string, error) {
 	k := keysOf(project)
 	in := map[string]bool{}

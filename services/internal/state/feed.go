@@ -17,22 +17,22 @@ type Change struct {
 	// Ticket is "" when the change is one of a backfill ticket.
 	Ticket   string
 	Backfill string
-	// Body is the marshalled pb.Ticket of a ticket that waits from now on, what Shown reads of a backfill ticket;
-	// "" for one that no longer waits, or is no longer shown.
+	// Body is the marshalled pb.Ticket of a ticket that waits from now on, or what DecodeBackfill reads. It is "" when the
+	// ticket no longer waits, or the backfill ticket is no longer shown.
 	Body string
 }
 
-// Sink takes in what Follow reads. Its methods are called from one goroutine.
+// Sink receives what Follow reads. Its methods are called from one goroutine.
 type Sink interface {
-	// Reset says that what was taken in before is void.
+	// Reset makes all earlier changes void. A snapshot follows.
 	Reset()
-	// Apply takes in changes, in order. position is the feed position reached with
-	// them; 0 while a snapshot is still incomplete. The call that completes a snapshot, and only that, has no changes.
+	// Apply receives changes, in order. position is the feed's position after them, 0 while a snapshot is incomplete. Only
+	// the call that completes a snapshot has no changes.
 	Apply(changes []Change, position uint64)
 }
 
-// How the feed is read: entries a call, the longest wait of one call, the pause
-// after an error, tickets of a snapshot a round trip.
+// How the feed is read: entries per call, the longest wait of a call, the pause after an error, and a snapshot's
+// tickets per round trip.
 const (
 	feedCount    = 1000
 	feedBlock    = time.Second
@@ -43,8 +43,8 @@ const (
 var errGap = errors.New("the feed has been trimmed beyond this reader, or replaced")
 
 // Follow gives the sink a snapshot of a project's waiting tickets and of the backfill tickets that functions are shown,
-// and then every change, as it is made, until ctx ends. After any error, and when it fell behind what the feed keeps,
-// it starts again from a snapshot.
+// and then every change, until ctx ends. It starts again from a snapshot after any error, and when the feed was trimmed
+// before it was read.
 func (s *Store) Follow(ctx context.Context, project string, sink Sink) {
 	for ctx.Err() == nil {
 		err := s.follow(ctx, project, sink)
@@ -60,18 +60,18 @@ func (s *Store) Follow(ctx context.Context, project string, sink Sink) {
 }
 
 func (s *Store) follow(ctx context.Context, project string, sink Sink) error {
-	k, met := keysOf(project), s.primary.changeCount()
-	// The name of this feed: one that is begun anew has another, whatever its positions are.
+	k, primaryChanges := keysOf(project), s.primary.changeCount()
+	// A new feed gets a new name. Positions alone do not tell it from the old one.
 	if err := s.feeds.SetNX(ctx, k.feedName(), uuid.NewString(), 0).Err(); err != nil {
 		return err
 	}
-	// Changes made while the snapshot is read are applied once more after it, which
-	// does no harm: the last change of a ticket wins.
+	// Changes made while the snapshot is read are applied again after it. That is harmless: the last change of a ticket
+	// wins.
 	name, position, err := s.feedPosition(ctx, k)
 	if err != nil {
 		return err
 	}
-	checked := time.Now()
+	lastCheck := time.Now()
 	sink.Reset()
 	if err := s.snapshot(ctx, k, sink); err != nil {
 		return err
@@ -81,21 +81,21 @@ func (s *Store) follow(ctx context.Context, project string, sink Sink) error {
 	for {
 		xread := redis.NewCmd(ctx, "XREAD", "COUNT", feedCount, "BLOCK", feedBlock.Milliseconds(),
 			"STREAMS", k.feed(), strconv.FormatUint(position, 10)+"-0")
-		xread.SetFirstKeyPos(6) // tells a cluster's client which server it is for
+		xread.SetFirstKeyPos(6) // a cluster's client finds the server by this key
 		_ = s.feeds.Process(ctx, xread)
 		reply, err := xread.Result()
 		idle := errors.Is(err, redis.Nil)
 		if err != nil && !idle {
 			return err
 		}
-		if s.primary.changeCount() != met {
+		if s.primary.changeCount() != primaryChanges {
 			return errGap
 		}
-		if idle || time.Since(checked) > feedBlock {
+		if idle || time.Since(lastCheck) > feedBlock {
 			if err := s.checkFeed(ctx, k, name, position); err != nil {
 				return err
 			}
-			checked = time.Now()
+			lastCheck = time.Now()
 		}
 		if idle {
 			continue
@@ -107,17 +107,17 @@ func (s *Store) follow(ctx context.Context, project string, sink Sink) error {
 	}
 }
 
-// checkFeed checks that the feed is the one that the reader began with, and that its position has not gone back, as
-// with a Redis that lost its data or was replaced by a replica that lagged.
+// checkFeed checks that the feed has the same name as at the reader's start, and that its position has not gone back.
+// Either happens when Redis lost its data, or when a replica that lagged replaced it.
 func (s *Store) checkFeed(ctx context.Context, k keys, name string, position uint64) error {
-	named, now, err := s.feedPosition(ctx, k)
-	if err == nil && (named != name || now < position) {
+	nameNow, now, err := s.feedPosition(ctx, k)
+	if err == nil && (nameNow != name || now < position) {
 		return errGap
 	}
 	return err
 }
 
-// feedPosition is the feed's name and its position now.
+// feedPosition reads the feed's name and its position.
 func (s *Store) feedPosition(ctx context.Context, k keys) (name string, position uint64, err error) {
 	values, err := s.feeds.MGet(ctx, k.feedName(), k.feedSeq()).Result()
 	if err != nil {
@@ -130,7 +130,7 @@ func (s *Store) feedPosition(ctx context.Context, k keys) (name string, position
 	return name, position, err
 }
 
-// Position is the feed's position now. It goes back only when Redis lost what it had.
+// Position reads the feed's position. It goes back only when Redis lost data.
 func (s *Store) Position(ctx context.Context, project string) (uint64, error) {
 	_, n, err := s.feedPosition(ctx, keysOf(project))
 	return n, unavailable(err)
@@ -151,11 +151,10 @@ func (s *Store) snapshot(ctx context.Context, k keys, sink Sink) error {
 		})
 }
 
-// scan gives the sink a change for each member of a set, made of fields of the hash at its key, but for those that are
-// none.
+// scan reads fields of the hash of each member of a set, and gives the sink the changes that change makes of them.
 func (s *Store) scan(
-	ctx context.Context, set string, key func(id string) string, fields []string, sink Sink, change func(id string,
-		fields []any) (Change, bool),
+	ctx context.Context, set string, key func(id string) string, fields []string, sink Sink,
+	change func(id string, fields []any) (Change, bool),
 ) error {
 	var cursor uint64
 	for {
@@ -188,8 +187,8 @@ func (s *Store) scan(
 	}
 }
 
-// read takes the changes out of a reply of XREAD: [[stream, [[id, [name, value, …]], …]]].
-// The reply is read raw because the client's own type loses the fields' order.
+// read appends the changes in a reply of XREAD: [[stream, [[id, [name, value, …]], …]]]. The reply is read raw because
+// the client's own type loses the fields' order.
 func read(reply any, changes []Change, position uint64) ([]Change, uint64, error) {
 	streams, ok := reply.([]any)
 	if !ok || len(streams) != 1 {
@@ -214,7 +213,7 @@ func read(reply any, changes []Change, position uint64) ([]Change, uint64, error
 		if err != nil {
 			return nil, 0, corrupt("feed", err)
 		}
-		// Positions have no holes: a hole is what was trimmed before it was read.
+		// Positions have no holes. A hole means that entries were trimmed before they were read.
 		if at != position+1 {
 			return nil, 0, errGap
 		}

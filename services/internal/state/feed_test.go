@@ -11,7 +11,7 @@ func TestFeedFollowsEveryChange(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 		s := open(state.Options{})
 		revision, terms := setUp(t, s)
-		create(t, s, "a", "b") // before the reader comes: the snapshot has them
+		create(t, s, "a", "b") // before the reader starts: the snapshot has them
 		m := follow(t, s)
 		m.sees(t, "a", "b")
 		create(t, s, "c", "d")
@@ -49,7 +49,7 @@ func TestReaderThatFellBehindStartsAgain(t *testing.T) {
 		close(m.gate)
 		m.sees(t, ids[1:]...)
 		if m.resets < 2 {
-			t.Error("the reader never noticed that it fell behind")
+			t.Error("the reader did not start again")
 		}
 	})
 }
@@ -63,19 +63,19 @@ func TestFeedThatWasPutBackIsNoticed(t *testing.T) {
 		if err := s.Flush(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		m.sees(t) // the reader finds out by itself
+		m.sees(t) // the reader notices it
 		create(t, s, "d")
 		m.sees(t, "d")
 	})
 }
 
-func TestFeedThatWasBegunAnewAndCameAsFarIsNoticed(t *testing.T) {
+func TestNewFeedAtTheSamePositionIsNoticed(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 		s := open(state.Options{})
 		m := follow(t, s)
 		create(t, s, "a", "b")
 		m.sees(t, "a", "b")
-		// Nothing tells the reader that these are other entries than those it has read.
+		// The positions are the same as those of the entries that the reader has read.
 		if err := s.Flush(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -84,7 +84,7 @@ func TestFeedThatWasBegunAnewAndCameAsFarIsNoticed(t *testing.T) {
 	})
 }
 
-// slow is a mirror that takes in changes only once its gate is open; the snapshot goes through.
+// slow is a mirror that waits for its gate before it applies changes. It applies the snapshot at once.
 type slow struct {
 	*mirror
 	gate chan struct{}

@@ -11,9 +11,9 @@ import (
 	"matchmaker.dev/services/internal/problem"
 )
 
-// ChangeFunction reads a function, lets change say what it becomes, and writes
-// that, again when someone else was faster. change gets nil when there is none, and returns nil to
-// delete it. Invalid when the project already has as many functions as it may.
+// ChangeFunction reads a function, calls change with it, and writes the result. When another caller wrote the function
+// meanwhile, it starts again. change gets nil when there is no such function, and returns nil to delete it. Errors:
+// Invalid when the project already has the most functions that it may have.
 func (s *Store) ChangeFunction(
 	ctx context.Context, project, name string, change func(*pb.Function) (*pb.Function, error),
 ) error {
@@ -60,7 +60,7 @@ func (s *Store) ChangeFunction(
 	}
 }
 
-// Function reads a function; NotFound when there is none.
+// Function reads a function. Errors: NotFound.
 func (s *Store) Function(ctx context.Context, project, name string) (*pb.Function, error) {
 	body, err := s.redis.HGet(ctx, keysOf(project).functions(), name).Result()
 	if errors.Is(err, redis.Nil) {

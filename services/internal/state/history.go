@@ -13,16 +13,16 @@ import (
 	pb "matchmaker.dev/proto/matchmaker/v1"
 )
 
-// HistoryEntry is an entry of the history: what happened in one moment.
+// HistoryEntry is an entry of the history: the events that one script wrote.
 type HistoryEntry struct {
 	Events []*pb.Event
-	// Bookmark is the place behind it.
+	// Bookmark is the place after it.
 	Bookmark *pb.Bookmark
 }
 
-// History reads up to limit entries of a project's history behind a bookmark; nil is the beginning. Every reader
-// gets every event once, in order. Where that cannot be, because the history was trimmed or is not the one that the
-// bookmark is from, an event of KIND_GAP comes in place of what is missing.
+// History reads up to limit entries of a project's history after a bookmark; nil is the beginning. Every reader gets
+// every event once, in order. When events are missing, because the history was trimmed or replaced, an event of
+// KIND_GAP takes their place.
 func (s *Store) History(ctx context.Context, project string, after *pb.Bookmark, limit int) ([]HistoryEntry, error) {
 	entries, end, err := s.entries(ctx, keysOf(project), after.GetPosition(), limit)
 	if err != nil {
@@ -42,7 +42,7 @@ func (s *Store) History(ctx context.Context, project string, after *pb.Bookmark,
 	if replaced {
 		return s.replaced(ctx, project, after)
 	}
-	var tellings []HistoryEntry
+	var result []HistoryEntry
 	for _, e := range entries {
 		events, err := e.events()
 		if err != nil {
@@ -54,12 +54,12 @@ func (s *Store) History(ctx context.Context, project string, after *pb.Bookmark,
 			events = append([]*pb.Event{gap}, events...)
 		}
 		position = e.position
-		tellings = append(tellings, HistoryEntry{events, &pb.Bookmark{Position: position, Check: e.check}})
+		result = append(result, HistoryEntry{events, &pb.Bookmark{Position: position, Check: e.check}})
 	}
-	return tellings, nil
+	return result, nil
 }
 
-// replaced tells of a history that was put back, or begun anew. It goes on where the history that there is now was
+// replaced returns the gap of a history that was put back or is new. Reading continues where the present history was
 // published to.
 func (s *Store) replaced(ctx context.Context, project string, after *pb.Bookmark) ([]HistoryEntry, error) {
 	from, err := s.Bookmark(ctx, project)
@@ -67,7 +67,7 @@ func (s *Store) replaced(ctx context.Context, project string, after *pb.Bookmark
 		return nil, err
 	}
 	if from.GetPosition() >= after.GetPosition() {
-		from = nil // it is of no use either
+		from = nil // it is not of this history either
 	}
 	if from == nil {
 		from = new(pb.Bookmark)
@@ -76,7 +76,7 @@ func (s *Store) replaced(ctx context.Context, project string, after *pb.Bookmark
 	return []HistoryEntry{{[]*pb.Event{gap}, from}}, nil
 }
 
-// Bookmark is the place in a project's history up to which it has been published; nil when none of it has.
+// Bookmark reads up to which place a project's history was published; nil when none of it was.
 func (s *Store) Bookmark(ctx context.Context, project string) (*pb.Bookmark, error) {
 	text, err := s.redis.Get(ctx, keysOf(project).published()).Result()
 	if errors.Is(err, redis.Nil) {
@@ -92,7 +92,7 @@ func (s *Store) Bookmark(ctx context.Context, project string) (*pb.Bookmark, err
 	return b, nil
 }
 
-// SetBookmark says that a project's history was published up to a place: what lies before it is needed no more.
+// SetBookmark notes that a project's history was published up to a place, and trims what lies before it.
 func (s *Store) SetBookmark(ctx context.Context, project string, at *pb.Bookmark) error {
 	body, err := proto.Marshal(at)
 	if err != nil {
@@ -101,35 +101,35 @@ func (s *Store) SetBookmark(ctx context.Context, project string, at *pb.Bookmark
 	k := keysOf(project)
 	_, err = s.redis.Pipelined(ctx, func(p redis.Pipeliner) error {
 		p.Set(ctx, k.published(), body, 0)
-		// The entry at the place itself stays: by it one tells that the history is still the same.
+		// The entry at the place itself stays: its check shows whether the history is still the same.
 		p.XTrimMinIDApprox(ctx, k.history(), strconv.FormatUint(at.GetPosition(), 10), 0)
 		return nil
 	})
 	return unavailable(err)
 }
 
-// entry is an entry of the history as it lies in Redis.
+// entry is an entry of the history as Redis stores it.
 type entry struct {
 	position uint64
-	// size is how many positions it takes: one for each event and for each of their tickets.
+	// size is how many positions the entry takes: one for each event and for each of its tickets.
 	size  uint64
 	check uint64
-	pairs []any // an event, the ids of its tickets, …
+	pairs []any // event, ids of its tickets, event, …
 }
 
-// entries reads the entry at a position and up to limit ones behind it, and how far the history goes.
+// entries reads the entry at a position and up to limit entries after it. end is the history's last position.
 func (s *Store) entries(ctx context.Context, k keys, from uint64, limit int) (entries []entry, end uint64, err error) {
-	var told *redis.StringCmd
+	var last *redis.StringCmd
 	var read *redis.Cmd
 	_, err = s.redis.TxPipelined(ctx, func(p redis.Pipeliner) error {
-		told = p.Get(ctx, k.historySeq())
+		last = p.Get(ctx, k.historySeq())
 		read = p.Do(ctx, "XRANGE", k.history(), strconv.FormatUint(from, 10), "+", "COUNT", limit+1)
 		return nil
 	})
 	if err != nil && !errors.Is(err, redis.Nil) {
 		return nil, 0, unavailable(err)
 	}
-	if text := told.Val(); text != "" {
+	if text := last.Val(); text != "" {
 		if end, err = strconv.ParseUint(text, 10, 64); err != nil {
 			return nil, 0, corrupt("history", err)
 		}
@@ -178,7 +178,7 @@ func parseEntry(raw any) (entry, error) {
 	return e, nil
 }
 
-// events are those of an entry, with their tickets.
+// events decodes the events of an entry, with their tickets.
 func (e entry) events() ([]*pb.Event, error) {
 	events := make([]*pb.Event, 0, len(e.pairs)/2)
 	for i := 0; i+1 < len(e.pairs); i += 2 {

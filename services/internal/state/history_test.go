@@ -11,23 +11,23 @@ import (
 	"matchmaker.dev/services/internal/state"
 )
 
-// told is what the history says from a bookmark on, as one reads it, and the bookmark behind it.
-func told(t *testing.T, s *state.Store, after *pb.Bookmark) ([]string, *pb.Bookmark) {
+// readHistory reads the history after a bookmark, one line per event, and returns the last bookmark.
+func readHistory(t *testing.T, s *state.Store, after *pb.Bookmark) ([]string, *pb.Bookmark) {
 	t.Helper()
 	var lines []string
 	for {
-		tellings, err := s.History(t.Context(), project, after, 2)
+		entries, err := s.History(t.Context(), project, after, 2)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(tellings) == 0 {
+		if len(entries) == 0 {
 			return lines, after
 		}
-		for _, telling := range tellings {
-			for _, e := range telling.Events {
+		for _, entry := range entries {
+			for _, e := range entry.Events {
 				lines = append(lines, line(e))
 			}
-			after = telling.Bookmark
+			after = entry.Bookmark
 		}
 	}
 }
@@ -47,14 +47,14 @@ func line(e *pb.Event) string {
 	return strings.Join(words, " ")
 }
 
-func wantTold(t *testing.T, got []string, want ...string) {
+func wantHistory(t *testing.T, got []string, want ...string) {
 	t.Helper()
 	if !slices.Equal(got, want) {
 		t.Fatalf("the history says\n\t%s\nwant\n\t%s", strings.Join(got, "\n\t"), strings.Join(want, "\n\t"))
 	}
 }
 
-// must runs the steps of a story.
+// must fails the test at the first error.
 func must(t *testing.T, errs ...error) {
 	t.Helper()
 	for _, err := range errs {
@@ -67,7 +67,7 @@ func must(t *testing.T, errs ...error) {
 func second[A, B any](_ A, b B) B        { return b }
 func third[A, B, C any](_ A, _ B, c C) C { return c }
 
-func TestHistoryTellsTheLifeOfATicket(t *testing.T) {
+func TestHistoryHasAllEventsOfATicket(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 		s := open(state.Options{History: 1000})
 		revision, terms := setUp(t, s)
@@ -92,8 +92,8 @@ func TestHistoryTellsTheLifeOfATicket(t *testing.T) {
 		must(t, s.AppendEvent(t.Context(), project, &pb.Event{Kind: pb.Event_KIND_RETURNED, Match: "served",
 			Tickets: []string{"x", "y"}}, epoch0))
 
-		lines, end := told(t, s, nil)
-		wantTold(t, lines,
+		lines, end := readHistory(t, s, nil)
+		wantHistory(t, lines,
 			"created a", "created b", "created c", "created d", "created e", "created f", "created g", "created h",
 			"claimed dropped a,b (director 1)", "assigned at-once e,f (director 1)", "failed function PoolTimeout failed g "+
 				"(director 1)",
@@ -111,14 +111,14 @@ func TestHistoryTellsTheLifeOfATicket(t *testing.T) {
 			"expired read e,f,g",
 			"returned served x,y",
 		)
-		if lines, _ := told(t, s, end); len(lines) > 0 {
-			t.Errorf("told twice: %s", lines)
+		if lines, _ := readHistory(t, s, end); len(lines) > 0 {
+			t.Errorf("read twice: %s", lines)
 		}
 		all, err := s.History(t.Context(), project, nil, 100)
 		must(t, err)
 		claimed := all[8].Events
 		if e := claimed[0]; e.GetConfig() != "c" || e.GetRevision() != revision || e.GetTime() != epoch0.UnixMilli() {
-			t.Errorf("an event without where it is from: %v", e)
+			t.Errorf("an event without its config, revision or time: %v", e)
 		}
 		if claimed[0].GetPosition() != claimed[2].GetPosition() ||
 			claimed[0].GetPosition() <= all[7].Events[0].GetPosition() {
@@ -127,18 +127,18 @@ func TestHistoryTellsTheLifeOfATicket(t *testing.T) {
 	})
 }
 
-func TestNoHistoryIsKeptWhereNobodyReadsIt(t *testing.T) {
+func TestHistoryIsOffByDefault(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 		s := open(state.Options{})
 		create(t, s, "a")
 		must(t, s.AppendEvent(t.Context(), project, &pb.Event{Kind: pb.Event_KIND_RETURNED}, epoch0))
-		if lines, _ := told(t, s, nil); len(lines) > 0 {
+		if lines, _ := readHistory(t, s, nil); len(lines) > 0 {
 			t.Error(lines)
 		}
 	})
 }
 
-func TestHistoryGoesOnFromWhereItWasPublished(t *testing.T) {
+func TestHistoryContinuesAfterTheBookmark(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 		s := open(state.Options{History: 1000})
 		if b, err := s.Bookmark(t.Context(), project); err != nil || b != nil {
@@ -147,30 +147,30 @@ func TestHistoryGoesOnFromWhereItWasPublished(t *testing.T) {
 		for i := range 300 { // the server trims whole nodes of a hundred
 			create(t, s, fmt.Sprint("t", i))
 		}
-		_, end := told(t, s, nil)
+		_, end := readHistory(t, s, nil)
 		must(t, s.SetBookmark(t.Context(), project, end))
 		create(t, s, "next")
 		from, err := s.Bookmark(t.Context(), project)
 		must(t, err)
-		lines, _ := told(t, s, from)
-		wantTold(t, lines, "created next")
-		// What was published is not kept.
-		lines, _ = told(t, s, nil)
+		lines, _ := readHistory(t, s, from)
+		wantHistory(t, lines, "created next")
+		// Published events are trimmed.
+		lines, _ = readHistory(t, s, nil)
 		if len(lines) > 150 || lines[0] != "gap trimmed" {
 			t.Errorf("%d events are kept, first %s", len(lines), lines[0])
 		}
 	})
 }
 
-func TestHistoryThatWasTrimmedSaysSo(t *testing.T) {
+func TestTrimmedHistoryHasAGap(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 		s := open(state.Options{History: 10})
 		create(t, s, "first")
-		_, at := told(t, s, nil)
+		_, at := readHistory(t, s, nil)
 		for i := range 500 {
 			create(t, s, fmt.Sprint("t", i))
 		}
-		lines, _ := told(t, s, at)
+		lines, _ := readHistory(t, s, at)
 		if lines[0] != "gap trimmed" || lines[len(lines)-1] != "created t499" || len(lines) > 200 ||
 			slices.Contains(lines[1:], "gap trimmed") {
 			t.Errorf("%d events, from %s to %s", len(lines), lines[0], lines[len(lines)-1])
@@ -178,38 +178,38 @@ func TestHistoryThatWasTrimmedSaysSo(t *testing.T) {
 	})
 }
 
-func TestHistoryThatIsAnotherSaysSo(t *testing.T) {
+func TestReplacedHistoryHasAGap(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 		s := open(state.Options{History: 1000})
 		create(t, s, "a", "b", "c")
-		_, end := told(t, s, nil)
+		_, end := readHistory(t, s, nil)
 		must(t, s.Flush(t.Context()))
-		lines, _ := told(t, s, end)
-		wantTold(t, lines, "gap replaced")
+		lines, _ := readHistory(t, s, end)
+		wantHistory(t, lines, "gap replaced")
 		create(t, s, "d")
-		lines, _ = told(t, s, end)
-		wantTold(t, lines, "gap replaced", "created d")
-		// It has come as far, so that only what lies there tells the difference.
+		lines, _ = readHistory(t, s, end)
+		wantHistory(t, lines, "gap replaced", "created d")
+		// The new history reaches the old position. Only the check shows the difference.
 		create(t, s, "e", "f", "g", "h")
-		lines, now := told(t, s, end)
-		wantTold(t, lines, "gap replaced", "created d", "created e", "created f", "created g", "created h")
-		if lines, _ := told(t, s, now); len(lines) > 0 {
-			t.Errorf("told twice: %s", lines)
+		lines, now := readHistory(t, s, end)
+		wantHistory(t, lines, "gap replaced", "created d", "created e", "created f", "created g", "created h")
+		if lines, _ := readHistory(t, s, now); len(lines) > 0 {
+			t.Errorf("read twice: %s", lines)
 		}
 	})
 }
 
-func TestHistoryThatWasPutBackGoesOnWhereItHadBeenPublished(t *testing.T) {
+func TestHistoryThatWasPutBackContinuesAfterTheBookmark(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 		s := open(state.Options{History: 1000})
 		create(t, s, "a", "b")
-		_, before := told(t, s, nil)
+		_, before := readHistory(t, s, nil)
 		must(t, s.SetBookmark(t.Context(), project, before))
 		create(t, s, "lost")
-		_, end := told(t, s, before)
+		_, end := readHistory(t, s, before)
 		must(t, s.PutBack(t.Context(), project))
 		create(t, s, "other")
-		lines, _ := told(t, s, end)
-		wantTold(t, lines, "gap replaced", "created other")
+		lines, _ := readHistory(t, s, end)
+		wantHistory(t, lines, "gap replaced", "created other")
 	})
 }

@@ -1,14 +1,14 @@
 package state
 
-// keys builds the keys of one project, or with the value global those of no project. doc.go describes them.
+// keys builds the keys of one project, or, as the value global, those without a project. doc.go describes them.
 type keys string
 
 const global keys = "mm:"
 
 func keysOf(project string) keys { return keys("mm:{" + project + "}:") }
 
-// projects is written before a project's own keys, since both are in one slot of a cluster only by chance. A name
-// without a project does no harm.
+// projects is written before a project's own keys, since they are in different slots of a cluster. A name without a
+// project is harmless.
 func (k keys) projects() string  { return string(k) + "projects" }
 func (k keys) directors() string { return string(k) + "directors" }
 
@@ -40,7 +40,7 @@ func (k keys) lease() string              { return string(k) + "lease" }
 func (k keys) rates() string              { return string(k) + "rates" }
 func (k keys) players(n string) string    { return string(k) + "players:" + n } // 0 and 1
 
-// ids are those that the keys of a script's call have in them, by kind.
+// ids are the ids in the keys of a script's call, by kind.
 type ids [4]string
 
 const (
@@ -50,7 +50,7 @@ const (
 	ofBackfill
 )
 
-// keyName is how a key ends that the header of a script names.
+// keyName is how a key ends that a script's header names.
 type keyName struct {
 	suffix string
 	id     int // which of ids follows
@@ -58,7 +58,7 @@ type keyName struct {
 
 func (k keys) named(n keyName, of ids) string { return string(k) + n.suffix + of[n.id] }
 
-// keyNames are the names in headers that are not those in Redis.
+// keyNames are the keys whose name in headers differs from the name in Redis.
 var keyNames = map[string]keyName{
 	"ticket": {"t:", ofTicket}, "match": {"m:", ofMatch},
 	"backfill": {"bf:", ofBackfill}, "proposals": {"bp:", ofBackfill}, "joined": {"bj:", ofBackfill},

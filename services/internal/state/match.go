@@ -13,22 +13,22 @@ import (
 	"matchmaker.dev/services/internal/problem"
 )
 
-// matchMemory is how long a released match is remembered: longer than all allocators may be away, since the one that
-// works on it may have to deallocate a server.
+// matchMemory is how long a released match stays stored. It is longer than any outage of the allocators, since the
+// allocator that works on the match may have to deallocate a server.
 const matchMemory = 24 * time.Hour
 
-// MatchStatus is how BeginAllocation, Assign and GameServer found a match.
+// MatchStatus is the state in which BeginAllocation, Assign and GameServer found a match.
 type MatchStatus string
 
-// What a MatchStatus can be.
+// The statuses of a match.
 const (
-	// MatchActive: its allocation goes on; BeginAllocation and Assign did what they were asked.
+	// MatchActive: its allocation goes on. BeginAllocation and Assign succeeded.
 	MatchActive MatchStatus = "ok"
 	// MatchAssigned: the match was assigned before.
 	MatchAssigned MatchStatus = "done"
 	// MatchReleased: the match ended without a server, its tickets wait again or have an error.
 	MatchReleased MatchStatus = "released"
-	// MatchForgotten: the match ended so long ago that nobody knows how.
+	// MatchForgotten: the match ended so long ago that it is no longer stored.
 	MatchForgotten MatchStatus = "gone"
 	// MatchDropped: a ticket had left, the others wait again.
 	MatchDropped MatchStatus = "dropped"
@@ -41,19 +41,20 @@ type Outcome struct {
 	Now time.Time
 	// Expiry is how long the results stay readable.
 	Expiry time.Time
-	// Connection is where the match's server is, for its backfill ticket; empty where there is none.
+	// Connection is the address of the match's server, for its backfill ticket; empty when there is none.
 	Connection string
-	// Error is what players read instead of a connection, and Reason what events say of it; both empty when all is well.
+	// Error is what players read instead of a connection, and Reason what events say about it. Both are empty when the
+	// match has a server.
 	Error, Reason string
-	// MayHaveServer is whether the hosting system may give the match a server that no ticket uses: there is no connection,
-	// or a call whose answer was lost may still arrive. Such a match is deallocated twice, a minute apart.
+	// MayHaveServer is true when the hosting system may have, or may still get, a server for the match that no ticket
+	// uses. A call whose answer was lost may still arrive. Such a match is deallocated twice, a minute apart.
 	MayHaveServer bool
-	// Server is kept until KeepServer when the match is assigned; nil where nothing is.
+	// Server is stored until KeepServer when the match is assigned; nil when none is to be stored.
 	Server     *pb.GameServer
 	KeepServer time.Time
 }
 
-// Match reads a match that was claimed; NotFound when it was assigned, or ended long ago.
+// Match reads a claimed match. Errors: NotFound when it was assigned, or ended long ago.
 func (s *Store) Match(ctx context.Context, project, id string) (*pb.Match, error) {
 	fields, err := s.readShared(ctx, project, keysOf(project).match(id), "b")
 	if err != nil {
@@ -70,10 +71,10 @@ func (s *Store) Match(ctx context.Context, project, id string) (*pb.Match, error
 	return m, nil
 }
 
-// Assign writes the results of a match and ends it. assigned are the tickets that still existed, and those that were
-// proposed to its backfill ticket meanwhile, which get the connection as well. Any status but MatchActive means that
-// the match had ended before, and nothing was written. A server that no ticket uses is to be deallocated then; with
-// MatchAssigned the tickets use it.
+// Assign writes the results of a match and ends it. assigned are its tickets that still existed, and the tickets that
+// were proposed to its backfill ticket meanwhile. They get the connection as well. Any status but MatchActive means
+// that the match had ended before, and nothing was written. A server that no ticket uses is to be deallocated then;
+// with MatchAssigned the tickets use it.
 func (s *Store) Assign(
 	ctx context.Context, project string, m *pb.Match, o Outcome, results map[string]*pb.Assignment,
 ) (verdict MatchStatus, assigned []string, err error) {
@@ -178,23 +179,23 @@ func (s *Store) ReleaseOverdueMatches(
 	return released, position, nil
 }
 
-// ReleaseMatch makes the tickets of a match that gets no server wait again, at their old age. held tells that it may
-// have a server all the same, which is deallocated then. The position is the feed's after the change, 0 when the match
-// had ended before.
+// ReleaseMatch makes the tickets of a match that gets no server wait again, at their old age. With mayHaveServer, its
+// server is deallocated. It returns the feed's position after the change, 0 when the match had ended before.
 func (s *Store) ReleaseMatch(
-	ctx context.Context, project string, m *pb.Match, held bool, reason string, now time.Time,
+	ctx context.Context, project string, m *pb.Match, mayHaveServer bool, reason string, now time.Time,
 ) (position uint64, err error) {
 	_, position, err = s.releaseMatch(ctx, project, m, release{reason: reason, latest: math.MaxInt64, now: now,
-		held: &held})
+		mayHaveServer: &mayHaveServer})
 	return position, err
 }
 
-// release says why tickets wait again, and of which matches.
+// release says why a match is released, and what must be true of it.
 type release struct {
 	reason string
-	latest int64 // the latest deadline that has passed
+	latest int64 // a match with a later deadline is not released
 	now    time.Time
-	held   *bool // nil: when a server was asked for
+	// mayHaveServer is nil when it follows from whether a server was asked for.
+	mayHaveServer *bool
 }
 
 func (s *Store) releaseMatch(
@@ -203,9 +204,9 @@ func (s *Store) releaseMatch(
 	k, id := keysOf(project), m.GetId()
 	event := matchEvent(m, pb.Event_KIND_RELEASED)
 	event.Reason = how.reason
-	held := ""
-	if how.held != nil {
-		held = flag(*how.held)
+	mayHaveServer := ""
+	if how.mayHaveServer != nil {
+		mayHaveServer = flag(*how.mayHaveServer)
 	}
 	backfill, tickets := m.GetBackfill(), TicketsOf(m.GetProposal())
 	r, err := s.withProposed(func(proposed []string) (any, error) {
@@ -217,7 +218,7 @@ func (s *Store) releaseMatch(
 			"backfill_id", backfill,
 			"rejected_event", encodeEvent(rejectedEvent(backfill, "unallocated"), how.now),
 			"ticket_count", len(tickets),
-			"may_have_server", held,
+			"may_have_server", mayHaveServer,
 			"now", millis(how.now))
 		c.tickets(k, tickets)
 		c.tickets(k, proposed)

@@ -11,26 +11,26 @@ import (
 	"matchmaker.dev/services/internal/catalog"
 )
 
-// rights are what an account needs of Redis.
+// rights are what an account may do in Redis.
 type rights struct {
-	// scripts are those that the account runs. Which commands they call follows from their texts.
+	// scripts are those that the account runs. The commands that they call are read from their text.
 	scripts []*script
-	// calls are the commands besides.
+	// calls are the commands that the account calls without a script.
 	calls string
-	// reads are keys that are read, adds keys that are written without a script.
+	// reads and adds are the keys that the account reads and writes without a script.
 	reads, adds []string
-	// writes are keys that scripts write and never read, changes those that they do both with, and consults those that
-	// they only read.
+	// writes are the keys that scripts only write, consults those that they only read, and changes those that they read
+	// and write.
 	writes, changes, consults []string
 }
 
-// every is the pattern of a project's keys, whichever the project is.
+// every makes patterns for the keys of all projects.
 const every = keys("mm:{*}:")
 
 // anyID stands for the id in a key.
 const anyID = "*"
 
-// What the parts of a project's state are, as their keys.
+// The keys of each part of a project's state.
 func feedKeys() []string    { return []string{every.feed()} }
 func historyKeys() []string { return []string{every.history()} }
 func counters() []string    { return []string{every.feedSeq(), every.historySeq()} }
@@ -50,14 +50,14 @@ func fillings() []string {
 		every.proposed()}
 }
 
-// permissions are the rights of each account. Who reads this to learn what a service may do reads all there is.
+// permissions are the rights of each account. Services have no other rights in Redis.
 func permissions() map[string]rights {
-	tell := slices.Concat(feedKeys(), historyKeys())
+	events := slices.Concat(feedKeys(), historyKeys())
 	return map[string]rights{
 		catalog.Ticket: {
 			scripts: []*script{ticketCreateScript, ticketDeleteScript},
 			calls:   "hmget",
-			writes:  tell,
+			writes:  events,
 			changes: slices.Concat(counters(), limits(), []string{every.ticket(anyID), every.waiting()}),
 		},
 		catalog.Config: {
@@ -92,7 +92,7 @@ func permissions() map[string]rights {
 			writes: feedKeys(),
 			changes: slices.Concat(counters(), historyKeys(), tickets(), matchKeys(), fillings(), []string{every.deallocations(),
 				every.lease(), global.directors()}),
-			// Scripts see whether a config is still the one that was matched by.
+			// Scripts check whether the config has changed since the match was made.
 			consults: []string{every.revisions()},
 		},
 		catalog.Allocator: {
@@ -100,7 +100,7 @@ func permissions() map[string]rights {
 				matchServerScript, deallocationClaimScript, deallocationFinishScript},
 			calls:   "smembers hget zrange",
 			reads:   []string{global.projects()},
-			writes:  tell,
+			writes:  events,
 			changes: slices.Concat(counters(), tickets(), matchKeys(), fillings(), []string{every.deallocations()}),
 		},
 		catalog.Backfill: {
@@ -109,22 +109,21 @@ func permissions() map[string]rights {
 			calls:   "sadd hget hmget mget info",
 			reads:   []string{every.functions(), every.feedName()},
 			adds:    []string{global.projects()},
-			writes:  tell,
+			writes:  events,
 			changes: slices.Concat(counters(), tickets(), fillings(), []string{every.rates()}),
 		},
 	}
 }
 
-// What a connection needs before anything is asked of it, of one server and of a cluster.
+// connecting has the commands that the client calls when it connects to a server or to a cluster.
 const connecting = "ping select readonly cluster|slots cluster|shards command"
 
-// called finds the commands that a script calls.
-var called = regexp.MustCompile(`redis\.p?call\(\s*['"]([A-Za-z]+)['"]`)
+// redisCall finds the commands that a script calls.
+var redisCall = regexp.MustCompile(`redis\.p?call\(\s*['"]([A-Za-z]+)['"]`)
 
-// ACLRules is what an account may do, as Redis's ACL has it, without name and password; "" for one that has nothing to
-// do with Redis. Keys are those below mm:, %R~ before those that are only read, and %W~ before those that are only
-// written. What is in parentheses is a second set of rights: scripts may be given these keys, and what they then do
-// with them is up to the first set.
+// ACLRules returns what an account may do as rules of a Redis ACL, without name and password. It is "" for an account
+// that does not use Redis. %R~ precedes keys that are only read, %W~ keys that are only written. In parentheses is a
+// second set of rights: scripts may declare these keys. What they do with the keys is limited by the first set.
 func ACLRules(name string) string {
 	switch name {
 	case account.Operator:
@@ -139,46 +138,46 @@ func ACLRules(name string) string {
 }
 
 func rulesOf(all ...rights) string {
-	commands, read, written, given := map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]bool{}
+	commands, reads, writes, scriptKeys := map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]bool{}
 	for _, r := range all {
 		for _, command := range strings.Fields(connecting + " " + r.calls) {
 			commands[command] = true
 		}
 		for _, s := range r.scripts {
-			for _, match := range called.FindAllStringSubmatch(s.source, -1) {
+			for _, match := range redisCall.FindAllStringSubmatch(s.source, -1) {
 				commands[strings.ToLower(match[1])] = true
 			}
 		}
 		for _, key := range slices.Concat(r.reads, r.changes, r.consults) {
-			read[key] = true
+			reads[key] = true
 		}
 		for _, key := range slices.Concat(r.adds, r.writes, r.changes) {
-			written[key] = true
+			writes[key] = true
 		}
-		// To run a script, Redis wants to see every right on all keys that it is given.
+		// Redis runs a script only if the user has all rights on the keys that the call names.
 		for _, key := range slices.Concat(r.writes, r.changes, r.consults) {
-			given[key] = true
+			scriptKeys[key] = true
 		}
 	}
 	var rules []string
 	for _, command := range slices.Sorted(maps.Keys(commands)) {
 		rules = append(rules, "+"+command)
 	}
-	touched := maps.Clone(read)
-	maps.Copy(touched, written)
-	for _, key := range slices.Sorted(maps.Keys(touched)) {
+	keySet := maps.Clone(reads)
+	maps.Copy(keySet, writes)
+	for _, key := range slices.Sorted(maps.Keys(keySet)) {
 		right := "~"
 		switch {
-		case !written[key]:
+		case !writes[key]:
 			right = "%R~"
-		case !read[key]:
+		case !reads[key]:
 			right = "%W~"
 		}
 		rules = append(rules, right+key)
 	}
-	if len(given) > 0 {
+	if len(scriptKeys) > 0 {
 		second := []string{"+eval", "+evalsha"}
-		for _, key := range slices.Sorted(maps.Keys(given)) {
+		for _, key := range slices.Sorted(maps.Keys(scriptKeys)) {
 			second = append(second, "~"+key)
 		}
 		rules = append(rules, "("+strings.Join(second, " ")+")")
@@ -186,8 +185,8 @@ func rulesOf(all ...rights) string {
 	return strings.Join(rules, " ")
 }
 
-// ACLFile is an ACL file for Redis: the user of each account that is named, with the hash of its password, and nobody
-// else. Where a hash is missing Redis refuses the file, with a line that says whose it is.
+// ACLFile returns an ACL file for Redis. It has a user for each of the accounts, with the hash of its password, and no
+// others. When a hash is missing, Redis refuses the file with a message that names the user.
 func ACLFile(accounts []string, hash func(account string) string) string {
 	var b strings.Builder
 	b.WriteString("user default reset off\n")

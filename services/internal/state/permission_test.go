@@ -20,20 +20,20 @@ import (
 
 func passwordOf(name string) string { return "the-password-of-" + name }
 
-// login is that of an account.
+// login is the login of an account.
 func login(name string) account.Login {
 	return account.Login{User: account.User(name), Password: func() (string, error) { return passwordOf(name), nil }}
 }
 
-// userFile is an ACL file with a user for each account. Where the default user is needed by the servers themselves it
-// is let in.
-func userFile(t *testing.T, letIn bool) string {
+// aclFile writes an ACL file with a user for each account. allowDefault enables the default user, which cluster nodes
+// and Sentinels use.
+func aclFile(t *testing.T, allowDefault bool) string {
 	t.Helper()
 	text := state.ACLFile(append(catalog.Names(), account.All, account.Operator), func(name string) string {
 		sum := sha256.Sum256([]byte(passwordOf(name)))
 		return hex.EncodeToString(sum[:])
 	})
-	if letIn {
+	if allowDefault {
 		text = strings.Replace(text, "user default reset off", "user default reset on nopass ~* &* +@all", 1)
 	}
 	file := filepath.Join(t.TempDir(), "users.acl")
@@ -43,8 +43,8 @@ func userFile(t *testing.T, letIn bool) string {
 	return file
 }
 
-// permitting starts a Redis with a user for each account, and returns how each gets in.
-func permitting(t *testing.T) (as func(name string) *redis.Client) {
+// startWithUsers starts a Redis with a user for each account. as connects as one of them.
+func startWithUsers(t *testing.T) (as func(name string) *redis.Client) {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "") // the path of a socket must be short
 	if err != nil {
@@ -52,7 +52,7 @@ func permitting(t *testing.T) (as func(name string) *redis.Client) {
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	socket := filepath.Join(dir, "redis")
-	redisServer(t, "--port", "0", "--unixsocket", socket, "--aclfile", userFile(t, false))
+	startRedis(t, "--port", "0", "--unixsocket", socket, "--aclfile", aclFile(t, false))
 	as = func(name string) *redis.Client {
 		c := redis.NewClient(&redis.Options{Network: "unix", Addr: socket, Username: account.User(name),
 			Password: passwordOf(name), DisableIdentity: true, Protocol: 2})
@@ -64,8 +64,8 @@ func permitting(t *testing.T) (as func(name string) *redis.Client) {
 	return as
 }
 
-// TestWhoMayReadAndWriteWhat: these, and no others, as Redis itself tells it.
-func TestWhoMayReadAndWriteWhat(t *testing.T) {
+// Redis itself says which user may do what.
+func TestAccountsReadAndWriteOnlyTheirKeys(t *testing.T) {
 	t.Parallel()
 	const (
 		nobody = ""
@@ -73,7 +73,7 @@ func TestWhoMayReadAndWriteWhat(t *testing.T) {
 		match  = "director allocator"
 		fill   = "director allocator backfill"
 	)
-	operator := permitting(t)(account.Operator)
+	operator := startWithUsers(t)(account.Operator)
 	may := func(name string, commands []string) bool {
 		for _, command := range commands {
 			args := []any{"ACL", "DRYRUN", account.User(name)}
@@ -151,13 +151,13 @@ func TestWhoMayReadAndWriteWhat(t *testing.T) {
 	}
 }
 
-// refusal is how versions of Redis say that somebody may not do something, and of scripts that nobody may.
-var refusal = regexp.MustCompile(`NOPERM|ACL failure|The user executing the script can't|not allowed from script`)
+// noPermission matches the errors with which versions of Redis refuse a command, also one of a script.
+var noPermission = regexp.MustCompile(`NOPERM|ACL failure|The user executing the script can't|not allowed from script`)
 
-// TestNoServiceMayDoMore: what has nothing to do with a service is refused, by scripts as well.
-func TestNoServiceMayDoMore(t *testing.T) {
+// Redis refuses other commands and keys, also in scripts.
+func TestOtherCommandsAreRefused(t *testing.T) {
 	t.Parallel()
-	as := permitting(t)
+	as := startWithUsers(t)
 	refuse := func(name string, commands ...[]any) {
 		t.Helper()
 		c := as(name)
@@ -165,8 +165,8 @@ func TestNoServiceMayDoMore(t *testing.T) {
 			t.Fatalf("%s: %v", name, err)
 		}
 		for _, command := range commands {
-			if err := c.Do(t.Context(), command...).Err(); err == nil || !refusal.MatchString(err.Error()) {
-				t.Errorf("%s: %v: %v, want that it is not permitted", name, command, err)
+			if err := c.Do(t.Context(), command...).Err(); err == nil || !noPermission.MatchString(err.Error()) {
+				t.Errorf("%s: %v: %v, want no permission", name, command, err)
 			}
 		}
 	}
@@ -183,7 +183,7 @@ func TestNoServiceMayDoMore(t *testing.T) {
 			{"EVAL", "return redis.call('GET', KEYS[1])", "1", "other:key"}, {"EVAL", "return 1", "1", "other:key"},
 		}...)
 	}
-	// A script may do no more than its user, with keys that it is given and with others.
+	// A script has only the rights of its user, on keys that the call names and on others.
 	script := func(text string, keys ...any) []any {
 		return append([]any{"EVAL", text, len(keys)}, keys...)
 	}
@@ -205,15 +205,15 @@ func TestNoServiceMayDoMore(t *testing.T) {
 	refuse(catalog.Runner, script("return 1"), []any{"EVALSHA", strings.Repeat("0", 40), 0}, []any{"HSET", "mm:{p}:t:1",
 		"s", "r"}, []any{"XADD", "mm:{p}:feed", "*", "f", "v"},
 		[]any{"HGETALL", "mm:{p}:configs"}, []any{"HSET", "mm:{p}:functions", "f", "v"}, []any{"DEL", "mm:{p}:feedname"})
-	// The director gives a config's revision to its scripts, and none of them changes it.
+	// The director's scripts read a config's revision and do not change it.
 	refuse(catalog.Director, script("return redis.call('HSET', KEYS[1], 'f', 'v')", "mm:{p}:revisions"), []any{"HSET",
 		"mm:{p}:revisions", "f", "v"})
 	refuse(catalog.Ticket, []any{"HGETALL", "mm:{p}:lease"}, []any{"XREAD", "STREAMS", "mm:{p}:feed", "0"},
 		script("return redis.call('XRANGE', KEYS[1], '-', '+')", "mm:{p}:feed"))
 }
 
-// TestRulesAreThoseOfTheScripts: whatever command a script calls is among the rights of the account for all services.
-func TestRulesAreThoseOfTheScripts(t *testing.T) {
+// The account for all services may call every command of every script.
+func TestRulesHaveTheCommandsOfAllScripts(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("script/*.lua")
 	if err != nil || len(files) < 20 {
@@ -228,11 +228,11 @@ func TestRulesAreThoseOfTheScripts(t *testing.T) {
 		for _, part := range strings.Split(string(text), "redis.call(")[1:] {
 			command, _, _ := strings.Cut(strings.Trim(part, "'\""), "'")
 			if !strings.Contains(rules, " +"+strings.ToLower(command)+" ") {
-				t.Errorf("%s calls %s, which nobody may", file, command)
+				t.Errorf("%s calls %s, which the rules do not permit", file, command)
 			}
 		}
 		if strings.Contains(string(text), "pcall") || strings.Contains(string(text), "redis[") {
-			t.Errorf("%s calls commands in a way that is not looked for", file)
+			t.Errorf("%s calls commands in a way that ACLRules does not find", file)
 		}
 	}
 }

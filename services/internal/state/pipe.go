@@ -9,61 +9,63 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// How many round trips of shared commands are under way at once, and how many commands one of them has at the most: the
-// replies to one batch are handed out while Redis works on the other, and nobody waits for a long one.
+// pipeDepth is how many round trips of shared commands are under way at once: Redis works on one batch while the
+// replies to the other are handed out. pipeBatch is the most commands of a batch: no caller waits for a long one.
 const (
 	pipeDepth = 2
 	pipeBatch = 128
 )
 
-// pipe sends what many callers ask for in few round trips: while some are under way, the commands that come are
-// collected, and the next one takes all of them. A lone command goes at once. What most of a command costs, at both
-// ends, is to send it and to wake up for its reply; together they cost about as much as one.
+// pipe sends the commands of many callers in few round trips. While some are under way, it collects the commands that
+// arrive, and the next round trip takes all of them. A lone command is sent at once. Most of a command's cost, at both
+// ends, is to send it and to wake up for its reply. A batch costs about as much as one command.
 //
-// Each command stands alone: it has its own reply and its own error, and others come between any two.
+// A batch is no transaction: each command has its own reply and its own error, and other clients' commands may run
+// between two of them.
 type pipe struct {
 	redis redis.UniversalClient
 
-	mu     sync.Mutex
-	queue  []*sending
-	flying int
+	mu    sync.Mutex
+	queue []*request
+	trips int
 }
 
-// sending is a command on its way.
-type sending struct {
+// request is a command that waits for its reply.
+type request struct {
 	cmd  redis.Cmder
 	done chan struct{}
 }
 
-// do returns when the command was answered, and what it failed with. When ctx ends first, the command may or may not
-// have been done, and must not be looked at.
+// do runs a command and returns its error. When ctx ends first, the command may or may not have run, and its reply must
+// not be read.
 func (p *pipe) do(ctx context.Context, cmd redis.Cmder) error {
-	own := &sending{cmd, make(chan struct{})}
+	r := &request{cmd, make(chan struct{})}
 	p.mu.Lock()
-	p.queue = append(p.queue, own)
-	first := p.flying < pipeDepth
+	p.queue = append(p.queue, r)
+	first := p.trips < pipeDepth
 	if first {
-		p.flying++
+		p.trips++
 	}
 	p.mu.Unlock()
 	if first {
-		// Others' commands may be among them, which must not end with this caller.
+		// The batch may have other callers' commands, which must not end with this caller.
 		p.flush(context.WithoutCancel(ctx))
 	}
 	select {
-	case <-own.done:
+	case <-r.done:
 		return cmd.Err()
 	default:
 	}
 	select {
-	case <-own.done:
+	case <-r.done:
 		return cmd.Err()
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
 }
 
-// flush sends one batch. What has come meanwhile is sent besides: whoever sends goes on as soon as it has its reply.
+// flush sends one batch. Another goroutine sends what arrived meanwhile, so that this caller returns as soon as it has
+// its reply.
 func (p *pipe) flush(ctx context.Context) {
 	batch := p.next()
 	if len(batch) > 0 {
@@ -72,14 +74,14 @@ func (p *pipe) flush(ctx context.Context) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if len(p.queue) == 0 {
-		p.flying--
+		p.trips--
 		return
 	}
 	go p.flush(ctx)
 }
 
 // next takes a batch out of the queue.
-func (p *pipe) next() []*sending {
+func (p *pipe) next() []*request {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	n := min(len(p.queue), pipeBatch)
@@ -90,7 +92,7 @@ func (p *pipe) next() []*sending {
 	return batch
 }
 
-func (p *pipe) send(ctx context.Context, batch []*sending) {
+func (p *pipe) send(ctx context.Context, batch []*request) {
 	if len(batch) == 1 {
 		_ = p.redis.Process(ctx, batch[0].cmd)
 	} else {
@@ -102,8 +104,8 @@ func (p *pipe) send(ctx context.Context, batch []*sending) {
 		})
 	}
 	if err := batch[len(batch)-1].cmd.Err(); timedOut(err) {
-		// A Redis that hangs is not waited for by one batch after the other: those who queued up behind this one have
-		// waited for as long.
+		// When Redis hangs, the commands in the queue have waited as long as this batch. They fail now, so that batches do
+		// not wait one after the other.
 		p.mu.Lock()
 		for _, s := range p.queue {
 			s.cmd.SetErr(err)
@@ -122,8 +124,8 @@ func timedOut(err error) bool {
 	return ok && failure.Timeout()
 }
 
-// shared is the pipe that commands about a project go through. On a cluster each project has its own, since the
-// node of another one may be away.
+// shared returns the pipe for the commands of a project. On a cluster each project has its own pipe, since the node of
+// another project may be down.
 func (s *Store) shared(project string) *pipe {
 	if _, ok := s.redis.(*redis.ClusterClient); !ok {
 		project = ""
@@ -135,7 +137,7 @@ func (s *Store) shared(project string) *pipe {
 	return p.(*pipe)
 }
 
-// runShared runs a script as run does, in a round trip that others share.
+// runShared runs a script as run does, in a round trip shared with other callers.
 func (s *Store) runShared(ctx context.Context, project string, c call) (any, error) {
 	cmd := c.script.EvalSha(ctx, s.redis.Pipeline(), c.keys, c.args...) // the pipeline itself is never sent
 	err := s.shared(project).do(ctx, cmd)
@@ -148,7 +150,7 @@ func (s *Store) runShared(ctx context.Context, project string, c call) (any, err
 	return cmd.Val(), nil
 }
 
-// readShared reads fields of a hash in a round trip that others share.
+// readShared reads fields of a hash in a round trip shared with other callers.
 func (s *Store) readShared(ctx context.Context, project, key string, fields ...string) ([]any, error) {
 	args := make([]any, 0, 8)
 	args = append(args, "HMGET", key)

@@ -12,7 +12,7 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// mute is a server that takes connections and never says a word.
+// mute starts a server that accepts connections and never answers.
 func mute(t *testing.T) *redis.Client {
 	t.Helper()
 	var lc net.ListenConfig
@@ -36,11 +36,11 @@ func mute(t *testing.T) *redis.Client {
 	return c
 }
 
-// Whoever queues up behind a Redis that hangs is not made to wait for one batch after the other.
+// When Redis hangs, queued commands fail with the batch before them.
 func TestCommandsQueuedBehindATimedOutBatchFail(t *testing.T) {
-	p := &pipe{redis: mute(t), flying: 1}
+	p := &pipe{redis: mute(t), trips: 1}
 	for range 20 * pipeBatch {
-		p.queue = append(p.queue, &sending{redis.NewStatusCmd(t.Context(), "PING"), make(chan struct{})})
+		p.queue = append(p.queue, &request{redis.NewStatusCmd(t.Context(), "PING"), make(chan struct{})})
 	}
 	all := p.queue
 	p.flush(t.Context())
@@ -54,13 +54,13 @@ func TestCommandsQueuedBehindATimedOutBatchFail(t *testing.T) {
 			t.Fatalf("command %d still waits after the first batch", i)
 		}
 	}
-	if p.flying != 0 || len(p.queue) != 0 {
-		t.Errorf("%d batches are under way, %d commands wait", p.flying, len(p.queue))
+	if p.trips != 0 || len(p.queue) != 0 {
+		t.Errorf("%d batches are under way, %d commands wait", p.trips, len(p.queue))
 	}
 }
 
 func TestCallerWhoLeavesDoesNotWaitForTheOthersBatch(t *testing.T) {
-	p := &pipe{redis: mute(t), flying: pipeDepth}
+	p := &pipe{redis: mute(t), trips: pipeDepth}
 	ctx, cancel := context.WithCancel(t.Context())
 	answers := make(chan error)
 	go func() { answers <- p.do(ctx, redis.NewStatusCmd(ctx, "PING")) }()
@@ -117,7 +117,7 @@ func reply(cmd redis.Cmder) error {
 func TestCommandsThatComeTogetherShareRoundTrips(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &batches{gate: make(chan struct{})}
-		c := redis.NewClient(&redis.Options{Addr: "127.0.0.1:1"}) // which nobody calls
+		c := redis.NewClient(&redis.Options{Addr: "127.0.0.1:1"}) // never called
 		t.Cleanup(func() { _ = c.Close() })
 		c.AddHook(b)
 		p := &pipe{redis: c}
@@ -131,14 +131,14 @@ func TestCommandsThatComeTogetherShareRoundTrips(t *testing.T) {
 				}
 			}()
 		}
-		synctest.Wait() // the first ones are under way, and held up
+		synctest.Wait() // the first batches are under way and blocked
 		close(b.gate)
 		synctest.Wait()
 		if b.carried != callers || b.trips > 2*pipeDepth+1 {
 			t.Errorf("%d of %d commands went in %d round trips, want at most %d", b.carried, callers, b.trips, 2*pipeDepth+1)
 		}
-		if p.flying != 0 || len(p.queue) != 0 {
-			t.Errorf("%d batches are under way, %d commands wait", p.flying, len(p.queue))
+		if p.trips != 0 || len(p.queue) != 0 {
+			t.Errorf("%d batches are under way, %d commands wait", p.trips, len(p.queue))
 		}
 	})
 }

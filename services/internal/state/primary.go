@@ -8,14 +8,14 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// primary is the Redis that the feeds are read from, as their connections find it. A Redis that was restarted, or the
-// replica that took its place, may lack the last changes, and soon has others in their places. A reader between two
-// reads could not tell that from the feed.
+// primary notices when the feeds' connections find another Redis. A Redis that was restarted, or the replica that took
+// its place, may lack the last changes and soon have others at their positions. A reader between two reads could not
+// see that in the feed.
 type primary struct {
 	mu sync.Mutex
-	// histories is what Redis calls the history of its data, by address: a primary has one of its own from its start on.
+	// histories are the replication ids of the servers, by address. A primary gets a new one at its start.
 	histories map[string]string
-	// changes is how often another one was met.
+	// changes is how often another server was found.
 	changes int
 }
 
@@ -24,8 +24,8 @@ func (s *primary) watch(addr string, o *redis.Options) {
 	o.OnConnect = func(ctx context.Context, conn *redis.Conn) error { return s.connected(ctx, addr, conn) }
 }
 
-// connected is called on every new connection. A server that does not report its history counts as the same one for
-// ever. A new server of a cluster may have taken over from another.
+// connected is called on every new connection. A server that does not report its history always counts as the same one.
+// A new server of a cluster counts as a change, since it may have replaced another.
 func (s *primary) connected(ctx context.Context, addr string, conn *redis.Conn) error {
 	text, err := conn.Info(ctx, "replication").Result()
 	if err != nil {
@@ -49,7 +49,7 @@ func (s *primary) connected(ctx context.Context, addr string, conn *redis.Conn) 
 	return nil
 }
 
-// changeCount is how often another server was found. What was read before is void when it has grown.
+// changeCount is how often another server was found. When it has grown, what was read before is void.
 func (s *primary) changeCount() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()

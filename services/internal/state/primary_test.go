@@ -14,8 +14,8 @@ import (
 	"matchmaker.dev/services/test/proxy"
 )
 
-// A replica that lagged takes the place of Redis while a reader is between two reads. Until the reader reads again it
-// has come farther than the reader, so that nothing in the feed tells the difference.
+// A lagging replica replaces Redis while a reader is between two reads. Before the next read its feed is longer than
+// what the reader has read, so the feed itself shows no difference.
 func TestReaderNoticesAReplicaThatLagged(t *testing.T) {
 	serve := func(dir string) *embedded.Redis {
 		t.Helper()
@@ -42,11 +42,11 @@ func TestReaderNoticesAReplicaThatLagged(t *testing.T) {
 	})
 	must(t, err)
 	t.Cleanup(func() { _ = wire.Close() })
-	m := &stopped{mirror: newMirror(), held: make(chan struct{}, 1), gate: make(chan struct{})}
+	m := &gatedMirror{mirror: newMirror(), blocked: make(chan struct{}, 1), gate: make(chan struct{})}
 	followInto(t, opener(t, "redis://"+wire.Address())(state.Options{}), m)
 	m.sees(t, "a", "b")
 	create(t, opener(t, redis.URL())(state.Options{}), "lost")
-	<-m.held
+	<-m.blocked
 	create(t, opener(t, replica.URL())(state.Options{}), "c", "d")
 	wire.Set(proxy.Refused)
 	now.Store(replica)
@@ -55,16 +55,16 @@ func TestReaderNoticesAReplicaThatLagged(t *testing.T) {
 	m.sees(t, "a", "b", "c", "d")
 }
 
-// stopped is a mirror that holds its reader up at the first change behind the snapshot, until its gate is open.
-type stopped struct {
+// gatedMirror is a mirror that blocks its reader at the first change after the snapshot, until its gate is open.
+type gatedMirror struct {
 	*mirror
-	held, gate chan struct{}
+	blocked, gate chan struct{}
 }
 
-func (s *stopped) Apply(changes []state.Change, position uint64) {
+func (s *gatedMirror) Apply(changes []state.Change, position uint64) {
 	if len(changes) > 0 && position > 0 {
 		select {
-		case s.held <- struct{}{}:
+		case s.blocked <- struct{}{}:
 		default:
 		}
 		<-s.gate

@@ -11,8 +11,8 @@ import (
 	"matchmaker.dev/services/internal/problem"
 )
 
-// maxProposed is how many tickets can be proposed to a backfill ticket before they must be approved: one script moves
-// all of them.
+// maxProposed is the most tickets that can be proposed to a backfill ticket before its server approves them: one script
+// moves all of them.
 const maxProposed = 500
 
 // maxAttempts is how often a script is called when the tickets that are proposed to a backfill ticket change meanwhile.
@@ -52,30 +52,30 @@ type ApprovalOptions struct {
 	Now time.Time
 	// Expiry is how long the results of the tickets stay readable.
 	Expiry time.Time
-	// RepeatJoined is for how long a ticket that joined is reported again, in case an answer was lost.
+	// RepeatJoined is how long a ticket that joined is reported again, in case an answer was lost.
 	RepeatJoined time.Duration
 	// Rate is how often one server may approve.
 	Rate Rate
-	// Match is the one that the backfill ticket must belong to; empty when it may be any.
+	// Match is the match that the backfill ticket must belong to; empty for any.
 	Match string
-	// Trace is the mark of the span that approves, for those who read the results; nil where it is not sampled.
+	// Trace is the trace of the approval, for readers of the results; nil when it is not sampled.
 	Trace []byte
 }
 
-// Approval is what a server learns when it approves.
+// Approval is the result of an approval.
 type Approval struct {
 	Backfill *pb.Backfill
-	// Assigned are the tickets that were assigned by it: these, and no others.
+	// Assigned are exactly the tickets that this approval assigned.
 	Assigned []*Ticket
-	// Previous are tickets that were assigned before, and that the server may not know of yet.
+	// Previous are tickets that were assigned before, of which the server may not have learned.
 	Previous []*Ticket
-	// Position is the feed's after it, 0 when nothing changed.
+	// Position is the feed's position after the approval, 0 when nothing changed.
 	Position uint64
 }
 
-// ApproveBackfill assigns the tickets that are proposed to a backfill ticket, and notes that its server lives. When
-// they were proposed too long ago they wait again instead. While the server is being allocated they stay as they are.
-// NotFound when there is no such backfill ticket, or it belongs to another match; Limited when its server approves too
+// ApproveBackfill assigns the tickets that are proposed to a backfill ticket, and notes that its server lives. If they
+// were proposed too long ago, they wait again instead. While the server is being allocated, they stay proposed. Errors:
+// NotFound when there is no such backfill ticket, or it belongs to another match. Limited when its server approves too
 // often.
 func (s *Store) ApproveBackfill(ctx context.Context, project, id string, a ApprovalOptions) (*Approval, error) {
 	k := keysOf(project)
@@ -127,11 +127,11 @@ func (s *Store) ApproveBackfill(ctx context.Context, project, id string, a Appro
 				}
 			}
 		case r[0] == "ok" && len(r) > 7:
-			given := make(map[string]*pb.Assignment, len(tickets))
+			assignmentOf := make(map[string]*pb.Assignment, len(tickets))
 			for i, ticket := range tickets {
-				given[ticket] = assignments[i]
+				assignmentOf[ticket] = assignments[i]
 			}
-			return s.approval(ctx, k, id, r, given)
+			return s.approval(ctx, k, id, r, assignmentOf)
 		default:
 			return nil, noBackfill(id)
 		}
@@ -141,7 +141,7 @@ func (s *Store) ApproveBackfill(ctx context.Context, project, id string, a Appro
 
 // approval reads the reply of the script.
 func (s *Store) approval(
-	ctx context.Context, k keys, id string, r []any, given map[string]*pb.Assignment,
+	ctx context.Context, k keys, id string, r []any, assignmentOf map[string]*pb.Assignment,
 ) (*Approval, error) {
 	a := &Approval{Backfill: new(pb.Backfill)}
 	body, _ := r[6].(string)
@@ -161,7 +161,7 @@ func (s *Store) approval(
 	for ; assigned > 0; assigned-- {
 		ticket, _ := rest[0].(string)
 		body, _ := rest[1].(string)
-		t := &Ticket{Body: new(pb.Ticket), Assignment: given[ticket]}
+		t := &Ticket{Body: new(pb.Ticket), Assignment: assignmentOf[ticket]}
 		if err := proto.Unmarshal([]byte(body), t.Body); err != nil {
 			return nil, corrupt("ticket", err)
 		}
@@ -176,7 +176,7 @@ func (s *Store) approval(
 }
 
 // ExpireProposals ends proposals that were not approved by now, of up to limit backfill tickets: the tickets wait again
-// at their old age, and no function is shown the backfill tickets, which are returned, until their servers speak again.
+// at their old age. It returns the backfill tickets. Functions do not see these until their servers call again.
 func (s *Store) ExpireProposals(
 	ctx context.Context, project string, now time.Time, limit int,
 ) (lapsed []string, position uint64, err error) {
@@ -198,7 +198,7 @@ func (s *Store) ExpireProposals(
 			return lapsed, position, err
 		}
 		if r[0] != "ok" || len(r) < 2 {
-			continue // its server spoke meanwhile
+			continue // its server called meanwhile
 		}
 		if position, err = positionOf(r[1]); err != nil {
 			return lapsed, position, err
@@ -208,7 +208,8 @@ func (s *Store) ExpireProposals(
 	return lapsed, position, nil
 }
 
-// withProposed calls a script with the tickets that are proposed to a backfill ticket, until they are the right ones.
+// withProposed calls a script with the tickets that are proposed to a backfill ticket. It calls again while the script
+// finds that they changed.
 func (s *Store) withProposed(script func(proposed []string) (any, error)) ([]any, error) {
 	var proposed []string
 	for range maxAttempts {

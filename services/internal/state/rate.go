@@ -8,8 +8,7 @@ import (
 	"matchmaker.dev/services/internal/problem"
 )
 
-// Rate is how often something may be done: a bucket of Burst that gains
-// PerSecond. The zero Rate does not limit.
+// Rate is a rate limit: a bucket that holds Burst and gains PerSecond. The zero Rate does not limit.
 type Rate struct {
 	PerSecond float64
 	Burst     int
@@ -24,7 +23,7 @@ func (r Rate) Validate() error {
 	return nil
 }
 
-// bucket is a rate as scripts take it: microseconds for one, and for a whole burst.
+// bucket returns a rate as scripts need it: the microseconds for one, and for a whole burst.
 func (r Rate) bucket() (interval, burst int64) {
 	if r.PerSecond <= 0 {
 		return 0, 0
@@ -33,7 +32,7 @@ func (r Rate) bucket() (interval, burst int64) {
 	return interval, interval * int64(r.Burst)
 }
 
-// LimitError is the error of an empty bucket. after is when it has something in it again.
+// LimitError returns the error of an empty bucket. after is how long it stays empty.
 func (r Rate) LimitError(name string, after time.Duration, format string, args ...any) error {
 	e := problem.New(problem.Limited, format, args...)
 	e.RetryAfter = after
@@ -44,7 +43,8 @@ func (r Rate) LimitError(name string, after time.Duration, format string, args .
 	return e
 }
 
-// Allow takes one out of a project's bucket of a name; Limited when it is empty. All replicas share the bucket.
+// Allow takes one from the bucket of this name in a project. All replicas share the bucket. Errors: Limited when it is
+// empty.
 func (s *Store) Allow(ctx context.Context, project, name string, rate Rate, now time.Time) error {
 	interval, burst := rate.bucket()
 	if interval == 0 {

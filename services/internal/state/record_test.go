@@ -49,7 +49,7 @@ func TestConfigIsReadAsItWasPut(t *testing.T) {
 	})
 }
 
-func TestConfigIsPutOnlyOverWhatWasExpected(t *testing.T) {
+func TestPutConfigNeedsTheExpectedRevision(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 		s := open(state.Options{})
 		put := func(id string, expected int64) (int64, bool, error) {
@@ -123,12 +123,12 @@ func TestFunctionsUpToTheLimit(t *testing.T) {
 			return nil,
 				refused
 		}); !errors.Is(err, refused) {
-			t.Error("a change that was given up:", err)
+			t.Error("a change that fails:", err)
 		}
 	})
 }
 
-func TestChangesOfAFunctionAtTheSameTimeAllCount(t *testing.T) {
+func TestConcurrentChangesOfAFunctionAllCount(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 		s := open(state.Options{})
 		const changes = 20

@@ -55,17 +55,17 @@ var (
 	rateAllowScript         = load("rate_allow")
 )
 
-// script is a Lua script. The comment at its top declares what it is given:
+// script is a Lua script. The comment at its top declares its keys and arguments:
 //
 //	-- Uses: change, backfill
 //	-- KEYS: waiting, match, then ticket…
 //	-- ARGV: match_id, owner ('' = any), then id, assignment…
 //
 // Uses lists files of the folder include. Their text, KEYS and ARGV come before those of the script; their Reads are
-// names of the script that they use. KEYS and ARGV name what the script is given, in order. load makes local variables
-// of the names, and call builds the keys from them. Text in parentheses is a remark. What comes after "then" is given
-// any number of times. Where that is a list of names that ends in "…", the script loops over it as follows, and load
-// makes a numeric loop of that:
+// names of the script that they use. KEYS and ARGV name the keys and arguments, in order. load makes local variables of
+// the names, and call builds the keys from them. Text in parentheses is a remark. The names after "then" may be
+// repeated. If the list ends in "…", the script loops over the repetitions as follows, and load makes a numeric loop of
+// that:
 //
 //	for n, ticket, id, assignment in each_ticket(first, last) do
 //
@@ -75,11 +75,11 @@ var (
 // Tests check the headers, and that calls name the arguments in the order of the header.
 type script struct {
 	*redis.Script
-	// source is what its files have, text what Redis gets.
+	// source is the text of its files, text what Redis gets.
 	source, text string
 	keys         []keyName
 	args         []string
-	// changes tells that the script uses include/change.lua, whose arguments call adds.
+	// changes is true when the script uses include/change.lua, whose arguments call adds.
 	changes bool
 }
 
@@ -101,8 +101,7 @@ func load(file string) *script {
 	for _, key := range keys {
 		s.keys = append(s.keys, keyNamed(key))
 	}
-	// Functions that are not called, and variables of functions that are not their own, would cost something at every
-	// call.
+	// Unused functions, and variables of enclosing functions, would cost time at every call.
 	for _, at := range slices.Backward(function.FindAllStringSubmatchIndex(includes, -1)) {
 		if call := includes[at[2]:at[3]] + "("; !strings.Contains(includes[at[1]:]+body, call) {
 			includes = includes[:at[0]] + includes[at[1]:]
@@ -148,10 +147,10 @@ type header struct {
 	keys, args  inputs
 }
 
-// inputs are the KEYS or the ARGV of a script.
+// inputs are a script's KEYS or ARGV.
 type inputs struct {
 	fixed []string
-	// rest tells that more follow. repeated are their names, if they repeat.
+	// rest is true when more follow. repeated are their names, if they repeat.
 	rest     bool
 	repeated []string
 }
@@ -249,10 +248,10 @@ func (c *call) tickets(k keys, ids []string) {
 	}
 }
 
-// assignments adds the keys of tickets, their ids and what they get.
+// assignments adds the keys of tickets, their ids and their assignments.
 func (c *call) assignments(k keys, tickets []string, assignments []*pb.Assignment) error {
 	if len(tickets) != len(assignments) {
-		return errors.New("state: a claim does not say what each of its tickets gets")
+		return errors.New("state: a claim does not have an assignment for each of its tickets")
 	}
 	for i, id := range tickets {
 		body, err := proto.Marshal(assignments[i])
@@ -265,13 +264,13 @@ func (c *call) assignments(k keys, tickets []string, assignments []*pb.Assignmen
 	return nil
 }
 
-// run runs a script by its hash, and by its text where Redis does not know it yet.
+// run runs a script by its hash, and by its text when Redis does not know it yet.
 func (s *Store) run(ctx context.Context, c call) (any, error) {
 	reply, err := c.script.Run(ctx, s.redis, c.keys, c.args...).Result()
 	return reply, unavailable(err)
 }
 
-// runAll makes all calls in one round trip, and in order where Redis knows the scripts. After an error it returns the
+// runAll makes all calls in one round trip, and in order when Redis knows the scripts. After an error it returns the
 // replies before it.
 func (s *Store) runAll(ctx context.Context, calls []call) ([]any, error) {
 	if len(calls) == 1 {
@@ -300,10 +299,10 @@ func (s *Store) runAll(ctx context.Context, calls []call) ([]any, error) {
 	return replies, nil
 }
 
-// isUnknown tells the error of a Redis that does not know a script by its hash.
+// isUnknown reports whether Redis does not know a script by its hash.
 func isUnknown(err error) bool { return err != nil && strings.HasPrefix(err.Error(), "NOSCRIPT") }
 
-// listOf is a script's reply as a list of at least n values.
+// listOf returns a script's reply as a list of at least n values.
 func listOf(reply any, n int) ([]any, error) {
 	list, ok := reply.([]any)
 	if !ok || len(list) < n {

@@ -39,8 +39,8 @@ func scriptsByVariable(t *testing.T) map[string]*script {
 	return scripts
 }
 
-// TestHeadersAreInTheirGrammar also finds names that a script declares and does not use.
-func TestHeadersAreInTheirGrammar(t *testing.T) {
+// It also finds names that a script declares and does not use.
+func TestScriptHeadersAreWellFormed(t *testing.T) {
 	label := regexp.MustCompile(`^-- ([A-Za-z]+):`)
 	comment := regexp.MustCompile(`(?m)^ *--.*`)
 	list := regexp.MustCompile(`^([a-z][a-z0-9_]*)(, [a-z][a-z0-9_]*)*(, then .+)?$|^then .+$`)
@@ -85,14 +85,14 @@ func TestHeadersAreInTheirGrammar(t *testing.T) {
 	}
 }
 
-// TestCallsNameTheArgumentsOfTheHeader: in the header's order, all of them, wherever a script is called.
+// Each call of a script names all arguments, in the header's order.
 func TestCallsNameTheArgumentsOfTheHeader(t *testing.T) {
 	scripts := scriptsByVariable(t)
 	files, err := filepath.Glob("*.go")
 	if err != nil {
 		t.Fatal(err)
 	}
-	called := map[string]bool{}
+	calls := map[string]bool{}
 	positions := token.NewFileSet()
 	for _, name := range files {
 		file, err := parser.ParseFile(positions, name, nil, 0)
@@ -114,7 +114,7 @@ func TestCallsNameTheArgumentsOfTheHeader(t *testing.T) {
 				t.Errorf("%s: %s is not a script", positions.Position(c.Pos()), variable.Name)
 				return true
 			}
-			called[variable.Name] = true
+			calls[variable.Name] = true
 			var got []string
 			for i := 3; i < len(c.Args); i += 2 {
 				if text, ok := c.Args[i].(*ast.BasicLit); ok {
@@ -133,15 +133,14 @@ func TestCallsNameTheArgumentsOfTheHeader(t *testing.T) {
 		})
 	}
 	for name := range scripts {
-		if !called[name] {
+		if !calls[name] {
 			t.Errorf("no call of %s was found", name)
 		}
 	}
 }
 
-// TestScriptsUseOnlyNamesThatTheyHave finds typing errors, and keys that an include needs and a script does not
-// declare.
-func TestScriptsUseOnlyNamesThatTheyHave(t *testing.T) {
+// It finds typing errors, and keys that an include needs and a script does not declare.
+func TestScriptsUseOnlyDeclaredNames(t *testing.T) {
 	known := []string{"KEYS", "ARGV", "redis", "unpack", "ipairs", "pairs", "tonumber", "math", "string", "table"}
 	for name, s := range scriptsByVariable(t) {
 		chunk, err := parse.Parse(strings.NewReader(s.text), name)
@@ -160,7 +159,7 @@ func TestScriptsUseOnlyNamesThatTheyHave(t *testing.T) {
 	}
 }
 
-// globalsOf are the global variables that a function, and those in it, read or write.
+// globalsOf lists the global variables that a function and its inner functions read or write.
 func globalsOf(f *lua.FunctionProto) (names []string) {
 	for _, instruction := range f.Code {
 		if op := int(instruction >> 26); op == lua.OP_GETGLOBAL || op == lua.OP_SETGLOBAL {

@@ -18,7 +18,7 @@ type Settings struct {
 // Validate names the flags that make no sense.
 func (s *Settings) Validate() error { return s.Limits.Validate() }
 
-// Server is which Redis to use, and who this process is to it.
+// Server says which Redis to use, and how to log in.
 type Server struct {
 	URL      string `help:"Redis URL: redis://[user:password@]host:port[/db], unix:///path, redis-cluster://host:port of a cluster, or redis-sentinel://host:port?master_name=NAME of Sentinels (more of them with &addr=host:port); rediss for redis means TLS." default:"redis://127.0.0.1:6379" name:"redis" group:"connections"`
 	User     string `help:"User of Redis, where the URL names none. 'matchmaker permissions redis' prints what each service's user needs." name:"redis-user" placeholder:"NAME" group:"connections"`
@@ -28,7 +28,7 @@ type Server struct {
 	Key      string `help:"PEM file of that certificate's key." name:"redis-key" type:"existingfile" placeholder:"FILE" group:"connections"`
 }
 
-// Limits of what is stored for a project. All services of a system must have the same ones. A zero means no limit; of
+// Limits of what is stored for a project. All services of a system must have the same limits. 0 means no limit; for
 // Backfills it means the default.
 type Limits struct {
 	Waiting      int     `help:"Most tickets of a project that may wait; a create beyond it is answered 429 until some were matched. 0 means no limit. A runner needs about 200 bytes for each." default:"1000000" name:"max-waiting" group:"tickets"`
@@ -68,7 +68,7 @@ func (l *Limits) Validate() error {
 	return errors.Join(errs...)
 }
 
-// tls is what --redis-ca, --redis-cert and --redis-key say; nil when none of them is given.
+// tls makes the TLS settings of --redis-ca, --redis-cert and --redis-key; nil when none of them is set.
 func (s *Server) tls() (*tls.Config, error) {
 	if s.CA == "" && s.Cert == "" && s.Key == "" {
 		return nil, nil

@@ -24,7 +24,7 @@ import (
 
 const project = "demo"
 
-// epoch0 is the start of time in these tests.
+// epoch0 is the time at which these tests start.
 var epoch0 = time.UnixMilli(1_700_000_000_000)
 
 func start() time.Time { return epoch0 }
@@ -66,7 +66,7 @@ func opener(t *testing.T, url string) func(state.Options) *state.Store {
 	}
 }
 
-// ticket is a ticket created n seconds after the start of time.
+// ticket is a ticket created n seconds after epoch0.
 func ticket(id string, n int) *pb.Ticket {
 	return &pb.Ticket{
 		Id: id, Owner: "owner-of-" + id, Created: epoch0.Add(time.Duration(n) * time.Second).UnixMilli(),
@@ -128,9 +128,9 @@ func mustClaim(t *testing.T, s *state.Store, terms state.ClaimOptions, claims ..
 	}
 }
 
-// mirror is a Sink that keeps what it was told.
+// mirror is a Sink that stores the changes.
 type mirror struct {
-	store    *state.Store // that it follows
+	store    *state.Store // the store that it follows
 	mu       sync.Mutex
 	changed  chan struct{}
 	waiting  map[string]string
@@ -188,7 +188,7 @@ func followInto(t *testing.T, s *state.Store, m state.Sink) {
 	t.Cleanup(func() { stop(); done.Wait() })
 }
 
-// sees waits until exactly these tickets wait, in the mirror's eyes.
+// sees waits until the mirror has exactly these waiting tickets.
 func (m *mirror) sees(t *testing.T, want ...string) {
 	t.Helper()
 	deadline := time.After(30 * time.Second)
@@ -208,14 +208,14 @@ func (m *mirror) sees(t *testing.T, want ...string) {
 	}
 }
 
-// body is what the mirror was told of a ticket that waits.
+// body returns the mirror's body of a waiting ticket.
 func (m *mirror) body(id string) string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.waiting[id]
 }
 
-// isWaiting checks a ticket, and that it kept its age.
+// isWaiting checks that exactly these tickets wait, in the set and in a new snapshot.
 func isWaiting(t *testing.T, s *state.Store, want ...string) {
 	t.Helper()
 	n, err := s.Waiting(t.Context(), project)
@@ -332,7 +332,7 @@ func TestClaimIsAllOrNothing(t *testing.T) {
 			t.Errorf("assignment %v", got)
 		}
 		if got := assigned(t, s, "a"); got != nil {
-			t.Errorf("a ticket whose server is not there yet has the assignment %v", got)
+			t.Errorf("a ticket without a server yet has the assignment %v", got)
 		}
 		m, err := s.Match(t.Context(), project, "m1")
 		if err != nil {
@@ -380,10 +380,10 @@ func TestClaimNeedsTheLease(t *testing.T) {
 		s := open(state.Options{})
 		revision, terms := setUp(t, s)
 		create(t, s, "a", "b")
-		// Another director takes over once the first has said nothing for long enough.
+		// Another director takes over when the lease of the first has expired.
 		if epoch, err := s.AcquireLease(t.Context(), project, "director-2", epoch0.Add(999*time.Millisecond),
 			time.Second); err != nil || epoch != 0 {
-			t.Fatalf("a held lease was taken: epoch %d, %v", epoch, err)
+			t.Fatalf("a lease was taken before it expired: epoch %d, %v", epoch, err)
 		}
 		epoch, err := s.AcquireLease(t.Context(), project, "director-2", epoch0.Add(time.Second), time.Second)
 		if err != nil || epoch != terms.Epoch+1 {
@@ -403,7 +403,7 @@ func TestClaimNeedsTheLease(t *testing.T) {
 	})
 }
 
-func TestYieldedLeaseIsFree(t *testing.T) {
+func TestReleasedLeaseIsFree(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 		s := open(state.Options{})
 		_, terms := setUp(t, s)
@@ -411,7 +411,7 @@ func TestYieldedLeaseIsFree(t *testing.T) {
 			t.Fatal(err)
 		}
 		if epoch, _ := s.AcquireLease(t.Context(), project, "director-2", epoch0, time.Second); epoch != 0 {
-			t.Fatal("a lease was given up by somebody who did not hold it")
+			t.Fatal("another owner released the lease")
 		}
 		if err := s.ReleaseLease(t.Context(), project, "director-1", epoch0); err != nil {
 			t.Fatal(err)
@@ -422,7 +422,7 @@ func TestYieldedLeaseIsFree(t *testing.T) {
 	})
 }
 
-func TestClaimNeedsTheConfigAsItWas(t *testing.T) {
+func TestClaimNeedsAnUnchangedConfig(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 		s := open(state.Options{})
 		revision, terms := setUp(t, s)
@@ -452,44 +452,44 @@ func TestAssignReachesAllTicketsOfAMatch(t *testing.T) {
 		create(t, s, "a", "b", "c")
 		c := claim(revision, "m", "a", "b", "c")
 		mustClaim(t, s, terms, c)
-		if verdict, _, err := take(t.Context(), s, c.Match, epoch0, epoch0.Add(20*time.Second)); err != nil ||
-			verdict != state.MatchActive {
-			t.Fatal(verdict, err)
+		if status, _, err := take(t.Context(), s, c.Match, epoch0, epoch0.Add(20*time.Second)); err != nil ||
+			status != state.MatchActive {
+			t.Fatal(status, err)
 		}
 		// A ticket that leaves now no longer drops the match.
 		if _, err := s.DeleteTicket(t.Context(), project, "b", "", epoch0); err != nil {
 			t.Fatal(err)
 		}
-		if verdict, _, err := take(t.Context(), s, c.Match, epoch0, epoch0.Add(20*time.Second)); err != nil ||
-			verdict != state.MatchActive {
-			t.Fatal("asked again:", verdict, err)
+		if status, _, err := take(t.Context(), s, c.Match, epoch0, epoch0.Add(20*time.Second)); err != nil ||
+			status != state.MatchActive {
+			t.Fatal("asked again:", status, err)
 		}
 		results := map[string]*pb.Assignment{}
 		for _, id := range c.Tickets {
 			results[id] = &pb.Assignment{Connection: "1.2.3.4:5", Properties: []byte(`{"for":"` + id + `"}`)}
 		}
-		verdict, got, err := s.Assign(t.Context(), project, c.Match, state.Outcome{Expiry: epoch0.Add(time.Minute),
+		status, got, err := s.Assign(t.Context(), project, c.Match, state.Outcome{Expiry: epoch0.Add(time.Minute),
 			Connection: "1.2.3.4:5"}, results)
 		slices.Sort(got)
-		if err != nil || verdict != state.MatchActive || !slices.Equal(got, []string{"a", "c"}) {
-			t.Fatal(got, verdict, err)
+		if err != nil || status != state.MatchActive || !slices.Equal(got, []string{"a", "c"}) {
+			t.Fatal(got, status, err)
 		}
 		if diff := cmp.Diff(results["c"], assigned(t, s, "c"), protocmp.Transform()); diff != "" {
 			t.Error(diff)
 		}
 		_, err = s.Ticket(t.Context(), project, "b")
 		kindOf(t, err, problem.NotFound)
-		if verdict, _, err := s.Assign(t.Context(), project, c.Match, state.Outcome{Expiry: epoch0},
-			map[string]*pb.Assignment{"a": {Connection: "other"}}); verdict != state.MatchAssigned || err != nil {
-			t.Error("a match was assigned twice", verdict, err)
+		if status, _, err := s.Assign(t.Context(), project, c.Match, state.Outcome{Expiry: epoch0},
+			map[string]*pb.Assignment{"a": {Connection: "other"}}); status != state.MatchAssigned || err != nil {
+			t.Error("a match was assigned twice", status, err)
 		}
-		if verdict, _, err := take(t.Context(), s, c.Match, epoch0, epoch0); err != nil || verdict != state.MatchAssigned {
-			t.Error(verdict, err)
+		if status, _, err := take(t.Context(), s, c.Match, epoch0, epoch0); err != nil || status != state.MatchAssigned {
+			t.Error(status, err)
 		}
 	})
 }
 
-func TestAssignedMatchEndsInGoodOrder(t *testing.T) {
+func TestAssignedMatchIsStoredUntilItsExpiry(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 		s := open(state.Options{})
 		revision, terms := setUp(t, s)
@@ -503,22 +503,22 @@ func TestAssignedMatchEndsInGoodOrder(t *testing.T) {
 			map[string]*pb.Assignment{"a": {}, "b": {}}); err != nil {
 			t.Fatal(err)
 		}
-		// Its deadline no longer counts: a server that players are on their way to must not be given back.
+		// Its deadline no longer counts: players are on their way to the server.
 		if released, _, err := s.ReleaseOverdueMatches(t.Context(), project, terms.Deadline.Add(time.Hour), 10); err != nil ||
 			len(released) > 0 {
 			t.Fatal("released:", released, err)
 		}
-		if verdict, _, err := take(t.Context(), s, c.Match, epoch0, terms.Deadline); err != nil ||
-			verdict != state.MatchAssigned {
-			t.Fatal(verdict, err)
+		if status, _, err := take(t.Context(), s, c.Match, epoch0, terms.Deadline); err != nil ||
+			status != state.MatchAssigned {
+			t.Fatal(status, err)
 		}
-		// Results and the memory of the match go when their time has come.
+		// Results and the match are deleted after their expiry.
 		if e, err := s.Expire(t.Context(), project, epoch0, terms.Expiry, 10); err != nil || e.Read != 2 || e.Matches != 1 {
 			t.Fatal(e, err)
 		}
-		if verdict, _, err := take(t.Context(), s, c.Match, epoch0, terms.Deadline); err != nil ||
-			verdict != state.MatchForgotten {
-			t.Fatal(verdict, err)
+		if status, _, err := take(t.Context(), s, c.Match, epoch0, terms.Deadline); err != nil ||
+			status != state.MatchForgotten {
+			t.Fatal(status, err)
 		}
 	})
 }
@@ -535,9 +535,9 @@ func TestMatchIsDroppedWhenATicketLeftBeforeItsServerWasAskedFor(t *testing.T) {
 		if _, err := s.DeleteTicket(t.Context(), project, "a", "", epoch0); err != nil {
 			t.Fatal(err)
 		}
-		verdict, position, err := take(t.Context(), s, c.Match, epoch0, epoch0)
-		if err != nil || verdict != state.MatchDropped || position == 0 {
-			t.Fatal(verdict, position, err)
+		status, position, err := take(t.Context(), s, c.Match, epoch0, epoch0)
+		if err != nil || status != state.MatchDropped || position == 0 {
+			t.Fatal(status, position, err)
 		}
 		m.sees(t, "b", "c")
 		got := new(pb.Ticket)
@@ -570,12 +570,12 @@ func TestOverdueClaimIsReleased(t *testing.T) {
 			t.Fatal(released, position, err)
 		}
 		isWaiting(t, s, "a", "b")
-		if verdict, _, err := s.Assign(t.Context(), project, lost.Match, state.Outcome{Expiry: epoch0},
-			map[string]*pb.Assignment{"a": {}}); verdict != state.MatchReleased || err != nil {
-			t.Error("a released match was assigned", verdict, err)
+		if status, _, err := s.Assign(t.Context(), project, lost.Match, state.Outcome{Expiry: epoch0},
+			map[string]*pb.Assignment{"a": {}}); status != state.MatchReleased || err != nil {
+			t.Error("a released match was assigned", status, err)
 		}
-		if verdict, _, err := take(t.Context(), s, lost.Match, epoch0, epoch0); err != nil || verdict != state.MatchReleased {
-			t.Error(verdict, err)
+		if status, _, err := take(t.Context(), s, lost.Match, epoch0, epoch0); err != nil || status != state.MatchReleased {
+			t.Error(status, err)
 		}
 		_, err = s.Match(t.Context(), project, "lost")
 		kindOf(t, err, problem.NotFound)
@@ -585,8 +585,8 @@ func TestOverdueClaimIsReleased(t *testing.T) {
 	})
 }
 
-// The match with the most tickets that a proposal may have is no exception: it is proposed to a running game, claimed,
-// released, begun and assigned in one step each.
+// A match with the most tickets of a proposal is proposed to a running game, claimed, released, begun and assigned in
+// one step each.
 func TestLargestMatch(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 		s := open(state.Options{History: 100_000})
@@ -628,7 +628,7 @@ func TestLargestMatch(t *testing.T) {
 	})
 }
 
-func TestOutboxKeepsWhatWasNotSent(t *testing.T) {
+func TestOutboxKeepsMatchesThatWereNotSent(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 		s := open(state.Options{})
 		revision, terms := setUp(t, s)
@@ -649,7 +649,7 @@ func TestOutboxKeepsWhatWasNotSent(t *testing.T) {
 			t.Fatal(err)
 		}
 		if left, err = s.Outbox(t.Context(), project, epoch0, 10); err != nil || len(left) > 0 {
-			t.Fatal("in the work queue all the same:", left, err)
+			t.Fatal("the outbox still has matches:", left, err)
 		}
 	})
 }
@@ -676,7 +676,7 @@ func TestExpiry(t *testing.T) {
 			t.Fatal(err)
 		}
 		if e, err = s.Expire(t.Context(), project, epoch0, terms.Expiry, 10); err != nil || e.Read != 1 {
-			t.Fatal("one result was left to expire:", e, err)
+			t.Fatal("want one expired result:", e, err)
 		}
 		_, err = s.Ticket(t.Context(), project, "a")
 		kindOf(t, err, problem.NotFound)
@@ -697,11 +697,11 @@ func TestRatesAreSharedByAllReplicas(t *testing.T) {
 			body.Owner = owner
 			return c.Create(t.Context(), project, body)
 		}
-		limited := func(err error, quota string, after time.Duration) {
+		limited := func(err error, limit string, after time.Duration) {
 			t.Helper()
 			f, ok := errors.AsType[*problem.Error](err)
-			if !ok || f.Kind != problem.Limited || f.Limit.Name != quota || f.RetryAfter != after {
-				t.Fatalf("got %+v, want the limit %q and to come again in %s", err, quota, after)
+			if !ok || f.Kind != problem.Limited || f.Limit.Name != limit || f.RetryAfter != after {
+				t.Fatalf("got %+v, want the limit %q and RetryAfter %s", err, limit, after)
 			}
 		}
 		for _, c := range []*state.Creator{one, two} {
@@ -725,7 +725,7 @@ func TestRatesAreSharedByAllReplicas(t *testing.T) {
 	})
 }
 
-// Players' buckets change over to another hash now and then: nobody gains by that, and what is full is forgotten.
+// Players' buckets move to another hash now and then. No player gains by it, and full buckets are forgotten.
 func TestPlayersAreForgottenWhenTheirBucketsAreFull(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 		options := state.Options{Limits: state.Limits{PlayerRate: 1, PlayerBurst: 20}}
@@ -762,8 +762,8 @@ func TestPlayersAreForgottenWhenTheirBucketsAreFull(t *testing.T) {
 		if err := by(at(2*end), "c"); err != nil {
 			t.Fatal(err)
 		}
-		if stored, err := store.Players(t.Context(), project); err != nil ||
-			stored != 3 { // c, and a and b of the period before
+		// c, and a and b of the period before
+		if stored, err := store.Players(t.Context(), project); err != nil || stored != 3 {
 			t.Fatal("one period later:", stored, err)
 		}
 		if err := by(at(10*end), "d"); err != nil {

@@ -23,15 +23,15 @@ import (
 type Options struct {
 	Server Server
 	Limits Limits
-	// TLS and Login are what the files of Server say when they are not given.
+	// TLS and Login replace the files of Server. When they are empty, the files are read.
 	TLS   *tls.Config
 	Login account.Login
 	Log   *slog.Logger
-	// Feed is how many entries the feed keeps, about; a reader that falls further behind
-	// starts again from a snapshot. 0 means 100,000.
+	// Feed is about how many entries the feed keeps. A reader that falls further behind starts again from a snapshot. 0
+	// means 100,000.
 	Feed int
-	// History is how many events and their tickets are kept until they are published, about; beyond it the
-	// oldest are lost. 0 means that nobody is told of any event.
+	// History is about how many events and tickets of events are kept until they are published. When there are more, the
+	// oldest are lost. 0 means that no event is written.
 	History int
 	// Functions is how many functions a project may have; 0 means no limit.
 	Functions int
@@ -52,7 +52,7 @@ type Store struct {
 	feed, history, functions int
 }
 
-// Open makes a Store. It does not connect: Ping tells whether Redis answers.
+// Open makes a Store. It does not connect: call Ping to check that Redis answers.
 func Open(o Options) (*Store, error) {
 	redis.SetLogger(clientLog{o.Log})
 	var err error
@@ -84,10 +84,10 @@ func Open(o Options) (*Store, error) {
 	return s, nil
 }
 
-// clientLog takes what the Redis client says, which its errors say as well.
+// clientLog logs the messages of the Redis client at debug level, since its errors say the same.
 type clientLog struct{ log *slog.Logger }
 
-// Printf is what the client calls.
+// Printf is called by the client.
 func (l clientLog) Printf(ctx context.Context, format string, args ...any) {
 	l.log.DebugContext(ctx, "redis client", "says", fmt.Sprintf(format, args...))
 }
@@ -95,7 +95,7 @@ func (l clientLog) Printf(ctx context.Context, format string, args ...any) {
 // Close closes all connections.
 func (s *Store) Close() error { return errors.Join(s.redis.Close(), s.feeds.Close()) }
 
-// Ping is nil when Redis answers. Its error says what to do where that is known, for whoever runs the service.
+// Ping returns nil when Redis answers. Its error tells the operator what to do, if that is known.
 func (s *Store) Ping(ctx context.Context) error {
 	if err := s.redis.Ping(ctx).Err(); err != nil {
 		return problem.Wrap(problem.Unavailable, err, "%s", explain(err, s.bare))
@@ -117,7 +117,7 @@ func unavailable(err error) error {
 	return problem.Wrap(problem.Unavailable, err, "the state store did not answer, try again")
 }
 
-// corrupt is a reply or a stored value that this version does not understand.
+// corrupt is the error of a reply or a stored value that this version does not understand.
 func corrupt(what string, err error) error { return fmt.Errorf("state: %s: %w", what, err) }
 
 func millis(t time.Time) int64 { return t.UnixMilli() }

@@ -19,7 +19,7 @@ type Ticket struct {
 	Assignment *pb.Assignment
 }
 
-// Ticket reads a ticket; NotFound when there is none.
+// Ticket reads a ticket. Errors: NotFound.
 func (s *Store) Ticket(ctx context.Context, project, id string) (*Ticket, error) {
 	fields, err := s.readShared(ctx, project, keysOf(project).ticket(id), "b", "s", "a")
 	if err != nil {
@@ -51,7 +51,7 @@ func ticketOf(fields []any) (*Ticket, error) {
 	return t, nil
 }
 
-// ticketsWithResults reads those of some tickets that have a result.
+// ticketsWithResults reads those of the tickets that have a result.
 func (s *Store) ticketsWithResults(ctx context.Context, k keys, ids []any) ([]*Ticket, error) {
 	if len(ids) == 0 {
 		return nil, nil
@@ -80,9 +80,8 @@ func (s *Store) ticketsWithResults(ctx context.Context, k keys, ids []any) ([]*T
 	return tickets, nil
 }
 
-// DeleteTicket deletes a ticket whose owner is owner, or any when owner is "".
-// It returns the feed's position after the change, 0 when the ticket did not
-// wait any more; NotFound when there is no such ticket.
+// DeleteTicket deletes a ticket whose owner is owner, or any when owner is "". It returns the feed's position after the
+// change, 0 when the ticket did not wait. Errors: NotFound.
 func (s *Store) DeleteTicket(
 	ctx context.Context, project, id, owner string, now time.Time,
 ) (position uint64, err error) {
@@ -109,8 +108,8 @@ func (s *Store) DeleteTicket(
 	return positionOf(r[1])
 }
 
-// AssignWaiting assigns waiting tickets at once, all or nothing, to a game that runs; now is when, and expiry is how
-// long the results stay readable. refused is the id of a ticket that does not wait, "" when they were assigned.
+// AssignWaiting assigns waiting tickets, all or none, to a running game. The results stay readable until expiry.
+// refused is the id of a ticket that does not wait, "" when they were assigned.
 func (s *Store) AssignWaiting(
 	ctx context.Context, project string, tickets []string, assignments []*pb.Assignment, now, expiry time.Time,
 ) (assigned []*Ticket, refused string, position uint64, err error) {
@@ -150,7 +149,7 @@ func (s *Store) Waiting(ctx context.Context, project string) (int64, error) {
 	return n, unavailable(err)
 }
 
-// CreationTime is when a ticket was created, as its id tells, which is a UUID of version 7; false for another id.
+// CreationTime reads a ticket's creation time from its id, a UUID of version 7. It is false for another id.
 func CreationTime(ticket string) (time.Time, bool) {
 	id, err := uuid.Parse(ticket)
 	if err != nil || id.Version() != 7 {

@@ -12,8 +12,7 @@ import (
 	"matchmaker.dev/services/internal/state"
 )
 
-// A claim believes the waiting set: whatever happens, exactly the tickets that wait are in it, and
-// no ticket is claimed that somebody else has.
+// Claims rely on the waiting set. After any steps it has exactly the waiting tickets, and no ticket is in two matches.
 func TestWaitingSetHasExactlyTheWaitingTickets(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 		s := open(state.Options{})
@@ -25,16 +24,16 @@ func TestWaitingSetHasExactlyTheWaitingTickets(t *testing.T) {
 			steps[m.random.IntN(len(steps))]()
 			strays, err := s.Strays(t.Context(), project)
 			if err != nil || len(strays) > 0 {
-				t.Fatal("neither waiting nor not:", strays, err)
+				t.Fatal("the waiting set is wrong about:", strays, err)
 			}
 		}
-		if m.refused == 0 || m.made == 0 || m.again == 0 {
-			t.Errorf("the story is a dull one: %d matches, %d refused, %d released", m.made, m.refused, m.again)
+		if m.refusals == 0 || m.claims == 0 || m.releases == 0 {
+			t.Errorf("too few steps: %d matches, %d refused, %d released", m.claims, m.refusals, m.releases)
 		}
 	})
 }
 
-// model knows who has each ticket: "" when it waits, else its match. A ticket that was deleted is unknown.
+// model has the owner of each ticket: "" when it waits, else its match. It has no entry for a deleted ticket.
 type model struct {
 	t        *testing.T
 	store    *state.Store
@@ -43,11 +42,11 @@ type model struct {
 	terms    state.ClaimOptions
 	now      time.Time
 
-	tickets              []string
-	owner                map[string]string
-	matches              []*state.Claim // that need a server
-	n                    int
-	made, refused, again int
+	tickets                    []string
+	owner                      map[string]string
+	matches                    []*state.Claim // that need a server
+	n                          int
+	claims, refusals, releases int
 }
 
 func (m *model) must(err error) {
@@ -74,8 +73,8 @@ func (m *model) create() {
 	}
 }
 
-// claim claims some matches at once, of tickets that wait, that do not, that are gone, and that are in more than one of
-// them.
+// claim claims some matches at once. Some of their tickets wait, some do not, some are deleted, and some are in several
+// of the matches.
 func (m *model) claim() {
 	var claims []*state.Claim
 	for range 1 + m.random.IntN(4) {
@@ -101,7 +100,7 @@ func (m *model) claim() {
 		}
 		revision := m.revision
 		if m.random.IntN(8) == 0 {
-			revision++ // of a config that was changed
+			revision++ // as if the config was changed
 		}
 		claims = append(claims, kind(revision, m.name("m"), ids...))
 	}
@@ -116,13 +115,13 @@ func (m *model) claim() {
 			}
 		}
 		if free != (c.Refusal == "") {
-			m.t.Fatalf("match %v: %q, but that it is free to be claimed is %v", c.Tickets, c.Refusal, free)
+			m.t.Fatalf("match %v: refusal %q, want that it can be claimed: %v", c.Tickets, c.Refusal, free)
 		}
 		if !free {
-			m.refused++
+			m.refusals++
 			continue
 		}
-		m.made++
+		m.claims++
 		for _, id := range c.Tickets {
 			m.owner[id] = c.Match.GetId()
 		}
@@ -144,7 +143,7 @@ func (m *model) delete() {
 	delete(m.owner, id)
 }
 
-// match is one that needs a server, and how many of its tickets are still there.
+// match picks a match that needs a server, and counts its tickets that still exist.
 func (m *model) match() (c *state.Claim, there int) {
 	if len(m.matches) == 0 {
 		return nil, 0
@@ -168,9 +167,9 @@ func (m *model) free(c *state.Claim) {
 
 func (m *model) begin() {
 	if c, _ := m.match(); c != nil {
-		verdict, _, err := take(m.t.Context(), m.store, c.Match, m.now, m.now.Add(10*time.Second))
+		status, _, err := take(m.t.Context(), m.store, c.Match, m.now, m.now.Add(10*time.Second))
 		m.must(err)
-		if verdict == state.MatchDropped {
+		if status == state.MatchDropped {
 			m.free(c)
 		}
 	}
@@ -194,7 +193,7 @@ func (m *model) release() {
 	m.now = m.now.Add(6 * time.Second)
 	released, _, err := m.store.ReleaseOverdueMatches(m.t.Context(), project, m.now, 3)
 	m.must(err)
-	m.again += len(released)
+	m.releases += len(released)
 	for _, c := range m.matches {
 		if slices.Contains(released, c.Match.GetId()) {
 			m.free(c)
@@ -202,7 +201,7 @@ func (m *model) release() {
 	}
 }
 
-// expire forgets what has waited for a minute, and results after their time.
+// expire deletes tickets that have waited for a minute, and results after their expiry.
 func (m *model) expire() {
 	m.now = m.now.Add(3 * time.Second)
 	_, err := m.store.Expire(m.t.Context(), project, m.now.Add(-time.Minute), m.now, 3)
