@@ -59,11 +59,7 @@ Example: mm backfill approve BACKFILL`
 }
 
 // Run approves, and prints the backfill ticket.
-func (c backfillApprove) Run(ctx context.Context, s *session) error {
-	api, err := s.connect(asServer())
-	if err != nil {
-		return err
-	}
+func (c backfillApprove) Run(ctx context.Context, s *session, api serverAPI) error {
 	b, err := api.ApproveBackfill(ctx, c.ID)
 	if err != nil {
 		return err
@@ -121,11 +117,7 @@ Example: mm backfill delete BACKFILL`
 }
 
 // Run deletes the backfill ticket. It succeeds when there is none.
-func (c backfillDelete) Run(ctx context.Context, s *session) error {
-	api, err := s.connect(asServer())
-	if err != nil {
-		return err
-	}
+func (c backfillDelete) Run(ctx context.Context, s *session, api serverAPI) error {
 	if err := api.DeleteBackfill(ctx, c.ID); err != nil {
 		return err
 	}

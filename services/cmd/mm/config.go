@@ -151,11 +151,7 @@ func (configGet) Help() string {
 }
 
 // Run prints the config.
-func (c configGet) Run(ctx context.Context, s *session) error {
-	api, err := s.connect(asDeveloper())
-	if err != nil {
-		return err
-	}
+func (c configGet) Run(ctx context.Context, s *session, api developerAPI) error {
 	config, err := api.GetConfig(ctx, c.ID)
 	if err != nil {
 		return err
@@ -215,11 +211,7 @@ type configDelete struct {
 func (configDelete) Help() string { return "Example: mm config delete ranked" }
 
 // Run deletes the config.
-func (c configDelete) Run(ctx context.Context, s *session) error {
-	api, err := s.connect(asDeveloper())
-	if err != nil {
-		return err
-	}
+func (c configDelete) Run(ctx context.Context, s *session, api developerAPI) error {
 	if err := api.DeleteConfig(ctx, c.ID); err != nil {
 		return err
 	}

@@ -26,11 +26,7 @@ type functionList struct{}
 func (functionList) Help() string { return "Example: mm function list --output json" }
 
 // Run prints the functions.
-func (functionList) Run(ctx context.Context, s *session) error {
-	api, err := s.connect(asDeveloper())
-	if err != nil {
-		return err
-	}
+func (functionList) Run(ctx context.Context, s *session, api developerAPI) error {
 	functions, err := api.GetFunctions(ctx)
 	if err != nil {
 		return err
@@ -55,11 +51,7 @@ type functionGet struct {
 func (functionGet) Help() string { return "Example: mm function get duel" }
 
 // Run prints the function.
-func (c functionGet) Run(ctx context.Context, s *session) error {
-	api, err := s.connect(asDeveloper())
-	if err != nil {
-		return err
-	}
+func (c functionGet) Run(ctx context.Context, s *session, api developerAPI) error {
 	f, err := api.GetFunction(ctx, c.Name)
 	if err != nil {
 		return err
@@ -96,11 +88,7 @@ Examples:
 }
 
 // Run schedules the restart. It fails when a function is not restarted.
-func (c functionRestart) Run(ctx context.Context, s *session) error {
-	api, err := s.connect(asDeveloper())
-	if err != nil {
-		return err
-	}
+func (c functionRestart) Run(ctx context.Context, s *session, api developerAPI) error {
 	results, err := api.RestartFunctions(ctx, c.Names...)
 	if err != nil {
 		return err
@@ -133,11 +121,7 @@ Example: mm function delete duel`
 }
 
 // Run deletes the function. It succeeds when there is none.
-func (c functionDelete) Run(ctx context.Context, s *session) error {
-	api, err := s.connect(asDeveloper())
-	if err != nil {
-		return err
-	}
+func (c functionDelete) Run(ctx context.Context, s *session, api developerAPI) error {
 	if err := api.DeleteFunction(ctx, c.Name); err != nil {
 		return err
 	}

@@ -21,11 +21,7 @@ Example: mm function versions duel`
 }
 
 // Run prints the stored versions.
-func (c functionVersions) Run(ctx context.Context, s *session) error {
-	api, err := s.connect(asDeveloper())
-	if err != nil {
-		return err
-	}
+func (c functionVersions) Run(ctx context.Context, s *session, api developerAPI) error {
 	versions, err := api.GetFunctionVersions(ctx, c.Name)
 	if err != nil {
 		return err
@@ -58,11 +54,7 @@ Examples:
 }
 
 // Run goes back, and waits until the function runs.
-func (c functionRollback) Run(ctx context.Context, s *session) error {
-	api, err := s.connect(asDeveloper())
-	if err != nil {
-		return err
-	}
+func (c functionRollback) Run(ctx context.Context, s *session, api developerAPI) error {
 	if c.Version == 0 {
 		versions, err := api.GetFunctionVersions(ctx, c.Name)
 		if err != nil {
@@ -76,7 +68,7 @@ func (c functionRollback) Run(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	return s.showStart(ctx, api, upload{f.Name, f.MD5, c.Wait, fmt.Sprintf("back at version %d", c.Version)})
+	return s.showStart(ctx, api.Client, upload{f.Name, f.MD5, c.Wait, fmt.Sprintf("back at version %d", c.Version)})
 }
 
 // previousVersion returns the version before the current one. The versions begin with the newest.

@@ -45,6 +45,7 @@ func run(ctx context.Context, args []string, console console) int {
 		kong.Name("mm"), kong.Description(description),
 		kong.Writers(console.out, console.err),
 		kong.Exit(func(int) { helped = true }),
+		kong.BindToProvider((*session).developerAPI), kong.BindToProvider((*session).serverAPI),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true}),
 	)
 	if err != nil {

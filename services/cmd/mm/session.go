@@ -84,6 +84,22 @@ func (s *session) connect(claims issuer.Claims, options ...func(*client.Retry)) 
 	})
 }
 
+// developerAPI and serverAPI are clients for commands that call the API first.
+type (
+	developerAPI struct{ *client.Client }
+	serverAPI    struct{ *client.Client }
+)
+
+func (s *session) developerAPI() (developerAPI, error) {
+	api, err := s.connect(asDeveloper())
+	return developerAPI{api}, err
+}
+
+func (s *session) serverAPI() (serverAPI, error) {
+	api, err := s.connect(asServer())
+	return serverAPI{api}, err
+}
+
 // reconnecting retries when the connection fails, so that waiting for a match outlasts a restart of the service.
 func reconnecting(r *client.Retry) { r.Reconnects = 5 }
 

@@ -104,9 +104,6 @@ func (i *Issuer) Mint(c Claims) (string, error) {
 	return string(signed), nil
 }
 
-// JWKS is the public half, as a JSON Web Key Set.
-func (i *Issuer) JWKS() []byte { return i.public }
-
 // Routes serves the public half where identity providers do.
 func (i *Issuer) Routes(e *echo.Echo) {
 	e.GET("/.well-known/jwks.json", func(c echo.Context) error {
