@@ -173,8 +173,12 @@ func Users(accounts []string, password func(account string) string) string {
 	return b.String()
 }
 
-// writeSubjects prints what is allowed. What is not listed is not: an empty list would allow everything.
+// writeSubjects prints what is allowed. An empty list would allow everything, so it denies everything instead.
 func writeSubjects(b *strings.Builder, name string, subjects []string) {
+	if len(subjects) == 0 {
+		fmt.Fprintf(b, "        %s: { deny: \">\" }\n", name)
+		return
+	}
 	fmt.Fprintf(b, "        %s: { allow: [\n", name)
 	for _, subject := range subjects {
 		fmt.Fprintf(b, "          %q\n", subject)
