@@ -101,7 +101,10 @@ func TestRefusedBeforeSending(t *testing.T) {
 		"no config id":         func(ctx context.Context) error { return c.DeleteConfig(ctx, "") },
 		"dots":                 func(ctx context.Context) error { return c.DeleteFunction(ctx, "..") },
 		"no backfill id":       func(ctx context.Context) error { return c.UpdateBackfill(ctx, client.BackfillTicket{}) },
-		"empty archive":        func(ctx context.Context) error { return c.PutFunction(ctx, "duel", "", strings.NewReader("")) },
+		"empty archive": func(ctx context.Context) error {
+			return c.PutFunction(ctx, "duel", "",
+				strings.NewReader(""))
+		},
 	}
 	for name, call := range calls {
 		if err := call(t.Context()); err == nil {
@@ -157,7 +160,10 @@ func TestTokenStaysSecret(t *testing.T) {
 		"unreachable":  {URL: unreachable.URL, Token: client.StaticToken(secret)},
 		"not a header": {URL: newService(t, fine).URL, Token: client.StaticToken(secret + "\n" + secret)},
 		"empty":        {URL: newService(t, fine).URL, Token: client.StaticToken(" ")},
-		"no source":    {URL: newService(t, fine).URL, Token: func(context.Context) (string, error) { return secret, failing }},
+		"no source": {URL: newService(t, fine).URL, Token: func(context.Context) (string, error) {
+			return secret,
+				failing
+		}},
 	} {
 		o.Project = "demo"
 		o.Retry.Reconnects = -1

@@ -29,7 +29,8 @@ func play() *httptest.Server {
 		_, _ = io.WriteString(w, `[{"ResultCode":"badFilterRange","Message":"pools.all[0]: max is below min"}]`)
 	})
 	mux.HandleFunc("POST /demo/matchmaking/api/v2/backfill/b1/approvals", func(w http.ResponseWriter, _ *http.Request) {
-		_, _ = io.WriteString(w, `{"Id":"b1","Created":1893456000000,"RecordVersion":1,"Connection":"203.0.113.7:7000","attributes":{"open":0},
+		_, _ = io.WriteString(w,
+			`{"Id":"b1","Created":1893456000000,"RecordVersion":1,"Connection":"203.0.113.7:7000","attributes":{"open":0},
 			"assignedTickets":[{"id":"t2"},{"id":"t3"},{"id":"t4"}]}`)
 	})
 	mux.HandleFunc("DELETE /demo/matchmaking/api/v2/backfill/b1",

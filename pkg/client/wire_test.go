@@ -47,17 +47,19 @@ func TestWire(t *testing.T) {
 		body:   `{}`,
 		want:   "t1",
 	}, {
-		name:  "get waiting ticket",
-		reply: reply{status: 200, body: `{"id":"a b&c","attributes":{"skill":1},"properties":{"k":"aMOp"},"created":1600000000000,"assignment":null}`},
-		call:  func(ctx context.Context, c *client.Client) (any, error) { return c.GetTicket(ctx, "a b&c") },
-		line:  "GET /demo/matchmaking/api/v1/tickets?id=a+b%26c",
+		name: "get waiting ticket",
+		reply: reply{status: 200,
+			body: `{"id":"a b&c","attributes":{"skill":1},"properties":{"k":"aMOp"},"created":1600000000000,"assignment":null}`},
+		call: func(ctx context.Context, c *client.Client) (any, error) { return c.GetTicket(ctx, "a b&c") },
+		line: "GET /demo/matchmaking/api/v1/tickets?id=a+b%26c",
 		want: &client.Ticket{ID: "a b&c", Attributes: map[string]float64{"skill": 1},
 			Properties: map[string][]byte{"k": []byte("hé")}, Created: 1600000000000},
 	}, {
-		name:  "get assigned ticket in other casing",
-		reply: reply{status: 200, body: `{"Id":"t1","Assignment":{"Connection":"10.0.0.1:7000","Error":null,"Properties":null,"MatchProperties":{"map":"x"}}}`},
-		call:  func(ctx context.Context, c *client.Client) (any, error) { return c.GetTicket(ctx, "t1") },
-		line:  "GET /demo/matchmaking/api/v1/tickets?id=t1",
+		name: "get assigned ticket in other casing",
+		reply: reply{status: 200,
+			body: `{"Id":"t1","Assignment":{"Connection":"10.0.0.1:7000","Error":null,"Properties":null,"MatchProperties":{"map":"x"}}}`},
+		call: func(ctx context.Context, c *client.Client) (any, error) { return c.GetTicket(ctx, "t1") },
+		line: "GET /demo/matchmaking/api/v1/tickets?id=t1",
 		want: &client.Ticket{ID: "t1", Assignment: &client.Assignment{
 			Connection: "10.0.0.1:7000", MatchProperties: client.Object(`{"map":"x"}`)}},
 	}, {
@@ -138,10 +140,11 @@ func TestWire(t *testing.T) {
 		header: map[string]string{"Content-Type": "application/octet-stream", "Content-Length": "7"},
 		body:   "archive",
 	}, {
-		name:  "list functions",
-		reply: reply{status: 200, body: `{"functions":[{"name":"duel","md5Hash":"ab","status":{"state":"Running","instances":[{"state":"Waiting","name":"duel-1"}]}}]}`},
-		call:  func(ctx context.Context, c *client.Client) (any, error) { return c.GetFunctions(ctx) },
-		line:  "GET /demo/matchmaking/api/v1/functions",
+		name: "list functions",
+		reply: reply{status: 200,
+			body: `{"functions":[{"name":"duel","md5Hash":"ab","status":{"state":"Running","instances":[{"state":"Waiting","name":"duel-1"}]}}]}`},
+		call: func(ctx context.Context, c *client.Client) (any, error) { return c.GetFunctions(ctx) },
+		line: "GET /demo/matchmaking/api/v1/functions",
 		want: []client.Function{{Name: "duel", MD5: "ab", Status: client.FunctionStatus{
 			State: client.Running, Instances: []client.FunctionInstance{{Name: "duel-1", State: "Waiting"}}}}},
 	}, {
@@ -184,10 +187,11 @@ func TestWire(t *testing.T) {
 		body:  `{"functions":["duel"]}`,
 		want:  []client.FunctionRestart{{Name: "duel", State: client.Pending}},
 	}, {
-		name:  "function versions",
-		reply: reply{status: 200, body: `{"versions":[{"version":2,"current":true,"md5Hash":"ab","implementation":"duel","size":9,"uploaded":"2026-01-02T03:04:05.000Z"},{"version":1}]}`},
-		call:  func(ctx context.Context, c *client.Client) (any, error) { return c.GetFunctionVersions(ctx, "duel") },
-		line:  "GET /demo/matchmaking/api/v1/functions/duel/versions",
+		name: "function versions",
+		reply: reply{status: 200,
+			body: `{"versions":[{"version":2,"current":true,"md5Hash":"ab","implementation":"duel","size":9,"uploaded":"2026-01-02T03:04:05.000Z"},{"version":1}]}`},
+		call: func(ctx context.Context, c *client.Client) (any, error) { return c.GetFunctionVersions(ctx, "duel") },
+		line: "GET /demo/matchmaking/api/v1/functions/duel/versions",
 		want: []client.FunctionVersion{
 			{Version: 2, Current: true, MD5: "ab", Implementation: "duel", Size: 9,
 				Uploaded: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}, {Version: 1},
@@ -219,11 +223,12 @@ func TestWire(t *testing.T) {
 		body: `{}`,
 		want: "b1",
 	}, {
-		name:  "approve backfill",
-		reply: reply{status: 200, body: `{"Id":"b1","Created":5,"RecordVersion":2,"Connection":null,"attributes":{"room":1}}`},
-		call:  func(ctx context.Context, c *client.Client) (any, error) { return c.ApproveBackfill(ctx, "b1") },
-		line:  "POST /demo/matchmaking/api/v2/backfill/b1/approvals",
-		want:  &client.BackfillTicket{ID: "b1", Created: 5, RecordVersion: 2, Attributes: map[string]float64{"room": 1}},
+		name: "approve backfill",
+		reply: reply{status: 200,
+			body: `{"Id":"b1","Created":5,"RecordVersion":2,"Connection":null,"attributes":{"room":1}}`},
+		call: func(ctx context.Context, c *client.Client) (any, error) { return c.ApproveBackfill(ctx, "b1") },
+		line: "POST /demo/matchmaking/api/v2/backfill/b1/approvals",
+		want: &client.BackfillTicket{ID: "b1", Created: 5, RecordVersion: 2, Attributes: map[string]float64{"room": 1}},
 	}, {
 		name:  "update backfill",
 		reply: reply{status: 200},

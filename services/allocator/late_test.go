@@ -29,7 +29,8 @@ func TestServerOfACallThatArrivesLateIsDeallocated(t *testing.T) {
 			w.leaves("a")
 			return allocateAtOnce(2, r)
 		}},
-		"the tickets wait again": {requeue: definition.Requeue, second: func(*world, *provider.Request) (provider.Result, error) {
+		"the tickets wait again": {requeue: definition.Requeue, second: func(*world, *provider.Request) (provider.Result,
+			error) {
 			return provider.Result{}, provider.Fail(provider.FleetEmpty, "the fleet is empty")
 		}},
 	} {

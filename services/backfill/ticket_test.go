@@ -263,7 +263,8 @@ func TestServersOwnBackfillTickets(t *testing.T) {
 		id   string
 		good bool
 	}{
-		"its own": {own, id, true}, "that of its match": {twin, id, true}, "one that was made with its match": {named, studio, true},
+		"its own": {own, id, true}, "that of its match": {twin, id, true}, "one that was made with its match": {named, studio,
+			true},
 		"another's": {other, id, false}, "the studio's": {own, studio, false}, "any, for the studio": {m, id, true},
 	} {
 		at := base + "/" + test.id

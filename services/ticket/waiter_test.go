@@ -24,8 +24,9 @@ func TestAwait(t *testing.T) {
 		looks int
 		got   bool
 	}{
-		"woken":               {resolved: time.Second, told: time.Second, after: time.Second, looks: 2, got: true},
-		"woken again":         {resolved: 7 * time.Second, told: 7 * time.Second, after: 7 * time.Second, looks: 3, got: true},
+		"woken": {resolved: time.Second, told: time.Second, after: time.Second, looks: 2, got: true},
+		"woken again": {resolved: 7 * time.Second, told: 7 * time.Second, after: 7 * time.Second, looks: 3,
+			got: true},
 		"the wake-up is lost": {resolved: time.Second, after: recheck, looks: 2, got: true},
 		"no result":           {after: 12 * time.Second, looks: 4},
 		"woken for nothing":   {told: time.Second, after: 12 * time.Second, looks: 5},

@@ -16,8 +16,8 @@ const answerTime = time.Second
 type Outcome string
 
 // The outcomes, which are values of the metric's label outcome. Failed: the function or its runner reported an error.
-// Absent: no runner hosts the function. Late: no runner took the run or answered in time, or the runner is lost. Bus: the
-// message bus did not take the run.
+// Absent: no runner hosts the function. Late: no runner took the run or answered in time, or the runner is lost. Bus:
+// the message bus did not take the run.
 const (
 	OK     Outcome = "ok"
 	Failed Outcome = "failed"

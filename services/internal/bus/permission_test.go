@@ -234,16 +234,18 @@ func TestNoServiceMayDoMore(t *testing.T) {
 	publish := map[string][]string{
 		"$JS.API.STREAM.DELETE.MM_MATCHES": catalog.Names(), "$JS.API.STREAM.PURGE.MM_MATCHES": catalog.Names(),
 		"$JS.API.STREAM.DELETE.MM_EVENTS": catalog.Names(), "$JS.API.STREAM.CREATE.SPY": catalog.Names(),
-		"$JS.API.STREAM.MSG.DELETE.MM_EVENTS": catalog.Names(), "$JS.API.STREAM.LIST": catalog.Names(), "$SYS.REQ.SERVER.PING": catalog.Names(),
-		"mm.inbox.director.x":                                        catalog.Names(), // where the director's answers come in
-		"elsewhere":                                                  catalog.Names(),
-		"mm.match.demo":                                              except(catalog.Director),
-		"mm.event.demo":                                              except(catalog.Director),
-		"mm.run.demo.duel":                                           except(catalog.Director, catalog.Backfill),
-		"mm.parts.director.b.r":                                      except(catalog.Runner),
-		"mm.runner":                                                  except(catalog.Runner),
-		"mm.log.demo.duel":                                           except(catalog.Runner),
-		"mm.assigned.demo":                                           except(catalog.Director, catalog.Allocator, catalog.Backfill),
+		"$JS.API.STREAM.MSG.DELETE.MM_EVENTS": catalog.Names(), "$JS.API.STREAM.LIST": catalog.Names(),
+		"$SYS.REQ.SERVER.PING":  catalog.Names(),
+		"mm.inbox.director.x":   catalog.Names(), // where the director's answers come in
+		"elsewhere":             catalog.Names(),
+		"mm.match.demo":         except(catalog.Director),
+		"mm.event.demo":         except(catalog.Director),
+		"mm.run.demo.duel":      except(catalog.Director, catalog.Backfill),
+		"mm.parts.director.b.r": except(catalog.Runner),
+		"mm.runner":             except(catalog.Runner),
+		"mm.log.demo.duel":      except(catalog.Runner),
+		"mm.assigned.demo": except(catalog.Director, catalog.Allocator,
+			catalog.Backfill),
 		"mm.poke.demo":                                               {catalog.Runner},
 		"$O.MM_MODULES.C.x":                                          except(catalog.Registry),
 		"$O.MM_MODULES.M.x":                                          except(catalog.Registry),
@@ -259,7 +261,8 @@ func TestNoServiceMayDoMore(t *testing.T) {
 		"$JS.API.CONSUMER.CREATE.OBJ_MM_MODULES.x.$O.MM_MODULES.C.y": except(catalog.Registry, catalog.Runner),
 	}
 	subscribe := map[string][]string{
-		">": catalog.Names(), "mm.>": catalog.Names(), "_INBOX.>": catalog.Names(), "mm.inbox.>": catalog.Names(), "$SYS.>": catalog.Names(),
+		">": catalog.Names(), "mm.>": catalog.Names(), "_INBOX.>": catalog.Names(),
+		"mm.inbox.>": catalog.Names(), "$SYS.>": catalog.Names(),
 		"mm.match.*":            catalog.Names(), // they are taken from the queue
 		"mm.log.*.*":            catalog.Names(),
 		"mm.event.*":            catalog.Names(),

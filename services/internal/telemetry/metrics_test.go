@@ -122,10 +122,11 @@ func TestWhereMetricsGo(t *testing.T) {
 		listen string
 		on     bool
 	}{
-		"nothing":       {},
-		"by address":    {listen: "127.0.0.1:0", on: true},
-		"by variable":   {env: []string{"OTEL_METRICS_EXPORTER", "prometheus"}, listen: "localhost:9464", on: true},
-		"another port":  {env: []string{"OTEL_METRICS_EXPORTER", "prometheus", "OTEL_EXPORTER_PROMETHEUS_HOST", "::1", "OTEL_EXPORTER_PROMETHEUS_PORT", "1"}, listen: "[::1]:1", on: true},
+		"nothing":     {},
+		"by address":  {listen: "127.0.0.1:0", on: true},
+		"by variable": {env: []string{"OTEL_METRICS_EXPORTER", "prometheus"}, listen: "localhost:9464", on: true},
+		"another port": {env: []string{"OTEL_METRICS_EXPORTER", "prometheus", "OTEL_EXPORTER_PROMETHEUS_HOST", "::1",
+			"OTEL_EXPORTER_PROMETHEUS_PORT", "1"}, listen: "[::1]:1", on: true},
 		"only traces":   {env: []string{"OTEL_METRICS_EXPORTER", "none", "OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:4318"}},
 		"SDK disabled":  {env: []string{"OTEL_METRICS_EXPORTER", "prometheus", "OTEL_SDK_DISABLED", "true"}},
 		"both of these": {env: []string{"OTEL_METRICS_EXPORTER", "otlp, prometheus"}, listen: "localhost:9464", on: true},

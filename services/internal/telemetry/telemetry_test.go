@@ -55,7 +55,8 @@ func TestOff(t *testing.T) {
 func TestUnsupported(t *testing.T) {
 	for want, env := range map[string][2]string{
 		`telemetry: OTEL_TRACES_EXPORTER is "zipkin": only otlp and none are supported`: {"OTEL_TRACES_EXPORTER", "zipkin"},
-		`telemetry: the OTLP protocol "grpc" is not supported: http/protobuf is`:        {"OTEL_EXPORTER_OTLP_PROTOCOL", "grpc"},
+		`telemetry: the OTLP protocol "grpc" is not supported: http/protobuf is`: {"OTEL_EXPORTER_OTLP_PROTOCOL",
+			"grpc"},
 	} {
 		clean(t)
 		t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:4318")

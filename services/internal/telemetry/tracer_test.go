@@ -153,9 +153,11 @@ func TestSampler(t *testing.T) {
 		"none of them":                        {sampler: "parentbased_traceidratio", ratio: "0", linked: true},
 		"none at all":                         {sampler: "traceidratio", ratio: "0"},
 		"all of them":                         {sampler: "parentbased_traceidratio", root: true, linked: true},
-		"no number":                           {sampler: "parentbased_traceidratio", ratio: "1 %", err: `OTEL_TRACES_SAMPLER_ARG is "1 %"`},
-		"too much":                            {sampler: "parentbased_traceidratio", ratio: "1.5", err: `OTEL_TRACES_SAMPLER_ARG is "1.5"`},
-		"unknown":                             {sampler: "xray", err: `OTEL_TRACES_SAMPLER is "xray"`},
+		"no number": {sampler: "parentbased_traceidratio", ratio: "1 %",
+			err: `OTEL_TRACES_SAMPLER_ARG is "1 %"`},
+		"too much": {sampler: "parentbased_traceidratio", ratio: "1.5",
+			err: `OTEL_TRACES_SAMPLER_ARG is "1.5"`},
+		"unknown": {sampler: "xray", err: `OTEL_TRACES_SAMPLER is "xray"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			clean(t)

@@ -108,7 +108,8 @@ func TestDocumentsStartEveryService(t *testing.T) {
 		if !strings.Contains(line+" ", fmt.Sprintf(" --listen :%d ", s.Port)) {
 			t.Errorf("%s: %q does not listen on port %d", s.Name, line, s.Port)
 		}
-		for flag, needed := range map[string]bool{"--issuers": s.Issuers, "--hosting-keys": s.HostingKeys, "--server-keys": s.Hosting} {
+		for flag, needed := range map[string]bool{"--issuers": s.Issuers, "--hosting-keys": s.HostingKeys,
+			"--server-keys": s.Hosting} {
 			if strings.Contains(line, flag) != needed {
 				t.Errorf("%s: %q has %s: %v, want %v", s.Name, line, flag, !needed, needed)
 			}
