@@ -33,7 +33,8 @@ type Provider interface {
 	// After Unknown and Gone the caller calls Allocate again if it still wants a server.
 	Poll(ctx context.Context, refs []Ref) ([]Result, error)
 
-	// Release gives the match's server back, also one that is still Pending, or whose allocation was never answered. When
+	// Release gives back a server that no ticket uses. Nothing tells a provider that a game is over: the server ends by
+	// the hosting system's own means. Release is also for one that is still Pending, or was never answered. When
 	// it returns nil the match has no server; a match that had none is no error. The caller repeats a release that failed.
 	// Only the allocator decides to release a server. After that it does not call Allocate for the match again: an
 	// Allocate that arrives after its Release leaks a server.
