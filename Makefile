@@ -19,10 +19,10 @@ help: ## List the targets
 .PHONY: build
 build: bin/matchmaker bin/mm bin/demo functions ## Build the binaries and the ready-made match functions into bin/
 
-.PHONY: bin/matchmaker bin/mm bin/demo bin/bench
+.PHONY: bin/matchmaker bin/mm bin/demo bin/bench bin/neighbours
 bin/matchmaker bin/mm:
 	go build -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o $@ matchmaker.dev/services/cmd/$(@F)
-bin/demo bin/bench:
+bin/demo bin/bench bin/neighbours:
 	go build -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o $@ matchmaker.dev/services/test/$(@F)
 
 .PHONY: bin/pair.wasm
@@ -43,7 +43,7 @@ dev: build ## Run everything on http://127.0.0.1:8080 for your own clients
 	bin/matchmaker dev
 
 .PHONY: test
-test: redis compilers ## Run all tests, and fuzz a little
+test: redis compilers generators ## Run all tests, and fuzz a little
 	go test -race -p 3 -timeout 14m $(foreach m,$(filter-out deploy,$(MODULES)),./$(m)/...)
 	go test ./deploy/...
 	@$(MAKE) --no-print-directory fuzz FUZZTIME=5000x
@@ -94,6 +94,14 @@ redis: # a real Redis is needed: tests never skip what they came to test
 compilers: # of the match functions that are not in Go
 	@./.ci/install-compilers
 
+.PHONY: generators
+generators: compilers # of clients from the OpenAPI documents
+	@./.ci/install-generators
+
+.PHONY: clients
+clients: generators ## Generate clients from the OpenAPI documents, for Go and TypeScript, and compile them
+	go test -count=1 -v ./services/test/clients
+
 .PHONY: bench
 bench: build bin/bench bin/pair.wasm ## Measure functions, creation and time to assignment, beside native code and a bare handler
 	bin/bench --matchmaker bin/matchmaker --function bin/functions/duel.zip
@@ -101,6 +109,12 @@ bench: build bin/bench bin/pair.wasm ## Measure functions, creation and time to 
 .PHONY: sizing
 sizing: redis build bin/bench ## Measure what each service takes: processors for tickets that arrive, memory for those that wait
 	bin/bench --only size --for 20s --matchmaker bin/matchmaker --function bin/functions/duel.zip
+
+# clang makes the attackers' functions.
+.PHONY: neighbours
+neighbours: redis compilers build bin/neighbours ## Measure what one tenant can do to another: each attack held FOR (60s); ONLY=name,…
+	bin/neighbours --matchmaker bin/matchmaker --function bin/functions/duel.zip --json bin/neighbours.json \
+		$(if $(FOR),--for $(FOR)) $(if $(ONLY),--only $(ONLY))
 
 .PHONY: generate
 generate: $(TOOLS)/buf $(TOOLS)/protoc-gen-go ## Generate the code of the bus messages, and the lists of services in deploy/

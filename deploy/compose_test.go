@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/compose-spec/compose-go/v2/dotenv"
 	"github.com/compose-spec/compose-go/v2/loader"
 	"github.com/compose-spec/compose-go/v2/types"
 	"github.com/moby/buildkit/frontend/dockerfile/instructions"
@@ -19,22 +20,51 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// compose reads docker-compose.yml as `docker compose` does.
+// compose reads docker-compose.yml as `docker compose --env-file deploy/development.env` does.
 func compose(t *testing.T) *types.Project {
+	t.Helper()
+	environment, err := dotenv.Read("development.env")
+	if err != nil {
+		t.Fatal(err)
+	}
+	project, err := readCompose(t, environment)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return project
+}
+
+func readCompose(t *testing.T, environment types.Mapping) (*types.Project, error) {
 	t.Helper()
 	root, err := filepath.Abs("..")
 	if err != nil {
 		t.Fatal(err)
 	}
-	project, err := loader.LoadWithContext(t.Context(), types.ConfigDetails{
+	return loader.LoadWithContext(t.Context(), types.ConfigDetails{
 		WorkingDir:  root,
 		ConfigFiles: []types.ConfigFile{{Filename: filepath.Join(root, "docker-compose.yml")}},
-		Environment: types.Mapping{},
+		Environment: environment,
 	})
+}
+
+// TestComposeTrustsNobodyByDefault: who runs the file must say whose tokens are trusted.
+func TestComposeTrustsNobodyByDefault(t *testing.T) {
+	if _, err := readCompose(t, types.Mapping{}); err == nil || !strings.Contains(err.Error(), "ISSUERS") {
+		t.Errorf("without ISSUERS: %v, want an error that names it", err)
+	}
+	project, err := readCompose(t, types.Mapping{"ISSUERS": "./mine.yaml"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return project
+	for _, v := range project.Services["ticket"].Volumes {
+		want := map[string]string{
+			"/etc/matchmaker/issuers.yaml": "mine.yaml", "/etc/matchmaker/jwks.json": "null",
+			"/etc/matchmaker/settings.yaml": "settings.yaml",
+		}[v.Target]
+		if filepath.Base(v.Source) != want {
+			t.Errorf("%s is %s, want %s", v.Target, v.Source, want)
+		}
+	}
 }
 
 // mute are services whose images have no program for a health check.

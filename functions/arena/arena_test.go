@@ -7,11 +7,12 @@ import (
 	"testing"
 	"time"
 
+	"matchmaker.dev/functions/internal/waiting"
 	"matchmaker.dev/pkg/matchfn"
 	"matchmaker.dev/pkg/matchfn/fake"
 )
 
-var arena = matchfn.New(match, matchfn.Properties())
+var arena = matchfn.New(match, waiting.Declare()...)
 
 // player returns a ticket with a skill and a wait in seconds.
 func player(skill, wait float64) fake.Ticket {

@@ -8,12 +8,13 @@ import (
 	"testing"
 	"time"
 
+	"matchmaker.dev/functions/internal/waiting"
 	"matchmaker.dev/pkg/matchfn"
 	"matchmaker.dev/pkg/matchfn/block"
 	"matchmaker.dev/pkg/matchfn/fake"
 )
 
-var duel = matchfn.New(match, matchfn.Properties())
+var duel = matchfn.New(match, waiting.Declare()...)
 
 // player returns a ticket with a skill and a wait in seconds.
 func player(skill, wait float64) fake.Ticket {

@@ -12,8 +12,7 @@ import (
 	"matchmaker.dev/pkg/matchfn"
 )
 
-// The attribute is a setting, so the function needs all attributes.
-var _ = matchfn.Register(match, matchfn.Properties())
+var _ = matchfn.Register(match, waiting.Declare()...)
 
 func main() {}
 

@@ -38,8 +38,6 @@ type Assignment struct {
 	// Error says why there is no match, as PoolTimeout or AllocationError; empty when there is one. Match functions may
 	// have their own.
 	Error string `json:"error"`
-	// Detail says more of an error of the hosting system, for people; empty otherwise.
-	Detail string `json:"detail,omitempty"`
 	// Properties is a JSON object for this ticket alone, nil when there is none.
 	Properties Object `json:"properties"`
 	// MatchProperties is a JSON object that every ticket of the match and the game server get, nil when there is none.

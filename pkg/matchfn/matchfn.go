@@ -61,17 +61,35 @@ type Function struct {
 // Option limits the columns that a function gets.
 type Option func(*block.Manifest)
 
-// Attributes names the attributes of tickets and backfill tickets that the function reads; there may be none. Without
-// this option the function gets all attributes. A function that takes names from its settings needs that. "created"
-// need not be named.
+// Attributes names the attributes of tickets and backfill tickets that the function reads, at most 256; there may be
+// none. "created" need not be named. [AttributesNamedBy] adds those that settings name.
+//
+// A function without either option gets the attributes that a string in its settings or a filter of its pools names,
+// and of all others the 64 that most tickets of its pools have. [Run.LeftOut] says how many it did not get. Declare
+// what the function reads: then it gets that for sure, and nothing else.
 func Attributes(names ...string) Option {
 	return func(m *block.Manifest) { m.EveryAttribute, m.Attributes = false, names }
 }
 
-// Properties names the properties of tickets and backfill tickets that the function reads. Properties() names none,
-// which makes requests smaller. Without this option the function gets all properties.
+// AttributesNamedBy says that settings name attributes that the function reads. The value of such a setting is a string
+// or a list of strings. A path is member names separated by dots, as in [Settings]:
+//
+//	matchfn.Register(match, matchfn.Attributes("skill"), matchfn.AttributesNamedBy("attribute", "teams.by"))
+//
+// A setting may be absent: name its default in [Attributes].
+func AttributesNamedBy(settings ...string) Option {
+	return func(m *block.Manifest) { m.EveryAttribute, m.AttributeSettings = false, settings }
+}
+
+// Properties names the properties of tickets and backfill tickets that the function reads, at most 256. Properties()
+// names none, which makes requests smaller. A function that declares no properties gets some, as with [Attributes].
 func Properties(names ...string) Option {
 	return func(m *block.Manifest) { m.EveryProperty, m.Properties = false, names }
+}
+
+// PropertiesNamedBy is AttributesNamedBy for properties.
+func PropertiesNamedBy(settings ...string) Option {
+	return func(m *block.Manifest) { m.EveryProperty, m.PropertySettings = false, settings }
 }
 
 // New returns a function that is not the module's function, for tests and tools.

@@ -244,3 +244,43 @@ func TestManifestLimitsTheColumnsOfARun(t *testing.T) {
 		t.Errorf("manifest %s", got)
 	}
 }
+
+// The names may be in the settings: the function gets these attributes, and may read no other.
+func TestSettingsNameWhatTheFunctionReads(t *testing.T) {
+	request := fake.Request{
+		Settings: `{"attribute":"level","teams":{"by":["rank","role"]},"show":"kit"}`,
+		Tickets: []fake.Ticket{{
+			Attributes: map[string]float64{"level": 7, "rank": 8, "role": 9, "skill": 1, "other": 2},
+			Properties: map[string][]byte{"kit": []byte("k"), "map": []byte("m")},
+		}},
+	}
+	declare := []matchfn.Option{
+		matchfn.AttributesNamedBy("attribute", "teams.by"), matchfn.Attributes("skill"), matchfn.PropertiesNamedBy("show"),
+	}
+	var attributes, properties []string
+	_, err := fake.Run(matchfn.New(func(r *matchfn.Run) error {
+		attributes, properties = r.Attributes(), r.Properties()
+		if r.Attribute("level")[0] != 7 || r.Attribute("rank")[0] != 8 || r.Attribute("skill")[0] != 1 {
+			t.Error("an attribute has another value")
+		}
+		if kit, ok := r.Property("kit").Of(0); !ok || string(kit) != "k" {
+			t.Errorf("kit %q", kit)
+		}
+		if a, p := r.LeftOut(); a != 0 || p != 0 {
+			t.Errorf("%d attributes and %d properties are left out", a, p)
+		}
+		return nil
+	}, declare...), request)
+	if err != nil || !slices.Equal(attributes, []string{"level", "rank", "role", "skill"}) ||
+		!slices.Equal(properties, []string{"kit"}) {
+		t.Errorf("attributes %q, properties %q, %v", attributes, properties, err)
+	}
+	other := func(r *matchfn.Run) error {
+		_ = r.Attribute("other")
+		return nil
+	}
+	_, err = fake.Run(matchfn.New(other, declare...), request)
+	if want := `the attribute "other" is read but was not declared: name it in Register`; err == nil || err.Error() != want {
+		t.Error(err)
+	}
+}

@@ -19,7 +19,9 @@ type Run struct {
 	manifest *block.Manifest
 	rand     *rand.Rand
 	missing  []float64
-	err      error
+	// named are the attributes and the properties that settings name; nil until they are needed.
+	named map[string][]string
+	err   error
 }
 
 // Tickets returns the number of tickets. If the config has pools, each ticket is in at least one.
@@ -37,7 +39,7 @@ func (r *Run) Attribute(name string) []float64 {
 	if name == "created" {
 		return r.in.Created
 	}
-	r.declared("attribute", name, r.manifest.EveryAttribute, r.manifest.Attributes)
+	r.declaredAttribute(name)
 	if values, ok := r.in.Attribute(name); ok {
 		return values
 	}
@@ -47,12 +49,18 @@ func (r *Run) Attribute(name string) []float64 {
 // Attributes returns the names of the attributes in the request, without "created".
 func (r *Run) Attributes() []string { return slices.Collect(r.in.Attributes()) }
 
+// LeftOut returns how many attributes and how many properties the tickets and backfill tickets have that are not in the
+// request, at least. It is 0 for a function that declares what it reads.
+func (r *Run) LeftOut() (attributes, properties int) {
+	return r.in.LeftOutAttributes, r.in.LeftOutProperties
+}
+
 // Properties returns the names of the properties in the request.
 func (r *Run) Properties() []string { return slices.Collect(r.in.Properties()) }
 
 // Property returns the column of an opaque property.
 func (r *Run) Property(name string) Property {
-	r.declared("property", name, r.manifest.EveryProperty, r.manifest.Properties)
+	r.declaredProperty(name)
 	values, _ := r.in.Property(name)
 	return Property{values}
 }
@@ -125,7 +133,7 @@ func (r *Run) BackfillAttribute(name string) []float64 {
 	if name == "created" {
 		return r.in.BackfillCreated
 	}
-	r.declared("attribute", name, r.manifest.EveryAttribute, r.manifest.Attributes)
+	r.declaredAttribute(name)
 	if values, ok := r.in.BackfillAttribute(name); ok {
 		return values
 	}
@@ -140,7 +148,7 @@ func (r *Run) BackfillProperties() []string { return slices.Collect(r.in.Backfil
 
 // BackfillProperty is Property for the backfill tickets.
 func (r *Run) BackfillProperty(name string) Property {
-	r.declared("property", name, r.manifest.EveryProperty, r.manifest.Properties)
+	r.declaredProperty(name)
 	values, _ := r.in.BackfillProperty(name)
 	return Property{values}
 }
@@ -163,10 +171,33 @@ func (r *Run) nan(n int) []float64 {
 	return r.missing[:n:n]
 }
 
+func (r *Run) declaredAttribute(name string) {
+	if m := r.manifest; !m.EveryAttribute {
+		r.declared("attribute", name, m.Attributes, m.AttributeSettings)
+	}
+}
+
+func (r *Run) declaredProperty(name string) {
+	if m := r.manifest; !m.EveryProperty {
+		r.declared("property", name, m.Properties, m.PropertySettings)
+	}
+}
+
 // declared fails the run if the manifest does not name what the function reads. Except in careless tests, no ticket
 // would have it.
-func (r *Run) declared(what, name string, every bool, names []string) {
-	if !every && !slices.Contains(names, name) {
+func (r *Run) declared(what, name string, names, settings []string) {
+	if slices.Contains(names, name) {
+		return
+	}
+	if r.named == nil {
+		r.named = map[string][]string{}
+	}
+	named, known := r.named[what]
+	if !known {
+		named = block.Named(r.in.Config, settings)
+		r.named[what] = named
+	}
+	if !slices.Contains(named, name) {
 		r.fail(message.Errorf("the %s %q is read but was not declared: name it in Register", what, name))
 	}
 }

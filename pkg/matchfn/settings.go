@@ -3,7 +3,6 @@ package matchfn
 import (
 	"slices"
 	"strconv"
-	"strings"
 
 	"matchmaker.dev/pkg/matchfn/internal/message"
 	"matchmaker.dev/pkg/matchfn/internal/scan"
@@ -148,45 +147,4 @@ func (s *Settings) get(path string, want scan.Kind) []byte {
 }
 
 // find returns the value at path, or nil if it is absent or null.
-func (s *Settings) find(path string) []byte {
-	raw := s.raw
-	for step := range strings.SplitSeq(path, ".") {
-		raw = child(raw, step)
-		if raw == nil {
-			return nil
-		}
-	}
-	if scan.KindOf(raw) == scan.KindNull {
-		return nil
-	}
-	return raw
-}
-
-// child returns a member of an object or an element of a list, or nil. Of members with the same name it returns the
-// last, as encoding/json does.
-func child(raw []byte, step string) []byte {
-	var found []byte
-	switch scan.KindOf(raw) {
-	case scan.KindObject:
-		scan.Members(raw, func(name string, value []byte) bool {
-			if name == step {
-				found = value
-			}
-			return true
-		})
-	case scan.KindArray:
-		want, err := strconv.Atoi(step)
-		if err != nil {
-			return nil
-		}
-		i := 0
-		scan.Elements(raw, func(value []byte) bool {
-			if i == want {
-				found = value
-			}
-			i++
-			return found == nil
-		})
-	}
-	return found
-}
+func (s *Settings) find(path string) []byte { return scan.Find(s.raw, path) }

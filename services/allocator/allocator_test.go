@@ -132,7 +132,8 @@ func prepare(t testing.TB) *world {
 	}
 	t.Cleanup(func() { _ = nats.Close() })
 	w := &world{t: t, redis: redis.URL(), nats: nats.URL()}
-	if w.store, err = state.Open(state.Options{Server: state.Server{URL: redis.URL()}, Log: log}); err != nil {
+	w.store, err = state.Open(state.Options{Server: state.Server{URL: redis.URL()}, Log: log, History: 1000})
+	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = w.store.Close() })

@@ -42,7 +42,7 @@ func (s *service) ask(ctx context.Context, p *poller, r *provider.Request) outco
 			result, err = s.next(ctx, p, r.Ref)
 		}
 		if reason := cmp.Or(err, result.Err); reason != nil {
-			s.countError(ctx, r.Hosting, reason)
+			s.countError(ctx, r.Ref, reason)
 		}
 		switch {
 		case err == nil && result.Status == provider.Allocated:
@@ -76,7 +76,7 @@ func (s *service) ask(ctx context.Context, p *poller, r *provider.Request) outco
 
 // allocate calls Allocate once. A call that hangs ends, so that it is repeated.
 func (s *service) allocate(ctx context.Context, r *provider.Request) (result provider.Result, err error) {
-	_ = s.call(ctx, "hosting allocate", r.Hosting, func(ctx context.Context) error {
+	_ = s.call(ctx, "hosting allocate", r.Ref, func(ctx context.Context) error {
 		result, err = s.Provider.Allocate(ctx, r)
 		return cmp.Or(err, result.Err)
 	})

@@ -92,13 +92,13 @@ func (s *service) deallocateServer(ctx context.Context, project string, m *pb.Ma
 	ref, err := s.refOf(project, m.GetId(), m.GetConfig(), hostingOf(m), m.GetHosting())
 	logged := ctx // with the span of the call
 	if err == nil {
-		err = s.call(ctx, "hosting release", ref.Hosting, func(ctx context.Context) error {
+		err = s.call(ctx, "hosting release", ref, func(ctx context.Context) error {
 			logged = ctx
 			return s.Provider.Release(ctx, ref)
 		})
 	}
 	if err == nil {
-		s.metrics.returned.Add(ctx, 1, metric.WithAttributes(s.nameOf(ref.Hosting)))
+		s.metrics.returned.Add(ctx, 1, metric.WithAttributes(s.nameOf(project, ref.Hosting)))
 		err = s.Store.FinishDeallocation(ctx, project, m, s.Now())
 	}
 	if err != nil && ctx.Err() == nil {

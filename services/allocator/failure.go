@@ -3,7 +3,6 @@ package allocator
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"matchmaker.dev/services/allocator/provider"
 	"matchmaker.dev/services/internal/definition"
@@ -12,11 +11,15 @@ import (
 // allocationError is the contract's error for a match that got no server.
 const allocationError = "AllocationError"
 
+// maximumZero is the contract's error where no server is allowed.
+const maximumZero = "The hosting maximum of the fleet or its region is zero"
+
 // failure is why a match has no server: for programs, for people, and for readers of events.
 type failure struct {
 	// code is the error of the tickets.
 	code string
-	// detail is for people, including players.
+	// detail is for the studio's people, in events, traces and logs. Players do not get it: it is
+	// about the infrastructure.
 	detail string
 	// reason is the reason in events and metrics.
 	reason string
@@ -25,7 +28,7 @@ type failure struct {
 }
 
 // failureOf translates the error of a provider.
-func failureOf(err error, h provider.Hosting) failure {
+func failureOf(err error) failure {
 	f := failure{code: allocationError, reason: "timeout", detail: "the hosting system gave no server in time"}
 	e, ok := errors.AsType[*provider.Error](err)
 	switch {
@@ -35,19 +38,9 @@ func failureOf(err error, h provider.Hosting) failure {
 		f.reason, f.detail, f.final = string(e.Reason), e.Detail, provider.Final(e)
 	}
 	if provider.ReasonOf(err) == provider.MaximumZero {
-		// The contract has a text of its own for this.
-		f.code = fmt.Sprintf("The hosting maximum of %s is zero", place(h))
+		f.code = maximumZero
 	}
 	return f
-}
-
-// place names a fleet, and its region if it has one.
-func place(h provider.Hosting) string {
-	text := fmt.Sprintf("fleet %q", h.Fleet)
-	if h.Region != "" {
-		text += fmt.Sprintf(", region %q", h.Region)
-	}
-	return text
 }
 
 // requeues tells whether tickets wait again after a failure, as their config says. After a final failure they never do:

@@ -45,7 +45,7 @@ var failures = map[string]struct {
 	},
 	"a hosting maximum of zero": {
 		allocate: failing(provider.Fail(provider.MaximumZero, "ask your account manager")),
-		code:     "The hosting maximum of fleet \"proposal's\", region \"r\" is zero", detail: "ask your account manager",
+		code:     "The hosting maximum of the fleet or its region is zero", detail: "ask your account manager",
 		final: true,
 	},
 	"a fleet that does not exist": {
@@ -94,6 +94,23 @@ var failures = map[string]struct {
 	},
 }
 
+// failure is the event of a failed match.
+func (w *world) failure() *pb.Event {
+	w.t.Helper()
+	entries, err := w.store.History(w.t.Context(), project, &pb.Bookmark{}, 100)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for _, entry := range entries {
+		for _, e := range entry.Events {
+			if e.GetKind() == pb.Event_KIND_FAILED {
+				return e
+			}
+		}
+	}
+	return nil
+}
+
 func TestTicketsGetTheErrorOfAFailure(t *testing.T) {
 	for name, test := range failures {
 		t.Run(name, func(t *testing.T) {
@@ -102,11 +119,14 @@ func TestTicketsGetTheErrorOfAFailure(t *testing.T) {
 			w := start(t, s, unless(test.final, brief))
 			w.claim("m", "a", "b")
 			w.send("m")
-			want := &pb.Assignment{Error: test.code, Detail: test.detail, MatchProperties: []byte(`{"map":"dust"}`)}
+			want := &pb.Assignment{Error: test.code, MatchProperties: []byte(`{"map":"dust"}`)}
 			for _, id := range []string{"a", "b"} {
 				if got := w.result(id); !proto.Equal(got, want) {
 					t.Errorf("ticket %s got %v, want %v", id, got, want)
 				}
+			}
+			if got := w.failure(); got.GetError() != test.code || got.GetDetail() != test.detail {
+				t.Errorf("the event is %v, want the detail %q", got, test.detail)
 			}
 			s.expectDeallocated(t, w, test.mayHaveServer)
 		})

@@ -9,12 +9,12 @@ import (
 	"matchmaker.dev/services/internal/notify"
 )
 
-// limiter limits how many matches an allocator works on, in all and per fleet. A fleet whose hosting system hangs
-// delays its own matches only.
+// limiter limits how many matches an allocator works on, in all, per project and per fleet. A fleet whose hosting
+// system hangs delays its own matches only.
 //
-// A fleet may have as many matches admitted as there are free places left in all. So one fleet that hangs takes half of
-// the places, and n of them leave a share of 1/(n+1) to the others. Of the admitted matches of a fleet only perFleet
-// allocate at once; the others wait.
+// A fleet may have as many matches admitted as there are free places left in all, and a project twice as many. So one
+// fleet that hangs takes half of the places, and a project with any number of them two thirds; n projects leave a share
+// of 1/(2n+1) to the others. Of the admitted matches of a fleet only perFleet allocate at once; the others wait.
 //
 // A match that is not admitted waits here if its fleet moves so fast that there will be a place soon. Otherwise it goes
 // back to the work queue for about as long as its fleet needs. Going to the queue and back costs more than the
@@ -25,6 +25,7 @@ type limiter struct {
 
 	mu       sync.Mutex
 	admitted int
+	projects map[string]int // admitted matches of each project
 	fleets   map[fleetKey]*fleet
 }
 
@@ -46,7 +47,7 @@ type fleet struct {
 }
 
 func newLimiter(places, perFleet int) *limiter {
-	return &limiter{places: places, perFleet: perFleet, fleets: map[fleetKey]*fleet{}}
+	return &limiter{places: places, perFleet: perFleet, projects: map[string]int{}, fleets: map[fleetKey]*fleet{}}
 }
 
 // maxWait is how long a match may wait to be admitted.
@@ -65,9 +66,10 @@ func (l *limiter) admit(ctx context.Context, project string, h provider.Hosting)
 		if f == nil {
 			f = &fleet{key: key, slots: make(chan struct{}, l.perFleet), vacancy: notify.New()}
 		}
-		if f.admitted < l.places-l.admitted {
+		if free := l.places - l.admitted; f.admitted < free && l.projects[project] < 2*free {
 			l.fleets[key] = f
 			f.admitted++
+			l.projects[project]++
 			l.admitted++
 			f.vacancy.Notify() // there may be room for one more: two that leave at once notify only once
 			return f, 0
@@ -109,6 +111,9 @@ func (l *limiter) leave(f *fleet) {
 	f.left = now
 	f.admitted--
 	l.admitted--
+	if l.projects[f.key.project]--; l.projects[f.key.project] == 0 {
+		delete(l.projects, f.key.project)
+	}
 	l.removeIdle(f)
 	f.vacancy.Notify()
 }

@@ -72,3 +72,31 @@ func TestMatchDoesNotWaitForAFleetThatHangs(t *testing.T) {
 		}
 	})
 }
+
+// A project with many fleets that hang leaves places to the others, however many it has.
+func TestFleetsOfOneProjectLeavePlacesToOthers(t *testing.T) {
+	l := newLimiter(30, 1)
+	admitted := func(project string) (n int) {
+		for _, fleet := range "abcdefghijklmnopqrstuvwxyz" {
+			for range 30 {
+				if in, _ := l.admit(t.Context(), project, provider.Hosting{Fleet: string(fleet)}); in != nil {
+					n++
+				}
+			}
+		}
+		return n
+	}
+	for i, want := range []int{20, 7, 2} {
+		if got := admitted(string(rune('a' + i))); got != want {
+			t.Errorf("project %d has %d places, want %d", i, got, want)
+		}
+	}
+	for _, f := range l.fleets {
+		for range f.admitted {
+			l.leave(f)
+		}
+	}
+	if len(l.projects) != 0 || l.admitted != 0 {
+		t.Errorf("%v are left over", l.projects)
+	}
+}

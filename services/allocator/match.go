@@ -106,13 +106,13 @@ func (s *service) find(ctx context.Context, project string, m *pb.Match, f *flee
 	r.First = first
 	began := time.Now()
 	o := s.ask(ctx, &f.polls, r)
-	s.recordAllocation(context.WithoutCancel(ctx), r.Hosting, began, o)
+	s.recordAllocation(context.WithoutCancel(ctx), r.Ref, began, o)
 	return o
 }
 
 // fail writes why there is no server to the match's tickets, or makes them wait again.
 func (s *service) fail(ctx context.Context, project string, m *pb.Match, o outcome) error {
-	f := failureOf(o.err, hostingOf(m))
+	f := failureOf(o.err)
 	telemetry.Fail(trace.SpanFromContext(ctx), f.reason, f.detail)
 	s.Log.WarnContext(ctx, "no server for a match", "project", project, "match", m.GetId(), "config", m.GetConfig(),
 		"reason", f.reason, "error", o.err)
@@ -128,8 +128,9 @@ func (s *service) fail(ctx context.Context, project string, m *pb.Match, o outco
 	}
 	now := s.Now()
 	return s.end(ctx, project, m, state.Outcome{
-		Now: now, Expiry: now.Add(s.Readable), Error: f.code, Reason: f.reason, MayHaveServer: o.mayHaveServer,
-	}, f.detail)
+		Now: now, Expiry: now.Add(s.Readable), Error: f.code, Reason: f.reason, Detail: f.detail,
+		MayHaveServer: o.mayHaveServer,
+	})
 }
 
 // assign writes the server to the match's tickets.
@@ -141,17 +142,16 @@ func (s *service) assign(ctx context.Context, project string, m *pb.Match, o out
 	if s.Tokens != nil {
 		end.Server, end.KeepServer = serverOf(m, now), now.Add(s.Tokens.TTL()+grace)
 	}
-	return s.end(ctx, project, m, end, "")
+	return s.end(ctx, project, m, end)
 }
 
 // end writes the result of a match. A server that no ticket uses is deallocated.
-func (s *service) end(ctx context.Context, project string, m *pb.Match, end state.Outcome, detail string) error {
+func (s *service) end(ctx context.Context, project string, m *pb.Match, end state.Outcome) error {
 	ctx, span := s.Tracer.Start(ctx, "assign")
 	defer span.End()
 	results := map[string]*pb.Assignment{}
 	for _, id := range state.TicketsOf(m.GetProposal()) {
 		results[id] = assignment.Of(m.GetProposal(), id, end.Connection, end.Error)
-		results[id].Detail = detail
 		if len(m.GetTraced()) > 0 {
 			results[id].Trace = telemetry.SpanRef(ctx)
 		}

@@ -53,7 +53,7 @@ var reasons = []string{
 func (s *service) initMetrics(ctx context.Context) {
 	names := []string{s.Name}
 	if c, ok := s.Provider.(*provider.Choice); ok {
-		names = slices.Collect(maps.Values(c.Names))
+		names = slices.Collect(maps.Keys(c.Providers))
 	}
 	for _, name := range names {
 		of := attribute.String("provider", name)
@@ -63,17 +63,18 @@ func (s *service) initMetrics(ctx context.Context) {
 }
 
 // nameOf is the label of a match's provider in metrics.
-func (s *service) nameOf(h provider.Hosting) attribute.KeyValue {
+func (s *service) nameOf(project string, h provider.Hosting) attribute.KeyValue {
 	name := s.Name
 	if c, ok := s.Provider.(*provider.Choice); ok {
-		name = c.NameOf(h)
+		name = c.Of(project, h)
 	}
 	return attribute.String("provider", name)
 }
 
 // countError counts an answer of a provider that there is no server, or a call without an answer.
-func (s *service) countError(ctx context.Context, h provider.Hosting, err error) {
-	s.metrics.errs.Add(ctx, 1, metric.WithAttributes(s.nameOf(h), attribute.String("reason", reasonOf(err))))
+func (s *service) countError(ctx context.Context, r provider.Ref, err error) {
+	of := metric.WithAttributes(s.nameOf(r.Project, r.Hosting), attribute.String("reason", reasonOf(err)))
+	s.metrics.errs.Add(ctx, 1, of)
 }
 
 // reasonOf is one of reasons.
@@ -88,14 +89,13 @@ func reasonOf(err error) string {
 }
 
 // recordAllocation records an allocation that ended here.
-func (s *service) recordAllocation(ctx context.Context, h provider.Hosting, began time.Time, o outcome) {
+func (s *service) recordAllocation(ctx context.Context, r provider.Ref, began time.Time, o outcome) {
 	result := "error"
 	if o.connection != "" {
 		result = "ok"
 	}
-	s.metrics.took.Record(
-		ctx, time.Since(began).Seconds(), metric.WithAttributes(s.nameOf(h), attribute.String("outcome", result)),
-	)
+	of := metric.WithAttributes(s.nameOf(r.Project, r.Hosting), attribute.String("outcome", result))
+	s.metrics.took.Record(ctx, time.Since(began).Seconds(), of)
 }
 
 // recordAssigned records the time that tickets waited for their result.

@@ -83,7 +83,7 @@ func (s *service) pollOnce(ctx context.Context, questions []question) (results [
 			links = append(links, trace.Link{SpanContext: q.span})
 		}
 	}
-	err = s.call(ctx, "hosting poll", refs[0].Hosting, func(ctx context.Context) error {
+	err = s.call(ctx, "hosting poll", refs[0], func(ctx context.Context) error {
 		results, err = s.Provider.Poll(ctx, refs)
 		return err
 	}, trace.WithLinks(links...))

@@ -35,7 +35,8 @@ func (s *service) traceMatch(
 		span.SetAttributes(
 			attribute.String("matchmaker.project", project), attribute.String("matchmaker.config", m.GetConfig()),
 			attribute.String("matchmaker.match", m.GetId()), attribute.Int("matchmaker.attempt", attempt),
-			attribute.String("matchmaker.fleet", h.Fleet), attribute.String("matchmaker.region", h.Region), s.providerOf(h),
+			attribute.String("matchmaker.fleet", h.Fleet), attribute.String("matchmaker.region", h.Region),
+			s.providerOf(project, h),
 		)
 	}
 	err := do(ctx)
@@ -46,21 +47,21 @@ func (s *service) traceMatch(
 	return err
 }
 
-func (s *service) providerOf(h provider.Hosting) attribute.KeyValue {
-	return attribute.String("matchmaker.provider", s.nameOf(h).Value.AsString())
+func (s *service) providerOf(project string, h provider.Hosting) attribute.KeyValue {
+	return attribute.String("matchmaker.provider", s.nameOf(project, h).Value.AsString())
 }
 
 // call calls a hosting system in a span of its own, and ends the call after Settings.Call. The error of do is why there
 // is no server, or not yet.
 func (s *service) call(
-	ctx context.Context, name string, h provider.Hosting, do func(context.Context) error, options ...trace.SpanStartOption,
+	ctx context.Context, name string, r provider.Ref, do func(context.Context) error, options ...trace.SpanStartOption,
 ) error {
 	ctx, cancel := context.WithTimeout(ctx, s.Settings.Call)
 	defer cancel()
 	ctx, span := s.Tracer.Start(ctx, name, append(options, trace.WithSpanKind(trace.SpanKindClient))...)
 	defer span.End()
 	if span.IsRecording() {
-		span.SetAttributes(s.providerOf(h))
+		span.SetAttributes(s.providerOf(r.Project, r.Hosting))
 	}
 	err := do(ctx)
 	if err != nil {

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/fields"
 	"matchmaker.dev/services/internal/problem"
@@ -31,7 +33,12 @@ type approval struct {
 func approvalOf(a *state.Approval) approval {
 	out := approval{body: bodyOf(a.Backfill)}
 	for _, t := range slices.Concat(a.Assigned, a.Previous) {
-		out.Assigned = append(out.Assigned, response.NewTicket(t))
+		joined := response.NewTicket(t)
+		// They are for the player alone. What the server needs is in the match properties.
+		if joined.Assignment != nil {
+			joined.Assignment.Properties = response.ObjectOrNull(nil)
+		}
+		out.Assigned = append(out.Assigned, joined)
 	}
 	return out
 }
@@ -48,6 +55,8 @@ type replacement struct {
 	Created       *int64  `json:"Created"`
 	RecordVersion *int64  `json:"RecordVersion"`
 	contents
+	// Assigned is in the answer to an approval, so that an answer can be put back as it is.
+	Assigned []jsontext.Value `json:"assignedTickets"`
 }
 
 // record is what is stored, but for what the service itself keeps.

@@ -22,6 +22,9 @@ type candidate = evaluator.Candidate[struct{}]
 // retryPause is when to ask again for a run that no runner took.
 const retryPause = 100 * time.Millisecond
 
+// maxProposals is how many proposals a run may make: a server wants some players.
+const maxProposals = 100_000
+
 // search runs a function once over each segment of the pools, side by side, and returns the matches that it proposes,
 // the best first. What a function cannot answer, or not in time, is as if it had found nobody: the log says why.
 func (s *service) search(ctx context.Context, project string, in v1Request) ([]*candidate, error) {
@@ -102,7 +105,9 @@ func (s *service) ask(ctx context.Context, r *pb.RunRequest) (a runResult) {
 		select {
 		case <-in.added.C():
 			for _, p := range in.take() {
-				a.proposals = append(a.proposals, p.GetProposals()...)
+				if a.proposals = append(a.proposals, p.GetProposals()...); len(a.proposals) > maxProposals {
+					return runResult{failure: bus.Dropped}
+				}
 				if p.GetLast() {
 					a.failure = p.GetError()
 					return a
@@ -122,9 +127,9 @@ type parts struct {
 	list []*pb.RunPart
 }
 
-func (p *parts) add(part *pb.RunPart) {
+func (p *parts) add(part bus.Part) {
 	p.mu.Lock()
-	p.list = append(p.list, part)
+	p.list = append(p.list, part.RunPart)
 	p.mu.Unlock()
 	p.added.Notify()
 }

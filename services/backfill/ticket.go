@@ -50,7 +50,7 @@ func (s *service) replace(c echo.Context) error {
 	if err := web.Decode(c, &in); err != nil {
 		return err
 	}
-	id := web.PathParam(c, "backfill")
+	id := c.Param("backfill")
 	if in.ID != nil && *in.ID != "" && *in.ID != id {
 		return problem.New(problem.Invalid, "Id: %.80q is not the backfill ticket in the path", *in.ID)
 	}
@@ -75,7 +75,7 @@ func (s *service) approve(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	ctx, now, id := c.Request().Context(), s.Now(), web.PathParam(c, "backfill")
+	ctx, now, id := c.Request().Context(), s.Now(), c.Param("backfill")
 	a, err := s.Store.ApproveBackfill(ctx, project, id, state.ApprovalOptions{
 		Now: now, Expiry: now.Add(s.Readable), RepeatJoined: repeatJoined, Rate: s.Settings.approvals(),
 		Match: requiredMatch(c, id), Trace: telemetry.SpanRef(ctx),
@@ -95,7 +95,7 @@ func (s *service) delete(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	id := web.PathParam(c, "backfill")
+	id := c.Param("backfill")
 	_, position, err := s.Store.DeleteBackfill(c.Request().Context(), project, id, requiredMatch(c, id), s.Now())
 	if err != nil {
 		return err

@@ -28,7 +28,7 @@ func (s *service) create(c echo.Context) error {
 }
 
 func (s *service) put(c echo.Context) error {
-	config, keys, err := s.read(c, web.PathParam(c, "config"))
+	config, keys, err := s.read(c, c.Param("config"))
 	if err != nil {
 		return respondRefused(c, err)
 	}
@@ -47,7 +47,7 @@ func (s *service) get(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	config, err := s.Store.Config(c.Request().Context(), c.Param("project"), web.PathParam(c, "config"))
+	config, err := s.Store.Config(c.Request().Context(), c.Param("project"), c.Param("config"))
 	if err != nil {
 		return err
 	}
@@ -66,19 +66,28 @@ func (s *service) delete(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := s.remove(c.Request().Context(), c.Param("project"), web.PathParam(c, "config"), asked); err != nil {
+	if err := s.remove(c.Request().Context(), c.Param("project"), c.Param("config"), asked); err != nil {
 		return err
 	}
 	return c.NoContent(http.StatusNoContent)
 }
 
 // read makes a record of the request's config.
-func (s *service) read(c echo.Context, id string) (*pb.Config, *pb.HostingKeys, error) {
+func (s *service) read(c echo.Context, id string) (*pb.Config, *definition.HostingKeys, error) {
 	text, err := web.ReadJSON(c)
 	if err != nil {
 		return nil, nil, err
 	}
-	return read(id, text, s.Limits)
+	config, keys, err := read(id, text, s.Limits)
+	if err != nil || s.CheckHosting == nil || config.GetHosting() == nil {
+		return config, keys, err
+	}
+	if err := s.CheckHosting(c.Param("project"), config.GetHosting()); err != nil {
+		var errs definition.FieldErrors
+		errs.Add(definition.BadHosting, "hosting", "%s", err)
+		return nil, nil, &errs
+	}
+	return config, keys, nil
 }
 
 // respond is a config as it is stored, its hosting keys apart. No cache shall keep it.

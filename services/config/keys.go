@@ -3,8 +3,6 @@ package config
 import (
 	"context"
 
-	"google.golang.org/protobuf/proto"
-
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/definition"
 	"matchmaker.dev/services/internal/problem"
@@ -14,13 +12,19 @@ import (
 // read, changed and put back. No hosting system has such a key.
 const mask = "********"
 
-// isMasked tells whether a stored key is to be kept.
-func isMasked(keys *pb.HostingKeys) bool { return keys.GetAccess() == mask || keys.GetSecret() == mask }
+// needsStored tells whether what becomes of keys depends on the stored ones.
+func needsStored(keys *definition.HostingKeys) bool {
+	return keys != nil && (keys.Access == mask || keys.Secret == mask || !keys.SecretGiven)
+}
 
-// seal encrypts the keys of a request into a config. Masked keys are taken from the stored config, there.
-func (s *service) seal(project string, c *pb.Config, keys *pb.HostingKeys, there *pb.Config) error {
-	if keys.GetAccess() == "" && keys.GetSecret() == "" {
+// seal encrypts the keys of a request into a config. Keys that it keeps are those of the stored config, there.
+func (s *service) seal(project string, c *pb.Config, sent *definition.HostingKeys, there *pb.Config) error {
+	if sent == nil {
 		return nil
+	}
+	keys, err := s.complete(project, sent, there)
+	if err != nil || keys.GetAccess() == "" && keys.GetSecret() == "" {
+		return err
 	}
 	if s.Keys == nil {
 		var errs definition.FieldErrors
@@ -28,39 +32,39 @@ func (s *service) seal(project string, c *pb.Config, keys *pb.HostingKeys, there
 			"this installation keeps no hosting keys: it has nothing to encrypt them with (setting hosting-keys)")
 		return errs.Err()
 	}
-	keys, err := s.unmask(project, keys, there)
-	if err != nil {
-		return err
-	}
 	c.Hosting.Keys, err = s.Keys.SealHosting(project, c.GetId(), keys)
 	return err
 }
 
-// unmask replaces masks by the stored keys.
-func (s *service) unmask(project string, keys *pb.HostingKeys, there *pb.Config) (*pb.HostingKeys, error) {
-	if !isMasked(keys) {
+// complete replaces masks by the stored keys. A secret that was not sent is the stored one if its access key stays: who
+// removes the secret sends an empty one.
+func (s *service) complete(project string, sent *definition.HostingKeys, there *pb.Config) (*pb.HostingKeys, error) {
+	keys := &pb.HostingKeys{Access: sent.Access, Secret: sent.Secret}
+	if !needsStored(sent) || s.Keys == nil && len(there.GetHosting().GetKeys()) == 0 {
 		return keys, nil
 	}
 	old, err := s.Keys.OpenHosting(project, there.GetId(), there.GetHosting())
 	if err != nil {
 		return nil, problem.Wrap(problem.Unavailable, err,
-			"hosting: what %q stands for cannot be decrypted: give the keys themselves", mask)
+			"hosting: the keys that the config has cannot be decrypted: give the keys themselves, an empty Secret for none")
+	}
+	if !sent.SecretGiven && (sent.Access == mask || sent.Access == old.GetAccess()) {
+		keys.Secret = old.GetSecret()
 	}
 	var errs definition.FieldErrors
-	keys = proto.CloneOf(keys)
 	for _, k := range []struct {
 		name string
-		sent *string
+		key  *string
 		old  string
 	}{{"Access", &keys.Access, old.GetAccess()}, {"Secret", &keys.Secret, old.GetSecret()}} {
-		if *k.sent != mask {
+		if *k.key != mask {
 			continue
 		}
 		if k.old == "" {
 			errs.Add(definition.BadHosting, definition.Path("hosting").Member(k.name),
 				"%q stands for the key that the config has, and it has none: give the key itself", mask)
 		}
-		*k.sent = k.old
+		*k.key = k.old
 	}
 	return keys, errs.Err()
 }

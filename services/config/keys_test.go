@@ -12,6 +12,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/definition"
 	"matchmaker.dev/services/internal/keyring"
 )
 
@@ -79,6 +80,28 @@ func TestMaskStandsForWhatIsThere(t *testing.T) {
 	s.do(t, http.MethodPost, "/configs", hosted("AK", mask)).refuses(t, "badHosting", "hosting.Secret")
 }
 
+// A PUT that does not speak of the secret keeps it while the access key stays.
+func TestSecretThatIsNotSentIsKept(t *testing.T) {
+	s := start(t)
+	s.put(t, "a", hosted("AK1", "hunter2")).expect(t, 200)
+	for _, keeps := range []string{`"Access":"AK1"`, `"Access":"AK1","Secret":null`, `"Access":"` + mask + `"`} {
+		r := s.put(t, "a", with(`,"hosting":{"Profile":"other",`+keeps+`}`))
+		r.expect(t, 200)
+		same(t, r.body, with(`,"hosting":{"Profile":"other","Access":"AK1","Secret":"`+mask+`"}`))
+		s.expectKept(t, "a", "AK1", "hunter2")
+	}
+	for _, drops := range []string{`{"Access":"AK1","Secret":""}`, `{"Access":"AK2"}`, `{"Access":""}`, `{}`} {
+		s.put(t, "a", hosted("AK1", "hunter2")).expect(t, 200)
+		s.put(t, "a", with(`,"hosting":`+drops)).expect(t, 200)
+		if got := s.kept(t, "a"); got.GetSecret() != "" {
+			t.Errorf("%s kept the secret", drops)
+		}
+	}
+	s.put(t, "a", hosted("", "hunter4")).expect(t, 200)
+	s.put(t, "a", with(`,"hosting":{"FleetId":"f"}`)).expect(t, 200) // no access key before, and none now
+	s.expectKept(t, "a", "", "hunter4")
+}
+
 // Whoever keeps a key that somebody else is changing keeps the new one.
 func TestMaskStandsForTheLatestKey(t *testing.T) {
 	s := start(t)
@@ -136,11 +159,11 @@ func TestKeysThatCannotBeDecrypted(t *testing.T) {
 func TestWithoutKeysToEncryptWith(t *testing.T) {
 	s := &service{}
 	c := &pb.Config{Id: "a", Hosting: new(pb.Hosting)}
-	if err := s.seal("demo", c, &pb.HostingKeys{Secret: "hunter2"}, nil); err == nil ||
+	if err := s.seal("demo", c, &definition.HostingKeys{Secret: "hunter2", SecretGiven: true}, nil); err == nil ||
 		!strings.Contains(err.Error(), "setting hosting-keys") {
 		t.Errorf("%v", err)
 	}
-	if err := s.seal("demo", c, new(pb.HostingKeys), nil); err != nil || len(c.GetHosting().GetKeys()) > 0 {
+	if err := s.seal("demo", c, new(definition.HostingKeys), nil); err != nil || len(c.GetHosting().GetKeys()) > 0 {
 		t.Errorf("hosting without keys: %v, %v", c, err)
 	}
 	if got := s.show(context.Background(), "demo", c); got.GetSecret() != "" {

@@ -11,7 +11,7 @@ import (
 const badConfigID = "badConfigId"
 
 // read makes the record of a config out of its document. The error is a *definition.FieldErrors with all that is wrong.
-func read(id string, text jsontext.Value, l definition.Limits) (*pb.Config, *pb.HostingKeys, error) {
+func read(id string, text jsontext.Value, l definition.Limits) (*pb.Config, *definition.HostingKeys, error) {
 	r := definition.NewReader(text, l)
 	if reason := idProblem(id); reason != "" {
 		r.Add(badConfigID, "configId", "%s", reason)

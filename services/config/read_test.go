@@ -154,7 +154,7 @@ func TestReadAccepts(t *testing.T) {
 			if diff := cmp.Diff(test.want, got, protocmp.Transform()); diff != "" {
 				t.Errorf("record differs (-want +got):\n%s", diff)
 			}
-			roundTrip(t, got, keys)
+			roundTrip(t, got, plainKeys(keys))
 		})
 	}
 }
@@ -237,10 +237,18 @@ func roundTrip(t tester, c *pb.Config, keys *pb.HostingKeys) {
 	if err != nil {
 		t.Fatalf("GET answers %s, which PUT refuses: %v", text, err)
 	}
-	if !proto.Equal(loaded, again) || !proto.Equal(keys, keysAgain) {
+	if !proto.Equal(loaded, again) || !proto.Equal(keys, plainKeys(keysAgain)) {
 		t.Fatalf("GET answers %s, which PUT stores as\n%v, not\n%v", text, again, loaded)
 	}
-	if second := encode(t, bodyOf(again, keysAgain)); string(second) != string(text) {
+	if second := encode(t, bodyOf(again, plainKeys(keysAgain))); string(second) != string(text) {
 		t.Fatalf("GET answers %s, and after PUT of it %s", text, second)
 	}
+}
+
+// plainKeys are the keys as they are stored and shown.
+func plainKeys(k *definition.HostingKeys) *pb.HostingKeys {
+	if k == nil {
+		return nil
+	}
+	return &pb.HostingKeys{Access: k.Access, Secret: k.Secret}
 }

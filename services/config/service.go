@@ -37,6 +37,9 @@ type Options struct {
 	Limit echo.MiddlewareFunc
 	// Keys encrypt the hosting keys of configs; nil where configs may have none.
 	Keys *keyring.Ring
+	// CheckHosting says why a project may not use a hosting; nil where the rules of hosting are not known. Then players
+	// get an error instead of a server.
+	CheckHosting func(project string, h *pb.Hosting) error
 }
 
 type service struct{ Options }
@@ -59,10 +62,10 @@ func (s *service) routes(e *echo.Echo) {
 }
 
 // store writes a config, if the one that is there is what the condition asks for, and gives it its revision. Keys that
-// are masked are those of the config that is there.
-func (s *service) store(ctx context.Context, project string, c *pb.Config, keys *pb.HostingKeys,
+// are masked, and a secret that was not sent beside the same access key, are those of the config that is there.
+func (s *service) store(ctx context.Context, project string, c *pb.Config, keys *definition.HostingKeys,
 	asked condition) error {
-	err := s.change(ctx, project, c.GetId(), asked, isMasked(keys), func(expected int64, there *pb.Config) (err error) {
+	err := s.change(ctx, project, c.GetId(), asked, needsStored(keys), func(expected int64, there *pb.Config) (err error) {
 		if err := s.seal(project, c, keys, there); err != nil {
 			return err
 		}

@@ -3,6 +3,7 @@ package config
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"log/slog"
 	"net/http"
@@ -67,7 +68,15 @@ func start(t *testing.T) *studio {
 	must(t, err)
 	s.ring, err = keyring.Open(s.keys, time.Now)
 	must(t, err)
-	part := New(Options{Store: s.store, Bus: b, Verifier: verifier, Log: log, Keys: s.ring, Limits: limits})
+	part := New(Options{
+		Store: s.store, Bus: b, Verifier: verifier, Log: log, Keys: s.ring, Limits: limits,
+		CheckHosting: func(project string, h *pb.Hosting) error {
+			if project == "demo" && h.GetFleet() == "theirs" {
+				return errors.New("the project may not use fleet theirs")
+			}
+			return nil
+		},
+	})
 	must(t, part.Ready(t.Context()))
 	e := web.New(log, web.Options{})
 	part.Routes(e)
@@ -395,4 +404,14 @@ func TestConditionsHoldWhenManyAsk(t *testing.T) {
 		t.Errorf("deletion of another revision: %v", err)
 	}
 	s.get(t, "a").expect(t, 200)
+}
+
+func TestFleetOfAnotherProjectIsRefused(t *testing.T) {
+	s := start(t)
+	const theirs = `{"matchmaking":{"targetFunction":{"name":"duel","version":"1"}},"hosting":{"FleetId":"theirs"}}`
+	s.put(t, "a", theirs).refuses(t, "badHosting", "hosting: the project may not use fleet theirs")
+	s.do(t, http.MethodPost, "/configs", theirs).refuses(t, "badHosting", "hosting: the project may not use fleet theirs")
+	if got := s.put(t, "a", strings.ReplaceAll(theirs, "theirs", "ours")); got.status != http.StatusOK {
+		t.Errorf("its own fleet: %+v", got)
+	}
 }

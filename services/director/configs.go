@@ -20,7 +20,12 @@ func (l *leader) reload(ctx context.Context) {
 	for id, segments := range l.segments {
 		if configs[id].GetRevision() != segments[0].config.GetRevision() {
 			for _, s := range segments {
-				s.stop()
+				s.stop(l.Now())
+			}
+			if configs[id] == nil {
+				l.budget.Close(id)
+			} else {
+				l.budget.Account(id).EndDebt()
 			}
 			delete(l.segments, id)
 		}
@@ -51,7 +56,17 @@ func (l *leader) newSegments(ctx context.Context, config *pb.Config, population 
 		l.log.ErrorContext(ctx, "the segments of a config are ignored", "config", config.GetId(), "error", err)
 		divided = []map[string]*pb.Pool{config.GetPools()}
 	}
+	if n := l.countSegments(config.GetId()) + len(divided); l.Segments > 0 && n > l.Segments && len(divided) > 1 {
+		log := l.log.WarnContext
+		if old != nil && len(l.segments[config.GetId()]) == 1 { // again
+			log = l.log.DebugContext
+		}
+		log(ctx, "all configs of the project have too many segments together: this one is not divided",
+			"config", config.GetId(), "segments", n, "most", l.Segments)
+		divided = []map[string]*pb.Pool{config.GetPools()}
+	}
 	timing, before := schedule.First(), (*observe.Segment)(nil)
+	timing.ChargeTo(l.budget.Account(config.GetId()))
 	if old != nil {
 		timing, before = old.Next(), old.observed
 	}
@@ -63,6 +78,16 @@ func (l *leader) newSegments(ctx context.Context, config *pb.Config, population 
 		}
 	}
 	return segments
+}
+
+// countSegments counts the segments of all other configs.
+func (l *leader) countSegments(but string) (n int) {
+	for id, segments := range l.segments {
+		if id != but {
+			n += len(segments)
+		}
+	}
+	return n
 }
 
 // resegment makes new segments for configs whose segments no longer fit the tickets. It waits until the runs under way

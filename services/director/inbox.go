@@ -27,6 +27,12 @@ type news struct {
 type part struct {
 	run *run
 	*pb.RunPart
+	// proposals are those of the part, the preferred one first.
+	proposals []*proposal
+	// bytes is the size of its message.
+	bytes int
+	// dropped is how many proposals it had for which there was no room.
+	dropped int
 }
 
 func newInbox() *inbox { return &inbox{signal: notify.New()} }

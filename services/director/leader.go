@@ -1,6 +1,7 @@
 package director
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -24,6 +25,8 @@ type leader struct {
 	settler     *settler
 	maintenance *maintenance
 
+	// budget is the processor time that the project may use.
+	budget *schedule.Budget
 	// segments are those of each config, by its id.
 	segments map[string][]*segment
 	// position is the feed position that the next run must have seen.
@@ -44,6 +47,7 @@ type scope struct {
 	log      *slog.Logger
 	observed *observe.Project
 	inbox    *inbox
+	room     *room
 }
 
 func newLeader(s *service, project string, epoch uint64, stop context.CancelFunc) *leader {
@@ -51,12 +55,13 @@ func newLeader(s *service, project string, epoch uint64, stop context.CancelFunc
 	scope := scope{
 		Options: &s.Options, project: project, epoch: epoch,
 		log: log, observed: s.observer.Project(project, epoch, log), inbox: newInbox(),
+		room: newRoom(cmp.Or(s.ProposalMemory, proposalMemory)),
 	}
 	outbox := &outbox{scope: scope}
 	return &leader{
 		scope: scope, runners: s.runners, outbox: outbox,
 		settler: &settler{scope: scope, outbox: outbox}, maintenance: &maintenance{scope: scope, outbox: outbox},
-		segments: map[string][]*segment{}, happened: notify.New(), stop: stop,
+		budget: schedule.NewBudget(s.Settings.Cores), segments: map[string][]*segment{}, happened: notify.New(), stop: stop,
 	}
 }
 
@@ -69,7 +74,7 @@ func (l *leader) run(ctx context.Context) {
 	}
 	l.loop(ctx)
 	for s := range l.all() {
-		s.stop()
+		s.stop(l.Now())
 	}
 	l.settler.stop()
 	stop()
@@ -189,7 +194,14 @@ func (l *leader) measure(ctx context.Context, now time.Time) {
 	if !l.observed.Check(ctx, "counting what there is", err) {
 		return
 	}
-	l.observed.Measure(now, counts, func(yield func(*observe.Segment) bool) {
+	usage := observe.Usage{Debt: max(0, -l.budget.Level()), Configs: len(l.segments)}
+	for _, segments := range l.segments {
+		usage.Segments += len(segments)
+		for _, pool := range segments[0].config.GetPools() {
+			usage.Filters += len(pool.GetFilters())
+		}
+	}
+	l.observed.Measure(now, counts, usage, func(yield func(*observe.Segment) bool) {
 		for s := range l.all() {
 			if !yield(s.observed) {
 				return
@@ -212,7 +224,8 @@ func (l *leader) start(ctx context.Context) (wake time.Time) {
 // state is what the schedule is made for.
 func (l *leader) state() schedule.State[*segment] {
 	s := schedule.State[*segment]{
-		Times: l.times(), Segments: l.all(), Pending: l.settler.since, Wake: l.maintenance.next,
+		Times: l.times(), Segments: l.all(), Pending: l.settler.since(), Wake: l.maintenance.next,
+		Budget: l.budget,
 		Paused: l.maintenance.empty || l.maintenance.unreachable || !l.retired.IsZero(),
 	}
 	if end := l.retired.Add(l.Settings.Lease); !l.retired.IsZero() && end.Before(s.Wake) {

@@ -77,6 +77,9 @@ func (m *maintenance) look(ctx context.Context, now time.Time) (found findings, 
 	if found.Backfills {
 		m.expireBackfills(ctx, now)
 	}
+	if found.Games {
+		m.observed.Check(ctx, "counting backfill tickets", m.Store.RecountBackfills(ctx, m.project))
+	}
 	if found.Tickets {
 		found.expired = m.expireTickets(ctx, now)
 	}

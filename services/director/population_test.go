@@ -50,6 +50,7 @@ func TestSegmentsChangeBetweenRuns(t *testing.T) {
 	l := &leader{
 		scope:    scope{Options: &Options{Now: func() time.Time { return now }}, log: log, observed: project},
 		settler:  &settler{},
+		budget:   schedule.NewBudget(0),
 		segments: map[string][]*segment{},
 	}
 	l.maintenance = &maintenance{next: now.Add(time.Hour)}
@@ -58,7 +59,7 @@ func TestSegmentsChangeBetweenRuns(t *testing.T) {
 	answer := func(s *segment, counts pool.Population) {
 		s.run = &run{segment: s}
 		s.Start(now)
-		l.answer(ctx, part{s.run, &pb.RunPart{Last: true, Stats: &pb.RunStats{Population: counts}}})
+		l.answer(ctx, part{run: s.run, RunPart: &pb.RunPart{Last: true, Stats: &pb.RunStats{Population: counts}}})
 	}
 	expect := func(want int) {
 		t.Helper()
@@ -73,7 +74,7 @@ func TestSegmentsChangeBetweenRuns(t *testing.T) {
 	answer(only, pool.Population{"crowd": 42})
 	only.Start(now)
 	expect(1)
-	only.End(schedule.OK, now)
+	only.End(schedule.OK, 0, now)
 	only.Propose(1)
 	expect(1)
 	only.Settle(1)

@@ -29,6 +29,10 @@ type segment struct {
 type run struct {
 	*bus.Run
 	segment *segment
+	// traffic is what the run sent so far.
+	traffic schedule.Traffic
+	// dropped: there was no room for some of its proposals. It belongs to the goroutine that receives the parts.
+	dropped bool
 }
 
 // startRun asks the runners to run the segment's function.
@@ -48,21 +52,53 @@ func (l *leader) startRun(ctx context.Context, s *segment, now time.Time) {
 		Backfills: true,
 	}
 	s.Start(now)
+	s.observed.RecordDelay(ctx, s.Delay())
 	r := &run{segment: s}
 	s.run = r
 	var err error
-	r.Run, err = l.Bus.StartRun(s.observed.StartRun(ctx), request, func(p *pb.RunPart) { l.inbox.add(part{r, p}) })
+	r.Run, err = l.Bus.StartRun(s.observed.StartRun(ctx), request, func(p bus.Part) { l.receivePart(r, p) })
 	if err != nil {
 		l.endRun(ctx, s, schedule.Bus, err.Error(), nil)
+		return
 	}
+	r.traffic.Request = r.Bytes
+}
+
+// receivePart makes proposals of a part, beside the leader's loop, and adds them to the inbox. A run for whose
+// proposals there is no room ends: those that came before are evaluated.
+func (l *leader) receivePart(r *run, p bus.Part) {
+	if r.dropped {
+		return
+	}
+	in := part{run: r, RunPart: p.RunPart, bytes: p.Bytes}
+	if n := len(p.GetProposals()); n > 0 {
+		size := sizeOf(p)
+		if l.room.reserve(r.segment.config.GetId(), size*int64(n)) {
+			in.proposals = newProposals(r.segment, p.GetProposals(), size, l.Settings.BackfillFirst)
+		} else {
+			r.dropped = true
+			in.RunPart = &pb.RunPart{Run: p.GetRun(), Last: true, Error: bus.Dropped, Stats: p.GetStats()}
+			in.dropped = n
+		}
+	}
+	l.inbox.add(in)
 }
 
 // answer handles one part of the answer to a run. Parts of runs that were given up are dropped.
 func (l *leader) answer(ctx context.Context, p part) {
 	s := p.run.segment
 	if s.run != p.run {
-		s.observed.CountLate(ctx, len(p.GetProposals()))
+		s.observed.CountLate(ctx, len(p.proposals))
+		for _, late := range p.proposals {
+			l.room.release(late.Config, late.Origin.size)
+		}
 		return
+	}
+	p.run.traffic.Messages++
+	p.run.traffic.Bytes += p.bytes
+	p.run.traffic.Proposals += len(p.proposals) + p.dropped
+	for _, made := range p.proposals {
+		p.run.traffic.Mentions += len(made.Tickets)
 	}
 	if runner := p.GetRunner(); runner != "" {
 		l.runners.alive(runner)
@@ -70,9 +106,13 @@ func (l *leader) answer(ctx context.Context, p part) {
 		return
 	}
 	s.observed.TraceTickets(p.GetTraced())
-	l.settler.add(l.Now(), s, p.GetProposals())
+	l.settler.add(l.Now(), s, p.proposals)
 	if !p.GetLast() {
 		return
+	}
+	if p.dropped > 0 {
+		s.run.Stop() // more parts of it are dropped before they are read
+		s.observed.CountDropped(ctx, p.dropped)
 	}
 	if counts := p.GetStats().GetPopulation(); s.population != nil && counts != nil {
 		s.population.update(counts)
@@ -102,18 +142,22 @@ func (l *leader) endOverdue(ctx context.Context, now time.Time) {
 
 // endRun notes that a run is over, and why it failed if it did.
 func (l *leader) endRun(ctx context.Context, s *segment, o schedule.Outcome, failure string, stats *pb.RunStats) {
+	now := l.Now()
+	cost := schedule.CostOf(stats, s.run.traffic, s.Lost(o, now))
 	s.observed.EndRun(ctx, o, failure, stats)
-	s.End(o, l.Now())
+	s.observed.RecordCost(ctx, cost)
+	s.End(o, cost.Sum(), now)
 	s.run = nil
 	s.closeIfIdle()
 }
 
 // stop gives up the run, if there is one. The segment is not used any more.
-func (s *segment) stop() {
+func (s *segment) stop(now time.Time) {
 	if s.run != nil {
 		s.run.Stop()
+		// The runner goes on with it.
+		s.End(schedule.OK, schedule.CostOf(nil, s.run.traffic, s.Lost(schedule.Late, now)).Sum(), now)
 		s.run = nil
-		s.End(schedule.OK, s.Started())
 	}
 	s.closeIfIdle()
 }

@@ -12,6 +12,8 @@
 //	configs.go      the project's configs, and their segments
 //	schedule        when segments run, and when proposals are evaluated (pure)
 //	segment.go      the runs of one segment, from the request to the last part of the answer
+//	room.go         how much memory proposals may take
+//	pending.go      proposals that wait for an evaluation
 //	settle.go       settling: proposals become claims, claims become matches
 //	evaluation.go   which proposals are claimed; the rules are in services/internal/evaluator
 //	outbox.go       claimed matches go into the work queue
@@ -49,6 +51,10 @@ type Options struct {
 	Readable time.Duration
 	// Events: publish what happens.
 	Events bool
+	// Segments is the most segments that all configs of a project have together; 0 means no limit.
+	Segments int
+	// ProposalMemory is about how many bytes a project's proposals may take until they are settled; 0 means 512 MiB.
+	ProposalMemory int64
 	// Meter makes the instruments; the zero Meter measures nothing.
 	Meter telemetry.Meter
 	// Tracer makes the spans; the zero Tracer makes none.

@@ -2,6 +2,7 @@ package director
 
 import (
 	"context"
+	"errors"
 	"iter"
 	"time"
 
@@ -9,107 +10,121 @@ import (
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/director/observe"
+	"matchmaker.dev/services/director/schedule"
 	"matchmaker.dev/services/internal/assignment"
 	"matchmaker.dev/services/internal/state"
 )
-
-// claimStep is how many matches are claimed at a time: the first need not wait for the last, nor other configs for the
-// matches of one.
-const claimStep = 1024
 
 // settler turns proposals into matches. It evaluates proposals that came at about the same time, claims the tickets of
 // those that are selected, and hands their matches on.
 type settler struct {
 	scope
-	outbox *outbox
-
-	// pending are proposals that wait for an evaluation, since is when the first of them came. It is zero if none waits.
-	pending []*proposal
-	since   time.Time
-	// evaluations have proposals that are to be claimed, the first evaluation first.
-	evaluations []*evaluation
+	outbox  *outbox
+	pending pending
+	// evaluation has proposals that are to be claimed; nil if there are none. The next one starts when its proposals are
+	// settled: then it is known which tickets are left.
+	evaluation *evaluation
+	matched    matched
 }
 
 // add adds proposals of a segment's run.
-func (s *settler) add(now time.Time, from *segment, proposals []*pb.Proposal) {
+func (s *settler) add(now time.Time, from *segment, proposals []*proposal) {
 	if len(proposals) == 0 {
 		return
 	}
-	if len(s.pending) == 0 {
-		s.since = now
+	for _, p := range proposals {
+		p.Origin.round = s.matched.round
 	}
-	added := make([]proposal, len(proposals))
-	for i, p := range proposals {
-		added[i] = proposal{
-			Proposal: p, Tickets: state.TicketsOf(p), Config: from.config.GetId(),
-			First: s.Settings.BackfillFirst && p.GetFilling().GetBackfill() != "", Origin: from,
-		}
-		s.pending = append(s.pending, &added[i])
-	}
-	from.Propose(len(added))
+	s.pending.add(now, from.config.GetId(), proposals)
+	from.Propose(len(proposals))
 }
 
-// evaluate evaluates the pending proposals.
+// since is when the first of the proposals came that can be evaluated now; zero if there are none.
+func (s *settler) since() time.Time {
+	if s.claiming() {
+		return time.Time{}
+	}
+	return s.pending.since
+}
+
+// evaluate evaluates pending proposals.
 func (s *settler) evaluate(ctx context.Context, now time.Time) {
-	began := time.Now()
-	e := newEvaluation(s.pending)
-	s.observed.RecordEvaluation(ctx, now.Sub(s.since), began, records(e.candidates), records(e.selected))
-	s.evaluations = append(s.evaluations, e)
-	s.pending, s.since = nil, time.Time{}
+	began, since := time.Now(), s.pending.since
+	e := newEvaluation(s.pending.take(evaluateStep), &s.matched)
+	s.observed.RecordEvaluation(ctx, now.Sub(since), began, records(e.candidates), records(e.selected))
+	s.evaluation = e
 }
 
 // claiming tells whether there is something to claim.
-func (s *settler) claiming() bool { return len(s.evaluations) > 0 }
+func (s *settler) claiming() bool { return s.evaluation != nil }
 
 // claim claims the tickets of some selected proposals, and returns the position of the feed behind that. Errors:
 // state.ErrLeaseLost when another director leads the project.
 func (s *settler) claim(ctx context.Context) (position uint64, err error) {
-	if !s.claiming() {
+	e := s.evaluation
+	if e == nil {
 		return 0, nil
 	}
-	e := s.evaluations[0]
-	if proposals := e.unclaimed(claimStep); len(proposals) > 0 {
+	if proposals := e.next(); len(proposals) > 0 {
 		var claims []*state.Claim
 		claims, position, err = s.claimAll(ctx, proposals)
 		if !s.observed.Check(ctx, "claiming matches", err) {
 			// What was claimed all the same is in the outbox, or was assigned. The rest is proposed again.
-			s.observed.CountUnclaimed(ctx, records(e.unclaimed(len(e.selected))))
-			s.end(ctx, e, nil)
+			s.observed.CountUnclaimed(ctx, records(e.unclaimed()))
+			s.end(ctx, nil)
 			return position, err
 		}
 		e.claims = append(e.claims, claims...)
 		s.handOn(ctx, claims)
+		s.restIfFull(ctx, proposals, claims)
 	}
 	if len(e.claims) == len(e.selected) {
-		s.end(ctx, e, e.retries())
+		s.end(ctx, e.retries())
 	}
 	return position, nil
 }
 
-// end ends the first evaluation. Its proposals are settled, except for those that are evaluated again.
-func (s *settler) end(ctx context.Context, e *evaluation, again []*proposal) {
+// end ends the evaluation. Its proposals are settled, except for those that are evaluated again.
+func (s *settler) end(ctx context.Context, again []*proposal) {
+	e := s.evaluation
 	if len(e.candidates) > len(e.selected) {
 		s.observed.CountOutbid(ctx, records(e.candidates), records(e.selected), records(again))
 	}
 	for _, p := range again {
 		p.Origin.Propose(1)
+		s.room.release(p.Config, -p.Origin.size)
 	}
-	if len(again) > 0 {
-		s.evaluations[0] = newEvaluation(again)
+	if s.pending.since.IsZero() {
+		s.matched = matched{round: s.matched.round}
 	} else {
-		s.evaluations = s.evaluations[1:]
+		for i, c := range e.claims {
+			if c.Refusal == "" {
+				s.matched.add(e.selected[i].Tickets)
+			}
+		}
+	}
+	s.matched.round++
+	s.evaluation = nil
+	if len(again) > 0 {
+		s.evaluation = newEvaluation(again, &s.matched)
 	}
 	for _, p := range e.candidates {
-		p.Origin.Settle(1)
-		p.Origin.closeIfIdle()
+		s.settle(p)
 	}
+}
+
+// settle notes that nothing more becomes of a proposal.
+func (s *settler) settle(p *proposal) {
+	s.room.release(p.Config, p.Origin.size)
+	p.Origin.Settle(1)
+	p.Origin.closeIfIdle()
 }
 
 // stop gives up all proposals that are not settled.
 func (s *settler) stop() {
-	unsettled := s.pending
-	for _, e := range s.evaluations {
-		unsettled = append(unsettled, e.candidates...)
+	unsettled := s.pending.all()
+	if s.evaluation != nil {
+		unsettled = append(unsettled, s.evaluation.candidates...)
 	}
 	for _, p := range unsettled {
 		p.Origin.observed.EndCycle()
@@ -122,7 +137,9 @@ func (s *settler) claimAll(ctx context.Context, proposals []*proposal) ([]*state
 	claims := make([]*state.Claim, len(proposals))
 	for i, p := range proposals {
 		claims[i] = newClaim(p, now)
+		p.Origin.Account().Charge(schedule.ClaimCost)
 	}
+	s.observed.RecordCost(ctx, schedule.Cost{Director: schedule.ClaimCost * time.Duration(len(proposals))})
 	bySegment := func(yield func(*observe.Segment, *state.Claim) bool) {
 		for i, c := range claims {
 			if !yield(proposals[i].Origin.observed, c) {
@@ -134,7 +151,7 @@ func (s *settler) claimAll(ctx context.Context, proposals []*proposal) ([]*state
 	err := s.observed.RecordClaims(ctx, began, now, bySegment, func() (err error) {
 		position, err = s.Store.Claim(ctx, s.project, state.ClaimOptions{
 			Epoch: s.epoch, Now: now, Deadline: now.Add(s.Settings.Claim), Expiry: now.Add(s.Readable),
-			ApprovalDeadline: now.Add(s.Settings.Approval),
+			ApprovalDeadline: now.Add(s.Settings.Approval), Matches: s.Settings.Matches,
 		}, claims)
 		return err
 	})
@@ -149,6 +166,7 @@ func (s *settler) handOn(ctx context.Context, claims []*state.Claim) {
 		switch {
 		case c.Refusal == "config":
 			s.inbox.poke(&pb.Poke{Configs: true})
+		case c.Refusal == full: // see restIfFull
 		case c.Refusal != "":
 			// A ticket was deleted, another match had it first, or the backfill ticket changed: the others are proposed again.
 			s.inbox.poke(&pb.Poke{})
@@ -165,6 +183,32 @@ func (s *settler) handOn(ctx context.Context, claims []*state.Claim) {
 		s.outbox.start(ctx, []byte(span), ids)
 	}
 	s.Bus.NotifyAssigned(ctx, s.project, assigned)
+}
+
+// full is the refusal of a claim because the project has as many matches, or backfill tickets, as it may have.
+const full = "full"
+
+var errFull = errors.New("as many matches of the project wait for servers as may (--max-matches), or as many games " +
+	"are being filled (--max-backfills, --max-backfill-memory), or too many tickets are proposed to one: the tickets " +
+	"wait until there is room")
+
+// restIfFull lets the segments whose claims were refused, because too many matches are claimed, try again a little
+// later.
+func (s *settler) restIfFull(ctx context.Context, proposals []*proposal, claims []*state.Claim) {
+	var err error
+	now, claimed := s.Now(), false
+	for i, c := range claims {
+		switch {
+		case c.Refusal == full:
+			proposals[i].Origin.Rest(now)
+			err = errFull
+		case c.Refusal == "" && c.Assignments == nil:
+			claimed = true
+		}
+	}
+	if err != nil || claimed {
+		s.observed.Check(ctx, "claiming all matches", err)
+	}
 }
 
 // newClaim returns the claim of a proposal.

@@ -173,13 +173,17 @@ func times() director.Settings {
 }
 
 // director runs a replica until stop.
-func (w *world) director(name string, t director.Settings) (stop func()) {
+func (w *world) director(name string, t director.Settings, changes ...func(*director.Options)) (stop func()) {
 	w.Helper()
 	store, b := w.connect()
-	part := director.New(director.Options{
+	options := director.Options{
 		Store: store, Bus: b, Log: w.logger(), Now: time.Now, Name: name, Settings: t, Readable: 10 * time.Minute,
 		Events: true,
-	})
+	}
+	for _, change := range changes {
+		change(&options)
+	}
+	part := director.New(options)
 	ctx, cancel := context.WithCancel(w.Context())
 	var running sync.WaitGroup
 	running.Go(func() {

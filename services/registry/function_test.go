@@ -287,3 +287,21 @@ func TestLogLongerThanAnAnswer(t *testing.T) {
 		t.Errorf("%d lines, want %d", next, messages)
 	}
 }
+
+// Restarting is expensive for runners: a project may do it often, and not all the time.
+func TestRestartsAreBounded(t *testing.T) {
+	b := start(t, nil)
+	names := make([]string, 20)
+	for i := range names {
+		names[i] = fmt.Sprintf(`"f%02d"`, i)
+		must(t, b.store.ChangeFunction(t.Context(), "demo", strings.Trim(names[i], `"`),
+			func(*pb.Function) (*pb.Function, error) { return &pb.Function{Name: strings.Trim(names[i], `"`)}, nil }))
+	}
+	all := `{"functions":[` + strings.Join(names, ",") + `]}`
+	for range restartRate().Burst / len(names) {
+		wants[deployResult](t, b.restart(t, all), http.StatusOK)
+	}
+	refused(t, b.restart(t, all), http.StatusTooManyRequests, "a second are allowed")
+	b.clock.advance(40 * time.Second)
+	wants[deployResult](t, b.restart(t, all), http.StatusOK)
+}

@@ -11,6 +11,7 @@ import (
 
 	"matchmaker.dev/services/internal/bus"
 	"matchmaker.dev/services/internal/problem"
+	"matchmaker.dev/services/internal/web"
 )
 
 const (
@@ -40,7 +41,7 @@ func (r *registry) logs(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	query, err := queryOf(c)
+	query, err := web.Query(c, "seconds", "after")
 	if err != nil {
 		return err
 	}
@@ -52,9 +53,15 @@ func (r *registry) logs(c echo.Context) error {
 	if err != nil {
 		return err
 	}
+	project := c.Param("project")
+	reading, err := r.reads.enter(c.Request().Context(), project, func() {})
+	if err != nil {
+		return err
+	}
+	defer reading.leave()
+	reading.keepFile()
 	ctx, cancel := context.WithTimeout(c.Request().Context(), logPatience)
 	defer cancel()
-	project := c.Param("project")
 	f, err := r.Store.Function(ctx, project, name)
 	if err != nil {
 		return err

@@ -47,8 +47,9 @@ type Options struct {
 	Archive int
 	// Module is the most bytes a module may have: that of the sandbox, 8 MiB. The Box must have the same limit.
 	Module int
-	// Uploads is how many are worked on at the same time: 8, and a quarter of them of one project. Each holds its file and
-	// its module in memory; others wait for up to half a minute.
+	// Uploads is how many are received at the same time: 8, and a quarter of them of one project. Each holds its file and
+	// its module in memory; others wait for up to half a minute. Eight times as many may wait to be compiled, which hold
+	// their module.
 	Uploads int
 	// Heartbeat is how often a runner speaks: 500 ms. One that is silent for three times as long is gone, with all its
 	// instances.
@@ -58,6 +59,8 @@ type Options struct {
 	Grace time.Duration
 	// LogAnswer is about how many bytes of lines an answer has: 4 MiB.
 	LogAnswer int
+	// Meter makes the instruments; the zero Meter measures nothing.
+	Meter telemetry.Meter
 	// Tracer makes the spans; the zero Tracer makes none.
 	Tracer telemetry.Tracer
 }
@@ -93,6 +96,8 @@ type registry struct {
 	Options
 	board     *board
 	admission *admission
+	reads     *admission // of logs
+	metrics   *metrics
 }
 
 // New makes the service. It does no I/O before it is run.
@@ -104,6 +109,8 @@ func New(o Options) (app.Part, error) {
 		Options:   o,
 		board:     newBoard(o.Heartbeat, o.Grace, o.Now),
 		admission: newAdmission(o.Uploads),
+		reads:     newReads(),
+		metrics:   newMetrics(o.Meter),
 	}
 	return app.Part{Name: "registry", Routes: r.routes, Run: r.run, Ready: r.ready}, nil
 }
@@ -134,6 +141,7 @@ func (r *registry) run(ctx context.Context) error {
 	var parts sync.WaitGroup
 	defer parts.Wait()
 	parts.Go(func() { r.sweepLoop(ctx) })
+	parts.Go(func() { r.shareLogs(ctx) })
 	heartbeats, err := r.Bus.OnHeartbeat(r.board.receive)
 	if err != nil {
 		return err

@@ -4,12 +4,14 @@ import (
 	"context"
 	"net/http"
 	"slices"
+	"time"
 
 	"github.com/labstack/echo/v4"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/definition"
 	"matchmaker.dev/services/internal/problem"
+	"matchmaker.dev/services/internal/state"
 	"matchmaker.dev/services/internal/web"
 )
 
@@ -28,9 +30,23 @@ type deployedFunction struct {
 	State string `json:"state"`
 }
 
+// restartRate is how often the functions of a project are restarted, each counted for itself: every one starts its
+// instances anew on all runners that host the project.
+func restartRate() state.Rate { return state.Rate{PerSecond: 0.5, Burst: 60} }
+
+// allowRestarts takes a number of restarts from the project's bucket, or all of them when it never holds so many.
+func (r *registry) allowRestarts(ctx context.Context, project string, now time.Time, n int) error {
+	for range min(n, restartRate().Burst) {
+		if err := r.Store.Allow(ctx, project, "restarts", restartRate(), now); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // restart answers POST /functions/actions/restart: it gives functions a new generation, which runners replace the
-// instances of the old one for. Unknown functions are NotFound, and then nothing is restarted; a function that vanishes
-// meanwhile, or that the store does not take, is Failed.
+// instances of the old one for. Unknown functions are NotFound, and too many restarts are Limited: nothing is restarted
+// then. A function that vanishes meanwhile, or that the store does not take, is Failed.
 func (r *registry) restart(c echo.Context) error {
 	var request nameList
 	if err := web.Decode(c, &request); err != nil {
@@ -39,6 +55,9 @@ func (r *registry) restart(c echo.Context) error {
 	ctx, project := c.Request().Context(), c.Param("project")
 	names, err := r.existingNames(ctx, project, request.Functions)
 	if err != nil {
+		return err
+	}
+	if err := r.allowRestarts(ctx, project, r.Now(), len(names)); err != nil {
 		return err
 	}
 	var answer deployResult

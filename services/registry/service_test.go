@@ -23,16 +23,28 @@ import (
 	"matchmaker.dev/services/internal/embedded"
 	"matchmaker.dev/services/internal/issuer"
 	"matchmaker.dev/services/internal/sandbox"
+	"matchmaker.dev/services/internal/sandbox/sandboxtest"
 	"matchmaker.dev/services/internal/settings"
 	"matchmaker.dev/services/internal/state"
 	"matchmaker.dev/services/internal/web"
 )
 
+// child is the program that holds instances: this one has the race detector, which needs what they may not have.
+var child string
+
 func TestMain(m *testing.M) {
-	if len(os.Args) == 2 && os.Args[1] == sandbox.Command {
-		os.Exit(sandbox.Main())
-	}
-	os.Exit(m.Run())
+	os.Exit(func() int {
+		dir, err := os.MkdirTemp("", "registry")
+		if err == nil {
+			defer func() { _ = os.RemoveAll(dir) }()
+			child, err = sandboxtest.Build(dir)
+		}
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		return m.Run()
+	}())
 }
 
 // bench is a registry on real servers, spoken to over HTTP as a developer.
@@ -82,7 +94,7 @@ func startWith(t *testing.T, edge web.Options, change func(*Options)) *bench {
 	must(t, err)
 	t.Cleanup(func() { b.bus.Close(context.Background()) })
 	must(t, b.bus.Prepare(t.Context()))
-	box, err := sandbox.New(sandbox.Options{Dir: b.boxDir, Log: log})
+	box, err := sandbox.New(sandbox.Options{Dir: b.boxDir, Log: log, Binary: child})
 	must(t, err)
 	t.Cleanup(box.Close)
 	b.issuer, err = issuer.Open(t.TempDir(), time.Now)

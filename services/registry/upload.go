@@ -15,6 +15,7 @@ import (
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/problem"
 	"matchmaker.dev/services/internal/sandbox"
+	"matchmaker.dev/services/internal/web"
 )
 
 // put takes an upload: PUT /functions/{name}?implementation={module}.
@@ -28,17 +29,18 @@ func (r *registry) put(c echo.Context) error {
 	if err := r.checkCount(ctx, project, name); err != nil {
 		return err
 	}
-	query, err := queryOf(c)
+	query, err := web.Query(c, "implementation")
 	if err != nil {
 		return err
 	}
-	leave, err := r.admission.enter(ctx, project)
+	connection := http.NewResponseController(c.Response())
+	place, err := r.admission.enter(ctx, project, func() { _ = connection.SetReadDeadline(time.Unix(1, 0)) })
 	if err != nil {
 		return err
 	}
-	defer leave()
+	defer place.leave()
 
-	file, err := receive(c.Request(), r.Archive)
+	file, err := place.receive(c.Request(), r.Archive)
 	if err != nil {
 		return err
 	}
@@ -47,18 +49,25 @@ func (r *registry) put(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	var checked *sandbox.Module
-	err = r.traceStep(ctx, "check module", func(ctx context.Context) (err error) {
-		checked, err = r.check(ctx, module)
+	sum := md5.Sum(file) //nolint:gosec // see the import
+	if err := place.keepModule(); err != nil {
 		return err
+	}
+	var checked *sandbox.Module
+	err = r.traceStep(place.ctx, "check module", func(ctx context.Context) (err error) {
+		checked, err = r.check(ctx, project, module)
+		return place.reason(err)
 	}, attribute.Int("matchmaker.bytes", len(module)))
+	r.metrics.uploaded(ctx, project, err)
 	if err != nil {
 		return err
 	}
-	sum := md5.Sum(file) //nolint:gosec // see the import
+	if err := r.checkRoom(ctx, project, name, checked); err != nil {
+		return err
+	}
 	upload := &upload{
 		md5: hex.EncodeToString(sum[:]), implementation: implementation,
-		hash: checked.Hash, bytes: len(module), manifest: manifest(checked.Manifest),
+		hash: checked.Hash, bytes: len(module), machineCode: checked.Code, manifest: manifest(checked.Manifest),
 		store: sync.OnceValues(func() (string, error) {
 			stored := moduleName(checked.Hash)
 			return stored, r.traceStep(ctx, "store module",
@@ -95,8 +104,8 @@ func (r *registry) checkCount(ctx context.Context, project, name string) error {
 
 // check starts the module once, as a runner will. The sandbox caches it, so that a runner with the same sandbox finds
 // it compiled.
-func (r *registry) check(ctx context.Context, module []byte) (*sandbox.Module, error) {
-	checked, err := r.Box.Load(ctx, module)
+func (r *registry) check(ctx context.Context, project string, module []byte) (*sandbox.Module, error) {
+	checked, err := r.load(ctx, project, module)
 	if f, ours := errors.AsType[*problem.Error](err); ours && f.Kind == problem.Invalid {
 		return nil, refuse("%s", f.Detail)
 	}
@@ -104,14 +113,17 @@ func (r *registry) check(ctx context.Context, module []byte) (*sandbox.Module, e
 		return nil, err
 	}
 	r.Box.Release(checked)
+	if err := checked.Manifest.Check(); err != nil {
+		return nil, refuse("%s", err)
+	}
 	return checked, nil
 }
 
 // manifest writes the sandbox's nil, for everything, as the flags of the record.
 func manifest(m sandbox.Manifest) *pb.Manifest {
 	return &pb.Manifest{
-		Attributes: m.Attributes, EveryAttribute: m.Attributes == nil,
-		Properties: m.Properties, EveryProperty: m.Properties == nil,
+		Attributes: m.Attributes, EveryAttribute: m.EveryAttribute(), AttributeSettings: m.AttributeSettings,
+		Properties: m.Properties, EveryProperty: m.EveryProperty(), PropertySettings: m.PropertySettings,
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"crypto/md5"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"io"
 	"log/slog"
@@ -12,6 +13,7 @@ import (
 	"net/http"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -24,6 +26,7 @@ import (
 	"matchmaker.dev/services/internal/auth"
 	"matchmaker.dev/services/internal/issuer"
 	"matchmaker.dev/services/internal/sandbox"
+	"matchmaker.dev/services/internal/wasm"
 )
 
 func TestUpload(t *testing.T) {
@@ -89,6 +92,42 @@ func TestUpload(t *testing.T) {
 	}
 }
 
+// A manifest that names more than a request should have is refused, and says how many it may name.
+func TestUploadOfAManifestOfTooManyNamesIsRefused(t *testing.T) {
+	b := start(t, nil)
+	for _, c := range []struct {
+		member string
+		names  int
+		says   string
+	}{
+		{"attributes", 11_000, "attributes has 11000 names, at most 256 are allowed: name only what the function reads"},
+		{"propertySettings", 257, "propertySettings has 257 names, at most 256 are allowed"},
+	} {
+		answer := b.put(t, "/functions/many", guest{manifest: manyNames(t, c.member, c.names)}.wasm())
+		refused(t, answer, http.StatusBadRequest, "file: mm_manifest: "+c.says)
+	}
+	for _, member := range []string{"attributes", "attributeSettings"} {
+		wants[function](t, b.put(t, "/functions/many", guest{manifest: manyNames(t, member, 256)}.wasm()), http.StatusOK)
+	}
+	f, err := b.store.Function(t.Context(), "demo", "many")
+	must(t, err)
+	if m := f.GetManifest(); m.GetEveryAttribute() || len(m.GetAttributeSettings()) != 256 || !m.GetEveryProperty() {
+		t.Errorf("the record has the manifest %v", m)
+	}
+}
+
+// manyNames is a manifest with a list of many names.
+func manyNames(t *testing.T, member string, n int) string {
+	t.Helper()
+	names := make([]string, n)
+	for i := range names {
+		names[i] = strconv.FormatInt(int64(i), 36)
+	}
+	text, err := json.Marshal(map[string][]string{member: names})
+	must(t, err)
+	return string(text)
+}
+
 // moduleOf is the name of a function's module in the object store: the module's hash and something that nobody else
 // has.
 func (b *bench) moduleOf(t *testing.T, function string, hash [sha256.Size]byte) string {
@@ -107,7 +146,8 @@ func (b *bench) hasRecord(t *testing.T, want *pb.Function) {
 	t.Helper()
 	got, err := b.store.Function(t.Context(), "demo", want.GetName())
 	must(t, err)
-	if diff := cmp.Diff(want, got, protocmp.Transform()); diff != "" {
+	if diff := cmp.Diff(want, got, protocmp.Transform(),
+		protocmp.IgnoreFields(&pb.FunctionVersion{}, "machine_code")); diff != "" {
 		t.Errorf("record differs (-want +got):\n%s", diff)
 	}
 }
@@ -239,16 +279,17 @@ func TestUploadOfCompileBombs(t *testing.T) {
 		module guest
 		says   string
 	}{
-		"compile time": {sandbox.Limits{Compile: time.Second}, guest{bomb: true},
+		"compile time": {sandbox.Limits{Compile: time.Second, Shape: wasm.Unlimited()}, guest{bomb: true},
 			"file: the module does not compile: compiling took longer than 1s"},
-		"compile memory": {sandbox.Limits{CompileMemory: 256 << 20}, guest{bomb: true},
+		"compile memory": {sandbox.Limits{Compile: 2 * time.Minute, Shape: wasm.Unlimited(), CompileMemory: 256 << 20},
+			guest{bomb: true},
 			"file: the module does not compile: its process needed more memory than it may have"},
 		"start time": {sandbox.Limits{Start: time.Second}, guest{spin: true},
 			"file: the module does not start: the start took longer than 1s"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
-			box, err := sandbox.New(sandbox.Options{Dir: dir, Limits: test.limits, Log: log})
+			box, err := sandbox.New(sandbox.Options{Dir: dir, Binary: child, Limits: test.limits, Log: log})
 			must(t, err)
 			t.Cleanup(box.Close)
 			b := start(t, func(o *Options) { o.Box = box })

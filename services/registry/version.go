@@ -87,14 +87,17 @@ func (r *registry) rollback(c echo.Context) error {
 	if f.GetVersion() == to.Version {
 		return c.JSON(http.StatusOK, r.describe(project, f))
 	}
-	leave, err := r.admission.enter(ctx, project)
+	place, err := r.admission.enter(ctx, project, func() {})
 	if err != nil {
 		return err
 	}
-	defer leave()
-	says, err := r.checkStored(ctx, v)
-	if err != nil {
+	defer place.leave()
+	if err := place.keepModule(); err != nil {
 		return err
+	}
+	says, err := r.checkStored(place.ctx, project, name, v)
+	if err != nil {
+		return place.reason(err)
 	}
 	var next *pb.Function
 	err = r.Store.ChangeFunction(ctx, project, name, func(current *pb.Function) (*pb.Function, error) {
@@ -115,7 +118,9 @@ func (r *registry) rollback(c echo.Context) error {
 }
 
 // checkStored reads the module of a version and checks it as an upload's, and returns its manifest.
-func (r *registry) checkStored(ctx context.Context, v *pb.FunctionVersion) (*pb.Manifest, error) {
+func (r *registry) checkStored(
+	ctx context.Context, project, name string, v *pb.FunctionVersion,
+) (*pb.Manifest, error) {
 	gone := func() error {
 		return problem.New(problem.Conflict, "version: the module of version %d is not stored any more: upload it again",
 			v.GetVersion())
@@ -130,8 +135,11 @@ func (r *registry) checkStored(ctx context.Context, v *pb.FunctionVersion) (*pb.
 	if sum := sha256.Sum256(module); !strings.HasPrefix(v.GetModule(), hex.EncodeToString(sum[:])) {
 		return nil, gone()
 	}
-	checked, err := r.check(ctx, module)
+	checked, err := r.check(ctx, project, module)
 	if err != nil {
+		return nil, err
+	}
+	if err := r.checkRoom(ctx, project, name, checked); err != nil {
 		return nil, err
 	}
 	return manifest(checked.Manifest), nil
@@ -169,6 +177,7 @@ type upload struct {
 	md5, implementation string
 	hash                string // of the module
 	bytes               int    // of the module
+	machineCode         int64
 	manifest            *pb.Manifest
 	// store puts the module into the object store under a name of its own, once.
 	store func() (name string, err error)
@@ -202,6 +211,7 @@ func (u *upload) apply(current *pb.Function, name string, now time.Time, keep in
 	v := &pb.FunctionVersion{
 		Version: latest + 1, Uploaded: max(now.UnixMilli(), current.GetCreated()),
 		Md5: u.md5, Module: module, Implementation: u.implementation, Bytes: int64(u.bytes),
+		MachineCode: u.machineCode,
 	}
 	next := withVersion(current, v, u.manifest, now)
 	next.Versions = slices.Insert(next.GetVersions(), 0, v)

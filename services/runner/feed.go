@@ -25,9 +25,13 @@ type feed struct {
 	moved    chan struct{} // closed when the position changes; nil when nobody waits
 }
 
-func newFeed(project string, log *slog.Logger) *feed {
-	return &feed{project: project, index: pool.New(), backfills: pool.NewBackfills(), log: log}
+// newFeed makes empty indexes with columns for so many names of attributes each.
+func newFeed(project string, names int, log *slog.Logger) *feed {
+	return &feed{project: project, index: pool.NewSized(names), backfills: pool.NewBackfillsSized(names), log: log}
 }
+
+// size is about how many bytes the indexes take.
+func (f *feed) size() int64 { return f.index.Size() + f.backfills.Size() }
 
 // Reset empties the indexes. Runs wait until they are complete again.
 func (f *feed) Reset() {

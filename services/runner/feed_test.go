@@ -13,7 +13,7 @@ import (
 
 func TestRunsWaitForTheFeed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := newFeed("p", slog.New(slog.DiscardHandler))
+		f := newFeed("p", 10, slog.New(slog.DiscardHandler))
 		reached := map[uint64]bool{}
 		for _, position := range []uint64{0, 5, 6} {
 			go func() {

@@ -4,12 +4,13 @@ import (
 	"context"
 	"slices"
 	"sync"
-	"sync/atomic"
+	"time"
 
 	"golang.org/x/time/rate"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/bus"
+	"matchmaker.dev/services/runner/gate"
 )
 
 // function is a function of a project on this runner. It takes runs from the bus from when a version is ready and the
@@ -23,10 +24,10 @@ type function struct {
 	life       context.Context // its end kills the instances and the runs in flight
 	kill       context.CancelFunc
 	goroutines sync.WaitGroup
-	queue      chan *run     // slots take runs from here
-	waiting    atomic.Int32  // runs that wait for an instance
-	logBudget  *rate.Limiter // bytes that all instances together may log
-	ready      chan struct{} // closed when the first version is ready
+	gate       *gate.Function[*run] // runs wait here for the slots
+	logBudget  *rate.Limiter        // bytes that all instances together may log
+	projectLog *rate.Limiter        // bytes that all functions of the project may log
+	ready      chan struct{}        // closed when the first version is ready
 
 	mu           sync.Mutex
 	current      *version         // it answers runs; nil until the first one is ready
@@ -38,11 +39,12 @@ type function struct {
 	inFlight     sync.WaitGroup   // runs
 }
 
-func newFunction(ctx context.Context, e *env, key functionKey, feed *feed) *function {
+func newFunction(ctx context.Context, e *env, key functionKey, feed *feed, projectLog *rate.Limiter) *function {
 	f := &function{
-		functionKey: key, env: e, feed: feed, labels: e.metrics.labels(key), queue: make(chan *run),
-		logBudget: rate.NewLimiter(logRate, logBurst), ready: make(chan struct{}),
+		functionKey: key, env: e, feed: feed, labels: e.metrics.labels(key),
+		logBudget: rate.NewLimiter(logRate, logBurst), projectLog: projectLog, ready: make(chan struct{}),
 	}
+	f.gate = e.gate.Function(key.project, key.function, e.Settings.MaxInstances, f.scaleUp)
 	f.life, f.kill = context.WithCancel(ctx)
 	f.goroutines.Go(f.subscribe)
 	return f
@@ -122,9 +124,9 @@ func (f *function) serves() bool {
 	return f.subscription != nil
 }
 
-// stop takes no more runs, lets those in flight finish within Settings.Drain, and ends all instances.
-func (f *function) stop(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, f.env.Settings.Drain)
+// stop takes no more runs, lets those in flight finish within drain, and ends all instances.
+func (f *function) stop(ctx context.Context, drain time.Duration) {
+	ctx, cancel := context.WithTimeout(ctx, drain)
 	defer cancel()
 	f.mu.Lock()
 	f.stopping = true
@@ -161,10 +163,17 @@ func (f *function) currentVersion() *version {
 	return f.current
 }
 
+// scaleUp adds an instance: a run waits for one.
+func (f *function) scaleUp() {
+	if v := f.currentVersion(); v != nil {
+		v.scaleUp()
+	}
+}
+
 // overloaded returns whether runs wait although there are as many instances as allowed, and all of them run.
 func (f *function) overloaded() bool {
 	v := f.currentVersion()
-	return v != nil && f.waiting.Load() > 0 && v.atCapacity()
+	return v != nil && f.gate.Waiting() > 0 && v.atCapacity()
 }
 
 // appendStatus appends the state of each instance. An instance that runs while the index is still being read answers

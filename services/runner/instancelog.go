@@ -17,6 +17,9 @@ import (
 const (
 	logRate  = 256 << 10
 	logBurst = 1 << 20
+	// All functions of a project together.
+	projectLogRate  = 4 * logRate
+	projectLogBurst = 4 * logBurst
 )
 
 // logDelay is how long lines wait for more of them, to be sent in one message.
@@ -27,6 +30,7 @@ type instanceLog struct {
 	now      func() time.Time
 	send     func(*pb.LogLines)
 	budget   *rate.Limiter // of the function, in bytes
+	project  *rate.Limiter // of all functions of the project
 	instance string
 
 	text    []byte
@@ -50,7 +54,7 @@ func (l *instanceLog) functionError(err error) {
 
 // allow returns whether the budget has room for a line. A line that is dropped is counted, and reported soon.
 func (l *instanceLog) allow(text string) bool {
-	if !l.budget.AllowN(l.now(), len(text)+1) {
+	if !l.budget.AllowN(l.now(), len(text)+1) || !l.project.AllowN(l.now(), len(text)+1) {
 		l.dropped++
 		l.flushSoon()
 		return false
@@ -67,7 +71,8 @@ func (l *instanceLog) reportDropped() {
 		if n == 1 {
 			subject = "a line was"
 		}
-		l.event("%s dropped: in the long run a function may print %d KiB a second on a runner", subject, logRate>>10)
+		l.event("%s dropped: in the long run a function may print %d KiB a second on a runner, all of a project %d KiB",
+			subject, logRate>>10, projectLogRate>>10)
 	}
 }
 

@@ -36,11 +36,15 @@ func TestLogBudget(t *testing.T) {
 	}
 }
 
+// overBudget is how the report of dropped lines ends.
+const overBudget = "in the long run a function may print 256 KiB a second on a runner, all of a project 1024 KiB"
+
 // newTestLog is a log with a budget of bytes, which collects what it sends.
 func newTestLog(bytes int) (*instanceLog, *[]string) {
 	var sent []string
 	return &instanceLog{
-		now: func() time.Time { return time.UnixMilli(7) }, budget: rate.NewLimiter(0, bytes), instance: "i",
+		now: func() time.Time { return time.UnixMilli(7) }, budget: rate.NewLimiter(0, bytes),
+		project: rate.NewLimiter(rate.Inf, 0), instance: "i",
 		send: func(l *pb.LogLines) {
 			if l.GetTime() != 7 || l.GetInstance() != "i" {
 				sent = append(sent, l.String())
@@ -115,7 +119,7 @@ func TestLinesOverTheBudgetAreDropped(t *testing.T) {
 	l.line("after")
 	l.flush()
 	want := "before\n[runner] killed\n" +
-		"[runner] 2 lines were dropped: in the long run a function may print 256 KiB a second on a runner\nafter\n"
+		"[runner] 2 lines were dropped: " + overBudget + "\nafter\n"
 	if got := strings.Join(*sent, ""); got != want {
 		t.Errorf("sent %q, want %q", got, want)
 	}
@@ -130,7 +134,7 @@ func TestDroppedLinesAreReportedInTheEnd(t *testing.T) {
 		l.functionError(errors.New("no map"))
 		<-l.due
 		l.flush()
-		want := "[runner] 2 lines were dropped: in the long run a function may print 256 KiB a second on a runner\n" +
+		want := "[runner] 2 lines were dropped: " + overBudget + "\n" +
 			"[runner] no map\n"
 		if got := strings.Join(*sent, ""); got != want || l.due != nil {
 			t.Errorf("sent %q, want %q", got, want)
@@ -138,9 +142,30 @@ func TestDroppedLinesAreReportedInTheEnd(t *testing.T) {
 		l.line("once more than it may")
 		<-l.due
 		l.flush()
-		want += "[runner] a line was dropped: in the long run a function may print 256 KiB a second on a runner\n"
+		want += "[runner] a line was dropped: " + overBudget + "\n"
 		if got := strings.Join(*sent, ""); got != want || l.due != nil {
 			t.Errorf("sent %q, want %q", got, want)
 		}
 	})
+}
+
+// A project does not get more by having more functions.
+func TestFunctionsOfAProjectShareABudget(t *testing.T) {
+	now := time.Now()
+	h := newHostedProject(newTestFunction(t, 0).env, "p", func() {})
+	sent, kept := 0, 0
+	for range 20 {
+		f := newFunction(t.Context(), h.env, functionKey{"p", "f"}, newFeed("p", 10, h.env.Log), h.logBudget)
+		l := &instanceLog{now: func() time.Time { return now }, budget: f.logBudget, project: f.projectLog,
+			send: func(*pb.LogLines) {}}
+		for range logBurst >> 10 {
+			sent++
+			if l.allow(strings.Repeat("x", 1<<10-1)) {
+				kept++
+			}
+		}
+	}
+	if kept != projectLogBurst>>10 {
+		t.Errorf("%d KiB of %d are kept, want %d", kept, sent, projectLogBurst>>10)
+	}
 }

@@ -20,8 +20,10 @@ type metrics struct {
 	waiting               metric.Int64UpDownCounter
 	feedWait, took, start metric.Float64Histogram
 	compute, tickets      metric.Float64Histogram
-	runs, ends            metric.Int64Counter
+	compile, compileWait  metric.Float64Histogram
+	runs, ends, leftOut   metric.Int64Counter
 	memory                metric.Int64Gauge
+	work                  work
 }
 
 // Outcomes of runs.
@@ -63,19 +65,41 @@ func newMetrics(m telemetry.Meter, r *Runner) *metrics {
 			0, 1, 10, 100, 1000, 5000, 10000, 50000, 100000, 500000, 1000000),
 		start: m.WorkSeconds("matchmaker.function.start",
 			"Time to start an instance, including the compilation of its module where that was needed."),
+		compile: m.WorkSeconds("matchmaker.function.compile",
+			"Processor time to compile a module on this runner and to start it for a trial."),
+		compileWait: m.WaitSeconds("matchmaker.function.compile.wait",
+			"Time that a module waited on this runner for its turn to be compiled."),
 		runs: m.Counter("matchmaker.function.runs", "{run}",
 			"Runs by outcome: ok, idle (no ticket waits), complaint (the function says that it cannot), "+
 				"killed (the instance ended), unserved (no instance in time)."),
 		ends: m.Counter("matchmaker.function.ends", "{instance}",
 			"Instances that failed or were killed, by cause: "+
 				"deadline, memory, trap, exit, garbage, invalid, died, other."),
+		leftOut: m.Counter("matchmaker.function.leftout", "{name}",
+			"Names of attributes and properties that a function did not get in a run, because it declares none and there are "+
+				"too many."),
 		memory: m.Gauge("matchmaker.function.memory", "By", "Linear memory of the instance that ran last."),
+		work:   newWork(m),
 	}
+	m.ObservableGauge("matchmaker.runner.slots", "{slot}",
+		"Runs that this runner works on, and the most that it does at a time; a few short ones may come on top.",
+		usage(func() (int, int) { return r.env.gate.Usage() }))
+	m.ObservableGauge("matchmaker.runner.instances", "{instance}",
+		"Instances on this runner, and the most that --runner-instances allows.",
+		usage(func() (int, int) { return r.env.places.usage() }))
+	m.ObservableGauge("matchmaker.runs.backlog", "1",
+		"Runs of a project that wait or are under way on this runner, as a share of the most that it takes.",
+		x.eachFeed(r, func(f *feed) float64 { return r.env.backlog.share(f.project) }))
 	m.ObservableGauge("matchmaker.feed.lag", "{change}",
 		"Changes of a project's tickets that runs asked for and the index does not have yet.",
 		x.eachFeed(r, func(f *feed) float64 { return float64(f.lag()) }))
 	m.ObservableGauge("matchmaker.index.tickets", "{ticket}", "Tickets in a project's index on this runner.",
 		x.eachFeed(r, func(f *feed) float64 { return float64(f.index.Len()) }))
+	m.ObservableGauge("matchmaker.index.bytes", "By", "About how much memory a project's indexes take on this runner.",
+		x.eachFeed(r, func(f *feed) float64 { return float64(f.size()) }))
+	m.ObservableGauge("matchmaker.index.names", "{name}",
+		"Names of attributes with a column in a project's index on this runner.",
+		x.eachFeed(r, func(f *feed) float64 { return float64(f.index.Names()) }))
 	m.ObservableGauge("matchmaker.function.instances", "{instance}",
 		"Instances on this runner, by state: Running, Waiting (it starts, or waits to be started again), "+
 			"Terminated (it fails again and again).",
@@ -92,6 +116,15 @@ func newMetrics(m telemetry.Meter, r *Runner) *metrics {
 			}
 		})
 	return x
+}
+
+// usage observes how much is used, and the limit.
+func usage(of func() (used, limit int)) func(context.Context, telemetry.Observe) {
+	return func(_ context.Context, observe telemetry.Observe) {
+		used, limit := of()
+		observe(float64(used), attribute.String("kind", "used"))
+		observe(float64(limit), attribute.String("kind", "limit"))
+	}
 }
 
 // eachFeed observes a value for the feed of each hosted project, except for projects beyond the limit of labels.
@@ -114,13 +147,14 @@ func (x *metrics) eachFeed(r *Runner, value func(*feed) float64) func(context.Co
 // labels are those of a function.
 type labels struct {
 	function   metric.MeasurementOption
+	project    metric.MeasurementOption
 	runs, ends map[string]metric.MeasurementOption
 }
 
 func (x *metrics) labels(f functionKey) *labels {
 	of := x.functions.Of(f.project, f.function)
 	l := &labels{
-		function: telemetry.WithLabels(of),
+		function: telemetry.WithLabels(of), project: telemetry.WithLabels(x.projects.Of(f.project)),
 		runs: telemetry.LabelsByValue(of, "outcome", outcomeOK, outcomeIdle, outcomeFunctionError, outcomeKilled,
 			outcomeUnserved),
 		ends: telemetry.LabelsByValue(of, "cause", causes...),
@@ -136,6 +170,9 @@ func (x *metrics) recordRun(ctx context.Context, l *labels, outcome string, stat
 		outcome = outcomeIdle
 	}
 	x.runs.Add(ctx, 1, l.runs[outcome])
+	if stats != nil {
+		x.work.record(ctx, l, stats)
+	}
 	if stats.GetRun() == 0 {
 		return
 	}
@@ -145,6 +182,16 @@ func (x *metrics) recordRun(ctx context.Context, l *labels, outcome string, stat
 		x.compute.Record(ctx, seconds(stats.GetCompute()), l.function)
 		x.memory.Record(ctx, stats.GetMemory(), l.function)
 	}
+}
+
+// loaded records what it took to load a module, when it was not loaded before.
+func (x *metrics) loaded(ctx context.Context, project string, cost sandbox.Cost) {
+	if cost.Processor == 0 {
+		return
+	}
+	labels := telemetry.WithLabels(x.projects.Of(project))
+	x.compile.Record(ctx, cost.Processor.Seconds(), labels)
+	x.compileWait.Record(ctx, cost.Waited.Seconds(), labels)
 }
 
 // recordEnd records why an instance ended.

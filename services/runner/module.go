@@ -20,7 +20,7 @@ func (v *version) loadModule(ctx context.Context) (*sandbox.Module, error) {
 	if v.module != nil {
 		return v.module, nil
 	}
-	m, err := v.f.env.openModule(ctx, v.spec.GetModule())
+	m, err := v.f.env.openModule(ctx, v.f.project, v.spec.GetModule())
 	if err != nil {
 		return nil, err
 	}
@@ -40,9 +40,10 @@ func (v *version) releaseModule() {
 
 // openModule loads the module of a name, "<sha256>.wasm", into the sandbox: from its cache on disk, or from the object
 // store. The caller has to release it. An error that only another upload mends is of the kind Invalid.
-func (e *env) openModule(ctx context.Context, name string) (*sandbox.Module, error) {
+func (e *env) openModule(ctx context.Context, project, name string) (*sandbox.Module, error) {
 	hash, _, _ := strings.Cut(name, ".")
-	m, err := e.Box.Open(ctx, hash)
+	m, cost, err := e.Box.OpenFor(ctx, project, hash)
+	e.metrics.loaded(ctx, project, cost)
 	if !errors.Is(err, sandbox.ErrNotCached) {
 		return m, err
 	}
@@ -55,5 +56,7 @@ func (e *env) openModule(ctx context.Context, name string) (*sandbox.Module, err
 	case hex.EncodeToString(sum[:]) != hash:
 		return nil, problem.New(problem.Invalid, "its module %s is damaged: what is stored has another hash", name)
 	}
-	return e.Box.Load(ctx, wasm)
+	m, cost, err = e.Box.LoadFor(ctx, project, wasm)
+	e.metrics.loaded(ctx, project, cost)
+	return m, err
 }

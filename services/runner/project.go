@@ -7,6 +7,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/time/rate"
+
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/notify"
 )
@@ -18,6 +20,7 @@ type hostedProject struct {
 	end              context.CancelFunc // of run
 	functionsChanged notify.Signal
 
+	logBudget  *rate.Limiter // bytes that all functions together may log
 	goroutines sync.WaitGroup
 	feed       *feed              // nil while the project has no functions; only run uses it
 	unfollow   context.CancelFunc // stops following the feed
@@ -31,6 +34,7 @@ type hostedProject struct {
 func newHostedProject(e *env, project string, end context.CancelFunc) *hostedProject {
 	return &hostedProject{
 		env: e, project: project, end: end, functionsChanged: notify.New(), functions: map[string]*function{},
+		logBudget: rate.NewLimiter(projectLogRate, projectLogBurst),
 	}
 }
 
@@ -44,7 +48,7 @@ func (h *hostedProject) run(ctx context.Context) {
 		desired, err := h.env.Store.Functions(ctx, h.project)
 		switch {
 		case err == nil:
-			h.reconcile(life, desired)
+			h.reconcile(life, desired, deletedDrain)
 		case ctx.Err() == nil:
 			h.env.Log.WarnContext(ctx, "the functions of a project cannot be read", "project", h.project, "error", err)
 		}
@@ -54,12 +58,16 @@ func (h *hostedProject) run(ctx context.Context) {
 		case <-h.functionsChanged.C():
 		}
 	}
-	h.reconcile(life, nil)
+	h.reconcile(life, nil, h.env.Settings.Drain)
 	h.goroutines.Wait()
 }
 
-// reconcile starts, updates and stops functions until they are the desired ones.
-func (h *hostedProject) reconcile(life context.Context, desired map[string]*pb.Function) {
+// deletedDrain is how long runs of a function that was deleted may still take. Nobody needs them any more.
+const deletedDrain = 500 * time.Millisecond
+
+// reconcile starts, updates and stops functions until they are the desired ones. Runs of those that stop may take
+// drain.
+func (h *hostedProject) reconcile(life context.Context, desired map[string]*pb.Function, drain time.Duration) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if len(desired) > 0 && h.feed == nil {
@@ -68,7 +76,7 @@ func (h *hostedProject) reconcile(life context.Context, desired map[string]*pb.F
 	for name, spec := range desired {
 		f := h.functions[name]
 		if f == nil {
-			f = newFunction(life, h.env, functionKey{h.project, name}, h.feed)
+			f = newFunction(life, h.env, functionKey{h.project, name}, h.feed, h.logBudget)
 			h.functions[name] = f
 		}
 		f.update(spec)
@@ -76,7 +84,7 @@ func (h *hostedProject) reconcile(life context.Context, desired map[string]*pb.F
 	for name, f := range h.functions {
 		if desired[name] == nil {
 			delete(h.functions, name)
-			h.goroutines.Go(func() { f.stop(life) })
+			h.goroutines.Go(func() { f.stop(life, min(drain, h.env.Settings.Drain)) })
 		}
 	}
 	if len(desired) == 0 && h.feed != nil {
@@ -87,7 +95,7 @@ func (h *hostedProject) reconcile(life context.Context, desired map[string]*pb.F
 }
 
 func (h *hostedProject) follow(life context.Context) {
-	f := newFeed(h.project, h.env.Log)
+	f := newFeed(h.project, h.env.Settings.IndexNames, h.env.Log)
 	ctx, cancel := context.WithCancel(life)
 	h.feed, h.unfollow = f, cancel
 	h.goroutines.Go(func() { h.env.Store.Follow(ctx, h.project, f) })

@@ -19,15 +19,25 @@ type run struct {
 	done    chan struct{}   // closed by the slot that took the run, after the last part of the answer
 }
 
-// accept takes a run from the bus.
+// accept takes a run from the bus, or refuses it. It does not wait: other runs come after this one.
 func (f *function) accept(ctx context.Context, request *pb.RunRequest, answer bus.SendPart) {
+	remove, err := f.env.backlog.add(f.functionKey, request)
+	if err != nil {
+		f.env.metrics.recordRun(ctx, f.labels, outcomeUnserved, nil)
+		f.finish(ctx, answer, &pb.RunPart{Error: err.Error()})
+		return
+	}
 	f.mu.Lock()
 	closed := f.closed
 	if !closed {
-		f.inFlight.Go(func() { f.handle(ctx, request, answer) })
+		f.inFlight.Go(func() {
+			defer remove()
+			f.handle(ctx, request, answer)
+		})
 	}
 	f.mu.Unlock()
 	if closed {
+		remove()
 		f.finish(ctx, answer, &pb.RunPart{Error: "the function is leaving this runner, try again"})
 	}
 }
@@ -81,21 +91,27 @@ func (f *function) enqueue(ctx context.Context, r *run) (queued bool, err error)
 	if r.Index.Len() == 0 {
 		return false, nil
 	}
+	entry := f.gate.Enter(r.Request.GetConfig(), r)
 	select {
-	case f.queue <- r:
+	case <-entry.Taken():
 		return true, nil
 	default:
 	}
-	v := f.currentVersion()
-	v.scaleUp()
-	f.waiting.Add(1)
-	defer f.waiting.Add(-1)
+	began := time.Now()
+	defer func() { f.env.metrics.work.recordWait(ctx, f.labels, time.Since(began)) }()
 	select {
-	case f.queue <- r:
+	case <-entry.Taken():
 		return true, nil
 	case <-ctx.Done():
-		return false, fmt.Errorf("no instance was free: %w%s", context.Cause(ctx), v.failureText())
 	}
+	crowded := f.gate.HasFreeWorker()
+	switch {
+	case !entry.Cancel():
+		return true, nil
+	case crowded:
+		return false, fmt.Errorf("the runner was busy with other runs: %w", context.Cause(ctx))
+	}
+	return false, fmt.Errorf("no instance was free: %w%s", context.Cause(ctx), f.currentVersion().failureText())
 }
 
 // finish sends the last part of a run's answer.

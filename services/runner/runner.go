@@ -17,6 +17,7 @@ import (
 	"matchmaker.dev/services/internal/sandbox"
 	"matchmaker.dev/services/internal/state"
 	"matchmaker.dev/services/internal/telemetry"
+	"matchmaker.dev/services/runner/gate"
 )
 
 // Options are what a [Runner] is made of. All but Settings, Meter and Tracer are required.
@@ -57,7 +58,18 @@ type env struct {
 	// statusChanged makes the runner send a heartbeat soon.
 	statusChanged notify.Signal
 	metrics       *metrics
+	gate          *gate.Gate[*run]
+	places        *places
+	backlog       backlog
+	invokers      invokers
 	lastTimestamp atomic.Int64
+}
+
+func newEnv(o Options) *env {
+	return &env{
+		Options: o, statusChanged: notify.New(), gate: gate.New[*run](o.Settings.slots()),
+		places: &places{most: o.Settings.RunnerInstances},
+	}
 }
 
 // timestamp is the time in milliseconds as text, increased where needed so that each one sorts after those before it.
@@ -80,7 +92,7 @@ func New(o Options) (*Runner, error) {
 		return nil, err
 	}
 	r := &Runner{
-		env:   &env{Options: o, statusChanged: notify.New()},
+		env:   newEnv(o),
 		peers: newPeers(&o), peersChanged: notify.New(), projectsChanged: notify.New(),
 		hosted: map[string]*hostedProject{}, desiredHosts: map[string]int32{},
 	}

@@ -6,6 +6,8 @@ import (
 	"math"
 	"runtime"
 	"time"
+
+	"matchmaker.dev/services/internal/pool"
 )
 
 // Settings of a runner.
@@ -13,7 +15,10 @@ type Settings struct {
 	Hosts        int `help:"How many runners host each project; more under load." default:"2" group:"runner"`
 	MaxHosts     int `help:"Most runners that host a project under load; 0 is all there are." default:"0" group:"runner"`
 	MinInstances int `help:"Fewest instances of a function on a runner." default:"1" group:"runner"`
-	MaxInstances int `help:"Most instances of a function on a runner, under load; 0 is the number of cores." default:"0" group:"runner"`
+	MaxInstances int `help:"Most instances of a function on a runner, under load; 0 is the number of cores, at least 2." default:"0" group:"runner"`
+	// RunnerInstances bounds the memory of the machine: each may take --function-memory.
+	RunnerInstances int `help:"Most instances of all functions together on a runner." default:"100" group:"runner"`
+	IndexNames      int `help:"Most attribute names of a project with a column in the index; those that configs use have one anyway." default:"1024" group:"runner"`
 
 	Timing `kong:"-"`
 }
@@ -51,6 +56,12 @@ func (s *Settings) Validate() error {
 	if s.Hosts < 1 || s.MinInstances < 1 || s.MaxHosts < 0 || s.MaxInstances < 0 {
 		return errors.New("--hosts and --min-instances: must be 1 or more, --max-hosts and --max-instances not negative")
 	}
+	if s.IndexNames < 0 {
+		return errors.New("--index-names: must not be negative")
+	}
+	if s.RunnerInstances < 1 {
+		return errors.New("--runner-instances: must be 1 or more")
+	}
 	return nil
 }
 
@@ -62,8 +73,11 @@ func (s Settings) complete() (Settings, error) {
 	if s.MaxHosts == 0 {
 		s.MaxHosts = math.MaxInt
 	}
+	if s.IndexNames == 0 {
+		s.IndexNames = pool.DefaultNames
+	}
 	if s.MaxInstances == 0 {
-		s.MaxInstances = max(runtime.NumCPU(), s.MinInstances)
+		s.MaxInstances = max(2, runtime.GOMAXPROCS(0), s.MinInstances)
 	}
 	if s.MinInstances > s.MaxInstances || s.Hosts > s.MaxHosts {
 		return s, fmt.Errorf("--min-instances %d and --hosts %d must not be more than --max-instances %d and --max-hosts %d",
@@ -84,6 +98,10 @@ func (s Settings) complete() (Settings, error) {
 	}
 	return s, err
 }
+
+// slots is how many runs a runner works on at a time: as many as it has cores, at least two, so that one of them is not
+// in the way of all, and as many as it may have instances of one function.
+func (s *Settings) slots() int { return max(2, runtime.GOMAXPROCS(0), s.MaxInstances) }
 
 func set(err *error, name string, v *time.Duration, byDefault time.Duration) {
 	switch {

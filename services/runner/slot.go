@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 	"matchmaker.dev/services/internal/invocation"
 	"matchmaker.dev/services/internal/problem"
 	"matchmaker.dev/services/internal/sandbox"
+	"matchmaker.dev/services/runner/gate"
 )
 
 // The pauses before an instance that failed is replaced. The first one is doubled with each failure in a row, up to the
@@ -30,9 +32,11 @@ type slot struct {
 	f       *function
 	v       *version
 	log     instanceLog
-	invoker invocation.Invoker
 	needs   invocation.Needs // of the module
 	backoff backoff.ExponentialBackOff
+	place   *place // of the instance among all of the runner
+	// told has the configs for which the instance's log says what the function does not get.
+	told map[string]bool
 
 	mu     sync.Mutex
 	name   string // of the instance, or of the last one that failed
@@ -42,8 +46,8 @@ type slot struct {
 
 func newSlot(v *version) *slot {
 	s := &slot{
-		f: v.f, v: v, state: stateWaiting,
-		log:     instanceLog{now: v.f.env.Now, send: v.f.sendLog, budget: v.f.logBudget},
+		f: v.f, v: v, state: stateWaiting, place: v.f.env.places.newPlace(v.f.functionKey),
+		log:     instanceLog{now: v.f.env.Now, send: v.f.sendLog, budget: v.f.logBudget, project: v.f.projectLog},
 		backoff: backoff.ExponentialBackOff{InitialInterval: firstPause, Multiplier: 2, MaxInterval: maxPause},
 	}
 	s.nameInstance()
@@ -83,6 +87,7 @@ func (s *slot) runInstance(ctx context.Context) error {
 	began := time.Now()
 	s.setState(stateWaiting, s.reason)
 	ctx, span := s.f.traceStart(ctx, s.name)
+	defer s.place.release()
 	instance, err := s.start(ctx)
 	traceStarted(span, err)
 	if err != nil {
@@ -99,12 +104,16 @@ func (s *slot) runInstance(ctx context.Context) error {
 	return s.serve(ctx, instance)
 }
 
+// start starts an instance, as soon as the runner may have one more.
 func (s *slot) start(ctx context.Context) (*sandbox.Instance, error) {
+	if err := s.takePlace(ctx); err != nil {
+		return nil, err
+	}
 	m, err := s.v.loadModule(ctx)
 	if err != nil {
 		return nil, err
 	}
-	s.needs = invocation.NeedsOf(m.Manifest)
+	s.needs, s.told = invocation.NeedsOf(m.Manifest), map[string]bool{}
 	instance, err := s.f.env.Box.Start(ctx, m, s.name, s.log.line)
 	if err != nil {
 		s.v.releaseModule() // the next start opens it again, in case its files were damaged
@@ -112,46 +121,100 @@ func (s *slot) start(ctx context.Context) (*sandbox.Instance, error) {
 	return instance, err
 }
 
-// serve takes runs from the queue.
+// takePlace waits until the runner may have one more instance. Meanwhile the function is not told to leave room for
+// short runs beside the instances that it has.
+func (s *slot) takePlace(ctx context.Context) error {
+	if s.place.tryTake() {
+		return nil
+	}
+	s.setState(stateWaiting, fmt.Sprintf("the runner has %d instances, as many as --runner-instances allows",
+		s.f.env.Settings.RunnerInstances))
+	s.f.gate.SetMost(max(1, len(s.v.copySlots())-1))
+	defer s.f.gate.SetMost(s.f.env.Settings.MaxInstances)
+	return s.place.take(ctx)
+}
+
+// serve takes runs until ctx ends or the instance is not needed.
 func (s *slot) serve(ctx context.Context, instance *sandbox.Instance) error {
 	idle := time.NewTicker(s.f.env.Settings.Idle)
 	defer idle.Stop()
+	worker := s.f.gate.Worker()
 	for ctx.Err() == nil { // checked first, so that a slot that ends takes no more runs
 		select {
 		case <-ctx.Done():
 		case <-instance.Done():
-			return errors.New("its process ended while it had nothing to do")
+			return cmp.Or(s.leave(worker, instance), errors.New("its process ended while it had nothing to do"))
 		case <-idle.C:
 			if s.v.scaleDown(s) {
-				return nil
+				return s.leave(worker, instance)
 			}
+		case <-s.place.asked:
+			s.log.event("ends, so that another function can start: the runner has as many instances as it may have")
+			return s.leave(worker, instance)
 		case <-s.log.due:
 			s.log.flush()
-		case r := <-s.f.queue:
-			if err := s.invoke(r, instance); err != nil {
+		case entry := <-worker.Runs():
+			if err := s.invoke(entry, worker, instance); err != nil {
 				return err
 			}
 			s.backoff.Reset()
 		}
 	}
-	return nil
+	return s.leave(worker, instance)
 }
 
-// invoke does a run and answers it. After an error the instance must not be used again.
-func (s *slot) invoke(r *run, instance *sandbox.Instance) error {
+// leave takes no more runs, and does the last one that the worker was given, if any.
+func (s *slot) leave(worker *gate.Worker[*run], instance *sandbox.Instance) error {
+	last := worker.Leave()
+	if last == nil {
+		return nil
+	}
+	return s.invoke(last, nil, instance)
+}
+
+// invoke does a run and answers it. The worker is ready for the next one before the answer is sent, which may bring it
+// at once: two in a row do not need two instances. After an error the instance must not be used again.
+func (s *slot) invoke(entry *gate.Run[*run], worker *gate.Worker[*run], instance *sandbox.Instance) error {
+	r, env := entry.Value, s.f.env
 	defer close(r.done)
 	free := s.v.markBusy()
-	last, err := s.invoker.Invoke(s.f.life, &r.Run, instance, s.needs)
+	s.place.setBusy(true)
+	invoker := env.invokers.take()
+	last, err := invoker.Invoke(s.f.life, &r.Run, instance, s.needs)
 	outcome := outcomeOf(err)
-	s.f.env.metrics.recordRun(s.f.life, s.f.labels, outcome, last.GetStats())
-	free() // before the answer, which may bring the next run at once: two in a row do not need two slots
+	env.metrics.recordRun(s.f.life, s.f.labels, outcome, last.GetStats())
+	free()
+	s.place.setBusy(false)
+	if outcome == outcomeKilled {
+		worker = nil
+	}
+	entry.Done(time.Duration(last.GetStats().GetCharge())*time.Microsecond, worker)
 	s.f.finish(r.ctx, r.Answer, last)
 	s.f.trace(r, outcome, last, err)
+	s.tellLeftOut(r)
+	env.invokers.put(invoker)
 	if failed, ok := errors.AsType[invocation.FunctionError](err); ok {
 		s.log.functionError(failed)
 		err = nil
 	}
 	return err
+}
+
+// maxTold is for how many configs an instance logs what its function does not get.
+const maxTold = 64
+
+// tellLeftOut counts what the function did not get, and logs it once for each config.
+func (s *slot) tellLeftOut(r *run) {
+	if !r.LeftOut.Any() {
+		return
+	}
+	s.f.env.metrics.leftOut.Add(s.f.life, int64(r.LeftOut.Attributes+r.LeftOut.Properties), s.f.labels.function)
+	config := r.Request.GetConfig()
+	if s.told[config] || len(s.told) >= maxTold {
+		return
+	}
+	s.told[config] = true
+	s.log.event("config %q: %s", config, &r.LeftOut)
 }
 
 // logFailure logs why the instance ended.

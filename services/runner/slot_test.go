@@ -7,7 +7,7 @@ import (
 )
 
 func TestPauseDoublesUntilARunIsAnswered(t *testing.T) {
-	e := &env{Options: Options{Now: time.Now}}
+	e := newEnv(Options{Now: time.Now})
 	s := newSlot(&version{f: &function{env: e}})
 	for _, want := range []time.Duration{100 * time.Millisecond, 200 * time.Millisecond, 400 * time.Millisecond} {
 		if got := s.backoff.NextBackOff(); got != want {

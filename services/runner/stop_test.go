@@ -7,17 +7,20 @@ import (
 	"testing/synctest"
 	"time"
 
+	"golang.org/x/time/rate"
+
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/telemetry"
 )
 
 // newTestFunction is a function whose runs wait for a feed that is never complete.
 func newTestFunction(t *testing.T, drain time.Duration) *function {
-	e := &env{Options: Options{
+	e := newEnv(Options{
 		Log: slog.New(slog.DiscardHandler), Now: time.Now, Settings: Settings{Timing: Timing{Drain: drain}},
-	}}
+	})
 	e.metrics = newMetrics(telemetry.Meter{}, &Runner{env: e})
-	return newFunction(t.Context(), e, functionKey{"p", "f"}, newFeed("p", e.Log))
+	return newFunction(t.Context(), e, functionKey{"p", "f"}, newFeed("p", 10, e.Log),
+		rate.NewLimiter(projectLogRate, projectLogBurst))
 }
 
 // accept gives the function a run with a budget of ten seconds, and returns the error of its answer.
@@ -36,7 +39,7 @@ func TestStopWaitsForRunsInFlight(t *testing.T) {
 		first := accept(t, f)
 		stopped := make(chan struct{})
 		go func() {
-			f.stop(t.Context())
+			f.stop(t.Context(), f.env.Settings.Drain)
 			close(stopped)
 		}()
 		synctest.Wait()
@@ -62,7 +65,7 @@ func TestStopEndsRunsAfterDrain(t *testing.T) {
 		f := newTestFunction(t, time.Second)
 		run := accept(t, f)
 		began := time.Now()
-		f.stop(t.Context())
+		f.stop(t.Context(), f.env.Settings.Drain)
 		if took := time.Since(began); took != time.Second {
 			t.Errorf("stop took %v", took)
 		}

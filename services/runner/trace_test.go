@@ -14,6 +14,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/bus"
 	"matchmaker.dev/services/internal/telemetry"
 	"matchmaker.dev/services/internal/telemetry/spantest"
 	"matchmaker.dev/services/runner"
@@ -40,10 +41,10 @@ func TestRunsOfSampledTicketsAreTraced(t *testing.T) {
 			Run: fmt.Sprint("traced-", w.runs.Add(1)), Project: project, Function: "guest", Position: w.position(),
 			Budget: 20_000, Now: 1_700_000_100_000,
 			Settings: fmt.Appendf(nil, `{"do":%q}`, do), Pools: map[string]*pb.Pool{"all": {}},
-		}, func(p *pb.RunPart) {
+		}, func(p bus.Part) {
 			traced = append(traced, p.GetTraced()...)
 			if p.GetRunner() == "" {
-				parts <- p
+				parts <- p.RunPart
 			}
 		})
 		w.must(err)

@@ -209,9 +209,9 @@ func (w *world) startRun(r *pb.RunRequest) <-chan *pb.RunPart {
 		r.Pools = map[string]*pb.Pool{"all": {}}
 	}
 	parts := make(chan *pb.RunPart, 1000)
-	run, err := w.bus.StartRun(w.t.Context(), r, func(p *pb.RunPart) {
+	run, err := w.bus.StartRun(w.t.Context(), r, func(p bus.Part) {
 		if p.GetRunner() == "" { // else it says that the run was taken
-			parts <- p
+			parts <- p.RunPart
 		}
 	})
 	w.must(err)

@@ -91,7 +91,7 @@ func BenchmarkObserved(b *testing.B) {
 	cost.Report(b, tickets/connections*connections)
 }
 
-func must(b *testing.B, err error) {
+func must(b testing.TB, err error) {
 	b.Helper()
 	if err != nil {
 		b.Fatal(err)

@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/google/uuid"
 	"github.com/labstack/echo/v4"
@@ -69,7 +68,15 @@ func (s *service) get(c echo.Context) error {
 		return t, err
 	}
 	var t *state.Ticket
-	if wait := s.preferredWait(c); wait > 0 {
+	wait := preferredWait(c.Request().Header.Values("Prefer"), s.Settings.Wait)
+	if wait > 0 {
+		if leave := s.held.take(c.Request().Context(), c.Param("project"), owner); leave != nil {
+			defer leave()
+		} else {
+			wait = 0
+		}
+	}
+	if wait > 0 {
 		c.Response().Header().Set("Preference-Applied", "wait="+strconv.Itoa(int(wait.Seconds())))
 		t, err = s.waiters.wait(c.Request().Context(), id, wait, read)
 	} else {
@@ -94,19 +101,21 @@ func (s *service) delete(c echo.Context) error {
 	if err := s.deletes.Allow(c.Param("project"), owner); err != nil {
 		return err
 	}
-	if _, err := s.Store.DeleteTicket(c.Request().Context(), c.Param("project"), id, owner, s.Now()); err != nil {
+	ctx, project := c.Request().Context(), c.Param("project")
+	if _, err := s.Store.DeleteTicket(ctx, project, id, owner, s.Now()); err != nil {
 		return err
 	}
+	s.Bus.NotifyAssigned(ctx, project, []string{id}) // requests that wait for it learn that it is gone
 	return c.NoContent(http.StatusOK)
 }
 
 // ticketID is the query parameter id.
 func ticketID(c echo.Context) (string, error) {
-	given := c.QueryParams()["id"]
-	if len(given) > 1 {
-		return "", problem.New(problem.Invalid, "query parameter id: given more than once")
+	query, err := web.Query(c, "id")
+	if err != nil {
+		return "", err
 	}
-	id := c.QueryParam("id")
+	id := query.Get("id")
 	switch {
 	case id == "":
 		return "", problem.New(problem.Invalid, "query parameter id: the ticket's identifier is missing")
@@ -127,20 +136,4 @@ func ownerOf(c echo.Context) (string, error) {
 		return auth.TicketOwner(auth.From(c), values[0], true)
 	}
 	return "", problem.New(problem.Invalid, "%s: given more than once", auth.OnBehalfOf)
-}
-
-// preferredWait is the time in a header `Prefer: wait=N` (RFC 7240), N in seconds, bounded by the limit; 0 without one.
-func (s *service) preferredWait(c echo.Context) time.Duration {
-	for _, header := range c.Request().Header.Values("Prefer") {
-		for preference := range strings.SplitSeq(header, ",") {
-			name, value, _ := strings.Cut(preference, "=")
-			if strings.EqualFold(strings.TrimSpace(name), "wait") {
-				n, err := strconv.Atoi(strings.TrimSpace(value))
-				if err == nil && n > 0 {
-					return min(time.Duration(min(n, 3600))*time.Second, s.Settings.Wait)
-				}
-			}
-		}
-	}
-	return 0
 }

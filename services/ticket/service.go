@@ -34,6 +34,8 @@ type Options struct {
 	Fields fields.Limits
 	// Reads is how often one player may GET, and as often DELETE, by this process.
 	Reads state.Rate
+	// Meter makes the instruments; the zero Meter measures nothing.
+	Meter telemetry.Meter
 	// Tracer makes the spans; the zero Tracer makes none.
 	Tracer telemetry.Tracer
 }
@@ -42,6 +44,7 @@ type service struct {
 	Options
 	creator *state.Creator
 	waiters *waiters
+	held    *held
 	// reads and deletes are counted here and not in Redis: a GET costs one read of it, and is not to cost two.
 	reads, deletes *ratelimit.Local
 }
@@ -49,6 +52,7 @@ type service struct {
 // New makes the service.
 func New(o Options) app.Part {
 	s := &service{Options: o, waiters: newWaiters()}
+	s.held = newHeld(o.Settings.Held, o.Settings.HeldPlayer, o.Meter)
 	s.reads = ratelimit.NewLocal("reads", o.Reads, o.Now)
 	s.deletes = ratelimit.NewLocal("deletes", o.Reads, o.Now)
 	s.creator = o.Store.Creator(o.Now, o.Bus.PokeTickets)

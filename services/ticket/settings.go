@@ -7,13 +7,18 @@ import (
 
 // Settings of the Tickets API.
 type Settings struct {
-	Wait time.Duration `help:"Longest time that a GET with 'Prefer: wait' is held open." default:"30s" name:"max-wait" group:"tickets"`
+	Wait       time.Duration `help:"Longest time that a GET with 'Prefer: wait' is held open." default:"30s" name:"max-wait" group:"tickets"`
+	Held       int           `help:"How many GETs with 'Prefer: wait' one process holds open; a project gets half of what the others leave free. Those beyond are answered at once." default:"20000" name:"max-held" group:"tickets"`
+	HeldPlayer int           `help:"How many of them one player may have." default:"16" name:"max-held-player" group:"tickets"`
 }
 
 // Validate names the flag that makes no sense.
 func (s *Settings) Validate() error {
 	if s.Wait < 0 {
 		return errors.New("--max-wait: must not be negative")
+	}
+	if s.Held < 0 || s.HeldPlayer < 0 {
+		return errors.New("--max-held, --max-held-player: must not be negative")
 	}
 	return nil
 }

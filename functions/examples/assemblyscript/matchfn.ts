@@ -7,8 +7,8 @@
 //
 //	register((r: Request, a: Answer): string | null => null, '{"attributes":["skill"],"properties":[]}');
 //
-// The string is the error of the run, or null. The JSON is the function's manifest: which columns it gets; {} is all.
-// Tickets are numbers from 0. Columns are views of the request: do not keep them after the run.
+// The string is the error of the run, or null. The JSON is the manifest: what the function reads. Tickets are numbers
+// from 0. Columns are views of the request: do not keep them after the run.
 
 type Match = (r: Request, a: Answer) => string | null;
 

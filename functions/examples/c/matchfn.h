@@ -2,7 +2,7 @@
 // pkg/matchfn/block/FORMAT.md describes, without any library. A function is one file that includes this one and
 // defines:
 //
-//	const char mm_wants[] = "{\"attributes\":[\"skill\"],\"properties\":[]}"; // the manifest; {} is all
+//	const char mm_wants[] = "{\"attributes\":[\"skill\"],\"properties\":[]}"; // the manifest: what it reads
 //	const char *mm_match(const mm_request *r);                               // NULL, or the error of the run
 //
 // Tickets are numbers from 0. What the functions here return is valid until the end of the run: then all memory is

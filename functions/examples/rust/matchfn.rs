@@ -8,7 +8,7 @@
 //!     register!(my_match, r#"{"attributes":["skill"],"properties":[]}"#);
 //!
 //! my_match is a `fn(&Request, &mut Answer) -> Result<(), String>`. An error fails the run. The JSON is the function's
-//! manifest: which columns it gets; `{}` is all. Tickets are numbers from 0.
+//! manifest: what the function reads. Tickets are numbers from 0.
 #![allow(dead_code)] // no function needs all of it
 
 use std::borrow::Cow;

@@ -16,10 +16,20 @@ type Rules struct {
 	Timeout   float64 // in seconds, 0 for none
 }
 
+// DefaultAttribute is compared if the settings name no other.
+const DefaultAttribute = "skill"
+
+// Declare says what the functions read of tickets and running games.
+func Declare() []matchfn.Option {
+	return []matchfn.Option{
+		matchfn.Attributes(DefaultAttribute, Open), matchfn.AttributesNamedBy("attribute"), matchfn.Properties(),
+	}
+}
+
 // ParseRules reads and checks the settings.
 func ParseRules(s *matchfn.Settings) Rules {
 	r := Rules{
-		Attribute: s.String("attribute", "skill"),
+		Attribute: s.String("attribute", DefaultAttribute),
 		Pool:      s.String("pool", ""),
 		Window: Window{
 			Start: s.Float("window", 100), Widen: s.Float("widen", 10), Most: s.Float("maxWindow", math.MaxFloat64),

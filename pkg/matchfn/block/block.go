@@ -43,6 +43,8 @@ const (
 	entrySize  = 24
 	metaSize   = 32
 	partSize   = 24
+	// leftOutSize is what a meta section has more when it says what is left out.
+	leftOutSize = 8
 
 	// absent is the start of an absent value.
 	absent = 1<<32 - 1

@@ -71,6 +71,6 @@ func (littleEndian) PutUint64(b []byte, v uint64) {
 	le.PutUint32(b[4:], uint32(v>>32))
 }
 
-func align8(n int) int {
+func align8[T int | int64](n T) T {
 	return (n + 7) &^ 7
 }

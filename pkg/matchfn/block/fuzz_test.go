@@ -121,8 +121,25 @@ func FuzzManifest(f *testing.F) {
 		}
 		again, err := block.ParseManifest(m.JSON())
 		if err != nil || again.EveryAttribute != m.EveryAttribute || again.EveryProperty != m.EveryProperty ||
-			!slices.Equal(again.Attributes, m.Attributes) || !slices.Equal(again.Properties, m.Properties) {
+			!bytes.Equal(again.JSON(), m.JSON()) || len(m.Attributes) > block.MaxNames {
 			t.Fatalf("%+v, then %+v, %v", m, again, err)
+		}
+	})
+}
+
+// FuzzNamesInSettings: whatever a setting names is among the strings of the settings.
+func FuzzNamesInSettings(f *testing.F) {
+	f.Add([]byte(`{"attribute":"skill","teams":{"by":["a","b"]}}`), "teams.by", 10)
+	f.Add([]byte(`{"a":[["b"],{"c":"d"}],"a":"e"}`), "a.1.c", 2)
+	f.Fuzz(func(t *testing.T, settings []byte, path string, limit int) {
+		if all := block.Strings(settings, limit); len(all) > max(limit, 0) {
+			t.Fatalf("%d strings, at most %d", len(all), limit)
+		}
+		all := block.Strings(settings, len(settings))
+		for _, name := range block.Named(settings, []string{path}) {
+			if name != "" && len(name) <= block.MaxText && !slices.Contains(all, name) {
+				t.Fatalf("%q is not among %q", name, all)
+			}
 		}
 	})
 }

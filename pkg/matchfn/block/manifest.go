@@ -8,17 +8,26 @@ import (
 	"matchmaker.dev/pkg/matchfn/internal/scan"
 )
 
-// MaxManifest bounds a manifest, in bytes.
-const MaxManifest = 64 << 10
+// Limits of a manifest.
+const (
+	// MaxManifest bounds a manifest, in bytes.
+	MaxManifest = 64 << 10
+	// MaxNames bounds the attributes that a function gets, and likewise the properties: those that its manifest names,
+	// together with those that settings name.
+	MaxNames = 256
+)
 
 // Manifest says which columns a function gets, of tickets and of backfill tickets.
 type Manifest struct {
-	// EveryAttribute is set if the module names no attributes; Attributes is then nil.
+	// EveryAttribute is set if the module names neither attributes nor settings that name some; both lists are then nil.
 	EveryAttribute bool
 	Attributes     []string
-	// EveryProperty is set if the module names no properties; Properties is then nil.
-	EveryProperty bool
-	Properties    []string
+	// AttributeSettings are the paths of settings. The attributes that their values name travel too: see [Named].
+	AttributeSettings []string
+	// EveryProperty and the lists after it are the same for properties.
+	EveryProperty    bool
+	Properties       []string
+	PropertySettings []string
 }
 
 // ParseManifest reads the result of a module's mm_manifest. An empty text, for a module without that export, means all
@@ -36,26 +45,48 @@ func ParseManifest(json []byte) (Manifest, error) {
 	}
 	var err error
 	scan.Members(json, func(member string, raw []byte) bool {
-		var names []string
-		switch member {
-		case "attributes", "properties":
-			if names, err = manifestNames(raw); err != nil {
-				err = message.Errorf("manifest: %s %s", member, err)
-				return false
-			}
-		}
+		var list *[]string
 		switch member {
 		case "attributes":
-			m.EveryAttribute, m.Attributes = false, names
+			list, m.EveryAttribute = &m.Attributes, false
+		case "attributeSettings":
+			list, m.EveryAttribute = &m.AttributeSettings, false
 		case "properties":
-			m.EveryProperty, m.Properties = false, names
+			list, m.EveryProperty = &m.Properties, false
+		case "propertySettings":
+			list, m.EveryProperty = &m.PropertySettings, false
+		default:
+			return true
 		}
-		return true
+		if *list, err = manifestNames(raw); err != nil {
+			err = message.Errorf("manifest: %s %s", member, err)
+		}
+		return err == nil
 	})
+	if err == nil {
+		err = m.Check()
+	}
 	if err != nil {
 		return Manifest{}, err
 	}
 	return m, nil
+}
+
+// Check returns an error if the manifest has more names than a service accepts.
+func (m Manifest) Check() error {
+	for _, list := range []struct {
+		member, kind string
+		names        int
+	}{
+		{"attributes", "attributes", len(m.Attributes)}, {"attributeSettings", "settings", len(m.AttributeSettings)},
+		{"properties", "properties", len(m.Properties)}, {"propertySettings", "settings", len(m.PropertySettings)},
+	} {
+		if list.names > MaxNames {
+			return message.Errorf("manifest: %s names %d %s, at most %d are allowed: name those that the function reads",
+				list.member, list.names, list.kind, MaxNames)
+		}
+	}
+	return nil
 }
 
 // manifestNames returns the names in a list, sorted and without duplicates, never nil.
@@ -100,9 +131,70 @@ func (m Manifest) JSON() []byte {
 	}
 	if !m.EveryAttribute {
 		list("attributes", m.Attributes)
+		if len(m.AttributeSettings) > 0 {
+			list("attributeSettings", m.AttributeSettings)
+		}
 	}
 	if !m.EveryProperty {
 		list("properties", m.Properties)
+		if len(m.PropertySettings) > 0 {
+			list("propertySettings", m.PropertySettings)
+		}
 	}
 	return append(out, '}')
+}
+
+// Named returns the names that settings at some paths name, sorted and each once: a string, or the strings of a list.
+// Anything else names nothing. A path is names of members separated by dots, as in package matchfn.
+func Named(settings []byte, paths []string) []string {
+	if len(paths) == 0 || scan.Object(settings) != nil {
+		return nil
+	}
+	var names []string
+	add := func(raw []byte) bool {
+		if scan.KindOf(raw) == scan.KindString {
+			names = append(names, scan.Unquote(raw))
+		}
+		return true
+	}
+	for _, path := range paths {
+		raw := scan.Find(settings, path)
+		add(raw)
+		if scan.KindOf(raw) == scan.KindArray {
+			scan.Elements(raw, add)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// Strings returns the different strings of the settings at any depth, names of members included, in their order: at
+// most limit. A function that declares nothing may mean any of them as the name of an attribute.
+func Strings(settings []byte, limit int) []string {
+	if scan.Object(settings) != nil {
+		return nil
+	}
+	var all []string
+	seen := map[string]bool{}
+	add := func(s string) bool {
+		if s != "" && len(s) <= MaxText && !seen[s] && len(all) < limit {
+			seen[s] = true
+			all = append(all, s)
+		}
+		return len(all) < limit
+	}
+	var visit func(raw []byte) bool
+	visit = func(raw []byte) bool {
+		switch scan.KindOf(raw) {
+		case scan.KindString:
+			return add(scan.Unquote(raw))
+		case scan.KindObject:
+			scan.Members(raw, func(name string, raw []byte) bool { return add(name) && visit(raw) })
+		case scan.KindArray:
+			scan.Elements(raw, visit)
+		}
+		return len(all) < limit
+	}
+	visit(settings)
+	return all
 }

@@ -46,6 +46,10 @@ func ParseRequest(block []byte) (*Request, error) {
 		Tickets:   int(le.Uint32(meta[20:])),
 		Backfills: int(le.Uint32(meta[24:])),
 	}}
+	if len(meta) >= metaSize+leftOutSize {
+		r.LeftOutAttributes = int(le.Uint32(meta[metaSize:]))
+		r.LeftOutProperties = int(le.Uint32(meta[metaSize+4:]))
+	}
 	for i, s := range sections[1:] {
 		if !r.hasValidLength(s) {
 			return nil, message.Errorf("block: section %d, kind %d %q, has %d bytes for %d tickets and %d backfill tickets",

@@ -18,6 +18,18 @@ type Meta struct {
 	Budget uint32
 	// Tickets and Backfills are the numbers of tickets and backfill tickets. The request numbers them from 0.
 	Tickets, Backfills int
+	// LeftOutAttributes and LeftOutProperties are how many names the tickets and backfill tickets have, at least, that
+	// are not in the request although the function declares no names.
+	LeftOutAttributes, LeftOutProperties int
+}
+
+// size is the length of the meta section. What is left out is written only if there is some, so that other requests are
+// as they were before it existed.
+func (m Meta) size() int {
+	if m.LeftOutAttributes > 0 || m.LeftOutProperties > 0 {
+		return metaSize + leftOutSize
+	}
+	return metaSize
 }
 
 // RequestBuilder writes requests into a buffer that it reuses. Its zero value is ready to use: call Start, then add the
@@ -34,6 +46,7 @@ type RequestBuilder struct {
 	names   map[entryKey]struct{}
 	created entry
 	wait    entry
+	columns []ValueColumn
 	err     error
 }
 
@@ -70,12 +83,16 @@ func (b *RequestBuilder) StartIn(given []byte, m Meta) {
 		b.meta.Tickets, b.meta.Backfills = max(m.Tickets, 0), max(m.Backfills, 0)
 	}
 	b.extend(headerSize)
-	meta := b.section(kindMeta, "", metaSize)
+	meta := b.section(kindMeta, "", m.size())
 	le.PutUint64(meta, uint64(m.Now))
 	le.PutUint64(meta[8:], m.Seed)
 	le.PutUint32(meta[16:], m.Budget)
 	le.PutUint32(meta[20:], uint32(b.meta.Tickets))
 	le.PutUint32(meta[24:], uint32(b.meta.Backfills))
+	if len(meta) > metaSize {
+		le.PutUint32(meta[metaSize:], uint32(m.LeftOutAttributes))
+		le.PutUint32(meta[metaSize+4:], uint32(m.LeftOutProperties))
+	}
 	b.column(kindCreated, "", b.meta.Tickets*8)
 	b.created = b.last()
 	b.column(kindWait, "", b.meta.Tickets*8)
@@ -101,6 +118,67 @@ func (b *RequestBuilder) Attribute(name string) []float64 {
 // before of is called again.
 func (b *RequestBuilder) Property(name string, of func(ticket int) ([]byte, bool)) {
 	b.values(kindProperty, name, b.meta.Tickets, of)
+}
+
+// Properties adds the columns of several properties whose values have these lengths in all. They are filled together,
+// in any order; a ticket whose value is not set has none. They are valid until the next call of the builder.
+func (b *RequestBuilder) Properties(names []string, lengths []int) []ValueColumn {
+	return b.valueColumns(kindProperty, b.meta.Tickets, names, lengths)
+}
+
+// BackfillProperties is Properties for the backfill tickets.
+func (b *RequestBuilder) BackfillProperties(names []string, lengths []int) []ValueColumn {
+	return b.valueColumns(kindBackfillProperty, b.meta.Backfills, names, lengths)
+}
+
+// ValueColumn is a column of values of different lengths that is being filled.
+type ValueColumn struct {
+	spans, data []byte
+	used        int
+}
+
+// Set copies a value. It returns false if there is no room for it, or no such number.
+func (c *ValueColumn) Set(number int, value string) bool {
+	if number < 0 || number >= len(c.spans)/8 || len(value) > len(c.data)-c.used {
+		return false
+	}
+	le.PutUint32(c.spans[number*8:], uint32(c.used))
+	le.PutUint32(c.spans[number*8+4:], uint32(len(value)))
+	c.used += copy(c.data[c.used:], value)
+	return true
+}
+
+func (b *RequestBuilder) valueColumns(kind uint32, n int, names []string, lengths []int) []ValueColumn {
+	first := len(b.entries)
+	for i, name := range names {
+		b.add(kind, name, n*8+lengths[i])
+	}
+	b.columns = b.columns[:0]
+	for i := range names {
+		var section []byte
+		if b.err == nil {
+			e := b.entries[first+i] // the buffer may have moved
+			section = b.buf[e.start : e.start+e.size]
+		} else {
+			section = aligned(n*8 + lengths[i])
+		}
+		c := ValueColumn{spans: section[:n*8], data: section[n*8:]}
+		for i := range n {
+			le.PutUint32(c.spans[i*8:], absent)
+			le.PutUint32(c.spans[i*8+4:], 0)
+		}
+		b.columns = append(b.columns, c)
+	}
+	return b.columns
+}
+
+// Reserve makes room for a request of n bytes, so that the buffer does not move while the request is written. A buffer
+// that is much longer, because an earlier request was, is given back. Call it before Start.
+func (b *RequestBuilder) Reserve(n int) {
+	const keep = 1 << 20
+	if most := max(4*n, keep); cap(b.own) < n || cap(b.own) > most {
+		b.own = aligned(n)
+	}
 }
 
 // Pool adds a pool of n tickets. Their numbers must be ascending and unique.

@@ -2,6 +2,7 @@ package block_test
 
 import (
 	"bytes"
+	"fmt"
 	"math"
 	"slices"
 	"testing"
@@ -265,6 +266,83 @@ func TestColumnsAreViewsOfTheRequest(t *testing.T) {
 		clear(in)
 		if inPlace := r.Created[0] == 0; inPlace != (name == "in place") {
 			t.Errorf("%s: created %v after the request was cleared", name, r.Created)
+		}
+	}
+}
+
+// The size of a request is known before it is written, to the byte, and properties may be filled in any order.
+func TestSizeOfARequestIsKnownBefore(t *testing.T) {
+	for n := range 4 {
+		m := block.Meta{Tickets: n, Backfills: n / 2, LeftOutAttributes: n / 3, LeftOutProperties: 7 * (n / 3)}
+		var s block.RequestSize
+		s.Meta(m, 2)
+		s.Attribute("skill", n)
+		s.Property("kit", n, 3*n)
+		s.Property("none", n, 0)
+		s.Pool("all", n)
+		if m.Backfills > 0 {
+			s.Backfills(m.Backfills, 5)
+			s.Attribute("open", m.Backfills)
+			s.Property("map", m.Backfills, 4)
+			s.Pool("games", m.Backfills)
+		}
+		var b block.RequestBuilder
+		b.Reserve(int(s.Bytes()))
+		b.Start(m)
+		b.Config([]byte("{}"))
+		copy(b.Attribute("skill"), make([]float64, n))
+		columns := b.Properties([]string{"kit", "none"}, []int{3 * n, 0})
+		for i := n - 1; i >= 0; i-- {
+			if !columns[0].Set(i, fmt.Sprint("k", i, "x")) || columns[1].Set(i, "does not fit") || columns[0].Set(n, "") {
+				t.Fatalf("value %d of %d", i, n)
+			}
+		}
+		for i, all := 0, b.Pool("all", n); i < n; i++ {
+			all[i] = uint32(i)
+		}
+		if m.Backfills > 0 {
+			copy(b.BackfillCreated(), []float64{1})
+			b.BackfillVersion()
+			b.BackfillConnection(func(int) ([]byte, bool) { return []byte("h:123"), true })
+			copy(b.BackfillAttribute("open"), []float64{1})
+			b.BackfillProperties([]string{"map"}, []int{4})[0].Set(0, "cave")
+			b.BackfillPool("games", m.Backfills)[0] = 0
+		}
+		request, err := b.Finish()
+		if err != nil || int64(len(request)) != s.Bytes() {
+			t.Fatalf("%d tickets: %d bytes, computed were %d, %v", n, len(request), s.Bytes(), err)
+		}
+		r, err := block.ParseRequest(request)
+		if err == nil {
+			err = r.Check()
+		}
+		if err != nil || r.LeftOutAttributes != m.LeftOutAttributes || r.LeftOutProperties != m.LeftOutProperties {
+			t.Fatalf("%+v, %v", r, err)
+		}
+		kit, _ := r.Property("kit")
+		none, _ := r.Property("none")
+		for i := range n {
+			if v, ok := kit.At(i); !ok || string(v) != fmt.Sprint("k", i, "x") {
+				t.Errorf("ticket %d has %q", i, v)
+			}
+			if _, ok := none.At(i); ok {
+				t.Errorf("ticket %d has a value", i)
+			}
+		}
+	}
+}
+
+// A builder that wrote a long request gives its memory back when the next one is short.
+func TestLongBufferIsGivenBack(t *testing.T) {
+	var b block.RequestBuilder
+	for _, n := range []int{1 << 20, 100} {
+		var s block.RequestSize
+		s.Meta(block.Meta{Tickets: n}, 0)
+		b.Reserve(int(s.Bytes()))
+		b.Start(block.Meta{Tickets: n})
+		request, err := b.Finish()
+		if err != nil || n == 100 && cap(request) > 1<<20 {
+			t.Errorf("%d bytes for %d tickets, %v", cap(request), n, err)
 		}
 	}
 }

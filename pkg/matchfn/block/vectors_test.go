@@ -42,8 +42,8 @@ func vectors(t *testing.T) []vector {
 		{name: "request-extremes", block: extremeRequest(t)},
 		{
 			name: "request-later",
-			block: assemble("MMRQ", meta(1, 0, 1, 2, 3, 4, 5, 6, 7, 8), unknown(99, 5), raw{3, "", numbers(1)},
-				raw{4, "", numbers(2)}, unknown(99, 0)),
+			block: assemble("MMRQ", meta(1, 0, 5, 0, 0, 0, 7, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8), unknown(99, 5),
+				raw{3, "", numbers(1)}, raw{4, "", numbers(2)}, unknown(99, 0)),
 		},
 		{name: "request-refused-version", block: bytes.Replace(empty, []byte{1, 0, 0, 0}, []byte{2, 0, 0, 0}, 1)},
 		{name: "request-refused-without-meta", block: assemble("MMRQ", raw{3, "", nil})},

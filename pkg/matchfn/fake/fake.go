@@ -94,6 +94,8 @@ func Encode(r Request, m block.Manifest) ([]byte, error) {
 		block.Meta{Now: r.Now.UnixMilli(), Seed: r.Seed, Budget: 5000, Tickets: len(r.Tickets), Backfills: len(r.Backfills)})
 	b.Config([]byte(r.Settings))
 	copy(b.Created(), created(r.Now, r.Tickets))
+	m.Attributes = slices.Concat(m.Attributes, block.Named([]byte(r.Settings), m.AttributeSettings))
+	m.Properties = slices.Concat(m.Properties, block.Named([]byte(r.Settings), m.PropertySettings))
 	columns(r.Tickets, m, b.Attribute, b.Property)
 	pools(r.Pools, b.Pool)
 	if len(r.Backfills) > 0 {

@@ -450,7 +450,25 @@ type RunStats struct {
 	Memory int64 `protobuf:"varint,11,opt,name=memory,proto3" json:"memory,omitempty"`
 	// pools has the number of tickets of each of the run's pools. It is absent if the run did not get that far, or if no
 	// ticket waits.
-	Pools         map[string]*PoolCount `protobuf:"bytes,12,rep,name=pools,proto3" json:"pools,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	Pools map[string]*PoolCount `protobuf:"bytes,12,rep,name=pools,proto3" json:"pools,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	// cells is the work of the runner before the function: values that filters looked at (a filter looks at every value of
+	// its column, also those of tickets that another filter left out), and values written into the request. It is counted
+	// for runs that failed, too.
+	Cells int64 `protobuf:"varint,13,opt,name=cells,proto3" json:"cells,omitempty"`
+	// bytes is the length of the request; 0 if none was written. A request that was refused because it is too long has
+	// the length that it would have had.
+	Bytes int64 `protobuf:"varint,14,opt,name=bytes,proto3" json:"bytes,omitempty"`
+	// processor is the processor time of the instance, as the runner's kernel counts it, in microseconds.
+	Processor int64 `protobuf:"varint,15,opt,name=processor,proto3" json:"processor,omitempty"`
+	// charge is what the runner charges the run to its project: its own time for the run and the processor time of the
+	// instance, in microseconds. It is set for every run that an instance was given, however it ended.
+	Charge int64 `protobuf:"varint,16,opt,name=charge,proto3" json:"charge,omitempty"`
+	// mentions is the number of tickets in all proposals; a ticket in two proposals counts twice.
+	Mentions int64 `protobuf:"varint,17,opt,name=mentions,proto3" json:"mentions,omitempty"`
+	// messages is the number of parts with which the run was answered, the last one included. answer_bytes is about how
+	// many bytes their proposals have.
+	Messages      int64 `protobuf:"varint,18,opt,name=messages,proto3" json:"messages,omitempty"`
+	AnswerBytes   int64 `protobuf:"varint,19,opt,name=answer_bytes,json=answerBytes,proto3" json:"answer_bytes,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -567,6 +585,55 @@ func (x *RunStats) GetPools() map[string]*PoolCount {
 		return x.Pools
 	}
 	return nil
+}
+
+func (x *RunStats) GetCells() int64 {
+	if x != nil {
+		return x.Cells
+	}
+	return 0
+}
+
+func (x *RunStats) GetBytes() int64 {
+	if x != nil {
+		return x.Bytes
+	}
+	return 0
+}
+
+func (x *RunStats) GetProcessor() int64 {
+	if x != nil {
+		return x.Processor
+	}
+	return 0
+}
+
+func (x *RunStats) GetCharge() int64 {
+	if x != nil {
+		return x.Charge
+	}
+	return 0
+}
+
+func (x *RunStats) GetMentions() int64 {
+	if x != nil {
+		return x.Mentions
+	}
+	return 0
+}
+
+func (x *RunStats) GetMessages() int64 {
+	if x != nil {
+		return x.Messages
+	}
+	return 0
+}
+
+func (x *RunStats) GetAnswerBytes() int64 {
+	if x != nil {
+		return x.AnswerBytes
+	}
+	return 0
 }
 
 // PoolCount is the number of tickets of a pool, and the creation time of the oldest.
@@ -986,7 +1053,7 @@ const file_matchmaker_v1_bus_proto_rawDesc = "" +
 	"\x05teams\x18\x03 \x03(\rR\x05teams\x12\x16\n" +
 	"\x06counts\x18\x04 \x03(\rR\x06counts\x12\x16\n" +
 	"\x06scores\x18\x05 \x03(\x01R\x06scores\x12\x16\n" +
-	"\x06oldest\x18\x06 \x03(\x03R\x06oldest\"\x98\x04\n" +
+	"\x06oldest\x18\x06 \x03(\x03R\x06oldest\"\xd5\x05\n" +
 	"\bRunStats\x12\x1a\n" +
 	"\binstance\x18\x01 \x01(\tR\binstance\x12\x18\n" +
 	"\awaiting\x18\x02 \x01(\x03R\awaiting\x12\x14\n" +
@@ -1002,7 +1069,14 @@ const file_matchmaker_v1_bus_proto_rawDesc = "" +
 	" \x03(\v2'.matchmaker.v1.RunStats.PopulationEntryR\n" +
 	"population\x12\x16\n" +
 	"\x06memory\x18\v \x01(\x03R\x06memory\x128\n" +
-	"\x05pools\x18\f \x03(\v2\".matchmaker.v1.RunStats.PoolsEntryR\x05pools\x1a=\n" +
+	"\x05pools\x18\f \x03(\v2\".matchmaker.v1.RunStats.PoolsEntryR\x05pools\x12\x14\n" +
+	"\x05cells\x18\r \x01(\x03R\x05cells\x12\x14\n" +
+	"\x05bytes\x18\x0e \x01(\x03R\x05bytes\x12\x1c\n" +
+	"\tprocessor\x18\x0f \x01(\x03R\tprocessor\x12\x16\n" +
+	"\x06charge\x18\x10 \x01(\x03R\x06charge\x12\x1a\n" +
+	"\bmentions\x18\x11 \x01(\x03R\bmentions\x12\x1a\n" +
+	"\bmessages\x18\x12 \x01(\x03R\bmessages\x12!\n" +
+	"\fanswer_bytes\x18\x13 \x01(\x03R\vanswerBytes\x1a=\n" +
 	"\x0fPopulationEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\x03R\x05value:\x028\x01\x1aR\n" +

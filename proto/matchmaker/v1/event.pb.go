@@ -228,7 +228,9 @@ type Event struct {
 	// made the match, KIND_PROPOSED that of the director that proposed the tickets.
 	Epoch uint64 `protobuf:"varint,10,opt,name=epoch,proto3" json:"epoch,omitempty"`
 	// backfill is the backfill ticket that the tickets are proposed to, or joined.
-	Backfill      string `protobuf:"bytes,11,opt,name=backfill,proto3" json:"backfill,omitempty"`
+	Backfill string `protobuf:"bytes,11,opt,name=backfill,proto3" json:"backfill,omitempty"`
+	// detail says why there was no server with KIND_FAILED, for the studio's people; players do not get it.
+	Detail        string `protobuf:"bytes,12,opt,name=detail,proto3" json:"detail,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -340,6 +342,13 @@ func (x *Event) GetBackfill() string {
 	return ""
 }
 
+func (x *Event) GetDetail() string {
+	if x != nil {
+		return x.Detail
+	}
+	return ""
+}
+
 // Bookmark is a place in a project's history.
 type Bookmark struct {
 	state    protoimpl.MessageState `protogen:"open.v1"`
@@ -402,7 +411,7 @@ const file_matchmaker_v1_event_proto_rawDesc = "" +
 	"\x06Events\x12\x18\n" +
 	"\aproject\x18\x01 \x01(\tR\aproject\x12,\n" +
 	"\x06events\x18\x02 \x03(\v2\x14.matchmaker.v1.EventR\x06events\x123\n" +
-	"\bbookmark\x18\x03 \x01(\v2\x17.matchmaker.v1.BookmarkR\bbookmark\"\xa6\x04\n" +
+	"\bbookmark\x18\x03 \x01(\v2\x17.matchmaker.v1.BookmarkR\bbookmark\"\xbe\x04\n" +
 	"\x05Event\x12-\n" +
 	"\x04kind\x18\x01 \x01(\x0e2\x19.matchmaker.v1.Event.KindR\x04kind\x12\x12\n" +
 	"\x04time\x18\x02 \x01(\x03R\x04time\x12\x18\n" +
@@ -415,7 +424,8 @@ const file_matchmaker_v1_event_proto_rawDesc = "" +
 	"\bposition\x18\t \x01(\x04R\bposition\x12\x14\n" +
 	"\x05epoch\x18\n" +
 	" \x01(\x04R\x05epoch\x12\x1a\n" +
-	"\bbackfill\x18\v \x01(\tR\bbackfill\"\xf9\x01\n" +
+	"\bbackfill\x18\v \x01(\tR\bbackfill\x12\x16\n" +
+	"\x06detail\x18\f \x01(\tR\x06detail\"\xf9\x01\n" +
 	"\x04Kind\x12\x14\n" +
 	"\x10KIND_UNSPECIFIED\x10\x00\x12\x10\n" +
 	"\fKIND_CREATED\x10\x01\x12\x10\n" +

@@ -127,7 +127,7 @@ type Assignment struct {
 	// JSON objects; empty means absent.
 	Properties      []byte `protobuf:"bytes,3,opt,name=properties,proto3" json:"properties,omitempty"`
 	MatchProperties []byte `protobuf:"bytes,4,opt,name=match_properties,json=matchProperties,proto3" json:"match_properties,omitempty"`
-	// detail explains an error of the service to people; otherwise it is empty.
+	// detail is not written any more: events have it.
 	Detail string `protobuf:"bytes,5,opt,name=detail,proto3" json:"detail,omitempty"`
 	// trace is the span that wrote it; absent if no ticket of the match is sampled.
 	Trace         []byte `protobuf:"bytes,6,opt,name=trace,proto3" json:"trace,omitempty"`
@@ -813,7 +813,10 @@ type FunctionVersion struct {
 	Module         string `protobuf:"bytes,4,opt,name=module,proto3" json:"module,omitempty"`
 	Implementation string `protobuf:"bytes,5,opt,name=implementation,proto3" json:"implementation,omitempty"`
 	// bytes is the size of the module.
-	Bytes         int64 `protobuf:"varint,6,opt,name=bytes,proto3" json:"bytes,omitempty"`
+	Bytes int64 `protobuf:"varint,6,opt,name=bytes,proto3" json:"bytes,omitempty"`
+	// machine_code is the size of the module's machine code where it was uploaded, in bytes; 0 in records of versions that
+	// did not know it.
+	MachineCode   int64 `protobuf:"varint,7,opt,name=machine_code,json=machineCode,proto3" json:"machine_code,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -890,17 +893,27 @@ func (x *FunctionVersion) GetBytes() int64 {
 	return 0
 }
 
+func (x *FunctionVersion) GetMachineCode() int64 {
+	if x != nil {
+		return x.MachineCode
+	}
+	return 0
+}
+
 // Manifest is the manifest of a module.
 type Manifest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// attributes that the function reads; all of them if every_attribute is set.
+	// attributes that the function reads; any if every_attribute is set.
 	Attributes     []string `protobuf:"bytes,1,rep,name=attributes,proto3" json:"attributes,omitempty"`
 	EveryAttribute bool     `protobuf:"varint,2,opt,name=every_attribute,json=everyAttribute,proto3" json:"every_attribute,omitempty"`
-	// properties that the function reads; all of them if every_property is set.
+	// properties that the function reads; any if every_property is set.
 	Properties    []string `protobuf:"bytes,3,rep,name=properties,proto3" json:"properties,omitempty"`
 	EveryProperty bool     `protobuf:"varint,4,opt,name=every_property,json=everyProperty,proto3" json:"every_property,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	// attribute_settings and property_settings are the paths of settings that name more of them.
+	AttributeSettings []string `protobuf:"bytes,5,rep,name=attribute_settings,json=attributeSettings,proto3" json:"attribute_settings,omitempty"`
+	PropertySettings  []string `protobuf:"bytes,6,rep,name=property_settings,json=propertySettings,proto3" json:"property_settings,omitempty"`
+	unknownFields     protoimpl.UnknownFields
+	sizeCache         protoimpl.SizeCache
 }
 
 func (x *Manifest) Reset() {
@@ -959,6 +972,20 @@ func (x *Manifest) GetEveryProperty() bool {
 		return x.EveryProperty
 	}
 	return false
+}
+
+func (x *Manifest) GetAttributeSettings() []string {
+	if x != nil {
+		return x.AttributeSettings
+	}
+	return nil
+}
+
+func (x *Manifest) GetPropertySettings() []string {
+	if x != nil {
+		return x.PropertySettings
+	}
+	return nil
 }
 
 // Team is a named group of tickets of a match.
@@ -1650,14 +1677,15 @@ const file_matchmaker_v1_record_proto_rawDesc = "" +
 	"\bmanifest\x18\b \x01(\v2\x17.matchmaker.v1.ManifestR\bmanifest\x12\x18\n" +
 	"\aversion\x18\t \x01(\x03R\aversion\x12:\n" +
 	"\bversions\x18\n" +
-	" \x03(\v2\x1e.matchmaker.v1.FunctionVersionR\bversions\"\xaf\x01\n" +
+	" \x03(\v2\x1e.matchmaker.v1.FunctionVersionR\bversions\"\xd2\x01\n" +
 	"\x0fFunctionVersion\x12\x18\n" +
 	"\aversion\x18\x01 \x01(\x03R\aversion\x12\x1a\n" +
 	"\buploaded\x18\x02 \x01(\x03R\buploaded\x12\x10\n" +
 	"\x03md5\x18\x03 \x01(\tR\x03md5\x12\x16\n" +
 	"\x06module\x18\x04 \x01(\tR\x06module\x12&\n" +
 	"\x0eimplementation\x18\x05 \x01(\tR\x0eimplementation\x12\x14\n" +
-	"\x05bytes\x18\x06 \x01(\x03R\x05bytes\"\x9a\x01\n" +
+	"\x05bytes\x18\x06 \x01(\x03R\x05bytes\x12!\n" +
+	"\fmachine_code\x18\a \x01(\x03R\vmachineCode\"\xf6\x01\n" +
 	"\bManifest\x12\x1e\n" +
 	"\n" +
 	"attributes\x18\x01 \x03(\tR\n" +
@@ -1666,7 +1694,9 @@ const file_matchmaker_v1_record_proto_rawDesc = "" +
 	"\n" +
 	"properties\x18\x03 \x03(\tR\n" +
 	"properties\x12%\n" +
-	"\x0eevery_property\x18\x04 \x01(\bR\reveryProperty\"4\n" +
+	"\x0eevery_property\x18\x04 \x01(\bR\reveryProperty\x12-\n" +
+	"\x12attribute_settings\x18\x05 \x03(\tR\x11attributeSettings\x12+\n" +
+	"\x11property_settings\x18\x06 \x03(\tR\x10propertySettings\"4\n" +
 	"\x04Team\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x18\n" +
 	"\atickets\x18\x02 \x03(\tR\atickets\"Y\n" +

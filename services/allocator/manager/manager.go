@@ -55,6 +55,7 @@ func (p *Provider) Close() { p.client.Close() }
 // order is the request for a server.
 type order struct {
 	Allocation string          `json:"allocation"`
+	Project    string          `json:"project"`
 	Fleet      string          `json:"fleet,omitempty"`
 	Profile    string          `json:"profile,omitempty"`
 	Region     string          `json:"region,omitempty"`
@@ -82,7 +83,7 @@ func (p *Provider) Allocate(ctx context.Context, r *provider.Request) (provider.
 	h := r.Hosting
 	c := call{method: http.MethodPost, path: "/allocations", id: r.Allocation(), secrets: []string{string(payload)}}
 	var got allocation
-	err = p.call(ctx, h, c, order{r.Allocation(), h.Fleet, h.Profile, h.Region, payload}, &got)
+	err = p.call(ctx, h, c, order{r.Allocation(), r.Project, h.Fleet, h.Profile, h.Region, payload}, &got)
 	if err != nil {
 		return provider.Result{}, err
 	}

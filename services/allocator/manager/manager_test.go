@@ -132,8 +132,21 @@ func TestOrder(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got["fleet"] != "f" || got["profile"] != "p" || got["region"] != "r" || got["allocation"] != r.Allocation() ||
-		len(got) != 5 {
+		got["project"] != "p" || len(got) != 6 {
 		t.Errorf("%v", got)
+	}
+}
+
+func TestManagerDecidesByProject(t *testing.T) {
+	w := open(t, ways["at once"])
+	w.manager.Project = "mine"
+	r := request("m")
+	if got, err := w.provider.Allocate(t.Context(), r); !provider.Final(err) || w.manager.InUse() != 0 {
+		t.Errorf("another project: %+v, %v", got, err)
+	}
+	r.Project = "mine"
+	if got, err := w.provider.Allocate(t.Context(), r); err != nil || got.Status != provider.Allocated {
+		t.Errorf("its own project: %+v, %v", got, err)
 	}
 }
 

@@ -4,43 +4,22 @@ import "context"
 
 // Choice chooses one of several providers for each match. It is a Provider itself.
 //
-// The choice depends on the hosting of the Ref, which a match keeps for its whole life. When rules are removed or
-// reordered while servers are out, another provider is asked to release them, which does not know them.
+// The choice depends on the project and hosting of the Ref, which a match keeps for its whole life. When rules are
+// removed or reordered while servers are out, another provider is asked to release them, which does not know them.
 type Choice struct {
-	// Rules are tried in order; the first that fits decides.
-	Rules []Rule
-	// Default is for matches that no rule fits.
-	Default Provider
-	// Names are the providers' names, for metrics.
-	Names map[Provider]string
+	Rules
+	// Providers are all providers by their names.
+	Providers map[string]Provider
 }
 
-// NameOf is the name of the provider of a match.
-func (c *Choice) NameOf(h Hosting) string { return c.Names[c.Of(h)] }
+func (c *Choice) of(r Ref) Provider { return c.Providers[c.Of(r.Project, r.Hosting)] }
 
-// Rule gives matches to a provider. It fits a match that has the same Profile and Fleet; an empty one fits any.
-type Rule struct {
-	Profile, Fleet string
-	Provider       Provider
-}
-
-func (r *Rule) fits(h Hosting) bool {
-	return (r.Profile == "" || r.Profile == h.Profile) && (r.Fleet == "" || r.Fleet == h.Fleet)
-}
-
-// Of is the provider of a match.
-func (c *Choice) Of(h Hosting) Provider {
-	for i := range c.Rules {
-		if c.Rules[i].fits(h) {
-			return c.Rules[i].Provider
-		}
-	}
-	return c.Default
-}
-
-// Allocate asks the provider of the match.
+// Allocate asks the provider of the match, if its project may use the match's hosting.
 func (c *Choice) Allocate(ctx context.Context, r *Request) (Result, error) {
-	return c.Of(r.Hosting).Allocate(ctx, r)
+	if err := c.Check(r.Project, r.Hosting); err != nil {
+		return Result{}, err
+	}
+	return c.of(r.Ref).Allocate(ctx, r)
 }
 
 // Poll asks each provider about its own matches.
@@ -49,7 +28,7 @@ func (c *Choice) Poll(ctx context.Context, refs []Ref) ([]Result, error) {
 	where := map[Provider][]int{}
 	var order []Provider
 	for i, r := range refs {
-		p := c.Of(r.Hosting)
+		p := c.of(r)
 		if where[p] == nil {
 			order = append(order, p)
 		}
@@ -72,6 +51,4 @@ func (c *Choice) Poll(ctx context.Context, refs []Ref) ([]Result, error) {
 }
 
 // Release asks the provider of the match.
-func (c *Choice) Release(ctx context.Context, r Ref) error {
-	return c.Of(r.Hosting).Release(ctx, r)
-}
+func (c *Choice) Release(ctx context.Context, r Ref) error { return c.of(r).Release(ctx, r) }

@@ -27,7 +27,8 @@ const (
 // or a context that ends, is no answer of the system, and may pass.
 type Error struct {
 	Reason Reason
-	// Detail is for people, including players: it names the fleet, the region or the field, and holds no secret.
+	// Detail is for the studio's people, in events and logs: it names the fleet, the region or the field. It holds no
+	// secret.
 	Detail string
 	// RetryAfter is how long to wait at least before the next try, 0 when the system did not say.
 	RetryAfter time.Duration

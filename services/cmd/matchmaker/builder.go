@@ -14,7 +14,9 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/labstack/echo/v4"
+	"go.opentelemetry.io/otel/attribute"
 
+	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/allocator"
 	"matchmaker.dev/services/allocator/instant"
 	"matchmaker.dev/services/allocator/provider"
@@ -224,7 +226,7 @@ func (b *builder) ticket() error {
 	b.add(ticket.New(ticket.Options{
 		Store: b.store, Bus: b.bus, Verifier: b.verifier, Log: b.log, Now: time.Now,
 		Settings: b.settings.Ticket, Fields: b.settings.fields(), Reads: b.settings.Rates.Reads(),
-		Tracer: b.tracer("ticket"),
+		Meter: b.telemetry.Meter, Tracer: b.tracer("ticket"),
 	}))
 	return nil
 }
@@ -233,9 +235,19 @@ func (b *builder) config() error {
 	if err := b.ring(); err != nil {
 		return err
 	}
+	var check func(project string, h *pb.Hosting) error
+	if b.settings.Rules.File != "" {
+		_, rules, err := readHosting(b.settings.Rules.File)
+		if err != nil {
+			return err
+		}
+		check = func(project string, h *pb.Hosting) error {
+			return rules.Check(project, provider.Hosting{Profile: h.GetProfile(), Fleet: h.GetFleet()})
+		}
+	}
 	b.add(config.New(config.Options{
 		Store: b.store, Bus: b.bus, Verifier: b.verifier, Log: b.log, Limit: b.limit("configs"),
-		Limits: b.settings.Definitions, Keys: b.keys,
+		Limits: b.settings.Definitions, Keys: b.keys, CheckHosting: check,
 	}))
 	return nil
 }
@@ -262,7 +274,7 @@ func (b *builder) registry() error {
 	part, err := registry.New(registry.Options{
 		Store: b.store, Bus: b.bus, Box: b.box, Verifier: b.verifier, Log: b.log, Now: time.Now,
 		Settings: b.settings.Registry, LogAge: b.settings.Logs.Age,
-		Limit: b.limit("functions"), Tracer: b.tracer("registry"),
+		Limit: b.limit("functions"), Meter: b.telemetry.Meter, Tracer: b.tracer("registry"),
 	})
 	b.add(part)
 	return err
@@ -307,14 +319,34 @@ func (b *builder) sandbox() error {
 		return err
 	}
 	b.closing(func(context.Context) error { b.box.Close(); return nil })
+	b.observeSandbox(b.box)
 	return nil
+}
+
+// observeSandbox shows what the sandbox has on disk, and what waits to be compiled.
+func (b *builder) observeSandbox(box *sandbox.Box) {
+	m := b.telemetry.Meter
+	m.ObservableGauge("matchmaker.sandbox.disk", "By",
+		"Modules and their machine code on disk, by state: held (no limit of the cache removes them) or cached.",
+		func(_ context.Context, observe telemetry.Observe) {
+			use := box.DiskUse()
+			observe(float64(use.Held), attribute.String("state", "held"))
+			observe(float64(use.Cached-use.Held), attribute.String("state", "cached"))
+		})
+	m.ObservableGauge("matchmaker.sandbox.queue", "{module}",
+		"Modules that wait for their turn to be compiled, by lane: quick or slow.",
+		func(_ context.Context, observe telemetry.Observe) {
+			quick, slow := box.Queued()
+			observe(float64(quick), attribute.String("lane", "quick"))
+			observe(float64(slow), attribute.String("lane", "slow"))
+		})
 }
 
 func (b *builder) director() error {
 	b.add(director.New(director.Options{
 		Store: b.store, Bus: b.bus, Log: b.log, Now: time.Now, Name: b.name, Settings: b.settings.Director,
 		Readable: b.settings.Results.Readable, Events: b.settings.Bus.Events.Age > 0, Meter: b.telemetry.Meter,
-		Tracer: b.tracer("director"),
+		Tracer: b.tracer("director"), Segments: b.settings.State.Limits.Configs.Segments,
 	}))
 	return nil
 }
@@ -339,8 +371,8 @@ func (b *builder) allocator() error {
 // servers is where game servers come from.
 func (b *builder) servers() (provider.Provider, error) {
 	switch h := b.settings.Hosting; {
-	case h.File != "":
-		return b.hosting(h.File)
+	case b.settings.Rules.File != "":
+		return b.hosting(b.settings.Rules.File)
 	case h.Provider == "local":
 		return b.localFleet(h.Local)
 	default:

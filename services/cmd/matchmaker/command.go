@@ -70,10 +70,10 @@ func services() []service {
 			return kong.Plugins{&s.Director, &s.Results}
 		}},
 		{catalog.Allocator, (*builder).allocator, func(s *settings) kong.Plugins {
-			return kong.Plugins{&s.Hosting, &s.Allocator, &s.Keys, &s.Results, &s.Tokens}
+			return kong.Plugins{&s.Hosting, &s.Rules, &s.Allocator, &s.Keys, &s.Results, &s.Tokens}
 		}},
 		{catalog.Config, (*builder).config, func(s *settings) kong.Plugins {
-			return kong.Plugins{&s.Issuers, &s.Keys}
+			return kong.Plugins{&s.Issuers, &s.Rules, &s.Keys}
 		}},
 		{catalog.Backfill, (*builder).backfill, func(s *settings) kong.Plugins {
 			return kong.Plugins{&s.Issuers, &s.Fields, &s.Ticket, &s.Backfill, &s.Results}

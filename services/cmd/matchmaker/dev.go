@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -20,9 +21,13 @@ import (
 	"matchmaker.dev/services/internal/bus"
 	"matchmaker.dev/services/internal/embedded"
 	"matchmaker.dev/services/internal/issuer"
+	"matchmaker.dev/services/internal/keyfile"
 	"matchmaker.dev/services/internal/keyring"
 	"matchmaker.dev/services/internal/state"
 )
+
+// redisFile is the file that says where the Redis of dev is, with its password.
+const redisFile = "redis.url"
 
 // devCmd runs the same services as all, beside servers of its own.
 type devCmd struct {
@@ -54,19 +59,26 @@ func (c *devCmd) Run(ctx context.Context, s streams) (err error) {
 	if err != nil {
 		return fmt.Errorf("--data: %w", err)
 	}
-	nats, err := embedded.StartNATS(ctx, embedded.NATSOptions{Dir: filepath.Join(c.Data, "nats"), Log: log})
+	// Whoever finds the ports, as another user of the machine, cannot log in.
+	nats, err := embedded.StartNATS(
+		ctx, embedded.NATSOptions{Dir: filepath.Join(c.Data, "nats"), Password: rand.Text(), Log: log},
+	)
 	if err != nil {
 		return err
 	}
 	defer nats.Close()
-	if err := os.WriteFile(filepath.Join(c.Data, bus.URLFile), []byte(nats.URL()+"\n"), 0o600); err != nil {
-		return fmt.Errorf("--data: %w", err)
-	}
-	redis, err := c.redis(ctx, embedded.RedisOptions{Dir: filepath.Join(c.Data, "redis"), AOF: true, Log: log})
+	redis, err := c.redis(
+		ctx, embedded.RedisOptions{Dir: filepath.Join(c.Data, "redis"), AOF: true, Password: rand.Text(), Log: log},
+	)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, redis.Close()) }()
+	for name, url := range map[string]string{bus.URLFile: nats.URL(), redisFile: redis.URL()} {
+		if err := keyfile.Replace(filepath.Join(c.Data, name), []byte(url+"\n"), 0o600); err != nil {
+			return fmt.Errorf("--data: %w", err)
+		}
+	}
 	if !redis.Persistent() {
 		fmt.Fprintln(s.out, "State is kept in memory and will not survive a restart: "+
 			"install redis-server or valkey-server to keep it.")
@@ -93,7 +105,7 @@ func (c *devCmd) Run(ctx context.Context, s streams) (err error) {
 
 func (c *devCmd) redis(ctx context.Context, o embedded.RedisOptions) (*embedded.Redis, error) {
 	if c.Memory {
-		return embedded.StartMemory(0)
+		return embedded.StartMemory(0, o.Password)
 	}
 	return embedded.StartRedis(ctx, o)
 }

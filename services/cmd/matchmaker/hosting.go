@@ -21,19 +21,93 @@ import (
 	"matchmaker.dev/services/allocator/manager"
 	"matchmaker.dev/services/allocator/multiplay"
 	"matchmaker.dev/services/allocator/provider"
+	"matchmaker.dev/services/internal/auth"
 )
 
 // hostingFile is the file of --hosting: the providers of an installation, each with a name that its owner chose, and
 // which matches are whose.
 type hostingFile struct {
-	// Default names the provider of matches that no rule fits; the only provider when there is one.
-	Default   string               `yaml:"default"`
-	Providers map[string]yaml.Node `yaml:"providers"`
-	Rules     []struct {
-		Profile  string `yaml:"profile"`
-		Fleet    string `yaml:"fleet"`
-		Provider string `yaml:"provider"`
+	// Default names the provider of matches that no rule fits; the only provider when there is one. DefaultProjects are
+	// the projects that may use it so.
+	Default         string               `yaml:"default"`
+	DefaultProjects []string             `yaml:"default-projects"`
+	Providers       map[string]yaml.Node `yaml:"providers"`
+	Rules           []struct {
+		Profile  string   `yaml:"profile"`
+		Fleet    string   `yaml:"fleet"`
+		Projects []string `yaml:"projects"`
+		Provider string   `yaml:"provider"`
 	} `yaml:"rules"`
+}
+
+// readHosting reads the file of --hosting, and the rules in it.
+func readHosting(path string) (*hostingFile, provider.Rules, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, provider.Rules{}, fmt.Errorf("--hosting: %w", err)
+	}
+	file, rules, err := parseHosting(text)
+	if err != nil {
+		return nil, rules, fmt.Errorf("--hosting: %s: %w", path, err)
+	}
+	return file, rules, nil
+}
+
+func parseHosting(text []byte) (*hostingFile, provider.Rules, error) {
+	file, rules := new(hostingFile), provider.Rules{Fleets: map[string]string{}}
+	if err := decode(text, file); err != nil {
+		return nil, rules, err
+	}
+	names := slices.Sorted(maps.Keys(file.Providers))
+	if len(names) == 0 {
+		return nil, rules, errors.New("providers: missing: there would be no servers")
+	}
+	if len(names) == 1 {
+		file.Default = cmp.Or(file.Default, names[0])
+	}
+	known := func(member, name string) error {
+		if !slices.Contains(names, name) {
+			return fmt.Errorf("%s: %q is none of the providers: %s", member, name, strings.Join(names, ", "))
+		}
+		return nil
+	}
+	err := errors.Join(known("default", file.Default), checkProjects("default-projects", file.DefaultProjects))
+	rules.Default, rules.DefaultProjects = file.Default, file.DefaultProjects
+	for i, r := range file.Rules {
+		err = errors.Join(err, known(fmt.Sprintf("rules[%d].provider", i), r.Provider),
+			checkProjects(fmt.Sprintf("rules[%d].projects", i), r.Projects))
+		if r.Profile == "" && r.Fleet == "" {
+			err = errors.Join(err,
+				fmt.Errorf("rules[%d]: profile or fleet is needed; what no rule fits goes to the default", i))
+		}
+		rules.Rules = append(rules.Rules, provider.Rule{
+			Profile: r.Profile, Fleet: r.Fleet, Provider: r.Provider, Projects: r.Projects,
+		})
+	}
+	for name, node := range file.Providers {
+		var fleet struct {
+			Fleet string `yaml:"fleet"`
+		}
+		if node.Kind == yaml.MappingNode && node.Decode(&fleet) == nil && fleet.Fleet != "" {
+			rules.Fleets[name] = fleet.Fleet
+		}
+	}
+	return file, rules, err
+}
+
+// checkProjects refuses a list that lets nobody in, and names that no project has: they would look like a restriction
+// that is none, or like a permission that is none.
+func checkProjects(member string, projects []string) error {
+	if projects != nil && len(projects) == 0 {
+		return fmt.Errorf("%s: empty: leave it out to let every project in", member)
+	}
+	for _, p := range projects {
+		if !auth.IsProject(p) {
+			return fmt.Errorf("%s: %q is no name of a project: there are no patterns, and without the list every "+
+				"project is let in", member, p)
+		}
+	}
+	return nil
 }
 
 // kinds are the kinds of provider that the file may name. Each reads its own settings, and leaves what has to be
@@ -115,61 +189,29 @@ func (b *builder) localFleet(s local.Settings) (provider.Provider, error) {
 // hosting makes the providers of a file. It refuses members and names that nobody knows: matches would go to
 // another system than their owner believes.
 func (b *builder) hosting(path string) (provider.Provider, error) {
-	text, err := os.ReadFile(path)
+	file, rules, err := readHosting(path)
 	if err != nil {
-		return nil, fmt.Errorf("--hosting: %w", err)
+		return nil, err
 	}
-	choice, err := b.choice(text)
+	choice, err := b.choice(file, rules)
 	if err != nil {
 		return nil, fmt.Errorf("--hosting: %s: %w", path, err)
+	}
+	if open := rules.Open(); len(open) > 0 {
+		b.log.Warn("hosting: every project may use the fleets of these rules: name their projects", "rules", open)
 	}
 	return choice, nil
 }
 
-func (b *builder) choice(text []byte) (*provider.Choice, error) {
-	var file hostingFile
-	if err := decode(text, &file); err != nil {
-		return nil, err
-	}
-	names := slices.Sorted(maps.Keys(file.Providers))
-	if len(names) == 0 {
-		return nil, errors.New("providers: missing: there would be no servers")
-	}
-	if len(names) == 1 {
-		file.Default = cmp.Or(file.Default, names[0])
-	}
-	made := map[string]provider.Provider{}
-	for _, name := range names {
+func (b *builder) choice(file *hostingFile, rules provider.Rules) (*provider.Choice, error) {
+	choice := &provider.Choice{Rules: rules, Providers: map[string]provider.Provider{}}
+	for _, name := range slices.Sorted(maps.Keys(file.Providers)) {
 		node := file.Providers[name]
 		p, err := b.provider(&node)
 		if err != nil {
 			return nil, fmt.Errorf("providers.%s: %w", name, err)
 		}
-		made[name] = p
-	}
-	named := func(member, name string) (provider.Provider, error) {
-		if made[name] == nil {
-			return nil, fmt.Errorf("%s: %q is none of the providers: %s", member, name, strings.Join(names, ", "))
-		}
-		return made[name], nil
-	}
-	choice := &provider.Choice{Names: map[provider.Provider]string{}}
-	for name, p := range made {
-		choice.Names[p] = name
-	}
-	var err error
-	if choice.Default, err = named("default", file.Default); err != nil {
-		return nil, err
-	}
-	for i, r := range file.Rules {
-		rule := provider.Rule{Profile: r.Profile, Fleet: r.Fleet}
-		if rule.Provider, err = named(fmt.Sprintf("rules[%d].provider", i), r.Provider); err != nil {
-			return nil, err
-		}
-		if r.Profile == "" && r.Fleet == "" {
-			return nil, fmt.Errorf("rules[%d]: profile or fleet is needed; what no rule fits goes to the default", i)
-		}
-		choice.Rules = append(choice.Rules, rule)
+		choice.Providers[name] = p
 	}
 	return choice, nil
 }

@@ -1,12 +1,22 @@
 package main
 
 import (
+	"bytes"
 	"log/slog"
 	"strings"
 	"testing"
 
 	"matchmaker.dev/services/allocator/provider"
 )
+
+// choiceOf makes what a file says.
+func choiceOf(b *builder, text string) (*provider.Choice, error) {
+	file, rules, err := parseHosting([]byte(text))
+	if err != nil {
+		return nil, err
+	}
+	return b.choice(file, rules)
+}
 
 func TestHostingFile(t *testing.T) {
 	b := &builder{log: slog.New(slog.DiscardHandler)}
@@ -38,7 +48,7 @@ rules:
 	t.Setenv("KUBERNETES_SERVICE_HOST", "127.0.0.1")
 	t.Setenv("KUBERNETES_SERVICE_PORT", "1")
 	token := write(t, "jwt")
-	if _, err := b.choice([]byte(`
+	if _, err := choiceOf(b, (`
 providers:
   cluster:
     kind: agones
@@ -65,9 +75,53 @@ default: cloud
 `)); err != nil {
 		t.Error(err)
 	}
-	one, err := b.choice([]byte("providers: {only: {kind: instant, connection: a:1}}"))
-	if err != nil || one.Default == nil {
+	one, err := choiceOf(b, "providers: {only: {kind: instant, connection: a:1}}")
+	if err != nil || one.Default != "only" {
 		t.Errorf("a single provider is not the default: %v", err)
+	}
+}
+
+// Rules that name no projects are warned about, once for all of them.
+func TestHostingFileWarnsOfWhatEverybodyMayUse(t *testing.T) {
+	var log bytes.Buffer
+	b := &builder{log: slog.New(slog.NewTextHandler(&log, nil))}
+	const providers = "providers: {a: {kind: instant, connection: x:1}}\n"
+	for text, want := range map[string]string{
+		"": "rules=[default]",
+		"rules: [{fleet: f, provider: a}, {profile: p, provider: a, projects: [demo]}]": `rules="[fleet f default]"`,
+		"default-projects: [demo]\nrules: [{profile: p, fleet: f, provider: a}]":        `rules="[fleet f with profile p]"`,
+		"default-projects: [demo]\nrules: [{fleet: f, provider: a, projects: [demo]}]":  "",
+	} {
+		log.Reset()
+		if _, err := b.hosting(write(t, providers+text)); err != nil {
+			t.Fatal(err)
+		}
+		if got := log.String(); strings.Count(got, "\n") != min(len(want), 1) || !strings.Contains(got, want) {
+			t.Errorf("%s: %s, want %s", text, got, want)
+		}
+	}
+}
+
+// The config service reads the rules alone: keys and certificates that the file names need not be there.
+func TestHostingRulesAreReadWithoutTheProviders(t *testing.T) {
+	_, rules, err := readHosting(write(t, `
+default: own
+default-projects: [demo]
+providers:
+  own: {kind: http, url: "https://fleet.example.com", key-id: a, key-file: /nowhere}
+  cluster: {kind: agones, fleet: green, kubernetes: {}}
+rules: [{profile: cup, provider: cluster}, {fleet: green, provider: cluster, projects: [demo]}]
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, h := range []provider.Hosting{{}, {Fleet: "any"}, {Fleet: "green"}, {Profile: "cup"}} {
+		if err := rules.Check("demo", h); err != nil {
+			t.Errorf("demo, %+v: %v", h, err)
+		}
+		if err := rules.Check("other", h); provider.ReasonOf(err) != provider.Refused {
+			t.Errorf("other, %+v: %v, want refused", h, err)
+		}
 	}
 }
 
@@ -82,23 +136,28 @@ func TestHostingFileMistakes(t *testing.T) {
 		"providers: {a: {kind: cloud}}":     `providers.a: kind: "cloud" is none of`,
 		"providers: {a: {connection: x:1}}": `providers.a: kind: "" is none of`,
 		"providers: {a: {kind: instant}}":   "providers.a: connection: missing",
-		"providers: {a: {kind: instant, connection: x:1, max-servers: 1}}":    "providers.a: yaml: unmarshal errors",
-		"providers: {a: {kind: local, server-lifetime: soon}}":                "providers.a: yaml",
-		"providers: {a: {kind: http}}":                                        "providers.a: url: missing",
-		"providers: {a: {kind: http, secret: x}}":                             "field secret not found",
-		"providers: {a: {kind: multiplay}}":                                   "providers.a: project-guid: missing",
-		"providers: {a: {kind: multiplay, secret: x}}":                        "field secret not found",
-		"providers: {a: {kind: agones}}":                                      "providers.a: service or kubernetes",
-		"providers: {a: {kind: agones, service: {uri: x}}}":                   "field uri not found",
-		"providers: {a: {kind: agones, service: {url: 'http://x'}}}":          "providers.a: service.url: http is for this machine only",
-		"providers: {a: {kind: local, max-servers: -1}}":                      "providers.a: local fleet",
-		"providers: {" + a + ", b: {kind: instant, connection: y:1}}":         `default: "" is none of the providers: a, b`,
-		"providers: {" + a + "}\ndefault: b":                                  `default: "b" is none of the providers: a`,
-		"providers: {" + a + "}\nrules: [{fleet: f, provider: b}]":            `rules[0].provider: "b" is none`,
-		"providers: {" + a + "}\nrules: [{provider: a}]":                      "rules[0]: profile or fleet",
-		"providers: {" + a + "}\nrules: [{fleet: f, region: r, provider: a}]": "field region not found",
+		"providers: {a: {kind: instant, connection: x:1, max-servers: 1}}":           "providers.a: yaml: unmarshal errors",
+		"providers: {a: {kind: local, server-lifetime: soon}}":                       "providers.a: yaml",
+		"providers: {a: {kind: http}}":                                               "providers.a: url: missing",
+		"providers: {a: {kind: http, secret: x}}":                                    "field secret not found",
+		"providers: {a: {kind: multiplay}}":                                          "providers.a: project-guid: missing",
+		"providers: {a: {kind: multiplay, secret: x}}":                               "field secret not found",
+		"providers: {a: {kind: agones}}":                                             "providers.a: service or kubernetes",
+		"providers: {a: {kind: agones, service: {uri: x}}}":                          "field uri not found",
+		"providers: {a: {kind: agones, service: {url: 'http://x'}}}":                 "providers.a: service.url: http is for this machine only",
+		"providers: {a: {kind: local, max-servers: -1}}":                             "providers.a: local fleet",
+		"providers: {" + a + ", b: {kind: instant, connection: y:1}}":                `default: "" is none of the providers: a, b`,
+		"providers: {" + a + "}\ndefault: b":                                         `default: "b" is none of the providers: a`,
+		"providers: {" + a + "}\nrules: [{fleet: f, provider: b}]":                   `rules[0].provider: "b" is none`,
+		"providers: {" + a + "}\nrules: [{provider: a}]":                             "rules[0]: profile or fleet",
+		"providers: {" + a + "}\nrules: [{fleet: f, provider: a, projects: []}]":     "rules[0].projects: empty",
+		"providers: {" + a + "}\nrules: [{fleet: f, provider: a, projects: ['p*']}]": `rules[0].projects: "p*" is no name`,
+		"providers: {" + a + "}\nrules: [{fleet: f, provider: a, project: p}]":       "field project not found",
+		"providers: {" + a + "}\ndefault-projects: []":                               "default-projects: empty",
+		"providers: {" + a + "}\ndefault-projects: ['']":                             `default-projects: "" is no name`,
+		"providers: {" + a + "}\nrules: [{fleet: f, region: r, provider: a}]":        "field region not found",
 	} {
-		if _, err := b.choice([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := choiceOf(b, text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", text, err, want)
 		}
 	}

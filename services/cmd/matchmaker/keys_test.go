@@ -16,7 +16,7 @@ import (
 )
 
 func TestReseal(t *testing.T) {
-	redis, err := embedded.StartMemory(0)
+	redis, err := embedded.StartMemory(0, "")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -36,7 +36,7 @@ func (b *builder) metrics(ctx context.Context) (net.Addr, error) {
 	b.add(app.Part{Name: "metrics", Run: func(ctx context.Context) error {
 		b.log.InfoContext(ctx, "metrics", "address", listener.Addr().String())
 		defer context.AfterFunc(ctx, func() { _ = server.Close() })()
-		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+		if err := server.Serve(web.Listener(listener)); !errors.Is(err, http.ErrServerClosed) {
 			return err
 		}
 		return nil

@@ -189,7 +189,7 @@ func newNATS(t *testing.T, settings string) *embedded.NATS {
 
 // TestNATS logs in to NATS in every way that the settings offer.
 func TestNATS(t *testing.T) {
-	redis, err := embedded.StartMemory(0)
+	redis, err := embedded.StartMemory(0, "")
 	if err != nil {
 		t.Fatal(err)
 	}

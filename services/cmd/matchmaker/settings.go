@@ -66,6 +66,7 @@ type settings struct {
 	Runner    runner.Settings
 	Instances sandbox.InstanceSettings
 	Hosting   hostingSettings
+	Rules     hostingFileSettings
 	Allocator allocator.Settings
 	Backfill  backfill.Settings
 	Keys      keyring.Settings
@@ -76,9 +77,14 @@ type settings struct {
 // hostingSettings say where game servers come from.
 type hostingSettings struct {
 	Provider string           `help:"Where game servers come from: local (processes on this machine, for development) or instant (no servers: every match gets --instant-connection)." enum:"local,instant" default:"local" group:"allocator"`
-	File     string           `help:"YAML file with several providers, and which matches are whose; --provider and what belongs to it are without effect." name:"hosting" type:"existingfile" placeholder:"FILE" group:"allocator"`
 	Instant  instant.Settings `embed:""`
 	Local    local.Settings   `embed:""`
+}
+
+// hostingFileSettings name the file that goes before them. The config service needs its rules alone: with them, it
+// refuses a config whose project may not use the fleet.
+type hostingFileSettings struct {
+	File string `help:"YAML file with several providers, which matches are whose, and which projects may use which fleets; --provider and what belongs to it are without effect. The config service refuses configs that the rules in it refuse." name:"hosting" type:"existingfile" placeholder:"FILE" group:"allocator"`
 }
 
 // Validate names the flags that make no sense.

@@ -120,7 +120,8 @@ func (c eventLog) print(s *session, e *pb.Event) error {
 	h := eventRecord{
 		Time:   time.UnixMilli(e.GetTime()).UTC(),
 		Kind:   strings.ToLower(strings.TrimPrefix(e.GetKind().String(), "KIND_")),
-		Reason: e.GetReason(), Error: e.GetError(), Match: e.GetMatch(), Config: e.GetConfig(), Revision: e.GetRevision(),
+		Reason: e.GetReason(), Error: e.GetError(), Detail: e.GetDetail(),
+		Match: e.GetMatch(), Config: e.GetConfig(), Revision: e.GetRevision(),
 		Backfill: e.GetBackfill(), Tickets: e.GetTickets(), Position: e.GetPosition(),
 	}
 	if s.Output == "json" {
@@ -136,6 +137,7 @@ type eventRecord struct {
 	Kind     string    `json:"kind"`
 	Reason   string    `json:"reason,omitempty"`
 	Error    string    `json:"error,omitempty"`
+	Detail   string    `json:"detail,omitempty"`
 	Match    string    `json:"match,omitempty"`
 	Config   string    `json:"config,omitempty"`
 	Revision int64     `json:"revision,omitempty"`
@@ -148,8 +150,8 @@ type eventRecord struct {
 func (h eventRecord) String() string {
 	line := fmt.Sprintf("%s  %-10s", h.Time.Format("2006-01-02 15:04:05.000"), h.Kind)
 	for _, part := range []struct{ name, value string }{
-		{"reason", h.Reason}, {"error", h.Error}, {"match", h.Match}, {"config", h.Config}, {"backfill", h.Backfill},
-		{"tickets", strings.Join(h.Tickets, ",")},
+		{"reason", h.Reason}, {"error", h.Error}, {"detail", h.Detail}, {"match", h.Match},
+		{"config", h.Config}, {"backfill", h.Backfill}, {"tickets", strings.Join(h.Tickets, ",")},
 	} {
 		if part.value != "" {
 			line += " " + part.name + "=" + part.value

@@ -143,7 +143,6 @@ func (s *session) showTicket(t *client.Ticket) error {
 	}
 	g.add("connection", t.Assignment.Connection)
 	g.add("error", t.Assignment.Error)
-	g.add("detail", t.Assignment.Detail)
 	g.add("properties", compactJSON(t.Assignment.Properties))
 	g.add("match properties", compactJSON(t.Assignment.MatchProperties))
 	return s.show(t, g)

@@ -106,7 +106,7 @@ func (s *Segment) countClaim(ctx context.Context, now time.Time, c *state.Claim)
 	switch c.Refusal {
 	case "":
 		m.claims.Add(ctx, 1, s.labels.claims["ok"])
-	case "config", "backfill":
+	case "config", "backfill", "full":
 		m.claims.Add(ctx, 1, s.labels.claims[c.Refusal])
 		return
 	default:

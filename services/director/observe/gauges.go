@@ -25,8 +25,17 @@ type gauges struct {
 // snapshot is the numbers of a project at a moment.
 type snapshot struct {
 	state.Counts
+	Usage
 	at    time.Time
 	pools map[poolID]*pb.PoolCount
+}
+
+// Usage is how much of its limits a project uses.
+type Usage struct {
+	// Debt is the processor time beyond its budget.
+	Debt time.Duration
+	// Configs, Filters and Segments are those of all configs together.
+	Configs, Filters, Segments int
 }
 
 type poolID struct{ config, pool string }
@@ -44,14 +53,26 @@ func newGauges(m telemetry.Meter) *gauges {
 		})
 	x.gauge(m, "matchmaker.tickets.waiting", "{ticket}", "Tickets that wait for a match.",
 		func(s *snapshot) float64 { return float64(s.Waiting) })
+	x.gauge(m, "matchmaker.tickets.large", "By", "Bytes of the tickets that take more than 1 KiB each.",
+		func(s *snapshot) float64 { return float64(s.Large) })
 	x.gauge(m, "matchmaker.tickets.oldest", "s", "Age of the ticket that has waited for longest.",
 		func(s *snapshot) float64 { return age(s.Oldest, s.at) })
 	x.gauge(m, "matchmaker.matches.open", "{match}", "Matches whose tickets are claimed and have no result yet.",
 		func(s *snapshot) float64 { return float64(s.Matches) })
+	x.gauge(m, "matchmaker.project.debt", "s", "Processor time that a project used beyond its budget (--project-cores).",
+		func(s *snapshot) float64 { return s.Debt.Seconds() })
+	x.gauge(m, "matchmaker.configs", "{config}", "Configs of a project.",
+		func(s *snapshot) float64 { return float64(s.Configs) })
+	x.gauge(m, "matchmaker.filters", "{filter}", "Filters of all configs of a project.",
+		func(s *snapshot) float64 { return float64(s.Filters) })
+	x.gauge(m, "matchmaker.segments", "{segment}", "Segments of all configs of a project: each is a run in every cycle.",
+		func(s *snapshot) float64 { return float64(s.Segments) })
 	x.gauge(m, "matchmaker.outbox", "{match}", "Matches that are not known to be in the work queue.",
 		func(s *snapshot) float64 { return float64(s.Outbox) })
 	x.gauge(m, "matchmaker.backfills", "{backfill}", "Backfill tickets: running games that want players.",
 		func(s *snapshot) float64 { return float64(s.Backfills) })
+	x.gauge(m, "matchmaker.backfills.size", "By", "Bytes of the backfill tickets.",
+		func(s *snapshot) float64 { return float64(s.BackfillBytes) })
 	x.gauge(m, "matchmaker.backfills.proposed", "{backfill}", "Backfill tickets with tickets that wait for approval.",
 		func(s *snapshot) float64 { return float64(s.Proposed) })
 	x.poolGauge(m, "matchmaker.pool.waiting", "{ticket}", "Tickets in a config's pool.",
@@ -70,8 +91,8 @@ func newGauges(m telemetry.Meter) *gauges {
 func (o *Observer) Measuring() bool { return o.gauges.enabled }
 
 // Measure sets the project's gauges. segments are all that it has.
-func (p *Project) Measure(now time.Time, counts state.Counts, segments iter.Seq[*Segment]) {
-	s := snapshot{Counts: counts, at: now, pools: map[poolID]*pb.PoolCount{}}
+func (p *Project) Measure(now time.Time, counts state.Counts, usage Usage, segments iter.Seq[*Segment]) {
+	s := snapshot{Counts: counts, Usage: usage, at: now, pools: map[poolID]*pb.PoolCount{}}
 	for segment := range segments {
 		for name := range segment.pools {
 			id := poolID{segment.config.GetId(), name}

@@ -15,7 +15,7 @@ import (
 // metrics are the counters and histograms of a replica. The numbers of a project come from its leader alone, so that
 // those of all replicas can be added.
 type metrics struct {
-	configs *telemetry.Labels
+	configs, projects *telemetry.Labels
 
 	phase              map[string]metric.MeasurementOption
 	phases             metric.Float64Histogram
@@ -23,13 +23,15 @@ type metrics struct {
 	score, size        metric.Float64Histogram
 	runs, proposals    metric.Int64Counter
 	claims, matches    metric.Int64Counter
+	work               metric.Float64Counter
+	delay              metric.Float64Histogram
 	repaired           metric.Int64Counter
 	repairs            map[string]metric.MeasurementOption
 }
 
 func newMetrics(m telemetry.Meter) *metrics {
 	x := &metrics{
-		configs: m.Labels("project", "config"),
+		configs: m.Labels("project", "config"), projects: m.Labels("project"),
 		phase: telemetry.LabelsByValue(nil, "phase",
 			"position", "query", "encode", "function", "decode", "window", "contest", "claim", "publish"),
 		phases: m.WorkSeconds("matchmaker.cycle.phase",
@@ -49,13 +51,20 @@ func newMetrics(m telemetry.Meter) *metrics {
 				"late (nobody answered in time), bus (the message bus did not take the run)."),
 		proposals: m.Counter("matchmaker.proposals", "{proposal}",
 			"Proposals of match functions, by outcome: kept, outbid (another one had a ticket), "+
-				"late (their run was given up), unclaimed (Redis did not answer, or another director leads)."),
+				"late (their run was given up), dropped (too many of the project were under way), "+
+				"unclaimed (Redis did not answer, or another director leads)."),
 		claims: m.Counter("matchmaker.claims", "{claim}",
 			"Proposals that won, by what became of their claim: ok, config (it was changed or deleted), "+
-				"ticket (one does not wait any more), backfill (the game is not what it was), failed."),
+				"ticket (one does not wait any more), backfill (the game is not what it was), "+
+				"full (the project has as many matches as it may have), failed."),
 		matches: m.Counter("matchmaker.matches", "{match}",
 			"Matches that were made, by kind: hosted (a server is allocated), direct (assigned at once), "+
 				"filling (proposed to a running game)."),
+		work: m.Seconds("matchmaker.project.work",
+			"Processor time that projects are charged, by kind: function (of the instances), runner (to select, write and "+
+				"check), director (to evaluate and claim), bus (messages). Most of it is counted, not measured."),
+		delay: m.WaitSeconds("matchmaker.run.delay",
+			"Time for which runs that were due did not start, because their project had used its budget (--project-cores)."),
 		repaired: m.Counter("matchmaker.repaired", "{item}",
 			"What a crash or an absence left behind: overdue (matches whose allocation did not begin or end in time), "+
 				"outbox (matches sent again), lapsed (proposals that no server approved), "+
@@ -100,8 +109,8 @@ func (x *metrics) labels(project, config string) *labels {
 	l := &labels{
 		config:     telemetry.WithLabels(of),
 		runs:       telemetry.LabelsByValue(of, "outcome", "ok", "failed", "absent", "late", "bus"),
-		proposals:  telemetry.LabelsByValue(of, "outcome", "kept", "outbid", "late", "unclaimed"),
-		claims:     telemetry.LabelsByValue(of, "outcome", "ok", "config", "ticket", "backfill", "failed"),
+		proposals:  telemetry.LabelsByValue(of, "outcome", "kept", "outbid", "late", "dropped", "unclaimed"),
+		claims:     telemetry.LabelsByValue(of, "outcome", "ok", "config", "ticket", "backfill", "full", "failed"),
 		matches:    telemetry.LabelsByValue(of, "kind", "hosted", "direct", "filling"),
 		assigned:   telemetry.WithLabels(of, attribute.String("result", "connection")),
 		unassigned: telemetry.WithLabels(of, attribute.String("result", "error")),

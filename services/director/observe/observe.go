@@ -17,9 +17,11 @@ import (
 	"time"
 
 	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/metric"
 	"go.opentelemetry.io/otel/trace"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/director/schedule"
 	"matchmaker.dev/services/internal/telemetry"
 )
 
@@ -41,11 +43,14 @@ type Project struct {
 	*Observer
 	name  string
 	epoch uint64
+	// work has the labels of the kinds of work.
+	work map[string]metric.MeasurementOption
 }
 
 // Project begins the record of a leader. Close ends it.
 func (o *Observer) Project(name string, epoch uint64, log *slog.Logger) *Project {
-	return &Project{ErrorLog: NewErrorLog(log), Observer: o, name: name, epoch: epoch}
+	work := telemetry.LabelsByValue(o.metrics.projects.Of(name), "kind", "function", "runner", "director", "bus")
+	return &Project{ErrorLog: NewErrorLog(log), Observer: o, name: name, epoch: epoch, work: work}
 }
 
 // Segment begins the record of a segment. old is the record of a segment that it replaces, or nil.
@@ -107,6 +112,18 @@ func (p *Project) TracePublish(ctx context.Context, cause []byte, matches int, p
 // RecordPublish records how long it took to send matches.
 func (p *Project) RecordPublish(ctx context.Context, d time.Duration) {
 	p.metrics.recordPhase(ctx, "publish", d)
+}
+
+// RecordCost records work that the project is charged for.
+func (p *Project) RecordCost(ctx context.Context, c schedule.Cost) {
+	for _, part := range []struct {
+		kind string
+		time time.Duration
+	}{{"function", c.Function}, {"runner", c.Runner}, {"director", c.Director}, {"bus", c.Bus}} {
+		if part.time > 0 {
+			p.metrics.work.Add(ctx, part.time.Seconds(), p.work[part.kind])
+		}
+	}
 }
 
 // CountRepairs counts things that were repaired or expired.

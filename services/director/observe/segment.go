@@ -3,6 +3,7 @@ package observe
 import (
 	"context"
 	"iter"
+	"time"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/director/schedule"
@@ -60,6 +61,16 @@ func (s *Segment) EndRun(ctx context.Context, outcome schedule.Outcome, failure 
 	s.failing = failure
 }
 
+// RecordCost records what a run cost.
+func (s *Segment) RecordCost(ctx context.Context, c schedule.Cost) { s.project.RecordCost(ctx, c) }
+
+// RecordDelay records for how long the budget kept a run from starting.
+func (s *Segment) RecordDelay(ctx context.Context, d time.Duration) {
+	if d > 0 {
+		s.project.metrics.delay.Record(ctx, d.Seconds(), s.labels.config)
+	}
+}
+
 // EndCycle records that all proposals of the run are settled, or given up with it.
 func (s *Segment) EndCycle() {
 	if s.cycle != nil {
@@ -71,6 +82,9 @@ func (s *Segment) EndCycle() {
 
 // CountLate counts proposals of a run that was given up before.
 func (s *Segment) CountLate(ctx context.Context, n int) { s.proposals(ctx, "late", int64(n)) }
+
+// CountDropped counts proposals for which there was no room.
+func (s *Segment) CountDropped(ctx context.Context, n int) { s.proposals(ctx, "dropped", int64(n)) }
 
 // CountUnclaimed counts selected proposals that are given up, one for each segment given.
 func (p *Project) CountUnclaimed(ctx context.Context, segments iter.Seq[*Segment]) {

@@ -1,9 +1,12 @@
-// Package schedule decides when the segments of a project run, and when their proposals are evaluated. It is pure: it
+// Package schedule decides when the segments of a project run, and when their proposals are evaluated. Runs cost their
+// project processor time, of which it has a budget. It is pure: it
 // has no clock and calls nobody. The director's leader notes on each Segment what happens to its runs.
 package schedule
 
 import (
+	"cmp"
 	"iter"
+	"slices"
 	"time"
 )
 
@@ -30,10 +33,14 @@ type State[S Scheduled] struct {
 	Pending time.Time
 	// Wake is when the project has something else to do.
 	Wake time.Time
+	// Budget is that of the segments' accounts; nil if they have none.
+	Budget *Budget
 }
 
-// Next returns the segments whose runs start now, and when to call Next again at the latest.
+// Next returns the segments whose runs start now, and when to call Next again at the latest. It charges the runs to
+// their accounts: each must start.
 func (s State[S]) Next(now time.Time) (starts []S, wake time.Time) {
+	var due []S
 	wake = earlier(now.Add(s.MaxInterval), s.Wake)
 	if !s.Pending.IsZero() {
 		wake = earlier(wake, s.EvaluateAt())
@@ -46,9 +53,29 @@ func (s State[S]) Next(now time.Time) (starts []S, wake time.Time) {
 		case segment.due(s.Times).After(now):
 			wake = earlier(wake, segment.due(s.Times))
 		default:
-			starts = append(starts, one)
-			wake = earlier(wake, segment.takeBy(now))
+			due = append(due, one)
 		}
+	}
+	if s.Budget != nil && len(due) > 0 {
+		s.Budget.refill(now)
+	}
+	// Those with the least recent charge first, and of one config's segments the one that ran the longest time ago.
+	slices.SortStableFunc(due, func(a, b S) int {
+		x, y := a.schedule(), b.schedule()
+		return cmp.Or(cmp.Compare(y.account.balance(), x.account.balance()), x.started.Compare(y.started))
+	})
+	for _, one := range due {
+		segment := one.schedule()
+		if !segment.account.allows() {
+			if segment.delayed.IsZero() {
+				segment.delayed = now
+			}
+			wake = earlier(wake, segment.account.allowsAt(now))
+			continue
+		}
+		segment.reserved = segment.account.reserve()
+		starts = append(starts, one)
+		wake = earlier(wake, segment.takeBy(now))
 	}
 	return starts, wake
 }

@@ -20,7 +20,7 @@ func after(ms int) time.Time { return epoch.Add(time.Duration(ms) * time.Millise
 func started(ms int, changes ...func(*Segment)) Segment {
 	s := First()
 	s.Start(after(ms))
-	s.End(OK, after(ms))
+	s.End(OK, 0, after(ms))
 	for _, change := range changes {
 		change(&s)
 	}
@@ -79,24 +79,24 @@ func TestNext(t *testing.T) {
 			now: 100, state: State[*Segment]{Paused: true}, segments: []Segment{First(), running(0)}, wake: 250,
 		},
 		"no runner hosts the function": {
-			now: 100, segments: []Segment{running(0, func(s *Segment) { s.End(Absent, after(100)) })}, wake: 350,
+			now: 100, segments: []Segment{running(0, func(s *Segment) { s.End(Absent, 0, after(100)) })}, wake: 350,
 		},
 		"a runner came that may host the function": {
 			now:      100,
-			segments: []Segment{running(0, func(s *Segment) { s.End(Absent, after(100)); s.EndRest() })},
+			segments: []Segment{running(0, func(s *Segment) { s.End(Absent, 0, after(100)); s.EndRest() })},
 			starts:   []int{0}, wake: 350,
 		},
 		"the bus did not take the run": {
-			now: 900, segments: []Segment{running(0, func(s *Segment) { s.End(Bus, after(900)) })}, wake: 1150,
+			now: 900, segments: []Segment{running(0, func(s *Segment) { s.End(Bus, 0, after(900)) })}, wake: 1150,
 		},
 		"the bus did not take the run, and something happened": {
-			now: 100, segments: []Segment{running(0, func(s *Segment) { s.End(Bus, after(50)); s.Touch() })}, wake: 300,
+			now: 100, segments: []Segment{running(0, func(s *Segment) { s.End(Bus, 0, after(50)); s.Touch() })}, wake: 300,
 		},
 		"a run failed": {
-			now: 100, segments: []Segment{running(0, func(s *Segment) { s.End(Failed, after(100)) })}, wake: 1000,
+			now: 100, segments: []Segment{running(0, func(s *Segment) { s.End(Failed, 0, after(100)) })}, wake: 1000,
 		},
 		"a run was late": {
-			now: 250, segments: []Segment{running(0, func(s *Segment) { s.End(Late, after(250)) })},
+			now: 250, segments: []Segment{running(0, func(s *Segment) { s.End(Late, 0, after(250)) })},
 			starts: []int{0}, wake: 750, // with twice the time to take it
 		},
 		"proposals wait": {
@@ -178,11 +178,11 @@ func TestTimeToTakeARunGrowsUntilOneIsTaken(t *testing.T) {
 			t.Errorf("run %d: %v, want %v ms", i, got, int(want))
 		}
 		now = s.deadline
-		s.End(Late, now)
+		s.End(Late, 0, now)
 	}
 	s.Start(now)
 	s.Take("r", times)
-	s.End(Late, now)
+	s.End(Late, 0, now)
 	s.Start(now)
 	if got := s.deadline.Sub(now); got != takeTimeout {
 		t.Errorf("after a run was taken: %v", got)
@@ -190,7 +190,7 @@ func TestTimeToTakeARunGrowsUntilOneIsTaken(t *testing.T) {
 }
 
 func TestNextSegmentGoesOnWhereTheOldOneWas(t *testing.T) {
-	old := running(7, func(s *Segment) { s.Propose(3); s.End(Absent, after(8)) })
+	old := running(7, func(s *Segment) { s.Propose(3); s.End(Absent, 0, after(8)) })
 	next := old.Next()
 	if !next.Idle() || !next.Started().Equal(after(7)) || !next.due(times).Equal(after(258)) {
 		t.Errorf("the next segment is %+v", next)

@@ -2,7 +2,8 @@ package schedule
 
 import "time"
 
-// absent is how long a segment rests when no runner hosts its function, or when the message bus does not take its run.
+// absent is how long a segment rests when no runner hosts its function, when the message bus does not take its run, or
+// when its project has as many matches as it may have.
 const absent = 250 * time.Millisecond
 
 // takeTimeout is how long a run may wait for a runner to take it. Runners answer at once: otherwise the request is
@@ -11,6 +12,17 @@ const takeTimeout = 250 * time.Millisecond
 
 // answerTime is how much later than the end of its run an answer may arrive.
 const answerTime = time.Second
+
+// A segment whose runs fail one after the other rests: from the run number patientRuns on for firstRest, then for twice
+// as long each time, up to maxRest.
+const (
+	patientRuns = 3
+	firstRest   = 250 * time.Millisecond
+	maxRest     = 5 * time.Second
+)
+
+// pace is how many times its cost a segment waits from the start of a run to the next: none uses more than half a core.
+const pace = 2
 
 // Outcome is how a run ended.
 type Outcome string
@@ -37,6 +49,17 @@ type Segment struct {
 	started, notBefore time.Time
 	// unsettled is the number of proposals that are not settled.
 	unsettled int
+	// failures is how many runs in a row failed, or were taken and not answered.
+	failures int
+
+	// account pays for the runs; nil if nobody does. cost is that of the last run, and reserved what was charged for it
+	// when it started.
+	account        *Account
+	cost, reserved time.Duration
+	// delayed is since when the budget has kept the next run from starting; zero if it does not. delay is how long it
+	// kept the last run from starting.
+	delayed time.Time
+	delay   time.Duration
 
 	running bool
 	// runner has taken the run. It is empty until then.
@@ -52,8 +75,19 @@ func First() Segment { return Segment{dirty: true} }
 
 // Next returns the schedule of a segment that replaces this one and others like it.
 func (s *Segment) Next() Segment {
-	return Segment{dirty: true, started: s.started, notBefore: s.notBefore}
+	return Segment{
+		dirty: true, started: s.started, notBefore: s.notBefore, account: s.account, cost: s.cost, failures: s.failures,
+	}
 }
+
+// ChargeTo makes an account pay for the runs.
+func (s *Segment) ChargeTo(a *Account) { s.account = a }
+
+// Account pays for the runs.
+func (s *Segment) Account() *Account { return s.account }
+
+// Delay is how long the budget kept the last run from starting.
+func (s *Segment) Delay() time.Duration { return s.delay }
 
 // Started is when the last run started.
 func (s *Segment) Started() time.Time { return s.started }
@@ -64,15 +98,27 @@ func (s *Segment) Idle() bool { return !s.running && s.unsettled == 0 }
 // Touch notes that something happened which the next run should see.
 func (s *Segment) Touch() { s.dirty = true }
 
-// EndRest lets a segment run that rests because no runner hosted its function.
-func (s *Segment) EndRest() { s.notBefore = time.Time{} }
+// EndRest lets a segment run that rests because no runner hosted its function, or because its runs failed: the function
+// may be another one now.
+func (s *Segment) EndRest() {
+	s.notBefore, s.failures, s.cost = time.Time{}, 0, 0
+	s.account.EndDebt()
+}
+
+// Rest lets the next run start a little later, also if nothing happens.
+func (s *Segment) Rest(now time.Time) {
+	s.dirty, s.notBefore = true, later(s.notBefore, now.Add(absent))
+}
 
 // Hold keeps new runs from starting, or lets them start again.
 func (s *Segment) Hold(held bool) { s.held = held }
 
 // Start notes that a run starts.
 func (s *Segment) Start(now time.Time) {
-	s.running, s.runner, s.dirty = true, "", false
+	s.running, s.runner, s.dirty, s.delay = true, "", false, 0
+	if !s.delayed.IsZero() {
+		s.delay, s.delayed = now.Sub(s.delayed), time.Time{}
+	}
 	s.started, s.deadline = now, s.takeBy(now)
 }
 
@@ -81,10 +127,20 @@ func (s *Segment) Take(runner string, t Times) {
 	s.runner, s.untaken, s.deadline = runner, 0, s.started.Add(t.Run+answerTime)
 }
 
-// End notes how the run ended.
-func (s *Segment) End(outcome Outcome, now time.Time) {
+// End notes how the run ended, and what it cost.
+func (s *Segment) End(outcome Outcome, cost time.Duration, now time.Time) {
+	s.account.settle(s.reserved, cost)
+	s.cost, s.reserved = cost, 0
 	if outcome == Late && s.runner == "" {
 		s.untaken++
+	}
+	switch {
+	case outcome == OK:
+		s.failures = 0
+	case outcome == Failed, outcome == Late && s.runner != "":
+		if s.failures++; s.failures >= patientRuns {
+			s.notBefore = now.Add(min(maxRest, firstRest<<min(s.failures-patientRuns, 8)))
+		}
 	}
 	if outcome == Absent || outcome == Bus {
 		s.notBefore = now.Add(absent)
@@ -100,6 +156,14 @@ func (s *Segment) Propose(n int) { s.unsettled += n }
 
 // Settle notes that n of a run's proposals are settled.
 func (s *Segment) Settle(n int) { s.unsettled -= n }
+
+// Lost is for how long a runner has worked on a run that it does not answer any more. What that cost is not known.
+func (s *Segment) Lost(outcome Outcome, now time.Time) time.Duration {
+	if outcome != Late || s.runner == "" {
+		return 0
+	}
+	return max(0, now.Sub(s.started))
+}
 
 // Overdue returns why the run must be given up, or "".
 func (s *Segment) Overdue(now time.Time, lost func(runner string) bool) string {
@@ -122,7 +186,7 @@ func (s *Segment) due(t Times) time.Time {
 	if s.dirty {
 		wait = t.MinInterval
 	}
-	return later(s.started.Add(wait), s.notBefore)
+	return later(s.started.Add(max(wait, pace*s.cost)), s.notBefore)
 }
 
 // takeBy is when a runner must have taken a run that starts now.

@@ -69,7 +69,7 @@ func Run(ctx context.Context, o Options, parts ...Part) error {
 	served := make(chan struct{})
 	go func() {
 		defer close(served)
-		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+		if err := server.Serve(web.Listener(listener)); !errors.Is(err, http.ErrServerClosed) {
 			running.fail("http", err)
 		}
 	}()

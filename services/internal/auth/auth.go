@@ -74,8 +74,8 @@ type Options struct {
 	Now func() time.Time
 	// Skew is how far an issuer's clock may be off; 0 is 30 s.
 	Skew time.Duration
-	// CacheSize is how many verified tokens are remembered; 0 is 65,536 (about 30 MB).
-	CacheSize int
+	// CacheSize is how many verified tokens are remembered; 0 is 65,536. CacheBytes is what they may take; 0 is 64 MiB.
+	CacheSize, CacheBytes int
 }
 
 // Verifier verifies tokens. It is safe for concurrent use.
@@ -106,7 +106,12 @@ func New(o Options) (*Verifier, error) {
 	if o.CacheSize == 0 {
 		o.CacheSize = 1 << 16
 	}
-	v := &Verifier{issuers: map[string]*trustedIssuer{}, cache: newCache(o.CacheSize), now: o.Now, skew: o.Skew}
+	if o.CacheBytes == 0 {
+		o.CacheBytes = 64 << 20
+	}
+	v := &Verifier{
+		issuers: map[string]*trustedIssuer{}, cache: newCache(o.CacheSize, o.CacheBytes), now: o.Now, skew: o.Skew,
+	}
 	for n, i := range o.Issuers {
 		if err := i.check(); err != nil {
 			return nil, fmt.Errorf("issuers[%d]: %w", n, err)

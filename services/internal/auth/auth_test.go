@@ -396,7 +396,8 @@ func TestServersOfTheirOwn(t *testing.T) {
 				own.MayUseBackfill(tt.backfill, tt.match), general.MayUseBackfill(tt.backfill, tt.match))
 		}
 	}
-	for _, odd := range []map[string]any{{"m": map[string]any{"id": 7}}, {"fleet": []string{"eu"}}, {"backfill": true}} {
+	for _, odd := range []map[string]any{{"m": map[string]any{"id": 7}}, {"m": map[string]any{"id": ""}},
+		{"m": map[string]any{"id": nil}}, {"m": ""}, {"m": []string{}}, {"fleet": []string{"eu"}}, {"backfill": true}} {
 		if got, err := verify(odd); problem.KindOf(err) != problem.Unauthenticated {
 			t.Errorf("%v: %+v, %v", odd, got, err)
 		}

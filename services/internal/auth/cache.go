@@ -10,9 +10,14 @@ import (
 // digest stands for a token, so that a memory dump of the cache holds none.
 type digest = [sha256.Size]byte
 
-// cache remembers verified tokens, the least recently used leaving first.
+// entrySize is about what an entry takes besides the texts of its principal, which are no longer than the token.
+const entrySize = 400
+
+// cache remembers verified tokens, the least recently used leaving first. It holds size of them at most, and bytes.
 type cache struct {
 	size    int
+	bytes   int
+	used    int
 	mu      sync.Mutex
 	entries map[digest]*list.Element
 	recent  *list.List // of *entry, the most recently used in front
@@ -22,10 +27,12 @@ type entry struct {
 	key       digest
 	principal *Principal
 	until     time.Time
+	// size is about how many bytes the entry takes.
+	size int
 }
 
-func newCache(size int) *cache {
-	return &cache{size: size, entries: map[digest]*list.Element{}, recent: list.New()}
+func newCache(size, bytes int) *cache {
+	return &cache{size: size, bytes: bytes, entries: map[digest]*list.Element{}, recent: list.New()}
 }
 
 // get returns nil for tokens that are unknown or no longer good.
@@ -38,8 +45,7 @@ func (c *cache) get(key digest, now time.Time) *Principal {
 	}
 	e := element.Value.(*entry)
 	if !now.Before(e.until) {
-		c.recent.Remove(element)
-		delete(c.entries, key)
+		c.remove(element)
 		return nil
 	}
 	c.recent.MoveToFront(element)
@@ -50,13 +56,18 @@ func (c *cache) put(e *entry) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if element := c.entries[e.key]; element != nil {
-		element.Value = e
-		c.recent.MoveToFront(element)
-		return
+		c.remove(element)
 	}
 	c.entries[e.key] = c.recent.PushFront(e)
-	if c.recent.Len() > c.size {
-		oldest := c.recent.Remove(c.recent.Back()).(*entry)
-		delete(c.entries, oldest.key)
+	c.used += e.size
+	for c.recent.Len() > c.size || c.used > c.bytes {
+		c.remove(c.recent.Back())
 	}
+}
+
+// remove forgets an entry.
+func (c *cache) remove(element *list.Element) {
+	e := c.recent.Remove(element).(*entry)
+	delete(c.entries, e.key)
+	c.used -= e.size
 }

@@ -7,6 +7,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"encoding/pem"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -79,7 +80,24 @@ func TestHostileTokens(t *testing.T) {
 		otherAud  = "the token is for another audience"
 		untrusted = "the token's issuer is not trusted"
 		noClaims  = "the token has no claims"
+		noNumber  = "the token's times are no numbers"
+		twice     = "the token has the same claim twice"
+		tooDeep   = "the token's claims lie too deep in each other"
 	)
+	const header = `{"alg":"EdDSA","kid":"ed"}`
+	text, err := json.Marshal(claims(c, nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	claimsText := strings.TrimSuffix(string(text), "}")
+	raw := func(header, claims string) string {
+		signed := base64.RawURLEncoding.EncodeToString([]byte(header)) + "." +
+			base64.RawURLEncoding.EncodeToString([]byte(claims))
+		return signed + "." + base64.RawURLEncoding.EncodeToString(ed25519.Sign(ed, []byte(signed)))
+	}
+	if _, err := v.Verify(t.Context(), raw(header, claimsText+`,"same":{"sub":1},"list":[1,1,"a","a"]}`)); err != nil {
+		t.Errorf("the same name in several objects: %v", err)
+	}
 	for name, tt := range map[string]struct{ token, reason string }{
 		"empty":                 {"", notJWT},
 		"garbage":               {"garbage", notJWT},
@@ -125,18 +143,28 @@ func TestHostileTokens(t *testing.T) {
 			claims(c, nil)), badKey},
 		"critical extension": {sign(t, jwa.EdDSA(), ed, map[string]any{"kid": "ed", "crit": []string{"x"}, "x": 1},
 			claims(c, nil)), "the token has critical extensions, and none is understood"},
-		"expired":             {with(map[string]any{"exp": at - 31}), expired},
-		"exp missing":         {with(map[string]any{"exp": nil}), noExpiry},
-		"exp null":            {head + "." + segment(map[string]any{"iss": "https://id.example", "exp": nil}) + "." + signature, noClaims},
-		"exp a word":          {with(map[string]any{"exp": "never"}), noClaims},
-		"nbf in the future":   {with(map[string]any{"nbf": at + 31}), tooEarly},
-		"iat in the future":   {with(map[string]any{"iat": at + 31}), tooEarly},
-		"audience missing":    {with(map[string]any{"aud": nil}), otherAud},
-		"audience another":    {with(map[string]any{"aud": "shop"}), otherAud},
-		"audience by prefix":  {with(map[string]any{"aud": "matchmaker2"}), otherAud},
-		"issuer missing":      {with(map[string]any{"iss": nil}), untrusted},
-		"issuer another":      {with(map[string]any{"iss": "https://evil.example"}), untrusted},
-		"issuer with a slash": {with(map[string]any{"iss": "https://id.example/"}), untrusted},
+		"expired":                         {with(map[string]any{"exp": at - 31}), expired},
+		"exp missing":                     {with(map[string]any{"exp": nil}), noExpiry},
+		"exp null":                        {head + "." + segment(map[string]any{"iss": "https://id.example", "exp": nil}) + "." + signature, noNumber},
+		"exp a word":                      {with(map[string]any{"exp": "never"}), noNumber},
+		"exp a text":                      {with(map[string]any{"exp": strconv.FormatInt(at+60, 10)}), noNumber},
+		"exp a list":                      {with(map[string]any{"exp": []int64{at + 60}}), noNumber},
+		"nbf a text":                      {with(map[string]any{"nbf": strconv.FormatInt(at, 10)}), noNumber},
+		"iat a text":                      {with(map[string]any{"iat": time.Unix(at, 0).Format(time.RFC3339)}), noNumber},
+		"a claim twice":                   {raw(header, claimsText+`,"sub":"player-2"}`), twice},
+		"a claim twice, one escaped":      {raw(header, claimsText+`,"s\u0075b":"player-2"}`), twice},
+		"a claim twice, inside":           {raw(header, claimsText+`,"org":{"role":"a","x":[{"y":1,"y":2}]}}`), twice},
+		"a member of the header twice":    {raw(`{"alg":"none","kid":"ed","alg":"EdDSA"}`, claimsText+`}`), twice},
+		"claims that are a deep tree":     {raw(header, claimsText+`,"x":`+strings.Repeat("[", 1000)+strings.Repeat("]", 1000)+`}`), tooDeep},
+		"claims that go on after the end": {raw(header, claimsText+`}{}`), noClaims},
+		"nbf in the future":               {with(map[string]any{"nbf": at + 31}), tooEarly},
+		"iat in the future":               {with(map[string]any{"iat": at + 31}), tooEarly},
+		"audience missing":                {with(map[string]any{"aud": nil}), otherAud},
+		"audience another":                {with(map[string]any{"aud": "shop"}), otherAud},
+		"audience by prefix":              {with(map[string]any{"aud": "matchmaker2"}), otherAud},
+		"issuer missing":                  {with(map[string]any{"iss": nil}), untrusted},
+		"issuer another":                  {with(map[string]any{"iss": "https://evil.example"}), untrusted},
+		"issuer with a slash":             {with(map[string]any{"iss": "https://id.example/"}), untrusted},
 	} {
 		t.Run(name, func(t *testing.T) {
 			wantRefused(t, v, tt.token, tt.reason)

@@ -54,7 +54,7 @@ func (p *Principal) MayUseProject(project string) bool {
 // Project is the one project the token names, for paths that name none; false when it names several, all, or what
 // cannot be a project.
 func (p *Principal) Project() (string, bool) {
-	if len(p.Projects) != 1 || !isProject(p.Projects[0]) {
+	if len(p.Projects) != 1 || !IsProject(p.Projects[0]) {
 		return "", false
 	}
 	return p.Projects[0], true

@@ -77,9 +77,9 @@ func bearer(header http.Header) (string, error) {
 	return strings.Trim(token, " "), nil
 }
 
-// isProject says whether a name can be a project's. It becomes part of keys and subjects, which have characters of
+// IsProject says whether a name can be a project's. It becomes part of keys and subjects, which have characters of
 // their own; an issuer of tokens need not know them.
-func isProject(name string) bool {
+func IsProject(name string) bool {
 	for i := range len(name) {
 		c := name[i]
 		letter := 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9'
@@ -99,7 +99,7 @@ func permit(p *Principal, c echo.Context, kinds []Kind) error {
 		if !p.MayUseProject(project) {
 			return problem.New(problem.Forbidden, "the token is not for this project")
 		}
-		if !isProject(project) {
+		if !IsProject(project) {
 			return problem.New(problem.NotFound,
 				"no project has such a name: 1 to 64 letters, digits, '.', '_' and '-', a letter or digit first")
 		}

@@ -3,6 +3,7 @@ package auth_test
 import (
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -73,6 +74,38 @@ func TestUnknownKeysAskTheIssuerAtMostEveryTenSeconds(t *testing.T) {
 	w.want("9 s later", w.verify("unknown"), problem.Unauthenticated, 1)
 	w.clock.add(time.Second)
 	w.want("10 s later", w.verify("unknown"), problem.Unauthenticated, 2)
+}
+
+// A flood of tokens with unknown keys, while the issuer hangs, keeps no token with a known key waiting.
+func TestFloodOfUnknownKeysHoldsUpNoKnownKey(t *testing.T) {
+	w := newWorld(t)
+	w.want("before", w.verify("first"), good, 1)
+	w.clock.add(10 * time.Second)
+	stranger := newEd25519(t)
+	tokens := make([]string, 100)
+	for i := range tokens {
+		kid := fmt.Sprint("unknown-", i)
+		tokens[i] = sign(t, jwa.EdDSA(), stranger, map[string]any{"kid": kid}, claims(w.clock, map[string]any{"sub": kid}))
+	}
+	var flood sync.WaitGroup
+	w.p.change(func() { // the issuer answers nobody meanwhile
+		for _, token := range tokens {
+			flood.Go(func() {
+				if _, err := w.v.Verify(t.Context(), token); problem.KindOf(err) != problem.Unauthenticated {
+					t.Errorf("unknown key: %v", err)
+				}
+			})
+		}
+		for range 20 {
+			if err := w.verify("first"); err != nil {
+				t.Errorf("known key: %v", err)
+			}
+		}
+	})
+	flood.Wait()
+	if n := w.p.fetched(); n > 2 {
+		t.Errorf("fetched %d times, want one for all", n)
+	}
 }
 
 func TestOutageKeepsKnownKeys(t *testing.T) {

@@ -41,7 +41,7 @@ func (v *Verifier) Verify(ctx context.Context, token string) (*Principal, error)
 		until = p.Expires
 	}
 	if now.Before(until) {
-		v.cache.put(&entry{key: id, principal: p, until: until})
+		v.cache.put(&entry{key: id, principal: p, until: until, size: entrySize + len(token)})
 	}
 	return p, nil
 }
@@ -50,6 +50,9 @@ func (v *Verifier) verify(ctx context.Context, token string) (*Principal, error)
 	message, err := jws.ParseString(token, jws.WithCompact())
 	if err != nil || len(message.Signatures()) != 1 {
 		return nil, refuse("the token is not a signed JWT")
+	}
+	if err := checkJSON(token, message.Payload()); err != nil {
+		return nil, err
 	}
 	claimed, err := jwt.ParseInsecure(message.Payload())
 	if err != nil {
@@ -122,14 +125,15 @@ func (t *trustedIssuer) principal(claimed jwt.Token) (*Principal, error) {
 	}
 	p.Kind = t.Kinds[0]
 	if t.Claims.Kind != "" {
-		kind, _ := lookup(claimed, t.Claims.Kind).(string)
+		claim, _ := lookup(claimed, t.Claims.Kind)
+		kind, _ := claim.(string)
 		p.Kind = Kind(kind)
 	}
 	if !slices.Contains(t.Kinds, p.Kind) {
 		return nil, refuse("the token is of a kind its issuer may not issue")
 	}
-	p.Roles = stringsOf(lookup(claimed, t.Claims.Role))
-	for _, scope := range stringsOf(lookup(claimed, t.Claims.Scope)) {
+	p.Roles = stringsOf(claimed, t.Claims.Role)
+	for _, scope := range stringsOf(claimed, t.Claims.Scope) {
 		p.Scopes = append(p.Scopes, strings.Fields(scope)...)
 	}
 	var match, fleet, backfill bool
@@ -139,6 +143,9 @@ func (t *trustedIssuer) principal(claimed jwt.Token) (*Principal, error) {
 	if !match || !fleet || !backfill {
 		// Without its match a token would be good for more.
 		return nil, refuse("the token names its match, fleet or backfill ticket with something that is no text")
+	}
+	if _, present := lookup(claimed, t.Claims.Match); present && p.Match == "" {
+		return nil, refuse("the token names an empty match: leave the claim out for a token of the whole project")
 	}
 	p.Projects = t.projects(claimed)
 	if len(p.Projects) == 0 {
@@ -155,7 +162,7 @@ func (t *trustedIssuer) projects(claimed jwt.Token) []string {
 		}
 		return t.Projects
 	}
-	return slices.DeleteFunc(stringsOf(lookup(claimed, t.Claims.Project)), func(project string) bool {
+	return slices.DeleteFunc(stringsOf(claimed, t.Claims.Project), func(project string) bool {
 		switch {
 		case project == everyProject:
 			return !t.AnyProject
@@ -166,30 +173,39 @@ func (t *trustedIssuer) projects(claimed jwt.Token) []string {
 	})
 }
 
-// lookup follows a path of claims; nil when it leads nowhere. Names may hold dots themselves
-// (https://example.com/project), so the whole path is tried as one first.
-func lookup(claimed jwt.Token, path string) any {
-	var value any
-	if path == "" || claimed.Get(path, &value) == nil {
-		return value
+// lookup follows a path of claims, and says whether it leads to one. Names may hold dots themselves
+// (https://example.com/project), so the whole path is tried as one first. Where the path goes through something that is
+// no object, that is what it leads to: an issuer meant to say something there.
+func lookup(claimed jwt.Token, path string) (value any, present bool) {
+	if path == "" {
+		return nil, false
+	}
+	if claimed.Get(path, &value) == nil {
+		return value, true
 	}
 	name, rest, nested := strings.Cut(path, ".")
 	if !nested || claimed.Get(name, &value) != nil {
-		return nil
+		return nil, false
 	}
 	for nested {
 		object, ok := value.(map[string]any)
 		if !ok {
-			return nil
+			return noObject{}, true
 		}
 		name, rest, nested = strings.Cut(rest, ".")
-		value = object[name]
+		if value, present = object[name]; !present {
+			return nil, false
+		}
 	}
-	return value
+	return value, true
 }
 
-// stringsOf takes a string or a list of strings; of anything else nothing is taken.
-func stringsOf(claim any) []string {
+// noObject stands for a claim that should have been an object.
+type noObject struct{}
+
+// stringsOf is a claim that is a string or a list of strings; of anything else nothing is taken.
+func stringsOf(claimed jwt.Token, path string) []string {
+	claim, _ := lookup(claimed, path)
 	switch claim := claim.(type) {
 	case string:
 		return []string{claim}
@@ -207,8 +223,8 @@ func stringsOf(claim any) []string {
 
 // stringOf is a claim that is a string, "" when there is none; ok is false when it is anything else.
 func stringOf(claimed jwt.Token, path string) (text string, ok bool) {
-	claim := lookup(claimed, path)
-	if claim == nil {
+	claim, present := lookup(claimed, path)
+	if !present {
 		return "", true
 	}
 	text, ok = claim.(string)

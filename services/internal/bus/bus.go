@@ -6,9 +6,10 @@
 //
 //	mm.poke.<project>               tickets or configs changed        ticket, config, … → director
 //	mm.run.<project>.<function>     run a function, parts come back   director → one runner
-//	mm.parts.<service>.<bus>.<run>  parts of a run's answer           runner → director, backfill
+//	mm.parts.<service>.<bus>-<project>.<run>
+//	                                parts of a run's answer           runner → director, backfill
 //	mm.match.<project>              a match to allocate (JetStream)   director → one allocator
-//	mm.assigned.<project>           tickets have a result             allocator, director → every ticket service
+//	mm.assigned.<project>           tickets have a result or are gone allocator, director, … → every ticket service
 //	mm.runner                       heartbeats of runners             runner → registry, runners
 //	mm.log.<project>.<function>     lines of instances (JetStream)    runner → registry
 //	mm.event.<project>              what happened (JetStream)         director → whoever wants to know
@@ -58,6 +59,11 @@ type Options struct {
 	// AckWait is how long a match may stay in one allocator's hands without a sign of life, before another gets it. All
 	// allocators have the same. 0 means ten seconds.
 	AckWait time.Duration
+	// PartsPending is how many bytes of one project's parts may wait in this process. NATS drops more: no project can fill
+	// the memory, and parts of other projects are not behind them. 0 means 64 MiB.
+	PartsPending int
+	// MatchBytes is the most bytes of the work queue; 0 means 256 MiB.
+	MatchBytes int64
 	// LogMessages is the most messages of one function's log; 0 means as many as Logs.Size has room for.
 	LogMessages int64
 	Log         *slog.Logger
@@ -78,12 +84,12 @@ type Bus struct {
 	life context.Context
 	end  context.CancelFunc
 
-	// inbox is where the parts of this bus's runs come in.
+	// inbox is where the parts of this bus's runs come in, a project behind it.
 	inbox string
 
-	mu              sync.Mutex
-	runs            map[string]*Run
-	partsSubscribed bool // of parts
+	mu sync.Mutex
+	// answers are those of the projects that have runs, by project.
+	answers map[string]*answers
 
 	// connError is why there is no connection; nil while there is one.
 	connError atomic.Pointer[string]
@@ -99,7 +105,7 @@ const (
 // Connect returns at once, even when no server answers yet: the connection is made, and made again after a loss, in the
 // background until Close. Of ctx it keeps the values alone.
 func Connect(ctx context.Context, o Options) (*Bus, error) {
-	b := &Bus{log: o.Log, propagator: o.Propagator, options: o, runs: map[string]*Run{}}
+	b := &Bus{log: o.Log, propagator: o.Propagator, options: o, answers: map[string]*answers{}}
 	b.life, b.end = context.WithCancel(context.WithoutCancel(ctx))
 	if b.propagator == nil {
 		b.propagator = propagation.TraceContext{}
@@ -224,8 +230,8 @@ func (b *Bus) extract(ctx context.Context, headers propagation.TextMapCarrier) c
 func subscribe[M any, P interface {
 	*M
 	proto.Message
-}](b *Bus, subject, queue string, handle func(ctx context.Context, subject string, m P, msg *nats.Msg)) (Subscription,
-	error) {
+}](b *Bus, subject, queue string, handle func(ctx context.Context, subject string, m P, msg *nats.Msg)) (
+	subscription, error) {
 	receive := func(msg *nats.Msg) {
 		m := P(new(M))
 		if err := proto.Unmarshal(msg.Data, m); err != nil {
@@ -242,7 +248,7 @@ func subscribe[M any, P interface {
 		sub, err = b.conn.QueueSubscribe(subject, queue, receive)
 	}
 	if err != nil {
-		return nil, unavailable(err)
+		return subscription{}, unavailable(err)
 	}
 	return newSubscription(sub), nil
 }

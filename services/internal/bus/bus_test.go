@@ -197,7 +197,7 @@ func startRun(ctx context.Context, t *testing.T, b *bus.Bus, function string) []
 	for n := 0; time.Now().Before(deadline); n++ {
 		got := make(chan *pb.RunPart, 10)
 		run, err := b.StartRun(ctx, &pb.RunRequest{Run: fmt.Sprint("r", n), Project: "demo", Function: function},
-			func(p *pb.RunPart) { got <- p })
+			func(p bus.Part) { got <- p.RunPart })
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -222,7 +222,7 @@ func TestRunWithoutRunnerIsAnsweredAtOnce(t *testing.T) {
 	b := connect(t, server(t))
 	got := make(chan *pb.RunPart, 1)
 	if _, err := b.StartRun(t.Context(), &pb.RunRequest{Run: "r", Project: "demo", Function: "none"},
-		func(p *pb.RunPart) { got <- p }); err != nil {
+		func(p bus.Part) { got <- p.RunPart }); err != nil {
 		t.Fatal(err)
 	}
 	if p := next(t, got); !p.GetLast() || p.GetError() != bus.NoRunner {

@@ -21,6 +21,10 @@ const ackWait = 10 * time.Second
 // the others away.
 const maxPending = 1 << 20
 
+// matchBytes is the most that the work queue takes: more than half a million matches. JetStream sets it
+// aside on its disk.
+const matchBytes = 256 << 20
+
 // maxFetch is how many matches an allocator fetches at once: fetched matches that wait for a slot show no sign of life.
 const maxFetch = 256
 

@@ -76,7 +76,7 @@ func rightsOf(name string) Rights {
 	switch name {
 	case catalog.Ticket:
 		return Rights{
-			Publish:   []string{pokes + "*"},
+			Publish:   []string{pokes + "*", assigned + "*"},
 			Subscribe: []string{assigned + "*", inbox},
 		}
 	case catalog.Config:
@@ -88,6 +88,7 @@ func rightsOf(name string) Rights {
 		return Rights{
 			Publish: slices.Concat([]string{
 				pokes + "*", moduleChunks + "*", moduleInfos + "*", api("STREAM.PURGE", moduleStream),
+				api("STREAM.PURGE", logStream),
 				// Which modules there are, and the lines of one function.
 				api("CONSUMER.CREATE", moduleStream, "*", moduleInfos+">"),
 				api("CONSUMER.CREATE", logStream, "*", logs+"*.*"), api("CONSUMER.MSG.NEXT", logStream, "*"),

@@ -75,7 +75,7 @@ func permitting(t *testing.T) (url string, refusals *said) {
 func member(t *testing.T, url, name string, log *slog.Logger) *bus.Bus {
 	t.Helper()
 	b, err := bus.Connect(t.Context(), bus.Options{
-		Server: bus.Server{URL: url}, Name: name, Service: name, Log: log,
+		Server: bus.Server{URL: url}, Name: name, Service: name, Log: log, Logs: bus.Logs{Total: 1},
 		Login: account.Login{User: account.User(name), Password: func() (string, error) { return passwordOf(name), nil }},
 	})
 	if err != nil {
@@ -149,7 +149,7 @@ func TestEachServiceMayDoWhatItDoes(t *testing.T) {
 	for _, name := range []string{catalog.Director, catalog.Backfill} {
 		parts := make(chan *pb.RunPart, 4)
 		run, err := buses[name].StartRun(ctx, &pb.RunRequest{Run: "run-of-" + name, Project: "demo", Function: "duel"},
-			func(p *pb.RunPart) { parts <- p })
+			func(p bus.Part) { parts <- p.RunPart })
 		must(name+" runs", err)
 		for part := next(t, parts); !part.GetLast(); part = next(t, parts) {
 		}
@@ -196,6 +196,15 @@ func TestEachServiceMayDoWhatItDoes(t *testing.T) {
 			func(*pb.LogLines) bool { lines++; return true })
 		must("read log", err)
 		return lines == 1
+	})
+	for range 1000 { // about the room that there is
+		text := strings.Repeat("x", bus.MaxLogText)
+		must("log", buses[catalog.Runner].PublishLog(ctx, "demo", "loud", &pb.LogLines{Instance: "i", Text: text}))
+	}
+	eventually(t, "the room for logs is shared", func() bool {
+		removed, err := buses[catalog.Registry].ShareLogs(ctx)
+		must("share logs", err)
+		return removed > 0
 	})
 
 	number, err := buses[catalog.Director].PublishEvents(ctx, &pb.Events{Project: "demo", Events: []*pb.Event{{}}}, 0)
@@ -245,7 +254,7 @@ func TestNoServiceMayDoMore(t *testing.T) {
 		"mm.runner":             except(catalog.Runner),
 		"mm.log.demo.duel":      except(catalog.Runner),
 		"mm.assigned.demo": except(catalog.Director, catalog.Allocator,
-			catalog.Backfill),
+			catalog.Backfill, catalog.Ticket),
 		"mm.poke.demo":                                               {catalog.Runner},
 		"$O.MM_MODULES.C.x":                                          except(catalog.Registry),
 		"$O.MM_MODULES.M.x":                                          except(catalog.Registry),

@@ -32,8 +32,8 @@ func (b *Bus) OnPoke(handle func(project string, p *pb.Poke)) (Subscription, err
 	})
 }
 
-// NotifyAssigned wakes the requests that wait for these tickets' results. A failure is logged: the requests also look
-// for themselves now and then.
+// NotifyAssigned wakes the requests that wait for these tickets' results, which they have or never will have. A failure
+// is logged: the requests also look for themselves now and then.
 func (b *Bus) NotifyAssigned(ctx context.Context, project string, tickets []string) {
 	const most = 4096 // ids of 36 bytes: far below a message's limit
 	for ids := range slices.Chunk(tickets, most) {
@@ -53,7 +53,7 @@ func (b *Bus) notify(ctx context.Context, subject, project string, m proto.Messa
 	}
 }
 
-// OnAssigned hears which tickets of all projects got a result.
+// OnAssigned hears which tickets of all projects got a result, or were deleted.
 func (b *Bus) OnAssigned(handle func(project string, tickets []string)) (Subscription, error) {
 	return subscribe(b, assigned+"*", "", func(_ context.Context, subject string, a *pb.Assigned, _ *nats.Msg) {
 		handle(fromToken(strings.TrimPrefix(subject, assigned)), a.GetTickets())

@@ -1,7 +1,9 @@
 package bus
 
 import (
+	"cmp"
 	"context"
+	"time"
 
 	"github.com/nats-io/nats.go"
 	"google.golang.org/protobuf/proto"
@@ -10,23 +12,54 @@ import (
 	"matchmaker.dev/services/internal/proposals"
 )
 
-// NoRunner is the error of a run's last part when no runner hosts the function.
-const NoRunner = "no runner has an instance of this function"
+// NoRunner is the error of a run's last part when no runner hosts the function. Dropped is that of a run whose answer
+// came faster than it was read.
+const (
+	NoRunner = "no runner has an instance of this function"
+	Dropped  = "a part of the answer was dropped: too many proposals of the project are under way"
+)
+
+// partsPending is Options.PartsPending where that is 0.
+const partsPending = 64 << 20
+
+// partsIdle is how long a project may have no runs before its subscription ends.
+const partsIdle = time.Minute
+
+// Part is one part of the answer to a run.
+type Part struct {
+	*pb.RunPart
+	// Bytes is the size of its message.
+	Bytes int
+}
 
 // Run is a run that this bus asked for.
 type Run struct {
-	bus   *Bus
-	id    string
-	next  uint32
-	parts func(*pb.RunPart)
+	// Bytes is the size of the request as a message.
+	Bytes int
+
+	answers *answers
+	id      string
+	next    uint32
+	dropped int // messages of the subscription when the run started
+	parts   func(Part)
+}
+
+// answers is the subscription to the answers of one project's runs. Each has a goroutine of its own, so that no project
+// waits for the parts of another. Its fields belong to the mutex of the bus.
+type answers struct {
+	bus  *Bus
+	sub  *nats.Subscription
+	runs map[string]*Run
+	// used is when a run started last.
+	used time.Time
 }
 
 // StartRun asks one of the runners that host the function for a run. parts gets each part of the answer in order, from
-// one goroutine for all runs of this bus: it must not block. A last part always has Last set; a lost part shows as a
-// last part with an error. When nobody answers, no part comes: the caller keeps a deadline of its own, and ends every
-// run with Stop. While there is no server nothing is asked: requests that wait for one would all come at once, long
-// after anybody wants an answer.
-func (b *Bus) StartRun(ctx context.Context, r *pb.RunRequest, parts func(*pb.RunPart)) (*Run, error) {
+// one goroutine for all runs of the project on this bus: it must not block. A last part always has Last set; a lost
+// part shows as a last part with an error. When nobody answers, no part comes: the caller keeps a deadline of its own,
+// and ends every run with Stop. While there is no server nothing is asked: requests that wait for one would all come at
+// once, long after anybody wants an answer.
+func (b *Bus) StartRun(ctx context.Context, r *pb.RunRequest, parts func(Part)) (*Run, error) {
 	if !b.conn.IsConnected() {
 		return nil, unavailable(nats.ErrDisconnected)
 	}
@@ -34,14 +67,12 @@ func (b *Bus) StartRun(ctx context.Context, r *pb.RunRequest, parts func(*pb.Run
 	if err != nil {
 		return nil, err
 	}
-	if err := b.subscribeParts(); err != nil {
+	run, err := b.expect(r, parts)
+	if err != nil {
 		return nil, err
 	}
-	msg.Reply = b.partsOf(r.GetRun())
-	run := &Run{bus: b, id: r.GetRun(), parts: parts}
-	b.mu.Lock()
-	b.runs[run.id] = run
-	b.mu.Unlock()
+	run.Bytes = len(msg.Data)
+	msg.Reply = b.partsOf(r.GetProject()) + r.GetRun()
 	if err := b.conn.PublishMsg(msg); err != nil {
 		run.Stop()
 		return nil, unavailable(err)
@@ -51,19 +82,27 @@ func (b *Bus) StartRun(ctx context.Context, r *pb.RunRequest, parts func(*pb.Run
 
 // Stop ends the run: parts that still arrive are dropped.
 func (r *Run) Stop() {
-	r.bus.mu.Lock()
-	delete(r.bus.runs, r.id)
-	r.bus.mu.Unlock()
+	b := r.answers.bus
+	b.mu.Lock()
+	delete(r.answers.runs, r.id)
+	b.mu.Unlock()
 }
 
 // SendPart sends the next part of a run's answer.
 type SendPart func(*pb.RunPart) error
 
+// What may wait in a function's subscription before its handler gets it. The handler does not wait, so more means that
+// nobody reads: what comes then is dropped, and who asked asks again.
+const (
+	maxPendingRuns  = 4096
+	maxPendingBytes = 32 << 20
+)
+
 // ServeRuns takes runs of a function, and tells who asked at once that this runner has the run. handle must not block
 // the subscription: it starts the run and returns.
 func (b *Bus) ServeRuns(runner, project, function string,
 	handle func(ctx context.Context, r *pb.RunRequest, answer SendPart)) (Subscription, error) {
-	return subscribe(b, runs+token(project)+"."+token(function), runnerQueue,
+	s, err := subscribe(b, runs+token(project)+"."+token(function), runnerQueue,
 		func(ctx context.Context, _ string, r *pb.RunRequest, msg *nats.Msg) {
 			var index uint32
 			answer := func(p *pb.RunPart) error {
@@ -76,38 +115,80 @@ func (b *Bus) ServeRuns(runner, project, function string,
 			}
 			handle(ctx, r, answer)
 		})
+	if err != nil {
+		return nil, err
+	}
+	if err := s.sub.SetPendingLimits(maxPendingRuns, maxPendingBytes); err != nil {
+		s.Stop()
+		return nil, unavailable(err)
+	}
+	return s, nil
 }
 
-func (b *Bus) partsOf(run string) string { return partsRoot + b.inbox + "." + run }
+// partsOf is where the parts of a project's runs come in, without the run. The project stands in the token of the bus:
+// so what accounts may do does not change with it.
+func (b *Bus) partsOf(project string) string { return partsRoot + b.inbox + "-" + token(project) + "." }
 
-// subscribeParts subscribes to the parts of all runs of this bus, before its first run: most processes never start one.
-func (b *Bus) subscribeParts() error {
+// expect makes a run whose parts are received, and subscribes to those of its project if there is no subscription.
+func (b *Bus) expect(r *pb.RunRequest, parts func(Part)) (*Run, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.partsSubscribed {
-		return nil
+	project, now := r.GetProject(), time.Now()
+	a := b.answers[project]
+	if a == nil {
+		b.endIdle(now)
+		a = &answers{bus: b, runs: map[string]*Run{}}
+		subject := b.partsOf(project)
+		var err error
+		a.sub, err = b.conn.Subscribe(subject+"*", func(msg *nats.Msg) { a.receive(msg, msg.Subject[len(subject):]) })
+		if err != nil {
+			return nil, unavailable(err)
+		}
+		most := cmp.Or(b.options.PartsPending, partsPending)
+		if err := a.sub.SetPendingLimits(nats.DefaultSubPendingMsgsLimit, most); err != nil {
+			_ = a.sub.Unsubscribe()
+			return nil, unavailable(err)
+		}
+		b.answers[project] = a
 	}
-	_, err := b.conn.Subscribe(b.partsOf("*"), func(msg *nats.Msg) {
-		id := msg.Subject[len(b.partsOf("")):]
-		b.mu.Lock()
-		run := b.runs[id]
-		b.mu.Unlock()
-		if run == nil {
-			return
+	a.used = now
+	dropped, _ := a.sub.Dropped() // an error means that it is closed, as the publication will say
+	run := &Run{answers: a, id: r.GetRun(), dropped: dropped, parts: parts}
+	a.runs[run.id] = run
+	return run, nil
+}
+
+// endIdle ends the subscriptions of projects that have no runs any more. The caller holds the mutex.
+func (b *Bus) endIdle(now time.Time) {
+	for project, a := range b.answers {
+		if len(a.runs) == 0 && now.Sub(a.used) > partsIdle {
+			_ = a.sub.Unsubscribe() // an error means that it is closed
+			delete(b.answers, project)
 		}
-		p := new(pb.RunPart)
-		switch err := proto.Unmarshal(msg.Data, p); {
-		case msg.Header.Get("Status") == "503":
-			p = &pb.RunPart{Run: id, Last: true, Error: NoRunner}
-		case err != nil || p.GetIndex() != run.next || proposals.Unpack(p) != nil:
-			p = &pb.RunPart{Run: id, Last: true, Error: "a part of the answer was lost"}
+	}
+}
+
+// receive hands a part to its run. Parts of runs that ended are not even read.
+func (a *answers) receive(msg *nats.Msg, id string) {
+	a.bus.mu.Lock()
+	run := a.runs[id]
+	a.bus.mu.Unlock()
+	if run == nil {
+		return
+	}
+	p := new(pb.RunPart)
+	switch err := proto.Unmarshal(msg.Data, p); {
+	case msg.Header.Get("Status") == "503":
+		p = &pb.RunPart{Run: id, Last: true, Error: NoRunner}
+	case err != nil || p.GetIndex() != run.next || proposals.Unpack(p) != nil:
+		p = &pb.RunPart{Run: id, Last: true, Error: "a part of the answer was lost"}
+		if dropped, err := a.sub.Dropped(); err == nil && dropped > run.dropped {
+			p.Error = Dropped
 		}
-		run.next++
-		if p.GetLast() {
-			run.Stop()
-		}
-		run.parts(p)
-	})
-	b.partsSubscribed = err == nil
-	return unavailable(err)
+	}
+	run.next++
+	if p.GetLast() {
+		run.Stop()
+	}
+	run.parts(Part{RunPart: p, Bytes: len(msg.Data)})
 }

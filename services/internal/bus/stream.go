@@ -101,6 +101,9 @@ func (b *Bus) makeStream(ctx context.Context, name string) error {
 		config.Subjects = []string{matches + "*"}
 		config.Retention = jetstream.WorkQueuePolicy
 		config.Duplicates = 2 * time.Minute
+		// What does not fit stays in the outbox. Removing the oldest would make its players wait for the claim's deadline.
+		config.MaxBytes = cmp.Or(b.options.MatchBytes, matchBytes)
+		config.Discard = jetstream.DiscardNew
 	case logStream:
 		config.Description = "what the instances of match functions wrote"
 		config.Subjects = []string{logs + "*.*"}

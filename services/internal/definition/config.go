@@ -14,11 +14,18 @@ const (
 	Requeue = "Requeue" // they wait again
 )
 
+// HostingKeys are the keys of a config's hosting as they were sent.
+type HostingKeys struct {
+	Access, Secret string
+	// SecretGiven tells a secret that is empty from one that was not sent.
+	SecretGiven bool
+}
+
 // Config reads a whole config but for its id, which is not in the document. The keys of its hosting come beside it:
 // they are not stored in clear. They are nil when there is no hosting.
-func (r *Reader) Config() (*pb.Config, *pb.HostingKeys) {
+func (r *Reader) Config() (*pb.Config, *HostingKeys) {
 	c := new(pb.Config)
-	var keys *pb.HostingKeys
+	var keys *HostingKeys
 	given, ok := r.Object("",
 		Member{"matchmaking", func(at Path) { r.matchmaking(at, c) }},
 		Member{"pools", func(at Path) { c.Pools, c.PoolsSet = r.Pools(at), true }},
@@ -44,12 +51,12 @@ func (r *Reader) matchmaking(at Path, c *pb.Config) {
 	}
 }
 
-func (r *Reader) hosting(at Path) (*pb.Hosting, *pb.HostingKeys) {
-	h, keys := new(pb.Hosting), new(pb.HostingKeys)
+func (r *Reader) hosting(at Path) (*pb.Hosting, *HostingKeys) {
+	h, keys := new(pb.Hosting), new(HostingKeys)
 	text := func(into *string) func(Path) {
 		return func(at Path) { *into = r.PlainText(at, BadHosting, longestHosting) }
 	}
-	r.Object(at,
+	given, _ := r.Object(at,
 		Member{"Profile", text(&h.Profile)},
 		Member{"Access", text(&keys.Access)},
 		Member{"Secret", text(&keys.Secret)},
@@ -62,5 +69,6 @@ func (r *Reader) hosting(at Path) (*pb.Hosting, *pb.HostingKeys) {
 			h.OnAllocationError = text
 		}},
 	)
+	keys.SecretGiven = given["Secret"]
 	return h, keys
 }

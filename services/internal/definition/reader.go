@@ -2,6 +2,7 @@ package definition
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -153,7 +154,6 @@ func (r *Reader) Number(at Path) (float64, bool) {
 
 // Integer reads a number without a fraction; 3.0 and 3e0 are 3.
 func (r *Reader) Integer(at Path) (int64, bool) {
-	const exact = 1 << 53 // up to here floating-point numbers are exact
 	if !r.expect(at, jsontext.KindNumber) {
 		return 0, false
 	}
@@ -161,19 +161,14 @@ func (r *Reader) Integer(at Path) (int64, bool) {
 	if !ok {
 		return 0, false
 	}
-	if n, err := t.Int(); err == nil {
-		return n, true
-	}
-	f, err := t.Float()
+	n, err := web.ParseInteger(t.String())
 	switch {
-	case err != nil || f < -exact || f > exact:
-		r.Add(NumberRange, at, "the number is out of range")
-		return 0, false
-	case f != float64(int64(f)):
-		r.Add(WrongType, at, "an integer is expected, got a fraction")
-		return 0, false
+	case errors.Is(err, web.ErrFraction):
+		r.Add(WrongType, at, "%s", err)
+	case err != nil:
+		r.Add(NumberRange, at, "%s", err)
 	}
-	return int64(f), true
+	return n, err == nil
 }
 
 // open reads the beginning of an object or array.

@@ -28,6 +28,8 @@ type NATSOptions struct {
 	// Settings is the path of a file of nats-server's own settings, such as users and TLS; none when empty. What is said
 	// here goes before what is said there.
 	Settings string
+	// Password is that of its one user; when empty, and without Settings, everybody may do everything.
+	Password string
 	// Cluster makes the server one of several; nil means that it is alone.
 	Cluster *Cluster
 	Log     *slog.Logger
@@ -50,6 +52,7 @@ type Cluster struct {
 // NATS is a NATS server with JetStream in this process.
 type NATS struct {
 	server *server.Server
+	login  *url.Userinfo
 	lock   *os.File
 }
 
@@ -65,7 +68,11 @@ func StartNATS(ctx context.Context, o NATSOptions) (*NATS, error) {
 		lock.Close()
 		return nil, fmt.Errorf("nats: %w", err)
 	}
-	return &NATS{server: s, lock: lock}, nil
+	n := &NATS{server: s, lock: lock}
+	if o.Password != "" {
+		n.login = url.UserPassword(natsUser, o.Password)
+	}
+	return n, nil
 }
 
 func serve(ctx context.Context, o NATSOptions) (*server.Server, error) {
@@ -114,6 +121,9 @@ func natsOptions(o NATSOptions) (*server.Options, error) {
 	n.StoreDir = o.Dir
 	n.SyncInterval = syncInterval
 	n.NoSigs = true
+	if o.Password != "" {
+		n.Username, n.Password = natsUser, o.Password
+	}
 	n.DisableJetStreamBanner = true
 	if c := o.Cluster; c != nil {
 		n.ServerName = c.Server
@@ -145,8 +155,13 @@ const (
 	nowhere     = "127.0.0.1:1"
 )
 
-// URL is where clients connect, nats://host:port.
-func (n *NATS) URL() string { return n.server.ClientURL() }
+// natsUser is the user that Password is for: nats-server knows no password without one.
+const natsUser = "matchmaker"
+
+// URL is where clients connect, nats://[user:password@]host:port.
+func (n *NATS) URL() string {
+	return (&url.URL{Scheme: "nats", User: n.login, Host: n.ClientsAddr()}).String()
+}
 
 // ClientsAddr is where clients connect, host:port.
 func (n *NATS) ClientsAddr() string { return n.server.Addr().String() }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"net/url"
 	"os"
 	"os/exec"
 	"strconv"
@@ -32,12 +33,16 @@ type RedisOptions struct {
 	// Users is the path of an ACL file, in which the default user may ask for INFO; without it everybody may do
 	// everything.
 	Users string
-	Log   *slog.Logger
+	// Password is the default user's; everybody may do everything when it is empty. The server reads its hash from a file
+	// in Dir: other users of the machine see command lines. Users and Password exclude each other.
+	Password string
+	Log      *slog.Logger
 }
 
 // Redis is a running Redis server: a child process, or one in memory.
 type Redis struct {
 	addr   string
+	login  *url.Userinfo
 	aof    bool
 	child  *process.Process     // nil when in memory
 	log    *redisLog            // of the child
@@ -53,13 +58,13 @@ func StartRedis(ctx context.Context, o RedisOptions) (*Redis, error) {
 		return nil, fmt.Errorf("redis: %w", err)
 	}
 	if path == "" {
-		return StartMemory(o.Port)
+		return StartMemory(o.Port, o.Password)
 	}
 	lock, err := lock(ctx, o.Dir)
 	if err != nil {
 		return nil, fmt.Errorf("redis: %w", err)
 	}
-	r := &Redis{aof: o.AOF, lock: lock}
+	r := &Redis{aof: o.AOF, lock: lock, login: loginOf(o.Password)}
 	if err := r.start(ctx, path, o); err != nil {
 		lock.Close()
 		return nil, fmt.Errorf("redis: %w", err)
@@ -67,20 +72,33 @@ func StartRedis(ctx context.Context, o RedisOptions) (*Redis, error) {
 	return r, nil
 }
 
-// StartMemory starts a Redis server in this process whose state ends with it. Port 0 takes a free one.
-func StartMemory(port int) (*Redis, error) {
+// StartMemory starts a Redis server in this process whose state ends with it. Port 0 takes a free one. Without a
+// password everybody may do everything.
+func StartMemory(port int, password string) (*Redis, error) {
 	m := miniredis.NewMiniRedis()
+	if password != "" {
+		m.RequireAuth(password)
+	}
 	if err := m.StartAddr(loopback(port)); err != nil {
 		return nil, fmt.Errorf("redis: %w", err)
 	}
-	return &Redis{addr: m.Addr(), memory: m}, nil
+	return &Redis{addr: m.Addr(), memory: m, login: loginOf(password)}, nil
+}
+
+func loginOf(password string) *url.Userinfo {
+	if password == "" {
+		return nil
+	}
+	return url.UserPassword("", password)
 }
 
 // Addr is host:port.
 func (r *Redis) Addr() string { return r.addr }
 
-// URL is where clients connect, redis://host:port.
-func (r *Redis) URL() string { return "redis://" + r.addr }
+// URL is where clients connect, redis://[:password@]host:port.
+func (r *Redis) URL() string {
+	return (&url.URL{Scheme: "redis", User: r.login, Host: r.addr}).String()
+}
 
 // PID is the id of the server's process, 0 when it is in this one.
 func (r *Redis) PID() int {

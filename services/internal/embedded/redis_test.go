@@ -142,7 +142,7 @@ func TestAnswers(t *testing.T) {
 				conn.Close()
 			}
 		}()
-		if got := answers(l.Addr().String(), 42); got != test.want {
+		if got := answers(l.Addr().String(), "", 42); got != test.want {
 			t.Errorf("answers() = %v for a server that says %q", got, test.answer)
 		}
 		l.Close()

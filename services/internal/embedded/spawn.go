@@ -3,12 +3,14 @@ package embedded
 import (
 	"bufio"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
 	"net"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -22,6 +24,13 @@ const attempts = 5
 var errTaken = errors.New("port is taken")
 
 func (r *Redis) start(ctx context.Context, path string, o RedisOptions) error {
+	if o.Password != "" {
+		o.Users = filepath.Join(o.Dir, "users.acl")
+		hash := sha256.Sum256([]byte(o.Password))
+		if err := os.WriteFile(o.Users, fmt.Appendf(nil, "user default on #%x ~* &* +@all\n", hash), 0o600); err != nil {
+			return err
+		}
+	}
 	if o.Port != 0 {
 		return r.spawn(ctx, path, o.Port, o)
 	}
@@ -49,7 +58,7 @@ func (r *Redis) spawn(ctx context.Context, path string, port int, o RedisOptions
 		return err
 	}
 	r.addr = loopback(port)
-	if err := child.Wait(ctx, func() bool { return answers(r.addr, child.PID()) }); err != nil {
+	if err := child.Wait(ctx, func() bool { return answers(r.addr, o.Password, child.PID()) }); err != nil {
 		child.Kill()
 		if strings.Contains(err.Error(), "Address already in use") {
 			return fmt.Errorf("%w: %w", errTaken, err)
@@ -82,7 +91,7 @@ func arguments(port int, o RedisOptions) []string {
 
 // answers tells whether the server at addr has loaded its data and is process pid. Another process may have taken the
 // port. Redis answers INFO while it loads, too.
-func answers(addr string, pid int) bool {
+func answers(addr, password string, pid int) bool {
 	const patience = 2 * time.Second
 	conn, err := (&net.Dialer{Timeout: patience}).Dial("tcp", addr)
 	if err != nil {
@@ -91,6 +100,15 @@ func answers(addr string, pid int) bool {
 	defer conn.Close()
 	if err := conn.SetDeadline(time.Now().Add(patience)); err != nil {
 		return false
+	}
+	if password != "" {
+		if _, err := io.WriteString(conn, "AUTH "+password+"\r\n"); err != nil {
+			return false
+		}
+		ok := make([]byte, len("+OK\r\n"))
+		if _, err := io.ReadFull(conn, ok); err != nil || string(ok) != "+OK\r\n" {
+			return false
+		}
 	}
 	info, err := ask(conn, "INFO")
 	if err != nil || !strings.Contains(info, fmt.Sprintf("\nprocess_id:%d\r\n", pid)) {

@@ -34,16 +34,7 @@ func Select[O any](candidates []*Candidate[O]) []*Candidate[O] {
 	for _, c := range candidates {
 		n += len(c.Tickets)
 	}
-	slices.SortFunc(candidates, func(a, b *Candidate[O]) int {
-		return cmp.Or(
-			compareBool(b.First, a.First),
-			cmp.Compare(b.GetScore(), a.GetScore()),
-			cmp.Compare(a.GetOldest(), b.GetOldest()),
-			slices.Compare(a.Tickets, b.Tickets),
-			cmp.Compare(a.Config, b.Config),
-			cmp.Compare(a.GetFilling().GetBackfill(), b.GetFilling().GetBackfill()),
-		)
-	})
+	Sort(candidates)
 	tickets := make(map[string]struct{}, n)
 	backfills := map[string]struct{}{}
 	selected := candidates[:0:0]
@@ -61,6 +52,28 @@ func Select[O any](candidates []*Candidate[O]) []*Candidate[O] {
 		selected = append(selected, c)
 	}
 	return selected
+}
+
+// Sort sorts candidates by preference, the preferred one first.
+func Sort[O any](candidates []*Candidate[O]) { slices.SortFunc(candidates, Compare[O]) }
+
+// Compare is negative when a is preferred to b.
+func Compare[O any](a, b *Candidate[O]) int {
+	// One comparison after the other: almost always the first few decide, and the ids of tickets are long.
+	if c := compareBool(b.First, a.First); c != 0 {
+		return c
+	}
+	if c := cmp.Compare(b.GetScore(), a.GetScore()); c != 0 {
+		return c
+	}
+	if c := cmp.Compare(a.GetOldest(), b.GetOldest()); c != 0 {
+		return c
+	}
+	return cmp.Or(
+		slices.Compare(a.Tickets, b.Tickets),
+		cmp.Compare(a.Config, b.Config),
+		cmp.Compare(a.GetFilling().GetBackfill(), b.GetFilling().GetBackfill()),
+	)
 }
 
 // compareBool orders false before true.

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 
+	"google.golang.org/protobuf/proto"
+
 	"matchmaker.dev/pkg/matchfn/block"
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/pool"
@@ -18,6 +20,19 @@ const MaxPartSize = 512 << 10
 // for long, and can pass on a few thousand values at most.
 const MaxTickets = 1000
 
+// What the proposals of a run may have in all, see limits. A function that proposes every ticket in a window of ten
+// that moves ticket by ticket stays within: that makes one proposal for each ticket, which names ten. The director
+// works through every proposal, so that four tickets in a million proposals would hold it up for all.
+const (
+	maxProposalsPerTicket = 2
+	maxMentionsPerTicket  = 10
+	// freeProposals is how many more proposals and mentions there may be: few tickets have many combinations.
+	freeProposals = 1000
+	// MaxAnswerSize is about how many bytes the proposals of a run may have. The proposals of 500,000 matches of two have
+	// less.
+	MaxAnswerSize = 64 << 20
+)
+
 // maxTraced is how many sampled tickets a part names. They are not counted in the part's size.
 const maxTraced = 1024
 
@@ -29,25 +44,28 @@ type parts struct {
 	plain    proposals.Plain // proposals with nothing but tickets and a score
 	extended []*pb.Proposal  // all others; the first count of them belong to the part
 	count    int
-	size     int          // of the part, about, in bytes
+	size     int // of the part, about, in bytes
+	block    int // size of the answer, in bytes
+	sent     int // size of the parts before this one
+	messages int // parts so far, this one included
+	deadline deadline
 	traced   []*pb.Traced // sampled tickets of the part
 	sampled  bool         // whether the answer has sampled tickets
 }
 
 // send sends an answer's proposals in parts of about MaxPartSize, and puts those of the last part into last. created
-// are the times of creation of the selection, by number.
+// are the times of creation of the selection, by number. What can be refused is refused before a part is sent.
 func (p *parts) send(
 	a *block.Answer, s *pool.Selection, b *backfills, created []float64, last *pb.RunPart, send func(*pb.RunPart) error,
 ) error {
-	p.start()
+	if err := p.check(a, s, b); err != nil {
+		return FunctionError{err}
+	}
 	p.ids = idWindow{ids: p.ids.ids[:0], rest: a.AllTickets()}
 	for i := range a.Len() {
 		tickets := a.Tickets(i)
 		if s.Traced() > 0 {
 			p.trace(tickets, s)
-		}
-		if n := len(tickets); n > MaxTickets {
-			return FunctionError{fmt.Errorf("proposal %d has %d tickets, at most %d are allowed", i, n, MaxTickets)}
 		}
 		ids := p.ids.next(len(tickets), s, created)
 		oldest := int64(created[slices.Min(tickets)]) // numbers ascend by creation
@@ -65,6 +83,65 @@ func (p *parts) send(
 	return nil
 }
 
+// check refuses an answer with too many proposals, or with too many tickets in one or in all.
+func (p *parts) check(a *block.Answer, s *pool.Selection, b *backfills) error {
+	all := s.N() + len(b.list)
+	for _, limit := range []struct {
+		n, most int
+		what    string
+	}{
+		{a.Len(), maxProposalsPerTicket*all + freeProposals, "proposals"},
+		{len(a.AllTickets()), maxMentionsPerTicket*all + freeProposals, "tickets in its proposals"},
+	} {
+		if limit.n > limit.most {
+			return fmt.Errorf("the answer has %d %s, at most %d are allowed for a run with %d tickets",
+				limit.n, limit.what, limit.most, all)
+		}
+	}
+	for i := range a.Len() {
+		if n := len(a.Tickets(i)); n > MaxTickets {
+			return fmt.Errorf("proposal %d has %d tickets, at most %d are allowed", i, n, MaxTickets)
+		}
+	}
+	return p.checkSize(a, s, b)
+}
+
+// checkSize refuses an answer whose proposals would have more than MaxAnswerSize bytes.
+func (p *parts) checkSize(a *block.Answer, s *pool.Selection, b *backfills) error {
+	const perProposal, perTeam, perTicket, longID = 32, 8, 4, 64
+	fixed := p.block + perProposal*a.Len() + perTicket*len(a.AllTickets())
+	for i := range a.Len() {
+		fixed += perTeam * a.Teams(i)
+	}
+	fillings := 0
+	if len(b.list) > 0 {
+		fillings = a.Len()
+	}
+	if fixed+longID*len(a.AllTickets())+MaxBackfillBytes*fillings <= MaxAnswerSize {
+		return nil // most answers, without a look at each ticket
+	}
+	size := fixed
+	for _, number := range a.AllTickets() {
+		size += len(s.ID(int(number)))
+	}
+	for i := range fillings {
+		if e := a.Extras(i); e != nil && e.Backfill != nil && !e.Backfill.Create {
+			size += proto.Size(b.list[e.Backfill.Number])
+		}
+	}
+	if size > MaxAnswerSize {
+		return fmt.Errorf("the proposals of the answer have about %d bytes, at most %d are allowed", size, MaxAnswerSize)
+	}
+	return nil
+}
+
+// begin begins an answer.
+func (p *parts) begin(r *Run) {
+	p.block, p.sent, p.messages, p.sampled = 0, 0, 1, false
+	p.deadline = deadline{r.Began, r.Deadline}
+	p.start()
+}
+
 // start starts a part.
 func (p *parts) start() {
 	p.plain.Reset()
@@ -74,10 +151,15 @@ func (p *parts) start() {
 // reserve counts bytes to the part. When the part has no room for them it is sent, and a new one started.
 func (p *parts) reserve(size int, send func(*pb.RunPart) error) error {
 	if p.size+size > MaxPartSize {
+		if err := p.deadline.check("its proposals were sent"); err != nil {
+			return err
+		}
 		part := &pb.RunPart{Proposals: p.extended[:p.count], Plain: p.plain.Message(), Traced: p.traced}
 		if err := send(part); err != nil {
 			return err
 		}
+		p.sent += p.size
+		p.messages++
 		p.start()
 	}
 	p.size += size

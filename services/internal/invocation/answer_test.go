@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"matchmaker.dev/pkg/matchfn/block"
 	pb "matchmaker.dev/proto/matchmaker/v1"
@@ -40,7 +41,8 @@ func propose(t *testing.T, n, propertied int) ([]*pb.Proposal, error) {
 	}
 	last := new(pb.RunPart)
 	send := func(*pb.RunPart) error { return nil }
-	if err := new(parts).send(answer, &selection, new(backfills), created, last, send); err != nil {
+	p := parts{deadline: deadline{end: time.Now().Add(time.Hour)}}
+	if err := p.send(answer, &selection, new(backfills), created, last, send); err != nil {
 		return nil, err
 	}
 	err = proposals.Unpack(last)

@@ -26,6 +26,7 @@ const (
 type backfills struct {
 	selection pool.Selection
 	list      []*pb.Backfill
+	columns   columns
 }
 
 // choose selects the backfill tickets of pools.
@@ -37,9 +38,19 @@ func (b *backfills) choose(v pool.View, of func(id string) *pb.Backfill, pools m
 	}
 }
 
-// encodeBackfills writes the part of the request that is about backfill tickets, which v has.
-func (inv *Invoker) encodeBackfills(v pool.View, r *pb.RunRequest, n Needs) {
-	out, list, s := &inv.request, inv.backfills.list, &inv.backfills.selection
+// add adds the backfill tickets to the size of a request.
+func (b *backfills) add(size *block.RequestSize, pools map[string]*pb.Pool) {
+	connections := 0
+	for _, backfill := range b.list {
+		connections += len(backfill.GetConnection())
+	}
+	size.Backfills(len(b.list), connections)
+	b.columns.add(size, &b.selection, pools)
+}
+
+// writeBackfills writes the part of the request that is about backfill tickets, which v has.
+func (e *encoder) writeBackfills(v pool.View) {
+	out, list, s := &e.request, e.backfills.list, &e.backfills.selection
 	if len(list) == 0 {
 		return
 	}
@@ -52,7 +63,7 @@ func (inv *Invoker) encodeBackfills(v pool.View, r *pb.RunRequest, n Needs) {
 		connection := list[i].GetConnection()
 		return []byte(connection), connection != ""
 	})
-	inv.encodeColumns(v, s, r, n, out.BackfillAttribute, out.BackfillProperty, out.BackfillPool)
+	e.backfills.columns.writeAttributes(v, s, &e.work, out.BackfillAttribute)
 }
 
 // filling is what a proposal does with a backfill ticket, nil when it has none. size is about how many bytes it takes.

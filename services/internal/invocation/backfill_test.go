@@ -29,6 +29,12 @@ func (native) Buffer() []byte { return nil }
 
 func (native) ReleaseBuffer() {}
 
+func (native) Memory() int { return 1 << 30 }
+
+func (native) Reserves(int) bool { return false }
+
+func (native) Reserve(context.Context, int, time.Duration) ([]byte, error) { return nil, nil }
+
 func (n native) Run(_ context.Context, request []byte, _ time.Duration) ([]byte, sandbox.Stats, error) {
 	return slices.Clone(n.Answer(request)), sandbox.Stats{}, nil
 }

@@ -9,6 +9,7 @@ package invocation
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"matchmaker.dev/pkg/matchfn/block"
@@ -26,7 +27,8 @@ type Invoker struct {
 	created   []float64 // of the tickets, by number; the request's own column may be changed by the function
 	reader    block.AnswerReader
 	parts     parts
-	scratch   []byte
+	columns   columns // of the tickets
+	kept      int     // about how many bytes all of this has, see Release
 }
 
 // Run is a run to do.
@@ -39,6 +41,8 @@ type Run struct {
 	Answer func(*pb.RunPart) error
 	// Began is when the run's time began to count, Deadline when it is over.
 	Began, Deadline time.Time
+	// LeftOut is set by Invoke: what the function did not get.
+	LeftOut LeftOut
 	// Traced is set by Invoke: whether sampled tickets were proposed, or selected for a run that failed.
 	Traced bool
 }
@@ -46,8 +50,13 @@ type Run struct {
 // Instance is an instance of the function: a *sandbox.Instance.
 type Instance interface {
 	Name() string
-	// Buffer is where the request may be written; Run or ReleaseBuffer gives it up.
+	// Memory is how much memory the function may use, in bytes.
+	Memory() int
+	// Buffer is where the request may be written; Run or ReleaseBuffer gives it up. Reserve is the same for one of n
+	// bytes, for which the function may be asked. Reserves is whether it has such memory, otherwise the request is copied.
 	Buffer() []byte
+	Reserves(n int) bool
+	Reserve(ctx context.Context, n int, budget time.Duration) ([]byte, error)
 	ReleaseBuffer()
 	Run(ctx context.Context, request []byte, budget time.Duration) ([]byte, sandbox.Stats, error)
 }
@@ -61,58 +70,82 @@ func (e FunctionError) Unwrap() error { return e.error }
 // rest of the proposals or the error; the next run uses that part again. After an error that is no FunctionError the
 // instance must not be used again. The end of life kills the instance.
 func (inv *Invoker) Invoke(life context.Context, r *Run, instance Instance, n Needs) (*pb.RunPart, error) {
-	last := &pb.RunPart{Stats: &pb.RunStats{Instance: instance.Name()}}
-	err := inv.invoke(life, r, instance, n, last)
+	began := time.Now()
+	stats := &pb.RunStats{Instance: instance.Name(), Waiting: began.Sub(r.Began).Microseconds()}
+	last := &pb.RunPart{Stats: stats}
+	inv.parts.begin(r)
+	err := inv.invoke(life, r, instance, n, last, began)
 	if err != nil {
 		last.Error, last.Traced = err.Error(), sampledTickets(&inv.selection)
 	}
 	r.Traced = inv.parts.sampled || len(last.GetTraced()) > 0
+	stats.Messages, stats.AnswerBytes = int64(inv.parts.messages), int64(inv.parts.sent+inv.parts.size)
+	stats.Charge = charge(stats, time.Since(began))
 	return last, err
 }
 
-func (inv *Invoker) invoke(life context.Context, r *Run, instance Instance, n Needs, last *pb.RunPart) error {
-	stats := last.GetStats()
-	inv.parts.sampled = false
-	clock := r.Began
-	stats.Waiting = lap(&clock)
-	// Rounded to hundredths of a second, so that the log says 5s and not 4.998s.
-	budget := max(time.Until(r.Deadline).Round(10*time.Millisecond), 10*time.Millisecond)
-
-	buffer := instance.Buffer()
-	defer instance.ReleaseBuffer()
-	inv.backfills.list = inv.backfills.list[:0]
-	encode := func(encodeBackfills func()) {
-		r.Index.View(func(v pool.View) {
-			v.Select(r.Request.GetPools(), &inv.selection)
-			stats.Population = v.Count(r.Request.GetCensus())
-			stats.Query = lap(&clock)
-			if inv.selection.N() > 0 {
-				inv.encode(v, r.Request, budget, n, buffer)
-				encodeBackfills()
-			}
-		})
+// charge is what a run is charged that took so long, in microseconds: the runner's own time, and the processor time of
+// the instance, or all of its time when it was killed. So a run does not cost more because others compute beside it. It
+// is at least an eighth of the whole: a process that was taken over may wait instead of computing.
+func charge(stats *pb.RunStats, took time.Duration) int64 {
+	instance := stats.GetProcessor()
+	if instance == 0 {
+		instance = stats.GetRun()
 	}
-	if r.Backfills == nil || !r.Request.GetBackfills() {
-		encode(func() {})
-	} else {
-		r.Backfills.View(func(v pool.View, of func(id string) *pb.Backfill) {
-			inv.backfills.choose(v, of, r.Request.GetPools())
-			encode(func() { inv.encodeBackfills(v, r.Request, n) })
-		})
+	whole := took.Microseconds()
+	return max(whole-stats.GetRun()+instance, whole/8)
+}
+
+// deadline is the time that a run has, from its request to its last part.
+type deadline struct{ began, end time.Time }
+
+// check is an error when the time is over. what says what was just done.
+func (d deadline) check(what string) error {
+	if time.Now().Before(d.end) {
+		return nil
+	}
+	return FunctionError{fmt.Errorf("deadline: the run's %v were over when %s",
+		d.end.Sub(d.began).Round(10*time.Millisecond), what)}
+}
+
+// left is how much of the time is left. It is rounded to hundredths of a second, so that the log says 5s and not
+// 4.998s.
+func (d deadline) left() time.Duration {
+	return max(time.Until(d.end).Round(10*time.Millisecond), 10*time.Millisecond)
+}
+
+func (inv *Invoker) invoke(
+	life context.Context, r *Run, instance Instance, n Needs, last *pb.RunPart, clock time.Time,
+) error {
+	stats, limit := last.GetStats(), inv.parts.deadline
+	defer instance.ReleaseBuffer()
+	e := &encoder{
+		Invoker: inv, run: r, instance: instance, needs: n, stats: stats, clock: &clock,
+		work: pool.Work{Deadline: r.Deadline},
+	}
+	request, err := e.encode(life)
+	stats.Cells, r.LeftOut = e.work.Cells, e.left
+	if err != nil {
+		return err
 	}
 	stats.Tickets = int64(inv.selection.N())
 	stats.Pools = inv.countPools(r.Request.GetPools())
 	if stats.Tickets == 0 {
 		return nil
 	}
-	request, err := inv.request.Finish()
-	if err != nil {
-		return FunctionError{err}
-	}
 	stats.Encode = lap(&clock)
+	if e.inBuffer {
+		inv.keep(r, 0)
+	} else {
+		inv.keep(r, len(request))
+	}
+	if err := limit.check("its tickets were selected and written"); err != nil {
+		return err
+	}
 
-	bytes, cost, err := instance.Run(life, request, budget)
+	bytes, cost, err := instance.Run(life, request, limit.left())
 	stats.Run, stats.Compute, stats.Memory = lap(&clock), cost.Compute.Microseconds(), int64(cost.Memory)
+	stats.Processor = cost.Processor.Microseconds()
 	if err != nil {
 		return err
 	}
@@ -124,7 +157,11 @@ func (inv *Invoker) invoke(life context.Context, r *Run, instance Instance, n Ne
 	case answer.Failure != "":
 		return FunctionError{errors.New(answer.Failure)}
 	}
-	stats.Proposals = int64(answer.Len())
+	stats.Proposals, stats.Mentions = int64(answer.Len()), int64(len(answer.AllTickets()))
+	if err := limit.check("its answer was checked"); err != nil {
+		return err
+	}
+	inv.parts.block = len(bytes)
 	return inv.parts.send(answer, &inv.selection, &inv.backfills, inv.created, last, r.Answer)
 }
 
@@ -141,10 +178,10 @@ func (inv *Invoker) countPools(pools map[string]*pb.Pool) map[string]*pb.PoolCou
 	return counts
 }
 
-// lap is the microseconds since the last lap.
+// lap is the microseconds since the last lap, rounded up: what was done took some time.
 func lap(last *time.Time) int64 {
 	now := time.Now()
 	d := now.Sub(*last)
 	*last = now
-	return d.Microseconds()
+	return (d + time.Microsecond - 1).Microseconds()
 }

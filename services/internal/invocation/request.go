@@ -1,93 +1,222 @@
 package invocation
 
 import (
-	"cmp"
-	"maps"
+	"context"
+	"errors"
+	"fmt"
 	"slices"
 	"time"
 
 	"matchmaker.dev/pkg/matchfn/block"
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/pool"
-	"matchmaker.dev/services/internal/sandbox"
 )
 
-// maxColumns is how many attributes, and how many properties, a function gets that asks for all: those that most
-// tickets have. Players may put any names into a ticket, and each name is a column for all tickets. A function that
-// names what it reads has no such limit.
-const maxColumns = 64
+// requestShare is the part of a function's memory that a request may take, in quarters. The function needs some for
+// itself.
+const requestShare = 3
 
-// Needs is which attributes and properties of tickets a function reads.
-type Needs struct {
-	allAttributes, allProperties bool
-	attributes, properties       []string // in order, each once
+// reservations is how often the function is asked for memory for a request. Meanwhile tickets may come, so that the
+// next selection is larger.
+const reservations = 3
+
+// encoder writes the request of one run. What it keeps is part of the Invoker.
+type encoder struct {
+	*Invoker
+	run      *Run
+	instance Instance
+	needs    Needs
+	names    names
+	work     pool.Work
+	stats    *pb.RunStats
+	clock    *time.Time
+
+	selected    bool // the selections are of these versions of the indexes
+	tickets     uint64
+	backfilled  uint64
+	left        LeftOut
+	size        int // of the request; 0 when there is no ticket
+	buffer      []byte
+	outgrown    bool // the buffer is too short
+	inBuffer    bool // the request lies in the buffer
+	copied      bool // there is no buffer
+	insideLimit error
 }
 
-// NeedsOf is the needs that a manifest declares.
-func NeedsOf(m sandbox.Manifest) Needs {
-	return Needs{
-		allAttributes: m.Attributes == nil, attributes: slices.Compact(slices.Sorted(slices.Values(m.Attributes))),
-		allProperties: m.Properties == nil, properties: slices.Compact(slices.Sorted(slices.Values(m.Properties))),
+// encode selects the tickets of a run and writes its request, which is empty if there is no ticket. It computes the
+// size of the request before. A request that is too long is not written, and the run fails.
+func (e *encoder) encode(life context.Context) ([]byte, error) {
+	r, limit := e.run.Request, e.parts.deadline
+	var err error
+	if e.names, err = e.needs.of(r); err != nil {
+		return nil, err
 	}
+	e.pin(e.names.filters, e.names.attributes)
+	e.buffer = e.instance.Buffer()
+	for range reservations {
+		e.view()
+		switch {
+		case e.work.Late():
+			return nil, limit.check("its tickets were selected and written")
+		case e.insideLimit != nil:
+			return nil, e.insideLimit
+		case e.size == 0:
+			return nil, nil
+		case !e.outgrown:
+			if e.writeRest(); e.work.Late() {
+				return nil, limit.check("its tickets were selected and written")
+			}
+			e.pin(e.columns.slow, e.backfills.columns.slow)
+			request, err := e.request.Finish()
+			if err != nil {
+				return nil, FunctionError{err}
+			}
+			return request, nil
+		}
+		// The function is asked while nobody waits for the index: it may never answer.
+		if e.buffer, err = e.instance.Reserve(life, e.size, limit.left()); err != nil {
+			return nil, err
+		}
+		e.copied = e.buffer == nil // what the function answered is not aligned
+	}
+	return nil, FunctionError{errors.New("the tickets of its pools became more while its request was written: try again")}
 }
 
-// encode writes the request for the tickets selected in v, into the buffer if it is large enough. Names are sorted, so
-// that the same state makes the same bytes.
-func (inv *Invoker) encode(v pool.View, r *pb.RunRequest, budget time.Duration, n Needs, buffer []byte) {
-	b, s := &inv.request, &inv.selection
-	b.StartIn(buffer, block.Meta{
-		Now: r.GetNow(), Seed: r.GetSeed(), Budget: uint32(budget.Milliseconds()),
-		Tickets: s.N(), Backfills: len(inv.backfills.list),
-	})
-	b.Config(r.GetSettings())
-	inv.created = slices.Grow(inv.created[:0], s.N())[:s.N()]
-	v.Column(s, pool.Created, inv.created)
-	copy(b.Created(), inv.created)
-	inv.encodeColumns(v, s, r, n, b.Attribute, b.Property, b.Pool)
-}
-
-// encodeColumns writes what a function reads of a selection: attributes, properties and the numbers of each pool. The
-// last three arguments say where in the request.
-func (inv *Invoker) encodeColumns(
-	v pool.View, s *pool.Selection, r *pb.RunRequest, n Needs, attribute func(name string) []float64,
-	property func(name string, of func(i int) ([]byte, bool)), members func(name string, n int) []uint32,
-) {
-	attributes := n.attributes
-	if n.allAttributes {
-		attributes = v.Attributes(maxColumns)
-	}
-	for _, name := range attributes {
-		v.Column(s, name, attribute(name))
-	}
-	properties := n.properties
-	if n.allProperties {
-		properties = propertiesOf(s)
-	}
-	for _, name := range properties {
-		property(name, func(i int) ([]byte, bool) {
-			value, ok := s.Property(i, name)
-			inv.scratch = append(inv.scratch[:0], value...)
-			return inv.scratch, ok
-		})
-	}
-	for _, name := range slices.Sorted(maps.Keys(r.GetPools())) {
-		numbers := s.Pool(name)
-		copy(members(name, len(numbers)), numbers)
-	}
-}
-
-// propertiesOf is the sorted names of the selection's properties, at most the maxColumns that most tickets have.
-func propertiesOf(s *pool.Selection) []string {
-	uses := map[string]int{}
-	for i := range s.N() {
-		for _, p := range s.Properties(i) {
-			uses[p.Name]++
+// pin gives attributes their columns in the indexes.
+func (e *encoder) pin(lists ...[]string) {
+	for _, list := range lists {
+		if len(list) == 0 {
+			continue
+		}
+		e.work.Count(int(e.run.Index.Use(e.run.Began, list)))
+		if e.run.Backfills != nil {
+			e.work.Count(int(e.run.Backfills.Use(e.run.Began, list)))
 		}
 	}
-	names := slices.SortedFunc(maps.Keys(uses), func(a, b string) int {
-		return cmp.Or(cmp.Compare(uses[b], uses[a]), cmp.Compare(a, b))
-	})
-	names = names[:min(len(names), maxColumns)]
-	slices.Sort(names)
-	return names
 }
+
+// view does what has to be done while the indexes do not change.
+func (e *encoder) view() {
+	if e.run.Backfills == nil || !e.run.Request.GetBackfills() {
+		e.backfills.list = e.backfills.list[:0]
+		e.run.Index.ViewFor(&e.work, func(v pool.View) { e.write(v, nil) })
+		return
+	}
+	e.run.Backfills.ViewFor(&e.work, func(b pool.View, of func(id string) *pb.Backfill) {
+		if e.selected && e.backfilled != b.Version() {
+			e.selected = false
+		}
+		e.backfilled = b.Version()
+		if !e.selected {
+			e.backfills.choose(b, of, e.run.Request.GetPools())
+		}
+		e.run.Index.ViewFor(&e.work, func(v pool.View) { e.write(v, &b) })
+	})
+}
+
+// write selects, computes the size of the request and writes it, if there is room for it.
+func (e *encoder) write(v pool.View, b *pool.View) {
+	r, s := e.run.Request, &e.selection
+	if !e.selected || e.tickets != v.Version() {
+		v.Select(r.GetPools(), s)
+		e.stats.Population = v.Count(r.GetCensus())
+		e.selected, e.tickets = true, v.Version()
+		e.stats.Query += lap(e.clock)
+		if e.work.Late() {
+			return
+		}
+		e.left = LeftOut{}
+		e.columns.choose(v, s, e.needs, e.names, &e.work, &e.left)
+		e.columns.measure(s, &e.work)
+		if b != nil {
+			e.backfills.columns.choose(*b, &e.backfills.selection, e.needs, e.names, &e.work, &e.left)
+			e.backfills.columns.measure(&e.backfills.selection, &e.work)
+		}
+	}
+	e.size = 0
+	if s.N() == 0 || e.work.Late() {
+		return
+	}
+	meta := e.meta()
+	size := e.sizeOf(meta)
+	e.stats.Bytes = size.Bytes()
+	if e.insideLimit = e.check(size); e.insideLimit != nil {
+		return
+	}
+	e.size = int(size.Bytes())
+	if e.outgrown = e.size > len(e.buffer); e.outgrown && e.ownBuffer() {
+		e.outgrown = false
+		e.request.Reserve(e.size)
+		e.buffer = nil
+	}
+	if e.outgrown {
+		return
+	}
+	e.inBuffer = e.buffer != nil
+	e.request.StartIn(e.buffer, meta)
+	e.writeTickets(v)
+	if b != nil {
+		e.writeBackfills(*b)
+	}
+}
+
+// ownBuffer returns whether a request is written in this process, and copied: when it is short, or no memory is shared.
+func (e *encoder) ownBuffer() bool { return e.copied || !e.instance.Reserves(e.size) }
+
+func (e *encoder) meta() block.Meta {
+	r := e.run.Request
+	return block.Meta{
+		Now: r.GetNow(), Seed: r.GetSeed(), Budget: uint32(e.parts.deadline.left().Milliseconds()),
+		Tickets: e.selection.N(), Backfills: len(e.backfills.list),
+		LeftOutAttributes: e.left.Attributes, LeftOutProperties: e.left.Properties,
+	}
+}
+
+// sizeOf computes the size of the request.
+func (e *encoder) sizeOf(meta block.Meta) *block.RequestSize {
+	r := e.run.Request
+	var size block.RequestSize
+	size.Meta(meta, len(r.GetSettings()))
+	e.columns.add(&size, &e.selection, r.GetPools())
+	if len(e.backfills.list) > 0 {
+		e.backfills.add(&size, r.GetPools())
+	}
+	return &size
+}
+
+// check is an error if a request is too long for the function.
+func (e *encoder) check(size *block.RequestSize) error {
+	const mib = 1 << 20
+	memory := e.instance.Memory()
+	most := min(int64(memory)/4*requestShare, block.MaxRequest)
+	if size.Bytes() <= most {
+		return nil
+	}
+	return FunctionError{fmt.Errorf("the request would have %d MiB: %d columns × %d tickets; it may have %d MiB, since "+
+		"the function may use %d: declare fewer attributes or properties, or narrow the pools",
+		(size.Bytes()+mib-1)/mib, size.Columns(), e.selection.N()+len(e.backfills.list), most/mib, memory/mib)}
+}
+
+func (e *encoder) writeTickets(v pool.View) {
+	b, s := &e.request, &e.selection
+	b.Config(e.run.Request.GetSettings())
+	if cap(e.created) > maxKeptCreated && cap(e.created) > 4*s.N() {
+		e.created = nil
+	}
+	e.created = slices.Grow(e.created[:0], s.N())[:s.N()]
+	v.Column(s, pool.Created, e.created)
+	copy(b.Created(), e.created)
+	e.columns.writeAttributes(v, s, &e.work, b.Attribute)
+}
+
+// writeRest writes what needs no view. Changes of tickets need not wait for it, nor the runs of other configs for them.
+func (e *encoder) writeRest() {
+	b, pools := &e.request, e.run.Request.GetPools()
+	e.columns.writeRest(&e.selection, &e.work, pools, b.Properties, b.Pool)
+	if len(e.backfills.list) > 0 {
+		e.backfills.columns.writeRest(&e.backfills.selection, &e.work, pools, b.BackfillProperties, b.BackfillPool)
+	}
+}
+
+// maxKeptCreated is for how many tickets a run keeps memory that has fewer.
+const maxKeptCreated = 1 << 17

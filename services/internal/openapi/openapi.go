@@ -40,6 +40,9 @@ func New() (app.Part, error) {
 		return app.Part{}, err
 	}
 	return app.Part{Name: "openapi", Routes: func(e *echo.Echo) {
-		e.GET(Path, func(c echo.Context) error { return c.Blob(http.StatusOK, echo.MIMEApplicationJSON, text) })
+		e.GET(Path, func(c echo.Context) error {
+			c.Response().Header().Set(echo.HeaderCacheControl, "public, max-age=60")
+			return c.Blob(http.StatusOK, echo.MIMEApplicationJSON, text)
+		})
 	}}, nil
 }

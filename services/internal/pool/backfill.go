@@ -2,6 +2,7 @@ package pool
 
 import (
 	"sync"
+	"time"
 
 	"google.golang.org/protobuf/proto"
 
@@ -17,9 +18,15 @@ type Backfills struct {
 }
 
 // NewBackfills returns an empty index.
-func NewBackfills() *Backfills {
-	return &Backfills{index: New(), by: map[string]*pb.Backfill{}}
+func NewBackfills() *Backfills { return NewBackfillsSized(DefaultNames) }
+
+// NewBackfillsSized returns an empty index with columns for so many names of attributes.
+func NewBackfillsSized(names int) *Backfills {
+	return &Backfills{index: NewSized(names), by: map[string]*pb.Backfill{}}
 }
+
+// Use is Index.Use.
+func (b *Backfills) Use(now time.Time, names []string) (cells int64) { return b.index.Use(now, names) }
 
 // Reset removes all backfill tickets.
 func (b *Backfills) Reset() {
@@ -63,8 +70,14 @@ func (b *Backfills) Len() int {
 }
 
 // View calls f while the index does not change. of returns the backfill ticket with an id.
-func (b *Backfills) View(f func(v View, of func(id string) *pb.Backfill)) {
+func (b *Backfills) View(f func(v View, of func(id string) *pb.Backfill)) { b.ViewFor(nil, f) }
+
+// ViewFor is View for work that is counted, and ends early when it is late.
+func (b *Backfills) ViewFor(w *Work, f func(v View, of func(id string) *pb.Backfill)) {
 	b.mu.RLock()
 	defer b.mu.RUnlock()
-	b.index.View(func(v View) { f(v, func(id string) *pb.Backfill { return b.by[id] }) })
+	b.index.ViewFor(w, func(v View) { f(v, func(id string) *pb.Backfill { return b.by[id] }) })
 }
+
+// Size is about how many bytes the backfill tickets take. Each is kept twice: as a record, and in the index.
+func (b *Backfills) Size() int64 { return 2 * b.index.Size() }

@@ -16,6 +16,8 @@ func (s bitset) add(member uint32)      { s[member/wordSlots] |= 1 << (member % 
 func (s bitset) remove(member uint32)   { s[member/wordSlots] &^= 1 << (member % wordSlots) }
 func (s bitset) has(member uint32) bool { return s[member/wordSlots]>>(member%wordSlots)&1 != 0 }
 
+func popcount(word uint64) int { return bits.OnesCount64(word) }
+
 // size is the number of members.
 func (s bitset) size() int {
 	n := 0
@@ -96,7 +98,14 @@ func (s bitset) keepSparse(slots []uint32, keys []uint64, in interval) {
 	}
 }
 
-// resize returns s with n elements of any value, and reuses its memory.
+// keptElements is how many elements a slice may keep room for that needs fewer.
+const keptElements = 1 << 17
+
+// resize returns s with n elements of any value, and reuses its memory. Memory that a much longer slice once needed is
+// given back.
 func resize[S ~[]T, T any](s S, n int) S {
+	if cap(s) > keptElements && cap(s) > 4*n {
+		return make(S, n)
+	}
 	return slices.Grow(s[:0], n)[:n]
 }

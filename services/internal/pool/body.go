@@ -29,6 +29,24 @@ type body struct {
 	values     []float64
 	properties [][]byte
 	trace      []byte
+	// interned are names of properties, so that tickets share them.
+	interned map[string]string
+}
+
+// maxInterned is how many names of properties are shared. When players invent more of them it begins anew.
+const maxInterned = 1024
+
+// intern returns a name as a string that other tickets have, too.
+func (b *body) intern(name []byte) string {
+	if s, ok := b.interned[string(name)]; ok {
+		return s
+	}
+	if len(b.interned) >= maxInterned || b.interned == nil {
+		b.interned = map[string]string{}
+	}
+	s := string(name)
+	b.interned[s] = s
+	return s
 }
 
 // decode reads a marshalled pb.Ticket.
@@ -97,7 +115,7 @@ func (b *body) propertyList() ([]Property, error) {
 	}
 	list := make([]Property, 0, len(b.properties))
 	for _, raw := range b.properties {
-		p, err := property(raw)
+		p, err := b.property(raw)
 		if err != nil {
 			return nil, fmt.Errorf("ticket body: property: %w", err)
 		}
@@ -115,7 +133,7 @@ func (b *body) propertyList() ([]Property, error) {
 }
 
 // property reads one entry of pb.Ticket's map of properties.
-func property(raw []byte) (Property, error) {
+func (b *body) property(raw []byte) (Property, error) {
 	var name, content []byte
 	for len(raw) > 0 {
 		number, kind, n := protowire.ConsumeTag(raw)
@@ -137,5 +155,5 @@ func property(raw []byte) (Property, error) {
 		}
 		raw = raw[n:]
 	}
-	return Property{string(name), string(content)}, nil
+	return Property{b.intern(name), string(content)}, nil
 }

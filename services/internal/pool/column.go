@@ -1,6 +1,9 @@
 package pool
 
-import "slices"
+import (
+	"slices"
+	"sync/atomic"
+)
 
 // A column becomes dense when a quarter of the slots has a value, and sparse again when less than an eighth has.
 // Between the two it stays as it is, so that conversions are rare. At a fifth both scans take the same time. A dense
@@ -19,6 +22,8 @@ type column struct {
 	slots []uint32
 	dense bool
 	uses  int
+	// asked is when a run asked for the attribute last, in Unix seconds: see Index.Use. 0 is never.
+	asked atomic.Int64
 }
 
 // put sets the value of the newest slot. It tells whether the slot had none before.

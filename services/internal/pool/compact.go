@@ -32,6 +32,7 @@ func (ix *Index) compact() {
 		ix.sorter = sorter{}
 	}
 	ix.slots = slots
+	ix.changes++
 
 	words := (len(live) + wordSlots - 1) / wordSlots
 	ix.present = trim(ix.present[:words])
@@ -42,6 +43,7 @@ func (ix *Index) compact() {
 		ix.present[words-1] = 1<<rest - 1
 	}
 
+	ix.respill()
 	ix.created.pick(live, words)
 	for _, c := range ix.columns {
 		if c.dense {

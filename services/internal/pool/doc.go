@@ -12,4 +12,9 @@
 // Memory is at most proportional to the attribute values that the tickets have, whatever the attributes' names: a
 // column that few tickets use lists its slots (12 bytes a value) instead of covering all of them (8 bytes a slot), and
 // a column that no ticket uses is removed.
+//
+// An index has a bounded number of columns, because players may invent names. The values of further names stay with
+// their tickets (see rest.go). Names that runs ask for are pinned (see Index.Use): they have a column, which takes the
+// place of the least used one that is not pinned. Selections find values with and without a column alike; only the time
+// differs.
 package pool

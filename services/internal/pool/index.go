@@ -1,9 +1,13 @@
 package pool
 
 import (
+	"bytes"
 	"slices"
 	"sync"
 )
+
+// DefaultNames is how many columns an index has by default.
+const DefaultNames = 1024
 
 // Created is the attribute of every ticket's creation time, in Unix milliseconds. A ticket's own attribute of that name
 // is ignored.
@@ -24,6 +28,20 @@ type Index struct {
 	created *column
 	columns map[string]*column
 	dense   []*column
+	// names is how many columns there may be beside those that are pinned.
+	names int
+	// spilled has a bit for each of the spills tickets with values without a column; nil when there is none. While there
+	// is one, only Use makes columns.
+	spilled bitset
+	spills  int
+	// recent are column lists that tickets share, and last is where the latest is.
+	recent [8]*columnList
+	last   int
+	// changes counts the changes, so that a selection knows whether it is still true.
+	changes uint64
+	// ticketBytes is about how many bytes the tickets take beside their columns.
+	ticketBytes int
+	swept       int64 // when pins were removed last, in Unix seconds
 	// traced are the spans of the tickets that are sampled.
 	traced map[*ticket]string
 
@@ -32,18 +50,28 @@ type Index struct {
 	sorter sorter
 }
 
-// ticket is what the index keeps of a ticket beside its columns. Only its slot ever changes, so that a selection may
-// read the rest without a lock.
+// ticket is what the index keeps of a ticket beside its columns. Its id and properties never change, so that a
+// selection may read them without a lock.
 type ticket struct {
 	id         string
 	properties []Property
-	columns    []*column
+	list       *columnList
+	rest       string // values without a column: see rest.go
 	slot       uint32
 }
 
+// columnList is the columns in which some tickets have values. It is not changed while a ticket has it.
+type columnList struct {
+	columns []*column
+	tickets int
+}
+
 // New returns an empty index.
-func New() *Index {
-	ix := &Index{}
+func New() *Index { return NewSized(DefaultNames) }
+
+// NewSized returns an empty index with columns for so many names of attributes.
+func NewSized(names int) *Index {
+	ix := &Index{names: names}
 	ix.reset()
 	return ix
 }
@@ -54,8 +82,12 @@ func (ix *Index) reset() {
 	ix.created = &column{name: Created, dense: true}
 	ix.columns = map[string]*column{}
 	ix.dense = nil
+	ix.spilled, ix.spills, ix.recent, ix.last = nil, 0, [len(ix.recent)]*columnList{}, 0
+	ix.ticketBytes = 0
 	ix.traced = nil
 	ix.uses = nil
+	ix.body = body{}
+	ix.changes++
 }
 
 // Reset removes all tickets.
@@ -91,8 +123,10 @@ func (ix *Index) Put(id string, raw []byte) error {
 	ix.slots[t.slot] = t
 	ix.present.add(t.slot)
 	ix.created.put(t.slot, stamp(ix.body.created, id))
-	t.columns = ix.putValues(t.slot)
+	ix.putValues(t)
 	ix.tickets[id] = t
+	ix.ticketBytes += t.bytes()
+	ix.changes++
 	if len(ix.body.trace) > 0 {
 		ix.trace(t, string(ix.body.trace))
 	}
@@ -106,6 +140,9 @@ func (ix *Index) grow() uint32 {
 	ix.slots = append(ix.slots, nil)
 	if slot%wordSlots == 0 {
 		ix.present = append(ix.present, 0)
+		if ix.spilled != nil {
+			ix.spilled = append(ix.spilled, 0)
+		}
 		ix.created.keys = append(ix.created.keys, make([]uint64, wordSlots)...)
 		ix.thin()
 		for _, c := range ix.dense {
@@ -126,35 +163,81 @@ func (ix *Index) thin() {
 	})
 }
 
-// putValues puts the decoded attributes into their columns, and returns these.
-func (ix *Index) putValues(slot uint32) []*column {
+// putValues puts the decoded attributes of a new ticket into their columns. Those without a column stay with it.
+func (ix *Index) putValues(t *ticket) {
 	ix.uses = ix.uses[:0]
+	var rest, latest []byte
 	for i, name := range ix.body.names {
 		k := key(ix.body.values[i])
 		if k == absent || string(name) == Created {
 			continue
 		}
 		c := ix.columns[string(name)]
+		if c == nil && (ix.spilled != nil || len(ix.columns) >= ix.names) {
+			// Another ticket may keep values of this name already: a column has all of them or does not exist.
+			if bytes.Compare(name, latest) <= 0 { // it may be there already; the service sorts names
+				rest = withoutRest(rest, string(name))
+			}
+			rest = appendRest(rest, string(name), k)
+			if bytes.Compare(name, latest) > 0 {
+				latest = name
+			}
+			continue
+		}
 		if c == nil {
 			c = &column{name: string(name)}
 			ix.columns[c.name] = c
 		}
-		if !c.put(slot, k) {
+		if !c.put(t.slot, k) {
 			continue
 		}
 		ix.uses = append(ix.uses, c)
 		if !c.dense && c.uses*denseAt >= len(ix.slots) {
-			c.spread(len(ix.present) * wordSlots)
-			ix.dense = append(ix.dense, c)
+			ix.spread(c)
 		}
 	}
-	// Most tickets have the same attributes as the one before them: share the list.
-	if slot > 0 {
-		if last := ix.slots[slot-1]; last != nil && slices.Equal(last.columns, ix.uses) {
-			return last.columns
+	ix.enlist(t, ix.uses)
+	if len(rest) > 0 {
+		ix.spill(t, string(rest))
+	}
+}
+
+// spread makes a column dense.
+func (ix *Index) spread(c *column) {
+	c.spread(len(ix.present) * wordSlots)
+	ix.dense = append(ix.dense, c)
+}
+
+// enlist notes the columns of a ticket, which has none yet. Tickets share lists: most have the same attributes as one
+// of the last before them.
+func (ix *Index) enlist(t *ticket, columns []*column) {
+	t.list = ix.findList(columns)
+	if t.list == nil {
+		t.list = &columnList{columns: slices.Clone(columns)}
+		ix.last = (ix.last + 1) % len(ix.recent)
+		ix.recent[ix.last] = t.list
+		ix.ticketBytes += t.list.bytes()
+	}
+	t.list.tickets++
+}
+
+func (ix *Index) findList(columns []*column) *columnList {
+	for i := range ix.recent {
+		at := (ix.last + i) % len(ix.recent)
+		if l := ix.recent[at]; l != nil && l.tickets > 0 && slices.Equal(l.columns, columns) {
+			ix.last = at
+			return l
 		}
 	}
-	return slices.Clone(ix.uses)
+	return nil
+}
+
+// unlist gives up a ticket's list.
+func (ix *Index) unlist(t *ticket) {
+	if t.list.tickets--; t.list.tickets == 0 {
+		ix.ticketBytes -= t.list.bytes()
+	}
+	t.list = nil
 }
 
 // Drop removes a ticket, and tells whether it was there.
@@ -180,12 +263,16 @@ func (ix *Index) drop(id string) bool {
 	ix.slots[t.slot] = nil
 	ix.present.remove(t.slot)
 	ix.created.clear(t.slot)
-	for _, c := range t.columns {
+	ix.ticketBytes -= t.bytes()
+	for _, c := range t.list.columns {
 		c.clear(t.slot)
-		if c.uses == 0 {
+		if c.uses == 0 && c.asked.Load() == 0 {
 			ix.forget(c)
 		}
 	}
+	ix.unlist(t)
+	ix.spill(t, "")
+	ix.changes++
 	return true
 }
 

@@ -2,8 +2,12 @@ package pool
 
 import (
 	"fmt"
+	"maps"
+	"runtime"
 	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	"google.golang.org/protobuf/proto"
 
@@ -23,11 +27,14 @@ func enter(t *testing.T, ix *Index, id string, names ...string) {
 	}
 }
 
-// footprint is the bytes in the columns of attributes.
+// footprint is the bytes in the columns of attributes, and of values without one.
 func (ix *Index) footprint() int {
 	n := 0
 	for _, c := range ix.columns {
 		n += 8*cap(c.keys) + 4*cap(c.slots)
+	}
+	for _, t := range ix.tickets {
+		n += len(t.rest)
 	}
 	return n
 }
@@ -54,8 +61,8 @@ func TestMemoryIsProportionalToTheValues(t *testing.T) {
 	if limit := 100 * values; ix.footprint() > limit {
 		t.Errorf("%d bytes for %d values, more than %d", ix.footprint(), values, limit)
 	}
-	if len(ix.columns) != names+poor {
-		t.Errorf("%d columns, want %d", len(ix.columns), names+poor)
+	if len(ix.columns) != DefaultNames {
+		t.Errorf("%d columns, want %d", len(ix.columns), DefaultNames)
 	}
 	for i := range poor {
 		ix.Drop(fmt.Sprint("poor", i))
@@ -142,5 +149,218 @@ func TestEqualStampsAreOrderedByID(t *testing.T) {
 	}
 	if !slices.Equal(slots, want) {
 		t.Errorf("got %v, want them descending", slots)
+	}
+}
+
+// Players who invent names get no columns for more than the index was made for, and no run is any the worse: a name
+// that a run asks for has its column and its values, also if it comes later than all others, and keeps it.
+func TestInventedNamesTakeNoColumnFromThoseInUse(t *testing.T) {
+	const names = 8
+	ix, now := NewSized(names), time.Unix(1_700_000_000, 0)
+	ix.Use(now, []string{"pinned"})
+	for i := range 2000 { // so many that the index is compacted meanwhile
+		enter(t, ix, fmt.Sprint("junk", i), fmt.Sprint("junk", i), fmt.Sprint("more", i))
+		if i%2 == 1 {
+			ix.Drop(fmt.Sprint("junk", i))
+		}
+	}
+	for i := range 10 {
+		enter(t, ix, fmt.Sprint("player", i), "pinned", "late")
+	}
+	if n := ix.Names(); n != names {
+		t.Errorf("%d columns, want %d", n, names)
+	}
+	if c := ix.columns["pinned"]; c == nil || c.uses != 10 {
+		t.Error("the pinned name has no column of all its values")
+	}
+	count := func(name string) (n int64, cells int64) {
+		var w Work
+		ix.ViewFor(&w, func(v View) { n = v.Count(map[string]*pb.Pool{"": {Filters: []*pb.Filter{{Attribute: name}}}})[""] })
+		return n, w.Cells
+	}
+	n, before := count("late")
+	if n != 10 || ix.columns["late"] != nil {
+		t.Errorf("%d tickets have the attribute without a column, want 10", n)
+	}
+	if ix.Use(now, []string{"late", "junk0", "late"}) == 0 {
+		t.Error("to build columns costs nothing")
+	}
+	n, after := count("late")
+	if n != 10 || ix.columns["late"] == nil || after >= before/10 {
+		t.Errorf("%d tickets have the attribute with a column, in %d cells, without one in %d", n, after, before)
+	}
+	if n := ix.Names(); n != names {
+		t.Errorf("%d columns, want %d", n, names)
+	}
+	if n, _ := count("junk0"); n != 1 {
+		t.Errorf("%d tickets have another attribute, want 1", n)
+	}
+	if n, _ := count("more0"); n != 1 {
+		t.Errorf("%d tickets have an attribute that lost its column, want 1", n)
+	}
+
+	// More pinned names than the index was made for have columns, too, until nobody asks for them any more.
+	var many []string
+	for i := range 2 * names {
+		many = append(many, fmt.Sprint("junk", 2*i))
+	}
+	ix.Use(now, many)
+	if n := ix.Names(); n != 2*names+2 {
+		t.Errorf("%d columns, want those that are pinned, %d", n, 2*names+2)
+	}
+	ix.Use(now.Add(pinTime), []string{"pinned"})
+	ix.Use(now.Add(pinTime), []string{"late", "junk100"})
+	if n := ix.Names(); n != names {
+		t.Errorf("%d columns, want %d", n, names)
+	}
+	// And there is an end to it.
+	for i := range 3 * pinnedFactor {
+		ix.Use(now.Add(pinTime+time.Duration(i)*time.Second), []string{fmt.Sprint("one", i), fmt.Sprint("two", i),
+			fmt.Sprint("three", i)})
+	}
+	if n := ix.Names(); n > pinnedFactor*names {
+		t.Errorf("%d columns, more than %d", n, pinnedFactor*names)
+	}
+	ix.Use(now.Add(4*pinTime), nil)
+	for id := range maps.Clone(ix.tickets) {
+		ix.Drop(id)
+	}
+	if ix.Names() != 0 || ix.ticketBytes != 0 {
+		t.Errorf("an empty index has %d columns and %d bytes for tickets", ix.Names(), ix.ticketBytes)
+	}
+}
+
+// The size that the index reports is about what it takes.
+func TestSizeIsHonest(t *testing.T) {
+	for name, body := range map[string]func(i int) *pb.Ticket{
+		"plain": func(i int) *pb.Ticket {
+			return &pb.Ticket{
+				Created: int64(i), AttributeNames: []string{"a", "b", "c", "d"}, AttributeValues: []float64{1, 2, 3, 4},
+			}
+		},
+		"own names": func(i int) *pb.Ticket {
+			var t pb.Ticket
+			for n := range 8 {
+				t.AttributeNames = append(t.AttributeNames, fmt.Sprintf("attribute-%d-%d", i, n))
+				t.AttributeValues = append(t.AttributeValues, float64(n))
+			}
+			return &t
+		},
+		"properties": func(i int) *pb.Ticket {
+			return &pb.Ticket{Properties: map[string][]byte{"kit": make([]byte, 100), "name": []byte(fmt.Sprint(i))}}
+		},
+		"own properties": func(i int) *pb.Ticket {
+			return &pb.Ticket{Properties: map[string][]byte{fmt.Sprintf("property-%032d", i): make([]byte, 10)}}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			const n = 20_000
+			raws, ids := make([][]byte, n), make([]string, n)
+			for i := range n {
+				raw, err := proto.Marshal(body(i))
+				if err != nil {
+					t.Fatal(err)
+				}
+				raws[i], ids[i] = raw, fmt.Sprintf("019a9e3c-0000-7000-8000-%012d", i)
+			}
+			runtime.GC()
+			runtime.GC() // what pools kept through the first one
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			ix := New()
+			for i := range n {
+				if err := ix.Put(strings.Clone(ids[i]), raws[i]); err != nil {
+					t.Fatal(err)
+				}
+			}
+			runtime.GC()
+			runtime.ReadMemStats(&after)
+			takes, says := int64(after.HeapAlloc)-int64(before.HeapAlloc), ix.Size()
+			t.Logf("%d bytes a ticket, the index says %d", takes/n, says/n)
+			if says < takes*7/10 || says > takes*14/10 {
+				t.Errorf("takes %d bytes, the index says %d", takes, says)
+			}
+			runtime.KeepAlive(raws)
+			runtime.KeepAlive(ids)
+		})
+	}
+}
+
+// However many names are invented, those that many tickets have are found.
+func TestFrequentNamesAreFoundAmongInventedOnes(t *testing.T) {
+	ix := NewSized(4)
+	for i := range 6000 {
+		names := []string{fmt.Sprint("junk", i), fmt.Sprint("more", i)}
+		if i%50 == 0 {
+			names = append(names, "skill")
+		}
+		raw, err := proto.Marshal(&pb.Ticket{AttributeNames: names, AttributeValues: make([]float64, len(names)),
+			Properties: map[string][]byte{names[0]: nil, names[len(names)-1]: nil}})
+		if err == nil {
+			err = ix.Put(fmt.Sprint(i), raw)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	var s Selection
+	ix.View(func(v View) {
+		v.Select(nil, &s)
+		got := v.Attributes(&s, nil, 8)
+		if !slices.Contains(got.Most, "skill") || got.Left == 0 || len(got.Some) != someNames {
+			t.Errorf("the attributes are %+v", got)
+		}
+	})
+	if got := s.PropertyNames(nil, nil, 8); !slices.Contains(got.Most, "skill") || got.Left == 0 {
+		t.Errorf("the properties are %+v", got)
+	}
+	var many tally
+	for i := range 100_000 {
+		many.add(fmt.Sprint(i), 1)
+		if i%500 == 0 {
+			many.add("often", 1)
+		}
+	}
+	if len(many.uses) > 2*tallied || !slices.Contains(many.names(64).Most, "often") {
+		t.Errorf("%d names are counted, the most used are %q", len(many.uses), many.names(64).Most)
+	}
+}
+
+// A view that is late selects nothing and says so, and what was done is counted.
+func TestWorkIsCountedAndEnds(t *testing.T) {
+	ix := New()
+	for i := range 1000 {
+		enter(t, ix, fmt.Sprint(i), "skill")
+	}
+	pools := map[string]*pb.Pool{"a": {Filters: []*pb.Filter{{Attribute: "skill"}, {Attribute: "skill"}}}}
+	var s Selection
+	for _, filters := range []int64{2, 3} {
+		var w Work
+		ix.ViewFor(&w, func(v View) { v.Select(pools, &s) })
+		if s.N() != 1000 || w.Late() || w.Cells < filters*1000 || w.Cells > filters*1100 {
+			t.Errorf("%d tickets, %d cells for %d filters", s.N(), w.Cells, filters)
+		}
+		pools["a"].Filters = append(pools["a"].Filters, &pb.Filter{Attribute: Created})
+	}
+	w := Work{Deadline: time.Unix(1, 0)}
+	ix.ViewFor(&w, func(v View) { v.Select(pools, &s) })
+	if s.N() != 0 || !w.Late() {
+		t.Errorf("%d tickets after the deadline", s.N())
+	}
+}
+
+// The memory of a long selection is given back.
+func TestLongSelectionIsGivenBack(t *testing.T) {
+	var s Selection
+	long, short := New(), New()
+	for i := range keptElements + 100 {
+		enter(t, long, fmt.Sprint(i))
+	}
+	enter(t, short, "one")
+	for _, ix := range []*Index{long, short, short} {
+		ix.View(func(v View) { v.Select(map[string]*pb.Pool{"all": {}}, &s) })
+	}
+	if n := max(cap(s.tickets), cap(s.slots), cap(s.numbers), cap(s.lists)); n > keptElements {
+		t.Errorf("memory for %d tickets is kept for one", n)
 	}
 }

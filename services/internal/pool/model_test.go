@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 	"testing"
+	"time"
 
 	"google.golang.org/protobuf/proto"
 	"pgregory.net/rapid"
@@ -95,7 +96,8 @@ var (
 // index is compacted.
 func TestIndexAgreesWithTheModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		ix, m := pool.New(), model{}
+		ix, m := pool.NewSized(rapid.SampledFrom([]int{2, pool.DefaultNames}).Draw(t, "names")), model{}
+		clock := time.Unix(1_700_000_000, 0)
 		var s pool.Selection
 		crowd := 0
 		t.Repeat(map[string]func(*rapid.T){
@@ -110,6 +112,10 @@ func TestIndexAgreesWithTheModel(t *testing.T) {
 				}
 				clear(raw) // the index must have copied what it keeps
 				m[ticket.Id] = ticket
+			},
+			"use": func(t *rapid.T) {
+				clock = clock.Add(time.Duration(rapid.IntRange(0, 8).Draw(t, "minutes")) * time.Minute)
+				ix.Use(clock, rapid.SliceOfN(attributes, 0, 3).Draw(t, "names"))
 			},
 			"drop": func(t *rapid.T) {
 				id := ids.Draw(t, "id")
@@ -150,7 +156,7 @@ func TestIndexAgreesWithTheModel(t *testing.T) {
 				ix.View(func(v pool.View) {
 					v.Select(pools, &s)
 					checkSelection(t, v, &s, m, pools)
-					checkCounts(t, v, m)
+					checkCounts(t, v, &s, m)
 				})
 			},
 		})
@@ -218,11 +224,11 @@ func checkProperties(t *rapid.T, s *pool.Selection, i int, want map[string][]byt
 	}
 }
 
-func checkCounts(t *rapid.T, v pool.View, m model) {
+func checkCounts(t *rapid.T, v pool.View, s *pool.Selection, m model) {
 	uses := map[string]int{}
 	for _, name := range []string{"a", "b", "c", "rare1", "rare2", "rare3", "crowd", "", pool.Created} {
-		for _, ticket := range m {
-			if !math.IsNaN(valueOf(ticket, name)) {
+		for i := range s.N() {
+			if !math.IsNaN(valueOf(m[s.ID(i)], name)) {
 				uses[name]++
 			}
 		}
@@ -236,12 +242,32 @@ func checkCounts(t *rapid.T, v pool.View, m model) {
 		t.Fatalf("Count(%v) = %v, want %v", counted, got, want)
 	}
 	delete(uses, pool.Created)
+	delete(uses, "b")
 	names := slices.SortedFunc(maps.Keys(uses), func(a, b string) int {
 		return cmp.Or(cmp.Compare(uses[b], uses[a]), cmp.Compare(a, b))
 	})
-	names = names[:min(len(names), 3)]
-	slices.Sort(names)
-	if got := v.Attributes(3); !slices.Equal(got, names) {
-		t.Fatalf("Attributes(3) = %q, want %q", got, names)
+	left := names[min(len(names), 3):]
+	names = slices.Sorted(slices.Values(names[:min(len(names), 3)]))
+	got := v.Attributes(s, map[string]bool{"b": true}, 3)
+	if !slices.Equal(got.Most, names) || got.Left != len(left) {
+		t.Fatalf("of the attributes are %q and %d more, want %q and %q", got.Most, got.Left, names, left)
+	}
+	checkPropertyNames(t, s, m)
+}
+
+func checkPropertyNames(t *rapid.T, s *pool.Selection, m model) {
+	uses := map[string]int{}
+	for i := range s.N() {
+		for name := range m[s.ID(i)].Properties {
+			uses[name]++
+		}
+	}
+	names := slices.SortedFunc(maps.Keys(uses), func(a, b string) int {
+		return cmp.Or(cmp.Compare(uses[b], uses[a]), cmp.Compare(a, b))
+	})
+	left := len(names) - min(len(names), 2)
+	names = slices.Sorted(slices.Values(names[:len(names)-left]))
+	if got := s.PropertyNames(nil, nil, 2); !slices.Equal(got.Most, names) || got.Left != left {
+		t.Fatalf("of the properties are %q and %d more, want %q and %d", got.Most, got.Left, names, left)
 	}
 }

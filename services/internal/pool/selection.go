@@ -54,7 +54,7 @@ func (v View) Select(pools map[string]*pb.Pool, s *Selection) {
 	s.sets = resize(s.sets, words*len(pools))
 	for i, p := range s.pools {
 		set := s.sets[i*words:][:words]
-		v.ix.fill(set, pools[p.name])
+		v.fill(set, pools[p.name])
 		for w, word := range set {
 			s.union[w] |= word
 		}
@@ -65,22 +65,24 @@ func (v View) Select(pools map[string]*pb.Pool, s *Selection) {
 	}
 }
 
-// fill makes set the slots that a pool selects.
-func (ix *Index) fill(set bitset, p *pb.Pool) {
-	copy(set, ix.present)
+// fill makes set the slots that a pool selects. When the work is late it selects none.
+func (v View) fill(set bitset, p *pb.Pool) {
+	copy(set, v.ix.present)
+	v.work.Count(len(set))
 	for _, f := range p.GetFilters() {
-		c, in := ix.find(f)
-		if c == nil {
+		c, in := v.find(f)
+		if c == nil || v.work.Late() {
 			clear(set)
 			return
 		}
+		v.work.Count(len(c.keys))
 		c.keep(set, in)
 	}
 }
 
 // number gives the tickets of the union their numbers.
 func (v View) number(s *Selection) {
-	s.slots = s.union.appendTo(s.slots[:0])
+	s.slots = s.union.appendTo(resize(s.slots, s.union.size())[:0])
 	s.sorter.sort(s.slots, v.ix.created.keys, v.ix.slots)
 	clear(s.tickets) // keep no tickets of a longer selection
 	s.tickets = resize(s.tickets, len(s.slots))
@@ -91,7 +93,7 @@ func (v View) number(s *Selection) {
 	}
 	v.selectTraced(s)
 	s.order = resize(s.order, (len(s.slots)+wordSlots-1)/wordSlots)
-	s.lists = s.lists[:0]
+	s.lists = resize(s.lists, len(s.lists))[:0]
 }
 
 // list appends the numbers of a pool's tickets, in ascending order.

@@ -1,22 +1,29 @@
 package pool
 
 import (
-	"cmp"
 	"math"
-	"slices"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 )
 
 // View is the index during a call of Index.View. It must not be used afterwards.
-type View struct{ ix *Index }
+type View struct {
+	ix   *Index
+	work *Work // nil when nobody counts
+}
 
 // View calls f while the index does not change. Other views run at the same time, changes wait.
-func (ix *Index) View(f func(View)) {
+func (ix *Index) View(f func(View)) { ix.ViewFor(nil, f) }
+
+// ViewFor is View for work that is counted, and ends early when it is late.
+func (ix *Index) ViewFor(w *Work, f func(View)) {
 	ix.mu.RLock()
 	defer ix.mu.RUnlock()
-	f(View{ix})
+	f(View{ix, w})
 }
+
+// Version changes with the index. A selection is still true in a later view of the same version.
+func (v View) Version() uint64 { return v.ix.changes }
 
 // Count is the number of tickets that each of the pools selects. It is nil without pools.
 func (v View) Count(pools map[string]*pb.Pool) Population {
@@ -26,43 +33,44 @@ func (v View) Count(pools map[string]*pb.Pool) Population {
 	counts := make(Population, len(pools))
 	set := make(bitset, len(v.ix.present))
 	for name, p := range pools {
-		v.ix.fill(set, p)
+		v.fill(set, p)
 		counts[name] = int64(set.size())
 	}
 	return counts
 }
 
 // find returns a filter's column, which is nil if no ticket has the attribute, and its keys.
-func (ix *Index) find(f *pb.Filter) (*column, interval) {
+func (v View) find(f *pb.Filter) (*column, interval) {
 	if f.GetAttribute() == Created {
-		return ix.created, stampsOf(f)
+		return v.ix.created, stampsOf(f)
 	}
-	return ix.columns[f.GetAttribute()], intervalOf(f)
+	return v.column(f.GetAttribute()), intervalOf(f)
 }
 
-// Attributes returns the names of the attributes of the index's tickets, sorted. If there are more than limit, it
-// returns those that most tickets have: tickets can have any number of names, and a reader needs memory for each.
-func (v View) Attributes(limit int) []string {
-	columns := make([]*column, 0, len(v.ix.columns))
-	for _, c := range v.ix.columns {
-		columns = append(columns, c)
+// column returns an attribute's column, which is nil if no ticket has the attribute. If tickets keep its values, it
+// makes one for this view.
+func (v View) column(attribute string) *column {
+	c := v.ix.columns[attribute]
+	if c == nil && v.ix.spilled != nil {
+		found, cells := v.ix.collect([]string{attribute})
+		v.work.Count(cells)
+		c = found[attribute]
 	}
-	slices.SortFunc(columns, func(a, b *column) int {
-		return cmp.Or(cmp.Compare(b.uses, a.uses), cmp.Compare(a.name, b.name))
-	})
-	names := make([]string, 0, min(limit, len(columns)))
-	for _, c := range columns[:min(limit, len(columns))] {
-		names = append(names, c.name)
+	if c == nil || c.uses == 0 {
+		return nil
 	}
-	slices.Sort(names)
-	return names
+	return c
 }
 
 // Column writes an attribute's values to dst, for each ticket of a selection that was made in this view: NaN for
 // tickets without one. dst is as long as the selection.
 func (v View) Column(s *Selection, attribute string, dst []float64) {
 	dst = dst[:min(len(dst), s.N())]
-	c := v.ix.columns[attribute]
+	v.work.Count(len(dst))
+	c := v.ix.created
+	if attribute != Created {
+		c = v.column(attribute)
+	}
 	switch {
 	case attribute == Created:
 		for i := range dst {

@@ -22,7 +22,6 @@ type Ticket struct {
 type Assignment struct {
 	Connection      string          `json:"connection"`
 	Error           string          `json:"error"`
-	Detail          string          `json:"detail,omitempty"`
 	Properties      json.RawMessage `json:"properties"`
 	MatchProperties json.RawMessage `json:"matchproperties"`
 }
@@ -39,7 +38,6 @@ func NewTicket(t *state.Ticket) Ticket {
 		r.Assignment = &Assignment{
 			Connection:      a.GetConnection(),
 			Error:           a.GetError(),
-			Detail:          a.GetDetail(),
 			Properties:      ObjectOrNull(a.GetProperties()),
 			MatchProperties: ObjectOrNull(a.GetMatchProperties()),
 		}

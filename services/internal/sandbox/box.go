@@ -44,12 +44,18 @@ type Box struct {
 	cacheLimits CacheLimits
 	now         func() time.Time
 
-	folderLock chan struct{} // full while somebody changes the folder
+	lanes   *lanes
+	refused refusals
+	loaders sync.WaitGroup
+
 	quit       chan struct{} // ends pruneRegularly
 	pruneEnded chan struct{} // closed when it has ended
+	pruning    sync.Mutex
 
 	mu        sync.Mutex
 	cached    map[string]*cacheEntry // those that were loaded and are on disk, by hash
+	loadings  map[string]*loading    // under way, by hash
+	disk      DiskUse
 	processes map[*process]bool
 	closed    bool
 }
@@ -100,8 +106,9 @@ func New(o Options) (*Box, error) {
 		dir: dir, limits: limits, log: o.Log, binary: o.Binary, args: append([]string{"matchmaker"}, o.Args...), null: null,
 		fileRules: rules, newMemory: newSharedMemory,
 		cacheLimits: keep, now: o.Now,
-		folderLock: make(chan struct{}, 1), quit: make(chan struct{}), pruneEnded: make(chan struct{}),
-		cached: map[string]*cacheEntry{}, processes: map[*process]bool{},
+		lanes: newLanes(quickPlaces, o.Now), refused: refusals{now: o.Now, known: map[string]refused{}},
+		quit: make(chan struct{}), pruneEnded: make(chan struct{}),
+		cached: map[string]*cacheEntry{}, loadings: map[string]*loading{}, processes: map[*process]bool{},
 	}
 	go b.pruneRegularly()
 	if err := b.inspect(o.Require); err != nil {
@@ -127,6 +134,7 @@ func (b *Box) Close() {
 		p.kill(failure(Closed, "the sandbox was closed"))
 		<-p.exited
 	}
+	b.loaders.Wait()
 	_ = b.null.Close()
 }
 
@@ -154,14 +162,17 @@ func (b *Box) removeProcess(p *process) {
 // process could not be created. After an error the caller should release the module and open it again, which repairs
 // damaged files.
 func (b *Box) Start(ctx context.Context, m *Module, name string, log func(line string)) (*Instance, error) {
-	i, _, err := b.start(ctx, m.Hash, name, log)
+	i, _, _, err := b.start(ctx, m.Hash, name, b.limits.Start, log)
 	if err != nil {
 		b.markSuspect(m.Hash, err)
 	}
 	return i, err
 }
 
-func (b *Box) start(ctx context.Context, hash, name string, log func(line string)) (*Instance, Manifest, error) {
+// start returns the processor time of an instance that failed.
+func (b *Box) start(
+	ctx context.Context, hash, name string, within time.Duration, log func(line string),
+) (*Instance, Manifest, time.Duration, error) {
 	began := time.Now()
 	p, err := b.spawn(childSettings{
 		Module: optimizedFile(b.compiledFolder(hash)), Compiled: b.compiledFolder(hash),
@@ -169,11 +180,11 @@ func (b *Box) start(ctx context.Context, hash, name string, log func(line string
 		Answer: b.limits.Answer,
 	}, log, rule{path: b.folder(hash), access: readable})
 	if err != nil {
-		return nil, Manifest{}, err
+		return nil, Manifest{}, 0, err
 	}
 	var manifest Manifest
 	var h head
-	err = p.withDeadline(ctx, b.limits.Start, "the start", func() (err error) {
+	err = p.withDeadline(ctx, within, "the start", func() (err error) {
 		var body []byte
 		if h, body, err = p.receive(readyFrame, nil); err != nil {
 			return err
@@ -183,10 +194,10 @@ func (b *Box) start(ctx context.Context, hash, name string, log func(line string
 	})
 	if err != nil {
 		p.close()
-		return nil, Manifest{}, err
+		return nil, Manifest{}, p.childTime(), err
 	}
 	i := &Instance{name: name, process: p}
 	b.log.DebugContext(ctx, "function instance started", "instance", name, "pid", i.Pid(), "took", time.Since(began),
 		"memory", h.memory)
-	return i, manifest, nil
+	return i, manifest, 0, nil
 }

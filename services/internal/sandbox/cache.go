@@ -99,15 +99,18 @@ func (b *Box) touch(hash string) {
 	_ = os.Chtimes(b.folder(hash), now, now)
 }
 
-// evict forgets a module, so that its folder may be removed. It returns false when somebody holds the module.
-func (b *Box) evict(hash string) bool {
+// evict forgets a module, so that its folder may be removed. It returns nil when somebody holds or loads the module.
+// Who wants to load it meanwhile waits for the loading that is returned.
+func (b *Box) evict(hash string) *loading {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if e := b.cached[hash]; e != nil && e.refs > 0 {
-		return false
+	if e := b.cached[hash]; e != nil && e.refs > 0 || b.loadings[hash] != nil {
+		return nil
 	}
 	delete(b.cached, hash)
-	return true
+	l := &loading{ended: make(chan struct{})}
+	b.loadings[hash] = l
+	return l
 }
 
 // pruneRegularly prunes every pruneInterval, until Close.
@@ -116,13 +119,7 @@ func (b *Box) pruneRegularly() {
 	t := time.NewTicker(pruneInterval)
 	defer t.Stop()
 	for {
-		select {
-		case b.folderLock <- struct{}{}:
-			b.prune()
-			<-b.folderLock
-		case <-b.quit:
-			return
-		}
+		b.prune()
 		select {
 		case <-t.C:
 		case <-b.quit:
@@ -131,37 +128,68 @@ func (b *Box) pruneRegularly() {
 	}
 }
 
-// shelved is a module's folder.
+// cachedModule is a module's folder.
 type cachedModule struct {
 	hash  string
 	used  time.Time
 	bytes int64
 }
 
-// prune removes modules until the CacheLimits hold, the longest unused first. The caller has the folderLock.
+// DiskUse is what modules and their machine code take on disk, in bytes.
+type DiskUse struct {
+	Cached int64 // all of them
+	Held   int64 // of that, modules that somebody holds: no limit of the cache removes them
+}
+
+// DiskUse returns what was found on disk last.
+func (b *Box) DiskUse() DiskUse {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.disk
+}
+
+// prune removes modules until the CacheLimits hold, the longest unused first.
 func (b *Box) prune() {
+	b.pruning.Lock()
+	defer b.pruning.Unlock()
 	all, err := b.listCached()
 	if err != nil {
 		b.log.Warn("the folder of cached modules cannot be read", "folder", b.dir, "error", err)
 		return
 	}
-	var total int64
+	var total, held int64
 	for _, s := range all {
 		total += s.bytes
 	}
 	oldest := b.now().Add(-b.cacheLimits.Age)
 	for _, s := range all {
 		if total <= b.cacheLimits.Bytes && !s.used.Before(oldest) {
-			return
+			break
 		}
-		if !b.evict(s.hash) {
+		l := b.evict(s.hash)
+		if l == nil {
 			continue
 		}
-		if err := os.RemoveAll(b.folder(s.hash)); err != nil {
+		err := os.RemoveAll(b.folder(s.hash))
+		b.endLoading(s.hash, l)
+		if err != nil {
 			b.log.Warn("an unused module cannot be removed", "module", s.hash, "error", err)
 			continue
 		}
 		total -= s.bytes
+	}
+	b.mu.Lock()
+	for _, s := range all {
+		if e := b.cached[s.hash]; e != nil && e.refs > 0 {
+			held += s.bytes
+		}
+	}
+	before := b.disk
+	b.disk = DiskUse{Cached: total, Held: held}
+	b.mu.Unlock()
+	if total > b.cacheLimits.Bytes && before.Cached <= b.cacheLimits.Bytes {
+		b.log.Warn("modules that are in use take more of the disk than the cache may have: give --module-cache more, or "+
+			"projects less machine code", "folder", b.dir, "bytes", total, "held", held, "limit", b.cacheLimits.Bytes)
 	}
 }
 

@@ -21,16 +21,21 @@ const (
 // Main is what the binary runs instead of its own main when a [Box] executes it again. It returns the exit code. Only
 // the Box configures it, over the pipes.
 func Main() int {
-	return runChild(walls{closeInherited: closeInherited, limitResources: limitResources, filterLoading: loadingFilter,
-		filterRunning: runningFilter})
+	return runChild(allWalls())
 }
 
 // walls are how a child gives up its rights, step by step.
 type walls struct {
 	closeInherited func() // at once: descriptors that its parent inherited and passed on unknowingly
 	limitResources func(childSettings) error
+	startThreads   func(n int)  // all that it ever needs, before none can be started any more
 	filterLoading  func() error // before it reads the module
 	filterRunning  func() error // before it runs the module
+}
+
+func allWalls() walls {
+	return walls{closeInherited: closeInherited, limitResources: limitResources, startThreads: startThreads,
+		filterLoading: loadingFilter, filterRunning: runningFilter}
 }
 
 func runChild(w walls) int {
@@ -94,6 +99,9 @@ func (c *child) run(ctx context.Context, w walls) error {
 	if err := w.limitResources(c.settings); err != nil {
 		return fmt.Errorf("sandbox: %w", err)
 	}
+	if !c.settings.Compile {
+		w.startThreads(spareThreads)
+	}
 	if err := w.filterLoading(); err != nil {
 		return fmt.Errorf("sandbox: %w", err)
 	}
@@ -120,7 +128,8 @@ func (c *child) run(ctx context.Context, w walls) error {
 			return fmt.Errorf("sandbox: %w", err)
 		}
 	}
-	// From here on the module's code runs. No file is needed any more.
+	awaitThreads()
+	// From here on the module's code runs. No file and no other thread is needed any more.
 	if err := w.filterRunning(); err != nil {
 		return fmt.Errorf("sandbox: %w", err)
 	}
@@ -173,11 +182,26 @@ var errParentExited = errors.New("the parent has ended")
 // receiveRequest waits for a request and gets it into the guest's memory. It returns the request's length, and the time
 // that the guest took to allocate memory.
 func (c *child) receiveRequest(g *guest) (n int, took time.Duration, err error) {
+	for reserved := false; ; {
+		n, spent, err := c.receive(g, reserved)
+		took += spent
+		if err != nil || n >= 0 {
+			return n, took, err
+		}
+		reserved = true
+	}
+}
+
+// receive is receiveRequest for one message. After one that asks for a buffer only, n is negative, and the run goes on
+// with the next message.
+func (c *child) receive(g *guest, goesOn bool) (n int, took time.Duration, err error) {
 	size, err := readLength(c.requests)
 	if err != nil {
 		return 0, 0, errParentExited
 	}
-	c.log.startRun()
+	if !goesOn {
+		c.log.startRun()
+	}
 	n = size
 	shared := size&inMemory != 0
 	if shared {
@@ -197,7 +221,10 @@ func (c *child) receiveRequest(g *guest) (n int, took time.Duration, err error) 
 	}
 	if shared {
 		c.bufferSize = size
-		if err = c.send(head{kind: bufferFrame, at: uint64(at)}, nil); err == nil {
+		if err = c.send(head{kind: bufferFrame, at: uint64(at)}, nil); err == nil && n == 0 {
+			return -1, took, nil
+		}
+		if err == nil {
 			_, err = readLength(c.requests)
 		}
 	} else {

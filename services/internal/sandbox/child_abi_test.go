@@ -11,6 +11,7 @@ import (
 
 	"matchmaker.dev/services/internal/problem"
 	"matchmaker.dev/services/internal/sandbox"
+	"matchmaker.dev/services/internal/wasm"
 )
 
 // refusal is a module that Load refuses, and a part of what it says.
@@ -111,13 +112,13 @@ func bomb(locals, ifs int) []byte {
 
 func TestCompileBomb(t *testing.T) {
 	t.Run("time", func(t *testing.T) {
-		b := newBox(t, sandbox.Limits{Compile: time.Second})
+		b := newBox(t, sandbox.Limits{Compile: time.Second, Shape: wasm.Unlimited()})
 		refused(t, b, map[string]refusal{"bomb": {bomb(2000, 8000),
 			"the module does not compile: compiling took longer than 1s"}})
 		load(t, b, reactor(echo()).bytes())
 	})
 	t.Run("memory", func(t *testing.T) {
-		b := newBox(t, sandbox.Limits{CompileMemory: 192 << 20})
+		b := newBox(t, sandbox.Limits{CompileMemory: 192 << 20, Compile: 2 * time.Minute, Shape: wasm.Unlimited()})
 		refused(t, b, map[string]refusal{"bomb": {bomb(2000, 8000),
 			"the module does not compile: its process needed more memory"}})
 		load(t, b, reactor(echo()).bytes())
@@ -125,7 +126,7 @@ func TestCompileBomb(t *testing.T) {
 }
 
 func TestLoadEndsWithContext(t *testing.T) {
-	b := newBox(t, sandbox.Limits{})
+	b := newBox(t, sandbox.Limits{Shape: wasm.Unlimited()})
 	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer cancel()
 	if _, err := b.Load(ctx, bomb(2000, 8000)); !errors.Is(err, context.DeadlineExceeded) {
@@ -141,12 +142,14 @@ func TestManifest(t *testing.T) {
 		`{"attributes":null,"future":1}`:       {true, true},
 		`{"attributes":[],"properties":["a"]}`: {false, false},
 		`{"attributes":["skill"],"comment":"äö"}`: {false, true},
+		`{"attributeSettings":["by"]}`:            {false, true},
+		`{"propertySettings":[]}`:                 {true, false},
 	} {
 		m := reactor(echo()).with(function{export: "mm_manifest", results: []byte{i64},
 			code: answer(16, uint32(len(text)))})
 		m.text = text
 		got := load(t, b, m.bytes()).Manifest
-		if (got.Attributes == nil) != want[0] || (got.Properties == nil) != want[1] {
+		if got.EveryAttribute() != want[0] || got.EveryProperty() != want[1] {
 			t.Errorf("%s: %#v", text, got)
 		}
 	}

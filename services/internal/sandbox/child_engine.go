@@ -55,7 +55,7 @@ func newEngine(ctx context.Context, s childSettings, log *guestLog) (*engine, er
 	for name, builder := range map[string]interface {
 		Compile(context.Context) (wazero.CompiledModule, error)
 	}{
-		wasiModule: wasi_snapshot_preview1.NewBuilder(e.runtime),
+		wasiModule: withoutFolders(e.runtime.NewHostModuleBuilder(wasiModule)),
 		"env": host("env").WithGoModuleFunction(api.GoModuleFunc(e.abort), []api.ValueType{i32, i32, i32, i32},
 			nil).Export("abort"),
 		"mm": host("mm").WithGoModuleFunction(api.GoModuleFunc(sortNumbers), []api.ValueType{i32, i32, i32},
@@ -68,6 +68,22 @@ func newEngine(ctx context.Context, s childSettings, log *guestLog) (*engine, er
 		}
 	}
 	return e, nil
+}
+
+// withoutFolders adds the functions of WASI for a guest that has no folders. Programs count their folders from
+// descriptor 3 on until fd_prestat_get fails with EBADF. The engine's own says of 0, 1 and 2 that they are folders.
+func withoutFolders(b wazero.HostModuleBuilder) wazero.HostModuleBuilder {
+	const i32, ebadf = api.ValueTypeI32, 8
+	wasi_snapshot_preview1.NewFunctionExporter().ExportFunctions(b)
+	noFolder := api.GoModuleFunc(func(_ context.Context, _ api.Module, stack []uint64) {
+		stack[0] = ebadf
+	})
+	for name, params := range map[string][]api.ValueType{
+		"fd_prestat_get": {i32, i32}, "fd_prestat_dir_name": {i32, i32, i32},
+	} {
+		b = b.NewFunctionBuilder().WithGoModuleFunction(noFolder, params, []api.ValueType{i32}).Export(name)
+	}
+	return b
 }
 
 // compile reads the module's machine code, or makes it when this process is a compiler.
@@ -85,6 +101,9 @@ func (e *engine) compile() (err error) {
 		}
 	}()
 	if e.module, err = e.runtime.CompileModule(e.ctx, wasm); err != nil {
+		if isTooLong(err) {
+			return failure(Invalid, "its machine code would be larger than the limit of %d MiB", e.settings.Code/mib)
+		}
 		if isFileError(err) {
 			return err
 		}

@@ -3,6 +3,7 @@
 package sandbox
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"syscall"
@@ -34,3 +35,6 @@ func readFile(name string) ([]byte, error) {
 	}
 	return b, nil
 }
+
+// isTooLong returns whether an error is that a file exceeds the limit of this process.
+func isTooLong(err error) bool { return errors.Is(err, syscall.EFBIG) }

@@ -24,28 +24,33 @@
 // compiling a hostile module takes minutes and gigabytes. So a child process runs and compiles modules. It is the
 // second wall: the runner's own binary, executed again, see [Main].
 //
-// SIGKILL enforces deadlines. RLIMIT_DATA bounds memory, the WebAssembly stack included. A child has no environment and
-// no descriptors but three pipes and, on Linux, the guest's memory. It has its own session, no core dumps, no gain from
-// a setuid binary and no capabilities of root. Other processes of its user cannot read its memory, and it ends when its
-// parent ends.
+// SIGKILL enforces deadlines. RLIMIT_DATA bounds memory, the WebAssembly stack included, and RLIMIT_AS addresses. A
+// child is nicer than the runner, so that a computing function delays neither the runner's own work nor what else runs
+// on the machine. A child has no environment and no descriptors but three pipes and, on Linux, the guest's memory. It
+// has its own session, no core dumps, no gain from a setuid binary and no capabilities of root. Other processes of its
+// user cannot read its memory, and it ends when its parent ends.
 //
 // On Linux (amd64, arm64) a child is locked in as well. With Landlock, where the kernel has it (5.13 and later), it
 // reaches the folder of its module and no other file: a compiler may write the machine code there, an instance may only
 // read. A system call filter allows files, memory and threads while a child reads or compiles the module. Before the
-// module's code runs, a second filter leaves only the pipes, memory that holds no code, and threads: the child cannot
-// open, connect to, execute or signal anything.
+// module's code runs, a second filter leaves only the pipes, and private memory that holds no code: the child cannot
+// open, connect to, execute or signal anything. It has all its threads by then, and cannot start another one. Its
+// memory lies close together and is never unmapped, which bounds its page tables to 64 MiB.
 //
 // Long requests and answers do not go through the pipes. The guest's linear memory is a file without a name that both
 // processes map, with a sealed size. The parent writes a request there, and copies an answer out once before it looks
 // at it. It trusts nothing that it did not copy, since the child may write at any time. On systems without such files
 // everything goes through the pipes.
 //
+// The parent charges what it reads. Each frame and line of log counts against a limit of the run, and so does what the
+// child writes to its standard error. It reads nothing between runs.
+//
 // Version numbers do not show what a kernel or a container really enforces. So New lets a child try all of this from
 // inside, and refuses to work, or warns, when something succeeds that must not: see [Options.Require].
 //
-// Not walled off are: the processor's side channels; the number of threads of a child, since Go needs threads; and the
-// uid, which is the runner's. Run the runner as a user of its own, without secrets, in a container with a limit of
-// processes.
+// Not walled off are: the processor's side channels; the number of threads of a child that compiles, which runs no code
+// of the module; and the uid, which is the runner's. Run the runner as a user of its own, without secrets, in a
+// container with a limit of processes: New warns when there is none.
 //
 // # The files
 //

@@ -87,6 +87,22 @@ func (p *process) sendRequest(request []byte, inBuffer bool) error {
 	return nil
 }
 
+// reserve asks the guest for a buffer for requests of size bytes.
+func (p *process) reserve(size int) error {
+	p.buffer.size = 0
+	if p.announceRequest(0, size) != nil {
+		return nil //nolint:nilerr // as in sendRequest
+	}
+	h, _, err := p.receive(bufferFrame, nil)
+	if err != nil {
+		return err
+	}
+	if h.at%8 == 0 {
+		p.buffer.at, p.buffer.size = h.at, size
+	}
+	return nil
+}
+
 // announceRequest tells the child the length of a request in memory. Its guest has to give a buffer of that size; with
 // size 0 the request lies in the last buffer.
 func (p *process) announceRequest(length, size int) error {
@@ -96,10 +112,10 @@ func (p *process) announceRequest(length, size int) error {
 }
 
 // bufferSize is the size of a buffer for a request of n bytes. It has a little more than n, because pools grow a little
-// from run to run, unless n is much of the memory limit.
+// from run to run, and less of that if n is much of the memory limit.
 func bufferSize(n, memory int) int {
 	if n > memory/8 {
-		return n
+		return max(n, min(n+n/64, memory)&^7)
 	}
 	return (n + n/8 + 7) &^ 7
 }
@@ -107,7 +123,8 @@ func bufferSize(n, memory int) int {
 // receive waits for the frame that ends a run or a start, and passes on the log frames before it. The body is read into
 // buf, which is grown when it is too short.
 func (p *process) receive(want kind, buf []byte) (head, []byte, error) {
-	// The child enforces the limit of the log. This is for a child whose code was taken over.
+	// The child enforces the limit of the log. This is for a child whose code was taken over. Each line counts as there,
+	// and each frame what it takes to read it.
 	quota := 2*p.limits.Log + maxLogFrame
 	for {
 		if _, err := io.ReadFull(p.in, p.head[:]); err != nil {
@@ -134,11 +151,15 @@ func (p *process) receive(want kind, buf []byte) (head, []byte, error) {
 		case want:
 			return h, buf, nil
 		case logFrame:
-			if quota -= h.length; quota < 0 {
-				return head{}, buf, failure(Died, "its process exceeded the limit of its log")
-			}
+			quota -= headSize
 			for line := range strings.Lines(string(buf)) {
+				if quota -= len(line) + lineCost; quota < 0 {
+					break
+				}
 				p.log(strings.ToValidUTF8(strings.TrimSuffix(line, "\n"), "\ufffd"))
+			}
+			if quota < 0 || h.length == 0 {
+				return head{}, buf, failure(Died, "its process exceeded the limit of its log")
 			}
 		case failFrame:
 			var r failureReport

@@ -2,8 +2,7 @@ package sandbox
 
 // MainWithout is Main with one of its walls missing.
 func MainWithout(wall string) int {
-	w := walls{closeInherited: closeInherited, limitResources: limitResources, filterLoading: loadingFilter,
-		filterRunning: runningFilter}
+	w := allWalls()
 	none := func() error { return nil }
 	switch wall {
 	case "closeInherited":
@@ -30,3 +29,6 @@ func Cut(size int) error {
 
 // Shorten shortens the jumps of a module.
 func Shorten(module []byte) { shortenJumps(module) }
+
+// KeptAnswer is how many bytes of memory for answers the instance keeps.
+func (i *Instance) KeptAnswer() int { return cap(i.answer) }

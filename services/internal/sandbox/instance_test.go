@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -75,8 +76,15 @@ func TestGoFunction(t *testing.T) {
 			t.Errorf("it printed %q", log)
 		}
 		_, stats, err := i.Run(t.Context(), []byte("x"), 0)
-		if err != nil || stats.Memory < len(big) || stats.Compute <= 0 {
+		if err != nil || stats.Memory < len(big) || stats.Compute <= 0 ||
+			stats.Processor <= 0 && runtime.GOOS == "linux" {
 			t.Errorf("stats = %+v, %v; want time, and memory for what it was given", stats, err)
+		}
+		for request, keeps := range map[string]bool{big: false, big[:70_000]: true} {
+			run(t, i, request)
+			if i.ReleaseBuffer(); i.KeptAnswer() >= len(request) != keeps {
+				t.Errorf("after an answer of %d bytes it keeps memory for %d", len(request), i.KeptAnswer())
+			}
 		}
 	})
 	t.Run("prints", func(t *testing.T) {

@@ -3,6 +3,8 @@ package sandbox
 import (
 	"fmt"
 	"time"
+
+	shape "matchmaker.dev/services/internal/wasm"
 )
 
 const (
@@ -17,10 +19,12 @@ type Limits struct {
 	Memory        int           // bytes of linear memory, counted in pages of 64 KiB
 	Run           time.Duration // a run, from request to answer
 	Start         time.Duration // from creating the process to the end of _initialize and mm_manifest
-	Compile       time.Duration // compiling, once per module
+	Compile       time.Duration // compiling, once per module: processor time
 	CompileMemory int           // bytes of memory for compiling
+	Code          int           // bytes of machine code of a module
 	Log           int           // bytes of log a run; each line counts 64 bytes more than it has
 	Answer        int           // bytes of an answer
+	Shape         shape.Limits  // what a module may have
 }
 
 // DefaultLimits are the default limits. For comparison: a Go function of 2.3 MB needs 15 MB of linear memory for
@@ -34,8 +38,10 @@ func DefaultLimits() Limits {
 		Start:         5 * time.Second,
 		Compile:       30 * time.Second,
 		CompileMemory: gib,
+		Code:          64 * mib,
 		Log:           64 * kib,
 		Answer:        32 * mib,
+		Shape:         shape.DefaultLimits(),
 	}
 }
 
@@ -48,6 +54,7 @@ func ceilings() Limits {
 		Start:         time.Minute,
 		Compile:       5 * time.Minute,
 		CompileMemory: 4 * gib,
+		Code:          gib,
 		Log:           mib,
 		Answer:        256 * mib,
 	}
@@ -63,8 +70,13 @@ func (l Limits) complete() (Limits, error) {
 	l.Start = bounded("Start", l.Start, d.Start, c.Start, &err)
 	l.Compile = bounded("Compile", l.Compile, d.Compile, c.Compile, &err)
 	l.CompileMemory = bounded("CompileMemory", l.CompileMemory, d.CompileMemory, c.CompileMemory, &err)
+	l.Code = bounded("Code", l.Code, d.Code, c.Code, &err)
 	l.Log = bounded("Log", l.Log, d.Log, c.Log, &err)
 	l.Answer = bounded("Answer", l.Answer, d.Answer, c.Answer, &err)
+	if l.Shape == (shape.Limits{}) {
+		l.Shape = d.Shape
+	}
+	l.Shape.Memory = l.Memory / page
 	return l, err
 }
 

@@ -17,7 +17,9 @@ import (
 // workshop builds the programs that tests use, each once when it is needed.
 type workshop struct {
 	child func() (string, error)
-	guest func() (string, error)
+	// attackers are these tests, without the race detector, whose memory is beyond the limits.
+	attackers func() (string, error)
+	guest     func() (string, error)
 }
 
 var built workshop
@@ -28,6 +30,9 @@ const without = "without"
 // liar makes the test binary a child that misbehaves as the next argument says.
 const liar = "liar"
 
+// attacker makes the test binary a child that is taken over and attacks as the next argument says.
+const attacker = "attacker"
+
 func TestMain(m *testing.M) {
 	if len(os.Args) == 2 && os.Args[1] == sandbox.Command {
 		os.Exit(sandbox.Main())
@@ -37,6 +42,9 @@ func TestMain(m *testing.M) {
 	}
 	if len(os.Args) == 3 && os.Args[1] == liar {
 		os.Exit(sandbox.LiarMain(os.Args[2]))
+	}
+	if len(os.Args) == 3 && os.Args[1] == attacker {
+		os.Exit(sandbox.AttackMain(os.Args[2]))
 	}
 	os.Exit(testMain(m))
 }
@@ -49,6 +57,13 @@ func testMain(m *testing.M) int {
 	}
 	defer os.RemoveAll(dir)
 	built.child = sync.OnceValues(func() (string, error) { return sandboxtest.Build(dir) })
+	built.attackers = sync.OnceValues(func() (string, error) {
+		file := filepath.Join(dir, "attackers")
+		if out, err := exec.Command("go", "test", "-c", "-o", file, ".").CombinedOutput(); err != nil {
+			return "", fmt.Errorf("the tests as a program: %w\n%s", err, out)
+		}
+		return file, nil
+	})
 	built.guest = sync.OnceValues(func() (string, error) {
 		file := filepath.Join(dir, "guest.wasm")
 		cmd := exec.Command("go", "build", "-buildmode=c-shared", "-o", file, "./testdata/guest")

@@ -4,12 +4,54 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+
+	"matchmaker.dev/pkg/matchfn/block"
 )
 
-// Manifest is which attributes and properties a function reads. A nil list means all, an empty one none.
+// Manifest is which attributes and properties a function reads. A nil list means that it declares none; a function that
+// declares neither names nor settings may read any. See block.Manifest.
 type Manifest struct {
 	Attributes []string `json:"attributes"` // tickets' numbers, by name
 	Properties []string `json:"properties"` // tickets' and players' opaque data, by name
+	// The paths of settings whose values name attributes and properties that the function reads.
+	AttributeSettings []string `json:"attributeSettings,omitempty"`
+	PropertySettings  []string `json:"propertySettings,omitempty"`
+}
+
+// EveryAttribute returns whether the function does not say which attributes it reads.
+func (m *Manifest) EveryAttribute() bool { return m.Attributes == nil && m.AttributeSettings == nil }
+
+// EveryProperty returns whether the function does not say which properties it reads.
+func (m *Manifest) EveryProperty() bool { return m.Properties == nil && m.PropertySettings == nil }
+
+// Check returns why an upload with this manifest is refused. A module that was accepted before there was this check
+// runs on; the size of its requests is bounded anyway.
+func (m *Manifest) Check() error {
+	for _, list := range m.lists() {
+		if n := len(list.names); n > block.MaxNames {
+			return fmt.Errorf("mm_manifest: %s has %d names, at most %d are allowed: name only what the function reads",
+				list.member, n, block.MaxNames)
+		}
+		for i, name := range list.names {
+			if len(name) > block.MaxText {
+				return fmt.Errorf("mm_manifest: %s[%d] has %d bytes, at most %d are allowed", list.member, i, len(name),
+					block.MaxText)
+			}
+		}
+	}
+	return nil
+}
+
+type manifestList struct {
+	member string
+	names  []string
+}
+
+func (m *Manifest) lists() []manifestList {
+	return []manifestList{
+		{"attributes", m.Attributes}, {"attributeSettings", m.AttributeSettings},
+		{"properties", m.Properties}, {"propertySettings", m.PropertySettings},
+	}
 }
 
 // maxManifest is the longest manifest in bytes: enough for some thousand names.
@@ -28,10 +70,10 @@ func parseManifest(b []byte) (Manifest, error) {
 	if err != nil {
 		return Manifest{}, fmt.Errorf("mm_manifest returned no JSON: %w", err)
 	}
-	for member, names := range map[string][]string{"attributes": m.Attributes, "properties": m.Properties} {
-		for i, name := range names {
+	for _, list := range m.lists() {
+		for i, name := range list.names {
 			if name == "" {
-				return Manifest{}, fmt.Errorf("mm_manifest: %s[%d] is empty", member, i)
+				return Manifest{}, fmt.Errorf("mm_manifest: %s[%d] is empty", list.member, i)
 			}
 		}
 	}

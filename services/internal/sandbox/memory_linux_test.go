@@ -79,6 +79,39 @@ func TestRequestsInTheBuffer(t *testing.T) {
 	ask(33_000, true)
 }
 
+// A long request can be written where the function wants it, also the first one and one that needs a larger buffer.
+func TestReservedBuffer(t *testing.T) {
+	b := newBox(t, sandbox.Limits{Memory: 64 << 20})
+	i, _ := start(t, b, load(t, b, bigEcho()))
+	for _, n := range []int{100_000, 50_000, 200_000, 33_000} {
+		buffer, err := i.Reserve(t.Context(), n, time.Minute)
+		if err != nil || len(buffer) < n {
+			t.Fatalf("a buffer of %d bytes for %d, %v", len(buffer), n, err)
+		}
+		copy(buffer, bytes.Repeat([]byte("0123456789"), n/10+1)[:n])
+		answer, _, err := i.Run(t.Context(), buffer[:n], 0)
+		if err != nil || string(answer) != strings.Repeat("0123456789", n/10+1)[:n] {
+			t.Fatalf("a request of %d bytes was answered with %d others, %v", n, len(answer), err)
+		}
+	}
+	if _, err := i.Reserve(t.Context(), 100_000, time.Minute); err != nil { // and then not used
+		t.Fatal(err)
+	}
+	i.ReleaseBuffer()
+	for _, n := range []int{10, 70_000} {
+		if got := run(t, i, strings.Repeat("x", n)); len(got) != n {
+			t.Errorf("a request of %d bytes was answered with %d", n, len(got))
+		}
+	}
+	if buffer, err := i.Reserve(t.Context(), 1000, time.Minute); buffer != nil || err != nil {
+		t.Errorf("a buffer of %d bytes for a short request, %v", len(buffer), err)
+	}
+	_, err := i.Reserve(t.Context(), 65<<20, time.Minute)
+	if err == nil || !strings.Contains(err.Error(), "memory limit") {
+		t.Error(err)
+	}
+}
+
 // To write in the buffer of an instance that ended meanwhile does no harm.
 func TestBufferOfAnEndedInstance(t *testing.T) {
 	b := newBox(t, sandbox.Limits{})

@@ -10,81 +10,130 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"matchmaker.dev/services/internal/problem"
+	shape "matchmaker.dev/services/internal/wasm"
 )
 
 // Module is a match function that was checked and compiled.
 type Module struct {
 	Hash     string // SHA-256, in hexadecimal
 	Size     int    // bytes
+	Code     int64  // bytes of its machine code
 	Manifest Manifest
 }
 
 // Load checks a module, compiles it unless its machine code is in the cache, and starts it once for a trial. A module
-// that an earlier Load left costs nothing. A new Go module takes 2 s, one with machine code 0.2 s. Modules are loaded
-// one at a time, because compiling may use Limits.CompileMemory. On success the caller holds the module until Release.
+// that an earlier Load left costs nothing. A new Go module takes 2 s, one with machine code 0.2 s. On success the
+// caller holds the module until Release.
 //
 // Errors of the module are of the kind Invalid, and their details are for its author. When ctx ends, the error is that
 // of ctx.
 func (b *Box) Load(ctx context.Context, wasm []byte) (*Module, error) {
+	m, _, err := b.LoadFor(ctx, "", wasm)
+	return m, err
+}
+
+// LoadFor is Load for one of several owners, and says what it cost, also after an error. Compiling is shared fairly
+// between owners, see lanes. Whoever loads the same module at the same time shares one compilation. A module that was
+// refused is refused again at no cost, for some minutes.
+func (b *Box) LoadFor(ctx context.Context, owner string, wasm []byte) (*Module, Cost, error) {
 	if len(wasm) > b.limits.Module {
-		return nil, problem.New(problem.Invalid, "the module has %d bytes, the limit is %d", len(wasm), b.limits.Module)
+		return nil, Cost{}, problem.New(problem.Invalid, "the module has %d bytes, the limit is %d", len(wasm),
+			b.limits.Module)
 	}
 	if !bytes.HasPrefix(wasm, []byte("\x00asm\x01\x00\x00\x00")) {
-		return nil, problem.New(problem.Invalid, "this is no WebAssembly module: it does not begin with \\0asm and version 1")
+		return nil, Cost{}, problem.New(problem.Invalid,
+			"this is no WebAssembly module: it does not begin with \\0asm and version 1")
 	}
 	sum := sha256.Sum256(wasm)
 	hash := hex.EncodeToString(sum[:])
 	if m := b.acquire(hash); m != nil {
-		return m, nil
+		return m, Cost{}, nil
 	}
-	select {
-	case b.folderLock <- struct{}{}:
-		defer func() { <-b.folderLock }()
-	case <-ctx.Done():
-		return nil, ctx.Err()
+	if err := b.refused.of(hash); err != nil {
+		return nil, Cost{}, err
 	}
-	if m := b.acquire(hash); m != nil { // another goroutine loaded it meanwhile
-		return m, nil
-	}
-	manifest, err := b.prepare(ctx, hash, wasm)
+	expects, err := b.checkShape(wasm)
 	if err != nil {
+		return nil, Cost{}, err
+	}
+	return b.share(ctx, owner, hash, func(ctx context.Context, l *loading) (*Module, error) {
+		l.expects = expects
+		return b.load(ctx, owner, hash, wasm, l)
+	})
+}
+
+// checkShape refuses modules that would keep the compiler busy, before a compiler sees them. It returns an
+// estimate of the processor time that the others take.
+func (b *Box) checkShape(module []byte) (time.Duration, error) {
+	s, err := shape.Read(module, b.limits.Shape)
+	if large, ok := errors.AsType[*shape.TooLarge](err); ok {
+		return 0, problem.New(problem.Invalid, "%s", large.Reason)
+	}
+	if err != nil {
+		return 0, problem.New(problem.Invalid, "not a valid module: %v", err)
+	}
+	return time.Duration(s.TotalWork), nil
+}
+
+// load prepares a module in the lanes and adds it to the cache.
+func (b *Box) load(ctx context.Context, owner, hash string, wasm []byte, l *loading) (*Module, error) {
+	if m := b.acquire(hash); m != nil { // somebody loaded it meanwhile
+		return m, nil
+	}
+	var m *Module
+	err := b.loadInLanes(ctx, owner, l, func(ctx context.Context, s stage) (spent time.Duration, err error) {
+		m, spent, err = b.prepare(ctx, hash, wasm, s)
+		return spent, err
+	})
+	if err != nil {
+		b.refused.remember(hash, err)
 		return nil, err
 	}
-	m := b.addToCache(&Module{Hash: hash, Size: len(wasm), Manifest: manifest})
+	m = b.addToCache(m) // held until share has given it to all who wait
 	b.touch(hash)
 	b.prune()
 	return m, nil
 }
 
 // prepare stores, compiles and tries a module. When files from before are damaged the first try fails and removes them,
-// and a second one makes them again. The caller has the folderLock.
-func (b *Box) prepare(ctx context.Context, hash string, wasm []byte) (Manifest, error) {
+// and a second one makes them again. It returns the processor time of its children.
+func (b *Box) prepare(ctx context.Context, hash string, wasm []byte, s stage) (*Module, time.Duration, error) {
 	_, missing := os.Stat(b.folder(hash))
-	manifest, err := b.tryPrepare(ctx, hash, wasm)
-	if err != nil && missing == nil && ctx.Err() == nil {
-		return b.tryPrepare(ctx, hash, wasm)
+	m, spent, err := b.tryPrepare(ctx, hash, wasm, s)
+	if err != nil && missing == nil && ctx.Err() == nil && (s.last || !needsMore(err)) {
+		var more time.Duration
+		m, more, err = b.tryPrepare(ctx, hash, wasm, s)
+		spent += more
 	}
-	return manifest, err
+	return m, spent, err
 }
 
 // tryPrepare stores and compiles a module as far as that is not done yet, and starts it for a trial. It removes the
 // files of a module that fails.
-func (b *Box) tryPrepare(ctx context.Context, hash string, wasm []byte) (Manifest, error) {
+func (b *Box) tryPrepare(ctx context.Context, hash string, wasm []byte, s stage) (*Module, time.Duration, error) {
 	if err := b.store(hash, wasm); err != nil {
-		return Manifest{}, problem.Wrap(problem.Unavailable, err, "the module could not be stored")
+		return nil, 0, problem.Wrap(problem.Unavailable, err, "the module could not be stored")
 	}
-	if err := b.compile(ctx, hash); err != nil {
-		return Manifest{}, b.refuse(hash, "the module does not compile", err, nil)
+	spent, err := b.compile(ctx, hash, s)
+	if err != nil {
+		return nil, spent, b.refuse(hash, "the module does not compile", err, nil)
 	}
 	var lines []string
-	i, manifest, err := b.start(ctx, hash, "trial", func(line string) { lines = append(lines, line) })
+	i, manifest, more, err := b.start(ctx, hash, "trial", s.start, func(line string) { lines = append(lines, line) })
+	spent += more
 	if err != nil {
-		return Manifest{}, b.refuse(hash, "the module does not start", err, lines)
+		if !s.last && needsMore(err) {
+			return nil, spent, err // the machine code is good
+		}
+		return nil, spent, b.refuse(hash, "the module does not start", err, lines)
 	}
 	i.Close()
-	return manifest, nil
+	spent += i.process.childTime()
+	code := diskUsage(b.compiledFolder(hash)) - int64(len(wasm)) // beside it lies the module that instances read
+	return &Module{Hash: hash, Size: len(wasm), Code: max(0, code), Manifest: manifest}, spent, nil
 }
 
 // ErrNotCached is the error of Open for a module that is not on disk.
@@ -92,20 +141,26 @@ var ErrNotCached = errors.New("sandbox: the module is not cached")
 
 // Open is Load for a module that is in the cache, also that of an earlier Box, by the hash of its [Module].
 func (b *Box) Open(ctx context.Context, hash string) (*Module, error) {
+	m, _, err := b.OpenFor(ctx, "", hash)
+	return m, err
+}
+
+// OpenFor is LoadFor for a module that is in the cache, see Open.
+func (b *Box) OpenFor(ctx context.Context, owner, hash string) (*Module, Cost, error) {
 	if m := b.acquire(hash); m != nil {
-		return m, nil
+		return m, Cost{}, nil
 	}
 	if !isHash(hash) {
-		return nil, ErrNotCached
+		return nil, Cost{}, ErrNotCached
 	}
 	wasm, err := os.ReadFile(b.moduleFile(hash))
 	if err != nil {
-		return nil, ErrNotCached
+		return nil, Cost{}, ErrNotCached
 	}
 	if sum := sha256.Sum256(wasm); hex.EncodeToString(sum[:]) != hash {
-		return nil, ErrNotCached // damaged
+		return nil, Cost{}, ErrNotCached // damaged
 	}
-	return b.Load(ctx, wasm)
+	return b.LoadFor(ctx, owner, wasm)
 }
 
 func (b *Box) folder(hash string) string         { return filepath.Join(b.dir, hash) }
@@ -139,14 +194,21 @@ func writeFile(file string, wasm []byte) error {
 }
 
 // compile makes sure that the machine code of a stored module is in its cache.
-func (b *Box) compile(ctx context.Context, hash string) error {
-	_, err := b.runToEnd(ctx, childSettings{
+func (b *Box) compile(ctx context.Context, hash string, s stage) (time.Duration, error) {
+	_, spent, err := b.runToEnd(ctx, childSettings{
 		Compile: true, Module: b.moduleFile(hash), Compiled: b.compiledFolder(hash),
-		Memory: b.limits.Memory, Data: b.limits.CompileMemory,
-	}, b.limits.Compile, "compiling",
+		Memory: b.limits.Memory, Data: s.memory, Code: b.limits.Code, Processor: seconds(s.processor), Background: s.last,
+	}, s.compile, "compiling",
 		rule{path: b.folder(hash), access: readable}, rule{path: b.compiledFolder(hash), access: writable})
-	return err
+	// The kernel ends who exceeds the processor time, and says nothing. It counts in ticks, and so a little less.
+	if e, ok := errors.AsType[*Error](err); ok && (e.Cause == Deadline || e.Cause == Died && spent >= s.processor*9/10) {
+		err = failure(Deadline, "compiling took longer than %v", s.processor)
+	}
+	return spent, err
 }
+
+// seconds rounds up: the kernel counts whole ones.
+func seconds(d time.Duration) int { return int((d + time.Second - 1) / time.Second) }
 
 // refuse turns the error of a child into one for the author of the module, with the last lines that the module printed.
 // It removes the module's files.

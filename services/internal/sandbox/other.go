@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"time"
 
 	"github.com/tetratelabs/wazero/experimental"
 )
@@ -18,11 +19,22 @@ func self() (string, error) { return os.Executable() }
 func widen(*os.File) {}
 
 // launch starts a command. The child sees a closed pipe when this process ended.
-func launch(cmd *exec.Cmd, _ *ruleset, _ <-chan struct{}) error { return cmd.Start() }
+func launch(cmd *exec.Cmd, _ *ruleset, _ int, _ <-chan struct{}) error { return cmd.Start() }
+
+// nicer is no nice value: there are none here.
+func nicer(int) int { return 0 }
+
+// processorTime is not known here.
+func (p *process) processorTime() time.Duration { return 0 }
 
 func closeInherited() {}
 
 func limitResources(childSettings) error { return nil }
+
+func awaitThreads() {}
+
+// processLimit is that there is nothing to warn of.
+func processLimit(string, string) int { return 1 }
 
 // inspect reports that there are no walls.
 func (c *child) inspect(walls) error {

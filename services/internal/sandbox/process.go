@@ -48,6 +48,25 @@ func environment(s childSettings) []string {
 	return []string{noControlGroup, "GOMAXPROCS=1", "GOGC=off", "GOMEMLIMIT=64MiB"}
 }
 
+// How much nicer children are than this process.
+const (
+	instanceNice   = 5
+	compilerNice   = 10
+	backgroundNice = 15 // compilers that take long
+)
+
+// niceOf is the nice value of a child. It is nicer than this process, so that a computing function does not delay what
+// this process does itself, and what else runs on the machine. Runs are more urgent than compiling.
+func niceOf(s childSettings) int {
+	switch {
+	case s.Background:
+		return nicer(backgroundNice)
+	case s.Compile:
+		return nicer(compilerNice)
+	}
+	return nicer(instanceNice)
+}
+
 // spawn creates a child, which may access the given files, and sends it its settings.
 func (b *Box) spawn(s childSettings, log func(line string), files ...rule) (*process, error) {
 	requestsIn, requests, err := os.Pipe()
@@ -78,7 +97,7 @@ func (b *Box) spawn(s childSettings, log func(line string), files ...rule) (*pro
 		Stdin: b.null, Stdout: b.null,
 		Stderr: p.stderr, ExtraFiles: extra,
 	}
-	err = launch(p.cmd, b.fileRules.with(files...), p.exited)
+	err = launch(p.cmd, b.fileRules.with(files...), niceOf(s), p.exited)
 	requestsIn.Close()
 	framesOut.Close()
 	if err != nil {
@@ -108,13 +127,22 @@ func spawnError(err error) error {
 	return problem.Wrap(problem.Unavailable, err, "no process for the function could be created")
 }
 
-// runToEnd spawns a child that sends one readyFrame and ends by itself. It returns the body of the frame.
+// childTime is what a process that has ended took of the processors.
+func (p *process) childTime() time.Duration {
+	if ended := p.cmd.ProcessState; ended != nil {
+		return ended.UserTime() + ended.SystemTime()
+	}
+	return 0
+}
+
+// runToEnd spawns a child that sends one readyFrame and ends by itself. It returns the body of the frame, and the
+// processor time that the child took.
 func (b *Box) runToEnd(
 	ctx context.Context, s childSettings, d time.Duration, what string, files ...rule,
-) (body []byte, err error) {
+) (body []byte, spent time.Duration, err error) {
 	p, err := b.spawn(s, func(string) {}, files...)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	defer p.close()
 	err = p.withDeadline(ctx, d, what, func() (err error) {
@@ -124,7 +152,7 @@ func (b *Box) runToEnd(
 	if err == nil {
 		<-p.exited
 	}
-	return body, err
+	return body, p.childTime(), err
 }
 
 // withDeadline calls talk, which talks to the child. It kills the child when that takes longer than d or ctx ends.
@@ -185,10 +213,18 @@ func (p *process) close() {
 
 // stderrHead keeps the beginning of a child's standard error. A child writes nothing there unless its runtime fails.
 type stderrHead struct {
-	text []byte
+	text    []byte
+	written int
 }
 
+// maxStderr is how much a child may write to its standard error, in bytes. Then the pipe is closed, so that a child
+// that never stops does not keep this process busy.
+const maxStderr = 64 * kib
+
 func (w *stderrHead) Write(b []byte) (int, error) {
+	if w.written += len(b); w.written > maxStderr {
+		return 0, errors.New("the process wrote too much to its standard error")
+	}
 	w.text = append(w.text, b[:min(len(b), 4*kib-len(w.text))]...)
 	return len(b), nil
 }

@@ -13,7 +13,8 @@ import (
 // Where the guest's memory is shared, long requests and answers do not go through the pipes. A length with the bit
 // inMemory is the size of a buffer for requests, and only the length of the request follows. The child answers with a
 // bufferFrame, the parent writes the request to that address and sends an empty message. With size 0 the request is
-// already in the last buffer. An answerFrame may have the address of its body instead of the body.
+// already in the last buffer. With the length 0 the parent only asks for a buffer: the request, which it writes there,
+// follows as a message of its own. An answerFrame may have the address of its body instead of the body.
 //
 // The code of a child may be taken over, so the parent does not rely on any of this: it bounds every length by the kind
 // of the frame.
@@ -106,6 +107,12 @@ type childSettings struct {
 	Log      int    // bytes a run
 	Answer   int    // bytes
 	Outside  string // for Inspect: a folder where the child must not write; empty where there is no ruleset
+	// for Compile:
+	Code       int  // bytes of machine code, the longest file that it may write
+	Processor  int  // seconds of processor time
+	Background bool // it has the lowest priority
+
+	Nice int // for Inspect: the nice value that it should have at least
 }
 
 // failureReport is the body of a failFrame.

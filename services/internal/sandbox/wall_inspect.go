@@ -32,6 +32,9 @@ func (b *Box) inspect(require bool) error {
 		b.fileRules = nil
 		found, err = b.tryWalls()
 	}
+	if err == nil && require {
+		b.checkProcessLimit()
+	}
 	switch {
 	case err != nil:
 		return err
@@ -45,18 +48,28 @@ func (b *Box) inspect(require bool) error {
 	return nil
 }
 
+// checkProcessLimit warns when nothing bounds the processes and threads of this process and its children together. No
+// instance can start any while a module runs, but a limit around all of them is the second wall.
+func (b *Box) checkProcessLimit() {
+	if processLimit("/proc/self/cgroup", "/sys/fs/cgroup") == 0 {
+		b.log.Warn("no limit of processes is set for this container or unit: set pids in Docker (pids_limit), "+
+			"podPidsLimit in the kubelet's configuration, or TasksMax in systemd", "file", "pids.max")
+	}
+}
+
 // inspectTimeout is how long a child may take to try its walls on a busy machine.
 const inspectTimeout = 30 * time.Second
 
 // tryWalls spawns a child that tries its walls.
 func (b *Box) tryWalls() (inspection, error) {
 	s := childSettings{Inspect: true, Shared: true, Memory: page, Data: processMemory + b.limits.Memory}
+	s.Nice = niceOf(s)
 	if b.fileRules != nil {
 		s.Outside = b.dir
 	}
 	var found inspection
 	ctx := context.Background() //nolint:forbidigo // inspectTimeout bounds it
-	body, err := b.runToEnd(ctx, s, inspectTimeout, "trying the walls")
+	body, _, err := b.runToEnd(ctx, s, inspectTimeout, "trying the walls")
 	if err == nil {
 		err = json.Unmarshal(body, &found)
 	}

@@ -20,6 +20,7 @@ func (c *child) inspect(w walls) error {
 		return fmt.Errorf("sandbox: %w", err)
 	}
 	i.checkLimits(c.settings)
+	w.startThreads(spareThreads)
 	i.when = "while a module is loaded"
 	if err := w.filterLoading(); err != nil {
 		return fmt.Errorf("sandbox: %w", err)
@@ -31,12 +32,14 @@ func (c *child) inspect(w walls) error {
 	if i.outside != "" {
 		i.tryFiles()
 	}
+	awaitThreads()
 	i.when = "while a module runs"
 	if err := w.filterRunning(); err != nil {
 		return fmt.Errorf("sandbox: %w", err)
 	}
 	i.trySystemCalls()
 	i.tryFiles()
+	i.expectDenied("start a thread", startThread())
 	i.tryMemory()
 	return c.sendInspection(inspection{Holes: i.holes})
 }
@@ -116,11 +119,16 @@ func (i *inspector) checkLimits(s childSettings) {
 	}{
 		"memory": {unix.RLIMIT_DATA, uint64(s.Data)}, "descriptors": {unix.RLIMIT_NOFILE, maxFiles},
 		"files": {unix.RLIMIT_FSIZE, 0}, "core dumps": {unix.RLIMIT_CORE, 0},
+		"locked memory": {unix.RLIMIT_MEMLOCK, 0}, "pending signals": {unix.RLIMIT_SIGPENDING, maxPendingSignals},
+		"address space": {unix.RLIMIT_AS, uint64(addressSpace(s))},
 	} {
 		var is unix.Rlimit
 		if err := unix.Getrlimit(limit.resource, &is); err != nil || is.Cur != limit.value || is.Max != limit.value {
 			i.addHole("exceed its limit of %s", name)
 		}
+	}
+	if nicer(0) < s.Nice {
+		i.addHole("compute as urgently as its parent")
 	}
 	if n, err := unix.PrctlRetInt(unix.PR_GET_DUMPABLE, 0, 0, 0, 0); err != nil || n != 0 {
 		i.addHole("be read by others of its user")
@@ -137,6 +145,7 @@ func (i *inspector) trySystemCalls() {
 	i.expectDenied("signal a thread of its parent", unix.Tgkill(i.parent, i.parent, 0))
 	i.expectDenied("trace its parent", unix.PtraceAttach(i.parent))
 	i.expectDenied("change a limit", unix.Setrlimit(unix.RLIMIT_CORE, &unix.Rlimit{}))
+	i.expectDenied("raise its priority", unix.Setpriority(unix.PRIO_PROCESS, 0, maxNice))
 	i.expectDenied("change its user", unix.Setreuid(0, 0))
 	i.expectDenied("change its root", unix.Chroot("/"))
 	i.expectDenied("mount", unix.Mount("none", "/nonexistent", "none", 0, ""))
@@ -168,22 +177,57 @@ func closeOpened(fd int, err error) error {
 	return err
 }
 
-// tryMemory tries to make machine code, and memory that the limit does not count.
+// tryMemory tries to make machine code, memory that the limit does not count, and page tables without end.
 func (i *inspector) tryMemory() {
-	const page = 4096
-	for what, flag := range map[string]int{
-		"map shared memory":      unix.MAP_SHARED,
-		"map a stack that grows": unix.MAP_PRIVATE | unix.MAP_GROWSDOWN,
+	const page, private, droppable = 4096, unix.MAP_ANON | unix.MAP_PRIVATE, 0x08
+	try := func(addr uintptr, prot, flags int) error {
+		_, _, errno := unix.Syscall6(unix.SYS_MMAP, addr, page, uintptr(prot), uintptr(flags), ^uintptr(0), 0)
+		return errnoError(errno)
+	}
+	for what, flags := range map[string]int{
+		"map shared memory":      unix.MAP_ANON | unix.MAP_SHARED,
+		"map droppable memory":   unix.MAP_ANON | droppable,
+		"map locked memory":      private | unix.MAP_LOCKED,
+		"map populated memory":   private | unix.MAP_POPULATE,
+		"map huge pages":         private | unix.MAP_HUGETLB,
+		"map a stack that grows": private | unix.MAP_GROWSDOWN,
 	} {
-		_, err := unix.Mmap(-1, 0, page, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_ANON|flag)
-		i.expectDenied(what, err)
+		i.expectDenied(what, try(0, readWrite, flags))
 	}
-	_, err := unix.Mmap(-1, 0, page, unix.PROT_READ|unix.PROT_EXEC, unix.MAP_ANON|unix.MAP_PRIVATE)
-	i.expectDenied("map code", err)
-	m, err := unix.Mmap(-1, 0, page, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_ANON|unix.MAP_PRIVATE)
-	if err == nil {
-		i.expectDenied("make data code", unix.Mprotect(m, unix.PROT_READ|unix.PROT_EXEC))
+	i.expectDenied("map code", try(0, unix.PROT_READ|unix.PROT_EXEC, private))
+	i.expectDenied("map memory that is not counted", try(0, unix.PROT_READ, private))
+	far := (uintptr(unsafe.Pointer(i)) ^ 1<<42) &^ (page - 1)
+	i.expectDenied("map memory all over the address space", try(far, readWrite, private))
+	m, err := unix.Mmap(-1, 0, page, readWrite, private)
+	if err != nil {
+		return
 	}
+	i.expectDenied("make data code", unix.Mprotect(m, unix.PROT_READ|unix.PROT_EXEC))
+	i.expectDenied("make memory that is not counted", unix.Mprotect(m, unix.PROT_READ))
+	i.expectDenied("lock memory", unix.Mlock(m))
+	i.expectDenied("populate memory", unix.Madvise(m, unix.MADV_POPULATE_READ))
+	at := uintptr(unsafe.Pointer(unsafe.SliceData(m)))
+	_, _, errno := unix.Syscall6(unix.SYS_MREMAP, at, 0, page, unix.MREMAP_MAYMOVE, 0, 0)
+	i.expectDenied("copy mappings", errnoError(errno))
+	_, _, errno = unix.Syscall(unix.SYS_MUNMAP, at, page, 0)
+	if errno == 0 && unix.Mprotect(m, readWrite) != nil {
+		i.addHole("unmap memory")
+	}
+}
+
+// errnoError is nil when a system call succeeded.
+func errnoError(errno unix.Errno) error {
+	if errno != 0 {
+		return errno
+	}
+	return nil
+}
+
+// startThread asks for a thread as the kernel never makes one: it would have to share the handlers of signals. A filter
+// decides before.
+func startThread() error {
+	_, _, errno := unix.RawSyscall6(unix.SYS_CLONE, unix.CLONE_VM|unix.CLONE_THREAD, 0, 0, 0, 0, 0)
+	return errnoError(errno)
 }
 
 func socket(family int) error {
@@ -215,8 +259,6 @@ func fork() error {
 }
 
 func bpf() error {
-	if _, _, errno := unix.Syscall(unix.SYS_BPF, 0, 0, 0); errno != 0 {
-		return errno
-	}
-	return nil
+	_, _, errno := unix.Syscall(unix.SYS_BPF, 0, 0, 0)
+	return errnoError(errno)
 }

@@ -41,7 +41,11 @@ func TestInspectionFindsHoles(t *testing.T) {
 		},
 		"running": {
 			"map code while a module runs, make data code while a module runs, " +
-				"map shared memory while a module runs, map a stack that grows while a module runs",
+				"map shared memory while a module runs, map a stack that grows while a module runs, " +
+				"map droppable memory while a module runs, map populated memory while a module runs, " +
+				"map memory that is not counted while a module runs, start a thread while a module runs, " +
+				"map memory all over the address space while a module runs, copy mappings while a module runs, " +
+				"unmap memory while a module runs, populate memory while a module runs",
 			"while a module is loaded",
 		},
 	} {

@@ -65,6 +65,27 @@ func TestProcessIsConfined(t *testing.T) {
 			t.Errorf("%s = %s", field, got)
 		}
 	}
+	raised, err := syscall.Getpriority(syscall.PRIO_PROCESS, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	nice := min(20-raised+5, 19)
+	for _, task := range tasks {
+		tid, _ := strconv.Atoi(filepath.Base(task))
+		if got := niceOf(t, tid); got != nice {
+			t.Errorf("the nice value of thread %d is %d, want %d", tid, got, nice)
+		}
+	}
+	if enabled, _ := os.ReadFile("/proc/sys/kernel/sched_autogroup_enabled"); string(enabled) == "1\n" {
+		// A process without privileges may have to try again.
+		var own int
+		if _, err := fmt.Sscanf(proc(t, os.Getpid(), "autogroup"), "/autogroup-%d nice %d", new(int), &own); err != nil {
+			t.Fatal(err)
+		}
+		want := fmt.Sprintf("nice %d\n", min(own+5, 19))
+		await(t, func() bool { return strings.HasSuffix(proc(t, i.Pid(), "autogroup"), want) },
+			func() string { return fmt.Sprintf("its session is %q, want %q", proc(t, i.Pid(), "autogroup"), want) })
+	}
 	limits := proc(t, i.Pid(), "limits")
 	for name, want := range map[string]int{"Max data size": (256 + 64) << 20, "Max open files": 32,
 		"Max core file size": 0} {
@@ -91,6 +112,32 @@ func TestProcessIsConfined(t *testing.T) {
 		}
 		if kind, _, _ := strings.Cut(target, ":"); target != "/dev/null" && kind != "pipe" && kind != "anon_inode" {
 			t.Errorf("descriptor %s is %s", fd.Name(), target)
+		}
+	}
+}
+
+// niceOf reads the nice value of a thread.
+func niceOf(t *testing.T, tid int) int {
+	t.Helper()
+	_, fields, _ := strings.Cut(proc(t, tid, "stat"), ") ")
+	nice, err := strconv.Atoi(strings.Fields(fields)[16])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return nice
+}
+
+// await waits for a condition, and fails with the reason when it does not come true.
+func await(t *testing.T, condition func() bool, reason func() string) {
+	t.Helper()
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	deadline := time.After(20 * time.Second)
+	for !condition() {
+		select {
+		case <-tick.C:
+		case <-deadline:
+			t.Fatal(reason())
 		}
 	}
 }
@@ -175,20 +222,12 @@ func runner(t *testing.T, dir string) {
 // awaitGone waits until a process has ended or is a zombie: its parent is dead, and the machine's init may be slow.
 func awaitGone(t *testing.T, pid int) {
 	t.Helper()
-	tick := time.NewTicker(5 * time.Millisecond)
-	defer tick.Stop()
-	deadline := time.After(20 * time.Second)
-	for {
-		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-		if err != nil || strings.Contains(string(stat), ") Z ") {
-			return
-		}
-		select {
-		case <-tick.C:
-		case <-deadline:
-			t.Fatalf("process %d outlived its parent: %s", pid, stat)
-		}
+	stat := func() string {
+		b, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+		return string(b)
 	}
+	await(t, func() bool { return stat() == "" || strings.Contains(stat(), ") Z ") },
+		func() string { return fmt.Sprintf("process %d outlived its parent: %s", pid, stat()) })
 }
 
 // The cache has code that is executed: nobody else may write to it.

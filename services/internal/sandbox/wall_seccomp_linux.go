@@ -11,28 +11,31 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Offsets in struct seccomp_data, see seccomp(2).
+// Offsets in struct seccomp_data, see seccomp(2). Arguments have 64 bits, little-endian.
 const (
 	dataNumber = 0
 	dataArch   = 4
-	dataArg0   = 16 // low half, little-endian
+	dataArg0   = 16
 	dataArg2   = 32
 	dataArg3   = 40
+	highHalf   = 4 // of an argument
 )
 
-// uncountedFlags are the flags of memory that RLIMIT_DATA does not count: shared memory, and stacks that grow.
-const uncountedFlags = unix.MAP_SHARED | unix.MAP_GROWSDOWN
-
 // loadingFilter allows all threads of this process what they need to load and compile a module: the system calls of
-// runningFilter, files, and machine code. The ruleset decides which files.
+// runningFilter, files, machine code, and threads. The ruleset decides which files.
 func loadingFilter() error {
-	return install(filterProgram(append(runtimeCalls(), fileCalls()...), true))
+	return install(filterProgram(append(runtimeCalls(), fileCalls()...), append(loadingMemory(), threadsOnly())))
 }
 
 // runningFilter allows all threads of this process the system calls that the Go runtime needs to compute, read and
-// write. All others fail with EPERM. The process has no descriptors but /dev/null and the pipes to its parent.
+// write. All others fail with EPERM, clone too: all threads are there already. The process has no descriptors but
+// /dev/null and the pipes to its parent.
 func runningFilter() error {
-	return install(filterProgram(runtimeCalls(), false))
+	near, err := mappedNear()
+	if err != nil {
+		return err
+	}
+	return install(filterProgram(runtimeCalls(), runningMemory(near)))
 }
 
 // install adds a filter to every thread of this process; later threads inherit it.
@@ -58,46 +61,122 @@ func install(program []unix.SockFilter) error {
 	return nil
 }
 
+const allow, refuse = unix.SECCOMP_RET_ALLOW, unix.SECCOMP_RET_ERRNO | uint32(unix.EPERM)
+
 // filterProgram is a classic BPF program. System calls in the numbering of another architecture end the process.
-// Allowed ones pass. clone passes when it makes a thread. mmap and mprotect pass when code is true, or when they make
-// nothing executable and no memory that RLIMIT_DATA does not count. tgkill passes when it is for this process. All
-// others fail.
-func filterProgram(allowed []uint32, code bool) []unix.SockFilter {
-	load := func(offset uint32) unix.SockFilter {
-		return unix.SockFilter{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: offset}
-	}
-	equal := func(k uint32, jt, jf uint8) unix.SockFilter {
-		return unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, K: k, Jt: jt, Jf: jf}
-	}
-	set := func(k uint32, jt, jf uint8) unix.SockFilter {
-		return unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_JSET | unix.BPF_K, K: k, Jt: jt, Jf: jf}
-	}
-	end := func(action uint32) unix.SockFilter {
-		return unix.SockFilter{Code: unix.BPF_RET | unix.BPF_K, K: action}
-	}
-	const allow, refuse = unix.SECCOMP_RET_ALLOW, unix.SECCOMP_RET_ERRNO | uint32(unix.EPERM)
+// Allowed ones pass. Those with rules pass when these say so. tgkill passes when it is for this process. All others
+// fail.
+func filterProgram(allowed []uint32, rules []callRule) []unix.SockFilter {
+	rules = append(rules,
+		// A filter cannot see the flags of clone3. Without clone3 the C library falls back to clone.
+		callRule{unix.SYS_CLONE3, []unix.SockFilter{end(unix.SECCOMP_RET_ERRNO | uint32(unix.ENOSYS))}},
+		// The runtime preempts its own threads by a signal.
+		callRule{unix.SYS_TGKILL, []unix.SockFilter{load(dataArg0), equal(uint32(os.Getpid()), 0, 1), end(allow),
+			end(refuse)}})
 	p := []unix.SockFilter{
 		load(dataArch), equal(auditArch(), 1, 0), end(unix.SECCOMP_RET_KILL_PROCESS),
 		load(dataNumber),
-		// A filter cannot see the flags of clone3. Without clone3 the C library falls back to clone.
-		equal(unix.SYS_CLONE3, 0, 1), end(unix.SECCOMP_RET_ERRNO | uint32(unix.ENOSYS)),
-		equal(unix.SYS_CLONE, 0, 4), load(dataArg0),
-		set(unix.CLONE_THREAD, 0, 1), end(allow), end(refuse),
-		// The runtime preempts its own threads by a signal.
-		equal(unix.SYS_TGKILL, 0, 4), load(dataArg0), equal(uint32(os.Getpid()), 0, 1), end(allow), end(refuse),
 	}
-	if code {
-		allowed = append(allowed, unix.SYS_MMAP, unix.SYS_MPROTECT)
-	} else {
-		p = append(p,
-			equal(unix.SYS_MMAP, 0, 4), load(dataArg3), set(uncountedFlags, 0, 1), end(refuse),
-			unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_JA, K: 1},
-			equal(unix.SYS_MPROTECT, 0, 4), load(dataArg2), set(unix.PROT_EXEC, 0, 1), end(refuse), end(allow))
+	for _, r := range rules {
+		p = append(append(p, equal(r.number, 0, uint8(len(r.program)))), r.program...)
 	}
 	for _, number := range allowed {
 		p = append(p, equal(number, 0, 1), end(allow))
 	}
 	return append(p, end(refuse))
+}
+
+// callRule is a program that decides about a system call. All its paths end.
+type callRule struct {
+	number  uint32
+	program []unix.SockFilter
+}
+
+func load(offset uint32) unix.SockFilter {
+	return unix.SockFilter{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: offset}
+}
+
+// jump skips jt instructions when the comparison of what was loaded with k is true, and otherwise jf.
+func jump(comparison uint16, k uint32, jt, jf uint8) unix.SockFilter {
+	return unix.SockFilter{Code: unix.BPF_JMP | comparison | unix.BPF_K, K: k, Jt: jt, Jf: jf}
+}
+
+func equal(k uint32, jt, jf uint8) unix.SockFilter { return jump(unix.BPF_JEQ, k, jt, jf) }
+
+func end(action uint32) unix.SockFilter {
+	return unix.SockFilter{Code: unix.BPF_RET | unix.BPF_K, K: action}
+}
+
+// threadsOnly allows clone to make threads, and no processes.
+func threadsOnly() callRule {
+	return callRule{unix.SYS_CLONE, []unix.SockFilter{load(dataArg0), jump(unix.BPF_JSET, unix.CLONE_THREAD, 0, 1),
+		end(allow), end(refuse)}}
+}
+
+// loadingMemory allows all kinds of memory: machine code is mapped.
+func loadingMemory() []callRule {
+	all := []unix.SockFilter{end(allow)}
+	return []callRule{{unix.SYS_MMAP, all}, {unix.SYS_MPROTECT, all}, {unix.SYS_MUNMAP, all}, {unix.SYS_MADVISE, all},
+		{unix.SYS_MREMAP, all}}
+}
+
+// Memory that a running module's process may map: private, so that RLIMIT_DATA counts it, and nothing that is locked,
+// populated, huge, droppable, or a stack that grows.
+const mappingFlags = unix.MAP_PRIVATE | unix.MAP_ANONYMOUS | unix.MAP_FIXED | unix.MAP_NORESERVE
+
+// readWrite is what accessible memory must be. Memory that can only be read is not counted by RLIMIT_DATA, and takes
+// page tables when it is read.
+const readWrite = unix.PROT_READ | unix.PROT_WRITE
+
+// runningMemory allows what the Go runtime does with memory. Page tables are bounded, too: RLIMIT_AS bounds what is
+// mapped, and it lies close together. So a process names addresses only near those that it has, and munmap has no
+// effect, though it succeeds: otherwise single pages all over the address space would take two pages of page tables
+// each.
+func runningMemory(near []span) []callRule {
+	inaccessibleOrReadWrite := []unix.SockFilter{load(dataArg2), equal(unix.PROT_NONE, 2, 0), equal(readWrite, 1, 0),
+		end(refuse)}
+	mmap := []unix.SockFilter{
+		load(dataArg3), jump(unix.BPF_JSET, ^uint32(mappingFlags), 0, 1), end(refuse),
+		jump(unix.BPF_JSET, unix.MAP_ANONYMOUS, 1, 0), end(refuse),
+	}
+	mmap = append(mmap, inaccessibleOrReadWrite...)
+	mmap = append(mmap,
+		load(dataArg0), equal(0, 0, 3), load(dataArg0+highHalf), equal(0, 0, 1), end(allow), // where the kernel likes
+		load(dataArg0+highHalf))
+	for _, s := range near {
+		mmap = append(mmap, jump(unix.BPF_JGE, s.first, 0, 2), jump(unix.BPF_JGT, s.last, 1, 0), end(allow))
+	}
+	madvise := []unix.SockFilter{load(dataArg2)}
+	for _, advice := range []uint32{unix.MADV_DONTNEED, unix.MADV_FREE, unix.MADV_HUGEPAGE, unix.MADV_NOHUGEPAGE} {
+		madvise = append(madvise, equal(advice, 0, 1), end(allow))
+	}
+	return []callRule{
+		{unix.SYS_MMAP, append(mmap, end(refuse))},
+		{unix.SYS_MPROTECT, append(inaccessibleOrReadWrite[:len(inaccessibleOrReadWrite):len(inaccessibleOrReadWrite)],
+			end(allow))},
+		{unix.SYS_MADVISE, append(madvise, end(refuse))},
+		{unix.SYS_MUNMAP, []unix.SockFilter{end(unix.SECCOMP_RET_ERRNO)}},
+	}
+}
+
+// span is a part of the address space, by the high halves of addresses.
+type span struct{ first, last uint32 }
+
+// mappedNear returns where this process's mappings lie: those that the kernel placed, one beside the other, and Go's
+// heap, which grows upwards.
+func mappedNear() ([]span, error) {
+	const page = 4096
+	m, err := unix.MmapPtr(-1, 0, nil, page, unix.PROT_NONE, unix.MAP_PRIVATE|unix.MAP_ANON)
+	if err != nil {
+		return nil, err
+	}
+	placed := uint32(uintptr(m) >> 32)
+	if err := unix.MunmapPtr(m, page); err != nil {
+		return nil, err
+	}
+	heap := uint32(uintptr(unsafe.Pointer(new([page]byte))) >> 32)
+	const around = maxAddresses >> 32 // nothing that was or will be placed is further away
+	return []span{{placed - around, placed + around}, {heap, heap + 1}}, nil
 }
 
 // auditArch is this processor's numbering of system calls.
@@ -127,7 +206,7 @@ func runtimeCalls() []uint32 {
 		// the runtime's poller, which watches the pipes
 		unix.SYS_EPOLL_CREATE1, unix.SYS_EPOLL_CTL, unix.SYS_EPOLL_PWAIT, unix.SYS_EVENTFD2,
 		// memory
-		unix.SYS_MUNMAP, unix.SYS_MADVISE, unix.SYS_MREMAP, unix.SYS_MINCORE, unix.SYS_BRK,
+		unix.SYS_MINCORE, unix.SYS_BRK,
 		// threads
 		unix.SYS_FUTEX, unix.SYS_SCHED_YIELD, unix.SYS_SCHED_GETAFFINITY, unix.SYS_GETTID, unix.SYS_GETPID,
 		unix.SYS_SET_ROBUST_LIST, unix.SYS_RSEQ, unix.SYS_SET_TID_ADDRESS, unix.SYS_MEMBARRIER,

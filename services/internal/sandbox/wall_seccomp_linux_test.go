@@ -35,6 +35,7 @@ func TestFiltersAllowWhatTheRuntimeNeeds(t *testing.T) {
 }
 
 func filtered(dir string) error {
+	startThreads(runtime.GOMAXPROCS(0) + 2*spareThreads)
 	if err := loadingFilter(); err != nil {
 		return err
 	}
@@ -69,10 +70,11 @@ func filtered(dir string) error {
 	if err := os.Remove(name); err != nil {
 		return err
 	}
+	awaitThreads()
 	if err := runningFilter(); err != nil {
 		return err
 	}
-	// Threads, preemption, memory and garbage collection still work.
+	// The threads that there are, preemption, memory and garbage collection still work.
 	done := make(chan int)
 	for range 4 {
 		go func() {

@@ -13,7 +13,8 @@ import (
 )
 
 // CreateBackfill stores a new backfill ticket, whose id is set, and sets its version and created. It returns the feed's
-// position after the change. Errors: Limited when the project has too many.
+// position after the change. Errors: Limited when those of the project are too many, or too large together,
+// Invalid when the system has too many projects.
 func (s *Store) CreateBackfill(
 	ctx context.Context, project string, b *pb.Backfill, now time.Time,
 ) (position uint64, err error) {
@@ -22,11 +23,12 @@ func (s *Store) CreateBackfill(
 		return 0, err
 	}
 	// Directors must find the project even if it has no config, since they delete the tickets of silent servers.
-	if err := s.redis.SAdd(ctx, global.projects(), project).Err(); err != nil {
-		return 0, unavailable(err)
+	if err := s.addProject(ctx, project); err != nil {
+		return 0, err
 	}
 	reply, err := s.run(ctx, s.call(backfillCreateScript, keysOf(project), ids{ofBackfill: b.GetId()},
 		"limit", s.limits.Backfills,
+		"bytes_limit", s.limits.BackfillMemory<<20,
 		"backfill_id", b.GetId(),
 		"now", millis(now),
 		"connection", b.GetConnection(),
@@ -34,6 +36,9 @@ func (s *Store) CreateBackfill(
 		"body", body))
 	if err != nil {
 		return 0, err
+	}
+	if reply == int64(-1) {
+		return 0, s.backfillsTooLarge()
 	}
 	if position, err = positionOf(reply); err != nil {
 		return 0, err
@@ -52,7 +57,7 @@ func (s *Store) CreateBackfill(
 // ReplaceBackfill replaces what a server says in its backfill ticket. It sets b's new version and created, and the
 // allocated connection if b has none. The tickets that were proposed to it wait again. It returns the feed's position
 // after the change. Errors: NotFound when there is no such backfill ticket, or when it does not belong to the match
-// that b names.
+// that b names; Limited when it is larger than before and those of the project are too large together.
 func (s *Store) ReplaceBackfill(
 	ctx context.Context, project string, b *pb.Backfill, now time.Time,
 ) (position uint64, err error) {
@@ -63,6 +68,7 @@ func (s *Store) ReplaceBackfill(
 	k, id := keysOf(project), b.GetId()
 	r, err := s.withProposed(func(proposed []string) (any, error) {
 		c := s.call(backfillReplaceScript, k, ids{ofBackfill: id},
+			"bytes_limit", s.limits.BackfillMemory<<20,
 			"backfill_id", id,
 			"now", millis(now),
 			"connection", b.GetConnection(),
@@ -74,6 +80,9 @@ func (s *Store) ReplaceBackfill(
 	})
 	if err != nil {
 		return 0, err
+	}
+	if r[0] == "full" {
+		return 0, s.backfillsTooLarge()
 	}
 	if r[0] != "ok" || len(r) < 5 {
 		return 0, noBackfill(id)
@@ -190,6 +199,38 @@ func backfillBody(b *pb.Backfill) ([]byte, error) {
 		return nil, problem.Wrap(problem.Invalid, err, "the backfill ticket holds text that is not UTF-8")
 	}
 	return body, nil
+}
+
+func (s *Store) backfillsTooLarge() error {
+	return &problem.Error{
+		Kind: problem.Limited, RetryAfter: drainDelay,
+		Detail: "the backfill tickets of this project take too much memory, try again when some games have ended, or with " +
+			"a smaller one",
+		Limit: &problem.Limit{Name: "backfill-memory", Amount: s.limits.BackfillMemory},
+	}
+}
+
+// RecountBackfills counts the bytes of some backfill tickets again, and of some that are counted and may not exist any
+// more. So the sum is right a while after a process of an older version changed them.
+func (s *Store) RecountBackfills(ctx context.Context, project string) error {
+	k := keysOf(project)
+	pipe := s.redis.Pipeline()
+	counted := pipe.HRandField(ctx, k.backfillSizes(), releaseBatch)
+	there := pipe.ZRandMember(ctx, k.backfills(), releaseBatch)
+	if _, err := pipe.Exec(ctx); err != nil {
+		return unavailable(err)
+	}
+	c := s.call(backfillRecountScript, k, ids{})
+	for _, id := range append(counted.Val(), there.Val()...) {
+		if id != "total" {
+			c.keys, c.args = append(c.keys, k.backfill(id)), append(c.args, id)
+		}
+	}
+	if len(c.args) == 0 {
+		return nil
+	}
+	_, err := s.run(ctx, c)
+	return err
 }
 
 func noBackfill(id string) error {

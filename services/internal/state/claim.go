@@ -29,6 +29,8 @@ type Claim struct {
 	// a connection get the server's.
 	Assignments []*pb.Assignment
 	// Refusal is set by Store.Claim: "" when the match was claimed, "config" when its config was changed or deleted,
+	// "full" when the project has too many claimed matches, or when its backfill tickets, or the tickets that are proposed
+	// to one, would be too many or too large,
 	// "backfill" when its backfill ticket was, else the id of a ticket that no longer waits.
 	Refusal string
 }
@@ -68,6 +70,8 @@ type ClaimOptions struct {
 	Now   time.Time
 	// Deadline is when claimed tickets wait again unless the allocation began.
 	Deadline time.Time
+	// Matches is the most matches of the project that may be claimed and have no result yet; 0 means no limit.
+	Matches int
 	// Expiry is how long results that are written at once stay readable.
 	Expiry time.Time
 	// ApprovalDeadline is until when servers may approve tickets that are proposed to them.
@@ -150,6 +154,7 @@ func (s *Store) claimCall(project string, terms ClaimOptions, claims []*Claim) (
 		"now", millis(terms.Now),
 		"deadline", millis(terms.Deadline),
 		"expiry", millis(terms.Expiry),
+		"max_matches", terms.Matches,
 		"match_count", len(claims))
 	for _, claim := range claims {
 		var body []byte
@@ -251,6 +256,9 @@ func (s *Store) claimBackfillCall(k keys, terms ClaimOptions, claim *Claim) (cal
 		"epoch", terms.Epoch,
 		"now", millis(terms.Now),
 		"deadline", millis(terms.Deadline),
+		"max_matches", terms.Matches,
+		"max_backfills", s.limits.Backfills,
+		"bytes_limit", s.limits.BackfillMemory<<20,
 		"config", m.GetConfig(),
 		"revision", m.GetRevision(),
 		"match_id", m.GetId(),

@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/redis/go-redis/v9"
+	"golang.org/x/text/unicode/norm"
 	"google.golang.org/protobuf/proto"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
@@ -30,7 +32,8 @@ func expectation(revision int64) string {
 }
 
 // PutConfig creates or replaces a config and returns its new revision. Errors: Conflict when its revision is not the
-// expected one, or when its id exists with other letter case.
+// expected one, or when its id exists in another spelling: with other letter case or Unicode normal form; Invalid when
+// the configs of the project are too many, or too large together, or when the system has too many projects.
 func (s *Store) PutConfig(
 	ctx context.Context, project string, c *pb.Config, expected int64,
 ) (revision int64, created bool, err error) {
@@ -38,25 +41,49 @@ func (s *Store) PutConfig(
 	if err != nil {
 		return 0, false, problem.Wrap(problem.Invalid, err, "the config holds text that is not UTF-8")
 	}
-	if err := s.redis.SAdd(ctx, global.projects(), project).Err(); err != nil {
-		return 0, false, unavailable(err)
-	}
-	reply, err := s.run(ctx, s.call(configPutScript, keysOf(project), ids{},
-		"id", c.GetId(),
-		"lower_id", strings.ToLower(c.GetId()),
-		"body", body,
-		"expected", expectation(expected)))
-	if err != nil {
+	if err := s.addProject(ctx, project); err != nil {
 		return 0, false, err
 	}
-	r, err := listOf(reply, 2)
-	if err != nil {
+	if err := s.checkOldNames(ctx, project, c.GetId()); err != nil {
 		return 0, false, err
+	}
+	filters, segments := countConfig(c)
+	limits := s.limits.Configs
+	var counted []any
+	var r []any
+	for {
+		put := s.call(configPutScript, keysOf(project), ids{},
+			"id", c.GetId(),
+			"name", configName(c.GetId()),
+			"body", body,
+			"expected", expectation(expected),
+			"filters", filters,
+			"segments", segments,
+			"max_configs", limits.Configs,
+			"max_filters", limits.Filters,
+			"max_segments", limits.Segments,
+			"max_bytes", limits.Bytes)
+		put.args = append(put.args, counted...)
+		reply, err := s.run(ctx, put)
+		if err != nil {
+			return 0, false, err
+		}
+		if r, err = listOf(reply, 2); err != nil {
+			return 0, false, err
+		}
+		if r[0] != int64(-3) {
+			break
+		}
+		if counted, err = s.countConfigs(ctx, project, r[1:]); err != nil {
+			return 0, false, err
+		}
 	}
 	switch r[0] {
+	case int64(-2):
+		number, _ := r[len(r)-1].(int64)
+		return 0, false, limits.exceeded(fmt.Sprint(r[1]), number)
 	case int64(0):
-		return 0, false, problem.New(problem.Conflict,
-			"config %q exists as %q: ids that differ only in letter case are one name", c.GetId(), r[1])
+		return 0, false, spelledOtherwise(c.GetId(), r[1])
 	case int64(-1):
 		return 0, false, problem.New(problem.Conflict, "config %q was changed by someone else: get it again, then put",
 			c.GetId())
@@ -118,14 +145,56 @@ func parseConfig(body, revision string) (*pb.Config, error) {
 }
 
 // DeleteConfig deletes a config. After it returns, no match of the config is claimed. It reports whether the config
-// existed. Errors: Conflict when its revision is not the expected one.
+// existed. Errors: Conflict when its revision is not the expected one, or when it exists in another spelling only.
 func (s *Store) DeleteConfig(ctx context.Context, project, id string, expected int64) (bool, error) {
 	reply, err := s.run(ctx, s.call(configDeleteScript, keysOf(project), ids{},
 		"id", id,
+		"name", configName(id),
 		"lower_id", strings.ToLower(id),
 		"expected", expectation(expected)))
-	if reply == int64(-1) {
-		return false, problem.New(problem.Conflict, "config %q was changed by someone else: get it again, then delete", id)
+	if err != nil {
+		return false, err
 	}
-	return reply == int64(1), err
+	r, err := listOf(reply, 2)
+	if err != nil {
+		return false, err
+	}
+	switch {
+	case r[0] == int64(-1):
+		return false, problem.New(problem.Conflict, "config %q was changed by someone else: get it again, then delete", id)
+	case r[0] == int64(1):
+		return true, nil
+	case r[1] != id:
+		return false, spelledOtherwise(id, r[1])
+	}
+	return false, s.checkOldNames(ctx, project, id)
+}
+
+func spelledOtherwise(id string, there any) error {
+	return problem.New(problem.Conflict,
+		"config %q exists as %q: ids that differ only in letter case or Unicode normal form are one name", id, there)
+}
+
+// configName is what all spellings of a config's id have in common.
+func configName(id string) string { return norm.NFC.String(strings.ToLower(norm.NFC.String(id))) }
+
+// checkOldNames looks for another spelling of a config that does not exist among those from before normal forms
+// counted. Scripts do not find them, since they were stored under another name. ASCII has one normal form.
+func (s *Store) checkOldNames(ctx context.Context, project, id string) error {
+	if !strings.ContainsFunc(id, func(r rune) bool { return r >= utf8.RuneSelf }) {
+		return nil
+	}
+	revisions, err := s.redis.HGetAll(ctx, keysOf(project).revisions()).Result()
+	if err != nil {
+		return unavailable(err)
+	}
+	if _, exists := revisions[id]; exists {
+		return nil
+	}
+	for other := range revisions {
+		if configName(other) == configName(id) {
+			return spelledOtherwise(id, other)
+		}
+	}
+	return nil
 }

@@ -17,6 +17,10 @@ import (
 // enough that Redis serves others in between.
 const groupSize = 128
 
+// largeSize is the size of a ticket's body from which its bytes count. The number of tickets bounds smaller ones, so
+// plain tickets cost nothing more.
+const largeSize = 1 << 10
+
 // drainDelay is when a client may try again after the project had too many waiting tickets.
 const drainDelay = 5 * time.Second
 
@@ -125,6 +129,8 @@ func (s *Store) create(
 		"player_burst", playerBurst,
 		"project_interval", projectInterval,
 		"project_burst", projectBurst,
+		"large_size", largeSize,
+		"bytes_limit", s.limits.TicketMemory<<20,
 		"event", encodeEvent(&pb.Event{Kind: pb.Event_KIND_CREATED}, now))
 	c.keys = slices.Grow(c.keys, len(batch))
 	c.args = slices.Grow(c.args, 4*len(batch))
@@ -164,6 +170,13 @@ func (s *Store) refusal(reason string, after time.Duration) error {
 	case "project":
 		return s.limits.Project().LimitError("project", after,
 			"this project creates tickets too often: %v a second are allowed", s.limits.ProjectRate)
+	case "bytes":
+		return &problem.Error{
+			Kind: problem.Limited, RetryAfter: drainDelay,
+			Detail: "the tickets of this project take too much memory, try again when some were matched, or with a ticket " +
+				"of up to 1 KiB",
+			Limit: &problem.Limit{Name: "ticket-memory", Amount: s.limits.TicketMemory},
+		}
 	default:
 		return &problem.Error{
 			Kind: problem.Limited, RetryAfter: drainDelay,

@@ -17,6 +17,7 @@
 //	                   a [ASSIGNMENT], once resolved
 //	waiting    zset    waiting tickets by creation
 //	resolved   zset    resolved tickets by the end of their readability; the tickets of one script are one member
+//	large      hash    sizes of bodies over 1 KiB by ticket, until the ticket is deleted; total: their sum
 //	rates      hash    when each bucket of a rate limit is full again, in microseconds;
 //	                   period: when the newest hash of players' buckets begins
 //	players:0, players:1 (players_0, players_1)
@@ -50,6 +51,8 @@
 //	bj:<backfill> (joined)
 //	           zset    tickets that joined, by the time when the server first learned of it; +inf when it has not yet
 //	backfills  zset    backfill tickets by the last call of their server
+//	backfillsizes (backfill_sizes)
+//	           hash    bytes of each backfill ticket: its bodies and connections; total: their sum
 //	proposed   zset    backfill tickets with proposed tickets by the deadline of the approval;
 //	                   +inf while the server is being allocated
 //
@@ -65,7 +68,7 @@
 // The rest (config.go, function.go, director.go):
 //
 //	configs, revisions, confignames (config_names)
-//	           hashes  body and revision by id, id by the id in lower case
+//	           hashes  body and revision by id, id by the id in lower case, and what each config counts by ':' and its id
 //	revision   counter
 //	functions  hash
 //	lease      hash    owner, epoch and expires: the director that leads the project

@@ -28,6 +28,8 @@ type DueWork struct {
 	// Outbox and Claims: matches are overdue. Backfills: proposals or backfill tickets are overdue. Tickets: tickets or
 	// ended matches have expired.
 	Outbox, Claims, Backfills, Tickets bool
+	// Games is true when the project has backfill tickets, or some are counted.
+	Games bool
 }
 
 // DueWork reads what is due, in one round trip.
@@ -35,10 +37,11 @@ func (s *Store) DueWork(ctx context.Context, project string, m Cutoffs) (DueWork
 	k := keysOf(project)
 	var position *redis.StringCmd
 	var revisions *redis.MapStringStringCmd
-	var waiting *redis.IntCmd
+	var waiting, games *redis.IntCmd
 	counts := map[string]*redis.IntCmd{}
 	_, err := s.redis.Pipelined(ctx, func(p redis.Pipeliner) error {
 		position, revisions, waiting = p.Get(ctx, k.feedSeq()), p.HGetAll(ctx, k.revisions()), p.ZCard(ctx, k.waiting())
+		games = p.Exists(ctx, k.backfills(), k.backfillSizes())
 		for set, latest := range map[string]time.Time{
 			k.outbox(): m.Outbox, k.claims(): m.Now, k.proposed(): m.Now, k.backfills(): m.Silence,
 			k.waiting(): m.Waiting, k.resolved(): m.Now, k.ended(): m.Now,
@@ -50,7 +53,7 @@ func (s *Store) DueWork(ctx context.Context, project string, m Cutoffs) (DueWork
 	if err != nil && !errors.Is(err, redis.Nil) {
 		return DueWork{}, unavailable(err)
 	}
-	counts[""] = waiting
+	counts[""], counts["games"] = waiting, games
 	for _, count := range counts {
 		if err := count.Err(); err != nil {
 			return DueWork{}, unavailable(err)
@@ -67,6 +70,7 @@ func (s *Store) DueWork(ctx context.Context, project string, m Cutoffs) (DueWork
 	d := DueWork{
 		Waiting: waiting.Val(), Revisions: make(map[string]int64, len(revisions.Val())),
 		Outbox: some(k.outbox()), Claims: some(k.claims()), Backfills: some(k.proposed(), k.backfills()),
+		Games:   games.Val() > 0,
 		Tickets: some(k.waiting(), k.resolved(), k.ended()),
 	}
 	if text := position.Val(); text != "" {
@@ -101,8 +105,11 @@ type Counts struct {
 	// Matches counts matches that have claimed tickets and no result, Outbox those of them that may not be in the work
 	// queue yet.
 	Matches, Outbox int64
-	// Backfills counts backfill tickets, Proposed those of them with tickets that wait for approval.
-	Backfills, Proposed int64
+	// Large is the bytes of tickets that take more than 1 KiB each.
+	Large int64
+	// Backfills counts backfill tickets, Proposed those of them with tickets that wait for approval. BackfillBytes is what
+	// they take.
+	Backfills, Proposed, BackfillBytes int64
 }
 
 // Counts reads the counts of a project, in one round trip.
@@ -112,13 +119,24 @@ func (s *Store) Counts(ctx context.Context, project string) (Counts, error) {
 	waiting, oldest := pipe.ZCard(ctx, k.waiting()), pipe.ZRangeWithScores(ctx, k.waiting(), 0, 0)
 	matches, outbox := pipe.ZCard(ctx, k.claims()), pipe.ZCard(ctx, k.outbox())
 	backfills, proposed := pipe.ZCard(ctx, k.backfills()), pipe.ZCard(ctx, k.proposed())
+	large, games := pipe.HMGet(ctx, k.large(), "total"), pipe.HMGet(ctx, k.backfillSizes(), "total")
 	if _, err := pipe.Exec(ctx); err != nil {
 		return Counts{}, unavailable(err)
 	}
 	now := Counts{Waiting: waiting.Val(), Matches: matches.Val(), Outbox: outbox.Val(), Backfills: backfills.Val(),
-		Proposed: proposed.Val()}
+		Proposed: proposed.Val(), Large: totalOf(large.Val()), BackfillBytes: totalOf(games.Val())}
 	if first := oldest.Val(); len(first) > 0 {
 		now.Oldest = time.UnixMilli(int64(first[0].Score))
 	}
 	return now, nil
+}
+
+// totalOf is a sum that scripts keep; 0 when there is none.
+func totalOf(fields []any) int64 {
+	if len(fields) != 1 {
+		return 0
+	}
+	text, _ := fields[0].(string)
+	total, _ := strconv.ParseInt(text, 10, 64)
+	return total
 }

@@ -2,6 +2,7 @@ package state
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -36,7 +37,30 @@ func (s *Store) Expire(ctx context.Context, project string, waiting, now time.Ti
 	var more bool
 	e.Read, more, err = s.expireResults(ctx, k, millis(now), limit, expired("read"))
 	e.More = e.More || more
-	return e, err
+	if err != nil {
+		return e, err
+	}
+	return e, s.releaseLarge(ctx, k)
+}
+
+// releaseBatch is how many large tickets are looked at each time.
+const releaseBatch = 32
+
+// releaseLarge takes tickets that a process of an older version deleted out of the sum of large tickets. It looks at a
+// few each time, so the sum is right again a while after an upgrade.
+func (s *Store) releaseLarge(ctx context.Context, k keys) error {
+	some, err := s.redis.HRandField(ctx, k.large(), releaseBatch).Result()
+	if err != nil {
+		return unavailable(err)
+	}
+	some = slices.DeleteFunc(some, func(id string) bool { return id == "total" })
+	if len(some) == 0 {
+		return nil
+	}
+	c := s.call(ticketReleaseScript, k, ids{})
+	c.tickets(k, some)
+	_, err = s.run(ctx, c)
+	return err
 }
 
 // expireWaiting deletes tickets that were created long ago and still wait.

@@ -54,6 +54,29 @@ func (s *Store) PutBack(ctx context.Context, project string) error {
 	return err
 }
 
+// DropTicket deletes what is stored of a ticket, as a version that knows of nothing else would.
+func (s *Store) DropTicket(ctx context.Context, project, id string) error {
+	k := keysOf(project)
+	if err := s.redis.ZRem(ctx, k.waiting(), id).Err(); err != nil {
+		return err
+	}
+	return s.redis.Del(ctx, k.ticket(id)).Err()
+}
+
+// DropBackfill deletes what is stored of a backfill ticket, as a version that knows of nothing else would.
+func (s *Store) DropBackfill(ctx context.Context, project, id string) error {
+	k := keysOf(project)
+	if err := s.redis.ZRem(ctx, k.backfills(), id).Err(); err != nil {
+		return err
+	}
+	return s.redis.Del(ctx, k.backfill(id)).Err()
+}
+
+// ForgetBackfillSizes is what a version left that counted none.
+func (s *Store) ForgetBackfillSizes(ctx context.Context, project string) error {
+	return s.redis.Del(ctx, keysOf(project).backfillSizes()).Err()
+}
+
 // OldestWaiting lists the waiting tickets, the oldest first.
 func (s *Store) OldestWaiting(ctx context.Context, project string) ([]string, error) {
 	return s.redis.ZRange(ctx, keysOf(project).waiting(), 0, -1).Result()
@@ -65,7 +88,8 @@ func (s *Store) Leftovers(ctx context.Context, project string) ([]string, error)
 	all, err := s.redis.Keys(ctx, "*").Result()
 	return slices.DeleteFunc(all, func(key string) bool {
 		name, of := strings.CutPrefix(key, string(k))
-		return !of || !slices.Contains([]string{"backfills", "proposed", "claims", "outbox", "waiting"}, name) &&
+		return !of || !slices.Contains([]string{"backfills", "proposed", "claims", "outbox", "waiting", "large",
+			"backfillsizes"}, name) &&
 			!slices.ContainsFunc([]string{"t:", "m:", "bf:", "bp:", "bj:"},
 				func(kind string) bool { return strings.HasPrefix(name, kind) })
 	}), err
@@ -102,4 +126,39 @@ func (s *Store) Strays(ctx context.Context, project string) ([]string, error) {
 		strays = append(strays, id)
 	}
 	return strays, nil
+}
+
+// RenameConfig stores the name of a config as versions did in which Unicode normal forms did not count.
+func (s *Store) RenameConfig(ctx context.Context, project, id string) error {
+	k := keysOf(project)
+	if err := s.redis.HDel(ctx, k.configNames(), configName(id)).Err(); err != nil {
+		return err
+	}
+	return s.redis.HSet(ctx, k.configNames(), strings.ToLower(id), id).Err()
+}
+
+// ForceConfig stores an empty config whatever has its name.
+func (s *Store) ForceConfig(ctx context.Context, project, id string) error {
+	k := keysOf(project)
+	if err := s.redis.HSet(ctx, k.configs(), id, "").Err(); err != nil {
+		return err
+	}
+	return s.redis.HSet(ctx, k.revisions(), id, 1).Err()
+}
+
+// ForgetConfigCounts makes the configs of a project such that an older version stored.
+func (s *Store) ForgetConfigCounts(ctx context.Context, project string) error {
+	names := keysOf(project).configNames()
+	fields, err := s.redis.HKeys(ctx, names).Result()
+	if err != nil {
+		return err
+	}
+	for _, field := range fields {
+		if strings.HasPrefix(field, ":") {
+			if err := s.redis.HDel(ctx, names, field).Err(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }

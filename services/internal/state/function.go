@@ -13,13 +13,10 @@ import (
 
 // ChangeFunction reads a function, calls change with it, and writes the result. When another caller wrote the function
 // meanwhile, it starts again. change gets nil when there is no such function, and returns nil to delete it. Errors:
-// Invalid when the project already has the most functions that it may have.
+// Invalid when the project already has the most functions that it may have, or the system the most projects.
 func (s *Store) ChangeFunction(
 	ctx context.Context, project, name string, change func(*pb.Function) (*pb.Function, error),
 ) error {
-	if err := s.redis.SAdd(ctx, global.projects(), project).Err(); err != nil {
-		return unavailable(err)
-	}
 	k := keysOf(project)
 	for {
 		current, err := s.redis.HGet(ctx, k.functions(), name).Result()
@@ -38,6 +35,9 @@ func (s *Store) ChangeFunction(
 		}
 		var next []byte
 		if f != nil {
+			if err := s.addProject(ctx, project); err != nil {
+				return err
+			}
 			if next, err = proto.Marshal(f); err != nil {
 				return corrupt("function", err)
 			}

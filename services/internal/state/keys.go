@@ -8,13 +8,14 @@ const global keys = "mm:"
 func keysOf(project string) keys { return keys("mm:{" + project + "}:") }
 
 // projects is written before a project's own keys, since they are in different slots of a cluster. A name without a
-// project is harmless.
+// project counts against --max-projects, and is harmless otherwise.
 func (k keys) projects() string  { return string(k) + "projects" }
 func (k keys) directors() string { return string(k) + "directors" }
 
 func (k keys) ticket(id string) string    { return string(k) + "t:" + id }
 func (k keys) waiting() string            { return string(k) + "waiting" }
 func (k keys) resolved() string           { return string(k) + "resolved" }
+func (k keys) large() string              { return string(k) + "large" }
 func (k keys) match(id string) string     { return string(k) + "m:" + id }
 func (k keys) claims() string             { return string(k) + "claims" }
 func (k keys) outbox() string             { return string(k) + "outbox" }
@@ -24,6 +25,7 @@ func (k keys) backfill(id string) string  { return string(k) + "bf:" + id }
 func (k keys) proposals(id string) string { return string(k) + "bp:" + id }
 func (k keys) joined(id string) string    { return string(k) + "bj:" + id }
 func (k keys) backfills() string          { return string(k) + "backfills" }
+func (k keys) backfillSizes() string      { return string(k) + "backfillsizes" }
 func (k keys) proposed() string           { return string(k) + "proposed" }
 func (k keys) feed() string               { return string(k) + "feed" }
 func (k keys) feedSeq() string            { return string(k) + "seq" }
@@ -63,7 +65,8 @@ var keyNames = map[string]keyName{
 	"ticket": {"t:", ofTicket}, "match": {"m:", ofMatch},
 	"backfill": {"bf:", ofBackfill}, "proposals": {"bp:", ofBackfill}, "joined": {"bj:", ofBackfill},
 	"feed_seq": {"seq", noID}, "history_seq": {"told", noID}, "deallocations": {"returns", noID},
-	"config_names": {"confignames", noID}, "players_0": {"players:0", noID}, "players_1": {"players:1", noID},
+	"backfill_sizes": {"backfillsizes", noID},
+	"config_names":   {"confignames", noID}, "players_0": {"players:0", noID}, "players_1": {"players:1", noID},
 }
 
 func keyNamed(name string) keyName {

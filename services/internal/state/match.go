@@ -44,8 +44,8 @@ type Outcome struct {
 	// Connection is the address of the match's server, for its backfill ticket; empty when there is none.
 	Connection string
 	// Error is what players read instead of a connection, and Reason what events say about it. Both are empty when the
-	// match has a server.
-	Error, Reason string
+	// match has a server. Detail is for events too: why there is no server, for people.
+	Error, Reason, Detail string
 	// MayHaveServer is true when the hosting system may have, or may still get, a server for the match that no ticket
 	// uses. A call whose answer was lost may still arrive. Such a match is deallocated twice, a minute apart.
 	MayHaveServer bool
@@ -82,7 +82,7 @@ func (s *Store) Assign(
 	ended, joined := matchEvent(m, pb.Event_KIND_ASSIGNED), matchEvent(m, pb.Event_KIND_ASSIGNED)
 	joined.Backfill = backfill
 	if o.Error != "" {
-		ended.Kind, ended.Error, ended.Reason = pb.Event_KIND_FAILED, o.Error, o.Reason
+		ended.Kind, ended.Error, ended.Reason, ended.Detail = pb.Event_KIND_FAILED, o.Error, o.Reason, o.Detail
 	}
 	tickets, assignments := make([]string, 0, len(results)), make([]*pb.Assignment, 0, len(results))
 	for _, id := range slices.Sorted(maps.Keys(results)) {

@@ -14,7 +14,7 @@ import (
 // rights are what an account may do in Redis.
 type rights struct {
 	// scripts are those that the account runs. The commands that they call are read from their text.
-	scripts []*script
+	scripts []lazyScript
 	// calls are the commands that the account calls without a script.
 	calls string
 	// reads and adds are the keys that the account reads and writes without a script.
@@ -47,7 +47,7 @@ func matchKeys() []string {
 
 func fillings() []string {
 	return []string{every.backfill(anyID), every.proposals(anyID), every.joined(anyID), every.backfills(),
-		every.proposed()}
+		every.backfillSizes(), every.proposed()}
 }
 
 // permissions are the rights of each account. Services have no other rights in Redis.
@@ -55,23 +55,21 @@ func permissions() map[string]rights {
 	events := slices.Concat(feedKeys(), historyKeys())
 	return map[string]rights{
 		catalog.Ticket: {
-			scripts: []*script{ticketCreateScript, ticketDeleteScript},
+			scripts: []lazyScript{ticketCreateScript, ticketDeleteScript},
 			calls:   "hmget",
 			writes:  events,
-			changes: slices.Concat(counters(), limits(), []string{every.ticket(anyID), every.waiting()}),
+			changes: slices.Concat(counters(), limits(), []string{every.ticket(anyID), every.waiting(), every.large()}),
 		},
 		catalog.Config: {
-			scripts: []*script{configPutScript, configDeleteScript, rateAllowScript},
-			calls:   "sadd hget hgetall multi exec",
-			adds:    []string{global.projects()},
-			changes: []string{every.configs(), every.revisions(), every.revision(), every.configNames(), every.rates()},
+			scripts: []lazyScript{projectAddScript, configPutScript, configDeleteScript, rateAllowScript},
+			calls:   "hget hgetall multi exec",
+			changes: []string{global.projects(), every.configs(), every.revisions(), every.revision(), every.configNames(),
+				every.rates()},
 		},
 		catalog.Registry: {
-			scripts: []*script{functionPutScript, rateAllowScript},
-			calls:   "sadd smembers hget hgetall",
-			reads:   []string{global.projects()},
-			adds:    []string{global.projects()},
-			changes: []string{every.functions(), every.rates()},
+			scripts: []lazyScript{projectAddScript, functionPutScript, rateAllowScript, rateChargeScript},
+			calls:   "smembers hget hgetall",
+			changes: []string{global.projects(), every.functions(), every.rates()},
 		},
 		catalog.Runner: {
 			calls: "smembers hgetall hmget zscan xread mget set info",
@@ -81,22 +79,23 @@ func permissions() map[string]rights {
 			adds: []string{every.feedName()},
 		},
 		catalog.Director: {
-			scripts: []*script{
+			scripts: []lazyScript{
 				directorHeartbeatScript, directorLeaseScript, matchClaimScript, matchClaimBackfillScript, matchReleaseScript,
-				proposalCreateScript, proposalExpireScript, backfillDeleteScript,
-				expireWaitingScript, expireResultsScript, expireMatchesScript,
+				proposalCreateScript, proposalExpireScript, backfillDeleteScript, backfillRecountScript,
+				expireWaitingScript, expireResultsScript, expireMatchesScript, ticketReleaseScript,
 			},
-			calls:  "smembers get set hget hgetall hmget zcard zcount zrange zrem xrange xtrim multi exec",
+			calls: "smembers get set hget hgetall hmget zcard zcount zrange zrem zrandmember xrange xtrim hrandfield exists " +
+				"multi exec",
 			reads:  []string{global.projects(), every.configs(), every.published()},
 			adds:   []string{every.published()},
 			writes: feedKeys(),
 			changes: slices.Concat(counters(), historyKeys(), tickets(), matchKeys(), fillings(), []string{every.deallocations(),
-				every.lease(), global.directors()}),
+				every.large(), every.lease(), global.directors()}),
 			// Scripts check whether the config has changed since the match was made.
 			consults: []string{every.revisions()},
 		},
 		catalog.Allocator: {
-			scripts: []*script{allocationBeginScript, allocationLeaseScript, matchAssignScript, matchReleaseScript,
+			scripts: []lazyScript{allocationBeginScript, allocationLeaseScript, matchAssignScript, matchReleaseScript,
 				matchServerScript, deallocationClaimScript, deallocationFinishScript},
 			calls:   "smembers hget zrange",
 			reads:   []string{global.projects()},
@@ -104,13 +103,12 @@ func permissions() map[string]rights {
 			changes: slices.Concat(counters(), tickets(), matchKeys(), fillings(), []string{every.deallocations()}),
 		},
 		catalog.Backfill: {
-			scripts: []*script{backfillCreateScript, backfillReplaceScript, proposalApproveScript, backfillDeleteScript,
-				ticketAssignScript, rateAllowScript},
-			calls:   "sadd hget hmget mget info",
+			scripts: []lazyScript{projectAddScript, backfillCreateScript, backfillReplaceScript, proposalApproveScript,
+				backfillDeleteScript, ticketAssignScript, rateAllowScript},
+			calls:   "hget hmget mget info",
 			reads:   []string{every.functions(), every.feedName()},
-			adds:    []string{global.projects()},
 			writes:  events,
-			changes: slices.Concat(counters(), tickets(), fillings(), []string{every.rates()}),
+			changes: slices.Concat(counters(), tickets(), fillings(), []string{global.projects(), every.rates()}),
 		},
 	}
 }
@@ -144,7 +142,7 @@ func rulesOf(all ...rights) string {
 			commands[command] = true
 		}
 		for _, s := range r.scripts {
-			for _, match := range redisCall.FindAllStringSubmatch(s.source, -1) {
+			for _, match := range redisCall.FindAllStringSubmatch(s().source, -1) {
 				commands[strings.ToLower(match[1])] = true
 			}
 		}

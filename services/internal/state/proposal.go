@@ -15,6 +15,10 @@ import (
 // moves all of them.
 const maxProposed = 500
 
+// proposedLimit is the most tickets that may be proposed to a backfill ticket at all: a single match may have more than
+// are left until maxProposed.
+const proposedLimit = 1000
+
 // maxAttempts is how often a script is called when the tickets that are proposed to a backfill ticket change meanwhile.
 // They change about once a cycle.
 const maxAttempts = 32
@@ -43,6 +47,8 @@ func (s *Store) proposalCall(k keys, terms ClaimOptions, claim *Claim) (call, er
 		"generation", f.GetGeneration(),
 		"new_body", made,
 		"limit", maxProposed,
+		"max_proposed", proposedLimit,
+		"bytes_limit", s.limits.BackfillMemory<<20,
 		"event", encodeEvent(event, terms.Now))
 	return c, c.assignments(k, claim.Tickets, claim.Assignments)
 }

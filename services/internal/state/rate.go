@@ -65,3 +65,34 @@ func (s *Store) Allow(ctx context.Context, project, name string, rate Rate, now 
 	return rate.LimitError(name, time.Duration(after)*time.Microsecond,
 		"too many requests of this kind in this project: %v a second are allowed", rate.PerSecond)
 }
+
+// Budget is an amount of work in a window of time. What was used comes back evenly over the window. The zero Budget
+// does not limit.
+type Budget struct {
+	Amount, Window time.Duration
+}
+
+// Charge takes what was used from a project's budget of this name, which may go below zero, and returns what is left
+// and how long it takes until something is again. With nothing used it only looks. All replicas share the budget.
+func (s *Store) Charge(
+	ctx context.Context, project, name string, used time.Duration, b Budget, now time.Time,
+) (left, empty time.Duration, err error) {
+	if b.Amount <= 0 {
+		return 0, 0, nil
+	}
+	perUsed := float64(b.Window) / float64(b.Amount)
+	reply, err := s.run(ctx, s.call(rateChargeScript, keysOf(project), ids{},
+		"bucket", name,
+		"now", now.UnixMicro(),
+		"amount", int64(float64(max(0, used).Microseconds())*perUsed)))
+	if err != nil {
+		return 0, 0, err
+	}
+	untilFull, err := positionOf(reply)
+	if err != nil {
+		return 0, 0, err
+	}
+	missing := time.Duration(untilFull) * time.Microsecond
+	left = b.Amount - time.Duration(float64(missing)/perUsed)
+	return max(0, left), max(0, missing-b.Window), nil
+}

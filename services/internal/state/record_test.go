@@ -84,6 +84,57 @@ func TestPutConfigNeedsTheExpectedRevision(t *testing.T) {
 	})
 }
 
+// Spellings of one name, one of which exists, are refused by PUT and DELETE.
+func TestSpellingsOfAConfigAreOneName(t *testing.T) {
+	const composed, decomposed, shouted = "caf\u00e9", "cafe\u0301", "CAFE\u0301"
+	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
+		s := open(state.Options{})
+		put := func(id string) error {
+			_, _, err := s.PutConfig(t.Context(), project, &pb.Config{Id: id}, state.AnyRevision)
+			return err
+		}
+		remove := func(id string) error {
+			_, err := s.DeleteConfig(t.Context(), project, id, state.AnyRevision)
+			return err
+		}
+		for _, old := range []bool{false, true} {
+			must(t, put(decomposed))
+			if old { // stored before normal forms counted
+				must(t, s.RenameConfig(t.Context(), project, decomposed))
+			}
+			for _, other := range []string{composed, shouted, "CAF\u00c9"} {
+				kindOf(t, put(other), problem.Conflict)
+				kindOf(t, remove(other), problem.Conflict)
+			}
+			must(t, put(decomposed))
+			must(t, remove(decomposed))
+			must(t, remove(decomposed))
+			must(t, put(composed))
+			must(t, remove(composed))
+		}
+		// Twins that exist stay, and either can be changed and deleted.
+		must(t, put(decomposed))
+		must(t, s.RenameConfig(t.Context(), project, decomposed))
+		must(t, s.ForceConfig(t.Context(), project, composed))
+		for _, twin := range []string{composed, decomposed} {
+			must(t, put(twin))
+		}
+		kindOf(t, put(shouted), problem.Conflict)
+		must(t, remove(composed))
+		kindOf(t, put(composed), problem.Conflict)
+		must(t, remove(decomposed))
+		must(t, put(composed))
+		all, err := s.Configs(t.Context(), project)
+		if err != nil || len(all) != 1 || all[composed] == nil {
+			t.Errorf("there are %v, %v", all, err)
+		}
+		kindOf(t, remove("CAFÉ"), problem.Conflict)
+		must(t, put("plain"))
+		kindOf(t, remove("Plain"), problem.Conflict)
+		must(t, remove("plain"))
+	})
+}
+
 func TestFunctionsUpToTheLimit(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 		s := open(state.Options{Functions: 2})

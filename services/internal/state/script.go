@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/redis/go-redis/v9"
 	"google.golang.org/protobuf/proto"
@@ -20,39 +21,44 @@ import (
 //go:embed script
 var sources embed.FS
 
-// Every script, by the name of its file.
+// Every script, by the name of its file. Each is loaded when it is first used: all of them take 20 ms, and each
+// instance of a function is a process of this binary.
 var (
-	ticketCreateScript  = load("ticket_create")
-	ticketDeleteScript  = load("ticket_delete")
-	ticketAssignScript  = load("ticket_assign")
-	expireWaitingScript = load("expire_waiting")
-	expireResultsScript = load("expire_results")
-	expireMatchesScript = load("expire_matches")
+	ticketCreateScript  = lazy("ticket_create")
+	ticketDeleteScript  = lazy("ticket_delete")
+	ticketAssignScript  = lazy("ticket_assign")
+	ticketReleaseScript = lazy("ticket_release")
+	expireWaitingScript = lazy("expire_waiting")
+	expireResultsScript = lazy("expire_results")
+	expireMatchesScript = lazy("expire_matches")
 
-	matchClaimScript         = load("match_claim")
-	matchClaimBackfillScript = load("match_claim_backfill")
-	matchAssignScript        = load("match_assign")
-	matchReleaseScript       = load("match_release")
-	matchServerScript        = load("match_server")
-	allocationBeginScript    = load("allocation_begin")
-	allocationLeaseScript    = load("allocation_lease")
-	deallocationClaimScript  = load("deallocation_claim")
-	deallocationFinishScript = load("deallocation_finish")
+	matchClaimScript         = lazy("match_claim")
+	matchClaimBackfillScript = lazy("match_claim_backfill")
+	matchAssignScript        = lazy("match_assign")
+	matchReleaseScript       = lazy("match_release")
+	matchServerScript        = lazy("match_server")
+	allocationBeginScript    = lazy("allocation_begin")
+	allocationLeaseScript    = lazy("allocation_lease")
+	deallocationClaimScript  = lazy("deallocation_claim")
+	deallocationFinishScript = lazy("deallocation_finish")
 
-	backfillCreateScript  = load("backfill_create")
-	backfillReplaceScript = load("backfill_replace")
-	backfillDeleteScript  = load("backfill_delete")
-	proposalCreateScript  = load("proposal_create")
-	proposalApproveScript = load("proposal_approve")
-	proposalExpireScript  = load("proposal_expire")
+	backfillCreateScript  = lazy("backfill_create")
+	backfillReplaceScript = lazy("backfill_replace")
+	backfillRecountScript = lazy("backfill_recount")
+	backfillDeleteScript  = lazy("backfill_delete")
+	proposalCreateScript  = lazy("proposal_create")
+	proposalApproveScript = lazy("proposal_approve")
+	proposalExpireScript  = lazy("proposal_expire")
 
-	configPutScript         = load("config_put")
-	configDeleteScript      = load("config_delete")
-	functionPutScript       = load("function_put")
-	directorLeaseScript     = load("director_lease")
-	directorHeartbeatScript = load("director_heartbeat")
-	eventAppendScript       = load("event_append")
-	rateAllowScript         = load("rate_allow")
+	projectAddScript        = lazy("project_add")
+	configPutScript         = lazy("config_put")
+	configDeleteScript      = lazy("config_delete")
+	functionPutScript       = lazy("function_put")
+	directorLeaseScript     = lazy("director_lease")
+	directorHeartbeatScript = lazy("director_heartbeat")
+	eventAppendScript       = lazy("event_append")
+	rateAllowScript         = lazy("rate_allow")
+	rateChargeScript        = lazy("rate_charge")
 )
 
 // script is a Lua script. The comment at its top declares its keys and arguments:
@@ -82,6 +88,11 @@ type script struct {
 	// changes is true when the script uses include/change.lua, whose arguments call adds.
 	changes bool
 }
+
+// lazyScript loads a script at its first call.
+type lazyScript func() *script
+
+func lazy(file string) lazyScript { return sync.OnceValue(func() *script { return load(file) }) }
 
 func load(file string) *script {
 	body := source(file)
@@ -119,7 +130,7 @@ func load(file string) *script {
 	})
 	prologue := "local KEYS, ARGV = KEYS, ARGV\n" + bind("KEYS", keys, before[0]) + bind("ARGV", s.args, before[1])
 	s.text = h.loops(includes, len(keys), len(s.args)) + prologue + h.loops(body, len(keys), len(s.args))
-	s.text = constant.ReplaceAllStringFunc(s.text, func(name string) string { return cmp.Or(constants[name], name) })
+	s.text = constant.ReplaceAllStringFunc(s.text, func(name string) string { return cmp.Or(constants()[name], name) })
 	s.Script = redis.NewScript(s.text)
 	return s
 }
@@ -130,7 +141,7 @@ func source(file string) string {
 }
 
 // constants are those of include/names.lua, with their values.
-var constants = func() map[string]string {
+var constants = sync.OnceValue(func() map[string]string {
 	values := map[string]string{}
 	for _, line := range regexp.MustCompile(`(?m)^local (.+) = (.+)$`).FindAllStringSubmatch(source("include/names"), -1) {
 		names := strings.Split(line[1], ", ")
@@ -139,7 +150,7 @@ var constants = func() map[string]string {
 		}
 	}
 	return values
-}()
+})
 
 // header is what the comment at the top of a script declares.
 type header struct {
@@ -226,7 +237,8 @@ type call struct {
 
 // call prepares a call of a script. named are name, value pairs of the arguments, as a test compares with the header.
 // The caller appends the keys and the arguments that repeat.
-func (s *Store) call(script *script, k keys, of ids, named ...any) call {
+func (s *Store) call(load lazyScript, k keys, of ids, named ...any) call {
+	script := load()
 	c := call{script: script, keys: make([]string, len(script.keys)), args: make([]any, 0, len(script.args))}
 	for i, key := range script.keys {
 		c.keys[i] = k.named(key, of)

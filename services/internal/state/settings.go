@@ -28,15 +28,21 @@ type Server struct {
 	Key      string `help:"PEM file of that certificate's key." name:"redis-key" type:"existingfile" placeholder:"FILE" group:"connections"`
 }
 
-// Limits of what is stored for a project. All services of a system must have the same limits. 0 means no limit; for
-// Backfills it means the default.
+// Limits of what is stored, for each project unless they say otherwise. All services of a system must have the same
+// limits. 0 means no limit; for Backfills it means the default.
 type Limits struct {
-	Waiting      int     `help:"Most tickets of a project that may wait; a create beyond it is answered 429 until some were matched. 0 means no limit. A runner needs about 200 bytes for each." default:"1000000" name:"max-waiting" group:"tickets"`
-	PlayerRate   float64 `help:"How many tickets a second one player may create in the long run; 0 means no limit. A person starts matchmaking a few times a minute." default:"1" group:"tickets"`
-	PlayerBurst  int     `help:"How many tickets one player may create at once." default:"20" group:"tickets"`
-	ProjectRate  float64 `help:"How many tickets a second a project may create in the long run; 0 means no limit. One Redis stores about 50,000." default:"20000" group:"tickets"`
-	ProjectBurst int     `help:"How many tickets a project may create at once." default:"100000" group:"tickets"`
-	Backfills    int     `help:"Most backfill tickets of a project; a create beyond it is answered 429." default:"100000" name:"max-backfills" group:"backfill"`
+	Waiting        int     `help:"Most tickets of a project that may wait; a create beyond it is answered 429 until some were matched. 0 means no limit. A runner needs about 200 bytes for each." default:"1000000" name:"max-waiting" group:"tickets"`
+	TicketMemory   int     `help:"Most MiB that the attributes and properties of a project's tickets may take, counting tickets of more than 1 KiB each; a create beyond it is answered 429. Tickets count until they are deleted, by their players or after their results were readable. 0 means no limit." default:"512" name:"max-ticket-memory" group:"tickets"`
+	PlayerRate     float64 `help:"How many tickets a second one player may create in the long run; 0 means no limit. A person starts matchmaking a few times a minute." default:"1" group:"tickets"`
+	PlayerBurst    int     `help:"How many tickets one player may create at once." default:"20" group:"tickets"`
+	ProjectRate    float64 `help:"How many tickets a second a project may create in the long run; 0 means no limit. One Redis stores about 50,000." default:"20000" group:"tickets"`
+	ProjectBurst   int     `help:"How many tickets a project may create at once." default:"100000" group:"tickets"`
+	Backfills      int     `help:"Most backfill tickets of a project; a create beyond it is answered 429." default:"100000" name:"max-backfills" group:"backfill"`
+	BackfillMemory int     `help:"Most MiB that the attributes and properties of a project's backfill tickets may take, what functions make of them included; a create or a larger one beyond it is answered 429. 0 means no limit." default:"512" name:"max-backfill-memory" group:"backfill"`
+
+	Projects int `help:"Most projects of the system: those that have, or had, a config, a function or a backfill ticket. What would begin another is answered 400. 0 means no limit." default:"10000" name:"max-projects" group:"cycle"`
+
+	Configs ConfigLimits `embed:""`
 }
 
 // Results are the settings of the services that write the results of tickets.
@@ -58,6 +64,16 @@ func (l *Limits) Validate() error {
 	}
 	if err := l.Project().Validate(); err != nil {
 		errs = append(errs, fmt.Errorf("--project-rate, --project-burst: %w", err))
+	}
+	errs = append(errs, l.Configs.Validate())
+	if l.TicketMemory < 0 {
+		errs = append(errs, errors.New("--max-ticket-memory must not be negative"))
+	}
+	if l.BackfillMemory < 0 {
+		errs = append(errs, errors.New("--max-backfill-memory must not be negative"))
+	}
+	if l.Projects < 0 {
+		errs = append(errs, errors.New("--max-projects must not be negative"))
 	}
 	if l.Waiting < 0 {
 		errs = append(errs, errors.New("--max-waiting must not be negative"))

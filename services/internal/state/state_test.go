@@ -44,7 +44,7 @@ func suite(t *testing.T, test func(t *testing.T, open func(state.Options) *state
 	})
 	t.Run("memory", func(t *testing.T) {
 		t.Parallel()
-		server, err := embedded.StartMemory(0)
+		server, err := embedded.StartMemory(0, "")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -794,6 +794,31 @@ func TestScriptsThatRedisForgotAreSentAgain(t *testing.T) {
 		mustClaim(t, s, terms, claims...)
 		if n, err := s.Waiting(t.Context(), project); err != nil || n > 0 {
 			t.Fatal("tickets that still wait:", n, err)
+		}
+	})
+}
+
+func TestCharge(t *testing.T) {
+	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
+		s := open(state.Options{})
+		budget := state.Budget{Amount: 10 * time.Minute, Window: time.Hour}
+		charge := func(used time.Duration, after time.Duration, wantLeft, wantEmpty time.Duration) {
+			t.Helper()
+			left, empty, err := s.Charge(t.Context(), project, "compile", used, budget, epoch0.Add(after))
+			if err != nil || left.Round(time.Second) != wantLeft || empty.Round(time.Second) != wantEmpty {
+				t.Errorf("Charge(%v) after %v = %v, %v, %v; want %v, %v", used, after, left, empty, err, wantLeft, wantEmpty)
+			}
+		}
+		charge(0, 0, 10*time.Minute, 0)
+		charge(4*time.Minute, 0, 6*time.Minute, 0)
+		charge(0, 6*time.Minute, 7*time.Minute, 0)              // a sixth of the time comes back
+		charge(9*time.Minute, 6*time.Minute, 0, 12*time.Minute) // what was done is charged, also beyond
+		charge(0, 17*time.Minute, 0, time.Minute)
+		charge(0, 24*time.Minute, time.Minute, 0)
+		charge(0, 10*time.Hour, 10*time.Minute, 0)
+		if left, _, err := s.Charge(t.Context(), "other", "compile", 0, budget, epoch0); err != nil ||
+			left != budget.Amount {
+			t.Errorf("another project has %v, %v", left, err)
 		}
 	})
 }

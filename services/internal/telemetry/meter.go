@@ -45,6 +45,13 @@ func (m Meter) Counter(name, unit, description string) metric.Int64Counter {
 	return c
 }
 
+// Seconds counts time.
+func (m Meter) Seconds(name, description string) metric.Float64Counter {
+	c, err := m.orNoop().Float64Counter(name, metric.WithUnit("s"), metric.WithDescription(description))
+	m.logError(name, err)
+	return c
+}
+
 // UpDownCounter is a number that goes up and down.
 func (m Meter) UpDownCounter(name, unit, description string) metric.Int64UpDownCounter {
 	c, err := m.orNoop().Int64UpDownCounter(name, metric.WithUnit(unit), metric.WithDescription(description))

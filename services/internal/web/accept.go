@@ -12,10 +12,10 @@ import (
 )
 
 // negotiate refuses requests that accept no JSON, before they change anything. No Accept header, or an empty one,
-// accepts all.
+// accepts all. A DELETE is answered without a body, so it does not matter what its client accepts.
 func negotiate(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
-		if !acceptsJSON(c.Request().Header) {
+		if r := c.Request(); r.Method != http.MethodDelete && !acceptsJSON(r.Header) {
 			return problem.New(problem.Unacceptable, "Accept: answers are application/json, errors application/problem+json")
 		}
 		return next(c)

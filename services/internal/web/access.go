@@ -11,8 +11,8 @@ import (
 )
 
 // observe turns a handler's error or panic into the answer and writes the access log: successful requests at debug,
-// refused ones at info, 503 at warn, our own failures at error. A line has the route pattern and never the URL, the
-// headers or a body, which hold ids, tokens and game data.
+// refused ones and those whose client hung up at info, 503 at warn, our own failures at error. A line has the route
+// pattern and never the URL, the headers or a body, which hold ids, tokens and game data.
 func observe(log *slog.Logger, now func() time.Time) echo.MiddlewareFunc {
 	return func(next echo.HandlerFunc) echo.HandlerFunc {
 		return func(c echo.Context) error {
@@ -40,7 +40,10 @@ func observe(log *slog.Logger, now func() time.Time) echo.MiddlewareFunc {
 				slog.Int64("bytes", res.Size),
 				slog.String("correlationId", CorrelationID(c)),
 			}
-			if err != nil {
+			switch {
+			case res.Status == statusClientGone:
+				attrs = append(attrs, slog.String("error", clientGone))
+			case err != nil:
 				attrs = append(attrs, slog.String("error", err.Error()))
 			}
 			log.LogAttrs(req.Context(), level, "request", attrs...)

@@ -90,17 +90,21 @@ func TestGoodRequestsAreNotLoggedAtInfo(t *testing.T) {
 }
 
 func TestClientThatHangsUpIsNoFailure(t *testing.T) {
-	url, logged := serve(t, slog.LevelDebug, web.Options{})
-	conn, err := net.Dial("tcp", strings.TrimPrefix(url, "http://"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = io.WriteString(conn, "GET /fail/slow HTTP/1.1\r\nHost: test\r\n\r\n")
-	if err = errors.Join(err, conn.Close()); err != nil {
-		t.Fatal(err)
-	}
-	if line := logLines(t, logged, 1)[0]; line["status"] != 499.0 || line["level"] != "INFO" {
-		t.Errorf("got %v", line)
+	for _, path := range []string{"/fail/slow", "/fail/gone"} {
+		url, logged := serve(t, slog.LevelDebug, web.Options{})
+		conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", strings.TrimPrefix(url, "http://"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = io.WriteString(conn, "GET "+path+" HTTP/1.1\r\nHost: test\r\n\r\n")
+		if err = errors.Join(err, conn.Close()); err != nil {
+			t.Fatal(err)
+		}
+		line := logLines(t, logged, 1)[0]
+		if line["status"] != 499.0 || line["level"] != "INFO" ||
+			line["error"] != "the client closed the connection before the answer" {
+			t.Errorf("%s: got %v", path, line)
+		}
 	}
 }
 

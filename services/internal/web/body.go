@@ -3,6 +3,7 @@ package web
 import (
 	"io"
 	"net/http"
+	"time"
 
 	"github.com/labstack/echo/v4"
 
@@ -34,12 +35,14 @@ func limitBody(next echo.HandlerFunc) echo.HandlerFunc {
 }
 
 // LimitBody gives a route another limit than 64 KiB: bodies of n bytes and more yield 413. It is for uploads. A service
-// with its own limit or status passes a larger n and counts the bytes itself.
+// with its own limit or status passes a larger n and counts the bytes itself. The work on an upload may take longer
+// than ReadTimeout, which ends with the body: net/http would take it for a client that is gone.
 func LimitBody(n int64) echo.MiddlewareFunc {
 	return func(next echo.HandlerFunc) echo.HandlerFunc {
 		return func(c echo.Context) error {
 			if b, ok := c.Request().Body.(*body); ok {
 				b.limit = n
+				b.end = func() { _ = http.NewResponseController(c.Response()).SetReadDeadline(time.Time{}) }
 			}
 			return next(c)
 		}
@@ -53,6 +56,7 @@ type body struct {
 	declared int64 // Content-Length, -1 when not declared
 	limit    int64
 	read     int64
+	end      func() // called at the end of the body; may be nil
 }
 
 func (b *body) Read(p []byte) (int, error) {
@@ -64,6 +68,9 @@ func (b *body) Read(p []byte) (int, error) {
 	b.read += int64(n)
 	if b.read >= b.limit {
 		return 0, tooLarge(b.limit)
+	}
+	if err == io.EOF && b.end != nil {
+		b.end()
 	}
 	return n, err
 }

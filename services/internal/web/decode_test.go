@@ -22,6 +22,9 @@ type ticket struct {
 	Until      moment             `json:"until"`
 	At         time.Time          `json:"at"`
 	Free       any                `json:"free"`
+	Names      []string           `json:"names"`
+	Count      uint8              `json:"count"`
+	Created    *int64             `json:"created"`
 }
 
 type pool struct {
@@ -42,7 +45,7 @@ func (m *moment) UnmarshalText(text []byte) error {
 }
 
 func TestDecodeAccepts(t *testing.T) {
-	four := 4.0
+	four, created := 4.0, int64(1730800000123)
 	for name, tt := range map[string]struct {
 		body string
 		want ticket
@@ -72,6 +75,15 @@ func TestDecodeAccepts(t *testing.T) {
 			ticket{Free: nest(31)}},
 		"nesting of 32 beside others": {`{"pools":[{},{},{}],"free":` + strings.Repeat("[", 31) + strings.Repeat("]",
 			31) + `}`, ticket{Pools: repeat(pool{}, 3), Free: nest(31)}},
+		"integers as any number": {`{"version":10e-1,"count":255.0,"created":1.730800000123e12}`,
+			ticket{Version: 1, Count: 255, Created: &created}},
+		"integers as floats beside nulls": {`{"version":-0.0,"created":1730800000123.0,"name":null}`,
+			ticket{Created: &created}},
+		"null in free JSON": {`{"free":[null]}`, ticket{Free: []any{nil}}},
+		"Base64 with escapes": {`{"properties":{"p":"YQ\u003d\u003d","q":"\/\/8="}}`,
+			ticket{Properties: map[string][]byte{"p": []byte("a"), "q": {255, 255}}}},
+		"texts that look like Base64": {`{"name":"YR==","properties":{"p":"YQ=="}}`,
+			ticket{Name: "YR==", Properties: map[string][]byte{"p": []byte("a")}}},
 		"escapes": {`{"name":"\u00e9\ud83d\ude00\n"}`, ticket{Name: "é😀\n"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -85,6 +97,9 @@ func TestDecodeAccepts(t *testing.T) {
 		})
 	}
 }
+
+const spareBits = "Base64 that is not canonical: " +
+	"the last character before the padding has bits that belong to no byte, and must be 0"
 
 func TestDecodeRefuses(t *testing.T) {
 	for name, tt := range map[string]struct{ body, want string }{
@@ -114,18 +129,30 @@ func TestDecodeRefuses(t *testing.T) {
 		"array for object":       {`{"attributes":[1]}`, "attributes: an object is expected, got an array"},
 		"object for array":       {`{"pools":{}}`, "pools: an array is expected, got an object"},
 		"object for string":      {`{"name":{}}`, "name: a string is expected, got an object"},
-		"fraction for integer":   {`{"version":1.5}`, "version: an integer is expected, got a number"},
-		"integer out of range":   {`{"version":3000000000}`, "version: the number is out of range"},
-		"number out of range":    {`{"attributes":{"skill":1e999}}`, "attributes.skill: the number is out of range"},
+		"fraction for integer":   {`{"version":1.5}`, "version: an integer is expected, got a fraction"},
+		"huge exponent":          {`{"version":1e99999999999}`, "version: the number is out of range"},
+		"tiny exponent":          {`{"version":1e-99999999999}`, "version: an integer is expected, got a fraction"},
+		"float out of range":     {`{"version":3e9}`, "version: the number is out of range"},
+		"negative count":         {`{"count":-1.0}`, "count: the number is out of range"},
+		"large count":            {`{"count":256.0}`, "count: the number is out of range"},
+		"null in an array":       {`{"names":[null]}`, "names.0: a string is expected, got null"},
+		"null object in an array": {`{"pools":[{},null]}`,
+			"pools.1: an object is expected, got null"},
+		"integer out of range": {`{"version":3000000000}`, "version: the number is out of range"},
+		"number out of range":  {`{"attributes":{"skill":1e999}}`, "attributes.skill: the number is out of range"},
 		"not Base64": {`{"properties":{"p":"a&b="}}`,
 			"properties.p: not Base64 (standard alphabet, with padding)"},
 		"Base64 without padding": {`{"properties":{"p":"aGk"}}`,
 			"properties.p: not Base64 (standard alphabet, with padding)"},
 		"URL Base64": {`{"properties":{"p":"-_-_"}}`,
 			"properties.p: not Base64 (standard alphabet, with padding)"},
-		"number for Base64":       {`{"properties":{"p":1}}`, "properties.p: a Base64 string is expected, got a number"},
-		"a type's own reason":     {`{"until":"soon"}`, "until: a time like 2006-01-02T15:04:05Z is expected"},
-		"a type without a reason": {`{"at":"soon"}`, "at: another value is expected, got a string"},
+		"spare bits in Base64":           {`{"properties":{"p":"YR=="}}`, "properties.p: " + spareBits},
+		"spare bits beside one padding":  {`{"properties":{"q":"YQ==","p":"YWF="}}`, "properties.p: " + spareBits},
+		"spare bits behind escapes":      {`{"properties":{"p":"YR\u003d\u003d"}}`, "properties.p: " + spareBits},
+		"Base64 with an escaped newline": {`{"properties":{"p":"YWFh\nYWFh"}}`, "properties.p: " + notBase64},
+		"number for Base64":              {`{"properties":{"p":1}}`, "properties.p: a Base64 string is expected, got a number"},
+		"a type's own reason":            {`{"until":"soon"}`, "until: a time like 2006-01-02T15:04:05Z is expected"},
+		"a type without a reason":        {`{"at":"soon"}`, "at: another value is expected, got a string"},
 		"NaN": {`{"attributes":{"skill":NaN}}`,
 			"the body is not JSON: invalid character 'N' at start of value, at byte 23"},
 		"Infinity": {`{"attributes":{"skill":Infinity}}`,

@@ -40,7 +40,7 @@ func explain(err error, text []byte) error {
 	case errors.Is(bad.Err, strconv.ErrRange):
 		return problem.New(problem.Invalid, "%s: the number is out of range", at)
 	case bad.JSONKind == jsontext.KindString && expected == base64String:
-		return problem.New(problem.Invalid, "%s: not Base64 (standard alphabet, with padding)", at)
+		return problem.New(problem.Invalid, "%s: %s", at, notBase64)
 	}
 	return problem.New(problem.Invalid, "%s: %s is expected, got %s", at, expected, KindName(bad.JSONKind))
 }
@@ -74,11 +74,17 @@ func path(p jsontext.Pointer) string {
 	return text
 }
 
-const base64String = "a Base64 string"
+const (
+	base64String = "a Base64 string"
+	notBase64    = "not Base64 (standard alphabet, with padding)"
+)
 
 func expectation(t reflect.Type) string {
 	if t == nil || reflect.PointerTo(t).Implements(reflect.TypeFor[encoding.TextUnmarshaler]()) {
 		return "another value"
+	}
+	if isInteger(t.Kind()) {
+		return "an integer"
 	}
 	switch t.Kind() {
 	case reflect.Pointer:
@@ -87,9 +93,6 @@ func expectation(t reflect.Type) string {
 		return "a boolean"
 	case reflect.Float32, reflect.Float64:
 		return "a number"
-	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64,
-		reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
-		return "an integer"
 	case reflect.String:
 		return "a string"
 	case reflect.Map, reflect.Struct:

@@ -33,7 +33,10 @@ type answerKey struct {
 }
 
 // rules are the limits that there are, see packages ratelimit and state.
-var rules = []string{"waiting", "player", "project", "reads", "deletes", "configs", "functions", "uploads", "backfill"}
+var rules = []string{
+	"waiting", "ticket-memory", "player", "project", "reads", "deletes", "configs", "functions", "uploads", "backfill",
+	"backfill-memory", "restarts",
+}
 
 func newMetrics(m telemetry.Meter, now func() time.Time) *metrics {
 	x := &metrics{

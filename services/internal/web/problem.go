@@ -63,8 +63,19 @@ func statusOf(kind problem.Kind) int {
 	return http.StatusInternalServerError
 }
 
-// describe is the status and the detail a caller may see.
+// describe is the status and the detail a caller may see. What fails after the client hung up is no failure of ours:
+// the request's context has ended, and with it whatever was done for it.
 func describe(c echo.Context, err error) (status int, detail string) {
+	status, detail = describeError(c, err)
+	if status >= http.StatusInternalServerError && c.Request().Context().Err() != nil {
+		return statusClientGone, clientGone
+	}
+	return status, detail
+}
+
+const clientGone = "the client closed the connection before the answer"
+
+func describeError(c echo.Context, err error) (status int, detail string) {
 	if f, ok := errors.AsType[*problem.Error](err); ok && statusOf(f.Kind) != http.StatusInternalServerError {
 		return statusOf(f.Kind), f.Detail
 	}
@@ -79,9 +90,6 @@ func describe(c echo.Context, err error) (status int, detail string) {
 			return h.Code, text
 		}
 		return h.Code, http.StatusText(h.Code)
-	}
-	if c.Request().Context().Err() != nil {
-		return statusClientGone, "the request was given up by its client"
 	}
 	return http.StatusInternalServerError, "internal error; the correlation id helps support to find its cause"
 }
@@ -103,21 +111,23 @@ func writeProblem(log *slog.Logger, c echo.Context, err error) {
 	setRateLimit(header, err)
 	header.Set(echo.HeaderCacheControl, "no-store")
 	header.Set(echo.HeaderContentType, mediaProblem) // over what a handler set for its answer
-	body, failed := json.Marshal(problemBody{
-		Type:       "https://httpstatuses.io/" + strconv.Itoa(status),
-		Title:      title(status),
-		Status:     status,
-		Detail:     detail,
-		Extensions: extensions{CorrelationID: CorrelationID(c)},
-	})
-	if failed == nil && c.Request().Method == http.MethodHead {
-		failed = c.NoContent(status)
-	} else if failed == nil {
-		failed = c.Blob(status, mediaProblem, body)
+	body, failed := problemText(status, detail, CorrelationID(c))
+	if failed == nil {
+		failed = c.Blob(status, mediaProblem, body) // net/http leaves out the body of an answer to HEAD
 	}
 	if failed != nil {
 		log.DebugContext(c.Request().Context(), "error answer not written", "error", failed)
 	}
+}
+
+func problemText(status int, detail, correlationID string) ([]byte, error) {
+	return json.Marshal(problemBody{
+		Type:       "https://httpstatuses.io/" + strconv.Itoa(status),
+		Title:      title(status),
+		Status:     status,
+		Detail:     detail,
+		Extensions: extensions{CorrelationID: correlationID},
+	})
 }
 
 func title(status int) string {

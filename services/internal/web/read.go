@@ -2,7 +2,6 @@ package web
 
 import (
 	"bytes"
-	"net/url"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -38,17 +37,4 @@ func document(text []byte) (jsontext.Value, error) {
 		return nil, explain(err, text)
 	}
 	return v, nil
-}
-
-// PathParam is a parameter of the path, unescaped. Echo keeps the escapes if the path was sent in another form than Go
-// would have written.
-func PathParam(c echo.Context, name string) string {
-	value := c.Param(name)
-	if c.Request().URL.RawPath == "" {
-		return value
-	}
-	if plain, err := url.PathUnescape(value); err == nil {
-		return plain
-	}
-	return value
 }

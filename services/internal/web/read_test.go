@@ -41,11 +41,13 @@ func TestDocument(t *testing.T) {
 	}
 }
 
-func TestParam(t *testing.T) {
+func TestPathParameters(t *testing.T) {
 	e := New(slog.New(slog.DiscardHandler), Options{})
-	e.GET("/a/:id", func(c echo.Context) error { return c.String(http.StatusOK, PathParam(c, "id")) })
+	e.GET("/a/:id", func(c echo.Context) error { return c.String(http.StatusOK, c.Param("id")) })
 	for path, want := range map[string]string{
-		"/a/plain": "plain", "/a/a%2Eb": "a.b", "/a/a%2Fb": "a/b", "/a/a%20b": "a b", "/a/100%25": "100%", "/a/%2525": "%25",
+		"/a/plain": "plain", "/a/a%2Eb": "a.b", "/a/a%2Fb": "a/b", "/a/a%20b": "a b", "/a/100%25": "100%",
+		"/a/%2525": "%25", "/a/%252F": "%2F", "/a/%2e%2e": "..", "/a/%61%62": "ab",
+		"/a/%2e%2e%2f%2e%2e": "../..",
 	} {
 		answer := httptest.NewRecorder()
 		e.ServeHTTP(answer, httptest.NewRequest(http.MethodGet, path, nil))

@@ -48,12 +48,31 @@ func New(log *slog.Logger, o Options) *echo.Echo {
 		writeProblem(log, c, err)
 		measures.countLimited(c, err)
 	}
+	e.OnAddRouteHandler = addHead(e)
 	e.Use(correlate)
 	if isTraced(o.Tracer) {
 		e.Use(tracing(o.Tracer, o.Propagator))
 	}
-	e.Use(measures.measure, observe(log, o.Now), negotiate, limitBody)
+	e.Use(measures.measure, observe(log, o.Now), forbidCaching, unescapePath, negotiate, limitBody)
 	return e
+}
+
+// addHead gives each GET route one for HEAD, with the same handler. It is answered with the same status and headers;
+// net/http leaves out the body.
+func addHead(e *echo.Echo) func(string, echo.Route, echo.HandlerFunc, []echo.MiddlewareFunc) {
+	return func(_ string, r echo.Route, handler echo.HandlerFunc, middleware []echo.MiddlewareFunc) {
+		if r.Method == http.MethodGet {
+			e.HEAD(r.Path, handler, middleware...)
+		}
+	}
+}
+
+// forbidCaching keeps answers out of caches, unless a handler says otherwise: they are about one caller and one moment.
+func forbidCaching(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		c.Response().Header().Set(echo.HeaderCacheControl, "no-store")
+		return next(c)
+	}
 }
 
 func isTraced(p trace.TracerProvider) bool {
@@ -64,8 +83,11 @@ func isTraced(p trace.TracerProvider) bool {
 // ReadTimeout is how long a request may take to arrive: enough for a function archive of 32 MiB over 5 Mbit/s.
 const ReadTimeout = time.Minute
 
+// maxHeader bounds the headers of a request, in bytes. net/http allows 4 KiB more.
+const maxHeader = 32 << 10
+
 // Server returns the HTTP server for a handler, with bounds on how long a client may take and how much it may send
-// before a handler sees it. Its own refusals (malformed HTTP, headers over the bound) are net/http's plain texts.
+// before a handler sees it. It is to serve a Listener.
 func Server(h http.Handler, log *slog.Logger) *http.Server {
 	return &http.Server{
 		Handler:           h,
@@ -73,7 +95,9 @@ func Server(h http.Handler, log *slog.Logger) *http.Server {
 		ReadTimeout:       ReadTimeout,
 		WriteTimeout:      2 * time.Minute,
 		IdleTimeout:       2 * time.Minute, // above the 60 s that gateways keep idle connections for
-		MaxHeaderBytes:    32 << 10,
+		MaxHeaderBytes:    maxHeader,
 		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelWarn),
+
+		DisableGeneralOptionsHandler: true, // OPTIONS * is a path that does not exist
 	}
 }

@@ -147,6 +147,12 @@ func (inside) Buffer() []byte { return nil }
 
 func (inside) ReleaseBuffer() {}
 
+func (inside) Memory() int { return 1 << 30 }
+
+func (inside) Reserves(int) bool { return false }
+
+func (inside) Reserve(context.Context, int, time.Duration) ([]byte, error) { return nil, nil }
+
 func (n inside) Run(_ context.Context, request []byte, _ time.Duration) ([]byte, sandbox.Stats, error) {
 	return n.function.Answer(request), sandbox.Stats{}, nil
 }

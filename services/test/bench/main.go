@@ -28,15 +28,17 @@ import (
 	"time"
 
 	"github.com/alecthomas/kong"
+
+	"matchmaker.dev/services/test/launch"
 )
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	var c struct {
-		Run  options `cmd:"" default:"withargs" help:"Measure."`
-		Bare bare    `cmd:"" hidden:""`
-		Nats nats    `cmd:"" hidden:""`
+		Run  options     `cmd:"" default:"withargs" help:"Measure."`
+		Bare bare        `cmd:"" hidden:""`
+		Nats launch.NATS `cmd:"" hidden:""`
 	}
 	parsed := kong.Parse(&c, kong.Name("bench"), kong.Description("Measure the service on real parts."))
 	var err error
@@ -44,7 +46,7 @@ func main() {
 	case "bare":
 		err = c.Bare.run(ctx, os.Stdout)
 	case "nats <dir>":
-		err = c.Nats.run(ctx, os.Stdout)
+		err = c.Nats.Run(ctx, os.Stdout)
 	default:
 		err = run(ctx, c.Run, os.Stdout, os.Stderr)
 	}

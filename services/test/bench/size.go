@@ -1,20 +1,45 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"time"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 
 	"matchmaker.dev/pkg/client"
+	"matchmaker.dev/services/internal/auth"
 	"matchmaker.dev/services/internal/catalog"
+	"matchmaker.dev/services/internal/issuer"
+	"matchmaker.dev/services/test/launch"
 )
 
-// parts lists what size measures. Each is a process of its own.
-func parts() []string { return append(catalog.Names(), "redis", "nats") }
+// installation is a system of many processes.
+type installation struct{ *launch.Installation }
+
+// sizeProject is the project of the measurement.
+const sizeProject = "size"
+
+// install starts all processes.
+func (b *bench) install(ctx context.Context) (*installation, error) {
+	i, err := launch.Install(ctx, launch.InstallOptions{Matchmaker: b.Matchmaker, NATS: "nats", Errs: b.errs,
+		Arguments: func(service catalog.Service) (args []string) {
+			if service.Hosting {
+				args = append(args, "--provider", "instant")
+			}
+			if service.Name == catalog.Ticket {
+				args = append(args, "--player-rate", "1000", "--player-burst", "10000",
+					"--project-rate", "1000000", "--project-burst", "1000000",
+					"--read-rate", "100000", "--read-burst", "100000", "--max-waiting", "10000000")
+			}
+			return args
+		}})
+	return &installation{i}, err
+}
 
 // size measures what each service takes: processor time for tickets that arrive and are matched, and memory for tickets
 // that wait. Redis writes its append-only file.
@@ -23,7 +48,7 @@ func (b *bench) size(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, i.close()) }()
+	defer func() { err = errors.Join(err, i.Close()) }()
 	if err := i.prepare(ctx, b.Function); err != nil {
 		return err
 	}
@@ -47,7 +72,7 @@ func (b *bench) size(ctx context.Context) (err error) {
 	t.AppendHeader(table.Row{"", "cores per 1,000/s", "MiB at rest", "MiB at that rate", "MiB with those who wait",
 		"MiB per 100,000", "cores meanwhile"})
 	var total [6]float64
-	for _, part := range parts() {
+	for _, part := range launch.Parts() {
 		cores := (over[part].time - busy[part].time).Seconds() / b.For.Seconds() * 1000 / float64(b.Arrive)
 		meanwhile := (idle[part].time - full[part].time).Seconds() / b.Rest.Seconds()
 		more := (idle[part].memory - over[part].memory) * 100_000 / float64(b.Stay)
@@ -77,16 +102,8 @@ type use struct {
 // sample reads what all parts have used until now.
 func (i *installation) sample() map[string]use {
 	all := map[string]use{}
-	for _, part := range parts() {
-		var pid int
-		switch part {
-		case "redis":
-			pid = i.redis.PID()
-		case "nats":
-			pid = i.nats.PID()
-		default:
-			pid = i.processes[part].PID()
-		}
+	for _, part := range launch.Parts() {
+		pid := i.PID(part)
 		all[part] = use{time: familyTime(pid), memory: familyMemory(pid)}
 	}
 	return all
@@ -99,7 +116,7 @@ func (i *installation) arrive(ctx context.Context, rate int, over time.Duration,
 	if err != nil {
 		return nil, nil, err
 	}
-	a := newArrivals(i.address["ticket"], sizeProject, tokens, true, rate, over, seed)
+	a := newArrivals(i.Address(catalog.Ticket), sizeProject, tokens, true, rate, over, seed)
 	defer a.pool.stop()
 	a.begin(ctx)
 	before = i.sample()
@@ -111,7 +128,7 @@ func (i *installation) arrive(ctx context.Context, rate int, over time.Duration,
 // stay creates tickets that do not match, since their skills differ too much. It returns what was used when all were
 // there, and after a while.
 func (i *installation) stay(ctx context.Context, n int, over time.Duration) (before, after map[string]use, err error) {
-	config, err := i.studio("config")
+	config, err := i.studio(catalog.Config)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -126,7 +143,7 @@ func (i *installation) stay(ctx context.Context, n int, over time.Duration) (bef
 	if err != nil {
 		return nil, nil, err
 	}
-	c := &crowd{host: i.address["ticket"], project: sizeProject, tokens: tokens, ids: make([]string, n)}
+	c := &crowd{host: i.Address(catalog.Ticket), project: sizeProject, tokens: tokens, ids: make([]string, n)}
 	err = c.each(ctx, func(w *wire, k int) error {
 		status, body, err := w.do(creation(c.host, c.project, c.token(k), float64(k)))
 		if err != nil {
@@ -146,4 +163,59 @@ func (i *installation) stay(ctx context.Context, n int, over time.Duration) (bef
 		return nil, nil, err
 	}
 	return before, i.sample(), nil
+}
+
+// studio returns a client of a service, with the token of the project's owner.
+func (i *installation) studio(service string) (*client.Client, error) {
+	token, err := i.Tokens.Mint(issuer.Claims{Kind: auth.Developer, Subject: "studio", Project: sizeProject,
+		Role: "Owner"})
+	if err != nil {
+		return nil, err
+	}
+	return client.New(client.Options{URL: "http://" + i.Address(service), Project: sizeProject,
+		Token: client.StaticToken(token)})
+}
+
+// prepare uploads the function and starts matchmaking.
+func (i *installation) prepare(ctx context.Context, function string) error {
+	registry, err := i.studio(catalog.Registry)
+	if err != nil {
+		return err
+	}
+	text, err := os.ReadFile(function)
+	if err != nil {
+		return err
+	}
+	if err := registry.PutFunction(ctx, "duel", "", bytes.NewReader(text)); err != nil {
+		return err
+	}
+	config, err := i.studio(catalog.Config)
+	if err != nil {
+		return err
+	}
+	if err := putConfig(ctx, config, true); err != nil {
+		return err
+	}
+	for {
+		f, err := registry.GetFunction(ctx, "duel")
+		if err != nil || f.Status.State == client.Running {
+			return err
+		}
+		if err := pause(ctx, 100*time.Millisecond); err != nil {
+			return err
+		}
+	}
+}
+
+// players mints the tokens of the players.
+func (i *installation) players() ([]string, error) {
+	tokens := make([]string, players)
+	for k := range tokens {
+		var err error
+		if tokens[k], err = i.Tokens.Mint(issuer.Claims{Kind: auth.Player, Subject: fmt.Sprintf("player-%d", k),
+			Project: sizeProject}); err != nil {
+			return nil, err
+		}
+	}
+	return tokens, nil
 }

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"matchmaker.dev/services/test/launch"
 )
 
 // familyTime is the processor time of a process and its children.
@@ -36,5 +38,5 @@ func familyMemory(pid int) (held float64) {
 
 // family is a process and its children.
 func family(pid int) []int {
-	return slices.AppendSeq([]int{pid}, maps.Keys(children(pid)))
+	return slices.AppendSeq([]int{pid}, maps.Keys(launch.Children(pid)))
 }

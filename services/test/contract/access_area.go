@@ -97,6 +97,26 @@ func access() []requirement {
 				t.mustRefuse(http.StatusForbidden, r)
 			}
 		}},
+		{name: "access/percent-encoded projects are decoded once", check: func(t *trial) {
+			t.needs(Player)
+			encode := func(text string, of string) string {
+				var b strings.Builder
+				for i := range len(text) {
+					fmt.Fprintf(&b, "%s%02x", of, text[i])
+				}
+				return b.String()
+			}
+			for project, status := range map[string]int{
+				encode(t.Project, "%"): http.StatusNotFound, t.Project: http.StatusNotFound,
+				encode(t.Project, "%25"): http.StatusForbidden, t.Project + "%2F": http.StatusForbidden,
+				"%2e%2e%2f" + t.Project: http.StatusForbidden, t.Project + "%00": http.StatusForbidden,
+			} {
+				r := request{as: Player, method: http.MethodGet, path: "tickets?id=x", project: project}
+				if a := t.send(r); a.status != status {
+					t.Errorf("%s: got %v, want %d", project, a, status)
+				}
+			}
+		}},
 		{name: "access/expired token is 401", check: func(t *trial) {
 			t.needs(Expired)
 			r := read

@@ -114,6 +114,22 @@ func filling() []requirement {
 			equal(t, "RecordVersion", b.RecordVersion, before.RecordVersion)
 			equal(t, "RecordVersion of a new one", b.RecordVersion, 1)
 		}},
+		{name: "backfill/an approval can be put back, and hides what is private", check: func(t *trial) {
+			lane := t.lanes.take()
+			t.config(t.play(lane, object{"fill": true, "echo": true}, nil))
+			path := t.backfill(t.places()[0], marshal(t, gameRequest(lane, 2)))
+			k := t.ticketWith(object{"attributes": object{"lane": lane}, "properties": object{"echo": []byte(`{"secret":1}`)}})
+			var last answer
+			t.eventually(k.player+" joins", func() bool {
+				last = t.do(http.StatusOK, serverRequest(http.MethodPost, path+"/approvals", ""))
+				return strings.Contains(string(last.body), k.id)
+			})
+			if strings.Contains(string(last.body), "secret\"") {
+				t.Errorf("the server is told the player's own properties: %s", last.body)
+			}
+			t.contains("the player's own properties", string(k.result(t).Properties), "secret")
+			t.do(http.StatusOK, serverRequest(http.MethodPut, path, string(last.body)))
+		}},
 		{name: "backfill/a place is given once", check: func(t *trial) {
 			path, lane := t.game(2)
 			all := make([]ticket, 3)
@@ -298,6 +314,17 @@ func backfill() []requirement {
 			equal(t, "Created", after.Created, before.Created)
 			if after.RecordVersion == 999 || after.RecordVersion <= before.RecordVersion {
 				t.Errorf("RecordVersion is %d, was %d", after.RecordVersion, before.RecordVersion)
+			}
+		}},
+		{name: "backfill/integers in any notation", check: func(t *trial) {
+			path := t.backfill(t.places()[0], full)
+			for _, n := range []string{"1.0", "1e0", "10e-1", "1730800000123.0", "1.730800000123e12", "0e99999999999"} {
+				t.do(http.StatusOK, serverRequest(http.MethodPut, path, `{"Created":`+n+`,"RecordVersion":`+n+`}`))
+			}
+			for n, reason := range map[string]string{"1.5": "fraction", "1e-9999999999": "fraction", "1e99999999999": "range",
+				"9223372036854775808": "range", "true": "integer", `"1"`: "integer"} {
+				t.mustRefuse(http.StatusBadRequest, serverRequest(http.MethodPut, path, `{"RecordVersion":`+n+`}`),
+					"RecordVersion", reason)
 			}
 		}},
 		{name: "backfill/approval does not count as a change", check: func(t *trial) {

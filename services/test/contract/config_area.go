@@ -70,6 +70,37 @@ func configs() []requirement {
 			sameJSON(t, "GET", t.do(http.StatusOK, configRequest(http.MethodGet, id, "")).body, []byte(masked(full)))
 			t.do(http.StatusBadRequest, configRequest(http.MethodPut, t.name("another"), masked(full)))
 		}},
+		{name: "configs/a secret that is not sent is kept with its access key", check: func(t *trial) {
+			id := t.name("config")
+			t.Cleanup(func() { t.deleteConfig(id) })
+			put := func(hosting string) string {
+				body := `{"matchmaking":{"targetFunction":{"name":"f"}},"hosting":` + hosting + `}`
+				return string(t.do(http.StatusOK, configRequest(http.MethodPut, id, body)).body)
+			}
+			put(`{"Access":"key","Secret":"secret"}`)
+			t.contains("the config without Secret", put(`{"Access":"key","FleetId":"eu"}`), `"Secret":"********"`)
+			for _, other := range []string{`{"Access":"another"}`, `{"Access":"another","Secret":""}`} {
+				if got := put(other); strings.Contains(got, "Secret") {
+					t.Errorf("%s keeps the secret: %s", other, got)
+				}
+			}
+			put(`{"Access":"key","Secret":"secret"}`)
+			if got := put(`{"Access":"key","Secret":""}`); strings.Contains(got, "Secret") {
+				t.Errorf("an empty secret keeps the one before: %s", got)
+			}
+		}},
+		{name: "configs/integers in any notation", check: func(t *trial) {
+			for _, value := range []string{"2.0", "2e0", "20e-1", "0.2E1"} {
+				c := func(value string) string {
+					return `{"matchmaking":{"targetFunction":{"name":"f"}},"pools":{"a":[{"attribute":"x","min":0,"max":9,
+						"segmentation":{"DistributionType":"Uniform","SegmentBehaviorType":"BucketCount","Value":` + value + `}}]}}`
+				}
+				t.mustStore(c(value), c("2"))
+				for _, bad := range []string{"1.5", "1e-1", "1e99999999999", "1e19"} {
+					t.do(http.StatusBadRequest, configRequest(http.MethodPost, "", c(bad)))
+				}
+			}
+		}},
 		{name: "configs/what becomes of tickets without a server", check: func(t *trial) {
 			for _, word := range []string{"Fail", "Requeue"} {
 				c := `{"matchmaking":{"targetFunction":{"name":"f"}},"hosting":{"FleetId":"f","OnAllocationError":"` + word + `"}}`
@@ -184,6 +215,19 @@ func configConditions() []requirement {
 			t.putConfig(id, object{"matchmaking": object{"targetFunction": object{"name": "f"}}})
 			t.mustRefuse(http.StatusConflict, configRequest(http.MethodPut, strings.ToLower(id), least), id)
 			t.mustRefuse(http.StatusNotFound, configRequest(http.MethodGet, strings.ToLower(id), ""))
+			t.mustRefuse(http.StatusConflict, configRequest(http.MethodDelete, strings.ToLower(id), ""), id)
+			t.do(http.StatusOK, configRequest(http.MethodGet, id, ""))
+		}},
+		{name: "configs/another Unicode normal form is 409", check: func(t *trial) {
+			composed := t.name("caf\u00e9")
+			decomposed := strings.Replace(composed, "\u00e9", "e\u0301", 1)
+			t.putConfig(decomposed, object{"matchmaking": object{"targetFunction": object{"name": "f"}}})
+			t.mustRefuse(http.StatusConflict, configRequest(http.MethodPut, composed, least), "normal form")
+			t.mustRefuse(http.StatusConflict, configRequest(http.MethodDelete, composed, ""), "normal form")
+			t.mustRefuse(http.StatusNotFound, configRequest(http.MethodGet, composed, ""))
+			t.do(http.StatusOK, configRequest(http.MethodPut, decomposed, least))
+			t.deleteConfig(decomposed)
+			t.deleteConfig(composed)
 		}},
 	}
 }

@@ -83,6 +83,25 @@ func functionRefusals() []requirement {
 					path: "functions/" + t.puppet + "/log?seconds=" + seconds}, "time range")
 			}
 		}},
+		requirement{name: "functions/repeated query parameters are 400", check: func(t *trial) {
+			log := request{as: Developer, method: http.MethodGet, path: "functions/" + t.puppet + "/log"}
+			for query, name := range map[string]string{"?seconds=1&seconds=1": "seconds", "?after=1&after=2": "after",
+				"?seconds=1&%73econds=2": "seconds"} {
+				r := log
+				r.path += query
+				t.mustRefuse(http.StatusBadRequest, r, name, "more than once")
+			}
+			upload := functionRequest(http.MethodPut, t.name("f"))
+			upload.path += "?implementation=a&implementation=a"
+			upload.body, upload.kind = "x", "application/wasm"
+			t.mustRefuse(http.StatusBadRequest, upload, "implementation", "more than once")
+			log.path += "?unknown=1&unknown=2"
+			t.do(http.StatusOK, log)
+		}},
+		requirement{name: "functions/log: the longest time range is named", check: func(t *trial) {
+			t.mustRefuse(http.StatusBadRequest, request{as: Developer, method: http.MethodGet,
+				path: "functions/" + t.puppet + "/log?seconds=99999999"}, "from 1 to ")
+		}},
 		requirement{name: "functions/restart of unknown functions is 404", check: func(t *trial) {
 			unknown := t.name("f")
 			t.mustRefuse(http.StatusNotFound, restart(`{"functions":["`+unknown+`"]}`), unknown)
@@ -90,7 +109,7 @@ func functionRefusals() []requirement {
 		}},
 		requirement{name: "functions/restart: bad bodies are 400", check: func(t *trial) {
 			for _, body := range []string{`{}`, `{"functions":[]}`, `{"functions":null}`, `{"functions":"a"}`,
-				`{"functions":[1]}`, `{"function":["a"]}`, `[]`, `null`} {
+				`{"functions":[1]}`, `{"functions":[null]}`, `{"functions":["a",null]}`, `{"function":["a"]}`, `[]`, `null`} {
 				t.mustRefuse(http.StatusBadRequest, restart(body))
 			}
 		}},

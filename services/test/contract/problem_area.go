@@ -98,6 +98,44 @@ func problems() []requirement {
 				}
 			}
 		}},
+		{name: "errors/long headers are 431", check: func(t *trial) {
+			r := missing
+			r.header = header("X-Long", strings.Repeat("x", 40<<10))
+			_, a, err := t.call(r) // not described with each operation: it never gets there
+			if err != nil {
+				t.Fatalf("%v", err)
+			}
+			equal(t, "the status", a.status, http.StatusRequestHeaderFieldsTooLarge)
+			equal(t, "the status in the body", a.problem(t).Status, a.status)
+			if err := t.checker.problem(a); err != nil {
+				t.Errorf("%v", err)
+			}
+		}},
+		{name: "errors/HEAD is answered as GET", check: func(t *trial) {
+			k, id := t.ticket(nil), t.name("config")
+			t.Cleanup(func() { t.deleteConfig(id) })
+			t.do(http.StatusOK, configRequest(http.MethodPut, id, least))
+			for _, r := range []request{
+				k.get(), missing, configRequest(http.MethodGet, id, ""), functionRequest(http.MethodGet, t.puppet),
+				{as: Developer, method: http.MethodGet, path: "functions"},
+				{as: Developer, method: http.MethodGet, path: "functions/" + t.puppet + "/log"},
+				{as: Developer, method: http.MethodGet, path: "functions/" + t.puppet + "/versions"},
+				{method: http.MethodGet, path: openapi.Path}, {method: http.MethodGet, path: "/nowhere"},
+				{as: Nobody, method: http.MethodGet, path: "functions"},
+			} {
+				get := t.send(r)
+				r.method = http.MethodHead
+				head := t.send(r)
+				equal(t, "HEAD "+r.path+": the body", string(head.body), "")
+				equal(t, "HEAD "+r.path, head.status, get.status)
+				for _, name := range []string{"Content-Type", "Cache-Control", "ETag", "WWW-Authenticate"} {
+					equal(t, "HEAD "+r.path+": "+name, head.header.Get(name), get.header.Get(name))
+				}
+				if get.header.Get("Cache-Control") == "" {
+					t.Errorf("GET %s has no Cache-Control", r.path)
+				}
+			}
+		}},
 		{name: "errors/HEAD has no body", check: func(t *trial) {
 			r := missing
 			r.method = http.MethodHead

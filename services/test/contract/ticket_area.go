@@ -179,6 +179,8 @@ func ticketRefusals() []requirement {
 		{"a property that is null", `{"properties":{"p":null}}`, "properties.p"},
 		{"a property that is no Base64", `{"properties":{"p":"*"}}`, "properties.p"},
 		{"Base64 without padding", `{"properties":{"p":"YQ"}}`, "properties.p"},
+		{"Base64 that is not canonical", `{"properties":{"p":"YR=="}}`, "canonical"},
+		{"Base64 that is not canonical, with escapes", `{"properties":{"p":"YWF\u003d"}}`, "canonical"},
 		{"Base64 of the URL alphabet", `{"properties":{"p":"-_-_"}}`, "properties.p"},
 		{"Base64 with a line break", `{"properties":{"p":"YWFh\nYWFh"}}`, "properties.p"},
 		{"an empty property name", `{"properties":{"":"YQ=="}}`, "properties"},
@@ -214,7 +216,8 @@ func ticketReading() []requirement {
 			}
 		}},
 		{name: "tickets/no id is 400", check: func(t *trial) {
-			for _, query := range []string{"", "?", "?id=", "?ID=x", "?ticket=x", "?id=%zz", "?id=a&id=b"} {
+			for _, query := range []string{"", "?", "?id=", "?ID=x", "?ticket=x", "?id=%zz", "?id=a&id=b", "?id=a&%69d=b",
+				"?id=a;id=b"} {
 				t.mustRefuse(http.StatusBadRequest, get(query), "id")
 				t.mustRefuse(http.StatusBadRequest, remove(query), "id")
 			}
@@ -263,12 +266,39 @@ func ticketReading() []requirement {
 			equal(t, "the connection", first.result(t).Connection, "203.0.113.7:7777")
 			equal(t, "the connection", second.result(t).Connection, "203.0.113.7:7777")
 		}},
+		{name: "tickets/held requests learn of the DELETE", check: func(t *trial) {
+			k := t.ticket(nil)
+			held := make(chan answer, 2)
+			for _, method := range []string{http.MethodGet, http.MethodHead} {
+				go func() {
+					r := k.get()
+					r.method, r.header = method, header("Prefer", "wait=30")
+					a, err := t.exchange(r)
+					if err != nil {
+						t.Errorf("%s: %v", method, err)
+					}
+					held <- a
+				}()
+			}
+			t.do(http.StatusOK, k.delete())
+			for range 2 {
+				equal(t, "the status of what was held", (<-held).status, http.StatusNotFound)
+			}
+		}},
+		{name: "tickets/DELETE with any Accept", check: func(t *trial) {
+			k := t.ticket(nil)
+			r := k.delete()
+			r.header = header("Accept", "text/plain")
+			t.do(http.StatusOK, r)
+			t.mustRefuse(http.StatusNotFound, r, "not found")
+		}},
 		{name: "tickets/Prefer: wait", check: func(t *trial) {
 			k := t.ticket(nil)
 			r := k.get()
 			for preference, applied := range map[string]string{
 				"wait=1": "wait=1", "respond-async, WAIT = 1": "wait=1",
-				"wait=0": "", "wait=x": "", "respond-async": "",
+				`wait="1"`: "wait=1", "wait=1; why=impatient": "wait=1", `a="b, wait=2", wait=1, wait=3`: "wait=1",
+				"wait=0": "", "wait=x": "", "respond-async": "", "wait=-1": "", "wait": "", "wait=x, wait=1": "",
 			} {
 				r.header = header("Prefer", preference)
 				equal(t, "Preference-Applied of "+preference, t.do(http.StatusOK, r).header.Get("Preference-Applied"), applied)

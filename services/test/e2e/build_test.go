@@ -2,7 +2,9 @@ package e2e
 
 import (
 	"bytes"
+	"fmt"
 	"io/fs"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime/debug"
@@ -18,6 +20,8 @@ type artefacts struct {
 	matchmaker, mm string // binaries, with the race detector when the tests have it
 	duel, actor    string // archives of match functions
 	arena          string
+	// hostile is a module that does what its settings say, and undeclared is the same without a manifest.
+	hostile, undeclared string
 	// instances are arguments for another binary that runs instances of functions: matchmaker with the race detector
 	// cannot run them.
 	instances []string
@@ -49,7 +53,27 @@ func build(t *testing.T) *artefacts {
 	golang(t, "run", "matchmaker.dev/pkg/matchfn/pack", "-o", a.duel, "../../../functions/duel")
 	golang(t, "run", "matchmaker.dev/pkg/matchfn/pack", "-o", a.arena, "../../../functions/arena")
 	golang(t, "run", "matchmaker.dev/pkg/matchfn/pack", "-o", a.actor, "testdata/actor")
+	a.hostile, a.undeclared = hostileModule(t, dir, ""), hostileModule(t, dir, "{}")
 	return a
+}
+
+// hostileModule compiles the attackers' function of `make neighbours`; manifest replaces its own unless it is empty.
+func hostileModule(t *testing.T, dir, manifest string) string {
+	t.Helper()
+	module := filepath.Join(dir, fmt.Sprintf("hostile-%d.wasm", len(manifest)))
+	args := []string{"--target=wasm32", "-nostdlib", "-O2", "-mbulk-memory", "-Wl,--no-entry",
+		"-I../../../functions/examples/c", "-o", module, "../neighbours/testdata/hostile.c"}
+	if manifest != "" {
+		wants := filepath.Join(dir, "wants.h")
+		if err := os.WriteFile(wants, fmt.Appendf(nil, "const char mm_wants[] = %q;\n", manifest), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		args = append(args, fmt.Sprintf("-DWANTS=%q", wants))
+	}
+	if out, err := exec.CommandContext(t.Context(), "clang", args...).CombinedOutput(); err != nil {
+		t.Fatalf("clang: %v\n%s", err, out)
+	}
+	return module
 }
 
 // look lists all files below folders, so that the go command runs a test again when one changes. It takes a result from

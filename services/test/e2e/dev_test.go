@@ -1,13 +1,18 @@
 package e2e
 
 import (
+	"bufio"
 	"fmt"
+	"io"
+	"net"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"matchmaker.dev/services/internal/bus"
 )
@@ -41,17 +46,58 @@ func dev(t *testing.T, made *artefacts) {
 		t.Fatal("redis-server or valkey-server is needed: without one dev keeps its state in memory")
 	}
 	s := newDev(t, made)
+	guarded(t, s)
 	play(t, s)
 	t.Run("quick-start", func(t *testing.T) { quickStart(t, s) })
 	t.Run("crash", func(t *testing.T) { crash(t, s.project(t)) })
 	t.Run("restart", func(t *testing.T) { restart(t, s.project(t)) })
 	t.Run("memory", func(t *testing.T) {
 		s := newDev(t, made, "--memory")
+		guarded(t, s)
 		if warning := "will not survive a restart"; !s.replica("dev").log.contains(warning) {
 			t.Errorf("dev does not say that its state %s", warning)
 		}
 		liveServer(t, s.project(t))
 	})
+}
+
+// guarded: who finds the ports of dev's Redis and NATS cannot log in, and only the user who started dev can read the
+// files with the passwords.
+func guarded(t *testing.T, s *system) {
+	t.Helper()
+	dir := s.commands["dev"][slices.Index(s.commands["dev"], "--data")+1]
+	for name, refusal := range map[string]string{"redis.url": "-NOAUTH", bus.URLFile: "-ERR 'Authorization"} {
+		path := filepath.Join(dir, name)
+		info, err := os.Stat(path)
+		if err != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("%s: %v, %v, want a file for its owner only", name, info, err)
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		address, err := url.Parse(strings.TrimSpace(string(text)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		conn, err := net.Dial("tcp", address.Host)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = conn.SetDeadline(time.Now().Add(patience))
+		question := "*1\r\n$6\r\nDBSIZE\r\n"
+		if address.Scheme == "nats" {
+			question = "CONNECT {}\r\nPING\r\n"
+		}
+		_, _ = io.WriteString(conn, question)
+		in := bufio.NewScanner(conn)
+		for in.Scan() && strings.HasPrefix(in.Text(), "INFO ") { // NATS greets everybody
+		}
+		if !strings.HasPrefix(in.Text(), refusal) {
+			t.Errorf("%s answers a stranger %q, want %s", name, in.Text(), refusal)
+		}
+		conn.Close()
+	}
 }
 
 // persistent tells whether there is a Redis server to start.

@@ -31,6 +31,8 @@ type Manager struct {
 	Keys map[string]string
 	// Fleet is the only fleet; "" accepts any.
 	Fleet string
+	// Project is the only project that may use it; "" lets every project.
+	Project string
 	// Polls is how often an allocation is polled before it has a server; 0 answers at once.
 	Polls int
 	// Late reports an empty fleet when an allocation is polled, not when it is asked for.
@@ -189,8 +191,8 @@ func (m *Manager) verifies(r *http.Request, body []byte, secret string) bool {
 
 func (m *Manager) allocate(w http.ResponseWriter, r *http.Request, owner string, body []byte) {
 	var order struct {
-		Allocation, Fleet string
-		Payload           json.RawMessage
+		Allocation, Project, Fleet string
+		Payload                    json.RawMessage
 	}
 	if err := json.Unmarshal(body, &order); err != nil {
 		fail(w, http.StatusBadRequest, "refused", err.Error())
@@ -199,7 +201,14 @@ func (m *Manager) allocate(w http.ResponseWriter, r *http.Request, owner string,
 	if r.Header.Get("Idempotency-Key") != order.Allocation {
 		m.t.Error("the Idempotency-Key is not the allocation")
 	}
+	var match struct{ Project string }
+	if json.Unmarshal(order.Payload, &match) != nil || order.Project != match.Project {
+		m.t.Errorf("the order is of project %q, its payload of %q", order.Project, match.Project)
+	}
 	switch {
+	case m.Project != "" && order.Project != m.Project:
+		fail(w, http.StatusForbidden, "refused", "the fleet is another project's")
+		return
 	case m.busy > 0:
 		m.busy--
 		w.Header().Set("Retry-After", "0")

@@ -14,6 +14,7 @@ import (
 	"matchmaker.dev/services/internal/evaluator"
 	"matchmaker.dev/services/internal/invocation"
 	"matchmaker.dev/services/internal/pool"
+	"matchmaker.dev/services/internal/problem"
 	"matchmaker.dev/services/internal/proposals"
 	"matchmaker.dev/services/internal/sandbox"
 )
@@ -69,6 +70,9 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 		return nil, err
 	}
 	defer o.Box.Release(m)
+	if err := m.Manifest.Check(); err != nil {
+		return nil, problem.Wrap(problem.Invalid, err, "%s", err)
+	}
 	instance, err := o.Box.Start(ctx, m, "trial", d.logLine)
 	if err != nil {
 		return nil, err
@@ -154,14 +158,18 @@ func (d *dryRun) runCycle(ctx context.Context) (Times, error) {
 	var sum Times
 	for _, pools := range d.segments {
 		now := time.Now()
-		last, err := d.invoker.Invoke(ctx, &invocation.Run{
+		run := &invocation.Run{
 			Request: &pb.RunRequest{
 				Function: d.Config.GetFunction(), Settings: d.Config.GetSettings(), Pools: pools,
 				Now: d.Now.UnixMilli(), Seed: d.Seed, Backfills: len(d.Backfills) > 0,
 			},
 			Index: d.index, Backfills: d.backfills, Answer: d.addProposals,
 			Began: now, Deadline: now.Add(d.Budget),
-		}, d.instance, d.needs)
+		}
+		last, err := d.invoker.Invoke(ctx, run, d.instance, d.needs)
+		if run.LeftOut.Any() {
+			d.logLine("[runner] " + run.LeftOut.String())
+		}
 		if err != nil {
 			return sum, err
 		}

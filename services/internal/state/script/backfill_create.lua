@@ -1,11 +1,14 @@
 -- Creates a backfill ticket.
 -- Uses: change, backfill
 -- KEYS: backfills, backfill
--- ARGV: limit (of backfill tickets), backfill_id, now, connection ('' = none), match_id (that it belongs to, '' =
---       none), body
--- Result: feed position, 0 when the limit is reached
+-- ARGV: limit (of backfill tickets), bytes_limit (of all of them, 0 = none), backfill_id, now, connection ('' = none),
+--       match_id (that it belongs to, '' = none), body
+-- Result: feed position, 0 when the limit is reached, -1 when that of bytes is
 if redis.call('ZCARD', backfills) >= tonumber(limit) then
   return 0
+end
+if not has_room(size_of(body, '', connection)) then
+  return -1
 end
 redis.call('HSET', backfill, VERSION, 1, CREATED, now, BELONGS_TO, match_id, BODY, body)
 if connection ~= '' then

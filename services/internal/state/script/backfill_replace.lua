@@ -2,11 +2,15 @@
 -- it wait again.
 -- Uses: change, backfill, proposal
 -- KEYS: waiting, backfills, proposed, backfill, proposals, then ticket…
--- ARGV: backfill_id, now, connection ('' = none), match_id (that it must belong to, '' = any), body, rejected_event,
---       then id…
--- Result: 'ok', feed position, version, created, connection; 'none'; or 'again', the ids of the proposed tickets
+-- ARGV: bytes_limit (of all backfill tickets, 0 = none), backfill_id, now, connection ('' = none), match_id (that it
+--       must belong to, '' = any), body, rejected_event, then id…
+-- Result: 'ok', feed position, version, created, connection; 'none'; 'full' (the limit of bytes is
+--         reached); or 'again', the ids of the proposed tickets
 if not is_accessible() then
   return {'none'}
+end
+if not has_room(size_of(body, '', connection, redis.call('HGET', backfill, ALLOCATED))) then
+  return {'full'}
 end
 if not are_proposed(1) then
   return again()

@@ -1,15 +1,26 @@
--- Deletes a config. From then on no match of it is claimed.
+-- Deletes a config. From then on no match of it is claimed. A request for another spelling of its name deletes nothing.
 -- KEYS: configs, revisions, config_names
--- ARGV: id, lower_id, expected (revision: '' = any)
--- Result: 1 when it existed, 0 when not, -1 when its revision is not the expected one
+-- ARGV: id, name (see config_put.lua), lower_id (what was kept as the name before), expected (revision: '' = any)
+-- Result: {1, id} when it existed, {0, id} when not, {0, other} when another spelling exists, {-1, revision} when its
+--         revision is not the expected one
 local current = redis.call('HGET', revisions, id) or '0'
+local holder = redis.call('HGET', config_names, name)
+if current == '0' and holder and redis.call('HEXISTS', revisions, holder) == 1 then
+  return {0, holder}
+end
 if expected ~= '' and expected ~= current then
-  return -1
+  return {-1, current}
 end
 if current == '0' then
-  return 0
+  return {0, id}
 end
 redis.call('HDEL', revisions, id)
 redis.call('HDEL', configs, id)
-redis.call('HDEL', config_names, lower_id)
-return 1
+redis.call('HDEL', config_names, ':' .. id)
+if holder == id then
+  redis.call('HDEL', config_names, name)
+end
+if redis.call('HGET', config_names, lower_id) == id then
+  redis.call('HDEL', config_names, lower_id)
+end
+return {1, id}

@@ -1,19 +1,72 @@
--- Creates or replaces a config. The first of the ids that differ only in letter case has the name: most file systems
--- take them for one.
+-- Creates or replaces a config. Ids that differ only in letter case or in Unicode normal form are one name, as on most
+-- file systems. The first one has it. Configs that shared a name before normal forms counted stay.
+--
+-- All configs of a project together have limits. What each one counts is beside the names: ':<id>' has its revision,
+-- filters, segments and bytes. A config of an older version has none, or that of another revision: the caller counts
+-- it.
 -- KEYS: configs, revisions, revision, config_names
--- ARGV: id, lower_id, body, expected (revision: '' = any, '0' = none yet)
+-- ARGV: id, name (the id in lower case and normal form), body, expected (revision: '' = any, '0' = none yet), filters,
+--       segments (of the config), max_configs, max_filters, max_segments, max_bytes (of all; 0 = no limit), then for
+--       each config that the caller counted: its id, what it counts
 -- Result: {new revision, 1 when created}, {0, id} when another spelling exists, {-1, revision} when it is not the
---         expected
-local spelling = redis.call('HGET', config_names, lower_id)
-if spelling and spelling ~= id then
-  return {0, spelling}
-end
+--         expected, {-2, limit, number} when there would be more than a limit allows, {-3, id…} when the caller must
+--         count these first
 local current = redis.call('HGET', revisions, id) or '0'
+local holder = redis.call('HGET', config_names, name)
+local taken = holder and holder ~= id and redis.call('HEXISTS', revisions, holder) == 1
+if taken and current == '0' then
+  return {0, holder}
+end
 if expected ~= '' and expected ~= current then
   return {-1, current}
 end
+
+local limits = {{'filters', filters, max_filters}, {'segments', segments, max_segments}, {'bytes', #body, max_bytes}}
+local is_limited = tonumber(max_configs) > 0
+for _, limit in ipairs(limits) do
+  limit.number, limit.before, limit.max = tonumber(limit[2]), 0, tonumber(limit[3])
+  is_limited = is_limited or limit.max > 0
+end
+if is_limited then
+  for i = first_arg, #ARGV, 2 do
+    redis.call('HSET', config_names, ':' .. ARGV[i], ARGV[i + 1])
+  end
+  local all, unknown = redis.call('HGETALL', revisions), {-3}
+  for i = 1, #all, 2 do
+    local count = redis.call('HGET', config_names, ':' .. all[i]) or ''
+    local counted, n = string.match(count, '^(%d+) '), 0
+    if counted ~= all[i + 1] then
+      unknown[#unknown + 1] = all[i]
+    end
+    for number in string.gmatch(count, ' (%d+)') do
+      n = n + 1
+      if limits[n] and all[i] == id then
+        limits[n].before = tonumber(number)
+      elseif limits[n] then
+        limits[n].number = limits[n].number + tonumber(number)
+      end
+    end
+  end
+  if #unknown > 1 then
+    return unknown
+  end
+  if current == '0' and tonumber(max_configs) > 0 and #all / 2 >= tonumber(max_configs) then
+    return {-2, 'configs', #all / 2 + 1}
+  end
+  for _, limit in ipairs(limits) do
+    -- A config that becomes smaller is taken, also where older versions took more.
+    if limit.max > 0 and limit.number > limit.max and tonumber(limit[2]) > limit.before then
+      return {-2, limit[1], limit.number}
+    end
+  end
+end
+
 local next_revision = redis.call('INCR', revision)
 redis.call('HSET', configs, id, body)
 redis.call('HSET', revisions, id, next_revision)
-redis.call('HSET', config_names, lower_id, id)
+if not taken then
+  redis.call('HSET', config_names, name, id)
+end
+redis.call('HSET', config_names, ':' .. id,
+  string.format('%d %s %s %d', next_revision, filters, segments, #body))
 return {next_revision, current == '0' and 1 or 0}

@@ -1,5 +1,5 @@
 -- Deletes tickets whose results have been readable for long enough.
--- Uses: change
+-- Uses: change, large
 -- KEYS: resolved, then the tickets of all members
 -- ARGV: latest (expiry to delete), event, then the members: ids with spaces between
 -- Result: number deleted; tickets that were deleted before do not count
@@ -20,6 +20,7 @@ for a = first_arg, #ARGV do
   end
 end
 if #ids > 0 then
+  release(ids)
   append_history({event, table.concat(ids, ' ')}, #ids)
 end
 return #ids

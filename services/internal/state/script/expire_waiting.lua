@@ -1,5 +1,5 @@
 -- Deletes tickets that have waited for too long.
--- Uses: change
+-- Uses: change, large
 -- KEYS: waiting, then ticket…
 -- ARGV: latest (time of creation to delete), event, then id…
 -- Result: number deleted, feed position (0 when none was)
@@ -17,5 +17,6 @@ end
 if #ids == 0 then
   return {0, 0}
 end
+release(ids)
 append_history({event, table.concat(ids, ' ')}, #ids)
 return {#ids, append_feed(changes)}

@@ -2,11 +2,12 @@
 -- without hosting is assigned at once.
 -- Uses: change
 -- KEYS: waiting, claims, outbox, resolved, lease, revisions, then for each match: its key, and the keys of its tickets
--- ARGV: epoch, now, deadline (of the claims), expiry (of the results), match_count, then for each match: id, config,
---       revision, number of tickets, their ids with spaces between, event, body ('' = assign at once), number of
---       assignments (1 for all tickets, or one for each), assignments
--- Result: feed position (0 when no match was claimed), then for each match 'ok', 'config' (changed or deleted) or the
---         id of a ticket that does not wait
+-- ARGV: epoch, now, deadline (of the claims), expiry (of the results), max_matches (that may be claimed, 0 = no
+--       limit), match_count, then for each match: id, config, revision, number of tickets, their ids with spaces
+--       between, event, body ('' = assign at once), number of assignments (1 for all tickets, or one for each),
+--       assignments
+-- Result: feed position (0 when no match was claimed), then for each match 'ok', 'config' (changed or deleted), 'full'
+--         (too many are claimed) or the id of a ticket that does not wait
 -- Error: STALE when the lease has another epoch
 if redis.call('HGET', lease, 'epoch') ~= epoch then
   return redis.error_reply('STALE the lease has passed on')
@@ -15,12 +16,18 @@ end
 -- A call for each ticket would take most of the time, so as much as possible is done for all tickets at once.
 local matches, all, current, result = {}, {}, {}, {0}
 local k, a = first_key, first_arg
+local room = tonumber(max_matches) > 0 and max_matches - redis.call('ZCARD', claims) or math.huge
 for i = 1, tonumber(match_count) do
   local id, config, revision, count, tickets, event, body, assignments = unpack(ARGV, a, a + 7)
   if current[config] == nil then
     current[config] = redis.call('HGET', revisions, config)
   end
-  if current[config] == revision then
+  if current[config] == revision and body ~= '' and room <= 0 then
+    result[i + 1] = 'full'
+  elseif current[config] == revision then
+    if body ~= '' then
+      room = room - 1
+    end
     local match = {number = i, key = k, id = id, tickets = tickets, ids = {}, event = event, body = body,
       before_assignments = a + 7, assignments = tonumber(assignments)}
     for ticket_id in string.gmatch(tickets, '[^ ]+') do

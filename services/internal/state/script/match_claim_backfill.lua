@@ -2,15 +2,22 @@
 -- of its server, which is still to be allocated.
 -- Uses: change, backfill
 -- KEYS: waiting, claims, outbox, lease, revisions, match, backfills, backfill, then ticket…
--- ARGV: epoch, now, deadline (of the claim), config, revision, match_id, body, backfill_id, backfill_body, event,
---       then id…
--- Result: 'ok', 'config' (changed or deleted) or the id of a ticket that does not wait; feed position (0 unless 'ok')
+-- ARGV: epoch, now, deadline (of the claim), max_matches (that may be claimed, 0 = no limit), max_backfills,
+--       bytes_limit (of all backfill tickets, 0 = none), config, revision, match_id, body, backfill_id, backfill_body,
+--       event, then id…
+-- Result: 'ok', 'config' (changed or deleted), 'full' (too many matches are claimed, or the backfill tickets are too
+--         many or too large) or the id of a ticket that does not wait; feed position (0 unless 'ok')
 -- Error: STALE when the lease has another epoch
 if redis.call('HGET', lease, 'epoch') ~= epoch then
   return redis.error_reply('STALE the lease has passed on')
 end
 if redis.call('HGET', revisions, config) ~= revision then
   return {'config', 0}
+end
+if tonumber(max_matches) > 0 and redis.call('ZCARD', claims) >= tonumber(max_matches)
+  or redis.call('ZCARD', backfills) >= tonumber(max_backfills)
+  or not has_room(size_of(backfill_body)) then
+  return {'full', 0}
 end
 for _, ticket, id in each_ticket() do
   if redis.call('HGET', ticket, STATE) ~= WAITING then

@@ -4,9 +4,11 @@
 -- KEYS: waiting, proposed, lease, revisions, backfill, proposals, then ticket…
 -- ARGV: epoch, approval_deadline, config, revision, backfill_id, generation,
 --       new_body ('=' and what the function made of the backfill ticket, '' = nothing),
---       limit (number of proposed tickets from which on they must be approved first), event, then id, assignment…
--- Result: 'ok', 'config' (changed or deleted), 'backfill' (changed or deleted) or the id of a ticket that does not
---         wait; feed position (0 unless 'ok')
+--       limit (number of proposed tickets from which on they must be approved first),
+--       max_proposed (tickets), bytes_limit (of all backfill tickets, 0 = none), event, then id, assignment…
+-- Result: 'ok', 'config' (changed or deleted), 'backfill' (changed or deleted), 'full' (too many tickets would be
+--         proposed, or the backfill tickets would be too large) or the id of a ticket that does not wait; feed
+--         position (0 unless 'ok')
 -- Error: STALE when the lease has another epoch
 if redis.call('HGET', lease, 'epoch') ~= epoch then
   return redis.error_reply('STALE the lease has passed on')
@@ -18,9 +20,20 @@ local current, hidden, allocating = unpack(redis.call('HMGET', backfill, GENERAT
 if current ~= generation or hidden then
   return {'backfill', 0}
 end
+local count = redis.call('HLEN', proposals)
 for _, ticket, id in each_ticket() do
   if redis.call('HGET', ticket, STATE) ~= WAITING then
     return {id, 0}
+  end
+  count = count + 1
+end
+if count > tonumber(max_proposed) then
+  return {'full', 0}
+end
+if new_body ~= '' then
+  local body, connection, allocated = unpack(redis.call('HMGET', backfill, BODY, CONNECTION, ALLOCATED))
+  if not has_room(size_of(body, string.sub(new_body, 2), connection, allocated)) then
+    return {'full', 0}
   end
 end
 local changes, ids = {}, {}

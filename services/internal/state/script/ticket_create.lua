@@ -1,13 +1,15 @@
 -- Creates a group of tickets, in order, except those that meet a limit.
--- Uses: change, rate
+-- Uses: change, rate, large
 -- KEYS: waiting, rates, players_0, players_1, then ticket…
 -- ARGV: waiting_limit (0 = none), now (in microseconds), player_interval, player_burst, project_interval, project_burst
---       (an interval of 0 = no limit), event, then id, created, owner, body…
+--       (an interval of 0 = no limit), large_size (bytes of a body from which they count), bytes_limit (of all large
+--       bodies, 0 = none), event, then id, created, owner, body…
 -- Result: feed position (0 when none was created), then for each ticket that was not created: its number from 0,
---         'waiting', 'player' or 'project', and how many microseconds to wait (0 = unknown)
+--         'waiting', 'player', 'project' or 'bytes', and how many microseconds to wait (0 = unknown)
 now, waiting_limit = tonumber(now), tonumber(waiting_limit)
 player_interval, player_burst = tonumber(player_interval), tonumber(player_burst)
 project_interval, project_burst = tonumber(project_interval), tonumber(project_burst)
+large_size, bytes_limit = tonumber(large_size), tonumber(bytes_limit)
 local room = math.huge
 if waiting_limit > 0 then
   room = waiting_limit - redis.call('ZCARD', waiting)
@@ -53,6 +55,7 @@ if player_interval > 0 then
   end
 end
 
+local used, sizes = nil, {}
 local changes, scores, ids, result = {}, {}, {}, {0}
 for i, ticket, id, created, owner, body in each_ticket() do
   local limit, wait = nil, 0
@@ -67,6 +70,16 @@ for i, ticket, id, created, owner, body in each_ticket() do
     wait = wait_for(full[owner], now, player_interval, player_burst)
     if wait > 0 then
       limit = 'player'
+    end
+  end
+  if not limit and #body > large_size then
+    used = used or large_bytes()
+    if bytes_limit > 0 and used + #body > bytes_limit then
+      limit, wait = 'bytes', 0
+    else
+      used = used + #body
+      sizes[#sizes + 1] = id
+      sizes[#sizes + 1] = #body
     end
   end
   if limit then
@@ -98,6 +111,9 @@ if #ids > 0 then
       buckets[#buckets + 1] = to_text(full[owner])
     end
     redis.call('HSET', current, unpack(buckets))
+  end
+  if #sizes > 0 then
+    keep(to_text(used), sizes)
   end
   redis.call('ZADD', waiting, unpack(scores))
   append_history({event, table.concat(ids, ' ')}, #ids)

@@ -1,7 +1,7 @@
 -- Deletes a ticket. When it was claimed, its match is dropped when the allocation begins (allocation_begin.lua), or
 -- goes on without it when the allocation has begun. When it was proposed to a backfill ticket, an approval does not
 -- assign it.
--- Uses: change
+-- Uses: change, large
 -- KEYS: waiting, ticket
 -- ARGV: id, owner ('' = any), waiting_event, claimed_event, resolved_event, proposed_event (by the state of the ticket)
 -- Result: state it was in ('' when it does not exist or has another owner), feed position (0 when it did not wait)
@@ -10,6 +10,7 @@ if not state or (owner ~= '' and its_owner ~= owner) then
   return {'', 0}
 end
 redis.call('DEL', ticket)
+release({id})
 if state == WAITING then
   redis.call('ZREM', waiting, id)
   append_history({waiting_event, id}, 1)

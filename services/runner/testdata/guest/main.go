@@ -27,6 +27,10 @@ func match(r *matchfn.Run) error {
 			work = work*6364136223846793005 + 1
 		}
 		pair(r)
+	case "flood": // of one pair of tickets
+		for range 20_000 {
+			r.Propose(1, 0, 1)
+		}
 	case "fail":
 		return errors.New("as told")
 	case "all":

@@ -1,5 +1,39 @@
 -- Functions of scripts that change backfill tickets.
--- Reads: backfill, backfill_id, joined, backfills, match_id
+-- KEYS: backfill_sizes
+-- Reads: backfill, backfill_id, joined, backfills, match_id, bytes_limit
+
+-- keep_size writes how many bytes a backfill ticket takes, and the sum of all into 'total'. It is called after every
+-- change, and sets what is true: so the sum does not drift.
+local function keep_size(id, size)
+  local before = tonumber(redis.call('HGET', backfill_sizes, id) or 0)
+  if size == before then
+    return
+  end
+  if size > 0 then
+    redis.call('HSET', backfill_sizes, id, size)
+  else
+    redis.call('HDEL', backfill_sizes, id)
+  end
+  if redis.call('HINCRBY', backfill_sizes, 'total', size - before) <= 0 then
+    redis.call('DEL', backfill_sizes)
+  end
+end
+
+-- size_of adds up what counts of a backfill ticket.
+local function size_of(body, proposed_body, connection, allocated)
+  return #(body or '') + #(proposed_body or '') + #(connection or '') + #(allocated or '')
+end
+
+-- has_room tells whether the backfill ticket may take this many bytes. One that does not grow always may.
+local function has_room(size)
+  local limit = tonumber(bytes_limit)
+  if limit == 0 then
+    return true
+  end
+  local before, total = unpack(redis.call('HMGET', backfill_sizes, backfill_id, 'total'))
+  before = tonumber(before or 0)
+  return size <= before or tonumber(total or 0) - before + size <= limit
+end
 
 -- is_accessible tells whether the backfill ticket exists, and belongs to the match ('' = any).
 local function is_accessible()
@@ -16,6 +50,7 @@ local function describe(changes)
   local generation = redis.call('HINCRBY', backfill, GENERATION, 1)
   local version, created, connection, allocated, allocating, proposed_body, body, hidden = unpack(redis.call('HMGET',
     backfill, VERSION, CREATED, CONNECTION, ALLOCATED, ALLOCATING_FOR, PROPOSED_BODY, BODY, HIDDEN))
+  keep_size(backfill_id, size_of(body, proposed_body, connection, allocated))
   connection = connection or allocated or ''
   if hidden or (connection == '' and not allocating) then
     changes[#changes + 1] = '/' .. backfill_id
@@ -31,6 +66,7 @@ end
 local function forget(changes)
   redis.call('DEL', backfill, joined)
   redis.call('ZREM', backfills, backfill_id)
+  keep_size(backfill_id, 0)
   changes[#changes + 1] = '/' .. backfill_id
   changes[#changes + 1] = ''
 end

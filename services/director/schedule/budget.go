@@ -1,0 +1,143 @@
+package schedule
+
+import "time"
+
+// A project that did little before may use burst at once, and a config ownBurst of its share. Both are times of one
+// core, for one core of the budget.
+const (
+	burst    = 2 * time.Second
+	ownBurst = 100 * time.Millisecond
+)
+
+// maxDebt is how far a project, or a config, may be behind. What it used beyond that is forgiven.
+const maxDebt = time.Minute
+
+// firstEstimate is what a run is assumed to cost before one has ended.
+const firstEstimate = 5 * time.Millisecond
+
+// Budget shares a project's processor time among its configs. It is a bucket of work for the project, and a small one
+// for each config, which gains an even share of what the project gains. A run may start while the project's bucket is
+// not empty, so that one config may use all that the others leave. When it is empty, those may start whose own bucket
+// is not: configs that use less than their share wait for nobody, and those that use more wait for themselves.
+//
+// A run is charged what it is likely to cost when it starts, and the rest when it ends.
+type Budget struct {
+	// cores is how many seconds of work the project gains each second; 0 means no limit.
+	cores    float64
+	level    time.Duration
+	at       time.Time
+	accounts map[string]*Account
+}
+
+// Account is what a config may use of its project's budget.
+type Account struct {
+	budget   *Budget
+	level    time.Duration
+	estimate time.Duration
+}
+
+// NewBudget returns a full budget of so many cores; 0 means no limit.
+func NewBudget(cores float64) *Budget {
+	b := &Budget{cores: cores, accounts: map[string]*Account{}}
+	b.level = b.scale(burst)
+	return b
+}
+
+// Account returns the account of a config. A new one shares the debt that the project has, up to a limit: nobody gets
+// out of debt by making another config.
+func (b *Budget) Account(config string) *Account {
+	a := b.accounts[config]
+	if a == nil {
+		a = &Account{budget: b, level: min(b.scale(ownBurst), max(b.level, -b.scale(burst))), estimate: firstEstimate}
+		b.accounts[config] = a
+	}
+	return a
+}
+
+// Close forgets the account of a config. What it used stays charged to the project.
+func (b *Budget) Close(config string) { delete(b.accounts, config) }
+
+// Level is how much work the project has left; below zero it is in debt.
+func (b *Budget) Level() time.Duration { return b.level }
+
+// Charge charges work to the config and to its project.
+func (a *Account) Charge(d time.Duration) {
+	if a == nil {
+		return
+	}
+	a.level = max(a.level-d, -a.budget.scale(maxDebt))
+	a.budget.level = max(a.budget.level-d, -a.budget.scale(maxDebt))
+}
+
+// EndDebt forgives most of what the config used: it may be another one now.
+func (a *Account) EndDebt() {
+	if a != nil {
+		a.level = max(a.level, -a.budget.scale(burst))
+	}
+}
+
+// scale is a time of the budget's cores.
+func (b *Budget) scale(d time.Duration) time.Duration { return time.Duration(float64(d) * b.cores) }
+
+// refill adds what was gained since the last call.
+func (b *Budget) refill(now time.Time) {
+	passed := now.Sub(b.at)
+	if b.at = now; passed <= 0 || b.cores == 0 {
+		return
+	}
+	passed = min(passed, 2*maxDebt) // all buckets are full after that
+	b.level = min(b.scale(burst), b.level+b.scale(passed))
+	share := b.scale(passed) / time.Duration(b.sharers())
+	for _, a := range b.accounts {
+		a.level = min(b.scale(ownBurst), a.level+share)
+	}
+}
+
+// sharers is how many configs used something lately.
+func (b *Budget) sharers() int {
+	n := 0
+	for _, a := range b.accounts {
+		if a.level < b.scale(ownBurst) {
+			n++
+		}
+	}
+	return max(1, n)
+}
+
+// allows tells whether a run of the config may start.
+func (a *Account) allows() bool {
+	return a == nil || a.budget.cores == 0 || a.budget.level >= 0 || a.level >= 0
+}
+
+// allowsAt is when a run of the config may start if nothing else starts.
+func (a *Account) allowsAt(now time.Time) time.Time {
+	b := a.budget
+	wait := min(-float64(b.level), -float64(a.level)*float64(b.sharers())) / b.cores
+	return now.Add(max(0, time.Duration(wait)) + time.Millisecond)
+}
+
+// balance is how much the config has left of its share.
+func (a *Account) balance() time.Duration {
+	if a == nil {
+		return 0
+	}
+	return a.level
+}
+
+// reserve charges what a run is likely to cost, and returns it.
+func (a *Account) reserve() time.Duration {
+	if a == nil {
+		return 0
+	}
+	a.Charge(a.estimate)
+	return a.estimate
+}
+
+// settle charges what a run cost instead of what was reserved. It corrects what the next one is likely to cost.
+func (a *Account) settle(reserved, cost time.Duration) {
+	if a == nil {
+		return
+	}
+	a.Charge(cost - reserved)
+	a.estimate = (3*a.estimate + cost) / 4
+}

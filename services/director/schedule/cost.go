@@ -1,0 +1,52 @@
+package schedule
+
+import (
+	"time"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+)
+
+// What work costs that is counted. Time that a clock measures depends on who else has the processor, and a project must
+// not pay for others. Measured on one core of a small virtual machine, and rounded up.
+const (
+	// A run takes three messages or more, from director to runner and back, and two or more goroutines wake up.
+	runCost     = 100 * time.Microsecond
+	messageCost = 20 * time.Microsecond
+	// byteCost is that of a byte in a message: it is marshalled, sent through NATS and unmarshalled.
+	byteCost = 10 * time.Nanosecond
+	// cellCost is that of a value that a filter looks at, or that is written into the request of a function.
+	cellCost = 2 * time.Nanosecond
+	// A proposal is checked, packed, unpacked, sorted and evaluated.
+	proposalCost = 2 * time.Microsecond
+	mentionCost  = 200 * time.Nanosecond
+	// ClaimCost is that of a claim, of which most is Redis' own.
+	ClaimCost = 20 * time.Microsecond
+)
+
+// Cost is what a run is charged for, by who did the work.
+type Cost struct{ Runner, Function, Director, Bus time.Duration }
+
+// Sum is the whole cost.
+func (c Cost) Sum() time.Duration { return c.Runner + c.Function + c.Director + c.Bus }
+
+// Traffic is what a run sent through the director.
+type Traffic struct {
+	// Request is the length of the request. Bytes, Messages, Proposals and Mentions are those of the answer.
+	Request, Bytes, Messages, Proposals, Mentions int
+}
+
+// CostOf is the cost of a run, from what the runner says and from what the director saw of it. stats is nil if the
+// runner did not say anything. A run that a runner took and never answered is charged for all the time, lost.
+func CostOf(stats *pb.RunStats, t Traffic, lost time.Duration) Cost {
+	micros := func(n int64) time.Duration { return time.Duration(max(0, n)) * time.Microsecond }
+	function, runner := micros(stats.GetProcessor()), micros(stats.GetCharge()-stats.GetProcessor())
+	if stats.GetCharge() == 0 { // no instance was given the run, or the runner is of a version that does not say
+		function, runner = micros(stats.GetRun()), micros(stats.GetQuery()+stats.GetEncode()+stats.GetDecode())
+	}
+	return Cost{
+		Runner:   max(runner, cellCost*time.Duration(max(0, stats.GetCells()))),
+		Function: function + lost,
+		Director: proposalCost*time.Duration(t.Proposals) + mentionCost*time.Duration(t.Mentions),
+		Bus:      runCost + messageCost*time.Duration(t.Messages) + byteCost*time.Duration(t.Request+t.Bytes),
+	}
+}

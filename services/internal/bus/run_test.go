@@ -1,0 +1,112 @@
+package bus_test
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/bus"
+)
+
+// awaitRunner waits until a function of a project is served.
+func awaitRunner(t *testing.T, b *bus.Bus, project, function string) {
+	t.Helper()
+	n := 0
+	eventually(t, "a runner answers", func() bool {
+		n++
+		parts := make(chan *pb.RunPart, 10)
+		run, err := b.StartRun(t.Context(), &pb.RunRequest{Run: fmt.Sprint("w", n), Project: project, Function: function},
+			func(p bus.Part) { parts <- p.RunPart })
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer run.Stop()
+		return next(t, parts).GetRunner() != ""
+	})
+}
+
+// Nobody reads the parts of one project, which come without end. They neither fill the memory nor hold up the parts of
+// another project, and their run ends with an error that says why.
+func TestPartsOfAProjectWaitForNoOtherProject(t *testing.T) {
+	url := server(t)
+	director, err := bus.Connect(t.Context(), bus.Options{
+		Server: bus.Server{URL: url}, PartsPending: 1 << 20, Log: slog.New(slog.DiscardHandler),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = director.Close(context.WithoutCancel(t.Context())) })
+	eventually(t, "the bus is connected", director.Connected)
+	runner := connect(t, url)
+	flood, more := make(chan bus.SendPart, 100), strings.Repeat("x", 64<<10)
+	for project, handle := range map[string]func(answer bus.SendPart){
+		"flood": func(answer bus.SendPart) { flood <- answer },
+		"quiet": func(answer bus.SendPart) { _ = answer(&pb.RunPart{Last: true}) },
+	} {
+		if _, err := runner.ServeRuns("runner-1", project, "duel",
+			func(_ context.Context, _ *pb.RunRequest, answer bus.SendPart) { handle(answer) }); err != nil {
+			t.Fatal(err)
+		}
+		awaitRunner(t, director, project, "duel")
+	}
+	for len(flood) > 0 {
+		<-flood
+	}
+
+	read, parts := make(chan struct{}), make(chan *pb.RunPart, 1000)
+	run, err := director.StartRun(t.Context(), &pb.RunRequest{Run: "f", Project: "flood", Function: "duel"},
+		func(p bus.Part) {
+			<-read
+			parts <- p.RunPart
+		})
+	if err != nil || run.Bytes == 0 {
+		t.Fatal(run, err)
+	}
+	defer run.Stop()
+	answer := next(t, flood)
+	for range 100 {
+		if err := answer(&pb.RunPart{Proposals: []*pb.Proposal{{Connection: more}}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	quiet := make(chan *pb.RunPart, 10)
+	other, err := director.StartRun(t.Context(), &pb.RunRequest{Run: "q", Project: "quiet", Function: "duel"},
+		func(p bus.Part) { quiet <- p.RunPart })
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Stop()
+	if taken, last := next(t, quiet), next(t, quiet); taken.GetRunner() == "" || !last.GetLast() {
+		t.Errorf("the other project got %v and %v", taken, last)
+	}
+
+	// What the runner sent before the ping has arrived, or was dropped.
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	for _, b := range []*bus.Bus{runner, director} {
+		if err := b.Ping(ctx); err != nil {
+			t.Fatal(err)
+		}
+	}
+	close(read)
+	n := 0
+	for p := next(t, parts); ; p = next(t, parts) {
+		if n++; n == 8 { // room again: the next part has a gap before it
+			if err := answer(&pb.RunPart{Last: true}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if p.GetLast() {
+			if p.GetError() != bus.Dropped {
+				t.Errorf("the run ended with %q", p.GetError())
+			}
+			break
+		}
+	}
+	if n > 20 {
+		t.Errorf("%d parts of 64 KiB waited, want at most 1 MiB of them", n)
+	}
+}

@@ -1,0 +1,176 @@
+package bus_test
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/bus"
+)
+
+// connectWith connects with options of the test's own, and makes the streams.
+func connectWith(t *testing.T, o bus.Options) *bus.Bus {
+	t.Helper()
+	o.Log = slog.New(slog.DiscardHandler)
+	b, err := bus.Connect(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = b.Close(context.Background()) })
+	if err := b.Prepare(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// A project that fills the room for logs, with however many functions, loses its own lines and nobody else's.
+func TestProjectsShareTheRoomForLogs(t *testing.T) {
+	url := server(t)
+	b := connectWith(t, bus.Options{Server: bus.Server{URL: url}, Logs: bus.Logs{Total: 1}})
+	say := func(project, function, text string) {
+		t.Helper()
+		err := b.PublishLog(t.Context(), project, function, &pb.LogLines{Instance: "i", Text: text})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	counts := func() map[string]uint64 {
+		t.Helper()
+		conn, err := nats.Connect(url)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		js, err := jetstream.New(conn)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := js.Stream(t.Context(), "MM_LOGS")
+		if err != nil {
+			t.Fatal(err)
+		}
+		info, err := s.Info(t.Context(), jetstream.WithSubjectFilter(">"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return info.State.Subjects
+	}
+	for n := range 20 {
+		say("quiet", "f", fmt.Sprint(n))
+	}
+	// Five times what there is room for, with a look after each tenth of the room.
+	lines, removed := 0, uint64(0)
+	for range 50 {
+		for range 25 {
+			for _, function := range []string{"f", "g", "h", "i"} {
+				lines++
+				say("loud", function, strings.Repeat("x", bus.MaxLogText))
+			}
+		}
+		say("loud", "last", fmt.Sprint(lines))
+		for deadline := time.Now().Add(patience); stream(t, url, "MM_LOGS").State.LastSeq != uint64(20+lines+lines/100); {
+			if time.Now().After(deadline) {
+				t.Fatal("lines do not arrive")
+			}
+		}
+		n, err := b.ShareLogs(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		removed += n
+	}
+	left := counts()
+	if left["mm.log.quiet.f"] != 20 {
+		t.Errorf("%d lines of 20 are left", left["mm.log.quiet.f"])
+	}
+	if left["mm.log.loud.last"] != 50 {
+		t.Errorf("of the function that says little %d lines of 50 are left", left["mm.log.loud.last"])
+	}
+	for _, function := range []string{"f", "g", "h", "i"} {
+		if n := left["mm.log.loud."+function]; n < 100 || n > 300 {
+			t.Errorf("%s has %d lines", function, n)
+		}
+	}
+	if bytes := stream(t, url, "MM_LOGS").State.Bytes; bytes > 1<<20*8/10 || removed < 4000 {
+		t.Errorf("%d messages are removed, %d bytes are left", removed, bytes)
+	}
+}
+
+// The work queue takes no more than it has room for, and says so; what it took stays.
+func TestWorkQueueIsBoundedInBytes(t *testing.T) {
+	b := connectWith(t, bus.Options{Server: bus.Server{URL: server(t)}, MatchBytes: 8 << 10})
+	ids := make([]string, 200)
+	for i := range ids {
+		ids[i] = fmt.Sprintf("match-%03d", i)
+	}
+	sent, err := b.EnqueueMatches(t.Context(), "demo", ids)
+	if err == nil || len(sent) == 0 || len(sent) == len(ids) {
+		t.Fatalf("%d matches are sent, %v", len(sent), err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	var got []string
+	worked := make(chan string)
+	go func() {
+		_ = b.ConsumeMatches(ctx, 1, func(_ context.Context, w *pb.MatchWork, _ int) error {
+			worked <- w.GetMatch()
+			return nil
+		})
+	}()
+	for range sent {
+		select {
+		case id := <-worked:
+			got = append(got, id)
+		case <-time.After(patience):
+			t.Fatalf("%d matches came, want %d", len(got), len(sent))
+		}
+	}
+	cancel()
+	if slices.Sort(got); !slices.Equal(got, sent) {
+		t.Errorf("%q came, sent were %q", got, sent)
+	}
+	// There is room again.
+	for deadline := time.Now().Add(patience); ; {
+		if again, _ := b.EnqueueMatches(t.Context(), "demo", []string{"match-199"}); len(again) == 1 {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("the queue does not take matches again")
+		}
+	}
+}
+
+// A queue that an older version made gets its bound, and keeps its matches.
+func TestOlderWorkQueueGetsItsBound(t *testing.T) {
+	url := server(t)
+	conn, err := nats.Connect(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	js, err := jetstream.New(conn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := js.CreateStream(t.Context(), jetstream.StreamConfig{
+		Name: "MM_MATCHES", Subjects: []string{"mm.match.*"}, Retention: jetstream.WorkQueuePolicy,
+		Duplicates: 2 * time.Minute,
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := js.Publish(t.Context(), "mm.match.demo", nil); err != nil {
+		t.Fatal(err)
+	}
+	connect(t, url)
+	queue := stream(t, url, "MM_MATCHES")
+	if queue.Config.MaxBytes <= 0 || queue.Config.Discard != jetstream.DiscardNew || queue.State.Msgs != 1 {
+		t.Errorf("%+v", queue)
+	}
+}

@@ -1,0 +1,55 @@
+package sandbox
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+// processLimit is the least limit of processes and threads of the control groups that this process is in, as far as
+// they are to be seen, 0 when there is none. self is /proc/self/cgroup, root where control groups are mounted.
+func processLimit(self, root string) int {
+	groups, err := os.ReadFile(self)
+	if err != nil {
+		return 0
+	}
+	least := 0
+	for line := range strings.Lines(string(groups)) {
+		parts := strings.SplitN(strings.TrimSpace(line), ":", 3) // hierarchy, controllers, path
+		if len(parts) != 3 {
+			continue
+		}
+		var mounts []string
+		switch parts[1] {
+		case "": // version 2, alone or beside version 1
+			mounts = []string{root, filepath.Join(root, "unified")}
+		case "pids":
+			mounts = []string{filepath.Join(root, "pids")}
+		}
+		for _, mount := range mounts {
+			for group := filepath.Join("/", parts[2]); ; group = filepath.Dir(group) {
+				if n := readLimit(filepath.Join(mount, group, "pids.max")); n > 0 && (least == 0 || n < least) {
+					least = n
+				}
+				if group == "/" {
+					break
+				}
+			}
+		}
+	}
+	return least
+}
+
+// readLimit reads a number, 0 when there is none, or "max".
+func readLimit(file string) int {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return 0
+	}
+	n, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	if err != nil {
+		return 0
+	}
+	return n
+}

@@ -1,0 +1,48 @@
+package sandbox
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+func TestProcessLimit(t *testing.T) {
+	const two, one = "0::/\n", "12:cpu:/x\n8:pids:/docker/abc\n0::/\n"
+	for name, test := range map[string]struct {
+		self  string
+		files map[string]string
+		want  int
+	}{
+		"a container":                   {two, map[string]string{"pids.max": "4096\n"}, 4096},
+		"a container without a limit":   {two, map[string]string{"pids.max": "max\n"}, 0},
+		"no control groups":             {"", nil, 0},
+		"a unit":                        {"0::/slice/unit\n", map[string]string{"slice/unit/pids.max": "100\n"}, 100},
+		"a slice has less":              {"0::/a/b\n", map[string]string{"a/b/pids.max": "100\n", "a/pids.max": "50\n"}, 50},
+		"a unit without, in a slice":    {"0::/a/b\n", map[string]string{"a/b/pids.max": "max\n", "a/pids.max": "50\n"}, 50},
+		"version 1":                     {one, map[string]string{"pids/docker/abc/pids.max": "77\n"}, 77},
+		"version 1, in its namespace":   {one, map[string]string{"pids/pids.max": "77\n"}, 77},
+		"version 2 beside 1":            {two, map[string]string{"unified/pids.max": "5\n"}, 5},
+		"another group's limit":         {"0::/a\n", map[string]string{"b/pids.max": "5\n"}, 0},
+		"a path that leads out of here": {"0::/../../a\n", map[string]string{"a/pids.max": "5\n"}, 5},
+	} {
+		t.Run(name, func(t *testing.T) {
+			root := t.TempDir()
+			for file, text := range test.files {
+				path := filepath.Join(root, file)
+				if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+					t.Fatal(err)
+				}
+				if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			self := filepath.Join(root, "self")
+			if err := os.WriteFile(self, []byte(test.self), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if got := processLimit(self, root); got != test.want {
+				t.Errorf("the limit is %d, want %d", got, test.want)
+			}
+		})
+	}
+}

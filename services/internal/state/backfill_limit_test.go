@@ -1,0 +1,215 @@
+package state_test
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/problem"
+	"matchmaker.dev/services/internal/state"
+)
+
+// bulkyGame is a backfill ticket of somewhat more than size bytes.
+func bulkyGame(id string, size int) *pb.Backfill {
+	b := game(id, 3)
+	b.Properties["blob"] = []byte(strings.Repeat("x", size))
+	return b
+}
+
+func backfillBytes(t *testing.T, s *state.Store) int64 {
+	t.Helper()
+	counts, err := s.Counts(t.Context(), project)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return counts.BackfillBytes
+}
+
+// full fails the test unless an error says that the backfill tickets take too much.
+func full(t *testing.T, err error) {
+	t.Helper()
+	e, ok := errors.AsType[*problem.Error](err)
+	if !ok || e.Kind != problem.Limited || e.Limit.Name != "backfill-memory" || e.RetryAfter == 0 {
+		t.Errorf("got %v, want that the backfill tickets take too much", err)
+	}
+}
+
+func TestBackfillTicketsAreBoundedInBytes(t *testing.T) {
+	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
+		s := open(state.Options{Limits: state.Limits{BackfillMemory: 1}})
+		revision, terms := setUp(t, s)
+		create(t, s, "t0", "t1", "t2")
+		var err error
+		stored := 0
+		for ; stored < 100; stored++ {
+			if _, err = s.CreateBackfill(t.Context(), project, bulkyGame(fmt.Sprint("b", stored), 20<<10), at(0)); err != nil {
+				break
+			}
+		}
+		if full(t, err); stored != 51 {
+			t.Fatalf("%d backfill tickets of 20 KiB fit into 1 MiB", stored)
+		}
+		if used := backfillBytes(t, s); used > 1<<20 || used < 51*20<<10 {
+			t.Errorf("%d bytes are counted", used)
+		}
+		_, err = s.ReplaceBackfill(t.Context(), project, bulkyGame("b0", 30<<10), at(0))
+		full(t, err)
+		// Functions create and enlarge backfill tickets too.
+		opened := opening(revision, "m0", "t0")
+		opened.Match.Proposal.Filling.Contents = bulkyGame("", 20<<10)
+		seen := bulkyGame("b0", 20<<10)
+		seen.Generation = 1
+		grown := fill(revision, seen, bulkyGame("b0", 30<<10), "t1")
+		if mustClaim(t, s, terms, opened, grown); opened.Refusal != "full" || grown.Refusal != "full" {
+			t.Errorf("what functions make: %q, %q", opened.Refusal, grown.Refusal)
+		}
+		// A smaller one always works, and makes room.
+		if _, err := s.ReplaceBackfill(t.Context(), project, bulkyGame("b1", 10), at(0)); err != nil {
+			t.Error(err)
+		}
+		again := fill(revision, seen, bulkyGame("b0", 10), "t1")
+		if mustClaim(t, s, terms, again); again.Refusal != "" {
+			t.Errorf("with room: %q", again.Refusal)
+		}
+		if _, err := s.CreateBackfill(t.Context(), project, bulkyGame("next", 15<<10), at(0)); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestTicketsProposedToOneBackfillTicketAreBounded(t *testing.T) {
+	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
+		s := open(state.Options{})
+		revision, terms := setUp(t, s)
+		ids := make([]string, 1003)
+		for i := range ids {
+			ids[i] = fmt.Sprint("t", i)
+		}
+		create(t, s, ids...)
+		b := game("b", 3)
+		createGame(t, s, b)
+		for _, test := range []struct {
+			tickets []string
+			want    string
+		}{{ids[:1001], "full"}, {ids[:2], ""}, {ids[2:1001], "full"}, {ids[2:1000], ""}} {
+			c := fill(revision, b, game("b", 1), test.tickets...)
+			if mustClaim(t, s, terms, c); c.Refusal != test.want {
+				t.Fatalf("%d tickets: %q, want %q", len(test.tickets), c.Refusal, test.want)
+			}
+			if test.want == "" {
+				b.Generation++
+			}
+		}
+	})
+}
+
+// Whatever becomes of backfill tickets, the sum is that of those that exist.
+func TestBytesOfBackfillTicketsDoNotDrift(t *testing.T) {
+	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
+		s := open(state.Options{})
+		revision, terms := setUp(t, s)
+		random := rand.New(rand.NewPCG(1, 2))
+		created, proposed := 0, 0
+		for n := range 300 {
+			id := fmt.Sprint("b", random.IntN(8))
+			terms.Now = at(n)
+			terms.ApprovalDeadline = at(n + 5)
+			generation, _ := s.Generation(t.Context(), project, id) // an error: there is none
+			switch random.IntN(6) {
+			case 0, 1:
+				if generation == 0 {
+					b := bulkyGame(id, random.IntN(4<<10))
+					if _, err := s.CreateBackfill(t.Context(), project, b, at(n)); err != nil {
+						t.Fatal(err)
+					}
+					created++
+				}
+			case 2:
+				_, err := s.ReplaceBackfill(t.Context(), project, bulkyGame(id, random.IntN(4<<10)), at(n))
+				if err != nil && problem.KindOf(err) != problem.NotFound {
+					t.Fatal(err)
+				}
+			case 3:
+				ticket := fmt.Sprint("t", n)
+				create(t, s, ticket)
+				c := fill(revision, &pb.Backfill{Id: id, Generation: generation}, bulkyGame(id, random.IntN(4<<10)), ticket)
+				mustClaim(t, s, terms, c)
+				if c.Refusal == "" {
+					proposed++
+				}
+			case 4:
+				if _, err := s.ApproveBackfill(t.Context(), project, id, approvals(n)); err != nil &&
+					problem.KindOf(err) != problem.NotFound {
+					t.Fatal(err)
+				}
+			default:
+				if _, _, err := s.ExpireProposals(t.Context(), project, at(n), 10); err != nil {
+					t.Fatal(err)
+				}
+				if random.IntN(3) == 0 {
+					if _, _, err := s.DeleteBackfill(t.Context(), project, id, "", at(n)); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+			before := backfillBytes(t, s)
+			if err := s.RecountBackfills(t.Context(), project); err != nil {
+				t.Fatal(err)
+			}
+			if counted := backfillBytes(t, s); counted != before {
+				t.Fatalf("step %d: %d bytes are counted, %d are true", n, before, counted)
+			}
+		}
+		if created < 5 || proposed < 5 || backfillBytes(t, s) == 0 {
+			t.Fatalf("%d backfill tickets, %d proposals", created, proposed)
+		}
+		if _, _, err := s.DeleteSilentBackfills(t.Context(), project, at(1000), at(1000), 100); err != nil {
+			t.Fatal(err)
+		}
+		if used := backfillBytes(t, s); used != 0 {
+			t.Errorf("%d bytes are counted and no backfill ticket is left", used)
+		}
+	})
+}
+
+// A process of an older version creates and deletes backfill tickets and knows nothing of the sum.
+func TestBytesOfBackfillTicketsOfOlderVersionsAreFound(t *testing.T) {
+	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
+		s := open(state.Options{})
+		for n := range 50 {
+			createGame(t, s, bulkyGame(fmt.Sprint("b", n), 2<<10))
+		}
+		all := backfillBytes(t, s)
+		recount := func(what string, want func(int64) bool) {
+			t.Helper()
+			for range 1000 {
+				if err := s.RecountBackfills(t.Context(), project); err != nil {
+					t.Fatal(err)
+				}
+				if want(backfillBytes(t, s)) {
+					return
+				}
+			}
+			t.Errorf("%s: %d bytes are counted, with all %d", what, backfillBytes(t, s), all)
+		}
+		if err := s.ForgetBackfillSizes(t.Context(), project); err != nil {
+			t.Fatal(err)
+		}
+		recount("created by an older version", func(n int64) bool { return n == all })
+		for n := range 49 {
+			if err := s.DropBackfill(t.Context(), project, fmt.Sprint("b", n)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		recount("deleted by an older version", func(n int64) bool { return n > 2<<10 && n < 4<<10 })
+		before := epoch0.Add(-time.Hour)
+		due, err := s.DueWork(t.Context(), project, state.Cutoffs{Now: before, Silence: before})
+		if err != nil || !due.Games {
+			t.Errorf("the leader looks after them: %v, %v", due.Games, err)
+		}
+	})
+}

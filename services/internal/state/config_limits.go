@@ -1,0 +1,83 @@
+package state
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"google.golang.org/protobuf/proto"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/pool"
+	"matchmaker.dev/services/internal/problem"
+)
+
+// ConfigLimits are limits of all configs of a project together. Each segment is a run of a function in every cycle, and
+// each filter a scan of a column. 0 means no limit.
+type ConfigLimits struct {
+	Configs  int `help:"Most configs of a project. 0 means no limit." default:"200" name:"max-configs" group:"cycle"`
+	Filters  int `help:"Most filters of all configs of a project. 0 means no limit." default:"4096" name:"max-config-filters" group:"cycle"`
+	Segments int `help:"Most segments of all configs of a project. Those that depend on the number of tickets count as one, and get what the others leave. 0 means no limit." default:"1024" name:"max-config-segments" group:"cycle"`
+	Bytes    int `help:"Most bytes of all configs of a project, as they are stored. 0 means no limit." default:"4194304" name:"max-config-bytes" group:"cycle"`
+}
+
+// Validate names the flags that make no sense.
+func (l *ConfigLimits) Validate() error {
+	if l.Configs < 0 || l.Filters < 0 || l.Segments < 0 || l.Bytes < 0 {
+		return errors.New(
+			"--max-configs, --max-config-filters, --max-config-segments and --max-config-bytes must not be negative")
+	}
+	return nil
+}
+
+// exceeded says which limit a change would exceed, and with which number.
+func (l *ConfigLimits) exceeded(what string, number int64) error {
+	switch what {
+	case "configs":
+		return problem.New(problem.Invalid, "the project has %d configs, the most it may have (--max-configs): delete one "+
+			"first", number-1)
+	case "filters":
+		return tooMany(number, "filters", l.Filters, "max-config-filters")
+	case "segments":
+		return tooMany(number, "segments", l.Segments, "max-config-segments")
+	}
+	return tooMany(number, "bytes", l.Bytes, "max-config-bytes")
+}
+
+func tooMany(number int64, what string, limit int, setting string) error {
+	return problem.New(problem.Invalid,
+		"all configs of the project would have %d %s together, at most %d are allowed (--%s): make this one smaller, or "+
+			"delete another", number, what, limit, setting)
+}
+
+// countConfig counts what limits bound.
+func countConfig(c *pb.Config) (filters, segments int) {
+	for _, p := range c.GetPools() {
+		filters += len(p.GetFilters())
+	}
+	divided, err := pool.Expand(c.GetPools(), nil)
+	if err != nil {
+		return filters, 1 // one that the Configs API refuses has no segments
+	}
+	return filters, max(1, len(divided))
+}
+
+// countConfigs counts configs that an older version stored, as arguments of the script that puts one. One that was
+// changed meanwhile is counted again.
+func (s *Store) countConfigs(ctx context.Context, project string, ids []any) ([]any, error) {
+	var args []any
+	for _, id := range ids {
+		c, err := s.Config(ctx, project, fmt.Sprint(id))
+		if problem.KindOf(err) == problem.NotFound {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		revision := c.GetRevision()
+		c.Revision = 0
+		filters, segments := countConfig(c)
+		args = append(args, id, fmt.Sprintf("%d %d %d %d", revision, filters, segments, proto.Size(c)))
+	}
+	return args, nil
+}

@@ -1,0 +1,145 @@
+package state_test
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/problem"
+	"matchmaker.dev/services/internal/state"
+)
+
+// bulky is a ticket with a body of somewhat more than size bytes.
+func bulky(id string, n, size int) *pb.Ticket {
+	t := ticket(id, n)
+	t.Properties["blob"] = []byte(strings.Repeat("x", size))
+	return t
+}
+
+func large(t *testing.T, s *state.Store) int64 {
+	t.Helper()
+	counts, err := s.Counts(t.Context(), project)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return counts.Large
+}
+
+func TestLargeTicketsAreBoundedInBytes(t *testing.T) {
+	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
+		s := open(state.Options{Limits: state.Limits{TicketMemory: 1, Backfills: 1}})
+		c := s.Creator(start, nil)
+		var err error
+		stored := 0
+		for ; stored < 100; stored++ {
+			if err = c.Create(t.Context(), project, bulky(fmt.Sprint("t", stored), stored, 20<<10)); err != nil {
+				break
+			}
+		}
+		e, ok := errors.AsType[*problem.Error](err)
+		if !ok || e.Kind != problem.Limited || e.Limit.Name != "ticket-memory" || e.RetryAfter == 0 || stored != 51 {
+			t.Fatalf("%d tickets of 20 KiB fit into 1 MiB, then %v", stored, err)
+		}
+		if used := large(t, s); used > 1<<20 || used < 51*20<<10 {
+			t.Errorf("%d bytes are counted", used)
+		}
+		// Plain tickets are not concerned.
+		if err := c.Create(t.Context(), project, bulky("small", 0, 900)); err != nil {
+			t.Error(err)
+		}
+		if _, err := s.DeleteTicket(t.Context(), project, "t0", "", epoch0); err != nil {
+			t.Fatal(err)
+		}
+		if err := c.Create(t.Context(), project, bulky("next", 0, 20<<10)); err != nil {
+			t.Errorf("after a delete there is room again: %v", err)
+		}
+	})
+}
+
+// Whatever becomes of large tickets, none of them counts after it was deleted.
+func TestBytesOfLargeTicketsDoNotDrift(t *testing.T) {
+	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
+		s := open(state.Options{})
+		revision, terms := setUp(t, s)
+		c := s.Creator(start, nil)
+		random := rand.New(rand.NewPCG(1, 2))
+		var live []string
+		take := func() string {
+			i := random.IntN(len(live))
+			id := live[i]
+			live = append(live[:i], live[i+1:]...)
+			return id
+		}
+		for n := range 400 {
+			switch {
+			case len(live) < 4 || random.IntN(3) > 0:
+				id := fmt.Sprint("t", n)
+				if err := c.Create(t.Context(), project, bulky(id, n, random.IntN(4<<10))); err != nil {
+					t.Fatal(err)
+				}
+				live = append(live, id)
+			case random.IntN(2) == 0:
+				if _, err := s.DeleteTicket(t.Context(), project, take(), "", epoch0); err != nil {
+					t.Fatal(err)
+				}
+			default: // a match without hosting: its tickets are resolved at once
+				one, other := take(), take()
+				m := claim(revision, fmt.Sprint("m", n), one, other)
+				m.Match.Hosting = nil
+				for range 2 {
+					m.Assignments = append(m.Assignments, &pb.Assignment{Error: "none"})
+				}
+				if _, err := s.Claim(t.Context(), project, terms, []*state.Claim{m}); err != nil || m.Refusal != "" {
+					t.Fatal(err, m.Refusal)
+				}
+			}
+		}
+		if large(t, s) == 0 {
+			t.Fatal("no large ticket is counted")
+		}
+		// All tickets end: those that wait by the waiting limit, the others when their results were readable.
+		end := epoch0.Add(time.Hour)
+		for more := true; more; {
+			e, err := s.Expire(t.Context(), project, end, end, 100)
+			if err != nil {
+				t.Fatal(err)
+			}
+			more = e.More
+		}
+		if used := large(t, s); used != 0 {
+			t.Errorf("%d bytes are counted and no ticket is left", used)
+		}
+	})
+}
+
+// A process of an older version deletes tickets and knows nothing of the sum.
+func TestBytesOfTicketsThatOthersDeletedAreFound(t *testing.T) {
+	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
+		s := open(state.Options{})
+		c := s.Creator(start, nil)
+		for n := range 50 {
+			if err := c.Create(t.Context(), project, bulky(fmt.Sprint("t", n), n, 2<<10)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		before := large(t, s)
+		for n := range 49 {
+			if err := s.DropTicket(t.Context(), project, fmt.Sprint("t", n)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for range 1000 {
+			if _, err := s.Expire(t.Context(), project, epoch0.Add(-time.Hour), epoch0, 100); err != nil {
+				t.Fatal(err)
+			}
+			if used := large(t, s); used > 2<<10 && used < 4<<10 {
+				return
+			}
+		}
+		t.Errorf("%d bytes are counted, want those of one ticket; of 50 it was %d", large(t, s), before)
+	})
+}

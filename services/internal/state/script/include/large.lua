@@ -1,0 +1,33 @@
+-- Functions of scripts that create or delete tickets.
+-- KEYS: large
+
+-- Tickets with a large body have its size in the hash large, whose 'total' is the sum. A project without such tickets
+-- has no hash, and pays one call for each script.
+
+-- large_bytes is the sum.
+local function large_bytes()
+  return tonumber(redis.call('HGET', large, 'total') or 0)
+end
+
+-- keep adds tickets, a list of id, size pairs. total is the sum with them.
+local function keep(total, sizes)
+  redis.call('HSET', large, 'total', total, unpack(sizes))
+end
+
+-- release takes tickets that were deleted out of the sum.
+local function release(ids)
+  if #ids == 0 or redis.call('EXISTS', large) == 0 then
+    return
+  end
+  local freed = 0
+  for _, id in ipairs(ids) do
+    local size = redis.call('HGET', large, id)
+    if size then
+      redis.call('HDEL', large, id)
+      freed = freed + tonumber(size)
+    end
+  end
+  if freed > 0 and redis.call('HINCRBY', large, 'total', -freed) <= 0 then
+    redis.call('DEL', large)
+  end
+end

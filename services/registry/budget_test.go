@@ -1,0 +1,75 @@
+package registry
+
+import (
+	"net/http"
+	"strconv"
+	"testing"
+	"time"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+)
+
+// What a project's uploads took to compile is charged to it, refused ones included. Beyond the budget they are refused
+// until some of it has come back. Other projects go on.
+func TestCompileBudget(t *testing.T) {
+	b := start(t, func(o *Options) { o.Settings.CompileBudget = 20 * time.Minute })
+	left := func(used time.Duration) time.Duration {
+		t.Helper()
+		left, _, err := b.store.Charge(t.Context(), "demo", compileBucket, used, (&registry{Options: Options{
+			Settings: Settings{CompileBudget: 20 * time.Minute}}}).compileBudget(), b.clock.now())
+		must(t, err)
+		return left
+	}
+	full := left(0)
+	wants[function](t, b.put(t, "/functions/good", guest{}.wasm()), http.StatusOK)
+	afterGood := left(0)
+	if afterGood >= full {
+		t.Errorf("an upload took nothing: %v of %v are left", afterGood, full)
+	}
+	refused(t, b.put(t, "/functions/bad", guest{trap: true}.wasm()), http.StatusBadRequest, "does not start")
+	afterBad := left(0)
+	if afterBad >= afterGood {
+		t.Errorf("a refused upload took nothing: %v of %v are left", afterBad, afterGood)
+	}
+	wants[function](t, b.put(t, "/functions/again", guest{}.wasm()), http.StatusOK)
+	refused(t, b.put(t, "/functions/bad", guest{trap: true}.wasm()), http.StatusBadRequest, "does not start")
+	if now := left(0); now != afterBad {
+		t.Errorf("modules that are known took %v", afterBad-now)
+	}
+	left(30 * time.Minute)
+	a := b.put(t, "/functions/more", guest{size: 1}.wasm())
+	refused(t, a, http.StatusTooManyRequests, "file: the modules of this project took 20m0s to compile within an hour")
+	if after, err := strconv.Atoi(a.header.Get("Retry-After")); err != nil || after < 29*60 || after > 31*60 {
+		t.Errorf("Retry-After %q, want half an hour: a third of an hour comes back in one", a.header.Get("Retry-After"))
+	}
+	b.clock.advance(31 * time.Minute)
+	wants[function](t, b.put(t, "/functions/more", guest{size: 1}.wasm()), http.StatusOK)
+}
+
+// The machine code of the functions that run, and the modules that are kept, are bounded for each project.
+func TestRoomOfAProject(t *testing.T) {
+	b := start(t, func(o *Options) { o.Settings.MachineCode, o.Settings.Modules = 10, 20 })
+	change := func(name string, f *pb.Function) {
+		t.Helper()
+		must(t, b.store.ChangeFunction(t.Context(), "demo", name, func(*pb.Function) (*pb.Function, error) { return f, nil }))
+	}
+	// An older record does not say how much machine code there is.
+	change("old", &pb.Function{Name: "old", Version: 2, Versions: []*pb.FunctionVersion{{Version: 2, Bytes: 1 << 20},
+		{Version: 1, Bytes: 1 << 20}}})
+	wants[function](t, b.put(t, "/functions/one", guest{}.wasm()), http.StatusOK)
+	f, err := b.store.Function(t.Context(), "demo", "one")
+	must(t, err)
+	if code := f.GetVersions()[0].GetMachineCode(); code < 100 || code > 100_000 {
+		t.Errorf("the record says %d bytes of machine code", code)
+	}
+	change("large", &pb.Function{Name: "large", Version: 1, Versions: []*pb.FunctionVersion{{Version: 1,
+		MachineCode: 5<<20 - 100}}})
+	refused(t, b.put(t, "/functions/two", guest{size: 2}.wasm()), http.StatusBadRequest,
+		"file: the functions of the project would have 11 MiB of machine code together, at most 10 are allowed")
+	change("large", &pb.Function{Name: "large", Version: 1, Versions: []*pb.FunctionVersion{{Version: 1, MachineCode: 1,
+		Bytes: 18<<20 - 100}}})
+	refused(t, b.put(t, "/functions/two", guest{size: 2}.wasm()), http.StatusBadRequest,
+		"file: the modules of the project would have 21 MiB together, earlier uploads included, at most 20 are allowed")
+	change("large", nil)
+	wants[function](t, b.put(t, "/functions/two", guest{size: 2}.wasm()), http.StatusOK)
+}

@@ -1,0 +1,70 @@
+package policy
+
+import (
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// noLimits are flags of that kind that limit nothing which a caller can multiply.
+var noLimits = map[string]bool{"--max-interval": true}
+
+// TestTableOfLimits: docs/operations.md has every limit that is a flag, with metrics that exist.
+func TestTableOfLimits(t *testing.T) {
+	_, table, found := strings.Cut(documents(t)["docs/operations.md"], "\n## Limits\n")
+	table, _, ended := strings.Cut(table, "\n## ")
+	if !found || !ended {
+		t.Fatal("docs/operations.md has no section Limits")
+	}
+	flags := regexp.MustCompile(`--max-[a-z-]+`).FindAllString(read(t, "services/cmd/matchmaker/testdata/flags.txt"), -1)
+	if len(flags) == 0 {
+		t.Fatal("flags.txt has no flag --max-…")
+	}
+	missing := map[string]bool{}
+	for _, flag := range flags {
+		if !noLimits[flag] && !strings.Contains(table, "`"+flag+"`") {
+			missing[flag] = true
+		}
+	}
+	for flag := range missing {
+		t.Errorf("the table of limits in docs/operations.md has no row for %s", flag)
+	}
+	known := metrics(t)
+	for _, name := range regexp.MustCompile(`matchmaker_[a-z_]+`).FindAllString(table, -1) {
+		if !isMetric(known, name) {
+			t.Errorf("the table of limits names the metric %s, which the code does not have", name)
+		}
+	}
+	for n, row := range strings.Split(table, "\n") {
+		if strings.HasPrefix(row, "|") && strings.Count(strings.ReplaceAll(row, `\|`, ""), "|") != 6 {
+			t.Errorf("row %d of the table of limits has not five columns: %s", n, row)
+		}
+	}
+}
+
+// metrics are the names that the code gives to instruments.
+func metrics(t *testing.T) map[string]bool {
+	t.Helper()
+	names := map[string]bool{}
+	literal := regexp.MustCompile(`"(matchmaker\.[a-z_.]+)"`)
+	walk(t, func(path string) {
+		if filepath.Ext(path) == ".go" && !strings.HasSuffix(path, "_test.go") {
+			for _, found := range literal.FindAllStringSubmatch(read(t, path), -1) {
+				names[strings.ReplaceAll(found[1], ".", "_")] = true
+			}
+		}
+	})
+	return names
+}
+
+// isMetric tells whether an instrument is exported by a name, which ends in its unit and kind.
+func isMetric(known map[string]bool, name string) bool {
+	name = strings.TrimSuffix(name, "_total")
+	for _, unit := range []string{"", "_seconds", "_bytes", "_ratio"} {
+		if known[strings.TrimSuffix(name, unit)] {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,158 @@
+package ticket_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"matchmaker.dev/services/internal/auth"
+	"matchmaker.dev/services/internal/bus"
+	"matchmaker.dev/services/internal/embedded"
+	"matchmaker.dev/services/internal/fields"
+	"matchmaker.dev/services/internal/issuer"
+	"matchmaker.dev/services/internal/settings"
+	"matchmaker.dev/services/internal/state"
+	"matchmaker.dev/services/internal/web"
+	"matchmaker.dev/services/ticket"
+)
+
+// replicas are two processes of the service.
+type replicas struct {
+	urls  [2]string
+	token string
+	bus   *bus.Bus
+}
+
+func start(t *testing.T) *replicas {
+	t.Helper()
+	log := slog.New(slog.DiscardHandler)
+	redis, err := embedded.StartRedis(t.Context(), embedded.RedisOptions{Dir: t.TempDir(), Log: log})
+	must(t, err)
+	t.Cleanup(func() { redis.Close() })
+	nats, err := embedded.StartNATS(t.Context(), embedded.NATSOptions{Dir: t.TempDir(), Log: log})
+	must(t, err)
+	t.Cleanup(func() { must(t, nats.Close()) })
+	store, err := state.Open(state.Options{Server: state.Server{URL: redis.URL()}, Log: log})
+	must(t, err)
+	t.Cleanup(func() { must(t, store.Close()) })
+	r := new(replicas)
+	r.bus, err = bus.Connect(t.Context(), bus.Options{Server: bus.Server{URL: nats.URL()}, Log: log})
+	must(t, err)
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), 10*time.Second)
+		defer cancel()
+		must(t, r.bus.Close(ctx))
+	})
+	tokens, err := issuer.Open(t.TempDir(), time.Now)
+	must(t, err)
+	verifier, err := auth.New(auth.Options{Issuers: []auth.Issuer{tokens.Trust()}, Log: log})
+	must(t, err)
+	r.token, err = tokens.Mint(issuer.Claims{Kind: auth.Player, Subject: "ada", Project: "demo"})
+	must(t, err)
+	for i := range r.urls {
+		e := web.New(log, web.Options{})
+		part := ticket.New(ticket.Options{
+			Store: store, Bus: r.bus, Verifier: verifier, Log: log, Now: time.Now, Settings: settings.Default[ticket.Settings](),
+			Fields: fields.Limits{Attributes: 64, Properties: 64, Name: 128},
+		})
+		part.Routes(e)
+		ctx, stop := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- part.Run(ctx) }()
+		t.Cleanup(func() {
+			stop()
+			must(t, <-ended)
+		})
+		server := httptest.NewServer(e)
+		t.Cleanup(server.Close)
+		r.urls[i] = server.URL + "/demo/matchmaking/api/v1/tickets"
+	}
+	return r
+}
+
+func (r *replicas) send(ctx context.Context, method, url, body string, headers ...string) (int, string, error) {
+	req, err := http.NewRequestWithContext(ctx, method, url, strings.NewReader(body))
+	if err != nil {
+		return 0, "", err
+	}
+	req.Header.Set("Authorization", "Bearer "+r.token)
+	req.Header.Set("Content-Type", "application/json")
+	for i := 0; i < len(headers); i += 2 {
+		req.Header.Add(headers[i], headers[i+1])
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return 0, "", err
+	}
+	text, err := io.ReadAll(res.Body)
+	return res.StatusCode, string(text), errors.Join(err, res.Body.Close())
+}
+
+func (r *replicas) create(t *testing.T) (id string) {
+	t.Helper()
+	_, text, err := r.send(t.Context(), http.MethodPost, r.urls[0], "{}")
+	must(t, err)
+	var made struct{ ID string }
+	must(t, json.Unmarshal([]byte(text), &made))
+	return made.ID
+}
+
+// A held GET learns of its ticket's DELETE by the bus, whichever process answers either.
+func TestDeleteWakesThoseWhoWait(t *testing.T) {
+	r := start(t)
+	told := make(chan []string, 16)
+	sub, err := r.bus.OnAssigned(func(_ string, tickets []string) { told <- tickets })
+	must(t, err)
+	defer sub.Stop()
+	id := r.create(t)
+	status := make(chan int, 2)
+	for _, method := range []string{http.MethodGet, http.MethodHead} {
+		go func() {
+			got, _, err := r.send(t.Context(), method, r.urls[1]+"?id="+id, "", "Prefer", `wait="20"`)
+			if err != nil {
+				got = -1
+			}
+			status <- got
+		}()
+	}
+	got, _, err := r.send(t.Context(), http.MethodDelete, r.urls[0]+"?id="+id, "", "Accept", "text/plain")
+	must(t, err)
+	if got != http.StatusOK {
+		t.Fatalf("DELETE: %d", got)
+	}
+	deadline := time.After(time.Minute)
+	for heard := false; !heard; {
+		select {
+		case ids := <-told:
+			heard = slices.Contains(ids, id)
+		case <-deadline:
+			t.Fatal("nobody was told of the DELETE")
+		}
+	}
+	for range 2 {
+		if got := <-status; got != http.StatusNotFound {
+			t.Errorf("the answer to who waited is %d", got)
+		}
+	}
+}
+
+func TestProjectsArePercentDecodedOnce(t *testing.T) {
+	r := start(t)
+	for project, want := range map[string]int{
+		"%64emo": 404, "%64%65%6D%6f": 404, "demo": 404, // the project, where no such ticket is
+		"%2564emo": 403, "demo%2F": 403, "%2e%2e": 403, "%2e%2e%2fdemo": 403, "demo%00": 403, "other": 403, "%ff": 403,
+	} {
+		url := strings.Replace(r.urls[0], "/demo/", "/"+project+"/", 1)
+		if got, text, err := r.send(t.Context(), http.MethodGet, url+"?id=x", ""); got != want || err != nil {
+			t.Errorf("%s: %d %s, %v, want %d", project, got, text, err, want)
+		}
+	}
+}
