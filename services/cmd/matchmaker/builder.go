@@ -77,7 +77,7 @@ type setup struct {
 }
 
 // run connects, builds, and serves until ctx ends. more are parts besides the services.
-func (p *process) run(ctx context.Context, log *slog.Logger, how setup, more ...app.Part) (err error) {
+func (c *common) run(ctx context.Context, log *slog.Logger, how setup, more ...app.Part) (err error) {
 	set := how.settings
 	if err := validate(set.shared()); err != nil {
 		return err
@@ -86,14 +86,14 @@ func (p *process) run(ctx context.Context, log *slog.Logger, how setup, more ...
 	// thousands of requests a second and keeps next to nothing.
 	ballast := make([]byte, ballastSize)
 	defer runtime.KeepAlive(ballast)
-	if p.Name == "" {
-		p.Name = hostname() + "-" + uuid.NewString()[:8]
+	if c.Name == "" {
+		c.Name = hostname() + "-" + uuid.NewString()[:8]
 	}
-	b := &builder{name: p.Name, settings: set, log: log, parts: more, complete: len(how.services) == len(services())}
+	b := &builder{name: c.Name, settings: set, log: log, parts: more, complete: len(how.services) == len(services())}
 	defer func() { err = errors.Join(err, b.close(context.WithoutCancel(ctx))) }()
 
 	if b.telemetry, err = telemetry.Open(ctx, telemetry.Options{
-		Service: "matchmaker", Instance: p.Name, Version: version, Settings: p.Telemetry, Log: log,
+		Service: "matchmaker", Instance: c.Name, Version: version, Settings: c.Telemetry, Log: log,
 	}); err != nil {
 		return err
 	}
@@ -112,7 +112,7 @@ func (p *process) run(ctx context.Context, log *slog.Logger, how setup, more ...
 	b.closing(func(context.Context) error { return b.store.Close() })
 
 	if b.bus, err = bus.Connect(ctx, bus.Options{
-		Server: set.Bus.Server, Events: set.Bus.Events, Logs: set.Logs, Name: p.Name, Service: how.account,
+		Server: set.Bus.Server, Events: set.Bus.Events, Logs: set.Logs, Name: c.Name, Service: how.account,
 		Propagator: b.telemetry.Propagator, Log: log,
 	}); err != nil {
 		return err
@@ -147,7 +147,7 @@ func (p *process) run(ctx context.Context, log *slog.Logger, how setup, more ...
 		return err
 	}
 	return app.Run(ctx, app.Options{
-		Settings: p.Settings, Shutdown: p.Shutdown, Log: log,
+		Settings: c.Settings, Shutdown: c.Shutdown, Log: log,
 		Started: func(addr net.Addr) {
 			b.address.Store(addr)
 			if how.started != nil {

@@ -86,7 +86,7 @@ func services() []service {
 
 // command runs services in one process. kong does not descend into its settings to validate them: Validate does.
 type command struct {
-	Process process      `kong:"embed,set='listen=:8080',set='logformat=json',set='metrics='"`
+	Process common       `kong:"embed,set='listen=:8080',set='logformat=json',set='metrics='"`
 	Shared  kong.Plugins `kong:"embed"`
 	Own     kong.Plugins `kong:"embed,set='sandbox=require'"`
 

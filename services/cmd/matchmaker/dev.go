@@ -31,7 +31,7 @@ const redisFile = "redis.url"
 
 // devCmd runs the same services as all, beside servers of its own.
 type devCmd struct {
-	Process process      `kong:"embed,set='listen=127.0.0.1:8080',set='logformat=text',set='metrics=127.0.0.1:0'"`
+	Process common       `kong:"embed,set='listen=127.0.0.1:8080',set='logformat=text',set='metrics=127.0.0.1:0'"`
 	Data    string       `help:"Folder for everything that is kept: state, streams, keys, modules." default:".matchmaker" type:"path" placeholder:"DIR" group:"process"`
 	Memory  bool         `help:"Keep the state in memory even if there is a redis-server." group:"process"`
 	Own     kong.Plugins `kong:"embed,set='sandbox=prefer'"`

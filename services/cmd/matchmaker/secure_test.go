@@ -2,7 +2,6 @@ package main
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"crypto/tls"
 	"encoding/json"
@@ -16,7 +15,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -25,28 +23,11 @@ import (
 	"matchmaker.dev/services/internal/bus/bustest"
 	"matchmaker.dev/services/internal/catalog"
 	"matchmaker.dev/services/internal/embedded"
+	"matchmaker.dev/services/internal/process"
 )
 
 // patience is how long a condition may take to come true.
 const patience = 2 * time.Minute
-
-// logged is the output of a process.
-type logged struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (l *logged) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(p)
-}
-
-func (l *logged) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.String()
-}
 
 // eventually asks until the answer is yes.
 func eventually(t *testing.T, what string, ok func() bool) {
@@ -61,10 +42,10 @@ func eventually(t *testing.T, what string, ok func() bool) {
 }
 
 // direct runs a director, which needs both servers and serves no API, from its command line on until the test ends.
-func direct(t *testing.T, args ...string) *logged {
+func direct(t *testing.T, args ...string) *process.Buffer {
 	t.Helper()
 	ctx, stop := context.WithCancel(t.Context())
-	said, ended := new(logged), make(chan int, 1)
+	said, ended := new(process.Buffer), make(chan int, 1)
 	go func() {
 		ended <- run(ctx, append([]string{"director", "--listen", "127.0.0.1:0"}, args...), strings.NewReader(""),
 			io.Discard, said)
@@ -84,7 +65,7 @@ func direct(t *testing.T, args ...string) *logged {
 }
 
 // becomesReady waits until a process says that it is.
-func becomesReady(t *testing.T, said *logged) {
+func becomesReady(t *testing.T, said *process.Buffer) {
 	t.Helper()
 	defer func() {
 		if t.Failed() {
@@ -113,7 +94,7 @@ func becomesReady(t *testing.T, said *logged) {
 }
 
 // printsError waits until one line of the log says what to do. No line may have a secret in it.
-func printsError(t *testing.T, said *logged, want string, secrets ...string) {
+func printsError(t *testing.T, said *process.Buffer, want string, secrets ...string) {
 	t.Helper()
 	defer func() {
 		if t.Failed() {
@@ -194,7 +175,7 @@ func TestNATS(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = redis.Close() })
-	start := func(t *testing.T, args ...string) *logged {
+	start := func(t *testing.T, args ...string) *process.Buffer {
 		t.Helper()
 		return direct(t, append([]string{"--redis", redis.URL()}, args...)...)
 	}
@@ -322,7 +303,7 @@ func TestRedis(t *testing.T) {
 	text := password(t, dir, catalog.Director)
 	t.Setenv("DIRECTORS_PASSWORD", text)
 	t.Setenv("WRONG_PASSWORD", "open-sesame")
-	start := func(t *testing.T, args ...string) *logged {
+	start := func(t *testing.T, args ...string) *process.Buffer {
 		t.Helper()
 		return direct(t, append([]string{"--nats", nats.URL()}, args...)...)
 	}
@@ -411,7 +392,7 @@ func newRedis(t *testing.T, trusting *tls.Config, args ...string) (addr string) 
 		if len(here) > 0 && !strings.HasPrefix(here[0], "--") {
 			first = 1 // a file stands before all settings
 		}
-		var out logged
+		var out process.Buffer
 		server := exec.Command(path, slices.Concat(here[:first], here[first:], listen)...)
 		server.Stdout, server.Stderr = &out, &out
 		if err := server.Start(); err != nil {

@@ -41,8 +41,8 @@ var groups = []kong.Group{
 	{Key: "backfill", Title: "Backfill:"},
 }
 
-// process is what every process has.
-type process struct {
+// common is what every process has.
+type common struct {
 	app.Settings
 	Telemetry telemetry.Settings `embed:""`
 	app.Shutdown
