@@ -29,7 +29,7 @@ import (
 // Options are what the service needs.
 type Options struct {
 	Store    *state.Store
-	Bus      *bus.Bus
+	Bus      Bus
 	Provider provider.Provider
 	// Name is the provider's in metrics. The providers of a Choice have names of their own.
 	Name string
@@ -50,6 +50,13 @@ type Options struct {
 	Meter telemetry.Meter
 	// Tracer makes the spans; the zero Tracer makes none.
 	Tracer telemetry.Tracer
+}
+
+// Bus is what an allocator needs of the bus: a *bus.Bus.
+type Bus interface {
+	ConsumeMatches(ctx context.Context, parallel int, handle bus.MatchHandler) error
+	PokeTickets(ctx context.Context, project string, position uint64)
+	NotifyAssigned(ctx context.Context, project string, tickets []string)
 }
 
 type service struct {

@@ -10,11 +10,13 @@
 package backfill
 
 import (
+	"context"
 	"log/slog"
 	"time"
 
 	"github.com/labstack/echo/v4"
 
+	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/app"
 	"matchmaker.dev/services/internal/auth"
 	"matchmaker.dev/services/internal/bus"
@@ -29,7 +31,7 @@ import (
 // Options are what the service needs.
 type Options struct {
 	Store    *state.Store
-	Bus      *bus.Bus
+	Bus      Bus
 	Verifier *auth.Verifier
 	Log      *slog.Logger
 	Now      func() time.Time
@@ -43,6 +45,13 @@ type Options struct {
 	Meter telemetry.Meter
 	// Tracer makes the spans; the zero Tracer makes none.
 	Tracer telemetry.Tracer
+}
+
+// Bus is what the service needs of the bus: a *bus.Bus.
+type Bus interface {
+	StartRun(ctx context.Context, r *pb.RunRequest, parts func(bus.Part)) (*bus.Run, error)
+	PokeTickets(ctx context.Context, project string, position uint64)
+	NotifyAssigned(ctx context.Context, project string, tickets []string)
 }
 
 type service struct {

@@ -17,7 +17,6 @@ import (
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/app"
 	"matchmaker.dev/services/internal/auth"
-	"matchmaker.dev/services/internal/bus"
 	"matchmaker.dev/services/internal/definition"
 	"matchmaker.dev/services/internal/keyring"
 	"matchmaker.dev/services/internal/problem"
@@ -28,7 +27,7 @@ import (
 // Options are what the service needs.
 type Options struct {
 	Store    *state.Store
-	Bus      *bus.Bus
+	Bus      Bus
 	Verifier *auth.Verifier
 	Log      *slog.Logger
 	// Limits bound configs; zeros stand for the defaults.
@@ -40,6 +39,11 @@ type Options struct {
 	// CheckHosting says why a project may not use a hosting; nil where the rules of hosting are not known. Then players
 	// get an error instead of a server.
 	CheckHosting func(project string, h *pb.Hosting) error
+}
+
+// Bus is what the service needs of the bus: a *bus.Bus.
+type Bus interface {
+	Poke(ctx context.Context, project string, p *pb.Poke)
 }
 
 type service struct{ Options }

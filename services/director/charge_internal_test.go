@@ -35,7 +35,7 @@ func TestRunsAreChargedToTheirConfig(t *testing.T) {
 		segments, _ := l.state().Next(now)
 		for _, s := range segments {
 			started[s.config.GetId()] = true
-			s.run = &run{segment: s, Run: new(bus.Run)}
+			s.run = &run{segment: s, Run: bus.NewRun(0, func() {})}
 			s.Start(now)
 			l.answer(ctx, part{run: s.run, RunPart: &pb.RunPart{Runner: "r"}})
 		}

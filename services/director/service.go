@@ -30,6 +30,7 @@ import (
 	"time"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/director/event"
 	"matchmaker.dev/services/director/observe"
 	"matchmaker.dev/services/internal/app"
 	"matchmaker.dev/services/internal/bus"
@@ -41,7 +42,7 @@ import (
 // Options are what the service needs.
 type Options struct {
 	Store *state.Store
-	Bus   *bus.Bus
+	Bus   Bus
 	Log   *slog.Logger
 	Now   func() time.Time
 	// Name is this replica's own.
@@ -59,6 +60,17 @@ type Options struct {
 	Meter telemetry.Meter
 	// Tracer makes the spans; the zero Tracer makes none.
 	Tracer telemetry.Tracer
+}
+
+// Bus is what a director needs of the bus: a *bus.Bus.
+type Bus interface {
+	event.Bus
+	OnPoke(handle func(project string, p *pb.Poke)) (bus.Subscription, error)
+	Poke(ctx context.Context, project string, p *pb.Poke)
+	OnHeartbeat(handle func(*pb.RunnerStatus)) (bus.Subscription, error)
+	StartRun(ctx context.Context, r *pb.RunRequest, parts func(bus.Part)) (*bus.Run, error)
+	EnqueueMatches(ctx context.Context, project string, ids []string) (sent []string, err error)
+	NotifyAssigned(ctx context.Context, project string, tickets []string)
 }
 
 // service is one replica.

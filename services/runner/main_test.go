@@ -109,7 +109,7 @@ func child(ctx context.Context, args []string) error {
 	}
 	defer box.Close()
 	r, err := runner.New(runner.Options{
-		Store: store, Bus: b, Box: box, Name: name, Log: log, Now: time.Now, Settings: quickSettings(),
+		Store: store, Bus: b, Box: runner.Processes(box), Name: name, Log: log, Now: time.Now, Settings: quickSettings(),
 	})
 	if err != nil {
 		return err

@@ -14,7 +14,6 @@ import (
 	"matchmaker.dev/services/internal/bus"
 	"matchmaker.dev/services/internal/notify"
 	"matchmaker.dev/services/internal/problem"
-	"matchmaker.dev/services/internal/sandbox"
 	"matchmaker.dev/services/internal/state"
 	"matchmaker.dev/services/internal/telemetry"
 	"matchmaker.dev/services/runner/gate"
@@ -23,9 +22,9 @@ import (
 // Options are what a [Runner] is made of. All but Settings, Meter and Tracer are required.
 type Options struct {
 	Store *state.Store
-	Bus   *bus.Bus
-	// Box starts the instances. The caller closes it after Run returned.
-	Box *sandbox.Box
+	Bus   Bus
+	// Box starts the instances. The caller closes what is behind it after Run returned.
+	Box Box
 	// Name is unique among the runners that live, or lived a moment ago.
 	Name     string
 	Log      *slog.Logger
@@ -35,6 +34,18 @@ type Options struct {
 	Meter telemetry.Meter
 	// Tracer makes the spans; the zero Tracer makes none.
 	Tracer telemetry.Tracer
+}
+
+// Bus is what a runner needs of the bus: a *bus.Bus.
+type Bus interface {
+	Ready(ctx context.Context) error
+	OnHeartbeat(handle func(*pb.RunnerStatus)) (bus.Subscription, error)
+	Heartbeat(ctx context.Context, s *pb.RunnerStatus) error
+	OnPoke(handle func(project string, p *pb.Poke)) (bus.Subscription, error)
+	ServeRuns(runner, project, function string,
+		handle func(ctx context.Context, r *pb.RunRequest, answer bus.SendPart)) (bus.Subscription, error)
+	Module(ctx context.Context, name string) ([]byte, error)
+	PublishLog(ctx context.Context, project, function string, l *pb.LogLines) error
 }
 
 // Runner hosts projects.

@@ -105,7 +105,7 @@ func (s *slot) runInstance(ctx context.Context) error {
 }
 
 // start starts an instance, as soon as the runner may have one more.
-func (s *slot) start(ctx context.Context) (*sandbox.Instance, error) {
+func (s *slot) start(ctx context.Context) (Instance, error) {
 	if err := s.takePlace(ctx); err != nil {
 		return nil, err
 	}
@@ -135,7 +135,7 @@ func (s *slot) takePlace(ctx context.Context) error {
 }
 
 // serve takes runs until ctx ends or the instance is not needed.
-func (s *slot) serve(ctx context.Context, instance *sandbox.Instance) error {
+func (s *slot) serve(ctx context.Context, instance Instance) error {
 	idle := time.NewTicker(s.f.env.Settings.Idle)
 	defer idle.Stop()
 	worker := s.f.gate.Worker()
@@ -164,7 +164,7 @@ func (s *slot) serve(ctx context.Context, instance *sandbox.Instance) error {
 }
 
 // leave takes no more runs, and does the last one that the worker was given, if any.
-func (s *slot) leave(worker *gate.Worker[*run], instance *sandbox.Instance) error {
+func (s *slot) leave(worker *gate.Worker[*run], instance Instance) error {
 	last := worker.Leave()
 	if last == nil {
 		return nil
@@ -174,7 +174,7 @@ func (s *slot) leave(worker *gate.Worker[*run], instance *sandbox.Instance) erro
 
 // invoke does a run and answers it. The worker is ready for the next one before the answer is sent, which may bring it
 // at once: two in a row do not need two instances. After an error the instance must not be used again.
-func (s *slot) invoke(entry *gate.Run[*run], worker *gate.Worker[*run], instance *sandbox.Instance) error {
+func (s *slot) invoke(entry *gate.Run[*run], worker *gate.Worker[*run], instance Instance) error {
 	r, env := entry.Value, s.f.env
 	defer close(r.done)
 	free := s.v.markBusy()

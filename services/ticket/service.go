@@ -25,7 +25,7 @@ import (
 // Options are what the service needs.
 type Options struct {
 	Store    *state.Store
-	Bus      *bus.Bus
+	Bus      Bus
 	Verifier *auth.Verifier
 	Log      *slog.Logger
 	Now      func() time.Time
@@ -38,6 +38,13 @@ type Options struct {
 	Meter telemetry.Meter
 	// Tracer makes the spans; the zero Tracer makes none.
 	Tracer telemetry.Tracer
+}
+
+// Bus is what the service needs of the bus: a *bus.Bus.
+type Bus interface {
+	OnAssigned(handle func(project string, tickets []string)) (bus.Subscription, error)
+	PokeTickets(ctx context.Context, project string, position uint64)
+	NotifyAssigned(ctx context.Context, project string, tickets []string)
 }
 
 type service struct {

@@ -285,7 +285,7 @@ func (b *builder) runner() error {
 		return err
 	}
 	r, err := runner.New(runner.Options{
-		Store: b.store, Bus: b.bus, Box: b.box, Name: b.name, Log: b.log, Now: time.Now,
+		Store: b.store, Bus: b.bus, Box: runner.Processes(b.box), Name: b.name, Log: b.log, Now: time.Now,
 		Settings: b.settings.Runner,
 		Meter:    b.telemetry.Meter, Tracer: b.tracer("runner"),
 	})

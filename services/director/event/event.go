@@ -31,10 +31,16 @@ const (
 // batch is how many entries of the history are read at a time.
 const batch = 200
 
+// Bus is what a publisher needs of the bus: a *bus.Bus.
+type Bus interface {
+	LastEvents(ctx context.Context, project string) (*pb.Events, uint64, error)
+	PublishEvents(ctx context.Context, e *pb.Events, last uint64) (uint64, error)
+}
+
 // Publisher publishes the events of one project.
 type Publisher struct {
 	Store   *state.Store
-	Bus     *bus.Bus
+	Bus     Bus
 	Log     *slog.Logger
 	Now     func() time.Time
 	Project string

@@ -32,11 +32,21 @@ type Part struct {
 	Bytes int
 }
 
-// Run is a run that this bus asked for.
+// Run is a run that was asked for.
 type Run struct {
 	// Bytes is the size of the request as a message.
 	Bytes int
+	stop  func()
+}
 
+// NewRun makes the run of a request of so many bytes, which stop ends.
+func NewRun(bytes int, stop func()) *Run { return &Run{bytes, stop} }
+
+// Stop ends the run: parts that still arrive are dropped.
+func (r *Run) Stop() { r.stop() }
+
+// waiting is a run whose parts are awaited.
+type waiting struct {
 	answers *answers
 	id      string
 	next    uint32
@@ -49,7 +59,7 @@ type Run struct {
 type answers struct {
 	bus  *Bus
 	sub  *nats.Subscription
-	runs map[string]*Run
+	runs map[string]*waiting
 	// used is when a run started last.
 	used time.Time
 }
@@ -71,20 +81,18 @@ func (b *Bus) StartRun(ctx context.Context, r *pb.RunRequest, parts func(Part)) 
 	if err != nil {
 		return nil, err
 	}
-	run.Bytes = len(msg.Data)
 	msg.Reply = b.partsOf(r.GetProject()) + r.GetRun()
 	if err := b.conn.PublishMsg(msg); err != nil {
-		run.Stop()
+		run.stop()
 		return nil, unavailable(err)
 	}
-	return run, nil
+	return NewRun(len(msg.Data), run.stop), nil
 }
 
-// Stop ends the run: parts that still arrive are dropped.
-func (r *Run) Stop() {
-	b := r.answers.bus
+func (w *waiting) stop() {
+	b := w.answers.bus
 	b.mu.Lock()
-	delete(r.answers.runs, r.id)
+	delete(w.answers.runs, w.id)
 	b.mu.Unlock()
 }
 
@@ -130,14 +138,14 @@ func (b *Bus) ServeRuns(runner, project, function string,
 func (b *Bus) partsOf(project string) string { return partsRoot + b.inbox + "-" + token(project) + "." }
 
 // expect makes a run whose parts are received, and subscribes to those of its project if there is no subscription.
-func (b *Bus) expect(r *pb.RunRequest, parts func(Part)) (*Run, error) {
+func (b *Bus) expect(r *pb.RunRequest, parts func(Part)) (*waiting, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	project, now := r.GetProject(), time.Now()
 	a := b.answers[project]
 	if a == nil {
 		b.endIdle(now)
-		a = &answers{bus: b, runs: map[string]*Run{}}
+		a = &answers{bus: b, runs: map[string]*waiting{}}
 		subject := b.partsOf(project)
 		var err error
 		a.sub, err = b.conn.Subscribe(subject+"*", func(msg *nats.Msg) { a.receive(msg, msg.Subject[len(subject):]) })
@@ -153,7 +161,7 @@ func (b *Bus) expect(r *pb.RunRequest, parts func(Part)) (*Run, error) {
 	}
 	a.used = now
 	dropped, _ := a.sub.Dropped() // an error means that it is closed, as the publication will say
-	run := &Run{answers: a, id: r.GetRun(), dropped: dropped, parts: parts}
+	run := &waiting{answers: a, id: r.GetRun(), dropped: dropped, parts: parts}
 	a.runs[run.id] = run
 	return run, nil
 }
@@ -188,7 +196,7 @@ func (a *answers) receive(msg *nats.Msg, id string) {
 	}
 	run.next++
 	if p.GetLast() {
-		run.Stop()
+		run.stop()
 	}
 	run.parts(Part{RunPart: p, Bytes: len(msg.Data)})
 }

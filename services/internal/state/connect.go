@@ -3,6 +3,7 @@ package state
 import (
 	"context"
 	"crypto/tls"
+	"net"
 	"strings"
 
 	"github.com/redis/go-redis/v9"
@@ -63,7 +64,8 @@ const (
 
 // connect makes the client for a URL: of one server, of a cluster, or of the primary that Sentinels name.
 func connect(
-	url string, login account.Login, secure *tls.Config, conns int,
+	url string, login account.Login, secure *tls.Config,
+	dial func(ctx context.Context, network, addr string) (net.Conn, error), conns int,
 	meet func(addr string, options *redis.Options),
 ) (redis.UniversalClient, error) {
 	scheme, rest, ok := strings.Cut(url, "://")
@@ -94,7 +96,7 @@ func connect(
 		if twice(o.Username, o.Password) {
 			return nil, errTwice
 		}
-		o.CredentialsProviderContext = credentials
+		o.CredentialsProviderContext, o.Dialer = credentials, dial
 		o.Protocol, o.DisableIdentity, o.PoolSize, o.MaxRetries = 2, true, conns, -1
 		o.TLSConfig = merged(o.TLSConfig, secure)
 		if meet != nil {
@@ -109,7 +111,7 @@ func connect(
 		if twice(o.Username, o.Password) {
 			return nil, errTwice
 		}
-		o.CredentialsProviderContext = credentials
+		o.CredentialsProviderContext, o.Dialer = credentials, dial
 		o.Protocol, o.DisableIdentity, o.PoolSize, o.MaxRetries, o.MaxRedirects = 2, true, conns, -1, -1
 		o.TLSConfig = merged(o.TLSConfig, secure)
 		o.NewClient = func(node *redis.Options) *redis.Client {
@@ -127,7 +129,7 @@ func connect(
 		if twice(o.Username, o.Password) { // the part before the @ is for the Sentinels
 			return nil, errTwice
 		}
-		o.CredentialsProviderContext = credentials
+		o.CredentialsProviderContext, o.Dialer = credentials, dial
 		o.Protocol, o.DisableIdentity, o.PoolSize, o.MaxRetries = 2, true, conns, -1
 		o.TLSConfig = merged(o.TLSConfig, secure)
 		if meet != nil {

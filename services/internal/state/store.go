@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log/slog"
 	"math"
+	"net"
 	"strings"
 	"sync"
 	"time"
@@ -26,7 +27,9 @@ type Options struct {
 	// TLS and Login replace the files of Server. When they are empty, the files are read.
 	TLS   *tls.Config
 	Login account.Login
-	Log   *slog.Logger
+	// Dial makes the connections instead of the client; nil for the client's own way.
+	Dial func(ctx context.Context, network, addr string) (net.Conn, error)
+	Log  *slog.Logger
 	// Feed is about how many entries the feed keeps. A reader that falls further behind starts again from a snapshot. 0
 	// means 100,000.
 	Feed int
@@ -71,10 +74,10 @@ func Open(o Options) (*Store, error) {
 		log: o.Log, bare: strings.HasPrefix(url, "rediss") && (o.TLS == nil || len(o.TLS.Certificates) == 0),
 		limits: o.Limits, feed: o.Feed, history: o.History, functions: cmp.Or(o.Functions, math.MaxInt32),
 	}
-	if s.redis, err = connect(url, o.Login, o.TLS, commandConns, nil); err != nil {
+	if s.redis, err = connect(url, o.Login, o.TLS, o.Dial, commandConns, nil); err != nil {
 		return nil, err
 	}
-	if s.feeds, err = connect(url, o.Login, o.TLS, feedConns, s.primary.watch); err != nil {
+	if s.feeds, err = connect(url, o.Login, o.TLS, o.Dial, feedConns, s.primary.watch); err != nil {
 		return nil, err
 	}
 	if s.feed == 0 {
