@@ -54,20 +54,19 @@ func (f *Function[T]) Enter(config string, value T) *Run[T] {
 	return r
 }
 
-// hasWorker returns whether a run of a config may have a worker. Longer runs leave one for the shorter runs of the
-// function, if it has some and may have a second worker.
+// hasWorker returns whether a run of a config may have a worker. All runs that are longer than the shortest ones of the
+// function together leave one for these, if it may have a second worker.
 func (f *Function[T]) hasWorker(c *config[T], now time.Time) bool {
 	if len(f.free) == 0 {
 		return false
 	}
-	l := c.length()
-	shorter := slices.ContainsFunc(f.seen[:l], func(s sighting[T]) bool { return s.concerns(c, now) })
-	if f.most < 2 || !shorter {
+	shortest := slices.IndexFunc(f.seen[:c.length()], func(s sighting[T]) bool { return s.concerns(c, now) })
+	if f.most < 2 || shortest < 0 {
 		return true
 	}
 	longer := 0
 	for _, r := range f.gate.under {
-		if r.function == f && r.lengthAt(now) >= l {
+		if r.function == f && r.lengthAt(now) > length(shortest) {
 			longer++
 		}
 	}

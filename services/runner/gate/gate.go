@@ -117,21 +117,20 @@ func (g *Gate[T]) hasSlot(c *config[T], lengths *[endless + 1]int, now time.Time
 // configs goes beyond the slots.
 const lateFactor = 4
 
-// late returns whether a config has a run that is longer than expected, or its project too many. Configs that nobody
-// had seen before, which may all hang, do not count against those that were seen: these go on.
+// late returns whether a config has a run that is longer than expected, or there are too many others. Late runs of
+// known configs count within their project. Those of configs that nobody had seen before count over all projects,
+// since each may hang and projects are many; they do not count against configs that were seen: these go on.
 func (g *Gate[T]) late(c *config[T], now time.Time) bool {
 	late, most := 0, g.slots
 	if c.known {
 		most *= lateFactor
 	}
 	for _, r := range g.under {
-		if r.config.project != c.project || r.lengthAt(now) <= r.expected {
-			continue
-		}
-		if r.config == c {
+		switch {
+		case r.lengthAt(now) <= r.expected:
+		case r.config == c:
 			return true
-		}
-		if r.known == c.known {
+		case r.known == c.known && (!c.known || r.config.project == c.project):
 			late++
 		}
 	}

@@ -286,23 +286,31 @@ func TestRunThatIsLateHoldsUpNobodyElse(t *testing.T) {
 	})
 }
 
-// Many new configs of a project hang. Its config that was quick all the time goes on, and so does that of another.
+// Many new configs hang, of one project or of one each. The config that was quick all the time goes on, and so does
+// that of another project.
 func TestNewConfigsThatHangHoldUpNoKnownOne(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, 2)
-		w.learn("p", "f", "q", ms)
-		w.learn("v", "f", "q", ms)
-		for i := range 8 {
-			w.enter("p", "h", fmt.Sprint(i))
-			time.Sleep(medium.end()) //nolint:forbidigo // the fake clock of synctest
-			w.settle()
-			w.learn("p", "f", "q", ms)
-			w.learn("v", "f", "q", ms)
-		}
-		if n := len(w.names()); n == 0 || n > 4 {
-			t.Errorf("%d new configs hang at the same time: %v", n, w.names())
-		}
-	})
+	for name, project := range map[string]func(int) string{
+		"of one project":   func(int) string { return "p" },
+		"of many projects": func(i int) string { return fmt.Sprint("p", i) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t, 2)
+				w.learn("p", "f", "q", ms)
+				w.learn("v", "f", "q", ms)
+				for i := range 8 {
+					w.enter(project(i), "h", fmt.Sprint(i))
+					time.Sleep(medium.end()) //nolint:forbidigo // the fake clock of synctest
+					w.settle()
+					w.learn("p", "f", "q", ms)
+					w.learn("v", "f", "q", ms)
+				}
+				if n := len(w.names()); n == 0 || n > 4 {
+					t.Errorf("%d new configs hang at the same time: %v", n, w.names())
+				}
+			})
+		})
+	}
 }
 
 // A config that hangs leaves a worker of its function for a config that does not, also for one that is yet to start,
@@ -331,6 +339,19 @@ func TestLongRunsLeaveAWorkerOfTheirFunction(t *testing.T) {
 		time.Sleep(recent) //nolint:forbidigo // the fake clock of synctest; without the other config nothing is left free
 		w.settle()
 		w.expect("p/f/h", "p/f/h")
+	})
+}
+
+// A new config and one that hangs leave a worker together.
+func TestLongerRunsOfAnyLengthLeaveAWorker(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, 4)
+		w.learn("p", "f", "h", 5*time.Second)
+		w.learn("p", "f", "q", ms)
+		w.enter("p", "f", "new")
+		w.enter("p", "f", "h")
+		w.expect("p/f/new")
+		w.learn("p", "f", "q", ms)
 	})
 }
 
