@@ -155,6 +155,11 @@ func (s *settler) claimAll(ctx context.Context, proposals []*proposal) ([]*state
 		}, claims)
 		return err
 	})
+	for i, c := range claims {
+		if err == nil && c.Refusal == "" {
+			proposals[i].Origin.Account().Found(now)
+		}
+	}
 	return claims, position, err
 }
 

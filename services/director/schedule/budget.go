@@ -2,8 +2,8 @@ package schedule
 
 import "time"
 
-// A project that did little before may use burst at once, and a config ownBurst of its share. Both are times of one
-// core, for one core of the budget.
+// A project that did little before may use burst at once, and a config ownBurst of its share, or an even part of the
+// project's if that is less. Both are times of one core, for one core of the budget.
 const (
 	burst    = 2 * time.Second
 	ownBurst = 100 * time.Millisecond
@@ -12,34 +12,46 @@ const (
 // maxDebt is how far a project, or a config, may be behind. What it used beyond that is forgiven.
 const maxDebt = time.Minute
 
+// A config of which nothing was claimed for fruitlessAfter is fruitless. All fruitless ones of a project together have
+// one part in fruitlessPart of its budget: many configs that look at the same tickets in vain do not delay those that
+// find something.
+const (
+	fruitlessAfter = 10 * time.Second
+	fruitlessPart  = 4
+)
+
 // firstEstimate is what a run is assumed to cost before one has ended.
 const firstEstimate = 5 * time.Millisecond
 
 // Budget shares a project's processor time among its configs. It is a bucket of work for the project, and a small one
 // for each config, which gains an even share of what the project gains. A run may start while the project's bucket is
 // not empty, so that one config may use all that the others leave. When it is empty, those may start whose own bucket
-// is not: configs that use less than their share wait for nobody, and those that use more wait for themselves.
+// is not: configs that use less than their share wait for nobody, and those that use more wait for themselves. For
+// fruitless configs the same holds with a bucket that they share, and with a part of the share of others.
 //
 // A run is charged what it is likely to cost when it starts, and the rest when it ends.
 type Budget struct {
 	// cores is how many seconds of work the project gains each second; 0 means no limit.
-	cores    float64
-	level    time.Duration
-	at       time.Time
-	accounts map[string]*Account
+	cores     float64
+	level     time.Duration
+	fruitless time.Duration // the level of the bucket of all fruitless configs
+	at        time.Time
+	accounts  map[string]*Account
 }
 
 // Account is what a config may use of its project's budget.
 type Account struct {
-	budget   *Budget
-	level    time.Duration
-	estimate time.Duration
+	budget    *Budget
+	level     time.Duration
+	estimate  time.Duration
+	found     time.Time // when something of the config was claimed
+	fruitless bool
 }
 
 // NewBudget returns a full budget of so many cores; 0 means no limit.
 func NewBudget(cores float64) *Budget {
 	b := &Budget{cores: cores, accounts: map[string]*Account{}}
-	b.level = b.scale(burst)
+	b.level, b.fruitless = b.scale(burst), b.scale(burst)/fruitlessPart
 	return b
 }
 
@@ -48,8 +60,9 @@ func NewBudget(cores float64) *Budget {
 func (b *Budget) Account(config string) *Account {
 	a := b.accounts[config]
 	if a == nil {
-		a = &Account{budget: b, level: min(b.scale(ownBurst), max(b.level, -b.scale(burst))), estimate: firstEstimate}
+		a = &Account{budget: b, estimate: firstEstimate}
 		b.accounts[config] = a
+		a.level = min(b.full(), max(b.level, -b.scale(burst)))
 	}
 	return a
 }
@@ -67,6 +80,16 @@ func (a *Account) Charge(d time.Duration) {
 	}
 	a.level = max(a.level-d, -a.budget.scale(maxDebt))
 	a.budget.level = max(a.budget.level-d, -a.budget.scale(maxDebt))
+	if a.fruitless {
+		a.budget.fruitless = max(a.budget.fruitless-d, -a.budget.scale(maxDebt))
+	}
+}
+
+// Found notes that a match of the config was claimed.
+func (a *Account) Found(now time.Time) {
+	if a != nil {
+		a.found, a.fruitless = now, false
+	}
 }
 
 // EndDebt forgives most of what the config used: it may be another one now.
@@ -81,38 +104,61 @@ func (b *Budget) scale(d time.Duration) time.Duration { return time.Duration(flo
 
 // refill adds what was gained since the last call.
 func (b *Budget) refill(now time.Time) {
-	passed := now.Sub(b.at)
-	if b.at = now; passed <= 0 || b.cores == 0 {
+	passed := max(0, now.Sub(b.at))
+	if b.at = now; b.cores == 0 {
 		return
 	}
-	passed = min(passed, 2*maxDebt) // all buckets are full after that
+	passed = min(passed, 2*maxDebt*fruitlessPart) // all buckets are full after that
 	b.level = min(b.scale(burst), b.level+b.scale(passed))
-	share := b.scale(passed) / time.Duration(b.sharers())
+	b.fruitless = min(b.scale(burst), b.fruitless*fruitlessPart+b.scale(passed)) / fruitlessPart
+	share, full := b.scale(passed)/time.Duration(b.sharers()), b.full()
 	for _, a := range b.accounts {
-		a.level = min(b.scale(ownBurst), a.level+share)
+		a.level = min(full, a.level+share/a.part())
+		a.fruitless = now.Sub(a.found) >= fruitlessAfter
 	}
+}
+
+// full is the level of a config's bucket when it is full.
+func (b *Budget) full() time.Duration {
+	return b.scale(min(ownBurst, burst/time.Duration(max(1, len(b.accounts)))))
 }
 
 // sharers is how many configs used something lately.
 func (b *Budget) sharers() int {
-	n := 0
+	n, full := 0, b.full()
 	for _, a := range b.accounts {
-		if a.level < b.scale(ownBurst) {
+		if a.level < full {
 			n++
 		}
 	}
 	return max(1, n)
 }
 
+// part is 1, or what the share of a fruitless config is divided by.
+func (a *Account) part() time.Duration {
+	if a.fruitless {
+		return fruitlessPart
+	}
+	return 1
+}
+
+// common is the level of the bucket that the config has in common with others.
+func (a *Account) common() time.Duration {
+	if a.fruitless {
+		return min(a.budget.level, a.budget.fruitless)
+	}
+	return a.budget.level
+}
+
 // allows tells whether a run of the config may start.
 func (a *Account) allows() bool {
-	return a == nil || a.budget.cores == 0 || a.budget.level >= 0 || a.level >= 0
+	return a == nil || a.budget.cores == 0 || a.common() >= 0 || a.level >= 0
 }
 
 // allowsAt is when a run of the config may start if nothing else starts.
 func (a *Account) allowsAt(now time.Time) time.Time {
-	b := a.budget
-	wait := min(-float64(b.level), -float64(a.level)*float64(b.sharers())) / b.cores
+	b, part := a.budget, float64(a.part())
+	wait := min(-float64(a.common())*part, -float64(a.level)*part*float64(b.sharers())) / b.cores
 	return now.Add(max(0, time.Duration(wait)) + time.Millisecond)
 }
 

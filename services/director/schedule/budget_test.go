@@ -1,6 +1,7 @@
 package schedule
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -15,6 +16,7 @@ type load struct {
 	touched, ends  time.Time
 	runs           int
 	used           time.Duration
+	vain           bool // nothing that it proposes is claimed
 }
 
 func newLoad(b *Budget, config string, runCost, every time.Duration) *load {
@@ -30,6 +32,9 @@ func simulate(b *Budget, lasts time.Duration, loads ...*load) {
 			if l.running && !now.Before(l.ends) {
 				l.used += l.runCost
 				l.End(OK, l.runCost, now)
+				if !l.vain {
+					l.Account().Found(now)
+				}
 			}
 			if now.Sub(l.touched) >= l.every {
 				l.Touch()
@@ -96,6 +101,50 @@ func TestHeavyConfigsDelayThemselves(t *testing.T) {
 	used := heavy[0].used + heavy[1].used
 	if other := heavy[2].used; other < used/2 || used < other/2 {
 		t.Errorf("one heavy config used %v and the other %v", used, other)
+	}
+}
+
+// Configs that find nothing have a part of the budget: one that finds something does not notice them, however many they
+// are and although it uses more than its share. One that found nothing for long does not wait for long either.
+func TestFruitlessConfigsHaveAPartOfTheBudget(t *testing.T) {
+	const lasts, many = 20 * time.Second, 25
+	b := NewBudget(1)
+	var vain []*load
+	for i := range many {
+		l := newLoad(b, fmt.Sprint(i), 10*time.Millisecond, 5*time.Millisecond)
+		l.vain = true
+		vain = append(vain, l)
+	}
+	finds := newLoad(b, "finds", 10*time.Millisecond, 50*time.Millisecond)
+	simulate(b, lasts, append(vain, finds)...)
+	if finds.runs < 390 {
+		t.Errorf("the config that finds something ran %d times in %v, want one run for each of 400 changes", finds.runs, lasts)
+	}
+	used := time.Duration(0)
+	for _, l := range vain {
+		used += l.used
+		if l.runs < 10 {
+			t.Fatalf("a fruitless config ran %d times in %v", l.runs, lasts)
+		}
+	}
+	most := lasts/fruitlessPart + 2*burst
+	if used > most || used < lasts/fruitlessPart*9/10 {
+		t.Errorf("fruitless configs used %v in %v, want a part in %d, and at most %v", used, lasts, fruitlessPart, most)
+	}
+}
+
+// A fruitless config that hangs delays itself, and no other fruitless one.
+func TestFruitlessConfigIsDelayedByNoOther(t *testing.T) {
+	b := NewBudget(1)
+	hangs := newLoad(b, "hangs", 5*time.Second, time.Millisecond)
+	quiet := newLoad(b, "quiet", time.Millisecond, 100*time.Millisecond)
+	hangs.vain, quiet.vain = true, true
+	simulate(b, 60*time.Second, hangs, quiet)
+	if quiet.runs < 590 {
+		t.Errorf("the quiet config ran %d times in a minute, want one run for each of 600 changes", quiet.runs)
+	}
+	if hangs.runs > 5 {
+		t.Errorf("runs of 5 s: %d in a minute, want no more than a quarter of it", hangs.runs)
 	}
 }
 
