@@ -14,31 +14,14 @@ import (
 // AttackMain is Main of a child that is taken over while its module runs: it has all its walls, and attacks instead of
 // answering its first request. Its answer is what it got, as JSON.
 func AttackMain(attack string) int {
-	closeInherited()
-	c, err := openChild()
-	if err != nil {
-		return 2
-	}
-	switch {
-	case c.settings.Inspect:
-		err = c.sendInspection(inspection{})
-	case c.settings.Compile:
-		err = c.send(head{kind: readyFrame}, nil)
-	default:
-		err = c.attack(attack)
-	}
-	if err != nil {
-		return 1
-	}
-	return 0
+	return takenOver(func(c *child) error { return c.attack(attack) })
 }
 
 func (c *child) attack(attack string) error {
-	l := &linearMemory{limit: c.settings.Memory}
-	if err := l.share(memoryFD); err != nil {
+	memory, err := c.wholeMemory()
+	if err != nil {
 		return err
 	}
-	memory := l.Reallocate(uint64(l.limit))
 	if err := limitResources(c.settings); err != nil {
 		return err
 	}

@@ -7,37 +7,22 @@ import (
 	"os"
 )
 
-// LiarMain is Main of a child whose code was taken over: it does everything that is asked until the first run, and then
-// lies.
+// LiarMain is Main of a child that is taken over: it answers its first request with a lie.
 func LiarMain(lie string) int {
-	closeInherited()
-	c, err := openChild()
-	if err != nil {
-		return 2
-	}
-	switch {
-	case c.settings.Inspect:
-		err = c.sendInspection(inspection{})
-	case c.settings.Compile:
-		err = c.send(head{kind: readyFrame}, nil)
-	default:
-		err = c.lie(lie)
+	return takenOver(func(c *child) error {
+		err := c.lie(lie)
 		if ends := lie == "mutters" || lie == "changes its mind"; err == nil && !ends {
 			_, err = io.Copy(io.Discard, c.requests) // until it is killed
 		}
-	}
-	if err != nil {
-		return 1
-	}
-	return 0
+		return err
+	})
 }
 
 func (c *child) lie(lie string) error {
-	l := &linearMemory{limit: c.settings.Memory}
-	if err := l.share(memoryFD); err != nil {
+	memory, err := c.wholeMemory()
+	if err != nil {
 		return err
 	}
-	memory := l.Reallocate(uint64(l.limit))
 	if err := c.send(head{kind: readyFrame}, []byte("{}")); err != nil {
 		return err
 	}
