@@ -39,7 +39,7 @@ func (r *registry) load(ctx context.Context, project string, module []byte) (*sa
 		r.metrics.overBudget(ctx, project)
 		return nil, e
 	}
-	checked, cost, err := r.Box.LoadFor(ctx, project, module)
+	checked, cost, err := r.Box.Load(ctx, project, module)
 	if cost.Processor > 0 && budget.Amount > 0 {
 		// Also when the client has left.
 		charge, cancel := context.WithTimeout(context.WithoutCancel(ctx), chargeTimeout)

@@ -20,7 +20,7 @@ func TestRunAllocatesNothingForItsTickets(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	module, err := shop.box.Load(t.Context(), shop.guest)
+	module, _, err := shop.box.Load(t.Context(), "", shop.guest)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -111,7 +111,7 @@ func TestLoadWhileOtherModulesAreRemoved(t *testing.T) {
 	for g := range 4 {
 		wg.Go(func() {
 			for n := range 6 {
-				m, err := b.Load(t.Context(), numbered((g+n)%3))
+				m, _, err := b.Load(t.Context(), "", numbered((g+n)%3))
 				if err != nil {
 					t.Errorf("load: %v", err)
 					return
@@ -140,19 +140,19 @@ func TestOpenFindsIntactModules(t *testing.T) {
 	b.Close()
 
 	b = boxOf(t, sandbox.Options{Dir: dir, Binary: child(t)})
-	opened, err := b.Open(t.Context(), m.Hash)
+	opened, _, err := b.Open(t.Context(), "", m.Hash)
 	if err != nil || opened.Hash != m.Hash || opened.Size != m.Size {
 		t.Fatalf("Open = %+v, %v; want %+v", opened, err, m)
 	}
 	start(t, b, opened)
-	if again, err := b.Open(t.Context(), m.Hash); err != nil || again != opened {
+	if again, _, err := b.Open(t.Context(), "", m.Hash); err != nil || again != opened {
 		t.Errorf("the second Open = %p, %v; want %p", again, err, opened)
 	}
 	if err := os.WriteFile(filepath.Join(dir, damaged.Hash, "module.wasm"), numbered(3), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	for _, hash := range []string{damaged.Hash, "", "..", m.Hash[1:] + "0", m.Hash + "/../" + m.Hash} {
-		if m, err := b.Open(t.Context(), hash); !errors.Is(err, sandbox.ErrNotCached) {
+		if m, _, err := b.Open(t.Context(), "", hash); !errors.Is(err, sandbox.ErrNotCached) {
 			t.Errorf("Open(%q) = %v, %v; want ErrNotCached", hash, m, err)
 		}
 	}
@@ -212,9 +212,9 @@ func TestDamagedModulesAreRepaired(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "box")
 			b := boxOf(t, sandbox.Options{Dir: dir, Binary: child(t)})
 			open := func() *sandbox.Module {
-				m, err := b.Open(t.Context(), hashOf(numbered(1)))
+				m, _, err := b.Open(t.Context(), "", hashOf(numbered(1)))
 				if errors.Is(err, sandbox.ErrNotCached) { // and so it is brought
-					m, err = b.Load(t.Context(), numbered(1))
+					m, _, err = b.Load(t.Context(), "", numbered(1))
 				}
 				if err != nil {
 					t.Fatal(err)

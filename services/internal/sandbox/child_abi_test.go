@@ -24,7 +24,7 @@ func refused(t *testing.T, b *sandbox.Box, tests map[string]refusal) {
 	t.Helper()
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			m, err := b.Load(t.Context(), test.wasm)
+			m, _, err := b.Load(t.Context(), "", test.wasm)
 			e, ok := errors.AsType[*problem.Error](err)
 			if !ok || e.Kind != problem.Invalid || !strings.Contains(e.Detail, test.says) {
 				t.Fatalf("Load = %v, %v; want Invalid with %q", m, err, test.says)
@@ -129,7 +129,7 @@ func TestLoadEndsWithContext(t *testing.T) {
 	b := newBox(t, sandbox.Limits{Shape: wasm.Unlimited()})
 	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer cancel()
-	if _, err := b.Load(ctx, bomb(2000, 8000)); !errors.Is(err, context.DeadlineExceeded) {
+	if _, _, err := b.Load(ctx, "", bomb(2000, 8000)); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("Load = %v, want the context's error", err)
 	}
 	load(t, b, reactor(echo()).bytes())

@@ -106,7 +106,7 @@ func boxOf(t testing.TB, o sandbox.Options) *sandbox.Box {
 // load loads a module that is expected to be good.
 func load(t testing.TB, b *sandbox.Box, wasm []byte) *sandbox.Module {
 	t.Helper()
-	m, err := b.Load(t.Context(), wasm)
+	m, _, err := b.Load(t.Context(), "", wasm)
 	if err != nil {
 		t.Fatalf("Load: %v", err)
 	}

@@ -24,21 +24,17 @@ type Module struct {
 	Manifest Manifest
 }
 
-// Load checks a module, compiles it unless its machine code is in the cache, and starts it once for a trial. A module
-// that an earlier Load left costs nothing. A new Go module takes 2 s, one with machine code 0.2 s. On success the
-// caller holds the module until Release.
+// Load checks a module, compiles it unless its machine code is in the cache, and starts it once for a trial. A new Go
+// module takes 2 s, one with machine code 0.2 s. On success the caller holds the module until Release. The cost is that
+// of this call, also after an error.
+//
+// Compiling is shared fairly between owners, see lanes. Whoever loads the same module at the same time shares one
+// compilation. A module that an earlier Load left costs nothing. One that was refused is refused again at no cost, for
+// some minutes.
 //
 // Errors of the module are of the kind Invalid, and their details are for its author. When ctx ends, the error is that
 // of ctx.
-func (b *Box) Load(ctx context.Context, wasm []byte) (*Module, error) {
-	m, _, err := b.LoadFor(ctx, "", wasm)
-	return m, err
-}
-
-// LoadFor is Load for one of several owners, and says what it cost, also after an error. Compiling is shared fairly
-// between owners, see lanes. Whoever loads the same module at the same time shares one compilation. A module that was
-// refused is refused again at no cost, for some minutes.
-func (b *Box) LoadFor(ctx context.Context, owner string, wasm []byte) (*Module, Cost, error) {
+func (b *Box) Load(ctx context.Context, owner string, wasm []byte) (*Module, Cost, error) {
 	if len(wasm) > b.limits.Module {
 		return nil, Cost{}, problem.New(problem.Invalid, "the module has %d bytes, the limit is %d", len(wasm),
 			b.limits.Module)
@@ -140,13 +136,7 @@ func (b *Box) tryPrepare(ctx context.Context, hash string, wasm []byte, s stage)
 var ErrNotCached = errors.New("sandbox: the module is not cached")
 
 // Open is Load for a module that is in the cache, also that of an earlier Box, by the hash of its [Module].
-func (b *Box) Open(ctx context.Context, hash string) (*Module, error) {
-	m, _, err := b.OpenFor(ctx, "", hash)
-	return m, err
-}
-
-// OpenFor is LoadFor for a module that is in the cache, see Open.
-func (b *Box) OpenFor(ctx context.Context, owner, hash string) (*Module, Cost, error) {
+func (b *Box) Open(ctx context.Context, owner, hash string) (*Module, Cost, error) {
 	if m := b.acquire(hash); m != nil {
 		return m, Cost{}, nil
 	}
@@ -160,7 +150,7 @@ func (b *Box) OpenFor(ctx context.Context, owner, hash string) (*Module, Cost, e
 	if sum := sha256.Sum256(wasm); hex.EncodeToString(sum[:]) != hash {
 		return nil, Cost{}, ErrNotCached // damaged
 	}
-	return b.LoadFor(ctx, owner, wasm)
+	return b.Load(ctx, owner, wasm)
 }
 
 func (b *Box) folder(hash string) string         { return filepath.Join(b.dir, hash) }

@@ -76,7 +76,7 @@ func newTestbed(ctx context.Context, binary, file string) (s *testbed, err error
 	}
 	if s.box, err = sandbox.New(sandbox.Options{Dir: s.dir, Binary: binary,
 		Log: slog.New(slog.DiscardHandler)}); err == nil {
-		s.module, err = s.box.Load(ctx, wasm)
+		s.module, _, err = s.box.Load(ctx, "", wasm)
 	}
 	if err != nil {
 		return nil, errors.Join(err, s.close())

@@ -65,7 +65,7 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 	if err := d.expandPools(); err != nil {
 		return nil, err
 	}
-	m, err := o.Box.Load(ctx, o.Function)
+	m, _, err := o.Box.Load(ctx, "", o.Function)
 	if err != nil {
 		return nil, err
 	}

@@ -59,7 +59,7 @@ func start(t testing.TB, wasm []byte) *instance {
 	}
 	t.Cleanup(box.Close)
 	i := &instance{}
-	if i.module, err = box.Load(t.Context(), wasm); err != nil {
+	if i.module, _, err = box.Load(t.Context(), "", wasm); err != nil {
 		t.Fatal(err)
 	}
 	i.Instance, err = box.Start(t.Context(), i.module, t.Name(), func(line string) { i.lines = append(i.lines, line) })
