@@ -1,7 +1,6 @@
 package state_test
 
 import (
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -22,20 +21,7 @@ func bulkyGame(id string, size int) *pb.Backfill {
 
 func backfillBytes(t *testing.T, s *state.Store) int64 {
 	t.Helper()
-	counts, err := s.Counts(t.Context(), project)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return counts.BackfillBytes
-}
-
-// full fails the test unless an error says that the backfill tickets take too much.
-func full(t *testing.T, err error) {
-	t.Helper()
-	e, ok := errors.AsType[*problem.Error](err)
-	if !ok || e.Kind != problem.Limited || e.Limit.Name != "backfill-memory" || e.RetryAfter == 0 {
-		t.Errorf("got %v, want that the backfill tickets take too much", err)
-	}
+	return countsOf(t, s).BackfillBytes
 }
 
 func TestBackfillTicketsAreBoundedInBytes(t *testing.T) {
@@ -50,14 +36,14 @@ func TestBackfillTicketsAreBoundedInBytes(t *testing.T) {
 				break
 			}
 		}
-		if full(t, err); stored != 51 {
+		if tooMuch(t, err, "backfill-memory"); stored != 51 {
 			t.Fatalf("%d backfill tickets of 20 KiB fit into 1 MiB", stored)
 		}
 		if used := backfillBytes(t, s); used > 1<<20 || used < 51*20<<10 {
 			t.Errorf("%d bytes are counted", used)
 		}
 		_, err = s.ReplaceBackfill(t.Context(), project, bulkyGame("b0", 30<<10), at(0))
-		full(t, err)
+		tooMuch(t, err, "backfill-memory")
 		// Functions create and enlarge backfill tickets too.
 		opened := opening(revision, "m0", "t0")
 		opened.Match.Proposal.Filling.Contents = bulkyGame("", 20<<10)

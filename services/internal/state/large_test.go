@@ -20,13 +20,27 @@ func bulky(id string, n, size int) *pb.Ticket {
 	return t
 }
 
-func large(t *testing.T, s *state.Store) int64 {
+// tooMuch fails the test unless an error says that a limit of bytes is reached.
+func tooMuch(t *testing.T, err error, limit string) {
+	t.Helper()
+	e, ok := errors.AsType[*problem.Error](err)
+	if !ok || e.Kind != problem.Limited || e.Limit.Name != limit || e.RetryAfter == 0 {
+		t.Errorf("got %v, want that %s is reached", err, limit)
+	}
+}
+
+func countsOf(t *testing.T, s *state.Store) state.Counts {
 	t.Helper()
 	counts, err := s.Counts(t.Context(), project)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return counts.Large
+	return counts
+}
+
+func large(t *testing.T, s *state.Store) int64 {
+	t.Helper()
+	return countsOf(t, s).Large
 }
 
 func TestLargeTicketsAreBoundedInBytes(t *testing.T) {
@@ -40,9 +54,8 @@ func TestLargeTicketsAreBoundedInBytes(t *testing.T) {
 				break
 			}
 		}
-		e, ok := errors.AsType[*problem.Error](err)
-		if !ok || e.Kind != problem.Limited || e.Limit.Name != "ticket-memory" || e.RetryAfter == 0 || stored != 51 {
-			t.Fatalf("%d tickets of 20 KiB fit into 1 MiB, then %v", stored, err)
+		if tooMuch(t, err, "ticket-memory"); stored != 51 {
+			t.Fatalf("%d tickets of 20 KiB fit into 1 MiB", stored)
 		}
 		if used := large(t, s); used > 1<<20 || used < 51*20<<10 {
 			t.Errorf("%d bytes are counted", used)
