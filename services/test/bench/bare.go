@@ -16,8 +16,8 @@ import (
 // framework can do with the same requests.
 type bare struct{}
 
-// run serves until ctx ends.
-func (bare) run(ctx context.Context, out io.Writer) error {
+// Run serves until ctx ends.
+func (bare) Run(ctx context.Context, out io.Writer) error {
 	e := echo.New()
 	e.POST("/:project/matchmaking/api/v1/tickets", func(c echo.Context) error {
 		var in struct {

@@ -19,41 +19,21 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"runtime"
 	"runtime/debug"
 	"slices"
-	"strings"
-	"syscall"
 	"time"
-
-	"github.com/alecthomas/kong"
 
 	"matchmaker.dev/services/test/launch"
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
 	var c struct {
 		Run  options     `cmd:"" default:"withargs" help:"Measure."`
 		Bare bare        `cmd:"" hidden:""`
 		Nats launch.NATS `cmd:"" hidden:""`
 	}
-	parsed := kong.Parse(&c, kong.Name("bench"), kong.Description("Measure the service on real parts."))
-	var err error
-	switch parsed.Command() {
-	case "bare":
-		err = c.Bare.run(ctx, os.Stdout)
-	case "nats <dir>":
-		err = c.Nats.Run(ctx, os.Stdout)
-	default:
-		err = run(ctx, c.Run, os.Stdout, os.Stderr)
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "bench:", err)
-		os.Exit(1)
-	}
+	launch.Main("bench", "Measure the service on real parts.", &c)
 }
 
 // options say what to measure.
@@ -111,11 +91,12 @@ type bench struct {
 	errs io.Writer
 }
 
-func run(ctx context.Context, o options, out, errs io.Writer) error {
+// Run is called by kong.
+func (o *options) Run(ctx context.Context, out io.Writer) error {
 	// The generator must leave the machine to what it measures.
 	debug.SetGCPercent(400)
-	b := &bench{options: o, out: out, errs: errs}
-	fmt.Fprintf(out, "%s, %d CPUs, load %s\n", runtime.Version(), runtime.NumCPU(), load())
+	b := &bench{options: *o, out: out, errs: os.Stderr}
+	fmt.Fprintf(out, "%s, %d CPUs, load %s\n", runtime.Version(), runtime.NumCPU(), launch.Load())
 	for _, section := range []struct {
 		name    string
 		measure func(context.Context) error
@@ -128,20 +109,11 @@ func run(ctx context.Context, o options, out, errs io.Writer) error {
 			return fmt.Errorf("%s: %w", section.name, err)
 		}
 	}
-	fmt.Fprintf(out, "load at the end %s\n", load())
+	fmt.Fprintf(out, "load at the end %s\n", launch.Load())
 	return nil
 }
 
 // progress prints what is measured now.
 func (b *bench) progress(format string, args ...any) {
 	fmt.Fprintf(b.errs, "bench: "+format+"\n", args...)
-}
-
-// load is the machine's load average, if the system has it. Other load makes every figure worse.
-func load() string {
-	text, err := os.ReadFile("/proc/loadavg")
-	if fields := strings.Fields(string(text)); err == nil && len(fields) > 0 {
-		return fields[0]
-	}
-	return "unknown"
 }

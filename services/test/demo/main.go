@@ -10,25 +10,14 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
-	"syscall"
 	"time"
-
-	"github.com/alecthomas/kong"
 
 	"matchmaker.dev/services/internal/catalog"
 	"matchmaker.dev/services/test/launch"
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	var o options
-	kong.Parse(&o, kong.Name("demo"), kong.Description("Watch players get matched, on real parts."))
-	if err := run(ctx, o, os.Stdout, os.Stderr); err != nil {
-		fmt.Fprintln(os.Stderr, "demo:", err)
-		os.Exit(1)
-	}
+	launch.Main("demo", "Watch players get matched, on real parts.", new(options))
 }
 
 // options of the demo.
@@ -48,7 +37,8 @@ type options struct {
 // project is the project of the demo.
 const project = "demo"
 
-func run(ctx context.Context, o options, out, errs io.Writer) error {
+// Run is called by kong.
+func (o *options) Run(ctx context.Context, out io.Writer) error {
 	if o.Games < 0 || o.Leave < 0 {
 		return errors.New("--games and --leave: must not be negative")
 	}
@@ -58,7 +48,7 @@ func run(ctx context.Context, o options, out, errs io.Writer) error {
 	}
 	fmt.Fprintf(out, "Starting the service: %d services, NATS, Redis and a fleet of game servers.\n", len(catalog.Names()))
 	// Players leave only when the demo lets them.
-	s, err := launch.Dev(ctx, errs, o.Matchmaker, "--player-stay", "0s")
+	s, err := launch.Dev(ctx, os.Stderr, o.Matchmaker, "--player-stay", "0s")
 	if err != nil {
 		return err
 	}
@@ -69,7 +59,7 @@ func run(ctx context.Context, o options, out, errs io.Writer) error {
 	}
 	fmt.Fprintf(out, "%d players arrive over %s, each with a token and a skill. They meet one against one.\n", o.Players,
 		o.Over)
-	crowd := newCrowd(o)
+	crowd := newCrowd(*o)
 	if err := crowd.play(ctx, s, newMeter(out)); err != nil {
 		return err
 	}
@@ -77,7 +67,7 @@ func run(ctx context.Context, o options, out, errs io.Writer) error {
 	if err := crowd.err(); err != nil || o.Games == 0 {
 		return errors.Join(err, s.Stop())
 	}
-	if err := secondAct(ctx, s, o, out); err != nil {
+	if err := secondAct(ctx, s, *o, out); err != nil {
 		return err
 	}
 	return s.Stop()

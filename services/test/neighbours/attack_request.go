@@ -138,13 +138,7 @@ func matchAttacks() []attack {
 				c.Hosting = &client.Hosting{Profile: slowProfile, FleetID: slowProfile}
 				a.putConfig(ctx, attackerProject, "bad", c)
 				ready()
-				a.flood(ctx, comers, func(i int) {
-					t := prey(i)
-					t.Player = fmt.Sprintf("hosted-%d", i)
-					_, err := a.api(attackerProject, catalog.Ticket).CreateTicket(ctx, t)
-					a.asked("ticket", err)
-				})
-				return nil
+				return arriving(ctx, a, comers)
 			},
 		},
 	}

@@ -13,37 +13,21 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
-
-	"github.com/alecthomas/kong"
 
 	"matchmaker.dev/services/test/launch"
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
 	var c struct {
 		Run  options     `cmd:"" default:"withargs" help:"Measure."`
 		Nats launch.NATS `cmd:"" hidden:""`
 	}
-	parsed := kong.Parse(&c, kong.Name("neighbours"),
-		kong.Description("Measure what one tenant can do to another: attacks through the API, and what others notice."))
-	var err error
-	if parsed.Command() == "nats <dir>" {
-		err = c.Nats.Run(ctx, os.Stdout)
-	} else {
-		err = run(ctx, &c.Run)
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "neighbours:", err)
-		os.Exit(1)
-	}
+	launch.Main("neighbours",
+		"Measure what one tenant can do to another: attacks through the API, and what others notice.", &c)
 }
 
 // options say what to measure.
@@ -92,7 +76,8 @@ func (o *options) chosen() (all []attack) {
 
 var errGoals = errors.New("goals were missed, see the table")
 
-func run(ctx context.Context, o *options) (err error) {
+// Run is called by kong.
+func (o *options) Run(ctx context.Context) (err error) {
 	if o.List {
 		for _, a := range attacks() {
 			fmt.Printf("%-26s %s\n", a.name, a.says)
@@ -111,7 +96,7 @@ func run(ctx context.Context, o *options) (err error) {
 	if err != nil {
 		return err
 	}
-	r := report{Started: time.Now(), Load: load(), options: o}
+	r := report{Started: time.Now(), Load: launch.Load(), options: o}
 	for i, a := range o.chosen() {
 		progress("%s (%d of %d): %s", a.name, i+1, len(o.chosen()), a.says)
 		result, err := o.try(ctx, a, made)
@@ -154,15 +139,6 @@ func (r *report) save() error {
 // progress says what is measured now.
 func progress(format string, args ...any) {
 	fmt.Fprintf(os.Stderr, time.Now().Format("15:04:05")+" "+format+"\n", args...)
-}
-
-// load is the machine's load average, if the system has it. Other load makes every figure worse.
-func load() string {
-	text, err := os.ReadFile("/proc/loadavg")
-	if fields := strings.Fields(string(text)); err == nil && len(fields) > 0 {
-		return fields[0]
-	}
-	return "unknown"
 }
 
 // pause waits for d. It returns false when ctx ends before.

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/jedib0t/go-pretty/v6/table"
+
+	"matchmaker.dev/services/test/launch"
 )
 
 // report is the record of a run.
@@ -61,7 +63,7 @@ func (r *report) print(out io.Writer) {
 	t.SetTitle("neighbours: each attack held for %s; p50 and p95 of victims from POST to assignment, as multiples\n"+
 		"of the baseline right before; %d pairs a second each; %d CPUs, load %s at the start, %s at the end.\n"+
 		"! marks a missed goal: p50 ≤ %d, p95 ≤ %d, nobody lost, runner ≤ %d MiB + index, upload ≤ %s, back ≤ %s",
-		r.For, r.Pairs, runtime.NumCPU(), r.Load, load(), mostP50, mostP95, mostMemory, mostUpload, mostBack)
+		r.For, r.Pairs, runtime.NumCPU(), r.Load, launch.Load(), mostP50, mostP95, mostMemory, mostUpload, mostBack)
 	t.AppendHeader(table.Row{"attack", "base ms", "project p50", "p95", "config p50", "p95", "lost", "runner MiB",
 		"instances", "index", "largest other", "modules MiB", "upload s", "back s"})
 	for _, result := range r.Results {

@@ -169,7 +169,7 @@ func (t *trial) run(ctx context.Context) (*result, error) {
 		}
 	}
 	pause(ctx, warming)
-	r.Load = load()
+	r.Load = launch.Load()
 	w.reset()
 	from, used := time.Now(), w.used()
 	pause(ctx, t.options.Baseline)
