@@ -38,8 +38,14 @@ func server(t *testing.T) string {
 
 func connect(t *testing.T, url string) *bus.Bus {
 	t.Helper()
-	b, err := bus.Connect(t.Context(), bus.Options{Server: bus.Server{URL: url}, Name: t.Name(),
-		Log: slog.New(slog.DiscardHandler)})
+	return connectWith(t, bus.Options{Server: bus.Server{URL: url}, Name: t.Name()})
+}
+
+// connectWith connects with options of the test's own, and makes the streams.
+func connectWith(t *testing.T, o bus.Options) *bus.Bus {
+	t.Helper()
+	o.Log = slog.New(slog.DiscardHandler)
+	b, err := bus.Connect(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -449,23 +455,34 @@ func TestLogsAreReadInParts(t *testing.T) {
 	}
 }
 
-// stream is what the server says of a stream.
-func stream(t *testing.T, url, name string) *jetstream.StreamInfo {
+// jetStream speaks to a server as no part of the service does, until it is closed.
+func jetStream(t *testing.T, url string) (js jetstream.JetStream, end func()) {
 	t.Helper()
 	conn, err := nats.Connect(url)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer conn.Close()
-	js, err := jetstream.New(conn)
+	js, err = jetstream.New(conn)
 	if err != nil {
 		t.Fatal(err)
 	}
+	return js, conn.Close
+}
+
+// stream is what the server says of a stream.
+func stream(t *testing.T, url, name string, o ...jetstream.StreamInfoOpt) *jetstream.StreamInfo {
+	t.Helper()
+	js, end := jetStream(t, url)
+	defer end()
 	s, err := js.Stream(t.Context(), name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return s.CachedInfo()
+	info, err := s.Info(t.Context(), o...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return info
 }
 
 // By default the log of a function that runs on many instances, of which each writes something every second, goes back

@@ -3,33 +3,16 @@ package bus_test
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/bus"
 )
-
-// connectWith connects with options of the test's own, and makes the streams.
-func connectWith(t *testing.T, o bus.Options) *bus.Bus {
-	t.Helper()
-	o.Log = slog.New(slog.DiscardHandler)
-	b, err := bus.Connect(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = b.Close(context.Background()) })
-	if err := b.Prepare(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	return b
-}
 
 // A project that fills the room for logs, with however many functions, loses its own lines and nobody else's.
 func TestProjectsShareTheRoomForLogs(t *testing.T) {
@@ -41,27 +24,6 @@ func TestProjectsShareTheRoomForLogs(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-	}
-	counts := func() map[string]uint64 {
-		t.Helper()
-		conn, err := nats.Connect(url)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer conn.Close()
-		js, err := jetstream.New(conn)
-		if err != nil {
-			t.Fatal(err)
-		}
-		s, err := js.Stream(t.Context(), "MM_LOGS")
-		if err != nil {
-			t.Fatal(err)
-		}
-		info, err := s.Info(t.Context(), jetstream.WithSubjectFilter(">"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return info.State.Subjects
 	}
 	for n := range 20 {
 		say("quiet", "f", fmt.Sprint(n))
@@ -87,7 +49,7 @@ func TestProjectsShareTheRoomForLogs(t *testing.T) {
 		}
 		removed += n
 	}
-	left := counts()
+	left := stream(t, url, "MM_LOGS", jetstream.WithSubjectFilter(">")).State.Subjects
 	if left["mm.log.quiet.f"] != 20 {
 		t.Errorf("%d lines of 20 are left", left["mm.log.quiet.f"])
 	}
@@ -150,15 +112,8 @@ func TestWorkQueueIsBoundedInBytes(t *testing.T) {
 // A queue that an older version made gets its bound, and keeps its matches.
 func TestOlderWorkQueueGetsItsBound(t *testing.T) {
 	url := server(t)
-	conn, err := nats.Connect(url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close()
-	js, err := jetstream.New(conn)
-	if err != nil {
-		t.Fatal(err)
-	}
+	js, end := jetStream(t, url)
+	defer end()
 	if _, err := js.CreateStream(t.Context(), jetstream.StreamConfig{
 		Name: "MM_MATCHES", Subjects: []string{"mm.match.*"}, Retention: jetstream.WorkQueuePolicy,
 		Duplicates: 2 * time.Minute,
