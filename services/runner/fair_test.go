@@ -32,6 +32,15 @@ func (w *world) runOf(project, function, config, do string) <-chan *pb.RunPart {
 	})
 }
 
+// startForEndless starts a runner with at most so many instances of a function. It does not wait for its runs when it
+// ends.
+func (w *world) startForEndless(instances int) {
+	w.t.Helper()
+	s := quickSettings()
+	s.MaxInstances, s.Drain = instances, time.Millisecond
+	w.startRunner("runner-1", s)
+}
+
 // makeBrief runs a config until the runner has seen that its runs are brief, and its tickets are there.
 func (w *world) makeBrief(project, function, config string) {
 	w.t.Helper()
@@ -68,9 +77,7 @@ func TestHangingConfigHoldsUpNoOtherConfigOfItsFunction(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.put(project, "f", w.guest)
-	s := quickSettings()
-	s.MaxInstances, s.Drain = 2, time.Millisecond // the runs have no end
-	w.startRunner("runner-1", s)
+	w.startForEndless(2)
 	w.waitServing("f", 1)
 	w.ticket(1, nil)
 	w.ticket(2, nil)
@@ -87,9 +94,7 @@ func TestHangingConfigHoldsUpNoOtherConfigOfItsFunction(t *testing.T) {
 func TestHangingFunctionsOfStrangersHoldUpNobody(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	s := quickSettings()
-	s.MaxInstances, s.Drain = 2, time.Millisecond
-	w.startRunner("runner-1", s)
+	w.startForEndless(2)
 	projects := []string{"hangs-1", "hangs-2", "turns-1", "turns-2", "turns-3", "victim"}
 	for _, project := range projects {
 		w.ticketOf(project)

@@ -48,9 +48,7 @@ func TestOldInstanceIsInTheStatusUntilItsRunEnds(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.put(project, "f", w.guest)
-	s := quickSettings()
-	s.MaxInstances, s.Drain = 1, time.Millisecond // the run has no end
-	w.startRunner("runner-1", s)
+	w.startForEndless(1)
 	w.waitServing("f", 1)
 	w.ticket(1, nil)
 	w.ticket(2, nil)

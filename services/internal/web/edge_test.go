@@ -35,29 +35,29 @@ func say(t *testing.T, url, text string) *http.Response {
 // What net/http refuses by itself has a problem body too, and ends the connection.
 func TestRefusalsBeforeHandlers(t *testing.T) {
 	url, _ := serve(t, slog.LevelError+1, web.Options{})
-	const host = "Host: x\r\n"
+	const host, malformed = "Host: x\r\n", "the request is malformed HTTP/1.1"
 	for name, tt := range map[string]struct {
 		text, detail string
 		status       int
 	}{
-		"no HTTP":    {"hello\r\n\r\n", "the request is malformed HTTP/1.1", 400},
-		"no path":    {"GET\r\n\r\n", "the request is malformed HTTP/1.1", 400},
-		"bad escape": {"GET /%zz HTTP/1.1\r\n" + host + "\r\n", "the request is malformed HTTP/1.1", 400},
+		"no HTTP":    {"hello\r\n\r\n", malformed, 400},
+		"no path":    {"GET\r\n\r\n", malformed, 400},
+		"bad escape": {"GET /%zz HTTP/1.1\r\n" + host + "\r\n", malformed, 400},
 		"no host": {"GET / HTTP/1.1\r\n\r\n",
-			"the request is malformed HTTP/1.1: missing required Host header", 400},
-		"two hosts": {"GET / HTTP/1.1\r\n" + host + host + "\r\n", "the request is malformed HTTP/1.1", 400},
+			malformed + ": missing required Host header", 400},
+		"two hosts": {"GET / HTTP/1.1\r\n" + host + host + "\r\n", malformed, 400},
 		"bad host": {"GET / HTTP/1.1\r\nHost: a b\r\n\r\n",
-			"the request is malformed HTTP/1.1: malformed Host header", 400},
+			malformed + ": malformed Host header", 400},
 		"header's name": {"GET / HTTP/1.1\r\n" + host + "a b: c\r\n\r\n",
-			"the request is malformed HTTP/1.1: invalid header name", 400},
+			malformed + ": invalid header name", 400},
 		"header's value": {"GET / HTTP/1.1\r\n" + host + "A: b\x00c\r\n\r\n",
-			"the request is malformed HTTP/1.1", 400},
+			malformed, 400},
 		"two lengths": {"POST / HTTP/1.1\r\n" + host + "Content-Length: 1\r\nContent-Length: 2\r\n\r\nab",
-			"the request is malformed HTTP/1.1", 400},
+			malformed, 400},
 		"no length": {"POST / HTTP/1.1\r\n" + host + "Content-Length: -1\r\n\r\n",
-			"the request is malformed HTTP/1.1", 400},
+			malformed, 400},
 		"version": {"GET / HTTP/3.7\r\n" + host + "\r\n",
-			"the request is malformed HTTP/1.1: unsupported protocol version", 505},
+			malformed + ": unsupported protocol version", 505},
 		"encoding": {"POST / HTTP/1.1\r\n" + host + "Transfer-Encoding: gzip\r\n\r\n",
 			"Transfer-Encoding: only chunked is understood", 501},
 		"expectation": {"POST / HTTP/1.1\r\n" + host + "Expect: a-miracle\r\n\r\n",
