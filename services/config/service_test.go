@@ -1,7 +1,6 @@
 package config
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"io"
@@ -20,7 +19,7 @@ import (
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/auth"
 	"matchmaker.dev/services/internal/bus"
-	"matchmaker.dev/services/internal/embedded"
+	"matchmaker.dev/services/internal/embedded/embeddedtest"
 	"matchmaker.dev/services/internal/issuer"
 	"matchmaker.dev/services/internal/keyring"
 	"matchmaker.dev/services/internal/problem"
@@ -41,19 +40,8 @@ type studio struct {
 func start(t *testing.T) *studio {
 	t.Helper()
 	log := slog.New(slog.DiscardHandler)
-	redis, err := embedded.StartRedis(t.Context(), embedded.RedisOptions{Dir: t.TempDir(), Log: log})
-	must(t, err)
-	t.Cleanup(func() { redis.Close() })
-	nats, err := embedded.StartNATS(t.Context(), embedded.NATSOptions{Dir: t.TempDir(), Log: log})
-	must(t, err)
-	t.Cleanup(func() { nats.Close() })
-	s := &studio{pokes: make(chan *pb.Poke, 100)}
-	s.store, err = state.Open(state.Options{Server: state.Server{URL: redis.URL()}, Log: log})
-	must(t, err)
-	t.Cleanup(func() { s.store.Close() })
-	b, err := bus.Connect(t.Context(), bus.Options{Server: bus.Server{URL: nats.URL()}, Name: "test", Log: log})
-	must(t, err)
-	t.Cleanup(func() { b.Close(context.WithoutCancel(t.Context())) })
+	s := &studio{store: embeddedtest.Store(t, state.Options{}), pokes: make(chan *pb.Poke, 100)}
+	b := embeddedtest.Bus(t, bus.Options{Name: "test"})
 	must(t, b.Prepare(t.Context()))
 	sub, err := b.OnPoke(func(_ string, p *pb.Poke) { s.pokes <- p })
 	must(t, err)

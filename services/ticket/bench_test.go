@@ -13,7 +13,7 @@ import (
 
 	"matchmaker.dev/services/internal/auth"
 	"matchmaker.dev/services/internal/bus"
-	"matchmaker.dev/services/internal/embedded"
+	"matchmaker.dev/services/internal/embedded/embeddedtest"
 	"matchmaker.dev/services/internal/fields"
 	"matchmaker.dev/services/internal/issuer"
 	"matchmaker.dev/services/internal/settings"
@@ -32,17 +32,7 @@ const usual = `{"attributes":{"skill":1500,"level":12,"latency":40,"region":2},"
 func BenchmarkObserved(b *testing.B) {
 	const tickets, connections = 4000, 64
 	log := slog.New(slog.DiscardHandler)
-	redis, err := embedded.StartRedis(b.Context(), embedded.RedisOptions{Dir: b.TempDir(), Log: log})
-	must(b, err)
-	b.Cleanup(func() { _ = redis.Close() })
-	nats, err := embedded.StartNATS(b.Context(), embedded.NATSOptions{Dir: b.TempDir(), Log: log})
-	must(b, err)
-	b.Cleanup(func() { _ = nats.Close() })
-	store, err := state.Open(state.Options{Server: state.Server{URL: redis.URL()}, Log: log})
-	must(b, err)
-	b.Cleanup(func() { _ = store.Close() })
-	talk, err := bus.Connect(b.Context(), bus.Options{Server: bus.Server{URL: nats.URL()}, Log: log})
-	must(b, err)
+	store, talk := embeddedtest.Store(b, state.Options{}), embeddedtest.Bus(b, bus.Options{})
 	tokens, err := issuer.Open(b.TempDir(), time.Now)
 	must(b, err)
 	verifier, err := auth.New(auth.Options{Issuers: []auth.Issuer{tokens.Trust()}, Log: log})

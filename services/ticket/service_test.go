@@ -15,7 +15,7 @@ import (
 
 	"matchmaker.dev/services/internal/auth"
 	"matchmaker.dev/services/internal/bus"
-	"matchmaker.dev/services/internal/embedded"
+	"matchmaker.dev/services/internal/embedded/embeddedtest"
 	"matchmaker.dev/services/internal/fields"
 	"matchmaker.dev/services/internal/issuer"
 	"matchmaker.dev/services/internal/settings"
@@ -34,23 +34,8 @@ type replicas struct {
 func start(t *testing.T) *replicas {
 	t.Helper()
 	log := slog.New(slog.DiscardHandler)
-	redis, err := embedded.StartRedis(t.Context(), embedded.RedisOptions{Dir: t.TempDir(), Log: log})
-	must(t, err)
-	t.Cleanup(func() { redis.Close() })
-	nats, err := embedded.StartNATS(t.Context(), embedded.NATSOptions{Dir: t.TempDir(), Log: log})
-	must(t, err)
-	t.Cleanup(func() { must(t, nats.Close()) })
-	store, err := state.Open(state.Options{Server: state.Server{URL: redis.URL()}, Log: log})
-	must(t, err)
-	t.Cleanup(func() { must(t, store.Close()) })
-	r := new(replicas)
-	r.bus, err = bus.Connect(t.Context(), bus.Options{Server: bus.Server{URL: nats.URL()}, Log: log})
-	must(t, err)
-	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), 10*time.Second)
-		defer cancel()
-		must(t, r.bus.Close(ctx))
-	})
+	store := embeddedtest.Store(t, state.Options{})
+	r := &replicas{bus: embeddedtest.Bus(t, bus.Options{})}
 	tokens, err := issuer.Open(t.TempDir(), time.Now)
 	must(t, err)
 	verifier, err := auth.New(auth.Options{Issuers: []auth.Issuer{tokens.Trust()}, Log: log})

@@ -1,0 +1,64 @@
+// Package embeddedtest gives tests of services a store and a bus on servers of their own, which end with the test.
+package embeddedtest
+
+import (
+	"context"
+	"log/slog"
+	"testing"
+	"time"
+
+	"matchmaker.dev/services/internal/bus"
+	"matchmaker.dev/services/internal/embedded"
+	"matchmaker.dev/services/internal/state"
+)
+
+// closing is how long the bus may take to close.
+const closing = time.Minute
+
+// Store is a store on an empty Redis. The options need no server and no log.
+func Store(tb testing.TB, o state.Options) *state.Store {
+	tb.Helper()
+	o.Log = slog.New(slog.DiscardHandler)
+	redis, err := embedded.StartRedis(tb.Context(), embedded.RedisOptions{Dir: tb.TempDir(), Log: o.Log})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	ends(tb, redis.Close)
+	o.Server.URL = redis.URL()
+	store, err := state.Open(o)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	ends(tb, store.Close)
+	return store
+}
+
+// Bus is a bus on an empty NATS server, without its streams. The options need no server and no log.
+func Bus(tb testing.TB, o bus.Options) *bus.Bus {
+	tb.Helper()
+	o.Log = slog.New(slog.DiscardHandler)
+	nats, err := embedded.StartNATS(tb.Context(), embedded.NATSOptions{Dir: tb.TempDir(), Log: o.Log})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	ends(tb, nats.Close)
+	o.Server.URL = nats.URL()
+	b, err := bus.Connect(tb.Context(), o)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	ends(tb, func() error {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(tb.Context()), closing)
+		defer cancel()
+		return b.Close(ctx)
+	})
+	return b
+}
+
+func ends(tb testing.TB, end func() error) {
+	tb.Cleanup(func() {
+		if err := end(); err != nil {
+			tb.Error(err)
+		}
+	})
+}
