@@ -85,6 +85,10 @@ export class Request {
   budget: u32; // milliseconds that the run may take
   tickets: i32; // how many
   backfills: i32;
+  // How many attributes and properties of the tickets are not in the request, at least: 0 if the manifest names what the
+  // function reads.
+  leftOutAttributes: u32;
+  leftOutProperties: u32;
   config: string = ""; // the config's settings, a JSON object; empty if there are none
   created: Column<f64> = new Column(0, 0); // Unix milliseconds
   wait: Column<f64> = new Column(0, 0); // seconds
@@ -152,7 +156,7 @@ export class Request {
       const s = new Section(kind, String.UTF8.decodeUnsafe(block + name, nameSize), block + start, size);
       if (i == 0) {
         if (kind != 1 || size < 32) return "the request begins without its meta section";
-        this.readMeta(s.start);
+        this.readMeta(s);
         continue;
       }
       if (!this.take(s)) return "section " + i.toString() + " of the request has another length than its kind";
@@ -162,12 +166,16 @@ export class Request {
     return null;
   }
 
-  private readMeta(start: usize): void {
+  private readMeta(meta: Section): void {
+    const start = meta.start;
     this.now = load<i64>(start);
     this.seed = load<u64>(start, 8);
     this.budget = load<u32>(start, 16);
     this.tickets = load<i32>(start, 20);
     this.backfills = load<i32>(start, 24);
+    if (meta.size < 40) return;
+    this.leftOutAttributes = load<u32>(start, 32);
+    this.leftOutProperties = load<u32>(start, 36);
   }
 
   // take stores a section if its length is right for its kind.

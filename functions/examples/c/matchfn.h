@@ -26,6 +26,9 @@ typedef struct {
 	uint64_t seed; // for random numbers: the sandbox has none
 	uint32_t budget; // milliseconds that the run may take
 	uint32_t tickets, backfills; // how many
+	// How many attributes and properties of the tickets are not in the request, at least: 0 if the manifest names what
+	// the function reads.
+	uint32_t left_out_attributes, left_out_properties;
 	mm_text config; // the config's settings, a JSON object; absent if there are none
 	const double *created, *wait; // of the tickets: in Unix milliseconds; in seconds
 	const double *backfill_created;
@@ -165,6 +168,7 @@ static inline const char *mm_read(mm_request *r, const char *block, uint32_t len
 			const uint32_t *words = (const uint32_t *)data;
 			r->now = *(const int64_t *)data, r->seed = *(const uint64_t *)(data + 8);
 			r->budget = words[4], r->tickets = words[5], r->backfills = words[6];
+			if (s->size >= 40) r->left_out_attributes = words[8], r->left_out_properties = words[9];
 			continue;
 		}
 		if (!mm_fits(r, s)) return "a section of the request has another length than its kind";

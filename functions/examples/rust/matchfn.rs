@@ -26,6 +26,10 @@ pub struct Request<'a> {
     /// The numbers of tickets and backfill tickets.
     pub tickets: usize,
     pub backfills: usize,
+    /// How many attributes and properties of the tickets are not in the request, at least: 0 if the manifest names what
+    /// the function reads.
+    pub left_out_attributes: u32,
+    pub left_out_properties: u32,
     /// The config's settings, a JSON object; empty if there are none.
     pub config: &'a [u8],
     /// Of the tickets: in Unix milliseconds, and in seconds.
@@ -140,10 +144,13 @@ impl<'a> Request<'a> {
         if kind != 1 || data.len() < 32 {
             return Err("the request begins without its meta section".into());
         }
-        let words: &[u32] = column(&data[16..32]);
+        let words: &[u32] = column(&data[16..]);
         self.now = column::<i64>(data)[0];
         self.seed = column::<u64>(data)[1];
         (self.budget, self.tickets, self.backfills) = (words[0], words[1] as usize, words[2] as usize);
+        if words.len() >= 6 {
+            (self.left_out_attributes, self.left_out_properties) = (words[4], words[5]);
+        }
         Ok(())
     }
 

@@ -21,6 +21,9 @@ type requestDescription struct {
 	Wait      []*float64          `json:"wait,omitempty"`
 	Columns   *columnsDescription `json:"tickets,omitempty"`
 	Backfills *columnsDescription `json:"backfills,omitempty"`
+
+	LeftOutAttributes int `json:"leftOutAttributes,omitempty"`
+	LeftOutProperties int `json:"leftOutProperties,omitempty"`
 }
 
 type columnsDescription struct {
@@ -55,6 +58,7 @@ func describeRequest(b []byte) requestDescription {
 			Properties: properties(r.Properties(), r.Property),
 			Pools:      pools(r.Pools(), r.Pool),
 		},
+		LeftOutAttributes: r.LeftOutAttributes, LeftOutProperties: r.LeftOutProperties,
 	}
 	if r.Backfills > 0 {
 		d.Backfills = &columnsDescription{

@@ -110,6 +110,8 @@ type requestDescription struct {
 	Wait      []*float64
 	Tickets   columns
 	Backfills columns
+
+	LeftOutAttributes, LeftOutProperties uint32
 }
 
 type columns struct {
@@ -144,6 +146,7 @@ func (d requestDescription) lines(t *testing.T) []string {
 		line("seed", []uint64{seed}, integer),
 		line("budget", []uint64{uint64(d.Budget)}, integer),
 		"config " + d.Config,
+		line("left out", []uint32{d.LeftOutAttributes, d.LeftOutProperties}, integer),
 		line("tickets", []int{d.Tickets.Count}, integer),
 		line("created", d.Created, number),
 		line("wait", d.Wait, number),

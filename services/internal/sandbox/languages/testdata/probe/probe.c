@@ -76,6 +76,7 @@ static void describe(const mm_request *r) {
 	integer("seed", r->seed);
 	integer("budget", r->budget);
 	begin("config "), text(r->config), end();
+	begin("left out"), bits(r->left_out_attributes), bits(r->left_out_properties), end();
 	integer("tickets", r->tickets);
 	begin("created"), numbers(r->created, r->tickets);
 	begin("wait"), numbers(r->wait, r->tickets);

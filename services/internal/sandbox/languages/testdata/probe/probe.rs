@@ -46,6 +46,7 @@ fn describe(r: &Request) {
     integers("seed", [r.seed].into_iter());
     integers("budget", [r.budget as u64].into_iter());
     log(&format!("config {}", String::from_utf8_lossy(r.config)));
+    integers("left out", [r.left_out_attributes, r.left_out_properties].map(u64::from).into_iter());
     integers("tickets", [r.tickets as u64].into_iter());
     numbers("created", r.created);
     numbers("wait", r.wait);

@@ -47,6 +47,7 @@ function describe(r: Request): void {
   integer("seed", r.seed);
   integer("budget", r.budget);
   log("config " + r.config);
+  log("left out " + hex(16, r.leftOutAttributes) + " " + hex(16, r.leftOutProperties));
   integer("tickets", r.tickets);
   numbers("created", r.created);
   numbers("wait", r.wait);
