@@ -85,7 +85,10 @@ func (l *leader) run(ctx context.Context) {
 
 // publish publishes the project's events until ctx ends.
 func (l *leader) publish(ctx context.Context) {
-	p := event.Publisher{Store: l.Store, Bus: l.Bus, Log: l.log, Now: l.Now, Project: l.project, Wake: l.happened}
+	p := event.Publisher{
+		Store: l.Store, Bus: l.Bus, Log: l.log, Now: l.Now, Project: l.project, Wake: l.happened,
+		Removed: l.observed.RecordRemovedEvents,
+	}
 	p.Run(ctx)
 }
 

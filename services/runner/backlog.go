@@ -17,23 +17,33 @@ const (
 	maxProjectRuns  = 2048
 	// maxProjectBytes bounds the requests of a project's runs, whose settings and pools may be large.
 	maxProjectBytes = 32 << 20
+	// maxBytes bounds the runs of all projects. A project may have half of what the others leave free, so the one with
+	// most is refused first, and there is always room for one that has none.
+	maxBytes = 128 << 20
+	// runBytes is about what a run takes besides its request, as maxBytes counts it: a goroutine, contexts and timers.
+	runBytes = 16 << 10
 )
 
 // backlog counts the runs that a runner has in hand, so that nobody's runs fill its memory. The zero backlog is empty.
 type backlog struct {
 	mu sync.Mutex
-	// loads has those of functions, and of projects under the empty name of a function.
+	// loads has those of functions, of projects under the empty name of a function, and of all under no name.
 	loads map[functionKey]load
 }
 
 type load struct{ runs, bytes int }
+
+// memory is about what the load takes.
+func (l load) memory() int { return l.bytes + l.runs*runBytes }
 
 // add adds a run, unless that is more than allowed. remove takes it out again.
 func (b *backlog) add(f functionKey, r *pb.RunRequest) (remove func(), err error) {
 	bytes := proto.Size(r)
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	project := functionKey{project: f.project}
+	project, all := functionKey{project: f.project}, functionKey{}
+	own := b.loads[project].memory()
+	free := maxBytes - b.loads[all].memory() + own // what the others leave
 	for _, limit := range []struct {
 		n, most int
 		what    string
@@ -41,31 +51,33 @@ func (b *backlog) add(f functionKey, r *pb.RunRequest) (remove func(), err error
 		{b.loads[f].runs + 1, maxFunctionRuns, "runs of the function"},
 		{b.loads[project].runs + 1, maxProjectRuns, "runs of the project"},
 		{b.loads[project].bytes + bytes, maxProjectBytes, "bytes in runs of the project"},
+		{own + bytes + runBytes, free / 2, "bytes in runs of the project, beside others,"},
 	} {
 		if limit.n > limit.most {
 			return nil, fmt.Errorf("too much waits on this runner: %d %s would be more than the %d that are allowed",
 				limit.n, limit.what, limit.most)
 		}
 	}
-	b.change(f, 1, bytes)
-	b.change(project, 1, bytes)
+	keys := []functionKey{f, project, all}
+	b.change(keys, 1, bytes)
 	return func() {
 		b.mu.Lock()
 		defer b.mu.Unlock()
-		b.change(f, -1, -bytes)
-		b.change(project, -1, -bytes)
+		b.change(keys, -1, -bytes)
 	}, nil
 }
 
-func (b *backlog) change(key functionKey, runs, bytes int) {
+func (b *backlog) change(keys []functionKey, runs, bytes int) {
 	if b.loads == nil {
 		b.loads = map[functionKey]load{}
 	}
-	l := b.loads[key]
-	if l = (load{l.runs + runs, l.bytes + bytes}); l.runs == 0 {
-		delete(b.loads, key)
-	} else {
-		b.loads[key] = l
+	for _, key := range keys {
+		l := b.loads[key]
+		if l = (load{l.runs + runs, l.bytes + bytes}); l.runs == 0 {
+			delete(b.loads, key)
+		} else {
+			b.loads[key] = l
+		}
 	}
 }
 
@@ -75,4 +87,11 @@ func (b *backlog) share(project string) float64 {
 	defer b.mu.Unlock()
 	l := b.loads[functionKey{project: project}]
 	return max(float64(l.runs)/maxProjectRuns, float64(l.bytes)/maxProjectBytes)
+}
+
+// usage is about how many bytes the runs of all projects take, and the limit.
+func (b *backlog) usage() (used, limit int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.loads[functionKey{}].memory(), maxBytes
 }

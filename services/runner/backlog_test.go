@@ -41,10 +41,55 @@ func TestBacklogIsBounded(t *testing.T) {
 	for _, remove := range all {
 		remove()
 	}
-	if b.share("p") != 0 || b.share("q") < .9 || len(b.loads) != 2 {
+	if b.share("p") != 0 || b.share("q") < .9 || len(b.loads) != 3 {
 		t.Errorf("%v are left", b.loads)
 	}
 	expect(functionKey{"p", "h"}, small, maxFunctionRuns, "runs of the function")
+}
+
+// All projects together have a bound. The one with most is refused first, and one that has nothing finds room.
+func TestBacklogOfAllProjectsIsBounded(t *testing.T) {
+	var b backlog
+	large := &pb.RunRequest{Settings: make([]byte, 1<<20)}
+	fill := func(project string, r *pb.RunRequest) (n int) {
+		for ; ; n++ {
+			if _, err := b.add(functionKey{project, "f"}, r); err != nil {
+				return n
+			}
+		}
+	}
+	if n := fill("quiet", &pb.RunRequest{Settings: make([]byte, 8<<20)}); n != 3 {
+		t.Errorf("a project has %d runs of 8 MiB", n)
+	}
+	for n := range 100 {
+		before := b.share("quiet")
+		fill(fmt.Sprint("flood", n), large)
+		if b.share("quiet") != before {
+			t.Error("a run that was taken is gone")
+		}
+	}
+	if used, limit := b.usage(); used > limit || used < limit*9/10 {
+		t.Errorf("%d bytes of %d are used", used, limit)
+	}
+	_, err := b.add(functionKey{"flood0", "f"}, &pb.RunRequest{})
+	if err == nil || !strings.Contains(err.Error(), "bytes in runs of the project, beside others, would be more than") {
+		t.Errorf("one more run of the project with most: %v", err)
+	}
+	if _, err := b.add(functionKey{"new", "f"}, &pb.RunRequest{}); err != nil {
+		t.Errorf("the first run of a project: %v", err)
+	}
+	// Many small runs take memory, too.
+	var small backlog
+	for n := range 20 {
+		for m := range 3 {
+			for range maxFunctionRuns {
+				_, _ = small.add(functionKey{fmt.Sprint(n), fmt.Sprint(m)}, &pb.RunRequest{})
+			}
+		}
+	}
+	if used, limit := small.usage(); used > limit || used < limit*9/10 {
+		t.Errorf("%d bytes of %d are used by small runs", used, limit)
+	}
 }
 
 // A run beyond the bound is refused at once, and nothing is kept of it. There is room again when the others ended.

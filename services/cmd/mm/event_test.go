@@ -18,7 +18,7 @@ import (
 // eventBus is a message bus to which tests publish events.
 type eventBus struct {
 	*bus.Bus
-	last uint64
+	last bus.EventTail
 }
 
 // newEventBus writes the address of the bus where mm finds it.
@@ -49,7 +49,7 @@ func newEventBus(t *testing.T, shell *shell) *eventBus {
 func (b *eventBus) publish(t *testing.T, events ...*pb.Event) {
 	t.Helper()
 	var err error
-	if b.last, err = b.PublishEvents(t.Context(), &pb.Events{Project: "demo", Events: events}, b.last); err != nil {
+	if b.last, _, err = b.PublishEvents(t.Context(), &pb.Events{Project: "demo", Events: events}, b.last); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -46,6 +46,8 @@ type Publisher struct {
 	Project string
 	// Wake says that something may have happened. Without it events are published up to a second later.
 	Wake notify.Signal
+	// Removed is told how many messages of the project's events went because it had more than its share; may be nil.
+	Removed func(ctx context.Context, messages uint64)
 }
 
 // Run publishes until ctx ends.
@@ -81,8 +83,12 @@ func (p *Publisher) publish(ctx context.Context, caughtUp func()) error {
 			return err
 		}
 		for _, e := range p.messages(entries) {
-			if last, err = p.Bus.PublishEvents(ctx, e, last); err != nil {
+			var removed uint64
+			if last, removed, err = p.Bus.PublishEvents(ctx, e, last); err != nil {
 				return err
+			}
+			if removed > 0 && p.Removed != nil {
+				p.Removed(ctx, removed)
 			}
 			at = e.GetBookmark()
 		}
@@ -106,15 +112,15 @@ func (p *Publisher) publish(ctx context.Context, caughtUp func()) error {
 	}
 }
 
-// resume returns up to where the history is published, and the number of the last message. The stream has both, unless
+// resume returns up to where the history is published, and where the last message is. The stream has both, unless
 // all of the project's messages have expired.
-func (p *Publisher) resume(ctx context.Context) (at *pb.Bookmark, last uint64, err error) {
+func (p *Publisher) resume(ctx context.Context) (at *pb.Bookmark, last bus.EventTail, err error) {
 	e, last, err := p.Bus.LastEvents(ctx, p.Project)
 	if err != nil || e != nil {
 		return e.GetBookmark(), last, err
 	}
 	at, err = p.Store.Bookmark(ctx, p.Project)
-	return at, 0, err
+	return at, bus.EventTail{}, err
 }
 
 // messages packs entries of the history into messages that are not too large for the bus.

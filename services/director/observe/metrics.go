@@ -27,6 +27,7 @@ type metrics struct {
 	delay              metric.Float64Histogram
 	repaired           metric.Int64Counter
 	repairs            map[string]metric.MeasurementOption
+	removed            metric.Int64Counter
 }
 
 func newMetrics(m telemetry.Meter) *metrics {
@@ -69,6 +70,9 @@ func newMetrics(m telemetry.Meter) *metrics {
 			"What a crash or an absence left behind: overdue (matches whose allocation did not begin or end in time), "+
 				"outbox (matches sent again), lapsed (proposals that no server approved), "+
 				"silent (backfill tickets of silent servers), abandoned (tickets that waited for too long)."),
+		removed: m.Counter("matchmaker.events.removed", "{message}",
+			"Messages of events that were removed before their age, because the project had more than its share of the room "+
+				"(--event-bytes)."),
 		repairs: telemetry.LabelsByValue(nil, "what", "overdue", "outbox", "lapsed", "silent", "abandoned"),
 	}
 	telemetry.StartAtZero(x.repaired, x.repairs)

@@ -43,14 +43,22 @@ type Project struct {
 	*Observer
 	name  string
 	epoch uint64
-	// work has the labels of the kinds of work.
-	work map[string]metric.MeasurementOption
+	// work has the labels of the kinds of work, project those of the project alone.
+	work    map[string]metric.MeasurementOption
+	project metric.MeasurementOption
 }
 
 // Project begins the record of a leader. Close ends it.
 func (o *Observer) Project(name string, epoch uint64, log *slog.Logger) *Project {
 	work := telemetry.LabelsByValue(o.metrics.projects.Of(name), "kind", "function", "runner", "director", "bus")
-	return &Project{ErrorLog: NewErrorLog(log), Observer: o, name: name, epoch: epoch, work: work}
+	project := telemetry.WithLabels(o.metrics.projects.Of(name))
+	telemetry.StartAtZero(o.metrics.removed, map[string]metric.MeasurementOption{"": project})
+	return &Project{ErrorLog: NewErrorLog(log), Observer: o, name: name, epoch: epoch, work: work, project: project}
+}
+
+// RecordRemovedEvents records that the project lost its oldest events, since it has more than its share.
+func (p *Project) RecordRemovedEvents(ctx context.Context, messages uint64) {
+	p.metrics.removed.Add(ctx, int64(messages), p.project)
 }
 
 // Segment begins the record of a segment. old is the record of a segment that it replaces, or nil.

@@ -3,6 +3,7 @@ package bus
 import (
 	"context"
 	"errors"
+	"strconv"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -17,17 +18,26 @@ const MaxEventBytes = 256 << 10
 // ErrEventConflict means that another process has published events of the project in the meantime.
 var ErrEventConflict = errors.New("bus: events of this project were published by another")
 
-// LastEvents returns the last message of a project's events and its number in the stream; nil and 0 if there is none.
-func (b *Bus) LastEvents(ctx context.Context, project string) (*pb.Events, uint64, error) {
+// EventTail is the end of a project's events in the stream; the zero value is before the first one.
+type EventTail struct {
+	// Sequence is the number of the last message.
+	Sequence uint64
+	// bytes is about how many bytes of the project's events were published so far, and looked how many it were when the
+	// room was shared last.
+	bytes, looked uint64
+}
+
+// LastEvents returns the last message of a project's events, and where it is; nil if there is none.
+func (b *Bus) LastEvents(ctx context.Context, project string) (*pb.Events, EventTail, error) {
 	msg, err := b.lastEvents(ctx, project)
 	if err != nil || msg == nil {
-		return nil, 0, err
+		return nil, EventTail{}, err
 	}
 	e := new(pb.Events)
 	if err := proto.Unmarshal(msg.Data, e); err != nil {
-		return nil, 0, err
+		return nil, EventTail{}, err
 	}
-	return e, msg.Sequence, nil
+	return e, EventTail{Sequence: msg.Sequence, bytes: publishedBytes(msg)}, nil
 }
 
 // HasEvents tells whether a project has an event since a time.
@@ -49,25 +59,35 @@ func (b *Bus) lastEvents(ctx context.Context, project string) (*jetstream.RawStr
 	return msg, unavailable(err)
 }
 
-// PublishEvents publishes a project's next events after the message with the number last, and returns their own number.
-// It returns ErrEventConflict if that is no longer the project's last message: so each event is published once, however
-// many processes try.
-func (b *Bus) PublishEvents(ctx context.Context, e *pb.Events, last uint64) (uint64, error) {
+// PublishEvents publishes a project's next events after last, and returns where they are. It returns ErrEventConflict
+// if last is no longer the project's last message: so each event is published once, however many processes try. Now
+// and then it removes the project's oldest events, see shareEvents; removed is how many messages went.
+func (b *Bus) PublishEvents(ctx context.Context, e *pb.Events, last EventTail) (tail EventTail, removed uint64,
+	err error) {
 	msg, err := b.message(ctx, events+token(e.GetProject()), e)
 	if err != nil {
-		return 0, err
+		return last, 0, err
 	}
-	ack, err := b.js.PublishMsg(ctx, msg, jetstream.WithExpectLastSequencePerSubject(last))
+	tail = EventTail{bytes: last.bytes + uint64(len(msg.Data)+eventOverhead), looked: last.looked}
+	carrier{msg}.Set(eventBytes, strconv.FormatUint(tail.bytes, 10))
+	ack, err := b.js.PublishMsg(ctx, msg, jetstream.WithExpectLastSequencePerSubject(last.Sequence))
 	if refused, ok := errors.AsType[*jetstream.APIError](err); ok &&
 		(refused.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence ||
 			refused.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequenceConstant) {
-		return 0, ErrEventConflict
+		return last, 0, ErrEventConflict
 	}
 	if err != nil {
 		b.restoreMissing(err)
-		return 0, unavailable(err)
+		return last, 0, unavailable(err)
 	}
-	return ack.Sequence, nil
+	tail.Sequence = ack.Sequence
+	if tail.bytes-tail.looked >= uint64(b.options.Events.Bytes)/eventLooks {
+		tail.looked = tail.bytes
+		if removed, err = b.shareEvents(ctx, msg.Subject, tail.bytes); err != nil && ctx.Err() == nil {
+			b.log.WarnContext(ctx, "message bus: the room for events was not shared", "project", e.GetProject(), "error", err)
+		}
+	}
+	return tail, removed, nil
 }
 
 // FollowEvents reads a project's events since a time, or all that are stored if since is zero, and then those to come,

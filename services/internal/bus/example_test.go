@@ -84,13 +84,13 @@ func Example_events() {
 	if err := b.Prepare(ctx); err != nil {
 		panic(err)
 	}
-	_, err = b.PublishEvents(ctx, &pb.Events{Project: "my.game", Events: []*pb.Event{
+	_, _, err = b.PublishEvents(ctx, &pb.Events{Project: "my.game", Events: []*pb.Event{
 		{Kind: pb.Event_KIND_CREATED, Tickets: []string{"ada", "bob"}},
 		{Kind: pb.Event_KIND_CLAIMED, Tickets: []string{"ada", "bob"}, Match: "match-1"},
 		{Kind: pb.Event_KIND_CANCELLED, Tickets: []string{"bob"}, Reason: "claimed"},
 		{Kind: pb.Event_KIND_RELEASED, Tickets: []string{"ada"}, Match: "match-1", Reason: "left"},
 		{Kind: pb.Event_KIND_CANCELLED, Tickets: []string{"ada"}, Reason: "waiting"},
-	}}, 0)
+	}}, bus.EventTail{})
 	if err != nil {
 		panic(err)
 	}

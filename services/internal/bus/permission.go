@@ -104,7 +104,7 @@ func rightsOf(name string) Rights {
 	case catalog.Director:
 		return Rights{
 			Publish: []string{pokes + "*", runs + "*.*", matches + "*", assigned + "*", events + "*",
-				api("STREAM.MSG.GET", eventStream)},
+				api("STREAM.MSG.GET", eventStream), api("STREAM.PURGE", eventStream)},
 			Subscribe: []string{pokes + "*", runner, partsRoot + name + ".*.*", inbox},
 		}
 	case catalog.Allocator:

@@ -66,6 +66,57 @@ func TestProjectsShareTheRoomForLogs(t *testing.T) {
 	}
 }
 
+// Projects that fill the room for events lose their own and nobody else's, also when those are many more messages. What
+// they publish goes on without a gap, and so it does after the publisher changed.
+func TestProjectsShareTheRoomForEvents(t *testing.T) {
+	url := server(t)
+	const room, size, quiet = 2 << 20, 16 << 10, 500
+	b := connectWith(t, bus.Options{Server: bus.Server{URL: url}, Events: bus.Events{Bytes: room}})
+	ends, removed := map[string]bus.EventTail{}, map[string]uint64{}
+	publish := func(project string, bytes int) {
+		t.Helper()
+		event := &pb.Event{Reason: strings.Repeat("x", bytes)}
+		end, n, err := b.PublishEvents(t.Context(), &pb.Events{Project: project, Events: []*pb.Event{event}}, ends[project])
+		if err != nil {
+			t.Fatal(err)
+		}
+		ends[project], removed[project] = end, removed[project]+n
+	}
+	for range quiet {
+		publish("quiet", 10)
+	}
+	for range 3 * room / size { // three times the room
+		publish("loud", size)
+	}
+	if n := stream(t, url, "MM_EVENTS", jetstream.WithSubjectFilter(">")).State.Subjects["mm.event.loud"]; n < room/size/2 || n > room/size*3/4 {
+		t.Errorf("alone beside the quiet one, the loud one has %d messages of %d", n, room/size)
+	}
+	_, end, err := b.LastEvents(t.Context(), "loud")
+	if err != nil || end.Sequence != ends["loud"].Sequence {
+		t.Fatalf("%v, %v, want %v", end, err, ends["loud"])
+	}
+	ends["loud"] = end // another process goes on
+	for range 3 * room / size {
+		publish("loud", size)
+		publish("noisy", size)
+	}
+	left := stream(t, url, "MM_EVENTS", jetstream.WithSubjectFilter(">")).State.Subjects
+	if left["mm.event.quiet"] != quiet || removed["quiet"] > 0 {
+		t.Errorf("%d of the quiet one's %d messages are left", left["mm.event.quiet"], quiet)
+	}
+	for _, project := range []string{"loud", "noisy"} {
+		if n := left["mm.event."+project]; n < room/size/4 || n > room/size/2 {
+			t.Errorf("%s has %d messages of %d", project, n, room/size)
+		}
+		if removed[project] == 0 {
+			t.Errorf("%s is not said to have lost events", project)
+		}
+	}
+	if bytes := stream(t, url, "MM_EVENTS").State.Bytes; bytes > room*95/100 {
+		t.Errorf("%d bytes of %d are taken", bytes, room)
+	}
+}
+
 // The work queue takes no more than it has room for, and says so; what it took stays.
 func TestWorkQueueIsBoundedInBytes(t *testing.T) {
 	b := connectWith(t, bus.Options{Server: bus.Server{URL: server(t)}, MatchBytes: 8 << 10})
