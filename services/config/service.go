@@ -89,7 +89,7 @@ func (s *service) remove(ctx context.Context, project, id string, asked conditio
 		return err
 	})
 	if err == nil && there {
-		s.Bus.Poke(ctx, project, &pb.Poke{Configs: true})
+		s.Bus.Poke(ctx, project, &pb.Poke{Configs: true, Deleted: id})
 	}
 	return err
 }

@@ -226,11 +226,11 @@ func TestCreate(t *testing.T) {
 // From the answer on, the state has the config, and the director was told.
 func TestDirectorIsTold(t *testing.T) {
 	s := start(t)
-	told := func() {
+	told := func(deleted string) {
 		t.Helper()
 		select {
 		case p := <-s.pokes:
-			if !p.GetConfigs() {
+			if !p.GetConfigs() || p.GetDeleted() != deleted {
 				t.Errorf("poke %v", p)
 			}
 		case <-time.After(time.Minute):
@@ -238,12 +238,12 @@ func TestDirectorIsTold(t *testing.T) {
 		}
 	}
 	s.put(t, "ranked", ranked).expect(t, 200)
-	told()
+	told("")
 	if c, err := s.store.Config(t.Context(), "demo", "ranked"); err != nil || c.GetFunction() != "duel" {
 		t.Errorf("%v, %v", c, err)
 	}
 	s.delete(t, "ranked").expect(t, 204)
-	told()
+	told("ranked")
 	if _, err := s.store.Config(t.Context(), "demo", "ranked"); problem.KindOf(err) != problem.NotFound {
 		t.Errorf("after its deletion: %v", err)
 	}

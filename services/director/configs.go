@@ -5,33 +5,42 @@ import (
 	"iter"
 	"slices"
 
+	"google.golang.org/protobuf/proto"
+
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/director/observe"
 	"matchmaker.dev/services/director/schedule"
 )
 
-// reload reads the configs. Runs of configs that were changed or deleted are given up: their claims would be refused.
+// reload reads the configs that changed. Runs of configs that were changed or deleted are given up: their claims would
+// be refused.
 func (l *leader) reload(ctx context.Context) {
-	configs, err := l.Store.Configs(ctx, l.project)
+	known := make(map[string]int64, len(l.segments))
+	for id, segments := range l.segments {
+		known[id] = segments[0].config.GetRevision()
+	}
+	changed, revisions, err := l.Store.ChangedConfigs(ctx, l.project, known)
 	if !l.observed.Check(ctx, "reading the configs", err) {
 		l.maintenance.lookSoon(l.Now())
 		return
 	}
 	for id, segments := range l.segments {
-		if configs[id].GetRevision() != segments[0].config.GetRevision() {
-			for _, s := range segments {
-				s.stop(l.Now())
-			}
-			if configs[id] == nil {
-				l.budget.Close(id)
-			} else {
-				l.budget.Account(id).EndDebt()
-			}
-			delete(l.segments, id)
+		if revision, exists := revisions[id]; exists && revision == known[id] {
+			continue
+		} else if exists {
+			l.budget.Account(id).EndDebt()
+		} else {
+			l.budget.Close(id)
 		}
+		for _, s := range segments {
+			s.stop(l.Now())
+		}
+		l.configBytes -= proto.Size(segments[0].config)
+		delete(l.segments, id)
 	}
-	for id, config := range configs {
+	for id, config := range changed {
 		if l.segments[id] == nil {
+			l.configBytes += proto.Size(config)
 			l.segments[id] = l.newSegments(ctx, config, newPopulation(config.GetPools()), nil)
 		}
 	}

@@ -29,6 +29,8 @@ type leader struct {
 	budget *schedule.Budget
 	// segments are those of each config, by its id.
 	segments map[string][]*segment
+	// configBytes is about what the configs take.
+	configBytes int
 	// position is the feed position that the next run must have seen.
 	position uint64
 	// retired is when the leader began to give the project up; zero if it did not.
@@ -197,7 +199,8 @@ func (l *leader) measure(ctx context.Context, now time.Time) {
 	if !l.observed.Check(ctx, "counting what there is", err) {
 		return
 	}
-	usage := observe.Usage{Debt: max(0, -l.budget.Level()), Configs: len(l.segments)}
+	usage := observe.Usage{Debt: max(0, -l.budget.Level()), Configs: len(l.segments),
+		ConfigBytes: l.configBytes}
 	for _, segments := range l.segments {
 		usage.Segments += len(segments)
 		for _, pool := range segments[0].config.GetPools() {

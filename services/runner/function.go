@@ -37,12 +37,14 @@ type function struct {
 	stopping     bool             // subscribe no more
 	closed       bool             // runs are refused
 	inFlight     sync.WaitGroup   // runs
+	runs         map[*run]func()  // those in flight, and what ends each
 }
 
 func newFunction(ctx context.Context, e *env, key functionKey, feed *feed, projectLog *rate.Limiter) *function {
 	f := &function{
 		functionKey: key, env: e, feed: feed, labels: e.metrics.labels(key),
 		logBudget: rate.NewLimiter(logRate, logBurst), projectLog: projectLog, ready: make(chan struct{}),
+		runs: map[*run]func(){},
 	}
 	f.gate = e.gate.Function(key.project, key.function, e.Settings.MaxInstances, f.scaleUp)
 	f.life, f.kill = context.WithCancel(ctx)

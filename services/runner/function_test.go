@@ -190,6 +190,54 @@ func TestDeletedFunctionIsNotServed(t *testing.T) {
 	w.invokeOK("f", "pair", 1)
 }
 
+// Runs of a deleted config end, though they have time left: the one that hangs and the one that waits. Those of another
+// config go on, and so does the function.
+func TestRunsOfADeletedConfigEnd(t *testing.T) {
+	w := newWorld(t)
+	w.put(project, "f", w.guest)
+	s := quickSettings()
+	s.MaxInstances = 2
+	w.startRunner("runner-1", s)
+	w.waitServing("f", 1)
+	w.ticket(1, nil)
+	w.ticket(2, nil)
+	hang := func(config string) <-chan *pb.RunPart {
+		return w.startRun(&pb.RunRequest{Project: project, Function: "f", Config: config, Position: w.position(),
+			Budget: time.Minute.Milliseconds(), Settings: []byte(`{"do":"hang"}`)})
+	}
+	other := hang("stays")
+	gone := []<-chan *pb.RunPart{hang("gone"), hang("gone")}
+	again, deadline := time.NewTicker(50*time.Millisecond), time.After(patience/3)
+	defer again.Stop()
+	for _, parts := range gone {
+		for ended := false; !ended; {
+			select {
+			case part := <-parts:
+				ended = part.GetLast()
+				if text := part.GetError(); ended && !strings.Contains(text, "the config was deleted") {
+					t.Errorf("the run ended with %q", text)
+				}
+			case <-again.C: // the runner may have a run and not know it yet
+				w.bus.Poke(t.Context(), project, &pb.Poke{Deleted: "gone"})
+			case <-deadline:
+				t.Fatal("a run of the deleted config goes on")
+			}
+		}
+	}
+	w.invokeOK("f", "pair", 1)
+	for {
+		select {
+		case part := <-other:
+			if part.GetLast() {
+				t.Fatalf("the run of another config ended: %v", part)
+			}
+			continue
+		default:
+		}
+		return
+	}
+}
+
 func TestInstancesFollowTheLoad(t *testing.T) {
 	w := newWorld(t)
 	w.put(project, "f", w.guest)

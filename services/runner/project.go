@@ -62,7 +62,7 @@ func (h *hostedProject) run(ctx context.Context) {
 	h.goroutines.Wait()
 }
 
-// deletedDrain is how long runs of a function that was deleted may still take. Nobody needs them any more.
+// deletedDrain is how long runs of a function or config that was deleted may still take. Nobody needs them any more.
 const deletedDrain = 500 * time.Millisecond
 
 // reconcile starts, updates and stops functions until they are the desired ones. Runs of those that stop may take

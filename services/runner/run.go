@@ -2,6 +2,7 @@ package runner
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -16,7 +17,38 @@ type run struct {
 	invocation.Run
 	ctx     context.Context // of the request
 	indexed time.Time       // when the index reached the position of the run
+	life    context.Context // its end kills the instance that has the run
 	done    chan struct{}   // closed by the slot that took the run, after the last part of the answer
+}
+
+// errConfigDeleted ends runs.
+var errConfigDeleted = errors.New("the config was deleted")
+
+// track gives a run its life, until the returned function is called.
+func (f *function) track(r *run) (forget func()) {
+	life, end := context.WithCancelCause(f.life)
+	r.life = life
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.runs[r] = func() { end(errConfigDeleted) }
+	return func() {
+		end(nil)
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		delete(f.runs, r)
+	}
+}
+
+// endRuns ends those runs of a config that are in flight now, after deletedDrain. Later ones go on: a config of the
+// same name may come at once.
+func (f *function) endRuns(config string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for r, end := range f.runs {
+		if r.Request.GetConfig() == config {
+			time.AfterFunc(deletedDrain, end)
+		}
+	}
 }
 
 // accept takes a run from the bus, or refuses it. It does not wait: other runs come after this one.
@@ -57,10 +89,13 @@ func (f *function) handle(ctx context.Context, request *pb.RunRequest, answer bu
 		},
 		ctx: ctx, done: make(chan struct{}),
 	}
+	defer f.track(r)()
 	patience := budget / 2 // the other half is for the function
 	ctx, cancel := context.WithTimeoutCause(ctx, patience, fmt.Errorf("waited for %v, half of the run's budget", patience))
 	defer cancel()
-	defer context.AfterFunc(f.life, cancel)()
+	ctx, end := context.WithCancelCause(ctx)
+	defer end(nil)
+	defer context.AfterFunc(r.life, func() { end(context.Cause(r.life)) })()
 	f.env.metrics.waiting.Add(ctx, 1)
 	queued, err := f.enqueue(ctx, r)
 	f.env.metrics.waiting.Add(ctx, -1)

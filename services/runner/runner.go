@@ -155,13 +155,19 @@ func (r *Runner) onHeartbeat(s *pb.RunnerStatus) {
 
 // onPoke is called when something changed in any project.
 func (r *Runner) onPoke(project string, p *pb.Poke) {
-	if !p.GetFunctions() {
+	if !p.GetFunctions() && p.GetDeleted() == "" {
 		return
 	}
 	r.mu.Lock()
 	h, known := r.hosted[project], slices.Contains(r.projects, project)
 	r.mu.Unlock()
+	if h != nil && p.GetDeleted() != "" {
+		for _, f := range h.sortedFunctions() {
+			f.endRuns(p.GetDeleted())
+		}
+	}
 	switch {
+	case !p.GetFunctions():
 	case h != nil:
 		h.functionsChanged.Notify()
 	case !known:

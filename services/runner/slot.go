@@ -180,7 +180,7 @@ func (s *slot) invoke(entry *gate.Run[*run], worker *gate.Worker[*run], instance
 	free := s.v.markBusy()
 	s.place.setBusy(true)
 	invoker := env.invokers.take()
-	last, err := invoker.Invoke(s.f.life, &r.Run, instance, s.needs)
+	last, err := invoker.Invoke(r.life, &r.Run, instance, s.needs)
 	outcome := outcomeOf(err)
 	env.metrics.recordRun(s.f.life, s.f.labels, outcome, last.GetStats())
 	free()

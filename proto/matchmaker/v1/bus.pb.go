@@ -23,13 +23,15 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// Poke tells a project's director that its tickets or configs changed.
+// Poke tells a project's director and runners that its tickets, configs or functions changed.
 type Poke struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// position of the feed after the change; 0 if only configs or functions changed.
-	Position      uint64 `protobuf:"varint,1,opt,name=position,proto3" json:"position,omitempty"`
-	Configs       bool   `protobuf:"varint,2,opt,name=configs,proto3" json:"configs,omitempty"`
-	Functions     bool   `protobuf:"varint,3,opt,name=functions,proto3" json:"functions,omitempty"`
+	Position  uint64 `protobuf:"varint,1,opt,name=position,proto3" json:"position,omitempty"`
+	Configs   bool   `protobuf:"varint,2,opt,name=configs,proto3" json:"configs,omitempty"`
+	Functions bool   `protobuf:"varint,3,opt,name=functions,proto3" json:"functions,omitempty"`
+	// deleted is a config that was deleted: its runs end soon.
+	Deleted       string `protobuf:"bytes,4,opt,name=deleted,proto3" json:"deleted,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -83,6 +85,13 @@ func (x *Poke) GetFunctions() bool {
 		return x.Functions
 	}
 	return false
+}
+
+func (x *Poke) GetDeleted() string {
+	if x != nil {
+		return x.Deleted
+	}
+	return ""
 }
 
 // RunRequest asks one runner to run a config's function over the config's pools.
@@ -1010,11 +1019,12 @@ var File_matchmaker_v1_bus_proto protoreflect.FileDescriptor
 
 const file_matchmaker_v1_bus_proto_rawDesc = "" +
 	"\n" +
-	"\x17matchmaker/v1/bus.proto\x12\rmatchmaker.v1\x1a\x1amatchmaker/v1/record.proto\"Z\n" +
+	"\x17matchmaker/v1/bus.proto\x12\rmatchmaker.v1\x1a\x1amatchmaker/v1/record.proto\"t\n" +
 	"\x04Poke\x12\x1a\n" +
 	"\bposition\x18\x01 \x01(\x04R\bposition\x12\x18\n" +
 	"\aconfigs\x18\x02 \x01(\bR\aconfigs\x12\x1c\n" +
-	"\tfunctions\x18\x03 \x01(\bR\tfunctions\"\x9a\x04\n" +
+	"\tfunctions\x18\x03 \x01(\bR\tfunctions\x12\x18\n" +
+	"\adeleted\x18\x04 \x01(\tR\adeleted\"\x9a\x04\n" +
 	"\n" +
 	"RunRequest\x12\x10\n" +
 	"\x03run\x18\x01 \x01(\tR\x03run\x12\x18\n" +

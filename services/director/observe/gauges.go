@@ -36,6 +36,8 @@ type Usage struct {
 	Debt time.Duration
 	// Configs, Filters and Segments are those of all configs together.
 	Configs, Filters, Segments int
+	// ConfigBytes is about what all configs take.
+	ConfigBytes int
 }
 
 type poolID struct{ config, pool string }
@@ -63,6 +65,8 @@ func newGauges(m telemetry.Meter) *gauges {
 		func(s *snapshot) float64 { return s.Debt.Seconds() })
 	x.gauge(m, "matchmaker.configs", "{config}", "Configs of a project.",
 		func(s *snapshot) float64 { return float64(s.Configs) })
+	x.gauge(m, "matchmaker.configs.size", "By", "About how many bytes the configs of a project take.",
+		func(s *snapshot) float64 { return float64(s.ConfigBytes) })
 	x.gauge(m, "matchmaker.filters", "{filter}", "Filters of all configs of a project.",
 		func(s *snapshot) float64 { return float64(s.Filters) })
 	x.gauge(m, "matchmaker.segments", "{segment}", "Segments of all configs of a project: each is a run in every cycle.",

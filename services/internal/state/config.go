@@ -131,6 +131,51 @@ func (s *Store) Configs(ctx context.Context, project string) (map[string]*pb.Con
 	return configs, nil
 }
 
+// ChangedConfigs reads those configs of a project whose revisions are not the known ones, by id, and the revisions of
+// all. A config that is deleted meanwhile is in neither.
+func (s *Store) ChangedConfigs(ctx context.Context, project string, known map[string]int64) (
+	changed map[string]*pb.Config, revisions map[string]int64, err error) {
+	k := keysOf(project)
+	all, err := s.redis.HGetAll(ctx, k.revisions()).Result()
+	if err != nil {
+		return nil, nil, unavailable(err)
+	}
+	var ids []string
+	revisions = make(map[string]int64, len(all))
+	for id, text := range all {
+		if revisions[id], err = strconv.ParseInt(text, 10, 64); err != nil {
+			return nil, nil, corrupt("revision of a config", err)
+		}
+		if revision, is := known[id]; !is || revision != revisions[id] {
+			ids = append(ids, id)
+		}
+	}
+	changed = make(map[string]*pb.Config, len(ids))
+	if len(ids) == 0 {
+		return changed, revisions, nil
+	}
+	var bodies, now *redis.SliceCmd
+	if _, err := s.redis.TxPipelined(ctx, func(p redis.Pipeliner) error {
+		bodies, now = p.HMGet(ctx, k.configs(), ids...), p.HMGet(ctx, k.revisions(), ids...)
+		return nil
+	}); err != nil {
+		return nil, nil, unavailable(err)
+	}
+	for i, id := range ids {
+		body, is := bodies.Val()[i].(string)
+		if !is {
+			delete(revisions, id)
+			continue
+		}
+		revision, _ := now.Val()[i].(string)
+		if changed[id], err = parseConfig(body, revision); err != nil {
+			return nil, nil, err
+		}
+		revisions[id] = changed[id].GetRevision()
+	}
+	return changed, revisions, nil
+}
+
 func parseConfig(body, revision string) (*pb.Config, error) {
 	c := new(pb.Config)
 	if err := proto.Unmarshal([]byte(body), c); err != nil {

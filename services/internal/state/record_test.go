@@ -2,6 +2,7 @@ package state_test
 
 import (
 	"errors"
+	"slices"
 	"sync"
 	"testing"
 
@@ -46,6 +47,54 @@ func TestConfigIsReadAsItWasPut(t *testing.T) {
 		}
 		_, err = s.Config(t.Context(), project, "ranked")
 		kindOf(t, err, problem.NotFound)
+	})
+}
+
+// Of many configs only those are read that are new or changed. Those that are gone are missing among the revisions.
+func TestOnlyChangedConfigsAreRead(t *testing.T) {
+	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
+		s := open(state.Options{})
+		put := func(id, function string) {
+			t.Helper()
+			if _, _, err := s.PutConfig(t.Context(), project, &pb.Config{Id: id, Function: function},
+				state.AnyRevision); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var known map[string]int64
+		expect := func(want ...string) {
+			t.Helper()
+			changed, revisions, err := s.ChangedConfigs(t.Context(), project, known)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for id, c := range changed {
+				got = append(got, id+" "+c.GetFunction())
+				if c.GetRevision() != revisions[id] {
+					t.Errorf("%s has revision %d, want %d", id, c.GetRevision(), revisions[id])
+				}
+			}
+			if slices.Sort(got); !slices.Equal(got, want) {
+				t.Errorf("read were %q, want %q", got, want)
+			}
+			known = revisions
+		}
+		expect()
+		put("a", "f")
+		put("b", "f")
+		put("c", "f")
+		expect("a f", "b f", "c f")
+		expect()
+		put("b", "g")
+		put("d", "f")
+		if _, err := s.DeleteConfig(t.Context(), project, "a", state.AnyRevision); err != nil {
+			t.Fatal(err)
+		}
+		expect("b g", "d f")
+		if _, exists := known["a"]; exists || len(known) != 3 {
+			t.Errorf("the revisions are %v", known)
+		}
 	})
 }
 
