@@ -17,6 +17,7 @@ type metrics struct {
 	projects *telemetry.Labels
 
 	approvals, joined, searches metric.Int64Counter
+	cost                        metric.Float64Counter
 	assigned                    metric.Float64Histogram
 }
 
@@ -28,6 +29,8 @@ func newMetrics(m telemetry.Meter) *metrics {
 		joined: m.Counter("matchmaker.backfill.joined", "{ticket}", "Tickets that were assigned to running games."),
 		searches: m.Counter("matchmaker.backfill.searches", "{run}",
 			"Runs of functions for requests of the deprecated first generation, by outcome: ok, failed."),
+		cost: m.Seconds("matchmaker.backfill.search.work",
+			"Processor time that projects are charged for runs of the deprecated first generation (--backfill-cores)."),
 		assigned: assignment.Waited(m),
 	}
 }
@@ -46,6 +49,11 @@ func (x *metrics) recordApproval(ctx context.Context, project string, a *state.A
 	for _, t := range a.Assigned {
 		x.assigned.Record(ctx, max(0, now.Sub(time.UnixMilli(t.Body.GetCreated())).Seconds()), labels)
 	}
+}
+
+// recordCost records what a search is charged.
+func (x *metrics) recordCost(ctx context.Context, project string, cost time.Duration) {
+	x.cost.Add(ctx, cost.Seconds(), telemetry.WithLabels(x.projects.Of(project)))
 }
 
 // recordRun records a run of the first generation.

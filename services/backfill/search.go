@@ -44,8 +44,11 @@ func (s *service) search(ctx context.Context, project string, in v1Request) ([]*
 		go func() { answers <- s.run(limited, project, position, in, pools) }()
 	}
 	var entries []*candidate
+	var cost time.Duration
+	defer func() { s.charge(ctx, project, cost) }()
 	for range segments {
 		a := <-answers
+		cost += a.cost
 		s.metrics.recordRun(ctx, project, a.failure)
 		if a.failure != "" && ctx.Err() == nil {
 			s.Log.WarnContext(ctx, "a run for a backfill request failed", "project", project, "function", in.function, "reason",
@@ -68,6 +71,7 @@ func (s *service) search(ctx context.Context, project string, in v1Request) ([]*
 type runResult struct {
 	proposals []*pb.Proposal
 	failure   string
+	cost      time.Duration
 }
 
 // run runs the function over pools, as soon as a runner has it.
@@ -96,15 +100,28 @@ func (s *service) ask(ctx context.Context, r *pb.RunRequest) (a runResult) {
 	ctx, span := s.startRunSpan(ctx, r)
 	defer func() { endRunSpan(span, a) }()
 	in := &parts{added: notify.New()}
+	var stats *pb.RunStats
 	run, err := s.Bus.StartRun(ctx, r, in.add)
 	if err != nil {
 		return runResult{failure: err.Error()}
 	}
 	defer run.Stop()
+	var taken time.Time // when a runner took the run
+	defer func() {
+		lost := time.Duration(0)
+		if stats == nil && !taken.IsZero() {
+			lost = time.Since(taken)
+		}
+		a.cost = costOf(stats, lost)
+	}()
 	for {
 		select {
 		case <-in.added.C():
 			for _, p := range in.take() {
+				if p.GetRunner() != "" {
+					taken = time.Now()
+				}
+				stats = p.GetStats()
 				if a.proposals = append(a.proposals, p.GetProposals()...); len(a.proposals) > maxProposals {
 					return runResult{failure: bus.Dropped}
 				}

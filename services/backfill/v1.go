@@ -60,6 +60,9 @@ func (s *service) searchV1(c echo.Context) error {
 	if err := s.checkFunction(ctx, project, in.function); err != nil {
 		return err
 	}
+	if err := s.checkBudget(ctx, project); err != nil {
+		return err
+	}
 	matches, err := s.search(ctx, project, in)
 	if err != nil {
 		return err

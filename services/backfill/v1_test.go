@@ -108,6 +108,30 @@ func TestFirstGeneration(t *testing.T) {
 	}
 }
 
+// Searches are charged to their project. One whose searches took too much is refused for a while, and no run starts.
+func TestSearchesOfTheFirstGenerationAreCharged(t *testing.T) {
+	m := start(t)
+	m.upload(t, "duel")
+	runs := 0
+	served, err := m.bus.ServeRuns("runner", "demo", "duel",
+		func(_ context.Context, _ *pb.RunRequest, answer bus.SendPart) {
+			runs++
+			if err := answer(&pb.RunPart{Last: true, Stats: &pb.RunStats{Charge: 4_000_000}}); err != nil {
+				t.Error(err)
+			}
+		})
+	must(t, err)
+	t.Cleanup(func() { <-served.Stop() })
+	for range 2 { // five seconds may be used at once
+		m.post(t, first, asked).deprecated(t).same(t, 200, nobody)
+	}
+	r := m.post(t, first, asked)
+	r.problem(t, 429, "took more processor time than they may (0.5 seconds a second)")
+	if r.header.Get("Retry-After") == "" || runs != 2 {
+		t.Errorf("Retry-After %q, %d runs", r.header.Get("Retry-After"), runs)
+	}
+}
+
 // The older form of shared data is what the server gets when a function knows no other.
 func TestFirstGenerationWithAssignmentProperties(t *testing.T) {
 	m := start(t)

@@ -104,7 +104,7 @@ func permissions() map[string]rights {
 		},
 		catalog.Backfill: {
 			scripts: []lazyScript{projectAddScript, backfillCreateScript, backfillReplaceScript, proposalApproveScript,
-				backfillDeleteScript, ticketAssignScript, rateAllowScript},
+				backfillDeleteScript, ticketAssignScript, rateAllowScript, rateChargeScript},
 			calls:   "hget hmget mget info",
 			reads:   []string{every.functions(), every.feedName()},
 			writes:  events,

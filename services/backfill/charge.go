@@ -1,0 +1,58 @@
+package backfill
+
+import (
+	"context"
+	"time"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/problem"
+)
+
+// searchBucket is the name of the budget of searches in the state, which all replicas share.
+const searchBucket = "backfillwork"
+
+const (
+	// runCost is what the messages of a run cost besides what the runner counts.
+	runCost = 100 * time.Microsecond
+	// maxCharge is the most that a search is charged: nobody is shut out for long by one request.
+	maxCharge = time.Minute
+	// chargeTimeout is how long the state may take to charge a project.
+	chargeTimeout = 5 * time.Second
+)
+
+// checkBudget is a Limited error when the project's searches took more processor time than they may.
+func (s *service) checkBudget(ctx context.Context, project string) error {
+	budget := s.Settings.searches()
+	if budget.Amount <= 0 {
+		return nil
+	}
+	left, empty, err := s.Store.Charge(ctx, project, searchBucket, 0, budget, s.Now())
+	if err != nil || left > 0 {
+		return err
+	}
+	e := problem.New(problem.Limited, "the runs for such requests of this project took more processor time than they may "+
+		"(%v seconds a second): try again later", s.Settings.Cores)
+	e.RetryAfter = max(empty, time.Second).Round(time.Second)
+	e.Limit = &problem.Limit{Name: searchBucket, Amount: max(1, int(budget.Amount/time.Second)), Window: budget.Window}
+	return e
+}
+
+// charge charges the project for the runs of a search, also when the server does not wait for the answer any more.
+func (s *service) charge(ctx context.Context, project string, cost time.Duration) {
+	s.metrics.recordCost(ctx, project, cost)
+	budget := s.Settings.searches()
+	if budget.Amount <= 0 {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), chargeTimeout)
+	defer cancel()
+	if _, _, err := s.Store.Charge(ctx, project, searchBucket, min(cost, maxCharge), budget, s.Now()); err != nil {
+		s.Log.WarnContext(ctx, "a search is not charged", "project", project, "cost", cost, "error", err)
+	}
+}
+
+// costOf is what a run is charged for: what the runner charges for it, or all the time when a runner took it and did
+// not answer.
+func costOf(stats *pb.RunStats, lost time.Duration) time.Duration {
+	return runCost + lost + time.Duration(max(0, stats.GetCharge()))*time.Microsecond
+}
