@@ -28,15 +28,18 @@ func (p *Project) RecordClaims(
 	}
 	err := claim()
 	p.metrics.recordPhase(ctx, "claim", time.Since(began))
-	all := 0
+	all, outcomes := 0, map[outcome]int64{}
 	for s, c := range claims {
 		all++
 		if err != nil {
-			p.metrics.claims.Add(ctx, 1, s.labels.claims["failed"])
+			outcomes[outcome{segment: s, claim: "failed"}]++
 			continue
 		}
-		s.proposals(ctx, "kept", 1)
-		s.countClaim(ctx, now, c)
+		o := outcomeOf(s, c)
+		outcomes[o]++
+		if o.match != "" {
+			s.recordMatch(ctx, now, c, o.match)
+		}
 		switch span := spans[s.cycle]; {
 		case span == nil:
 		case c.Refusal != "":
@@ -46,6 +49,7 @@ func (p *Project) RecordClaims(
 			p.recordStages(span.ctx, c)
 		}
 	}
+	p.countClaims(ctx, outcomes)
 	for _, span := range spans {
 		span.span.SetAttributes(
 			attribute.Int("matchmaker.claims", span.claimed), attribute.Int("matchmaker.claims.refused", span.refused),
@@ -100,27 +104,49 @@ func (p *Project) recordStages(ctx context.Context, c *state.Claim) {
 	}
 }
 
-// countClaim counts a claim that was answered.
-func (s *Segment) countClaim(ctx context.Context, now time.Time, c *state.Claim) {
-	m, p := s.project.metrics, c.Match.GetProposal()
+// outcome is what became of a claim of a segment. Claims are counted by outcome and not one by one: there are up to a
+// thousand at a time, and the next claims wait for it.
+type outcome struct {
+	segment *Segment
+	// claim is the label of the claim, and match that of its match, "" if there is none.
+	claim, match string
+}
+
+func outcomeOf(s *Segment, c *state.Claim) outcome {
 	switch c.Refusal {
 	case "":
-		m.claims.Add(ctx, 1, s.labels.claims["ok"])
 	case "config", "backfill", "full":
-		m.claims.Add(ctx, 1, s.labels.claims[c.Refusal])
-		return
+		return outcome{segment: s, claim: c.Refusal}
 	default:
-		m.claims.Add(ctx, 1, s.labels.claims["ticket"])
-		return
+		return outcome{segment: s, claim: "ticket"}
 	}
-	kind := "hosted"
+	o := outcome{segment: s, claim: "ok", match: "hosted"}
 	switch {
-	case p.GetFilling().GetBackfill() != "":
-		kind = "filling"
+	case c.Match.GetProposal().GetFilling().GetBackfill() != "":
+		o.match = "filling"
 	case c.Assignments != nil:
-		kind = "direct"
+		o.match = "direct"
 	}
-	m.matches.Add(ctx, 1, s.labels.matches[kind])
+	return o
+}
+
+// countClaims counts claims by their outcomes. Unless Redis did not answer, the proposals were kept.
+func (p *Project) countClaims(ctx context.Context, outcomes map[outcome]int64) {
+	for o, n := range outcomes {
+		labels := o.segment.labels
+		p.metrics.claims.Add(ctx, n, labels.claims[o.claim])
+		if o.claim != "failed" {
+			o.segment.proposals(ctx, "kept", n)
+		}
+		if o.match != "" {
+			p.metrics.matches.Add(ctx, n, labels.matches[o.match])
+		}
+	}
+}
+
+// recordMatch records a match that was claimed.
+func (s *Segment) recordMatch(ctx context.Context, now time.Time, c *state.Claim, kind string) {
+	m, p := s.project.metrics, c.Match.GetProposal()
 	m.score.Record(ctx, p.GetScore(), s.labels.config)
 	m.size.Record(ctx, float64(len(c.Tickets)), s.labels.config)
 	result := s.labels.assigned

@@ -32,6 +32,27 @@ func newSegment(t *testing.T, o *observe.Observer) (*observe.Project, *observe.S
 	return p, p.Segment(config, nil, nil), log
 }
 
+// counts are those of a counter, by the values of a label. Those of 0 are left out.
+func counts(t *testing.T, reader sdkmetric.Reader, name, label string) map[string]int64 {
+	t.Helper()
+	var got metricdata.ResourceMetrics
+	if err := reader.Collect(t.Context(), &got); err != nil {
+		t.Fatal(err)
+	}
+	counted := map[string]int64{}
+	for _, m := range got.ScopeMetrics[0].Metrics {
+		if m.Name != name {
+			continue
+		}
+		for _, point := range m.Data.(metricdata.Sum[int64]).DataPoints {
+			if value, _ := point.Attributes.Value(attribute.Key(label)); point.Value > 0 {
+				counted[value.AsString()] += point.Value
+			}
+		}
+	}
+	return counted
+}
+
 func TestRunsAreCountedByOutcome(t *testing.T) {
 	reader := sdkmetric.NewManualReader()
 	meter := sdkmetric.NewMeterProvider(sdkmetric.WithReader(reader)).Meter("")
@@ -44,19 +65,7 @@ func TestRunsAreCountedByOutcome(t *testing.T) {
 		s.StartRun(t.Context())
 		s.EndRun(t.Context(), o, "", nil)
 	}
-	var got metricdata.ResourceMetrics
-	if err := reader.Collect(t.Context(), &got); err != nil {
-		t.Fatal(err)
-	}
-	counted := map[string]int64{}
-	for _, m := range got.ScopeMetrics[0].Metrics {
-		if m.Name == "matchmaker.runs" {
-			for _, point := range m.Data.(metricdata.Sum[int64]).DataPoints {
-				outcome, _ := point.Attributes.Value(attribute.Key("outcome"))
-				counted[outcome.AsString()] += point.Value
-			}
-		}
-	}
+	counted := counts(t, reader, "matchmaker.runs", "outcome")
 	if !maps.Equal(counted, want) {
 		t.Errorf("counted %v, want %v", counted, want)
 	}
@@ -100,6 +109,50 @@ func TestErrorIsLoggedOnceUntilItWorks(t *testing.T) {
 	}
 	if n := strings.Count(log.String(), "\n"); n != 2 || !strings.Contains(log.String(), "works again") {
 		t.Errorf("the log is %s", log)
+	}
+}
+
+func TestClaimsAreCountedByOutcome(t *testing.T) {
+	reader := sdkmetric.NewManualReader()
+	meter := sdkmetric.NewMeterProvider(sdkmetric.WithReader(reader)).Meter("")
+	p, s, _ := newSegment(t, observe.New(telemetry.NewMeter(meter, 0, slog.New(slog.DiscardHandler)), telemetry.Tracer{}))
+	claim := func(refusal, backfill string, assignments ...*pb.Assignment) *state.Claim {
+		m := &pb.Match{Proposal: &pb.Proposal{}}
+		if backfill != "" {
+			m.Proposal.Filling = &pb.Filling{Backfill: backfill}
+		}
+		return &state.Claim{Match: m, Tickets: []string{"a", "b"}, Assignments: assignments, Refusal: refusal}
+	}
+	assigned := &pb.Assignment{Connection: "x"}
+	record := func(failure error, claims ...*state.Claim) {
+		err := p.RecordClaims(t.Context(), time.Now(), time.Now(), func(yield func(*observe.Segment, *state.Claim) bool) {
+			for _, c := range claims {
+				if !yield(s, c) {
+					return
+				}
+			}
+		}, func() error { return failure })
+		if !errors.Is(err, failure) {
+			t.Errorf("%v, want %v", err, failure)
+		}
+	}
+	record(nil, claim("", ""), claim("", ""), claim("", "", assigned), claim("", "", assigned), claim("", "", assigned),
+		claim("", "game"), claim("config", ""), claim("full", "", assigned), claim("ticket-1", ""), claim("ticket-2", ""),
+		claim("backfill", "game"))
+	record(errors.New("the state store did not answer"), claim("", ""), claim("", ""))
+	for _, test := range []struct {
+		name, label string
+		want        map[string]int64
+	}{
+		{"matchmaker.claims", "outcome", map[string]int64{
+			"ok": 6, "config": 1, "full": 1, "ticket": 2, "backfill": 1, "failed": 2,
+		}},
+		{"matchmaker.matches", "kind", map[string]int64{"hosted": 2, "direct": 3, "filling": 1}},
+		{"matchmaker.proposals", "outcome", map[string]int64{"kept": 11}},
+	} {
+		if got := counts(t, reader, test.name, test.label); !maps.Equal(got, test.want) {
+			t.Errorf("%s are %v, want %v", test.name, got, test.want)
+		}
 	}
 }
 
