@@ -102,17 +102,28 @@ type registry struct {
 
 // New makes the service. It does no I/O before it is run.
 func New(o Options) (app.Part, error) {
-	if err := o.complete(); err != nil {
+	r, err := newRegistry(o)
+	if err != nil {
 		return app.Part{}, err
 	}
-	r := &registry{
+	return r.part(), nil
+}
+
+func newRegistry(o Options) (*registry, error) {
+	if err := o.complete(); err != nil {
+		return nil, err
+	}
+	return &registry{
 		Options:   o,
 		board:     newBoard(o.Heartbeat, o.Grace, o.Now),
 		admission: newAdmission(o.Uploads),
 		reads:     newReads(),
 		metrics:   newMetrics(o.Meter),
-	}
-	return app.Part{Name: "registry", Routes: r.routes, Run: r.run, Ready: r.ready}, nil
+	}, nil
+}
+
+func (r *registry) part() app.Part {
+	return app.Part{Name: "registry", Routes: r.routes, Run: r.run, Ready: r.ready}
 }
 
 func (r *registry) routes(e *echo.Echo) {

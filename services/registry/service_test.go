@@ -17,7 +17,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"matchmaker.dev/services/internal/app"
 	"matchmaker.dev/services/internal/auth"
 	"matchmaker.dev/services/internal/bus"
 	"matchmaker.dev/services/internal/embedded"
@@ -51,7 +50,7 @@ func TestMain(m *testing.M) {
 type bench struct {
 	url, token string
 	issuer     *issuer.Issuer
-	part       app.Part
+	registry   *registry
 	store      *state.Store
 	bus        *bus.Bus
 	clock      *clock
@@ -107,19 +106,22 @@ func startWith(t *testing.T, edge web.Options, change func(*Options)) *bench {
 	if change != nil {
 		change(&o)
 	}
-	b.part, err = New(o)
+	b.registry, err = newRegistry(o)
 	must(t, err)
+	part := b.registry.part()
 	e := web.New(log, edge)
-	b.part.Routes(e)
-	server := httptest.NewServer(e)
+	part.Routes(e)
+	server := httptest.NewUnstartedServer(nil)
+	server.Config, server.Listener = web.Server(e, log), web.Listener(server.Listener)
+	server.Start()
 	t.Cleanup(server.Close)
 	b.url = server.URL
 	b.token = b.mint(t, issuer.Claims{Kind: auth.Developer, Subject: "studio", Project: "demo", Role: "Manager"})
 	serve(t, verifier.Run)
-	serve(t, b.part.Run)
+	serve(t, part.Run)
 	eventually(t, "ready", func() error {
 		b.clock.advance(time.Second)
-		return b.part.Ready(t.Context())
+		return part.Ready(t.Context())
 	})
 	return b
 }

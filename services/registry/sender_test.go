@@ -1,0 +1,73 @@
+package registry
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"matchmaker.dev/services/internal/auth"
+	"matchmaker.dev/services/internal/issuer"
+)
+
+// slowUpload begins an upload of a project on a connection of its own, and sends next to nothing of it. The answer goes
+// to answers when there is one.
+func (b *bench) slowUpload(t *testing.T, project string, answers chan<- string) {
+	t.Helper()
+	server, err := url.Parse(b.url)
+	must(t, err)
+	token := b.mint(t, issuer.Claims{Kind: auth.Developer, Subject: "studio", Project: project, Role: "Manager"})
+	c, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", server.Host)
+	must(t, err)
+	t.Cleanup(func() { c.Close() })
+	_, err = fmt.Fprintf(c, "PUT /%s/matchmaking/api/v1/functions/slow HTTP/1.1\r\nHost: test\r\n"+
+		"Authorization: Bearer %s\r\nContent-Type: application/octet-stream\r\nContent-Length: 8000000\r\n\r\n\x00asm",
+		project, token)
+	must(t, err)
+	go func() {
+		res, err := http.ReadResponse(bufio.NewReader(c), nil)
+		if err != nil {
+			return // the test has ended
+		}
+		defer res.Body.Close()
+		text, err := io.ReadAll(res.Body)
+		answers <- fmt.Sprintf("%d %s %v", res.StatusCode, text, err)
+	}()
+}
+
+// However many connections send slowly, an honest upload of another project is taken. It waits for their slack, not
+// for their end.
+func TestSlowConnectionsGiveWay(t *testing.T) {
+	b := start(t, nil)
+	const projects, each = 10, 4
+	answers := make(chan string, projects*each)
+	for n := range projects * each {
+		b.slowUpload(t, fmt.Sprint("stranger", n%projects), answers)
+	}
+	a := b.registry.admission
+	eventually(t, "all places are taken", func() error {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		if len(a.receiving) != a.most || len(a.waiting)+len(a.receiving)+len(answers) != projects*each {
+			return fmt.Errorf("%d are received, %d wait", len(a.receiving), len(a.waiting))
+		}
+		return nil
+	})
+	wants[function](t, b.put(t, "/functions/honest", guest{}.wasm()), http.StatusOK)
+	eventually(t, "who gave way is answered", func() error {
+		select {
+		case text := <-answers:
+			if !strings.HasPrefix(text, "400 ") || !strings.Contains(text, "came too slowly") {
+				return fmt.Errorf("one got %s", text) // it waited for too long
+			}
+			return nil
+		default:
+			return errors.New("no answer yet")
+		}
+	})
+}
