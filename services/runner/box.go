@@ -9,8 +9,8 @@ import (
 
 // Box loads modules and starts instances of them: that of [Processes].
 type Box interface {
-	OpenFor(ctx context.Context, owner, hash string) (*sandbox.Module, sandbox.Cost, error)
-	LoadFor(ctx context.Context, owner string, wasm []byte) (*sandbox.Module, sandbox.Cost, error)
+	Open(ctx context.Context, owner, hash string) (*sandbox.Module, sandbox.Cost, error)
+	Load(ctx context.Context, owner string, wasm []byte) (*sandbox.Module, sandbox.Cost, error)
 	Release(m *sandbox.Module)
 	Start(ctx context.Context, m *sandbox.Module, name string, log func(line string)) (Instance, error)
 }

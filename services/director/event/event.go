@@ -33,8 +33,8 @@ const batch = 200
 
 // Bus is what a publisher needs of the bus: a *bus.Bus.
 type Bus interface {
-	LastEvents(ctx context.Context, project string) (*pb.Events, uint64, error)
-	PublishEvents(ctx context.Context, e *pb.Events, last uint64) (uint64, error)
+	LastEvents(ctx context.Context, project string) (*pb.Events, bus.EventTail, error)
+	PublishEvents(ctx context.Context, e *pb.Events, last bus.EventTail) (tail bus.EventTail, removed uint64, err error)
 }
 
 // Publisher publishes the events of one project.
