@@ -12,45 +12,68 @@ import (
 	"matchmaker.dev/services/internal/state"
 )
 
-const (
-	mib = 1 << 20
-	// compileBucket is the name of the budget of compile time in the state, which all replicas share.
-	compileBucket = "compile"
-	compileWindow = time.Hour
-)
+const mib = 1 << 20
 
-func (r *registry) compileBudget() state.Budget {
-	return state.Budget{Amount: r.Settings.CompileBudget, Window: compileWindow}
+// The names of the budgets in the state.
+const compileBucket, logBucket = "compile", "log"
+
+// budget is processor time that a project may use within a window. All replicas share what is left of it.
+type budget struct {
+	state.Budget
+	bucket string // its name in the state
+	what   string // used it, for the error
 }
 
-// load checks a module as a runner will, in the lane of its project, and charges what that took. The budget is looked
-// at before, and charged after the work, so the last module may exceed it.
+func (r *registry) compileBudget() budget {
+	return budget{
+		state.Budget{Amount: r.Settings.CompileBudget, Window: time.Hour}, compileBucket,
+		"file: the modules of this project took %v to compile within an hour",
+	}
+}
+
+func (r *registry) logBudget() budget {
+	return budget{
+		state.Budget{Amount: r.Settings.LogBudget, Window: time.Minute}, logBucket,
+		"reads of this project's logs took %v within a minute",
+	}
+}
+
+// allow refuses more work while nothing is left. What the work cost is charged afterwards, so the last one may exceed
+// the budget.
+func (r *registry) allow(ctx context.Context, project string, b budget) error {
+	left, empty, err := r.Store.Charge(ctx, project, b.bucket, 0, b.Budget, r.Now())
+	if err != nil || b.Amount == 0 || left > 0 {
+		return err
+	}
+	e := problem.New(problem.Limited, b.what+", as many as allowed: try again later", b.Amount)
+	e.RetryAfter = max(empty, time.Second).Round(time.Second)
+	e.Limit = &problem.Limit{Name: b.bucket, Amount: int(b.Amount / time.Second), Window: b.Window}
+	r.metrics.overBudget(ctx, project, b.bucket)
+	return e
+}
+
+// charge charges work, also when the client has left, and returns what is left.
+func (r *registry) charge(ctx context.Context, project string, b budget, cost time.Duration) (left time.Duration) {
+	if cost <= 0 || b.Amount == 0 {
+		return b.Amount
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), chargeTimeout)
+	defer cancel()
+	left, _, err := r.Store.Charge(ctx, project, b.bucket, cost, b.Budget, r.Now())
+	if err != nil {
+		r.Log.WarnContext(ctx, "work not charged", "project", project, "bucket", b.bucket, "took", cost, "error", err)
+	}
+	return left
+}
+
+// load checks a module as a runner will, in the lane of its project, and charges what that took.
 func (r *registry) load(ctx context.Context, project string, module []byte) (*sandbox.Module, error) {
 	budget := r.compileBudget()
-	left, empty, err := r.Store.Charge(ctx, project, compileBucket, 0, budget, r.Now())
-	if err != nil {
+	if err := r.allow(ctx, project, budget); err != nil {
 		return nil, err
 	}
-	if budget.Amount > 0 && left == 0 {
-		e := problem.New(problem.Limited, "file: the modules of this project took %v to compile within an hour, as many as "+
-			"allowed: try again later", budget.Amount)
-		e.RetryAfter = max(empty, time.Second).Round(time.Second)
-		e.Limit = &problem.Limit{Name: compileBucket, Amount: int(budget.Amount / time.Second), Window: budget.Window}
-		r.metrics.overBudget(ctx, project)
-		return nil, e
-	}
 	checked, cost, err := r.Box.Load(ctx, project, module)
-	if cost.Processor > 0 && budget.Amount > 0 {
-		// Also when the client has left.
-		charge, cancel := context.WithTimeout(context.WithoutCancel(ctx), chargeTimeout)
-		defer cancel()
-		var failed error
-		left, _, failed = r.Store.Charge(charge, project, compileBucket, cost.Processor, budget, r.Now())
-		if failed != nil {
-			r.Log.WarnContext(ctx, "compile time not charged", "project", project, "took", cost.Processor, "error", failed)
-		}
-	}
-	r.metrics.compiled(ctx, project, cost, left)
+	r.metrics.compiled(ctx, project, cost, r.charge(ctx, project, budget, cost.Processor))
 	return checked, err
 }
 

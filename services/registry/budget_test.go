@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"errors"
 	"net/http"
 	"strconv"
 	"testing"
@@ -16,7 +17,7 @@ func TestCompileBudget(t *testing.T) {
 	left := func(used time.Duration) time.Duration {
 		t.Helper()
 		left, _, err := b.store.Charge(t.Context(), "demo", compileBucket, used, (&registry{Options: Options{
-			Settings: Settings{CompileBudget: 20 * time.Minute}}}).compileBudget(), b.clock.now())
+			Settings: Settings{CompileBudget: 20 * time.Minute}}}).compileBudget().Budget, b.clock.now())
 		must(t, err)
 		return left
 	}
@@ -44,6 +45,28 @@ func TestCompileBudget(t *testing.T) {
 	}
 	b.clock.advance(31 * time.Minute)
 	wants[function](t, b.put(t, "/functions/more", guest{size: 1}.wasm()), http.StatusOK)
+}
+
+// What reads of a log cost is charged to the project, and no other.
+func TestLogBudget(t *testing.T) {
+	b := start(t, func(o *Options) { o.Settings.LogBudget = 10 * readCost })
+	wants[function](t, b.put(t, "/functions/duel", guest{}.wasm()), http.StatusOK)
+	for range 20 {
+		must(t, b.bus.PublishLog(t.Context(), "demo", "duel", &pb.LogLines{Instance: "duel-1", Text: "line\n"}))
+	}
+	eventually(t, "a read beyond the budget", func() error {
+		if a := b.get(t, "/functions/duel/log"); a.status == http.StatusOK {
+			return errors.New("not refused yet")
+		}
+		return nil
+	})
+	a := b.get(t, "/functions/duel/log")
+	refused(t, a, http.StatusTooManyRequests, "reads of this project's logs took")
+	if a.header.Get("Retry-After") == "" {
+		t.Error("no Retry-After")
+	}
+	b.clock.advance(5 * time.Minute)
+	wants[functionLogs](t, b.get(t, "/functions/duel/log"), http.StatusOK)
 }
 
 // The machine code of the functions that run, and the modules that are kept, are bounded for each project.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/bus"
 	"matchmaker.dev/services/internal/problem"
 	"matchmaker.dev/services/internal/web"
@@ -18,6 +19,10 @@ const (
 	defaultSpan = 30 * time.Minute // the contract's
 	leastBound  = 24 * time.Hour   // a span up to it is always taken, whatever is kept
 	logPatience = 10 * time.Second // for the bus to answer
+
+	// What a message of a log and a byte of it cost, the message bus included: work is charged that is counted.
+	readCost = 5 * time.Microsecond
+	byteCost = 10 * time.Nanosecond
 
 	// positionHeader says where the log has been read to, for the next request's "after".
 	positionHeader = "X-Log-Position"
@@ -54,6 +59,10 @@ func (r *registry) logs(c echo.Context) error {
 		return err
 	}
 	project := c.Param("project")
+	budget := r.logBudget()
+	if err := r.allow(c.Request().Context(), project, budget); err != nil {
+		return err
+	}
 	reading, err := r.reads.enter(c.Request().Context(), project, func() {})
 	if err != nil {
 		return err
@@ -76,7 +85,12 @@ func (r *registry) logs(c echo.Context) error {
 	if after > 0 {
 		take = lines.add // the rest comes with the next request
 	}
-	reached, err := r.Bus.ReadLog(ctx, project, name, bus.LogStart{Since: since, After: after}, take)
+	cost := time.Duration(0)
+	reached, err := r.Bus.ReadLog(ctx, project, name, bus.LogStart{Since: since, After: after}, func(l *pb.LogLines) bool {
+		cost += readCost + byteCost*time.Duration(sizeOf(l))
+		return take(l)
+	})
+	r.charge(ctx, project, budget, cost)
 	if err != nil {
 		return err
 	}

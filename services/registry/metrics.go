@@ -15,7 +15,7 @@ import (
 type metrics struct {
 	projects *telemetry.Labels
 
-	uploads, refused           metric.Int64Counter
+	uploads, refused, reads    metric.Int64Counter
 	compile, waited            metric.Float64Histogram
 	left, machineCode, modules metric.Int64Gauge
 }
@@ -27,6 +27,8 @@ func newMetrics(m telemetry.Meter) *metrics {
 			"Uploads that were checked, by outcome: ok, refused, failed (not for a reason of its own)."),
 		refused: m.Counter("matchmaker.uploads.over_budget", "{upload}",
 			"Uploads that were refused because the project has used up --compile-budget."),
+		reads: m.Counter("matchmaker.log.reads.over_budget", "{read}",
+			"Reads of logs that were refused because the project has used up --log-read-budget."),
 		compile: m.WorkSeconds("matchmaker.upload.compile",
 			"Processor time to compile an upload and to start it for a trial. Those that were refused count."),
 		waited: m.WaitSeconds("matchmaker.upload.wait", "Time that an upload waited for its turn to be compiled."),
@@ -52,8 +54,12 @@ func (x *metrics) uploaded(ctx context.Context, project string, err error) {
 	x.uploads.Add(ctx, 1, telemetry.WithLabels(x.of(project), attribute.String("outcome", outcome)))
 }
 
-func (x *metrics) overBudget(ctx context.Context, project string) {
-	x.refused.Add(ctx, 1, telemetry.WithLabels(x.of(project)))
+func (x *metrics) overBudget(ctx context.Context, project, bucket string) {
+	counter := x.refused
+	if bucket == logBucket {
+		counter = x.reads
+	}
+	counter.Add(ctx, 1, telemetry.WithLabels(x.of(project)))
 }
 
 func (x *metrics) compiled(ctx context.Context, project string, cost sandbox.Cost, left time.Duration) {

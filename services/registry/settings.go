@@ -12,6 +12,7 @@ type Settings struct {
 	Functions     int           `help:"Most match functions of a project." default:"20" name:"max-functions" group:"runner"`
 	Versions      int           `help:"How many uploads of a function are kept, to go back to; the one that runs is one of them." default:"5" name:"function-versions" group:"runner"`
 	CompileBudget time.Duration `help:"How long all modules that a project uploads may compile within an hour, in time of one processor. Refused uploads count; 0 means no limit." default:"10m" group:"runner"`
+	LogBudget     time.Duration `help:"How long reads of a project's logs may take within a minute, in time of one processor; 0 means no limit." default:"6s" name:"log-read-budget" group:"runner"`
 	MachineCode   int           `help:"Most MiB of machine code that the functions of a project may have together, those that run." default:"512" name:"max-machine-code" group:"runner"`
 	Modules       int           `help:"Most MiB that the modules of a project may have together, with all uploads that are kept." default:"512" name:"max-modules" group:"runner"`
 	ModuleGrace   time.Duration `help:"How long a module stays stored that no version of a function has any more." default:"1h" group:"runner"`
@@ -24,8 +25,8 @@ func (s *Settings) Validate() error {
 	if s.Functions < 1 || s.Versions < 1 {
 		err = errors.New("--max-functions and --function-versions: must be more than 0")
 	}
-	if s.CompileBudget < 0 {
-		err = errors.Join(err, errors.New("--compile-budget: must not be negative"))
+	if s.CompileBudget < 0 || s.LogBudget < 0 {
+		err = errors.Join(err, errors.New("--compile-budget and --log-read-budget: must not be negative"))
 	}
 	if s.MachineCode < 1 || s.Modules < 1 {
 		err = errors.Join(err, errors.New("--max-machine-code and --max-modules: must be more than 0"))
