@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/base64"
 	"errors"
+	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 )
@@ -37,8 +38,14 @@ func (b *Bus) Module(ctx context.Context, name string) ([]byte, error) {
 	return module, unavailable(err)
 }
 
+// listTimeout is how long the object store may take to list its modules. It may wait for ever for one that was removed
+// meanwhile.
+const listTimeout = 30 * time.Second
+
 // Modules is the names of all modules in the object store.
 func (b *Bus) Modules(ctx context.Context) ([]string, error) {
+	ctx, cancel := context.WithTimeout(ctx, listTimeout)
+	defer cancel()
 	store, err := b.js.ObjectStore(ctx, moduleStore)
 	if err != nil {
 		return nil, unavailable(err)

@@ -76,7 +76,8 @@ func member(t *testing.T, url, name string, log *slog.Logger) *bus.Bus {
 	t.Helper()
 	b, err := bus.Connect(t.Context(), bus.Options{
 		Server: bus.Server{URL: url}, Name: name, Service: name, Log: log, Logs: bus.Logs{Total: 1},
-		Login: account.Login{User: account.User(name), Password: func() (string, error) { return passwordOf(name), nil }},
+		Events: bus.Events{Bytes: 16 * bus.MaxEventBytes},
+		Login:  account.Login{User: account.User(name), Password: func() (string, error) { return passwordOf(name), nil }},
 	})
 	if err != nil {
 		t.Fatal(err)
