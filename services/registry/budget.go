@@ -27,7 +27,7 @@ func (r *registry) compileBudget() state.Budget {
 // at before, and charged after the work, so the last module may exceed it.
 func (r *registry) load(ctx context.Context, project string, module []byte) (*sandbox.Module, error) {
 	budget := r.compileBudget()
-	left, empty, err := r.Store.Charge(ctx, project, compileBucket, 0, budget, r.Now())
+	left, empty, err := r.Store.Charge(ctx, project, compileBucket, 0, budget)
 	if err != nil {
 		return nil, err
 	}
@@ -45,7 +45,7 @@ func (r *registry) load(ctx context.Context, project string, module []byte) (*sa
 		charge, cancel := context.WithTimeout(context.WithoutCancel(ctx), chargeTimeout)
 		defer cancel()
 		var failed error
-		left, _, failed = r.Store.Charge(charge, project, compileBucket, cost.Processor, budget, r.Now())
+		left, _, failed = r.Store.Charge(charge, project, compileBucket, cost.Processor, budget)
 		if failed != nil {
 			r.Log.WarnContext(ctx, "compile time not charged", "project", project, "took", cost.Processor, "error", failed)
 		}

@@ -107,7 +107,7 @@ func New(o Options) (app.Part, error) {
 	}
 	r := &registry{
 		Options:   o,
-		board:     newBoard(o.Heartbeat, o.Grace, o.Now),
+		board:     newBoard(o.Heartbeat, o.Grace, o.Now, o.Store.Now),
 		admission: newAdmission(o.Uploads),
 		reads:     newReads(),
 		metrics:   newMetrics(o.Meter),
