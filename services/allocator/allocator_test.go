@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -72,7 +73,9 @@ func (s *script) Release(_ context.Context, r provider.Ref) error {
 			return err
 		}
 	}
-	delete(s.held, r.Match)
+	if r.Used == "" {
+		delete(s.held, r.Match)
+	}
 	s.released <- r.Match
 	return nil
 }
@@ -94,11 +97,16 @@ type world struct {
 	terms   state.ClaimOptions
 	rev     int64
 	options allocator.Options
+	// ahead is for how long Redis's clock is ahead.
+	ahead atomic.Int64
 	// redis and nats are URLs.
 	redis, nats string
 	// requeue is OnAllocationError in the configs of claimed matches.
 	requeue string
 }
+
+// redisTime is what the store is told of the time.
+func (w *world) redisTime() time.Time { return time.Now().Add(time.Duration(w.ahead.Load())) }
 
 func allocateAtOnce(int, *provider.Request) (provider.Result, error) {
 	return provider.Result{Status: provider.Allocated, Connection: "1.2.3.4:5"}, nil
@@ -132,7 +140,8 @@ func prepare(t testing.TB) *world {
 	}
 	t.Cleanup(func() { _ = nats.Close() })
 	w := &world{t: t, redis: redis.URL(), nats: nats.URL()}
-	w.store, err = state.Open(state.Options{Server: state.Server{URL: redis.URL()}, Log: log, History: 1000})
+	w.store, err = state.Open(state.Options{Server: state.Server{URL: redis.URL()}, Log: log, History: 1000,
+		Clock: w.redisTime})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -143,7 +152,7 @@ func prepare(t testing.TB) *world {
 	t.Cleanup(func() { _ = w.bus.Close(context.Background()) })
 	short := settings.Default[allocator.Settings]()
 	short.Poll, short.Sweep, short.Retry = time.Millisecond, 10*time.Millisecond, 10*time.Millisecond
-	w.options = allocator.Options{Store: w.store, Bus: w.bus, Log: log, Now: time.Now, Settings: short,
+	w.options = allocator.Options{Store: w.store, Bus: w.bus, Log: log, Settings: short,
 		Readable: 10 * time.Minute, Renewable: 24 * time.Hour}
 	if err := w.bus.Prepare(t.Context()); err != nil {
 		t.Fatal(err)
@@ -159,12 +168,11 @@ func (w *world) lead(project string) {
 	if w.rev, _, err = w.store.PutConfig(w.t.Context(), project, &pb.Config{Id: "c"}, state.AnyRevision); err != nil {
 		w.t.Fatal(err)
 	}
-	epoch, err := w.store.AcquireLease(w.t.Context(), project, "d", time.Now(), time.Hour)
+	epoch, err := w.store.AcquireLease(w.t.Context(), project, "d", time.Hour)
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	now := time.Now()
-	w.terms = state.ClaimOptions{Epoch: epoch, Now: now, Deadline: now.Add(time.Hour), Expiry: now.Add(time.Hour)}
+	w.terms = state.ClaimOptions{Epoch: epoch, Claim: time.Hour, Readable: time.Hour}
 }
 
 // run starts an allocator. settled stops it and returns when it has finished its matches.
@@ -188,7 +196,7 @@ func (w *world) claim(match string, tickets ...string) *pb.Match {
 
 func (w *world) claimIn(project, match string, tickets ...string) *pb.Match {
 	w.t.Helper()
-	create := w.store.Creator(time.Now, nil)
+	create := w.store.Creator(nil)
 	for _, id := range tickets {
 		if err := create.Create(w.t.Context(), project, &pb.Ticket{Id: id, Created: time.Now().UnixMilli()}); err != nil {
 			w.t.Fatal(err)
@@ -261,7 +269,7 @@ func eventually(t testing.TB, what string, ok func() bool) {
 
 func (w *world) leaves(id string) {
 	w.t.Helper()
-	if _, err := w.store.DeleteTicket(w.t.Context(), project, id, "", w.terms.Now); err != nil {
+	if _, err := w.store.DeleteTicket(w.t.Context(), project, id, ""); err != nil {
 		w.t.Fatal(err)
 	}
 }
@@ -426,12 +434,11 @@ func TestServerOfAReleasedMatchIsDeallocated(t *testing.T) {
 	w := start(t, s)
 	m := w.claim("m", "a", "b")
 	// An allocator that died had its lease.
-	now := w.terms.Now
-	dead := state.MatchLease{Holder: "dead", Now: now, Expires: now, Deadline: now, ClaimDeadline: now}
+	dead := state.MatchLease{Holder: "dead"} // it ends at once, and so does the claim
 	if _, err := w.store.BeginAllocation(t.Context(), project, m, dead); err != nil {
 		t.Fatal(err)
 	}
-	if released, _, err := w.store.ReleaseOverdueMatches(t.Context(), project, now, 10); err != nil || len(released) != 1 {
+	if released, _, err := w.store.ReleaseOverdueMatches(t.Context(), project, 10); err != nil || len(released) != 1 {
 		t.Fatal(released, err)
 	}
 	select {
@@ -449,10 +456,16 @@ func TestServerOfAReleasedMatchIsDeallocated(t *testing.T) {
 
 func TestMatchThatIsDeliveredTwiceKeepsItsServer(t *testing.T) {
 	var w *world
+	var m *pb.Match
 	s := &script{allocate: func(n int, r *provider.Request) (provider.Result, error) {
 		if r.Match == "m" { // another delivery of the match is faster
-			end := state.Outcome{Expiry: w.terms.Expiry, Connection: "1.2.3.4:5"}
-			_, _, err := w.store.Assign(t.Context(), project, &pb.Match{Id: "m"}, end, map[string]*pb.Assignment{
+			end := state.Outcome{Holder: "other", Readable: time.Hour, Connection: "1.2.3.4:5"}
+			w.ahead.Add(int64(time.Minute)) // the lease of this one has ended
+			_, err := w.store.BeginAllocation(t.Context(), project, m, state.MatchLease{Holder: "other", Hold: time.Minute})
+			if err != nil {
+				t.Error(err)
+			}
+			_, _, err = w.store.Assign(t.Context(), project, &pb.Match{Id: "m"}, end, map[string]*pb.Assignment{
 				"a": {Connection: "1.2.3.4:5"}, "b": {Connection: "1.2.3.4:5"},
 			})
 			if err != nil {
@@ -462,7 +475,7 @@ func TestMatchThatIsDeliveredTwiceKeepsItsServer(t *testing.T) {
 		return allocateAtOnce(n, r)
 	}}
 	w = start(t, s)
-	w.claim("m", "a", "b")
+	m = w.claim("m", "a", "b")
 	w.claim("next", "c", "d")
 	w.send("m")
 	w.result("a")

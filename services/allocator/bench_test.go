@@ -30,7 +30,7 @@ func BenchmarkMatches(b *testing.B) {
 	}
 	defer func() { _ = sub.Stop() }()
 
-	create := w.store.Creator(time.Now, nil)
+	create := w.store.Creator(nil)
 	matches := make([]string, b.N)
 	claims := make([]*state.Claim, b.N)
 	created := make(chan error, 64)

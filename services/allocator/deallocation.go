@@ -7,7 +7,6 @@ import (
 
 	"go.opentelemetry.io/otel/metric"
 
-	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/state"
 )
 
@@ -73,23 +72,26 @@ func (s *service) deallocateDue(ctx context.Context, busy *counts, running *sync
 		}
 	}
 	backoff := state.Backoff{First: s.Settings.Retry, Max: maxRetry}
-	due, err := s.Store.ClaimDeallocations(ctx, idle, s.Now(), deallocationBatch, backoff)
-	for project, matches := range due {
-		busy.add(project, len(matches))
-		for _, m := range matches {
+	due, err := s.Store.ClaimDeallocations(ctx, idle, deallocationBatch, backoff)
+	for project, servers := range due {
+		busy.add(project, len(servers))
+		for _, d := range servers {
 			running.Go(func() {
 				defer s.deallocations.Notify() // there may be more
 				defer busy.add(project, -1)
-				s.deallocateServer(ctx, project, m)
+				s.deallocateServer(ctx, project, d)
 			})
 		}
 	}
 	return err
 }
 
-// deallocateServer releases the server of a match, if it has one. When that fails, any allocator tries again later.
-func (s *service) deallocateServer(ctx context.Context, project string, m *pb.Match) {
+// deallocateServer releases the server of a match, if it has one, or those that its tickets do not use. When that
+// fails, any allocator tries again later.
+func (s *service) deallocateServer(ctx context.Context, project string, d state.Deallocation) {
+	m := d.Match
 	ref, err := s.refOf(project, m.GetId(), m.GetConfig(), hostingOf(m), m.GetHosting())
+	ref.Used = d.Used
 	logged := ctx // with the span of the call
 	if err == nil {
 		err = s.call(ctx, "hosting release", ref, func(ctx context.Context) error {
@@ -97,9 +99,11 @@ func (s *service) deallocateServer(ctx context.Context, project string, m *pb.Ma
 			return s.Provider.Release(ctx, ref)
 		})
 	}
-	if err == nil {
+	if err == nil && d.Used == "" {
 		s.metrics.returned.Add(ctx, 1, metric.WithAttributes(s.nameOf(project, ref.Hosting)))
-		err = s.Store.FinishDeallocation(ctx, project, m, s.Now())
+	}
+	if err == nil {
+		err = s.Store.FinishDeallocation(ctx, project, m)
 	}
 	if err != nil && ctx.Err() == nil {
 		s.Log.WarnContext(logged, "a server could not be deallocated, and is tried again later",

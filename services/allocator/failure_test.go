@@ -181,7 +181,7 @@ func (s *script) expectDeallocated(t *testing.T, w *world, want bool) {
 	if _, err := w.store.BeginAllocation(t.Context(), project, m, handsOf(w)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.store.ReleaseMatch(t.Context(), project, m, true, "allocation", time.Now()); err != nil {
+	if _, err := w.store.ReleaseMatch(t.Context(), project, m, "test", true, "allocation"); err != nil {
 		t.Fatal(err)
 	}
 	select {

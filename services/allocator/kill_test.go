@@ -107,14 +107,14 @@ func (w *world) killedAt(t *testing.T, h *hosting, step string, after bool) (hei
 }
 
 // waitUntilForgotten waits until nothing is left to do for a match. The server of a match that was taken over is
-// deallocated twice, a minute apart. An allocator whose clock is ahead does it the second time.
+// deallocated twice, a minute apart.
 func (w *world) waitUntilForgotten(match string, h *hosting) {
 	w.t.Helper()
 	eventually(w.t, "the end of match "+match, func() bool {
-		status, _, err := w.store.GameServer(w.t.Context(), project, match, time.Now())
+		status, _, err := w.store.GameServer(w.t.Context(), project, match, 0)
 		return err == nil && status != state.MatchActive && h.inUse() == 0
 	})
-	w.options.Now = func() time.Time { return time.Now().Add(time.Minute) }
+	w.ahead.Add(int64(time.Minute))
 	w.options.Provider = &remote{url: h.url}
 	w.t.Cleanup(w.run())
 	eventually(w.t, "match "+match+" to be forgotten", func() bool {

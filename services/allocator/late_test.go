@@ -2,11 +2,9 @@ package allocator_test
 
 import (
 	"errors"
-	"sync/atomic"
 	"testing"
 	"time"
 
-	"matchmaker.dev/services/allocator"
 	"matchmaker.dev/services/allocator/provider"
 	"matchmaker.dev/services/internal/definition"
 )
@@ -37,16 +35,13 @@ func TestServerOfACallThatArrivesLateIsDeallocated(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var w *world
-			var skew atomic.Int64
 			s := &script{allocate: func(n int, r *provider.Request) (provider.Result, error) {
 				if n == 1 {
 					return provider.Result{}, errors.New("connection reset by peer")
 				}
 				return test.second(w, r)
 			}}
-			w = start(t, s, brief, func(o *allocator.Options) {
-				o.Now = func() time.Time { return time.Now().Add(time.Duration(skew.Load())) }
-			})
+			w = start(t, s, brief)
 			w.requeue = test.requeue
 			w.claim("m", "a")
 			w.send("m")
@@ -59,7 +54,7 @@ func TestServerOfACallThatArrivesLateIsDeallocated(t *testing.T) {
 			s.held["m"] = true // the first call arrives
 			s.mu.Unlock()
 			eventually(t, "the second deallocation", func() bool {
-				skew.Add(int64(time.Minute))
+				w.ahead.Add(int64(time.Minute))
 				return !s.holds("m")
 			})
 		})

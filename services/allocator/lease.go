@@ -14,13 +14,12 @@ var errLeaseLost = errors.New("the lease of the match is lost")
 
 // lease is one attempt at a match. Until it expires, no other allocator asks for the match's server.
 type lease struct {
-	holder  string
-	expires time.Time
+	holder string
+	// renewed is when it was taken or renewed at the latest: it lasts at least until Hold after that.
+	renewed time.Time
 }
 
-func (s *service) newLease(now time.Time) *lease {
-	return &lease{holder: uuid.NewString(), expires: now.Add(s.Settings.Hold)}
-}
+func newLease() *lease { return &lease{holder: uuid.NewString(), renewed: time.Now()} }
 
 // whileLeased calls do, renews the lease of a match until do returns, and tells whether the lease was lost. The context
 // of do ends when it is lost: when the match ended, another allocator took it over, or the state store did not answer
@@ -32,12 +31,12 @@ func (s *service) whileLeased(
 	var renewing sync.WaitGroup
 	renewing.Go(func() {
 		for sleep(ctx, s.Settings.Hold/3) == nil {
-			expires := s.Now().Add(s.Settings.Hold)
-			renewed, err := s.Store.RenewMatchLease(ctx, project, match, l.holder, expires)
+			asked := time.Now()
+			renewed, err := s.Store.RenewMatchLease(ctx, project, match, l.holder, s.Settings.Hold)
 			switch {
 			case renewed:
-				l.expires = expires
-			case err == nil, s.Now().After(l.expires):
+				l.renewed = asked
+			case err == nil, time.Since(l.renewed) > s.Settings.Hold:
 				cancel(errLeaseLost)
 				return
 			}

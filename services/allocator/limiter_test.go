@@ -14,8 +14,7 @@ import (
 
 func handsOf(w *world) state.MatchLease {
 	return state.MatchLease{
-		Holder: "test", Now: w.terms.Now, Expires: w.terms.Deadline, Deadline: w.terms.Deadline,
-		ClaimDeadline: w.terms.Deadline,
+		Holder: "test", Hold: time.Hour, Search: time.Hour, Claim: time.Hour,
 	}
 }
 

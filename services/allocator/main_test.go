@@ -53,7 +53,7 @@ func runAllocator(ctx context.Context, redis, nats, hosting, search string) erro
 	short.Hold, short.Poll, short.Deadline = soon, 10*time.Millisecond, deadline
 	short.Sweep, short.Retry = 10*time.Millisecond, soon
 	part := allocator.New(allocator.Options{
-		Store: store, Bus: b, Provider: &remote{url: hosting}, Log: log, Now: time.Now, Settings: short,
+		Store: store, Bus: b, Provider: &remote{url: hosting}, Log: log, Settings: short,
 		Readable: 10 * time.Minute, Renewable: 24 * time.Hour,
 	})
 	return part.Run(ctx)
@@ -78,6 +78,9 @@ func (p *remote) Poll(ctx context.Context, refs []provider.Ref) ([]provider.Resu
 }
 
 func (p *remote) Release(ctx context.Context, r provider.Ref) error {
+	if r.Used != "" {
+		return nil // it has one server for each allocation
+	}
 	_, err := p.call(ctx, "release", r)
 	return err
 }

@@ -49,10 +49,10 @@ func (s *service) match(ctx context.Context, project, id string, attempt int) er
 
 // begin begins the allocation of a match, or goes on with one that another allocator began.
 func (s *service) begin(ctx context.Context, project string, m *pb.Match, f *fleet) error {
-	now := s.Now()
-	l, deadline := s.newLease(now), now.Add(s.Settings.Deadline)
+	l := newLease()
 	begun, err := s.Store.BeginAllocation(ctx, project, m, state.MatchLease{
-		Holder: l.holder, Now: now, Expires: l.expires, Deadline: deadline, ClaimDeadline: deadline.Add(s.Settings.slack()),
+		Holder: l.holder, Hold: s.Settings.Hold, Search: s.Settings.Deadline,
+		Claim: s.Settings.Deadline + s.Settings.slack(),
 	})
 	if err != nil {
 		return err
@@ -78,20 +78,20 @@ func (s *service) serve(
 ) error {
 	var o outcome
 	lost := s.whileLeased(ctx, project, m.GetId(), l, func(ctx context.Context) {
-		ctx, cancel := context.WithTimeout(ctx, begun.Deadline.Sub(s.Now()))
+		ctx, cancel := context.WithTimeout(ctx, begun.Search)
 		defer cancel()
 		o = s.find(ctx, project, m, f, begun.First)
 	})
 	switch {
 	case o.connection != "":
-		return s.assign(ctx, project, m, o)
+		return s.assign(ctx, project, m, l, o)
 	case ctx.Err() != nil:
 		s.endLease(ctx, project, m.GetId(), l)
 		return context.Cause(ctx) // this allocator stops; another goes on
 	case lost:
 		return bus.RetryAfter(minRequeue)
 	default:
-		return s.fail(ctx, project, m, o)
+		return s.fail(ctx, project, m, l, o)
 	}
 }
 
@@ -111,13 +111,13 @@ func (s *service) find(ctx context.Context, project string, m *pb.Match, f *flee
 }
 
 // fail writes why there is no server to the match's tickets, or makes them wait again.
-func (s *service) fail(ctx context.Context, project string, m *pb.Match, o outcome) error {
+func (s *service) fail(ctx context.Context, project string, m *pb.Match, l *lease, o outcome) error {
 	f := failureOf(o.err)
 	telemetry.Fail(trace.SpanFromContext(ctx), f.reason, f.detail)
 	s.Log.WarnContext(ctx, "no server for a match", "project", project, "match", m.GetId(), "config", m.GetConfig(),
 		"reason", f.reason, "error", o.err)
 	if f.requeues(m.GetHosting().GetOnAllocationError()) {
-		position, err := s.Store.ReleaseMatch(ctx, project, m, o.mayHaveServer, "allocation", s.Now())
+		position, err := s.Store.ReleaseMatch(ctx, project, m, l.holder, o.mayHaveServer, "allocation")
 		if err != nil {
 			return err
 		}
@@ -126,21 +126,19 @@ func (s *service) fail(ctx context.Context, project string, m *pb.Match, o outco
 		s.deallocations.Notify()
 		return nil
 	}
-	now := s.Now()
 	return s.end(ctx, project, m, state.Outcome{
-		Now: now, Expiry: now.Add(s.Readable), Error: f.code, Reason: f.reason, Detail: f.detail,
+		Holder: l.holder, Readable: s.Readable, Error: f.code, Reason: f.reason, Detail: f.detail,
 		MayHaveServer: o.mayHaveServer,
 	})
 }
 
 // assign writes the server to the match's tickets.
-func (s *service) assign(ctx context.Context, project string, m *pb.Match, o outcome) error {
-	now := s.Now()
+func (s *service) assign(ctx context.Context, project string, m *pb.Match, l *lease, o outcome) error {
 	end := state.Outcome{
-		Now: now, Expiry: now.Add(s.Readable), Connection: o.connection, MayHaveServer: o.mayHaveServer,
+		Holder: l.holder, Readable: s.Readable, Connection: o.connection, MayHaveServer: o.mayHaveServer,
 	}
 	if s.Tokens != nil {
-		end.Server, end.KeepServer = serverOf(m, now), now.Add(s.Tokens.TTL()+grace)
+		end.Server, end.KeepServer = serverOf(m, s.Store.Now()), s.Tokens.TTL()+grace
 	}
 	return s.end(ctx, project, m, end)
 }
@@ -164,11 +162,15 @@ func (s *service) end(ctx context.Context, project string, m *pb.Match, end stat
 		telemetry.Fail(span, "unavailable", err.Error())
 		return err
 	}
+	if status == state.MatchLeased { // its server is deallocated when the match of the other holder has ended
+		s.Log.WarnContext(ctx, "another allocator has taken the match over", "project", project, "match", m.GetId())
+		return bus.RetryAfter(minRequeue)
+	}
 	s.traceTickets(ctx, "ticket assigned", project, m, slices.Concat([]string{}, assigned), end.Reason)
-	if status != state.MatchAssigned && (end.MayHaveServer || end.Connection != "" && len(assigned) == 0) {
+	if status == state.MatchAssigned || (end.MayHaveServer || end.Connection != "" && len(assigned) == 0) {
 		s.deallocations.Notify()
 	}
-	s.recordAssigned(ctx, project, m, assigned, end.Now, end.Connection == "")
+	s.recordAssigned(ctx, project, m, assigned, s.Store.Now(), end.Connection == "")
 	s.Bus.NotifyAssigned(ctx, project, assigned)
 	return nil
 }

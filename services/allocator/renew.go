@@ -39,7 +39,7 @@ func (s *service) renew(c echo.Context) error {
 			problem.Forbidden, "the token is not one that a game server got with its allocation: whoever issued it renews it",
 		)
 	}
-	status, server, err := s.Store.GameServer(ctx, project, p.Match, s.Now().Add(s.Tokens.TTL()+grace))
+	status, server, err := s.Store.GameServer(ctx, project, p.Match, s.Tokens.TTL()+grace)
 	switch {
 	case err != nil:
 		return err
@@ -88,5 +88,5 @@ func (s *service) lives(ctx context.Context, ref provider.Ref, server *pb.GameSe
 	if err != nil {
 		s.Log.WarnContext(ctx, "asking whether a server runs", "project", ref.Project, "match", ref.Match, "error", err)
 	}
-	return s.Now().Before(time.UnixMilli(server.GetAllocated()).Add(s.Renewable))
+	return s.Store.Now().Before(time.UnixMilli(server.GetAllocated()).Add(s.Renewable))
 }

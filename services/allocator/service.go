@@ -39,7 +39,6 @@ type Options struct {
 	// Keys decrypt the hosting keys of configs; nil where configs have none.
 	Keys     *keyring.Ring
 	Log      *slog.Logger
-	Now      func() time.Time
 	Settings Settings
 	// Readable is how long a result can be read.
 	Readable time.Duration

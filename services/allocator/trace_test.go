@@ -34,7 +34,7 @@ func (w *world) claimSampled(spans *spantest.Spans, match string, tickets ...str
 	w.t.Helper()
 	_, claim = spans.Request(w.t.Context())
 	_, mark = spans.Request(w.t.Context())
-	create := w.store.Creator(time.Now, nil)
+	create := w.store.Creator(nil)
 	for i, id := range tickets {
 		ticket := &pb.Ticket{Id: id, Created: time.Now().UnixMilli()}
 		if i == 0 {

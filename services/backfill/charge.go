@@ -26,7 +26,7 @@ func (s *service) checkBudget(ctx context.Context, project string) error {
 	if budget.Amount <= 0 {
 		return nil
 	}
-	left, empty, err := s.Store.Charge(ctx, project, searchBucket, 0, budget, s.Now())
+	left, empty, err := s.Store.Charge(ctx, project, searchBucket, 0, budget)
 	if err != nil || left > 0 {
 		return err
 	}
@@ -46,7 +46,7 @@ func (s *service) charge(ctx context.Context, project string, cost time.Duration
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), chargeTimeout)
 	defer cancel()
-	if _, _, err := s.Store.Charge(ctx, project, searchBucket, min(cost, maxCharge), budget, s.Now()); err != nil {
+	if _, _, err := s.Store.Charge(ctx, project, searchBucket, min(cost, maxCharge), budget); err != nil {
 		s.Log.WarnContext(ctx, "a search is not charged", "project", project, "cost", cost, "error", err)
 	}
 }

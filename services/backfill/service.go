@@ -34,7 +34,6 @@ type Options struct {
 	Bus      Bus
 	Verifier *auth.Verifier
 	Log      *slog.Logger
-	Now      func() time.Time
 	// Fields bound what a backfill ticket carries, Definitions the requests of the first generation.
 	Fields      fields.Limits
 	Definitions definition.Limits
@@ -76,7 +75,7 @@ var bases = []string{
 func (s *service) routes(e *echo.Echo) {
 	server := s.Verifier.Require(auth.Server)
 	e.POST(web.Base+"/backfill", s.searchV1, s.deprecate, server,
-		ratelimit.PerProject(s.Store, "backfill", s.Settings.requests(), s.Now))
+		ratelimit.PerProject(s.Store, "backfill", s.Settings.requests()))
 	for _, base := range bases {
 		e.POST(base, s.create, server)
 		e.PUT(base+"/:backfill", s.replace, server)

@@ -57,7 +57,7 @@ func startWith(t *testing.T, s Settings, change ...func(*Options, *web.Options))
 	t.Cleanup(func() { redis.Close() })
 	m := new(match)
 	m.millis.Store(1_900_000_000_000)
-	m.store, err = state.Open(state.Options{Server: state.Server{URL: redis.URL()}, Log: log})
+	m.store, err = state.Open(state.Options{Server: state.Server{URL: redis.URL()}, Log: log, Clock: m.now})
 	must(t, err)
 	t.Cleanup(func() { m.store.Close() })
 	nats, err := embedded.StartNATS(t.Context(), embedded.NATSOptions{Dir: t.TempDir(), Log: log})
@@ -85,7 +85,6 @@ func startWith(t *testing.T, s Settings, change ...func(*Options, *web.Options))
 
 	o, edge := Options{
 		Store: m.store, Bus: m.bus, Verifier: verifier, Log: log,
-		Now:    m.now,
 		Fields: fields.Limits{Attributes: 2, Properties: 2, Name: 16}, Definitions: settings.Default[definition.Limits](),
 		Settings: s, Readable: 10 * time.Minute,
 	}, web.Options{}
@@ -227,7 +226,7 @@ func (m *match) upload(t *testing.T, name string) {
 // tickets creates tickets that wait.
 func (m *match) tickets(t *testing.T, ids ...string) {
 	t.Helper()
-	c := m.store.Creator(m.now, nil)
+	c := m.store.Creator(nil)
 	for _, id := range ids {
 		must(t, c.Create(t.Context(), "demo", &pb.Ticket{
 			Id: id, Owner: "player-" + id, Created: m.millis.Load(), Trace: m.trace,
@@ -242,7 +241,7 @@ func (m *match) propose(t *testing.T, backfill string, tickets ...string) {
 	t.Helper()
 	revision, _, err := m.store.PutConfig(t.Context(), "demo", &pb.Config{Id: "c"}, state.AnyRevision)
 	must(t, err)
-	epoch, err := m.store.AcquireLease(t.Context(), "demo", "director", m.now(), time.Second)
+	epoch, err := m.store.AcquireLease(t.Context(), "demo", "director", time.Second)
 	must(t, err)
 	claim := &state.Claim{
 		Match: &pb.Match{Config: "c", Revision: revision, Proposal: &pb.Proposal{Filling: &pb.Filling{
@@ -254,8 +253,8 @@ func (m *match) propose(t *testing.T, backfill string, tickets ...string) {
 	for range tickets {
 		claim.Assignments = append(claim.Assignments, &pb.Assignment{MatchProperties: []byte(`{"map":"harbour"}`)})
 	}
-	_, err = m.store.Claim(t.Context(), "demo", state.ClaimOptions{Epoch: epoch, Now: m.now(),
-		ApprovalDeadline: m.now().Add(20 * time.Second)}, []*state.Claim{claim})
+	_, err = m.store.Claim(t.Context(), "demo", state.ClaimOptions{Epoch: epoch,
+		Approval: 20 * time.Second}, []*state.Claim{claim})
 	must(t, err)
 	if claim.Refusal != "" {
 		t.Fatalf("the proposal was refused: %s", claim.Refusal)

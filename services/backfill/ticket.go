@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/google/uuid"
 	"github.com/labstack/echo/v4"
 
 	"matchmaker.dev/services/internal/auth"
@@ -28,12 +27,8 @@ func (s *service) create(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	id, err := uuid.NewV7()
-	if err != nil {
-		return err
-	}
-	b.Id, b.Match = id.String(), auth.From(c).Match
-	position, err := s.Store.CreateBackfill(c.Request().Context(), project, b, s.Now())
+	b.Id, b.Match = state.NewID(s.Store.Now()), auth.From(c).Match
+	position, err := s.Store.CreateBackfill(c.Request().Context(), project, b)
 	if err != nil {
 		return err
 	}
@@ -59,7 +54,7 @@ func (s *service) replace(c echo.Context) error {
 		return err
 	}
 	b.Id, b.Match = id, requiredMatch(c, id)
-	position, err := s.Store.ReplaceBackfill(c.Request().Context(), project, b, s.Now())
+	position, err := s.Store.ReplaceBackfill(c.Request().Context(), project, b)
 	if err != nil {
 		return err
 	}
@@ -75,15 +70,15 @@ func (s *service) approve(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	ctx, now, id := c.Request().Context(), s.Now(), c.Param("backfill")
+	ctx, id := c.Request().Context(), c.Param("backfill")
 	a, err := s.Store.ApproveBackfill(ctx, project, id, state.ApprovalOptions{
-		Now: now, Expiry: now.Add(s.Readable), RepeatJoined: repeatJoined, Rate: s.Settings.approvals(),
+		Readable: s.Readable, RepeatJoined: repeatJoined, Rate: s.Settings.approvals(),
 		Match: requiredMatch(c, id), Trace: telemetry.SpanRef(ctx),
 	})
 	if err != nil {
 		return err
 	}
-	s.metrics.recordApproval(ctx, project, a, now)
+	s.metrics.recordApproval(ctx, project, a, s.Store.Now())
 	s.Bus.PokeTickets(ctx, project, a.Position)
 	s.traceAssigned(ctx, project, a.Assigned)
 	s.notifyAssigned(ctx, project, a.Assigned)
@@ -96,7 +91,7 @@ func (s *service) delete(c echo.Context) error {
 		return err
 	}
 	id := c.Param("backfill")
-	_, position, err := s.Store.DeleteBackfill(c.Request().Context(), project, id, requiredMatch(c, id), s.Now())
+	_, position, err := s.Store.DeleteBackfill(c.Request().Context(), project, id, requiredMatch(c, id))
 	if err != nil {
 		return err
 	}

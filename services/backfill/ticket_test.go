@@ -51,7 +51,7 @@ func TestApproval(t *testing.T) {
 	}
 	m.tickets(t, "ada", "bob")
 	m.propose(t, id, "ada", "bob")
-	_, err := m.store.DeleteTicket(t.Context(), "demo", "bob", "", m.now())
+	_, err := m.store.DeleteTicket(t.Context(), "demo", "bob", "")
 	must(t, err)
 	ada := `{"id":"ada","attributes":{"skill":1200},"properties":{"name":"YWRh"},"created":1900000000000,
 		"assignment":{"connection":"10.0.0.1:7777","error":"","properties":null,"matchproperties":{"map":"harbour"}}}`

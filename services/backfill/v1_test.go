@@ -61,7 +61,7 @@ func TestFirstGeneration(t *testing.T) {
 	m := start(t)
 	m.post(t, first, asked).deprecated(t).problem(t, 400, `function.name: the project has no function "duel"`)
 	m.tickets(t, "ada", "bob", "cat", "dan", "eve")
-	_, err := m.store.DeleteTicket(t.Context(), "demo", "eve", "", m.now())
+	_, err := m.store.DeleteTicket(t.Context(), "demo", "eve", "")
 	must(t, err)
 	var runs []*pb.RunRequest
 	m.play(t, "duel", func(r *pb.RunRequest) ([]*pb.Proposal, string) {

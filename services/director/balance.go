@@ -22,7 +22,7 @@ func (s *service) balance(ctx context.Context, lead func(project string, epoch u
 		return
 	}
 	keeping := s.keeping()
-	alive, err := s.Store.Heartbeat(ctx, s.Name, len(keeping), s.Now(), s.Settings.Lease)
+	alive, err := s.Store.Heartbeat(ctx, s.Name, len(keeping), s.Settings.Lease)
 	if !s.errorLog.Check(ctx, "sending the heartbeat to the other directors", err) {
 		return
 	}
@@ -68,7 +68,7 @@ func (s *service) keeping() []string {
 
 // renew renews the leases of projects, and stops the leaders of those whose lease another director has.
 func (s *service) renew(ctx context.Context, projects []string) error {
-	epochs, err := s.Store.AcquireLeases(ctx, projects, s.Name, s.Now(), s.Settings.Lease)
+	epochs, err := s.Store.AcquireLeases(ctx, projects, s.Name, s.Settings.Lease)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for i, epoch := range epochs {
@@ -93,12 +93,12 @@ func (s *service) acquire(
 	}
 	var free []string
 	for i, l := range leases {
-		if l.Free(s.Now()) {
+		if l.Free(s.Store.Now(), s.Settings.Lease) {
 			free = append(free, projects[i])
 		}
 	}
 	free = free[:min(n, len(free))]
-	epochs, err := s.Store.AcquireLeases(ctx, free, s.Name, s.Now(), s.Settings.Lease)
+	epochs, err := s.Store.AcquireLeases(ctx, free, s.Name, s.Settings.Lease)
 	for i, epoch := range epochs {
 		if epoch > 0 { // otherwise another director was faster
 			lead(free[i], epoch)
@@ -126,7 +126,7 @@ const leaveTime = time.Second
 func (s *service) leave(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaveTime)
 	defer cancel()
-	if err := s.Store.RemoveDirector(ctx, s.Name, s.Now()); err != nil {
+	if err := s.Store.RemoveDirector(ctx, s.Name); err != nil {
 		s.Log.WarnContext(ctx, "leaving the other directors", "error", err)
 	}
 }
@@ -135,7 +135,7 @@ func (s *service) leave(ctx context.Context) {
 func (s *service) release(ctx context.Context, project string) {
 	ctx, cancel := context.WithTimeout(ctx, leaveTime)
 	defer cancel()
-	if err := s.Store.ReleaseLease(ctx, project, s.Name, s.Now()); err != nil {
+	if err := s.Store.ReleaseLease(ctx, project, s.Name); err != nil {
 		s.Log.WarnContext(ctx, "releasing a lease", "project", project, "error", err)
 		return
 	}

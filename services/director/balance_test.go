@@ -18,7 +18,7 @@ func (w *world) leaders(projects []string) map[string]int {
 	}
 	counts := map[string]int{}
 	for _, l := range leases {
-		if !l.Free(time.Now()) {
+		if !l.Free(time.Now(), time.Minute) {
 			counts[l.Owner]++
 		}
 	}

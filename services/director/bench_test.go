@@ -75,7 +75,7 @@ func (w *world) observe(t *telemetry.Telemetry) (stop func()) {
 		Meter: t.Meter, Tracer: telemetry.NewTracer(t.Tracer, "director"),
 	})
 	allocate := allocator.New(allocator.Options{
-		Store: store, Bus: conn, Provider: instant.New("127.0.0.1:1"), Name: "instant", Log: discard, Now: time.Now,
+		Store: store, Bus: conn, Provider: instant.New("127.0.0.1:1"), Name: "instant", Log: discard,
 		Settings: settings.Default[allocator.Settings](), Readable: 10 * time.Minute, Renewable: 24 * time.Hour,
 		Meter: t.Meter, Tracer: telemetry.NewTracer(t.Tracer, "allocator"),
 	})
@@ -94,7 +94,7 @@ func (w *world) observe(t *telemetry.Telemetry) (stop func()) {
 // crowd creates tickets as the Tickets API does. The tracer samples their creation.
 func (w *world) crowd(n int, tracer telemetry.Tracer, runner *tracingRunner) {
 	w.Helper()
-	creator := w.store.Creator(time.Now, nil)
+	creator := w.store.Creator(nil)
 	var creating sync.WaitGroup
 	for range 64 {
 		creating.Go(func() {

@@ -2,7 +2,6 @@ package director_test
 
 import (
 	"testing"
-	"time"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/problem"
@@ -31,7 +30,7 @@ func TestPartnerOfACancelledTicketWaitsAgainAtItsOldAge(t *testing.T) {
 				return p
 			},
 			release: func(w *world) {
-				deleted, _, err := w.store.DeleteBackfill(w.Context(), project, "game", "", time.Now())
+				deleted, _, err := w.store.DeleteBackfill(w.Context(), project, "game", "")
 				if err != nil || !deleted {
 					w.Error(deleted, err)
 				}
@@ -41,7 +40,7 @@ func TestPartnerOfACancelledTicketWaitsAgainAtItsOldAge(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
 			game := &pb.Backfill{Id: "game", Connection: "game:1"}
-			if _, err := w.store.CreateBackfill(t.Context(), project, game, time.Now()); err != nil {
+			if _, err := w.store.CreateBackfill(t.Context(), project, game); err != nil {
 				t.Fatal(err)
 			}
 			began := false
@@ -62,7 +61,7 @@ func TestPartnerOfACancelledTicketWaitsAgainAtItsOldAge(t *testing.T) {
 				n, err := w.store.Waiting(t.Context(), project)
 				return err == nil && n == 0
 			})
-			if _, err := w.store.DeleteTicket(t.Context(), project, two[0], "player", time.Now()); err != nil {
+			if _, err := w.store.DeleteTicket(t.Context(), project, two[0], "player"); err != nil {
 				t.Fatal(err)
 			}
 			others := w.create(2)

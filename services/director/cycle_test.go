@@ -219,7 +219,7 @@ func TestLoserGetsItsChanceWhenTheWinnerIsRefused(t *testing.T) {
 			return nil
 		}
 		runs++
-		if _, err := w.store.DeleteTicket(w.Context(), project, tickets[0], "", time.Now()); err != nil {
+		if _, err := w.store.DeleteTicket(w.Context(), project, tickets[0], ""); err != nil {
 			return err
 		}
 		winner, loser := of("", tickets[0], tickets[1]), of("", tickets[1], tickets[2])

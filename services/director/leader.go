@@ -88,7 +88,7 @@ func (l *leader) run(ctx context.Context) {
 // publish publishes the project's events until ctx ends.
 func (l *leader) publish(ctx context.Context) {
 	p := event.Publisher{
-		Store: l.Store, Bus: l.Bus, Log: l.log, Now: l.Now, Project: l.project, Wake: l.happened,
+		Store: l.Store, Bus: l.Bus, Log: l.log, Project: l.project, Wake: l.happened,
 		Removed: l.observed.RecordRemovedEvents,
 	}
 	p.Run(ctx)
@@ -187,11 +187,11 @@ func (l *leader) maintain(ctx context.Context, now time.Time) {
 	if !l.knows(found.Revisions) { // a poke was lost
 		l.reload(ctx)
 	}
-	l.measure(ctx, now)
+	l.measure(ctx)
 }
 
 // measure sets the project's gauges.
-func (l *leader) measure(ctx context.Context, now time.Time) {
+func (l *leader) measure(ctx context.Context) {
 	if !l.observed.Measuring() {
 		return
 	}
@@ -207,7 +207,7 @@ func (l *leader) measure(ctx context.Context, now time.Time) {
 			usage.Filters += len(pool.GetFilters())
 		}
 	}
-	l.observed.Measure(now, counts, usage, func(yield func(*observe.Segment) bool) {
+	l.observed.Measure(l.Store.Now(), counts, usage, func(yield func(*observe.Segment) bool) {
 		for s := range l.all() {
 			if !yield(s.observed) {
 				return

@@ -60,8 +60,8 @@ func (m *maintenance) look(ctx context.Context, now time.Time) (found findings, 
 		return found, false
 	}
 	var err error
-	found.DueWork, err = m.Store.DueWork(ctx, m.project, state.Cutoffs{
-		Now: now, Outbox: now.Add(-outboxAge), Waiting: now.Add(-m.Settings.Waiting), Silence: now.Add(-m.Settings.Silence),
+	found.DueWork, err = m.Store.DueWork(ctx, m.project, state.Ages{
+		Outbox: outboxAge, Waiting: m.Settings.Waiting, Silence: m.Settings.Silence,
 	})
 	if m.unreachable = !m.observed.Check(ctx, "reading the state", err); m.unreachable {
 		m.lookSoon(now)
@@ -69,26 +69,26 @@ func (m *maintenance) look(ctx context.Context, now time.Time) (found findings, 
 	}
 	m.next, m.empty = now.Add(lookEvery), found.Waiting == 0
 	if found.Outbox {
-		m.outbox.resend(ctx, now)
+		m.outbox.resend(ctx)
 	}
 	if found.Claims {
-		m.releaseMatches(ctx, now)
+		m.releaseMatches(ctx)
 	}
 	if found.Backfills {
-		m.expireBackfills(ctx, now)
+		m.expireBackfills(ctx)
 	}
 	if found.Games {
 		m.observed.Check(ctx, "counting backfill tickets", m.Store.RecountBackfills(ctx, m.project))
 	}
 	if found.Tickets {
-		found.expired = m.expireTickets(ctx, now)
+		found.expired = m.expireTickets(ctx)
 	}
 	return found, true
 }
 
 // releaseMatches makes the tickets of overdue matches wait again.
-func (m *maintenance) releaseMatches(ctx context.Context, now time.Time) {
-	released, position, err := m.Store.ReleaseOverdueMatches(ctx, m.project, now, releaseBatch)
+func (m *maintenance) releaseMatches(ctx context.Context) {
+	released, position, err := m.Store.ReleaseOverdueMatches(ctx, m.project, releaseBatch)
 	m.finishRelease(ctx, "releasing overdue matches", "overdue", len(released), position, err)
 	if len(released) > 0 {
 		m.log.WarnContext(ctx, "tickets of overdue matches wait again", "matches", len(released))
@@ -97,15 +97,14 @@ func (m *maintenance) releaseMatches(ctx context.Context, now time.Time) {
 
 // expireBackfills ends proposals that their servers did not approve in time, and deletes backfill tickets whose servers
 // are silent for too long.
-func (m *maintenance) expireBackfills(ctx context.Context, now time.Time) {
-	expired, position, err := m.Store.ExpireProposals(ctx, m.project, now, releaseBatch)
+func (m *maintenance) expireBackfills(ctx context.Context) {
+	expired, position, err := m.Store.ExpireProposals(ctx, m.project, releaseBatch)
 	m.finishRelease(ctx, "ending proposals that were not approved", "lapsed", len(expired), position, err)
 	if len(expired) > 0 {
 		m.log.WarnContext(ctx, "game servers did not approve in time: the tickets wait again, and the servers get no "+
 			"others until they send a request", "servers", len(expired), "waited", m.Settings.Approval)
 	}
-	silence := now.Add(-m.Settings.Silence)
-	deleted, position, err := m.Store.DeleteSilentBackfills(ctx, m.project, silence, now, releaseBatch)
+	deleted, position, err := m.Store.DeleteSilentBackfills(ctx, m.project, m.Settings.Silence, releaseBatch)
 	m.finishRelease(ctx, "deleting abandoned backfill tickets", "silent", len(deleted), position, err)
 	if len(deleted) > 0 {
 		m.log.InfoContext(ctx, "abandoned backfill tickets were deleted",
@@ -125,8 +124,8 @@ func (m *maintenance) finishRelease(ctx context.Context, doing, what string, n i
 
 // expireTickets deletes tickets that have waited for too long, and results and matches that have expired. It returns
 // the position of the feed behind that.
-func (m *maintenance) expireTickets(ctx context.Context, now time.Time) uint64 {
-	e, err := m.Store.Expire(ctx, m.project, now.Add(-m.Settings.Waiting), now, expireBatch)
+func (m *maintenance) expireTickets(ctx context.Context) uint64 {
+	e, err := m.Store.Expire(ctx, m.project, m.Settings.Waiting, expireBatch)
 	m.observed.Check(ctx, "deleting expired tickets", err)
 	m.finishBatch(ctx, "abandoned", e.Abandoned, e.More)
 	if e.Abandoned > 0 {

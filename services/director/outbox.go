@@ -31,14 +31,14 @@ func (o *outbox) start(ctx context.Context, cause []byte, matches []string) {
 }
 
 // resend starts to send the matches that have been in the outbox for too long.
-func (o *outbox) resend(ctx context.Context, now time.Time) {
+func (o *outbox) resend(ctx context.Context) {
 	if !o.resending.CompareAndSwap(false, true) {
 		return
 	}
 	o.sends.Go(func() {
 		defer o.resending.Store(false)
 		for ctx.Err() == nil {
-			matches, err := o.Store.Outbox(ctx, o.project, now.Add(-outboxAge), sendBatch)
+			matches, err := o.Store.Outbox(ctx, o.project, outboxAge, sendBatch)
 			if !o.observed.Check(ctx, "reading the outbox", err) || len(matches) == 0 {
 				return
 			}

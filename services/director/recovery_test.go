@@ -34,10 +34,8 @@ func (w *world) allocator() (stop func()) {
 			if err != nil {
 				return err
 			}
-			now := time.Now()
-			later := now.Add(patience)
 			begun, err := store.BeginAllocation(ctx, work.GetProject(), m, state.MatchLease{
-				Holder: m.GetId(), Now: now, Expires: later, Deadline: later, ClaimDeadline: later,
+				Holder: m.GetId(), Hold: patience, Search: patience, Claim: patience,
 			})
 			if err != nil || begun.Status != state.MatchActive {
 				return err
@@ -46,7 +44,7 @@ func (w *world) allocator() (stop func()) {
 			for _, id := range state.TicketsOf(m.GetProposal()) {
 				results[id] = &pb.Assignment{Connection: m.GetId()}
 			}
-			outcome := state.Outcome{Now: now, Expiry: later, Connection: m.GetId()}
+			outcome := state.Outcome{Holder: m.GetId(), Readable: patience, Connection: m.GetId()}
 			_, _, err = store.Assign(ctx, work.GetProject(), m, outcome, results)
 			return err
 		})
@@ -88,15 +86,14 @@ func TestMatchThatNobodySentIsSentByTheNextLeader(t *testing.T) {
 	w := newWorld(t)
 	revision := w.put(project, "c", hosted("f"))
 	tickets := w.create(2)
-	past := time.Now().Add(-time.Minute)
-	epoch, err := w.store.AcquireLease(t.Context(), project, "dead", past, time.Second)
+	epoch, err := w.store.AcquireLease(t.Context(), project, "dead", time.Millisecond)
 	if err != nil {
 		t.Fatal(err)
 	}
 	m := &pb.Match{Id: "m", Config: "c", Revision: revision, Proposal: of("", tickets...), Hosting: &pb.Hosting{}}
 	claim := &state.Claim{Match: m, Tickets: tickets}
 	options := state.ClaimOptions{
-		Epoch: epoch, Now: past, Deadline: time.Now().Add(10 * patience), Expiry: time.Now().Add(patience),
+		Epoch: epoch, Claim: 10 * patience, Readable: patience,
 	}
 	if _, err := w.store.Claim(t.Context(), project, options, []*state.Claim{claim}); err != nil || claim.Refusal != "" {
 		t.Fatal(claim.Refusal, err)
@@ -151,7 +148,7 @@ func TestNothingIsTakenWhileRedisIsAwayAndAllGoesOnWhenItIsBack(t *testing.T) {
 	w.play()
 	tickets := w.create(1)
 	w.stopRedis()
-	err := w.store.Creator(time.Now, nil).Create(t.Context(), project, &pb.Ticket{Id: "x"})
+	err := w.store.Creator(nil).Create(t.Context(), project, &pb.Ticket{Id: "x"})
 	if problem.KindOf(err) != problem.Unavailable {
 		t.Errorf("a create without Redis: %v", err)
 	}

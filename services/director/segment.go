@@ -45,7 +45,7 @@ func (l *leader) startRun(ctx context.Context, s *segment, now time.Time) {
 		Settings:  s.config.GetSettings(),
 		Pools:     s.pools,
 		Position:  l.position,
-		Now:       now.UnixMilli(),
+		Now:       l.Store.Now().UnixMilli(),
 		Seed:      rand.Uint64(), //nolint:gosec // a seed of matches, not a secret
 		Budget:    l.Settings.Run.Milliseconds(),
 		Census:    s.population.count(now, l.Settings.MaxInterval),

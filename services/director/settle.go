@@ -6,8 +6,6 @@ import (
 	"iter"
 	"time"
 
-	"github.com/google/uuid"
-
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/director/observe"
 	"matchmaker.dev/services/director/schedule"
@@ -133,7 +131,7 @@ func (s *settler) stop() {
 
 // claimAll claims the tickets of proposals, each one's or none of them.
 func (s *settler) claimAll(ctx context.Context, proposals []*proposal) ([]*state.Claim, uint64, error) {
-	now, began := s.Now(), time.Now()
+	now, began := s.Store.Now(), time.Now()
 	claims := make([]*state.Claim, len(proposals))
 	for i, p := range proposals {
 		claims[i] = newClaim(p, now)
@@ -150,8 +148,8 @@ func (s *settler) claimAll(ctx context.Context, proposals []*proposal) ([]*state
 	var position uint64
 	err := s.observed.RecordClaims(ctx, began, now, bySegment, func() (err error) {
 		position, err = s.Store.Claim(ctx, s.project, state.ClaimOptions{
-			Epoch: s.epoch, Now: now, Deadline: now.Add(s.Settings.Claim), Expiry: now.Add(s.Readable),
-			ApprovalDeadline: now.Add(s.Settings.Approval), Matches: s.Settings.Matches,
+			Epoch: s.epoch, Claim: s.Settings.Claim, Readable: s.Readable, Approval: s.Settings.Approval,
+			Matches: s.Settings.Matches,
 		}, claims)
 		return err
 	})
@@ -221,7 +219,7 @@ func newClaim(p *proposal, now time.Time) *state.Claim {
 	config := p.Origin.config
 	c := &state.Claim{
 		Match: &pb.Match{
-			Id:       uuid.Must(uuid.NewV7()).String(),
+			Id:       state.NewID(now),
 			Config:   config.GetId(),
 			Revision: config.GetRevision(),
 			Created:  now.UnixMilli(),
@@ -236,7 +234,7 @@ func newClaim(p *proposal, now time.Time) *state.Claim {
 	case f.GetBackfill() != "" && p.GetError() == "":
 		hosted = false // its server runs already
 	case hosted:
-		c.Match.Backfill = uuid.Must(uuid.NewV7()).String()
+		c.Match.Backfill = state.NewID(now)
 	default:
 		// An error concerns the tickets alone. A match without a server has no backfill ticket.
 		p.Filling = nil

@@ -49,7 +49,7 @@ func (w *world) createTraced(span []byte) string {
 	w.Helper()
 	id := uuid.Must(uuid.NewV7()).String()
 	t := &pb.Ticket{Id: id, Owner: "player", Created: time.Now().UnixMilli(), Trace: span}
-	if err := w.store.Creator(time.Now, nil).Create(w.Context(), project, t); err != nil {
+	if err := w.store.Creator(nil).Create(w.Context(), project, t); err != nil {
 		w.Fatal(err)
 	}
 	w.poke(project, &pb.Poke{})

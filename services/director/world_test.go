@@ -222,7 +222,7 @@ func (w *world) poke(project string, p *pb.Poke) {
 // create creates tickets, as the Tickets API does, and returns their ids.
 func (w *world) create(n int) []string {
 	w.Helper()
-	creator := w.store.Creator(time.Now, w.bus.PokeTickets)
+	creator := w.store.Creator(w.bus.PokeTickets)
 	var ids []string
 	for range n {
 		w.n++

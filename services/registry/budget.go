@@ -41,7 +41,7 @@ func (r *registry) logBudget() budget {
 // allow refuses more work while nothing is left. What the work cost is charged afterwards, so the last one may exceed
 // the budget.
 func (r *registry) allow(ctx context.Context, project string, b budget) error {
-	left, empty, err := r.Store.Charge(ctx, project, b.bucket, 0, b.Budget, r.Now())
+	left, empty, err := r.Store.Charge(ctx, project, b.bucket, 0, b.Budget)
 	if err != nil || b.Amount == 0 || left > 0 {
 		return err
 	}
@@ -59,7 +59,7 @@ func (r *registry) charge(ctx context.Context, project string, b budget, cost ti
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), chargeTimeout)
 	defer cancel()
-	left, _, err := r.Store.Charge(ctx, project, b.bucket, cost, b.Budget, r.Now())
+	left, _, err := r.Store.Charge(ctx, project, b.bucket, cost, b.Budget)
 	if err != nil {
 		r.Log.WarnContext(ctx, "work not charged", "project", project, "bucket", b.bucket, "took", cost, "error", err)
 	}

@@ -76,7 +76,7 @@ func (r *registry) logs(c echo.Context) error {
 		return err
 	}
 	// The bus may still have lines of a deleted function of the same name.
-	since := r.Now().Add(-span)
+	since := r.Store.Now().Add(-span)
 	if created := time.UnixMilli(f.GetCreated()); created.After(since) || after > 0 && !query.Has("seconds") {
 		since = created
 	}

@@ -115,7 +115,7 @@ func newRegistry(o Options) (*registry, error) {
 	}
 	return &registry{
 		Options:   o,
-		board:     newBoard(o.Heartbeat, o.Grace, o.Now),
+		board:     newBoard(o.Heartbeat, o.Grace, o.Now, o.Store.Now),
 		admission: newAdmission(o.Uploads),
 		reads:     newReads(),
 		metrics:   newMetrics(o.Meter),

@@ -4,7 +4,6 @@ import (
 	"context"
 	"net/http"
 	"slices"
-	"time"
 
 	"github.com/labstack/echo/v4"
 
@@ -35,9 +34,9 @@ type deployedFunction struct {
 func restartRate() state.Rate { return state.Rate{PerSecond: 0.5, Burst: 60} }
 
 // allowRestarts takes a number of restarts from the project's bucket, or all of them when it never holds so many.
-func (r *registry) allowRestarts(ctx context.Context, project string, now time.Time, n int) error {
+func (r *registry) allowRestarts(ctx context.Context, project string, n int) error {
 	for range min(n, restartRate().Burst) {
-		if err := r.Store.Allow(ctx, project, "restarts", restartRate(), now); err != nil {
+		if err := r.Store.Allow(ctx, project, "restarts", restartRate()); err != nil {
 			return err
 		}
 	}
@@ -57,7 +56,7 @@ func (r *registry) restart(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := r.allowRestarts(ctx, project, r.Now(), len(names)); err != nil {
+	if err := r.allowRestarts(ctx, project, len(names)); err != nil {
 		return err
 	}
 	var answer deployResult
@@ -67,7 +66,7 @@ func (r *registry) restart(c echo.Context) error {
 			if current == nil {
 				return nil, problem.New(problem.NotFound, "function %q was not found", name)
 			}
-			current.Generation = nextGeneration(current, r.Now())
+			current.Generation = nextGeneration(current, r.Store.Now())
 			return current, nil
 		})
 		if err != nil {

@@ -86,7 +86,8 @@ func startWith(t *testing.T, edge web.Options, change func(*Options)) *bench {
 	t.Cleanup(func() { nats.Close() })
 
 	b := &bench{clock: newClock(), boxDir: t.TempDir()}
-	b.store, err = state.Open(state.Options{Server: state.Server{URL: redis.URL()}, Functions: 20, Log: log})
+	b.store, err = state.Open(state.Options{Server: state.Server{URL: redis.URL()}, Functions: 20, Log: log,
+		Clock: b.clock.now})
 	must(t, err)
 	t.Cleanup(func() { b.store.Close() })
 	b.bus, err = bus.Connect(t.Context(), bus.Options{Server: bus.Server{URL: nats.URL()}, Name: "test", Log: log})

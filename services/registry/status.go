@@ -35,7 +35,9 @@ type instance struct {
 
 // board is what this replica knows of the runners. It is safe for concurrent use.
 type board struct {
-	now           func() time.Time
+	now func() time.Time
+	// redisTime is the clock that generations are of.
+	redisTime     func() time.Time
 	silenceLimit  time.Duration // a runner that is silent for so long is gone
 	completeAfter time.Duration // who listens for so long has heard all runners
 	grace         time.Duration
@@ -53,9 +55,9 @@ type report struct {
 
 type hosted struct{ project, function string }
 
-func newBoard(heartbeat, grace time.Duration, now func() time.Time) *board {
+func newBoard(heartbeat, grace time.Duration, now, redisTime func() time.Time) *board {
 	return &board{
-		now: now, grace: grace, runners: map[string]report{},
+		now: now, redisTime: redisTime, grace: grace, runners: map[string]report{},
 		silenceLimit:  3 * heartbeat,
 		completeAfter: heartbeat * 3 / 2, // every runner spoke once, late by no more than half an interval
 	}
@@ -139,7 +141,7 @@ func (b *board) status(project string, f *pb.Function) status {
 	}
 	slices.SortFunc(s.Instances, func(a, b instance) int { return cmp.Compare(a.Name, b.Name) })
 	// Generations are times, see after.
-	young := now.Sub(time.UnixMilli(f.GetGeneration())) < b.grace
+	young := b.redisTime().Sub(time.UnixMilli(f.GetGeneration())) < b.grace
 	switch {
 	case !b.isComplete():
 		s.State = stateUnknown

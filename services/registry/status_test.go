@@ -16,7 +16,7 @@ func host(name, state string, generation int64) *pb.InstanceStatus {
 
 // listening is a board that has listened for long.
 func listening(c *clock) *board {
-	b := newBoard(500*time.Millisecond, 10*time.Second, c.now)
+	b := newBoard(500*time.Millisecond, 10*time.Second, c.now, c.now)
 	b.setConnected(true)
 	c.advance(time.Minute)
 	return b
@@ -110,7 +110,7 @@ func TestInstancesVanish(t *testing.T) {
 
 func TestBoardListensBeforeItAnswers(t *testing.T) {
 	c := newClock()
-	b := newBoard(500*time.Millisecond, 10*time.Second, c.now)
+	b := newBoard(500*time.Millisecond, 10*time.Second, c.now, c.now)
 	f := &pb.Function{Name: "f", Generation: 7}
 	expect := func(ready bool, state string) {
 		t.Helper()

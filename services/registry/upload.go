@@ -76,7 +76,7 @@ func (r *registry) put(c echo.Context) error {
 	}
 	var next *pb.Function
 	err = r.Store.ChangeFunction(ctx, project, name, func(current *pb.Function) (f *pb.Function, err error) {
-		next, err = upload.apply(current, name, r.Now(), r.Settings.Versions)
+		next, err = upload.apply(current, name, r.Store.Now(), r.Settings.Versions)
 		return next, err
 	})
 	if err != nil {

@@ -105,7 +105,7 @@ func (r *registry) rollback(c echo.Context) error {
 		if err != nil {
 			return nil, err
 		}
-		next = withVersion(current, v, says, r.Now())
+		next = withVersion(current, v, says, r.Store.Now())
 		return next, nil
 	})
 	if err != nil {

@@ -27,7 +27,9 @@ const logDelay = time.Second
 
 // instanceLog sends what an instance prints, and what happens to it, to its function's log. One goroutine uses it.
 type instanceLog struct {
-	now      func() time.Time
+	now func() time.Time
+	// shown is the clock of the lines.
+	shown    func() time.Time
 	send     func(*pb.LogLines)
 	budget   *rate.Limiter // of the function, in bytes
 	project  *rate.Limiter // of all functions of the project
@@ -118,5 +120,5 @@ func (l *instanceLog) flush() {
 }
 
 func (l *instanceLog) sendText(text string) {
-	l.send(&pb.LogLines{Instance: l.instance, Time: l.now().UnixMilli(), Text: text})
+	l.send(&pb.LogLines{Instance: l.instance, Time: l.shown().UnixMilli(), Text: text})
 }

@@ -43,7 +43,7 @@ const overBudget = "in the long run a function may print 256 KiB a second on a r
 func newTestLog(bytes int) (*instanceLog, *[]string) {
 	var sent []string
 	return &instanceLog{
-		now: func() time.Time { return time.UnixMilli(7) }, budget: rate.NewLimiter(0, bytes),
+		now: time.Now, shown: func() time.Time { return time.UnixMilli(7) }, budget: rate.NewLimiter(0, bytes),
 		project: rate.NewLimiter(rate.Inf, 0), instance: "i",
 		send: func(l *pb.LogLines) {
 			if l.GetTime() != 7 || l.GetInstance() != "i" {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"google.golang.org/protobuf/testing/protocmp"
@@ -76,7 +75,7 @@ func TestFunctionsSeeBackfillTickets(t *testing.T) {
 	w.ticket(1, nil)
 	b := &pb.Backfill{Id: "b", Connection: "10.0.0.1:7777", AttributeNames: []string{"skill"},
 		AttributeValues: []float64{3}, Properties: map[string][]byte{"unread": {0xff}}}
-	position, err := w.store.CreateBackfill(t.Context(), project, b, time.UnixMilli(1_700_000_000_000))
+	position, err := w.store.CreateBackfill(t.Context(), project, b)
 	w.must(err)
 	fill := func(shown bool) answer {
 		return w.awaitAnswer(w.startRun(&pb.RunRequest{Project: project, Function: "guest", Position: position,
@@ -96,7 +95,7 @@ func TestFunctionsSeeBackfillTickets(t *testing.T) {
 	if a := fill(false); a.error != "" || len(a.proposals) > 0 {
 		t.Errorf("not to be shown: %v", a)
 	}
-	_, position, err = w.store.DeleteBackfill(t.Context(), project, "b", "", time.Now())
+	_, position, err = w.store.DeleteBackfill(t.Context(), project, "b", "")
 	w.must(err)
 	if a := fill(true); a.error != "" || len(a.proposals) > 0 {
 		t.Errorf("after it went: %v", a)

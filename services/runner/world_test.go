@@ -67,7 +67,7 @@ func newWorld(t testing.TB) *world {
 	t.Cleanup(func() { _ = w.store.Close() })
 	w.bus = w.connect("test")
 	w.must(w.bus.Prepare(t.Context()))
-	w.tickets = w.store.Creator(time.Now, func(_ context.Context, _ string, position uint64) {
+	w.tickets = w.store.Creator(func(_ context.Context, _ string, position uint64) {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		w.created = max(w.created, position)

@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/google/uuid"
 	"github.com/labstack/echo/v4"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
@@ -30,11 +29,8 @@ func (s *service) create(c echo.Context) error {
 	if err := in.Check(s.Fields); err != nil {
 		return err
 	}
-	id, err := uuid.NewV7()
-	if err != nil {
-		return err
-	}
-	body := &pb.Ticket{Id: id.String(), Owner: owner, Created: s.Now().UnixMilli(), Properties: in.Properties}
+	now := s.Store.Now()
+	body := &pb.Ticket{Id: state.NewID(now), Owner: owner, Created: now.UnixMilli(), Properties: in.Properties}
 	body.AttributeNames, body.AttributeValues = in.Columns()
 	s.traceCreated(c.Request().Context(), c.Param("project"), body)
 	if err := s.creator.Create(c.Request().Context(), c.Param("project"), body); err != nil {
@@ -102,7 +98,7 @@ func (s *service) delete(c echo.Context) error {
 		return err
 	}
 	ctx, project := c.Request().Context(), c.Param("project")
-	if _, err := s.Store.DeleteTicket(ctx, project, id, owner, s.Now()); err != nil {
+	if _, err := s.Store.DeleteTicket(ctx, project, id, owner); err != nil {
 		return err
 	}
 	s.Bus.NotifyAssigned(ctx, project, []string{id}) // requests that wait for it learn that it is gone

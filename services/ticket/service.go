@@ -62,7 +62,7 @@ func New(o Options) app.Part {
 	s.held = newHeld(o.Settings.Held, o.Settings.HeldPlayer, o.Meter)
 	s.reads = ratelimit.NewLocal("reads", o.Reads, o.Now)
 	s.deletes = ratelimit.NewLocal("deletes", o.Reads, o.Now)
-	s.creator = o.Store.Creator(o.Now, o.Bus.PokeTickets)
+	s.creator = o.Store.Creator(o.Bus.PokeTickets)
 	return app.Part{Name: "ticket", Routes: s.routes, Run: s.run, Ready: o.Store.Ping, OnShutdown: s.waiters.stop}
 }
 

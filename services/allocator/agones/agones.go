@@ -216,6 +216,9 @@ func (p *Provider) Release(ctx context.Context, r provider.Ref) error {
 		return err
 	}
 	defer unlock()
+	if r.Used != "" {
+		return p.releaseOthers(ctx, r)
+	}
 	return p.release(ctx, r)
 }
 
@@ -246,6 +249,39 @@ func (p *Provider) release(ctx context.Context, r provider.Ref) error {
 		err = errors.New("the game server is not released yet")
 	}
 	return err
+}
+
+// releaseOthers deletes the servers of a match but the one that is used. Without the right to delete them, or where
+// servers take several matches, nothing names a single one: they end by their own means.
+func (p *Provider) releaseOthers(ctx context.Context, r provider.Ref) error {
+	if p.cluster == nil || p.options.Density != nil || p.options.Kubernetes.Keep {
+		p.options.Log.WarnContext(ctx, "a second game server of a match, if there is one, is not released: the settings "+
+			"do not let single servers be deleted", "allocation", r.Allocation())
+		return nil
+	}
+	servers, err := p.serversOf(ctx, r)
+	if err != nil || len(servers) < 2 {
+		return err
+	}
+	var others []*server
+	for _, s := range servers {
+		connection, err := p.connection(s)
+		if err != nil {
+			return err
+		}
+		if connection != r.Used {
+			others = append(others, s)
+		}
+	}
+	if len(others) == len(servers) {
+		return errors.New("the match has several game servers, and the one that is used is not among them")
+	}
+	for _, s := range others {
+		if err := p.cluster.delete(ctx, s); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (p *Provider) deleteAll(ctx context.Context, r provider.Ref) error {

@@ -179,6 +179,33 @@ func TestServerOfSomebodyElseIsLeftAlone(t *testing.T) {
 	}
 }
 
+// Two allocators asked in the same moment. The tickets use the second server.
+func TestOnlyTheServersThatAreNotUsedAreReleased(t *testing.T) {
+	x := ways["kubernetes"].open(t)
+	x.cluster.Stale(true)
+	r := request("m")
+	r.First = true // neither looks for the other's
+	x.allocate(t, r)
+	r.Used = x.allocate(t, r)
+	if n := x.inUse(); n != 2 {
+		t.Fatalf("%d servers are in use", n)
+	}
+	unknown := r.Ref
+	unknown.Used = "1.2.3.4:5"
+	if err := x.provider.Release(t.Context(), unknown); err == nil || x.inUse() != 2 {
+		t.Errorf("%d servers are left, %v", x.inUse(), err)
+	}
+	for range 2 {
+		if err := x.provider.Release(t.Context(), r.Ref); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r.First = false
+	if n, left := x.inUse(), x.allocate(t, r); n != 1 || left != r.Used {
+		t.Errorf("%d servers are left, and %s is found, want %s", n, left, r.Used)
+	}
+}
+
 func TestServerThatChangesWhileItIsReleasedIsLookedAtAgain(t *testing.T) {
 	x := ways["kubernetes"].open(t)
 	r := request("m")

@@ -209,6 +209,9 @@ func (f *Fleet) Poll(_ context.Context, refs []provider.Ref) ([]provider.Result,
 
 // Release ends the match's server and returns when its port is free.
 func (f *Fleet) Release(ctx context.Context, r provider.Ref) error {
+	if r.Used != "" {
+		return nil // a match has one server
+	}
 	s, err := f.stop(key{r.Project, r.Match})
 	if s == nil || err != nil {
 		return err

@@ -188,6 +188,9 @@ func (p *Provider) pollSome(ctx context.Context, refs []provider.Ref, some []int
 
 // Release tells the manager that no player will use the server.
 func (p *Provider) Release(ctx context.Context, r provider.Ref) error {
+	if r.Used != "" {
+		return nil // the manager has one server for each allocation
+	}
 	if _, err := p.options.keyOf(r.Hosting); provider.Final(err) {
 		return nil // without a key no server was ever asked for
 	}

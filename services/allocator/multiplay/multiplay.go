@@ -170,6 +170,9 @@ func (p *Provider) Poll(ctx context.Context, refs []provider.Ref) ([]provider.Re
 
 // Release takes an allocation back, queued or fulfilled.
 func (p *Provider) Release(ctx context.Context, r provider.Ref) error {
+	if r.Used != "" {
+		return nil // Multiplay has one server for each allocation
+	}
 	a, err := accountOf(r)
 	if err != nil {
 		return nil // no server was ever asked for

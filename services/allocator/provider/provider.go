@@ -36,6 +36,10 @@ type Provider interface {
 	// Release gives back a server that no ticket uses. Nothing tells a provider that a game is over: the server ends by
 	// the hosting system's own means. Release is also for one that is still Pending, or was never answered. When
 	// it returns nil the match has no server; a match that had none is no error. The caller repeats a release that failed.
+	// Where Ref.Used is set, Release keeps that server and gives back all others of the match: there may be some when two
+	// allocators asked, one after it lost the match. Where the hosting system takes one server for an allocation, whatever
+	// happens, there are none.
+	//
 	// Only the allocator decides to release a server. After that it does not call Allocate for the match again: an
 	// Allocate that arrives after its Release leaks a server.
 	Release(ctx context.Context, r Ref) error
@@ -46,6 +50,8 @@ type Ref struct {
 	Project string
 	Match   string
 	Hosting Hosting
+	// Used is the connection of the server that tickets use, for Release.
+	Used string
 }
 
 // allocations is the namespace of the ids of allocations.

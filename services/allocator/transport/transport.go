@@ -79,6 +79,7 @@ func New(o Options) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
+	config.Time = o.Now
 	c.files, c.client, c.checked = files, client(config), o.Now()
 	return c, nil
 }
@@ -171,7 +172,7 @@ func (c *Client) current() *http.Client {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	now := c.options.Now()
-	if now.Sub(c.checked) < c.options.Renewal {
+	if now.Sub(c.checked).Abs() < c.options.Renewal { // the clock may be set back
 		return c.client
 	}
 	c.checked = now
@@ -187,6 +188,7 @@ func (c *Client) current() *http.Client {
 		c.options.Log.Warn("new certificates are invalid, the old ones stay in use", "error", err)
 		return c.client
 	}
+	config.Time = c.options.Now
 	old := c.client
 	c.files, c.client = files, client(config)
 	old.CloseIdleConnections()

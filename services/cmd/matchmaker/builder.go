@@ -119,21 +119,22 @@ func (c *common) run(ctx context.Context, log *slog.Logger, how setup, more ...a
 	}
 	b.closing(b.bus.Close)
 	b.add(app.Part{Name: "store", Run: b.reach})
+	b.add(app.Part{Name: "clock", Run: b.store.KeepTime, Warns: b.store.ClockOff})
 	b.add(app.Part{Name: "bus", Run: b.prepare, Ready: b.bus.Ready})
 	b.dependencies()
 
 	issuers := how.issuers
 	if set.Tokens.Keys != "" {
-		keys, err := token.OpenKeys(set.Tokens.Keys, time.Now, log)
+		keys, err := token.OpenKeys(set.Tokens.Keys, b.store.Now, log)
 		if err != nil {
 			return fmt.Errorf("--server-keys: %w", err)
 		}
-		b.tokens = token.New(keys, time.Now, set.Tokens.Time)
+		b.tokens = token.New(keys, b.store.Now, set.Tokens.Time)
 		issuers = append(issuers, b.tokens.Trust())
 		b.add(app.Part{Name: "server tokens", Routes: b.tokens.Routes})
 	}
 	if len(issuers) > 0 {
-		if b.verifier, err = auth.New(auth.Options{Issuers: issuers, Now: time.Now, Log: log}); err != nil {
+		if b.verifier, err = auth.New(auth.Options{Issuers: issuers, Now: b.store.Now, Log: log}); err != nil {
 			return err
 		}
 		b.add(app.Part{Name: "auth", Run: b.verifier.Run, Ready: b.verifier.Ready})
@@ -254,7 +255,7 @@ func (b *builder) config() error {
 
 func (b *builder) backfill() error {
 	b.add(backfill.New(backfill.Options{
-		Store: b.store, Bus: b.bus, Verifier: b.verifier, Log: b.log, Now: time.Now, Fields: b.settings.fields(),
+		Store: b.store, Bus: b.bus, Verifier: b.verifier, Log: b.log, Fields: b.settings.fields(),
 		Definitions: b.settings.Definitions, Settings: b.settings.Backfill, Readable: b.settings.Results.Readable,
 		Meter: b.telemetry.Meter, Tracer: b.tracer("backfill"),
 	}))
@@ -263,7 +264,7 @@ func (b *builder) backfill() error {
 
 // limit limits how often a project calls an API.
 func (b *builder) limit(api string) echo.MiddlewareFunc {
-	return ratelimit.PerProject(b.store, api, b.settings.Rates.API(), time.Now)
+	return ratelimit.PerProject(b.store, api, b.settings.Rates.API())
 }
 
 // registry shares its sandbox with a runner of the same process, if there is one.
@@ -361,7 +362,7 @@ func (b *builder) allocator() error {
 	}
 	b.add(allocator.New(allocator.Options{
 		Store: b.store, Bus: b.bus, Provider: servers, Keys: b.keys, Tokens: b.tokens, Verifier: b.verifier,
-		Log: b.log, Now: time.Now,
+		Log:      b.log,
 		Settings: b.settings.Allocator, Readable: b.settings.Results.Readable, Renewable: b.settings.Tokens.Limit,
 		Name: b.settings.Hosting.Provider, Meter: b.telemetry.Meter, Tracer: b.tracer("allocator"),
 	}))
@@ -385,7 +386,7 @@ func (b *builder) ring() (err error) {
 	if b.keys != nil || b.settings.Keys.HostingKeys == "" {
 		return nil
 	}
-	if b.keys, err = keyring.Open(b.settings.Keys.HostingKeys, time.Now); err != nil {
+	if b.keys, err = keyring.Open(b.settings.Keys.HostingKeys, b.store.Now); err != nil {
 		return fmt.Errorf("--hosting-keys: %w", err)
 	}
 	return nil

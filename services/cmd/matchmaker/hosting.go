@@ -11,7 +11,6 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"time"
 
 	"go.yaml.in/yaml/v3"
 
@@ -139,7 +138,7 @@ func remote[O any, P interface {
 }
 
 func (b *builder) agones(settings *yaml.Node) (provider.Provider, error) {
-	return remote(b, settings, agones.Options{Log: b.log, Now: time.Now}, agones.New)
+	return remote(b, settings, agones.Options{Log: b.log, Now: b.store.Now}, agones.New)
 }
 
 func (b *builder) instant(settings *yaml.Node) (provider.Provider, error) {
@@ -162,11 +161,11 @@ func (b *builder) local(settings *yaml.Node) (provider.Provider, error) {
 }
 
 func (b *builder) multiplay(settings *yaml.Node) (provider.Provider, error) {
-	return remote(b, settings, multiplay.Options{Log: b.log, Now: time.Now}, multiplay.New)
+	return remote(b, settings, multiplay.Options{Log: b.log, Now: b.store.Now}, multiplay.New)
 }
 
 func (b *builder) manager(settings *yaml.Node) (provider.Provider, error) {
-	return remote(b, settings, manager.Options{Log: b.log, Now: time.Now}, manager.New)
+	return remote(b, settings, manager.Options{Log: b.log, Now: b.store.Now}, manager.New)
 }
 
 // localFleet is game servers beside this process. They reach the service at this process when no other address is set.

@@ -7,7 +7,20 @@ import (
 	"testing"
 
 	"matchmaker.dev/services/allocator/provider"
+	"matchmaker.dev/services/internal/state"
 )
+
+// hostingBuilder has what providers need: a log and a clock.
+func hostingBuilder(t *testing.T, handler slog.Handler) *builder {
+	t.Helper()
+	b := &builder{log: slog.New(handler)}
+	var err error
+	if b.store, err = state.Open(state.Options{Server: state.Server{URL: "redis://127.0.0.1:1"}, Log: b.log}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = b.store.Close() })
+	return b
+}
 
 // choiceOf makes what a file says.
 func choiceOf(b *builder, text string) (*provider.Choice, error) {
@@ -19,7 +32,7 @@ func choiceOf(b *builder, text string) (*provider.Choice, error) {
 }
 
 func TestHostingFile(t *testing.T) {
-	b := &builder{log: slog.New(slog.DiscardHandler)}
+	b := hostingBuilder(t, slog.DiscardHandler)
 	defer func() {
 		if err := b.close(t.Context()); err != nil {
 			t.Error(err)
@@ -84,7 +97,7 @@ default: cloud
 // Rules that name no projects are warned about, once for all of them.
 func TestHostingFileWarnsOfWhatEverybodyMayUse(t *testing.T) {
 	var log bytes.Buffer
-	b := &builder{log: slog.New(slog.NewTextHandler(&log, nil))}
+	b := hostingBuilder(t, slog.NewTextHandler(&log, nil))
 	const providers = "providers: {a: {kind: instant, connection: x:1}}\n"
 	for text, want := range map[string]string{
 		"": "rules=[default]",
@@ -126,7 +139,7 @@ rules: [{profile: cup, provider: cluster}, {fleet: green, provider: cluster, pro
 }
 
 func TestHostingFileMistakes(t *testing.T) {
-	b := &builder{log: slog.New(slog.DiscardHandler)}
+	b := hostingBuilder(t, slog.DiscardHandler)
 	const a = "a: {kind: instant, connection: x:1}"
 	for text, want := range map[string]string{
 		"":                                  "providers: missing",

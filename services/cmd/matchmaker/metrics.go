@@ -63,4 +63,11 @@ func (b *builder) dependencies() {
 				observe(up, attribute.String("dependency", name))
 			}
 		})
+	b.telemetry.Meter.ObservableGauge("matchmaker.clock.ahead", "s",
+		"For how long the clock of the host is ahead of Redis's; negative when it is behind.",
+		func(_ context.Context, observe telemetry.Observe) {
+			if ahead, known := b.store.ClockAhead(); known {
+				observe(ahead.Seconds())
+			}
+		})
 }

@@ -42,7 +42,6 @@ type Publisher struct {
 	Store   *state.Store
 	Bus     Bus
 	Log     *slog.Logger
-	Now     func() time.Time
 	Project string
 	// Wake says that something may have happened. Without it events are published up to a second later.
 	Wake notify.Signal
@@ -134,7 +133,7 @@ func (p *Publisher) messages(entries []state.HistoryEntry) []*pb.Events {
 		e := all[len(all)-1]
 		for _, one := range t.Events {
 			if one.GetTime() == 0 {
-				one.Time = p.Now().UnixMilli()
+				one.Time = p.Store.Now().UnixMilli()
 			}
 			size += proto.Size(one)
 		}

@@ -84,7 +84,7 @@ func (w *world) port() int {
 // publish publishes until stop.
 func (w *world) publish() (stop func()) {
 	ctx, cancel := context.WithCancel(w.Context())
-	p := event.Publisher{Store: w.store, Bus: w.bus, Log: discard, Now: time.Now, Project: project}
+	p := event.Publisher{Store: w.store, Bus: w.bus, Log: discard, Project: project}
 	var running sync.WaitGroup
 	running.Go(func() { p.Run(ctx) })
 	stop = func() { cancel(); running.Wait() }
@@ -96,7 +96,7 @@ func (w *world) publish() (stop func()) {
 func (w *world) create(n int) []string {
 	w.Helper()
 	var ids []string
-	c := w.store.Creator(time.Now, nil)
+	c := w.store.Creator(nil)
 	for range n {
 		w.n++
 		ids = append(ids, fmt.Sprintf("ticket-%04d", w.n))
@@ -185,7 +185,7 @@ func TestManyEventsAreSplitIntoMessagesThatFit(t *testing.T) {
 	for i := range 300 { // three megabytes
 		all = append(all, fmt.Sprint(long, i))
 		event := &pb.Event{Kind: pb.Event_KIND_RETURNED, Tickets: all[i : i+1]}
-		if err := w.store.AppendEvent(t.Context(), project, event, time.Now()); err != nil {
+		if err := w.store.AppendEvent(t.Context(), project, event); err != nil {
 			t.Fatal(err)
 		}
 	}

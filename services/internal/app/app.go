@@ -29,6 +29,8 @@ type Part struct {
 	// Ready says whether the part can serve now. A *problem.Error's detail is shown to whoever asks, any other error is
 	// only logged.
 	Ready func(ctx context.Context) error
+	// Warns says what is wrong though the part can serve; "" or nil for nothing.
+	Warns func() string
 	// OnShutdown is called once, before the process waits for the requests under way: requests that wait for an event must
 	// be answered now.
 	OnShutdown func()

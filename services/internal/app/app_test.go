@@ -99,6 +99,18 @@ func TestServesPartsUntilStopped(t *testing.T) {
 	}
 }
 
+func TestReadinessHasWarnings(t *testing.T) {
+	p := run(t, app.Options{}, app.Part{Name: "fine", Run: untilStopped, Warns: func() string { return "" }},
+		app.Part{Name: "clock", Warns: func() string { return "it is late" }})
+	if status, body := p.get("/readyz"); status != http.StatusOK || body != `{"status":"ready","warning":"it is late"}` {
+		t.Errorf("%d %s", status, body)
+	}
+	p.stop()
+	if err := p.wait(); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestReadinessNamesWhoIsMissing(t *testing.T) {
 	p := run(t, app.Options{},
 		app.Part{Name: "fine", Ready: func(context.Context) error { return nil }},

@@ -44,7 +44,11 @@ func (h *health) routes(e *echo.Echo) {
 		if missing != "" {
 			return problem.New(problem.Unavailable, "not ready: %s", missing)
 		}
-		return c.JSON(http.StatusOK, map[string]string{"status": "ready"})
+		answer := map[string]string{"status": "ready"}
+		if warnings := h.warnings(); warnings != "" {
+			answer["warning"] = warnings
+		}
+		return c.JSON(http.StatusOK, answer)
 	})
 }
 
@@ -69,6 +73,17 @@ func (h *health) logChange(ctx context.Context, missing string) {
 	default:
 		h.log.WarnContext(ctx, "not ready", "missing", missing)
 	}
+}
+
+// warnings are those of all parts.
+func (h *health) warnings() string {
+	var all []string
+	for _, p := range h.parts {
+		if p.Warns != nil && p.Warns() != "" {
+			all = append(all, p.Warns())
+		}
+	}
+	return strings.Join(all, "; ")
 }
 
 // missing asks all parts at once, and names those that are not ready.

@@ -3,6 +3,7 @@
 package auth
 
 import (
+	"crypto/tls"
 	"fmt"
 	"log/slog"
 	"net"
@@ -92,13 +93,24 @@ type trustedIssuer struct {
 	keys *keySet
 }
 
+// transport is the usual one, with a clock that says whether certificates are valid.
+func transport(now func() time.Time) http.RoundTripper {
+	usual, ok := http.DefaultTransport.(*http.Transport)
+	if !ok {
+		return http.DefaultTransport
+	}
+	usual = usual.Clone()
+	usual.TLSClientConfig = &tls.Config{MinVersion: tls.VersionTLS12, Time: now}
+	return usual
+}
+
 // New checks the settings and returns a verifier that has fetched nothing yet.
 func New(o Options) (*Verifier, error) {
-	if o.HTTP == nil {
-		o.HTTP = &http.Client{Timeout: fetchTimeout}
-	}
 	if o.Now == nil {
 		o.Now = time.Now
+	}
+	if o.HTTP == nil {
+		o.HTTP = &http.Client{Timeout: fetchTimeout, Transport: transport(o.Now)}
 	}
 	if o.Skew == 0 {
 		o.Skew = 30 * time.Second

@@ -3,8 +3,6 @@
 package ratelimit
 
 import (
-	"time"
-
 	"github.com/labstack/echo/v4"
 
 	"matchmaker.dev/services/internal/state"
@@ -12,10 +10,10 @@ import (
 
 // PerProject is a middleware that answers 429 when a project uses up the bucket of a name. It comes behind the check of
 // the token: strangers use up nobody's bucket.
-func PerProject(store *state.Store, name string, rate state.Rate, now func() time.Time) echo.MiddlewareFunc {
+func PerProject(store *state.Store, name string, rate state.Rate) echo.MiddlewareFunc {
 	return func(next echo.HandlerFunc) echo.HandlerFunc {
 		return func(c echo.Context) error {
-			if err := store.Allow(c.Request().Context(), c.Param("project"), name, rate, now()); err != nil {
+			if err := store.Allow(c.Request().Context(), c.Param("project"), name, rate); err != nil {
 				return err
 			}
 			return next(c)

@@ -14,12 +14,11 @@ import (
 type MatchLease struct {
 	// Holder names one attempt at a match.
 	Holder string
-	Now    time.Time
-	// Expires is until when no other holder asks for the match's server.
-	Expires time.Time
-	// The search for a server ends at Deadline. The tickets wait again at ClaimDeadline if the match has no result by
-	// then. Later leases of the match keep the values of its first lease.
-	Deadline, ClaimDeadline time.Time
+	// Hold is for how long no other holder asks for the match's server.
+	Hold time.Duration
+	// The search for a server ends after Search. The tickets wait again after Claim if the match has no result by then.
+	// Later leases of the match have what is left of these times of its first lease.
+	Search, Claim time.Duration
 }
 
 // Allocation is the result of BeginAllocation.
@@ -27,8 +26,8 @@ type Allocation struct {
 	Status MatchStatus
 	// First is true when this is the match's first lease.
 	First bool
-	// Deadline is when the search for a server ends.
-	Deadline time.Time
+	// Search is after which time the search for a server ends.
+	Search time.Duration
 	// Wait is how long another holder's lease still lasts, with the status MatchLeased.
 	Wait time.Duration
 	// Position is the feed's position after tickets were released, else 0.
@@ -46,16 +45,15 @@ func (s *Store) BeginAllocation(
 	r, err := s.withProposed(func(proposed []string) (any, error) {
 		c := s.call(allocationBeginScript, k, ids{ofMatch: m.GetId(), ofBackfill: id},
 			"match_id", m.GetId(),
-			"claim_deadline", millis(l.ClaimDeadline),
-			"event", encodeEvent(matchEvent(m, pb.Event_KIND_ALLOCATING), l.Now),
-			"dropped_event", encodeEvent(dropped, l.Now),
+			"event", s.encodeEvent(matchEvent(m, pb.Event_KIND_ALLOCATING)),
+			"dropped_event", s.encodeEvent(dropped),
 			"backfill_id", id,
-			"rejected_event", encodeEvent(rejectedEvent(id, "unallocated"), l.Now),
+			"rejected_event", s.encodeEvent(rejectedEvent(id, "unallocated")),
 			"ticket_count", len(tickets),
 			"holder", l.Holder,
-			"now", millis(l.Now),
-			"expires", millis(l.Expires),
-			"deadline", millis(l.Deadline))
+			"duration", l.Hold.Milliseconds(),
+			"search_time", l.Search.Milliseconds(),
+			"claim_time", l.Claim.Milliseconds())
 		c.tickets(k, tickets)
 		c.tickets(k, proposed)
 		return s.runShared(ctx, project, c)
@@ -78,32 +76,33 @@ func (s *Store) BeginAllocation(
 		if r, err = listOf(r, 4); err != nil {
 			return b, err
 		}
-		deadline, err := positionOf(r[3])
+		left, err := positionOf(r[3])
 		if err != nil {
 			return b, err
 		}
-		b.First, b.Deadline = r[2] == int64(1), time.UnixMilli(int64(deadline))
+		b.First, b.Search = r[2] == int64(1), time.Duration(left)*time.Millisecond
 	default:
 		b.Position = number
 	}
 	return b, nil
 }
 
-// RenewMatchLease extends a lease. It is false when another holder has the lease, or the match has ended.
-func (s *Store) RenewMatchLease(ctx context.Context, project, match, holder string, expires time.Time) (bool, error) {
-	return s.setMatchLease(ctx, project, match, holder, millis(expires))
+// RenewMatchLease extends a lease to hold from now on. It is false when another holder has the lease, or the match has
+// ended.
+func (s *Store) RenewMatchLease(ctx context.Context, project, match, holder string, hold time.Duration) (bool, error) {
+	return s.setMatchLease(ctx, project, match, holder, hold)
 }
 
 // ReleaseMatchLease ends a lease: another holder may take it at once.
 func (s *Store) ReleaseMatchLease(ctx context.Context, project, match, holder string) error {
-	_, err := s.setMatchLease(ctx, project, match, holder, "")
+	_, err := s.setMatchLease(ctx, project, match, holder, 0)
 	return err
 }
 
-func (s *Store) setMatchLease(ctx context.Context, project, match, holder string, expires any) (bool, error) {
+func (s *Store) setMatchLease(ctx context.Context, project, match, holder string, hold time.Duration) (bool, error) {
 	reply, err := s.runShared(ctx, project, s.call(allocationLeaseScript, keysOf(project), ids{ofMatch: match},
 		"holder", holder,
-		"expires", expires))
+		"duration", hold.Milliseconds()))
 	return reply == int64(1), err
 }
 
@@ -113,35 +112,44 @@ type Backoff struct {
 	First, Max time.Duration
 }
 
-// ClaimDeallocations returns up to limit matches of each project that have ended and may have a server. The caller
-// gives the server back and calls FinishDeallocation. If it does not, a later call returns the match again, after the
-// time that b says.
+// Deallocation is a match that has ended and may have a server. When tickets use one, Used is its connection, and only
+// the match's other servers are to be given back.
+type Deallocation struct {
+	Match *pb.Match
+	Used  string
+}
+
+// ClaimDeallocations returns up to limit deallocations of each project. The caller gives the server back and calls
+// FinishDeallocation. If it does not, a later call returns the match again, after the time that b says.
 func (s *Store) ClaimDeallocations(
-	ctx context.Context, projects []string, now time.Time, limit int, b Backoff,
-) (map[string][]*pb.Match, error) {
+	ctx context.Context, projects []string, limit int, b Backoff,
+) (map[string][]Deallocation, error) {
 	due := make([]*redis.StringSliceCmd, len(projects))
 	_, err := s.redis.Pipelined(ctx, func(p redis.Pipeliner) error {
 		for i, project := range projects {
-			due[i] = p.ZRangeArgs(ctx, dueArgs(keysOf(project).deallocations(), millis(now), limit))
+			due[i] = p.ZRangeArgs(ctx, dueArgs(keysOf(project).deallocations(), millis(s.Now()), limit))
 		}
 		return nil
 	})
 	if err != nil {
 		return nil, unavailable(err)
 	}
-	matches := map[string][]*pb.Match{}
+	matches := map[string][]Deallocation{}
 	for i, project := range projects {
 		k := keysOf(project)
 		for _, id := range due[i].Val() {
 			reply, err := s.run(ctx, s.call(deallocationClaimScript, k, ids{ofMatch: id},
 				"match_id", id,
-				"now", millis(now),
 				"first_delay", b.First.Milliseconds(),
 				"max_delay", b.Max.Milliseconds()))
 			if err != nil {
 				return matches, err
 			}
-			body, _ := reply.(string)
+			r, err := listOf(reply, 2)
+			if err != nil {
+				return matches, err
+			}
+			body, _ := r[0].(string)
 			if body == "" {
 				continue // another caller has it
 			}
@@ -149,7 +157,8 @@ func (s *Store) ClaimDeallocations(
 			if err := proto.Unmarshal([]byte(body), m); err != nil {
 				return matches, corrupt("match", err)
 			}
-			matches[project] = append(matches[project], m)
+			used, _ := r[1].(string)
+			matches[project] = append(matches[project], Deallocation{m, used})
 		}
 	}
 	return matches, nil
@@ -160,24 +169,24 @@ func (s *Store) ClaimDeallocations(
 const confirmAfter = time.Minute
 
 // FinishDeallocation notes that the server of a match was given back, if it had one.
-func (s *Store) FinishDeallocation(ctx context.Context, project string, m *pb.Match, now time.Time) error {
+func (s *Store) FinishDeallocation(ctx context.Context, project string, m *pb.Match) error {
 	_, err := s.run(ctx, s.call(deallocationFinishScript, keysOf(project), ids{ofMatch: m.GetId()},
 		"match_id", m.GetId(),
-		"expiry", millis(now.Add(matchMemory)),
-		"repeat_at", millis(now.Add(confirmAfter)),
-		"event", encodeEvent(matchEvent(m, pb.Event_KIND_RETURNED), now)))
+		"memory", matchMemory.Milliseconds(),
+		"pause", confirmAfter.Milliseconds(),
+		"event", s.encodeEvent(matchEvent(m, pb.Event_KIND_RETURNED))))
 	return err
 }
 
-// GameServer reads the stored server of a match, and keeps it stored at least until keep. The status is MatchAssigned,
+// GameServer reads the stored server of a match, and keeps it stored for at least as long. The status is MatchAssigned,
 // MatchActive while the server is being asked for, MatchReleased when the match got none, or MatchForgotten. The server
 // is nil unless the match was assigned and its server is stored.
 func (s *Store) GameServer(
-	ctx context.Context, project, match string, keep time.Time,
+	ctx context.Context, project, match string, keep time.Duration,
 ) (MatchStatus, *pb.GameServer, error) {
 	reply, err := s.run(ctx, s.call(matchServerScript, keysOf(project), ids{ofMatch: match},
 		"match_id", match,
-		"expiry", millis(keep)))
+		"duration", keep.Milliseconds()))
 	if err != nil {
 		return "", nil, err
 	}

@@ -18,14 +18,13 @@ import (
 
 // take begins a match as its only holder.
 func take(ctx context.Context, s *state.Store, m *pb.Match, now, claim time.Time) (state.MatchStatus, uint64, error) {
-	b, err := s.BeginAllocation(ctx, project, m, tenSecondLease("one", now, claim))
+	b, err := s.At(now).BeginAllocation(ctx, project, m, tenSecondLease("one", claim.Sub(now)))
 	return b.Status, b.Position, err
 }
 
 // tenSecondLease is a lease that expires after ten seconds.
-func tenSecondLease(holder string, now, claim time.Time) state.MatchLease {
-	return state.MatchLease{Holder: holder, Now: now, Expires: now.Add(10 * time.Second),
-		Deadline: claim.Add(-time.Second), ClaimDeadline: claim}
+func tenSecondLease(holder string, claim time.Duration) state.MatchLease {
+	return state.MatchLease{Holder: holder, Hold: 10 * time.Second, Search: claim - time.Second, Claim: claim}
 }
 
 // retries come after one second at first, and after four at most.
@@ -34,11 +33,11 @@ var retries = state.Backoff{First: time.Second, Max: 4 * time.Second}
 // deallocations claims the matches of the project whose servers are to be deallocated now.
 func deallocations(t *testing.T, s *state.Store, now time.Time) []string {
 	t.Helper()
-	all, err := s.ClaimDeallocations(t.Context(), []string{"nobody's", project}, now, 10, retries)
+	all, err := s.At(now).ClaimDeallocations(t.Context(), []string{"nobody's", project}, 10, retries)
 	must(t, err)
 	var ids []string
 	for _, m := range all[project] {
-		ids = append(ids, m.GetId())
+		ids = append(ids, m.Match.GetId())
 	}
 	slices.Sort(ids)
 	return ids
@@ -60,8 +59,8 @@ func TestMatchHasOneLeaseHolder(t *testing.T) {
 		mustClaim(t, s, terms, c)
 		begin := func(holder string, after time.Duration, want state.Allocation) {
 			t.Helper()
-			got, err := s.BeginAllocation(t.Context(), project, c.Match, tenSecondLease(holder, epoch0.Add(after),
-				epoch0.Add(after+time.Minute)))
+			got, err := s.At(epoch0.Add(after)).BeginAllocation(t.Context(), project, c.Match,
+				tenSecondLease(holder, time.Minute))
 			must(t, err)
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("%s, after %s: %s", holder, after, diff)
@@ -69,32 +68,35 @@ func TestMatchHasOneLeaseHolder(t *testing.T) {
 		}
 		renew := func(holder string, after time.Duration, want bool) {
 			t.Helper()
-			if got, err := s.RenewMatchLease(t.Context(), project, "m", holder, epoch0.Add(after)); err != nil || got != want {
+			got, err := s.At(epoch0.Add(after)).RenewMatchLease(t.Context(), project, "m", holder, 10*time.Second)
+			if err != nil || got != want {
 				t.Errorf("%s renews: %v, %v, want %v", holder, got, err, want)
 			}
 		}
-		renew("one", time.Hour, false) // nobody has begun
-		deadline := epoch0.Add(59 * time.Second).Local()
-		begin("one", 0, state.Allocation{Status: state.MatchActive, First: true, Deadline: deadline})
+		// The next holder has what is left of the first one's time.
+		active := func(left time.Duration) state.Allocation {
+			return state.Allocation{Status: state.MatchActive, Search: left}
+		}
+		renew("one", 0, false) // nobody has begun
+		begin("one", 0, state.Allocation{Status: state.MatchActive, First: true, Search: 59 * time.Second})
 		begin("two", 4*time.Second, state.Allocation{Status: state.MatchLeased, Wait: 6 * time.Second})
-		renew("two", time.Hour, false)
-		renew("one", 20*time.Second, true)
+		renew("two", 5*time.Second, false)
+		renew("one", 10*time.Second, true)
 		begin("two", 19*time.Second, state.Allocation{Status: state.MatchLeased, Wait: time.Second})
-		// The next holder has the same deadline.
-		begin("two", 20*time.Second, state.Allocation{Status: state.MatchActive, Deadline: deadline})
-		renew("one", time.Hour, false)
+		begin("two", 20*time.Second, active(39*time.Second))
+		renew("one", 20*time.Second, false)
 		begin("one", 21*time.Second, state.Allocation{Status: state.MatchLeased, Wait: 9 * time.Second})
-		begin("two", 22*time.Second, state.Allocation{Status: state.MatchActive, Deadline: deadline})
+		begin("two", 22*time.Second, active(37*time.Second))
 		must(t, s.ReleaseMatchLease(t.Context(), project, "m", "one")) // not the holder any more
 		begin("one", 23*time.Second, state.Allocation{Status: state.MatchLeased, Wait: 9 * time.Second})
 		must(t, s.ReleaseMatchLease(t.Context(), project, "m", "two"))
-		begin("one", 24*time.Second, state.Allocation{Status: state.MatchActive, Deadline: deadline})
+		begin("one", 24*time.Second, active(35*time.Second))
 		// The claim's deadline is also the one of the first lease.
-		if released, _, err := s.ReleaseOverdueMatches(t.Context(), project, epoch0.Add(time.Minute), 10); err != nil ||
+		if released, _, err := s.At(epoch0.Add(time.Minute)).ReleaseOverdueMatches(t.Context(), project, 10); err != nil ||
 			len(released) != 1 {
 			t.Error(released, err)
 		}
-		renew("one", time.Hour, false)
+		renew("one", 65*time.Second, false)
 		begin("two", 70*time.Second, state.Allocation{Status: state.MatchReleased})
 	})
 }
@@ -104,8 +106,8 @@ func TestUnusedServerIsDeallocated(t *testing.T) {
 	results := map[string]*pb.Assignment{"a": {}, "b": {}}
 	leave := func(t *testing.T, s *state.Store) {
 		t.Helper()
-		must(t, second(s.DeleteTicket(t.Context(), project, "a", "", epoch0)))
-		must(t, second(s.DeleteTicket(t.Context(), project, "b", "", epoch0)))
+		must(t, second(s.DeleteTicket(t.Context(), project, "a", "")))
+		must(t, second(s.DeleteTicket(t.Context(), project, "b", "")))
 	}
 	for name, test := range map[string]struct {
 		end         func(t *testing.T, s *state.Store, m *pb.Match)
@@ -113,47 +115,47 @@ func TestUnusedServerIsDeallocated(t *testing.T) {
 		waiting     []string
 	}{
 		"all are assigned": {func(t *testing.T, s *state.Store, m *pb.Match) {
-			must(t, third(s.Assign(t.Context(), project, m, state.Outcome{Now: epoch0, Expiry: epoch0, Connection: "x:1"},
+			must(t, third(s.Assign(t.Context(), project, m, state.Outcome{Holder: "one", Connection: "x:1"},
 				results)))
 		}, false, nil},
 		"one has left": {func(t *testing.T, s *state.Store, m *pb.Match) {
-			must(t, second(s.DeleteTicket(t.Context(), project, "a", "", epoch0)))
-			must(t, third(s.Assign(t.Context(), project, m, state.Outcome{Now: epoch0, Expiry: epoch0, Connection: "x:1"},
+			must(t, second(s.DeleteTicket(t.Context(), project, "a", "")))
+			must(t, third(s.Assign(t.Context(), project, m, state.Outcome{Holder: "one", Connection: "x:1"},
 				results)))
 		}, false, nil},
 		"all have left": {func(t *testing.T, s *state.Store, m *pb.Match) {
 			leave(t, s)
-			must(t, third(s.Assign(t.Context(), project, m, state.Outcome{Now: epoch0, Expiry: epoch0, Connection: "x:1"},
+			must(t, third(s.Assign(t.Context(), project, m, state.Outcome{Holder: "one", Connection: "x:1"},
 				results)))
 		}, true, nil},
 		"an error, without a server": {func(t *testing.T, s *state.Store, m *pb.Match) {
-			must(t, third(s.Assign(t.Context(), project, m, state.Outcome{Now: epoch0, Expiry: epoch0, Error: "E"}, results)))
+			must(t, third(s.Assign(t.Context(), project, m, state.Outcome{Holder: "one", Error: "E"}, results)))
 		}, false, nil},
 		"an error, with a possible server": {func(t *testing.T, s *state.Store, m *pb.Match) {
-			must(t, third(s.Assign(t.Context(), project, m, state.Outcome{Now: epoch0, Expiry: epoch0, Error: "E",
+			must(t, third(s.Assign(t.Context(), project, m, state.Outcome{Holder: "one", Error: "E",
 				MayHaveServer: true}, results)))
 			if got := assigned(t, s, "a"); got == nil {
 				t.Error("the ticket has no error")
 			}
 		}, true, nil},
 		"the tickets wait again, without a server": {func(t *testing.T, s *state.Store, m *pb.Match) {
-			must(t, second(s.ReleaseMatch(t.Context(), project, m, false, "allocation", epoch0)))
+			must(t, second(s.ReleaseMatch(t.Context(), project, m, "one", false, "allocation")))
 		}, false, []string{"a", "b"}},
 		"the tickets wait again, with a possible server": {func(t *testing.T, s *state.Store, m *pb.Match) {
-			must(t, second(s.ReleaseMatch(t.Context(), project, m, true, "allocation", epoch0)))
+			must(t, second(s.ReleaseMatch(t.Context(), project, m, "one", true, "allocation")))
 		}, true, []string{"a", "b"}},
 		"a server after an error": {func(t *testing.T, s *state.Store, m *pb.Match) {
-			must(t, third(s.Assign(t.Context(), project, m, state.Outcome{Now: epoch0, Expiry: epoch0, Error: "E"}, results)))
-			status, assigned, err := s.Assign(t.Context(), project, m, state.Outcome{Now: epoch0, Expiry: epoch0,
+			must(t, third(s.Assign(t.Context(), project, m, state.Outcome{Holder: "one", Error: "E"}, results)))
+			status, assigned, err := s.Assign(t.Context(), project, m, state.Outcome{Holder: "one",
 				Connection: "x:1"}, results)
 			if err != nil || status != state.MatchReleased || len(assigned) > 0 {
 				t.Error(status, assigned, err)
 			}
 		}, true, nil},
 		"a server after the match was forgotten": {func(t *testing.T, s *state.Store, m *pb.Match) {
-			must(t, third(s.Assign(t.Context(), project, m, state.Outcome{Now: epoch0, Expiry: epoch0, Error: "E"}, results)))
-			must(t, second(s.Expire(t.Context(), project, epoch0.Add(-time.Hour), epoch0, 10)))
-			status, assigned, err := s.Assign(t.Context(), project, m, state.Outcome{Now: epoch0, Expiry: epoch0,
+			must(t, third(s.Assign(t.Context(), project, m, state.Outcome{Holder: "one", Error: "E"}, results)))
+			must(t, second(s.Expire(t.Context(), project, time.Hour, 10)))
+			status, assigned, err := s.Assign(t.Context(), project, m, state.Outcome{Holder: "one",
 				Connection: "x:1"}, results)
 			if err != nil || status != state.MatchForgotten || len(assigned) > 0 {
 				t.Error(status, assigned, err)
@@ -168,7 +170,7 @@ func TestUnusedServerIsDeallocated(t *testing.T) {
 				create(t, s, "a", "b")
 				c := claim(revision, "m", "a", "b")
 				mustClaim(t, s, terms, c)
-				must(t, third(take(t.Context(), s, c.Match, epoch0, terms.Deadline)))
+				must(t, third(take(t.Context(), s, c.Match, epoch0, at(10))))
 				test.end(t, s, c.Match)
 				isWaiting(t, s, test.waiting...)
 				if !test.deallocated {
@@ -176,7 +178,7 @@ func TestUnusedServerIsDeallocated(t *testing.T) {
 					return
 				}
 				// Expiry does not forget the match.
-				must(t, second(s.Expire(t.Context(), project, epoch0.Add(-time.Hour), epoch0.Add(100*time.Hour), 10)))
+				must(t, second(s.At(epoch0.Add(100*time.Hour)).Expire(t.Context(), project, 200*time.Hour, 10)))
 				wantDeallocations(t, s, epoch0.Add(-time.Millisecond))
 				wantDeallocations(t, s, epoch0, "m")
 				// A caller may die. Later calls return the match again, after longer and longer delays.
@@ -193,7 +195,7 @@ func TestUnusedServerIsDeallocated(t *testing.T) {
 					t.Errorf("the match is %v, was %v", m, c.Match)
 				}
 				for range 2 {
-					must(t, s.FinishDeallocation(t.Context(), project, m, epoch0.Add(11*time.Second)))
+					must(t, s.At(epoch0.Add(11*time.Second)).FinishDeallocation(t.Context(), project, m))
 				}
 				wantDeallocations(t, s, epoch0.Add(100*time.Hour))
 				_, err = s.Match(t.Context(), project, "m")
@@ -221,20 +223,20 @@ func TestServerOfALostHolderIsDeallocatedTwice(t *testing.T) {
 			must(t, third(take(t.Context(), s, c.Match, epoch0, epoch0.Add(2*time.Second))))
 		}
 		must(t, s.ReleaseMatchLease(t.Context(), project, "yielded", "one"))
-		if released, _, err := s.ReleaseOverdueMatches(t.Context(), project, terms.Deadline, 10); err != nil ||
+		if released, _, err := s.At(at(10)).ReleaseOverdueMatches(t.Context(), project, 10); err != nil ||
 			len(released) != 3 {
 			t.Fatal(released, err)
 		}
 		isWaiting(t, s, "a", "b", "c", "d", "e", "f")
 		// The third match has no server, since its allocation never began.
-		wantDeallocations(t, s, terms.Deadline, "lost", "yielded")
-		at := terms.Deadline
-		must(t, s.FinishDeallocation(t.Context(), project, lost.Match, at))
-		must(t, s.FinishDeallocation(t.Context(), project, yielded.Match, at))
-		wantDeallocations(t, s, at.Add(59*time.Second))
-		wantDeallocations(t, s, at.Add(time.Minute), "lost")
-		must(t, s.FinishDeallocation(t.Context(), project, lost.Match, at.Add(time.Minute)))
-		wantDeallocations(t, s, at.Add(100*time.Hour))
+		wantDeallocations(t, s, at(10), "lost", "yielded")
+		ended := at(10)
+		must(t, s.At(ended).FinishDeallocation(t.Context(), project, lost.Match))
+		must(t, s.At(ended).FinishDeallocation(t.Context(), project, yielded.Match))
+		wantDeallocations(t, s, ended.Add(59*time.Second))
+		wantDeallocations(t, s, ended.Add(time.Minute), "lost")
+		must(t, s.At(ended.Add(time.Minute)).FinishDeallocation(t.Context(), project, lost.Match))
+		wantDeallocations(t, s, ended.Add(100*time.Hour))
 	})
 }
 
@@ -244,17 +246,17 @@ func TestServerOfALostCallIsDeallocatedTwice(t *testing.T) {
 	for name, end := range map[string]func(t *testing.T, s *state.Store, m *pb.Match, lost bool){
 		"an error": func(t *testing.T, s *state.Store, m *pb.Match, lost bool) {
 			must(t, third(s.Assign(t.Context(), project, m, state.Outcome{
-				Now: epoch0, Expiry: epoch0, Error: "E", MayHaveServer: lost,
+				Holder: "one", Error: "E", MayHaveServer: lost,
 			}, results)))
 		},
 		"a server that no ticket uses": func(t *testing.T, s *state.Store, m *pb.Match, lost bool) {
-			must(t, second(s.DeleteTicket(t.Context(), project, "a", "", epoch0)))
+			must(t, second(s.DeleteTicket(t.Context(), project, "a", "")))
 			must(t, third(s.Assign(t.Context(), project, m, state.Outcome{
-				Now: epoch0, Expiry: epoch0, Connection: "x:1", MayHaveServer: lost,
+				Holder: "one", Connection: "x:1", MayHaveServer: lost,
 			}, results)))
 		},
 		"tickets that wait again": func(t *testing.T, s *state.Store, m *pb.Match, lost bool) {
-			must(t, second(s.ReleaseMatch(t.Context(), project, m, lost, "allocation", epoch0)))
+			must(t, second(s.ReleaseMatch(t.Context(), project, m, "one", lost, "allocation")))
 		},
 	} {
 		for _, lost := range []bool{true, false} {
@@ -266,16 +268,16 @@ func TestServerOfALostCallIsDeallocatedTwice(t *testing.T) {
 					create(t, s, "a")
 					c := claim(revision, "m", "a")
 					mustClaim(t, s, terms, c)
-					must(t, third(take(t.Context(), s, c.Match, epoch0, terms.Deadline)))
+					must(t, third(take(t.Context(), s, c.Match, epoch0, at(10))))
 					end(t, s, c.Match, lost)
 					if lost || name == "a server that no ticket uses" {
 						wantDeallocations(t, s, epoch0, "m")
-						must(t, s.FinishDeallocation(t.Context(), project, c.Match, epoch0))
+						must(t, s.FinishDeallocation(t.Context(), project, c.Match))
 					}
 					if lost {
 						wantDeallocations(t, s, epoch0.Add(59*time.Second))
 						wantDeallocations(t, s, epoch0.Add(time.Minute), "m")
-						must(t, s.FinishDeallocation(t.Context(), project, c.Match, epoch0.Add(time.Minute)))
+						must(t, s.At(epoch0.Add(time.Minute)).FinishDeallocation(t.Context(), project, c.Match))
 					}
 					wantDeallocations(t, s, epoch0.Add(100*time.Hour))
 				})
@@ -291,38 +293,38 @@ func TestGameServerIsStoredUntilItsExpiry(t *testing.T) {
 		create(t, s, "a", "b")
 		c := claim(revision, "m", "a")
 		mustClaim(t, s, terms, c)
-		server := func(keep time.Time) (state.MatchStatus, *pb.GameServer) {
+		server := func(keep time.Duration) (state.MatchStatus, *pb.GameServer) {
 			t.Helper()
 			status, got, err := s.GameServer(t.Context(), project, "m", keep)
 			must(t, err)
 			return status, got
 		}
-		must(t, third(take(t.Context(), s, c.Match, epoch0, terms.Deadline)))
-		if status, got := server(epoch0); status != state.MatchActive || got != nil {
+		must(t, third(take(t.Context(), s, c.Match, epoch0, at(10))))
+		if status, got := server(0); status != state.MatchActive || got != nil {
 			t.Error(status, got)
 		}
 		want := &pb.GameServer{Config: "c", Hosting: &pb.Hosting{Fleet: "f", Keys: []byte{1}}, Backfill: "b", Allocated: 5}
-		end := state.Outcome{Now: epoch0, Expiry: epoch0.Add(time.Minute), Connection: "x:1", Server: want,
-			KeepServer: epoch0.Add(time.Hour)}
+		end := state.Outcome{Holder: "one", Readable: time.Minute, Connection: "x:1", Server: want,
+			KeepServer: time.Hour}
 		must(t, third(s.Assign(t.Context(), project, c.Match, end, map[string]*pb.Assignment{"a": {}})))
 		expire := func(after time.Duration) {
 			t.Helper()
-			must(t, second(s.Expire(t.Context(), project, epoch0.Add(-time.Hour), epoch0.Add(after), 10)))
+			must(t, second(s.At(epoch0.Add(after)).Expire(t.Context(), project, 200*time.Hour, 10)))
 		}
 		// The server is stored for longer than the result, and calls extend the time.
 		expire(time.Hour - time.Millisecond)
 		for _, keep := range []time.Duration{3 * time.Hour, 2 * time.Hour} {
-			status, got := server(epoch0.Add(keep))
+			status, got := server(keep)
 			if diff := cmp.Diff(want, got, protocmp.Transform()); diff != "" || status != state.MatchAssigned {
 				t.Errorf("%s: %s", status, diff)
 			}
 		}
 		expire(3*time.Hour - time.Millisecond)
-		if status, got := server(epoch0); status != state.MatchAssigned || got == nil {
+		if status, got := server(0); status != state.MatchAssigned || got == nil {
 			t.Error(status, got)
 		}
 		expire(3 * time.Hour)
-		if status, got := server(epoch0.Add(9 * time.Hour)); status != state.MatchForgotten || got != nil {
+		if status, got := server(9 * time.Hour); status != state.MatchForgotten || got != nil {
 			t.Error(status, got)
 		}
 	})

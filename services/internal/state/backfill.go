@@ -16,7 +16,7 @@ import (
 // position after the change. Errors: Limited when those of the project are too many, or too large together,
 // Invalid when the system has too many projects.
 func (s *Store) CreateBackfill(
-	ctx context.Context, project string, b *pb.Backfill, now time.Time,
+	ctx context.Context, project string, b *pb.Backfill,
 ) (position uint64, err error) {
 	body, err := backfillBody(b)
 	if err != nil {
@@ -30,17 +30,20 @@ func (s *Store) CreateBackfill(
 		"limit", s.limits.Backfills,
 		"bytes_limit", s.limits.BackfillMemory<<20,
 		"backfill_id", b.GetId(),
-		"now", millis(now),
 		"connection", b.GetConnection(),
 		"match_id", b.GetMatch(),
 		"body", body))
 	if err != nil {
 		return 0, err
 	}
-	if reply == int64(-1) {
+	r, err := listOf(reply, 2)
+	if err != nil {
+		return 0, err
+	}
+	if r[0] == int64(-1) {
 		return 0, s.backfillsTooLarge()
 	}
-	if position, err = positionOf(reply); err != nil {
+	if position, err = positionOf(r[0]); err != nil {
 		return 0, err
 	}
 	if position == 0 {
@@ -50,7 +53,8 @@ func (s *Store) CreateBackfill(
 			Limit:  &problem.Limit{Name: "backfill", Amount: s.limits.Backfills},
 		}
 	}
-	b.Version, b.Generation, b.Created = 1, 1, millis(now)
+	b.Version, b.Generation = 1, 1
+	b.Created, _ = r[1].(int64)
 	return position, nil
 }
 
@@ -59,7 +63,7 @@ func (s *Store) CreateBackfill(
 // after the change. Errors: NotFound when there is no such backfill ticket, or when it does not belong to the match
 // that b names; Limited when it is larger than before and those of the project are too large together.
 func (s *Store) ReplaceBackfill(
-	ctx context.Context, project string, b *pb.Backfill, now time.Time,
+	ctx context.Context, project string, b *pb.Backfill,
 ) (position uint64, err error) {
 	body, err := backfillBody(b)
 	if err != nil {
@@ -70,11 +74,10 @@ func (s *Store) ReplaceBackfill(
 		c := s.call(backfillReplaceScript, k, ids{ofBackfill: id},
 			"bytes_limit", s.limits.BackfillMemory<<20,
 			"backfill_id", id,
-			"now", millis(now),
 			"connection", b.GetConnection(),
 			"match_id", b.GetMatch(),
 			"body", body,
-			"rejected_event", encodeEvent(rejectedEvent(id, "replaced"), now))
+			"rejected_event", s.encodeEvent(rejectedEvent(id, "replaced")))
 		c.tickets(k, proposed)
 		return s.run(ctx, c)
 	})
@@ -96,18 +99,18 @@ func (s *Store) ReplaceBackfill(
 // DeleteBackfill deletes a backfill ticket that belongs to a match, or to any when match is "", and reports whether it
 // existed. The tickets that were proposed to it wait again. It returns the feed's position after the change.
 func (s *Store) DeleteBackfill(
-	ctx context.Context, project, id, match string, now time.Time,
+	ctx context.Context, project, id, match string,
 ) (there bool, position uint64, err error) {
-	return s.deleteBackfill(ctx, keysOf(project), id, "", match, encodeEvent(rejectedEvent(id, "deleted"), now))
+	return s.deleteBackfill(ctx, keysOf(project), id, "", match, s.encodeEvent(rejectedEvent(id, "deleted")))
 }
 
 func (s *Store) deleteBackfill(
-	ctx context.Context, k keys, id string, silentSince any, match string, event []byte,
+	ctx context.Context, k keys, id string, silence any, match string, event []byte,
 ) (there bool, position uint64, err error) {
 	r, err := s.withProposed(func(proposed []string) (any, error) {
 		c := s.call(backfillDeleteScript, k, ids{ofBackfill: id},
 			"backfill_id", id,
-			"silent_since", silentSince,
+			"silence", silence,
 			"match_id", match,
 			"rejected_event", event)
 		c.tickets(k, proposed)
@@ -120,18 +123,18 @@ func (s *Store) deleteBackfill(
 	return true, position, err
 }
 
-// DeleteSilentBackfills deletes up to limit backfill tickets whose servers have not called since then, and returns
-// them.
+// DeleteSilentBackfills deletes up to limit backfill tickets whose servers have not called for as long and with_slack
+// (script/include/time.lua), and returns them.
 func (s *Store) DeleteSilentBackfills(
-	ctx context.Context, project string, since, now time.Time, limit int,
+	ctx context.Context, project string, silence time.Duration, limit int,
 ) (forgotten []string, position uint64, err error) {
 	k := keysOf(project)
-	due, err := s.due(ctx, k.backfills(), millis(since), limit)
+	due, err := s.due(ctx, k.backfills(), millis(s.Now().Add(-silence)), limit)
 	if err != nil {
 		return nil, 0, err
 	}
 	for _, id := range due {
-		there, at, err := s.deleteBackfill(ctx, k, id, millis(since), "", encodeEvent(rejectedEvent(id, "silent"), now))
+		there, at, err := s.deleteBackfill(ctx, k, id, silence.Milliseconds(), "", s.encodeEvent(rejectedEvent(id, "silent")))
 		if err != nil {
 			return forgotten, position, err
 		}

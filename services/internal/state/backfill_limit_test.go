@@ -32,7 +32,7 @@ func TestBackfillTicketsAreBoundedInBytes(t *testing.T) {
 		var err error
 		stored := 0
 		for ; stored < 100; stored++ {
-			if _, err = s.CreateBackfill(t.Context(), project, bulkyGame(fmt.Sprint("b", stored), 20<<10), at(0)); err != nil {
+			if _, err = s.CreateBackfill(t.Context(), project, bulkyGame(fmt.Sprint("b", stored), 20<<10)); err != nil {
 				break
 			}
 		}
@@ -42,7 +42,7 @@ func TestBackfillTicketsAreBoundedInBytes(t *testing.T) {
 		if used := backfillBytes(t, s); used > 1<<20 || used < 51*20<<10 {
 			t.Errorf("%d bytes are counted", used)
 		}
-		_, err = s.ReplaceBackfill(t.Context(), project, bulkyGame("b0", 30<<10), at(0))
+		_, err = s.ReplaceBackfill(t.Context(), project, bulkyGame("b0", 30<<10))
 		tooMuch(t, err, "backfill-memory")
 		// Functions create and enlarge backfill tickets too.
 		opened := opening(revision, "m0", "t0")
@@ -54,14 +54,14 @@ func TestBackfillTicketsAreBoundedInBytes(t *testing.T) {
 			t.Errorf("what functions make: %q, %q", opened.Refusal, grown.Refusal)
 		}
 		// A smaller one always works, and makes room.
-		if _, err := s.ReplaceBackfill(t.Context(), project, bulkyGame("b1", 10), at(0)); err != nil {
+		if _, err := s.ReplaceBackfill(t.Context(), project, bulkyGame("b1", 10)); err != nil {
 			t.Error(err)
 		}
 		again := fill(revision, seen, bulkyGame("b0", 10), "t1")
 		if mustClaim(t, s, terms, again); again.Refusal != "" {
 			t.Errorf("with room: %q", again.Refusal)
 		}
-		if _, err := s.CreateBackfill(t.Context(), project, bulkyGame("next", 15<<10), at(0)); err != nil {
+		if _, err := s.CreateBackfill(t.Context(), project, bulkyGame("next", 15<<10)); err != nil {
 			t.Error(err)
 		}
 	})
@@ -102,20 +102,19 @@ func TestBytesOfBackfillTicketsDoNotDrift(t *testing.T) {
 		created, proposed := 0, 0
 		for n := range 300 {
 			id := fmt.Sprint("b", random.IntN(8))
-			terms.Now = at(n)
-			terms.ApprovalDeadline = at(n + 5)
+			terms.Approval = 5 * time.Second
 			generation, _ := s.Generation(t.Context(), project, id) // an error: there is none
 			switch random.IntN(6) {
 			case 0, 1:
 				if generation == 0 {
 					b := bulkyGame(id, random.IntN(4<<10))
-					if _, err := s.CreateBackfill(t.Context(), project, b, at(n)); err != nil {
+					if _, err := s.At(at(n)).CreateBackfill(t.Context(), project, b); err != nil {
 						t.Fatal(err)
 					}
 					created++
 				}
 			case 2:
-				_, err := s.ReplaceBackfill(t.Context(), project, bulkyGame(id, random.IntN(4<<10)), at(n))
+				_, err := s.At(at(n)).ReplaceBackfill(t.Context(), project, bulkyGame(id, random.IntN(4<<10)))
 				if err != nil && problem.KindOf(err) != problem.NotFound {
 					t.Fatal(err)
 				}
@@ -123,21 +122,21 @@ func TestBytesOfBackfillTicketsDoNotDrift(t *testing.T) {
 				ticket := fmt.Sprint("t", n)
 				create(t, s, ticket)
 				c := fill(revision, &pb.Backfill{Id: id, Generation: generation}, bulkyGame(id, random.IntN(4<<10)), ticket)
-				mustClaim(t, s, terms, c)
+				mustClaim(t, s.At(at(n)), terms, c)
 				if c.Refusal == "" {
 					proposed++
 				}
 			case 4:
-				if _, err := s.ApproveBackfill(t.Context(), project, id, approvals(n)); err != nil &&
+				if _, err := s.At(at(n)).ApproveBackfill(t.Context(), project, id, approvals()); err != nil &&
 					problem.KindOf(err) != problem.NotFound {
 					t.Fatal(err)
 				}
 			default:
-				if _, _, err := s.ExpireProposals(t.Context(), project, at(n), 10); err != nil {
+				if _, _, err := s.At(at(n)).ExpireProposals(t.Context(), project, 10); err != nil {
 					t.Fatal(err)
 				}
 				if random.IntN(3) == 0 {
-					if _, _, err := s.DeleteBackfill(t.Context(), project, id, "", at(n)); err != nil {
+					if _, _, err := s.At(at(n)).DeleteBackfill(t.Context(), project, id, ""); err != nil {
 						t.Fatal(err)
 					}
 				}
@@ -153,7 +152,7 @@ func TestBytesOfBackfillTicketsDoNotDrift(t *testing.T) {
 		if created < 5 || proposed < 5 || backfillBytes(t, s) == 0 {
 			t.Fatalf("%d backfill tickets, %d proposals", created, proposed)
 		}
-		if _, _, err := s.DeleteSilentBackfills(t.Context(), project, at(1000), at(1000), 100); err != nil {
+		if _, _, err := s.At(at(1000)).DeleteSilentBackfills(t.Context(), project, 0, 100); err != nil {
 			t.Fatal(err)
 		}
 		if used := backfillBytes(t, s); used != 0 {
@@ -192,8 +191,7 @@ func TestBytesOfBackfillTicketsOfOlderVersionsAreFound(t *testing.T) {
 			}
 		}
 		recount("deleted by an older version", func(n int64) bool { return n > 2<<10 && n < 4<<10 })
-		before := epoch0.Add(-time.Hour)
-		due, err := s.DueWork(t.Context(), project, state.Cutoffs{Now: before, Silence: before})
+		due, err := s.DueWork(t.Context(), project, state.Ages{Silence: time.Hour})
 		if err != nil || !due.Games {
 			t.Errorf("the leader looks after them: %v, %v", due.Games, err)
 		}

@@ -32,19 +32,19 @@ func game(id string, free float64) *pb.Backfill {
 
 func createGame(t *testing.T, s *state.Store, b *pb.Backfill) {
 	t.Helper()
-	if _, err := s.CreateBackfill(t.Context(), project, b, epoch0); err != nil {
+	if _, err := s.CreateBackfill(t.Context(), project, b); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// approvals are the options of an approval this many seconds after epoch0.
-func approvals(seconds int) state.ApprovalOptions {
-	return state.ApprovalOptions{Now: at(seconds), Expiry: at(seconds + 600), RepeatJoined: 20 * time.Second}
+// approvals are the options of an approval.
+func approvals() state.ApprovalOptions {
+	return state.ApprovalOptions{Readable: 10 * time.Minute, RepeatJoined: 20 * time.Second}
 }
 
 func approve(t *testing.T, s *state.Store, id string, seconds int) *state.Approval {
 	t.Helper()
-	a, err := s.ApproveBackfill(t.Context(), project, id, approvals(seconds))
+	a, err := s.At(at(seconds)).ApproveBackfill(t.Context(), project, id, approvals())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -156,7 +156,7 @@ func TestBackfillTicketCountsTheChangesOfItsServer(t *testing.T) {
 		}
 		for version := int64(2); version < 4; version++ {
 			changed := &pb.Backfill{Id: "b", Connection: fmt.Sprint("server", version)}
-			if _, err := s.ReplaceBackfill(t.Context(), project, changed, at(1)); err != nil {
+			if _, err := s.At(at(1)).ReplaceBackfill(t.Context(), project, changed); err != nil {
 				t.Fatal(err)
 			}
 			want := &pb.Backfill{Id: "b", Created: epoch0.UnixMilli(), Version: version, Connection: changed.GetConnection()}
@@ -168,15 +168,15 @@ func TestBackfillTicketCountsTheChangesOfItsServer(t *testing.T) {
 				t.Error(diff)
 			}
 		}
-		if there, _, err := s.DeleteBackfill(t.Context(), project, "b", "", at(19)); err != nil || !there {
+		if there, _, err := s.At(at(19)).DeleteBackfill(t.Context(), project, "b", ""); err != nil || !there {
 			t.Error(there, err)
 		}
-		if there, _, err := s.DeleteBackfill(t.Context(), project, "b", "", at(19)); err != nil || there {
+		if there, _, err := s.At(at(19)).DeleteBackfill(t.Context(), project, "b", ""); err != nil || there {
 			t.Error("deleted twice:", there, err)
 		}
-		_, err := s.ReplaceBackfill(t.Context(), project, b, epoch0)
+		_, err := s.ReplaceBackfill(t.Context(), project, b)
 		kindOf(t, err, problem.NotFound)
-		_, err = s.ApproveBackfill(t.Context(), project, "b", approvals(1))
+		_, err = s.ApproveBackfill(t.Context(), project, "b", approvals())
 		kindOf(t, err, problem.NotFound)
 	})
 }
@@ -186,9 +186,9 @@ func TestBackfillTicketsAreLimited(t *testing.T) {
 		s := open(state.Options{Limits: state.Limits{Backfills: 2}})
 		createGame(t, s, game("a", 1))
 		createGame(t, s, game("b", 1))
-		_, err := s.CreateBackfill(t.Context(), project, game("c", 1), epoch0)
+		_, err := s.CreateBackfill(t.Context(), project, game("c", 1))
 		kindOf(t, err, problem.Limited)
-		if _, _, err := s.DeleteBackfill(t.Context(), project, "a", "", at(19)); err != nil {
+		if _, _, err := s.At(at(19)).DeleteBackfill(t.Context(), project, "a", ""); err != nil {
 			t.Fatal(err)
 		}
 		createGame(t, s, game("c", 1))
@@ -199,7 +199,7 @@ func TestApprovedTicketsAreAssigned(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 		s := open(state.Options{})
 		revision, terms := setUp(t, s)
-		terms.ApprovalDeadline = at(20)
+		terms.Approval = 20 * time.Second
 		create(t, s, "a", "b", "c")
 		m := follow(t, s)
 		createGame(t, s, game("g", 3))
@@ -243,7 +243,7 @@ func TestApprovedTicketsAreAssigned(t *testing.T) {
 		if len(again.Assigned) != 0 || !slices.Equal(idsOf(again.Previous), []string{"a", "b"}) || again.Position != 0 {
 			t.Errorf("again: %v assigned, %v before, position %d", idsOf(again.Assigned), idsOf(again.Previous), again.Position)
 		}
-		if _, err := s.DeleteTicket(t.Context(), project, "a", "", epoch0); err != nil {
+		if _, err := s.DeleteTicket(t.Context(), project, "a", ""); err != nil {
 			t.Fatal(err)
 		}
 		if again = approve(t, s, "g", 31); !slices.Equal(idsOf(again.Previous), []string{"b"}) {
@@ -260,7 +260,7 @@ func TestProposalForAnOlderVersionIsRefused(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 		s := open(state.Options{})
 		revision, terms := setUp(t, s)
-		terms.ApprovalDeadline = at(20)
+		terms.Approval = 20 * time.Second
 		create(t, s, "a", "b", "c", "d", "e")
 		createGame(t, s, game("g", 3))
 		m := follow(t, s)
@@ -287,7 +287,7 @@ func TestProposalForAnOlderVersionIsRefused(t *testing.T) {
 		}
 
 		// A new version from the server rejects all proposals.
-		if _, err := s.ReplaceBackfill(t.Context(), project, game("g", 1), at(5)); err != nil {
+		if _, err := s.At(at(5)).ReplaceBackfill(t.Context(), project, game("g", 1)); err != nil {
 			t.Fatal(err)
 		}
 		now := m.seesGame(t, version(game("g", 1), 2))
@@ -344,20 +344,20 @@ func claimWithBackfill(revision int64, match, backfill string, tickets ...string
 func TestRejectedTicketsWaitAgain(t *testing.T) {
 	for name, reject := range map[string]func(t *testing.T, s *state.Store){
 		"replaced": func(t *testing.T, s *state.Store) {
-			if _, err := s.ReplaceBackfill(t.Context(), project, game("g", 3), at(5)); err != nil {
+			if _, err := s.At(at(5)).ReplaceBackfill(t.Context(), project, game("g", 3)); err != nil {
 				t.Fatal(err)
 			}
 		},
 		"deleted": func(t *testing.T, s *state.Store) {
-			if there, _, err := s.DeleteBackfill(t.Context(), project, "g", "", at(19)); err != nil || !there {
+			if there, _, err := s.At(at(19)).DeleteBackfill(t.Context(), project, "g", ""); err != nil || !there {
 				t.Fatal(there, err)
 			}
 		},
 		"lapsed": func(t *testing.T, s *state.Store) {
-			if lapsed, _, err := s.ExpireProposals(t.Context(), project, at(20), 10); err != nil || len(lapsed) != 0 {
+			if lapsed, _, err := s.At(at(20)).ExpireProposals(t.Context(), project, 10); err != nil || len(lapsed) != 0 {
 				t.Fatal("too early:", lapsed, err)
 			}
-			lapsed, position, err := s.ExpireProposals(t.Context(), project, at(21), 10)
+			lapsed, position, err := s.At(at(21)).ExpireProposals(t.Context(), project, 10)
 			if err != nil || !slices.Equal(lapsed, []string{"g"}) || position == 0 {
 				t.Fatal(lapsed, position, err)
 			}
@@ -366,11 +366,11 @@ func TestRejectedTicketsWaitAgain(t *testing.T) {
 			approval{approve(t, s, "g", 21)}.assigns(t, s, "g:1")
 		},
 		"silent for too long": func(t *testing.T, s *state.Store) {
-			if forgotten, _, err := s.DeleteSilentBackfills(t.Context(), project, at(-1), at(19), 10); err != nil ||
+			if forgotten, _, err := s.At(at(19)).DeleteSilentBackfills(t.Context(), project, 10*time.Second, 10); err != nil ||
 				len(forgotten) != 0 {
 				t.Fatal("too early:", forgotten, err)
 			}
-			forgotten, position, err := s.DeleteSilentBackfills(t.Context(), project, at(0), at(19), 10)
+			forgotten, position, err := s.At(at(19)).DeleteSilentBackfills(t.Context(), project, 9500*time.Millisecond, 10)
 			if err != nil || !slices.Equal(forgotten, []string{"g"}) || position == 0 {
 				t.Fatal(forgotten, position, err)
 			}
@@ -381,13 +381,13 @@ func TestRejectedTicketsWaitAgain(t *testing.T) {
 			suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 				s := open(state.Options{})
 				revision, terms := setUp(t, s)
-				terms.ApprovalDeadline = at(20)
+				terms.Approval = 20 * time.Second
 				create(t, s, "a", "b", "c", "d")
 				createGame(t, s, game("g", 3))
 				m := follow(t, s)
 				mustClaim(t, s, terms, fill(revision, m.seesGame(t, version(game("g", 3), 1)), game("g", 1), "a", "b"))
 				mustClaim(t, s, terms, fill(revision, m.seesGame(t, version(game("g", 1), 1)), game("g", 0), "c"))
-				if _, err := s.DeleteTicket(t.Context(), project, "b", "", epoch0); err != nil { // its player has left
+				if _, err := s.DeleteTicket(t.Context(), project, "b", ""); err != nil { // its player has left
 					t.Fatal(err)
 				}
 				m.sees(t, "d")
@@ -425,7 +425,7 @@ func TestBackfillTicketWithLapsedProposalsIsHiddenUntilItsServerCalls(t *testing
 			return 1
 		},
 		"replaces": func(t *testing.T, s *state.Store) int64 {
-			if _, err := s.ReplaceBackfill(t.Context(), project, game("g", 3), at(30)); err != nil {
+			if _, err := s.At(at(30)).ReplaceBackfill(t.Context(), project, game("g", 3)); err != nil {
 				t.Fatal(err)
 			}
 			return 2
@@ -436,13 +436,13 @@ func TestBackfillTicketWithLapsedProposalsIsHiddenUntilItsServerCalls(t *testing
 			suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 				s := open(state.Options{})
 				revision, terms := setUp(t, s)
-				terms.ApprovalDeadline = at(20)
+				terms.Approval = 20 * time.Second
 				create(t, s, "a")
 				createGame(t, s, game("g", 3))
 				m := follow(t, s)
 				seen := m.seesGame(t, version(game("g", 3), 1))
 				mustClaim(t, s, terms, fill(revision, seen, game("g", 2), "a"))
-				if _, _, err := s.ExpireProposals(t.Context(), project, at(21), 10); err != nil {
+				if _, _, err := s.At(at(21)).ExpireProposals(t.Context(), project, 10); err != nil {
 					t.Fatal(err)
 				}
 				m.sees(t, "a")
@@ -456,7 +456,7 @@ func TestBackfillTicketWithLapsedProposalsIsHiddenUntilItsServerCalls(t *testing
 				now := m.seesGame(t, version(game("g", 3), call(t, s)))
 				follow(t, s).seesGame(t, now)
 				c = fill(revision, now, nil, "a")
-				terms.ApprovalDeadline = at(50)
+				terms.Approval = 50 * time.Second
 				mustClaim(t, s, terms, c)
 				if c.Refusal != "" {
 					t.Fatalf("refused: %q", c.Refusal)
@@ -478,13 +478,13 @@ func TestBackfillTicketWithoutConnectionIsHidden(t *testing.T) {
 		createGame(t, s, game("h", 1))
 		m.seesGames(t, "h")
 		follow(t, s).seesGames(t, "h")
-		if _, err := s.ReplaceBackfill(t.Context(), project, game("g", 1), at(1)); err != nil {
+		if _, err := s.At(at(1)).ReplaceBackfill(t.Context(), project, game("g", 1)); err != nil {
 			t.Fatal(err)
 		}
 		m.seesGames(t, "g", "h")
 		b = game("h", 1)
 		b.Connection = ""
-		if _, err := s.ReplaceBackfill(t.Context(), project, b, at(1)); err != nil {
+		if _, err := s.At(at(1)).ReplaceBackfill(t.Context(), project, b); err != nil {
 			t.Fatal(err)
 		}
 		m.seesGames(t, "g")
@@ -496,13 +496,13 @@ func TestCancelledProposalsLeaveTheBackfillTicketAsItWas(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 		s := open(state.Options{})
 		revision, terms := setUp(t, s)
-		terms.ApprovalDeadline = at(20)
+		terms.Approval = 20 * time.Second
 		create(t, s, "a", "b")
 		createGame(t, s, game("g", 3))
 		m := follow(t, s)
 		mustClaim(t, s, terms, fill(revision, m.seesGame(t, version(game("g", 3), 1)), game("g", 1), "a", "b"))
 		for _, id := range []string{"a", "b"} {
-			if _, err := s.DeleteTicket(t.Context(), project, id, "", epoch0); err != nil {
+			if _, err := s.DeleteTicket(t.Context(), project, id, ""); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -517,7 +517,7 @@ func TestApprovalsAreLimited(t *testing.T) {
 		s := open(state.Options{})
 		createGame(t, s, game("g", 1))
 		createGame(t, s, game("h", 1))
-		a := approvals(1)
+		a := approvals()
 		a.Rate = state.Rate{PerSecond: 2, Burst: 3}
 		for range 3 {
 			if _, err := s.ApproveBackfill(t.Context(), project, "g", a); err != nil {
@@ -529,8 +529,7 @@ func TestApprovalsAreLimited(t *testing.T) {
 		if _, err := s.ApproveBackfill(t.Context(), project, "h", a); err != nil {
 			t.Error("another server:", err)
 		}
-		a.Now = at(2)
-		if _, err := s.ApproveBackfill(t.Context(), project, "g", a); err != nil {
+		if _, err := s.At(at(1)).ApproveBackfill(t.Context(), project, "g", a); err != nil {
 			t.Error("a second later:", err)
 		}
 	})
@@ -541,7 +540,7 @@ func TestRacingApprovalsReportTheTicketsThatTheyAssigned(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 		s := open(state.Options{})
 		revision, terms := setUp(t, s)
-		terms.ApprovalDeadline = at(20)
+		terms.Approval = 20 * time.Second
 		m := follow(t, s)
 		for round := range 12 {
 			id := fmt.Sprint("g", round)
@@ -558,7 +557,7 @@ func TestRacingApprovalsReportTheTicketsThatTheyAssigned(t *testing.T) {
 			reports := make([][]*state.Ticket, 2)
 			for i := range reports {
 				all.Go(func() {
-					a, err := s.ApproveBackfill(t.Context(), project, id, approvals(19))
+					a, err := s.At(at(19)).ApproveBackfill(t.Context(), project, id, approvals())
 					switch {
 					case err == nil:
 						reports[i] = a.Assigned
@@ -568,16 +567,16 @@ func TestRacingApprovalsReportTheTicketsThatTheyAssigned(t *testing.T) {
 				})
 			}
 			var cancelled error
-			all.Go(func() { _, cancelled = s.DeleteTicket(t.Context(), project, tickets[0], "", epoch0) })
+			all.Go(func() { _, cancelled = s.DeleteTicket(t.Context(), project, tickets[0], "") })
 			all.Go(func() {
 				var err error
 				switch round % 3 {
 				case 0:
-					_, _, err = s.ExpireProposals(t.Context(), project, at(21), 10)
+					_, _, err = s.At(at(21)).ExpireProposals(t.Context(), project, 10)
 				case 1:
-					_, err = s.ReplaceBackfill(t.Context(), project, game(id, 6), at(19))
+					_, err = s.At(at(19)).ReplaceBackfill(t.Context(), project, game(id, 6))
 				case 2:
-					_, _, err = s.DeleteBackfill(t.Context(), project, id, "", at(19))
+					_, _, err = s.At(at(19)).DeleteBackfill(t.Context(), project, id, "")
 				}
 				if err != nil {
 					t.Error(err)
@@ -594,7 +593,7 @@ func TestRacingApprovalsReportTheTicketsThatTheyAssigned(t *testing.T) {
 				t.Error(cancelled)
 			}
 			// End the remaining proposals.
-			if _, _, err := s.ExpireProposals(t.Context(), project, at(21), 10); err != nil {
+			if _, _, err := s.At(at(21)).ExpireProposals(t.Context(), project, 10); err != nil {
 				t.Fatal(err)
 			}
 			listed := map[string]int{}
@@ -622,11 +621,11 @@ func TestRacingApprovalsReportTheTicketsThatTheyAssigned(t *testing.T) {
 			}
 			m.sees(t, waits...)
 			for _, ticket := range tickets[1:] {
-				if _, err := s.DeleteTicket(t.Context(), project, ticket, "", epoch0); err != nil {
+				if _, err := s.DeleteTicket(t.Context(), project, ticket, ""); err != nil {
 					t.Error(err)
 				}
 			}
-			if _, _, err := s.DeleteBackfill(t.Context(), project, id, "", at(19)); err != nil {
+			if _, _, err := s.At(at(19)).DeleteBackfill(t.Context(), project, id, ""); err != nil {
 				t.Fatal(err)
 			}
 			m.sees(t)
@@ -643,12 +642,12 @@ func TestFillIsAllOrNothing(t *testing.T) {
 		s := open(state.Options{})
 		create(t, s, "a", "b", "c")
 		two := []*pb.Assignment{{Connection: "x:1"}, {Connection: "x:1", Properties: []byte("{}")}}
-		got, refused, _, err := s.AssignWaiting(t.Context(), project, []string{"a", "nobody"}, two, epoch0, at(600))
+		got, refused, _, err := s.AssignWaiting(t.Context(), project, []string{"a", "nobody"}, two, 10*time.Minute)
 		if err != nil || refused != "nobody" || len(got) != 0 {
 			t.Fatal(got, refused, err)
 		}
 		isWaiting(t, s, "a", "b", "c")
-		got, refused, position, err := s.AssignWaiting(t.Context(), project, []string{"a", "b"}, two, epoch0, at(600))
+		got, refused, position, err := s.AssignWaiting(t.Context(), project, []string{"a", "b"}, two, 10*time.Minute)
 		if err != nil || refused != "" || position == 0 || !slices.Equal(idsOf(got), []string{"a", "b"}) {
 			t.Fatal(got, refused, position, err)
 		}
@@ -669,7 +668,7 @@ func TestFillIsAllOrNothing(t *testing.T) {
 func proposeDuringAllocation(t *testing.T, s *state.Store) (*pb.Match, *mirror, state.ClaimOptions) {
 	t.Helper()
 	revision, terms := setUp(t, s)
-	terms.ApprovalDeadline = at(20)
+	terms.Approval = 20 * time.Second
 	create(t, s, "a", "b", "c", "d", "e")
 	m := follow(t, s)
 	c := claimWithBackfill(revision, "m", "g", "a", "b")
@@ -701,7 +700,7 @@ func begin(t *testing.T, s *state.Store, m *pb.Match, want state.MatchStatus) {
 // assign ends a match with a connection, "" for an error, and returns the tickets that got a result.
 func assign(t *testing.T, s *state.Store, m *pb.Match, connection string) []string {
 	t.Helper()
-	end := state.Outcome{Now: at(10), Expiry: at(600), Connection: connection}
+	end := state.Outcome{Holder: "one", Readable: 590 * time.Second, Connection: connection}
 	if connection == "" {
 		end.Error, end.Reason = "AllocationError", "allocation"
 	}
@@ -709,7 +708,7 @@ func assign(t *testing.T, s *state.Store, m *pb.Match, connection string) []stri
 	for _, id := range state.TicketsOf(m.GetProposal()) {
 		results[id] = &pb.Assignment{Connection: connection, Error: end.Error}
 	}
-	status, assigned, err := s.Assign(t.Context(), project, m, end, results)
+	status, assigned, err := s.At(at(10)).Assign(t.Context(), project, m, end, results)
 	if err != nil || status != state.MatchActive {
 		t.Fatalf("assign: %q, %v", status, err)
 	}
@@ -730,7 +729,7 @@ func TestTicketsProposedDuringTheAllocationGetItsConnection(t *testing.T) {
 			t.Errorf("%v, %v, %v", idsOf(a.Assigned), idsOf(a.Previous), a.Backfill)
 		}
 		// The time to approve has not begun.
-		if lapsed, _, err := s.ExpireProposals(t.Context(), project, at(40), 10); err != nil || len(lapsed) > 0 {
+		if lapsed, _, err := s.At(at(40)).ExpireProposals(t.Context(), project, 10); err != nil || len(lapsed) > 0 {
 			t.Fatal(lapsed, err)
 		}
 		if got := assign(t, s, match, "10.0.0.1:7"); !slices.Equal(got, []string{"a", "b", "c", "d"}) {
@@ -758,13 +757,13 @@ func TestTicketsProposedDuringTheAllocationGetItsConnection(t *testing.T) {
 			t.Errorf("the next approval reports %v", idsOf(again.Previous))
 		}
 		// From here on it is like any other backfill ticket. It keeps the allocated connection when its server names none.
-		terms.ApprovalDeadline = at(200)
+		terms.Approval = 200 * time.Second
 		fills := fill(match.GetRevision(), seen, nil, "e")
 		mustClaim(t, s, terms, fills)
 		approval{approve(t, s, "g", 121)}.assigns(t, s, "10.0.0.1:7", "e")
 		b := game("g", 1)
 		b.Connection = ""
-		if _, err := s.ReplaceBackfill(t.Context(), project, b, at(130)); err != nil || b.GetConnection() != "10.0.0.1:7" {
+		if _, err := s.At(at(130)).ReplaceBackfill(t.Context(), project, b); err != nil || b.GetConnection() != "10.0.0.1:7" {
 			t.Errorf("replaced: connection %q, %v", b.GetConnection(), err)
 		}
 		m.seesGame(t, &pb.Backfill{
@@ -788,7 +787,7 @@ func TestBackfillTicketEndsWithItsMatch(t *testing.T) {
 		history []string
 	}{
 		"a ticket left before the allocation began": {func(t *testing.T, s *state.Store, m *pb.Match) {
-			must(t, second(s.DeleteTicket(t.Context(), project, "a", "", epoch0)))
+			must(t, second(s.DeleteTicket(t.Context(), project, "a", "")))
 			begin(t, s, m, state.MatchDropped)
 		}, []string{"b", "c", "d", "e"}, []string{"cancelled claimed a", "released left m b", "rejected unallocated g c,d"}},
 		"the allocation failed": {func(t *testing.T, s *state.Store, m *pb.Match) {
@@ -801,7 +800,7 @@ func TestBackfillTicketEndsWithItsMatch(t *testing.T) {
 		"all have left when there is a server": {func(t *testing.T, s *state.Store, m *pb.Match) {
 			begin(t, s, m, state.MatchActive)
 			for _, id := range []string{"a", "b", "c", "d"} {
-				must(t, second(s.DeleteTicket(t.Context(), project, id, "", epoch0)))
+				must(t, second(s.DeleteTicket(t.Context(), project, id, "")))
 			}
 			if got := assign(t, s, m, "10.0.0.1:7"); len(got) > 0 {
 				t.Errorf("%v are assigned", got)
@@ -811,7 +810,7 @@ func TestBackfillTicketEndsWithItsMatch(t *testing.T) {
 				"d", "assigned m",
 		}},
 		"nobody took the match up": {func(t *testing.T, s *state.Store, m *pb.Match) {
-			released, position, err := s.ReleaseOverdueMatches(t.Context(), project, at(10), 10)
+			released, position, err := s.At(at(10)).ReleaseOverdueMatches(t.Context(), project, 10)
 			if err != nil || !slices.Equal(released, []string{"m"}) || position == 0 {
 				t.Fatal(released, position, err)
 			}
@@ -831,12 +830,12 @@ func TestBackfillTicketEndsWithItsMatch(t *testing.T) {
 				if err != nil || !slices.Equal(order, end.wait) {
 					t.Errorf("by age: %v, %v", order, err)
 				}
-				_, err = s.ApproveBackfill(t.Context(), project, "g", approvals(11))
+				_, err = s.At(at(11)).ApproveBackfill(t.Context(), project, "g", approvals())
 				kindOf(t, err, problem.NotFound)
 				lines, _ := readHistory(t, s, before)
 				wantHistory(t, lines, end.history...)
 				for _, id := range []string{"a", "b", "c", "d", "e"} {
-					_, _ = s.DeleteTicket(t.Context(), project, id, "", epoch0)
+					_, _ = s.DeleteTicket(t.Context(), project, id, "")
 				}
 				// The match itself is forgotten later.
 				if left, err := s.Leftovers(t.Context(), project); err != nil ||
@@ -858,7 +857,7 @@ func TestServerIsKeptForProposedTickets(t *testing.T) {
 		match, m, _ := proposeDuringAllocation(t, s)
 		begin(t, s, match, state.MatchActive)
 		for _, id := range []string{"a", "b", "d"} {
-			must(t, second(s.DeleteTicket(t.Context(), project, id, "", epoch0)))
+			must(t, second(s.DeleteTicket(t.Context(), project, id, "")))
 		}
 		if got := assign(t, s, match, "10.0.0.1:7"); !slices.Equal(got, []string{"c"}) {
 			t.Errorf("%v are assigned", got)
@@ -878,7 +877,7 @@ func TestOnlyTheServerOfItsMatchChangesABackfillTicket(t *testing.T) {
 		for id, mine := range map[string]bool{"g": true, "own": true, "studio": false} {
 			for _, match := range []string{"m", "other", ""} {
 				allowed := match == "" || mine && match == "m"
-				a := approvals(1)
+				a := approvals()
 				a.Match = match
 				if _, err := s.ApproveBackfill(t.Context(), project, id, a); (err == nil) != allowed || !allowed &&
 					problem.KindOf(err) != problem.NotFound {
@@ -886,14 +885,14 @@ func TestOnlyTheServerOfItsMatchChangesABackfillTicket(t *testing.T) {
 				}
 				b := game(id, 1)
 				b.Match = match
-				if _, err := s.ReplaceBackfill(t.Context(), project, b, at(1)); (err == nil) != allowed || !allowed &&
+				if _, err := s.At(at(1)).ReplaceBackfill(t.Context(), project, b); (err == nil) != allowed || !allowed &&
 					problem.KindOf(err) != problem.NotFound {
 					t.Errorf("%s, replaced by a server of %q: %v", id, match, err)
 				}
 			}
 			for _, match := range []string{"other", "m", ""} {
 				allowed := match == "m" && mine || match == "" && !mine
-				if there, _, err := s.DeleteBackfill(t.Context(), project, id, match, at(1)); err != nil || there != allowed {
+				if there, _, err := s.At(at(1)).DeleteBackfill(t.Context(), project, id, match); err != nil || there != allowed {
 					t.Errorf("%s, deleted by a server of %q: %v, %v", id, match, there, err)
 				}
 			}
@@ -905,7 +904,7 @@ func TestHistoryHasRejections(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 		s := open(state.Options{History: 1000})
 		revision, terms := setUp(t, s)
-		terms.ApprovalDeadline = at(20)
+		terms.Approval = 20 * time.Second
 		create(t, s, "a", "b")
 		_, from := readHistory(t, s, nil)
 		createGame(t, s, game("g", 3))
@@ -920,17 +919,17 @@ func TestHistoryHasRejections(t *testing.T) {
 			}
 		}
 		propose(1)
-		must(t, second(s.ReplaceBackfill(t.Context(), project, game("g", 3), at(1))))
+		must(t, second(s.At(at(1)).ReplaceBackfill(t.Context(), project, game("g", 3))))
 		propose(2)
-		must(t, third(s.ExpireProposals(t.Context(), project, at(21), 10)))
+		must(t, third(s.At(at(21)).ExpireProposals(t.Context(), project, 10)))
 		approve(t, s, "g", 22)
 		propose(2)
 		approve(t, s, "g", 23) // too late: the deadline was 20
 		propose(2)
-		must(t, third(s.DeleteSilentBackfills(t.Context(), project, at(23), at(24), 10)))
+		must(t, third(s.At(at(24)).DeleteSilentBackfills(t.Context(), project, 500*time.Millisecond, 10)))
 		createGame(t, s, game("g", 3))
 		propose(1)
-		must(t, third(s.DeleteBackfill(t.Context(), project, "g", "", at(25))))
+		must(t, third(s.At(at(25)).DeleteBackfill(t.Context(), project, "g", "")))
 		lines, _ := readHistory(t, s, from)
 		const proposed, rejected = "proposed match-of-g g a,b (director 1)", "rejected %s g a,b"
 		var want []string

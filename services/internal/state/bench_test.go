@@ -66,13 +66,13 @@ func benchmarkTicket(b *testing.B, s *state.Store, work func(*crowd) error, befo
 	if err != nil {
 		b.Fatal(err)
 	}
-	epoch, err := s.AcquireLease(b.Context(), project, "me", epoch0, time.Hour)
+	epoch, err := s.AcquireLease(b.Context(), project, "me", time.Hour)
 	if err != nil {
 		b.Fatal(err)
 	}
 	c := &crowd{
-		ctx: b.Context(), store: s, creator: s.Creator(time.Now, nil), revision: revision,
-		terms: state.ClaimOptions{Epoch: epoch, Now: epoch0, Deadline: epoch0.Add(time.Hour), Expiry: epoch0.Add(time.Hour)},
+		ctx: b.Context(), store: s, creator: s.Creator(nil), revision: revision,
+		terms: state.ClaimOptions{Epoch: epoch, Claim: time.Hour, Readable: time.Hour},
 	}
 	var used time.Duration
 	var scripts int
@@ -169,7 +169,7 @@ func (c *crowd) create() error {
 
 func (c *crowd) delete() error {
 	return c.each(func(i int) error {
-		_, err := c.store.DeleteTicket(c.ctx, project, c.id(i), "", time.Now())
+		_, err := c.store.DeleteTicket(c.ctx, project, c.id(i), "")
 		return err
 	})
 }
@@ -207,7 +207,7 @@ func (c *crowd) begin() error {
 		if i >= len(claims) {
 			return nil
 		}
-		_, _, err := take(c.ctx, c.store, claims[i].Match, epoch0, c.terms.Deadline)
+		_, err := c.store.BeginAllocation(c.ctx, project, claims[i].Match, tenSecondLease("one", time.Hour))
 		return err
 	})
 }
@@ -222,7 +222,8 @@ func (c *crowd) assign() error {
 		for _, id := range claims[i].Tickets {
 			results[id] = &pb.Assignment{Connection: "127.0.0.1:7777"}
 		}
-		_, _, err := c.store.Assign(c.ctx, project, claims[i].Match, state.Outcome{Expiry: c.terms.Expiry}, results)
+		end := state.Outcome{Holder: "one", Readable: time.Hour}
+		_, _, err := c.store.Assign(c.ctx, project, claims[i].Match, end, results)
 		return err
 	})
 }

@@ -67,15 +67,14 @@ func (c *Claim) encodeAssignments() ([][]byte, error) {
 // ClaimOptions are the conditions of a batch of claims.
 type ClaimOptions struct {
 	Epoch uint64
-	Now   time.Time
-	// Deadline is when claimed tickets wait again unless the allocation began.
-	Deadline time.Time
+	// Claim is after which time claimed tickets wait again unless the allocation began.
+	Claim time.Duration
 	// Matches is the most matches of the project that may be claimed and have no result yet; 0 means no limit.
 	Matches int
-	// Expiry is how long results that are written at once stay readable.
-	Expiry time.Time
-	// ApprovalDeadline is until when servers may approve tickets that are proposed to them.
-	ApprovalDeadline time.Time
+	// Readable is how long results that are written at once stay readable.
+	Readable time.Duration
+	// Approval is how long servers may approve tickets that are proposed to them.
+	Approval time.Duration
 }
 
 // Claim claims the matches in order, those with a backfill ticket last, and sets each one's Refusal. It returns the
@@ -151,9 +150,8 @@ func (s *Store) claimCall(project string, terms ClaimOptions, claims []*Claim) (
 	k := keysOf(project)
 	c := s.call(matchClaimScript, k, ids{},
 		"epoch", terms.Epoch,
-		"now", millis(terms.Now),
-		"deadline", millis(terms.Deadline),
-		"expiry", millis(terms.Expiry),
+		"claim_time", terms.Claim.Milliseconds(),
+		"readable", terms.Readable.Milliseconds(),
 		"max_matches", terms.Matches,
 		"match_count", len(claims))
 	for _, claim := range claims {
@@ -175,7 +173,7 @@ func (s *Store) claimCall(project string, terms ClaimOptions, claims []*Claim) (
 		}
 		c.args = append(c.args, m.GetId(), m.GetConfig(), m.GetRevision(), len(claim.Tickets), strings.Join(claim.Tickets,
 			" "),
-			encodeEvent(claim.event(terms.Epoch), terms.Now), body, len(bodies))
+			s.encodeEvent(claim.event(terms.Epoch)), body, len(bodies))
 		for _, assignment := range bodies {
 			c.args = append(c.args, assignment)
 		}
@@ -254,8 +252,7 @@ func (s *Store) claimBackfillCall(k keys, terms ClaimOptions, claim *Claim) (cal
 	event.Backfill = id
 	c := s.call(matchClaimBackfillScript, k, ids{ofMatch: m.GetId(), ofBackfill: id},
 		"epoch", terms.Epoch,
-		"now", millis(terms.Now),
-		"deadline", millis(terms.Deadline),
+		"claim_time", terms.Claim.Milliseconds(),
 		"max_matches", terms.Matches,
 		"max_backfills", s.limits.Backfills,
 		"bytes_limit", s.limits.BackfillMemory<<20,
@@ -265,7 +262,7 @@ func (s *Store) claimBackfillCall(k keys, terms ClaimOptions, claim *Claim) (cal
 		"body", body,
 		"backfill_id", id,
 		"backfill_body", contents,
-		"event", encodeEvent(event, terms.Now))
+		"event", s.encodeEvent(event))
 	c.tickets(k, claim.Tickets)
 	return c, nil
 }

@@ -86,7 +86,7 @@ func until(t *testing.T, what string, ok func() bool) {
 
 func openStore(t *testing.T, o state.Options) *state.Store {
 	t.Helper()
-	o.Log = slog.New(slog.DiscardHandler)
+	o.Log, o.Clock = slog.New(slog.DiscardHandler), func() time.Time { return epoch0 }
 	s, err := state.Open(o)
 	if err != nil {
 		t.Fatal(err)
@@ -113,27 +113,25 @@ func runMatches(t *testing.T, s *state.Store, project string) {
 
 	revision, _, err := s.PutConfig(ctx, project, &pb.Config{Id: "c", Function: "duel"}, state.AnyRevision)
 	must("config", err)
-	creator := s.Creator(start, nil)
 	var ids []string
 	for i := range 6 {
 		ids = append(ids, fmt.Sprint("ticket-", i))
-		must("create", creator.Create(ctx, project, ticket(ids[i], i)))
+		must("create", s.At(at(i)).Creator(nil).Create(ctx, project, ticket(ids[i], i)))
 	}
 	m.sees(t, ids...)
-	epoch, err := s.AcquireLease(ctx, project, "director-1", epoch0, time.Minute)
+	epoch, err := s.AcquireLease(ctx, project, "director-1", time.Minute)
 	must("lease", err)
-	terms := state.ClaimOptions{Epoch: epoch, Now: epoch0, Deadline: epoch0.Add(time.Second),
-		Expiry: epoch0.Add(time.Minute)}
+	terms := state.ClaimOptions{Epoch: epoch, Claim: time.Second, Readable: time.Minute}
 	hosted, left := claim(revision, "m1", ids[0], ids[1]), claim(revision, "m3", ids[4], ids[5])
 	direct := direct(revision, "m2", "1.2.3.4:5", ids[2], ids[3])
 	_, err = s.Claim(ctx, project, terms, []*state.Claim{hosted, direct, left})
 	must("claim", err)
 	m.sees(t)
-	if b, err := s.BeginAllocation(ctx, project, hosted.Match, tenSecondLease("one", epoch0,
-		epoch0.Add(time.Minute))); err != nil || b.Status != state.MatchActive {
+	b, err := s.BeginAllocation(ctx, project, hosted.Match, tenSecondLease("one", time.Minute))
+	if err != nil || b.Status != state.MatchActive {
 		t.Fatalf("%s: begin: %+v, %v", project, b, err)
 	}
-	status, got, err := s.Assign(ctx, project, hosted.Match, state.Outcome{Now: epoch0, Expiry: epoch0.Add(time.Minute),
+	status, got, err := s.Assign(ctx, project, hosted.Match, state.Outcome{Holder: "one", Readable: time.Minute,
 		Connection: "5.6.7.8:9"},
 		map[string]*pb.Assignment{ids[0]: {Connection: "5.6.7.8:9"}, ids[1]: {Connection: "5.6.7.8:9"}})
 	if err != nil || status != state.MatchActive || len(got) != 2 {
@@ -146,13 +144,13 @@ func runMatches(t *testing.T, s *state.Store, project string) {
 			t.Errorf("%s: %s got %v, want %s", project, id, read.Assignment, want)
 		}
 	}
-	matches, _, err := s.ReleaseOverdueMatches(ctx, project, epoch0.Add(2*time.Second), 10)
+	matches, _, err := s.At(epoch0.Add(2*time.Second)).ReleaseOverdueMatches(ctx, project, 10)
 	must("release", err)
 	if len(matches) != 1 {
 		t.Errorf("%s: %v were released", project, matches)
 	}
 	m.sees(t, ids[4], ids[5])
-	if _, err := s.DeleteTicket(ctx, project, ids[4], "owner-of-"+ids[4], epoch0); err != nil {
+	if _, err := s.DeleteTicket(ctx, project, ids[4], "owner-of-"+ids[4]); err != nil {
 		t.Errorf("%s: delete: %v", project, err)
 	}
 	m.sees(t, ids[5])

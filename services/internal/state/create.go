@@ -28,7 +28,6 @@ const drainDelay = 5 * time.Second
 // them all.
 type Creator struct {
 	store   *Store
-	now     func() time.Time
 	created func(ctx context.Context, project string, position uint64)
 
 	mu     sync.Mutex
@@ -37,10 +36,8 @@ type Creator struct {
 
 // Creator returns a Creator. When a group is stored, it calls created, if not nil, with the feed's position. The
 // callers of Create return after that.
-func (s *Store) Creator(
-	now func() time.Time, created func(ctx context.Context, project string, position uint64),
-) *Creator {
-	return &Creator{store: s, now: now, created: created, groups: map[string]*group{}}
+func (s *Store) Creator(created func(ctx context.Context, project string, position uint64)) *Creator {
+	return &Creator{store: s, created: created, groups: map[string]*group{}}
 }
 
 // group collects the tickets of one project. It exists while it has any.
@@ -50,12 +47,12 @@ type group struct {
 
 type creation struct {
 	id, owner string
-	created   int64
 	body      []byte
 	done      chan error
 }
 
-// Create stores a ticket, whose id, owner and created are set. Errors: Limited when the project has too many waiting
+// Create stores a ticket, whose id, owner and created are set. Redis's clock says since when it waits; created is what
+// functions and players are told. Errors: Limited when the project has too many waiting
 // tickets, or when the project or the player creates too often. When ctx ends first, the ticket may or may not be
 // stored: read it by its id.
 func (c *Creator) Create(ctx context.Context, project string, t *pb.Ticket) error {
@@ -63,7 +60,7 @@ func (c *Creator) Create(ctx context.Context, project string, t *pb.Ticket) erro
 	if err != nil {
 		return problem.Wrap(problem.Invalid, err, "the ticket holds text that is not UTF-8")
 	}
-	one := &creation{id: t.GetId(), owner: t.GetOwner(), created: t.GetCreated(), body: body, done: make(chan error, 1)}
+	one := &creation{id: t.GetId(), owner: t.GetOwner(), body: body, done: make(chan error, 1)}
 	c.mu.Lock()
 	g, busy := c.groups[project]
 	if !busy {
@@ -102,7 +99,7 @@ func (c *Creator) flush(ctx context.Context, project string, g *group) {
 }
 
 func (c *Creator) write(ctx context.Context, project string, batch []*creation) {
-	position, refusals, err := c.store.create(ctx, project, batch, c.now())
+	position, refusals, err := c.store.create(ctx, project, batch)
 	if position > 0 && c.created != nil {
 		c.created(ctx, project, position)
 	}
@@ -117,26 +114,25 @@ func (c *Creator) write(ctx context.Context, project string, batch []*creation) 
 
 // create writes a group. refusals has the error of each ticket that met a limit, by its index in the group.
 func (s *Store) create(
-	ctx context.Context, project string, batch []*creation, now time.Time,
+	ctx context.Context, project string, batch []*creation,
 ) (position uint64, refusals map[int]error, err error) {
 	k := keysOf(project)
 	playerInterval, playerBurst := s.limits.Player().bucket()
 	projectInterval, projectBurst := s.limits.Project().bucket()
 	c := s.call(ticketCreateScript, k, ids{},
 		"waiting_limit", s.limits.Waiting,
-		"now", now.UnixMicro(),
 		"player_interval", playerInterval,
 		"player_burst", playerBurst,
 		"project_interval", projectInterval,
 		"project_burst", projectBurst,
 		"large_size", largeSize,
 		"bytes_limit", s.limits.TicketMemory<<20,
-		"event", encodeEvent(&pb.Event{Kind: pb.Event_KIND_CREATED}, now))
+		"event", s.encodeEvent(&pb.Event{Kind: pb.Event_KIND_CREATED}))
 	c.keys = slices.Grow(c.keys, len(batch))
-	c.args = slices.Grow(c.args, 4*len(batch))
+	c.args = slices.Grow(c.args, 3*len(batch))
 	for _, one := range batch {
 		c.keys = append(c.keys, k.ticket(one.id))
-		c.args = append(c.args, one.id, one.created, one.owner, one.body)
+		c.args = append(c.args, one.id, one.owner, one.body)
 	}
 	reply, err := s.run(ctx, c)
 	if err != nil {

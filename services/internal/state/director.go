@@ -9,14 +9,13 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// Heartbeat notes that a director lives and leads this many projects, until now+hold. It returns how many projects each
+// Heartbeat notes that a director lives and leads this many projects, for this long. It returns how many projects each
 // living director leads.
 func (s *Store) Heartbeat(
-	ctx context.Context, name string, leads int, now time.Time, hold time.Duration,
+	ctx context.Context, name string, leads int, hold time.Duration,
 ) (map[string]int, error) {
 	reply, err := s.run(ctx, s.call(directorHeartbeatScript, global, ids{},
 		"name", name,
-		"now", millis(now),
 		"timeout", hold.Milliseconds(),
 		"leads", leads))
 	if err != nil {
@@ -36,8 +35,8 @@ func (s *Store) Heartbeat(
 }
 
 // RemoveDirector ends a director's heartbeat.
-func (s *Store) RemoveDirector(ctx context.Context, name string, now time.Time) error {
-	_, err := s.Heartbeat(ctx, name, 0, now, 0)
+func (s *Store) RemoveDirector(ctx context.Context, name string) error {
+	_, err := s.Heartbeat(ctx, name, 0, 0)
 	return err
 }
 
@@ -49,8 +48,10 @@ type Lease struct {
 	Expires time.Time
 }
 
-// Free reports whether any director may take the lease.
-func (l Lease) Free(now time.Time) bool { return !l.Expires.After(now) }
+// Free reports whether a director may take the lease for a duration, as has_ended in script/include/time.lua does.
+func (l Lease) Free(now time.Time, hold time.Duration) bool {
+	return !l.Expires.After(now) || l.Expires.After(now.Add(hold+time.Minute))
+}
 
 // Leases reads the leases of projects.
 func (s *Store) Leases(ctx context.Context, projects []string) ([]Lease, error) {
@@ -92,13 +93,13 @@ func leaseOf(fields []any) (Lease, error) {
 	return l, nil
 }
 
-// AcquireLease takes or renews the lease of a project for an owner, until now+hold. It
-// returns the lease's epoch, 0 when another owner holds it. The epoch grows
-// whenever the lease passes to another owner: claims made under an older one are refused.
+// AcquireLease takes or renews the lease of a project for an owner, for this long. It returns the lease's epoch, 0
+// when another owner holds it. The epoch grows whenever the lease passes to another owner: claims made under an older
+// one are refused.
 func (s *Store) AcquireLease(
-	ctx context.Context, project, owner string, now time.Time, hold time.Duration,
+	ctx context.Context, project, owner string, hold time.Duration,
 ) (epoch uint64, err error) {
-	epochs, err := s.AcquireLeases(ctx, []string{project}, owner, now, hold)
+	epochs, err := s.AcquireLeases(ctx, []string{project}, owner, hold)
 	if err != nil {
 		return 0, err
 	}
@@ -108,13 +109,12 @@ func (s *Store) AcquireLease(
 // AcquireLeases is AcquireLease for many projects. After an error it returns the epochs of the first projects. The
 // leases of the others may have been taken or not.
 func (s *Store) AcquireLeases(
-	ctx context.Context, projects []string, owner string, now time.Time, hold time.Duration,
+	ctx context.Context, projects []string, owner string, hold time.Duration,
 ) (epochs []uint64, err error) {
 	calls := make([]call, len(projects))
 	for i, project := range projects {
 		calls[i] = s.call(directorLeaseScript, keysOf(project), ids{},
 			"owner", owner,
-			"now", millis(now),
 			"duration", hold.Milliseconds())
 	}
 	if len(calls) == 0 {
@@ -138,7 +138,7 @@ func (s *Store) AcquireLeases(
 }
 
 // ReleaseLease ends a lease, so that another owner can take it at once.
-func (s *Store) ReleaseLease(ctx context.Context, project, owner string, now time.Time) error {
-	_, err := s.AcquireLease(ctx, project, owner, now, 0)
+func (s *Store) ReleaseLease(ctx context.Context, project, owner string) error {
+	_, err := s.AcquireLease(ctx, project, owner, 0)
 	return err
 }

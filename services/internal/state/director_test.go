@@ -13,7 +13,7 @@ func TestHeartbeatReturnsAllLivingDirectors(t *testing.T) {
 		s := open(state.Options{})
 		beat := func(name string, leads int, after time.Duration, want map[string]int) {
 			t.Helper()
-			got, err := s.Heartbeat(t.Context(), name, leads, epoch0.Add(after), time.Second)
+			got, err := s.At(epoch0.Add(after)).Heartbeat(t.Context(), name, leads, time.Second)
 			if err != nil || !maps.Equal(got, want) {
 				t.Fatalf("%v, %v, want %v", got, err, want)
 			}
@@ -23,7 +23,7 @@ func TestHeartbeatReturnsAllLivingDirectors(t *testing.T) {
 		beat("b", 3, 999*time.Millisecond, map[string]int{"a": 7, "b": 3})
 		beat("b", 3, time.Second, map[string]int{"b": 3}) // a has expired
 		beat("a", 4, time.Second, map[string]int{"a": 4, "b": 3})
-		must(t, s.RemoveDirector(t.Context(), "a", epoch0.Add(time.Second)))
+		must(t, s.At(epoch0.Add(time.Second)).RemoveDirector(t.Context(), "a"))
 		beat("b", 3, time.Second, map[string]int{"b": 3})
 	})
 }
@@ -33,7 +33,7 @@ func TestLeasesOfManyProjects(t *testing.T) {
 		s := open(state.Options{})
 		take := func(owner string, projects ...string) []uint64 {
 			t.Helper()
-			epochs, err := s.AcquireLeases(t.Context(), projects, owner, epoch0, time.Second)
+			epochs, err := s.AcquireLeases(t.Context(), projects, owner, time.Second)
 			if err != nil || len(epochs) != len(projects) {
 				t.Fatal(epochs, err)
 			}
@@ -42,7 +42,7 @@ func TestLeasesOfManyProjects(t *testing.T) {
 		if e := take("a", "one", "two"); e[0] != 1 || e[1] != 1 {
 			t.Error(e)
 		}
-		must(t, s.ReleaseLease(t.Context(), "two", "a", epoch0))
+		must(t, s.ReleaseLease(t.Context(), "two", "a"))
 		if e := take("b", "one", "two", "three"); e[0] != 0 || e[1] != 2 || e[2] != 1 {
 			t.Error(e)
 		}
@@ -54,7 +54,8 @@ func TestLeasesOfManyProjects(t *testing.T) {
 				t.Errorf("lease %d is %+v, want %+v", i, got, want)
 			}
 		}
-		if leases[0].Free(until.Add(-time.Millisecond)) || !leases[0].Free(until) || !leases[2].Free(epoch0) {
+		if leases[0].Free(until.Add(-time.Millisecond), time.Second) || !leases[0].Free(until, time.Second) ||
+			!leases[2].Free(epoch0, time.Second) {
 			t.Error("Free is wrong")
 		}
 	})

@@ -2,9 +2,9 @@
 // the only package that imports the Redis client.
 //
 // Every change is one atomic Lua script: a file in the folder script, whose header names its keys and arguments (see
-// script in script.go). A script uses only the keys in its KEYS, and gets the time as an argument: no script
-// reads the server's clock, and no key has a TTL. All keys of a project have the hash tag {project}, so that one script
-// can check the lease, the revision of a config and many tickets.
+// script in script.go). A script uses only the keys in its KEYS. Scripts get durations and read Redis's clock, in
+// script/include/time.lua: no two hosts' clocks agree. No key has a TTL. All keys of a project have the hash tag
+// {project}, so that one script can check the lease, the revision of a config and many tickets.
 //
 // These are the keys of a project, all below "mm:{project}:". keys.go and the headers of scripts give some of them
 // longer names, which are in parentheses. Fields have the names in brackets in script/include/names.lua.
@@ -30,11 +30,13 @@
 //	                   e [DEADLINE] of the allocation, h [HOLDER] and u [LEASE_EXPIRES], while allocating
 //	                   v [SERVER], once assigned
 //	                   n [TRIES] of the deallocation, z [CONFIRM]: deallocate twice, y [ANNOUNCED]: an event told of it
+//	                   k [CONTESTED]: the lease passed from one holder to another, so it may have two servers
+//	                   w [USED]: the connection of the server that its tickets use, if it is contested
 //	claims     zset    claimed and allocating matches by deadline
 //	outbox     zset    matches that may not be in the work queue yet, by the time of the claim
 //	ended      zset    ended matches by the time when they are deleted
 //	returns (deallocations)
-//	           zset    ended matches that may have a server, by the time when it is to be deallocated
+//	           zset    ended matches that may have a server, or a second one, by the time when it is to be deallocated
 //
 // Backfill tickets (backfill.go, proposal.go):
 //

@@ -9,12 +9,11 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// Cutoffs are the times before which work is due.
-type Cutoffs struct {
-	Now time.Time
-	// A match is overdue when it was claimed before Outbox and is not in the work queue. A ticket is abandoned when it was
-	// created before Waiting. A backfill ticket is abandoned when its server last called before Silence.
-	Outbox, Waiting, Silence time.Time
+// Ages are after which time work is due.
+type Ages struct {
+	// A match is overdue when it was claimed for longer than Outbox and is not in the work queue. A ticket is abandoned
+	// when it waits for longer than Waiting, a backfill ticket when its server has not called for longer than Silence.
+	Outbox, Waiting, Silence time.Duration
 }
 
 // DueWork is what is due in a project.
@@ -32,9 +31,9 @@ type DueWork struct {
 	Games bool
 }
 
-// DueWork reads what is due, in one round trip.
-func (s *Store) DueWork(ctx context.Context, project string, m Cutoffs) (DueWork, error) {
-	k := keysOf(project)
+// DueWork reads what is due, in one round trip. It decides nothing: the scripts look at Redis's clock.
+func (s *Store) DueWork(ctx context.Context, project string, after Ages) (DueWork, error) {
+	k, now := keysOf(project), s.Now()
 	var position *redis.StringCmd
 	var revisions *redis.MapStringStringCmd
 	var waiting, games *redis.IntCmd
@@ -43,8 +42,9 @@ func (s *Store) DueWork(ctx context.Context, project string, m Cutoffs) (DueWork
 		position, revisions, waiting = p.Get(ctx, k.feedSeq()), p.HGetAll(ctx, k.revisions()), p.ZCard(ctx, k.waiting())
 		games = p.Exists(ctx, k.backfills(), k.backfillSizes())
 		for set, latest := range map[string]time.Time{
-			k.outbox(): m.Outbox, k.claims(): m.Now, k.proposed(): m.Now, k.backfills(): m.Silence,
-			k.waiting(): m.Waiting, k.resolved(): m.Now, k.ended(): m.Now,
+			k.outbox(): now.Add(-after.Outbox), k.claims(): now, k.proposed(): now,
+			k.backfills(): now.Add(-withSlack(after.Silence)), k.waiting(): now.Add(-withSlack(after.Waiting)),
+			k.resolved(): now, k.ended(): now,
 		} {
 			counts[set] = p.ZCount(ctx, set, "-inf", strconv.FormatInt(millis(latest), 10))
 		}

@@ -3,7 +3,6 @@ package state
 import (
 	"context"
 	"strings"
-	"time"
 
 	"google.golang.org/protobuf/proto"
 
@@ -11,10 +10,10 @@ import (
 )
 
 // AppendEvent appends an event to the history without a change of the state.
-func (s *Store) AppendEvent(ctx context.Context, project string, e *pb.Event, now time.Time) error {
+func (s *Store) AppendEvent(ctx context.Context, project string, e *pb.Event) error {
 	tickets := e.GetTickets()
 	_, err := s.run(ctx, s.call(eventAppendScript, keysOf(project), ids{},
-		"event", encodeEvent(e, now),
+		"event", s.encodeEvent(e),
 		"tickets", strings.Join(tickets, " "),
 		"count", len(tickets)))
 	return err
@@ -31,9 +30,9 @@ func rejectedEvent(backfill, reason string) *pb.Event {
 }
 
 // encodeEvent returns an event as scripts write it into the history: without its tickets, which are written beside it,
-// and without its position.
-func encodeEvent(e *pb.Event, now time.Time) []byte {
-	e.Time, e.Tickets = millis(now), nil
+// and without its position. Its time is for readers: nothing is judged by it.
+func (s *Store) encodeEvent(e *pb.Event) []byte {
+	e.Time, e.Tickets = millis(s.Now()), nil
 	body, err := proto.Marshal(e)
 	if err != nil {
 		// Only text that is not UTF-8 cannot be marshalled: a function's error. The event is written without it.

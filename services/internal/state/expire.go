@@ -20,22 +20,22 @@ type Expired struct {
 	Position uint64
 }
 
-// Expire deletes up to about limit tickets each that have waited since before waiting,
-// or whose result became unreadable before now, and forgets as many matches that ended long ago.
-func (s *Store) Expire(ctx context.Context, project string, waiting, now time.Time, limit int) (e Expired, err error) {
-	k := keysOf(project)
+// Expire deletes up to about limit tickets each that have waited for longer than waiting and withSlack, or whose
+// result became unreadable, and forgets as many matches that ended long ago.
+func (s *Store) Expire(ctx context.Context, project string, waiting time.Duration, limit int) (e Expired, err error) {
+	k, now := keysOf(project), millis(s.Now())
 	expired := func(reason string) []byte {
-		return encodeEvent(&pb.Event{Kind: pb.Event_KIND_EXPIRED, Reason: reason}, now)
+		return s.encodeEvent(&pb.Event{Kind: pb.Event_KIND_EXPIRED, Reason: reason})
 	}
-	if e.Abandoned, e.Position, err = s.expireWaiting(ctx, k, millis(waiting), limit, expired("abandoned")); err != nil {
+	if e.Abandoned, e.Position, err = s.expireWaiting(ctx, k, waiting, limit, expired("abandoned")); err != nil {
 		return e, err
 	}
-	if e.Matches, err = s.expireMatches(ctx, k, millis(now), limit); err != nil {
+	if e.Matches, err = s.expireMatches(ctx, k, now, limit); err != nil {
 		return e, err
 	}
 	e.More = max(e.Abandoned, e.Matches) == limit
 	var more bool
-	e.Read, more, err = s.expireResults(ctx, k, millis(now), limit, expired("read"))
+	e.Read, more, err = s.expireResults(ctx, k, now, limit, expired("read"))
 	e.More = e.More || more
 	if err != nil {
 		return e, err
@@ -65,14 +65,14 @@ func (s *Store) releaseLarge(ctx context.Context, k keys) error {
 
 // expireWaiting deletes tickets that were created long ago and still wait.
 func (s *Store) expireWaiting(
-	ctx context.Context, k keys, latest int64, limit int, event []byte,
+	ctx context.Context, k keys, patience time.Duration, limit int, event []byte,
 ) (n int, position uint64, err error) {
-	tickets, err := s.due(ctx, k.waiting(), latest, limit)
+	tickets, err := s.due(ctx, k.waiting(), millis(s.Now().Add(-withSlack(patience))), limit)
 	if err != nil || len(tickets) == 0 {
 		return 0, 0, err
 	}
 	c := s.call(expireWaitingScript, k, ids{},
-		"latest", latest,
+		"patience", patience.Milliseconds(),
 		"event", event)
 	c.tickets(k, tickets)
 	reply, err := s.run(ctx, c)
@@ -97,8 +97,7 @@ func (s *Store) expireMatches(ctx context.Context, k keys, latest int64, limit i
 	if err != nil || len(matches) == 0 {
 		return 0, err
 	}
-	c := s.call(expireMatchesScript, k, ids{},
-		"latest", latest)
+	c := s.call(expireMatchesScript, k, ids{})
 	for _, id := range matches {
 		c.keys = append(c.keys, k.match(id))
 		c.args = append(c.args, id)
@@ -122,7 +121,6 @@ func (s *Store) expireResults(
 	}
 	more = len(groups) == limit
 	c := s.call(expireResultsScript, k, ids{},
-		"latest", latest,
 		"event", event)
 	for i, group := range groups {
 		for id := range strings.SplitSeq(group, " ") {

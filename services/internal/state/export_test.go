@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 )
@@ -162,3 +163,29 @@ func (s *Store) ForgetConfigCounts(ctx context.Context, project string) error {
 	}
 	return nil
 }
+
+// At is the store at a time.
+func (s *Store) At(now time.Time) *Store {
+	return &Store{redis: s.redis, feeds: s.feeds, log: s.log, bare: s.bare, limits: s.limits, feed: s.feed,
+		history: s.history, functions: s.functions, clock: func() time.Time { return now }}
+}
+
+// Measure measures Redis's clock once.
+func (s *Store) Measure(ctx context.Context) error { return s.measure(ctx) }
+
+// Unmeasure forgets Redis's clock.
+func (s *Store) Unmeasure() { s.measured.known.Store(nil) }
+
+// Measured is Redis's clock as a process knows it.
+type Measured struct{ clock }
+
+// Init sets the host's clock.
+func (m *Measured) Init(host func() time.Time) { m.host = host }
+
+// Learn takes a measurement: Redis's clock was not before redis, nor later than that and bound.
+func (m *Measured) Learn(redis, host time.Time, bound time.Duration) (jump time.Duration) {
+	return m.learn(&measurement{low: redis, high: redis.Add(bound), host: host})
+}
+
+// Now is Redis's clock.
+func (m *Measured) Now() time.Time { return m.now() }

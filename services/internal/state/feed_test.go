@@ -18,11 +18,11 @@ func TestFeedFollowsEveryChange(t *testing.T) {
 		m.sees(t, "a", "b", "c", "d")
 		mustClaim(t, s, terms, claim(revision, "m1", "a", "b"), direct(revision, "m2", "x", "c", "d"))
 		m.sees(t)
-		if _, _, err := s.ReleaseOverdueMatches(t.Context(), project, terms.Deadline, 10); err != nil {
+		if _, _, err := s.At(at(10)).ReleaseOverdueMatches(t.Context(), project, 10); err != nil {
 			t.Fatal(err)
 		}
 		m.sees(t, "a", "b")
-		if _, err := s.DeleteTicket(t.Context(), project, "a", "", epoch0); err != nil {
+		if _, err := s.DeleteTicket(t.Context(), project, "a", ""); err != nil {
 			t.Fatal(err)
 		}
 		m.sees(t, "b")
@@ -43,7 +43,7 @@ func TestReaderThatFellBehindStartsAgain(t *testing.T) {
 			ids = append(ids, fmt.Sprint("t", i))
 			create(t, s, ids[i])
 		}
-		if _, err := s.DeleteTicket(t.Context(), project, "t0", "", epoch0); err != nil {
+		if _, err := s.DeleteTicket(t.Context(), project, "t0", ""); err != nil {
 			t.Fatal(err)
 		}
 		close(m.gate)

@@ -74,23 +74,23 @@ func TestHistoryHasAllEventsOfATicket(t *testing.T) {
 		create(t, s, "a", "b", "c", "d", "e", "f", "g", "h")
 		dropped, overdue, served := claim(revision, "dropped", "a", "b"), claim(revision, "overdue", "b",
 			"c"), claim(revision, "served", "c", "d")
-		at, failed := direct(revision, "at-once", "1.2.3.4:5", "e", "f"), direct(revision, "failed", "", "g")
+		atOnce, failed := direct(revision, "at-once", "1.2.3.4:5", "e", "f"), direct(revision, "failed", "", "g")
 		failed.Match.Proposal.Error = "PoolTimeout"
-		mustClaim(t, s, terms, dropped, at, failed)
-		must(t, second(s.DeleteTicket(t.Context(), project, "a", "", epoch0)))
-		must(t, third(take(t.Context(), s, dropped.Match, epoch0, terms.Deadline)))
+		mustClaim(t, s, terms, dropped, atOnce, failed)
+		must(t, second(s.DeleteTicket(t.Context(), project, "a", "")))
+		must(t, third(take(t.Context(), s, dropped.Match, epoch0, at(10))))
 		mustClaim(t, s, terms, overdue)
-		must(t, third(s.ReleaseOverdueMatches(t.Context(), project, terms.Deadline, 10)))
+		must(t, third(s.At(at(10)).ReleaseOverdueMatches(t.Context(), project, 10)))
 		mustClaim(t, s, terms, served)
-		must(t, third(take(t.Context(), s, served.Match, epoch0, terms.Deadline)))
-		must(t, second(s.DeleteTicket(t.Context(), project, "c", "", epoch0)))
-		must(t, third(s.Assign(t.Context(), project, served.Match, state.Outcome{Now: epoch0.Add(time.Second),
-			Expiry: terms.Expiry}, map[string]*pb.Assignment{"c": {}, "d": {}})))
-		must(t, second(s.DeleteTicket(t.Context(), project, "d", "", epoch0)))
-		must(t, second(s.DeleteTicket(t.Context(), project, "h", "", epoch0)))
-		must(t, second(s.Expire(t.Context(), project, epoch0.Add(time.Hour), terms.Expiry, 10)))
+		must(t, third(take(t.Context(), s, served.Match, epoch0, at(10))))
+		must(t, second(s.DeleteTicket(t.Context(), project, "c", "")))
+		must(t, third(s.At(at(1)).Assign(t.Context(), project, served.Match, state.Outcome{Holder: "one",
+			Readable: time.Hour}, map[string]*pb.Assignment{"c": {}, "d": {}})))
+		must(t, second(s.DeleteTicket(t.Context(), project, "d", "")))
+		must(t, second(s.DeleteTicket(t.Context(), project, "h", "")))
+		must(t, second(s.At(at(60)).Expire(t.Context(), project, 0, 10)))
 		must(t, s.AppendEvent(t.Context(), project, &pb.Event{Kind: pb.Event_KIND_RETURNED, Match: "served",
-			Tickets: []string{"x", "y"}}, epoch0))
+			Tickets: []string{"x", "y"}}))
 
 		lines, end := readHistory(t, s, nil)
 		wantHistory(t, lines,
@@ -131,7 +131,7 @@ func TestHistoryIsOffByDefault(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 		s := open(state.Options{})
 		create(t, s, "a")
-		must(t, s.AppendEvent(t.Context(), project, &pb.Event{Kind: pb.Event_KIND_RETURNED}, epoch0))
+		must(t, s.AppendEvent(t.Context(), project, &pb.Event{Kind: pb.Event_KIND_RETURNED}))
 		if lines, _ := readHistory(t, s, nil); len(lines) > 0 {
 			t.Error(lines)
 		}

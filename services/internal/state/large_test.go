@@ -46,7 +46,7 @@ func large(t *testing.T, s *state.Store) int64 {
 func TestLargeTicketsAreBoundedInBytes(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 		s := open(state.Options{Limits: state.Limits{TicketMemory: 1, Backfills: 1}})
-		c := s.Creator(start, nil)
+		c := s.Creator(nil)
 		var err error
 		stored := 0
 		for ; stored < 100; stored++ {
@@ -64,7 +64,7 @@ func TestLargeTicketsAreBoundedInBytes(t *testing.T) {
 		if err := c.Create(t.Context(), project, bulky("small", 0, 900)); err != nil {
 			t.Error(err)
 		}
-		if _, err := s.DeleteTicket(t.Context(), project, "t0", "", epoch0); err != nil {
+		if _, err := s.DeleteTicket(t.Context(), project, "t0", ""); err != nil {
 			t.Fatal(err)
 		}
 		if err := c.Create(t.Context(), project, bulky("next", 0, 20<<10)); err != nil {
@@ -78,7 +78,7 @@ func TestBytesOfLargeTicketsDoNotDrift(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 		s := open(state.Options{})
 		revision, terms := setUp(t, s)
-		c := s.Creator(start, nil)
+		c := s.Creator(nil)
 		random := rand.New(rand.NewPCG(1, 2))
 		var live []string
 		take := func() string {
@@ -96,7 +96,7 @@ func TestBytesOfLargeTicketsDoNotDrift(t *testing.T) {
 				}
 				live = append(live, id)
 			case random.IntN(2) == 0:
-				if _, err := s.DeleteTicket(t.Context(), project, take(), "", epoch0); err != nil {
+				if _, err := s.DeleteTicket(t.Context(), project, take(), ""); err != nil {
 					t.Fatal(err)
 				}
 			default: // a match without hosting: its tickets are resolved at once
@@ -117,7 +117,7 @@ func TestBytesOfLargeTicketsDoNotDrift(t *testing.T) {
 		// All tickets end: those that wait by the waiting limit, the others when their results were readable.
 		end := epoch0.Add(time.Hour)
 		for more := true; more; {
-			e, err := s.Expire(t.Context(), project, end, end, 100)
+			e, err := s.At(end).Expire(t.Context(), project, 0, 100)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -133,7 +133,7 @@ func TestBytesOfLargeTicketsDoNotDrift(t *testing.T) {
 func TestBytesOfTicketsThatOthersDeletedAreFound(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 		s := open(state.Options{})
-		c := s.Creator(start, nil)
+		c := s.Creator(nil)
 		for n := range 50 {
 			if err := c.Create(t.Context(), project, bulky(fmt.Sprint("t", n), n, 2<<10)); err != nil {
 				t.Fatal(err)
@@ -146,7 +146,7 @@ func TestBytesOfTicketsThatOthersDeletedAreFound(t *testing.T) {
 			}
 		}
 		for range 1000 {
-			if _, err := s.Expire(t.Context(), project, epoch0.Add(-time.Hour), epoch0, 100); err != nil {
+			if _, err := s.Expire(t.Context(), project, time.Hour, 100); err != nil {
 				t.Fatal(err)
 			}
 			if used := large(t, s); used > 2<<10 && used < 4<<10 {

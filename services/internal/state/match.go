@@ -3,7 +3,6 @@ package state
 import (
 	"context"
 	"maps"
-	"math"
 	"slices"
 	"time"
 
@@ -38,9 +37,10 @@ const (
 
 // Outcome is how a match ends.
 type Outcome struct {
-	Now time.Time
-	// Expiry is how long the results stay readable.
-	Expiry time.Time
+	// Holder must have the lease of the match.
+	Holder string
+	// Readable is how long the results stay readable.
+	Readable time.Duration
 	// Connection is the address of the match's server, for its backfill ticket; empty when there is none.
 	Connection string
 	// Error is what players read instead of a connection, and Reason what events say about it. Both are empty when the
@@ -49,9 +49,9 @@ type Outcome struct {
 	// MayHaveServer is true when the hosting system may have, or may still get, a server for the match that no ticket
 	// uses. A call whose answer was lost may still arrive. Such a match is deallocated twice, a minute apart.
 	MayHaveServer bool
-	// Server is stored until KeepServer when the match is assigned; nil when none is to be stored.
+	// Server is stored for KeepServer when the match is assigned; nil when none is to be stored.
 	Server     *pb.GameServer
-	KeepServer time.Time
+	KeepServer time.Duration
 }
 
 // Match reads a claimed match. Errors: NotFound when it was assigned, or ended long ago.
@@ -73,8 +73,8 @@ func (s *Store) Match(ctx context.Context, project, id string) (*pb.Match, error
 
 // Assign writes the results of a match and ends it. assigned are its tickets that still existed, and the tickets that
 // were proposed to its backfill ticket meanwhile. They get the connection as well. Any status but MatchActive means
-// that the match had ended before, and nothing was written. A server that no ticket uses is to be deallocated then;
-// with MatchAssigned the tickets use it.
+// that nothing was written: the match had ended before, or, with MatchLeased, another holder has the lease. A server
+// that no ticket uses is to be deallocated then.
 func (s *Store) Assign(
 	ctx context.Context, project string, m *pb.Match, o Outcome, results map[string]*pb.Assignment,
 ) (verdict MatchStatus, assigned []string, err error) {
@@ -104,18 +104,19 @@ func (s *Store) Assign(
 	for range maxAttempts {
 		c := s.call(matchAssignScript, k, ids{ofMatch: m.GetId(), ofBackfill: backfill},
 			"match_id", m.GetId(),
-			"expiry", millis(o.Expiry),
-			"event", encodeEvent(ended, o.Now),
+			"holder", o.Holder,
+			"readable", o.Readable.Milliseconds(),
+			"event", s.encodeEvent(ended),
 			"backfill_id", backfill,
 			"ticket_count", len(results),
-			"now", millis(o.Now),
 			"connection", o.Connection,
-			"joined_event", encodeEvent(joined, o.Now),
-			"rejected_event", encodeEvent(rejectedEvent(backfill, "unallocated"), o.Now),
+			"joined_event", s.encodeEvent(joined),
+			"rejected_event", s.encodeEvent(rejectedEvent(backfill, "unallocated")),
 			"body", body,
 			"call_lost", flag(o.MayHaveServer),
 			"server", server,
-			"server_expiry", millis(o.KeepServer))
+			"server_time", o.KeepServer.Milliseconds(),
+			"memory", matchMemory.Milliseconds())
 		if err := c.assignments(k, slices.Concat(tickets, proposed), assignments); err != nil {
 			return "", nil, err
 		}
@@ -153,10 +154,10 @@ func (s *Store) Assign(
 // ReleaseOverdueMatches makes the tickets of up to limit matches whose claim deadline has passed wait
 // again, at their old age. It returns the matches and the feed's position after it, 0 when there were none.
 func (s *Store) ReleaseOverdueMatches(
-	ctx context.Context, project string, now time.Time, limit int,
+	ctx context.Context, project string, limit int,
 ) (released []string, position uint64, err error) {
 	k := keysOf(project)
-	due, err := s.due(ctx, k.claims(), millis(now), limit)
+	due, err := s.due(ctx, k.claims(), millis(s.Now()), limit)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -168,7 +169,7 @@ func (s *Store) ReleaseOverdueMatches(
 		if err != nil {
 			return released, position, err
 		}
-		done, at, err := s.releaseMatch(ctx, project, m, release{reason: "deadline", latest: millis(now), now: now})
+		done, at, err := s.releaseMatch(ctx, project, m, release{reason: "deadline"})
 		if err != nil {
 			return released, position, err
 		}
@@ -180,11 +181,12 @@ func (s *Store) ReleaseOverdueMatches(
 }
 
 // ReleaseMatch makes the tickets of a match that gets no server wait again, at their old age. With mayHaveServer, its
-// server is deallocated. It returns the feed's position after the change, 0 when the match had ended before.
+// server is deallocated. It returns the feed's position after the change, 0 when the match had ended before, or another
+// holder has the lease.
 func (s *Store) ReleaseMatch(
-	ctx context.Context, project string, m *pb.Match, mayHaveServer bool, reason string, now time.Time,
+	ctx context.Context, project string, m *pb.Match, holder string, mayHaveServer bool, reason string,
 ) (position uint64, err error) {
-	_, position, err = s.releaseMatch(ctx, project, m, release{reason: reason, latest: math.MaxInt64, now: now,
+	_, position, err = s.releaseMatch(ctx, project, m, release{reason: reason, holder: holder,
 		mayHaveServer: &mayHaveServer})
 	return position, err
 }
@@ -192,8 +194,8 @@ func (s *Store) ReleaseMatch(
 // release says why a match is released, and what must be true of it.
 type release struct {
 	reason string
-	latest int64 // a match with a later deadline is not released
-	now    time.Time
+	// holder must have the lease; "" when the match's deadline must have passed.
+	holder string
 	// mayHaveServer is nil when it follows from whether a server was asked for.
 	mayHaveServer *bool
 }
@@ -212,14 +214,13 @@ func (s *Store) releaseMatch(
 	r, err := s.withProposed(func(proposed []string) (any, error) {
 		c := s.call(matchReleaseScript, k, ids{ofMatch: id, ofBackfill: backfill},
 			"match_id", id,
-			"latest", how.latest,
-			"expiry", millis(how.now.Add(matchMemory)),
-			"event", encodeEvent(event, how.now),
+			"holder", how.holder,
+			"memory", matchMemory.Milliseconds(),
+			"event", s.encodeEvent(event),
 			"backfill_id", backfill,
-			"rejected_event", encodeEvent(rejectedEvent(backfill, "unallocated"), how.now),
+			"rejected_event", s.encodeEvent(rejectedEvent(backfill, "unallocated")),
 			"ticket_count", len(tickets),
-			"may_have_server", mayHaveServer,
-			"now", millis(how.now))
+			"may_have_server", mayHaveServer)
 		c.tickets(k, tickets)
 		c.tickets(k, proposed)
 		return s.run(ctx, c)
@@ -234,9 +235,9 @@ func (s *Store) releaseMatch(
 	return r[0] == int64(1), position, err
 }
 
-// Outbox lists up to limit matches that were claimed before and are not known to be in the work queue.
-func (s *Store) Outbox(ctx context.Context, project string, before time.Time, limit int) ([]string, error) {
-	return s.due(ctx, keysOf(project).outbox(), millis(before), limit)
+// Outbox lists up to limit matches that were claimed longer ago and are not known to be in the work queue.
+func (s *Store) Outbox(ctx context.Context, project string, age time.Duration, limit int) ([]string, error) {
+	return s.due(ctx, keysOf(project).outbox(), millis(s.Now().Add(-age)), limit)
 }
 
 // RemoveFromOutbox removes matches that the work queue has.

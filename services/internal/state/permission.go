@@ -113,8 +113,9 @@ func permissions() map[string]rights {
 	}
 }
 
-// connecting has the commands that the client calls when it connects to a server or to a cluster.
-const connecting = "ping select readonly cluster|slots cluster|shards command"
+// connecting has the commands that the client calls when it connects to a server or to a cluster, and to learn the
+// time.
+const connecting = "ping time select readonly cluster|slots cluster|shards command"
 
 // redisCall finds the commands that a script calls.
 var redisCall = regexp.MustCompile(`redis\.p?call\(\s*['"]([A-Za-z]+)['"]`)

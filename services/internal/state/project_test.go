@@ -26,7 +26,7 @@ func TestProjectsAreBounded(t *testing.T) {
 				return s.ChangeFunction(t.Context(), project, "f", upload)
 			}},
 			{"with-backfill", func(project string) error {
-				_, err := s.CreateBackfill(t.Context(), project, game("b-"+project, 1), at(0))
+				_, err := s.CreateBackfill(t.Context(), project, game("b-"+project, 1))
 				return err
 			}},
 		}

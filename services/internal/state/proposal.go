@@ -40,7 +40,7 @@ func (s *Store) proposalCall(k keys, terms ClaimOptions, claim *Claim) (call, er
 	event.Backfill, event.Epoch = id, terms.Epoch
 	c := s.call(proposalCreateScript, k, ids{ofBackfill: id},
 		"epoch", terms.Epoch,
-		"approval_deadline", millis(terms.ApprovalDeadline),
+		"approval_time", terms.Approval.Milliseconds(),
 		"config", m.GetConfig(),
 		"revision", m.GetRevision(),
 		"backfill_id", id,
@@ -49,15 +49,14 @@ func (s *Store) proposalCall(k keys, terms ClaimOptions, claim *Claim) (call, er
 		"limit", maxProposed,
 		"max_proposed", proposedLimit,
 		"bytes_limit", s.limits.BackfillMemory<<20,
-		"event", encodeEvent(event, terms.Now))
+		"event", s.encodeEvent(event))
 	return c, c.assignments(k, claim.Tickets, claim.Assignments)
 }
 
 // ApprovalOptions are the conditions of an approval.
 type ApprovalOptions struct {
-	Now time.Time
-	// Expiry is how long the results of the tickets stay readable.
-	Expiry time.Time
+	// Readable is how long the results of the tickets stay readable.
+	Readable time.Duration
 	// RepeatJoined is how long a ticket that joined is reported again, in case an answer was lost.
 	RepeatJoined time.Duration
 	// Rate is how often one server may approve.
@@ -92,15 +91,13 @@ func (s *Store) ApproveBackfill(ctx context.Context, project, id string, a Appro
 	for range maxAttempts {
 		c := s.call(proposalApproveScript, k, ids{ofBackfill: id},
 			"backfill_id", id,
-			"now", millis(a.Now),
-			"expiry", millis(a.Expiry),
-			"repeat_since", millis(a.Now.Add(-a.RepeatJoined)),
-			"now_micros", a.Now.UnixMicro(),
+			"readable", a.Readable.Milliseconds(),
+			"repeat_time", a.RepeatJoined.Milliseconds(),
 			"interval", interval,
 			"burst", burst,
 			"match_id", a.Match,
-			"assigned_event", encodeEvent(&pb.Event{Kind: pb.Event_KIND_ASSIGNED, Backfill: id}, a.Now),
-			"rejected_event", encodeEvent(rejectedEvent(id, "lapsed"), a.Now),
+			"assigned_event", s.encodeEvent(&pb.Event{Kind: pb.Event_KIND_ASSIGNED, Backfill: id}),
+			"rejected_event", s.encodeEvent(rejectedEvent(id, "lapsed")),
 			"generation", generation)
 		if err := c.assignments(k, tickets, assignments); err != nil {
 			return nil, err
@@ -181,13 +178,13 @@ func (s *Store) approval(
 	return a, err
 }
 
-// ExpireProposals ends proposals that were not approved by now, of up to limit backfill tickets: the tickets wait again
-// at their old age. It returns the backfill tickets. Functions do not see these until their servers call again.
+// ExpireProposals ends proposals that were not approved in time, of up to limit backfill tickets: the tickets wait
+// again at their old age. It returns the backfill tickets. Functions do not see these until their servers call again.
 func (s *Store) ExpireProposals(
-	ctx context.Context, project string, now time.Time, limit int,
+	ctx context.Context, project string, limit int,
 ) (lapsed []string, position uint64, err error) {
 	k := keysOf(project)
-	due, err := s.due(ctx, k.proposed(), millis(now)-1, limit)
+	due, err := s.due(ctx, k.proposed(), millis(s.Now())-1, limit)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -195,8 +192,7 @@ func (s *Store) ExpireProposals(
 		r, err := s.withProposed(func(proposed []string) (any, error) {
 			c := s.call(proposalExpireScript, k, ids{ofBackfill: id},
 				"backfill_id", id,
-				"now", millis(now),
-				"rejected_event", encodeEvent(rejectedEvent(id, "lapsed"), now))
+				"rejected_event", s.encodeEvent(rejectedEvent(id, "lapsed")))
 			c.tickets(k, proposed)
 			return s.run(ctx, c)
 		})

@@ -45,14 +45,13 @@ func (r Rate) LimitError(name string, after time.Duration, format string, args .
 
 // Allow takes one from the bucket of this name in a project. All replicas share the bucket. Errors: Limited when it is
 // empty.
-func (s *Store) Allow(ctx context.Context, project, name string, rate Rate, now time.Time) error {
+func (s *Store) Allow(ctx context.Context, project, name string, rate Rate) error {
 	interval, burst := rate.bucket()
 	if interval == 0 {
 		return nil
 	}
 	reply, err := s.run(ctx, s.call(rateAllowScript, keysOf(project), ids{},
 		"bucket", name,
-		"now", now.UnixMicro(),
 		"interval", interval,
 		"burst", burst))
 	if err != nil {
@@ -75,7 +74,7 @@ type Budget struct {
 // Charge takes what was used from a project's budget of this name, which may go below zero, and returns what is left
 // and how long it takes until something is again. With nothing used it only looks. All replicas share the budget.
 func (s *Store) Charge(
-	ctx context.Context, project, name string, used time.Duration, b Budget, now time.Time,
+	ctx context.Context, project, name string, used time.Duration, b Budget,
 ) (left, empty time.Duration, err error) {
 	if b.Amount <= 0 {
 		return 0, 0, nil
@@ -83,7 +82,6 @@ func (s *Store) Charge(
 	perUsed := float64(b.Window) / float64(b.Amount)
 	reply, err := s.run(ctx, s.call(rateChargeScript, keysOf(project), ids{},
 		"bucket", name,
-		"now", now.UnixMicro(),
 		"amount", int64(float64(max(0, used).Microseconds())*perUsed)))
 	if err != nil {
 		return 0, 0, err

@@ -85,8 +85,8 @@ type script struct {
 	source, text string
 	keys         []keyName
 	args         []string
-	// changes is true when the script uses include/change.lua, whose arguments call adds.
-	changes bool
+	// included are the names of the includes' arguments, which call adds. The script's own follow.
+	included []string
 }
 
 // lazyScript loads a script at its first call.
@@ -104,10 +104,10 @@ func load(file string) *script {
 		keys, s.args = append(keys, included.keys.fixed...), append(s.args, included.args.fixed...)
 		reads = slices.Concat(reads, included.reads, included.keys.fixed, included.args.fixed)
 		includes += text
-		s.changes = s.changes || use == "change"
 	}
 	s.source = includes + body
 	before := [2]int{len(keys), len(s.args)}
+	s.included = s.args[:before[1]:before[1]]
 	keys, s.args = append(keys, h.keys.fixed...), append(s.args, h.args.fixed...)
 	for _, key := range keys {
 		s.keys = append(s.keys, keyNamed(key))
@@ -243,13 +243,28 @@ func (s *Store) call(load lazyScript, k keys, of ids, named ...any) call {
 	for i, key := range script.keys {
 		c.keys[i] = k.named(key, of)
 	}
-	if script.changes {
-		c.args = append(c.args, s.feed, s.history)
+	for _, name := range script.included {
+		c.args = append(c.args, s.argumentOf(name))
 	}
 	for i := 1; i < len(named); i += 2 {
 		c.args = append(c.args, named[i])
 	}
 	return c
+}
+
+// argumentOf returns the value of an include's argument.
+func (s *Store) argumentOf(name string) any {
+	switch name {
+	case "feed_limit":
+		return s.feed
+	case "history_limit":
+		return s.history
+	case "set_time":
+		if s.clock != nil {
+			return s.clock().UnixMicro()
+		}
+	}
+	return ""
 }
 
 // tickets adds the keys and the ids of tickets.

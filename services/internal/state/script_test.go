@@ -123,9 +123,7 @@ func TestCallsNameTheArgumentsOfTheHeader(t *testing.T) {
 				}
 			}
 			want := s.args
-			if s.changes {
-				want = want[2:]
-			}
+			want = want[len(s.included):]
 			if !slices.Equal(got, want) || len(c.Args)%2 != 1 {
 				t.Errorf("%s: the arguments are %v, the header of the script has %v", positions.Position(c.Pos()), got, want)
 			}

@@ -27,8 +27,6 @@ const project = "demo"
 // epoch0 is the time at which these tests start.
 var epoch0 = time.UnixMilli(1_700_000_000_000)
 
-func start() time.Time { return epoch0 }
-
 // suite runs a test against a real Redis server and against the embedded one.
 func suite(t *testing.T, test func(t *testing.T, open func(state.Options) *state.Store)) {
 	t.Helper()
@@ -53,10 +51,14 @@ func suite(t *testing.T, test func(t *testing.T, open func(state.Options) *state
 	})
 }
 
+// opener opens stores whose time is epoch0, and whose method At gives them another.
 func opener(t *testing.T, url string) func(state.Options) *state.Store {
 	return func(o state.Options) *state.Store {
 		t.Helper()
 		o.Server.URL, o.Log = url, slog.New(slog.DiscardHandler)
+		if o.Clock == nil {
+			o.Clock = func() time.Time { return epoch0 }
+		}
 		s, err := state.Open(o)
 		if err != nil {
 			t.Fatal(err)
@@ -77,9 +79,8 @@ func ticket(id string, n int) *pb.Ticket {
 
 func create(t *testing.T, s *state.Store, ids ...string) {
 	t.Helper()
-	c := s.Creator(start, nil)
 	for i, id := range ids {
-		if err := c.Create(t.Context(), project, ticket(id, i)); err != nil {
+		if err := s.At(at(i)).Creator(nil).Create(t.Context(), project, ticket(id, i)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -92,12 +93,11 @@ func setUp(t *testing.T, s *state.Store) (revision int64, terms state.ClaimOptio
 	if err != nil {
 		t.Fatal(err)
 	}
-	epoch, err := s.AcquireLease(t.Context(), project, "director-1", epoch0, time.Second)
+	epoch, err := s.AcquireLease(t.Context(), project, "director-1", time.Second)
 	if err != nil || epoch == 0 {
 		t.Fatalf("lease: epoch %d, %v", epoch, err)
 	}
-	return revision, state.ClaimOptions{Epoch: epoch, Now: epoch0, Deadline: epoch0.Add(10 * time.Second),
-		Expiry: epoch0.Add(time.Minute)}
+	return revision, state.ClaimOptions{Epoch: epoch, Claim: 10 * time.Second, Readable: time.Minute}
 }
 
 // claim asks for a match that needs a server.
@@ -266,7 +266,7 @@ func TestManyCreatesAtOnceAreAllStored(t *testing.T) {
 		s := open(state.Options{})
 		m := follow(t, s)
 		var last uint64
-		c := s.Creator(start, func(_ context.Context, _ string, position uint64) { last = max(last, position) })
+		c := s.Creator(func(_ context.Context, _ string, position uint64) { last = max(last, position) })
 		var all sync.WaitGroup
 		var ids []string
 		for i := range 500 {
@@ -290,8 +290,8 @@ func TestCreateStopsAtTheLimitOfWaitingTickets(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 		s := open(state.Options{Limits: state.Limits{Waiting: 2}})
 		create(t, s, "a", "b")
-		kindOf(t, s.Creator(start, nil).Create(t.Context(), project, ticket("c", 3)), problem.Limited)
-		if _, err := s.DeleteTicket(t.Context(), project, "a", "", epoch0); err != nil {
+		kindOf(t, s.Creator(nil).Create(t.Context(), project, ticket("c", 3)), problem.Limited)
+		if _, err := s.DeleteTicket(t.Context(), project, "a", ""); err != nil {
 			t.Fatal(err)
 		}
 		create(t, s, "d")
@@ -303,14 +303,14 @@ func TestDeleteIsForTheOwner(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 		s := open(state.Options{})
 		create(t, s, "a", "b")
-		_, err := s.DeleteTicket(t.Context(), project, "a", "owner-of-b", epoch0)
+		_, err := s.DeleteTicket(t.Context(), project, "a", "owner-of-b")
 		kindOf(t, err, problem.NotFound)
 		isWaiting(t, s, "a", "b")
-		if _, err := s.DeleteTicket(t.Context(), project, "a", "owner-of-a", epoch0); err != nil {
+		if _, err := s.DeleteTicket(t.Context(), project, "a", "owner-of-a"); err != nil {
 			t.Fatal(err)
 		}
 		isWaiting(t, s, "b")
-		_, err = s.DeleteTicket(t.Context(), project, "a", "", epoch0)
+		_, err = s.DeleteTicket(t.Context(), project, "a", "")
 		kindOf(t, err, problem.NotFound)
 	})
 }
@@ -381,11 +381,11 @@ func TestClaimNeedsTheLease(t *testing.T) {
 		revision, terms := setUp(t, s)
 		create(t, s, "a", "b")
 		// Another director takes over when the lease of the first has expired.
-		if epoch, err := s.AcquireLease(t.Context(), project, "director-2", epoch0.Add(999*time.Millisecond),
+		if epoch, err := s.At(epoch0.Add(999*time.Millisecond)).AcquireLease(t.Context(), project, "director-2",
 			time.Second); err != nil || epoch != 0 {
 			t.Fatalf("a lease was taken before it expired: epoch %d, %v", epoch, err)
 		}
-		epoch, err := s.AcquireLease(t.Context(), project, "director-2", epoch0.Add(time.Second), time.Second)
+		epoch, err := s.At(epoch0.Add(time.Second)).AcquireLease(t.Context(), project, "director-2", time.Second)
 		if err != nil || epoch != terms.Epoch+1 {
 			t.Fatalf("epoch %d after %d, %v", epoch, terms.Epoch, err)
 		}
@@ -407,16 +407,16 @@ func TestReleasedLeaseIsFree(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 		s := open(state.Options{})
 		_, terms := setUp(t, s)
-		if err := s.ReleaseLease(t.Context(), project, "somebody else", epoch0); err != nil {
+		if err := s.ReleaseLease(t.Context(), project, "somebody else"); err != nil {
 			t.Fatal(err)
 		}
-		if epoch, _ := s.AcquireLease(t.Context(), project, "director-2", epoch0, time.Second); epoch != 0 {
+		if epoch, _ := s.AcquireLease(t.Context(), project, "director-2", time.Second); epoch != 0 {
 			t.Fatal("another owner released the lease")
 		}
-		if err := s.ReleaseLease(t.Context(), project, "director-1", epoch0); err != nil {
+		if err := s.ReleaseLease(t.Context(), project, "director-1"); err != nil {
 			t.Fatal(err)
 		}
-		if epoch, _ := s.AcquireLease(t.Context(), project, "director-2", epoch0, time.Second); epoch != terms.Epoch+1 {
+		if epoch, _ := s.AcquireLease(t.Context(), project, "director-2", time.Second); epoch != terms.Epoch+1 {
 			t.Fatalf("epoch %d", epoch)
 		}
 	})
@@ -457,7 +457,7 @@ func TestAssignReachesAllTicketsOfAMatch(t *testing.T) {
 			t.Fatal(status, err)
 		}
 		// A ticket that leaves now no longer drops the match.
-		if _, err := s.DeleteTicket(t.Context(), project, "b", "", epoch0); err != nil {
+		if _, err := s.DeleteTicket(t.Context(), project, "b", ""); err != nil {
 			t.Fatal(err)
 		}
 		if status, _, err := take(t.Context(), s, c.Match, epoch0, epoch0.Add(20*time.Second)); err != nil ||
@@ -468,7 +468,7 @@ func TestAssignReachesAllTicketsOfAMatch(t *testing.T) {
 		for _, id := range c.Tickets {
 			results[id] = &pb.Assignment{Connection: "1.2.3.4:5", Properties: []byte(`{"for":"` + id + `"}`)}
 		}
-		status, got, err := s.Assign(t.Context(), project, c.Match, state.Outcome{Expiry: epoch0.Add(time.Minute),
+		status, got, err := s.Assign(t.Context(), project, c.Match, state.Outcome{Holder: "one", Readable: time.Minute,
 			Connection: "1.2.3.4:5"}, results)
 		slices.Sort(got)
 		if err != nil || status != state.MatchActive || !slices.Equal(got, []string{"a", "c"}) {
@@ -479,7 +479,7 @@ func TestAssignReachesAllTicketsOfAMatch(t *testing.T) {
 		}
 		_, err = s.Ticket(t.Context(), project, "b")
 		kindOf(t, err, problem.NotFound)
-		if status, _, err := s.Assign(t.Context(), project, c.Match, state.Outcome{Expiry: epoch0},
+		if status, _, err := s.Assign(t.Context(), project, c.Match, state.Outcome{Holder: "one"},
 			map[string]*pb.Assignment{"a": {Connection: "other"}}); status != state.MatchAssigned || err != nil {
 			t.Error("a match was assigned twice", status, err)
 		}
@@ -496,27 +496,28 @@ func TestAssignedMatchIsStoredUntilItsExpiry(t *testing.T) {
 		create(t, s, "a", "b")
 		c := claim(revision, "m", "a", "b")
 		mustClaim(t, s, terms, c)
-		if _, _, err := take(t.Context(), s, c.Match, epoch0, terms.Deadline); err != nil {
+		if _, _, err := take(t.Context(), s, c.Match, epoch0, at(10)); err != nil {
 			t.Fatal(err)
 		}
-		if _, _, err := s.Assign(t.Context(), project, c.Match, state.Outcome{Expiry: terms.Expiry, Connection: "1.2.3.4:5"},
+		end := state.Outcome{Holder: "one", Readable: time.Minute, Connection: "1.2.3.4:5"}
+		if _, _, err := s.Assign(t.Context(), project, c.Match, end,
 			map[string]*pb.Assignment{"a": {}, "b": {}}); err != nil {
 			t.Fatal(err)
 		}
 		// Its deadline no longer counts: players are on their way to the server.
-		if released, _, err := s.ReleaseOverdueMatches(t.Context(), project, terms.Deadline.Add(time.Hour), 10); err != nil ||
+		if released, _, err := s.At(at(10).Add(time.Hour)).ReleaseOverdueMatches(t.Context(), project, 10); err != nil ||
 			len(released) > 0 {
 			t.Fatal("released:", released, err)
 		}
-		if status, _, err := take(t.Context(), s, c.Match, epoch0, terms.Deadline); err != nil ||
+		if status, _, err := take(t.Context(), s, c.Match, epoch0, at(10)); err != nil ||
 			status != state.MatchAssigned {
 			t.Fatal(status, err)
 		}
 		// Results and the match are deleted after their expiry.
-		if e, err := s.Expire(t.Context(), project, epoch0, terms.Expiry, 10); err != nil || e.Read != 2 || e.Matches != 1 {
+		if e, err := s.At(at(60)).Expire(t.Context(), project, time.Hour, 10); err != nil || e.Read != 2 || e.Matches != 1 {
 			t.Fatal(e, err)
 		}
-		if status, _, err := take(t.Context(), s, c.Match, epoch0, terms.Deadline); err != nil ||
+		if status, _, err := take(t.Context(), s, c.Match, epoch0, at(10)); err != nil ||
 			status != state.MatchForgotten {
 			t.Fatal(status, err)
 		}
@@ -532,7 +533,7 @@ func TestMatchIsDroppedWhenATicketLeftBeforeItsServerWasAskedFor(t *testing.T) {
 		mustClaim(t, s, terms, c)
 		m := follow(t, s)
 		m.sees(t)
-		if _, err := s.DeleteTicket(t.Context(), project, "a", "", epoch0); err != nil {
+		if _, err := s.DeleteTicket(t.Context(), project, "a", ""); err != nil {
 			t.Fatal(err)
 		}
 		status, position, err := take(t.Context(), s, c.Match, epoch0, epoch0)
@@ -558,19 +559,19 @@ func TestOverdueClaimIsReleased(t *testing.T) {
 		create(t, s, "a", "b", "c", "d")
 		lost, begun := claim(revision, "lost", "a", "b"), claim(revision, "begun", "c", "d")
 		mustClaim(t, s, terms, lost, begun)
-		if _, _, err := take(t.Context(), s, begun.Match, epoch0, terms.Deadline.Add(time.Hour)); err != nil {
+		if _, _, err := take(t.Context(), s, begun.Match, epoch0, at(10).Add(time.Hour)); err != nil {
 			t.Fatal(err)
 		}
-		if released, _, err := s.ReleaseOverdueMatches(t.Context(), project, terms.Deadline.Add(-time.Millisecond),
+		if released, _, err := s.At(at(10).Add(-time.Millisecond)).ReleaseOverdueMatches(t.Context(), project,
 			10); err != nil || len(released) > 0 {
 			t.Fatal("released before the deadline:", released, err)
 		}
-		released, position, err := s.ReleaseOverdueMatches(t.Context(), project, terms.Deadline, 10)
+		released, position, err := s.At(at(10)).ReleaseOverdueMatches(t.Context(), project, 10)
 		if err != nil || !slices.Equal(released, []string{"lost"}) || position == 0 {
 			t.Fatal(released, position, err)
 		}
 		isWaiting(t, s, "a", "b")
-		if status, _, err := s.Assign(t.Context(), project, lost.Match, state.Outcome{Expiry: epoch0},
+		if status, _, err := s.Assign(t.Context(), project, lost.Match, state.Outcome{Holder: "one"},
 			map[string]*pb.Assignment{"a": {}}); status != state.MatchReleased || err != nil {
 			t.Error("a released match was assigned", status, err)
 		}
@@ -600,16 +601,16 @@ func TestLargestMatch(t *testing.T) {
 		create(t, s, ids...)
 		createGame(t, s, game("g", 2000))
 		proposal := fill(revision, follow(t, s).seesGame(t, version(game("g", 2000), 1)), nil, ids...)
-		terms.ApprovalDeadline = at(20)
+		terms.Approval = 20 * time.Second
 		mustClaim(t, s, terms, proposal)
 		if proposal.Refusal != "" {
 			t.Fatal(proposal.Refusal)
 		}
-		must(t, third(s.ExpireProposals(t.Context(), project, at(21), 10)))
+		must(t, third(s.At(at(21)).ExpireProposals(t.Context(), project, 10)))
 		isWaiting(t, s, ids...)
 
 		mustClaim(t, s, terms, claim(revision, "lost", ids...))
-		if released, _, err := s.ReleaseOverdueMatches(t.Context(), project, terms.Deadline, 10); err != nil ||
+		if released, _, err := s.At(at(10)).ReleaseOverdueMatches(t.Context(), project, 10); err != nil ||
 			len(released) != 1 {
 			t.Fatal(released, err)
 		}
@@ -617,10 +618,10 @@ func TestLargestMatch(t *testing.T) {
 
 		served := claim(revision, "served", ids...)
 		mustClaim(t, s, terms, served)
-		if _, _, err := take(t.Context(), s, served.Match, epoch0, terms.Deadline); err != nil {
+		if _, _, err := take(t.Context(), s, served.Match, epoch0, at(10)); err != nil {
 			t.Fatal(err)
 		}
-		end := state.Outcome{Now: epoch0, Expiry: at(600), Connection: "server:1"}
+		end := state.Outcome{Holder: "one", Readable: 10 * time.Minute, Connection: "server:1"}
 		_, got, err := s.Assign(t.Context(), project, served.Match, end, results)
 		if err != nil || len(got) != len(ids) {
 			t.Fatalf("%d of %d tickets are assigned, %v", len(got), len(ids), err)
@@ -635,20 +636,20 @@ func TestOutboxKeepsMatchesThatWereNotSent(t *testing.T) {
 		create(t, s, "a", "b", "c", "d", "e", "f")
 		begun := claim(revision, "m2", "c", "d")
 		mustClaim(t, s, terms, claim(revision, "m1", "a", "b"), begun, direct(revision, "m3", "x", "e", "f"))
-		if young, err := s.Outbox(t.Context(), project, epoch0.Add(-time.Millisecond), 10); err != nil || len(young) > 0 {
+		if young, err := s.Outbox(t.Context(), project, time.Millisecond, 10); err != nil || len(young) > 0 {
 			t.Fatal(young, err)
 		}
-		left, err := s.Outbox(t.Context(), project, epoch0, 10)
+		left, err := s.Outbox(t.Context(), project, 0, 10)
 		if err != nil || !slices.Equal(left, []string{"m1", "m2"}) {
 			t.Fatal(left, err)
 		}
 		if err := s.RemoveFromOutbox(t.Context(), project, []string{"m1"}); err != nil {
 			t.Fatal(err)
 		}
-		if _, _, err := take(t.Context(), s, begun.Match, epoch0, epoch0); err != nil {
+		if _, _, err := take(t.Context(), s, begun.Match, epoch0, at(20)); err != nil {
 			t.Fatal(err)
 		}
-		if left, err = s.Outbox(t.Context(), project, epoch0, 10); err != nil || len(left) > 0 {
+		if left, err = s.Outbox(t.Context(), project, 0, 10); err != nil || len(left) > 0 {
 			t.Fatal("the outbox still has matches:", left, err)
 		}
 	})
@@ -662,7 +663,7 @@ func TestExpiry(t *testing.T) {
 		mustClaim(t, s, terms, direct(revision, "m", "x", "a", "b"))
 		m := follow(t, s)
 		m.sees(t, "c", "d")
-		e, err := s.Expire(t.Context(), project, epoch0.Add(2*time.Second), terms.Expiry.Add(-time.Millisecond), 10)
+		e, err := s.At(at(60).Add(-time.Millisecond)).Expire(t.Context(), project, 28900*time.Millisecond, 10)
 		if err != nil || e.Abandoned != 1 || e.Read != 0 || e.Position == 0 {
 			t.Fatal(e, err)
 		}
@@ -672,10 +673,10 @@ func TestExpiry(t *testing.T) {
 		if got := assigned(t, s, "a"); got == nil {
 			t.Error("a result became unreadable too soon")
 		}
-		if _, err := s.DeleteTicket(t.Context(), project, "b", "", epoch0); err != nil {
+		if _, err := s.DeleteTicket(t.Context(), project, "b", ""); err != nil {
 			t.Fatal(err)
 		}
-		if e, err = s.Expire(t.Context(), project, epoch0, terms.Expiry, 10); err != nil || e.Read != 1 {
+		if e, err = s.At(at(60)).Expire(t.Context(), project, time.Hour, 10); err != nil || e.Read != 1 {
 			t.Fatal("want one expired result:", e, err)
 		}
 		_, err = s.Ticket(t.Context(), project, "a")
@@ -689,7 +690,8 @@ func TestRatesAreSharedByAllReplicas(t *testing.T) {
 		options := state.Options{Limits: state.Limits{PlayerRate: 1, PlayerBurst: 2, ProjectRate: 10, ProjectBurst: 4}}
 		now := epoch0
 		clock := func() time.Time { return now }
-		one, two := open(options).Creator(clock, nil), open(options).Creator(clock, nil)
+		options.Clock = clock
+		one, two := open(options).Creator(nil), open(options).Creator(nil)
 		n := 0
 		by := func(c *state.Creator, owner string) error {
 			n++
@@ -731,7 +733,7 @@ func TestPlayersAreForgottenWhenTheirBucketsAreFull(t *testing.T) {
 		options := state.Options{Limits: state.Limits{PlayerRate: 1, PlayerBurst: 20}}
 		store := open(options)
 		at := func(after time.Duration) *state.Creator {
-			return store.Creator(func() time.Time { return epoch0.Add(after) }, nil)
+			return store.At(epoch0.Add(after)).Creator(nil)
 		}
 		n := 0
 		by := func(c *state.Creator, owner string) error {
@@ -747,7 +749,7 @@ func TestPlayersAreForgottenWhenTheirBucketsAreFull(t *testing.T) {
 			}
 		}
 		kindOf(t, by(at(end-time.Second), "a"), problem.Limited)
-		// Another replica's clock is already in the next period, and then the first one's follows.
+		// Redis's clock jumps back into the period before.
 		if err := by(at(end), "a"); err != nil {
 			t.Fatal("a second later:", err)
 		}
@@ -804,7 +806,7 @@ func TestCharge(t *testing.T) {
 		budget := state.Budget{Amount: 10 * time.Minute, Window: time.Hour}
 		charge := func(used time.Duration, after time.Duration, wantLeft, wantEmpty time.Duration) {
 			t.Helper()
-			left, empty, err := s.Charge(t.Context(), project, "compile", used, budget, epoch0.Add(after))
+			left, empty, err := s.At(epoch0.Add(after)).Charge(t.Context(), project, "compile", used, budget)
 			if err != nil || left.Round(time.Second) != wantLeft || empty.Round(time.Second) != wantEmpty {
 				t.Errorf("Charge(%v) after %v = %v, %v, %v; want %v, %v", used, after, left, empty, err, wantLeft, wantEmpty)
 			}
@@ -816,7 +818,7 @@ func TestCharge(t *testing.T) {
 		charge(0, 17*time.Minute, 0, time.Minute)
 		charge(0, 24*time.Minute, time.Minute, 0)
 		charge(0, 10*time.Hour, 10*time.Minute, 0)
-		if left, _, err := s.Charge(t.Context(), "other", "compile", 0, budget, epoch0); err != nil ||
+		if left, _, err := s.Charge(t.Context(), "other", "compile", 0, budget); err != nil ||
 			left != budget.Amount {
 			t.Errorf("another project has %v, %v", left, err)
 		}
@@ -827,18 +829,18 @@ func TestAllow(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 		s, rate := open(state.Options{}), state.Rate{PerSecond: 2, Burst: 3}
 		for range 3 {
-			if err := s.Allow(t.Context(), project, "configs", rate, epoch0); err != nil {
+			if err := s.Allow(t.Context(), project, "configs", rate); err != nil {
 				t.Fatal(err)
 			}
 		}
-		kindOf(t, s.Allow(t.Context(), project, "configs", rate, epoch0), problem.Limited)
-		if err := s.Allow(t.Context(), project, "functions", rate, epoch0); err != nil {
+		kindOf(t, s.Allow(t.Context(), project, "configs", rate), problem.Limited)
+		if err := s.Allow(t.Context(), project, "functions", rate); err != nil {
 			t.Error("another bucket:", err)
 		}
-		if err := s.Allow(t.Context(), project, "configs", rate, epoch0.Add(500*time.Millisecond)); err != nil {
+		if err := s.At(epoch0.Add(500*time.Millisecond)).Allow(t.Context(), project, "configs", rate); err != nil {
 			t.Error("half a second later:", err)
 		}
-		if err := s.Allow(t.Context(), project, "configs", state.Rate{}, epoch0); err != nil {
+		if err := s.Allow(t.Context(), project, "configs", state.Rate{}); err != nil {
 			t.Error("no limit:", err)
 		}
 	})

@@ -38,6 +38,8 @@ type Options struct {
 	History int
 	// Functions is how many functions a project may have; 0 means no limit.
 	Functions int
+	// Host is the host's clock; nil is time.Now. Clock replaces Redis's in tests; nil otherwise.
+	Host, Clock func() time.Time
 }
 
 // Store reads and changes the state. It is safe for concurrent use.
@@ -49,7 +51,10 @@ type Store struct {
 	// pipes are those of shared, by project.
 	pipes sync.Map
 	log   *slog.Logger
-	bare  bool // see explain
+	bare  bool             // see explain
+	clock func() time.Time // replaces Redis's
+	// measured is Redis's clock as this process knows it.
+	measured clock
 
 	limits                   Limits
 	feed, history, functions int
@@ -71,8 +76,11 @@ func Open(o Options) (*Store, error) {
 	}
 	url := o.Server.URL
 	s := &Store{
-		log: o.Log, bare: strings.HasPrefix(url, "rediss") && (o.TLS == nil || len(o.TLS.Certificates) == 0),
+		log: o.Log, bare: strings.HasPrefix(url, "rediss") && (o.TLS == nil || len(o.TLS.Certificates) == 0), clock: o.Clock,
 		limits: o.Limits, feed: o.Feed, history: o.History, functions: cmp.Or(o.Functions, math.MaxInt32),
+	}
+	if s.measured.host = o.Host; o.Host == nil {
+		s.measured.host = time.Now
 	}
 	if s.redis, err = connect(url, o.Login, o.TLS, o.Dial, commandConns, nil); err != nil {
 		return nil, err
@@ -122,5 +130,8 @@ func unavailable(err error) error {
 
 // corrupt is the error of a reply or a stored value that this version does not understand.
 func corrupt(what string, err error) error { return fmt.Errorf("state: %s: %w", what, err) }
+
+// withSlack is with_slack of script/include/time.lua.
+func withSlack(patience time.Duration) time.Duration { return patience + min(patience, time.Minute) }
 
 func millis(t time.Time) int64 { return t.UnixMilli() }

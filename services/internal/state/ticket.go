@@ -2,6 +2,7 @@ package state
 
 import (
 	"context"
+	"encoding/binary"
 	"time"
 
 	"github.com/google/uuid"
@@ -83,10 +84,10 @@ func (s *Store) ticketsWithResults(ctx context.Context, k keys, ids []any) ([]*T
 // DeleteTicket deletes a ticket whose owner is owner, or any when owner is "". It returns the feed's position after the
 // change, 0 when the ticket did not wait. Errors: NotFound.
 func (s *Store) DeleteTicket(
-	ctx context.Context, project, id, owner string, now time.Time,
+	ctx context.Context, project, id, owner string,
 ) (position uint64, err error) {
 	cancelled := func(state string) []byte {
-		return encodeEvent(&pb.Event{Kind: pb.Event_KIND_CANCELLED, Reason: state}, now)
+		return s.encodeEvent(&pb.Event{Kind: pb.Event_KIND_CANCELLED, Reason: state})
 	}
 	reply, err := s.runShared(ctx, project, s.call(ticketDeleteScript, keysOf(project), ids{ofTicket: id},
 		"id", id,
@@ -108,15 +109,15 @@ func (s *Store) DeleteTicket(
 	return positionOf(r[1])
 }
 
-// AssignWaiting assigns waiting tickets, all or none, to a running game. The results stay readable until expiry.
-// refused is the id of a ticket that does not wait, "" when they were assigned.
+// AssignWaiting assigns waiting tickets, all or none, to a running game. The results stay readable for as
+// long. refused is the id of a ticket that does not wait, "" when they were assigned.
 func (s *Store) AssignWaiting(
-	ctx context.Context, project string, tickets []string, assignments []*pb.Assignment, now, expiry time.Time,
+	ctx context.Context, project string, tickets []string, assignments []*pb.Assignment, readable time.Duration,
 ) (assigned []*Ticket, refused string, position uint64, err error) {
 	k := keysOf(project)
 	c := s.call(ticketAssignScript, k, ids{},
-		"expiry", millis(expiry),
-		"event", encodeEvent(&pb.Event{Kind: pb.Event_KIND_ASSIGNED}, now))
+		"readable", readable.Milliseconds(),
+		"event", s.encodeEvent(&pb.Event{Kind: pb.Event_KIND_ASSIGNED}))
 	if err := c.assignments(k, tickets, assignments); err != nil {
 		return nil, "", 0, err
 	}
@@ -147,6 +148,15 @@ func (s *Store) AssignWaiting(
 func (s *Store) Waiting(ctx context.Context, project string) (int64, error) {
 	n, err := s.redis.ZCard(ctx, keysOf(project).waiting()).Result()
 	return n, unavailable(err)
+}
+
+// NewID makes an id, a UUID of version 7, of a time.
+func NewID(now time.Time) string {
+	id := uuid.Must(uuid.NewV7())
+	var ms [8]byte
+	binary.BigEndian.PutUint64(ms[:], uint64(now.UnixMilli()))
+	copy(id[:6], ms[2:])
+	return id.String()
 }
 
 // CreationTime reads a ticket's creation time from its id, a UUID of version 7. It is false for another id.

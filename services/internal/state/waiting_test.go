@@ -62,7 +62,7 @@ func (m *model) name(kind string) string {
 }
 
 func (m *model) create() {
-	c := m.store.Creator(func() time.Time { return m.now }, nil)
+	c := m.store.At(m.now).Creator(nil)
 	for range 4 {
 		id := m.name("t")
 		body := ticket(id, 0)
@@ -104,8 +104,8 @@ func (m *model) claim() {
 		}
 		claims = append(claims, kind(revision, m.name("m"), ids...))
 	}
-	m.terms.Now, m.terms.Deadline, m.terms.Expiry = m.now, m.now.Add(10*time.Second), m.now.Add(20*time.Second)
-	_, err := m.store.Claim(m.t.Context(), project, m.terms, claims)
+	m.terms.Claim, m.terms.Readable = 10*time.Second, 20*time.Second
+	_, err := m.store.At(m.now).Claim(m.t.Context(), project, m.terms, claims)
 	m.must(err)
 	for _, c := range claims {
 		free := c.Match.GetRevision() == m.revision
@@ -136,7 +136,7 @@ func (m *model) delete() {
 		return
 	}
 	id := m.tickets[m.random.IntN(len(m.tickets))]
-	_, err := m.store.DeleteTicket(m.t.Context(), project, id, "", m.now)
+	_, err := m.store.At(m.now).DeleteTicket(m.t.Context(), project, id, "")
 	if problem.KindOf(err) != problem.NotFound {
 		m.must(err)
 	}
@@ -184,14 +184,14 @@ func (m *model) assign() {
 	for _, id := range c.Tickets {
 		results[id] = &pb.Assignment{Connection: "1.2.3.4:5"}
 	}
-	_, _, err := m.store.Assign(m.t.Context(), project, c.Match, state.Outcome{Now: m.now,
-		Expiry: m.now.Add(20 * time.Second)}, results)
+	_, _, err := m.store.At(m.now).Assign(m.t.Context(), project, c.Match, state.Outcome{Holder: "one",
+		Readable: 20 * time.Second}, results)
 	m.must(err)
 }
 
 func (m *model) release() {
 	m.now = m.now.Add(6 * time.Second)
-	released, _, err := m.store.ReleaseOverdueMatches(m.t.Context(), project, m.now, 3)
+	released, _, err := m.store.At(m.now).ReleaseOverdueMatches(m.t.Context(), project, 3)
 	m.must(err)
 	m.releases += len(released)
 	for _, c := range m.matches {
@@ -204,7 +204,7 @@ func (m *model) release() {
 // expire deletes tickets that have waited for a minute, and results after their expiry.
 func (m *model) expire() {
 	m.now = m.now.Add(3 * time.Second)
-	_, err := m.store.Expire(m.t.Context(), project, m.now.Add(-time.Minute), m.now, 3)
+	_, err := m.store.At(m.now).Expire(m.t.Context(), project, 30*time.Second, 3)
 	m.must(err)
 	for id := range m.owner {
 		_, err := m.store.Ticket(m.t.Context(), project, id)

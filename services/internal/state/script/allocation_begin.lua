@@ -1,12 +1,14 @@
 -- Takes the lease of a match, for one holder, to allocate its server. From the first lease on, the match goes on
 -- without tickets that leave. When a ticket left before, the match is dropped: its other tickets wait again, the
 -- backfill ticket that was created with it is deleted, and the tickets that were proposed to that wait again too.
--- Uses: change, backfill, proposal
+-- Uses: time, change, backfill, proposal
 -- KEYS: waiting, claims, outbox, match, backfill, proposals, joined, proposed, backfills,
 --       then ticket… (those of the match, then those that are proposed to the backfill ticket)
--- ARGV: match_id, claim_deadline, event, dropped_event, backfill_id ('' = none), rejected_event, ticket_count (of the
---       match), holder, now, expires (of the lease), deadline (of the allocation), then id…
--- Result: 'ok', 0, 1 for the first lease else 0, deadline of the allocation as the first lease set it;
+-- ARGV: match_id, event, dropped_event, backfill_id ('' = none), rejected_event, ticket_count (of the match), holder,
+--       duration (of the lease), search_time (until the search for a server ends), claim_time (until the tickets wait
+--       again) (all three in milliseconds), then id…
+-- Result: 'ok', 0, 1 for the first lease else 0, for how many milliseconds the search may still go on, counted from the
+--         first lease;
 --         'busy', for how many milliseconds another holder still has the lease;
 --         'done' (assigned), 'released', 'gone' (ended long ago) or 'dropped', feed position (0 unless dropped);
 --         or 'again', the ids of the proposed tickets
@@ -19,7 +21,8 @@ elseif state == ASSIGNED then
 elseif state == RELEASED then
   return {'released', 0}
 end
-if state == ALLOCATING and current and current ~= holder and tonumber(lease_expires) > tonumber(now) then
+local now, taken_over = millis(), state == ALLOCATING and current and current ~= holder
+if taken_over and not has_ended(tonumber(lease_expires), now, tonumber(duration)) then
   return {'busy', lease_expires - now}
 end
 local changes, ids, count = {}, {}, tonumber(ticket_count)
@@ -54,13 +57,16 @@ if state == CLAIMED and #ids < count then
   end
   return {'dropped', append_feed(changes)}
 end
-redis.call('HSET', match, STATE, ALLOCATING, HOLDER, holder, LEASE_EXPIRES, expires)
+redis.call('HSET', match, STATE, ALLOCATING, HOLDER, holder, LEASE_EXPIRES, now + duration)
+if taken_over then
+  redis.call('HSET', match, CONTESTED, 1)
+end
 redis.call('ZREM', outbox, match_id)
 append_history({event, table.concat(ids, ' ')}, #ids)
 if state == ALLOCATING then
-  return {'ok', 0, 0, tonumber(first_deadline)}
+  return {'ok', 0, 0, math.max(0, math.min(first_deadline - now, tonumber(search_time)))}
 end
 -- Later holders have what is left of the time: the deadlines are those of the first lease.
-redis.call('HSET', match, DEADLINE, deadline)
-redis.call('ZADD', claims, claim_deadline, match_id)
-return {'ok', 0, 1, tonumber(deadline)}
+redis.call('HSET', match, DEADLINE, now + search_time)
+redis.call('ZADD', claims, now + claim_time, match_id)
+return {'ok', 0, 1, tonumber(search_time)}

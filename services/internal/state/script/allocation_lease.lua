@@ -1,14 +1,15 @@
 -- Renews or ends the lease of a match.
+-- Uses: time
 -- KEYS: match
--- ARGV: holder, expires ('' = end it)
+-- ARGV: holder, duration (in milliseconds from now on, 0 = end it)
 -- Result: 1 when the holder has the lease and the allocation is under way, else 0
 local state, current = unpack(redis.call('HMGET', match, STATE, HOLDER))
 if state ~= ALLOCATING or current ~= holder then
   return 0
 end
-if expires == '' then
+if duration == '0' then
   redis.call('HDEL', match, HOLDER, LEASE_EXPIRES)
 else
-  redis.call('HSET', match, LEASE_EXPIRES, expires)
+  redis.call('HSET', match, LEASE_EXPIRES, millis() + duration)
 end
 return 1

@@ -1,15 +1,16 @@
 -- Creates a backfill ticket.
--- Uses: change, backfill
+-- Uses: time, change, backfill
 -- KEYS: backfills, backfill
--- ARGV: limit (of backfill tickets), bytes_limit (of all of them, 0 = none), backfill_id, now, connection ('' = none),
+-- ARGV: limit (of backfill tickets), bytes_limit (of all of them, 0 = none), backfill_id, connection ('' = none),
 --       match_id (that it belongs to, '' = none), body
--- Result: feed position, 0 when the limit is reached, -1 when that of bytes is
+-- Result: feed position, 0 when the limit is reached, -1 when that of bytes is; and when it was created
 if redis.call('ZCARD', backfills) >= tonumber(limit) then
-  return 0
+  return {0, 0}
 end
 if not has_room(size_of(body, '', connection)) then
-  return -1
+  return {-1, 0}
 end
+local now = millis()
 redis.call('HSET', backfill, VERSION, 1, CREATED, now, BELONGS_TO, match_id, BODY, body)
 if connection ~= '' then
   redis.call('HSET', backfill, CONNECTION, connection)
@@ -17,4 +18,4 @@ end
 redis.call('ZADD', backfills, now, backfill_id)
 local changes = {}
 describe(changes)
-return append_feed(changes)
+return {append_feed(changes), now}

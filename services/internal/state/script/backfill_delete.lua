@@ -1,12 +1,12 @@
 -- Deletes a backfill ticket, and makes the tickets that are proposed to it wait again.
--- Uses: change, backfill, proposal
+-- Uses: time, change, backfill, proposal
 -- KEYS: waiting, backfills, proposed, backfill, proposals, joined, then ticket…
--- ARGV: backfill_id, silent_since (delete it only if its server has not called since, '' = in any case),
---       match_id (that it must belong to, '' = any), rejected_event, then id…
+-- ARGV: backfill_id, silence (delete it only if its server has not called for as many milliseconds, '' = in any
+--       case), match_id (that it must belong to, '' = any), rejected_event, then id…
 -- Result: 'ok', feed position; 'none' (it does not exist, or its server has called); or 'again', the ids of the
 --         proposed tickets
 local called = redis.call('ZSCORE', backfills, backfill_id)
-if not called or (silent_since ~= '' and tonumber(called) > tonumber(silent_since)) then
+if not called or (silence ~= '' and tonumber(called) > millis() - with_slack(tonumber(silence))) then
   return {'none'}
 end
 if not is_accessible() then

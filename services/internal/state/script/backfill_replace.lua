@@ -1,9 +1,9 @@
 -- Replaces what its server says of a backfill ticket, counts its version up, and makes the tickets that are proposed to
 -- it wait again.
--- Uses: change, backfill, proposal
+-- Uses: time, change, backfill, proposal
 -- KEYS: waiting, backfills, proposed, backfill, proposals, then ticket…
--- ARGV: bytes_limit (of all backfill tickets, 0 = none), backfill_id, now, connection ('' = none), match_id (that it
---       must belong to, '' = any), body, rejected_event, then id…
+-- ARGV: bytes_limit (of all backfill tickets, 0 = none), backfill_id, connection ('' = none), match_id (that it must
+--       belong to, '' = any), body, rejected_event, then id…
 -- Result: 'ok', feed position, version, created, connection; 'none'; 'full' (the limit of bytes is
 --         reached); or 'again', the ids of the proposed tickets
 if not is_accessible() then
@@ -22,7 +22,7 @@ redis.call('HDEL', backfill, HIDDEN, CONNECTION)
 if connection ~= '' then
   redis.call('HSET', backfill, CONNECTION, connection)
 end
-redis.call('ZADD', backfills, now, backfill_id)
+redis.call('ZADD', backfills, millis(), backfill_id)
 local version = redis.call('HINCRBY', backfill, VERSION, 1)
 describe(changes)
 if rejected > 0 then

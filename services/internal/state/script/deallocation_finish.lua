@@ -1,21 +1,25 @@
 -- Notes that the server of a match was deallocated, if it had one. When another holder may still have been asking for a
 -- server, the deallocation is repeated later.
--- Uses: change
+-- Uses: time, change
 -- KEYS: deallocations, ended, match
--- ARGV: match_id, expiry (of what is left of the match), repeat_at, event
+-- ARGV: match_id, memory (for how long to keep what is left of the match), pause (until a repetition) (both in
+--       milliseconds), event
 -- Result: 1, or 0 when no deallocation of the match is under way
 if not redis.call('ZSCORE', deallocations, match_id) then
   return 0
 end
-if redis.call('HSETNX', match, ANNOUNCED, 1) == 1 then
+local now, used = millis(), redis.call('HEXISTS', match, USED) == 1
+if not used and redis.call('HSETNX', match, ANNOUNCED, 1) == 1 then
   append_history({event, ''}, 0)
 end
 if redis.call('HDEL', match, CONFIRM) == 1 then
   redis.call('HDEL', match, TRIES)
-  redis.call('ZADD', deallocations, repeat_at, match_id)
+  redis.call('ZADD', deallocations, now + pause, match_id)
   return 1
 end
 redis.call('ZREM', deallocations, match_id)
 redis.call('HDEL', match, BODY, TRIES, ANNOUNCED)
-redis.call('ZADD', ended, expiry, match_id)
+if not used then -- otherwise it is kept for as long as its results and its server
+  redis.call('ZADD', ended, now + memory, match_id)
+end
 return 1

@@ -1,6 +1,7 @@
 -- Takes, renews or gives up the lease of a project. The epoch grows whenever another owner takes the lease.
+-- Uses: time
 -- KEYS: lease
--- ARGV: owner, now, duration (in milliseconds, 0 = give it up)
+-- ARGV: owner, duration (in milliseconds, 0 = give it up)
 -- Result: epoch when the owner has the lease now, else 0
 local current, epoch, expires = unpack(redis.call('HMGET', lease, 'owner', 'epoch', 'expires'))
 local mine = current == owner
@@ -11,8 +12,9 @@ if duration == '0' then
   end
   return 0
 end
+local now = millis()
 if not mine then
-  if tonumber(expires or 0) > tonumber(now) then
+  if not has_ended(tonumber(expires or 0), now, tonumber(duration)) then
     return 0
   end
   epoch = epoch + 1

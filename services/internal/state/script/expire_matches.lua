@@ -1,11 +1,12 @@
 -- Deletes matches that ended long ago.
+-- Uses: time
 -- KEYS: ended, then match…
--- ARGV: latest (time to delete), then id…
+-- ARGV: then id…
 -- Result: number deleted
-local count = 0
+local now, count = millis(), 0
 for _, match, id in each_match() do
   local expiry = redis.call('ZSCORE', ended, id)
-  if expiry and tonumber(expiry) <= tonumber(latest) then
+  if expiry and tonumber(expiry) <= now then
     redis.call('ZREM', ended, id)
     redis.call('DEL', match)
     count = count + 1

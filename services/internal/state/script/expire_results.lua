@@ -1,13 +1,13 @@
 -- Deletes tickets whose results have been readable for long enough.
--- Uses: change, large
+-- Uses: time, change, large
 -- KEYS: resolved, then the tickets of all members
--- ARGV: latest (expiry to delete), event, then the members: ids with spaces between
+-- ARGV: event, then the members: ids with spaces between
 -- Result: number deleted; tickets that were deleted before do not count
-local ids, k = {}, first_key
+local now, ids, k = millis(), {}, first_key
 for a = first_arg, #ARGV do
   local member = ARGV[a]
   local expiry = redis.call('ZSCORE', resolved, member)
-  local due = expiry and tonumber(expiry) <= tonumber(latest)
+  local due = expiry and tonumber(expiry) <= now
   for id in string.gmatch(member, '[^ ]+') do
     local ticket = KEYS[k]
     if due and redis.call('DEL', ticket) == 1 then

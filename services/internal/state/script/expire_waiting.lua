@@ -1,12 +1,12 @@
 -- Deletes tickets that have waited for too long.
--- Uses: change, large
+-- Uses: time, change, large
 -- KEYS: waiting, then ticket…
--- ARGV: latest (time of creation to delete), event, then id…
+-- ARGV: patience (for how many milliseconds a ticket may wait), event, then id…
 -- Result: number deleted, feed position (0 when none was)
-local changes, ids = {}, {}
+local latest, changes, ids = millis() - with_slack(tonumber(patience)), {}, {}
 for _, ticket, id in each_ticket() do
   local created = redis.call('ZSCORE', waiting, id)
-  if created and tonumber(created) <= tonumber(latest) then
+  if created and tonumber(created) <= latest then
     redis.call('ZREM', waiting, id)
     redis.call('DEL', ticket)
     ids[#ids + 1] = id

@@ -2,16 +2,21 @@
 -- created with it gets the connection, and so do the tickets that are proposed to it. Without a connection, or without
 -- any ticket that uses it, the backfill ticket is deleted, and the proposed tickets wait again. A server that no ticket
 -- uses is to be deallocated.
--- Uses: change, backfill, proposal
+-- Uses: time, change, backfill, proposal
 -- KEYS: claims, outbox, resolved, ended, match, waiting, backfill, proposals, joined, proposed, backfills,
 --       deallocations, then ticket… (those of the match, then those that are proposed to the backfill ticket)
--- ARGV: match_id, expiry (of the results), event, backfill_id ('' = none), ticket_count (of the match), now,
---       connection ('' = none), joined_event (for proposed tickets that are assigned), rejected_event (for the others),
---       body (of the match when it has a server or may have one, '' = it has none), call_lost ('1' = a call for the
---       server may still arrive), server (to store, '' = none), server_expiry, then id, assignment…
+-- ARGV: match_id, holder (that must have the lease), readable (for how many milliseconds the results are), event,
+--       backfill_id ('' = none), ticket_count (of the match), connection ('' = none), joined_event (for proposed
+--       tickets that are assigned), rejected_event (for the others), body (of the match when it has a server or may
+--       have one, '' = it has none), call_lost ('1' = a call for the server may still arrive), server (to store, '' =
+--       none), server_time (for how many milliseconds), memory (for how many milliseconds to keep a match that may have
+--       a second server), then id, assignment…
 -- Result: 'ok', then for each ticket 1 when it was assigned, else 0. When the match had ended before, nothing is
---         written: 'done' (it was assigned), 'released' or 'gone' (it is not known any more); or 'again', then id and
---         assignment of each proposed ticket
+--         written: 'done' (it was assigned), 'busy' (another holder has the lease), 'released' or 'gone' (it is not
+--         known any more); or 'again', then id and assignment of each proposed ticket
+local now = millis()
+local expiry = now + readable
+
 local function deallocate()
   redis.call('HSET', match, STATE, RELEASED, BODY, body)
   redis.call('HDEL', match, HOLDER, LEASE_EXPIRES, DEADLINE)
@@ -22,9 +27,16 @@ local function deallocate()
   redis.call('ZREM', ended, match_id)
 end
 
-local state = redis.call('HGET', match, STATE)
+local state, current, contested, in_use = unpack(redis.call('HMGET', match, STATE, HOLDER, CONTESTED, USED))
 if state == ASSIGNED then
+  if in_use and connection ~= '' and connection ~= in_use then
+    redis.call('HSET', match, BODY, body) -- a holder that had lost the lease got another server, later than most
+    redis.call('ZADD', deallocations, now, match_id)
+  end
   return {'done'}
+elseif state == ALLOCATING and current and current ~= holder then
+  -- The other holder's server is the match's. This one is deallocated with the match's end, since it is contested.
+  return {'busy'}
 elseif state ~= ALLOCATING and state ~= CLAIMED then
   -- It ended without a server. A server that comes too late is not for its tickets.
   if body ~= '' then
@@ -53,7 +65,7 @@ for i, ticket, id, assignment in each_ticket(1, count) do
     result[i + 1] = 0
   end
 end
-keep_results(ids)
+keep_results(ids, expiry)
 local events = {event, table.concat(ids, ' ')}
 redis.call('ZREM', claims, match_id)
 redis.call('ZREM', outbox, match_id)
@@ -65,11 +77,17 @@ local function end_match(used)
     return deallocate()
   end
   redis.call('HSET', match, STATE, used and ASSIGNED or RELEASED)
-  redis.call('HDEL', match, BODY, HOLDER, LEASE_EXPIRES, DEADLINE)
-  local match_expiry = tonumber(expiry)
+  redis.call('HDEL', match, HOLDER, LEASE_EXPIRES, DEADLINE)
+  if contested and used then
+    redis.call('HSET', match, BODY, body, USED, connection, CONFIRM, 1)
+    redis.call('ZADD', deallocations, now, match_id)
+  else
+    redis.call('HDEL', match, BODY)
+  end
+  local match_expiry = now + (contested and used and memory or readable)
   if used and server ~= '' then
     redis.call('HSET', match, SERVER, server)
-    match_expiry = math.max(match_expiry, tonumber(server_expiry))
+    match_expiry = math.max(match_expiry, now + server_time)
   end
   redis.call('ZADD', ended, match_expiry, match_id)
 end
@@ -89,7 +107,7 @@ for i, ticket, id, assignment in each_ticket(count + 1) do
     result[i + 1] = 1
   end
 end
-keep_results(joined_ids)
+keep_results(joined_ids, expiry)
 local changes, moved = {}, #ids + #joined_ids
 if #joined_ids > 0 then
   events[3], events[4] = joined_event, table.concat(joined_ids, ' ')

@@ -1,11 +1,11 @@
 -- Claims the tickets of a batch of matches, each match all or nothing, for the director that holds the lease. A match
 -- without hosting is assigned at once.
--- Uses: change
+-- Uses: time, change
 -- KEYS: waiting, claims, outbox, resolved, lease, revisions, then for each match: its key, and the keys of its tickets
--- ARGV: epoch, now, deadline (of the claims), expiry (of the results), max_matches (that may be claimed, 0 = no
---       limit), match_count, then for each match: id, config, revision, number of tickets, their ids with spaces
---       between, event, body ('' = assign at once), number of assignments (1 for all tickets, or one for each),
---       assignments
+-- ARGV: epoch, claim_time (until the tickets wait again), readable (for how long the results are) (both in
+--       milliseconds), max_matches (that may be claimed, 0 = no limit), match_count, then for each match: id, config,
+--       revision, number of tickets, their ids with spaces between, event, body ('' = assign at once), number of
+--       assignments (1 for all tickets, or one for each), assignments
 -- Result: feed position (0 when no match was claimed), then for each match 'ok', 'config' (changed or deleted), 'full'
 --         (too many are claimed) or the id of a ticket that does not wait
 -- Error: STALE when the lease has another epoch
@@ -79,6 +79,7 @@ if #all > 0 and redis.call('ZREM', waiting, unpack(all)) < #all then
   end
 end
 
+local now = millis()
 local events, assigned, claimed, sent, taken, count = {}, {}, {}, {}, {}, 0
 for _, match in ipairs(matches) do
   if result[match.number + 1] == 'ok' then
@@ -87,7 +88,7 @@ for _, match in ipairs(matches) do
         redis.call('HSET', ticket_key(match, j), STATE, CLAIMED, RESERVED_BY, match.id)
       end
       redis.call('HSET', KEYS[match.key], BODY, match.body, STATE, CLAIMED)
-      claimed[#claimed + 1] = deadline
+      claimed[#claimed + 1] = now + claim_time
       claimed[#claimed + 1] = match.id
       sent[#sent + 1] = now
       sent[#sent + 1] = match.id
@@ -108,7 +109,7 @@ if #claimed > 0 then
   redis.call('ZADD', claims, unpack(claimed))
   redis.call('ZADD', outbox, unpack(sent))
 end
-keep_results(assigned)
+keep_results(assigned, now + readable)
 if count > 0 then
   append_history(events, count)
   result[1] = append_feed({'-', table.concat(taken, ' ')})

@@ -1,10 +1,10 @@
 -- Claims the tickets of a match, all or nothing, for the director that holds the lease, and creates the backfill ticket
 -- of its server, which is still to be allocated.
--- Uses: change, backfill
+-- Uses: time, change, backfill
 -- KEYS: waiting, claims, outbox, lease, revisions, match, backfills, backfill, then ticket…
--- ARGV: epoch, now, deadline (of the claim), max_matches (that may be claimed, 0 = no limit), max_backfills,
---       bytes_limit (of all backfill tickets, 0 = none), config, revision, match_id, body, backfill_id, backfill_body,
---       event, then id…
+-- ARGV: epoch, claim_time (in milliseconds until the tickets wait again), max_matches (that may be claimed, 0 = no
+--       limit), max_backfills, bytes_limit (of all backfill tickets, 0 = none), config, revision, match_id, body,
+--       backfill_id, backfill_body, event, then id…
 -- Result: 'ok', 'config' (changed or deleted), 'full' (too many matches are claimed, or the backfill tickets are too
 --         many or too large) or the id of a ticket that does not wait; feed position (0 unless 'ok')
 -- Error: STALE when the lease has another epoch
@@ -32,8 +32,9 @@ for _, ticket, id in each_ticket() do
   changes[#changes + 1] = '-' .. id
   changes[#changes + 1] = ''
 end
+local now = millis()
 redis.call('HSET', match, BODY, body, STATE, CLAIMED)
-redis.call('ZADD', claims, deadline, match_id)
+redis.call('ZADD', claims, now + claim_time, match_id)
 redis.call('ZADD', outbox, now, match_id)
 redis.call('HSET', backfill, VERSION, 1, CREATED, now, BELONGS_TO, match_id, BODY, backfill_body,
   ALLOCATING_FOR, match_id)

@@ -1,16 +1,18 @@
 -- Ends a match whose claim deadline has passed, or that gets no server. Its tickets wait again at their old age. The
 -- backfill ticket that was created with it is deleted, and the tickets that were proposed to that wait again too. When
 -- the match may have a server, its body stays until that is deallocated.
--- Uses: change, backfill, proposal
+-- Uses: time, change, backfill, proposal
 -- KEYS: waiting, claims, outbox, match, ended, backfill, proposals, joined, proposed, backfills, deallocations,
 --       then ticket… (those of the match, then those that are proposed to the backfill ticket)
--- ARGV: match_id, latest (deadline to release), expiry (of what is left of the match), event, backfill_id ('' = none),
---       rejected_event, ticket_count (of the match), may_have_server ('1', '0', or '' = when one was asked for), now,
---       then id…
--- Result: 1 when it was released, 0 when its deadline has not passed or it had ended; feed position (0 when no ticket
---         waits again); or 'again', the ids of the proposed tickets
-local deadline = redis.call('ZSCORE', claims, match_id)
-if not deadline or tonumber(deadline) > tonumber(latest) then
+-- ARGV: match_id, holder (that must have the lease; '' = release it only if its deadline has passed), memory (for how
+--       many milliseconds to keep what is left of the match), event, backfill_id ('' = none), rejected_event,
+--       ticket_count (of the match), may_have_server ('1', '0', or '' = when one was asked for), then id…
+-- Result: 1 when it was released, 0 when its deadline has not passed, another holder has it, or it had ended; feed
+--         position (0 when no ticket waits again); or 'again', the ids of the proposed tickets
+local now, deadline = millis(), redis.call('ZSCORE', claims, match_id)
+local state, current, lease_expires, contested =
+  unpack(redis.call('HMGET', match, STATE, HOLDER, LEASE_EXPIRES, CONTESTED))
+if not deadline or (holder == '' and tonumber(deadline) > now) or (holder ~= '' and current and current ~= holder) then
   return {0, 0}
 end
 local count = tonumber(ticket_count)
@@ -20,22 +22,21 @@ if has_backfill and not are_proposed(count + 1) then
 end
 redis.call('ZREM', claims, match_id)
 redis.call('ZREM', outbox, match_id)
-local state, lease_expires = unpack(redis.call('HMGET', match, STATE, LEASE_EXPIRES))
 redis.call('HSET', match, STATE, RELEASED)
-if may_have_server == '1' or (may_have_server == '' and state == ALLOCATING) then
-  local due = tonumber(now)
+if may_have_server == '1' or contested or (may_have_server == '' and state == ALLOCATING) then
+  local due = now
   -- A call for its server may still arrive: of the holder, or one whose answer was lost. Deallocate the server when the
   -- lease has expired, and once more after that.
   if may_have_server == '' and lease_expires then
     due = math.max(due, tonumber(lease_expires))
   end
-  if may_have_server == '1' or lease_expires then
+  if may_have_server == '1' or contested or lease_expires then
     redis.call('HSET', match, CONFIRM, 1)
   end
   redis.call('ZADD', deallocations, due, match_id)
 else
   redis.call('HDEL', match, BODY)
-  redis.call('ZADD', ended, expiry, match_id)
+  redis.call('ZADD', ended, now + memory, match_id)
 end
 redis.call('HDEL', match, HOLDER, LEASE_EXPIRES, DEADLINE)
 local changes, ids = {}, {}

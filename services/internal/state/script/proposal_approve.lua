@@ -1,11 +1,11 @@
 -- Assigns the tickets that are proposed to a backfill ticket, for its server. Those that were proposed too long ago
 -- wait again instead.
--- Uses: change, rate, backfill, proposal
+-- Uses: time, change, rate, backfill, proposal
 -- KEYS: waiting, resolved, backfills, proposed, backfill, proposals, joined, then ticket…
--- ARGV: backfill_id, now, expiry (of the results), repeat_since (joined tickets that were reported later are reported
---       again), now_micros, interval, burst (of the server's bucket in microseconds, interval 0 = no limit),
---       match_id (that it must belong to, '' = any), assigned_event, rejected_event,
---       generation (that the proposed tickets are of, '' = none are known), then id, assignment…
+-- ARGV: backfill_id, readable (for how many milliseconds the results are), repeat_time (for how many milliseconds
+--       joined tickets are reported again), interval, burst (of the server's bucket in microseconds, interval 0 = no
+--       limit), match_id (that it must belong to, '' = any), assigned_event, rejected_event, generation (that the
+--       proposed tickets are of, '' = none are known), then id, assignment…
 -- Result: 'ok', feed position (0 when nothing changed), version, generation, created, connection, body, number of
 --         assigned tickets, then the id and the body of each, then the ids of those that joined before; 'none';
 --         'limited', how many microseconds to wait; or 'again', generation, connection, then id and assignment of each
@@ -13,15 +13,18 @@
 if not is_accessible() then
   return {'none'}
 end
+local now_micros = micros()
+local now = math.floor(now_micros / 1000)
 local current, named, allocated, allocating, hidden, bucket =
   unpack(redis.call('HMGET', backfill, GENERATION, CONNECTION, ALLOCATED, ALLOCATING_FOR, HIDDEN, BUCKET))
 if generation == '' and interval ~= '0' then
-  local full, at, each = tonumber(bucket or 0), tonumber(now_micros), tonumber(interval)
-  local wait = wait_for(full, at, each, tonumber(burst))
+  interval, burst = tonumber(interval), tonumber(burst)
+  local full = bounded(tonumber(bucket or 0), now_micros, interval, burst)
+  local wait = wait_for(full, now_micros, interval, burst)
   if wait > 0 then
     return {'limited', wait}
   end
-  redis.call('HSET', backfill, BUCKET, to_text(math.max(at, full) + each))
+  redis.call('HSET', backfill, BUCKET, to_text(math.max(now_micros, full) + interval))
 end
 local connection = named or allocated or ''
 local ready = not allocating and connection ~= '' -- while its server is being allocated its tickets wait for that
@@ -29,7 +32,7 @@ if ready and generation ~= current and redis.call('EXISTS', proposals) == 1 then
   return {'again', tonumber(current), connection, unpack(redis.call('HGETALL', proposals))}
 end
 redis.call('ZADD', backfills, now, backfill_id)
-redis.call('ZREMRANGEBYSCORE', joined, '-inf', repeat_since)
+redis.call('ZREMRANGEBYSCORE', joined, '-inf', now - repeat_time)
 local previous = redis.call('ZRANGE', joined, 0, -1)
 for _, id in ipairs(redis.call('ZRANGEBYSCORE', joined, '+inf', '+inf')) do
   redis.call('ZADD', joined, now, id) -- it is reported for the first time
@@ -39,7 +42,7 @@ local changed = hidden == LAPSED
 if ready and generation == current then
   changed = true
   local proposed_body = redis.call('HGET', backfill, PROPOSED_BODY)
-  if tonumber(redis.call('ZSCORE', proposed, backfill_id)) >= tonumber(now) then
+  if tonumber(redis.call('ZSCORE', proposed, backfill_id)) >= now then
     for _, ticket, id, assignment in each_ticket() do
       if is_proposed(ticket) then
         redis.call('HSET', ticket, STATE, RESOLVED, ASSIGNMENT, assignment)
@@ -51,7 +54,7 @@ if ready and generation == current then
       end
     end
   end
-  keep_results(ids)
+  keep_results(ids, now + readable)
   if #ids > 0 then
     events, moved = {assigned_event, table.concat(ids, ' ')}, #ids
     if proposed_body then

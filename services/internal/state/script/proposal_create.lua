@@ -1,8 +1,8 @@
 -- Proposes the tickets of a match to a backfill ticket, all or nothing, for the director that holds the lease. The
 -- proposal counts only at the generation of the backfill ticket that the function was shown.
--- Uses: change, backfill
+-- Uses: time, change, backfill
 -- KEYS: waiting, proposed, lease, revisions, backfill, proposals, then ticket…
--- ARGV: epoch, approval_deadline, config, revision, backfill_id, generation,
+-- ARGV: epoch, approval_time (in milliseconds), config, revision, backfill_id, generation,
 --       new_body ('=' and what the function made of the backfill ticket, '' = nothing),
 --       limit (number of proposed tickets from which on they must be approved first),
 --       max_proposed (tickets), bytes_limit (of all backfill tickets, 0 = none), event, then id, assignment…
@@ -46,7 +46,7 @@ for _, ticket, id, assignment in each_ticket() do
   changes[#changes + 1] = ''
 end
 -- While its server is being allocated there is no deadline: the tickets end with the allocation.
-redis.call('ZADD', proposed, 'NX', allocating and '+inf' or approval_deadline, backfill_id)
+redis.call('ZADD', proposed, 'NX', allocating and '+inf' or millis() + approval_time, backfill_id)
 if new_body ~= '' then
   redis.call('HSET', backfill, PROPOSED_BODY, string.sub(new_body, 2))
 end

@@ -1,12 +1,12 @@
 -- Makes the tickets wait again that were proposed to a backfill ticket and not approved in time. Functions are not
 -- shown the backfill ticket until its server calls again.
--- Uses: change, backfill, proposal
+-- Uses: time, change, backfill, proposal
 -- KEYS: waiting, proposed, backfill, proposals, then ticket…
--- ARGV: backfill_id, now, rejected_event, then id…
+-- ARGV: backfill_id, rejected_event, then id…
 -- Result: 'ok', feed position; 'none' (it does not exist, or there is time left); or 'again', the ids of the proposed
 --         tickets
 local deadline = redis.call('ZSCORE', proposed, backfill_id)
-if not deadline or tonumber(deadline) >= tonumber(now) then
+if not deadline or tonumber(deadline) >= millis() then
   return {'none'}
 end
 if not are_proposed(1) then

@@ -1,11 +1,12 @@
 -- Takes one out of a bucket.
--- Uses: rate
+-- Uses: time, rate
 -- KEYS: rates
--- ARGV: bucket, now, interval, burst (all times in microseconds)
+-- ARGV: bucket, interval, burst (in microseconds)
 -- Result: 0, or how many microseconds to wait
-now, interval = tonumber(now), tonumber(interval)
-local full = tonumber(redis.call('HGET', rates, bucket) or 0)
-local wait = wait_for(full, now, interval, tonumber(burst))
+interval, burst = tonumber(interval), tonumber(burst)
+local now = micros()
+local full = bounded(tonumber(redis.call('HGET', rates, bucket) or 0), now, interval, burst)
+local wait = wait_for(full, now, interval, burst)
 if wait == 0 then
   redis.call('HSET', rates, bucket, to_text(math.max(now, full) + interval))
 end

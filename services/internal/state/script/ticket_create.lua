@@ -1,12 +1,14 @@
 -- Creates a group of tickets, in order, except those that meet a limit.
--- Uses: change, rate, large
+-- Uses: time, change, rate, large
 -- KEYS: waiting, rates, players_0, players_1, then ticket…
--- ARGV: waiting_limit (0 = none), now (in microseconds), player_interval, player_burst, project_interval, project_burst
---       (an interval of 0 = no limit), large_size (bytes of a body from which they count), bytes_limit (of all large
---       bodies, 0 = none), event, then id, created, owner, body…
+-- ARGV: waiting_limit (0 = none), player_interval, player_burst, project_interval, project_burst (in microseconds, an
+--       interval of 0 = no limit), large_size (bytes of a body from which they count), bytes_limit (of all large
+--       bodies, 0 = none), event, then id, owner, body…
 -- Result: feed position (0 when none was created), then for each ticket that was not created: its number from 0,
 --         'waiting', 'player', 'project' or 'bytes', and how many microseconds to wait (0 = unknown)
-now, waiting_limit = tonumber(now), tonumber(waiting_limit)
+local now = micros()
+local created = math.floor(now / 1000)
+waiting_limit = tonumber(waiting_limit)
 player_interval, player_burst = tonumber(player_interval), tonumber(player_burst)
 project_interval, project_burst = tonumber(project_interval), tonumber(project_burst)
 large_size, bytes_limit = tonumber(large_size), tonumber(bytes_limit)
@@ -19,12 +21,12 @@ end
 local project, last = 0, 0
 if player_interval + project_interval > 0 then
   local stored = redis.call('HMGET', rates, 'project', 'period')
-  project, last = tonumber(stored[1] or 0), tonumber(stored[2] or 0)
+  project, last = bounded(tonumber(stored[1] or 0), now, project_interval, project_burst), tonumber(stored[2] or 0)
 end
 
 -- The buckets of players are in two hashes, which take turns. A period is as long as a bucket takes to fill, so at the
--- start of a period all buckets in its hash are full, and are deleted at once. Both hashes are read, since the clocks
--- of replicas differ.
+-- start of a period all buckets in its hash are full, and are deleted at once. Both hashes are read, since Redis's
+-- clock may jump back when another server takes over.
 local full, changed, current = {}, {}, nil
 if player_interval > 0 then
   local period, previous = math.max(player_burst, 1e7), nil
@@ -39,10 +41,12 @@ if player_interval > 0 then
     if last < start - period then
       redis.call('UNLINK', previous)
     end
+  end
+  if last < start or last > start + period then
     redis.call('HSET', rates, 'period', to_text(start))
   end
   local owners = {}
-  for _, _, _, _, owner in each_ticket() do
+  for _, _, _, owner in each_ticket() do
     if not full[owner] then
       full[owner] = 0
       owners[#owners + 1] = owner
@@ -50,14 +54,15 @@ if player_interval > 0 then
   end
   for _, players in ipairs({current, previous}) do
     for i, time in ipairs(redis.call('HMGET', players, unpack(owners))) do
-      full[owners[i]] = math.max(full[owners[i]], tonumber(time or 0))
+      time = bounded(tonumber(time or 0), now, player_interval, player_burst)
+      full[owners[i]] = math.max(full[owners[i]], time)
     end
   end
 end
 
 local used, sizes = nil, {}
 local changes, scores, ids, result = {}, {}, {}, {0}
-for i, ticket, id, created, owner, body in each_ticket() do
+for i, ticket, id, owner, body in each_ticket() do
   local limit, wait = nil, 0
   if project_interval > 0 then
     wait = wait_for(project, now, project_interval, project_burst)

@@ -1,7 +1,7 @@
 -- Functions of scripts that change tickets or matches.
 -- KEYS: feed_seq, feed, history_seq, history
 -- ARGV: feed_limit, history_limit (about how many entries and positions are kept)
--- Reads: waiting, resolved, expiry, match_id
+-- Reads: waiting, resolved, match_id
 
 -- append_feed appends one entry to the feed and returns its position. changes is a list of name, value pairs:
 --   '+<ticket>', body    the ticket waits from now on
@@ -36,7 +36,7 @@ local function requeue(ticket, id, changes)
 end
 
 -- keep_results notes until when the results of tickets can be read: one member for all ids of one script.
-local function keep_results(ids)
+local function keep_results(ids, expiry)
   if #ids > 0 then
     redis.call('ZADD', resolved, expiry, table.concat(ids, ' '))
   end

@@ -12,7 +12,10 @@ local STATE, BODY, CREATED = 's', 'b', 'c'
 -- Fields of a ticket. RESERVED_BY: the match that claimed it, or the backfill ticket that it is proposed to.
 local OWNER, ASSIGNMENT, RESERVED_BY = 'o', 'a', 'm'
 -- Fields of a match. CONFIRM: its server is to be deallocated once more. ANNOUNCED: events told of the deallocation.
+-- Two more. CONTESTED: the lease passed to another holder, so the match may have two servers. USED: the connection of
+-- the one that its tickets use; the others are to be deallocated.
 local HOLDER, LEASE_EXPIRES, DEADLINE, SERVER, TRIES, CONFIRM, ANNOUNCED = 'h', 'u', 'e', 'v', 'n', 'z', 'y'
+local CONTESTED, USED = 'k', 'w'
 -- Fields of a backfill ticket. BELONGS_TO: a match. CONNECTION: what its server named. ALLOCATED: what was allocated.
 -- ALLOCATING_FOR: the match that its server is being allocated for. PROPOSED_BODY: what functions made of BODY for the
 -- proposed tickets' sake.

@@ -7,6 +7,15 @@ local function wait_for(full, now, interval, burst)
   return math.max(0, math.max(now, full) + interval - now - burst)
 end
 
+-- bounded returns when a bucket is full again that was read. One that would take longer than from empty was written by
+-- another clock: that of a Redis before a failover, or of a host. It holds one, so that it is written anew.
+local function bounded(full, now, interval, burst)
+  if full > now + burst then
+    return now + burst - interval
+  end
+  return full
+end
+
 -- to_text returns a time as it is stored. Lua's own conversion would round it.
 local function to_text(time)
   return string.format('%.0f', time)
