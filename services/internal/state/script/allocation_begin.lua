@@ -57,16 +57,16 @@ if state == CLAIMED and #ids < count then
   end
   return {'dropped', append_feed(changes)}
 end
-redis.call('HSET', match, STATE, ALLOCATING, HOLDER, holder, LEASE_EXPIRES, now + duration)
-if taken_over then
-  redis.call('HSET', match, CONTESTED, 1)
-end
 redis.call('ZREM', outbox, match_id)
 append_history({event, table.concat(ids, ' ')}, #ids)
 if state == ALLOCATING then
+  -- Later holders have what is left of the time: the deadlines are those of the first lease.
+  redis.call('HSET', match, HOLDER, holder, LEASE_EXPIRES, now + duration)
+  if taken_over then
+    redis.call('HSET', match, CONTESTED, 1)
+  end
   return {'ok', 0, 0, math.max(0, math.min(first_deadline - now, tonumber(search_time)))}
 end
--- Later holders have what is left of the time: the deadlines are those of the first lease.
-redis.call('HSET', match, DEADLINE, now + search_time)
+redis.call('HSET', match, STATE, ALLOCATING, HOLDER, holder, LEASE_EXPIRES, now + duration, DEADLINE, now + search_time)
 redis.call('ZADD', claims, now + claim_time, match_id)
 return {'ok', 0, 1, tonumber(search_time)}

@@ -77,14 +77,13 @@ local function end_match(used)
     return deallocate()
   end
   redis.call('HSET', match, STATE, used and ASSIGNED or RELEASED)
-  redis.call('HDEL', match, HOLDER, LEASE_EXPIRES, DEADLINE)
+  redis.call('HDEL', match, BODY, HOLDER, LEASE_EXPIRES, DEADLINE)
+  local match_expiry = expiry
   if contested and used then
     redis.call('HSET', match, BODY, body, USED, connection, CONFIRM, 1)
     redis.call('ZADD', deallocations, now, match_id)
-  else
-    redis.call('HDEL', match, BODY)
+    match_expiry = now + memory
   end
-  local match_expiry = now + (contested and used and memory or readable)
   if used and server ~= '' then
     redis.call('HSET', match, SERVER, server)
     match_expiry = math.max(match_expiry, now + server_time)
