@@ -313,6 +313,9 @@ func references(t *testing.T, objects map[string]metav1.Object) {
 	for name, i := range of[*networkingv1.Ingress](objects) {
 		for _, p := range i.Spec.Rules[0].HTTP.Paths {
 			there("Ingress "+name, "Service "+p.Backend.Service.Name)
+			if !strings.HasPrefix(p.Path, "/") { // a real API server refuses the object
+				t.Errorf("Ingress %s: the path %s must begin with a slash", name, p.Path)
+			}
 		}
 	}
 	for name, m := range of[*monitoringv1.ServiceMonitor](objects) {

@@ -91,8 +91,14 @@ func TestCompose(t *testing.T) {
 			t.Errorf("%s: health check %+v", name, s.HealthCheck)
 		}
 		if s.Deploy == nil || s.Deploy.Resources.Limits == nil || s.Deploy.Resources.Limits.MemoryBytes == 0 ||
-			s.Deploy.Resources.Limits.NanoCPUs == 0 || s.Deploy.Resources.Limits.Pids == 0 {
+			s.Deploy.Resources.Limits.Pids == 0 {
 			t.Errorf("%s has no limits", name)
+		} else if cpus := s.Deploy.Resources.Limits.NanoCPUs.Value(); max(cpus, s.CPUS) > 1 {
+			t.Errorf("%s: an engine on a machine with fewer than %v processors refuses it", name, max(cpus, s.CPUS))
+		}
+		// What studios upload uses the processor time that the others leave. 1,024 is the default.
+		if uploads := name == "runner" || name == "registry"; uploads != (s.CPUShares > 0 && s.CPUShares < 1024) {
+			t.Errorf("%s has %d shares of the processors", name, s.CPUShares)
 		}
 		if s.Image == "" || strings.HasSuffix(s.Image, ":latest") || (s.Build == nil && !strings.Contains(s.Image, ":")) {
 			t.Errorf("%s: image %q is not pinned", name, s.Image)

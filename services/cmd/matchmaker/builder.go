@@ -97,7 +97,7 @@ func (c *common) run(ctx context.Context, log *slog.Logger, how setup, more ...a
 	}); err != nil {
 		return err
 	}
-	b.closing(b.telemetry.Close)
+	b.closing(func(ctx context.Context) error { b.telemetry.Close(ctx); return nil })
 	metrics, err := b.metrics(ctx)
 	if err != nil {
 		return err

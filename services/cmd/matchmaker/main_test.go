@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -22,10 +23,17 @@ import (
 	"matchmaker.dev/services/ticket"
 )
 
-// TestMain lets the test binary play the processes of a sandbox, as the server's own does.
+// asProcess is the first argument of a test binary that is to be the program itself.
+const asProcess = "matchmaker"
+
+// TestMain lets the test binary play the processes of a sandbox, as the server's own does, and the program itself.
 func TestMain(m *testing.M) {
-	if len(os.Args) == 2 && os.Args[1] == sandbox.Command {
+	switch {
+	case len(os.Args) == 2 && os.Args[1] == sandbox.Command:
 		os.Exit(sandbox.Main())
+	case len(os.Args) > 1 && os.Args[1] == asProcess:
+		os.Args = slices.Delete(os.Args, 1, 2)
+		main()
 	}
 	m.Run()
 }

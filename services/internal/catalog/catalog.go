@@ -36,7 +36,7 @@ type Service struct {
 
 // Route is one path, with Below also all paths below it.
 type Route struct {
-	// Path is a regular expression for the path from its first slash on, without anchors.
+	// Path is a regular expression for the path, without anchors. It begins with a slash.
 	Path  string
 	Below bool
 }
@@ -82,8 +82,12 @@ func Services() []Service {
 		},
 		{
 			Name: Backfill, Help: "Run the Backfill API.", Port: 8084, Issuers: true,
-			// The first route has the three paths of API generation 2, see package backfill. The last route is generation 1.
-			Routes: []Route{{Path: "(" + matchmaking + "(/api/v1)?)?/api/v2/backfill", Below: true}, {Path: base + "/backfill"}},
+			// The first two routes are the three paths of API generation 2, see package backfill. The last one is generation 1.
+			// Kubernetes accepts no path of an Ingress that does not begin with a slash, so they are not one expression.
+			Routes: []Route{
+				{Path: matchmaking + "(/api/v1)?/api/v2/backfill", Below: true}, {Path: "/api/v2/backfill", Below: true},
+				{Path: base + "/backfill"},
+			},
 		},
 	}
 }

@@ -14,10 +14,10 @@ package telemetry
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 	"net/http"
 	"os"
+	"sync"
 
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/propagation"
@@ -45,6 +45,7 @@ type Telemetry struct {
 	// Metrics answers Prometheus, and Listen is where it asks; nil and empty where it does not.
 	Metrics http.Handler
 	Listen  string
+	log     *slog.Logger
 	stops   []func(context.Context) error
 }
 
@@ -54,7 +55,7 @@ type Telemetry struct {
 // OTEL_METRIC_EXPORT_INTERVAL. It connects to nothing yet: a collector that is away costs spans and points, not the
 // service.
 func Open(ctx context.Context, o Options) (*Telemetry, error) {
-	t := &Telemetry{Tracer: noop.NewTracerProvider(), Propagator: propagation.TraceContext{}}
+	t := &Telemetry{Tracer: noop.NewTracerProvider(), Propagator: propagation.TraceContext{}, log: o.Log}
 	if os.Getenv("OTEL_SDK_DISABLED") == "true" {
 		return t, nil
 	}
@@ -69,7 +70,8 @@ func Open(ctx context.Context, o Options) (*Telemetry, error) {
 		return nil, err
 	}
 	if err := t.openMetrics(ctx, o, who); err != nil {
-		return nil, errors.Join(err, t.Close(ctx))
+		t.Close(ctx)
+		return nil, err
 	}
 	return t, nil
 }
@@ -81,13 +83,18 @@ func instance(name string) []attribute.KeyValue {
 	return []attribute.KeyValue{attribute.String("service.instance.id", name)}
 }
 
-// Close sends what is left and stops. ctx bounds how long that may take.
-func (t *Telemetry) Close(ctx context.Context) error {
-	var errs []error
+// Close sends what is left and stops. ctx bounds how long that may take. What cannot be sent is logged: it is no
+// failure of the process.
+func (t *Telemetry) Close(ctx context.Context) {
+	var all sync.WaitGroup
 	for _, stop := range t.stops {
-		errs = append(errs, stop(ctx))
+		all.Go(func() {
+			if err := stop(ctx); err != nil {
+				t.log.WarnContext(ctx, "telemetry: the last spans or metrics were lost", "error", err)
+			}
+		})
 	}
-	return errors.Join(errs...)
+	all.Wait()
 }
 
 // firstEnv is the first of some variables that is set.

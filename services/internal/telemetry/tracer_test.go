@@ -173,7 +173,7 @@ func TestSampler(t *testing.T) {
 				return
 			}
 			got := open(t, telemetry.Options{})
-			defer func() { _ = got.Close(context.WithoutCancel(t.Context())) }()
+			defer got.Close(context.WithoutCancel(t.Context()))
 			tracer := telemetry.NewTracer(got.Tracer, "t")
 			_, mark := spantest.New(t, sdktrace.NeverSample()).Request(t.Context())
 			_, root := tracer.Start(t.Context(), "root")

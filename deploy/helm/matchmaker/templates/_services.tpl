@@ -18,6 +18,7 @@ config ^/[^/]+/matchmaking/api/v1/configs(/.*)?$
 registry ^/[^/]+/matchmaking/api/v1/functions(/.*)?$
 allocator ^/[^/]+/matchmaking/api/v1/servers(/.*)?$
 allocator ^/\.well-known/server-keys\.json$
-backfill ^(/[^/]+/matchmaking(/api/v1)?)?/api/v2/backfill(/.*)?$
+backfill ^/[^/]+/matchmaking(/api/v1)?/api/v2/backfill(/.*)?$
+backfill ^/api/v2/backfill(/.*)?$
 backfill ^/[^/]+/matchmaking/api/v1/backfill$
 {{- end }}

@@ -48,7 +48,7 @@ func OpenModes(b *testing.B) map[string]*telemetry.Telemetry {
 		if err != nil {
 			b.Fatal(err)
 		}
-		b.Cleanup(func() { _ = t.Close(context.WithoutCancel(b.Context())) })
+		b.Cleanup(func() { t.Close(context.WithoutCancel(b.Context())) })
 		all[way] = t
 	}
 	return all
