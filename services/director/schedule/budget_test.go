@@ -118,7 +118,8 @@ func TestFruitlessConfigsHaveAPartOfTheBudget(t *testing.T) {
 	finds := newLoad(b, "finds", 10*time.Millisecond, 50*time.Millisecond)
 	simulate(b, lasts, append(vain, finds)...)
 	if finds.runs < 390 {
-		t.Errorf("the config that finds something ran %d times in %v, want one run for each of 400 changes", finds.runs, lasts)
+		t.Errorf("the config that finds something ran %d times in %v, want one run for each of 400 changes",
+			finds.runs, lasts)
 	}
 	used := time.Duration(0)
 	for _, l := range vain {

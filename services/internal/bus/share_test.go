@@ -88,7 +88,8 @@ func TestProjectsShareTheRoomForEvents(t *testing.T) {
 	for range 3 * room / size { // three times the room
 		publish("loud", size)
 	}
-	if n := stream(t, url, "MM_EVENTS", jetstream.WithSubjectFilter(">")).State.Subjects["mm.event.loud"]; n < room/size/2 || n > room/size*3/4 {
+	left := stream(t, url, "MM_EVENTS", jetstream.WithSubjectFilter(">")).State.Subjects
+	if n := left["mm.event.loud"]; n < room/size/2 || n > room/size*3/4 {
 		t.Errorf("alone beside the quiet one, the loud one has %d messages of %d", n, room/size)
 	}
 	_, end, err := b.LastEvents(t.Context(), "loud")
@@ -100,7 +101,7 @@ func TestProjectsShareTheRoomForEvents(t *testing.T) {
 		publish("loud", size)
 		publish("noisy", size)
 	}
-	left := stream(t, url, "MM_EVENTS", jetstream.WithSubjectFilter(">")).State.Subjects
+	left = stream(t, url, "MM_EVENTS", jetstream.WithSubjectFilter(">")).State.Subjects
 	if left["mm.event.quiet"] != quiet || removed["quiet"] > 0 {
 		t.Errorf("%d of the quiet one's %d messages are left", left["mm.event.quiet"], quiet)
 	}
