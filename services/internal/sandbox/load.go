@@ -181,10 +181,11 @@ func (b *Box) loadInLanes(
 	return nil
 }
 
-// needsMore returns whether a module failed for want of time or memory.
+// needsMore returns whether a module may have failed for want of time or memory. When a process exceeds its processor
+// time, the kernel ends it and says nothing. On a busy machine it counts a good deal more than the process had.
 func needsMore(err error) bool {
 	e, ok := errors.AsType[*Error](err)
-	return ok && (e.Cause == Deadline || e.Cause == Memory)
+	return ok && (e.Cause == Deadline || e.Cause == Memory || e.Cause == Died)
 }
 
 // refusals remembers modules that were refused, so that to refuse them again costs nothing.

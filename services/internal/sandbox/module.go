@@ -190,8 +190,8 @@ func (b *Box) compile(ctx context.Context, hash string, s stage) (time.Duration,
 		Memory: b.limits.Memory, Data: s.memory, Code: b.limits.Code, Processor: seconds(s.processor), Background: s.last,
 	}, s.compile, "compiling",
 		rule{path: b.folder(hash), access: readable}, rule{path: b.compiledFolder(hash), access: writable})
-	// The kernel ends who exceeds the processor time, and says nothing. It counts in ticks, and so a little less.
-	if e, ok := errors.AsType[*Error](err); ok && (e.Cause == Deadline || e.Cause == Died && spent >= s.processor*9/10) {
+	// The kernel ends who exceeds the processor time, and says nothing. It counts in ticks: the two differ.
+	if e, ok := errors.AsType[*Error](err); ok && (e.Cause == Deadline || e.Cause == Died && spent >= s.processor/2) {
 		err = failure(Deadline, "compiling took longer than %v", s.processor)
 	}
 	return spent, err
