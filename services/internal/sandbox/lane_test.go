@@ -238,14 +238,16 @@ func TestRefusalsAreNotTriedAgain(t *testing.T) {
 	if err == nil || tries != 1 {
 		t.Errorf("%d tries, %v", tries, err)
 	}
-	tries = 0
-	l := &loading{owners: map[string]bool{"a": true}}
-	err = b.loadInLanes(t.Context(), "a", l, func(_ context.Context, s stage) (time.Duration, error) {
-		tries++
-		return s.processor, problem.Wrap(problem.Invalid, failure(Memory, "more"), "refused")
-	})
-	if err == nil || tries != 2 || l.cost.Processor != 32*time.Second || !l.cost.Slow {
-		t.Errorf("%d tries, %v, cost %+v", tries, err, l.cost)
+	for _, cause := range []Cause{Memory, Died} {
+		tries = 0
+		l := &loading{owners: map[string]bool{"a": true}}
+		err = b.loadInLanes(t.Context(), "a", l, func(_ context.Context, s stage) (time.Duration, error) {
+			tries++
+			return s.processor, problem.Wrap(problem.Invalid, failure(cause, "more"), "refused")
+		})
+		if err == nil || tries != 2 || l.cost.Processor != 32*time.Second || !l.cost.Slow {
+			t.Errorf("%s: %d tries, %v, cost %+v", cause, tries, err, l.cost)
+		}
 	}
 }
 
