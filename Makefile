@@ -86,6 +86,11 @@ MISTAKE ?= all
 chaos-mistakes: redis compilers ## The same with a MISTAKE in the services (all, in turn), which must be found
 	$(CHAOS) $(if $(DURATION),,--duration 40s) --patience 1m --break $(MISTAKE)
 
+FAULTS ?= 10000
+.PHONY: simulate
+simulate: redis ## Disturb every call and message of a system in one process, FAULTS times (10000), from a SEED, and check its promises
+	go test -count=1 -v -timeout 1h -run '^TestPromisesAreKept' ./services/test/simulate -args -faults $(FAULTS) $(if $(SEED),-seed $(SEED))
+
 .PHONY: redis
 redis: # a real Redis is needed: tests never skip what they came to test
 	@command -v redis-server >/dev/null || command -v valkey-server >/dev/null || ./.ci/install-redis

@@ -1,0 +1,170 @@
+package simulate
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"matchmaker.dev/pkg/matchfn"
+	"matchmaker.dev/services/internal/sandbox"
+	"matchmaker.dev/services/runner"
+	"matchmaker.dev/services/test/chaos/history"
+)
+
+// box runs match functions in the process. There is one module, with the function of the chaos test.
+type box struct{}
+
+var module = sandbox.Module{Manifest: sandbox.Manifest{Attributes: []string{"number", "free"}, Properties: []string{}}}
+
+// Open is that of sandbox.Box, as the others.
+func (box) Open(context.Context, string, string) (*sandbox.Module, sandbox.Cost, error) {
+	return &module, sandbox.Cost{}, nil
+}
+
+// Load is not called: Open has the module.
+func (box) Load(context.Context, string, []byte) (*sandbox.Module, sandbox.Cost, error) {
+	return nil, sandbox.Cost{}, errors.ErrUnsupported
+}
+
+// Release does nothing.
+func (box) Release(*sandbox.Module) {}
+
+// Start starts an instance.
+func (box) Start(_ context.Context, _ *sandbox.Module, name string, _ func(string)) (runner.Instance, error) {
+	return &instance{name: name, function: matchfn.New(match), done: make(chan struct{})}, nil
+}
+
+// instance is an instance of the function.
+type instance struct {
+	name     string
+	function *matchfn.Function
+	done     chan struct{}
+}
+
+// Name and the others are those of sandbox.Instance.
+func (i *instance) Name() string { return i.name }
+
+// Memory is how much the function may use.
+func (i *instance) Memory() int { return 1 << 28 }
+
+// Buffer is none: requests are copied.
+func (i *instance) Buffer() []byte { return nil }
+
+// Reserves is false for the same reason.
+func (i *instance) Reserves(int) bool { return false }
+
+// Reserve is not called.
+func (i *instance) Reserve(context.Context, int, time.Duration) ([]byte, error) {
+	return nil, errors.ErrUnsupported
+}
+
+// ReleaseBuffer does nothing.
+func (i *instance) ReleaseBuffer() {}
+
+// Pid is that of no process.
+func (i *instance) Pid() int { return 0 }
+
+// Done is never closed: the instance ends with Close.
+func (i *instance) Done() <-chan struct{} { return i.done }
+
+// Close does nothing.
+func (i *instance) Close() {}
+
+// Run runs the function. It ends as a sandbox does when the function misbehaves.
+func (i *instance) Run(ctx context.Context, request []byte, budget time.Duration) (
+	answer []byte, _ sandbox.Stats, err error,
+) {
+	defer func() {
+		var failure *sandbox.Error
+		switch r := recover(); r {
+		case nil:
+			return
+		case "spin":
+			select {
+			case <-ctx.Done():
+			case <-time.After(budget):
+			}
+			failure = &sandbox.Error{Cause: sandbox.Deadline, Detail: "the budget is over"}
+		case "eat":
+			failure = &sandbox.Error{Cause: sandbox.Memory, Detail: "out of memory"}
+		default:
+			failure = &sandbox.Error{Cause: sandbox.Trap, Detail: fmt.Sprint(r)}
+		}
+		answer, err = nil, failure
+	}()
+	return slices.Clone(i.function.Answer(request)), sandbox.Stats{}, nil
+}
+
+// match is the function: what testdata/chaos.c of the chaos test does, in Go.
+func match(r *matchfn.Run) error {
+	var s history.Settings
+	if err := json.Unmarshal(r.Config(), &s); err != nil {
+		return err
+	}
+	number := r.Attribute("number")
+	switch {
+	case s.How == "twice":
+		for i := range uint32(r.Tickets()) {
+			r.Propose(1, i, i)
+		}
+	case s.How == "shout":
+		return errors.New("it was told to fail")
+	case s.How != "":
+		panic(s.How)
+	case s.Fills:
+		return fill(r, s, number)
+	default:
+		for i := uint32(0); int(i)+1 < r.Tickets(); i += 2 {
+			p, err := propose(r, history.Properties{Settings: s}, number, i, i+1)
+			if err != nil {
+				return err
+			}
+			if !s.Hosted { // a place that no other match has
+				p.Connection(fmt.Sprintf("free-%d-%v-%v", r.Now().UnixMilli(), number[i], number[i+1]))
+			}
+		}
+	}
+	return nil
+}
+
+// propose proposes tickets, and writes into the match what made it.
+func propose(
+	r *matchfn.Run, made history.Properties, number []float64, tickets ...uint32,
+) (matchfn.Proposal, error) {
+	made.Edition, made.Now = 1, r.Now().UnixMilli()
+	for _, t := range tickets {
+		made.Players = append(made.Players, int64(number[t]))
+	}
+	text, err := json.Marshal(made)
+	p := r.Propose(0, tickets...).MatchProperties(text)
+	for _, t := range tickets {
+		p.TicketProperties(t, fmt.Appendf(nil, `{"you":%d}`, int64(number[t])))
+	}
+	return p, err
+}
+
+// fill sends tickets to running games, as many as each has room for.
+func fill(r *matchfn.Run, s history.Settings, number []float64) error {
+	room, next := r.BackfillAttribute("free"), uint32(0)
+	for game := range uint32(r.Backfills()) {
+		var tickets []uint32
+		for len(tickets) < 4 && float64(len(tickets)+1) <= room[game] && int(next) < r.Tickets() {
+			tickets = append(tickets, next)
+			next++
+		}
+		if len(tickets) == 0 {
+			continue
+		}
+		made := history.Properties{Settings: s, Version: r.BackfillVersion()[game]}
+		made.Backfill, _ = r.BackfillConnection(game)
+		p, err := propose(r, made, number, tickets...)
+		if err != nil {
+			return err
+		}
+		p.UpdateBackfill(game).Attribute("free", room[game]-float64(len(tickets)))
+	}
+	return nil
+}

@@ -1,0 +1,308 @@
+package simulate
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"google.golang.org/protobuf/proto"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/bus"
+	"matchmaker.dev/services/internal/proposals"
+)
+
+// hub is the bus of a world.
+type hub struct {
+	gate *gate
+
+	mu            sync.Mutex
+	subscriptions []*subscription
+	runs          map[string]*awaited // by run
+	queue         queue
+	stream        stream
+}
+
+func newHub(g *gate) *hub {
+	h := &hub{gate: g, runs: map[string]*awaited{}, stream: stream{projects: map[string][]*pb.Events{}}}
+	h.queue = queue{hub: h, sent: map[string]time.Time{}}
+	return h
+}
+
+// subscription is one of a process to a topic.
+type subscription struct {
+	hub     *hub
+	process *process
+	topic   string
+	handle  func(project string, message []byte, reply func([]byte, string))
+	done    chan struct{}
+}
+
+// Stop is that of bus.Subscription. What is delivered from now on is dropped.
+func (s *subscription) Stop() <-chan struct{} {
+	s.hub.mu.Lock()
+	defer s.hub.mu.Unlock()
+	n := len(s.hub.subscriptions)
+	s.hub.subscriptions = slices.DeleteFunc(s.hub.subscriptions, func(other *subscription) bool { return other == s })
+	if len(s.hub.subscriptions) < n {
+		close(s.done)
+	}
+	return s.done
+}
+
+func (h *hub) subscribe(
+	p *process, topic string, handle func(project string, message []byte, reply func([]byte, string)),
+) *subscription {
+	s := &subscription{hub: h, process: p, topic: topic, handle: handle, done: make(chan struct{})}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.subscriptions = append(h.subscriptions, s)
+	return s
+}
+
+// subscribers are those of a topic that live, in the order of their processes.
+func (h *hub) subscribers(topic string) (all []*subscription) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, s := range h.subscriptions {
+		if s.topic == topic && !s.process.dead() {
+			all = append(all, s)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b *subscription) int { return strings.Compare(a.process.name, b.process.name) })
+	return all
+}
+
+// deliveries are the faults of a delivery.
+var deliveries = []fault{lose, repeat, late}
+
+// publish sends a message to all who subscribed to a topic.
+func (h *hub) publish(topic, project string, m proto.Message) error {
+	message, err := proto.Marshal(m)
+	if err != nil {
+		return err
+	}
+	for _, s := range h.subscribers(topic) {
+		h.gate.add(&step{
+			from: s.process, label: fmt.Sprintf("%s %s %d", topic, project, len(message)), faults: deliveries,
+			do: func(f fault) { s.deliver(project, message, f) },
+		})
+	}
+	return nil
+}
+
+// deliver lets the subscriber handle a message. The gate waits for it.
+func (s *subscription) deliver(project string, message []byte, f fault) {
+	if f == lose || s.process.dead() {
+		return
+	}
+	go func() {
+		s.handle(project, message, nil)
+		if f == repeat {
+			s.handle(project, message, nil)
+		}
+	}()
+}
+
+// port is the bus as a process sees it.
+type port struct {
+	*hub
+	process *process
+}
+
+// The topics.
+const (
+	pokes      = "poke"
+	assigned   = "assigned"
+	heartbeats = "heartbeat"
+)
+
+// Ready is that of a bus that is connected.
+func (p port) Ready(context.Context) error { return nil }
+
+// Poke is that of bus.Bus, as all of the following.
+func (p port) Poke(_ context.Context, project string, m *pb.Poke) {
+	if !p.process.dead() {
+		_ = p.publish(pokes, project, m) // it can be marshalled
+	}
+}
+
+// PokeTickets pokes when something changed.
+func (p port) PokeTickets(ctx context.Context, project string, position uint64) {
+	if position > 0 {
+		p.Poke(ctx, project, &pb.Poke{Position: position})
+	}
+}
+
+// OnPoke hears pokes.
+func (p port) OnPoke(handle func(project string, m *pb.Poke)) (bus.Subscription, error) {
+	return p.subscribe(p.process, pokes, func(project string, message []byte, _ func([]byte, string)) {
+		m := new(pb.Poke)
+		if proto.Unmarshal(message, m) == nil {
+			handle(project, m)
+		}
+	}), nil
+}
+
+// NotifyAssigned wakes those who wait for results.
+func (p port) NotifyAssigned(_ context.Context, project string, tickets []string) {
+	if len(tickets) > 0 && !p.process.dead() {
+		_ = p.publish(assigned, project, &pb.Assigned{Tickets: tickets}) // it can be marshalled
+	}
+}
+
+// OnAssigned hears of results.
+func (p port) OnAssigned(handle func(project string, tickets []string)) (bus.Subscription, error) {
+	return p.subscribe(p.process, assigned, func(project string, message []byte, _ func([]byte, string)) {
+		m := new(pb.Assigned)
+		if proto.Unmarshal(message, m) == nil {
+			handle(project, m.GetTickets())
+		}
+	}), nil
+}
+
+// Heartbeat sends a runner's.
+func (p port) Heartbeat(_ context.Context, s *pb.RunnerStatus) error {
+	if p.process.dead() {
+		return errLost
+	}
+	return p.publish(heartbeats, "", s)
+}
+
+// OnHeartbeat hears those of runners.
+func (p port) OnHeartbeat(handle func(*pb.RunnerStatus)) (bus.Subscription, error) {
+	return p.subscribe(p.process, heartbeats, func(_ string, message []byte, _ func([]byte, string)) {
+		m := new(pb.RunnerStatus)
+		if proto.Unmarshal(message, m) == nil {
+			handle(m)
+		}
+	}), nil
+}
+
+// Module says that there is none: the box of a world has them all.
+func (p port) Module(context.Context, string) ([]byte, error) { return nil, bus.ErrNoModule }
+
+// PublishLog drops what functions write.
+func (p port) PublishLog(context.Context, string, string, *pb.LogLines) error { return nil }
+
+// awaited is a run whose parts a process waits for.
+type awaited struct {
+	process *process
+	parts   func(bus.Part)
+	next    uint32
+}
+
+// StartRun asks one of the runners for a run.
+func (p port) StartRun(_ context.Context, r *pb.RunRequest, parts func(bus.Part)) (*bus.Run, error) {
+	if p.process.dead() {
+		return nil, errLost
+	}
+	message, err := proto.Marshal(r)
+	if err != nil {
+		return nil, err
+	}
+	id := r.GetRun()
+	p.mu.Lock()
+	p.runs[id] = &awaited{process: p.process, parts: parts}
+	p.mu.Unlock()
+	topic := "run " + r.GetProject() + " " + r.GetFunction()
+	p.gate.add(&step{label: topic + " for " + p.process.name + " " + id, faults: []fault{lose, late}, do: func(f fault) {
+		if f == lose {
+			return
+		}
+		hosts := p.subscribers(topic)
+		if len(hosts) == 0 {
+			p.answer(id, &pb.RunPart{Run: id, Last: true, Error: bus.NoRunner})
+			return
+		}
+		s := hosts[p.gate.pick(len(hosts))]
+		go s.handle(r.GetProject(), message, func(part []byte, label string) { p.reply(id, part, label) })
+	}})
+	return bus.NewRun(len(message), func() { p.forget(id) }), nil
+}
+
+func (h *hub) forget(run string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	delete(h.runs, run)
+}
+
+// reply sends a part of an answer.
+func (h *hub) reply(run string, part []byte, label string) {
+	h.mu.Lock()
+	to := h.runs[run]
+	h.mu.Unlock()
+	if to == nil {
+		return
+	}
+	h.gate.add(&step{from: to.process, label: "part " + run + " " + label, faults: deliveries, do: func(f fault) {
+		if f == lose || to.process.dead() {
+			return
+		}
+		go func() {
+			h.receive(run, part)
+			if f == repeat {
+				h.receive(run, part)
+			}
+		}()
+	}})
+}
+
+// answer answers a run without a runner.
+func (h *hub) answer(run string, p *pb.RunPart) {
+	part, err := proto.Marshal(p)
+	if err == nil {
+		h.reply(run, part, "none")
+	}
+}
+
+// receive hands a part to who waits for it, as bus.Bus does.
+func (h *hub) receive(id string, message []byte) {
+	h.mu.Lock()
+	run := h.runs[id]
+	h.mu.Unlock()
+	if run == nil {
+		return
+	}
+	p := new(pb.RunPart)
+	err := proto.Unmarshal(message, p)
+	if err != nil || p.GetIndex() != run.next || proposals.Unpack(p) != nil {
+		p = &pb.RunPart{Run: id, Last: true, Error: "a part of the answer was lost"}
+	}
+	run.next++
+	if p.GetLast() {
+		h.forget(id)
+	}
+	run.parts(bus.Part{RunPart: p, Bytes: len(message)})
+}
+
+// ServeRuns takes runs of a function.
+func (p port) ServeRuns(
+	runner, project, function string, handle func(ctx context.Context, r *pb.RunRequest, answer bus.SendPart),
+) (bus.Subscription, error) {
+	if p.process.dead() {
+		return nil, errLost
+	}
+	topic := "run " + project + " " + function
+	return p.subscribe(p.process, topic, func(_ string, message []byte, reply func([]byte, string)) {
+		r := new(pb.RunRequest)
+		if proto.Unmarshal(message, r) != nil {
+			return
+		}
+		var index uint32
+		answer := func(part *pb.RunPart) error {
+			part.Run, part.Index = r.GetRun(), index
+			index++
+			message, err := proto.Marshal(part)
+			if err == nil && !p.process.dead() {
+				reply(message, fmt.Sprint(part.GetIndex()))
+			}
+			return err
+		}
+		_ = answer(&pb.RunPart{Runner: runner}) // it can be marshalled
+		handle(p.process.life, r, answer)
+	}), nil
+}

@@ -1,0 +1,244 @@
+package simulate
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"sync"
+	"time"
+
+	"matchmaker.dev/pkg/client"
+	"matchmaker.dev/services/internal/auth"
+	"matchmaker.dev/services/internal/issuer"
+)
+
+// requestTime is how long clients wait for an answer, holdTime how long the service is asked to hold a GET.
+const (
+	requestTime = 10 * time.Second
+	holdTime    = "4"
+)
+
+// clients are all who use a world.
+type clients struct {
+	world   *world
+	crowds  []*crowd
+	studios []*studio
+	games   []*games
+
+	// arrivals ends when no new player comes and nothing is changed any more, lives when all clients stop.
+	arrivals, lives       context.Context
+	endArrivals, endLives context.CancelFunc
+	arriving, playing     sync.WaitGroup
+}
+
+// newClients makes the clients and puts the configs.
+func newClients(ctx context.Context, w *world) (*clients, error) {
+	c := &clients{world: w}
+	streams := uint64(100)
+	random := func() *rand.Rand {
+		streams++
+		return rand.New(rand.NewPCG(w.Seed, streams))
+	}
+	for _, project := range projects {
+		tickets, err := w.api(project, "ticket", issuer.Claims{Kind: auth.Service, Subject: "lobby", Scope: "matchmaking"})
+		if err != nil {
+			return nil, err
+		}
+		configs, err := w.api(project, "config", issuer.Claims{Kind: auth.Developer, Subject: "studio", Role: "Owner"})
+		if err != nil {
+			return nil, err
+		}
+		backfills, err := w.api(project, "backfill", issuer.Claims{Kind: auth.Server, Subject: "server"})
+		if err != nil {
+			return nil, err
+		}
+		c.crowds = append(c.crowds, &crowd{
+			project: project, tickets: tickets, journal: w.journal, random: random(), waiting: map[lane]int{},
+		})
+		c.studios = append(c.studios, &studio{project: project, configs: configs, journal: w.journal, random: random()})
+		c.games = append(c.games, &games{project: project, backfills: backfills, journal: w.journal, random: random()})
+	}
+	for _, s := range c.studios {
+		if err := s.open(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return c, nil
+}
+
+func (c *clients) begin(ctx context.Context) {
+	c.lives, c.endLives = context.WithCancel(ctx)
+	c.arrivals, c.endArrivals = context.WithCancel(c.lives)
+	for n := range c.crowds {
+		c.arriving.Go(func() { c.crowds[n].arrive(c.arrivals, c.lives) })
+		c.arriving.Go(func() {
+			if err := c.studios[n].work(c.arrivals, c.lives); err != nil {
+				c.world.fail("%v", err)
+			}
+		})
+		c.playing.Go(func() { c.games[n].run(c.arrivals, c.lives) })
+	}
+}
+
+// close ends the arrivals, and puts all configs again.
+func (c *clients) close(ctx context.Context) (err error) {
+	c.endArrivals()
+	c.arriving.Wait()
+	for _, s := range c.studios {
+		err = errors.Join(err, s.close(ctx))
+	}
+	return err
+}
+
+// end stops all clients, whatever they wait for. It may be called twice.
+func (c *clients) end() {
+	c.endLives()
+	c.arriving.Wait()
+	c.playing.Wait()
+	for _, one := range c.crowds {
+		one.present.Wait()
+	}
+}
+
+// settle waits until all waiting players are matched. It adds a stand-in for a player who is left alone.
+func (c *clients) settle(ctx context.Context, patience time.Duration) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	for before := -1; ; {
+		left := 0
+		for _, one := range c.crowds {
+			_, all := one.unmatched()
+			left += all
+		}
+		if left == 0 {
+			return
+		}
+		if left == before { // no match since: a player may be alone
+			for _, one := range c.crowds {
+				in, _ := one.unmatched()
+				for _, l := range in {
+					one.standIn(ctx, l)
+				}
+			}
+		}
+		before = left
+		if !pause(ctx, 2*time.Second) {
+			return
+		}
+	}
+}
+
+// last reads every ticket once more.
+func (c *clients) last(ctx context.Context) {
+	for _, one := range c.crowds {
+		one.last(ctx)
+	}
+}
+
+// api makes a client for a project. It repeats no request, so that the history has every failure.
+func (w *world) api(project, role string, c issuer.Claims) (*client.Client, error) {
+	c.Project, c.TTL = project, 24*time.Hour
+	token, err := w.tokens.Mint(c)
+	if err != nil {
+		return nil, err
+	}
+	return client.New(client.Options{
+		URL: "http://" + role, Project: project, Token: client.StaticToken(token),
+		HTTP:  &http.Client{Transport: front{w, project, role}},
+		Retry: client.Retry{Attempts: -1, Reconnects: -1},
+	})
+}
+
+// front sends requests to one of the processes of a role.
+type front struct {
+	world         *world
+	project, role string
+}
+
+type (
+	whoKey  struct{}
+	holdKey struct{}
+)
+
+// as names who makes the requests of a context.
+func as(ctx context.Context, format string, args ...any) context.Context {
+	return context.WithValue(ctx, whoKey{}, fmt.Sprintf(format, args...))
+}
+
+// withHold makes the service hold the GETs of a context.
+func withHold(ctx context.Context) context.Context { return context.WithValue(ctx, holdKey{}, true) }
+
+// RoundTrip is that of http.RoundTripper.
+func (f front) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	if r.Body != nil {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			return nil, err
+		}
+		r.Body = io.NopCloser(bytes.NewReader(body))
+	} else {
+		r.Body = http.NoBody
+	}
+	r.RequestURI = r.URL.RequestURI()
+	if r.Context().Value(holdKey{}) != nil && r.Method == http.MethodGet {
+		r.Header.Set("Prefer", "wait="+holdTime)
+	}
+	answers := make(chan *http.Response, 1)
+	f.world.gate.add(&step{
+		label:  fmt.Sprintf("%s %s %v: %s", f.project, f.role, r.Context().Value(whoKey{}), r.Method),
+		faults: calls, do: func(fate fault) { f.send(r, fate, answers) },
+	})
+	select {
+	case answer := <-answers:
+		if answer == nil {
+			return nil, errLost
+		}
+		return answer, nil
+	case <-r.Context().Done():
+		return nil, context.Cause(r.Context())
+	}
+}
+
+// send gives a request to a process. The answer is nil when there is none.
+func (f front) send(r *http.Request, fate fault, answers chan<- *http.Response) {
+	up := f.world.serving(f.role)
+	if fate == lose || len(up) == 0 {
+		answers <- nil
+		return
+	}
+	p := up[f.world.gate.pick(len(up))]
+	go func() {
+		ctx, cancel := context.WithCancel(p.killed)
+		defer cancel()
+		defer context.AfterFunc(r.Context(), cancel)()
+		w := httptest.NewRecorder()
+		p.edge.ServeHTTP(w, r.WithContext(ctx))
+		if fate == mute || p.dead() {
+			answers <- nil
+			return
+		}
+		answers <- w.Result()
+	}()
+}
+
+// answer is the status and the error text of a call; 0 when it was not answered.
+func answer(err error, good int) (status int, text string) {
+	if err == nil {
+		return good, ""
+	}
+	if refused, ok := errors.AsType[*client.Error](err); ok {
+		return refused.Status, refused.Error()
+	}
+	return 0, err.Error()
+}
+
+// retryAfter is the time between a failure and the next try.
+func retryAfter(r *rand.Rand) time.Duration {
+	return 50*time.Millisecond + time.Duration(r.IntN(200))*time.Millisecond
+}

@@ -1,0 +1,21 @@
+// Package simulate runs a whole matchmaking system in a world of its own: the real services on the real scripts, in a
+// bubble of testing/synctest, with a Redis in memory, a bus and a hosting system in the process. It is made of tests.
+//
+// Every call of the state, every delivery on the bus, every request of a client and every call of the hosting system
+// waits at a gate. The gate lets one go at a time. A seed says which one, and whether it is lost, repeated, delayed or
+// carried out without an answer. The same seed gives a similar world, not the same: ids, the order of maps and the
+// pauses between tries are random.
+//
+// Timers run by the bubble's time, which stands still while anything works. What a timer starts passes the gate.
+//
+// The history goes to the checker of the chaos tests. A file for each part:
+//
+//	gate     one thing at a time, faults
+//	link     connections to the state; redis is the state
+//	bus      messages; queue has the work queue, events the stream of events
+//	box      match functions in the process
+//	fleet    the hosting system
+//	process  services that are killed and started again
+//	world    all of this together
+//	clients  who uses it: player, studio, game
+package simulate

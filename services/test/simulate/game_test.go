@@ -1,0 +1,154 @@
+package simulate
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"sync"
+	"time"
+
+	"matchmaker.dev/pkg/client"
+	"matchmaker.dev/services/test/chaos/history"
+)
+
+// games are the running games of a project. They fill up, lose players, and end or fall silent.
+type games struct {
+	project   string
+	backfills *client.Client
+	journal   *history.Journal
+
+	mu     sync.Mutex
+	random *rand.Rand
+	opened int
+}
+
+// gamesOpen is how many games a project has at a time, gamePace the time between requests of each, and gameSlots how
+// many players it takes.
+const (
+	gamesOpen = 2
+	gamePace  = 400 * time.Millisecond
+	gameSlots = 4
+)
+
+// run keeps games open until ctx ends. They delete their backfill tickets then. Games may fall silent until rough ends.
+func (a *games) run(rough, ctx context.Context) {
+	var under sync.WaitGroup
+	defer under.Wait()
+	for range gamesOpen {
+		under.Go(func() {
+			for ctx.Err() == nil {
+				a.open().play(rough, ctx)
+			}
+		})
+	}
+}
+
+// game is a running game, and what its server knows of its backfill ticket.
+type game struct {
+	*games
+	random     *rand.Rand
+	connection string
+	ticket     string
+}
+
+func (a *games) open() *game {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.opened++
+	return &game{
+		games: a, connection: fmt.Sprintf("game-%d:7777", a.opened),
+		random: rand.New(rand.NewPCG(uint64(a.opened), a.random.Uint64())),
+	}
+}
+
+// play does what a game does.
+func (g *game) play(rough, ctx context.Context) {
+	if !g.create(ctx) {
+		pause(ctx, retryAfter(g.random)) // the backfill ticket may exist, but its id is unknown
+		return
+	}
+	for rounds := 10 + g.random.IntN(40); rounds > 0 && ctx.Err() == nil; rounds-- {
+		pause(ctx, gamePace/2+time.Duration(g.random.IntN(int(gamePace))))
+		switch n := g.random.IntN(20); {
+		case n < 3 || n < 10 && rough.Err() != nil:
+			g.change(ctx) // players left: there is room again
+			for range n % 3 {
+				g.change(ctx) // and again at once, while a function runs on the version before
+			}
+		case n == 3:
+			pause(rough, approvalTime+time.Second) // it is silent until the proposals have lapsed
+		default:
+			if g.approve(ctx) == http.StatusNotFound {
+				return // the backfill ticket has expired
+			}
+		}
+	}
+	if g.random.IntN(4) > 0 || rough.Err() != nil {
+		g.delete(context.WithoutCancel(ctx))
+	}
+	// Otherwise the game ends without a request, as if its machine had died.
+}
+
+func vacancy() map[string]float64 { return map[string]float64{string(filling): 1, "free": gameSlots} }
+
+// ask makes a request and writes it to the journal.
+func (g *game) ask(
+	ctx context.Context, op history.Op, good int, do func(context.Context, *history.Round) error,
+) history.Round {
+	ctx, cancel := context.WithTimeout(as(context.WithoutCancel(ctx), "%s", g.connection), requestTime)
+	defer cancel()
+	r := history.Round{Op: op, Project: g.project, Backfill: g.ticket, Connection: g.connection}
+	r.From = history.Now()
+	err := do(ctx, &r)
+	r.To = history.Now()
+	r.Status, r.Error = answer(err, good)
+	g.journal.Round(r)
+	return r
+}
+
+func (g *game) create(ctx context.Context) bool {
+	r := g.ask(ctx, history.Create, http.StatusCreated, func(ctx context.Context, r *history.Round) (err error) {
+		g.ticket, err = g.backfills.CreateBackfill(ctx, client.BackfillRequest{
+			Connection: g.connection, Attributes: vacancy(),
+		})
+		r.Backfill = g.ticket
+		return err
+	})
+	return r.Status == http.StatusCreated
+}
+
+func (g *game) change(ctx context.Context) {
+	g.ask(ctx, history.Put, http.StatusOK, func(ctx context.Context, _ *history.Round) error {
+		return g.backfills.UpdateBackfill(ctx, client.BackfillTicket{
+			ID: g.ticket, Connection: g.connection, Attributes: vacancy(),
+		})
+	})
+}
+
+func (g *game) approve(ctx context.Context) (status int) {
+	r := g.ask(ctx, history.Approve, http.StatusOK, func(ctx context.Context, r *history.Round) error {
+		t, err := g.backfills.ApproveBackfill(ctx, g.ticket)
+		if err == nil {
+			r.Version = t.RecordVersion
+			for _, k := range t.Assigned {
+				r.Tickets = append(r.Tickets, k.ID)
+			}
+		}
+		return err
+	})
+	return r.Status
+}
+
+// delete deletes the backfill ticket. It repeats the request until it is answered.
+func (g *game) delete(ctx context.Context) {
+	for range 20 {
+		r := g.ask(ctx, history.Delete, http.StatusOK, func(ctx context.Context, _ *history.Round) error {
+			return g.backfills.DeleteBackfill(ctx, g.ticket)
+		})
+		if r.Status == http.StatusOK || r.Status == http.StatusNotFound {
+			return
+		}
+		pause(ctx, retryAfter(g.random))
+	}
+}

@@ -1,0 +1,319 @@
+package simulate
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// store is the state store. Only the gate's goroutine uses it.
+type store struct {
+	gate  *gate
+	redis redis
+	// own is a session for looking.
+	own session
+	// blocked are reads of feeds that wait for an entry.
+	blocked []*read
+}
+
+// read is a blocked XREAD without its BLOCK.
+type read struct {
+	step    *step
+	command []string
+}
+
+// exec carries out a command and returns the reply.
+func exec(s session, command []string) []byte {
+	reply, err := s.exec(command)
+	if err != nil {
+		return fmt.Appendf(nil, "-ERR %v\r\n", err)
+	}
+	return reply
+}
+
+// wake makes those blocked reads due for which there is something now.
+func (s *store) wake() {
+	s.blocked = slices.DeleteFunc(s.blocked, func(r *read) bool {
+		there := !isNull(exec(s.own, r.command))
+		if there {
+			s.gate.hasten(r.step)
+		}
+		return there
+	})
+}
+
+func isNull(reply []byte) bool {
+	return bytes.HasPrefix(reply, []byte("*-1")) || bytes.HasPrefix(reply, []byte("$-1"))
+}
+
+// unblocked returns an XREAD without its BLOCK, and how long it blocks.
+func unblocked(command []string) (rest []string, wait time.Duration, ok bool) {
+	if !strings.EqualFold(command[0], "xread") {
+		return nil, 0, false
+	}
+	n := slices.IndexFunc(command, func(word string) bool { return strings.EqualFold(word, "block") })
+	if n < 0 {
+		return nil, 0, false
+	}
+	millis, err := strconv.Atoi(command[n+1])
+	return slices.Concat(command[:n], command[n+2:]), time.Duration(millis) * time.Millisecond, err == nil
+}
+
+// link is a connection of a process to the store, at the client's end. A request is on its way when the client begins
+// to read its answer.
+type link struct {
+	store   *store
+	process *process
+	session session // of the gate's goroutine
+
+	mu       sync.Mutex
+	request  []byte
+	asked    bool // a request is on its way
+	reply    []byte
+	broken   error
+	changed  chan struct{} // closed when reply or broken changed
+	deadline time.Time
+}
+
+func newLink(s *store, p *process) (*link, error) {
+	session, err := s.redis.open()
+	return &link{store: s, process: p, session: session, changed: make(chan struct{})}, err
+}
+
+// Write is that of net.Conn.
+func (l *link) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.broken != nil {
+		return 0, l.broken
+	}
+	l.request = append(l.request, b...)
+	return len(b), nil
+}
+
+// Read is that of net.Conn.
+func (l *link) Read(b []byte) (int, error) {
+	for {
+		l.mu.Lock()
+		switch {
+		case len(l.reply) > 0:
+			n := copy(b, l.reply)
+			l.reply = l.reply[n:]
+			l.mu.Unlock()
+			return n, nil
+		case l.broken != nil:
+			l.mu.Unlock()
+			return 0, l.broken
+		case len(l.request) > 0 && !l.asked:
+			if err := l.ask(); err != nil {
+				l.broken = err
+				l.mu.Unlock()
+				return 0, err
+			}
+		}
+		changed, deadline := l.changed, l.deadline
+		l.mu.Unlock()
+		if !waitFor(changed, l.process.killed.Done(), deadline) {
+			if l.process.dead() {
+				return 0, errLost
+			}
+			return 0, os.ErrDeadlineExceeded
+		}
+	}
+}
+
+// waitFor waits until changed is closed; false when the process died or the deadline came before.
+func waitFor(changed, dead <-chan struct{}, deadline time.Time) bool {
+	var over <-chan time.Time
+	if !deadline.IsZero() {
+		timer := time.NewTimer(time.Until(deadline))
+		defer timer.Stop()
+		over = timer.C
+	}
+	select {
+	case <-changed:
+		return true
+	case <-dead:
+	case <-over:
+	}
+	return false
+}
+
+// ask sends the request on its way. The caller holds mu.
+func (l *link) ask() error {
+	commands, err := parse(l.request)
+	if err != nil {
+		return err
+	}
+	l.request, l.asked = nil, true
+	if l.process.dead() {
+		return errLost
+	}
+	l.store.gate.add(&step{from: l.process, label: labelOf(commands), faults: calls, do: func(f fault) {
+		l.answer(commands, f)
+	}})
+	return nil
+}
+
+// answer carries the commands out. Of a pipeline whose answer is lost only the first commands may happen.
+func (l *link) answer(commands [][]string, f fault) {
+	if f == lose {
+		l.give(nil, errLost)
+		return
+	}
+	if len(commands) == 1 {
+		if rest, wait, ok := unblocked(commands[0]); ok && f == none {
+			l.block(rest, wait)
+			return
+		}
+	}
+	n := len(commands)
+	if f == mute && n > 1 {
+		n = 1 + l.store.gate.pick(n)
+	}
+	var reply []byte
+	for _, c := range commands[:n] {
+		if rest, _, ok := unblocked(c); ok {
+			c = rest
+		}
+		reply = append(reply, exec(l.session, c)...)
+	}
+	l.store.wake()
+	if f == mute {
+		l.session.close() // a transaction that is not complete is dropped
+		l.give(nil, errLost)
+		return
+	}
+	l.give(reply, nil)
+}
+
+// block answers a read when there is something, or when its time is over.
+func (l *link) block(command []string, wait time.Duration) {
+	if reply := exec(l.session, command); !isNull(reply) {
+		l.give(bytes.Clone(reply), nil)
+		return
+	}
+	s := &step{from: l.process, label: "woken " + labelOf([][]string{command}), due: time.Now().Add(wait)}
+	r := &read{step: s, command: command}
+	s.do = func(fault) {
+		l.store.blocked = slices.DeleteFunc(l.store.blocked, func(other *read) bool { return other == r })
+		l.give(bytes.Clone(exec(l.session, command)), nil)
+	}
+	l.store.blocked = append(l.store.blocked, r)
+	l.store.gate.add(s)
+}
+
+func (l *link) give(reply []byte, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.reply, l.asked = append(l.reply, reply...), false
+	if err != nil {
+		l.broken = err
+	}
+	close(l.changed)
+	l.changed = make(chan struct{})
+}
+
+// Close is that of net.Conn. A request that is on its way may still be carried out.
+func (l *link) Close() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.broken == nil {
+		l.broken = net.ErrClosed
+	}
+	close(l.changed)
+	l.changed = make(chan struct{})
+	return nil
+}
+
+// SetDeadline, SetReadDeadline, SetWriteDeadline, LocalAddr and RemoteAddr are those of net.Conn.
+func (l *link) SetDeadline(t time.Time) error { return l.SetReadDeadline(t) }
+
+// SetReadDeadline counts from the next Read.
+func (l *link) SetReadDeadline(t time.Time) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.deadline = t
+	return nil
+}
+
+// SetWriteDeadline does nothing: no Write waits.
+func (l *link) SetWriteDeadline(time.Time) error { return nil }
+
+// LocalAddr is nobody's.
+func (l *link) LocalAddr() net.Addr { return &net.TCPAddr{} }
+
+// RemoteAddr is nobody's.
+func (l *link) RemoteAddr() net.Addr { return &net.TCPAddr{} }
+
+// labelOf names commands: for a script its first keys, which tell the project.
+func labelOf(commands [][]string) string {
+	var label strings.Builder
+	for i, c := range commands {
+		if i == 3 {
+			fmt.Fprintf(&label, " … %d", len(commands))
+			break
+		}
+		words := c
+		if strings.HasPrefix(strings.ToLower(c[0]), "eval") && len(c) > 3 {
+			words = append([]string{c[0], c[1][:min(8, len(c[1]))]}, c[3:]...)
+			if keys, err := strconv.Atoi(c[2]); err == nil {
+				words = words[:min(len(words), 2+keys)]
+			}
+		}
+		for n, word := range words[:min(len(words), 12)] {
+			if i+n > 0 {
+				label.WriteByte(' ')
+			}
+			label.WriteString(word[:min(len(word), 64)])
+		}
+	}
+	return label.String()
+}
+
+// parse reads commands as clients send them.
+func parse(request []byte) (commands [][]string, err error) {
+	in := bufio.NewReader(bytes.NewReader(request))
+	for {
+		words, err := number(in, '*')
+		if errors.Is(err, io.EOF) {
+			return commands, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		command := make([]string, words)
+		for i := range command {
+			size, err := number(in, '$')
+			if err != nil {
+				return nil, err
+			}
+			word := make([]byte, size+2)
+			if _, err := io.ReadFull(in, word); err != nil {
+				return nil, err
+			}
+			command[i] = string(word[:size])
+		}
+		commands = append(commands, command)
+	}
+}
+
+func number(in *bufio.Reader, kind byte) (int, error) {
+	line, err := in.ReadString('\n')
+	if err != nil {
+		return 0, err
+	}
+	if line[0] != kind {
+		return 0, fmt.Errorf("a request has %q where %q is expected", line, kind)
+	}
+	return strconv.Atoi(strings.TrimSpace(line[1:]))
+}

@@ -1,0 +1,162 @@
+package simulate
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net"
+	"strings"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"matchmaker.dev/services/allocator"
+	"matchmaker.dev/services/backfill"
+	"matchmaker.dev/services/config"
+	"matchmaker.dev/services/director"
+	"matchmaker.dev/services/internal/app"
+	"matchmaker.dev/services/internal/definition"
+	"matchmaker.dev/services/internal/fields"
+	"matchmaker.dev/services/internal/settings"
+	"matchmaker.dev/services/internal/state"
+	"matchmaker.dev/services/internal/web"
+	"matchmaker.dev/services/runner"
+	"matchmaker.dev/services/ticket"
+)
+
+// Settings of the services.
+const (
+	leaseTime    = 2 * time.Second
+	claimTime    = 4 * time.Second
+	hostTime     = 6 * time.Second
+	callTime     = 3 * time.Second
+	approvalTime = 3 * time.Second
+	readable     = 10 * time.Minute
+)
+
+// process is one life of a replica of a service.
+type process struct {
+	// name tells the replica and its life, as in director-1.3.
+	name string
+	// killed ends when the process is dead, life when it is to stop.
+	killed, life context.Context
+	kill, stop   context.CancelFunc
+	// stopped is closed when all of it has ended.
+	stopped chan struct{}
+	edge    *echo.Echo
+	// frozen: the process stands still. It belongs to the goroutine of the gate.
+	frozen bool
+}
+
+func newProcess(ctx context.Context, name string) *process {
+	p := &process{name: name, stopped: make(chan struct{})}
+	p.killed, p.kill = context.WithCancel(ctx)
+	p.life, p.stop = context.WithCancel(p.killed)
+	return p
+}
+
+func (p *process) dead() bool { return p.killed.Err() != nil }
+
+// open opens the state as the process sees it.
+func (w *world) open(p *process) (*state.Store, error) {
+	return state.Open(state.Options{
+		Server: state.Server{URL: "redis://127.0.0.1:6379"}, Limits: limits(), Log: w.log, History: 1 << 20, Clock: time.Now,
+		Dial: func(context.Context, string, string) (net.Conn, error) {
+			if p.dead() {
+				return nil, errLost
+			}
+			return newLink(w.store, p)
+		},
+	})
+}
+
+func limits() state.Limits {
+	l := settings.Default[state.Limits]()
+	l.PlayerRate, l.ProjectRate = 0, 0
+	return l
+}
+
+// start starts a new life of a replica, which is named as in director-1.
+func (w *world) start(ctx context.Context, replica string) error {
+	w.lives[replica]++
+	p := newProcess(ctx, fmt.Sprintf("%s.%d", replica, w.lives[replica]))
+	store, err := w.open(p)
+	if err != nil {
+		return err
+	}
+	role, _, _ := strings.Cut(replica, "-")
+	part, err := w.part(role, p, store)
+	if err != nil {
+		return err
+	}
+	if part.Routes != nil {
+		p.edge = web.New(w.log, web.Options{})
+		part.Routes(p.edge)
+	}
+	w.setProcess(replica, p)
+	w.running.Go(func() {
+		defer close(p.stopped)
+		if part.Run != nil {
+			if err := part.Run(p.life); err != nil && !p.dead() {
+				w.fail("%s ended: %v", p.name, err)
+			}
+		} else {
+			<-p.life.Done()
+		}
+		if part.OnShutdown != nil {
+			part.OnShutdown()
+		}
+		p.kill()
+		_ = store.Close()
+	})
+	return nil
+}
+
+// part makes the service of a role.
+func (w *world) part(role string, p *process, store *state.Store) (app.Part, error) {
+	b, log, now := port{w.hub, p}, w.log.With("process", p.name), time.Now
+	bounds := settings.Default[fields.Limits]()
+	bounds.Name = 128
+	switch role {
+	case "director":
+		s := settings.Default[director.Settings]()
+		s.Lease, s.Claim, s.Approval = leaseTime, claimTime, approvalTime
+		return director.New(director.Options{
+			Store: store, Bus: b, Log: log, Now: now, Name: p.name, Settings: s, Readable: readable, Events: true,
+		}), nil
+	case "runner":
+		s := settings.Default[runner.Settings]()
+		s.MaxInstances = 2
+		r, err := runner.New(runner.Options{
+			Store: store, Bus: b, Box: box{}, Name: p.name, Log: log, Now: now, Settings: s,
+		})
+		if err != nil {
+			return app.Part{}, err
+		}
+		return app.Part{Run: r.Run}, nil
+	case "allocator":
+		s := settings.Default[allocator.Settings]()
+		s.Deadline, s.Call, s.Hold, s.Retry = hostTime, callTime, ackWait, 2*time.Second
+		return allocator.New(allocator.Options{
+			Store: store, Bus: b, Provider: hosting{w.fleet, p}, Name: "fleet", Log: log, Settings: s,
+			Readable: readable, Renewable: time.Hour,
+		}), nil
+	case "ticket":
+		return ticket.New(ticket.Options{
+			Store: store, Bus: b, Verifier: w.verifier, Log: log, Now: now, Settings: settings.Default[ticket.Settings](),
+			Fields: bounds,
+		}), nil
+	case "backfill":
+		return backfill.New(backfill.Options{
+			Store: store, Bus: b, Verifier: w.verifier, Log: log, Fields: bounds,
+			Settings: settings.Default[backfill.Settings](), Readable: readable,
+		}), nil
+	default:
+		return config.New(config.Options{
+			Store: store, Bus: b, Verifier: w.verifier, Log: log, Limits: settings.Default[definition.Limits](),
+		}), nil
+	}
+}
+
+// discard drops what services log.
+func discard() *slog.Logger { return slog.New(slog.DiscardHandler) }

@@ -1,0 +1,120 @@
+package simulate
+
+import (
+	"flag"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"os"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"matchmaker.dev/services/internal/embedded"
+	"matchmaker.dev/services/test/chaos/checker"
+)
+
+var (
+	faults = flag.Int("faults", 1000, "how many faults there are in all worlds together")
+	logs   = flag.String("logs", "", "file for what the services of the last world log")
+	seed   = flag.Uint64("seed", 0, "seed of the first world; fixed ones and a new one when 0")
+)
+
+// perWorld is how many faults a world has.
+const perWorld = 500
+
+// live lets a world live.
+func live(t *testing.T, o Options) (out *Outcome) {
+	t.Helper()
+	o.Dir = t.TempDir()
+	if *logs != "" {
+		file, err := os.Create(*logs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = file.Close() }()
+		o.Log = slog.New(slog.NewTextHandler(file, nil))
+	}
+	synctest.Test(t, func(t *testing.T) {
+		var err error
+		if out, err = Run(t.Context(), o); err != nil {
+			t.Error(err)
+		}
+	})
+	if out == nil {
+		t.FailNow()
+	}
+	return out
+}
+
+// seeds are those of n worlds: given ones, or fixed ones and a new one.
+func seeds(n int) []uint64 {
+	all := make([]uint64, n)
+	for i := range all {
+		all[i] = max(1, *seed) + uint64(i)
+	}
+	if *seed == 0 {
+		all[n-1] = rand.Uint64N(1_000_000)
+	}
+	return all
+}
+
+// check checks the history of a world. Shown is how many violations of a promise are printed.
+func check(t *testing.T, out *Outcome) *checker.Result {
+	t.Helper()
+	const shown = 8
+	r := checker.Check(out.History)
+	for _, p := range r.Promises {
+		for i, b := range p.Broken {
+			if i == shown {
+				t.Errorf("… and %d more", len(p.Broken)-shown)
+				break
+			}
+			t.Errorf("promise %d: %s", p.Number, b)
+		}
+	}
+	for _, p := range out.Problems {
+		t.Error(p)
+	}
+	return r
+}
+
+func TestPromisesAreKept(t *testing.T) {
+	var sums checker.Sums
+	counts, order := map[string]int{}, []string(nil)
+	began := time.Now()
+	for _, s := range seeds(max(1, *faults/perWorld)) {
+		t.Run(fmt.Sprint("seed=", s), func(t *testing.T) {
+			out := live(t, Options{Seed: s, Faults: perWorld})
+			r := check(t, out)
+			t.Logf("%v; lasted %v, %d steps; %v", r.Sums, out.Lasted.Round(time.Second), out.Steps, r.Waits)
+			sums.Faults, sums.Tickets, sums.Matches = sums.Faults+out.Faults, sums.Tickets+r.Sums.Tickets,
+				sums.Matches+r.Sums.Matches
+			for _, p := range r.Promises {
+				for _, c := range p.Counts {
+					what := fmt.Sprintf("%d: %s", p.Number, c.What)
+					if _, is := counts[what]; !is {
+						order = append(order, what)
+					}
+					counts[what] += c.Count
+				}
+			}
+		})
+	}
+	for _, what := range order {
+		t.Logf("%8d  promise %s", counts[what], what)
+	}
+	t.Logf("%v in %v", sums, time.Since(began).Round(time.Second))
+}
+
+// The same worlds keep the promises on a real Redis.
+func TestPromisesAreKeptOnARealRedis(t *testing.T) {
+	redis, err := embedded.StartRedis(t.Context(), embedded.RedisOptions{
+		Dir: t.TempDir(), Log: slog.New(slog.DiscardHandler),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = redis.Close() })
+	check(t, live(t, Options{Seed: max(1, *seed), Faults: perWorld, Redis: redis.Addr()}))
+}

@@ -1,0 +1,146 @@
+package simulate
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"matchmaker.dev/pkg/client"
+	"matchmaker.dev/services/test/chaos/history"
+)
+
+// studio changes the configs of a project.
+type studio struct {
+	project string
+	configs *client.Client
+	journal *history.Journal
+	random  *rand.Rand
+	// generation is that of the settings that were put last.
+	generation int64
+}
+
+// enemyConfig is the config whose function misbehaves.
+const enemyConfig = "enemy"
+
+// configs are those of each project.
+var configs = []string{string(hosted), string(free), string(filling), enemyConfig}
+
+// functionOf is the function of a config.
+func functionOf(config string) string { return config + "-function" }
+
+// misbehaviours are what the enemy does.
+var misbehaviours = []string{"spin", "panic", "eat", "twice", "shout"}
+
+// open puts the configs.
+func (s *studio) open(ctx context.Context) error {
+	for _, config := range configs {
+		if err := s.put(ctx, config); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// work changes a config now and then until ctx ends.
+func (s *studio) work(ctx, after context.Context) error {
+	for pause(ctx, time.Duration((0.3+1.4*s.random.Float64())*float64(changePace))) {
+		config := configs[s.random.IntN(3)]
+		var err error
+		switch s.random.IntN(5) {
+		case 0, 1:
+			err = s.put(after, config)
+		case 2, 3:
+			if err = s.delete(after, config); err == nil {
+				pause(ctx, time.Duration(s.random.IntN(600))*time.Millisecond)
+				err = s.put(after, config)
+			}
+		default:
+			err = s.put(after, enemyConfig)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// close puts all configs again. A request without an answer may have taken effect after one that was sent later.
+func (s *studio) close(ctx context.Context) error {
+	for _, config := range configs[:3] {
+		if err := s.put(ctx, config); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// config makes a config, with a new generation of settings.
+func (s *studio) config(name string) client.Config {
+	s.generation++
+	made := history.Settings{
+		Config: name, Generation: s.generation, Hosted: name == string(hosted), Fills: name == string(filling),
+	}
+	pool := name
+	if name == enemyConfig {
+		made.How, pool = misbehaviours[s.random.IntN(len(misbehaviours))], string(prey)
+	}
+	text, _ := json.Marshal(made) // no value of it fails
+	one := 1.0
+	c := client.Config{
+		Matchmaking: client.Matchmaking{
+			Name: name, TargetFunction: &client.FunctionTarget{Name: functionOf(name), Version: "1"}, Config: text,
+		},
+		Pools: map[string][]client.PoolFilter{"all": {{Attribute: pool, Min: &one, Max: &one}}},
+	}
+	if made.Hosted {
+		c.Hosting = &client.Hosting{Profile: "duel", FleetID: "simulated"}
+	}
+	return c
+}
+
+// put puts a config.
+func (s *studio) put(ctx context.Context, name string) error {
+	return s.ask(ctx, history.Change{Op: history.Put, Name: name}, func(ctx context.Context, c *history.Change) error {
+		config := s.config(name)
+		c.Generation = s.generation
+		etag, err := s.configs.PutConfig(ctx, name, config, "")
+		if err == nil {
+			c.Revision, err = strconv.ParseInt(strings.Trim(etag, `"`), 10, 64)
+		}
+		return err
+	})
+}
+
+func (s *studio) delete(ctx context.Context, name string) error {
+	return s.ask(ctx, history.Change{Op: history.Delete, Name: name}, func(ctx context.Context, _ *history.Change) error {
+		return s.configs.DeleteConfig(ctx, name)
+	})
+}
+
+// ask repeats a request until it succeeds.
+func (s *studio) ask(ctx context.Context, c history.Change, do func(context.Context, *history.Change) error) error {
+	ctx, cancel := context.WithTimeout(as(ctx, "studio"), restTime)
+	defer cancel()
+	c.Project = s.project
+	for {
+		one, cancel := context.WithTimeout(ctx, requestTime)
+		c.From = history.Now()
+		err := do(one, &c)
+		c.To = history.Now()
+		cancel()
+		c.Status, c.Error = answer(err, http.StatusOK)
+		s.journal.Change(c)
+		switch {
+		case c.Status == http.StatusOK:
+			return nil
+		case !pause(ctx, retryAfter(s.random)):
+			return fmt.Errorf("%s of %s: %w", c.Op, c.Name, errors.Join(err, context.Cause(ctx)))
+		}
+	}
+}
