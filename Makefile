@@ -91,6 +91,21 @@ FAULTS ?= 10000
 simulate: redis ## Disturb every call and message of a system in one process, FAULTS times (10000), from a SEED, and check its promises
 	go test -count=1 -v -timeout 1h -run '^TestPromisesAreKept' ./services/test/simulate -args -faults $(FAULTS) $(if $(SEED),-seed $(SEED))
 
+# A release is a tag. As long as there is none, a commit stands for the version before.
+PREVIOUS ?= $(or $(shell git describe --tags --abbrev=0 HEAD^ 2>/dev/null),132132d7dfd34cfe7be0a27e92fb48ffdfc13095)
+.PHONY: upgrade
+upgrade: redis compilers ## Replace the version before, of the commit PREVIOUS, by this one and back, while players come
+	@git cat-file -e '$(PREVIOUS)^{commit}' 2>/dev/null || { echo "make upgrade builds the version before from the history, and this clone" \
+		"has no commit $(PREVIOUS): run 'git fetch --unshallow --tags', or name another with PREVIOUS=commit"; exit 1; }
+	@mkdir -p bin
+	dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && git archive '$(PREVIOUS)' | tar -x -C "$$dir" && \
+		cd "$$dir" && go build -trimpath -o $(CURDIR)/bin/previous matchmaker.dev/services/cmd/matchmaker
+	go test -count=1 -timeout 9m -run '^TestUpgrade$$' ./services/test/e2e -args -previous $(CURDIR)/bin/previous
+
+.PHONY: simulate-mistakes
+simulate-mistakes: redis ## The same with a MISTAKE in the services (all, in turn), which must be found
+	go test -count=1 -v -timeout 2h -run '^TestMistakesAreFound$$' ./services/test/simulate -args -mistake $(MISTAKE) -faults 20000
+
 .PHONY: redis
 redis: # a real Redis is needed: tests never skip what they came to test
 	@command -v redis-server >/dev/null || command -v valkey-server >/dev/null || ./.ci/install-redis
@@ -114,6 +129,11 @@ bench: build bin/bench bin/pair.wasm ## Measure functions, creation and time to 
 .PHONY: sizing
 sizing: redis build bin/bench ## Measure what each service takes: processors for tickets that arrive, memory for those that wait
 	bin/bench --only size --for 20s --matchmaker bin/matchmaker --function bin/functions/duel.zip
+
+DURATION_OF_SOAK = $(or $(DURATION),1h)
+.PHONY: soak
+soak: redis build bin/bench ## Let players arrive for DURATION (1h), and tell whether memory, Redis and the streams stay level
+	bin/bench --only soak --soak $(DURATION_OF_SOAK) --matchmaker bin/matchmaker --function bin/functions/duel.zip
 
 # clang makes the attackers' functions.
 .PHONY: neighbours

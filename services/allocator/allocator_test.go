@@ -1,6 +1,7 @@
 package allocator_test
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -103,6 +104,8 @@ type world struct {
 	redis, nats string
 	// requeue is OnAllocationError in the configs of claimed matches.
 	requeue string
+	// region is that of claimed matches; "r" if empty. Matches of one region wait for each other when it has no servers.
+	region string
 }
 
 // redisTime is what the store is told of the time.
@@ -218,7 +221,7 @@ func (w *world) claimOf(match string, tickets ...string) *state.Claim {
 			Proposal: &pb.Proposal{
 				Teams:           []*pb.Team{{Name: "all", Tickets: tickets}},
 				MatchProperties: []byte(`{"map":"dust"}`),
-				Hosting:         &pb.HostingOverride{Fleet: "proposal's", Region: "r"},
+				Hosting:         &pb.HostingOverride{Fleet: "proposal's", Region: cmp.Or(w.region, "r")},
 			},
 		},
 		Tickets: tickets,

@@ -9,6 +9,7 @@ import (
 	"github.com/cenkalti/backoff/v5"
 
 	"matchmaker.dev/services/allocator/provider"
+	"matchmaker.dev/services/internal/wait"
 )
 
 // newBackoff makes the pauses between two tries for a server.
@@ -29,8 +30,9 @@ type outcome struct {
 	mayHaveServer bool
 }
 
-// ask asks for a match's server until there is one, there will be none, or ctx ends.
-func (s *service) ask(ctx context.Context, p *poller, r *provider.Request) outcome {
+// ask asks for a match's server until there is one, there will be none, or ctx ends. It tells refused when there is
+// none now.
+func (s *service) ask(ctx context.Context, p *poller, r *provider.Request, refused func(error)) outcome {
 	lost := !r.First // an answer was lost, if only to another allocator: its call may still arrive
 	o := outcome{mayHaveServer: lost}
 	pauses := newBackoff()
@@ -43,6 +45,9 @@ func (s *service) ask(ctx context.Context, p *poller, r *provider.Request) outco
 		}
 		if reason := cmp.Or(err, result.Err); reason != nil {
 			s.countError(ctx, r.Ref, reason)
+			if provider.ReasonOf(reason) == provider.FleetEmpty {
+				refused(reason)
+			}
 		}
 		switch {
 		case err == nil && result.Status == provider.Allocated:
@@ -68,7 +73,7 @@ func (s *service) ask(ctx context.Context, p *poller, r *provider.Request) outco
 		if e, ok := errors.AsType[*provider.Error](err); ok {
 			pause = max(pause, e.RetryAfter)
 		}
-		if sleep(ctx, pause) != nil {
+		if wait.For(ctx, pause) != nil {
 			return o
 		}
 	}
@@ -81,15 +86,4 @@ func (s *service) allocate(ctx context.Context, r *provider.Request) (result pro
 		return cmp.Or(err, result.Err)
 	})
 	return result, err
-}
-
-func sleep(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	case <-t.C:
-		return nil
-	}
 }

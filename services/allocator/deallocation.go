@@ -7,6 +7,8 @@ import (
 
 	"go.opentelemetry.io/otel/metric"
 
+	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/allocator/provider"
 	"matchmaker.dev/services/internal/state"
 )
 
@@ -71,7 +73,7 @@ func (s *service) deallocateDue(ctx context.Context, busy *counts, running *sync
 			idle = append(idle, project)
 		}
 	}
-	backoff := state.Backoff{First: s.Settings.Retry, Max: maxRetry}
+	backoff := state.Backoff{First: s.Settings.Retry, Max: maxRetry, Patience: s.Settings.Return}
 	due, err := s.Store.ClaimDeallocations(ctx, idle, deallocationBatch, backoff)
 	for project, servers := range due {
 		busy.add(project, len(servers))
@@ -87,7 +89,7 @@ func (s *service) deallocateDue(ctx context.Context, busy *counts, running *sync
 }
 
 // deallocateServer releases the server of a match, if it has one, or those that its tickets do not use. When that
-// fails, any allocator tries again later.
+// fails, any allocator tries again later, but not for longer than Settings.Return: keys may have been revoked for good.
 func (s *service) deallocateServer(ctx context.Context, project string, d state.Deallocation) {
 	m := d.Match
 	ref, err := s.refOf(project, m.GetId(), m.GetConfig(), hostingOf(m), m.GetHosting())
@@ -105,8 +107,27 @@ func (s *service) deallocateServer(ctx context.Context, project string, d state.
 	if err == nil {
 		err = s.Store.FinishDeallocation(ctx, project, m)
 	}
+	if err != nil && ctx.Err() == nil && d.Last {
+		if s.giveUp(ctx, project, d.Match, ref) {
+			s.Log.ErrorContext(logged,
+				"a server could not be deallocated, and is not tried again: look for it at the hosting system",
+				"project", project, "match", m.GetId(), "fleet", ref.Hosting.Fleet, "tried", s.Settings.Return, "error", err)
+		}
+		return
+	}
 	if err != nil && ctx.Err() == nil {
 		s.Log.WarnContext(logged, "a server could not be deallocated, and is tried again later",
 			"project", project, "match", m.GetId(), "fleet", ref.Hosting.Fleet, "error", err)
 	}
+}
+
+// giveUp ends the deallocation of a server that failed for as long as it may be tried. It is false when the state store
+// did not answer: then it stays due.
+func (s *service) giveUp(ctx context.Context, project string, m *pb.Match, ref provider.Ref) bool {
+	if err := s.Store.GiveUpDeallocation(ctx, project, m); err != nil {
+		s.Log.WarnContext(ctx, "giving up a deallocation", "project", project, "match", m.GetId(), "error", err)
+		return false
+	}
+	s.metrics.unreturned.Add(ctx, 1, metric.WithAttributes(s.nameOf(project, ref.Hosting)))
+	return true
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -15,6 +17,7 @@ import (
 	"matchmaker.dev/services/allocator/provider"
 	"matchmaker.dev/services/internal/definition"
 	"matchmaker.dev/services/internal/problem"
+	"matchmaker.dev/services/internal/process"
 )
 
 // brief makes an allocator give up soon.
@@ -177,6 +180,7 @@ func (s *script) expectDeallocated(t *testing.T, w *world, want bool) {
 		return
 	}
 	// Another match is deallocated after this one.
+	w.region = "another"
 	m := w.claim("marker", "marker-1")
 	if _, err := w.store.BeginAllocation(t.Context(), project, m, handsOf(w)); err != nil {
 		t.Fatal(err)
@@ -227,6 +231,36 @@ func TestDeallocationIsRepeatedUntilItSucceeds(t *testing.T) {
 	})
 	if s.holds("m") {
 		t.Error("a server is held")
+	}
+}
+
+// It is tried for a while, and then an error says so.
+func TestDeallocationThatNeverSucceedsEnds(t *testing.T) {
+	var w *world
+	var log process.Buffer
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Log(log.String())
+		}
+	})
+	s := &script{
+		allocate: func(n int, r *provider.Request) (provider.Result, error) {
+			w.leaves("a")
+			return allocateAtOnce(n, r)
+		},
+		release: func(int, provider.Ref) error { return provider.Fail(provider.Refused, "the key was revoked") },
+	}
+	w = start(t, s, func(o *allocator.Options) {
+		o.Settings.Return, o.Log = 100*time.Millisecond, slog.New(slog.NewTextHandler(&log, nil))
+	})
+	w.claim("m", "a")
+	w.send("m")
+	eventually(t, "the deallocation to end", func() bool {
+		due, err := w.store.Inventories(t.Context(), []string{project})
+		return err == nil && strings.Contains(log.String(), "is not tried again") && due[0].Returns == 0
+	})
+	if text := log.String(); strings.Count(text, "level=ERROR") != 1 || !strings.Contains(text, "is tried again later") {
+		t.Errorf("logged: %s", text)
 	}
 }
 

@@ -281,7 +281,7 @@ func redisSteps() func([]byte) string {
 			return "read"
 		case script && has("resolved"):
 			return "assign"
-		case script && has("claims") && has("outbox") && !has("ended"):
+		case script && has("claims") && has("outbox") && !has("returns"):
 			return "begin"
 		case script && has("claims") && has("outbox"):
 			return "requeue"

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"matchmaker.dev/services/internal/wait"
 )
 
 // errLeaseLost means that another allocator has the match, or that it ended.
@@ -30,7 +31,7 @@ func (s *service) whileLeased(
 	ctx, cancel := context.WithCancelCause(ctx)
 	var renewing sync.WaitGroup
 	renewing.Go(func() {
-		for sleep(ctx, s.Settings.Hold/3) == nil {
+		for wait.For(ctx, s.Settings.Hold/3) == nil {
 			asked := time.Now()
 			renewed, err := s.Store.RenewMatchLease(ctx, project, match, l.holder, s.Settings.Hold)
 			switch {

@@ -31,6 +31,7 @@ func TestHostingSystemThatHangsDelaysOnlyItsOwnMatches(t *testing.T) {
 		var matches []string
 		for i := range 40 {
 			id := fmt.Sprint("m", i)
+			w.region = id
 			w.claimIn(stuck, id, id+"-a")
 			matches = append(matches, id)
 		}
@@ -40,6 +41,7 @@ func TestHostingSystemThatHangsDelaysOnlyItsOwnMatches(t *testing.T) {
 	var matches []string
 	for i := range 40 {
 		id := fmt.Sprint("m", i)
+		w.region = id
 		w.claim(id, id+"-a")
 		matches = append(matches, id)
 	}

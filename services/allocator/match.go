@@ -105,7 +105,7 @@ func (s *service) find(ctx context.Context, project string, m *pb.Match, f *flee
 	}
 	r.First = first
 	began := time.Now()
-	o := s.ask(ctx, &f.polls, r)
+	o := s.ask(ctx, &f.polls, r, func(err error) { s.refuse(ctx, project, m, err) })
 	s.recordAllocation(context.WithoutCancel(ctx), r.Ref, began, o)
 	return o
 }
@@ -128,7 +128,7 @@ func (s *service) fail(ctx context.Context, project string, m *pb.Match, l *leas
 	}
 	return s.end(ctx, project, m, state.Outcome{
 		Holder: l.holder, Readable: s.Readable, Error: f.code, Reason: f.reason, Detail: f.detail,
-		MayHaveServer: o.mayHaveServer,
+		MayHaveServer: o.mayHaveServer, Never: f.final,
 	})
 }
 
@@ -157,6 +157,8 @@ func (s *service) end(ctx context.Context, project string, m *pb.Match, end stat
 	// A process that stops still writes the result: no other process knows it.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.Settings.Call)
 	defer cancel()
+	room := false
+	end.Room = &room
 	status, assigned, err := s.Store.Assign(ctx, project, m, end, results)
 	if err != nil {
 		telemetry.Fail(span, "unavailable", err.Error())
@@ -169,6 +171,9 @@ func (s *service) end(ctx context.Context, project string, m *pb.Match, end stat
 	s.traceTickets(ctx, "ticket assigned", project, m, slices.Concat([]string{}, assigned), end.Reason)
 	if status == state.MatchAssigned || (end.MayHaveServer || end.Connection != "" && len(assigned) == 0) {
 		s.deallocations.Notify()
+	}
+	if room {
+		s.Bus.Poke(ctx, project, &pb.Poke{Servers: true})
 	}
 	s.recordAssigned(ctx, project, m, assigned, s.Store.Now(), end.Connection == "")
 	s.Bus.NotifyAssigned(ctx, project, assigned)

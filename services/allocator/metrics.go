@@ -21,11 +21,12 @@ import (
 type metrics struct {
 	configs *telemetry.Labels
 
-	took     metric.Float64Histogram
-	errs     metric.Int64Counter
-	running  metric.Int64UpDownCounter
-	returned metric.Int64Counter
-	assigned metric.Float64Histogram
+	took       metric.Float64Histogram
+	errs       metric.Int64Counter
+	running    metric.Int64UpDownCounter
+	returned   metric.Int64Counter
+	unreturned metric.Int64Counter
+	assigned   metric.Float64Histogram
 }
 
 func newMetrics(m telemetry.Meter) *metrics {
@@ -38,6 +39,9 @@ func newMetrics(m telemetry.Meter) *metrics {
 		running: m.UpDownCounter("matchmaker.allocations.running", "{match}", "Matches that this allocator has in hand."),
 		returned: m.Counter(
 			"matchmaker.servers.returned", "{server}", "Servers that were given back because nobody was left for them.",
+		),
+		unreturned: m.Counter(
+			"matchmaker.servers.unreturned", "{server}", "Servers that could not be given back, and that nobody tries any more.",
 		),
 		assigned: assignment.Waited(m),
 	}
@@ -59,6 +63,7 @@ func (s *service) initMetrics(ctx context.Context) {
 		of := attribute.String("provider", name)
 		telemetry.StartAtZero(s.metrics.errs, telemetry.LabelsByValue([]attribute.KeyValue{of}, "reason", reasons...))
 		s.metrics.returned.Add(ctx, 0, metric.WithAttributes(of))
+		s.metrics.unreturned.Add(ctx, 0, metric.WithAttributes(of))
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"matchmaker.dev/services/allocator/provider"
 	"matchmaker.dev/services/internal/telemetry"
+	"matchmaker.dev/services/internal/wait"
 )
 
 // poller polls the pending allocations of one fleet, all of them with one call.
@@ -52,7 +53,7 @@ func (s *service) next(ctx context.Context, p *poller, ref provider.Ref) (provid
 // poll polls until no allocation is pending.
 func (s *service) poll(ctx context.Context, p *poller) {
 	for {
-		_ = sleep(ctx, s.Settings.Poll) // nothing ends ctx
+		_ = wait.For(ctx, s.Settings.Poll) // nothing ends ctx
 		p.mu.Lock()
 		questions := p.pending
 		p.pending = nil

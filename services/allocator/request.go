@@ -1,22 +1,18 @@
 package allocator
 
 import (
-	"cmp"
 	"time"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/allocator/provider"
 	"matchmaker.dev/services/allocator/token"
+	"matchmaker.dev/services/internal/state"
 )
 
-// hostingOf is the hosting of a match without the keys. The proposal's hosting overrides the config's.
+// hostingOf is the hosting of a match without the keys.
 func hostingOf(m *pb.Match) provider.Hosting {
-	config, override := m.GetHosting(), m.GetProposal().GetHosting()
-	return provider.Hosting{
-		Profile: cmp.Or(override.GetProfile(), config.GetProfile()),
-		Fleet:   cmp.Or(override.GetFleet(), config.GetFleet()),
-		Region:  override.GetRegion(),
-	}
+	t := state.TargetOf(m)
+	return provider.Hosting{Profile: t.Profile, Fleet: t.Fleet, Region: t.Region}
 }
 
 // refOf is the Ref of an allocation with its keys. sealed are the encrypted keys of the config.

@@ -22,6 +22,7 @@ import (
 	"matchmaker.dev/services/internal/bus"
 	"matchmaker.dev/services/internal/keyring"
 	"matchmaker.dev/services/internal/notify"
+	"matchmaker.dev/services/internal/ratelimit"
 	"matchmaker.dev/services/internal/state"
 	"matchmaker.dev/services/internal/telemetry"
 )
@@ -55,6 +56,7 @@ type Options struct {
 type Bus interface {
 	ConsumeMatches(ctx context.Context, parallel int, handle bus.MatchHandler) error
 	PokeTickets(ctx context.Context, project string, position uint64)
+	Poke(ctx context.Context, project string, p *pb.Poke)
 	NotifyAssigned(ctx context.Context, project string, tickets []string)
 }
 
@@ -62,7 +64,8 @@ type service struct {
 	Options
 	metrics *metrics
 
-	limiter *limiter
+	limiter  *limiter
+	refusals *ratelimit.Local
 	// deallocations wakes the loop that deallocates servers.
 	deallocations notify.Signal
 }
@@ -72,7 +75,7 @@ func New(o Options) app.Part {
 	o.Settings.Timing = o.Settings.complete()
 	s := &service{
 		Options: o, metrics: newMetrics(o.Meter), limiter: newLimiter(o.Settings.Parallel, o.Settings.Fleet),
-		deallocations: notify.New(),
+		refusals: newRefusals(), deallocations: notify.New(),
 	}
 	return app.Part{Name: "allocator", Run: s.run, Ready: o.Store.Ping, Routes: s.routes}
 }

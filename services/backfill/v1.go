@@ -87,7 +87,7 @@ func (s *service) fill(ctx context.Context, project, connection string, p *candi
 		results[i] = assignment.Of(p.Proposal, id, connection, "")
 		results[i].Trace = telemetry.SpanRef(ctx)
 	}
-	tickets, refused, _, err := s.Store.AssignWaiting(ctx, project, p.Tickets, results, s.Readable)
+	tickets, refused, _, err := s.Store.AssignWaiting(ctx, project, p.Proposal, p.Tickets, results, s.Readable)
 	if err != nil || refused != "" {
 		return nil, err
 	}

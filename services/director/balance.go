@@ -13,14 +13,14 @@ import (
 // balance renews the leases of the projects that this replica leads, and brings their number to its share: it acquires
 // leases that are free, or gives some up.
 func (s *service) balance(ctx context.Context, lead func(project string, epoch uint64)) {
-	leading := s.leading()
-	if !s.errorLog.Check(ctx, "renewing leases", s.renew(ctx, leading)) {
+	if !s.errorLog.Check(ctx, "renewing leases", s.renew(ctx, s.leading())) {
 		return // if the leases expire, claims are refused
 	}
 	projects, err := s.Store.Projects(ctx)
 	if !s.errorLog.Check(ctx, "reading the projects", err) {
 		return
 	}
+	projects = s.completed(ctx, projects)
 	keeping := s.keeping()
 	alive, err := s.Store.Heartbeat(ctx, s.Name, len(keeping), s.Settings.Lease)
 	if !s.errorLog.Check(ctx, "sending the heartbeat to the other directors", err) {
@@ -30,6 +30,7 @@ func (s *service) balance(ctx context.Context, lead func(project string, epoch u
 	case n < len(keeping):
 		s.retire(keeping[n:])
 	case n > len(keeping):
+		leading := s.leading()
 		free := slices.DeleteFunc(projects, func(p string) bool { return slices.Contains(leading, p) })
 		s.errorLog.Check(ctx, "acquiring leases", s.acquire(ctx, free, n-len(keeping), lead))
 	}

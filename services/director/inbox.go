@@ -18,9 +18,9 @@ type inbox struct {
 
 // news are what came since the loop looked last.
 type news struct {
-	poked, configs, functions bool
-	position                  uint64
-	parts                     []part
+	poked, configs, functions, servers bool
+	position                           uint64
+	parts                              []part
 }
 
 // part is a part of the answer to a run.
@@ -52,6 +52,7 @@ func (i *inbox) poke(p *pb.Poke) {
 	i.news.poked = true
 	i.news.configs = i.news.configs || p.GetConfigs()
 	i.news.functions = i.news.functions || p.GetFunctions()
+	i.news.servers = i.news.servers || p.GetServers()
 	i.news.position = max(i.news.position, p.GetPosition())
 	i.mu.Unlock()
 	i.signal.Notify()

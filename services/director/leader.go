@@ -144,6 +144,9 @@ func (l *leader) receive(ctx context.Context) {
 		if news.functions {
 			s.EndRest()
 		}
+		if news.servers {
+			s.EndPause()
+		}
 		if news.poked {
 			s.Touch()
 		}

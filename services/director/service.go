@@ -6,6 +6,7 @@
 //
 //	service.go      a replica: what it needs, and its life
 //	balance.go      which of the projects this replica leads
+//	find.go         which projects there are, when their list was lost
 //	runners.go      which runners are lost, and their runs with them
 //	leader.go       the loop of one project
 //	inbox.go        what wakes the loop
@@ -81,6 +82,8 @@ type service struct {
 	runners  *runners
 	// wake makes it look at the leases at once.
 	wake notify.Signal
+	// search makes it look for projects that are not listed.
+	search notify.Signal
 
 	mu      sync.Mutex
 	leaders map[string]*leader
@@ -90,7 +93,7 @@ type service struct {
 func New(o Options) app.Part {
 	s := &service{
 		Options: o, observer: observe.New(o.Meter, o.Tracer), errorLog: observe.NewErrorLog(o.Log),
-		runners: newRunners(), wake: notify.New(), leaders: map[string]*leader{},
+		runners: newRunners(), wake: notify.New(), search: notify.New(), leaders: map[string]*leader{},
 	}
 	return app.Part{Name: "director", Run: s.run, Ready: o.Store.Ping}
 }
@@ -113,6 +116,7 @@ func (s *service) run(ctx context.Context) error {
 	defer running.Wait()
 	defer stop()
 	running.Go(func() { s.runners.watch(leading) })
+	running.Go(func() { s.findProjects(leading) })
 	ticker := time.NewTicker(s.Settings.Lease / 4)
 	defer ticker.Stop()
 	for {

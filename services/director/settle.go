@@ -169,7 +169,7 @@ func (s *settler) handOn(ctx context.Context, claims []*state.Claim) {
 		switch {
 		case c.Refusal == "config":
 			s.inbox.poke(&pb.Poke{Configs: true})
-		case c.Refusal == full: // see restIfFull
+		case c.Refusal == full, c.Refusal == hosting: // see restIfFull
 		case c.Refusal != "":
 			// A ticket was deleted, another match had it first, or the backfill ticket changed: the others are proposed again.
 			s.inbox.poke(&pb.Poke{})
@@ -188,29 +188,42 @@ func (s *settler) handOn(ctx context.Context, claims []*state.Claim) {
 	s.Bus.NotifyAssigned(ctx, s.project, assigned)
 }
 
-// full is the refusal of a claim because the project has as many matches, or backfill tickets, as it may have.
-const full = "full"
+// full is the refusal of a claim because the project has as many matches, or backfill tickets, as it may have, and
+// hosting that because hosting has no servers for more matches.
+const (
+	full    = "full"
+	hosting = "hosting"
+)
+
+var errHosting = errors.New("hosting has no servers for more matches, or allocators do not take them: the tickets " +
+	"wait until it has")
 
 var errFull = errors.New("as many matches of the project wait for servers as may (--max-matches), or as many games " +
 	"are being filled (--max-backfills, --max-backfill-memory), or too many tickets are proposed to one: the tickets " +
 	"wait until there is room")
 
-// restIfFull lets the segments whose claims were refused, because too many matches are claimed, try again a little
-// later.
+// restIfFull lets the segments whose claims were refused, because too many matches are claimed or hosting has no
+// servers, try again a little later.
 func (s *settler) restIfFull(ctx context.Context, proposals []*proposal, claims []*state.Claim) {
-	var err error
+	var err, noServers error
 	now, claimed := s.Now(), false
 	for i, c := range claims {
 		switch {
 		case c.Refusal == full:
 			proposals[i].Origin.Rest(now)
 			err = errFull
+		case c.Refusal == hosting:
+			proposals[i].Origin.Rest(now)
+			noServers = errHosting
 		case c.Refusal == "" && c.Assignments == nil:
 			claimed = true
 		}
 	}
 	if err != nil || claimed {
 		s.observed.Check(ctx, "claiming all matches", err)
+	}
+	if noServers != nil || claimed {
+		s.observed.Check(ctx, "claiming matches for all servers", noServers)
 	}
 }
 

@@ -19,6 +19,7 @@ import (
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/director"
+	"matchmaker.dev/services/internal/app"
 	"matchmaker.dev/services/internal/bus"
 	"matchmaker.dev/services/internal/embedded"
 	"matchmaker.dev/services/internal/settings"
@@ -183,7 +184,11 @@ func (w *world) director(name string, t director.Settings, changes ...func(*dire
 	for _, change := range changes {
 		change(&options)
 	}
-	part := director.New(options)
+	return w.run(director.New(options))
+}
+
+// run runs a part until stop.
+func (w *world) run(part app.Part) (stop func()) {
 	ctx, cancel := context.WithCancel(w.Context())
 	var running sync.WaitGroup
 	running.Go(func() {

@@ -2,12 +2,15 @@ package registry
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/bus"
 )
 
 // What a project's uploads took to compile is charged to it, refused ones included. Beyond the budget they are refused
@@ -95,4 +98,31 @@ func TestRoomOfAProject(t *testing.T) {
 		"file: the modules of the project would have 21 MiB together, earlier uploads included, at most 20 are allowed")
 	change("large", nil)
 	wants[function](t, b.put(t, "/functions/two", guest{size: 2}.wasm()), http.StatusOK)
+}
+
+// TestLogPace: what a read costs goes through the project's bucket, so that reads of a long log go slowly.
+func TestLogPace(t *testing.T) {
+	b := start(t, nil)
+	wants[function](t, b.put(t, "/functions/duel", guest{}.wasm()), http.StatusOK)
+	const size, messages = bus.MaxLogText, 200
+	for range messages {
+		must(t, b.bus.PublishLog(t.Context(), "demo", "duel", &pb.LogLines{
+			Instance: "duel-1", Text: strings.Repeat("x", size),
+		}))
+	}
+	bucket := func() time.Duration { return b.registry.pace.Reserve("demo", "", readPace) }
+	eventually(t, "a read of the whole log", func() error {
+		a := b.get(t, "/functions/duel/log")
+		if n := len(a.body); n < messages*size {
+			return fmt.Errorf("%d bytes", n)
+		}
+		return nil
+	})
+	// The bucket is full once, less what the reads took: each byte counts.
+	if wait, least := bucket(), messages*size*byteCost+messages*readCost; wait < least {
+		t.Errorf("after the reads the bucket lacks %v, want at least %v", wait, least)
+	}
+	if other := b.registry.pace.Reserve("other", "", readPace); other > 0 {
+		t.Errorf("another project waits for %v", other)
+	}
 }

@@ -291,17 +291,23 @@ func TestLogLongerThanAnAnswer(t *testing.T) {
 // Restarting is expensive for runners: a project may do it often, and not all the time.
 func TestRestartsAreBounded(t *testing.T) {
 	b := start(t, nil)
-	names := make([]string, 20)
+	names := make([]string, 19)
 	for i := range names {
 		names[i] = fmt.Sprintf(`"f%02d"`, i)
 		must(t, b.store.ChangeFunction(t.Context(), "demo", strings.Trim(names[i], `"`),
 			func(*pb.Function) (*pb.Function, error) { return &pb.Function{Name: strings.Trim(names[i], `"`)}, nil }))
 	}
 	all := `{"functions":[` + strings.Join(names, ",") + `]}`
+	for size := range 2 {
+		wants[function](t, b.put(t, "/functions/duel", guest{size: size + 1}.wasm()), http.StatusOK)
+	}
 	for range restartRate().Burst / len(names) {
 		wants[deployResult](t, b.restart(t, all), http.StatusOK)
 	}
 	refused(t, b.restart(t, all), http.StatusTooManyRequests, "a second are allowed")
+	// Uploads and rollbacks restart functions as well.
+	refused(t, b.put(t, "/functions/duel", guest{size: 3}.wasm()), http.StatusTooManyRequests, "a second are allowed")
+	refused(t, b.rollback(t, "duel", `{"version":1}`), http.StatusTooManyRequests, "a second are allowed")
 	b.clock.advance(40 * time.Second)
 	wants[deployResult](t, b.restart(t, all), http.StatusOK)
 }

@@ -12,17 +12,25 @@ import (
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/bus"
 	"matchmaker.dev/services/internal/problem"
+	"matchmaker.dev/services/internal/wait"
 	"matchmaker.dev/services/internal/web"
 )
 
 const (
 	defaultSpan = 30 * time.Minute // the contract's
 	leastBound  = 24 * time.Hour   // a span up to it is always taken, whatever is kept
-	logPatience = 10 * time.Second // for the bus to answer
+	logPatience = 10 * time.Second // until a read may begin
+	readTime    = 30 * time.Second // for a read
 
 	// What a message of a log and a byte of it cost, the message bus included: work is charged that is counted.
 	readCost = 5 * time.Microsecond
 	byteCost = 10 * time.Nanosecond
+
+	// readPace is how much of a processor, in microseconds a second, the reads of a project take in this process. They use
+	// the message bus of all projects, and their budget at once would keep it from matching.
+	readPace = 250_000
+	// pausedAt is after how much work a read looks whether it goes too fast.
+	pausedAt = time.Millisecond
 
 	// positionHeader says where the log has been read to, for the next request's "after".
 	positionHeader = "X-Log-Position"
@@ -69,7 +77,7 @@ func (r *registry) logs(c echo.Context) error {
 	}
 	defer reading.leave()
 	reading.keepFile()
-	ctx, cancel := context.WithTimeout(c.Request().Context(), logPatience)
+	ctx, cancel := context.WithTimeout(c.Request().Context(), readTime)
 	defer cancel()
 	f, err := r.Store.Function(ctx, project, name)
 	if err != nil {
@@ -85,9 +93,13 @@ func (r *registry) logs(c echo.Context) error {
 	if after > 0 {
 		take = lines.add // the rest comes with the next request
 	}
-	cost := time.Duration(0)
+	cost, paced := time.Duration(0), time.Duration(0)
 	reached, err := r.Bus.ReadLog(ctx, project, name, bus.LogStart{Since: since, After: after}, func(l *pb.LogLines) bool {
 		cost += readCost + byteCost*time.Duration(sizeOf(l))
+		if cost-paced >= pausedAt {
+			_ = wait.For(ctx, r.pace.Reserve(project, "", int((cost-paced)/time.Microsecond)))
+			paced = cost
+		}
 		return take(l)
 	})
 	r.charge(ctx, project, budget, cost)

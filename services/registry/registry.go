@@ -21,6 +21,7 @@ import (
 	"matchmaker.dev/services/internal/app"
 	"matchmaker.dev/services/internal/auth"
 	"matchmaker.dev/services/internal/bus"
+	"matchmaker.dev/services/internal/ratelimit"
 	"matchmaker.dev/services/internal/sandbox"
 	"matchmaker.dev/services/internal/state"
 	"matchmaker.dev/services/internal/telemetry"
@@ -96,7 +97,8 @@ type registry struct {
 	Options
 	board     *board
 	admission *admission
-	reads     *admission // of logs
+	reads     *admission       // of logs
+	pace      *ratelimit.Local // of them, in microseconds of a processor
 	metrics   *metrics
 }
 
@@ -118,6 +120,7 @@ func newRegistry(o Options) (*registry, error) {
 		board:     newBoard(o.Heartbeat, o.Grace, o.Now, o.Store.Now),
 		admission: newAdmission(o.Uploads),
 		reads:     newReads(),
+		pace:      ratelimit.NewLocal("log", state.Rate{PerSecond: readPace, Burst: readPace}, o.Now),
 		metrics:   newMetrics(o.Meter),
 	}, nil
 }

@@ -29,8 +29,8 @@ type deployedFunction struct {
 	State string `json:"state"`
 }
 
-// restartRate is how often the functions of a project are restarted, each counted for itself: every one starts its
-// instances anew on all runners that host the project.
+// restartRate is how often the functions of a project are restarted, each counted for itself, by a request to restart,
+// an upload or a rollback: every one starts its instances anew on all runners that host the project.
 func restartRate() state.Rate { return state.Rate{PerSecond: 0.5, Burst: 60} }
 
 // allowRestarts takes a number of restarts from the project's bucket, or all of them when it never holds so many.

@@ -55,6 +55,8 @@ type bench struct {
 	bus        *bus.Bus
 	clock      *clock
 	boxDir     string
+	redis      string          // address
+	log        strings.Builder // of the sweeper
 }
 
 // clock stands still until it is moved. It is behind the real one, whose times the log's lines have.
@@ -85,7 +87,7 @@ func startWith(t *testing.T, edge web.Options, change func(*Options)) *bench {
 	must(t, err)
 	t.Cleanup(func() { nats.Close() })
 
-	b := &bench{clock: newClock(), boxDir: t.TempDir()}
+	b := &bench{clock: newClock(), boxDir: t.TempDir(), redis: redis.Addr()}
 	b.store, err = state.Open(state.Options{Server: state.Server{URL: redis.URL()}, Functions: 20, Log: log,
 		Clock: b.clock.now})
 	must(t, err)

@@ -2,6 +2,8 @@ package registry
 
 import (
 	"context"
+	"log/slog"
+	"slices"
 	"time"
 
 	"matchmaker.dev/services/internal/bus"
@@ -10,77 +12,117 @@ import (
 
 // sweeper removes modules from the object store that no version of any function has.
 //
-// An upload stores its module before the record that names it, and a runner fetches the module after it has read the
-// record. So a module is removed only after it was unused at every look for a whole grace period. A name that fell out
-// of use does not come back, see moduleName. Every replica sweeps: removing a module twice is no error.
+// It needs proof: the state store lists the module as unused, for a whole grace period, and no function of that project
+// names it. An upload lists its module before it stores it, and the script that writes a function takes it off the list
+// or puts back what the function dropped. A list that is empty, or lost, proves nothing. Every replica sweeps: removing
+// a module twice is no error.
 type sweeper struct {
 	store *state.Store
 	bus   *bus.Bus
-	now   func() time.Time
+	log   *slog.Logger
 	grace time.Duration
 
-	unused map[string]time.Time // since when, as seen by this replica
+	// stray are the modules without a proof at the last look.
+	stray []string
 }
 
-// sweep looks once, and returns how many modules it removed. It removes none if the functions cannot be read: they may
-// name any module.
+func newSweeper(store *state.Store, bus *bus.Bus, log *slog.Logger, grace time.Duration) *sweeper {
+	return &sweeper{store: store, bus: bus, log: log, grace: grace}
+}
+
+// sweep looks once, and returns how many modules it removed.
 func (s *sweeper) sweep(ctx context.Context) (removed int, err error) {
-	stored, err := s.bus.Modules(ctx) // before the functions: what comes later is not looked at
+	// Before the lists: what is stored later is not looked at. It fails when another replica removes one meanwhile.
+	stored, unlisted := s.bus.Modules(ctx)
+	projects, err := s.store.Projects(ctx)
 	if err != nil {
 		return 0, err
 	}
-	used, err := s.used(ctx)
+	unused, err := s.store.UnusedModules(ctx, projects, s.grace)
 	if err != nil {
 		return 0, err
 	}
-	now := s.now()
-	unused := make(map[string]time.Time, len(s.unused))
-	for _, name := range stored {
-		if used[name] {
-			continue
+	known := map[string]bool{}
+	for _, project := range projects {
+		used, err := s.used(ctx, project)
+		if err != nil {
+			return removed, err
 		}
-		since, known := s.unused[name]
-		if !known {
-			since = now
+		for _, module := range unused[project].All {
+			known[module] = true
 		}
-		if known && now.Sub(since) >= s.grace {
-			if err := s.bus.DeleteModule(ctx, name); err != nil {
-				return removed, err
-			}
-			removed++
-			continue
+		for module := range used {
+			known[module] = true
 		}
-		unused[name] = since
+		n, err := s.remove(ctx, project, unused[project].Due, used)
+		removed += n
+		if err != nil {
+			return removed, err
+		}
 	}
-	s.unused = unused
+	if unlisted == nil {
+		s.reportStray(ctx, slices.DeleteFunc(stored, func(module string) bool { return known[module] }))
+	}
 	return removed, nil
 }
 
-// used returns the modules that functions have.
-func (s *sweeper) used(ctx context.Context) (map[string]bool, error) {
-	projects, err := s.store.Projects(ctx)
+// used returns the modules that functions of a project name.
+func (s *sweeper) used(ctx context.Context, project string) (map[string]bool, error) {
+	functions, err := s.store.Functions(ctx, project)
 	if err != nil {
 		return nil, err
 	}
 	used := map[string]bool{}
-	for _, project := range projects {
-		functions, err := s.store.Functions(ctx, project)
-		if err != nil {
-			return nil, err
-		}
-		for _, f := range functions {
-			used[f.GetModule()] = true
-			for _, v := range f.GetVersions() {
-				used[v.GetModule()] = true
-			}
+	for _, f := range functions {
+		for _, module := range state.ModulesOf(f) {
+			used[module] = true
 		}
 	}
 	return used, nil
 }
 
+// remove removes those modules of a project that are due and that no function names.
+func (s *sweeper) remove(ctx context.Context, project string, due []string, used map[string]bool) (n int, err error) {
+	named := func(module string) bool { return used[module] }
+	if slices.ContainsFunc(due, named) { // written by a version that did not know the list
+		listed := slices.DeleteFunc(slices.Clone(due), func(module string) bool { return !used[module] })
+		s.log.WarnContext(ctx, "modules are listed as unused that a function names; they are kept", "project", project,
+			"modules", listed)
+		if err := s.store.ForgetModules(ctx, project, listed); err != nil {
+			return 0, err
+		}
+		due = slices.DeleteFunc(slices.Clone(due), named)
+	}
+	if len(due) == 0 {
+		return 0, nil
+	}
+	taken, err := s.store.TakeModules(ctx, project, s.grace, due)
+	if err != nil {
+		return 0, err
+	}
+	for _, module := range taken {
+		if err := s.bus.DeleteModule(ctx, module); err != nil {
+			return n, err
+		}
+		n++
+	}
+	return n, s.store.ForgetModules(ctx, project, taken)
+}
+
+// reportStray logs modules that no function names and no list has, when they have changed: the state store may have
+// lost what names them.
+func (s *sweeper) reportStray(ctx context.Context, stray []string) {
+	slices.Sort(stray)
+	if len(stray) > 0 && !slices.Equal(stray, s.stray) {
+		s.log.WarnContext(ctx, "modules are stored that no function names and no list of unused ones; they are kept",
+			"count", len(stray), "first", stray[0])
+	}
+	s.stray = stray
+}
+
 // sweepLoop sweeps now and then, until ctx ends.
 func (r *registry) sweepLoop(ctx context.Context) {
-	s := &sweeper{store: r.Store, bus: r.Bus, now: r.Now, grace: r.Settings.ModuleGrace, unused: map[string]time.Time{}}
+	s := newSweeper(r.Store, r.Bus, r.Log, r.Settings.ModuleGrace)
 	t := time.NewTicker(max(r.Settings.ModuleGrace/6, time.Millisecond))
 	defer t.Stop()
 	for {

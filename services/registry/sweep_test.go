@@ -1,17 +1,22 @@
 package registry
 
 import (
+	"bufio"
 	"fmt"
+	"log/slog"
+	"net"
 	"net/http"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/problem"
 )
 
 func (b *bench) sweeper(grace time.Duration) *sweeper {
-	return &sweeper{store: b.store, bus: b.bus, now: b.clock.now, grace: grace, unused: map[string]time.Time{}}
+	return newSweeper(b.store, b.bus, slog.New(slog.NewTextHandler(&b.log, nil)), grace)
 }
 
 func TestUnusedModulesAreRemoved(t *testing.T) {
@@ -42,11 +47,15 @@ func TestUnusedModulesAreRemoved(t *testing.T) {
 		b.upload(t, "duel", n)
 		modules = append(modules, b.record(t).GetModule())
 	}
-	// An upload that stored its module, and has not written its record yet.
-	must(t, b.bus.PutModule(t.Context(), "upload.wasm", []byte("module")))
-	stored(append(modules, "upload.wasm")...)
-	sweep(0) // from here on two are known to be unused
-	b.clock.advance(59 * time.Minute)
+	// An upload that has not stored its module yet, one that has not written its record yet, and one that never will.
+	must(t, b.store.NoteModule(t.Context(), "demo", "early.wasm"))
+	for _, name := range []string{"upload.wasm", "dead.wasm"} {
+		must(t, b.store.NoteModule(t.Context(), "demo", name))
+		must(t, b.bus.PutModule(t.Context(), name, []byte("module")))
+	}
+	stored(append(modules, "upload.wasm", "dead.wasm")...)
+	sweep(0)
+	b.clock.advance(60 * time.Minute)
 	sweep(0)
 	// The record is written, and the module that the other version has runs again.
 	wants[function](t, b.rollback(t, "duel", `{"version":2}`), http.StatusOK)
@@ -54,8 +63,14 @@ func TestUnusedModulesAreRemoved(t *testing.T) {
 		return &pb.Function{Name: "other", Module: "upload.wasm"}, nil
 	}))
 	b.clock.advance(time.Minute)
-	sweep(1)
+	sweep(3) // early.wasm is none
 	stored(modules[1], modules[2], "upload.wasm")
+	err := b.store.ChangeFunction(t.Context(), "demo", "late", func(*pb.Function) (*pb.Function, error) {
+		return &pb.Function{Name: "late", Module: "dead.wasm"}, nil
+	})
+	if problem.KindOf(err) != problem.Unavailable {
+		t.Errorf("an upload that takes longer than the sweep waits: %v", err)
+	}
 
 	// With the function go all its modules, an hour later.
 	for _, name := range []string{"duel", "other"} {
@@ -64,34 +79,85 @@ func TestUnusedModulesAreRemoved(t *testing.T) {
 		}
 	}
 	sweep(0)
-	b.clock.advance(59 * time.Minute)
+	b.clock.advance(60 * time.Minute)
 	sweep(0)
 	stored(modules[1], modules[2], "upload.wasm")
 	b.clock.advance(time.Minute)
-	// Another replica that has just begun knows nothing yet.
-	if removed, err := b.sweeper(time.Hour).sweep(t.Context()); err != nil || removed != 0 {
-		t.Errorf("a new replica removed %d, error %v", removed, err)
-	}
 	sweep(3)
 	stored()
 	sweep(0)
+	if b.log.Len() > 0 {
+		t.Errorf("logged: %s", b.log.String())
+	}
 }
 
-// What functions there are cannot be read: then every module may be one's.
-func TestNothingIsRemovedInTheDark(t *testing.T) {
-	b := start(t, nil)
-	must(t, b.bus.PutModule(t.Context(), "m.wasm", []byte("module")))
-	s := b.sweeper(time.Minute)
-	if _, err := s.sweep(t.Context()); err != nil {
-		t.Fatal(err)
+// command has Redis do something.
+func (b *bench) command(t *testing.T, line string) {
+	t.Helper()
+	conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", b.redis)
+	must(t, err)
+	defer conn.Close()
+	must(t, conn.SetDeadline(time.Now().Add(time.Minute)))
+	_, err = fmt.Fprintf(conn, "%s\r\n", line)
+	must(t, err)
+	answer, err := bufio.NewReader(conn).ReadString('\n')
+	must(t, err)
+	if answer != "+OK\r\n" && answer != ":1\r\n" {
+		t.Fatalf("%s: %q", line, answer)
 	}
-	b.clock.advance(time.Hour)
-	must(t, b.store.Close())
-	if removed, err := s.sweep(t.Context()); err == nil || removed != 0 {
-		t.Errorf("removed %d, error %v", removed, err)
-	}
-	if _, err := b.bus.Module(t.Context(), "m.wasm"); err != nil {
-		t.Error(err)
+}
+
+// What Redis lost, or cannot be asked for, proves nothing.
+func TestNothingIsRemovedWithoutProof(t *testing.T) {
+	for name, lose := range map[string]func(t *testing.T, b *bench){
+		"all":      func(t *testing.T, b *bench) { b.command(t, "FLUSHALL") },
+		"projects": func(t *testing.T, b *bench) { b.command(t, "DEL mm:projects") },
+		"project":  func(t *testing.T, b *bench) { b.command(t, "DEL mm:{demo}:functions") },
+		"closed":   func(t *testing.T, b *bench) { must(t, b.store.Close()) },
+		// The function was deleted after the backup was made.
+		"restored": func(t *testing.T, b *bench) {
+			b.command(t, "COPY mm:{demo}:functions mm:{demo}:backup")
+			b.do(t, http.MethodDelete, "/functions/duel", nil)
+			b.command(t, "RENAME mm:{demo}:backup mm:{demo}:functions")
+			b.command(t, "DEL mm:{demo}:unused")
+		},
+		// A version that does not know the list went back to a module.
+		"mixed": func(t *testing.T, b *bench) {
+			b.command(t, "COPY mm:{demo}:functions mm:{demo}:backup")
+			b.do(t, http.MethodDelete, "/functions/duel", nil)
+			b.command(t, "RENAME mm:{demo}:backup mm:{demo}:functions")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := start(t, nil)
+			b.upload(t, "duel", 1)
+			module := b.record(t).GetModule()
+			s := b.sweeper(time.Minute)
+			for range 3 {
+				if removed, err := s.sweep(t.Context()); err != nil || removed != 0 {
+					t.Errorf("removed %d, %v", removed, err)
+				}
+				b.clock.advance(time.Hour)
+			}
+			lose(t, b)
+			for range 3 {
+				b.clock.advance(time.Hour)
+				removed, err := s.sweep(t.Context())
+				if removed != 0 || (err != nil) != (name == "closed") {
+					t.Errorf("removed %d, %v", removed, err)
+				}
+			}
+			if _, err := b.bus.Module(t.Context(), module); err != nil {
+				t.Error(err)
+			}
+			want := map[string]string{"all": "no list of unused ones", "projects": "no list of unused ones",
+				"project": "no list of unused ones", "mixed": "that a function names"}[name]
+			if got := b.log.String(); !strings.Contains(got, want) || (got == "") != (want == "") ||
+				strings.Count(got, "\n") > 1 {
+				t.Errorf("logged %q, want %q", got, want)
+			}
+		})
 	}
 }
 
@@ -100,6 +166,7 @@ func TestRegistrySweeps(t *testing.T) {
 	b := start(t, func(o *Options) { o.Settings.ModuleGrace = 50 * time.Millisecond })
 	b.upload(t, "duel", 1)
 	used := b.record(t).GetModule()
+	must(t, b.store.NoteModule(t.Context(), "demo", "unused.wasm"))
 	must(t, b.bus.PutModule(t.Context(), "unused.wasm", []byte("module")))
 	eventually(t, "removed", func() error {
 		b.clock.advance(time.Minute)

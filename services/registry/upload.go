@@ -65,13 +65,20 @@ func (r *registry) put(c echo.Context) error {
 	if err := r.checkRoom(ctx, project, name, checked); err != nil {
 		return err
 	}
+	if err := r.allowRestarts(ctx, project, 1); err != nil {
+		return err
+	}
 	upload := &upload{
 		md5: hex.EncodeToString(sum[:]), implementation: implementation,
 		hash: checked.Hash, bytes: len(module), machineCode: checked.Code, manifest: manifest(checked.Manifest),
 		store: sync.OnceValues(func() (string, error) {
 			stored := moduleName(checked.Hash)
-			return stored, r.traceStep(ctx, "store module",
-				func(ctx context.Context) error { return r.Bus.PutModule(ctx, stored, module) })
+			return stored, r.traceStep(ctx, "store module", func(ctx context.Context) error {
+				if err := r.Store.NoteModule(ctx, project, stored); err != nil {
+					return err
+				}
+				return r.Bus.PutModule(ctx, stored, module)
+			})
 		}),
 	}
 	var next *pb.Function
@@ -88,14 +95,20 @@ func (r *registry) put(c echo.Context) error {
 	return c.JSON(http.StatusOK, r.describe(project, next))
 }
 
-// checkCount refuses a function that would exceed the project's limit. Only the store can tell for sure, but it is
-// asked after the work is done.
+// checkCount refuses a function that would exceed the project's limit, or for which Redis has no memory. Only the store
+// can tell for sure, but it is asked after the work is done.
 func (r *registry) checkCount(ctx context.Context, project, name string) error {
 	functions, err := r.Store.Functions(ctx, project)
 	if err != nil {
 		return err
 	}
-	if functions[name] == nil && len(functions) >= r.Settings.Functions {
+	if functions[name] != nil {
+		return nil
+	}
+	if err := r.Store.HasMemory(ctx, project); err != nil {
+		return err
+	}
+	if len(functions) >= r.Settings.Functions {
 		return problem.New(problem.Invalid,
 			"name: the project has %d match functions, the most it may have: delete one first", len(functions))
 	}

@@ -87,6 +87,9 @@ func (r *registry) rollback(c echo.Context) error {
 	if f.GetVersion() == to.Version {
 		return c.JSON(http.StatusOK, r.describe(project, f))
 	}
+	if err := r.allowRestarts(ctx, project, 1); err != nil {
+		return err
+	}
 	place, err := r.admission.enter(ctx, project, func() {})
 	if err != nil {
 		return err
@@ -219,8 +222,8 @@ func (u *upload) apply(current *pb.Function, name string, now time.Time, keep in
 	return next, nil
 }
 
-// moduleName is a name for a module in the object store that no other upload has. So a name that no version has any
-// more will never be in use again, and its module can be removed.
+// moduleName is a name for a module in the object store that no other upload has. A name that no version has any more
+// is not in use again.
 func moduleName(hash string) string {
 	return hash + "." + strings.ToLower(rand.Text()[:8]) + ".wasm"
 }

@@ -57,6 +57,7 @@ func (r *Runner) reconcile(ctx context.Context, goroutines *sync.WaitGroup) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.releaseDeleted()
 	for _, project := range r.projects {
 		h := r.hosted[project]
 		hosts := hostsOf(project, alive, r.hostCount(project, h, len(alive)))
@@ -69,6 +70,16 @@ func (r *Runner) reconcile(ctx context.Context, goroutines *sync.WaitGroup) {
 			h.cancelHandover()
 		default:
 			r.host(ctx, project, goroutines)
+		}
+	}
+}
+
+// releaseDeleted stops hosting projects that are not listed and have no functions: they were deleted. Others stay,
+// since the list may be lost.
+func (r *Runner) releaseDeleted() {
+	for project, h := range r.hosted {
+		if r.projectsRead && !slices.Contains(r.projects, project) && len(h.sortedFunctions()) == 0 {
+			h.end()
 		}
 	}
 }

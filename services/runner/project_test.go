@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"slices"
 	"testing"
 	"time"
 )
@@ -34,6 +35,24 @@ func TestProjectStaysUntilNewHostsServeIt(t *testing.T) {
 		if ended != c.want {
 			t.Errorf("after %v with %d of 2 that serve: ended %v, want %v", c.after, c.serving, ended, c.want)
 		}
+	}
+}
+
+func TestDeletedProjectsAreReleased(t *testing.T) {
+	var ended []string
+	r := &Runner{hosted: map[string]*hostedProject{}, projects: []string{"listed"}}
+	for _, project := range []string{"listed", "deleted", "lost"} {
+		r.hosted[project] = newHostedProject(&env{}, project, func() { ended = append(ended, project) })
+	}
+	r.hosted["lost"].functions["f"] = &function{functionKey: functionKey{"lost", "f"}}
+	r.releaseDeleted()
+	if len(ended) > 0 {
+		t.Errorf("%v ended before the list was read", ended)
+	}
+	r.projectsRead = true
+	r.releaseDeleted()
+	if !slices.Equal(ended, []string{"deleted"}) {
+		t.Errorf("%v ended, want the one that is not listed and has no function", ended)
 	}
 }
 

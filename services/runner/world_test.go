@@ -150,6 +150,7 @@ func (w *world) putAs(project, function, name string, module []byte) {
 // setModule makes the module of a name, which may not be stored, the next version of a function.
 func (w *world) setModule(project, function, name string) {
 	w.t.Helper()
+	w.must(w.store.NoteModule(w.t.Context(), project, name))
 	w.must(w.store.ChangeFunction(w.t.Context(), project, function, func(f *pb.Function) (*pb.Function, error) {
 		return &pb.Function{Name: function, Module: name, Generation: f.GetGeneration() + 1}, nil
 	}))

@@ -31,7 +31,9 @@ type Poke struct {
 	Configs   bool   `protobuf:"varint,2,opt,name=configs,proto3" json:"configs,omitempty"`
 	Functions bool   `protobuf:"varint,3,opt,name=functions,proto3" json:"functions,omitempty"`
 	// deleted is a config that was deleted: its runs end soon.
-	Deleted       string `protobuf:"bytes,4,opt,name=deleted,proto3" json:"deleted,omitempty"`
+	Deleted string `protobuf:"bytes,4,opt,name=deleted,proto3" json:"deleted,omitempty"`
+	// servers is set if matches that were not claimed for want of servers may be claimed now.
+	Servers       bool `protobuf:"varint,5,opt,name=servers,proto3" json:"servers,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -92,6 +94,13 @@ func (x *Poke) GetDeleted() string {
 		return x.Deleted
 	}
 	return ""
+}
+
+func (x *Poke) GetServers() bool {
+	if x != nil {
+		return x.Servers
+	}
+	return false
 }
 
 // RunRequest asks one runner to run a config's function over the config's pools.
@@ -1019,12 +1028,13 @@ var File_matchmaker_v1_bus_proto protoreflect.FileDescriptor
 
 const file_matchmaker_v1_bus_proto_rawDesc = "" +
 	"\n" +
-	"\x17matchmaker/v1/bus.proto\x12\rmatchmaker.v1\x1a\x1amatchmaker/v1/record.proto\"t\n" +
+	"\x17matchmaker/v1/bus.proto\x12\rmatchmaker.v1\x1a\x1amatchmaker/v1/record.proto\"\x8e\x01\n" +
 	"\x04Poke\x12\x1a\n" +
 	"\bposition\x18\x01 \x01(\x04R\bposition\x12\x18\n" +
 	"\aconfigs\x18\x02 \x01(\bR\aconfigs\x12\x1c\n" +
 	"\tfunctions\x18\x03 \x01(\bR\tfunctions\x12\x18\n" +
-	"\adeleted\x18\x04 \x01(\tR\adeleted\"\x9a\x04\n" +
+	"\adeleted\x18\x04 \x01(\tR\adeleted\x12\x18\n" +
+	"\aservers\x18\x05 \x01(\bR\aservers\"\x9a\x04\n" +
 	"\n" +
 	"RunRequest\x12\x10\n" +
 	"\x03run\x18\x01 \x01(\tR\x03run\x12\x18\n" +

@@ -59,6 +59,13 @@ const (
 	Event_KIND_PROPOSED Event_Kind = 11
 	// KIND_REJECTED: the tickets were not approved. They wait again and keep their age.
 	Event_KIND_REJECTED Event_Kind = 12
+	// KIND_FULL: hosting had no server for the match. Until it has one, matches for the same profile, fleet and region are
+	// not claimed, but for one at a time that tries again: their tickets wait. It has no tickets, and is told once a minute
+	// at most. The match goes on, and ends like any other.
+	Event_KIND_FULL Event_Kind = 13
+	// KIND_UNRETURNED: the match is over, and the server that it may have could not be given back for so long that nobody
+	// tries it any more. Look for it at the hosting system. reason is "expired".
+	Event_KIND_UNRETURNED Event_Kind = 14
 )
 
 // Enum value maps for Event_Kind.
@@ -77,6 +84,8 @@ var (
 		10: "KIND_GAP",
 		11: "KIND_PROPOSED",
 		12: "KIND_REJECTED",
+		13: "KIND_FULL",
+		14: "KIND_UNRETURNED",
 	}
 	Event_Kind_value = map[string]int32{
 		"KIND_UNSPECIFIED": 0,
@@ -92,6 +101,8 @@ var (
 		"KIND_GAP":         10,
 		"KIND_PROPOSED":    11,
 		"KIND_REJECTED":    12,
+		"KIND_FULL":        13,
+		"KIND_UNRETURNED":  14,
 	}
 )
 
@@ -210,6 +221,7 @@ type Event struct {
 	//	                contention: other requests were faster, or the hosting system was busy
 	//	                timeout: the hosting system did not answer in time
 	//	                unavailable: the hosting system could not be reached
+	//	KIND_FULL       fleet-empty, contention, timeout, unavailable: as with KIND_FAILED
 	//	KIND_CANCELLED  waiting, claimed, resolved, proposed: the state of the ticket
 	//	KIND_EXPIRED    abandoned: the ticket had waited for too long
 	//	                read: the time to read its result was over
@@ -229,7 +241,7 @@ type Event struct {
 	Epoch uint64 `protobuf:"varint,10,opt,name=epoch,proto3" json:"epoch,omitempty"`
 	// backfill is the backfill ticket that the tickets are proposed to, or joined.
 	Backfill string `protobuf:"bytes,11,opt,name=backfill,proto3" json:"backfill,omitempty"`
-	// detail says why there was no server with KIND_FAILED, for the studio's people; players do not get it.
+	// detail says why there was no server with KIND_FAILED and KIND_FULL, for the studio's people; players do not get it.
 	Detail        string `protobuf:"bytes,12,opt,name=detail,proto3" json:"detail,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -411,7 +423,7 @@ const file_matchmaker_v1_event_proto_rawDesc = "" +
 	"\x06Events\x12\x18\n" +
 	"\aproject\x18\x01 \x01(\tR\aproject\x12,\n" +
 	"\x06events\x18\x02 \x03(\v2\x14.matchmaker.v1.EventR\x06events\x123\n" +
-	"\bbookmark\x18\x03 \x01(\v2\x17.matchmaker.v1.BookmarkR\bbookmark\"\xbe\x04\n" +
+	"\bbookmark\x18\x03 \x01(\v2\x17.matchmaker.v1.BookmarkR\bbookmark\"\xe2\x04\n" +
 	"\x05Event\x12-\n" +
 	"\x04kind\x18\x01 \x01(\x0e2\x19.matchmaker.v1.Event.KindR\x04kind\x12\x12\n" +
 	"\x04time\x18\x02 \x01(\x03R\x04time\x12\x18\n" +
@@ -425,7 +437,7 @@ const file_matchmaker_v1_event_proto_rawDesc = "" +
 	"\x05epoch\x18\n" +
 	" \x01(\x04R\x05epoch\x12\x1a\n" +
 	"\bbackfill\x18\v \x01(\tR\bbackfill\x12\x16\n" +
-	"\x06detail\x18\f \x01(\tR\x06detail\"\xf9\x01\n" +
+	"\x06detail\x18\f \x01(\tR\x06detail\"\x9d\x02\n" +
 	"\x04Kind\x12\x14\n" +
 	"\x10KIND_UNSPECIFIED\x10\x00\x12\x10\n" +
 	"\fKIND_CREATED\x10\x01\x12\x10\n" +
@@ -440,7 +452,9 @@ const file_matchmaker_v1_event_proto_rawDesc = "" +
 	"\bKIND_GAP\x10\n" +
 	"\x12\x11\n" +
 	"\rKIND_PROPOSED\x10\v\x12\x11\n" +
-	"\rKIND_REJECTED\x10\f\"<\n" +
+	"\rKIND_REJECTED\x10\f\x12\r\n" +
+	"\tKIND_FULL\x10\r\x12\x13\n" +
+	"\x0fKIND_UNRETURNED\x10\x0e\"<\n" +
 	"\bBookmark\x12\x1a\n" +
 	"\bposition\x18\x01 \x01(\x04R\bposition\x12\x14\n" +
 	"\x05check\x18\x02 \x01(\x04R\x05checkB'Z%matchmaker.dev/proto/matchmaker/v1;pbb\x06proto3"

@@ -110,6 +110,9 @@ func (c *common) run(ctx context.Context, log *slog.Logger, how setup, more ...a
 		return err
 	}
 	b.closing(func(context.Context) error { return b.store.Close() })
+	if err := b.checkSchema(ctx); err != nil {
+		return err
+	}
 
 	if b.bus, err = bus.Connect(ctx, bus.Options{
 		Server: set.Bus.Server, Events: set.Bus.Events, Logs: set.Logs, Name: c.Name, Service: how.account,
@@ -120,6 +123,7 @@ func (c *common) run(ctx context.Context, log *slog.Logger, how setup, more ...a
 	b.closing(b.bus.Close)
 	b.add(app.Part{Name: "store", Run: b.reach})
 	b.add(app.Part{Name: "clock", Run: b.store.KeepTime, Warns: b.store.ClockOff})
+	b.add(app.Part{Name: "memory", Run: b.store.KeepMemory, Warns: b.store.MemoryWarning})
 	b.add(app.Part{Name: "bus", Run: b.prepare, Ready: b.bus.Ready})
 	b.dependencies()
 
@@ -168,15 +172,30 @@ func (b *builder) prepare(ctx context.Context) error {
 	return nil
 }
 
-// reach waits until Redis answers once, and says why it does not, whenever that is another reason than before.
+// checkSchema refuses the state of a newer version before anything is done with it. A Redis that does not answer now is
+// asked again by reach.
+func (b *builder) checkSchema(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, lookTime)
+	defer cancel()
+	if newer, is := errors.AsType[*state.SchemaError](b.store.CheckSchema(ctx)); is {
+		return newer
+	}
+	return nil
+}
+
+// reach waits until Redis answers once, and says why it does not, whenever that is another reason than before. It fails
+// when a newer version wrote the state.
 func (b *builder) reach(ctx context.Context) error {
 	again := time.NewTicker(time.Second)
 	defer again.Stop()
 	for said := ""; ; {
-		err := b.store.Ping(ctx)
+		err := b.store.CheckSchema(ctx)
 		if err == nil || ctx.Err() != nil {
 			<-ctx.Done()
 			return nil
+		}
+		if newer, is := errors.AsType[*state.SchemaError](err); is {
+			return newer
 		}
 		if why, ok := errors.AsType[*problem.Error](err); ok && why.Detail != said {
 			said = why.Detail

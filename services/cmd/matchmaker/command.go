@@ -41,6 +41,7 @@ func (c *cli) commands() []kong.Option {
 	}
 	return append(options,
 		kong.DynamicCommand("keys", "Make and change the keys that the services share.", "", new(keysCmd)),
+		kong.DynamicCommand("project", "List projects, and delete them.", "", new(projectCmd)),
 		kong.DynamicCommand("permissions",
 			"Print what each service may do in Redis and in NATS, as users for these servers.", "", new(permissionsCmd)),
 		kong.DynamicCommand("health", "Ask a running service whether it is ready.", "", new(healthCmd)),

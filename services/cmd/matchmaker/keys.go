@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"maps"
 	"slices"
 	"time"
@@ -77,7 +76,7 @@ func (c *keysResealCmd) Run(ctx context.Context, s streams) error {
 	if err != nil {
 		return fmt.Errorf("--hosting-keys: %w", err)
 	}
-	store, err := state.Open(state.Options{Server: c.Redis, Log: slog.New(slog.DiscardHandler)})
+	store, err := openState(c.Redis)
 	if err != nil {
 		return err
 	}

@@ -70,4 +70,19 @@ func (b *builder) dependencies() {
 				observe(ahead.Seconds())
 			}
 		})
+	b.telemetry.Meter.ObservableGauge("matchmaker.redis.memory.free", "By",
+		"What Redis has left of its maxmemory, that of the server of a cluster which is nearest to its reserve. Less than 0 "+
+			"when it has more than its maxmemory, as what exists may take.",
+		func(_ context.Context, observe telemetry.Observe) {
+			if m, known := b.store.Memory(); known {
+				observe(float64(m.Free))
+			}
+		})
+	b.telemetry.Meter.ObservableGauge("matchmaker.redis.memory.reserve", "By",
+		"What creates leave free of it: while less is left, they are answered 503.",
+		func(_ context.Context, observe telemetry.Observe) {
+			if m, known := b.store.Memory(); known {
+				observe(float64(m.Reserve))
+			}
+		})
 }

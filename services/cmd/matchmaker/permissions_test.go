@@ -11,17 +11,26 @@ import (
 	"matchmaker.dev/services/internal/catalog"
 )
 
-// TestPermissionsAreDocumented: the documentation shows what the command prints.
+// TestPermissionsAreDocumented: the documentation shows what the command prints. With -update it is written.
 func TestPermissionsAreDocumented(t *testing.T) {
-	text, err := os.ReadFile("../../../docs/permissions.md")
+	const page = "../../../docs/permissions.md"
+	text, err := os.ReadFile(page)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, server := range []string{"redis", "nats"} {
-		_, rest, _ := strings.Cut(string(text), "$ matchmaker permissions "+server+"\n")
-		shown, _, there := strings.Cut(rest, "```")
-		if printed := printed(t, server); !there || shown != printed {
-			t.Errorf("docs/permissions.md does not show what 'matchmaker permissions %s' prints:\n%s", server, printed)
+		head := "$ matchmaker permissions " + server + "\n"
+		before, rest, _ := strings.Cut(string(text), head)
+		shown, after, there := strings.Cut(rest, "```")
+		printed := printed(t, server)
+		if *update && there {
+			text = []byte(before + head + printed + "```" + after)
+			if err := os.WriteFile(page, text, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		} else if !there || shown != printed {
+			t.Errorf("docs/permissions.md does not show what 'matchmaker permissions %s' prints; run this test with "+
+				"-update:\n%s", server, printed)
 		}
 	}
 }

@@ -39,6 +39,7 @@ var groups = []kong.Group{
 	{Key: "allocator", Title: "Game servers:"},
 	{Key: "events", Title: "Events:"},
 	{Key: "backfill", Title: "Backfill:"},
+	{Key: "project", Title: "Projects:"},
 }
 
 // common is what every process has.

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/term"
 
 	"matchmaker.dev/services/internal/sandbox"
+	"matchmaker.dev/services/internal/wait"
 )
 
 func main() {
@@ -31,7 +32,7 @@ func main() {
 	}
 	os.Exit(run(ctx, os.Args[1:], console{
 		in: os.Stdin, out: os.Stdout, err: os.Stderr,
-		path: path, width: terminalWidth(os.Stderr), now: time.Now, sleep: sleep,
+		path: path, width: terminalWidth(os.Stderr), now: time.Now, sleep: wait.For,
 	}))
 }
 
@@ -43,15 +44,4 @@ func terminalWidth(file *os.File) int {
 		return 0
 	}
 	return columns
-}
-
-func sleep(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }

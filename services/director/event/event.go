@@ -18,6 +18,7 @@ import (
 	"matchmaker.dev/services/internal/bus"
 	"matchmaker.dev/services/internal/notify"
 	"matchmaker.dev/services/internal/state"
+	"matchmaker.dev/services/internal/wait"
 )
 
 // The history is read minPause after something happened, and maxPause after the last time in any case. After a failure
@@ -65,7 +66,7 @@ func (p *Publisher) Run(ctx context.Context) {
 			p.Log.WarnContext(ctx, "events are kept until they can be published", "error", err)
 			failing = true
 		}
-		sleep(ctx, retryPause)
+		_ = wait.For(ctx, retryPause)
 	}
 }
 
@@ -143,9 +144,9 @@ func (p *Publisher) messages(entries []state.HistoryEntry) []*pb.Events {
 }
 
 // rest waits for minPause, so that many events share a message, and then until something happens or the wait is over.
-func (p *Publisher) rest(ctx context.Context, wait time.Duration) (woken bool, err error) {
-	sleep(ctx, minPause)
-	timer := time.NewTimer(wait - minPause)
+func (p *Publisher) rest(ctx context.Context, most time.Duration) (woken bool, err error) {
+	_ = wait.For(ctx, minPause)
+	timer := time.NewTimer(most - minPause)
 	defer timer.Stop()
 	select {
 	case <-ctx.Done():
@@ -154,14 +155,5 @@ func (p *Publisher) rest(ctx context.Context, wait time.Duration) (woken bool, e
 		return true, nil
 	case <-timer.C:
 		return false, nil
-	}
-}
-
-func sleep(ctx context.Context, d time.Duration) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-	case <-timer.C:
 	}
 }

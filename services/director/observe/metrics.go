@@ -57,7 +57,8 @@ func newMetrics(m telemetry.Meter) *metrics {
 		claims: m.Counter("matchmaker.claims", "{claim}",
 			"Proposals that won, by what became of their claim: ok, config (it was changed or deleted), "+
 				"ticket (one does not wait any more), backfill (the game is not what it was), "+
-				"full (the project has as many matches as it may have), failed."),
+				"full (the project has as many matches as it may have), "+
+				"hosting (it has no servers for more matches: the tickets wait), failed."),
 		matches: m.Counter("matchmaker.matches", "{match}",
 			"Matches that were made, by kind: hosted (a server is allocated), direct (assigned at once), "+
 				"filling (proposed to a running game)."),
@@ -111,10 +112,11 @@ type labels struct {
 func (x *metrics) labels(project, config string) *labels {
 	of := x.configs.Of(project, config)
 	l := &labels{
-		config:     telemetry.WithLabels(of),
-		runs:       telemetry.LabelsByValue(of, "outcome", "ok", "failed", "absent", "late", "bus"),
-		proposals:  telemetry.LabelsByValue(of, "outcome", "kept", "outbid", "late", "dropped", "unclaimed"),
-		claims:     telemetry.LabelsByValue(of, "outcome", "ok", "config", "ticket", "backfill", "full", "failed"),
+		config:    telemetry.WithLabels(of),
+		runs:      telemetry.LabelsByValue(of, "outcome", "ok", "failed", "absent", "late", "bus"),
+		proposals: telemetry.LabelsByValue(of, "outcome", "kept", "outbid", "late", "dropped", "unclaimed"),
+		claims: telemetry.LabelsByValue(of, "outcome", "ok", "config", "ticket", "backfill", "full", "hosting",
+			"failed"),
 		matches:    telemetry.LabelsByValue(of, "kind", "hosted", "direct", "filling"),
 		assigned:   telemetry.WithLabels(of, attribute.String("result", "connection")),
 		unassigned: telemetry.WithLabels(of, attribute.String("result", "error")),

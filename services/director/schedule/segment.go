@@ -3,7 +3,7 @@ package schedule
 import "time"
 
 // absent is how long a segment rests when no runner hosts its function, when the message bus does not take its run, or
-// when its project has as many matches as it may have.
+// when its project has as many matches as it may have, or hosting as many as it has servers for.
 const absent = 250 * time.Millisecond
 
 // takeTimeout is how long a run may wait for a runner to take it. Runners answer at once: otherwise the request is
@@ -47,6 +47,8 @@ type Segment struct {
 	held bool
 	// started is when the last run started. None starts before notBefore.
 	started, notBefore time.Time
+	// paused is the time of notBefore if Rest set it.
+	paused time.Time
 	// unsettled is the number of proposals that are not settled.
 	unsettled int
 	// failures is how many runs in a row failed, or were taken and not answered.
@@ -107,7 +109,15 @@ func (s *Segment) EndRest() {
 
 // Rest lets the next run start a little later, also if nothing happens.
 func (s *Segment) Rest(now time.Time) {
-	s.dirty, s.notBefore = true, later(s.notBefore, now.Add(absent))
+	s.dirty, s.paused = true, now.Add(absent)
+	s.notBefore = later(s.notBefore, s.paused)
+}
+
+// EndPause lets a segment run that rests because of Rest.
+func (s *Segment) EndPause() {
+	if s.notBefore.Equal(s.paused) {
+		s.notBefore = time.Time{}
+	}
 }
 
 // Hold keeps new runs from starting, or lets them start again.

@@ -33,8 +33,8 @@ type LogStart struct {
 	After uint64
 }
 
-// logBatch is how many messages are asked for at once.
-const logBatch = 512
+// logBatch is how many messages are asked for at once: they come without a pause, whatever their reader's pace.
+const logBatch = 256
 
 // ReadLog hands what a function's instances wrote to take, the oldest first, until it wants no more, and returns the
 // position behind which the next lines will be. Who reads on from there misses no line and sees none twice. It holds

@@ -25,6 +25,10 @@ const maxPending = 1 << 20
 // aside on its disk.
 const matchBytes = 256 << 20
 
+// matchAge is how long a match stays in the work queue. The tickets of a match that no allocator took wait again much
+// earlier (--claim), and so do those of one that is taken out while it waits for an allocator.
+const matchAge = time.Hour
+
 // maxFetch is how many matches an allocator fetches at once: fetched matches that wait for a slot show no sign of life.
 const maxFetch = 256
 

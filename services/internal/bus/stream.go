@@ -104,6 +104,7 @@ func (b *Bus) makeStream(ctx context.Context, name string) error {
 		// What does not fit stays in the outbox. Removing the oldest would make its players wait for the claim's deadline.
 		config.MaxBytes = cmp.Or(b.options.MatchBytes, matchBytes)
 		config.Discard = jetstream.DiscardNew
+		config.MaxAge = matchAge
 	case logStream:
 		config.Description = "what the instances of match functions wrote"
 		config.Subjects = []string{logs + "*.*"}

@@ -30,6 +30,8 @@ type RedisOptions struct {
 	Port int
 	// AOF writes every change to Dir, and to the disk once a second. Without it the state is gone when the server ends.
 	AOF bool
+	// MaxMemory is how many bytes the data may take; 0 is no limit.
+	MaxMemory int64
 	// Users is the path of an ACL file, in which the default user may ask for INFO; without it everybody may do
 	// everything.
 	Users string
@@ -82,6 +84,7 @@ func StartMemory(port int, password string) (*Redis, error) {
 	if err := m.StartAddr(loopback(port)); err != nil {
 		return nil, fmt.Errorf("redis: %w", err)
 	}
+	AllowFlags(m)
 	return &Redis{addr: m.Addr(), memory: m, login: loginOf(password)}, nil
 }
 

@@ -81,7 +81,7 @@ func arguments(port int, o RedisOptions) []string {
 		// Rewriting the file takes a core for seconds, which other processes need under load. Redis's default of 64 MB is
 		// reached within 5 s.
 		"--auto-aof-rewrite-min-size", "256mb",
-		"--maxmemory-policy", "noeviction", "--daemonize", "no",
+		"--maxmemory", strconv.FormatInt(o.MaxMemory, 10), "--maxmemory-policy", "noeviction", "--daemonize", "no",
 	}
 	if o.Users != "" {
 		args = append(args, "--aclfile", o.Users)

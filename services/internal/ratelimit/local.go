@@ -54,6 +54,17 @@ func (l *Local) Allow(project, caller string) error {
 		"too many requests of this kind: %v a second are allowed", l.rate.PerSecond)
 }
 
+// Reserve takes n out of the bucket of a caller in a project, and returns how long to wait before the work is done that
+// they stand for. n is bounded by the burst.
+func (l *Local) Reserve(project, caller string, n int) time.Duration {
+	if l.rate.PerSecond == 0 {
+		return 0
+	}
+	now := l.now()
+	bucket := l.bucket(now, maphash.Comparable(l.seed, [2]string{project, caller}))
+	return bucket.ReserveN(now, min(n, l.rate.Burst)).DelayFrom(now)
+}
+
 func (l *Local) bucket(now time.Time, caller uint64) *rate.Limiter {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -53,7 +53,8 @@ func (s *Store) BeginAllocation(
 			"holder", l.Holder,
 			"duration", l.Hold.Milliseconds(),
 			"search_time", l.Search.Milliseconds(),
-			"claim_time", l.Claim.Milliseconds())
+			"claim_time", l.Claim.Milliseconds(),
+			"target", targetName(m))
 		c.tickets(k, tickets)
 		c.tickets(k, proposed)
 		return s.runShared(ctx, project, c)
@@ -110,17 +111,21 @@ func (s *Store) setMatchLease(ctx context.Context, project, match, holder string
 type Backoff struct {
 	// First is the time between the first two tries. After that the time doubles, up to Max.
 	First, Max time.Duration
+	// Patience is for how long it is tried.
+	Patience time.Duration
 }
 
 // Deallocation is a match that has ended and may have a server. When tickets use one, Used is its connection, and only
-// the match's other servers are to be given back.
+// the match's other servers are to be given back. Last is true when it was tried for as long as it may be.
 type Deallocation struct {
 	Match *pb.Match
 	Used  string
+	Last  bool
 }
 
 // ClaimDeallocations returns up to limit deallocations of each project. The caller gives the server back and calls
-// FinishDeallocation. If it does not, a later call returns the match again, after the time that b says.
+// FinishDeallocation. If it does not, a later call returns the match again, after the time that b says. When the last
+// try fails, the caller calls GiveUpDeallocation.
 func (s *Store) ClaimDeallocations(
 	ctx context.Context, projects []string, limit int, b Backoff,
 ) (map[string][]Deallocation, error) {
@@ -141,11 +146,12 @@ func (s *Store) ClaimDeallocations(
 			reply, err := s.run(ctx, s.call(deallocationClaimScript, k, ids{ofMatch: id},
 				"match_id", id,
 				"first_delay", b.First.Milliseconds(),
-				"max_delay", b.Max.Milliseconds()))
+				"max_delay", b.Max.Milliseconds(),
+				"patience", b.Patience.Milliseconds()))
 			if err != nil {
 				return matches, err
 			}
-			r, err := listOf(reply, 2)
+			r, err := listOf(reply, 3)
 			if err != nil {
 				return matches, err
 			}
@@ -158,7 +164,7 @@ func (s *Store) ClaimDeallocations(
 				return matches, corrupt("match", err)
 			}
 			used, _ := r[1].(string)
-			matches[project] = append(matches[project], Deallocation{m, used})
+			matches[project] = append(matches[project], Deallocation{m, used, r[2] == int64(1)})
 		}
 	}
 	return matches, nil
@@ -170,11 +176,23 @@ const confirmAfter = time.Minute
 
 // FinishDeallocation notes that the server of a match was given back, if it had one.
 func (s *Store) FinishDeallocation(ctx context.Context, project string, m *pb.Match) error {
+	return s.endDeallocation(ctx, project, m, "", matchEvent(m, pb.Event_KIND_RETURNED))
+}
+
+// GiveUpDeallocation notes that the server of a match could not be given back, and that nobody tries it any more.
+func (s *Store) GiveUpDeallocation(ctx context.Context, project string, m *pb.Match) error {
+	event := matchEvent(m, pb.Event_KIND_UNRETURNED)
+	event.Reason = "expired"
+	return s.endDeallocation(ctx, project, m, "1", event)
+}
+
+func (s *Store) endDeallocation(ctx context.Context, project string, m *pb.Match, givenUp string, e *pb.Event) error {
 	_, err := s.run(ctx, s.call(deallocationFinishScript, keysOf(project), ids{ofMatch: m.GetId()},
 		"match_id", m.GetId(),
 		"memory", matchMemory.Milliseconds(),
 		"pause", confirmAfter.Milliseconds(),
-		"event", s.encodeEvent(matchEvent(m, pb.Event_KIND_RETURNED))))
+		"given_up", givenUp,
+		"event", s.encodeEvent(e)))
 	return err
 }
 

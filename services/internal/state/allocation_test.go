@@ -240,6 +240,42 @@ func TestServerOfALostHolderIsDeallocatedTwice(t *testing.T) {
 	})
 }
 
+// Keys may be revoked for good: a deallocation that never succeeds ends.
+func TestDeallocationIsGivenUp(t *testing.T) {
+	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
+		s := open(state.Options{History: 1000})
+		revision, terms := setUp(t, s)
+		create(t, s, "a", "b")
+		m := claim(revision, "m", "a", "b")
+		mustClaim(t, s, terms, m)
+		must(t, third(take(t.Context(), s, m.Match, epoch0, at(10))))
+		must(t, second(s.ReleaseMatch(t.Context(), project, m.Match, "one", true, "allocation")))
+		backoff := state.Backoff{First: time.Second, Max: time.Minute, Patience: time.Hour}
+		try := func(after time.Duration, want, last bool) {
+			t.Helper()
+			due, err := s.At(epoch0.Add(after)).ClaimDeallocations(t.Context(), []string{project}, 10, backoff)
+			got := due[project]
+			if err != nil || (len(got) == 1) != want || want && got[0].Last != last {
+				t.Errorf("after %v: %v, %v, want one: %v, last: %v", after, got, err, want, last)
+			}
+		}
+		first := 2 * time.Hour // nobody tried it before
+		try(first, true, false)
+		try(first+60*time.Minute, true, false) // Redis's clock may have jumped
+		try(first+61*time.Minute, true, true)
+		must(t, s.GiveUpDeallocation(t.Context(), project, m.Match))
+		try(100*time.Hour, false, false) // and no second one, though the answer of the call may be late
+		lines, _ := readHistory(t, s, nil)
+		if last := lines[len(lines)-1]; last != "unreturned expired m" {
+			t.Errorf("the last event is %q", last)
+		}
+		must(t, second(s.At(epoch0.Add(100*time.Hour)).Expire(t.Context(), project, time.Hour, 10)))
+		if left, err := s.Leftovers(t.Context(), project); err != nil || len(left) > 0 {
+			t.Errorf("left are %v, %v", left, err)
+		}
+	})
+}
+
 // A call whose answer was lost may reach the hosting system after the match's server was deallocated.
 func TestServerOfALostCallIsDeallocatedTwice(t *testing.T) {
 	results := map[string]*pb.Assignment{"a": {}}
@@ -328,4 +364,51 @@ func TestGameServerIsStoredUntilItsExpiry(t *testing.T) {
 			t.Error(status, got)
 		}
 	})
+}
+
+// Nothing is kept of a match that ended and never had a server, whoever still works on it.
+func TestNothingIsKeptOfMatchesWithoutServers(t *testing.T) {
+	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
+		s := open(state.Options{})
+		revision, terms := setUp(t, s)
+		create(t, s, "a", "b", "c")
+		lost, refused := claim(revision, "lost", "a"), claim(revision, "refused", "b")
+		mustClaim(t, s, terms, lost, refused)
+		if status, _, err := take(t.Context(), s, refused.Match, epoch0, at(100)); err != nil || status != state.MatchActive {
+			t.Fatal(status, err)
+		}
+		if _, err := s.ReleaseMatch(t.Context(), project, refused.Match, "one", false, "allocation"); err != nil {
+			t.Fatal(err)
+		}
+		released, _, err := s.At(at(10)).ReleaseOverdueMatches(t.Context(), project, 10)
+		if err != nil || len(released) != 1 {
+			t.Fatal(released, err)
+		}
+		isWaiting(t, s, "a", "b", "c")
+		if n := matchesKept(t, s); n > 0 {
+			t.Errorf("%d keys are kept of matches without servers", n)
+		}
+		// An allocator that took the match up too late learns that it has ended, and gives back the server that it got.
+		status, _, err := take(t.Context(), s, lost.Match, at(11), at(20))
+		if err != nil || status != state.MatchForgotten {
+			t.Error(status, err)
+		}
+		end := state.Outcome{Holder: "two", Readable: time.Minute, Connection: "late:1"}
+		if status, _, err := s.Assign(t.Context(), project, lost.Match, end, nil); err != nil ||
+			status != state.MatchForgotten {
+			t.Error(status, err)
+		}
+		due, err := s.ClaimDeallocations(t.Context(), []string{project}, 10, state.Backoff{First: time.Second})
+		if err != nil || len(due[project]) != 1 || due[project][0].Match.GetId() != "lost" {
+			t.Error(due, err)
+		}
+	})
+}
+
+// matchesKept counts the matches that are stored, and the sets that list them.
+func matchesKept(t *testing.T, s *state.Store) int {
+	t.Helper()
+	n, err := s.MatchKeys(t.Context(), project)
+	must(t, err)
+	return n
 }

@@ -14,10 +14,13 @@ import (
 
 // CreateBackfill stores a new backfill ticket, whose id is set, and sets its version and created. It returns the feed's
 // position after the change. Errors: Limited when those of the project are too many, or too large together,
-// Invalid when the system has too many projects.
+// Invalid when the system has too many projects, Unavailable when Redis is short of memory.
 func (s *Store) CreateBackfill(
 	ctx context.Context, project string, b *pb.Backfill,
 ) (position uint64, err error) {
+	if err := s.HasMemory(ctx, project); err != nil {
+		return 0, err
+	}
 	body, err := backfillBody(b)
 	if err != nil {
 		return 0, err
@@ -61,7 +64,8 @@ func (s *Store) CreateBackfill(
 // ReplaceBackfill replaces what a server says in its backfill ticket. It sets b's new version and created, and the
 // allocated connection if b has none. The tickets that were proposed to it wait again. It returns the feed's position
 // after the change. Errors: NotFound when there is no such backfill ticket, or when it does not belong to the match
-// that b names; Limited when it is larger than before and those of the project are too large together.
+// that b names; when it is larger than before, Limited when those of the project are too large together and Unavailable
+// when Redis is short of memory.
 func (s *Store) ReplaceBackfill(
 	ctx context.Context, project string, b *pb.Backfill,
 ) (position uint64, err error) {
@@ -73,6 +77,7 @@ func (s *Store) ReplaceBackfill(
 	r, err := s.withProposed(func(proposed []string) (any, error) {
 		c := s.call(backfillReplaceScript, k, ids{ofBackfill: id},
 			"bytes_limit", s.limits.BackfillMemory<<20,
+			"may_grow", s.mayAdd(ctx, k),
 			"backfill_id", id,
 			"connection", b.GetConnection(),
 			"match_id", b.GetMatch(),
@@ -84,8 +89,11 @@ func (s *Store) ReplaceBackfill(
 	if err != nil {
 		return 0, err
 	}
-	if r[0] == "full" {
+	switch r[0] {
+	case "full":
 		return 0, s.backfillsTooLarge()
+	case "short":
+		return 0, shortOfMemory(nil)
 	}
 	if r[0] != "ok" || len(r) < 5 {
 		return 0, noBackfill(id)

@@ -642,12 +642,12 @@ func TestFillIsAllOrNothing(t *testing.T) {
 		s := open(state.Options{})
 		create(t, s, "a", "b", "c")
 		two := []*pb.Assignment{{Connection: "x:1"}, {Connection: "x:1", Properties: []byte("{}")}}
-		got, refused, _, err := s.AssignWaiting(t.Context(), project, []string{"a", "nobody"}, two, 10*time.Minute)
+		got, refused, _, err := s.AssignWaiting(t.Context(), project, nil, []string{"a", "nobody"}, two, 10*time.Minute)
 		if err != nil || refused != "nobody" || len(got) != 0 {
 			t.Fatal(got, refused, err)
 		}
 		isWaiting(t, s, "a", "b", "c")
-		got, refused, position, err := s.AssignWaiting(t.Context(), project, []string{"a", "b"}, two, 10*time.Minute)
+		got, refused, position, err := s.AssignWaiting(t.Context(), project, nil, []string{"a", "b"}, two, 10*time.Minute)
 		if err != nil || refused != "" || position == 0 || !slices.Equal(idsOf(got), []string{"a", "b"}) {
 			t.Fatal(got, refused, position, err)
 		}
@@ -814,7 +814,7 @@ func TestBackfillTicketEndsWithItsMatch(t *testing.T) {
 			if err != nil || !slices.Equal(released, []string{"m"}) || position == 0 {
 				t.Fatal(released, position, err)
 			}
-			begin(t, s, m, state.MatchReleased)
+			begin(t, s, m, state.MatchForgotten)
 		}, []string{"a", "b", "c", "d", "e"}, []string{"released deadline m a,b", "rejected unallocated g c,d"}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -189,6 +189,9 @@ func (c *crowd) matches(direct bool) []*state.Claim {
 
 func (c *crowd) claimAll(direct bool) error {
 	claims := c.matches(direct)
+	if err := c.store.OpenTarget(c.ctx, project, claims[0].Match); err != nil {
+		return err
+	}
 	_, err := c.store.Claim(c.ctx, project, c.terms, claims)
 	for _, claim := range claims {
 		if err == nil && claim.Refusal != "" {
@@ -222,7 +225,7 @@ func (c *crowd) assign() error {
 		for _, id := range claims[i].Tickets {
 			results[id] = &pb.Assignment{Connection: "127.0.0.1:7777"}
 		}
-		end := state.Outcome{Holder: "one", Readable: time.Hour}
+		end := state.Outcome{Holder: "one", Readable: time.Hour, Connection: "127.0.0.1:7777"}
 		_, _, err := c.store.Assign(c.ctx, project, claims[i].Match, end, results)
 		return err
 	})

@@ -29,8 +29,8 @@ type Claim struct {
 	// a connection get the server's.
 	Assignments []*pb.Assignment
 	// Refusal is set by Store.Claim: "" when the match was claimed, "config" when its config was changed or deleted,
-	// "full" when the project has too many claimed matches, or when its backfill tickets, or the tickets that are proposed
-	// to one, would be too many or too large,
+	// "full" when the project has too many claimed matches, or when its backfill tickets, the tickets that are proposed
+	// to one, or the results would be too many or too large, "hosting" when it has no servers for more matches,
 	// "backfill" when its backfill ticket was, else the id of a ticket that no longer waits.
 	Refusal string
 }
@@ -62,6 +62,20 @@ func (c *Claim) encodeAssignments() ([][]byte, error) {
 		}
 	}
 	return bodies, nil
+}
+
+// resultSize is how many bytes the result of a ticket has, on average over those of a match; 0 when that is not large.
+func resultSize(p *pb.Proposal, tickets int) int {
+	size := 0
+	for _, own := range p.GetTicketProperties() {
+		size += len(own)
+	}
+	size = size/max(1, tickets) + len(p.GetMatchProperties()) + len(p.GetAssignmentProperties()) + len(p.GetConnection()) +
+		len(p.GetError())
+	if size <= largeSize {
+		return 0
+	}
+	return size
 }
 
 // ClaimOptions are the conditions of a batch of claims.
@@ -153,10 +167,13 @@ func (s *Store) claimCall(project string, terms ClaimOptions, claims []*Claim) (
 		"claim_time", terms.Claim.Milliseconds(),
 		"readable", terms.Readable.Milliseconds(),
 		"max_matches", terms.Matches,
+		"bytes_limit", s.limits.TicketMemory<<20,
 		"match_count", len(claims))
 	for _, claim := range claims {
 		var body []byte
+		var target string
 		if claim.Assignments == nil {
+			target = targetName(claim.Match)
 			var err error
 			if body, err = proto.Marshal(claim.Match); err != nil {
 				return call{}, corrupt("match", err)
@@ -171,9 +188,9 @@ func (s *Store) claimCall(project string, terms ClaimOptions, claims []*Claim) (
 		if err != nil {
 			return call{}, err
 		}
-		c.args = append(c.args, m.GetId(), m.GetConfig(), m.GetRevision(), len(claim.Tickets), strings.Join(claim.Tickets,
-			" "),
-			s.encodeEvent(claim.event(terms.Epoch)), body, len(bodies))
+		c.args = append(c.args, m.GetId(), m.GetConfig(), m.GetRevision(), len(claim.Tickets),
+			strings.Join(claim.Tickets, " "), s.encodeEvent(claim.event(terms.Epoch)), body, target,
+			resultSize(m.GetProposal(), len(claim.Tickets)), len(bodies))
 		for _, assignment := range bodies {
 			c.args = append(c.args, assignment)
 		}
@@ -254,8 +271,11 @@ func (s *Store) claimBackfillCall(k keys, terms ClaimOptions, claim *Claim) (cal
 		"epoch", terms.Epoch,
 		"claim_time", terms.Claim.Milliseconds(),
 		"max_matches", terms.Matches,
+		"target", targetName(m),
 		"max_backfills", s.limits.Backfills,
 		"bytes_limit", s.limits.BackfillMemory<<20,
+		"results_limit", s.limits.TicketMemory<<20,
+		"result_size", resultSize(m.GetProposal(), len(claim.Tickets)),
 		"config", m.GetConfig(),
 		"revision", m.GetRevision(),
 		"match_id", m.GetId(),

@@ -78,7 +78,7 @@ func (c *clock) learn(next *measurement) (jump time.Duration) {
 // Now is Redis's clock as this process knows it: for tokens, for signatures, and for what is shown. What is judged is
 // judged by scripts, which read Redis's clock themselves.
 func (s *Store) Now() time.Time {
-	if s.clock != nil {
+	if s.clock != nil && s.measured.known.Load() == nil {
 		return s.clock()
 	}
 	return s.measured.now()
@@ -166,6 +166,9 @@ func (s *Store) measure(ctx context.Context) error {
 
 // redisTime asks one and the same server of a cluster.
 func (s *Store) redisTime(ctx context.Context) (time.Time, error) {
+	if s.clock != nil {
+		return s.clock(), nil
+	}
 	if cluster, ok := s.redis.(*redis.ClusterClient); ok {
 		server, err := cluster.MasterForKey(ctx, global.projects())
 		if err != nil {

@@ -17,6 +17,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -211,6 +212,20 @@ func TestCluster(t *testing.T) {
 	}
 	if known, err := s.Projects(t.Context()); err != nil || len(known) != 9 {
 		t.Errorf("projects: %v, %v", known, err)
+	}
+	if err := s.ForgetProjects(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if found, err := s.FindProjects(t.Context()); err != nil || !slices.Equal(found, projects) {
+		t.Errorf("found of the lost projects: %v, %v", found, err)
+	}
+	operator := openStore(t, state.Options{Server: state.Server{URL: "redis-cluster://" + first},
+		Login: login(account.Operator)})
+	if n, err := operator.RemoveProject(t.Context(), "project-0"); err != nil || n == 0 {
+		t.Errorf("removed %d keys, %v", n, err)
+	}
+	if n, err := operator.RemoveProject(t.Context(), "project-0"); err != nil || n != 0 {
+		t.Errorf("removed %d keys again, %v", n, err)
 	}
 	// A node has all keys of a project or none, and each node has a project.
 	home := map[string]int{}

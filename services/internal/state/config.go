@@ -33,7 +33,8 @@ func expectation(revision int64) string {
 
 // PutConfig creates or replaces a config and returns its new revision. Errors: Conflict when its revision is not the
 // expected one, or when its id exists in another spelling: with other letter case or Unicode normal form; Invalid when
-// the configs of the project are too many, or too large together, or when the system has too many projects.
+// the configs of the project are too many, or too large together, or when the system has too many projects; Unavailable
+// when it is new and Redis is short of memory.
 func (s *Store) PutConfig(
 	ctx context.Context, project string, c *pb.Config, expected int64,
 ) (revision int64, created bool, err error) {
@@ -57,6 +58,7 @@ func (s *Store) PutConfig(
 			"name", configName(c.GetId()),
 			"body", body,
 			"expected", expectation(expected),
+			"may_create", s.mayAdd(ctx, keysOf(project)),
 			"filters", filters,
 			"segments", segments,
 			"max_configs", limits.Configs,
@@ -79,6 +81,8 @@ func (s *Store) PutConfig(
 		}
 	}
 	switch r[0] {
+	case int64(-4):
+		return 0, false, shortOfMemory(nil)
 	case int64(-2):
 		number, _ := r[len(r)-1].(int64)
 		return 0, false, limits.exceeded(fmt.Sprint(r[1]), number)
@@ -92,12 +96,15 @@ func (s *Store) PutConfig(
 	return revision, r[1] == int64(1), nil
 }
 
+// A config's revision is read before its body, so that a body is never taken for a newer one than it is: nothing is
+// claimed under the revision before. They are not read in a MULTI, which a full Redis refuses.
+
 // Config reads a config. Errors: NotFound.
 func (s *Store) Config(ctx context.Context, project, id string) (*pb.Config, error) {
 	var body, revision *redis.StringCmd
 	k := keysOf(project)
-	_, err := s.redis.TxPipelined(ctx, func(p redis.Pipeliner) error {
-		body, revision = p.HGet(ctx, k.configs(), id), p.HGet(ctx, k.revisions(), id)
+	_, err := s.redis.Pipelined(ctx, func(p redis.Pipeliner) error {
+		revision, body = p.HGet(ctx, k.revisions(), id), p.HGet(ctx, k.configs(), id)
 		return nil
 	})
 	if errors.Is(err, redis.Nil) {
@@ -113,8 +120,8 @@ func (s *Store) Config(ctx context.Context, project, id string) (*pb.Config, err
 func (s *Store) Configs(ctx context.Context, project string) (map[string]*pb.Config, error) {
 	var bodies, revisions *redis.MapStringStringCmd
 	k := keysOf(project)
-	_, err := s.redis.TxPipelined(ctx, func(p redis.Pipeliner) error {
-		bodies, revisions = p.HGetAll(ctx, k.configs()), p.HGetAll(ctx, k.revisions())
+	_, err := s.redis.Pipelined(ctx, func(p redis.Pipeliner) error {
+		revisions, bodies = p.HGetAll(ctx, k.revisions()), p.HGetAll(ctx, k.configs())
 		return nil
 	})
 	if err != nil {
@@ -122,7 +129,11 @@ func (s *Store) Configs(ctx context.Context, project string) (map[string]*pb.Con
 	}
 	configs := make(map[string]*pb.Config, len(bodies.Val()))
 	for id, body := range bodies.Val() {
-		c, err := parseConfig(body, revisions.Val()[id])
+		revision, known := revisions.Val()[id]
+		if !known {
+			continue // it was created meanwhile
+		}
+		c, err := parseConfig(body, revision)
 		if err != nil {
 			return nil, err
 		}
@@ -155,19 +166,19 @@ func (s *Store) ChangedConfigs(ctx context.Context, project string, known map[st
 		return changed, revisions, nil
 	}
 	var bodies, now *redis.SliceCmd
-	if _, err := s.redis.TxPipelined(ctx, func(p redis.Pipeliner) error {
-		bodies, now = p.HMGet(ctx, k.configs(), ids...), p.HMGet(ctx, k.revisions(), ids...)
+	if _, err := s.redis.Pipelined(ctx, func(p redis.Pipeliner) error {
+		now, bodies = p.HMGet(ctx, k.revisions(), ids...), p.HMGet(ctx, k.configs(), ids...)
 		return nil
 	}); err != nil {
 		return nil, nil, unavailable(err)
 	}
 	for i, id := range ids {
 		body, is := bodies.Val()[i].(string)
-		if !is {
+		revision, was := now.Val()[i].(string)
+		if !is || !was {
 			delete(revisions, id)
 			continue
 		}
-		revision, _ := now.Val()[i].(string)
 		if changed[id], err = parseConfig(body, revision); err != nil {
 			return nil, nil, err
 		}

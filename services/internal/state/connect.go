@@ -86,7 +86,7 @@ func connect(
 	}
 	twice := func(user, password string) bool { return credentials != nil && (user != "" || password != "") }
 	// The feed reads raw replies, which differ in RESP3. Clients must not retry commands: a script whose reply was lost
-	// may have run. When a cluster moves a key, one command fails before the client has read the new place.
+	// may have run. See redirect for what a cluster answers while it moves a slot.
 	switch kind {
 	case "":
 		o, err := redis.ParseURL(base + "://" + rest)
@@ -114,13 +114,18 @@ func connect(
 		o.CredentialsProviderContext, o.Dialer = credentials, dial
 		o.Protocol, o.DisableIdentity, o.PoolSize, o.MaxRetries, o.MaxRedirects = 2, true, conns, -1, -1
 		o.TLSConfig = merged(o.TLSConfig, secure)
+		moved := new(redirect)
 		o.NewClient = func(node *redis.Options) *redis.Client {
 			if meet != nil {
 				meet(node.Addr, node)
 			}
-			return redis.NewClient(node)
+			client := redis.NewClient(node)
+			moved.add(node.Addr, client)
+			return client
 		}
-		return redis.NewClusterClient(o), nil
+		cluster := redis.NewClusterClient(o)
+		cluster.AddHook(moved)
+		return cluster, nil
 	case "sentinel":
 		o, err := redis.ParseFailoverURL(base + "://" + rest)
 		if err != nil || o.MasterName == "" {

@@ -52,13 +52,19 @@ type creation struct {
 }
 
 // Create stores a ticket, whose id, owner and created are set. Redis's clock says since when it waits; created is what
-// functions and players are told. Errors: Limited when the project has too many waiting
-// tickets, or when the project or the player creates too often. When ctx ends first, the ticket may or may not be
-// stored: read it by its id.
+// functions and players are told. Errors: Limited when the project has too many waiting tickets, or when the project or
+// the player creates too often; Invalid when the system has too many projects, and this is none of them; Unavailable
+// when Redis is short of memory. When ctx ends first, the ticket may or may not be stored: read it by its id.
 func (c *Creator) Create(ctx context.Context, project string, t *pb.Ticket) error {
+	if err := c.store.HasMemory(ctx, project); err != nil {
+		return err
+	}
 	body, err := proto.Marshal(t)
 	if err != nil {
 		return problem.Wrap(problem.Invalid, err, "the ticket holds text that is not UTF-8")
+	}
+	if err := c.store.keepListed(ctx, project); err != nil {
+		return err
 	}
 	one := &creation{id: t.GetId(), owner: t.GetOwner(), body: body, done: make(chan error, 1)}
 	c.mu.Lock()
@@ -167,17 +173,21 @@ func (s *Store) refusal(reason string, after time.Duration) error {
 		return s.limits.Project().LimitError("project", after,
 			"this project creates tickets too often: %v a second are allowed", s.limits.ProjectRate)
 	case "bytes":
-		return &problem.Error{
-			Kind: problem.Limited, RetryAfter: drainDelay,
-			Detail: "the tickets of this project take too much memory, try again when some were matched, or with a ticket " +
-				"of up to 1 KiB",
-			Limit: &problem.Limit{Name: "ticket-memory", Amount: s.limits.TicketMemory},
-		}
+		return s.limits.memoryError("the tickets of this project take too much memory, try again when some were matched, " +
+			"or with a ticket of up to 1 KiB")
 	default:
 		return &problem.Error{
 			Kind: problem.Limited, RetryAfter: drainDelay,
 			Detail: "too many tickets are waiting in this project, try again when some were matched",
 			Limit:  &problem.Limit{Name: "waiting", Amount: s.limits.Waiting},
 		}
+	}
+}
+
+// memoryError says that tickets and their results take too much memory.
+func (l *Limits) memoryError(detail string) error {
+	return &problem.Error{
+		Kind: problem.Limited, RetryAfter: drainDelay, Detail: detail,
+		Limit: &problem.Limit{Name: "ticket-memory", Amount: l.TicketMemory},
 	}
 }

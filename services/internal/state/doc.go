@@ -29,12 +29,17 @@
 //	                   b [BODY], until the match has ended and its server needs no deallocation
 //	                   e [DEADLINE] of the allocation, h [HOLDER] and u [LEASE_EXPIRES], while allocating
 //	                   v [SERVER], once assigned
-//	                   n [TRIES] of the deallocation, z [CONFIRM]: deallocate twice, y [ANNOUNCED]: an event told of it
+//	                   n [TRIES] of the deallocation, i [FIRST_TRY] of it, z [CONFIRM]: deallocate twice,
+//	                   y [ANNOUNCED]: an event told of it
 //	                   k [CONTESTED]: the lease passed from one holder to another, so it may have two servers
 //	                   w [USED]: the connection of the server that its tickets use, if it is contested
 //	claims     zset    claimed and allocating matches by deadline
 //	outbox     zset    matches that may not be in the work queue yet, by the time of the claim
 //	ended      zset    ended matches by the time when they are deleted
+//	credit     hash    of each target of hosting, before its name: w: [WINDOW] how many of its matches may be open, in
+//	                   eighths; o: [OPEN] how many are; d: [DUE] from when on one more may be claimed;
+//	                   l: [WAITED] matches were not claimed, 2: there is room again; t: [TOLD] when an event told of it;
+//	                   and s [SWEPT]: when it was last looked for targets that are not used
 //	returns (deallocations)
 //	           zset    ended matches that may have a server, or a second one, by the time when it is to be deallocated
 //
@@ -67,16 +72,18 @@
 //	           stream and counter: every event that has not been published
 //	published  string  how far the history was published
 //
-// The rest (config.go, function.go, director.go):
+// The rest (config.go, function.go, module.go, director.go):
 //
 //	configs, revisions, confignames (config_names)
 //	           hashes  body and revision by id, id by the id in lower case, and what each config counts by ':' and its id
 //	revision   counter
 //	functions  hash
+//	unused     zset    modules that no function names, by when they were announced or became unused; 0 while one is
+//	                   being removed. Nothing else proves that a module may be removed.
 //	lease      hash    owner, epoch and expires: the director that leads the project
 //
-// Two keys are of no project: the set mm:projects, and the hash mm:directors with the expiry of each director's
-// heartbeat and the number of projects that it leads.
+// Three keys are of no project: mm:schema, the version of what is stored (schema.go); the set mm:projects; and the hash
+// mm:directors with the expiry of each director's heartbeat and the number of projects that it leads.
 //
 // Times are Unix milliseconds unless a comment says otherwise. Errors are *problem.Error: NotFound, Conflict, Invalid
 // or Limited as each method says, and Unavailable when Redis does not answer.

@@ -7,10 +7,29 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
 )
 
 // Flush empties the server, as a restart without its data does.
 func (s *Store) Flush(ctx context.Context) error { return s.redis.FlushAll(ctx).Err() }
+
+// ForgetProjects loses the list of projects.
+func (s *Store) ForgetProjects(ctx context.Context) error {
+	return s.redis.Del(ctx, global.projects()).Err()
+}
+
+// AllKeys lists the keys that match a pattern, in order.
+func (s *Store) AllKeys(ctx context.Context, pattern string) ([]string, error) {
+	all, err := s.redis.Keys(ctx, pattern).Result()
+	slices.Sort(all)
+	return all, err
+}
+
+// Do sends a command.
+func (s *Store) Do(ctx context.Context, command ...any) error {
+	return s.redis.Do(ctx, command...).Err()
+}
 
 // Players is how many buckets of players are stored.
 func (s *Store) Players(ctx context.Context, project string) (int64, error) {
@@ -166,12 +185,17 @@ func (s *Store) ForgetConfigCounts(ctx context.Context, project string) error {
 
 // At is the store at a time.
 func (s *Store) At(now time.Time) *Store {
-	return &Store{redis: s.redis, feeds: s.feeds, log: s.log, bare: s.bare, limits: s.limits, feed: s.feed,
-		history: s.history, functions: s.functions, clock: func() time.Time { return now }}
+	then := &Store{redis: s.redis, feeds: s.feeds, log: s.log, bare: s.bare, limits: s.limits, feed: s.feed,
+		history: s.history, functions: s.functions, memory: s.memory, clock: func() time.Time { return now }}
+	then.measured.host = s.measured.host
+	return then
 }
 
 // Measure measures Redis's clock once.
 func (s *Store) Measure(ctx context.Context) error { return s.measure(ctx) }
+
+// MeasureMemory asks for Redis's memory once.
+func (s *Store) MeasureMemory(ctx context.Context) error { return s.measureMemory(ctx) }
 
 // Unmeasure forgets Redis's clock.
 func (s *Store) Unmeasure() { s.measured.known.Store(nil) }
@@ -189,3 +213,34 @@ func (m *Measured) Learn(redis, host time.Time, bound time.Duration) (jump time.
 
 // Now is Redis's clock.
 func (m *Measured) Now() time.Time { return m.now() }
+
+// ForgetCredit makes all targets of a project as good as new.
+func (s *Store) ForgetCredit(ctx context.Context, project string) error {
+	return s.redis.Del(ctx, keysOf(project).credit()).Err()
+}
+
+// Credit reads what is known of the targets of a project.
+func (s *Store) Credit(ctx context.Context, project string) (map[string]string, error) {
+	return s.redis.HGetAll(ctx, keysOf(project).credit()).Result()
+}
+
+// PutCredit writes what is known of the targets of a project.
+func (s *Store) PutCredit(ctx context.Context, project string, credit map[string]string) error {
+	return s.redis.HSet(ctx, keysOf(project).credit(), credit).Err()
+}
+
+// OpenTarget lets many matches of a match's target be open.
+func (s *Store) OpenTarget(ctx context.Context, project string, m *pb.Match) error {
+	return s.redis.HSet(ctx, keysOf(project).credit(), "w:"+targetName(m), 8_000_000).Err()
+}
+
+// MatchKeys counts the matches of a project that are stored, and the sets that list ended ones.
+func (s *Store) MatchKeys(ctx context.Context, project string) (int, error) {
+	k := keysOf(project)
+	matches, err := s.redis.Keys(ctx, k.match("*")).Result()
+	if err != nil {
+		return 0, err
+	}
+	sets, err := s.redis.Exists(ctx, k.ended(), k.deallocations(), k.outbox(), k.claims()).Result()
+	return len(matches) + int(sets), err
+}

@@ -61,8 +61,7 @@ func (s *Store) Follow(ctx context.Context, project string, sink Sink) {
 
 func (s *Store) follow(ctx context.Context, project string, sink Sink) error {
 	k, primaryChanges := keysOf(project), s.primary.changeCount()
-	// A new feed gets a new name. Positions alone do not tell it from the old one.
-	if err := s.feeds.SetNX(ctx, k.feedName(), uuid.NewString(), 0).Err(); err != nil {
+	if err := s.nameFeed(ctx, k); err != nil {
 		return err
 	}
 	// Changes made while the snapshot is read are applied again after it. That is harmless: the last change of a ticket
@@ -105,6 +104,19 @@ func (s *Store) follow(ctx context.Context, project string, sink Sink) error {
 		}
 		sink.Apply(changes, position)
 	}
+}
+
+// nameFeed gives a new feed a new name, since positions alone do not tell it from the old one. A full Redis refuses
+// that, and the feed is read all the same: it has no name until a reader starts that finds memory.
+func (s *Store) nameFeed(ctx context.Context, k keys) error {
+	name, _, err := s.feedPosition(ctx, k)
+	if err != nil || name != "" {
+		return err
+	}
+	if err := s.feeds.SetNX(ctx, k.feedName(), uuid.NewString(), 0).Err(); err != nil && !isFull(err) {
+		return err
+	}
+	return nil
 }
 
 // checkFeed checks that the feed has the same name as at the reader's start, and that its position has not gone back.

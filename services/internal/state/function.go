@@ -3,6 +3,7 @@ package state
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/redis/go-redis/v9"
 	"google.golang.org/protobuf/proto"
@@ -13,7 +14,9 @@ import (
 
 // ChangeFunction reads a function, calls change with it, and writes the result. When another caller wrote the function
 // meanwhile, it starts again. change gets nil when there is no such function, and returns nil to delete it. Errors:
-// Invalid when the project already has the most functions that it may have, or the system the most projects.
+// Invalid when the project already has the most functions that it may have, or the system the most projects;
+// Unavailable when the function names a module that it did not name before, and that NoteModule was not told of, or
+// when it is new and Redis is short of memory.
 func (s *Store) ChangeFunction(
 	ctx context.Context, project, name string, change func(*pb.Function) (*pb.Function, error),
 ) error {
@@ -30,9 +33,11 @@ func (s *Store) ChangeFunction(
 				return corrupt("function", err)
 			}
 		}
+		before := ModulesOf(f)
 		if f, err = change(f); err != nil {
 			return err
 		}
+		modules := ModulesOf(f)
 		var next []byte
 		if f != nil {
 			if err := s.addProject(ctx, project); err != nil {
@@ -42,20 +47,31 @@ func (s *Store) ChangeFunction(
 				return corrupt("function", err)
 			}
 		}
-		verdict, err := s.run(ctx, s.call(functionPutScript, k, ids{},
+		added, dropped := namedAnew(before, modules), namedAnew(modules, before)
+		put := s.call(functionPutScript, k, ids{},
 			"name", name,
 			"read", current,
 			"body", next,
-			"limit", s.functions))
+			"limit", s.functions,
+			"may_create", s.mayAdd(ctx, k),
+			"added", len(added))
+		for _, module := range slices.Concat(added, dropped) {
+			put.args = append(put.args, module)
+		}
+		verdict, err := s.run(ctx, put)
 		if err != nil {
 			return err
 		}
 		switch verdict {
 		case "ok":
 			return nil
+		case "short":
+			return shortOfMemory(nil)
 		case "full":
 			return problem.New(problem.Invalid, "the project has %d match functions, the most it may have: delete one first",
 				s.functions)
+		case "gone":
+			return problem.New(problem.Unavailable, "the module of the function was removed meanwhile: upload it again")
 		}
 	}
 }

@@ -98,14 +98,10 @@ func (s *Store) SetBookmark(ctx context.Context, project string, at *pb.Bookmark
 	if err != nil {
 		return corrupt("bookmark", err)
 	}
-	k := keysOf(project)
-	_, err = s.redis.Pipelined(ctx, func(p redis.Pipeliner) error {
-		p.Set(ctx, k.published(), body, 0)
-		// The entry at the place itself stays: its check shows whether the history is still the same.
-		p.XTrimMinIDApprox(ctx, k.history(), strconv.FormatUint(at.GetPosition(), 10), 0)
-		return nil
-	})
-	return unavailable(err)
+	_, err = s.run(ctx, s.call(historyPublishedScript, keysOf(project), ids{},
+		"bookmark", body,
+		"position", at.GetPosition()))
+	return err
 }
 
 // entry is an entry of the history as Redis stores it.
@@ -121,7 +117,8 @@ type entry struct {
 func (s *Store) entries(ctx context.Context, k keys, from uint64, limit int) (entries []entry, end uint64, err error) {
 	var last *redis.StringCmd
 	var read *redis.Cmd
-	_, err = s.redis.TxPipelined(ctx, func(p redis.Pipeliner) error {
+	// Not MULTI: a full Redis refuses it. The last position is read first, so that no entry behind it is missing.
+	_, err = s.redis.Pipelined(ctx, func(p redis.Pipeliner) error {
 		last = p.Get(ctx, k.historySeq())
 		read = p.Do(ctx, "XRANGE", k.history(), strconv.FormatUint(from, 10), "+", "COUNT", limit+1)
 		return nil

@@ -10,6 +10,7 @@ func keysOf(project string) keys { return keys("mm:{" + project + "}:") }
 // projects is written before a project's own keys, since they are in different slots of a cluster. A name without a
 // project counts against --max-projects, and is harmless otherwise.
 func (k keys) projects() string  { return string(k) + "projects" }
+func (k keys) schema() string    { return string(k) + "schema" }
 func (k keys) directors() string { return string(k) + "directors" }
 
 func (k keys) ticket(id string) string    { return string(k) + "t:" + id }
@@ -19,6 +20,7 @@ func (k keys) large() string              { return string(k) + "large" }
 func (k keys) match(id string) string     { return string(k) + "m:" + id }
 func (k keys) claims() string             { return string(k) + "claims" }
 func (k keys) outbox() string             { return string(k) + "outbox" }
+func (k keys) credit() string             { return string(k) + "credit" }
 func (k keys) ended() string              { return string(k) + "ended" }
 func (k keys) deallocations() string      { return string(k) + "returns" }
 func (k keys) backfill(id string) string  { return string(k) + "bf:" + id }
@@ -38,6 +40,7 @@ func (k keys) revisions() string          { return string(k) + "revisions" }
 func (k keys) revision() string           { return string(k) + "revision" }
 func (k keys) configNames() string        { return string(k) + "confignames" }
 func (k keys) functions() string          { return string(k) + "functions" }
+func (k keys) unused() string             { return string(k) + "unused" }
 func (k keys) lease() string              { return string(k) + "lease" }
 func (k keys) rates() string              { return string(k) + "rates" }
 func (k keys) players(n string) string    { return string(k) + "players:" + n } // 0 and 1

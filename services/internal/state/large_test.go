@@ -129,6 +129,76 @@ func TestBytesOfLargeTicketsDoNotDrift(t *testing.T) {
 	})
 }
 
+// One proposal with properties for all becomes as many results as it has tickets. They count when the match is claimed.
+func TestLargeResultsAreBoundedInBytes(t *testing.T) {
+	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
+		s := open(state.Options{Limits: state.Limits{TicketMemory: 1, Backfills: 10}})
+		revision, terms := setUp(t, s)
+		c := s.Creator(nil)
+		properties := []byte(`{"x":"` + strings.Repeat("x", 60<<10) + `"}`)
+		n := 0
+		var ids []string
+		// proposal is a match of eight new tickets.
+		proposal := func() *state.Claim {
+			t.Helper()
+			n++
+			ids = nil
+			for i := range 8 {
+				ids = append(ids, fmt.Sprint("t", n, "-", i))
+				if err := c.Create(t.Context(), project, ticket(ids[i], n)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			m := claim(revision, fmt.Sprint("m", n), ids...)
+			m.Match.Proposal.MatchProperties = properties
+			return m
+		}
+		atOnce := func() *state.Claim {
+			m := proposal()
+			m.Match.Hosting = nil
+			for range ids {
+				m.Assignments = append(m.Assignments, &pb.Assignment{MatchProperties: properties})
+			}
+			return m
+		}
+		// Of one batch, two fit, the third does not, and a plain one does.
+		batch := []*state.Claim{proposal(), atOnce(), proposal(), proposal()}
+		batch[3].Match.Proposal.MatchProperties = nil
+		if _, err := s.Claim(t.Context(), project, terms, batch); err != nil {
+			t.Fatal(err)
+		}
+		for i, want := range []string{"", "", "full", ""} {
+			if got := batch[i].Refusal; got != want {
+				t.Errorf("match %d is refused %q, want %q", i, got, want)
+			}
+		}
+		if used, least := large(t, s), int64(16*len(properties)); used < least || used > 1<<20 {
+			t.Errorf("%d bytes are counted, want %d and somewhat more", used, least)
+		}
+		opened := proposal()
+		opened.Match.Backfill = "b"
+		opened.Match.Proposal.Filling = &pb.Filling{Contents: &pb.Backfill{}}
+		if _, err := s.Claim(t.Context(), project, terms, []*state.Claim{opened}); err != nil || opened.Refusal != "full" {
+			t.Fatalf("%v, refused %q", err, opened.Refusal)
+		}
+		_, _, _, err := s.AssignWaiting(t.Context(), project, opened.Match.Proposal, ids, make([]*pb.Assignment, 8),
+			time.Minute)
+		tooMuch(t, err, "ticket-memory")
+		for _, id := range batch[1].Tickets {
+			if _, err := s.DeleteTicket(t.Context(), project, id, ""); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, _, _, err := s.AssignWaiting(t.Context(), project, opened.Match.Proposal, ids, make([]*pb.Assignment, 8),
+			time.Minute); err != nil {
+			t.Errorf("after deletes there is room again: %v", err)
+		}
+		if used, least := large(t, s), int64(16*len(properties)); used < least || used > 1<<20 {
+			t.Errorf("%d bytes are counted, want %d and somewhat more", used, least)
+		}
+	})
+}
+
 // A process of an older version deletes tickets and knows nothing of the sum.
 func TestBytesOfTicketsThatOthersDeletedAreFound(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {

@@ -12,8 +12,8 @@ import (
 	"matchmaker.dev/services/internal/problem"
 )
 
-// matchMemory is how long a released match stays stored. It is longer than any outage of the allocators, since the
-// allocator that works on the match may have to deallocate a server.
+// matchMemory is how long it is kept of a match that its server was deallocated, or that its tickets use one of two. It
+// is longer than any outage of the allocators: the one that works on the match may have to deallocate a server.
 const matchMemory = 24 * time.Hour
 
 // MatchStatus is the state in which BeginAllocation, Assign and GameServer found a match.
@@ -25,9 +25,10 @@ const (
 	MatchActive MatchStatus = "ok"
 	// MatchAssigned: the match was assigned before.
 	MatchAssigned MatchStatus = "done"
-	// MatchReleased: the match ended without a server, its tickets wait again or have an error.
+	// MatchReleased: the match ended without a server, or with one that is given back; its tickets wait again or have an
+	// error.
 	MatchReleased MatchStatus = "released"
-	// MatchForgotten: the match ended so long ago that it is no longer stored.
+	// MatchForgotten: the match is not stored any more: it ended long ago, or never had a server.
 	MatchForgotten MatchStatus = "gone"
 	// MatchDropped: a ticket had left, the others wait again.
 	MatchDropped MatchStatus = "dropped"
@@ -52,7 +53,14 @@ type Outcome struct {
 	// Server is stored for KeepServer when the match is assigned; nil when none is to be stored.
 	Server     *pb.GameServer
 	KeepServer time.Duration
+	// Never is true when hosting will never give the match a server: others do not wait for that.
+	Never bool
+	// Room is set by Assign to whether matches that had to wait for servers may be claimed now; nil when nobody asks.
+	Room *bool
 }
+
+// answer is that of hosting, for scripts.
+func (o *Outcome) answer() string { return flag(o.Connection != "" || o.Never) }
 
 // Match reads a claimed match. Errors: NotFound when it was assigned, or ended long ago.
 func (s *Store) Match(ctx context.Context, project, id string) (*pb.Match, error) {
@@ -116,7 +124,9 @@ func (s *Store) Assign(
 			"call_lost", flag(o.MayHaveServer),
 			"server", server,
 			"server_time", o.KeepServer.Milliseconds(),
-			"memory", matchMemory.Milliseconds())
+			"memory", matchMemory.Milliseconds(),
+			"target", targetName(m),
+			"answer", o.answer())
 		if err := c.assignments(k, slices.Concat(tickets, proposed), assignments); err != nil {
 			return "", nil, err
 		}
@@ -138,6 +148,10 @@ func (s *Store) Assign(
 	}
 	switch verdict, _ := r[0].(string); MatchStatus(verdict) {
 	case MatchActive:
+	case "room":
+		if o.Room != nil {
+			*o.Room = true
+		}
 	case "again":
 		return "", nil, busyBackfill(backfill)
 	default:
@@ -215,12 +229,12 @@ func (s *Store) releaseMatch(
 		c := s.call(matchReleaseScript, k, ids{ofMatch: id, ofBackfill: backfill},
 			"match_id", id,
 			"holder", how.holder,
-			"memory", matchMemory.Milliseconds(),
 			"event", s.encodeEvent(event),
 			"backfill_id", backfill,
 			"rejected_event", s.encodeEvent(rejectedEvent(backfill, "unallocated")),
 			"ticket_count", len(tickets),
-			"may_have_server", mayHaveServer)
+			"may_have_server", mayHaveServer,
+			"target", targetName(m))
 		c.tickets(k, tickets)
 		c.tickets(k, proposed)
 		return s.run(ctx, c)

@@ -42,7 +42,7 @@ func tickets() []string {
 }
 
 func matchKeys() []string {
-	return []string{every.match(anyID), every.claims(), every.outbox(), every.ended()}
+	return []string{every.match(anyID), every.claims(), every.outbox(), every.ended(), every.credit()}
 }
 
 func fillings() []string {
@@ -55,24 +55,26 @@ func permissions() map[string]rights {
 	events := slices.Concat(feedKeys(), historyKeys())
 	return map[string]rights{
 		catalog.Ticket: {
-			scripts: []lazyScript{ticketCreateScript, ticketDeleteScript},
+			scripts: []lazyScript{projectAddScript, ticketCreateScript, ticketDeleteScript},
 			calls:   "hmget",
 			writes:  events,
-			changes: slices.Concat(counters(), limits(), []string{every.ticket(anyID), every.waiting(), every.large()}),
+			changes: slices.Concat(counters(), limits(), []string{global.projects(), every.ticket(anyID), every.waiting(),
+				every.large()}),
 		},
 		catalog.Config: {
 			scripts: []lazyScript{projectAddScript, configPutScript, configDeleteScript, rateAllowScript},
-			calls:   "hget hgetall multi exec",
+			calls:   "hget hgetall" + before,
 			changes: []string{global.projects(), every.configs(), every.revisions(), every.revision(), every.configNames(),
 				every.rates()},
 		},
 		catalog.Registry: {
-			scripts: []lazyScript{projectAddScript, functionPutScript, rateAllowScript, rateChargeScript},
-			calls:   "smembers hget hgetall",
-			changes: []string{global.projects(), every.functions(), every.rates()},
+			scripts: []lazyScript{projectAddScript, functionPutScript, moduleNoteScript, moduleTakeScript, rateAllowScript,
+				rateChargeScript},
+			calls:   "smembers hget hgetall zrange zrem",
+			changes: []string{global.projects(), every.functions(), every.unused(), every.rates()},
 		},
 		catalog.Runner: {
-			calls: "smembers hgetall hmget zscan xread mget set info",
+			calls: "smembers hgetall hmget zscan xread mget set",
 			reads: slices.Concat([]string{global.projects(), every.functions(), every.ticket(anyID), every.waiting(),
 				every.backfill(anyID), every.backfills()},
 				feedKeys(), []string{every.feedName(), every.feedSeq()}),
@@ -82,21 +84,22 @@ func permissions() map[string]rights {
 			scripts: []lazyScript{
 				directorHeartbeatScript, directorLeaseScript, matchClaimScript, matchClaimBackfillScript, matchReleaseScript,
 				proposalCreateScript, proposalExpireScript, backfillDeleteScript, backfillRecountScript,
-				expireWaitingScript, expireResultsScript, expireMatchesScript, ticketReleaseScript,
+				expireWaitingScript, expireResultsScript, expireMatchesScript, ticketReleaseScript, historyPublishedScript,
+				projectListScript,
 			},
-			calls: "smembers get set hget hgetall hmget zcard zcount zrange zrem zrandmember xrange xtrim hrandfield exists " +
-				"multi exec",
-			reads:  []string{global.projects(), every.configs(), every.published()},
-			adds:   []string{every.published()},
+			calls: "smembers scan get hget hgetall hmget zcard zcount zrange zrem zrandmember xrange hrandfield exists" +
+				before,
+			// It looks for projects by the keys that exist.
+			reads:  []string{every.configs(), every.functions(), every.unused()},
 			writes: feedKeys(),
 			changes: slices.Concat(counters(), historyKeys(), tickets(), matchKeys(), fillings(), []string{every.deallocations(),
-				every.large(), every.lease(), global.directors()}),
+				every.large(), every.lease(), every.published(), global.projects(), global.directors()}),
 			// Scripts check whether the config has changed since the match was made.
 			consults: []string{every.revisions()},
 		},
 		catalog.Allocator: {
 			scripts: []lazyScript{allocationBeginScript, allocationLeaseScript, matchAssignScript, matchReleaseScript,
-				matchServerScript, deallocationClaimScript, deallocationFinishScript},
+				matchServerScript, hostingRefuseScript, deallocationClaimScript, deallocationFinishScript},
 			calls:   "smembers hget zrange",
 			reads:   []string{global.projects()},
 			writes:  events,
@@ -105,24 +108,30 @@ func permissions() map[string]rights {
 		catalog.Backfill: {
 			scripts: []lazyScript{projectAddScript, backfillCreateScript, backfillReplaceScript, proposalApproveScript,
 				backfillDeleteScript, ticketAssignScript, rateAllowScript, rateChargeScript},
-			calls:   "hget hmget mget info",
-			reads:   []string{every.functions(), every.feedName()},
-			writes:  events,
-			changes: slices.Concat(counters(), tickets(), fillings(), []string{global.projects(), every.rates()}),
+			calls:  "hget hmget mget",
+			reads:  []string{every.functions(), every.feedName()},
+			writes: events,
+			changes: slices.Concat(counters(), tickets(), fillings(), []string{global.projects(), every.large(),
+				every.rates()}),
 		},
 	}
 }
 
+// before has the commands that the version before this one calls besides: the two run side by side in an upgrade, and
+// the servers get the rights of the newer one.
+const before = " multi exec"
+
 // connecting has the commands that the client calls when it connects to a server or to a cluster, and to learn the
-// time.
-const connecting = "ping time select readonly cluster|slots cluster|shards command"
+// time and what memory is left.
+const connecting = "ping time info select readonly cluster|slots cluster|shards command"
 
 // redisCall finds the commands that a script calls.
 var redisCall = regexp.MustCompile(`redis\.p?call\(\s*['"]([A-Za-z]+)['"]`)
 
 // ACLRules returns what an account may do as rules of a Redis ACL, without name and password. It is "" for an account
-// that does not use Redis. %R~ precedes keys that are only read, %W~ keys that are only written. In parentheses is a
-// second set of rights: scripts may declare these keys. What they do with the keys is limited by the first set.
+// that does not use Redis. %R~ precedes keys that are only read, %W~ keys that are only written. In parentheses are
+// more sets of rights: what CheckSchema does, and which keys scripts may declare. What they do with the keys is limited
+// by the first set.
 func ACLRules(name string) string {
 	switch name {
 	case account.Operator:
@@ -174,6 +183,7 @@ func rulesOf(all ...rights) string {
 		}
 		rules = append(rules, right+key)
 	}
+	rules = append(rules, "(+get +set ~"+global.schema()+")")
 	if len(scriptKeys) > 0 {
 		second := []string{"+eval", "+evalsha"}
 		for _, key := range slices.Sorted(maps.Keys(scriptKeys)) {

@@ -112,15 +112,19 @@ func TestAccountsReadAndWriteOnlyTheirKeys(t *testing.T) {
 		{"mm:{p}:revisions", "config director", "config"},
 		{"mm:{p}:revision", "config", "config"},
 		{"mm:{p}:confignames", "config", "config"},
-		{"mm:{p}:functions", "registry runner backfill", "registry"},
+		{"mm:{p}:functions", "registry runner director backfill", "registry"},
+		{"mm:{p}:unused", "registry director", "registry"},
 		{"mm:{p}:bf:1", "runner director allocator backfill", fill},
 		{"mm:{p}:backfillsizes", fill, fill},
 		{"mm:{p}:backfills", "runner director allocator backfill", fill},
 		{"mm:{p}:bp:1", fill, fill},
 		{"mm:{p}:bj:1", fill, fill},
 		{"mm:{p}:proposed", fill, fill},
-		{"mm:projects", "config registry runner director allocator backfill", "config registry backfill"},
+		{"mm:projects", "ticket config registry runner director allocator backfill",
+			"ticket config registry director backfill"},
 		{"mm:directors", "director", "director"},
+		{"mm:schema", "ticket config registry runner director allocator backfill",
+			"ticket config registry runner director allocator backfill"},
 		{"mm:{p}:other", nobody, nobody},
 		{"mm:other", nobody, nobody},
 		{"other", nobody, nobody},
@@ -173,7 +177,7 @@ func TestOtherCommandsAreRefused(t *testing.T) {
 	}
 	for _, name := range append(catalog.Names(), account.All) {
 		refuse(name, [][]any{
-			{"FLUSHALL"}, {"FLUSHDB"}, {"KEYS", "*"}, {"SCAN", "0"}, {"RANDOMKEY"}, {"DBSIZE"}, {"CONFIG", "GET",
+			{"FLUSHALL"}, {"FLUSHDB"}, {"KEYS", "*"}, {"RANDOMKEY"}, {"DBSIZE"}, {"CONFIG", "GET",
 				"*"}, {"CONFIG", "SET", "maxmemory", "1"}, {"SHUTDOWN"}, {"SAVE"},
 			{"ACL", "LIST"}, {"ACL", "SETUSER", "x"}, {"ACL", "WHOAMI"}, {"MONITOR"}, {"SCRIPT", "FLUSH"}, {"SCRIPT", "LOAD",
 				"return 1"}, {"FUNCTION", "FLUSH"},
@@ -183,6 +187,9 @@ func TestOtherCommandsAreRefused(t *testing.T) {
 				"mm:{p}:t:2"}, {"DUMP", "mm:{p}:t:1"},
 			{"EVAL", "return redis.call('GET', KEYS[1])", "1", "other:key"}, {"EVAL", "return 1", "1", "other:key"},
 		}...)
+	}
+	for _, name := range slices.DeleteFunc(catalog.Names(), func(n string) bool { return n == catalog.Director }) {
+		refuse(name, []any{"SCAN", "0"})
 	}
 	// A script has only the rights of its user, on keys that the call names and on others.
 	script := func(text string, keys ...any) []any {

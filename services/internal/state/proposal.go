@@ -49,6 +49,8 @@ func (s *Store) proposalCall(k keys, terms ClaimOptions, claim *Claim) (call, er
 		"limit", maxProposed,
 		"max_proposed", proposedLimit,
 		"bytes_limit", s.limits.BackfillMemory<<20,
+		"results_limit", s.limits.TicketMemory<<20,
+		"result_size", resultSize(m.GetProposal(), len(claim.Tickets)),
 		"event", s.encodeEvent(event))
 	return c, c.assignments(k, claim.Tickets, claim.Assignments)
 }

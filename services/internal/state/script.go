@@ -39,6 +39,7 @@ var (
 	matchServerScript        = lazy("match_server")
 	allocationBeginScript    = lazy("allocation_begin")
 	allocationLeaseScript    = lazy("allocation_lease")
+	hostingRefuseScript      = lazy("hosting_refuse")
 	deallocationClaimScript  = lazy("deallocation_claim")
 	deallocationFinishScript = lazy("deallocation_finish")
 
@@ -51,10 +52,15 @@ var (
 	proposalExpireScript  = lazy("proposal_expire")
 
 	projectAddScript        = lazy("project_add")
+	projectListScript       = lazy("project_list")
 	configPutScript         = lazy("config_put")
 	configDeleteScript      = lazy("config_delete")
 	functionPutScript       = lazy("function_put")
+	historyPublishedScript  = lazy("history_published")
+	moduleNoteScript        = lazy("module_note")
+	moduleTakeScript        = lazy("module_take")
 	directorLeaseScript     = lazy("director_lease")
+	leaseSeizeScript        = lazy("lease_seize")
 	directorHeartbeatScript = lazy("director_heartbeat")
 	eventAppendScript       = lazy("event_append")
 	rateAllowScript         = lazy("rate_allow")
@@ -64,6 +70,7 @@ var (
 // script is a Lua script. The comment at its top declares its keys and arguments:
 //
 //	-- Uses: change, backfill
+//	-- Full: runs
 //	-- KEYS: waiting, match, then ticket…
 //	-- ARGV: match_id, owner ('' = any), then id, assignment…
 //
@@ -78,6 +85,10 @@ var (
 // Elsewhere first_key and first_arg are where the rest begins in KEYS and ARGV. Names in capitals are those of
 // include/names.lua.
 //
+// Full says what a script does when Redis has reached its maxmemory. One that runs can always be written: whatever
+// takes work further or frees memory, and what changes something that exists. One that is refused adds by a caller's
+// wish.
+//
 // Tests check the headers, and that calls name the arguments in the order of the header.
 type script struct {
 	*redis.Script
@@ -88,6 +99,10 @@ type script struct {
 	// included are the names of the includes' arguments, which call adds. The script's own follow.
 	included []string
 }
+
+// allowOOM is the first line of scripts that run when Redis is full. With such a line Redis holds that a script of a
+// cluster uses keys of one slot alone.
+const allowOOM = "#!lua flags=allow-oom\n"
 
 // lazyScript loads a script at its first call.
 type lazyScript func() *script
@@ -131,6 +146,9 @@ func load(file string) *script {
 	prologue := "local KEYS, ARGV = KEYS, ARGV\n" + bind("KEYS", keys, before[0]) + bind("ARGV", s.args, before[1])
 	s.text = h.loops(includes, len(keys), len(s.args)) + prologue + h.loops(body, len(keys), len(s.args))
 	s.text = constant.ReplaceAllStringFunc(s.text, func(name string) string { return cmp.Or(constants()[name], name) })
+	if h.runsFull {
+		s.text = allowOOM + s.text
+	}
 	s.Script = redis.NewScript(s.text)
 	return s
 }
@@ -156,6 +174,7 @@ var constants = sync.OnceValue(func() map[string]string {
 type header struct {
 	uses, reads []string
 	keys, args  inputs
+	runsFull    bool
 }
 
 // inputs are a script's KEYS or ARGV.
@@ -167,7 +186,7 @@ type inputs struct {
 }
 
 var (
-	declaration = regexp.MustCompile(`(?m)^-- (Uses|Reads|KEYS|ARGV): (.*(?:\n--  .*)*)`)
+	declaration = regexp.MustCompile(`(?m)^-- (Uses|Reads|Full|KEYS|ARGV): (.*(?:\n--  .*)*)`)
 	remark      = regexp.MustCompile(`\([^()]*\)`)
 	word        = regexp.MustCompile(`\b[a-z][a-z0-9_]*\b`)
 	constant    = regexp.MustCompile(`\b[A-Z][A-Z_]+\b`)
@@ -187,6 +206,8 @@ func headerOf(text string) (h header) {
 			h.uses = in.fixed
 		case "Reads":
 			h.reads = in.fixed
+		case "Full":
+			h.runsFull = match[2] == "runs"
 		case "KEYS":
 			h.keys = in
 		case "ARGV":

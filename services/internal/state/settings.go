@@ -32,7 +32,7 @@ type Server struct {
 // limits. 0 means no limit; for Backfills it means the default.
 type Limits struct {
 	Waiting        int     `help:"Most tickets of a project that may wait; a create beyond it is answered 429 until some were matched. 0 means no limit. A runner needs about 200 bytes for each." default:"1000000" name:"max-waiting" group:"tickets"`
-	TicketMemory   int     `help:"Most MiB that the attributes and properties of a project's tickets may take, counting tickets of more than 1 KiB each; a create beyond it is answered 429. Tickets count until they are deleted, by their players or after their results were readable. 0 means no limit." default:"512" name:"max-ticket-memory" group:"tickets"`
+	TicketMemory   int     `help:"Most MiB that a project's tickets and their results may take, counting attributes and properties of more than 1 KiB and results of more than 1 KiB; a create beyond it is answered 429, and a match with larger results waits. Tickets count until they are deleted, by their players or after their results were readable. 0 means no limit." default:"512" name:"max-ticket-memory" group:"tickets"`
 	PlayerRate     float64 `help:"How many tickets a second one player may create in the long run; 0 means no limit. A person starts matchmaking a few times a minute." default:"1" group:"tickets"`
 	PlayerBurst    int     `help:"How many tickets one player may create at once." default:"20" group:"tickets"`
 	ProjectRate    float64 `help:"How many tickets a second a project may create in the long run; 0 means no limit. One Redis stores about 50,000." default:"20000" group:"tickets"`
@@ -40,7 +40,9 @@ type Limits struct {
 	Backfills      int     `help:"Most backfill tickets of a project; a create beyond it is answered 429." default:"100000" name:"max-backfills" group:"backfill"`
 	BackfillMemory int     `help:"Most MiB that the attributes and properties of a project's backfill tickets may take, what functions make of them included; a create or a larger one beyond it is answered 429. 0 means no limit." default:"512" name:"max-backfill-memory" group:"backfill"`
 
-	Projects int `help:"Most projects of the system: those that have, or had, a config, a function or a backfill ticket. What would begin another is answered 400. 0 means no limit." default:"10000" name:"max-projects" group:"cycle"`
+	Reserve string `help:"How much of Redis's maxmemory creates leave free, as a share (10%, up to 50%) or an amount (256MiB); while less is left, creates of tickets, backfill tickets, configs and functions are answered 503. What exists goes on. 0 means that creates are refused when Redis is full. It needs a maxmemory." default:"10%" name:"redis-reserve" group:"connections"`
+
+	Projects int `help:"Most projects of the system: those that have, or had, a config, a function, a backfill ticket or a ticket. What would begin another is answered 400. 0 means no limit." default:"10000" name:"max-projects" group:"cycle"`
 
 	Configs ConfigLimits `embed:""`
 }
@@ -65,7 +67,8 @@ func (l *Limits) Validate() error {
 	if err := l.Project().Validate(); err != nil {
 		errs = append(errs, fmt.Errorf("--project-rate, --project-burst: %w", err))
 	}
-	errs = append(errs, l.Configs.Validate())
+	_, err := parseReserve(l.Reserve)
+	errs = append(errs, err, l.Configs.Validate())
 	if l.TicketMemory < 0 {
 		errs = append(errs, errors.New("--max-ticket-memory must not be negative"))
 	}

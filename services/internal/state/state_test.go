@@ -572,10 +572,10 @@ func TestOverdueClaimIsReleased(t *testing.T) {
 		}
 		isWaiting(t, s, "a", "b")
 		if status, _, err := s.Assign(t.Context(), project, lost.Match, state.Outcome{Holder: "one"},
-			map[string]*pb.Assignment{"a": {}}); status != state.MatchReleased || err != nil {
+			map[string]*pb.Assignment{"a": {}}); status != state.MatchForgotten || err != nil {
 			t.Error("a released match was assigned", status, err)
 		}
-		if status, _, err := take(t.Context(), s, lost.Match, epoch0, epoch0); err != nil || status != state.MatchReleased {
+		if status, _, err := take(t.Context(), s, lost.Match, epoch0, epoch0); err != nil || status != state.MatchForgotten {
 			t.Error(status, err)
 		}
 		_, err = s.Match(t.Context(), project, "lost")

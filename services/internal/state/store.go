@@ -50,11 +50,14 @@ type Store struct {
 	primary primary
 	// pipes are those of shared, by project.
 	pipes sync.Map
-	log   *slog.Logger
-	bare  bool             // see explain
-	clock func() time.Time // replaces Redis's
+	// listed is when keepListed last had each project listed.
+	listed sync.Map
+	log    *slog.Logger
+	bare   bool             // see explain
+	clock  func() time.Time // replaces Redis's
 	// measured is Redis's clock as this process knows it.
 	measured clock
+	memory   *memory
 
 	limits                   Limits
 	feed, history, functions int
@@ -74,10 +77,15 @@ func Open(o Options) (*Store, error) {
 			return nil, err
 		}
 	}
+	reserve, err := parseReserve(o.Limits.Reserve)
+	if err != nil {
+		return nil, err
+	}
 	url := o.Server.URL
 	s := &Store{
 		log: o.Log, bare: strings.HasPrefix(url, "rediss") && (o.TLS == nil || len(o.TLS.Certificates) == 0), clock: o.Clock,
-		limits: o.Limits, feed: o.Feed, history: o.History, functions: cmp.Or(o.Functions, math.MaxInt32),
+		memory: &memory{reserve: reserve}, limits: o.Limits, feed: o.Feed, history: o.History,
+		functions: cmp.Or(o.Functions, math.MaxInt32),
 	}
 	if s.measured.host = o.Host; o.Host == nil {
 		s.measured.host = time.Now
@@ -109,23 +117,44 @@ func (s *Store) Close() error { return errors.Join(s.redis.Close(), s.feeds.Clos
 // Ping returns nil when Redis answers. Its error tells the operator what to do, if that is known.
 func (s *Store) Ping(ctx context.Context) error {
 	if err := s.redis.Ping(ctx).Err(); err != nil {
-		return problem.Wrap(problem.Unavailable, err, "%s", explain(err, s.bare))
+		return s.unreachable(err)
 	}
 	return nil
 }
 
-// Projects lists the projects that have, or had, a config or a function.
+// unreachable is the error of a Redis that does not answer, for operators.
+func (s *Store) unreachable(err error) error {
+	return problem.Wrap(problem.Unavailable, err, "%s", explain(err, s.bare))
+}
+
+// Projects lists the projects that have, or had, a config, a function, a backfill ticket or a ticket.
 func (s *Store) Projects(ctx context.Context) ([]string, error) {
 	names, err := s.redis.SMembers(ctx, global.projects()).Result()
 	return names, unavailable(err)
 }
+
+// answerDelay is when a caller may try again whom Redis did not answer.
+const answerDelay = time.Second
+
+// moveDelay is the same while a cluster moves the project key by key.
+const moveDelay = 2 * time.Second
 
 // unavailable marks an error of the connection or of Redis itself; nil stays nil.
 func unavailable(err error) error {
 	if err == nil {
 		return nil
 	}
-	return problem.Wrap(problem.Unavailable, err, "the state store did not answer, try again")
+	if isFull(err) {
+		return shortOfMemory(err)
+	}
+	if isMoving(err) {
+		e := problem.Wrap(problem.Unavailable, err, "the state of this project is being moved to another server, try again")
+		e.RetryAfter = moveDelay
+		return e
+	}
+	e := problem.Wrap(problem.Unavailable, err, "the state store did not answer, try again")
+	e.RetryAfter = answerDelay
+	return e
 }
 
 // corrupt is the error of a reply or a stored value that this version does not understand.

@@ -110,13 +110,17 @@ func (s *Store) DeleteTicket(
 }
 
 // AssignWaiting assigns waiting tickets, all or none, to a running game. The results stay readable for as
-// long. refused is the id of a ticket that does not wait, "" when they were assigned.
+// long. refused is the id of a ticket that does not wait, "" when they were assigned. Errors: Limited when the results
+// would take too many bytes.
 func (s *Store) AssignWaiting(
-	ctx context.Context, project string, tickets []string, assignments []*pb.Assignment, readable time.Duration,
+	ctx context.Context, project string, p *pb.Proposal, tickets []string, assignments []*pb.Assignment,
+	readable time.Duration,
 ) (assigned []*Ticket, refused string, position uint64, err error) {
 	k := keysOf(project)
 	c := s.call(ticketAssignScript, k, ids{},
 		"readable", readable.Milliseconds(),
+		"results_limit", s.limits.TicketMemory<<20,
+		"result_size", resultSize(p, len(tickets)),
 		"event", s.encodeEvent(&pb.Event{Kind: pb.Event_KIND_ASSIGNED}))
 	if err := c.assignments(k, tickets, assignments); err != nil {
 		return nil, "", 0, err
@@ -129,7 +133,11 @@ func (s *Store) AssignWaiting(
 	if err != nil {
 		return nil, "", 0, err
 	}
-	if verdict, _ := r[0].(string); verdict != "ok" {
+	switch verdict, _ := r[0].(string); verdict {
+	case "ok":
+	case "full":
+		return nil, "", 0, s.limits.memoryError("the results of this project's tickets take too much memory, try again later")
+	default:
 		return nil, verdict, 0, nil
 	}
 	for i, body := range r[2:] {

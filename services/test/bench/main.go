@@ -8,6 +8,7 @@
 //	sustained  the highest rate of arrivals at which the queue does not grow
 //	drain      time until many waiting tickets are assigned, after a config was put
 //	idle       processor time of projects without tickets
+//	soak       whether what is stored and held stays level; only for make soak
 //	size       processor time and memory of each service as a process of its own; only for make sizing
 //
 // It fails when an answer is not the expected one, or a ticket has no assignment at the end.
@@ -41,7 +42,7 @@ type options struct {
 	Matchmaker string   `help:"The server binary." default:"bin/matchmaker" type:"existingfile"`
 	Function   string   `help:"The match function: one against one by skill." default:"bin/functions/duel.zip" type:"existingfile"`
 	Pair       string   `help:"The match function whose cost in the sandbox is measured." default:"bin/pair.wasm" type:"existingfile"`
-	Only       []string `help:"What to measure: function, create, steady, capacity, sustained, drain, idle, size." enum:"function,create,steady,capacity,sustained,drain,idle,size" default:"function,create,steady,capacity,sustained,drain,idle"`
+	Only       []string `help:"What to measure: function, create, steady, capacity, sustained, drain, idle, size, soak." enum:"function,create,steady,capacity,sustained,drain,idle,size,soak" default:"function,create,steady,capacity,sustained,drain,idle"`
 
 	Tickets []int `help:"function: how many tickets a run is about; each number is measured." default:"1000,10000,100000,1000000" placeholder:"N"`
 
@@ -67,6 +68,9 @@ type options struct {
 	Arrive int `help:"size: how many tickets arrive a second." default:"1000" placeholder:"N"`
 	Stay   int `help:"size: how many tickets wait." default:"100000" placeholder:"N"`
 
+	Soak     time.Duration `help:"soak: how long players arrive. Results, tokens and events last a tenth of it." default:"1h"`
+	SoakRate int           `help:"soak: how many arrive a second with hosting, and as many without." default:"200" placeholder:"N"`
+
 	Dev []string `help:"More arguments of 'matchmaker dev', to compare settings." placeholder:"ARG"`
 }
 
@@ -77,6 +81,8 @@ func (o *options) Validate() error {
 	case slices.ContainsFunc(numbers, func(n int) bool { return n < 1 }):
 		return errors.New("--tickets, --connections, --rounds, --rate, --players, --least, --waiting, --projects, --arrive" +
 			" and --stay: must be 1 or more")
+	case o.SoakRate < 1 || o.Soak < time.Minute:
+		return errors.New("--soak-rate: must be 1 or more, --soak: at least 1m")
 	case o.Round <= 0 || o.For <= 0 || o.Hold <= 0 || o.Rest <= 0:
 		return errors.New("--round, --for, --hold and --rest: must be more than 0")
 	}
@@ -101,7 +107,7 @@ func (o *options) Run(ctx context.Context, out io.Writer) error {
 		name    string
 		measure func(context.Context) error
 	}{{"function", b.function}, {"create", b.create}, {"steady", b.steady}, {"capacity", b.capacity}, {"sustained",
-		b.sustained}, {"drain", b.drain}, {"idle", b.idle}, {"size", b.size}} {
+		b.sustained}, {"drain", b.drain}, {"idle", b.idle}, {"size", b.size}, {"soak", b.soak}} {
 		if !slices.Contains(o.Only, section.name) {
 			continue
 		}

@@ -19,13 +19,16 @@ import (
 )
 
 // installation is a system of many processes.
-type installation struct{ *launch.Installation }
+type installation struct {
+	*launch.Installation
+	project string
+}
 
 // sizeProject is the project of the measurement.
 const sizeProject = "size"
 
-// install starts all processes.
-func (b *bench) install(ctx context.Context) (*installation, error) {
+// install starts all processes. more are arguments that a service has beside the usual ones; nil for none.
+func (b *bench) install(ctx context.Context, more func(catalog.Service) []string) (*installation, error) {
 	i, err := launch.Install(ctx, launch.InstallOptions{Matchmaker: b.Matchmaker, NATS: "nats", Errs: b.errs,
 		Arguments: func(service catalog.Service) (args []string) {
 			if service.Hosting {
@@ -36,20 +39,23 @@ func (b *bench) install(ctx context.Context) (*installation, error) {
 					"--project-rate", "1000000", "--project-burst", "1000000",
 					"--read-rate", "100000", "--read-burst", "100000", "--max-waiting", "10000000")
 			}
+			if more != nil {
+				args = append(args, more(service)...)
+			}
 			return args
 		}})
-	return &installation{i}, err
+	return &installation{i, sizeProject}, err
 }
 
 // size measures what each service takes: processor time for tickets that arrive and are matched, and memory for tickets
 // that wait. Redis writes its append-only file.
 func (b *bench) size(ctx context.Context) (err error) {
-	i, err := b.install(ctx)
+	i, err := b.install(ctx, nil)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, i.Close()) }()
-	if err := i.prepare(ctx, b.Function); err != nil {
+	if err := i.prepare(ctx, b.Function, true); err != nil {
 		return err
 	}
 	rest := i.sample()
@@ -116,7 +122,7 @@ func (i *installation) arrive(ctx context.Context, rate int, over time.Duration,
 	if err != nil {
 		return nil, nil, err
 	}
-	a := newArrivals(i.Address(catalog.Ticket), sizeProject, tokens, true, rate, over, seed)
+	a := newArrivals(i.Address(catalog.Ticket), i.project, tokens, true, rate, over, seed)
 	defer a.pool.stop()
 	a.begin(ctx)
 	before = i.sample()
@@ -143,7 +149,7 @@ func (i *installation) stay(ctx context.Context, n int, over time.Duration) (bef
 	if err != nil {
 		return nil, nil, err
 	}
-	c := &crowd{host: i.Address(catalog.Ticket), project: sizeProject, tokens: tokens, ids: make([]string, n)}
+	c := &crowd{host: i.Address(catalog.Ticket), project: i.project, tokens: tokens, ids: make([]string, n)}
 	err = c.each(ctx, func(w *wire, k int) error {
 		status, body, err := w.do(creation(c.host, c.project, c.token(k), float64(k)))
 		if err != nil {
@@ -167,17 +173,17 @@ func (i *installation) stay(ctx context.Context, n int, over time.Duration) (bef
 
 // studio returns a client of a service, with the token of the project's owner.
 func (i *installation) studio(service string) (*client.Client, error) {
-	token, err := i.Tokens.Mint(issuer.Claims{Kind: auth.Developer, Subject: "studio", Project: sizeProject,
+	token, err := i.Tokens.Mint(issuer.Claims{Kind: auth.Developer, Subject: "studio", Project: i.project,
 		Role: "Owner"})
 	if err != nil {
 		return nil, err
 	}
-	return client.New(client.Options{URL: "http://" + i.Address(service), Project: sizeProject,
+	return client.New(client.Options{URL: "http://" + i.Address(service), Project: i.project,
 		Token: client.StaticToken(token)})
 }
 
 // prepare uploads the function and starts matchmaking.
-func (i *installation) prepare(ctx context.Context, function string) error {
+func (i *installation) prepare(ctx context.Context, function string, hosted bool) error {
 	registry, err := i.studio(catalog.Registry)
 	if err != nil {
 		return err
@@ -193,7 +199,7 @@ func (i *installation) prepare(ctx context.Context, function string) error {
 	if err != nil {
 		return err
 	}
-	if err := putConfig(ctx, config, true); err != nil {
+	if err := putConfig(ctx, config, hosted); err != nil {
 		return err
 	}
 	for {
@@ -213,7 +219,7 @@ func (i *installation) players() ([]string, error) {
 	for k := range tokens {
 		var err error
 		if tokens[k], err = i.Tokens.Mint(issuer.Claims{Kind: auth.Player, Subject: fmt.Sprintf("player-%d", k),
-			Project: sizeProject}); err != nil {
+			Project: i.project}); err != nil {
 			return nil, err
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"matchmaker.dev/services/internal/sandbox/sandboxtest"
+	"matchmaker.dev/services/test/chaos/mistake"
 )
 
 // artefacts are the files that a system consists of, built from the sources.
@@ -39,12 +40,12 @@ func build(ctx context.Context, o options, dir string, log logFunc) (*artefacts,
 		a.instances = []string{"--instance-binary", child}
 	}
 	if o.Break != "" {
-		m, err := mistakeOf(o.Break)
+		m, err := mistake.Of(o.Break)
 		if err != nil {
 			return nil, err
 		}
-		log("building with a mistake: %s", m.says)
-		overlay, err := m.overlay(root, dir)
+		log("building with a mistake: %s", m.Says)
+		overlay, err := m.Overlay(root, dir)
 		if err != nil {
 			return nil, err
 		}

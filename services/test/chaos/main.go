@@ -66,7 +66,7 @@ type options struct {
 	Projects int           `help:"How many projects there are." default:"3"`
 	Race     bool          `help:"Build the services with the race detector."`
 	Patience time.Duration `help:"How long the system may take to come to rest after the faults, and to repair what they broke." default:"3m"`
-	Break    string        `help:"Build the services with one of the mistakes of mistake.go, or with each of them in turn. The run succeeds when the checker finds the mistake." placeholder:"NAME|all"`
+	Break    string        `help:"Build the services with one of the mistakes of the package mistake, or with each of them in turn. The run succeeds when the checker finds the mistake." placeholder:"NAME|all"`
 	Dir      string        `help:"Folder for all files; a new temporary one when empty. It is kept when a promise was broken." type:"path" placeholder:"DIR"`
 	Keep     bool          `help:"Keep the folder in any case."`
 	Journal  string        `help:"Run nothing. Check the journal of an earlier run again." type:"existingfile" placeholder:"FILE"`

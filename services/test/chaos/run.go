@@ -12,6 +12,7 @@ import (
 
 	"matchmaker.dev/services/test/chaos/checker"
 	"matchmaker.dev/services/test/chaos/history"
+	"matchmaker.dev/services/test/chaos/mistake"
 	"matchmaker.dev/services/test/chaos/schedule"
 )
 
@@ -31,9 +32,12 @@ func run(ctx context.Context, o options, out io.Writer) error {
 	case o.Break == "all":
 		var err error
 		dir := o.Dir
-		for _, m := range mistakes() {
-			if o.Break = m.name; dir != "" {
-				o.Dir = filepath.Join(dir, m.name)
+		for _, m := range mistake.All() {
+			if m.Simulated {
+				continue
+			}
+			if o.Break = m.Name; dir != "" {
+				o.Dir = filepath.Join(dir, m.Name)
 			}
 			if err = errors.Join(err, runOnce(ctx, o, out)); ctx.Err() != nil {
 				break
@@ -83,14 +87,14 @@ func runOnce(ctx context.Context, o options, out io.Writer) (err error) {
 
 // found returns nil when the checker found a mistake: the promise that it breaks is broken.
 func found(name string, r *checker.Result, out io.Writer) error {
-	m, err := mistakeOf(name)
+	m, err := mistake.Of(name)
 	if err != nil {
 		return err
 	}
-	if len(r.Promises[m.promise-1].Broken) == 0 {
+	if len(r.Promises[m.Promise-1].Broken) == 0 {
 		return fmt.Errorf("the mistake %q was not found", name)
 	}
-	fmt.Fprintf(out, "the mistake %q was found: promise %d is broken\n\n", name, m.promise)
+	fmt.Fprintf(out, "the mistake %q was found: promise %d is broken\n\n", name, m.Promise)
 	return nil
 }
 

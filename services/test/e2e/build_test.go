@@ -18,8 +18,10 @@ import (
 type artefacts struct {
 	dir            string // of all of them
 	matchmaker, mm string // binaries, with the race detector when the tests have it
-	duel, actor    string // archives of match functions
-	arena          string
+	// newest is a binary whose rights all processes have, when matchmaker is of an older version; "" otherwise.
+	newest      string
+	duel, actor string // archives of match functions
+	arena       string
 	// hostile is a module that does what its settings say, and undeclared is the same without a manifest.
 	hostile, undeclared string
 	// instances are arguments for another binary that runs instances of functions: matchmaker with the race detector

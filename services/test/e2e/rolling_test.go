@@ -23,10 +23,23 @@ const (
 )
 
 // rolling: all processes are stopped and started again. The first replicas of the services are replaced one after the
-// other, the second ones all at once, as an upgrade of all Deployments does it. Meanwhile players come, and a studio
-// and a game server work. No request fails, though none is repeated. Each player is matched once, also those who wait
-// all the time with a GET that is held.
+// other, the second ones all at once, as an upgrade of all Deployments does it.
 func rolling(t *testing.T, p *project) {
+	p.whileReplaced(t, func(first, second []string) {
+		for _, name := range first {
+			p.s.stop(t, name)
+			p.s.start(t, name)
+		}
+		p.s.stop(t, second...)
+		p.s.start(t, second...)
+	})
+}
+
+// whileReplaced calls replace with the names of the first and the second replicas of the services. Meanwhile players
+// come, and a studio and a game server work. No request fails, though none is repeated. Each player is matched once,
+// also those who wait all the time with a GET that is held.
+func (p *project) whileReplaced(t *testing.T, replace func(first, second []string)) {
+	t.Helper()
 	p.actor(t)
 	quiet := &project{s: p.s, name: p.name + "-quiet"}
 	patient := make(crowd, 8)
@@ -54,12 +67,7 @@ func rolling(t *testing.T, p *project) {
 			second = append(second, name)
 		}
 	}
-	for _, name := range first {
-		p.s.stop(t, name)
-		p.s.start(t, name)
-	}
-	p.s.stop(t, second...)
-	p.s.start(t, second...)
+	replace(first, second)
 	enough.Store(true)
 	all := <-arrived
 	quiet.actor(t)

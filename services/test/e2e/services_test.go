@@ -28,11 +28,11 @@ import (
 func newServices(t *testing.T, made *artefacts, front func(t *testing.T, s *system, log *slog.Logger) string) *system {
 	t.Helper()
 	dir := t.TempDir()
-	users := newUsers(t, made.matchmaker, dir)
+	users := newUsers(t, cmp.Or(made.newest, made.matchmaker), dir)
 	log := slog.New(slog.NewTextHandler(io.MultiWriter(t.Output(), &users.warnings),
 		&slog.HandlerOptions{Level: slog.LevelWarn}))
 	redis, err := embedded.StartRedis(t.Context(), embedded.RedisOptions{Dir: filepath.Join(dir, "redis"), AOF: true,
-		Users: users.redis, Log: log})
+		MaxMemory: 4 << 30, Users: users.redis, Log: log})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,7 +131,10 @@ func services(t *testing.T, made *artefacts) {
 	t.Run("allocator-killed", func(t *testing.T) { allocatorKilled(t, s.project(t)) })
 	t.Run("nats-away", func(t *testing.T) { natsAway(t, s.project(t)) })
 	t.Run("redis-away", func(t *testing.T) { redisAway(t, s.project(t)) })
+	t.Run("redis-full", func(t *testing.T) { redisFull(t, s.project(t)) })
 	t.Run("rolling", func(t *testing.T) { rolling(t, s.project(t)) })
+	t.Run("list-lost", func(t *testing.T) { listLost(t, s.project(t)) })
+	t.Run("removed", func(t *testing.T) { remove(t, s.project(t)) })
 	// It also searches what the tests above left behind.
 	t.Run("confidential", func(t *testing.T) { confidential(t, s.project(t)) })
 	t.Run("drain", func(t *testing.T) {

@@ -162,6 +162,9 @@ func (i *Installation) PID(part string) int {
 // Dir is the folder of all processes' files. Below it, a service that has modules keeps them in a folder of its name.
 func (i *Installation) Dir() string { return i.dir }
 
+// Redis is the address of the Redis server, host:port.
+func (i *Installation) Redis() string { return i.redis.Addr() }
+
 // Running tells whether the process of a service runs.
 func (i *Installation) Running(service string) bool { return i.processes[service].Running() }
 

@@ -3,7 +3,9 @@ package simulate
 import (
 	"context"
 	"fmt"
+	"hash/fnv"
 	"log/slog"
+	"math/rand/v2"
 	"net"
 	"strings"
 	"time"
@@ -46,6 +48,24 @@ type process struct {
 	edge    *echo.Echo
 	// frozen: the process stands still. It belongs to the goroutine of the gate.
 	frozen bool
+	// ahead is by how much the clock of its host is wrong.
+	ahead time.Duration
+}
+
+// now is the clock of the process's host.
+func (p *process) now() time.Time { return time.Now().Add(p.ahead) }
+
+// clockErrors are how wrong the clocks of hosts are, each for a life of a replica.
+var clockErrors = []time.Duration{
+	0, 0, 0, 6 * time.Second, -11 * time.Second, time.Minute, -61 * time.Minute, 61 * time.Minute, 24 * time.Hour,
+	-24 * time.Hour,
+}
+
+// clockError draws how wrong the clock of a life is.
+func (w *world) clockError(name string) time.Duration {
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(name))
+	return clockErrors[rand.New(rand.NewPCG(w.Seed, h.Sum64())).IntN(len(clockErrors))]
 }
 
 func newProcess(ctx context.Context, name string) *process {
@@ -60,7 +80,8 @@ func (p *process) dead() bool { return p.killed.Err() != nil }
 // open opens the state as the process sees it.
 func (w *world) open(p *process) (*state.Store, error) {
 	return state.Open(state.Options{
-		Server: state.Server{URL: "redis://127.0.0.1:6379"}, Limits: limits(), Log: w.log, History: 1 << 20, Clock: time.Now,
+		Server: state.Server{URL: "redis://127.0.0.1:6379"}, Limits: limits(), Log: w.log, History: 1 << 20, Host: p.now,
+		Clock: time.Now,
 		Dial: func(context.Context, string, string) (net.Conn, error) {
 			if p.dead() {
 				return nil, errLost
@@ -80,6 +101,9 @@ func limits() state.Limits {
 func (w *world) start(ctx context.Context, replica string) error {
 	w.lives[replica]++
 	p := newProcess(ctx, fmt.Sprintf("%s.%d", replica, w.lives[replica]))
+	if p.ahead = w.clockError(p.name); p.ahead != 0 {
+		w.noteFault("clock "+p.ahead.String(), p.name)
+	}
 	store, err := w.open(p)
 	if err != nil {
 		return err
@@ -94,6 +118,7 @@ func (w *world) start(ctx context.Context, replica string) error {
 		part.Routes(p.edge)
 	}
 	w.setProcess(replica, p)
+	w.running.Go(func() { _ = store.KeepTime(p.life) })
 	w.running.Go(func() {
 		defer close(p.stopped)
 		if part.Run != nil {
@@ -114,7 +139,7 @@ func (w *world) start(ctx context.Context, replica string) error {
 
 // part makes the service of a role.
 func (w *world) part(role string, p *process, store *state.Store) (app.Part, error) {
-	b, log, now := port{w.hub, p}, w.log.With("process", p.name), time.Now
+	b, log, now := port{w.hub, p}, w.log.With("process", p.name), p.now
 	bounds := settings.Default[fields.Limits]()
 	bounds.Name = 128
 	switch role {

@@ -11,6 +11,8 @@ import (
 
 	"github.com/alicebob/miniredis/v2"
 	"github.com/alicebob/miniredis/v2/server"
+
+	"matchmaker.dev/services/internal/embedded"
 )
 
 // redis is a server.
@@ -42,6 +44,7 @@ func newMemory() (*memory, error) {
 	if err != nil {
 		return nil, err
 	}
+	embedded.AllowFlags(m.redis)
 	return m, conn.Close()
 }
 

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -189,6 +190,9 @@ func (w *world) upload(ctx context.Context) error {
 	for _, project := range projects {
 		for _, config := range configs {
 			name := functionOf(config)
+			if err := store.NoteModule(ctx, project, "chaos.wasm"); err != nil {
+				return err
+			}
 			err := store.ChangeFunction(ctx, project, name, func(*pb.Function) (*pb.Function, error) {
 				return &pb.Function{Name: name, Module: "chaos.wasm", Generation: 1}, nil
 			})
@@ -311,6 +315,20 @@ func (w *world) rest(ctx context.Context) {
 	}
 	for _, e := range events {
 		w.journal.Event(e)
+	}
+	w.act(ctx, "look", w.checkCredit)
+}
+
+// openMatches is how many matches of a target of hosting are open, as Redis answers HGETALL.
+var openMatches = regexp.MustCompile(`\r\no:(.*)\r\n\$\d+\r\n([1-9]\d*)\r\n`)
+
+// checkCredit checks that no match is counted as open when none is: else its target would have fewer for good.
+func (w *world) checkCredit() {
+	for _, project := range projects {
+		reply := exec(w.store.own, []string{"HGETALL", "mm:{" + project + "}:credit"})
+		for _, open := range openMatches.FindAllSubmatch(reply, -1) {
+			w.fail("%s: %s matches of the target %q are counted as open, and all have ended", project, open[2], open[1])
+		}
 	}
 }
 

@@ -1,12 +1,13 @@
 -- Takes the lease of a match, for one holder, to allocate its server. From the first lease on, the match goes on
 -- without tickets that leave. When a ticket left before, the match is dropped: its other tickets wait again, the
 -- backfill ticket that was created with it is deleted, and the tickets that were proposed to that wait again too.
--- Uses: time, change, backfill, proposal
+-- Full: runs
+-- Uses: time, change, backfill, proposal, credit
 -- KEYS: waiting, claims, outbox, match, backfill, proposals, joined, proposed, backfills,
 --       then ticket… (those of the match, then those that are proposed to the backfill ticket)
 -- ARGV: match_id, event, dropped_event, backfill_id ('' = none), rejected_event, ticket_count (of the match), holder,
 --       duration (of the lease), search_time (until the search for a server ends), claim_time (until the tickets wait
---       again) (all three in milliseconds), then id…
+--       again) (all three in milliseconds), target ('' = none), then id…
 -- Result: 'ok', 0, 1 for the first lease else 0, for how many milliseconds the search may still go on, counted from the
 --         first lease;
 --         'busy', for how many milliseconds another holder still has the lease;
@@ -43,6 +44,7 @@ if state == CLAIMED and #ids < count then
       next_id = next_id + 1
     end
   end
+  end_of_match('', now)
   redis.call('DEL', match)
   redis.call('ZREM', claims, match_id)
   redis.call('ZREM', outbox, match_id)

@@ -1,4 +1,5 @@
 -- Renews or ends the lease of a match.
+-- Full: runs
 -- Uses: time
 -- KEYS: match
 -- ARGV: holder, duration (in milliseconds from now on, 0 = end it)

@@ -1,4 +1,5 @@
 -- Creates a backfill ticket.
+-- Full: refused
 -- Uses: time, change, backfill
 -- KEYS: backfills, backfill
 -- ARGV: limit (of backfill tickets), bytes_limit (of all of them, 0 = none), backfill_id, connection ('' = none),

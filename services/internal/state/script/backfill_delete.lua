@@ -1,4 +1,5 @@
 -- Deletes a backfill ticket, and makes the tickets that are proposed to it wait again.
+-- Full: runs
 -- Uses: time, change, backfill, proposal
 -- KEYS: waiting, backfills, proposed, backfill, proposals, joined, then ticket…
 -- ARGV: backfill_id, silence (delete it only if its server has not called for as many milliseconds, '' = in any

@@ -1,16 +1,21 @@
 -- Replaces what its server says of a backfill ticket, counts its version up, and makes the tickets that are proposed to
 -- it wait again.
+-- Full: runs
 -- Uses: time, change, backfill, proposal
 -- KEYS: waiting, backfills, proposed, backfill, proposals, then ticket…
--- ARGV: bytes_limit (of all backfill tickets, 0 = none), backfill_id, connection ('' = none), match_id (that it must
---       belong to, '' = any), body, rejected_event, then id…
+-- ARGV: bytes_limit (of all backfill tickets, 0 = none), may_grow (0 = Redis is short of memory), backfill_id,
+--       connection ('' = none), match_id (that it must belong to, '' = any), body, rejected_event, then id…
 -- Result: 'ok', feed position, version, created, connection; 'none'; 'full' (the limit of bytes is
---         reached); or 'again', the ids of the proposed tickets
+--         reached); 'short' (of memory); or 'again', the ids of the proposed tickets
 if not is_accessible() then
   return {'none'}
 end
-if not has_room(size_of(body, '', connection, redis.call('HGET', backfill, ALLOCATED))) then
+local size = size_of(body, '', connection, redis.call('HGET', backfill, ALLOCATED))
+if not has_room(size) then
   return {'full'}
+end
+if may_grow == '0' and grows(size) then
+  return {'short'}
 end
 if not are_proposed(1) then
   return again()

@@ -1,4 +1,5 @@
 -- Deletes a config. From then on no match of it is claimed. A request for another spelling of its name deletes nothing.
+-- Full: runs
 -- KEYS: configs, revisions, config_names
 -- ARGV: id, name (see config_put.lua), lower_id (what was kept as the name before), expected (revision: '' = any)
 -- Result: {1, id} when it existed, {0, id} when not, {0, other} when another spelling exists, {-1, revision} when its

@@ -4,13 +4,15 @@
 -- All configs of a project together have limits. What each one counts is beside the names: ':<id>' has its revision,
 -- filters, segments and bytes. A config of an older version has none, or that of another revision: the caller counts
 -- it.
+-- Full: runs
 -- KEYS: configs, revisions, revision, config_names
--- ARGV: id, name (the id in lower case and normal form), body, expected (revision: '' = any, '0' = none yet), filters,
---       segments (of the config), max_configs, max_filters, max_segments, max_bytes (of all; 0 = no limit), then for
---       each config that the caller counted: its id, what it counts
+-- ARGV: id, name (the id in lower case and normal form), body, expected (revision: '' = any, '0' = none yet),
+--       may_create (0 = Redis is short of memory), filters, segments (of the config), max_configs, max_filters,
+--       max_segments, max_bytes (of all; 0 = no limit), then for each config that the caller counted: its id, what it
+--       counts
 -- Result: {new revision, 1 when created}, {0, id} when another spelling exists, {-1, revision} when it is not the
 --         expected, {-2, limit, number} when there would be more than a limit allows, {-3, id…} when the caller must
---         count these first
+--         count these first, {-4, 0} when it may not be created
 local current = redis.call('HGET', revisions, id) or '0'
 local holder = redis.call('HGET', config_names, name)
 local taken = holder and holder ~= id and redis.call('HEXISTS', revisions, holder) == 1
@@ -19,6 +21,9 @@ if taken and current == '0' then
 end
 if expected ~= '' and expected ~= current then
   return {-1, current}
+end
+if current == '0' and may_create == '0' then
+  return {-4, 0}
 end
 
 local limits = {{'filters', filters, max_filters}, {'segments', segments, max_segments}, {'bytes', #body, max_bytes}}

@@ -1,19 +1,24 @@
 -- Claims the deallocation of a match's server for one caller. It is due again after a while, which grows with every
 -- try.
+-- Full: runs
 -- Uses: time
 -- KEYS: deallocations, match
--- ARGV: match_id, first_delay, max_delay (in milliseconds)
--- Result: body of the match, or '' when its deallocation is not due; and the connection of the server that its tickets
---         use ('' = none): only the match's other servers are to be deallocated
+-- ARGV: match_id, first_delay, max_delay, patience (for how long it is tried) (all in milliseconds)
+-- Result: body of the match, or '' when its deallocation is not due; the connection of the server that its tickets use
+--         ('' = none): only the match's other servers are to be deallocated; and 1 when this is the last try, else 0
 local now, due = millis(), redis.call('ZSCORE', deallocations, match_id)
 if not due or tonumber(due) > now then
-  return {'', ''}
+  return {'', '', 0}
 end
-local body, used = unpack(redis.call('HMGET', match, BODY, USED))
+local body, used, first = unpack(redis.call('HMGET', match, BODY, USED, FIRST_TRY))
 if not body then
   redis.call('ZREM', deallocations, match_id)
-  return {'', ''}
+  return {'', '', 0}
 end
 local tries = redis.call('HINCRBY', match, TRIES, 1)
+if not first then
+  first = now
+  redis.call('HSET', match, FIRST_TRY, now)
+end
 redis.call('ZADD', deallocations, now + math.min(first_delay * 2 ^ math.min(tries - 1, 30), max_delay), match_id)
-return {body, used or ''}
+return {body, used or '', tonumber(first) + with_slack(tonumber(patience)) <= now and 1 or 0}

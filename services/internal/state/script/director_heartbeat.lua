@@ -1,4 +1,5 @@
 -- Notes that a director lives and how many projects it leads, and deletes the directors whose heartbeat is overdue.
+-- Full: runs
 -- Uses: time
 -- KEYS: directors
 -- ARGV: name, timeout (milliseconds until the next heartbeat at the latest, 0 = it ends), leads

@@ -1,4 +1,5 @@
 -- Takes, renews or gives up the lease of a project. The epoch grows whenever another owner takes the lease.
+-- Full: runs
 -- Uses: time
 -- KEYS: lease
 -- ARGV: owner, duration (in milliseconds, 0 = give it up)

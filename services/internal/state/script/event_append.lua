@@ -1,4 +1,5 @@
 -- Appends an event to the history that goes with no change of the state.
+-- Full: runs
 -- Uses: change
 -- ARGV: event, tickets (ids with spaces between), count (of tickets)
 -- Result: 1

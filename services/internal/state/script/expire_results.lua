@@ -1,4 +1,5 @@
 -- Deletes tickets whose results have been readable for long enough.
+-- Full: runs
 -- Uses: time, change, large
 -- KEYS: resolved, then the tickets of all members
 -- ARGV: event, then the members: ids with spaces between

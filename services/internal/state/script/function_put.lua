@@ -1,17 +1,39 @@
--- Writes or deletes a function, if it is still what the caller read.
--- KEYS: functions
--- ARGV: name, read (the body that the caller read, '' = none), body ('' = delete), limit (of functions)
--- Result: 'ok', 'changed' (read again) or 'full'
+-- Writes or deletes a function, if it is still what the caller read, and notes which modules became unused. A function
+-- can name a module only while it is noted: from before it was stored until the sweep takes it.
+-- Full: runs
+-- Uses: time
+-- KEYS: functions, unused
+-- ARGV: name, read (the body that the caller read, '' = none), body ('' = delete), limit (of functions),
+--       may_create (0 = Redis is short of memory), added (how many of the modules the function names from now on; it
+--       no longer names the others), then module
+-- Result: 'ok', 'changed' (read again), 'full', 'short' (of memory) or 'gone' (a module is not
+--         noted)
 local current = redis.call('HGET', functions, name) or ''
 if current ~= read then
   return 'changed'
 end
-if body == '' then
-  redis.call('HDEL', functions, name)
-  return 'ok'
+if body ~= '' and current == '' and may_create == '0' then
+  return 'short'
 end
-if current == '' and redis.call('HLEN', functions) >= tonumber(limit) then
+if body ~= '' and current == '' and redis.call('HLEN', functions) >= tonumber(limit) then
   return 'full'
 end
-redis.call('HSET', functions, name, body)
+local first_dropped = first_arg + added
+for n = first_arg, first_dropped - 1 do
+  if tonumber(redis.call('ZSCORE', unused, ARGV[n]) or TAKEN) == TAKEN then
+    return 'gone'
+  end
+end
+if body == '' then
+  redis.call('HDEL', functions, name)
+else
+  redis.call('HSET', functions, name, body)
+end
+for n = first_arg, #ARGV do
+  if n < first_dropped then
+    redis.call('ZREM', unused, ARGV[n])
+  else
+    redis.call('ZADD', unused, millis(), ARGV[n])
+  end
+end
 return 'ok'

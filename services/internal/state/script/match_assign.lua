@@ -2,7 +2,8 @@
 -- created with it gets the connection, and so do the tickets that are proposed to it. Without a connection, or without
 -- any ticket that uses it, the backfill ticket is deleted, and the proposed tickets wait again. A server that no ticket
 -- uses is to be deallocated.
--- Uses: time, change, backfill, proposal
+-- Full: runs
+-- Uses: time, change, backfill, proposal, credit
 -- KEYS: claims, outbox, resolved, ended, match, waiting, backfill, proposals, joined, proposed, backfills,
 --       deallocations, then ticket… (those of the match, then those that are proposed to the backfill ticket)
 -- ARGV: match_id, holder (that must have the lease), readable (for how many milliseconds the results are), event,
@@ -10,10 +11,11 @@
 --       tickets that are assigned), rejected_event (for the others), body (of the match when it has a server or may
 --       have one, '' = it has none), call_lost ('1' = a call for the server may still arrive), server (to store, '' =
 --       none), server_time (for how many milliseconds), memory (for how many milliseconds to keep a match that may have
---       a second server), then id, assignment…
--- Result: 'ok', then for each ticket 1 when it was assigned, else 0. When the match had ended before, nothing is
---         written: 'done' (it was assigned), 'busy' (another holder has the lease), 'released' or 'gone' (it is not
---         known any more); or 'again', then id and assignment of each proposed ticket
+--       a second server), target ('' = none), answer (of hosting, see credit.lua), then id, assignment…
+-- Result: 'ok', or 'room' when matches that had to wait may be claimed now, then for each ticket 1 when it was
+--         assigned, else 0. When the match had ended before, nothing is written: 'done' (it was assigned), 'busy'
+--         (another holder has the lease), 'released' or 'gone' (it is not known any more); or 'again', then id and
+--         assignment of each proposed ticket
 local now = millis()
 local expiry = now + readable
 
@@ -55,7 +57,7 @@ local function assign(ticket, assignment)
   redis.call('HDEL', ticket, RESERVED_BY)
 end
 
-local result, ids = {'ok'}, {}
+local result, ids = {end_of_match(answer, now) and 'room' or 'ok'}, {}
 for i, ticket, id, assignment in each_ticket(1, count) do
   if is_claimed(ticket) then
     assign(ticket, assignment)

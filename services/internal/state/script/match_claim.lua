@@ -1,45 +1,55 @@
 -- Claims the tickets of a batch of matches, each match all or nothing, for the director that holds the lease. A match
 -- without hosting is assigned at once.
--- Uses: time, change
+-- Full: runs
+-- Uses: time, change, large, credit
 -- KEYS: waiting, claims, outbox, resolved, lease, revisions, then for each match: its key, and the keys of its tickets
 -- ARGV: epoch, claim_time (until the tickets wait again), readable (for how long the results are) (both in
---       milliseconds), max_matches (that may be claimed, 0 = no limit), match_count, then for each match: id, config,
---       revision, number of tickets, their ids with spaces between, event, body ('' = assign at once), number of
---       assignments (1 for all tickets, or one for each), assignments
+--       milliseconds), max_matches (that may be claimed, 0 = no limit), bytes_limit (of all large tickets and results,
+--       0 = none), match_count, then for each match: id, config, revision, number of tickets, their ids with spaces
+--       between, event, body ('' = assign at once), target, result size (bytes of a ticket's result when it is large,
+--       else 0), number of assignments (1 for all tickets, or one for each), assignments
 -- Result: feed position (0 when no match was claimed), then for each match 'ok', 'config' (changed or deleted), 'full'
---         (too many are claimed) or the id of a ticket that does not wait
+--         (too many are claimed, or the results are too large), 'hosting' (it has no servers for more matches) or the
+--         id of a ticket that does not wait
 -- Error: STALE when the lease has another epoch
 if redis.call('HGET', lease, 'epoch') ~= epoch then
   return redis.error_reply('STALE the lease has passed on')
 end
 
+local now = millis()
 -- A call for each ticket would take most of the time, so as much as possible is done for all tickets at once.
-local matches, all, current, result = {}, {}, {}, {0}
+local matches, all, current, targets, result = {}, {}, {}, {}, {0}
 local k, a = first_key, first_arg
 local room = tonumber(max_matches) > 0 and max_matches - redis.call('ZCARD', claims) or math.huge
+local added = 0
 for i = 1, tonumber(match_count) do
-  local id, config, revision, count, tickets, event, body, assignments = unpack(ARGV, a, a + 7)
+  local id, config, revision, count, tickets, event, body, target, result_size, assignments = unpack(ARGV, a, a + 9)
+  local size = result_size * count
   if current[config] == nil then
     current[config] = redis.call('HGET', revisions, config)
   end
-  if current[config] == revision and body ~= '' and room <= 0 then
+  if current[config] ~= revision then
+    result[i + 1] = 'config'
+  elseif body ~= '' and room <= 0 or size > 0 and not has_space(added + size, bytes_limit) then
     result[i + 1] = 'full'
-  elseif current[config] == revision then
+  elseif body ~= '' and not has_server(target, targets, now) then
+    result[i + 1] = 'hosting'
+  else
     if body ~= '' then
       room = room - 1
     end
+    added = added + size
     local match = {number = i, key = k, id = id, tickets = tickets, ids = {}, event = event, body = body,
-      before_assignments = a + 7, assignments = tonumber(assignments)}
+      target = target, result_size = tonumber(result_size), before_assignments = a + 9,
+      assignments = tonumber(assignments)}
     for ticket_id in string.gmatch(tickets, '[^ ]+') do
       all[#all + 1] = ticket_id
       table.insert(match.ids, ticket_id)
     end
     matches[#matches + 1] = match
     result[i + 1] = 'ok'
-  else
-    result[i + 1] = 'config'
   end
-  k, a = k + 1 + count, a + 8 + assignments
+  k, a = k + 1 + count, a + 10 + assignments
 end
 
 -- ticket_key returns the key of the j-th ticket of a match.
@@ -79,7 +89,6 @@ if #all > 0 and redis.call('ZREM', waiting, unpack(all)) < #all then
   end
 end
 
-local now = millis()
 local events, assigned, claimed, sent, taken, count = {}, {}, {}, {}, {}, 0
 for _, match in ipairs(matches) do
   if result[match.number + 1] == 'ok' then
@@ -88,6 +97,7 @@ for _, match in ipairs(matches) do
         redis.call('HSET', ticket_key(match, j), STATE, CLAIMED, RESERVED_BY, match.id)
       end
       redis.call('HSET', KEYS[match.key], BODY, match.body, STATE, CLAIMED)
+      targets[match.target].claimed = targets[match.target].claimed + 1
       claimed[#claimed + 1] = now + claim_time
       claimed[#claimed + 1] = match.id
       sent[#sent + 1] = now
@@ -99,6 +109,11 @@ for _, match in ipairs(matches) do
       end
       assigned[#assigned + 1] = match.tickets
     end
+    if match.result_size > 0 then
+      for j, id in ipairs(match.ids) do
+        keep_result(ticket_key(match, j), id, match.result_size)
+      end
+    end
     events[#events + 1] = match.event
     events[#events + 1] = match.tickets
     taken[#taken + 1] = match.tickets
@@ -108,6 +123,9 @@ end
 if #claimed > 0 then
   redis.call('ZADD', claims, unpack(claimed))
   redis.call('ZADD', outbox, unpack(sent))
+end
+for name, t in pairs(targets) do
+  note_claims(name, t, now)
 end
 keep_results(assigned, now + readable)
 if count > 0 then

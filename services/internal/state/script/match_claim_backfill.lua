@@ -1,12 +1,15 @@
 -- Claims the tickets of a match, all or nothing, for the director that holds the lease, and creates the backfill ticket
 -- of its server, which is still to be allocated.
--- Uses: time, change, backfill
+-- Full: runs
+-- Uses: time, change, large, backfill, credit
 -- KEYS: waiting, claims, outbox, lease, revisions, match, backfills, backfill, then ticket…
 -- ARGV: epoch, claim_time (in milliseconds until the tickets wait again), max_matches (that may be claimed, 0 = no
---       limit), max_backfills, bytes_limit (of all backfill tickets, 0 = none), config, revision, match_id, body,
---       backfill_id, backfill_body, event, then id…
+--       limit), target, max_backfills, bytes_limit (of all backfill tickets, 0 = none), results_limit (bytes of all
+--       large tickets and results, 0 = none), result_size (of a ticket's result when it is large, else 0), config,
+--       revision, match_id, body, backfill_id, backfill_body, event, then id…
 -- Result: 'ok', 'config' (changed or deleted), 'full' (too many matches are claimed, or the backfill tickets are too
---         many or too large) or the id of a ticket that does not wait; feed position (0 unless 'ok')
+--         many or too large, or the results), 'hosting' (it has no servers for more matches) or the id of a ticket that
+--         does not wait; feed position (0 unless 'ok')
 -- Error: STALE when the lease has another epoch
 if redis.call('HGET', lease, 'epoch') ~= epoch then
   return redis.error_reply('STALE the lease has passed on')
@@ -19,20 +22,31 @@ if tonumber(max_matches) > 0 and redis.call('ZCARD', claims) >= tonumber(max_mat
   or not has_room(size_of(backfill_body)) then
   return {'full', 0}
 end
+local now, results, targets = millis(), 0, {}
+if not has_server(target, targets, now) then
+  note_claims(target, targets[target], now)
+  return {'hosting', 0}
+end
 for _, ticket, id in each_ticket() do
   if redis.call('HGET', ticket, STATE) ~= WAITING then
     return {id, 0}
   end
+  results = results + result_size
+end
+if not has_space(results, results_limit) then
+  return {'full', 0}
 end
 local changes, ids = {}, {}
 for _, ticket, id in each_ticket() do
   redis.call('HSET', ticket, STATE, CLAIMED, RESERVED_BY, match_id)
   redis.call('ZREM', waiting, id)
   ids[#ids + 1] = id
+  keep_result(ticket, id, result_size)
   changes[#changes + 1] = '-' .. id
   changes[#changes + 1] = ''
 end
-local now = millis()
+targets[target].claimed = 1
+note_claims(target, targets[target], now)
 redis.call('HSET', match, BODY, body, STATE, CLAIMED)
 redis.call('ZADD', claims, now + claim_time, match_id)
 redis.call('ZADD', outbox, now, match_id)

@@ -1,12 +1,14 @@
 -- Ends a match whose claim deadline has passed, or that gets no server. Its tickets wait again at their old age. The
 -- backfill ticket that was created with it is deleted, and the tickets that were proposed to that wait again too. When
 -- the match may have a server, its body stays until that is deallocated.
--- Uses: time, change, backfill, proposal
--- KEYS: waiting, claims, outbox, match, ended, backfill, proposals, joined, proposed, backfills, deallocations,
+-- Otherwise nothing is kept of it: for whoever works on it, a match that is not known has ended.
+-- Full: runs
+-- Uses: time, change, backfill, proposal, credit
+-- KEYS: waiting, claims, outbox, match, backfill, proposals, joined, proposed, backfills, deallocations,
 --       then ticket… (those of the match, then those that are proposed to the backfill ticket)
--- ARGV: match_id, holder (that must have the lease; '' = release it only if its deadline has passed), memory (for how
---       many milliseconds to keep what is left of the match), event, backfill_id ('' = none), rejected_event,
---       ticket_count (of the match), may_have_server ('1', '0', or '' = when one was asked for), then id…
+-- ARGV: match_id, holder (that must have the lease; '' = release it only if its deadline has passed), event,
+--       backfill_id ('' = none), rejected_event, ticket_count (of the match), may_have_server ('1', '0', or '' = when
+--       one was asked for), target ('' = none), then id…
 -- Result: 1 when it was released, 0 when its deadline has not passed, another holder has it, or it had ended; feed
 --         position (0 when no ticket waits again); or 'again', the ids of the proposed tickets
 local now, deadline = millis(), redis.call('ZSCORE', claims, match_id)
@@ -22,7 +24,7 @@ if has_backfill and not are_proposed(count + 1) then
 end
 redis.call('ZREM', claims, match_id)
 redis.call('ZREM', outbox, match_id)
-redis.call('HSET', match, STATE, RELEASED)
+end_of_match('0', now)
 if may_have_server == '1' or contested or (may_have_server == '' and state == ALLOCATING) then
   local due = now
   -- A call for its server may still arrive: of the holder, or one whose answer was lost. Deallocate the server when the
@@ -34,11 +36,11 @@ if may_have_server == '1' or contested or (may_have_server == '' and state == AL
     redis.call('HSET', match, CONFIRM, 1)
   end
   redis.call('ZADD', deallocations, due, match_id)
+  redis.call('HSET', match, STATE, RELEASED)
+  redis.call('HDEL', match, HOLDER, LEASE_EXPIRES, DEADLINE)
 else
-  redis.call('HDEL', match, BODY)
-  redis.call('ZADD', ended, now + memory, match_id)
+  redis.call('DEL', match)
 end
-redis.call('HDEL', match, HOLDER, LEASE_EXPIRES, DEADLINE)
 local changes, ids = {}, {}
 for _, ticket, id in each_ticket(1, count) do
   if is_claimed(ticket) then

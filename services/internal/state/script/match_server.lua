@@ -1,4 +1,5 @@
 -- Reads the server that is stored with a match, and keeps the match for longer.
+-- Full: runs
 -- Uses: time
 -- KEYS: match, ended
 -- ARGV: match_id, duration (for how many milliseconds to keep it at least)

@@ -1,5 +1,6 @@
 -- Assigns the tickets that are proposed to a backfill ticket, for its server. Those that were proposed too long ago
 -- wait again instead.
+-- Full: runs
 -- Uses: time, change, rate, backfill, proposal
 -- KEYS: waiting, resolved, backfills, proposed, backfill, proposals, joined, then ticket…
 -- ARGV: backfill_id, readable (for how many milliseconds the results are), repeat_time (for how many milliseconds

@@ -1,14 +1,17 @@
 -- Proposes the tickets of a match to a backfill ticket, all or nothing, for the director that holds the lease. The
 -- proposal counts only at the generation of the backfill ticket that the function was shown.
--- Uses: time, change, backfill
+-- Full: runs
+-- Uses: time, change, large, backfill
 -- KEYS: waiting, proposed, lease, revisions, backfill, proposals, then ticket…
 -- ARGV: epoch, approval_time (in milliseconds), config, revision, backfill_id, generation,
 --       new_body ('=' and what the function made of the backfill ticket, '' = nothing),
 --       limit (number of proposed tickets from which on they must be approved first),
---       max_proposed (tickets), bytes_limit (of all backfill tickets, 0 = none), event, then id, assignment…
+--       max_proposed (tickets), bytes_limit (of all backfill tickets, 0 = none), results_limit (bytes of all large
+--       tickets and results, 0 = none), result_size (of a ticket's result when it is large, else 0), event, then id,
+--       assignment…
 -- Result: 'ok', 'config' (changed or deleted), 'backfill' (changed or deleted), 'full' (too many tickets would be
---         proposed, or the backfill tickets would be too large) or the id of a ticket that does not wait; feed
---         position (0 unless 'ok')
+--         proposed, or the backfill tickets or the results would be too large) or the id of a ticket that does not
+--         wait; feed position (0 unless 'ok')
 -- Error: STALE when the lease has another epoch
 if redis.call('HGET', lease, 'epoch') ~= epoch then
   return redis.error_reply('STALE the lease has passed on')
@@ -20,12 +23,12 @@ local current, hidden, allocating = unpack(redis.call('HMGET', backfill, GENERAT
 if current ~= generation or hidden then
   return {'backfill', 0}
 end
-local count = redis.call('HLEN', proposals)
+local count, results = redis.call('HLEN', proposals), 0
 for _, ticket, id in each_ticket() do
   if redis.call('HGET', ticket, STATE) ~= WAITING then
     return {id, 0}
   end
-  count = count + 1
+  count, results = count + 1, results + result_size
 end
 if count > tonumber(max_proposed) then
   return {'full', 0}
@@ -36,12 +39,16 @@ if new_body ~= '' then
     return {'full', 0}
   end
 end
+if not has_space(results, results_limit) then
+  return {'full', 0}
+end
 local changes, ids = {}, {}
 for _, ticket, id, assignment in each_ticket() do
   redis.call('HSET', ticket, STATE, PROPOSED, RESERVED_BY, backfill_id)
   redis.call('HSET', proposals, id, assignment)
   redis.call('ZREM', waiting, id)
   ids[#ids + 1] = id
+  keep_result(ticket, id, result_size)
   changes[#changes + 1] = '-' .. id
   changes[#changes + 1] = ''
 end

@@ -1,5 +1,6 @@
 -- Makes the tickets wait again that were proposed to a backfill ticket and not approved in time. Functions are not
 -- shown the backfill ticket until its server calls again.
+-- Full: runs
 -- Uses: time, change, backfill, proposal
 -- KEYS: waiting, proposed, backfill, proposals, then ticket…
 -- ARGV: backfill_id, rejected_event, then id…

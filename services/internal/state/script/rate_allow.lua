@@ -1,4 +1,5 @@
 -- Takes one out of a bucket.
+-- Full: runs
 -- Uses: time, rate
 -- KEYS: rates
 -- ARGV: bucket, interval, burst (in microseconds)

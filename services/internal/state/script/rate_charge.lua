@@ -1,4 +1,5 @@
 -- Charges a bucket for what was used already, also beyond what it holds.
+-- Full: runs
 -- Uses: time, rate
 -- KEYS: rates
 -- ARGV: bucket, amount (the time to gain what was used, 0 = only look) (in microseconds)

@@ -1,18 +1,27 @@
 -- Assigns waiting tickets to a running game at once, all or nothing: backfill of the first generation.
--- Uses: time, change
+-- Full: runs
+-- Uses: time, change, large
 -- KEYS: waiting, resolved, then ticket…
--- ARGV: readable (for how many milliseconds the results are), event, then id, assignment…
--- Result: 'ok' or the id of a ticket that does not wait; feed position (0 unless 'ok'), then the body of each ticket
+-- ARGV: readable (for how many milliseconds the results are), results_limit (bytes of all large tickets and results, 0
+--       = none), result_size (of a ticket's result when it is large, else 0), event, then id, assignment…
+-- Result: 'ok', 'full' (the results would be too large) or the id of a ticket that does not wait; feed position (0
+--         unless 'ok'), then the body of each ticket
+local results = 0
 for _, ticket, id in each_ticket() do
   if redis.call('HGET', ticket, STATE) ~= WAITING then
     return {id, 0}
   end
+  results = results + result_size
+end
+if not has_space(results, results_limit) then
+  return {'full', 0}
 end
 local changes, ids, result = {}, {}, {'ok', 0}
 for _, ticket, id, assignment in each_ticket() do
   redis.call('HSET', ticket, STATE, RESOLVED, ASSIGNMENT, assignment)
   redis.call('ZREM', waiting, id)
   ids[#ids + 1] = id
+  keep_result(ticket, id, result_size)
   changes[#changes + 1] = '-' .. id
   changes[#changes + 1] = ''
   result[#result + 1] = redis.call('HGET', ticket, BODY)

@@ -1,4 +1,5 @@
 -- Creates a group of tickets, in order, except those that meet a limit.
+-- Full: refused
 -- Uses: time, change, rate, large
 -- KEYS: waiting, rates, players_0, players_1, then ticket…
 -- ARGV: waiting_limit (0 = none), player_interval, player_burst, project_interval, project_burst (in microseconds, an

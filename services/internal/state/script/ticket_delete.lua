@@ -1,6 +1,7 @@
 -- Deletes a ticket. When it was claimed, its match is dropped when the allocation begins (allocation_begin.lua), or
 -- goes on without it when the allocation has begun. When it was proposed to a backfill ticket, an approval does not
 -- assign it.
+-- Full: runs
 -- Uses: change, large
 -- KEYS: waiting, ticket
 -- ARGV: id, owner ('' = any), waiting_event, claimed_event, resolved_event, proposed_event (by the state of the ticket)

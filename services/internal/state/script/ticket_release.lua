@@ -1,5 +1,6 @@
 -- Takes tickets that do not exist any more out of the sum of large ones. Those that a process of an older version
 -- deleted are still in it.
+-- Full: runs
 -- Uses: large
 -- KEYS: then ticket…
 -- ARGV: then id…

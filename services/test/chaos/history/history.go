@@ -213,6 +213,7 @@ const (
 	Proposed   Kind = "proposed"
 	Rejected   Kind = "rejected"
 	Gap        Kind = "gap"
+	Full       Kind = "full"
 )
 
 // Fault is a fault that was injected.

@@ -35,6 +35,11 @@ local function has_room(size)
   return size <= before or tonumber(total or 0) - before + size <= limit
 end
 
+-- grows tells whether the backfill ticket would take more bytes than now.
+local function grows(size)
+  return size > tonumber(redis.call('HGET', backfill_sizes, backfill_id) or 0)
+end
+
 -- is_accessible tells whether the backfill ticket exists, and belongs to the match ('' = any).
 local function is_accessible()
   local owner = redis.call('HGET', backfill, BELONGS_TO)

@@ -16,8 +16,23 @@ local OWNER, ASSIGNMENT, RESERVED_BY = 'o', 'a', 'm'
 -- the one that its tickets use; the others are to be deallocated.
 local HOLDER, LEASE_EXPIRES, DEADLINE, SERVER, TRIES, CONFIRM, ANNOUNCED = 'h', 'u', 'e', 'v', 'n', 'z', 'y'
 local CONTESTED, USED = 'k', 'w'
+-- And FIRST_TRY: when its deallocation was first tried.
+local FIRST_TRY = 'i'
+-- Fields of a target, each before its name. WINDOW: how many of its matches may be open, in eighths. OPEN: how many
+-- are. DUE: from when on one more may be claimed. WAITED: matches were not claimed for want of servers, 1, and 2 when
+-- there is room again. TOLD: when an event told that it has no server.
+local WINDOW, OPEN, DUE, WAITED, TOLD = 'w:', 'o:', 'd:', 'l:', 't:'
+-- The field of all targets that says when it was last looked for targets that are not used.
+local SWEPT = 's'
+-- The window of a new target, in eighths. After how many milliseconds one match may try a target that is closed, and
+-- the same if others of its matches are open: they may be lost. How many fields targets may have, and for how many
+-- milliseconds a target that is not used is kept beyond that. After how many milliseconds that is looked for again.
+local FIRST, RETRY, LOST, FIELDS, UNUSED, SWEEP = 1024, 1000, 60000, 4096, 600000, 1000
 -- Fields of a backfill ticket. BELONGS_TO: a match. CONNECTION: what its server named. ALLOCATED: what was allocated.
 -- ALLOCATING_FOR: the match that its server is being allocated for. PROPOSED_BODY: what functions made of BODY for the
 -- proposed tickets' sake.
 local VERSION, GENERATION, BELONGS_TO, BUCKET, HIDDEN = 'v', 'g', 'o', 'r', 'h'
 local CONNECTION, ALLOCATED, ALLOCATING_FOR, PROPOSED_BODY = 'a', 'd', 'm', 'n'
+
+-- The time of an unused module that is being removed.
+local TAKEN = 0

@@ -1,4 +1,4 @@
-package main
+package mistake_test
 
 import (
 	"go/parser"
@@ -6,19 +6,21 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"matchmaker.dev/services/test/chaos/mistake"
 )
 
 // The sources have the text that each mistake replaces, and each promise has a mistake.
 func TestMistakesFitTheSources(t *testing.T) {
-	root, err := filepath.Abs("../../..")
+	root, err := filepath.Abs("../../../..")
 	if err != nil {
 		t.Fatal(err)
 	}
 	promises := map[int]bool{}
-	for _, m := range mistakes() {
-		promises[m.promise] = true
+	for _, m := range mistake.All() {
+		promises[m.Promise] = true
 		dir := t.TempDir()
-		if _, err := m.overlay(root, dir); err != nil {
+		if _, err := m.Overlay(root, dir); err != nil {
 			t.Error(err)
 			continue
 		}
@@ -28,7 +30,7 @@ func TestMistakesFitTheSources(t *testing.T) {
 		}
 		for _, source := range sources {
 			if _, err := parser.ParseFile(token.NewFileSet(), source, nil, parser.AllErrors); err != nil {
-				t.Errorf("mistake %s: %v", m.name, err)
+				t.Errorf("mistake %s: %v", m.Name, err)
 			}
 		}
 	}
@@ -37,7 +39,7 @@ func TestMistakesFitTheSources(t *testing.T) {
 			t.Errorf("no mistake breaks promise %d", n)
 		}
 	}
-	if _, err := mistakeOf("none"); err == nil || !strings.Contains(err.Error(), "only early, state") {
-		t.Errorf("mistakeOf(none) = %v, want the names of those that there are", err)
+	if _, err := mistake.Of("none"); err == nil || !strings.Contains(err.Error(), "only early, state") {
+		t.Errorf("Of(none) = %v, want the names of those that there are", err)
 	}
 }

@@ -1,0 +1,51 @@
+package director
+
+import (
+	"context"
+	"slices"
+	"time"
+)
+
+// findEvery is how often a director looks for projects that are not listed. It also looks when it starts, and when the
+// list lost some.
+const findEvery = time.Hour
+
+// completed returns the list of projects with those that this replica leads, whose leases it has just renewed. Those
+// that are missing were lost: a project that is deleted has no leader. They are listed again.
+func (s *service) completed(ctx context.Context, listed []string) []string {
+	lost := slices.DeleteFunc(s.leading(), func(project string) bool { return slices.Contains(listed, project) })
+	if len(lost) == 0 {
+		return listed
+	}
+	s.Log.ErrorContext(ctx, "the state store lost projects from their list: those that are led here are listed again",
+		"count", len(lost), "first", lost[0])
+	s.errorLog.Check(ctx, "listing projects again", s.Store.AddProjects(ctx, lost))
+	s.search.Notify() // nobody may lead the others
+	return slices.Concat(listed, lost)
+}
+
+// findProjects looks for projects that have something stored and are not listed, until ctx ends.
+func (s *service) findProjects(ctx context.Context) {
+	again := time.NewTicker(findEvery)
+	defer again.Stop()
+	for {
+		found, err := s.Store.FindProjects(ctx)
+		s.errorLog.Check(ctx, "looking for projects that are not listed", err)
+		if len(found) > 0 {
+			s.Log.ErrorContext(ctx, "projects were found that were not listed: they are listed again", "count", len(found),
+				"first", found[0])
+			s.wake.Notify()
+		}
+		var retry <-chan time.Time
+		if err != nil {
+			retry = time.After(s.Settings.Lease)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-again.C:
+		case <-retry:
+		case <-s.search.C():
+		}
+	}
+}

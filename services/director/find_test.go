@@ -1,0 +1,84 @@
+package director_test
+
+import (
+	"bufio"
+	"fmt"
+	"net"
+	"slices"
+	"testing"
+	"time"
+
+	"matchmaker.dev/services/internal/problem"
+)
+
+// loseProjects deletes the list of projects.
+func (w *world) loseProjects() {
+	w.Helper()
+	conn, err := new(net.Dialer).DialContext(w.Context(), "tcp", *w.redisAt.Load())
+	if err != nil {
+		w.Fatal(err)
+	}
+	defer conn.Close()
+	_ = conn.SetDeadline(time.Now().Add(patience))
+	fmt.Fprint(conn, "DEL mm:projects\r\n")
+	if answer, err := bufio.NewReader(conn).ReadString('\n'); err != nil || answer != ":1\r\n" {
+		w.Fatalf("%q, %v", answer, err)
+	}
+}
+
+func (w *world) listed(projects ...string) {
+	w.Helper()
+	w.until(fmt.Sprint(projects, " are listed"), func() bool {
+		got, err := w.store.Projects(w.Context())
+		if err != nil {
+			w.Fatal(err)
+		}
+		slices.Sort(got)
+		return slices.Equal(got, projects)
+	})
+}
+
+func TestLostListOfProjectsComesBack(t *testing.T) {
+	w := newWorld(t)
+	w.runner("r", map[string]function{"f": pairs})
+	both := []string{"another", project}
+	for _, p := range both {
+		w.put(p, "f", nil)
+	}
+	stop := w.director("a", times())
+	w.shares(both, map[string][]int{"a": {2}})
+	w.results(w.create(2)...)
+
+	// While a director leads them.
+	w.loseProjects()
+	w.listed(both...)
+	w.until("it is logged", func() bool { return w.log.says("lost projects from their list") })
+	if w.log.says("giving a project up") {
+		t.Error("the director gave projects up that were not listed")
+	}
+	w.results(w.create(2)...)
+
+	// While nobody knows of them.
+	stop()
+	w.loseProjects()
+	w.director("b", times())
+	w.shares(both, map[string][]int{"b": {2}})
+	w.listed(both...)
+	w.until("it is logged", func() bool { return w.log.says("projects were found that were not listed") })
+	w.results(w.create(2)...)
+}
+
+// Somebody must lead a project in which nothing can ever be matched.
+func TestTicketsWithoutAConfigExpire(t *testing.T) {
+	w := newWorld(t)
+	tickets := w.create(2)
+	short := times()
+	short.Waiting = 100 * time.Millisecond
+	w.director("a", short)
+	w.until("the tickets are deleted", func() bool {
+		return !slices.ContainsFunc(tickets, func(id string) bool {
+			_, err := w.store.Ticket(w.Context(), project, id)
+			return problem.KindOf(err) != problem.NotFound
+		})
+	})
+}

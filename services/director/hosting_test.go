@@ -1,0 +1,181 @@
+package director_test
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/allocator"
+	"matchmaker.dev/services/allocator/provider"
+	"matchmaker.dev/services/director"
+	"matchmaker.dev/services/internal/settings"
+)
+
+// limited is a hosting system with so many servers, which it gives away for good.
+type limited struct {
+	mu    sync.Mutex
+	free  int
+	given map[string]bool
+	// asked are the matches that asked for a server.
+	asked map[string]bool
+}
+
+func (l *limited) Allocate(_ context.Context, r *provider.Request) (provider.Result, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.asked[r.Match] = true
+	if !l.given[r.Match] {
+		if l.free == 0 {
+			return provider.Result{}, provider.Fail(provider.FleetEmpty, "the fleet has no free server")
+		}
+		l.free--
+		l.given[r.Match] = true
+	}
+	return provider.Result{Status: provider.Allocated, Connection: "server-of-" + r.Match}, nil
+}
+
+func (l *limited) Poll(context.Context, []provider.Ref) ([]provider.Result, error) { return nil, nil }
+
+func (l *limited) Release(context.Context, provider.Ref) error { return nil }
+
+func (l *limited) add(n int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.free += n
+}
+
+// served is how many matches have a server.
+func (l *limited) served() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.given)
+}
+
+// hosted runs an allocator of a hosting system until stop.
+func (w *world) hosted(p provider.Provider) (stop func()) {
+	w.Helper()
+	store, b := w.connect()
+	return w.run(allocator.New(allocator.Options{
+		Store: store, Bus: b, Provider: p, Log: discard, Settings: settings.Default[allocator.Settings](),
+		Readable: 10 * time.Minute, Renewable: 24 * time.Hour,
+	}))
+}
+
+// alone proposes a match of every ticket.
+func alone(r *pb.RunRequest, tickets []string, part func(...*pb.Proposal)) error {
+	var proposals []*pb.Proposal
+	for _, id := range tickets {
+		proposals = append(proposals, of(r.GetConfig(), id))
+	}
+	part(proposals...)
+	return nil
+}
+
+// open is how many matches are claimed and have no result, and how many tickets wait.
+func (w *world) open() (open, waiting int) {
+	w.Helper()
+	counts, err := w.store.Counts(w.Context(), project)
+	if err != nil {
+		w.Fatal(err)
+	}
+	return int(counts.Matches), int(counts.Waiting)
+}
+
+// told tells whether an event of a kind and reason was published.
+func (w *world) told(kind pb.Event_Kind, reason string) bool {
+	entries, err := w.store.History(w.Context(), project, &pb.Bookmark{}, 100_000)
+	if err != nil {
+		w.Fatal(err)
+	}
+	for _, entry := range entries {
+		for _, e := range entry.Events {
+			if e.GetKind() == kind && e.GetReason() == reason {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Ten times as many matches are wanted as there are servers. The others are not claimed: their tickets wait, until
+// there are servers for them.
+func TestMatchesWithoutServersAreNotClaimed(t *testing.T) {
+	const servers, wanted = 200, 2000
+	w := newWorld(t)
+	fleet := &limited{free: servers, given: map[string]bool{}, asked: map[string]bool{}}
+	w.runner("r", map[string]function{"alone": alone})
+	w.director("d", times(), func(o *director.Options) { o.Events = false })
+	w.hosted(fleet)
+	ids := w.create(wanted)
+	w.put(project, "alone", &pb.Config{Hosting: &pb.Hosting{Fleet: "fleet"}})
+	w.until("all servers are used, and that is noticed", func() bool {
+		return fleet.served() == servers && w.told(pb.Event_KIND_FULL, "fleet-empty")
+	})
+	// Proposals are made again and again, and refused.
+	w.until("the director says why", func() bool { return w.log.says("hosting has no servers for more matches") })
+	open, waiting := w.open()
+	t.Logf("%d servers, %d matches wanted: %d are open, %d tickets wait", servers, wanted, open, waiting)
+	// A target that is new has a window of 128 matches, and one more for every eight answers.
+	if most := 128 + servers/8; open > most {
+		t.Errorf("%d matches without a server are claimed, want at most %d", open, most)
+	}
+	// The open ones take the next servers. With more, others follow.
+	for _, more := range []int{10, 500, wanted} {
+		before := fleet.served()
+		fleet.add(more)
+		w.until(fmt.Sprint(more, " more servers are used"), func() bool {
+			return fleet.served() == min(wanted, before+more)
+		})
+	}
+	for id, result := range w.results(ids...) {
+		if result.GetConnection() == "" {
+			t.Errorf("%s: %v", id, result)
+		}
+	}
+	if n := len(fleet.asked); n != wanted {
+		t.Errorf("%d matches asked for a server, want %d: each ticket is claimed once", n, wanted)
+	}
+}
+
+// While no allocator is there, a few matches are claimed, and not again and again.
+func TestFewMatchesAreClaimedWhileNoAllocatorIsThere(t *testing.T) {
+	w := newWorld(t)
+	w.runner("r", map[string]function{"alone": alone})
+	brief := times()
+	brief.Claim = time.Second
+	w.director("d", brief, func(o *director.Options) { o.Events = false })
+	ids := w.create(500)
+	w.put(project, "alone", &pb.Config{Hosting: &pb.Hosting{Fleet: "fleet"}})
+	// Three matches that try one after the other are overdue after those of the first window.
+	claimed := func() (claims, overdue int) {
+		entries, err := w.store.History(t.Context(), project, &pb.Bookmark{}, 100_000)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, entry := range entries {
+			for _, e := range entry.Events {
+				switch e.GetKind() {
+				case pb.Event_KIND_CLAIMED:
+					claims++
+				case pb.Event_KIND_RELEASED:
+					overdue++
+				}
+			}
+		}
+		return claims, overdue
+	}
+	w.until("three matches try one after the other", func() bool {
+		_, overdue := claimed()
+		return overdue >= 128+3
+	})
+	if claims, overdue := claimed(); claims > overdue+1 || overdue > 128+4 {
+		t.Errorf("%d matches were claimed, and %d were overdue", claims, overdue)
+	}
+	w.allocator()
+	if got := w.results(ids...); len(got) != len(ids) {
+		t.Errorf("%d tickets have a result", len(got))
+	}
+}

@@ -1,0 +1,266 @@
+package state_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/state"
+)
+
+// firstWindow is how many matches of a new target may be open.
+const firstWindow = 128
+
+// hosting is a project whose matches need servers. Each has one ticket.
+type hosting struct {
+	t        *testing.T
+	s        *state.Store
+	now      time.Time
+	terms    state.ClaimOptions
+	revision int64
+	n        int
+	open     []*pb.Match
+}
+
+func newHosting(t *testing.T, s *state.Store) *hosting {
+	t.Helper()
+	h := &hosting{t: t, s: s, now: epoch0}
+	h.revision, h.terms = setUp(t, s)
+	return h
+}
+
+// claim tries to claim n matches for a fleet, and returns how many were not claimed for want of servers.
+func (h *hosting) claim(n int, fleet string) (refused int) {
+	h.t.Helper()
+	var claims []*state.Claim
+	var waiting []string
+	for range n {
+		h.n++
+		id := fmt.Sprint("t", h.n)
+		create(h.t, h.s, id)
+		c := claim(h.revision, "m-"+id, id)
+		c.Match.Hosting = &pb.Hosting{Fleet: fleet}
+		claims = append(claims, c)
+	}
+	mustClaim(h.t, h.s.At(h.now), h.terms, claims...)
+	for _, c := range claims {
+		switch c.Refusal {
+		case "":
+			h.open = append(h.open, c.Match)
+		case "hosting":
+			refused++
+			waiting = append(waiting, c.Tickets[0])
+		default:
+			h.t.Fatalf("the claim of %s: %s", c.Match.GetId(), c.Refusal)
+		}
+	}
+	isWaiting(h.t, h.s, waiting...)
+	h.delete(waiting...)
+	return refused
+}
+
+func (h *hosting) delete(tickets ...string) {
+	h.t.Helper()
+	for _, id := range tickets {
+		_, err := h.s.DeleteTicket(h.t.Context(), project, id, "")
+		must(h.t, err)
+	}
+}
+
+// expect fails unless just so many of n matches are claimed.
+func (h *hosting) expect(what string, claimed, n int) {
+	h.t.Helper()
+	if got := n - h.claim(n, ""); got != claimed {
+		h.t.Errorf("%s: %d of %d matches are claimed, want %d", what, got, n, claimed)
+	}
+}
+
+// take takes the oldest open match.
+func (h *hosting) take() *pb.Match {
+	h.t.Helper()
+	m := h.open[0]
+	h.open = h.open[1:]
+	if _, _, err := take(h.t.Context(), h.s, m, h.now, h.now.Add(10*time.Second)); err != nil {
+		h.t.Fatal(err)
+	}
+	return m
+}
+
+// end ends the oldest open match, and tells whether there is room for matches that had to wait.
+func (h *hosting) end(o state.Outcome) (room bool) {
+	h.t.Helper()
+	m := h.take()
+	o.Holder, o.Readable, o.Room = "one", time.Minute, &room
+	results := map[string]*pb.Assignment{}
+	for _, id := range state.TicketsOf(m.GetProposal()) {
+		results[id] = &pb.Assignment{Connection: o.Connection, Error: o.Error}
+	}
+	status, _, err := h.s.At(h.now).Assign(h.t.Context(), project, m, o, results)
+	if err != nil || status != state.MatchActive {
+		h.t.Fatal(status, err)
+	}
+	return room
+}
+
+// refuse says that there is no server for an open match.
+func (h *hosting) refuse(m *pb.Match) (told bool) {
+	h.t.Helper()
+	told, err := h.s.At(h.now).RefuseServer(h.t.Context(), project, m, "fleet-empty", "")
+	must(h.t, err)
+	return told
+}
+
+var served = state.Outcome{Connection: "1.2.3.4:5"}
+
+func TestNoMoreMatchesAreClaimedThanHostingAnswers(t *testing.T) {
+	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
+		h := newHosting(t, open(state.Options{History: 100_000}))
+		h.expect("a new target", firstWindow, 2*firstWindow)
+		if n := h.claim(2, "other"); n != 0 {
+			t.Errorf("%d matches for another fleet wait too", n)
+		}
+		h.open = h.open[:firstWindow]
+		// Matches wait, so every eighth answer opens the window by one more match.
+		rooms := 0
+		for range 40 {
+			if h.end(served) {
+				rooms++
+			}
+		}
+		if rooms != 1 {
+			t.Errorf("room was told %d times, want once", rooms)
+		}
+		h.expect("after forty answers", 45, 2*firstWindow)
+
+		if !h.refuse(h.open[0]) || h.refuse(h.open[1]) {
+			t.Error("an event tells that there are no servers, once a minute")
+		}
+		h.expect("a closed target", 0, 10)
+		for len(h.open) > 1 {
+			h.end(state.Outcome{Error: "AllocationError", Reason: "fleet-empty"})
+		}
+		h.now = h.now.Add(2 * time.Second)
+		h.expect("while one match is open", 0, 10)
+		h.end(state.Outcome{Error: "AllocationError", Reason: "fleet-empty"})
+		h.expect("at once after the last one", 0, 10)
+		h.now = h.now.Add(time.Second)
+		h.expect("after a pause", 1, 10)
+		h.now = h.now.Add(2 * time.Second)
+		h.expect("while that one tries", 0, 10)
+
+		// Servers come: each answer doubles what is open.
+		for _, want := range []int{1, 2, 4, 8, 16, 32, 64, firstWindow} {
+			for len(h.open) > 0 {
+				h.end(served)
+			}
+			h.expect("after answers", want, 2*firstWindow)
+		}
+	})
+}
+
+func TestFinalAnswersDoNotMakeOthersWait(t *testing.T) {
+	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
+		h := newHosting(t, open(state.Options{}))
+		h.expect("a new target", firstWindow, firstWindow+1)
+		h.refuse(h.open[0])
+		for range firstWindow {
+			h.end(state.Outcome{Error: "maximum zero", Never: true})
+		}
+		h.expect("after final answers", firstWindow, firstWindow)
+	})
+}
+
+// While no allocator is there, tickets are not claimed and released again and again.
+func TestMatchesThatNobodyTakesUpHalveTheWindow(t *testing.T) {
+	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
+		h := newHosting(t, open(state.Options{}))
+		for _, want := range []int{firstWindow, 0, 1, 1} {
+			h.expect("what nobody takes up", want, firstWindow)
+			h.now = h.now.Add(31 * time.Second)
+			released, _, err := h.s.At(h.now).ReleaseOverdueMatches(t.Context(), project, 1000)
+			if err != nil || len(released) != want {
+				t.Fatal(len(released), err)
+			}
+			if want == 0 {
+				continue
+			}
+			for _, m := range h.open { // their tickets wait again
+				h.delete(state.TicketsOf(m.GetProposal())...)
+			}
+			h.open = nil
+			if want == firstWindow {
+				continue
+			}
+			h.now = h.now.Add(time.Second)
+		}
+	})
+}
+
+func TestTargetsAreForgotten(t *testing.T) {
+	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
+		h := newHosting(t, open(state.Options{}))
+		known := func() int {
+			credit, err := h.s.Credit(t.Context(), project)
+			must(t, err)
+			return len(credit)
+		}
+		h.claim(3, "")
+		for len(h.open) > 0 {
+			h.end(served)
+		}
+		if n := known(); n != 0 {
+			t.Errorf("%d fields are kept of a target without matches", n)
+		}
+		// Those that are closed are kept until there are too many. Then those go that were not used for long.
+		many := func(what string, n int, age time.Duration) map[string]string {
+			fields := map[string]string{}
+			for i := range n {
+				for field, value := range map[string]any{
+					"w:": 0, "o:": 0, "d:": h.now.Add(-age).UnixMilli(), "t:": h.now.Add(-age).UnixMilli(),
+				} {
+					fields[fmt.Sprint(field, what, i)] = fmt.Sprint(value)
+				}
+			}
+			return fields
+		}
+		must(t, h.s.PutCredit(t.Context(), project, many("old", 600, 11*time.Minute)))
+		must(t, h.s.PutCredit(t.Context(), project, many("new", 600, 9*time.Minute)))
+		h.expect("a new target among many", 1, 1)
+		if n := known(); n != 4*600+2 {
+			t.Errorf("%d fields of targets", n)
+		}
+		must(t, h.s.PutCredit(t.Context(), project, many("newer", 500, 0)))
+		if h.claim(1, "one more") != 1 || h.claim(1, "") != 0 {
+			t.Error("beyond the most targets, new ones wait, and known ones do not")
+		}
+		const kept = 4*1100 + 2 // one more target is open, and one field says when it was looked for those to forget
+		if n := known(); n != kept {
+			t.Errorf("%d fields of targets", n)
+		}
+		// That is looked for once a second.
+		must(t, h.s.PutCredit(t.Context(), project, many("old", 100, 11*time.Minute)))
+		if h.claim(1, "one more") != 1 || known() != kept+4*100 {
+			t.Errorf("%d fields of targets in the same second", known())
+		}
+		h.now = h.now.Add(time.Second)
+		if h.claim(1, "one more") != 1 || known() != kept {
+			t.Errorf("%d fields of targets a second later", known())
+		}
+	})
+}
+
+// A process of an older version ends matches without counting them.
+func TestMatchesThatWereNotCountedAreNotMissed(t *testing.T) {
+	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
+		h := newHosting(t, open(state.Options{}))
+		h.expect("a new target", firstWindow, firstWindow)
+		credit, err := h.s.Credit(t.Context(), project)
+		must(t, err)
+		for len(h.open) > 0 {
+			h.end(served)
+		}
+		must(t, h.s.PutCredit(t.Context(), project, credit))
+		h.expect("without an open match", firstWindow, firstWindow)
+	})
+}

@@ -1,0 +1,151 @@
+package state_test
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/problem"
+	"matchmaker.dev/services/internal/state"
+)
+
+// replicated is a primary with a replica, which Sentinel puts in its place when it is told to.
+type replicated struct {
+	primary, replica *redis.Client
+	sentinel         *redis.SentinelClient
+	url              string
+}
+
+// replicate starts them. The replica logs in as a user of its own, which can be locked out.
+func replicate(t *testing.T) replicated {
+	t.Helper()
+	start := func(args ...string) (client *redis.Client, port string) {
+		port = freePort(t)
+		startRedis(t, append([]string{"--port", port, "--repl-diskless-sync-delay", "0"}, args...)...)
+		client = redis.NewClient(&redis.Options{Addr: "127.0.0.1:" + port})
+		t.Cleanup(func() { _ = client.Close() })
+		until(t, "the server answers", func() bool { return client.Ping(t.Context()).Err() == nil })
+		return client, port
+	}
+	primary, port := start()
+	must(t, primary.Do(t.Context(), "ACL", "SETUSER", "replica", "on", ">secret", "+psync", "+replconf", "+ping").Err())
+	replica, _ := start("--replicaof", "127.0.0.1 "+port, "--masteruser", "replica", "--masterauth", "secret")
+
+	watch, file := freePort(t), filepath.Join(t.TempDir(), "sentinel.conf")
+	must(t, os.WriteFile(file, []byte("sentinel monitor games 127.0.0.1 "+port+" 1\n"+
+		"sentinel down-after-milliseconds games 60000\nsentinel failover-timeout games 5000\n"), 0o600))
+	path, err := exec.LookPath("redis-server")
+	if err != nil {
+		t.Fatal("a redis-server is needed")
+	}
+	sentinel := exec.Command(path, file, "--sentinel", "--port", watch, "--bind", "127.0.0.1")
+	must(t, sentinel.Start())
+	t.Cleanup(func() { _ = sentinel.Process.Kill(); _ = sentinel.Wait() })
+	asked := redis.NewSentinelClient(&redis.Options{Addr: "127.0.0.1:" + watch})
+	t.Cleanup(func() { _ = asked.Close() })
+	until(t, "Sentinel knows the replica", func() bool {
+		known, err := asked.Replicas(t.Context(), "games").Result()
+		return err == nil && len(known) == 1 && known[0]["master-link-status"] == "ok"
+	})
+	return replicated{primary, replica, asked, "redis-sentinel://127.0.0.1:" + watch + "?master_name=games"}
+}
+
+// A primary is replaced by a replica that lacks its last writes. What they changed is as it was before; nothing
+// strands.
+func TestFailoverToAReplicaThatLags(t *testing.T) {
+	t.Parallel()
+	r := replicate(t)
+	ctx := t.Context()
+	s := openStore(t, state.Options{Server: state.Server{URL: r.url}, History: 1000})
+	until(t, "the primary is known", func() bool { return s.Ping(ctx) == nil })
+	revision, terms := setUp(t, s)
+	create(t, s, "a", "b", "c", "d", "e", "f")
+	kept := claim(revision, "kept", "e", "f")
+	mustClaim(t, s, terms, kept)
+	m := follow(t, s)
+	m.sees(t, "a", "b", "c", "d")
+	must(t, r.primary.Set(ctx, "last", "yes", 0).Err()) // WAIT would not do: it knows the writes of its own connection only
+	until(t, "the replica has caught up", func() bool { return r.replica.Get(ctx, "last").Val() == "yes" })
+
+	must(t, r.primary.Do(ctx, "ACL", "SETUSER", "replica", "off").Err(),
+		r.primary.Do(ctx, "CLIENT", "KILL", "TYPE", "replica").Err())
+	// All of this is lost.
+	create(t, s, "lost-1", "lost-2")
+	lost := claim(revision, "lost", "a", "b")
+	mustClaim(t, s, terms, lost)
+	if b, err := s.BeginAllocation(ctx, project, lost.Match, tenSecondLease("one", time.Minute)); err != nil ||
+		b.Status != state.MatchActive {
+		t.Fatal(b, err)
+	}
+	must(t, second(s.DeleteTicket(ctx, project, "d", "")))
+	later := s.At(at(2))
+	epoch, err := later.AcquireLease(ctx, project, "director-2", time.Minute)
+	if err != nil || epoch != terms.Epoch+1 {
+		t.Fatalf("epoch %d, %v", epoch, err)
+	}
+	m.sees(t, "c", "lost-1", "lost-2")
+	entries, err := s.History(ctx, project, nil, 100)
+	must(t, err)
+	last := entries[len(entries)-1].Bookmark
+	_ = r.primary.ShutdownNoSave(ctx).Err()
+	must(t, r.sentinel.Failover(ctx, "games").Err())
+	until(t, "the replica is the primary", func() bool {
+		role, err := r.replica.Do(ctx, "ROLE").Slice()
+		return err == nil && role[0] == "master"
+	})
+	until(t, "the store has found it", func() bool { return second(s.Waiting(ctx, project)) == nil })
+
+	m.sees(t, "a", "b", "c", "d") // the feed's reader notices
+	isWaiting(t, s, "a", "b", "c", "d")
+	for _, id := range []string{"lost-1", "lost-2"} {
+		_, err := s.Ticket(ctx, project, id)
+		kindOf(t, err, problem.NotFound)
+	}
+	// The director that lost its lease claims nothing, and takes it again.
+	terms.Epoch = epoch
+	_, err = later.Claim(ctx, project, terms, []*state.Claim{claim(revision, "n", "a", "b")})
+	if err == nil {
+		t.Error("a claim under a lease that was lost")
+	}
+	if epoch, err = later.AcquireLease(ctx, project, "director-3", time.Minute); err != nil || epoch != 2 {
+		t.Errorf("epoch %d, %v", epoch, err)
+	}
+	// The allocator of the lost match learns that nobody knows it, and gives its server back.
+	status, _, err := later.Assign(ctx, project, lost.Match, state.Outcome{Holder: "one", Readable: time.Minute,
+		Connection: "5.6.7.8:9"}, map[string]*pb.Assignment{"a": {}, "b": {}})
+	if err != nil || status != state.MatchForgotten {
+		t.Errorf("a match that was lost: %v, %v", status, err)
+	}
+	again := direct(revision, "again", "1.2.3.4:5", "a", "b")
+	terms.Epoch = epoch
+	if _, err := later.Claim(ctx, project, terms, []*state.Claim{again}); err != nil || again.Refusal != "" {
+		t.Errorf("claimed again: %q, %v", again.Refusal, err)
+	}
+	// What the replica had goes on.
+	if b, err := later.BeginAllocation(ctx, project, kept.Match, tenSecondLease("two", time.Minute)); err != nil ||
+		b.Status != state.MatchActive {
+		t.Errorf("a match that was kept: %+v, %v", b, err)
+	}
+	must(t, s.At(at(3)).Creator(nil).Create(ctx, project, ticket("new", 3)))
+	m.sees(t, "c", "d", "new")
+	// Readers of events learn that some are missing.
+	entries, err = s.History(ctx, project, last, 100)
+	must(t, err)
+	gap := slices.ContainsFunc(entries, func(e state.HistoryEntry) bool {
+		return slices.ContainsFunc(e.Events, func(e *pb.Event) bool { return e.GetKind() == pb.Event_KIND_GAP })
+	})
+	if !gap {
+		t.Errorf("no gap in %v", fmt.Sprint(entries))
+	}
+	strays, err := s.Strays(ctx, project)
+	if err != nil || len(strays) != 0 {
+		t.Errorf("strays: %v, %v", strays, err)
+	}
+}

@@ -1,0 +1,251 @@
+package state
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"matchmaker.dev/services/internal/problem"
+)
+
+// How often a process asks Redis for its memory, how long an answer may take, and when a caller may try again whose
+// create was refused for it.
+const (
+	memoryEvery   = time.Second
+	memoryTimeout = 2 * time.Second
+	memoryDelay   = 5 * time.Second
+)
+
+// Memory is what a server of Redis has left of its maxmemory.
+type Memory struct {
+	// Free is less than 0 when the server has more than its maxmemory: scripts that take work further run also then.
+	Free int64
+	// Reserve is what creates leave free.
+	Reserve int64
+	// policy is the server's maxmemory-policy.
+	policy string
+}
+
+func (m Memory) short() bool { return m.Free < m.Reserve }
+
+// memory is what this process knows of the servers' memory. Creates ask it; Redis is asked beside them.
+type memory struct {
+	reserve reserve
+	// short is true while any server is short of memory. While none is, a create asks no further.
+	short atomic.Bool
+	// servers has those with a maxmemory, by address.
+	servers atomic.Pointer[map[string]Memory]
+}
+
+// reserve is the value of --redis-reserve: a share of maxmemory, or bytes.
+type reserve struct {
+	share float64
+	bytes int64
+}
+
+var errReserve = errors.New(
+	"--redis-reserve must be a share up to 50%, like 10%, or an amount, like 256MiB; 0 means none")
+
+func parseReserve(text string) (reserve, error) {
+	if text == "" {
+		return reserve{}, nil
+	}
+	if percent, is := strings.CutSuffix(text, "%"); is {
+		n, err := strconv.ParseFloat(percent, 64)
+		if err != nil || !(n >= 0 && n <= 50) {
+			return reserve{}, errReserve
+		}
+		return reserve{share: n / 100}, nil
+	}
+	shift := 0
+	for unit, by := range map[string]int{"KiB": 10, "MiB": 20, "GiB": 30} {
+		if number, is := strings.CutSuffix(text, unit); is {
+			text, shift = number, by
+			break
+		}
+	}
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || n < 0 || n > math.MaxInt64>>shift {
+		return reserve{}, errReserve
+	}
+	return reserve{bytes: n << shift}, nil
+}
+
+// of is the reserve of a server: never more than half, so that a server that is smaller than was thought takes creates.
+func (r reserve) of(maxmemory int64) int64 {
+	return min(max(r.bytes, int64(r.share*float64(maxmemory))), maxmemory/2)
+}
+
+// KeepMemory asks Redis for its memory until ctx ends, and logs what is wrong with it.
+func (s *Store) KeepMemory(ctx context.Context) error {
+	tick := time.NewTicker(memoryEvery)
+	defer tick.Stop()
+	for said := ""; ; {
+		if err := s.measureMemory(ctx); err != nil {
+			s.log.DebugContext(ctx, "Redis's memory is not known", "error", err)
+		}
+		warning := s.MemoryWarning()
+		if warning == "" && said != "" {
+			s.log.InfoContext(ctx, "Redis has memory again")
+		} else if warning != said {
+			s.log.WarnContext(ctx, warning)
+		}
+		said = warning
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+	}
+}
+
+// measureMemory asks all servers once. What is not answered is as before.
+func (s *Store) measureMemory(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, memoryTimeout)
+	defer cancel()
+	before := map[string]Memory{}
+	if known := s.memory.servers.Load(); known != nil {
+		before = *known
+	}
+	var mu sync.Mutex
+	now := map[string]Memory{}
+	ask := func(ctx context.Context, addr string, server redis.Cmdable) error {
+		m, limited, err := s.memoryOf(ctx, server)
+		mu.Lock()
+		defer mu.Unlock()
+		if err != nil {
+			m, limited = before[addr], before[addr] != Memory{}
+		}
+		if limited {
+			now[addr] = m
+		}
+		return err
+	}
+	var err error
+	if cluster, ok := s.redis.(*redis.ClusterClient); ok {
+		err = cluster.ForEachMaster(ctx, func(ctx context.Context, node *redis.Client) error {
+			return ask(ctx, node.Options().Addr, node)
+		})
+	} else {
+		err = ask(ctx, "", s.redis)
+	}
+	if err != nil && len(now) == 0 {
+		now = before // nobody could be asked
+	}
+	short := false
+	for m := range maps.Values(now) {
+		short = short || m.short()
+	}
+	s.memory.servers.Store(&now)
+	s.memory.short.Store(short)
+	return err
+}
+
+// memoryOf asks one server. limited is false when it has no maxmemory.
+func (s *Store) memoryOf(ctx context.Context, server redis.Cmdable) (m Memory, limited bool, err error) {
+	text, err := server.Info(ctx, "memory").Result()
+	if err != nil {
+		return Memory{}, false, err
+	}
+	fields := map[string]string{}
+	for line := range strings.Lines(text) {
+		name, value, _ := strings.Cut(strings.TrimSpace(line), ":")
+		fields[name] = value
+	}
+	number := func(name string) int64 {
+		n, _ := strconv.ParseInt(fields[name], 10, 64)
+		return n
+	}
+	maxmemory := number("maxmemory")
+	if maxmemory <= 0 {
+		return Memory{}, false, nil
+	}
+	return Memory{
+		Free:    maxmemory - number("used_memory") + number("mem_not_counted_for_evict"),
+		Reserve: s.memory.reserve.of(maxmemory), policy: fields["maxmemory_policy"],
+	}, true, nil
+}
+
+// Memory is that of the server that is nearest to its reserve. It is false while no server with a maxmemory is known.
+func (s *Store) Memory() (least Memory, known bool) {
+	servers := s.memory.servers.Load()
+	if servers == nil {
+		return Memory{}, false
+	}
+	for _, m := range *servers {
+		if !known || m.Free-m.Reserve < least.Free-least.Reserve {
+			least, known = m, true
+		}
+	}
+	return least, known
+}
+
+// MemoryWarning says what is wrong with Redis's memory, for people; "" for nothing.
+func (s *Store) MemoryWarning() string {
+	servers := s.memory.servers.Load()
+	if servers == nil {
+		return ""
+	}
+	for _, m := range *servers {
+		if strings.HasPrefix(m.policy, "allkeys-") {
+			return fmt.Sprintf("Redis's maxmemory-policy is %s, so it will delete state: set it to noeviction", m.policy)
+		}
+	}
+	if s.memory.short.Load() {
+		return "Redis is short of memory, so nothing new is taken: what exists goes on"
+	}
+	return ""
+}
+
+// HasMemory returns an error while the server of a project has less than its reserve left, or is full. It asks nobody.
+func (s *Store) HasMemory(ctx context.Context, project string) error {
+	return s.hasMemory(ctx, keysOf(project))
+}
+
+func (s *Store) hasMemory(ctx context.Context, k keys) error {
+	if !s.memory.short.Load() {
+		return nil
+	}
+	servers, addr := s.memory.servers.Load(), ""
+	if cluster, ok := s.redis.(*redis.ClusterClient); ok {
+		// Which key does not matter: those of a project are on one server.
+		server, err := cluster.MasterForKey(ctx, k.projects())
+		if err != nil {
+			return unavailable(err)
+		}
+		addr = server.Options().Addr
+	}
+	if m, known := (*servers)[addr]; known && m.short() {
+		return shortOfMemory(nil)
+	}
+	return nil
+}
+
+// mayAdd is an argument of scripts that create, or replace by something larger.
+func (s *Store) mayAdd(ctx context.Context, all ...keys) int {
+	for _, k := range all {
+		if s.hasMemory(ctx, k) != nil {
+			return 0
+		}
+	}
+	return 1
+}
+
+func shortOfMemory(err error) error {
+	e := problem.Wrap(problem.Unavailable, err, "the state store is short of memory and takes nothing new, try again "+
+		"when tickets were matched or deleted; what exists goes on")
+	e.RetryAfter = memoryDelay
+	return e
+}
+
+// isFull reports whether Redis refused a script because it has reached its maxmemory.
+func isFull(err error) bool { return err != nil && strings.HasPrefix(err.Error(), "OOM ") }

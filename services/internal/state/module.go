@@ -1,0 +1,104 @@
+package state
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+)
+
+// ModulesOf returns the modules that a function names, those of all its versions, each once.
+func ModulesOf(f *pb.Function) []string {
+	modules := []string{f.GetModule()}
+	for _, v := range f.GetVersions() {
+		modules = append(modules, v.GetModule())
+	}
+	slices.Sort(modules)
+	return slices.DeleteFunc(slices.Compact(modules), func(module string) bool { return module == "" })
+}
+
+// namedAnew returns the modules of after that are not in before.
+func namedAnew(before, after []string) []string {
+	return slices.DeleteFunc(slices.Clone(after), func(module string) bool { return slices.Contains(before, module) })
+}
+
+// NoteModule is called before a module is stored that a function of the project is to name. If no function ever does,
+// the module becomes one of UnusedModules.
+func (s *Store) NoteModule(ctx context.Context, project, module string) error {
+	_, err := s.run(ctx, s.call(moduleNoteScript, keysOf(project), ids{},
+		"module", module))
+	return err
+}
+
+// UnusedModules are modules that no function of a project names.
+type UnusedModules struct {
+	// All of them, and those that have been unused for long enough, the oldest first.
+	All, Due []string
+}
+
+// UnusedModules lists the unused modules of projects. Due are those that have been unused for longer than grace and
+// withSlack. What is not listed may be in use, also when Redis lost it.
+func (s *Store) UnusedModules(
+	ctx context.Context, projects []string, grace time.Duration,
+) (map[string]UnusedModules, error) {
+	latest := float64(millis(s.Now().Add(-withSlack(grace))))
+	rows := make([]*redis.ZSliceCmd, len(projects))
+	_, err := s.redis.Pipelined(ctx, func(p redis.Pipeliner) error {
+		for i, project := range projects {
+			rows[i] = p.ZRangeWithScores(ctx, keysOf(project).unused(), 0, -1)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, unavailable(err)
+	}
+	listed := map[string]UnusedModules{}
+	for i, row := range rows {
+		var u UnusedModules
+		for _, z := range row.Val() {
+			module, _ := z.Member.(string)
+			u.All = append(u.All, module)
+			if z.Score <= latest {
+				u.Due = append(u.Due, module)
+			}
+		}
+		if len(u.All) > 0 {
+			listed[projects[i]] = u
+		}
+	}
+	return listed, nil
+}
+
+// TakeModules takes those of the modules that are unused and have been so for longer than grace and withSlack: no
+// function can name them any more. The caller removes them from the object store and calls ForgetModules. If it does
+// not, they stay due.
+func (s *Store) TakeModules(
+	ctx context.Context, project string, grace time.Duration, modules []string,
+) (taken []string, err error) {
+	take := s.call(moduleTakeScript, keysOf(project), ids{},
+		"grace", grace.Milliseconds())
+	for _, module := range modules {
+		take.args = append(take.args, module)
+	}
+	reply, err := s.run(ctx, take)
+	if err != nil {
+		return nil, err
+	}
+	list, err := listOf(reply, 0)
+	for _, one := range list {
+		module, _ := one.(string)
+		taken = append(taken, module)
+	}
+	return taken, err
+}
+
+// ForgetModules strikes modules off the list of the unused ones.
+func (s *Store) ForgetModules(ctx context.Context, project string, modules []string) error {
+	if len(modules) == 0 {
+		return nil
+	}
+	return unavailable(s.redis.ZRem(ctx, keysOf(project).unused(), modules).Err())
+}

@@ -1,0 +1,113 @@
+package state
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// How often a command is sent to where a cluster says that its slot is, and the pause before another try. While a slot
+// changes hands, both servers name the other one for some milliseconds.
+const (
+	maxMoves  = 20
+	movePause = 10 * time.Millisecond
+)
+
+// redirect sends commands of a cluster again that were answered MOVED: their server has not carried them out. The
+// client itself would also send those again whose answer was lost, which may have been carried out. It does not follow
+// ASK: a script runs only where all its keys are.
+type redirect struct {
+	// servers are the clients of the cluster's servers, by address.
+	servers sync.Map
+}
+
+// add is told of the client of a server.
+func (r *redirect) add(addr string, server *redis.Client) { r.servers.Store(addr, server) }
+
+// DialHook is part of redis.Hook.
+func (r *redirect) DialHook(next redis.DialHook) redis.DialHook { return next }
+
+// ProcessHook is part of redis.Hook.
+func (r *redirect) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
+	return func(ctx context.Context, cmd redis.Cmder) error {
+		err := next(ctx, cmd)
+		if _, moved := movedTo(err); moved {
+			return r.follow(ctx, cmd, err, next)
+		}
+		return err
+	}
+}
+
+// ProcessPipelineHook is part of redis.Hook.
+func (r *redirect) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return func(ctx context.Context, cmds []redis.Cmder) error {
+		err := next(ctx, cmds)
+		for _, cmd := range cmds {
+			if _, moved := movedTo(cmd.Err()); moved {
+				_ = r.follow(ctx, cmd, cmd.Err(), nil) // the command has its error
+			}
+		}
+		if _, moved := movedTo(err); !moved {
+			return err
+		}
+		for _, cmd := range cmds {
+			if cmd.Err() != nil {
+				return cmd.Err()
+			}
+		}
+		return nil
+	}
+}
+
+// follow sends a command that was answered MOVED to where its slot is now, and returns its error. A server that is not
+// known yet is found by elsewhere, after the client has read the new places.
+func (r *redirect) follow(ctx context.Context, cmd redis.Cmder, err error, elsewhere redis.ProcessHook) error {
+	for range maxMoves {
+		addr, moved := movedTo(err)
+		if !moved {
+			break
+		}
+		server, known := r.servers.Load(addr)
+		switch {
+		case known:
+			err = server.(*redis.Client).Process(ctx, cmd) //nolint:forcetypeassert // nothing else is in the map
+		case elsewhere != nil:
+			err = elsewhere(ctx, cmd)
+		}
+		if _, again := movedTo(err); !again {
+			break
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(movePause):
+		}
+	}
+	cmd.SetErr(err)
+	return err
+}
+
+// movedTo is the address in an answer "MOVED slot address".
+func movedTo(err error) (addr string, moved bool) {
+	if err == nil {
+		return "", false
+	}
+	words := strings.Fields(err.Error())
+	if len(words) != 3 || words[0] != "MOVED" {
+		return "", false
+	}
+	return words[2], true
+}
+
+// isMoving reports whether a cluster refused a command because it moves a slot key by key, or nobody has the slot yet.
+func isMoving(err error) bool {
+	for _, word := range []string{"ASK ", "TRYAGAIN ", "MOVED ", "CLUSTERDOWN "} {
+		if strings.HasPrefix(err.Error(), word) {
+			return true
+		}
+	}
+	return false
+}

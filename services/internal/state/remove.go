@@ -1,0 +1,79 @@
+package state
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// remover owns the lease of a project that is being deleted. seizeHold is for how long: no longer than every director
+// believes of a lease, which is a minute and its own --lease.
+const (
+	remover   = "matchmaker project delete"
+	seizeHold = 30 * time.Second
+)
+
+// removeBatch is how many keys are deleted at a time. Redis frees large ones in the background.
+const removeBatch = 100
+
+// WithdrawProject takes a project from its director, and off the list. Directors notice when they renew their leases.
+func (s *Store) WithdrawProject(ctx context.Context, project string) error {
+	if err := s.seizeLease(ctx, project); err != nil {
+		return err
+	}
+	return unavailable(s.redis.SRem(ctx, global.projects(), project).Err())
+}
+
+func (s *Store) seizeLease(ctx context.Context, project string) error {
+	_, err := s.run(ctx, s.call(leaseSeizeScript, keysOf(project), ids{},
+		"owner", remover,
+		"duration", seizeHold.Milliseconds()))
+	return err
+}
+
+// RemoveProject deletes everything that is stored of a project that was withdrawn, in small steps, and its name. It may
+// be repeated. It returns how many keys it deleted. If it deletes any that RemoveProject had deleted before, something
+// still writes.
+func (s *Store) RemoveProject(ctx context.Context, project string) (deleted int, err error) {
+	k := keysOf(project)
+	seized := time.Time{}
+	err = s.scanKeys(ctx, k, func(names []string) error {
+		if now := s.measured.host(); now.Sub(seized).Abs() > seizeHold/3 {
+			if err := s.seizeLease(ctx, project); err != nil {
+				return err
+			}
+			seized = now
+		}
+		names = slices.DeleteFunc(names, func(name string) bool { return name == k.lease() })
+		for batch := range slices.Chunk(names, removeBatch) {
+			n, err := s.redis.Unlink(ctx, batch...).Result()
+			if err != nil {
+				return unavailable(err)
+			}
+			deleted += int(n)
+		}
+		return nil
+	})
+	if err != nil {
+		return deleted, err
+	}
+	if err := s.redis.SRem(ctx, global.projects(), project).Err(); err != nil {
+		return deleted, unavailable(err)
+	}
+	return deleted, unavailable(s.redis.Unlink(ctx, k.lease()).Err())
+}
+
+// scanKeys hands all keys of a project to take, some at a time.
+func (s *Store) scanKeys(ctx context.Context, k keys, take func(names []string) error) error {
+	var server redis.Cmdable = s.redis
+	if cluster, is := s.redis.(*redis.ClusterClient); is {
+		node, err := cluster.MasterForKey(ctx, k.lease())
+		if err != nil {
+			return unavailable(err)
+		}
+		server = node
+	}
+	return scan(ctx, server, string(k)+"*", take)
+}

@@ -1,0 +1,51 @@
+package state_test
+
+import (
+	"errors"
+	"log/slog"
+	"testing"
+
+	"matchmaker.dev/services/internal/problem"
+	"matchmaker.dev/services/internal/state"
+)
+
+func TestStateOfANewerVersionIsRefused(t *testing.T) {
+	t.Parallel()
+	url, client := limited(t, "8mb")
+	s := openStore(t, state.Options{Server: state.Server{URL: url}})
+	check := func(before, after string, ok bool) {
+		t.Helper()
+		err := s.CheckSchema(t.Context())
+		if newer, is := errors.AsType[*state.SchemaError](err); is == ok || (!ok && newer.Error() == "") {
+			t.Errorf("schema %q: %v", before, err)
+		}
+		if got := client.Get(t.Context(), "mm:schema").Val(); got != after {
+			t.Errorf("schema %q became %q, want %q", before, got, after)
+		}
+	}
+	check("", "1", true) // an empty Redis, or the state of a version that noted none
+	check("1", "1", true)
+	for _, stored := range []string{"2", "1000", "another"} {
+		client.Set(t.Context(), "mm:schema", stored, 0)
+		check(stored, stored, false)
+	}
+	client.Set(t.Context(), "mm:schema", "0", 0)
+	check("0", "1", true)
+
+	client.Del(t.Context(), "mm:schema")
+	if err := client.ConfigSet(t.Context(), "maxmemory", "1").Err(); err != nil {
+		t.Fatal(err)
+	}
+	check("", "", true) // full, so it is noted later
+}
+
+func TestSchemaOfARedisThatIsAway(t *testing.T) {
+	t.Parallel()
+	s, err := state.Open(state.Options{Server: state.Server{URL: "redis://127.0.0.1:" + freePort(t)},
+		Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	kindOf(t, s.CheckSchema(t.Context()), problem.Unavailable)
+}

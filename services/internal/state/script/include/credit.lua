@@ -1,0 +1,144 @@
+-- Functions of scripts that claim or end matches which need a server. A target is where servers come from: a profile,
+-- fleet and region. It has a window: how many of its matches may be open, that is claimed and without a result. The
+-- window closes when hosting has no server, and halves when a match ends without an answer. Every answer opens it: up
+-- to FIRST by a match, and beyond it by an eighth, if matches had to wait. A target is forgotten when none of its
+-- matches is open and it is as open as a new one.
+-- KEYS: credit
+-- Reads: claims, target
+
+-- credit_of reads a target. The last result is whether it is known.
+local function credit_of(name)
+  local window, open, due, waited = unpack(redis.call('HMGET', credit,
+    WINDOW .. name, OPEN .. name, DUE .. name, WAITED .. name))
+  return tonumber(window or FIRST), tonumber(open or 0), tonumber(due or 0), waited, window or open
+end
+
+-- forget_target removes what is known of a target.
+local function forget_target(name)
+  redis.call('HDEL', credit, WINDOW .. name, OPEN .. name, DUE .. name, WAITED .. name, TOLD .. name)
+end
+
+-- is_room_for_targets tells whether there may be one more target. Those that were not used for long make room. That
+-- takes about a millisecond, so it is looked for once a second at most.
+local function is_room_for_targets(now)
+  if redis.call('HLEN', credit) < FIELDS then
+    return true
+  end
+  local last = tonumber(redis.call('HGET', credit, SWEPT) or 0)
+  if last > now - SWEEP and last <= now then
+    return false
+  end
+  redis.call('HSET', credit, SWEPT, now)
+  for _, field in ipairs(redis.call('HKEYS', credit)) do
+    local name = string.match(field, '^' .. DUE .. '(.*)$')
+    if name then
+      local _, open, due = credit_of(name)
+      if open == 0 and due < now - UNUSED then
+        forget_target(name)
+      end
+    end
+  end
+  return redis.call('HLEN', credit) < FIELDS
+end
+
+-- has_server tells whether one more match may ask a target for a server. targets are those of the script.
+local function has_server(name, targets, now)
+  local t = targets[name]
+  if not t then
+    local window, open, due, waited, known = credit_of(name)
+    if open > 0 and open * 8 + 8 > window and redis.call('ZCARD', claims) == 0 then
+      open = 0 -- matches ended without being counted, by a process of an older version
+      redis.call('HSET', credit, OPEN .. name, 0)
+    end
+    t = {room = math.floor(window / 8) - open, due = due, waited = waited, claimed = 0}
+    if not known and not is_room_for_targets(now) then
+      t.room, t.unknown = 0, true
+    end
+    targets[name] = t
+  end
+  if t.room > 0 then
+    t.room = t.room - 1
+    return true
+  elseif t.due > 0 and t.due <= now then
+    t.due, t.retry = now + LOST, true
+    return true
+  end
+  t.refused = true
+  return false
+end
+
+-- close_target notes that a target has no server now. It tells whether that was not told for a while.
+local function close_target(now, pause)
+  local window, _, due = credit_of(target)
+  if window > 0 then
+    redis.call('HSET', credit, WINDOW .. target, 0)
+  end
+  if due == 0 then
+    redis.call('HSET', credit, DUE .. target, now + LOST)
+  end
+  local told = tonumber(redis.call('HGET', credit, TOLD .. target) or 0)
+  if told > now - pause and told <= now then
+    return false
+  end
+  redis.call('HSET', credit, TOLD .. target, now)
+  return true
+end
+
+-- note_claims writes how many matches of a target were claimed, and whether others have to wait.
+local function note_claims(name, t, now)
+  if t.claimed > 0 then
+    redis.call('HINCRBY', credit, OPEN .. name, t.claimed)
+    if t.retry then
+      redis.call('HSET', credit, DUE .. name, t.due)
+    end
+  end
+  if t.refused and not t.unknown then
+    if t.waited ~= '1' then
+      redis.call('HSET', credit, WAITED .. name, 1)
+    end
+    if t.due == 0 then
+      redis.call('HSET', credit, DUE .. name, now + LOST)
+    end
+  elseif t.waited then
+    redis.call('HDEL', credit, WAITED .. name)
+  end
+end
+
+-- end_of_match notes that a match of the target ended. answer is '1' when hosting gave a server or said that it never
+-- will, '0' when it was not heard of in time, and '' when it was not asked. It returns true when matches that had
+-- to wait may be claimed.
+local function end_of_match(answer, now)
+  if target == '' then
+    return false
+  end
+  local window, open, due, waited = credit_of(target)
+  open = math.max(0, open - 1)
+  if answer == '0' then
+    window = window >= 16 and math.floor(window / 2) or 0
+  elseif answer == '1' and window < FIRST then
+    window = window + 8
+  elseif answer == '1' and waited then
+    window = window + 1
+  end
+  if open == 0 and window >= FIRST and not waited then
+    forget_target(target)
+    return false
+  end
+  if answer == '1' and open > 0 and window >= FIRST and due == 0 and not waited then
+    redis.call('HSET', credit, OPEN .. target, open) -- the usual case, in one step
+    return false
+  end
+  redis.call('HSET', credit, WINDOW .. target, window, OPEN .. target, open)
+  if window < 8 and open == 0 then
+    redis.call('HSET', credit, DUE .. target, now + (answer == '0' and RETRY or 0))
+  elseif window < 8 or open == 0 then
+    redis.call('HSET', credit, DUE .. target, now + LOST)
+  elseif due > 0 and answer == '1' then
+    redis.call('HDEL', credit, DUE .. target)
+  end
+  if waited == '1' and window >= 8 and open * 8 <= window * 3 / 4 then
+    redis.call('HSET', credit, WAITED .. target, 2) -- it is said once
+    return true
+  end
+  return false
+end

@@ -1,0 +1,231 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+
+	"matchmaker.dev/services/internal/catalog"
+)
+
+// A soak takes soakSamples samples. What comes in the first soakWarm of them is not judged: until then results, tokens
+// and events of the beginning are still kept.
+const (
+	soakSamples = 60
+	soakWarm    = 24
+)
+
+// soakWave is how long players arrive at a time. Their measurements are dropped then.
+const soakWave = 5 * time.Second
+
+// soak lets players arrive at a constant rate, with hosting and without, and tells of each process's memory, of what
+// Redis stores and of the streams whether it is level after the warm-up.
+func (b *bench) soak(ctx context.Context) (err error) {
+	dir, err := os.MkdirTemp("", "soak-")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	keys, lasts := filepath.Join(dir, "keys"), (b.Soak / 10).String()
+	command := exec.CommandContext(ctx, b.Matchmaker, "keys", "server", keys)
+	if text, err := command.CombinedOutput(); err != nil {
+		return fmt.Errorf("%w: %s", err, text)
+	}
+	hosted, err := b.install(ctx, func(s catalog.Service) []string {
+		args := []string{"--event-age", lasts}
+		switch s.Name {
+		case catalog.Director, catalog.Backfill:
+			args = append(args, "--readable", lasts)
+		case catalog.Allocator:
+			args = append(args, "--readable", lasts, "--server-keys", keys, "--server-token-time", lasts)
+		}
+		return args
+	})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, hosted.Close()) }()
+	direct := &installation{hosted.Installation, "direct"}
+	for _, i := range []*installation{hosted, direct} {
+		if err := i.prepare(ctx, b.Function, i == hosted); err != nil {
+			return err
+		}
+	}
+	playing, stop := context.WithCancel(ctx)
+	defer stop()
+	var arriving sync.WaitGroup
+	defer arriving.Wait()
+	defer stop()
+	var players [2]endless
+	for k, i := range []*installation{hosted, direct} {
+		tokens, err := i.players()
+		if err != nil {
+			return err
+		}
+		arriving.Go(func() { players[k].play(playing, i, tokens, i == hosted, b.SoakRate, b.Seed) })
+	}
+	r, err := dialRedis(ctx, hosted.Redis())
+	if err != nil {
+		return err
+	}
+	defer r.close()
+	lines := newLines()
+	every := time.NewTicker(b.Soak / soakSamples)
+	defer every.Stop()
+	for n := range soakSamples {
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-every.C:
+		}
+		if err := lines.sample(hosted, r); err != nil {
+			return err
+		}
+		b.progress("soak: %d of %d: %s", n+1, soakSamples, lines.last("redis: all", "redis: keys", "nats: all", "allocator"))
+	}
+	stop()
+	arriving.Wait()
+	t := table.NewWriter()
+	t.SetOutputMirror(b.out)
+	t.SetStyle(table.StyleLight)
+	t.SetTitle("soak: %d/s with hosting and %d/s without for %s; results, tokens and events last %s;\n"+
+		"judged is what comes after %s; %d tickets were assigned, %d were not", b.SoakRate, b.SoakRate, b.Soak, lasts,
+		b.Soak*soakWarm/soakSamples, players[0].assigned+players[1].assigned, players[0].failed+players[1].failed)
+	t.AppendHeader(table.Row{"", "mean", "least", "most", "a day more", "95 %", "verdict"})
+	grows := lines.judge(t, b.Soak/soakSamples)
+	t.Render()
+	if failed := players[0].failed + players[1].failed; failed > 0 {
+		return fmt.Errorf("%d tickets were not assigned, the first: %w", failed, errors.Join(players[0].err, players[1].err))
+	}
+	if len(grows) > 0 {
+		return fmt.Errorf("not level: %s", strings.Join(grows, ", "))
+	}
+	return nil
+}
+
+// endless are players who arrive until ctx ends.
+type endless struct {
+	assigned, failed int
+	err              error // of the first that failed
+}
+
+func (e *endless) play(ctx context.Context, i *installation, tokens []string, hosted bool, rate int, seed uint64) {
+	a := newArrivals(i.Address(catalog.Ticket), i.project, tokens, hosted, rate, soakWave, seed)
+	defer a.pool.stop()
+	for ; ctx.Err() == nil; seed++ {
+		a.tickets = newArrivals(a.host, a.project, tokens, hosted, rate, soakWave, seed).tickets
+		a.play(ctx, a.tickets)
+		for k := range a.tickets {
+			switch err := a.tickets[k].err; {
+			case err == nil:
+				e.assigned++
+			case ctx.Err() == nil:
+				if e.failed++; e.err == nil {
+					e.err = err
+				}
+			}
+		}
+	}
+}
+
+// lines are the samples of everything that is measured, by its name.
+type lines struct {
+	values map[string][]float64 // MiB, or a number
+	n      int
+}
+
+func newLines() *lines { return &lines{values: map[string][]float64{}} }
+
+// sample takes one sample of everything.
+func (l *lines) sample(i *installation, r *redis) error {
+	now := map[string]float64{}
+	for part, use := range i.sample() {
+		now[part] = use.memory
+	}
+	if err := r.sizes(now); err != nil {
+		return err
+	}
+	if err := streamSizes(filepath.Join(i.Dir(), "nats"), now); err != nil {
+		return err
+	}
+	for name, value := range now {
+		for len(l.values[name]) < l.n {
+			l.values[name] = append(l.values[name], 0)
+		}
+		l.values[name] = append(l.values[name], value)
+	}
+	l.n++
+	for name := range l.values {
+		for len(l.values[name]) < l.n {
+			l.values[name] = append(l.values[name], 0)
+		}
+	}
+	return nil
+}
+
+// last is the last sample of some lines as text.
+func (l *lines) last(names ...string) string {
+	var parts []string
+	for _, name := range names {
+		if all := l.values[name]; len(all) > 0 {
+			parts = append(parts, fmt.Sprintf("%s %.1f", name, all[len(all)-1]))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// judge adds a row for each line, and returns the names of those that grow.
+func (l *lines) judge(t table.Writer, every time.Duration) (grows []string) {
+	names := make([]string, 0, len(l.values))
+	for name := range l.values {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		judged := l.values[name][soakWarm:]
+		slope, error95 := trend(judged)
+		verdict := "level"
+		if isGrowing(judged, slope, error95) {
+			verdict = "GROWS"
+			grows = append(grows, name)
+		}
+		day := float64(24*time.Hour) / float64(every)
+		t.AppendRow(table.Row{name, fmt.Sprintf("%.2f", average(judged)), fmt.Sprintf("%.2f", slices.Min(judged)),
+			fmt.Sprintf("%.2f", slices.Max(judged)), fmt.Sprintf("%+.1f", slope*day), fmt.Sprintf("± %.1f", error95*day),
+			verdict})
+	}
+	return grows
+}
+
+// streamSizes adds the MiB that the files of each stream take.
+func streamSizes(dir string, now map[string]float64) error {
+	return filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			if errors.Is(err, os.ErrNotExist) {
+				return nil // it was removed meanwhile
+			}
+			return err
+		}
+		info, err := d.Info()
+		if err != nil {
+			return nil //nolint:nilerr // it was removed meanwhile
+		}
+		_, rest, found := strings.Cut(path, string(filepath.Separator)+"streams"+string(filepath.Separator))
+		if !found {
+			return nil
+		}
+		stream, _, _ := strings.Cut(rest, string(filepath.Separator))
+		now["nats: "+stream] += float64(info.Size()) / (1 << 20)
+		now["nats: all"] += float64(info.Size()) / (1 << 20)
+		return nil
+	})
+}

@@ -1,0 +1,133 @@
+// Package mistake has mistakes that the services can be built with, to see that chaos and simulation find them.
+package mistake
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Mistake is one mistake.
+type Mistake struct {
+	Name string
+	// Promise is the number of the promise that it breaks.
+	Promise int
+	Says    string
+	// Simulated: only the simulation finds it, where clocks are wrong.
+	Simulated bool
+	edits     []edit
+}
+
+// edit replaces a text that is in a file once.
+type edit struct{ file, right, wrong string }
+
+const scripts = "services/internal/state/script/"
+
+// All lists at least one mistake for each promise.
+func All() []Mistake {
+	return []Mistake{
+		{
+			Name: "early", Promise: 1,
+			Says: "A ticket is answered 201 before it is stored.",
+			edits: []edit{{"services/internal/state/create.go", "case err := <-one.done:\n\t\treturn err",
+				"case <-time.After(0):\n\t\treturn nil"}}},
+		{
+			Name: "state", Promise: 2,
+			Says:  "A claim does not check that its tickets wait. It takes deleted, claimed and resolved ones.",
+			edits: []edit{{scripts + "match_claim.lua", "~= WAITING then", "== 'never' then"}}},
+		{
+			Name: "epoch", Promise: 2,
+			Says: "A director without the lease still claims. Leases end much too early, and every director wants all.",
+			edits: []edit{
+				{scripts + "match_claim.lua", "if redis.call('HGET', lease, 'epoch') ~= epoch then", "if false then"},
+				{scripts + "director_lease.lua", "'expires', now + duration)", "'expires', now + 1)"},
+				{"services/director/balance.go", "n := share(alive, s.Name, len(projects));",
+					"n := max(len(projects), share(alive, s.Name, len(projects)));"},
+			}},
+		{
+			Name: "partly", Promise: 3,
+			Says: "A result is written only to the first ticket of a match.",
+			edits: []edit{{scripts + "match_assign.lua", "if is_claimed(ticket) then",
+				"if #ids == 0 and is_claimed(ticket) then"}}},
+		{
+			Name: "left", Promise: 3,
+			Says:  "A match that a player left before its server was asked for goes on without that player.",
+			edits: []edit{{scripts + "allocation_begin.lua", "if state == CLAIMED and #ids < count then", "if false then"}}},
+		{
+			Name: "revenant", Promise: 4,
+			Says:  "A result is also written to deleted tickets.",
+			edits: []edit{{scripts + "match_assign.lua", "if is_claimed(ticket) then", "if true then"}}},
+		{
+			Name: "forgotten", Promise: 5,
+			Says: "A released ticket waits again, but no match function gets it.",
+			edits: []edit{{scripts + "include/change.lua", "changes[#changes + 1] = '+' .. id",
+				"changes[#changes + 1] = '-' .. id"}}},
+		{
+			Name: "clock", Promise: 5, Simulated: true,
+			Says: "Times are judged by the clocks of hosts, of which some are wrong.",
+			edits: []edit{{"services/internal/state/script.go", "return s.clock().UnixMicro()",
+				"return s.measured.host().UnixMicro()"}}},
+		{
+			Name: "config", Promise: 6,
+			Says: "Claims do not see that a config was deleted or replaced. Directors see it when they read the configs.",
+			edits: []edit{
+				{scripts + "match_claim.lua", "current[config] = redis.call('HGET', revisions, config)",
+					"current[config] = revision"},
+				{"services/config/service.go", "if err == nil && there {", "if err == nil && there && false {"},
+			}},
+		{
+			Name: "leak", Promise: 7,
+			Says:  "Servers that no ticket uses are not given back.",
+			edits: []edit{{"services/allocator/deallocation.go", "return s.Provider.Release(ctx, ref)", "return nil"}}},
+		{
+			Name: "version", Promise: 8,
+			Says:  "A proposal counts though its backfill ticket has changed since the function saw it.",
+			edits: []edit{{scripts + "proposal_create.lua", "if current ~= generation or hidden then", "if hidden then"}}},
+		{
+			Name: "double", Promise: 9,
+			Says:  "A proposal is accepted though a ticket is in its match twice.",
+			edits: []edit{{"pkg/matchfn/block/answerreader.go", "if seen[t] == mark {", "if false {"}}},
+	}
+}
+
+// Of is the mistake with a name.
+func Of(name string) (m Mistake, err error) {
+	var names []string
+	for _, m := range All() {
+		if m.Name == name {
+			return m, nil
+		}
+		names = append(names, m.Name)
+	}
+	return m, fmt.Errorf("there is no mistake %q, only %s", name, strings.Join(names, ", "))
+}
+
+// Overlay writes the files with the mistake into a folder. It returns the file for the go command's flag -overlay,
+// which replaces those below root.
+func (m Mistake) Overlay(root, dir string) (string, error) {
+	replaced := map[string]string{}
+	for n, e := range m.edits {
+		file := filepath.Join(root, e.file)
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return "", err
+		}
+		if n := bytes.Count(text, []byte(e.right)); n != 1 {
+			return "", fmt.Errorf("mistake %s: %s has the text %d times, not once: %s", m.Name, e.file, n, e.right)
+		}
+		replaced[file] = filepath.Join(dir, fmt.Sprintf("mistake-%d%s", n, filepath.Ext(e.file)))
+		text = bytes.Replace(text, []byte(e.right), []byte(e.wrong), 1)
+		if err := os.WriteFile(replaced[file], text, 0o600); err != nil { //nolint:gosec // the folder is the run's own
+			return "", err
+		}
+	}
+	list, err := json.Marshal(map[string]any{"Replace": replaced})
+	if err != nil {
+		return "", err
+	}
+	overlay := filepath.Join(dir, "overlay.json")
+	return overlay, os.WriteFile(overlay, list, 0o600)
+}
