@@ -71,7 +71,7 @@ func TestFailoverToAReplicaThatLags(t *testing.T) {
 	mustClaim(t, s, terms, kept)
 	m := follow(t, s)
 	m.sees(t, "a", "b", "c", "d")
-	must(t, r.primary.Set(ctx, "last", "yes", 0).Err()) // WAIT would not do: it knows the writes of its own connection only
+	must(t, r.primary.Set(ctx, "last", "yes", 0).Err()) // WAIT knows the writes of its own connection only
 	until(t, "the replica has caught up", func() bool { return r.replica.Get(ctx, "last").Val() == "yes" })
 
 	must(t, r.primary.Do(ctx, "ACL", "SETUSER", "replica", "off").Err(),
