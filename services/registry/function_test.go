@@ -298,15 +298,15 @@ func TestRestartsAreBounded(t *testing.T) {
 			func(*pb.Function) (*pb.Function, error) { return &pb.Function{Name: strings.Trim(names[i], `"`)}, nil }))
 	}
 	all := `{"functions":[` + strings.Join(names, ",") + `]}`
-	for size := range 2 {
+	for size := range 3 {
 		wants[function](t, b.put(t, "/functions/duel", guest{size: size + 1}.wasm()), http.StatusOK)
 	}
 	for range restartRate().Burst / len(names) {
 		wants[deployResult](t, b.restart(t, all), http.StatusOK)
 	}
 	refused(t, b.restart(t, all), http.StatusTooManyRequests, "a second are allowed")
-	// Uploads and rollbacks restart functions as well.
-	refused(t, b.put(t, "/functions/duel", guest{size: 3}.wasm()), http.StatusTooManyRequests, "a second are allowed")
+	// Uploads and rollbacks restart functions as well. An upload is refused before anybody looks at the module.
+	refused(t, b.put(t, "/functions/duel", []byte("no module")), http.StatusTooManyRequests, "a second are allowed")
 	refused(t, b.rollback(t, "duel", `{"version":1}`), http.StatusTooManyRequests, "a second are allowed")
 	b.clock.advance(40 * time.Second)
 	wants[deployResult](t, b.restart(t, all), http.StatusOK)

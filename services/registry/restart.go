@@ -35,12 +35,7 @@ func restartRate() state.Rate { return state.Rate{PerSecond: 0.5, Burst: 60} }
 
 // allowRestarts takes a number of restarts from the project's bucket, or all of them when it never holds so many.
 func (r *registry) allowRestarts(ctx context.Context, project string, n int) error {
-	for range min(n, restartRate().Burst) {
-		if err := r.Store.Allow(ctx, project, "restarts", restartRate()); err != nil {
-			return err
-		}
-	}
-	return nil
+	return r.Store.AllowN(ctx, project, "restarts", restartRate(), n)
 }
 
 // restart answers POST /functions/actions/restart: it gives functions a new generation, which runners replace the

@@ -29,6 +29,9 @@ func (r *registry) put(c echo.Context) error {
 	if err := r.checkCount(ctx, project, name); err != nil {
 		return err
 	}
+	if err := r.allowRestarts(ctx, project, 0); err != nil { // before the work; it is taken when the module is
+		return err
+	}
 	query, err := web.Query(c, "implementation")
 	if err != nil {
 		return err

@@ -46,6 +46,12 @@ func (r Rate) LimitError(name string, after time.Duration, format string, args .
 // Allow takes one from the bucket of this name in a project. All replicas share the bucket. Errors: Limited when it is
 // empty.
 func (s *Store) Allow(ctx context.Context, project, name string, rate Rate) error {
+	return s.AllowN(ctx, project, name, rate, 1)
+}
+
+// AllowN takes n from the bucket, or what a full bucket holds when that is less. With n of 0 it only looks whether one
+// is left. Errors: Limited when the bucket does not have them, and nothing was taken.
+func (s *Store) AllowN(ctx context.Context, project, name string, rate Rate, n int) error {
 	interval, burst := rate.bucket()
 	if interval == 0 {
 		return nil
@@ -53,7 +59,8 @@ func (s *Store) Allow(ctx context.Context, project, name string, rate Rate) erro
 	reply, err := s.run(ctx, s.call(rateAllowScript, keysOf(project), ids{},
 		"bucket", name,
 		"interval", interval,
-		"burst", burst))
+		"burst", burst,
+		"number", min(n, rate.Burst)))
 	if err != nil {
 		return err
 	}

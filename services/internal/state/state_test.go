@@ -840,6 +840,13 @@ func TestAllow(t *testing.T) {
 		if err := s.At(epoch0.Add(500*time.Millisecond)).Allow(t.Context(), project, "configs", rate); err != nil {
 			t.Error("half a second later:", err)
 		}
+		later := s.At(epoch0.Add(time.Minute))
+		must(t, later.AllowN(t.Context(), project, "configs", rate, 0))
+		must(t, later.AllowN(t.Context(), project, "configs", rate, 2))
+		kindOf(t, later.AllowN(t.Context(), project, "configs", rate, 2), problem.Limited)
+		must(t, later.AllowN(t.Context(), project, "configs", rate, 1))
+		kindOf(t, later.AllowN(t.Context(), project, "configs", rate, 0), problem.Limited)
+		must(t, s.At(epoch0.Add(time.Hour)).AllowN(t.Context(), project, "configs", rate, 60)) // what a full one holds
 		if err := s.Allow(t.Context(), project, "configs", state.Rate{}); err != nil {
 			t.Error("no limit:", err)
 		}
