@@ -3,6 +3,7 @@ package state
 import (
 	"context"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -29,6 +30,17 @@ func (s *Store) AllKeys(ctx context.Context, pattern string) ([]string, error) {
 // Do sends a command.
 func (s *Store) Do(ctx context.Context, command ...any) error {
 	return s.redis.Do(ctx, command...).Err()
+}
+
+// AppendFeed appends an entry of name, value pairs to a project's feed, and returns its position.
+func (s *Store) AppendFeed(ctx context.Context, project string, changes ...string) (uint64, error) {
+	k := keysOf(project)
+	position, err := s.redis.Incr(ctx, k.feedSeq()).Uint64()
+	if err != nil {
+		return 0, err
+	}
+	id := strconv.FormatUint(position, 10) + "-0"
+	return position, s.redis.XAdd(ctx, &redis.XAddArgs{Stream: k.feed(), ID: id, Values: changes}).Err()
 }
 
 // Players is how many buckets of players are stored.

@@ -3,9 +3,7 @@ package state
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -87,20 +85,23 @@ func (s *Store) follow(ctx context.Context, project string, sink Sink) error {
 		if err != nil && !idle {
 			return err
 		}
-		if s.primary.changeCount() != primaryChanges {
-			return errGap
-		}
 		if idle || time.Since(lastCheck) > feedBlock {
 			if err := s.checkFeed(ctx, k, name, position); err != nil {
 				return err
 			}
 			lastCheck = time.Now()
 		}
+		if s.primary.changeCount() != primaryChanges {
+			return errGap
+		}
 		if idle {
 			continue
 		}
-		if changes, position, err = read(reply, changes[:0], position); err != nil {
+		if changes, position, err = s.read(ctx, k, reply, changes[:0], position); err != nil {
 			return err
+		}
+		if s.primary.changeCount() != primaryChanges { // the bodies may be of another server than their entries
+			return errGap
 		}
 		sink.Apply(changes, position)
 	}
@@ -146,112 +147,4 @@ func (s *Store) feedPosition(ctx context.Context, k keys) (name string, position
 func (s *Store) Position(ctx context.Context, project string) (uint64, error) {
 	_, n, err := s.feedPosition(ctx, keysOf(project))
 	return n, unavailable(err)
-}
-
-func (s *Store) snapshot(ctx context.Context, k keys, sink Sink) error {
-	err := s.scan(ctx, k.waiting(), k.ticket, []string{"s", "b"}, sink, func(id string, fields []any) (Change, bool) {
-		body, ok := fields[1].(string)
-		return Change{Ticket: id, Body: body}, ok && fields[0] == "w"
-	})
-	if err != nil {
-		return err
-	}
-	return s.scan(ctx, k.backfills(), k.backfill, []string{"v", "g", "c", "a", "d", "m", "n", "b", "h"}, sink,
-		func(id string, fields []any) (Change, bool) {
-			body := describe(fields)
-			return Change{Backfill: id, Body: body}, body != ""
-		})
-}
-
-// scan reads fields of the hash of each member of a set, and gives the sink the changes that change makes of them.
-func (s *Store) scan(
-	ctx context.Context, set string, key func(id string) string, fields []string, sink Sink,
-	change func(id string, fields []any) (Change, bool),
-) error {
-	var cursor uint64
-	for {
-		pairs, next, err := s.feeds.ZScan(ctx, set, cursor, "", snapshotStep).Result()
-		if err != nil {
-			return err
-		}
-		rows := make([]*redis.SliceCmd, len(pairs)/2)
-		_, err = s.feeds.Pipelined(ctx, func(p redis.Pipeliner) error {
-			for i := range rows {
-				rows[i] = p.HMGet(ctx, key(pairs[2*i]), fields...)
-			}
-			return nil
-		})
-		if err != nil {
-			return err
-		}
-		changes := make([]Change, 0, len(rows))
-		for i, row := range rows {
-			if c, ok := change(pairs[2*i], row.Val()); ok {
-				changes = append(changes, c)
-			}
-		}
-		if len(changes) > 0 {
-			sink.Apply(changes, 0)
-		}
-		if cursor = next; cursor == 0 {
-			return nil
-		}
-	}
-}
-
-// read appends the changes in a reply of XREAD: [[stream, [[id, [name, value, …]], …]]]. The reply is read raw because
-// the client's own type loses the fields' order.
-func read(reply any, changes []Change, position uint64) ([]Change, uint64, error) {
-	streams, ok := reply.([]any)
-	if !ok || len(streams) != 1 {
-		return nil, 0, fmt.Errorf("state: unexpected reply of XREAD: %T", reply)
-	}
-	stream, err := listOf(streams[0], 2)
-	if err != nil {
-		return nil, 0, err
-	}
-	entries, err := listOf(stream[1], 0)
-	if err != nil {
-		return nil, 0, err
-	}
-	for _, e := range entries {
-		entry, err := listOf(e, 2)
-		if err != nil {
-			return nil, 0, err
-		}
-		id, _ := entry[0].(string)
-		number, _, _ := strings.Cut(id, "-")
-		at, err := strconv.ParseUint(number, 10, 64)
-		if err != nil {
-			return nil, 0, corrupt("feed", err)
-		}
-		// Positions have no holes. A hole means that entries were trimmed before they were read.
-		if at != position+1 {
-			return nil, 0, errGap
-		}
-		position = at
-		fields, err := listOf(entry[1], 0)
-		if err != nil {
-			return nil, 0, err
-		}
-		for i := 0; i+1 < len(fields); i += 2 {
-			name, _ := fields[i].(string)
-			body, _ := fields[i+1].(string)
-			switch {
-			case strings.HasPrefix(name, "+") && body != "":
-				changes = append(changes, Change{Ticket: name[1:], Body: body})
-			case name == "-":
-				for id := range strings.SplitSeq(body, " ") {
-					changes = append(changes, Change{Ticket: id})
-				}
-			case strings.HasPrefix(name, "-"):
-				changes = append(changes, Change{Ticket: name[1:]})
-			case strings.HasPrefix(name, "*") && body != "":
-				changes = append(changes, Change{Backfill: name[1:], Body: body})
-			case strings.HasPrefix(name, "/"):
-				changes = append(changes, Change{Backfill: name[1:]})
-			}
-		}
-	}
-	return changes, position, nil
 }

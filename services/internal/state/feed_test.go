@@ -2,6 +2,7 @@ package state_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"matchmaker.dev/services/internal/state"
@@ -81,6 +82,58 @@ func TestNewFeedAtTheSamePositionIsNoticed(t *testing.T) {
 		}
 		create(t, s, "c", "d", "e")
 		m.sees(t, "c", "d", "e")
+	})
+}
+
+// Entries may name tickets without their bodies.
+func TestBodiesThatAreNotInTheFeed(t *testing.T) {
+	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
+		s := open(state.Options{})
+		revision, terms := setUp(t, s)
+		m := follow(t, s)
+		appended := func(changes ...string) {
+			t.Helper()
+			position, err := s.AppendFeed(t.Context(), project, changes...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			m.reaches(t, position)
+		}
+		var ids, gone, named []string
+		for i := range 50 { // more than are read at once
+			id := fmt.Sprint("t", i)
+			ids, gone, named = append(ids, id), append(gone, "-"+id, ""), append(named, "@"+id, "")
+		}
+		create(t, s, ids...)
+		m.sees(t, ids...)
+		body := m.body("t49")
+		appended(gone...)
+		m.sees(t)
+		appended(named...)
+		if m.sees(t, ids...); m.body("t49") != body {
+			t.Errorf("the body is %q, not %q", m.body("t49"), body)
+		}
+		// The last change counts, whatever the ticket says.
+		appended("@t0", "", "-t0", "", "-t1", "", "@t1", "", "-", "t2 t3", "@t3", "")
+		m.sees(t, slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return id == "t0" || id == "t2" })...)
+		// One that does not wait any more is not shown.
+		mustClaim(t, s, terms, claim(revision, "m1", "t4", "t5"))
+		appended("@t4", "", "@t5", "", "@nobody", "")
+		m.sees(t, slices.DeleteFunc(slices.Clone(ids), func(id string) bool {
+			return slices.Contains([]string{"t0", "t2", "t4", "t5"}, id)
+		})...)
+
+		createGame(t, s, game("g", 3))
+		m.seesGames(t, "g")
+		appended("/g", "")
+		m.seesGames(t)
+		appended("%g", "", "%nobody", "")
+		m.seesGame(t, version(game("g", 3), 1))
+		appended("/g", "", "%g", "", "/g", "")
+		m.seesGames(t)
+		if m.resets != 1 {
+			t.Errorf("the reader started %d times", m.resets)
+		}
 	})
 }
 

@@ -208,6 +208,12 @@ func (m *mirror) sees(t *testing.T, want ...string) {
 	}
 }
 
+// reaches waits until the mirror has reached a position.
+func (m *mirror) reaches(t *testing.T, position uint64) {
+	t.Helper()
+	m.until(t, func() (any, bool) { return m.position, m.position >= position }, position)
+}
+
 // body returns the mirror's body of a waiting ticket.
 func (m *mirror) body(id string) string {
 	m.mu.Lock()
