@@ -20,6 +20,28 @@ func (s *Store) ForgetProjects(ctx context.Context) error {
 	return s.redis.Del(ctx, global.projects()).Err()
 }
 
+// Shown lists the backfill tickets that functions are shown, with their generations.
+func (s *Store) Shown(ctx context.Context, project string) (map[string]int64, error) {
+	k, shown := keysOf(project), map[string]int64{}
+	ids, err := s.redis.ZRange(ctx, k.backfills(), 0, -1).Result()
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range ids {
+		fields, err := s.redis.HMGet(ctx, k.backfill(id), backfillRows.fields...).Result()
+		if err != nil {
+			return nil, err
+		}
+		c := backfillChange(id, fields)
+		if b, err := c.DecodeBackfill(); err != nil {
+			return nil, err
+		} else if b != nil {
+			shown[id] = b.GetGeneration()
+		}
+	}
+	return shown, nil
+}
+
 // AllKeys lists the keys that match a pattern, in order.
 func (s *Store) AllKeys(ctx context.Context, pattern string) ([]string, error) {
 	all, err := s.redis.Keys(ctx, pattern).Result()
@@ -31,6 +53,9 @@ func (s *Store) AllKeys(ctx context.Context, pattern string) ([]string, error) {
 func (s *Store) Do(ctx context.Context, command ...any) error {
 	return s.redis.Do(ctx, command...).Err()
 }
+
+// SetSnapshotStep sets about how many tickets a snapshot lists at once.
+func (s *Store) SetSnapshotStep(n int64) { s.step = n }
 
 // AppendFeed appends an entry of name, value pairs to a project's feed, and returns its position.
 func (s *Store) AppendFeed(ctx context.Context, project string, changes ...string) (uint64, error) {
@@ -198,7 +223,7 @@ func (s *Store) ForgetConfigCounts(ctx context.Context, project string) error {
 // At is the store at a time.
 func (s *Store) At(now time.Time) *Store {
 	then := &Store{redis: s.redis, feeds: s.feeds, log: s.log, bare: s.bare, limits: s.limits, feed: s.feed,
-		history: s.history, functions: s.functions, memory: s.memory, clock: func() time.Time { return now }}
+		history: s.history, functions: s.functions, step: s.step, memory: s.memory, clock: func() time.Time { return now }}
 	then.measured.host = s.measured.host
 	return then
 }

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/google/uuid"
-	"github.com/redis/go-redis/v9"
 )
 
 // Change is one change of a project's waiting tickets, or of the backfill tickets that functions are shown.
@@ -29,13 +28,10 @@ type Sink interface {
 	Apply(changes []Change, position uint64)
 }
 
-// How the feed is read: entries per call, the longest wait of a call, the pause after an error, and a snapshot's
-// tickets per round trip.
+// How the feed is read: the longest wait for an entry, and the pause after an error.
 const (
-	feedCount    = 1000
-	feedBlock    = time.Second
-	feedPause    = 200 * time.Millisecond
-	snapshotStep = 1000
+	feedBlock = time.Second
+	feedPause = 200 * time.Millisecond
 )
 
 var errGap = errors.New("the feed has been trimmed beyond this reader, or replaced")
@@ -57,56 +53,6 @@ func (s *Store) Follow(ctx context.Context, project string, sink Sink) {
 	}
 }
 
-func (s *Store) follow(ctx context.Context, project string, sink Sink) error {
-	k, primaryChanges := keysOf(project), s.primary.changeCount()
-	if err := s.nameFeed(ctx, k); err != nil {
-		return err
-	}
-	// Changes made while the snapshot is read are applied again after it. That is harmless: the last change of a ticket
-	// wins.
-	name, position, err := s.feedPosition(ctx, k)
-	if err != nil {
-		return err
-	}
-	lastCheck := time.Now()
-	sink.Reset()
-	if err := s.snapshot(ctx, k, sink); err != nil {
-		return err
-	}
-	sink.Apply(nil, position)
-	var changes []Change
-	for {
-		xread := redis.NewCmd(ctx, "XREAD", "COUNT", feedCount, "BLOCK", feedBlock.Milliseconds(),
-			"STREAMS", k.feed(), strconv.FormatUint(position, 10)+"-0")
-		xread.SetFirstKeyPos(6) // a cluster's client finds the server by this key
-		_ = s.feeds.Process(ctx, xread)
-		reply, err := xread.Result()
-		idle := errors.Is(err, redis.Nil)
-		if err != nil && !idle {
-			return err
-		}
-		if idle || time.Since(lastCheck) > feedBlock {
-			if err := s.checkFeed(ctx, k, name, position); err != nil {
-				return err
-			}
-			lastCheck = time.Now()
-		}
-		if s.primary.changeCount() != primaryChanges {
-			return errGap
-		}
-		if idle {
-			continue
-		}
-		if changes, position, err = s.read(ctx, k, reply, changes[:0], position); err != nil {
-			return err
-		}
-		if s.primary.changeCount() != primaryChanges { // the bodies may be of another server than their entries
-			return errGap
-		}
-		sink.Apply(changes, position)
-	}
-}
-
 // nameFeed gives a new feed a new name, since positions alone do not tell it from the old one. A full Redis refuses
 // that, and the feed is read all the same: it has no name until a reader starts that finds memory.
 func (s *Store) nameFeed(ctx context.Context, k keys) error {
@@ -118,16 +64,6 @@ func (s *Store) nameFeed(ctx context.Context, k keys) error {
 		return err
 	}
 	return nil
-}
-
-// checkFeed checks that the feed has the same name as at the reader's start, and that its position has not gone back.
-// Either happens when Redis lost its data, or when a replica that lagged replaced it.
-func (s *Store) checkFeed(ctx context.Context, k keys, name string, position uint64) error {
-	nameNow, now, err := s.feedPosition(ctx, k)
-	if err == nil && (nameNow != name || now < position) {
-		return errGap
-	}
-	return err
 }
 
 // feedPosition reads the feed's name and its position.

@@ -144,7 +144,7 @@ type slow struct {
 }
 
 func (s *slow) Apply(changes []state.Change, position uint64) {
-	if len(changes) > 0 {
+	if position > 0 && len(changes) > 0 {
 		<-s.gate
 	}
 	s.mirror.Apply(changes, position)

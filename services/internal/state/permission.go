@@ -76,7 +76,7 @@ func permissions() map[string]rights {
 		catalog.Runner: {
 			calls: "smembers hgetall hmget zscan xread mget set",
 			reads: slices.Concat([]string{global.projects(), every.functions(), every.ticket(anyID), every.waiting(),
-				every.backfill(anyID), every.backfills()},
+				every.large(), every.backfill(anyID), every.backfills(), every.backfillSizes()},
 				feedKeys(), []string{every.feedName(), every.feedSeq()}),
 			adds: []string{every.feedName()},
 		},

@@ -61,6 +61,7 @@ type Store struct {
 
 	limits                   Limits
 	feed, history, functions int
+	step                     int64 // snapshotStep, unless a test sets it
 }
 
 // Open makes a Store. It does not connect: call Ping to check that Redis answers.
@@ -85,7 +86,7 @@ func Open(o Options) (*Store, error) {
 	s := &Store{
 		log: o.Log, bare: strings.HasPrefix(url, "rediss") && (o.TLS == nil || len(o.TLS.Certificates) == 0), clock: o.Clock,
 		memory: &memory{reserve: reserve}, limits: o.Limits, feed: o.Feed, history: o.History,
-		functions: cmp.Or(o.Functions, math.MaxInt32),
+		functions: cmp.Or(o.Functions, math.MaxInt32), step: snapshotStep,
 	}
 	if s.measured.host = o.Host; o.Host == nil {
 		s.measured.host = time.Now

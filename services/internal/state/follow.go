@@ -1,0 +1,118 @@
+package state
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// reader reads the feed of a project into a sink, from one goroutine.
+type reader struct {
+	store *Store
+	k     keys
+	sink  Sink
+	// name is the feed's, and primaries how many servers had been found at the start: the reader starts again when
+	// either is another. checked is when the name was read.
+	name      string
+	primaries int
+	checked   time.Time
+
+	position uint64
+	complete bool // the snapshot was read
+	pace     pace
+	changes  []Change
+}
+
+// follow reads a snapshot and then every change until it meets an error.
+func (s *Store) follow(ctx context.Context, project string, sink Sink) error {
+	r := &reader{store: s, k: keysOf(project), sink: sink, primaries: s.primary.changeCount()}
+	err := s.nameFeed(ctx, r.k)
+	if err != nil {
+		return err
+	}
+	if r.name, r.position, err = s.feedPosition(ctx, r.k); err != nil {
+		return err
+	}
+	r.checked = time.Now()
+	sink.Reset()
+	if err := r.snapshot(ctx); err != nil {
+		return err
+	}
+	r.complete = true
+	sink.Apply(nil, r.position)
+	for {
+		if _, err := r.read(ctx, feedBlock); err != nil {
+			return err
+		}
+	}
+}
+
+// read gives the sink the changes of the next entries, for which it waits as long as block. It returns whether there
+// may be more.
+func (r *reader) read(ctx context.Context, block time.Duration) (more bool, err error) {
+	reply, err := r.ask(ctx, block)
+	idle := errors.Is(err, redis.Nil)
+	if err != nil && !idle {
+		return false, err
+	}
+	if idle && block > 0 || time.Since(r.checked) > feedBlock {
+		if err := r.check(ctx); err != nil {
+			return false, err
+		}
+	}
+	var got entries
+	if !idle {
+		if got, err = decode(reply, r.changes[:0], r.position); err != nil {
+			return false, err
+		}
+		if err := r.fill(ctx, &got); err != nil {
+			return false, err
+		}
+	}
+	if r.store.primary.changeCount() != r.primaries { // what was read may be of two servers
+		return false, errGap
+	}
+	if idle {
+		return false, nil
+	}
+	r.changes, r.position = got.changes, got.position
+	r.give(r.changes)
+	return r.pace.learn(got.count, got.largest), nil
+}
+
+// ask reads entries after the position. The error is redis.Nil when there are none.
+func (r *reader) ask(ctx context.Context, block time.Duration) (any, error) {
+	args := []any{"XREAD", "COUNT", r.pace.next()}
+	if block > 0 {
+		args = append(args, "BLOCK", block.Milliseconds())
+	}
+	args = append(args, "STREAMS", r.k.feed(), strconv.FormatUint(r.position, 10)+"-0")
+	xread := redis.NewCmd(ctx, args...)
+	xread.SetFirstKeyPos(int8(len(args) - 2)) // a cluster's client finds the server by this key
+	_ = r.store.feeds.Process(ctx, xread)
+	return xread.Result()
+}
+
+// give gives the sink changes. While the snapshot is incomplete it gets no position, and no call without changes.
+func (r *reader) give(changes []Change) {
+	switch {
+	case r.complete:
+		r.sink.Apply(changes, r.position)
+	case len(changes) > 0:
+		r.sink.Apply(changes, 0)
+	}
+}
+
+// check checks that the feed has the same name as at the reader's start, and that its position has not gone back.
+// Either happens when Redis lost its data, or when a replica that lagged replaced it.
+func (r *reader) check(ctx context.Context) error {
+	name, position, err := r.store.feedPosition(ctx, r.k)
+	if err == nil && (name != r.name || position < r.position) {
+		return errGap
+	}
+	r.checked = time.Now()
+	return err
+}

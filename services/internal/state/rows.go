@@ -1,0 +1,104 @@
+package state
+
+import (
+	"context"
+	"strconv"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// rowKind is a kind of hash of which changes are made.
+type rowKind struct {
+	fields []string
+	key    func(k keys, id string) string
+	// sizes is the hash with the bytes of the large ones; the others have unlisted at most. rowBytes is the most.
+	sizes    func(k keys) string
+	unlisted int
+	// change makes a change of the fields. Its body is "" when functions are not shown the ticket.
+	change func(id string, fields []any) Change
+}
+
+// rowBytes is how many bytes a hash may take of which nothing is known: those of two bodies.
+const rowBytes = 128 << 10
+
+// rowsAtOnce is the most hashes that are read in a round trip.
+const rowsAtOnce = 1000
+
+var (
+	ticketRows = rowKind{
+		fields: []string{"s", "b"}, key: keys.ticket, sizes: keys.large, unlisted: largeSize + 64, change: ticketChange,
+	}
+	backfillRows = rowKind{
+		fields: []string{"v", "g", "c", "a", "d", "m", "n", "b", "h"}, key: keys.backfill, sizes: keys.backfillSizes,
+		unlisted: rowBytes, change: backfillChange,
+	}
+)
+
+func ticketChange(id string, fields []any) Change {
+	if body, ok := fields[1].(string); ok && fields[0] == "w" {
+		return Change{Ticket: id, Body: body}
+	}
+	return Change{Ticket: id}
+}
+
+func backfillChange(id string, fields []any) Change {
+	return Change{Backfill: id, Body: describe(fields)}
+}
+
+// rows reads the hashes of ids and calls take with each change and the number of its id, in order. It reads at most
+// about replyBytes at once, and calls between, if not nil, after each round trip.
+func (s *Store) rows(
+	ctx context.Context, k keys, kind *rowKind, ids []string, take func(i int, c Change), between func() error,
+) error {
+	sizes, err := s.rowSizes(ctx, k, kind, ids)
+	if err != nil {
+		return err
+	}
+	for first := 0; first < len(ids); {
+		last, bytes := first+1, sizes[first]
+		for last < len(ids) && last-first < rowsAtOnce && bytes+sizes[last] <= replyBytes {
+			bytes += sizes[last]
+			last++
+		}
+		read := make([]*redis.SliceCmd, last-first)
+		_, err := s.feeds.Pipelined(ctx, func(p redis.Pipeliner) error {
+			for i, id := range ids[first:last] {
+				read[i] = p.HMGet(ctx, kind.key(k, id), kind.fields...)
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		for i, row := range read {
+			take(first+i, kind.change(ids[first+i], row.Val()))
+		}
+		if first = last; between != nil {
+			if err := between(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// rowSizes is at most how many bytes the hashes of ids take. Few are not looked up.
+func (s *Store) rowSizes(ctx context.Context, k keys, kind *rowKind, ids []string) ([]int, error) {
+	sizes := make([]int, len(ids))
+	if len(ids)*rowBytes <= replyBytes {
+		return sizes, nil
+	}
+	listed, err := s.feeds.HMGet(ctx, kind.sizes(k), ids...).Result()
+	if err != nil {
+		return nil, err
+	}
+	for i := range sizes {
+		sizes[i] = kind.unlisted
+		if text, ok := listed[i].(string); ok {
+			if size, err := strconv.Atoi(text); err == nil {
+				sizes[i] += size
+			}
+		}
+	}
+	return sizes, nil
+}
