@@ -39,6 +39,18 @@ func (l lane) attributes(number int64) map[string]float64 {
 	return a
 }
 
+// pairs are the configs that match a ticket with any other of theirs.
+func (l lane) pairs() []string {
+	switch l {
+	case hosted, free:
+		return []string{string(l)}
+	case both:
+		return []string{string(hosted), string(free)}
+	default:
+		return nil
+	}
+}
+
 // crowd is the players of one project.
 type crowd struct {
 	project string
@@ -181,7 +193,7 @@ func (m *member) player() string { return fmt.Sprintf("player-%d", m.number) }
 func (m *member) create(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), requestTime)
 	defer cancel()
-	c := history.Call{Op: history.Create, Project: m.project, Number: m.number}
+	c := history.Call{Op: history.Create, Project: m.project, Number: m.number, Configs: m.lane.pairs()}
 	c.From = history.Now()
 	id, err := m.tickets.any().CreateTicket(ctx, client.TicketRequest{Player: m.player(),
 		Attributes: m.lane.attributes(m.number)})

@@ -169,7 +169,7 @@ func record(
 	started := false
 	journal, err := history.Begin(filepath.Join(dir, "journal.jsonl"), history.Terms{
 		Seed: o.Seed, Claim: claimTime, Allocation: hostTime + 15*time.Second, Recovery: o.Patience, Approval: approvalTime,
-		Enemies: []string{enemyConfig},
+		Enemies: []string{enemyConfig}, Directors: []string{"director-1", "director-2"},
 	})
 	if err != nil {
 		return nil, nil, err

@@ -193,6 +193,8 @@ type awaited struct {
 	process *process
 	parts   func(bus.Part)
 	next    uint32
+	// sent are the parts on their way. They arrive in their order, as from a connection.
+	sent [][]byte
 }
 
 // StartRun asks one of the runners for a run.
@@ -234,18 +236,25 @@ func (h *hub) forget(run string) {
 func (h *hub) reply(run string, part []byte, label string) {
 	h.mu.Lock()
 	to := h.runs[run]
+	if to != nil {
+		to.sent = append(to.sent, part)
+	}
 	h.mu.Unlock()
 	if to == nil {
 		return
 	}
 	h.gate.add(&step{from: to.process, label: "part " + run + " " + label, faults: deliveries, do: func(f fault) {
+		h.mu.Lock()
+		first := to.sent[0]
+		to.sent = to.sent[1:]
+		h.mu.Unlock()
 		if f == lose || to.process.dead() {
 			return
 		}
 		go func() {
-			h.receive(run, part)
+			h.receive(run, first)
 			if f == repeat {
-				h.receive(run, part)
+				h.receive(run, first)
 			}
 		}()
 	}})

@@ -4,6 +4,7 @@ import (
 	"flag"
 	"fmt"
 	command "os/exec"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -36,9 +37,21 @@ func TestMistakesAreFound(t *testing.T) {
 			if found := fmt.Sprintf("promise %d:", m.Promise); err == nil || !strings.Contains(string(out), found) {
 				t.Errorf("%s: promise %d was not found broken: %v\n%s", m.Says, m.Promise, err, tail(string(out), 2000))
 			}
+			for _, other := range brokenPromise.FindAllStringSubmatch(string(out), -1) {
+				if m.Alone && other[1] != strconv.Itoa(m.Promise) {
+					t.Errorf("%s: promise %s was found broken too:\n%s", m.Says, other[1], tail(string(out), 2000))
+				}
+			}
+			t.Log(brokenLine.FindString(string(out)))
 		})
 	}
 }
+
+// What a test prints about a broken promise.
+var (
+	brokenPromise = regexp.MustCompile(`_test\.go:\d+: promise (\d):`)
+	brokenLine    = regexp.MustCompile(`promise \d: .*`)
+)
 
 // tail is the end of a text.
 func tail(text string, size int) string { return text[max(0, len(text)-size):] }

@@ -39,6 +39,18 @@ func (l lane) attributes(number int64) map[string]float64 {
 	return a
 }
 
+// pairs are the configs that match a ticket with any other of theirs.
+func (l lane) pairs() []string {
+	switch l {
+	case hosted, free:
+		return []string{string(l)}
+	case both:
+		return []string{string(hosted), string(free)}
+	default:
+		return nil
+	}
+}
+
 // crowd is the players of one project.
 type crowd struct {
 	project string
@@ -156,7 +168,7 @@ func (p *player) name() string { return fmt.Sprintf("player-%d", p.number) }
 func (p *player) create(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(as(context.WithoutCancel(ctx), "%s", p.name()), requestTime)
 	defer cancel()
-	c := history.Call{Op: history.Create, Project: p.project, Number: p.number}
+	c := history.Call{Op: history.Create, Project: p.project, Number: p.number, Configs: p.lane.pairs()}
 	c.From = history.Now()
 	id, err := p.tickets.CreateTicket(ctx, client.TicketRequest{Player: p.name(), Attributes: p.lane.attributes(p.number)})
 	c.To = history.Now()

@@ -146,6 +146,7 @@ func (w *world) part(role string, p *process, store *state.Store) (app.Part, err
 	case "director":
 		s := settings.Default[director.Settings]()
 		s.Lease, s.Claim, s.Approval = leaseTime, claimTime, approvalTime
+		s.Cores = 8 // a run without an answer counts as if it had worked all the time: with one core, its config rests long
 		return director.New(director.Options{
 			Store: store, Bus: b, Log: log, Now: now, Name: p.name, Settings: s, Readable: readable, Events: true,
 		}), nil

@@ -81,7 +81,7 @@ func check(t *testing.T, out *Outcome) *checker.Result {
 
 func TestPromisesAreKept(t *testing.T) {
 	var sums checker.Sums
-	counts, order := map[string]int{}, []string(nil)
+	counts, order := map[string]*checker.Count{}, []string(nil)
 	began := time.Now()
 	for _, s := range seeds(max(1, *faults/perWorld)) {
 		t.Run(fmt.Sprint("seed=", s), func(t *testing.T) {
@@ -93,16 +93,16 @@ func TestPromisesAreKept(t *testing.T) {
 			for _, p := range r.Promises {
 				for _, c := range p.Counts {
 					what := fmt.Sprintf("%d: %s", p.Number, c.What)
-					if _, is := counts[what]; !is {
-						order = append(order, what)
+					if counts[what] == nil {
+						order, counts[what] = append(order, what), new(checker.Count)
 					}
-					counts[what] += c.Count
+					counts[what].Add(c)
 				}
 			}
 		})
 	}
 	for _, what := range order {
-		t.Logf("%8d  promise %s", counts[what], what)
+		t.Logf("%8d  promise %s", counts[what].Count, what)
 	}
 	t.Logf("%v in %v", sums, time.Since(began).Round(time.Second))
 }

@@ -61,6 +61,8 @@ const (
 	changePace  = 3 * time.Second
 	// recovery is the time in which the system repairs what faults broke. It is long: faults go on meanwhile.
 	recovery = 30 * time.Second
+	// calmTime is how long players still come after the last fault.
+	calmTime = 15 * time.Second
 	// restTime is how long the system may take to come to rest after the last fault.
 	restTime = 3 * time.Minute
 )
@@ -112,7 +114,7 @@ func Run(ctx context.Context, o Options) (out *Outcome, err error) {
 	}
 	w.journal, err = history.Begin(filepath.Join(o.Dir, "journal.jsonl"), history.Terms{
 		Seed: o.Seed, Claim: claimTime, Allocation: hostTime + hostTime/2 + ackWait, Recovery: recovery,
-		Approval: approvalTime, Enemies: []string{enemyConfig},
+		Approval: approvalTime, Enemies: []string{enemyConfig}, Directors: []string{"director-1", "director-2"},
 	})
 	if err != nil {
 		return nil, err
@@ -168,6 +170,7 @@ func (w *world) live(ctx context.Context) error {
 	}
 	pause(ctx, leaseTime)
 	w.journal.Calm()
+	pause(ctx, calmTime)
 	if err := c.close(ctx); err != nil {
 		return err
 	}
@@ -234,6 +237,11 @@ func (w *world) disturb(ctx context.Context) {
 			w.noteFault("restart", p.name)
 			w.act(ctx, "stop "+p.name, p.stop)
 			w.restartAfter(ctx, replica, time.Duration(random.IntN(2000))*time.Millisecond)
+		case 3:
+			if random.IntN(4) == 0 {
+				role, _, _ := strings.Cut(replica, "-")
+				w.blackout(ctx, role, time.Duration(random.IntN(12000))*time.Millisecond)
+			}
 		}
 	}
 	w.act(ctx, "rate 0", func() { w.gate.rate = 0 })
@@ -255,6 +263,21 @@ func (w *world) crash(ctx context.Context, replica string) {
 			}
 		}
 	})
+}
+
+// blackout kills all replicas of a role, for a while.
+func (w *world) blackout(ctx context.Context, role string, d time.Duration) {
+	for _, replica := range replicas {
+		if strings.HasPrefix(replica, role) {
+			w.crash(ctx, replica)
+		}
+	}
+	pause(ctx, d)
+	for _, replica := range replicas {
+		if strings.HasPrefix(replica, role) {
+			w.restartAfter(ctx, replica, 0)
+		}
+	}
 }
 
 // restartAfter starts a replica again, once its last life is over.

@@ -58,6 +58,17 @@ type Promise struct {
 type Count struct {
 	What  string
 	Count int
+	// Most: it is a highest count. Those of several runs are not added.
+	Most bool
+}
+
+// Add adds that of another run.
+func (c *Count) Add(other Count) {
+	if c.Most = other.Most; c.Most {
+		c.Count = max(c.Count, other.Count)
+	} else {
+		c.Count += other.Count
+	}
 }
 
 // Kept tells whether no promise was broken.
@@ -70,7 +81,13 @@ func (r *Result) Kept() bool {
 	return true
 }
 
-func (p *Promise) count(what string, count int) { p.Counts = append(p.Counts, Count{what, count}) }
+func (p *Promise) count(what string, count int) {
+	p.Counts = append(p.Counts, Count{What: what, Count: count})
+}
+
+func (p *Promise) most(what string, count int) {
+	p.Counts = append(p.Counts, Count{What: "at the most: " + what, Count: count, Most: true})
+}
 
 func (p *Promise) fail(format string, args ...any) {
 	p.Broken = append(p.Broken, fmt.Sprintf(format, args...))

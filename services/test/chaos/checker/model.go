@@ -20,6 +20,8 @@ type model struct {
 	logs map[string][]*history.Event
 	// doubled are tickets that are in two matches.
 	doubled map[string]struct{}
+	// disabledSpans are the result of disabled.
+	disabledSpans []history.Span
 	// open counts tickets that are claimed or proposed at the end.
 	open int
 }
@@ -28,6 +30,8 @@ type model struct {
 type ticket struct {
 	id, project string
 	number      int64
+	// configs could match it with any other of their tickets.
+	configs []string
 	// calls are its GETs and DELETEs in the order in which they were sent.
 	calls []*history.Call
 	// events are those that name it, in order.
@@ -53,7 +57,7 @@ func build(h *history.History) *model {
 	}
 	for i := range h.Calls {
 		if c := &h.Calls[i]; c.Op == history.Create && c.Status == 201 {
-			t := &ticket{id: c.Ticket, project: c.Project, number: c.Number}
+			t := &ticket{id: c.Ticket, project: c.Project, number: c.Number, configs: c.Configs}
 			m.tickets[t.id] = t
 		}
 	}
@@ -87,6 +91,9 @@ func (m *model) match(project, id string) *match {
 	}
 	return one
 }
+
+// projects lists those with events.
+func (m *model) projects() []string { return slices.Sorted(maps.Keys(m.logs)) }
 
 // ticketsByID lists the tickets by id, so that a result always reads the same.
 func (m *model) ticketsByID() []*ticket {

@@ -25,8 +25,9 @@ func claimsEnd(m *model, p *Promise, s *Sums) {
 		if one.begun != nil {
 			limit += m.h.Terms.Allocation
 		}
-		if took := m.calmTime(one.first, one.ended); took > limit {
-			p.fail("%s: match %s was %s only %v after it was claimed, without the time of faults; the limit is %v",
+		if took := m.ableTime(one.first, one.ended); took > limit {
+			p.fail("%s: match %s was %s only %v after it was claimed, of the time in which a director could end it; "+
+				"the limit is %v",
 				one.project, one.id, one.ended.Kind, took, limit)
 		}
 	}
@@ -60,6 +61,7 @@ func claimsEnd(m *model, p *Promise, s *Sums) {
 	p.count("matches released at the claim's deadline", reasons["deadline"])
 	p.count("tickets that waited again", again)
 	p.count("readings of a ticket's age", readings)
+	m.leadersWork(p)
 }
 
 // proposalsEnd checks how long tickets were proposed to running games, and returns how many were.
@@ -73,8 +75,9 @@ func (m *model) proposalsEnd(p *Promise) (count int) {
 				count++
 				since = e
 			case since != nil:
-				if took := m.calmTime(since, e); took > limit {
-					p.fail("%s: ticket %s, proposed to backfill ticket %s, was %s only %v later, without faults; the limit is %v",
+				if took := m.ableTime(since, e); took > limit {
+					p.fail("%s: ticket %s, proposed to backfill ticket %s, was %s only %v later, of the time in which a "+
+						"director could end that; the limit is %v",
 						t.project, t.id, since.Backfill, e.Kind, took, limit)
 				}
 				since = nil
@@ -94,18 +97,69 @@ func (t *ticket) stranded() bool {
 	return n == 0 || t.calls[n-1].Status != 404
 }
 
-// calmTime is the time between two events during which there was no fault.
-func (m *model) calmTime(from, to *history.Event) time.Duration {
+// ableTime is the time between two events in which the claims of a project could be ended: Redis had no fault, and one
+// of the directors had none, nor had its connection to Redis. Other faults are no excuse.
+func (m *model) ableTime(from, to *history.Event) time.Duration {
 	a, b := history.Moment(from.Time*1000), history.Moment(to.Time*1000)
-	calm := b - a
-	faults := slices.Clone(m.h.Faults)
-	slices.SortFunc(faults, func(x, y history.Fault) int { return cmp.Compare(x.From, y.From) })
-	for _, f := range faults {
-		start, end := max(f.From, a), min(f.To, b)
-		if end > start {
-			calm -= end - start
-			a = end // faults that overlap count once
+	able := b - a
+	for _, s := range m.disabled() {
+		able -= max(0, min(s.To, b)-max(s.From, a))
+	}
+	return time.Duration(able) * time.Microsecond
+}
+
+// disabled are the times in which no claim could be ended, without overlap and in order.
+func (m *model) disabled() []history.Span {
+	if m.disabledSpans != nil {
+		return m.disabledSpans
+	}
+	var all []history.Span
+	for i, director := range m.h.Terms.Directors {
+		own := m.faultsOf(director, director+">redis")
+		if i == 0 {
+			all = own
+		} else {
+			all = both(all, own)
 		}
 	}
-	return time.Duration(calm) * time.Microsecond
+	m.disabledSpans = union(append(all, m.faultsOf("redis")...))
+	return m.disabledSpans
+}
+
+// faultsOf are the times in which one of some targets had a fault, without overlap and in order.
+func (m *model) faultsOf(targets ...string) []history.Span {
+	all := []history.Span{}
+	for _, f := range m.h.Faults {
+		if slices.Contains(targets, f.Target) {
+			all = append(all, f.Span)
+		}
+	}
+	return union(all)
+}
+
+// union sorts spans, and joins those that overlap.
+func union(spans []history.Span) []history.Span {
+	slices.SortFunc(spans, func(a, b history.Span) int { return cmp.Compare(a.From, b.From) })
+	joined := spans[:0]
+	for _, s := range spans {
+		if n := len(joined); n > 0 && s.From <= joined[n-1].To {
+			joined[n-1].To = max(joined[n-1].To, s.To)
+			continue
+		}
+		joined = append(joined, s)
+	}
+	return joined
+}
+
+// both is the time that is in spans of a and in spans of b.
+func both(a, b []history.Span) []history.Span {
+	all := []history.Span{}
+	for _, x := range a {
+		for _, y := range b {
+			if from, to := max(x.From, y.From), min(x.To, y.To); from < to {
+				all = append(all, history.Span{From: from, To: to})
+			}
+		}
+	}
+	return all
 }

@@ -36,7 +36,7 @@ const (
 // log itself.
 func (m *model) replay() map[int][]string {
 	r := &replay{model: m, broken: map[int][]string{}}
-	for _, project := range slices.Sorted(maps.Keys(m.logs)) {
+	for _, project := range m.projects() {
 		r.project, r.status, r.position, r.epoch = project, map[string]*status{}, 0, 0
 		for _, e := range m.logs[project] {
 			r.step(e)

@@ -51,6 +51,8 @@ type Terms struct {
 	Allocation time.Duration `json:"allocation"`
 	// Recovery is added to both: the time in which the system notices and repairs what a fault broke.
 	Recovery time.Duration `json:"recovery"`
+	// Directors are the processes of which one leads a project, and ends its claims. Redis is all that they need for that.
+	Directors []string `json:"directors"`
 	// Approval is how long proposals for a backfill ticket wait for its server's approval.
 	Approval time.Duration `json:"approval"`
 	// Enemies are the configs whose functions misbehave.
@@ -81,6 +83,8 @@ type Call struct {
 	Project string `json:"project"`
 	// Number is the player's number, by which match functions name the ticket.
 	Number int64 `json:"number"`
+	// Configs are those whose pools have the ticket of a create, if their matches need nothing but two tickets.
+	Configs []string `json:"configs,omitempty"`
 	// Ticket is "" when a create has no answer.
 	Ticket string `json:"ticket,omitempty"`
 	// Status of the answer; 0 when there was none. The request may have been carried out all the same.

@@ -16,6 +16,8 @@ type Mistake struct {
 	// Promise is the number of the promise that it breaks.
 	Promise int
 	Says    string
+	// Alone: it breaks no other promise.
+	Alone bool
 	// Simulated: only the simulation finds it, where clocks are wrong.
 	Simulated bool
 	edits     []edit
@@ -61,10 +63,22 @@ func All() []Mistake {
 			Says:  "A result is also written to deleted tickets.",
 			edits: []edit{{scripts + "match_assign.lua", "if is_claimed(ticket) then", "if true then"}}},
 		{
-			Name: "forgotten", Promise: 5,
+			Name: "forgotten", Promise: 5, Alone: true,
 			Says: "A released ticket waits again, but no match function gets it.",
 			edits: []edit{{scripts + "include/change.lua", "changes[#changes + 1] = '+' .. id",
 				"changes[#changes + 1] = '-' .. id"}}},
+		{
+			Name: "overdue", Promise: 5, Alone: true,
+			Says: "Claims and proposals that are over end 20 seconds late.",
+			edits: []edit{
+				{scripts + "match_release.lua", "tonumber(deadline) > now)", "deadline + 20000 > now)"},
+				{"services/internal/state/proposal.go", "k.proposed(), millis(s.Now())-1,", "k.proposed(), millis(s.Now())-20000,"},
+			}},
+		{
+			Name: "skipped", Promise: 5, Alone: true,
+			Says: "Half of the time a leader does not run one of its configs.",
+			edits: []edit{{"services/director/leader.go", "\t\tl.startRun(ctx, s, now)\n",
+				"\t\tif s.config.GetId() != \"free\" || now.Unix()%120 >= 60 {\n\t\t\tl.startRun(ctx, s, now)\n\t\t}\n"}}},
 		{
 			Name: "clock", Promise: 5, Simulated: true,
 			Says: "Times are judged by the clocks of hosts, of which some are wrong.",
