@@ -181,11 +181,14 @@ func follow(t *testing.T, s *state.Store) *mirror {
 	return m
 }
 
-func followInto(t *testing.T, s *state.Store, m state.Sink) {
+// followInto follows the feed until end is called, or the test ends.
+func followInto(t *testing.T, s *state.Store, m state.Sink) (end func()) {
 	ctx, stop := context.WithCancel(t.Context())
 	var done sync.WaitGroup
 	done.Go(func() { s.Follow(ctx, project, m) })
-	t.Cleanup(func() { stop(); done.Wait() })
+	end = func() { stop(); done.Wait() }
+	t.Cleanup(end)
+	return end
 }
 
 // sees waits until the mirror has exactly these waiting tickets.
@@ -228,8 +231,10 @@ func isWaiting(t *testing.T, s *state.Store, want ...string) {
 	if err != nil || n != int64(len(want)) {
 		t.Fatalf("%d tickets wait (%v), want %v", n, err, want)
 	}
-	m := follow(t, s)
+	m := newMirror()
+	end := followInto(t, s, m)
 	m.sees(t, want...)
+	end()
 }
 
 func kindOf(t *testing.T, err error, want problem.Kind) {
