@@ -24,7 +24,7 @@ const (
 	soakWarm    = 24
 )
 
-// soakWave is how long players arrive at a time. Their measurements are dropped then.
+// soakWave is how long the players of a wave arrive. Their measurements are dropped when the last of them has left.
 const soakWave = 5 * time.Second
 
 // soak lets players arrive at a constant rate, with hosting and without, and tells of each process's memory, of what
@@ -90,7 +90,7 @@ func (b *bench) soak(ctx context.Context) (err error) {
 		if err := lines.sample(hosted, r); err != nil {
 			return err
 		}
-		b.progress("soak: %d of %d: %s", n+1, soakSamples, lines.last("redis: all", "redis: keys", "nats: all", "allocator"))
+		b.progress("soak: %d of %d: %d assigned, %s", n+1, soakSamples, players[0].sum()+players[1].sum(), lines.last("redis: all", "redis: keys", "nats: all", "allocator"))
 	}
 	stop()
 	arriving.Wait()
@@ -114,24 +114,50 @@ func (b *bench) soak(ctx context.Context) (err error) {
 
 // endless are players who arrive until ctx ends.
 type endless struct {
+	mu               sync.Mutex
 	assigned, failed int
 	err              error // of the first that failed
 }
 
+// play begins a wave each soakWave, whether or not the players of earlier ones still wait. Each wave has connections of
+// its own, since services end those that rest.
 func (e *endless) play(ctx context.Context, i *installation, tokens []string, hosted bool, rate int, seed uint64) {
-	a := newArrivals(i.Address(catalog.Ticket), i.project, tokens, hosted, rate, soakWave, seed)
-	defer a.pool.stop()
+	var waves sync.WaitGroup
+	defer waves.Wait()
+	next := time.NewTicker(soakWave)
+	defer next.Stop()
 	for ; ctx.Err() == nil; seed++ {
-		a.tickets = newArrivals(a.host, a.project, tokens, hosted, rate, soakWave, seed).tickets
-		a.play(ctx, a.tickets)
-		for k := range a.tickets {
-			switch err := a.tickets[k].err; {
-			case err == nil:
-				e.assigned++
-			case ctx.Err() == nil:
-				if e.failed++; e.err == nil {
-					e.err = err
-				}
+		a := newArrivals(i.Address(catalog.Ticket), i.project, tokens, hosted, rate, soakWave, seed)
+		waves.Go(func() {
+			a.play(ctx, a.tickets)
+			a.pool.stop()
+			e.count(ctx, a.tickets)
+		})
+		select {
+		case <-ctx.Done():
+		case <-next.C:
+		}
+	}
+}
+
+// sum is how many were assigned so far.
+func (e *endless) sum() int {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.assigned
+}
+
+// count adds the players of a wave. Those who still waited at the end are not counted.
+func (e *endless) count(ctx context.Context, tickets []arrival) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for k := range tickets {
+		switch err := tickets[k].err; {
+		case err == nil:
+			e.assigned++
+		case ctx.Err() == nil:
+			if e.failed++; e.err == nil {
+				e.err = err
 			}
 		}
 	}
