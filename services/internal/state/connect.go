@@ -124,6 +124,7 @@ func connect(
 			return client
 		}
 		cluster := redis.NewClusterClient(o)
+		moved.reload = cluster.ReloadState
 		cluster.AddHook(moved)
 		return cluster, nil
 	case "sentinel":

@@ -1,11 +1,13 @@
 package state_test
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -16,27 +18,53 @@ import (
 	"matchmaker.dev/services/internal/state"
 )
 
-// replicated is a primary with a replica, which Sentinel puts in its place when it is told to.
+// replicated is a primary with a replica.
 type replicated struct {
 	primary, replica *redis.Client
-	sentinel         *redis.SentinelClient
 	url              string
+	// replace puts the replica in the primary's place, which is gone.
+	replace func(t *testing.T)
 }
 
 // replicate starts them. The replica logs in as a user of its own, which can be locked out.
-func replicate(t *testing.T) replicated {
+func replicate(t *testing.T, args ...string) (r replicated, primary, replica string) {
 	t.Helper()
-	start := func(args ...string) (client *redis.Client, port string) {
-		port = freePort(t)
-		startRedis(t, append([]string{"--port", port, "--repl-diskless-sync-delay", "0"}, args...)...)
+	start := func(more ...string) (client *redis.Client, addr string) {
+		port, bus := freePort(t), freePort(t)
+		if len(args) > 0 {
+			more = append(more, "--cluster-port", bus)
+		}
+		startRedis(t, slices.Concat([]string{"--port", port, "--repl-diskless-sync-delay", "0"}, args, more)...)
 		client = redis.NewClient(&redis.Options{Addr: "127.0.0.1:" + port})
 		t.Cleanup(func() { _ = client.Close() })
 		until(t, "the server answers", func() bool { return client.Ping(t.Context()).Err() == nil })
-		return client, port
+		return client, port + " " + bus
 	}
-	primary, port := start()
-	must(t, primary.Do(t.Context(), "ACL", "SETUSER", "replica", "on", ">secret", "+psync", "+replconf", "+ping").Err())
-	replica, _ := start("--replicaof", "127.0.0.1 "+port, "--masteruser", "replica", "--masterauth", "secret")
+	r.primary, primary = start()
+	must(t, r.primary.Do(t.Context(), "ACL", "SETUSER", "replica", "on", ">secret", "+psync", "+replconf", "+ping").Err())
+	r.replica, replica = start("--masteruser", "replica", "--masterauth", "secret")
+	return r, primary, replica
+}
+
+// isLinked tells whether the replica has all that the primary wrote before.
+func (r replicated) isLinked(t *testing.T) bool {
+	t.Helper()
+	offset := func(client *redis.Client, name string) string {
+		_, rest, _ := strings.Cut(client.Info(t.Context(), "replication").Val(), name+":")
+		value, _, _ := strings.Cut(rest, "\r")
+		return value
+	}
+	return offset(r.replica, "master_link_status") == "up" &&
+		offset(r.primary, "master_repl_offset") == offset(r.replica, "slave_repl_offset")
+}
+
+// watched are those whose places a Sentinel gives.
+func watched(t *testing.T) replicated {
+	t.Helper()
+	r, primary, _ := replicate(t)
+	port, _, _ := strings.Cut(primary, " ")
+	must(t, r.replica.ReplicaOf(t.Context(), "127.0.0.1", port).Err())
+	until(t, "the replica is linked", func() bool { return r.isLinked(t) })
 
 	watch, file := freePort(t), filepath.Join(t.TempDir(), "sentinel.conf")
 	must(t, os.WriteFile(file, []byte("sentinel monitor games 127.0.0.1 "+port+" 1\n"+
@@ -54,14 +82,46 @@ func replicate(t *testing.T) replicated {
 		known, err := asked.Replicas(t.Context(), "games").Result()
 		return err == nil && len(known) == 1 && known[0]["master-link-status"] == "ok"
 	})
-	return replicated{primary, replica, asked, "redis-sentinel://127.0.0.1:" + watch + "?master_name=games"}
+	r.url = "redis-sentinel://127.0.0.1:" + watch + "?master_name=games"
+	r.replace = func(t *testing.T) { t.Helper(); must(t, asked.Failover(t.Context(), "games").Err()) }
+	return r
+}
+
+// clustered are those of a cluster.
+func clustered(t *testing.T) replicated {
+	t.Helper()
+	r, primary, replica := replicate(t, "--cluster-enabled", "yes")
+	p, q := strings.Fields(primary), strings.Fields(replica)
+	must(t, r.primary.ClusterAddSlotsRange(t.Context(), 0, 16383).Err(),
+		r.replica.Do(t.Context(), "CLUSTER", "MEET", "127.0.0.1", p[0], p[1]).Err())
+	id := r.primary.Do(t.Context(), "CLUSTER", "MYID").Val()
+	until(t, "the replica knows the primary", func() bool {
+		return r.replica.Do(t.Context(), "CLUSTER", "REPLICATE", id).Err() == nil
+	})
+	until(t, "the replica is linked", func() bool {
+		return r.isLinked(t) && strings.Contains(r.primary.ClusterInfo(t.Context()).Val(), "cluster_state:ok")
+	})
+	r.url = "redis-cluster://127.0.0.1:" + p[0] + "?addr=127.0.0.1:" + q[0]
+	r.replace = func(t *testing.T) {
+		t.Helper()
+		must(t, r.replica.Do(t.Context(), "CLUSTER", "FAILOVER", "TAKEOVER").Err())
+	}
+	return r
 }
 
 // A primary is replaced by a replica that lacks its last writes. What they changed is as it was before; nothing
 // strands.
 func TestFailoverToAReplicaThatLags(t *testing.T) {
-	t.Parallel()
-	r := replicate(t)
+	for name, start := range map[string]func(*testing.T) replicated{"sentinel": watched, "cluster": clustered} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			failOver(t, start(t))
+		})
+	}
+}
+
+func failOver(t *testing.T, r replicated) {
+	t.Helper()
 	ctx := t.Context()
 	s := openStore(t, state.Options{Server: state.Server{URL: r.url}, History: 1000})
 	until(t, "the primary is known", func() bool { return s.Ping(ctx) == nil })
@@ -71,8 +131,7 @@ func TestFailoverToAReplicaThatLags(t *testing.T) {
 	mustClaim(t, s, terms, kept)
 	m := follow(t, s)
 	m.sees(t, "a", "b", "c", "d")
-	must(t, r.primary.Set(ctx, "last", "yes", 0).Err()) // WAIT knows the writes of its own connection only
-	until(t, "the replica has caught up", func() bool { return r.replica.Get(ctx, "last").Val() == "yes" })
+	until(t, "the replica has caught up", func() bool { return r.isLinked(t) })
 
 	must(t, r.primary.Do(ctx, "ACL", "SETUSER", "replica", "off").Err(),
 		r.primary.Do(ctx, "CLIENT", "KILL", "TYPE", "replica").Err())
@@ -95,12 +154,14 @@ func TestFailoverToAReplicaThatLags(t *testing.T) {
 	must(t, err)
 	last := entries[len(entries)-1].Bookmark
 	_ = r.primary.ShutdownNoSave(ctx).Err()
-	must(t, r.sentinel.Failover(ctx, "games").Err())
+	r.replace(t)
 	until(t, "the replica is the primary", func() bool {
 		role, err := r.replica.Do(ctx, "ROLE").Slice()
 		return err == nil && role[0] == "master"
 	})
-	until(t, "the store has found it", func() bool { return second(s.Waiting(ctx, project)) == nil })
+	soon, cancel := context.WithTimeout(ctx, 40*time.Second) // by itself, a cluster's client asks after a minute
+	defer cancel()
+	until(t, "the store has found it", func() bool { return second(s.Waiting(soon, project)) == nil })
 
 	m.sees(t, "a", "b", "c", "d") // the feed's reader notices
 	isWaiting(t, s, "a", "b", "c", "d")

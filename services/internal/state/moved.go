@@ -2,6 +2,8 @@ package state
 
 import (
 	"context"
+	"errors"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -19,7 +21,12 @@ const (
 // redirect sends commands of a cluster again that were answered MOVED: their server has not carried them out. The
 // client itself would also send those again whose answer was lost, which may have been carried out. It does not follow
 // ASK: a script runs only where all its keys are.
+//
+// When a server does not answer, it has the client ask where the slots are now. The client itself would do so once a
+// minute only.
 type redirect struct {
+	// reload makes the client read the places of slots again, soon.
+	reload func(context.Context)
 	// servers are the clients of the cluster's servers, by address.
 	servers sync.Map
 }
@@ -34,6 +41,9 @@ func (r *redirect) DialHook(next redis.DialHook) redis.DialHook { return next }
 func (r *redirect) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	return func(ctx context.Context, cmd redis.Cmder) error {
 		err := next(ctx, cmd)
+		if isUnanswered(err) {
+			r.reload(ctx)
+		}
 		if _, moved := movedTo(err); moved {
 			return r.follow(ctx, cmd, err, next)
 		}
@@ -45,6 +55,9 @@ func (r *redirect) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 func (r *redirect) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
 	return func(ctx context.Context, cmds []redis.Cmder) error {
 		err := next(ctx, cmds)
+		if isUnanswered(err) || slices.ContainsFunc(cmds, func(c redis.Cmder) bool { return isUnanswered(c.Err()) }) {
+			r.reload(ctx)
+		}
 		for _, cmd := range cmds {
 			if _, moved := movedTo(cmd.Err()); moved {
 				_ = r.follow(ctx, cmd, cmd.Err(), nil) // the command has its error
@@ -88,6 +101,12 @@ func (r *redirect) follow(ctx context.Context, cmd redis.Cmder, err error, elsew
 	}
 	cmd.SetErr(err)
 	return err
+}
+
+// isUnanswered tells whether no server answered, not even with an error, though the caller waited.
+func isUnanswered(err error) bool {
+	var answer redis.Error
+	return err != nil && !errors.As(err, &answer) && !errors.Is(err, context.Canceled)
 }
 
 // movedTo is the address in an answer "MOVED slot address".

@@ -18,6 +18,7 @@ import (
 type artefacts struct {
 	dir            string // of all of them
 	matchmaker, mm string // binaries, with the race detector when the tests have it
+	plain          string // matchmaker without the race detector
 	// newest is a binary whose rights all processes have, when matchmaker is of an older version; "" otherwise.
 	newest      string
 	duel, actor string // archives of match functions
@@ -38,6 +39,7 @@ func build(t *testing.T) *artefacts {
 		dir:        dir,
 		matchmaker: filepath.Join(dir, "matchmaker"),
 		mm:         filepath.Join(dir, "mm"),
+		plain:      filepath.Join(dir, "matchmaker"),
 		duel:       filepath.Join(dir, "duel.zip"),
 		actor:      filepath.Join(dir, "actor.zip"),
 		arena:      filepath.Join(dir, "arena.zip"),
@@ -50,6 +52,8 @@ func build(t *testing.T) *artefacts {
 			t.Fatal(err)
 		}
 		a.instances = []string{"--instance-binary", child}
+		a.plain = filepath.Join(dir, "matchmaker-plain")
+		golang(t, "build", "-ldflags=-s -w", "-o", a.plain, "matchmaker.dev/services/cmd/matchmaker")
 	}
 	golang(t, append(command, "matchmaker.dev/services/cmd/matchmaker", "matchmaker.dev/services/cmd/mm")...)
 	golang(t, "run", "matchmaker.dev/pkg/matchfn/pack", "-o", a.duel, "../../../functions/duel")
@@ -57,6 +61,13 @@ func build(t *testing.T) *artefacts {
 	golang(t, "run", "matchmaker.dev/pkg/matchfn/pack", "-o", a.actor, "testdata/actor")
 	a.hostile, a.undeclared = hostileModule(t, dir, ""), hostileModule(t, dir, "{}")
 	return a
+}
+
+// withoutRace are the artefacts with binaries without the race detector.
+func (a *artefacts) withoutRace() *artefacts {
+	other := *a
+	other.matchmaker, other.instances = a.plain, nil
+	return &other
 }
 
 // hostileModule compiles the attackers' function of `make neighbours`; manifest replaces its own unless it is empty.

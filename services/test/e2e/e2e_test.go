@@ -1,12 +1,24 @@
 package e2e
 
-import "testing"
+import (
+	"flag"
+	"testing"
+)
 
-// Test builds the programs once and tests the system in both forms.
+var raceServices = flag.Bool("race-services", false, "services have the race detector as well, if the tests have it")
+
+// Test builds the programs once and tests the system in both forms. Of these, dev has the race detector: all services
+// are in its process. It makes separate processes three times as slow.
 func Test(t *testing.T) {
 	made := build(t)
 	t.Run("dev", func(t *testing.T) { dev(t, made) })
-	t.Run("services", func(t *testing.T) { services(t, made) })
+	t.Run("services", func(t *testing.T) {
+		if *raceServices {
+			services(t, made)
+			return
+		}
+		services(t, made.withoutRace())
+	})
 	// A process takes its child processes with it, however it ends.
 	eventually(t, "no process is left over", func() bool { return len(running(made.dir)) == 0 })
 }
