@@ -90,7 +90,8 @@ func (b *bench) soak(ctx context.Context) (err error) {
 		if err := lines.sample(hosted, r); err != nil {
 			return err
 		}
-		b.progress("soak: %d of %d: %d assigned, %s", n+1, soakSamples, players[0].sum()+players[1].sum(), lines.last("redis: all", "redis: keys", "nats: all", "allocator"))
+		b.progress("soak: %d of %d: %d assigned, %s", n+1, soakSamples, players[0].sum()+players[1].sum(),
+			lines.last("redis: all", "redis: keys", "nats: all", "allocator"))
 	}
 	stop()
 	arriving.Wait()
