@@ -83,6 +83,9 @@ func (m *maintenance) look(ctx context.Context, now time.Time) (found findings, 
 	if found.Tickets {
 		found.expired = m.expireTickets(ctx)
 	}
+	if found.Feed {
+		m.trimFeed(ctx)
+	}
 	return found, true
 }
 
@@ -132,6 +135,15 @@ func (m *maintenance) expireTickets(ctx context.Context) uint64 {
 		m.log.InfoContext(ctx, "abandoned tickets were deleted", "tickets", e.Abandoned, "waited", m.Settings.Waiting)
 	}
 	return e.Position
+}
+
+// trimFeed removes what no runner needs any more from the feed.
+func (m *maintenance) trimFeed(ctx context.Context) {
+	more, err := m.Store.TrimFeed(ctx, m.project)
+	m.observed.Check(ctx, "trimming the feed", err)
+	if more {
+		m.lookNow()
+	}
 }
 
 // finishBatch counts what a batch did. If there may be more, the next look follows at once.

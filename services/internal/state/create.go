@@ -17,6 +17,10 @@ import (
 // enough that Redis serves others in between.
 const groupSize = 128
 
+// groupBytes is the most bytes of tickets that one script creates, unless a single one has more: Redis takes about a
+// millisecond for them.
+const groupBytes = 1 << 20
+
 // largeSize is the size of a ticket's body from which its bytes count. The number of tickets bounds smaller ones, so
 // plain tickets cost nothing more.
 const largeSize = 1 << 10
@@ -91,7 +95,13 @@ func (c *Creator) Create(ctx context.Context, project string, t *pb.Ticket) erro
 func (c *Creator) flush(ctx context.Context, project string, g *group) {
 	for {
 		c.mu.Lock()
-		n := min(len(g.queue), groupSize)
+		n, bytes := 0, 0
+		for n < min(len(g.queue), groupSize) {
+			if bytes += len(g.queue[n].body); n > 0 && bytes > groupBytes {
+				break
+			}
+			n++
+		}
 		if n == 0 {
 			delete(c.groups, project)
 			c.mu.Unlock()

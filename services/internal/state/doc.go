@@ -67,7 +67,11 @@
 //
 //	feed, seq (feed_seq)
 //	           stream and counter: every change of the waiting set and of what functions see of backfill tickets
+//	           An entry names large bodies and does not have them.
 //	feedname   string  tells a feed from one that was begun anew
+//	streams    hash    f [FEED], h [HISTORY]: the bytes that were added, and with a number behind it: the position at
+//	                   which a part of them began; t [SINCE], m [MARK]: a time and the feed's position then;
+//	                   d [TRIMMED]: the position that the feed was trimmed to for its age
 //	history, told (history_seq)
 //	           stream and counter: every event that has not been published
 //	published  string  how far the history was published

@@ -29,6 +29,8 @@ type DueWork struct {
 	Outbox, Claims, Backfills, Tickets bool
 	// Games is true when the project has backfill tickets, or some are counted.
 	Games bool
+	// Feed is true when the feed may have entries that nobody needs any more.
+	Feed bool
 }
 
 // DueWork reads what is due, in one round trip. It decides nothing: the scripts look at Redis's clock.
@@ -37,10 +39,12 @@ func (s *Store) DueWork(ctx context.Context, project string, after Ages) (DueWor
 	var position *redis.StringCmd
 	var revisions *redis.MapStringStringCmd
 	var waiting, games *redis.IntCmd
+	var trimmed *redis.SliceCmd
 	counts := map[string]*redis.IntCmd{}
 	_, err := s.redis.Pipelined(ctx, func(p redis.Pipeliner) error {
 		position, revisions, waiting = p.Get(ctx, k.feedSeq()), p.HGetAll(ctx, k.revisions()), p.ZCard(ctx, k.waiting())
 		games = p.Exists(ctx, k.backfills(), k.backfillSizes())
+		trimmed = trimState(ctx, p, k)
 		for set, latest := range map[string]time.Time{
 			k.outbox(): now.Add(-after.Outbox), k.claims(): now, k.proposed(): now,
 			k.backfills(): now.Add(-withSlack(after.Silence)), k.waiting(): now.Add(-withSlack(after.Waiting)),
@@ -78,6 +82,7 @@ func (s *Store) DueWork(ctx context.Context, project string, after Ages) (DueWor
 			return DueWork{}, corrupt("feed", err)
 		}
 	}
+	d.Feed = feedIsDue(position.Val(), trimmed.Val(), now)
 	for id, text := range revisions.Val() {
 		if d.Revisions[id], err = strconv.ParseInt(text, 10, 64); err != nil {
 			return DueWork{}, corrupt("revision of a config", err)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+	"google.golang.org/protobuf/proto"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 )
@@ -223,7 +224,8 @@ func (s *Store) ForgetConfigCounts(ctx context.Context, project string) error {
 // At is the store at a time.
 func (s *Store) At(now time.Time) *Store {
 	then := &Store{redis: s.redis, feeds: s.feeds, log: s.log, bare: s.bare, limits: s.limits, feed: s.feed,
-		history: s.history, functions: s.functions, step: s.step, memory: s.memory, clock: func() time.Time { return now }}
+		history: s.history, functions: s.functions, step: s.step, memory: s.memory, clock: func() time.Time { return now },
+		feedBytes: s.feedBytes, historyBytes: s.historyBytes}
 	then.measured.host = s.measured.host
 	return then
 }
@@ -280,4 +282,45 @@ func (s *Store) MatchKeys(ctx context.Context, project string) (int, error) {
 	}
 	sets, err := s.redis.Exists(ctx, k.ended(), k.deallocations(), k.outbox(), k.claims()).Result()
 	return len(matches) + int(sets), err
+}
+
+// FeedEntries reads the feed: names and values of each entry.
+func (s *Store) FeedEntries(ctx context.Context, project string) ([][]string, error) {
+	return s.streamEntries(ctx, keysOf(project).feed())
+}
+
+// HistoryEntries reads the history: names and values of each entry.
+func (s *Store) HistoryEntries(ctx context.Context, project string) ([][]string, error) {
+	return s.streamEntries(ctx, keysOf(project).history())
+}
+
+func (s *Store) streamEntries(ctx context.Context, key string) ([][]string, error) {
+	raw, err := s.redis.Do(ctx, "XRANGE", key, "-", "+").Slice()
+	entries := make([][]string, len(raw))
+	for i, one := range raw {
+		for _, value := range one.([]any)[1].([]any) {
+			entries[i] = append(entries[i], value.(string))
+		}
+	}
+	return entries, err
+}
+
+// CreateAtOnce creates tickets that all wait in the queue of a Creator.
+func (c *Creator) CreateAtOnce(ctx context.Context, project string, tickets ...*pb.Ticket) error {
+	g := new(group)
+	for _, t := range tickets {
+		body, err := proto.Marshal(t)
+		if err != nil {
+			return err
+		}
+		g.queue = append(g.queue, &creation{id: t.GetId(), owner: t.GetOwner(), body: body, done: make(chan error, 1)})
+	}
+	all := g.queue
+	c.flush(ctx, project, g)
+	for _, one := range all {
+		if err := <-one.done; err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -33,7 +33,7 @@ const anyID = "*"
 // The keys of each part of a project's state.
 func feedKeys() []string    { return []string{every.feed()} }
 func historyKeys() []string { return []string{every.history()} }
-func counters() []string    { return []string{every.feedSeq(), every.historySeq()} }
+func counters() []string    { return []string{every.feedSeq(), every.historySeq(), every.streams()} }
 
 func limits() []string { return []string{every.rates(), every.players(anyID)} }
 
@@ -85,7 +85,7 @@ func permissions() map[string]rights {
 				directorHeartbeatScript, directorLeaseScript, matchClaimScript, matchClaimBackfillScript, matchReleaseScript,
 				proposalCreateScript, proposalExpireScript, backfillDeleteScript, backfillRecountScript,
 				expireWaitingScript, expireResultsScript, expireMatchesScript, ticketReleaseScript, historyPublishedScript,
-				projectListScript,
+				feedTrimScript, projectListScript,
 			},
 			calls: "smembers scan get hget hgetall hmget zcard zcount zrange zrem zrandmember xrange hrandfield exists" +
 				before,
@@ -108,7 +108,7 @@ func permissions() map[string]rights {
 		catalog.Backfill: {
 			scripts: []lazyScript{projectAddScript, backfillCreateScript, backfillReplaceScript, proposalApproveScript,
 				backfillDeleteScript, ticketAssignScript, rateAllowScript, rateChargeScript},
-			calls:  "hget hmget mget",
+			calls:  "hget hmget hstrlen mget",
 			reads:  []string{every.functions(), every.feedName()},
 			writes: events,
 			changes: slices.Concat(counters(), tickets(), fillings(), []string{global.projects(), every.large(),

@@ -97,6 +97,7 @@ func TestAccountsReadAndWriteOnlyTheirKeys(t *testing.T) {
 		{"mm:{p}:feed", "runner", change},
 		{"mm:{p}:feedname", "runner backfill", "runner"},
 		{"mm:{p}:seq", "ticket runner director allocator backfill", change},
+		{"mm:{p}:streams", change, change},
 		{"mm:{p}:history", "director", change},
 		{"mm:{p}:told", change, change},
 		{"mm:{p}:published", "director", "director"},

@@ -163,17 +163,20 @@ func (s *Store) approval(
 	if int64(len(rest)) < 2*assigned {
 		return nil, corrupt("reply of an approval", strconv.ErrRange)
 	}
-	for ; assigned > 0; assigned-- {
-		ticket, _ := rest[0].(string)
-		body, _ := rest[1].(string)
-		t := &Ticket{Body: new(pb.Ticket), Assignment: assignmentOf[ticket]}
-		if err := proto.Unmarshal([]byte(body), t.Body); err != nil {
-			return nil, corrupt("ticket", err)
-		}
-		a.Assigned, rest = append(a.Assigned, t), rest[2:]
+	ids, bodies, assignments := make([]string, assigned), make([]any, assigned), make([]*pb.Assignment, assigned)
+	for i := range ids {
+		ids[i], _ = rest[0].(string)
+		bodies[i], assignments[i], rest = rest[1], assignmentOf[ids[i]], rest[2:]
 	}
 	var err error
-	if a.Previous, err = s.ticketsWithResults(ctx, k, rest); err != nil {
+	if a.Assigned, err = s.assigned(ctx, k, ids, assignments, bodies); err != nil {
+		return nil, err
+	}
+	previous := make([]string, len(rest))
+	for i := range rest {
+		previous[i], _ = rest[i].(string)
+	}
+	if a.Previous, err = s.ticketsWithResults(ctx, k, previous); err != nil {
 		return nil, err
 	}
 	a.Position, err = positionOf(r[1])

@@ -31,6 +31,7 @@ var (
 	expireWaitingScript = lazy("expire_waiting")
 	expireResultsScript = lazy("expire_results")
 	expireMatchesScript = lazy("expire_matches")
+	feedTrimScript      = lazy("feed_trim")
 
 	matchClaimScript         = lazy("match_claim")
 	matchClaimBackfillScript = lazy("match_claim_backfill")
@@ -278,8 +279,12 @@ func (s *Store) argumentOf(name string) any {
 	switch name {
 	case "feed_limit":
 		return s.feed
+	case "feed_bytes":
+		return s.feedBytes
 	case "history_limit":
 		return s.history
+	case "history_bytes":
+		return s.historyBytes
 	case "set_time":
 		if s.clock != nil {
 			return s.clock().UnixMicro()

@@ -30,12 +30,13 @@ type Options struct {
 	// Dial makes the connections instead of the client; nil for the client's own way.
 	Dial func(ctx context.Context, network, addr string) (net.Conn, error)
 	Log  *slog.Logger
-	// Feed is about how many entries the feed keeps. A reader that falls further behind starts again from a snapshot. 0
-	// means 100,000.
-	Feed int
+	// Feed is about how many entries the feed keeps, and FeedBytes how many bytes of those that are not small. A reader
+	// that falls further behind starts again from a snapshot. 0 means 100,000, and 128 MiB.
+	Feed, FeedBytes int
 	// History is about how many events and tickets of events are kept until they are published. When there are more, the
-	// oldest are lost. 0 means that no event is written.
-	History int
+	// oldest are lost. 0 means that no event is written. HistoryBytes is how many bytes large ones may have besides; 0
+	// means 64 MiB.
+	History, HistoryBytes int
 	// Functions is how many functions a project may have; 0 means no limit.
 	Functions int
 	// Host is the host's clock; nil is time.Now. Clock replaces Redis's in tests; nil otherwise.
@@ -62,6 +63,7 @@ type Store struct {
 	limits                   Limits
 	feed, history, functions int
 	step                     int64 // snapshotStep, unless a test sets it
+	feedBytes, historyBytes  int
 }
 
 // Open makes a Store. It does not connect: call Ping to check that Redis answers.
@@ -97,9 +99,8 @@ func Open(o Options) (*Store, error) {
 	if s.feeds, err = connect(url, o.Login, o.TLS, o.Dial, feedConns, s.primary.watch); err != nil {
 		return nil, err
 	}
-	if s.feed == 0 {
-		s.feed = 100_000
-	}
+	s.feed, s.feedBytes = cmp.Or(s.feed, 100_000), cmp.Or(o.FeedBytes, 128<<20)
+	s.historyBytes = cmp.Or(o.HistoryBytes, 64<<20)
 	s.limits.Backfills = cmp.Or(s.limits.Backfills, settings.Default[Limits]().Backfills)
 	return s, nil
 }

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/google/uuid"
-	"github.com/redis/go-redis/v9"
 	"google.golang.org/protobuf/proto"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
@@ -53,24 +52,14 @@ func ticketOf(fields []any) (*Ticket, error) {
 }
 
 // ticketsWithResults reads those of the tickets that have a result.
-func (s *Store) ticketsWithResults(ctx context.Context, k keys, ids []any) ([]*Ticket, error) {
-	if len(ids) == 0 {
-		return nil, nil
-	}
-	rows := make([]*redis.SliceCmd, len(ids))
-	_, err := s.redis.Pipelined(ctx, func(p redis.Pipeliner) error {
-		for i := range ids {
-			id, _ := ids[i].(string)
-			rows[i] = p.HMGet(ctx, k.ticket(id), "b", "s", "a")
-		}
-		return nil
-	})
+func (s *Store) ticketsWithResults(ctx context.Context, k keys, ids []string) ([]*Ticket, error) {
+	rows, err := s.readTickets(ctx, k, ids)
 	if err != nil {
-		return nil, unavailable(err)
+		return nil, err
 	}
 	var tickets []*Ticket
 	for _, row := range rows {
-		t, err := ticketOf(row.Val())
+		t, err := ticketOf(row)
 		if err != nil {
 			return nil, err
 		}
@@ -140,16 +129,32 @@ func (s *Store) AssignWaiting(
 	default:
 		return nil, verdict, 0, nil
 	}
-	for i, body := range r[2:] {
-		t := &Ticket{Body: new(pb.Ticket), Assignment: assignments[i]}
-		text, _ := body.(string)
-		if err := proto.Unmarshal([]byte(text), t.Body); err != nil {
-			return nil, "", 0, corrupt("ticket", err)
-		}
-		assigned = append(assigned, t)
+	if position, err = positionOf(r[1]); err != nil {
+		return nil, "", 0, err
 	}
-	position, err = positionOf(r[1])
+	assigned, err = s.assigned(ctx, k, tickets, assignments, r[2:])
 	return assigned, "", position, err
+}
+
+// assigned makes tickets of the bodies in the reply of a script that assigned them. It reads those for which the reply
+// had no room: one that was deleted meanwhile is left out, as its player does not come.
+func (s *Store) assigned(
+	ctx context.Context, k keys, ids []string, assignments []*pb.Assignment, bodies []any,
+) ([]*Ticket, error) {
+	var all []*Ticket
+	for i, id := range ids {
+		body, _ := bodies[i].(string)
+		if body == "" {
+			rest, err := s.ticketsWithResults(ctx, k, ids[i:])
+			return append(all, rest...), err
+		}
+		t := &Ticket{Body: new(pb.Ticket), Assignment: assignments[i]}
+		if err := proto.Unmarshal([]byte(body), t.Body); err != nil {
+			return nil, corrupt("ticket "+id, err)
+		}
+		all = append(all, t)
+	}
+	return all, nil
 }
 
 // Waiting is the number of waiting tickets of a project.

@@ -26,10 +26,12 @@ local now, taken_over = millis(), state == ALLOCATING and current and current ~=
 if taken_over and not has_ended(tonumber(lease_expires), now, tonumber(duration)) then
   return {'busy', lease_expires - now}
 end
-local changes, ids, count = {}, {}, tonumber(ticket_count)
+local changes, ids, times, scores, count = {}, {}, {}, {}, tonumber(ticket_count)
 for _, ticket, id in each_ticket(1, count) do
-  if is_claimed(ticket) then
+  local claimed, created = is_claimed(ticket)
+  if claimed then
     ids[#ids + 1] = id
+    times[#ids] = created
   end
 end
 if state == CLAIMED and #ids < count then
@@ -40,10 +42,11 @@ if state == CLAIMED and #ids < count then
   local next_id = 1
   for _, ticket, id in each_ticket(1, count) do
     if id == ids[next_id] then
-      requeue(ticket, id, changes)
+      requeue(ticket, id, times[next_id], changes, scores)
       next_id = next_id + 1
     end
   end
+  wait_again(scores)
   end_of_match('', now)
   redis.call('DEL', match)
   redis.call('ZREM', claims, match_id)

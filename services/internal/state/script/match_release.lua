@@ -41,13 +41,15 @@ if may_have_server == '1' or contested or (may_have_server == '' and state == AL
 else
   redis.call('DEL', match)
 end
-local changes, ids = {}, {}
+local changes, ids, scores = {}, {}, {}
 for _, ticket, id in each_ticket(1, count) do
-  if is_claimed(ticket) then
-    requeue(ticket, id, changes)
+  local claimed, created = is_claimed(ticket)
+  if claimed then
+    requeue(ticket, id, created, changes, scores)
     ids[#ids + 1] = id
   end
 end
+wait_again(scores)
 local events, moved = {event, table.concat(ids, ' ')}, #ids
 if has_backfill then
   moved = moved + reject(count + 1, changes, events, rejected_event)

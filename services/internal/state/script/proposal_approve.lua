@@ -8,9 +8,9 @@
 --       limit), match_id (that it must belong to, '' = any), assigned_event, rejected_event, generation (that the
 --       proposed tickets are of, '' = none are known), then id, assignment…
 -- Result: 'ok', feed position (0 when nothing changed), version, generation, created, connection, body, number of
---         assigned tickets, then the id and the body of each, then the ids of those that joined before; 'none';
---         'limited', how many microseconds to wait; or 'again', generation, connection, then id and assignment of each
---         proposed ticket
+--         assigned tickets, then the id and the body of each ('' = it is to be read, the reply would be too large),
+--         then the ids of those that joined before; 'none'; 'limited', how many microseconds to wait; or 'again',
+--         generation, connection, then id and assignment of each proposed ticket
 if not is_accessible() then
   return {'none'}
 end
@@ -38,7 +38,7 @@ local previous = redis.call('ZRANGE', joined, 0, -1)
 for _, id in ipairs(redis.call('ZRANGEBYSCORE', joined, '+inf', '+inf')) do
   redis.call('ZADD', joined, now, id) -- it is reported for the first time
 end
-local changes, events, moved, assigned, ids = {}, {}, 0, {}, {}
+local changes, events, moved, sent, assigned, ids = {}, {}, 0, 0, {}, {}
 local changed = hidden == LAPSED
 if ready and generation == current then
   changed = true
@@ -51,7 +51,9 @@ if ready and generation == current then
         redis.call('ZADD', joined, now, id)
         ids[#ids + 1] = id
         assigned[#assigned + 1] = id
-        assigned[#assigned + 1] = redis.call('HGET', ticket, BODY)
+        local ticket_body = sent < REPLY and redis.call('HGET', ticket, BODY) or ''
+        sent = sent + #ticket_body
+        assigned[#assigned + 1] = ticket_body
       end
     end
   end

@@ -5,8 +5,8 @@
 -- ARGV: readable (for how many milliseconds the results are), results_limit (bytes of all large tickets and results, 0
 --       = none), result_size (of a ticket's result when it is large, else 0), event, then id, assignment…
 -- Result: 'ok', 'full' (the results would be too large) or the id of a ticket that does not wait; feed position (0
---         unless 'ok'), then the body of each ticket
-local results = 0
+--         unless 'ok'), then the body of each ticket ('' = it is to be read, the reply would be too large)
+local results, sent = 0, 0
 for _, ticket, id in each_ticket() do
   if redis.call('HGET', ticket, STATE) ~= WAITING then
     return {id, 0}
@@ -24,7 +24,9 @@ for _, ticket, id, assignment in each_ticket() do
   keep_result(ticket, id, result_size)
   changes[#changes + 1] = '-' .. id
   changes[#changes + 1] = ''
-  result[#result + 1] = redis.call('HGET', ticket, BODY)
+  local body = sent < REPLY and redis.call('HGET', ticket, BODY) or ''
+  sent = sent + #body
+  result[#result + 1] = body
 end
 keep_results(ids, millis() + readable)
 append_history({event, table.concat(ids, ' ')}, #ids)

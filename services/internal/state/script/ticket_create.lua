@@ -101,8 +101,7 @@ for i, ticket, id, owner, body in each_ticket() do
     redis.call('HSET', ticket, STATE, WAITING, CREATED, created, OWNER, owner, BODY, body)
     scores[#scores + 1] = created
     scores[#scores + 1] = id
-    changes[#changes + 1] = '+' .. id
-    changes[#changes + 1] = body
+    show(changes, id, ticket, #body, body)
     ids[#ids + 1] = id
   end
 end

@@ -48,6 +48,7 @@ end
 
 -- describe counts the generation up, and adds to changes what functions are shown of the backfill ticket from now on:
 --   '*<backfill>', 'version generation created length connection body'    length is the connection's
+--   '%<backfill>', ''                                                     the same; it is to be fetched, if it is shown
 --   '/<backfill>', ''                                                     it is not shown any more
 -- It is hidden when its proposals lapsed, when a function proposed tickets without a change of the body, and when its
 -- players could not be sent anywhere.
@@ -62,9 +63,14 @@ local function describe(changes)
     changes[#changes + 1] = ''
     return
   end
+  body = proposed_body or body
+  if #connection + #body > NAMED then
+    changes[#changes + 1] = '%' .. backfill_id
+    changes[#changes + 1] = ''
+    return
+  end
   changes[#changes + 1] = '*' .. backfill_id
-  changes[#changes + 1] = table.concat({version, generation, created, #connection, connection}, ' ') .. ' '
-    .. (proposed_body or body)
+  changes[#changes + 1] = table.concat({version, generation, created, #connection, connection}, ' ') .. ' ' .. body
 end
 
 -- forget deletes the backfill ticket, once it has no proposed tickets, and adds that to changes.

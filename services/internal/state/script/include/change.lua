@@ -1,38 +1,89 @@
 -- Functions of scripts that change tickets or matches.
--- KEYS: feed_seq, feed, history_seq, history
--- ARGV: feed_limit, history_limit (about how many entries and positions are kept)
+-- KEYS: feed_seq, feed, streams, history_seq, history
+-- ARGV: feed_limit, feed_bytes, history_limit, history_bytes (about how many entries, positions and bytes are kept)
 -- Reads: waiting, resolved, match_id
+
+-- bound counts the bytes of an entry of a stream, and trims the stream to about a limit of them. The position at which
+-- each part of the limit began is kept. When the next part begins, what lies before all of them goes. So nearly always
+-- this is one call.
+local function bound(stream, name, position, size, limit)
+  local part, total = limit / PARTS, redis.call('HINCRBY', streams, name, size)
+  local before, begun = math.floor((total - size) / part), math.floor(total / part)
+  if begun > before then
+    local oldest = redis.call('HGET', streams, name .. begun % PARTS)
+    for n = math.max(before, begun - PARTS) + 1, begun do
+      redis.call('HSET', streams, name .. n % PARTS, position)
+    end
+    if oldest then
+      redis.call('XTRIM', stream, 'MINID', '~', oldest)
+    end
+  end
+end
 
 -- append_feed appends one entry to the feed and returns its position. changes is a list of name, value pairs:
 --   '+<ticket>', body    the ticket waits from now on
+--   '@<ticket>', ''      the same; the body is to be fetched, if the ticket still waits
 --   '-<ticket>', ''      the ticket no longer waits
 --   '-', ids             these tickets no longer wait; there are spaces between the ids
--- and those that describe in backfill.lua adds.
+-- and those that describe in backfill.lua adds. Small entries are bounded by their number, so their bytes do not count.
 local function append_feed(changes)
-  local position = redis.call('INCR', feed_seq)
+  local position, size = redis.call('INCR', feed_seq), 0
   redis.call('XADD', feed, 'MAXLEN', '~', feed_limit, position .. '-0', unpack(changes))
+  for i = 1, #changes do
+    size = size + #changes[i]
+  end
+  if size > NAMED then
+    bound(feed, FEED, position, size, feed_bytes)
+  end
   return position
 end
 
 -- append_history appends one entry to the history, unless none is kept. events is a list of pairs: an event, and the
 -- ids of its tickets with spaces between. count is the number of all ids. An entry takes one position for each event
--- and each id, so that the limit bounds the size of the history.
+-- and each id, so that the limit bounds the size of the history. The bytes of an entry with more than PLAIN for each of
+-- them count besides.
 local function append_history(events, count)
-  local limit = tonumber(history_limit)
-  if limit > 0 then
-    local position = redis.call('INCRBY', history_seq, count + #events / 2)
-    redis.call('XADD', history, 'MINID', '~', math.max(0, position - limit) .. '-0', position .. '-0', unpack(events))
+  local limit, positions, size = tonumber(history_limit), count + #events / 2, 0
+  if limit == 0 then
+    return
+  end
+  local position = redis.call('INCRBY', history_seq, positions)
+  redis.call('XADD', history, 'MINID', '~', math.max(0, position - limit) .. '-0', position .. '-0', unpack(events))
+  for i = 1, #events do
+    size = size + #events[i]
+  end
+  if size > PLAIN * positions then
+    bound(history, HISTORY, position, size, history_bytes)
   end
 end
 
--- requeue makes a ticket wait again at its old age, and adds that to changes.
-local function requeue(ticket, id, changes)
-  local created, body = unpack(redis.call('HMGET', ticket, CREATED, BODY))
+-- show adds to changes that a ticket waits from now on. Its body is not read unless the entry carries it.
+local function show(changes, id, ticket, size, body)
+  local carried = (changes.carried or 0) + size
+  if size > NAMED or carried > CARRIED then
+    changes[#changes + 1] = '@' .. id
+    changes[#changes + 1] = ''
+    return
+  end
+  changes.carried = carried
+  changes[#changes + 1] = '+' .. id
+  changes[#changes + 1] = body or redis.call('HGET', ticket, BODY)
+end
+
+-- requeue makes a ticket wait again that was created then, and adds that to changes. wait_again must follow.
+local function requeue(ticket, id, created, changes, scores)
   redis.call('HSET', ticket, STATE, WAITING)
   redis.call('HDEL', ticket, RESERVED_BY)
-  redis.call('ZADD', waiting, created, id)
-  changes[#changes + 1] = '+' .. id
-  changes[#changes + 1] = body
+  scores[#scores + 1] = created
+  scores[#scores + 1] = id
+  show(changes, id, ticket, redis.call('HSTRLEN', ticket, BODY))
+end
+
+-- wait_again adds tickets to those that wait, at their old age.
+local function wait_again(scores)
+  if #scores > 0 then
+    redis.call('ZADD', waiting, unpack(scores))
+  end
 end
 
 -- keep_results notes until when the results of tickets can be read: one member for all ids of one script.
@@ -42,8 +93,8 @@ local function keep_results(ids, expiry)
   end
 end
 
--- is_claimed tells whether a ticket is claimed by this match.
+-- is_claimed tells whether a ticket is claimed by this match, and when it was created.
 local function is_claimed(ticket)
-  local state, reserved_by = unpack(redis.call('HMGET', ticket, STATE, RESERVED_BY))
-  return state == CLAIMED and reserved_by == match_id
+  local state, reserved_by, created = unpack(redis.call('HMGET', ticket, STATE, RESERVED_BY, CREATED))
+  return state == CLAIMED and reserved_by == match_id, created
 end

@@ -34,5 +34,19 @@ local FIRST, RETRY, LOST, FIELDS, UNUSED, SWEEP = 1024, 1000, 60000, 4096, 60000
 local VERSION, GENERATION, BELONGS_TO, BUCKET, HIDDEN = 'v', 'g', 'o', 'r', 'h'
 local CONNECTION, ALLOCATED, ALLOCATING_FOR, PROPOSED_BODY = 'a', 'd', 'm', 'n'
 
+-- What the feed carries. A body of more than NAMED bytes is only named, and so is what would make an entry carry more
+-- than CARRIED bytes of bodies: readers fetch it. Redis stores and sends an entry in one piece, so a large one holds up
+-- everybody, and the feed would have a second copy of every large body. Most tickets have less than 1 KiB, so they come
+-- with their entry, and a group of 128 of them is one full entry.
+local NAMED, CARRIED = 1024, 131072
+-- Fields of what is counted of streams. FEED, HISTORY: the bytes that were added to each. With a number from 0 behind
+-- it, the position at which the last such part began; PARTS of them make up a limit. SINCE, MARK: a time and the feed's
+-- position then, and TRIMMED the position that it was trimmed to for its age.
+local FEED, HISTORY, PARTS, SINCE, MARK, TRIMMED = 'f', 'h', 64, 't', 'm', 'd'
+-- From how many bytes of tickets' bodies on a reply has no more of them.
+local REPLY = 1048576
+-- How many bytes of the history an event and an id may take each before they count.
+local PLAIN = 64
+
 -- The time of an unused module that is being removed.
 local TAKEN = 0

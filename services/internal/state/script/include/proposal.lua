@@ -22,22 +22,25 @@ local function again()
   return {'again', unpack(redis.call('HKEYS', proposals))}
 end
 
--- is_proposed tells whether a ticket is still proposed to this backfill ticket. It is not when it was cancelled.
+-- is_proposed tells whether a ticket is still proposed to this backfill ticket, and when it was created. It is not when
+-- it was cancelled.
 local function is_proposed(ticket)
-  local state, reserved_by = unpack(redis.call('HMGET', ticket, STATE, RESERVED_BY))
-  return state == PROPOSED and reserved_by == backfill_id
+  local state, reserved_by, created = unpack(redis.call('HMGET', ticket, STATE, RESERVED_BY, CREATED))
+  return state == PROPOSED and reserved_by == backfill_id, created
 end
 
 -- reject makes the proposed tickets, from the first one on, wait again at their old age. It drops what functions made
 -- of the backfill ticket for their sake, adds to changes and events, and returns the number of tickets.
 local function reject(first, changes, events, event)
-  local ids = {}
+  local ids, scores = {}, {}
   for _, ticket, id in each_ticket(first) do
-    if is_proposed(ticket) then
-      requeue(ticket, id, changes)
+    local proposed_here, created = is_proposed(ticket)
+    if proposed_here then
+      requeue(ticket, id, created, changes, scores)
       ids[#ids + 1] = id
     end
   end
+  wait_again(scores)
   redis.call('DEL', proposals)
   redis.call('ZREM', proposed, backfill_id)
   redis.call('HDEL', backfill, PROPOSED_BODY)

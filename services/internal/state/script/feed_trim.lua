@@ -1,0 +1,23 @@
+-- Trims the feed to what readers may still need: what was added since the feed's position was noted last, which is
+-- longer ago than the age. Then the position is noted again. The last entry stays: so a reader that has not read the
+-- others finds that they are missing.
+-- Full: runs
+-- Uses: time
+-- KEYS: feed_seq, feed, streams
+-- ARGV: age (in milliseconds), batch (of entries that are removed at once)
+-- Result: 1 when there is more to remove, else 0
+local now, position = millis(), redis.call('GET', feed_seq)
+local since, mark, trimmed = unpack(redis.call('HMGET', streams, SINCE, MARK, TRIMMED))
+since = tonumber(since or 0)
+if not position or since <= now and now < since + age then
+  return 0
+end
+if mark and mark ~= trimmed and since <= now then
+  if redis.call('XTRIM', feed, 'MINID', '~', mark, 'LIMIT', batch) >= batch / 2 then
+    return 1
+  end
+  redis.call('XTRIM', feed, 'MINID', mark)
+  trimmed = mark
+end
+redis.call('HSET', streams, SINCE, now, MARK, position, TRIMMED, trimmed or '')
+return 0

@@ -1,0 +1,42 @@
+package state
+
+import (
+	"context"
+	"strconv"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// feedAge is for how long entries stay in the feed at least, unless they are too many or too large: a reader that was
+// away for no longer goes on where it was. They stay for twice as long at most. Then a reader starts from a snapshot,
+// which takes seconds.
+const feedAge = time.Minute
+
+// trimBatch is the most entries that one script removes: that takes a few milliseconds when each is large.
+const trimBatch = 10_000
+
+// TrimFeed removes entries of the feed that no reader needs any more. Of the feed of an idle project, the last entry
+// stays. more is true when there are more to remove.
+func (s *Store) TrimFeed(ctx context.Context, project string) (more bool, err error) {
+	reply, err := s.run(ctx, s.call(feedTrimScript, keysOf(project), ids{},
+		"age", feedAge.Milliseconds(),
+		"batch", trimBatch))
+	return reply == int64(1), err
+}
+
+// trimState reads what feedIsDue looks at.
+func trimState(ctx context.Context, p redis.Pipeliner, k keys) *redis.SliceCmd {
+	return p.HMGet(ctx, k.streams(), "t", "d")
+}
+
+// feedIsDue tells whether TrimFeed has something to do: position is the feed's, and state what trimState read. It has
+// not when the feed is trimmed to its last entry.
+func feedIsDue(position string, state []any, now time.Time) bool {
+	if position == "" || len(state) != 2 || state[1] == position {
+		return false
+	}
+	noted, _ := state[0].(string)
+	since, err := strconv.ParseInt(noted, 10, 64)
+	return err != nil || since > millis(now) || since+feedAge.Milliseconds() <= millis(now)
+}
