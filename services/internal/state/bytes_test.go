@@ -6,6 +6,7 @@ import (
 	"net"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -183,6 +184,21 @@ func trim(t *testing.T, s *state.Store, seconds int) {
 	}
 }
 
+// stuck is a mirror that tells when it got its first changes, and applies them when its gate opens.
+type stuck struct {
+	*mirror
+	entered, gate chan struct{}
+	once          sync.Once
+}
+
+func (s *stuck) Apply(changes []state.Change, position uint64) {
+	if len(changes) > 0 {
+		s.once.Do(func() { close(s.entered) })
+		<-s.gate
+	}
+	s.mirror.Apply(changes, position)
+}
+
 func TestFeedIsTrimmedByItsAge(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 		s := open(state.Options{})
@@ -190,10 +206,12 @@ func TestFeedIsTrimmedByItsAge(t *testing.T) {
 			t.Error("a feed that there is not is due")
 		}
 		m := follow(t, s)
-		away := &slow{mirror: newMirror(), gate: make(chan struct{})}
+		away := &stuck{mirror: newMirror(), entered: make(chan struct{}), gate: make(chan struct{})}
 		followInto(t, s, away)
 		<-away.changed // the empty snapshot
-		create(t, s, "a", "b", "c")
+		create(t, s, "a")
+		<-away.entered
+		create(t, s, "b", "c")
 		if !isDue(t, s, 1) {
 			t.Error("a new feed is not due")
 		}
@@ -208,10 +226,11 @@ func TestFeedIsTrimmedByItsAge(t *testing.T) {
 		if trim(t, s, 61); len(feedOf(t, s)) != 3 {
 			t.Errorf("of five entries, two younger than a minute, %d are left", len(feedOf(t, s)))
 		}
+		m.sees(t, "a", "b", "c", "d", "e")
 		for seconds := 121; seconds < 300; seconds += 60 {
 			trim(t, s, seconds)
 		}
-		if n := len(feedOf(t, s)); n != 1 || isDue(t, s, 300) {
+		if n := len(feedOf(t, s)); n != 1 || isDue(t, s, 1000) {
 			t.Errorf("of an idle feed, %d entries are left", n)
 		}
 		// Who has read it all goes on. Who has not starts again.
@@ -247,15 +266,16 @@ func TestFeedIsTrimmedAfterTheClockWentBack(t *testing.T) {
 
 func TestHistoryIsBoundedInBytes(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
-		const limit = 1 << 18
+		const limit = 1 << 16
 		s := open(state.Options{History: 100_000, HistoryBytes: limit})
-		for range 400 {
-			must(t, s.AppendEvent(t.Context(), project, &pb.Event{Detail: strings.Repeat("x", 2000)}))
+		for n := range 400 {
+			detail := fmt.Sprint(n, strings.Repeat("x", 500)) // Redis stores what repeats only once
+			must(t, s.AppendEvent(t.Context(), project, &pb.Event{Detail: detail}))
 		}
 		entries, err := s.HistoryEntries(t.Context(), project)
 		must(t, err)
 		if n := bytesOf(entries...); n > limit+limit/4 || n < limit/2 {
-			t.Errorf("of 800,000 bytes the history kept %d", n)
+			t.Errorf("of 200,000 bytes the history kept %d", n)
 		}
 		got, err := s.History(t.Context(), project, nil, 1000)
 		if err != nil || got[0].Events[0].GetKind() != pb.Event_KIND_GAP {
@@ -332,6 +352,83 @@ func TestRepliesAreBounded(t *testing.T) {
 		complete("approval", approve(t, s, "g", 1).Assigned)
 		complete("repeated", approve(t, s, "g", 2).Previous)
 		if n := largest.Load(); n > 2<<20 {
+			t.Errorf("a reply has %d bytes", n)
+		}
+	})
+}
+
+// Results of 60 KiB are written by scripts of 1 MiB.
+func TestClaimsAreBoundedInBytes(t *testing.T) {
+	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
+		s := open(state.Options{})
+		revision, terms := setUp(t, s)
+		_, ids := many(40, 0)
+		create(t, s, ids...)
+		before := len(feedOf(t, s))
+		var claims []*state.Claim
+		for i := range 20 {
+			c := direct(revision, fmt.Sprint("m", i), "here", ids[2*i:2*i+2]...)
+			c.Match.Proposal.MatchProperties = []byte(strings.Repeat("x", 60<<10))
+			claims = append(claims, c)
+		}
+		mustClaim(t, s, terms, claims...)
+		var scripts []int
+		for _, entry := range feedOf(t, s)[before:] {
+			scripts = append(scripts, len(strings.Fields(entry[1]))/2)
+		}
+		if want := []int{8, 8, 4}; !slices.Equal(scripts, want) {
+			t.Errorf("scripts of %v matches, want %v", scripts, want)
+		}
+	})
+}
+
+// NATS is away while matches of many tickets are claimed, and others fail with long errors.
+func TestHistoryIsReadInBoundedReplies(t *testing.T) {
+	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
+		var largest atomic.Int64
+		s := open(state.Options{History: 1 << 20, HistoryBytes: 8 << 20,
+			Dial: func(ctx context.Context, network, addr string) (net.Conn, error) {
+				conn, err := new(net.Dialer).DialContext(ctx, network, addr)
+				return &meter{conn, 0, &largest}, err
+			}})
+		var want []int
+		add := func(e *pb.Event, tickets int) {
+			for range tickets {
+				e.Tickets = append(e.Tickets, strings.Repeat("x", 36))
+			}
+			must(t, s.AppendEvent(t.Context(), project, e))
+			want = append(want, tickets)
+		}
+		for n := range 150 {
+			add(&pb.Event{Kind: pb.Event_KIND_CLAIMED}, 1000)
+			add(&pb.Event{Kind: pb.Event_KIND_FAILED, Error: strings.Repeat("é", 5000), Detail: strings.Repeat("y", 5000)}, n%3)
+		}
+		add(&pb.Event{Kind: pb.Event_KIND_CLAIMED}, 5000) // longer than what one call reads
+		add(&pb.Event{Kind: pb.Event_KIND_CLAIMED}, 1)
+		must(t, s.SetBookmark(t.Context(), project, &pb.Bookmark{}))
+		var got []int
+		var mark *pb.Bookmark
+		for {
+			entries, err := s.History(t.Context(), project, mark, 70)
+			must(t, err)
+			if len(entries) == 0 {
+				break
+			}
+			for _, e := range entries {
+				if len(e.Events) != 1 || len(e.Events[0].GetError()) > 512 || len(e.Events[0].GetDetail()) > 512 {
+					t.Fatalf("entry %d has %d events, or too long an error", len(got), len(e.Events))
+				}
+				got = append(got, len(e.Events[0].GetTickets()))
+				mark = e.Bookmark
+			}
+			if len(entries) < 70 && len(got) < len(want) {
+				t.Fatalf("%d entries were read where 70 were asked for", len(entries))
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("read %v, want %v", got, want)
+		}
+		if n := largest.Load(); n > 1<<20 {
 			t.Errorf("a reply has %d bytes", n)
 		}
 	})

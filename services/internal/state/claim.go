@@ -115,6 +115,9 @@ func (s *Store) Claim(
 	return position, err
 }
 
+// claimBytes is the most bytes of large results that one claim script writes, unless a single match has more.
+const claimBytes = 1 << 20
+
 // claimMatches claims matches without backfill tickets.
 func (s *Store) claimMatches(
 	ctx context.Context, project string, terms ClaimOptions, claims []*Claim,
@@ -122,10 +125,14 @@ func (s *Store) claimMatches(
 	var calls []call
 	var batches [][]*Claim
 	for len(claims) > 0 {
-		n, tickets := 0, 0
-		for n < len(claims) && (n == 0 || tickets+len(claims[n].Tickets) <= claimTickets) {
-			tickets += len(claims[n].Tickets)
-			n++
+		n, tickets, bytes := 0, 0, 0
+		for n < len(claims) {
+			more := len(claims[n].Tickets)
+			results := more * resultSize(claims[n].Match.GetProposal(), more)
+			if n > 0 && (tickets+more > claimTickets || bytes+results > claimBytes) {
+				break
+			}
+			n, tickets, bytes = n+1, tickets+more, bytes+results
 		}
 		c, err := s.claimCall(project, terms, claims[:n])
 		if err != nil {

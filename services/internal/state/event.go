@@ -29,10 +29,14 @@ func rejectedEvent(backfill, reason string) *pb.Event {
 	return &pb.Event{Kind: pb.Event_KIND_REJECTED, Backfill: backfill, Reason: reason}
 }
 
+// maxEventText is the most bytes of an event's error, and of its detail: functions and hosting systems write them.
+const maxEventText = 512
+
 // encodeEvent returns an event as scripts write it into the history: without its tickets, which are written beside it,
 // and without its position. Its time is for readers: nothing is judged by it.
 func (s *Store) encodeEvent(e *pb.Event) []byte {
 	e.Time, e.Tickets = millis(s.Now()), nil
+	e.Error, e.Detail = shorten(e.GetError()), shorten(e.GetDetail())
 	body, err := proto.Marshal(e)
 	if err != nil {
 		// Only text that is not UTF-8 cannot be marshalled: a function's error. The event is written without it.
@@ -40,4 +44,13 @@ func (s *Store) encodeEvent(e *pb.Event) []byte {
 		body, _ = proto.Marshal(e)
 	}
 	return body
+}
+
+// shorten cuts a text that is too long for an event.
+func shorten(text string) string {
+	if len(text) <= maxEventText {
+		return text
+	}
+	const end = "…"
+	return strings.ToValidUTF8(text[:maxEventText-len(end)], "") + end
 }

@@ -113,14 +113,17 @@ type entry struct {
 	pairs []any // event, ids of its tickets, event, …
 }
 
+// historySpan is how many positions of the history one call reads. An event and its ticket take two, and few events
+// have texts of maxEventText, so a reply has about 1 MiB at most. An entry that takes more positions is read alone.
+const historySpan = 2048
+
 // entries reads the entry at a position and up to limit entries after it. end is the history's last position.
 func (s *Store) entries(ctx context.Context, k keys, from uint64, limit int) (entries []entry, end uint64, err error) {
 	var last *redis.StringCmd
 	var read *redis.Cmd
 	// Not MULTI: a full Redis refuses it. The last position is read first, so that no entry behind it is missing.
 	_, err = s.redis.Pipelined(ctx, func(p redis.Pipeliner) error {
-		last = p.Get(ctx, k.historySeq())
-		read = p.Do(ctx, "XRANGE", k.history(), strconv.FormatUint(from, 10), "+", "COUNT", limit+1)
+		last, read = p.Get(ctx, k.historySeq()), readSpan(ctx, p, k, from, limit+1)
 		return nil
 	})
 	if err != nil && !errors.Is(err, redis.Nil) {
@@ -131,18 +134,52 @@ func (s *Store) entries(ctx context.Context, k keys, from uint64, limit int) (en
 			return nil, 0, corrupt("history", err)
 		}
 	}
-	raw, err := read.Slice()
-	if err != nil {
-		return nil, 0, unavailable(err)
-	}
-	for _, one := range raw {
-		e, err := parseEntry(one)
+	for {
+		some, err := parseEntries(read)
 		if err != nil {
 			return nil, 0, err
 		}
-		entries = append(entries, e)
+		entries = append(entries, some...)
+		next := from + historySpan
+		if len(entries) > limit || next > end {
+			return entries, end, nil
+		}
+		if len(some) == 0 { // what is here was trimmed, or is one large entry
+			some, err = parseEntries(s.redis.Do(ctx, "XRANGE", k.history(), next, "+", "COUNT", 1))
+			if err != nil || len(some) == 0 {
+				return entries, end, err
+			}
+			entries, next = append(entries, some...), some[0].position+1
+		}
+		if len(entries) > limit || next > end {
+			return entries, end, nil
+		}
+		from, read = next, readSpan(ctx, s.redis, k, next, limit+1-len(entries))
 	}
-	return entries, end, nil
+}
+
+// doer runs a command, now or with others.
+type doer interface {
+	Do(ctx context.Context, args ...any) *redis.Cmd
+}
+
+// readSpan reads up to limit entries from a position on.
+func readSpan(ctx context.Context, r doer, k keys, from uint64, limit int) *redis.Cmd {
+	return r.Do(ctx, "XRANGE", k.history(), from, from+historySpan-1, "COUNT", limit)
+}
+
+func parseEntries(read *redis.Cmd) ([]entry, error) {
+	raw, err := read.Slice()
+	if err != nil {
+		return nil, unavailable(err)
+	}
+	entries := make([]entry, len(raw))
+	for i, one := range raw {
+		if entries[i], err = parseEntry(one); err != nil {
+			return nil, err
+		}
+	}
+	return entries, nil
 }
 
 // parseEntry reads an entry of a stream: [id, [name, value, …]].

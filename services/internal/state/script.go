@@ -75,11 +75,11 @@ var (
 //	-- KEYS: waiting, match, then ticket…
 //	-- ARGV: match_id, owner ('' = any), then id, assignment…
 //
-// Uses lists files of the folder include. Their text, KEYS and ARGV come before those of the script; their Reads are
-// names of the script that they use. KEYS and ARGV name the keys and arguments, in order. load makes local variables of
-// the names, and call builds the keys from them. Text in parentheses is a remark. The names after "then" may be
-// repeated. If the list ends in "…", the script loops over the repetitions as follows, and load makes a numeric loop of
-// that:
+// Uses lists files of the folder include. What is used of their text, KEYS and ARGV comes before those of the script;
+// their Reads are names of the script that they use. KEYS and ARGV name the keys and arguments, in order. load makes
+// local variables of the names, and call builds the keys from them. Text in parentheses is a remark. The names after
+// "then" may be repeated. If the list ends in "…", the script loops over the repetitions as follows, and load makes a
+// numeric loop of that:
 //
 //	for n, ticket, id, assignment in each_ticket(first, last) do
 //
@@ -122,17 +122,20 @@ func load(file string) *script {
 		includes += text
 	}
 	s.source = includes + body
+	// Unused functions, keys and arguments, and variables of enclosing functions, would cost time at every call.
+	for _, at := range slices.Backward(function.FindAllStringSubmatchIndex(includes, -1)) {
+		if call := includes[at[2]:at[3]] + "("; !strings.Contains(includes[at[1]:]+body, call) {
+			includes = includes[:at[0]] + includes[at[1]:]
+		}
+	}
+	used := word.FindAllString(comment.ReplaceAllString(includes, ""), -1)
+	isUnused := func(name string) bool { return !slices.Contains(used, name) }
+	keys, s.args = slices.DeleteFunc(keys, isUnused), slices.DeleteFunc(s.args, isUnused)
 	before := [2]int{len(keys), len(s.args)}
 	s.included = s.args[:before[1]:before[1]]
 	keys, s.args = append(keys, h.keys.fixed...), append(s.args, h.args.fixed...)
 	for _, key := range keys {
 		s.keys = append(s.keys, keyNamed(key))
-	}
-	// Unused functions, and variables of enclosing functions, would cost time at every call.
-	for _, at := range slices.Backward(function.FindAllStringSubmatchIndex(includes, -1)) {
-		if call := includes[at[2]:at[3]] + "("; !strings.Contains(includes[at[1]:]+body, call) {
-			includes = includes[:at[0]] + includes[at[1]:]
-		}
 	}
 	includes = word.ReplaceAllStringFunc(includes, func(name string) string {
 		if !slices.Contains(reads, name) {
@@ -188,6 +191,7 @@ type inputs struct {
 
 var (
 	declaration = regexp.MustCompile(`(?m)^-- (Uses|Reads|Full|KEYS|ARGV): (.*(?:\n--  .*)*)`)
+	comment     = regexp.MustCompile(`(?m)--.*$`)
 	remark      = regexp.MustCompile(`\([^()]*\)`)
 	word        = regexp.MustCompile(`\b[a-z][a-z0-9_]*\b`)
 	constant    = regexp.MustCompile(`\b[A-Z][A-Z_]+\b`)

@@ -14,14 +14,14 @@ redis.call('DEL', ticket)
 release({id})
 if state == WAITING then
   redis.call('ZREM', waiting, id)
-  append_history({waiting_event, id}, 1)
-  return {state, append_feed({'-' .. id, ''})}
+  append_small(waiting_event, id)
+  return {state, append_gone(id)}
 end
 if state == CLAIMED then
-  append_history({claimed_event, id}, 1)
+  append_small(claimed_event, id)
 elseif state == PROPOSED then
-  append_history({proposed_event, id}, 1)
+  append_small(proposed_event, id)
 else
-  append_history({resolved_event, id}, 1)
+  append_small(resolved_event, id)
 end
 return {state, 0}

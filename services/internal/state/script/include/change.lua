@@ -20,6 +20,9 @@ local function bound(stream, name, position, size, limit)
   end
 end
 
+-- carried is how many bytes of bodies the entry of this script has, so far.
+local carried = 0
+
 -- append_feed appends one entry to the feed and returns its position. changes is a list of name, value pairs:
 --   '+<ticket>', body    the ticket waits from now on
 --   '@<ticket>', ''      the same; the body is to be fetched, if the ticket still waits
@@ -27,14 +30,21 @@ end
 --   '-', ids             these tickets no longer wait; there are spaces between the ids
 -- and those that describe in backfill.lua adds. Small entries are bounded by their number, so their bytes do not count.
 local function append_feed(changes)
-  local position, size = redis.call('INCR', feed_seq), 0
+  local position, size = redis.call('INCR', feed_seq), carried + #changes * NAME
   redis.call('XADD', feed, 'MAXLEN', '~', feed_limit, position .. '-0', unpack(changes))
-  for i = 1, #changes do
-    size = size + #changes[i]
+  if #changes == 2 then
+    size = size + #changes[2]
   end
   if size > NAMED then
     bound(feed, FEED, position, size, feed_bytes)
   end
+  return position
+end
+
+-- append_gone appends an entry that says only that one ticket no longer waits.
+local function append_gone(id)
+  local position = redis.call('INCR', feed_seq)
+  redis.call('XADD', feed, 'MAXLEN', '~', feed_limit, position .. '-0', '-' .. id, '')
   return position
 end
 
@@ -57,17 +67,24 @@ local function append_history(events, count)
   end
 end
 
+-- append_small appends one event of one ticket to the history. The event must have less than PLAIN bytes.
+local function append_small(event, id)
+  local limit = tonumber(history_limit)
+  if limit > 0 then
+    local position = redis.call('INCRBY', history_seq, 2)
+    redis.call('XADD', history, 'MINID', '~', math.max(0, position - limit) .. '-0', position .. '-0', event, id)
+  end
+end
+
 -- show adds to changes that a ticket waits from now on. Its body is not read unless the entry carries it.
 local function show(changes, id, ticket, size, body)
-  local carried = (changes.carried or 0) + size
-  if size > NAMED or carried > CARRIED then
-    changes[#changes + 1] = '@' .. id
-    changes[#changes + 1] = ''
+  local n = #changes
+  if size > NAMED or carried + size > CARRIED then
+    changes[n + 1], changes[n + 2] = '@' .. id, ''
     return
   end
-  changes.carried = carried
-  changes[#changes + 1] = '+' .. id
-  changes[#changes + 1] = body or redis.call('HGET', ticket, BODY)
+  carried = carried + size
+  changes[n + 1], changes[n + 2] = '+' .. id, body or redis.call('HGET', ticket, BODY)
 end
 
 -- requeue makes a ticket wait again that was created then, and adds that to changes. wait_again must follow.

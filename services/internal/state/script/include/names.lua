@@ -45,6 +45,8 @@ local NAMED, CARRIED = 1024, 131072
 local FEED, HISTORY, PARTS, SINCE, MARK, TRIMMED = 'f', 'h', 64, 't', 'm', 'd'
 -- From how many bytes of tickets' bodies on a reply has no more of them.
 local REPLY = 1048576
+-- About how many bytes each name and each value in the feed has, apart from bodies.
+local NAME = 40
 -- How many bytes of the history an event and an id may take each before they count.
 local PLAIN = 64
 
