@@ -56,9 +56,10 @@ type creation struct {
 }
 
 // Create stores a ticket, whose id, owner and created are set. Redis's clock says since when it waits; created is what
-// functions and players are told. Errors: Limited when the project has too many waiting tickets, or when the project or
-// the player creates too often; Invalid when the system has too many projects, and this is none of them; Unavailable
-// when Redis is short of memory. When ctx ends first, the ticket may or may not be stored: read it by its id.
+// functions and players are told. Errors: Limited when too many tickets of the project wait or have results, or when
+// the project or the player creates too often; Invalid when the system has too many projects, and this is none of them;
+// Unavailable when Redis is short of memory. When ctx ends first, the ticket may or may not be stored: read it by its
+// id.
 func (c *Creator) Create(ctx context.Context, project string, t *pb.Ticket) error {
 	if err := c.store.HasMemory(ctx, project); err != nil {
 		return err
@@ -137,6 +138,7 @@ func (s *Store) create(
 	projectInterval, projectBurst := s.limits.Project().bucket()
 	c := s.call(ticketCreateScript, k, ids{},
 		"waiting_limit", s.limits.Waiting,
+		"results_limit", s.limits.Results,
 		"player_interval", playerInterval,
 		"player_burst", playerBurst,
 		"project_interval", projectInterval,
@@ -185,6 +187,12 @@ func (s *Store) refusal(reason string, after time.Duration) error {
 	case "bytes":
 		return s.limits.memoryError("the tickets of this project take too much memory, try again when some were matched, " +
 			"or with a ticket of up to 1 KiB")
+	case "results":
+		return &problem.Error{
+			Kind: problem.Limited, RetryAfter: drainDelay,
+			Detail: "too many tickets of this project have results that can still be read, try again later",
+			Limit:  &problem.Limit{Name: "results", Amount: s.limits.Results},
+		}
 	default:
 		return &problem.Error{
 			Kind: problem.Limited, RetryAfter: drainDelay,

@@ -310,6 +310,37 @@ func TestCreateStopsAtTheLimitOfWaitingTickets(t *testing.T) {
 	})
 }
 
+func TestCreateStopsAtTheLimitOfResults(t *testing.T) {
+	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
+		s := open(state.Options{Limits: state.Limits{Results: 4}})
+		revision, terms := setUp(t, s)
+		refused := func(s *state.Store) {
+			t.Helper()
+			kindOf(t, s.Creator(nil).Create(t.Context(), project, ticket("e", 5)), problem.Limited)
+		}
+		create(t, s, "a", "b", "c", "d")
+		one, two := direct(revision, "one", "1.2.3.4:5", "a", "b"), claim(revision, "two", "c", "d")
+		mustClaim(t, s, terms, one, two)
+		create(t, s, "f", "g")
+		_, _, err := take(t.Context(), s, two.Match, epoch0, at(10))
+		must(t, err)
+		status, _, err := s.Assign(t.Context(), project, two.Match, state.Outcome{Holder: "one", Readable: time.Minute,
+			Connection: "5.6.7.8:9"}, map[string]*pb.Assignment{"c": {}, "d": {}})
+		if err != nil || status != state.MatchActive {
+			t.Fatal(status, err)
+		}
+		refused(s)
+		_, err = s.DeleteTicket(t.Context(), project, "c", "")
+		must(t, err)
+		refused(s) // what is kept of it ends at its time
+		later := s.At(epoch0.Add(5 * time.Minute))
+		_, err = later.Expire(t.Context(), project, time.Hour, 100)
+		must(t, err)
+		must(t, later.Creator(nil).Create(t.Context(), project, ticket("e", 5)))
+		isWaiting(t, s, "e", "f", "g")
+	})
+}
+
 func TestDeleteIsForTheOwner(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 		s := open(state.Options{})

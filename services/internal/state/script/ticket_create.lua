@@ -2,20 +2,24 @@
 -- Full: refused
 -- Uses: time, change, rate, large
 -- KEYS: waiting, rates, players_0, players_1, then ticket…
--- ARGV: waiting_limit (0 = none), player_interval, player_burst, project_interval, project_burst (in microseconds, an
---       interval of 0 = no limit), large_size (bytes of a body from which they count), bytes_limit (of all large
---       bodies, 0 = none), event, then id, owner, body…
+-- ARGV: waiting_limit, results_limit (0 = none), player_interval, player_burst, project_interval, project_burst (in
+--       microseconds, an interval of 0 = no limit), large_size (bytes of a body from which they count), bytes_limit (of
+--       all large bodies, 0 = none), event, then id, owner, body…
 -- Result: feed position (0 when none was created), then for each ticket that was not created: its number from 0,
---         'waiting', 'player', 'project' or 'bytes', and how many microseconds to wait (0 = unknown)
+--         'waiting', 'results', 'player', 'project' or 'bytes', and how many microseconds to wait (0 = unknown)
 local now = micros()
 local created = math.floor(now / 1000)
-waiting_limit = tonumber(waiting_limit)
+waiting_limit, results_limit = tonumber(waiting_limit), tonumber(results_limit)
 player_interval, player_burst = tonumber(player_interval), tonumber(player_burst)
 project_interval, project_burst = tonumber(project_interval), tonumber(project_burst)
 large_size, bytes_limit = tonumber(large_size), tonumber(bytes_limit)
 local room = math.huge
 if waiting_limit > 0 then
   room = waiting_limit - redis.call('ZCARD', waiting)
+end
+local scarce = 'waiting'
+if results_limit > 0 and kept_results() >= results_limit then
+  room, scarce = 0, 'results'
 end
 -- All buckets are read before the first ticket and written after the last: calls for each ticket would take a third of
 -- the time that storing it takes.
@@ -69,7 +73,7 @@ for i, ticket, id, owner, body in each_ticket() do
     wait = wait_for(project, now, project_interval, project_burst)
   end
   if room < 1 then
-    limit, wait = 'waiting', 0
+    limit, wait = scarce, 0
   elseif wait > 0 then
     limit = 'project'
   elseif player_interval > 0 then

@@ -103,10 +103,24 @@ local function wait_again(scores)
   end
 end
 
--- keep_results notes until when the results of tickets can be read: one member for all ids of one script.
-local function keep_results(ids, expiry)
+-- keep_results notes until when the results of so many tickets can be read: one member for all ids of one script. Each
+-- element of ids is an id, or several with spaces between.
+local function keep_results(ids, count, expiry)
   if #ids > 0 then
     redis.call('ZADD', resolved, expiry, table.concat(ids, ' '))
+    redis.call('HINCRBY', streams, RESULTS, count)
+  end
+end
+
+-- kept_results returns how many tickets have results that are kept.
+local function kept_results()
+  return tonumber(redis.call('HGET', streams, RESULTS) or 0)
+end
+
+-- drop_results counts results that are not kept any longer. Earlier versions did not count theirs.
+local function drop_results(count)
+  if count > 0 and redis.call('HINCRBY', streams, RESULTS, -count) < 0 then
+    redis.call('HDEL', streams, RESULTS)
   end
 end
 
