@@ -91,6 +91,11 @@ FAULTS ?= 10000
 simulate: redis ## Disturb every call and message of a system in one process, FAULTS times (10000), from a SEED, and check its promises
 	go test -count=1 -v -timeout 1h -run '^TestPromisesAreKept' ./services/test/simulate -args -faults $(FAULTS) $(if $(SEED),-seed $(SEED))
 
+RUNS ?= 20
+.PHONY: replay
+replay: redis ## Play a world of make simulate, from a SEED (1), RUNS times (20): at least 99 in 100 must be the same; takes 1 GiB
+	go test -count=1 -v -timeout 1h -run '^TestReplay$$' ./services/test/simulate -args -again $(RUNS) -faults 500 $(if $(SEED),-seed $(SEED))
+
 # A release is a tag. As long as there is none, a commit stands for the version before.
 PREVIOUS ?= $(or $(shell git describe --tags --abbrev=0 HEAD^ 2>/dev/null),132132d7dfd34cfe7be0a27e92fb48ffdfc13095)
 .PHONY: upgrade

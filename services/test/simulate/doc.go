@@ -3,8 +3,8 @@
 //
 // Every call of the state, every delivery on the bus, every request of a client and every call of the hosting system
 // waits at a gate. The gate lets one go at a time. A seed says which one, and whether it is lost, repeated, delayed or
-// carried out without an answer. The same seed gives a similar world, not the same: ids, the order of maps and the
-// pauses between tries are random.
+// carried out without an answer. Ids follow from the seed too. The same seed gives a similar world, and the same one
+// when the test is built for replay: otherwise the order of goroutines, of maps and of timers differs.
 //
 // Timers run by the bubble's time, which stands still while anything works. What a timer starts passes the gate.
 //
@@ -17,5 +17,6 @@
 //	fleet    the hosting system
 //	process  services that are killed and started again
 //	world    all of this together
+//	replay   the same world again
 //	clients  who uses it: player, studio, game
 package simulate

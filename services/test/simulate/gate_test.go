@@ -1,9 +1,11 @@
 package simulate
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"sync"
@@ -69,6 +71,8 @@ type gate struct {
 	injected func(f fault, s *step)
 	// passed counts the steps that were let go, and faults those that had one.
 	passed, faults int
+	// record has a line for each step that was let go; nil when none is kept.
+	record *bytes.Buffer
 }
 
 func newGate(seed uint64) *gate {
@@ -186,6 +190,9 @@ func (g *gate) choose(ready []*step) (*step, fault) {
 // let lets a step go.
 func (g *gate) let(s *step, f fault) {
 	g.passed++
+	if g.record != nil {
+		fmt.Fprintf(g.record, "%s %s %s\n", time.Now().Format("04:05.000000"), f, s.name())
+	}
 	if f != none {
 		g.faults++
 		g.injected(f, s)

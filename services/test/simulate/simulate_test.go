@@ -1,12 +1,14 @@
 package simulate
 
 import (
+	"bytes"
 	"flag"
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
 	"os"
 	"testing"
+	"testing/cryptotest"
 	"testing/synctest"
 	"time"
 
@@ -17,6 +19,7 @@ import (
 var (
 	faults = flag.Int("faults", 1000, "how many faults there are in all worlds together")
 	logs   = flag.String("logs", "", "file for what the services of the last world log")
+	record = flag.String("record", "", "file for what the gate of the last world let go, one step a line")
 	seed   = flag.Uint64("seed", 0, "seed of the first world; fixed ones and a new one when 0")
 )
 
@@ -35,6 +38,16 @@ func live(t *testing.T, o Options) (out *Outcome) {
 		defer func() { _ = file.Close() }()
 		o.Log = slog.New(slog.NewTextHandler(file, nil))
 	}
+	if *record != "" {
+		o.Record = new(bytes.Buffer)
+		defer func() {
+			if err := os.WriteFile(*record, o.Record.Bytes(), 0o600); err != nil {
+				t.Error(err)
+			}
+		}()
+	}
+	cryptotest.SetGlobalRandom(t, o.Seed)
+	replayState = o.Seed
 	synctest.Test(t, func(t *testing.T) {
 		var err error
 		if out, err = Run(t.Context(), o); err != nil {
@@ -87,6 +100,9 @@ func TestPromisesAreKept(t *testing.T) {
 		t.Run(fmt.Sprint("seed=", s), func(t *testing.T) {
 			out := live(t, Options{Seed: s, Faults: perWorld})
 			r := check(t, out)
+			if *printed {
+				t.Log(digest(t, out))
+			}
 			t.Logf("%v; lasted %v, %d steps; %v", r.Sums, out.Lasted.Round(time.Second), out.Steps, r.Waits)
 			sums.Faults, sums.Tickets, sums.Matches = sums.Faults+out.Faults, sums.Tickets+r.Sums.Tickets,
 				sums.Matches+r.Sums.Matches

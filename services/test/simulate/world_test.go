@@ -1,6 +1,7 @@
 package simulate
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -32,6 +33,8 @@ type Options struct {
 	// Redis is the address of one that is emptied and used; "" for one in this process.
 	Redis string
 	Log   *slog.Logger
+	// Record gets a line for each step that the gate let go; nil when none is kept.
+	Record *bytes.Buffer
 }
 
 // Outcome is what became of a world.
@@ -96,6 +99,7 @@ func Run(ctx context.Context, o Options) (out *Outcome, err error) {
 	}
 	w := &world{Options: o, log: o.Log, lives: map[string]int{}, processes: map[string]*process{}}
 	w.gate = newGate(o.Seed)
+	w.gate.record = o.Record
 	w.store = &store{gate: w.gate}
 	if o.Redis == "" {
 		w.store.redis, err = newMemory()
