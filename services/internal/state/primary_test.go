@@ -45,6 +45,7 @@ func TestReaderNoticesAReplicaThatLagged(t *testing.T) {
 	m := &gatedMirror{mirror: newMirror(), blocked: make(chan struct{}, 1), gate: make(chan struct{})}
 	followInto(t, opener(t, "redis://"+wire.Address())(state.Options{}), m)
 	m.sees(t, "a", "b")
+	m.until(t, func() (any, bool) { return m.position, m.position > 0 }, "the snapshot")
 	create(t, opener(t, redis.URL())(state.Options{}), "lost")
 	<-m.blocked
 	create(t, opener(t, replica.URL())(state.Options{}), "c", "d")
