@@ -433,3 +433,19 @@ func TestHistoryIsReadInBoundedReplies(t *testing.T) {
 		}
 	})
 }
+
+// A feed with many entries is trimmed in small steps, to its end.
+func TestFeedIsTrimmedInSteps(t *testing.T) {
+	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
+		s := open(state.Options{})
+		tickets, ids := many(1500, 0)
+		must(t, s.Creator(nil).CreateAtOnce(t.Context(), project, tickets...))
+		for _, id := range ids {
+			must(t, second(s.DeleteTicket(t.Context(), project, id, "")))
+		}
+		trim(t, s, 1)
+		if trim(t, s, 61); len(feedOf(t, s)) != 1 {
+			t.Errorf("%d entries are left", len(feedOf(t, s)))
+		}
+	})
+}

@@ -13,16 +13,25 @@ import (
 // which takes seconds.
 const feedAge = time.Minute
 
-// trimBatch is the most entries that one script removes: that takes a few milliseconds when each is large.
-const trimBatch = 10_000
+// trimBatch is the most entries that one script removes: 3 ms when each is as large as it may be. trimCalls is how many
+// scripts follow each other: a full feed has as many entries.
+const (
+	trimBatch = 200
+	trimCalls = 500
+)
 
 // TrimFeed removes entries of the feed that no reader needs any more. Of the feed of an idle project, the last entry
 // stays. more is true when there are more to remove.
 func (s *Store) TrimFeed(ctx context.Context, project string) (more bool, err error) {
-	reply, err := s.run(ctx, s.call(feedTrimScript, keysOf(project), ids{},
-		"age", feedAge.Milliseconds(),
-		"batch", trimBatch))
-	return reply == int64(1), err
+	for range trimCalls {
+		reply, err := s.run(ctx, s.call(feedTrimScript, keysOf(project), ids{},
+			"age", feedAge.Milliseconds(),
+			"batch", trimBatch))
+		if err != nil || reply != int64(1) {
+			return false, err
+		}
+	}
+	return true, nil
 }
 
 // trimState reads what feedIsDue looks at.
