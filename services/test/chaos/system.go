@@ -240,7 +240,8 @@ func (s *system) service(ctx context.Context, service catalog.Service, name stri
 		arguments = append(arguments, "--readable", "10h")
 	case catalog.Director:
 		arguments = append(arguments, "--lease", leaseTime.String(), "--claim", claimTime.String(), "--run-time", "2s",
-			"--readable", "10h", "--wait-limit", "10h", "--approval-time", approvalTime.String())
+			"--readable", "10h", "--wait-limit", "10h", "--approval-time", approvalTime.String(),
+			"--project-cores", "8") // a run that is lost counts as seconds of work, and its config would rest for them
 	case catalog.Allocator:
 		hosting, err := s.proxy(ctx, name+">fleet", s.fleet.dial)
 		if err != nil {
