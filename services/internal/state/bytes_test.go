@@ -217,6 +217,7 @@ func TestFeedIsTrimmedByItsAge(t *testing.T) {
 		}
 		trim(t, s, 1)
 		create(t, s, "d", "e")
+		m.sees(t, "a", "b", "c", "d", "e")
 		if trim(t, s, 60); isDue(t, s, 60) || len(feedOf(t, s)) != 5 {
 			t.Errorf("before a minute is over, %d entries are left", len(feedOf(t, s)))
 		}
@@ -226,7 +227,6 @@ func TestFeedIsTrimmedByItsAge(t *testing.T) {
 		if trim(t, s, 61); len(feedOf(t, s)) != 3 {
 			t.Errorf("of five entries, two younger than a minute, %d are left", len(feedOf(t, s)))
 		}
-		m.sees(t, "a", "b", "c", "d", "e")
 		for seconds := 121; seconds < 300; seconds += 60 {
 			trim(t, s, seconds)
 		}
