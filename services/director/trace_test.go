@@ -101,7 +101,7 @@ func (w *world) tracingRunner() *tracingRunner {
 	x := newIndex()
 	var running sync.WaitGroup
 	life, stop := context.WithCancel(w.Context())
-	running.Go(func() { store.Follow(life, project, x) })
+	running.Go(func() { store.Follow(life, project, x, nil) })
 	sub, err := b.ServeRuns("runner", project, "pairs", func(ctx context.Context, r *pb.RunRequest, answer bus.SendPart) {
 		running.Go(func() { _ = answer(m.answer(ctx, x.at(life, r.GetPosition()))) })
 	})

@@ -358,7 +358,7 @@ func (w *world) living(life context.Context, name string, functions map[string]f
 	x := newIndex()
 	ctx, cancel := context.WithCancel(w.Context())
 	var running sync.WaitGroup
-	running.Go(func() { store.Follow(ctx, project, x) })
+	running.Go(func() { store.Follow(ctx, project, x, nil) })
 	for id, f := range functions {
 		sub, err := b.ServeRuns(name, project, id, func(_ context.Context, r *pb.RunRequest, answer bus.SendPart) {
 			running.Go(func() {

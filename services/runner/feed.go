@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"sync"
 
+	"matchmaker.dev/services/internal/notify"
 	"matchmaker.dev/services/internal/pool"
 	"matchmaker.dev/services/internal/state"
 )
@@ -17,6 +18,7 @@ type feed struct {
 	index     *pool.Index
 	backfills *pool.Backfills // those that functions may see
 	log       *slog.Logger
+	wake      notify.Signal // the feed has entries that are not in the indexes
 
 	mu       sync.Mutex
 	complete bool // the snapshot was read
@@ -27,7 +29,8 @@ type feed struct {
 
 // newFeed makes empty indexes with columns for so many names of attributes each.
 func newFeed(project string, names int, log *slog.Logger) *feed {
-	return &feed{project: project, index: pool.NewSized(names), backfills: pool.NewBackfillsSized(names), log: log}
+	return &feed{project: project, index: pool.NewSized(names), backfills: pool.NewBackfillsSized(names), log: log,
+		wake: notify.New()}
 }
 
 // size is about how many bytes the indexes take.
@@ -81,6 +84,15 @@ func (f *feed) setPosition(complete bool, position uint64) {
 	}
 }
 
+// poke is told of a position that the feed has reached.
+func (f *feed) poke(position uint64) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.complete && f.position < position {
+		f.wake.Notify()
+	}
+}
+
 // lag is how many changes that a run asked for are not in the index yet.
 func (f *feed) lag() uint64 {
 	f.mu.Lock()
@@ -90,6 +102,7 @@ func (f *feed) lag() uint64 {
 
 // wait returns when the index is complete and has reached a position.
 func (f *feed) wait(ctx context.Context, position uint64) error {
+	f.poke(position)
 	for {
 		f.mu.Lock()
 		f.wanted = max(f.wanted, position)

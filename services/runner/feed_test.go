@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"context"
 	"log/slog"
 	"testing"
 	"testing/synctest"
@@ -51,4 +52,32 @@ func TestRunsWaitForTheFeed(t *testing.T) {
 			t.Errorf("%d tickets", n)
 		}
 	})
+}
+
+func TestPokesAndRunsWakeTheFeedsReader(t *testing.T) {
+	f := newFeed("p", 10, slog.New(slog.DiscardHandler))
+	woken := func() bool {
+		select {
+		case <-f.wake.C():
+			return true
+		default:
+			return false
+		}
+	}
+	f.Reset()
+	f.Apply(nil, 5)
+	if f.poke(5); woken() {
+		t.Error("woken for what is there")
+	}
+	if f.poke(6); !woken() {
+		t.Error("not woken by a poke")
+	}
+	ended, end := context.WithCancel(t.Context())
+	end()
+	if err := f.wait(ended, 7); err == nil || !woken() {
+		t.Errorf("not woken by a run, or %v", err)
+	}
+	if err := f.wait(ended, 5); err != nil || woken() {
+		t.Errorf("woken by a run that need not wait, or %v", err)
+	}
 }

@@ -22,7 +22,7 @@ type hostedProject struct {
 
 	logBudget  *rate.Limiter // bytes that all functions together may log
 	goroutines sync.WaitGroup
-	feed       *feed              // nil while the project has no functions; only run uses it
+	feed       *feed              // nil while the project has no functions; only run sets it
 	unfollow   context.CancelFunc // stops following the feed
 
 	mu            sync.Mutex
@@ -98,7 +98,17 @@ func (h *hostedProject) follow(life context.Context) {
 	f := newFeed(h.project, h.env.Settings.IndexNames, h.env.Log)
 	ctx, cancel := context.WithCancel(life)
 	h.feed, h.unfollow = f, cancel
-	h.goroutines.Go(func() { h.env.Store.Follow(ctx, h.project, f) })
+	h.goroutines.Go(func() { h.env.Store.Follow(ctx, h.project, f, f.wake.C()) })
+}
+
+// poke is told of a position that the project's feed has reached.
+func (h *hostedProject) poke(position uint64) {
+	h.mu.Lock()
+	f := h.feed
+	h.mu.Unlock()
+	if f != nil {
+		f.poke(position)
+	}
 }
 
 // sortedFunctions is the functions by name.

@@ -155,12 +155,16 @@ func (r *Runner) onHeartbeat(s *pb.RunnerStatus) {
 
 // onPoke is called when something changed in any project.
 func (r *Runner) onPoke(project string, p *pb.Poke) {
-	if !p.GetFunctions() && p.GetDeleted() == "" {
+	if !p.GetFunctions() && p.GetDeleted() == "" && p.GetPosition() == 0 {
 		return
 	}
 	r.mu.Lock()
-	h, known := r.hosted[project], slices.Contains(r.projects, project)
+	h := r.hosted[project]
+	known := p.GetFunctions() && slices.Contains(r.projects, project)
 	r.mu.Unlock()
+	if h != nil && p.GetPosition() > 0 {
+		h.poke(p.GetPosition())
+	}
 	if h != nil && p.GetDeleted() != "" {
 		for _, f := range h.sortedFunctions() {
 			f.endRuns(p.GetDeleted())

@@ -109,7 +109,7 @@ func runMatches(t *testing.T, s *state.Store, project string) {
 	}
 	ctxFollow, stop := context.WithCancel(ctx)
 	m, ended := newMirror(), make(chan struct{})
-	go func() { defer close(ended); s.Follow(ctxFollow, project, m) }()
+	go func() { defer close(ended); s.Follow(ctxFollow, project, m, nil) }()
 	defer func() { stop(); <-ended }()
 
 	revision, _, err := s.PutConfig(ctx, project, &pb.Config{Id: "c", Function: "duel"}, state.AnyRevision)

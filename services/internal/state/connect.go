@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"net"
 	"strings"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 
@@ -56,16 +57,22 @@ func explain(err error, bare bool) string {
 	return account.Server{Name: "Redis", Flag: "redis"}.Explain(err, causes, "the state store did not answer, try again")
 }
 
-// The most connections for commands, and for readers of feeds, each of which blocks a connection.
-const (
-	commandConns = 64
-	feedConns    = 4096
+// conns is the most connections to a server, and how long a command waits for one; 0 for the client's default.
+type conns struct {
+	most int
+	wait time.Duration
+}
+
+// The connections for commands, and those for the readers of all feeds, which wait for each other.
+var (
+	commandPool = conns{most: 64}
+	feedPool    = conns{most: 12, wait: 30 * time.Second}
 )
 
 // connect makes the client for a URL: of one server, of a cluster, or of the primary that Sentinels name.
 func connect(
 	url string, login account.Login, secure *tls.Config,
-	dial func(ctx context.Context, network, addr string) (net.Conn, error), conns int,
+	dial func(ctx context.Context, network, addr string) (net.Conn, error), pool conns,
 	meet func(addr string, options *redis.Options),
 ) (redis.UniversalClient, error) {
 	scheme, rest, ok := strings.Cut(url, "://")
@@ -97,7 +104,7 @@ func connect(
 			return nil, errTwice
 		}
 		o.CredentialsProviderContext, o.Dialer = credentials, dial
-		o.Protocol, o.DisableIdentity, o.PoolSize, o.MaxRetries = 2, true, conns, -1
+		o.Protocol, o.DisableIdentity, o.PoolSize, o.PoolTimeout, o.MaxRetries = 2, true, pool.most, pool.wait, -1
 		o.TLSConfig = merged(o.TLSConfig, secure)
 		if meet != nil {
 			meet(o.Addr, o)
@@ -112,7 +119,8 @@ func connect(
 			return nil, errTwice
 		}
 		o.CredentialsProviderContext, o.Dialer = credentials, dial
-		o.Protocol, o.DisableIdentity, o.PoolSize, o.MaxRetries, o.MaxRedirects = 2, true, conns, -1, -1
+		o.Protocol, o.DisableIdentity, o.PoolSize, o.PoolTimeout = 2, true, pool.most, pool.wait
+		o.MaxRetries, o.MaxRedirects = -1, -1
 		o.TLSConfig = merged(o.TLSConfig, secure)
 		moved := new(redirect)
 		o.NewClient = func(node *redis.Options) *redis.Client {
@@ -136,7 +144,7 @@ func connect(
 			return nil, errTwice
 		}
 		o.CredentialsProviderContext, o.Dialer = credentials, dial
-		o.Protocol, o.DisableIdentity, o.PoolSize, o.MaxRetries = 2, true, conns, -1
+		o.Protocol, o.DisableIdentity, o.PoolSize, o.PoolTimeout, o.MaxRetries = 2, true, pool.most, pool.wait, -1
 		o.TLSConfig = merged(o.TLSConfig, secure)
 		if meet != nil {
 			// All primaries have one name here. A new primary is recognized by its history.

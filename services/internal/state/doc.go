@@ -63,7 +63,7 @@
 //	proposed   zset    backfill tickets with proposed tickets by the deadline of the approval;
 //	                   +inf while the server is being allocated
 //
-// Changes and events (feed.go, follow.go, snapshot.go, event.go, history.go):
+// Changes and events (feed.go, follow.go, snapshot.go, wait.go, event.go, history.go):
 //
 //	feed, seq (feed_seq)
 //	           stream and counter: every change of the waiting set and of what functions see of backfill tickets

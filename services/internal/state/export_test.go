@@ -2,6 +2,7 @@ package state
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strconv"
 	"strings"
@@ -53,6 +54,30 @@ func (s *Store) AllKeys(ctx context.Context, pattern string) ([]string, error) {
 // Do sends a command.
 func (s *Store) Do(ctx context.Context, command ...any) error {
 	return s.redis.Do(ctx, command...).Err()
+}
+
+// BlockNoReader makes readers share connections, as they do when there are many.
+func (s *Store) BlockNoReader() { s.waits.blocked = nil }
+
+// LookNever leaves it to others to wake the readers that do not block.
+func (s *Store) LookNever() { s.waits.pause = func(time.Duration) time.Duration { return time.Hour } }
+
+// AppendEntries appends equal entries of name, value pairs to a project's feed, in one round trip.
+func (s *Store) AppendEntries(ctx context.Context, project string, n int, changes ...string) error {
+	k := keysOf(project)
+	position, err := s.redis.Get(ctx, k.feedSeq()).Uint64()
+	if err != nil && !errors.Is(err, redis.Nil) {
+		return err
+	}
+	_, err = s.redis.Pipelined(ctx, func(p redis.Pipeliner) error {
+		p.IncrBy(ctx, k.feedSeq(), int64(n)) // first: readers never see entries beyond it
+		for i := range n {
+			id := strconv.FormatUint(position+uint64(i)+1, 10) + "-0"
+			p.XAdd(ctx, &redis.XAddArgs{Stream: k.feed(), ID: id, MaxLen: int64(s.feed), Approx: true, Values: changes})
+		}
+		return nil
+	})
+	return err
 }
 
 // SetSnapshotStep sets about how many tickets a snapshot lists at once.
@@ -225,7 +250,7 @@ func (s *Store) ForgetConfigCounts(ctx context.Context, project string) error {
 func (s *Store) At(now time.Time) *Store {
 	then := &Store{redis: s.redis, feeds: s.feeds, log: s.log, bare: s.bare, limits: s.limits, feed: s.feed,
 		history: s.history, functions: s.functions, step: s.step, memory: s.memory, clock: func() time.Time { return now },
-		feedBytes: s.feedBytes, historyBytes: s.historyBytes}
+		feedBytes: s.feedBytes, historyBytes: s.historyBytes, waits: s.waits}
 	then.measured.host = s.measured.host
 	return then
 }

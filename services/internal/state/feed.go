@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/redis/go-redis/v9"
 )
 
 // Change is one change of a project's waiting tickets, or of the backfill tickets that functions are shown.
@@ -38,10 +39,11 @@ var errGap = errors.New("the feed has been trimmed beyond this reader, or replac
 
 // Follow gives the sink a snapshot of a project's waiting tickets and of the backfill tickets that functions are shown,
 // and then every change, until ctx ends. It starts again from a snapshot after any error, and when the feed was trimmed
-// before it was read.
-func (s *Store) Follow(ctx context.Context, project string, sink Sink) {
+// before it was read. wake, if not nil, says that the feed may have entries that were not read yet. Without it they are
+// read within a second when many feeds are followed, and at once when few are.
+func (s *Store) Follow(ctx context.Context, project string, sink Sink, wake <-chan struct{}) {
 	for ctx.Err() == nil {
-		err := s.follow(ctx, project, sink)
+		err := s.follow(ctx, project, sink, wake)
 		if ctx.Err() != nil {
 			return
 		}
@@ -68,7 +70,12 @@ func (s *Store) nameFeed(ctx context.Context, k keys) error {
 
 // feedPosition reads the feed's name and its position.
 func (s *Store) feedPosition(ctx context.Context, k keys) (name string, position uint64, err error) {
-	values, err := s.feeds.MGet(ctx, k.feedName(), k.feedSeq()).Result()
+	return positionIn(s.feeds.MGet(ctx, k.feedName(), k.feedSeq()))
+}
+
+// positionIn reads the reply to an MGET of the two.
+func positionIn(reply *redis.SliceCmd) (name string, position uint64, err error) {
+	values, err := reply.Result()
 	if err != nil {
 		return "", 0, err
 	}

@@ -21,14 +21,17 @@ type reader struct {
 	checked   time.Time
 
 	position uint64
-	complete bool // the snapshot was read
+	complete bool            // the snapshot was read
+	wake     <-chan struct{} // there may be entries
+	active   bool            // the last read had entries
+	more     bool            // there may be more than it had
 	pace     pace
 	changes  []Change
 }
 
 // follow reads a snapshot and then every change until it meets an error.
-func (s *Store) follow(ctx context.Context, project string, sink Sink) error {
-	r := &reader{store: s, k: keysOf(project), sink: sink, primaries: s.primary.changeCount()}
+func (s *Store) follow(ctx context.Context, project string, sink Sink, wake <-chan struct{}) error {
+	r := &reader{store: s, k: keysOf(project), sink: sink, wake: wake, primaries: s.primary.changeCount()}
 	err := s.nameFeed(ctx, r.k)
 	if err != nil {
 		return err
@@ -41,10 +44,10 @@ func (s *Store) follow(ctx context.Context, project string, sink Sink) error {
 	if err := r.snapshot(ctx); err != nil {
 		return err
 	}
-	r.complete = true
+	r.complete, r.active = true, true
 	sink.Apply(nil, r.position)
 	for {
-		if _, err := r.read(ctx, feedBlock); err != nil {
+		if err := r.next(ctx); err != nil {
 			return err
 		}
 	}

@@ -164,7 +164,7 @@ func TestSnapshotAmongChangesIsTheTruth(t *testing.T) {
 		m := newMirror()
 		ctxFollow, stop := context.WithCancel(ctx)
 		var done sync.WaitGroup
-		done.Go(func() { s.reader.Follow(ctxFollow, w.project, m) })
+		done.Go(func() { s.reader.Follow(ctxFollow, w.project, m, nil) })
 		defer func() {
 			s.before.Store(nil)
 			stop()

@@ -185,7 +185,7 @@ func follow(t *testing.T, s *state.Store) *mirror {
 func followInto(t *testing.T, s *state.Store, m state.Sink) (end func()) {
 	ctx, stop := context.WithCancel(t.Context())
 	var done sync.WaitGroup
-	done.Go(func() { s.Follow(ctx, project, m) })
+	done.Go(func() { s.Follow(ctx, project, m, nil) })
 	end = func() { stop(); done.Wait() }
 	t.Cleanup(end)
 	return end

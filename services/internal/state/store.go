@@ -46,9 +46,10 @@ type Options struct {
 // Store reads and changes the state. It is safe for concurrent use.
 type Store struct {
 	redis redis.UniversalClient
-	// feeds has connections of its own: readers block on them.
+	// feeds has connections of its own: some readers block on them.
 	feeds   redis.UniversalClient
 	primary primary
+	waits   *waits
 	// pipes are those of shared, by project.
 	pipes sync.Map
 	// listed is when keepListed last had each project listed.
@@ -93,12 +94,13 @@ func Open(o Options) (*Store, error) {
 	if s.measured.host = o.Host; o.Host == nil {
 		s.measured.host = time.Now
 	}
-	if s.redis, err = connect(url, o.Login, o.TLS, o.Dial, commandConns, nil); err != nil {
+	if s.redis, err = connect(url, o.Login, o.TLS, o.Dial, commandPool, nil); err != nil {
 		return nil, err
 	}
-	if s.feeds, err = connect(url, o.Login, o.TLS, o.Dial, feedConns, s.primary.watch); err != nil {
+	if s.feeds, err = connect(url, o.Login, o.TLS, o.Dial, feedPool, s.primary.watch); err != nil {
 		return nil, err
 	}
+	s.waits = newWaits(s)
 	s.feed, s.feedBytes = cmp.Or(s.feed, 100_000), cmp.Or(o.FeedBytes, 128<<20)
 	s.historyBytes = cmp.Or(o.HistoryBytes, 64<<20)
 	s.limits.Backfills = cmp.Or(s.limits.Backfills, settings.Default[Limits]().Backfills)

@@ -1,0 +1,206 @@
+package state
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// blockedReads is how many readers of a process may block a connection until an entry comes, so that they read it at
+// once. The others share the rest of feedPool.
+const blockedReads = 8
+
+// How often a reader that does not block is looked after: at first after its last entry, and in the end. looksAtOnce is
+// for how many readers that is done in a round trip.
+const (
+	firstLook   = 50 * time.Millisecond
+	lastLook    = time.Second
+	looksAtOnce = 500
+)
+
+// waits makes the readers of many feeds wait for entries over few connections. Some block, and readers whose feeds have
+// entries go first. The others are woken by what pokes and runs say of their feeds, and their positions are looked up
+// for all of a server together.
+type waits struct {
+	store *Store
+	// blocked is full when no more readers may block, and looked counts those that do not.
+	blocked chan struct{}
+	looked  atomic.Int64
+	pause   func(time.Duration) time.Duration // how long a look is put off; tests replace it
+
+	mu      sync.Mutex
+	servers map[string]*lookout
+}
+
+func newWaits(s *Store) *waits {
+	return &waits{store: s, blocked: make(chan struct{}, blockedReads), servers: map[string]*lookout{},
+		pause: func(d time.Duration) time.Duration { return d }}
+}
+
+// next waits until there may be entries, and reads some.
+func (r *reader) next(ctx context.Context) error {
+	w, position := r.store.waits, r.position
+	var block time.Duration
+	if r.more || r.active || w.looked.Load() == 0 {
+		select {
+		case w.blocked <- struct{}{}:
+			defer func() { <-w.blocked }()
+			block = feedBlock
+		default:
+		}
+	}
+	if block == 0 && !r.more {
+		if err := w.look(ctx, r); err != nil {
+			return err
+		}
+	}
+	var err error
+	r.more, err = r.read(ctx, block)
+	r.active = r.position != position
+	if err == nil && block == 0 && !r.active {
+		err = r.check(ctx) // the feed may be another one
+	}
+	return err
+}
+
+// lookout looks whether there is something for the readers of the feeds of one server, in a goroutine of its own while
+// any waits.
+type lookout struct {
+	store *Store
+
+	mu      sync.Mutex
+	wait    map[*look]struct{}
+	running bool
+}
+
+// look is a reader that waits, and what it knows of its feed.
+type look struct {
+	k         keys
+	name      string
+	position  uint64
+	primaries int
+
+	pause time.Duration // until the next look
+	due   time.Time
+	found chan struct{} // closed when there may be something
+}
+
+// look returns when the reader was woken, or when its feed is not as the reader knows it.
+func (w *waits) look(ctx context.Context, r *reader) error {
+	server, err := r.store.serverOf(ctx, r.k)
+	if err != nil {
+		return err
+	}
+	w.mu.Lock()
+	o := w.servers[server]
+	if o == nil {
+		o = &lookout{store: w.store, wait: map[*look]struct{}{}}
+		w.servers[server] = o
+	}
+	w.mu.Unlock()
+
+	l := &look{
+		k: r.k, name: r.name, position: r.position, primaries: r.primaries, pause: lastLook, found: make(chan struct{}),
+	}
+	if r.active {
+		l.pause = firstLook
+	}
+	l.due = time.Now().Add(w.pause(l.pause))
+	w.looked.Add(1)
+	defer w.looked.Add(-1)
+	o.add(ctx, l)
+	defer o.remove(l)
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-r.wake:
+	case <-l.found:
+	}
+	return nil
+}
+
+// serverOf names the server of a cluster that has a project's keys, "" without a cluster.
+func (s *Store) serverOf(ctx context.Context, k keys) (string, error) {
+	cluster, ok := s.feeds.(*redis.ClusterClient)
+	if !ok {
+		return "", nil
+	}
+	server, err := cluster.MasterForKey(ctx, k.feed())
+	if err != nil {
+		return "", err
+	}
+	return server.Options().Addr, nil
+}
+
+func (o *lookout) add(ctx context.Context, l *look) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.wait[l] = struct{}{}; !o.running {
+		o.running = true
+		go o.run(context.WithoutCancel(ctx)) // it works for others too
+	}
+}
+
+func (o *lookout) remove(l *look) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	delete(o.wait, l)
+}
+
+// run looks after the readers until none waits.
+func (o *lookout) run(ctx context.Context) {
+	tick := time.NewTicker(firstLook)
+	defer tick.Stop()
+	for range tick.C {
+		due, ended := o.due(time.Now())
+		if ended {
+			return
+		}
+		for some := range slices.Chunk(due, looksAtOnce) {
+			o.check(ctx, some)
+		}
+	}
+}
+
+// due is the readers to look after now. ended is true when none waits: run must end.
+func (o *lookout) due(now time.Time) (due []*look, ended bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if len(o.wait) == 0 {
+		o.running = false
+		return nil, true
+	}
+	for l := range o.wait {
+		if !l.due.After(now) {
+			due = append(due, l)
+		}
+	}
+	return due, false
+}
+
+// check wakes the readers for which there is something, be it an error.
+func (o *lookout) check(ctx context.Context, some []*look) {
+	replies := make([]*redis.SliceCmd, len(some))
+	// Each command has its own error, which is read below.
+	_, _ = o.store.feeds.Pipelined(ctx, func(p redis.Pipeliner) error {
+		for i, l := range some {
+			replies[i] = p.MGet(ctx, l.k.feedName(), l.k.feedSeq())
+		}
+		return nil
+	})
+	primaries, now := o.store.primary.changeCount(), time.Now()
+	for i, l := range some {
+		name, position, err := positionIn(replies[i])
+		if err != nil || name != l.name || position != l.position || primaries != l.primaries {
+			o.remove(l)
+			close(l.found)
+			continue
+		}
+		l.pause = min(2*l.pause, lastLook)
+		l.due = now.Add(l.pause)
+	}
+}

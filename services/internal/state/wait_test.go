@@ -1,0 +1,118 @@
+package state_test
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"matchmaker.dev/services/internal/notify"
+	"matchmaker.dev/services/internal/state"
+)
+
+// counted is a connection that counts as open until it is closed.
+type counted struct {
+	net.Conn
+	once sync.Once
+	open *atomic.Int64
+}
+
+func (c *counted) Close() error {
+	c.once.Do(func() { c.open.Add(-1) })
+	return c.Conn.Close()
+}
+
+// Many feeds are followed over few connections, and each reader gets what happens in its feed.
+func TestManyFeedsTakeFewConnections(t *testing.T) {
+	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
+		var conns, most atomic.Int64
+		reader := open(state.Options{Dial: func(ctx context.Context, network, addr string) (net.Conn, error) {
+			conn, err := new(net.Dialer).DialContext(ctx, network, addr)
+			if err != nil {
+				return nil, err
+			}
+			most.Store(max(most.Load(), conns.Add(1)))
+			return &counted{Conn: conn, open: &conns}, nil
+		}})
+		writer := open(state.Options{})
+		const projects = 60
+		var mirrors []*mirror
+		ctx, stop := context.WithCancel(t.Context())
+		var done sync.WaitGroup
+		t.Cleanup(func() { stop(); done.Wait() })
+		for i := range projects {
+			m := newMirror()
+			mirrors = append(mirrors, m)
+			done.Go(func() { reader.Follow(ctx, fmt.Sprint("p", i), m, nil) })
+		}
+		var want []string
+		for round := range 3 {
+			id := fmt.Sprint("t", round)
+			want = append(want, id)
+			for i := range projects {
+				if err := writer.Creator(nil).Create(t.Context(), fmt.Sprint("p", i), ticket(id, round)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for _, m := range mirrors {
+				m.sees(t, want...)
+			}
+		}
+		for i, m := range mirrors {
+			if m.resets != 1 {
+				t.Errorf("reader %d started %d times", i, m.resets)
+			}
+		}
+		// The client opens some more while many readers begin.
+		if n := most.Load(); n > 24 || n < 8 {
+			t.Errorf("%d connections", n)
+		}
+	})
+}
+
+// A reader that does not block sees changes, and that the feed was replaced.
+func TestReaderThatDoesNotBlock(t *testing.T) {
+	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
+		s := open(state.Options{})
+		s.BlockNoReader()
+		m := follow(t, s)
+		create(t, s, "a", "b")
+		m.sees(t, "a", "b")
+		// The positions are the same as those of the entries that the reader has read.
+		if err := s.Flush(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		create(t, s, "c", "d")
+		m.sees(t, "c", "d")
+		if err := s.Flush(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		m.sees(t)
+	})
+}
+
+func TestReaderThatDoesNotBlockIsWoken(t *testing.T) {
+	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
+		s := open(state.Options{})
+		s.BlockNoReader()
+		s.LookNever()
+		m, wake := newMirror(), notify.New()
+		ctx, stop := context.WithCancel(t.Context())
+		var done sync.WaitGroup
+		t.Cleanup(func() { stop(); done.Wait() })
+		done.Go(func() { s.Follow(ctx, project, m, wake.C()) })
+		m.sees(t)
+		for i := range 5 {
+			create(t, s, fmt.Sprint("t", i))
+			wake.Notify()
+			position, err := s.Position(t.Context(), project)
+			if err != nil {
+				t.Fatal(err)
+			}
+			m.reaches(t, position)
+		}
+		m.sees(t, "t0", "t1", "t2", "t3", "t4")
+	})
+}
