@@ -64,8 +64,9 @@ func All() []Mistake {
 			edits: []edit{{scripts + "match_assign.lua", "if is_claimed(ticket) then", "if true then"}}},
 		{
 			Name: "forgotten", Promise: 5, Alone: true,
-			Says:  "A released ticket waits again, but no match function gets it.",
-			edits: []edit{{scripts + "include/change.lua", "changes[n + 2] = '+' .. id,", "changes[n + 2] = '-' .. id,"}}},
+			Says: "A released ticket waits again, but no match function gets it.",
+			edits: []edit{{scripts + "include/change.lua", "\n  show(changes, id, ticket, redis.call('HSTRLEN', ticket, BODY))",
+				"\n  changes[#changes + 1], changes[#changes + 2] = '-' .. id, ''"}}},
 		{
 			Name: "overdue", Promise: 5, Alone: true,
 			Says: "Claims and proposals that are over end 20 seconds late.",
