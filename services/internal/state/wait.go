@@ -10,8 +10,8 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// blockedReads is how many readers of a process may block a connection until an entry comes, so that they read it at
-// once. The others share the rest of feedPool.
+// blockedReads is how many readers of a process that nobody wakes may block a connection until an entry comes, so that
+// they read it at once. The others share the rest of feedPool.
 const blockedReads = 8
 
 // How often a reader that does not block is looked after: at first after its last entry, and in the end. looksAtOnce is
@@ -22,9 +22,9 @@ const (
 	looksAtOnce = 500
 )
 
-// waits makes the readers of many feeds wait for entries over few connections. Some block, and readers whose feeds have
-// entries go first. The others are woken by what pokes and runs say of their feeds, and their positions are looked up
-// for all of a server together.
+// waits makes the readers of many feeds wait for entries over few connections. Most are woken by what pokes and runs say
+// of their feeds. Of those that nobody wakes some block, and readers whose feeds have entries go first. The positions of
+// all that do not block are looked up for a server together.
 type waits struct {
 	store *Store
 	// blocked is full when no more readers may block, and looked counts those that do not.
@@ -45,7 +45,7 @@ func newWaits(s *Store) *waits {
 func (r *reader) next(ctx context.Context) error {
 	w, position := r.store.waits, r.position
 	var block time.Duration
-	if r.more || r.active || w.looked.Load() == 0 {
+	if r.wake == nil && (r.more || r.active || w.looked.Load() == 0) {
 		select {
 		case w.blocked <- struct{}{}:
 			defer func() { <-w.blocked }()
