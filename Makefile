@@ -74,7 +74,7 @@ contract: redis ## Test the contract of the API, on a system of its own or on UR
 		$(if $(URL),-url $(URL)) $(if $(DATA),-data $(abspath $(DATA))) $(if $(PROJECT),-project $(PROJECT))
 
 CHAOS = go run matchmaker.dev/services/test/chaos $(if $(DURATION),--duration $(DURATION)) $(if $(SEED),--seed $(SEED)) \
-	$(if $(RATE),--rate $(RATE)) $(if $(RACE),--race)
+	$(if $(RATE),--rate $(RATE)) $(if $(PACE),--pace $(PACE)) $(if $(TOGETHER),--together $(TOGETHER)) $(if $(RACE),--race)
 
 # clang is among the compilers of match functions.
 .PHONY: chaos

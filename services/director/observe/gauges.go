@@ -57,6 +57,8 @@ func newGauges(m telemetry.Meter) *gauges {
 		func(s *snapshot) float64 { return float64(s.Waiting) })
 	x.gauge(m, "matchmaker.tickets.large", "By", "Bytes of the tickets that take more than 1 KiB each.",
 		func(s *snapshot) float64 { return float64(s.Large) })
+	x.gauge(m, "matchmaker.tickets.results", "{ticket}", "Tickets whose results are kept.",
+		func(s *snapshot) float64 { return float64(s.Results) })
 	x.gauge(m, "matchmaker.tickets.oldest", "s", "Age of the ticket that has waited for longest.",
 		func(s *snapshot) float64 { return age(s.Oldest, s.at) })
 	x.gauge(m, "matchmaker.matches.open", "{match}", "Matches whose tickets are claimed and have no result yet.",

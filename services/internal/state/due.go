@@ -110,6 +110,8 @@ type Counts struct {
 	// Matches counts matches that have claimed tickets and no result, Outbox those of them that may not be in the work
 	// queue yet.
 	Matches, Outbox int64
+	// Results counts tickets whose results are kept.
+	Results int64
 	// Large is the bytes of tickets that take more than 1 KiB each.
 	Large int64
 	// Backfills counts backfill tickets, Proposed those of them with tickets that wait for approval. BackfillBytes is what
@@ -124,12 +126,14 @@ func (s *Store) Counts(ctx context.Context, project string) (Counts, error) {
 	waiting, oldest := pipe.ZCard(ctx, k.waiting()), pipe.ZRangeWithScores(ctx, k.waiting(), 0, 0)
 	matches, outbox := pipe.ZCard(ctx, k.claims()), pipe.ZCard(ctx, k.outbox())
 	backfills, proposed := pipe.ZCard(ctx, k.backfills()), pipe.ZCard(ctx, k.proposed())
+	results := pipe.HMGet(ctx, k.streams(), "r")
 	large, games := pipe.HMGet(ctx, k.large(), "total"), pipe.HMGet(ctx, k.backfillSizes(), "total")
 	if _, err := pipe.Exec(ctx); err != nil {
 		return Counts{}, unavailable(err)
 	}
 	now := Counts{Waiting: waiting.Val(), Matches: matches.Val(), Outbox: outbox.Val(), Backfills: backfills.Val(),
-		Proposed: proposed.Val(), Large: totalOf(large.Val()), BackfillBytes: totalOf(games.Val())}
+		Proposed: proposed.Val(), Results: totalOf(results.Val()), Large: totalOf(large.Val()),
+		BackfillBytes: totalOf(games.Val())}
 	if first := oldest.Val(); len(first) > 0 {
 		now.Oldest = time.UnixMilli(int64(first[0].Score))
 	}

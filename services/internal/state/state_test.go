@@ -330,6 +330,9 @@ func TestCreateStopsAtTheLimitOfResults(t *testing.T) {
 			t.Fatal(status, err)
 		}
 		refused(s)
+		if now, err := s.Counts(t.Context(), project); err != nil || now.Results != 4 {
+			t.Errorf("%d results are kept, %v", now.Results, err)
+		}
 		_, err = s.DeleteTicket(t.Context(), project, "c", "")
 		must(t, err)
 		refused(s) // what is kept of it ends at its time
