@@ -84,7 +84,7 @@ func (m *maintenance) look(ctx context.Context, now time.Time) (found findings, 
 		found.expired = m.expireTickets(ctx)
 	}
 	if found.Feed {
-		m.trimFeed(ctx)
+		m.trimFeed(ctx, now)
 	}
 	return found, true
 }
@@ -138,11 +138,11 @@ func (m *maintenance) expireTickets(ctx context.Context) uint64 {
 }
 
 // trimFeed removes what no runner needs any more from the feed.
-func (m *maintenance) trimFeed(ctx context.Context) {
+func (m *maintenance) trimFeed(ctx context.Context, now time.Time) {
 	more, err := m.Store.TrimFeed(ctx, m.project)
 	m.observed.Check(ctx, "trimming the feed", err)
 	if more {
-		m.lookNow()
+		m.lookSoon(now)
 	}
 }
 

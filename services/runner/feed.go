@@ -78,6 +78,9 @@ func (f *feed) setPosition(complete bool, position uint64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.complete, f.position = complete, position
+	if complete && position < f.wanted { // it was poked while the snapshot was read
+		f.wake.Notify()
+	}
 	if f.moved != nil {
 		close(f.moved)
 		f.moved = nil

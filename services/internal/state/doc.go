@@ -71,8 +71,8 @@
 //	feedname   string  tells a feed from one that was begun anew
 //	streams    hash    f [FEED], h [HISTORY]: the bytes that were added, and with a number behind it: the position at
 //	                   which a part of them began; t [SINCE], m [MARK]: a time and the feed's position then;
-//	                   d [TRIMMED]: the position that the feed was trimmed to for its age; r [RESULTS]: how
-//	                   many tickets have results that are kept
+//	                   d [TRIMMED]: the position that the feed was trimmed to for its age
+//	results    hash    how many tickets have results, by the time until which they are kept, in eighths of --readable
 //	history, told (history_seq)
 //	           stream and counter: every event that has not been published
 //	published  string  how far the history was published

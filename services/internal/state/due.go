@@ -126,18 +126,29 @@ func (s *Store) Counts(ctx context.Context, project string) (Counts, error) {
 	waiting, oldest := pipe.ZCard(ctx, k.waiting()), pipe.ZRangeWithScores(ctx, k.waiting(), 0, 0)
 	matches, outbox := pipe.ZCard(ctx, k.claims()), pipe.ZCard(ctx, k.outbox())
 	backfills, proposed := pipe.ZCard(ctx, k.backfills()), pipe.ZCard(ctx, k.proposed())
-	results := pipe.HMGet(ctx, k.streams(), "r")
+	results := pipe.HGetAll(ctx, k.results())
 	large, games := pipe.HMGet(ctx, k.large(), "total"), pipe.HMGet(ctx, k.backfillSizes(), "total")
 	if _, err := pipe.Exec(ctx); err != nil {
 		return Counts{}, unavailable(err)
 	}
 	now := Counts{Waiting: waiting.Val(), Matches: matches.Val(), Outbox: outbox.Val(), Backfills: backfills.Val(),
-		Proposed: proposed.Val(), Results: totalOf(results.Val()), Large: totalOf(large.Val()),
+		Proposed: proposed.Val(), Results: keptOf(results.Val(), s.Now()), Large: totalOf(large.Val()),
 		BackfillBytes: totalOf(games.Val())}
 	if first := oldest.Val(); len(first) > 0 {
 		now.Oldest = time.UnixMilli(int64(first[0].Score))
 	}
 	return now, nil
+}
+
+// keptOf is how many results are kept, of their numbers by the time in milliseconds until which they are.
+func keptOf(parts map[string]string, now time.Time) (sum int64) {
+	for ends, count := range parts {
+		if at, err := strconv.ParseInt(ends, 10, 64); err == nil && at > millis(now) {
+			n, _ := strconv.ParseInt(count, 10, 64)
+			sum += n
+		}
+	}
+	return sum
 }
 
 // totalOf is a sum that scripts keep; 0 when there is none.

@@ -16,7 +16,13 @@ type entries struct {
 	position uint64 // of the last entry
 	// count is how many entries there are, and largest the bytes of the largest.
 	count, largest int
+	// cut is true when the reply has more entries, which must be read again.
+	cut bool
 }
+
+// namedAtOnce is from how many bodies on that are only named the rest of a reply is left for later: all of them are in
+// memory at once.
+const namedAtOnce = 256
 
 // subject is the ticket or the backfill ticket of a change.
 type subject struct{ ticket, backfill string }
@@ -79,6 +85,9 @@ func decode(reply any, changes []Change, position uint64) (entries, error) {
 		return got, err
 	}
 	for _, e := range list {
+		if got.cut = len(got.named) >= namedAtOnce; got.cut {
+			break
+		}
 		entry, err := listOf(e, 2)
 		if err != nil {
 			return got, err
@@ -99,8 +108,8 @@ func decode(reply any, changes []Change, position uint64) (entries, error) {
 			return got, err
 		}
 		got.largest = max(got.largest, got.add(fields))
+		got.count++
 	}
-	got.count = len(list)
 	return got, nil
 }
 

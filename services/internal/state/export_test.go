@@ -56,10 +56,7 @@ func (s *Store) Do(ctx context.Context, command ...any) error {
 	return s.redis.Do(ctx, command...).Err()
 }
 
-// BlockNoReader makes readers share connections, as they do when there are many.
-func (s *Store) BlockNoReader() { s.waits.blocked = nil }
-
-// LookNever leaves it to others to wake the readers that do not block.
+// LookNever leaves it to others to wake the readers.
 func (s *Store) LookNever() { s.waits.pause = func(time.Duration) time.Duration { return time.Hour } }
 
 // AppendEntries appends equal entries of name, value pairs to a project's feed, in one round trip.

@@ -29,10 +29,10 @@ type Sink interface {
 	Apply(changes []Change, position uint64)
 }
 
-// How the feed is read: the longest wait for an entry, and the pause after an error.
+// How often the name of a feed is checked that has entries all the time, and the pause after an error.
 const (
-	feedBlock = time.Second
-	feedPause = 200 * time.Millisecond
+	checkEvery = time.Second
+	feedPause  = 200 * time.Millisecond
 )
 
 var errGap = errors.New("the feed has been trimmed beyond this reader, or replaced")
@@ -40,7 +40,7 @@ var errGap = errors.New("the feed has been trimmed beyond this reader, or replac
 // Follow gives the sink a snapshot of a project's waiting tickets and of the backfill tickets that functions are shown,
 // and then every change, until ctx ends. It starts again from a snapshot after any error, and when the feed was trimmed
 // before it was read. wake, if not nil, says that the feed may have entries that were not read yet. Without it they are
-// read within a second when many feeds are followed, and at once when few are.
+// read within a second.
 func (s *Store) Follow(ctx context.Context, project string, sink Sink, wake <-chan struct{}) {
 	for ctx.Err() == nil {
 		err := s.follow(ctx, project, sink, wake)

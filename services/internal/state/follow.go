@@ -14,9 +14,10 @@ type reader struct {
 	store *Store
 	k     keys
 	sink  Sink
-	// name is the feed's, and primaries how many servers had been found at the start: the reader starts again when
-	// either is another. checked is when the name was read.
+	// name is the feed's, server that of its cluster, and primaries how many servers had been found at the start: the
+	// reader starts again when one of them is another. checked is when the name was read.
 	name      string
+	server    string
 	primaries int
 	checked   time.Time
 
@@ -32,8 +33,11 @@ type reader struct {
 // follow reads a snapshot and then every change until it meets an error.
 func (s *Store) follow(ctx context.Context, project string, sink Sink, wake <-chan struct{}) error {
 	r := &reader{store: s, k: keysOf(project), sink: sink, wake: wake, primaries: s.primary.changeCount()}
-	err := s.nameFeed(ctx, r.k)
-	if err != nil {
+	var err error
+	if r.server, err = s.serverOf(ctx, r.k); err != nil {
+		return err
+	}
+	if err := s.nameFeed(ctx, r.k); err != nil {
 		return err
 	}
 	if r.name, r.position, err = s.feedPosition(ctx, r.k); err != nil {
@@ -53,15 +57,14 @@ func (s *Store) follow(ctx context.Context, project string, sink Sink, wake <-ch
 	}
 }
 
-// read gives the sink the changes of the next entries, for which it waits as long as block. It returns whether there
-// may be more.
-func (r *reader) read(ctx context.Context, block time.Duration) (more bool, err error) {
-	reply, err := r.ask(ctx, block)
+// read gives the sink the changes of the next entries. It returns whether there may be more.
+func (r *reader) read(ctx context.Context) (more bool, err error) {
+	reply, err := r.ask(ctx)
 	idle := errors.Is(err, redis.Nil)
 	if err != nil && !idle {
 		return false, err
 	}
-	if idle && block > 0 || time.Since(r.checked) > feedBlock {
+	if time.Since(r.checked) > checkEvery {
 		if err := r.check(ctx); err != nil {
 			return false, err
 		}
@@ -83,18 +86,15 @@ func (r *reader) read(ctx context.Context, block time.Duration) (more bool, err 
 	}
 	r.changes, r.position = got.changes, got.position
 	r.give(r.changes)
-	return r.pace.learn(got.count, got.largest), nil
+	clear(r.changes) // the bodies are the sink's
+	return r.pace.learn(got.count, got.largest) || got.cut, nil
 }
 
 // ask reads entries after the position. The error is redis.Nil when there are none.
-func (r *reader) ask(ctx context.Context, block time.Duration) (any, error) {
-	args := []any{"XREAD", "COUNT", r.pace.next()}
-	if block > 0 {
-		args = append(args, "BLOCK", block.Milliseconds())
-	}
-	args = append(args, "STREAMS", r.k.feed(), strconv.FormatUint(r.position, 10)+"-0")
-	xread := redis.NewCmd(ctx, args...)
-	xread.SetFirstKeyPos(int8(len(args) - 2)) // a cluster's client finds the server by this key
+func (r *reader) ask(ctx context.Context) (any, error) {
+	xread := redis.NewCmd(ctx, "XREAD", "COUNT", r.pace.next(), "STREAMS", r.k.feed(),
+		strconv.FormatUint(r.position, 10)+"-0")
+	xread.SetFirstKeyPos(4) // a cluster's client finds the server by this key
 	_ = r.store.feeds.Process(ctx, xread)
 	return xread.Result()
 }

@@ -33,6 +33,7 @@ func (k keys) feed() string               { return string(k) + "feed" }
 func (k keys) feedSeq() string            { return string(k) + "seq" }
 func (k keys) feedName() string           { return string(k) + "feedname" }
 func (k keys) streams() string            { return string(k) + "streams" }
+func (k keys) results() string            { return string(k) + "results" }
 func (k keys) history() string            { return string(k) + "history" }
 func (k keys) historySeq() string         { return string(k) + "told" }
 func (k keys) published() string          { return string(k) + "published" }

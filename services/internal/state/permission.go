@@ -38,7 +38,7 @@ func counters() []string    { return []string{every.feedSeq(), every.historySeq(
 func limits() []string { return []string{every.rates(), every.players(anyID)} }
 
 func tickets() []string {
-	return []string{every.ticket(anyID), every.waiting(), every.resolved()}
+	return []string{every.ticket(anyID), every.waiting(), every.resolved(), every.results()}
 }
 
 func matchKeys() []string {

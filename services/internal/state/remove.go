@@ -38,6 +38,12 @@ func (s *Store) seizeLease(ctx context.Context, project string) error {
 // still writes.
 func (s *Store) RemoveProject(ctx context.Context, project string) (deleted int, err error) {
 	k := keysOf(project)
+	// What is counted goes before what it counts: a project of the same name must not go on from there.
+	n, err := s.redis.Unlink(ctx, k.streams(), k.results()).Result()
+	if err != nil {
+		return 0, unavailable(err)
+	}
+	deleted = int(n)
 	seized := time.Time{}
 	err = s.scanKeys(ctx, k, func(names []string) error {
 		if now := s.measured.host(); now.Sub(seized).Abs() > seizeHold/3 {

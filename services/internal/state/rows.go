@@ -21,6 +21,9 @@ type rowKind struct {
 // rowBytes is how many bytes a hash may take of which nothing is known: those of two bodies.
 const rowBytes = 128 << 10
 
+// otherBytes is for what the sizes do not count: the other fields.
+const otherBytes = 256
+
 // rowsAtOnce is the most hashes that are read in a round trip.
 const rowsAtOnce = 1000
 
@@ -96,7 +99,7 @@ func (s *Store) rowSizes(ctx context.Context, k keys, kind *rowKind, ids []strin
 		sizes[i] = kind.unlisted
 		if text, ok := listed[i].(string); ok {
 			if size, err := strconv.Atoi(text); err == nil {
-				sizes[i] += size
+				sizes[i] = size + otherBytes
 			}
 		}
 	}

@@ -32,7 +32,7 @@ type Server struct {
 // limits. 0 means no limit; for Backfills it means the default.
 type Limits struct {
 	Waiting        int     `help:"Most tickets of a project that may wait; a create beyond it is answered 429 until some were matched. 0 means no limit. A runner needs about 200 bytes for each." default:"1000000" name:"max-waiting" group:"tickets"`
-	Results        int     `help:"Most tickets of a project whose results are kept at a time; a create beyond it is answered 429. Each takes about 0.65 kB of Redis for as long as --readable says. 0 means no limit." default:"5000000" name:"max-results" group:"tickets"`
+	Results        int     `help:"Most tickets of a project whose results are kept at a time; a create beyond it is answered 429. Each takes about 0.65 kB of Redis, and counts for as long as --readable says, also when it is deleted before. 0 means no limit." default:"5000000" name:"max-results" group:"tickets"`
 	TicketMemory   int     `help:"Most MiB that a project's tickets and their results may take, counting attributes and properties of more than 1 KiB and results of more than 1 KiB; a create beyond it is answered 429, and a match with larger results waits. Tickets count until they are deleted, by their players or after their results were readable. 0 means no limit." default:"512" name:"max-ticket-memory" group:"tickets"`
 	PlayerRate     float64 `help:"How many tickets a second one player may create in the long run; 0 means no limit. A person starts matchmaking a few times a minute." default:"1" group:"tickets"`
 	PlayerBurst    int     `help:"How many tickets one player may create at once." default:"20" group:"tickets"`

@@ -65,7 +65,7 @@ const readsInARow = 64
 // keepUp reads the feed up to its end.
 func (r *reader) keepUp(ctx context.Context) error {
 	for range readsInARow {
-		if more, err := r.read(ctx, 0); err != nil || !more {
+		if more, err := r.read(ctx); err != nil || !more {
 			return err
 		}
 	}

@@ -14,10 +14,10 @@ import (
 const feedAge = time.Minute
 
 // trimBatch is the most entries that one script removes: 3 ms when each is as large as it may be. trimCalls is how many
-// scripts follow each other: a full feed has as many entries.
+// scripts follow each other: the leader does nothing else meanwhile.
 const (
 	trimBatch = 200
-	trimCalls = 500
+	trimCalls = 20
 )
 
 // TrimFeed removes entries of the feed that no reader needs any more. Of the feed of an idle project, the last entry

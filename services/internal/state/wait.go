@@ -4,17 +4,12 @@ import (
 	"context"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/redis/go-redis/v9"
 )
 
-// blockedReads is how many readers of a process that nobody wakes may block a connection until an entry comes, so that
-// they read it at once. The others share the rest of feedPool.
-const blockedReads = 8
-
-// How often a reader that does not block is looked after: at first after its last entry, and in the end. looksAtOnce is
+// How often a reader is looked after: at first after its last entry, and in the end. looksAtOnce is
 // for how many readers that is done in a round trip.
 const (
 	firstLook   = 50 * time.Millisecond
@@ -22,46 +17,32 @@ const (
 	looksAtOnce = 500
 )
 
-// waits makes the readers of many feeds wait for entries over few connections. Most are woken by what pokes and runs say
-// of their feeds. Of those that nobody wakes some block, and readers whose feeds have entries go first. The positions of
-// all that do not block are looked up for a server together.
+// waits makes the readers of many feeds wait for entries over few connections. They are woken by what pokes and runs say
+// of their feeds, and their positions are looked up for all of a server together.
 type waits struct {
 	store *Store
-	// blocked is full when no more readers may block, and looked counts those that do not.
-	blocked chan struct{}
-	looked  atomic.Int64
-	pause   func(time.Duration) time.Duration // how long a look is put off; tests replace it
+	pause func(time.Duration) time.Duration // how long a look is put off; tests replace it
 
 	mu      sync.Mutex
 	servers map[string]*lookout
 }
 
 func newWaits(s *Store) *waits {
-	return &waits{store: s, blocked: make(chan struct{}, blockedReads), servers: map[string]*lookout{},
-		pause: func(d time.Duration) time.Duration { return d }}
+	return &waits{store: s, servers: map[string]*lookout{}, pause: func(d time.Duration) time.Duration { return d }}
 }
 
 // next waits until there may be entries, and reads some.
 func (r *reader) next(ctx context.Context) error {
-	w, position := r.store.waits, r.position
-	var block time.Duration
-	if r.wake == nil && (r.more || r.active || w.looked.Load() == 0) {
-		select {
-		case w.blocked <- struct{}{}:
-			defer func() { <-w.blocked }()
-			block = feedBlock
-		default:
-		}
-	}
-	if block == 0 && !r.more {
-		if err := w.look(ctx, r); err != nil {
+	if !r.more {
+		if err := r.store.waits.look(ctx, r); err != nil {
 			return err
 		}
 	}
+	position := r.position
 	var err error
-	r.more, err = r.read(ctx, block)
+	r.more, err = r.read(ctx)
 	r.active = r.position != position
-	if err == nil && block == 0 && !r.active {
+	if err == nil && !r.active {
 		err = r.check(ctx) // the feed may be another one
 	}
 	return err
@@ -95,6 +76,9 @@ func (w *waits) look(ctx context.Context, r *reader) error {
 	if err != nil {
 		return err
 	}
+	if server != r.server { // it may lack what was read
+		return errGap
+	}
 	w.mu.Lock()
 	o := w.servers[server]
 	if o == nil {
@@ -110,8 +94,6 @@ func (w *waits) look(ctx context.Context, r *reader) error {
 		l.pause = firstLook
 	}
 	l.due = time.Now().Add(w.pause(l.pause))
-	w.looked.Add(1)
-	defer w.looked.Add(-1)
 	o.add(ctx, l)
 	defer o.remove(l)
 	select {

@@ -4,7 +4,7 @@
 -- KEYS: resolved, then the tickets of all members
 -- ARGV: event, then the members: ids with spaces between
 -- Result: number deleted; tickets that were deleted before do not count
-local now, ids, k, ended = millis(), {}, first_key, 0
+local now, ids, k = millis(), {}, first_key
 for a = first_arg, #ARGV do
   local member = ARGV[a]
   local expiry = redis.call('ZSCORE', resolved, member)
@@ -15,13 +15,11 @@ for a = first_arg, #ARGV do
       ids[#ids + 1] = id
     end
     k = k + 1
-    ended = ended + (due and 1 or 0)
   end
   if due then
     redis.call('ZREM', resolved, member)
   end
 end
-drop_results(ended)
 if #ids > 0 then
   release(ids)
   append_history({event, table.concat(ids, ' ')}, #ids)

@@ -12,7 +12,7 @@ since = tonumber(since or 0)
 if not position or since <= now and now < since + age then
   return 0
 end
-if mark and mark ~= trimmed and since <= now then
+if mark and mark ~= trimmed and since <= now and tonumber(mark) <= tonumber(position) then
   if redis.call('XTRIM', feed, 'MINID', '~', mark, 'LIMIT', batch) >= batch / 2 then
     return 1
   end

@@ -67,7 +67,7 @@ for i, ticket, id, assignment in each_ticket(1, count) do
     result[i + 1] = 0
   end
 end
-keep_results(ids, #ids, expiry)
+keep_results(ids, #ids, now, readable)
 local events = {event, table.concat(ids, ' ')}
 redis.call('ZREM', claims, match_id)
 redis.call('ZREM', outbox, match_id)
@@ -108,7 +108,7 @@ for i, ticket, id, assignment in each_ticket(count + 1) do
     result[i + 1] = 1
   end
 end
-keep_results(joined_ids, #joined_ids, expiry)
+keep_results(joined_ids, #joined_ids, now, readable)
 local changes, moved = {}, #ids + #joined_ids
 if #joined_ids > 0 then
   events[3], events[4] = joined_event, table.concat(joined_ids, ' ')

@@ -89,7 +89,7 @@ if #all > 0 and redis.call('ZREM', waiting, unpack(all)) < #all then
   end
 end
 
-local events, assigned, claimed, sent, taken, count, results = {}, {}, {}, {}, {}, 0, 0
+local events, assigned, claimed, sent, taken, count, resulted = {}, {}, {}, {}, {}, 0, 0
 for _, match in ipairs(matches) do
   if result[match.number + 1] == 'ok' then
     if match.body ~= '' then
@@ -108,7 +108,7 @@ for _, match in ipairs(matches) do
         redis.call('HSET', ticket_key(match, j), STATE, RESOLVED, ASSIGNMENT, assignment)
       end
       assigned[#assigned + 1] = match.tickets
-      results = results + #match.ids
+      resulted = resulted + #match.ids
     end
     if match.result_size > 0 then
       for j, id in ipairs(match.ids) do
@@ -128,7 +128,7 @@ end
 for name, t in pairs(targets) do
   note_claims(name, t, now)
 end
-keep_results(assigned, results, now + readable)
+keep_results(assigned, resulted, now, readable)
 if count > 0 then
   append_history(events, count)
   result[1] = append_feed({'-', table.concat(taken, ' ')})

@@ -57,7 +57,7 @@ if ready and generation == current then
       end
     end
   end
-  keep_results(ids, #ids, now + readable)
+  keep_results(ids, #ids, now, readable)
   if #ids > 0 then
     events, moved = {assigned_event, table.concat(ids, ' ')}, #ids
     if proposed_body then

@@ -28,7 +28,7 @@ for _, ticket, id, assignment in each_ticket() do
   sent = sent + #body
   result[#result + 1] = body
 end
-keep_results(ids, #ids, millis() + readable)
+keep_results(ids, #ids, millis(), readable)
 append_history({event, table.concat(ids, ' ')}, #ids)
 result[2] = append_feed(changes)
 return result

@@ -18,7 +18,7 @@ if waiting_limit > 0 then
   room = waiting_limit - redis.call('ZCARD', waiting)
 end
 local scarce = 'waiting'
-if results_limit > 0 and kept_results() >= results_limit then
+if results_limit > 0 and kept_results(created) >= results_limit then
   room, scarce = 0, 'results'
 end
 -- All buckets are read before the first ticket and written after the last: calls for each ticket would take a third of

@@ -1,5 +1,5 @@
 -- Functions of scripts that change tickets or matches.
--- KEYS: feed_seq, feed, streams, history_seq, history
+-- KEYS: feed_seq, feed, streams, history_seq, history, results
 -- ARGV: feed_limit, feed_bytes, history_limit, history_bytes (about how many entries, positions and bytes are kept)
 -- Reads: waiting, resolved, match_id
 
@@ -14,7 +14,7 @@ local function bound(stream, name, position, size, limit)
     for n = math.max(before, begun - PARTS) + 1, begun do
       redis.call('HSET', streams, name .. n % PARTS, position)
     end
-    if oldest then
+    if oldest and tonumber(oldest) <= tonumber(position) then
       redis.call('XTRIM', stream, 'MINID', '~', oldest)
     end
   end
@@ -104,24 +104,33 @@ local function wait_again(scores)
 end
 
 -- keep_results notes until when the results of so many tickets can be read: one member for all ids of one script. Each
--- element of ids is an id, or several with spaces between.
-local function keep_results(ids, count, expiry)
-  if #ids > 0 then
-    redis.call('ZADD', resolved, expiry, table.concat(ids, ' '))
-    redis.call('HINCRBY', streams, RESULTS, count)
+-- element of ids is an id, or several with spaces between. They are counted by the part of the time in which that ends.
+local function keep_results(ids, count, now, readable)
+  if #ids == 0 then
+    return
+  end
+  local expiry, part = now + readable, math.ceil(readable / RESULT_PARTS)
+  redis.call('ZADD', resolved, expiry, table.concat(ids, ' '))
+  local ends = string.format('%.0f', math.ceil(expiry / math.max(part, 1)) * math.max(part, 1))
+  if redis.call('HINCRBY', results, ends, count) == count then -- a new part
+    for _, other in ipairs(redis.call('HKEYS', results)) do
+      if tonumber(other) <= now then
+        redis.call('HDEL', results, other)
+      end
+    end
+    redis.call('PEXPIRE', results, string.format('%.0f', 2 * readable + 60000))
   end
 end
 
--- kept_results returns how many tickets have results that are kept.
-local function kept_results()
-  return tonumber(redis.call('HGET', streams, RESULTS) or 0)
-end
-
--- drop_results counts results that are not kept any longer. Earlier versions did not count theirs.
-local function drop_results(count)
-  if count > 0 and redis.call('HINCRBY', streams, RESULTS, -count) < 0 then
-    redis.call('HDEL', streams, RESULTS)
+-- kept_results returns how many tickets have results that are kept, also when they were deleted since.
+local function kept_results(now)
+  local count, parts = 0, redis.call('HGETALL', results)
+  for i = 1, #parts, 2 do
+    if tonumber(parts[i]) > now then
+      count = count + tonumber(parts[i + 1])
+    end
   end
+  return count
 end
 
 -- is_claimed tells whether a ticket is claimed by this match, and when it was created.

@@ -43,8 +43,8 @@ local NAMED, CARRIED = 1024, 131072
 -- it, the position at which the last such part began; PARTS of them make up a limit. SINCE, MARK: a time and the feed's
 -- position then, and TRIMMED the position that it was trimmed to for its age.
 local FEED, HISTORY, PARTS, SINCE, MARK, TRIMMED = 'f', 'h', 64, 't', 'm', 'd'
--- And RESULTS: how many tickets have results that are kept.
-local RESULTS = 'r'
+-- In how many parts the time of a result is divided, to count those that are kept.
+local RESULT_PARTS = 8
 -- From how many bytes of tickets' bodies on a reply has no more of them.
 local REPLY = 1048576
 -- About how many bytes each name and each value in the feed has, apart from bodies.
