@@ -17,8 +17,8 @@ const (
 	looksAtOnce = 500
 )
 
-// waits makes the readers of many feeds wait for entries over few connections. They are woken by what pokes and runs say
-// of their feeds, and their positions are looked up for all of a server together.
+// waits makes the readers of many feeds wait for entries over few connections. They are woken by what pokes and runs
+// say of their feeds, and their positions are looked up for all of a server together.
 type waits struct {
 	store *Store
 	pause func(time.Duration) time.Duration // how long a look is put off; tests replace it
