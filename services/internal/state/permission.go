@@ -59,7 +59,7 @@ func permissions() map[string]rights {
 			calls:   "hmget",
 			writes:  events,
 			changes: slices.Concat(counters(), limits(), []string{global.projects(), every.ticket(anyID), every.waiting(),
-				every.large()}),
+				every.large(), every.results()}),
 		},
 		catalog.Config: {
 			scripts: []lazyScript{projectAddScript, configPutScript, configDeleteScript, rateAllowScript},

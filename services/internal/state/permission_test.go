@@ -94,6 +94,7 @@ func TestAccountsReadAndWriteOnlyTheirKeys(t *testing.T) {
 		{"mm:{p}:t:1", "ticket runner director allocator backfill", change},
 		{"mm:{p}:waiting", "ticket runner director allocator backfill", change},
 		{"mm:{p}:resolved", fill, fill},
+		{"mm:{p}:results", change, change},
 		{"mm:{p}:feed", "runner", change},
 		{"mm:{p}:feedname", "runner backfill", "runner"},
 		{"mm:{p}:seq", "ticket runner director allocator backfill", change},

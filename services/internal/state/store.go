@@ -116,7 +116,10 @@ func (l clientLog) Printf(ctx context.Context, format string, args ...any) {
 }
 
 // Close closes all connections.
-func (s *Store) Close() error { return errors.Join(s.redis.Close(), s.feeds.Close()) }
+func (s *Store) Close() error {
+	s.waits.close()
+	return errors.Join(s.redis.Close(), s.feeds.Close())
+}
 
 // Ping returns nil when Redis answers. Its error tells the operator what to do, if that is known.
 func (s *Store) Ping(ctx context.Context) error {

@@ -25,10 +25,17 @@ type waits struct {
 
 	mu      sync.Mutex
 	servers map[string]*lookout
+
+	closed   chan struct{}
+	closeAll sync.Once
 }
 
+// close ends all lookouts.
+func (w *waits) close() { w.closeAll.Do(func() { close(w.closed) }) }
+
 func newWaits(s *Store) *waits {
-	return &waits{store: s, servers: map[string]*lookout{}, pause: func(d time.Duration) time.Duration { return d }}
+	return &waits{store: s, servers: map[string]*lookout{}, closed: make(chan struct{}),
+		pause: func(d time.Duration) time.Duration { return d }}
 }
 
 // next waits until there may be entries, and reads some.
@@ -137,7 +144,12 @@ func (o *lookout) remove(l *look) {
 func (o *lookout) run(ctx context.Context) {
 	tick := time.NewTicker(firstLook)
 	defer tick.Stop()
-	for range tick.C {
+	for {
+		select {
+		case <-o.store.waits.closed:
+			return
+		case <-tick.C:
+		}
 		due, ended := o.due(time.Now())
 		if ended {
 			return
