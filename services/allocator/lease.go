@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+
 	"matchmaker.dev/services/internal/wait"
 )
 

@@ -14,6 +14,7 @@ import (
 	"matchmaker.dev/services/internal/notify"
 	"matchmaker.dev/services/internal/pool"
 	"matchmaker.dev/services/internal/state"
+	"matchmaker.dev/services/internal/wait"
 )
 
 // candidate is a match that a function proposes.
@@ -87,10 +88,8 @@ func (s *service) run(ctx context.Context, project string, position uint64, in v
 		if a.failure != bus.NoRunner {
 			return a
 		}
-		select {
-		case <-ctx.Done():
+		if wait.For(ctx, retryPause) != nil {
 			return a
-		case <-time.After(retryPause):
 		}
 	}
 }

@@ -83,20 +83,25 @@ func (s *sweeper) used(ctx context.Context, project string) (map[string]bool, er
 
 // remove removes those modules of a project that are due and that no function names.
 func (s *sweeper) remove(ctx context.Context, project string, due []string, used map[string]bool) (n int, err error) {
-	named := func(module string) bool { return used[module] }
-	if slices.ContainsFunc(due, named) { // written by a version that did not know the list
-		listed := slices.DeleteFunc(slices.Clone(due), func(module string) bool { return !used[module] })
+	var named, free []string
+	for _, module := range due {
+		if used[module] {
+			named = append(named, module)
+		} else {
+			free = append(free, module)
+		}
+	}
+	if len(named) > 0 { // written by a version that did not know the list
 		s.log.WarnContext(ctx, "modules are listed as unused that a function names; they are kept", "project", project,
-			"modules", listed)
-		if err := s.store.ForgetModules(ctx, project, listed); err != nil {
+			"modules", named)
+		if err := s.store.ForgetModules(ctx, project, named); err != nil {
 			return 0, err
 		}
-		due = slices.DeleteFunc(slices.Clone(due), named)
 	}
-	if len(due) == 0 {
+	if len(free) == 0 {
 		return 0, nil
 	}
-	taken, err := s.store.TakeModules(ctx, project, s.grace, due)
+	taken, err := s.store.TakeModules(ctx, project, s.grace, free)
 	if err != nil {
 		return 0, err
 	}

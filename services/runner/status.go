@@ -7,6 +7,7 @@ import (
 	"time"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/wait"
 )
 
 // The states of an instance, as the API names them.
@@ -30,10 +31,7 @@ func (r *Runner) sendHeartbeats(ctx context.Context) {
 	defer t.Stop()
 	for {
 		r.sendHeartbeat(ctx, r.status())
-		select {
-		case <-ctx.Done():
-		case <-time.After(minHeartbeatPause):
-		}
+		_ = wait.For(ctx, minHeartbeatPause)
 		select {
 		case <-ctx.Done():
 			r.sendHeartbeat(context.WithoutCancel(ctx), &pb.RunnerStatus{Runner: r.env.Name, Leaving: true})

@@ -12,6 +12,7 @@ import (
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/notify"
+	"matchmaker.dev/services/internal/wait"
 )
 
 // ackWait is how long an allocator may keep a match without a sign of life before another one gets it.
@@ -105,10 +106,7 @@ func (b *Bus) ConsumeMatches(ctx context.Context, parallel int, handle MatchHand
 		})
 		if err != nil && ctx.Err() == nil {
 			b.log.WarnContext(ctx, "reading the work queue again", "error", err)
-			select {
-			case <-ctx.Done():
-			case <-time.After(time.Second):
-			}
+			_ = wait.For(ctx, time.Second)
 		}
 	}
 	// Since ctx has ended no new match gets a slot. Matches under way end soon.

@@ -11,6 +11,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"matchmaker.dev/services/internal/account"
+	"matchmaker.dev/services/internal/wait"
 )
 
 // Names of the streams and of the object store.
@@ -36,10 +37,8 @@ func (b *Bus) Prepare(ctx context.Context) error {
 		if !said {
 			b.log.WarnContext(ctx, "waiting for the message bus", "error", err)
 		}
-		select {
-		case <-ctx.Done():
+		if wait.For(ctx, 250*time.Millisecond) != nil {
 			return context.Cause(ctx)
-		case <-time.After(250 * time.Millisecond):
 		}
 	}
 }

@@ -20,33 +20,19 @@ func (s *Store) readTickets(ctx context.Context, k keys, ids []string) ([][]any,
 		return nil, err
 	}
 	all := make([][]any, 0, len(ids))
-	for len(ids) > 0 {
-		n, bytes := 0, int64(0)
-		for n < len(ids) && (n == 0 || bytes+sizes[n] <= tripBytes) {
-			bytes += sizes[n]
-			n++
-		}
-		rows := make([]*redis.SliceCmd, n)
-		_, err := s.redis.Pipelined(ctx, func(p redis.Pipeliner) error {
-			for i, id := range ids[:n] {
-				rows[i] = p.HMGet(ctx, k.ticket(id), "b", "s", "a")
+	err = readHashes(ctx, s.redis, ids, k.ticket, []string{"b", "s", "a"}, sizes, tripBytes,
+		func(_ int, read []*redis.SliceCmd) error {
+			for _, row := range read {
+				all = append(all, row.Val())
 			}
 			return nil
 		})
-		if err != nil {
-			return nil, unavailable(err)
-		}
-		for _, row := range rows {
-			all = append(all, row.Val())
-		}
-		ids, sizes = ids[n:], sizes[n:]
-	}
-	return all, nil
+	return all, unavailable(err)
 }
 
 // sizesOf reads how large tickets and their results are. It does not ask when they are few.
-func (s *Store) sizesOf(ctx context.Context, k keys, ids []string) ([]int64, error) {
-	sizes := make([]int64, len(ids))
+func (s *Store) sizesOf(ctx context.Context, k keys, ids []string) ([]int, error) {
+	sizes := make([]int, len(ids))
 	if len(ids) <= tripTickets {
 		return sizes, nil
 	}
@@ -58,7 +44,7 @@ func (s *Store) sizesOf(ctx context.Context, k keys, ids []string) ([]int64, err
 		return nil
 	})
 	for i, cmd := range cmds {
-		sizes[i/2] += cmd.Val()
+		sizes[i/2] += int(cmd.Val())
 	}
 	return sizes, unavailable(err)
 }

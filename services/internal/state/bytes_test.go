@@ -207,7 +207,7 @@ func TestFeedIsTrimmedByItsAge(t *testing.T) {
 		}
 		m := follow(t, s)
 		away := &stuck{mirror: newMirror(), entered: make(chan struct{}), gate: make(chan struct{})}
-		followInto(t, s, away)
+		followInto(t, s, away, nil)
 		<-away.changed // the empty snapshot
 		create(t, s, "a")
 		<-away.entered

@@ -4,8 +4,6 @@ import (
 	"context"
 	"sync/atomic"
 	"time"
-
-	"github.com/redis/go-redis/v9"
 )
 
 // How often a process measures Redis's clock, how soon again after that failed, how long a measurement may take, and
@@ -169,12 +167,9 @@ func (s *Store) redisTime(ctx context.Context) (time.Time, error) {
 	if s.clock != nil {
 		return s.clock(), nil
 	}
-	if cluster, ok := s.redis.(*redis.ClusterClient); ok {
-		server, err := cluster.MasterForKey(ctx, global.projects())
-		if err != nil {
-			return time.Time{}, err
-		}
-		return server.Time(ctx).Result()
+	node, _, err := nodeOf(ctx, s.redis, global.projects())
+	if err != nil {
+		return time.Time{}, err
 	}
-	return s.redis.Time(ctx).Result()
+	return node.Time(ctx).Result()
 }

@@ -8,6 +8,8 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/redis/go-redis/v9"
+
+	"matchmaker.dev/services/internal/wait"
 )
 
 // Change is one change of a project's waiting tickets, or of the backfill tickets that functions are shown.
@@ -48,10 +50,7 @@ func (s *Store) Follow(ctx context.Context, project string, sink Sink, wake <-ch
 			return
 		}
 		s.log.WarnContext(ctx, "reading the feed again from a snapshot", "project", project, "error", err)
-		select {
-		case <-ctx.Done():
-		case <-time.After(feedPause):
-		}
+		_ = wait.For(ctx, feedPause)
 	}
 }
 

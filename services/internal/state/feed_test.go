@@ -37,7 +37,7 @@ func TestReaderThatFellBehindStartsAgain(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 		s := open(state.Options{Feed: 1})
 		m := &slow{mirror: newMirror(), gate: make(chan struct{})}
-		followInto(t, s, m)
+		followInto(t, s, m, nil)
 		<-m.changed // the empty snapshot
 		var ids []string
 		for i := range 300 { // more than the server keeps: it trims whole nodes of a hundred
@@ -82,6 +82,15 @@ func TestNewFeedAtTheSamePositionIsNoticed(t *testing.T) {
 		}
 		create(t, s, "c", "d", "e")
 		m.sees(t, "c", "d", "e")
+		if err := s.Flush(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		create(t, s, "f", "g", "h")
+		m.sees(t, "f", "g", "h")
+		if err := s.Flush(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		m.sees(t)
 	})
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+
 	"matchmaker.dev/services/internal/wait"
 )
 
@@ -86,12 +87,9 @@ func (s *Store) scanProjects(ctx context.Context) (map[string]bool, error) {
 		}
 		return nil
 	}
-	if cluster, is := s.redis.(*redis.ClusterClient); is {
-		return found, cluster.ForEachMaster(ctx, func(ctx context.Context, node *redis.Client) error {
-			return scan(ctx, node, kept, note)
-		})
-	}
-	return found, scan(ctx, s.redis, kept, note)
+	return found, eachNode(ctx, s.redis, func(ctx context.Context, node redis.Cmdable, _ string) error {
+		return scan(ctx, node, kept, note)
+	})
 }
 
 // scan hands the keys of a server that match a pattern to take, some at a time, until it fails.

@@ -34,7 +34,7 @@ type reader struct {
 func (s *Store) follow(ctx context.Context, project string, sink Sink, wake <-chan struct{}) error {
 	r := &reader{store: s, k: keysOf(project), sink: sink, wake: wake, primaries: s.primary.changeCount()}
 	var err error
-	if r.server, err = s.serverOf(ctx, r.k); err != nil {
+	if _, r.server, err = nodeOf(ctx, s.feeds, r.k.feed()); err != nil {
 		return err
 	}
 	if err := s.nameFeed(ctx, r.k); err != nil {

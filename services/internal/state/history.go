@@ -141,10 +141,7 @@ func (s *Store) entries(ctx context.Context, k keys, from uint64, limit int) (en
 		}
 		entries = append(entries, some...)
 		next := from + historySpan
-		if len(entries) > limit || next > end {
-			return entries, end, nil
-		}
-		if len(some) == 0 { // what is here was trimmed, or is one large entry
+		if len(some) == 0 && len(entries) <= limit && next <= end { // what is here was trimmed, or is one large entry
 			some, err = parseEntries(s.redis.Do(ctx, "XRANGE", k.history(), next, "+", "COUNT", 1))
 			if err != nil || len(some) == 0 {
 				return entries, end, err

@@ -118,8 +118,8 @@ func (s *Store) measureMemory(ctx context.Context) error {
 	}
 	var mu sync.Mutex
 	now := map[string]Memory{}
-	ask := func(ctx context.Context, addr string, server redis.Cmdable) error {
-		m, limited, err := s.memoryOf(ctx, server)
+	err := eachNode(ctx, s.redis, func(ctx context.Context, node redis.Cmdable, addr string) error {
+		m, limited, err := s.memoryOf(ctx, node)
 		mu.Lock()
 		defer mu.Unlock()
 		if err != nil {
@@ -129,15 +129,7 @@ func (s *Store) measureMemory(ctx context.Context) error {
 			now[addr] = m
 		}
 		return err
-	}
-	var err error
-	if cluster, ok := s.redis.(*redis.ClusterClient); ok {
-		err = cluster.ForEachMaster(ctx, func(ctx context.Context, node *redis.Client) error {
-			return ask(ctx, node.Options().Addr, node)
-		})
-	} else {
-		err = ask(ctx, "", s.redis)
-	}
+	})
 	if err != nil && len(now) == 0 {
 		now = before // nobody could be asked
 	}
@@ -215,16 +207,12 @@ func (s *Store) hasMemory(ctx context.Context, k keys) error {
 	if !s.memory.short.Load() {
 		return nil
 	}
-	servers, addr := s.memory.servers.Load(), ""
-	if cluster, ok := s.redis.(*redis.ClusterClient); ok {
-		// Which key does not matter: those of a project are on one server.
-		server, err := cluster.MasterForKey(ctx, k.projects())
-		if err != nil {
-			return unavailable(err)
-		}
-		addr = server.Options().Addr
+	// Which key does not matter: those of a project are on one server.
+	_, addr, err := nodeOf(ctx, s.redis, k.projects())
+	if err != nil {
+		return unavailable(err)
 	}
-	if m, known := (*servers)[addr]; known && m.short() {
+	if m, known := (*s.memory.servers.Load())[addr]; known && m.short() {
 		return shortOfMemory(nil)
 	}
 	return nil

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+
+	"matchmaker.dev/services/internal/wait"
 )
 
 // How often a command is sent to where a cluster says that its slot is, and the pause before another try. While a slot
@@ -93,10 +95,8 @@ func (r *redirect) follow(ctx context.Context, cmd redis.Cmder, err error, elsew
 		if _, again := movedTo(err); !again {
 			break
 		}
-		select {
-		case <-ctx.Done():
+		if wait.For(ctx, movePause) != nil {
 			return err
-		case <-time.After(movePause):
 		}
 	}
 	cmd.SetErr(err)

@@ -43,7 +43,7 @@ func TestReaderNoticesAReplicaThatLagged(t *testing.T) {
 	must(t, err)
 	t.Cleanup(func() { _ = wire.Close() })
 	m := &gatedMirror{mirror: newMirror(), blocked: make(chan struct{}, 1), gate: make(chan struct{})}
-	followInto(t, opener(t, "redis://"+wire.Address())(state.Options{}), m)
+	followInto(t, opener(t, "redis://"+wire.Address())(state.Options{}), m, nil)
 	m.sees(t, "a", "b")
 	m.until(t, func() (any, bool) { return m.position, m.position > 0 }, "the snapshot")
 	create(t, opener(t, redis.URL())(state.Options{}), "lost")

@@ -4,8 +4,6 @@ import (
 	"context"
 	"slices"
 	"time"
-
-	"github.com/redis/go-redis/v9"
 )
 
 // remover owns the lease of a project that is being deleted. seizeHold is for how long: no longer than every director
@@ -73,13 +71,9 @@ func (s *Store) RemoveProject(ctx context.Context, project string) (deleted int,
 
 // scanKeys hands all keys of a project to take, some at a time.
 func (s *Store) scanKeys(ctx context.Context, k keys, take func(names []string) error) error {
-	var server redis.Cmdable = s.redis
-	if cluster, is := s.redis.(*redis.ClusterClient); is {
-		node, err := cluster.MasterForKey(ctx, k.lease())
-		if err != nil {
-			return unavailable(err)
-		}
-		server = node
+	node, _, err := nodeOf(ctx, s.redis, k.lease())
+	if err != nil {
+		return unavailable(err)
 	}
-	return scan(ctx, server, string(k)+"*", take)
+	return scan(ctx, node, string(k)+"*", take)
 }

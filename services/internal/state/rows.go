@@ -57,30 +57,45 @@ func (s *Store) rows(
 	if err != nil {
 		return err
 	}
+	key := func(id string) string { return kind.key(k, id) }
+	took := func(first int, read []*redis.SliceCmd) error {
+		for i, row := range read {
+			take(first+i, kind.change(ids[first+i], row.Val()))
+		}
+		if between == nil {
+			return nil
+		}
+		return between()
+	}
+	return readHashes(ctx, s.feeds, ids, key, kind.fields, sizes, replyBytes, took)
+}
+
+// readHashes reads fields of the hashes of ids, which have at most these sizes: about so many bytes, and rowsAtOnce
+// hashes, in a round trip. It calls take after each, with the number of its first id.
+func readHashes(
+	ctx context.Context, client redis.UniversalClient, ids []string, key func(id string) string, fields []string,
+	sizes []int, most int, take func(first int, read []*redis.SliceCmd) error,
+) error {
 	for first := 0; first < len(ids); {
 		last, bytes := first+1, sizes[first]
-		for last < len(ids) && last-first < rowsAtOnce && bytes+sizes[last] <= replyBytes {
+		for last < len(ids) && last-first < rowsAtOnce && bytes+sizes[last] <= most {
 			bytes += sizes[last]
 			last++
 		}
 		read := make([]*redis.SliceCmd, last-first)
-		_, err := s.feeds.Pipelined(ctx, func(p redis.Pipeliner) error {
+		_, err := client.Pipelined(ctx, func(p redis.Pipeliner) error {
 			for i, id := range ids[first:last] {
-				read[i] = p.HMGet(ctx, kind.key(k, id), kind.fields...)
+				read[i] = p.HMGet(ctx, key(id), fields...)
 			}
 			return nil
 		})
 		if err != nil {
 			return err
 		}
-		for i, row := range read {
-			take(first+i, kind.change(ids[first+i], row.Val()))
+		if err := take(first, read); err != nil {
+			return err
 		}
-		if first = last; between != nil {
-			if err := between(); err != nil {
-				return err
-			}
-		}
+		first = last
 	}
 	return nil
 }

@@ -315,7 +315,7 @@ func TestRepliesOfTheFeedAreBounded(t *testing.T) {
 	}
 	m := &slow{mirror: newMirror(), gate: make(chan struct{})}
 	m.store = s.reader
-	followInto(t, s.reader, m)
+	followInto(t, s.reader, m, nil)
 	m.until(t, func() (any, bool) { return m.position, m.position > 0 }, "the snapshot")
 	if most := s.most.Load(); most > limit || most < limit/2 {
 		t.Errorf("the largest reply of the snapshot has %d bytes", most)

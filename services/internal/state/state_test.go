@@ -177,15 +177,15 @@ func (m *mirror) Apply(changes []state.Change, position uint64) {
 func follow(t *testing.T, s *state.Store) *mirror {
 	m := newMirror()
 	m.store = s
-	followInto(t, s, m)
+	followInto(t, s, m, nil)
 	return m
 }
 
-// followInto follows the feed until end is called, or the test ends.
-func followInto(t *testing.T, s *state.Store, m state.Sink) (end func()) {
+// followInto follows the feed until end is called, or the test ends. wake may be nil.
+func followInto(t *testing.T, s *state.Store, m state.Sink, wake <-chan struct{}) (end func()) {
 	ctx, stop := context.WithCancel(t.Context())
 	var done sync.WaitGroup
-	done.Go(func() { s.Follow(ctx, project, m, nil) })
+	done.Go(func() { s.Follow(ctx, project, m, wake) })
 	end = func() { stop(); done.Wait() }
 	t.Cleanup(end)
 	return end
@@ -232,7 +232,7 @@ func isWaiting(t *testing.T, s *state.Store, want ...string) {
 		t.Fatalf("%d tickets wait (%v), want %v", n, err, want)
 	}
 	m := newMirror()
-	end := followInto(t, s, m)
+	end := followInto(t, s, m, nil)
 	m.sees(t, want...)
 	end()
 }

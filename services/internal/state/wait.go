@@ -9,8 +9,8 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// How often a reader is looked after: at first after its last entry, and in the end. looksAtOnce is
-// for how many readers that is done in a round trip.
+// How often a reader is looked after: at first after its last entry, and in the end. looksAtOnce is for how many
+// readers that is done in a round trip.
 const (
 	firstLook   = 50 * time.Millisecond
 	lastLook    = time.Second
@@ -79,7 +79,7 @@ type look struct {
 
 // look returns when the reader was woken, or when its feed is not as the reader knows it.
 func (w *waits) look(ctx context.Context, r *reader) error {
-	server, err := r.store.serverOf(ctx, r.k)
+	_, server, err := nodeOf(ctx, r.store.feeds, r.k.feed())
 	if err != nil {
 		return err
 	}
@@ -110,19 +110,6 @@ func (w *waits) look(ctx context.Context, r *reader) error {
 	case <-l.found:
 	}
 	return nil
-}
-
-// serverOf names the server of a cluster that has a project's keys, "" without a cluster.
-func (s *Store) serverOf(ctx context.Context, k keys) (string, error) {
-	cluster, ok := s.feeds.(*redis.ClusterClient)
-	if !ok {
-		return "", nil
-	}
-	server, err := cluster.MasterForKey(ctx, k.feed())
-	if err != nil {
-		return "", err
-	}
-	return server.Options().Addr, nil
 }
 
 func (o *lookout) add(ctx context.Context, l *look) {

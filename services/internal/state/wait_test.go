@@ -72,35 +72,12 @@ func TestManyFeedsTakeFewConnections(t *testing.T) {
 	})
 }
 
-// A reader sees changes, and that the feed was replaced.
-func TestReaderNoticesANewFeed(t *testing.T) {
-	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
-		s := open(state.Options{})
-		m := follow(t, s)
-		create(t, s, "a", "b")
-		m.sees(t, "a", "b")
-		// The positions are the same as those of the entries that the reader has read.
-		if err := s.Flush(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		create(t, s, "c", "d")
-		m.sees(t, "c", "d")
-		if err := s.Flush(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		m.sees(t)
-	})
-}
-
 func TestReaderIsWoken(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 		s := open(state.Options{})
 		s.LookNever()
 		m, wake := newMirror(), notify.New()
-		ctx, stop := context.WithCancel(t.Context())
-		var done sync.WaitGroup
-		t.Cleanup(func() { stop(); done.Wait() })
-		done.Go(func() { s.Follow(ctx, project, m, wake.C()) })
+		followInto(t, s, m, wake.C())
 		m.sees(t)
 		for i := range 5 {
 			create(t, s, fmt.Sprint("t", i))
@@ -132,10 +109,7 @@ func TestReaderThatIsBehindTakesNamesInParts(t *testing.T) {
 		s := open(state.Options{})
 		s.LookNever()
 		w, wake := &widest{mirror: newMirror()}, notify.New()
-		ctx, stop := context.WithCancel(t.Context())
-		var done sync.WaitGroup
-		t.Cleanup(func() { stop(); done.Wait() })
-		done.Go(func() { s.Follow(ctx, project, w, wake.C()) })
+		followInto(t, s, w, wake.C())
 		create(t, s, "a")
 		wake.Notify()
 		w.sees(t, "a")

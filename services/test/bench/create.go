@@ -97,12 +97,7 @@ func (b *bench) turns(ctx context.Context, connections int, t table.Writer) (err
 // settle waits until the machine has finished the work of the measurement before: Redis rewrites its file, collectors
 // run.
 func settle(ctx context.Context) error {
-	select {
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	case <-time.After(2 * time.Second):
-		return nil
-	}
+	return pause(ctx, 2*time.Second)
 }
 
 // server starts the service for one measurement. The rate limits are on, but too high to be reached: a thousand players

@@ -96,10 +96,7 @@ func (c *crowd) leave(ctx context.Context, studio *client.Client) (times, error)
 			assignedAt[k] = time.Now()
 		})
 	}
-	select { // all watchers wait before the config is put
-	case <-ctx.Done():
-	case <-time.After(time.Second):
-	}
+	_ = pause(ctx, time.Second) // all watchers wait before the config is put
 	start := time.Now()
 	err := putConfig(ctx, studio, false)
 	watching.Wait()

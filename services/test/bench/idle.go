@@ -9,6 +9,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 
 	"matchmaker.dev/services/internal/auth"
+	"matchmaker.dev/services/internal/wait"
 )
 
 // idle measures the cost of projects without tickets: the processor time of the server and its Redis.
@@ -67,10 +68,8 @@ func (b *bench) rest(ctx context.Context, projects int) (used float64, err error
 const settleTime = 5 * time.Second
 
 func pause(ctx context.Context, d time.Duration) error {
-	select {
-	case <-ctx.Done():
+	if wait.For(ctx, d) != nil {
 		return context.Cause(ctx)
-	case <-time.After(d):
-		return nil
 	}
+	return nil
 }

@@ -11,6 +11,7 @@ import (
 	"matchmaker.dev/pkg/client"
 	"matchmaker.dev/services/internal/auth"
 	"matchmaker.dev/services/internal/issuer"
+	"matchmaker.dev/services/internal/wait"
 )
 
 // requestTime is how long clients wait for an answer.
@@ -89,11 +90,4 @@ func answer(err error, good int) (status int, text string) {
 }
 
 // pause waits for d. It returns false when ctx ends before.
-func pause(ctx context.Context, d time.Duration) bool {
-	select {
-	case <-ctx.Done():
-		return false
-	case <-time.After(d):
-		return true
-	}
-}
+func pause(ctx context.Context, d time.Duration) bool { return wait.For(ctx, d) == nil }

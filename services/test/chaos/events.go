@@ -13,6 +13,7 @@ import (
 	"matchmaker.dev/services/internal/bus"
 	"matchmaker.dev/services/test/chaos/checker"
 	"matchmaker.dev/services/test/chaos/history"
+	"matchmaker.dev/services/test/chaos/lane"
 )
 
 // eventsTime is how long the event logs may take to become complete.
@@ -66,7 +67,7 @@ func readEvents(ctx context.Context, b *bus.Bus, crowds []*crowd) (all []history
 
 // createAndDelete creates a ticket, deletes it, and returns its id.
 func (c *crowd) createAndDelete(ctx context.Context) (string, error) {
-	m := &member{crowd: c, number: -1, lane: prey}
+	m := &member{crowd: c, number: -1, lane: lane.Prey}
 	for !m.create(ctx) {
 		if !pause(ctx, retryAfter()) {
 			return "", fmt.Errorf("no ticket could be created: %w", context.Cause(ctx))

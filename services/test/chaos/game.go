@@ -10,6 +10,7 @@ import (
 
 	"matchmaker.dev/pkg/client"
 	"matchmaker.dev/services/test/chaos/history"
+	"matchmaker.dev/services/test/chaos/lane"
 )
 
 // gameServers are the running games of a project. They fill up, lose players, and end or fall silent.
@@ -99,7 +100,7 @@ func (g *game) play(rough, ctx context.Context) {
 }
 
 func (g *game) vacancy() map[string]float64 {
-	return map[string]float64{string(games): 1, "free": gameSlots}
+	return map[string]float64{string(lane.Games): 1, "free": gameSlots}
 }
 
 // ask makes a request and writes it to the journal.

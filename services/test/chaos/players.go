@@ -10,45 +10,12 @@ import (
 
 	"matchmaker.dev/pkg/client"
 	"matchmaker.dev/services/test/chaos/history"
-)
-
-// lane says which configs a player's ticket is for.
-type lane string
-
-// The lanes. Tickets of both are in the pools of two configs. Tickets of games join running games. No config matches
-// prey, which is for the function that misbehaves.
-const (
-	hosted lane = "hosted"
-	free   lane = "free"
-	both   lane = "both"
-	games  lane = "games"
-	prey   lane = "prey"
+	"matchmaker.dev/services/test/chaos/lane"
 )
 
 // lanes has each lane as often as players choose it.
-var lanes = []lane{hosted, hosted, hosted, hosted, free, free, free, both, both, games}
-
-func (l lane) attributes(number int64) map[string]float64 {
-	a := map[string]float64{"number": float64(number)}
-	switch l {
-	case both:
-		a[string(hosted)], a[string(free)] = 1, 1
-	default:
-		a[string(l)] = 1
-	}
-	return a
-}
-
-// pairs are the configs that match a ticket with any other of theirs.
-func (l lane) pairs() []string {
-	switch l {
-	case hosted, free:
-		return []string{string(l)}
-	case both:
-		return []string{string(hosted), string(free)}
-	default:
-		return nil
-	}
+var lanes = []lane.Lane{
+	lane.Hosted, lane.Hosted, lane.Hosted, lane.Hosted, lane.Free, lane.Free, lane.Free, lane.Both, lane.Both, lane.Games,
 }
 
 // crowd is the players of one project.
@@ -62,7 +29,7 @@ type crowd struct {
 	mu      sync.Mutex
 	number  int64
 	// waiting counts the players who wait for a match, by lane, without stand-ins.
-	waiting map[lane]int
+	waiting map[lane.Lane]int
 	all     []*member
 }
 
@@ -70,18 +37,18 @@ type crowd struct {
 type member struct {
 	*crowd
 	number int64
-	lane   lane
+	lane   lane.Lane
 	id     string
 }
 
 func newCrowd(s *system, project string, journal *history.Journal, random *rand.Rand) (*crowd, error) {
 	tickets, err := s.api(project, "ticket", playerClaims)
-	return &crowd{project: project, tickets: tickets, journal: journal, random: random, waiting: map[lane]int{}}, err
+	return &crowd{project: project, tickets: tickets, journal: journal, random: random, waiting: map[lane.Lane]int{}}, err
 }
 
 // behaviour is what a player does.
 type behaviour struct {
-	lane lane
+	lane lane.Lane
 	// leaves tells that the player deletes the ticket, a time after it was created.
 	leaves bool
 	after  time.Duration
@@ -104,7 +71,7 @@ func (c *crowd) behaviour() behaviour {
 		rereads: c.random.IntN(3) == 0, deletes: c.random.IntN(5) == 0,
 	}
 	if c.random.IntN(50) == 0 {
-		b = behaviour{lane: prey}
+		b = behaviour{lane: lane.Prey}
 	}
 	b.after = leaveTimes[c.random.IntN(len(leaveTimes))]
 	return b
@@ -145,7 +112,7 @@ func (c *crowd) play(ctx context.Context, b behaviour) {
 		waits.Wait()
 		m.get(ctx)
 		return
-	case b.lane == prey:
+	case b.lane == lane.Prey:
 		<-ctx.Done()
 		return
 	case b.standIn:
@@ -165,17 +132,17 @@ func (c *crowd) play(ctx context.Context, b behaviour) {
 	}
 }
 
-func (c *crowd) count(l lane, n int) {
+func (c *crowd) count(l lane.Lane, n int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.waiting[l] += n
 }
 
 // unmatched lists the lanes in which players wait for a match, and counts these players.
-func (c *crowd) unmatched() (in []lane, all int) {
+func (c *crowd) unmatched() (in []lane.Lane, all int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for _, l := range []lane{hosted, free, both, games} {
+	for _, l := range []lane.Lane{lane.Hosted, lane.Free, lane.Both, lane.Games} {
 		if c.waiting[l] > 0 {
 			in, all = append(in, l), all+c.waiting[l]
 		}
@@ -184,7 +151,7 @@ func (c *crowd) unmatched() (in []lane, all int) {
 }
 
 // standIn starts a player for one who is left alone in a lane.
-func (c *crowd) standIn(ctx context.Context, l lane) {
+func (c *crowd) standIn(ctx context.Context, l lane.Lane) {
 	c.present.Go(func() { c.play(ctx, behaviour{lane: l, standIn: true}) })
 }
 
@@ -193,10 +160,10 @@ func (m *member) player() string { return fmt.Sprintf("player-%d", m.number) }
 func (m *member) create(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), requestTime)
 	defer cancel()
-	c := history.Call{Op: history.Create, Project: m.project, Number: m.number, Configs: m.lane.pairs()}
+	c := history.Call{Op: history.Create, Project: m.project, Number: m.number, Configs: m.lane.Pairs()}
 	c.From = history.Now()
 	id, err := m.tickets.any().CreateTicket(ctx, client.TicketRequest{Player: m.player(),
-		Attributes: m.lane.attributes(m.number)})
+		Attributes: m.lane.Attributes(m.number)})
 	c.To = history.Now()
 	c.Status, c.Error = answer(err, http.StatusCreated)
 	c.Ticket, m.id = id, id
@@ -274,7 +241,7 @@ func (c *crowd) last(ctx context.Context) {
 		for s := m.get(ctx).Status; ctx.Err() == nil && (s == 0 || s >= 500); s = m.get(ctx).Status {
 			pause(ctx, retryAfter())
 		}
-		if m.lane == prey {
+		if m.lane == lane.Prey {
 			m.delete(ctx)
 		}
 	})

@@ -15,6 +15,7 @@ import (
 
 	"matchmaker.dev/pkg/client"
 	"matchmaker.dev/services/test/chaos/history"
+	"matchmaker.dev/services/test/chaos/lane"
 )
 
 // studio changes the configs and functions of a project.
@@ -50,7 +51,7 @@ func newStudio(s *system, project string, journal *history.Journal, random *rand
 
 // open uploads the functions and puts the configs.
 func (s *studio) open(ctx context.Context) error {
-	for _, config := range []string{string(hosted), string(free), string(games), enemyConfig} {
+	for _, config := range []string{string(lane.Hosted), string(lane.Free), string(lane.Games), enemyConfig} {
 		if err := s.upload(ctx, functionOf(config), s.made.editions[0]); err != nil {
 			return err
 		}
@@ -64,7 +65,7 @@ func (s *studio) open(ctx context.Context) error {
 // work changes a config or function now and then until ctx ends.
 func (s *studio) work(ctx, after context.Context, pace time.Duration) error {
 	for pause(ctx, time.Duration((0.3+1.4*s.random.Float64())*float64(pace))) {
-		config := string([]lane{hosted, free, games}[s.random.IntN(3)])
+		config := string([]lane.Lane{lane.Hosted, lane.Free, lane.Games}[s.random.IntN(3)])
 		var err error
 		switch s.random.IntN(10) {
 		case 0, 1, 2, 3:
@@ -88,7 +89,7 @@ func (s *studio) work(ctx, after context.Context, pace time.Duration) error {
 
 // close puts all configs again. A request without an answer may have taken effect after one that was sent later.
 func (s *studio) close(ctx context.Context) error {
-	for _, config := range []string{string(hosted), string(free), string(games)} {
+	for _, config := range []string{string(lane.Hosted), string(lane.Free), string(lane.Games)} {
 		if err := s.put(ctx, config); err != nil {
 			return err
 		}
@@ -99,11 +100,11 @@ func (s *studio) close(ctx context.Context) error {
 // config makes a config, with a new generation of settings.
 func (s *studio) config(name string) client.Config {
 	s.generation++
-	settings := history.Settings{Config: name, Generation: s.generation, Hosted: name == string(hosted),
-		Fills: name == string(games)}
+	settings := history.Settings{Config: name, Generation: s.generation, Hosted: name == string(lane.Hosted),
+		Fills: name == string(lane.Games)}
 	pool := name
 	if name == enemyConfig {
-		settings.How, pool = misbehaviours[s.random.IntN(len(misbehaviours))], string(prey)
+		settings.How, pool = misbehaviours[s.random.IntN(len(misbehaviours))], string(lane.Prey)
 	}
 	text, _ := json.Marshal(settings) // no value of it fails
 	one := 1.0

@@ -18,6 +18,7 @@ import (
 	"strings"
 	"time"
 
+	"matchmaker.dev/services/internal/wait"
 	"matchmaker.dev/services/test/launch"
 )
 
@@ -142,11 +143,4 @@ func progress(format string, args ...any) {
 }
 
 // pause waits for d. It returns false when ctx ends before.
-func pause(ctx context.Context, d time.Duration) bool {
-	select {
-	case <-ctx.Done():
-		return false
-	case <-time.After(d):
-		return true
-	}
-}
+func pause(ctx context.Context, d time.Duration) bool { return wait.For(ctx, d) == nil }

@@ -15,6 +15,7 @@ import (
 	"matchmaker.dev/pkg/client"
 	"matchmaker.dev/services/internal/auth"
 	"matchmaker.dev/services/internal/issuer"
+	"matchmaker.dev/services/test/chaos/lane"
 )
 
 // requestTime is how long clients wait for an answer, holdTime how long the service is asked to hold a GET.
@@ -58,7 +59,7 @@ func newClients(ctx context.Context, w *world) (*clients, error) {
 			return nil, err
 		}
 		c.crowds = append(c.crowds, &crowd{
-			project: project, tickets: tickets, journal: w.journal, random: random(), waiting: map[lane]int{},
+			project: project, tickets: tickets, journal: w.journal, random: random(), waiting: map[lane.Lane]int{},
 		})
 		c.studios = append(c.studios, &studio{project: project, configs: configs, journal: w.journal, random: random()})
 		c.games = append(c.games, &games{project: project, backfills: backfills, journal: w.journal, random: random()})

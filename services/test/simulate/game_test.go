@@ -10,6 +10,7 @@ import (
 
 	"matchmaker.dev/pkg/client"
 	"matchmaker.dev/services/test/chaos/history"
+	"matchmaker.dev/services/test/chaos/lane"
 )
 
 // games are the running games of a project. They fill up, lose players, and end or fall silent.
@@ -90,7 +91,9 @@ func (g *game) play(rough, ctx context.Context) {
 	// Otherwise the game ends without a request, as if its machine had died.
 }
 
-func vacancy() map[string]float64 { return map[string]float64{string(filling): 1, "free": gameSlots} }
+func vacancy() map[string]float64 {
+	return map[string]float64{string(lane.Games): 1, "free": gameSlots}
+}
 
 // ask makes a request and writes it to the journal.
 func (g *game) ask(

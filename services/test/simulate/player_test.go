@@ -10,45 +10,12 @@ import (
 
 	"matchmaker.dev/pkg/client"
 	"matchmaker.dev/services/test/chaos/history"
-)
-
-// lane says which configs a player's ticket is for.
-type lane string
-
-// The lanes. Tickets of both are in the pools of two configs. Tickets of games join running games. Prey is for the
-// function that misbehaves, and is never matched.
-const (
-	hosted  lane = "hosted"
-	free    lane = "free"
-	both    lane = "both"
-	filling lane = "games"
-	prey    lane = "prey"
+	"matchmaker.dev/services/test/chaos/lane"
 )
 
 // lanes has each lane as often as players choose it.
-var lanes = []lane{hosted, hosted, hosted, hosted, free, free, both, both, filling, filling}
-
-func (l lane) attributes(number int64) map[string]float64 {
-	a := map[string]float64{"number": float64(number)}
-	switch l {
-	case both:
-		a[string(hosted)], a[string(free)] = 1, 1
-	default:
-		a[string(l)] = 1
-	}
-	return a
-}
-
-// pairs are the configs that match a ticket with any other of theirs.
-func (l lane) pairs() []string {
-	switch l {
-	case hosted, free:
-		return []string{string(l)}
-	case both:
-		return []string{string(hosted), string(free)}
-	default:
-		return nil
-	}
+var lanes = []lane.Lane{
+	lane.Hosted, lane.Hosted, lane.Hosted, lane.Hosted, lane.Free, lane.Free, lane.Both, lane.Both, lane.Games, lane.Games,
 }
 
 // crowd is the players of one project.
@@ -61,7 +28,7 @@ type crowd struct {
 	present sync.WaitGroup
 	mu      sync.Mutex
 	number  int64
-	waiting map[lane]int // players who wait for a match, without stand-ins
+	waiting map[lane.Lane]int // players who wait for a match, without stand-ins
 	all     []*player
 }
 
@@ -70,7 +37,7 @@ type player struct {
 	*crowd
 	random *rand.Rand
 	number int64
-	lane   lane
+	lane   lane.Lane
 	id     string
 }
 
@@ -81,7 +48,7 @@ var leaveTimes = []time.Duration{
 }
 
 // join makes a player. Only one goroutine at a time calls it.
-func (c *crowd) join(l lane) *player {
+func (c *crowd) join(l lane.Lane) *player {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.number++
@@ -96,7 +63,7 @@ func (c *crowd) arrive(ctx, lives context.Context) {
 	for pause(ctx, time.Duration((0.2+1.6*c.random.Float64())*float64(arrivalPace))) {
 		l := lanes[c.random.IntN(len(lanes))]
 		if c.random.IntN(50) == 0 {
-			l = prey
+			l = lane.Prey
 		}
 		p := c.join(l)
 		c.present.Go(func() { p.play(lives) })
@@ -104,7 +71,7 @@ func (c *crowd) arrive(ctx, lives context.Context) {
 }
 
 // standIn adds a player for one who is left alone in a lane.
-func (c *crowd) standIn(ctx context.Context, l lane) {
+func (c *crowd) standIn(ctx context.Context, l lane.Lane) {
 	p := c.join(l)
 	c.present.Go(func() {
 		if p.create(ctx) && !p.await(ctx) {
@@ -130,7 +97,7 @@ func (p *player) play(ctx context.Context) {
 		waits.Wait()
 		p.get(ctx)
 		return
-	case p.lane == prey:
+	case p.lane == lane.Prey:
 		<-ctx.Done()
 		return
 	}
@@ -152,10 +119,10 @@ func (p *player) count(n int) {
 }
 
 // unmatched lists the lanes in which players wait for a match, and counts these players.
-func (c *crowd) unmatched() (in []lane, all int) {
+func (c *crowd) unmatched() (in []lane.Lane, all int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for _, l := range []lane{hosted, free, both, filling} {
+	for _, l := range []lane.Lane{lane.Hosted, lane.Free, lane.Both, lane.Games} {
 		if c.waiting[l] > 0 {
 			in, all = append(in, l), all+c.waiting[l]
 		}
@@ -168,9 +135,9 @@ func (p *player) name() string { return fmt.Sprintf("player-%d", p.number) }
 func (p *player) create(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(as(context.WithoutCancel(ctx), "%s", p.name()), requestTime)
 	defer cancel()
-	c := history.Call{Op: history.Create, Project: p.project, Number: p.number, Configs: p.lane.pairs()}
+	c := history.Call{Op: history.Create, Project: p.project, Number: p.number, Configs: p.lane.Pairs()}
 	c.From = history.Now()
-	id, err := p.tickets.CreateTicket(ctx, client.TicketRequest{Player: p.name(), Attributes: p.lane.attributes(p.number)})
+	id, err := p.tickets.CreateTicket(ctx, client.TicketRequest{Player: p.name(), Attributes: p.lane.Attributes(p.number)})
 	c.To = history.Now()
 	c.Status, c.Error = answer(err, http.StatusCreated)
 	c.Ticket, p.id = id, id
@@ -249,7 +216,7 @@ func (c *crowd) last(ctx context.Context) {
 		for s := p.get(ctx).Status; ctx.Err() == nil && (s == 0 || s >= 500); s = p.get(ctx).Status {
 			pause(ctx, retryAfter(p.random))
 		}
-		if p.lane == prey {
+		if p.lane == lane.Prey {
 			p.delete(ctx)
 		}
 	}

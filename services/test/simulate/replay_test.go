@@ -15,6 +15,8 @@ import (
 	"strings"
 	"testing"
 	_ "unsafe" // for go:linkname
+
+	"matchmaker.dev/services/test/chaos/overlay"
 )
 
 var (
@@ -30,7 +32,7 @@ var replayState uint64
 // edits make a Go runtime in which a seed gives the same world again. One thread at a time runs Go code, no clock
 // interrupts it, and every random number follows from the seed: the order of maps, of timers at the same instant and of
 // the cases of a select, math/rand, and the seeds of hashes.
-var edits = []struct{ file, right, wrong string }{
+var edits = []overlay.Edit{
 	{"runtime/proc.go", `const haveSysmon = GOARCH != "wasm"`, `const haveSysmon = false`},
 	{"runtime/proc.go", "if pp.schedtick%61 == 0 && !sched.runq.empty() {", "if false {"},
 	{"internal/sync/mutex.go", "starvationThresholdNs = 1e6", "starvationThresholdNs = 1e18"},
@@ -52,38 +54,10 @@ var edits = []struct{ file, right, wrong string }{
 
 var digests = regexp.MustCompile(`digest .*`)
 
-// overlay writes the edited files into a folder, and returns the file for the go command's flag -overlay.
-func overlay(ctx context.Context, dir string) (string, error) {
+// goSources is the folder of Go's own sources.
+func goSources(ctx context.Context) (string, error) {
 	root, err := command.CommandContext(ctx, "go", "env", "GOROOT").Output()
-	if err != nil {
-		return "", err
-	}
-	replaced, texts := map[string]string{}, map[string][]byte{}
-	for _, e := range edits {
-		file := filepath.Join(strings.TrimSpace(string(root)), "src", e.file)
-		if texts[file] == nil {
-			text, err := os.ReadFile(file)
-			if err != nil {
-				return "", err
-			}
-			texts[file], replaced[file] = text, filepath.Join(dir, filepath.Base(e.file))
-		}
-		if n := bytes.Count(texts[file], []byte(e.right)); n != 1 {
-			return "", fmt.Errorf("%s has the text %d times, not once: %s", e.file, n, e.right)
-		}
-		texts[file] = bytes.Replace(texts[file], []byte(e.right), []byte(e.wrong), 1)
-	}
-	for file, text := range texts {
-		if err := os.WriteFile(replaced[file], text, 0o600); err != nil {
-			return "", err
-		}
-	}
-	list, err := json.Marshal(map[string]any{"Replace": replaced})
-	if err != nil {
-		return "", err
-	}
-	name := filepath.Join(dir, "overlay.json")
-	return name, os.WriteFile(name, list, 0o600)
+	return filepath.Join(strings.TrimSpace(string(root)), "src"), err
 }
 
 // digest is that of all that was seen in a world, with all times.
@@ -103,7 +77,11 @@ func TestReplay(t *testing.T) {
 		t.Skip("no -again is given")
 	}
 	dir := t.TempDir()
-	list, err := overlay(t.Context(), dir)
+	sources, err := goSources(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, err := overlay.Write(sources, dir, edits)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"matchmaker.dev/pkg/client"
 	"matchmaker.dev/services/test/chaos/history"
+	"matchmaker.dev/services/test/chaos/lane"
 )
 
 // studio changes the configs of a project.
@@ -29,7 +30,7 @@ type studio struct {
 const enemyConfig = "enemy"
 
 // configs are those of each project.
-var configs = []string{string(hosted), string(free), string(filling), enemyConfig}
+var configs = []string{string(lane.Hosted), string(lane.Free), string(lane.Games), enemyConfig}
 
 // functionOf is the function of a config.
 func functionOf(config string) string { return config + "-function" }
@@ -84,11 +85,11 @@ func (s *studio) close(ctx context.Context) error {
 func (s *studio) config(name string) client.Config {
 	s.generation++
 	made := history.Settings{
-		Config: name, Generation: s.generation, Hosted: name == string(hosted), Fills: name == string(filling),
+		Config: name, Generation: s.generation, Hosted: name == string(lane.Hosted), Fills: name == string(lane.Games),
 	}
 	pool := name
 	if name == enemyConfig {
-		made.How, pool = misbehaviours[s.random.IntN(len(misbehaviours))], string(prey)
+		made.How, pool = misbehaviours[s.random.IntN(len(misbehaviours))], string(lane.Prey)
 	}
 	text, _ := json.Marshal(made) // no value of it fails
 	one := 1.0

@@ -2,12 +2,10 @@
 package mistake
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
+
+	"matchmaker.dev/services/test/chaos/overlay"
 )
 
 // Mistake is one mistake.
@@ -23,8 +21,7 @@ type Mistake struct {
 	edits     []edit
 }
 
-// edit replaces a text that is in a file once.
-type edit struct{ file, right, wrong string }
+type edit = overlay.Edit
 
 const scripts = "services/internal/state/script/"
 
@@ -122,26 +119,9 @@ func Of(name string) (m Mistake, err error) {
 // Overlay writes the files with the mistake into a folder. It returns the file for the go command's flag -overlay,
 // which replaces those below root.
 func (m Mistake) Overlay(root, dir string) (string, error) {
-	replaced := map[string]string{}
-	for n, e := range m.edits {
-		file := filepath.Join(root, e.file)
-		text, err := os.ReadFile(file)
-		if err != nil {
-			return "", err
-		}
-		if n := bytes.Count(text, []byte(e.right)); n != 1 {
-			return "", fmt.Errorf("mistake %s: %s has the text %d times, not once: %s", m.Name, e.file, n, e.right)
-		}
-		replaced[file] = filepath.Join(dir, fmt.Sprintf("mistake-%d%s", n, filepath.Ext(e.file)))
-		text = bytes.Replace(text, []byte(e.right), []byte(e.wrong), 1)
-		if err := os.WriteFile(replaced[file], text, 0o600); err != nil { //nolint:gosec // the folder is the run's own
-			return "", err
-		}
-	}
-	list, err := json.Marshal(map[string]any{"Replace": replaced})
+	list, err := overlay.Write(root, dir, m.edits)
 	if err != nil {
-		return "", err
+		return "", fmt.Errorf("mistake %s: %w", m.Name, err)
 	}
-	overlay := filepath.Join(dir, "overlay.json")
-	return overlay, os.WriteFile(overlay, list, 0o600)
+	return list, nil
 }

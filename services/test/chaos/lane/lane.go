@@ -1,0 +1,39 @@
+// Package lane says which configs the tickets of chaos and simulation are for.
+package lane
+
+// Lane is the kind of a player's ticket. Those of a config have its id.
+type Lane string
+
+// The lanes. Tickets of Both are in the pools of two configs. Tickets of Games join running games. No config matches
+// Prey, which is for the function that misbehaves.
+const (
+	Hosted Lane = "hosted"
+	Free   Lane = "free"
+	Both   Lane = "both"
+	Games  Lane = "games"
+	Prey   Lane = "prey"
+)
+
+// Attributes are those of a player's ticket.
+func (l Lane) Attributes(number int64) map[string]float64 {
+	a := map[string]float64{"number": float64(number)}
+	switch l {
+	case Both:
+		a[string(Hosted)], a[string(Free)] = 1, 1
+	default:
+		a[string(l)] = 1
+	}
+	return a
+}
+
+// Pairs are the configs that match a ticket with any other of theirs.
+func (l Lane) Pairs() []string {
+	switch l {
+	case Hosted, Free:
+		return []string{string(l)}
+	case Both:
+		return []string{string(Hosted), string(Free)}
+	default:
+		return nil
+	}
+}
