@@ -9,6 +9,7 @@ import (
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/definition"
+	"matchmaker.dev/services/internal/problem"
 	"matchmaker.dev/services/internal/web"
 )
 
@@ -98,10 +99,16 @@ func (s *service) respond(c echo.Context, config *pb.Config) error {
 	return c.JSON(http.StatusOK, bodyOf(config, s.show(c.Request().Context(), c.Param("project"), config)))
 }
 
-// respondRefused answers the list of errors as the contract has it; other errors pass.
+// respondRefused answers the list of errors as the contract has it; other errors pass. What it returns besides says for
+// the metrics which limit was met.
 func respondRefused(c echo.Context, err error) error {
-	if errs, ok := errors.AsType[*definition.FieldErrors](err); ok {
-		return c.JSON(http.StatusBadRequest, errs.List())
+	errs, ok := errors.AsType[*definition.FieldErrors](err)
+	if !ok {
+		return err
 	}
-	return err
+	limit := errs.Exceeded()
+	if err := c.JSON(http.StatusBadRequest, errs.List()); err != nil || limit == "" {
+		return err
+	}
+	return problem.New(problem.Invalid, "the config exceeds a limit: %s", limit).Exceeds(limit)
 }

@@ -203,7 +203,7 @@ func (l *leader) measure(ctx context.Context) {
 		return
 	}
 	usage := observe.Usage{Debt: max(0, -l.budget.Level()), Configs: len(l.segments),
-		ConfigBytes: l.configBytes}
+		ConfigBytes: l.configBytes, ProposalBytes: l.room.size()}
 	for _, segments := range l.segments {
 		usage.Segments += len(segments)
 		for _, pool := range segments[0].config.GetPools() {

@@ -117,6 +117,9 @@ func TestRoomOfAConfigLeavesRoomForOthers(t *testing.T) {
 	if !r.reserve("victim", 100) {
 		t.Error("there is no room for the third")
 	}
+	if n := r.size(); n != 850 {
+		t.Errorf("%d are measured, want 850", n)
+	}
 	r.release("flood", 500)
 	r.release("second", 250)
 	r.release("victim", 100)

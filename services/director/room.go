@@ -41,6 +41,13 @@ func (r *room) reserve(config string, size int64) bool {
 	return true
 }
 
+// size is how much is in use.
+func (r *room) size() int64 {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.used
+}
+
 // release gives room back.
 func (r *room) release(config string, size int64) {
 	r.mu.Lock()

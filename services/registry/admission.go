@@ -50,7 +50,10 @@ const (
 // for concurrent use.
 type admission struct {
 	most, perProject int
-	what             string // is too much at the limit
+	what             string              // is too much at the limit
+	limit            string              // its name, "" for that of uploads
+	states           [3]string           // of places: waiting, receiving, unpacked
+	ended            func(reason string) // is told who gives way; nil when nobody wants to know
 	patience         time.Duration
 
 	mu        sync.Mutex
@@ -64,7 +67,7 @@ type admission struct {
 func newAdmission(most int) *admission {
 	return &admission{
 		most: most, perProject: max(1, most/4), used: usage.Ledger{HalfLife: placeHalfLife},
-		what: "uploads", patience: patience,
+		what: "uploads", patience: patience, states: [3]string{"waiting", "receiving", "compiling"},
 	}
 }
 
@@ -72,14 +75,33 @@ func newAdmission(most int) *admission {
 func newReads() *admission {
 	return &admission{
 		most: allReads, perProject: projectReads, used: usage.Ledger{HalfLife: placeHalfLife},
-		what: "reads of logs", patience: logPatience,
+		what: "reads of logs", limit: "log-reads", patience: logPatience, states: [3]string{"waiting", "reading"},
 	}
 }
 
 func (a *admission) busy() *problem.Error {
 	e := problem.New(problem.Limited, "too many %s at the same time: try again later", a.what)
 	e.RetryAfter = a.patience
+	if a.limit != "" {
+		e.Limit = &problem.Limit{Name: a.limit, Amount: a.perProject}
+	}
 	return e
+}
+
+// occupant is who has places, and what for.
+type occupant struct{ project, state string }
+
+// open counts who has places, or wants one.
+func (a *admission) open() map[occupant]int {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	all := map[occupant]int{}
+	for i, places := range [][]*place{a.waiting, a.receiving, a.unpacked} {
+		for _, p := range places {
+			all[occupant{p.project, a.states[i]}]++
+		}
+	}
+	return all
 }
 
 func tooSlow() error {
@@ -259,6 +281,13 @@ func (a *admission) loser(of []*place, project string, now time.Time, long time.
 
 // giveWay ends an upload. The caller has the lock.
 func (p *place) giveWay(why error) {
+	if p.admission.ended != nil {
+		reason := "fair"
+		if problem.KindOf(why) == problem.Invalid {
+			reason = "slow"
+		}
+		p.admission.ended(reason)
+	}
 	p.refused = why
 	p.cancel(why)
 	if !p.received {

@@ -92,5 +92,5 @@ func (p *filePart) Read(buffer []byte) (int, error) {
 }
 
 func fileTooLong(most int) error {
-	return refuse("longer than the maximum of %d bytes", most)
+	return refuse("longer than the maximum of %d bytes", most).Exceeds("upload")
 }

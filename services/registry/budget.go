@@ -102,14 +102,13 @@ func (r *registry) checkRoom(ctx context.Context, project, name string, m *sandb
 			}
 		}
 	}
-	r.metrics.stored(ctx, project, code, modules)
 	if most := int64(r.Settings.MachineCode) * mib; code > most {
 		return refuse("the functions of the project would have %d MiB of machine code together, at most %d are allowed: "+
-			"delete a function or make one smaller", (code+mib-1)/mib, r.Settings.MachineCode)
+			"delete a function or make one smaller", (code+mib-1)/mib, r.Settings.MachineCode).Exceeds("max-machine-code")
 	}
 	if most := int64(r.Settings.Modules) * mib; modules > most {
 		return refuse("the modules of the project would have %d MiB together, earlier uploads included, at most %d are "+
-			"allowed: delete a function or make one smaller", (modules+mib-1)/mib, r.Settings.Modules)
+			"allowed: delete a function or make one smaller", (modules+mib-1)/mib, r.Settings.Modules).Exceeds("max-modules")
 	}
 	return nil
 }

@@ -15,13 +15,13 @@ import (
 type metrics struct {
 	projects *telemetry.Labels
 
-	uploads, refused, reads    metric.Int64Counter
-	compile, waited            metric.Float64Histogram
-	left, machineCode, modules metric.Int64Gauge
+	uploads, refused, reads, ended metric.Int64Counter
+	compile, waited                metric.Float64Histogram
+	left                           metric.Int64Gauge
 }
 
-func newMetrics(m telemetry.Meter) *metrics {
-	return &metrics{
+func newMetrics(m telemetry.Meter, r *registry) *metrics {
+	x := &metrics{
 		projects: m.Labels("project"),
 		uploads: m.Counter("matchmaker.uploads", "{upload}",
 			"Uploads that were checked, by outcome: ok, refused, failed (not for a reason of its own)."),
@@ -33,11 +33,58 @@ func newMetrics(m telemetry.Meter) *metrics {
 			"Processor time to compile an upload and to start it for a trial. Those that were refused count."),
 		waited: m.WaitSeconds("matchmaker.upload.wait", "Time that an upload waited for its turn to be compiled."),
 		left:   m.Gauge("matchmaker.compile.left", "s", "What is left of --compile-budget after the last upload."),
-		machineCode: m.Gauge("matchmaker.machine_code", "By",
-			"Machine code of the project's functions, as of its last upload; see --max-machine-code."),
-		modules: m.Gauge("matchmaker.modules", "By",
-			"Modules of the project that are kept, as of its last upload; see --max-modules."),
+		ended: m.Counter("matchmaker.uploads.gave_way", "{upload}",
+			"Uploads that ended because others needed their place, by reason: slow (too few bytes came) or fair (the project "+
+				"had more than others)."),
 	}
+	x.eachProject(m, r, "matchmaker.machine_code", "By",
+		"Machine code of a project's functions; see --max-machine-code.",
+		func(s stored) float64 { return float64(s.machineCode) })
+	x.eachProject(m, r, "matchmaker.modules", "By", "Modules of a project that are kept; see --max-modules.",
+		func(s stored) float64 { return float64(s.modules) })
+	x.eachProject(m, r, "matchmaker.functions", "{function}", "Functions of a project; see --max-functions.",
+		func(s stored) float64 { return float64(s.functions) })
+	x.eachProject(m, r, "matchmaker.uploads.kept", "{upload}",
+		"Uploads of a project's functions that are kept; see --function-versions.",
+		func(s stored) float64 { return float64(s.uploads) })
+	x.places(m, "matchmaker.uploads.open", "{upload}",
+		"Uploads under way in this process, by state: waiting (for a place), receiving, compiling (or waiting for that).",
+		r.admission)
+	x.places(m, "matchmaker.log.reads.open", "{read}",
+		"Reads of logs under way in this process, by state: waiting (for a place) or reading.", r.reads)
+	return x
+}
+
+// eachProject makes a gauge of what a project has, as of its last change and the last look at all projects. Projects
+// beyond the limit of labels are left out.
+func (x *metrics) eachProject(m telemetry.Meter, r *registry, name, unit, text string, value func(stored) float64) {
+	m.ObservableGauge(name, unit, text, func(_ context.Context, observe telemetry.Observe) {
+		for project, has := range r.inventory.all() {
+			if labels := x.of(project); labels[0].Value.AsString() != telemetry.Other {
+				observe(value(has), labels...)
+			}
+		}
+	})
+}
+
+// places makes a gauge of who has or wants a place.
+func (x *metrics) places(m telemetry.Meter, name, unit, text string, a *admission) {
+	m.ObservableGauge(name, unit, text, func(_ context.Context, observe telemetry.Observe) {
+		type series struct{ project, state string }
+		sums := map[series]int{}
+		for of, n := range a.open() {
+			sums[series{x.of(of.project)[0].Value.AsString(), of.state}] += n
+		}
+		for s, n := range sums {
+			observe(float64(n), attribute.String("project", s.project), attribute.String("state", s.state))
+		}
+	})
+}
+
+// gaveWay counts an upload that ended for others.
+func (x *metrics) gaveWay(reason string) {
+	x.ended.Add(context.Background(), 1, //nolint:forbidigo // no request is the cause
+		telemetry.WithLabels(nil, attribute.String("reason", reason)))
 }
 
 func (x *metrics) of(project string) []attribute.KeyValue { return x.projects.Of(project) }
@@ -67,10 +114,4 @@ func (x *metrics) compiled(ctx context.Context, project string, cost sandbox.Cos
 	x.compile.Record(ctx, cost.Processor.Seconds(), labels)
 	x.waited.Record(ctx, cost.Waited.Seconds(), labels)
 	x.left.Record(ctx, int64(left.Seconds()), labels)
-}
-
-func (x *metrics) stored(ctx context.Context, project string, code, modules int64) {
-	labels := telemetry.WithLabels(x.of(project))
-	x.machineCode.Record(ctx, code, labels)
-	x.modules.Record(ctx, modules, labels)
 }

@@ -13,16 +13,16 @@ import (
 )
 
 // refuse says what is wrong with an uploaded file.
-func refuse(format string, args ...any) error {
+func refuse(format string, args ...any) *problem.Error {
 	return problem.New(problem.Invalid, "file: "+format, args...)
 }
 
 func unpacksTooLarge(most int64) error {
-	return refuse("the archive unpacks to more than %d bytes, too many for its size", most)
+	return refuse("the archive unpacks to more than %d bytes, too many for its size", most).Exceeds("upload")
 }
 
 func (l limits) moduleTooLong(what string) error {
-	return refuse("%s is longer than the maximum of %d bytes for a module", what, l.module)
+	return refuse("%s is longer than the maximum of %d bytes for a module", what, l.module).Exceeds("upload")
 }
 
 // damagedArchive words what the readers of archives say; refusals stay as they are.

@@ -99,6 +99,7 @@ type registry struct {
 	admission *admission
 	reads     *admission       // of logs
 	pace      *ratelimit.Local // of them, in microseconds of a processor
+	inventory inventory
 	metrics   *metrics
 }
 
@@ -115,14 +116,16 @@ func newRegistry(o Options) (*registry, error) {
 	if err := o.complete(); err != nil {
 		return nil, err
 	}
-	return &registry{
+	r := &registry{
 		Options:   o,
 		board:     newBoard(o.Heartbeat, o.Grace, o.Now, o.Store.Now),
 		admission: newAdmission(o.Uploads),
 		reads:     newReads(),
 		pace:      ratelimit.NewLocal("log", state.Rate{PerSecond: readPace, Burst: readPace}, o.Now),
-		metrics:   newMetrics(o.Meter),
-	}, nil
+	}
+	r.metrics = newMetrics(o.Meter, r)
+	r.admission.ended = r.metrics.gaveWay
+	return r, nil
 }
 
 func (r *registry) part() app.Part {

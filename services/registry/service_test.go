@@ -57,6 +57,7 @@ type bench struct {
 	boxDir     string
 	redis      string          // address
 	log        strings.Builder // of the sweeper
+	project    string          // of requests
 }
 
 // clock stands still until it is moved. It is behind the real one, whose times the log's lines have.
@@ -87,7 +88,7 @@ func startWith(t *testing.T, edge web.Options, change func(*Options)) *bench {
 	must(t, err)
 	t.Cleanup(func() { nats.Close() })
 
-	b := &bench{clock: newClock(), boxDir: t.TempDir(), redis: redis.Addr()}
+	b := &bench{clock: newClock(), boxDir: t.TempDir(), redis: redis.Addr(), project: "demo"}
 	b.store, err = state.Open(state.Options{Server: state.Server{URL: redis.URL()}, Functions: 20, Log: log,
 		Clock: b.clock.now})
 	must(t, err)
@@ -158,7 +159,7 @@ type answer struct {
 
 func (b *bench) do(t *testing.T, method, path string, body io.Reader, header ...string) answer {
 	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), method, b.url+"/demo/matchmaking/api/v1"+path, body)
+	req, err := http.NewRequestWithContext(t.Context(), method, b.url+"/"+b.project+"/matchmaking/api/v1"+path, body)
 	must(t, err)
 	req.Header.Set("Authorization", "Bearer "+b.token)
 	for i := 0; i < len(header); i += 2 {

@@ -15,6 +15,7 @@ type Settings struct {
 	LogBudget     time.Duration `help:"How long reads of a project's logs may take within a minute, in time of one processor; 0 means no limit." default:"6s" name:"log-read-budget" group:"runner"`
 	MachineCode   int           `help:"Most MiB of machine code that the functions of a project may have together, those that run." default:"512" name:"max-machine-code" group:"runner"`
 	Modules       int           `help:"Most MiB that the modules of a project may have together, with all uploads that are kept." default:"512" name:"max-modules" group:"runner"`
+	AllModules    int           `help:"Most MiB that the modules of all projects may take in NATS. A project may have half of what the others leave." default:"4096" name:"max-modules-total" group:"runner"`
 	ModuleGrace   time.Duration `help:"How long a module stays stored that no version of a function has any more." default:"1h" group:"runner"`
 }
 
@@ -28,8 +29,9 @@ func (s *Settings) Validate() error {
 	if s.CompileBudget < 0 || s.LogBudget < 0 {
 		err = errors.Join(err, errors.New("--compile-budget and --log-read-budget: must not be negative"))
 	}
-	if s.MachineCode < 1 || s.Modules < 1 {
-		err = errors.Join(err, errors.New("--max-machine-code and --max-modules: must be more than 0"))
+	if s.MachineCode < 1 || s.Modules < 1 || s.AllModules < 1 {
+		err = errors.Join(err, errors.New(
+			"--max-machine-code, --max-modules and --max-modules-total: must be more than 0"))
 	}
 	return errors.Join(err, settings.Positive(map[string]time.Duration{"module-grace": s.ModuleGrace}))
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/bus"
 	"matchmaker.dev/services/internal/state"
 )
@@ -22,6 +23,8 @@ type sweeper struct {
 	log   *slog.Logger
 	grace time.Duration
 
+	// found is told what all projects have; nil when nobody wants to know.
+	found func(map[string]stored)
 	// stray are the modules without a proof at the last look.
 	stray []string
 }
@@ -30,10 +33,13 @@ func newSweeper(store *state.Store, bus *bus.Bus, log *slog.Logger, grace time.D
 	return &sweeper{store: store, bus: bus, log: log, grace: grace}
 }
 
+// sweepInterval is how often a sweeper looks.
+func sweepInterval(grace time.Duration) time.Duration { return max(grace/6, time.Millisecond) }
+
 // sweep looks once, and returns how many modules it removed.
 func (s *sweeper) sweep(ctx context.Context) (removed int, err error) {
 	// Before the lists: what is stored later is not looked at. It fails when another replica removes one meanwhile.
-	stored, unlisted := s.bus.Modules(ctx)
+	inStore, unlisted := s.bus.Modules(ctx)
 	projects, err := s.store.Projects(ctx)
 	if err != nil {
 		return 0, err
@@ -42,12 +48,16 @@ func (s *sweeper) sweep(ctx context.Context) (removed int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	known := map[string]bool{}
+	known, has := map[string]bool{}, map[string]stored{}
 	for _, project := range projects {
-		used, err := s.used(ctx, project)
+		functions, err := s.store.Functions(ctx, project)
 		if err != nil {
 			return removed, err
 		}
+		if len(functions) > 0 {
+			has[project] = storedOf(functions)
+		}
+		used := modulesOf(functions)
 		for _, module := range unused[project].All {
 			known[module] = true
 		}
@@ -60,25 +70,24 @@ func (s *sweeper) sweep(ctx context.Context) (removed int, err error) {
 			return removed, err
 		}
 	}
+	if s.found != nil {
+		s.found(has)
+	}
 	if unlisted == nil {
-		s.reportStray(ctx, slices.DeleteFunc(stored, func(module string) bool { return known[module] }))
+		s.reportStray(ctx, slices.DeleteFunc(inStore, func(module string) bool { return known[module] }))
 	}
 	return removed, nil
 }
 
-// used returns the modules that functions of a project name.
-func (s *sweeper) used(ctx context.Context, project string) (map[string]bool, error) {
-	functions, err := s.store.Functions(ctx, project)
-	if err != nil {
-		return nil, err
-	}
+// modulesOf returns the modules that functions name.
+func modulesOf(functions map[string]*pb.Function) map[string]bool {
 	used := map[string]bool{}
 	for _, f := range functions {
 		for _, module := range state.ModulesOf(f) {
 			used[module] = true
 		}
 	}
-	return used, nil
+	return used
 }
 
 // remove removes those modules of a project that are due and that no function names.
@@ -128,7 +137,11 @@ func (s *sweeper) reportStray(ctx context.Context, stray []string) {
 // sweepLoop sweeps now and then, until ctx ends.
 func (r *registry) sweepLoop(ctx context.Context) {
 	s := newSweeper(r.Store, r.Bus, r.Log, r.Settings.ModuleGrace)
-	t := time.NewTicker(max(r.Settings.ModuleGrace/6, time.Millisecond))
+	s.found = r.inventory.replace
+	if err := r.survey(ctx); err != nil {
+		r.Log.DebugContext(ctx, "what projects have is not known yet", "error", err)
+	}
+	t := time.NewTicker(sweepInterval(r.Settings.ModuleGrace))
 	defer t.Stop()
 	for {
 		select {

@@ -75,7 +75,10 @@ func (r *registry) put(c echo.Context) error {
 		md5: hex.EncodeToString(sum[:]), implementation: implementation,
 		hash: checked.Hash, bytes: len(module), machineCode: checked.Code, manifest: manifest(checked.Manifest),
 		store: sync.OnceValues(func() (string, error) {
-			stored := moduleName(checked.Hash)
+			if err := r.checkShare(ctx, project, len(module)); err != nil {
+				return "", err
+			}
+			stored := moduleName(checked.Hash, len(module))
 			return stored, r.traceStep(ctx, "store module", func(ctx context.Context) error {
 				if err := r.Store.NoteModule(ctx, project, stored); err != nil {
 					return err
@@ -94,6 +97,7 @@ func (r *registry) put(c echo.Context) error {
 	}
 	r.Log.InfoContext(ctx, "function uploaded", "project", project, "function", name, "version", next.GetVersion(),
 		"module", next.GetModule(), "bytes", len(module))
+	r.recount(ctx, project)
 	r.Bus.Poke(ctx, project, &pb.Poke{Functions: true})
 	return c.JSON(http.StatusOK, r.describe(project, next))
 }
@@ -113,7 +117,8 @@ func (r *registry) checkCount(ctx context.Context, project, name string) error {
 	}
 	if len(functions) >= r.Settings.Functions {
 		return problem.New(problem.Invalid,
-			"name: the project has %d match functions, the most it may have: delete one first", len(functions))
+			"name: the project has %d match functions, the most it may have: delete one first", len(functions)).
+			Exceeds("max-functions")
 	}
 	return nil
 }

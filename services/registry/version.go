@@ -116,6 +116,7 @@ func (r *registry) rollback(c echo.Context) error {
 	}
 	r.Log.InfoContext(ctx, "function went back", "project", project, "function", name, "from", f.GetVersion(), "to",
 		to.Version)
+	r.recount(ctx, project)
 	r.Bus.Poke(ctx, project, &pb.Poke{Functions: true})
 	return c.JSON(http.StatusOK, r.describe(project, next))
 }
@@ -223,7 +224,7 @@ func (u *upload) apply(current *pb.Function, name string, now time.Time, keep in
 }
 
 // moduleName is a name for a module in the object store that no other upload has. A name that no version has any more
-// is not in use again.
-func moduleName(hash string) string {
-	return hash + "." + strings.ToLower(rand.Text()[:8]) + ".wasm"
+// is not in use again. It has the size, which the list of unused modules has nowhere else.
+func moduleName(hash string, size int) string {
+	return hash + "." + strings.ToLower(rand.Text()[:8]) + "." + strconv.Itoa(size) + ".wasm"
 }

@@ -201,6 +201,12 @@ func (f *function) appendStatus(list []*pb.InstanceStatus) []*pb.InstanceStatus 
 	return list
 }
 
+// measureLog counts what goes into the function's log, and lines that do not.
+func (f *function) measureLog(bytes, dropped int) {
+	f.env.metrics.logBytes.Add(f.life, int64(bytes), f.labels.function)
+	f.env.metrics.logDropped.Add(f.life, int64(dropped), f.labels.function)
+}
+
 // sendLog sends lines of an instance to the function's log.
 func (f *function) sendLog(lines *pb.LogLines) {
 	if err := f.env.Bus.PublishLog(f.life, f.project, f.function, lines); err != nil {

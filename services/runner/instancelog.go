@@ -34,6 +34,8 @@ type instanceLog struct {
 	budget   *rate.Limiter // of the function, in bytes
 	project  *rate.Limiter // of all functions of the project
 	instance string
+	// measure is told of bytes that are sent, and of lines that were dropped; nil when nobody measures.
+	measure func(bytes, dropped int)
 
 	text    []byte
 	dropped int              // lines over the budget, not reported yet
@@ -58,6 +60,9 @@ func (l *instanceLog) functionError(err error) {
 func (l *instanceLog) allow(text string) bool {
 	if !l.budget.AllowN(l.now(), len(text)+1) || !l.project.AllowN(l.now(), len(text)+1) {
 		l.dropped++
+		if l.measure != nil {
+			l.measure(0, 1)
+		}
 		l.flushSoon()
 		return false
 	}
@@ -120,5 +125,8 @@ func (l *instanceLog) flush() {
 }
 
 func (l *instanceLog) sendText(text string) {
+	if l.measure != nil {
+		l.measure(len(text), 0)
+	}
 	l.send(&pb.LogLines{Instance: l.instance, Time: l.shown().UnixMilli(), Text: text})
 }

@@ -169,3 +169,18 @@ func TestFunctionsOfAProjectShareABudget(t *testing.T) {
 		t.Errorf("%d KiB of %d are kept, want %d", kept, sent, projectLogBurst>>10)
 	}
 }
+
+// TestLogsAreMeasured: bytes that are sent, and lines that the budget drops.
+func TestLogsAreMeasured(t *testing.T) {
+	l, sent := newTestLog(100)
+	bytes, dropped := 0, 0
+	l.measure = func(b, d int) { bytes, dropped = bytes+b, dropped+d }
+	l.line(strings.Repeat("x", 89))
+	l.line(strings.Repeat("y", 20))
+	l.line("123456789")
+	l.line("none is left")
+	l.flush()
+	if want := len(strings.Join(*sent, "")); bytes != want || want < 100 || dropped != 2 {
+		t.Errorf("%d bytes and %d dropped lines are measured; sent were %d: %q", bytes, dropped, want, *sent)
+	}
+}

@@ -23,6 +23,7 @@ type metrics struct {
 	compile, compileWait  metric.Float64Histogram
 	runs, ends, leftOut   metric.Int64Counter
 	memory                metric.Int64Gauge
+	logBytes, logDropped  metric.Int64Counter
 	work                  work
 }
 
@@ -78,6 +79,9 @@ func newMetrics(m telemetry.Meter, r *Runner) *metrics {
 		leftOut: m.Counter("matchmaker.function.leftout", "{name}",
 			"Names of attributes and properties that a function did not get in a run, because it declares none and there are "+
 				"too many."),
+		logBytes: m.Counter("matchmaker.function.log", "By", "Bytes that this runner sent to the log of a function."),
+		logDropped: m.Counter("matchmaker.function.log.dropped", "{line}",
+			"Lines that a function or its project printed beyond its rate, which its log does not have."),
 		memory: m.Gauge("matchmaker.function.memory", "By", "Linear memory of the instance that ran last."),
 		work:   newWork(m),
 	}

@@ -48,7 +48,7 @@ func newSlot(v *version) *slot {
 	s := &slot{
 		f: v.f, v: v, state: stateWaiting, place: v.f.env.places.newPlace(v.f.functionKey),
 		log: instanceLog{now: v.f.env.Now, shown: v.f.env.Store.Now, send: v.f.sendLog, budget: v.f.logBudget,
-			project: v.f.projectLog},
+			project: v.f.projectLog, measure: v.f.measureLog},
 		backoff: backoff.ExponentialBackOff{InitialInterval: firstPause, Multiplier: 2, MaxInterval: maxPause},
 	}
 	s.nameInstance()

@@ -126,6 +126,7 @@ func (c *common) run(ctx context.Context, log *slog.Logger, how setup, more ...a
 	b.add(app.Part{Name: "memory", Run: b.store.KeepMemory, Warns: b.store.MemoryWarning})
 	b.add(app.Part{Name: "bus", Run: b.prepare, Ready: b.bus.Ready})
 	b.dependencies()
+	b.streams()
 
 	issuers := how.issuers
 	if set.Tokens.Keys != "" {
@@ -138,7 +139,8 @@ func (c *common) run(ctx context.Context, log *slog.Logger, how setup, more ...a
 		b.add(app.Part{Name: "server tokens", Routes: b.tokens.Routes})
 	}
 	if len(issuers) > 0 {
-		if b.verifier, err = auth.New(auth.Options{Issuers: issuers, Now: b.store.Now, Log: log}); err != nil {
+		if b.verifier, err = auth.New(auth.Options{Issuers: issuers, Now: b.store.Now, Log: log,
+			Meter: b.telemetry.Meter}); err != nil {
 			return err
 		}
 		b.add(app.Part{Name: "auth", Run: b.verifier.Run, Ready: b.verifier.Ready})
@@ -347,11 +349,44 @@ func (b *builder) sandbox() error {
 func (b *builder) observeSandbox(box *sandbox.Box) {
 	m := b.telemetry.Meter
 	m.ObservableGauge("matchmaker.sandbox.disk", "By",
-		"Modules and their machine code on disk, by state: held (no limit of the cache removes them) or cached.",
+		"Modules and their machine code on disk, by state: held (they run, and are not removed) or cached.",
 		func(_ context.Context, observe telemetry.Observe) {
 			use := box.DiskUse()
 			observe(float64(use.Held), attribute.String("state", "held"))
 			observe(float64(use.Cached-use.Held), attribute.String("state", "cached"))
+		})
+	m.ObservableGauge("matchmaker.sandbox.disk.limit", "By",
+		"The most that modules may take on disk: held (--max-module-disk), and all together (--module-cache) as long as "+
+			"those that are held leave room.",
+		func(_ context.Context, observe telemetry.Observe) {
+			limits := box.DiskUse().Limits
+			observe(float64(limits.Held), attribute.String("state", "held"))
+			observe(float64(limits.Bytes), attribute.String("state", "all"))
+		})
+	for _, g := range []struct {
+		name, unit, text string
+		of               func(sandbox.Use) int64
+	}{
+		{"matchmaker.instance.threads", "{thread}", "Threads of an instance.",
+			func(u sandbox.Use) int64 { return u.Threads }},
+		{"matchmaker.instance.addresses", "By", "Address space of an instance.",
+			func(u sandbox.Use) int64 { return u.Addresses }},
+		{"matchmaker.instance.page_tables", "By", "Page tables of an instance.",
+			func(u sandbox.Use) int64 { return u.PageTables }},
+		{"matchmaker.instance.errors", "By", "Bytes that an instance wrote to its standard error.",
+			func(u sandbox.Use) int64 { return u.Errors }},
+	} {
+		m.ObservableGauge(g.name, g.unit, g.text+" The most that any has now in this process.",
+			func(_ context.Context, observe telemetry.Observe) { observe(float64(g.of(box.MostUsed()))) })
+	}
+	m.ObservableGauge("matchmaker.container.processes", "{process}",
+		"Processes and threads of this container or unit, and the most that it may have, where there is a limit.",
+		func(_ context.Context, observe telemetry.Observe) {
+			used, limit := sandbox.Processes()
+			observe(float64(used), attribute.String("kind", "used"))
+			if limit > 0 {
+				observe(float64(limit), attribute.String("kind", "limit"))
+			}
 		})
 	m.ObservableGauge("matchmaker.sandbox.queue", "{module}",
 		"Modules that wait for their turn to be compiled, by lane: quick or slow.",

@@ -11,6 +11,7 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 
 	"matchmaker.dev/services/internal/app"
+	"matchmaker.dev/services/internal/state"
 	"matchmaker.dev/services/internal/telemetry"
 	"matchmaker.dev/services/internal/web"
 )
@@ -46,6 +47,39 @@ func (b *builder) metrics(ctx context.Context) (net.Addr, error) {
 
 // lookTime is how long a dependency may take to answer somebody who reads the metrics.
 const lookTime = time.Second
+
+// streams measures what the streams of NATS take that this process makes, and its connections to Redis.
+func (b *builder) streams() {
+	b.telemetry.Meter.ObservableGauge("matchmaker.stream.size", "By",
+		"Bytes of a stream of NATS (matches, logs, events, modules), and the most that it may have. The service says it "+
+			"that makes the stream.",
+		func(ctx context.Context, observe telemetry.Observe) {
+			ctx, cancel := context.WithTimeout(ctx, lookTime)
+			defer cancel()
+			streams, err := b.bus.Streams(ctx)
+			if err != nil {
+				return // matchmaker.dependency.up says so
+			}
+			for _, s := range streams {
+				if s.Stream == "modules" {
+					s.Limit = int64(b.settings.Registry.AllModules) << 20
+				}
+				name := attribute.String("stream", s.Stream)
+				observe(float64(s.Bytes), name, attribute.String("kind", "used"))
+				observe(float64(s.Limit), name, attribute.String("kind", "limit"))
+			}
+		})
+	b.telemetry.Meter.ObservableGauge("matchmaker.redis.connections", "{connection}",
+		"Connections of this process to all servers of Redis, by pool (commands, feeds) and state (busy, idle).",
+		func(_ context.Context, observe telemetry.Observe) {
+			commands, feeds := b.store.Connections()
+			for pool, c := range map[string]state.Connections{"commands": commands, "feeds": feeds} {
+				of := attribute.String("pool", pool)
+				observe(float64(c.Busy), of, attribute.String("state", "busy"))
+				observe(float64(c.Open-c.Busy), of, attribute.String("state", "idle"))
+			}
+		})
+}
 
 // dependencies measures whether Redis and NATS answer this process.
 func (b *builder) dependencies() {

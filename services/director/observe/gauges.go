@@ -38,6 +38,8 @@ type Usage struct {
 	Configs, Filters, Segments int
 	// ConfigBytes is about what all configs take.
 	ConfigBytes int
+	// ProposalBytes is about what the proposals take that are not settled yet.
+	ProposalBytes int64
 }
 
 type poolID struct{ config, pool string }
@@ -73,6 +75,11 @@ func newGauges(m telemetry.Meter) *gauges {
 		func(s *snapshot) float64 { return float64(s.Filters) })
 	x.gauge(m, "matchmaker.segments", "{segment}", "Segments of all configs of a project: each is a run in every cycle.",
 		func(s *snapshot) float64 { return float64(s.Segments) })
+	x.gauge(m, "matchmaker.proposals.memory", "By",
+		"About how much memory a project's proposals take until they are settled.",
+		func(s *snapshot) float64 { return float64(s.ProposalBytes) })
+	x.gauge(m, "matchmaker.events.unpublished", "{event}", "Events, and tickets of events, that are not published yet.",
+		func(s *snapshot) float64 { return float64(s.Unpublished) })
 	x.gauge(m, "matchmaker.outbox", "{match}", "Matches that are not known to be in the work queue.",
 		func(s *snapshot) float64 { return float64(s.Outbox) })
 	x.gauge(m, "matchmaker.backfills", "{backfill}", "Backfill tickets: running games that want players.",

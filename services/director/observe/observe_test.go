@@ -20,6 +20,7 @@ import (
 	"matchmaker.dev/services/director/schedule"
 	"matchmaker.dev/services/internal/state"
 	"matchmaker.dev/services/internal/telemetry"
+	"matchmaker.dev/services/internal/telemetry/telemetrytest"
 )
 
 var config = &pb.Config{Id: "ranked", Function: "pairs"}
@@ -153,6 +154,23 @@ func TestClaimsAreCountedByOutcome(t *testing.T) {
 		if got := counts(t, reader, test.name, test.label); !maps.Equal(got, test.want) {
 			t.Errorf("%s are %v, want %v", test.name, got, test.want)
 		}
+	}
+}
+
+// TestUseOfAProjectIsMeasured: what a project uses of limits is measured as long as it is led.
+func TestUseOfAProjectIsMeasured(t *testing.T) {
+	meter, measured := telemetrytest.New()
+	p, _, _ := newSegment(t, observe.New(meter, telemetry.Tracer{}))
+	p.Measure(time.Now(), state.Counts{Unpublished: 7}, observe.Usage{ProposalBytes: 9},
+		func(func(*observe.Segment) bool) {})
+	for name, want := range map[string]float64{"matchmaker.events.unpublished": 7, "matchmaker.proposals.memory": 9} {
+		if got := measured.Value(t, name, "project", "demo"); got != want {
+			t.Errorf("%s is %v, want %v", name, got, want)
+		}
+	}
+	p.Close()
+	if got := measured.Value(t, "matchmaker.events.unpublished"); got != -1 {
+		t.Errorf("after the project went elsewhere it is %v", got)
 	}
 }
 

@@ -3,6 +3,7 @@
 package auth
 
 import (
+	"context"
 	"crypto/tls"
 	"fmt"
 	"log/slog"
@@ -12,6 +13,11 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/metric"
+
+	"matchmaker.dev/services/internal/telemetry"
 )
 
 // Kind says what sort of caller a token is for.
@@ -77,6 +83,8 @@ type Options struct {
 	Skew time.Duration
 	// CacheSize is how many verified tokens are remembered; 0 is 65,536. CacheBytes is what they may take; 0 is 64 MiB.
 	CacheSize, CacheBytes int
+	// Meter makes the instruments; the zero Meter measures nothing.
+	Meter telemetry.Meter
 }
 
 // Verifier verifies tokens. It is safe for concurrent use.
@@ -124,6 +132,7 @@ func New(o Options) (*Verifier, error) {
 	v := &Verifier{
 		issuers: map[string]*trustedIssuer{}, cache: newCache(o.CacheSize, o.CacheBytes), now: o.Now, skew: o.Skew,
 	}
+	asked := v.observe(o)
 	for n, i := range o.Issuers {
 		if err := i.check(); err != nil {
 			return nil, fmt.Errorf("issuers[%d]: %w", n, err)
@@ -135,9 +144,28 @@ func New(o Options) (*Verifier, error) {
 			o.Log.Warn("keys of an issuer are fetched without TLS: whoever alters them can issue tokens", "issuer", i.Issuer,
 				"jwks", i.JWKS)
 		}
-		v.issuers[i.Issuer] = &trustedIssuer{Issuer: i, keys: newKeySet(i, o)}
+		v.issuers[i.Issuer] = &trustedIssuer{Issuer: i, keys: newKeySet(i, o, asked)}
 	}
 	return v, nil
+}
+
+// observe makes the instruments, of which it returns the one that counts questions for keys.
+func (v *Verifier) observe(o Options) metric.Int64Counter {
+	usage := func(of func() (used, limit int)) func(context.Context, telemetry.Observe) {
+		return func(_ context.Context, observe telemetry.Observe) {
+			used, limit := of()
+			observe(float64(used), attribute.String("kind", "used"))
+			observe(float64(limit), attribute.String("kind", "limit"))
+		}
+	}
+	o.Meter.ObservableGauge("matchmaker.tokens", "{token}",
+		"Verified tokens that this process remembers, and the most that it does.",
+		usage(func() (int, int) { n, _ := v.cache.usage(); return n, v.cache.size }))
+	o.Meter.ObservableGauge("matchmaker.tokens.size", "By",
+		"About how many bytes the remembered tokens take, and the most.",
+		usage(func() (int, int) { _, n := v.cache.usage(); return n, v.cache.bytes }))
+	return o.Meter.Counter("matchmaker.issuer.questions", "{question}",
+		"Times that an issuer was asked for its keys, by outcome: ok or failed.")
 }
 
 func (i Issuer) check() error {

@@ -52,6 +52,13 @@ func (c *cache) get(key digest, now time.Time) *Principal {
 	return e.principal
 }
 
+// usage returns how many tokens are remembered, and about how many bytes they take.
+func (c *cache) usage() (tokens, bytes int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.recent.Len(), c.used
+}
+
 func (c *cache) put(e *entry) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -20,8 +20,11 @@ import (
 
 	"github.com/lestrrat-go/jwx/v3/jwa"
 	"github.com/lestrrat-go/jwx/v3/jwk"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/metric"
 
 	"matchmaker.dev/services/internal/problem"
+	"matchmaker.dev/services/internal/telemetry"
 )
 
 const (
@@ -45,6 +48,7 @@ type keySet struct {
 	issuer, source string
 	get            func() ([]byte, error) // nil: the source is to be read
 	client         *http.Client
+	asked          metric.Int64Counter
 	now            func() time.Time
 	log            *slog.Logger
 
@@ -55,8 +59,8 @@ type keySet struct {
 	loaded    time.Time
 }
 
-func newKeySet(i Issuer, o Options) *keySet {
-	return &keySet{issuer: i.Issuer, source: i.JWKS, get: i.Source, client: o.HTTP, now: o.Now, log: o.Log}
+func newKeySet(i Issuer, o Options, asked metric.Int64Counter) *keySet {
+	return &keySet{issuer: i.Issuer, source: i.JWKS, get: i.Source, client: o.HTTP, now: o.Now, log: o.Log, asked: asked}
 }
 
 // find returns the key of an id, asking the issuer when it is not known.
@@ -100,6 +104,7 @@ func (s *keySet) load(ctx context.Context, maxAge time.Duration) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), fetchTimeout)
 	defer cancel()
 	keys, err := s.fetch(ctx)
+	s.count(ctx, err)
 	if err != nil {
 		s.log.WarnContext(ctx, "keys of an issuer not loaded", "issuer", s.issuer, "jwks", s.source, "known",
 			s.keys.Load() != nil, "error", err)
@@ -107,6 +112,17 @@ func (s *keySet) load(ctx context.Context, maxAge time.Duration) {
 	}
 	s.loaded = now
 	s.keys.Store(&keys)
+}
+
+// count counts a question to the issuer.
+func (s *keySet) count(ctx context.Context, err error) {
+	outcome := "ok"
+	if err != nil {
+		outcome = "failed"
+	}
+	s.asked.Add(ctx, 1, telemetry.WithLabels([]attribute.KeyValue{
+		attribute.String("issuer", s.issuer), attribute.String("outcome", outcome),
+	}))
 }
 
 func (s *keySet) fetch(ctx context.Context) (map[string]key, error) {

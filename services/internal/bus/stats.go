@@ -5,8 +5,52 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"matchmaker.dev/services/internal/account"
+
 	pb "matchmaker.dev/proto/matchmaker/v1"
 )
+
+// StreamUse is how many bytes a stream has, and the most that it may have, 0 where it has no limit of its own.
+type StreamUse struct {
+	Stream       string // matches, logs, events or modules
+	Bytes, Limit int64
+}
+
+// Streams reads what the streams take that this process makes.
+func (b *Bus) Streams(ctx context.Context) ([]StreamUse, error) {
+	names := map[string]string{
+		matchStream: "matches", logStream: "logs", eventStream: "events", moduleStream: "modules",
+	}
+	var all []StreamUse
+	for _, stream := range streamsOf(b.options.Service) {
+		if b.options.Service != account.All && makerOf(stream) != b.options.Service {
+			continue
+		}
+		use, err := b.streamUse(ctx, stream)
+		if err != nil {
+			return nil, err
+		}
+		use.Stream = names[stream]
+		all = append(all, use)
+	}
+	return all, nil
+}
+
+// ModuleBytes is what the stored modules of all projects take.
+func (b *Bus) ModuleBytes(ctx context.Context) (int64, error) {
+	use, err := b.streamUse(ctx, moduleStream)
+	return use.Bytes, err
+}
+
+func (b *Bus) streamUse(ctx context.Context, name string) (StreamUse, error) {
+	stream, err := b.js.Stream(ctx, name)
+	if err != nil {
+		b.restoreMissing(err)
+		return StreamUse{}, unavailable(err)
+	}
+	info := stream.CachedInfo()
+	return StreamUse{Bytes: int64(info.State.Bytes), Limit: max(0, info.Config.MaxBytes)}, nil
+}
 
 // OnRunStats hears where the time of every run went, whoever asked for it: for those who measure. It reads all answers.
 func (b *Bus) OnRunStats(handle func(*pb.RunStats)) (Subscription, error) {

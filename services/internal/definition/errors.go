@@ -46,6 +46,22 @@ func (f *FieldErrors) List() []FieldError {
 		fmt.Sprintf("%s: %d more faults are not listed", Path(""), f.more)})
 }
 
+// Exceeded is the limit that the first fault of that kind exceeds, by the name of its flag where it has one; "" when no
+// fault is of that kind.
+func (f *FieldErrors) Exceeded() string {
+	for _, e := range f.list {
+		switch e.ResultCode {
+		case TooManyPools:
+			return "max-pools"
+		case TooManyFilters:
+			return "max-filters"
+		case TooManySegments:
+			return "segments"
+		}
+	}
+	return ""
+}
+
 // Err is f, or nil when there are no faults.
 func (f *FieldErrors) Err() error {
 	if len(f.list) == 0 {

@@ -20,10 +20,12 @@ const Created = "created"
 // Check is an Invalid error that names the member when a payload is outside the limits.
 func (p *Values) Check(l Limits) error {
 	if n := len(p.Attributes); n > l.Attributes {
-		return problem.New(problem.Invalid, "attributes: %d of them, at most %d are allowed", n, l.Attributes)
+		return problem.New(problem.Invalid, "attributes: %d of them, at most %d are allowed", n, l.Attributes).
+			Exceeds("max-attributes")
 	}
 	if n := len(p.Properties); n > l.Properties {
-		return problem.New(problem.Invalid, "properties: %d of them, at most %d are allowed", n, l.Properties)
+		return problem.New(problem.Invalid, "properties: %d of them, at most %d are allowed", n, l.Properties).
+			Exceeds("max-properties")
 	}
 	for name := range p.Attributes {
 		if name == Created {
@@ -71,7 +73,7 @@ func checkName(field, name string, most int) error {
 		return problem.New(problem.Invalid, "%s: a name is empty", field)
 	case len(name) > most:
 		return problem.New(problem.Invalid, "%s.%.40s…: the name has %d bytes, at most %d are allowed", field, name,
-			len(name), most)
+			len(name), most).Exceeds("name-length")
 	}
 	return nil
 }

@@ -34,7 +34,7 @@ type Error struct {
 	Detail string
 	// RetryAfter is how long to wait before the next try, for Limited and Unavailable; 0 if unknown.
 	RetryAfter time.Duration
-	// Limit is the limit that was met, for Limited; nil when it has no name.
+	// Limit is the limit that was met; nil when it has no name.
 	Limit *Limit
 	err   error
 }
@@ -54,6 +54,12 @@ func New(kind Kind, format string, args ...any) *Error {
 // Wrap is New for an error that has a cause. The cause is for logs; callers see only the detail.
 func Wrap(kind Kind, err error, format string, args ...any) *Error {
 	return &Error{Kind: kind, Detail: fmt.Sprintf(format, args...), err: err}
+}
+
+// Exceeds names the limit that was met, for those who count refusals. A limit that is a flag has its name.
+func (e *Error) Exceeds(limit string) *Error {
+	e.Limit = &Limit{Name: limit}
+	return e
 }
 
 func (e *Error) Error() string {

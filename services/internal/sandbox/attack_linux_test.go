@@ -16,9 +16,15 @@ import (
 // taken starts an instance that is taken over, and attacks in its first run.
 func taken(t *testing.T, attack string) (*sandbox.Instance, *logLines) {
 	t.Helper()
-	b := boxOf(t, sandbox.Options{Dir: t.TempDir(), Binary: attackers(t), Args: []string{attacker, attack},
-		Limits: sandbox.Limits{Run: time.Minute, Start: time.Minute}})
+	b := attackBox(t, attack)
 	return start(t, b, load(t, b, reactor(echo()).bytes()))
+}
+
+// attackBox makes a Box whose instances are taken over.
+func attackBox(t *testing.T, attack string) *sandbox.Box {
+	t.Helper()
+	return boxOf(t, sandbox.Options{Dir: t.TempDir(), Binary: attackers(t), Args: []string{attacker, attack},
+		Limits: sandbox.Limits{Run: time.Minute, Start: time.Minute}})
 }
 
 // gets runs an attack and returns what it got.
@@ -93,12 +99,16 @@ func TestEachFrameCounts(t *testing.T) {
 	}
 }
 
-// What a child writes to its standard error is read up to a limit.
+// What a child writes to its standard error is read up to a limit, and measured.
 func TestStandardErrorIsBounded(t *testing.T) {
-	i, _ := taken(t, "mutters")
+	b := attackBox(t, "mutters")
+	i, _ := start(t, b, load(t, b, reactor(echo()).bytes()))
 	// The limit, what the pipe holds, and what was read last.
 	if n := gets(t, i)["made"]; n > 64+64+32+1 {
 		t.Errorf("%d KiB were read", n)
+	}
+	if use := b.MostUsed(); use.Errors < 64<<10 {
+		t.Errorf("%d bytes are measured", use.Errors)
 	}
 }
 

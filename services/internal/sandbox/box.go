@@ -55,7 +55,7 @@ type Box struct {
 	mu        sync.Mutex
 	cached    map[string]*cacheEntry // those that were loaded and are on disk, by hash
 	loadings  map[string]*loading    // under way, by hash
-	disk      DiskUse
+	disk      int64                  // what modules took at the last look
 	processes map[*process]bool
 	closed    bool
 }

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 	"time"
+
+	"matchmaker.dev/services/internal/problem"
 )
 
 // CacheLimits bound the modules that stay on disk while nobody holds them, so that they need not be compiled again. A
@@ -16,17 +18,24 @@ import (
 type CacheLimits struct {
 	Age   time.Duration // since it was last loaded or released: 7 days
 	Bytes int64         // of all modules together, those that are held included: 1 GiB
+	// Held is the most that modules may take that somebody holds: 3 GiB. An owner may hold half of what the others leave,
+	// so that there is always some for the next one.
+	Held int64
 }
 
 func (k CacheLimits) complete() (CacheLimits, error) {
-	if k.Age < 0 || k.Bytes < 0 {
-		return k, fmt.Errorf("sandbox: the limits of the cache must not be negative: %v, %d bytes", k.Age, k.Bytes)
+	if k.Age < 0 || k.Bytes < 0 || k.Held < 0 {
+		return k, fmt.Errorf("sandbox: the limits of the cache must not be negative: %v, %d and %d bytes", k.Age, k.Bytes,
+			k.Held)
 	}
 	if k.Age == 0 {
 		k.Age = defaults().Cache.Age
 	}
 	if k.Bytes == 0 {
 		k.Bytes = defaults().Cache.Bytes
+	}
+	if k.Held == 0 {
+		k.Held = defaults().Cache.Held
 	}
 	return k, nil
 }
@@ -37,32 +46,81 @@ const pruneInterval = time.Hour
 // cacheEntry is a module on disk. It is not removed while somebody holds it.
 type cacheEntry struct {
 	module  *Module
-	refs    int  // how many hold it
-	suspect bool // it did not start any more: its files may be damaged
+	holders map[string]int // how often each owner holds it
+	suspect bool           // it did not start any more: its files may be damaged
 }
 
-// acquire holds a module that is in the cache; nil when it is not.
-func (b *Box) acquire(hash string) *Module {
+// release ends a hold.
+func (e *cacheEntry) release(owner string) {
+	if e.holders[owner]--; e.holders[owner] == 0 {
+		delete(e.holders, owner)
+	}
+}
+
+// acquire holds a module that is in the cache; nil when it is not. The error is that of hold.
+func (b *Box) acquire(owner, hash string) (*Module, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	e := b.cached[hash]
 	if e == nil || e.suspect {
-		return nil
+		return nil, nil //nolint:nilnil // it is to be loaded
 	}
-	e.refs++
-	return e.module
+	return b.hold(e, owner, 1)
 }
 
-// addToCache adds a module that was just loaded, and holds it.
+// find returns a module that is in the cache; nil when it is not.
+func (b *Box) find(hash string) *Module {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if e := b.cached[hash]; e != nil && !e.suspect {
+		return e.module
+	}
+	return nil
+}
+
+// hold holds a module n times for an owner, and returns it for him. The error is that modules which are held take too
+// much. The caller has the lock.
+func (b *Box) hold(e *cacheEntry, owner string, n int) (*Module, error) {
+	if e.holders[owner] == 0 {
+		own, others := e.module.disk(), int64(0)
+		for _, c := range b.cached {
+			switch {
+			case c.holders[owner] > 0:
+				own += c.module.disk()
+			case len(c.holders) > 0 && c != e:
+				others += c.module.disk()
+			}
+		}
+		if most := b.cacheLimits.Held; own > (most-others)/2 {
+			err := problem.New(problem.Unavailable, "the modules that run here would take %d MiB with their machine code, "+
+				"%d MiB of them those of this project; at most %d MiB are allowed (--max-module-disk), and a project may have "+
+				"half of what the others leave: try again when other functions were deleted", toMiB(own+others), toMiB(own),
+				most/mib).Exceeds("max-module-disk")
+			err.RetryAfter = roomDelay
+			return nil, err
+		}
+	}
+	e.holders[owner] += n
+	held := *e.module
+	held.owner = owner
+	return &held, nil
+}
+
+// roomDelay is when to try again to hold a module for which there is no room.
+const roomDelay = time.Minute
+
+// toMiB rounds up.
+func toMiB(bytes int64) int64 { return (bytes + mib - 1) / mib }
+
+// addToCache adds a module that was just loaded. Its loading, which has not ended, keeps it there.
 func (b *Box) addToCache(m *Module) *Module {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	e := b.cached[m.Hash]
 	if e == nil {
-		e = &cacheEntry{module: m}
+		e = &cacheEntry{module: m, holders: map[string]int{}}
 		b.cached[m.Hash] = e
 	}
-	e.refs++
 	e.suspect = false
 	return e.module
 }
@@ -85,8 +143,8 @@ func (b *Box) markSuspect(hash string, err error) {
 func (b *Box) Release(m *Module) {
 	b.mu.Lock()
 	e := b.cached[m.Hash]
-	e.refs--
-	last := e.refs == 0
+	e.release(m.owner)
+	last := len(e.holders) == 0
 	b.mu.Unlock()
 	if last {
 		b.touch(m.Hash)
@@ -104,7 +162,7 @@ func (b *Box) touch(hash string) {
 func (b *Box) evict(hash string) *loading {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if e := b.cached[hash]; e != nil && e.refs > 0 || b.loadings[hash] != nil {
+	if e := b.cached[hash]; e != nil && len(e.holders) > 0 || b.loadings[hash] != nil {
 		return nil
 	}
 	delete(b.cached, hash)
@@ -137,15 +195,23 @@ type cachedModule struct {
 
 // DiskUse is what modules and their machine code take on disk, in bytes.
 type DiskUse struct {
-	Cached int64 // all of them
-	Held   int64 // of that, modules that somebody holds: no limit of the cache removes them
+	Cached int64 // all of them, as found on disk last
+	Held   int64 // those that somebody holds now: CacheLimits.Held bounds them, and they are not removed
+	Limits CacheLimits
 }
 
-// DiskUse returns what was found on disk last.
+// DiskUse returns what modules take.
 func (b *Box) DiskUse() DiskUse {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.disk
+	use := DiskUse{Cached: b.disk, Limits: b.cacheLimits}
+	for _, e := range b.cached {
+		if len(e.holders) > 0 {
+			use.Held += e.module.disk()
+		}
+	}
+	use.Cached = max(use.Cached, use.Held)
+	return use
 }
 
 // prune removes modules until the CacheLimits hold, the longest unused first.
@@ -157,7 +223,7 @@ func (b *Box) prune() {
 		b.log.Warn("the folder of cached modules cannot be read", "folder", b.dir, "error", err)
 		return
 	}
-	var total, held int64
+	var total int64
 	for _, s := range all {
 		total += s.bytes
 	}
@@ -179,17 +245,13 @@ func (b *Box) prune() {
 		total -= s.bytes
 	}
 	b.mu.Lock()
-	for _, s := range all {
-		if e := b.cached[s.hash]; e != nil && e.refs > 0 {
-			held += s.bytes
-		}
-	}
 	before := b.disk
-	b.disk = DiskUse{Cached: total, Held: held}
+	b.disk = total
 	b.mu.Unlock()
-	if total > b.cacheLimits.Bytes && before.Cached <= b.cacheLimits.Bytes {
-		b.log.Warn("modules that are in use take more of the disk than the cache may have: give --module-cache more, or "+
-			"projects less machine code", "folder", b.dir, "bytes", total, "held", held, "limit", b.cacheLimits.Bytes)
+	if total > b.cacheLimits.Bytes && before <= b.cacheLimits.Bytes {
+		b.log.Warn("modules that are in use take more of the disk than the cache may have: others are compiled whenever "+
+			"they are needed again; give --module-cache more, or projects less machine code", "folder", b.dir,
+			"bytes", total, "held", b.DiskUse().Held, "limit", b.cacheLimits.Bytes)
 	}
 }
 

@@ -8,11 +8,13 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"matchmaker.dev/services/internal/problem"
 	"matchmaker.dev/services/internal/sandbox"
 )
 
@@ -67,6 +69,65 @@ func TestCacheIsBoundedBySize(t *testing.T) {
 		t.Errorf("an instance of a module that was removed answered %q", got)
 	}
 	start(t, b, load(t, b, numbered(1))) // and it can be learned again
+}
+
+// TestHeldModulesAreBounded: what runs on the disk is bounded over all owners, and each may have half of what the
+// others leave. Who gives some back makes room. What is not held makes room for what is.
+func TestHeldModulesAreBounded(t *testing.T) {
+	dir := t.TempDir()
+	probe := newBox(t, sandbox.Limits{})
+	m := load(t, probe, numbered(1))
+	one := 2*int64(m.Size) + m.Code
+	// Room for eight, so that the first owner may have four, the next one two, the next one one, and nobody more.
+	b := boxOf(t, sandbox.Options{Dir: dir, Cache: sandbox.CacheLimits{Bytes: 1, Held: 8*one + one/2}, Binary: child(t)})
+	held := map[string][]*sandbox.Module{}
+	hold := func(owner string, n int) error {
+		m, _, err := b.Load(t.Context(), owner, numbered(n))
+		if err == nil {
+			held[owner] = append(held[owner], m)
+		}
+		return err
+	}
+	n := 10
+	for _, owner := range []string{"a", "b", "c", "d"} {
+		want := map[string]int{"a": 4, "b": 2, "c": 1, "d": 0}[owner]
+		for range 5 {
+			n++
+			if err := hold(owner, n); err != nil {
+				e, ok := errors.AsType[*problem.Error](err)
+				if !ok || e.Kind != problem.Unavailable || e.RetryAfter <= 0 || e.Limit == nil ||
+					!strings.Contains(e.Detail, "--max-module-disk") {
+					t.Fatal(err)
+				}
+				break
+			}
+		}
+		if got := len(held[owner]); got != want {
+			t.Errorf("%s holds %d, want %d", owner, got, want)
+		}
+	}
+	if use := b.DiskUse(); use.Held < 7*one-100 || use.Held > use.Limits.Held {
+		t.Errorf("in use are %+v", use)
+	}
+	// The same module once more takes no more room, whoever holds it.
+	for _, owner := range []string{"a", "d"} {
+		if err := hold(owner, 11); err != nil {
+			t.Errorf("a second hold of %s: %v", owner, err)
+		}
+	}
+	b.Release(held["a"][0])
+	if err := hold("d", 50); err == nil {
+		t.Error("one of two holds made room")
+	}
+	for _, m := range held["a"][1:] {
+		b.Release(m)
+	}
+	if err := hold("d", 51); err != nil {
+		t.Errorf("after a gave all back: %v", err)
+	}
+	if got := len(cachedHashes(t, dir)); got != 5 {
+		t.Errorf("%d modules are on disk, those of b, c and d are 5", got)
+	}
 }
 
 func TestCacheIsBoundedByAge(t *testing.T) {
@@ -145,8 +206,8 @@ func TestOpenFindsIntactModules(t *testing.T) {
 		t.Fatalf("Open = %+v, %v; want %+v", opened, err, m)
 	}
 	start(t, b, opened)
-	if again, _, err := b.Open(t.Context(), "", m.Hash); err != nil || again != opened {
-		t.Errorf("the second Open = %p, %v; want %p", again, err, opened)
+	if again, _, err := b.Open(t.Context(), "", m.Hash); err != nil || again.Hash != opened.Hash {
+		t.Errorf("the second Open = %+v, %v; want %+v", again, err, opened)
 	}
 	if err := os.WriteFile(filepath.Join(dir, damaged.Hash, "module.wasm"), numbered(3), 0o600); err != nil {
 		t.Fatal(err)

@@ -183,7 +183,8 @@ func TestWhoStopsWaitingLeavesNoTurn(t *testing.T) {
 func fakeBox() *Box {
 	return &Box{
 		lanes: newLanes(1, time.Now), now: time.Now, loadings: map[string]*loading{}, cached: map[string]*cacheEntry{},
-		limits: DefaultLimits(), refused: refusals{now: time.Now, known: map[string]refused{}},
+		cacheLimits: CacheLimits{Held: gib}, limits: DefaultLimits(),
+		refused: refusals{now: time.Now, known: map[string]refused{}},
 	}
 }
 
@@ -290,8 +291,8 @@ func TestTheSameModuleIsLoadedOnce(t *testing.T) {
 				failed++
 			}
 		}
-		if compiled != 1 || failed != 1 || b.cached[hash].refs != 10 || len(b.loadings) > 0 {
-			t.Errorf("compiled %d times, %d failed, %d hold it", compiled, failed, b.cached[hash].refs)
+		if compiled != 1 || failed != 1 || b.cached[hash].holders["b"] != 10 || len(b.loadings) > 0 {
+			t.Errorf("compiled %d times, %d failed, %d hold it", compiled, failed, b.cached[hash].holders["b"])
 		}
 	})
 }

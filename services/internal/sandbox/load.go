@@ -57,10 +57,13 @@ type loading struct {
 	cancel  context.CancelFunc
 	owners  map[string]bool // see lanes.join
 	expects time.Duration   // the estimate of its processor time
-	users   int             // who wait for it
+	waiting map[string]int  // how many wait for it, by owner
+	users   int             // the sum of them
 	ended   chan struct{}
 	// the result, once ended
 	module *Module
+	held   map[string]*Module // the module, for each owner who waits
+	noRoom map[string]error   // why an owner may not hold it
 	cost   Cost
 	err    error
 }
@@ -77,7 +80,7 @@ func (b *Box) share(
 	select {
 	case <-l.ended:
 	case <-ctx.Done():
-		b.abandon(l)
+		b.abandon(l, owner)
 		if !first {
 			return nil, Cost{}, ctx.Err()
 		}
@@ -91,7 +94,7 @@ func (b *Box) share(
 	if l.err != nil {
 		return nil, cost, l.err
 	}
-	return l.module, cost, nil
+	return l.held[owner], cost, l.noRoom[owner]
 }
 
 // joinLoading joins the loading of a module that is under way, or begins one.
@@ -103,7 +106,8 @@ func (b *Box) joinLoading(
 		l = b.loadings[hash]
 		if l == nil {
 			life, cancel := context.WithCancel(context.WithoutCancel(ctx))
-			l = &loading{cancel: cancel, owners: map[string]bool{owner: true}, users: 1, ended: make(chan struct{})}
+			l = &loading{cancel: cancel, owners: map[string]bool{owner: true}, waiting: map[string]int{owner: 1}, users: 1,
+				ended: make(chan struct{})}
 			b.loadings[hash] = l
 			b.loaders.Go(func() {
 				defer cancel()
@@ -115,6 +119,7 @@ func (b *Box) joinLoading(
 		}
 		if l.users > 0 {
 			l.users++
+			l.waiting[owner]++
 			b.mu.Unlock()
 			b.lanes.join(l.owners, owner)
 			return l, false, nil
@@ -128,27 +133,34 @@ func (b *Box) joinLoading(
 	}
 }
 
-// endLoading forgets a loading that has ended. Everybody who waits for it then holds the module.
+// endLoading forgets a loading that has ended. Everybody who waits for it then holds the module, as far as there is
+// room for it.
 func (b *Box) endLoading(hash string, l *loading) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	delete(b.loadings, hash)
 	if l.module != nil {
-		b.cached[hash].refs += l.users - 1 // the loading has held it
+		l.held, l.noRoom = map[string]*Module{}, map[string]error{}
+		for owner, n := range l.waiting {
+			if n > 0 {
+				l.held[owner], l.noRoom[owner] = b.hold(b.cached[hash], owner, n)
+			}
+		}
 	}
 	close(l.ended)
 }
 
 // abandon is called by who waits no longer. The last one ends the loading.
-func (b *Box) abandon(l *loading) {
+func (b *Box) abandon(l *loading, owner string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	select {
 	case <-l.ended:
-		if l.module != nil {
-			b.cached[l.module.Hash].refs--
+		if m := l.held[owner]; m != nil {
+			b.cached[m.Hash].release(owner)
 		}
 	default:
+		l.waiting[owner]--
 		if l.users--; l.users == 0 {
 			l.cancel()
 		}

@@ -22,7 +22,12 @@ type Module struct {
 	Size     int    // bytes
 	Code     int64  // bytes of its machine code
 	Manifest Manifest
+
+	owner string // who holds it
 }
+
+// disk is what it takes on disk: its file, that which instances read, and its machine code.
+func (m *Module) disk() int64 { return 2*int64(m.Size) + m.Code }
 
 // Load checks a module, compiles it unless its machine code is in the cache, and starts it once for a trial. A new Go
 // module takes 2 s, one with machine code 0.2 s. On success the caller holds the module until Release. The cost is that
@@ -45,8 +50,8 @@ func (b *Box) Load(ctx context.Context, owner string, wasm []byte) (*Module, Cos
 	}
 	sum := sha256.Sum256(wasm)
 	hash := hex.EncodeToString(sum[:])
-	if m := b.acquire(hash); m != nil {
-		return m, Cost{}, nil
+	if m, err := b.acquire(owner, hash); m != nil || err != nil {
+		return m, Cost{}, err
 	}
 	if err := b.refused.of(hash); err != nil {
 		return nil, Cost{}, err
@@ -76,7 +81,7 @@ func (b *Box) checkShape(module []byte) (time.Duration, error) {
 
 // load prepares a module in the lanes and adds it to the cache.
 func (b *Box) load(ctx context.Context, owner, hash string, wasm []byte, l *loading) (*Module, error) {
-	if m := b.acquire(hash); m != nil { // somebody loaded it meanwhile
+	if m := b.find(hash); m != nil { // somebody loaded it meanwhile
 		return m, nil
 	}
 	var m *Module
@@ -88,7 +93,7 @@ func (b *Box) load(ctx context.Context, owner, hash string, wasm []byte, l *load
 		b.refused.remember(hash, err)
 		return nil, err
 	}
-	m = b.addToCache(m) // held until share has given it to all who wait
+	m = b.addToCache(m) // until share has given it to all who wait
 	b.touch(hash)
 	b.prune()
 	return m, nil
@@ -137,8 +142,8 @@ var ErrNotCached = errors.New("sandbox: the module is not cached")
 
 // Open is Load for a module that is in the cache, also that of an earlier Box, by the hash of its [Module].
 func (b *Box) Open(ctx context.Context, owner, hash string) (*Module, Cost, error) {
-	if m := b.acquire(hash); m != nil {
-		return m, Cost{}, nil
+	if m, err := b.acquire(owner, hash); m != nil || err != nil {
+		return m, Cost{}, err
 	}
 	if !isHash(hash) {
 		return nil, Cost{}, ErrNotCached

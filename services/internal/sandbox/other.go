@@ -33,6 +33,12 @@ func limitResources(childSettings) error { return nil }
 
 func awaitThreads() {}
 
+// use is not known here.
+func (p *process) use() Use { return Use{} }
+
+// processCount is not known here.
+func processCount(string, string) (used, limit int) { return 0, 0 }
+
 // processLimit is that there is nothing to warn of.
 func processLimit(string, string) int { return 1 }
 

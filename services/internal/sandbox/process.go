@@ -24,6 +24,7 @@ type process struct {
 	memory   *sharedMemory // the guest's, nil when it is the child's alone
 	buffer   requestBuffer // in memory
 	stderr   *stderrHead
+	instance bool // it is to run a module, and no compiler
 	limits   Limits
 	log      func(line string)
 
@@ -89,7 +90,8 @@ func (b *Box) spawn(s childSettings, log func(line string), files ...rule) (*pro
 	}
 	p := &process{
 		memory: memory, requests: requests, frames: frames, in: bufio.NewReaderSize(frames, 32*kib),
-		stderr: &stderrHead{}, limits: b.limits, log: log, exited: make(chan struct{}),
+		stderr: &stderrHead{}, instance: !s.Compile && !s.Inspect, limits: b.limits, log: log,
+		exited: make(chan struct{}),
 	}
 	p.cmd = &exec.Cmd{
 		Path: b.binary, Args: b.args, Env: environment(s), Dir: "/",
@@ -214,7 +216,7 @@ func (p *process) close() {
 // stderrHead keeps the beginning of a child's standard error. A child writes nothing there unless its runtime fails.
 type stderrHead struct {
 	text    []byte
-	written int
+	written atomic.Int64
 }
 
 // maxStderr is how much a child may write to its standard error, in bytes. Then the pipe is closed, so that a child
@@ -222,7 +224,7 @@ type stderrHead struct {
 const maxStderr = 64 * kib
 
 func (w *stderrHead) Write(b []byte) (int, error) {
-	if w.written += len(b); w.written > maxStderr {
+	if w.written.Add(int64(len(b))) > maxStderr {
 		return 0, errors.New("the process wrote too much to its standard error")
 	}
 	w.text = append(w.text, b[:min(len(b), 4*kib-len(w.text))]...)

@@ -12,7 +12,8 @@ type Settings struct {
 	Sandbox    string        `help:"Whether to start where match functions cannot be walled in completely, as on systems other than Linux: require it, or prefer it and warn." enum:"require,prefer" default:"${sandbox}" group:"runner"`
 	Modules    string        `help:"Private folder for modules and their machine code, not shared with another process; a temporary one when empty." placeholder:"DIR" group:"runner"`
 	ModuleCode int           `help:"Most MiB of machine code that a module may become, up to 1024." default:"64" name:"max-module-code" group:"runner"`
-	CacheSize  int           `help:"Most MiB that modules and their machine code may take in --modules; those that are used stay in any case, and --max-machine-code of each project bounds them." default:"1024" name:"module-cache" group:"runner"`
+	CacheSize  int           `help:"Most MiB that modules and their machine code may take in --modules, so that they need not be compiled again; those that run stay in any case, see --max-module-disk." default:"1024" name:"module-cache" group:"runner"`
+	Disk       int           `help:"Most MiB that the modules of all projects that run in this process may take in --modules, with their machine code. A project may have half of what the others leave." default:"3072" name:"max-module-disk" group:"runner"`
 	CacheAge   time.Duration `help:"How long a module that is not used any more stays in --modules." default:"168h" name:"module-cache-age" group:"runner"`
 }
 
@@ -29,6 +30,9 @@ func (s *Settings) Validate() error {
 	if s.CacheSize < 1 || s.CacheAge <= 0 {
 		return errors.New("--module-cache and --module-cache-age: must be more than 0")
 	}
+	if s.Disk < 1 {
+		return errors.New("--max-module-disk: must be more than 0")
+	}
 	if s.ModuleCode < 1 || s.ModuleCode > 1024 {
 		return errors.New("--max-module-code: must be 1 to 1024")
 	}
@@ -40,7 +44,7 @@ func (s *Settings) Options(i InstanceSettings) Options {
 	return Options{
 		Dir: s.Modules, Binary: i.Binary, Require: s.Sandbox == "require",
 		Limits: Limits{Memory: i.Memory * mib, Code: s.ModuleCode * mib},
-		Cache:  CacheLimits{Age: s.CacheAge, Bytes: int64(s.CacheSize) * mib},
+		Cache:  CacheLimits{Age: s.CacheAge, Bytes: int64(s.CacheSize) * mib, Held: int64(s.Disk) * mib},
 	}
 }
 

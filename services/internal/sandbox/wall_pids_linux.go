@@ -7,14 +7,20 @@ import (
 	"strings"
 )
 
-// processLimit is the least limit of processes and threads of the control groups that this process is in, as far as
-// they are to be seen, 0 when there is none. self is /proc/self/cgroup, root where control groups are mounted.
+// processLimit is the limit of processCount.
 func processLimit(self, root string) int {
+	_, limit := processCount(self, root)
+	return limit
+}
+
+// processCount is the least limit of processes and threads of the control groups that this process is in, as far as
+// they are to be seen, 0 when there is none, and how many the group has that has this limit. Without a limit these are
+// those of the group that this process is in. self is /proc/self/cgroup, root where control groups are mounted.
+func processCount(self, root string) (used, least int) {
 	groups, err := os.ReadFile(self)
 	if err != nil {
-		return 0
+		return 0, 0
 	}
-	least := 0
 	for line := range strings.Lines(string(groups)) {
 		parts := strings.SplitN(strings.TrimSpace(line), ":", 3) // hierarchy, controllers, path
 		if len(parts) != 3 {
@@ -29,8 +35,11 @@ func processLimit(self, root string) int {
 		}
 		for _, mount := range mounts {
 			for group := filepath.Join("/", parts[2]); ; group = filepath.Dir(group) {
+				has := readLimit(filepath.Join(mount, group, "pids.current"))
 				if n := readLimit(filepath.Join(mount, group, "pids.max")); n > 0 && (least == 0 || n < least) {
-					least = n
+					used, least = has, n
+				} else if used == 0 {
+					used = has
 				}
 				if group == "/" {
 					break
@@ -38,7 +47,7 @@ func processLimit(self, root string) int {
 			}
 		}
 	}
-	return least
+	return used, least
 }
 
 // readLimit reads a number, 0 when there is none, or "max".

@@ -13,6 +13,8 @@ func TestProcessLimit(t *testing.T) {
 		files map[string]string
 		want  int
 	}{
+		"not this unit's number": {"0::/a/b\n", map[string]string{"a/b/pids.max": "max\n", "a/b/pids.current": "2\n",
+			"a/pids.max": "50\n", "a/pids.current": "7\n"}, 50},
 		"a container":                   {two, map[string]string{"pids.max": "4096\n"}, 4096},
 		"a container without a limit":   {two, map[string]string{"pids.max": "max\n"}, 0},
 		"no control groups":             {"", nil, 0},
@@ -44,5 +46,38 @@ func TestProcessLimit(t *testing.T) {
 				t.Errorf("the limit is %d, want %d", got, test.want)
 			}
 		})
+	}
+}
+
+// TestProcessCount: the number is that of the group with the limit, and without one that of this process's own.
+func TestProcessCount(t *testing.T) {
+	for name, test := range map[string]struct {
+		files       map[string]string
+		used, limit int
+	}{
+		"a limit":       {map[string]string{"a/b/pids.max": "9", "a/b/pids.current": "2", "a/pids.current": "7"}, 2, 9},
+		"a limit above": {map[string]string{"a/pids.max": "9", "a/b/pids.current": "2", "a/pids.current": "7"}, 7, 9},
+		"no limit": {map[string]string{"a/b/pids.max": "max", "a/b/pids.current": "2", "a/pids.current": "7"},
+			2, 0},
+		"no control groups":  {nil, 0, 0},
+		"a limit, no number": {map[string]string{"a/b/pids.max": "9"}, 0, 9},
+	} {
+		root := t.TempDir()
+		for file, text := range test.files {
+			path := filepath.Join(root, file)
+			if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(path, []byte(text+"\n"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		self := filepath.Join(root, "self")
+		if err := os.WriteFile(self, []byte("0::/a/b\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if used, limit := processCount(self, root); used != test.used || limit != test.limit {
+			t.Errorf("%s: %d of %d, want %d of %d", name, used, limit, test.used, test.limit)
+		}
 	}
 }

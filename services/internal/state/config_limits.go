@@ -35,7 +35,7 @@ func (l *ConfigLimits) exceeded(what string, number int64) error {
 	switch what {
 	case "configs":
 		return problem.New(problem.Invalid, "the project has %d configs, the most it may have (--max-configs): delete one "+
-			"first", number-1)
+			"first", number-1).Exceeds("max-configs")
 	case "filters":
 		return tooMany(number, "filters", l.Filters, "max-config-filters")
 	case "segments":
@@ -47,7 +47,7 @@ func (l *ConfigLimits) exceeded(what string, number int64) error {
 func tooMany(number int64, what string, limit int, setting string) error {
 	return problem.New(problem.Invalid,
 		"all configs of the project would have %d %s together, at most %d are allowed (--%s): make this one smaller, or "+
-			"delete another", number, what, limit, setting)
+			"delete another", number, what, limit, setting).Exceeds(setting)
 }
 
 // countConfig counts what limits bound.

@@ -7,6 +7,9 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+	"google.golang.org/protobuf/proto"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
 )
 
 // Ages are after which time work is due.
@@ -117,6 +120,8 @@ type Counts struct {
 	// Backfills counts backfill tickets, Proposed those of them with tickets that wait for approval. BackfillBytes is what
 	// they take.
 	Backfills, Proposed, BackfillBytes int64
+	// Unpublished counts events and their tickets that are not published yet.
+	Unpublished int64
 }
 
 // Counts reads the counts of a project, in one round trip.
@@ -127,17 +132,36 @@ func (s *Store) Counts(ctx context.Context, project string) (Counts, error) {
 	matches, outbox := pipe.ZCard(ctx, k.claims()), pipe.ZCard(ctx, k.outbox())
 	backfills, proposed := pipe.ZCard(ctx, k.backfills()), pipe.ZCard(ctx, k.proposed())
 	results := pipe.HGetAll(ctx, k.results())
+	history := pipe.MGet(ctx, k.historySeq(), k.published())
 	large, games := pipe.HMGet(ctx, k.large(), "total"), pipe.HMGet(ctx, k.backfillSizes(), "total")
 	if _, err := pipe.Exec(ctx); err != nil {
 		return Counts{}, unavailable(err)
 	}
 	now := Counts{Waiting: waiting.Val(), Matches: matches.Val(), Outbox: outbox.Val(), Backfills: backfills.Val(),
 		Proposed: proposed.Val(), Results: keptOf(results.Val(), s.Now()), Large: totalOf(large.Val()),
-		BackfillBytes: totalOf(games.Val())}
+		BackfillBytes: totalOf(games.Val()), Unpublished: unpublishedOf(history.Val())}
 	if first := oldest.Val(); len(first) > 0 {
 		now.Oldest = time.UnixMilli(int64(first[0].Score))
 	}
 	return now, nil
+}
+
+// unpublishedOf is how far the history's counter is ahead of the bookmark; 0 when that is of another history.
+func unpublishedOf(history []any) int64 {
+	if len(history) != 2 {
+		return 0
+	}
+	counter, _ := history[0].(string)
+	written, err := strconv.ParseInt(counter, 10, 64)
+	if err != nil {
+		return 0
+	}
+	text, _ := history[1].(string)
+	at := new(pb.Bookmark)
+	if proto.Unmarshal([]byte(text), at) != nil {
+		return 0
+	}
+	return max(0, written-int64(at.GetPosition()))
 }
 
 // keptOf is how many results are kept, of their numbers by the time in milliseconds until which they are.

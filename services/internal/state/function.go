@@ -69,7 +69,7 @@ func (s *Store) ChangeFunction(
 			return shortOfMemory(nil)
 		case "full":
 			return problem.New(problem.Invalid, "the project has %d match functions, the most it may have: delete one first",
-				s.functions)
+				s.functions).Exceeds("max-functions")
 		case "gone":
 			return problem.New(problem.Unavailable, "the module of the function was removed meanwhile: upload it again")
 		}

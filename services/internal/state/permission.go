@@ -87,7 +87,7 @@ func permissions() map[string]rights {
 				expireWaitingScript, expireResultsScript, expireMatchesScript, ticketReleaseScript, historyPublishedScript,
 				feedTrimScript, projectListScript,
 			},
-			calls: "smembers scan get hget hgetall hmget zcard zcount zrange zrem zrandmember xrange hrandfield exists" +
+			calls: "smembers scan get mget hget hgetall hmget zcard zcount zrange zrem zrandmember xrange hrandfield exists" +
 				before,
 			// It looks for projects by the keys that exist.
 			reads:  []string{every.configs(), every.functions(), every.unused()},

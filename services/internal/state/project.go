@@ -52,7 +52,7 @@ func (s *Store) addProject(ctx context.Context, project string) error {
 	}
 	if verdict == "full" {
 		return problem.New(problem.Invalid, "the system has %d projects, the most it may have (--max-projects): ask its "+
-			"operator to raise that", s.limits.Projects)
+			"operator to raise that", s.limits.Projects).Exceeds("max-projects")
 	}
 	return nil
 }

@@ -107,6 +107,18 @@ func Open(o Options) (*Store, error) {
 	return s, nil
 }
 
+// Connections is how many connections a process has to all servers of Redis, and how many of them are in use.
+type Connections struct{ Open, Busy int }
+
+// Connections returns those for commands and those for the readers of feeds.
+func (s *Store) Connections() (commands, feeds Connections) {
+	of := func(client redis.UniversalClient) Connections {
+		stats := client.PoolStats()
+		return Connections{Open: int(stats.TotalConns), Busy: int(stats.TotalConns) - int(stats.IdleConns)}
+	}
+	return of(s.redis), of(s.feeds)
+}
+
 // clientLog logs the messages of the Redis client at debug level, since its errors say the same.
 type clientLog struct{ log *slog.Logger }
 

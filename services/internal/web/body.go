@@ -76,5 +76,6 @@ func (b *body) Read(p []byte) (int, error) {
 }
 
 func tooLarge(limit int64) error {
-	return problem.New(problem.TooLarge, "the body is too large: it must be smaller than %d bytes", limit)
+	return problem.New(problem.TooLarge, "the body is too large: it must be smaller than %d bytes", limit).
+		Exceeds("body")
 }

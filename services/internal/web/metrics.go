@@ -32,18 +32,23 @@ type answerKey struct {
 	status        int
 }
 
-// rules are the limits that there are, see packages ratelimit and state.
+// rules are the limits that there are: those of use and rates (packages ratelimit and state), and those of what a
+// request has, or a project in all, by the name of their flag where they have one (problem.Error.Exceeds).
 var rules = []string{
-	"waiting", "ticket-memory", "player", "project", "reads", "deletes", "configs", "functions", "uploads", "backfill",
-	"backfill-memory", "restarts",
+	"waiting", "results", "ticket-memory", "player", "project", "reads", "deletes", "configs", "functions", "uploads",
+	"log-reads", "backfill", "backfill-memory", "restarts",
+	"body", "max-attributes", "max-properties", "name-length", "max-pools", "max-filters", "segments", "max-configs",
+	"max-config-filters", "max-config-segments", "max-config-bytes", "max-projects", "max-functions", "upload",
+	"max-machine-code", "max-modules", "max-modules-total", "max-module-disk",
 }
 
 func newMetrics(m telemetry.Meter, now func() time.Time) *metrics {
 	x := &metrics{
 		took: m.WorkSeconds("http.server.request.duration",
 			"Time from a request to its answer; one that waits for a result on purpose takes as long."),
-		limited: m.Counter("matchmaker.limited", "{request}", "Requests that were answered 429, by the limit that they met."),
-		now:     now,
+		limited: m.Counter("matchmaker.limited", "{request}",
+			"Requests that were refused because they met a limit, by its name: 429, 400, 413 or 503."),
+		now: now,
 	}
 	labels := telemetry.LabelsByValue(nil, "rule", rules...)
 	telemetry.StartAtZero(x.limited, labels)
@@ -85,7 +90,7 @@ func (m *metrics) of(a answerKey) metric.MeasurementOption {
 // countLimited counts an error that says that a limit was met.
 func (m *metrics) countLimited(c echo.Context, err error) {
 	f, ok := errors.AsType[*problem.Error](err)
-	if !ok || f.Kind != problem.Limited {
+	if !ok || f.Kind != problem.Limited && f.Limit == nil {
 		return
 	}
 	rule := "uploads" // how many may be under way: the one limit without a quota

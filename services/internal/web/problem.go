@@ -141,7 +141,7 @@ func title(status int) string {
 // it until Retry-After.
 func setRateLimit(header http.Header, err error) {
 	f, ok := errors.AsType[*problem.Error](err)
-	if !ok || f.Limit == nil {
+	if !ok || f.Limit == nil || f.Kind != problem.Limited {
 		return
 	}
 	policy := fmt.Sprintf("%q;q=%d", f.Limit.Name, f.Limit.Amount)

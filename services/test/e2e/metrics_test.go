@@ -78,6 +78,14 @@ var expectedSeries = []string{
 	`matchmaker_backfill_approvals_total{outcome="filled"}`, `matchmaker_backfill_joined_total`,
 	`matchmaker_limited_total{rule="player"}`, `matchmaker_feed_wait_seconds_count`,
 	`matchmaker_tickets_waiting`, `matchmaker_pool_waiting`, `matchmaker_pool_oldest_seconds`,
+	`matchmaker_stream_size_bytes{stream="events"}`, `matchmaker_stream_size_bytes{stream="logs"}`,
+	`matchmaker_stream_size_bytes{stream="matches"}`, `matchmaker_stream_size_bytes{stream="modules"}`,
+	`matchmaker_redis_connections{pool="commands"}`, `matchmaker_redis_connections{pool="feeds"}`,
+	`matchmaker_functions`, `matchmaker_uploads_kept`, `matchmaker_function_log_bytes_total`,
+	`matchmaker_sandbox_disk_bytes{state="held"}`, `matchmaker_sandbox_disk_limit_bytes{state="held"}`,
+	`matchmaker_instance_threads`, `matchmaker_instance_addresses_bytes`, `matchmaker_instance_page_tables_bytes`,
+	`matchmaker_tokens{kind="used"}`, `matchmaker_tokens_size_bytes{kind="limit"}`,
+	`matchmaker_issuer_questions_total{outcome="ok"}`,
 }
 
 // label matches a label and its value in the format of Prometheus.

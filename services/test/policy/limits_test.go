@@ -41,6 +41,22 @@ func TestTableOfLimits(t *testing.T) {
 			t.Errorf("row %d of the table of limits has not five columns: %s", n, row)
 		}
 	}
+	rules := read(t, "services/internal/web/metrics.go")
+	for _, rule := range regexp.MustCompile(`rule="([a-z-]+)"`).FindAllStringSubmatch(table, -1) {
+		if !strings.Contains(rules, `"`+rule[1]+`"`) {
+			t.Errorf("the table of limits names the rule %s, which package web does not start at 0", rule[1])
+		}
+	}
+	measured := regexp.MustCompile("`(matchmaker|http_server)_")
+	for row := range strings.Lines(table) {
+		columns := strings.Split(strings.Trim(strings.TrimSpace(row), "|"), "|")
+		if len(columns) != 5 || strings.HasPrefix(columns[0], " what ") || strings.HasPrefix(columns[0], " ---") {
+			continue
+		}
+		if !measured.MatchString(columns[4]) {
+			t.Errorf("the table of limits has no metric for %s", strings.TrimSpace(columns[0]))
+		}
+	}
 }
 
 // metrics are the names that the code gives to instruments.
