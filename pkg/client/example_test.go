@@ -49,14 +49,14 @@ func Example() {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	id, err := c.CreateTicket(ctx, client.TicketRequest{
+	id := ""
+	ticket, err := c.CreateAndWait(ctx, client.TicketRequest{
 		Player:     "player-1",
 		Attributes: map[string]float64{"skill": 1200},
-	})
-	if err != nil {
-		log.Fatal(err)
+	}, func(created string) { id = created })
+	if err != nil && id != "" { // the ticket would get a match for an absent player
+		err = errors.Join(err, c.DeleteTicket(context.WithoutCancel(ctx), id, "player-1"))
 	}
-	ticket, err := c.Wait(ctx, id)
 	if err != nil {
 		log.Fatal(err)
 	}

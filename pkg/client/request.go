@@ -27,6 +27,8 @@ type request struct {
 	repeatable bool
 	// removes: the aim is that the thing be gone.
 	removes bool
+	// begun, when not nil, gets the header of an answer that is success, before its body is read.
+	begun func(http.Header)
 }
 
 // content is a request body. open begins a reader of its own for each try, since a transport may still read the last
@@ -92,6 +94,9 @@ func (c *Client) try(ctx context.Context, r *request, into any) (http.Header, er
 		return nil, fmt.Errorf("client: %w", err)
 	}
 	defer func() { _ = answer.Body.Close() }()
+	if r.begun != nil && answer.StatusCode/100 == 2 {
+		r.begun(answer.Header)
+	}
 	body, err := io.ReadAll(io.LimitReader(answer.Body, maxAnswer))
 	if err != nil {
 		return nil, fmt.Errorf("client: %s /%s: reading the answer: %w", r.method, r.path, err)

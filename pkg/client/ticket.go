@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"strconv"
-	"time"
 )
 
 // TicketRequest asks for a match, for one player or a party that stays together.
@@ -68,19 +66,28 @@ func (o Object) MarshalJSON() ([]byte, error) {
 // CreateTicket enters a ticket into matchmaking and returns its id. It repeats itself after 429 only: after any other
 // failure the ticket may exist, unknown to the caller, until its waiting limit.
 func (c *Client) CreateTicket(ctx context.Context, t TicketRequest) (id string, err error) {
-	body, err := encode(t)
-	if err != nil {
-		return "", err
-	}
-	header, err := onBehalfOf(t.Player)
+	r, err := creation(t)
 	if err != nil {
 		return "", err
 	}
 	var created struct {
 		ID string `json:"id"`
 	}
-	_, err = c.do(ctx, &request{method: http.MethodPost, path: "v1/tickets", header: header, body: body}, &created)
+	_, err = c.do(ctx, r, &created)
 	return created.ID, err
+}
+
+// creation is the request that creates a ticket.
+func creation(t TicketRequest) (*request, error) {
+	body, err := encode(t)
+	if err != nil {
+		return nil, err
+	}
+	header, err := onBehalfOf(t.Player)
+	if err != nil {
+		return nil, err
+	}
+	return &request{method: http.MethodPost, path: "v1/tickets", header: header, body: body}, nil
 }
 
 // GetTicket reads a ticket. Its status is 404 when there is no such ticket, or the token is not its owner's.
@@ -110,43 +117,6 @@ func (c *Client) DeleteTicket(ctx context.Context, id, player string) error {
 		repeatable: true, removes: true,
 	}, nil)
 	return err
-}
-
-// While a ticket waits, the service is asked to hold each GET until the ticket is resolved, for at most longPoll: it
-// need not be asked often then. A service that does not know the request answers at once, and is asked again after
-// firstPoll, then twice as long each time up to slowPoll.
-const (
-	longPoll  = 10 * time.Second
-	firstPoll = 500 * time.Millisecond
-	slowPoll  = 5 * time.Second
-)
-
-// Wait reads a ticket until it has an assignment, which may be an error: look at Assignment.Error. It ends early with
-// ctx's error, or with what a read fails with: status 404 means that the ticket was deleted or has expired.
-func (c *Client) Wait(ctx context.Context, id string) (*Ticket, error) {
-	prefer := http.Header{"Prefer": {"wait=" + strconv.Itoa(int(longPoll/time.Second))}}
-	interval := firstPoll
-	for {
-		asked := c.retry.Now()
-		t, err := c.getTicket(ctx, id, prefer)
-		if err != nil {
-			return nil, err
-		}
-		if t.Assignment != nil {
-			return t, nil
-		}
-		held := c.retry.Now().Sub(asked)
-		if held >= interval {
-			interval = firstPoll
-			continue
-		}
-		// ±20 %, so that clients that began together do not stay together.
-		pause := time.Duration(float64(interval-held) * (0.8 + 0.4*c.retry.Rand()))
-		if err := c.retry.Sleep(ctx, pause); err != nil {
-			return nil, fmt.Errorf("client: ticket %s is still waiting: %w", id, err)
-		}
-		interval = min(2*interval, slowPoll)
-	}
 }
 
 // onBehalfOf is the header that names the player, nil when there is none to name.

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/labstack/echo/v4"
 
@@ -33,10 +34,45 @@ func (s *service) create(c echo.Context) error {
 	body := &pb.Ticket{Id: state.NewID(now), Owner: owner, Created: now.UnixMilli(), Properties: in.Properties}
 	body.AttributeNames, body.AttributeValues = in.Columns()
 	s.traceCreated(c.Request().Context(), c.Param("project"), body)
+	if wait := s.preferredWait(c); wait > 0 {
+		if leave := s.held.take(c.Request().Context(), c.Param("project"), waitsAs(c)); leave != nil {
+			defer leave()
+			return s.createAndWait(c, body, wait)
+		}
+	}
 	if err := s.creator.Create(c.Request().Context(), c.Param("project"), body); err != nil {
 		return err
 	}
 	return c.JSONBlob(http.StatusCreated, createResponse(body.GetId()))
+}
+
+// createAndWait answers 201 with the ticket's id in Location as soon as the ticket is stored, and sends the body when
+// the ticket has a result. However else the wait ends, the body is the ticket without a result: the status cannot
+// change any more, and a GET tells what has become of the ticket.
+func (s *service) createAndWait(c echo.Context, body *pb.Ticket, wait time.Duration) error {
+	ctx, project, id := c.Request().Context(), c.Param("project"), body.GetId()
+	waiter := s.waiters.join(id) // before there is a ticket that could get a result
+	defer waiter.leave()
+	if err := s.creator.Create(ctx, project, body); err != nil {
+		return err
+	}
+	header := c.Response().Header()
+	header.Set(echo.HeaderLocation, "tickets?id="+id) // beside this path, whatever path gateways have before it
+	header.Set(preferenceApplied, appliedWait(wait))
+	header.Set("X-Accel-Buffering", "no") // nginx would keep the headers back until the body comes
+	header.Set(echo.HeaderContentType, echo.MIMEApplicationJSON)
+	web.Begin(c, http.StatusCreated, s.Now())
+	t, err := waiter.await(ctx, &state.Ticket{Body: body}, wait, func(ctx context.Context) (*state.Ticket, error) {
+		return s.Store.Ticket(ctx, project, id)
+	})
+	if err != nil && problem.KindOf(err) != problem.NotFound { // a ticket that was not found was deleted
+		s.Log.WarnContext(ctx, "a create that waits was answered early", "project", project, "error", err)
+	}
+	s.traceRead(ctx, project, t)
+	if err := c.JSON(http.StatusCreated, heldResponse{Ticket: response.NewTicket(t)}); ctx.Err() == nil {
+		return err
+	}
+	return nil // the player has left
 }
 
 func (s *service) get(c echo.Context) error {
@@ -64,7 +100,7 @@ func (s *service) get(c echo.Context) error {
 		return t, err
 	}
 	var t *state.Ticket
-	wait := preferredWait(c.Request().Header.Values("Prefer"), s.Settings.Wait)
+	wait := s.preferredWait(c)
 	if wait > 0 {
 		if leave := s.held.take(c.Request().Context(), c.Param("project"), owner); leave != nil {
 			defer leave()
@@ -73,7 +109,7 @@ func (s *service) get(c echo.Context) error {
 		}
 	}
 	if wait > 0 {
-		c.Response().Header().Set("Preference-Applied", "wait="+strconv.Itoa(int(wait.Seconds())))
+		c.Response().Header().Set(preferenceApplied, appliedWait(wait))
 		t, err = s.waiters.wait(c.Request().Context(), id, wait, read)
 	} else {
 		t, err = read(c.Request().Context())
@@ -104,6 +140,24 @@ func (s *service) delete(c echo.Context) error {
 	s.Bus.NotifyAssigned(ctx, project, []string{id}) // requests that wait for it learn that it is gone
 	return c.NoContent(http.StatusOK)
 }
+
+// preferredWait is how long a request prefers to wait.
+func (s *service) preferredWait(c echo.Context) time.Duration {
+	return preferredWait(c.Request().Header["Prefer"], s.Settings.Wait)
+}
+
+// waitsAs is the player whose held requests a create counts to, "" for a game service that acts for many.
+func waitsAs(c echo.Context) string {
+	if p := auth.From(c); p.Kind == auth.Player {
+		return p.Subject
+	}
+	return ""
+}
+
+// preferenceApplied is the header of an answer that says which preference it honours, see appliedWait.
+const preferenceApplied = "Preference-Applied"
+
+func appliedWait(wait time.Duration) string { return "wait=" + strconv.Itoa(int(wait.Seconds())) }
 
 // ticketID is the query parameter id.
 func ticketID(c echo.Context) (string, error) {

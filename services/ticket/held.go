@@ -9,8 +9,8 @@ import (
 	"matchmaker.dev/services/internal/telemetry"
 )
 
-// held limits how many GETs this process holds open, in all, of a project and of a player. What is beyond a limit is
-// not refused: it is answered at once, as if it had not asked to wait. The limit of reads counts it like any other.
+// held limits how many requests this process holds open, in all, of a project and of a player. What is beyond a limit
+// is not refused: it is answered at once, as if it had not asked to wait. The other limits count it like any other.
 //
 // A project may hold as many as there are free places left in all. So one project takes half of the places at most, and
 // n of them leave a share of 1/(n+1) to the others.
@@ -31,9 +31,10 @@ type player struct{ project, name string }
 func newHeld(places, perPlayer int, m telemetry.Meter) *held {
 	return &held{
 		places: places, perPlayer: perPlayer, projects: map[string]int{}, players: map[player]int{},
-		open: m.UpDownCounter("matchmaker.requests.held", "{request}", "GETs that this process holds open."),
+		open: m.UpDownCounter("matchmaker.requests.held", "{request}",
+			"Requests that this process holds open until a ticket has a result."),
 		refused: m.Counter("matchmaker.requests.unheld", "{request}",
-			"GETs that asked to wait and were answered at once, because too many are held open."),
+			"Requests that asked to wait and were answered at once, because too many are held open."),
 	}
 }
 

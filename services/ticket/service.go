@@ -2,7 +2,7 @@
 //
 // A create is answered 201 once the ticket is stored; from then on the state keeps it until it is deleted, resolved and
 // expired, or expired by the waiting limit. A delete answered 200 is the truth: that ticket is never assigned
-// afterwards.
+// afterwards. GETs and creates with 'Prefer: wait' are held until the ticket has a result.
 package ticket
 
 import (

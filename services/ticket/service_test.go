@@ -10,9 +10,11 @@ import (
 	"net/http/httptest"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
+	"matchmaker.dev/services/internal/app"
 	"matchmaker.dev/services/internal/auth"
 	"matchmaker.dev/services/internal/bus"
 	"matchmaker.dev/services/internal/embedded/embeddedtest"
@@ -27,15 +29,19 @@ import (
 // replicas are two processes of the service.
 type replicas struct {
 	urls  [2]string
+	parts [2]app.Part
 	token string
+	store *state.Store
 	bus   *bus.Bus
+	lines *lines
 }
 
-func start(t *testing.T) *replicas {
+func start(t *testing.T) *replicas { return startWith(t, state.Options{}, func(*ticket.Options) {}) }
+
+func startWith(t *testing.T, o state.Options, change func(*ticket.Options)) *replicas {
 	t.Helper()
-	log := slog.New(slog.DiscardHandler)
-	store := embeddedtest.Store(t, state.Options{})
-	r := &replicas{bus: embeddedtest.Bus(t, bus.Options{})}
+	r := &replicas{store: embeddedtest.Store(t, o), bus: embeddedtest.Bus(t, bus.Options{}), lines: new(lines)}
+	log := slog.New(slog.NewTextHandler(r.lines, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	tokens, err := issuer.Open(t.TempDir(), time.Now)
 	must(t, err)
 	verifier, err := auth.New(auth.Options{Issuers: []auth.Issuer{tokens.Trust()}, Log: log})
@@ -44,11 +50,14 @@ func start(t *testing.T) *replicas {
 	must(t, err)
 	for i := range r.urls {
 		e := web.New(log, web.Options{})
-		part := ticket.New(ticket.Options{
-			Store: store, Bus: r.bus, Verifier: verifier, Log: log, Now: time.Now, Settings: settings.Default[ticket.Settings](),
-			Fields: fields.Limits{Attributes: 64, Properties: 64, Name: 128},
-		})
+		o := ticket.Options{
+			Store: r.store, Bus: r.bus, Verifier: verifier, Log: log, Now: time.Now,
+			Settings: settings.Default[ticket.Settings](), Fields: fields.Limits{Attributes: 64, Properties: 64, Name: 128},
+		}
+		change(&o)
+		part := ticket.New(o)
 		part.Routes(e)
+		r.parts[i] = part
 		ctx, stop := context.WithCancel(t.Context())
 		ended := make(chan error, 1)
 		go func() { ended <- part.Run(ctx) }()
@@ -63,22 +72,51 @@ func start(t *testing.T) *replicas {
 	return r
 }
 
-func (r *replicas) send(ctx context.Context, method, url, body string, headers ...string) (int, string, error) {
+// lines are those of a log.
+type lines struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (l *lines) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+
+func (l *lines) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}
+
+// begin sends a request and returns when the headers of its answer are here.
+func (r *replicas) begin(ctx context.Context, method, url, body string, headers ...string) (*http.Response, error) {
 	req, err := http.NewRequestWithContext(ctx, method, url, strings.NewReader(body))
 	if err != nil {
-		return 0, "", err
+		return nil, err
 	}
 	req.Header.Set("Authorization", "Bearer "+r.token)
 	req.Header.Set("Content-Type", "application/json")
 	for i := 0; i < len(headers); i += 2 {
 		req.Header.Add(headers[i], headers[i+1])
 	}
-	res, err := http.DefaultClient.Do(req)
+	return http.DefaultClient.Do(req)
+}
+
+func (r *replicas) send(ctx context.Context, method, url, body string, headers ...string) (int, string, error) {
+	res, err := r.begin(ctx, method, url, body, headers...)
 	if err != nil {
 		return 0, "", err
 	}
+	text, err := rest(res)
+	return res.StatusCode, text, err
+}
+
+// rest is the body of an answer.
+func rest(res *http.Response) (string, error) {
 	text, err := io.ReadAll(res.Body)
-	return res.StatusCode, string(text), errors.Join(err, res.Body.Close())
+	return string(text), errors.Join(err, res.Body.Close())
 }
 
 func (r *replicas) create(t *testing.T) (id string) {

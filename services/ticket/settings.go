@@ -7,8 +7,8 @@ import (
 
 // Settings of the Tickets API.
 type Settings struct {
-	Wait       time.Duration `help:"Longest time that a GET with 'Prefer: wait' is held open." default:"30s" name:"max-wait" group:"tickets"`
-	Held       int           `help:"How many GETs with 'Prefer: wait' one process holds open; a project gets half of what the others leave free. Those beyond are answered at once." default:"20000" name:"max-held" group:"tickets"`
+	Wait       time.Duration `help:"Longest time that a request with 'Prefer: wait' is held open." default:"30s" name:"max-wait" group:"tickets"`
+	Held       int           `help:"How many requests with 'Prefer: wait' one process holds open; a project gets half of what the others leave free. Those beyond are answered at once." default:"20000" name:"max-held" group:"tickets"`
 	HeldPlayer int           `help:"How many of them one player may have." default:"16" name:"max-held-player" group:"tickets"`
 }
 

@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"matchmaker.dev/services/internal/notify"
 	"matchmaker.dev/services/internal/state"
 )
 
@@ -13,26 +14,62 @@ type waiters struct {
 	// stopped is closed when no request may wait any longer.
 	stopped chan struct{}
 
-	mu      sync.Mutex
-	waiting map[string][]chan struct{}
+	mu sync.Mutex
+	// waiting has the last waiter of each ticket.
+	waiting map[string]*waiter
+}
+
+// waiter is one request that waits for a ticket.
+type waiter struct {
+	all    *waiters
+	ticket string
+	woken  notify.Signal
+	// next waits for the same ticket.
+	next *waiter
 }
 
 func newWaiters() *waiters {
-	return &waiters{stopped: make(chan struct{}), waiting: map[string][]chan struct{}{}}
+	return &waiters{stopped: make(chan struct{}), waiting: map[string]*waiter{}}
 }
 
 // stop ends all waits, and those that begin later. It is called once.
 func (w *waiters) stop() { close(w.stopped) }
 
-// wake ends the wait for tickets. Their project does not matter: a waiter reads its ticket again.
+// wake makes those who wait for tickets read them again. The tickets' project does not matter.
 func (w *waiters) wake(_ string, tickets []string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, id := range tickets {
-		for _, c := range w.waiting[id] {
-			close(c)
+		for one := w.waiting[id]; one != nil; one = one.next {
+			one.woken.Notify()
 		}
-		delete(w.waiting, id)
+	}
+}
+
+// join makes a waiter of a ticket. What happens to the ticket from here on wakes it, until it leaves.
+func (w *waiters) join(ticket string) *waiter {
+	one := &waiter{all: w, ticket: ticket, woken: notify.New()}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	one.next = w.waiting[ticket]
+	w.waiting[ticket] = one
+	return one
+}
+
+func (w *waiter) leave() {
+	w.all.mu.Lock()
+	defer w.all.mu.Unlock()
+	first := w.all.waiting[w.ticket]
+	switch {
+	case first != w:
+		for first.next != w {
+			first = first.next
+		}
+		first.next = w.next
+	case w.next == nil:
+		delete(w.all.waiting, w.ticket)
+	default:
+		w.all.waiting[w.ticket] = w.next
 	}
 }
 
@@ -42,54 +79,43 @@ const recheck = 5 * time.Second
 // wait reads a ticket until it has a result, the time is over, the waiters are stopped, or reading fails.
 func (w *waiters) wait(ctx context.Context, id string, wait time.Duration,
 	read func(context.Context) (*state.Ticket, error)) (*state.Ticket, error) {
-	until := time.Now().Add(wait)
-	for {
-		// Registered before the read, so that no result is missed between the two.
-		woken := w.register(id)
-		t, err := read(ctx)
-		left := time.Until(until)
-		if err != nil || t.Assignment != nil || left <= 0 {
-			w.unregister(id, woken)
-			return t, err
-		}
-		again := time.NewTimer(min(left, recheck))
-		select {
-		case <-woken:
-			again.Stop()
-			continue
-		case <-again.C: // the last look is at the end
-			w.unregister(id, woken)
-			continue
-		case <-w.stopped:
-		case <-ctx.Done():
-		}
-		again.Stop()
-		w.unregister(id, woken)
-		return t, nil
+	// It joins before the read, so that no result is missed between the two.
+	one := w.join(id)
+	defer one.leave()
+	t, err := read(ctx)
+	if err != nil {
+		return t, err
 	}
+	return one.await(ctx, t, wait, read)
 }
 
-func (w *waiters) register(id string) chan struct{} {
-	c := make(chan struct{})
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.waiting[id] = append(w.waiting[id], c)
-	return c
-}
-
-func (w *waiters) unregister(id string, c chan struct{}) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	list := w.waiting[id]
-	for i := range list {
-		if list[i] == c {
-			list = append(list[:i], list[i+1:]...)
+// await goes on from a ticket that was read, or created, after the waiter joined. What it returns with an error is the
+// ticket as it was known last. When the request ends, that is no error.
+func (w *waiter) await(ctx context.Context, t *state.Ticket, wait time.Duration,
+	read func(context.Context) (*state.Ticket, error)) (*state.Ticket, error) {
+	until := time.Now().Add(wait)
+	for t.Assignment == nil {
+		left := time.Until(until)
+		if left <= 0 {
 			break
 		}
+		again := time.NewTimer(min(left, recheck)) // the last look is at the end
+		select {
+		case <-w.woken.C():
+		case <-again.C:
+		case <-w.all.stopped:
+			again.Stop()
+			return t, nil
+		case <-ctx.Done():
+			again.Stop()
+			return t, nil
+		}
+		again.Stop()
+		if now, err := read(ctx); err == nil {
+			t = now
+		} else if ctx.Err() == nil {
+			return t, err
+		}
 	}
-	if len(list) == 0 {
-		delete(w.waiting, id)
-		return
-	}
-	w.waiting[id] = list
+	return t, nil
 }

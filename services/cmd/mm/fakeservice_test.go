@@ -35,6 +35,8 @@ type service struct {
 	reads     int // of tickets and functions
 
 	untrusted bool // it refuses every token
+	// holds says that a create is answered when its ticket has its result.
+	holds bool
 	// assignment is a ticket's assignment at the n-th read, or nil if it still waits.
 	assignment func(n int) map[string]any
 	// state is a function's state at the n-th read.
@@ -126,6 +128,12 @@ func answer(w http.ResponseWriter, v any) { _ = json.NewEncoder(w).Encode(v) }
 func (s *service) createTicket(w http.ResponseWriter, r *http.Request) {
 	_ = json.NewDecoder(r.Body).Decode(&s.body)
 	s.owners["t-1"] = r.Header.Get("X-On-Behalf-Of")
+	if s.holds && r.Header.Get("Prefer") != "" {
+		w.Header().Set("Location", "tickets?id=t-1")
+		w.WriteHeader(http.StatusCreated)
+		answer(w, s.ticket("t-1"))
+		return
+	}
 	w.WriteHeader(http.StatusCreated)
 	answer(w, map[string]any{"id": "t-1", "status": nil})
 }
@@ -136,12 +144,13 @@ func (s *service) getTicket(w http.ResponseWriter, r *http.Request) {
 		writeProblem(w, http.StatusNotFound, "there is no ticket "+id)
 		return
 	}
+	answer(w, s.ticket(id))
+}
+
+func (s *service) ticket(id string) map[string]any {
 	s.reads++
-	answer(
-		w,
-		map[string]any{"id": id, "attributes": map[string]any{"skill": 1200}, "properties": map[string]any{"k": "aGk="},
-			"created": 1893456000000, "assignment": s.assignment(s.reads)},
-	)
+	return map[string]any{"id": id, "attributes": map[string]any{"skill": 1200}, "properties": map[string]any{"k": "aGk="},
+		"created": 1893456000000, "assignment": s.assignment(s.reads)}
 }
 
 func (s *service) deleteTicket(w http.ResponseWriter, r *http.Request) {

@@ -45,18 +45,18 @@ func (c ticketCreate) Run(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
+	request := client.TicketRequest{Player: c.Player, Attributes: attributes, Properties: properties}
 	// Ctrl-C does not cancel the request: without its answer, the ticket could not be deleted.
 	createCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.Timeout)
 	defer cancel()
-	id, err := api.CreateTicket(createCtx,
-		client.TicketRequest{Player: c.Player, Attributes: attributes, Properties: properties})
+	if c.Wait {
+		return s.createAndWait(ctx, createCtx, api, request)
+	}
+	id, err := api.CreateTicket(createCtx, request)
 	if err != nil {
 		return err
 	}
-	if !c.Wait {
-		return s.showID("ticket", "id", id)
-	}
-	return s.waitForMatch(ctx, api, id, c.Player)
+	return s.showID("ticket", "id", id)
 }
 
 type ticketGet struct {

@@ -40,6 +40,17 @@ func TestTicketCreateSendsAttributesAndProperties(t *testing.T) {
 		expect(1, "", "mm: --property k: open")
 }
 
+func TestTicketCreateWaitsInOneRequest(t *testing.T) {
+	shell, service := newShell(t), newService(t)
+	service.holds = true
+	service.assignment = func(int) map[string]any { return map[string]any{"connection": "127.0.0.1:7000"} }
+	got := shell.on(service, "ticket", "create", "--player", "p", "--wait")
+	got.expect(0, "connection       127.0.0.1:7000\n", "mm: ticket t-1 waits for a match; Ctrl-C deletes it\n")
+	if service.reads != 1 {
+		t.Errorf("the ticket was asked for %d times, want once, with its create", service.reads)
+	}
+}
+
 func TestTicketWaitPrintsTheAssignment(t *testing.T) {
 	shell, service := newShell(t), newService(t)
 	service.assignment = assignedAtThirdRead

@@ -13,27 +13,39 @@ import (
 // deleteTimeout bounds the deletion of a ticket after Ctrl-C.
 const deleteTimeout = 5 * time.Second
 
-// waitForMatch waits for the match of a new ticket. Ctrl-C deletes the ticket.
-func (s *session) waitForMatch(ctx context.Context, api *client.Client, id, player string) error {
-	s.note("ticket %s waits for a match; Ctrl-C deletes it", id)
-	bar := s.startProgress("waiting for a match", 0)
-	defer bar.stop()
-	t, err := api.Wait(ctx, id)
+// createAndWait creates a ticket and waits for its match. Once the ticket exists, ctx ends the request too, and Ctrl-C
+// deletes the ticket.
+func (s *session) createAndWait(ctx, createCtx context.Context, api *client.Client, r client.TicketRequest) error {
+	createCtx, cancel := context.WithCancelCause(createCtx)
+	defer cancel(nil)
+	var bar *bar
+	id := ""
+	t, err := api.CreateAndWait(createCtx, r, func(created string) {
+		id = created
+		s.note("ticket %s waits for a match; Ctrl-C deletes it", id)
+		bar = s.startProgress("waiting for a match", 0)
+		context.AfterFunc(ctx, func() { cancel(context.Cause(ctx)) })
+	})
 	bar.stop()
 	switch {
 	case err == nil:
 		return s.showAssigned(t)
+	case id == "":
+		return err
 	case errors.Is(ctx.Err(), context.Canceled):
-		return s.deleteAfterInterrupt(ctx, api, id, player)
+		return s.deleteAfterInterrupt(ctx, api, id, r.Player)
 	case client.Status(err) == http.StatusNotFound:
 		return err // deleted by another client
+	}
+	if ended := context.Cause(ctx); ended != nil {
+		err = ended
 	}
 	if err := s.showID("ticket", "id", id); err != nil {
 		return err
 	}
 	args := id
-	if player != "" {
-		args += " --player " + player
+	if r.Player != "" {
+		args += " --player " + r.Player
 	}
 	return messageError{cause: err, message: fmt.Sprintf(
 		"%s; ticket %s still waits: \"mm ticket delete %s\" deletes it", s.errorText(err), id, args)}

@@ -45,7 +45,8 @@ var rules = []string{
 func newMetrics(m telemetry.Meter, now func() time.Time) *metrics {
 	x := &metrics{
 		took: m.WorkSeconds("http.server.request.duration",
-			"Time from a request to its answer; one that waits for a result on purpose takes as long."),
+			"Time from a request to its answer; one that waits for a result on purpose takes as long. A create that waits "+
+				"counts until its 201."),
 		limited: m.Counter("matchmaker.limited", "{request}",
 			"Requests that were refused because they met a limit, by its name: 429, 400, 413 or 503."),
 		now: now,
@@ -70,9 +71,25 @@ func (m *metrics) measure(next echo.HandlerFunc) echo.HandlerFunc {
 		if !slices.Contains(methods, a.method) {
 			a.method = "_OTHER"
 		}
-		m.took.Record(c.Request().Context(), m.now().Sub(start).Seconds(), m.of(a))
+		end, begun := c.Get(beginning).(time.Time)
+		if !begun {
+			end = m.now()
+		}
+		m.took.Record(c.Request().Context(), end.Sub(start).Seconds(), m.of(a))
 		return err
 	}
+}
+
+// beginning is when Begin was called.
+const beginning = "beginning"
+
+// Begin sends the status and the headers of an answer whose body comes later, when there is an event. The metric of
+// requests has the time until now.
+func Begin(c echo.Context, status int, now time.Time) {
+	c.Set(beginning, now)
+	c.Response().WriteHeader(status)
+	// A client that is gone ends the request's context. A writer that cannot flush sends the headers with the body.
+	_ = http.NewResponseController(c.Response()).Flush()
 }
 
 func (m *metrics) of(a answerKey) metric.MeasurementOption {

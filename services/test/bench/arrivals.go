@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"net/http"
 	"slices"
 	"sync"
 	"time"
@@ -13,12 +14,20 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 )
 
+// manner is how players play.
+type manner struct {
+	// hosted tells that each match gets a server.
+	hosted bool
+	// one tells that a player sends one request, a create that waits; others create, and then wait with a GET.
+	one bool
+}
+
 // newArrivals are independent players: the gaps between them are exponential.
-func newArrivals(host, project string, tokens []string, hosted bool, rate int, over time.Duration,
+func newArrivals(host, project string, tokens []string, m manner, rate int, over time.Duration,
 	seed uint64) *arrivals {
 	n := int(float64(rate)*over.Seconds()) / 2 * 2 // an even number, so that no player is left over
 	random := rand.New(rand.NewPCG(seed, 0))       //nolint:gosec // a simulation
-	a := &arrivals{host: host, project: project, tokens: tokens, hosted: hosted, rate: rate, tickets: make([]arrival, n)}
+	a := &arrivals{host: host, project: project, tokens: tokens, manner: m, rate: rate, tickets: make([]arrival, n)}
 	var at time.Duration
 	for i := range a.tickets {
 		at += time.Duration(random.ExpFloat64() * float64(time.Second) / float64(rate))
@@ -31,7 +40,7 @@ func newArrivals(host, project string, tokens []string, hosted bool, rate int, o
 type arrivals struct {
 	host, project string
 	tokens        []string
-	hosted        bool
+	manner
 	rate          int // a second
 	warm, tickets []arrival
 	// observer records where the time goes.
@@ -119,19 +128,22 @@ func (a *arrivals) player(ctx context.Context, w *wire, p *arrival) (*wire, erro
 			return nil, err
 		}
 	}
-	if err := a.wait(w, p); err != nil {
+	if err := a.match(w, p); err != nil {
 		w.close()
 		return nil, err
 	}
 	return w, nil
 }
 
-// wait creates a ticket and waits for its assignment.
-func (a *arrivals) wait(w *wire, p *arrival) error {
+// match creates a ticket and waits for its assignment.
+func (a *arrivals) match(w *wire, p *arrival) error {
 	w.patience(p.patience)
+	if a.one {
+		return a.matchAtOnce(w, p)
+	}
 	token := a.tokens[p.player]
 	began := time.Now()
-	status, body, err := w.do(creation(a.host, a.project, token, p.skill))
+	status, body, err := w.do(creation(a.host, a.project, token, "", p.skill))
 	if err != nil {
 		return err
 	}
@@ -146,6 +158,27 @@ func (a *arrivals) wait(w *wire, p *arrival) error {
 	p.seen = time.Now()
 	p.waiting = p.seen.Sub(answered)
 	return checkAssigned(status, body, a.hosted)
+}
+
+// matchAtOnce does both in one request.
+func (a *arrivals) matchAtOnce(w *wire, p *arrival) error {
+	began := time.Now()
+	status, length, err := w.begin(creation(a.host, a.project, a.tokens[p.player], held, p.skill))
+	if err != nil {
+		return err
+	}
+	answered := time.Now()
+	p.creating = answered.Sub(began)
+	body, err := w.rest(length)
+	if err != nil {
+		return err
+	}
+	p.seen = time.Now()
+	p.waiting = p.seen.Sub(answered)
+	if p.id, err = idOf(status, body); err != nil {
+		return err
+	}
+	return checkAssigned(http.StatusOK, body, a.hosted)
 }
 
 // mostBusy is how many players wait at the same time. Others leave at once: each needs a connection, and a rate with

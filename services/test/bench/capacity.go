@@ -19,10 +19,10 @@ func (b *bench) capacity(ctx context.Context) error {
 	t.SetStyle(table.StyleLight)
 	t.SetTitle("capacity: one against one, players who come again as soon as they are assigned, over %s;\n"+
 		"processor time is that of one ticket", b.For)
-	t.AppendHeader(append(table.Row{"players", "hosting", "tickets/s", "p50", "p99"}, usageHeader()...))
+	t.AppendHeader(append(table.Row{"players", "hosting", "requests", "tickets/s", "p50", "p99"}, usageHeader()...))
 	for _, players := range b.Players {
-		for _, hosted := range b.hosted() {
-			if err := b.circle(ctx, players, hosted, t); err != nil {
+		for _, m := range b.manners() {
+			if err := b.circle(ctx, players, m, t); err != nil {
 				return err
 			}
 		}
@@ -32,8 +32,8 @@ func (b *bench) capacity(ctx context.Context) error {
 }
 
 // circle measures so many players on a server of their own.
-func (b *bench) circle(ctx context.Context, players int, hosted bool, t table.Writer) (err error) {
-	b.progress("capacity: %d players, hosting %s", players, hosting(hosted))
+func (b *bench) circle(ctx context.Context, players int, m manner, t table.Writer) (err error) {
+	b.progress("capacity: %d players, %v", players, m)
 	const project = "capacity"
 	server, err := b.server(ctx)
 	if err != nil {
@@ -44,14 +44,14 @@ func (b *bench) circle(ctx context.Context, players int, hosted bool, t table.Wr
 	if err != nil {
 		return err
 	}
-	if err := putConfig(ctx, studio, hosted); err != nil {
+	if err := putConfig(ctx, studio, m.hosted); err != nil {
 		return err
 	}
 	tokens, err := tokensOf(server, project)
 	if err != nil {
 		return err
 	}
-	a := &arrivals{host: hostOf(server.URL), project: project, tokens: tokens, hosted: hosted}
+	a := &arrivals{host: hostOf(server.URL), project: project, tokens: tokens, manner: m}
 	from := time.Now().Add(4 * warmup)
 	to := from.Add(b.For)
 	parts, errs := make([]times, players), make([]error, players)
@@ -75,8 +75,8 @@ func (b *bench) circle(ctx context.Context, players int, hosted bool, t table.Wr
 	for _, part := range parts {
 		waited = append(waited, part...)
 	}
-	row := table.Row{players, hosting(hosted), fmt.Sprintf("%.0f", float64(len(waited))/b.For.Seconds()),
-		ms(waited.quantile(0.5)), ms(waited.quantile(0.99))}
+	row := append(append(table.Row{players}, m.cells()...), fmt.Sprintf("%.0f", float64(len(waited))/b.For.Seconds()),
+		ms(waited.quantile(0.5)), ms(waited.quantile(0.99)))
 	t.AppendRow(append(row, used.each(len(waited))...))
 	return nil
 }
@@ -91,7 +91,7 @@ func (a *arrivals) again(ctx context.Context, i int, from, to time.Time) (waited
 	defer w.close()
 	for n := i; ctx.Err() == nil; n++ {
 		p := arrival{player: n % len(a.tokens), skill: float64(n * 7919 % 3000), patience: to.Add(time.Second)}
-		err := a.wait(w, &p)
+		err := a.match(w, &p)
 		if now := time.Now(); now.After(to) {
 			return waited, nil
 		} else if err == nil && now.After(from) {

@@ -128,13 +128,14 @@ func tokensOf(s *launch.Matchmaker, project string) ([]string, error) {
 func creations(host, project string, tokens []string) [][]byte {
 	requests := make([][]byte, len(tokens))
 	for i, token := range tokens {
-		requests[i] = creation(host, project, token, float64(i))
+		requests[i] = creation(host, project, token, "", float64(i))
 	}
 	return requests
 }
 
-func creation(host, project, token string, skill float64) []byte {
-	return post(host, "/"+project+"/matchmaking/api/v1/tickets", token, fmt.Sprintf(`{"attributes":{"skill":%g}}`, skill))
+func creation(host, project, token, header string, skill float64) []byte {
+	return post(host, "/"+project+"/matchmaking/api/v1/tickets", token, header,
+		fmt.Sprintf(`{"attributes":{"skill":%g}}`, skill))
 }
 
 func hostOf(url string) string { return strings.TrimPrefix(url, "http://") }

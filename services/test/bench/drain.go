@@ -75,7 +75,7 @@ func (c *crowd) come(ctx context.Context) error {
 	return c.each(ctx, func(w *wire, i int) error {
 		// The order of skills is not the order of arrival.
 		skill := float64(i * 7919 % 3000)
-		status, body, err := w.do(creation(c.host, c.project, c.token(i), skill))
+		status, body, err := w.do(creation(c.host, c.project, c.token(i), "", skill))
 		if err != nil {
 			return err
 		}

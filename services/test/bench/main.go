@@ -50,10 +50,11 @@ type options struct {
 	Rounds      int           `help:"create: how many times each of the two is measured." default:"5"`
 	Round       time.Duration `help:"create: how long a round is." default:"3s"`
 
-	Rate    []int         `help:"steady: how many tickets arrive a second; each number is measured." default:"500,2000,5000" placeholder:"N"`
-	For     time.Duration `help:"steady, capacity, size: how long they arrive." default:"10s"`
-	Hosting []string      `help:"steady, capacity, sustained: with which hosting: none, instant." enum:"none,instant" default:"none,instant"`
-	Seed    uint64        `help:"steady, size: seed of skills and arrivals." default:"1"`
+	Rate     []int         `help:"steady: how many tickets arrive a second; each number is measured." default:"500,2000,5000" placeholder:"N"`
+	For      time.Duration `help:"steady, capacity, size: how long they arrive." default:"10s"`
+	Hosting  []string      `help:"steady, capacity, sustained: with which hosting: none, instant." enum:"none,instant" default:"none,instant"`
+	Requests []string      `help:"steady, capacity, sustained: how many requests a player sends: two, or one, a create that waits." enum:"one,two" default:"two"`
+	Seed     uint64        `help:"steady, size: seed of skills and arrivals." default:"1"`
 
 	Players []int `help:"capacity: how many players there are; each number is measured." default:"1000" placeholder:"N"`
 

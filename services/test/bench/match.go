@@ -39,9 +39,12 @@ func putConfig(ctx context.Context, studio *client.Client, hosted bool) error {
 	return err
 }
 
-// awaiting is a request for a ticket that is held until it is assigned.
+// held is the header of requests that are held until their ticket is assigned.
+const held = "Prefer: wait=30\r\n"
+
+// awaiting is a request for a ticket that is held.
 func awaiting(host, project, token, id string) []byte {
-	return get(host, "/"+project+"/matchmaking/api/v1/tickets?id="+id, token, "Prefer: wait=30\r\n")
+	return get(host, "/"+project+"/matchmaking/api/v1/tickets?id="+id, token, held)
 }
 
 // idOf is the id at the beginning of the answer to a create.

@@ -120,8 +120,8 @@ func (w *observer) where(tickets []arrival) table.Row {
 
 // whereHeader has the names of the cells of where.
 func whereHeader() table.Row {
-	return table.Row{"rate", "hosting", "to the claim", "of it: index", "of it: function", "claim and queue", "server",
-		"assign, until seen"}
+	return table.Row{"rate", "hosting", "requests", "to the claim", "of it: index", "of it: function", "claim and queue",
+		"server", "assign, until seen"}
 }
 
 // mean of milliseconds.

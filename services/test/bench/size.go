@@ -122,7 +122,7 @@ func (i *installation) arrive(ctx context.Context, rate int, over time.Duration,
 	if err != nil {
 		return nil, nil, err
 	}
-	a := newArrivals(i.Address(catalog.Ticket), i.project, tokens, true, rate, over, seed)
+	a := newArrivals(i.Address(catalog.Ticket), i.project, tokens, manner{hosted: true}, rate, over, seed)
 	defer a.pool.stop()
 	a.begin(ctx)
 	before = i.sample()
@@ -151,7 +151,7 @@ func (i *installation) stay(ctx context.Context, n int, over time.Duration) (bef
 	}
 	c := &crowd{host: i.Address(catalog.Ticket), project: i.project, tokens: tokens, ids: make([]string, n)}
 	err = c.each(ctx, func(w *wire, k int) error {
-		status, body, err := w.do(creation(c.host, c.project, c.token(k), float64(k)))
+		status, body, err := w.do(creation(c.host, c.project, c.token(k), "", float64(k)))
 		if err != nil {
 			return err
 		}

@@ -128,7 +128,7 @@ func (e *endless) play(ctx context.Context, i *installation, tokens []string, ho
 	next := time.NewTicker(soakWave)
 	defer next.Stop()
 	for ; ctx.Err() == nil; seed++ {
-		a := newArrivals(i.Address(catalog.Ticket), i.project, tokens, hosted, rate, soakWave, seed)
+		a := newArrivals(i.Address(catalog.Ticket), i.project, tokens, manner{hosted: hosted}, rate, soakWave, seed)
 		waves.Go(func() {
 			a.play(ctx, a.tickets)
 			a.pool.stop()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/jedib0t/go-pretty/v6/table"
@@ -15,8 +16,8 @@ func (b *bench) steady(ctx context.Context) (err error) {
 	t.SetOutputMirror(b.out)
 	t.SetStyle(table.StyleLight)
 	t.SetTitle("steady: one against one for %s, from the 201 to the assignment", b.For)
-	t.AppendHeader(table.Row{"rate", "hosting", "tickets", "p50", "p90", "p99", "longest", "create p50", "create p99",
-		"generator late p99"})
+	t.AppendHeader(table.Row{"rate", "hosting", "requests", "tickets", "p50", "p90", "p99", "longest", "create p50",
+		"create p99", "generator late p99"})
 	where := table.NewWriter()
 	where.SetOutputMirror(b.out)
 	where.SetStyle(table.StyleLight)
@@ -26,21 +27,22 @@ func (b *bench) steady(ctx context.Context) (err error) {
 	costs.SetOutputMirror(b.out)
 	costs.SetStyle(table.StyleLight)
 	costs.SetTitle("steady: processor time of one ticket, from its creation to its assignment read")
-	costs.AppendHeader(append(table.Row{"rate", "hosting"}, usageHeader()...))
+	costs.AppendHeader(append(table.Row{"rate", "hosting", "requests"}, usageHeader()...))
 	for _, rate := range b.Rate {
-		for _, hosted := range b.hosted() {
-			a, err := b.arrivals(ctx, rate, hosted, true, b.For)
+		for _, m := range b.manners() {
+			row := append(table.Row{fmt.Sprintf("%d/s", rate)}, m.cells()...)
+			a, err := b.arrivals(ctx, rate, m, true, b.For)
 			if errors.Is(err, errLeft) && ctx.Err() == nil {
-				b.progress("%d/s, hosting %s: %v", rate, hosting(hosted), err)
-				t.AppendRow(table.Row{fmt.Sprintf("%d/s", rate), hosting(hosted), "more than this machine can take"})
+				b.progress("%d/s, %v: %v", rate, m, err)
+				t.AppendRow(append(row, "more than this machine can take"))
 				continue
 			}
 			if err != nil {
 				return fmt.Errorf("%d/s: %w", rate, err)
 			}
-			t.AppendRow(a.row(rate, hosting(hosted)))
-			where.AppendRow(append(table.Row{fmt.Sprintf("%d/s", rate), hosting(hosted)}, a.where...))
-			costs.AppendRow(append(table.Row{fmt.Sprintf("%d/s", rate), hosting(hosted)}, a.used.each(len(a.tickets))...))
+			t.AppendRow(slices.Concat(row, a.row()))
+			where.AppendRow(slices.Concat(row, a.where))
+			costs.AppendRow(slices.Concat(row, a.used.each(len(a.tickets))))
 		}
 	}
 	t.Render()
@@ -49,26 +51,36 @@ func (b *bench) steady(ctx context.Context) (err error) {
 	return nil
 }
 
-// hosted is the values of --hosting.
-func (o options) hosted() (all []bool) {
+// manners are all that --hosting and --requests name.
+func (o options) manners() (all []manner) {
 	for _, h := range o.Hosting {
-		all = append(all, h == "instant")
+		for _, r := range o.Requests {
+			all = append(all, manner{hosted: h == "instant", one: r == "one"})
+		}
 	}
 	return all
 }
 
-func hosting(hosted bool) string {
-	if hosted {
-		return "instant"
+// String is for the progress.
+func (m manner) String() string { return fmt.Sprintf("hosting %s, requests %s", m.cells()...) }
+
+// cells are the hosting and the requests of a ticket, as in --hosting and --requests.
+func (m manner) cells() table.Row {
+	hosting, requests := "none", "two"
+	if m.hosted {
+		hosting = "instant"
 	}
-	return "none"
+	if m.one {
+		requests = "one"
+	}
+	return table.Row{hosting, requests}
 }
 
 // arrivals lets players arrive at a rate for a while, on a server of their own. observed says whether to record where
 // the time goes, which costs some time too.
-func (b *bench) arrivals(ctx context.Context, rate int, hosted, observed bool, over time.Duration) (a *arrivals,
+func (b *bench) arrivals(ctx context.Context, rate int, m manner, observed bool, over time.Duration) (a *arrivals,
 	err error) {
-	b.progress("%d/s for %s, hosting %s", rate, over, hosting(hosted))
+	b.progress("%d/s for %s, %v", rate, over, m)
 	const project = "steady"
 	server, err := b.server(ctx)
 	if err != nil {
@@ -79,14 +91,14 @@ func (b *bench) arrivals(ctx context.Context, rate int, hosted, observed bool, o
 	if err != nil {
 		return nil, err
 	}
-	if err := putConfig(ctx, studio, hosted); err != nil {
+	if err := putConfig(ctx, studio, m.hosted); err != nil {
 		return nil, err
 	}
 	tokens, err := tokensOf(server, project)
 	if err != nil {
 		return nil, err
 	}
-	a = newArrivals(hostOf(server.URL), project, tokens, hosted, rate, over, b.Seed)
+	a = newArrivals(hostOf(server.URL), project, tokens, m, rate, over, b.Seed)
 	var w *observer
 	if observed {
 		watching, enough := context.WithCancel(ctx)
@@ -108,14 +120,14 @@ func (b *bench) arrivals(ctx context.Context, rate int, hosted, observed bool, o
 	return a, nil
 }
 
-func (a *arrivals) row(rate int, hosting string) table.Row {
+func (a *arrivals) row() table.Row {
 	var late, creating, waiting times
 	for i := range a.tickets {
 		p := &a.tickets[i]
 		late, creating, waiting = append(late, p.late), append(creating, p.creating), append(waiting, p.waiting)
 	}
 	return table.Row{
-		fmt.Sprintf("%d/s", rate), hosting, len(a.tickets),
+		len(a.tickets),
 		ms(waiting.quantile(0.50)), ms(waiting.quantile(0.90)), ms(waiting.quantile(0.99)), ms(waiting.quantile(1)),
 		ms(creating.quantile(0.50)), ms(creating.quantile(0.99)), ms(late.quantile(0.99)),
 	}

@@ -16,10 +16,10 @@ func (b *bench) sustained(ctx context.Context) error {
 	t.SetStyle(table.StyleLight)
 	t.SetTitle("sustained: the highest rate at which players wait no longer at the end of %s than at its beginning;\n"+
 		"processor time is that of one ticket", b.Hold)
-	t.AppendHeader(append(table.Row{"hosting", "rate", "p50", "p99", "first third p50", "last third p50",
+	t.AppendHeader(append(table.Row{"hosting", "requests", "rate", "p50", "p99", "first third p50", "last third p50",
 		"generator late p99", "sustained"}, usageHeader()...))
-	for _, hosted := range b.hosted() {
-		if err := b.highest(ctx, hosted, t); err != nil {
+	for _, m := range b.manners() {
+		if err := b.highest(ctx, m, t); err != nil {
 			return err
 		}
 		t.AppendSeparator()
@@ -28,11 +28,11 @@ func (b *bench) sustained(ctx context.Context) error {
 	return nil
 }
 
-// highest finds the highest rate with or without hosting.
-func (b *bench) highest(ctx context.Context, hosted bool, t table.Writer) error {
+// highest finds the highest rate in a manner.
+func (b *bench) highest(ctx context.Context, m manner, t table.Writer) error {
 	good, bad := 0, 0
 	try := func(rate int) error {
-		ok, err := b.holds(ctx, rate, hosted, t)
+		ok, err := b.holds(ctx, rate, m, t)
 		if ok {
 			good = rate
 		} else {
@@ -54,14 +54,14 @@ func (b *bench) highest(ctx context.Context, hosted bool, t table.Writer) error 
 			return err
 		}
 	}
-	t.AppendRow(table.Row{hosting(hosted), fmt.Sprintf("%d/s", good), "", "", "", "", "", "highest"})
+	t.AppendRow(append(m.cells(), fmt.Sprintf("%d/s", good), "", "", "", "", "", "highest"))
 	return nil
 }
 
 // holds tells whether a rate is sustained.
-func (b *bench) holds(ctx context.Context, rate int, hosted bool, t table.Writer) (bool, error) {
-	row := table.Row{hosting(hosted), fmt.Sprintf("%d/s", rate)}
-	a, err := b.arrivals(ctx, rate, hosted, false, b.Hold)
+func (b *bench) holds(ctx context.Context, rate int, m manner, t table.Writer) (bool, error) {
+	row := append(m.cells(), fmt.Sprintf("%d/s", rate))
+	a, err := b.arrivals(ctx, rate, m, false, b.Hold)
 	if err != nil {
 		if ctx.Err() != nil {
 			return false, err

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"slices"
 	"strconv"
 	"time"
 )
@@ -35,44 +36,94 @@ func (w *wire) patience(until time.Time) { _ = w.conn.SetDeadline(until) }
 
 // do sends a request and reads its answer. The body is good until the next call.
 func (w *wire) do(request []byte) (status int, body []byte, err error) {
-	if _, err := w.conn.Write(request); err != nil {
-		return 0, nil, err
-	}
-	line, err := w.line()
+	status, length, err := w.begin(request)
 	if err != nil {
 		return 0, nil, err
 	}
+	body, err = w.rest(length)
+	return status, body, err
+}
+
+// chunked is the length of a body that comes in chunks.
+const chunked = -1
+
+// begin sends a request and reads the status and the headers of its answer. length is that of the body.
+func (w *wire) begin(request []byte) (status, length int, err error) {
+	if _, err := w.conn.Write(request); err != nil {
+		return 0, 0, err
+	}
+	line, err := w.line()
+	if err != nil {
+		return 0, 0, err
+	}
 	// HTTP/1.1 201 Created
 	if len(line) < 12 || !bytes.HasPrefix(line, []byte("HTTP/1.1 ")) {
-		return 0, nil, fmt.Errorf("not an answer of HTTP/1.1: %q", line)
+		return 0, 0, fmt.Errorf("not an answer of HTTP/1.1: %q", line)
 	}
 	if status, err = strconv.Atoi(string(line[9:12])); err != nil {
-		return 0, nil, err
+		return 0, 0, err
 	}
-	length := -1
+	known := false
 	for {
 		if line, err = w.line(); err != nil {
-			return 0, nil, err
+			return 0, 0, err
 		}
 		if len(line) == 0 {
 			break
 		}
 		const name = "Content-Length:" // as net/http writes it
-		if bytes.HasPrefix(line, []byte(name)) {
+		switch {
+		case bytes.HasPrefix(line, []byte(name)):
+			known = true
 			if length, err = strconv.Atoi(string(bytes.TrimSpace(line[len(name):]))); err != nil {
-				return 0, nil, err
+				return 0, 0, err
 			}
+		case bytes.Equal(line, []byte("Transfer-Encoding: chunked")):
+			known, length = true, chunked
 		}
 	}
-	if length < 0 {
-		return 0, nil, errors.New("an answer without Content-Length")
+	if !known {
+		return 0, 0, errors.New("an answer without Content-Length or chunks")
 	}
-	if cap(w.body) < length {
-		w.body = make([]byte, length)
+	return status, length, nil
+}
+
+// rest reads the body of an answer. It is good until the next call.
+func (w *wire) rest(length int) (body []byte, err error) {
+	if w.body = w.body[:0]; length != chunked {
+		err := w.more(length)
+		return w.body, err
 	}
-	body = w.body[:length]
-	_, err = io.ReadFull(w.reader, body)
-	return status, body, err
+	for {
+		line, err := w.line()
+		if err != nil {
+			return nil, err
+		}
+		size, err := strconv.ParseUint(string(line), 16, 31)
+		if err != nil {
+			return nil, err
+		}
+		if err := w.more(int(size)); err != nil {
+			return nil, err
+		}
+		if line, err = w.line(); err != nil {
+			return nil, err
+		}
+		if len(line) > 0 {
+			return nil, fmt.Errorf("a chunk is longer than it says: %q", line)
+		}
+		if size == 0 {
+			return w.body, nil
+		}
+	}
+}
+
+// more appends so many bytes to the body.
+func (w *wire) more(n int) error {
+	from := len(w.body)
+	w.body = slices.Grow(w.body, n)[:from+n]
+	_, err := io.ReadFull(w.reader, w.body[from:])
+	return err
 }
 
 // line is the next line without its end.
@@ -81,10 +132,10 @@ func (w *wire) line() ([]byte, error) {
 	return bytes.TrimRight(line, "\r\n"), err
 }
 
-// post and get are the bytes of requests.
-func post(host, path, token, body string) []byte {
-	return fmt.Appendf(nil, "POST %s HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\n"+
-		"Content-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", path, host, token, len(body), body)
+// post and get are the bytes of requests. header is further headers, each with its end.
+func post(host, path, token, header, body string) []byte {
+	return fmt.Appendf(nil, "POST %s HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\n%s"+
+		"Content-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", path, host, token, header, len(body), body)
 }
 
 func get(host, path, token, header string) []byte {

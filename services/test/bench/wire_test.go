@@ -26,8 +26,8 @@ func TestWireReadsOneAnswerAfterTheOther(t *testing.T) {
 	defer w.close()
 	w.patience(time.Now().Add(10 * time.Second))
 	for request, want := range map[string]string{
-		string(post(host, "/a", "secret", `{"b":1}`)): `POST /a Bearer secret {"b":1}`,
-		string(get(host, "/a?id=7", "other", "")):     `GET /a?id=7 Bearer other `,
+		string(post(host, "/a", "secret", "", `{"b":1}`)): `POST /a Bearer secret {"b":1}`,
+		string(get(host, "/a?id=7", "other", "")):         `GET /a?id=7 Bearer other `,
 	} {
 		for range 2 {
 			status, body, err := w.do([]byte(request))
@@ -38,9 +38,40 @@ func TestWireReadsOneAnswerAfterTheOther(t *testing.T) {
 	}
 }
 
+func TestWireReadsHeadersBeforeTheBody(t *testing.T) {
+	more := make(chan struct{})
+	text := strings.Repeat("x", 64<<10) // net/http sends it in chunks
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusCreated)
+		_ = http.NewResponseController(w).Flush()
+		<-more
+		_, _ = io.WriteString(w, text)
+	}))
+	defer server.Close()
+	w, err := dial(t.Context(), hostOf(server.URL))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.close()
+	w.patience(time.Now().Add(10 * time.Second))
+	for range 2 {
+		status, length, err := w.begin(get(hostOf(server.URL), "/", "", ""))
+		if err != nil || status != http.StatusCreated || length != chunked {
+			t.Fatalf("got %d and a body of %d, %v", status, length, err)
+		}
+		more <- struct{}{}
+		body, err := w.rest(length)
+		if err != nil || string(body) != text {
+			t.Fatalf("got %d bytes, %v, want %d", len(body), err, len(text))
+		}
+	}
+}
+
 func TestWireRefusesWhatItCannotRead(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		_, _ = io.WriteString(w, strings.Repeat("x", 64<<10)) // net/http sends it in chunks
+		w.Header().Set("Connection", "close")
+		w.Header().Set("Transfer-Encoding", "identity") // the body ends with the connection
+		_, _ = io.WriteString(w, strings.Repeat("x", 64<<10))
 	}))
 	defer server.Close()
 	w, err := dial(t.Context(), hostOf(server.URL))
@@ -77,7 +108,7 @@ func TestVolleyMeasuresTheBareHandler(t *testing.T) {
 		t.Errorf("got %d answers, %d of them measured, %v a second: want some before and some after the warm-up", r.answers,
 			len(r.times), r.rate)
 	}
-	v.requests = [][]byte{post(host, "/elsewhere", "a", "{}")}
+	v.requests = [][]byte{post(host, "/elsewhere", "a", "", "{}")}
 	if _, err := v.run(t.Context()); err == nil || !strings.Contains(err.Error(), "404") {
 		t.Errorf("got %v for requests that are not answered 201, want an error with the status", err)
 	}

@@ -58,11 +58,11 @@ var (
 	serverClaims = issuer.Claims{Kind: auth.Server, Subject: "server"}
 )
 
-// holding asks the service to hold GETs whose context says so.
+// holding asks the service to hold GETs, and creates that wait, as long as their context says.
 type holding struct{ http.RoundTripper }
 
 func (h holding) RoundTrip(r *http.Request) (*http.Response, error) {
-	if r.Method == http.MethodGet {
+	if r.Method == http.MethodGet || r.Header.Get("Prefer") != "" {
 		if seconds, ok := r.Context().Value(holdKey{}).(int); ok {
 			r = r.Clone(r.Context())
 			r.Header.Set("Prefer", "wait="+strconv.Itoa(seconds))
@@ -73,7 +73,7 @@ func (h holding) RoundTrip(r *http.Request) (*http.Response, error) {
 
 type holdKey struct{}
 
-// withHold makes the service hold the GETs of a context.
+// withHold makes the service hold the requests of a context.
 func withHold(ctx context.Context) context.Context {
 	return context.WithValue(ctx, holdKey{}, int(holdTime/time.Second))
 }

@@ -54,6 +54,8 @@ type behaviour struct {
 	after  time.Duration
 	// standIn tells that the player waits only so that others are matched.
 	standIn bool
+	// atOnce tells that the player creates its ticket and waits in one request.
+	atOnce bool
 	// rereads tells that the player reads the result again, deletes that it deletes the ticket then.
 	rereads, deletes bool
 }
@@ -73,6 +75,7 @@ func (c *crowd) behaviour() behaviour {
 	if c.random.IntN(50) == 0 {
 		b = behaviour{lane: lane.Prey}
 	}
+	b.atOnce = !b.leaves && b.lane != lane.Prey && c.random.IntN(3) == 0
 	b.after = leaveTimes[c.random.IntN(len(leaveTimes))]
 	return b
 }
@@ -95,12 +98,13 @@ func (c *crowd) play(ctx context.Context, b behaviour) {
 	c.number++
 	m := &member{crowd: c, number: c.number, lane: b.lane}
 	c.mu.Unlock()
+	if b.atOnce {
+		m.playAtOnce(ctx, b)
+		return
+	}
 	if !m.create(ctx) {
 		return // the ticket may exist, but its id is unknown
 	}
-	c.mu.Lock()
-	c.all = append(c.all, m)
-	c.mu.Unlock()
 	switch {
 	case b.leaves:
 		var waits sync.WaitGroup
@@ -122,14 +126,41 @@ func (c *crowd) play(ctx context.Context, b behaviour) {
 		return
 	}
 	c.count(b.lane, 1)
-	matched := m.await(ctx)
-	c.count(b.lane, -1)
+	m.settle(ctx, b, m.await(ctx))
+}
+
+// settle ends what a counted player does once it is matched, or leaves.
+func (m *member) settle(ctx context.Context, b behaviour, matched bool) {
+	m.count(b.lane, -1)
 	if matched && b.rereads && pause(ctx, time.Second) {
 		m.get(ctx)
 	}
 	if matched && b.deletes {
 		m.delete(ctx)
 	}
+}
+
+// playAtOnce creates a ticket and waits for its match in one request, and further ones when that fails.
+func (m *member) playAtOnce(ctx context.Context, b behaviour) {
+	once, cancel := context.WithTimeout(context.WithoutCancel(withHold(ctx)), requestTime)
+	defer cancel()
+	created := m.creation()
+	t, err := m.tickets.any().CreateAndWait(once, m.request(), func(id string) {
+		m.journalCreate(&created, id, nil)
+		m.count(b.lane, 1)
+		context.AfterFunc(ctx, cancel)
+	})
+	if m.id == "" {
+		m.journalCreate(&created, "", err)
+		return
+	}
+	// A request that failed, or waited in vain, says nothing about the ticket.
+	if t != nil {
+		c := history.Call{Op: history.Get, Project: m.project, Number: m.number, Ticket: m.id}
+		c.From = created.To
+		m.journalRead(&c, t, nil)
+	}
+	m.settle(ctx, b, t != nil || m.await(ctx))
 }
 
 func (c *crowd) count(l lane.Lane, n int) {
@@ -157,18 +188,38 @@ func (c *crowd) standIn(ctx context.Context, l lane.Lane) {
 
 func (m *member) player() string { return fmt.Sprintf("player-%d", m.number) }
 
+func (m *member) request() client.TicketRequest {
+	return client.TicketRequest{Player: m.player(), Attributes: m.lane.Attributes(m.number)}
+}
+
 func (m *member) create(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), requestTime)
 	defer cancel()
+	c := m.creation()
+	id, err := m.tickets.any().CreateTicket(ctx, m.request())
+	m.journalCreate(&c, id, err)
+	return err == nil
+}
+
+// creation is a call that begins now.
+func (m *member) creation() history.Call {
 	c := history.Call{Op: history.Create, Project: m.project, Number: m.number, Configs: m.lane.Pairs()}
 	c.From = history.Now()
-	id, err := m.tickets.any().CreateTicket(ctx, client.TicketRequest{Player: m.player(),
-		Attributes: m.lane.Attributes(m.number)})
+	return c
+}
+
+// journalCreate ends a create.
+func (m *member) journalCreate(c *history.Call, id string, err error) {
 	c.To = history.Now()
 	c.Status, c.Error = answer(err, http.StatusCreated)
 	c.Ticket, m.id = id, id
-	m.journal.Call(c)
-	return err == nil
+	m.journal.Call(*c)
+	if err != nil {
+		return
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.all = append(m.all, m)
 }
 
 // get reads the ticket once.
@@ -178,6 +229,12 @@ func (m *member) get(ctx context.Context) history.Call {
 	c := history.Call{Op: history.Get, Project: m.project, Number: m.number, Ticket: m.id}
 	c.From = history.Now()
 	t, err := m.tickets.any().GetTicket(ctx, m.id)
+	m.journalRead(&c, t, err)
+	return c
+}
+
+// journalRead ends a read of the ticket.
+func (m *member) journalRead(c *history.Call, t *client.Ticket, err error) {
 	c.To = history.Now()
 	c.Status, c.Error = answer(err, http.StatusOK)
 	if t != nil {
@@ -187,8 +244,7 @@ func (m *member) get(ctx context.Context) history.Call {
 				Own: []byte(a.Properties)}
 		}
 	}
-	m.journal.Call(c)
-	return c
+	m.journal.Call(*c)
 }
 
 // await reads the ticket until it has a result. It returns false when ctx ends or the ticket is gone before.

@@ -304,5 +304,53 @@ func ticketReading() []requirement {
 				equal(t, "Preference-Applied of "+preference, t.do(http.StatusOK, r).header.Get("Preference-Applied"), applied)
 			}
 		}},
+		{name: "tickets/Prefer: wait of a POST", check: func(t *trial) {
+			for preference, applied := range map[string]string{
+				"wait=1": "wait=1", "respond-async, WAIT = 1": "wait=1", "wait=0": "", "wait=x": "", "wait=-1": "",
+			} {
+				r := t.creation(`{"attributes":{"skill":7}}`)
+				r.header = header("Prefer", preference)
+				a := t.do(http.StatusCreated, r)
+				var made ticketResponse
+				a.decode(t, &made)
+				k := ticket{made.ID, r.behalf}
+				t.Cleanup(func() { t.send(k.delete()) })
+				equal(t, "Preference-Applied of "+preference, a.header.Get("Preference-Applied"), applied)
+				if applied == "" {
+					equal(t, "Location without waiting", a.header.Get("Location"), "")
+					continue
+				}
+				equal(t, "Location", a.header.Get("Location"), "tickets?id="+made.ID)
+				equal(t, "skill", made.Attributes["skill"], 7)
+				if made.Assignment != nil || made.Created == 0 {
+					t.Errorf("a POST that waited in vain got %v, want the ticket without an assignment", a)
+				}
+			}
+		}},
+		{name: "tickets/a POST is answered with the assignment", check: func(t *trial) {
+			lane := t.lanes.take()
+			t.config(t.play(lane, object{"size": 2, "connection": "203.0.113.7:7777"}, nil))
+			r := t.creation(marshal(t, object{"attributes": map[string]float64{"lane": lane}}))
+			r.header = header("Prefer", "wait=30")
+			held := make(chan answer, 1)
+			go func() {
+				a, err := t.exchange(r)
+				if err != nil {
+					t.Errorf("POST: %v", err)
+				}
+				held <- a
+			}()
+			second := t.ticket(map[string]float64{"lane": lane})
+			equal(t, "the connection", second.result(t).Connection, "203.0.113.7:7777")
+			a := <-held
+			var got ticketResponse
+			a.decode(t, &got)
+			if equal(t, "the status", a.status, http.StatusCreated); got.Assignment == nil {
+				t.Fatalf("got %v, want an assignment", a)
+			}
+			equal(t, "the connection", got.Assignment.Connection, "203.0.113.7:7777")
+			k := ticket{got.ID, r.behalf}
+			t.Cleanup(func() { t.send(k.delete()) })
+		}},
 	}
 }

@@ -32,6 +32,7 @@ func play(t *testing.T, s *system) {
 		"timeout":         timeout,
 		"once":            once,
 		"patient-get":     patientGet,
+		"patient-create":  patientCreate,
 		"deleted":         deleteIsFinal,
 		"deleted-in-time": deleteDuringMatch,
 		"config-deleted":  deleteConfig,

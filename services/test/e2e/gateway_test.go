@@ -41,6 +41,7 @@ func TestGateway(t *testing.T) {
 		s := newServices(t, made, behindCaddy)
 		t.Run("live-server", func(t *testing.T) { liveServer(t, s.project(t)) })
 		t.Run("patient-get", func(t *testing.T) { patientGet(t, s.project(t)) })
+		t.Run("patient-create", func(t *testing.T) { patientCreate(t, s.project(t)) })
 		t.Run("refilled", func(t *testing.T) { refillGame(t, s.project(t)) })
 		t.Run("contract", func(t *testing.T) { runContract(t, s) })
 		t.Run("routes", func(t *testing.T) { checkRoutes(t, s) })

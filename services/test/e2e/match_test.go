@@ -3,6 +3,7 @@ package e2e
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"testing"
 
@@ -106,6 +107,39 @@ func patientGet(t *testing.T, p *project) {
 	}
 	if a := got.ticket(t).Assignment; a == nil || a.Connection != bob.connection(t) {
 		t.Errorf("the GET was answered with %+v, bob plays at %s", a, bob.connection(t))
+	}
+}
+
+// patientCreate: a POST with "Prefer: wait" is answered 201 with the ticket's address at once, and its body comes with
+// the result.
+func patientCreate(t *testing.T, p *project) {
+	p.upload(t, "duel", p.s.made.duel)
+	p.ranked(t, "ranked", 0)
+	ada := &ticket{p: p, player: "ada"}
+	_, token, err := p.client(ada.claims())
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := p.begin(within(t), request{method: http.MethodPost, path: "v1/tickets", token: token,
+		header: map[string]string{"Prefer": "wait=20"}, body: `{"attributes":{"skill":1200}}`})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer out.Body.Close()
+	at, err := out.Location()
+	if err != nil || out.StatusCode != http.StatusCreated || out.Header.Get("Preference-Applied") != "wait=20" {
+		t.Fatalf("got %d %v, %v, want 201, an address and the preference applied", out.StatusCode, out.Header, err)
+	}
+	ada.id = at.Query().Get("id")
+	ada.mustWait(t)
+	bob := p.ticket(t, "bob", attributes{"skill": 1200})
+	body, err := io.ReadAll(out.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := answer{out.StatusCode, out.Header, body}.ticket(t)
+	if got.ID != ada.id || got.Assignment == nil || got.Assignment.Connection != bob.connection(t) {
+		t.Errorf("ticket %s: the body is %s, bob plays at %s", ada.id, body, bob.connection(t))
 	}
 }
 

@@ -25,10 +25,21 @@ type answer struct {
 }
 
 func (p *project) send(ctx context.Context, r request) (answer, error) {
+	out, err := p.begin(ctx, r)
+	if err != nil {
+		return answer{}, err
+	}
+	defer out.Body.Close()
+	body, err := io.ReadAll(out.Body)
+	return answer{out.StatusCode, out.Header, body}, err
+}
+
+// begin returns when the headers of the answer are here.
+func (p *project) begin(ctx context.Context, r request) (*http.Response, error) {
 	address := p.s.front() + "/" + p.name + "/matchmaking/api/" + r.path
 	in, err := http.NewRequestWithContext(ctx, r.method, address, strings.NewReader(r.body))
 	if err != nil {
-		return answer{}, err
+		return nil, err
 	}
 	if r.body != "" {
 		in.Header.Set("Content-Type", "application/json")
@@ -39,13 +50,7 @@ func (p *project) send(ctx context.Context, r request) (answer, error) {
 	for name, value := range r.header {
 		in.Header.Set(name, value)
 	}
-	out, err := p.s.http.Do(in)
-	if err != nil {
-		return answer{}, err
-	}
-	defer out.Body.Close()
-	body, err := io.ReadAll(out.Body)
-	return answer{out.StatusCode, out.Header, body}, err
+	return p.s.http.Do(in)
 }
 
 func (p *project) mustSend(t *testing.T, r request) answer {

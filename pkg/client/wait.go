@@ -1,0 +1,122 @@
+package client
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+)
+
+// While a ticket waits, the service is asked to hold each request until the ticket is resolved, for at most longPoll:
+// it need not be asked often then. A service that does not know the wish answers at once, and is asked again after
+// firstPoll, then twice as long each time up to slowPoll.
+const (
+	longPoll  = 10 * time.Second
+	firstPoll = 500 * time.Millisecond
+	slowPoll  = 5 * time.Second
+)
+
+// lateBody is how long after longPoll the body of an answer may come whose header has come: then the connection is
+// taken for broken.
+const lateBody = 10 * time.Second
+
+// preferWait is the header of requests that the service is asked to hold.
+func preferWait(header http.Header) http.Header {
+	if header = header.Clone(); header == nil {
+		header = http.Header{}
+	}
+	header.Set("Prefer", "wait="+strconv.Itoa(int(longPoll/time.Second)))
+	return header
+}
+
+// CreateAndWait enters a ticket into matchmaking and waits for its assignment, which may be an error: look at
+// Assignment.Error. It takes one request where the service can hold it, and goes on as [Client.Wait] when the
+// connection breaks, the wait is long, or the service is older.
+//
+// created, if not nil, is told the ticket's id as soon as the ticket exists. From then on the ticket outlives the call,
+// also when it fails: delete it, or Wait for it again. Until then the errors are those of [Client.CreateTicket], later
+// those of Wait.
+func (c *Client) CreateAndWait(ctx context.Context, t TicketRequest, created func(id string)) (*Ticket, error) {
+	r, err := creation(t)
+	if err != nil {
+		return nil, err
+	}
+	id := ""
+	learn := func(new string) {
+		if id != "" || new == "" {
+			return
+		}
+		if id = new; created != nil {
+			created(id)
+		}
+	}
+	once, giveUp := context.WithCancel(ctx)
+	defer giveUp()
+	late := time.AfterFunc(longPoll+lateBody, giveUp)
+	defer late.Stop()
+	late.Stop()
+	r.header = preferWait(r.header)
+	r.begun = func(h http.Header) {
+		learn(ticketAt(h.Get("Location")))
+		late.Reset(longPoll + lateBody)
+	}
+	made := new(Ticket)
+	_, err = c.do(once, r, made)
+	if err == nil {
+		learn(made.ID)
+	}
+	switch {
+	case id == "" && err != nil:
+		return nil, err
+	case id == "":
+		return nil, fmt.Errorf("client: POST /%s: the answer has no id", r.path)
+	case err == nil && made.Assignment != nil:
+		return made, nil
+	case ctx.Err() != nil:
+		return nil, stillWaits(id, context.Cause(ctx))
+	}
+	return c.Wait(ctx, id)
+}
+
+// ticketAt is the id in a ticket's address, "" when there is none.
+func ticketAt(location string) string {
+	u, err := url.Parse(location)
+	if err != nil {
+		return ""
+	}
+	return u.Query().Get("id")
+}
+
+// Wait reads a ticket until it has an assignment, which may be an error: look at Assignment.Error. It ends early with
+// ctx's error, or with what a read fails with: status 404 means that the ticket was deleted or has expired.
+func (c *Client) Wait(ctx context.Context, id string) (*Ticket, error) {
+	prefer := preferWait(nil)
+	interval := firstPoll
+	for {
+		asked := c.retry.Now()
+		t, err := c.getTicket(ctx, id, prefer)
+		if err != nil {
+			return nil, err
+		}
+		if t.Assignment != nil {
+			return t, nil
+		}
+		held := c.retry.Now().Sub(asked)
+		if held >= interval {
+			interval = firstPoll
+			continue
+		}
+		// ±20 %, so that clients that began together do not stay together.
+		pause := time.Duration(float64(interval-held) * (0.8 + 0.4*c.retry.Rand()))
+		if err := c.retry.Sleep(ctx, pause); err != nil {
+			return nil, stillWaits(id, err)
+		}
+		interval = min(2*interval, slowPoll)
+	}
+}
+
+func stillWaits(id string, err error) error {
+	return fmt.Errorf("client: ticket %s is still waiting: %w", id, err)
+}
