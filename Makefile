@@ -98,13 +98,17 @@ replay: redis ## Play a world of make simulate, from a SEED (1), RUNS times (20)
 
 # A release is a tag. As long as there is none, a commit stands for the version before.
 PREVIOUS ?= $(or $(shell git describe --tags --abbrev=0 HEAD^ 2>/dev/null),132132d7dfd34cfe7be0a27e92fb48ffdfc13095)
-.PHONY: upgrade
-upgrade: redis compilers ## Replace the version before, of the commit PREVIOUS, by this one and back, while players come
-	@git cat-file -e '$(PREVIOUS)^{commit}' 2>/dev/null || { echo "make upgrade builds the version before from the history, and this clone" \
+.PHONY: bin/previous
+bin/previous:
+	@git cat-file -e '$(PREVIOUS)^{commit}' 2>/dev/null || { echo "the version before is built from the history, and this clone" \
 		"has no commit $(PREVIOUS): run 'git fetch --unshallow --tags', or name another with PREVIOUS=commit"; exit 1; }
 	@mkdir -p bin
 	dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && git archive '$(PREVIOUS)' | tar -x -C "$$dir" && \
-		cd "$$dir" && go build -trimpath -o $(CURDIR)/bin/previous matchmaker.dev/services/cmd/matchmaker
+		cd "$$dir" && go build -trimpath -ldflags "-s -w -X main.version=$$(git -C $(CURDIR) describe --tags --always '$(PREVIOUS)')" \
+		-o $(CURDIR)/bin/previous matchmaker.dev/services/cmd/matchmaker
+
+.PHONY: upgrade
+upgrade: redis compilers bin/previous ## Replace the version before, of the commit PREVIOUS, by this one and back, while players come
 	go test -count=1 -timeout 9m -run '^TestUpgrade$$' ./services/test/e2e -args -previous $(CURDIR)/bin/previous
 
 .PHONY: simulate-mistakes
@@ -127,18 +131,28 @@ generators: compilers # of clients from the OpenAPI documents
 clients: generators ## Generate clients from the OpenAPI documents, for Go and TypeScript, and compile them
 	go test -count=1 -v ./services/test/clients
 
+BENCH = bin/bench $(if $(ONLY),--only $(ONLY)) $(if $(ROUNDS),--rounds $(ROUNDS))
 .PHONY: bench
-bench: build bin/bench bin/pair.wasm ## Measure functions, creation and time to assignment, beside native code and a bare handler
-	bin/bench --matchmaker bin/matchmaker --function bin/functions/duel.zip
+bench: redis build bin/bench bin/pair.wasm ## Measure speed for 40 minutes, beside the limits of the same run, on a quiet machine; ONLY=shape,…, ROUNDS (5)
+	$(BENCH) --json bin/bench.json
+
+.PHONY: compare
+compare: redis build bin/previous bin/bench bin/pair.wasm ## Measure the version before, of the commit PREVIOUS, and this one in turns; ONLY=shape,…, ROUNDS (5)
+	$(BENCH) --json bin/compare.json --matchmaker bin/previous --matchmaker bin/matchmaker
+
+.PHONY: page
+page: bin/bench ## Put the numbers of the last make bench into docs/performance.md and README.md
+	bin/bench page bin/bench.json --into docs/performance.md
+	bin/bench page bin/bench.json --into README.md --line 'steady: 2,000/s, no server: p50' \
+		--line 'steady: 2,000/s, a server each: p50' --line 'sustained: highest rate, no server'
 
 .PHONY: sizing
 sizing: redis build bin/bench ## Measure what each service takes: processors for tickets that arrive, memory for those that wait
-	bin/bench --only size --for 20s --matchmaker bin/matchmaker --function bin/functions/duel.zip
+	bin/bench size
 
-DURATION_OF_SOAK = $(or $(DURATION),1h)
 .PHONY: soak
 soak: redis build bin/bench ## Let players arrive for DURATION (1h), and tell whether memory, Redis and the streams stay level
-	bin/bench --only soak --soak $(DURATION_OF_SOAK) --matchmaker bin/matchmaker --function bin/functions/duel.zip
+	bin/bench soak $(if $(DURATION),--for $(DURATION))
 
 # clang makes the attackers' functions.
 .PHONY: neighbours

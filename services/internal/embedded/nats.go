@@ -56,6 +56,9 @@ type NATS struct {
 	lock   *os.File
 }
 
+// NATSVersion is the version of the server.
+func NATSVersion() string { return server.VERSION }
+
 // StartNATS returns when clients may connect and the streams in Dir are recovered. It installs no signal handlers: the
 // server lives until Close.
 func StartNATS(ctx context.Context, o NATSOptions) (*NATS, error) {

@@ -148,12 +148,17 @@ func find(binary string) (string, error) {
 	if binary != "" {
 		return exec.LookPath(binary)
 	}
+	return RedisBinary(), nil
+}
+
+// RedisBinary is the path of the server that runs when none is named, "" when there is none.
+func RedisBinary() string {
 	for _, name := range []string{"redis-server", "valkey-server"} {
 		if path, err := exec.LookPath(name); err == nil {
-			return path, nil
+			return path
 		}
 	}
-	return "", nil
+	return ""
 }
 
 func loopback(port int) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)) }

@@ -11,7 +11,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/jedib0t/go-pretty/v6/table"
+	"matchmaker.dev/services/internal/catalog"
 )
 
 // manner is how players play.
@@ -20,20 +20,45 @@ type manner struct {
 	hosted bool
 	// one tells that a player sends one request, a create that waits; others create, and then wait with a GET.
 	one bool
+	// pairs tells that two come at a time, so that nobody waits for an opponent.
+	pairs bool
 }
 
-// newArrivals are independent players: the gaps between them are exponential.
-func newArrivals(host, project string, tokens []string, m manner, rate int, over time.Duration,
-	seed uint64) *arrivals {
-	n := int(float64(rate)*over.Seconds()) / 2 * 2 // an even number, so that no player is left over
-	random := rand.New(rand.NewPCG(seed, 0))       //nolint:gosec // a simulation
-	a := &arrivals{host: host, project: project, tokens: tokens, manner: m, rate: rate, tickets: make([]arrival, n)}
-	var at time.Duration
-	for i := range a.tickets {
-		at += time.Duration(random.ExpFloat64() * float64(time.Second) / float64(rate))
-		a.tickets[i] = arrival{at: at, player: i % players, skill: min(max(1500+300*random.NormFloat64(), 0), 2999)}
+// String is how the name of a reading says it.
+func (m manner) String() string {
+	text := "no server"
+	if m.hosted {
+		text = "a server each"
 	}
+	if m.one {
+		text += ", one request"
+	}
+	return text
+}
+
+// arrive makes independent players: the gaps between them, or between their pairs, are exponential.
+func (p *project) arrive(m manner, rate int, over time.Duration, seed uint64) *arrivals {
+	a := &arrivals{host: p.Address(catalog.Ticket), project: p.name, tokens: p.tokens, manner: m, warmRate: rate,
+		warm: warming, mostBusy: mostBusy, patience: time.Minute}
+	a.tickets = schedule(rate, over, m.pairs, rand.New(rand.NewPCG(seed, 0))) //nolint:gosec // a simulation
 	return a
+}
+
+// schedule is an even number of players, so that none is left over, at random times with so many a second on average.
+func schedule(rate int, over time.Duration, pairs bool, random *rand.Rand) []arrival {
+	all := make([]arrival, int(float64(rate)*over.Seconds())/2*2)
+	gap := float64(time.Second) / float64(rate)
+	var at time.Duration
+	for i := range all {
+		switch {
+		case !pairs:
+			at += time.Duration(random.ExpFloat64() * gap)
+		case i%2 == 0:
+			at += time.Duration(random.ExpFloat64() * gap * 2)
+		}
+		all[i] = arrival{at: at, player: i % players, skill: min(max(1500+300*random.NormFloat64(), 0), 2999)}
+	}
+	return all
 }
 
 // arrivals are players who arrive at their times, however many others still wait.
@@ -41,13 +66,19 @@ type arrivals struct {
 	host, project string
 	tokens        []string
 	manner
-	rate          int // a second
-	warm, tickets []arrival
-	// observer records where the time goes.
-	where table.Row
 
-	// used is the cost of the measured players.
-	used usage
+	// Other players come before the measured ones for a while, at a rate that grows to warmRate. They start instances,
+	// open connections and fill caches.
+	warm            time.Duration
+	warmRate        int // a second
+	before, tickets []arrival
+	// mostBusy is how many players may wait at the same time. Others leave at once: each needs a connection, and a rate
+	// with such a queue is not sustained.
+	mostBusy int
+	// patience is how long a player waits.
+	patience time.Duration
+	// began is when the measured players began to come.
+	began time.Time
 
 	pool workerPool
 }
@@ -62,39 +93,28 @@ type arrival struct {
 	late, creating, waiting time.Duration
 	seen                    time.Time
 	err                     error
-	// patience is how long a player waits.
-	patience time.Time
+	until                   time.Time // the player waits
 }
 
-// Other players come before the measured ones, at a rate that grows to theirs within warming. They start instances,
-// open connections and fill caches.
-const warming = 3 * time.Second
-
-// open lets all players arrive at their times, and returns when the last has its assignment. server is the server's
-// process.
-func (a *arrivals) open(ctx context.Context, server int) {
-	a.begin(ctx)
-	before := usedBy(server)
-	a.play(ctx, a.tickets)
-	a.used = usedBy(server).since(before)
-	a.pool.stop()
-}
+// warming is for how long players come before the measured ones.
+const warming = 2 * time.Second
 
 // begin lets the players arrive who are not measured.
 func (a *arrivals) begin(ctx context.Context) {
-	n := int(float64(a.rate)*warming.Seconds()/2) / 2 * 2
-	a.warm = make([]arrival, n)
-	for i := range a.warm {
-		at := time.Duration(math.Sqrt(float64(i)/float64(n)) * float64(warming))
-		a.warm[i] = arrival{at: at, player: i % players, skill: 1500}
+	n := int(float64(a.warmRate)*a.warm.Seconds()/2) / 2 * 2
+	a.before = make([]arrival, n)
+	for i := range a.before {
+		at := time.Duration(math.Sqrt(float64(i)/float64(n)) * float64(a.warm))
+		a.before[i] = arrival{at: at, player: i % players, skill: 1500}
 	}
-	a.play(ctx, a.warm)
+	a.play(ctx, a.before)
 }
 
 func (a *arrivals) play(ctx context.Context, tickets []arrival) {
 	var all sync.WaitGroup
 	defer all.Wait()
 	start := time.Now()
+	a.began = start
 	for i := range tickets {
 		p := &tickets[i]
 		if wait := time.Until(start.Add(p.at)); wait > 0 && ctx.Err() == nil {
@@ -103,7 +123,7 @@ func (a *arrivals) play(ctx context.Context, tickets []arrival) {
 			case <-time.After(wait):
 			}
 		}
-		if p.err = context.Cause(ctx); p.err == nil && a.pool.busy() >= mostBusy {
+		if p.err = context.Cause(ctx); p.err == nil && a.pool.busy() >= a.mostBusy {
 			p.err = errBusy
 		}
 		if p.err != nil {
@@ -112,7 +132,7 @@ func (a *arrivals) play(ctx context.Context, tickets []arrival) {
 		all.Add(1)
 		a.pool.take(func(w *wire) *wire {
 			defer all.Done()
-			p.late, p.patience = time.Since(start)-p.at, time.Now().Add(time.Minute)
+			p.late, p.until = time.Since(start)-p.at, time.Now().Add(a.patience)
 			w, p.err = a.player(ctx, w, p)
 			return w
 		})
@@ -137,7 +157,7 @@ func (a *arrivals) player(ctx context.Context, w *wire, p *arrival) (*wire, erro
 
 // match creates a ticket and waits for its assignment.
 func (a *arrivals) match(w *wire, p *arrival) error {
-	w.patience(p.patience)
+	w.patience(p.until)
 	if a.one {
 		return a.matchAtOnce(w, p)
 	}
@@ -181,11 +201,10 @@ func (a *arrivals) matchAtOnce(w *wire, p *arrival) error {
 	return checkAssigned(http.StatusOK, body, a.hosted)
 }
 
-// mostBusy is how many players wait at the same time. Others leave at once: each needs a connection, and a rate with
-// such a queue is not sustained.
+// mostBusy is how many players of a steady rate wait at the same time.
 const mostBusy = 8000
 
-var errBusy = fmt.Errorf("%d players wait already", mostBusy)
+var errBusy = errors.New("too many players wait already")
 
 // errLeft says that players got no assignment, since the rate was too high.
 var errLeft = errors.New("tickets were left without an assignment")
@@ -193,7 +212,7 @@ var errLeft = errors.New("tickets were left without an assignment")
 // err is errLeft when a ticket got no assignment.
 func (a *arrivals) err() error {
 	var errs []error
-	all := slices.Concat(a.warm, a.tickets)
+	all := slices.Concat(a.before, a.tickets)
 	for _, p := range all {
 		if p.err != nil {
 			errs = append(errs, p.err)
@@ -203,4 +222,29 @@ func (a *arrivals) err() error {
 		return fmt.Errorf("%w: %d of %d, the first: %w", errLeft, len(errs), len(all), errs[0])
 	}
 	return nil
+}
+
+// waits are the times from the 201 to the assignment.
+func (a *arrivals) waits() (all times) {
+	for i := range a.tickets {
+		all = append(all, a.tickets[i].waiting)
+	}
+	return all
+}
+
+// whole are the times from when a player should have come to the assignment.
+func (a *arrivals) whole() (all times) {
+	for i := range a.tickets {
+		p := &a.tickets[i]
+		all = append(all, p.late+p.creating+p.waiting)
+	}
+	return all
+}
+
+// ends are the times from the beginning to the assignments.
+func (a *arrivals) ends() (all times) {
+	for i := range a.tickets {
+		all = append(all, a.tickets[i].seen.Sub(a.began))
+	}
+	return all
 }

@@ -6,78 +6,61 @@ import (
 	"fmt"
 	"sync"
 	"time"
-
-	"github.com/jedib0t/go-pretty/v6/table"
 )
 
 // capacity measures players who come again as soon as they are assigned: tickets per second while the same number
-// waits, and the cost of each. Processor time is what to compare two builds by, since other load on the machine changes
-// it little.
-func (b *bench) capacity(ctx context.Context) error {
-	t := table.NewWriter()
-	t.SetOutputMirror(b.out)
-	t.SetStyle(table.StyleLight)
-	t.SetTitle("capacity: one against one, players who come again as soon as they are assigned, over %s;\n"+
-		"processor time is that of one ticket", b.For)
-	t.AppendHeader(append(table.Row{"players", "hosting", "requests", "tickets/s", "p50", "p99"}, usageHeader()...))
-	for _, players := range b.Players {
-		for _, m := range b.manners() {
-			if err := b.circle(ctx, players, m, t); err != nil {
+// waits, and the cost of each.
+func (r *round) capacity(ctx context.Context) (err error) {
+	i, err := r.install(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, i.Close()) }()
+	for k, m := range r.manners() {
+		p, err := r.ready(ctx, i, fmt.Sprintf("capacity-%d", k), m.hosted)
+		if err != nil {
+			return err
+		}
+		for _, n := range r.Players {
+			if err := r.circle(ctx, p, m, n); err != nil {
 				return err
 			}
 		}
 	}
-	t.Render()
 	return nil
 }
 
-// circle measures so many players on a server of their own.
-func (b *bench) circle(ctx context.Context, players int, m manner, t table.Writer) (err error) {
-	b.progress("capacity: %d players, %v", players, m)
-	const project = "capacity"
-	server, err := b.server(ctx)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, server.Stop()) }()
-	studio, err := b.prepare(ctx, server, project)
-	if err != nil {
-		return err
-	}
-	if err := putConfig(ctx, studio, m.hosted); err != nil {
-		return err
-	}
-	tokens, err := tokensOf(server, project)
-	if err != nil {
-		return err
-	}
-	a := &arrivals{host: hostOf(server.URL), project: project, tokens: tokens, manner: m}
-	from := time.Now().Add(4 * warmup)
-	to := from.Add(b.For)
-	parts, errs := make([]times, players), make([]error, players)
+// circle measures so many players.
+func (r *round) circle(ctx context.Context, p *project, m manner, n int) error {
+	load := fmt.Sprintf("%s players, %s", count(n), m)
+	r.report("%s", load)
+	a := p.arrive(m, 1, 0, 0)
+	from := time.Now().Add(r.Warm)
+	to := from.Add(r.For)
+	parts, errs := make([]times, n), make([]error, n)
 	var all sync.WaitGroup
-	for i := range players {
-		all.Go(func() { parts[i], errs[i] = a.again(ctx, i, from, to) })
+	for k := range n {
+		all.Go(func() { parts[k], errs[k] = a.again(ctx, k, from, to) })
 	}
 	if err := pause(ctx, time.Until(from)); err != nil {
 		return err
 	}
-	before := usedBy(server.PID())
+	before := p.used()
 	if err := pause(ctx, time.Until(to)); err != nil {
 		return err
 	}
-	used := usedBy(server.PID()).since(before)
+	used := p.used().since(before)
 	all.Wait()
 	if err := first(errs); err != nil {
 		return err
 	}
-	var waited times
+	var waits times
 	for _, part := range parts {
-		waited = append(waited, part...)
+		waits = append(waits, part...)
 	}
-	row := append(append(table.Row{players}, m.cells()...), fmt.Sprintf("%.0f", float64(len(waited))/b.For.Seconds()),
-		ms(waited.quantile(0.5)), ms(waited.quantile(0.99)))
-	t.AppendRow(append(row, used.each(len(waited))...))
+	r.add(load+": tickets", perSec, float64(len(waits))/r.For.Seconds())
+	r.add(load+": p50", millis, in(millis, waits.quantile(0.5)))
+	r.costs(load, used, len(waits), 0)
 	return nil
 }
 
@@ -90,7 +73,7 @@ func (a *arrivals) again(ctx context.Context, i int, from, to time.Time) (waited
 	}
 	defer w.close()
 	for n := i; ctx.Err() == nil; n++ {
-		p := arrival{player: n % len(a.tokens), skill: float64(n * 7919 % 3000), patience: to.Add(time.Second)}
+		p := arrival{player: n % len(a.tokens), skill: float64(n * 7919 % reach), until: to.Add(time.Second)}
 		err := a.match(w, &p)
 		if now := time.Now(); now.After(to) {
 			return waited, nil

@@ -10,7 +10,6 @@ import (
 	"runtime"
 	"time"
 
-	"github.com/jedib0t/go-pretty/v6/table"
 	"google.golang.org/protobuf/proto"
 
 	"matchmaker.dev/pkg/matchfn"
@@ -22,40 +21,28 @@ import (
 	"matchmaker.dev/services/internal/sandbox/languages"
 )
 
-// function measures what a run of a match function costs, compared with the same code in this process.
-func (b *bench) function(ctx context.Context) (err error) {
-	s, err := newTestbed(ctx, b.Matchmaker, b.Pair)
+// function measures what a run of a match function costs, beside the same code in this process.
+func (r *round) function(ctx context.Context) (err error) {
+	s, err := newTestbed(ctx, r.binary.Matchmaker, r.Pair)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.close()) }()
-	t := table.NewWriter()
-	t.SetOutputMirror(b.out)
-	t.SetStyle(table.StyleLight)
-	t.SetTitle("function: pairs of neighbours in skill, 4 attributes: the same Go code natively and in the sandbox,\n" +
-		"in turns, the least of many rounds. sandbox is encode + pipe + run + check. alone is only the native function.\n" +
-		"in process is the sandbox's work without a sandbox: encode + alone + check.\n" +
-		"processor is that of all processes, with select and answer")
-	t.AppendHeader(table.Row{
-		"tickets", "alone", "in process", "sandbox", "encode", "pipe", "run", "check", "times alone", "times in process",
-		"processor in process", "processor sandbox", "times", "select", "answer",
-	})
-	for _, n := range b.Tickets {
-		b.progress("function: %d tickets", n)
-		r, err := s.rounds(ctx, n, b.Seed)
+	for _, n := range r.Tickets {
+		r.report("%d tickets", n)
+		c, err := s.rounds(ctx, n, r.seed())
 		if err != nil {
 			return fmt.Errorf("%d tickets: %w", n, err)
 		}
-		t.AppendRow(r.row(n))
+		c.report(r, count(n)+" tickets")
 	}
-	t.Render()
-	if err := b.empty(ctx, s); err != nil {
+	if err := s.empty(ctx, r); err != nil {
 		return err
 	}
-	if err := b.parallel(ctx, s); err != nil {
+	if err := s.parallel(ctx, r); err != nil {
 		return err
 	}
-	return b.scan(ctx)
+	return r.scan(ctx)
 }
 
 // testbed runs functions.
@@ -197,7 +184,7 @@ type costs struct {
 // How long each number of tickets is measured.
 const (
 	leastRounds = 9
-	roundsTime  = 4 * time.Second
+	roundsTime  = 3 * time.Second
 )
 
 // rounds measures runs over n tickets, in turns with the same in this process, so that other load affects both.
@@ -260,7 +247,14 @@ func (c *costs) round(ctx context.Context, w *worker) error {
 	return nil
 }
 
-func (c *costs) row(n int) table.Row {
+// Aims of a run beside the same job in one process, and beside the function alone.
+const (
+	insideAim = 1.3
+	aloneAim  = 2.0
+)
+
+// report adds the readings. sandbox is encode, pipe, run and check; in one process is encode, the function and check.
+func (c *costs) report(r *round, load string) {
 	least := func(all ...times) (sum time.Duration) {
 		for _, t := range all {
 			sum += t.quantile(0)
@@ -268,23 +262,19 @@ func (c *costs) row(n int) table.Row {
 		return sum
 	}
 	inside, sandbox := least(c.insideEncode, c.alone, c.insideCheck), least(c.encode, c.pipe, c.run, c.check)
-	row := table.Row{n, fine(least(c.alone)), fine(inside), fine(sandbox)}
-	for _, t := range []times{c.encode, c.pipe, c.run, c.check} {
-		row = append(row, fine(least(t)))
+	r.add(load+": a run in the sandbox", millis, in(millis, sandbox)).than("the same job in one process",
+		in(millis, inside)).atMost(insideAim)
+	r.add(load+": a run in the sandbox, to the function alone", millis, in(millis, sandbox)).than("the function alone",
+		in(millis, least(c.alone))).atMost(aloneAim)
+	if len(c.processorInside) > 0 {
+		r.add(load+": processor time of a run", millis, in(millis, least(c.processorSandbox))).than(
+			"the same job in one process", in(millis, least(c.processorInside)))
 	}
-	times := func(d, of time.Duration) string { return fmt.Sprintf("%.2f", float64(d)/float64(of)) }
-	row = append(row, times(sandbox, least(c.alone)), times(sandbox, inside))
-	if len(c.processorInside) == 0 {
-		row = append(row, "", "", "")
-	} else {
-		inside, sandbox := least(c.processorInside), least(c.processorSandbox)
-		row = append(row, fine(inside), fine(sandbox), times(sandbox, inside))
-	}
-	return append(row, fine(least(c.query)), fine(least(c.answer)))
+	r.add(load+": the answer to the director", millis, in(millis, least(c.answer)))
 }
 
 // empty measures a run without tickets: the way to the instance and back.
-func (b *bench) empty(ctx context.Context, s *testbed) error {
+func (s *testbed) empty(ctx context.Context, r *round) error {
 	instance, err := s.start(ctx)
 	if err != nil {
 		return err
@@ -304,10 +294,6 @@ func (b *bench) empty(ctx context.Context, s *testbed) error {
 		}
 		took = append(took, time.Since(began))
 	}
-	fmt.Fprintf(b.out, "function: a run without tickets takes %d µs (p50), %d µs (p99)\n",
-		took.quantile(0.5).Microseconds(), took.quantile(0.99).Microseconds())
+	r.add("a run without tickets: p50", micros, in(micros, took.quantile(0.5)))
 	return nil
 }
-
-// fine is ms for short durations.
-func fine(d time.Duration) string { return fmt.Sprintf("%.2f ms", float64(d.Microseconds())/1000) }

@@ -1,17 +1,12 @@
-// Command bench measures a `matchmaker dev` process with a Redis of its own, over HTTP on the loopback interface. This
+// Command bench measures the service from outside: every service is a process of its own, beside a Redis that writes
+// its append-only file and a NATS server. Players are independent, and arrive however many others still wait. This
 // process generates the load, and shares the machine with what it measures.
 //
-//	function   a run of a match function in its sandbox, compared with the same code in this process
-//	create     tickets created per second, compared with a bare handler that decodes the same body
-//	steady     time from the 201 to the assignment in a GET, at a steady rate of arrivals
-//	capacity   tickets per second of players who come again as soon as they are assigned, and the cost of each
-//	sustained  the highest rate of arrivals at which the queue does not grow
-//	drain      time until many waiting tickets are assigned, after a config was put
-//	idle       processor time of projects without tickets
-//	soak       whether what is stored and held stays level; only for make soak
-//	size       processor time and memory of each service as a process of its own; only for make sizing
+// A round starts a new system and measures one shape of load; --list shows the shapes. The medians of all rounds are
+// printed with their ranges, each beside what limits it in the same round where there is such a thing. With several
+// server binaries, each round measures all of them in turns, and their medians are compared.
 //
-// It fails when an answer is not the expected one, or a ticket has no assignment at the end.
+// It fails when a shape cannot be measured, or when the machine did too much else.
 package main
 
 import (
@@ -20,9 +15,10 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"runtime"
+	"os/exec"
 	"runtime/debug"
 	"slices"
+	"strings"
 	"time"
 
 	"matchmaker.dev/services/test/launch"
@@ -30,7 +26,10 @@ import (
 
 func main() {
 	var c struct {
-		Run  options     `cmd:"" default:"withargs" help:"Measure."`
+		Run  options     `cmd:"" default:"withargs" help:"Measure one server binary, or compare several."`
+		Page page        `cmd:"" help:"Print a record as the table of docs/performance.md."`
+		Size size        `cmd:"" help:"Measure what each service takes: processors for tickets that arrive, memory for those that wait."`
+		Soak soak        `cmd:"" help:"Let players arrive for long, and tell whether memory, Redis and the streams stay level."`
 		Bare bare        `cmd:"" hidden:""`
 		Nats launch.NATS `cmd:"" hidden:""`
 	}
@@ -39,88 +38,117 @@ func main() {
 
 // options say what to measure.
 type options struct {
-	Matchmaker string   `help:"The server binary." default:"bin/matchmaker" type:"existingfile"`
-	Function   string   `help:"The match function: one against one by skill." default:"bin/functions/duel.zip" type:"existingfile"`
-	Pair       string   `help:"The match function whose cost in the sandbox is measured." default:"bin/pair.wasm" type:"existingfile"`
-	Only       []string `help:"What to measure: function, create, steady, capacity, sustained, drain, idle, size, soak." enum:"function,create,steady,capacity,sustained,drain,idle,size,soak" default:"function,create,steady,capacity,sustained,drain,idle"`
+	Matchmaker []string `help:"The server binary. Several are measured in turns and compared with the first." default:"bin/matchmaker" type:"existingfile"`
+	Function   []string `help:"The match function, one against one by skill: one for all binaries, or one for each." default:"bin/functions/duel.zip" type:"existingfile"`
+	With       []string `help:"More arguments of a service, to compare settings: director=--min-interval=5ms." placeholder:"NAME=ARG" sep:"none"`
+	Pair       string   `help:"function: the module whose cost in the sandbox is measured." default:"bin/pair.wasm" type:"existingfile"`
 
-	Tickets []int `help:"function: how many tickets a run is about; each number is measured." default:"1000,10000,100000,1000000" placeholder:"N"`
-
-	Connections []int         `help:"create: how many connections; each number is measured." default:"64,256" placeholder:"N"`
-	Rounds      int           `help:"create: how many times each of the two is measured." default:"5"`
-	Round       time.Duration `help:"create: how long a round is." default:"3s"`
+	List   bool     `help:"List the shapes and end."`
+	Only   []string `help:"The shapes to measure." placeholder:"SHAPE"`
+	Rounds int      `help:"How many times each is measured." default:"5"`
+	JSON   string   `help:"Write a record of all values to this file." placeholder:"FILE"`
+	Logs   string   `help:"Write the services' logs to this file." placeholder:"FILE"`
+	Seed   uint64   `help:"Seed of skills and arrivals of the first round." default:"1"`
+	Parts  bool     `help:"steady, capacity: also the processor time of a ticket in each process."`
+	Where  bool     `help:"steady: also where a ticket's time goes. It costs some time itself."`
 
 	Rate     []int         `help:"steady: how many tickets arrive a second; each number is measured." default:"500,2000,5000" placeholder:"N"`
-	For      time.Duration `help:"steady, capacity, size: how long they arrive." default:"10s"`
-	Hosting  []string      `help:"steady, capacity, sustained: with which hosting: none, instant." enum:"none,instant" default:"none,instant"`
-	Requests []string      `help:"steady, capacity, sustained: how many requests a player sends: two, or one, a create that waits." enum:"one,two" default:"two"`
-	Seed     uint64        `help:"steady, size: seed of skills and arrivals." default:"1"`
+	For      time.Duration `help:"How long players arrive." default:"6s"`
+	Hosting  []string      `help:"steady, sustained, capacity, burst: with which hosting: none, instant." enum:"none,instant" default:"none,instant"`
+	Requests []string      `help:"steady, sustained, capacity: how many requests a player sends: two, or one, a create that waits." enum:"one,two" default:"two"`
+	Warm     time.Duration `help:"How long players come who are not measured, before each load." default:"2s"`
+	Settle   time.Duration `help:"How long a system comes to rest after a change, before it is measured." default:"5s"`
+	Live     int           `help:"crowd, configs: how many tickets arrive a second." default:"1000" placeholder:"N"`
 
-	Players []int `help:"capacity: how many players there are; each number is measured." default:"1000" placeholder:"N"`
+	Crowd    []int         `help:"crowd, restart: how many stand by; each number is measured." default:"100000" placeholder:"N"`
+	Configs  int           `help:"configs: how many there are." default:"30" placeholder:"N"`
+	Projects int           `help:"projects: how many there are." default:"20" placeholder:"N"`
+	Each     int           `help:"projects: how many tickets arrive a second in each." default:"100" placeholder:"N"`
+	Burst    int           `help:"burst: how many players come." default:"20000" placeholder:"N"`
+	Waiting  []int         `help:"drain: how many tickets wait; each number is measured." default:"100000" placeholder:"N"`
+	Least    int           `help:"sustained: the rate to begin with, half of it with hosting; it grows by half until the queue does." default:"4000" placeholder:"N"`
+	Hold     time.Duration `help:"sustained: how long a rate must hold." default:"6s"`
+	Players  []int         `help:"capacity: how many players there are; each number is measured." default:"1000" placeholder:"N"`
+	Idle     int           `help:"idle: how many projects there are." default:"1000" placeholder:"N"`
 
-	Least int           `help:"sustained: the rate to begin with; it grows by half until the queue does." default:"4000" placeholder:"N"`
-	Hold  time.Duration `help:"sustained: how long a rate must hold." default:"10s"`
-
-	Waiting []int `help:"drain: how many tickets wait; each number is measured." default:"10000,50000,100000" placeholder:"N"`
-
-	Projects int           `help:"idle: how many projects there are." default:"1000" placeholder:"N"`
-	Rest     time.Duration `help:"idle, size: how long they are watched." default:"10s"`
-
-	Arrive int `help:"size: how many tickets arrive a second." default:"1000" placeholder:"N"`
-	Stay   int `help:"size: how many tickets wait." default:"100000" placeholder:"N"`
-
-	Soak     time.Duration `help:"soak: how long players arrive. Results, tokens and events last a tenth of it." default:"1h"`
-	SoakRate int           `help:"soak: how many arrive a second with hosting, and as many without." default:"200" placeholder:"N"`
-
-	Dev []string `help:"More arguments of 'matchmaker dev', to compare settings." placeholder:"ARG"`
+	Tickets     []int         `help:"function: how many tickets a run is about; each number is measured." default:"100000" placeholder:"N"`
+	Connections []int         `help:"create: how many connections; each number is measured." default:"64" placeholder:"N"`
+	Volley      time.Duration `help:"create: how long each of the two is measured." default:"3s"`
 }
 
 // Validate is called by kong.
 func (o *options) Validate() error {
-	switch numbers := slices.Concat(o.Tickets, o.Connections, o.Rate, o.Players, o.Waiting,
-		[]int{o.Rounds, o.Least, o.Projects, o.Arrive, o.Stay}); {
+	numbers := slices.Concat(o.Rate, o.Crowd, o.Waiting, o.Players, o.Tickets, o.Connections,
+		[]int{o.Rounds, o.Live, o.Configs, o.Projects, o.Each, o.Burst, o.Least, o.Idle})
+	switch {
 	case slices.ContainsFunc(numbers, func(n int) bool { return n < 1 }):
-		return errors.New("--tickets, --connections, --rounds, --rate, --players, --least, --waiting, --projects, --arrive" +
-			" and --stay: must be 1 or more")
-	case o.SoakRate < 1 || o.Soak < time.Minute:
-		return errors.New("--soak-rate: must be 1 or more, --soak: at least 1m")
-	case o.Round <= 0 || o.For <= 0 || o.Hold <= 0 || o.Rest <= 0:
-		return errors.New("--round, --for, --hold and --rest: must be more than 0")
+		return errors.New("numbers must be 1 or more")
+	case o.For <= 0 || o.Hold <= 0 || o.Volley <= 0 || o.Warm <= 0 || o.Settle <= 0:
+		return errors.New("--for, --hold, --volley, --warm and --settle: must be more than 0")
+	case len(o.Function) != 1 && len(o.Function) != len(o.Matchmaker):
+		return errors.New("--function: must be one, or one for each --matchmaker")
+	}
+	for _, name := range o.Only {
+		if !slices.ContainsFunc(shapes(), func(s shape) bool { return s.name == name }) {
+			return fmt.Errorf("--only: there is no shape %q; --list shows all", name)
+		}
 	}
 	return nil
 }
 
-// bench is one run of this program.
-type bench struct {
-	options
-	out io.Writer
-	// errs gets the progress and the servers' logs.
-	errs io.Writer
+// chosen are the shapes to measure.
+func (o *options) chosen() (all []shape) {
+	for _, s := range shapes() {
+		if slices.Contains(o.Only, s.name) || len(o.Only) == 0 && !s.asked {
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+// manners are all that --hosting and --requests name.
+func (o *options) manners() (all []manner) {
+	for _, h := range o.Hosting {
+		for _, r := range o.Requests {
+			all = append(all, manner{hosted: h == "instant", one: r == "one"})
+		}
+	}
+	return all
 }
 
 // Run is called by kong.
 func (o *options) Run(ctx context.Context, out io.Writer) error {
+	if o.List {
+		for _, s := range shapes() {
+			fmt.Fprintf(out, "%-10s %s\n", s.name, s.says)
+		}
+		return nil
+	}
 	// The generator must leave the machine to what it measures.
 	debug.SetGCPercent(400)
-	b := &bench{options: *o, out: out, errs: os.Stderr}
-	fmt.Fprintf(out, "%s, %d CPUs, load %s\n", runtime.Version(), runtime.NumCPU(), launch.Load())
-	for _, section := range []struct {
-		name    string
-		measure func(context.Context) error
-	}{{"function", b.function}, {"create", b.create}, {"steady", b.steady}, {"capacity", b.capacity}, {"sustained",
-		b.sustained}, {"drain", b.drain}, {"idle", b.idle}, {"size", b.size}, {"soak", b.soak}} {
-		if !slices.Contains(o.Only, section.name) {
-			continue
+	logs := io.Discard
+	if o.Logs != "" {
+		file, err := os.Create(o.Logs)
+		if err != nil {
+			return err
 		}
-		if err := section.measure(ctx); err != nil {
-			return fmt.Errorf("%s: %w", section.name, err)
-		}
+		defer func() { _ = file.Close() }()
+		logs = file
 	}
-	fmt.Fprintf(out, "load at the end %s\n", launch.Load())
-	return nil
-}
-
-// progress prints what is measured now.
-func (b *bench) progress(format string, args ...any) {
-	fmt.Fprintf(b.errs, "bench: "+format+"\n", args...)
+	s := &series{options: o, errs: os.Stderr, logs: logs, processors: processorsNow, took: map[string]times{},
+		record: record{Started: time.Now(), Machine: describe(ctx), Rounds: o.Rounds}}
+	for i, path := range o.Matchmaker {
+		text, err := exec.CommandContext(ctx, path, "--version").Output()
+		if err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+		s.Binaries = append(s.Binaries, &binary{Matchmaker: path, Function: o.Function[i%len(o.Function)],
+			Version: strings.TrimSpace(string(text))})
+	}
+	fmt.Fprintln(out, s.Machine)
+	if err := s.measure(ctx, out); err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "%g minutes, load at the end %s\n", s.Minutes, launch.Load())
+	return s.verdict()
 }

@@ -2,49 +2,60 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
 
 	"matchmaker.dev/pkg/client"
-	"matchmaker.dev/services/internal/auth"
-	"matchmaker.dev/services/test/launch"
 )
 
-// prepare uploads the function to a project and returns when it runs.
-func (b *bench) prepare(ctx context.Context, s *launch.Matchmaker, project string) (*client.Client, error) {
-	studio, err := s.Client(auth.Developer, project, "studio")
-	if err != nil {
-		return nil, err
-	}
-	return studio, s.Upload(ctx, studio, "duel", b.Function)
-}
+// duel is the name of the function and of the config.
+const duel = "duel"
 
-// putConfig starts matchmaking. Any two tickets match, so that players wait only for the service.
-func putConfig(ctx context.Context, studio *client.Client, hosted bool) error {
-	least, most := 0.0, 3000.0
+// anybody is the config of most measurements. Any two players match whose skills are not more than reach apart, so that
+// players wait only for the service.
+func anybody(hosted bool) client.Config {
+	least, most := 0.0, 1e12
 	config := client.Config{
 		Matchmaking: client.Matchmaking{
 			Name:           "Duel",
-			TargetFunction: &client.FunctionTarget{Name: "duel", Version: "1"},
-			Config:         json.RawMessage(`{"attribute": "skill", "window": 3000}`),
+			TargetFunction: &client.FunctionTarget{Name: duel, Version: "1"},
+			Config:         json.RawMessage(fmt.Sprintf(`{"attribute": "skill", "window": %d, "widen": 0}`, reach)),
 		},
 		Pools: map[string][]client.PoolFilter{"everyone": {{Attribute: "skill", Min: &least, Max: &most}}},
 	}
 	if hosted {
 		config.Hosting = &client.Hosting{Profile: "bench", FleetID: "instant"}
 	}
-	_, err := studio.PutConfig(ctx, "duel", config, "")
-	return err
+	return config
 }
+
+// reach is more than the skills of any two players differ who are to be matched.
+const reach = 3000
+
+// far is the skill of the player i of a crowd of which nobody matches anybody.
+func far(i int) float64 { return float64(10*reach + (reach+1)*i) }
 
 // held is the header of requests that are held until their ticket is assigned.
 const held = "Prefer: wait=30\r\n"
 
+// creation is a request for a new ticket.
+func creation(host, project, token, header string, skill float64) []byte {
+	return post(host, "/"+project+"/matchmaking/api/v1/tickets", token, header,
+		fmt.Sprintf(`{"attributes":{"skill":%g}}`, skill))
+}
+
 // awaiting is a request for a ticket that is held.
 func awaiting(host, project, token, id string) []byte {
 	return get(host, "/"+project+"/matchmaking/api/v1/tickets?id="+id, token, held)
+}
+
+// checkCreated returns an error unless the answer is that of a created ticket.
+func checkCreated(status int, body []byte) error {
+	if status != http.StatusCreated {
+		return fmt.Errorf("a create was answered %d: %s", status, body)
+	}
+	return nil
 }
 
 // idOf is the id at the beginning of the answer to a create.

@@ -2,19 +2,12 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
-	"os"
-	"path/filepath"
-	"strings"
 	"sync"
 	"time"
 
-	"github.com/jedib0t/go-pretty/v6/table"
-
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/bus"
-	"matchmaker.dev/services/test/launch"
 )
 
 // observer records the events of a project's tickets and the duration of runs, to show where the time of a ticket goes.
@@ -28,13 +21,9 @@ type observer struct {
 	index, function, proposals float64
 }
 
-// observe starts an observer. It stops when ctx ends.
-func observe(ctx context.Context, s *launch.Matchmaker, project string) (*observer, error) {
-	text, err := os.ReadFile(filepath.Join(s.Data(), bus.URLFile))
-	if err != nil {
-		return nil, err
-	}
-	b, err := bus.Connect(ctx, bus.Options{Server: bus.Server{URL: strings.TrimSpace(string(text))},
+// observe starts an observer at a NATS server. It stops when ctx ends.
+func observe(ctx context.Context, url, project string) (*observer, error) {
+	b, err := bus.Connect(ctx, bus.Options{Server: bus.Server{URL: url},
 		Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		return nil, err
@@ -91,11 +80,17 @@ func (w *observer) all(ctx context.Context, id string) error {
 	}
 }
 
-// where is the mean time of each step of a ticket, in milliseconds.
-func (w *observer) where(tickets []arrival) table.Row {
+// step is a part of a ticket's time, in milliseconds.
+type step struct {
+	name string
+	mean float64
+}
+
+// steps are the steps of tickets.
+func (w *observer) steps(tickets []arrival) []step {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	var claimed, queue, server, seen mean
+	var claim, queue, server, seen mean
 	for i := range tickets {
 		at := w.at[tickets[i].id]
 		created, assigned := at[pb.Event_KIND_CREATED], at[pb.Event_KIND_ASSIGNED]
@@ -109,19 +104,12 @@ func (w *observer) where(tickets []arrival) table.Row {
 			queue.add(begun - taken)
 			server.add(assigned - begun)
 		}
-		claimed.add(taken - created)
+		claim.add(taken - created)
 		seen.add(tickets[i].seen.UnixMilli() - assigned)
 	}
 	runs := max(w.proposals, 1) * 1000
-	return table.Row{
-		claimed, fmt.Sprintf("%.1f", w.index/runs), fmt.Sprintf("%.1f", w.function/runs), queue, server, seen,
-	}
-}
-
-// whereHeader has the names of the cells of where.
-func whereHeader() table.Row {
-	return table.Row{"rate", "hosting", "requests", "to the claim", "of it: index", "of it: function", "claim and queue",
-		"server", "assign, until seen"}
+	return []step{{"to the claim", claim.value()}, {"of it index", w.index / runs}, {"of it function", w.function / runs},
+		{"claim and queue", queue.value()}, {"server", server.value()}, {"assign, until seen", seen.value()}}
 }
 
 // mean of milliseconds.
@@ -129,10 +117,5 @@ type mean struct{ sum, n int64 }
 
 func (m *mean) add(ms int64) { m.sum, m.n = m.sum+ms, m.n+1 }
 
-// String is a cell of a table.
-func (m mean) String() string {
-	if m.n == 0 {
-		return "-"
-	}
-	return fmt.Sprintf("%.1f", float64(m.sum)/float64(m.n))
-}
+// value is 0 when there was nothing.
+func (m *mean) value() float64 { return float64(m.sum) / float64(max(1, m.n)) }

@@ -3,35 +3,30 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
-	"slices"
 	"sync"
 	"time"
-
-	"github.com/jedib0t/go-pretty/v6/table"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/pool"
 )
 
-// segmentTickets is how many tickets a run has, segmentRuns how many runs an instance does in a round, and
-// segmentRounds how many rounds there are.
+// segmentTickets is how many tickets a run has, segmentRuns how many runs an instance does at a time, and segmentTurns
+// how often that is done.
 const (
 	segmentTickets = 50_000
 	segmentRuns    = 20
-	segmentRounds  = 12
+	segmentTurns   = 5
 )
 
-// parallel measures runs of several instances at the same time, as over a config's segments. It shows the best of many
-// rounds, since other load on the machine only makes a round worse.
-func (b *bench) parallel(ctx context.Context, s *testbed) error {
-	b.progress("function: instances side by side")
-	ix, err := queueOf(segmentTickets, b.Seed)
+// parallel measures runs of two instances at the same time, as over a config's segments, beside those of one: the best
+// of some turns, since other load on the machine only makes one worse.
+func (s *testbed) parallel(ctx context.Context, r *round) error {
+	r.report("instances side by side")
+	ix, err := queueOf(segmentTickets, r.seed())
 	if err != nil {
 		return err
 	}
-	numbers := []int{1, 2, 4}
-	workers := make([]*worker, slices.Max(numbers))
+	var workers [2]*worker
 	for i := range workers {
 		if workers[i], err = s.worker(ctx, ix); err != nil {
 			return err
@@ -41,47 +36,26 @@ func (b *bench) parallel(ctx context.Context, s *testbed) error {
 			return err
 		}
 	}
-	rates, costs := make([]float64, len(numbers)), make([]time.Duration, len(numbers))
-	for round := range segmentRounds {
-		for i, n := range numbers {
-			rate, each, err := side(ctx, workers[:n])
+	var rates [len(workers)]float64
+	for range segmentTurns {
+		for i := range workers {
+			rate, err := side(ctx, workers[:i+1])
 			if err != nil {
 				return err
 			}
 			rates[i] = max(rates[i], rate)
-			if round == 0 || each < costs[i] {
-				costs[i] = each
-			}
 		}
 	}
-	t := table.NewWriter()
-	t.SetOutputMirror(b.out)
-	t.SetStyle(table.StyleLight)
-	t.AppendHeader(table.Row{"instances side by side", fmt.Sprintf("runs/s of %d tickets", segmentTickets), "times one",
-		"processor a run", "times one"})
-	for i, n := range numbers {
-		t.AppendRow(table.Row{
-			n, fmt.Sprintf("%.1f", rates[i]), fmt.Sprintf("%.2f", rates[i]/rates[0]), ms(costs[i]), fmt.Sprintf("%.2f",
-				float64(costs[i])/float64(costs[0])),
-		})
-	}
-	t.Render()
+	r.add(fmt.Sprintf("runs over %s tickets by two instances", count(segmentTickets)), perSec, rates[1]).
+		than("one instance", rates[0])
 	return nil
 }
 
-// side is how many runs a second these workers do at the same time, and the processor time of a run. Waiting for each
-// other lowers the first, disturbing each other raises the second.
-func side(ctx context.Context, workers []*worker) (rate float64, each time.Duration, err error) {
+// side is how many runs a second these workers do at the same time.
+func side(ctx context.Context, workers []*worker) (rate float64, err error) {
 	errs := make([]error, len(workers))
 	var all sync.WaitGroup
-	used := func() time.Duration {
-		sum := processorTime(os.Getpid())
-		for _, w := range workers {
-			sum += processorTime(w.instance.Pid())
-		}
-		return sum
-	}
-	began, before := time.Now(), used()
+	began := time.Now()
 	for i, w := range workers {
 		all.Go(func() {
 			for range segmentRuns {
@@ -92,17 +66,16 @@ func side(ctx context.Context, workers []*worker) (rate float64, each time.Durat
 		})
 	}
 	all.Wait()
-	runs := len(workers) * segmentRuns
-	return float64(runs) / time.Since(began).Seconds(), (used() - before) / time.Duration(runs), first(errs)
+	return float64(len(workers)*segmentRuns) / time.Since(began).Seconds(), first(errs)
 }
 
 // scanTickets is how many tickets a pool is selected from.
 const scanTickets = 1_000_000
 
 // scan measures the selection of a tenth of many tickets, in turns with reading as many bytes.
-func (b *bench) scan(ctx context.Context) error {
-	b.progress("function: a pool of %d tickets", scanTickets)
-	ix, err := queueOf(scanTickets, b.Seed)
+func (r *round) scan(ctx context.Context) error {
+	r.report("a pool of %d tickets", scanTickets)
+	ix, err := queueOf(scanTickets, r.seed())
 	if err != nil {
 		return err
 	}
@@ -129,9 +102,8 @@ func (b *bench) scan(ctx context.Context) error {
 	if sum == 0 || found == 0 {
 		return fmt.Errorf("%d tickets were found", found)
 	}
-	fmt.Fprintf(b.out, "function: selecting %d of %d tickets takes %d µs, reading the column %d µs: ratio %.2f\n",
-		found, scanTickets, scanned.quantile(0.5).Microseconds(), read.quantile(0.5).Microseconds(),
-		float64(scanned.quantile(0.5))/float64(read.quantile(0.5)))
+	r.add(fmt.Sprintf("selecting a tenth of %s tickets", count(scanTickets)), micros, in(micros, scanned.quantile(0.5))).
+		than("reading the column", in(micros, read.quantile(0.5)))
 	return nil
 }
 

@@ -2,7 +2,9 @@ package main
 
 import (
 	"fmt"
+	"math"
 	"slices"
+	"strconv"
 	"time"
 )
 
@@ -18,15 +20,101 @@ func (t times) quantile(q float64) time.Duration {
 	return t[min(int(q*float64(len(t))), len(t)-1)]
 }
 
-// ms is a duration as a cell of a table.
-func ms(d time.Duration) string {
-	return fmt.Sprintf("%.1f ms", float64(d.Microseconds())/1000)
+// median of nothing is not a number.
+func median(values []float64) float64 {
+	if len(values) == 0 {
+		return math.NaN()
+	}
+	values = slices.Sorted(slices.Values(values))
+	middle := len(values) / 2
+	if len(values)%2 == 1 || values[middle-1] == values[middle] {
+		return values[middle]
+	}
+	return (values[middle-1] + values[middle]) / 2
 }
 
-// median of an even number of values is the upper of the two in the middle.
-func median(values []float64) float64 {
-	values = slices.Sorted(slices.Values(values))
-	return values[len(values)/2]
+// ratios divides each value by the one beside it.
+func ratios(values, beside []float64) []float64 {
+	all := make([]float64, min(len(values), len(beside)))
+	for i := range all {
+		all[i] = values[i] / beside[i]
+	}
+	return all
+}
+
+// Units of values.
+const (
+	millis  = "ms"
+	micros  = "µs"
+	seconds = "s"
+	perSec  = "/s"
+	mib     = "MiB"
+	cores   = "cores"
+	percent = "%"
+)
+
+// in is a duration in a unit.
+func in(unit string, d time.Duration) float64 {
+	switch unit {
+	case micros:
+		return float64(d) / float64(time.Microsecond)
+	case millis:
+		return float64(d) / float64(time.Millisecond)
+	default:
+		return d.Seconds()
+	}
+}
+
+// show is a value with its unit. What is infinite is the time of players whose queue grows.
+func show(value float64, unit string) string {
+	if math.IsNaN(value) || math.IsInf(value, 0) {
+		return "queue grows"
+	}
+	return digits(value) + space(unit) + unit
+}
+
+func space(unit string) string {
+	if unit == "" || unit == perSec {
+		return ""
+	}
+	return " "
+}
+
+// spread is the least and the greatest of values, without the unit.
+func spread(values []float64) string {
+	if len(values) == 0 {
+		return ""
+	}
+	least, most := slices.Min(values), slices.Max(values)
+	if math.IsInf(most, 0) || math.IsNaN(most) {
+		return digits(least) + "–∞"
+	}
+	return digits(least) + "–" + digits(most)
+}
+
+// digits shows three digits, or all of the integer.
+func digits(value float64) string {
+	switch size := math.Abs(value); {
+	case math.IsInf(value, 0) || math.IsNaN(value):
+		return "∞"
+	case size >= 999.5:
+		return count(int(math.Round(value)))
+	case size >= 99.5:
+		return fmt.Sprintf("%.0f", value)
+	case size >= 9.95:
+		return fmt.Sprintf("%.1f", value)
+	default:
+		return fmt.Sprintf("%.2f", value)
+	}
+}
+
+// count is an integer with a comma after each three digits.
+func count(n int) string {
+	text := strconv.Itoa(n)
+	for i := len(text) - 3; i > 0 && text[i-1] != '-'; i -= 3 {
+		text = text[:i] + "," + text[i:]
+	}
+	return text
 }
 
 // first is the first error. The others are mostly the same.

@@ -19,18 +19,24 @@ func familyTime(pid int) (used time.Duration) {
 	return used
 }
 
-// familyMemory is the memory of a process and its children in MiB. Shared memory is divided among them.
+// familyMemory is the memory of a process and its children in MiB.
 func familyMemory(pid int) (held float64) {
 	for _, p := range family(pid) {
-		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/smaps_rollup", p))
-		if err != nil {
-			continue // it has ended
-		}
-		for line := range strings.Lines(string(text)) {
-			var kib float64
-			if n, _ := fmt.Sscanf(line, "Pss: %f kB", &kib); n == 1 {
-				held += kib / 1024
-			}
+		held += memory(p)
+	}
+	return held
+}
+
+// memory is the memory of a process in MiB. What it shares is divided among those who do.
+func memory(pid int) (held float64) {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/smaps_rollup", pid))
+	if err != nil {
+		return 0 // it has ended
+	}
+	for line := range strings.Lines(string(text)) {
+		var kib float64
+		if n, _ := fmt.Sscanf(line, "Pss: %f kB", &kib); n == 1 {
+			held += kib / 1024
 		}
 	}
 	return held

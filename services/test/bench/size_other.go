@@ -9,3 +9,6 @@ func familyTime(int) time.Duration { return 0 }
 
 // familyMemory cannot be read here.
 func familyMemory(int) float64 { return 0 }
+
+// memory cannot be read here.
+func memory(int) float64 { return 0 }

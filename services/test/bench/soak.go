@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -29,18 +30,35 @@ const soakWave = 5 * time.Second
 
 // soak lets players arrive at a constant rate, with hosting and without, and tells of each process's memory, of what
 // Redis stores and of the streams whether it is level after the warm-up.
-func (b *bench) soak(ctx context.Context) (err error) {
+type soak struct {
+	Matchmaker string        `help:"The server binary." default:"bin/matchmaker" type:"existingfile"`
+	Function   string        `help:"The match function: one against one by skill." default:"bin/functions/duel.zip" type:"existingfile"`
+	For        time.Duration `help:"How long players arrive. Results, tokens and events last a tenth of it." default:"1h"`
+	Rate       int           `help:"How many arrive a second with hosting, and as many without." default:"200" placeholder:"N"`
+	Seed       uint64        `help:"Seed of skills and arrivals." default:"1"`
+}
+
+// Validate is called by kong.
+func (s *soak) Validate() error {
+	if s.Rate < 1 || s.For < time.Minute {
+		return errors.New("--rate: must be 1 or more, --for: at least 1m")
+	}
+	return nil
+}
+
+// Run is called by kong.
+func (s *soak) Run(ctx context.Context, out io.Writer) (err error) {
 	dir, err := os.MkdirTemp("", "soak-")
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	keys, lasts := filepath.Join(dir, "keys"), (b.Soak / 10).String()
-	command := exec.CommandContext(ctx, b.Matchmaker, "keys", "server", keys)
+	keys, lasts := filepath.Join(dir, "keys"), (s.For / 10).String()
+	command := exec.CommandContext(ctx, s.Matchmaker, "keys", "server", keys)
 	if text, err := command.CombinedOutput(); err != nil {
 		return fmt.Errorf("%w: %s", err, text)
 	}
-	hosted, err := b.install(ctx, func(s catalog.Service) []string {
+	i, err := install(ctx, s.Matchmaker, os.Stderr, func(s catalog.Service) []string {
 		args := []string{"--event-age", lasts}
 		switch s.Name {
 		case catalog.Director, catalog.Backfill:
@@ -53,10 +71,13 @@ func (b *bench) soak(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, hosted.Close()) }()
-	direct := &installation{hosted.Installation, "direct"}
-	for _, i := range []*installation{hosted, direct} {
-		if err := i.prepare(ctx, b.Function, i == hosted); err != nil {
+	defer func() { err = errors.Join(err, i.Close()) }()
+	var projects [2]*project
+	for k, name := range []string{"hosted", "direct"} {
+		if projects[k], err = i.newProject(ctx, name, s.Function); err != nil {
+			return err
+		}
+		if err := projects[k].put(ctx, duel, anybody(k == 0)); err != nil {
 			return err
 		}
 	}
@@ -66,20 +87,16 @@ func (b *bench) soak(ctx context.Context) (err error) {
 	defer arriving.Wait()
 	defer stop()
 	var players [2]endless
-	for k, i := range []*installation{hosted, direct} {
-		tokens, err := i.players()
-		if err != nil {
-			return err
-		}
-		arriving.Go(func() { players[k].play(playing, i, tokens, i == hosted, b.SoakRate, b.Seed) })
+	for k, p := range projects {
+		arriving.Go(func() { players[k].play(playing, p, k == 0, s.Rate, s.Seed) })
 	}
-	r, err := dialRedis(ctx, hosted.Redis())
+	r, err := dialRedis(ctx, i.Redis())
 	if err != nil {
 		return err
 	}
 	defer r.close()
 	lines := newLines()
-	every := time.NewTicker(b.Soak / soakSamples)
+	every := time.NewTicker(s.For / soakSamples)
 	defer every.Stop()
 	for n := range soakSamples {
 		select {
@@ -87,22 +104,22 @@ func (b *bench) soak(ctx context.Context) (err error) {
 			return context.Cause(ctx)
 		case <-every.C:
 		}
-		if err := lines.sample(hosted, r); err != nil {
+		if err := lines.sample(i, r); err != nil {
 			return err
 		}
-		b.progress("soak: %d of %d: %d assigned, %s", n+1, soakSamples, players[0].sum()+players[1].sum(),
+		progress(os.Stderr, "%d of %d: %d assigned, %s", n+1, soakSamples, players[0].sum()+players[1].sum(),
 			lines.last("redis: all", "redis: keys", "nats: all", "allocator"))
 	}
 	stop()
 	arriving.Wait()
 	t := table.NewWriter()
-	t.SetOutputMirror(b.out)
+	t.SetOutputMirror(out)
 	t.SetStyle(table.StyleLight)
 	t.SetTitle("soak: %d/s with hosting and %d/s without for %s; results, tokens and events last %s;\n"+
-		"judged is what comes after %s; %d tickets were assigned, %d were not", b.SoakRate, b.SoakRate, b.Soak, lasts,
-		b.Soak*soakWarm/soakSamples, players[0].assigned+players[1].assigned, players[0].failed+players[1].failed)
+		"judged is what comes after %s; %d tickets were assigned, %d were not", s.Rate, s.Rate, s.For, lasts,
+		s.For*soakWarm/soakSamples, players[0].assigned+players[1].assigned, players[0].failed+players[1].failed)
 	t.AppendHeader(table.Row{"", "mean", "least", "most", "a day more", "95 %", "verdict"})
-	grows := lines.judge(t, b.Soak/soakSamples)
+	grows := lines.judge(t, s.For/soakSamples)
 	t.Render()
 	if failed := players[0].failed + players[1].failed; failed > 0 {
 		return fmt.Errorf("%d tickets were not assigned, the first: %w", failed, errors.Join(players[0].err, players[1].err))
@@ -122,13 +139,13 @@ type endless struct {
 
 // play begins a wave each soakWave, whether or not the players of earlier ones still wait. Each wave has connections of
 // its own, since services end those that rest.
-func (e *endless) play(ctx context.Context, i *installation, tokens []string, hosted bool, rate int, seed uint64) {
+func (e *endless) play(ctx context.Context, p *project, hosted bool, rate int, seed uint64) {
 	var waves sync.WaitGroup
 	defer waves.Wait()
 	next := time.NewTicker(soakWave)
 	defer next.Stop()
 	for ; ctx.Err() == nil; seed++ {
-		a := newArrivals(i.Address(catalog.Ticket), i.project, tokens, manner{hosted: hosted}, rate, soakWave, seed)
+		a := p.arrive(manner{hosted: hosted}, rate, soakWave, seed)
 		waves.Go(func() {
 			a.play(ctx, a.tickets)
 			a.pool.stop()

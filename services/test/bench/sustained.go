@@ -2,93 +2,106 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
-
-	"github.com/jedib0t/go-pretty/v6/table"
 )
 
 // sustained finds the highest rates of arrivals at which the queue does not grow.
-func (b *bench) sustained(ctx context.Context) error {
-	t := table.NewWriter()
-	t.SetOutputMirror(b.out)
-	t.SetStyle(table.StyleLight)
-	t.SetTitle("sustained: the highest rate at which players wait no longer at the end of %s than at its beginning;\n"+
-		"processor time is that of one ticket", b.Hold)
-	t.AppendHeader(append(table.Row{"hosting", "requests", "rate", "p50", "p99", "first third p50", "last third p50",
-		"generator late p99", "sustained"}, usageHeader()...))
-	for _, m := range b.manners() {
-		if err := b.highest(ctx, m, t); err != nil {
+func (r *round) sustained(ctx context.Context) (err error) {
+	i, err := r.install(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, i.Close()) }()
+	without := map[bool]int{} // by requests
+	for k, m := range r.manners() {
+		p, err := r.ready(ctx, i, fmt.Sprintf("sustained-%d", k), m.hosted)
+		if err != nil {
 			return err
 		}
-		t.AppendSeparator()
+		from := r.Least
+		if m.hosted {
+			from /= 2
+		}
+		rate, err := highest(from, func(rate int) (bool, error) { return r.holds(ctx, p, m, rate) })
+		if err != nil {
+			return err
+		}
+		reading := r.add("highest rate, "+m.String(), perSec, float64(rate))
+		if !m.hosted {
+			without[m.one] = rate
+		} else if without[m.one] > 0 {
+			reading.than("no server", float64(without[m.one])).atLeast(0.75)
+		}
 	}
-	t.Render()
 	return nil
 }
 
-// highest finds the highest rate in a manner.
-func (b *bench) highest(ctx context.Context, m manner, t table.Writer) error {
+// bisections is how often the gap between a rate that holds and one that does not is halved.
+const bisections = 3
+
+// highest finds the highest rate that holds, to about a sixteenth. It begins with a rate that should hold.
+func highest(from int, holds func(rate int) (bool, error)) (int, error) {
 	good, bad := 0, 0
-	try := func(rate int) error {
-		ok, err := b.holds(ctx, rate, m, t)
-		if ok {
+	for rate := from; bad == 0; rate = rate * 3 / 2 {
+		ok, err := holds(rate)
+		switch {
+		case err != nil:
+			return 0, err
+		case ok:
 			good = rate
-		} else {
+		default:
 			bad = rate
 		}
-		return err
 	}
-	for rate := b.Least; bad == 0; rate = rate * 3 / 2 {
-		if err := try(rate); err != nil {
-			return err
-		}
-	}
-	for range 2 {
+	for range bisections {
 		rate := (good + bad) / 2 / 100 * 100
 		if rate <= good {
 			break
 		}
-		if err := try(rate); err != nil {
-			return err
+		ok, err := holds(rate)
+		switch {
+		case err != nil:
+			return 0, err
+		case ok:
+			good = rate
+		default:
+			bad = rate
 		}
 	}
-	t.AppendRow(append(m.cells(), fmt.Sprintf("%d/s", good), "", "", "", "", "", "highest"))
-	return nil
+	return good, nil
 }
 
+// sustainedPatience is how long a player waits while a rate is tried.
+const sustainedPatience = 20 * time.Second
+
 // holds tells whether a rate is sustained.
-func (b *bench) holds(ctx context.Context, rate int, m manner, t table.Writer) (bool, error) {
-	row := append(m.cells(), fmt.Sprintf("%d/s", rate))
-	a, err := b.arrivals(ctx, rate, m, false, b.Hold)
-	if err != nil {
-		if ctx.Err() != nil {
-			return false, err
-		}
-		// A ticket that is not assigned within a minute shows that the queue grows.
-		b.progress("sustained: %d/s: %v", rate, err)
-		t.AppendRow(append(row, "", "", "", "", "", "no"))
-		return false, nil
+func (r *round) holds(ctx context.Context, p *project, m manner, rate int) (bool, error) {
+	a := r.arrive(p, m, rate, r.Hold)
+	a.patience = sustainedPatience
+	_, err := p.together(ctx, a)
+	if ctx.Err() != nil {
+		return false, context.Cause(ctx)
 	}
 	g := a.growth()
-	t.AppendRow(append(append(row, g.row()...), a.used.each(len(a.tickets))...))
-	return g.none(), nil
+	r.report("%d/s, %s: %s, %v", rate, m, g, err)
+	// A ticket that is not assigned in time shows that the queue grows.
+	return err == nil && g.none(), nil
 }
 
 // growth compares how long the first and the last players waited.
-type growth struct {
-	p50, p99, first, last, late time.Duration
-}
+type growth struct{ first, last, late time.Duration }
 
 func (a *arrivals) growth() growth {
-	var all, late times
+	all, late := a.whole(), times{}
 	for i := range a.tickets {
-		all, late = append(all, a.tickets[i].creating+a.tickets[i].waiting), append(late, a.tickets[i].late)
+		late = append(late, a.tickets[i].late)
 	}
 	third := len(all) / 3
 	first, last := slices.Clone(all[:third]), slices.Clone(all[len(all)-third:])
-	return growth{all.quantile(0.50), all.quantile(0.99), first.quantile(0.50), last.quantile(0.50), late.quantile(0.99)}
+	return growth{first.quantile(0.50), last.quantile(0.50), late.quantile(0.99)}
 }
 
 // Beyond these limits the queue grows, or the players do not arrive at the rate.
@@ -99,10 +112,7 @@ const (
 
 func (g growth) none() bool { return g.last <= 2*g.first+mostGrowth && g.late <= mostLateness }
 
-func (g growth) row() table.Row {
-	sustained := "no"
-	if g.none() {
-		sustained = "yes"
-	}
-	return table.Row{ms(g.p50), ms(g.p99), ms(g.first), ms(g.last), ms(g.late), sustained}
+func (g growth) String() string {
+	return fmt.Sprintf("p50 %s, at the end %s, the generator late by %s (p99)", g.first.Round(time.Millisecond),
+		g.last.Round(time.Millisecond), g.late.Round(time.Millisecond))
 }

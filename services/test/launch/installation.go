@@ -28,12 +28,21 @@ type Installation struct {
 	// Tokens signs the tokens that the services trust.
 	Tokens *issuer.Issuer
 
-	dir   string
-	redis *embedded.Redis
-	nats  *Server
-	// address is where a service listens, metrics where it serves its metrics, and processes are those of the services.
-	address, metrics map[string]string
-	processes        map[string]*process.Process
+	options InstallOptions
+	dir     string
+	issuers string // the file of those that the services trust
+	redis   *embedded.Redis
+	nats    *Server
+	// services are their processes by name. There may be several of a service.
+	services map[string]*service
+}
+
+// service is a process of a service.
+type service struct {
+	*process.Process
+	args []string
+	// address is where it listens, metrics where it serves its metrics.
+	address, metrics string
 }
 
 // InstallOptions say what to install.
@@ -54,15 +63,15 @@ func Install(ctx context.Context, o InstallOptions) (*Installation, error) {
 	if err != nil {
 		return nil, err
 	}
-	i := &Installation{dir: dir, address: map[string]string{}, metrics: map[string]string{},
-		processes: map[string]*process.Process{}}
-	if err := i.install(ctx, &o); err != nil {
+	i := &Installation{options: o, dir: dir, services: map[string]*service{}}
+	if err := i.install(ctx); err != nil {
 		return nil, errors.Join(err, i.Close())
 	}
 	return i, nil
 }
 
-func (i *Installation) install(ctx context.Context, o *InstallOptions) (err error) {
+func (i *Installation) install(ctx context.Context) (err error) {
+	o := &i.options
 	quiet := slog.New(slog.NewTextHandler(o.Errs, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	if i.redis, err = embedded.StartRedis(ctx, embedded.RedisOptions{Dir: filepath.Join(i.dir, "redis"), AOF: true,
 		Log: quiet}); err != nil {
@@ -85,25 +94,53 @@ func (i *Installation) install(ctx context.Context, o *InstallOptions) (err erro
 	if err != nil {
 		return err
 	}
-	issuers := filepath.Join(i.dir, "issuers.yaml")
-	if err := os.WriteFile(issuers, trusted, 0o600); err != nil {
+	i.issuers = filepath.Join(i.dir, "issuers.yaml")
+	if err := os.WriteFile(i.issuers, trusted, 0o600); err != nil {
 		return err
 	}
-	for _, service := range catalog.Services() {
-		if err := i.start(ctx, o, service, issuers); err != nil {
+	for _, s := range catalog.Services() {
+		if err := i.add(ctx, s, s.Name); err != nil {
 			return err
 		}
 	}
-	for name, address := range i.address {
-		if err := ready(ctx, i.processes[name], address); err != nil {
+	for name, s := range i.services {
+		if err := s.ready(ctx); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 	}
 	return nil
 }
 
-// start starts a service.
-func (i *Installation) start(ctx context.Context, o *InstallOptions, service catalog.Service, issuers string) error {
+// Add starts one more process of a service, under a name of its own, and returns when it is ready.
+func (i *Installation) Add(ctx context.Context, service, name string) error {
+	for _, s := range catalog.Services() {
+		if s.Name != service {
+			continue
+		}
+		if err := i.add(ctx, s, name); err != nil {
+			return err
+		}
+		return i.services[name].ready(ctx)
+	}
+	return fmt.Errorf("there is no service %q", service)
+}
+
+// Restart ends a process, starts it again, and returns how long it then took until it was ready.
+func (i *Installation) Restart(ctx context.Context, name string) (time.Duration, error) {
+	s := i.services[name]
+	if err := s.Stop(StopTime); err != nil {
+		return 0, err
+	}
+	began := time.Now()
+	if err := i.start(s); err != nil {
+		return 0, err
+	}
+	err := s.ready(ctx)
+	return time.Since(began), err
+}
+
+// add starts a process of a service.
+func (i *Installation) add(ctx context.Context, of catalog.Service, name string) error {
 	address, err := vacant(ctx)
 	if err != nil {
 		return err
@@ -113,35 +150,40 @@ func (i *Installation) start(ctx context.Context, o *InstallOptions, service cat
 		return err
 	}
 	args := []string{
-		service.Name, "--listen", address, "--metrics-listen", metrics, "--redis", i.redis.URL(),
-		"--nats", "nats://" + strings.TrimPrefix(i.nats.URL, "http://"), "--log-level", "warn",
+		of.Name, "--listen", address, "--metrics-listen", metrics, "--redis", i.redis.URL(),
+		"--nats", i.NATS(), "--log-level", "warn",
 	}
-	if service.Issuers {
-		args = append(args, "--issuers", issuers)
+	if of.Issuers {
+		args = append(args, "--issuers", i.issuers)
 	}
-	if service.Modules {
-		args = append(args, "--modules", filepath.Join(i.dir, service.Name))
+	if of.Modules {
+		args = append(args, "--modules", filepath.Join(i.dir, name))
 	}
-	if o.Arguments != nil {
-		args = append(args, o.Arguments(service)...)
+	if i.options.Arguments != nil {
+		args = append(args, i.options.Arguments(of)...)
 	}
-	cmd := exec.Command(o.Matchmaker, args...)
-	cmd.Stderr = o.Errs
-	cmd.Stdout = o.Errs
-	p, err := process.Start(cmd)
-	if err != nil {
+	s := &service{args: args, address: address, metrics: metrics}
+	if err := i.start(s); err != nil {
 		return err
 	}
-	i.address[service.Name], i.metrics[service.Name], i.processes[service.Name] = address, metrics, p
+	i.services[name] = s
 	return nil
 }
 
-// Address is where a service serves its API, host:port.
-func (i *Installation) Address(service string) string { return i.address[service] }
+func (i *Installation) start(s *service) (err error) {
+	cmd := exec.Command(i.options.Matchmaker, s.args...)
+	cmd.Stderr = i.options.Errs
+	cmd.Stdout = i.options.Errs
+	s.Process, err = process.Start(cmd)
+	return err
+}
 
-// Metrics is the URL of a service's metrics.
-func (i *Installation) Metrics(service string) string {
-	return "http://" + i.metrics[service] + "/metrics"
+// Address is where a process of a service serves its API, host:port.
+func (i *Installation) Address(name string) string { return i.services[name].address }
+
+// Metrics is the URL of a process's metrics.
+func (i *Installation) Metrics(name string) string {
+	return "http://" + i.services[name].metrics + "/metrics"
 }
 
 // Parts lists the names of all processes.
@@ -155,7 +197,7 @@ func (i *Installation) PID(part string) int {
 	case "nats":
 		return i.nats.PID()
 	default:
-		return i.processes[part].PID()
+		return i.services[part].PID()
 	}
 }
 
@@ -165,14 +207,19 @@ func (i *Installation) Dir() string { return i.dir }
 // Redis is the address of the Redis server, host:port.
 func (i *Installation) Redis() string { return i.redis.Addr() }
 
-// Running tells whether the process of a service runs.
-func (i *Installation) Running(service string) bool { return i.processes[service].Running() }
+// NATS is the URL of the NATS server.
+func (i *Installation) NATS() string { return "nats://" + strings.TrimPrefix(i.nats.URL, "http://") }
+
+// Running tells whether a process of a service runs.
+func (i *Installation) Running(name string) bool { return i.services[name].Running() }
 
 // Close ends all processes.
 func (i *Installation) Close() error {
 	var errs []error
-	for _, p := range i.processes {
-		errs = append(errs, p.Stop(StopTime))
+	for _, s := range i.services {
+		if s.Process != nil {
+			errs = append(errs, s.Stop(StopTime))
+		}
 	}
 	if i.nats != nil {
 		errs = append(errs, i.nats.Stop())
@@ -193,12 +240,12 @@ func vacant(ctx context.Context) (string, error) {
 	return l.Addr().String(), l.Close()
 }
 
-// ready waits until a service is ready.
-func ready(ctx context.Context, p *process.Process, address string) error {
+// ready waits until the process is ready.
+func (s *service) ready(ctx context.Context) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, time.Minute, errors.New("not ready in time"))
 	defer cancel()
 	for {
-		in, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+address+"/readyz", http.NoBody)
+		in, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+s.address+"/readyz", http.NoBody)
 		if err != nil {
 			return err
 		}
@@ -210,11 +257,11 @@ func ready(ctx context.Context, p *process.Process, address string) error {
 			}
 		}
 		select {
-		case <-p.Done():
-			return p.Err()
+		case <-s.Done():
+			return s.Err()
 		case <-ctx.Done():
 			return context.Cause(ctx)
-		case <-time.After(100 * time.Millisecond):
+		case <-time.After(10 * time.Millisecond):
 		}
 	}
 }

@@ -1,0 +1,49 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// burst measures players who all come within a second, each with a new connection.
+func (r *round) burst(ctx context.Context) (err error) {
+	for _, m := range r.manners() {
+		if err := r.rush(ctx, m); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Before the burst, players come at burstWarm a second.
+const burstWarm = 500
+
+// rush measures one manner on a system of its own, so that no connection is left from another one.
+func (r *round) rush(ctx context.Context, m manner) (err error) {
+	i, err := r.install(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, i.Close()) }()
+	p, err := r.ready(ctx, i, "burst", m.hosted)
+	if err != nil {
+		return err
+	}
+	load := fmt.Sprintf("%s in a second, %s", count(r.Burst), m)
+	r.report("%s", load)
+	a := r.arrive(p, m, r.Burst, time.Second)
+	a.warmRate, a.mostBusy = burstWarm, r.Burst
+	_, err = p.together(ctx, a)
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if err != nil {
+		return fmt.Errorf("%w (each player has a connection: see ulimit -n)", err)
+	}
+	ends := a.ends()
+	r.add(load+": until the last is assigned", seconds, in(seconds, ends.quantile(1)))
+	r.add(load+": p50 of the wait", millis, in(millis, a.waits().quantile(0.5)))
+	return nil
+}

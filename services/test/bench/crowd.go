@@ -1,0 +1,159 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"matchmaker.dev/services/internal/catalog"
+)
+
+// crowd measures players who come while many stand by who cannot be matched, beside players in an empty pool.
+func (r *round) crowd(ctx context.Context) (err error) {
+	i, err := r.install(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, i.Close()) }()
+	p, err := r.ready(ctx, i, "crowd", false)
+	if err != nil {
+		return err
+	}
+	empty, err := r.live(ctx, p)
+	if err != nil {
+		return err
+	}
+	c := newCrowd(p, 0)
+	for _, n := range slices.Sorted(slices.Values(r.Crowd)) {
+		if err := r.standBy(ctx, c, n); err != nil {
+			return err
+		}
+		among, err := r.live(ctx, p)
+		if err != nil {
+			return err
+		}
+		load, aim := fmt.Sprintf("%s/s among %s", count(r.Live), count(n)), crowdAim
+		if n > 100_000 {
+			aim = largeCrowdAim
+		}
+		r.add(load+": p50", millis, among.p50).than("an empty pool", empty.p50).atMost(aim)
+		r.add(load+": p99", millis, among.p99).than("an empty pool", empty.p99)
+		r.add(load+": the runner's processor time a ticket", micros, among.runner).than("an empty pool", empty.runner)
+	}
+	return nil
+}
+
+// Aims for p50 beside an empty pool, with up to 100,000 who stand by and with more.
+const (
+	crowdAim      = 1.3
+	largeCrowdAim = 2.0
+)
+
+// life is how players fare.
+type life struct{ p50, p99, runner float64 }
+
+// live measures --live players a second.
+func (r *round) live(ctx context.Context, projects ...*project) (life, error) {
+	return r.liveAt(ctx, r.Live, projects...)
+}
+
+// liveAt measures so many a second in each project.
+func (r *round) liveAt(ctx context.Context, rate int, projects ...*project) (life, error) {
+	r.report("%d/s in %d projects", rate, len(projects))
+	loads := make([]*arrivals, len(projects))
+	for k, p := range projects {
+		loads[k] = p.arrive(manner{}, rate, r.For, r.seed()+uint64(1000*k))
+		loads[k].warm = r.Warm
+	}
+	used, err := projects[0].together(ctx, loads...)
+	if ctx.Err() != nil {
+		return life{}, context.Cause(ctx)
+	}
+	l := life{grew, grew, grew}
+	if err != nil {
+		r.report("%v", err)
+		return l, nil
+	}
+	var waits times
+	for _, a := range loads {
+		if g := a.growth(); !g.none() {
+			r.report("the queue grows: %s", g)
+			return l, nil
+		}
+		waits = append(waits, a.waits()...)
+	}
+	return life{in(millis, waits.quantile(0.5)), in(millis, waits.quantile(0.99)),
+		in(micros, used[catalog.Runner]) / float64(len(waits))}, nil
+}
+
+// standBy lets the crowd grow to n.
+func (r *round) standBy(ctx context.Context, c *crowd, n int) error {
+	r.report("%d come to stand by", n-len(c.ids))
+	before := len(c.ids)
+	c.ids = append(c.ids, make([]string, n-before)...)
+	if err := c.come(ctx, before, far); err != nil {
+		return err
+	}
+	return pause(ctx, r.Settle)
+}
+
+// crowd is many waiting players.
+type crowd struct {
+	*project
+	host string
+	ids  []string
+}
+
+func newCrowd(p *project, n int) *crowd {
+	return &crowd{project: p, host: p.Address(catalog.Ticket), ids: make([]string, n)}
+}
+
+// token is that of a ticket's player. The watched tickets, which are evenly apart, have many players: one may have few
+// GETs that are held.
+func (c *crowd) token(i int) string { return c.tokens[(i+i/len(c.tokens))%len(c.tokens)] }
+
+// come creates all tickets from one on.
+func (c *crowd) come(ctx context.Context, from int, skill func(i int) float64) error {
+	return c.each(ctx, from, func(w *wire, i int) error {
+		status, body, err := w.do(creation(c.host, c.name, c.token(i), "", skill(i)))
+		if err != nil {
+			return err
+		}
+		c.ids[i], err = idOf(status, body)
+		return err
+	})
+}
+
+// look waits for a ticket's assignment.
+func (c *crowd) look(w *wire, i int) error {
+	w.patience(time.Now().Add(time.Minute))
+	status, body, err := w.do(awaiting(c.host, c.name, c.token(i), c.ids[i]))
+	if err != nil {
+		return err
+	}
+	return checkAssigned(status, body, false)
+}
+
+// each calls do for every ticket from one on, on a few connections.
+func (c *crowd) each(ctx context.Context, from int, do func(w *wire, i int) error) error {
+	errs := make([]error, 64)
+	var all sync.WaitGroup
+	for first := range errs {
+		all.Go(func() {
+			w, err := dial(ctx, c.host)
+			if err != nil {
+				errs[first] = err
+				return
+			}
+			defer w.close()
+			for i := from + first; i < len(c.ids) && errs[first] == nil && ctx.Err() == nil; i += len(errs) {
+				errs[first] = do(w, i)
+			}
+		})
+	}
+	all.Wait()
+	return first(append(errs, context.Cause(ctx)))
+}

@@ -1,0 +1,56 @@
+package main
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestPage(t *testing.T) {
+	r := &record{Started: time.Date(2026, 11, 23, 23, 0, 0, 0, time.FixedZone("", 3600)), Rounds: 3,
+		Machine: machine{Processors: 2, Model: "Some Processor", MemoryMiB: 8192, System: "linux/amd64, Linux 6.1",
+			Go: "go1.26.0", Redis: "Redis 8.0", NATS: "2.12.0", Load: "0.10"},
+		Binaries: []*binary{{Version: "v1", Lines: []*line{
+			{Shape: "steady", Name: "500/s: p50", Unit: millis, Values: numbers{8, 9, 7}},
+			lineOf([]float64{12, 11, 10}, []float64{10, 10, 10}),
+		}}}}
+	got, err := r.page(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `2026-11-23, version v1, 2 processors (Some Processor), 8.0 GiB, linux/amd64, Linux 6.1, Go 1.26.0, Redis 8.0, ` +
+		`NATS 2.12.0, load 0.10.
+
+| measure | median of 3 | range | beside | times | range | aim |
+| --- | --- | --- | --- | --- | --- | --- |
+| steady: 500/s: p50 | 8.00 ms | 7.00–9.00 |  |  |  |  |
+| load: p50 | 11.0 ms | 10.0–12.0 | an empty pool: 10.0 ms | 1.10 | 1.00–1.20 | ≤ 1.3: met |
+`
+	if got != want {
+		t.Errorf("%s\nwant\n%s", got, want)
+	}
+	if got, err = r.page([]string{"load: p50"}); err != nil || strings.Contains(got, "500/s") ||
+		!strings.Contains(got, "| load: p50 |") {
+		t.Errorf("%s %v", got, err)
+	}
+	if _, err = r.page([]string{"load: p51"}); err == nil || !strings.Contains(err.Error(), `"load: p51"`) {
+		t.Errorf("a name that there is not: %v", err)
+	}
+	r.Binaries[0].Lines[0].Busy = []string{"others"}
+	if got, err = r.page(nil); err == nil {
+		t.Errorf("a page of a busy machine: %s", got)
+	}
+}
+
+func TestPageReplacesWhatIsBetweenTheMarks(t *testing.T) {
+	document := "before\n" + beginMark + "old\n" + endMark + "after\n"
+	got, err := replace(document, "new\n")
+	if want := "before\n" + beginMark + "new\n" + endMark + "after\n"; err != nil || got != want {
+		t.Errorf("%q, %v, want %q", got, err, want)
+	}
+	for _, document := range []string{"", beginMark, endMark, endMark + beginMark} {
+		if _, err := replace(document, "new\n"); err == nil {
+			t.Errorf("%q has no place for numbers", document)
+		}
+	}
+}

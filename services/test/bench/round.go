@@ -1,0 +1,101 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math"
+	"time"
+)
+
+// shape is a load, and what is measured of it.
+type shape struct {
+	name, says string
+	// takes is about how long a round takes.
+	takes time.Duration
+	// measure adds the readings of a round.
+	measure func(*round, context.Context) error
+	// asked tells that it is measured only when --only names it.
+	asked bool
+}
+
+// shapes lists all of them.
+func shapes() []shape {
+	return []shape{
+		{"function", "a run of a match function in its sandbox, beside the same code in one process", 20 * time.Second,
+			(*round).function, false},
+		{"create", "tickets created, beside a bare handler that decodes the same body", 18 * time.Second,
+			(*round).create, false},
+		{"steady", "time to the assignment and processor time of a ticket, at steady rates of arrivals", 90 * time.Second,
+			(*round).steady, false},
+		{"sustained", "the highest rate of arrivals at which the queue does not grow", 110 * time.Second,
+			(*round).sustained, false},
+		{"capacity", "players who come again as soon as they are assigned", 30 * time.Second, (*round).capacity, true},
+		{"crowd", "a crowd stands by that cannot be matched, beside an empty pool", 45 * time.Second,
+			(*round).crowd, false},
+		{"configs", "many configs over the same tickets, beside one", 30 * time.Second, (*round).configs, false},
+		{"projects", "many projects, beside one with as many tickets", 60 * time.Second, (*round).projects, false},
+		{"burst", "many players come within a second", 40 * time.Second, (*round).burst, false},
+		{"drain", "many wait until a config is put", 30 * time.Second, (*round).drain, false},
+		{"restart", "a runner is restarted while a crowd stands by", 75 * time.Second, (*round).restart, false},
+		{"idle", "projects with a config and nobody who waits", 30 * time.Second, (*round).idle, false},
+	}
+}
+
+// round measures a shape once, with one of the binaries.
+type round struct {
+	*options
+	*binary
+	// number counts rounds from 0. A round has the same arrivals with each binary.
+	number int
+	// errs gets the progress, logs those of the services.
+	errs, logs io.Writer
+	readings   []*reading
+}
+
+// add adds a reading.
+func (r *round) add(name, unit string, value float64) *reading {
+	one := &reading{name: name, unit: unit, value: value}
+	r.readings = append(r.readings, one)
+	return one
+}
+
+// seed is that of the round's arrivals.
+func (r *round) seed() uint64 { return r.Seed + uint64(r.number) }
+
+// install starts a system for the round.
+func (r *round) install(ctx context.Context) (*installation, error) {
+	return install(ctx, r.binary.Matchmaker, r.logs, arguments(r.With))
+}
+
+// newProject begins a project with the match function.
+func (r *round) newProject(ctx context.Context, i *installation, name string) (*project, error) {
+	return i.newProject(ctx, name, r.binary.Function)
+}
+
+// ready begins a project whose config lets anybody play with anybody.
+func (r *round) ready(ctx context.Context, i *installation, name string, hosted bool) (*project, error) {
+	p, err := r.newProject(ctx, i, name)
+	if err != nil {
+		return nil, err
+	}
+	return p, p.put(ctx, duel, anybody(hosted))
+}
+
+// arrive makes the players of the round.
+func (r *round) arrive(p *project, m manner, rate int, over time.Duration) *arrivals {
+	a := p.arrive(m, rate, over, r.seed())
+	a.warm = r.Warm
+	return a
+}
+
+// report prints what is going on.
+func (r *round) report(format string, args ...any) { progress(r.errs, "  "+format, args...) }
+
+// progress prints a line.
+func progress(out io.Writer, format string, args ...any) {
+	fmt.Fprintf(out, time.Now().Format("15:04:05")+" "+format+"\n", args...)
+}
+
+// grew is the time of players whose queue grows: it depends on how long one looks.
+var grew = math.Inf(1)

@@ -1,0 +1,71 @@
+package main
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// volley repeats the same requests, one after the other on each connection.
+type volley struct {
+	address     string
+	connections int
+	over        time.Duration
+	requests    [][]byte
+}
+
+// result is the result of a volley.
+type result struct {
+	rate    float64 // answers per second
+	times   times
+	answers int // including those of the warm-up
+}
+
+// warmup is how long requests are sent before they count. Connections are opened and tokens verified in this time.
+const warmup = 500 * time.Millisecond
+
+func (v *volley) run(ctx context.Context) (*result, error) {
+	from := time.Now().Add(warmup)
+	to := from.Add(v.over)
+	parts := make([]result, v.connections)
+	errs := make([]error, v.connections)
+	var all sync.WaitGroup
+	for i := range v.connections {
+		all.Go(func() { parts[i], errs[i] = v.connection(ctx, i, from, to) })
+	}
+	all.Wait()
+	r := &result{}
+	for _, part := range parts {
+		r.times = append(r.times, part.times...)
+		r.answers += part.answers
+	}
+	r.rate = float64(len(r.times)) / v.over.Seconds()
+	return r, first(errs)
+}
+
+// connection sends requests until to. It measures those that are answered after from.
+func (v *volley) connection(ctx context.Context, first int, from, to time.Time) (r result, err error) {
+	w, err := dial(ctx, v.address)
+	if err != nil {
+		return r, err
+	}
+	defer w.close()
+	w.patience(to.Add(10 * time.Second))
+	began := time.Now()
+	for i := first; began.Before(to); i += v.connections {
+		status, body, err := w.do(v.requests[i%len(v.requests)])
+		if err != nil {
+			return r, err
+		}
+		if err := checkCreated(status, body); err != nil {
+			return r, err
+		}
+		now := time.Now()
+		if now.After(from) && now.Before(to) {
+			r.times = append(r.times, now.Sub(began))
+		}
+		r.answers++
+		began = now
+	}
+	return r, context.Cause(ctx)
+}
