@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"matchmaker.dev/services/internal/problem"
+	"matchmaker.dev/services/internal/wasm/wasmtest"
 )
 
 // pass lets time pass in a bubble of synctest.
@@ -225,6 +226,48 @@ func TestSlowModulesLeaveTheQuickLane(t *testing.T) {
 			t.Errorf("ended: %q, want %q", order, want)
 		}
 	})
+}
+
+// What is expected to be slow does not try the quick lane, so that it is in nobody's way there.
+func TestModulesThatAreExpectedToBeSlowDoNotTryTheQuickLane(t *testing.T) {
+	b := fakeBox()
+	for _, test := range []struct {
+		expects time.Duration
+		tried   []bool // in the slow lane
+	}{
+		{time.Second, []bool{false, true}}, {5 * time.Second, []bool{false, true}}, {5*time.Second + 1, []bool{true}},
+		{time.Hour, []bool{true}},
+	} {
+		var tried []bool
+		l := &loading{owners: map[string]bool{"a": true}, expects: test.expects}
+		err := b.loadInLanes(t.Context(), "a", l, func(_ context.Context, s stage) (time.Duration, error) {
+			tried = append(tried, s.last)
+			if !s.last {
+				return time.Second, failure(Deadline, "too long")
+			}
+			return time.Second, nil
+		})
+		if err != nil || !slices.Equal(tried, test.tried) || !l.cost.Slow {
+			t.Errorf("expected to take %v: tried in the slow lane %v, want %v; %v", test.expects, tried, test.tried, err)
+		}
+	}
+}
+
+// Each kind of module that keeps the compiler busy goes to the slow lane when there is much of it, or is refused before
+// a compiler sees it. Little of it tries the quick one, and so do modules that compilers make.
+func TestExpensiveModulesGoToTheSlowLane(t *testing.T) {
+	b := fakeBox()
+	for _, c := range append(wasmtest.Structures(), wasmtest.Instructions()...) {
+		if expects, err := b.checkShape(c.Module(max(c.Size/4, 100), 1)); err != nil || !b.isQuick(expects) {
+			t.Errorf("a little of %s: expected to take %v, %v", c.Name, expects, err)
+		}
+		if c.Size == 0 {
+			continue
+		}
+		if expects, err := b.checkShape(c.Module(c.Size, 14)); err == nil && b.isQuick(expects) {
+			t.Errorf("much of %s: expected to take %v", c.Name, expects)
+		}
+	}
 }
 
 // A refusal in the quick lane that more time would not change is final.

@@ -167,7 +167,17 @@ func (b *Box) abandon(l *loading, owner string) {
 	}
 }
 
-// loadInLanes tries a module in the quick lane, and if it does not fit there in the slow one.
+// quickMargin is how many times what the quick lane gives a module may be expected to take that tries it all the same.
+// The estimate is twice too high for what compilers make, and about right for modules that are made to be slow.
+const quickMargin = 2.5
+
+// isQuick tells whether a module that is expected to take so long tries the quick lane.
+func (b *Box) isQuick(expects time.Duration) bool {
+	return float64(expects) <= quickMargin*float64(b.quickStage().processor)
+}
+
+// loadInLanes tries a module in the quick lane, and if it does not fit there in the slow one. One that is expected to
+// take much longer than the quick lane gives it goes to the slow one at once.
 func (b *Box) loadInLanes(
 	ctx context.Context, owner string, l *loading, try func(context.Context, stage) (time.Duration, error),
 ) error {
@@ -175,6 +185,9 @@ func (b *Box) loadInLanes(
 		lane *lane
 		stage
 	}{{&b.lanes.quick, b.quickStage()}, {&b.lanes.slow, b.slowStage()}} {
+		if !at.last && !b.isQuick(l.expects) {
+			continue
+		}
 		began := b.now()
 		t, err := b.lanes.enter(ctx, at.lane, l.owners, min(l.expects, at.processor))
 		l.cost.Waited += max(0, b.now().Sub(began))

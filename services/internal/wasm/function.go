@@ -1,19 +1,29 @@
 package wasm
 
-import "slices"
+import (
+	"slices"
+	"sort"
+)
 
-// What the engine's compiler takes for a function, in nanoseconds on a core of 2024, about. All but the first grow
-// faster than the function: a module of 100 kB can take minutes. Each number was measured with modules that have much
-// of the one thing and little of all others; hostile_test.go has them.
+// What the engine's compiler takes for a function, in nanoseconds on a core of 2024, about. Most grow faster than the
+// function: a module of 100 kB can take minutes. Each number was measured with modules that have much of the one thing
+// and little of all others; package wasmtest makes them, and BenchmarkEstimate of package sandbox measures them. Those
+// of instructions are in cost.go.
 const (
 	perInstruction = 150
 	perBlock       = 3_000
-	perTarget      = 15_000 // of a br_table: a block of its own
-	perValue       = 1_000  // that a branch, a call or a block hands over: code for each
-	perDepth       = 15     // block and block that dominates it: a walk up for each
-	perLive        = 250    // block and value that may be alive in it, for each loop around it
-	perBound       = 150    // block and access to memory that was checked before it
+	perTarget      = 6_000 // of a br_table: a block of its own
+	perValue       = 1_000 // that a branch, a call or a block hands over: code for each
+	perDepth       = 15    // block and block that dominates it: a walk up for each
+	perLive        = 250   // block and value that may be alive in it, for each loop around it
+	perBound       = 150   // block and access to memory that was checked before it
 	perFunction    = 20_000
+	// The compiler goes through the values that a branch hands over again for each of them, until nothing changes: it
+	// looks for those that are the same on all ways.
+	perJoin = 7 // branch to a block, and pair of locals that are set in the block
+	perBack = 4 // branch back to a loop, and pair of locals that are used in the loop
+	// livePairs is how many pairs of values that may be alive take a nanosecond of each way into a block.
+	livePairs = 6
 )
 
 // function reads the body of a function. It follows the structure of its blocks as the compiler does, without values:
@@ -24,8 +34,8 @@ type function struct {
 	index int
 
 	locals int
-	used   []bool // by local
-	live   int    // locals that were used so far
+	seen   [kinds][]int // by local: where it was used and set last, 0 for nowhere
+	live   int          // locals that were used so far
 	frames []frame
 	loops  int // around the current instruction
 	point
@@ -49,11 +59,22 @@ type frame struct {
 	in, out  int   // values
 	end      point // the least of all branches to its end
 	branches int   // to its end
+	began    int   // where
+	// seen is how many locals were used and set last while it was the innermost one that has not ended. So those since it
+	// began are its own and those of all frames within it.
+	seen [kinds]int
 }
+
+// Kinds of what is seen of a local.
+const (
+	used = iota
+	set
+	kinds
+)
 
 // read reads a body and adds what it has to the module's shape.
 func (f *function) read(m *module, index int, body reader) error {
-	*f = function{reader: body, m: m, index: index, used: f.used[:0], frames: f.frames[:0]}
+	*f = function{reader: body, m: m, index: index, seen: f.seen, frames: f.frames[:0]}
 	s, l := &m.shape, &m.limits
 	if err := atMost(len(body.bytes), l.Body, f.text("has %s bytes")); err != nil {
 		return err
@@ -70,8 +91,11 @@ func (f *function) read(m *module, index int, body reader) error {
 			return err
 		}
 	}
-	f.used = slices.Grow(f.used, f.locals)[:f.locals]
-	clear(f.used)
+	for kind := range f.seen {
+		n := min(f.locals, mostLocals)
+		f.seen[kind] = slices.Grow(f.seen[kind][:0], n)[:n]
+		clear(f.seen[kind])
+	}
 	f.frames = append(f.frames, frame{op: opBlock, out: of.results})
 	f.work = perFunction
 	for f.more() && len(f.frames) > 0 {
@@ -105,7 +129,7 @@ func (f *function) step() error {
 	if f.failed {
 		return nil
 	}
-	f.work += perInstruction
+	f.work += perInstruction + i.work
 	switch i.op {
 	case opBlock, opLoop, opIf:
 		return f.enter(i)
@@ -149,9 +173,17 @@ func (f *function) step() error {
 
 // simple is an instruction that goes to the next one.
 func (f *function) simple(i instruction) {
-	if i.op >= 0x20 && i.op <= 0x22 && int(i.argument) < len(f.used) && !f.used[i.argument] {
-		f.used[i.argument] = true
-		f.live++
+	if i.op >= opLocalGet && i.op <= opLocalTee && int(i.argument) < len(f.seen[used]) {
+		if f.seen[used][i.argument] == 0 {
+			f.live++
+		}
+		f.see(used, i.argument)
+		if i.op != opLocalGet {
+			f.see(set, i.argument)
+		}
+	}
+	if i.fill {
+		f.fill()
 	}
 	if i.memory && !f.dead {
 		f.bounds++
@@ -163,6 +195,50 @@ func (f *function) simple(i instruction) {
 // pop takes values from the stack. Behind a branch there may be fewer than an instruction takes.
 func (f *function) pop(n int) {
 	f.height = max(f.height-n, f.frames[len(f.frames)-1].start.height)
+}
+
+// see notes that a local was used or set here.
+func (f *function) see(kind int, local uint32) {
+	last, top := f.seen[kind][local], len(f.frames)-1
+	f.seen[kind][local] = f.at
+	if last > 0 {
+		if last > f.frames[top].began {
+			return
+		}
+		// The innermost frame that has not ended and began before that.
+		at := sort.Search(top, func(i int) bool { return f.frames[i].began >= last })
+		f.frames[at-1].seen[kind]--
+	}
+	f.frames[top].seen[kind]++
+}
+
+// mostLocals is how many locals are told apart where no limit is lower.
+const mostLocals = 1 << 20
+
+// farAway is how many frames within each other are looked through.
+const farAway = 256
+
+// seenSince is how many locals were used or set since a frame began, at most.
+func (f *function) seenSince(kind, frame int) (n int) {
+	if len(f.frames)-frame > farAway {
+		return f.live
+	}
+	for i := frame; i < len(f.frames); i++ {
+		n += f.frames[i].seen[kind]
+	}
+	return n
+}
+
+// fill is a loop that the compiler makes of one instruction.
+func (f *function) fill() {
+	if f.dead {
+		return
+	}
+	f.loops++
+	f.edge()
+	f.edge()
+	f.loops--
+	f.newBlock()
 }
 
 func (f *function) call(s signature) {
@@ -190,7 +266,8 @@ func (f *function) newBlock() {
 
 // edge charges a way into a block.
 func (f *function) edge() {
-	f.work += f.depth*perDepth + (f.live+f.height)*(f.loops+1)*perLive + f.bounds*perBound
+	live := f.live + f.height
+	f.work += f.depth*perDepth + live*(perLive+live/livePairs)*(f.loops+1) + f.bounds*perBound
 }
 
 func (f *function) enter(i instruction) error {
@@ -211,7 +288,7 @@ func (f *function) enter(i instruction) error {
 	if err := atMost(len(f.frames), f.m.limits.Nesting, f.text("has %s blocks within each other")); err != nil {
 		return err
 	}
-	f.frames = append(f.frames, frame{op: i.op, start: f.point, in: in, out: out})
+	f.frames = append(f.frames, frame{op: i.op, start: f.point, in: in, out: out, began: f.at})
 	f.nesting = max(f.nesting, len(f.frames)-1)
 	f.height += in
 	f.pass(in + out)
@@ -232,7 +309,7 @@ func (f *function) enter(i instruction) error {
 func (f *function) otherwise() {
 	top := &f.frames[len(f.frames)-1]
 	if !f.dead {
-		f.arrive(top)
+		f.arrive(len(f.frames) - 1)
 	}
 	f.point, f.dead = top.start, false
 	f.height += top.in
@@ -244,13 +321,13 @@ func (f *function) otherwise() {
 func (f *function) leave() {
 	top := &f.frames[len(f.frames)-1]
 	if !f.dead {
-		f.arrive(top)
+		f.arrive(len(f.frames) - 1)
 	}
 	if top.op == opIf { // without an else
 		f.point = top.start
 		f.dead = false
 		f.depth++
-		f.arrive(top)
+		f.arrive(len(f.frames) - 1)
 	}
 	if top.op == opLoop {
 		f.loops--
@@ -263,14 +340,23 @@ func (f *function) leave() {
 		}
 	}
 	f.height += top.out
+	if n := len(f.frames); n > 1 {
+		for kind, seen := range top.seen {
+			f.frames[n-2].seen[kind] += seen
+		}
+	}
 	f.frames = f.frames[:len(f.frames)-1]
 	f.newBlock()
 }
 
 // arrive is a way to the end of a frame.
-func (f *function) arrive(to *frame) {
+func (f *function) arrive(at int) {
+	to := &f.frames[at]
 	if to.branches == 0 {
 		to.end = f.point
+	} else {
+		values := f.seenSince(set, at)
+		f.work += values * values * perJoin
 	}
 	to.end.depth, to.end.bounds = min(to.end.depth, f.depth), min(to.end.bounds, f.bounds)
 	to.branches++
@@ -282,14 +368,17 @@ func (f *function) branch(label uint32) {
 	if f.dead || int(label) >= len(f.frames) {
 		return
 	}
-	to := &f.frames[len(f.frames)-1-int(label)]
+	at := len(f.frames) - 1 - int(label)
+	to := &f.frames[at]
 	if to.op == opLoop {
 		f.pass(to.in)
 		f.edge()
+		values := f.seenSince(used, at)
+		f.work += values * values * perBack
 		return
 	}
 	f.pass(to.out)
-	f.arrive(to)
+	f.arrive(at)
 }
 
 func (f *function) table(i instruction) error {

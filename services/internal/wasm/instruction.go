@@ -14,6 +14,8 @@ const (
 	opReturn       = 0x0f
 	opCall         = 0x10
 	opCallIndirect = 0x11
+	opLocalGet     = 0x20
+	opLocalTee     = 0x22
 	opVector       = 0xfd
 )
 
@@ -28,6 +30,8 @@ type instruction struct {
 	pops     int // operands; those of blocks, branches and calls depend on what they name
 	pushes   int
 	memory   bool // accesses the memory at an address of its own
+	work     int  // that it makes for the compiler besides, in nanoseconds
+	fill     bool // becomes a loop
 }
 
 // readInstruction reads one.
@@ -110,17 +114,22 @@ func readInstruction(r *reader) (i instruction) {
 		i.pushes = 1
 	case op == 0xfc:
 		i.bulk(r)
+		return i
 	case op == opVector:
 		i.vector(r)
+		return i
 	default:
 		i.unknown = true
 	}
+	i.work = workOf(i.op)
 	return i
 }
 
 // bulk reads the rest of a saturating conversion, or of an instruction for bulk memory or tables.
 func (i *instruction) bulk(r *reader) {
-	switch op := r.number(); op {
+	op := r.number()
+	i.work = bulkWork(op)
+	switch op {
 	case 0, 1, 2, 3, 4, 5, 6, 7:
 		i.pops, i.pushes = 1, 1
 	case 8, 10, 12, 14: // memory.init, memory.copy, table.init, table.copy
@@ -131,7 +140,7 @@ func (i *instruction) bulk(r *reader) {
 		r.number()
 	case 11, 17: // memory.fill, table.fill
 		r.number()
-		i.pops = 3
+		i.pops, i.fill = 3, true
 	case 15: // table.grow
 		r.number()
 		i.pops, i.pushes = 2, 1
@@ -145,7 +154,9 @@ func (i *instruction) bulk(r *reader) {
 
 // vector reads the rest of a vector instruction.
 func (i *instruction) vector(r *reader) {
-	switch op := r.number(); {
+	op := r.number()
+	i.work = perVector
+	switch {
 	case op <= 10, op == 92, op == 93: // loads
 		r.address()
 		i.pops, i.pushes, i.memory = 1, 1, true
