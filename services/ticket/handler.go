@@ -69,7 +69,11 @@ func (s *service) createAndWait(c echo.Context, body *pb.Ticket, wait time.Durat
 		s.Log.WarnContext(ctx, "a create that waits was answered early", "project", project, "error", err)
 	}
 	s.traceRead(ctx, project, t)
-	if err := c.JSON(http.StatusCreated, heldResponse{Ticket: response.NewTicket(t)}); ctx.Err() == nil {
+	text, err := response.AppendCreated(make([]byte, 0, usualAnswer), t)
+	if err != nil {
+		return err
+	}
+	if _, err := c.Response().Write(text); ctx.Err() == nil {
 		return err
 	}
 	return nil // the player has left
@@ -118,7 +122,11 @@ func (s *service) get(c echo.Context) error {
 		return err
 	}
 	s.traceRead(c.Request().Context(), c.Param("project"), t)
-	return c.JSON(http.StatusOK, response.NewTicket(t))
+	text, err := response.AppendTicket(make([]byte, 0, usualAnswer), t)
+	if err != nil {
+		return err
+	}
+	return c.JSONBlob(http.StatusOK, text)
 }
 
 func (s *service) delete(c echo.Context) error {

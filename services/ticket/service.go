@@ -62,15 +62,15 @@ func New(o Options) app.Part {
 	s.held = newHeld(o.Settings.Held, o.Settings.HeldPlayer, o.Meter)
 	s.reads = ratelimit.NewLocal("reads", o.Reads, o.Now)
 	s.deletes = ratelimit.NewLocal("deletes", o.Reads, o.Now)
-	s.creator = o.Store.Creator(o.Bus.PokeTickets)
+	s.creator = o.Store.Creator(newPoker(o.Bus.PokeTickets).poke)
 	return app.Part{Name: "ticket", Routes: s.routes, Run: s.run, Ready: o.Store.Ping, OnShutdown: s.waiters.stop}
 }
 
 func (s *service) routes(e *echo.Echo) {
 	callers := s.Verifier.Require(auth.Player, auth.Service)
-	e.POST(web.Base+"/tickets", s.create, callers)
-	e.GET(web.Base+"/tickets", s.get, callers)
-	e.DELETE(web.Base+"/tickets", s.delete, callers)
+	e.POST(web.Base+"/tickets", callers(s.create))
+	e.GET(web.Base+"/tickets", callers(s.get))
+	e.DELETE(web.Base+"/tickets", callers(s.delete))
 }
 
 // run wakes those who wait for a result.

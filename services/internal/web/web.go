@@ -6,6 +6,7 @@ package web
 import (
 	"log/slog"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -49,11 +50,18 @@ func New(log *slog.Logger, o Options) *echo.Echo {
 		measures.countLimited(c, err)
 	}
 	e.OnAddRouteHandler = addHead(e)
-	e.Use(correlate)
+	steps := []echo.MiddlewareFunc{correlate}
 	if isTraced(o.Tracer) {
-		e.Use(tracing(o.Tracer, o.Propagator))
+		steps = append(steps, tracing(o.Tracer, o.Propagator))
 	}
-	e.Use(measures.measure, observe(log, o.Now), forbidCaching, unescapePath, negotiate, limitBody)
+	steps = append(steps, measures.measure, observe(log, o.Now), forbidCaching, unescapePath, negotiate, limitBody)
+	// Echo calls all middleware for each request, to make the request's chain. This one is made once: what it ends with is
+	// the handler of the request's route.
+	chain := func(c echo.Context) error { return c.Handler()(c) }
+	for _, step := range slices.Backward(steps) {
+		chain = step(chain)
+	}
+	e.Use(func(echo.HandlerFunc) echo.HandlerFunc { return chain })
 	return e
 }
 

@@ -1,0 +1,83 @@
+package response
+
+import (
+	"encoding/base64"
+	"slices"
+	"strconv"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/state"
+)
+
+// AppendTicket appends the JSON of NewTicket, as package web writes it. Tickets are most of what is answered: this
+// takes a fraction of the time that reflection over maps takes.
+func AppendTicket(to []byte, t *state.Ticket) ([]byte, error) {
+	to, err := appendMembers(to, t)
+	return append(to, '}'), err
+}
+
+// AppendCreated appends the same with the member status of the answer to a create, which is always null.
+func AppendCreated(to []byte, t *state.Ticket) ([]byte, error) {
+	to, err := appendMembers(to, t)
+	return append(to, `,"status":null}`...), err
+}
+
+func appendMembers(to []byte, t *state.Ticket) ([]byte, error) {
+	to, err := jsontext.AppendQuote(append(to, `{"id":`...), t.Body.GetId())
+	if err != nil {
+		return to, err
+	}
+	to = append(to, `,"attributes":{`...)
+	values := t.Body.GetAttributeValues()
+	for i, name := range t.Body.GetAttributeNames() { // they are sorted
+		if to, err = appendName(to, i, name); err != nil {
+			return to, err
+		}
+		to = jsontext.AppendFloat(to, values[i], 64)
+	}
+	to = append(to, `},"properties":{`...)
+	properties := t.Body.GetProperties()
+	names := make([]string, 0, len(properties))
+	for name := range properties {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for i, name := range names {
+		if to, err = appendName(to, i, name); err != nil {
+			return to, err
+		}
+		to = base64.StdEncoding.AppendEncode(append(to, '"'), properties[name])
+		to = append(to, '"')
+	}
+	to = strconv.AppendInt(append(to, `},"created":`...), t.Body.GetCreated(), 10)
+	return appendAssignment(append(to, `,"assignment":`...), t.Assignment)
+}
+
+func appendAssignment(to []byte, a *pb.Assignment) ([]byte, error) {
+	if a == nil {
+		return append(to, `null`...), nil
+	}
+	to, err := jsontext.AppendQuote(append(to, `{"connection":`...), a.GetConnection())
+	if err != nil {
+		return to, err
+	}
+	if to, err = jsontext.AppendQuote(append(to, `,"error":`...), a.GetError()); err != nil {
+		return to, err
+	}
+	if to, err = jsontext.AppendFormat(append(to, `,"properties":`...), ObjectOrNull(a.GetProperties())); err != nil {
+		return to, err
+	}
+	to, err = jsontext.AppendFormat(append(to, `,"matchproperties":`...), ObjectOrNull(a.GetMatchProperties()))
+	return append(to, '}'), err
+}
+
+// appendName appends the name of the i-th member of an object.
+func appendName(to []byte, i int, name string) ([]byte, error) {
+	if i > 0 {
+		to = append(to, ',')
+	}
+	to, err := jsontext.AppendQuote(to, name)
+	return append(to, ':'), err
+}
