@@ -11,7 +11,7 @@ import (
 func attacks() []attack {
 	return slices.Concat([]attack{{name: "nothing", says: "no attack: how much the measurement itself varies"}},
 		ticketAttacks(), manifestAttacks(), proposalAttacks(), functionAttacks(), configAttacks(), uploadAttacks(),
-		requestAttacks(), matchAttacks())
+		requestAttacks(), matchAttacks(), fleetAttacks())
 }
 
 // standing is an attack that only has to be set up.

@@ -33,6 +33,9 @@ type result struct {
 	UploadsFailed      int
 	UploadFault        string   `json:",omitempty"`
 	Died               []string `json:",omitempty"`
+	// Servers are those of its fleet that the project victim got, Strangers those that other projects got of it.
+	Servers   int            `json:",omitempty"`
+	Strangers map[string]int `json:",omitempty"`
 	// Notes say what the service refused.
 	Notes  []string `json:",omitempty"`
 	Missed []string `json:",omitempty"`

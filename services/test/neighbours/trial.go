@@ -28,6 +28,8 @@ type attack struct {
 	name, says string
 	// shared is the attacker's own function, which behaves for the config victim; nil: that has a function of its own.
 	shared func(*arsenal) []byte
+	// fleet says that the project victim has servers of its own fleet.
+	fleet bool
 	// prepare does what comes before the baseline, such as creating tickets; it may be nil.
 	prepare func(context.Context, *attacker) error
 	// hold attacks. It calls ready when the attack stands, and goes on until its context ends; it may return before when
@@ -42,6 +44,7 @@ type trial struct {
 	attack  attack
 	http    *http.Client
 	made    *arsenal
+	hosting *fleets
 }
 
 // Projects of a trial. The attacker may have more.
@@ -58,7 +61,7 @@ func (o *options) try(ctx context.Context, a attack, made *arsenal) (_ *result, 
 		return nil, err
 	}
 	defer func() { _ = logs.Close() }()
-	hosting, err := newFleet(ctx)
+	hosting, err := newFleets(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -81,7 +84,7 @@ func (o *options) try(ctx context.Context, a attack, made *arsenal) (_ *result, 
 	if err != nil {
 		return nil, err
 	}
-	t := &trial{Installation: system, options: o, attack: a, made: made,
+	t := &trial{Installation: system, options: o, attack: a, made: made, hosting: hosting,
 		http: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 1024}}}
 	defer func() {
 		t.http.CloseIdleConnections()
@@ -205,7 +208,8 @@ func (t *trial) run(ctx context.Context) (*result, error) {
 			r.Died = append(r.Died, service)
 		}
 	}
-	r.judge()
+	r.Servers, r.Strangers = t.hosting.of(victimProject), t.hosting.strangers()
+	r.judge(t.attack)
 	return r, nil
 }
 
@@ -275,6 +279,9 @@ func (t *trial) victims(ctx context.Context) (all []*victim, err error) {
 		}
 		c := configOf(v.function, v.attribute, settings)
 		c.Hosting = &client.Hosting{Profile: "good", FleetID: "good"}
+		if t.attack.fleet && v.project == victimProject {
+			c.Hosting.FleetID = theirs
+		}
 		if _, err := configs.PutConfig(ctx, "good", c, ""); err != nil {
 			return nil, err
 		}
@@ -326,7 +333,7 @@ const startTime = time.Minute
 var errNotStarted = errors.New("the function did not start")
 
 // judge says which goals were missed.
-func (r *result) judge() {
+func (r *result) judge(a attack) {
 	miss := func(format string, args ...any) { r.Missed = append(r.Missed, fmt.Sprintf(format, args...)) }
 	for _, v := range r.Victims {
 		p50, p95 := v.Attack.times(v.Baseline)
@@ -349,6 +356,12 @@ func (r *result) judge() {
 	}
 	if r.Upload > mostUpload || r.UploadsFailed > 0 {
 		miss("an upload of another project took %.1f s, %d failed %.150s", r.Upload.Seconds(), r.UploadsFailed, r.UploadFault)
+	}
+	if a.fleet && r.Servers == 0 {
+		miss("the project had no servers of its fleet")
+	}
+	for project, n := range r.Strangers {
+		miss("%s got %d servers of the fleet of another project", project, n)
 	}
 	for _, service := range r.Died {
 		miss("%s died", service)
