@@ -15,6 +15,7 @@ import (
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/state"
+	"matchmaker.dev/services/internal/telemetry/telemetrytest"
 	"matchmaker.dev/services/internal/wait"
 	"matchmaker.dev/services/ticket"
 )
@@ -249,6 +250,42 @@ func TestCreateWhosePlayerLeaves(t *testing.T) {
 	next := r.hold(t.Context(), t, "wait=20") // there is a place again
 	r.parts[0].OnShutdown()
 	next.body(t)
+}
+
+func TestReadWhosePlayerLeaves(t *testing.T) {
+	meter, measured := telemetrytest.New()
+	r := startWith(t, state.Options{}, func(o *ticket.Options) { o.Meter = meter })
+	_, text, err := r.send(t.Context(), http.MethodPost, r.urls[0], usual)
+	must(t, err)
+	var created struct{ ID string }
+	must(t, json.Unmarshal([]byte(text), &created))
+	ctx, leave := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() {
+		_, _, err := r.send(ctx, http.MethodGet, r.urls[0]+"?id="+created.ID, "", "Prefer", "wait=20")
+		ended <- err
+	}()
+	deadline, stop := context.WithTimeout(t.Context(), time.Minute)
+	defer stop()
+	await := func(what string, is func() bool) {
+		t.Helper()
+		for !is() {
+			if err := wait.For(deadline, time.Millisecond); err != nil {
+				t.Fatalf("%s:\n%s", what, r.lines)
+			}
+		}
+	}
+	await("the request is not held", func() bool { return measured.Value(t, "matchmaker.requests.held") == 1 })
+	leave()
+	if err := <-ended; err == nil {
+		t.Error("a request that was given up has an answer")
+	}
+	await("it is not logged as one whose client is gone", func() bool {
+		return strings.Contains(r.lines.String(), "method=GET route=/:project/matchmaking/api/v1/tickets status=499")
+	})
+	if text := r.lines.String(); strings.Contains(text, "level=WARN") || strings.Contains(text, "level=ERROR") {
+		t.Errorf("that a player leaves is no failure:\n%s", text)
+	}
 }
 
 func TestCreateThatDoesNotWait(t *testing.T) {

@@ -115,6 +115,9 @@ func (s *service) get(c echo.Context) error {
 	if wait > 0 {
 		c.Response().Header().Set(preferenceApplied, appliedWait(wait))
 		t, err = s.waiters.wait(c.Request().Context(), id, wait, read)
+		if gone := c.Request().Context().Err(); gone != nil {
+			return gone // nobody reads the answer, and it is not counted as one
+		}
 	} else {
 		t, err = read(c.Request().Context())
 	}
