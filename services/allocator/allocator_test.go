@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -235,7 +236,7 @@ func (w *world) send(matches ...string) {
 
 func (w *world) sendIn(project string, matches ...string) {
 	w.t.Helper()
-	if _, err := w.bus.EnqueueMatches(w.t.Context(), project, matches); err != nil {
+	if _, err := w.bus.EnqueueMatches(w.t.Context(), project, slices.Collect(slices.Chunk(matches, bus.MatchGroup))...); err != nil {
 		w.t.Fatal(err)
 	}
 }
@@ -462,15 +463,14 @@ func TestMatchThatIsDeliveredTwiceKeepsItsServer(t *testing.T) {
 	var m *pb.Match
 	s := &script{allocate: func(n int, r *provider.Request) (provider.Result, error) {
 		if r.Match == "m" { // another delivery of the match is faster
-			end := state.Outcome{Holder: "other", Readable: time.Hour, Connection: "1.2.3.4:5"}
 			w.ahead.Add(int64(time.Minute)) // the lease of this one has ended
 			_, err := w.store.BeginAllocation(t.Context(), project, m, state.MatchLease{Holder: "other", Hold: time.Minute})
 			if err != nil {
 				t.Error(err)
 			}
-			_, _, err = w.store.Assign(t.Context(), project, &pb.Match{Id: "m"}, end, map[string]*pb.Assignment{
-				"a": {Connection: "1.2.3.4:5"}, "b": {Connection: "1.2.3.4:5"},
-			})
+			_, err = w.store.EndMatch(t.Context(), project, state.Ending{Match: &pb.Match{Id: "m"},
+				Tickets: []string{"a", "b"}, Results: []*pb.Assignment{{Connection: "1.2.3.4:5"}},
+				Outcome: state.Outcome{Holder: "other", Readable: time.Hour, Connection: "1.2.3.4:5"}})
 			if err != nil {
 				t.Error(err)
 			}

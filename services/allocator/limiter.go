@@ -57,8 +57,7 @@ const maxWait = time.Second
 // within maxWait. Then the match should come again after a while; 0 when it is not known how long.
 func (l *limiter) admit(ctx context.Context, project string, h provider.Hosting) (f *fleet, again time.Duration) {
 	key := fleetKey{project, h.Profile, h.Fleet}
-	timeout := time.NewTimer(maxWait)
-	defer timeout.Stop()
+	var timeout *time.Timer
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for {
@@ -78,6 +77,10 @@ func (l *limiter) admit(ctx context.Context, project string, h provider.Hosting)
 			return nil, again
 		}
 		f.waiting++
+		if timeout == nil {
+			timeout = time.NewTimer(maxWait)
+			defer timeout.Stop()
+		}
 		l.mu.Unlock()
 		ended := false
 		select {

@@ -50,7 +50,7 @@ func (s *service) match(ctx context.Context, project, id string, attempt int) er
 // begin begins the allocation of a match, or goes on with one that another allocator began.
 func (s *service) begin(ctx context.Context, project string, m *pb.Match, f *fleet) error {
 	l := newLease()
-	begun, err := s.Store.BeginAllocation(ctx, project, m, state.MatchLease{
+	begun, err := s.take(ctx, project, m, state.MatchLease{
 		Holder: l.holder, Hold: s.Settings.Hold, Search: s.Settings.Deadline,
 		Claim: s.Settings.Deadline + s.Settings.slack(),
 	})
@@ -70,6 +70,14 @@ func (s *service) begin(ctx context.Context, project string, m *pb.Match, f *fle
 		s.deallocations.Notify() // its server, if it has one, is to be deallocated
 	}
 	return nil
+}
+
+// take takes the lease of a match, together with other matches.
+func (s *service) take(ctx context.Context, project string, m *pb.Match, l state.MatchLease) (state.Allocation, error) {
+	if m.GetBackfill() != "" {
+		return s.Store.BeginAllocation(ctx, project, m, l)
+	}
+	return s.begins.do(ctx, project, state.Beginning{Match: m, Lease: l})
 }
 
 // serve gets a server for a match whose lease is l, or the reason why there is none, and writes the result.
@@ -144,38 +152,76 @@ func (s *service) assign(ctx context.Context, project string, m *pb.Match, l *le
 }
 
 // end writes the result of a match. A server that no ticket uses is deallocated.
-func (s *service) end(ctx context.Context, project string, m *pb.Match, end state.Outcome) error {
+func (s *service) end(ctx context.Context, project string, m *pb.Match, outcome state.Outcome) error {
 	ctx, span := s.Tracer.Start(ctx, "assign")
 	defer span.End()
-	results := map[string]*pb.Assignment{}
-	for _, id := range state.TicketsOf(m.GetProposal()) {
-		results[id] = assignment.Of(m.GetProposal(), id, end.Connection, end.Error)
-		if len(m.GetTraced()) > 0 {
-			results[id].Trace = telemetry.SpanRef(ctx)
-		}
-	}
+	e := state.Ending{Match: m, Tickets: state.TicketsOf(m.GetProposal()), Outcome: outcome}
+	e.Results = resultsOf(ctx, m, e.Tickets, outcome)
 	// A process that stops still writes the result: no other process knows it.
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.Settings.Call)
-	defer cancel()
-	room := false
-	end.Room = &room
-	status, assigned, err := s.Store.Assign(ctx, project, m, end, results)
+	ended, err := s.endOne(context.WithoutCancel(ctx), project, e)
 	if err != nil {
 		telemetry.Fail(span, "unavailable", err.Error())
 		return err
 	}
-	if status == state.MatchLeased { // its server is deallocated when the match of the other holder has ended
+	if ended.Status == state.MatchLeased { // its server is deallocated when the match of the other holder has ended
 		s.Log.WarnContext(ctx, "another allocator has taken the match over", "project", project, "match", m.GetId())
 		return bus.RetryAfter(minRequeue)
 	}
-	s.traceTickets(ctx, "ticket assigned", project, m, slices.Concat([]string{}, assigned), end.Reason)
-	if status == state.MatchAssigned || (end.MayHaveServer || end.Connection != "" && len(assigned) == 0) {
+	s.traceTickets(ctx, "ticket assigned", project, m, slices.Concat([]string{}, ended.Assigned), outcome.Reason)
+	if ended.Status == state.MatchAssigned ||
+		(outcome.MayHaveServer || outcome.Connection != "" && len(ended.Assigned) == 0) {
 		s.deallocations.Notify()
+	}
+	s.recordAssigned(ctx, project, m, ended.Assigned, s.Store.Now(), outcome.Connection == "")
+	return nil
+}
+
+// resultsOf are the results of a match's tickets: one when all have the same.
+func resultsOf(ctx context.Context, m *pb.Match, tickets []string, o state.Outcome) []*pb.Assignment {
+	p := m.GetProposal()
+	if len(p.GetTicketProperties()) == 0 {
+		tickets = tickets[:min(1, len(tickets))]
+	}
+	results := make([]*pb.Assignment, len(tickets))
+	for i, id := range tickets {
+		results[i] = assignment.Of(p, id, o.Connection, o.Error)
+		if len(m.GetTraced()) > 0 {
+			results[i].Trace = telemetry.SpanRef(ctx)
+		}
+	}
+	return results
+}
+
+// endOne ends a match, together with others if it has no backfill ticket.
+func (s *service) endOne(ctx context.Context, project string, e state.Ending) (state.Ended, error) {
+	if e.Match.GetBackfill() == "" {
+		return s.ends.do(ctx, project, e)
+	}
+	ctx, cancel := context.WithTimeout(ctx, s.Settings.Call)
+	defer cancel()
+	ended, err := s.Store.EndMatch(ctx, project, e)
+	if err == nil {
+		s.tell(ctx, project, ended)
+	}
+	return ended, err
+}
+
+// endMatches ends matches, and tells those who wait for that.
+func (s *service) endMatches(ctx context.Context, project string, all []state.Ending) ([]state.Ended, error) {
+	ended, err := s.Store.EndMatches(ctx, project, all)
+	s.tell(ctx, project, ended...)
+	return ended, err
+}
+
+// tell wakes the requests that wait for the results of matches, and the director when other matches get servers.
+func (s *service) tell(ctx context.Context, project string, all ...state.Ended) {
+	var assigned []string
+	room := false
+	for _, e := range all {
+		assigned, room = append(assigned, e.Assigned...), room || e.Room
 	}
 	if room {
 		s.Bus.Poke(ctx, project, &pb.Poke{Servers: true})
 	}
-	s.recordAssigned(ctx, project, m, assigned, s.Store.Now(), end.Connection == "")
 	s.Bus.NotifyAssigned(ctx, project, assigned)
-	return nil
 }

@@ -54,6 +54,9 @@ type gate struct {
 }
 
 func (g *gate) Allocate(_ context.Context, r *provider.Request) (provider.Result, error) {
+	if _, err := r.Payload(); err != nil {
+		return provider.Result{}, err
+	}
 	g.servers <- r.Token
 	return provider.Result{Status: provider.Allocated, Connection: "1.2.3.4:5"}, nil
 }

@@ -25,7 +25,7 @@ func (s *service) refOf(project, match, config string, h provider.Hosting, seale
 	return provider.Ref{Project: project, Match: match, Hosting: h}, nil
 }
 
-// requestOf is the request for a match's server, with a token for the server.
+// requestOf is the request for a match's server. A provider whose servers get no token does not have one signed.
 func (s *service) requestOf(project string, m *pb.Match) (*provider.Request, error) {
 	ref, err := s.refOf(project, m.GetId(), m.GetConfig(), hostingOf(m), m.GetHosting())
 	if err != nil {
@@ -40,11 +40,10 @@ func (s *service) requestOf(project string, m *pb.Match) (*provider.Request, err
 		r.Properties = p.GetAssignmentProperties()
 	}
 	if s.Tokens != nil {
-		text, _, err := s.Tokens.Mint(tokenOf(ref, m.GetBackfill()))
-		if err != nil {
-			return nil, err
+		r.Mint = func() (provider.Secret, error) {
+			text, _, err := s.Tokens.Mint(tokenOf(ref, m.GetBackfill()))
+			return provider.Secret(text), err
 		}
-		r.Token = provider.Secret(text)
 	}
 	return r, nil
 }

@@ -64,6 +64,8 @@ type service struct {
 	Options
 	metrics *metrics
 
+	begins   *batch[state.Beginning, state.Allocation]
+	ends     *batch[state.Ending, state.Ended]
 	limiter  *limiter
 	refusals *ratelimit.Local
 	// deallocations wakes the loop that deallocates servers.
@@ -77,6 +79,7 @@ func New(o Options) app.Part {
 		Options: o, metrics: newMetrics(o.Meter), limiter: newLimiter(o.Settings.Parallel, o.Settings.Fleet),
 		refusals: newRefusals(), deallocations: notify.New(),
 	}
+	s.begins, s.ends = newBatch(o.Settings.Call, o.Store.BeginAllocations), newBatch(o.Settings.Call, s.endMatches)
 	return app.Part{Name: "allocator", Run: s.run, Ready: o.Store.Ping, Routes: s.routes}
 }
 

@@ -70,12 +70,11 @@ func TestSecondServerOfAMatchThatWasTakenOverIsReleased(t *testing.T) {
 		if err != nil {
 			t.Error(err)
 		}
-		end := state.Outcome{Holder: "other", Readable: time.Hour, Connection: second.Connection}
-		status, _, err := w.store.Assign(t.Context(), project, m, end, map[string]*pb.Assignment{
-			"a": {Connection: second.Connection}, "b": {Connection: second.Connection},
-		})
-		if err != nil || status != state.MatchActive {
-			t.Error(status, err)
+		ended, err := w.store.EndMatch(t.Context(), project, state.Ending{Match: m, Tickets: []string{"a", "b"},
+			Results: []*pb.Assignment{{Connection: second.Connection}},
+			Outcome: state.Outcome{Holder: "other", Readable: time.Hour, Connection: second.Connection}})
+		if err != nil || ended.Status != state.MatchActive {
+			t.Error(ended.Status, err)
 		}
 	}
 	w.options.Provider = h

@@ -2,15 +2,23 @@ package director
 
 import (
 	"context"
+	"errors"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"matchmaker.dev/services/internal/bus"
 )
 
 // outboxAge is how old a match in the outbox must be to be sent again, and sendTime how long sending may take. Matches
 // are sent again in batches of sendBatch.
+//
+// A match that was sent together with others is sent again, alone, unless it was begun within groupAge: an allocator of
+// the version before takes only the first match of a message.
 const (
 	outboxAge = 2 * time.Second
+	groupAge  = 10 * time.Second
 	sendTime  = 5 * time.Second
 	sendBatch = 1000
 )
@@ -26,7 +34,9 @@ type outbox struct {
 // start starts to send matches. cause is the span of their claim, if that is traced.
 func (o *outbox) start(ctx context.Context, cause []byte, matches []string) {
 	o.sends.Go(func() {
-		o.observed.TracePublish(ctx, cause, len(matches), func(ctx context.Context) bool { return o.send(ctx, matches) })
+		o.observed.TracePublish(ctx, cause, len(matches), func(ctx context.Context) bool {
+			return o.send(ctx, slices.Collect(slices.Chunk(matches, bus.MatchGroup)))
+		})
 	})
 }
 
@@ -44,7 +54,7 @@ func (o *outbox) resend(ctx context.Context) {
 			}
 			o.observed.CountRepairs(ctx, "outbox", len(matches))
 			o.log.InfoContext(ctx, "sending matches that were left in the outbox", "matches", len(matches))
-			if !o.send(ctx, matches) {
+			if !o.send(ctx, slices.Collect(slices.Chunk(matches, 1))) {
 				return
 			}
 		}
@@ -54,17 +64,30 @@ func (o *outbox) resend(ctx context.Context) {
 // wait waits until everything is sent.
 func (o *outbox) wait() { o.sends.Wait() }
 
-// send tells whether the work queue has all of the matches.
-func (o *outbox) send(ctx context.Context, matches []string) bool {
+// send sends groups of matches, and tells whether the work queue has all of them.
+func (o *outbox) send(ctx context.Context, groups [][]string) bool {
 	// A leader that is being stopped still sends what it claimed.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), sendTime)
 	defer cancel()
 	began := time.Now()
-	sent, err := o.Bus.EnqueueMatches(ctx, o.project, matches)
+	sent, err := o.Bus.EnqueueMatches(ctx, o.project, groups...)
 	o.observed.RecordPublish(ctx, time.Since(began))
 	all := o.observed.Check(ctx, "sending matches to the allocators", err)
-	if len(sent) == 0 {
-		return all
+	stored := make(map[string]bool, len(sent))
+	for _, id := range sent {
+		stored[id] = true
 	}
-	return o.observed.Check(ctx, "clearing the outbox", o.Store.RemoveFromOutbox(ctx, o.project, sent)) && all
+	var alone, together []string
+	for _, group := range groups {
+		switch {
+		case !stored[group[0]]:
+		case len(group) == 1:
+			alone = append(alone, group[0])
+		default:
+			together = append(together, group...)
+		}
+	}
+	cleared := o.Store.RemoveFromOutbox(ctx, o.project, alone)
+	postponed := o.Store.PostponeInOutbox(ctx, o.project, together, groupAge-outboxAge)
+	return o.observed.Check(ctx, "clearing the outbox", errors.Join(cleared, postponed)) && all
 }

@@ -40,12 +40,9 @@ func (w *world) allocator() (stop func()) {
 			if err != nil || begun.Status != state.MatchActive {
 				return err
 			}
-			results := map[string]*pb.Assignment{}
-			for _, id := range state.TicketsOf(m.GetProposal()) {
-				results[id] = &pb.Assignment{Connection: m.GetId()}
-			}
-			outcome := state.Outcome{Holder: m.GetId(), Readable: patience, Connection: m.GetId()}
-			_, _, err = store.Assign(ctx, work.GetProject(), m, outcome, results)
+			_, err = store.EndMatch(ctx, work.GetProject(), state.Ending{Match: m,
+				Tickets: state.TicketsOf(m.GetProposal()), Results: []*pb.Assignment{{Connection: m.GetId()}},
+				Outcome: state.Outcome{Holder: m.GetId(), Readable: patience, Connection: m.GetId()}})
 			return err
 		})
 		if err != nil {

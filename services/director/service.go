@@ -70,7 +70,7 @@ type Bus interface {
 	Poke(ctx context.Context, project string, p *pb.Poke)
 	OnHeartbeat(handle func(*pb.RunnerStatus)) (bus.Subscription, error)
 	StartRun(ctx context.Context, r *pb.RunRequest, parts func(bus.Part)) (*bus.Run, error)
-	EnqueueMatches(ctx context.Context, project string, ids []string) (sent []string, err error)
+	EnqueueMatches(ctx context.Context, project string, groups ...[]string) (sent []string, err error)
 	NotifyAssigned(ctx context.Context, project string, tickets []string)
 }
 

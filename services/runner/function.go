@@ -126,6 +126,14 @@ func (f *function) serves() bool {
 	return f.subscription != nil
 }
 
+// fails returns whether the first version has no instance, for a reason that is known.
+func (f *function) fails() bool {
+	f.mu.Lock()
+	next := f.next
+	f.mu.Unlock()
+	return next != nil && next.failureText() != ""
+}
+
 // stop takes no more runs, lets those in flight finish within drain, and ends all instances.
 func (f *function) stop(ctx context.Context, drain time.Duration) {
 	ctx, cancel := context.WithTimeout(ctx, drain)

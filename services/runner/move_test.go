@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -215,4 +216,85 @@ func TestSettingsAreChecked(t *testing.T) {
 	if _, err := runner.New(runner.Options{}); err == nil {
 		t.Error("a runner of nothing")
 	}
+}
+
+// A new runner is ready when it serves: the one that it replaces is not taken away before.
+func TestRunnerIsReadyWhenItServes(t *testing.T) {
+	w := newWorld(t)
+	w.put(project, "f", w.guest)
+	r, _ := w.startRunner("runner-1", quickSettings())
+	for deadline := time.Now().Add(patience); r.Ready(t.Context()) != nil; {
+		if time.Now().After(deadline) {
+			t.Fatal("the runner is not ready: ", r.Ready(t.Context()))
+		}
+	}
+	w.invokeOK("f", "pair", 0)
+}
+
+// A function that cannot start does not keep its runner from being ready.
+func TestRunnerIsReadyWithAFunctionThatFails(t *testing.T) {
+	w := newWorld(t)
+	w.put(project, "f", w.guest)
+	w.putAs(project, "broken", "broken.wasm", []byte("no module"))
+	r, _ := w.startRunner("runner-1", quickSettings())
+	for deadline := time.Now().Add(patience); r.Ready(t.Context()) != nil; {
+		if time.Now().After(deadline) {
+			t.Fatal("the runner is not ready: ", r.Ready(t.Context()))
+		}
+	}
+	w.invokeOK("f", "pair", 0)
+}
+
+// Runs never fail while a runner hands its only project over and stops.
+func TestStoppingRunnerHandsOver(t *testing.T) {
+	w := newWorld(t)
+	w.put(project, "f", w.guest)
+	s := quickSettings()
+	s.Hosts, s.MaxHosts, s.Leave = 1, 1, patience
+	runners, stops := map[string]*runner.Runner{}, map[string]func(){}
+	for _, name := range []string{"runner-1", "runner-2"} {
+		runners[name], stops[name] = w.startRunner(name, s)
+	}
+	w.waitUntil("one runner", func([]*pb.InstanceStatus) bool { return len(w.servingRunners()) == 1 })
+	host := w.servingRunners()[0]
+	left := make(chan struct{})
+	go func() {
+		defer close(left)
+		runners[host].HandOver(t.Context())
+		stops[host]()
+	}()
+	for over := false; !over; {
+		select {
+		case <-left:
+			over = true
+		default:
+		}
+		if a := w.invoke("f", "pair"); a.error != "" {
+			t.Fatalf("a run while %s leaves: %s", host, a.error)
+		}
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !w.statuses[host].GetLeaving() {
+		t.Errorf("%s has not left", host)
+	}
+}
+
+// Runners that stop together do not wait for each other.
+func TestRunnersThatLeaveTogetherDoNotWait(t *testing.T) {
+	w := newWorld(t)
+	w.put(project, "f", w.guest)
+	s := quickSettings()
+	s.Leave = time.Hour
+	var runners []*runner.Runner
+	for _, name := range []string{"runner-1", "runner-2"} {
+		r, _ := w.startRunner(name, s)
+		runners = append(runners, r)
+	}
+	w.waitUntil("two runners", func([]*pb.InstanceStatus) bool { return len(w.servingRunners()) == 2 })
+	var leaving sync.WaitGroup
+	for _, r := range runners {
+		leaving.Go(func() { r.HandOver(t.Context()) })
+	}
+	leaving.Wait()
 }

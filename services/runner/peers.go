@@ -17,16 +17,18 @@ type peers struct {
 	silence, settle time.Duration
 	now             func() time.Time
 
-	mu     sync.Mutex
-	others map[string]*peer
-	first  time.Time // when this runner's first heartbeat returned; zero before
-	last   time.Time // when its last one did
+	mu      sync.Mutex
+	others  map[string]*peer
+	leaving bool      // this runner hands its projects over
+	first   time.Time // when this runner's first heartbeat returned; zero before
+	last    time.Time // when its last one did
 }
 
 type peer struct {
 	lastHeartbeat time.Time
 	serves        map[functionKey]bool
 	desiredHosts  map[string]int32 // by project, where it is more than usual
+	handing       bool             // it is going to shut down
 }
 
 // functionKey names a function of a project.
@@ -58,8 +60,10 @@ func (p *peers) update(s *pb.RunnerStatus) (changed bool) {
 			serves[functionKey{i.GetProject(), i.GetFunction()}] = true
 		}
 	}
-	p.others[s.GetRunner()] = &peer{lastHeartbeat: now, serves: serves, desiredHosts: s.GetHosts()}
-	return known == nil
+	p.others[s.GetRunner()] = &peer{
+		lastHeartbeat: now, serves: serves, desiredHosts: s.GetHosts(), handing: s.GetHanding(),
+	}
+	return known == nil || known.handing != s.GetHanding()
 }
 
 func (p *peers) updateSelf(now time.Time) {
@@ -74,21 +78,38 @@ func (p *peers) updateSelf(now time.Time) {
 	p.last = now
 }
 
-// alive is the names of the runners that are alive, sorted, this one included. It is nil until this runner has listened
-// for Settings.Settle.
+// leave notes that this runner hands its projects over.
+func (p *peers) leave() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.leaving = true
+}
+
+// isLeaving returns whether this runner hands its projects over.
+func (p *peers) isLeaving() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.leaving
+}
+
+// alive is the names of the runners that are alive and not about to shut down, sorted, this one included. It is nil
+// until this runner has listened for Settings.Settle.
 func (p *peers) alive() []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.first.IsZero() || p.now().Sub(p.first) < p.settle {
 		return nil
 	}
-	names := []string{p.self}
+	names := make([]string, 0, 1+len(p.others))
+	if !p.leaving {
+		names = append(names, p.self)
+	}
 	for name, o := range p.others {
 		if p.last.Sub(o.lastHeartbeat) > p.silence {
 			delete(p.others, name)
-			continue
+		} else if !o.handing {
+			names = append(names, name)
 		}
-		names = append(names, name)
 	}
 	slices.Sort(names)
 	return names

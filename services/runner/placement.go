@@ -52,8 +52,8 @@ func (r *Runner) readProjects(ctx context.Context) {
 // they are placed.
 func (r *Runner) reconcile(ctx context.Context, goroutines *sync.WaitGroup) {
 	alive := r.peers.alive()
-	if alive == nil {
-		return
+	if len(alive) == 0 {
+		return // it is not known yet, or there is nobody to hand projects over to
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -72,6 +72,7 @@ func (r *Runner) reconcile(ctx context.Context, goroutines *sync.WaitGroup) {
 			r.host(ctx, project, goroutines)
 		}
 	}
+	r.placed = r.projectsRead
 }
 
 // releaseDeleted stops hosting projects that are not listed and have no functions: they were deleted. Others stay,

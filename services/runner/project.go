@@ -27,6 +27,7 @@ type hostedProject struct {
 
 	mu            sync.Mutex
 	functions     map[string]*function
+	read          bool      // the list of functions, at least once
 	handoverSince time.Time // since when the project is placed elsewhere; zero when it is placed here
 	scaler        scaler
 }
@@ -70,6 +71,7 @@ const deletedDrain = 500 * time.Millisecond
 func (h *hostedProject) reconcile(life context.Context, desired map[string]*pb.Function, drain time.Duration) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	h.read = true
 	if len(desired) > 0 && h.feed == nil {
 		h.follow(life)
 	}
@@ -120,6 +122,18 @@ func (h *hostedProject) sortedFunctions() []*function {
 		list = append(list, h.functions[name])
 	}
 	return list
+}
+
+// settled returns whether each function is served, or cannot be.
+func (h *hostedProject) settled() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, f := range h.functions {
+		if !f.serves() && !f.fails() {
+			return false
+		}
+	}
+	return h.read
 }
 
 // handOver stops hosting the project once all n new hosts serve its functions. After Settings.Handover one of them is

@@ -16,6 +16,7 @@ import (
 	"matchmaker.dev/services/internal/problem"
 	"matchmaker.dev/services/internal/state"
 	"matchmaker.dev/services/internal/telemetry"
+	"matchmaker.dev/services/internal/wait"
 	"matchmaker.dev/services/runner/gate"
 )
 
@@ -59,7 +60,10 @@ type Runner struct {
 	mu           sync.Mutex
 	hosted       map[string]*hostedProject
 	projects     []string
-	projectsRead bool             // at least once
+	projectsRead bool // at least once
+	placed       bool // it is known which of them this runner hosts
+	served       bool // all that was placed on this runner at first is served
+	began        time.Time
 	desiredHosts map[string]int32 // by project, where this runner wants more hosts than Settings.Hosts
 }
 
@@ -105,7 +109,7 @@ func New(o Options) (*Runner, error) {
 	r := &Runner{
 		env:   newEnv(o),
 		peers: newPeers(&o), peersChanged: notify.New(), projectsChanged: notify.New(),
-		hosted: map[string]*hostedProject{}, desiredHosts: map[string]int32{},
+		hosted: map[string]*hostedProject{}, desiredHosts: map[string]int32{}, began: o.Now(),
 	}
 	r.env.metrics = newMetrics(o.Meter, r)
 	return r, nil
@@ -132,17 +136,52 @@ func (r *Runner) Run(ctx context.Context) error {
 	return nil
 }
 
-// Ready is nil when the bus answers and this runner has the list of projects.
+// Ready is nil when the bus answers and this runner serves what it hosts: a runner that is to replace this one's
+// predecessor reads the waiting tickets and starts instances first. It waits for that for Settings.Handover.
 func (r *Runner) Ready(ctx context.Context) error {
 	if err := r.env.Bus.Ready(ctx); err != nil {
 		return err
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if !r.projectsRead {
+	if !r.placed {
 		return problem.New(problem.Unavailable, "the runner has not read the list of projects yet")
 	}
+	if r.served {
+		return nil
+	}
+	if r.env.Now().Sub(r.began) < r.env.Settings.Handover {
+		for project, h := range r.hosted {
+			if !h.settled() {
+				return problem.New(problem.Unavailable, "the runner does not serve the functions of %s yet", project)
+			}
+		}
+	}
+	r.served = true
 	return nil
+}
+
+// HandOver lets the other runners host this one's projects, before this one stops. It returns when they serve them, at
+// once when there are no others, and after Settings.Leave at the latest.
+func (r *Runner) HandOver(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, r.env.Settings.Leave)
+	defer cancel()
+	r.peers.leave()
+	r.env.statusChanged.Notify()
+	r.peersChanged.Notify()
+	for len(r.peers.alive()) > 0 && r.countHosted() > 0 {
+		if wait.For(ctx, minHeartbeatPause) != nil {
+			r.env.Log.WarnContext(ctx, "other runners do not serve all projects of this runner, which stops", "projects",
+				r.countHosted())
+			return
+		}
+	}
+}
+
+func (r *Runner) countHosted() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.hosted)
 }
 
 // onHeartbeat is called with every runner's heartbeat.

@@ -20,6 +20,8 @@ type Settings struct {
 	RunnerInstances int `help:"Most instances of all functions together on a runner." default:"100" group:"runner"`
 	IndexNames      int `help:"Most attribute names of a project with a column in the index; those that configs use have one anyway." default:"1024" group:"runner"`
 
+	Leave time.Duration `help:"How long a stopping runner waits until others serve its projects." name:"handover-time" default:"15s" group:"runner"`
+
 	Timing `kong:"-"`
 }
 
@@ -55,6 +57,9 @@ const maxBudget = time.Minute
 func (s *Settings) Validate() error {
 	if s.Hosts < 1 || s.MinInstances < 1 || s.MaxHosts < 0 || s.MaxInstances < 0 {
 		return errors.New("--hosts and --min-instances: must be 1 or more, --max-hosts and --max-instances not negative")
+	}
+	if s.Leave < 0 {
+		return errors.New("--handover-time: must not be negative")
 	}
 	if s.IndexNames < 0 {
 		return errors.New("--index-names: must not be negative")

@@ -52,7 +52,7 @@ func (r *Runner) sendHeartbeat(ctx context.Context, s *pb.RunnerStatus) {
 func (r *Runner) status() *pb.RunnerStatus {
 	r.mu.Lock()
 	hosted := slices.Collect(maps.Values(r.hosted))
-	s := &pb.RunnerStatus{Runner: r.env.Name, Hosts: maps.Clone(r.desiredHosts)}
+	s := &pb.RunnerStatus{Runner: r.env.Name, Hosts: maps.Clone(r.desiredHosts), Handing: r.peers.isLeaving()}
 	r.mu.Unlock()
 	for _, h := range hosted {
 		for _, f := range h.sortedFunctions() {

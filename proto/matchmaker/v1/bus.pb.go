@@ -709,9 +709,15 @@ func (x *PoolCount) GetOldest() int64 {
 
 // MatchWork hands a claimed match to the allocators.
 type MatchWork struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Project       string                 `protobuf:"bytes,1,opt,name=project,proto3" json:"project,omitempty"`
-	Match         string                 `protobuf:"bytes,2,opt,name=match,proto3" json:"match,omitempty"`
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	Project string                 `protobuf:"bytes,1,opt,name=project,proto3" json:"project,omitempty"`
+	Match   string                 `protobuf:"bytes,2,opt,name=match,proto3" json:"match,omitempty"`
+	// more are matches that were claimed together with it.
+	More []string `protobuf:"bytes,3,rep,name=more,proto3" json:"more,omitempty"`
+	// attempts is how often the match was delivered before, in other messages, and wait for how many milliseconds it is to
+	// be postponed at first.
+	Attempts      int32 `protobuf:"varint,4,opt,name=attempts,proto3" json:"attempts,omitempty"`
+	Wait          int64 `protobuf:"varint,5,opt,name=wait,proto3" json:"wait,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -758,6 +764,27 @@ func (x *MatchWork) GetMatch() string {
 		return x.Match
 	}
 	return ""
+}
+
+func (x *MatchWork) GetMore() []string {
+	if x != nil {
+		return x.More
+	}
+	return nil
+}
+
+func (x *MatchWork) GetAttempts() int32 {
+	if x != nil {
+		return x.Attempts
+	}
+	return 0
+}
+
+func (x *MatchWork) GetWait() int64 {
+	if x != nil {
+		return x.Wait
+	}
+	return 0
 }
 
 // Assigned wakes the requests that wait for a result of one of these tickets.
@@ -814,7 +841,9 @@ type RunnerStatus struct {
 	Leaving bool `protobuf:"varint,3,opt,name=leaving,proto3" json:"leaving,omitempty"`
 	// hosts is the number of runners that should host a project. It is sent by a runner that hosts the project and has
 	// too much work for it.
-	Hosts         map[string]int32 `protobuf:"bytes,4,rep,name=hosts,proto3" json:"hosts,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"varint,2,opt,name=value"`
+	Hosts map[string]int32 `protobuf:"bytes,4,rep,name=hosts,proto3" json:"hosts,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"varint,2,opt,name=value"`
+	// handing is set while a runner that is going to shut down hands its projects over.
+	Handing       bool `protobuf:"varint,5,opt,name=handing,proto3" json:"handing,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -875,6 +904,13 @@ func (x *RunnerStatus) GetHosts() map[string]int32 {
 		return x.Hosts
 	}
 	return nil
+}
+
+func (x *RunnerStatus) GetHanding() bool {
+	if x != nil {
+		return x.Handing
+	}
+	return false
 }
 
 // InstanceStatus describes one instance of a function.
@@ -1106,17 +1142,21 @@ const file_matchmaker_v1_bus_proto_rawDesc = "" +
 	"\x05value\x18\x02 \x01(\v2\x18.matchmaker.v1.PoolCountR\x05value:\x028\x01\"=\n" +
 	"\tPoolCount\x12\x18\n" +
 	"\atickets\x18\x01 \x01(\x03R\atickets\x12\x16\n" +
-	"\x06oldest\x18\x02 \x01(\x03R\x06oldest\";\n" +
+	"\x06oldest\x18\x02 \x01(\x03R\x06oldest\"\x7f\n" +
 	"\tMatchWork\x12\x18\n" +
 	"\aproject\x18\x01 \x01(\tR\aproject\x12\x14\n" +
-	"\x05match\x18\x02 \x01(\tR\x05match\"$\n" +
+	"\x05match\x18\x02 \x01(\tR\x05match\x12\x12\n" +
+	"\x04more\x18\x03 \x03(\tR\x04more\x12\x1a\n" +
+	"\battempts\x18\x04 \x01(\x05R\battempts\x12\x12\n" +
+	"\x04wait\x18\x05 \x01(\x03R\x04wait\"$\n" +
 	"\bAssigned\x12\x18\n" +
-	"\atickets\x18\x01 \x03(\tR\atickets\"\xf5\x01\n" +
+	"\atickets\x18\x01 \x03(\tR\atickets\"\x8f\x02\n" +
 	"\fRunnerStatus\x12\x16\n" +
 	"\x06runner\x18\x01 \x01(\tR\x06runner\x12;\n" +
 	"\tinstances\x18\x02 \x03(\v2\x1d.matchmaker.v1.InstanceStatusR\tinstances\x12\x18\n" +
 	"\aleaving\x18\x03 \x01(\bR\aleaving\x12<\n" +
-	"\x05hosts\x18\x04 \x03(\v2&.matchmaker.v1.RunnerStatus.HostsEntryR\x05hosts\x1a8\n" +
+	"\x05hosts\x18\x04 \x03(\v2&.matchmaker.v1.RunnerStatus.HostsEntryR\x05hosts\x12\x18\n" +
+	"\ahanding\x18\x05 \x01(\bR\ahanding\x1a8\n" +
 	"\n" +
 	"HostsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +

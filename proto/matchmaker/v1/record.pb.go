@@ -130,7 +130,9 @@ type Assignment struct {
 	// detail is not written any more: events have it.
 	Detail string `protobuf:"bytes,5,opt,name=detail,proto3" json:"detail,omitempty"`
 	// trace is the span that wrote it; absent if no ticket of the match is sampled.
-	Trace         []byte `protobuf:"bytes,6,opt,name=trace,proto3" json:"trace,omitempty"`
+	Trace []byte `protobuf:"bytes,6,opt,name=trace,proto3" json:"trace,omitempty"`
+	// outcome names what is stored for all results of a match: it has properties or match_properties.
+	Outcome       string `protobuf:"bytes,7,opt,name=outcome,proto3" json:"outcome,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -205,6 +207,13 @@ func (x *Assignment) GetTrace() []byte {
 		return x.Trace
 	}
 	return nil
+}
+
+func (x *Assignment) GetOutcome() string {
+	if x != nil {
+		return x.Outcome
+	}
+	return ""
 }
 
 // Traced is a ticket's span, to which later spans are linked.
@@ -1611,7 +1620,7 @@ const file_matchmaker_v1_record_proto_rawDesc = "" +
 	"\x05trace\x18\a \x01(\fR\x05trace\x1a=\n" +
 	"\x0fPropertiesEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\fR\x05value:\x028\x01\"\xbb\x01\n" +
+	"\x05value\x18\x02 \x01(\fR\x05value:\x028\x01\"\xd5\x01\n" +
 	"\n" +
 	"Assignment\x12\x1e\n" +
 	"\n" +
@@ -1623,7 +1632,8 @@ const file_matchmaker_v1_record_proto_rawDesc = "" +
 	"properties\x12)\n" +
 	"\x10match_properties\x18\x04 \x01(\fR\x0fmatchProperties\x12\x16\n" +
 	"\x06detail\x18\x05 \x01(\tR\x06detail\x12\x14\n" +
-	"\x05trace\x18\x06 \x01(\fR\x05trace\"6\n" +
+	"\x05trace\x18\x06 \x01(\fR\x05trace\x12\x18\n" +
+	"\aoutcome\x18\a \x01(\tR\aoutcome\"6\n" +
 	"\x06Traced\x12\x16\n" +
 	"\x06ticket\x18\x01 \x01(\tR\x06ticket\x12\x14\n" +
 	"\x05trace\x18\x02 \x01(\fR\x05trace\"\xa5\x01\n" +

@@ -19,10 +19,17 @@ type Payload struct {
 	Token string `json:"token,omitempty"`
 }
 
-// Payload is the request as its server sees it. It holds the token in clear, and goes to the hosting system only.
+// Payload is the request as its server sees it. It makes the server's token. It holds that in clear, and goes to the
+// hosting system only.
 func (r *Request) Payload() ([]byte, error) {
 	if len(r.Properties) > 0 && !json.Valid(r.Properties) {
 		return nil, Fail(Refused, "match properties are not JSON")
+	}
+	if r.Token == "" && r.Mint != nil {
+		var err error
+		if r.Token, err = r.Mint(); err != nil {
+			return nil, err
+		}
 	}
 	return json.Marshal(Payload{
 		Allocation: r.Allocation(), Project: r.Project, Match: r.Match, Config: r.Config, Teams: r.Teams,

@@ -88,8 +88,10 @@ type Request struct {
 	Properties []byte
 	// Backfill is the id of the backfill ticket that was created with the match, "" when there is none.
 	Backfill string
-	// Token is the server's own token for the Backfill API, "" when the installation issues none.
+	// Token is the server's own token for the Backfill API, "" when the installation issues none, or when it was not
+	// needed yet. Mint makes it; nil when the installation issues none.
 	Token Secret
+	Mint  func() (Secret, error) `json:"-"`
 }
 
 // Team is a named group of the match's tickets.

@@ -44,10 +44,13 @@ type Keys struct {
 	version fileVersion
 }
 
-// signer is a key, and from when on it signs.
+// signer is a key, and from when on it signs. raw is what signatures need of it: to take that out of the key costs as
+// much as a signature.
 type signer struct {
 	from    time.Time
 	private jwk.Key
+	id      string
+	raw     ed25519.PrivateKey
 }
 
 // fileVersion changes when the file does.
@@ -108,10 +111,11 @@ func current(signers []signer, now time.Time) int {
 	return at
 }
 
-// Signing is the key that signs now.
-func (k *Keys) Signing() jwk.Key {
+// Signing is the key that signs now, and its id.
+func (k *Keys) Signing() (id string, private ed25519.PrivateKey) {
 	signers := k.latest()
-	return signers[current(signers, k.now())].private
+	s := signers[current(signers, k.now())]
+	return s.id, s.raw
 }
 
 // Public is the public halves of all keys as a JSON Web Key Set. It includes keys that no longer sign, and those that
@@ -150,7 +154,7 @@ func readKeys(path string) ([]signer, error) {
 		if private.Has(fromKey) && private.Get(fromKey, &from) != nil {
 			return nil, fmt.Errorf("%s: key %d: %s is no number", path, i, fromKey)
 		}
-		signers = append(signers, signer{from: time.Unix(int64(from), 0), private: private})
+		signers = append(signers, signer{from: time.Unix(int64(from), 0), private: private, id: kid, raw: raw})
 	}
 	if len(signers) == 0 {
 		return nil, fmt.Errorf("%s has no key", path)

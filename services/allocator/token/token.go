@@ -14,6 +14,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 	"github.com/lestrrat-go/jwx/v3/jwa"
+	"github.com/lestrrat-go/jwx/v3/jws"
 	"github.com/lestrrat-go/jwx/v3/jwt"
 
 	"matchmaker.dev/services/internal/auth"
@@ -63,7 +64,12 @@ func (i *Issuer) Mint(s Server) (signed string, expires time.Time, err error) {
 	if err != nil {
 		return "", time.Time{}, fmt.Errorf("server token: %w", err)
 	}
-	text, err := jwt.Sign(token, jwt.WithKey(jwa.EdDSA(), i.keys.Signing()))
+	id, private := i.keys.Signing()
+	headers := jws.NewHeaders()
+	if err := headers.Set(jws.KeyIDKey, id); err != nil {
+		return "", time.Time{}, fmt.Errorf("server token: %w", err)
+	}
+	text, err := jwt.Sign(token, jwt.WithKey(jwa.EdDSA(), private, jws.WithProtectedHeaders(headers)))
 	if err != nil {
 		return "", time.Time{}, fmt.Errorf("server token: %w", err)
 	}

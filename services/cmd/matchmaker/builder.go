@@ -314,7 +314,7 @@ func (b *builder) runner() error {
 	if err != nil {
 		return err
 	}
-	b.add(app.Part{Name: "runner", Run: r.Run, Ready: r.Ready})
+	b.add(app.Part{Name: "runner", Run: r.Run, Ready: r.Ready, Leave: r.HandOver})
 	return nil
 }
 

@@ -215,6 +215,7 @@ func TestRunsAreChargedWhenTheyStart(t *testing.T) {
 func TestFailingRunsRestLongerAndLonger(t *testing.T) {
 	s, now := First(), epoch
 	for i, want := range []time.Duration{0, 0, 250, 500, 1000, 2000, 4000, 5000, 5000, 5000} {
+		s.paced = now.Add(spared * times.MinInterval) // it ran all the time
 		s.Start(now)
 		s.End(Failed, 0, now)
 		s.Touch()
@@ -228,6 +229,7 @@ func TestFailingRunsRestLongerAndLonger(t *testing.T) {
 	if due := s.due(times); due.After(now) {
 		t.Error("the segment still rests when the function is another one")
 	}
+	s.paced = now.Add(spared * times.MinInterval)
 	s.Start(now)
 	s.End(OK, 0, now)
 	s.Start(now)

@@ -12,7 +12,8 @@ import (
 
 // Times are the settings of a schedule.
 type Times struct {
-	// A segment runs MinInterval after its last start if something happened since, and MaxInterval after it in any case.
+	// A segment runs once each MinInterval on average if something happens all the time, and MaxInterval after its last
+	// start in any case. One that ran more seldom may start spared runs without a pause.
 	MinInterval, MaxInterval time.Duration
 	// Window is how long proposals wait for those of runs that started with theirs.
 	Window time.Duration
@@ -74,6 +75,7 @@ func (s State[S]) Next(now time.Time) (starts []S, wake time.Time) {
 			continue
 		}
 		segment.reserved = segment.account.reserve()
+		segment.paced = later(segment.paced, now).Add(s.MinInterval)
 		starts = append(starts, one)
 		wake = earlier(wake, segment.takeBy(now))
 	}

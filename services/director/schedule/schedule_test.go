@@ -16,10 +16,17 @@ var (
 // after is a moment of these tests.
 func after(ms int) time.Time { return epoch.Add(time.Duration(ms) * time.Millisecond) }
 
+// paced is a segment that ran each 10 ms, last at a moment.
+func paced(ms int) Segment {
+	s := First()
+	s.paced = after(ms + 10*spared)
+	s.Start(after(ms))
+	return s
+}
+
 // started is a segment whose last run started at a moment and is settled.
 func started(ms int, changes ...func(*Segment)) Segment {
-	s := First()
-	s.Start(after(ms))
+	s := paced(ms)
 	s.End(OK, 0, after(ms))
 	for _, change := range changes {
 		change(&s)
@@ -29,12 +36,38 @@ func started(ms int, changes ...func(*Segment)) Segment {
 
 // running is a segment with a run that started at a moment.
 func running(ms int, changes ...func(*Segment)) Segment {
-	s := First()
-	s.Start(after(ms))
+	s := paced(ms)
 	for _, change := range changes {
 		change(&s)
 	}
 	return s
+}
+
+// Something happens each millisecond, and runs take none.
+func TestFewRunsFollowEachOtherAtOnce(t *testing.T) {
+	s := First()
+	segments := slices.Values([]*Segment{&s})
+	var starts []int
+	for ms := range 1100 {
+		s.Touch()
+		if ms >= 100 && ms < 1000 {
+			continue
+		}
+		state := State[*Segment]{Times: times, Segments: segments, Wake: after(1e6)}
+		if due, _ := state.Next(after(ms)); len(due) == 1 {
+			s.Start(after(ms))
+			s.End(OK, 0, after(ms))
+			starts = append(starts, ms)
+		}
+	}
+	want := []int{0, 1, 10, 20, 30, 40, 50, 60, 70, 80, 90, 1000, 1001, 1010, 1020, 1030, 1040, 1050, 1060, 1070, 1080,
+		1090}
+	if !slices.Equal(starts, want) {
+		t.Errorf("runs start at %v", starts)
+	}
+	if next := s.Next(); next.due(times) != s.due(times) {
+		t.Error("a segment that replaces one starts anew")
+	}
 }
 
 func TestNext(t *testing.T) {

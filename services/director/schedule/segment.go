@@ -24,6 +24,10 @@ const (
 // pace is how many times its cost a segment waits from the start of a run to the next: none uses more than half a core.
 const pace = 2
 
+// spared is how many runs a segment may start at once that did little before. Where few tickets come, each is looked at
+// when it comes; where many come, a run is for all that came in MinInterval. Two are enough for a pair of players.
+const spared = 2
+
 // Outcome is how a run ended.
 type Outcome string
 
@@ -47,6 +51,8 @@ type Segment struct {
 	held bool
 	// started is when the last run started. None starts before notBefore.
 	started, notBefore time.Time
+	// paced is when all runs so far were to have started, with MinInterval between them.
+	paced time.Time
 	// paused is the time of notBefore if Rest set it.
 	paused time.Time
 	// unsettled is the number of proposals that are not settled.
@@ -78,7 +84,8 @@ func First() Segment { return Segment{dirty: true} }
 // Next returns the schedule of a segment that replaces this one and others like it.
 func (s *Segment) Next() Segment {
 	return Segment{
-		dirty: true, started: s.started, notBefore: s.notBefore, account: s.account, cost: s.cost, failures: s.failures,
+		dirty: true, started: s.started, paced: s.paced, notBefore: s.notBefore, account: s.account, cost: s.cost,
+		failures: s.failures,
 	}
 }
 
@@ -192,11 +199,11 @@ func (s *Segment) Overdue(now time.Time, lost func(runner string) bool) string {
 
 // due is when the next run may start.
 func (s *Segment) due(t Times) time.Time {
-	wait := t.MaxInterval
+	at := s.started.Add(t.MaxInterval)
 	if s.dirty {
-		wait = t.MinInterval
+		at = s.paced.Add(-(spared - 1) * t.MinInterval)
 	}
-	return later(s.started.Add(max(wait, pace*s.cost)), s.notBefore)
+	return later(later(at, s.started.Add(pace*s.cost)), s.notBefore)
 }
 
 // takeBy is when a runner must have taken a run that starts now.

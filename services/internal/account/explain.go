@@ -48,7 +48,9 @@ func (s Server) certificates() []Cause {
 				"certificate names the host of --%[2]s", s.Name, s.Flag),
 		},
 		{
-			Texts: []string{"certificate required", "bad certificate", "handshake failure", "unknown certificate authority"},
+			// A server may close the connection before its alert was read.
+			Texts: []string{"certificate required", "bad certificate", "handshake failure", "unknown certificate authority",
+				"closed by remote after TLS handshake"},
 			Advice: fmt.Sprintf("%s refuses the certificate of this service: give another one with --%s-cert and "+
 				"--%[2]s-key", s.Name, s.Flag),
 		},

@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"sync"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -31,6 +32,8 @@ type Part struct {
 	Ready func(ctx context.Context) error
 	// Warns says what is wrong though the part can serve; "" or nil for nothing.
 	Warns func() string
+	// Leave hands over to other processes what they can do as well, before the process stops. All else goes on meanwhile.
+	Leave func(ctx context.Context)
 	// OnShutdown is called once, before the process waits for the requests under way: requests that wait for an event must
 	// be answered now.
 	OnShutdown func()
@@ -48,8 +51,8 @@ type Options struct {
 	Started func(addr net.Addr)
 }
 
-// Run serves the parts until ctx ends or a part fails. Then it says that it is not ready, waits for Grace (unless a
-// part failed), finishes the requests under way, ends the parts' Runs, and returns when they have returned or Drain is
+// Run serves the parts until ctx ends or a part fails. Then it says that it is not ready, waits for Grace and hands over
+// what others can do (unless a part failed), finishes the requests under way, ends the parts' Runs, and returns when they have returned or Drain is
 // over. The error has the first part's that failed, and what did not finish in time.
 func Run(ctx context.Context, o Options, parts ...Part) error {
 	o.Shutdown.Drain = cmp.Or(o.Shutdown.Drain, settings.Default[Shutdown]().Drain)
@@ -87,6 +90,7 @@ func Run(ctx context.Context, o Options, parts ...Part) error {
 	} else {
 		o.Log.Info("stopping")
 		pause(o.Shutdown.Grace, running)
+		leave(alive, parts)
 	}
 
 	for _, p := range parts {
@@ -124,6 +128,17 @@ func routes(o Options, h *health, parts []Part) *echo.Echo {
 		}
 	}
 	return e
+}
+
+// leave calls the parts' Leave.
+func leave(ctx context.Context, parts []Part) {
+	var leaving sync.WaitGroup
+	for _, p := range parts {
+		if p.Leave != nil {
+			leaving.Go(func() { p.Leave(ctx) })
+		}
+	}
+	leaving.Wait()
 }
 
 // pause goes on serving for a while, or until there is nothing left that serves.

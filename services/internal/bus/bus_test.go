@@ -9,9 +9,11 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 	"go.opentelemetry.io/otel/trace"
@@ -237,16 +239,25 @@ func TestRunWithoutRunnerIsAnsweredAtOnce(t *testing.T) {
 }
 
 func TestWorkComesUntilItIsDone(t *testing.T) {
+	for name, groups := range map[string][][]string{
+		"together": {{"easy", "stubborn", "patient"}},
+		"alone":    {{"easy"}, {"stubborn"}, {"patient"}},
+	} {
+		t.Run(name, func(t *testing.T) { worksUntilDone(t, groups) })
+	}
+}
+
+func worksUntilDone(t *testing.T, groups [][]string) {
 	b := connect(t, server(t))
 	var mu sync.Mutex
-	attempts := map[string]int{}
+	attempts := map[string][]int{}
 	done := make(chan string, 10)
 	ctx, stop := context.WithCancel(t.Context())
 	var working sync.WaitGroup
 	working.Go(func() {
 		err := b.ConsumeMatches(ctx, 4, func(_ context.Context, w *pb.MatchWork, attempt int) error {
 			mu.Lock()
-			attempts[w.GetMatch()] = attempt
+			attempts[w.GetMatch()] = append(attempts[w.GetMatch()], attempt)
 			mu.Unlock()
 			switch {
 			case w.GetMatch() == "stubborn" && attempt < 3:
@@ -261,9 +272,11 @@ func TestWorkComesUntilItIsDone(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	sent, err := b.EnqueueMatches(t.Context(), "demo", []string{"easy", "stubborn", "easy", "patient"})
-	if err != nil || len(sent) != 4 {
-		t.Fatal(sent, err)
+	for _, group := range slices.Concat(groups, groups) {
+		sent, err := b.EnqueueMatches(t.Context(), "demo", group)
+		if err != nil || !slices.Equal(sent, group) {
+			t.Fatal(sent, err)
+		}
 	}
 	finished := []string{next(t, done), next(t, done), next(t, done)}
 	slices.Sort(finished)
@@ -272,13 +285,59 @@ func TestWorkComesUntilItIsDone(t *testing.T) {
 	}
 	stop()
 	working.Wait()
-	mu.Lock()
-	defer mu.Unlock()
-	if attempts["stubborn"] != 3 || attempts["patient"] != 4 || attempts["easy"] != 1 {
-		t.Errorf("attempts %v", attempts)
+	want := map[string][]int{"easy": {1}, "stubborn": {1, 2, 3}, "patient": {1, 2, 3, 4}}
+	if diff := cmp.Diff(want, attempts); diff != "" {
+		t.Errorf("attempts (-want +got):\n%s", diff)
 	}
 	if len(done) > 0 {
 		t.Errorf("a match that was sent twice came twice")
+	}
+}
+
+// A match that takes long holds up none that came in the same message, and takes one slot.
+func TestMatchesOfAMessageDoNotWaitForEachOther(t *testing.T) {
+	b := connect(t, server(t))
+	ids := make([]string, 100)
+	for i := range ids {
+		ids[i] = fmt.Sprint("m", i)
+	}
+	release, done := make(chan struct{}), make(chan string, len(ids))
+	var running, most atomic.Int64
+	ctx, stop := context.WithCancel(t.Context())
+	var working sync.WaitGroup
+	working.Go(func() {
+		_ = b.ConsumeMatches(ctx, 3, func(_ context.Context, w *pb.MatchWork, _ int) error {
+			for now := running.Add(1); ; {
+				before := most.Load()
+				if now <= before || most.CompareAndSwap(before, now) {
+					break
+				}
+			}
+			defer running.Add(-1)
+			if w.GetMatch() == "m0" || w.GetMatch() == "m40" {
+				<-release
+			}
+			done <- w.GetMatch()
+			return nil
+		})
+	})
+	if _, err := b.EnqueueMatches(t.Context(), "demo", ids); err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]bool{}
+	for range len(ids) - 2 {
+		seen[next(t, done)] = true
+	}
+	if seen["m0"] || seen["m40"] || len(seen) != len(ids)-2 {
+		t.Errorf("%d matches are done", len(seen))
+	}
+	close(release)
+	next(t, done)
+	next(t, done)
+	stop()
+	working.Wait()
+	if most.Load() > 3 {
+		t.Errorf("%d matches were in hand at once, want 3", most.Load())
 	}
 }
 

@@ -2,7 +2,13 @@ package bus
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
+	"fmt"
+	"math"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -30,8 +36,12 @@ const matchBytes = 256 << 20
 // earlier (--claim), and so do those of one that is taken out while it waits for an allocator.
 const matchAge = time.Hour
 
-// maxFetch is how many matches an allocator fetches at once: fetched matches that wait for a slot show no sign of life.
-const maxFetch = 256
+// MatchGroup is how many matches a message should have at most. An allocator fetches as many messages as have matches
+// for all of its places. A message costs about as much as the rest of an allocation that hosting answers at once.
+const MatchGroup = 32
+
+// maxFetch is how many messages an allocator fetches at once: fetched matches that wait for a slot show no sign of life.
+const maxFetch = 64
 
 // retryAfter asks for the match to come again.
 type retryAfter time.Duration
@@ -49,19 +59,19 @@ const (
 	pullHeartbeat = time.Second
 )
 
-// EnqueueMatches puts matches into the work queue, and returns those that it has stored. A match that is sent twice
-// within two minutes is stored once. Nothing is sent while there is no server.
-func (b *Bus) EnqueueMatches(ctx context.Context, project string, ids []string) (sent []string, err error) {
+// EnqueueMatches puts groups of matches into the work queue, each group as one message, and returns the matches that it
+// has stored. A group that is sent twice within two minutes is stored once. Nothing is sent while there is no server.
+func (b *Bus) EnqueueMatches(ctx context.Context, project string, groups ...[]string) (sent []string, err error) {
 	if !b.conn.IsConnected() {
 		return nil, unavailable(nats.ErrDisconnected)
 	}
-	futures := make([]jetstream.PubAckFuture, 0, len(ids))
-	for _, id := range ids {
-		msg, err := b.message(ctx, matches+token(project), &pb.MatchWork{Project: project, Match: id})
+	futures := make([]jetstream.PubAckFuture, 0, len(groups))
+	for _, group := range groups {
+		msg, err := b.message(ctx, matches+token(project), &pb.MatchWork{Project: project, Match: group[0], More: group[1:]})
 		if err != nil {
 			return nil, err
 		}
-		carrier{msg}.Set(jetstream.MsgIDHeader, project+"/"+id)
+		carrier{msg}.Set(jetstream.MsgIDHeader, nameOf(project, group))
 		future, err := b.js.PublishMsgAsync(msg)
 		if err != nil {
 			break // the outbox has the rest
@@ -72,7 +82,7 @@ func (b *Bus) EnqueueMatches(ctx context.Context, project string, ids []string) 
 	for i, future := range futures {
 		select {
 		case <-future.Ok():
-			sent = append(sent, ids[i])
+			sent = append(sent, groups[i]...)
 		case err := <-future.Err():
 			b.restoreMissing(err)
 			failed = errors.Join(failed, err)
@@ -81,6 +91,15 @@ func (b *Bus) EnqueueMatches(ctx context.Context, project string, ids []string) 
 		}
 	}
 	return sent, unavailable(failed)
+}
+
+// nameOf is one name of a group of matches.
+func nameOf(project string, group []string) string {
+	sum := sha256.New()
+	for _, id := range group {
+		_, _ = fmt.Fprintf(sum, "%q", id)
+	}
+	return project + "/" + hex.EncodeToString(sum.Sum(nil)[:16])
 }
 
 // MatchHandler works on a match. An error means that the match comes again; attempt counts from 1.
@@ -92,25 +111,17 @@ func (b *Bus) ConsumeMatches(ctx context.Context, parallel int, handle MatchHand
 	if b.Prepare(ctx) != nil {
 		return nil //nolint:nilerr // ctx has ended
 	}
-	slots := semaphore.NewWeighted(int64(parallel))
+	c := &consumption{Bus: b, handle: handle, slots: semaphore.NewWeighted(int64(parallel)),
+		messages: semaphore.NewWeighted(math.MaxInt64)}
 	for ctx.Err() == nil {
-		err := b.consume(ctx, parallel, func(msg jetstream.Msg) {
-			if slots.Acquire(ctx, 1) != nil {
-				_ = msg.Nak() // another allocator may have it at once
-				return
-			}
-			go func() {
-				defer slots.Release(1)
-				b.handleMatch(ctx, msg, handle)
-			}()
-		})
+		err := b.consume(ctx, parallel, func(msg jetstream.Msg) { c.take(ctx, msg) })
 		if err != nil && ctx.Err() == nil {
 			b.log.WarnContext(ctx, "reading the work queue again", "error", err)
 			_ = wait.For(ctx, time.Second)
 		}
 	}
 	// Since ctx has ended no new match gets a slot. Matches under way end soon.
-	return slots.Acquire(context.WithoutCancel(ctx), int64(parallel))
+	return c.messages.Acquire(context.WithoutCancel(ctx), math.MaxInt64)
 }
 
 // consume passes messages on until ctx ends or the consumer fails for good.
@@ -127,7 +138,7 @@ func (b *Bus) consume(ctx context.Context, parallel int, handle func(jetstream.M
 	}
 	doubt := notify.New()
 	consuming, err := consumer.Consume(handle,
-		jetstream.PullMaxMessages(min(parallel, maxFetch)),
+		jetstream.PullMaxMessages(max(1, min(parallel/MatchGroup, maxFetch))),
 		jetstream.PullExpiry(pullExpiry),
 		jetstream.PullHeartbeat(pullHeartbeat),
 		jetstream.ConsumeErrHandler(func(jetstream.ConsumeContext, error) { doubt.Notify() }))
@@ -156,34 +167,122 @@ func (b *Bus) consume(ctx context.Context, parallel int, handle func(jetstream.M
 	}
 }
 
-func (b *Bus) handleMatch(ctx context.Context, msg jetstream.Msg, handle MatchHandler) {
+// consumption is one ConsumeMatches.
+type consumption struct {
+	*Bus
+	handle MatchHandler
+	// slots are those of matches, and messages counts the messages that are in hand.
+	slots, messages *semaphore.Weighted
+}
+
+// take starts to handle the matches of a message, and returns when each has a slot. The message is acknowledged when
+// all of them are done. One that is alone comes again in the same message, and one of several in a message of its own,
+// so that it does not wait for the others.
+func (c *consumption) take(ctx context.Context, msg jetstream.Msg) {
 	w := new(pb.MatchWork)
 	if err := proto.Unmarshal(msg.Data(), w); err != nil {
-		b.log.WarnContext(ctx, "message bus: unreadable match", "subject", msg.Subject(), "error", err)
+		c.log.WarnContext(ctx, "message bus: unreadable match", "subject", msg.Subject(), "error", err)
 		_ = msg.Term()
 		return
 	}
-	attempt := 1
+	attempt, postponed := attemptOf(msg, w)
+	if postponed {
+		c.acknowledged(ctx, msg.NakWithDelay(time.Duration(w.GetWait())*time.Millisecond))
+		return
+	}
+	if !c.messages.TryAcquire(1) {
+		_ = msg.Nak() // this process stops
+		return
+	}
+	stop := keepAlive(ctx, msg, c.options.AckWait/3)
+	ctx = c.extract(ctx, headers(msg.Headers()))
+	var again atomic.Int64 // after which time the message is to come again; 0 when all is done
+	var working sync.WaitGroup
+	all := append([]string{w.GetMatch()}, w.GetMore()...)
+	for _, match := range all {
+		if c.slots.Acquire(ctx, 1) != nil {
+			again.Store(int64(atOnce))
+			break
+		}
+		working.Go(func() {
+			defer c.slots.Release(1)
+			pause := c.handleMatch(ctx, &pb.MatchWork{Project: w.GetProject(), Match: match}, attempt, len(all) == 1)
+			if pause > 0 {
+				again.Store(int64(pause))
+			}
+		})
+	}
+	go func() {
+		defer c.messages.Release(1)
+		working.Wait()
+		stop()
+		switch pause := time.Duration(again.Load()); pause {
+		case 0:
+			c.acknowledged(ctx, msg.Ack())
+		case atOnce:
+			c.acknowledged(ctx, msg.Nak()) // another allocator may have it
+		default:
+			c.acknowledged(ctx, msg.NakWithDelay(pause))
+		}
+	}()
+}
+
+// atOnce is the pause of a message that is to come again without one.
+const atOnce time.Duration = 1
+
+// attemptOf counts the deliveries of a message's matches from 1 on. postponed is true when it is to come later.
+func attemptOf(msg jetstream.Msg, w *pb.MatchWork) (attempt int, postponed bool) {
+	attempt = 1
 	if m, err := msg.Metadata(); err == nil {
 		attempt = int(m.NumDelivered)
 	}
-	ctx = b.extract(ctx, headers(msg.Headers()))
-	stop := keepAlive(ctx, msg, b.options.AckWait/3)
-	err := handle(ctx, w, attempt)
-	stop()
-	again, asked := errors.AsType[retryAfter](err)
-	switch {
-	case err == nil:
-		err = msg.Ack()
-	case ctx.Err() != nil:
-		err = msg.Nak() // another allocator may have it at once
-	case asked:
-		err = msg.NakWithDelay(time.Duration(again))
-	default:
-		b.log.WarnContext(ctx, "match comes again", "project", w.GetProject(), "match", w.GetMatch(), "attempt", attempt,
-			"error", err)
-		err = msg.NakWithDelay(min(time.Duration(attempt)*500*time.Millisecond, b.options.AckWait))
+	if w.GetWait() > 0 {
+		if attempt == 1 {
+			return attempt, true
+		}
+		attempt--
 	}
+	return attempt + int(w.GetAttempts()), false
+}
+
+// handleMatch handles one match. It returns after which time its message is to come again, 0 when it need not.
+func (c *consumption) handleMatch(ctx context.Context, w *pb.MatchWork, attempt int, alone bool) time.Duration {
+	err := c.handle(ctx, w, attempt)
+	if err == nil {
+		return 0
+	}
+	if ctx.Err() != nil {
+		return atOnce
+	}
+	pause := min(time.Duration(attempt)*500*time.Millisecond, c.options.AckWait)
+	if asked, ok := errors.AsType[retryAfter](err); ok {
+		pause = max(time.Millisecond, time.Duration(asked))
+	} else {
+		c.log.WarnContext(ctx, "match comes again", "project", w.GetProject(), "match", w.GetMatch(), "attempt", attempt,
+			"error", err)
+	}
+	if !alone && c.postpone(ctx, w, attempt, pause) == nil {
+		return 0
+	}
+	return pause
+}
+
+// postpone puts one match of a message into the work queue again.
+func (b *Bus) postpone(ctx context.Context, w *pb.MatchWork, attempt int, pause time.Duration) error {
+	w.Attempts, w.Wait = int32(min(attempt, math.MaxInt32)), max(1, pause.Milliseconds()) //nolint:gosec // bounded
+	msg, err := b.message(ctx, matches+token(w.GetProject()), w)
+	if err != nil {
+		return err
+	}
+	if _, err = b.js.PublishMsg(ctx, msg); err != nil {
+		b.log.WarnContext(ctx, "message bus: a match comes again with those that were claimed with it",
+			"project", w.GetProject(), "match", w.GetMatch(), "error", err)
+	}
+	return err
+}
+
+// acknowledged logs that a message could not be acknowledged: it comes again.
+func (b *Bus) acknowledged(ctx context.Context, err error) {
 	if err != nil && !errors.Is(err, nats.ErrConnectionClosed) {
 		b.log.WarnContext(ctx, "message bus: acknowledging a match", "error", err)
 	}
@@ -206,7 +305,7 @@ func keepAlive(ctx context.Context, msg jetstream.Msg, every time.Duration) (sto
 			}
 		}
 	}()
-	return func() { close(done) }
+	return sync.OnceFunc(func() { close(done) })
 }
 
 // headers lets a propagator read those of a JetStream message.

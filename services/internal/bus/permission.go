@@ -111,6 +111,7 @@ func rightsOf(name string) Rights {
 		return Rights{
 			Publish: []string{
 				pokes + "*", assigned + "*",
+				matches + "*",
 				api("CONSUMER.CREATE", matchStream, allocatorConsumer), api("CONSUMER.INFO", matchStream, allocatorConsumer),
 				api("CONSUMER.MSG.NEXT", matchStream, allocatorConsumer), "$JS.ACK." + matchStream + "." + allocatorConsumer + ".>",
 			},

@@ -253,7 +253,7 @@ func TestNoServiceMayDoMore(t *testing.T) {
 		"$SYS.REQ.SERVER.PING":  catalog.Names(),
 		"mm.inbox.director.x":   catalog.Names(), // where the director's answers come in
 		"elsewhere":             catalog.Names(),
-		"mm.match.demo":         except(catalog.Director),
+		"mm.match.demo":         except(catalog.Director, catalog.Allocator),
 		"mm.event.demo":         except(catalog.Director),
 		"mm.run.demo.duel":      except(catalog.Director, catalog.Backfill),
 		"mm.parts.director.b.r": except(catalog.Runner),

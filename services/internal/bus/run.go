@@ -130,6 +130,8 @@ func (b *Bus) ServeRuns(runner, project, function string,
 		s.Stop()
 		return nil, unavailable(err)
 	}
+	// Once the server has it, whoever hears that this runner serves can reach it. Without a server it comes later.
+	_ = b.conn.FlushTimeout(time.Second)
 	return s, nil
 }
 

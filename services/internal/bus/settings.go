@@ -3,6 +3,7 @@ package bus
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"strings"
 	"time"
 
@@ -36,6 +37,18 @@ type Server struct {
 type Events struct {
 	Age   time.Duration `help:"How long events, which say what happened to tickets and matches, can be read. 0 means that there are none." default:"24h" name:"event-age" group:"events"`
 	Bytes int64         `help:"Most bytes of events that can be read, of all projects; beyond it the oldest go." default:"1073741824" name:"event-bytes" group:"events"`
+	Rate  int64         `help:"How many tickets a second there is room for: the events of so many in --event-age, if they take more than --event-bytes." default:"0" name:"event-rate" group:"events"`
+}
+
+// ticketEvents is about how many bytes the events of a ticket take that is matched and read.
+const ticketEvents = 300
+
+// room is how many bytes of events can be read.
+func (e *Events) room() int64 {
+	if seconds := int64(e.Age / time.Second); e.Rate > 0 && seconds > 0 {
+		return max(e.Bytes, e.Rate*ticketEvents*seconds)
+	}
+	return e.Bytes
 }
 
 // Logs is what is kept of the logs of functions. All services of a system must have the same. A zero means the default.
@@ -44,6 +57,12 @@ type Logs struct {
 	Size  int64         `help:"Most MiB of the log of one function; then the oldest lines go." default:"64" group:"runner" name:"log-size"`
 	Total int64         `help:"Most MiB of the logs of all functions together." default:"1024" group:"runner" name:"log-total"`
 }
+
+// What Events allow at most, so that no number overflows.
+const (
+	mostEventRate = 1_000_000
+	mostEventAge  = 10 * 365 * 24 * time.Hour
+)
 
 // backlog is how many events are kept until they are published: with tickets of 36 bytes about 250 MB, which is what
 // 10,000 tickets a second make in two minutes.
@@ -59,10 +78,14 @@ func (e *Events) Backlog() int {
 
 // Validate names the flags that make no sense.
 func (e *Events) Validate() error {
+	var err error
 	if e.Age < 0 || e.Bytes < 1 {
-		return errors.New("--event-age must not be negative, --event-bytes must be more than 0")
+		err = errors.New("--event-age must not be negative, --event-bytes must be more than 0")
 	}
-	return nil
+	if e.Rate < 0 || e.Rate > mostEventRate || e.Age > mostEventAge {
+		err = errors.Join(err, fmt.Errorf("--event-rate must be 0 to %d, --event-age %v at most", mostEventRate, mostEventAge))
+	}
+	return err
 }
 
 // Validate names the flags that make no sense.
@@ -76,7 +99,9 @@ func (l *Logs) Validate() error {
 
 func (e Events) orDefault() Events {
 	d := settings.Default[Events]()
-	return Events{Age: cmp.Or(e.Age, d.Age), Bytes: cmp.Or(e.Bytes, d.Bytes)}
+	e = Events{Age: cmp.Or(e.Age, d.Age), Bytes: cmp.Or(e.Bytes, d.Bytes), Rate: e.Rate}
+	e.Bytes = e.room()
+	return e
 }
 
 func (l Logs) orDefault() Logs {

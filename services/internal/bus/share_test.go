@@ -66,6 +66,28 @@ func TestProjectsShareTheRoomForLogs(t *testing.T) {
 	}
 }
 
+func TestRoomForEventsIsMadeForARate(t *testing.T) {
+	for name, test := range map[string]struct {
+		events bus.Events
+		want   int64
+	}{
+		"by bytes":           {bus.Events{Bytes: 1 << 20}, 1 << 20},
+		"by rate":            {bus.Events{Bytes: 1 << 20, Rate: 100, Age: time.Hour}, 100 * 300 * 3600},
+		"the larger of both": {bus.Events{Bytes: 1 << 28, Rate: 1, Age: time.Hour}, 1 << 28},
+	} {
+		url := server(t)
+		connectWith(t, bus.Options{Server: bus.Server{URL: url}, Events: test.events})
+		if got := stream(t, url, "MM_EVENTS").Config.MaxBytes; got != test.want {
+			t.Errorf("%s: room for %d bytes, want %d", name, got, test.want)
+		}
+	}
+	for _, wrong := range []bus.Events{{Bytes: 1, Rate: -1}, {Bytes: 1, Rate: 1 << 40}, {Bytes: 1, Age: -1}, {}} {
+		if wrong.Validate() == nil {
+			t.Errorf("%+v is accepted", wrong)
+		}
+	}
+}
+
 // Projects that fill the room for events lose their own and nobody else's, also when those are many more messages. What
 // they publish goes on without a gap, and so it does after the publisher changed.
 func TestProjectsShareTheRoomForEvents(t *testing.T) {
@@ -121,11 +143,11 @@ func TestProjectsShareTheRoomForEvents(t *testing.T) {
 // The work queue takes no more than it has room for, and says so; what it took stays.
 func TestWorkQueueIsBoundedInBytes(t *testing.T) {
 	b := connectWith(t, bus.Options{Server: bus.Server{URL: server(t)}, MatchBytes: 8 << 10})
-	ids := make([]string, 200)
+	ids := make([]string, 2000)
 	for i := range ids {
-		ids[i] = fmt.Sprintf("match-%03d", i)
+		ids[i] = fmt.Sprintf("match-%04d", i)
 	}
-	sent, err := b.EnqueueMatches(t.Context(), "demo", ids)
+	sent, err := b.EnqueueMatches(t.Context(), "demo", slices.Collect(slices.Chunk(ids, 10))...)
 	if err == nil || len(sent) == 0 || len(sent) == len(ids) {
 		t.Fatalf("%d matches are sent, %v", len(sent), err)
 	}
@@ -152,7 +174,7 @@ func TestWorkQueueIsBoundedInBytes(t *testing.T) {
 	}
 	// There is room again.
 	for deadline := time.Now().Add(patience); ; {
-		if again, _ := b.EnqueueMatches(t.Context(), "demo", []string{"match-199"}); len(again) == 1 {
+		if again, _ := b.EnqueueMatches(t.Context(), "demo", []string{"match-1999"}); len(again) == 1 {
 			break
 		}
 		if time.Now().After(deadline) {

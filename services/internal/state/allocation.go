@@ -2,6 +2,8 @@ package state
 
 import (
 	"context"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -34,19 +36,129 @@ type Allocation struct {
 	Position uint64
 }
 
+// Beginning asks for the lease of a match.
+type Beginning struct {
+	Match *pb.Match
+	Lease MatchLease
+}
+
 // BeginAllocation takes the lease of a match. From then on the match is no longer dropped when a ticket leaves.
-func (s *Store) BeginAllocation(
+func (s *Store) BeginAllocation(ctx context.Context, project string, m *pb.Match, l MatchLease) (Allocation, error) {
+	if m.GetBackfill() != "" {
+		return s.beginWithBackfill(ctx, project, m, l)
+	}
+	begun, err := s.BeginAllocations(ctx, project, []Beginning{{m, l}})
+	if err != nil {
+		return Allocation{}, err
+	}
+	return begun[0], nil
+}
+
+// BeginAllocations takes the leases of matches that were made without backfill tickets. All leases last equally long.
+// After an error it returns the allocations of the first matches, to which it did not come.
+func (s *Store) BeginAllocations(ctx context.Context, project string, matches []Beginning) ([]Allocation, error) {
+	k := keysOf(project)
+	var calls []call
+	var sizes []int
+	for rest := matches; len(rest) > 0; {
+		n, tickets := 0, 0
+		for n < len(rest) {
+			more := CountTickets(rest[n].Match.GetProposal())
+			if n > 0 && tickets+more > claimTickets {
+				break
+			}
+			n, tickets = n+1, tickets+more
+		}
+		calls, sizes, rest = append(calls, s.beginCall(k, rest[:n])), append(sizes, n), rest[n:]
+	}
+	all := make([]Allocation, 0, len(matches))
+	replies, err := s.runAllShared(ctx, project, calls)
+	for i, reply := range replies {
+		r, err := listOf(reply, 1+4*sizes[i])
+		if err != nil {
+			return all, err
+		}
+		position, err := positionOf(r[0])
+		if err != nil {
+			return all, err
+		}
+		for values := range slices.Chunk(r[1:], 4) {
+			b, err := allocationOf(values)
+			if err != nil {
+				return all, err
+			}
+			if b.Status == MatchDropped {
+				b.Position = position
+			}
+			all = append(all, b)
+		}
+	}
+	return all, err
+}
+
+func (s *Store) beginCall(k keys, matches []Beginning) call {
+	l := matches[0].Lease
+	c := s.call(allocationBeginScript, k, ids{},
+		"duration", l.Hold.Milliseconds(),
+		"search_time", l.Search.Milliseconds(),
+		"claim_time", l.Claim.Milliseconds(),
+		"match_count", len(matches))
+	for _, b := range matches {
+		m := b.Match
+		tickets := TicketsOf(m.GetProposal())
+		c.keys = append(c.keys, k.match(m.GetId()))
+		for _, id := range tickets {
+			c.keys = append(c.keys, k.ticket(id))
+		}
+		c.args = append(c.args, m.GetId(), b.Lease.Holder, len(tickets), strings.Join(tickets, " "),
+			s.encodeEvent(matchEvent(m, pb.Event_KIND_ALLOCATING)), s.encodeEvent(droppedEvent(m)), targetName(m))
+	}
+	return c
+}
+
+// droppedEvent is that of a match which is dropped because a ticket left.
+func droppedEvent(m *pb.Match) *pb.Event {
+	dropped := matchEvent(m, pb.Event_KIND_RELEASED)
+	dropped.Reason = "left"
+	return dropped
+}
+
+// allocationOf reads what a script says of the lease of a match: status, number, first and time left.
+func allocationOf(values []any) (b Allocation, err error) {
+	status, _ := values[0].(string)
+	number, err := positionOf(values[1])
+	if err != nil {
+		return b, err
+	}
+	switch b.Status = MatchStatus(status); b.Status {
+	case MatchLeased:
+		b.Wait = time.Duration(number) * time.Millisecond
+	case MatchActive:
+		if values, err = listOf(values, 4); err != nil {
+			return b, err
+		}
+		left, err := positionOf(values[3])
+		if err != nil {
+			return b, err
+		}
+		b.First, b.Search = values[2] == int64(1), time.Duration(left)*time.Millisecond
+	default:
+		b.Position = number
+	}
+	return b, nil
+}
+
+// beginWithBackfill takes the lease of a match that a backfill ticket was created with.
+func (s *Store) beginWithBackfill(
 	ctx context.Context, project string, m *pb.Match, l MatchLease,
 ) (b Allocation, err error) {
 	k, id := keysOf(project), m.GetBackfill()
-	dropped := matchEvent(m, pb.Event_KIND_RELEASED)
-	dropped.Reason = "left"
 	tickets := TicketsOf(m.GetProposal())
 	r, err := s.withProposed(func(proposed []string) (any, error) {
-		c := s.call(allocationBeginScript, k, ids{ofMatch: m.GetId(), ofBackfill: id},
+		c := s.call(allocationBeginBackfillScript, k, ids{ofMatch: m.GetId(), ofBackfill: id},
 			"match_id", m.GetId(),
 			"event", s.encodeEvent(matchEvent(m, pb.Event_KIND_ALLOCATING)),
-			"dropped_event", s.encodeEvent(dropped),
+			"dropped_event", s.encodeEvent(droppedEvent(m)),
 			"backfill_id", id,
 			"rejected_event", s.encodeEvent(rejectedEvent(id, "unallocated")),
 			"ticket_count", len(tickets),
@@ -65,27 +177,7 @@ func (s *Store) BeginAllocation(
 	if r, err = listOf(r, 2); err != nil {
 		return b, err
 	}
-	status, _ := r[0].(string)
-	number, err := positionOf(r[1])
-	if err != nil {
-		return b, err
-	}
-	switch b.Status = MatchStatus(status); b.Status {
-	case MatchLeased:
-		b.Wait = time.Duration(number) * time.Millisecond
-	case MatchActive:
-		if r, err = listOf(r, 4); err != nil {
-			return b, err
-		}
-		left, err := positionOf(r[3])
-		if err != nil {
-			return b, err
-		}
-		b.First, b.Search = r[2] == int64(1), time.Duration(left)*time.Millisecond
-	default:
-		b.Position = number
-	}
-	return b, nil
+	return allocationOf(r)
 }
 
 // RenewMatchLease extends a lease to hold from now on. It is false when another holder has the lease, or the match has

@@ -376,7 +376,7 @@ func TestClaimsAreBoundedInBytes(t *testing.T) {
 		for _, entry := range feedOf(t, s)[before:] {
 			scripts = append(scripts, len(strings.Fields(entry[1]))/2)
 		}
-		if want := []int{8, 8, 4}; !slices.Equal(scripts, want) {
+		if want := []int{17, 3}; !slices.Equal(scripts, want) {
 			t.Errorf("scripts of %v matches, want %v", scripts, want)
 		}
 	})

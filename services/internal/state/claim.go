@@ -49,8 +49,8 @@ func (c *Claim) event(epoch uint64) *pb.Event {
 }
 
 // encodeAssignments marshals the results to write at once. It returns one when all tickets have the same.
-func (c *Claim) encodeAssignments() ([][]byte, error) {
-	results := c.Assignments
+func (c *Claim) encodeAssignments(o outcome) ([][]byte, error) {
+	results := o.referAll(c.Assignments)
 	if !slices.ContainsFunc(results, func(a *pb.Assignment) bool { return a != results[0] }) {
 		results = results[:min(1, len(results))]
 	}
@@ -62,20 +62,6 @@ func (c *Claim) encodeAssignments() ([][]byte, error) {
 		}
 	}
 	return bodies, nil
-}
-
-// resultSize is how many bytes the result of a ticket has, on average over those of a match; 0 when that is not large.
-func resultSize(p *pb.Proposal, tickets int) int {
-	size := 0
-	for _, own := range p.GetTicketProperties() {
-		size += len(own)
-	}
-	size = size/max(1, tickets) + len(p.GetMatchProperties()) + len(p.GetAssignmentProperties()) + len(p.GetConnection()) +
-		len(p.GetError())
-	if size <= largeSize {
-		return 0
-	}
-	return size
 }
 
 // ClaimOptions are the conditions of a batch of claims.
@@ -115,7 +101,7 @@ func (s *Store) Claim(
 	return position, err
 }
 
-// claimBytes is the most bytes of large results that one claim script writes, unless a single match has more.
+// claimBytes is the most bytes of outcomes that one claim script writes, unless a single match has more.
 const claimBytes = 1 << 20
 
 // claimMatches claims matches without backfill tickets.
@@ -128,11 +114,11 @@ func (s *Store) claimMatches(
 		n, tickets, bytes := 0, 0, 0
 		for n < len(claims) {
 			more := len(claims[n].Tickets)
-			results := more * resultSize(claims[n].Match.GetProposal(), more)
-			if n > 0 && (tickets+more > claimTickets || bytes+results > claimBytes) {
+			size := outcomeSize(claims[n].Match.GetProposal())
+			if n > 0 && (tickets+more > claimTickets || bytes+size > claimBytes) {
 				break
 			}
-			n, tickets, bytes = n+1, tickets+more, bytes+results
+			n, tickets, bytes = n+1, tickets+more, bytes+size
 		}
 		c, err := s.claimCall(project, terms, claims[:n])
 		if err != nil {
@@ -187,17 +173,25 @@ func (s *Store) claimCall(project string, terms ClaimOptions, claims []*Claim) (
 			}
 		}
 		m := claim.Match
-		c.keys = append(c.keys, k.match(m.GetId()))
+		c.keys = append(c.keys, k.match(m.GetId()), k.outcome(m.GetId()))
 		for _, id := range claim.Tickets {
 			c.keys = append(c.keys, k.ticket(id))
 		}
-		bodies, err := claim.encodeAssignments()
+		shared, err := outcomeOf(m.GetId(), m.GetProposal())
 		if err != nil {
 			return call{}, err
 		}
+		bodies, err := claim.encodeAssignments(shared)
+		if err != nil {
+			return call{}, err
+		}
+		size := len(shared.body)
+		if claim.Assignments == nil {
+			shared.body = nil // it is written with the results
+		}
 		c.args = append(c.args, m.GetId(), m.GetConfig(), m.GetRevision(), len(claim.Tickets),
 			strings.Join(claim.Tickets, " "), s.encodeEvent(claim.event(terms.Epoch)), body, target,
-			resultSize(m.GetProposal(), len(claim.Tickets)), len(bodies))
+			size, shared.body, len(bodies))
 		for _, assignment := range bodies {
 			c.args = append(c.args, assignment)
 		}
@@ -282,7 +276,7 @@ func (s *Store) claimBackfillCall(k keys, terms ClaimOptions, claim *Claim) (cal
 		"max_backfills", s.limits.Backfills,
 		"bytes_limit", s.limits.BackfillMemory<<20,
 		"results_limit", s.limits.TicketMemory<<20,
-		"result_size", resultSize(m.GetProposal(), len(claim.Tickets)),
+		"outcome_size", outcomeSize(m.GetProposal()),
 		"config", m.GetConfig(),
 		"revision", m.GetRevision(),
 		"match_id", m.GetId(),

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -118,29 +119,12 @@ func (s *Store) Config(ctx context.Context, project, id string) (*pb.Config, err
 
 // Configs reads all configs of a project, by id.
 func (s *Store) Configs(ctx context.Context, project string) (map[string]*pb.Config, error) {
-	var bodies, revisions *redis.MapStringStringCmd
-	k := keysOf(project)
-	_, err := s.redis.Pipelined(ctx, func(p redis.Pipeliner) error {
-		revisions, bodies = p.HGetAll(ctx, k.revisions()), p.HGetAll(ctx, k.configs())
-		return nil
-	})
-	if err != nil {
-		return nil, unavailable(err)
-	}
-	configs := make(map[string]*pb.Config, len(bodies.Val()))
-	for id, body := range bodies.Val() {
-		revision, known := revisions.Val()[id]
-		if !known {
-			continue // it was created meanwhile
-		}
-		c, err := parseConfig(body, revision)
-		if err != nil {
-			return nil, err
-		}
-		configs[id] = c
-	}
-	return configs, nil
+	configs, _, err := s.ChangedConfigs(ctx, project, nil)
+	return configs, err
 }
+
+// configsAtOnce is how many configs one command reads. A config has 64 KiB at most.
+const configsAtOnce = 16
 
 // ChangedConfigs reads those configs of a project whose revisions are not the known ones, by id, and the revisions of
 // all. A config that is deleted meanwhile is in neither.
@@ -165,15 +149,19 @@ func (s *Store) ChangedConfigs(ctx context.Context, project string, known map[st
 	if len(ids) == 0 {
 		return changed, revisions, nil
 	}
-	var bodies, now *redis.SliceCmd
+	var now *redis.SliceCmd
+	var read []*redis.SliceCmd
 	if _, err := s.redis.Pipelined(ctx, func(p redis.Pipeliner) error {
-		now, bodies = p.HMGet(ctx, k.revisions(), ids...), p.HMGet(ctx, k.configs(), ids...)
+		now = p.HMGet(ctx, k.revisions(), ids...)
+		for some := range slices.Chunk(ids, configsAtOnce) {
+			read = append(read, p.HMGet(ctx, k.configs(), some...))
+		}
 		return nil
 	}); err != nil {
 		return nil, nil, unavailable(err)
 	}
 	for i, id := range ids {
-		body, is := bodies.Val()[i].(string)
+		body, is := read[i/configsAtOnce].Val()[i%configsAtOnce].(string)
 		revision, was := now.Val()[i].(string)
 		if !is || !was {
 			delete(revisions, id)

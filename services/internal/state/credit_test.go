@@ -91,16 +91,13 @@ func (h *hosting) take() *pb.Match {
 func (h *hosting) end(o state.Outcome) (room bool) {
 	h.t.Helper()
 	m := h.take()
-	o.Holder, o.Readable, o.Room = "one", time.Minute, &room
-	results := map[string]*pb.Assignment{}
-	for _, id := range state.TicketsOf(m.GetProposal()) {
-		results[id] = &pb.Assignment{Connection: o.Connection, Error: o.Error}
+	o.Holder, o.Readable = "one", time.Minute
+	ended, err := h.s.At(h.now).EndMatch(h.t.Context(), project, state.Ending{Match: m, Outcome: o,
+		Tickets: state.TicketsOf(m.GetProposal()), Results: []*pb.Assignment{{Connection: o.Connection, Error: o.Error}}})
+	if err != nil || ended.Status != state.MatchActive {
+		h.t.Fatal(ended.Status, err)
 	}
-	status, _, err := h.s.At(h.now).Assign(h.t.Context(), project, m, o, results)
-	if err != nil || status != state.MatchActive {
-		h.t.Fatal(status, err)
-	}
-	return room
+	return ended.Room
 }
 
 // refuse says that there is no server for an open match.

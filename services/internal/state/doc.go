@@ -14,10 +14,11 @@
 //	t:<ticket> hash    s [STATE]: w waiting, c claimed, p proposed, r resolved
 //	                   b [BODY], c [CREATED], o [OWNER]
 //	                   m [RESERVED_BY]: the match while claimed, the backfill ticket while proposed
-//	                   a [ASSIGNMENT], once resolved
+//	                   a [ASSIGNMENT], once resolved: it may name an outcome for what it has in common with others
 //	waiting    zset    waiting tickets by creation
 //	resolved   zset    resolved tickets by the end of their readability; the tickets of one script are one member
-//	large      hash    sizes of bodies over 1 KiB by ticket, until the ticket is deleted; total: their sum
+//	large      hash    sizes of bodies over 1 KiB by ticket, until the ticket is deleted; of outcomes by 'o:' and their
+//	                   match; total: their sum
 //	rates      hash    when each bucket of a rate limit is full again, in microseconds;
 //	                   period: when the newest hash of players' buckets begins
 //	players:0, players:1 (players_0, players_1)
@@ -33,6 +34,9 @@
 //	                   y [ANNOUNCED]: an event told of it
 //	                   k [CONTESTED]: the lease passed from one holder to another, so it may have two servers
 //	                   w [USED]: the connection of the server that its tickets use, if it is contested
+//	o:<match> (outcome)
+//	           hash    b [BODY]: what the results of a match have in common, if that is over 1 KiB
+//	outcomes   zset    outcomes by the time when they are deleted
 //	claims     zset    claimed and allocating matches by deadline
 //	outbox     zset    matches that may not be in the work queue yet, by the time of the claim
 //	ended      zset    ended matches by the time when they are deleted

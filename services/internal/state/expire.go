@@ -40,25 +40,42 @@ func (s *Store) Expire(ctx context.Context, project string, waiting time.Duratio
 	if err != nil {
 		return e, err
 	}
+	if more, err = s.expireOutcomes(ctx, k, now, limit); err != nil {
+		return e, err
+	}
+	e.More = e.More || more
 	return e, s.releaseLarge(ctx, k)
 }
 
-// releaseBatch is how many large tickets are looked at each time.
+// releaseBatch is how many large tickets and outcomes are looked at each time.
 const releaseBatch = 32
 
-// releaseLarge takes tickets that a process of an older version deleted out of the sum of large tickets. It looks at a
-// few each time, so the sum is right again a while after an upgrade.
+// releaseLarge takes tickets that a process of an older version deleted, and outcomes of matches that one ended, out of
+// the sum of large ones. It looks at a few each time, so the sum is right again a while after an upgrade.
 func (s *Store) releaseLarge(ctx context.Context, k keys) error {
 	some, err := s.redis.HRandField(ctx, k.large(), releaseBatch).Result()
 	if err != nil {
 		return unavailable(err)
 	}
 	some = slices.DeleteFunc(some, func(id string) bool { return id == "total" })
-	if len(some) == 0 {
+	c := s.call(ticketReleaseScript, k, ids{})
+	for _, name := range some {
+		match, isOutcome := strings.CutPrefix(name, outcomeMark)
+		if !isOutcome {
+			c.tickets(k, []string{name})
+			continue
+		}
+		stored, err := s.redis.Exists(ctx, k.outcome(match)).Result()
+		if err != nil {
+			return unavailable(err)
+		}
+		if stored == 0 { // its results are still to be written, or it has ended
+			c.keys, c.args = append(c.keys, k.match(match)), append(c.args, name)
+		}
+	}
+	if len(c.keys) == len(c.script.keys) {
 		return nil
 	}
-	c := s.call(ticketReleaseScript, k, ids{})
-	c.tickets(k, some)
 	_, err = s.run(ctx, c)
 	return err
 }

@@ -3,6 +3,7 @@ package state
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -152,6 +153,29 @@ func (s *Store) DropBackfill(ctx context.Context, project, id string) error {
 	return s.redis.Del(ctx, k.backfill(id)).Err()
 }
 
+// Assign ends a match with a result for each of its tickets.
+func (s *Store) Assign(
+	ctx context.Context, project string, m *pb.Match, o Outcome, results map[string]*pb.Assignment,
+) (MatchStatus, []string, error) {
+	e := Ending{Match: m, Outcome: o}
+	for _, id := range slices.Sorted(maps.Keys(results)) {
+		e.Tickets, e.Results = append(e.Tickets, id), append(e.Results, results[id])
+	}
+	ended, err := s.EndMatch(ctx, project, e)
+	return ended.Status, ended.Assigned, err
+}
+
+// DropMatch deletes a match as a version does that counts no outcomes.
+func (s *Store) DropMatch(ctx context.Context, project, id string) error {
+	k := keysOf(project)
+	return errors.Join(s.redis.Del(ctx, k.match(id)).Err(), s.redis.ZRem(ctx, k.claims(), id).Err())
+}
+
+// ResultSize is how many bytes the result of a ticket takes, without its outcome.
+func (s *Store) ResultSize(ctx context.Context, project, id string) (int64, error) {
+	return s.redis.HStrLen(ctx, keysOf(project).ticket(id), "a").Result()
+}
+
 // ForgetBackfillSizes is what a version left that counted none.
 func (s *Store) ForgetBackfillSizes(ctx context.Context, project string) error {
 	return s.redis.Del(ctx, keysOf(project).backfillSizes()).Err()
@@ -169,8 +193,8 @@ func (s *Store) Leftovers(ctx context.Context, project string) ([]string, error)
 	return slices.DeleteFunc(all, func(key string) bool {
 		name, of := strings.CutPrefix(key, string(k))
 		return !of || !slices.Contains([]string{"backfills", "proposed", "claims", "outbox", "waiting", "large",
-			"backfillsizes"}, name) &&
-			!slices.ContainsFunc([]string{"t:", "m:", "bf:", "bp:", "bj:"},
+			"backfillsizes", "outcomes"}, name) &&
+			!slices.ContainsFunc([]string{"t:", "m:", "o:", "bf:", "bp:", "bj:"},
 				func(kind string) bool { return strings.HasPrefix(name, kind) })
 	}), err
 }

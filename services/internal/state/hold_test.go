@@ -194,6 +194,7 @@ func (h *hold) round() {
 	})
 	later := h.s.At(time.Now().Add(3 * time.Hour))
 	h.step("results", func() error { return h.expire(later) })
+	h.outcomes(later)
 
 	ids = h.create()
 	h.step("expire", func() error { return h.expire(h.s.At(time.Now().Add(3 * time.Hour))) })
@@ -244,6 +245,38 @@ func (h *hold) round() {
 	_, _, err = h.s.DeleteBackfill(h.ctx, project, id, "")
 	h.must(err)
 	h.step("results", func() error { return h.expire(later) })
+}
+
+// outcomes ends matches whose function gives all of their tickets as many properties as a ticket has.
+func (h *hold) outcomes(later *state.Store) {
+	shared := []byte(`"` + strings.Repeat("x", h.size) + `"`)
+	match := func(ids []string) (*state.Claim, []*pb.Assignment) {
+		h.n++
+		c := claim(h.revision, fmt.Sprint("m", h.n), ids...)
+		c.Match.Proposal.MatchProperties = shared
+		return c, []*pb.Assignment{{Connection: "127.0.0.1:7777", MatchProperties: shared}}
+	}
+	ids := h.create()
+	c, results := match(ids)
+	for range ids {
+		c.Assignments = append(c.Assignments, results[0])
+	}
+	h.claim("claim-outcome", c)
+
+	ids = h.create()
+	c, results = match(ids)
+	h.claim("claim", c)
+	_, err := h.s.BeginAllocation(h.ctx, project, c.Match, tenSecondLease("one", time.Hour))
+	h.must(err)
+	h.step("assign-outcome", func() error {
+		ended, err := h.s.EndMatch(h.ctx, project, state.Ending{Match: c.Match, Tickets: ids, Results: results,
+			Outcome: state.Outcome{Holder: "one", Readable: time.Hour, Connection: "127.0.0.1:7777"}})
+		if err != nil || len(ended.Assigned) != len(ids) {
+			return fmt.Errorf("%w: %d assigned", err, len(ended.Assigned))
+		}
+		return nil
+	})
+	h.step("results-outcome", func() error { return h.expire(later) })
 }
 
 // expire deletes whatever is old at a time.

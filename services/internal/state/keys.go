@@ -17,6 +17,8 @@ func (k keys) ticket(id string) string    { return string(k) + "t:" + id }
 func (k keys) waiting() string            { return string(k) + "waiting" }
 func (k keys) resolved() string           { return string(k) + "resolved" }
 func (k keys) large() string              { return string(k) + "large" }
+func (k keys) outcome(id string) string   { return string(k) + "o:" + id }
+func (k keys) outcomes() string           { return string(k) + "outcomes" }
 func (k keys) match(id string) string     { return string(k) + "m:" + id }
 func (k keys) claims() string             { return string(k) + "claims" }
 func (k keys) outbox() string             { return string(k) + "outbox" }
@@ -67,7 +69,7 @@ func (k keys) named(n keyName, of ids) string { return string(k) + n.suffix + of
 
 // keyNames are the keys whose name in headers differs from the name in Redis.
 var keyNames = map[string]keyName{
-	"ticket": {"t:", ofTicket}, "match": {"m:", ofMatch},
+	"ticket": {"t:", ofTicket}, "match": {"m:", ofMatch}, "outcome": {"o:", ofMatch},
 	"backfill": {"bf:", ofBackfill}, "proposals": {"bp:", ofBackfill}, "joined": {"bj:", ofBackfill},
 	"feed_seq": {"seq", noID}, "history_seq": {"told", noID}, "deallocations": {"returns", noID},
 	"backfill_sizes": {"backfillsizes", noID},

@@ -2,10 +2,9 @@ package state
 
 import (
 	"context"
-	"maps"
-	"slices"
 	"time"
 
+	"github.com/redis/go-redis/v9"
 	"google.golang.org/protobuf/proto"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
@@ -55,8 +54,6 @@ type Outcome struct {
 	KeepServer time.Duration
 	// Never is true when hosting will never give the match a server: others do not wait for that.
 	Never bool
-	// Room is set by Assign to whether matches that had to wait for servers may be claimed now; nil when nobody asks.
-	Room *bool
 }
 
 // answer is that of hosting, for scripts.
@@ -77,92 +74,6 @@ func (s *Store) Match(ctx context.Context, project, id string) (*pb.Match, error
 		return nil, corrupt("match", err)
 	}
 	return m, nil
-}
-
-// Assign writes the results of a match and ends it. assigned are its tickets that still existed, and the tickets that
-// were proposed to its backfill ticket meanwhile. They get the connection as well. Any status but MatchActive means
-// that nothing was written: the match had ended before, or, with MatchLeased, another holder has the lease. A server
-// that no ticket uses is to be deallocated then.
-func (s *Store) Assign(
-	ctx context.Context, project string, m *pb.Match, o Outcome, results map[string]*pb.Assignment,
-) (verdict MatchStatus, assigned []string, err error) {
-	k, backfill := keysOf(project), m.GetBackfill()
-	ended, joined := matchEvent(m, pb.Event_KIND_ASSIGNED), matchEvent(m, pb.Event_KIND_ASSIGNED)
-	joined.Backfill = backfill
-	if o.Error != "" {
-		ended.Kind, ended.Error, ended.Reason, ended.Detail = pb.Event_KIND_FAILED, o.Error, o.Reason, o.Detail
-	}
-	tickets, assignments := make([]string, 0, len(results)), make([]*pb.Assignment, 0, len(results))
-	for _, id := range slices.Sorted(maps.Keys(results)) {
-		tickets, assignments = append(tickets, id), append(assignments, results[id])
-	}
-	var body, server []byte
-	if o.Connection != "" || o.MayHaveServer {
-		if body, err = proto.Marshal(m); err != nil {
-			return "", nil, corrupt("match", err)
-		}
-	}
-	if o.Server != nil {
-		if server, err = proto.Marshal(o.Server); err != nil {
-			return "", nil, corrupt("game server", err)
-		}
-	}
-	var proposed []string
-	var r []any
-	for range maxAttempts {
-		c := s.call(matchAssignScript, k, ids{ofMatch: m.GetId(), ofBackfill: backfill},
-			"match_id", m.GetId(),
-			"holder", o.Holder,
-			"readable", o.Readable.Milliseconds(),
-			"event", s.encodeEvent(ended),
-			"backfill_id", backfill,
-			"ticket_count", len(results),
-			"connection", o.Connection,
-			"joined_event", s.encodeEvent(joined),
-			"rejected_event", s.encodeEvent(rejectedEvent(backfill, "unallocated")),
-			"body", body,
-			"call_lost", flag(o.MayHaveServer),
-			"server", server,
-			"server_time", o.KeepServer.Milliseconds(),
-			"memory", matchMemory.Milliseconds(),
-			"target", targetName(m),
-			"answer", o.answer())
-		if err := c.assignments(k, slices.Concat(tickets, proposed), assignments); err != nil {
-			return "", nil, err
-		}
-		reply, err := s.runShared(ctx, project, c)
-		if err != nil {
-			return "", nil, err
-		}
-		if r, err = listOf(reply, 1); err != nil {
-			return "", nil, err
-		}
-		if r[0] != "again" {
-			break
-		}
-		var theirs []*pb.Assignment
-		if proposed, theirs, err = parseAssignments(r[1:], o.Connection); err != nil {
-			return "", nil, err
-		}
-		assignments = append(assignments[:len(tickets)], theirs...)
-	}
-	switch verdict, _ := r[0].(string); MatchStatus(verdict) {
-	case MatchActive:
-	case "room":
-		if o.Room != nil {
-			*o.Room = true
-		}
-	case "again":
-		return "", nil, busyBackfill(backfill)
-	default:
-		return MatchStatus(verdict), nil, nil
-	}
-	for i, id := range slices.Concat(tickets, proposed) {
-		if 1+i < len(r) && r[1+i] == int64(1) {
-			assigned = append(assigned, id)
-		}
-	}
-	return MatchActive, assigned, nil
 }
 
 // ReleaseOverdueMatches makes the tickets of up to limit matches whose claim deadline has passed wait
@@ -254,13 +165,36 @@ func (s *Store) Outbox(ctx context.Context, project string, age time.Duration, l
 	return s.due(ctx, keysOf(project).outbox(), millis(s.Now().Add(-age)), limit)
 }
 
+// PostponeInOutbox lets matches be listed later by a time. Those that are not in the outbox any more stay out of it.
+func (s *Store) PostponeInOutbox(ctx context.Context, project string, matches []string, by time.Duration) error {
+	if len(matches) == 0 {
+		return nil
+	}
+	members, at := make([]redis.Z, len(matches)), float64(millis(s.Now().Add(by)))
+	for i, id := range matches {
+		members[i] = redis.Z{Score: at, Member: id}
+	}
+	return unavailable(s.redis.ZAddXX(ctx, keysOf(project).outbox(), members...).Err())
+}
+
 // RemoveFromOutbox removes matches that the work queue has.
 func (s *Store) RemoveFromOutbox(ctx context.Context, project string, matches []string) error {
+	if len(matches) == 0 {
+		return nil
+	}
 	members := make([]any, len(matches))
 	for i, id := range matches {
 		members[i] = id
 	}
 	return unavailable(s.redis.ZRem(ctx, keysOf(project).outbox(), members...).Err())
+}
+
+// CountTickets counts the tickets of a proposal.
+func CountTickets(p *pb.Proposal) (n int) {
+	for _, team := range p.GetTeams() {
+		n += len(team.GetTickets())
+	}
+	return n
 }
 
 // TicketsOf lists the tickets of a proposal, team by team. The list must not be changed.

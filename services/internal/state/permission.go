@@ -38,7 +38,8 @@ func counters() []string    { return []string{every.feedSeq(), every.historySeq(
 func limits() []string { return []string{every.rates(), every.players(anyID)} }
 
 func tickets() []string {
-	return []string{every.ticket(anyID), every.waiting(), every.resolved(), every.results()}
+	return []string{every.ticket(anyID), every.waiting(), every.resolved(), every.results(), every.outcome(anyID),
+		every.outcomes()}
 }
 
 func matchKeys() []string {
@@ -57,6 +58,7 @@ func permissions() map[string]rights {
 		catalog.Ticket: {
 			scripts: []lazyScript{projectAddScript, ticketCreateScript, ticketDeleteScript},
 			calls:   "hmget",
+			reads:   []string{every.outcome(anyID)},
 			writes:  events,
 			changes: slices.Concat(counters(), limits(), []string{global.projects(), every.ticket(anyID), every.waiting(),
 				every.large(), every.results()}),
@@ -85,9 +87,10 @@ func permissions() map[string]rights {
 				directorHeartbeatScript, directorLeaseScript, matchClaimScript, matchClaimBackfillScript, matchReleaseScript,
 				proposalCreateScript, proposalExpireScript, backfillDeleteScript, backfillRecountScript,
 				expireWaitingScript, expireResultsScript, expireMatchesScript, ticketReleaseScript, historyPublishedScript,
-				feedTrimScript, projectListScript,
+				expireOutcomesScript, feedTrimScript, projectListScript,
 			},
-			calls: "smembers scan get mget hget hgetall hmget zcard zcount zrange zrem zrandmember xrange hrandfield exists" +
+			calls: "smembers scan get mget hget hgetall hmget zadd zcard zcount zrange zrem zrandmember xrange hrandfield " +
+				"exists" +
 				before,
 			// It looks for projects by the keys that exist.
 			reads:  []string{every.configs(), every.functions(), every.unused()},
@@ -98,12 +101,14 @@ func permissions() map[string]rights {
 			consults: []string{every.revisions()},
 		},
 		catalog.Allocator: {
-			scripts: []lazyScript{allocationBeginScript, allocationLeaseScript, matchAssignScript, matchReleaseScript,
-				matchServerScript, hostingRefuseScript, deallocationClaimScript, deallocationFinishScript},
-			calls:   "smembers hget zrange",
-			reads:   []string{global.projects()},
-			writes:  events,
-			changes: slices.Concat(counters(), tickets(), matchKeys(), fillings(), []string{every.deallocations()}),
+			scripts: []lazyScript{allocationBeginScript, allocationBeginBackfillScript, allocationLeaseScript,
+				matchAssignScript, matchAssignBackfillScript, matchReleaseScript, matchServerScript,
+				hostingRefuseScript, deallocationClaimScript, deallocationFinishScript},
+			calls:  "smembers hget zrange",
+			reads:  []string{global.projects()},
+			writes: events,
+			changes: slices.Concat(counters(), tickets(), matchKeys(), fillings(), []string{every.deallocations(),
+				every.large()}),
 		},
 		catalog.Backfill: {
 			scripts: []lazyScript{projectAddScript, backfillCreateScript, backfillReplaceScript, proposalApproveScript,

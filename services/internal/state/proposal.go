@@ -38,7 +38,11 @@ func (s *Store) proposalCall(k keys, terms ClaimOptions, claim *Claim) (call, er
 	}
 	event := matchEvent(m, pb.Event_KIND_PROPOSED)
 	event.Backfill, event.Epoch = id, terms.Epoch
-	c := s.call(proposalCreateScript, k, ids{ofBackfill: id},
+	shared, err := outcomeOf(m.GetId(), m.GetProposal())
+	if err != nil {
+		return call{}, err
+	}
+	c := s.call(proposalCreateScript, k, ids{ofMatch: m.GetId(), ofBackfill: id},
 		"epoch", terms.Epoch,
 		"approval_time", terms.Approval.Milliseconds(),
 		"config", m.GetConfig(),
@@ -50,9 +54,10 @@ func (s *Store) proposalCall(k keys, terms ClaimOptions, claim *Claim) (call, er
 		"max_proposed", proposedLimit,
 		"bytes_limit", s.limits.BackfillMemory<<20,
 		"results_limit", s.limits.TicketMemory<<20,
-		"result_size", resultSize(m.GetProposal(), len(claim.Tickets)),
+		"match_id", m.GetId(),
+		"outcome_body", shared.body,
 		"event", s.encodeEvent(event))
-	return c, c.assignments(k, claim.Tickets, claim.Assignments)
+	return c, c.assignments(k, claim.Tickets, shared.referAll(claim.Assignments))
 }
 
 // ApprovalOptions are the conditions of an approval.
@@ -100,7 +105,8 @@ func (s *Store) ApproveBackfill(ctx context.Context, project, id string, a Appro
 			"match_id", a.Match,
 			"assigned_event", s.encodeEvent(&pb.Event{Kind: pb.Event_KIND_ASSIGNED, Backfill: id}),
 			"rejected_event", s.encodeEvent(rejectedEvent(id, "lapsed")),
-			"generation", generation)
+			"generation", generation,
+			"outcome_ids", outcomesOf(assignments))
 		if err := c.assignments(k, tickets, assignments); err != nil {
 			return nil, err
 		}

@@ -1,6 +1,7 @@
 package state
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"time"
@@ -26,10 +27,16 @@ func (s *Store) Ticket(ctx context.Context, project, id string) (*Ticket, error)
 		return nil, err
 	}
 	t, err := ticketOf(fields)
-	if t == nil && err == nil {
+	if err != nil {
+		return nil, err
+	}
+	if t == nil {
 		return nil, noTicket(id)
 	}
-	return t, err
+	if found, err := s.resolve(ctx, project, t.Assignment); err != nil || !found {
+		return nil, cmp.Or(err, noTicket(id))
+	}
+	return t, nil
 }
 
 // ticketOf reads the fields b, s and a of a ticket; nil when there is none.
@@ -51,7 +58,7 @@ func ticketOf(fields []any) (*Ticket, error) {
 	return t, nil
 }
 
-// ticketsWithResults reads those of the tickets that have a result.
+// ticketsWithResults reads those of the tickets that have a result, without what its outcome has.
 func (s *Store) ticketsWithResults(ctx context.Context, k keys, ids []string) ([]*Ticket, error) {
 	rows, err := s.readTickets(ctx, k, ids)
 	if err != nil {
@@ -105,13 +112,18 @@ func (s *Store) AssignWaiting(
 	ctx context.Context, project string, p *pb.Proposal, tickets []string, assignments []*pb.Assignment,
 	readable time.Duration,
 ) (assigned []*Ticket, refused string, position uint64, err error) {
-	k := keysOf(project)
-	c := s.call(ticketAssignScript, k, ids{},
+	k, id := keysOf(project), NewID(s.Now())
+	shared, err := outcomeOf(id, p)
+	if err != nil {
+		return nil, "", 0, err
+	}
+	c := s.call(ticketAssignScript, k, ids{ofMatch: id},
 		"readable", readable.Milliseconds(),
 		"results_limit", s.limits.TicketMemory<<20,
-		"result_size", resultSize(p, len(tickets)),
+		"outcome_id", id,
+		"outcome_body", shared.body,
 		"event", s.encodeEvent(&pb.Event{Kind: pb.Event_KIND_ASSIGNED}))
-	if err := c.assignments(k, tickets, assignments); err != nil {
+	if err := c.assignments(k, tickets, shared.referAll(assignments)); err != nil {
 		return nil, "", 0, err
 	}
 	reply, err := s.run(ctx, c)

@@ -43,7 +43,8 @@ type item struct {
 }
 
 // EnqueueMatches puts matches into the queue.
-func (p port) EnqueueMatches(ctx context.Context, project string, ids []string) (sent []string, err error) {
+func (p port) EnqueueMatches(ctx context.Context, project string, groups ...[]string) (sent []string, err error) {
+	ids := slices.Concat(groups...)
 	label := "enqueue " + project
 	for _, id := range ids[:min(3, len(ids))] {
 		label += " " + id

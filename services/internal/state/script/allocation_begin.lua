@@ -1,77 +1,82 @@
--- Takes the lease of a match, for one holder, to allocate its server. From the first lease on, the match goes on
--- without tickets that leave. When a ticket left before, the match is dropped: its other tickets wait again, the
--- backfill ticket that was created with it is deleted, and the tickets that were proposed to that wait again too.
+-- Takes the leases of matches, each for one holder, to allocate their servers. From the first lease on, a match goes on
+-- without tickets that leave. When a ticket left before, the match is dropped: its other tickets wait again. Matches
+-- with backfill tickets have allocation_begin_backfill.lua.
 -- Full: runs
--- Uses: time, change, backfill, proposal, credit
--- KEYS: waiting, claims, outbox, match, backfill, proposals, joined, proposed, backfills,
---       then ticket… (those of the match, then those that are proposed to the backfill ticket)
--- ARGV: match_id, event, dropped_event, backfill_id ('' = none), rejected_event, ticket_count (of the match), holder,
---       duration (of the lease), search_time (until the search for a server ends), claim_time (until the tickets wait
---       again) (all three in milliseconds), target ('' = none), then id…
--- Result: 'ok', 0, 1 for the first lease else 0, for how many milliseconds the search may still go on, counted from the
+-- Uses: time, change, large, credit, allocation
+-- KEYS: waiting, claims, outbox, then for each match: its key, and the keys of its tickets
+-- ARGV: duration (of the leases), search_time (until the search for a server ends), claim_time (until the tickets wait
+--       again) (all three in milliseconds), match_count, then for each match: id, holder, number of tickets, their ids
+--       with spaces between, event, dropped event, target ('' = none)
+-- Result: feed position (0 unless tickets wait again), then for each match four values:
+--         'ok', 0, 1 for the first lease else 0, for how many milliseconds the search may still go on, counted from the
 --         first lease;
---         'busy', for how many milliseconds another holder still has the lease;
---         'done' (assigned), 'released', 'gone' (ended long ago) or 'dropped', feed position (0 unless dropped);
---         or 'again', the ids of the proposed tickets
-local state, current, lease_expires, first_deadline =
-  unpack(redis.call('HMGET', match, STATE, HOLDER, LEASE_EXPIRES, DEADLINE))
-if not state then
-  return {'gone', 0}
-elseif state == ASSIGNED then
-  return {'done', 0}
-elseif state == RELEASED then
-  return {'released', 0}
-end
-local now, taken_over = millis(), state == ALLOCATING and current and current ~= holder
-if taken_over and not has_ended(tonumber(lease_expires), now, tonumber(duration)) then
-  return {'busy', lease_expires - now}
-end
-local changes, ids, times, scores, count = {}, {}, {}, {}, tonumber(ticket_count)
-for _, ticket, id in each_ticket(1, count) do
-  local claimed, created = is_claimed(ticket)
-  if claimed then
-    ids[#ids + 1] = id
-    times[#ids] = created
-  end
-end
-if state == CLAIMED and #ids < count then
-  local has_backfill = backfill_id ~= '' and redis.call('EXISTS', backfill) == 1
-  if has_backfill and not are_proposed(count + 1) then
-    return again()
-  end
-  local next_id = 1
-  for _, ticket, id in each_ticket(1, count) do
-    if id == ids[next_id] then
-      requeue(ticket, id, times[next_id], changes, scores)
-      next_id = next_id + 1
+--         'busy', for how many milliseconds another holder still has the lease, 0, 0;
+--         or 'done' (assigned), 'released', 'gone' (ended long ago) or 'dropped', 0, 0, 0
+local now, k, a = millis(), first_key, first_arg
+local events, moved, begun_ids, deadlines, dropped, changes, scores, ends, result = {}, 0, {}, {}, {}, {}, {}, {}, {0}
+for _ = 1, tonumber(match_count) do
+  local id, holder, count, tickets, event, dropped_event, target = unpack(ARGV, a, a + 6)
+  local m = {key = KEYS[k], id = id, holder = holder}
+  local refusal, begun, taken_over, first_deadline = refuse_lease(m, duration, now)
+  local n = #result
+  if refusal then
+    result[n + 1], result[n + 2], result[n + 3], result[n + 4] = refusal, begun, 0, 0
+  else
+    local ids, times, missing, j = {}, {}, false, 0
+    for ticket in string.gmatch(tickets, '[^ ]+') do
+      j = j + 1
+      local claimed, created = is_claimed(KEYS[k + j], id)
+      if claimed then
+        ids[#ids + 1] = ticket
+        times[j] = created
+      else
+        missing = true
+      end
+    end
+    moved = moved + #ids
+    events[#events + 1] = missing and not begun and dropped_event or event
+    events[#events + 1] = table.concat(ids, ' ')
+    if missing and not begun then
+      j = 0
+      for ticket in string.gmatch(tickets, '[^ ]+') do
+        j = j + 1
+        if times[j] then
+          requeue(KEYS[k + j], ticket, times[j], changes, scores)
+        end
+      end
+      end_of_match(target, ends, '', now)
+      release({OUTCOME .. id})
+      redis.call('DEL', m.key)
+      dropped[#dropped + 1] = id
+      result[n + 1], result[n + 2], result[n + 3], result[n + 4] = 'dropped', 0, 0, 0
+    else
+      begun_ids[#begun_ids + 1] = id
+      local first, left = take_lease(m, begun, taken_over, first_deadline, duration, search_time, now)
+      if first == 1 then
+        deadlines[#deadlines + 1] = now + claim_time
+        deadlines[#deadlines + 1] = id
+      end
+      result[n + 1], result[n + 2], result[n + 3], result[n + 4] = 'ok', 0, first, left
     end
   end
-  wait_again(scores)
-  end_of_match('', now)
-  redis.call('DEL', match)
-  redis.call('ZREM', claims, match_id)
-  redis.call('ZREM', outbox, match_id)
-  local events, moved = {dropped_event, table.concat(ids, ' ')}, #ids
-  if has_backfill then
-    moved = moved + reject(count + 1, changes, events, rejected_event)
-    forget(changes)
-  end
+  k, a = k + 1 + count, a + 7
+end
+wait_again(scores)
+note_ends(ends)
+if #dropped > 0 then
+  redis.call('ZREM', claims, unpack(dropped))
+  redis.call('ZREM', outbox, unpack(dropped))
+end
+if #begun_ids > 0 then
+  redis.call('ZREM', outbox, unpack(begun_ids))
+end
+if #deadlines > 0 then
+  redis.call('ZADD', claims, unpack(deadlines))
+end
+if #events > 0 then
   append_history(events, moved)
-  if #changes == 0 then
-    return {'dropped', 0}
-  end
-  return {'dropped', append_feed(changes)}
 end
-redis.call('ZREM', outbox, match_id)
-append_history({event, table.concat(ids, ' ')}, #ids)
-if state == ALLOCATING then
-  -- Later holders have what is left of the time: the deadlines are those of the first lease.
-  redis.call('HSET', match, HOLDER, holder, LEASE_EXPIRES, now + duration)
-  if taken_over then
-    redis.call('HSET', match, CONTESTED, 1)
-  end
-  return {'ok', 0, 0, math.max(0, math.min(first_deadline - now, tonumber(search_time)))}
+if #changes > 0 then
+  result[1] = append_feed(changes)
 end
-redis.call('HSET', match, STATE, ALLOCATING, HOLDER, holder, LEASE_EXPIRES, now + duration, DEADLINE, now + search_time)
-redis.call('ZADD', claims, now + claim_time, match_id)
-return {'ok', 0, 1, tonumber(search_time)}
+return result

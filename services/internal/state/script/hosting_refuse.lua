@@ -4,7 +4,7 @@
 -- KEYS: match
 -- ARGV: target, event, told_every (in milliseconds: the event is told no more often)
 -- Result: 1 when the event was told, else 0
-if redis.call('EXISTS', match) == 1 and close_target(millis(), tonumber(told_every)) then
+if redis.call('EXISTS', match) == 1 and close_target(target, millis(), tonumber(told_every)) then
   append_history({event, ''}, 0)
   return 1
 end

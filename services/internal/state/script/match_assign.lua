@@ -1,133 +1,69 @@
--- Writes the result of a match to all of its tickets that still exist, and ends the match. The backfill ticket that was
--- created with it gets the connection, and so do the tickets that are proposed to it. Without a connection, or without
--- any ticket that uses it, the backfill ticket is deleted, and the proposed tickets wait again. A server that no ticket
--- uses is to be deallocated.
+-- Writes the results of matches to those of their tickets that still exist, and ends the matches. A server that no
+-- ticket uses is to be deallocated. Matches with backfill tickets have match_assign_backfill.lua.
 -- Full: runs
--- Uses: time, change, backfill, proposal, credit
--- KEYS: claims, outbox, resolved, ended, match, waiting, backfill, proposals, joined, proposed, backfills,
---       deallocations, then ticket… (those of the match, then those that are proposed to the backfill ticket)
--- ARGV: match_id, holder (that must have the lease), readable (for how many milliseconds the results are), event,
---       backfill_id ('' = none), ticket_count (of the match), connection ('' = none), joined_event (for proposed
---       tickets that are assigned), rejected_event (for the others), body (of the match when it has a server or may
---       have one, '' = it has none), call_lost ('1' = a call for the server may still arrive), server (to store, '' =
---       none), server_time (for how many milliseconds), memory (for how many milliseconds to keep a match that may have
---       a second server), target ('' = none), answer (of hosting, see credit.lua), then id, assignment…
--- Result: 'ok', or 'room' when matches that had to wait may be claimed now, then for each ticket 1 when it was
---         assigned, else 0. When the match had ended before, nothing is written: 'done' (it was assigned), 'busy'
---         (another holder has the lease), 'released' or 'gone' (it is not known any more); or 'again', then id and
---         assignment of each proposed ticket
-local now = millis()
+-- Uses: time, change, large, credit, allocation
+-- KEYS: claims, outbox, resolved, then for each match: its key, that of its outcome, and the keys of its tickets
+-- ARGV: readable (for how many milliseconds the results are), memory (for how many milliseconds to keep a match that
+--       may have a second server), match_count, then for each match: id, holder (that must have the lease), number of
+--       tickets, their ids with spaces between, event, connection ('' = none), body (of the match when it has a server
+--       or may have one, '' = it has none), call_lost ('1' = a call for the server may still arrive), server (to store,
+--       '' = none), server_time (for how many milliseconds), target ('' = none), answer (of hosting, see credit.lua),
+--       outcome ('' = none), number of assignments (1 for all tickets, or one for each), assignments
+-- Result: for each match two values: 'ok', or 'room' when matches that had to wait may be claimed now, and '1' for each
+--         ticket that was assigned or '0'. When the match had ended before, nothing is written: 'done' (it was
+--         assigned), 'busy' (another holder has the lease), 'released' or 'gone' (it is not known any more), and ''
+local now, k, a = millis(), first_key, first_arg
 local expiry = now + readable
-
-local function deallocate()
-  redis.call('HSET', match, STATE, RELEASED, BODY, body)
-  redis.call('HDEL', match, HOLDER, LEASE_EXPIRES, DEADLINE)
-  redis.call('ZADD', deallocations, now, match_id)
-  if call_lost == '1' then
-    redis.call('HSET', match, CONFIRM, 1)
-  end
-  redis.call('ZREM', ended, match_id)
-end
-
-local state, current, contested, in_use = unpack(redis.call('HMGET', match, STATE, HOLDER, CONTESTED, USED))
-if state == ASSIGNED then
-  if in_use and connection ~= '' and connection ~= in_use then
-    redis.call('HSET', match, BODY, body) -- a holder that had lost the lease got another server, later than most
-    redis.call('ZADD', deallocations, now, match_id)
-  end
-  return {'done'}
-elseif state == ALLOCATING and current and current ~= holder then
-  -- The other holder's server is the match's. This one is deallocated with the match's end, since it is contested.
-  return {'busy'}
-elseif state ~= ALLOCATING and state ~= CLAIMED then
-  -- It ended without a server. A server that comes too late is not for its tickets.
-  if body ~= '' then
-    deallocate()
-  end
-  return {state and 'released' or 'gone'}
-end
-local count = tonumber(ticket_count)
-local has_backfill = backfill_id ~= '' and redis.call('EXISTS', backfill) == 1
-if has_backfill and not are_proposed(count + 1) then
-  return {'again', unpack(redis.call('HGETALL', proposals))}
-end
-
-local function assign(ticket, assignment)
-  redis.call('HSET', ticket, STATE, RESOLVED, ASSIGNMENT, assignment)
-  redis.call('HDEL', ticket, RESERVED_BY)
-end
-
-local result, ids = {end_of_match(answer, now) and 'room' or 'ok'}, {}
-for i, ticket, id, assignment in each_ticket(1, count) do
-  if is_claimed(ticket) then
-    assign(ticket, assignment)
-    ids[#ids + 1] = id
-    result[i + 1] = 1
+local all, count, ended_ids, keep, events, ends, result = {}, 0, {}, {}, {}, {}, {}
+for i = 1, tonumber(match_count) do
+  local id, holder, tickets, ids, event, connection, body, call_lost, server, server_time, target, answer, outcome,
+    assignments = unpack(ARGV, a, a + 13)
+  local m = {key = KEYS[k], id = id, holder = holder, connection = connection, body = body, call_lost = call_lost,
+    server = server, server_time = server_time}
+  local refusal, contested = refuse_end(m, now)
+  if refusal then
+    result[2 * i - 1], result[2 * i] = refusal, ''
   else
-    result[i + 1] = 0
+    local j, assigned, flags = 0, {}, {}
+    for ticket_id in string.gmatch(ids, '[^ ]+') do
+      j = j + 1
+      local ticket = KEYS[k + 1 + j]
+      if is_claimed(ticket, id) then
+        resolve(ticket, ARGV[a + 13 + math.min(j, tonumber(assignments))])
+        assigned[#assigned + 1] = ticket_id
+        flags[j] = '1'
+      else
+        flags[j] = '0'
+      end
+    end
+    if outcome ~= '' and #assigned > 0 then
+      keep_outcome(KEYS[k + 1], id, outcome, expiry)
+    elseif outcome ~= '' then
+      release({OUTCOME .. id})
+    end
+    local room = end_of_match(target, ends, answer, now)
+    result[2 * i - 1], result[2 * i] = room and 'room' or 'ok', table.concat(flags)
+    local kept = end_match(m, connection ~= '' and #assigned > 0, contested, expiry, memory, now)
+    if kept then
+      keep[#keep + 1] = kept
+      keep[#keep + 1] = id
+    end
+    ended_ids[#ended_ids + 1] = id
+    events[#events + 1] = event
+    events[#events + 1] = table.concat(assigned, ' ')
+    if #assigned > 0 then
+      all[#all + 1] = events[#events]
+      count = count + #assigned
+    end
   end
+  k, a = k + 2 + tickets, a + 14 + assignments
 end
-keep_results(ids, #ids, now, readable)
-local events = {event, table.concat(ids, ' ')}
-redis.call('ZREM', claims, match_id)
-redis.call('ZREM', outbox, match_id)
-
--- end_match keeps the state of the match for allocators that work on it a second time. Its body is needed only to
--- deallocate the server. used tells whether tickets use the server.
-local function end_match(used)
-  if body ~= '' and not used then
-    return deallocate()
-  end
-  redis.call('HSET', match, STATE, used and ASSIGNED or RELEASED)
-  redis.call('HDEL', match, BODY, HOLDER, LEASE_EXPIRES, DEADLINE)
-  local match_expiry = expiry
-  if contested and used then
-    redis.call('HSET', match, BODY, body, USED, connection, CONFIRM, 1)
-    redis.call('ZADD', deallocations, now, match_id)
-    match_expiry = now + memory
-  end
-  if used and server ~= '' then
-    redis.call('HSET', match, SERVER, server)
-    match_expiry = math.max(match_expiry, now + server_time)
-  end
-  redis.call('ZADD', ended, match_expiry, match_id)
+note_ends(ends)
+if #ended_ids > 0 then
+  redis.call('ZREM', claims, unpack(ended_ids))
+  redis.call('ZREM', outbox, unpack(ended_ids))
+  append_history(events, count)
 end
-
-if not has_backfill then
-  end_match(connection ~= '' and #ids > 0)
-  append_history(events, #ids)
-  return result
-end
-local joined_ids = {}
-for i, ticket, id, assignment in each_ticket(count + 1) do
-  result[i + 1] = 0
-  if connection ~= '' and is_proposed(ticket) then
-    assign(ticket, assignment)
-    redis.call('ZADD', joined, '+inf', id) -- its server learns of it when it approves
-    joined_ids[#joined_ids + 1] = id
-    result[i + 1] = 1
-  end
-end
-keep_results(joined_ids, #joined_ids, now, readable)
-local changes, moved = {}, #ids + #joined_ids
-if #joined_ids > 0 then
-  events[3], events[4] = joined_event, table.concat(joined_ids, ' ')
-end
-local used = connection ~= '' and moved > 0
-end_match(used)
-local proposed_body = redis.call('HGET', backfill, PROPOSED_BODY)
-moved = moved + reject(count + 1, changes, events, rejected_event)
-if used then
-  redis.call('HSET', backfill, ALLOCATED, connection)
-  redis.call('HDEL', backfill, ALLOCATING_FOR, HIDDEN)
-  if proposed_body and #joined_ids > 0 then
-    redis.call('HSET', backfill, BODY, proposed_body)
-  end
-  redis.call('ZADD', backfills, now, backfill_id)
-  describe(changes)
-else
-  forget(changes)
-end
-append_history(events, moved)
-append_feed(changes)
+keep_ended(keep)
+keep_results(all, count, now, readable)
 return result

@@ -2,14 +2,15 @@
 -- without hosting is assigned at once.
 -- Full: runs
 -- Uses: time, change, large, credit
--- KEYS: waiting, claims, outbox, resolved, lease, revisions, then for each match: its key, and the keys of its tickets
+-- KEYS: waiting, claims, outbox, resolved, lease, revisions, then for each match: its key, that of its outcome, and the
+--       keys of its tickets
 -- ARGV: epoch, claim_time (until the tickets wait again), readable (for how long the results are) (both in
---       milliseconds), max_matches (that may be claimed, 0 = no limit), bytes_limit (of all large tickets and results,
---       0 = none), match_count, then for each match: id, config, revision, number of tickets, their ids with spaces
---       between, event, body ('' = assign at once), target, result size (bytes of a ticket's result when it is large,
---       else 0), number of assignments (1 for all tickets, or one for each), assignments
+--       milliseconds), max_matches (that may be claimed, 0 = no limit), bytes_limit (of all large tickets and
+--       outcomes, 0 = none), match_count, then for each match: id, config, revision, number of tickets, their ids with
+--       spaces between, event, body ('' = assign at once), target, outcome size, outcome ('' = none, or it is written
+--       later), number of assignments (1 for all tickets, or one for each), assignments
 -- Result: feed position (0 when no match was claimed), then for each match 'ok', 'config' (changed or deleted), 'full'
---         (too many are claimed, or the results are too large), 'hosting' (it has no servers for more matches) or the
+--         (too many are claimed, or the outcomes are too large), 'hosting' (it has no servers for more matches) or the
 --         id of a ticket that does not wait
 -- Error: STALE when the lease has another epoch
 if redis.call('HGET', lease, 'epoch') ~= epoch then
@@ -23,8 +24,8 @@ local k, a = first_key, first_arg
 local room = tonumber(max_matches) > 0 and max_matches - redis.call('ZCARD', claims) or math.huge
 local added = 0
 for i = 1, tonumber(match_count) do
-  local id, config, revision, count, tickets, event, body, target, result_size, assignments = unpack(ARGV, a, a + 9)
-  local size = result_size * count
+  local id, config, revision, count, tickets, event, body, target, size, outcome, assignments = unpack(ARGV, a, a + 10)
+  size = tonumber(size)
   if current[config] == nil then
     current[config] = redis.call('HGET', revisions, config)
   end
@@ -40,8 +41,7 @@ for i = 1, tonumber(match_count) do
     end
     added = added + size
     local match = {number = i, key = k, id = id, tickets = tickets, ids = {}, event = event, body = body,
-      target = target, result_size = tonumber(result_size), before_assignments = a + 9,
-      assignments = tonumber(assignments)}
+      target = target, size = size, outcome = outcome, before_assignments = a + 10, assignments = tonumber(assignments)}
     for ticket_id in string.gmatch(tickets, '[^ ]+') do
       all[#all + 1] = ticket_id
       table.insert(match.ids, ticket_id)
@@ -49,12 +49,12 @@ for i = 1, tonumber(match_count) do
     matches[#matches + 1] = match
     result[i + 1] = 'ok'
   end
-  k, a = k + 1 + count, a + 10 + assignments
+  k, a = k + 2 + count, a + 11 + assignments
 end
 
 -- ticket_key returns the key of the j-th ticket of a match.
 local function ticket_key(match, j)
-  return KEYS[match.key + j]
+  return KEYS[match.key + 1 + j]
 end
 
 -- Usually all of them wait.
@@ -110,10 +110,10 @@ for _, match in ipairs(matches) do
       assigned[#assigned + 1] = match.tickets
       resulted = resulted + #match.ids
     end
-    if match.result_size > 0 then
-      for j, id in ipairs(match.ids) do
-        keep_result(ticket_key(match, j), id, match.result_size)
-      end
+    if match.outcome ~= '' then
+      keep_outcome(KEYS[match.key + 1], match.id, match.outcome, now + readable)
+    elseif match.size > 0 then
+      count_outcome(match.id, match.size)
     end
     events[#events + 1] = match.event
     events[#events + 1] = match.tickets

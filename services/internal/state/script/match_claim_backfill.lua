@@ -5,11 +5,11 @@
 -- KEYS: waiting, claims, outbox, lease, revisions, match, backfills, backfill, then ticket…
 -- ARGV: epoch, claim_time (in milliseconds until the tickets wait again), max_matches (that may be claimed, 0 = no
 --       limit), target, max_backfills, bytes_limit (of all backfill tickets, 0 = none), results_limit (bytes of all
---       large tickets and results, 0 = none), result_size (of a ticket's result when it is large, else 0), config,
---       revision, match_id, body, backfill_id, backfill_body, event, then id…
+--       large tickets and outcomes, 0 = none), outcome_size (0 = none), config, revision, match_id, body, backfill_id,
+--       backfill_body, event, then id…
 -- Result: 'ok', 'config' (changed or deleted), 'full' (too many matches are claimed, or the backfill tickets are too
---         many or too large, or the results), 'hosting' (it has no servers for more matches) or the id of a ticket that
---         does not wait; feed position (0 unless 'ok')
+--         many or too large, or the outcomes), 'hosting' (it has no servers for more matches) or the id of a ticket
+--         that does not wait; feed position (0 unless 'ok')
 -- Error: STALE when the lease has another epoch
 if redis.call('HGET', lease, 'epoch') ~= epoch then
   return redis.error_reply('STALE the lease has passed on')
@@ -22,7 +22,7 @@ if tonumber(max_matches) > 0 and redis.call('ZCARD', claims) >= tonumber(max_mat
   or not has_room(size_of(backfill_body)) then
   return {'full', 0}
 end
-local now, results, targets = millis(), 0, {}
+local now, targets = millis(), {}
 if not has_server(target, targets, now) then
   note_claims(target, targets[target], now)
   return {'hosting', 0}
@@ -31,9 +31,8 @@ for _, ticket, id in each_ticket() do
   if redis.call('HGET', ticket, STATE) ~= WAITING then
     return {id, 0}
   end
-  results = results + result_size
 end
-if not has_space(results, results_limit) then
+if not has_space(tonumber(outcome_size), results_limit) then
   return {'full', 0}
 end
 local changes, ids = {}, {}
@@ -41,9 +40,11 @@ for _, ticket, id in each_ticket() do
   redis.call('HSET', ticket, STATE, CLAIMED, RESERVED_BY, match_id)
   redis.call('ZREM', waiting, id)
   ids[#ids + 1] = id
-  keep_result(ticket, id, result_size)
   changes[#changes + 1] = '-' .. id
   changes[#changes + 1] = ''
+end
+if outcome_size ~= '0' then
+  count_outcome(match_id, outcome_size)
 end
 targets[target].claimed = 1
 note_claims(target, targets[target], now)

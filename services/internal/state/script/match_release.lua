@@ -3,7 +3,7 @@
 -- the match may have a server, its body stays until that is deallocated.
 -- Otherwise nothing is kept of it: for whoever works on it, a match that is not known has ended.
 -- Full: runs
--- Uses: time, change, backfill, proposal, credit
+-- Uses: time, change, large, backfill, proposal, credit
 -- KEYS: waiting, claims, outbox, match, backfill, proposals, joined, proposed, backfills, deallocations,
 --       then ticket… (those of the match, then those that are proposed to the backfill ticket)
 -- ARGV: match_id, holder (that must have the lease; '' = release it only if its deadline has passed), event,
@@ -24,7 +24,10 @@ if has_backfill and not are_proposed(count + 1) then
 end
 redis.call('ZREM', claims, match_id)
 redis.call('ZREM', outbox, match_id)
-end_of_match('0', now)
+local ends = {}
+end_of_match(target, ends, '0', now)
+note_ends(ends)
+release({OUTCOME .. match_id})
 if may_have_server == '1' or contested or (may_have_server == '' and state == ALLOCATING) then
   local due = now
   -- A call for its server may still arrive: of the holder, or one whose answer was lost. Deallocate the server when the
@@ -43,7 +46,7 @@ else
 end
 local changes, ids, scores = {}, {}, {}
 for _, ticket, id in each_ticket(1, count) do
-  local claimed, created = is_claimed(ticket)
+  local claimed, created = is_claimed(ticket, match_id)
   if claimed then
     requeue(ticket, id, created, changes, scores)
     ids[#ids + 1] = id

@@ -1,12 +1,13 @@
 -- Assigns the tickets that are proposed to a backfill ticket, for its server. Those that were proposed too long ago
 -- wait again instead.
 -- Full: runs
--- Uses: time, change, rate, backfill, proposal
+-- Uses: time, change, rate, large, backfill, proposal
 -- KEYS: waiting, resolved, backfills, proposed, backfill, proposals, joined, then ticket…
 -- ARGV: backfill_id, readable (for how many milliseconds the results are), repeat_time (for how many milliseconds
 --       joined tickets are reported again), interval, burst (of the server's bucket in microseconds, interval 0 = no
 --       limit), match_id (that it must belong to, '' = any), assigned_event, rejected_event, generation (that the
---       proposed tickets are of, '' = none are known), then id, assignment…
+--       proposed tickets are of, '' = none are known), outcome_ids (that the assignments name, with spaces between),
+--       then id, assignment…
 -- Result: 'ok', feed position (0 when nothing changed), version, generation, created, connection, body, number of
 --         assigned tickets, then the id and the body of each ('' = it is to be read, the reply would be too large),
 --         then the ids of those that joined before; 'none'; 'limited', how many microseconds to wait; or 'again',
@@ -58,6 +59,7 @@ if ready and generation == current then
     end
   end
   keep_results(ids, #ids, now, readable)
+  extend_outcomes(outcome_ids, now + readable)
   if #ids > 0 then
     events, moved = {assigned_event, table.concat(ids, ' ')}, #ids
     if proposed_body then

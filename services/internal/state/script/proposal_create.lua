@@ -2,15 +2,14 @@
 -- proposal counts only at the generation of the backfill ticket that the function was shown.
 -- Full: runs
 -- Uses: time, change, large, backfill
--- KEYS: waiting, proposed, lease, revisions, backfill, proposals, then ticket…
+-- KEYS: waiting, proposed, lease, revisions, backfill, proposals, outcome, then ticket…
 -- ARGV: epoch, approval_time (in milliseconds), config, revision, backfill_id, generation,
 --       new_body ('=' and what the function made of the backfill ticket, '' = nothing),
 --       limit (number of proposed tickets from which on they must be approved first),
 --       max_proposed (tickets), bytes_limit (of all backfill tickets, 0 = none), results_limit (bytes of all large
---       tickets and results, 0 = none), result_size (of a ticket's result when it is large, else 0), event, then id,
---       assignment…
+--       tickets and outcomes, 0 = none), match_id, outcome_body ('' = none), event, then id, assignment…
 -- Result: 'ok', 'config' (changed or deleted), 'backfill' (changed or deleted), 'full' (too many tickets would be
---         proposed, or the backfill tickets or the results would be too large) or the id of a ticket that does not
+--         proposed, or the backfill tickets or the outcomes would be too large) or the id of a ticket that does not
 --         wait; feed position (0 unless 'ok')
 -- Error: STALE when the lease has another epoch
 if redis.call('HGET', lease, 'epoch') ~= epoch then
@@ -23,12 +22,12 @@ local current, hidden, allocating = unpack(redis.call('HMGET', backfill, GENERAT
 if current ~= generation or hidden then
   return {'backfill', 0}
 end
-local count, results = redis.call('HLEN', proposals), 0
+local count = redis.call('HLEN', proposals)
 for _, ticket, id in each_ticket() do
   if redis.call('HGET', ticket, STATE) ~= WAITING then
     return {id, 0}
   end
-  count, results = count + 1, results + result_size
+  count = count + 1
 end
 if count > tonumber(max_proposed) then
   return {'full', 0}
@@ -39,7 +38,7 @@ if new_body ~= '' then
     return {'full', 0}
   end
 end
-if not has_space(results, results_limit) then
+if not has_space(#outcome_body, results_limit) then
   return {'full', 0}
 end
 local changes, ids = {}, {}
@@ -48,12 +47,13 @@ for _, ticket, id, assignment in each_ticket() do
   redis.call('HSET', proposals, id, assignment)
   redis.call('ZREM', waiting, id)
   ids[#ids + 1] = id
-  keep_result(ticket, id, result_size)
   changes[#changes + 1] = '-' .. id
   changes[#changes + 1] = ''
 end
 -- While its server is being allocated there is no deadline: the tickets end with the allocation.
-redis.call('ZADD', proposed, 'NX', allocating and '+inf' or millis() + approval_time, backfill_id)
+local now = millis()
+redis.call('ZADD', proposed, 'NX', allocating and '+inf' or now + approval_time, backfill_id)
+keep_outcome(outcome, match_id, outcome_body, now + (allocating and ALLOCATION or approval_time))
 if new_body ~= '' then
   redis.call('HSET', backfill, PROPOSED_BODY, string.sub(new_body, 2))
 end

@@ -1,19 +1,18 @@
 -- Assigns waiting tickets to a running game at once, all or nothing: backfill of the first generation.
 -- Full: runs
 -- Uses: time, change, large
--- KEYS: waiting, resolved, then ticket…
--- ARGV: readable (for how many milliseconds the results are), results_limit (bytes of all large tickets and results, 0
---       = none), result_size (of a ticket's result when it is large, else 0), event, then id, assignment…
--- Result: 'ok', 'full' (the results would be too large) or the id of a ticket that does not wait; feed position (0
+-- KEYS: waiting, resolved, outcome, then ticket…
+-- ARGV: readable (for how many milliseconds the results are), results_limit (bytes of all large tickets and outcomes,
+--       0 = none), outcome_id, outcome_body ('' = none), event, then id, assignment…
+-- Result: 'ok', 'full' (the outcomes would be too large) or the id of a ticket that does not wait; feed position (0
 --         unless 'ok'), then the body of each ticket ('' = it is to be read, the reply would be too large)
-local results, sent = 0, 0
+local sent = 0
 for _, ticket, id in each_ticket() do
   if redis.call('HGET', ticket, STATE) ~= WAITING then
     return {id, 0}
   end
-  results = results + result_size
 end
-if not has_space(results, results_limit) then
+if not has_space(#outcome_body, results_limit) then
   return {'full', 0}
 end
 local changes, ids, result = {}, {}, {'ok', 0}
@@ -21,14 +20,15 @@ for _, ticket, id, assignment in each_ticket() do
   redis.call('HSET', ticket, STATE, RESOLVED, ASSIGNMENT, assignment)
   redis.call('ZREM', waiting, id)
   ids[#ids + 1] = id
-  keep_result(ticket, id, result_size)
   changes[#changes + 1] = '-' .. id
   changes[#changes + 1] = ''
   local body = sent < REPLY and redis.call('HGET', ticket, BODY) or ''
   sent = sent + #body
   result[#result + 1] = body
 end
-keep_results(ids, #ids, millis(), readable)
+local now = millis()
+keep_outcome(outcome, outcome_id, outcome_body, now + readable)
+keep_results(ids, #ids, now, readable)
 append_history({event, table.concat(ids, ' ')}, #ids)
 result[2] = append_feed(changes)
 return result

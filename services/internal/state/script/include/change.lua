@@ -1,7 +1,7 @@
 -- Functions of scripts that change tickets or matches.
 -- KEYS: feed_seq, feed, streams, history_seq, history, results
 -- ARGV: feed_limit, feed_bytes, history_limit, history_bytes (about how many entries, positions and bytes are kept)
--- Reads: waiting, resolved, match_id
+-- Reads: waiting, resolved
 
 -- bound counts the bytes of an entry of a stream, and trims the stream to about a limit of them. The position at which
 -- each part of the limit began is kept. When the next part begins, what lies before all of them goes. So nearly always
@@ -133,8 +133,8 @@ local function kept_results(now)
   return count
 end
 
--- is_claimed tells whether a ticket is claimed by this match, and when it was created.
-local function is_claimed(ticket)
+-- is_claimed tells whether a ticket is claimed by a match, and when it was created.
+local function is_claimed(ticket, by)
   local state, reserved_by, created = unpack(redis.call('HMGET', ticket, STATE, RESERVED_BY, CREATED))
-  return state == CLAIMED and reserved_by == match_id, created
+  return state == CLAIMED and reserved_by == by, created
 end

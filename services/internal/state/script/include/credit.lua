@@ -4,7 +4,7 @@
 -- to FIRST by a match, and beyond it by an eighth, if matches had to wait. A target is forgotten when none of its
 -- matches is open and it is as open as a new one.
 -- KEYS: credit
--- Reads: claims, target
+-- Reads: claims
 
 -- credit_of reads a target. The last result is whether it is known.
 local function credit_of(name)
@@ -68,19 +68,19 @@ local function has_server(name, targets, now)
 end
 
 -- close_target notes that a target has no server now. It tells whether that was not told for a while.
-local function close_target(now, pause)
-  local window, _, due = credit_of(target)
+local function close_target(name, now, pause)
+  local window, _, due = credit_of(name)
   if window > 0 then
-    redis.call('HSET', credit, WINDOW .. target, 0)
+    redis.call('HSET', credit, WINDOW .. name, 0)
   end
   if due == 0 then
-    redis.call('HSET', credit, DUE .. target, now + LOST)
+    redis.call('HSET', credit, DUE .. name, now + LOST)
   end
-  local told = tonumber(redis.call('HGET', credit, TOLD .. target) or 0)
+  local told = tonumber(redis.call('HGET', credit, TOLD .. name) or 0)
   if told > now - pause and told <= now then
     return false
   end
-  redis.call('HSET', credit, TOLD .. target, now)
+  redis.call('HSET', credit, TOLD .. name, now)
   return true
 end
 
@@ -104,41 +104,66 @@ local function note_claims(name, t, now)
   end
 end
 
--- end_of_match notes that a match of the target ended. answer is '1' when hosting gave a server or said that it never
--- will, '0' when it was not heard of in time, and '' when it was not asked. It returns true when matches that had
--- to wait may be claimed.
-local function end_of_match(answer, now)
-  if target == '' then
+-- end_of_match notes in ends that a match of a target ended. answer is '1' when hosting gave a server or said that it
+-- never will, '0' when it was not heard of in time, and '' when it was not asked. It returns true when matches that had
+-- to wait may be claimed. note_ends must follow.
+local function end_of_match(name, ends, answer, now)
+  if name == '' then
     return false
   end
-  local window, open, due, waited = credit_of(target)
-  open = math.max(0, open - 1)
+  local t = ends[name]
+  if not t then
+    local window, open, due, waited = credit_of(name)
+    t = {window = window, due = due, waited = waited, open = open, stored_window = window, stored_due = due,
+      stored_waited = waited}
+    ends[name] = t
+  end
+  t.open = math.max(0, t.open - 1)
   if answer == '0' then
-    window = window >= 16 and math.floor(window / 2) or 0
-  elseif answer == '1' and window < FIRST then
-    window = window + 8
-  elseif answer == '1' and waited then
-    window = window + 1
+    t.window = t.window >= 16 and math.floor(t.window / 2) or 0
+  elseif answer == '1' and t.window < FIRST then
+    t.window = t.window + 8
+  elseif answer == '1' and t.waited then
+    t.window = t.window + 1
   end
-  if open == 0 and window >= FIRST and not waited then
-    forget_target(target)
+  t.unused = t.open == 0 and t.window >= FIRST and not t.waited
+  if t.unused then
     return false
+  elseif t.window < 8 and t.open == 0 then
+    t.due = now + (answer == '0' and RETRY or 0)
+  elseif t.window < 8 or t.open == 0 then
+    t.due = now + LOST
+  elseif answer == '1' then
+    t.due = 0
   end
-  if answer == '1' and open > 0 and window >= FIRST and due == 0 and not waited then
-    redis.call('HSET', credit, OPEN .. target, open) -- the usual case, in one step
-    return false
-  end
-  redis.call('HSET', credit, WINDOW .. target, window, OPEN .. target, open)
-  if window < 8 and open == 0 then
-    redis.call('HSET', credit, DUE .. target, now + (answer == '0' and RETRY or 0))
-  elseif window < 8 or open == 0 then
-    redis.call('HSET', credit, DUE .. target, now + LOST)
-  elseif due > 0 and answer == '1' then
-    redis.call('HDEL', credit, DUE .. target)
-  end
-  if waited == '1' and window >= 8 and open * 8 <= window * 3 / 4 then
-    redis.call('HSET', credit, WAITED .. target, 2) -- it is said once
+  if t.waited == '1' and t.window >= 8 and t.open * 8 <= t.window * 3 / 4 then
+    t.waited = '2' -- it is said once
     return true
   end
   return false
+end
+
+-- note_ends writes what end_of_match noted.
+local function note_ends(ends)
+  for name, t in pairs(ends) do
+    if t.unused then
+      forget_target(name)
+    else
+      local changed = {OPEN .. name, t.open}
+      if t.window ~= t.stored_window then
+        changed[3], changed[4] = WINDOW .. name, t.window
+      end
+      if t.waited ~= t.stored_waited then
+        changed[#changed + 1] = WAITED .. name
+        changed[#changed + 1] = t.waited
+      end
+      if t.due ~= t.stored_due and t.due > 0 then
+        changed[#changed + 1] = DUE .. name
+        changed[#changed + 1] = t.due
+      elseif t.due ~= t.stored_due then
+        redis.call('HDEL', credit, DUE .. name)
+      end
+      redis.call('HSET', credit, unpack(changed))
+    end
+  end
 end

@@ -1,7 +1,7 @@
 -- Functions of scripts that create, match or delete tickets.
--- KEYS: large
+-- KEYS: large, outcomes
 
--- Tickets with a large body or result have the size of both in the hash large, whose 'total' is the sum. A project
+-- Tickets with a large body have its size in the hash large, and so have outcomes. Its 'total' is the sum. A project
 -- without such tickets has no hash, and pays one call for each script.
 
 -- large_bytes is the sum.
@@ -14,7 +14,7 @@ local function keep(total, sizes)
   redis.call('HSET', large, 'total', total, unpack(sizes))
 end
 
--- release takes tickets that were deleted out of the sum.
+-- release takes tickets and outcomes that were deleted out of the sum.
 local function release(ids)
   if #ids == 0 or redis.call('EXISTS', large) == 0 then
     return
@@ -32,20 +32,51 @@ local function release(ids)
   end
 end
 
--- has_space tells whether large results of this many bytes may be added. limit is the most for all (0 = none).
+-- has_space tells whether an outcome of this many bytes may be added. limit is the most for all (0 = none).
 local function has_space(size, limit)
   limit = tonumber(limit)
   return size == 0 or limit == 0 or large_bytes() + size <= limit
 end
 
--- keep_result adds a ticket with its large result; the size of a small one is 0. A ticket that waits again later keeps
--- its size until it is deleted.
-local function keep_result(ticket, id, result_size)
-  if tonumber(result_size) == 0 then
-    return
+-- An outcome is what the results of a match have in common, when that is large. It is stored once, and they name it.
+-- The hash large has its size from the claim on.
+
+-- count_outcome counts an outcome of this many bytes.
+local function count_outcome(id, size)
+  size = tonumber(size)
+  local before = tonumber(redis.call('HGET', large, OUTCOME .. id) or 0)
+  if size ~= before then
+    redis.call('HSET', large, OUTCOME .. id, size)
+    redis.call('HINCRBY', large, 'total', size - before)
   end
-  local size = redis.call('HSTRLEN', ticket, BODY) + result_size
-  local before = tonumber(redis.call('HGET', large, id) or 0)
-  redis.call('HSET', large, id, size)
-  redis.call('HINCRBY', large, 'total', size - before)
+end
+
+-- keep_outcome stores an outcome until at least then. An empty one is none.
+local function keep_outcome(key, id, body, expiry)
+  if body ~= '' then
+    count_outcome(id, #body)
+    redis.call('HSET', key, BODY, body)
+    redis.call('ZADD', outcomes, expiry + OUTCOME_SLACK, id)
+  end
+end
+
+-- end_outcome deletes an outcome whose time is over, and tells whether it did. release must follow.
+local function end_outcome(key, id, now)
+  local expiry = redis.call('ZSCORE', outcomes, id)
+  if not expiry or tonumber(expiry) > now then
+    return false
+  end
+  redis.call('ZREM', outcomes, id)
+  redis.call('UNLINK', key)
+  return true
+end
+
+-- extend_outcomes keeps outcomes until at least then, whose ids have spaces between.
+local function extend_outcomes(ids, expiry)
+  for id in string.gmatch(ids, '[^ ]+') do
+    local before = redis.call('ZSCORE', outcomes, id)
+    if before and tonumber(before) < expiry + OUTCOME_SLACK then
+      redis.call('ZADD', outcomes, expiry + OUTCOME_SLACK, id)
+    end
+  end
 end

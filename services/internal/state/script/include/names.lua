@@ -52,5 +52,12 @@ local NAME = 40
 -- How many bytes of the history an event and an id may take each before they count.
 local PLAIN = 64
 
+-- What comes before the id of an outcome in the hash of large tickets.
+local OUTCOME = 'o:'
+-- For how many milliseconds an outcome is kept beyond its results: those who read a result read it after that.
+local OUTCOME_SLACK = 60000
+-- The same for a result that waits for an allocation: no allocation takes longer.
+local ALLOCATION = 3600000
+
 -- The time of an unused module that is being removed.
 local TAKEN = 0

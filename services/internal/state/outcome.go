@@ -1,0 +1,143 @@
+package state
+
+import (
+	"bytes"
+	"context"
+	"slices"
+	"strings"
+
+	"google.golang.org/protobuf/proto"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+)
+
+// outcome is what the results of a match have in common, when that is large. It is stored once, and they name it: so a
+// match of 1,000 tickets is written in one short step, and takes no more memory than its proposal.
+type outcome struct {
+	id     string
+	shared *pb.Assignment // nil when it is not large
+	body   []byte
+}
+
+// outcomeMark is OUTCOME of script/include/names.lua.
+const outcomeMark = "o:"
+
+// sharedBy is what all results of a proposal have, see package assignment.
+func sharedBy(p *pb.Proposal) *pb.Assignment {
+	if len(p.GetTicketProperties()) == 0 && len(p.GetMatchProperties()) == 0 {
+		return &pb.Assignment{Properties: p.GetAssignmentProperties()}
+	}
+	return &pb.Assignment{MatchProperties: p.GetMatchProperties()}
+}
+
+// outcomeSize is about how many bytes the outcome of a proposal has, 0 when it is not large.
+func outcomeSize(p *pb.Proposal) int {
+	size := len(p.GetMatchProperties())
+	if size == 0 && len(p.GetTicketProperties()) == 0 {
+		size = len(p.GetAssignmentProperties())
+	}
+	if size <= largeSize {
+		return 0
+	}
+	return size
+}
+
+// outcomeOf makes the outcome of a match.
+func outcomeOf(id string, p *pb.Proposal) (o outcome, err error) {
+	if outcomeSize(p) == 0 {
+		return o, nil
+	}
+	o = outcome{id: id, shared: sharedBy(p)}
+	if o.body, err = proto.Marshal(o.shared); err != nil {
+		return o, corrupt("outcome", err)
+	}
+	return o, nil
+}
+
+// refer returns the result as it is stored: it names the outcome for what that has.
+func (o outcome) refer(a *pb.Assignment) *pb.Assignment {
+	if o.shared == nil || a == nil {
+		return a
+	}
+	own := &pb.Assignment{
+		Connection: a.GetConnection(), Error: a.GetError(), Trace: a.GetTrace(), Outcome: o.id,
+		Properties: a.GetProperties(), MatchProperties: a.GetMatchProperties(),
+	}
+	if bytes.Equal(own.GetProperties(), o.shared.GetProperties()) {
+		own.Properties = nil
+	}
+	if bytes.Equal(own.GetMatchProperties(), o.shared.GetMatchProperties()) {
+		own.MatchProperties = nil
+	}
+	return own
+}
+
+// referAll returns all results as they are stored. Those that are the same pointer stay so.
+func (o outcome) referAll(all []*pb.Assignment) []*pb.Assignment {
+	if o.shared == nil {
+		return all
+	}
+	stored := make([]*pb.Assignment, len(all))
+	for i, a := range all {
+		if i > 0 && a == all[i-1] {
+			stored[i] = stored[i-1]
+			continue
+		}
+		stored[i] = o.refer(a)
+	}
+	return stored
+}
+
+// resolve adds to a result what its outcome has. It is false when that is not stored any more: neither is the result.
+func (s *Store) resolve(ctx context.Context, project string, a *pb.Assignment) (found bool, err error) {
+	if a.GetOutcome() == "" {
+		return true, nil
+	}
+	fields, err := s.readShared(ctx, project, keysOf(project).outcome(a.GetOutcome()), "b")
+	if err != nil {
+		return false, err
+	}
+	body, ok := fields[0].(string)
+	if !ok {
+		return false, nil
+	}
+	shared := new(pb.Assignment)
+	if err := proto.Unmarshal([]byte(body), shared); err != nil {
+		return false, corrupt("outcome", err)
+	}
+	a.Outcome = ""
+	if len(a.GetProperties()) == 0 {
+		a.Properties = shared.GetProperties()
+	}
+	if len(a.GetMatchProperties()) == 0 {
+		a.MatchProperties = shared.GetMatchProperties()
+	}
+	return true, nil
+}
+
+// outcomesOf lists the outcomes that results name, with spaces between.
+func outcomesOf(results []*pb.Assignment) string {
+	var ids []string
+	for _, a := range results {
+		if id := a.GetOutcome(); id != "" {
+			ids = append(ids, id)
+		}
+	}
+	slices.Sort(ids)
+	return strings.Join(slices.Compact(ids), " ")
+}
+
+// expireOutcomes deletes outcomes whose results can no longer be read.
+func (s *Store) expireOutcomes(ctx context.Context, k keys, latest int64, limit int) (more bool, err error) {
+	due, err := s.due(ctx, k.outcomes(), latest, limit)
+	if err != nil || len(due) == 0 {
+		return false, err
+	}
+	c := s.call(expireOutcomesScript, k, ids{})
+	for _, id := range due {
+		c.keys = append(c.keys, k.outcome(id))
+		c.args = append(c.args, id)
+	}
+	_, err = s.run(ctx, c)
+	return len(due) == limit, err
+}

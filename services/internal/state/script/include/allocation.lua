@@ -1,0 +1,114 @@
+-- Functions of scripts that begin or end the allocation of a match. A match m is a table: key, id, holder, and, to end
+-- it, connection ('' = none), body (when it has a server or may have one, '' = it has none), call_lost ('1' = a call
+-- for the server may still arrive), server (to store, '' = none) and server_time.
+-- KEYS: ended, deallocations
+
+-- refuse_lease tells why a holder does not get the lease of a match: a status, and for how many milliseconds another
+-- holder still has it. It is nil when the holder gets it. Then come whether the allocation has begun, whether it was
+-- another holder's, and when the search for a server ends if it has begun.
+local function refuse_lease(m, duration, now)
+  local state, current, lease_expires, first_deadline =
+    unpack(redis.call('HMGET', m.key, STATE, HOLDER, LEASE_EXPIRES, DEADLINE))
+  if not state then
+    return 'gone', 0
+  elseif state == ASSIGNED then
+    return 'done', 0
+  elseif state == RELEASED then
+    return 'released', 0
+  end
+  local begun = state == ALLOCATING
+  local taken_over = begun and current and current ~= m.holder
+  if taken_over and not has_ended(tonumber(lease_expires), now, tonumber(duration)) then
+    return 'busy', lease_expires - now
+  end
+  return nil, begun, taken_over, tonumber(first_deadline)
+end
+
+-- take_lease gives a holder the lease. It returns 1 for the first lease, else 0, and for how many milliseconds the
+-- search for a server may go on: later holders have what is left of the time of the first.
+local function take_lease(m, begun, taken_over, first_deadline, duration, search_time, now)
+  if not begun then
+    redis.call('HSET', m.key, STATE, ALLOCATING, HOLDER, m.holder, LEASE_EXPIRES, now + duration,
+      DEADLINE, now + search_time)
+    return 1, tonumber(search_time)
+  end
+  redis.call('HSET', m.key, HOLDER, m.holder, LEASE_EXPIRES, now + duration)
+  if taken_over then
+    redis.call('HSET', m.key, CONTESTED, 1)
+  end
+  return 0, math.max(0, math.min(first_deadline - now, tonumber(search_time)))
+end
+
+-- deallocate notes that a match has, or may have, a server that no ticket uses.
+local function deallocate(m, now)
+  redis.call('HSET', m.key, STATE, RELEASED, BODY, m.body)
+  redis.call('HDEL', m.key, HOLDER, LEASE_EXPIRES, DEADLINE)
+  redis.call('ZADD', deallocations, now, m.id)
+  if m.call_lost == '1' then
+    redis.call('HSET', m.key, CONFIRM, 1)
+  end
+  redis.call('ZREM', ended, m.id)
+end
+
+-- refuse_end tells why a holder does not end a match: its status. It is nil when the holder ends it. Then comes whether
+-- the match may have two servers.
+local function refuse_end(m, now)
+  local state, current, contested, in_use = unpack(redis.call('HMGET', m.key, STATE, HOLDER, CONTESTED, USED))
+  if state == ASSIGNED then
+    if in_use and m.connection ~= '' and m.connection ~= in_use then
+      redis.call('HSET', m.key, BODY, m.body) -- a holder that had lost the lease got another server, later than most
+      redis.call('ZADD', deallocations, now, m.id)
+    end
+    return 'done'
+  elseif state == ALLOCATING and current and current ~= m.holder then
+    -- The other holder's server is the match's. This one is deallocated with the match's end, since it is contested.
+    return 'busy'
+  elseif state ~= ALLOCATING and state ~= CLAIMED then
+    -- It ended without a server. A server that comes too late is not for its tickets.
+    if m.body ~= '' then
+      deallocate(m, now)
+    end
+    return state and 'released' or 'gone'
+  end
+  return nil, contested
+end
+
+-- end_match keeps the state of a match for allocators that work on it a second time. Its body is needed only to
+-- deallocate the server. used tells whether tickets use the server, expiry is when their results end, and memory for
+-- how long a match is kept that may have a second server. It returns until when the match is kept, nil when its server
+-- is to be deallocated. keep_ended must follow.
+local function end_match(m, used, contested, expiry, memory, now)
+  if m.body ~= '' and not used then
+    deallocate(m, now)
+    return nil
+  end
+  local store = used and m.server ~= ''
+  if store then
+    redis.call('HSET', m.key, STATE, ASSIGNED, SERVER, m.server)
+    expiry = math.max(expiry, now + m.server_time)
+  else
+    redis.call('HSET', m.key, STATE, used and ASSIGNED or RELEASED)
+  end
+  redis.call('HDEL', m.key, BODY, HOLDER, LEASE_EXPIRES, DEADLINE)
+  if contested and used then
+    redis.call('HSET', m.key, BODY, m.body, USED, m.connection, CONFIRM, 1)
+    redis.call('ZADD', deallocations, now, m.id)
+    expiry = now + memory
+    if store then
+      expiry = math.max(expiry, now + m.server_time)
+    end
+  end
+  return expiry
+end
+
+-- keep_ended notes until when matches are kept: a list of times and ids.
+local function keep_ended(times)
+  if #times > 0 then
+    redis.call('ZADD', ended, unpack(times))
+  end
+end
+
+-- resolve writes the result of a ticket.
+local function resolve(ticket, assignment)
+  redis.call('HSET', ticket, STATE, RESOLVED, ASSIGNMENT, assignment, RESERVED_BY, '')
+end
