@@ -90,8 +90,7 @@ func permissions() map[string]rights {
 				expireOutcomesScript, feedTrimScript, projectListScript,
 			},
 			calls: "smembers scan get mget hget hgetall hmget zadd zcard zcount zrange zrem zrandmember xrange hrandfield " +
-				"exists" +
-				before,
+				"exists" + before,
 			// It looks for projects by the keys that exist.
 			reads:  []string{every.configs(), every.functions(), every.unused()},
 			writes: feedKeys(),
