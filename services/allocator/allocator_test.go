@@ -236,7 +236,8 @@ func (w *world) send(matches ...string) {
 
 func (w *world) sendIn(project string, matches ...string) {
 	w.t.Helper()
-	if _, err := w.bus.EnqueueMatches(w.t.Context(), project, slices.Collect(slices.Chunk(matches, bus.MatchGroup))...); err != nil {
+	groups := slices.Collect(slices.Chunk(matches, bus.MatchGroup))
+	if _, err := w.bus.EnqueueMatches(w.t.Context(), project, groups...); err != nil {
 		w.t.Fatal(err)
 	}
 }

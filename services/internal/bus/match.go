@@ -40,7 +40,7 @@ const matchAge = time.Hour
 // for all of its places. A message costs about as much as the rest of an allocation that hosting answers at once.
 const MatchGroup = 32
 
-// maxFetch is how many messages an allocator fetches at once: fetched matches that wait for a slot show no sign of life.
+// maxFetch is how many messages an allocator fetches at once: fetched ones that it did not come to show no sign of life.
 const maxFetch = 64
 
 // retryAfter asks for the match to come again.
@@ -269,7 +269,7 @@ func (c *consumption) handleMatch(ctx context.Context, w *pb.MatchWork, attempt 
 
 // postpone puts one match of a message into the work queue again.
 func (b *Bus) postpone(ctx context.Context, w *pb.MatchWork, attempt int, pause time.Duration) error {
-	w.Attempts, w.Wait = int32(min(attempt, math.MaxInt32)), max(1, pause.Milliseconds()) //nolint:gosec // bounded
+	w.Attempts, w.Wait = int32(min(attempt, math.MaxInt32)), max(1, pause.Milliseconds())
 	msg, err := b.message(ctx, matches+token(w.GetProject()), w)
 	if err != nil {
 		return err

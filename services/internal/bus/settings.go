@@ -83,7 +83,8 @@ func (e *Events) Validate() error {
 		err = errors.New("--event-age must not be negative, --event-bytes must be more than 0")
 	}
 	if e.Rate < 0 || e.Rate > mostEventRate || e.Age > mostEventAge {
-		err = errors.Join(err, fmt.Errorf("--event-rate must be 0 to %d, --event-age %v at most", mostEventRate, mostEventAge))
+		err = errors.Join(err, fmt.Errorf("--event-rate must be 0 to %d, --event-age %v at most",
+			mostEventRate, mostEventAge))
 	}
 	return err
 }
