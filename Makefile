@@ -46,6 +46,7 @@ dev: build ## Run everything on http://127.0.0.1:8080 for your own clients
 test: redis compilers generators ## Run all tests, and fuzz a little
 	go test -race -p 3 -timeout 14m $(foreach m,$(filter-out deploy,$(MODULES)),./$(m)/...)
 	go test ./deploy/...
+	go test -count=1 -run '^TestPromisesAreKept$$' ./services/test/simulate -args -faults 10000
 	@$(MAKE) --no-print-directory fuzz FUZZTIME=5000x
 
 # Apart from `make test`: the gateway's binary alone takes minutes to build from source.
@@ -74,7 +75,8 @@ contract: redis ## Test the contract of the API, on a system of its own or on UR
 		$(if $(URL),-url $(URL)) $(if $(DATA),-data $(abspath $(DATA))) $(if $(PROJECT),-project $(PROJECT))
 
 CHAOS = go run matchmaker.dev/services/test/chaos $(if $(DURATION),--duration $(DURATION)) $(if $(SEED),--seed $(SEED)) \
-	$(if $(RATE),--rate $(RATE)) $(if $(PACE),--pace $(PACE)) $(if $(TOGETHER),--together $(TOGETHER)) $(if $(RACE),--race)
+	$(if $(RATE),--rate $(RATE)) $(if $(PACE),--pace $(PACE)) $(if $(TOGETHER),--together $(TOGETHER)) $(if $(RACE),--race) \
+	$(if $(STATE),--state $(STATE)) $(if $(DISK),--disk) $(if $(LARGE),--large $(LARGE))
 
 # clang is among the compilers of match functions.
 .PHONY: chaos

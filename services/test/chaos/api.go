@@ -2,16 +2,16 @@ package main
 
 import (
 	"context"
-	"errors"
+	"fmt"
 	"math/rand/v2"
 	"net/http"
-	"strconv"
 	"time"
 
 	"matchmaker.dev/pkg/client"
 	"matchmaker.dev/services/internal/auth"
 	"matchmaker.dev/services/internal/issuer"
 	"matchmaker.dev/services/internal/wait"
+	"matchmaker.dev/services/test/chaos/player"
 )
 
 // requestTime is how long clients wait for an answer.
@@ -20,14 +20,33 @@ const requestTime = 10 * time.Second
 // uploadTime is how long they wait for the answer to an upload, which comes after the module was compiled.
 const uploadTime = time.Minute
 
-// holdTime is how long the service is asked to hold a GET.
-const holdTime = 4 * time.Second
-
 // api are clients of the replicas of one service, for one kind of caller.
 type api []*client.Client
 
 // any is a client of any replica.
 func (a api) any() *client.Client { return a[rand.IntN(len(a))] } //nolint:gosec // which one does not matter
+
+// CreateTicket is that of any replica, as the following.
+func (a api) CreateTicket(ctx context.Context, r client.TicketRequest) (string, error) {
+	return a.any().CreateTicket(ctx, r)
+}
+
+// CreateAndWait creates a ticket and waits for its result.
+func (a api) CreateAndWait(
+	ctx context.Context, r client.TicketRequest, created func(id string),
+) (*client.Ticket, error) {
+	return a.any().CreateAndWait(ctx, r, created)
+}
+
+// GetTicket reads a ticket.
+func (a api) GetTicket(ctx context.Context, id string) (*client.Ticket, error) {
+	return a.any().GetTicket(ctx, id)
+}
+
+// DeleteTicket deletes a ticket.
+func (a api) DeleteTicket(ctx context.Context, id, owner string) error {
+	return a.any().DeleteTicket(ctx, id, owner)
+}
 
 // api makes clients for a project. They repeat no request, so that the history has every failure.
 func (s *system) api(project, service string, c issuer.Claims) (api, error) {
@@ -62,31 +81,16 @@ var (
 type holding struct{ http.RoundTripper }
 
 func (h holding) RoundTrip(r *http.Request) (*http.Response, error) {
-	if r.Method == http.MethodGet || r.Header.Get("Prefer") != "" {
-		if seconds, ok := r.Context().Value(holdKey{}).(int); ok {
-			r = r.Clone(r.Context())
-			r.Header.Set("Prefer", "wait="+strconv.Itoa(seconds))
-		}
+	if player.IsHeld(r) {
+		r = r.Clone(r.Context())
+		r.Header.Set("Prefer", fmt.Sprintf("wait=%d", player.HoldTime/time.Second))
 	}
 	return h.RoundTripper.RoundTrip(r)
 }
 
-type holdKey struct{}
-
-// withHold makes the service hold the requests of a context.
-func withHold(ctx context.Context) context.Context {
-	return context.WithValue(ctx, holdKey{}, int(holdTime/time.Second))
-}
-
-// answer is the status and the error text of a call; 0 when it was not answered.
-func answer(err error, good int) (status int, text string) {
-	if err == nil {
-		return good, ""
-	}
-	if refused, ok := errors.AsType[*client.Error](err); ok {
-		return refused.Status, refused.Error()
-	}
-	return 0, err.Error()
+// retryAfter is the time between a failure and the next try.
+func retryAfter() time.Duration {
+	return 50*time.Millisecond + rand.N(200*time.Millisecond) //nolint:gosec // how long does not matter
 }
 
 // pause waits for d. It returns false when ctx ends before.

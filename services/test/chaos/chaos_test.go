@@ -20,13 +20,14 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// TestChaos is a short run. With this seed the schedule kills each kind of process and Redis, cuts a route between NATS
-// servers, and freezes a director for longer than its lease.
+// TestChaos is a short run. With this seed the schedule kills processes of most services, of NATS and of Redis, fills
+// the memory of Redis, cuts a route between NATS servers, and freezes a director for longer than its lease.
 func TestChaos(t *testing.T) {
 	look(t, "../../../functions/examples/c", "../../../pkg", "../../../proto", "../..")
 	var out strings.Builder
 	o := options{
-		Duration: 16 * time.Second, Seed: 151700, Rate: 30, Pace: 800 * time.Millisecond, Together: 3, Projects: 2,
+		Duration: 16 * time.Second, Seed: 5390, Rate: 30, Pace: 800 * time.Millisecond, Together: 3, Projects: 2,
+		State: single, Large: 0.05,
 		Patience: 3 * time.Minute, Race: raceEnabled(),
 	}
 	err := run(t.Context(), o, &out)

@@ -13,7 +13,7 @@ import (
 	"matchmaker.dev/services/internal/bus"
 	"matchmaker.dev/services/test/chaos/checker"
 	"matchmaker.dev/services/test/chaos/history"
-	"matchmaker.dev/services/test/chaos/lane"
+	"matchmaker.dev/services/test/chaos/player"
 )
 
 // eventsTime is how long the event logs may take to become complete.
@@ -23,7 +23,9 @@ const eventsTime = 3 * time.Minute
 var errEnd = errors.New("the log is complete")
 
 // rest waits until no claim, proposal or unused server is left, and writes the event logs to the journal.
-func rest(ctx context.Context, s *system, crowds []*crowd, journal *history.Journal, patience time.Duration) error {
+func rest(
+	ctx context.Context, s *system, crowds []*player.Crowd, journal *history.Journal, patience time.Duration,
+) error {
 	b, err := bus.Connect(ctx, bus.Options{Server: bus.Server{URL: s.nats}, Name: "chronicle",
 		Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
@@ -48,34 +50,21 @@ func rest(ctx context.Context, s *system, crowds []*crowd, journal *history.Jour
 
 // readEvents reads the event logs of all projects up to their ends. The end is a ticket that each crowd creates and
 // deletes last. With an error it returns what it has read.
-func readEvents(ctx context.Context, b *bus.Bus, crowds []*crowd) (all []history.Event, err error) {
+func readEvents(ctx context.Context, b *bus.Bus, crowds []*player.Crowd) (all []history.Event, err error) {
 	ctx, cancel := context.WithTimeout(ctx, eventsTime)
 	defer cancel()
 	for _, c := range crowds {
-		end, err := c.createAndDelete(ctx)
+		end, err := c.CreateAndDelete(ctx)
 		if err != nil {
 			return all, err
 		}
-		log, err := read(ctx, b, c.project, end)
+		log, err := read(ctx, b, c.Project, end)
 		all = append(all, log...)
 		if err != nil {
-			return all, fmt.Errorf("the event log of %s: %w", c.project, err)
+			return all, fmt.Errorf("the event log of %s: %w", c.Project, err)
 		}
 	}
 	return all, nil
-}
-
-// createAndDelete creates a ticket, deletes it, and returns its id.
-func (c *crowd) createAndDelete(ctx context.Context) (string, error) {
-	m := &member{crowd: c, number: -1, lane: lane.Prey}
-	for !m.create(ctx) {
-		if !pause(ctx, retryAfter()) {
-			return "", fmt.Errorf("no ticket could be created: %w", context.Cause(ctx))
-		}
-	}
-	m.get(ctx)
-	m.delete(ctx)
-	return m.id, nil
 }
 
 // read reads a project's log up to the deletion of a ticket. It begins again when it fails, since NATS may still

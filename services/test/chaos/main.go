@@ -1,16 +1,18 @@
 // Command chaos injects faults into a matchmaking system and checks whether the system keeps its promises. It is built
 // like Jepsen's tests.
 //
-// It builds the services and runs them as separate processes, with a Redis and three NATS servers. A workload creates
-// and deletes tickets, changes configs and functions, and fills running games. Meanwhile the nemesis kills and freezes
-// processes and cuts connections, by a schedule that is made from a seed. At the end chaos waits until the system is at
-// rest, and checks the history of all requests and answers against each promise.
+// It builds the services and runs them as separate processes, with three NATS servers and one Redis, or a Redis with a
+// replica and Sentinels, or a cluster. A workload creates and deletes tickets, changes configs and functions, and fills
+// running games. Meanwhile the nemesis kills, freezes and starves processes, cuts connections, fills the memory and the
+// disk of Redis and has its replicas take over, by a schedule that is made from a seed. At the end chaos waits until
+// the system is at rest, and checks the history of all requests and answers against each promise.
 //
 // Its packages:
 //
 //	history   what clients, the hosting system and the event log saw, and the journal file with it
 //	checker   checks a history against the promises
 //	schedule  which faults there are, and when
+//	player    the players, which simulation has too
 package main
 
 import (
@@ -64,6 +66,9 @@ type options struct {
 	Pace     time.Duration `help:"Time from one fault to the next, on average." default:"1500ms"`
 	Together int           `help:"How many faults there may be at a time." default:"4"`
 	Projects int           `help:"How many projects there are." default:"3"`
+	State    string        `help:"How Redis keeps the state: single, sentinel (with a replica, which takes over) or cluster (of three, with replicas)." enum:"single,sentinel,cluster" default:"single"`
+	Disk     bool          `help:"Let the disk of a single Redis be full now and then. It gets a file system of its own, which only root can mount."`
+	Large    float64       `help:"The share of players whose tickets have large properties." default:"0.02"`
 	Race     bool          `help:"Build the services with the race detector."`
 	Patience time.Duration `help:"How long the system may take to come to rest after the faults, and to repair what they broke." default:"3m"`
 	Break    string        `help:"Build the services with one of the mistakes of the package mistake, or with each of them in turn. The run succeeds when the checker finds the mistake." placeholder:"NAME|all"`

@@ -16,13 +16,19 @@ import (
 // stopTime is how long a process may take to stop in good order before it is killed.
 const stopTime = 30 * time.Second
 
+// slice is how long a process that starves works, once in ten times as long.
+const slice = 10 * time.Millisecond
+
 // nemesis injects the faults of a schedule into a system.
 type nemesis struct {
 	system  *system
 	journal *history.Journal
 	log     logFunc
+	// projects are those of the workload.
+	projects []string
 
-	mu sync.Mutex
+	watching sync.WaitGroup
+	mu       sync.Mutex
 	// problems are what processes did that is wrong in any run.
 	problems []string
 }
@@ -58,9 +64,13 @@ func (n *nemesis) run(ctx context.Context, faults []schedule.Fault, lasts time.D
 func (n *nemesis) inject(ctx context.Context, f schedule.Fault) {
 	from := history.Now()
 	switch f.Kind {
-	case schedule.Kill, schedule.Freeze, schedule.Restart:
+	case schedule.Kill, schedule.Freeze, schedule.Restart, schedule.Starve:
 		if err := n.disturb(ctx, f); err != nil {
 			n.problem("%v", err)
+		}
+	case schedule.FillMemory, schedule.FillDisk, schedule.FailOver, schedule.Lose, schedule.Move:
+		if err := n.disturbStore(ctx, f); err != nil && ctx.Err() == nil {
+			n.problem("%s %s: %v", f.Kind, f.Target.Name, err)
 		}
 	case schedule.Refuse:
 		n.cut(ctx, f, proxy.Refused)
@@ -89,6 +99,13 @@ func (n *nemesis) disturb(ctx context.Context, f schedule.Fault) error {
 		p.Signal(syscall.SIGSTOP)
 		pause(ctx, f.For)
 		p.Signal(syscall.SIGCONT)
+		return nil
+	case schedule.Starve:
+		for begun := time.Now(); time.Since(begun) < f.For; pause(ctx, slice) {
+			p.Signal(syscall.SIGSTOP)
+			pause(ctx, 9*slice)
+			p.Signal(syscall.SIGCONT)
+		}
 		return nil
 	case schedule.Kill:
 		p.Kill()
@@ -127,6 +144,24 @@ func (n *nemesis) heal() error {
 		}
 	}
 	return nil
+}
+
+// scheduled compares the faults that happened with those of the schedule.
+func (n *nemesis) scheduled(faults []schedule.Fault) {
+	due, happened := map[string]int{}, map[string]int{}
+	for _, f := range faults {
+		due[string(f.Kind)]++
+	}
+	for _, f := range n.journal.SoFar().Faults {
+		happened[f.Kind]++
+	}
+	for _, kind := range schedule.Kinds(n.system.targets()) {
+		n.log("%4d  %s", happened[string(kind)], kind)
+		if happened[string(kind)] < due[string(kind)] {
+			n.problem("there were %d faults of the kind %q in the schedule, and %d happened", due[string(kind)], kind,
+				happened[string(kind)])
+		}
+	}
 }
 
 // problem notes a problem.

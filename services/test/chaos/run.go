@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"matchmaker.dev/services/test/chaos/checker"
@@ -104,7 +105,10 @@ type logFunc func(format string, args ...any)
 // newLog prints lines with the time since now.
 func newLog(out io.Writer) logFunc {
 	begun := time.Now()
+	var mu sync.Mutex
 	return func(format string, args ...any) {
+		mu.Lock()
+		defer mu.Unlock()
 		fmt.Fprintf(out, "%6.1fs  %s\n", time.Since(begun).Seconds(), fmt.Sprintf(format, args...))
 	}
 }
@@ -169,7 +173,7 @@ func record(
 	started := false
 	journal, err := history.Begin(filepath.Join(dir, "journal.jsonl"), history.Terms{
 		Seed: o.Seed, Claim: claimTime, Allocation: hostTime + 15*time.Second, Recovery: o.Patience, Approval: approvalTime,
-		Enemies: []string{enemyConfig}, Directors: []string{"director-1", "director-2"},
+		Enemies: []string{enemyConfig}, Directors: []string{"director-1", "director-2"}, Stores: storeNames(o.State),
 	})
 	if err != nil {
 		return nil, nil, err
@@ -185,7 +189,7 @@ func record(
 		return nil, nil, err
 	}
 	defer func() { err = errors.Join(err, fleet.close()) }()
-	s, err := newSystem(ctx, dir, made, fleet)
+	s, err := newSystem(ctx, layout{dir: dir, made: made, fleet: fleet, state: o.State, disk: o.Disk}, log)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -210,18 +214,33 @@ func exercise(
 		return nil, err
 	}
 	nemesis := &nemesis{system: s, journal: journal, log: log}
+	for _, c := range w.crowds {
+		nemesis.projects = append(nemesis.projects, c.Project)
+	}
+	if err := s.stores.locate(ctx, nemesis.projects); err != nil {
+		return nil, err
+	}
 	faults := schedule.Make(schedule.Options{
 		Seed: o.Seed, Duration: o.Duration, Pace: o.Pace, Together: o.Together, Targets: s.targets(),
 	})
 
+	watching, stop := context.WithCancel(ctx)
+	defer func() { stop(); nemesis.watching.Wait() }()
+	nemesis.watch(watching)
 	w.begin(ctx)
 	defer w.end()
 	nemesis.run(ctx, faults, o.Duration)
+	nemesis.scheduled(faults)
 	if err := nemesis.heal(); err != nil {
 		return nil, err
 	}
 	healing, cancel := context.WithTimeout(ctx, startTime)
 	defer cancel()
+	for _, p := range s.stores.pairs {
+		if _, _, err := p.whole(healing); err != nil {
+			return nil, err
+		}
+	}
 	if err := s.ready(healing); err != nil {
 		return nil, err
 	}

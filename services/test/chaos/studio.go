@@ -16,6 +16,7 @@ import (
 	"matchmaker.dev/pkg/client"
 	"matchmaker.dev/services/test/chaos/history"
 	"matchmaker.dev/services/test/chaos/lane"
+	"matchmaker.dev/services/test/chaos/player"
 )
 
 // studio changes the configs and functions of a project.
@@ -164,7 +165,7 @@ func (s *studio) ask(ctx context.Context, c history.Change, do func(context.Cont
 		err := do(one, &c)
 		c.To = history.Now()
 		cancel()
-		c.Status, c.Error = answer(err, http.StatusOK)
+		c.Status, c.Error = player.Answer(err, http.StatusOK)
 		s.journal.Change(c)
 		switch {
 		case c.Status == http.StatusOK:

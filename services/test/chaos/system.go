@@ -22,10 +22,9 @@ import (
 
 // system is a matchmaking system of many processes. All its connections can be cut.
 type system struct {
-	dir    string
-	made   *artefacts
+	layout
 	tokens *issuer.Issuer
-	fleet  *fleet
+	stores *stores
 	// issuers is the file that makes services trust the system's tokens.
 	issuers string
 	units   map[string]*unit
@@ -35,6 +34,17 @@ type system struct {
 	fronts map[string][]string
 	// nats is where this process reaches NATS. The nemesis does not cut its connections.
 	nats string
+}
+
+// layout says what a system is made of.
+type layout struct {
+	// dir is the folder for all files.
+	dir   string
+	made  *artefacts
+	fleet *fleet
+	// state is the way in which Redis keeps the state. disk tells that its files get a file system that can be full.
+	state string
+	disk  bool
 }
 
 // natsNodes are enough for the cluster to work without one of them.
@@ -67,9 +77,10 @@ func services() (names []string) {
 }
 
 // newSystem makes the units and proxies of a system, and starts no process yet.
-func newSystem(ctx context.Context, dir string, made *artefacts, fleet *fleet) (s *system, err error) {
+func newSystem(ctx context.Context, l layout, log logFunc) (s *system, err error) {
+	dir := l.dir
 	s = &system{
-		dir: dir, made: made, fleet: fleet, issuers: filepath.Join(dir, "issuers.yaml"),
+		layout: l, issuers: filepath.Join(dir, "issuers.yaml"),
 		units: map[string]*unit{}, proxies: map[string][]*proxy.Proxy{}, fronts: map[string][]string{},
 	}
 	if err := os.MkdirAll(filepath.Join(dir, "logs"), 0o750); err != nil {
@@ -90,7 +101,7 @@ func newSystem(ctx context.Context, dir string, made *artefacts, fleet *fleet) (
 			err = errors.Join(err, s.end())
 		}
 	}()
-	if err := s.redis(); err != nil {
+	if err := s.newStores(log); err != nil {
 		return nil, err
 	}
 	if err := s.cluster(ctx); err != nil {
@@ -124,35 +135,6 @@ func (s *system) proxy(ctx context.Context, name string, dial proxy.Dial) (strin
 	}
 	s.proxies[name] = append(s.proxies[name], p)
 	return p.Address(), nil
-}
-
-// redis adds a Redis. It writes every change to the disk before it answers, so that a kill loses no answered change.
-func (s *system) redis() error {
-	binary := ""
-	for _, name := range []string{"redis-server", "valkey-server"} {
-		if path, err := exec.LookPath(name); err == nil {
-			binary = path
-			break
-		}
-	}
-	if binary == "" {
-		return errors.New("a redis-server or valkey-server is needed")
-	}
-	dir := filepath.Join(s.dir, "redis")
-	if err := os.MkdirAll(dir, 0o750); err != nil {
-		return err
-	}
-	socket := filepath.Join(dir, "socket")
-	s.add("redis", func() *exec.Cmd {
-		return exec.Command(binary, "--port", "0", "--unixsocket", socket, "--dir", dir, "--save", "",
-			"--appendonly", "yes", "--appendfsync", "always", "--maxmemory-policy", "noeviction", "--daemonize", "no")
-	}, func(line string) string {
-		if strings.Contains(strings.ToLower(line), "ready to accept connections") {
-			return socket
-		}
-		return ""
-	})
-	return nil
 }
 
 // cluster adds the NATS servers. They run this program.
@@ -213,10 +195,7 @@ func (s *system) natsFor(ctx context.Context, name string) (string, error) {
 
 // service adds a process of a service, with proxies to the servers it needs.
 func (s *system) service(ctx context.Context, service catalog.Service, name string) error {
-	redis, err := s.proxy(ctx, name+">redis", s.units["redis"].dial(func(where string) (string, string) {
-		return "unix",
-			where
-	}))
+	redis, err := s.redisOf(ctx, name)
 	if err != nil {
 		return err
 	}
@@ -225,7 +204,7 @@ func (s *system) service(ctx context.Context, service catalog.Service, name stri
 		return err
 	}
 	arguments := []string{
-		service.Name, "--name", name, "--listen", "127.0.0.1:0", "--redis", "redis://" + redis, "--nats", nats,
+		service.Name, "--name", name, "--listen", "127.0.0.1:0", "--redis", redis, "--nats", nats,
 		"--stream-replicas", "3", "--player-rate", "0", "--project-rate", "0", "--api-rate", "0", "--drain", "5s",
 	}
 	if service.Issuers {
@@ -280,7 +259,13 @@ func (s *system) service(ctx context.Context, service catalog.Service, name stri
 
 // start starts all processes and returns when they are ready.
 func (s *system) start(ctx context.Context) error {
-	for _, name := range s.names() {
+	stores := s.stores.processes()
+	for n, name := range s.names() {
+		if n == len(stores) {
+			if err := s.stores.form(ctx); err != nil {
+				return err
+			}
+		}
 		if err := s.units[name].start(); err != nil {
 			return err
 		}
@@ -322,13 +307,13 @@ func probe(ctx context.Context, client *http.Client, url string) bool {
 
 // names lists all units in the order in which they start.
 func (s *system) names() []string {
-	return slices.Concat([]string{"redis"}, natsNodes, services())
+	return slices.Concat(s.stores.processes(), natsNodes, services())
 }
 
 // end kills all processes and closes all proxies.
 func (s *system) end() error {
-	for _, name := range slices.Backward(s.names()) {
-		if u := s.units[name]; u != nil && u.process() != nil {
+	for _, u := range s.units {
+		if u.process() != nil {
 			u.process().Kill()
 		}
 	}
@@ -338,7 +323,7 @@ func (s *system) end() error {
 			err = errors.Join(err, p.Close())
 		}
 	}
-	return err
+	return errors.Join(err, s.stores.close())
 }
 
 // until waits until ok is true. An error means that ctx ended.

@@ -8,23 +8,48 @@ import (
 	"matchmaker.dev/services/test/chaos/schedule"
 )
 
+// restTime is how long servers of Redis with replicas have no fault after one: as long as one that was replaced may
+// need to become a replica.
+const restTime = 5 * time.Second
+
+// slotsTarget are the places of projects in a cluster.
+const slotsTarget = "slots"
+
+// faults are those that a server can have.
+func (st *stores) faults() []schedule.Kind {
+	all := []schedule.Kind{
+		schedule.Kill, schedule.Kill, schedule.Freeze, schedule.Freeze, schedule.Starve, schedule.FillMemory,
+	}
+	if st.disk != nil {
+		all = append(all, schedule.FillDisk)
+	}
+	return all
+}
+
 // targets lists the targets of the nemesis.
 func (s *system) targets() []schedule.Target {
-	process := []schedule.Kind{schedule.Kill, schedule.Kill, schedule.Freeze, schedule.Freeze, schedule.Restart}
+	process := []schedule.Kind{
+		schedule.Kill, schedule.Kill, schedule.Freeze, schedule.Freeze, schedule.Restart, schedule.Starve,
+	}
 	crash := []schedule.Kind{schedule.Kill, schedule.Freeze}
 	cut := []schedule.Kind{schedule.Refuse, schedule.Silence, schedule.Deafen, schedule.Slow}
 	var targets []schedule.Target
 	add := func(name string, kinds []schedule.Kind, weight int, longest time.Duration) {
 		t := schedule.Target{Name: name, Kinds: kinds, Weight: weight, Longest: longest}
-		if slices.Contains(natsNodes, name) {
-			t.Group = "nats" // the cluster of three works without one, not without two
+		switch kind, _, _ := strings.Cut(name, "-"); {
+		case slices.Contains(natsNodes, name), kind == sentinel:
+			t.Group = kind // three of them work without one, not without two
+		case slices.Contains(storeNames(s.stores.kind), name) && s.stores.kind != single:
+			t.Group, t.Rest = "redis", restTime // a replica cannot take over when it has a fault itself
 		}
 		targets = append(targets, t)
 	}
 	for _, name := range s.names() {
 		switch service, _, _ := strings.Cut(name, "-"); service {
 		case "redis":
-			add(name, crash, 4, 4*time.Second)
+			add(name, s.stores.faults(), max(1, 6/len(s.stores.servers)), 5*time.Second)
+		case sentinel:
+			add(name, crash, 1, 4*time.Second)
 		case "nats":
 			add(name, crash, 3, 8*time.Second)
 		case "director":
@@ -38,6 +63,12 @@ func (s *system) targets() []schedule.Target {
 		default:
 			add(name, process, 1, 3*time.Second)
 		}
+	}
+	for _, p := range s.stores.pairs {
+		add(p.name, []schedule.Kind{schedule.FailOver, schedule.Lose}, max(1, 4/len(s.stores.pairs)), 2*time.Second)
+	}
+	if s.stores.kind == cluster {
+		add(slotsTarget, []schedule.Kind{schedule.Move}, 1, 2*time.Second)
 	}
 	for name := range s.proxies {
 		from, to, _ := strings.Cut(name, ">")

@@ -9,12 +9,13 @@ import (
 	"time"
 
 	"matchmaker.dev/services/test/chaos/history"
+	"matchmaker.dev/services/test/chaos/lane"
+	"matchmaker.dev/services/test/chaos/player"
 )
 
 // workload is all clients of a system.
 type workload struct {
-	rate    float64
-	crowds  []*crowd
+	crowds  []*player.Crowd
 	studios []*studio
 	games   []*gameServers
 
@@ -30,11 +31,16 @@ type workload struct {
 // changePace is the time from one change of a studio to the next, on average.
 const changePace = time.Second
 
+// lanes has each lane as often as players choose it: more would not find a place in the running games.
+var lanes = []lane.Lane{
+	lane.Hosted, lane.Hosted, lane.Hosted, lane.Hosted, lane.Free, lane.Free, lane.Free, lane.Both, lane.Both, lane.Games,
+}
+
 // newWorkload creates the projects with their configs and functions.
 func newWorkload(ctx context.Context, o options, s *system, journal *history.Journal) (*workload, error) {
 	ctx, cancel := context.WithTimeout(ctx, startTime)
 	defer cancel()
-	w := &workload{rate: o.Rate / float64(o.Projects)}
+	w := new(workload)
 	streams := uint64(0)
 	random := func() *rand.Rand {
 		streams++
@@ -42,10 +48,14 @@ func newWorkload(ctx context.Context, o options, s *system, journal *history.Jou
 	}
 	for n := range o.Projects {
 		project := fmt.Sprintf("game-%d", n+1)
-		c, err := newCrowd(s, project, journal, random())
+		tickets, err := s.api(project, "ticket", playerClaims)
 		if err != nil {
 			return nil, err
 		}
+		c := player.New(player.Options{
+			Project: project, Tickets: tickets, Journal: journal, Random: random(), Large: o.Large, Lanes: lanes,
+			Pace: time.Duration(float64(o.Projects) / o.Rate * float64(time.Second)),
+		})
 		st, err := newStudio(s, project, journal, random())
 		if err != nil {
 			return nil, err
@@ -67,7 +77,7 @@ func (w *workload) begin(ctx context.Context) {
 	w.lives, w.endLives = context.WithCancel(ctx)
 	w.arrivals, w.endArrivals = context.WithCancel(w.lives)
 	for n := range w.crowds {
-		w.arriving.Go(func() { w.crowds[n].arrive(w.arrivals, w.lives, w.rate) })
+		w.arriving.Go(func() { w.crowds[n].Arrive(w.arrivals, w.lives) })
 		w.arriving.Go(func() {
 			err := w.studios[n].work(w.arrivals, w.lives, changePace)
 			w.mu.Lock()
@@ -94,37 +104,15 @@ func (w *workload) end() {
 	w.arriving.Wait()
 	w.playing.Wait()
 	for _, c := range w.crowds {
-		c.present.Wait()
+		c.Wait()
 	}
 }
 
-// settle waits until all waiting players are matched. It adds a stand-in for a player who is left alone.
+// settle waits until all waiting players are matched.
 func (w *workload) settle(ctx context.Context, patience time.Duration, log logFunc) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	for before := -1; ; {
-		left := 0
-		for _, c := range w.crowds {
-			_, all := c.unmatched()
-			left += all
-		}
-		if left == 0 {
-			return
-		}
-		log("%d players wait", left)
-		if left == before { // no match since: a player may be alone
-			for _, c := range w.crowds {
-				in, _ := c.unmatched()
-				for _, l := range in {
-					c.standIn(ctx, l)
-				}
-			}
-		}
-		before = left
-		if !pause(ctx, 2*time.Second) {
-			return
-		}
-	}
+	player.Settle(ctx, w.crowds, func(players int) { log("%d players wait", players) })
 }
 
 // last reads every ticket once more, and deletes those that still wait.
@@ -132,6 +120,6 @@ func (w *workload) last(ctx context.Context, patience time.Duration) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	for _, c := range w.crowds {
-		c.last(ctx)
+		c.Last(ctx, 16)
 	}
 }

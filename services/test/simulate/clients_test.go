@@ -16,18 +16,16 @@ import (
 	"matchmaker.dev/services/internal/auth"
 	"matchmaker.dev/services/internal/issuer"
 	"matchmaker.dev/services/test/chaos/lane"
+	"matchmaker.dev/services/test/chaos/player"
 )
 
-// requestTime is how long clients wait for an answer, holdTime how long the service is asked to hold a GET.
-const (
-	requestTime = 10 * time.Second
-	holdTime    = "4"
-)
+// requestTime is how long studios and games wait for an answer.
+const requestTime = 10 * time.Second
 
 // clients are all who use a world.
 type clients struct {
 	world   *world
-	crowds  []*crowd
+	crowds  []*player.Crowd
 	studios []*studio
 	games   []*games
 
@@ -35,6 +33,11 @@ type clients struct {
 	arrivals, lives       context.Context
 	endArrivals, endLives context.CancelFunc
 	arriving, playing     sync.WaitGroup
+}
+
+// lanes has each lane as often as players choose it.
+var lanes = []lane.Lane{
+	lane.Hosted, lane.Hosted, lane.Hosted, lane.Hosted, lane.Free, lane.Free, lane.Both, lane.Both, lane.Games, lane.Games,
 }
 
 // newClients makes the clients and puts the configs.
@@ -58,9 +61,11 @@ func newClients(ctx context.Context, w *world) (*clients, error) {
 		if err != nil {
 			return nil, err
 		}
-		c.crowds = append(c.crowds, &crowd{
-			project: project, tickets: tickets, journal: w.journal, random: random(), waiting: map[lane.Lane]int{},
-		})
+		c.crowds = append(c.crowds, player.New(player.Options{
+			Project: project, Tickets: tickets, Journal: w.journal, Random: random(), Pace: arrivalPace, Large: 0.02,
+			Lanes: lanes,
+			As:    func(ctx context.Context, name string) context.Context { return as(ctx, "%s", name) },
+		}))
 		c.studios = append(c.studios, &studio{project: project, configs: configs, journal: w.journal, random: random()})
 		c.games = append(c.games, &games{project: project, backfills: backfills, journal: w.journal, random: random()})
 	}
@@ -76,7 +81,7 @@ func (c *clients) begin(ctx context.Context) {
 	c.lives, c.endLives = context.WithCancel(ctx)
 	c.arrivals, c.endArrivals = context.WithCancel(c.lives)
 	for n := range c.crowds {
-		c.arriving.Go(func() { c.crowds[n].arrive(c.arrivals, c.lives) })
+		c.arriving.Go(func() { c.crowds[n].Arrive(c.arrivals, c.lives) })
 		c.arriving.Go(func() {
 			if err := c.studios[n].work(c.arrivals, c.lives); err != nil {
 				c.world.fail("%v", err)
@@ -102,42 +107,21 @@ func (c *clients) end() {
 	c.arriving.Wait()
 	c.playing.Wait()
 	for _, one := range c.crowds {
-		one.present.Wait()
+		one.Wait()
 	}
 }
 
-// settle waits until all waiting players are matched. It adds a stand-in for a player who is left alone.
+// settle waits until all waiting players are matched.
 func (c *clients) settle(ctx context.Context, patience time.Duration) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	for before := -1; ; {
-		left := 0
-		for _, one := range c.crowds {
-			_, all := one.unmatched()
-			left += all
-		}
-		if left == 0 {
-			return
-		}
-		if left == before { // no match since: a player may be alone
-			for _, one := range c.crowds {
-				in, _ := one.unmatched()
-				for _, l := range in {
-					one.standIn(ctx, l)
-				}
-			}
-		}
-		before = left
-		if !pause(ctx, 2*time.Second) {
-			return
-		}
-	}
+	player.Settle(ctx, c.crowds, func(int) {})
 }
 
 // last reads every ticket once more.
 func (c *clients) last(ctx context.Context) {
 	for _, one := range c.crowds {
-		one.last(ctx)
+		one.Last(ctx, 1)
 	}
 }
 
@@ -161,18 +145,12 @@ type front struct {
 	project, role string
 }
 
-type (
-	whoKey  struct{}
-	holdKey struct{}
-)
+type whoKey struct{}
 
 // as names who makes the requests of a context.
 func as(ctx context.Context, format string, args ...any) context.Context {
 	return context.WithValue(ctx, whoKey{}, fmt.Sprintf(format, args...))
 }
-
-// withHold makes the service hold the GETs of a context.
-func withHold(ctx context.Context) context.Context { return context.WithValue(ctx, holdKey{}, true) }
 
 // RoundTrip is that of http.RoundTripper.
 func (f front) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -187,8 +165,8 @@ func (f front) RoundTrip(r *http.Request) (*http.Response, error) {
 		r.Body = http.NoBody
 	}
 	r.RequestURI = r.URL.RequestURI()
-	if r.Context().Value(holdKey{}) != nil && r.Method == http.MethodGet {
-		r.Header.Set("Prefer", "wait="+holdTime)
+	if player.IsHeld(r) {
+		r.Header.Set("Prefer", fmt.Sprintf("wait=%d", player.HoldTime/time.Second))
 	}
 	answers := make(chan *http.Response, 1)
 	f.world.gate.add(&step{
@@ -226,17 +204,6 @@ func (f front) send(r *http.Request, fate fault, answers chan<- *http.Response) 
 		}
 		answers <- w.Result()
 	}()
-}
-
-// answer is the status and the error text of a call; 0 when it was not answered.
-func answer(err error, good int) (status int, text string) {
-	if err == nil {
-		return good, ""
-	}
-	if refused, ok := errors.AsType[*client.Error](err); ok {
-		return refused.Status, refused.Error()
-	}
-	return 0, err.Error()
 }
 
 // retryAfter is the time between a failure and the next try.

@@ -11,12 +11,12 @@
 // The history goes to the checker of the chaos tests. A file for each part:
 //
 //	gate     one thing at a time, faults
-//	link     connections to the state; redis is the state
+//	link     connections to the state; redis is the state, lua runs its scripts
 //	bus      messages; queue has the work queue, events the stream of events
 //	box      match functions in the process
 //	fleet    the hosting system
 //	process  services that are killed and started again
 //	world    all of this together
 //	replay   the same world again
-//	clients  who uses it: player, studio, game
+//	clients  who uses it: studio, game, and the players of chaos
 package simulate

@@ -11,6 +11,7 @@ import (
 	"matchmaker.dev/pkg/client"
 	"matchmaker.dev/services/test/chaos/history"
 	"matchmaker.dev/services/test/chaos/lane"
+	"matchmaker.dev/services/test/chaos/player"
 )
 
 // games are the running games of a project. They fill up, lose players, and end or fall silent.
@@ -105,7 +106,7 @@ func (g *game) ask(
 	r.From = history.Now()
 	err := do(ctx, &r)
 	r.To = history.Now()
-	r.Status, r.Error = answer(err, good)
+	r.Status, r.Error = player.Answer(err, good)
 	g.journal.Round(r)
 	return r
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"sync"
 	"testing/synctest"
 	"time"
@@ -50,8 +51,9 @@ type step struct {
 	due time.Time
 	// do does it; it must not block.
 	do func(fault)
-	// serial numbers the steps in the order in which they came.
+	// serial numbers the steps in the order in which they came, and title is the name once it has.
 	serial uint64
+	title  string
 }
 
 // gate lets one step go at a time.
@@ -85,16 +87,8 @@ func newGate(seed uint64) *gate {
 func (g *gate) add(s *step) {
 	g.mu.Lock()
 	g.serials++
-	s.serial = g.serials
+	s.serial, s.title = g.serials, s.name()
 	g.steps = append(g.steps, s)
-	g.mu.Unlock()
-	g.arrived.Notify()
-}
-
-// hasten makes a step due now.
-func (g *gate) hasten(s *step) {
-	g.mu.Lock()
-	s.due = time.Time{}
 	g.mu.Unlock()
 	g.arrived.Notify()
 }
@@ -115,7 +109,7 @@ func (g *gate) of(p *process) []*step {
 }
 
 func compare(a, b *step) int {
-	return cmp.Or(cmp.Compare(a.name(), b.name()), cmp.Compare(a.serial, b.serial))
+	return cmp.Or(strings.Compare(a.title, b.title), cmp.Compare(a.serial, b.serial))
 }
 
 func (s *step) name() string {
@@ -191,7 +185,7 @@ func (g *gate) choose(ready []*step) (*step, fault) {
 func (g *gate) let(s *step, f fault) {
 	g.passed++
 	if g.record != nil {
-		fmt.Fprintf(g.record, "%s %s %s\n", time.Now().Format("04:05.000000"), f, s.name())
+		fmt.Fprintf(g.record, "%s %s %s\n", time.Now().Format("04:05.000000"), f, s.title)
 	}
 	if f != none {
 		g.faults++

@@ -8,7 +8,6 @@ import (
 	"io"
 	"net"
 	"os"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -21,14 +20,6 @@ type store struct {
 	redis redis
 	// own is a session for looking.
 	own session
-	// blocked are reads of feeds that wait for an entry.
-	blocked []*read
-}
-
-// read is a blocked XREAD without its BLOCK.
-type read struct {
-	step    *step
-	command []string
 }
 
 // exec carries out a command and returns the reply.
@@ -38,34 +29,6 @@ func exec(s session, command []string) []byte {
 		return fmt.Appendf(nil, "-ERR %v\r\n", err)
 	}
 	return reply
-}
-
-// wake makes those blocked reads due for which there is something now.
-func (s *store) wake() {
-	s.blocked = slices.DeleteFunc(s.blocked, func(r *read) bool {
-		there := !isNull(exec(s.own, r.command))
-		if there {
-			s.gate.hasten(r.step)
-		}
-		return there
-	})
-}
-
-func isNull(reply []byte) bool {
-	return bytes.HasPrefix(reply, []byte("*-1")) || bytes.HasPrefix(reply, []byte("$-1"))
-}
-
-// unblocked returns an XREAD without its BLOCK, and how long it blocks.
-func unblocked(command []string) (rest []string, wait time.Duration, ok bool) {
-	if !strings.EqualFold(command[0], "xread") {
-		return nil, 0, false
-	}
-	n := slices.IndexFunc(command, func(word string) bool { return strings.EqualFold(word, "block") })
-	if n < 0 {
-		return nil, 0, false
-	}
-	millis, err := strconv.Atoi(command[n+1])
-	return slices.Concat(command[:n], command[n+2:]), time.Duration(millis) * time.Millisecond, err == nil
 }
 
 // link is a connection of a process to the store, at the client's end. A request is on its way when the client begins
@@ -150,7 +113,7 @@ func waitFor(changed, dead <-chan struct{}, deadline time.Time) bool {
 
 // ask sends the request on its way. The caller holds mu.
 func (l *link) ask() error {
-	commands, err := parse(l.request)
+	commands, err := parseCommands(l.request)
 	if err != nil {
 		return err
 	}
@@ -170,46 +133,20 @@ func (l *link) answer(commands [][]string, f fault) {
 		l.give(nil, errLost)
 		return
 	}
-	if len(commands) == 1 {
-		if rest, wait, ok := unblocked(commands[0]); ok && f == none {
-			l.block(rest, wait)
-			return
-		}
-	}
 	n := len(commands)
 	if f == mute && n > 1 {
 		n = 1 + l.store.gate.pick(n)
 	}
 	var reply []byte
 	for _, c := range commands[:n] {
-		if rest, _, ok := unblocked(c); ok {
-			c = rest
-		}
 		reply = append(reply, exec(l.session, c)...)
 	}
-	l.store.wake()
 	if f == mute {
 		l.session.close() // a transaction that is not complete is dropped
 		l.give(nil, errLost)
 		return
 	}
 	l.give(reply, nil)
-}
-
-// block answers a read when there is something, or when its time is over.
-func (l *link) block(command []string, wait time.Duration) {
-	if reply := exec(l.session, command); !isNull(reply) {
-		l.give(bytes.Clone(reply), nil)
-		return
-	}
-	s := &step{from: l.process, label: "woken " + labelOf([][]string{command}), due: time.Now().Add(wait)}
-	r := &read{step: s, command: command}
-	s.do = func(fault) {
-		l.store.blocked = slices.DeleteFunc(l.store.blocked, func(other *read) bool { return other == r })
-		l.give(bytes.Clone(exec(l.session, command)), nil)
-	}
-	l.store.blocked = append(l.store.blocked, r)
-	l.store.gate.add(s)
 }
 
 func (l *link) give(reply []byte, err error) {
@@ -280,8 +217,8 @@ func labelOf(commands [][]string) string {
 	return label.String()
 }
 
-// parse reads commands as clients send them.
-func parse(request []byte) (commands [][]string, err error) {
+// parseCommands reads commands as clients send them.
+func parseCommands(request []byte) (commands [][]string, err error) {
 	in := bufio.NewReader(bytes.NewReader(request))
 	for {
 		words, err := number(in, '*')

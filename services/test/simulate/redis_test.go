@@ -11,8 +11,6 @@ import (
 
 	"github.com/alicebob/miniredis/v2"
 	"github.com/alicebob/miniredis/v2/server"
-
-	"matchmaker.dev/services/internal/embedded"
 )
 
 // redis is a server.
@@ -29,13 +27,16 @@ type session interface {
 }
 
 // memory is a Redis in this process. Nothing of it works beside its caller.
-type memory struct{ redis *miniredis.Miniredis }
+type memory struct {
+	redis   *miniredis.Miniredis
+	scripts *scripts
+}
 
 // local is a session of it.
 type local struct {
-	redis *miniredis.Miniredis
-	peer  *server.Peer
-	out   bytes.Buffer
+	*memory
+	peer *server.Peer
+	out  bytes.Buffer
 }
 
 func newMemory() (*memory, error) {
@@ -44,26 +45,33 @@ func newMemory() (*memory, error) {
 	if err != nil {
 		return nil, err
 	}
-	embedded.AllowFlags(m.redis)
+	if m.scripts, err = newScripts(m.redis); err != nil {
+		return nil, err
+	}
 	return m, conn.Close()
 }
 
 func (m *memory) open() (session, error) {
-	l := &local{redis: m.redis}
+	l := &local{memory: m}
 	l.peer = server.NewPeer(bufio.NewWriter(&l.out))
 	return l, nil
 }
 
-func (m *memory) close() { m.redis.Close() }
-
-func (m *local) exec(command []string) ([]byte, error) {
-	m.out.Reset()
-	m.redis.Server().Dispatch(m.peer, command)
-	m.peer.Flush()
-	return m.out.Bytes(), nil
+func (m *memory) close() {
+	m.scripts.close()
+	m.redis.Close()
 }
 
-func (m *local) close() {}
+func (l *local) exec(command []string) ([]byte, error) {
+	l.out.Reset()
+	if !l.scripts.run(command, &l.out) {
+		l.redis.Server().Dispatch(l.peer, command)
+		l.peer.Flush()
+	}
+	return l.out.Bytes(), nil
+}
+
+func (l *local) close() {}
 
 // real is the address of a real Redis.
 type real string

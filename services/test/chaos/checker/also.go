@@ -4,7 +4,7 @@ import "matchmaker.dev/services/test/chaos/history"
 
 // eventLog checks that the event log and the players saw the same. The replay of the event log checks its order.
 func eventLog(m *model, p *Promise, _ *Sums) {
-	var count, agreed int
+	var count, agreed, shaken int
 	for _, log := range m.logs {
 		count += len(log)
 	}
@@ -15,6 +15,8 @@ func eventLog(m *model, p *Promise, _ *Sums) {
 		}
 		c := t.result()
 		switch {
+		case m.isShakenTicket(t.id):
+			shaken++
 		case kinds[history.Created] == 0:
 			p.fail("%s: ticket %s was answered 201, but the event log does not have it", t.project, t.id)
 		case c != nil && c.Assignment.Error == "" && kinds[history.Assigned] == 0:
@@ -28,6 +30,8 @@ func eventLog(m *model, p *Promise, _ *Sums) {
 		}
 	}
 	p.count("events", count)
+	p.count("times whose writes may be lost in a failover", len(m.h.Losses))
+	p.count("tickets that were written then", shaken)
 	p.count("tickets that the event log and their players saw alike", agreed)
 }
 

@@ -49,6 +49,9 @@ func TestBrokenPromisesAreFound(t *testing.T) {
 		{"nobody can learn of a ticket after the faults", 1, "no request for ticket a", func(h *history.History) {
 			h.Calls = slices.DeleteFunc(h.Calls, func(c history.Call) bool { return c.Ticket == "a" && c.From > 500*1000 })
 		}},
+		{"a ticket has lost its properties", 1, "has properties of 0 bytes", func(h *history.History) {
+			h.Calls[0].Bytes = 100
+		}},
 		{"a ticket expires", 1, "expired", func(h *history.History) {
 			h.Events = append(h.Events, history.Event{Project: project, Position: 90, Kind: history.Expired,
 				Tickets: []string{"a"}})

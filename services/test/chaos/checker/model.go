@@ -20,6 +20,9 @@ type model struct {
 	logs map[string][]*history.Event
 	// doubled are tickets that are in two matches.
 	doubled map[string]struct{}
+	// losses are the times whose writes may be lost, of each project in order. shaken is what was written then.
+	losses map[string][]history.Span
+	shaken shaken
 	// disabledSpans are the result of disabled.
 	disabledSpans []history.Span
 	// open counts tickets that are claimed or proposed at the end.
@@ -32,6 +35,8 @@ type ticket struct {
 	number      int64
 	// configs could match it with any other of their tickets.
 	configs []string
+	// made is the call that created it.
+	made *history.Call
 	// calls are its GETs and DELETEs in the order in which they were sent.
 	calls []*history.Call
 	// events are those that name it, in order.
@@ -57,7 +62,7 @@ func build(h *history.History) *model {
 	}
 	for i := range h.Calls {
 		if c := &h.Calls[i]; c.Op == history.Create && c.Status == 201 {
-			t := &ticket{id: c.Ticket, project: c.Project, number: c.Number, configs: c.Configs}
+			t := &ticket{id: c.Ticket, project: c.Project, number: c.Number, configs: c.Configs, made: c}
 			m.tickets[t.id] = t
 		}
 	}
@@ -79,6 +84,7 @@ func build(h *history.History) *model {
 		one := m.match(a.Project, a.Match)
 		one.hostings = append(one.hostings, a)
 	}
+	m.shake()
 	return m
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"matchmaker.dev/services/test/chaos/history"
+	"matchmaker.dev/services/test/chaos/schedule"
 )
 
 // working is the history of a leader that makes a match of the config "free" every 1.1 seconds, for 40 seconds. All the
@@ -174,13 +175,15 @@ func TestOnlyFaultsOfAllDirectorsAreAnExcuse(t *testing.T) {
 			10 * time.Second},
 		{"both at a time", []history.Fault{fault("director-1", 0, 6000), fault("director-2>redis", 5000, 9000)},
 			9 * time.Second},
+		{"Redis is full", []history.Fault{{Span: fault("", 0, 9000).Span, Kind: string(schedule.FillMemory),
+			Target: "redis"}}, 10 * time.Second},
 		{"Redis", []history.Fault{fault("redis", 500, 3000), fault("redis", 9000, 90_000)}, 6 * time.Second},
 		{"all of it", []history.Fault{fault("redis", 1000, 4000), fault("director-1>redis", 2000, 8000),
 			fault("director-1", 7000, 20_000), fault("director-2", 3000, 5000), fault("director-2", 10_500, 20_000)},
 			10*time.Second - 4*time.Second - 500*time.Millisecond},
 	}
 	for _, test := range tests {
-		terms := history.Terms{Directors: []string{"director-1", "director-2"}}
+		terms := history.Terms{Directors: []string{"director-1", "director-2"}, Stores: []string{"redis"}}
 		m := build(&history.History{Terms: terms, Faults: test.faults})
 		from, to := &history.Event{Time: 1000}, &history.Event{Time: 11_000}
 		if got := m.ableTime(from, to); got != test.able {

@@ -5,10 +5,17 @@ import "matchmaker.dev/services/test/chaos/history"
 // exists checks promise 1: a ticket answers 404 only after its player asked to delete it, and is known after the
 // faults.
 func exists(m *model, p *Promise, s *Sums) {
-	var answers, deleted, after int
+	var answers, deleted, after, undone, large int
 	for _, t := range m.ticketsByID() {
+		if t.made.Bytes > 0 {
+			large++
+		}
 		lost, known := false, false
 		for _, c := range t.calls {
+			if c.Op == history.Get && c.Status == 200 && c.Bytes != t.made.Bytes {
+				p.fail("%s: ticket %s has properties of %d bytes at %s, and was created with %d", t.project, t.id, c.Bytes,
+					clock(c.To), t.made.Bytes)
+			}
 			if c.Status == 200 || c.Status == 404 {
 				answers++
 				known = known || c.From >= m.h.Calm
@@ -22,6 +29,8 @@ func exists(m *model, p *Promise, s *Sums) {
 			}
 			if from, sent := t.deleteSent(skip); sent && from <= c.To {
 				deleted++
+			} else if m.lost(t.project, t.made.Span) {
+				undone++
 			} else if !lost {
 				lost = true
 				p.fail("%s: ticket %s (player %d) is gone at %s, and no DELETE was sent", t.project, t.id, t.number, clock(c.To))
@@ -38,7 +47,9 @@ func exists(m *model, p *Promise, s *Sums) {
 		}
 	}
 	p.count("tickets answered 201", len(m.tickets))
+	p.count("of these, with large properties", large)
 	p.count("answers about them", answers)
 	p.count("answers 404 for deleted tickets", deleted)
+	p.count("answers 404 for tickets whose creation was lost in a failover", undone)
 	p.count("tickets known after the faults", after)
 }

@@ -9,7 +9,7 @@ func once(m *model, p *Promise, s *Sums) {
 	matches := map[string]*match{} // by project and connection
 	for _, t := range m.ticketsByID() {
 		first := t.result()
-		if first == nil {
+		if first == nil || m.isShakenTicket(t.id) {
 			continue
 		}
 		results++

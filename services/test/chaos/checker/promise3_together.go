@@ -10,7 +10,7 @@ import (
 func together(m *model, p *Promise, _ *Sums) {
 	var assigned, dropped, smaller int
 	for _, one := range m.matchesByID() {
-		if one.ended == nil {
+		if one.ended == nil || m.isShakenMatch(one.id) {
 			continue
 		}
 		if one.ended.Kind == history.Released && one.ended.Reason == "left" {
@@ -34,7 +34,7 @@ func together(m *model, p *Promise, _ *Sums) {
 func (m *model) sameForAll(p *Promise, one *match) {
 	var first *history.Call // the earliest result
 	for _, id := range one.ended.Tickets {
-		if t := m.tickets[id]; t != nil {
+		if t := m.tickets[id]; t != nil && !m.isShakenTicket(id) {
 			if c := t.result(); c != nil && (first == nil || c.To < first.To) {
 				first = c
 			}
@@ -45,8 +45,8 @@ func (m *model) sameForAll(p *Promise, one *match) {
 	}
 	for _, id := range one.ended.Tickets {
 		t := m.tickets[id]
-		if t == nil {
-			continue // its creation was never answered
+		if t == nil || m.isShakenTicket(id) {
+			continue // its creation was never answered, or a failover may have undone its result
 		}
 		for _, c := range t.callsOf(history.Get) {
 			switch a, f := c.Assignment, first.Assignment; {

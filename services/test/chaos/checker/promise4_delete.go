@@ -9,7 +9,7 @@ func deleteIsFinal(m *model, p *Promise, _ *Sums) {
 	var after int
 	for _, t := range m.ticketsByID() {
 		d := t.deleted()
-		if d == nil {
+		if d == nil || m.lost(t.project, d.Span) {
 			continue
 		}
 		for _, c := range t.calls {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"matchmaker.dev/services/test/chaos/history"
+	"matchmaker.dev/services/test/chaos/schedule"
 )
 
 // claimsEnd checks promise 5: claims and proposals end in time, tickets keep their age, and no ticket is left over. The
@@ -14,7 +15,8 @@ func claimsEnd(m *model, p *Promise, s *Sums) {
 	reasons := map[string]int{}
 	var claims int
 	for _, one := range m.matchesByID() {
-		if one.first == nil || one.first.Kind != history.Claimed || one.ended == nil {
+		if one.first == nil || one.first.Kind != history.Claimed || one.ended == nil ||
+			m.isShakenMatch(one.id) {
 			continue
 		}
 		claims++
@@ -68,6 +70,9 @@ func claimsEnd(m *model, p *Promise, s *Sums) {
 func (m *model) proposalsEnd(p *Promise) (count int) {
 	limit := m.h.Terms.Approval + m.h.Terms.Recovery
 	for _, t := range m.ticketsByID() {
+		if m.isShakenTicket(t.id) {
+			continue
+		}
 		var since *history.Event
 		for _, e := range t.events {
 			switch {
@@ -122,15 +127,16 @@ func (m *model) disabled() []history.Span {
 			all = both(all, own)
 		}
 	}
-	m.disabledSpans = union(append(all, m.faultsOf("redis")...))
+	m.disabledSpans = union(append(all, m.faultsOf(m.h.Terms.Stores...)...))
 	return m.disabledSpans
 }
 
-// faultsOf are the times in which one of some targets had a fault, without overlap and in order.
+// faultsOf are the times in which one of some targets had a fault, without overlap and in order. Full memory keeps
+// nobody from ending claims: Redis refuses only what is new.
 func (m *model) faultsOf(targets ...string) []history.Span {
 	all := []history.Span{}
 	for _, f := range m.h.Faults {
-		if slices.Contains(targets, f.Target) {
+		if slices.Contains(targets, f.Target) && f.Kind != string(schedule.FillMemory) {
 			all = append(all, f.Span)
 		}
 	}

@@ -112,6 +112,9 @@ func (r *progress) step(e *history.Event) {
 	}
 	switch e.Kind {
 	case history.Claimed:
+		if r.isShakenMatch(e.Match) {
+			break
+		}
 		r.due[e.Match] = &due{at: e.Time + r.h.Terms.Claim.Milliseconds(), match: e.Match}
 	case history.Allocating:
 		if d := r.due[e.Match]; d != nil {
@@ -119,6 +122,9 @@ func (r *progress) step(e *history.Event) {
 		}
 	case history.Proposed:
 		for _, id := range e.Tickets {
+			if r.isShakenTicket(id) {
+				continue
+			}
 			r.due[id] = &due{at: e.Time + r.h.Terms.Approval.Milliseconds()}
 		}
 	case history.Full: // the match goes on
@@ -131,7 +137,7 @@ func (r *progress) step(e *history.Event) {
 	switch e.Kind {
 	case history.Created, history.Released, history.Rejected:
 		for _, id := range e.Tickets {
-			if t := r.tickets[id]; t != nil && len(t.configs) > 0 {
+			if t := r.tickets[id]; t != nil && len(t.configs) > 0 && !r.isShakenTicket(id) {
 				r.waits = append(r.waits, &wait{id: id, configs: t.configs, since: e.Time})
 			}
 		}
@@ -225,7 +231,7 @@ func (r *progress) countIdle(e *history.Event) (most int) {
 	return most
 }
 
-// changes tells whether a config is being changed, or does not exist, by a time in milliseconds.
+// changes tells whether a config is being changed, or may not exist, by a time in milliseconds.
 func (r *progress) changes(config string, millis int64) bool {
 	there := false
 	for i := range r.h.Changes {
@@ -237,7 +243,7 @@ func (r *progress) changes(config string, millis int64) bool {
 			return true
 		}
 		if c.Status == 200 {
-			there = c.Op == history.Put
+			there = c.Op == history.Put && !r.lost(r.project, c.Span)
 		}
 	}
 	return !there

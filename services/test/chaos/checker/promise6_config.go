@@ -75,20 +75,31 @@ func (m *model) changes(p *Promise) *changes {
 			continue
 		}
 		k := config{c.Project, c.Name}
-		all.of[k] = append(all.of[k], c)
+		if !m.lost(c.Project, c.Span) { // else the config may be as it was before
+			all.of[k] = append(all.of[k], c)
+		}
 		if c.Op == history.Put {
 			add(all.generations, k, c.Generation, c)
 		}
 		if c.Status/100 == 2 {
 			counts[c.Op]++
 			if c.Op == history.Put {
-				add(all.revisions, c.Project, c.Revision, c)
+				m.addRevision(all.revisions, c)
 			}
 		}
 	}
 	p.count("configs put", counts[history.Put])
 	p.count("configs deleted", counts[history.Delete])
 	return all
+}
+
+// addRevision notes the PUT of a revision. A loss lets two have the same: then none is it for certain.
+func (m *model) addRevision(to map[string]map[int64]*history.Change, c *history.Change) {
+	put := c
+	if _, twice := to[c.Project][c.Revision]; twice && len(m.losses[c.Project]) > 0 {
+		put = nil
+	}
+	add(to, c.Project, c.Revision, put)
 }
 
 // add puts a change into a map of maps.

@@ -8,8 +8,12 @@ import (
 
 // serversAreUsed checks promise 7: a match has one server, which its players are sent to or which is given back.
 func serversAreUsed(m *model, p *Promise, s *Sums) {
-	var allocated, repeated, returned, used int
+	var allocated, repeated, returned, used, shaken int
 	for _, one := range m.matchesByID() {
+		if m.isShakenMatch(one.id) {
+			shaken++
+			continue
+		}
 		var running, started int
 		keys := map[string]struct{}{}
 		for _, a := range one.hostings {
@@ -51,7 +55,7 @@ func serversAreUsed(m *model, p *Promise, s *Sums) {
 	}
 	for _, t := range m.ticketsByID() {
 		c := t.result()
-		if c == nil || c.Assignment.Connection == "" {
+		if c == nil || c.Assignment.Connection == "" || m.isShakenTicket(t.id) {
 			continue
 		}
 		one := m.matchOf(t)
@@ -63,6 +67,7 @@ func serversAreUsed(m *model, p *Promise, s *Sums) {
 	p.count("servers allocated", allocated)
 	p.count("allocations asked for again", repeated)
 	p.count("servers given back", returned)
+	p.count("matches that a failover may have undone in part", shaken)
 	p.count("servers that their match uses", used)
 }
 

@@ -19,7 +19,7 @@ func backfills(m *model, p *Promise, _ *Sums) {
 	var joined, confirmed int
 	for _, t := range m.ticketsByID() {
 		c := t.result()
-		if c == nil {
+		if c == nil || m.isShakenTicket(t.id) {
 			continue
 		}
 		made, ok := properties(c.Assignment)
@@ -36,7 +36,7 @@ func backfills(m *model, p *Promise, _ *Sums) {
 			p.fail("%s: ticket %s was told %s, where no game is", t.project, t.id, made.Backfill)
 			continue
 		}
-		if g.checkVersion(p, t, made.Version) {
+		if !m.isShakenBackfill(g.ticket) && g.checkVersion(p, t, made.Version) {
 			confirmed++
 		}
 	}
@@ -108,8 +108,8 @@ func (m *model) joinsAreTrue(p *Promise) {
 	for _, r := range m.h.Rounds {
 		for _, id := range r.Tickets {
 			t := m.tickets[id]
-			if t == nil {
-				continue // its creation was never answered
+			if t == nil || m.isShakenTicket(id) {
+				continue // its creation was never answered, or a failover may have undone it
 			}
 			if c := t.result(); c != nil && c.Assignment.Connection != r.Connection {
 				p.fail("%s: the game at %s was told that ticket %s has joined, which was told %s",

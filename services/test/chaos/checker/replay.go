@@ -46,6 +46,13 @@ func (m *model) replay() map[int][]string {
 	return r.broken
 }
 
+// double notes that a ticket is in two matches.
+func (r *replay) double(e *history.Event, id string) {
+	if !r.isShaken(e) {
+		r.doubled[id] = struct{}{}
+	}
+}
+
 // replay is the state of one project's replay.
 type replay struct {
 	*model
@@ -57,12 +64,15 @@ type replay struct {
 }
 
 func (r *replay) fail(promise int, e *history.Event, format string, args ...any) {
+	if r.isShaken(e) {
+		return
+	}
 	r.broken[promise] = append(r.broken[promise],
 		fmt.Sprintf("%s, event %d (%s, match %q): ", r.project, e.Position, e.Kind, e.Match)+fmt.Sprintf(format, args...))
 }
 
 func (r *replay) step(e *history.Event) {
-	if e.Position < r.position {
+	if e.Position < r.position && e.Kind != history.Gap {
 		r.fail(0, e, "comes after position %d", r.position)
 	}
 	r.position = e.Position
@@ -107,6 +117,10 @@ func (r *replay) step(e *history.Event) {
 			r.fail(7, e, "the server was given back though tickets were assigned to it")
 		}
 	case history.Gap:
+		if r.isAnnounced(e) { // it goes on with a history that was put back
+			r.position, r.epoch = e.Position, 0
+			break
+		}
 		r.fail(0, e, "there is a gap: %s", e.Reason)
 	default:
 		r.fail(0, e, "this kind of event is unknown")
@@ -131,7 +145,7 @@ func (r *replay) take(e *history.Event, id string, to *status) {
 	case s.state == deleted:
 		r.fail(4, e, "takes ticket %s, which had been deleted", id)
 	case s.state != waiting:
-		r.doubled[id] = struct{}{}
+		r.double(e, id)
 		r.fail(2, e, "takes ticket %s, which is %s in %s", id, s.state, s.place())
 	}
 	r.status[id] = to
@@ -244,7 +258,7 @@ func (r *replay) endMatch(e *history.Event, one *match) bool {
 		case s != nil && s.state == deleted:
 			r.fail(4, e, "concerns ticket %s, which had been deleted", id)
 		default:
-			r.doubled[id] = struct{}{}
+			r.double(e, id)
 			r.fail(2, e, "concerns ticket %s, which is not in the match", id)
 		}
 	}
@@ -281,7 +295,7 @@ func (r *replay) checkProposed(e *history.Event, missing int) {
 		case s != nil && s.state == deleted:
 			r.fail(4, e, "concerns ticket %s, which had been deleted", id)
 		default:
-			r.doubled[id] = struct{}{}
+			r.double(e, id)
 			r.fail(2, e, "concerns ticket %s, which is not proposed to backfill ticket %s", id, e.Backfill)
 		}
 	}
@@ -310,7 +324,7 @@ func (r *replay) cancelled(e *history.Event) {
 // end finds tickets that are still claimed or proposed at the end of the log.
 func (r *replay) end() {
 	for _, id := range slices.Sorted(maps.Keys(r.status)) {
-		if s := r.status[id]; s.state == claimed || s.state == proposed {
+		if s := r.status[id]; (s.state == claimed || s.state == proposed) && !r.isShakenTicket(id) {
 			r.open++
 			r.broken[5] = append(r.broken[5], fmt.Sprintf("%s: ticket %s is still %s at the end, in %s", r.project, id, s.state,
 				s.place()))

@@ -39,6 +39,7 @@ type History struct {
 	Hostings []Hosting
 	Events   []Event
 	Faults   []Fault
+	Losses   []Loss
 	// Calm is when the last fault was over and all processes ran again.
 	Calm Moment
 }
@@ -51,8 +52,10 @@ type Terms struct {
 	Allocation time.Duration `json:"allocation"`
 	// Recovery is added to both: the time in which the system notices and repairs what a fault broke.
 	Recovery time.Duration `json:"recovery"`
-	// Directors are the processes of which one leads a project, and ends its claims. Redis is all that they need for that.
+	// Directors are the processes of which one leads a project, and ends its claims. Redis is all that they need for that:
+	// Stores are its servers.
 	Directors []string `json:"directors"`
+	Stores    []string `json:"stores"`
 	// Approval is how long proposals for a backfill ticket wait for its server's approval.
 	Approval time.Duration `json:"approval"`
 	// Enemies are the configs whose functions misbehave.
@@ -83,6 +86,8 @@ type Call struct {
 	Project string `json:"project"`
 	// Number is the player's number, by which match functions name the ticket.
 	Number int64 `json:"number"`
+	// Bytes are those of the properties of a create, and of a GET that was answered 200.
+	Bytes int `json:"bytes,omitempty"`
 	// Configs are those whose pools have the ticket of a create, if their matches need nothing but two tickets.
 	Configs []string `json:"configs,omitempty"`
 	// Ticket is "" when a create has no answer.
@@ -226,3 +231,12 @@ type Fault struct {
 	Kind   string `json:"kind"`
 	Target string `json:"target"`
 }
+
+// Loss is a time whose writes may be lost: another server became the primary of some projects, and had them not.
+type Loss struct {
+	Span
+	Projects []string `json:"projects"`
+}
+
+// Overlaps tells whether two spans have a moment in common.
+func (s Span) Overlaps(other Span) bool { return s.From <= other.To && other.From <= s.To }

@@ -19,6 +19,7 @@ type entry struct {
 	Hosting *Hosting `json:"hosting,omitempty"`
 	Event   *Event   `json:"event,omitempty"`
 	Fault   *Fault   `json:"fault,omitempty"`
+	Loss    *Loss    `json:"loss,omitempty"`
 	Calm    *Moment  `json:"calm,omitempty"`
 }
 
@@ -59,6 +60,9 @@ func (j *Journal) Event(e Event) { j.note(entry{Event: &e}) }
 
 // Fault notes a fault.
 func (j *Journal) Fault(f Fault) { j.note(entry{Fault: &f}) }
+
+// Loss notes a time whose writes may be lost.
+func (j *Journal) Loss(l Loss) { j.note(entry{Loss: &l}) }
 
 // Calm notes that the last fault is over and all processes run.
 func (j *Journal) Calm() {
@@ -111,6 +115,8 @@ func (h *History) add(e entry) {
 		h.Events = append(h.Events, *e.Event)
 	case e.Fault != nil:
 		h.Faults = append(h.Faults, *e.Fault)
+	case e.Loss != nil:
+		h.Losses = append(h.Losses, *e.Loss)
 	case e.Calm != nil:
 		h.Calm = *e.Calm
 	}

@@ -20,6 +20,22 @@ const (
 	Freeze Kind = "freeze"
 	// Restart stops it in good order, and starts it again later.
 	Restart Kind = "restart"
+	// Starve lets it run for a fraction of the time, as on a machine that has too much to do.
+	Starve Kind = "starve"
+)
+
+// Faults of a Redis.
+const (
+	// FillMemory lowers its limit to about what it uses, and lifts it later.
+	FillMemory Kind = "fill memory"
+	// FillDisk fills the file system of its files, and makes room later.
+	FillDisk Kind = "fill disk"
+	// FailOver makes a replica the primary, in good order.
+	FailOver Kind = "fail over"
+	// Lose holds a replica back, then kills its primary. The replica takes over: what was written meanwhile is lost.
+	Lose Kind = "lose writes"
+	// Move moves a project to another primary of a cluster, key by key.
+	Move Kind = "move"
 )
 
 // Faults of a connection.
@@ -43,6 +59,8 @@ type Target struct {
 	Weight int
 	// Longest is how long its faults last at the most.
 	Longest time.Duration
+	// Rest is how long its group has no other fault after one.
+	Rest time.Duration
 	// Group names targets of which only one has a fault at a time; "" for a target without a group.
 	Group string
 }
@@ -71,11 +89,16 @@ type Options struct {
 // shortest is how long a fault lasts at least, so that processes notice it.
 const shortest = 50 * time.Millisecond
 
+// fair is the share of faults whose kind is the one that there were fewest of, so that all kinds happen soon.
+const fair = 0.25
+
 // Make draws up a schedule, ordered by when its faults begin. No target and no group has two faults at a time. All
 // faults end within the duration.
 func Make(o Options) []Fault {
 	random := rand.New(rand.NewPCG(o.Seed, o.Seed)) //nolint:gosec // it must be the same every time
 	ends := map[string]time.Duration{}              // of the last fault of each group
+	rests := map[string]time.Duration{}             // until when it has no other
+	counts := map[Kind]int{}
 	var faults []Fault
 	for at := time.Duration(0); ; {
 		at += time.Duration((0.3 + 1.4*random.Float64()) * float64(o.Pace))
@@ -89,21 +112,52 @@ func Make(o Options) []Fault {
 			}
 		}
 		for _, t := range o.Targets {
-			if ends[t.group()] <= at {
+			if rests[t.group()] <= at {
 				idle = append(idle, t)
 			}
 		}
 		// Draw in any case, so that leaving out a fault does not change the faults after it.
-		target, kind, long := random.Float64(), random.Float64(), random.Float64()
+		rare, target, kind, long := random.Float64(), random.Float64(), random.Float64(), random.Float64()
 		if active >= o.Together || len(idle) == 0 {
 			continue
+		}
+		if rare < fair {
+			idle = rarest(idle, counts)
 		}
 		t := pick(idle, target)
 		f := Fault{At: at, For: min(length(t.Longest, long), o.Duration-at), Kind: t.Kinds[int(kind*float64(len(t.Kinds)))],
 			Target: t}
-		ends[t.group()] = at + f.For
+		ends[t.group()], rests[t.group()] = at+f.For, at+f.For+t.Rest
+		counts[f.Kind]++
 		faults = append(faults, f)
 	}
+}
+
+// rarest are the targets that can have the kind of fault that there were fewest of, with that kind alone.
+func rarest(targets []Target, counts map[Kind]int) (all []Target) {
+	var kinds []Kind
+	for _, t := range targets {
+		kinds = append(kinds, t.Kinds...)
+	}
+	least := slices.MinFunc(kinds, func(a, b Kind) int {
+		return cmp.Or(cmp.Compare(counts[a], counts[b]), cmp.Compare(a, b))
+	})
+	for _, t := range targets {
+		if slices.Contains(t.Kinds, least) {
+			t.Kinds = []Kind{least}
+			all = append(all, t)
+		}
+	}
+	return all
+}
+
+// Kinds are those of all targets, each once.
+func Kinds(targets []Target) (all []Kind) {
+	for _, t := range targets {
+		all = append(all, t.Kinds...)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
 // length is how long a fault lasts. Half of the faults are short, up to an eighth of the longest; the others are up to

@@ -19,7 +19,7 @@ func TestNoTargetOrGroupHasTwoFaultsAtATime(t *testing.T) {
 				{Name: "a", Kinds: []Kind{Kill, Freeze}, Weight: 3, Longest: 5 * time.Second},
 				{Name: "b", Kinds: []Kind{Refuse}, Weight: 1, Longest: time.Second, Group: "g"},
 				{Name: "c", Kinds: []Kind{Silence, Slow}, Weight: 1, Longest: 20 * time.Second},
-				{Name: "d", Kinds: []Kind{Kill}, Weight: 1, Longest: 20 * time.Second, Group: "g"},
+				{Name: "d", Kinds: []Kind{Kill}, Weight: 1, Longest: 20 * time.Second, Group: "g", Rest: time.Second},
 			},
 		}
 		faults := Make(o)
@@ -41,6 +41,9 @@ func TestNoTargetOrGroupHasTwoFaultsAtATime(t *testing.T) {
 						t.Fatalf("%+v begins while %+v lasts", f, before)
 					}
 				}
+				if before.At+before.For+before.Target.Rest > f.At && before.Target.group() == f.Target.group() {
+					t.Fatalf("%+v begins while the group rests after %+v", f, before)
+				}
 			}
 			if active > o.Together {
 				t.Fatalf("%d at once at %+v", active, f)
@@ -59,12 +62,23 @@ func TestEveryKindOfFaultIsScheduled(t *testing.T) {
 		counts[f.Target.Name]++
 		kinds[f.Kind]++
 	}
-	if counts["often"] < 2*counts["seldom"] || counts["seldom"] == 0 {
+	if counts["often"] < counts["seldom"]*5/4 || counts["seldom"] == 0 {
 		t.Errorf("targets of weight 4 and 1 are chosen %v times", counts)
 	}
 	for _, k := range []Kind{Kill, Freeze, Restart, Refuse, Silence, Deafen, Slow} {
 		if kinds[k] == 0 {
 			t.Errorf("in an hour there is no %s: %v", k, kinds)
+		}
+	}
+	// Also one of a target that is hardly ever chosen.
+	targets = append(targets, Target{Name: "never", Kinds: []Kind{Lose}, Weight: 0, Longest: time.Second})
+	happened := map[Kind]bool{}
+	for _, f := range Make(Options{Seed: 1, Duration: time.Minute, Pace: time.Second, Together: 2, Targets: targets}) {
+		happened[f.Kind] = true
+	}
+	for _, k := range Kinds(targets) {
+		if !happened[k] {
+			t.Errorf("in a minute there is no %s: %v", k, happened)
 		}
 	}
 	seeded := func(seed uint64) []Fault {

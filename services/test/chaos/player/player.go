@@ -1,0 +1,275 @@
+// Package player has the players of chaos and simulation. They create tickets, wait for their results or leave, and
+// write every request and answer to the journal.
+package player
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"sync"
+	"time"
+
+	"matchmaker.dev/pkg/client"
+	"matchmaker.dev/services/internal/wait"
+	"matchmaker.dev/services/test/chaos/history"
+	"matchmaker.dev/services/test/chaos/lane"
+)
+
+const (
+	// requestTime is how long players wait for an answer.
+	requestTime = 10 * time.Second
+	// retryPause is the time between a failure and the next try.
+	retryPause = 150 * time.Millisecond
+	// deleteTime is how long they repeat a DELETE that has no answer.
+	deleteTime = 3 * time.Minute
+	// mostBytes is the size of the largest properties: about 60 kB of text.
+	mostBytes = 45_000
+)
+
+// API is what players use of the service. A *client.Client is one.
+type API interface {
+	CreateTicket(ctx context.Context, r client.TicketRequest) (id string, err error)
+	CreateAndWait(ctx context.Context, r client.TicketRequest, created func(id string)) (*client.Ticket, error)
+	GetTicket(ctx context.Context, id string) (*client.Ticket, error)
+	DeleteTicket(ctx context.Context, id, player string) error
+}
+
+// Options are those of a crowd.
+type Options struct {
+	Project string
+	Tickets API
+	Journal *history.Journal
+	Random  *rand.Rand
+	// Lanes has each lane as often as players choose it.
+	Lanes []lane.Lane
+	// Pace is the time from one arrival to the next, on average.
+	Pace time.Duration
+	// Large is the share of players whose tickets have large properties.
+	Large float64
+	// As names who makes the requests of a context; may be nil.
+	As func(ctx context.Context, player string) context.Context
+}
+
+// player is a player with a ticket.
+type player struct {
+	*Crowd
+	random *rand.Rand
+	number int64
+	lane   lane.Lane
+	// bytes is how large the properties are.
+	bytes int
+	id    string
+}
+
+// leaveTimes are the times after which players leave.
+var leaveTimes = []time.Duration{
+	0, 0, 2 * time.Millisecond, 5 * time.Millisecond, 10 * time.Millisecond, 20 * time.Millisecond, 50 * time.Millisecond,
+	100 * time.Millisecond, 300 * time.Millisecond, time.Second, 3 * time.Second,
+}
+
+// play does what a player does.
+func (p *player) play(ctx context.Context) {
+	leaves, after := p.random.IntN(4) == 0, leaveTimes[p.random.IntN(len(leaveTimes))]
+	if !leaves && p.lane != lane.Prey && p.random.IntN(3) == 0 {
+		p.playAtOnce(ctx)
+		return
+	}
+	if !p.create(ctx) {
+		return // the ticket may exist, but its id is unknown
+	}
+	switch {
+	case leaves:
+		var waits sync.WaitGroup
+		stay, leave := context.WithCancel(ctx)
+		waits.Go(func() { p.await(stay) })
+		_ = wait.For(ctx, after)
+		p.delete(context.WithoutCancel(ctx))
+		leave()
+		waits.Wait()
+		p.get(ctx)
+		return
+	case p.lane == lane.Prey:
+		<-ctx.Done()
+		return
+	}
+	p.count(p.lane, 1)
+	p.settle(ctx, p.await(ctx))
+}
+
+// settle is what a counted player does once it is matched, or leaves.
+func (p *player) settle(ctx context.Context, matched bool) {
+	p.count(p.lane, -1)
+	if matched && p.random.IntN(3) == 0 && wait.For(ctx, time.Second) == nil {
+		p.get(ctx)
+	}
+	if matched && p.random.IntN(5) == 0 {
+		p.delete(ctx)
+	}
+}
+
+// playAtOnce creates a ticket and waits for its match in one request, and further ones when that fails.
+func (p *player) playAtOnce(ctx context.Context) {
+	once, cancel := p.limit(context.WithoutCancel(withHold(ctx)))
+	defer cancel()
+	created := p.creation()
+	t, err := p.Tickets.CreateAndWait(once, p.request(), func(id string) {
+		p.journalCreate(&created, id, nil)
+		p.count(p.lane, 1)
+		context.AfterFunc(ctx, cancel)
+	})
+	if p.id == "" {
+		p.journalCreate(&created, "", err)
+		return
+	}
+	// A request that failed, or waited in vain, says nothing about the ticket.
+	if t != nil {
+		c := history.Call{Op: history.Get, Project: p.Project, Number: p.number, Ticket: p.id}
+		c.From = created.To
+		p.journalRead(&c, t, nil)
+	}
+	p.settle(ctx, t != nil || p.await(ctx))
+}
+
+// standIn waits only so that another player is matched.
+func (p *player) standIn(ctx context.Context) {
+	if !p.create(ctx) {
+		return
+	}
+	if !p.await(ctx) {
+		p.delete(context.WithoutCancel(ctx))
+	}
+}
+
+func (p *player) name() string { return fmt.Sprintf("player-%d", p.number) }
+
+// limit is the context of one request.
+func (p *player) limit(ctx context.Context) (context.Context, context.CancelFunc) {
+	if p.As != nil {
+		ctx = p.As(ctx, p.name())
+	}
+	return context.WithTimeout(ctx, requestTime)
+}
+
+// request is what creates the ticket.
+func (p *player) request() client.TicketRequest {
+	r := client.TicketRequest{Player: p.name(), Attributes: p.lane.Attributes(p.number)}
+	if p.bytes > 0 {
+		r.Properties = map[string][]byte{"save": make([]byte, p.bytes)}
+	}
+	return r
+}
+
+func (p *player) create(ctx context.Context) bool {
+	ctx, cancel := p.limit(context.WithoutCancel(ctx))
+	defer cancel()
+	c := p.creation()
+	id, err := p.Tickets.CreateTicket(ctx, p.request())
+	p.journalCreate(&c, id, err)
+	return err == nil
+}
+
+// creation is a call that begins now.
+func (p *player) creation() history.Call {
+	c := history.Call{Op: history.Create, Project: p.Project, Number: p.number, Bytes: p.bytes, Configs: p.lane.Pairs()}
+	c.From = history.Now()
+	return c
+}
+
+// journalCreate ends a create.
+func (p *player) journalCreate(c *history.Call, id string, err error) {
+	c.To = history.Now()
+	c.Status, c.Error = Answer(err, http.StatusCreated)
+	c.Ticket, p.id = id, id
+	p.Journal.Call(*c)
+	if err == nil && p.number > 0 {
+		p.enter(p)
+	}
+}
+
+// get reads the ticket once.
+func (p *player) get(ctx context.Context) history.Call {
+	ctx, cancel := p.limit(ctx)
+	defer cancel()
+	c := history.Call{Op: history.Get, Project: p.Project, Number: p.number, Ticket: p.id}
+	c.From = history.Now()
+	t, err := p.Tickets.GetTicket(ctx, p.id)
+	p.journalRead(&c, t, err)
+	return c
+}
+
+// journalRead ends a read of the ticket.
+func (p *player) journalRead(c *history.Call, t *client.Ticket, err error) {
+	c.To = history.Now()
+	c.Status, c.Error = Answer(err, http.StatusOK)
+	if t != nil {
+		c.Created, c.Bytes = t.Created, len(t.Properties["save"])
+		if a := t.Assignment; a != nil {
+			c.Assignment = &history.Assignment{
+				Connection: a.Connection, Error: a.Error, Match: []byte(a.MatchProperties), Own: []byte(a.Properties),
+			}
+		}
+	}
+	p.Journal.Call(*c)
+}
+
+// await reads the ticket until it has a result. It returns false when ctx ends or the ticket is gone before.
+func (p *player) await(ctx context.Context) bool {
+	for ctx.Err() == nil {
+		c := p.get(withHold(ctx))
+		switch {
+		case c.Assignment != nil:
+			return true
+		case c.Status == http.StatusNotFound:
+			return false
+		case c.Status != http.StatusOK:
+			_ = wait.For(ctx, retryPause)
+		}
+	}
+	return false
+}
+
+// delete deletes the ticket. It repeats the request until it is answered.
+func (p *player) delete(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, deleteTime)
+	defer cancel()
+	for ctx.Err() == nil {
+		c := history.Call{Op: history.Delete, Project: p.Project, Number: p.number, Ticket: p.id}
+		one, cancel := p.limit(ctx)
+		c.From = history.Now()
+		err := p.Tickets.DeleteTicket(one, p.id, p.name())
+		c.To = history.Now()
+		cancel()
+		c.Status, c.Error = Answer(err, http.StatusOK)
+		p.Journal.Call(c)
+		if c.Status == http.StatusOK || c.Status == http.StatusNotFound {
+			return
+		}
+		_ = wait.For(ctx, retryPause)
+	}
+}
+
+// Answer is the status and the error text of a call; 0 when it was not answered.
+func Answer(err error, good int) (status int, text string) {
+	if err == nil {
+		return good, ""
+	}
+	if refused, ok := errors.AsType[*client.Error](err); ok {
+		return refused.Status, refused.Error()
+	}
+	return 0, err.Error()
+}
+
+// HoldTime is how long the service is asked to hold a GET.
+const HoldTime = 4 * time.Second
+
+type holdKey struct{}
+
+// withHold makes the service hold the requests of a context.
+func withHold(ctx context.Context) context.Context { return context.WithValue(ctx, holdKey{}, true) }
+
+// IsHeld tells whether the service is to hold a request for HoldTime.
+func IsHeld(r *http.Request) bool {
+	return (r.Method == http.MethodGet || r.Header.Get("Prefer") != "") && r.Context().Value(holdKey{}) != nil
+}
