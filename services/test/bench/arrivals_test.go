@@ -113,14 +113,14 @@ func TestGrowth(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		*arrivals
-		none bool
+		grows, late bool
 	}{
-		"level":         {load(10*time.Millisecond, 10*time.Millisecond, 0), true},
-		"a little more": {load(10*time.Millisecond, 40*time.Millisecond, 0), true},
-		"grows":         {load(10*time.Millisecond, 500*time.Millisecond, 0), false},
-		"late":          {load(10*time.Millisecond, 10*time.Millisecond, 200*time.Millisecond), false},
+		"level":         {load(10*time.Millisecond, 10*time.Millisecond, 0), false, false},
+		"a little more": {load(10*time.Millisecond, 40*time.Millisecond, 0), false, false},
+		"grows":         {load(10*time.Millisecond, 500*time.Millisecond, 0), true, false},
+		"late":          {load(10*time.Millisecond, 10*time.Millisecond, 200*time.Millisecond), false, true},
 	} {
-		if g := c.growth(); g.none() != c.none {
+		if g := c.growth(); g.grows() != c.grows || g.isLate() != c.late {
 			t.Errorf("%s: %s", name, g)
 		}
 	}

@@ -39,11 +39,12 @@ func (r *round) rush(ctx context.Context, m manner) (err error) {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
+	last, p50 := in(seconds, a.ends().quantile(1)), in(millis, a.waits().quantile(0.5))
 	if err != nil {
-		return fmt.Errorf("%w (each player has a connection: see ulimit -n)", err)
+		r.report("%v (each player has a connection: see ulimit -n)", err)
+		last, p50 = grew, grew
 	}
-	ends := a.ends()
-	r.add(load+": until the last is assigned", seconds, in(seconds, ends.quantile(1)))
-	r.add(load+": p50 of the wait", millis, in(millis, a.waits().quantile(0.5)))
+	r.add(load+": until the last is assigned", seconds, last)
+	r.add(load+": p50 of the wait", millis, p50)
 	return nil
 }

@@ -79,7 +79,9 @@ func (r *round) liveAt(ctx context.Context, rate int, projects ...*project) (lif
 	}
 	var waits times
 	for _, a := range loads {
-		if g := a.growth(); !g.none() {
+		g := a.growth()
+		r.checkLate(g)
+		if g.grows() {
 			r.report("the queue grows: %s", g)
 			return l, nil
 		}

@@ -30,7 +30,7 @@ func (r *round) function(ctx context.Context) (err error) {
 	defer func() { err = errors.Join(err, s.close()) }()
 	for _, n := range r.Tickets {
 		r.report("%d tickets", n)
-		c, err := s.rounds(ctx, n, r.seed())
+		c, err := s.rounds(ctx, n, r.For/2, r.seed())
 		if err != nil {
 			return fmt.Errorf("%d tickets: %w", n, err)
 		}
@@ -181,14 +181,11 @@ type costs struct {
 	processorInside, processorSandbox times
 }
 
-// How long each number of tickets is measured.
-const (
-	leastRounds = 9
-	roundsTime  = 3 * time.Second
-)
+// leastRounds is how many rounds there are at least.
+const leastRounds = 9
 
 // rounds measures runs over n tickets, in turns with the same in this process, so that other load affects both.
-func (s *testbed) rounds(ctx context.Context, n int, seed uint64) (*costs, error) {
+func (s *testbed) rounds(ctx context.Context, n int, over time.Duration, seed uint64) (*costs, error) {
 	ix, err := queueOf(n, seed)
 	if err != nil {
 		return nil, err
@@ -208,7 +205,7 @@ func (s *testbed) rounds(ctx context.Context, n int, seed uint64) (*costs, error
 	}
 	runtime.GC()
 	c := &costs{}
-	for end := time.Now().Add(roundsTime); len(c.run) < leastRounds || time.Now().Before(end); {
+	for end := time.Now().Add(over); len(c.run) < leastRounds || time.Now().Before(end); {
 		if err := c.round(ctx, w); err != nil {
 			return nil, err
 		}

@@ -46,6 +46,7 @@ type options struct {
 	List   bool     `help:"List the shapes and end."`
 	Only   []string `help:"The shapes to measure." placeholder:"SHAPE"`
 	Rounds int      `help:"How many times each is measured." default:"5"`
+	Again  bool     `help:"Measure a round once more in which the machine was too busy." default:"true" negatable:""`
 	JSON   string   `help:"Write a record of all values to this file." placeholder:"FILE"`
 	Logs   string   `help:"Write the services' logs to this file." placeholder:"FILE"`
 	Seed   uint64   `help:"Seed of skills and arrivals of the first round." default:"1"`
@@ -72,6 +73,7 @@ type options struct {
 	Idle     int           `help:"idle: how many projects there are." default:"1000" placeholder:"N"`
 
 	Tickets     []int         `help:"function: how many tickets a run is about; each number is measured." default:"100000" placeholder:"N"`
+	Scan        int           `help:"function: of how many tickets a tenth is selected; runs side by side are over a twentieth." default:"1000000" placeholder:"N"`
 	Connections []int         `help:"create: how many connections; each number is measured." default:"64" placeholder:"N"`
 	Volley      time.Duration `help:"create: how long each of the two is measured." default:"3s"`
 }
@@ -79,7 +81,7 @@ type options struct {
 // Validate is called by kong.
 func (o *options) Validate() error {
 	numbers := slices.Concat(o.Rate, o.Crowd, o.Waiting, o.Players, o.Tickets, o.Connections,
-		[]int{o.Rounds, o.Live, o.Configs, o.Projects, o.Each, o.Burst, o.Least, o.Idle})
+		[]int{o.Rounds, o.Live, o.Configs, o.Projects, o.Each, o.Burst, o.Least, o.Idle, o.Scan})
 	switch {
 	case slices.ContainsFunc(numbers, func(n int) bool { return n < 1 }):
 		return errors.New("numbers must be 1 or more")

@@ -10,19 +10,20 @@ import (
 	"matchmaker.dev/services/internal/pool"
 )
 
-// segmentTickets is how many tickets a run has, segmentRuns how many runs an instance does at a time, and segmentTurns
-// how often that is done.
+// segmentRuns is how many runs an instance does at a time, and segmentTurns how often that is done. A run is over a
+// part of --scan.
 const (
-	segmentTickets = 50_000
-	segmentRuns    = 20
-	segmentTurns   = 5
+	segmentPart  = 20
+	segmentRuns  = 20
+	segmentTurns = 5
 )
 
 // parallel measures runs of two instances at the same time, as over a config's segments, beside those of one: the best
 // of some turns, since other load on the machine only makes one worse.
 func (s *testbed) parallel(ctx context.Context, r *round) error {
 	r.report("instances side by side")
-	ix, err := queueOf(segmentTickets, r.seed())
+	n := r.Scan / segmentPart
+	ix, err := queueOf(n, r.seed())
 	if err != nil {
 		return err
 	}
@@ -46,7 +47,7 @@ func (s *testbed) parallel(ctx context.Context, r *round) error {
 			rates[i] = max(rates[i], rate)
 		}
 	}
-	r.add(fmt.Sprintf("runs over %s tickets by two instances", count(segmentTickets)), perSec, rates[1]).
+	r.add(fmt.Sprintf("runs over %s tickets by two instances", count(n)), perSec, rates[1]).
 		than("one instance", rates[0])
 	return nil
 }
@@ -69,19 +70,16 @@ func side(ctx context.Context, workers []*worker) (rate float64, err error) {
 	return float64(len(workers)*segmentRuns) / time.Since(began).Seconds(), first(errs)
 }
 
-// scanTickets is how many tickets a pool is selected from.
-const scanTickets = 1_000_000
-
 // scan measures the selection of a tenth of many tickets, in turns with reading as many bytes.
 func (r *round) scan(ctx context.Context) error {
-	r.report("a pool of %d tickets", scanTickets)
-	ix, err := queueOf(scanTickets, r.seed())
+	r.report("a pool of %d tickets", r.Scan)
+	ix, err := queueOf(r.Scan, r.seed())
 	if err != nil {
 		return err
 	}
 	least, most := 20.0, 28.0 // of pings from 20 to 100
 	pools := map[string]*pb.Pool{"near": {Filters: []*pb.Filter{{Attribute: "ping", Min: &least, Max: &most}}}}
-	column := make([]uint64, scanTickets)
+	column := make([]uint64, r.Scan)
 	for i := range column {
 		column[i] = uint64(i) // pages without writes are all the same page
 	}
@@ -102,7 +100,7 @@ func (r *round) scan(ctx context.Context) error {
 	if sum == 0 || found == 0 {
 		return fmt.Errorf("%d tickets were found", found)
 	}
-	r.add(fmt.Sprintf("selecting a tenth of %s tickets", count(scanTickets)), micros, in(micros, scanned.quantile(0.5))).
+	r.add(fmt.Sprintf("selecting a tenth of %s tickets", count(r.Scan)), micros, in(micros, scanned.quantile(0.5))).
 		than("reading the column", in(micros, read.quantile(0.5)))
 	return nil
 }

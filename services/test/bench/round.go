@@ -51,6 +51,8 @@ type round struct {
 	// errs gets the progress, logs those of the services.
 	errs, logs io.Writer
 	readings   []*reading
+	// late says that the players did not come at their times.
+	late string
 }
 
 // add adds a reading.
@@ -95,6 +97,13 @@ func (r *round) report(format string, args ...any) { progress(r.errs, "  "+forma
 // progress prints a line.
 func progress(out io.Writer, format string, args ...any) {
 	fmt.Fprintf(out, time.Now().Format("15:04:05")+" "+format+"\n", args...)
+}
+
+// checkLate notes that the generator was late. Then the machine was too busy.
+func (r *round) checkLate(g growth) {
+	if g.isLate() {
+		r.late = fmt.Sprintf("the generator was late by %s", g.late.Round(time.Millisecond))
+	}
 }
 
 // grew is the time of players whose queue grows: it depends on how long one looks.

@@ -65,10 +65,10 @@ func in(unit string, d time.Duration) float64 {
 	}
 }
 
-// show is a value with its unit. What is infinite is the time of players whose queue grows.
+// show is a value with its unit. What is infinite is of a load that was too much for the system.
 func show(value float64, unit string) string {
 	if math.IsNaN(value) || math.IsInf(value, 0) {
-		return "queue grows"
+		return "too much"
 	}
 	return digits(value) + space(unit) + unit
 }

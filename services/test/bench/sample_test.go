@@ -55,7 +55,7 @@ func TestShow(t *testing.T) {
 		"10.0":        {9.99, ""},
 		"-0.50 MiB":   {-0.5, mib},
 		"-1,200 MiB":  {-1200, mib},
-		"queue grows": {math.Inf(1), millis},
+		"too much":    {math.Inf(1), millis},
 	} {
 		if got := show(c.value, c.unit); got != want {
 			t.Errorf("%v %s is %q, want %q", c.value, c.unit, got, want)

@@ -38,7 +38,9 @@ func (s *series) measure(ctx context.Context, out io.Writer) error {
 		if err := s.save(s.JSON); err != nil {
 			return err
 		}
-		s.print(out, func(l *line) bool { return l.Shape == one.name })
+		if wanted := func(l *line) bool { return l.Shape == one.name }; slices.ContainsFunc(s.Binaries[0].Lines, wanted) {
+			s.print(out, wanted)
+		}
 	}
 	return nil
 }
@@ -62,13 +64,14 @@ func (s *series) shape(ctx context.Context, one shape, after []shape) error {
 	return nil
 }
 
-// tries is how often a round is measured when the machine is too busy.
-const tries = 2
-
-// round measures a round, and once more if the machine was too busy.
+// round measures a round, and with --again once more if the machine was too busy.
 func (s *series) round(ctx context.Context, one shape, b *binary, n int) error {
 	var r *round
 	var busy string
+	tries := 1
+	if s.Again {
+		tries++
+	}
 	for range tries {
 		r = &round{options: s.options, binary: b, number: n, errs: s.errs, logs: s.logs}
 		began, before := time.Now(), s.processors()
@@ -77,6 +80,9 @@ func (s *series) round(ctx context.Context, one shape, b *binary, n int) error {
 		}
 		s.took[one.name] = append(s.took[one.name], time.Since(began))
 		if busy = s.processors().since(before).tooBusy(); busy == "" {
+			busy = r.late
+		}
+		if busy == "" {
 			break
 		}
 		progress(s.errs, "  the machine is too busy: %s", busy)

@@ -26,7 +26,7 @@ func busy(n int) processors {
 // newSeries measures with a machine of which now tells what it did.
 func newSeries(rounds int, now func(n int) processors, binaries ...string) *series {
 	n := 0
-	s := &series{options: &options{Rounds: rounds, Seed: 5}, errs: io.Discard, took: map[string]times{},
+	s := &series{options: &options{Rounds: rounds, Seed: 5, Again: true}, errs: io.Discard, took: map[string]times{},
 		record: record{Rounds: rounds}, processors: func() processors { n++; return now(n) }}
 	for _, version := range binaries {
 		s.Binaries = append(s.Binaries, &binary{Matchmaker: "bin/" + version, Version: version})
@@ -88,8 +88,29 @@ func TestBusyRoundIsMeasuredAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	l = s.Binaries[0].find("load", "p50")
-	if measured != 2*tries || len(l.Values) != 2 || len(l.Busy) != 2 || !errors.Is(s.verdict(), errBusyMachine) {
+	if measured != 4 || len(l.Values) != 2 || len(l.Busy) != 2 || !errors.Is(s.verdict(), errBusyMachine) {
 		t.Errorf("measured %d times: values %v, busy %q, verdict %v", measured, l.Values, l.Busy, s.verdict())
+	}
+	measured = 0
+	s = newSeries(2, busy, "dev")
+	s.Again = false
+	if err := s.shape(t.Context(), one, nil); err != nil || measured != 2 {
+		t.Errorf("without --again measured %d times, %v", measured, err)
+	}
+}
+
+func TestLateGeneratorIsABusyMachine(t *testing.T) {
+	s := newSeries(1, quiet, "dev")
+	measured := 0
+	err := s.shape(t.Context(), shape{name: "load", measure: func(r *round, _ context.Context) error {
+		measured++
+		r.checkLate(growth{late: 2 * mostLateness})
+		r.add("p50", millis, 1)
+		return nil
+	}}, nil)
+	if l := s.Binaries[0].find("load", "p50"); err != nil || measured != 2 || len(l.Busy) != 1 ||
+		!strings.Contains(l.Busy[0], "200ms") {
+		t.Errorf("measured %d times: %+v %v", measured, l, err)
 	}
 }
 

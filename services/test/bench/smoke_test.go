@@ -50,7 +50,8 @@ func TestShapesAreMeasured(t *testing.T) {
 		Rate: []int{100}, For: 400 * time.Millisecond, Warm: 100 * time.Millisecond, Settle: 100 * time.Millisecond,
 		Hosting: []string{"none", "instant"}, Requests: []string{"two"}, Live: 100, Crowd: []int{200}, Configs: 3,
 		Projects: 2, Each: 40, Burst: 100, Waiting: []int{200}, Least: 20_000, Hold: 50 * time.Millisecond,
-		Players: []int{10}, Idle: 3, Tickets: []int{1000}, Connections: []int{2}, Volley: 100 * time.Millisecond,
+		Players: []int{10}, Idle: 3, Tickets: []int{1000}, Scan: 10_000, Connections: []int{2},
+		Volley: 100 * time.Millisecond,
 	}
 	if err := o.Validate(); err != nil {
 		t.Fatal(err)
@@ -59,7 +60,7 @@ func TestShapesAreMeasured(t *testing.T) {
 	for name, want := range map[string]string{
 		"function": "1,000 tickets: a run in the sandbox", "create": "2 connections",
 		"steady":    "100/s, a server each: processor time a ticket",
-		"sustained": "highest rate, a server each", "capacity": "10 players, no server: tickets",
+		"sustained": "highest rate, a server each", "capacity": "10 players, a server each: tickets",
 		"crowd":    "100/s among 200: p50",
 		"configs":  "3 over 100/s: the runner's processor time a ticket",
 		"projects": "2 with 40/s each: p99", "burst": "100 in a second, a server each: until the last is assigned",
@@ -69,7 +70,11 @@ func TestShapesAreMeasured(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			i := slices.IndexFunc(shapes(), func(s shape) bool { return s.name == name })
-			r := &round{options: o, binary: &binary{Matchmaker: matchmaker, Function: duel}, errs: t.Output(), logs: t.Output()}
+			o := *o
+			if name != "steady" {
+				o.Hosting = []string{"instant"}
+			}
+			r := &round{options: &o, binary: &binary{Matchmaker: matchmaker, Function: duel}, errs: t.Output(), logs: t.Output()}
 			if err := shapes()[i].measure(r, t.Context()); err != nil {
 				t.Fatal(err)
 			}

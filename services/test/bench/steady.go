@@ -54,13 +54,14 @@ func (r *round) atRate(ctx context.Context, p *project, m manner, rate int) (err
 	}
 	used, err := p.together(ctx, a)
 	p50, p99 := grew, grew
+	r.checkLate(a.growth())
 	switch {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case err != nil:
 		r.report("%v", err)
-	case !a.growth().none():
-		r.report("the queue grows: %+v", a.growth())
+	case a.growth().grows():
+		r.report("the queue grows: %s", a.growth())
 	default:
 		waits := a.waits()
 		p50, p99 = in(millis, waits.quantile(0.5)), in(millis, waits.quantile(0.99))

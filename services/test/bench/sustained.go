@@ -88,7 +88,7 @@ func (r *round) holds(ctx context.Context, p *project, m manner, rate int) (bool
 	g := a.growth()
 	r.report("%d/s, %s: %s, %v", rate, m, g, err)
 	// A ticket that is not assigned in time shows that the queue grows.
-	return err == nil && g.none(), nil
+	return err == nil && !g.grows() && !g.isLate(), nil
 }
 
 // growth compares how long the first and the last players waited.
@@ -110,7 +110,9 @@ const (
 	mostLateness = 100 * time.Millisecond
 )
 
-func (g growth) none() bool { return g.last <= 2*g.first+mostGrowth && g.late <= mostLateness }
+func (g growth) grows() bool { return g.last > 2*g.first+mostGrowth }
+
+func (g growth) isLate() bool { return g.late > mostLateness }
 
 func (g growth) String() string {
 	return fmt.Sprintf("p50 %s, at the end %s, the generator late by %s (p99)", g.first.Round(time.Millisecond),
