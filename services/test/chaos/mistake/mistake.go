@@ -49,16 +49,19 @@ func All() []Mistake {
 		{
 			Name: "partly", Promise: 3,
 			Says: "A result is written only to the first ticket of a match.",
-			edits: []edit{{scripts + "match_assign.lua", "if is_claimed(ticket) then",
-				"if #ids == 0 and is_claimed(ticket) then"}}},
+			edits: []edit{{scripts + "match_assign.lua", "if is_claimed(ticket, id) then",
+				"if #assigned == 0 and is_claimed(ticket, id) then"}}},
 		{
 			Name: "left", Promise: 3,
-			Says:  "A match that a player left before its server was asked for goes on without that player.",
-			edits: []edit{{scripts + "allocation_begin.lua", "if state == CLAIMED and #ids < count then", "if false then"}}},
+			Says: "A match that a player left before its server was asked for goes on without that player.",
+			edits: []edit{
+				{scripts + "allocation_begin.lua", "= missing and not begun and dropped_event or event", "= event"},
+				{scripts + "allocation_begin.lua", "if missing and not begun then", "if false then"},
+			}},
 		{
 			Name: "revenant", Promise: 4,
 			Says:  "A result is also written to deleted tickets.",
-			edits: []edit{{scripts + "match_assign.lua", "if is_claimed(ticket) then", "if true then"}}},
+			edits: []edit{{scripts + "match_assign.lua", "if is_claimed(ticket, id) then", "if true then"}}},
 		{
 			Name: "forgotten", Promise: 5, Alone: true,
 			Says: "A released ticket waits again, but no match function gets it.",
