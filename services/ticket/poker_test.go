@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -14,8 +15,11 @@ import (
 func TestPokesOfAProjectAreCollected(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
+		var mu sync.Mutex
 		var sent []string
 		p := newPoker(func(_ context.Context, project string, position uint64) {
+			mu.Lock()
+			defer mu.Unlock()
 			sent = append(sent, fmt.Sprintf("%v %s %d", time.Since(began), project, position))
 		})
 		poke := func(after time.Duration, project string, position uint64) {
@@ -32,6 +36,8 @@ func TestPokesOfAProjectAreCollected(t *testing.T) {
 		poke(5000*us, "a", 5)
 		_ = wait.For(t.Context(), time.Second)
 		synctest.Wait()
+		mu.Lock()
+		defer mu.Unlock()
 		want := []string{"0s a 1", "300µs b 7", "1ms a 3", "2ms a 4", "5ms a 5"}
 		if !slices.Equal(sent, want) {
 			t.Errorf("sent %q, want %q", sent, want)
