@@ -50,7 +50,7 @@ type Options struct {
 type Bus interface {
 	StartRun(ctx context.Context, r *pb.RunRequest, parts func(bus.Part)) (*bus.Run, error)
 	PokeTickets(ctx context.Context, project string, position uint64)
-	NotifyAssigned(ctx context.Context, project string, tickets []string)
+	NotifyResults(ctx context.Context, project string, tickets []string, results []*pb.Assignment)
 }
 
 type service struct {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/auth"
 	"matchmaker.dev/services/internal/problem"
 	"matchmaker.dev/services/internal/state"
@@ -110,11 +111,11 @@ func requiredMatch(c echo.Context, id string) string {
 
 // notifyAssigned wakes the requests that wait for the tickets' results.
 func (s *service) notifyAssigned(ctx context.Context, project string, tickets []*state.Ticket) {
-	ids := make([]string, len(tickets))
+	ids, results := make([]string, len(tickets)), make([]*pb.Assignment, len(tickets))
 	for i, t := range tickets {
-		ids[i] = t.Body.GetId()
+		ids[i], results[i] = t.Body.GetId(), t.Assignment
 	}
-	s.Bus.NotifyAssigned(ctx, project, ids)
+	s.Bus.NotifyResults(ctx, project, ids, results)
 }
 
 // projectOf is the project in the path, or the one that the token names where the path has none.

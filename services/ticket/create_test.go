@@ -223,6 +223,17 @@ func TestCreateWhoseTicketCannotBeReadAnyMore(t *testing.T) {
 	}
 }
 
+func TestResultOfAWakeUpIsNotReadAgain(t *testing.T) {
+	var redis line
+	r := startWith(t, state.Options{Dial: redis.dial}, func(*ticket.Options) {})
+	held := r.hold(t.Context(), t, "wait=20")
+	redis.cut()
+	r.bus.NotifyResults(t.Context(), "demo", []string{held.id}, []*pb.Assignment{{Connection: "203.0.113.7:7777"}})
+	if got := held.body(t); got.Assignment == nil || got.Assignment.Connection != "203.0.113.7:7777" {
+		t.Errorf("got %+v, want the connection, though the state store is away", got)
+	}
+}
+
 func TestCreateWhosePlayerLeaves(t *testing.T) {
 	r := startWith(t, state.Options{}, func(o *ticket.Options) { o.Settings.HeldPlayer = 1 })
 	ctx, leave := context.WithCancel(t.Context())

@@ -51,7 +51,7 @@ func (s *service) create(c echo.Context) error {
 // change any more, and a GET tells what has become of the ticket.
 func (s *service) createAndWait(c echo.Context, body *pb.Ticket, wait time.Duration) error {
 	ctx, project, id := c.Request().Context(), c.Param("project"), body.GetId()
-	waiter := s.waiters.join(id) // before there is a ticket that could get a result
+	waiter := s.waiters.join(project, id) // before there is a ticket that could get a result
 	defer waiter.leave()
 	if err := s.creator.Create(ctx, project, body); err != nil {
 		return err
@@ -114,7 +114,7 @@ func (s *service) get(c echo.Context) error {
 	}
 	if wait > 0 {
 		c.Response().Header().Set(preferenceApplied, appliedWait(wait))
-		t, err = s.waiters.wait(c.Request().Context(), id, wait, read)
+		t, err = s.waiters.wait(c.Request().Context(), c.Param("project"), id, wait, read)
 		if gone := c.Request().Context().Err(); gone != nil {
 			return gone // nobody reads the answer, and it is not counted as one
 		}

@@ -42,7 +42,7 @@ type Options struct {
 
 // Bus is what the service needs of the bus: a *bus.Bus.
 type Bus interface {
-	OnAssigned(handle func(project string, tickets []string)) (bus.Subscription, error)
+	OnResults(handle func(project string, a bus.Assigned)) (bus.Subscription, error)
 	PokeTickets(ctx context.Context, project string, position uint64)
 	NotifyAssigned(ctx context.Context, project string, tickets []string)
 }
@@ -75,7 +75,7 @@ func (s *service) routes(e *echo.Echo) {
 
 // run wakes those who wait for a result.
 func (s *service) run(ctx context.Context) error {
-	sub, err := s.Bus.OnAssigned(s.waiters.wake)
+	sub, err := s.Bus.OnResults(s.waiters.wake)
 	if err != nil {
 		return err
 	}

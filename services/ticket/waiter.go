@@ -3,8 +3,11 @@ package ticket
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 	"time"
 
+	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/bus"
 	"matchmaker.dev/services/internal/notify"
 	"matchmaker.dev/services/internal/state"
 )
@@ -21,9 +24,11 @@ type waiters struct {
 
 // waiter is one request that waits for a ticket.
 type waiter struct {
-	all    *waiters
-	ticket string
-	woken  notify.Signal
+	all             *waiters
+	project, ticket string
+	woken           notify.Signal
+	// result is that of the ticket, if a wake-up had it.
+	result atomic.Pointer[pb.Assignment]
 	// next waits for the same ticket.
 	next *waiter
 }
@@ -35,20 +40,23 @@ func newWaiters() *waiters {
 // stop ends all waits, and those that begin later. It is called once.
 func (w *waiters) stop() { close(w.stopped) }
 
-// wake makes those who wait for tickets read them again. The tickets' project does not matter.
-func (w *waiters) wake(_ string, tickets []string) {
+// wake gives their result to those who wait for tickets, or makes them read it.
+func (w *waiters) wake(project string, a bus.Assigned) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for _, id := range tickets {
+	for i, id := range a.Tickets() {
 		for one := w.waiting[id]; one != nil; one = one.next {
-			one.woken.Notify()
+			if one.project == project {
+				one.result.Store(a.Result(i))
+				one.woken.Notify()
+			}
 		}
 	}
 }
 
 // join makes a waiter of a ticket. What happens to the ticket from here on wakes it, until it leaves.
-func (w *waiters) join(ticket string) *waiter {
-	one := &waiter{all: w, ticket: ticket, woken: notify.New()}
+func (w *waiters) join(project, ticket string) *waiter {
+	one := &waiter{all: w, project: project, ticket: ticket, woken: notify.New()}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	one.next = w.waiting[ticket]
@@ -77,10 +85,10 @@ func (w *waiter) leave() {
 const recheck = 5 * time.Second
 
 // wait reads a ticket until it has a result, the time is over, the waiters are stopped, or reading fails.
-func (w *waiters) wait(ctx context.Context, id string, wait time.Duration,
+func (w *waiters) wait(ctx context.Context, project, id string, wait time.Duration,
 	read func(context.Context) (*state.Ticket, error)) (*state.Ticket, error) {
 	// It joins before the read, so that no result is missed between the two.
-	one := w.join(id)
+	one := w.join(project, id)
 	defer one.leave()
 	t, err := read(ctx)
 	if err != nil {
@@ -91,6 +99,9 @@ func (w *waiters) wait(ctx context.Context, id string, wait time.Duration,
 
 // await goes on from a ticket that was read, or created, after the waiter joined. What it returns with an error is the
 // ticket as it was known last. When the request ends, that is no error.
+//
+// A result in a wake-up is taken as if it had been read: the ticket waited when the request read it, so it got the
+// result meanwhile. It may have been deleted again, as it may be after a read.
 func (w *waiter) await(ctx context.Context, t *state.Ticket, wait time.Duration,
 	read func(context.Context) (*state.Ticket, error)) (*state.Ticket, error) {
 	until := time.Now().Add(wait)
@@ -111,6 +122,9 @@ func (w *waiter) await(ctx context.Context, t *state.Ticket, wait time.Duration,
 			return t, nil
 		}
 		again.Stop()
+		if result := w.result.Load(); result != nil {
+			return &state.Ticket{Body: t.Body, Assignment: result}, nil
+		}
 		if now, err := read(ctx); err == nil {
 			t = now
 		} else if ctx.Err() == nil {

@@ -1,6 +1,7 @@
 package ticket
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"testing"
@@ -8,6 +9,7 @@ import (
 	"time"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/bus"
 	"matchmaker.dev/services/internal/state"
 )
 
@@ -15,8 +17,10 @@ func TestAwait(t *testing.T) {
 	unread := errors.New("the ticket cannot be read")
 	for name, c := range map[string]struct {
 		// resolved is when the ticket gets its result (0: never), told when the waiter is woken, both from the beginning of
-		// the wait of 12 s.
+		// the wait of 12 s. carried is the result in the wake-up, of the project "p" unless of says otherwise.
 		resolved, told time.Duration
+		carried        *pb.Assignment
+		of             string
 		hurried, left  time.Duration
 		err            error
 		// after is how long it takes, and looks how often the ticket is read.
@@ -27,7 +31,10 @@ func TestAwait(t *testing.T) {
 		"woken": {resolved: time.Second, told: time.Second, after: time.Second, looks: 2, got: true},
 		"woken again": {resolved: 7 * time.Second, told: 7 * time.Second, after: 7 * time.Second, looks: 3,
 			got: true},
-		"the wake-up is lost": {resolved: time.Second, after: recheck, looks: 2, got: true},
+		"the wake-up is lost":   {resolved: time.Second, after: recheck, looks: 2, got: true},
+		"woken with the result": {told: time.Second, carried: new(pb.Assignment), after: time.Second, looks: 1, got: true},
+		"woken with that of another project": {
+			told: time.Second, carried: new(pb.Assignment), of: "q", after: 12 * time.Second, looks: 4},
 		"no result":           {after: 12 * time.Second, looks: 4},
 		"woken for nothing":   {told: time.Second, after: 12 * time.Second, looks: 5},
 		"a result at the end": {resolved: 11 * time.Second, after: 12 * time.Second, looks: 4, got: true},
@@ -47,8 +54,11 @@ func TestAwait(t *testing.T) {
 				ctx, cancel := context.WithCancel(t.Context())
 				at(c.hurried, w.stop)
 				at(c.left, cancel)
-				at(c.told, func() { w.wake("p", []string{"t"}) })
-				got, err := w.wait(ctx, "t", 12*time.Second, func(context.Context) (*state.Ticket, error) {
+				at(c.told, func() {
+					results := []*pb.Assignment{nil, c.carried}
+					w.wake(cmp.Or(c.of, "p"), bus.Assigned{Message: bus.AssignedMessage([]string{"s", "t"}, results)})
+				})
+				got, err := w.wait(ctx, "p", "t", 12*time.Second, func(context.Context) (*state.Ticket, error) {
 					looks++
 					ticket := &state.Ticket{Body: &pb.Ticket{Id: "t"}}
 					if c.resolved > 0 && time.Since(began) >= c.resolved {

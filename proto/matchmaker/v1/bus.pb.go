@@ -789,8 +789,13 @@ func (x *MatchWork) GetWait() int64 {
 
 // Assigned wakes the requests that wait for a result of one of these tickets.
 type Assigned struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Tickets       []string               `protobuf:"bytes,1,rep,name=tickets,proto3" json:"tickets,omitempty"`
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	Tickets []string               `protobuf:"bytes,1,rep,name=tickets,proto3" json:"tickets,omitempty"`
+	// result has for each ticket the number of its result in results, from 1 on. 0 means that the result must be read, and
+	// so does an absent list.
+	Result []uint32 `protobuf:"varint,2,rep,packed,name=result,proto3" json:"result,omitempty"`
+	// results are Assignments. Tickets may share one.
+	Results       [][]byte `protobuf:"bytes,3,rep,name=results,proto3" json:"results,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -828,6 +833,20 @@ func (*Assigned) Descriptor() ([]byte, []int) {
 func (x *Assigned) GetTickets() []string {
 	if x != nil {
 		return x.Tickets
+	}
+	return nil
+}
+
+func (x *Assigned) GetResult() []uint32 {
+	if x != nil {
+		return x.Result
+	}
+	return nil
+}
+
+func (x *Assigned) GetResults() [][]byte {
+	if x != nil {
+		return x.Results
 	}
 	return nil
 }
@@ -1148,9 +1167,11 @@ const file_matchmaker_v1_bus_proto_rawDesc = "" +
 	"\x05match\x18\x02 \x01(\tR\x05match\x12\x12\n" +
 	"\x04more\x18\x03 \x03(\tR\x04more\x12\x1a\n" +
 	"\battempts\x18\x04 \x01(\x05R\battempts\x12\x12\n" +
-	"\x04wait\x18\x05 \x01(\x03R\x04wait\"$\n" +
+	"\x04wait\x18\x05 \x01(\x03R\x04wait\"V\n" +
 	"\bAssigned\x12\x18\n" +
-	"\atickets\x18\x01 \x03(\tR\atickets\"\x8f\x02\n" +
+	"\atickets\x18\x01 \x03(\tR\atickets\x12\x16\n" +
+	"\x06result\x18\x02 \x03(\rR\x06result\x12\x18\n" +
+	"\aresults\x18\x03 \x03(\fR\aresults\"\x8f\x02\n" +
 	"\fRunnerStatus\x12\x16\n" +
 	"\x06runner\x18\x01 \x01(\tR\x06runner\x12;\n" +
 	"\tinstances\x18\x02 \x03(\v2\x1d.matchmaker.v1.InstanceStatusR\tinstances\x12\x18\n" +

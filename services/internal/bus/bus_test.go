@@ -17,6 +17,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 	"go.opentelemetry.io/otel/trace"
+	"google.golang.org/protobuf/proto"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/bus"
@@ -158,6 +159,47 @@ func TestAssignedComesInMessagesThatFit(t *testing.T) {
 	}
 	if !slices.Equal(heard, ids) {
 		t.Error("other tickets were heard")
+	}
+}
+
+// Small results travel with the wake-up, each once, and the messages still fit. Large ones must be read.
+func TestResultsComeWithTheirTickets(t *testing.T) {
+	b := connect(t, server(t))
+	got := make(chan bus.Assigned, 10_000)
+	if _, err := b.OnResults(func(_ string, a bus.Assigned) { got <- a }); err != nil {
+		t.Fatal(err)
+	}
+	large := &pb.Assignment{MatchProperties: []byte(strings.Repeat("x", 2<<10))}
+	var shared *pb.Assignment
+	ids, results := make([]string, 30_000), make([]*pb.Assignment, 30_000)
+	for i := range ids {
+		ids[i] = fmt.Sprintf("0199e000-0000-7000-8000-%012d", i)
+		switch i % 4 {
+		case 0:
+			shared = &pb.Assignment{Connection: ids[i], MatchProperties: []byte(strings.Repeat("x", 700))}
+			results[i] = shared
+		case 1:
+			results[i] = shared
+		case 2:
+			results[i] = large
+		}
+	}
+	b.NotifyResults(t.Context(), "demo", ids, results)
+	for heard := 0; heard < len(ids); {
+		a := next(t, got)
+		for i, id := range a.Tickets() {
+			want := results[heard]
+			if want == large {
+				want = nil
+			}
+			if result := a.Result(i); id != ids[heard] || !proto.Equal(result, want) {
+				t.Fatalf("of ticket %d, %s, heard %v, want %v", heard, id, result, want)
+			}
+			heard++
+		}
+		if a.Result(len(a.Tickets())) != nil {
+			t.Error("a ticket that is not there has a result")
+		}
 	}
 }
 

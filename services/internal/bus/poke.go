@@ -2,7 +2,6 @@ package bus
 
 import (
 	"context"
-	"slices"
 	"strings"
 
 	"github.com/nats-io/nats.go"
@@ -32,15 +31,6 @@ func (b *Bus) OnPoke(handle func(project string, p *pb.Poke)) (Subscription, err
 	})
 }
 
-// NotifyAssigned wakes the requests that wait for these tickets' results, which they have or never will have. A failure
-// is logged: the requests also look for themselves now and then.
-func (b *Bus) NotifyAssigned(ctx context.Context, project string, tickets []string) {
-	const most = 4096 // ids of 36 bytes: far below a message's limit
-	for ids := range slices.Chunk(tickets, most) {
-		b.notify(ctx, assigned, project, &pb.Assigned{Tickets: ids})
-	}
-}
-
 // notify publishes a message that subscribers can do without. It is dropped while there is no server: stored until
 // there is one, it would be of no use any more.
 func (b *Bus) notify(ctx context.Context, subject, project string, m proto.Message) {
@@ -51,13 +41,6 @@ func (b *Bus) notify(ctx context.Context, subject, project string, m proto.Messa
 		b.log.WarnContext(ctx, "message bus: subscribers were not notified", "subject", subject+"*", "project", project,
 			"error", err)
 	}
-}
-
-// OnAssigned hears which tickets of all projects got a result, or were deleted.
-func (b *Bus) OnAssigned(handle func(project string, tickets []string)) (Subscription, error) {
-	return subscribe(b, assigned+"*", "", func(_ context.Context, subject string, a *pb.Assigned, _ *nats.Msg) {
-		handle(fromToken(strings.TrimPrefix(subject, assigned)), a.GetTickets())
-	})
 }
 
 // Heartbeat says what a runner hosts.

@@ -148,18 +148,23 @@ func (p port) OnPoke(handle func(project string, m *pb.Poke)) (bus.Subscription,
 }
 
 // NotifyAssigned wakes those who wait for results.
-func (p port) NotifyAssigned(_ context.Context, project string, tickets []string) {
+func (p port) NotifyAssigned(ctx context.Context, project string, tickets []string) {
+	p.NotifyResults(ctx, project, tickets, nil)
+}
+
+// NotifyResults wakes them with results.
+func (p port) NotifyResults(_ context.Context, project string, tickets []string, results []*pb.Assignment) {
 	if len(tickets) > 0 && !p.process.dead() {
-		_ = p.publish(assigned, project, &pb.Assigned{Tickets: tickets}) // it can be marshalled
+		_ = p.publish(assigned, project, bus.AssignedMessage(tickets, results)) // it can be marshalled, and matches are small
 	}
 }
 
-// OnAssigned hears of results.
-func (p port) OnAssigned(handle func(project string, tickets []string)) (bus.Subscription, error) {
+// OnResults hears of results.
+func (p port) OnResults(handle func(project string, a bus.Assigned)) (bus.Subscription, error) {
 	return p.subscribe(p.process, assigned, func(project string, message []byte, _ func([]byte, string)) {
 		m := new(pb.Assigned)
 		if proto.Unmarshal(message, m) == nil {
-			handle(project, m.GetTickets())
+			handle(project, bus.Assigned{Message: m})
 		}
 	}), nil
 }

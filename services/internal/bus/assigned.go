@@ -1,0 +1,92 @@
+package bus
+
+import (
+	"context"
+	"strings"
+
+	"github.com/nats-io/nats.go"
+	"google.golang.org/protobuf/proto"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+)
+
+// What one message to those who wait for results has at most: tickets, and about so many bytes of results. Results that
+// are larger than carriedResult are not sent: who waits for one reads it.
+const (
+	assignedTickets = 4096 // ids of 36 bytes: far below a message's limit
+	assignedBytes   = 256 << 10
+	carriedResult   = 1 << 10
+)
+
+// NotifyAssigned wakes the requests that wait for these tickets, which have a result or never will have one. They read
+// it. A failure is logged: the requests also look for themselves now and then.
+func (b *Bus) NotifyAssigned(ctx context.Context, project string, tickets []string) {
+	b.NotifyResults(ctx, project, tickets, nil)
+}
+
+// NotifyResults does the same for tickets whose results were written, in the order of the tickets. Requests whose own
+// read found the ticket waiting need not read again.
+func (b *Bus) NotifyResults(ctx context.Context, project string, tickets []string, results []*pb.Assignment) {
+	for len(tickets) > 0 {
+		m := AssignedMessage(tickets, results)
+		n := len(m.GetTickets())
+		if tickets = tickets[n:]; results != nil {
+			results = results[n:]
+		}
+		b.notify(ctx, assigned, project, m)
+	}
+}
+
+// AssignedMessage is about the first of the tickets, at least one. results may be nil, as a whole or for a ticket.
+func AssignedMessage(tickets []string, results []*pb.Assignment) *pb.Assigned {
+	m := new(pb.Assigned)
+	n := min(len(tickets), assignedTickets)
+	if results == nil {
+		m.Tickets = tickets[:n]
+		return m
+	}
+	numbers, bytes := map[*pb.Assignment]uint32{nil: 0}, 0
+	for i := 0; i < n && bytes < assignedBytes; i++ {
+		number, known := numbers[results[i]]
+		if !known {
+			if text, err := proto.Marshal(results[i]); err == nil && len(text) <= carriedResult {
+				m.Results = append(m.Results, text)
+				number, bytes = uint32(len(m.GetResults())), bytes+len(text)
+			}
+			numbers[results[i]] = number
+		}
+		m.Tickets, m.Result = append(m.GetTickets(), tickets[i]), append(m.GetResult(), number)
+	}
+	return m
+}
+
+// Assigned is what is heard of tickets.
+type Assigned struct{ Message *pb.Assigned }
+
+// Tickets have a result or never will have one.
+func (a Assigned) Tickets() []string { return a.Message.GetTickets() }
+
+// Result is that of a ticket, by its index; nil when it must be read.
+func (a Assigned) Result(i int) *pb.Assignment {
+	numbers, results := a.Message.GetResult(), a.Message.GetResults()
+	if i >= len(numbers) || numbers[i] == 0 || int(numbers[i]) > len(results) {
+		return nil
+	}
+	result := new(pb.Assignment)
+	if proto.Unmarshal(results[numbers[i]-1], result) != nil {
+		return nil
+	}
+	return result
+}
+
+// OnAssigned hears which tickets of all projects got a result, or were deleted.
+func (b *Bus) OnAssigned(handle func(project string, tickets []string)) (Subscription, error) {
+	return b.OnResults(func(project string, a Assigned) { handle(project, a.Tickets()) })
+}
+
+// OnResults hears the same, with those results that need not be read.
+func (b *Bus) OnResults(handle func(project string, a Assigned)) (Subscription, error) {
+	return subscribe(b, assigned+"*", "", func(_ context.Context, subject string, a *pb.Assigned, _ *nats.Msg) {
+		handle(fromToken(strings.TrimPrefix(subject, assigned)), Assigned{a})
+	})
+}
