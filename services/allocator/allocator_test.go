@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"google.golang.org/protobuf/proto"
+
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/allocator"
 	"matchmaker.dev/services/allocator/provider"
@@ -490,5 +492,32 @@ func TestMatchThatIsDeliveredTwiceKeepsItsServer(t *testing.T) {
 	defer s.mu.Unlock()
 	if !s.held["m"] {
 		t.Error("a server whose players have its connection was deallocated")
+	}
+}
+
+// Those who wait for a result get it with the message that wakes them, each that of its ticket.
+func TestResultsAreCarried(t *testing.T) {
+	w := start(t, &script{allocate: allocateAtOnce})
+	heard := make(chan bus.Assigned, 10)
+	sub, err := w.bus.OnResults(func(_ string, a bus.Assigned) { heard <- a })
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = sub.Stop() }()
+	w.claim("m", "a", "b")
+	w.claim("n", "c", "d")
+	w.send("m", "n")
+	for seen := 0; seen < 4; {
+		select {
+		case a := <-heard:
+			for i, id := range a.Tickets() {
+				seen++
+				if got, want := a.Result(i), w.result(id); !proto.Equal(got, want) {
+					t.Errorf("%s hears of %v, and has %v", id, got, want)
+				}
+			}
+		case <-time.After(patience):
+			t.Fatalf("%d tickets have a result", seen)
+		}
 	}
 }

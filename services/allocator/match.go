@@ -201,7 +201,7 @@ func (s *service) endOne(ctx context.Context, project string, e state.Ending) (s
 	defer cancel()
 	ended, err := s.Store.EndMatch(ctx, project, e)
 	if err == nil {
-		s.tell(ctx, project, ended)
+		s.tell(ctx, project, []state.Ending{e}, []state.Ended{ended})
 	}
 	return ended, err
 }
@@ -209,19 +209,24 @@ func (s *service) endOne(ctx context.Context, project string, e state.Ending) (s
 // endMatches ends matches, and tells those who wait for that.
 func (s *service) endMatches(ctx context.Context, project string, all []state.Ending) ([]state.Ended, error) {
 	ended, err := s.Store.EndMatches(ctx, project, all)
-	s.tell(ctx, project, ended...)
+	s.tell(ctx, project, all, ended)
 	return ended, err
 }
 
-// tell wakes the requests that wait for the results of matches, and the director when other matches get servers.
-func (s *service) tell(ctx context.Context, project string, all ...state.Ended) {
+// tell gives results to the requests that wait for them, and wakes the director when other matches get servers. Not all
+// of the matches may have been ended.
+func (s *service) tell(ctx context.Context, project string, all []state.Ending, ended []state.Ended) {
 	var assigned []string
+	var results []*pb.Assignment
 	room := false
-	for _, e := range all {
-		assigned, room = append(assigned, e.Assigned...), room || e.Room
+	for i, e := range ended {
+		room = room || e.Room
+		for _, id := range e.Assigned {
+			assigned, results = append(assigned, id), append(results, all[i].Result(id))
+		}
 	}
 	if room {
 		s.Bus.Poke(ctx, project, &pb.Poke{Servers: true})
 	}
-	s.Bus.NotifyAssigned(ctx, project, assigned)
+	s.Bus.NotifyResults(ctx, project, assigned, results)
 }

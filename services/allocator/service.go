@@ -57,7 +57,7 @@ type Bus interface {
 	ConsumeMatches(ctx context.Context, parallel int, handle bus.MatchHandler) error
 	PokeTickets(ctx context.Context, project string, position uint64)
 	Poke(ctx context.Context, project string, p *pb.Poke)
-	NotifyAssigned(ctx context.Context, project string, tickets []string)
+	NotifyResults(ctx context.Context, project string, tickets []string, results []*pb.Assignment)
 }
 
 type service struct {

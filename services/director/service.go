@@ -71,7 +71,7 @@ type Bus interface {
 	OnHeartbeat(handle func(*pb.RunnerStatus)) (bus.Subscription, error)
 	StartRun(ctx context.Context, r *pb.RunRequest, parts func(bus.Part)) (*bus.Run, error)
 	EnqueueMatches(ctx context.Context, project string, groups ...[]string) (sent []string, err error)
-	NotifyAssigned(ctx context.Context, project string, tickets []string)
+	NotifyResults(ctx context.Context, project string, tickets []string, results []*pb.Assignment)
 }
 
 // service is one replica.

@@ -165,6 +165,7 @@ func (s *settler) claimAll(ctx context.Context, proposals []*proposal) ([]*state
 func (s *settler) handOn(ctx context.Context, claims []*state.Claim) {
 	matches := map[string][]string{} // by the span of their claim
 	var assigned []string
+	var results []*pb.Assignment
 	for _, c := range claims {
 		switch {
 		case c.Refusal == "config":
@@ -179,13 +180,13 @@ func (s *settler) handOn(ctx context.Context, claims []*state.Claim) {
 			span := string(c.Match.GetTrace())
 			matches[span] = append(matches[span], c.Match.GetId())
 		default:
-			assigned = append(assigned, c.Tickets...)
+			assigned, results = append(assigned, c.Tickets...), append(results, c.Assignments...)
 		}
 	}
 	for span, ids := range matches {
 		s.outbox.start(ctx, []byte(span), ids)
 	}
-	s.Bus.NotifyAssigned(ctx, s.project, assigned)
+	s.Bus.NotifyResults(ctx, s.project, assigned, results)
 }
 
 // full is the refusal of a claim because the project has as many matches, or backfill tickets, as it may have, and

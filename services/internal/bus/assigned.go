@@ -25,7 +25,7 @@ func (b *Bus) NotifyAssigned(ctx context.Context, project string, tickets []stri
 }
 
 // NotifyResults does the same for tickets whose results were written, in the order of the tickets. Requests whose own
-// read found the ticket waiting need not read again.
+// read found the ticket waiting need not read again. A result that names an outcome is read: it is not complete.
 func (b *Bus) NotifyResults(ctx context.Context, project string, tickets []string, results []*pb.Assignment) {
 	for len(tickets) > 0 {
 		m := AssignedMessage(tickets, results)
@@ -49,7 +49,8 @@ func AssignedMessage(tickets []string, results []*pb.Assignment) *pb.Assigned {
 	for i := 0; i < n && bytes < assignedBytes; i++ {
 		number, known := numbers[results[i]]
 		if !known {
-			if text, err := proto.Marshal(results[i]); err == nil && len(text) <= carriedResult {
+			text, err := proto.Marshal(results[i])
+			if err == nil && len(text) <= carriedResult && results[i].GetOutcome() == "" {
 				m.Results = append(m.Results, text)
 				number, bytes = uint32(len(m.GetResults())), bytes+len(text)
 			}

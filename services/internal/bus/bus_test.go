@@ -162,7 +162,7 @@ func TestAssignedComesInMessagesThatFit(t *testing.T) {
 	}
 }
 
-// Small results travel with the wake-up, each once, and the messages still fit. Large ones must be read.
+// Small results travel with the wake-up, each once, and the messages still fit. Large and incomplete ones must be read.
 func TestResultsComeWithTheirTickets(t *testing.T) {
 	b := connect(t, server(t))
 	got := make(chan bus.Assigned, 10_000)
@@ -170,11 +170,12 @@ func TestResultsComeWithTheirTickets(t *testing.T) {
 		t.Fatal(err)
 	}
 	large := &pb.Assignment{MatchProperties: []byte(strings.Repeat("x", 2<<10))}
+	incomplete := &pb.Assignment{Connection: "here", Outcome: "m"} // the rest is stored with its match
 	var shared *pb.Assignment
 	ids, results := make([]string, 30_000), make([]*pb.Assignment, 30_000)
 	for i := range ids {
 		ids[i] = fmt.Sprintf("0199e000-0000-7000-8000-%012d", i)
-		switch i % 4 {
+		switch i % 5 {
 		case 0:
 			shared = &pb.Assignment{Connection: ids[i], MatchProperties: []byte(strings.Repeat("x", 700))}
 			results[i] = shared
@@ -182,6 +183,8 @@ func TestResultsComeWithTheirTickets(t *testing.T) {
 			results[i] = shared
 		case 2:
 			results[i] = large
+		case 4:
+			results[i] = incomplete
 		}
 	}
 	b.NotifyResults(t.Context(), "demo", ids, results)
@@ -189,7 +192,7 @@ func TestResultsComeWithTheirTickets(t *testing.T) {
 		a := next(t, got)
 		for i, id := range a.Tickets() {
 			want := results[heard]
-			if want == large {
+			if want == large || want == incomplete {
 				want = nil
 			}
 			if result := a.Result(i); id != ids[heard] || !proto.Equal(result, want) {

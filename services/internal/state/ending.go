@@ -18,6 +18,15 @@ type Ending struct {
 	Outcome
 }
 
+// Result is that of a ticket; nil when it is not one of the match.
+func (e *Ending) Result(ticket string) *pb.Assignment {
+	i := slices.Index(e.Tickets, ticket)
+	if i < 0 {
+		return nil
+	}
+	return e.Results[min(i, len(e.Results)-1)]
+}
+
 // Ended tells what became of an Ending. Assigned are the tickets that still existed, and the tickets that were proposed
 // to the match's backfill ticket meanwhile: they get the connection as well. Any status but MatchActive means that
 // nothing was written: the match had ended before, or, with MatchLeased, another holder has the lease. A server that no
