@@ -53,7 +53,8 @@ type Options struct {
 
 // Run serves the parts until ctx ends or a part fails. Then it says that it is not ready, waits for Grace and hands
 // over what others can do (unless a part failed), finishes the requests under way, ends the parts' Runs, and returns
-// when they have returned or Drain is over. The error has the first part's that failed, and what did not finish in time.
+// when they have returned or Drain is over. The error has the first part's that failed, and what did not finish in
+// time.
 func Run(ctx context.Context, o Options, parts ...Part) error {
 	o.Shutdown.Drain = cmp.Or(o.Shutdown.Drain, settings.Default[Shutdown]().Drain)
 	listener, err := listen(ctx, o)

@@ -40,7 +40,7 @@ const matchAge = time.Hour
 // for all of its places. A message costs about as much as the rest of an allocation that hosting answers at once.
 const MatchGroup = 32
 
-// maxFetch is how many messages an allocator fetches at once: fetched ones that it did not come to show no sign of life.
+// maxFetch is how many messages an allocator fetches at once: those that it did not come to show no sign of life.
 const maxFetch = 64
 
 // retryAfter asks for the match to come again.
