@@ -178,6 +178,11 @@ func (n *nemesis) lose(ctx context.Context, primary, replica *redis, d time.Dura
 		_, err = primary.ask(waits, "CLIENT", "KILL", "TYPE", "replica")
 	}
 	pause(ctx, d)
+	for n := 0; err == nil && n < 100; n++ { // it may have no project
+		if _, err := primary.ask(waits, "SET", fmt.Sprint("chaos-", n), "is lost"); err == nil {
+			break // its slot is here
+		}
+	}
 	if err == nil {
 		err = until(waits, func() bool { // until there is something to lose
 			had, failure := primary.role(waits)
