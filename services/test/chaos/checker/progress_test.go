@@ -90,6 +90,37 @@ func claimedFor(h *history.History, d time.Duration) {
 	}
 }
 
+// again is the history of a leader that claims two of the tickets a, b, c and d, in order of their age, again and again.
+// They are released each time. In the end the others are matched too.
+func again(first, second, third, fourth string) *history.History {
+	h := &history.History{Calm: at(45_000),
+		Terms: history.Terms{Claim: 5e9, Allocation: 20e9, Recovery: 60e9, Approval: 3e9}}
+	h.Changes = []history.Change{change(history.Put, "free", 1, 1, 1)}
+	event := func(kind history.Kind, millis int64, match string, tickets ...string) {
+		h.Events = append(h.Events, history.Event{Project: project, Position: uint64(len(h.Events) + 1), Kind: kind,
+			Time: millis, Match: match, Config: "free", Revision: 1, Epoch: 1, Tickets: tickets})
+	}
+	for i, id := range []string{"a", "b", "c", "d"} {
+		c := call(history.Create, id, int64(i), int64(900+i), 201)
+		c.Configs = []string{"free"}
+		result := call(history.Get, id, int64(i), 60_000, 200)
+		result.Assignment = &history.Assignment{Connection: "at-first"}
+		if id == third || id == fourth {
+			result.Assignment = &history.Assignment{Connection: "at-last"}
+		}
+		h.Calls = append(h.Calls, c, result)
+		event(history.Created, int64(900+i), "", id)
+	}
+	for n := range int64(12) {
+		match := fmt.Sprint("m", n)
+		event(history.Claimed, 2000+n*1500, match, first, second)
+		event(history.Released, 2500+n*1500, match, first, second)
+	}
+	event(history.Assigned, 25_000, "first", first, second)
+	event(history.Assigned, 25_001, "last", third, fourth)
+	return h
+}
+
 // A leader that is at work has no excuse, though there are faults all the time, and all is well in the end.
 func TestALeaderThatWorksLeavesNothingUndone(t *testing.T) {
 	tests := []struct {
@@ -114,8 +145,11 @@ func TestALeaderThatWorksLeavesNothingUndone(t *testing.T) {
 			}
 			return h
 		}},
-		{"a ticket is passed over", `ticket free1 waited while config "free" took only later tickets in 8 cycles`,
+		{"a ticket is passed over", `ticket free1 waited while config "free" took only younger tickets in 8 cycles`,
 			func() *history.History { return working(3_000, 30_000) }},
+		{"older tickets come again and again", "", func() *history.History { return again("a", "b", "c", "d") }},
+		{"younger tickets come again and again", `ticket a waited while config "free" took only younger tickets`,
+			func() *history.History { return again("c", "d", "a", "b") }},
 		{"a claim ends in time", "", func() *history.History {
 			h := working(3_000, 3_000)
 			claimedFor(h, 7*time.Second)

@@ -1,6 +1,7 @@
 package checker
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -43,8 +44,10 @@ type progress struct {
 	due map[string]*due
 	// cycles counts those of all leaders.
 	cycles int
-	// waits are the tickets that wait, in the order in which they began to.
+	// waits are the tickets that wait, by age. A ticket that waits again has its old age.
 	waits []*wait
+	// ages are when tickets were created, in milliseconds.
+	ages map[string]int64
 	// idle counts the cycles in which a config took nothing.
 	idle map[string]int
 	// limit is how patient the check is now, and most are the highest counts since then.
@@ -63,9 +66,9 @@ type due struct {
 type wait struct {
 	id      string
 	configs []string
-	// since is when it began, in milliseconds.
-	since  int64
-	passed int
+	// since is when it began, in milliseconds, and age when the ticket was created.
+	since, age int64
+	passed     int
 }
 
 // leadersWork checks that a leader that is at work leaves nothing undone.
@@ -74,6 +77,7 @@ func (m *model) leadersWork(p *Promise) {
 	for _, project := range m.projects() {
 		r := &progress{
 			model: m, p: p, project: project, due: map[string]*due{}, idle: map[string]int{}, limit: &rough, most: most,
+			ages: map[string]int64{},
 		}
 		for _, e := range m.logs[project] {
 			r.step(e)
@@ -88,7 +92,7 @@ func (m *model) leadersWork(p *Promise) {
 		}
 		p.most("cycles until a claim that was due had ended,"+when, most[limit].late)
 		p.most("cycles in which a config took none of its tickets,"+when, most[limit].idle)
-		p.most("cycles in which a ticket's config took only later ones,"+when, most[limit].passed)
+		p.most("cycles in which a ticket's config took only younger ones,"+when, most[limit].passed)
 	}
 }
 
@@ -138,12 +142,22 @@ func (r *progress) step(e *history.Event) {
 	case history.Created, history.Released, history.Rejected:
 		for _, id := range e.Tickets {
 			if t := r.tickets[id]; t != nil && len(t.configs) > 0 && !r.isShakenTicket(id) {
-				r.waits = append(r.waits, &wait{id: id, configs: t.configs, since: e.Time})
+				r.wait(&wait{id: id, configs: t.configs, since: e.Time}, e)
 			}
 		}
 	default:
 		r.waits = slices.DeleteFunc(r.waits, func(w *wait) bool { return slices.Contains(e.Tickets, w.id) })
 	}
+}
+
+// wait adds a ticket that waits from an event on.
+func (r *progress) wait(w *wait, e *history.Event) {
+	if _, again := r.ages[w.id]; !again {
+		r.ages[w.id] = e.Time
+	}
+	w.age = r.ages[w.id]
+	n, _ := slices.BinarySearchFunc(r.waits, w.age+1, func(w *wait, age int64) int { return cmp.Compare(w.age, age) })
+	r.waits = slices.Insert(r.waits, n, w)
 }
 
 // work notes that a leader takes tickets. Whatever waited and was due before its cycle began, it could have seen to.
@@ -186,7 +200,7 @@ func (d *due) kind() string {
 	return "the proposal of ticket"
 }
 
-// countPassed counts a cycle for the tickets that waited before all those that a match takes.
+// countPassed counts a cycle for the tickets that are older than all those that a match takes.
 func (r *progress) countPassed(e *history.Event) (most int) {
 	first := slices.IndexFunc(r.waits, func(w *wait) bool { return slices.Contains(e.Tickets, w.id) })
 	for _, w := range r.waits[:max(0, first)] {
@@ -196,7 +210,7 @@ func (r *progress) countPassed(e *history.Event) (most int) {
 		w.passed++
 		most = max(most, w.passed)
 		if w.passed == r.limit.passed {
-			r.p.fail("%s: ticket %s waited while config %q took only later tickets in %d cycles", r.project, w.id, e.Config,
+			r.p.fail("%s: ticket %s waited while config %q took only younger tickets in %d cycles", r.project, w.id, e.Config,
 				w.passed)
 		}
 	}
