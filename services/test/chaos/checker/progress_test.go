@@ -90,8 +90,8 @@ func claimedFor(h *history.History, d time.Duration) {
 	}
 }
 
-// again is the history of a leader that claims two of the tickets a, b, c and d, in order of their age, again and again.
-// They are released each time. In the end the others are matched too.
+// again is the history of a leader that claims two of the tickets a, b, c and d, which are in order of their age, again
+// and again. They are released each time. In the end the others are matched too.
 func again(first, second, third, fourth string) *history.History {
 	h := &history.History{Calm: at(45_000),
 		Terms: history.Terms{Claim: 5e9, Allocation: 20e9, Recovery: 60e9, Approval: 3e9}}
