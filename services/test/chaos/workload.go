@@ -53,8 +53,9 @@ func newWorkload(ctx context.Context, o options, s *system, journal *history.Jou
 			return nil, err
 		}
 		c := player.New(player.Options{
-			Project: project, Tickets: tickets, Journal: journal, Random: random(), Large: o.Large, Lanes: lanes,
-			Pace: time.Duration(float64(o.Projects) / o.Rate * float64(time.Second)),
+			Project: project, Tickets: tickets, Journal: journal, Random: random(), Large: o.Large, AtOnce: true,
+			Lanes: lanes,
+			Pace:  time.Duration(float64(o.Projects) / o.Rate * float64(time.Second)),
 		})
 		st, err := newStudio(s, project, journal, random())
 		if err != nil {

@@ -48,6 +48,8 @@ type Options struct {
 	Pace time.Duration
 	// Large is the share of players whose tickets have large properties.
 	Large float64
+	// AtOnce is whether a third of those who stay create their ticket and wait in one request.
+	AtOnce bool
 	// As names who makes the requests of a context; may be nil.
 	As func(ctx context.Context, player string) context.Context
 }
@@ -72,7 +74,7 @@ var leaveTimes = []time.Duration{
 // play does what a player does.
 func (p *player) play(ctx context.Context) {
 	leaves, after := p.random.IntN(4) == 0, leaveTimes[p.random.IntN(len(leaveTimes))]
-	if !leaves && p.lane != lane.Prey && p.random.IntN(3) == 0 {
+	if !leaves && p.lane != lane.Prey && p.AtOnce && p.random.IntN(3) == 0 {
 		p.playAtOnce(ctx)
 		return
 	}
