@@ -201,7 +201,7 @@ func (s *service) endOne(ctx context.Context, project string, e state.Ending) (s
 	defer cancel()
 	ended, err := s.Store.EndMatch(ctx, project, e)
 	if err == nil {
-		s.tell(ctx, project, []state.Ending{e}, []state.Ended{ended})
+		s.tell(ctx, project, ended)
 	}
 	return ended, err
 }
@@ -209,21 +209,17 @@ func (s *service) endOne(ctx context.Context, project string, e state.Ending) (s
 // endMatches ends matches, and tells those who wait for that.
 func (s *service) endMatches(ctx context.Context, project string, all []state.Ending) ([]state.Ended, error) {
 	ended, err := s.Store.EndMatches(ctx, project, all)
-	s.tell(ctx, project, all, ended)
+	s.tell(ctx, project, ended...)
 	return ended, err
 }
 
-// tell gives results to the requests that wait for them, and wakes the director when other matches get servers. Not all
-// of the matches may have been ended.
-func (s *service) tell(ctx context.Context, project string, all []state.Ending, ended []state.Ended) {
+// tell gives results to the requests that wait for them, and wakes the director when other matches get servers.
+func (s *service) tell(ctx context.Context, project string, ended ...state.Ended) {
 	var assigned []string
 	var results []*pb.Assignment
 	room := false
-	for i, e := range ended {
-		room = room || e.Room
-		for _, id := range e.Assigned {
-			assigned, results = append(assigned, id), append(results, all[i].Result(id))
-		}
+	for _, e := range ended {
+		assigned, results, room = append(assigned, e.Assigned...), append(results, e.Results...), room || e.Room
 	}
 	if room {
 		s.Bus.Poke(ctx, project, &pb.Poke{Servers: true})

@@ -305,7 +305,7 @@ func keepAlive(ctx context.Context, msg jetstream.Msg, every time.Duration) (sto
 			}
 		}
 	}()
-	return sync.OnceFunc(func() { close(done) })
+	return func() { close(done) }
 }
 
 // headers lets a propagator read those of a JetStream message.

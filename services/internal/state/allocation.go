@@ -60,16 +60,10 @@ func (s *Store) BeginAllocations(ctx context.Context, project string, matches []
 	k := keysOf(project)
 	var calls []call
 	var sizes []int
-	for rest := matches; len(rest) > 0; {
-		n, tickets := 0, 0
-		for n < len(rest) {
-			more := CountTickets(rest[n].Match.GetProposal())
-			if n > 0 && tickets+more > claimTickets {
-				break
-			}
-			n, tickets = n+1, tickets+more
-		}
-		calls, sizes, rest = append(calls, s.beginCall(k, rest[:n])), append(sizes, n), rest[n:]
+	for batch := range batchesOf(matches, func(b Beginning) (tickets, bytes int) {
+		return CountTickets(b.Match.GetProposal()), 0
+	}) {
+		calls, sizes = append(calls, s.beginCall(k, batch)), append(sizes, len(batch))
 	}
 	all := make([]Allocation, 0, len(matches))
 	replies, err := s.runAllShared(ctx, project, calls)

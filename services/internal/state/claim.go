@@ -3,6 +3,7 @@ package state
 import (
 	"context"
 	"errors"
+	"iter"
 	"slices"
 	"strings"
 	"time"
@@ -12,8 +13,8 @@ import (
 	pb "matchmaker.dev/proto/matchmaker/v1"
 )
 
-// claimTickets is the most tickets that one claim script handles, unless a single match has more. A script of this size
-// occupies Redis for about 2 ms.
+// claimTickets is the most tickets that one script of several matches handles, unless a single match has more. A script
+// of this size occupies Redis for about 2 ms.
 const claimTickets = 512
 
 // ErrLeaseLost is the answer to a director whose lease has passed to another.
@@ -101,8 +102,29 @@ func (s *Store) Claim(
 	return position, err
 }
 
-// claimBytes is the most bytes of outcomes that one claim script writes, unless a single match has more.
+// claimBytes is the most bytes that such a script writes, unless a single match has more.
 const claimBytes = 1 << 20
+
+// batchesOf divides matches into those of one script each, which has no more than claimTickets tickets and claimBytes
+// bytes unless a single match has more.
+func batchesOf[M any](matches []M, size func(M) (tickets, bytes int)) iter.Seq[[]M] {
+	return func(yield func([]M) bool) {
+		for rest := matches; len(rest) > 0; {
+			n, tickets, bytes := 0, 0, 0
+			for n < len(rest) {
+				moreTickets, moreBytes := size(rest[n])
+				if n > 0 && (tickets+moreTickets > claimTickets || bytes+moreBytes > claimBytes) {
+					break
+				}
+				n, tickets, bytes = n+1, tickets+moreTickets, bytes+moreBytes
+			}
+			if !yield(rest[:n]) {
+				return
+			}
+			rest = rest[n:]
+		}
+	}
+}
 
 // claimMatches claims matches without backfill tickets.
 func (s *Store) claimMatches(
@@ -110,22 +132,14 @@ func (s *Store) claimMatches(
 ) (position uint64, err error) {
 	var calls []call
 	var batches [][]*Claim
-	for len(claims) > 0 {
-		n, tickets, bytes := 0, 0, 0
-		for n < len(claims) {
-			more := len(claims[n].Tickets)
-			size := outcomeSize(claims[n].Match.GetProposal())
-			if n > 0 && (tickets+more > claimTickets || bytes+size > claimBytes) {
-				break
-			}
-			n, tickets, bytes = n+1, tickets+more, bytes+size
-		}
-		c, err := s.claimCall(project, terms, claims[:n])
+	for batch := range batchesOf(claims, func(c *Claim) (tickets, bytes int) {
+		return len(c.Tickets), outcomeSize(c.Match.GetProposal())
+	}) {
+		c, err := s.claimCall(project, terms, batch)
 		if err != nil {
 			return 0, err
 		}
-		calls, batches = append(calls, c), append(batches, claims[:n])
-		claims = claims[n:]
+		calls, batches = append(calls, c), append(batches, batch)
 	}
 	if len(calls) == 0 {
 		return 0, nil

@@ -18,14 +18,8 @@ type Ending struct {
 	Outcome
 }
 
-// Result is that of a ticket; nil when it is not one of the match.
-func (e *Ending) Result(ticket string) *pb.Assignment {
-	i := slices.Index(e.Tickets, ticket)
-	if i < 0 {
-		return nil
-	}
-	return e.Results[min(i, len(e.Results)-1)]
-}
+// result is that of the i-th ticket.
+func (e *Ending) result(i int) *pb.Assignment { return e.Results[min(i, len(e.Results)-1)] }
 
 // Ended tells what became of an Ending. Assigned are the tickets that still existed, and the tickets that were proposed
 // to the match's backfill ticket meanwhile: they get the connection as well. Any status but MatchActive means that
@@ -34,6 +28,8 @@ func (e *Ending) Result(ticket string) *pb.Assignment {
 type Ended struct {
 	Status   MatchStatus
 	Assigned []string
+	// Results are those of the assigned tickets; nil for one that was proposed to the backfill ticket.
+	Results []*pb.Assignment
 	// Room is true when matches that had to wait for servers may be claimed now.
 	Room bool
 }
@@ -63,15 +59,8 @@ func (s *Store) EndMatches(ctx context.Context, project string, endings []Ending
 	}
 	var calls []call
 	var sizes []int
-	for rest := all; len(rest) > 0; {
-		n, tickets, bytes := 0, 0, 0
-		for n < len(rest) {
-			if n > 0 && (tickets+len(rest[n].Tickets) > claimTickets || bytes+rest[n].bytes > claimBytes) {
-				break
-			}
-			n, tickets, bytes = n+1, tickets+len(rest[n].Tickets), bytes+rest[n].bytes
-		}
-		calls, sizes, rest = append(calls, s.endCall(k, rest[:n])), append(sizes, n), rest[n:]
+	for batch := range batchesOf(all, func(e ending) (tickets, bytes int) { return len(e.Tickets), e.bytes }) {
+		calls, sizes = append(calls, s.endCall(k, batch)), append(sizes, len(batch))
 	}
 	ended := make([]Ended, 0, len(endings))
 	replies, err := s.runAllShared(ctx, project, calls)
@@ -87,9 +76,10 @@ func (s *Store) EndMatches(ctx context.Context, project string, endings []Ending
 			if e.Room {
 				e.Status = MatchActive
 			}
-			for j, id := range endings[len(ended)].Tickets {
+			of := &endings[len(ended)]
+			for j, id := range of.Tickets {
 				if j < len(flags) && flags[j] == '1' {
-					e.Assigned = append(e.Assigned, id)
+					e.Assigned, e.Results = append(e.Assigned, id), append(e.Results, of.result(j))
 				}
 			}
 			ended = append(ended, e)
@@ -179,7 +169,7 @@ func (s *Store) endWithBackfill(ctx context.Context, project string, e Ending) (
 	joined.Backfill = backfill
 	assignments := make([]*pb.Assignment, len(e.Tickets))
 	for i := range assignments {
-		assignments[i] = a.outcome.refer(e.Results[min(i, len(e.Results)-1)])
+		assignments[i] = a.outcome.refer(e.result(i))
 	}
 	var proposed []string
 	var r []any
@@ -231,9 +221,14 @@ func (s *Store) endWithBackfill(ctx context.Context, project string, e Ending) (
 		ended.Status = MatchStatus(verdict)
 	}
 	for i, id := range slices.Concat(e.Tickets, proposed) {
-		if 1+i < len(r) && r[1+i] == int64(1) {
-			ended.Assigned = append(ended.Assigned, id)
+		if 1+i >= len(r) || r[1+i] != int64(1) {
+			continue
 		}
+		var result *pb.Assignment
+		if i < len(e.Tickets) {
+			result = e.result(i)
+		}
+		ended.Assigned, ended.Results = append(ended.Assigned, id), append(ended.Results, result)
 	}
 	return ended, nil
 }

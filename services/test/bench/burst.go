@@ -2,15 +2,14 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 )
 
 // burst measures players who all come within a second, each with a new connection.
-func (r *round) burst(ctx context.Context) (err error) {
+func (r *round) burst(ctx context.Context) error {
 	for _, m := range r.manners() {
-		if err := r.rush(ctx, m); err != nil {
+		if err := r.with(ctx, func(i *installation) error { return r.rush(ctx, i, m) }); err != nil {
 			return err
 		}
 	}
@@ -20,13 +19,8 @@ func (r *round) burst(ctx context.Context) (err error) {
 // Before the burst, players come at burstWarm a second.
 const burstWarm = 500
 
-// rush measures one manner on a system of its own, so that no connection is left from another one.
-func (r *round) rush(ctx context.Context, m manner) (err error) {
-	i, err := r.install(ctx)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, i.Close()) }()
+// rush measures one manner, on a system of its own: so no connection is left from another one.
+func (r *round) rush(ctx context.Context, i *installation, m manner) error {
 	p, err := r.ready(ctx, i, "burst", m.hosted)
 	if err != nil {
 		return err

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -10,12 +9,7 @@ import (
 
 // capacity measures players who come again as soon as they are assigned: tickets per second while the same number
 // waits, and the cost of each.
-func (r *round) capacity(ctx context.Context) (err error) {
-	i, err := r.install(ctx)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, i.Close()) }()
+func (r *round) capacity(ctx context.Context, i *installation) error {
 	for k, m := range r.manners() {
 		p, err := r.ready(ctx, i, fmt.Sprintf("capacity-%d", k), m.hosted)
 		if err != nil {

@@ -2,17 +2,11 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 )
 
 // configs measures many configs over the same tickets, beside one.
-func (r *round) configs(ctx context.Context) (err error) {
-	i, err := r.install(ctx)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, i.Close()) }()
+func (r *round) configs(ctx context.Context, i *installation) error {
 	p, err := r.ready(ctx, i, "configs", false)
 	if err != nil {
 		return err

@@ -13,12 +13,7 @@ import (
 )
 
 // create measures how many tickets are created per second, beside the bare handler. Nothing matches them.
-func (r *round) create(ctx context.Context) (err error) {
-	i, err := r.install(ctx)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, i.Close()) }()
+func (r *round) create(ctx context.Context, i *installation) (err error) {
 	self, err := os.Executable()
 	if err != nil {
 		return err

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -12,12 +11,7 @@ import (
 )
 
 // crowd measures players who come while many stand by who cannot be matched, beside players in an empty pool.
-func (r *round) crowd(ctx context.Context) (err error) {
-	i, err := r.install(ctx)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, i.Close()) }()
+func (r *round) crowd(ctx context.Context, i *installation) error {
 	p, err := r.ready(ctx, i, "crowd", false)
 	if err != nil {
 		return err

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -13,12 +12,7 @@ import (
 const watched = 250
 
 // drain measures how long it takes to assign many waiting tickets, from the config to the last assignment.
-func (r *round) drain(ctx context.Context) (err error) {
-	i, err := r.install(ctx)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, i.Close()) }()
+func (r *round) drain(ctx context.Context, i *installation) error {
 	for _, n := range r.Waiting {
 		r.report("%d come", n)
 		p, err := r.newProject(ctx, i, fmt.Sprintf("drain-%d", n))

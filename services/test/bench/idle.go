@@ -2,17 +2,11 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 )
 
 // idle measures the processor time of projects that have a config and no tickets.
-func (r *round) idle(ctx context.Context) (err error) {
-	i, err := r.install(ctx)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, i.Close()) }()
+func (r *round) idle(ctx context.Context, i *installation) error {
 	rest := func() (float64, error) {
 		if err := pause(ctx, r.Settle); err != nil { // the creation of the projects causes work
 			return 0, err

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"matchmaker.dev/services/internal/catalog"
@@ -10,12 +9,7 @@ import (
 
 // projects measures many projects, beside one with as many tickets, and the memory of each in the runner, without its
 // instances.
-func (r *round) projects(ctx context.Context) (err error) {
-	i, err := r.install(ctx)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, i.Close()) }()
+func (r *round) projects(ctx context.Context, i *installation) error {
 	p, err := r.ready(ctx, i, "alone", false)
 	if err != nil {
 		return err

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -13,12 +12,7 @@ import (
 
 // restart measures players who come while the runner is restarted and a crowd stands by, then the same with two
 // runners, one of which is restarted.
-func (r *round) restart(ctx context.Context) (err error) {
-	i, err := r.install(ctx)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, i.Close()) }()
+func (r *round) restart(ctx context.Context, i *installation) error {
 	p, err := r.ready(ctx, i, "restart", false)
 	if err != nil {
 		return err

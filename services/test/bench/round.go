@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -25,20 +26,20 @@ func shapes() []shape {
 		{"function", "a run of a match function in its sandbox, beside the same code in one process", 20 * time.Second,
 			(*round).function, false},
 		{"create", "tickets created, beside a bare handler that decodes the same body", 18 * time.Second,
-			(*round).create, false},
+			on((*round).create), false},
 		{"steady", "time to the assignment and processor time of a ticket, at steady rates of arrivals", 90 * time.Second,
-			(*round).steady, false},
+			on((*round).steady), false},
 		{"sustained", "the highest rate of arrivals at which the queue does not grow", 110 * time.Second,
-			(*round).sustained, false},
-		{"capacity", "players who come again as soon as they are assigned", 30 * time.Second, (*round).capacity, true},
+			on((*round).sustained), false},
+		{"capacity", "players who come again as soon as they are assigned", 30 * time.Second, on((*round).capacity), true},
 		{"crowd", "a crowd stands by that cannot be matched, beside an empty pool", 45 * time.Second,
-			(*round).crowd, false},
-		{"configs", "many configs over the same tickets, beside one", 30 * time.Second, (*round).configs, false},
-		{"projects", "many projects, beside one with as many tickets", 60 * time.Second, (*round).projects, false},
+			on((*round).crowd), false},
+		{"configs", "many configs over the same tickets, beside one", 30 * time.Second, on((*round).configs), false},
+		{"projects", "many projects, beside one with as many tickets", 60 * time.Second, on((*round).projects), false},
 		{"burst", "many players come within a second", 40 * time.Second, (*round).burst, false},
-		{"drain", "many wait until a config is put", 30 * time.Second, (*round).drain, false},
-		{"restart", "a runner is restarted while a crowd stands by", 75 * time.Second, (*round).restart, false},
-		{"idle", "projects with a config and nobody who waits", 30 * time.Second, (*round).idle, false},
+		{"drain", "many wait until a config is put", 30 * time.Second, on((*round).drain), false},
+		{"restart", "a runner is restarted while a crowd stands by", 75 * time.Second, on((*round).restart), false},
+		{"idle", "projects with a config and nobody who waits", 30 * time.Second, on((*round).idle), false},
 	}
 }
 
@@ -65,9 +66,21 @@ func (r *round) add(name, unit string, value float64) *reading {
 // seed is that of the round's arrivals.
 func (r *round) seed() uint64 { return r.Seed + uint64(r.number) }
 
-// install starts a system for the round.
-func (r *round) install(ctx context.Context) (*installation, error) {
-	return install(ctx, r.binary.Matchmaker, r.logs, arguments(r.With))
+// with starts a system for a measurement, and ends it afterwards.
+func (r *round) with(ctx context.Context, measure func(*installation) error) (err error) {
+	i, err := install(ctx, r.binary.Matchmaker, r.logs, arguments(r.With))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, i.Close()) }()
+	return measure(i)
+}
+
+// on measures a shape on one system.
+func on(measure func(*round, context.Context, *installation) error) func(*round, context.Context) error {
+	return func(r *round, ctx context.Context) error {
+		return r.with(ctx, func(i *installation) error { return measure(r, ctx, i) })
+	}
 }
 
 // newProject begins a project with the match function.

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 )
@@ -11,12 +10,7 @@ import (
 const pairRate = 8
 
 // steady measures how long players wait who arrive at a steady rate, and what each costs.
-func (r *round) steady(ctx context.Context) (err error) {
-	i, err := r.install(ctx)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, i.Close()) }()
+func (r *round) steady(ctx context.Context, i *installation) error {
 	for k, m := range r.manners() {
 		p, err := r.ready(ctx, i, fmt.Sprintf("steady-%d", k), m.hosted)
 		if err != nil {

@@ -2,19 +2,13 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
 )
 
 // sustained finds the highest rates of arrivals at which the queue does not grow.
-func (r *round) sustained(ctx context.Context) (err error) {
-	i, err := r.install(ctx)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, i.Close()) }()
+func (r *round) sustained(ctx context.Context, i *installation) error {
 	without := map[bool]int{} // by requests
 	for k, m := range r.manners() {
 		p, err := r.ready(ctx, i, fmt.Sprintf("sustained-%d", k), m.hosted)
@@ -45,15 +39,18 @@ const bisections = 3
 // highest finds the highest rate that holds, to about a sixteenth. It begins with a rate that should hold.
 func highest(from int, holds func(rate int) (bool, error)) (int, error) {
 	good, bad := 0, 0
-	for rate := from; bad == 0; rate = rate * 3 / 2 {
+	try := func(rate int) error {
 		ok, err := holds(rate)
-		switch {
-		case err != nil:
-			return 0, err
-		case ok:
+		if ok {
 			good = rate
-		default:
+		} else {
 			bad = rate
+		}
+		return err
+	}
+	for rate := from; bad == 0; rate = rate * 3 / 2 {
+		if err := try(rate); err != nil {
+			return 0, err
 		}
 	}
 	for range bisections {
@@ -61,14 +58,8 @@ func highest(from int, holds func(rate int) (bool, error)) (int, error) {
 		if rate <= good {
 			break
 		}
-		ok, err := holds(rate)
-		switch {
-		case err != nil:
+		if err := try(rate); err != nil {
 			return 0, err
-		case ok:
-			good = rate
-		default:
-			bad = rate
 		}
 	}
 	return good, nil
