@@ -2,8 +2,14 @@ package ticket
 
 import (
 	"errors"
+	"fmt"
 	"time"
+
+	"matchmaker.dev/services/internal/web"
 )
+
+// longestWait is the longest --max-wait: web's server ends a request that is not answered after ReadTimeout.
+const longestWait = web.ReadTimeout - 10*time.Second
 
 // Settings of the Tickets API.
 type Settings struct {
@@ -16,6 +22,10 @@ type Settings struct {
 func (s *Settings) Validate() error {
 	if s.Wait < 0 {
 		return errors.New("--max-wait: must not be negative")
+	}
+	if s.Wait > longestWait {
+		return fmt.Errorf("--max-wait: must not be longer than %v, because a request ends after %v", longestWait,
+			web.ReadTimeout)
 	}
 	if s.Held < 0 || s.HeldPlayer < 0 {
 		return errors.New("--max-held, --max-held-player: must not be negative")

@@ -63,7 +63,7 @@ func newClients(ctx context.Context, w *world) (*clients, error) {
 		}
 		c.crowds = append(c.crowds, player.New(player.Options{
 			Project: project, Tickets: tickets, Journal: w.journal, Random: random(), Pace: arrivalPace, Large: 0.02,
-			Lanes: lanes,
+			Lanes: lanes, AtOnce: true,
 			As:    func(ctx context.Context, name string) context.Context { return as(ctx, "%s", name) },
 		}))
 		c.studios = append(c.studios, &studio{project: project, configs: configs, journal: w.journal, random: random()})
@@ -192,17 +192,17 @@ func (f front) send(r *http.Request, fate fault, answers chan<- *http.Response) 
 		return
 	}
 	p := up[f.world.gate.pick(len(up))]
+	// The connection of an answer that is lost breaks before its header, or behind it if the rest comes later.
+	w := &answer{ResponseRecorder: httptest.NewRecorder(), to: answers, mute: fate == mute && f.world.gate.pick(2) == 0}
 	go func() {
 		ctx, cancel := context.WithCancel(p.killed)
 		defer cancel()
-		defer context.AfterFunc(r.Context(), cancel)()
-		w := httptest.NewRecorder()
+		defer context.AfterFunc(r.Context(), func() {
+			cancel()
+			w.breakOff()
+		})()
 		p.edge.ServeHTTP(w, r.WithContext(ctx))
-		if fate == mute || p.dead() {
-			answers <- nil
-			return
-		}
-		answers <- w.Result()
+		w.end(fate == mute || p.dead())
 	}()
 }
 

@@ -45,12 +45,12 @@ type hosting struct {
 
 // Allocate starts a server, unless the match has one.
 func (h hosting) Allocate(ctx context.Context, r *provider.Request) (result provider.Result, err error) {
-	first, ref, tickets := r.First, r.Ref, r.Tickets()
+	first, again, ref, tickets := r.First, false, r.Ref, r.Tickets()
 	label := "allocate " + r.Project + " " + r.Match
 	failure := h.gate.call(ctx, h.process, label, append(calls, repeat), func() error {
 		// A hosting system knows a call that comes late by its key.
-		result, err = h.allocate(ref, tickets, first && ctx.Err() == nil)
-		first = false
+		result, err = h.allocate(ref, tickets, first && ctx.Err() == nil, again)
+		first, again = false, true
 		return nil
 	})
 	if failure != nil {
@@ -59,13 +59,17 @@ func (h hosting) Allocate(ctx context.Context, r *provider.Request) (result prov
 	return result, err
 }
 
-// allocate does what Allocate says.
-func (f *fleet) allocate(r provider.Ref, tickets []string, first bool) (provider.Result, error) {
+// allocate does what Allocate says. again is whether the same call has arrived before: its caller may see the second
+// answer alone, so a system that gave the match a server cannot say that it has none.
+func (f *fleet) allocate(r provider.Ref, tickets []string, first, again bool) (provider.Result, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	id := r.Allocation()
 	f.tickets[id] = tickets
 	luck := f.gate.pick(100)
+	if again && len(f.servers[id]) > 0 {
+		luck = 100
+	}
 	switch {
 	case f.returned[id] || luck == 0:
 		f.note(history.Allocate, r, nil, false)
