@@ -46,6 +46,7 @@ dev: build ## Run everything on http://127.0.0.1:8080 for your own clients
 test: redis compilers generators ## Run all tests, and fuzz a little
 	go test -race -p 3 -timeout 14m $(foreach m,$(filter-out deploy,$(MODULES)),./$(m)/...)
 	go test ./deploy/...
+	go test -count=1 -run '^TestPromisesAreKept$$' ./services/test/simulate -args -faults 10000
 	@$(MAKE) --no-print-directory fuzz FUZZTIME=5000x
 
 # Apart from `make test`: the gateway's binary alone takes minutes to build from source.
