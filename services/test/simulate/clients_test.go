@@ -64,7 +64,7 @@ func newClients(ctx context.Context, w *world) (*clients, error) {
 		c.crowds = append(c.crowds, player.New(player.Options{
 			Project: project, Tickets: tickets, Journal: w.journal, Random: random(), Pace: arrivalPace, Large: 0.02,
 			Lanes: lanes, AtOnce: true,
-			As:    func(ctx context.Context, name string) context.Context { return as(ctx, "%s", name) },
+			As: func(ctx context.Context, name string) context.Context { return as(ctx, "%s", name) },
 		}))
 		c.studios = append(c.studios, &studio{project: project, configs: configs, journal: w.journal, random: random()})
 		c.games = append(c.games, &games{project: project, backfills: backfills, journal: w.journal, random: random()})
