@@ -16,17 +16,33 @@ type TicketRequest struct {
 	Attributes map[string]float64 `json:"attributes,omitempty"`
 	// Properties are opaque bytes for the match function.
 	Properties map[string][]byte `json:"properties,omitempty"`
+	// Players are those whom the ticket is for. Without any, its owner is the only one. The owner need not be among them.
+	// With a player's token nobody but the player may be.
+	Players []Player `json:"players,omitempty"`
+}
+
+// Player is one of the players of a ticket. Each may read the ticket's result, and delete the ticket for all.
+type Player struct {
+	ID string `json:"id"`
+	// Attributes and Properties are the player's. Of a ticket that was read with a player's token, only that player has
+	// them.
+	Attributes map[string]float64 `json:"attributes,omitempty"`
+	Properties map[string][]byte  `json:"properties,omitempty"`
 }
 
 // Ticket is a matchmaking request as the service keeps it.
 type Ticket struct {
-	ID         string             `json:"id"`
+	ID string `json:"id"`
+	// Attributes and Properties are those of the ticket; empty when it was read with the token of a player who does not own
+	// it.
 	Attributes map[string]float64 `json:"attributes"`
 	Properties map[string][]byte  `json:"properties"`
 	// Created is when the ticket was made, in Unix milliseconds, UTC.
 	Created int64 `json:"created"`
 	// Assignment is the outcome, nil while the ticket waits.
 	Assignment *Assignment `json:"assignment"`
+	// Players is nil when the owner is the only one.
+	Players []Player `json:"players,omitempty"`
 }
 
 // Assignment is what became of a ticket: a connection, or an error.
@@ -90,7 +106,8 @@ func creation(t TicketRequest) (*request, error) {
 	return &request{method: http.MethodPost, path: "v1/tickets", header: header, body: body}, nil
 }
 
-// GetTicket reads a ticket. Its status is 404 when there is no such ticket, or the token is not its owner's.
+// GetTicket reads a ticket. Its status is 404 when there is no such ticket, or the token is that of another player than
+// its owner and its players.
 func (c *Client) GetTicket(ctx context.Context, id string) (*Ticket, error) {
 	return c.getTicket(ctx, id, nil)
 }
@@ -106,7 +123,7 @@ func (c *Client) getTicket(ctx context.Context, id string, header http.Header) (
 }
 
 // DeleteTicket ends matchmaking for a ticket: after it returned without error the ticket is never assigned. player is
-// as in [TicketRequest]. Its status is 404 when there is no such ticket.
+// the owner, as in [TicketRequest], or one of the players. Its status is 404 when there is no such ticket.
 func (c *Client) DeleteTicket(ctx context.Context, id, player string) error {
 	header, err := onBehalfOf(player)
 	if err != nil {

@@ -45,7 +45,7 @@ func BenchmarkObserved(b *testing.B) {
 		e := web.New(log, web.Options{Tracer: t.Tracer, Propagator: t.Propagator, Meter: t.Meter})
 		ticket.New(ticket.Options{
 			Store: store, Bus: talk, Verifier: verifier, Log: log, Now: time.Now, Settings: settings.Default[ticket.Settings](),
-			Fields: fields.Limits{Attributes: 64, Properties: 64, Name: 128},
+			Fields: fields.Limits{Attributes: 64, Properties: 64, Players: 64, Name: 128},
 			Tracer: telemetry.NewTracer(t.Tracer, "ticket"),
 		}).Routes(e)
 		edges[way] = e

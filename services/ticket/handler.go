@@ -19,20 +19,21 @@ import (
 )
 
 func (s *service) create(c echo.Context) error {
-	owner, err := ownerOf(c)
+	owner, err := playerOf(c)
 	if err != nil {
 		return err
 	}
-	var in fields.Values
+	var in creation
 	if err := web.Decode(c, &in); err != nil {
 		return err
 	}
-	if err := in.Check(s.Fields); err != nil {
+	if err := in.check(s.Fields, auth.From(c)); err != nil {
 		return err
 	}
 	now := s.Store.Now()
 	body := &pb.Ticket{Id: state.NewID(now), Owner: owner, Created: now.UnixMilli(), Properties: in.Properties}
 	body.AttributeNames, body.AttributeValues = in.Columns()
+	body.Players = fields.PlayerRecords(in.Players)
 	s.traceCreated(c.Request().Context(), c.Param("project"), body)
 	if wait := s.preferredWait(c); wait > 0 {
 		if leave := s.held.take(c.Request().Context(), c.Param("project"), waitsAs(c)); leave != nil {
@@ -80,7 +81,7 @@ func (s *service) createAndWait(c echo.Context, body *pb.Ticket, wait time.Durat
 }
 
 func (s *service) get(c echo.Context) error {
-	owner, anyone, err := auth.TicketReader(auth.From(c))
+	player, anyone, err := auth.TicketReader(auth.From(c))
 	if err != nil {
 		return err
 	}
@@ -88,7 +89,7 @@ func (s *service) get(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	whose := "player " + owner
+	whose := "player " + player
 	if anyone {
 		whose = "ticket " + id // a game service asks for many players
 	}
@@ -97,7 +98,7 @@ func (s *service) get(c echo.Context) error {
 	}
 	read := func(ctx context.Context) (*state.Ticket, error) {
 		t, err := s.Store.Ticket(ctx, c.Param("project"), id)
-		if err == nil && !anyone && t.Body.GetOwner() != owner {
+		if err == nil && !anyone && !isOf(t.Body, player) {
 			// To others the ticket does not exist.
 			return nil, problem.New(problem.NotFound, "ticket %q was not found", id)
 		}
@@ -106,7 +107,7 @@ func (s *service) get(c echo.Context) error {
 	var t *state.Ticket
 	wait := s.preferredWait(c)
 	if wait > 0 {
-		if leave := s.held.take(c.Request().Context(), c.Param("project"), owner); leave != nil {
+		if leave := s.held.take(c.Request().Context(), c.Param("project"), player); leave != nil {
 			defer leave()
 		} else {
 			wait = 0
@@ -125,6 +126,9 @@ func (s *service) get(c echo.Context) error {
 		return err
 	}
 	s.traceRead(c.Request().Context(), c.Param("project"), t)
+	if !anyone {
+		t = shownTo(player, t)
+	}
 	text, err := response.AppendTicket(make([]byte, 0, usualAnswer), t)
 	if err != nil {
 		return err
@@ -133,7 +137,7 @@ func (s *service) get(c echo.Context) error {
 }
 
 func (s *service) delete(c echo.Context) error {
-	owner, err := ownerOf(c)
+	player, err := playerOf(c)
 	if err != nil {
 		return err
 	}
@@ -141,11 +145,11 @@ func (s *service) delete(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := s.deletes.Allow(c.Param("project"), owner); err != nil {
+	if err := s.deletes.Allow(c.Param("project"), player); err != nil {
 		return err
 	}
 	ctx, project := c.Request().Context(), c.Param("project")
-	if _, err := s.Store.DeleteTicket(ctx, project, id, owner); err != nil {
+	if _, err := s.Store.DeleteTicket(ctx, project, id, player); err != nil {
 		return err
 	}
 	s.Bus.NotifyAssigned(ctx, project, []string{id}) // requests that wait for it learn that it is gone
@@ -186,9 +190,9 @@ func ticketID(c echo.Context) (string, error) {
 	return id, nil
 }
 
-// ownerOf is the player whose ticket a request is about. Of two names neither is the right one: a proxy on the way may
+// playerOf is the player for whom a request is. Of two names neither is the right one: a proxy on the way may
 // have added one that the client gave already.
-func ownerOf(c echo.Context) (string, error) {
+func playerOf(c echo.Context) (string, error) {
 	values := c.Request().Header.Values(auth.OnBehalfOf)
 	switch len(values) {
 	case 0:

@@ -31,9 +31,11 @@ type replicas struct {
 	urls  [2]string
 	parts [2]app.Part
 	token string
-	store *state.Store
-	bus   *bus.Bus
-	lines *lines
+	// tokens makes tokens of others than ada.
+	tokens *issuer.Issuer
+	store  *state.Store
+	bus    *bus.Bus
+	lines  *lines
 }
 
 func start(t *testing.T) *replicas { return startWith(t, state.Options{}, func(*ticket.Options) {}) }
@@ -46,13 +48,15 @@ func startWith(t *testing.T, o state.Options, change func(*ticket.Options)) *rep
 	must(t, err)
 	verifier, err := auth.New(auth.Options{Issuers: []auth.Issuer{tokens.Trust()}, Log: log})
 	must(t, err)
+	r.tokens = tokens
 	r.token, err = tokens.Mint(issuer.Claims{Kind: auth.Player, Subject: "ada", Project: "demo"})
 	must(t, err)
 	for i := range r.urls {
 		e := web.New(log, web.Options{})
 		o := ticket.Options{
 			Store: r.store, Bus: r.bus, Verifier: verifier, Log: log, Now: time.Now,
-			Settings: settings.Default[ticket.Settings](), Fields: fields.Limits{Attributes: 64, Properties: 64, Name: 128},
+			Settings: settings.Default[ticket.Settings](),
+			Fields:   fields.Limits{Attributes: 64, Properties: 64, Players: 64, Name: 128},
 		}
 		change(&o)
 		part := ticket.New(o)

@@ -7,8 +7,8 @@
 // Events about tickets and matches: for statistics, support and alarms. EVENTS.md, next to this module's go.mod, says
 // where events come from and how long they are stored.
 //
-// Fields and kinds may be added, and are never removed: readers must ignore those that they do not know. Events have no
-// players, attributes, properties or connections.
+// Fields and kinds may be added, and are never removed: readers must ignore those that they do not know. Events name no
+// players, and have no attributes, properties or connections.
 
 package pb
 
@@ -46,7 +46,7 @@ const (
 	Event_KIND_FAILED Event_Kind = 5
 	// KIND_RELEASED: the match ended without a result. Its remaining tickets wait again and keep their age.
 	Event_KIND_RELEASED Event_Kind = 6
-	// KIND_CANCELLED: the tickets were deleted by their owners.
+	// KIND_CANCELLED: the tickets were deleted by their owners, or one by one of its players.
 	Event_KIND_CANCELLED Event_Kind = 7
 	// KIND_EXPIRED: the tickets were deleted by the service.
 	Event_KIND_EXPIRED Event_Kind = 8
@@ -242,7 +242,10 @@ type Event struct {
 	// backfill is the backfill ticket that the tickets are proposed to, or joined.
 	Backfill string `protobuf:"bytes,11,opt,name=backfill,proto3" json:"backfill,omitempty"`
 	// detail says why there was no server with KIND_FAILED and KIND_FULL, for the studio's people; players do not get it.
-	Detail        string `protobuf:"bytes,12,opt,name=detail,proto3" json:"detail,omitempty"`
+	Detail string `protobuf:"bytes,12,opt,name=detail,proto3" json:"detail,omitempty"`
+	// player says with KIND_CANCELLED which of the ticket's players deleted it: their number in the ticket, from 1. It is 0
+	// if the owner did, or the service for the owner.
+	Player        uint32 `protobuf:"varint,13,opt,name=player,proto3" json:"player,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -361,6 +364,13 @@ func (x *Event) GetDetail() string {
 	return ""
 }
 
+func (x *Event) GetPlayer() uint32 {
+	if x != nil {
+		return x.Player
+	}
+	return 0
+}
+
 // Bookmark is a place in a project's history.
 type Bookmark struct {
 	state    protoimpl.MessageState `protogen:"open.v1"`
@@ -423,7 +433,7 @@ const file_matchmaker_v1_event_proto_rawDesc = "" +
 	"\x06Events\x12\x18\n" +
 	"\aproject\x18\x01 \x01(\tR\aproject\x12,\n" +
 	"\x06events\x18\x02 \x03(\v2\x14.matchmaker.v1.EventR\x06events\x123\n" +
-	"\bbookmark\x18\x03 \x01(\v2\x17.matchmaker.v1.BookmarkR\bbookmark\"\xe2\x04\n" +
+	"\bbookmark\x18\x03 \x01(\v2\x17.matchmaker.v1.BookmarkR\bbookmark\"\xfa\x04\n" +
 	"\x05Event\x12-\n" +
 	"\x04kind\x18\x01 \x01(\x0e2\x19.matchmaker.v1.Event.KindR\x04kind\x12\x12\n" +
 	"\x04time\x18\x02 \x01(\x03R\x04time\x12\x18\n" +
@@ -437,7 +447,8 @@ const file_matchmaker_v1_event_proto_rawDesc = "" +
 	"\x05epoch\x18\n" +
 	" \x01(\x04R\x05epoch\x12\x1a\n" +
 	"\bbackfill\x18\v \x01(\tR\bbackfill\x12\x16\n" +
-	"\x06detail\x18\f \x01(\tR\x06detail\"\x9d\x02\n" +
+	"\x06detail\x18\f \x01(\tR\x06detail\x12\x16\n" +
+	"\x06player\x18\r \x01(\rR\x06player\"\x9d\x02\n" +
 	"\x04Kind\x12\x14\n" +
 	"\x10KIND_UNSPECIFIED\x10\x00\x12\x10\n" +
 	"\fKIND_CREATED\x10\x01\x12\x10\n" +

@@ -35,7 +35,9 @@ type Ticket struct {
 	AttributeValues []float64         `protobuf:"fixed64,5,rep,packed,name=attribute_values,json=attributeValues,proto3" json:"attribute_values,omitempty"`
 	Properties      map[string][]byte `protobuf:"bytes,6,rep,name=properties,proto3" json:"properties,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	// trace is the span that created it (package telemetry, 24 bytes); absent if that is not sampled.
-	Trace         []byte `protobuf:"bytes,7,opt,name=trace,proto3" json:"trace,omitempty"`
+	Trace []byte `protobuf:"bytes,7,opt,name=trace,proto3" json:"trace,omitempty"`
+	// players are those whom it is for; absent if its owner is the only one.
+	Players       []*Player `protobuf:"bytes,8,rep,name=players,proto3" json:"players,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -119,6 +121,83 @@ func (x *Ticket) GetTrace() []byte {
 	return nil
 }
 
+func (x *Ticket) GetPlayers() []*Player {
+	if x != nil {
+		return x.Players
+	}
+	return nil
+}
+
+// Player is one of the players of a ticket.
+type Player struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Id    string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	// attribute_names are sorted; attribute_names[i] has the value attribute_values[i].
+	AttributeNames  []string          `protobuf:"bytes,2,rep,name=attribute_names,json=attributeNames,proto3" json:"attribute_names,omitempty"`
+	AttributeValues []float64         `protobuf:"fixed64,3,rep,packed,name=attribute_values,json=attributeValues,proto3" json:"attribute_values,omitempty"`
+	Properties      map[string][]byte `protobuf:"bytes,4,rep,name=properties,proto3" json:"properties,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
+}
+
+func (x *Player) Reset() {
+	*x = Player{}
+	mi := &file_matchmaker_v1_record_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Player) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Player) ProtoMessage() {}
+
+func (x *Player) ProtoReflect() protoreflect.Message {
+	mi := &file_matchmaker_v1_record_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Player.ProtoReflect.Descriptor instead.
+func (*Player) Descriptor() ([]byte, []int) {
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *Player) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *Player) GetAttributeNames() []string {
+	if x != nil {
+		return x.AttributeNames
+	}
+	return nil
+}
+
+func (x *Player) GetAttributeValues() []float64 {
+	if x != nil {
+		return x.AttributeValues
+	}
+	return nil
+}
+
+func (x *Player) GetProperties() map[string][]byte {
+	if x != nil {
+		return x.Properties
+	}
+	return nil
+}
+
 // Assignment is the result of matchmaking for one ticket.
 type Assignment struct {
 	state      protoimpl.MessageState `protogen:"open.v1"`
@@ -139,7 +218,7 @@ type Assignment struct {
 
 func (x *Assignment) Reset() {
 	*x = Assignment{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[1]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -151,7 +230,7 @@ func (x *Assignment) String() string {
 func (*Assignment) ProtoMessage() {}
 
 func (x *Assignment) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[1]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -164,7 +243,7 @@ func (x *Assignment) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Assignment.ProtoReflect.Descriptor instead.
 func (*Assignment) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{1}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *Assignment) GetConnection() string {
@@ -227,7 +306,7 @@ type Traced struct {
 
 func (x *Traced) Reset() {
 	*x = Traced{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[2]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -239,7 +318,7 @@ func (x *Traced) String() string {
 func (*Traced) ProtoMessage() {}
 
 func (x *Traced) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[2]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -252,7 +331,7 @@ func (x *Traced) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Traced.ProtoReflect.Descriptor instead.
 func (*Traced) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{2}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *Traced) GetTicket() string {
@@ -283,7 +362,7 @@ type Filter struct {
 
 func (x *Filter) Reset() {
 	*x = Filter{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[3]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -295,7 +374,7 @@ func (x *Filter) String() string {
 func (*Filter) ProtoMessage() {}
 
 func (x *Filter) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[3]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -308,7 +387,7 @@ func (x *Filter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Filter.ProtoReflect.Descriptor instead.
 func (*Filter) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{3}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *Filter) GetAttribute() string {
@@ -352,7 +431,7 @@ type Segmentation struct {
 
 func (x *Segmentation) Reset() {
 	*x = Segmentation{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[4]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -364,7 +443,7 @@ func (x *Segmentation) String() string {
 func (*Segmentation) ProtoMessage() {}
 
 func (x *Segmentation) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[4]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -377,7 +456,7 @@ func (x *Segmentation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Segmentation.ProtoReflect.Descriptor instead.
 func (*Segmentation) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{4}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *Segmentation) GetDistribution() string {
@@ -418,7 +497,7 @@ type Pool struct {
 
 func (x *Pool) Reset() {
 	*x = Pool{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[5]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -430,7 +509,7 @@ func (x *Pool) String() string {
 func (*Pool) ProtoMessage() {}
 
 func (x *Pool) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[5]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -443,7 +522,7 @@ func (x *Pool) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Pool.ProtoReflect.Descriptor instead.
 func (*Pool) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{5}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *Pool) GetFilters() []*Filter {
@@ -469,7 +548,7 @@ type Hosting struct {
 
 func (x *Hosting) Reset() {
 	*x = Hosting{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[6]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -481,7 +560,7 @@ func (x *Hosting) String() string {
 func (*Hosting) ProtoMessage() {}
 
 func (x *Hosting) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[6]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -494,7 +573,7 @@ func (x *Hosting) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Hosting.ProtoReflect.Descriptor instead.
 func (*Hosting) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{6}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *Hosting) GetProfile() string {
@@ -536,7 +615,7 @@ type HostingKeys struct {
 
 func (x *HostingKeys) Reset() {
 	*x = HostingKeys{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[7]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -548,7 +627,7 @@ func (x *HostingKeys) String() string {
 func (*HostingKeys) ProtoMessage() {}
 
 func (x *HostingKeys) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[7]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -561,7 +640,7 @@ func (x *HostingKeys) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HostingKeys.ProtoReflect.Descriptor instead.
 func (*HostingKeys) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{7}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *HostingKeys) GetAccess() string {
@@ -599,7 +678,7 @@ type Config struct {
 
 func (x *Config) Reset() {
 	*x = Config{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[8]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -611,7 +690,7 @@ func (x *Config) String() string {
 func (*Config) ProtoMessage() {}
 
 func (x *Config) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[8]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -624,7 +703,7 @@ func (x *Config) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Config.ProtoReflect.Descriptor instead.
 func (*Config) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{8}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Config) GetId() string {
@@ -714,7 +793,7 @@ type Function struct {
 
 func (x *Function) Reset() {
 	*x = Function{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[9]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -726,7 +805,7 @@ func (x *Function) String() string {
 func (*Function) ProtoMessage() {}
 
 func (x *Function) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[9]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -739,7 +818,7 @@ func (x *Function) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Function.ProtoReflect.Descriptor instead.
 func (*Function) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{9}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *Function) GetName() string {
@@ -832,7 +911,7 @@ type FunctionVersion struct {
 
 func (x *FunctionVersion) Reset() {
 	*x = FunctionVersion{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[10]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -844,7 +923,7 @@ func (x *FunctionVersion) String() string {
 func (*FunctionVersion) ProtoMessage() {}
 
 func (x *FunctionVersion) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[10]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -857,7 +936,7 @@ func (x *FunctionVersion) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FunctionVersion.ProtoReflect.Descriptor instead.
 func (*FunctionVersion) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{10}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *FunctionVersion) GetVersion() int64 {
@@ -927,7 +1006,7 @@ type Manifest struct {
 
 func (x *Manifest) Reset() {
 	*x = Manifest{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[11]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -939,7 +1018,7 @@ func (x *Manifest) String() string {
 func (*Manifest) ProtoMessage() {}
 
 func (x *Manifest) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[11]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -952,7 +1031,7 @@ func (x *Manifest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Manifest.ProtoReflect.Descriptor instead.
 func (*Manifest) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{11}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *Manifest) GetAttributes() []string {
@@ -1008,7 +1087,7 @@ type Team struct {
 
 func (x *Team) Reset() {
 	*x = Team{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[12]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1020,7 +1099,7 @@ func (x *Team) String() string {
 func (*Team) ProtoMessage() {}
 
 func (x *Team) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[12]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1033,7 +1112,7 @@ func (x *Team) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Team.ProtoReflect.Descriptor instead.
 func (*Team) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{12}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *Team) GetName() string {
@@ -1062,7 +1141,7 @@ type HostingOverride struct {
 
 func (x *HostingOverride) Reset() {
 	*x = HostingOverride{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[13]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1074,7 +1153,7 @@ func (x *HostingOverride) String() string {
 func (*HostingOverride) ProtoMessage() {}
 
 func (x *HostingOverride) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[13]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1087,7 +1166,7 @@ func (x *HostingOverride) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HostingOverride.ProtoReflect.Descriptor instead.
 func (*HostingOverride) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{13}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *HostingOverride) GetRegion() string {
@@ -1135,7 +1214,7 @@ type Proposal struct {
 
 func (x *Proposal) Reset() {
 	*x = Proposal{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[14]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1147,7 +1226,7 @@ func (x *Proposal) String() string {
 func (*Proposal) ProtoMessage() {}
 
 func (x *Proposal) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[14]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1160,7 +1239,7 @@ func (x *Proposal) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Proposal.ProtoReflect.Descriptor instead.
 func (*Proposal) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{14}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *Proposal) GetTeams() []*Team {
@@ -1249,7 +1328,7 @@ type Filling struct {
 
 func (x *Filling) Reset() {
 	*x = Filling{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[15]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1261,7 +1340,7 @@ func (x *Filling) String() string {
 func (*Filling) ProtoMessage() {}
 
 func (x *Filling) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[15]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1274,7 +1353,7 @@ func (x *Filling) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Filling.ProtoReflect.Descriptor instead.
 func (*Filling) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{15}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *Filling) GetBackfill() string {
@@ -1319,7 +1398,7 @@ type Match struct {
 
 func (x *Match) Reset() {
 	*x = Match{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[16]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1331,7 +1410,7 @@ func (x *Match) String() string {
 func (*Match) ProtoMessage() {}
 
 func (x *Match) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[16]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1344,7 +1423,7 @@ func (x *Match) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Match.ProtoReflect.Descriptor instead.
 func (*Match) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{16}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *Match) GetId() string {
@@ -1426,7 +1505,7 @@ type GameServer struct {
 
 func (x *GameServer) Reset() {
 	*x = GameServer{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[17]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1438,7 +1517,7 @@ func (x *GameServer) String() string {
 func (*GameServer) ProtoMessage() {}
 
 func (x *GameServer) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[17]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1451,7 +1530,7 @@ func (x *GameServer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GameServer.ProtoReflect.Descriptor instead.
 func (*GameServer) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{17}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *GameServer) GetConfig() string {
@@ -1512,7 +1591,7 @@ type Backfill struct {
 
 func (x *Backfill) Reset() {
 	*x = Backfill{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[18]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1524,7 +1603,7 @@ func (x *Backfill) String() string {
 func (*Backfill) ProtoMessage() {}
 
 func (x *Backfill) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[18]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1537,7 +1616,7 @@ func (x *Backfill) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Backfill.ProtoReflect.Descriptor instead.
 func (*Backfill) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{18}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *Backfill) GetId() string {
@@ -1607,7 +1686,7 @@ var File_matchmaker_v1_record_proto protoreflect.FileDescriptor
 
 const file_matchmaker_v1_record_proto_rawDesc = "" +
 	"\n" +
-	"\x1amatchmaker/v1/record.proto\x12\rmatchmaker.v1\"\xb8\x02\n" +
+	"\x1amatchmaker/v1/record.proto\x12\rmatchmaker.v1\"\xe9\x02\n" +
 	"\x06Ticket\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x14\n" +
 	"\x05owner\x18\x02 \x01(\tR\x05owner\x12\x18\n" +
@@ -1617,7 +1696,18 @@ const file_matchmaker_v1_record_proto_rawDesc = "" +
 	"\n" +
 	"properties\x18\x06 \x03(\v2%.matchmaker.v1.Ticket.PropertiesEntryR\n" +
 	"properties\x12\x14\n" +
-	"\x05trace\x18\a \x01(\fR\x05trace\x1a=\n" +
+	"\x05trace\x18\a \x01(\fR\x05trace\x12/\n" +
+	"\aplayers\x18\b \x03(\v2\x15.matchmaker.v1.PlayerR\aplayers\x1a=\n" +
+	"\x0fPropertiesEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\fR\x05value:\x028\x01\"\xf2\x01\n" +
+	"\x06Player\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12'\n" +
+	"\x0fattribute_names\x18\x02 \x03(\tR\x0eattributeNames\x12)\n" +
+	"\x10attribute_values\x18\x03 \x03(\x01R\x0fattributeValues\x12E\n" +
+	"\n" +
+	"properties\x18\x04 \x03(\v2%.matchmaker.v1.Player.PropertiesEntryR\n" +
+	"properties\x1a=\n" +
 	"\x0fPropertiesEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\fR\x05value:\x028\x01\"\xd5\x01\n" +
@@ -1786,56 +1876,60 @@ func file_matchmaker_v1_record_proto_rawDescGZIP() []byte {
 	return file_matchmaker_v1_record_proto_rawDescData
 }
 
-var file_matchmaker_v1_record_proto_msgTypes = make([]protoimpl.MessageInfo, 23)
+var file_matchmaker_v1_record_proto_msgTypes = make([]protoimpl.MessageInfo, 25)
 var file_matchmaker_v1_record_proto_goTypes = []any{
 	(*Ticket)(nil),          // 0: matchmaker.v1.Ticket
-	(*Assignment)(nil),      // 1: matchmaker.v1.Assignment
-	(*Traced)(nil),          // 2: matchmaker.v1.Traced
-	(*Filter)(nil),          // 3: matchmaker.v1.Filter
-	(*Segmentation)(nil),    // 4: matchmaker.v1.Segmentation
-	(*Pool)(nil),            // 5: matchmaker.v1.Pool
-	(*Hosting)(nil),         // 6: matchmaker.v1.Hosting
-	(*HostingKeys)(nil),     // 7: matchmaker.v1.HostingKeys
-	(*Config)(nil),          // 8: matchmaker.v1.Config
-	(*Function)(nil),        // 9: matchmaker.v1.Function
-	(*FunctionVersion)(nil), // 10: matchmaker.v1.FunctionVersion
-	(*Manifest)(nil),        // 11: matchmaker.v1.Manifest
-	(*Team)(nil),            // 12: matchmaker.v1.Team
-	(*HostingOverride)(nil), // 13: matchmaker.v1.HostingOverride
-	(*Proposal)(nil),        // 14: matchmaker.v1.Proposal
-	(*Filling)(nil),         // 15: matchmaker.v1.Filling
-	(*Match)(nil),           // 16: matchmaker.v1.Match
-	(*GameServer)(nil),      // 17: matchmaker.v1.GameServer
-	(*Backfill)(nil),        // 18: matchmaker.v1.Backfill
-	nil,                     // 19: matchmaker.v1.Ticket.PropertiesEntry
-	nil,                     // 20: matchmaker.v1.Config.PoolsEntry
-	nil,                     // 21: matchmaker.v1.Proposal.TicketPropertiesEntry
-	nil,                     // 22: matchmaker.v1.Backfill.PropertiesEntry
+	(*Player)(nil),          // 1: matchmaker.v1.Player
+	(*Assignment)(nil),      // 2: matchmaker.v1.Assignment
+	(*Traced)(nil),          // 3: matchmaker.v1.Traced
+	(*Filter)(nil),          // 4: matchmaker.v1.Filter
+	(*Segmentation)(nil),    // 5: matchmaker.v1.Segmentation
+	(*Pool)(nil),            // 6: matchmaker.v1.Pool
+	(*Hosting)(nil),         // 7: matchmaker.v1.Hosting
+	(*HostingKeys)(nil),     // 8: matchmaker.v1.HostingKeys
+	(*Config)(nil),          // 9: matchmaker.v1.Config
+	(*Function)(nil),        // 10: matchmaker.v1.Function
+	(*FunctionVersion)(nil), // 11: matchmaker.v1.FunctionVersion
+	(*Manifest)(nil),        // 12: matchmaker.v1.Manifest
+	(*Team)(nil),            // 13: matchmaker.v1.Team
+	(*HostingOverride)(nil), // 14: matchmaker.v1.HostingOverride
+	(*Proposal)(nil),        // 15: matchmaker.v1.Proposal
+	(*Filling)(nil),         // 16: matchmaker.v1.Filling
+	(*Match)(nil),           // 17: matchmaker.v1.Match
+	(*GameServer)(nil),      // 18: matchmaker.v1.GameServer
+	(*Backfill)(nil),        // 19: matchmaker.v1.Backfill
+	nil,                     // 20: matchmaker.v1.Ticket.PropertiesEntry
+	nil,                     // 21: matchmaker.v1.Player.PropertiesEntry
+	nil,                     // 22: matchmaker.v1.Config.PoolsEntry
+	nil,                     // 23: matchmaker.v1.Proposal.TicketPropertiesEntry
+	nil,                     // 24: matchmaker.v1.Backfill.PropertiesEntry
 }
 var file_matchmaker_v1_record_proto_depIdxs = []int32{
-	19, // 0: matchmaker.v1.Ticket.properties:type_name -> matchmaker.v1.Ticket.PropertiesEntry
-	4,  // 1: matchmaker.v1.Filter.segmentation:type_name -> matchmaker.v1.Segmentation
-	3,  // 2: matchmaker.v1.Pool.filters:type_name -> matchmaker.v1.Filter
-	20, // 3: matchmaker.v1.Config.pools:type_name -> matchmaker.v1.Config.PoolsEntry
-	6,  // 4: matchmaker.v1.Config.hosting:type_name -> matchmaker.v1.Hosting
-	11, // 5: matchmaker.v1.Function.manifest:type_name -> matchmaker.v1.Manifest
-	10, // 6: matchmaker.v1.Function.versions:type_name -> matchmaker.v1.FunctionVersion
-	12, // 7: matchmaker.v1.Proposal.teams:type_name -> matchmaker.v1.Team
-	21, // 8: matchmaker.v1.Proposal.ticket_properties:type_name -> matchmaker.v1.Proposal.TicketPropertiesEntry
-	13, // 9: matchmaker.v1.Proposal.hosting:type_name -> matchmaker.v1.HostingOverride
-	15, // 10: matchmaker.v1.Proposal.filling:type_name -> matchmaker.v1.Filling
-	18, // 11: matchmaker.v1.Filling.contents:type_name -> matchmaker.v1.Backfill
-	14, // 12: matchmaker.v1.Match.proposal:type_name -> matchmaker.v1.Proposal
-	6,  // 13: matchmaker.v1.Match.hosting:type_name -> matchmaker.v1.Hosting
-	2,  // 14: matchmaker.v1.Match.traced:type_name -> matchmaker.v1.Traced
-	6,  // 15: matchmaker.v1.GameServer.hosting:type_name -> matchmaker.v1.Hosting
-	22, // 16: matchmaker.v1.Backfill.properties:type_name -> matchmaker.v1.Backfill.PropertiesEntry
-	5,  // 17: matchmaker.v1.Config.PoolsEntry.value:type_name -> matchmaker.v1.Pool
-	18, // [18:18] is the sub-list for method output_type
-	18, // [18:18] is the sub-list for method input_type
-	18, // [18:18] is the sub-list for extension type_name
-	18, // [18:18] is the sub-list for extension extendee
-	0,  // [0:18] is the sub-list for field type_name
+	20, // 0: matchmaker.v1.Ticket.properties:type_name -> matchmaker.v1.Ticket.PropertiesEntry
+	1,  // 1: matchmaker.v1.Ticket.players:type_name -> matchmaker.v1.Player
+	21, // 2: matchmaker.v1.Player.properties:type_name -> matchmaker.v1.Player.PropertiesEntry
+	5,  // 3: matchmaker.v1.Filter.segmentation:type_name -> matchmaker.v1.Segmentation
+	4,  // 4: matchmaker.v1.Pool.filters:type_name -> matchmaker.v1.Filter
+	22, // 5: matchmaker.v1.Config.pools:type_name -> matchmaker.v1.Config.PoolsEntry
+	7,  // 6: matchmaker.v1.Config.hosting:type_name -> matchmaker.v1.Hosting
+	12, // 7: matchmaker.v1.Function.manifest:type_name -> matchmaker.v1.Manifest
+	11, // 8: matchmaker.v1.Function.versions:type_name -> matchmaker.v1.FunctionVersion
+	13, // 9: matchmaker.v1.Proposal.teams:type_name -> matchmaker.v1.Team
+	23, // 10: matchmaker.v1.Proposal.ticket_properties:type_name -> matchmaker.v1.Proposal.TicketPropertiesEntry
+	14, // 11: matchmaker.v1.Proposal.hosting:type_name -> matchmaker.v1.HostingOverride
+	16, // 12: matchmaker.v1.Proposal.filling:type_name -> matchmaker.v1.Filling
+	19, // 13: matchmaker.v1.Filling.contents:type_name -> matchmaker.v1.Backfill
+	15, // 14: matchmaker.v1.Match.proposal:type_name -> matchmaker.v1.Proposal
+	7,  // 15: matchmaker.v1.Match.hosting:type_name -> matchmaker.v1.Hosting
+	3,  // 16: matchmaker.v1.Match.traced:type_name -> matchmaker.v1.Traced
+	7,  // 17: matchmaker.v1.GameServer.hosting:type_name -> matchmaker.v1.Hosting
+	24, // 18: matchmaker.v1.Backfill.properties:type_name -> matchmaker.v1.Backfill.PropertiesEntry
+	6,  // 19: matchmaker.v1.Config.PoolsEntry.value:type_name -> matchmaker.v1.Pool
+	20, // [20:20] is the sub-list for method output_type
+	20, // [20:20] is the sub-list for method input_type
+	20, // [20:20] is the sub-list for extension type_name
+	20, // [20:20] is the sub-list for extension extendee
+	0,  // [0:20] is the sub-list for field type_name
 }
 
 func init() { file_matchmaker_v1_record_proto_init() }
@@ -1843,15 +1937,15 @@ func file_matchmaker_v1_record_proto_init() {
 	if File_matchmaker_v1_record_proto != nil {
 		return
 	}
-	file_matchmaker_v1_record_proto_msgTypes[3].OneofWrappers = []any{}
 	file_matchmaker_v1_record_proto_msgTypes[4].OneofWrappers = []any{}
+	file_matchmaker_v1_record_proto_msgTypes[5].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_matchmaker_v1_record_proto_rawDesc), len(file_matchmaker_v1_record_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   23,
+			NumMessages:   25,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -32,7 +32,8 @@ type service struct {
 	owners    map[string]string // ticket → player
 	body      map[string]any    // of the last ticket
 	backfills map[string]map[string]any
-	reads     int // of tickets and functions
+	players   []any // of tickets
+	reads     int   // of tickets and functions
 
 	untrusted bool // it refuses every token
 	// holds says that a create is answered when its ticket has its result.
@@ -149,8 +150,12 @@ func (s *service) getTicket(w http.ResponseWriter, r *http.Request) {
 
 func (s *service) ticket(id string) map[string]any {
 	s.reads++
-	return map[string]any{"id": id, "attributes": map[string]any{"skill": 1200}, "properties": map[string]any{"k": "aGk="},
+	t := map[string]any{"id": id, "attributes": map[string]any{"skill": 1200}, "properties": map[string]any{"k": "aGk="},
 		"created": 1893456000000, "assignment": s.assignment(s.reads)}
+	if s.players != nil {
+		t["players"] = s.players
+	}
+	return t
 }
 
 func (s *service) deleteTicket(w http.ResponseWriter, r *http.Request) {

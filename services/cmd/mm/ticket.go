@@ -17,8 +17,9 @@ type ticketCommands struct {
 const errNoPlayer = usageError("--player is required, unless --token is a player's")
 
 type ticketCreate struct {
-	Player string `help:"The player's identifier. Required, unless --token is a player's."`
+	Player string `help:"The player who owns the ticket. Required, unless --token is a player's or there is a --for."`
 	fieldFlags
+	playerFlags
 	Wait bool `help:"Wait for the match and print the game server's address. Ctrl-C while waiting deletes the ticket, so that no match gets an absent player."`
 }
 
@@ -29,23 +30,35 @@ ticket then keeps waiting until it is deleted.
 Examples:
 
     mm ticket create --player player-1 --attribute skill=1200 --wait
-    mm ticket create --player player-1 --attribute skill=1200 --property loadout=@loadout.bin`
+    mm ticket create --player player-1 --attribute skill=1200 --property loadout=@loadout.bin
+    mm ticket create --for ada,skill=1200 --for bob,skill=900 --wait`
 }
 
 // Run creates the ticket.
 func (c ticketCreate) Run(ctx context.Context, s *session) error {
+	players, err := c.players()
+	if err != nil {
+		return err
+	}
+	claims := asPlayer(c.Player)
+	if len(players) > 0 {
+		claims = asGameService() // a player's token names nobody else
+	}
 	if c.Player == "" && s.Bearer == "" {
-		return errNoPlayer
+		if len(players) == 0 {
+			return errNoPlayer
+		}
+		c.Player = players[0].ID
 	}
 	attributes, properties, err := c.read()
 	if err != nil {
 		return err
 	}
-	api, err := s.connect(asPlayer(c.Player), reconnecting)
+	api, err := s.connect(claims, reconnecting)
 	if err != nil {
 		return err
 	}
-	request := client.TicketRequest{Player: c.Player, Attributes: attributes, Properties: properties}
+	request := client.TicketRequest{Player: c.Player, Attributes: attributes, Properties: properties, Players: players}
 	// Ctrl-C does not cancel the request: without its answer, the ticket could not be deleted.
 	createCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.Timeout)
 	defer cancel()
@@ -107,7 +120,7 @@ func asReader(player string) issuer.Claims {
 
 type ticketDelete struct {
 	ID     string `arg:"" name:"id" help:"The ticket."`
-	Player string `help:"The ticket's player. Required, unless --token is a player's."`
+	Player string `help:"The ticket's owner, or one of its players. Required, unless --token is a player's."`
 }
 
 func (ticketDelete) Help() string { return "Example: mm ticket delete TICKET --player player-1" }
@@ -134,6 +147,9 @@ func (s *session) showTicket(t *client.Ticket) error {
 		g.add("created", formatTime(time.UnixMilli(t.Created)))
 	}
 	g.addFields(t.Attributes, t.Properties)
+	for _, p := range t.Players {
+		g.add("player", playerLine(p))
+	}
 	if t.Assignment == nil {
 		g.add("state", "waiting")
 		return s.show(t, g)

@@ -40,6 +40,51 @@ func TestTicketCreateSendsAttributesAndProperties(t *testing.T) {
 		expect(1, "", "mm: --property k: open")
 }
 
+func TestTicketCreateSendsPlayers(t *testing.T) {
+	shell, service := newShell(t), newService(t)
+	shell.on(service, "ticket", "create", "--for", "ada,skill=1200,role=2", "--for", "bob").expect(0, "ticket  t-1\n", "")
+	want := map[string]any{"players": []any{
+		map[string]any{"id": "ada", "attributes": map[string]any{"skill": 1200.0, "role": 2.0}},
+		map[string]any{"id": "bob"},
+	}}
+	if !reflect.DeepEqual(service.body, want) || service.owners["t-1"] != "ada" {
+		t.Errorf("sent %v for %v", service.body, service.owners)
+	}
+	file := filepath.Join(t.TempDir(), "players.json")
+	if err := os.WriteFile(file, []byte(`[{"id":"ada","properties":{"badge":"Z29sZA=="}}]`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	service.body = nil
+	shell.on(service, "ticket", "create", "--player", "zoe", "--players", file).expect(0, "ticket  t-1\n", "")
+	want = map[string]any{"players": []any{map[string]any{"id": "ada", "properties": map[string]any{"badge": "Z29sZA=="}}}}
+	if !reflect.DeepEqual(service.body, want) || service.owners["t-1"] != "zoe" {
+		t.Errorf("sent %v for %v", service.body, service.owners)
+	}
+	for message, args := range map[string][]string{
+		"is not PLAYER":          {"--for", ",skill=1"},
+		"NAME=NUMBER":            {"--for", "ada,skill"},
+		"skill is given twice":   {"--for", "ada,skill=1,skill=2"},
+		"can't be used together": {"--for", "ada", "--players", file},
+	} {
+		shell.on(service, append([]string{"ticket", "create"}, args...)...).expect(2, "", message)
+	}
+	if err := os.WriteFile(file, []byte(`{`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	shell.on(service, "ticket", "create", "--players", file).expect(1, "", "mm: --players: ")
+}
+
+func TestTicketGetPrintsPlayers(t *testing.T) {
+	shell, service := newShell(t), newService(t)
+	service.players = []any{map[string]any{"id": "ada"}, map[string]any{"id": "bob",
+		"attributes": map[string]any{"role": 2}, "properties": map[string]any{"badge": "Z29sZA=="}}}
+	shell.on(service, "ticket", "create", "--player", "ada")
+	got := shell.on(service, "ticket", "get", "t-1")
+	if !strings.Contains(got.out, " ada\n") || !strings.Contains(got.out, " bob role=2 badge: 4 bytes\n") {
+		t.Errorf("printed\n%s", got.out)
+	}
+}
+
 func TestTicketCreateWaitsInOneRequest(t *testing.T) {
 	shell, service := newShell(t), newService(t)
 	service.holds = true

@@ -82,7 +82,7 @@ func TicketOwner(p *Principal, onBehalfOf string, present bool) (string, error) 
 		return "", problem.New(problem.Forbidden, "the token does not act for players: it lacks the scope %s", ScopeAct)
 	case onBehalfOf == "":
 		return "", problem.New(problem.Invalid, "%s: a service must name the player it acts for", OnBehalfOf)
-	case !plainName(onBehalfOf):
+	case !IsPlayer(onBehalfOf):
 		return "", problem.New(problem.Invalid, "%s: up to %d bytes of printable UTF-8 are expected", OnBehalfOf, maxSubject)
 	}
 	return onBehalfOf, nil
@@ -100,7 +100,8 @@ func TicketReader(p *Principal) (owner string, any bool, err error) {
 		ScopeAct, ScopeRead)
 }
 
-func plainName(name string) bool {
+// IsPlayer tells whether a name can be a player's: it is printable UTF-8 of up to 256 bytes.
+func IsPlayer(name string) bool {
 	return name != "" && len(name) <= maxSubject && utf8.ValidString(name) &&
 		!strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) })
 }

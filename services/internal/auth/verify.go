@@ -120,7 +120,7 @@ func (v *Verifier) checkTimes(claimed jwt.Token) error {
 func (t *trustedIssuer) principal(claimed jwt.Token) (*Principal, error) {
 	p := &Principal{}
 	p.Expires, _ = claimed.Expiration()
-	if p.Subject, _ = claimed.Subject(); !plainName(p.Subject) {
+	if p.Subject, _ = claimed.Subject(); !IsPlayer(p.Subject) {
 		return nil, refuse("the token has no usable subject")
 	}
 	p.Kind = t.Kinds[0]

@@ -18,26 +18,29 @@ type Values struct {
 const Created = "created"
 
 // Check is an Invalid error that names the member when a payload is outside the limits.
-func (p *Values) Check(l Limits) error {
+func (p *Values) Check(l Limits) error { return p.check("", l) }
+
+// check is Check for values that are at this path, which ends in a dot or is empty.
+func (p *Values) check(at string, l Limits) error {
 	if n := len(p.Attributes); n > l.Attributes {
-		return problem.New(problem.Invalid, "attributes: %d of them, at most %d are allowed", n, l.Attributes).
+		return problem.New(problem.Invalid, "%sattributes: %d of them, at most %d are allowed", at, n, l.Attributes).
 			Exceeds("max-attributes")
 	}
 	if n := len(p.Properties); n > l.Properties {
-		return problem.New(problem.Invalid, "properties: %d of them, at most %d are allowed", n, l.Properties).
+		return problem.New(problem.Invalid, "%sproperties: %d of them, at most %d are allowed", at, n, l.Properties).
 			Exceeds("max-properties")
 	}
 	for name := range p.Attributes {
 		if name == Created {
 			return problem.New(problem.Invalid,
-				"attributes.created: the service sets this attribute itself; choose another name")
+				"%sattributes.created: the service sets this attribute itself; choose another name", at)
 		}
-		if err := checkName("attributes", name, l.Name); err != nil {
+		if err := checkName(at+"attributes", name, l.Name); err != nil {
 			return err
 		}
 	}
 	for name := range p.Properties {
-		if err := checkName("properties", name, l.Name); err != nil {
+		if err := checkName(at+"properties", name, l.Name); err != nil {
 			return err
 		}
 	}

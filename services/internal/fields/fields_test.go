@@ -95,3 +95,36 @@ func FuzzValues(f *testing.F) {
 		}
 	})
 }
+
+func TestCheckPlayers(t *testing.T) {
+	limits := fields.Limits{Attributes: 2, Properties: 1, Players: 3, Name: 8}
+	long := strings.Repeat("x", 257)
+	for body, want := range map[string]string{
+		`null`: "",
+		`[{"id":"ada"},{"id":"bob","attributes":{"a":1,"b":2},"properties":{"p":""}},{"id":"Ada"}]`: "",
+		`[]`:                                 "players: the list is empty",
+		`[{}]`:                               "players.0.id: up to 256 bytes",
+		`[{"id":"ada"},{}]`:                  "players.1.id: up to 256 bytes",
+		`[{"id":"a\nb"}]`:                    "players.0.id: up to 256 bytes",
+		`[{"id":"` + long + `"}]`:            "players.0.id: up to 256 bytes",
+		`[{"id":"a"},{"id":"b"},{"id":"a"}]`: "players.2.id: the same player as players.0",
+		`[{"id":"a"},{"id":"b"},{"id":"c"},{"id":"d"}]`:            "players: 4 of them, at most 3",
+		`[{"id":"a"},{"id":"b","attributes":{"a":1,"b":2,"c":3}}]`: "players.1.attributes: 3 of them, at most 2",
+		`[{"id":"a","properties":{"a":"","b":""}}]`:                "players.0.properties: 2 of them, at most 1",
+		`[{"id":"a","attributes":{"created":1}}]`:                  "players.0.attributes.created: the service sets",
+		`[{"id":"a","attributes":{"":1}}]`:                         "players.0.attributes: a name is empty",
+		`[{"id":"a","properties":{"123456789":""}}]`:               "players.0.properties.123456789…: the name has 9 bytes",
+	} {
+		var players []fields.Player
+		if err := json.Unmarshal([]byte(body), &players); err != nil {
+			t.Fatal(err)
+		}
+		err := fields.CheckPlayers(players, limits)
+		switch {
+		case want == "" && err != nil:
+			t.Errorf("%s: %v", body, err)
+		case want != "" && (err == nil || !strings.HasPrefix(err.Error(), want) || problem.KindOf(err) != problem.Invalid):
+			t.Errorf("%s: got %v, want %q", body, err, want)
+		}
+	}
+}

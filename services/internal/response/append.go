@@ -29,16 +29,63 @@ func appendMembers(to []byte, t *state.Ticket) ([]byte, error) {
 	if err != nil {
 		return to, err
 	}
-	to = append(to, `,"attributes":{`...)
-	values := t.Body.GetAttributeValues()
-	for i, name := range t.Body.GetAttributeNames() { // they are sorted
+	to = append(to, `,"attributes":`...)
+	if to, err = appendAttributes(to, t.Body.GetAttributeNames(), t.Body.GetAttributeValues()); err != nil {
+		return to, err
+	}
+	to = append(to, `,"properties":`...)
+	if to, err = appendProperties(to, t.Body.GetProperties()); err != nil {
+		return to, err
+	}
+	to = strconv.AppendInt(append(to, `,"created":`...), t.Body.GetCreated(), 10)
+	if to, err = appendAssignment(append(to, `,"assignment":`...), t.Assignment); err != nil {
+		return to, err
+	}
+	return appendPlayers(to, t.Body.GetPlayers())
+}
+
+// appendPlayers appends the member players, if there are any. They have attributes and properties if they have some.
+func appendPlayers(to []byte, players []*pb.Player) (_ []byte, err error) {
+	if len(players) == 0 {
+		return to, nil
+	}
+	to = append(to, `,"players":[`...)
+	for i, p := range players {
+		if i > 0 {
+			to = append(to, ',')
+		}
+		if to, err = jsontext.AppendQuote(append(to, `{"id":`...), p.GetId()); err != nil {
+			return to, err
+		}
+		if len(p.GetAttributeNames()) > 0 {
+			to = append(to, `,"attributes":`...)
+			if to, err = appendAttributes(to, p.GetAttributeNames(), p.GetAttributeValues()); err != nil {
+				return to, err
+			}
+		}
+		if len(p.GetProperties()) > 0 {
+			if to, err = appendProperties(append(to, `,"properties":`...), p.GetProperties()); err != nil {
+				return to, err
+			}
+		}
+		to = append(to, '}')
+	}
+	return append(to, ']'), nil
+}
+
+func appendAttributes(to []byte, names []string, values []float64) (_ []byte, err error) {
+	to = append(to, '{')
+	for i, name := range names { // they are sorted
 		if to, err = appendName(to, i, name); err != nil {
 			return to, err
 		}
 		to = jsontext.AppendFloat(to, values[i], 64)
 	}
-	to = append(to, `},"properties":{`...)
-	properties := t.Body.GetProperties()
+	return append(to, '}'), nil
+}
+
+func appendProperties(to []byte, properties map[string][]byte) (_ []byte, err error) {
+	to = append(to, '{')
 	names := make([]string, 0, len(properties))
 	for name := range properties {
 		names = append(names, name)
@@ -51,8 +98,7 @@ func appendMembers(to []byte, t *state.Ticket) ([]byte, error) {
 		to = base64.StdEncoding.AppendEncode(append(to, '"'), properties[name])
 		to = append(to, '"')
 	}
-	to = strconv.AppendInt(append(to, `},"created":`...), t.Body.GetCreated(), 10)
-	return appendAssignment(append(to, `,"assignment":`...), t.Assignment)
+	return append(to, '}'), nil
 }
 
 func appendAssignment(to []byte, a *pb.Assignment) ([]byte, error) {

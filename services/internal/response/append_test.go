@@ -45,13 +45,23 @@ func TestAppendTicketIsWhatReflectionMakes(t *testing.T) {
 	})
 }
 
+func TestAppendPlayersIsWhatReflectionMakes(t *testing.T) {
+	check(t, &state.Ticket{Body: &pb.Ticket{Id: "t", Players: []*pb.Player{
+		{Id: "ada"},
+		{Id: "<b> \"ö\"", AttributeNames: []string{"a", "b"}, AttributeValues: []float64{1, -0.5},
+			Properties: map[string][]byte{"z": nil, "a": []byte("bytes")}},
+		{Id: "c", Properties: map[string][]byte{"empty": {}}},
+	}}})
+}
+
 func FuzzAppendTicket(f *testing.F) {
 	f.Add("id", "name", 1.5, []byte("bytes"), int64(7), "host:1", "", []byte(`{"a":[1,{"b":null}]}`))
 	f.Fuzz(func(t *testing.T, id, name string, value float64, property []byte, created int64, connection, reason string,
 		properties []byte) {
 		k := &state.Ticket{
 			Body: &pb.Ticket{Id: id, Created: created, AttributeNames: []string{name}, AttributeValues: []float64{value},
-				Properties: map[string][]byte{name: property, "other": nil}},
+				Properties: map[string][]byte{name: property, "other": nil},
+				Players:    []*pb.Player{{Id: reason, Properties: map[string][]byte{id: property}}, {Id: connection}}},
 			Assignment: &pb.Assignment{Connection: connection, Error: reason, Properties: properties},
 		}
 		want, failed := json.Marshal(response.NewTicket(k), json.Deterministic(true))

@@ -16,6 +16,15 @@ type Ticket struct {
 	Created    int64              `json:"created"`
 	// Assignment is null until the ticket has a result.
 	Assignment *Assignment `json:"assignment"`
+	// Players is absent when the owner is the only one.
+	Players []Player `json:"players,omitempty"`
+}
+
+// Player is one of the players of a ticket.
+type Player struct {
+	ID         string             `json:"id"`
+	Attributes map[string]float64 `json:"attributes,omitempty"`
+	Properties map[string][]byte  `json:"properties,omitempty"`
 }
 
 // Assignment is the result of a ticket.
@@ -33,6 +42,12 @@ func NewTicket(t *state.Ticket) Ticket {
 		Attributes: fields.Attributes(t.Body.GetAttributeNames(), t.Body.GetAttributeValues()),
 		Properties: t.Body.GetProperties(),
 		Created:    t.Body.GetCreated(),
+	}
+	for _, p := range t.Body.GetPlayers() {
+		r.Players = append(r.Players, Player{
+			ID: p.GetId(), Attributes: fields.Attributes(p.GetAttributeNames(), p.GetAttributeValues()),
+			Properties: p.GetProperties(),
+		})
 	}
 	if a := t.Assignment; a != nil {
 		r.Assignment = &Assignment{

@@ -3,6 +3,7 @@ package state
 import (
 	"context"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -51,8 +52,22 @@ type group struct {
 
 type creation struct {
 	id, owner string
-	body      []byte
-	done      chan error
+	// players has the ids of the ticket's players with newlines between; "" if the owner is the only one.
+	players string
+	body    []byte
+	done    chan error
+}
+
+func newCreation(t *pb.Ticket, body []byte) *creation {
+	one := &creation{id: t.GetId(), owner: t.GetOwner(), body: body, done: make(chan error, 1)}
+	if players := t.GetPlayers(); len(players) > 0 {
+		ids := make([]string, len(players))
+		for i, p := range players {
+			ids[i] = p.GetId()
+		}
+		one.players = strings.Join(ids, "\n")
+	}
+	return one
 }
 
 // Create stores a ticket, whose id, owner and created are set. Redis's clock says since when it waits; created is what
@@ -71,7 +86,7 @@ func (c *Creator) Create(ctx context.Context, project string, t *pb.Ticket) erro
 	if err := c.store.keepListed(ctx, project); err != nil {
 		return err
 	}
-	one := &creation{id: t.GetId(), owner: t.GetOwner(), body: body, done: make(chan error, 1)}
+	one := newCreation(t, body)
 	c.mu.Lock()
 	g, busy := c.groups[project]
 	if !busy {
@@ -147,10 +162,10 @@ func (s *Store) create(
 		"bytes_limit", s.limits.TicketMemory<<20,
 		"event", s.encodeEvent(&pb.Event{Kind: pb.Event_KIND_CREATED}))
 	c.keys = slices.Grow(c.keys, len(batch))
-	c.args = slices.Grow(c.args, 3*len(batch))
+	c.args = slices.Grow(c.args, 4*len(batch))
 	for _, one := range batch {
 		c.keys = append(c.keys, k.ticket(one.id))
-		c.args = append(c.args, one.id, one.owner, one.body)
+		c.args = append(c.args, one.id, one.owner, one.body, one.players)
 	}
 	reply, err := s.run(ctx, c)
 	if err != nil {

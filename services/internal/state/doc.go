@@ -14,6 +14,7 @@
 //	t:<ticket> hash    s [STATE]: w waiting, c claimed, p proposed, r resolved
 //	                   b [BODY], c [CREATED], o [OWNER]
 //	                   m [RESERVED_BY]: the match while claimed, the backfill ticket while proposed
+//	                   p [PLAYERS]: their ids with newlines between, if the owner is not the only one
 //	                   a [ASSIGNMENT], once resolved: it may name an outcome for what it has in common with others
 //	waiting    zset    waiting tickets by creation
 //	resolved   zset    resolved tickets by the end of their readability; the tickets of one script are one member

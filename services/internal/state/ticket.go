@@ -77,17 +77,17 @@ func (s *Store) ticketsWithResults(ctx context.Context, k keys, ids []string) ([
 	return tickets, nil
 }
 
-// DeleteTicket deletes a ticket whose owner is owner, or any when owner is "". It returns the feed's position after the
-// change, 0 when the ticket did not wait. Errors: NotFound.
+// DeleteTicket deletes a ticket whose owner, or one of whose players, is player, or any when player is "". It returns
+// the feed's position after the change, 0 when the ticket did not wait. Errors: NotFound.
 func (s *Store) DeleteTicket(
-	ctx context.Context, project, id, owner string,
+	ctx context.Context, project, id, player string,
 ) (position uint64, err error) {
 	cancelled := func(state string) []byte {
 		return s.encodeEvent(&pb.Event{Kind: pb.Event_KIND_CANCELLED, Reason: state})
 	}
 	reply, err := s.runShared(ctx, project, s.call(ticketDeleteScript, keysOf(project), ids{ofTicket: id},
 		"id", id,
-		"owner", owner,
+		"player", player,
 		"waiting_event", cancelled("waiting"),
 		"claimed_event", cancelled("claimed"),
 		"resolved_event", cancelled("resolved"),

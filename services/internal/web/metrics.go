@@ -37,9 +37,9 @@ type answerKey struct {
 var rules = []string{
 	"waiting", "results", "ticket-memory", "player", "project", "reads", "deletes", "configs", "functions", "uploads",
 	"log-reads", "backfill", "backfill-memory", "restarts",
-	"body", "max-attributes", "max-properties", "name-length", "max-pools", "max-filters", "segments", "max-configs",
-	"max-config-filters", "max-config-segments", "max-config-bytes", "max-projects", "max-functions", "upload",
-	"max-machine-code", "max-modules", "max-modules-total", "max-module-disk",
+	"body", "ticket-players", "max-attributes", "max-properties", "name-length", "max-pools", "max-filters",
+	"segments", "max-configs", "max-config-filters", "max-config-segments", "max-config-bytes", "max-projects",
+	"max-functions", "upload", "max-machine-code", "max-modules", "max-modules-total", "max-module-disk",
 }
 
 func newMetrics(m telemetry.Meter, now func() time.Time) *metrics {

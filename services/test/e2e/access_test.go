@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"matchmaker.dev/pkg/client"
 	"matchmaker.dev/services/internal/auth"
 	"matchmaker.dev/services/internal/issuer"
@@ -117,4 +119,48 @@ func healthy(t *testing.T, p *project) {
 			}
 		}
 	}
+}
+
+// shared: a game service asks for three players. Each of them reads the result and what she herself brought.
+func shared(t *testing.T, p *project) {
+	p.upload(t, "duel", p.s.made.duel)
+	p.ranked(t, "ranked", 0)
+	lobby := p.as(t, issuer.Claims{Kind: auth.Service, Subject: "lobby", Scope: auth.ScopeAct})
+	party := []client.Player{
+		{ID: "ada", Attributes: attributes{"role": 1}, Properties: map[string][]byte{"badge": []byte("gold")}},
+		{ID: "bob", Attributes: attributes{"role": 2}},
+		{ID: "eve"},
+	}
+	id, err := lobby.CreateTicket(within(t), client.TicketRequest{Player: "host", Attributes: attributes{"skill": 1200},
+		Properties: map[string][]byte{"note": []byte("private")}, Players: party})
+	if err != nil {
+		t.Fatal(err)
+	}
+	stranger := p.as(t, issuer.Claims{Kind: auth.Player, Subject: "mallory"})
+	if _, err := stranger.GetTicket(within(t), id); client.Status(err) != http.StatusNotFound {
+		t.Errorf("mallory reads the ticket of others: want 404, got %v", err)
+	}
+	opponent := p.ticket(t, "zoe", attributes{"skill": 1210})
+	for i, member := range party {
+		k := &ticket{p: p, id: id, player: member.ID}
+		if got, want := k.connection(t), opponent.connection(t); got != want {
+			t.Errorf("%s plays at %s, the opponent at %s", member.ID, got, want)
+		}
+		got, err := k.api(t).GetTicket(within(t), id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := []client.Player{{ID: "ada"}, {ID: "bob"}, {ID: "eve"}}
+		want[i] = member
+		if diff := cmp.Diff(want, got.Players); diff != "" || len(got.Attributes)+len(got.Properties) > 0 {
+			t.Errorf("%s reads %+v: %s", member.ID, got, diff)
+		}
+	}
+	got, err := lobby.GetTicket(within(t), id)
+	if err != nil || !cmp.Equal(party, got.Players) || got.Attributes["skill"] != 1200 {
+		t.Errorf("the game service reads %+v, %v", got, err)
+	}
+	eve := &ticket{p: p, id: id, player: "eve"}
+	eve.delete(t)
+	(&ticket{p: p, id: id, player: "bob"}).mustNotExist(t)
 }

@@ -46,6 +46,7 @@ func play(t *testing.T, s *system) {
 		"flooded":         flooded,
 		"rolled-back":     rollback,
 		"private":         private,
+		"shared":          shared,
 		"denied":          denyAccess,
 		"healthy":         healthy,
 		"backfill":        backfill,

@@ -4,7 +4,8 @@
 -- KEYS: waiting, rates, players_0, players_1, then ticket…
 -- ARGV: waiting_limit, results_limit (0 = none), player_interval, player_burst, project_interval, project_burst (in
 --       microseconds, an interval of 0 = no limit), large_size (bytes of a body from which they count), bytes_limit (of
---       all large bodies, 0 = none), event, then id, owner, body…
+--       all large bodies, 0 = none), event, then id, owner, body,
+--       its_players ('' = the owner)…
 -- Result: feed position (0 when none was created), then for each ticket that was not created: its number from 0,
 --         'waiting', 'results', 'player', 'project' or 'bytes', and how many microseconds to wait (0 = unknown)
 local now = micros()
@@ -67,8 +68,8 @@ end
 
 local used, sizes = nil, {}
 local changes, scores, ids, result = {}, {}, {}, {0}
-for i, ticket, id, owner, body in each_ticket() do
-  local limit, wait = nil, 0
+for i, ticket, id, owner, body, its_players in each_ticket() do
+  local size, limit, wait = #body + #its_players, nil, 0
   if project_interval > 0 then
     wait = wait_for(project, now, project_interval, project_burst)
   end
@@ -82,14 +83,14 @@ for i, ticket, id, owner, body in each_ticket() do
       limit = 'player'
     end
   end
-  if not limit and #body > large_size then
+  if not limit and size > large_size then
     used = used or large_bytes()
-    if bytes_limit > 0 and used + #body > bytes_limit then
+    if bytes_limit > 0 and used + size > bytes_limit then
       limit, wait = 'bytes', 0
     else
-      used = used + #body
+      used = used + size
       sizes[#sizes + 1] = id
-      sizes[#sizes + 1] = #body
+      sizes[#sizes + 1] = size
     end
   end
   if limit then
@@ -102,7 +103,11 @@ for i, ticket, id, owner, body in each_ticket() do
       full[owner] = math.max(now, full[owner]) + player_interval
       changed[owner] = true
     end
-    redis.call('HSET', ticket, STATE, WAITING, CREATED, created, OWNER, owner, BODY, body)
+    if its_players == '' then
+      redis.call('HSET', ticket, STATE, WAITING, CREATED, created, OWNER, owner, BODY, body)
+    else
+      redis.call('HSET', ticket, STATE, WAITING, CREATED, created, OWNER, owner, BODY, body, PLAYERS, its_players)
+    end
     scores[#scores + 1] = created
     scores[#scores + 1] = id
     show(changes, id, ticket, #body, body)

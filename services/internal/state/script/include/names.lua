@@ -10,7 +10,8 @@ local LAPSED, APPROVAL = 'l', 'p'
 -- Fields that several kinds of hash have.
 local STATE, BODY, CREATED = 's', 'b', 'c'
 -- Fields of a ticket. RESERVED_BY: the match that claimed it, or the backfill ticket that it is proposed to.
-local OWNER, ASSIGNMENT, RESERVED_BY = 'o', 'a', 'm'
+-- And PLAYERS: their ids with newlines between, if the owner is not the only one.
+local OWNER, ASSIGNMENT, RESERVED_BY, PLAYERS = 'o', 'a', 'm', 'p'
 -- Fields of a match. CONFIRM: its server is to be deallocated once more. ANNOUNCED: events told of the deallocation.
 -- Two more. CONTESTED: the lease passed to another holder, so the match may have two servers. USED: the connection of
 -- the one that its tickets use; the others are to be deallocated.

@@ -1,0 +1,76 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+
+	"matchmaker.dev/pkg/client"
+)
+
+// playerFlags are the players of a ticket.
+type playerFlags struct {
+	For     []listedPlayer `sep:"none" placeholder:"PLAYER[,NAME=NUMBER…]" xor:"players" help:"A player whom the ticket is for, and numbers of this player. May be repeated. Without it, the owner is the only player."`
+	Players string         `placeholder:"FILE" xor:"players" type:"existingfile" help:"JSON file with the players, as the API takes them, for players with properties."`
+}
+
+// players are those of the flags, nil when there are none.
+func (f playerFlags) players() (players []client.Player, err error) {
+	for _, p := range f.For {
+		players = append(players, client.Player(p))
+	}
+	if f.Players == "" {
+		return players, nil
+	}
+	text, err := os.ReadFile(f.Players)
+	if err == nil {
+		err = json.Unmarshal(text, &players)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("--players: %w", err)
+	}
+	return players, nil
+}
+
+// listedPlayer is PLAYER[,NAME=NUMBER…].
+type listedPlayer client.Player
+
+// UnmarshalText is called by the parser.
+func (p *listedPlayer) UnmarshalText(text []byte) error {
+	id, rest, more := strings.Cut(string(text), ",")
+	if id == "" {
+		return fmt.Errorf("%q is not PLAYER[,NAME=NUMBER…], such as ada,skill=1200", text)
+	}
+	p.ID = id
+	for more {
+		var one string
+		one, rest, more = strings.Cut(rest, ",")
+		var a attribute
+		if err := a.UnmarshalText([]byte(one)); err != nil {
+			return err
+		}
+		if _, twice := p.Attributes[a.name]; twice {
+			return fmt.Errorf("%s is given twice", a.name)
+		}
+		if p.Attributes == nil {
+			p.Attributes = map[string]float64{}
+		}
+		p.Attributes[a.name] = a.value
+	}
+	return nil
+}
+
+// playerLine is a player with the lengths of properties: their values may be long and private.
+func playerLine(p client.Player) string {
+	line := p.ID
+	for _, name := range slices.Sorted(maps.Keys(p.Attributes)) {
+		line += " " + name + "=" + number(p.Attributes[name])
+	}
+	for _, name := range slices.Sorted(maps.Keys(p.Properties)) {
+		line += fmt.Sprintf(" %s: %d bytes", name, len(p.Properties[name]))
+	}
+	return line
+}

@@ -1,0 +1,60 @@
+package ticket
+
+import (
+	"slices"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/auth"
+	"matchmaker.dev/services/internal/fields"
+	"matchmaker.dev/services/internal/problem"
+	"matchmaker.dev/services/internal/state"
+)
+
+// creation is the body of a create.
+type creation struct {
+	fields.Values
+	Players []fields.Player `json:"players"`
+}
+
+// check is an error that names the member when the body is outside the limits, or names players for whom the caller may
+// not ask.
+func (in *creation) check(l fields.Limits, p *auth.Principal) error {
+	if err := in.Check(l); err != nil {
+		return err
+	}
+	if err := fields.CheckPlayers(in.Players, l); err != nil || p.Kind != auth.Player {
+		return err
+	}
+	for i := range in.Players {
+		if in.Players[i].ID != p.Subject {
+			return problem.New(problem.Forbidden, "players.%d.id: a player's token names nobody but the player itself", i)
+		}
+	}
+	return nil
+}
+
+// isOf tells whether a player is the owner of a ticket or one of its players.
+func isOf(t *pb.Ticket, player string) bool {
+	return t.GetOwner() == player ||
+		slices.ContainsFunc(t.GetPlayers(), func(p *pb.Player) bool { return p.GetId() == player })
+}
+
+// shownTo is a ticket as its owner, or one of its players, may see it: without what others of its players have, and
+// unless it is the owner's, without what the ticket has.
+func shownTo(player string, t *state.Ticket) *state.Ticket {
+	if len(t.Body.GetPlayers()) == 0 {
+		return t
+	}
+	shown := &pb.Ticket{Id: t.Body.GetId(), Created: t.Body.GetCreated()}
+	if t.Body.GetOwner() == player {
+		shown.AttributeNames, shown.AttributeValues = t.Body.GetAttributeNames(), t.Body.GetAttributeValues()
+		shown.Properties = t.Body.GetProperties()
+	}
+	for _, p := range t.Body.GetPlayers() {
+		if p.GetId() != player {
+			p = &pb.Player{Id: p.GetId()}
+		}
+		shown.Players = append(shown.Players, p)
+	}
+	return &state.Ticket{Body: shown, Assignment: t.Assignment}
+}
