@@ -117,6 +117,35 @@ func TestWire(t *testing.T) {
 		body:   `{"odd":1}`,
 		want:   "",
 	}, {
+		name: "get settings",
+		reply: reply{status: 200, header: map[string]string{"ETag": `"3"`},
+			body: `{"attributes":{"a":{"setBy":"claim","claim":"b.c"}},"more":1}`},
+		call: func(ctx context.Context, c *client.Client) (any, error) { return c.GetSettings(ctx) },
+		line: "GET /demo/matchmaking/api/v1/settings",
+		want: &client.StoredSettings{
+			ProjectSettings: client.ProjectSettings{Attributes: map[string]client.AttributeRule{"a": {SetBy: "claim",
+				Claim: "b.c"}}},
+			ETag: `"3"`, JSON: json.RawMessage(`{"attributes":{"a":{"setBy":"claim","claim":"b.c"}},"more":1}`)},
+	}, {
+		name:  "put settings",
+		reply: reply{status: 200, header: map[string]string{"ETag": `"4"`}},
+		call: func(ctx context.Context, c *client.Client) (any, error) {
+			return c.PutSettings(ctx, client.ProjectSettings{Attributes: map[string]client.AttributeRule{
+				"a": {SetBy: "service"}}}, `"3"`)
+		},
+		line:   "PUT /demo/matchmaking/api/v1/settings",
+		header: map[string]string{"If-Match": `"3"`},
+		body:   `{"attributes":{"a":{"setBy":"service"}}}`,
+		want:   `"4"`,
+	}, {
+		name: "history of settings",
+		reply: reply{status: 200,
+			body: `{"changes":[{"etag":"\"3\"","changed":"2030-01-02T03:04:05.006Z","by":"olga","settings":{}}]}`},
+		call: func(ctx context.Context, c *client.Client) (any, error) { return c.SettingsHistory(ctx) },
+		line: "GET /demo/matchmaking/api/v1/settings/history",
+		want: []client.SettingsChange{{ETag: `"3"`, Changed: time.Date(2030, 1, 2, 3, 4, 5, 6e6, time.UTC), By: "olga",
+			Settings: json.RawMessage(`{}`)}},
+	}, {
 		name:  "create config as it is",
 		reply: reply{status: 200, body: `{"id":"guid"}`},
 		call: func(ctx context.Context, c *client.Client) (any, error) {

@@ -110,5 +110,5 @@ func respondRefused(c echo.Context, err error) error {
 	if err := c.JSON(http.StatusBadRequest, errs.List()); err != nil || limit == "" {
 		return err
 	}
-	return problem.New(problem.Invalid, "the config exceeds a limit: %s", limit).Exceeds(limit)
+	return problem.New(problem.Invalid, "the body exceeds a limit: %s", limit).Exceeds(limit)
 }

@@ -200,7 +200,7 @@ func TestAllMistakesAreListed(t *testing.T) {
 	}
 }
 
-// The README's table has every code that a config can be refused with, and no other.
+// The README's table has every code that a config or settings can be refused with, and no other.
 func TestCodesAreDocumented(t *testing.T) {
 	text, err := os.ReadFile("README.md")
 	if err != nil {
@@ -213,6 +213,13 @@ func TestCodesAreDocumented(t *testing.T) {
 	used := map[string]bool{badConfigID: true, definition.TooManyErrors: true}
 	for _, test := range refusals {
 		for _, f := range refused(t, "ranked", test.text) {
+			used[f.ResultCode] = true
+		}
+	}
+	for text := range refusedSettings {
+		r := definition.NewReader(jsontext.Value(text), limits)
+		r.ProjectSettings()
+		for _, f := range r.List() {
 			used[f.ResultCode] = true
 		}
 	}

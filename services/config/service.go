@@ -1,6 +1,8 @@
 // Package config is the Configs API: studios say which function matches which pools of tickets, and where the matches
 // get their game servers.
 //
+// It also serves the settings of projects: what a project asks of the service besides its configs.
+//
 // A config works from the moment its POST or PUT is answered: the next cycle uses it. From the moment its DELETE is
 // answered no match of it is claimed.
 //
@@ -63,6 +65,9 @@ func (s *service) routes(e *echo.Echo) {
 	e.GET(web.Base+"/configs/:config", s.get, developer...)
 	e.PUT(web.Base+"/configs/:config", s.put, developer...)
 	e.DELETE(web.Base+"/configs/:config", s.delete, developer...)
+	e.GET(web.Base+"/settings", s.getSettings, developer...)
+	e.PUT(web.Base+"/settings", s.putSettings, developer...)
+	e.GET(web.Base+"/settings/history", s.settingsHistory, developer...)
 }
 
 // store writes a config, if the one that is there is what the condition asks for, and gives it its revision. Keys that

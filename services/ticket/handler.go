@@ -32,29 +32,45 @@ func (s *service) create(c echo.Context) error {
 	}
 	now := s.Store.Now()
 	body := &pb.Ticket{Id: state.NewID(now), Owner: owner, Created: now.UnixMilli(), Properties: in.Properties}
-	body.AttributeNames, body.AttributeValues = in.Columns()
-	body.Players = fields.PlayerRecords(in.Players)
 	s.traceCreated(c.Request().Context(), c.Param("project"), body)
+	store := func() error {
+		ctx, project := c.Request().Context(), c.Param("project")
+		return s.rules.decide(ctx, project, func(settings *pb.ProjectSettings) error {
+			return s.store(ctx, project, settings, auth.From(c), body, in)
+		})
+	}
 	if wait := s.preferredWait(c); wait > 0 {
 		if leave := s.held.take(c.Request().Context(), c.Param("project"), waitsAs(c)); leave != nil {
 			defer leave()
-			return s.createAndWait(c, body, wait)
+			return s.createAndWait(c, body, wait, store)
 		}
 	}
-	if err := s.creator.Create(c.Request().Context(), c.Param("project"), body); err != nil {
+	if err := store(); err != nil {
 		return err
 	}
 	return c.JSONBlob(http.StatusCreated, createResponse(body.GetId()))
 }
 
+// store stores a ticket as the project's settings want it.
+func (s *service) store(ctx context.Context, project string, settings *pb.ProjectSettings, caller *auth.Principal,
+	body *pb.Ticket, in creation) error {
+	in, err := believe(in, settings, caller, s.Fields)
+	if err != nil {
+		return refusal{err}
+	}
+	body.AttributeNames, body.AttributeValues = in.Columns()
+	body.Players = fields.PlayerRecords(in.Players)
+	return s.creator.CreateAs(ctx, project, state.Creation{Ticket: body, Settings: settings.GetRevision()})
+}
+
 // createAndWait answers 201 with the ticket's id in Location as soon as the ticket is stored, and sends the body when
 // the ticket has a result. However else the wait ends, the body is the ticket without a result: the status cannot
 // change any more, and a GET tells what has become of the ticket.
-func (s *service) createAndWait(c echo.Context, body *pb.Ticket, wait time.Duration) error {
+func (s *service) createAndWait(c echo.Context, body *pb.Ticket, wait time.Duration, store func() error) error {
 	ctx, project, id := c.Request().Context(), c.Param("project"), body.GetId()
 	waiter := s.waiters.join(project, id) // before there is a ticket that could get a result
 	defer waiter.leave()
-	if err := s.creator.Create(ctx, project, body); err != nil {
+	if err := store(); err != nil {
 		return err
 	}
 	header := c.Response().Header()

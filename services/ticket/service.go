@@ -52,6 +52,7 @@ type service struct {
 	creator *state.Creator
 	waiters *waiters
 	held    *held
+	rules   *rules
 	// reads and deletes are counted here and not in Redis: a GET costs one read of it, and is not to cost two.
 	reads, deletes *ratelimit.Local
 }
@@ -62,6 +63,8 @@ func New(o Options) app.Part {
 	s.held = newHeld(o.Settings.Held, o.Settings.HeldPlayer, o.Meter)
 	s.reads = ratelimit.NewLocal("reads", o.Reads, o.Now)
 	s.deletes = ratelimit.NewLocal("deletes", o.Reads, o.Now)
+	s.rules = newRules(o.Store.Settings)
+	s.rules.observe(o.Meter)
 	s.creator = o.Store.Creator(newPoker(o.Bus.PokeTickets).poke)
 	return app.Part{Name: "ticket", Routes: s.routes, Run: s.run, Ready: o.Store.Ping, OnShutdown: s.waiters.stop}
 }

@@ -1682,6 +1682,143 @@ func (x *Backfill) GetMatch() string {
 	return ""
 }
 
+// ProjectSettings are what a project asks of the service. What is absent has its default.
+type ProjectSettings struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// revision tells these settings from all others of the project: the time of the change, or one more than the revision
+	// before. It is 0 when nothing was ever set.
+	Revision int64 `protobuf:"varint,1,opt,name=revision,proto3" json:"revision,omitempty"`
+	// changed is when they were set.
+	Changed int64 `protobuf:"varint,2,opt,name=changed,proto3" json:"changed,omitempty"`
+	// changed_by is the subject of the token that set them.
+	ChangedBy string `protobuf:"bytes,3,opt,name=changed_by,json=changedBy,proto3" json:"changed_by,omitempty"`
+	// attributes are the names that not everybody may set, in the order of the names.
+	Attributes    []*AttributeRule `protobuf:"bytes,4,rep,name=attributes,proto3" json:"attributes,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ProjectSettings) Reset() {
+	*x = ProjectSettings{}
+	mi := &file_matchmaker_v1_record_proto_msgTypes[20]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ProjectSettings) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ProjectSettings) ProtoMessage() {}
+
+func (x *ProjectSettings) ProtoReflect() protoreflect.Message {
+	mi := &file_matchmaker_v1_record_proto_msgTypes[20]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ProjectSettings.ProtoReflect.Descriptor instead.
+func (*ProjectSettings) Descriptor() ([]byte, []int) {
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{20}
+}
+
+func (x *ProjectSettings) GetRevision() int64 {
+	if x != nil {
+		return x.Revision
+	}
+	return 0
+}
+
+func (x *ProjectSettings) GetChanged() int64 {
+	if x != nil {
+		return x.Changed
+	}
+	return 0
+}
+
+func (x *ProjectSettings) GetChangedBy() string {
+	if x != nil {
+		return x.ChangedBy
+	}
+	return ""
+}
+
+func (x *ProjectSettings) GetAttributes() []*AttributeRule {
+	if x != nil {
+		return x.Attributes
+	}
+	return nil
+}
+
+// AttributeRule says who sets an attribute of tickets.
+type AttributeRule struct {
+	state     protoimpl.MessageState `protogen:"open.v1"`
+	Attribute string                 `protobuf:"bytes,1,opt,name=attribute,proto3" json:"attribute,omitempty"`
+	// set_by is client, service or claim.
+	SetBy string `protobuf:"bytes,2,opt,name=set_by,json=setBy,proto3" json:"set_by,omitempty"`
+	// claim is the path of the claim; empty unless set_by is claim.
+	Claim         string `protobuf:"bytes,3,opt,name=claim,proto3" json:"claim,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AttributeRule) Reset() {
+	*x = AttributeRule{}
+	mi := &file_matchmaker_v1_record_proto_msgTypes[21]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AttributeRule) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AttributeRule) ProtoMessage() {}
+
+func (x *AttributeRule) ProtoReflect() protoreflect.Message {
+	mi := &file_matchmaker_v1_record_proto_msgTypes[21]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AttributeRule.ProtoReflect.Descriptor instead.
+func (*AttributeRule) Descriptor() ([]byte, []int) {
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{21}
+}
+
+func (x *AttributeRule) GetAttribute() string {
+	if x != nil {
+		return x.Attribute
+	}
+	return ""
+}
+
+func (x *AttributeRule) GetSetBy() string {
+	if x != nil {
+		return x.SetBy
+	}
+	return ""
+}
+
+func (x *AttributeRule) GetClaim() string {
+	if x != nil {
+		return x.Claim
+	}
+	return ""
+}
+
 var File_matchmaker_v1_record_proto protoreflect.FileDescriptor
 
 const file_matchmaker_v1_record_proto_rawDesc = "" +
@@ -1862,7 +1999,19 @@ const file_matchmaker_v1_record_proto_rawDesc = "" +
 	"\x05match\x18\t \x01(\tR\x05match\x1a=\n" +
 	"\x0fPropertiesEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\fR\x05value:\x028\x01B'Z%matchmaker.dev/proto/matchmaker/v1;pbb\x06proto3"
+	"\x05value\x18\x02 \x01(\fR\x05value:\x028\x01\"\xa4\x01\n" +
+	"\x0fProjectSettings\x12\x1a\n" +
+	"\brevision\x18\x01 \x01(\x03R\brevision\x12\x18\n" +
+	"\achanged\x18\x02 \x01(\x03R\achanged\x12\x1d\n" +
+	"\n" +
+	"changed_by\x18\x03 \x01(\tR\tchangedBy\x12<\n" +
+	"\n" +
+	"attributes\x18\x04 \x03(\v2\x1c.matchmaker.v1.AttributeRuleR\n" +
+	"attributes\"Z\n" +
+	"\rAttributeRule\x12\x1c\n" +
+	"\tattribute\x18\x01 \x01(\tR\tattribute\x12\x15\n" +
+	"\x06set_by\x18\x02 \x01(\tR\x05setBy\x12\x14\n" +
+	"\x05claim\x18\x03 \x01(\tR\x05claimB'Z%matchmaker.dev/proto/matchmaker/v1;pbb\x06proto3"
 
 var (
 	file_matchmaker_v1_record_proto_rawDescOnce sync.Once
@@ -1876,7 +2025,7 @@ func file_matchmaker_v1_record_proto_rawDescGZIP() []byte {
 	return file_matchmaker_v1_record_proto_rawDescData
 }
 
-var file_matchmaker_v1_record_proto_msgTypes = make([]protoimpl.MessageInfo, 25)
+var file_matchmaker_v1_record_proto_msgTypes = make([]protoimpl.MessageInfo, 27)
 var file_matchmaker_v1_record_proto_goTypes = []any{
 	(*Ticket)(nil),          // 0: matchmaker.v1.Ticket
 	(*Player)(nil),          // 1: matchmaker.v1.Player
@@ -1898,24 +2047,26 @@ var file_matchmaker_v1_record_proto_goTypes = []any{
 	(*Match)(nil),           // 17: matchmaker.v1.Match
 	(*GameServer)(nil),      // 18: matchmaker.v1.GameServer
 	(*Backfill)(nil),        // 19: matchmaker.v1.Backfill
-	nil,                     // 20: matchmaker.v1.Ticket.PropertiesEntry
-	nil,                     // 21: matchmaker.v1.Player.PropertiesEntry
-	nil,                     // 22: matchmaker.v1.Config.PoolsEntry
-	nil,                     // 23: matchmaker.v1.Proposal.TicketPropertiesEntry
-	nil,                     // 24: matchmaker.v1.Backfill.PropertiesEntry
+	(*ProjectSettings)(nil), // 20: matchmaker.v1.ProjectSettings
+	(*AttributeRule)(nil),   // 21: matchmaker.v1.AttributeRule
+	nil,                     // 22: matchmaker.v1.Ticket.PropertiesEntry
+	nil,                     // 23: matchmaker.v1.Player.PropertiesEntry
+	nil,                     // 24: matchmaker.v1.Config.PoolsEntry
+	nil,                     // 25: matchmaker.v1.Proposal.TicketPropertiesEntry
+	nil,                     // 26: matchmaker.v1.Backfill.PropertiesEntry
 }
 var file_matchmaker_v1_record_proto_depIdxs = []int32{
-	20, // 0: matchmaker.v1.Ticket.properties:type_name -> matchmaker.v1.Ticket.PropertiesEntry
+	22, // 0: matchmaker.v1.Ticket.properties:type_name -> matchmaker.v1.Ticket.PropertiesEntry
 	1,  // 1: matchmaker.v1.Ticket.players:type_name -> matchmaker.v1.Player
-	21, // 2: matchmaker.v1.Player.properties:type_name -> matchmaker.v1.Player.PropertiesEntry
+	23, // 2: matchmaker.v1.Player.properties:type_name -> matchmaker.v1.Player.PropertiesEntry
 	5,  // 3: matchmaker.v1.Filter.segmentation:type_name -> matchmaker.v1.Segmentation
 	4,  // 4: matchmaker.v1.Pool.filters:type_name -> matchmaker.v1.Filter
-	22, // 5: matchmaker.v1.Config.pools:type_name -> matchmaker.v1.Config.PoolsEntry
+	24, // 5: matchmaker.v1.Config.pools:type_name -> matchmaker.v1.Config.PoolsEntry
 	7,  // 6: matchmaker.v1.Config.hosting:type_name -> matchmaker.v1.Hosting
 	12, // 7: matchmaker.v1.Function.manifest:type_name -> matchmaker.v1.Manifest
 	11, // 8: matchmaker.v1.Function.versions:type_name -> matchmaker.v1.FunctionVersion
 	13, // 9: matchmaker.v1.Proposal.teams:type_name -> matchmaker.v1.Team
-	23, // 10: matchmaker.v1.Proposal.ticket_properties:type_name -> matchmaker.v1.Proposal.TicketPropertiesEntry
+	25, // 10: matchmaker.v1.Proposal.ticket_properties:type_name -> matchmaker.v1.Proposal.TicketPropertiesEntry
 	14, // 11: matchmaker.v1.Proposal.hosting:type_name -> matchmaker.v1.HostingOverride
 	16, // 12: matchmaker.v1.Proposal.filling:type_name -> matchmaker.v1.Filling
 	19, // 13: matchmaker.v1.Filling.contents:type_name -> matchmaker.v1.Backfill
@@ -1923,13 +2074,14 @@ var file_matchmaker_v1_record_proto_depIdxs = []int32{
 	7,  // 15: matchmaker.v1.Match.hosting:type_name -> matchmaker.v1.Hosting
 	3,  // 16: matchmaker.v1.Match.traced:type_name -> matchmaker.v1.Traced
 	7,  // 17: matchmaker.v1.GameServer.hosting:type_name -> matchmaker.v1.Hosting
-	24, // 18: matchmaker.v1.Backfill.properties:type_name -> matchmaker.v1.Backfill.PropertiesEntry
-	6,  // 19: matchmaker.v1.Config.PoolsEntry.value:type_name -> matchmaker.v1.Pool
-	20, // [20:20] is the sub-list for method output_type
-	20, // [20:20] is the sub-list for method input_type
-	20, // [20:20] is the sub-list for extension type_name
-	20, // [20:20] is the sub-list for extension extendee
-	0,  // [0:20] is the sub-list for field type_name
+	26, // 18: matchmaker.v1.Backfill.properties:type_name -> matchmaker.v1.Backfill.PropertiesEntry
+	21, // 19: matchmaker.v1.ProjectSettings.attributes:type_name -> matchmaker.v1.AttributeRule
+	6,  // 20: matchmaker.v1.Config.PoolsEntry.value:type_name -> matchmaker.v1.Pool
+	21, // [21:21] is the sub-list for method output_type
+	21, // [21:21] is the sub-list for method input_type
+	21, // [21:21] is the sub-list for extension type_name
+	21, // [21:21] is the sub-list for extension extendee
+	0,  // [0:21] is the sub-list for field type_name
 }
 
 func init() { file_matchmaker_v1_record_proto_init() }
@@ -1945,7 +2097,7 @@ func file_matchmaker_v1_record_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_matchmaker_v1_record_proto_rawDesc), len(file_matchmaker_v1_record_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   25,
+			NumMessages:   27,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

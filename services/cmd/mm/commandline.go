@@ -16,6 +16,7 @@ type commandLine struct {
 	Token    tokenCommands    `cmd:"" help:"Print a token of a development service."`
 	Function functionCommands `cmd:"" help:"Upload and look at match functions."`
 	Config   configCommands   `cmd:"" help:"Write and read matchmaking configs."`
+	Project  projectCommands  `cmd:"" help:"Read and change a project's settings."`
 	Ticket   ticketCommands   `cmd:"" help:"Ask for a match, as a player does."`
 	Event    eventCommands    `cmd:"" help:"Read what happened to tickets and matches."`
 	Backfill backfillCommands `cmd:"" help:"Fill a running game with players, as a game server does."`

@@ -32,8 +32,9 @@ type service struct {
 	owners    map[string]string // ticket → player
 	body      map[string]any    // of the last ticket
 	backfills map[string]map[string]any
-	players   []any // of tickets
-	reads     int   // of tickets and functions
+	players   []any    // of tickets
+	settings  []string // all that were put
+	reads     int      // of tickets and functions
 
 	untrusted bool // it refuses every token
 	// holds says that a create is answered when its ticket has its result.
@@ -60,6 +61,9 @@ func newService(t *testing.T) *service {
 	mux.HandleFunc("PUT "+base+"/configs/{id}", s.require(s.putConfig, "developer"))
 	mux.HandleFunc("GET "+base+"/configs/{id}", s.require(s.getConfig, "developer"))
 	mux.HandleFunc("DELETE "+base+"/configs/{id}", s.require(s.deleteConfig, "developer"))
+	mux.HandleFunc("PUT "+base+"/settings", s.require(s.putSettings, "developer"))
+	mux.HandleFunc("GET "+base+"/settings", s.require(s.getSettings, "developer"))
+	mux.HandleFunc("GET "+base+"/settings/history", s.require(s.getSettingsHistory, "developer"))
 	mux.HandleFunc("PUT "+base+"/functions/{name}", s.require(s.putFunction, "developer"))
 	mux.HandleFunc("GET "+base+"/functions", s.require(s.getFunctions, "developer"))
 	mux.HandleFunc("GET "+base+"/functions/{name}", s.require(s.getFunction, "developer"))
@@ -78,6 +82,33 @@ func newService(t *testing.T) *service {
 	t.Cleanup(server.Close)
 	s.url = server.URL
 	return s
+}
+
+func (s *service) putSettings(w http.ResponseWriter, r *http.Request) {
+	body, _ := io.ReadAll(r.Body)
+	if match := r.Header.Get("If-Match"); match != "" && match != fmt.Sprintf("\"%d\"", len(s.settings)) {
+		w.Header().Set("Content-Type", "application/problem+json")
+		w.WriteHeader(http.StatusConflict)
+		_, _ = io.WriteString(w, `{"title":"Conflict","detail":"the settings have changed"}`)
+		return
+	}
+	s.settings = append(s.settings, string(body))
+	s.getSettings(w, r)
+}
+
+func (s *service) getSettings(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("ETag", fmt.Sprintf("\"%d\"", len(s.settings)))
+	_, _ = io.WriteString(w, append([]string{"{}"}, s.settings...)[len(s.settings)])
+}
+
+func (s *service) getSettingsHistory(w http.ResponseWriter, _ *http.Request) {
+	var changes []string
+	for n, settings := range s.settings {
+		changes = append(changes, fmt.Sprintf(`{"etag":"\"%d\"","changed":"2030-01-02T03:04:05.006Z","by":"olga","settings":%s}`,
+			n+1, settings))
+	}
+	slices.Reverse(changes)
+	_, _ = io.WriteString(w, `{"changes":[`+strings.Join(changes, ",")+`]}`)
 }
 
 // claims returns a token's claims without verifying it.

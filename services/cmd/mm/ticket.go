@@ -20,6 +20,7 @@ type ticketCreate struct {
 	Player string `help:"The player who owns the ticket. Required, unless --token is a player's or there is a --for."`
 	fieldFlags
 	playerFlags
+	claimFlags
 	Wait bool `help:"Wait for the match and print the game server's address. Ctrl-C while waiting deletes the ticket, so that no match gets an absent player."`
 }
 
@@ -31,7 +32,8 @@ Examples:
 
     mm ticket create --player player-1 --attribute skill=1200 --wait
     mm ticket create --player player-1 --attribute skill=1200 --property loadout=@loadout.bin
-    mm ticket create --for ada,skill=1200 --for bob,skill=900 --wait`
+    mm ticket create --for ada,skill=1200 --for bob,skill=900 --wait
+    mm ticket create --player player-1 --claim game.skill=1200`
 }
 
 // Run creates the ticket.
@@ -50,10 +52,14 @@ func (c ticketCreate) Run(ctx context.Context, s *session) error {
 		}
 		c.Player = players[0].ID
 	}
+	if len(c.Claim) > 0 && s.Bearer != "" {
+		return usageError("--claim is for a token that mm makes, not for --token")
+	}
 	attributes, properties, err := c.read()
 	if err != nil {
 		return err
 	}
+	claims.Numbers = c.Claim
 	api, err := s.connect(claims, reconnecting)
 	if err != nil {
 		return err

@@ -35,16 +35,29 @@ func (l lifetime) Validate() error {
 	return nil
 }
 
+// claimFlags are claims of a token that mm makes.
+type claimFlags struct {
+	Claim map[string]float64 `placeholder:"PATH=NUMBER" help:"Number that the player's token vouches for, as game.skill=1200; may be repeated."`
+}
+
 type playerToken struct {
 	lifetime
+	claimFlags
 	Player string `arg:"" help:"The player's identifier."`
 }
 
-func (playerToken) Help() string { return "Example: mm token player player-1 --ttl 15m" }
+func (playerToken) Help() string {
+	return `Examples:
+
+    mm token player player-1 --ttl 15m
+    mm token player player-1 --claim game.skill=1200`
+}
 
 // Run prints the token.
 func (c playerToken) Run(s *session) error {
-	return s.printToken(asPlayer(c.Player), c.TTL)
+	claims := asPlayer(c.Player)
+	claims.Numbers = c.Claim
+	return s.printToken(claims, c.TTL)
 }
 
 type developerToken struct {

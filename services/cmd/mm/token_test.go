@@ -33,6 +33,24 @@ func TestTokenHasTheClaimsOfItsKind(t *testing.T) {
 	}
 }
 
+func TestTokenHasTheClaimsOfTheFlags(t *testing.T) {
+	shell := newShell(t)
+	got := shell.run("token", "player", "p", "--claim", "game.skill=1200.5", "--claim", "game.wins=3", "--claim", "age=30",
+		"--data", shell.data)
+	got.expect(0, ".", "")
+	all := claims(strings.TrimSpace(got.out))
+	game, _ := all["game"].(map[string]any)
+	if game["skill"] != 1200.5 || game["wins"] != 3.0 || all["age"] != 30.0 {
+		t.Errorf("the claims are %v", all)
+	}
+	for claim, want := range map[string]string{"game=1": `claim "game.skill": game is a number already`,
+		"kind=1": `claim "kind": `, ".x=1": `claim ".x": `} {
+		shell.run("token", "player", "p", "--claim", "game.skill=1", "--claim", claim, "--data", shell.data).
+			expect(1, "", want)
+	}
+	shell.run("ticket", "create", "--token", "x.y.z", "--claim", "a=1").expect(2, "", "--claim is for a token that mm makes")
+}
+
 func TestDataFolderIsFoundInAFolderAbove(t *testing.T) {
 	shell, parent := newShell(t), t.TempDir()
 	if err := os.Symlink(shell.data, filepath.Join(parent, ".matchmaker")); err != nil {

@@ -37,6 +37,8 @@ type Principal struct {
 	// Backfill the backfill ticket that was made with the match. All are empty in tokens that a studio issues to its
 	// servers in general.
 	Match, Fleet, Backfill string
+	// claims are those of a player's token as they were sent; nil in others.
+	claims []byte
 }
 
 // MayUseBackfill says whether a server may read, change and end a backfill ticket: of the ticket, its id and the match
@@ -68,6 +70,14 @@ func (p *Principal) hasRole(roles ...string) bool {
 	return slices.ContainsFunc(p.Roles, func(has string) bool {
 		return slices.ContainsFunc(roles, func(want string) bool { return strings.EqualFold(has, want) })
 	})
+}
+
+// MustOwnProject is a Forbidden error for all but developers with the role Owner.
+func MustOwnProject(p *Principal) error {
+	if p.Kind != Developer || !p.hasRole("owner") {
+		return problem.New(problem.Forbidden, "the role Owner on the project is needed")
+	}
+	return nil
 }
 
 // TicketOwner is the player whose ticket a request creates or deletes. A player's token is for the player itself, whom

@@ -41,7 +41,7 @@ func (v *Verifier) Verify(ctx context.Context, token string) (*Principal, error)
 		until = p.Expires
 	}
 	if now.Before(until) {
-		v.cache.put(&entry{key: id, principal: p, until: until, size: entrySize + len(token)})
+		v.cache.put(&entry{key: id, principal: p, until: until, size: entrySize + len(token) + len(p.claims)})
 	}
 	return p, nil
 }
@@ -73,7 +73,11 @@ func (v *Verifier) verify(ctx context.Context, token string) (*Principal, error)
 	if !slices.ContainsFunc(audience, func(a string) bool { return slices.Contains(from.Audiences, a) }) {
 		return nil, refuse("the token is for another audience")
 	}
-	return from.principal(claimed)
+	p, err := from.principal(claimed)
+	if err == nil && p.Kind == Player {
+		p.claims = message.Payload()
+	}
+	return p, err
 }
 
 // checkSignature verifies the token with the key its header names. The algorithm must be one of that key's: what the
@@ -176,7 +180,7 @@ func (t *trustedIssuer) projects(claimed jwt.Token) []string {
 // lookup follows a path of claims, and says whether it leads to one. Names may hold dots themselves
 // (https://example.com/project), so the whole path is tried as one first. Where the path goes through something that is
 // no object, that is what it leads to: an issuer meant to say something there.
-func lookup(claimed jwt.Token, path string) (value any, present bool) {
+func lookup(claimed claims, path string) (value any, present bool) {
 	if path == "" {
 		return nil, false
 	}
@@ -198,6 +202,11 @@ func lookup(claimed jwt.Token, path string) (value any, present bool) {
 		}
 	}
 	return value, true
+}
+
+// claims are those of a token: a jwt.Token, or those of a verified one as they were sent.
+type claims interface {
+	Get(name string, into any) error
 }
 
 // noObject stands for a claim that should have been an object.

@@ -62,7 +62,7 @@ func Services() []Service {
 		},
 		{
 			Name: Config, Help: "Run the Configs API.", Port: 8082, Issuers: true, HostingKeys: true,
-			Routes: []Route{{Path: base + "/configs", Below: true}},
+			Routes: []Route{{Path: base + "/configs", Below: true}, {Path: base + "/settings", Below: true}},
 		},
 		{
 			Name: Registry, Help: "Run the Functions API.", Port: 8083, Issuers: true, Modules: true,

@@ -24,5 +24,8 @@ const (
 	TooManyFilters     = "tooManyFilters"
 	TooManySegments    = "tooManySegments" // all segmentations together
 
+	BadAttributeRule      = "badAttributeRule"      // of the project's settings: a bad name, setter or claim
+	TooManyAttributeRules = "tooManyAttributeRules" // of the project's settings
+
 	TooManyErrors = "tooManyFaults" // the last entry of a list that was cut
 )

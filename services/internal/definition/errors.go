@@ -57,6 +57,8 @@ func (f *FieldErrors) Exceeded() string {
 			return "max-filters"
 		case TooManySegments:
 			return "segments"
+		case TooManyAttributeRules:
+			return "attribute-rules"
 		}
 	}
 	return ""

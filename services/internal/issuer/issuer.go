@@ -8,9 +8,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -52,6 +55,8 @@ type Claims struct {
 	Role    string // of developers: Manager or Owner
 	Scope   string // of services: matchmaking or matchmaking.read
 	TTL     time.Duration
+	// Numbers are further claims, by their paths: game.skill is skill in the object game.
+	Numbers map[string]float64
 }
 
 // Open reads the folder's key pair, and makes folder and pair when there are none. Processes may open the same folder
@@ -93,6 +98,13 @@ func (i *Issuer) Mint(c Claims) (string, error) {
 	if c.Scope != "" {
 		b = b.Claim("scope", c.Scope)
 	}
+	more, err := nest(c.Numbers)
+	if err != nil {
+		return "", err
+	}
+	for name, value := range more {
+		b = b.Claim(name, value)
+	}
 	token, err := b.Build()
 	if err != nil {
 		return "", fmt.Errorf("issuer: %w", err)
@@ -102,6 +114,33 @@ func (i *Issuer) Mint(c Claims) (string, error) {
 		return "", fmt.Errorf("issuer: %w", err)
 	}
 	return string(signed), nil
+}
+
+// own are the claims that the issuer sets by itself.
+var own = []string{"iss", "aud", "sub", "jti", "iat", "nbf", "exp", "kind", "project", "role", "scope"}
+
+// nest makes objects of paths.
+func nest(numbers map[string]float64) (map[string]any, error) {
+	top := map[string]any{}
+	for _, path := range slices.Sorted(maps.Keys(numbers)) { // so that the same error comes each time
+		names := strings.Split(path, ".")
+		if slices.Contains(names, "") || slices.Contains(own, names[0]) {
+			return nil, fmt.Errorf("issuer: claim %q: a name is empty, or the issuer sets it itself", path)
+		}
+		object, last := top, len(names)-1
+		for _, name := range names[:last] {
+			if object[name] == nil {
+				object[name] = map[string]any{}
+			}
+			inner, ok := object[name].(map[string]any)
+			if !ok {
+				return nil, fmt.Errorf("issuer: claim %q: %s is a number already", path, name)
+			}
+			object = inner
+		}
+		object[names[last]] = numbers[path]
+	}
+	return top, nil
 }
 
 // Routes serves the public half where identity providers do.

@@ -2,6 +2,7 @@ package state
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"sync"
@@ -55,11 +56,14 @@ type creation struct {
 	// players has the ids of the ticket's players with newlines between; "" if the owner is the only one.
 	players string
 	body    []byte
-	done    chan error
+	// settings is the revision of the settings that it was decided by.
+	settings int64
+	done     chan error
 }
 
-func newCreation(t *pb.Ticket, body []byte) *creation {
-	one := &creation{id: t.GetId(), owner: t.GetOwner(), body: body, done: make(chan error, 1)}
+func newCreation(asked Creation, body []byte) *creation {
+	t := asked.Ticket
+	one := &creation{id: t.GetId(), owner: t.GetOwner(), body: body, settings: asked.Settings, done: make(chan error, 1)}
 	if players := t.GetPlayers(); len(players) > 0 {
 		ids := make([]string, len(players))
 		for i, p := range players {
@@ -70,12 +74,29 @@ func newCreation(t *pb.Ticket, body []byte) *creation {
 	return one
 }
 
-// Create stores a ticket, whose id, owner and created are set. Redis's clock says since when it waits; created is what
+// Creation is a ticket to be created.
+type Creation struct {
+	// Ticket has its id, owner and created.
+	Ticket *pb.Ticket
+	// Settings are the revision of the project's settings that the caller decided by, 0 for a project without settings.
+	Settings int64
+}
+
+// ErrOtherSettings says that a ticket was not created, since the project has other settings than the caller decided by.
+var ErrOtherSettings = errors.New("state: the project has other settings")
+
+// Create stores a ticket of a project without settings, see CreateAs.
+func (c *Creator) Create(ctx context.Context, project string, t *pb.Ticket) error {
+	return c.CreateAs(ctx, project, Creation{Ticket: t})
+}
+
+// CreateAs stores a ticket, whose id, owner and created are set. Redis's clock says since when it waits; created is what
 // functions and players are told. Errors: Limited when too many tickets of the project wait or have results, or when
 // the project or the player creates too often; Invalid when the system has too many projects, and this is none of them;
-// Unavailable when Redis is short of memory. When ctx ends first, the ticket may or may not be stored: read it by its
-// id.
-func (c *Creator) Create(ctx context.Context, project string, t *pb.Ticket) error {
+// Unavailable when Redis is short of memory; ErrOtherSettings. When ctx ends first, the ticket may or may not be stored:
+// read it by its id.
+func (c *Creator) CreateAs(ctx context.Context, project string, asked Creation) error {
+	t := asked.Ticket
 	if err := c.store.HasMemory(ctx, project); err != nil {
 		return err
 	}
@@ -86,7 +107,7 @@ func (c *Creator) Create(ctx context.Context, project string, t *pb.Ticket) erro
 	if err := c.store.keepListed(ctx, project); err != nil {
 		return err
 	}
-	one := newCreation(t, body)
+	one := newCreation(asked, body)
 	c.mu.Lock()
 	g, busy := c.groups[project]
 	if !busy {
@@ -113,7 +134,8 @@ func (c *Creator) flush(ctx context.Context, project string, g *group) {
 		c.mu.Lock()
 		n, bytes := 0, 0
 		for n < min(len(g.queue), groupSize) {
-			if bytes += len(g.queue[n].body); n > 0 && bytes > groupBytes {
+			one := g.queue[n]
+			if bytes += len(one.body); n > 0 && (bytes > groupBytes || one.settings != g.queue[0].settings) {
 				break
 			}
 			n++
@@ -144,7 +166,7 @@ func (c *Creator) write(ctx context.Context, project string, batch []*creation) 
 	}
 }
 
-// create writes a group. refusals has the error of each ticket that met a limit, by its index in the group.
+// create writes a group, which was decided by the same settings. refusals has the error of each ticket that met a limit, by its index in the group.
 func (s *Store) create(
 	ctx context.Context, project string, batch []*creation,
 ) (position uint64, refusals map[int]error, err error) {
@@ -160,6 +182,7 @@ func (s *Store) create(
 		"project_burst", projectBurst,
 		"large_size", largeSize,
 		"bytes_limit", s.limits.TicketMemory<<20,
+		"settings_revision", batch[0].settings,
 		"event", s.encodeEvent(&pb.Event{Kind: pb.Event_KIND_CREATED}))
 	c.keys = slices.Grow(c.keys, len(batch))
 	c.args = slices.Grow(c.args, 4*len(batch))
@@ -174,6 +197,9 @@ func (s *Store) create(
 	r, err := listOf(reply, 1)
 	if err != nil {
 		return 0, nil, err
+	}
+	if r[0] == int64(-1) {
+		return 0, nil, ErrOtherSettings
 	}
 	if position, err = positionOf(r[0]); err != nil {
 		return 0, nil, err

@@ -82,11 +82,13 @@
 //	           stream and counter: every event that has not been published
 //	published  string  how far the history was published
 //
-// The rest (config.go, function.go, module.go, director.go):
+// The rest (config.go, projectsettings.go, function.go, module.go, director.go):
 //
 //	configs, revisions, confignames (config_names)
 //	           hashes  body and revision by id, id by the id in lower case, and what each config counts by ':' and its id
 //	revision   counter
+//	settings   hash    r [REVISION]: revision of the project's settings; b [BODY]: revision, time and settings
+//	                   n [CHANGES]: how many there were; and each number below SETTINGS: b after a change
 //	functions  hash
 //	unused     zset    modules that no function names, by when they were announced or became unused; 0 while one is
 //	                   being removed. Nothing else proves that a module may be removed.

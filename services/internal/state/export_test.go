@@ -359,7 +359,7 @@ func (c *Creator) CreateAtOnce(ctx context.Context, project string, tickets ...*
 		if err != nil {
 			return err
 		}
-		g.queue = append(g.queue, newCreation(t, body))
+		g.queue = append(g.queue, newCreation(Creation{Ticket: t}, body))
 	}
 	all := g.queue
 	c.flush(ctx, project, g)

@@ -57,17 +57,19 @@ func permissions() map[string]rights {
 	return map[string]rights{
 		catalog.Ticket: {
 			scripts: []lazyScript{projectAddScript, ticketCreateScript, ticketDeleteScript},
-			calls:   "hmget",
+			calls:   "hget hmget",
 			reads:   []string{every.outcome(anyID)},
 			writes:  events,
+			// Scripts check whether the settings have changed since the ticket was decided.
+			consults: []string{every.settings()},
 			changes: slices.Concat(counters(), limits(), []string{global.projects(), every.ticket(anyID), every.waiting(),
 				every.large(), every.results()}),
 		},
 		catalog.Config: {
-			scripts: []lazyScript{projectAddScript, configPutScript, configDeleteScript, rateAllowScript},
+			scripts: []lazyScript{projectAddScript, configPutScript, configDeleteScript, settingsPutScript, rateAllowScript},
 			calls:   "hget hgetall" + before,
 			changes: []string{global.projects(), every.configs(), every.revisions(), every.revision(), every.configNames(),
-				every.rates()},
+				every.settings(), every.rates()},
 		},
 		catalog.Registry: {
 			scripts: []lazyScript{projectAddScript, functionPutScript, moduleNoteScript, moduleTakeScript, rateAllowScript,

@@ -60,6 +60,7 @@ var (
 	projectListScript       = lazy("project_list")
 	configPutScript         = lazy("config_put")
 	configDeleteScript      = lazy("config_delete")
+	settingsPutScript       = lazy("settings_put")
 	functionPutScript       = lazy("function_put")
 	historyPublishedScript  = lazy("history_published")
 	moduleNoteScript        = lazy("module_note")

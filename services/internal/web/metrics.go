@@ -38,8 +38,9 @@ var rules = []string{
 	"waiting", "results", "ticket-memory", "player", "project", "reads", "deletes", "configs", "functions", "uploads",
 	"log-reads", "backfill", "backfill-memory", "restarts",
 	"body", "ticket-players", "max-attributes", "max-properties", "name-length", "max-pools", "max-filters",
-	"segments", "max-configs", "max-config-filters", "max-config-segments", "max-config-bytes", "max-projects",
-	"max-functions", "upload", "max-machine-code", "max-modules", "max-modules-total", "max-module-disk",
+	"segments", "attribute-rules", "max-configs", "max-config-filters", "max-config-segments", "max-config-bytes",
+	"max-projects", "max-functions", "upload", "max-machine-code", "max-modules", "max-modules-total",
+	"max-module-disk",
 }
 
 func newMetrics(m telemetry.Meter, now func() time.Time) *metrics {

@@ -206,6 +206,20 @@ func configConditions() []requirement {
 			t.do(http.StatusNotModified, with(get, "If-None-Match", tag))
 			t.do(http.StatusOK, with(get, "If-None-Match", `"another"`))
 		}},
+		{name: "settings/come back as they were put", check: func(t *trial) {
+			get := request{as: Developer, method: http.MethodGet, path: "settings"}
+			there := t.do(http.StatusOK, get)
+			tag := there.header.Get("ETag")
+			t.do(http.StatusNotModified, with(get, "If-None-Match", tag))
+			put := request{as: Developer, method: http.MethodPut, path: "settings", body: string(there.body)}
+			t.mustRefuse(http.StatusConflict, with(put, "If-Match", `"another"`))
+			again := t.do(http.StatusOK, with(put, "If-Match", tag))
+			sameJSON(t, "the answer of PUT", again.body, there.body)
+			put.body = `{"attributes":{"a":{"setBy":"nobody"}}}`
+			t.do(http.StatusBadRequest, put)
+			get.path = "settings/history"
+			t.do(http.StatusOK, get)
+		}},
 		{name: "configs/bad conditions are 400", check: func(t *trial) {
 			t.mustRefuse(http.StatusBadRequest, with(configRequest(http.MethodPut, t.name("config"), least), "If-Match", "5"),
 				"If-Match")

@@ -15,6 +15,7 @@ those that do not exist, too, as the contract has it.
 */}}
 {{- define "matchmaker.routes" -}}
 config ^/[^/]+/matchmaking/api/v1/configs(/.*)?$
+config ^/[^/]+/matchmaking/api/v1/settings(/.*)?$
 registry ^/[^/]+/matchmaking/api/v1/functions(/.*)?$
 allocator ^/[^/]+/matchmaking/api/v1/servers(/.*)?$
 allocator ^/\.well-known/server-keys\.json$

@@ -1,13 +1,17 @@
 -- Creates a group of tickets, in order, except those that meet a limit.
 -- Full: refused
 -- Uses: time, change, rate, large
--- KEYS: waiting, rates, players_0, players_1, then ticket…
+-- KEYS: waiting, settings, rates, players_0, players_1, then ticket…
 -- ARGV: waiting_limit, results_limit (0 = none), player_interval, player_burst, project_interval, project_burst (in
 --       microseconds, an interval of 0 = no limit), large_size (bytes of a body from which they count), bytes_limit (of
---       all large bodies, 0 = none), event, then id, owner, body,
---       its_players ('' = the owner)…
+--       all large bodies, 0 = none), settings_revision (of the settings that the caller decided by), event, then id,
+--       owner, body, its_players ('' = the owner)…
 -- Result: feed position (0 when none was created), then for each ticket that was not created: its number from 0,
---         'waiting', 'results', 'player', 'project' or 'bytes', and how many microseconds to wait (0 = unknown)
+--         'waiting', 'results', 'player', 'project' or 'bytes', and how many microseconds to wait (0 = unknown);
+--         {-1} when the project has other settings, and nothing was created
+if (redis.call('HGET', settings, REVISION) or '0') ~= settings_revision then
+  return {-1}
+end
 local now = micros()
 local created = math.floor(now / 1000)
 waiting_limit, results_limit = tonumber(waiting_limit), tonumber(results_limit)

@@ -35,6 +35,9 @@ local FIRST, RETRY, LOST, FIELDS, UNUSED, SWEEP = 1024, 1000, 60000, 4096, 60000
 local VERSION, GENERATION, BELONGS_TO, BUCKET, HIDDEN = 'v', 'g', 'o', 'r', 'h'
 local CONNECTION, ALLOCATED, ALLOCATING_FOR, PROPOSED_BODY = 'a', 'd', 'm', 'n'
 
+-- Fields of the settings of a project. Each number below SETTINGS has the settings after a change, in turn.
+local REVISION, CHANGES, SETTINGS = 'r', 'n', 32
+
 -- What the feed carries. A body of more than NAMED bytes is only named, and so is what would make an entry carry more
 -- than CARRIED bytes of bodies: readers fetch it. Redis stores and sends an entry in one piece, so a large one holds up
 -- everybody, and the feed would have a second copy of every large body. Most tickets have less than 1 KiB, so they come

@@ -1,0 +1,94 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"time"
+)
+
+// ProjectSettings are what a project asks of the service besides its configs. What is absent has its default.
+type ProjectSettings struct {
+	// Attributes says of names of tickets' attributes who sets them; everybody sets those without a rule.
+	Attributes map[string]AttributeRule `json:"attributes,omitempty"`
+}
+
+// AttributeRule says who sets an attribute.
+type AttributeRule struct {
+	// SetBy is client, service or claim.
+	SetBy string `json:"setBy"`
+	// Claim is the path of a claim in the player's token, where SetBy is claim: game.skill is skill in the object game.
+	Claim string `json:"claim,omitempty"`
+}
+
+// StoredSettings are settings as the service keeps them.
+type StoredSettings struct {
+	ProjectSettings
+	// JSON is the settings as the service wrote them.
+	JSON json.RawMessage
+	// ETag names this state of the settings, for [Client.PutSettings].
+	ETag string
+}
+
+// SettingsChange is an element of the history of a project's settings.
+type SettingsChange struct {
+	ETag    string    `json:"etag"`
+	Changed time.Time `json:"changed"`
+	// By is the subject of the token that made the change.
+	By string `json:"by"`
+	// Settings are those after the change, as the service wrote them.
+	Settings json.RawMessage `json:"settings"`
+}
+
+const settingsPath = "v1/settings"
+
+// GetSettings reads the settings of the project. A project that never set any has empty ones.
+func (c *Client) GetSettings(ctx context.Context) (*StoredSettings, error) {
+	stored := new(StoredSettings)
+	header, err := c.do(ctx, &request{method: http.MethodGet, path: settingsPath, repeatable: true}, &stored.JSON)
+	if err != nil {
+		return nil, err
+	}
+	if err := json.Unmarshal(stored.JSON, &stored.ProjectSettings); err != nil {
+		return nil, fmt.Errorf("client: the settings are not what the API says: %w", err)
+	}
+	stored.ETag = header.Get("ETag")
+	return stored, nil
+}
+
+// PutSettings replaces all settings of the project, which apply at once, and returns their ETag. When etag is not empty
+// they are replaced only if they are still in that state, and the status is 409 if not. Settings with faults have status
+// 400 and [Error.Validation]. The token must be an Owner's.
+func (c *Client) PutSettings(ctx context.Context, settings ProjectSettings, etag string) (newETag string, err error) {
+	body, err := encode(settings)
+	if err != nil {
+		return "", err
+	}
+	return c.PutSettingsJSON(ctx, json.RawMessage(body), etag)
+}
+
+// PutSettingsJSON is PutSettings for settings that are JSON already, as in a file: the service sees every member of
+// them, those it will refuse as well.
+func (c *Client) PutSettingsJSON(ctx context.Context, settings json.RawMessage, etag string) (newETag string, err error) {
+	r := &request{method: http.MethodPut, path: settingsPath, body: document(settings), repeatable: true}
+	if etag != "" {
+		r.header = http.Header{"If-Match": {etag}}
+		// Once done it cannot be repeated: the ETag is not that one any more.
+		r.repeatable = false
+	}
+	header, err := c.do(ctx, r, nil)
+	if err != nil {
+		return "", err
+	}
+	return header.Get("ETag"), nil
+}
+
+// SettingsHistory reads the latest settings of the project, the newest first: those that apply, and up to 31 before.
+func (c *Client) SettingsHistory(ctx context.Context) ([]SettingsChange, error) {
+	var history struct {
+		Changes []SettingsChange `json:"changes"`
+	}
+	_, err := c.do(ctx, &request{method: http.MethodGet, path: settingsPath + "/history", repeatable: true}, &history)
+	return history.Changes, err
+}

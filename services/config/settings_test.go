@@ -1,0 +1,158 @@
+package config
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"matchmaker.dev/services/internal/auth"
+	"matchmaker.dev/services/internal/issuer"
+)
+
+func startAsOwner(t *testing.T) *studio {
+	t.Helper()
+	s := start(t)
+	s.token = s.mint(t, issuer.Claims{Kind: auth.Developer, Subject: "olga", Project: "demo", Role: "owner"})
+	return s
+}
+
+func (s *studio) putSettings(t *testing.T, body string, header ...string) reply {
+	t.Helper()
+	return s.do(t, http.MethodPut, "/settings", body, header...)
+}
+
+func (s *studio) settings(t *testing.T, header ...string) reply {
+	t.Helper()
+	return s.do(t, http.MethodGet, "/settings", "", header...)
+}
+
+const believed = `{"attributes":{"skill":{"setBy":"claim","claim":"game.skill"},"region":{"setBy":"service"},
+	"mood":{"setBy":"client"}}}`
+
+func TestLifeOfSettings(t *testing.T) {
+	s := startAsOwner(t)
+	none := s.settings(t)
+	if tag := none.expect(t, 200); tag != `"0"` || strings.TrimSpace(none.body) != "{}" {
+		t.Errorf("a project without settings has %s %s", tag, none.body)
+	}
+	put := s.putSettings(t, believed)
+	tag := put.expect(t, 200)
+	same(t, put.body, believed)
+	got := s.settings(t)
+	if got.expect(t, 200) != tag || got.body != put.body || got.header.Get("Cache-Control") != "no-store" {
+		t.Errorf("GET answers %v %s, PUT answered %s %s", got.header, got.body, tag, put.body)
+	}
+	again := s.putSettings(t, got.body)
+	if again.expect(t, 200) == tag || again.body != got.body {
+		t.Errorf("put back: %v %s", again.header, again.body)
+	}
+	s.putSettings(t, `{"ATTRIBUTES":null}`).expect(t, 200)
+	same(t, s.settings(t).body, `{}`)
+
+	var history struct {
+		Changes []struct {
+			ETag, Changed, By string
+			Settings          json.RawMessage
+		}
+	}
+	r := s.do(t, http.MethodGet, "/settings/history", "")
+	r.expect(t, 200)
+	must(t, json.Unmarshal([]byte(r.body), &history))
+	if len(history.Changes) != 3 || history.Changes[2].ETag != tag || history.Changes[2].By != "olga" ||
+		!strings.HasSuffix(history.Changes[2].Changed, "Z") {
+		t.Fatalf("the history is %s", r.body)
+	}
+	same(t, string(history.Changes[0].Settings), `{}`)
+	same(t, string(history.Changes[1].Settings), believed)
+}
+
+func TestSettingsNeedAnOwner(t *testing.T) {
+	s := start(t)
+	s.putSettings(t, believed).problem(t, 403, "Owner") // a Manager
+	s.settings(t).expect(t, 200)
+	s.do(t, http.MethodGet, "/settings/history", "").expect(t, 200)
+	s.token = s.mint(t, issuer.Claims{Kind: auth.Player, Subject: "ada", Project: "demo"})
+	s.settings(t).problem(t, 403, "player")
+	s.token = s.mint(t, issuer.Claims{Kind: auth.Developer, Subject: "x", Project: "other", Role: "Owner"})
+	s.putSettings(t, believed).problem(t, 403, "project")
+}
+
+func TestConditionsOfSettings(t *testing.T) {
+	s := startAsOwner(t)
+	s.putSettings(t, believed, "If-Match", "*").problem(t, 409, "no settings yet")
+	s.putSettings(t, believed, "If-Match", `"5"`).problem(t, 409, "no settings yet")
+	s.settings(t, "If-None-Match", `"0"`).expect(t, 304)
+	s.putSettings(t, believed, "If-None-Match", `"0"`).problem(t, 409, "no settings yet")
+	s.putSettings(t, `{}`, "If-Match", `"0"`).expect(t, 200)
+	s.putSettings(t, `{}`, "If-Match", `"0"`).problem(t, 409, "ETag")
+	_, err := s.store.RemoveProject(t.Context(), "demo")
+	must(t, err)
+	tag := s.putSettings(t, believed, "If-None-Match", "*").expect(t, 200)
+	s.putSettings(t, believed, "If-None-Match", "*").problem(t, 409, tag)
+	s.settings(t, "If-None-Match", tag).expect(t, 304)
+	s.settings(t, "If-Match", `"5"`).problem(t, 409, tag)
+	next := s.putSettings(t, `{}`, "If-Match", tag).expect(t, 200)
+	s.putSettings(t, believed, "If-Match", tag).problem(t, 409, next)
+	s.putSettings(t, believed, "If-Match", "5").problem(t, 400, "If-Match")
+	same(t, s.settings(t).body, `{}`)
+
+	// Of many that read the same settings, one replaces them.
+	done := make(chan int, 8)
+	for range cap(done) {
+		go func() { done <- s.putSettings(t, believed, "If-Match", next).status }()
+	}
+	var statuses []int
+	for range cap(done) {
+		statuses = append(statuses, <-done)
+	}
+	slices.Sort(statuses)
+	if want := []int{200, 409, 409, 409, 409, 409, 409, 409}; !slices.Equal(statuses, want) {
+		t.Errorf("the statuses are %v", statuses)
+	}
+}
+
+// refusedSettings are bad settings, with the first fault as "code path".
+var refusedSettings = map[string]string{
+	`null`:              "wrongType the body",
+	`[]`:                "wrongType the body",
+	`{"tickets_":{}}`:   "unknownMember tickets_",
+	`{"attributes":[]}`: "wrongType attributes",
+	`{"attributes":{"a":{"setBy":"client"},"a":{"setBy":"client"}}}`:         "duplicateMember attributes.a",
+	`{"attributes":{},"Attributes":{}}`:                                      "duplicateMember attributes",
+	ruleFor("", `{"setBy":"client"}`):                                        `badAttributeRule attributes.""`,
+	ruleFor("created", `{"setBy":"client"}`):                                 "badAttributeRule attributes.created",
+	ruleFor(strings.Repeat("a", 129), `{"setBy":"client"}`):                  "badAttributeRule attributes.",
+	ruleFor("a", `{}`):                                                       "badAttributeRule attributes.a.setBy",
+	ruleFor("a", `"client"`):                                                 "wrongType attributes.a",
+	ruleFor("a", `{"setBy":"Client"}`):                                       "badAttributeRule attributes.a.setBy",
+	ruleFor("a", `{"setBy":1}`):                                              "wrongType attributes.a.setBy",
+	ruleFor("a", `{"setBy":"claim"}`):                                        "badAttributeRule attributes.a.claim",
+	ruleFor("a", `{"setBy":"claim","claim":""}`):                             "badAttributeRule attributes.a.claim",
+	ruleFor("a", `{"setBy":"claim","claim":"a\nb"}`):                         "badAttributeRule attributes.a.claim",
+	ruleFor("a", `{"setBy":"claim","claim":5}`):                              "wrongType attributes.a.claim",
+	ruleFor("a", `{"setBy":"service","claim":"x"}`):                          "badAttributeRule attributes.a.claim",
+	ruleFor("a", `{"setBy":"client","default":1}`):                           "unknownMember attributes.a.default",
+	ruleFor("a", `{"setBy":"claim","claim":"`+strings.Repeat("c", 257)+`"}`): "badAttributeRule attributes.a.claim",
+	`{"attributes":{` + repeat(257, `"a#":{"setBy":"client"}`) + `}}`:        "tooManyAttributeRules attributes",
+}
+
+// ruleFor are settings with a rule for one attribute.
+func ruleFor(name, rule string) string { return fmt.Sprintf(`{"attributes":{%q:%s}}`, name, rule) }
+
+func TestRefusedSettings(t *testing.T) {
+	s := startAsOwner(t)
+	for body, want := range refusedSettings {
+		r := s.putSettings(t, body)
+		r.expect(t, 400)
+		var list []struct{ ResultCode, Message string }
+		must(t, json.Unmarshal([]byte(r.body), &list))
+		if len(list) == 0 || !strings.HasPrefix(list[0].ResultCode+" "+list[0].Message, want) {
+			t.Errorf("%.80s: %.200s, want %s", body, r.body, want)
+		}
+	}
+	s.putSettings(t, `{`).problem(t, 400, "not JSON")
+	s.putSettings(t, `{"attributes":{`+repeat(256, `"a#":{"setBy":"client"}`)+`}}`).expect(t, 200)
+}

@@ -1,0 +1,22 @@
+-- Replaces the settings of a project. From then on tickets that were decided by other settings are not created
+-- (ticket_create.lua). The revision is the time, so that one that was lost with a part of Redis's data does not come
+-- again with other settings.
+-- Full: runs
+-- Uses: time
+-- KEYS: settings
+-- ARGV: body, expected (revision: '' = any, '0' = none yet), may_create (0 = Redis is short of memory)
+-- Result: {revision, time}, {0, revision} when it is not the expected one, {-1, 0} when there are none and none may be
+--         created
+local current = redis.call('HGET', settings, REVISION) or '0'
+if expected ~= '' and expected ~= current then
+  return {0, current}
+end
+if current == '0' and may_create == '0' then
+  return {-1, 0}
+end
+local now = millis()
+local next_revision = math.max(now, tonumber(current) + 1)
+local entry = string.format('%.0f %.0f ', next_revision, now) .. body
+local changes = redis.call('HINCRBY', settings, CHANGES, 1)
+redis.call('HSET', settings, REVISION, string.format('%.0f', next_revision), BODY, entry, changes % SETTINGS, entry)
+return {next_revision, now}
