@@ -16,5 +16,6 @@ func TestProjectSettings(t *testing.T) {
 2030-01-02 03:04:05 UTC  olga  "2"   {}
 2030-01-02 03:04:05 UTC  olga  "1"   {"attributes":{"skill":{"setBy":"service"}}}
 `, "")
-	shell.on(service, "project", "settings", "set", write(t, "bad.json", "{\n oops")).expect(1, "", "bad.json:2:2: not JSON")
+	shell.on(service, "project", "settings", "set", write(t, "bad.json", "{\n oops")).
+		expect(1, "", "bad.json:2:2: not JSON")
 }

@@ -48,7 +48,8 @@ func TestTokenHasTheClaimsOfTheFlags(t *testing.T) {
 		shell.run("token", "player", "p", "--claim", "game.skill=1", "--claim", claim, "--data", shell.data).
 			expect(1, "", want)
 	}
-	shell.run("ticket", "create", "--token", "x.y.z", "--claim", "a=1").expect(2, "", "--claim is for a token that mm makes")
+	shell.run("ticket", "create", "--token", "x.y.z", "--claim", "a=1").
+		expect(2, "", "--claim is for a token that mm makes")
 }
 
 func TestDataFolderIsFoundInAFolderAbove(t *testing.T) {

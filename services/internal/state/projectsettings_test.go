@@ -17,7 +17,8 @@ import (
 
 // ruled are settings with a rule for an attribute.
 func ruled(attribute string) *pb.ProjectSettings {
-	return &pb.ProjectSettings{ChangedBy: "studio", Attributes: []*pb.AttributeRule{{Attribute: attribute, SetBy: "service"}}}
+	return &pb.ProjectSettings{ChangedBy: "studio",
+		Attributes: []*pb.AttributeRule{{Attribute: attribute, SetBy: "service"}}}
 }
 
 func TestSettingsAndTheirHistory(t *testing.T) {
@@ -55,7 +56,8 @@ func TestSettingsAndTheirHistory(t *testing.T) {
 			t.Fatalf("%d changes are kept", len(history))
 		}
 		for i, change := range history {
-			if want := fmt.Sprint(39 - i); change.GetAttributes()[0].GetAttribute() != want || change.GetChangedBy() != "studio" ||
+			if want := fmt.Sprint(39 - i); change.GetAttributes()[0].GetAttribute() != want ||
+				change.GetChangedBy() != "studio" ||
 				change.GetChanged() != at(39-i).UnixMilli() {
 				t.Errorf("change %d is %v, want %s", i, change, want)
 			}
