@@ -91,10 +91,10 @@ func (c *Creator) Create(ctx context.Context, project string, t *pb.Ticket) erro
 }
 
 // CreateAs stores a ticket, whose id, owner and created are set. Redis's clock says since when it waits; created is
-// what functions and players are told. Errors: Limited when too many tickets of the project wait or have results, or when
-// the project or the player creates too often; Invalid when the system has too many projects, and this is none of them;
-// Unavailable when Redis is short of memory; ErrOtherSettings. When ctx ends first, the ticket may or may not be
-// stored: read it by its id.
+// what functions and players are told. Errors: Limited when too many tickets of the project wait or have results, or
+// when the project or the player creates too often; Invalid when the system has too many projects, and this is none
+// of them; Unavailable when Redis is short of memory; ErrOtherSettings. When ctx ends first, the ticket may or may
+// not be stored: read it by its id.
 func (c *Creator) CreateAs(ctx context.Context, project string, asked Creation) error {
 	t := asked.Ticket
 	if err := c.store.HasMemory(ctx, project); err != nil {
