@@ -14,7 +14,7 @@ import (
 	"matchmaker.dev/pkg/matchfn/fake"
 )
 
-var duel = matchfn.New(match, waiting.Declare()...)
+var duel = matchfn.NewMatcher(begin, waiting.Declare()...)
 
 // player returns a ticket with a skill and a wait in seconds.
 func player(skill, wait float64) fake.Ticket {

@@ -8,37 +8,294 @@ import (
 	"slices"
 
 	"matchmaker.dev/functions/internal/backfill"
+	"matchmaker.dev/functions/internal/crowd"
 	"matchmaker.dev/functions/internal/waiting"
 	"matchmaker.dev/pkg/matchfn"
 )
 
-var _ = matchfn.Register(match, waiting.Declare()...)
+var _ = matchfn.RegisterMatcher(begin, waiting.Declare()...)
 
 func main() {}
 
-func match(r *matchfn.Run) error {
-	rules, err := parseRules(r.Settings())
+func begin(s *matchfn.Settings) (matchfn.Matcher, error) {
+	rules, err := parseRules(s)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	tickets, games := waiting.InPool(r, rules.Pool)
+	m := &matcher{rules: rules}
+	m.crowd = crowd.New(&m.rules.Rules)
+	return m, nil
+}
+
+// matcher pairs the tickets of one config.
+type matcher struct {
+	rules rules
+	crowd *crowd.Crowd // tickets that are left over
+	ages  crowd.Queue  // when each can be paired at the earliest, if nothing else changes
+}
+
+// Match pairs what can be paired. Two tickets can when the window of the younger one, which is not the wider one,
+// reaches the other. So for each ticket it is known when it reaches the nearest older one. A run looks at new tickets,
+// at those whose time has come, and at what is within their windows.
+func (m *matcher) Match(r *matchfn.Run) error {
+	if !r.Keeps() {
+		return m.once(r)
+	}
+	fresh, games := m.crowd.Take(r)
+	due := m.due()
+	all := len(fresh)+len(due) > m.crowd.Size()/4
+	if backfill.Open(r, games) {
+		m.crowd.Join(fresh)
+		backfill.FillFrom(r, &m.rules.Rules, games, m.crowd)
+		fresh = m.crowd.Leave(fresh)
+	}
+	if all {
+		m.pairAll(r)
+	} else {
+		m.pairSome(r, fresh, due)
+	}
+	m.crowd.Expire(r)
+	return nil
+}
+
+// once is Match for a matcher that keeps nothing.
+func (m *matcher) once(r *matchfn.Run) error {
+	tickets, games := waiting.InPool(r, m.rules.Pool)
 	matched := make([]bool, r.Tickets())
 	if len(games) > 0 {
-		backfill.Fill(r, &rules.Rules, tickets, games, matched)
+		backfill.Fill(r, &m.rules.Rules, tickets, games, matched)
 		tickets = waiting.Unmatched(tickets, matched)
 	}
-	value := r.Attribute(rules.Attribute)
-	l := newLine(&rules, tickets, value, r.Wait())
+	value := r.Attribute(m.rules.Attribute)
+	l := newLine(&m.rules, tickets, value, r.Wait())
 	l.pair(func(score float64, a, b uint32) {
-		p := r.Propose(score, a, b)
-		if rules.refill {
-			p.MatchProperties([]byte(`{"places":2}`))
-			p.CreateBackfill().Attribute(waiting.Open, 0).Attribute(rules.Attribute, (value[a]+value[b])/2)
-		}
+		m.propose(r, score, a, b, value[a], value[b])
 		matched[a], matched[b] = true, true
 	})
-	waiting.Expire(r, rules.Timeout, tickets, matched)
+	waiting.Expire(r, m.rules.Timeout, tickets, matched)
 	return nil
+}
+
+func (m *matcher) propose(r *matchfn.Run, score float64, a, b uint32, low, high float64) {
+	p := r.Propose(score, a, b)
+	if m.rules.refill {
+		p.MatchProperties([]byte(`{"places":2}`))
+		p.CreateBackfill().Attribute(waiting.Open, 0).Attribute(m.rules.Attribute, (low+high)/2)
+	}
+}
+
+// due returns the tickets whose time has come.
+func (m *matcher) due() (numbers []uint32) {
+	for {
+		number, ok := m.ages.Pop(m.crowd.Now())
+		if !ok {
+			return numbers
+		}
+		if t := m.crowd.Of(number); t.Here && t.Next <= m.crowd.Now() {
+			t.Next = math.Inf(1) // not again
+			numbers = append(numbers, number)
+		}
+	}
+}
+
+// pairAll pairs all tickets.
+func (m *matcher) pairAll(r *matchfn.Run) {
+	c := m.crowd
+	numbers := make([]uint32, 0, c.Size())
+	c.Each(func(number uint32) { numbers = append(numbers, number) })
+	l := m.pair(r, numbers)
+	places := make([]crowd.Place, 0, len(numbers))
+	for i := 1; i+1 < len(l.places); i++ {
+		if number := numbers[l.places[i].ticket]; c.Of(number).Here {
+			places = append(places, c.Place(number))
+		}
+	}
+	c.Line.Load(places)
+	m.age(places)
+}
+
+// pairSome pairs new tickets and those whose time has come, which are no longer in the line.
+func (m *matcher) pairSome(r *matchfn.Run, fresh, due []uint32) {
+	c := m.crowd
+	active := append(c.Leave(due), fresh...)
+	looked := len(active)
+	var near []uint32
+	for i, number := range active[:looked] {
+		near = m.near(c.Place(number), near[:0])
+		if i >= looked-len(fresh) {
+			near = m.reachedBy(c.Place(number), near)
+		}
+		active = append(active, c.Leave(near)...)
+	}
+	m.pair(r, active)
+	c.Join(active)
+	for _, number := range active {
+		m.schedule(number)
+	}
+	for _, number := range fresh {
+		m.hurry(number)
+	}
+}
+
+// near returns the older tickets of the line within the window of one that is not there. There are few, since they
+// cannot be paired with each other.
+func (m *matcher) near(p crowd.Place, near []uint32) []uint32 {
+	if p.Value != p.Value {
+		return near
+	}
+	window := m.crowd.Window(p.Created)
+	look := func(other crowd.Place) bool {
+		if math.Abs(other.Value-p.Value) > window {
+			return false
+		}
+		if other.Created <= p.Created {
+			near = append(near, other.Number)
+		}
+		return true
+	}
+	m.crowd.Line.Below(p.Value, p.Number, p.Created, look)
+	m.crowd.Line.Above(p.Value, p.Number, p.Created, look)
+	return near
+}
+
+// reachedBy returns the younger tickets of the line whose windows reach a new one, if it is older than they are. Of those
+// behind an older ticket none does: it would have reached that one.
+func (m *matcher) reachedBy(p crowd.Place, near []uint32) []uint32 {
+	if p.Value != p.Value {
+		return near
+	}
+	window := m.crowd.Window(p.Created)
+	look := func(other crowd.Place) bool {
+		distance := math.Abs(other.Value - p.Value)
+		if other.Created <= p.Created || distance > window {
+			return false
+		}
+		if distance <= m.crowd.Window(other.Created) {
+			near = append(near, other.Number)
+		}
+		return true
+	}
+	m.crowd.Line.Below(p.Value, p.Number, math.Inf(1), look)
+	m.crowd.Line.Above(p.Value, p.Number, math.Inf(1), look)
+	return near
+}
+
+// pair pairs tickets with each other, forgets those, and returns the line of all.
+func (m *matcher) pair(r *matchfn.Run, numbers []uint32) *line {
+	c := m.crowd
+	value, wait := make([]float64, len(numbers)), make([]float64, len(numbers))
+	places := make([]uint32, len(numbers))
+	for i, number := range numbers {
+		t := c.Of(number)
+		value[i], wait[i], places[i] = t.Value, c.Wait(t.Created), uint32(i)
+	}
+	l := newLine(&m.rules, places, value, wait)
+	l.pair(func(score float64, a, b uint32) {
+		m.propose(r, score, numbers[a], numbers[b], value[a], value[b])
+		c.Lose(numbers[a])
+		c.Lose(numbers[b])
+	})
+	return l
+}
+
+// age computes for all tickets of the line when each reaches the nearest older one.
+func (m *matcher) age(places []crowd.Place) {
+	c := m.crowd
+	gaps := make([]float64, len(places))
+	var older []int // places of which each is older than those after it
+	for i, p := range places {
+		for len(older) > 0 && places[older[len(older)-1]].Created > p.Created {
+			older = older[:len(older)-1]
+		}
+		gaps[i] = math.Inf(1)
+		if len(older) > 0 {
+			gaps[i] = p.Value - places[older[len(older)-1]].Value
+		}
+		older = append(older, i)
+	}
+	older = older[:0]
+	n := 0
+	for i := len(places) - 1; i >= 0; i-- {
+		p := places[i]
+		for len(older) > 0 && places[older[len(older)-1]].Created > p.Created {
+			older = older[:len(older)-1]
+		}
+		if len(older) > 0 {
+			if gap := places[older[len(older)-1]].Value - p.Value; gap < gaps[i] {
+				gaps[i] = gap
+			}
+		}
+		older = append(older, i)
+		next := p.Created + c.Reaches(gaps[i])
+		c.Of(p.Number).Next = next
+		if next < math.MaxFloat64 {
+			n++
+		}
+	}
+	at := 0
+	m.ages.Set(n, func(int) (float64, uint32) {
+		for {
+			p := places[at]
+			at++
+			if next := c.Of(p.Number).Next; next < math.MaxFloat64 {
+				return next, p.Number
+			}
+		}
+	})
+}
+
+// schedule computes when a ticket of the line reaches the nearest older one.
+func (m *matcher) schedule(number uint32) {
+	c := m.crowd
+	t := c.Of(number)
+	if !t.Here || t.Value != t.Value {
+		return
+	}
+	gap := math.Inf(1)
+	look := func(other crowd.Place) bool {
+		distance := math.Abs(other.Value - t.Value)
+		if other.Created <= t.Created && other.Number != number {
+			if distance < gap {
+				gap = distance
+			}
+			return false
+		}
+		return distance < gap
+	}
+	c.Line.Below(t.Value, number, t.Created, look)
+	c.Line.Above(t.Value, number, t.Created, look)
+	t.Next = math.Inf(1)
+	m.sooner(number, t.Created+c.Reaches(gap))
+}
+
+// hurry tells the younger tickets beside a new one, that it may be the nearest older one to them.
+func (m *matcher) hurry(number uint32) {
+	c := m.crowd
+	t := c.Of(number)
+	if !t.Here || t.Value != t.Value {
+		return
+	}
+	look := func(other crowd.Place) bool {
+		distance := math.Abs(other.Value - t.Value)
+		if other.Number == number {
+			return true
+		}
+		if other.Created <= t.Created || distance > m.rules.Window.Most {
+			return false // it is as near to those behind it, and older
+		}
+		m.sooner(other.Number, other.Created+c.Reaches(distance))
+		return true
+	}
+	c.Line.Below(t.Value, number, math.Inf(1), look)
+	c.Line.Above(t.Value, number, math.Inf(1), look)
+}
+
+// sooner makes a ticket due at a time, unless it is due before.
+func (m *matcher) sooner(number uint32, at float64) {
+	if t := m.crowd.Of(number); at < t.Next {
+		t.Next = at
+		m.ages.Push(at, number)
+	}
 }
 
 // line is a linked list of the tickets with the attribute, sorted by its value. The first and the last place are
@@ -46,6 +303,7 @@ func match(r *matchfn.Run) error {
 type line struct {
 	places []place
 	wait   []float64
+	widest float64 // the window that does not grow any more
 }
 
 type place struct {
@@ -57,7 +315,10 @@ type place struct {
 
 func newLine(rules *rules, tickets []uint32, value, wait []float64) *line {
 	order, values := waiting.Sorted(tickets, value)
-	l := &line{places: make([]place, len(order)+2), wait: matchfn.Gather(wait, order)}
+	l := &line{places: make([]place, len(order)+2), wait: matchfn.Gather(wait, order), widest: rules.Window.Most}
+	if rules.Window.Widen == 0 {
+		l.widest = rules.Window.Start
+	}
 	windows := rules.Window.AfterEach(l.wait)
 	for i, t := range order {
 		l.places[i+1] = place{value: values[i], window: windows[i], ticket: t, before: uint32(i), after: uint32(i + 2)}
@@ -98,17 +359,21 @@ func (l *line) narrowestFirst() []uint32 {
 	for i := range order {
 		order[i]++ // place 0 is a sentinel
 	}
-	if len(order) == 0 {
-		return nil
-	}
-	widest := l.places[order[len(order)-1]].window
-	start, _ := slices.BinarySearchFunc(order, widest, func(at uint32, widest float64) int {
+	start, _ := slices.BinarySearchFunc(order, l.widest, func(at uint32, widest float64) int {
 		if l.places[at].window < widest {
 			return -1
 		}
 		return 0
 	})
 	slices.Reverse(order[start:])
+	for at := 0; at < start; {
+		end := at + 1
+		for end < start && l.wait[order[end]-1] == l.wait[order[at]-1] {
+			end++
+		}
+		slices.Reverse(order[at:end])
+		at = end
+	}
 	return order
 }
 

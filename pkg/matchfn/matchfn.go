@@ -40,6 +40,13 @@
 // The clock and the random numbers of the sandbox are fixed: use [Run.Now] and [Run.Rand]. The same request always
 // gives the same answer. There are no files and no network. [Run.Log] and all other output go to the function's log.
 //
+// # Functions that keep their tickets
+//
+// A [Matcher] keeps the tickets that it left over. Its next run has only what changed, so that it takes time for that
+// and not for a crowd that waits. Write one if your players wait for each other in large numbers: it is given all
+// tickets at once in the same way, as new ones. The pairs above are adjacent tickets, so a Matcher for them would keep
+// them sorted, and look at those beside new ones.
+//
 // # Errors
 //
 // An error that a function returns fails the run: nothing is proposed, and the error is shown with the config. A wrong
@@ -51,8 +58,9 @@ import "matchmaker.dev/pkg/matchfn/block"
 
 // Function is a match function with its manifest.
 type Function struct {
-	match    func(*Run) error
+	begin    func(*Settings) (Matcher, error)
 	manifest block.Manifest
+	kept     map[uint32]Matcher // by the number of the base
 	answer   block.AnswerBuilder
 	// late gets the proposals of a Run whose function has returned. They must not get into the answer of another run.
 	late block.AnswerBuilder
@@ -94,7 +102,16 @@ func PropertiesNamedBy(settings ...string) Option {
 
 // New returns a function that is not the module's function, for tests and tools.
 func New(match func(*Run) error, options ...Option) *Function {
-	f := &Function{match: match, manifest: block.Manifest{EveryAttribute: true, EveryProperty: true}}
+	if match == nil {
+		return newFunction(nil, options)
+	}
+	return newFunction(func(*Settings) (Matcher, error) { return simple(match), nil }, options)
+}
+
+func newFunction(begin func(*Settings) (Matcher, error), options []Option) *Function {
+	f := &Function{
+		begin: begin, manifest: block.Manifest{EveryAttribute: true, EveryProperty: true}, kept: map[uint32]Matcher{},
+	}
 	for _, option := range options {
 		option(&f.manifest)
 	}
@@ -120,12 +137,15 @@ func (f *Function) Answer(request []byte) []byte {
 	if err != nil {
 		return f.answer.Fail(err.Error())
 	}
-	if f.match == nil {
+	if f.begin == nil {
 		return f.answer.Fail("there is no function: Register or New got nil")
 	}
 	r := &Run{in: in, manifest: &f.manifest, out: &f.answer}
 	err = f.match(r)
 	r.out = &f.late
+	if err != nil || r.err != nil || f.late.Len() > 0 {
+		f.forget(in.Base) // its matcher may have done half of its work
+	}
 	switch {
 	case err != nil:
 		return f.answer.Fail(err.Error())

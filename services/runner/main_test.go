@@ -26,6 +26,7 @@ import (
 type testPrograms struct {
 	child              string // what a sandbox executes
 	duel, guest, enemy []byte
+	deaf               []byte
 	box                *sandbox.Box
 }
 
@@ -68,6 +69,9 @@ func build() (testPrograms, error) {
 		return shop, err
 	}
 	if shop.enemy, err = wasm(dir, ".", "./testdata/enemy"); err != nil {
+		return shop, err
+	}
+	if shop.deaf, err = wasm(dir, ".", "./testdata/deaf"); err != nil {
 		return shop, err
 	}
 	shop.box, err = newBox(filepath.Join(dir, "box"), shop.child)

@@ -22,7 +22,8 @@ type metrics struct {
 	compute, tickets      metric.Float64Histogram
 	compile, compileWait  metric.Float64Histogram
 	runs, ends, leftOut   metric.Int64Counter
-	memory                metric.Int64Gauge
+	checks                metric.Int64Counter
+	memory, kept          metric.Int64Gauge
 	logBytes, logDropped  metric.Int64Counter
 	work                  work
 }
@@ -73,6 +74,9 @@ func newMetrics(m telemetry.Meter, r *Runner) *metrics {
 		runs: m.Counter("matchmaker.function.runs", "{run}",
 			"Runs by outcome: ok, idle (no ticket waits), complaint (the function says that it cannot), "+
 				"killed (the instance ended), unserved (no instance in time)."),
+		checks: m.Counter("matchmaker.function.checks", "{check}",
+			"Checks of functions that work on changes, by outcome: ok, overlooks (there were matches that it had not found), "+
+				"failed (the instance ended)."),
 		ends: m.Counter("matchmaker.function.ends", "{instance}",
 			"Instances that failed or were killed, by cause: "+
 				"deadline, memory, trap, exit, garbage, invalid, died, other."),
@@ -83,7 +87,9 @@ func newMetrics(m telemetry.Meter, r *Runner) *metrics {
 		logDropped: m.Counter("matchmaker.function.log.dropped", "{line}",
 			"Lines that a function or its project printed beyond its rate, which its log does not have."),
 		memory: m.Gauge("matchmaker.function.memory", "By", "Linear memory of the instance that ran last."),
-		work:   newWork(m),
+		kept: m.Gauge("matchmaker.function.kept", "{ticket}",
+			"Tickets of all configs that the instance that ran last keeps."),
+		work: newWork(m),
 	}
 	m.ObservableGauge("matchmaker.runner.slots", "{slot}",
 		"Runs that this runner works on, and the most that it does at a time; a few short ones may come on top.",
@@ -156,6 +162,7 @@ type labels struct {
 	function   metric.MeasurementOption
 	project    metric.MeasurementOption
 	runs, ends map[string]metric.MeasurementOption
+	checks     map[string]metric.MeasurementOption
 }
 
 func (x *metrics) labels(f functionKey) *labels {
@@ -164,7 +171,8 @@ func (x *metrics) labels(f functionKey) *labels {
 		function: telemetry.WithLabels(of), project: telemetry.WithLabels(x.projects.Of(f.project)),
 		runs: telemetry.LabelsByValue(of, "outcome", outcomeOK, outcomeIdle, outcomeFunctionError, outcomeKilled,
 			outcomeUnserved),
-		ends: telemetry.LabelsByValue(of, "cause", causes...),
+		ends:   telemetry.LabelsByValue(of, "cause", causes...),
+		checks: telemetry.LabelsByValue(of, "outcome", checkOK, checkOverlooks, checkFailed),
 	}
 	telemetry.StartAtZero(x.runs, l.runs)
 	telemetry.StartAtZero(x.ends, l.ends)
@@ -189,6 +197,24 @@ func (x *metrics) recordRun(ctx context.Context, l *labels, outcome string, stat
 		x.compute.Record(ctx, seconds(stats.GetCompute()), l.function)
 		x.memory.Record(ctx, stats.GetMemory(), l.function)
 	}
+}
+
+// Outcomes of checks.
+const (
+	checkOK        = "ok"
+	checkOverlooks = "overlooks"
+	checkFailed    = "failed"
+)
+
+// recordCheck records a check of a function that works on changes.
+func (x *metrics) recordCheck(ctx context.Context, l *labels, err error) {
+	outcome := checkOK
+	if _, overlooks := errors.AsType[invocation.CheckError](err); overlooks {
+		outcome = checkOverlooks
+	} else if err != nil {
+		outcome = checkFailed
+	}
+	x.checks.Add(ctx, 1, l.checks[outcome])
 }
 
 // loaded records what it took to load a module, when it was not loaded before.

@@ -35,6 +35,8 @@ type slot struct {
 	needs   invocation.Needs // of the module
 	backoff backoff.ExponentialBackOff
 	place   *place // of the instance among all of the runner
+	// keeping is what the instance keeps; nil if it gets all tickets in each run.
+	keeping *invocation.Keeping
 	// told has the configs for which the instance's log says what the function does not get.
 	told map[string]bool
 
@@ -114,8 +116,11 @@ func (s *slot) start(ctx context.Context) (Instance, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.needs, s.told = invocation.NeedsOf(m.Manifest), map[string]bool{}
+	s.needs, s.told, s.keeping = invocation.NeedsOf(m.Manifest), map[string]bool{}, nil
 	instance, err := s.f.env.Box.Start(ctx, m, s.name, s.log.line)
+	if err == nil && m.Manifest.Changes {
+		s.keeping = invocation.NewKeeping(instance.Memory())
+	}
 	if err != nil {
 		s.v.releaseModule() // the next start opens it again, in case its files were damaged
 	}
@@ -139,7 +144,7 @@ func (s *slot) takePlace(ctx context.Context) error {
 func (s *slot) serve(ctx context.Context, instance Instance) error {
 	idle := time.NewTicker(s.f.env.Settings.Idle)
 	defer idle.Stop()
-	worker := s.f.gate.Worker()
+	worker := s.f.gate.Worker(s.suits)
 	for ctx.Err() == nil { // checked first, so that a slot that ends takes no more runs
 		select {
 		case <-ctx.Done():
@@ -181,7 +186,14 @@ func (s *slot) invoke(entry *gate.Run[*run], worker *gate.Worker[*run], instance
 	free := s.v.markBusy()
 	s.place.setBusy(true)
 	invoker := env.invokers.take()
+	if s.v.overlooks.Load() {
+		s.keeping = nil
+	}
+	r.Keeping = s.keeping
 	last, err := invoker.Invoke(r.life, &r.Run, instance, s.needs)
+	if s.keeping != nil {
+		env.metrics.kept.Record(s.f.life, int64(s.keeping.Tickets()), s.f.labels.function)
+	}
 	outcome := outcomeOf(err)
 	env.metrics.recordRun(s.f.life, s.f.labels, outcome, last.GetStats())
 	free()
@@ -189,9 +201,19 @@ func (s *slot) invoke(entry *gate.Run[*run], worker *gate.Worker[*run], instance
 	if outcome == outcomeKilled {
 		worker = nil
 	}
-	entry.Done(time.Duration(last.GetStats().GetCharge())*time.Microsecond, worker)
-	s.f.finish(r.ctx, r.Answer, last)
-	s.f.trace(r, outcome, last, err)
+	if err == nil && s.keeping.Due(&r.Run) {
+		s.f.finish(r.ctx, r.Answer, last)
+		s.f.trace(r, outcome, last, nil)
+		err = s.check(invoker, r, instance)
+		if err != nil {
+			worker = nil
+		}
+		entry.Done(time.Duration(last.GetStats().GetCharge())*time.Microsecond, worker)
+	} else {
+		entry.Done(time.Duration(last.GetStats().GetCharge())*time.Microsecond, worker)
+		s.f.finish(r.ctx, r.Answer, last)
+		s.f.trace(r, outcome, last, err)
+	}
 	s.tellLeftOut(r)
 	env.invokers.put(invoker)
 	if failed, ok := errors.AsType[invocation.FunctionError](err); ok {
@@ -199,6 +221,32 @@ func (s *slot) invoke(entry *gate.Run[*run], worker *gate.Worker[*run], instance
 		err = nil
 	}
 	return err
+}
+
+// suits returns whether the instance keeps the tickets of a run.
+func (s *slot) suits(r *run) bool {
+	if s.keeping == nil {
+		return false
+	}
+	if r.Key == "" {
+		r.Key = invocation.Key(r.Request)
+	}
+	return s.keeping.Has(r.Key)
+}
+
+// check gives the function the tickets that it left over once more, after the answer was sent. When it finds matches
+// among them, no instance of this upload keeps tickets any more.
+func (s *slot) check(invoker *invocation.Invoker, r *run, instance Instance) error {
+	err := invoker.Check(r.life, &r.Run, instance, s.needs)
+	failed, wrong := errors.AsType[invocation.CheckError](err)
+	s.f.env.metrics.recordCheck(s.f.life, s.f.labels, err)
+	if !wrong {
+		return err
+	}
+	s.v.overlooks.Store(true)
+	s.log.event("config %q: the function overlooks matches when it works on changes: %v. From now on it gets all tickets "+
+		"in each run", r.Request.GetConfig(), failed)
+	return nil
 }
 
 // maxTold is for how many configs an instance logs what its function does not get.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
@@ -17,6 +18,9 @@ type version struct {
 
 	ctx    context.Context
 	retire context.CancelFunc // of ctx: each slot finishes its run, if it has one, and ends
+
+	// overlooks is set when a check found that the function cannot work on changes.
+	overlooks atomic.Bool
 
 	loading sync.Mutex
 	module  *sandbox.Module // nil until it is loaded, after a failed start, and after the last slot ended

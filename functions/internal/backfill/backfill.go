@@ -17,9 +17,22 @@ import (
 // tickets that have waited longest. The score of a proposal is the mean of what the tickets' windows exceed their
 // distance by. Fill marks its tickets as matched. Tickets and games must be ascending.
 func Fill(r *matchfn.Run, rules *waiting.Rules, tickets, games []uint32, matched []bool) {
+	FillFrom(r, rules, games, &column{r: r, rules: rules, tickets: tickets, matched: matched})
+}
+
+// Source is where FillFrom finds tickets.
+type Source interface {
+	// Nearest returns up to places tickets that are nearest to a value, within their windows, and their score.
+	Nearest(at float64, places int) (chosen []uint32, score float64)
+	// Longest returns up to places tickets that have waited longest.
+	Longest(places int) (chosen []uint32)
+	// Forget removes a ticket that was chosen.
+	Forget(ticket uint32)
+}
+
+// FillFrom is Fill for tickets of any source.
+func FillFrom(r *matchfn.Run, rules *waiting.Rules, games []uint32, from Source) {
 	open := r.BackfillAttribute(waiting.Open)
-	var l *line
-	var queue []uint32
 	for _, game := range games {
 		places := int(min(open[game], math.MaxInt32)) // read only if there is one
 		if !(open[game] >= 1) {
@@ -28,24 +41,56 @@ func Fill(r *matchfn.Run, rules *waiting.Rules, tickets, games []uint32, matched
 		var chosen []uint32
 		score := 0.0
 		if at := r.BackfillAttribute(rules.Attribute)[game]; at != at { // NaN
-			if queue == nil {
-				queue = matchfn.SortPool(tickets, r.Created())
-			}
-			chosen, queue = longest(queue, matched, places)
+			chosen = from.Longest(places)
 		} else {
-			if l == nil {
-				l = newLine(r, rules, tickets, matched)
-			}
-			chosen, score = l.nearest(at, places)
+			chosen, score = from.Nearest(at, places)
 		}
 		if len(chosen) == 0 {
 			continue
 		}
 		for _, t := range chosen {
-			matched[t] = true
+			from.Forget(t)
 		}
 		r.Propose(score, chosen...).UpdateBackfill(game).Attribute(waiting.Open, open[game]-float64(len(chosen)))
 	}
+}
+
+// Open returns whether a game takes players.
+func Open(r *matchfn.Run, games []uint32) bool {
+	open := r.BackfillAttribute(waiting.Open)
+	for _, game := range games {
+		if open[game] >= 1 {
+			return true
+		}
+	}
+	return false
+}
+
+// column is the tickets of a run.
+type column struct {
+	r       *matchfn.Run
+	rules   *waiting.Rules
+	tickets []uint32
+	matched []bool
+	line    *line    // nil until it is needed
+	queue   []uint32 // likewise
+}
+
+func (c *column) Forget(ticket uint32) { c.matched[ticket] = true }
+
+func (c *column) Longest(places int) (chosen []uint32) {
+	if c.queue == nil {
+		c.queue = matchfn.SortPool(c.tickets, c.r.Created())
+	}
+	chosen, c.queue = longest(c.queue, c.matched, places)
+	return chosen
+}
+
+func (c *column) Nearest(at float64, places int) (chosen []uint32, score float64) {
+	if c.line == nil {
+		c.line = newLine(c.r, c.rules, c.tickets, c.matched)
+	}
+	return c.line.nearest(at, places)
 }
 
 // longest takes up to places tickets from the front of a queue, and returns them and the rest of the queue.

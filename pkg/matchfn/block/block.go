@@ -46,6 +46,9 @@ const (
 	// leftOutSize is what a meta section has more when it says what is left out.
 	leftOutSize = 8
 
+	// baseSize is the length of a base section.
+	baseSize = 16
+
 	// absent is the start of an absent value.
 	absent = 1<<32 - 1
 )
@@ -65,6 +68,13 @@ const (
 	kindBackfillAttribute
 	kindBackfillProperty
 	kindBackfillPool
+)
+
+// The kinds of sections of a request about tickets that the function keeps.
+const (
+	kindBase = iota + 64
+	kindGone
+	kindEnded
 )
 
 // The kinds of sections of an answer.

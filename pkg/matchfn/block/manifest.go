@@ -28,6 +28,8 @@ type Manifest struct {
 	EveryProperty    bool
 	Properties       []string
 	PropertySettings []string
+	// Changes is set if the function keeps the tickets of a run and works on what changed since: see [Base].
+	Changes bool
 }
 
 // ParseManifest reads the result of a module's mm_manifest. An empty text, for a module without that export, means all
@@ -55,6 +57,9 @@ func ParseManifest(json []byte) (Manifest, error) {
 			list, m.EveryProperty = &m.Properties, false
 		case "propertySettings":
 			list, m.EveryProperty = &m.PropertySettings, false
+		case "changes":
+			m.Changes = string(raw) == "true"
+			return true
 		default:
 			return true
 		}
@@ -140,6 +145,12 @@ func (m Manifest) JSON() []byte {
 		if len(m.PropertySettings) > 0 {
 			list("propertySettings", m.PropertySettings)
 		}
+	}
+	if m.Changes {
+		if len(out) > 1 {
+			out = append(out, ',')
+		}
+		out = append(out, `"changes":true`...)
 	}
 	return append(out, '}')
 }

@@ -24,6 +24,13 @@ type Request struct {
 	// BackfillVersion is the backfill tickets' record versions.
 	BackfillVersion []int64
 
+	// Base says that the function is to keep the tickets, or keeps some already; nil if it keeps nothing of this request.
+	Base *Base
+	// Gone are the numbers of tickets that the function keeps and that wait no more.
+	Gone []uint32
+	// Ended are the numbers of bases that are not needed any more.
+	Ended []uint32
+
 	connections []byte
 	sections    []section
 }
@@ -60,6 +67,9 @@ func ParseRequest(block []byte) (*Request, error) {
 	if len(r.Created) != r.Tickets || len(r.Wait) != r.Tickets {
 		return nil, errors.New("block: without the columns created and wait")
 	}
+	if err := r.checkBase(); err != nil {
+		return nil, err
+	}
 	if len(r.BackfillCreated) != r.Backfills || len(r.BackfillVersion) != r.Backfills ||
 		len(r.connections) < r.Backfills*8 {
 		return nil, errors.New("block: without the backfill tickets' created, version and connection")
@@ -78,8 +88,10 @@ func (r *Request) hasValidLength(s section) bool {
 		return len(s.data) >= r.Tickets*8
 	case kindBackfillProperty, kindBackfillConnection:
 		return len(s.data) >= r.Backfills*8
-	case kindPool, kindBackfillPool:
+	case kindPool, kindBackfillPool, kindGone, kindEnded:
 		return len(s.data)%4 == 0
+	case kindBase:
+		return len(s.data) >= baseSize
 	}
 	return true
 }
@@ -98,6 +110,12 @@ func (r *Request) setColumn(s section) {
 		r.BackfillVersion = column[int64](s.data)
 	case kindBackfillConnection:
 		r.connections = s.data
+	case kindBase:
+		r.Base = readBase(s.data)
+	case kindGone:
+		r.Gone = column[uint32](s.data)
+	case kindEnded:
+		r.Ended = column[uint32](s.data)
 	}
 }
 
@@ -243,6 +261,8 @@ func (r *Request) check(s section) error {
 		return checkPool(column[uint32](s.data), r.Tickets)
 	case kindBackfillPool:
 		return checkPool(column[uint32](s.data), r.Backfills)
+	case kindGone:
+		return checkPool(r.Gone, r.First())
 	case kindProperty:
 		return checkValues(s.data, r.Tickets)
 	case kindBackfillProperty, kindBackfillConnection:

@@ -30,6 +30,9 @@ type Request struct {
 	Backfills []Backfill
 	// BackfillPools lists the backfill tickets of each pool by number.
 	BackfillPools map[string][]uint32
+
+	base *block.Base
+	gone []uint32
 }
 
 // Ticket is a waiting ticket.
@@ -66,7 +69,11 @@ func Run(f *matchfn.Function, r Request) ([]Proposal, error) {
 	if err != nil {
 		return nil, err
 	}
-	a, err := block.ParseAnswer(slices.Clone(f.Answer(request)), len(r.Tickets), len(r.Backfills))
+	first := 0
+	if r.base != nil {
+		first = r.base.First
+	}
+	a, err := block.ParseAnswer(slices.Clone(f.Answer(request)), first+len(r.Tickets), len(r.Backfills))
 	if err != nil {
 		return nil, err
 	}
@@ -93,6 +100,9 @@ func Encode(r Request, m block.Manifest) ([]byte, error) {
 	b.Start(
 		block.Meta{Now: r.Now.UnixMilli(), Seed: r.Seed, Budget: 5000, Tickets: len(r.Tickets), Backfills: len(r.Backfills)})
 	b.Config([]byte(r.Settings))
+	if r.base != nil {
+		b.Base(*r.base, r.gone)
+	}
 	copy(b.Created(), created(r.Now, r.Tickets))
 	m.Attributes = slices.Concat(m.Attributes, block.Named([]byte(r.Settings), m.AttributeSettings))
 	m.Properties = slices.Concat(m.Properties, block.Named([]byte(r.Settings), m.PropertySettings))

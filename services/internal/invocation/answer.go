@@ -45,6 +45,7 @@ type parts struct {
 	extended []*pb.Proposal  // all others; the first count of them belong to the part
 	count    int
 	size     int // of the part, about, in bytes
+	tickets  int // of the run
 	block    int // size of the answer, in bytes
 	sent     int // size of the parts before this one
 	messages int // parts so far, this one included
@@ -85,7 +86,7 @@ func (p *parts) send(
 
 // check refuses an answer with too many proposals, or with too many tickets in one or in all.
 func (p *parts) check(a *block.Answer, s *pool.Selection, b *backfills) error {
-	all := s.N() + len(b.list)
+	all := p.tickets + len(b.list)
 	for _, limit := range []struct {
 		n, most int
 		what    string

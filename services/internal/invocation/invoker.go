@@ -37,6 +37,10 @@ type Run struct {
 	Index   *pool.Index
 	// Backfills are those that the function may see if the request says so; may be nil.
 	Backfills *pool.Backfills
+	// Keeping is what the instance's function keeps; nil for a function that gets all tickets in each run.
+	Keeping *Keeping
+	// Key is that of Request, or empty if nobody needed it yet.
+	Key string
 	// Answer gets all parts of the answer but the last. A part is used again after Answer returned.
 	Answer func(*pb.RunPart) error
 	// Began is when the run's time began to count, Deadline when it is over.
@@ -80,7 +84,7 @@ func (inv *Invoker) Invoke(life context.Context, r *Run, instance Instance, n Ne
 	}
 	r.Traced = inv.parts.sampled || len(last.GetTraced()) > 0
 	stats.Messages, stats.AnswerBytes = int64(inv.parts.messages), int64(inv.parts.sent+inv.parts.size)
-	stats.Charge = charge(stats, time.Since(began))
+	stats.Charge = charge(stats, time.Since(began)) + r.Keeping.pay().Microseconds()
 	return last, err
 }
 
@@ -123,13 +127,26 @@ func (inv *Invoker) invoke(
 		Invoker: inv, run: r, instance: instance, needs: n, stats: stats, clock: &clock,
 		work: pool.Work{Deadline: r.Deadline},
 	}
+	e.base = r.Keeping.find(r)
 	request, err := e.encode(life)
+	defer func() {
+		if err != nil {
+			r.Keeping.drop(e.base) // who knows what the function has now
+		}
+	}()
 	stats.Cells, r.LeftOut = e.work.Cells, e.left
 	if err != nil {
 		return err
 	}
-	stats.Tickets = int64(inv.selection.N())
-	stats.Pools = inv.countPools(r.Request.GetPools())
+	tickets, created := &inv.selection, inv.created
+	if e.keeps {
+		tickets, created = e.base.kept.All(), e.base.kept.Created()
+		inv.parts.tickets = e.base.kept.Live()
+	} else {
+		inv.parts.tickets = tickets.N()
+	}
+	stats.Tickets = int64(inv.parts.tickets)
+	stats.Pools = inv.countPools(r.Request.GetPools(), e.base, e.keeps)
 	if stats.Tickets == 0 {
 		return nil
 	}
@@ -149,7 +166,7 @@ func (inv *Invoker) invoke(
 	if err != nil {
 		return err
 	}
-	answer, err := inv.reader.Read(bytes, inv.selection.N(), len(inv.backfills.list))
+	answer, err := inv.reader.Read(bytes, tickets.N(), len(inv.backfills.list))
 	stats.Decode = lap(&clock)
 	switch {
 	case err != nil:
@@ -161,15 +178,25 @@ func (inv *Invoker) invoke(
 	if err := limit.check("its answer was checked"); err != nil {
 		return err
 	}
+	if e.keeps {
+		if err := e.base.propose(answer); err != nil {
+			return err
+		}
+	}
 	inv.parts.block = len(bytes)
-	return inv.parts.send(answer, &inv.selection, &inv.backfills, inv.created, last, r.Answer)
+	return inv.parts.send(answer, tickets, &inv.backfills, created, last, r.Answer)
 }
 
 // countPools counts the tickets of pools. When no pool has a ticket, no request was written.
-func (inv *Invoker) countPools(pools map[string]*pb.Pool) map[string]*pb.PoolCount {
+func (inv *Invoker) countPools(pools map[string]*pb.Pool, b *base, keeps bool) map[string]*pb.PoolCount {
 	counts := make(map[string]*pb.PoolCount, len(pools))
 	for name := range pools {
 		counts[name] = new(pb.PoolCount)
+		if keeps {
+			n, oldest := b.kept.Count(name)
+			counts[name].Tickets, counts[name].Oldest = int64(n), oldest
+			continue
+		}
 		if numbers := inv.selection.Pool(name); len(numbers) > 0 {
 			// Numbers ascend by creation.
 			counts[name].Tickets, counts[name].Oldest = int64(len(numbers)), int64(inv.created[numbers[0]])

@@ -31,6 +31,12 @@ type encoder struct {
 	stats    *pb.RunStats
 	clock    *time.Time
 
+	base  *base // what the function keeps of the config; nil if it keeps nothing
+	keeps bool  // the function is to keep the tickets, or keeps some already
+	again bool  // all tickets that the function keeps are selected again, and nothing else
+	goes  bool  // the function has tickets of earlier requests, and gets what changed
+	ended []uint32
+
 	selected    bool // the selections are of these versions of the indexes
 	tickets     uint64
 	backfilled  uint64
@@ -71,6 +77,7 @@ func (e *encoder) encode(life context.Context) ([]byte, error) {
 			if err != nil {
 				return nil, FunctionError{err}
 			}
+			e.commit()
 			return request, nil
 		}
 		// The function is asked while nobody waits for the index: it may never answer.
@@ -118,7 +125,7 @@ func (e *encoder) view() {
 func (e *encoder) write(v pool.View, b *pool.View) {
 	r, s := e.run.Request, &e.selection
 	if !e.selected || e.tickets != v.Version() {
-		v.Select(r.GetPools(), s)
+		e.choose(v)
 		e.stats.Population = v.Count(r.GetCensus())
 		e.selected, e.tickets = true, v.Version()
 		e.stats.Query += lap(e.clock)
@@ -134,7 +141,7 @@ func (e *encoder) write(v pool.View, b *pool.View) {
 		}
 	}
 	e.size = 0
-	if s.N() == 0 || e.work.Late() {
+	if s.N() == 0 && !e.goes || e.again && !e.keeps || e.work.Late() {
 		return
 	}
 	meta := e.meta()
@@ -178,6 +185,7 @@ func (e *encoder) sizeOf(meta block.Meta) *block.RequestSize {
 	var size block.RequestSize
 	size.Meta(meta, len(r.GetSettings()))
 	e.columns.add(&size, &e.selection, r.GetPools())
+	e.addBase(&size)
 	if len(e.backfills.list) > 0 {
 		e.backfills.add(&size, r.GetPools())
 	}
@@ -206,6 +214,7 @@ func (e *encoder) writeTickets(v pool.View) {
 	e.created = slices.Grow(e.created[:0], s.N())[:s.N()]
 	v.Column(s, pool.Created, e.created)
 	copy(b.Created(), e.created)
+	e.writeBase(v)
 	e.columns.writeAttributes(v, s, &e.work, b.Attribute)
 }
 

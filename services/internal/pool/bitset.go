@@ -83,10 +83,11 @@ func hit(word, key uint64, in interval) uint64 {
 	return word
 }
 
-// keepSparse is keep for a column that lists its slots, in ascending order.
-func (s bitset) keepSparse(slots []uint32, keys []uint64, in interval) {
+// keepSparse is keep from a word on, for a column that lists its slots, in ascending order.
+func (s bitset) keepSparse(first int, slots []uint32, keys []uint64, in interval) {
 	next := 0
-	for w, word := range s {
+	for w := first; w < len(s); w++ {
+		word := s[w]
 		var hits uint64
 		for next < len(slots) && int(slots[next]/wordSlots) == w {
 			if in.holds(keys[next]) {

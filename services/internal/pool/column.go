@@ -90,13 +90,17 @@ func (c *column) condense() {
 	c.keys, c.slots, c.dense = keys, slots, false
 }
 
-// keep keeps those bits of set whose slot has a key in the interval.
-func (c *column) keep(set bitset, in interval) {
+// keep keeps those bits of set, from a word on, whose slot has a key in the interval. It returns how many keys it looked
+// at.
+func (c *column) keep(set bitset, first int, in interval) (cells int) {
 	if c.dense {
-		set.keep(c.keys, in)
-	} else {
-		set.keepSparse(c.slots, c.keys, in)
+		keys := c.keys[min(first*wordSlots, len(c.keys)):]
+		set[first:].keep(keys, in)
+		return len(keys)
 	}
+	at, _ := slices.BinarySearch(c.slots, uint32(first*wordSlots))
+	set.keepSparse(first, c.slots[at:], c.keys[at:], in)
+	return len(c.keys) - at
 }
 
 // trim frees memory that a much longer slice once needed.

@@ -33,6 +33,7 @@ func (ix *Index) compact() {
 	}
 	ix.slots = slots
 	ix.changes++
+	ix.moves++
 
 	words := (len(live) + wordSlots - 1) / wordSlots
 	ix.present = trim(ix.present[:words])

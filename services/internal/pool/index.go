@@ -39,6 +39,9 @@ type Index struct {
 	last   int
 	// changes counts the changes, so that a selection knows whether it is still true.
 	changes uint64
+	// moves counts how often the tickets' slots changed. Meanwhile new tickets have slots behind all others, and no slot
+	// gets another ticket: see Kept.
+	moves uint64
 	// ticketBytes is about how many bytes the tickets take beside their columns.
 	ticketBytes int
 	swept       int64 // when pins were removed last, in Unix seconds
@@ -88,6 +91,7 @@ func (ix *Index) reset() {
 	ix.uses = nil
 	ix.body = body{}
 	ix.changes++
+	ix.moves++
 }
 
 // Reset removes all tickets.

@@ -39,6 +39,12 @@ type poolList struct {
 // Select makes s the union of the pools, or all tickets if there are none. A pool is the tickets that all of its
 // filters select, or all tickets if it has none. Select ignores segmentations: see Expand.
 func (v View) Select(pools map[string]*pb.Pool, s *Selection) {
+	v.match(pools, s, 0)
+	v.finish(s)
+}
+
+// match fills the sets of a selection with those tickets of the pools whose slots are from one on.
+func (v View) match(pools map[string]*pb.Pool, s *Selection, from int) {
 	words := len(v.ix.present)
 	s.pools = s.pools[:0]
 	for name := range pools {
@@ -49,34 +55,49 @@ func (v View) Select(pools map[string]*pb.Pool, s *Selection) {
 	s.union = resize(s.union, words)
 	clear(s.union)
 	if len(pools) == 0 {
-		copy(s.union, v.ix.present)
+		v.fill(s.union, nil, from)
 	}
 	s.sets = resize(s.sets, words*len(pools))
 	for i, p := range s.pools {
-		set := s.sets[i*words:][:words]
-		v.fill(set, pools[p.name])
-		for w, word := range set {
+		v.fill(s.set(i), pools[p.name], from)
+	}
+}
+
+// set is the slots of a pool.
+func (s *Selection) set(i int) bitset {
+	words := len(s.union)
+	return s.sets[i*words:][:words]
+}
+
+// finish numbers the tickets of the sets.
+func (v View) finish(s *Selection) {
+	for i := range s.pools {
+		for w, word := range s.set(i) {
 			s.union[w] |= word
 		}
 	}
 	v.number(s)
 	for i := range s.pools {
-		s.list(&s.pools[i], s.sets[i*words:][:words])
+		s.list(&s.pools[i], s.set(i))
 	}
 }
 
-// fill makes set the slots that a pool selects. When the work is late it selects none.
-func (v View) fill(set bitset, p *pb.Pool) {
-	copy(set, v.ix.present)
-	v.work.Count(len(set))
+// fill makes set the slots from one on that a pool selects. When the work is late it selects none.
+func (v View) fill(set bitset, p *pb.Pool, from int) {
+	first := min(from/wordSlots, len(set))
+	clear(set[:first])
+	copy(set[first:], v.ix.present[first:])
+	if first < len(set) {
+		set[first] &^= 1<<(from%wordSlots) - 1
+	}
+	v.work.Count(len(set) - first)
 	for _, f := range p.GetFilters() {
 		c, in := v.find(f)
 		if c == nil || v.work.Late() {
-			clear(set)
+			clear(set[first:])
 			return
 		}
-		v.work.Count(len(c.keys))
-		c.keep(set, in)
+		v.work.Count(c.keep(set, first, in))
 	}
 }
 

@@ -2,6 +2,7 @@ package pool
 
 import (
 	"math"
+	"slices"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 )
@@ -33,7 +34,7 @@ func (v View) Count(pools map[string]*pb.Pool) Population {
 	counts := make(Population, len(pools))
 	set := make(bitset, len(v.ix.present))
 	for name, p := range pools {
-		v.fill(set, p)
+		v.fill(set, p, 0)
 		counts[name] = int64(set.size())
 	}
 	return counts
@@ -92,6 +93,15 @@ func (v View) Column(s *Selection, attribute string, dst []float64) {
 
 // scatter writes a sparse column's values to the numbers of their tickets.
 func (c *column) scatter(s *Selection, dst []float64) {
+	const steps = 16 // of a search
+	if s.N()*steps < len(c.slots) {
+		for i := range dst {
+			if at, found := slices.BinarySearch(c.slots, s.slots[i]); found {
+				dst[i] = value(c.keys[at])
+			}
+		}
+		return
+	}
 	for i, slot := range c.slots {
 		if !s.union.has(slot) {
 			continue

@@ -16,6 +16,17 @@ type Manifest struct {
 	// The paths of settings whose values name attributes and properties that the function reads.
 	AttributeSettings []string `json:"attributeSettings,omitempty"`
 	PropertySettings  []string `json:"propertySettings,omitempty"`
+	// Changes is whether the function keeps the tickets of a run and works on what changed since.
+	Changes flag `json:"changes,omitempty"`
+}
+
+// flag is a member that is set only by true. Anything else was ignored before the member existed, and is ignored still.
+type flag bool
+
+// UnmarshalJSON never fails.
+func (f *flag) UnmarshalJSON(b []byte) error {
+	*f = string(b) == "true"
+	return nil
 }
 
 // EveryAttribute returns whether the function does not say which attributes it reads.

@@ -73,10 +73,18 @@ func (f *Function[T]) hasWorker(c *config[T], now time.Time) bool {
 	return len(f.free)+f.under-longer >= 2
 }
 
-// takeWorker takes the free worker that worked last: its memory is in the caches, and the others can be ended.
-func (f *Function[T]) takeWorker() *Worker[T] {
-	w := f.free[len(f.free)-1]
-	f.free = f.free[:len(f.free)-1]
+// takeWorker takes the free worker that suits a run, and of several the one that worked last: its memory is in the
+// caches, and the others can be ended.
+func (f *Function[T]) takeWorker(value T) *Worker[T] {
+	at := len(f.free) - 1
+	for i := at; i >= 0; i-- {
+		if w := f.free[i]; w.suits != nil && w.suits(value) {
+			at = i
+			break
+		}
+	}
+	w := f.free[at]
+	f.free = slices.Delete(f.free, at, at+1)
 	return w
 }
 
@@ -84,11 +92,13 @@ func (f *Function[T]) takeWorker() *Worker[T] {
 type Worker[T any] struct {
 	function *Function[T]
 	runs     chan *Run[T] // has room for one
+	suits    func(value T) bool
 }
 
-// Worker returns a worker, which is ready.
-func (f *Function[T]) Worker() *Worker[T] {
-	w := &Worker[T]{function: f, runs: make(chan *Run[T], 1)}
+// Worker returns a worker, which is ready. Of the free workers, a run goes to one that suits it. suits is called while
+// the worker is free, with the gate's lock; nil suits none.
+func (f *Function[T]) Worker(suits func(value T) bool) *Worker[T] {
+	w := &Worker[T]{function: f, runs: make(chan *Run[T], 1), suits: suits}
 	f.gate.update(func(time.Time) { w.ready() })
 	return w
 }

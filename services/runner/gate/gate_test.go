@@ -44,7 +44,7 @@ func (w *world) function(project, name string) *Function[string] {
 
 // worker adds a worker.
 func (w *world) worker(f *Function[string]) {
-	w.workers = append(w.workers, f.Worker())
+	w.workers = append(w.workers, f.Worker(nil))
 }
 
 // settle lets all workers take what they were given.
@@ -425,7 +425,7 @@ func TestCanceledRunIsGone(t *testing.T) {
 func TestWorkerLeaves(t *testing.T) {
 	g := New[string](2)
 	f := g.Function("p", "f", 2, func() {})
-	w := f.Worker()
+	w := f.Worker(nil)
 	given := f.Enter("c", "given")
 	if last := w.Leave(); last != given {
 		t.Errorf("the last run is %v", last)
@@ -440,7 +440,7 @@ func TestWorkerLeaves(t *testing.T) {
 		t.Error("the next run began")
 	default:
 	}
-	if other := f.Worker(); <-other.Runs() != next {
+	if other := f.Worker(nil); <-other.Runs() != next {
 		t.Error("another worker does not get it")
 	}
 }
@@ -464,7 +464,7 @@ func TestGateForgets(t *testing.T) {
 func BenchmarkRun(b *testing.B) {
 	g := New[int](2)
 	f := g.Function("p", "f", 2, func() {})
-	w := f.Worker()
+	w := f.Worker(nil)
 	b.ReportAllocs()
 	for b.Loop() {
 		f.Enter("c", 1)

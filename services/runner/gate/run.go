@@ -42,7 +42,7 @@ func (r *Run[T]) begin(now time.Time) {
 	g.under = append(g.under, r)
 	r.function.under++
 	close(r.taken)
-	r.function.takeWorker().runs <- r
+	r.function.takeWorker(r.Value).runs <- r
 }
 
 // Done ends a run that took so long. Its worker gets the next one unless it is nil.

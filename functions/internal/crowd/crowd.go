@@ -1,0 +1,263 @@
+// Package crowd is what match functions keep of the tickets that wait, so that a run takes time for what changed and
+// not for all of them.
+package crowd
+
+import (
+	"math"
+
+	"matchmaker.dev/functions/internal/waiting"
+	"matchmaker.dev/pkg/matchfn"
+)
+
+// Crowd is the tickets that wait. Those with the attribute are in the line, unless the function took them out.
+type Crowd struct {
+	Line Line
+
+	rules   *waiting.Rules
+	tickets []Ticket // by number
+	size    int
+	late    Queue // by when tickets have waited for the timeout
+	now     float64
+}
+
+// Ticket is what is kept of a ticket.
+type Ticket struct {
+	Value, Created float64
+	// Next is when something may happen to the ticket next: see Queue.
+	Next float64
+	Here bool
+}
+
+// New returns an empty crowd.
+func New(rules *waiting.Rules) *Crowd { return &Crowd{rules: rules} }
+
+// Size is the number of tickets.
+func (c *Crowd) Size() int { return c.size }
+
+// Now is the time of the run in Unix milliseconds.
+func (c *Crowd) Now() float64 { return c.now }
+
+// Of returns a ticket.
+func (c *Crowd) Of(number uint32) *Ticket { return &c.tickets[number] }
+
+// Wait is how long a ticket has waited, in seconds.
+func (c *Crowd) Wait(created float64) float64 {
+	if wait := (c.now - created) / 1000; wait > 0 {
+		return wait
+	}
+	return 0
+}
+
+// Window is the window of a ticket.
+func (c *Crowd) Window(created float64) float64 { return c.rules.Window.After(c.Wait(created)) }
+
+// Place is a ticket's place in the line.
+func (c *Crowd) Place(number uint32) Place {
+	t := &c.tickets[number]
+	return Place{Value: t.Value, Created: t.Created, Number: number}
+}
+
+// Take takes in the tickets of a run and forgets those that are gone. The new tickets are not in the line yet. It
+// returns their numbers, and the running games.
+func (c *Crowd) Take(r *matchfn.Run) (fresh, games []uint32) {
+	c.now = float64(r.Now().UnixMilli())
+	for _, number := range r.Gone() {
+		c.Forget(number)
+	}
+	fresh, games = waiting.InPool(r, c.rules.Pool)
+	fresh = append([]uint32(nil), fresh...)
+	first := r.First()
+	value, created := r.Attribute(c.rules.Attribute), r.Created()
+	if n := int(first) + r.Tickets(); n > len(c.tickets) {
+		c.tickets = append(c.tickets, make([]Ticket, n-len(c.tickets))...)
+	}
+	for i, at := range fresh {
+		number := first + at
+		fresh[i] = number
+		c.tickets[number] = Ticket{Value: value[at], Created: created[at], Next: math.Inf(1), Here: true}
+		if c.rules.Timeout > 0 {
+			c.late.Push(created[at]+1000*c.rules.Timeout-margin, number)
+		}
+	}
+	c.size += len(fresh)
+	return fresh, games
+}
+
+// margin is more than the error of computed times, in milliseconds.
+const margin = 1
+
+// Forget removes a ticket, if it is here.
+func (c *Crowd) Forget(number uint32) {
+	t := &c.tickets[number]
+	if !t.Here {
+		return
+	}
+	t.Here = false
+	c.size--
+	if t.Value == t.Value {
+		c.Line.Remove(t.Value, number)
+	}
+}
+
+// Lose is Forget for a ticket that is not in the line, or in a line that is loaded anew.
+func (c *Crowd) Lose(number uint32) {
+	c.tickets[number].Here = false
+	c.size--
+}
+
+// Join puts tickets into the line, those that have a value.
+func (c *Crowd) Join(numbers []uint32) {
+	for _, number := range numbers {
+		if t := &c.tickets[number]; t.Here && t.Value == t.Value {
+			c.Line.Insert(c.Place(number))
+		}
+	}
+}
+
+// Leave takes tickets out of the line that are here, and returns them.
+func (c *Crowd) Leave(numbers []uint32) (here []uint32) {
+	here = numbers[:0]
+	for _, number := range numbers {
+		if t := &c.tickets[number]; t.Here {
+			here = append(here, number)
+			if t.Value == t.Value {
+				c.Line.Remove(t.Value, number)
+			}
+		}
+	}
+	return here
+}
+
+// Each calls f with the number of each ticket, in ascending order.
+func (c *Crowd) Each(f func(number uint32)) {
+	for number := range c.tickets {
+		if c.tickets[number].Here {
+			f(uint32(number))
+		}
+	}
+}
+
+// Expire is waiting.Expire for the tickets of the crowd.
+func (c *Crowd) Expire(r *matchfn.Run) {
+	if c.rules.Timeout <= 0 {
+		return
+	}
+	var soon []uint32
+	for {
+		number, ok := c.late.Pop(c.now)
+		if !ok {
+			break
+		}
+		t := &c.tickets[number]
+		switch {
+		case !t.Here:
+		case c.Wait(t.Created) >= c.rules.Timeout:
+			r.Propose(-1, number).Error("PoolTimeout")
+			c.Forget(number)
+		default:
+			soon = append(soon, number)
+		}
+	}
+	for _, number := range soon {
+		c.late.Push(c.tickets[number].Created+1000*c.rules.Timeout-margin, number)
+	}
+}
+
+// Reaches is how many milliseconds after its creation a ticket's window reaches a distance, +Inf for never. It is never
+// too late, and a little too early.
+func (c *Crowd) Reaches(distance float64) float64 {
+	w := &c.rules.Window
+	switch {
+	case distance <= w.Start:
+		return 0
+	case distance > w.Most || w.Widen <= 0:
+		return math.Inf(1)
+	}
+	after := (distance - w.Start) / w.Widen * 1000
+	return after - margin - after*1e-9
+}
+
+// Nearest returns the tickets of the line that are nearest to a value, within their own windows, and the mean of what
+// the windows exceed the distances by.
+func (c *Crowd) Nearest(at float64, places int) (chosen []uint32, score float64) {
+	if places <= 0 {
+		return nil, 0
+	}
+	below, above := c.reaching(at, places, true), c.reaching(at, places, false)
+	for len(chosen) < places && len(below)+len(above) > 0 {
+		var p Place
+		if len(above) == 0 || len(below) > 0 && at-below[0].Value <= above[0].Value-at {
+			p, below = below[0], below[1:]
+		} else {
+			p, above = above[0], above[1:]
+		}
+		chosen = append(chosen, p.Number)
+		score += c.Window(p.Created) - math.Abs(p.Value-at)
+	}
+	if len(chosen) > 0 {
+		score /= float64(len(chosen))
+	}
+	return chosen, score
+}
+
+// reaching returns up to n tickets on one side of a value whose windows reach it, the nearest first.
+func (c *Crowd) reaching(at float64, n int, down bool) (found []Place) {
+	for i, end := c.Line.side(at, down); i != end; {
+		b := &c.Line.blocks[i]
+		places := b.places
+		widest := c.Window(b.oldest)
+		if down {
+			if at-places[len(places)-1].Value <= widest {
+				for k := len(places) - 1; k >= 0; k-- {
+					if p := places[k]; p.Value < at && at-p.Value <= c.Window(p.Created) {
+						if found = append(found, p); len(found) == n {
+							return found
+						}
+					}
+				}
+			}
+			i--
+			continue
+		}
+		if places[0].Value-at <= widest {
+			for _, p := range places {
+				if p.Value >= at && p.Value-at <= c.Window(p.Created) {
+					if found = append(found, p); len(found) == n {
+						return found
+					}
+				}
+			}
+		}
+		i++
+	}
+	return found
+}
+
+// side returns the first block that may have tickets on one side of a value, and the end of the blocks there.
+func (l *Line) side(at float64, down bool) (first, end int) {
+	first = l.find(at, 0).block
+	if !down {
+		return first, len(l.blocks)
+	}
+	if first == len(l.blocks) {
+		first--
+	}
+	return first, -1
+}
+
+// Longest returns up to so many tickets that have waited longest, also those without the attribute.
+func (c *Crowd) Longest(places int) (chosen []uint32) {
+	var numbers []uint32
+	var created []float64
+	c.Each(func(number uint32) {
+		numbers = append(numbers, number)
+		created = append(created, c.tickets[number].Created)
+	})
+	for _, i := range matchfn.SortBy(created) {
+		if len(chosen) == places {
+			break
+		}
+		chosen = append(chosen, numbers[i])
+	}
+	return chosen
+}
