@@ -34,7 +34,7 @@ func (k *Keeping) Due(r *Run) bool {
 }
 
 // Check gives the function all tickets that it left over in the last run, as if they were new, at the time of that run.
-// If it finds a match now, it is wrong, and the error is a CheckError. After that it should get all tickets in each run.
+// If it finds a match now it is wrong, and the error is a CheckError. After that it should get all tickets in each run.
 // After another error the instance must not be used again, as after Invoke. The base begins anew with these tickets, so
 // that what the function has is never older than some runs.
 //

@@ -90,8 +90,7 @@ func (c *column) condense() {
 	c.keys, c.slots, c.dense = keys, slots, false
 }
 
-// keep keeps those bits of set, from a word on, whose slot has a key in the interval. It returns how many keys it looked
-// at.
+// keep keeps those bits of set, from a word on, whose slot has a key in the interval. It returns how many keys it saw.
 func (c *column) keep(set bitset, first int, in interval) (cells int) {
 	if c.dense {
 		keys := c.keys[min(first*wordSlots, len(c.keys)):]
