@@ -158,8 +158,8 @@ func (m *matcher) near(p crowd.Place, near []uint32) []uint32 {
 	return near
 }
 
-// reachedBy returns the younger tickets of the line whose windows reach a new one, if it is older than they are. Of those
-// behind an older ticket none does: it would have reached that one.
+// reachedBy returns the younger tickets of the line whose windows reach a new one, if it is older than they are. Of
+// those behind an older ticket none does: it would have reached that one.
 func (m *matcher) reachedBy(p crowd.Place, near []uint32) []uint32 {
 	if p.Value != p.Value {
 		return near
