@@ -12,6 +12,8 @@ type BackfillRequest struct {
 	Connection string             `json:"Connection,omitempty"` // ip:port of the game server
 	Attributes map[string]float64 `json:"attributes,omitempty"` // finite numbers, for pools
 	Properties map[string][]byte  `json:"properties,omitempty"` // opaque bytes for the match function
+	// Queue is that whose tickets may join; empty for the tickets without queues.
+	Queue string `json:"queue,omitempty"`
 }
 
 // BackfillTicket is a running game with room, as the service keeps it.
@@ -24,6 +26,9 @@ type BackfillTicket struct {
 	Connection string             `json:"Connection"`
 	Attributes map[string]float64 `json:"attributes,omitempty"`
 	Properties map[string][]byte  `json:"properties,omitempty"`
+	// Queue is that whose tickets may join; empty for the tickets without queues. UpdateBackfill does not change it to
+	// none.
+	Queue string `json:"queue,omitempty"`
 	// Assigned are tickets that have joined the game, in the answer to an approval: those that it assigned, and again
 	// those of the last seconds before it, so that the loss of an answer loses nobody.
 	Assigned []Ticket `json:"assignedTickets,omitempty"`
@@ -126,6 +131,7 @@ type BackfillV1Request struct {
 	Function   FunctionTarget          `json:"function"`
 	Pools      map[string][]PoolFilter `json:"pools,omitempty"`
 	Config     json.RawMessage         `json:"config,omitempty"` // what the function understands
+	Queue      string                  `json:"queue,omitempty"`  // that of the tickets; empty for those without queues
 }
 
 // BackfillV1Result is who was found.

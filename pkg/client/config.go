@@ -14,6 +14,8 @@ type Config struct {
 	// Pools are the tickets to match, by names that the function knows. A ticket is in a pool when every filter of it
 	// holds.
 	Pools map[string][]PoolFilter `json:"pools,omitempty"`
+	// Queue is that whose tickets are in the pools; empty for the tickets without queues.
+	Queue string `json:"queue,omitempty"`
 	// Hosting is where game servers come from. Without it no server is asked for, and assignments are what the function
 	// proposes.
 	Hosting *Hosting `json:"hosting,omitempty"`

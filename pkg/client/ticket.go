@@ -19,6 +19,8 @@ type TicketRequest struct {
 	// Players are those whom the ticket is for. Without any, its owner is the only one. The owner need not be among them.
 	// With a player's token nobody but the player may be.
 	Players []Player `json:"players,omitempty"`
+	// Queues are those that the ticket waits in, at most 16; without one it waits outside of queues. It is matched once.
+	Queues []string `json:"queues,omitempty"`
 }
 
 // Player is one of the players of a ticket. Each may read the ticket's result, and delete the ticket for all.
@@ -43,6 +45,10 @@ type Ticket struct {
 	Assignment *Assignment `json:"assignment"`
 	// Players is nil when the owner is the only one.
 	Players []Player `json:"players,omitempty"`
+	// Queues are those that the ticket waits in, sorted.
+	Queues []string `json:"queues,omitempty"`
+	// UnservedQueues are those of them that no config serves at present. It is empty once there is an outcome.
+	UnservedQueues []string `json:"unservedQueues,omitempty"`
 }
 
 // Assignment is what became of a ticket: a connection, or an error.

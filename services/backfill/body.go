@@ -46,6 +46,8 @@ func approvalOf(a *state.Approval) approval {
 // contents are what a server says of itself.
 type contents struct {
 	Connection *string `json:"Connection"`
+	// Queue is left out where there is none. In a PUT it may be absent, to stay as it is.
+	Queue *string `json:"queue,omitempty"`
 	fields.Values
 }
 
@@ -71,6 +73,12 @@ func (in *contents) record(l fields.Limits) (*pb.Backfill, error) {
 		}
 		b.Connection = *in.Connection
 	}
+	if in.Queue != nil && *in.Queue != "" {
+		if reason := fields.QueueProblem(*in.Queue); reason != "" {
+			return nil, problem.New(problem.Invalid, "queue: %s", reason)
+		}
+	}
+	b.Queue = in.Queue
 	b.AttributeNames, b.AttributeValues = in.Columns()
 	return b, nil
 }
@@ -79,6 +87,9 @@ func bodyOf(b *pb.Backfill) body {
 	out := body{ID: b.GetId(), Created: b.GetCreated(), RecordVersion: b.GetVersion()}
 	if connection := b.GetConnection(); connection != "" {
 		out.Connection = &connection
+	}
+	if b.GetQueue() != "" {
+		out.Queue = b.Queue
 	}
 	out.Attributes = fields.Attributes(b.GetAttributeNames(), b.GetAttributeValues())
 	out.Properties = b.GetProperties()

@@ -81,7 +81,7 @@ func (s *service) run(ctx context.Context, project string, position uint64, in v
 	for {
 		a := s.ask(ctx, &pb.RunRequest{
 			Run: uuid.NewString(), Project: project, Function: in.function,
-			Settings: in.settings, Pools: pools, Position: position,
+			Settings: in.settings, Pools: pools, Position: position, Queue: in.queue,
 			Now: s.Store.Now().UnixMilli(), Seed: rand.Uint64(), //nolint:gosec // a seed of matches, not a secret
 			Budget: s.Settings.RequestTime.Milliseconds(),
 		})

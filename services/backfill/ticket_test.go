@@ -303,3 +303,32 @@ func TestProjectOfTheToken(t *testing.T) {
 		r.problem(t, 400, "the token names no single project")
 	}
 }
+
+// A PUT of a server that knows no queues leaves the one that its function, or another server, named.
+func TestQueueOfABackfillTicket(t *testing.T) {
+	m := start(t)
+	id := m.create(t, base, `{"Connection":"10.0.0.1:7777","queue":"ranked"}`)
+	at := base + "/" + id
+	expect := func(r reply, queue string) {
+		t.Helper()
+		r.expect(t, 200)
+		if has := strings.Contains(r.body, `"queue":"`+queue+`"`); has != (queue != "") || !has &&
+			strings.Contains(r.body, "queue") {
+			t.Fatalf("got %s, want the queue %q", r.body, queue)
+		}
+	}
+	expect(m.post(t, at+"/approvals", ""), "ranked")
+	for _, step := range [][2]string{
+		{`{}`, "ranked"}, {`{"queue":null}`, "ranked"}, {`{"queue":"casual"}`, "casual"}, {`{"attributes":{"open":1}}`, "casual"},
+		{`{"queue":""}`, ""}, {`{}`, ""}, {`{"queue":"ranked"}`, "ranked"},
+	} {
+		expect(m.put(t, at, step[0]), step[1])
+		expect(m.post(t, at+"/approvals", ""), step[1])
+	}
+	for queue, words := range map[string]string{
+		`"two words"`: "queue: spaces", `"` + strings.Repeat("q", 65) + `"`: "queue: the name of a queue has 65 bytes", `1`: "queue",
+	} {
+		m.put(t, at, `{"queue":`+queue+`}`).problem(t, 400, words)
+		m.post(t, base, `{"queue":`+queue+`}`).problem(t, 400, words)
+	}
+}

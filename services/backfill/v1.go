@@ -118,6 +118,7 @@ type v1Request struct {
 	connection, function string
 	pools                map[string]*pb.Pool
 	settings             []byte
+	queue                string
 }
 
 // readV1Request checks BackfillConfig of the contract.
@@ -135,6 +136,7 @@ func readV1Request(r *definition.Reader) (in v1Request) {
 		definition.Member{Name: "function", Read: func(at definition.Path) { in.function = r.Function(at).Name }},
 		definition.Member{Name: "pools", Read: func(at definition.Path) { in.pools = r.Pools(at) }},
 		definition.Member{Name: "config", Read: func(at definition.Path) { in.settings = r.Settings(at) }},
+		definition.Member{Name: "queue", Read: func(at definition.Path) { in.queue = r.Queue(at) }},
 	)
 	if ok && !given["connection"] {
 		r.Add(badConnection, "connection", "required, ip:port of the server")

@@ -42,6 +42,10 @@ func drawConfig(t *rapid.T) (*node, *pb.Config, *pb.HostingKeys) {
 		pools := drawPools(t, c)
 		root.add("pools", pools)
 	}
+	if rapid.Bool().Draw(t, "queued") {
+		c.Queue = plain(64).Draw(t, "queue")
+		root.add("queue", quoted(c.Queue))
+	}
 	if rapid.Bool().Draw(t, "hosted") {
 		var n *node
 		n, keys = drawHosting(t, c)

@@ -189,6 +189,12 @@ var refusals = []struct {
 	{"hosting with a new line", with(`,"hosting":{"Access":"a\nb","Secret":"s\u0000"}`),
 		[]string{"badHosting hosting.Access", "badHosting hosting.Secret"}},
 
+	{"queue a number", with(`,"queue":1`), []string{"wrongType queue"}},
+	{"queue a list", with(`,"queue":["ranked"]`), []string{"wrongType queue"}},
+	{"queue long", with(`,"queue":"` + strings.Repeat("q", 65) + `"`), []string{"badQueue queue"}},
+	{"queue of two words", with(`,"queue":"two words"`), []string{"badQueue queue"}},
+	{"queue with a new line", with(`,"queue":"a\nb"`), []string{"badQueue queue"}},
+
 	{"all at once",
 		`{"matchmaking":{"name":7,"targetFunction":{"name":"?"}},` +
 			`"pools":{"main":[{"attribute":"a","min":2,"max":1}],"":[{}]},"hosting":{"Secret":1},"x":1}`, []string{

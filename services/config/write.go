@@ -11,6 +11,7 @@ import (
 type body struct {
 	Matchmaking matchmaking         `json:"matchmaking"`
 	Pools       map[string][]filter `json:"pools,omitzero"`
+	Queue       string              `json:"queue,omitzero"`
 	Hosting     *hosting            `json:"hosting,omitzero"`
 }
 
@@ -54,7 +55,7 @@ func bodyOf(c *pb.Config, shown *pb.HostingKeys) body {
 		Name:           c.GetName(),
 		TargetFunction: targetFunction{Name: c.GetFunction(), Version: c.GetFunctionVersion()},
 		Config:         c.GetSettings(),
-	}}
+	}, Queue: c.GetQueue()}
 	if c.GetPoolsSet() {
 		b.Pools = make(map[string][]filter, len(c.GetPools()))
 	}

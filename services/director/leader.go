@@ -29,6 +29,8 @@ type leader struct {
 	budget *schedule.Budget
 	// segments are those of each config, by its id.
 	segments map[string][]*segment
+	// queues is how many tickets wait in each queue, as the last run saw them.
+	queues map[string]int64
 	// configBytes is about what the configs take.
 	configBytes int
 	// position is the feed position that the next run must have seen.
@@ -206,8 +208,19 @@ func (l *leader) measure(ctx context.Context) {
 		ConfigBytes: l.configBytes, ProposalBytes: l.room.size()}
 	for _, segments := range l.segments {
 		usage.Segments += len(segments)
+		if queue := segments[0].config.GetQueue(); queue != "" && usage.Queues[queue] == 0 {
+			if usage.Queues == nil {
+				usage.Queues = map[string]int64{}
+			}
+			usage.Queues[queue] = l.queues[queue]
+		}
 		for _, pool := range segments[0].config.GetPools() {
 			usage.Filters += len(pool.GetFilters())
+		}
+	}
+	for queue, n := range l.queues {
+		if _, served := usage.Queues[queue]; !served {
+			usage.Unserved += n
 		}
 	}
 	l.observed.Measure(l.Store.Now(), counts, usage, func(yield func(*observe.Segment) bool) {

@@ -50,6 +50,7 @@ func (l *leader) startRun(ctx context.Context, s *segment, now time.Time) {
 		Budget:    l.Settings.Run.Milliseconds(),
 		Census:    s.population.count(now, l.Settings.MaxInterval),
 		Backfills: true,
+		Queue:     s.config.GetQueue(),
 	}
 	s.Start(now)
 	s.observed.RecordDelay(ctx, s.Delay())
@@ -119,6 +120,9 @@ func (l *leader) answer(ctx context.Context, p part) {
 		for _, of := range l.segments[s.config.GetId()] {
 			of.Hold(s.population.outgrown)
 		}
+	}
+	if p.GetError() == "" {
+		l.queues = p.GetStats().GetQueues()
 	}
 	outcome := schedule.Failed
 	switch p.GetError() {

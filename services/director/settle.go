@@ -249,6 +249,7 @@ func newClaim(p *proposal, now time.Time) *state.Claim {
 		hosted = false // its server runs already
 	case hosted:
 		c.Match.Backfill = state.NewID(now)
+		f.GetContents().Queue = new(config.GetQueue())
 	default:
 		// An error concerns the tickets alone. A match without a server has no backfill ticket.
 		p.Filling = nil

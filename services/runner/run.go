@@ -108,7 +108,7 @@ func (f *function) handle(ctx context.Context, request *pb.RunRequest, answer bu
 		last.Error = err.Error()
 	} else {
 		outcome, last.Stats = outcomeIdle, &pb.RunStats{Waiting: time.Since(r.Began).Microseconds()}
-		r.Index.View(func(v pool.View) { last.Stats.Population = v.Count(request.GetCensus()) })
+		r.Index.View(func(v pool.View) { last.Stats.Population = v.In(request.GetQueue()).Count(request.GetCensus()) })
 	}
 	f.env.metrics.recordRun(ctx, f.labels, outcome, nil)
 	f.trace(r, outcome, last, err)

@@ -30,8 +30,13 @@ func (s *service) create(c echo.Context) error {
 	if err := in.check(s.Fields, auth.From(c)); err != nil {
 		return err
 	}
+	queues, err := fields.CheckQueues(in.Queues)
+	if err != nil {
+		return err
+	}
 	now := s.Store.Now()
-	body := &pb.Ticket{Id: state.NewID(now), Owner: owner, Created: now.UnixMilli(), Properties: in.Properties}
+	body := &pb.Ticket{Id: state.NewID(now), Owner: owner, Created: now.UnixMilli(), Properties: in.Properties,
+		Queues: queues}
 	s.traceCreated(c.Request().Context(), c.Param("project"), body)
 	store := func() error {
 		ctx, project := c.Request().Context(), c.Param("project")
@@ -86,6 +91,7 @@ func (s *service) createAndWait(c echo.Context, body *pb.Ticket, wait time.Durat
 		s.Log.WarnContext(ctx, "a create that waits was answered early", "project", project, "error", err)
 	}
 	s.traceRead(ctx, project, t)
+	_ = s.addUnserved(ctx, project, t) // the status is sent; a GET tells it
 	text, err := response.AppendCreated(make([]byte, 0, usualAnswer), t)
 	if err != nil {
 		return err
@@ -144,6 +150,9 @@ func (s *service) get(c echo.Context) error {
 	s.traceRead(c.Request().Context(), c.Param("project"), t)
 	if !anyone {
 		t = shownTo(player, t)
+	}
+	if err := s.addUnserved(c.Request().Context(), c.Param("project"), t); err != nil {
+		return err
 	}
 	text, err := response.AppendTicket(make([]byte, 0, usualAnswer), t)
 	if err != nil {

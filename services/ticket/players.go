@@ -14,6 +14,7 @@ import (
 type creation struct {
 	fields.Values
 	Players []fields.Player `json:"players"`
+	Queues  []string        `json:"queues"`
 }
 
 // check is an error that names the member when the body is outside the limits, or names players for whom the caller may
@@ -45,7 +46,7 @@ func shownTo(player string, t *state.Ticket) *state.Ticket {
 	if len(t.Body.GetPlayers()) == 0 {
 		return t
 	}
-	shown := &pb.Ticket{Id: t.Body.GetId(), Created: t.Body.GetCreated()}
+	shown := &pb.Ticket{Id: t.Body.GetId(), Created: t.Body.GetCreated(), Queues: t.Body.GetQueues()}
 	if t.Body.GetOwner() == player {
 		shown.AttributeNames, shown.AttributeValues = t.Body.GetAttributeNames(), t.Body.GetAttributeValues()
 		shown.Properties = t.Body.GetProperties()

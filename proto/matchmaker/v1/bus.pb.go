@@ -121,7 +121,9 @@ type RunRequest struct {
 	// census are more pools whose tickets are counted.
 	Census map[string]*Pool `protobuf:"bytes,11,rep,name=census,proto3" json:"census,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	// backfills is set if the function gets backfill tickets too.
-	Backfills     bool `protobuf:"varint,12,opt,name=backfills,proto3" json:"backfills,omitempty"`
+	Backfills bool `protobuf:"varint,12,opt,name=backfills,proto3" json:"backfills,omitempty"`
+	// queue whose tickets and backfill tickets the pools select; empty for those without queues.
+	Queue         string `protobuf:"bytes,13,opt,name=queue,proto3" json:"queue,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -238,6 +240,13 @@ func (x *RunRequest) GetBackfills() bool {
 		return x.Backfills
 	}
 	return false
+}
+
+func (x *RunRequest) GetQueue() string {
+	if x != nil {
+		return x.Queue
+	}
+	return ""
 }
 
 // RunPart is one part of the answer to a RunRequest. The first part comes at once. It says only which runner runs the
@@ -485,8 +494,10 @@ type RunStats struct {
 	Mentions int64 `protobuf:"varint,17,opt,name=mentions,proto3" json:"mentions,omitempty"`
 	// messages is the number of parts with which the run was answered, the last one included. answer_bytes is about how
 	// many bytes their proposals have.
-	Messages      int64 `protobuf:"varint,18,opt,name=messages,proto3" json:"messages,omitempty"`
-	AnswerBytes   int64 `protobuf:"varint,19,opt,name=answer_bytes,json=answerBytes,proto3" json:"answer_bytes,omitempty"`
+	Messages    int64 `protobuf:"varint,18,opt,name=messages,proto3" json:"messages,omitempty"`
+	AnswerBytes int64 `protobuf:"varint,19,opt,name=answer_bytes,json=answerBytes,proto3" json:"answer_bytes,omitempty"`
+	// queues has the number of tickets in each queue, of up to 256 queues; absent if no ticket names one.
+	Queues        map[string]int64 `protobuf:"bytes,20,rep,name=queues,proto3" json:"queues,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"varint,2,opt,name=value"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -652,6 +663,13 @@ func (x *RunStats) GetAnswerBytes() int64 {
 		return x.AnswerBytes
 	}
 	return 0
+}
+
+func (x *RunStats) GetQueues() map[string]int64 {
+	if x != nil {
+		return x.Queues
+	}
+	return nil
 }
 
 // PoolCount is the number of tickets of a pool, and the creation time of the oldest.
@@ -1089,7 +1107,7 @@ const file_matchmaker_v1_bus_proto_rawDesc = "" +
 	"\aconfigs\x18\x02 \x01(\bR\aconfigs\x12\x1c\n" +
 	"\tfunctions\x18\x03 \x01(\bR\tfunctions\x12\x18\n" +
 	"\adeleted\x18\x04 \x01(\tR\adeleted\x12\x18\n" +
-	"\aservers\x18\x05 \x01(\bR\aservers\"\x9a\x04\n" +
+	"\aservers\x18\x05 \x01(\bR\aservers\"\xb0\x04\n" +
 	"\n" +
 	"RunRequest\x12\x10\n" +
 	"\x03run\x18\x01 \x01(\tR\x03run\x12\x18\n" +
@@ -1104,7 +1122,8 @@ const file_matchmaker_v1_bus_proto_rawDesc = "" +
 	"\x06budget\x18\n" +
 	" \x01(\x03R\x06budget\x12=\n" +
 	"\x06census\x18\v \x03(\v2%.matchmaker.v1.RunRequest.CensusEntryR\x06census\x12\x1c\n" +
-	"\tbackfills\x18\f \x01(\bR\tbackfills\x1aM\n" +
+	"\tbackfills\x18\f \x01(\bR\tbackfills\x12\x14\n" +
+	"\x05queue\x18\r \x01(\tR\x05queue\x1aM\n" +
 	"\n" +
 	"PoolsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12)\n" +
@@ -1128,7 +1147,7 @@ const file_matchmaker_v1_bus_proto_rawDesc = "" +
 	"\x05teams\x18\x03 \x03(\rR\x05teams\x12\x16\n" +
 	"\x06counts\x18\x04 \x03(\rR\x06counts\x12\x16\n" +
 	"\x06scores\x18\x05 \x03(\x01R\x06scores\x12\x16\n" +
-	"\x06oldest\x18\x06 \x03(\x03R\x06oldest\"\xd5\x05\n" +
+	"\x06oldest\x18\x06 \x03(\x03R\x06oldest\"\xcd\x06\n" +
 	"\bRunStats\x12\x1a\n" +
 	"\binstance\x18\x01 \x01(\tR\binstance\x12\x18\n" +
 	"\awaiting\x18\x02 \x01(\x03R\awaiting\x12\x14\n" +
@@ -1151,14 +1170,18 @@ const file_matchmaker_v1_bus_proto_rawDesc = "" +
 	"\x06charge\x18\x10 \x01(\x03R\x06charge\x12\x1a\n" +
 	"\bmentions\x18\x11 \x01(\x03R\bmentions\x12\x1a\n" +
 	"\bmessages\x18\x12 \x01(\x03R\bmessages\x12!\n" +
-	"\fanswer_bytes\x18\x13 \x01(\x03R\vanswerBytes\x1a=\n" +
+	"\fanswer_bytes\x18\x13 \x01(\x03R\vanswerBytes\x12;\n" +
+	"\x06queues\x18\x14 \x03(\v2#.matchmaker.v1.RunStats.QueuesEntryR\x06queues\x1a=\n" +
 	"\x0fPopulationEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\x03R\x05value:\x028\x01\x1aR\n" +
 	"\n" +
 	"PoolsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12.\n" +
-	"\x05value\x18\x02 \x01(\v2\x18.matchmaker.v1.PoolCountR\x05value:\x028\x01\"=\n" +
+	"\x05value\x18\x02 \x01(\v2\x18.matchmaker.v1.PoolCountR\x05value:\x028\x01\x1a9\n" +
+	"\vQueuesEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\x03R\x05value:\x028\x01\"=\n" +
 	"\tPoolCount\x12\x18\n" +
 	"\atickets\x18\x01 \x01(\x03R\atickets\x12\x16\n" +
 	"\x06oldest\x18\x02 \x01(\x03R\x06oldest\"\x7f\n" +
@@ -1208,7 +1231,7 @@ func file_matchmaker_v1_bus_proto_rawDescGZIP() []byte {
 	return file_matchmaker_v1_bus_proto_rawDescData
 }
 
-var file_matchmaker_v1_bus_proto_msgTypes = make([]protoimpl.MessageInfo, 16)
+var file_matchmaker_v1_bus_proto_msgTypes = make([]protoimpl.MessageInfo, 17)
 var file_matchmaker_v1_bus_proto_goTypes = []any{
 	(*Poke)(nil),           // 0: matchmaker.v1.Poke
 	(*RunRequest)(nil),     // 1: matchmaker.v1.RunRequest
@@ -1225,30 +1248,32 @@ var file_matchmaker_v1_bus_proto_goTypes = []any{
 	nil,                    // 12: matchmaker.v1.RunRequest.CensusEntry
 	nil,                    // 13: matchmaker.v1.RunStats.PopulationEntry
 	nil,                    // 14: matchmaker.v1.RunStats.PoolsEntry
-	nil,                    // 15: matchmaker.v1.RunnerStatus.HostsEntry
-	(*Proposal)(nil),       // 16: matchmaker.v1.Proposal
-	(*Traced)(nil),         // 17: matchmaker.v1.Traced
-	(*Pool)(nil),           // 18: matchmaker.v1.Pool
+	nil,                    // 15: matchmaker.v1.RunStats.QueuesEntry
+	nil,                    // 16: matchmaker.v1.RunnerStatus.HostsEntry
+	(*Proposal)(nil),       // 17: matchmaker.v1.Proposal
+	(*Traced)(nil),         // 18: matchmaker.v1.Traced
+	(*Pool)(nil),           // 19: matchmaker.v1.Pool
 }
 var file_matchmaker_v1_bus_proto_depIdxs = []int32{
 	11, // 0: matchmaker.v1.RunRequest.pools:type_name -> matchmaker.v1.RunRequest.PoolsEntry
 	12, // 1: matchmaker.v1.RunRequest.census:type_name -> matchmaker.v1.RunRequest.CensusEntry
-	16, // 2: matchmaker.v1.RunPart.proposals:type_name -> matchmaker.v1.Proposal
+	17, // 2: matchmaker.v1.RunPart.proposals:type_name -> matchmaker.v1.Proposal
 	4,  // 3: matchmaker.v1.RunPart.stats:type_name -> matchmaker.v1.RunStats
 	3,  // 4: matchmaker.v1.RunPart.plain:type_name -> matchmaker.v1.PlainProposals
-	17, // 5: matchmaker.v1.RunPart.traced:type_name -> matchmaker.v1.Traced
+	18, // 5: matchmaker.v1.RunPart.traced:type_name -> matchmaker.v1.Traced
 	13, // 6: matchmaker.v1.RunStats.population:type_name -> matchmaker.v1.RunStats.PopulationEntry
 	14, // 7: matchmaker.v1.RunStats.pools:type_name -> matchmaker.v1.RunStats.PoolsEntry
-	9,  // 8: matchmaker.v1.RunnerStatus.instances:type_name -> matchmaker.v1.InstanceStatus
-	15, // 9: matchmaker.v1.RunnerStatus.hosts:type_name -> matchmaker.v1.RunnerStatus.HostsEntry
-	18, // 10: matchmaker.v1.RunRequest.PoolsEntry.value:type_name -> matchmaker.v1.Pool
-	18, // 11: matchmaker.v1.RunRequest.CensusEntry.value:type_name -> matchmaker.v1.Pool
-	5,  // 12: matchmaker.v1.RunStats.PoolsEntry.value:type_name -> matchmaker.v1.PoolCount
-	13, // [13:13] is the sub-list for method output_type
-	13, // [13:13] is the sub-list for method input_type
-	13, // [13:13] is the sub-list for extension type_name
-	13, // [13:13] is the sub-list for extension extendee
-	0,  // [0:13] is the sub-list for field type_name
+	15, // 8: matchmaker.v1.RunStats.queues:type_name -> matchmaker.v1.RunStats.QueuesEntry
+	9,  // 9: matchmaker.v1.RunnerStatus.instances:type_name -> matchmaker.v1.InstanceStatus
+	16, // 10: matchmaker.v1.RunnerStatus.hosts:type_name -> matchmaker.v1.RunnerStatus.HostsEntry
+	19, // 11: matchmaker.v1.RunRequest.PoolsEntry.value:type_name -> matchmaker.v1.Pool
+	19, // 12: matchmaker.v1.RunRequest.CensusEntry.value:type_name -> matchmaker.v1.Pool
+	5,  // 13: matchmaker.v1.RunStats.PoolsEntry.value:type_name -> matchmaker.v1.PoolCount
+	14, // [14:14] is the sub-list for method output_type
+	14, // [14:14] is the sub-list for method input_type
+	14, // [14:14] is the sub-list for extension type_name
+	14, // [14:14] is the sub-list for extension extendee
+	0,  // [0:14] is the sub-list for field type_name
 }
 
 func init() { file_matchmaker_v1_bus_proto_init() }
@@ -1263,7 +1288,7 @@ func file_matchmaker_v1_bus_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_matchmaker_v1_bus_proto_rawDesc), len(file_matchmaker_v1_bus_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   16,
+			NumMessages:   17,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -66,6 +66,9 @@ const (
 	// KIND_UNRETURNED: the match is over, and the server that it may have could not be given back for so long that nobody
 	// tries it any more. Look for it at the hosting system. reason is "expired".
 	Event_KIND_UNRETURNED Event_Kind = 14
+	// KIND_UNSERVED: no config serves the queue any more, since the config was deleted or changed. Tickets that name the
+	// queue wait on. It has no tickets.
+	Event_KIND_UNSERVED Event_Kind = 15
 )
 
 // Enum value maps for Event_Kind.
@@ -86,6 +89,7 @@ var (
 		12: "KIND_REJECTED",
 		13: "KIND_FULL",
 		14: "KIND_UNRETURNED",
+		15: "KIND_UNSERVED",
 	}
 	Event_Kind_value = map[string]int32{
 		"KIND_UNSPECIFIED": 0,
@@ -103,6 +107,7 @@ var (
 		"KIND_REJECTED":    12,
 		"KIND_FULL":        13,
 		"KIND_UNRETURNED":  14,
+		"KIND_UNSERVED":    15,
 	}
 )
 
@@ -230,6 +235,8 @@ type Event struct {
 	//	                lapsed: the ticket was not approved in time
 	//	                silent: the server sent no request for too long
 	//	                unallocated: the match that was to get the server is over
+	//	KIND_UNSERVED   deleted: the config was deleted
+	//	                changed: the config serves another queue now, or none
 	//	KIND_GAP        trimmed: the history was trimmed before it was published
 	//	                replaced: the service's state was lost, or restored to an earlier one
 	Reason string `protobuf:"bytes,8,opt,name=reason,proto3" json:"reason,omitempty"`
@@ -245,7 +252,9 @@ type Event struct {
 	Detail string `protobuf:"bytes,12,opt,name=detail,proto3" json:"detail,omitempty"`
 	// player says with KIND_CANCELLED which of the ticket's players deleted it: their number in the ticket, from 1. It is 0
 	// if the owner did, or the service for the owner.
-	Player        uint32 `protobuf:"varint,13,opt,name=player,proto3" json:"player,omitempty"`
+	Player uint32 `protobuf:"varint,13,opt,name=player,proto3" json:"player,omitempty"`
+	// queue that KIND_UNSERVED is about.
+	Queue         string `protobuf:"bytes,14,opt,name=queue,proto3" json:"queue,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -371,6 +380,13 @@ func (x *Event) GetPlayer() uint32 {
 	return 0
 }
 
+func (x *Event) GetQueue() string {
+	if x != nil {
+		return x.Queue
+	}
+	return ""
+}
+
 // Bookmark is a place in a project's history.
 type Bookmark struct {
 	state    protoimpl.MessageState `protogen:"open.v1"`
@@ -433,7 +449,7 @@ const file_matchmaker_v1_event_proto_rawDesc = "" +
 	"\x06Events\x12\x18\n" +
 	"\aproject\x18\x01 \x01(\tR\aproject\x12,\n" +
 	"\x06events\x18\x02 \x03(\v2\x14.matchmaker.v1.EventR\x06events\x123\n" +
-	"\bbookmark\x18\x03 \x01(\v2\x17.matchmaker.v1.BookmarkR\bbookmark\"\xfa\x04\n" +
+	"\bbookmark\x18\x03 \x01(\v2\x17.matchmaker.v1.BookmarkR\bbookmark\"\xa3\x05\n" +
 	"\x05Event\x12-\n" +
 	"\x04kind\x18\x01 \x01(\x0e2\x19.matchmaker.v1.Event.KindR\x04kind\x12\x12\n" +
 	"\x04time\x18\x02 \x01(\x03R\x04time\x12\x18\n" +
@@ -448,7 +464,8 @@ const file_matchmaker_v1_event_proto_rawDesc = "" +
 	" \x01(\x04R\x05epoch\x12\x1a\n" +
 	"\bbackfill\x18\v \x01(\tR\bbackfill\x12\x16\n" +
 	"\x06detail\x18\f \x01(\tR\x06detail\x12\x16\n" +
-	"\x06player\x18\r \x01(\rR\x06player\"\x9d\x02\n" +
+	"\x06player\x18\r \x01(\rR\x06player\x12\x14\n" +
+	"\x05queue\x18\x0e \x01(\tR\x05queue\"\xb0\x02\n" +
 	"\x04Kind\x12\x14\n" +
 	"\x10KIND_UNSPECIFIED\x10\x00\x12\x10\n" +
 	"\fKIND_CREATED\x10\x01\x12\x10\n" +
@@ -465,7 +482,8 @@ const file_matchmaker_v1_event_proto_rawDesc = "" +
 	"\rKIND_PROPOSED\x10\v\x12\x11\n" +
 	"\rKIND_REJECTED\x10\f\x12\r\n" +
 	"\tKIND_FULL\x10\r\x12\x13\n" +
-	"\x0fKIND_UNRETURNED\x10\x0e\"<\n" +
+	"\x0fKIND_UNRETURNED\x10\x0e\x12\x11\n" +
+	"\rKIND_UNSERVED\x10\x0f\"<\n" +
 	"\bBookmark\x12\x1a\n" +
 	"\bposition\x18\x01 \x01(\x04R\bposition\x12\x14\n" +
 	"\x05check\x18\x02 \x01(\x04R\x05checkB'Z%matchmaker.dev/proto/matchmaker/v1;pbb\x06proto3"

@@ -37,7 +37,9 @@ type Ticket struct {
 	// trace is the span that created it (package telemetry, 24 bytes); absent if that is not sampled.
 	Trace []byte `protobuf:"bytes,7,opt,name=trace,proto3" json:"trace,omitempty"`
 	// players are those whom it is for; absent if its owner is the only one.
-	Players       []*Player `protobuf:"bytes,8,rep,name=players,proto3" json:"players,omitempty"`
+	Players []*Player `protobuf:"bytes,8,rep,name=players,proto3" json:"players,omitempty"`
+	// queues are those it waits in, sorted; empty if it waits outside of queues. Each has 1 to 64 bytes.
+	Queues        []string `protobuf:"bytes,9,rep,name=queues,proto3" json:"queues,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -124,6 +126,13 @@ func (x *Ticket) GetTrace() []byte {
 func (x *Ticket) GetPlayers() []*Player {
 	if x != nil {
 		return x.Players
+	}
+	return nil
+}
+
+func (x *Ticket) GetQueues() []string {
+	if x != nil {
+		return x.Queues
 	}
 	return nil
 }
@@ -671,7 +680,9 @@ type Config struct {
 	Pools    map[string]*Pool `protobuf:"bytes,7,rep,name=pools,proto3" json:"pools,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	Hosting  *Hosting         `protobuf:"bytes,8,opt,name=hosting,proto3" json:"hosting,omitempty"`
 	// pools_set distinguishes empty "pools" from absent ones.
-	PoolsSet      bool `protobuf:"varint,9,opt,name=pools_set,json=poolsSet,proto3" json:"pools_set,omitempty"`
+	PoolsSet bool `protobuf:"varint,9,opt,name=pools_set,json=poolsSet,proto3" json:"pools_set,omitempty"`
+	// queue whose tickets its pools select; empty for the tickets without queues.
+	Queue         string `protobuf:"bytes,10,opt,name=queue,proto3" json:"queue,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -767,6 +778,13 @@ func (x *Config) GetPoolsSet() bool {
 		return x.PoolsSet
 	}
 	return false
+}
+
+func (x *Config) GetQueue() string {
+	if x != nil {
+		return x.Queue
+	}
+	return ""
 }
 
 // Function is a match function: the state that runners reconcile to.
@@ -1584,7 +1602,10 @@ type Backfill struct {
 	Generation int64 `protobuf:"varint,8,opt,name=generation,proto3" json:"generation,omitempty"`
 	// match that it belongs to: that with which it was created, or that of the server's token that created it; empty if
 	// there is none.
-	Match         string `protobuf:"bytes,9,opt,name=match,proto3" json:"match,omitempty"`
+	Match string `protobuf:"bytes,9,opt,name=match,proto3" json:"match,omitempty"`
+	// queue whose tickets it wants; empty for the tickets without queues. It is stored beside the rest. In a replacement it
+	// is absent to stay as it is.
+	Queue         *string `protobuf:"bytes,10,opt,name=queue,proto3,oneof" json:"queue,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1678,6 +1699,13 @@ func (x *Backfill) GetGeneration() int64 {
 func (x *Backfill) GetMatch() string {
 	if x != nil {
 		return x.Match
+	}
+	return ""
+}
+
+func (x *Backfill) GetQueue() string {
+	if x != nil && x.Queue != nil {
+		return *x.Queue
 	}
 	return ""
 }
@@ -1823,7 +1851,7 @@ var File_matchmaker_v1_record_proto protoreflect.FileDescriptor
 
 const file_matchmaker_v1_record_proto_rawDesc = "" +
 	"\n" +
-	"\x1amatchmaker/v1/record.proto\x12\rmatchmaker.v1\"\xe9\x02\n" +
+	"\x1amatchmaker/v1/record.proto\x12\rmatchmaker.v1\"\x81\x03\n" +
 	"\x06Ticket\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x14\n" +
 	"\x05owner\x18\x02 \x01(\tR\x05owner\x12\x18\n" +
@@ -1834,7 +1862,8 @@ const file_matchmaker_v1_record_proto_rawDesc = "" +
 	"properties\x18\x06 \x03(\v2%.matchmaker.v1.Ticket.PropertiesEntryR\n" +
 	"properties\x12\x14\n" +
 	"\x05trace\x18\a \x01(\fR\x05trace\x12/\n" +
-	"\aplayers\x18\b \x03(\v2\x15.matchmaker.v1.PlayerR\aplayers\x1a=\n" +
+	"\aplayers\x18\b \x03(\v2\x15.matchmaker.v1.PlayerR\aplayers\x12\x16\n" +
+	"\x06queues\x18\t \x03(\tR\x06queues\x1a=\n" +
 	"\x0fPropertiesEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\fR\x05value:\x028\x01\"\xf2\x01\n" +
@@ -1886,7 +1915,7 @@ const file_matchmaker_v1_record_proto_rawDesc = "" +
 	"\x13on_allocation_error\x18\x06 \x01(\tR\x11onAllocationError\"=\n" +
 	"\vHostingKeys\x12\x16\n" +
 	"\x06access\x18\x01 \x01(\tR\x06access\x12\x16\n" +
-	"\x06secret\x18\x02 \x01(\tR\x06secret\"\x81\x03\n" +
+	"\x06secret\x18\x02 \x01(\tR\x06secret\"\x97\x03\n" +
 	"\x06Config\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1a\n" +
 	"\brevision\x18\x02 \x01(\x03R\brevision\x12\x12\n" +
@@ -1896,7 +1925,9 @@ const file_matchmaker_v1_record_proto_rawDesc = "" +
 	"\bsettings\x18\x06 \x01(\fR\bsettings\x126\n" +
 	"\x05pools\x18\a \x03(\v2 .matchmaker.v1.Config.PoolsEntryR\x05pools\x120\n" +
 	"\ahosting\x18\b \x01(\v2\x16.matchmaker.v1.HostingR\ahosting\x12\x1b\n" +
-	"\tpools_set\x18\t \x01(\bR\bpoolsSet\x1aM\n" +
+	"\tpools_set\x18\t \x01(\bR\bpoolsSet\x12\x14\n" +
+	"\x05queue\x18\n" +
+	" \x01(\tR\x05queue\x1aM\n" +
 	"\n" +
 	"PoolsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12)\n" +
@@ -1980,7 +2011,7 @@ const file_matchmaker_v1_record_proto_rawDesc = "" +
 	"\ahosting\x18\x02 \x01(\v2\x16.matchmaker.v1.HostingR\ahosting\x12\x16\n" +
 	"\x06region\x18\x03 \x01(\tR\x06region\x12\x1a\n" +
 	"\bbackfill\x18\x04 \x01(\tR\bbackfill\x12\x1c\n" +
-	"\tallocated\x18\x05 \x01(\x03R\tallocated\"\x80\x03\n" +
+	"\tallocated\x18\x05 \x01(\x03R\tallocated\"\xa5\x03\n" +
 	"\bBackfill\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x18\n" +
 	"\acreated\x18\x02 \x01(\x03R\acreated\x12\x18\n" +
@@ -1996,10 +2027,13 @@ const file_matchmaker_v1_record_proto_rawDesc = "" +
 	"\n" +
 	"generation\x18\b \x01(\x03R\n" +
 	"generation\x12\x14\n" +
-	"\x05match\x18\t \x01(\tR\x05match\x1a=\n" +
+	"\x05match\x18\t \x01(\tR\x05match\x12\x19\n" +
+	"\x05queue\x18\n" +
+	" \x01(\tH\x00R\x05queue\x88\x01\x01\x1a=\n" +
 	"\x0fPropertiesEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\fR\x05value:\x028\x01\"\xa4\x01\n" +
+	"\x05value\x18\x02 \x01(\fR\x05value:\x028\x01B\b\n" +
+	"\x06_queue\"\xa4\x01\n" +
 	"\x0fProjectSettings\x12\x1a\n" +
 	"\brevision\x18\x01 \x01(\x03R\brevision\x12\x18\n" +
 	"\achanged\x18\x02 \x01(\x03R\achanged\x12\x1d\n" +
@@ -2091,6 +2125,7 @@ func file_matchmaker_v1_record_proto_init() {
 	}
 	file_matchmaker_v1_record_proto_msgTypes[4].OneofWrappers = []any{}
 	file_matchmaker_v1_record_proto_msgTypes[5].OneofWrappers = []any{}
+	file_matchmaker_v1_record_proto_msgTypes[19].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{

@@ -18,6 +18,7 @@ type backfillCommands struct {
 type game struct {
 	Connection string `placeholder:"IP:PORT" help:"The game server's address."`
 	fieldFlags
+	Queue string `placeholder:"NAME" help:"Queue whose tickets may join; default: tickets without queues, and for an update the queue as it is."`
 }
 
 type backfillCreate struct{ game }
@@ -39,7 +40,7 @@ func (c backfillCreate) Run(ctx context.Context, s *session) error {
 		return err
 	}
 	id, err := api.CreateBackfill(ctx,
-		client.BackfillRequest{Connection: c.Connection, Attributes: attributes, Properties: properties})
+		client.BackfillRequest{Connection: c.Connection, Attributes: attributes, Properties: properties, Queue: c.Queue})
 	if err != nil {
 		return err
 	}
@@ -72,6 +73,7 @@ func (c backfillApprove) Run(ctx context.Context, s *session, api serverAPI) err
 	g.add("version", b.RecordVersion)
 	g.add("connection", b.Connection)
 	g.addFields(b.Attributes, b.Properties)
+	g.add("queue", b.Queue)
 	for _, t := range b.Assigned {
 		g.add("joined", t.ID)
 	}
@@ -99,7 +101,8 @@ func (c backfillUpdate) Run(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	b := client.BackfillTicket{ID: c.ID, Connection: c.Connection, Attributes: attributes, Properties: properties}
+	b := client.BackfillTicket{ID: c.ID, Connection: c.Connection, Attributes: attributes, Properties: properties,
+		Queue: c.Queue}
 	if err := api.UpdateBackfill(ctx, b); err != nil {
 		return err
 	}

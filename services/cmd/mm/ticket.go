@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"matchmaker.dev/pkg/client"
@@ -21,7 +22,8 @@ type ticketCreate struct {
 	fieldFlags
 	playerFlags
 	claimFlags
-	Wait bool `help:"Wait for the match and print the game server's address. Ctrl-C while waiting deletes the ticket, so that no match gets an absent player."`
+	Queue []string `sep:"none" placeholder:"NAME" help:"Queue to wait in. May be repeated; default: outside of queues."`
+	Wait  bool     `help:"Wait for the match and print the game server's address. Ctrl-C while waiting deletes the ticket, so that no match gets an absent player."`
 }
 
 func (ticketCreate) Help() string {
@@ -33,7 +35,8 @@ Examples:
     mm ticket create --player player-1 --attribute skill=1200 --wait
     mm ticket create --player player-1 --attribute skill=1200 --property loadout=@loadout.bin
     mm ticket create --for ada,skill=1200 --for bob,skill=900 --wait
-    mm ticket create --player player-1 --claim game.skill=1200`
+    mm ticket create --player player-1 --claim game.skill=1200
+    mm ticket create --player player-1 --queue ranked --queue casual`
 }
 
 // Run creates the ticket.
@@ -64,7 +67,8 @@ func (c ticketCreate) Run(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	request := client.TicketRequest{Player: c.Player, Attributes: attributes, Properties: properties, Players: players}
+	request := client.TicketRequest{Player: c.Player, Attributes: attributes, Properties: properties, Players: players,
+		Queues: c.Queue}
 	// Ctrl-C does not cancel the request: without its answer, the ticket could not be deleted.
 	createCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.Timeout)
 	defer cancel()
@@ -155,6 +159,13 @@ func (s *session) showTicket(t *client.Ticket) error {
 	g.addFields(t.Attributes, t.Properties)
 	for _, p := range t.Players {
 		g.add("player", playerLine(p))
+	}
+	for _, queue := range t.Queues {
+		state := ""
+		if slices.Contains(t.UnservedQueues, queue) {
+			state = " (no config serves it)"
+		}
+		g.add("queue", queue+state)
 	}
 	if t.Assignment == nil {
 		g.add("state", "waiting")

@@ -34,6 +34,10 @@ func TestTicketCreateSendsAttributesAndProperties(t *testing.T) {
 	if !reflect.DeepEqual(service.body, want) || service.owners["t-1"] != "p" {
 		t.Errorf("sent %v for %v", service.body, service.owners)
 	}
+	shell.on(service, "ticket", "create", "--player", "p", "--queue", "ranked", "--queue", "a,b").expect(0, "ticket", "")
+	if !reflect.DeepEqual(service.body["queues"], []any{"ranked", "a,b"}) {
+		t.Errorf("sent %v", service.body)
+	}
 	got = shell.on(service, "ticket", "create", "--player", "p", "--output", "json")
 	got.expect(0, `"id": "t-1"`, "")
 	shell.on(service, "ticket", "create", "--player", "p", "--property", "k=@"+file+"x").

@@ -15,8 +15,8 @@ import (
 
 // gauges are the gauges of the projects that a replica leads.
 type gauges struct {
-	enabled         bool
-	projects, pools *telemetry.Labels
+	enabled                 bool
+	projects, pools, queues *telemetry.Labels
 
 	mu  sync.Mutex
 	all map[*Project]snapshot
@@ -40,6 +40,10 @@ type Usage struct {
 	ConfigBytes int
 	// ProposalBytes is about what the proposals take that are not settled yet.
 	ProposalBytes int64
+	// Queues is how many tickets wait in each queue that a config serves, and Unserved in all others together. A ticket of
+	// several queues counts in each.
+	Queues   map[string]int64
+	Unserved int64
 }
 
 type poolID struct{ config, pool string }
@@ -47,7 +51,8 @@ type poolID struct{ config, pool string }
 func newGauges(m telemetry.Meter) *gauges {
 	x := &gauges{
 		enabled: m.Enabled(), projects: m.Labels("project"), pools: m.Labels("project", "config", "pool"),
-		all: map[*Project]snapshot{},
+		queues: m.Labels("project", "queue"),
+		all:    map[*Project]snapshot{},
 	}
 	m.ObservableGauge("matchmaker.leading", "{project}", "Projects that this director leads.",
 		func(_ context.Context, observe telemetry.Observe) {
@@ -57,6 +62,10 @@ func newGauges(m telemetry.Meter) *gauges {
 		})
 	x.gauge(m, "matchmaker.tickets.waiting", "{ticket}", "Tickets that wait for a match.",
 		func(s *snapshot) float64 { return float64(s.Waiting) })
+	x.gauge(m, "matchmaker.queue.unserved", "{ticket}",
+		"Tickets that wait in queues that no config serves, once for each queue.",
+		func(s *snapshot) float64 { return s.waitIn(s.Unserved) })
+	x.queueGauge(m, "matchmaker.queue.waiting", "{ticket}", "Tickets that wait in a queue that a config serves.")
 	x.gauge(m, "matchmaker.tickets.large", "By", "Bytes of the tickets that take more than 1 KiB each.",
 		func(s *snapshot) float64 { return float64(s.Large) })
 	x.gauge(m, "matchmaker.tickets.results", "{ticket}", "Tickets whose results are kept.",
@@ -163,6 +172,29 @@ func (x *gauges) poolGauge(
 		}
 		sums.observe(observe)
 	})
+}
+
+// queueGauge is how many tickets wait in each queue that a config serves, of each project.
+func (x *gauges) queueGauge(m telemetry.Meter, name, unit, description string) {
+	m.ObservableGauge(name, unit, description, func(_ context.Context, observe telemetry.Observe) {
+		x.mu.Lock()
+		defer x.mu.Unlock()
+		var sums sums
+		for p, s := range x.all {
+			for queue, n := range s.Queues {
+				sums.add(x.queues.Of(p.name, queue), s.waitIn(n))
+			}
+		}
+		sums.observe(observe)
+	})
+}
+
+// waitIn is how many tickets wait in a queue. Where no ticket waits no function runs, and the count is old.
+func (s *snapshot) waitIn(n int64) float64 {
+	if s.Waiting == 0 {
+		return 0
+	}
+	return float64(n)
 }
 
 // sums adds numbers that have the same labels. Of ages it takes the greatest.

@@ -168,6 +168,20 @@ func TestUseOfAProjectIsMeasured(t *testing.T) {
 			t.Errorf("%s is %v, want %v", name, got, want)
 		}
 	}
+	usage := observe.Usage{Queues: map[string]int64{"ranked": 3, "casual": 0}, Unserved: 5}
+	for _, waiting := range []int64{8, 0} { // where no ticket waits, no run counts the queues
+		p.Measure(time.Now(), state.Counts{Waiting: waiting}, usage, func(func(*observe.Segment) bool) {})
+		for queue, n := range usage.Queues {
+			want := float64(min(n, waiting))
+			if got := measured.Value(t, "matchmaker.queue.waiting", "project", "demo", "queue", queue); got != want {
+				t.Errorf("%d wait in all: in queue %s are %v, want %v", waiting, queue, got, want)
+			}
+		}
+		want := float64(min(usage.Unserved, waiting))
+		if got := measured.Value(t, "matchmaker.queue.unserved", "project", "demo"); got != want {
+			t.Errorf("%d wait in all: in other queues are %v, want %v", waiting, got, want)
+		}
+	}
 	p.Close()
 	if got := measured.Value(t, "matchmaker.events.unpublished"); got != -1 {
 		t.Errorf("after the project went elsewhere it is %v", got)

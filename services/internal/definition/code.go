@@ -22,6 +22,7 @@ const (
 	BadSegmentation    = "badSegmentation"    // one that cannot be followed
 	TooManyPools       = "tooManyPools"
 	TooManyFilters     = "tooManyFilters"
+	BadQueue           = "badQueue"        // too long, or with spaces or control characters
 	TooManySegments    = "tooManySegments" // all segmentations together
 
 	BadAttributeRule      = "badAttributeRule"      // of the project's settings: a bad name, setter or claim

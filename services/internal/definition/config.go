@@ -1,6 +1,9 @@
 package definition
 
-import pb "matchmaker.dev/proto/matchmaker/v1"
+import (
+	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/fields"
+)
 
 // Lengths in bytes.
 const (
@@ -29,12 +32,25 @@ func (r *Reader) Config() (*pb.Config, *HostingKeys) {
 	given, ok := r.Object("",
 		Member{"matchmaking", func(at Path) { r.matchmaking(at, c) }},
 		Member{"pools", func(at Path) { c.Pools, c.PoolsSet = r.Pools(at), true }},
+		Member{"queue", func(at Path) { c.Queue = r.Queue(at) }},
 		Member{"hosting", func(at Path) { c.Hosting, keys = r.hosting(at) }},
 	)
 	if ok && !given["matchmaking"] {
 		r.Add(MissingMatchmaking, "matchmaking", "required, an object that names the function to run")
 	}
 	return c, keys
+}
+
+// Queue reads the name of a queue. Without one, and with an empty one, there is none.
+func (r *Reader) Queue(at Path) string {
+	name, ok := r.Text(at)
+	if !ok || name == "" {
+		return ""
+	}
+	if reason := fields.QueueProblem(name); reason != "" {
+		r.Add(BadQueue, at, "%s", reason)
+	}
+	return name
 }
 
 func (r *Reader) matchmaking(at Path, c *pb.Config) {

@@ -188,3 +188,44 @@ func TestBackfillTicketsHaveNoMoreThanAServerMaySend(t *testing.T) {
 		}
 	}
 }
+
+// A run sees the tickets and backfill tickets of its queue alone, and those without queues when it has none.
+func TestRunsSeeTheirQueue(t *testing.T) {
+	queues := [][]string{nil, {"ranked"}, {"casual"}, {"casual", "ranked"}}
+	index, backfills := indexOf(t, len(queues), func(i int) *pb.Ticket {
+		return &pb.Ticket{Id: fmt.Sprint("t", i), Created: int64(i + 1), Queues: queues[i]}
+	}), pool.NewBackfills()
+	for i, queue := range []string{"", "ranked", "casual"} {
+		one := newBackfill(fmt.Sprint("b", i), int64(i+1), 1)
+		one.Queue = &queue
+		if err := backfills.Put(one); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for queue, want := range map[string][2][]float64{
+		"": {{1}, {1}}, "ranked": {{2, 4}, {2}}, "casual": {{3, 4}, {3}}, "nobody": {nil, nil},
+	} {
+		var tickets, games []float64
+		function := matchfn.New(func(r *matchfn.Run) error {
+			tickets, games = slices.Clone(r.Created()), slices.Clone(r.BackfillCreated())
+			return nil
+		})
+		last, err := new(Invoker).Invoke(t.Context(), &Run{
+			Request: &pb.RunRequest{Queue: queue, Now: 1000, Backfills: true, Census: map[string]*pb.Pool{"all": {}}},
+			Index:   index, Backfills: backfills, Began: time.Now(), Deadline: time.Now().Add(time.Minute),
+		}, native{function}, Needs{allAttributes: true, allProperties: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(tickets, want[0]) || !slices.Equal(games, want[1]) {
+			t.Errorf("queue %q: the function saw tickets of %v and games of %v, want %v", queue, tickets, games, want)
+		}
+		stats := last.GetStats()
+		if got := stats.GetPopulation()["all"]; got != int64(len(want[0])) {
+			t.Errorf("queue %q: the census counted %d", queue, got)
+		}
+		if got := stats.GetQueues(); len(got) != 2 || got["ranked"] != 2 || got["casual"] != 2 {
+			t.Errorf("queue %q: the queues have %v", queue, got)
+		}
+	}
+}

@@ -106,10 +106,11 @@ func (e *encoder) pin(lists ...[]string) {
 func (e *encoder) view() {
 	if e.run.Backfills == nil || !e.run.Request.GetBackfills() {
 		e.backfills.list = e.backfills.list[:0]
-		e.run.Index.ViewFor(&e.work, func(v pool.View) { e.write(v, nil) })
+		e.run.Index.ViewFor(&e.work, func(v pool.View) { e.write(v.In(e.run.Request.GetQueue()), nil) })
 		return
 	}
 	e.run.Backfills.ViewFor(&e.work, func(b pool.View, of func(id string) *pb.Backfill) {
+		b = b.In(e.run.Request.GetQueue())
 		if e.selected && e.backfilled != b.Version() {
 			e.selected = false
 		}
@@ -117,7 +118,7 @@ func (e *encoder) view() {
 		if !e.selected {
 			e.backfills.choose(b, of, e.run.Request.GetPools())
 		}
-		e.run.Index.ViewFor(&e.work, func(v pool.View) { e.write(v, &b) })
+		e.run.Index.ViewFor(&e.work, func(v pool.View) { e.write(v.In(e.run.Request.GetQueue()), &b) })
 	})
 }
 
@@ -126,7 +127,7 @@ func (e *encoder) write(v pool.View, b *pool.View) {
 	r, s := e.run.Request, &e.selection
 	if !e.selected || e.tickets != v.Version() {
 		e.choose(v)
-		e.stats.Population = v.Count(r.GetCensus())
+		e.stats.Population, e.stats.Queues = v.Count(r.GetCensus()), v.Queues(mostQueues)
 		e.selected, e.tickets = true, v.Version()
 		e.stats.Query += lap(e.clock)
 		if e.work.Late() {
@@ -226,6 +227,9 @@ func (e *encoder) writeRest() {
 		e.backfills.columns.writeRest(&e.backfills.selection, &e.work, pools, b.BackfillProperties, b.BackfillPool)
 	}
 }
+
+// mostQueues is of how many queues a run tells the sizes.
+const mostQueues = 256
 
 // maxKeptCreated is for how many tickets a run keeps memory that has fewer.
 const maxKeptCreated = 1 << 17

@@ -38,8 +38,12 @@ func (b *Backfills) Reset() {
 
 // Put adds a backfill ticket, or replaces it. It must not be changed afterwards.
 func (b *Backfills) Put(one *pb.Backfill) error {
+	var queues []string
+	if queue := one.GetQueue(); queue != "" {
+		queues = []string{queue}
+	}
 	raw, err := proto.Marshal(&pb.Ticket{
-		Created: one.GetCreated(), AttributeNames: one.GetAttributeNames(), AttributeValues: one.GetAttributeValues(),
+		Queues: queues, Created: one.GetCreated(), AttributeNames: one.GetAttributeNames(), AttributeValues: one.GetAttributeValues(),
 		Properties: one.GetProperties(),
 	})
 	if err != nil {

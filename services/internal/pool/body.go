@@ -16,6 +16,7 @@ const (
 	fieldValues     = 5
 	fieldProperties = 6
 	fieldTrace      = 7
+	fieldQueues     = 9
 )
 
 // Property is an opaque value that a ticket's creator attached to it.
@@ -29,6 +30,7 @@ type body struct {
 	values     []float64
 	properties [][]byte
 	trace      []byte
+	queues     [][]byte
 	// interned are names of properties, so that tickets share them.
 	interned map[string]string
 }
@@ -52,7 +54,7 @@ func (b *body) intern(name []byte) string {
 // decode reads a marshalled pb.Ticket.
 func (b *body) decode(raw []byte) error {
 	b.created, b.names, b.values, b.properties = 0, b.names[:0], b.values[:0], b.properties[:0]
-	b.trace = nil
+	b.trace, b.queues = nil, b.queues[:0]
 	for len(raw) > 0 {
 		number, kind, n := protowire.ConsumeTag(raw)
 		if n < 0 {
@@ -104,6 +106,9 @@ func (b *body) field(number protowire.Number, kind protowire.Type, raw []byte) e
 		b.properties = append(b.properties, v)
 	case number == fieldTrace && kind == protowire.BytesType:
 		b.trace, _ = protowire.ConsumeBytes(raw)
+	case number == fieldQueues && kind == protowire.BytesType:
+		v, _ := protowire.ConsumeBytes(raw)
+		b.queues = append(b.queues, v)
 	}
 	return nil
 }

@@ -45,6 +45,7 @@ func (ix *Index) compact() {
 	}
 
 	ix.respill()
+	ix.queues.move(ix.slots)
 	ix.created.pick(live, words)
 	for _, c := range ix.columns {
 		if c.dense {

@@ -47,6 +47,8 @@ type Index struct {
 	swept       int64 // when pins were removed last, in Unix seconds
 	// traced are the spans of the tickets that are sampled.
 	traced map[*ticket]string
+	// queues are those that tickets wait in.
+	queues queues
 
 	body   body
 	uses   []*column
@@ -60,6 +62,7 @@ type ticket struct {
 	properties []Property
 	list       *columnList
 	rest       string // values without a column: see rest.go
+	queues     *queueList
 	slot       uint32
 }
 
@@ -88,6 +91,7 @@ func (ix *Index) reset() {
 	ix.spilled, ix.spills, ix.recent, ix.last = nil, 0, [len(ix.recent)]*columnList{}, 0
 	ix.ticketBytes = 0
 	ix.traced = nil
+	ix.queues = queues{}
 	ix.uses = nil
 	ix.body = body{}
 	ix.changes++
@@ -131,6 +135,9 @@ func (ix *Index) Put(id string, raw []byte) error {
 	ix.tickets[id] = t
 	ix.ticketBytes += t.bytes()
 	ix.changes++
+	if len(ix.body.queues) > 0 {
+		ix.queues.enter(t, ix.body.queues)
+	}
 	if len(ix.body.trace) > 0 {
 		ix.trace(t, string(ix.body.trace))
 	}
@@ -276,6 +283,9 @@ func (ix *Index) drop(id string) bool {
 	}
 	ix.unlist(t)
 	ix.spill(t, "")
+	if t.queues != nil {
+		ix.queues.leave(t)
+	}
 	ix.changes++
 	return true
 }

@@ -44,9 +44,18 @@ func selects(f *pb.Filter, v float64) bool {
 	}
 }
 
-func (m model) members(p *pb.Pool) (ids []string) {
+// isIn tells whether a ticket waits in a queue, "" for those without.
+func isIn(t *pb.Ticket, queue string) bool {
+	if queue == "" {
+		return len(t.Queues) == 0
+	}
+	return slices.Contains(t.Queues, queue)
+}
+
+func (m model) members(queue string, p *pb.Pool) (ids []string) {
 	for id, t := range m {
-		if !slices.ContainsFunc(p.Filters, func(f *pb.Filter) bool { return !selects(f, valueOf(t, f.Attribute)) }) {
+		leaves := func(f *pb.Filter) bool { return !selects(f, valueOf(t, f.Attribute)) }
+		if isIn(t, queue) && !slices.ContainsFunc(p.Filters, leaves) {
 			ids = append(ids, id)
 		}
 	}
@@ -62,6 +71,7 @@ var (
 	attributes = rapid.SampledFrom([]string{"a", "b", "c", "rare1", "rare2", "rare3", pool.Created, ""})
 	times      = rapid.Int64Range(now, now+5)
 	ids        = rapid.StringMatching(`t[0-9]{1,2}`)
+	queues     = rapid.SampledFrom([]string{"ranked", "casual", "rare"})
 	contents   = rapid.SliceOf(rapid.Byte())
 
 	tickets = rapid.Custom(func(t *rapid.T) *pb.Ticket {
@@ -69,6 +79,9 @@ var (
 		for range rapid.IntRange(0, 5).Draw(t, "attributes") {
 			ticket.AttributeNames = append(ticket.AttributeNames, attributes.Draw(t, "name"))
 			ticket.AttributeValues = append(ticket.AttributeValues, values.Draw(t, "value"))
+		}
+		if rapid.Bool().Draw(t, "queued") {
+			ticket.Queues = rapid.SliceOfN(queues, 0, 3).Draw(t, "queues")
 		}
 		ticket.Properties = rapid.MapOfN(rapid.StringN(0, 2, -1), contents, 0, 3).Draw(t, "properties")
 		return ticket
@@ -131,6 +144,9 @@ func TestIndexAgreesWithTheModel(t *testing.T) {
 						Id: fmt.Sprint("crowd", crowd), Created: now + int64(crowd%7),
 						AttributeNames: []string{"crowd"}, AttributeValues: []float64{float64(crowd)},
 					}
+					if crowd%3 > 0 {
+						ticket.Queues = []string{"crowd"}
+					}
 					raw, err := proto.Marshal(ticket)
 					if err != nil {
 						t.Fatal(err)
@@ -153,21 +169,43 @@ func TestIndexAgreesWithTheModel(t *testing.T) {
 					t.Fatalf("Len() = %d, want %d", ix.Len(), len(m))
 				}
 				pools := pools.Draw(t, "pools")
+				queue := rapid.OneOf(queues, rapid.SampledFrom([]string{"", "crowd", "nobody"})).Draw(t, "queue")
 				ix.View(func(v pool.View) {
+					checkQueues(t, v, m)
+					v = v.In(queue)
 					v.Select(pools, &s)
-					checkSelection(t, v, &s, m, pools)
-					checkCounts(t, v, &s, m)
+					checkSelection(t, v, &s, m, queue, pools)
+					checkCounts(t, v, &s, m, queue)
 				})
 			},
 		})
 	})
 }
 
-func checkSelection(t *rapid.T, v pool.View, s *pool.Selection, m model, pools map[string]*pb.Pool) {
+func checkQueues(t *rapid.T, v pool.View, m model) {
+	want := map[string]int64{}
+	for _, ticket := range m {
+		for _, name := range slices.Compact(slices.Sorted(slices.Values(ticket.Queues))) {
+			want[name]++
+		}
+	}
+	if got := v.Queues(10); !maps.Equal(got, want) {
+		t.Fatalf("Queues = %v, want %v", got, want)
+	}
+	if some := v.Queues(1); len(some) != min(1, len(want)) {
+		t.Fatalf("Queues(1) = %v of %v", some, want)
+	}
+}
+
+func checkSelection(
+	t *rapid.T, v pool.View, s *pool.Selection, m model, queue string, pools map[string]*pb.Pool,
+) {
 	union := map[string]bool{}
 	if len(pools) == 0 {
-		for id := range m {
-			union[id] = true
+		for id, ticket := range m {
+			if isIn(ticket, queue) {
+				union[id] = true
+			}
 		}
 	}
 	for name, p := range pools {
@@ -181,7 +219,7 @@ func checkSelection(t *rapid.T, v pool.View, s *pool.Selection, m model, pools m
 			union[s.ID(int(n))] = true
 		}
 		slices.Sort(got)
-		if want := m.members(p); !slices.Equal(got, want) {
+		if want := m.members(queue, p); !slices.Equal(got, want) {
 			t.Fatalf("pool %s: got %q, want %q", name, got, want)
 		}
 	}
@@ -224,7 +262,7 @@ func checkProperties(t *rapid.T, s *pool.Selection, i int, want map[string][]byt
 	}
 }
 
-func checkCounts(t *rapid.T, v pool.View, s *pool.Selection, m model) {
+func checkCounts(t *rapid.T, v pool.View, s *pool.Selection, m model, queue string) {
 	uses := map[string]int{}
 	for _, name := range []string{"a", "b", "c", "rare1", "rare2", "rare3", "crowd", "", pool.Created} {
 		for i := range s.N() {
@@ -236,7 +274,7 @@ func checkCounts(t *rapid.T, v pool.View, s *pool.Selection, m model) {
 	counted := pools.Draw(t, "counted")
 	want := pool.Population{}
 	for name, p := range counted {
-		want[name] = int64(len(m.members(p)))
+		want[name] = int64(len(m.members(queue, p)))
 	}
 	if got := v.Count(counted); !maps.Equal(got, want) {
 		t.Fatalf("Count(%v) = %v, want %v", counted, got, want)

@@ -36,8 +36,8 @@ type poolList struct {
 	start, end int
 }
 
-// Select makes s the union of the pools, or all tickets if there are none. A pool is the tickets that all of its
-// filters select, or all tickets if it has none. Select ignores segmentations: see Expand.
+// Select makes s the union of the pools, or all tickets of the view's queue if there are none. A pool is the tickets of
+// the queue that all of its filters select, or all of them if it has none. Select ignores segmentations: see Expand.
 func (v View) Select(pools map[string]*pb.Pool, s *Selection) {
 	v.match(pools, s, 0)
 	v.finish(s)
@@ -86,7 +86,7 @@ func (v View) finish(s *Selection) {
 func (v View) fill(set bitset, p *pb.Pool, from int) {
 	first := min(from/wordSlots, len(set))
 	clear(set[:first])
-	copy(set[first:], v.ix.present[first:])
+	v.start(set[first:], first)
 	if first < len(set) {
 		set[first] &^= 1<<(from%wordSlots) - 1
 	}

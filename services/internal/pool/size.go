@@ -34,7 +34,7 @@ func (ix *Index) Size() int64 {
 	for name := range ix.body.interned {
 		n += propertyOverhead + roundUp(len(name))
 	}
-	return int64(n)
+	return int64(n + ix.queues.bytes())
 }
 
 // Names is how many attributes have a column.

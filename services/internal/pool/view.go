@@ -11,6 +11,8 @@ import (
 type View struct {
 	ix   *Index
 	work *Work // nil when nobody counts
+	// queue is that whose tickets are selected; "" for those without queues.
+	queue string
 }
 
 // View calls f while the index does not change. Other views run at the same time, changes wait.
@@ -20,7 +22,7 @@ func (ix *Index) View(f func(View)) { ix.ViewFor(nil, f) }
 func (ix *Index) ViewFor(w *Work, f func(View)) {
 	ix.mu.RLock()
 	defer ix.mu.RUnlock()
-	f(View{ix, w})
+	f(View{ix: ix, work: w})
 }
 
 // Version changes with the index. A selection is still true in a later view of the same version.

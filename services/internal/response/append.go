@@ -41,7 +41,13 @@ func appendMembers(to []byte, t *state.Ticket) ([]byte, error) {
 	if to, err = appendAssignment(append(to, `,"assignment":`...), t.Assignment); err != nil {
 		return to, err
 	}
-	return appendPlayers(to, t.Body.GetPlayers())
+	if to, err = appendPlayers(to, t.Body.GetPlayers()); err != nil {
+		return to, err
+	}
+	if to, err = appendNames(to, `,"queues":[`, t.Body.GetQueues()); err != nil {
+		return to, err
+	}
+	return appendNames(to, `,"unservedQueues":[`, t.Unserved)
 }
 
 // appendPlayers appends the member players, if there are any. They have attributes and properties if they have some.
@@ -99,6 +105,24 @@ func appendProperties(to []byte, properties map[string][]byte) (_ []byte, err er
 		to = append(to, '"')
 	}
 	return append(to, '}'), nil
+}
+
+// appendNames appends a member that is a list of names, unless there are none.
+func appendNames(to []byte, member string, names []string) ([]byte, error) {
+	if len(names) == 0 {
+		return to, nil
+	}
+	to = append(to, member...)
+	var err error
+	for i, name := range names {
+		if i > 0 {
+			to = append(to, ',')
+		}
+		if to, err = jsontext.AppendQuote(to, name); err != nil {
+			return to, err
+		}
+	}
+	return append(to, ']'), nil
 }
 
 func appendAssignment(to []byte, a *pb.Assignment) ([]byte, error) {

@@ -35,6 +35,8 @@ func check(t *testing.T, k *state.Ticket) {
 
 func TestAppendTicketIsWhatReflectionMakes(t *testing.T) {
 	check(t, &state.Ticket{Body: &pb.Ticket{}})
+	check(t, &state.Ticket{Body: &pb.Ticket{Id: "a", Queues: []string{"casual", "<\"ranked\">"}},
+		Unserved: []string{"casual"}})
 	check(t, &state.Ticket{
 		Body: &pb.Ticket{Id: "0199e000", Created: 1730800000123,
 			AttributeNames:  []string{"a", "b", "c\"\n", "d", "e", "ö"},

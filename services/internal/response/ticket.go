@@ -18,6 +18,9 @@ type Ticket struct {
 	Assignment *Assignment `json:"assignment"`
 	// Players is absent when the owner is the only one.
 	Players []Player `json:"players,omitempty"`
+	// Queues are left out for a ticket without queues, and Unserved if all are served or the ticket has a result.
+	Queues   []string `json:"queues,omitempty"`
+	Unserved []string `json:"unservedQueues,omitempty"`
 }
 
 // Player is one of the players of a ticket.
@@ -42,6 +45,8 @@ func NewTicket(t *state.Ticket) Ticket {
 		Attributes: fields.Attributes(t.Body.GetAttributeNames(), t.Body.GetAttributeValues()),
 		Properties: t.Body.GetProperties(),
 		Created:    t.Body.GetCreated(),
+		Queues:     t.Body.GetQueues(),
+		Unserved:   t.Unserved,
 	}
 	for _, p := range t.Body.GetPlayers() {
 		r.Players = append(r.Players, Player{

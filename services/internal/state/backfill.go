@@ -35,7 +35,8 @@ func (s *Store) CreateBackfill(
 		"backfill_id", b.GetId(),
 		"connection", b.GetConnection(),
 		"match_id", b.GetMatch(),
-		"body", body))
+		"body", body,
+		"queue", queueField(b.GetQueue())))
 	if err != nil {
 		return 0, err
 	}
@@ -61,8 +62,8 @@ func (s *Store) CreateBackfill(
 	return position, nil
 }
 
-// ReplaceBackfill replaces what a server says in its backfill ticket. It sets b's new version and created, and the
-// allocated connection if b has none. The tickets that were proposed to it wait again. It returns the feed's position
+// ReplaceBackfill replaces what a server says in its backfill ticket, whose queue stays if b has none. It sets b's new
+// version, created and queue, and the allocated connection if b has none. The tickets that were proposed to it wait again. It returns the feed's position
 // after the change. Errors: NotFound when there is no such backfill ticket, or when it does not belong to the match
 // that b names; when it is larger than before, Limited when those of the project are too large together and Unavailable
 // when Redis is short of memory.
@@ -74,6 +75,10 @@ func (s *Store) ReplaceBackfill(
 		return 0, err
 	}
 	k, id := keysOf(project), b.GetId()
+	queue := queueField(b.GetQueue())
+	if b.Queue != nil && len(queue) == 0 {
+		queue = []byte("-") // none
+	}
 	r, err := s.withProposed(func(proposed []string) (any, error) {
 		c := s.call(backfillReplaceScript, k, ids{ofBackfill: id},
 			"bytes_limit", s.limits.BackfillMemory<<20,
@@ -82,6 +87,7 @@ func (s *Store) ReplaceBackfill(
 			"connection", b.GetConnection(),
 			"match_id", b.GetMatch(),
 			"body", body,
+			"new_queue", queue,
 			"rejected_event", s.encodeEvent(rejectedEvent(id, "replaced")))
 		c.tickets(k, proposed)
 		return s.run(ctx, c)
@@ -95,12 +101,15 @@ func (s *Store) ReplaceBackfill(
 	case "short":
 		return 0, shortOfMemory(nil)
 	}
-	if r[0] != "ok" || len(r) < 5 {
+	if r[0] != "ok" || len(r) < 6 {
 		return 0, noBackfill(id)
 	}
 	b.Version, _ = r[2].(int64)
 	b.Created, _ = r[3].(int64)
 	b.Connection, _ = r[4].(string)
+	if b.Queue, err = parseQueueField(r[5]); err != nil {
+		return 0, err
+	}
 	return positionOf(r[1])
 }
 
@@ -180,7 +189,7 @@ func (c *Change) DecodeBackfill() (*pb.Backfill, error) {
 	return b, nil
 }
 
-// describe makes the body of a change from a backfill ticket's fields v, g, c, a, d, m, n, b and h, as describe in
+// describe makes the body of a change from a backfill ticket's fields v, g, c, a, d, m, n, b, h and q, as describe in
 // script/include/backfill.lua does; "" when functions do not see the ticket.
 func describe(fields []any) string {
 	text := func(i int) string {
@@ -198,7 +207,8 @@ func describe(fields []any) string {
 	if fields[6] != nil {
 		body = text(6)
 	}
-	return strings.Join([]string{text(0), text(1), text(2), strconv.Itoa(len(connection)), connection}, " ") + " " + body
+	return strings.Join([]string{text(0), text(1), text(2), strconv.Itoa(len(connection)), connection}, " ") + " " + body +
+		text(9)
 }
 
 // backfillBody marshals the part of a backfill ticket that functions may change. It is stored as one value.

@@ -297,6 +297,7 @@ func (s *Store) claimBackfillCall(k keys, terms ClaimOptions, claim *Claim) (cal
 		"body", body,
 		"backfill_id", id,
 		"backfill_body", contents,
+		"queue", queueField(m.GetProposal().GetFilling().GetContents().GetQueue()),
 		"event", s.encodeEvent(event))
 	c.tickets(k, claim.Tickets)
 	return c, nil

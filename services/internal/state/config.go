@@ -65,7 +65,9 @@ func (s *Store) PutConfig(
 			"max_configs", limits.Configs,
 			"max_filters", limits.Filters,
 			"max_segments", limits.Segments,
-			"max_bytes", limits.Bytes)
+			"max_bytes", limits.Bytes,
+			"queue", c.GetQueue(),
+			"unserved_event", s.encodeEvent(unservedEvent(c.GetId(), "changed")))
 		put.args = append(put.args, counted...)
 		reply, err := s.run(ctx, put)
 		if err != nil {
@@ -195,7 +197,8 @@ func (s *Store) DeleteConfig(ctx context.Context, project, id string, expected i
 		"id", id,
 		"name", configName(id),
 		"lower_id", strings.ToLower(id),
-		"expected", expectation(expected)))
+		"expected", expectation(expected),
+		"unserved_event", s.encodeEvent(unservedEvent(id, "deleted"))))
 	if err != nil {
 		return false, err
 	}

@@ -58,6 +58,7 @@
 //	                   m [ALLOCATING_FOR] a match, while its server is being allocated
 //	                   h [HIDDEN] from functions: l when proposals lapsed, p when proposed tickets need approval first
 //	                   r [BUCKET] of the rate limit of approvals
+//	                   q [QUEUE]: the encoded field of its record
 //	bp:<backfill> (proposals)
 //	           hash    assignments of the proposed tickets, without the connection
 //	bj:<backfill> (joined)
@@ -82,13 +83,14 @@
 //	           stream and counter: every event that has not been published
 //	published  string  how far the history was published
 //
-// The rest (config.go, projectsettings.go, function.go, module.go, director.go):
+// The rest (config.go, queue.go, projectsettings.go, function.go, module.go, director.go):
 //
 //	configs, revisions, confignames (config_names)
 //	           hashes  body and revision by id, id by the id in lower case, and what each config counts by ':' and its id
 //	revision   counter
 //	settings   hash    r [REVISION]: revision of the project's settings; b [BODY]: revision, time and settings
 //	                   n [CHANGES]: how many there were; and each number below SETTINGS: b after a change
+//	queues     hash    c: [SERVES] and a config: the queue that it serves; q: [SERVERS] and a queue: how many configs do
 //	functions  hash
 //	unused     zset    modules that no function names, by when they were announced or became unused; 0 while one is
 //	                   being removed. Nothing else proves that a module may be removed.

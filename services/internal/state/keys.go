@@ -44,6 +44,7 @@ func (k keys) revisions() string          { return string(k) + "revisions" }
 func (k keys) revision() string           { return string(k) + "revision" }
 func (k keys) configNames() string        { return string(k) + "confignames" }
 func (k keys) settings() string           { return string(k) + "settings" }
+func (k keys) queues() string             { return string(k) + "queues" }
 func (k keys) functions() string          { return string(k) + "functions" }
 func (k keys) unused() string             { return string(k) + "unused" }
 func (k keys) lease() string              { return string(k) + "lease" }

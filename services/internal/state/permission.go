@@ -57,8 +57,8 @@ func permissions() map[string]rights {
 	return map[string]rights{
 		catalog.Ticket: {
 			scripts: []lazyScript{projectAddScript, ticketCreateScript, ticketDeleteScript},
-			calls:   "hget hmget",
-			reads:   []string{every.outcome(anyID)},
+			calls:   "hget hmget hkeys",
+			reads:   []string{every.outcome(anyID), every.queues()},
 			writes:  events,
 			// Scripts check whether the settings have changed since the ticket was decided.
 			consults: []string{every.settings()},
@@ -68,8 +68,9 @@ func permissions() map[string]rights {
 		catalog.Config: {
 			scripts: []lazyScript{projectAddScript, configPutScript, configDeleteScript, settingsPutScript, rateAllowScript},
 			calls:   "hget hgetall" + before,
+			writes:  historyKeys(),
 			changes: []string{global.projects(), every.configs(), every.revisions(), every.revision(), every.configNames(),
-				every.settings(), every.rates()},
+				every.settings(), every.queues(), every.rates(), every.historySeq(), every.streams()},
 		},
 		catalog.Registry: {
 			scripts: []lazyScript{projectAddScript, functionPutScript, moduleNoteScript, moduleTakeScript, rateAllowScript,

@@ -18,6 +18,8 @@ type Ticket struct {
 	Body *pb.Ticket
 	// Assignment is nil until the ticket has a result.
 	Assignment *pb.Assignment
+	// Unserved are those of its queues that no config serves, if somebody looked.
+	Unserved []string
 }
 
 // Ticket reads a ticket. Errors: NotFound.

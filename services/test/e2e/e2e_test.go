@@ -53,6 +53,8 @@ func play(t *testing.T, s *system) {
 		"life":            life,
 		"filled":          fillGame,
 		"refilled":        refillGame,
+		"queues":          queues,
+		"queued-game":     queuedGame,
 	}
 	t.Run("scenario", func(t *testing.T) {
 		for name, scenario := range scenarios {

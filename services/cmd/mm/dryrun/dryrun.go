@@ -148,7 +148,7 @@ func (d *dryRun) fillIndex() error {
 func (d *dryRun) expandPools() (err error) {
 	pools := d.Config.GetPools()
 	var population pool.Population
-	d.index.View(func(v pool.View) { population = v.Count(pool.Crowds(pools)) })
+	d.index.View(func(v pool.View) { population = v.In(d.Config.GetQueue()).Count(pool.Crowds(pools)) })
 	d.segments, err = pool.Expand(pools, population)
 	return err
 }
@@ -162,6 +162,7 @@ func (d *dryRun) runCycle(ctx context.Context) (Times, error) {
 			Request: &pb.RunRequest{
 				Function: d.Config.GetFunction(), Settings: d.Config.GetSettings(), Pools: pools,
 				Now: d.Now.UnixMilli(), Seed: d.Seed, Backfills: len(d.Backfills) > 0,
+				Queue: d.Config.GetQueue(),
 			},
 			Index: d.index, Backfills: d.backfills, Answer: d.addProposals,
 			Began: now, Deadline: now.Add(d.Budget),
@@ -230,7 +231,7 @@ func (d *dryRun) ticketsInPools() map[string]bool {
 	ids := make(map[string]bool, len(d.Tickets))
 	var s pool.Selection
 	for _, pools := range d.segments {
-		d.index.View(func(v pool.View) { v.Select(pools, &s) })
+		d.index.View(func(v pool.View) { v.In(d.Config.GetQueue()).Select(pools, &s) })
 		for i := range s.N() {
 			ids[s.ID(i)] = true
 		}

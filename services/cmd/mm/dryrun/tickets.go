@@ -25,7 +25,7 @@ const (
 
 // ReadTickets reads an array of tickets. The text must be valid JSON:
 //
-//	[{"id": "a", "attributes": {"skill": 1200}, "properties": {"party": "cmVk"}, "wait": 12.5}, …]
+//	[{"id": "a", "attributes": {"skill": 1200}, "properties": {"party": "cmVk"}, "queues": ["ranked"], "wait": 12.5}, …]
 //
 // Each member is optional. The default id is the ticket's position, from 1. Properties are in Base64. "wait" is the
 // number of seconds that the ticket has waited at the time now. "created", in Unix milliseconds, may be used instead.
@@ -37,9 +37,9 @@ func ReadTickets(text json.RawMessage, now time.Time) ([]*pb.Ticket, error) {
 	return tickets, r.Err()
 }
 
-// ReadBackfills reads an array of backfill tickets. They have the members of tickets, and two more:
+// ReadBackfills reads an array of backfill tickets. They have the members of tickets, and more:
 //
-//	[{"id": "a", "attributes": {"open": 1}, "connection": "10.0.0.1:7777", "version": 3}, …]
+//	[{"id": "a", "attributes": {"open": 1}, "connection": "10.0.0.1:7777", "version": 3, "queue": "ranked"}, …]
 //
 // The server of one without a connection is still being allocated. The default version is 1. The default id is the
 // position, from 1, after a b.
@@ -66,6 +66,7 @@ func newReader(text json.RawMessage, now time.Time) *reader {
 func (r *reader) backfill(at definition.Path, id string) *pb.Backfill {
 	b := &pb.Backfill{Version: 1}
 	t := r.ticket(at, id,
+		definition.Member{Name: "queue", Read: func(at definition.Path) { b.Queue = new(r.Queue(at)) }},
 		definition.Member{Name: "connection", Read: func(at definition.Path) { b.Connection, _ = r.Text(at) }},
 		definition.Member{Name: "version", Read: func(at definition.Path) {
 			var ok bool
@@ -82,6 +83,9 @@ func (r *reader) backfill(at definition.Path, id string) *pb.Backfill {
 // ticket reads a ticket, with id as its default id. It may have the extra members too.
 func (r *reader) ticket(at definition.Path, id string, extra ...definition.Member) *pb.Ticket {
 	t := &pb.Ticket{Id: id, Created: r.now.UnixMilli()}
+	if len(extra) == 0 { // a backfill ticket has one queue
+		extra = append(extra, definition.Member{Name: "queues", Read: func(at definition.Path) { r.queues(at, t) }})
+	}
 	given, ok := r.Object(at, append([]definition.Member{
 		{Name: "id", Read: func(at definition.Path) {
 			if id, ok := r.Text(at); ok {
@@ -106,6 +110,19 @@ func (r *reader) ticket(at definition.Path, id string, extra ...definition.Membe
 	}
 	r.ids[t.Id] = at
 	return t
+}
+
+func (r *reader) queues(at definition.Path, t *pb.Ticket) {
+	var queues []string
+	r.Array(at, func(at definition.Path) {
+		if name, ok := r.Text(at); ok {
+			queues = append(queues, name)
+		}
+	})
+	var err error
+	if t.Queues, err = fields.CheckQueues(queues); err != nil {
+		r.Add(badName, at, "%s", err)
+	}
 }
 
 func (r *reader) attributes(at definition.Path, t *pb.Ticket) {

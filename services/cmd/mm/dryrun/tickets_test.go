@@ -62,7 +62,7 @@ func TestReadTicketsNamesAllFieldErrors(t *testing.T) {
 		`[{"id": ""}]`:                   `[0].id: empty`,
 		`[{"id": "a"}, {}, {"id": "a"}]`: `[2].id: "a" is the id of [0] too`,
 		`[{"id": "2"}, {}]`:              `[1].id: "2" is the id of [0] too`,
-		`[{"skill": 1}]`:                 `[0].skill: unknown member; known are id, attributes, properties, wait, created`,
+		`[{"skill": 1}]`:                 `[0].skill: unknown member; known are id, attributes, properties, wait, created, queues`,
 		`[{"wait": "1"}, {"id": 1}, {"id": ""}]`: `[0].wait: a number is expected, got a string; ` +
 			`[1].id: a string is expected, got a number; [2].id: empty`,
 	} {

@@ -3,7 +3,7 @@
 -- Uses: time, change, backfill
 -- KEYS: backfills, backfill
 -- ARGV: limit (of backfill tickets), bytes_limit (of all of them, 0 = none), backfill_id, connection ('' = none),
---       match_id (that it belongs to, '' = none), body
+--       match_id (that it belongs to, '' = none), body, queue (encoded, '' = none)
 -- Result: feed position, 0 when the limit is reached, -1 when that of bytes is; and when it was created
 if redis.call('ZCARD', backfills) >= tonumber(limit) then
   return {0, 0}
@@ -17,6 +17,9 @@ if connection ~= '' then
   redis.call('HSET', backfill, CONNECTION, connection)
 end
 redis.call('ZADD', backfills, now, backfill_id)
+if queue ~= '' then
+  redis.call('HSET', backfill, QUEUE, queue)
+end
 local changes = {}
 describe(changes)
 return {append_feed(changes), now}

@@ -4,8 +4,9 @@
 -- Uses: time, change, backfill, proposal
 -- KEYS: waiting, backfills, proposed, backfill, proposals, then ticket…
 -- ARGV: bytes_limit (of all backfill tickets, 0 = none), may_grow (0 = Redis is short of memory), backfill_id,
---       connection ('' = none), match_id (that it must belong to, '' = any), body, rejected_event, then id…
--- Result: 'ok', feed position, version, created, connection; 'none'; 'full' (the limit of bytes is
+--       connection ('' = none), match_id (that it must belong to, '' = any), body, new_queue ('' = as it is, '-' =
+--       none), rejected_event, then id…
+-- Result: 'ok', feed position, version, created, connection, queue; 'none'; 'full' (the limit of bytes is
 --         reached); 'short' (of memory); or 'again', the ids of the proposed tickets
 if not is_accessible() then
   return {'none'}
@@ -27,11 +28,17 @@ redis.call('HDEL', backfill, HIDDEN, CONNECTION)
 if connection ~= '' then
   redis.call('HSET', backfill, CONNECTION, connection)
 end
+if new_queue == '-' then
+  redis.call('HDEL', backfill, QUEUE)
+elseif new_queue ~= '' then
+  redis.call('HSET', backfill, QUEUE, new_queue)
+end
 redis.call('ZADD', backfills, millis(), backfill_id)
 local version = redis.call('HINCRBY', backfill, VERSION, 1)
 describe(changes)
 if rejected > 0 then
   append_history(events, rejected)
 end
-local created, named, allocated = unpack(redis.call('HMGET', backfill, CREATED, CONNECTION, ALLOCATED))
-return {'ok', append_feed(changes), version, tonumber(created), named or allocated or ''}
+local created, named, allocated, queue =
+  unpack(redis.call('HMGET', backfill, CREATED, CONNECTION, ALLOCATED, QUEUE))
+return {'ok', append_feed(changes), version, tonumber(created), named or allocated or '', queue or ''}

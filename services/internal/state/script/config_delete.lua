@@ -1,7 +1,9 @@
 -- Deletes a config. From then on no match of it is claimed. A request for another spelling of its name deletes nothing.
 -- Full: runs
--- KEYS: configs, revisions, config_names
--- ARGV: id, name (see config_put.lua), lower_id (what was kept as the name before), expected (revision: '' = any)
+-- Uses: change, queue
+-- KEYS: configs, revisions, config_names, queues
+-- ARGV: id, name (see config_put.lua), lower_id (what was kept as the name before), expected (revision: '' = any),
+--       unserved_event
 -- Result: {1, id} when it existed, {0, id} when not, {0, other} when another spelling exists, {-1, revision} when its
 --         revision is not the expected one
 local current = redis.call('HGET', revisions, id) or '0'
@@ -14,6 +16,11 @@ if expected ~= '' and expected ~= current then
 end
 if current == '0' then
   return {0, id}
+end
+local served = redis.call('HGET', queues, SERVES .. id)
+if served then
+  redis.call('HDEL', queues, SERVES .. id)
+  leave_queue(served, unserved_event)
 end
 redis.call('HDEL', revisions, id)
 redis.call('HDEL', configs, id)

@@ -5,11 +5,12 @@
 -- filters, segments and bytes. A config of an older version has none, or that of another revision: the caller counts
 -- it.
 -- Full: runs
--- KEYS: configs, revisions, revision, config_names
+-- Uses: change, queue
+-- KEYS: configs, revisions, revision, config_names, queues
 -- ARGV: id, name (the id in lower case and normal form), body, expected (revision: '' = any, '0' = none yet),
 --       may_create (0 = Redis is short of memory), filters, segments (of the config), max_configs, max_filters,
---       max_segments, max_bytes (of all; 0 = no limit), then for each config that the caller counted: its id, what it
---       counts
+--       max_segments, max_bytes (of all; 0 = no limit), queue ('' = none), unserved_event, then for each config that
+--       the caller counted: its id, what it counts
 -- Result: {new revision, 1 when created}, {0, id} when another spelling exists, {-1, revision} when it is not the
 --         expected, {-2, limit, number} when there would be more than a limit allows, {-3, id…} when the caller must
 --         count these first, {-4, 0} when it may not be created
@@ -66,6 +67,16 @@ if is_limited then
   end
 end
 
+local served = redis.call('HGET', queues, SERVES .. id) or ''
+if served ~= queue then
+  if queue ~= '' then
+    redis.call('HSET', queues, SERVES .. id, queue)
+    redis.call('HINCRBY', queues, SERVERS .. queue, 1)
+  else
+    redis.call('HDEL', queues, SERVES .. id)
+  end
+  leave_queue(served, unserved_event)
+end
 local next_revision = redis.call('INCR', revision)
 redis.call('HSET', configs, id, body)
 redis.call('HSET', revisions, id, next_revision)

@@ -6,7 +6,7 @@
 -- ARGV: epoch, claim_time (in milliseconds until the tickets wait again), max_matches (that may be claimed, 0 = no
 --       limit), target, max_backfills, bytes_limit (of all backfill tickets, 0 = none), results_limit (bytes of all
 --       large tickets and outcomes, 0 = none), outcome_size (0 = none), config, revision, match_id, body, backfill_id,
---       backfill_body, event, then id…
+--       backfill_body, queue (encoded, '' = none), event, then id…
 -- Result: 'ok', 'config' (changed or deleted), 'full' (too many matches are claimed, or the backfill tickets are too
 --         many or too large, or the outcomes), 'hosting' (it has no servers for more matches) or the id of a ticket
 --         that does not wait; feed position (0 unless 'ok')
@@ -53,6 +53,9 @@ redis.call('ZADD', claims, now + claim_time, match_id)
 redis.call('ZADD', outbox, now, match_id)
 redis.call('HSET', backfill, VERSION, 1, CREATED, now, BELONGS_TO, match_id, BODY, backfill_body,
   ALLOCATING_FOR, match_id)
+if queue ~= '' then
+  redis.call('HSET', backfill, QUEUE, queue)
+end
 redis.call('ZADD', backfills, now, backfill_id)
 describe(changes)
 append_history({event, table.concat(ids, ' ')}, #ids)

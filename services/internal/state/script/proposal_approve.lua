@@ -79,8 +79,9 @@ if changed then
   position = append_feed(changes)
 end
 -- The server learns nothing of tickets that are still proposed, nor of what was made of the body for their sake.
-local version, new_generation, created, body =
-  unpack(redis.call('HMGET', backfill, VERSION, GENERATION, CREATED, BODY))
+local version, new_generation, created, body, queue =
+  unpack(redis.call('HMGET', backfill, VERSION, GENERATION, CREATED, BODY, QUEUE))
+body = body .. (queue or '')
 local result = {'ok', position, tonumber(version), tonumber(new_generation), tonumber(created), connection, body, #ids}
 for _, list in ipairs({assigned, previous}) do
   for _, value in ipairs(list) do

@@ -54,8 +54,9 @@ end
 -- players could not be sent anywhere.
 local function describe(changes)
   local generation = redis.call('HINCRBY', backfill, GENERATION, 1)
-  local version, created, connection, allocated, allocating, proposed_body, body, hidden = unpack(redis.call('HMGET',
-    backfill, VERSION, CREATED, CONNECTION, ALLOCATED, ALLOCATING_FOR, PROPOSED_BODY, BODY, HIDDEN))
+  local version, created, connection, allocated, allocating, proposed_body, body, hidden, queue =
+    unpack(redis.call('HMGET', backfill, VERSION, CREATED, CONNECTION, ALLOCATED, ALLOCATING_FOR, PROPOSED_BODY, BODY,
+      HIDDEN, QUEUE))
   keep_size(backfill_id, size_of(body, proposed_body, connection, allocated))
   connection = connection or allocated or ''
   if hidden or (connection == '' and not allocating) then
@@ -63,7 +64,7 @@ local function describe(changes)
     changes[#changes + 1] = ''
     return
   end
-  body = proposed_body or body
+  body = (proposed_body or body) .. (queue or '')
   if #connection + #body > NAMED then
     changes[#changes + 1] = '%' .. backfill_id
     changes[#changes + 1] = ''

@@ -34,6 +34,11 @@ local FIRST, RETRY, LOST, FIELDS, UNUSED, SWEEP = 1024, 1000, 60000, 4096, 60000
 -- proposed tickets' sake.
 local VERSION, GENERATION, BELONGS_TO, BUCKET, HIDDEN = 'v', 'g', 'o', 'r', 'h'
 local CONNECTION, ALLOCATED, ALLOCATING_FOR, PROPOSED_BODY = 'a', 'd', 'm', 'n'
+-- And QUEUE: the encoded field of its record, so that it can be put behind a body. Functions do not change it.
+local QUEUE = 'q'
+-- Fields of what is known of queues, each before a name. SERVES: the queue of a config. SERVERS: how many configs serve
+-- a queue.
+local SERVES, SERVERS = 'c:', 'q:'
 
 -- Fields of the settings of a project. Each number below SETTINGS has the settings after a change, in turn.
 local REVISION, CHANGES, SETTINGS = 'r', 'n', 32

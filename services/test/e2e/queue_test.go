@@ -1,0 +1,145 @@
+package e2e
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"matchmaker.dev/pkg/client"
+	"matchmaker.dev/services/allocator/gameserver"
+	"matchmaker.dev/services/internal/auth"
+	"matchmaker.dev/services/internal/issuer"
+)
+
+// queues: configs match the tickets of their queue, a ticket in two queues is matched once, and a ticket whose queue is
+// not served any more says so.
+func queues(t *testing.T, p *project) {
+	p.upload(t, "duel", p.s.made.duel)
+	p.serve(t, "ranked", "ranked")
+	p.serve(t, "casual", "casual")
+	p.serve(t, "plain", "")
+	enter := func(player string, queues ...string) *ticket { return p.enter(t, player, queues...) }
+	// Nobody of these fits another: each waits somewhere else.
+	ada, plain, other := enter("ada", "ranked"), enter("plain"), enter("other", "nobody")
+	// Bob waits in both queues: the ranked match takes him, and in the other one carol waits on for dave.
+	bob := enter("bob", "casual", "ranked")
+	together(t, ada, bob)
+	carol := enter("carol", "casual")
+	dave := enter("dave", "casual", "nobody")
+	together(t, carol, dave)
+	if carol.connection(t) == bob.connection(t) {
+		t.Error("the ranked and the casual match have one server")
+	}
+	plain.mustWait(t)
+	other.mustWait(t)
+	together(t, plain, enter("also plain"))
+	p.expectEvents(t, bob, "created", "claimed", "allocating", "assigned")
+
+	eve := enter("eve", "ranked", "casual")
+	expect := func(k *ticket, unserved ...string) {
+		t.Helper()
+		got, err := k.api(t).GetTicket(within(t), k.id)
+		if err != nil || got.Assignment != nil || !slices.Equal(got.UnservedQueues, unserved) {
+			t.Errorf("%s: got %+v, %v, want a ticket that waits, of whose queues %q are unserved", k.player, got, err, unserved)
+		}
+	}
+	expect(eve)
+	expect(other, "nobody")
+	if err := p.developer(t).DeleteConfig(within(t), "ranked"); err != nil {
+		t.Fatal(err)
+	}
+	expect(eve, "ranked")
+	p.serve(t, "casual", "other") // it changes its queue
+	expect(eve, "casual", "ranked")
+	p.serve(t, "casual", "ranked")
+	expect(eve, "casual")
+	together(t, eve, enter("frank", "ranked"))
+}
+
+// queuedGame: running games get tickets of their queue alone: a game that was started for a match of a queue, and one
+// whose server asks as in the first generation.
+func queuedGame(t *testing.T, p *project) {
+	p.upload(t, "arena", p.s.made.arena)
+	p.upload(t, "duel", p.s.made.duel)
+	c := client.Config{
+		Matchmaking: client.Matchmaking{TargetFunction: &client.FunctionTarget{Name: "arena", Version: "1"},
+			Config: []byte(`{"players":3,"widen":0}`)},
+		Queue: "ranked", Hosting: &client.Hosting{Profile: "profile", FleetID: "fleet"},
+	}
+	if _, err := p.developer(t).PutConfig(within(t), "arena", c, ""); err != nil {
+		t.Fatal(err)
+	}
+	var players []*ticket
+	for i := range 3 {
+		players = append(players, p.enter(t, fmt.Sprint("first-", i), "ranked"))
+	}
+	server := together(t, players[0], players[1])
+	together(t, players[1], players[2])
+	for _, k := range players {
+		k.hello(t, server)
+	}
+	late, plain := p.enter(t, "late", "casual", "ranked"), p.enter(t, "plain")
+	late.mustWait(t)
+	if err := gameserver.Bye(within(t), server, players[0].id); err != nil {
+		t.Fatal(err)
+	}
+	if got := late.connection(t); got != server {
+		t.Errorf("late is sent to %s, and should be in the game at %s", got, server)
+	}
+	if err := gameserver.Bye(within(t), server, players[1].id); err != nil {
+		t.Fatal(err)
+	}
+	if got := p.enter(t, "later", "ranked").connection(t); got != server {
+		t.Errorf("later is sent to %s, and should be in the game at %s", got, server)
+	}
+	plain.mustWait(t) // though it is older
+
+	also := p.enter(t, "also plain")
+	const running = "203.0.113.7:7777"
+	search := func(queue string, want int) {
+		t.Helper()
+		got, err := p.as(t, issuer.Claims{Kind: auth.Server, Subject: "server"}).BackfillV1(within(t), client.BackfillV1Request{
+			Connection: running, Function: client.FunctionTarget{Name: "duel", Version: "1"}, Queue: queue,
+			Config: []byte(`{"attribute":"skill","window":100,"widen":0}`),
+		})
+		if err != nil || len(got.AssignedTickets) != want {
+			t.Errorf("queue %q: got %+v, %v, want %d tickets", queue, got, err, want)
+		}
+	}
+	search("casual", 0)
+	search("", 2)
+	if got := together(t, plain, also); got != running {
+		t.Errorf("they are sent to %s", got)
+	}
+}
+
+// enter creates a ticket that waits in queues.
+func (p *project) enter(t *testing.T, player string, queues ...string) *ticket {
+	t.Helper()
+	k := &ticket{p: p, player: player}
+	var err error
+	k.id, err = k.api(t).CreateTicket(within(t), client.TicketRequest{Attributes: attributes{"skill": 1200}, Queues: queues})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return k
+}
+
+// serve puts a config of duel that serves a queue.
+func (p *project) serve(t *testing.T, id, queue string) {
+	t.Helper()
+	c := client.Config{
+		Matchmaking: client.Matchmaking{
+			TargetFunction: &client.FunctionTarget{Name: "duel", Version: "1"},
+			Config:         []byte(`{"attribute":"skill","window":100,"widen":0}`),
+		},
+		Queue: queue, Hosting: &client.Hosting{Profile: "profile", FleetID: "fleet"},
+	}
+	if _, err := p.developer(t).PutConfig(within(t), id, c, ""); err != nil {
+		t.Fatal(err)
+	}
+	got, err := p.developer(t).GetConfig(within(t), id)
+	if err != nil || got.Queue != queue {
+		t.Fatalf("got %+v, %v, want the queue %q", got, err, queue)
+	}
+}

@@ -1,0 +1,117 @@
+package ticket_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/state"
+)
+
+// queued is what a GET says of a ticket's queues.
+type queued struct {
+	Queues, UnservedQueues []string
+	Assignment             any
+}
+
+func (r *replicas) createIn(t *testing.T, queues string) (id string) {
+	t.Helper()
+	status, text, err := r.send(t.Context(), http.MethodPost, r.urls[0], `{"queues":`+queues+`}`)
+	must(t, err)
+	var made struct{ ID string }
+	if status != http.StatusCreated || json.Unmarshal([]byte(text), &made) != nil {
+		t.Fatalf("queues %s: got %d %s, want 201", queues, status, text)
+	}
+	return made.ID
+}
+
+func (r *replicas) queues(t *testing.T, id string) (q queued) {
+	t.Helper()
+	status, text, err := r.send(t.Context(), http.MethodGet, r.urls[1]+"?id="+id, "")
+	must(t, err)
+	if status != http.StatusOK {
+		t.Fatalf("got %d %s, want 200", status, text)
+	}
+	if len(q.Queues) == 0 && strings.Contains(text, `ueues":[]`) {
+		t.Errorf("an empty list is not left out: %s", text)
+	}
+	must(t, json.Unmarshal([]byte(text), &q))
+	return q
+}
+
+func (r *replicas) serve(t *testing.T, config, queue string) {
+	t.Helper()
+	_, _, err := r.store.PutConfig(t.Context(), "demo", &pb.Config{Id: config, Function: "duel", Queue: queue},
+		state.AnyRevision)
+	must(t, err)
+}
+
+func TestTicketSaysWhichOfItsQueuesNobodyServes(t *testing.T) {
+	r := start(t)
+	plain, both := r.create(t), r.createIn(t, `["ranked","casual"]`)
+	expect := func(id string, queues, unserved []string) {
+		t.Helper()
+		if got := r.queues(t, id); !slices.Equal(got.Queues, queues) || !slices.Equal(got.UnservedQueues, unserved) {
+			t.Fatalf("got %+v, want the queues %q, of which %q are unserved", got, queues, unserved)
+		}
+	}
+	sorted := []string{"casual", "ranked"}
+	expect(plain, nil, nil)
+	expect(both, sorted, sorted)
+	r.serve(t, "one", "ranked")
+	expect(both, sorted, []string{"casual"})
+	r.serve(t, "two", "casual")
+	expect(both, sorted, nil)
+	r.serve(t, "one", "casual") // it changes its queue
+	expect(both, sorted, []string{"ranked"})
+	_, err := r.store.DeleteConfig(t.Context(), "demo", "one", state.AnyRevision)
+	must(t, err)
+	expect(both, sorted, []string{"ranked"})
+	r.assign(t.Context(), t, both)
+	expect(both, sorted, nil) // it does not wait any more
+	for _, none := range []string{`[]`, `null`} {
+		expect(r.createIn(t, none), nil, nil)
+	}
+}
+
+func TestCreateThatWaitsSaysWhichQueuesNobodyServes(t *testing.T) {
+	r := start(t)
+	status, text, err := r.send(t.Context(), http.MethodPost, r.urls[0], `{"queues":["ranked"]}`, "Prefer", "wait=1")
+	must(t, err)
+	if status != http.StatusCreated || !strings.Contains(text, `"unservedQueues":["ranked"]`) {
+		t.Errorf("got %d %s", status, text)
+	}
+}
+
+func TestQueuesThatAreRefused(t *testing.T) {
+	r := start(t)
+	names := make([]string, 17)
+	for i := range names {
+		names[i] = `"` + strings.Repeat("q", i+1) + `"`
+	}
+	for queues, want := range map[string]string{
+		`"ranked"`:                            "queues",
+		`[1]`:                                 "queues.0",
+		`[null]`:                              "queues.0",
+		`["ranked",""]`:                       "queues.1: the name of a queue is empty",
+		`["a","b","a"]`:                       `queues.2: \"a\" is given twice`,
+		`["two words"]`:                       "queues.0: spaces and control characters",
+		`["line\n"]`:                          "queues.0: spaces and control characters",
+		`["\u0000"]`:                          "queues.0: spaces and control characters",
+		`["\u00a0"]`:                          "queues.0: spaces and control characters",
+		`["` + strings.Repeat("q", 65) + `"]`: "queues.0: the name of a queue has 65 bytes, at most 64",
+		`["` + strings.Repeat("ü", 33) + `"]`: "queues.0: the name of a queue has 66 bytes, at most 64",
+		`[` + strings.Join(names, ",") + `]`:  "queues: 17 of them, at most 16 are allowed",
+	} {
+		status, text, err := r.send(t.Context(), http.MethodPost, r.urls[0], `{"queues":`+queues+`}`)
+		must(t, err)
+		if status != http.StatusBadRequest || !strings.Contains(text, want) {
+			t.Errorf("queues %s: got %d %s, want 400 and %s", queues, status, text, want)
+		}
+	}
+	r.createIn(t, `[`+strings.Join(names[:16], ",")+`]`)
+	r.createIn(t, `["`+strings.Repeat("ü", 32)+`"]`)
+}
