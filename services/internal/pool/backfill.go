@@ -43,8 +43,8 @@ func (b *Backfills) Put(one *pb.Backfill) error {
 		queues = []string{queue}
 	}
 	raw, err := proto.Marshal(&pb.Ticket{
-		Queues: queues, Created: one.GetCreated(), AttributeNames: one.GetAttributeNames(), AttributeValues: one.GetAttributeValues(),
-		Properties: one.GetProperties(),
+		Created: one.GetCreated(), AttributeNames: one.GetAttributeNames(), AttributeValues: one.GetAttributeValues(),
+		Properties: one.GetProperties(), Queues: queues,
 	})
 	if err != nil {
 		return err

@@ -202,7 +202,9 @@ func (v View) Queues(limit int) map[string]int64 {
 	}
 	all := slices.Collect(maps.Values(q.by))
 	if len(all) > limit {
-		slices.SortFunc(all, func(a, b *queue) int { return cmp.Or(cmp.Compare(b.uses, a.uses), cmp.Compare(a.name, b.name)) })
+		slices.SortFunc(all, func(a, b *queue) int {
+			return cmp.Or(cmp.Compare(b.uses, a.uses), cmp.Compare(a.name, b.name))
+		})
 		all = all[:limit]
 	}
 	counts := make(map[string]int64, len(all))

@@ -56,13 +56,15 @@ func TestQueuesAreThoseOfTheConfigs(t *testing.T) {
 		must(t, err)
 		for _, entry := range entries {
 			for _, e := range entry.Events {
-				told = append(told, strings.Join([]string{e.GetKind().String(), e.GetReason(), e.GetConfig(), e.GetQueue()}, " "))
+				words := []string{e.GetKind().String(), e.GetReason(), e.GetConfig(), e.GetQueue()}
+				told = append(told, strings.Join(words, " "))
 				if len(e.GetTickets()) > 0 || e.GetTime() == 0 {
 					t.Errorf("%v has tickets, or no time", e)
 				}
 			}
 		}
-		want := []string{"KIND_UNSERVED changed b ranked", "KIND_UNSERVED deleted c ünïcode", "KIND_UNSERVED deleted b casual"}
+		want := []string{"KIND_UNSERVED changed b ranked", "KIND_UNSERVED deleted c ünïcode",
+			"KIND_UNSERVED deleted b casual"}
 		if !slices.Equal(told, want) {
 			t.Errorf("told is %q, want %q", told, want)
 		}

@@ -98,7 +98,8 @@ func queuedGame(t *testing.T, p *project) {
 	const running = "203.0.113.7:7777"
 	search := func(queue string, want int) {
 		t.Helper()
-		got, err := p.as(t, issuer.Claims{Kind: auth.Server, Subject: "server"}).BackfillV1(within(t), client.BackfillV1Request{
+		server := p.as(t, issuer.Claims{Kind: auth.Server, Subject: "server"})
+		got, err := server.BackfillV1(within(t), client.BackfillV1Request{
 			Connection: running, Function: client.FunctionTarget{Name: "duel", Version: "1"}, Queue: queue,
 			Config: []byte(`{"attribute":"skill","window":100,"widen":0}`),
 		})
@@ -117,11 +118,12 @@ func queuedGame(t *testing.T, p *project) {
 func (p *project) enter(t *testing.T, player string, queues ...string) *ticket {
 	t.Helper()
 	k := &ticket{p: p, player: player}
-	var err error
-	k.id, err = k.api(t).CreateTicket(within(t), client.TicketRequest{Attributes: attributes{"skill": 1200}, Queues: queues})
+	id, err := k.api(t).CreateTicket(within(t), client.TicketRequest{Attributes: attributes{"skill": 1200},
+		Queues: queues})
 	if err != nil {
 		t.Fatal(err)
 	}
+	k.id = id
 	return k
 }
 
