@@ -99,7 +99,7 @@ func queuedGame(t *testing.T, p *project) {
 	search := func(queue string, want int) {
 		t.Helper()
 		server := p.as(t, issuer.Claims{Kind: auth.Server, Subject: "server"})
-		got, err := server.BackfillV1(within(t), client.BackfillV1Request{
+		got, err := server.BackfillV1(within(t), client.BackfillV1Request{ //nolint:staticcheck // it is still served
 			Connection: running, Function: client.FunctionTarget{Name: "duel", Version: "1"}, Queue: queue,
 			Config: []byte(`{"attribute":"skill","window":100,"widen":0}`),
 		})
