@@ -3,7 +3,6 @@ package ticket
 import (
 	"context"
 	"net/http"
-	"strconv"
 	"strings"
 	"time"
 
@@ -19,7 +18,7 @@ import (
 )
 
 func (s *service) create(c echo.Context) error {
-	owner, err := playerOf(c)
+	owner, err := auth.PlayerOf(c)
 	if err != nil {
 		return err
 	}
@@ -80,7 +79,7 @@ func (s *service) createAndWait(c echo.Context, body *pb.Ticket, wait time.Durat
 	}
 	header := c.Response().Header()
 	header.Set(echo.HeaderLocation, "tickets?id="+id) // beside this path, whatever path gateways have before it
-	header.Set(preferenceApplied, appliedWait(wait))
+	header.Set(web.PreferenceApplied, web.AppliedWait(wait))
 	header.Set("X-Accel-Buffering", "no") // nginx would keep the headers back until the body comes
 	header.Set(echo.HeaderContentType, echo.MIMEApplicationJSON)
 	web.Begin(c, http.StatusCreated, s.Now())
@@ -136,7 +135,7 @@ func (s *service) get(c echo.Context) error {
 		}
 	}
 	if wait > 0 {
-		c.Response().Header().Set(preferenceApplied, appliedWait(wait))
+		c.Response().Header().Set(web.PreferenceApplied, web.AppliedWait(wait))
 		t, err = s.waiters.wait(c.Request().Context(), c.Param("project"), id, wait, read)
 		if gone := c.Request().Context().Err(); gone != nil {
 			return gone // nobody reads the answer, and it is not counted as one
@@ -162,7 +161,7 @@ func (s *service) get(c echo.Context) error {
 }
 
 func (s *service) delete(c echo.Context) error {
-	player, err := playerOf(c)
+	player, err := auth.PlayerOf(c)
 	if err != nil {
 		return err
 	}
@@ -183,7 +182,7 @@ func (s *service) delete(c echo.Context) error {
 
 // preferredWait is how long a request prefers to wait.
 func (s *service) preferredWait(c echo.Context) time.Duration {
-	return preferredWait(c.Request().Header["Prefer"], s.Settings.Wait)
+	return web.PreferredWait(c.Request().Header, s.Settings.Wait)
 }
 
 // waitsAs is the player whose held requests a create counts to, "" for a game service that acts for many.
@@ -193,11 +192,6 @@ func waitsAs(c echo.Context) string {
 	}
 	return ""
 }
-
-// preferenceApplied is the header of an answer that says which preference it honours, see appliedWait.
-const preferenceApplied = "Preference-Applied"
-
-func appliedWait(wait time.Duration) string { return "wait=" + strconv.Itoa(int(wait.Seconds())) }
 
 // ticketID is the query parameter id.
 func ticketID(c echo.Context) (string, error) {
@@ -213,17 +207,4 @@ func ticketID(c echo.Context) (string, error) {
 		return "", problem.New(problem.NotFound, "the ticket was not found: no ticket has an identifier like this")
 	}
 	return id, nil
-}
-
-// playerOf is the player for whom a request is. Of two names neither is the right one: a proxy on the way may
-// have added one that the client gave already.
-func playerOf(c echo.Context) (string, error) {
-	values := c.Request().Header.Values(auth.OnBehalfOf)
-	switch len(values) {
-	case 0:
-		return auth.TicketOwner(auth.From(c), "", false)
-	case 1:
-		return auth.TicketOwner(auth.From(c), values[0], true)
-	}
-	return "", problem.New(problem.Invalid, "%s: given more than once", auth.OnBehalfOf)
 }

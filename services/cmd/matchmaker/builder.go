@@ -35,6 +35,7 @@ import (
 	"matchmaker.dev/services/internal/state"
 	"matchmaker.dev/services/internal/telemetry"
 	"matchmaker.dev/services/internal/web"
+	"matchmaker.dev/services/party"
 	"matchmaker.dev/services/registry"
 	"matchmaker.dev/services/runner"
 	"matchmaker.dev/services/ticket"
@@ -249,6 +250,14 @@ func (b *builder) ticket() error {
 		Store: b.store, Bus: b.bus, Verifier: b.verifier, Log: b.log, Now: time.Now,
 		Settings: b.settings.Ticket, Fields: b.settings.fields(), Reads: b.settings.Rates.Reads(),
 		Meter: b.telemetry.Meter, Tracer: b.tracer("ticket"),
+	}))
+	return nil
+}
+
+func (b *builder) party() error {
+	b.add(party.New(party.Options{
+		Store: b.store, Bus: b.bus, Verifier: b.verifier, Log: b.log, Now: time.Now,
+		Settings: b.settings.Party, Wait: b.settings.Ticket.Wait, Fields: b.settings.fields(), Meter: b.telemetry.Meter,
 	}))
 	return nil
 }

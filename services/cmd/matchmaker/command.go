@@ -82,6 +82,9 @@ func services() []service {
 		{catalog.Ticket, (*builder).ticket, func(s *settings) kong.Plugins {
 			return kong.Plugins{&s.Issuers, &s.Fields, &s.Ticket}
 		}},
+		{catalog.Party, (*builder).party, func(s *settings) kong.Plugins {
+			return kong.Plugins{&s.Issuers, &s.Fields, &s.Ticket, &s.Party}
+		}},
 	}
 }
 

@@ -24,6 +24,7 @@ import (
 	"matchmaker.dev/services/internal/sandbox"
 	"matchmaker.dev/services/internal/state"
 	"matchmaker.dev/services/internal/telemetry"
+	"matchmaker.dev/services/party"
 	"matchmaker.dev/services/registry"
 	"matchmaker.dev/services/runner"
 	"matchmaker.dev/services/ticket"
@@ -39,6 +40,7 @@ var groups = []kong.Group{
 	{Key: "allocator", Title: "Game servers:"},
 	{Key: "events", Title: "Events:"},
 	{Key: "backfill", Title: "Backfill:"},
+	{Key: "parties", Title: "Parties:"},
 	{Key: "project", Title: "Projects:"},
 }
 
@@ -70,6 +72,7 @@ type settings struct {
 	Rules     hostingFileSettings
 	Allocator allocator.Settings
 	Backfill  backfill.Settings
+	Party     party.Settings
 	Keys      keyring.Settings
 	Results   state.Results
 	Tokens    token.Settings

@@ -122,6 +122,11 @@ func rightsOf(name string) Rights {
 			Publish:   []string{pokes + "*", assigned + "*", runs + "*.*"},
 			Subscribe: []string{partsRoot + name + ".*.*", inbox},
 		}
+	case catalog.Party:
+		return Rights{
+			Publish:   []string{pokes + "*", assigned + "*", parties + "*"},
+			Subscribe: []string{parties + "*", inbox},
+		}
 	case account.Events:
 		return Rights{
 			Publish: []string{

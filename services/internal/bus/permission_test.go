@@ -126,6 +126,9 @@ func TestEachServiceMayDoWhatItDoes(t *testing.T) {
 	}
 	_, err := buses[catalog.Ticket].OnAssigned(func(string, []string) { assigned <- "" })
 	must("hear results", err)
+	changed := make(chan string, 64)
+	_, err = buses[catalog.Party].OnParty(func(project, party string) { changed <- project + "/" + party })
+	must("hear parties", err)
 	_, err = buses[catalog.Runner].ServeRuns("r", "demo", "duel",
 		func(_ context.Context, _ *pb.RunRequest, answer bus.SendPart) {
 			_ = answer(&pb.RunPart{Last: true})
@@ -143,7 +146,9 @@ func TestEachServiceMayDoWhatItDoes(t *testing.T) {
 	for range 3 {
 		next(t, beats)
 	}
-	for _, name := range []string{catalog.Director, catalog.Allocator, catalog.Backfill} {
+	buses[catalog.Party].NotifyParty(ctx, "demo", "p")
+	next(t, changed)
+	for _, name := range []string{catalog.Director, catalog.Allocator, catalog.Backfill, catalog.Party} {
 		buses[name].NotifyAssigned(ctx, "demo", []string{"t"})
 		next(t, assigned)
 	}
@@ -260,7 +265,8 @@ func TestNoServiceMayDoMore(t *testing.T) {
 		"mm.runner":             except(catalog.Runner),
 		"mm.log.demo.duel":      except(catalog.Runner),
 		"mm.assigned.demo": except(catalog.Director, catalog.Allocator,
-			catalog.Backfill, catalog.Ticket),
+			catalog.Backfill, catalog.Ticket, catalog.Party),
+		"mm.party.demo":                                              except(catalog.Party),
 		"mm.poke.demo":                                               {catalog.Runner},
 		"$O.MM_MODULES.C.x":                                          except(catalog.Registry),
 		"$O.MM_MODULES.M.x":                                          except(catalog.Registry),
@@ -288,6 +294,7 @@ func TestNoServiceMayDoMore(t *testing.T) {
 		"mm.parts.backfill.*.*": except(catalog.Backfill),
 		"mm.poke.*":             except(catalog.Director, catalog.Runner),
 		"mm.assigned.*":         except(catalog.Ticket),
+		"mm.party.*":            except(catalog.Party),
 		"mm.runner":             except(catalog.Director, catalog.Runner, catalog.Registry),
 	}
 	for _, name := range catalog.Names() {

@@ -9,6 +9,7 @@ const (
 	partsRoot = "mm.parts."
 	matches   = "mm.match."
 	assigned  = "mm.assigned."
+	parties   = "mm.party."
 	runner    = "mm.runner"
 	logs      = "mm.log."
 	events    = "mm.event."

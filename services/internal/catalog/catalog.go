@@ -13,6 +13,7 @@ const (
 	Director  = "director"
 	Allocator = "allocator"
 	Backfill  = "backfill"
+	Party     = "party"
 )
 
 // Service is one row of the list.
@@ -88,6 +89,10 @@ func Services() []Service {
 				{Path: matchmaking + "(/api/v1)?/api/v2/backfill", Below: true}, {Path: "/api/v2/backfill", Below: true},
 				{Path: base + "/backfill"},
 			},
+		},
+		{
+			Name: Party, Help: "Run the Parties API.", Port: 8088, Issuers: true,
+			Routes: []Route{{Path: base + "/parties", Below: true}},
 		},
 	}
 }

@@ -58,7 +58,9 @@ type creation struct {
 	body    []byte
 	// settings is the revision of the settings that it was decided by.
 	settings int64
-	done     chan error
+	// party is set when it is the search of a party, which is written with it.
+	party partyWrite
+	done  chan error
 }
 
 func newCreation(asked Creation, body []byte) *creation {
@@ -174,7 +176,8 @@ func (s *Store) create(
 	k := keysOf(project)
 	playerInterval, playerBurst := s.limits.Player().bucket()
 	projectInterval, projectBurst := s.limits.Project().bucket()
-	c := s.call(ticketCreateScript, k, ids{},
+	party := batch[0].party
+	c := s.call(ticketCreateScript, k, ids{ofParty: party.id},
 		"waiting_limit", s.limits.Waiting,
 		"results_limit", s.limits.Results,
 		"player_interval", playerInterval,
@@ -184,6 +187,9 @@ func (s *Store) create(
 		"large_size", largeSize,
 		"bytes_limit", s.limits.TicketMemory<<20,
 		"settings_revision", batch[0].settings,
+		"party_read", party.read,
+		"party_revision", party.revision,
+		"party_body", party.body,
 		"event", s.encodeEvent(&pb.Event{Kind: pb.Event_KIND_CREATED}))
 	c.keys = slices.Grow(c.keys, len(batch))
 	c.args = slices.Grow(c.args, 4*len(batch))
@@ -201,6 +207,9 @@ func (s *Store) create(
 	}
 	if r[0] == int64(-1) {
 		return 0, nil, ErrOtherSettings
+	}
+	if r[0] == int64(-2) {
+		return 0, nil, errOtherParty
 	}
 	if position, err = positionOf(r[0]); err != nil {
 		return 0, nil, err

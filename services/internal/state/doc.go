@@ -69,6 +69,19 @@
 //	proposed   zset    backfill tickets with proposed tickets by the deadline of the approval;
 //	                   +inf while the server is being allocated
 //
+// Parties (party.go):
+//
+//	pa:<party> (party)
+//	           hash    b [BODY], v [VERSION]: its revision
+//	                   h: [HEARD] and a member: when the member was last heard of
+//	parties    zset    parties by when to look whether members were silent
+//	partyplayers (party_players)
+//	           hash    the party of each player who is in one
+//	partycodes (party_codes)
+//	           hash    the party that each code lets players join
+//	partysweeps (party_sweeps)
+//	           hash    s [SWEPT]: when parties were last looked at; p [PATIENCE]: until when nobody is silent
+//
 // Changes and events (feed.go, follow.go, snapshot.go, wait.go, event.go, history.go):
 //
 //	feed, seq (feed_seq)

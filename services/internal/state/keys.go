@@ -49,16 +49,22 @@ func (k keys) functions() string          { return string(k) + "functions" }
 func (k keys) unused() string             { return string(k) + "unused" }
 func (k keys) lease() string              { return string(k) + "lease" }
 func (k keys) rates() string              { return string(k) + "rates" }
+func (k keys) party(id string) string     { return string(k) + "pa:" + id }
+func (k keys) parties() string            { return string(k) + "parties" }
+func (k keys) partyPlayers() string       { return string(k) + "partyplayers" }
+func (k keys) partyCodes() string         { return string(k) + "partycodes" }
+func (k keys) partySweeps() string        { return string(k) + "partysweeps" }
 func (k keys) players(n string) string    { return string(k) + "players:" + n } // 0 and 1
 
 // ids are the ids in the keys of a script's call, by kind.
-type ids [4]string
+type ids [5]string
 
 const (
 	noID = iota
 	ofTicket
 	ofMatch
 	ofBackfill
+	ofParty
 )
 
 // keyName is how a key ends that a script's header names.
@@ -75,7 +81,9 @@ var keyNames = map[string]keyName{
 	"backfill": {"bf:", ofBackfill}, "proposals": {"bp:", ofBackfill}, "joined": {"bj:", ofBackfill},
 	"feed_seq": {"seq", noID}, "history_seq": {"told", noID}, "deallocations": {"returns", noID},
 	"backfill_sizes": {"backfillsizes", noID},
-	"config_names":   {"confignames", noID}, "players_0": {"players:0", noID}, "players_1": {"players:1", noID},
+	"party":          {"pa:", ofParty}, "party_players": {"partyplayers", noID}, "party_codes": {"partycodes", noID},
+	"party_sweeps": {"partysweeps", noID},
+	"config_names": {"confignames", noID}, "players_0": {"players:0", noID}, "players_1": {"players:1", noID},
 }
 
 func keyNamed(name string) keyName {

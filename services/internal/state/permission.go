@@ -63,7 +63,7 @@ func permissions() map[string]rights {
 			// Scripts check whether the settings have changed since the ticket was decided.
 			consults: []string{every.settings()},
 			changes: slices.Concat(counters(), limits(), []string{global.projects(), every.ticket(anyID), every.waiting(),
-				every.large(), every.results()}),
+				every.large(), every.results(), every.party(anyID)}),
 		},
 		catalog.Config: {
 			scripts: []lazyScript{projectAddScript, configPutScript, configDeleteScript, settingsPutScript, rateAllowScript},
@@ -111,6 +111,17 @@ func permissions() map[string]rights {
 			writes: events,
 			changes: slices.Concat(counters(), tickets(), matchKeys(), fillings(), []string{every.deallocations(),
 				every.large()}),
+		},
+		catalog.Party: {
+			scripts: []lazyScript{projectAddScript, partyPutScript, partyHearScript, partySweepScript, partySilentScript,
+				ticketCreateScript, ticketDeleteScript},
+			calls:  "smembers hget hmget exists",
+			reads:  []string{every.outcome(anyID)},
+			writes: events,
+			changes: slices.Concat(counters(), limits(), []string{global.projects(), every.ticket(anyID), every.waiting(),
+				every.large(), every.results(), every.party(anyID), every.parties(), every.partyPlayers(), every.partyCodes(),
+				every.partySweeps()}),
+			consults: []string{every.settings()},
 		},
 		catalog.Backfill: {
 			scripts: []lazyScript{projectAddScript, backfillCreateScript, backfillReplaceScript, proposalApproveScript,

@@ -69,7 +69,7 @@ func TestAccountsReadAndWriteOnlyTheirKeys(t *testing.T) {
 	t.Parallel()
 	const (
 		nobody = ""
-		change = "ticket director allocator backfill"
+		change = "ticket director allocator backfill party"
 		match  = "director allocator"
 		fill   = "director allocator backfill"
 	)
@@ -91,18 +91,18 @@ func TestAccountsReadAndWriteOnlyTheirKeys(t *testing.T) {
 		return false
 	}
 	for _, test := range []struct{ key, readers, writers string }{
-		{"mm:{p}:t:1", "ticket runner director allocator backfill", change},
-		{"mm:{p}:waiting", "ticket runner director allocator backfill", change},
+		{"mm:{p}:t:1", "ticket runner director allocator backfill party", change},
+		{"mm:{p}:waiting", "ticket runner director allocator backfill party", change},
 		{"mm:{p}:resolved", fill, fill},
 		{"mm:{p}:results", change, change},
 		{"mm:{p}:feed", "runner", change},
 		{"mm:{p}:feedname", "runner backfill", "runner"},
-		{"mm:{p}:seq", "ticket runner director allocator backfill", change},
-		{"mm:{p}:streams", "ticket config director allocator backfill", "ticket config director allocator backfill"},
-		{"mm:{p}:history", "director", "ticket config director allocator backfill"},
-		{"mm:{p}:told", "ticket config director allocator backfill", "ticket config director allocator backfill"},
+		{"mm:{p}:seq", "ticket runner director allocator backfill party", change},
+		{"mm:{p}:streams", change + " config", change + " config"},
+		{"mm:{p}:history", "director", change + " config"},
+		{"mm:{p}:told", change + " config", change + " config"},
 		{"mm:{p}:published", "director", "director"},
-		{"mm:{p}:o:1", "ticket director allocator backfill", fill},
+		{"mm:{p}:o:1", "ticket director allocator backfill party", fill},
 		{"mm:{p}:outcomes", fill, fill},
 		{"mm:{p}:m:1", match, match},
 		{"mm:{p}:claims", match, match},
@@ -110,8 +110,8 @@ func TestAccountsReadAndWriteOnlyTheirKeys(t *testing.T) {
 		{"mm:{p}:ended", match, match},
 		{"mm:{p}:returns", match, match},
 		{"mm:{p}:lease", "director", "director"},
-		{"mm:{p}:rates", "ticket config registry backfill", "ticket config registry backfill"},
-		{"mm:{p}:players:0", "ticket", "ticket"},
+		{"mm:{p}:rates", "ticket config registry backfill party", "ticket config registry backfill party"},
+		{"mm:{p}:players:0", "ticket party", "ticket party"},
 		{"mm:{p}:configs", "config director", "config"},
 		{"mm:{p}:revisions", "config director", "config"},
 		{"mm:{p}:revision", "config", "config"},
@@ -122,16 +122,21 @@ func TestAccountsReadAndWriteOnlyTheirKeys(t *testing.T) {
 		{"mm:{p}:unused", "registry director", "registry"},
 		{"mm:{p}:bf:1", "runner director allocator backfill", fill},
 		{"mm:{p}:backfillsizes", "runner director allocator backfill", fill},
-		{"mm:{p}:large", "ticket runner director allocator backfill", change},
+		{"mm:{p}:large", "ticket runner director allocator backfill party", change},
 		{"mm:{p}:backfills", "runner director allocator backfill", fill},
 		{"mm:{p}:bp:1", fill, fill},
 		{"mm:{p}:bj:1", fill, fill},
 		{"mm:{p}:proposed", fill, fill},
-		{"mm:projects", "ticket config registry runner director allocator backfill",
-			"ticket config registry director backfill"},
+		{"mm:{p}:pa:1", "ticket party", "ticket party"},
+		{"mm:{p}:parties", "party", "party"},
+		{"mm:{p}:partyplayers", "party", "party"},
+		{"mm:{p}:partycodes", "party", "party"},
+		{"mm:{p}:partysweeps", "party", "party"},
+		{"mm:projects", "ticket config registry runner director allocator backfill party",
+			"ticket config registry director backfill party"},
 		{"mm:directors", "director", "director"},
-		{"mm:schema", "ticket config registry runner director allocator backfill",
-			"ticket config registry runner director allocator backfill"},
+		{"mm:schema", "ticket config registry runner director allocator backfill party",
+			"ticket config registry runner director allocator backfill party"},
 		{"mm:{p}:other", nobody, nobody},
 		{"mm:other", nobody, nobody},
 		{"other", nobody, nobody},
@@ -203,7 +208,7 @@ func TestOtherCommandsAreRefused(t *testing.T) {
 		return append([]any{"EVAL", text, len(keys)}, keys...)
 	}
 	for _, name := range []string{catalog.Ticket, catalog.Config, catalog.Registry, catalog.Director, catalog.Allocator,
-		catalog.Backfill} {
+		catalog.Backfill, catalog.Party} {
 		refuse(name,
 			script("return redis.call('FLUSHALL')"), script("return redis.call('KEYS', '*')"), script("return "+
 				"redis.call('CONFIG', 'GET', '*')"),

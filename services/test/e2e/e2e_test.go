@@ -26,6 +26,7 @@ func Test(t *testing.T) {
 // play runs the scenarios in a system, in parallel.
 func play(t *testing.T, s *system) {
 	scenarios := map[string]func(*testing.T, *project){
+		"party":           parties,
 		"live-server":     liveServer,
 		"outside":         outside,
 		"override":        override,

@@ -7,6 +7,7 @@ runner: { routes: false, issuers: false, hostingKeys: false, modules: true, host
 director: { routes: false, issuers: false, hostingKeys: false, modules: false, hosting: false }
 allocator: { routes: true, issuers: false, hostingKeys: true, modules: false, hosting: true }
 backfill: { routes: true, issuers: true, hostingKeys: false, modules: false, hosting: false }
+party: { routes: true, issuers: true, hostingKeys: false, modules: false, hosting: false }
 {{- end }}
 
 {{/*
@@ -22,4 +23,5 @@ allocator ^/\.well-known/server-keys\.json$
 backfill ^/[^/]+/matchmaking(/api/v1)?/api/v2/backfill(/.*)?$
 backfill ^/api/v2/backfill(/.*)?$
 backfill ^/[^/]+/matchmaking/api/v1/backfill$
+party ^/[^/]+/matchmaking/api/v1/parties(/.*)?$
 {{- end }}

@@ -1,16 +1,21 @@
--- Creates a group of tickets, in order, except those that meet a limit.
+-- Creates a group of tickets, in order, except those that meet a limit. One that is the search of a party is alone in
+-- its group, and the party is written with it.
 -- Full: refused
 -- Uses: time, change, rate, large
--- KEYS: waiting, settings, rates, players_0, players_1, then ticket…
+-- KEYS: waiting, settings, party, rates, players_0, players_1, then ticket…
 -- ARGV: waiting_limit, results_limit (0 = none), player_interval, player_burst, project_interval, project_burst (in
 --       microseconds, an interval of 0 = no limit), large_size (bytes of a body from which they count), bytes_limit (of
---       all large bodies, 0 = none), settings_revision (of the settings that the caller decided by), event, then id,
---       owner, body, its_players ('' = the owner)…
+--       all large bodies, 0 = none), settings_revision (of the settings that the caller decided by), party_read (the
+--       party's revision that the caller read, '' = no party), party_revision, party_body (of the party with its
+--       search), event, then id, owner, body, its_players ('' = the owner)…
 -- Result: feed position (0 when none was created), then for each ticket that was not created: its number from 0,
 --         'waiting', 'results', 'player', 'project' or 'bytes', and how many microseconds to wait (0 = unknown);
---         {-1} when the project has other settings, and nothing was created
+--         {-1} when the project has other settings, {-2} when the party is another one by now: nothing was created then
 if (redis.call('HGET', settings, REVISION) or '0') ~= settings_revision then
   return {-1}
+end
+if party_read ~= '' and redis.call('HGET', party, VERSION) ~= party_read then
+  return {-2}
 end
 local now = micros()
 local created = math.floor(now / 1000)
@@ -134,6 +139,9 @@ if #ids > 0 then
     keep(to_text(used), sizes)
   end
   redis.call('ZADD', waiting, unpack(scores))
+  if party_read ~= '' then
+    redis.call('HSET', party, BODY, party_body, VERSION, party_revision)
+  end
   append_history({event, table.concat(ids, ' ')}, #ids)
   result[1] = append_feed(changes)
 end

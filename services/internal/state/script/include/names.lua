@@ -43,6 +43,10 @@ local SERVES, SERVERS = 'c:', 'q:'
 -- Fields of the settings of a project. Each number below SETTINGS has the settings after a change, in turn.
 local REVISION, CHANGES, SETTINGS = 'r', 'n', 32
 
+-- Fields of a party. HEARD: before a member, when it was last heard of. And of the sweeps of parties: PATIENCE: until
+-- when nobody is taken for silent.
+local HEARD, PATIENCE = 'h:', 'p'
+
 -- What the feed carries. A body of more than NAMED bytes is only named, and so is what would make an entry carry more
 -- than CARRIED bytes of bodies: readers fetch it. Redis stores and sends an entry in one piece, so a large one holds up
 -- everybody, and the feed would have a second copy of every large body. Most tickets have less than 1 KiB, so they come

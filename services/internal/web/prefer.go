@@ -1,11 +1,23 @@
-package ticket
+package web
 
 import (
 	"errors"
+	"net/http"
 	"strconv"
 	"strings"
 	"time"
 )
+
+// PreferenceApplied is the header of an answer that says which preference it honours, see AppliedWait.
+const PreferenceApplied = "Preference-Applied"
+
+// AppliedWait is the preference "wait" as an answer repeats it.
+func AppliedWait(wait time.Duration) string { return "wait=" + strconv.Itoa(int(wait.Seconds())) }
+
+// PreferredWait is the time that a request prefers to wait, at most longest.
+func PreferredWait(h http.Header, longest time.Duration) time.Duration {
+	return preferredWait(h["Prefer"], longest)
+}
 
 // preferredWait is the time in a preference "wait" (RFC 7240): N in wait=N or wait="N", in seconds, at most longest. It
 // is 0 without one. Of several the first counts; other preferences and parameters do not matter.

@@ -1,4 +1,4 @@
-package ticket
+package web
 
 import (
 	"testing"

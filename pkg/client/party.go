@@ -1,0 +1,192 @@
+package client
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strconv"
+)
+
+// Party is players who search for a match together, as one of its members sees it.
+type Party struct {
+	ID string `json:"id"`
+	// Code lets others join.
+	Code string `json:"code"`
+	// Leader is the member who starts and stops the search.
+	Leader string `json:"leader"`
+	// Created is in Unix milliseconds, UTC.
+	Created int64 `json:"created"`
+	// Revision counts the changes of the party.
+	Revision int64 `json:"revision"`
+	// Size is how many members there may be.
+	Size int `json:"size"`
+	// Members by when they joined, the oldest first.
+	Members []PartyMember `json:"members"`
+	// Search is the last search, nil when there was none since the members are these.
+	Search *PartySearch `json:"search"`
+}
+
+// PartyMember is a member of a party. Attributes and properties are shown to the member alone.
+type PartyMember struct {
+	ID string `json:"id"`
+	// Joined is in Unix milliseconds, UTC.
+	Joined     int64              `json:"joined"`
+	Ready      bool               `json:"ready"`
+	Attributes map[string]float64 `json:"attributes"`
+	Properties map[string][]byte  `json:"properties"`
+}
+
+// PartySearch is a search for a match: a ticket with all members, which each of them can read.
+type PartySearch struct {
+	Ticket string `json:"ticket"`
+	// Started is in Unix milliseconds, UTC.
+	Started int64 `json:"started"`
+}
+
+// PartyMembership is what a member says of itself.
+type PartyMembership struct {
+	// Player is as in [TicketRequest].
+	Player string `json:"-"`
+	// NotReady is set by who is not ready yet: the search cannot be started then.
+	NotReady   bool               `json:"-"`
+	Attributes map[string]float64 `json:"attributes,omitempty"`
+	Properties map[string][]byte  `json:"properties,omitempty"`
+}
+
+// membership is the JSON of a PartyMembership, with what is asked for besides.
+type membership struct {
+	PartyMembership
+	Ready bool   `json:"ready"`
+	Code  string `json:"code,omitempty"`
+	Size  int    `json:"size,omitempty"`
+}
+
+// CreateParty makes a party, whose leader the player is. size is how many members it may have, 0 for the most that the
+// service allows. Its status is 409 when the player is in a party already: [Client.MyParty] is that one.
+func (c *Client) CreateParty(ctx context.Context, size int, m PartyMembership) (*Party, error) {
+	return c.sendParty(ctx, http.MethodPost, "", m.Player, membership{m, !m.NotReady, "", size}, false)
+}
+
+// JoinParty makes the player a member of the party with a code, as people type it. Its status is 404 when there is no
+// such party, and 409 when the party is full or the player is in another one.
+func (c *Client) JoinParty(ctx context.Context, code string, m PartyMembership) (*Party, error) {
+	return c.sendParty(ctx, http.MethodPost, "/members", m.Player, membership{m, !m.NotReady, code, 0}, true)
+}
+
+// MyParty is the party that the player is in. Its status is 404 when there is none.
+func (c *Client) MyParty(ctx context.Context, player string) (*Party, error) {
+	return c.sendParty(ctx, http.MethodGet, "", player, nil, true)
+}
+
+// GetParty reads a party. Its status is 404 when there is none, or the player is no member.
+func (c *Client) GetParty(ctx context.Context, id, player string) (*Party, error) {
+	return c.sendParty(ctx, http.MethodGet, "/"+url.PathEscape(id), player, nil, true)
+}
+
+// NextParty waits until a party is not as the caller knows it, and returns it as it is then. It also tells the service
+// that the member is there: a member who is silent for long leaves. Its status is 404 when the player is no member any
+// more.
+func (c *Client) NextParty(ctx context.Context, known *Party, player string) (*Party, error) {
+	interval := firstPoll
+	for {
+		header, err := onBehalfOf(player)
+		if err != nil {
+			return nil, err
+		}
+		header = preferWait(header)
+		header.Set("If-None-Match", `"`+strconv.FormatInt(known.Revision, 10)+`"`)
+		asked := c.retry.Now()
+		p := new(Party)
+		_, err = c.do(ctx, &request{method: http.MethodGet, path: "v1/parties/" + url.PathEscape(known.ID), header: header,
+			repeatable: true}, p)
+		if Status(err) != http.StatusNotModified {
+			if err != nil {
+				return nil, err
+			}
+			return p, nil
+		}
+		held := c.retry.Now().Sub(asked)
+		if held >= interval {
+			interval = firstPoll
+			continue
+		}
+		if err := c.retry.Sleep(ctx, interval-held); err != nil {
+			return nil, err
+		}
+		interval = min(2*interval, slowPoll)
+	}
+}
+
+// UpdatePartyMember replaces what the player says of itself.
+func (c *Client) UpdatePartyMember(ctx context.Context, id, player string, m PartyMembership) (*Party, error) {
+	m.Player = player
+	return c.sendParty(ctx, http.MethodPut, "/"+url.PathEscape(id)+"/members/"+url.PathEscape(player), player,
+		membership{m, !m.NotReady, "", 0}, true)
+}
+
+// LeaveParty ends the player's membership, and stops the search. The oldest member follows a leader.
+func (c *Client) LeaveParty(ctx context.Context, id, player string) error {
+	return c.endParty(ctx, "/"+url.PathEscape(id)+"/members/"+url.PathEscape(player), player)
+}
+
+// KickPartyMember ends the membership of another member, who cannot join again. The party gets another code. leader is
+// the player who does it.
+func (c *Client) KickPartyMember(ctx context.Context, id, member, leader string) (*Party, error) {
+	return c.sendParty(ctx, http.MethodDelete, "/"+url.PathEscape(id)+"/members/"+url.PathEscape(member), leader, nil, false)
+}
+
+// SetPartyLeader makes another member the leader. leader is the player who is it before.
+func (c *Client) SetPartyLeader(ctx context.Context, id, member, leader string) (*Party, error) {
+	return c.sendParty(ctx, http.MethodPut, "/"+url.PathEscape(id)+"/leader", leader, map[string]string{"player": member}, true)
+}
+
+// RenewPartyCode gives a party another code.
+func (c *Client) RenewPartyCode(ctx context.Context, id, leader string) (*Party, error) {
+	return c.sendParty(ctx, http.MethodPost, "/"+url.PathEscape(id)+"/code", leader, nil, true)
+}
+
+// StartPartySearch creates a ticket with all members. t.Player is the leader. A search that has begun goes on.
+func (c *Client) StartPartySearch(ctx context.Context, id string, t TicketRequest) (*Party, error) {
+	return c.sendParty(ctx, http.MethodPut, "/"+url.PathEscape(id)+"/search", t.Player, t, true)
+}
+
+// StopPartySearch deletes the ticket of the search, unless it has a result.
+func (c *Client) StopPartySearch(ctx context.Context, id, leader string) (*Party, error) {
+	return c.sendParty(ctx, http.MethodDelete, "/"+url.PathEscape(id)+"/search", leader, nil, true)
+}
+
+// DisbandParty ends a party.
+func (c *Client) DisbandParty(ctx context.Context, id, leader string) error {
+	return c.endParty(ctx, "/"+url.PathEscape(id), leader)
+}
+
+func (c *Client) endParty(ctx context.Context, path, player string) error {
+	header, err := onBehalfOf(player)
+	if err != nil {
+		return err
+	}
+	_, err = c.do(ctx, &request{method: http.MethodDelete, path: "v1/parties" + path, header: header,
+		repeatable: true, removes: true}, nil)
+	return err
+}
+
+// sendParty sends a request that is answered with the party. in may be nil.
+func (c *Client) sendParty(
+	ctx context.Context, method, path, player string, in any, repeatable bool,
+) (*Party, error) {
+	header, err := onBehalfOf(player)
+	if err != nil {
+		return nil, err
+	}
+	r := &request{method: method, path: "v1/parties" + path, header: header, repeatable: repeatable}
+	if in != nil {
+		if r.body, err = encode(in); err != nil {
+			return nil, err
+		}
+	}
+	p := new(Party)
+	if _, err := c.do(ctx, r, p); err != nil {
+		return nil, err
+	}
+	return p, nil
+}

@@ -1,0 +1,302 @@
+package main
+
+import (
+	"context"
+	"time"
+
+	"matchmaker.dev/pkg/client"
+)
+
+type partyCommands struct {
+	Create  partyCreate  `cmd:"" help:"Make a party and print its code."`
+	Join    partyJoin    `cmd:"" help:"Join a party by its code."`
+	Get     partyGet     `cmd:"" help:"Print the player's party."`
+	Watch   partyWatch   `cmd:"" help:"Print the player's party whenever it changes."`
+	Update  partyUpdate  `cmd:"" help:"Say anew whether the player is ready, and with which attributes."`
+	Start   partyStart   `cmd:"" help:"Start the search: one ticket with all members."`
+	Stop    partyStop    `cmd:"" help:"Stop the search."`
+	Leave   partyLeave   `cmd:"" help:"Leave the party."`
+	Kick    partyKick    `cmd:"" help:"Remove a member, who cannot join again."`
+	Lead    partyLead    `cmd:"" help:"Make another member the leader."`
+	Code    partyCode    `cmd:"" help:"Give the party another code."`
+	Disband partyDisband `cmd:"" help:"End the party."`
+}
+
+// partyPlayer is the player who acts.
+type partyPlayer struct {
+	Player string `help:"The player's identifier. Required, unless --token is a player's."`
+}
+
+func (p partyPlayer) connect(s *session) (*client.Client, error) {
+	if p.Player == "" && s.Bearer == "" {
+		return nil, errNoPlayer
+	}
+	return s.connect(asPlayer(p.Player), reconnecting)
+}
+
+// inParty calls do with the party that the player is in, and prints the party that do returns.
+func (p partyPlayer) inParty(
+	ctx context.Context, s *session, do func(api *client.Client, party *client.Party) (*client.Party, error),
+) error {
+	api, err := p.connect(s)
+	if err != nil {
+		return err
+	}
+	party, err := api.MyParty(ctx, p.Player)
+	if err != nil {
+		return err
+	}
+	if party, err = do(api, party); err != nil {
+		return err
+	}
+	return s.showParty(party)
+}
+
+type partyMember struct {
+	partyPlayer
+	fieldFlags
+	NotReady bool `help:"The player is not ready: the search cannot be started yet."`
+}
+
+func (m partyMember) membership() (client.PartyMembership, error) {
+	attributes, properties, err := m.read()
+	return client.PartyMembership{
+		Player: m.Player, NotReady: m.NotReady, Attributes: attributes, Properties: properties,
+	}, err
+}
+
+type partyCreate struct {
+	partyMember
+	Size int `help:"How many members it may have; 0 means the most that the service allows."`
+}
+
+func (partyCreate) Help() string {
+	return `Example: mm party create --player ada --attribute skill=1200`
+}
+
+// Run makes the party.
+func (c partyCreate) Run(ctx context.Context, s *session) error {
+	m, err := c.membership()
+	if err != nil {
+		return err
+	}
+	api, err := c.connect(s)
+	if err != nil {
+		return err
+	}
+	p, err := api.CreateParty(ctx, c.Size, m)
+	if err != nil {
+		return err
+	}
+	return s.showParty(p)
+}
+
+type partyJoin struct {
+	Code string `arg:"" help:"The code, as the leader reads it out."`
+	partyMember
+}
+
+func (partyJoin) Help() string { return `Example: mm party join K3F-9QX-2TB --player bob` }
+
+// Run joins the party.
+func (c partyJoin) Run(ctx context.Context, s *session) error {
+	m, err := c.membership()
+	if err != nil {
+		return err
+	}
+	api, err := c.connect(s)
+	if err != nil {
+		return err
+	}
+	p, err := api.JoinParty(ctx, c.Code, m)
+	if err != nil {
+		return err
+	}
+	return s.showParty(p)
+}
+
+type partyGet struct{ partyPlayer }
+
+// Run prints the party.
+func (c partyGet) Run(ctx context.Context, s *session) error {
+	return c.inParty(ctx, s, func(_ *client.Client, p *client.Party) (*client.Party, error) { return p, nil })
+}
+
+type partyWatch struct{ partyPlayer }
+
+func (partyWatch) Help() string {
+	return `It also tells the service that the player is there. It ends when the player is in no party any more, or after
+--timeout.`
+}
+
+// Run prints the party, and what it becomes.
+func (c partyWatch) Run(ctx context.Context, s *session) error {
+	api, err := c.connect(s)
+	if err != nil {
+		return err
+	}
+	p, err := api.MyParty(ctx, c.Player)
+	for ; err == nil; p, err = api.NextParty(ctx, p, c.Player) {
+		if err := s.showParty(p); err != nil {
+			return err
+		}
+	}
+	return err
+}
+
+type partyUpdate struct{ partyMember }
+
+func (partyUpdate) Help() string {
+	return `What the player said before is replaced: name all attributes and properties.
+
+Example: mm party update --player bob --attribute skill=1100`
+}
+
+// Run replaces what the player said.
+func (c partyUpdate) Run(ctx context.Context, s *session) error {
+	m, err := c.membership()
+	if err != nil {
+		return err
+	}
+	return c.inParty(ctx, s, func(api *client.Client, p *client.Party) (*client.Party, error) {
+		return api.UpdatePartyMember(ctx, p.ID, memberName(p, c.Player), m)
+	})
+}
+
+// memberName is the player, or, where the token alone says who that is, the member whose attributes are shown.
+func memberName(p *client.Party, player string) string {
+	if player != "" || len(p.Members) == 0 {
+		return player
+	}
+	for _, m := range p.Members {
+		if m.Attributes != nil || m.Properties != nil {
+			return m.ID
+		}
+	}
+	return p.Members[0].ID
+}
+
+type partyStart struct {
+	partyPlayer
+	fieldFlags
+}
+
+func (partyStart) Help() string {
+	return `Attributes and properties are those of the ticket. Each member carries its own besides. Only the leader
+starts a search, when all members are ready.
+
+Example: mm party start --player ada --attribute mode=2`
+}
+
+// Run starts the search.
+func (c partyStart) Run(ctx context.Context, s *session) error {
+	attributes, properties, err := c.read()
+	if err != nil {
+		return err
+	}
+	return c.inParty(ctx, s, func(api *client.Client, p *client.Party) (*client.Party, error) {
+		return api.StartPartySearch(ctx, p.ID,
+			client.TicketRequest{Player: c.Player, Attributes: attributes, Properties: properties})
+	})
+}
+
+type partyStop struct{ partyPlayer }
+
+// Run stops the search.
+func (c partyStop) Run(ctx context.Context, s *session) error {
+	return c.inParty(ctx, s, func(api *client.Client, p *client.Party) (*client.Party, error) {
+		return api.StopPartySearch(ctx, p.ID, c.Player)
+	})
+}
+
+type partyLeave struct{ partyPlayer }
+
+// Run leaves the party.
+func (c partyLeave) Run(ctx context.Context, s *session) error {
+	api, err := c.connect(s)
+	if err != nil {
+		return err
+	}
+	p, err := api.MyParty(ctx, c.Player)
+	if err != nil {
+		return err
+	}
+	if err := api.LeaveParty(ctx, p.ID, memberName(p, c.Player)); err != nil {
+		return err
+	}
+	return s.showID("left", "left", p.ID)
+}
+
+type partyKick struct {
+	Member string `arg:"" help:"The member to remove."`
+	partyPlayer
+}
+
+// Run removes the member.
+func (c partyKick) Run(ctx context.Context, s *session) error {
+	return c.inParty(ctx, s, func(api *client.Client, p *client.Party) (*client.Party, error) {
+		return api.KickPartyMember(ctx, p.ID, c.Member, c.Player)
+	})
+}
+
+type partyLead struct {
+	Member string `arg:"" help:"The member who is to lead."`
+	partyPlayer
+}
+
+// Run makes the member the leader.
+func (c partyLead) Run(ctx context.Context, s *session) error {
+	return c.inParty(ctx, s, func(api *client.Client, p *client.Party) (*client.Party, error) {
+		return api.SetPartyLeader(ctx, p.ID, c.Member, c.Player)
+	})
+}
+
+type partyCode struct{ partyPlayer }
+
+// Run makes another code.
+func (c partyCode) Run(ctx context.Context, s *session) error {
+	return c.inParty(ctx, s, func(api *client.Client, p *client.Party) (*client.Party, error) {
+		return api.RenewPartyCode(ctx, p.ID, c.Player)
+	})
+}
+
+type partyDisband struct{ partyPlayer }
+
+// Run ends the party.
+func (c partyDisband) Run(ctx context.Context, s *session) error {
+	api, err := c.connect(s)
+	if err != nil {
+		return err
+	}
+	p, err := api.MyParty(ctx, c.Player)
+	if err != nil {
+		return err
+	}
+	if err := api.DisbandParty(ctx, p.ID, c.Player); err != nil {
+		return err
+	}
+	return s.showDeleted(p.ID)
+}
+
+func (s *session) showParty(p *client.Party) error {
+	var g, members grid
+	g.add("party", p.ID)
+	g.add("code", p.Code)
+	g.add("created", formatTime(time.UnixMilli(p.Created)))
+	if p.Search != nil {
+		g.add("ticket", p.Search.Ticket)
+		g.add("searching since", formatTime(time.UnixMilli(p.Search.Started)))
+	}
+	members.head = []any{"member", "joined", "ready", ""}
+	for _, m := range p.Members {
+		ready, role := "yes", ""
+		if !m.Ready {
+			ready = "no"
+		}
+		if m.ID == p.Leader {
+			role = "leader"
+		}
+		members.add(m.ID, formatTime(time.UnixMilli(m.Joined)), ready, role)
+	}
+	return s.show(p, g, members)
+}

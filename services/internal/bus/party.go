@@ -1,0 +1,23 @@
+package bus
+
+import (
+	"context"
+	"strings"
+
+	"github.com/nats-io/nats.go"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+)
+
+// NotifyParty wakes the requests that wait for changes of a party. A failure is logged: they also look for themselves
+// now and then.
+func (b *Bus) NotifyParty(ctx context.Context, project, party string) {
+	b.notify(ctx, parties, project, &pb.PartyChanged{Party: party})
+}
+
+// OnParty hears which parties of all projects changed.
+func (b *Bus) OnParty(handle func(project, party string)) (Subscription, error) {
+	return subscribe(b, parties+"*", "", func(_ context.Context, subject string, m *pb.PartyChanged, _ *nats.Msg) {
+		handle(fromToken(strings.TrimPrefix(subject, parties)), m.GetParty())
+	})
+}

@@ -1,0 +1,287 @@
+package state
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"google.golang.org/protobuf/proto"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/problem"
+)
+
+// PartyLimits bound the parties of a project.
+type PartyLimits struct {
+	// Parties is how many there may be.
+	Parties int
+	// Silence is for how long a member may be silent.
+	Silence time.Duration
+}
+
+// MaxPartySize is how many bytes a party may have: a ticket of all its members has less than a body may have.
+const MaxPartySize = 48 << 10
+
+// ErrCodeTaken means that the code of a party is another party's.
+var ErrCodeTaken = errors.New("the code is another party's")
+
+// CreateParty stores a party with revision 1. Its members join it. Errors: Conflict when one is in a party already;
+// Limited when there are too many parties; Unavailable when Redis is short of memory; ErrCodeTaken.
+func (s *Store) CreateParty(ctx context.Context, project string, p *pb.Party, l PartyLimits) error {
+	if err := s.addProject(ctx, project); err != nil {
+		return err
+	}
+	p.Revision = 1
+	changed, err := s.putParty(ctx, project, nil, p, l)
+	if err == nil && changed {
+		return problem.New(problem.Conflict, "there is a party of this id")
+	}
+	return err
+}
+
+// ChangeParty reads a party, calls change with a copy of it, and writes the result with the next revision. When another
+// caller wrote it meanwhile, it starts again. change returns nil to delete the party. It may return the party as it
+// was: then nothing is written. Errors: those of change, NotFound, and those of CreateParty.
+func (s *Store) ChangeParty(
+	ctx context.Context, project, id string, l PartyLimits, change func(*pb.Party) (*pb.Party, error),
+) (*pb.Party, error) {
+	for {
+		before, err := s.Party(ctx, project, id)
+		if err != nil {
+			return nil, err
+		}
+		after, err := change(proto.CloneOf(before))
+		if err != nil || proto.Equal(before, after) {
+			return after, err
+		}
+		if after != nil {
+			after.Revision = before.GetRevision() + 1
+		}
+		changed, err := s.putParty(ctx, project, before, after, l)
+		if err != nil || !changed {
+			return after, err
+		}
+	}
+}
+
+// putParty writes a party. It is true when the party is not what before says.
+func (s *Store) putParty(
+	ctx context.Context, project string, before, after *pb.Party, l PartyLimits,
+) (changed bool, err error) {
+	var body []byte
+	if after != nil {
+		if body, err = partyBody(after); err != nil {
+			return false, err
+		}
+	}
+	k, read := keysOf(project), ""
+	if before != nil {
+		read = strconv.FormatInt(before.GetRevision(), 10)
+	}
+	joined, left := partyDifference(before, after), partyDifference(after, before)
+	c := s.call(partyPutScript, k, ids{ofParty: partyID(before, after)},
+		"id", partyID(before, after),
+		"read", read,
+		"next_revision", after.GetRevision(),
+		"body", body,
+		"silence", l.Silence.Milliseconds(),
+		"limit", l.Parties,
+		"may_create", s.mayAdd(ctx, k),
+		"old_code", before.GetCode(),
+		"new_code", after.GetCode(),
+		"joined", len(joined))
+	for _, player := range slices.Concat(joined, left) {
+		c.args = append(c.args, player)
+	}
+	reply, err := s.run(ctx, c)
+	if err != nil {
+		return false, err
+	}
+	verdict, _ := reply.(string)
+	if player, is := strings.CutPrefix(verdict, "@"); is {
+		return false, problem.New(problem.Conflict, "player %q is in a party already, and must leave it first", player)
+	}
+	switch verdict {
+	case "ok":
+		return false, nil
+	case "changed":
+		return true, nil
+	case "short":
+		return false, shortOfMemory(nil)
+	case "code":
+		return false, ErrCodeTaken
+	default:
+		e := problem.New(problem.Limited, "the project has %d parties, the most it may have", l.Parties)
+		e.RetryAfter, e.Limit = drainDelay, &problem.Limit{Name: "parties", Amount: l.Parties}
+		return false, e
+	}
+}
+
+// partyBody is what is stored of a party. Errors: Invalid when it is too large.
+func partyBody(p *pb.Party) ([]byte, error) {
+	body, err := proto.Marshal(p)
+	if err != nil {
+		return nil, problem.Wrap(problem.Invalid, err, "the party holds text that is not UTF-8")
+	}
+	if len(body) > MaxPartySize {
+		return nil, problem.New(problem.Invalid,
+			"the party would have %d bytes with the attributes and properties of all members, at most %d are allowed",
+			len(body), MaxPartySize).Exceeds("party-size")
+	}
+	return body, nil
+}
+
+func partyID(before, after *pb.Party) string {
+	if before != nil {
+		return before.GetId()
+	}
+	return after.GetId()
+}
+
+// partyDifference lists the members of b who are none of a.
+func partyDifference(a, b *pb.Party) []string {
+	var players []string
+	for _, m := range b.GetMembers() {
+		if MemberOf(a, m.GetPlayer()) == nil {
+			players = append(players, m.GetPlayer())
+		}
+	}
+	return players
+}
+
+// MemberOf is a player's membership; nil when the player is no member.
+func MemberOf(p *pb.Party, player string) *pb.Member {
+	for _, m := range p.GetMembers() {
+		if m.GetPlayer() == player {
+			return m
+		}
+	}
+	return nil
+}
+
+// Party reads a party. Errors: NotFound.
+func (s *Store) Party(ctx context.Context, project, id string) (*pb.Party, error) {
+	fields, err := s.readShared(ctx, project, keysOf(project).party(id), "b")
+	if err != nil {
+		return nil, err
+	}
+	body, ok := fields[0].(string)
+	if !ok {
+		return nil, problem.New(problem.NotFound, "party %q was not found", id)
+	}
+	p := new(pb.Party)
+	if err := proto.Unmarshal([]byte(body), p); err != nil {
+		return nil, corrupt("party", err)
+	}
+	return p, nil
+}
+
+// PartyOf is the id of the party that a player is in, "" for none.
+func (s *Store) PartyOf(ctx context.Context, project, player string) (string, error) {
+	return s.partyIn(ctx, project, keysOf(project).partyPlayers(), player)
+}
+
+// PartyWith is the id of the party that a code lets players join, "" for none.
+func (s *Store) PartyWith(ctx context.Context, project, code string) (string, error) {
+	return s.partyIn(ctx, project, keysOf(project).partyCodes(), code)
+}
+
+func (s *Store) partyIn(ctx context.Context, project, key, field string) (string, error) {
+	fields, err := s.readShared(ctx, project, key, field)
+	if err != nil {
+		return "", err
+	}
+	id, _ := fields[0].(string)
+	return id, nil
+}
+
+// HearOfMember notes that a member of a party was heard of, at most once every so often. It is false when the player is
+// no member.
+func (s *Store) HearOfMember(
+	ctx context.Context, project, party, player string, every time.Duration,
+) (member bool, err error) {
+	reply, err := s.runShared(ctx, project, s.call(partyHearScript, keysOf(project), ids{ofParty: party},
+		"player", player,
+		"every", every.Milliseconds()))
+	return reply == int64(1), err
+}
+
+// SilentMembers are members of a party who were not heard of for too long.
+type SilentMembers struct {
+	Party   string
+	Players []string
+}
+
+// What SweepParties looks at in one call, and when it looks again at a party with silent members.
+const (
+	sweptParties = 64
+	silentAgain  = time.Second
+)
+
+// SweepParties looks for members who were silent for too long, and returns how many parties there are. It must be
+// called more often than gap: after a longer pause nobody is silent for as long as members may be.
+func (s *Store) SweepParties(
+	ctx context.Context, project string, silence, gap time.Duration,
+) (parties int64, silent []SilentMembers, err error) {
+	k := keysOf(project)
+	reply, err := s.run(ctx, s.call(partySweepScript, k, ids{},
+		"silence", silence.Milliseconds(),
+		"gap", gap.Milliseconds(),
+		"count", sweptParties))
+	if err != nil {
+		return 0, nil, err
+	}
+	due, err := listOf(reply, 1)
+	if err != nil {
+		return 0, nil, err
+	}
+	parties, _ = due[0].(int64)
+	for _, one := range due[1:] {
+		id, _ := one.(string)
+		reply, err := s.run(ctx, s.call(partySilentScript, k, ids{ofParty: id},
+			"id", id,
+			"silence", silence.Milliseconds(),
+			"again", silentAgain.Milliseconds()))
+		if err != nil {
+			return parties, silent, err
+		}
+		players, err := listOf(reply, 0)
+		if err != nil {
+			return parties, silent, err
+		}
+		if len(players) > 0 {
+			m := SilentMembers{Party: id}
+			for _, player := range players {
+				name, _ := player.(string)
+				m.Players = append(m.Players, name)
+			}
+			silent = append(silent, m)
+		}
+	}
+	return parties, silent, nil
+}
+
+// HaveParties lists the projects that have parties.
+func (s *Store) HaveParties(ctx context.Context, projects []string) ([]string, error) {
+	found := make([]*redis.IntCmd, len(projects))
+	_, err := s.redis.Pipelined(ctx, func(p redis.Pipeliner) error {
+		for i, project := range projects {
+			found[i] = p.Exists(ctx, keysOf(project).parties())
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, unavailable(err)
+	}
+	var have []string
+	for i, project := range projects {
+		if found[i].Val() > 0 {
+			have = append(have, project)
+		}
+	}
+	return have, nil
+}

@@ -1,0 +1,116 @@
+package party
+
+import (
+	"matchmaker.dev/services/internal/auth"
+	"matchmaker.dev/services/internal/definition"
+	"matchmaker.dev/services/internal/fields"
+	"matchmaker.dev/services/internal/problem"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+)
+
+// creation is the body of a POST.
+type creation struct {
+	// Size is how many members the party may have.
+	Size *int `json:"size"`
+	membership
+}
+
+// joining is the body of a POST of a member.
+type joining struct {
+	Code string `json:"code"`
+	membership
+}
+
+// membership is what a member says of itself.
+type membership struct {
+	Ready *bool `json:"ready"`
+	fields.Values
+}
+
+// record is the member, with the attributes that its token vouches for. One is ready unless it says otherwise.
+func (m *membership) record(
+	player string, joined int64, l fields.Limits, settings *pb.ProjectSettings, caller *auth.Principal,
+) (*pb.Member, error) {
+	if err := m.Check(l); err != nil {
+		return nil, err
+	}
+	one := &pb.Member{
+		Player: player, Joined: joined, Ready: m.Ready == nil || *m.Ready, Properties: m.Properties,
+		Settings: settings.GetRevision(),
+	}
+	taken := m.Values
+	if rules := settings.GetAttributes(); len(rules) > 0 && caller.Kind == auth.Player {
+		if err := definition.CheckSetters("", taken.Attributes, rules); err != nil {
+			return nil, err
+		}
+		vouched, err := definition.VouchedFor(rules, caller)
+		if err != nil {
+			return nil, err
+		}
+		if len(vouched) > 0 {
+			if taken.Attributes, err = definition.AddVouched(vouched, taken.Attributes, l); err != nil {
+				return nil, err
+			}
+			one.Vouched = caller.Expires.UnixMilli()
+		}
+	}
+	one.AttributeNames, one.AttributeValues = taken.Columns()
+	return one, nil
+}
+
+// leadership is the body of a PUT of the leader.
+type leadership struct {
+	Player string `json:"player"`
+}
+
+// body is a party as one of its members sees it.
+type body struct {
+	ID       string   `json:"id"`
+	Code     string   `json:"code"`
+	Leader   string   `json:"leader"`
+	Created  int64    `json:"created"`
+	Revision int64    `json:"revision"`
+	Size     int      `json:"size"`
+	Members  []member `json:"members"`
+	// Search is null until there was one.
+	Search *search `json:"search"`
+}
+
+// member has attributes and properties for the member alone.
+type member struct {
+	ID         string             `json:"id"`
+	Joined     int64              `json:"joined"`
+	Ready      bool               `json:"ready"`
+	Attributes map[string]float64 `json:"attributes,omitempty"`
+	Properties map[string][]byte  `json:"properties,omitempty"`
+}
+
+type search struct {
+	Ticket  string `json:"ticket"`
+	Started int64  `json:"started"`
+}
+
+// bodyFor is a party as a player sees it.
+func bodyFor(p *pb.Party, player string) body {
+	b := body{
+		ID: p.GetId(), Code: p.GetCode(), Leader: p.GetLeader(), Created: p.GetCreated(), Revision: p.GetRevision(),
+		Size: int(p.GetSize()), Members: []member{},
+	}
+	for _, m := range p.GetMembers() {
+		one := member{ID: m.GetPlayer(), Joined: m.GetJoined(), Ready: m.GetReady()}
+		if m.GetPlayer() == player {
+			one.Attributes, one.Properties = fields.Attributes(m.GetAttributeNames(), m.GetAttributeValues()), m.GetProperties()
+		}
+		b.Members = append(b.Members, one)
+	}
+	if s := p.GetSearch(); s != nil {
+		b.Search = &search{Ticket: s.GetTicket(), Started: s.GetStarted()}
+	}
+	return b
+}
+
+// refused is a 404 for who is not in a party: to others it does not exist.
+func refused(party string) error {
+	return problem.New(problem.NotFound, "party %q was not found", party)
+}

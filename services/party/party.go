@@ -1,0 +1,359 @@
+package party
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"strconv"
+
+	"github.com/labstack/echo/v4"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/auth"
+	"matchmaker.dev/services/internal/problem"
+	"matchmaker.dev/services/internal/state"
+	"matchmaker.dev/services/internal/web"
+)
+
+// maxKicked is how many players a party keeps out. Beyond it the first one may come again.
+const maxKicked = 100
+
+func (s *service) create(c echo.Context, player string) error {
+	var in creation
+	if err := web.Decode(c, &in); err != nil {
+		return err
+	}
+	size := s.Settings.Size
+	if in.Size != nil {
+		size = *in.Size
+	}
+	if size < 2 || size > s.Settings.Size {
+		return problem.New(problem.Invalid, "size: 2 to %d members are expected", s.Settings.Size).
+			Exceeds("max-party-members")
+	}
+	ctx, project, now := c.Request().Context(), c.Param("project"), s.Store.Now()
+	leader, err := s.member(c, &in.membership, player, now.UnixMilli())
+	if err != nil {
+		return err
+	}
+	p := &pb.Party{
+		Id: state.NewID(now), Created: now.UnixMilli(), Leader: player, Members: []*pb.Member{leader}, Size: int32(size),
+	}
+	for {
+		p.Code = newCode()
+		err := s.Store.CreateParty(ctx, project, p, s.Settings.limits())
+		if errors.Is(err, state.ErrCodeTaken) {
+			continue
+		}
+		if problem.KindOf(err) == problem.Conflict {
+			return s.alreadyIn(ctx, project, player)
+		}
+		if err != nil {
+			return err
+		}
+		break
+	}
+	s.sweeper.add(project)
+	c.Response().Header().Set(echo.HeaderLocation, "parties/"+p.GetId())
+	return s.respond(c, http.StatusCreated, p, player)
+}
+
+// member is what a player says of itself, by the settings that the project has now.
+func (s *service) member(c echo.Context, in *membership, player string, joined int64) (*pb.Member, error) {
+	settings, err := s.Store.Settings(c.Request().Context(), c.Param("project"))
+	if err != nil {
+		return nil, err
+	}
+	return in.record(player, joined, s.Fields, settings, auth.From(c))
+}
+
+// alreadyIn names the party that a player is in, so that one whose answer was lost finds it.
+func (s *service) alreadyIn(ctx context.Context, project, player string) error {
+	id, err := s.Store.PartyOf(ctx, project, player)
+	if err != nil {
+		return err
+	}
+	return problem.New(problem.Conflict, "the player is in party %q already: leave it first", id)
+}
+
+// mine answers the party that the player is in.
+func (s *service) mine(c echo.Context, player string) error {
+	project := c.Param("project")
+	id, err := s.Store.PartyOf(c.Request().Context(), project, player)
+	if err != nil {
+		return err
+	}
+	if id == "" {
+		return problem.New(problem.NotFound, "the player is in no party")
+	}
+	return s.read(c, id, player)
+}
+
+func (s *service) get(c echo.Context, player string) error {
+	return s.read(c, c.Param("party"), player)
+}
+
+// read answers a party. With the ETag that the caller knows in If-None-Match, and 'Prefer: wait', the answer comes when
+// the party has changed.
+func (s *service) read(c echo.Context, id, player string) error {
+	ctx, project := c.Request().Context(), c.Param("project")
+	known := c.Request().Header.Get("If-None-Match")
+	load := func(ctx context.Context) (*pb.Party, error) {
+		p, err := s.Store.Party(ctx, project, id)
+		if err == nil && state.MemberOf(p, player) == nil {
+			return nil, refused(id)
+		}
+		return p, err
+	}
+	if err := s.hear(ctx, project, id, player); err != nil {
+		return err
+	}
+	p, err := load(ctx)
+	if wait := web.PreferredWait(c.Request().Header, s.Wait); err == nil && wait > 0 && etag(p) == known {
+		c.Response().Header().Set(web.PreferenceApplied, web.AppliedWait(wait))
+		p, err = s.waiters.wait(ctx, project, id, wait, p, load)
+		if gone := c.Request().Context().Err(); gone != nil {
+			return gone // nobody reads the answer
+		}
+		if heard := s.hear(ctx, project, id, player); err == nil {
+			err = heard
+		}
+	}
+	if err != nil {
+		return err
+	}
+	if etag(p) == known {
+		c.Response().Header().Set("ETag", known)
+		return c.NoContent(http.StatusNotModified)
+	}
+	return s.respond(c, http.StatusOK, p, player)
+}
+
+// hear notes that a member was heard of. It is no error when the player is none: who reads the party learns it.
+func (s *service) hear(ctx context.Context, project, id, player string) error {
+	_, err := s.Store.HearOfMember(ctx, project, id, player, s.Settings.Silence/8)
+	return err
+}
+
+func (s *service) join(c echo.Context, player string) error {
+	var in joining
+	if err := web.Decode(c, &in); err != nil {
+		return err
+	}
+	code, err := readCode(in.Code)
+	if err != nil {
+		return err
+	}
+	ctx, project := c.Request().Context(), c.Param("project")
+	if err := s.joins.Allow(project, player); err != nil {
+		return err
+	}
+	one, err := s.member(c, &in.membership, player, s.Store.Now().UnixMilli())
+	if err != nil {
+		return err
+	}
+	id, err := s.Store.PartyWith(ctx, project, code)
+	if err != nil {
+		return err
+	}
+	if id == "" {
+		return noCode()
+	}
+	p, err := s.change(ctx, project, id, func(p *pb.Party) (*pb.Party, error) {
+		switch {
+		case state.MemberOf(p, player) != nil:
+			return p, nil // the answer to an earlier request was lost
+		case p.GetCode() != code || slices.Contains(p.GetKicked(), player):
+			return nil, noCode()
+		case len(p.GetMembers()) >= int(p.GetSize()):
+			return nil, problem.New(problem.Conflict, "the party is full: it has %d members", len(p.GetMembers()))
+		}
+		p.Members = append(p.Members, one)
+		return p, nil
+	})
+	if problem.KindOf(err) == problem.NotFound {
+		return noCode()
+	}
+	if err != nil {
+		return err
+	}
+	return s.respond(c, http.StatusOK, p, player)
+}
+
+// noCode is the same for a code that never was, and for a player who was kicked.
+func noCode() error { return problem.New(problem.NotFound, "code: no party can be joined with it") }
+
+// update replaces what a member says of itself.
+func (s *service) update(c echo.Context, player string) error {
+	var in membership
+	if err := web.Decode(c, &in); err != nil {
+		return err
+	}
+	if c.Param("player") != player {
+		return problem.New(problem.Forbidden, "a player changes its own membership only")
+	}
+	return s.changeAndRespond(c, player, func(p *pb.Party) (*pb.Party, error) {
+		one, err := s.member(c, &in, player, state.MemberOf(p, player).GetJoined())
+		if err != nil {
+			return nil, err
+		}
+		for i, m := range p.GetMembers() {
+			if m.GetPlayer() == player {
+				p.Members[i] = one
+			}
+		}
+		return p, nil
+	})
+}
+
+// leave ends a membership: a member's own, or, for the leader, any.
+func (s *service) leave(c echo.Context, player string) error {
+	leaver := c.Param("player")
+	p, err := s.changeAsMember(c, player, func(p *pb.Party) (*pb.Party, error) {
+		switch {
+		case leaver != player && p.GetLeader() != player:
+			return nil, notLeader(p)
+		case state.MemberOf(p, leaver) == nil:
+			return nil, problem.New(problem.NotFound, "player %q is no member", leaver)
+		}
+		if leaver != player {
+			p.Kicked = append(p.Kicked, leaver)
+			p.Kicked = p.Kicked[max(0, len(p.Kicked)-maxKicked):]
+			p.Code = newCode()
+		}
+		return without(p, leaver), nil
+	})
+	if err != nil {
+		return err
+	}
+	if leaver == player {
+		return c.NoContent(http.StatusNoContent)
+	}
+	return s.respond(c, http.StatusOK, p, player)
+}
+
+// without is a party after players left it; nil when nobody is left. The oldest member follows a leader.
+func without(p *pb.Party, players ...string) *pb.Party {
+	p.Members = slices.DeleteFunc(p.GetMembers(), func(m *pb.Member) bool {
+		return slices.Contains(players, m.GetPlayer())
+	})
+	if len(p.GetMembers()) == 0 {
+		return nil
+	}
+	if state.MemberOf(p, p.GetLeader()) == nil {
+		p.Leader = p.GetMembers()[0].GetPlayer()
+	}
+	return p
+}
+
+// disband ends the party.
+func (s *service) disband(c echo.Context, player string) error {
+	_, err := s.changeAsMember(c, player, func(p *pb.Party) (*pb.Party, error) {
+		if p.GetLeader() != player {
+			return nil, notLeader(p)
+		}
+		return nil, nil
+	})
+	if err != nil {
+		return err
+	}
+	return c.NoContent(http.StatusNoContent)
+}
+
+func (s *service) handOver(c echo.Context, player string) error {
+	var in leadership
+	if err := web.Decode(c, &in); err != nil {
+		return err
+	}
+	return s.changeAndRespond(c, player, func(p *pb.Party) (*pb.Party, error) {
+		switch {
+		case p.GetLeader() != player:
+			return nil, notLeader(p)
+		case state.MemberOf(p, in.Player) == nil:
+			return nil, problem.New(problem.Invalid, "player: %q is no member", in.Player)
+		}
+		p.Leader = in.Player
+		return p, nil
+	})
+}
+
+// renew gives the party another code: nobody joins with the one before.
+func (s *service) renew(c echo.Context, player string) error {
+	return s.changeAndRespond(c, player, func(p *pb.Party) (*pb.Party, error) {
+		if p.GetLeader() != player {
+			return nil, notLeader(p)
+		}
+		p.Code = newCode()
+		return p, nil
+	})
+}
+
+func notLeader(p *pb.Party) error {
+	return problem.New(problem.Forbidden, "only the leader does this: that is player %q", p.GetLeader())
+}
+
+func (s *service) changeAndRespond(c echo.Context, player string, change func(*pb.Party) (*pb.Party, error)) error {
+	p, err := s.changeAsMember(c, player, change)
+	if err != nil {
+		return err
+	}
+	return s.respond(c, http.StatusOK, p, player)
+}
+
+// changeAsMember changes the party in the path for one of its members. For anybody else it does not exist.
+func (s *service) changeAsMember(
+	c echo.Context, player string, change func(*pb.Party) (*pb.Party, error),
+) (*pb.Party, error) {
+	ctx, project, id := c.Request().Context(), c.Param("project"), c.Param("party")
+	if err := s.hear(ctx, project, id, player); err != nil {
+		return nil, err
+	}
+	return s.change(ctx, project, id, func(p *pb.Party) (*pb.Party, error) {
+		if state.MemberOf(p, player) == nil {
+			return nil, refused(id)
+		}
+		return change(p)
+	})
+}
+
+// change changes a party. When that makes its members others, it ends the search first: a ticket that waits has the
+// members of its party.
+func (s *service) change(
+	ctx context.Context, project, id string, change func(*pb.Party) (*pb.Party, error),
+) (*pb.Party, error) {
+	p, err := s.Store.ChangeParty(ctx, project, id, s.Settings.limits(), func(p *pb.Party) (*pb.Party, error) {
+		before := playersOf(p)
+		after, err := change(p)
+		if err == nil && !slices.Equal(before, playersOf(after)) {
+			err = s.endSearch(ctx, project, p)
+			if after != nil {
+				after.Search = nil
+			}
+		}
+		return after, err
+	})
+	if err == nil {
+		s.Bus.NotifyParty(ctx, project, id)
+		s.sweeper.add(project)
+	}
+	return p, err
+}
+
+func playersOf(p *pb.Party) []string {
+	var players []string
+	for _, m := range p.GetMembers() {
+		players = append(players, m.GetPlayer())
+	}
+	return players
+}
+
+// etag names the state of a party that a member knows.
+func etag(p *pb.Party) string { return `"` + strconv.FormatInt(p.GetRevision(), 10) + `"` }
+
+func (s *service) respond(c echo.Context, status int, p *pb.Party, player string) error {
+	header := c.Response().Header()
+	header.Set("ETag", etag(p))
+	header.Set(echo.HeaderCacheControl, "no-store")
+	return c.JSON(status, bodyFor(p, player))
+}

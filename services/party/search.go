@@ -1,0 +1,163 @@
+package party
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/labstack/echo/v4"
+	"google.golang.org/protobuf/proto"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/auth"
+	"matchmaker.dev/services/internal/definition"
+	"matchmaker.dev/services/internal/fields"
+	"matchmaker.dev/services/internal/problem"
+	"matchmaker.dev/services/internal/state"
+	"matchmaker.dev/services/internal/web"
+)
+
+// start begins the search. One that has begun goes on: the answer to an earlier request may have been lost.
+func (s *service) start(c echo.Context, player string) error {
+	var in fields.Values
+	if err := web.Decode(c, &in); err != nil {
+		return err
+	}
+	if err := in.Check(s.Fields); err != nil {
+		return err
+	}
+	caller := auth.From(c)
+	ctx, project, id := c.Request().Context(), c.Param("project"), c.Param("party")
+	if err := s.hear(ctx, project, id, player); err != nil {
+		return err
+	}
+	for {
+		p, err := s.Store.Party(ctx, project, id)
+		if err != nil {
+			return err
+		}
+		if err := mayStart(p, player); err != nil {
+			return err
+		}
+		switch waits, err := s.searches(ctx, project, p); {
+		case err != nil:
+			return err
+		case waits:
+			return s.respond(c, http.StatusOK, p, player)
+		}
+		settings, err := s.Store.Settings(ctx, project)
+		if err != nil {
+			return err
+		}
+		t, err := s.ticketOf(p, in, settings, caller)
+		if err != nil {
+			return err
+		}
+		next := proto.CloneOf(p)
+		next.Search = &pb.Search{Ticket: t.GetId(), Started: t.GetCreated()}
+		changed, position, err := s.Store.StartSearch(ctx, project, next, t, settings.GetRevision())
+		if err != nil {
+			return err
+		}
+		if changed {
+			continue
+		}
+		s.Bus.PokeTickets(ctx, project, position)
+		s.Bus.NotifyParty(ctx, project, id)
+		return s.respond(c, http.StatusOK, next, player)
+	}
+}
+
+// mayStart says why a player cannot start the search of a party.
+func mayStart(p *pb.Party, player string) error {
+	if state.MemberOf(p, player) == nil {
+		return refused(p.GetId())
+	}
+	if p.GetLeader() != player {
+		return notLeader(p)
+	}
+	for _, m := range p.GetMembers() {
+		if !m.GetReady() {
+			return problem.New(problem.Conflict, "player %q is not ready", m.GetPlayer())
+		}
+	}
+	return nil
+}
+
+// ticketOf is the ticket of all members. What they said by other settings than the project has now, or by a token that
+// does not count any more, is not believed.
+func (s *service) ticketOf(
+	p *pb.Party, in fields.Values, settings *pb.ProjectSettings, caller *auth.Principal,
+) (*pb.Ticket, error) {
+	now := s.Store.Now()
+	for _, m := range p.GetMembers() {
+		switch {
+		case len(settings.GetAttributes()) > 0 && m.GetSettings() != settings.GetRevision():
+			return nil, problem.New(problem.Conflict,
+				"player %q must say its attributes again: the settings of the project have changed", m.GetPlayer())
+		case m.GetVouched() > 0 && m.GetVouched() <= now.UnixMilli():
+			return nil, problem.New(problem.Conflict,
+				"player %q must say its attributes again: the token that vouched for them has expired", m.GetPlayer())
+		}
+	}
+	if caller.Kind == auth.Player {
+		if err := definition.CheckSetters("", in.Attributes, settings.GetAttributes()); err != nil {
+			return nil, err
+		}
+	}
+	t := &pb.Ticket{Id: state.NewID(now), Owner: p.GetLeader(), Created: now.UnixMilli(), Properties: in.Properties}
+	t.AttributeNames, t.AttributeValues = in.Columns()
+	for _, m := range p.GetMembers() {
+		t.Players = append(t.Players, &pb.Player{
+			Id: m.GetPlayer(), AttributeNames: m.GetAttributeNames(), AttributeValues: m.GetAttributeValues(),
+			Properties: m.GetProperties(),
+		})
+	}
+	if n := proto.Size(t); n > state.MaxPartySize {
+		return nil, problem.New(problem.Invalid,
+			"the ticket of the party would have %d bytes with what all members carry, at most %d are allowed", n, state.MaxPartySize)
+	}
+	return t, nil
+}
+
+// searches tells whether the party's ticket still waits for a result.
+func (s *service) searches(ctx context.Context, project string, p *pb.Party) (bool, error) {
+	if p.GetSearch() == nil {
+		return false, nil
+	}
+	t, err := s.Store.Ticket(ctx, project, p.GetSearch().GetTicket())
+	if problem.KindOf(err) == problem.NotFound {
+		return false, nil
+	}
+	return err == nil && t.Assignment == nil, err
+}
+
+// stop ends the search. A party that has been matched is not searching any more: its result stays.
+func (s *service) stop(c echo.Context, player string) error {
+	return s.changeAndRespond(c, player, func(p *pb.Party) (*pb.Party, error) {
+		if p.GetLeader() != player {
+			return nil, notLeader(p)
+		}
+		if err := s.endSearch(c.Request().Context(), c.Param("project"), p); err != nil {
+			return nil, err
+		}
+		p.Search = nil
+		return p, nil
+	})
+}
+
+// endSearch deletes the ticket of a party, unless it has a result.
+func (s *service) endSearch(ctx context.Context, project string, p *pb.Party) error {
+	waits, err := s.searches(ctx, project, p)
+	if err != nil || !waits {
+		return err
+	}
+	ticket := p.GetSearch().GetTicket()
+	_, err = s.Store.DeleteTicket(ctx, project, ticket, "")
+	if problem.KindOf(err) == problem.NotFound {
+		return nil
+	}
+	if err == nil {
+		s.Bus.NotifyAssigned(ctx, project, []string{ticket})
+	}
+	return err
+}

@@ -1,0 +1,105 @@
+// Package party is the Parties API: players who search for a match together.
+//
+// A player makes a party and gives others its code. The leader starts the search: one ticket with all members as its
+// players, in the same step in which the party says so. Whoever leaves or joins stops the search first, so a ticket that
+// waits always has exactly the members of its party. A player is in one party at most.
+//
+// A member who is silent for too long leaves. When that is the leader, the oldest member follows. While no process
+// listens, nobody is silent.
+package party
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"matchmaker.dev/services/internal/app"
+	"matchmaker.dev/services/internal/auth"
+	"matchmaker.dev/services/internal/bus"
+	"matchmaker.dev/services/internal/fields"
+	"matchmaker.dev/services/internal/ratelimit"
+	"matchmaker.dev/services/internal/state"
+	"matchmaker.dev/services/internal/telemetry"
+	"matchmaker.dev/services/internal/web"
+)
+
+// Options are what the service needs.
+type Options struct {
+	Store    *state.Store
+	Bus      Bus
+	Verifier *auth.Verifier
+	Log      *slog.Logger
+	Now      func() time.Time
+	Settings Settings
+	// Wait is the longest time that a request is held open.
+	Wait time.Duration
+	// Fields bound what a member, and the search, carry.
+	Fields fields.Limits
+	// Meter makes the instruments; the zero Meter measures nothing.
+	Meter telemetry.Meter
+}
+
+// Bus is what the service needs of the bus: a *bus.Bus.
+type Bus interface {
+	NotifyParty(ctx context.Context, project, party string)
+	OnParty(handle func(project, party string)) (bus.Subscription, error)
+	PokeTickets(ctx context.Context, project string, position uint64)
+	NotifyAssigned(ctx context.Context, project string, tickets []string)
+}
+
+type service struct {
+	Options
+	waiters *waiters
+	sweeper *sweeper
+	// requests and joins are counted here and not in Redis, as the reads of tickets are.
+	requests, joins *ratelimit.Local
+}
+
+// New makes the service.
+func New(o Options) app.Part {
+	s := &service{Options: o, waiters: newWaiters(o.Settings.Held, o.Meter)}
+	s.sweeper = newSweeper(s)
+	s.requests = ratelimit.NewLocal("parties", o.Settings.requests(), o.Now)
+	s.joins = ratelimit.NewLocal("party-joins", o.Settings.joins(), o.Now)
+	return app.Part{Name: "party", Routes: s.routes, Run: s.run, Ready: o.Store.Ping, OnShutdown: s.waiters.stop}
+}
+
+func (s *service) routes(e *echo.Echo) {
+	callers := s.Verifier.Require(auth.Player, auth.Service)
+	add := func(method, path string, h func(echo.Context, string) error) {
+		e.Add(method, web.Base+"/parties"+path, callers(func(c echo.Context) error {
+			player, err := auth.PlayerOf(c)
+			if err != nil {
+				return err
+			}
+			if err := s.requests.Allow(c.Param("project"), player); err != nil {
+				return err
+			}
+			return h(c, player)
+		}))
+	}
+	add(echo.POST, "", s.create)
+	add(echo.GET, "", s.mine)
+	add(echo.POST, "/members", s.join)
+	add(echo.GET, "/:party", s.get)
+	add(echo.DELETE, "/:party", s.disband)
+	add(echo.PUT, "/:party/leader", s.handOver)
+	add(echo.POST, "/:party/code", s.renew)
+	add(echo.PUT, "/:party/members/:player", s.update)
+	add(echo.DELETE, "/:party/members/:player", s.leave)
+	add(echo.PUT, "/:party/search", s.start)
+	add(echo.DELETE, "/:party/search", s.stop)
+}
+
+// run wakes those who wait for changes, and looks for silent members.
+func (s *service) run(ctx context.Context) error {
+	sub, err := s.Bus.OnParty(s.waiters.wake)
+	if err != nil {
+		return err
+	}
+	defer sub.Stop()
+	s.sweeper.run(ctx)
+	return nil
+}

@@ -1,0 +1,114 @@
+package party
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"go.opentelemetry.io/otel/attribute"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/problem"
+	"matchmaker.dev/services/internal/telemetry"
+)
+
+// sweeper removes silent members from the parties of all projects. Every process does it: a change that two of them make
+// is made once.
+type sweeper struct {
+	*service
+	// every is the time from one look to the next, and gap that from which on nobody was listened to.
+	every, gap time.Duration
+
+	mu sync.Mutex
+	// parties is how many there are in each project that has any.
+	parties map[string]int64
+}
+
+// findEvery is how often a process looks for projects with parties of which it has not heard.
+const findEvery = time.Minute
+
+func newSweeper(s *service) *sweeper {
+	every := min(s.Settings.Silence/10, 5*time.Second)
+	w := &sweeper{service: s, every: every, gap: 3 * every, parties: map[string]int64{}}
+	s.Meter.ObservableGauge("matchmaker.parties", "{party}", "Parties that there are.",
+		func(_ context.Context, observe telemetry.Observe) {
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			for project, n := range w.parties {
+				observe(float64(n), attribute.String("project", project))
+			}
+		})
+	return w
+}
+
+// add makes a project one that is looked at.
+func (w *sweeper) add(project string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if _, known := w.parties[project]; !known {
+		w.parties[project] = 0
+	}
+}
+
+// run looks at all parties until ctx ends.
+func (w *sweeper) run(ctx context.Context) {
+	again := time.NewTicker(w.every)
+	defer again.Stop()
+	var found time.Time
+	for {
+		if now := time.Now(); now.Sub(found) >= findEvery && w.find(ctx) {
+			found = now
+		}
+		w.mu.Lock()
+		projects := slices.Collect(maps.Keys(w.parties))
+		w.mu.Unlock()
+		for _, project := range projects {
+			if err := w.sweep(ctx, project); err != nil && ctx.Err() == nil {
+				w.Log.WarnContext(ctx, "looking for silent members of parties", "project", project, "error", err)
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-again.C:
+		}
+	}
+}
+
+func (w *sweeper) find(ctx context.Context) bool {
+	projects, err := w.Store.Projects(ctx)
+	if err == nil {
+		projects, err = w.Store.HaveParties(ctx, projects)
+	}
+	if err != nil {
+		if ctx.Err() == nil {
+			w.Log.WarnContext(ctx, "looking for projects with parties", "error", err)
+		}
+		return false
+	}
+	for _, project := range projects {
+		w.add(project)
+	}
+	return true
+}
+
+// sweep removes the silent members of a project's parties.
+func (w *sweeper) sweep(ctx context.Context, project string) error {
+	number, silent, err := w.Store.SweepParties(ctx, project, w.Settings.Silence, w.gap)
+	w.mu.Lock()
+	if w.parties[project] = number; number == 0 && err == nil {
+		delete(w.parties, project)
+	}
+	w.mu.Unlock()
+	for _, one := range silent {
+		_, err := w.change(ctx, project, one.Party, func(p *pb.Party) (*pb.Party, error) {
+			return without(p, one.Players...), nil
+		})
+		if err != nil && problem.KindOf(err) != problem.NotFound {
+			return err
+		}
+	}
+	return err
+}
