@@ -59,6 +59,12 @@ func (m *membership) record(
 	return one, nil
 }
 
+// searching is the body of a PUT of the search.
+type searching struct {
+	Queues []string `json:"queues"`
+	fields.Values
+}
+
 // leadership is the body of a PUT of the leader.
 type leadership struct {
 	Player string `json:"player"`

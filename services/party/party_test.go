@@ -209,7 +209,7 @@ func TestSearchIsOneTicketOfAllMembers(t *testing.T) {
 		t.Errorf("bob is not ready: %d %s", status, refused.Detail)
 	}
 	w.do("bob", "PUT", "/"+p.ID+"/members/bob", `{"attributes":{"skill":7}}`)
-	p = w.do("ada", "PUT", "/"+p.ID+"/search", `{"attributes":{"mode":2}}`)
+	p = w.do("ada", "PUT", "/"+p.ID+"/search", `{"attributes":{"mode":2},"queues":["ranked","casual"]}`)
 	ticket := func() string {
 		t.Helper()
 		if p.Search == nil {
@@ -226,6 +226,10 @@ func TestSearchIsOneTicketOfAllMembers(t *testing.T) {
 			t.Errorf("%v", stored.Body)
 		}
 		return strings.Join(text, " ")
+	}
+	if stored, err := w.store.Ticket(t.Context(), "demo", p.Search.Ticket); err != nil ||
+		strings.Join(stored.Body.GetQueues(), " ") != "casual ranked" {
+		t.Errorf("the ticket waits in %v, %v", stored.Body.GetQueues(), err)
 	}
 	if got := ticket(); got != "ada bob eve" {
 		t.Errorf("the ticket has the players %s", got)
@@ -288,6 +292,8 @@ func TestPartiesRefuse(t *testing.T) {
 		{"ada", "PUT", "/" + p.ID + "/leader", `{"player":"eve"}`, "eve", 400},
 		{"ada", "DELETE", "/" + p.ID + "/members/eve", "", "eve", 404},
 		{"ada", "PUT", "/" + p.ID + "/search", `{"attributes":{"x":"1"}}`, "attributes.x", 400},
+		{"ada", "PUT", "/" + p.ID + "/search", `{"queues":["a","a"]}`, "queues.1", 400},
+		{"ada", "PUT", "/" + p.ID + "/search", `{"players":[]}`, "players", 400},
 	} {
 		status, refused := w.as(c.player, c.method, c.path, c.body)
 		if status != c.status || !strings.Contains(refused.Detail, c.want) {

@@ -18,13 +18,18 @@ import (
 
 // start begins the search. One that has begun goes on: the answer to an earlier request may have been lost.
 func (s *service) start(c echo.Context, player string) error {
-	var in fields.Values
+	var in searching
 	if err := web.Decode(c, &in); err != nil {
 		return err
 	}
 	if err := in.Check(s.Fields); err != nil {
 		return err
 	}
+	queues, err := fields.CheckQueues(in.Queues)
+	if err != nil {
+		return err
+	}
+	in.Queues = queues
 	caller := auth.From(c)
 	ctx, project, id := c.Request().Context(), c.Param("project"), c.Param("party")
 	if err := s.hear(ctx, project, id, player); err != nil {
@@ -86,7 +91,7 @@ func mayStart(p *pb.Party, player string) error {
 // ticketOf is the ticket of all members. What they said by other settings than the project has now, or by a token that
 // does not count any more, is not believed.
 func (s *service) ticketOf(
-	p *pb.Party, in fields.Values, settings *pb.ProjectSettings, caller *auth.Principal,
+	p *pb.Party, in searching, settings *pb.ProjectSettings, caller *auth.Principal,
 ) (*pb.Ticket, error) {
 	now := s.Store.Now()
 	for _, m := range p.GetMembers() {
@@ -104,7 +109,8 @@ func (s *service) ticketOf(
 			return nil, err
 		}
 	}
-	t := &pb.Ticket{Id: state.NewID(now), Owner: p.GetLeader(), Created: now.UnixMilli(), Properties: in.Properties}
+	t := &pb.Ticket{Id: state.NewID(now), Owner: p.GetLeader(), Created: now.UnixMilli(), Properties: in.Properties,
+		Queues: in.Queues}
 	t.AttributeNames, t.AttributeValues = in.Columns()
 	for _, m := range p.GetMembers() {
 		t.Players = append(t.Players, &pb.Player{

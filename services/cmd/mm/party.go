@@ -179,13 +179,14 @@ func memberName(p *client.Party, player string) string {
 type partyStart struct {
 	partyPlayer
 	fieldFlags
+	Queue []string `sep:"none" placeholder:"NAME" help:"Queue to search in. May be repeated; default: outside of queues."`
 }
 
 func (partyStart) Help() string {
 	return `Attributes and properties are those of the ticket. Each member carries its own besides. Only the leader
 starts a search, when all members are ready.
 
-Example: mm party start --player ada --attribute mode=2`
+Example: mm party start --player ada --attribute mode=2 --queue ranked`
 }
 
 // Run starts the search.
@@ -196,7 +197,7 @@ func (c partyStart) Run(ctx context.Context, s *session) error {
 	}
 	return c.inParty(ctx, s, func(api *client.Client, p *client.Party) (*client.Party, error) {
 		return api.StartPartySearch(ctx, p.ID,
-			client.TicketRequest{Player: c.Player, Attributes: attributes, Properties: properties})
+			client.TicketRequest{Player: c.Player, Attributes: attributes, Properties: properties, Queues: c.Queue})
 	})
 }
 
