@@ -120,7 +120,8 @@ func (s *service) ticketOf(
 	}
 	if n := proto.Size(t); n > state.MaxPartySize {
 		return nil, problem.New(problem.Invalid,
-			"the ticket of the party would have %d bytes with what all members carry, at most %d are allowed", n, state.MaxPartySize)
+			"the ticket of the party would have %d bytes with what all members carry, at most %d are allowed", n,
+			state.MaxPartySize).Exceeds("party-size")
 	}
 	return t, nil
 }

@@ -14,8 +14,8 @@ import (
 	"matchmaker.dev/services/internal/telemetry"
 )
 
-// sweeper removes silent members from the parties of all projects. Every process does it: a change that two of them make
-// is made once.
+// sweeper removes silent members from the parties of all projects. Every process does it: a change that two of them
+// make is made once.
 type sweeper struct {
 	*service
 	// every is the time from one look to the next, and gap that from which on nobody was listened to.

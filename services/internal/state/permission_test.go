@@ -116,7 +116,7 @@ func TestAccountsReadAndWriteOnlyTheirKeys(t *testing.T) {
 		{"mm:{p}:revisions", "config director", "config"},
 		{"mm:{p}:revision", "config", "config"},
 		{"mm:{p}:confignames", "config", "config"},
-		{"mm:{p}:settings", "ticket config", "config"},
+		{"mm:{p}:settings", "ticket config party", "config"},
 		{"mm:{p}:queues", "ticket config", "config"},
 		{"mm:{p}:functions", "registry runner director backfill", "registry"},
 		{"mm:{p}:unused", "registry director", "registry"},
