@@ -58,13 +58,16 @@ type project struct {
 // players is how many players a load comes from.
 const players = 1000
 
+// tokenTime is longer than any measurement.
+const tokenTime = 7 * 24 * time.Hour
+
 // newProject begins a project: it uploads the match function and returns when it runs.
 func (i *installation) newProject(ctx context.Context, name, function string) (*project, error) {
 	p := &project{installation: i, name: name, tokens: make([]string, players)}
 	for k := range p.tokens {
 		var err error
 		if p.tokens[k], err = i.Tokens.Mint(issuer.Claims{Kind: auth.Player, Subject: fmt.Sprintf("player-%d", k),
-			Project: name}); err != nil {
+			Project: name, TTL: tokenTime}); err != nil {
 			return nil, err
 		}
 	}
@@ -95,7 +98,8 @@ func (i *installation) newProject(ctx context.Context, name, function string) (*
 
 // studio returns a client of a service, with the token of the project's owner.
 func (p *project) studio(service string) (*client.Client, error) {
-	token, err := p.Tokens.Mint(issuer.Claims{Kind: auth.Developer, Subject: "studio", Project: p.name, Role: "Owner"})
+	token, err := p.Tokens.Mint(issuer.Claims{Kind: auth.Developer, Subject: "studio", Project: p.name, Role: "Owner",
+		TTL: tokenTime})
 	if err != nil {
 		return nil, err
 	}
