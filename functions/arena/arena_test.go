@@ -12,7 +12,7 @@ import (
 	"matchmaker.dev/pkg/matchfn/fake"
 )
 
-var arena = matchfn.New(match, waiting.Declare()...)
+var arena = matchfn.NewMatcher(begin, waiting.Declare()...)
 
 // player returns a ticket with a skill and a wait in seconds.
 func player(skill, wait float64) fake.Ticket {

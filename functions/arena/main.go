@@ -6,27 +6,13 @@ import (
 	"math"
 	"strconv"
 
-	"matchmaker.dev/functions/internal/backfill"
 	"matchmaker.dev/functions/internal/waiting"
 	"matchmaker.dev/pkg/matchfn"
 )
 
-var _ = matchfn.Register(match, waiting.Declare()...)
+var _ = matchfn.RegisterMatcher(begin, waiting.Declare()...)
 
 func main() {}
-
-func match(r *matchfn.Run) error {
-	rules, err := parseRules(r.Settings())
-	if err != nil {
-		return err
-	}
-	tickets, games := waiting.InPool(r, rules.Pool)
-	matched := make([]bool, r.Tickets())
-	backfill.Fill(r, &rules.Rules, tickets, games, matched)
-	open(r, &rules, tickets, matched)
-	waiting.Expire(r, rules.Timeout, tickets, matched)
-	return nil
-}
 
 // line has the tickets with the attribute, sorted by its value.
 type line struct {
@@ -50,11 +36,11 @@ func open(r *matchfn.Run, rules *rules, tickets []uint32, matched []bool) {
 	l.window = rules.Window.AfterEach(l.wait)
 	for i := 0; i < len(l.tickets); {
 		g := l.group(i, rules.players)
-		if n := len(g.tickets); n < rules.players && (n < rules.least || g.wait < rules.early) {
+		if !rules.opens(len(g.tickets), g.wait) {
 			i++
 			continue
 		}
-		propose(r, rules, &g)
+		propose(r, rules, &g, g.tickets)
 		for _, t := range g.tickets {
 			matched[t] = true
 		}
@@ -85,9 +71,9 @@ func (l *line) group(from, most int) group {
 }
 
 // propose proposes a game. Its backfill ticket says how many more players it takes.
-func propose(r *matchfn.Run, rules *rules, g *group) {
-	n := float64(len(g.tickets))
-	p := r.Propose(g.sum/n-(g.last-g.first), g.tickets...).
+func propose(r *matchfn.Run, rules *rules, g *group, numbers []uint32) {
+	n := float64(len(numbers))
+	p := r.Propose(g.sum/n-(g.last-g.first), numbers...).
 		MatchProperties(append(strconv.AppendInt([]byte(`{"places":`), int64(rules.players), 10), '}'))
 	p.CreateBackfill().
 		Attribute(waiting.Open, float64(rules.players)-n).

@@ -13,6 +13,11 @@ type rules struct {
 	early   float64
 }
 
+// opens returns whether a game of n tickets, of which one has waited so long, is opened.
+func (r *rules) opens(n int, wait float64) bool {
+	return n >= r.players || n >= r.least && wait >= r.early
+}
+
 // maxPlayers is the greatest number of tickets of a proposal.
 const maxPlayers = 1000
 

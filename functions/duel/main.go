@@ -101,17 +101,28 @@ func (m *matcher) due() (numbers []uint32) {
 // pairAll pairs all tickets.
 func (m *matcher) pairAll(r *matchfn.Run) {
 	c := m.crowd
-	numbers := make([]uint32, 0, c.Size())
-	c.Each(func(number uint32) { numbers = append(numbers, number) })
+	numbers := c.All()
 	l := m.pair(r, numbers)
-	places := make([]crowd.Place, 0, len(numbers))
+	at := 0
+	c.Line.Load(m.valued(l, numbers), func() crowd.Place {
+		for {
+			at++
+			if number := numbers[l.places[at].ticket]; c.Of(number).Here {
+				return c.Place(number)
+			}
+		}
+	})
+	m.age()
+}
+
+// valued is how many tickets of a line are left over.
+func (m *matcher) valued(l *line, numbers []uint32) (n int) {
 	for i := 1; i+1 < len(l.places); i++ {
-		if number := numbers[l.places[i].ticket]; c.Of(number).Here {
-			places = append(places, c.Place(number))
+		if m.crowd.Of(numbers[l.places[i].ticket]).Here {
+			n++
 		}
 	}
-	c.Line.Load(places)
-	m.age(places)
+	return n
 }
 
 // pairSome pairs new tickets and those whose time has come, which are no longer in the line.
@@ -153,8 +164,8 @@ func (m *matcher) near(p crowd.Place, near []uint32) []uint32 {
 		}
 		return true
 	}
-	m.crowd.Line.Below(p.Value, p.Number, p.Created, look)
-	m.crowd.Line.Above(p.Value, p.Number, p.Created, look)
+	m.crowd.Line.Below(p, p.Created, look)
+	m.crowd.Line.Above(p, p.Created, look)
 	return near
 }
 
@@ -175,8 +186,8 @@ func (m *matcher) reachedBy(p crowd.Place, near []uint32) []uint32 {
 		}
 		return true
 	}
-	m.crowd.Line.Below(p.Value, p.Number, math.Inf(1), look)
-	m.crowd.Line.Above(p.Value, p.Number, math.Inf(1), look)
+	m.crowd.Line.Below(p, math.Inf(1), look)
+	m.crowd.Line.Above(p, math.Inf(1), look)
 	return near
 }
 
@@ -199,47 +210,34 @@ func (m *matcher) pair(r *matchfn.Run, numbers []uint32) *line {
 }
 
 // age computes for all tickets of the line when each reaches the nearest older one.
-func (m *matcher) age(places []crowd.Place) {
+func (m *matcher) age() {
 	c := m.crowd
-	gaps := make([]float64, len(places))
-	var older []int // places of which each is older than those after it
-	for i, p := range places {
-		for len(older) > 0 && places[older[len(older)-1]].Created > p.Created {
+	m.ages = crowd.Queue{}
+	if m.rules.Window.Widen == 0 {
+		return
+	}
+	var older []crowd.Place // each is older than those after it
+	look := func(p crowd.Place) {
+		for len(older) > 0 && older[len(older)-1].Created > p.Created {
 			older = older[:len(older)-1]
 		}
-		gaps[i] = math.Inf(1)
-		if len(older) > 0 {
-			gaps[i] = p.Value - places[older[len(older)-1]].Value
+		if t := c.Of(p.Number); len(older) > 0 {
+			next := p.Created + c.Reaches(math.Abs(p.Value-older[len(older)-1].Value))
+			if next < t.Next {
+				t.Next = next
+			}
 		}
-		older = append(older, i)
+		older = append(older, p)
 	}
+	c.Line.Up(func(p crowd.Place) {
+		c.Of(p.Number).Next = math.Inf(1)
+		look(p)
+	})
 	older = older[:0]
-	n := 0
-	for i := len(places) - 1; i >= 0; i-- {
-		p := places[i]
-		for len(older) > 0 && places[older[len(older)-1]].Created > p.Created {
-			older = older[:len(older)-1]
-		}
-		if len(older) > 0 {
-			if gap := places[older[len(older)-1]].Value - p.Value; gap < gaps[i] {
-				gaps[i] = gap
-			}
-		}
-		older = append(older, i)
-		next := p.Created + c.Reaches(gaps[i])
-		c.Of(p.Number).Next = next
-		if next < math.MaxFloat64 {
-			n++
-		}
-	}
-	at := 0
-	m.ages.Set(n, func(int) (float64, uint32) {
-		for {
-			p := places[at]
-			at++
-			if next := c.Of(p.Number).Next; next < math.MaxFloat64 {
-				return next, p.Number
-			}
+	c.Line.Down(look)
+	c.Line.Up(func(p crowd.Place) {
+		if next := c.Of(p.Number).Next; next < math.MaxFloat64 {
+			m.ages.Push(next, p.Number)
 		}
 	})
 }
@@ -262,8 +260,8 @@ func (m *matcher) schedule(number uint32) {
 		}
 		return distance < gap
 	}
-	c.Line.Below(t.Value, number, t.Created, look)
-	c.Line.Above(t.Value, number, t.Created, look)
+	c.Line.Below(c.Place(number), t.Created, look)
+	c.Line.Above(c.Place(number), t.Created, look)
 	t.Next = math.Inf(1)
 	m.sooner(number, t.Created+c.Reaches(gap))
 }
@@ -286,8 +284,8 @@ func (m *matcher) hurry(number uint32) {
 		m.sooner(other.Number, other.Created+c.Reaches(distance))
 		return true
 	}
-	c.Line.Below(t.Value, number, math.Inf(1), look)
-	c.Line.Above(t.Value, number, math.Inf(1), look)
+	c.Line.Below(c.Place(number), math.Inf(1), look)
+	c.Line.Above(c.Place(number), math.Inf(1), look)
 }
 
 // sooner makes a ticket due at a time, unless it is due before.

@@ -91,3 +91,29 @@ func TestFunctionThatOverlooksMatchesGetsAllTickets(t *testing.T) {
 		}
 	}
 }
+
+// A function that has no memory to keep its tickets gets all of them in each run.
+func TestFunctionWithoutMemoryKeepsFewerTickets(t *testing.T) {
+	w := newWorld(t)
+	w.put(project, "deaf", w.deaf)
+	w.startRunner("runner-1", quickSettings())
+	w.waitServing("deaf", 1)
+	w.crowd()
+	w.ticket(100, nil)
+	w.ticket(100, nil)
+	run := func() answer {
+		return w.awaitAnswer(w.startRun(&pb.RunRequest{
+			Project: project, Function: "deaf", Config: "c", Position: w.position(), Budget: 20_000,
+			Settings: []byte(`{"eat":true}`),
+		}))
+	}
+	if a := run(); !strings.Contains(a.error, "memory") {
+		t.Fatalf("%q, %v", a.error, a.stats)
+	}
+	for range 2 {
+		if a := run(); a.error != "" || len(a.proposals) != 1 {
+			t.Errorf("%d proposals, %q", len(a.proposals), a.error)
+		}
+	}
+	w.waitLogged("deaf", "it keeps no more than 551 tickets from now on")
+}

@@ -119,7 +119,7 @@ func (s *slot) start(ctx context.Context) (Instance, error) {
 	s.needs, s.told, s.keeping = invocation.NeedsOf(m.Manifest), map[string]bool{}, nil
 	instance, err := s.f.env.Box.Start(ctx, m, s.name, s.log.line)
 	if err == nil && m.Manifest.Changes {
-		s.keeping = invocation.NewKeeping(instance.Memory())
+		s.keeping = invocation.NewKeeping(instance.Memory(), int(s.v.keepMost.Load()))
 	}
 	if err != nil {
 		s.v.releaseModule() // the next start opens it again, in case its files were damaged
@@ -200,6 +200,7 @@ func (s *slot) invoke(entry *gate.Run[*run], worker *gate.Worker[*run], instance
 	s.place.setBusy(false)
 	if outcome == outcomeKilled {
 		worker = nil
+		s.keepLess(err, last.GetStats())
 	}
 	if err == nil && s.keeping.Due(&r.Run) {
 		s.f.finish(r.ctx, r.Answer, last)
@@ -232,6 +233,16 @@ func (s *slot) suits(r *run) bool {
 		r.Key = invocation.Key(r.Request)
 	}
 	return s.keeping.Has(r.Key)
+}
+
+// keepLess lets the function keep fewer tickets when it had no memory for those of a run that failed.
+func (s *slot) keepLess(err error, stats *pb.RunStats) {
+	if e, ok := errors.AsType[*sandbox.Error](err); !ok || e.Cause != sandbox.Memory || s.keeping == nil {
+		return
+	}
+	most := max(1, stats.GetTickets()/2)
+	s.v.keepMost.Store(most)
+	s.log.event("it keeps no more than %d tickets from now on: with more, each run gets all of them", most)
 }
 
 // check gives the function the tickets that it left over once more, after the answer was sent. When it finds matches

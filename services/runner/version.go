@@ -21,6 +21,8 @@ type version struct {
 
 	// overlooks is set when a check found that the function cannot work on changes.
 	overlooks atomic.Bool
+	// keepMost is how many tickets an instance keeps, if that is less than its memory allows; 0 if not.
+	keepMost atomic.Int64
 
 	loading sync.Mutex
 	module  *sandbox.Module // nil until it is loaded, after a failed start, and after the last slot ended

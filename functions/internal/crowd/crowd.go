@@ -12,6 +12,8 @@ import (
 // Crowd is the tickets that wait. Those with the attribute are in the line, unless the function took them out.
 type Crowd struct {
 	Line Line
+	// Leaving is called before Forget takes a ticket out of the line; may be nil.
+	Leaving func(p Place)
 
 	rules   *waiting.Rules
 	tickets []Ticket // by number
@@ -95,7 +97,10 @@ func (c *Crowd) Forget(number uint32) {
 	t.Here = false
 	c.size--
 	if t.Value == t.Value {
-		c.Line.Remove(t.Value, number)
+		if c.Leaving != nil {
+			c.Leaving(c.Place(number))
+		}
+		c.Line.Remove(c.Place(number))
 	}
 }
 
@@ -121,20 +126,31 @@ func (c *Crowd) Leave(numbers []uint32) (here []uint32) {
 		if t := &c.tickets[number]; t.Here {
 			here = append(here, number)
 			if t.Value == t.Value {
-				c.Line.Remove(t.Value, number)
+				c.Line.Remove(c.Place(number))
 			}
 		}
 	}
 	return here
 }
 
-// Each calls f with the number of each ticket, in ascending order.
-func (c *Crowd) Each(f func(number uint32)) {
+// All returns the numbers of all tickets, the oldest first.
+func (c *Crowd) All() []uint32 {
+	numbers, created := make([]uint32, 0, c.size), make([]float64, 0, c.size)
+	ordered := true
 	for number := range c.tickets {
-		if c.tickets[number].Here {
-			f(uint32(number))
+		if t := &c.tickets[number]; t.Here {
+			ordered = ordered && (len(created) == 0 || created[len(created)-1] <= t.Created)
+			numbers, created = append(numbers, uint32(number)), append(created, t.Created)
 		}
 	}
+	if ordered { // as those of a first run are
+		return numbers
+	}
+	order := matchfn.SortBy(created)
+	for i, at := range order {
+		order[i] = numbers[at]
+	}
+	return order
 }
 
 // Expire is waiting.Expire for the tickets of the crowd.
@@ -235,7 +251,7 @@ func (c *Crowd) reaching(at float64, n int, down bool) (found []Place) {
 
 // side returns the first block that may have tickets on one side of a value, and the end of the blocks there.
 func (l *Line) side(at float64, down bool) (first, end int) {
-	first = l.find(at, 0).block
+	first = l.find(Place{Value: at, Created: math.Inf(-1)}).block
 	if !down {
 		return first, len(l.blocks)
 	}
@@ -247,17 +263,6 @@ func (l *Line) side(at float64, down bool) (first, end int) {
 
 // Longest returns up to so many tickets that have waited longest, also those without the attribute.
 func (c *Crowd) Longest(places int) (chosen []uint32) {
-	var numbers []uint32
-	var created []float64
-	c.Each(func(number uint32) {
-		numbers = append(numbers, number)
-		created = append(created, c.tickets[number].Created)
-	})
-	for _, i := range matchfn.SortBy(created) {
-		if len(chosen) == places {
-			break
-		}
-		chosen = append(chosen, numbers[i])
-	}
-	return chosen
+	all := c.All()
+	return all[:min(places, len(all))]
 }

@@ -12,11 +12,14 @@ type Place struct {
 }
 
 // before orders a line.
-func (p Place) before(value float64, number uint32) bool {
-	return p.Value < value || p.Value == value && p.Number < number
+func (p Place) before(other Place) bool {
+	if p.Value != other.Value {
+		return p.Value < other.Value
+	}
+	return p.Created < other.Created || p.Created == other.Created && p.Number < other.Number
 }
 
-// Line is tickets sorted by value, and by number where values are equal. Its blocks are short, so that a ticket is
+// Line is tickets sorted by value, and by creation where values are equal: numbers depend on when tickets came. Its blocks are short, so that a ticket is
 // added and removed in little time.
 type Line struct {
 	blocks []block
@@ -33,16 +36,20 @@ type block struct {
 // most is how many places a block has, and loaded how many it has in a new line.
 const (
 	most   = 128
-	loaded = 96
+	loaded = 112
 )
 
-// Load makes a line of places that are in order.
-func (l *Line) Load(places []Place) {
-	l.blocks, l.size = make([]block, 0, len(places)/loaded+1), len(places)
-	for len(places) > 0 {
-		n := min(loaded, len(places))
-		l.blocks = append(l.blocks, newBlock(places[:n]))
-		places = places[n:]
+// Load makes a line of n places, which next returns in order.
+func (l *Line) Load(n int, next func() Place) {
+	*l = Line{blocks: make([]block, 0, n/loaded+1), size: n}
+	for n > 0 {
+		b := block{places: make([]Place, min(loaded, n), most), oldest: math.Inf(1)}
+		for i := range b.places {
+			b.places[i] = next()
+			b.oldest = lesser(b.oldest, b.places[i].Created)
+		}
+		l.blocks = append(l.blocks, b)
+		n -= len(b.places)
 	}
 }
 
@@ -57,8 +64,8 @@ func newBlock(places []Place) block {
 // Len is the number of tickets.
 func (l *Line) Len() int { return l.size }
 
-// All calls f with the tickets in order.
-func (l *Line) All(f func(Place)) {
+// Up calls f with the tickets in order, and Down in the opposite one.
+func (l *Line) Up(f func(Place)) {
 	for i := range l.blocks {
 		for _, p := range l.blocks[i].places {
 			f(p)
@@ -66,26 +73,36 @@ func (l *Line) All(f func(Place)) {
 	}
 }
 
+// Down is described at Up.
+func (l *Line) Down(f func(Place)) {
+	for i := len(l.blocks) - 1; i >= 0; i-- {
+		places := l.blocks[i].places
+		for at := len(places) - 1; at >= 0; at-- {
+			f(places[at])
+		}
+	}
+}
+
 // spot is where a place is, or would be: at may be the end of a block.
 type spot struct{ block, at int }
 
-// find finds the first place that is not before a value and a number.
-func (l *Line) find(value float64, number uint32) spot {
+// find finds the first place that is not before another.
+func (l *Line) find(p Place) spot {
 	i := sort.Search(len(l.blocks), func(i int) bool {
 		places := l.blocks[i].places
-		return !places[len(places)-1].before(value, number)
+		return !places[len(places)-1].before(p)
 	})
 	if i == len(l.blocks) {
 		return spot{i, 0}
 	}
 	places := l.blocks[i].places
-	return spot{i, sort.Search(len(places), func(at int) bool { return !places[at].before(value, number) })}
+	return spot{i, sort.Search(len(places), func(at int) bool { return !places[at].before(p) })}
 }
 
 // Insert adds a ticket, which the line must not have.
 func (l *Line) Insert(p Place) {
 	l.size++
-	at := l.find(p.Value, p.Number)
+	at := l.find(p)
 	if at.block == len(l.blocks) {
 		if at.block == 0 {
 			l.blocks = append(l.blocks, newBlock([]Place{p}))
@@ -117,13 +134,13 @@ func (l *Line) split(i int) {
 }
 
 // Remove removes a ticket, and returns whether the line had it.
-func (l *Line) Remove(value float64, number uint32) bool {
-	at := l.find(value, number)
+func (l *Line) Remove(p Place) bool {
+	at := l.find(p)
 	if at.block == len(l.blocks) {
 		return false
 	}
 	b := &l.blocks[at.block]
-	if p := b.places[at.at]; p.Value != value || p.Number != number {
+	if b.places[at.at].Number != p.Number {
 		return false
 	}
 	l.size--
@@ -134,10 +151,10 @@ func (l *Line) Remove(value float64, number uint32) bool {
 	return true
 }
 
-// Below calls f with the tickets before a value and a number, the nearest first, until f returns false. It leaves out
+// Below calls f with the tickets before a place, the nearest first, until f returns false. It leaves out
 // some of those that were created after created; with +Inf it has all.
-func (l *Line) Below(value float64, number uint32, created float64, f func(Place) bool) {
-	from := l.find(value, number)
+func (l *Line) Below(p Place, created float64, f func(Place) bool) {
+	from := l.find(p)
 	at := from.at
 	for i := from.block; i >= 0; i-- {
 		if i == len(l.blocks) {
@@ -158,9 +175,9 @@ func (l *Line) Below(value float64, number uint32, created float64, f func(Place
 	}
 }
 
-// Above is Below for the tickets from a value and a number on.
-func (l *Line) Above(value float64, number uint32, created float64, f func(Place) bool) {
-	from := l.find(value, number)
+// Above is Below for the tickets from a place on.
+func (l *Line) Above(p Place, created float64, f func(Place) bool) {
+	from := l.find(p)
 	at := from.at
 	for i := from.block; i < len(l.blocks); i++ {
 		b := &l.blocks[i]

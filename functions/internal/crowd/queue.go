@@ -53,17 +53,3 @@ func (q *Queue) sink(i int) {
 		i = least
 	}
 }
-
-// Set makes the queue of events in any order.
-func (q *Queue) Set(n int, each func(i int) (at float64, number uint32)) {
-	q.heap = make([]event, n)
-	for i := range q.heap {
-		q.heap[i].at, q.heap[i].number = each(i)
-	}
-	for i := n/2 - 1; i >= 0; i-- {
-		q.sink(i)
-	}
-}
-
-// Len is the number of events.
-func (q *Queue) Len() int { return len(q.heap) }

@@ -58,7 +58,7 @@ func (c *Crowd) Run(now time.Time) ([]Proposal, error) {
 	base := &block.Base{Number: 1, Continues: c.begun, First: len(c.numbers)}
 	r := Request{Now: now, Settings: c.settings, Backfills: c.Backfills, base: base, gone: c.gone}
 	slices.Sort(r.gone)
-	for id := range c.tickets {
+	for _, id := range c.byAge() {
 		t := &c.tickets[id]
 		if t.left || t.number >= 0 && !c.proposed[id] {
 			continue
@@ -104,8 +104,8 @@ func (c *Crowd) Overlooked(now time.Time) ([]Proposal, error) {
 func (c *Crowd) anew(now time.Time, backfills []Backfill, among func(id int) bool) ([]Proposal, error) {
 	r := Request{Now: now, Settings: c.settings, Backfills: backfills}
 	var ids []uint32
-	for id, t := range c.tickets {
-		if !t.left && among(id) {
+	for _, id := range c.byAge() {
+		if t := c.tickets[id]; !t.left && among(id) {
 			t.Wait = now.Sub(t.created)
 			r.Tickets = append(r.Tickets, t.Ticket)
 			ids = append(ids, uint32(id))
@@ -120,4 +120,14 @@ func (c *Crowd) anew(now time.Time, backfills []Backfill, among func(id int) boo
 		}
 	}
 	return proposals, err
+}
+
+// byAge returns the ids of all tickets, the oldest first: so are tickets numbered in a runner.
+func (c *Crowd) byAge() []int {
+	ids := make([]int, len(c.tickets))
+	for id := range ids {
+		ids[id] = id
+	}
+	slices.SortStableFunc(ids, func(a, b int) int { return c.tickets[a].created.Compare(c.tickets[b].created) })
+	return ids
 }

@@ -41,18 +41,23 @@ type base struct {
 const (
 	// keepLeast is for how many tickets a function keeps them. A run of fewer takes as long with all of them.
 	keepLeast = 1024
-	// keepBytes is how much of its memory a function is expected to need for a ticket that it keeps: it keeps no more
-	// tickets than half of its memory has room for.
-	keepBytes = 128
+	// keepBytes is how much memory a function is expected to need for a ticket when it gets all of them, and what it kept
+	// before is garbage: a run of all tickets needs about four times what is kept.
+	keepBytes = 512
 	// keepTime is for how long a base is kept that is not used.
 	keepTime = time.Minute
 	// keepBases is how many bases an instance has.
 	keepBases = 64
 )
 
-// NewKeeping is for the function of an instance with so much memory, in bytes.
-func NewKeeping(memory int) *Keeping {
-	return &Keeping{least: keepLeast, most: memory / 2 / keepBytes, bases: map[string]*base{}}
+// NewKeeping is for the function of an instance with so much memory, in bytes. It keeps no more than most tickets,
+// unless that is 0.
+func NewKeeping(memory, most int) *Keeping {
+	k := &Keeping{least: keepLeast, most: memory / keepBytes, bases: map[string]*base{}}
+	if most > 0 {
+		k.most = min(k.most, most)
+	}
+	return k
 }
 
 // Key tells apart what is kept: whose tickets a function gets, and with which settings.

@@ -1,5 +1,5 @@
 // Command deaf is a match function that says that it works on changes, and takes in no tickets but those of its first
-// run.
+// run. With the setting "eat" it takes more memory than there is when it is to keep tickets.
 package main
 
 import "matchmaker.dev/pkg/matchfn"
@@ -8,12 +8,19 @@ var _ = matchfn.RegisterMatcher(begin, matchfn.Attributes("skill"), matchfn.Prop
 
 func main() {}
 
-func begin(*matchfn.Settings) (matchfn.Matcher, error) { return &deaf{}, nil }
+func begin(s *matchfn.Settings) (matchfn.Matcher, error) {
+	return &deaf{eats: s.Bool("eat", false)}, s.Err()
+}
 
-type deaf struct{ began bool }
+type deaf struct{ began, eats bool }
+
+var eaten [][]byte
 
 // Match pairs tickets of the same skill.
 func (d *deaf) Match(r *matchfn.Run) error {
+	for d.eats && r.Keeps() {
+		eaten = append(eaten, make([]byte, 1<<20))
+	}
 	if d.began {
 		return nil
 	}

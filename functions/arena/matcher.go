@@ -1,0 +1,238 @@
+package main
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"matchmaker.dev/functions/internal/backfill"
+	"matchmaker.dev/functions/internal/crowd"
+	"matchmaker.dev/functions/internal/waiting"
+	"matchmaker.dev/pkg/matchfn"
+)
+
+// matcher makes the games of one config.
+type matcher struct {
+	rules rules
+	crowd *crowd.Crowd // tickets that are left over
+	// ages has when a game can be opened at the earliest that begins with a ticket, if nothing else changes.
+	ages crowd.Queue
+	// look has tickets that may begin a game since something changed behind them.
+	look []uint32
+}
+
+func begin(s *matchfn.Settings) (matchfn.Matcher, error) {
+	rules, err := parseRules(s)
+	if err != nil {
+		return nil, err
+	}
+	m := &matcher{rules: rules}
+	m.crowd = crowd.New(&m.rules.Rules)
+	return m, nil
+}
+
+// Match fills and opens games. A game is of tickets that follow each other in the line. So when a ticket comes or goes,
+// only games can be opened that begin with it or with one of those right before it, and of all others it is known by
+// when their windows are wide enough.
+func (m *matcher) Match(r *matchfn.Run) error {
+	if !r.Keeps() {
+		m.once(r)
+		return nil
+	}
+	c := m.crowd
+	c.Leaving = m.changed
+	fresh, games := c.Take(r)
+	m.due()
+	all := (len(fresh)+len(m.look))*m.rules.players > c.Size()
+	if all {
+		c.Leaving = nil
+	}
+	if all && backfill.Open(r, games) || !all {
+		c.Join(fresh)
+		backfill.FillFrom(r, &m.rules.Rules, games, c)
+	}
+	if all {
+		m.openAll(r)
+		c.Leaving = m.changed
+	} else {
+		for _, number := range fresh {
+			if t := c.Of(number); t.Here && t.Value == t.Value {
+				m.look = append(m.look, number)
+				m.changed(c.Place(number))
+			}
+		}
+		m.openSome(r)
+	}
+	c.Expire(r)
+	m.openSome(r)
+	return nil
+}
+
+// once is Match for a matcher that keeps nothing.
+func (m *matcher) once(r *matchfn.Run) {
+	tickets, games := waiting.InPool(r, m.rules.Pool)
+	matched := make([]bool, r.Tickets())
+	backfill.Fill(r, &m.rules.Rules, tickets, games, matched)
+	open(r, &m.rules, tickets, matched)
+	waiting.Expire(r, m.rules.Timeout, tickets, matched)
+}
+
+// due looks at the tickets whose time has come.
+func (m *matcher) due() {
+	for {
+		number, ok := m.ages.Pop(m.crowd.Now())
+		if !ok {
+			return
+		}
+		if t := m.crowd.Of(number); t.Here && t.Next <= m.crowd.Now() {
+			t.Next = math.Inf(1) // not again
+			m.look = append(m.look, number)
+		}
+	}
+}
+
+// changed notes the tickets right before a place: a game that begins with them may have a ticket more or less there.
+func (m *matcher) changed(p crowd.Place) {
+	left := m.rules.players - 1
+	m.crowd.Line.Below(p, math.Inf(1), func(before crowd.Place) bool {
+		if left--; left >= 0 {
+			m.look = append(m.look, before.Number)
+		}
+		return left > 0
+	})
+}
+
+// openAll opens games of all tickets, until there is none any more, and makes the line of those that are left over.
+func (m *matcher) openAll(r *matchfn.Run) {
+	c := m.crowd
+	m.look = m.look[:0]
+	numbers := c.All()
+	value, places := make([]float64, len(numbers)), make([]uint32, len(numbers))
+	for i, number := range numbers {
+		value[i], places[i] = c.Of(number).Value, uint32(i)
+	}
+	order, _ := waiting.Sorted(places, value)
+	left := make([]crowd.Place, len(order))
+	for i, at := range order {
+		left[i] = c.Place(numbers[at])
+	}
+	for {
+		kept := left[:0:0]
+		for i := 0; i < len(left); {
+			g := m.group(left[i:])
+			if !m.rules.opens(len(g.tickets), g.wait) {
+				kept = append(kept, left[i])
+				i++
+				continue
+			}
+			propose(r, &m.rules, &g, g.tickets)
+			for _, number := range g.tickets {
+				c.Lose(number)
+			}
+			i += len(g.tickets)
+		}
+		opened := len(kept) < len(left)
+		if left = kept; !opened {
+			break
+		}
+	}
+	next := 0
+	c.Line.Load(len(left), func() crowd.Place {
+		next++
+		return left[next-1]
+	})
+	m.ages = crowd.Queue{}
+	for i, p := range left {
+		c.Of(p.Number).Next = math.Inf(1)
+		m.sooner(p.Number, m.opens(left[i:]))
+	}
+}
+
+// openSome opens games that begin with the tickets to look at, and looks again at those before a game that was opened.
+func (m *matcher) openSome(r *matchfn.Run) {
+	c := m.crowd
+	var line []crowd.Place
+	for len(m.look) > 0 {
+		look := m.look
+		m.look = nil
+		slices.SortFunc(look, func(a, b uint32) int {
+			return cmp.Or(cmp.Compare(c.Of(a).Value, c.Of(b).Value), cmp.Compare(a, b))
+		})
+		for i, number := range look {
+			t := c.Of(number)
+			if !t.Here || i > 0 && look[i-1] == number {
+				continue
+			}
+			line = line[:0]
+			c.Line.Above(c.Place(number), math.Inf(1), func(p crowd.Place) bool {
+				line = append(line, p)
+				return len(line) < m.rules.players
+			})
+			if g := m.group(line); m.rules.opens(len(g.tickets), g.wait) {
+				propose(r, &m.rules, &g, g.tickets)
+				for _, number := range g.tickets {
+					c.Forget(number)
+				}
+				continue
+			}
+			t.Next = math.Inf(1)
+			m.sooner(number, m.opens(line))
+		}
+	}
+}
+
+// group returns the longest group from the first place of a line on, as line.group does.
+func (m *matcher) group(places []crowd.Place) group {
+	g := group{first: places[0].Value, narrowest: math.Inf(1)}
+	for _, p := range places[:min(len(places), m.rules.players)] {
+		wait := m.crowd.Wait(p.Created)
+		window := m.rules.Window.After(wait)
+		narrowest := g.narrowest
+		if window < narrowest {
+			narrowest = window
+		}
+		if p.Value-g.first > narrowest {
+			break
+		}
+		g.tickets = append(g.tickets, p.Number)
+		g.last, g.narrowest, g.sum = p.Value, narrowest, g.sum+window
+		if wait > g.wait {
+			g.wait = wait
+		}
+	}
+	return g
+}
+
+// opens is when a game can be opened at the earliest that begins with the first place of a line, in Unix milliseconds.
+// Its last ticket is within the window of the youngest one, which is the narrowest.
+func (m *matcher) opens(places []crowd.Place) float64 {
+	at := math.Inf(1)
+	oldest, youngest := math.Inf(1), math.Inf(-1)
+	for i, p := range places[:min(len(places), m.rules.players)] {
+		if p.Created < oldest {
+			oldest = p.Created
+		}
+		if p.Created > youngest {
+			youngest = p.Created
+		}
+		fits, n := youngest+m.crowd.Reaches(p.Value-places[0].Value), i+1
+		if n < m.rules.least {
+			continue
+		}
+		if early := oldest + 1000*m.rules.early - 1; n < m.rules.players && early > fits {
+			fits = early
+		}
+		if fits < at {
+			at = fits
+		}
+	}
+	return at
+}
+
+// sooner makes a ticket due at a time, unless it is due before.
+func (m *matcher) sooner(number uint32, at float64) {
+	if t := m.crowd.Of(number); at < t.Next {
+		t.Next = at
+		m.ages.Push(at, number)
+	}
+}
