@@ -101,34 +101,51 @@ func (s *service) createAndWait(c echo.Context, body *pb.Ticket, wait time.Durat
 	return nil // the player has left
 }
 
-func (s *service) get(c echo.Context) error {
+// reader is who reads a ticket.
+type reader struct {
+	// player is whose request it is, "" for a game service, which may read any ticket.
+	player string
+	anyone bool
+	id     string
+	read   func(context.Context) (*state.Ticket, error)
+}
+
+// reader checks who reads which ticket.
+func (s *service) reader(c echo.Context) (*reader, error) {
 	player, anyone, err := auth.TicketReader(auth.From(c))
 	if err != nil {
-		return err
+		return nil, err
 	}
 	id, err := ticketID(c)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	whose := "player " + player
+	project, whose := c.Param("project"), "player "+player
 	if anyone {
 		whose = "ticket " + id // a game service asks for many players
 	}
-	if err := s.reads.Allow(c.Param("project"), whose); err != nil {
-		return err
+	if err := s.reads.Allow(project, whose); err != nil {
+		return nil, err
 	}
-	read := func(ctx context.Context) (*state.Ticket, error) {
-		t, err := s.Store.Ticket(ctx, c.Param("project"), id)
+	return &reader{player, anyone, id, func(ctx context.Context) (*state.Ticket, error) {
+		t, err := s.Store.Ticket(ctx, project, id)
 		if err == nil && !anyone && !isOf(t.Body, player) {
 			// To others the ticket does not exist.
 			return nil, problem.New(problem.NotFound, "ticket %q was not found", id)
 		}
 		return t, err
+	}}, nil
+}
+
+func (s *service) get(c echo.Context) error {
+	r, err := s.reader(c)
+	if err != nil {
+		return err
 	}
 	var t *state.Ticket
 	wait := s.preferredWait(c)
 	if wait > 0 {
-		if leave := s.held.take(c.Request().Context(), c.Param("project"), player); leave != nil {
+		if leave := s.held.take(c.Request().Context(), c.Param("project"), r.player); leave != nil {
 			defer leave()
 		} else {
 			wait = 0
@@ -136,19 +153,19 @@ func (s *service) get(c echo.Context) error {
 	}
 	if wait > 0 {
 		c.Response().Header().Set(web.PreferenceApplied, web.AppliedWait(wait))
-		t, err = s.waiters.wait(c.Request().Context(), c.Param("project"), id, wait, read)
+		t, err = s.waiters.wait(c.Request().Context(), c.Param("project"), r.id, wait, r.read)
 		if gone := c.Request().Context().Err(); gone != nil {
 			return gone // nobody reads the answer, and it is not counted as one
 		}
 	} else {
-		t, err = read(c.Request().Context())
+		t, err = r.read(c.Request().Context())
 	}
 	if err != nil {
 		return err
 	}
 	s.traceRead(c.Request().Context(), c.Param("project"), t)
-	if !anyone {
-		t = shownTo(player, t)
+	if !r.anyone {
+		t = shownTo(r.player, t)
 	}
 	if err := s.addUnserved(c.Request().Context(), c.Param("project"), t); err != nil {
 		return err

@@ -29,13 +29,17 @@ type held struct {
 type player struct{ project, name string }
 
 func newHeld(places, perPlayer int, m telemetry.Meter) *held {
-	return &held{
-		places: places, perPlayer: perPlayer, projects: map[string]int{}, players: map[player]int{},
-		open: m.UpDownCounter("matchmaker.requests.held", "{request}",
+	return newPlaces(places, perPlayer,
+		m.UpDownCounter("matchmaker.requests.held", "{request}",
 			"Requests that this process holds open until a ticket has a result."),
-		refused: m.Counter("matchmaker.requests.unheld", "{request}",
-			"Requests that asked to wait and were answered at once, because too many are held open."),
-	}
+		m.Counter("matchmaker.requests.unheld", "{request}",
+			"Requests that asked to wait and were answered at once, because too many are held open."))
+}
+
+// newPlaces makes places that are counted by instruments.
+func newPlaces(places, perPlayer int, open metric.Int64UpDownCounter, refused metric.Int64Counter) *held {
+	return &held{places: places, perPlayer: perPlayer, projects: map[string]int{}, players: map[player]int{}, open: open,
+		refused: refused}
 }
 
 // take takes a place for a request of a player, "" for a game service that asks for many. leave gives it back; it is

@@ -12,6 +12,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/app"
 	"matchmaker.dev/services/internal/auth"
 	"matchmaker.dev/services/internal/bus"
@@ -45,6 +46,7 @@ type Bus interface {
 	OnResults(handle func(project string, a bus.Assigned)) (bus.Subscription, error)
 	PokeTickets(ctx context.Context, project string, position uint64)
 	NotifyAssigned(ctx context.Context, project string, tickets []string)
+	OnEvents(project string, handle func(*pb.Events)) (bus.Subscription, error)
 }
 
 type service struct {
@@ -52,6 +54,8 @@ type service struct {
 	creator *state.Creator
 	waiters *waiters
 	held    *held
+	streams *streams
+	events  *events
 	rules   *rules
 	// reads and deletes are counted here and not in Redis: a GET costs one read of it, and is not to cost two.
 	reads, deletes *ratelimit.Local
@@ -61,6 +65,8 @@ type service struct {
 func New(o Options) app.Part {
 	s := &service{Options: o, waiters: newWaiters()}
 	s.held = newHeld(o.Settings.Held, o.Settings.HeldPlayer, o.Meter)
+	s.streams = newStreams(o.Settings.Streams, o.Settings.StreamsPlayer, o.Meter)
+	s.events = newEvents(&o, s.waiters)
 	s.reads = ratelimit.NewLocal("reads", o.Reads, o.Now)
 	s.deletes = ratelimit.NewLocal("deletes", o.Reads, o.Now)
 	s.rules = newRules(o.Store.Settings)
@@ -71,9 +77,11 @@ func New(o Options) app.Part {
 
 func (s *service) routes(e *echo.Echo) {
 	callers := s.Verifier.Require(auth.Player, auth.Service)
-	e.POST(web.Base+"/tickets", callers(s.create))
-	e.GET(web.Base+"/tickets", callers(s.get))
-	e.DELETE(web.Base+"/tickets", callers(s.delete))
+	e.POST(web.Base+"/tickets", s.cors(callers(s.create)))
+	e.GET(web.Base+"/tickets", s.cors(callers(s.get)))
+	e.DELETE(web.Base+"/tickets", s.cors(callers(s.delete)))
+	e.GET(web.TicketEvents, s.cors(callers(s.follow)))
+	s.preflights(e)
 }
 
 // run wakes those who wait for a result.

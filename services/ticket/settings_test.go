@@ -9,11 +9,19 @@ import (
 )
 
 func TestSettingsThatMakeNoSenseAreRefused(t *testing.T) {
+	streams := ticket.Settings{Heartbeat: time.Second, Spread: time.Second}
+	noBeat, noSpread, noStreams := streams, streams, streams
+	noBeat.Heartbeat, noSpread.Spread, noStreams.StreamsPlayer = time.Second-1, 0, -1
 	for _, c := range []struct {
 		flag string
 		s    ticket.Settings
 	}{
-		{"", ticket.Settings{Wait: 50 * time.Second, Held: 1, HeldPlayer: 1}},
+		{"", streams},
+		{"--stream-heartbeat", noBeat},
+		{"--stream-spread", noSpread},
+		{"--max-streams-player", noStreams},
+		{"", ticket.Settings{Wait: 50 * time.Second, Held: 1, HeldPlayer: 1,
+			Heartbeat: time.Second, Spread: time.Second}},
 		{"--max-wait", ticket.Settings{Wait: -time.Second}},
 		{"--max-wait", ticket.Settings{Wait: 51 * time.Second}}, // the server ends the request before
 		{"--max-held", ticket.Settings{Held: -1}},

@@ -29,6 +29,10 @@ type waiter struct {
 	woken           notify.Signal
 	// result is that of the ticket, if a wake-up had it.
 	result atomic.Pointer[pb.Assignment]
+	// follows: events wake it, too. end is the event that ended the ticket, and notified that somebody was told to look.
+	follows  bool
+	end      atomic.Pointer[pb.Event]
+	notified atomic.Bool
 	// next waits for the same ticket.
 	next *waiter
 }
@@ -48,6 +52,7 @@ func (w *waiters) wake(project string, a bus.Assigned) {
 		for one := w.waiting[id]; one != nil; one = one.next {
 			if one.project == project {
 				one.result.Store(a.Result(i))
+				one.notified.Store(true)
 				one.woken.Notify()
 			}
 		}

@@ -12,6 +12,7 @@ import (
 type ticketCommands struct {
 	Create ticketCreate `cmd:"" help:"Ask for a match."`
 	Get    ticketGet    `cmd:"" help:"Print a ticket."`
+	Watch  ticketWatch  `cmd:"" help:"Print what happens to a ticket."`
 	Delete ticketDelete `cmd:"" help:"Stop asking for a match."`
 }
 

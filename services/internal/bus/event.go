@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 	"google.golang.org/protobuf/proto"
 
@@ -128,4 +129,11 @@ func (b *Bus) FollowEvents(ctx context.Context, project string, since time.Time,
 			return err
 		}
 	}
+}
+
+// OnEvents hears a project's events as they are published, from now on. Some may be missed: FollowEvents misses none.
+func (b *Bus) OnEvents(project string, handle func(*pb.Events)) (Subscription, error) {
+	return subscribe(b, events+token(project), "", func(_ context.Context, _ string, e *pb.Events, _ *nats.Msg) {
+		handle(e)
+	})
 }

@@ -77,7 +77,7 @@ func rightsOf(name string) Rights {
 	case catalog.Ticket:
 		return Rights{
 			Publish:   []string{pokes + "*", assigned + "*"},
-			Subscribe: []string{assigned + "*", inbox},
+			Subscribe: []string{assigned + "*", events + "*", inbox},
 		}
 	case catalog.Config:
 		return Rights{

@@ -129,6 +129,8 @@ func TestEachServiceMayDoWhatItDoes(t *testing.T) {
 	changed := make(chan string, 64)
 	_, err = buses[catalog.Party].OnParty(func(project, party string) { changed <- project + "/" + party })
 	must("hear parties", err)
+	_, err = buses[catalog.Ticket].OnEvents("demo", func(*pb.Events) {})
+	must("hear events", err)
 	_, err = buses[catalog.Runner].ServeRuns("r", "demo", "duel",
 		func(_ context.Context, _ *pb.RunRequest, answer bus.SendPart) {
 			_ = answer(&pb.RunPart{Last: true})
@@ -286,7 +288,7 @@ func TestNoServiceMayDoMore(t *testing.T) {
 		"mm.inbox.>": catalog.Names(), "$SYS.>": catalog.Names(),
 		"mm.match.*":            catalog.Names(), // they are taken from the queue
 		"mm.log.*.*":            catalog.Names(),
-		"mm.event.*":            catalog.Names(),
+		"mm.event.*":            except(catalog.Ticket),
 		"$O.MM_MODULES.>":       catalog.Names(),
 		"mm.run.*.*":            catalog.Names(), // without the group: everybody's runs
 		"mm.parts.>":            catalog.Names(),

@@ -59,7 +59,7 @@ func Services() []Service {
 	return []Service{
 		{
 			Name: Ticket, Help: "Run the Tickets API.", Port: 8081, Issuers: true,
-			Routes: []Route{{Path: base + "/tickets"}},
+			Routes: []Route{{Path: base + "/tickets(/events)?"}},
 		},
 		{
 			Name: Config, Help: "Run the Configs API.", Port: 8082, Issuers: true, HostingKeys: true,

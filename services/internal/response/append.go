@@ -24,6 +24,24 @@ func AppendCreated(to []byte, t *state.Ticket) ([]byte, error) {
 	return append(to, `,"status":null}`...), err
 }
 
+// AppendFollowed appends what an event of a stream says of a ticket: not what its creator said, which may be long.
+func AppendFollowed(to []byte, t *state.Ticket) ([]byte, error) {
+	to, err := jsontext.AppendQuote(append(to, `{"id":`...), t.Body.GetId())
+	if err != nil {
+		return to, err
+	}
+	if t.Assignment != nil {
+		to, err = appendAssignment(append(to, `,"assignment":`...), t.Assignment)
+		return append(to, '}'), err
+	}
+	to = strconv.AppendInt(append(to, `,"created":`...), t.Body.GetCreated(), 10)
+	if to, err = appendNames(to, `,"queues":[`, t.Body.GetQueues()); err != nil {
+		return to, err
+	}
+	to, err = appendNames(to, `,"unservedQueues":[`, t.Unserved)
+	return append(to, '}'), err
+}
+
 func appendMembers(to []byte, t *state.Ticket) ([]byte, error) {
 	to, err := jsontext.AppendQuote(append(to, `{"id":`...), t.Body.GetId())
 	if err != nil {

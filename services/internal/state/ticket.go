@@ -18,6 +18,8 @@ type Ticket struct {
 	Body *pb.Ticket
 	// Assignment is nil until the ticket has a result.
 	Assignment *pb.Assignment
+	// Matched: it has no assignment yet, and belongs to a match or is proposed to a running game.
+	Matched bool
 	// Unserved are those of its queues that no config serves, if somebody looked.
 	Unserved []string
 }
@@ -51,6 +53,7 @@ func ticketOf(fields []any) (*Ticket, error) {
 	if err := proto.Unmarshal([]byte(body), t.Body); err != nil {
 		return nil, corrupt("ticket", err)
 	}
+	t.Matched = fields[1] == "c" || fields[1] == "p"
 	if assignment, ok := fields[2].(string); ok && fields[1] == "r" {
 		t.Assignment = new(pb.Assignment)
 		if err := proto.Unmarshal([]byte(assignment), t.Assignment); err != nil {

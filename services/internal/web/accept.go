@@ -3,6 +3,7 @@ package web
 import (
 	"mime"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -15,7 +16,15 @@ import (
 // accepts all. A DELETE is answered without a body, so it does not matter what its client accepts.
 func negotiate(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
-		if r := c.Request(); r.Method != http.MethodDelete && !acceptsJSON(r.Header) {
+		r := c.Request()
+		if c.Path() == TicketEvents && r.Method != http.MethodOptions {
+			if !accepts(r.Header, EventStream, "text/*") {
+				return problem.New(problem.Unacceptable, "Accept: this is answered with %s, errors with %s", EventStream,
+					mediaProblem)
+			}
+			return next(c)
+		}
+		if r.Method != http.MethodDelete && r.Method != http.MethodOptions && !acceptsJSON(r.Header) {
 			return problem.New(problem.Unacceptable, "Accept: answers are application/json, errors application/problem+json")
 		}
 		return next(c)
@@ -30,16 +39,22 @@ func acceptsJSON(header http.Header) bool {
 	case len(lines) == 1 && (lines[0] == "*/*" || lines[0] == echo.MIMEApplicationJSON || lines[0] == ""):
 		return true
 	}
+	return accepts(header, "application/*", echo.MIMEApplicationJSON, mediaProblem)
+}
+
+// EventStream is the media type of server-sent events.
+const EventStream = "text/event-stream"
+
+// accepts tells whether a request accepts one of some media types. Without the header it accepts all.
+func accepts(header http.Header, types ...string) bool {
+	lines := header["Accept"]
+	if len(lines) == 0 || len(lines) == 1 && lines[0] == "" {
+		return true
+	}
 	for entry := range strings.SplitSeq(strings.Join(lines, ","), ",") {
 		media, params, err := mime.ParseMediaType(entry)
-		if err != nil {
-			continue
-		}
-		switch media {
-		case "*/*", "application/*", echo.MIMEApplicationJSON, mediaProblem:
-			if hasWeight(params) {
-				return true
-			}
+		if err == nil && (media == "*/*" || slices.Contains(types, media)) && hasWeight(params) {
+			return true
 		}
 	}
 	return false

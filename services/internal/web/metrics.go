@@ -40,7 +40,7 @@ var rules = []string{
 	"body", "ticket-players", "max-attributes", "max-properties", "name-length", "max-pools", "max-filters",
 	"segments", "attribute-rules", "max-configs", "max-config-filters", "max-config-segments", "max-config-bytes",
 	"max-projects", "max-functions", "upload", "max-machine-code", "max-modules", "max-modules-total",
-	"max-module-disk", "max-queues", "queue-length",
+	"max-module-disk", "max-queues", "queue-length", "streams",
 	"parties", "party-joins", "max-party-members", "party-size",
 }
 

@@ -20,6 +20,9 @@ import (
 // Base is the path below which the tickets, configs and functions API lives.
 const Base = "/:project/matchmaking/api/v1"
 
+// TicketEvents is the path of the streams of events of tickets. Its answers are no JSON.
+const TicketEvents = Base + "/tickets/events"
+
 // Options are the parts of the edge that differ between installations.
 type Options struct {
 	// Tracer makes a span per request. Nil and the no-op provider cost nothing.

@@ -66,6 +66,7 @@ type options struct {
 	Projects int           `help:"projects: how many there are." default:"20" placeholder:"N"`
 	Each     int           `help:"projects: how many tickets arrive a second in each." default:"100" placeholder:"N"`
 	Burst    int           `help:"burst: how many players come." default:"20000" placeholder:"N"`
+	Streams  int           `help:"streams: how many players follow a ticket each." default:"10000" placeholder:"N"`
 	Waiting  []int         `help:"drain: how many tickets wait; each number is measured." default:"100000" placeholder:"N"`
 	Least    int           `help:"sustained: the rate to begin with, half of it with hosting; it grows by half until the queue does." default:"4000" placeholder:"N"`
 	Hold     time.Duration `help:"sustained: how long a rate must hold." default:"6s"`
@@ -81,7 +82,7 @@ type options struct {
 // Validate is called by kong.
 func (o *options) Validate() error {
 	numbers := slices.Concat(o.Rate, o.Crowd, o.Waiting, o.Players, o.Tickets, o.Connections,
-		[]int{o.Rounds, o.Live, o.Configs, o.Projects, o.Each, o.Burst, o.Least, o.Idle, o.Scan})
+		[]int{o.Rounds, o.Live, o.Streams, o.Configs, o.Projects, o.Each, o.Burst, o.Least, o.Idle, o.Scan})
 	switch {
 	case slices.ContainsFunc(numbers, func(n int) bool { return n < 1 }):
 		return errors.New("numbers must be 1 or more")

@@ -37,6 +37,7 @@ func shapes() []shape {
 		{"configs", "many configs over the same tickets, beside one", 30 * time.Second, on((*round).configs), false},
 		{"projects", "many projects, beside one with as many tickets", 60 * time.Second, on((*round).projects), false},
 		{"burst", "many players come within a second", 40 * time.Second, (*round).burst, false},
+		{"streams", "players who follow their tickets, each by a stream", 40 * time.Second, (*round).streams, true},
 		{"drain", "many wait until a config is put", 30 * time.Second, on((*round).drain), false},
 		{"restart", "a runner is restarted while a crowd stands by", 75 * time.Second, on((*round).restart), false},
 		{"idle", "projects with a config and nobody who waits", 30 * time.Second, on((*round).idle), false},

@@ -49,6 +49,7 @@ const (
 	seconds = "s"
 	perSec  = "/s"
 	mib     = "MiB"
+	kib     = "KiB"
 	cores   = "cores"
 	percent = "%"
 )

@@ -55,6 +55,7 @@ func play(t *testing.T, s *system) {
 		"filled":          fillGame,
 		"refilled":        refillGame,
 		"queues":          queues,
+		"stream":          stream,
 		"queued-game":     queuedGame,
 	}
 	t.Run("scenario", func(t *testing.T) {

@@ -2,7 +2,9 @@ package e2e
 
 import (
 	"fmt"
+	"net/http"
 	"slices"
+	"strings"
 	"testing"
 
 	"matchmaker.dev/pkg/client"
@@ -54,6 +56,48 @@ func queues(t *testing.T, p *project) {
 	p.serve(t, "casual", "ranked")
 	expect(eve, "casual")
 	together(t, eve, enter("frank", "ranked"))
+}
+
+// stream: a client that follows its ticket is told of the match, and why a ticket ended.
+func stream(t *testing.T, p *project) {
+	p.upload(t, "duel", p.s.made.duel)
+	p.ranked(t, "ranked", 0)
+	follow := func(k *ticket) (told chan string, result chan *client.Assignment) {
+		told, result = make(chan string, 64), make(chan *client.Assignment, 1)
+		api, ctx := k.api(t), within(t)
+		go func() {
+			a, err := api.Follow(ctx, k.id, func(e client.TicketEvent) { told <- strings.TrimSpace(e.Kind + " " + e.Reason) })
+			if err != nil && client.Status(err) != http.StatusNotFound {
+				t.Errorf("%s: %v", k.player, err)
+			}
+			close(told)
+			result <- a
+		}()
+		if first := <-told; first != "waiting" {
+			t.Fatalf("%s is told %q first, want waiting", k.player, first)
+		}
+		return told, result
+	}
+	last := func(told chan string) (last string) {
+		for one := range told {
+			last = one
+		}
+		return last
+	}
+	ada, lonely := p.ticket(t, "ada", attributes{"skill": 1200}), p.ticket(t, "lonely", attributes{"skill": 9000})
+	toAda, result := follow(ada)
+	toLonely, none := follow(lonely)
+	bob := p.ticket(t, "bob", attributes{"skill": 1210})
+	if a := <-result; a == nil || a.Connection != bob.connection(t) {
+		t.Errorf("ada follows to %+v, bob plays at %s", a, bob.connection(t))
+	}
+	if got := last(toAda); got != "assigned" {
+		t.Errorf("ada was told %q last, want assigned", got)
+	}
+	lonely.delete(t)
+	if got := last(toLonely); got != "ended deleted" || <-none != nil {
+		t.Errorf("lonely was told %q last, want ended deleted", got)
+	}
 }
 
 // queuedGame: running games get tickets of their queue alone: a game that was started for a match of a queue, and one

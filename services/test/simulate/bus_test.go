@@ -118,6 +118,7 @@ const (
 	pokes      = "poke"
 	assigned   = "assigned"
 	heartbeats = "heartbeat"
+	published  = "event"
 )
 
 // Ready is that of a bus that is connected.
@@ -165,6 +166,16 @@ func (p port) OnResults(handle func(project string, a bus.Assigned)) (bus.Subscr
 		m := new(pb.Assigned)
 		if proto.Unmarshal(message, m) == nil {
 			handle(project, bus.Assigned{Message: m})
+		}
+	}), nil
+}
+
+// OnEvents hears a project's events.
+func (p port) OnEvents(project string, handle func(*pb.Events)) (bus.Subscription, error) {
+	return p.subscribe(p.process, published, func(of string, message []byte, _ func([]byte, string)) {
+		m := new(pb.Events)
+		if of == project && proto.Unmarshal(message, m) == nil {
+			handle(m)
 		}
 	}), nil
 }

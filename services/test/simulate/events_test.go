@@ -45,6 +45,9 @@ func (p port) PublishEvents(ctx context.Context, e *pb.Events, last bus.EventTai
 		tail.Sequence = last.Sequence + 1
 		return nil
 	})
+	if err == nil {
+		err = p.publish(published, project, message)
+	}
 	return tail, 0, err
 }
 

@@ -1,0 +1,70 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"matchmaker.dev/pkg/client"
+)
+
+type ticketWatch struct {
+	ID     string `arg:"" name:"id" help:"The ticket."`
+	Player string `help:"Read as this player; default: as a game service."`
+}
+
+func (ticketWatch) Help() string {
+	return `Every change is a line, until the ticket has its result or ends; with --output json it is one object a line.
+Where the service has no stream to offer, only the end is printed. The exit code is 1 if there is no match within
+--timeout.
+
+Example: mm ticket watch TICKET --player player-1`
+}
+
+// Run prints the events of the ticket.
+func (c ticketWatch) Run(ctx context.Context, s *session) error {
+	api, err := s.connect(asReader(c.Player), reconnecting)
+	if err != nil {
+		return err
+	}
+	var printing error
+	assigned, err := api.Follow(ctx, c.ID, func(e client.TicketEvent) {
+		if printing == nil {
+			printing = s.showEvent(e)
+		}
+	})
+	switch {
+	case printing != nil:
+		return printing
+	case err != nil:
+		return err
+	case assigned.Error != "":
+		return fmt.Errorf("ticket %s got no match: %s", c.ID, assigned.Error)
+	}
+	return nil
+}
+
+// showEvent prints an event of a ticket.
+func (s *session) showEvent(e client.TicketEvent) error {
+	if s.Output == "json" {
+		return s.printJSON(struct {
+			Event string `json:"event"`
+			client.TicketEvent
+		}{e.Kind, e}, "")
+	}
+	words := []string{e.Kind}
+	for _, queue := range e.Queues {
+		words = append(words, "queue "+queue)
+	}
+	for _, queue := range e.UnservedQueues {
+		words = append(words, "nobody serves "+queue)
+	}
+	if e.Reason != "" {
+		words = append(words, e.Reason)
+	}
+	if a := e.Assignment; a != nil {
+		words = append(words, a.Connection, a.Error)
+	}
+	_, err := fmt.Fprintln(s.out, oneLine(strings.TrimSpace(strings.Join(words, "  "))))
+	return err
+}

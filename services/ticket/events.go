@@ -1,0 +1,121 @@
+package ticket
+
+import (
+	"log/slog"
+	"sync"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/bus"
+)
+
+// events hears the events of the projects of which tickets are followed, and of no others: they say what became of a
+// ticket before it has a result, and why it ended. Without them, as where events are switched off, who follows a ticket
+// learns of it by reading.
+type events struct {
+	hear func(project string, handle func(*pb.Events)) (bus.Subscription, error)
+	wake *waiters
+	log  *slog.Logger
+
+	mu       sync.Mutex
+	projects map[string]*hearing
+}
+
+// hearing is a project that is heard of.
+type hearing struct {
+	streams int
+	sub     bus.Subscription // nil when it failed
+}
+
+func newEvents(o *Options, w *waiters) *events {
+	return &events{hear: o.Bus.OnEvents, wake: w, log: o.Log, projects: map[string]*hearing{}}
+}
+
+// join hears the events of a project until all who joined have left.
+func (e *events) join(project string) (leave func()) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	h := e.projects[project]
+	if h == nil {
+		h = new(hearing)
+		e.projects[project] = h
+		sub, err := e.hear(project, func(all *pb.Events) {
+			for _, one := range all.GetEvents() {
+				e.wake.tell(project, one)
+			}
+		})
+		if err != nil {
+			e.log.Warn("the events of a project are not heard", "project", project, "error", err)
+		} else {
+			h.sub = sub
+		}
+	}
+	h.streams++
+	return func() {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		if h.streams--; h.streams > 0 {
+			return
+		}
+		delete(e.projects, project)
+		if h.sub != nil {
+			h.sub.Stop()
+		}
+	}
+}
+
+// follow makes a waiter that events wake, too.
+func (w *waiters) follow(project, ticket string) *waiter {
+	one := w.join(project, ticket)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	one.follows = true
+	return one
+}
+
+// tell wakes who follows the tickets of an event, if they are to learn of it. It wakes all of a project when a queue is
+// not served any more.
+func (w *waiters) tell(project string, e *pb.Event) {
+	switch e.GetKind() {
+	case pb.Event_KIND_CLAIMED, pb.Event_KIND_PROPOSED, pb.Event_KIND_RELEASED, pb.Event_KIND_REJECTED,
+		pb.Event_KIND_CANCELLED, pb.Event_KIND_EXPIRED, pb.Event_KIND_UNSERVED:
+	default:
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if e.GetKind() == pb.Event_KIND_UNSERVED {
+		for _, one := range w.waiting {
+			for ; one != nil; one = one.next {
+				if one.follows && one.project == project {
+					one.woken.Notify()
+				}
+			}
+		}
+		return
+	}
+	for _, id := range e.GetTickets() {
+		for one := w.waiting[id]; one != nil; one = one.next {
+			if !one.follows || one.project != project {
+				continue
+			}
+			if e.GetKind() == pb.Event_KIND_CANCELLED || e.GetKind() == pb.Event_KIND_EXPIRED {
+				one.end.Store(e)
+			}
+			one.woken.Notify()
+		}
+	}
+}
+
+// reason is why a ticket is gone, as far as it is known.
+func (w *waiter) reason() string {
+	e := w.end.Load()
+	switch {
+	case e.GetKind() == pb.Event_KIND_EXPIRED && e.GetReason() == "abandoned":
+		return "abandoned"
+	case e.GetKind() == pb.Event_KIND_EXPIRED:
+		return "expired"
+	case e != nil, w.notified.Load(): // who deletes a ticket notifies, and an expiry does not
+		return "deleted"
+	}
+	return "gone"
+}
