@@ -101,7 +101,7 @@ func (w *world) crowd(n int, tracer telemetry.Tracer, runner *tracingRunner) {
 			for range n / 64 {
 				ctx, span := tracer.Start(w.Context(), "create")
 				t := &pb.Ticket{
-					Id: uuid.Must(uuid.NewV7()).String(), Owner: "player", Created: time.Now().UnixMilli(),
+					Id: uuid.Must(uuid.NewV7()).String(), Owner: uuid.NewString(), Created: time.Now().UnixMilli(),
 					Trace: telemetry.SpanRef(ctx),
 				}
 				span.End()

@@ -61,7 +61,7 @@ func TestPartnerOfACancelledTicketWaitsAgainAtItsOldAge(t *testing.T) {
 				n, err := w.store.Waiting(t.Context(), project)
 				return err == nil && n == 0
 			})
-			if _, err := w.store.DeleteTicket(t.Context(), project, two[0], "player"); err != nil {
+			if _, err := w.store.DeleteTicket(t.Context(), project, two[0], ""); err != nil {
 				t.Fatal(err)
 			}
 			others := w.create(2)

@@ -114,7 +114,7 @@ func (e *evaluation) retries() []*proposal {
 			for _, id := range c.Tickets {
 				tickets[id] = true
 			}
-		case "config", full, hosting:
+		case "config", full, hosting, players:
 			outdated[e.selected[i].Origin.segment] = true
 		default:
 			tickets[c.Refusal] = true

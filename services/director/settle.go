@@ -170,7 +170,7 @@ func (s *settler) handOn(ctx context.Context, claims []*state.Claim) {
 		switch {
 		case c.Refusal == "config":
 			s.inbox.poke(&pb.Poke{Configs: true})
-		case c.Refusal == full, c.Refusal == hosting: // see restIfFull
+		case c.Refusal == full, c.Refusal == hosting, c.Refusal == players: // see restIfFull
 		case c.Refusal != "":
 			// A ticket was deleted, another match had it first, or the backfill ticket changed: the others are proposed again.
 			s.inbox.poke(&pb.Poke{})
@@ -189,12 +189,15 @@ func (s *settler) handOn(ctx context.Context, claims []*state.Claim) {
 	s.Bus.NotifyResults(ctx, s.project, assigned, results)
 }
 
-// full is the refusal of a claim because the project has as many matches, or backfill tickets, as it may have, and
-// hosting that because hosting has no servers for more matches.
+// full is the refusal of a claim because the project has as many matches, or backfill tickets, as it may have, hosting
+// that because hosting has no servers for more matches, and players that because one of them is in two of its tickets.
 const (
 	full    = "full"
 	hosting = "hosting"
+	players = "players"
 )
+
+var errPlayers = errors.New("a match has a player twice: a runner of an earlier version does not look for that")
 
 var errHosting = errors.New("hosting has no servers for more matches, or allocators do not take them: the tickets " +
 	"wait until it has")
@@ -203,10 +206,10 @@ var errFull = errors.New("as many matches of the project wait for servers as may
 	"are being filled (--max-backfills, --max-backfill-memory), or too many tickets are proposed to one: the tickets " +
 	"wait until there is room")
 
-// restIfFull lets the segments whose claims were refused, because too many matches are claimed or hosting has no
-// servers, try again a little later.
+// restIfFull lets the segments whose claims were refused, because too many matches are claimed, hosting has no servers,
+// or a player is in a match twice, try again a little later.
 func (s *settler) restIfFull(ctx context.Context, proposals []*proposal, claims []*state.Claim) {
-	var err, noServers error
+	var err, noServers, twice error
 	now, claimed := s.Now(), false
 	for i, c := range claims {
 		switch {
@@ -216,6 +219,9 @@ func (s *settler) restIfFull(ctx context.Context, proposals []*proposal, claims 
 		case c.Refusal == hosting:
 			proposals[i].Origin.Rest(now)
 			noServers = errHosting
+		case c.Refusal == players:
+			proposals[i].Origin.Rest(now)
+			twice = errPlayers
 		case c.Refusal == "" && c.Assignments == nil:
 			claimed = true
 		}
@@ -225,6 +231,9 @@ func (s *settler) restIfFull(ctx context.Context, proposals []*proposal, claims 
 	}
 	if noServers != nil || claimed {
 		s.observed.Check(ctx, "claiming matches for all servers", noServers)
+	}
+	if twice != nil || claimed {
+		s.observed.Check(ctx, "claiming matches of different players", twice)
 	}
 }
 

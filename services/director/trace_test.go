@@ -48,7 +48,7 @@ func (w *world) observed() *spantest.Spans {
 func (w *world) createTraced(span []byte) string {
 	w.Helper()
 	id := uuid.Must(uuid.NewV7()).String()
-	t := &pb.Ticket{Id: id, Owner: "player", Created: time.Now().UnixMilli(), Trace: span}
+	t := &pb.Ticket{Id: id, Owner: "player-" + id, Created: time.Now().UnixMilli(), Trace: span}
 	if err := w.store.Creator(nil).Create(w.Context(), project, t); err != nil {
 		w.Fatal(err)
 	}

@@ -232,7 +232,7 @@ func (w *world) create(n int) []string {
 	for range n {
 		w.n++
 		id := fmt.Sprintf("ticket-%05d", w.n)
-		t := &pb.Ticket{Id: id, Owner: "player", Created: time.Now().UnixMilli()}
+		t := &pb.Ticket{Id: id, Owner: "player-" + id, Created: time.Now().UnixMilli()}
 		if err := creator.Create(w.Context(), project, t); err != nil {
 			w.Fatal(err)
 		}

@@ -170,7 +170,8 @@ func (w *world) ticket(skill float64, properties map[string][]byte) string {
 	w.t.Helper()
 	w.count++
 	t := &pb.Ticket{
-		Id: fmt.Sprintf("ticket-%d", w.count), Owner: "owner", Created: int64(1_700_000_000_000 + w.count),
+		Id: fmt.Sprintf("ticket-%d", w.count), Owner: fmt.Sprint("owner-", w.count),
+		Created: int64(1_700_000_000_000 + w.count),
 		AttributeNames: []string{"skill"}, AttributeValues: []float64{skill}, Properties: properties, Trace: w.trace,
 	}
 	w.must(w.tickets.Create(w.t.Context(), project, t))
@@ -377,7 +378,7 @@ func (w *world) createTickets(n int) {
 	for range n {
 		w.count++
 		next <- &pb.Ticket{
-			Id: fmt.Sprintf("9b2c4f60-7d1e-4a53-8c0f-%012d", w.count), Owner: "owner",
+			Id: fmt.Sprintf("9b2c4f60-7d1e-4a53-8c0f-%012d", w.count), Owner: fmt.Sprint("owner-", w.count),
 			Created:         int64(1_700_000_000_000 + w.count),
 			AttributeNames:  []string{"skill", "level", "latency", "region"},
 			AttributeValues: []float64{1500 + 300*random.NormFloat64(), float64(w.count % 50), 40, float64(w.count % 4)},

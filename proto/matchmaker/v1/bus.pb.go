@@ -267,7 +267,10 @@ type RunPart struct {
 	Plain *PlainProposals `protobuf:"bytes,8,opt,name=plain,proto3" json:"plain,omitempty"`
 	// traced are sampled tickets of the proposals of this part or of the next one, at most 1,024. A run that failed names
 	// some of its tickets.
-	Traced        []*Traced `protobuf:"bytes,9,rep,name=traced,proto3" json:"traced,omitempty"`
+	Traced []*Traced `protobuf:"bytes,9,rep,name=traced,proto3" json:"traced,omitempty"`
+	// apart is set if the function saw no player in two tickets, so that only proposals with compare are to be compared.
+	// Runners of versions that did not look for players leave it out.
+	Apart         bool `protobuf:"varint,10,opt,name=apart,proto3" json:"apart,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -365,6 +368,13 @@ func (x *RunPart) GetTraced() []*Traced {
 	return nil
 }
 
+func (x *RunPart) GetApart() bool {
+	if x != nil {
+		return x.Apart
+	}
+	return false
+}
+
 // PlainProposals are proposals with only tickets and a score, as columns: a function makes tens of thousands of them.
 type PlainProposals struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -377,8 +387,10 @@ type PlainProposals struct {
 	// counts has the number of teams of each proposal; empty if each has one.
 	Counts []uint32 `protobuf:"varint,4,rep,packed,name=counts,proto3" json:"counts,omitempty"`
 	// scores and oldest have the values of Proposal for each proposal.
-	Scores        []float64 `protobuf:"fixed64,5,rep,packed,name=scores,proto3" json:"scores,omitempty"`
-	Oldest        []int64   `protobuf:"varint,6,rep,packed,name=oldest,proto3" json:"oldest,omitempty"`
+	Scores []float64 `protobuf:"fixed64,5,rep,packed,name=scores,proto3" json:"scores,omitempty"`
+	Oldest []int64   `protobuf:"varint,6,rep,packed,name=oldest,proto3" json:"oldest,omitempty"`
+	// compare has the numbers of the proposals with Proposal.compare.
+	Compare       []uint32 `protobuf:"varint,7,rep,packed,name=compare,proto3" json:"compare,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -451,6 +463,13 @@ func (x *PlainProposals) GetScores() []float64 {
 func (x *PlainProposals) GetOldest() []int64 {
 	if x != nil {
 		return x.Oldest
+	}
+	return nil
+}
+
+func (x *PlainProposals) GetCompare() []uint32 {
+	if x != nil {
+		return x.Compare
 	}
 	return nil
 }
@@ -1130,7 +1149,7 @@ const file_matchmaker_v1_bus_proto_rawDesc = "" +
 	"\x05value\x18\x02 \x01(\v2\x13.matchmaker.v1.PoolR\x05value:\x028\x01\x1aN\n" +
 	"\vCensusEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12)\n" +
-	"\x05value\x18\x02 \x01(\v2\x13.matchmaker.v1.PoolR\x05value:\x028\x01\"\xbd\x02\n" +
+	"\x05value\x18\x02 \x01(\v2\x13.matchmaker.v1.PoolR\x05value:\x028\x01\"\xd3\x02\n" +
 	"\aRunPart\x12\x10\n" +
 	"\x03run\x18\x01 \x01(\tR\x03run\x12\x14\n" +
 	"\x05index\x18\x02 \x01(\rR\x05index\x12\x12\n" +
@@ -1140,14 +1159,17 @@ const file_matchmaker_v1_bus_proto_rawDesc = "" +
 	"\x05stats\x18\x06 \x01(\v2\x17.matchmaker.v1.RunStatsR\x05stats\x12\x16\n" +
 	"\x06runner\x18\a \x01(\tR\x06runner\x123\n" +
 	"\x05plain\x18\b \x01(\v2\x1d.matchmaker.v1.PlainProposalsR\x05plain\x12-\n" +
-	"\x06traced\x18\t \x03(\v2\x15.matchmaker.v1.TracedR\x06traced\"\x9e\x01\n" +
+	"\x06traced\x18\t \x03(\v2\x15.matchmaker.v1.TracedR\x06traced\x12\x14\n" +
+	"\x05apart\x18\n" +
+	" \x01(\bR\x05apart\"\xb8\x01\n" +
 	"\x0ePlainProposals\x12\x18\n" +
 	"\atickets\x18\x01 \x01(\fR\atickets\x12\x14\n" +
 	"\x05sizes\x18\x02 \x03(\rR\x05sizes\x12\x14\n" +
 	"\x05teams\x18\x03 \x03(\rR\x05teams\x12\x16\n" +
 	"\x06counts\x18\x04 \x03(\rR\x06counts\x12\x16\n" +
 	"\x06scores\x18\x05 \x03(\x01R\x06scores\x12\x16\n" +
-	"\x06oldest\x18\x06 \x03(\x03R\x06oldest\"\xcd\x06\n" +
+	"\x06oldest\x18\x06 \x03(\x03R\x06oldest\x12\x18\n" +
+	"\acompare\x18\a \x03(\rR\acompare\"\xcd\x06\n" +
 	"\bRunStats\x12\x1a\n" +
 	"\binstance\x18\x01 \x01(\tR\binstance\x12\x18\n" +
 	"\awaiting\x18\x02 \x01(\x03R\awaiting\x12\x14\n" +

@@ -1224,6 +1224,8 @@ type Proposal struct {
 	Hosting          *HostingOverride  `protobuf:"bytes,8,opt,name=hosting,proto3" json:"hosting,omitempty"`
 	// oldest is the earliest creation time of its tickets. It decides between equal scores.
 	Oldest int64 `protobuf:"varint,9,opt,name=oldest,proto3" json:"oldest,omitempty"`
+	// compare is set if a player may be in two of its tickets: its claim compares their players.
+	Compare bool `protobuf:"varint,11,opt,name=compare,proto3" json:"compare,omitempty"`
 	// filling is absent if the proposal neither creates nor changes a backfill ticket.
 	Filling       *Filling `protobuf:"bytes,10,opt,name=filling,proto3" json:"filling,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -1321,6 +1323,13 @@ func (x *Proposal) GetOldest() int64 {
 		return x.Oldest
 	}
 	return 0
+}
+
+func (x *Proposal) GetCompare() bool {
+	if x != nil {
+		return x.Compare
+	}
+	return false
 }
 
 func (x *Proposal) GetFilling() *Filling {
@@ -1971,7 +1980,7 @@ const file_matchmaker_v1_record_proto_rawDesc = "" +
 	"\x0fHostingOverride\x12\x16\n" +
 	"\x06region\x18\x01 \x01(\tR\x06region\x12\x14\n" +
 	"\x05fleet\x18\x02 \x01(\tR\x05fleet\x12\x18\n" +
-	"\aprofile\x18\x03 \x01(\tR\aprofile\"\x86\x04\n" +
+	"\aprofile\x18\x03 \x01(\tR\aprofile\"\xa0\x04\n" +
 	"\bProposal\x12)\n" +
 	"\x05teams\x18\x01 \x03(\v2\x13.matchmaker.v1.TeamR\x05teams\x12\x14\n" +
 	"\x05score\x18\x02 \x01(\x01R\x05score\x12\x1e\n" +
@@ -1983,7 +1992,8 @@ const file_matchmaker_v1_record_proto_rawDesc = "" +
 	"\x10match_properties\x18\x06 \x01(\fR\x0fmatchProperties\x12Z\n" +
 	"\x11ticket_properties\x18\a \x03(\v2-.matchmaker.v1.Proposal.TicketPropertiesEntryR\x10ticketProperties\x128\n" +
 	"\ahosting\x18\b \x01(\v2\x1e.matchmaker.v1.HostingOverrideR\ahosting\x12\x16\n" +
-	"\x06oldest\x18\t \x01(\x03R\x06oldest\x120\n" +
+	"\x06oldest\x18\t \x01(\x03R\x06oldest\x12\x18\n" +
+	"\acompare\x18\v \x01(\bR\acompare\x120\n" +
 	"\afilling\x18\n" +
 	" \x01(\v2\x16.matchmaker.v1.FillingR\afilling\x1aC\n" +
 	"\x15TicketPropertiesEntry\x12\x10\n" +

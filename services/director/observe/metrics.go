@@ -115,7 +115,7 @@ func (x *metrics) labels(project, config string) *labels {
 		config:    telemetry.WithLabels(of),
 		runs:      telemetry.LabelsByValue(of, "outcome", "ok", "failed", "absent", "late", "bus"),
 		proposals: telemetry.LabelsByValue(of, "outcome", "kept", "outbid", "late", "dropped", "unclaimed"),
-		claims: telemetry.LabelsByValue(of, "outcome", "ok", "config", "ticket", "backfill", "full", "hosting",
+		claims: telemetry.LabelsByValue(of, "outcome", "ok", "config", "ticket", "backfill", "full", "hosting", "players",
 			"failed"),
 		matches:    telemetry.LabelsByValue(of, "kind", "hosted", "direct", "filling"),
 		assigned:   telemetry.WithLabels(of, attribute.String("result", "connection")),

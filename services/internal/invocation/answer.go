@@ -72,7 +72,7 @@ func (p *parts) send(
 		oldest := int64(created[slices.Min(tickets)]) // numbers ascend by creation
 		var err error
 		if extras := a.Extras(i); extras == nil {
-			err = p.addPlain(a, i, ids, oldest, send)
+			err = p.addPlain(a, i, ids, oldest, s, send)
 		} else {
 			err = p.addExtended(a, i, extras, s, b, oldest, send)
 		}
@@ -80,6 +80,7 @@ func (p *parts) send(
 			return FunctionError{err}
 		}
 	}
+	last.Apart = true
 	last.Proposals, last.Plain, last.Traced = p.extended[:p.count], p.plain.Message(), p.traced
 	return nil
 }
@@ -155,7 +156,7 @@ func (p *parts) reserve(size int, send func(*pb.RunPart) error) error {
 		if err := p.deadline.check("its proposals were sent"); err != nil {
 			return err
 		}
-		part := &pb.RunPart{Proposals: p.extended[:p.count], Plain: p.plain.Message(), Traced: p.traced}
+		part := &pb.RunPart{Apart: true, Proposals: p.extended[:p.count], Plain: p.plain.Message(), Traced: p.traced}
 		if err := send(part); err != nil {
 			return err
 		}
@@ -190,7 +191,7 @@ func sampledTickets(s *pool.Selection) (some []*pb.Traced) {
 
 // addPlain adds proposal i of an answer, which has nothing but tickets, with these ids, and a score.
 func (p *parts) addPlain(
-	a *block.Answer, i int, ids []string, oldest int64, send func(*pb.RunPart) error,
+	a *block.Answer, i int, ids []string, oldest int64, s *pool.Selection, send func(*pb.RunPart) error,
 ) error {
 	size := 16 + 2*a.Teams(i)
 	for _, id := range ids {
@@ -200,6 +201,9 @@ func (p *parts) addPlain(
 		return err
 	}
 	p.plain.Propose(a.Score(i), oldest)
+	if s.AnyShared() && slices.ContainsFunc(a.Tickets(i), s.Shared) {
+		p.plain.Compare()
+	}
 	for t := range a.Teams(i) {
 		p.plain.Team()
 		n := len(a.Team(i, t))
@@ -222,6 +226,7 @@ func (p *parts) addExtended(
 	at := p.count
 	m := p.extended[at]
 	m.Score, m.Oldest = a.Score(i), oldest
+	m.Compare = s.AnyShared() && slices.ContainsFunc(a.Tickets(i), s.Shared)
 	size := setTeams(m, a, i, s) + setExtras(m, extras, s)
 	filling, more, err := b.filling(extras)
 	if err != nil {

@@ -22,7 +22,7 @@ func crowd(tb testing.TB, n int) (ids []string, bodies [][]byte) {
 		id := fmt.Sprintf("%016x-%016x", random.Uint64(), random.Uint64())
 		raw, err := proto.Marshal(&pb.Ticket{
 			Id:              id,
-			Owner:           "player",
+			Owner:           fmt.Sprint("player-", i),
 			Created:         1_700_000_000_000 + int64(i)*3600_000/int64(n),
 			AttributeNames:  []string{"skill", "latency", "level", "mode"},
 			AttributeValues: []float64{random.Float64(), random.Float64(), random.Float64(), random.Float64()},

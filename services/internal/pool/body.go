@@ -11,12 +11,16 @@ import (
 
 // The field numbers of pb.Ticket that the index reads.
 const (
+	fieldOwner      = 2
 	fieldCreated    = 3
 	fieldNames      = 4
 	fieldValues     = 5
 	fieldProperties = 6
 	fieldTrace      = 7
+	fieldPlayers    = 8
 	fieldQueues     = 9
+
+	fieldPlayerID = 1 // of pb.Player
 )
 
 // Property is an opaque value that a ticket's creator attached to it.
@@ -25,7 +29,10 @@ type Property struct{ Name, Value string }
 // body is a decoded pb.Ticket. It is decoded by hand and reused, because a snapshot has millions of tickets and
 // pb.Ticket allocates for every attribute. Names and properties alias the decoded bytes.
 type body struct {
-	created    int64
+	created int64
+	owner   []byte
+	// players are the ids of the players, none if the owner is the only one.
+	players    [][]byte
 	names      [][]byte
 	values     []float64
 	properties [][]byte
@@ -54,7 +61,7 @@ func (b *body) intern(name []byte) string {
 // decode reads a marshalled pb.Ticket.
 func (b *body) decode(raw []byte) error {
 	b.created, b.names, b.values, b.properties = 0, b.names[:0], b.values[:0], b.properties[:0]
-	b.trace, b.queues = nil, b.queues[:0]
+	b.trace, b.queues, b.owner, b.players = nil, b.queues[:0], nil, b.players[:0]
 	for len(raw) > 0 {
 		number, kind, n := protowire.ConsumeTag(raw)
 		if n < 0 {
@@ -104,6 +111,15 @@ func (b *body) field(number protowire.Number, kind protowire.Type, raw []byte) e
 	case number == fieldProperties && kind == protowire.BytesType:
 		v, _ := protowire.ConsumeBytes(raw)
 		b.properties = append(b.properties, v)
+	case number == fieldOwner && kind == protowire.BytesType:
+		b.owner, _ = protowire.ConsumeBytes(raw)
+	case number == fieldPlayers && kind == protowire.BytesType:
+		v, _ := protowire.ConsumeBytes(raw)
+		id, err := playerID(v)
+		if err != nil {
+			return err
+		}
+		b.players = append(b.players, id)
 	case number == fieldTrace && kind == protowire.BytesType:
 		b.trace, _ = protowire.ConsumeBytes(raw)
 	case number == fieldQueues && kind == protowire.BytesType:
@@ -111,6 +127,25 @@ func (b *body) field(number protowire.Number, kind protowire.Type, raw []byte) e
 		b.queues = append(b.queues, v)
 	}
 	return nil
+}
+
+// playerID reads the id of a marshalled pb.Player.
+func playerID(raw []byte) (id []byte, err error) {
+	for len(raw) > 0 {
+		number, kind, n := protowire.ConsumeTag(raw)
+		if n < 0 {
+			return nil, protowire.ParseError(n)
+		}
+		raw = raw[n:]
+		if n = protowire.ConsumeFieldValue(number, kind, raw); n < 0 {
+			return nil, protowire.ParseError(n)
+		}
+		if number == fieldPlayerID && kind == protowire.BytesType {
+			id, _ = protowire.ConsumeBytes(raw)
+		}
+		raw = raw[n:]
+	}
+	return id, nil
 }
 
 // propertyList copies the properties out of the decoded bytes, ordered by name.

@@ -26,9 +26,12 @@ func (ix *Index) compact() {
 		slots[to].slot = uint32(to)
 		moved[at] = uint32(to)
 	}
-	if crowd := cap(ix.slots); crowd > 4*len(slots)+slackSlots {
+	crowd := cap(ix.slots) > 4*len(slots)+slackSlots
+	ix.movePlayers(live, crowd)
+	if crowd {
 		ix.tickets = maps.Collect(maps.All(ix.tickets)) // a Go map does not shrink
 		ix.traced = maps.Collect(maps.All(ix.traced))
+		ix.players.groups = maps.Collect(maps.All(ix.players.groups))
 		ix.sorter = sorter{}
 	}
 	ix.slots = slots

@@ -2,6 +2,7 @@ package pool
 
 import (
 	"bytes"
+	"hash/maphash"
 	"slices"
 	"sync"
 )
@@ -48,7 +49,8 @@ type Index struct {
 	// traced are the spans of the tickets that are sampled.
 	traced map[*ticket]string
 	// queues are those that tickets wait in.
-	queues queues
+	queues  queues
+	players players
 
 	body   body
 	uses   []*column
@@ -64,6 +66,9 @@ type ticket struct {
 	rest       string // values without a column: see rest.go
 	queues     *queueList
 	slot       uint32
+	// player is the only player, 0 if there is none. If grouped is set, Index.players has them.
+	grouped bool
+	player  uint64
 }
 
 // columnList is the columns in which some tickets have values. It is not changed while a ticket has it.
@@ -92,6 +97,7 @@ func (ix *Index) reset() {
 	ix.ticketBytes = 0
 	ix.traced = nil
 	ix.queues = queues{}
+	ix.players = players{seed: maphash.MakeSeed(), of: map[uint64]uint32{}}
 	ix.uses = nil
 	ix.body = body{}
 	ix.changes++
@@ -133,6 +139,7 @@ func (ix *Index) Put(id string, raw []byte) error {
 	ix.created.put(t.slot, stamp(ix.body.created, id))
 	ix.putValues(t)
 	ix.tickets[id] = t
+	ix.join(t)
 	ix.ticketBytes += t.bytes()
 	ix.changes++
 	if len(ix.body.queues) > 0 {
@@ -153,6 +160,9 @@ func (ix *Index) grow() uint32 {
 		ix.present = append(ix.present, 0)
 		if ix.spilled != nil {
 			ix.spilled = append(ix.spilled, 0)
+		}
+		if ix.players.shared != nil {
+			ix.players.shared = append(ix.players.shared, 0)
 		}
 		ix.created.keys = append(ix.created.keys, make([]uint64, wordSlots)...)
 		ix.thin()
@@ -268,6 +278,7 @@ func (ix *Index) drop(id string) bool {
 		return false
 	}
 	delete(ix.tickets, id)
+	ix.leave(t)
 	if len(ix.traced) > 0 {
 		delete(ix.traced, t)
 	}

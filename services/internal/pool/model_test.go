@@ -75,7 +75,8 @@ var (
 	contents   = rapid.SliceOf(rapid.Byte())
 
 	tickets = rapid.Custom(func(t *rapid.T) *pb.Ticket {
-		ticket := &pb.Ticket{Id: ids.Draw(t, "id"), Created: times.Draw(t, "created"), Owner: "someone"}
+		ticket := &pb.Ticket{Id: ids.Draw(t, "id"), Created: times.Draw(t, "created")}
+		ticket.Owner = "owner of " + ticket.Id
 		for range rapid.IntRange(0, 5).Draw(t, "attributes") {
 			ticket.AttributeNames = append(ticket.AttributeNames, attributes.Draw(t, "name"))
 			ticket.AttributeValues = append(ticket.AttributeValues, values.Draw(t, "value"))

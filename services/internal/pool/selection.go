@@ -26,6 +26,9 @@ type Selection struct {
 	pools []poolList
 	// traced are the spans of the tickets that are sampled, by number.
 	traced map[uint32]string
+	// alike are the slots of tickets that share a player with others that wait, and shared are their numbers.
+	alike  []uint32
+	shared bitset
 
 	sorter sorter
 }
@@ -38,6 +41,9 @@ type poolList struct {
 
 // Select makes s the union of the pools, or all tickets of the view's queue if there are none. A pool is the tickets of
 // the queue that all of its filters select, or all of them if it has none. Select ignores segmentations: see Expand.
+//
+// Of the tickets that a player has in the pools, only the oldest is selected: none that shares a player with an older
+// one that is.
 func (v View) Select(pools map[string]*pb.Pool, s *Selection) {
 	v.match(pools, s, 0)
 	v.finish(s)
@@ -76,7 +82,9 @@ func (v View) finish(s *Selection) {
 			s.union[w] |= word
 		}
 	}
+	v.onlyOldest(s)
 	v.number(s)
+	s.noteShared()
 	for i := range s.pools {
 		s.list(&s.pools[i], s.set(i))
 	}

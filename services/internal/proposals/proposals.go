@@ -5,6 +5,7 @@ package proposals
 
 import (
 	"errors"
+	"slices"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 )
@@ -23,7 +24,7 @@ type Plain struct {
 func (p *Plain) Reset() {
 	c := &p.columns
 	c.Tickets, c.Sizes, c.Teams, c.Counts = nil, c.Sizes[:0], c.Teams[:0], c.Counts[:0]
-	c.Scores, c.Oldest = c.Scores[:0], c.Oldest[:0]
+	c.Scores, c.Oldest, c.Compare = c.Scores[:0], c.Oldest[:0], c.Compare[:0]
 	p.ids, p.tickets, p.uneven, p.several = p.ids[:0], 0, false, false
 }
 
@@ -37,6 +38,12 @@ func (p *Plain) Propose(score float64, oldest int64) {
 		p.several = p.several || c.Counts[n-1] != 1
 	}
 	c.Scores, c.Oldest, c.Counts = append(c.Scores, score), append(c.Oldest, oldest), append(c.Counts, 0)
+}
+
+// Compare marks the last proposal: its claim compares the players of its tickets.
+func (p *Plain) Compare() {
+	c := &p.columns
+	c.Compare = append(c.Compare, uint32(len(c.Scores)-1))
 }
 
 // Team begins a team of the last proposal.
@@ -89,14 +96,25 @@ func (p *Plain) Message() *pb.PlainProposals {
 var errColumns = errors.New("the columns of the proposals do not fit each other")
 
 // Unpack appends a part's plain proposals to its other ones. They share memory, because none of them is kept for long.
+// If the part's runner did not look for players, all proposals are to be compared.
 //
 // Errors: the columns do not fit each other.
 func Unpack(part *pb.RunPart) error {
 	c := part.GetPlain()
 	part.Plain = nil
 	n, tickets, err := measure(c)
-	if err != nil || n == 0 {
+	if err != nil {
 		return err
+	}
+	if !part.GetApart() {
+		defer func() {
+			for _, m := range part.GetProposals() {
+				m.Compare = true
+			}
+		}()
+	}
+	if n == 0 {
+		return nil
 	}
 	unpacked, teams := make([]pb.Proposal, n), make([]pb.Team, len(c.GetTeams()))
 	pointers, ids := make([]*pb.Team, len(teams)), make([]string, 0, tickets)
@@ -121,6 +139,9 @@ func Unpack(part *pb.RunPart) error {
 		m.Teams, pointers = pointers[:size:size], pointers[size:]
 		part.Proposals = append(part.Proposals, m)
 	}
+	for _, i := range c.GetCompare() {
+		unpacked[i].Compare = true
+	}
 	return nil
 }
 
@@ -139,7 +160,8 @@ func measure(c *pb.PlainProposals) (proposals, tickets int, err error) {
 		sizes, bytes = 1, bytes*tickets
 	}
 	if tickets > len(c.GetTickets()) || len(c.GetTickets()) != bytes || len(c.GetSizes()) != sizes ||
-		len(c.GetTeams()) != teams || len(c.GetOldest()) != proposals {
+		len(c.GetTeams()) != teams || len(c.GetOldest()) != proposals ||
+		slices.ContainsFunc(c.GetCompare(), func(i uint32) bool { return int(i) >= proposals }) {
 		return 0, 0, errColumns
 	}
 	return proposals, tickets, nil

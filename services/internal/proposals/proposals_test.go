@@ -25,7 +25,7 @@ func anyProposals(t *rapid.T) []*pb.Proposal {
 	return rapid.SliceOf(rapid.Custom(func(t *rapid.T) *pb.Proposal {
 		return &pb.Proposal{
 			Score: rapid.Float64().Draw(t, "score"), Oldest: rapid.Int64().Draw(t, "oldest"),
-			Teams: rapid.SliceOfN(team, min(1, most-1), most).Draw(t, "teams"),
+			Teams: rapid.SliceOfN(team, min(1, most-1), most).Draw(t, "teams"), Compare: rapid.Bool().Draw(t, "compare"),
 		}
 	})).Draw(t, "proposals")
 }
@@ -34,6 +34,9 @@ func pack(p *proposals.Plain, all []*pb.Proposal) {
 	p.Reset()
 	for _, one := range all {
 		p.Propose(one.GetScore(), one.GetOldest())
+		if one.GetCompare() {
+			p.Compare()
+		}
 		for _, team := range one.GetTeams() {
 			p.Team()
 			for _, id := range team.GetTickets() {
@@ -52,7 +55,8 @@ func TestUnpackIsTheInverseOfPacking(t *testing.T) {
 		if p.Len() != len(want) {
 			t.Fatal(p.Len(), len(want))
 		}
-		sent, err := proto.Marshal(&pb.RunPart{Plain: p.Message(), Proposals: []*pb.Proposal{before}})
+		looks := rapid.Bool().Draw(t, "the runner looks for players")
+		sent, err := proto.Marshal(&pb.RunPart{Apart: looks, Plain: p.Message(), Proposals: []*pb.Proposal{before}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -63,7 +67,10 @@ func TestUnpackIsTheInverseOfPacking(t *testing.T) {
 		if err := proposals.Unpack(got); err != nil {
 			t.Fatal(err)
 		}
-		all := &pb.RunPart{Proposals: append([]*pb.Proposal{before}, want...)}
+		all := &pb.RunPart{Apart: looks, Proposals: append([]*pb.Proposal{before}, want...)}
+		for _, one := range all.Proposals {
+			one.Compare = one.Compare || !looks
+		}
 		if diff := cmp.Diff(all, got, protocmp.Transform()); diff != "" {
 			t.Fatal(diff)
 		}
@@ -91,6 +98,7 @@ func TestUnpackRefusesColumnsThatDoNotFit(t *testing.T) {
 		"teams without counts": func(p *pb.PlainProposals) {
 			p.Counts, p.Scores, p.Oldest = nil, []float64{1}, []int64{1}
 		},
+		"a mark of a proposal that is not there": func(p *pb.PlainProposals) { p.Compare = []uint32{2} },
 		"a score less": func(p *pb.PlainProposals) { p.Scores = []float64{1} },
 		"no age":       func(p *pb.PlainProposals) { p.Oldest = nil },
 		"four billion empty tickets": func(p *pb.PlainProposals) {

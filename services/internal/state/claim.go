@@ -32,7 +32,8 @@ type Claim struct {
 	// Refusal is set by Store.Claim: "" when the match was claimed, "config" when its config was changed or deleted,
 	// "full" when the project has too many claimed matches, or when its backfill tickets, the tickets that are proposed
 	// to one, or the results would be too many or too large, "hosting" when it has no servers for more matches,
-	// "backfill" when its backfill ticket was, else the id of a ticket that no longer waits.
+	// "backfill" when its backfill ticket was, "players" when one of them is in two of its tickets, else the id of a
+	// ticket that no longer waits.
 	Refusal string
 }
 
@@ -205,7 +206,7 @@ func (s *Store) claimCall(project string, terms ClaimOptions, claims []*Claim) (
 		}
 		c.args = append(c.args, m.GetId(), m.GetConfig(), m.GetRevision(), len(claim.Tickets),
 			strings.Join(claim.Tickets, " "), s.encodeEvent(claim.event(terms.Epoch)), body, target,
-			size, shared.body, len(bodies))
+			size, shared.body, comparing(m.GetProposal()), len(bodies))
 		for _, assignment := range bodies {
 			c.args = append(c.args, assignment)
 		}
@@ -298,9 +299,18 @@ func (s *Store) claimBackfillCall(k keys, terms ClaimOptions, claim *Claim) (cal
 		"backfill_id", id,
 		"backfill_body", contents,
 		"queue", queueField(m.GetProposal().GetFilling().GetContents().GetQueue()),
+		"compare", comparing(m.GetProposal()),
 		"event", s.encodeEvent(event))
 	c.tickets(k, claim.Tickets)
 	return c, nil
+}
+
+// comparing is not empty if the claim of a proposal compares the players of its tickets.
+func comparing(p *pb.Proposal) string {
+	if p.GetCompare() {
+		return "1"
+	}
+	return ""
 }
 
 // isStale reports whether a claim was refused because another director has the lease.

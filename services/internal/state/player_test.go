@@ -3,6 +3,7 @@ package state_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/problem"
@@ -71,6 +72,86 @@ func TestPlayersCountAsBytesOfTheirTicket(t *testing.T) {
 		now, err := s.Counts(t.Context(), project)
 		if must(t, err); now.Large < 1200 {
 			t.Errorf("a ticket with twice 600 bytes of names counts as %d", now.Large)
+		}
+	})
+}
+
+// A claim that is asked to compare refuses a match, or a proposal to a running game, that has a player twice.
+func TestClaimRefusesAPlayerTwice(t *testing.T) {
+	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
+		s := open(state.Options{})
+		revision, terms := setUp(t, s)
+		terms.Approval = time.Minute
+		tickets := map[string]*pb.Ticket{
+			"a1": {Owner: "ada"}, "a2": {Owner: "ada"}, "b": {Owner: "bob"},
+			"c":     {Owner: "ada", Players: []*pb.Player{{Id: "carl"}}}, // ada owns it, and does not play
+			"party": {Owner: "zoe", Players: []*pb.Player{{Id: "eve"}, {Id: "bob"}}},
+		}
+		put := func(id string) {
+			t.Helper()
+			tickets[id].Id = id
+			must(t, s.Creator(nil).Create(t.Context(), project, tickets[id]))
+		}
+		for id := range tickets {
+			put(id)
+		}
+		createGame(t, s, game("game", 3))
+		generation, err := s.Generation(t.Context(), project, "game")
+		must(t, err)
+		seen := game("game", 3)
+		seen.Generation = generation
+		for _, c := range []struct {
+			tickets string
+			twice   bool
+		}{
+			{"a1 a2", true}, {"a1 b a2", true}, {"b party", true}, {"party b a1", true},
+			{"a1 b", false}, {"a1 c", false}, {"a1 party c", false},
+		} {
+			ids := strings.Fields(c.tickets)
+			for kind, one := range map[string]*state.Claim{
+				"hosted":  claim(revision, "m"+c.tickets, ids...),
+				"direct":  direct(revision, "d"+c.tickets, "1.2.3.4:5", ids...),
+				"filling": fill(revision, seen, game("game", 2), ids...),
+				"opening": opening(revision, "o"+c.tickets, ids...),
+			} {
+				if !c.twice && kind != "hosted" {
+					continue
+				}
+				one.Match.Proposal.Compare = true
+				mustClaim(t, s, terms, one)
+				want := ""
+				if c.twice {
+					want = "players"
+				}
+				if one.Refusal != want {
+					t.Errorf("%s, %s: refused %q, want %q", kind, c.tickets, one.Refusal, want)
+				}
+			}
+			if !c.twice {
+				for _, id := range ids {
+					must(t, second(s.DeleteTicket(t.Context(), project, id, "")))
+					put(id)
+				}
+			}
+			isWaiting(t, s, "a1", "a2", "b", "c", "party")
+			if c.twice {
+				p := &pb.Proposal{Compare: true}
+				results := make([]*pb.Assignment, len(ids))
+				for i := range results {
+					results[i] = &pb.Assignment{Connection: "1.2.3.4:5"}
+				}
+				if _, refused, _, err := s.AssignWaiting(t.Context(), project, p, ids, results, time.Minute); err != nil ||
+					refused != "players" {
+					t.Errorf("assigned %s: refused %q, %v", c.tickets, refused, err)
+				}
+			}
+		}
+		// One refused match leaves the others of its batch alone.
+		twice, other := claim(revision, "twice", "a1", "a2"), claim(revision, "other", "a1", "b")
+		twice.Match.Proposal.Compare, other.Match.Proposal.Compare = true, true
+		mustClaim(t, s, terms, twice, other)
+		if twice.Refusal != "players" || other.Refusal != "" {
+			t.Errorf("refused %q and %q", twice.Refusal, other.Refusal)
 		}
 	})
 }

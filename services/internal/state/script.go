@@ -245,8 +245,9 @@ func bind(table string, names []string, from int) string {
 
 // loops makes numeric loops of those with each_…. keys and args are how many fixed ones come first.
 func (h header) loops(text string, keys, args int) string {
+	text = strings.ReplaceAll(text, "first_key", strconv.Itoa(keys+1))
 	if len(h.keys.repeated) == 0 {
-		return strings.NewReplacer("first_key", strconv.Itoa(keys+1), "first_arg", strconv.Itoa(args+1)).Replace(text)
+		return strings.ReplaceAll(text, "first_arg", strconv.Itoa(args+1))
 	}
 	elements, step := []string{fmt.Sprintf("KEYS[%%[1]s + %d]", keys)}, len(h.args.repeated)
 	for i := range step {

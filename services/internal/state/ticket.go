@@ -111,7 +111,8 @@ func (s *Store) DeleteTicket(
 }
 
 // AssignWaiting assigns waiting tickets, all or none, to a running game. The results stay readable for as
-// long. refused is the id of a ticket that does not wait, "" when they were assigned. Errors: Limited when the results
+// long. refused is the id of a ticket that does not wait, "players" when one of them is in two of the tickets, "" when
+// they were assigned. Errors: Limited when the results
 // would take too many bytes.
 func (s *Store) AssignWaiting(
 	ctx context.Context, project string, p *pb.Proposal, tickets []string, assignments []*pb.Assignment,
@@ -127,6 +128,7 @@ func (s *Store) AssignWaiting(
 		"results_limit", s.limits.TicketMemory<<20,
 		"outcome_id", id,
 		"outcome_body", shared.body,
+		"compare", comparing(p),
 		"event", s.encodeEvent(&pb.Event{Kind: pb.Event_KIND_ASSIGNED}))
 	if err := c.assignments(k, tickets, shared.referAll(assignments)); err != nil {
 		return nil, "", 0, err

@@ -32,6 +32,7 @@ func play(t *testing.T, s *system) {
 		"override":        override,
 		"timeout":         timeout,
 		"once":            once,
+		"oneself":         oneself,
 		"patient-get":     patientGet,
 		"patient-create":  patientCreate,
 		"deleted":         deleteIsFinal,

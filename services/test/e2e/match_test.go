@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"matchmaker.dev/pkg/client"
+	"matchmaker.dev/services/internal/auth"
+	"matchmaker.dev/services/internal/issuer"
 )
 
 // liveServer: two tickets that match get the same game server. The server runs and knows only them.
@@ -185,4 +187,34 @@ func (a answer) ticket(t *testing.T) *client.Ticket {
 		t.Fatalf("%v in %s", err, a.body)
 	}
 	return k
+}
+
+// oneself: tickets of one player, alone and with others, are never in one match, though the function proposes every
+// pair that it sees.
+func oneself(t *testing.T, p *project) {
+	p.upload(t, "actor", p.s.made.actor)
+	p.put(t, "casual", rules{function: "actor", settings: map[string]any{"part": "every"}, hosting: true})
+	lobby := p.as(t, issuer.Claims{Kind: auth.Service, Subject: "lobby", Scope: auth.ScopeAct})
+	id, err := lobby.CreateTicket(within(t), client.TicketRequest{Player: "lobby", Attributes: attributes{"number": 2},
+		Players: []client.Player{{ID: "carl"}, {ID: "ada"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	own := []*ticket{p.ticket(t, "ada", attributes{"number": 0}), p.ticket(t, "ada", attributes{"number": 1}),
+		{p: p, id: id, player: "ada"}}
+	servers := map[string]int{}
+	for i, name := range []string{"bob", "eve", "zoe"} {
+		servers[p.ticket(t, name, attributes{"number": float64(3 + i)}).connection(t)]++
+	}
+	for _, k := range own {
+		servers[k.connection(t)]++
+	}
+	for server, n := range servers {
+		if n != 2 {
+			t.Errorf("%d tickets play at %s, want 2", n, server)
+		}
+	}
+	if len(servers) != 3 {
+		t.Errorf("the three tickets of ada play at %v, want three servers", servers)
+	}
 }

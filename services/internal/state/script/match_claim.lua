@@ -1,17 +1,18 @@
 -- Claims the tickets of a batch of matches, each match all or nothing, for the director that holds the lease. A match
 -- without hosting is assigned at once.
 -- Full: runs
--- Uses: time, change, large, credit
+-- Uses: time, change, large, credit, player
 -- KEYS: waiting, claims, outbox, resolved, lease, revisions, then for each match: its key, that of its outcome, and the
 --       keys of its tickets
 -- ARGV: epoch, claim_time (until the tickets wait again), readable (for how long the results are) (both in
 --       milliseconds), max_matches (that may be claimed, 0 = no limit), bytes_limit (of all large tickets and
 --       outcomes, 0 = none), match_count, then for each match: id, config, revision, number of tickets, their ids with
 --       spaces between, event, body ('' = assign at once), target, outcome size, outcome ('' = none, or it is written
---       later), number of assignments (1 for all tickets, or one for each), assignments
+--       later), compare ('' = its tickets have no player in common), number of assignments (1 for all tickets, or one
+--       for each), assignments
 -- Result: feed position (0 when no match was claimed), then for each match 'ok', 'config' (changed or deleted), 'full'
---         (too many are claimed, or the outcomes are too large), 'hosting' (it has no servers for more matches) or the
---         id of a ticket that does not wait
+--         (too many are claimed, or the outcomes are too large), 'hosting' (it has no servers for more matches),
+--         'players' (one of them is in two of its tickets) or the id of a ticket that does not wait
 -- Error: STALE when the lease has another epoch
 if redis.call('HGET', lease, 'epoch') ~= epoch then
   return redis.error_reply('STALE the lease has passed on')
@@ -24,7 +25,8 @@ local k, a = first_key, first_arg
 local room = tonumber(max_matches) > 0 and max_matches - redis.call('ZCARD', claims) or math.huge
 local added = 0
 for i = 1, tonumber(match_count) do
-  local id, config, revision, count, tickets, event, body, target, size, outcome, assignments = unpack(ARGV, a, a + 10)
+  local id, config, revision, count, tickets, event, body, target, size, outcome, compare, assignments = unpack(
+    ARGV, a, a + 11)
   size = tonumber(size)
   if current[config] == nil then
     current[config] = redis.call('HGET', revisions, config)
@@ -35,13 +37,15 @@ for i = 1, tonumber(match_count) do
     result[i + 1] = 'full'
   elseif body ~= '' and not has_server(target, targets, now) then
     result[i + 1] = 'hosting'
+  elseif compare ~= '' and has_player_twice(k + 2, k + 1 + count) then
+    result[i + 1] = 'players'
   else
     if body ~= '' then
       room = room - 1
     end
     added = added + size
     local match = {number = i, key = k, id = id, tickets = tickets, ids = {}, event = event, body = body,
-      target = target, size = size, outcome = outcome, before_assignments = a + 10, assignments = tonumber(assignments)}
+      target = target, size = size, outcome = outcome, before_assignments = a + 11, assignments = tonumber(assignments)}
     for ticket_id in string.gmatch(tickets, '[^ ]+') do
       all[#all + 1] = ticket_id
       table.insert(match.ids, ticket_id)
@@ -49,7 +53,7 @@ for i = 1, tonumber(match_count) do
     matches[#matches + 1] = match
     result[i + 1] = 'ok'
   end
-  k, a = k + 2 + count, a + 11 + assignments
+  k, a = k + 2 + count, a + 12 + assignments
 end
 
 -- ticket_key returns the key of the j-th ticket of a match.

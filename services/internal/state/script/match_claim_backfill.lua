@@ -1,15 +1,16 @@
 -- Claims the tickets of a match, all or nothing, for the director that holds the lease, and creates the backfill ticket
 -- of its server, which is still to be allocated.
 -- Full: runs
--- Uses: time, change, large, backfill, credit
+-- Uses: time, change, large, backfill, credit, player
 -- KEYS: waiting, claims, outbox, lease, revisions, match, backfills, backfill, then ticket…
 -- ARGV: epoch, claim_time (in milliseconds until the tickets wait again), max_matches (that may be claimed, 0 = no
 --       limit), target, max_backfills, bytes_limit (of all backfill tickets, 0 = none), results_limit (bytes of all
 --       large tickets and outcomes, 0 = none), outcome_size (0 = none), config, revision, match_id, body, backfill_id,
---       backfill_body, queue (encoded, '' = none), event, then id…
+--       backfill_body, queue (encoded, '' = none), compare ('' = its tickets have no player in common), event,
+--       then id…
 -- Result: 'ok', 'config' (changed or deleted), 'full' (too many matches are claimed, or the backfill tickets are too
---         many or too large, or the outcomes), 'hosting' (it has no servers for more matches) or the id of a ticket
---         that does not wait; feed position (0 unless 'ok')
+--         many or too large, or the outcomes), 'hosting' (it has no servers for more matches), 'players' (one of
+--         them is in two of its tickets) or the id of a ticket that does not wait; feed position (0 unless 'ok')
 -- Error: STALE when the lease has another epoch
 if redis.call('HGET', lease, 'epoch') ~= epoch then
   return redis.error_reply('STALE the lease has passed on')
@@ -31,6 +32,9 @@ for _, ticket, id in each_ticket() do
   if redis.call('HGET', ticket, STATE) ~= WAITING then
     return {id, 0}
   end
+end
+if compare ~= '' and has_player_twice(first_key, #KEYS) then
+  return {'players', 0}
 end
 if not has_space(tonumber(outcome_size), results_limit) then
   return {'full', 0}

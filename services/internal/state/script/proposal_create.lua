@@ -1,16 +1,17 @@
 -- Proposes the tickets of a match to a backfill ticket, all or nothing, for the director that holds the lease. The
 -- proposal counts only at the generation of the backfill ticket that the function was shown.
 -- Full: runs
--- Uses: time, change, large, backfill
+-- Uses: time, change, large, backfill, player
 -- KEYS: waiting, proposed, lease, revisions, backfill, proposals, outcome, then ticket…
 -- ARGV: epoch, approval_time (in milliseconds), config, revision, backfill_id, generation,
 --       new_body ('=' and what the function made of the backfill ticket, '' = nothing),
 --       limit (number of proposed tickets from which on they must be approved first),
 --       max_proposed (tickets), bytes_limit (of all backfill tickets, 0 = none), results_limit (bytes of all large
---       tickets and outcomes, 0 = none), match_id, outcome_body ('' = none), event, then id, assignment…
+--       tickets and outcomes, 0 = none), match_id, outcome_body ('' = none), compare ('' = its tickets have no
+--       player in common), event, then id, assignment…
 -- Result: 'ok', 'config' (changed or deleted), 'backfill' (changed or deleted), 'full' (too many tickets would be
---         proposed, or the backfill tickets or the outcomes would be too large) or the id of a ticket that does not
---         wait; feed position (0 unless 'ok')
+--         proposed, or the backfill tickets or the outcomes would be too large), 'players' (one of them is in two of
+--         the tickets) or the id of a ticket that does not wait; feed position (0 unless 'ok')
 -- Error: STALE when the lease has another epoch
 if redis.call('HGET', lease, 'epoch') ~= epoch then
   return redis.error_reply('STALE the lease has passed on')
@@ -28,6 +29,9 @@ for _, ticket, id in each_ticket() do
     return {id, 0}
   end
   count = count + 1
+end
+if compare ~= '' and has_player_twice(first_key, #KEYS) then
+  return {'players', 0}
 end
 if count > tonumber(max_proposed) then
   return {'full', 0}

@@ -1,16 +1,21 @@
 -- Assigns waiting tickets to a running game at once, all or nothing: backfill of the first generation.
 -- Full: runs
--- Uses: time, change, large
+-- Uses: time, change, large, player
 -- KEYS: waiting, resolved, outcome, then ticket…
 -- ARGV: readable (for how many milliseconds the results are), results_limit (bytes of all large tickets and outcomes,
---       0 = none), outcome_id, outcome_body ('' = none), event, then id, assignment…
--- Result: 'ok', 'full' (the outcomes would be too large) or the id of a ticket that does not wait; feed position (0
---         unless 'ok'), then the body of each ticket ('' = it is to be read, the reply would be too large)
+--       0 = none), outcome_id, outcome_body ('' = none), compare ('' = its tickets have no player in common),
+--       event, then id, assignment…
+-- Result: 'ok', 'full' (the outcomes would be too large), 'players' (one of them is in two of the tickets) or the id of
+--         a ticket that does not wait; feed position (0 unless 'ok'), then the body of each ticket ('' = it is to be
+--         read, the reply would be too large)
 local sent = 0
 for _, ticket, id in each_ticket() do
   if redis.call('HGET', ticket, STATE) ~= WAITING then
     return {id, 0}
   end
+end
+if compare ~= '' and has_player_twice(first_key, #KEYS) then
+  return {'players', 0}
 end
 if not has_space(#outcome_body, results_limit) then
   return {'full', 0}
