@@ -20,7 +20,7 @@ func (w *world) ticketOf(project string) {
 	w.count++
 	w.must(w.tickets.Create(w.t.Context(), project, &pb.Ticket{
 		Id: fmt.Sprintf("ticket-%d", w.count), Owner: fmt.Sprint("owner-", w.count),
-		Created: int64(1_700_000_000_000 + w.count),
+		Created:        int64(1_700_000_000_000 + w.count),
 		AttributeNames: []string{"skill"}, AttributeValues: []float64{1},
 	}))
 }

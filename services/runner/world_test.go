@@ -171,7 +171,7 @@ func (w *world) ticket(skill float64, properties map[string][]byte) string {
 	w.count++
 	t := &pb.Ticket{
 		Id: fmt.Sprintf("ticket-%d", w.count), Owner: fmt.Sprint("owner-", w.count),
-		Created: int64(1_700_000_000_000 + w.count),
+		Created:        int64(1_700_000_000_000 + w.count),
 		AttributeNames: []string{"skill"}, AttributeValues: []float64{skill}, Properties: properties, Trace: w.trace,
 	}
 	w.must(w.tickets.Create(w.t.Context(), project, t))

@@ -39,7 +39,8 @@ type keptPool struct {
 	byAge []uint32
 }
 
-// Keep makes k of a selection that was made in this view.
+// Keep makes k of a selection that was made in this view, and hides no tickets: k would not notice when they are to be
+// shown.
 func (v View) Keep(s *Selection, k *Kept) {
 	*k = Kept{index: v.ix, moves: v.ix.moves, looked: len(v.ix.slots)}
 	for i, p := range s.pools {
@@ -89,6 +90,9 @@ func (v View) Advance(pools map[string]*pb.Pool, s *Selection, k *Kept) bool {
 		}
 	}
 	v.finish(s)
+	if len(s.alike) > 0 {
+		return false // players of new tickets may have tickets that are kept
+	}
 	v.work.Count(len(k.waiting))
 	k.gone = k.gone[:0]
 	for w, word := range k.waiting {

@@ -134,7 +134,7 @@ func (ix *Index) movePlayers(live []uint32, fresh bool) {
 
 // onlyOldest leaves of the tickets in the union those out that share a player with an older one that stays.
 func (v View) onlyOldest(s *Selection) {
-	s.alike = s.alike[:0]
+	s.alike, s.hides = s.alike[:0], false
 	shared := v.ix.players.shared
 	for w := range shared {
 		shared := shared[w] & s.union[w]
@@ -159,9 +159,10 @@ func (v View) onlyOldest(s *Selection) {
 			twice = twice || has
 		})
 		if twice {
+			s.hides = true
 			s.union.remove(slot)
 			for i := range s.pools {
-				s.sets[i*len(s.union):][:len(s.union)].remove(slot)
+				s.set(i).remove(slot)
 			}
 			continue
 		}
@@ -183,6 +184,9 @@ func (s *Selection) noteShared() {
 		s.shared.add(s.numbers[slot])
 	}
 }
+
+// Hides tells whether tickets of the pools were left out, because their players have older ones in them.
+func (s *Selection) Hides() bool { return s.hides }
 
 // AnyShared tells whether a player of one of the tickets may have others that wait, which the selection does not have.
 func (s *Selection) AnyShared() bool { return len(s.shared) > 0 }

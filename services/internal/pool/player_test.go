@@ -120,6 +120,62 @@ func TestSelectionHasNoPlayerTwice(t *testing.T) {
 	}
 }
 
+// A selection that goes on does not add a second ticket of a player whose first is kept.
+func TestKeptSelectionEndsWhenAPlayerComesAgain(t *testing.T) {
+	ix := pool.New()
+	put := func(id, owner string, created int64) {
+		t.Helper()
+		raw, err := proto.Marshal(&pb.Ticket{Id: id, Owner: owner, Created: created})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := ix.Put(id, raw); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var s pool.Selection
+	var k pool.Kept
+	keep := func() bool {
+		ix.View(func(v pool.View) {
+			v.Select(nil, &s)
+			v.Keep(&s, &k)
+		})
+		return !s.Hides()
+	}
+	advance := func() (goesOn bool) {
+		ix.View(func(v pool.View) { goesOn = v.Advance(nil, &s, &k) })
+		if goesOn {
+			k.Commit(&s, make([]float64, s.N()))
+		}
+		return goesOn
+	}
+	put("a1", "ada", 1)
+	put("b1", "bob", 2)
+	if !keep() {
+		t.Error("two players hide a ticket")
+	}
+	put("c1", "carl", 3)
+	if !advance() || s.N() != 1 || s.ID(0) != "c1" {
+		t.Errorf("%d tickets are new", s.N())
+	}
+	put("a2", "ada", 4)
+	if advance() {
+		t.Errorf("%d tickets are new, and one is that of a player who is kept", s.N())
+	}
+	if keep() {
+		t.Error("a second ticket of ada is not hidden")
+	}
+	ix.Drop("a1")
+	if !keep() || s.N() != 3 {
+		t.Errorf("%d tickets, hidden: %v", s.N(), s.Hides())
+	}
+	put("d1", "dora", 5)
+	put("d2", "dora", 6)
+	if advance() {
+		t.Error("both tickets of dora are new")
+	}
+}
+
 func TestSharedPlayersAreForgotten(t *testing.T) {
 	ix := pool.New()
 	put := func(id, owner string, created int64) {

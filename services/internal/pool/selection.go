@@ -29,6 +29,7 @@ type Selection struct {
 	// alike are the slots of tickets that share a player with others that wait, and shared are their numbers.
 	alike  []uint32
 	shared bitset
+	hides  bool
 
 	sorter sorter
 }

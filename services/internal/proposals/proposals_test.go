@@ -99,8 +99,8 @@ func TestUnpackRefusesColumnsThatDoNotFit(t *testing.T) {
 			p.Counts, p.Scores, p.Oldest = nil, []float64{1}, []int64{1}
 		},
 		"a mark of a proposal that is not there": func(p *pb.PlainProposals) { p.Compare = []uint32{2} },
-		"a score less": func(p *pb.PlainProposals) { p.Scores = []float64{1} },
-		"no age":       func(p *pb.PlainProposals) { p.Oldest = nil },
+		"a score less":                           func(p *pb.PlainProposals) { p.Scores = []float64{1} },
+		"no age":                                 func(p *pb.PlainProposals) { p.Oldest = nil },
 		"four billion empty tickets": func(p *pb.PlainProposals) {
 			p.Tickets, p.Sizes, p.Teams = nil, []uint32{0}, []uint32{4e9, 4e9}
 		},

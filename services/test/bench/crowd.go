@@ -96,7 +96,7 @@ func (r *round) standBy(ctx context.Context, c *crowd, n int) error {
 	return pause(ctx, r.Settle)
 }
 
-// crowd is many waiting players.
+// crowd is many waiting players, for whom a game service asks.
 type crowd struct {
 	*project
 	host string
@@ -107,14 +107,11 @@ func newCrowd(p *project, n int) *crowd {
 	return &crowd{project: p, host: p.Address(catalog.Ticket), ids: make([]string, n)}
 }
 
-// token is that of a ticket's player. The watched tickets, which are evenly apart, have many players: one may have few
-// GETs that are held.
-func (c *crowd) token(i int) string { return c.tokens[(i+i/len(c.tokens))%len(c.tokens)] }
-
 // come creates all tickets from one on.
 func (c *crowd) come(ctx context.Context, from int, skill func(i int) float64) error {
 	return c.each(ctx, from, func(w *wire, i int) error {
-		status, body, err := w.do(creation(c.host, c.name, c.token(i), "", skill(i)))
+		status, body, err := w.do(creation(c.host, c.name, c.lobby, fmt.Sprintf("X-On-Behalf-Of: member-%d\r\n", i),
+			skill(i)))
 		if err != nil {
 			return err
 		}
@@ -126,7 +123,7 @@ func (c *crowd) come(ctx context.Context, from int, skill func(i int) float64) e
 // look waits for a ticket's assignment.
 func (c *crowd) look(w *wire, i int) error {
 	w.patience(time.Now().Add(time.Minute))
-	status, body, err := w.do(awaiting(c.host, c.name, c.token(i), c.ids[i]))
+	status, body, err := w.do(awaiting(c.host, c.name, c.lobby, c.ids[i]))
 	if err != nil {
 		return err
 	}

@@ -51,12 +51,15 @@ func install(ctx context.Context, matchmaker string, errs io.Writer, more func(c
 // project is a project of an installation and its players.
 type project struct {
 	*installation
-	name   string
+	name string
+	// tokens are those of players, and lobby is that of a game service, which acts for any player.
 	tokens []string
+	lobby  string
 }
 
-// players is how many players a load comes from.
-const players = 1000
+// players is how many players a load comes from. One who comes again while her ticket waits would not be shown to
+// functions.
+const players = 10_000
 
 // tokenTime is longer than any measurement.
 const tokenTime = 7 * 24 * time.Hour
@@ -70,6 +73,11 @@ func (i *installation) newProject(ctx context.Context, name, function string) (*
 			Project: name, TTL: tokenTime}); err != nil {
 			return nil, err
 		}
+	}
+	var err error
+	if p.lobby, err = i.Tokens.Mint(issuer.Claims{Kind: auth.Service, Subject: "lobby", Scope: auth.ScopeAct,
+		Project: name}); err != nil {
+		return nil, err
 	}
 	if function == "" {
 		return p, nil
