@@ -16,8 +16,8 @@ type players struct {
 	of map[uint64]uint32
 	// groups has the players of tickets that have more than one.
 	groups map[*ticket][]uint64
-	// shared has a bit for each ticket with a player who has another one, and for some with a player who had; nil when there
-	// is none.
+	// shared has a bit for each ticket with a player who has another one, and for some with a player who had; nil when
+	// there is none.
 	shared bitset
 }
 

@@ -110,14 +110,18 @@ func newCrowd(p *project, n int) *crowd {
 // come creates all tickets from one on.
 func (c *crowd) come(ctx context.Context, from int, skill func(i int) float64) error {
 	return c.each(ctx, from, func(w *wire, i int) error {
-		status, body, err := w.do(creation(c.host, c.name, c.lobby, fmt.Sprintf("X-On-Behalf-Of: member-%d\r\n", i),
-			skill(i)))
+		status, body, err := w.do(c.create("member", i, skill(i)))
 		if err != nil {
 			return err
 		}
 		c.ids[i], err = idOf(status, body)
 		return err
 	})
+}
+
+// create is a request for the ticket of a player, whom nobody else has.
+func (c *crowd) create(role string, i int, skill float64) []byte {
+	return creation(c.host, c.name, c.lobby, fmt.Sprintf("X-On-Behalf-Of: %s-%d\r\n", role, i), skill)
 }
 
 // look waits for a ticket's assignment.

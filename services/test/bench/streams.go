@@ -102,7 +102,7 @@ func (r *round) partners(ctx context.Context, c *crowd, n int, skill func(int) f
 		if err := pause(ctx, time.Until(begin.Add(time.Duration(k)*time.Second/time.Duration(r.Live)))); err != nil {
 			return err
 		}
-		status, body, err := w.do(creation(c.host, c.name, c.token(k+1), "", skill(k)))
+		status, body, err := w.do(c.create("partner", k, skill(k)))
 		if err != nil {
 			return err
 		}
@@ -136,7 +136,7 @@ func (f *followers) follow(ctx context.Context, n int) error {
 	f.conns = append(f.conns, conn)
 	f.mu.Unlock()
 	path := fmt.Sprintf("/%s/matchmaking/api/v1/tickets/events?id=%s", f.name, f.ids[n])
-	if _, err := conn.Write(get(f.host, path, f.token(n), "Accept: text/event-stream\r\n")); err != nil {
+	if _, err := conn.Write(get(f.host, path, f.lobby, "Accept: text/event-stream\r\n")); err != nil {
 		return err
 	}
 	began := make(chan error, 1)
