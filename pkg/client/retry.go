@@ -17,9 +17,9 @@ import (
 // Sent again are
 //   - every request, after 429;
 //   - requests that may safely be repeated, after 503 and after a connection
-//     failure. Those are GET, DELETE, PUT without If-Match, and a backfill
-//     approval. A creation is not among them: when it is unknown whether the
-//     service acted, a second ticket would be matched for an absent player.
+//     failure. Those are GET, DELETE, PUT without If-Match, a backfill
+//     approval, and the creation of a ticket, which has an Idempotency-Key.
+//     Other creations are not among them.
 //
 // A call whose context would end before the wait does returns at once with what failed last.
 type Retry struct {

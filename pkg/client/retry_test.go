@@ -24,6 +24,10 @@ var (
 		_, err := c.CreateTicket(ctx, client.TicketRequest{})
 		return err
 	}
+	createConfig = func(ctx context.Context, c *client.Client) error {
+		_, err := c.CreateConfig(ctx, client.Config{})
+		return err
+	}
 	getOne    = func(ctx context.Context, c *client.Client) error { _, err := c.GetTicket(ctx, "t1"); return err }
 	deleteOne = func(ctx context.Context, c *client.Client) error { return c.DeleteTicket(ctx, "t1", "p") }
 	approve   = func(ctx context.Context, c *client.Client) error { _, err := c.ApproveBackfill(ctx, "b1"); return err }
@@ -64,8 +68,10 @@ func TestRetry(t *testing.T) {
 		{"until the date told", getOne, []reply{after("Wed, 02 Jan 2030 03:04:35 GMT"), fine}, seconds(30), 0},
 		{"not when told to wait too long", getOne, []reply{after("61")}, nil, 429},
 		{"creation after 429", createOne, []reply{limited, fine}, seconds(2), 0},
-		{"creation not after 503", createOne, []reply{busy}, nil, 503},
-		{"creation not after a lost answer", createOne, []reply{cut}, nil, -1},
+		{"creation of a ticket after 503", createOne, []reply{busy, fine}, seconds(2), 0},
+		{"creation of a ticket after a lost answer", createOne, []reply{cut, fine}, seconds(2), 0},
+		{"creation not after 503", createConfig, []reply{busy}, nil, 503},
+		{"creation not after a lost answer", createConfig, []reply{cut}, nil, -1},
 		{"not after 500", getOne, []reply{{status: 500}}, nil, 500},
 		{"approval after 503", approve, []reply{busy, fine}, seconds(2), 0},
 		{"put after a lost answer", putEqual, []reply{cut, fine}, seconds(2), 0},
@@ -86,8 +92,14 @@ func TestRetry(t *testing.T) {
 			if !reflect.DeepEqual(clock.naps, test.naps) {
 				t.Errorf("waited %v, want %v", clock.naps, test.naps)
 			}
-			if got := len(s.requests()); got != len(test.naps)+1 {
+			requests := s.requests()
+			if got := len(requests); got != len(test.naps)+1 {
 				t.Errorf("%d requests after %d waits", got, len(test.naps))
+			}
+			for _, again := range requests { // a repeated creation has the same key
+				if got, want := again.Header.Get("Idempotency-Key"), requests[0].Header.Get("Idempotency-Key"); got != want {
+					t.Errorf("the key %s after %s", got, want)
+				}
 			}
 		})
 	}

@@ -10,8 +10,26 @@ import (
 
 // ProjectSettings are what a project asks of the service besides its configs. What is absent has its default.
 type ProjectSettings struct {
+	// Tickets says how many tickets a player may have, and whether they are listed.
+	Tickets *TicketRules `json:"tickets,omitempty"`
 	// Attributes says of names of tickets' attributes who sets them; everybody sets those without a rule.
 	Attributes map[string]AttributeRule `json:"attributes,omitempty"`
+}
+
+// TicketRules are rules for the tickets of each player.
+type TicketRules struct {
+	// PerPlayer bounds them; nil for any number.
+	PerPlayer *PerPlayer `json:"perPlayer,omitempty"`
+	// Listed: [Client.Tickets] lists them. With PerPlayer it does in any case.
+	Listed bool `json:"listed,omitempty"`
+}
+
+// PerPlayer bounds the tickets of a player.
+type PerPlayer struct {
+	// Limit is how many without a result a player may have, 1 to 16.
+	Limit int `json:"limit"`
+	// WhenReached is refuse, which is the default, or replace.
+	WhenReached string `json:"whenReached,omitempty"`
 }
 
 // AttributeRule says who sets an attribute.

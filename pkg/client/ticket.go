@@ -2,13 +2,19 @@ package client
 
 import (
 	"context"
+	"crypto/rand"
 	"fmt"
 	"net/http"
 	"net/url"
+	"strings"
 )
 
 // TicketRequest asks for a match, for one player or a party that stays together.
 type TicketRequest struct {
+	// IdempotencyKey tells a repeated create from another one, so that a create whose answer was lost makes one ticket. It
+	// has up to 128 printable ASCII characters. When it is empty, each call has a key of its own, which its repetitions
+	// share.
+	IdempotencyKey string `json:"-"`
 	// Player is the identifier of the player who will own the ticket. It may be empty with a player's token, whose subject
 	// it then is; a game service must name the player.
 	Player string `json:"-"`
@@ -85,8 +91,11 @@ func (o Object) MarshalJSON() ([]byte, error) {
 	return o, nil
 }
 
-// CreateTicket enters a ticket into matchmaking and returns its id. It repeats itself after 429 only: after any other
-// failure the ticket may exist, unknown to the caller, until its waiting limit.
+// CreateTicket enters a ticket into matchmaking and returns its id. It repeats itself, with the same Idempotency-Key, so
+// that a create whose answer was lost makes one ticket. When it fails without an answer in the end, the ticket may
+// exist, unknown to the caller: call it again with the same IdempotencyKey within ten minutes to learn its id. The
+// status is 409 when the project's settings allow the player no further ticket, and 422 when the key was used for
+// another ticket.
 func (c *Client) CreateTicket(ctx context.Context, t TicketRequest) (id string, err error) {
 	r, err := creation(t)
 	if err != nil {
@@ -109,7 +118,40 @@ func creation(t TicketRequest) (*request, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &request{method: http.MethodPost, path: "v1/tickets", header: header, body: body}, nil
+	if header == nil {
+		header = http.Header{}
+	}
+	key, err := quotedKey(t.IdempotencyKey)
+	if err != nil {
+		return nil, err
+	}
+	header.Set("Idempotency-Key", key)
+	return &request{method: http.MethodPost, path: "v1/tickets", header: header, body: body, repeatable: true}, nil
+}
+
+// quotedKey is an Idempotency-Key as its header has it. An empty one becomes a random one.
+func quotedKey(key string) (string, error) {
+	if key == "" {
+		key = rand.Text()
+	}
+	for _, b := range []byte(key) {
+		if b < ' ' || b > '~' {
+			return "", fmt.Errorf("client: Idempotency-Key %q: printable ASCII characters are expected", key)
+		}
+	}
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(key) + `"`, nil
+}
+
+// Tickets lists a player's tickets that wait and those whose results can still be read, the newest first, up to 32. The
+// project's settings must say that tickets are listed (tickets.listed or tickets.perPlayer), otherwise the status is
+// 409. A player's token lists its own.
+func (c *Client) Tickets(ctx context.Context, player string) ([]*Ticket, error) {
+	var list struct {
+		Tickets []*Ticket `json:"tickets"`
+	}
+	_, err := c.do(ctx, &request{method: http.MethodGet, path: "v1/tickets", query: url.Values{"player": {player}},
+		repeatable: true}, &list)
+	return list.Tickets, err
 }
 
 // GetTicket reads a ticket. Its status is 404 when there is no such ticket, or the token is that of another player than

@@ -59,7 +59,9 @@ func (c *Client) CreateAndWait(ctx context.Context, t TicketRequest, created fun
 	late.Stop()
 	r.header = preferWait(r.header)
 	r.begun = func(h http.Header) {
-		learn(ticketAt(h.Get("Location")))
+		if learn(ticketAt(h.Get("Location"))); id != "" {
+			r.repeatable = false // from here on a GET tells more
+		}
 		late.Reset(longPoll + lateBody)
 	}
 	made := new(Ticket)

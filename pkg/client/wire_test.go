@@ -63,6 +63,22 @@ func TestWire(t *testing.T) {
 		want: &client.Ticket{ID: "t1", Assignment: &client.Assignment{
 			Connection: "10.0.0.1:7000", MatchProperties: client.Object(`{"map":"x"}`)}},
 	}, {
+		name:  "create ticket with a key",
+		reply: reply{status: 201, body: `{"id":"t1"}`},
+		call: func(ctx context.Context, c *client.Client) (any, error) {
+			return c.CreateTicket(ctx, client.TicketRequest{IdempotencyKey: `a"b\c`})
+		},
+		line:   "POST /demo/matchmaking/api/v1/tickets",
+		header: map[string]string{"Idempotency-Key": `"a\"b\\c"`},
+		body:   `{}`,
+		want:   "t1",
+	}, {
+		name:  "list tickets",
+		reply: reply{status: 200, body: `{"tickets":[{"id":"t1","created":5},{"id":"t0"}]}`},
+		call:  func(ctx context.Context, c *client.Client) (any, error) { return c.Tickets(ctx, "a b") },
+		line:  "GET /demo/matchmaking/api/v1/tickets?player=a+b",
+		want:  []*client.Ticket{{ID: "t1", Created: 5}, {ID: "t0"}},
+	}, {
 		name:  "delete ticket",
 		reply: reply{status: 200},
 		call: func(ctx context.Context, c *client.Client) (any, error) {

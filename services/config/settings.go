@@ -18,7 +18,18 @@ import (
 
 // settingsBody is the settings of a project as answers have them. What was not given is not there.
 type settingsBody struct {
+	Tickets    *ticketRules             `json:"tickets,omitzero"`
 	Attributes map[string]attributeRule `json:"attributes,omitzero"`
+}
+
+type ticketRules struct {
+	PerPlayer *perPlayer `json:"perPlayer,omitzero"`
+	Listed    bool       `json:"listed,omitzero"`
+}
+
+type perPlayer struct {
+	Limit       int64  `json:"limit"`
+	WhenReached string `json:"whenReached,omitzero"`
 }
 
 type attributeRule struct {
@@ -29,6 +40,12 @@ type attributeRule struct {
 // settingsOf is what PUT accepts, and stores the same.
 func settingsOf(p *pb.ProjectSettings) settingsBody {
 	var b settingsBody
+	if t := p.GetTickets(); t != nil {
+		b.Tickets = &ticketRules{Listed: t.GetListed()}
+		if t.GetPlayerLimit() > 0 {
+			b.Tickets.PerPlayer = &perPlayer{Limit: t.GetPlayerLimit(), WhenReached: t.GetWhenReached()}
+		}
+	}
 	if len(p.GetAttributes()) > 0 {
 		b.Attributes = make(map[string]attributeRule, len(p.GetAttributes()))
 	}

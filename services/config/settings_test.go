@@ -29,7 +29,7 @@ func (s *studio) settings(t *testing.T, header ...string) reply {
 	return s.do(t, http.MethodGet, "/settings", "", header...)
 }
 
-const believed = `{"attributes":{"skill":{"setBy":"claim","claim":"game.skill"},"region":{"setBy":"service"},
+const believed = `{"tickets":{"perPlayer":{"limit":2,"whenReached":"replace"},"listed":true},"attributes":{"skill":{"setBy":"claim","claim":"game.skill"},"region":{"setBy":"service"},
 	"mood":{"setBy":"client"}}}`
 
 func TestLifeOfSettings(t *testing.T) {
@@ -116,8 +116,17 @@ func TestConditionsOfSettings(t *testing.T) {
 
 // refusedSettings are bad settings, with the first fault as "code path".
 var refusedSettings = map[string]string{
-	`null`:              "wrongType the body",
-	`[]`:                "wrongType the body",
+	`null`:                                    "wrongType the body",
+	`[]`:                                      "wrongType the body",
+	`{"tickets":1}`:                           "wrongType tickets",
+	`{"tickets":{"perPlayer":{}}}`:            "badTicketRule tickets.perPlayer.limit",
+	`{"tickets":{"perPlayer":3}}`:             "wrongType tickets.perPlayer",
+	`{"tickets":{"limit":3}}`:                 "unknownMember tickets.limit",
+	`{"tickets":{"listed":1}}`:                "wrongType tickets.listed",
+	`{"tickets":{"perPlayer":{"limit":0}}}`:   "badTicketRule tickets.perPlayer.limit",
+	`{"tickets":{"perPlayer":{"limit":17}}}`:  "badTicketRule tickets.perPlayer.limit",
+	`{"tickets":{"perPlayer":{"limit":1.5}}}`: "wrongType tickets.perPlayer.limit",
+	`{"tickets":{"perPlayer":{"limit":1,"whenReached":"end"}}}`: "badTicketRule tickets.perPlayer.whenReached",
 	`{"tickets_":{}}`:   "unknownMember tickets_",
 	`{"attributes":[]}`: "wrongType attributes",
 	`{"attributes":{"a":{"setBy":"client"},"a":{"setBy":"client"}}}`:         "duplicateMember attributes.a",

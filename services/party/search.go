@@ -59,7 +59,7 @@ func (s *service) start(c echo.Context, player string) error {
 		}
 		next := proto.CloneOf(p)
 		next.Search = &pb.Search{Ticket: t.GetId(), Started: t.GetCreated()}
-		changed, position, err := s.Store.StartSearch(ctx, project, next, t, settings.GetRevision())
+		changed, position, ended, err := s.Store.StartSearch(ctx, project, next, t, settings)
 		if err != nil {
 			return err
 		}
@@ -68,6 +68,9 @@ func (s *service) start(c echo.Context, player string) error {
 		}
 		s.Bus.PokeTickets(ctx, project, position)
 		s.Bus.NotifyParty(ctx, project, id)
+		if len(ended) > 0 {
+			s.Bus.NotifyAssigned(ctx, project, ended) // requests that wait for them learn that they are gone
+		}
 		return s.respond(c, http.StatusOK, next, player)
 	}
 }

@@ -33,15 +33,27 @@ func (s *service) create(c echo.Context) error {
 	if err != nil {
 		return err
 	}
+	key, err := idempotencyKey(c)
+	if err != nil {
+		return err
+	}
 	now := s.Store.Now()
 	body := &pb.Ticket{Id: state.NewID(now), Owner: owner, Created: now.UnixMilli(), Properties: in.Properties,
 		Queues: queues}
 	s.traceCreated(c.Request().Context(), c.Param("project"), body)
-	store := func() error {
+	request, err := fingerprint(key, in)
+	if err != nil {
+		return err
+	}
+	store := func() (id string, err error) {
 		ctx, project := c.Request().Context(), c.Param("project")
-		return s.rules.decide(ctx, project, func(settings *pb.ProjectSettings) error {
-			return s.store(ctx, project, settings, auth.From(c), body, in)
+		err = s.rules.decide(ctx, project, func(settings *pb.ProjectSettings) (err error) {
+			asked := state.Creation{Ticket: body, Settings: settings.GetRevision(), Lists: state.ListsOf(settings), Key: key,
+				Request: request}
+			id, err = s.store(ctx, project, settings, auth.From(c), asked, in)
+			return err
 		})
+		return id, err
 	}
 	if wait := s.preferredWait(c); wait > 0 {
 		if leave := s.held.take(c.Request().Context(), c.Param("project"), waitsAs(c)); leave != nil {
@@ -49,33 +61,51 @@ func (s *service) create(c echo.Context) error {
 			return s.createAndWait(c, body, wait, store)
 		}
 	}
-	if err := store(); err != nil {
+	id, err := store()
+	if err != nil {
 		return err
 	}
-	return c.JSONBlob(http.StatusCreated, createResponse(body.GetId()))
+	return c.JSONBlob(http.StatusCreated, createResponse(id))
 }
 
-// store stores a ticket as the project's settings want it.
+// store stores a ticket as the project's settings want it, and returns its id: that of another if its key created one.
 func (s *service) store(ctx context.Context, project string, settings *pb.ProjectSettings, caller *auth.Principal,
-	body *pb.Ticket, in creation) error {
-	in, err := believe(in, settings, caller, s.Fields)
+	asked state.Creation, in creation) (id string, err error) {
+	in, err = believe(in, settings, caller, s.Fields)
 	if err != nil {
-		return refusal{err}
+		return "", refusal{err}
 	}
+	body := asked.Ticket
 	body.AttributeNames, body.AttributeValues = in.Columns()
 	body.Players = fields.PlayerRecords(in.Players)
-	return s.creator.CreateAs(ctx, project, state.Creation{Ticket: body, Settings: settings.GetRevision()})
+	created, err := s.creator.CreateAs(ctx, project, asked)
+	if len(created.Ended) > 0 {
+		s.Bus.NotifyAssigned(ctx, project, created.Ended) // requests that wait for them learn that they are gone
+	}
+	return created.ID, err
 }
 
 // createAndWait answers 201 with the ticket's id in Location as soon as the ticket is stored, and sends the body when
 // the ticket has a result. However else the wait ends, the body is the ticket without a result: the status cannot
 // change any more, and a GET tells what has become of the ticket.
-func (s *service) createAndWait(c echo.Context, body *pb.Ticket, wait time.Duration, store func() error) error {
+func (s *service) createAndWait(c echo.Context, body *pb.Ticket, wait time.Duration,
+	store func() (id string, err error)) error {
 	ctx, project, id := c.Request().Context(), c.Param("project"), body.GetId()
 	waiter := s.waiters.join(project, id) // before there is a ticket that could get a result
-	defer waiter.leave()
-	if err := store(); err != nil {
+	defer func() { waiter.leave() }()
+	made, err := store()
+	if err != nil {
 		return err
+	}
+	t := &state.Ticket{Body: body}
+	if made != id { // the request was sent before, so its ticket may have a result
+		waiter.leave()
+		id, waiter = made, s.waiters.join(project, made)
+		if t, err = s.Store.Ticket(ctx, project, id); problem.KindOf(err) == problem.NotFound {
+			return c.JSONBlob(http.StatusCreated, createResponse(id))
+		} else if err != nil {
+			return err
+		}
 	}
 	header := c.Response().Header()
 	header.Set(echo.HeaderLocation, "tickets?id="+id) // beside this path, whatever path gateways have before it
@@ -83,7 +113,7 @@ func (s *service) createAndWait(c echo.Context, body *pb.Ticket, wait time.Durat
 	header.Set("X-Accel-Buffering", "no") // nginx would keep the headers back until the body comes
 	header.Set(echo.HeaderContentType, echo.MIMEApplicationJSON)
 	web.Begin(c, http.StatusCreated, s.Now())
-	t, err := waiter.await(ctx, &state.Ticket{Body: body}, wait, func(ctx context.Context) (*state.Ticket, error) {
+	t, err = waiter.await(ctx, t, wait, func(ctx context.Context) (*state.Ticket, error) {
 		return s.Store.Ticket(ctx, project, id)
 	})
 	if err != nil && problem.KindOf(err) != problem.NotFound { // a ticket that was not found was deleted
@@ -115,6 +145,9 @@ func (s *service) reader(c echo.Context) (*reader, error) {
 	player, anyone, err := auth.TicketReader(auth.From(c))
 	if err != nil {
 		return nil, err
+	}
+	if c.QueryParams().Has("player") {
+		return s.list(c, player, anyone)
 	}
 	id, err := ticketID(c)
 	if err != nil {

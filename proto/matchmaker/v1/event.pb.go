@@ -228,6 +228,7 @@ type Event struct {
 	//	                unavailable: the hosting system could not be reached
 	//	KIND_FULL       fleet-empty, contention, timeout, unavailable: as with KIND_FAILED
 	//	KIND_CANCELLED  waiting, claimed, resolved, proposed: the state of the ticket
+	//	                replaced: a newer ticket of one of its players ended it
 	//	KIND_EXPIRED    abandoned: the ticket had waited for too long
 	//	                read: the time to read its result was over
 	//	KIND_REJECTED   replaced: the server changed the backfill ticket

@@ -1730,7 +1730,9 @@ type ProjectSettings struct {
 	// changed_by is the subject of the token that set them.
 	ChangedBy string `protobuf:"bytes,3,opt,name=changed_by,json=changedBy,proto3" json:"changed_by,omitempty"`
 	// attributes are the names that not everybody may set, in the order of the names.
-	Attributes    []*AttributeRule `protobuf:"bytes,4,rep,name=attributes,proto3" json:"attributes,omitempty"`
+	Attributes []*AttributeRule `protobuf:"bytes,4,rep,name=attributes,proto3" json:"attributes,omitempty"`
+	// tickets says how many tickets players may have; absent when nothing is said.
+	Tickets       *TicketRules `protobuf:"bytes,5,opt,name=tickets,proto3" json:"tickets,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1793,6 +1795,77 @@ func (x *ProjectSettings) GetAttributes() []*AttributeRule {
 	return nil
 }
 
+func (x *ProjectSettings) GetTickets() *TicketRules {
+	if x != nil {
+		return x.Tickets
+	}
+	return nil
+}
+
+// TicketRules say how many tickets a player may have, and whether they are listed.
+type TicketRules struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// player_limit is how many tickets without a result a player may have; 0 for any number.
+	PlayerLimit int64 `protobuf:"varint,1,opt,name=player_limit,json=playerLimit,proto3" json:"player_limit,omitempty"`
+	// when_reached is refuse or replace; empty if nothing is said, which means refuse.
+	WhenReached string `protobuf:"bytes,2,opt,name=when_reached,json=whenReached,proto3" json:"when_reached,omitempty"`
+	// listed: each player's tickets are listed. With a limit they are in any case.
+	Listed        bool `protobuf:"varint,3,opt,name=listed,proto3" json:"listed,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *TicketRules) Reset() {
+	*x = TicketRules{}
+	mi := &file_matchmaker_v1_record_proto_msgTypes[21]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *TicketRules) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*TicketRules) ProtoMessage() {}
+
+func (x *TicketRules) ProtoReflect() protoreflect.Message {
+	mi := &file_matchmaker_v1_record_proto_msgTypes[21]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use TicketRules.ProtoReflect.Descriptor instead.
+func (*TicketRules) Descriptor() ([]byte, []int) {
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{21}
+}
+
+func (x *TicketRules) GetPlayerLimit() int64 {
+	if x != nil {
+		return x.PlayerLimit
+	}
+	return 0
+}
+
+func (x *TicketRules) GetWhenReached() string {
+	if x != nil {
+		return x.WhenReached
+	}
+	return ""
+}
+
+func (x *TicketRules) GetListed() bool {
+	if x != nil {
+		return x.Listed
+	}
+	return false
+}
+
 // AttributeRule says who sets an attribute of tickets.
 type AttributeRule struct {
 	state     protoimpl.MessageState `protogen:"open.v1"`
@@ -1807,7 +1880,7 @@ type AttributeRule struct {
 
 func (x *AttributeRule) Reset() {
 	*x = AttributeRule{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[21]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1819,7 +1892,7 @@ func (x *AttributeRule) String() string {
 func (*AttributeRule) ProtoMessage() {}
 
 func (x *AttributeRule) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[21]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1832,7 +1905,7 @@ func (x *AttributeRule) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AttributeRule.ProtoReflect.Descriptor instead.
 func (*AttributeRule) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{21}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *AttributeRule) GetAttribute() string {
@@ -2043,7 +2116,7 @@ const file_matchmaker_v1_record_proto_rawDesc = "" +
 	"\x0fPropertiesEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\fR\x05value:\x028\x01B\b\n" +
-	"\x06_queue\"\xa4\x01\n" +
+	"\x06_queue\"\xda\x01\n" +
 	"\x0fProjectSettings\x12\x1a\n" +
 	"\brevision\x18\x01 \x01(\x03R\brevision\x12\x18\n" +
 	"\achanged\x18\x02 \x01(\x03R\achanged\x12\x1d\n" +
@@ -2051,7 +2124,12 @@ const file_matchmaker_v1_record_proto_rawDesc = "" +
 	"changed_by\x18\x03 \x01(\tR\tchangedBy\x12<\n" +
 	"\n" +
 	"attributes\x18\x04 \x03(\v2\x1c.matchmaker.v1.AttributeRuleR\n" +
-	"attributes\"Z\n" +
+	"attributes\x124\n" +
+	"\atickets\x18\x05 \x01(\v2\x1a.matchmaker.v1.TicketRulesR\atickets\"k\n" +
+	"\vTicketRules\x12!\n" +
+	"\fplayer_limit\x18\x01 \x01(\x03R\vplayerLimit\x12!\n" +
+	"\fwhen_reached\x18\x02 \x01(\tR\vwhenReached\x12\x16\n" +
+	"\x06listed\x18\x03 \x01(\bR\x06listed\"Z\n" +
 	"\rAttributeRule\x12\x1c\n" +
 	"\tattribute\x18\x01 \x01(\tR\tattribute\x12\x15\n" +
 	"\x06set_by\x18\x02 \x01(\tR\x05setBy\x12\x14\n" +
@@ -2069,7 +2147,7 @@ func file_matchmaker_v1_record_proto_rawDescGZIP() []byte {
 	return file_matchmaker_v1_record_proto_rawDescData
 }
 
-var file_matchmaker_v1_record_proto_msgTypes = make([]protoimpl.MessageInfo, 27)
+var file_matchmaker_v1_record_proto_msgTypes = make([]protoimpl.MessageInfo, 28)
 var file_matchmaker_v1_record_proto_goTypes = []any{
 	(*Ticket)(nil),          // 0: matchmaker.v1.Ticket
 	(*Player)(nil),          // 1: matchmaker.v1.Player
@@ -2092,25 +2170,26 @@ var file_matchmaker_v1_record_proto_goTypes = []any{
 	(*GameServer)(nil),      // 18: matchmaker.v1.GameServer
 	(*Backfill)(nil),        // 19: matchmaker.v1.Backfill
 	(*ProjectSettings)(nil), // 20: matchmaker.v1.ProjectSettings
-	(*AttributeRule)(nil),   // 21: matchmaker.v1.AttributeRule
-	nil,                     // 22: matchmaker.v1.Ticket.PropertiesEntry
-	nil,                     // 23: matchmaker.v1.Player.PropertiesEntry
-	nil,                     // 24: matchmaker.v1.Config.PoolsEntry
-	nil,                     // 25: matchmaker.v1.Proposal.TicketPropertiesEntry
-	nil,                     // 26: matchmaker.v1.Backfill.PropertiesEntry
+	(*TicketRules)(nil),     // 21: matchmaker.v1.TicketRules
+	(*AttributeRule)(nil),   // 22: matchmaker.v1.AttributeRule
+	nil,                     // 23: matchmaker.v1.Ticket.PropertiesEntry
+	nil,                     // 24: matchmaker.v1.Player.PropertiesEntry
+	nil,                     // 25: matchmaker.v1.Config.PoolsEntry
+	nil,                     // 26: matchmaker.v1.Proposal.TicketPropertiesEntry
+	nil,                     // 27: matchmaker.v1.Backfill.PropertiesEntry
 }
 var file_matchmaker_v1_record_proto_depIdxs = []int32{
-	22, // 0: matchmaker.v1.Ticket.properties:type_name -> matchmaker.v1.Ticket.PropertiesEntry
+	23, // 0: matchmaker.v1.Ticket.properties:type_name -> matchmaker.v1.Ticket.PropertiesEntry
 	1,  // 1: matchmaker.v1.Ticket.players:type_name -> matchmaker.v1.Player
-	23, // 2: matchmaker.v1.Player.properties:type_name -> matchmaker.v1.Player.PropertiesEntry
+	24, // 2: matchmaker.v1.Player.properties:type_name -> matchmaker.v1.Player.PropertiesEntry
 	5,  // 3: matchmaker.v1.Filter.segmentation:type_name -> matchmaker.v1.Segmentation
 	4,  // 4: matchmaker.v1.Pool.filters:type_name -> matchmaker.v1.Filter
-	24, // 5: matchmaker.v1.Config.pools:type_name -> matchmaker.v1.Config.PoolsEntry
+	25, // 5: matchmaker.v1.Config.pools:type_name -> matchmaker.v1.Config.PoolsEntry
 	7,  // 6: matchmaker.v1.Config.hosting:type_name -> matchmaker.v1.Hosting
 	12, // 7: matchmaker.v1.Function.manifest:type_name -> matchmaker.v1.Manifest
 	11, // 8: matchmaker.v1.Function.versions:type_name -> matchmaker.v1.FunctionVersion
 	13, // 9: matchmaker.v1.Proposal.teams:type_name -> matchmaker.v1.Team
-	25, // 10: matchmaker.v1.Proposal.ticket_properties:type_name -> matchmaker.v1.Proposal.TicketPropertiesEntry
+	26, // 10: matchmaker.v1.Proposal.ticket_properties:type_name -> matchmaker.v1.Proposal.TicketPropertiesEntry
 	14, // 11: matchmaker.v1.Proposal.hosting:type_name -> matchmaker.v1.HostingOverride
 	16, // 12: matchmaker.v1.Proposal.filling:type_name -> matchmaker.v1.Filling
 	19, // 13: matchmaker.v1.Filling.contents:type_name -> matchmaker.v1.Backfill
@@ -2118,14 +2197,15 @@ var file_matchmaker_v1_record_proto_depIdxs = []int32{
 	7,  // 15: matchmaker.v1.Match.hosting:type_name -> matchmaker.v1.Hosting
 	3,  // 16: matchmaker.v1.Match.traced:type_name -> matchmaker.v1.Traced
 	7,  // 17: matchmaker.v1.GameServer.hosting:type_name -> matchmaker.v1.Hosting
-	26, // 18: matchmaker.v1.Backfill.properties:type_name -> matchmaker.v1.Backfill.PropertiesEntry
-	21, // 19: matchmaker.v1.ProjectSettings.attributes:type_name -> matchmaker.v1.AttributeRule
-	6,  // 20: matchmaker.v1.Config.PoolsEntry.value:type_name -> matchmaker.v1.Pool
-	21, // [21:21] is the sub-list for method output_type
-	21, // [21:21] is the sub-list for method input_type
-	21, // [21:21] is the sub-list for extension type_name
-	21, // [21:21] is the sub-list for extension extendee
-	0,  // [0:21] is the sub-list for field type_name
+	27, // 18: matchmaker.v1.Backfill.properties:type_name -> matchmaker.v1.Backfill.PropertiesEntry
+	22, // 19: matchmaker.v1.ProjectSettings.attributes:type_name -> matchmaker.v1.AttributeRule
+	21, // 20: matchmaker.v1.ProjectSettings.tickets:type_name -> matchmaker.v1.TicketRules
+	6,  // 21: matchmaker.v1.Config.PoolsEntry.value:type_name -> matchmaker.v1.Pool
+	22, // [22:22] is the sub-list for method output_type
+	22, // [22:22] is the sub-list for method input_type
+	22, // [22:22] is the sub-list for extension type_name
+	22, // [22:22] is the sub-list for extension extendee
+	0,  // [0:22] is the sub-list for field type_name
 }
 
 func init() { file_matchmaker_v1_record_proto_init() }
@@ -2142,7 +2222,7 @@ func file_matchmaker_v1_record_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_matchmaker_v1_record_proto_rawDesc), len(file_matchmaker_v1_record_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   27,
+			NumMessages:   28,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -18,6 +18,15 @@ func assignedAtThirdRead(n int) map[string]any {
 		"matchproperties": map[string]any{"map": "arena\u001b"}}
 }
 
+func TestTicketList(t *testing.T) {
+	shell, service := newShell(t), newService(t)
+	shell.on(service, "ticket", "list", "--player", "p").expect(0, `TICKET  CREATED                  STATE    CONNECTION
+t-2     2001-09-09 01:46:40 UTC  waiting
+t-1     2001-09-09 01:46:40 UTC  matched  10.0.0.1:7000
+`, "")
+	shell.on(service, "ticket", "list").expect(2, "", "--player")
+}
+
 func TestTicketCreateSendsAttributesAndProperties(t *testing.T) {
 	shell, service := newShell(t), newService(t)
 	file := filepath.Join(t.TempDir(), "loadout.bin")

@@ -25,6 +25,7 @@ const (
 	BadQueue           = "badQueue"        // too long, or with spaces or control characters
 	TooManySegments    = "tooManySegments" // all segmentations together
 
+	BadTicketRule         = "badTicketRule"         // of the project's settings: a bad limit of tickets
 	BadAttributeRule      = "badAttributeRule"      // of the project's settings: a bad name, setter or claim
 	TooManyAttributeRules = "tooManyAttributeRules" // of the project's settings
 

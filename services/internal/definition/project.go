@@ -17,6 +17,15 @@ const (
 	ByClaim   = "claim"   // the service, from the player's token; and service tokens
 )
 
+// What happens when a player has as many tickets as the project allows.
+const (
+	Refuse  = "refuse"  // the new one is refused; so it is when the settings say nothing
+	Replace = "replace" // the oldest ends
+)
+
+// maxPerPlayer is the most that tickets.perPlayer.limit may be: scripts look at all of them.
+const maxPerPlayer = 16
+
 // Of the rules of attributes: how many there may be, and the most bytes of a claim's path.
 const (
 	maxRules     = 256
@@ -27,9 +36,39 @@ const (
 func (r *Reader) ProjectSettings() *pb.ProjectSettings {
 	p := new(pb.ProjectSettings)
 	r.Object("",
+		Member{"tickets", func(at Path) { p.Tickets = r.ticketRules(at) }},
 		Member{"attributes", func(at Path) { p.Attributes = r.attributeRules(at) }},
 	)
 	return p
+}
+
+func (r *Reader) ticketRules(at Path) *pb.TicketRules {
+	rules := new(pb.TicketRules)
+	r.Object(at,
+		Member{"perPlayer", func(at Path) {
+			given, ok := r.Object(at,
+				Member{"limit", func(at Path) {
+					n, ok := r.Integer(at)
+					if ok && (n < 1 || n > maxPerPlayer) {
+						r.Add(BadTicketRule, at, "1 to %d are allowed; leave perPlayer out for any number", maxPerPlayer)
+					}
+					rules.PlayerLimit = n
+				}},
+				Member{"whenReached", func(at Path) {
+					text, ok := r.Text(at)
+					if ok && text != Refuse && text != Replace {
+						r.Add(BadTicketRule, at, "%s is expected, or %s", Refuse, Replace)
+					}
+					rules.WhenReached = text
+				}},
+			)
+			if ok && !given["limit"] {
+				r.Add(BadTicketRule, at.Member("limit"), "required: how many tickets a player may have")
+			}
+		}},
+		Member{"listed", func(at Path) { rules.Listed, _ = r.Bool(at) }},
+	)
+	return rules
 }
 
 func (r *Reader) attributeRules(at Path) []*pb.AttributeRule {

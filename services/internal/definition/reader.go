@@ -135,6 +135,24 @@ func (r *Reader) Text(at Path) (string, bool) {
 	return t.String(), ok
 }
 
+// Bool reads true or false.
+func (r *Reader) Bool(at Path) (value, ok bool) {
+	if r.broken != nil {
+		return false, false
+	}
+	switch got := r.dec.PeekKind(); got {
+	case jsontext.KindTrue, jsontext.KindFalse:
+		_, ok = r.token()
+		return got == jsontext.KindTrue, ok
+	case jsontext.KindInvalid:
+		r.token()
+	default:
+		r.Add(WrongType, at, "true or false is expected, got %s", web.KindName(got))
+		r.skip()
+	}
+	return false, false
+}
+
 // Number reads a finite number.
 func (r *Reader) Number(at Path) (float64, bool) {
 	if !r.expect(at, jsontext.KindNumber) {

@@ -23,6 +23,7 @@ const (
 	Conflict                    // 409
 	TooLarge                    // 413
 	Unsupported                 // 415: the request's content type
+	Unprocessable               // 422: the contents contradict an earlier request
 	Limited                     // 429: too many requests
 	Unavailable                 // 503: a dependency did not answer
 )

@@ -2,12 +2,14 @@ package state
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
+	"github.com/redis/go-redis/v9"
 	"google.golang.org/protobuf/proto"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
@@ -60,12 +62,31 @@ type creation struct {
 	settings int64
 	// party is set when it is the search of a party, which is written with it.
 	party partyWrite
-	done  chan error
+	lists Lists
+	// key and request are the digests of an Idempotency-Key and of its request; "" for none.
+	key, request string
+	// older are tickets of its players that the script wants to look at, as ids of pairs: a ticket, and the match that
+	// claimed it. looks is how often it wanted to.
+	older [][2]string
+	looks int
+	done  chan answer
+}
+
+// answer is what became of a creation.
+type answer struct {
+	Created
+	err error
 }
 
 func newCreation(asked Creation, body []byte) *creation {
 	t := asked.Ticket
-	one := &creation{id: t.GetId(), owner: t.GetOwner(), body: body, settings: asked.Settings, done: make(chan error, 1)}
+	one := &creation{id: t.GetId(), owner: t.GetOwner(), body: body, settings: asked.Settings, lists: asked.Lists,
+		done: make(chan answer, 1)}
+	if asked.Key != "" {
+		// A key is its player's own. What is kept of it and of the request are digests, so that no key is too long to keep.
+		key, request := sha256.Sum256([]byte(t.GetOwner()+"\n"+asked.Key)), sha256.Sum256(asked.Request)
+		one.key, one.request = string(key[:digestSize]), string(request[:digestSize])
+	}
 	if players := t.GetPlayers(); len(players) > 0 {
 		ids := make([]string, len(players))
 		for i, p := range players {
@@ -82,14 +103,56 @@ type Creation struct {
 	Ticket *pb.Ticket
 	// Settings are the revision of the project's settings that the caller decided by, 0 for a project without settings.
 	Settings int64
+	// Lists is what these settings say of the tickets of players.
+	Lists Lists
+	// Key is an Idempotency-Key, "" for none, and Request what was asked with it.
+	Key     string
+	Request []byte
 }
+
+// Lists says how the tickets of players are listed.
+type Lists struct {
+	// Listed: the tickets of each player are listed.
+	Listed bool
+	// Limit is how many tickets without a result a player may have, 0 for any number. Replace ends the oldest of them
+	// instead of refusing the new one. Both need Listed.
+	Limit   int
+	Replace bool
+}
+
+// ListsOf is what a project's settings say of the tickets of players.
+func ListsOf(settings *pb.ProjectSettings) Lists {
+	t := settings.GetTickets()
+	return Lists{
+		Listed: t.GetListed() || t.GetPlayerLimit() > 0, Limit: int(t.GetPlayerLimit()),
+		Replace: t.GetWhenReached() == "replace",
+	}
+}
+
+// Created says what became of a Creation.
+type Created struct {
+	// ID is the ticket's id. It is another than that of the Creation when its key created a ticket before.
+	ID string
+	// Ended are tickets that were ended for the new one.
+	Ended []string
+}
+
+// keyTime is for how long an Idempotency-Key is remembered at least, and half of the time that it is at most.
+const keyTime = 10 * time.Minute
+
+// digestSize is how many bytes of a digest are kept: two requests of a project have the same one about never.
+const digestSize = 16
+
+// maxLooks is how often a ticket is tried whose players' other tickets change meanwhile.
+const maxLooks = 16
 
 // ErrOtherSettings says that a ticket was not created, since the project has other settings than the caller decided by.
 var ErrOtherSettings = errors.New("state: the project has other settings")
 
 // Create stores a ticket of a project without settings, see CreateAs.
 func (c *Creator) Create(ctx context.Context, project string, t *pb.Ticket) error {
-	return c.CreateAs(ctx, project, Creation{Ticket: t})
+	_, err := c.CreateAs(ctx, project, Creation{Ticket: t})
+	return err
 }
 
 // CreateAs stores a ticket, whose id, owner and created are set. Redis's clock says since when it waits; created is
@@ -97,17 +160,16 @@ func (c *Creator) Create(ctx context.Context, project string, t *pb.Ticket) erro
 // when the project or the player creates too often; Invalid when the system has too many projects, and this is none
 // of them; Unavailable when Redis is short of memory; ErrOtherSettings. When ctx ends first, the ticket may or may
 // not be stored: read it by its id.
-func (c *Creator) CreateAs(ctx context.Context, project string, asked Creation) error {
-	t := asked.Ticket
+func (c *Creator) CreateAs(ctx context.Context, project string, asked Creation) (Created, error) {
 	if err := c.store.HasMemory(ctx, project); err != nil {
-		return err
+		return Created{}, err
 	}
-	body, err := proto.Marshal(t)
+	body, err := proto.Marshal(asked.Ticket)
 	if err != nil {
-		return problem.Wrap(problem.Invalid, err, "the ticket holds text that is not UTF-8")
+		return Created{}, problem.Wrap(problem.Invalid, err, "the ticket holds text that is not UTF-8")
 	}
 	if err := c.store.keepListed(ctx, project); err != nil {
-		return err
+		return Created{}, err
 	}
 	one := newCreation(asked, body)
 	c.mu.Lock()
@@ -123,10 +185,10 @@ func (c *Creator) CreateAs(ctx context.Context, project string, asked Creation) 
 		go c.flush(telemetry.Detach(ctx), project, g)
 	}
 	select {
-	case err := <-one.done:
-		return err
+	case result := <-one.done:
+		return result.Created, result.err
 	case <-ctx.Done():
-		return problem.Wrap(problem.Unavailable, context.Cause(ctx), "the ticket was not stored in time")
+		return Created{}, problem.Wrap(problem.Unavailable, context.Cause(ctx), "the ticket was not stored in time")
 	}
 }
 
@@ -150,32 +212,87 @@ func (c *Creator) flush(ctx context.Context, project string, g *group) {
 		batch := g.queue[:n:n]
 		g.queue = g.queue[n:]
 		c.mu.Unlock()
-		c.write(ctx, project, batch)
+		if again := c.write(ctx, project, batch); len(again) > 0 {
+			c.mu.Lock()
+			g.queue = append(again, g.queue...)
+			c.mu.Unlock()
+		}
 	}
 }
 
-func (c *Creator) write(ctx context.Context, project string, batch []*creation) {
-	position, refusals, err := c.store.create(ctx, project, batch)
+// write writes a group, and returns those that are to be tried again.
+func (c *Creator) write(ctx context.Context, project string, batch []*creation) (again []*creation) {
+	position, verdicts, err := c.store.create(ctx, project, batch)
 	if position > 0 && c.created != nil {
 		c.created(ctx, project, position)
 	}
 	for i, one := range batch {
-		if err != nil {
-			one.done <- err
-			continue
+		result := answer{Created{ID: one.id}, err}
+		if v, ok := verdicts[i]; ok && err == nil {
+			switch v.reason {
+			case "older":
+				if result.err = c.store.lookAt(ctx, project, one, strings.Fields(v.value)); result.err == nil {
+					again = append(again, one)
+					continue
+				}
+			case "ended":
+				result.Ended = strings.Fields(v.value)
+			case "again":
+				result.ID = v.value
+			default:
+				result.err = c.store.refusal(v)
+			}
 		}
-		one.done <- refusals[i]
+		one.done <- result
 	}
+	return again
 }
 
-// create writes a group, which was decided by the same settings. refusals has the error of each ticket that met a
-// limit, by its index in the group.
+// lookAt gives a creation the older tickets of its players that the script wants to look at.
+func (s *Store) lookAt(ctx context.Context, project string, one *creation, tickets []string) error {
+	if one.looks++; one.looks > maxLooks {
+		return &problem.Error{Kind: problem.Unavailable, RetryAfter: answerDelay,
+			Detail: "the tickets of this player change too fast, try again"}
+	}
+	k := keysOf(project)
+	cmds := make([]*redis.SliceCmd, len(tickets))
+	if _, err := s.redis.Pipelined(ctx, func(p redis.Pipeliner) error {
+		for i, id := range tickets {
+			cmds[i] = p.HMGet(ctx, k.ticket(id), "m")
+		}
+		return nil
+	}); err != nil {
+		return unavailable(err)
+	}
+	for i, id := range tickets {
+		match, _ := cmds[i].Val()[0].(string)
+		one.older = slices.DeleteFunc(one.older, func(pair [2]string) bool { return pair[0] == id })
+		one.older = append(one.older, [2]string{id, match})
+	}
+	return nil
+}
+
+// verdict is what the script says of a ticket.
+type verdict struct {
+	reason, value string
+	after         time.Duration
+}
+
+// create writes a group, which was decided by the same settings. verdicts has what there is to say of a ticket besides
+// that it was created, by its index in the group.
 func (s *Store) create(
 	ctx context.Context, project string, batch []*creation,
-) (position uint64, refusals map[int]error, err error) {
+) (position uint64, verdicts map[int]verdict, err error) {
 	k := keysOf(project)
 	playerInterval, playerBurst := s.limits.Player().bucket()
 	projectInterval, projectBurst := s.limits.Project().bucket()
+	lists, keyPeriod, older := batch[0].lists, int64(0), 0
+	for _, one := range batch {
+		if one.key != "" {
+			keyPeriod = keyTime.Microseconds()
+		}
+		older += len(one.older)
+	}
 	party := batch[0].party
 	c := s.call(ticketCreateScript, k, ids{ofParty: party.id},
 		"waiting_limit", s.limits.Waiting,
@@ -190,12 +307,31 @@ func (s *Store) create(
 		"party_read", party.read,
 		"party_revision", party.revision,
 		"party_body", party.body,
-		"event", s.encodeEvent(&pb.Event{Kind: pb.Event_KIND_CREATED}))
-	c.keys = slices.Grow(c.keys, len(batch))
-	c.args = slices.Grow(c.args, 4*len(batch))
+		"event", s.encodeEvent(&pb.Event{Kind: pb.Event_KIND_CREATED}),
+		"replaced_event", s.replacedEvent(lists),
+		"listing", lists.Listed,
+		"player_limit", lists.Limit,
+		"when_reached", lists.whenReached(),
+		"key_period", keyPeriod,
+		"key_limit", s.limits.Keys,
+		"count", len(batch),
+		"older_count", older)
+	c.keys = slices.Grow(c.keys, len(batch)+2*older)
+	c.args = slices.Grow(c.args, 6*len(batch)+2*older)
 	for _, one := range batch {
 		c.keys = append(c.keys, k.ticket(one.id))
 		c.args = append(c.args, one.id, one.owner, one.body, one.players)
+	}
+	if keyPeriod > 0 {
+		for _, one := range batch {
+			c.args = append(c.args, one.key, one.request)
+		}
+	}
+	for _, one := range batch {
+		for _, pair := range one.older {
+			c.keys = append(c.keys, k.ticket(pair[0]), k.match(pair[1]))
+			c.args = append(c.args, pair[0], pair[1])
+		}
 	}
 	reply, err := s.run(ctx, c)
 	if err != nil {
@@ -215,26 +351,55 @@ func (s *Store) create(
 		return 0, nil, err
 	}
 	for rest := r[1:]; len(rest) >= 3; rest = rest[3:] {
-		if refusals == nil {
-			refusals = map[int]error{}
+		if verdicts == nil {
+			verdicts = map[int]verdict{}
 		}
 		n, _ := rest[0].(int64)
 		reason, _ := rest[1].(string)
+		value, _ := rest[2].(string)
 		after, _ := rest[2].(int64)
-		refusals[int(n)] = s.refusal(reason, time.Duration(after)*time.Microsecond)
+		verdicts[int(n)] = verdict{reason, value, time.Duration(after) * time.Microsecond}
 	}
-	return position, refusals, nil
+	return position, verdicts, nil
 }
 
-func (s *Store) refusal(reason string, after time.Duration) error {
-	switch reason {
+// replacedEvent tells of tickets that were ended for newer ones.
+func (s *Store) replacedEvent(l Lists) any {
+	if !l.Replace {
+		return ""
+	}
+	return s.encodeEvent(&pb.Event{Kind: pb.Event_KIND_CANCELLED, Reason: "replaced"})
+}
+
+func (l Lists) whenReached() string {
+	if l.Replace {
+		return "replace"
+	}
+	return "refuse"
+}
+
+// refusal is the error of a verdict.
+func (s *Store) refusal(v verdict) error {
+	switch v.reason {
 	case "player":
-		return s.limits.Player().LimitError("player", after,
+		return s.limits.Player().LimitError("player", v.after,
 			"this player creates tickets too often: %v a second are allowed, %d at once",
 			s.limits.PlayerRate, s.limits.PlayerBurst)
 	case "project":
-		return s.limits.Project().LimitError("project", after,
+		return s.limits.Project().LimitError("project", v.after,
 			"this project creates tickets too often: %v a second are allowed", s.limits.ProjectRate)
+	case "taken":
+		return problem.New(problem.Conflict, "a player of this ticket has the ticket %s already, and has no room for "+
+			"another: delete that one, or wait for its result", v.value).Exceeds("tickets.perPlayer")
+	case "other":
+		return problem.New(problem.Unprocessable, "Idempotency-Key: another request was sent with this key: use a new key "+
+			"for each ticket")
+	case "keys":
+		return &problem.Error{
+			Kind: problem.Limited, RetryAfter: drainDelay,
+			Detail: "too many requests of this project had an Idempotency-Key lately, try again later or without one",
+			Limit:  &problem.Limit{Name: "max-keys", Amount: s.limits.Keys},
+		}
 	case "bytes":
 		return s.limits.memoryError("the tickets of this project take too much memory, try again when some were matched, " +
 			"or with a ticket of up to 1 KiB")

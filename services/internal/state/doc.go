@@ -3,8 +3,9 @@
 //
 // Every change is one atomic Lua script: a file in the folder script, whose header names its keys and arguments (see
 // script in script.go). A script uses only the keys in its KEYS. Scripts get durations and read Redis's clock, in
-// script/include/time.lua: no two hosts' clocks agree. No key has a TTL. All keys of a project have the hash tag
-// {project}, so that one script can check the lease, the revision of a config and many tickets.
+// script/include/time.lua: no two hosts' clocks agree. No key has a TTL but counts and keys of requests. All keys of
+// a project have the hash tag {project}, so that one script can check the lease, the revision of a config and many
+// tickets.
 //
 // These are the keys of a project, all below "mm:{project}:". keys.go and the headers of scripts give some of them
 // longer names, which are in parentheses. Fields have the names in brackets in script/include/names.lua.
@@ -24,6 +25,12 @@
 //	                   period: when the newest hash of players' buckets begins
 //	players:0, players:1 (players_0, players_1)
 //	           hash    when each player's bucket is full again; the two take turns, see ticket_create.lua
+//
+//	byplayer (by_player)
+//	           hash    ids of each player's tickets, where the project lists them, see include/listed.lua
+//	keys:0, keys:1 (keys_0, keys_1)
+//	           hash    by the digest of an Idempotency-Key: the digest of its request and the ticket; the two take turns,
+//	                   and each ends when its turn comes again
 //
 // Matches (claim.go, allocation.go, match.go):
 //

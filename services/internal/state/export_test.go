@@ -364,8 +364,8 @@ func (c *Creator) CreateAtOnce(ctx context.Context, project string, tickets ...*
 	all := g.queue
 	c.flush(ctx, project, g)
 	for _, one := range all {
-		if err := <-one.done; err != nil {
-			return err
+		if result := <-one.done; result.err != nil {
+			return result.err
 		}
 	}
 	return nil

@@ -13,48 +13,50 @@ func (k keys) projects() string  { return string(k) + "projects" }
 func (k keys) schema() string    { return string(k) + "schema" }
 func (k keys) directors() string { return string(k) + "directors" }
 
-func (k keys) ticket(id string) string    { return string(k) + "t:" + id }
-func (k keys) waiting() string            { return string(k) + "waiting" }
-func (k keys) resolved() string           { return string(k) + "resolved" }
-func (k keys) large() string              { return string(k) + "large" }
-func (k keys) outcome(id string) string   { return string(k) + "o:" + id }
-func (k keys) outcomes() string           { return string(k) + "outcomes" }
-func (k keys) match(id string) string     { return string(k) + "m:" + id }
-func (k keys) claims() string             { return string(k) + "claims" }
-func (k keys) outbox() string             { return string(k) + "outbox" }
-func (k keys) credit() string             { return string(k) + "credit" }
-func (k keys) ended() string              { return string(k) + "ended" }
-func (k keys) deallocations() string      { return string(k) + "returns" }
-func (k keys) backfill(id string) string  { return string(k) + "bf:" + id }
-func (k keys) proposals(id string) string { return string(k) + "bp:" + id }
-func (k keys) joined(id string) string    { return string(k) + "bj:" + id }
-func (k keys) backfills() string          { return string(k) + "backfills" }
-func (k keys) backfillSizes() string      { return string(k) + "backfillsizes" }
-func (k keys) proposed() string           { return string(k) + "proposed" }
-func (k keys) feed() string               { return string(k) + "feed" }
-func (k keys) feedSeq() string            { return string(k) + "seq" }
-func (k keys) feedName() string           { return string(k) + "feedname" }
-func (k keys) streams() string            { return string(k) + "streams" }
-func (k keys) results() string            { return string(k) + "results" }
-func (k keys) history() string            { return string(k) + "history" }
-func (k keys) historySeq() string         { return string(k) + "told" }
-func (k keys) published() string          { return string(k) + "published" }
-func (k keys) configs() string            { return string(k) + "configs" }
-func (k keys) revisions() string          { return string(k) + "revisions" }
-func (k keys) revision() string           { return string(k) + "revision" }
-func (k keys) configNames() string        { return string(k) + "confignames" }
-func (k keys) settings() string           { return string(k) + "settings" }
-func (k keys) queues() string             { return string(k) + "queues" }
-func (k keys) functions() string          { return string(k) + "functions" }
-func (k keys) unused() string             { return string(k) + "unused" }
-func (k keys) lease() string              { return string(k) + "lease" }
-func (k keys) rates() string              { return string(k) + "rates" }
-func (k keys) party(id string) string     { return string(k) + "pa:" + id }
-func (k keys) parties() string            { return string(k) + "parties" }
-func (k keys) partyPlayers() string       { return string(k) + "partyplayers" }
-func (k keys) partyCodes() string         { return string(k) + "partycodes" }
-func (k keys) partySweeps() string        { return string(k) + "partysweeps" }
-func (k keys) players(n string) string    { return string(k) + "players:" + n } // 0 and 1
+func (k keys) ticket(id string) string     { return string(k) + "t:" + id }
+func (k keys) waiting() string             { return string(k) + "waiting" }
+func (k keys) resolved() string            { return string(k) + "resolved" }
+func (k keys) large() string               { return string(k) + "large" }
+func (k keys) outcome(id string) string    { return string(k) + "o:" + id }
+func (k keys) outcomes() string            { return string(k) + "outcomes" }
+func (k keys) match(id string) string      { return string(k) + "m:" + id }
+func (k keys) claims() string              { return string(k) + "claims" }
+func (k keys) outbox() string              { return string(k) + "outbox" }
+func (k keys) credit() string              { return string(k) + "credit" }
+func (k keys) ended() string               { return string(k) + "ended" }
+func (k keys) deallocations() string       { return string(k) + "returns" }
+func (k keys) backfill(id string) string   { return string(k) + "bf:" + id }
+func (k keys) proposals(id string) string  { return string(k) + "bp:" + id }
+func (k keys) joined(id string) string     { return string(k) + "bj:" + id }
+func (k keys) backfills() string           { return string(k) + "backfills" }
+func (k keys) backfillSizes() string       { return string(k) + "backfillsizes" }
+func (k keys) proposed() string            { return string(k) + "proposed" }
+func (k keys) feed() string                { return string(k) + "feed" }
+func (k keys) feedSeq() string             { return string(k) + "seq" }
+func (k keys) feedName() string            { return string(k) + "feedname" }
+func (k keys) streams() string             { return string(k) + "streams" }
+func (k keys) results() string             { return string(k) + "results" }
+func (k keys) history() string             { return string(k) + "history" }
+func (k keys) historySeq() string          { return string(k) + "told" }
+func (k keys) published() string           { return string(k) + "published" }
+func (k keys) configs() string             { return string(k) + "configs" }
+func (k keys) revisions() string           { return string(k) + "revisions" }
+func (k keys) revision() string            { return string(k) + "revision" }
+func (k keys) configNames() string         { return string(k) + "confignames" }
+func (k keys) settings() string            { return string(k) + "settings" }
+func (k keys) queues() string              { return string(k) + "queues" }
+func (k keys) byPlayer() string            { return string(k) + "byplayer" }
+func (k keys) idempotency(n string) string { return string(k) + "keys:" + n } // 0 and 1
+func (k keys) functions() string           { return string(k) + "functions" }
+func (k keys) unused() string              { return string(k) + "unused" }
+func (k keys) lease() string               { return string(k) + "lease" }
+func (k keys) rates() string               { return string(k) + "rates" }
+func (k keys) party(id string) string      { return string(k) + "pa:" + id }
+func (k keys) parties() string             { return string(k) + "parties" }
+func (k keys) partyPlayers() string        { return string(k) + "partyplayers" }
+func (k keys) partyCodes() string          { return string(k) + "partycodes" }
+func (k keys) partySweeps() string         { return string(k) + "partysweeps" }
+func (k keys) players(n string) string     { return string(k) + "players:" + n } // 0 and 1
 
 // ids are the ids in the keys of a script's call, by kind.
 type ids [5]string
@@ -84,6 +86,7 @@ var keyNames = map[string]keyName{
 	"party":          {"pa:", ofParty}, "party_players": {"partyplayers", noID}, "party_codes": {"partycodes", noID},
 	"party_sweeps": {"partysweeps", noID},
 	"config_names": {"confignames", noID}, "players_0": {"players:0", noID}, "players_1": {"players:1", noID},
+	"keys_0": {"keys:0", noID}, "keys_1": {"keys:1", noID}, "by_player": {"byplayer", noID},
 }
 
 func keyNamed(name string) keyName {

@@ -60,10 +60,10 @@ func permissions() map[string]rights {
 			calls:   "hget hmget hkeys",
 			reads:   []string{every.outcome(anyID), every.queues()},
 			writes:  events,
-			// Scripts check whether the settings have changed since the ticket was decided.
-			consults: []string{every.settings()},
+			// Scripts check whether the settings have changed since the ticket was decided, and whether a server was asked for.
+			consults: []string{every.settings(), every.match(anyID)},
 			changes: slices.Concat(counters(), limits(), []string{global.projects(), every.ticket(anyID), every.waiting(),
-				every.large(), every.results(), every.party(anyID)}),
+				every.large(), every.results(), every.party(anyID), every.byPlayer(), every.idempotency(anyID)}),
 		},
 		catalog.Config: {
 			scripts: []lazyScript{projectAddScript, configPutScript, configDeleteScript, settingsPutScript, rateAllowScript},
@@ -98,7 +98,7 @@ func permissions() map[string]rights {
 			reads:  []string{every.configs(), every.functions(), every.unused()},
 			writes: feedKeys(),
 			changes: slices.Concat(counters(), historyKeys(), tickets(), matchKeys(), fillings(), []string{every.deallocations(),
-				every.large(), every.lease(), every.published(), global.projects(), global.directors()}),
+				every.large(), every.byPlayer(), every.lease(), every.published(), global.projects(), global.directors()}),
 			// Scripts check whether the config has changed since the match was made.
 			consults: []string{every.revisions()},
 		},
@@ -120,8 +120,8 @@ func permissions() map[string]rights {
 			writes: events,
 			changes: slices.Concat(counters(), limits(), []string{global.projects(), every.ticket(anyID), every.waiting(),
 				every.large(), every.results(), every.party(anyID), every.parties(), every.partyPlayers(), every.partyCodes(),
-				every.partySweeps()}),
-			consults: []string{every.settings()},
+				every.partySweeps(), every.byPlayer(), every.idempotency(anyID)}),
+			consults: []string{every.settings(), every.match(anyID)},
 		},
 		catalog.Backfill: {
 			scripts: []lazyScript{projectAddScript, backfillCreateScript, backfillReplaceScript, proposalApproveScript,

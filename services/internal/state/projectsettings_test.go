@@ -77,7 +77,8 @@ func TestCreateNeedsTheSettingsOfTheProject(t *testing.T) {
 		s := open(state.Options{})
 		c := s.Creator(nil)
 		under := func(id string, revision int64) error {
-			return c.CreateAs(t.Context(), project, state.Creation{Ticket: ticket(id, 0), Settings: revision})
+			_, err := c.CreateAs(t.Context(), project, state.Creation{Ticket: ticket(id, 0), Settings: revision})
+			return err
 		}
 		must(t, under("a", 0))
 		other := func(id string, revision int64) {
@@ -113,7 +114,7 @@ func TestSettingsRaceWithCreates(t *testing.T) {
 					revision := int64(0)
 					for n := 0; n < 200; {
 						before := answered.Load()
-						err := creator.CreateAs(t.Context(), project,
+						_, err := creator.CreateAs(t.Context(), project,
 							state.Creation{Ticket: ticket(fmt.Sprintf("t-%d-%d", replica, n), 0), Settings: revision})
 						switch {
 						case errors.Is(err, state.ErrOtherSettings):

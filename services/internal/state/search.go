@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strconv"
+	"strings"
 
 	"google.golang.org/protobuf/proto"
 
@@ -22,35 +23,45 @@ type partyWrite struct {
 var errOtherParty = errors.New("the party was changed")
 
 // StartSearch creates the ticket of a party's search, and writes the party with it, whose revision is the one that was
-// read. settings is the revision of the project's settings by which it was decided. It is true when the party or the
-// project has another one by now: nothing was done then. Errors: as of Creator.Create, but that
-// the party may be too large (Invalid).
+// read. settings are the project's settings by which it was decided. changed is true when the party or the project has
+// other ones by now: nothing was done then. ended are the tickets that the search replaced. Errors: as of
+// Creator.CreateAs, but that the party may be too large (Invalid).
 func (s *Store) StartSearch(
-	ctx context.Context, project string, p *pb.Party, t *pb.Ticket, settings int64,
-) (changed bool, position uint64, err error) {
+	ctx context.Context, project string, p *pb.Party, t *pb.Ticket, settings *pb.ProjectSettings,
+) (changed bool, position uint64, ended []string, err error) {
 	if err := s.HasMemory(ctx, project); err != nil {
-		return false, 0, err
+		return false, 0, nil, err
 	}
 	if err := s.keepListed(ctx, project); err != nil {
-		return false, 0, err
+		return false, 0, nil, err
 	}
 	read := p.GetRevision()
 	p.Revision++
 	body, err := proto.Marshal(t)
 	if err != nil {
-		return false, 0, problem.Wrap(problem.Invalid, err, "the ticket holds text that is not UTF-8")
+		return false, 0, nil, problem.Wrap(problem.Invalid, err, "the ticket holds text that is not UTF-8")
 	}
-	one := newCreation(Creation{Ticket: t, Settings: settings}, body)
+	one := newCreation(Creation{Ticket: t, Settings: settings.GetRevision(), Lists: ListsOf(settings)}, body)
 	one.party = partyWrite{id: p.GetId(), read: strconv.FormatInt(read, 10), revision: p.GetRevision()}
 	if one.party.body, err = partyBody(p); err != nil {
-		return false, 0, err
+		return false, 0, nil, err
 	}
-	position, refusals, err := s.create(ctx, project, []*creation{one})
-	if errors.Is(err, errOtherParty) || errors.Is(err, ErrOtherSettings) {
-		return true, 0, nil
+	for {
+		position, verdicts, err := s.create(ctx, project, []*creation{one})
+		if errors.Is(err, errOtherParty) || errors.Is(err, ErrOtherSettings) {
+			return true, 0, nil, nil
+		}
+		v, said := verdicts[0]
+		switch {
+		case err != nil || !said:
+			return false, position, nil, err
+		case v.reason == "ended":
+			return false, position, strings.Fields(v.value), nil
+		case v.reason != "older":
+			return false, position, nil, s.refusal(v)
+		}
+		if err := s.lookAt(ctx, project, one, strings.Fields(v.value)); err != nil {
+			return false, 0, nil, err
+		}
 	}
-	if err == nil {
-		err = refusals[0]
-	}
-	return false, position, err
 }

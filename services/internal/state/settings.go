@@ -38,6 +38,7 @@ type Limits struct {
 	PlayerBurst    int     `help:"How many tickets one player may create at once." default:"20" group:"tickets"`
 	ProjectRate    float64 `help:"How many tickets a second a project may create in the long run; 0 means no limit. One Redis stores about 50,000." default:"20000" group:"tickets"`
 	ProjectBurst   int     `help:"How many tickets a project may create at once." default:"100000" group:"tickets"`
+	Keys           int     `help:"Most Idempotency-Keys of a project that are remembered, each for 10 to 20 minutes; a create with another one is answered 429. Each takes about 150 bytes of Redis. 0 means no limit." default:"5000000" name:"max-keys" group:"tickets"`
 	Backfills      int     `help:"Most backfill tickets of a project; a create beyond it is answered 429." default:"100000" name:"max-backfills" group:"backfill"`
 	BackfillMemory int     `help:"Most MiB that the attributes and properties of a project's backfill tickets may take, what functions make of them included; a create or a larger one beyond it is answered 429. 0 means no limit." default:"512" name:"max-backfill-memory" group:"backfill"`
 
@@ -81,6 +82,9 @@ func (l *Limits) Validate() error {
 	}
 	if l.Results < 0 {
 		errs = append(errs, errors.New("--max-results must not be negative"))
+	}
+	if l.Keys < 0 {
+		errs = append(errs, errors.New("--max-keys must not be negative"))
 	}
 	if l.Waiting < 0 {
 		errs = append(errs, errors.New("--max-waiting must not be negative"))

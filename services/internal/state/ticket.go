@@ -4,9 +4,13 @@ import (
 	"cmp"
 	"context"
 	"encoding/binary"
+	"errors"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/redis/go-redis/v9"
 	"google.golang.org/protobuf/proto"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
@@ -41,6 +45,31 @@ func (s *Store) Ticket(ctx context.Context, project, id string) (*Ticket, error)
 		return nil, cmp.Or(err, noTicket(id))
 	}
 	return t, nil
+}
+
+// TicketsOf reads the listed tickets of a player, the newest first.
+func (s *Store) TicketsOf(ctx context.Context, project, player string) ([]*Ticket, error) {
+	list, err := s.redis.HGet(ctx, keysOf(project).byPlayer(), player).Result()
+	if errors.Is(err, redis.Nil) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, unavailable(err)
+	}
+	ids := strings.Fields(list)
+	slices.Reverse(ids)
+	tickets := make([]*Ticket, 0, len(ids))
+	for _, id := range ids {
+		t, err := s.Ticket(ctx, project, id)
+		if problem.KindOf(err) == problem.NotFound {
+			continue // it ended meanwhile
+		}
+		if err != nil {
+			return nil, err
+		}
+		tickets = append(tickets, t)
+	}
+	return tickets, nil
 }
 
 // ticketOf reads the fields b, s and a of a ticket; nil when there is none.

@@ -55,6 +55,8 @@ func statusOf(kind problem.Kind) int {
 		return http.StatusRequestEntityTooLarge
 	case problem.Unsupported:
 		return http.StatusUnsupportedMediaType
+	case problem.Unprocessable:
+		return http.StatusUnprocessableEntity
 	case problem.Limited:
 		return http.StatusTooManyRequests
 	case problem.Unavailable:

@@ -1,16 +1,22 @@
 -- Deletes tickets whose results have been readable for long enough.
 -- Full: runs
--- Uses: time, change, large
+-- Uses: time, change, large, listed
 -- KEYS: resolved, then the tickets of all members
 -- ARGV: event, then the members: ids with spaces between
 -- Result: number deleted; tickets that were deleted before do not count
-local now, ids, k = millis(), {}, first_key
+local now, ids, k, lists = millis(), {}, first_key, has_lists()
 for a = first_arg, #ARGV do
   local member = ARGV[a]
   local expiry = redis.call('ZSCORE', resolved, member)
   local due = expiry and tonumber(expiry) <= now
   for id in string.gmatch(member, '[^ ]+') do
     local ticket = KEYS[k]
+    if due and lists then
+      local owner, its_players = unpack(redis.call('HMGET', ticket, OWNER, PLAYERS))
+      if owner then
+        unlist(id, owner, its_players)
+      end
+    end
     if due and redis.call('DEL', ticket) == 1 then
       ids[#ids + 1] = id
     end

@@ -1,16 +1,28 @@
--- Creates a group of tickets, in order, except those that meet a limit. One that is the search of a party is alone in
--- its group, and the party is written with it.
+-- Creates a group of tickets, in order, except those that meet a limit, and those that a request with the same
+-- Idempotency-Key created before. One that is the search of a party is alone in its group, and the party is
+-- written with it.
+--
+-- Behind the count tickets that are to be created come older_count pairs of keys: an older ticket of one of their
+-- players, and the match that claimed it. Behind their arguments come, where key_period is not 0, the digest of the key
+-- and of the request of each ticket ('' = none), and then the ids of each pair ('' = no match).
 -- Full: refused
 -- Uses: time, change, rate, large
--- KEYS: waiting, settings, party, rates, players_0, players_1, then ticket…
+-- KEYS: waiting, settings, party, rates, players_0, players_1, keys_0, keys_1, by_player, then ticket…
 -- ARGV: waiting_limit, results_limit (0 = none), player_interval, player_burst, project_interval, project_burst (in
---       microseconds, an interval of 0 = no limit), large_size (bytes of a body from which they count), bytes_limit (of
---       all large bodies, 0 = none), settings_revision (of the settings that the caller decided by), party_read (the
---       party's revision that the caller read, '' = no party), party_revision, party_body (of the party with its
---       search), event, then id, owner, body, its_players ('' = the owner)…
+--       microseconds, an interval of 0 = no limit), large_size (bytes of a body from which they count), bytes_limit
+--       (of all large bodies, 0 = none), settings_revision (of the settings that the caller decided by), party_read
+--       (the party's revision that the caller read, '' = no party), party_revision, party_body (of the party with
+--       its search), event, replaced_event, listing (1 = list the tickets of each player), player_limit (how many a
+--       player may have without a result, 0 = any), when_reached (refuse or replace), key_period (for how many
+--       microseconds keys are remembered at least, 0 = there are none), key_limit (how many, 0 = any), count,
+--       older_count, then id, owner, body, its_players ('' = the owner)…
 -- Result: feed position (0 when none was created), then for each ticket that was not created: its number from 0,
---         'waiting', 'results', 'player', 'project' or 'bytes', and how many microseconds to wait (0 = unknown);
---         {-1} when the project has other settings, {-2} when the party is another one by now: nothing was created then
+--         'waiting', 'results', 'player', 'project', 'bytes' or 'keys', and how many microseconds to wait (0 =
+--         unknown); or 'again' and a ticket that its key created, 'other' and such a ticket of another request,
+--         'taken' and the ticket that its player has, 'older' and tickets that must be among the older ones, with
+--         spaces between;
+--         and for each ticket that was created: its number, 'ended' and the tickets that it replaced, if any;
+--         {-1} when the project has other settings, {-2} when the party is another one by now: then nothing was created
 if (redis.call('HGET', settings, REVISION) or '0') ~= settings_revision then
   return {-1}
 end
@@ -23,6 +35,7 @@ waiting_limit, results_limit = tonumber(waiting_limit), tonumber(results_limit)
 player_interval, player_burst = tonumber(player_interval), tonumber(player_burst)
 project_interval, project_burst = tonumber(project_interval), tonumber(project_burst)
 large_size, bytes_limit = tonumber(large_size), tonumber(bytes_limit)
+key_period, count, older_count = tonumber(key_period), tonumber(count), tonumber(older_count)
 local room = math.huge
 if waiting_limit > 0 then
   room = waiting_limit - redis.call('ZCARD', waiting)
@@ -61,7 +74,7 @@ if player_interval > 0 then
     redis.call('HSET', rates, 'period', to_text(start))
   end
   local owners = {}
-  for _, _, _, owner in each_ticket() do
+  for _, _, _, owner in each_ticket(1, count) do
     if not full[owner] then
       full[owner] = 0
       owners[#owners + 1] = owner
@@ -75,15 +88,176 @@ if player_interval > 0 then
   end
 end
 
-local used, sizes = nil, {}
-local changes, scores, ids, result = {}, {}, {}, {0}
-for i, ticket, id, owner, body, its_players in each_ticket() do
-  local size, limit, wait = #body + #its_players, nil, 0
+-- The keys are in two hashes, which take turns as those of buckets do. A hash ends when its turn comes again.
+local keys_now, keys_end, known, noted, key_room = nil, nil, {}, {}, math.huge
+if key_period > 0 then
+  local keys_before, wanted = nil, {}
+  if math.floor(now / key_period) % 2 == 0 then
+    keys_now, keys_before = keys_0, keys_1
+  else
+    keys_now, keys_before = keys_1, keys_0
+  end
+  keys_end = (now - now % key_period + 2 * key_period - now) / 1000
+  for i = 1, count do
+    wanted[i] = ARGV[#ARGV - 2 * older_count - 2 * count + 2 * i - 1]
+  end
+  for _, hash in ipairs({keys_before, keys_now}) do
+    for i, value in ipairs(redis.call('HMGET', hash, unpack(wanted))) do
+      known[wanted[i]] = value or known[wanted[i]]
+    end
+  end
+  known[''] = nil
+  if tonumber(key_limit) > 0 then
+    key_room = tonumber(key_limit) - redis.call('HLEN', keys_now) - redis.call('HLEN', keys_before)
+  end
+end
+
+-- Where tickets are listed, make_room says why a ticket may not be created for its players, or ends older ones and
+-- returns them; enlist lists one that was created.
+local make_room, enlist, lists, unsaved = nil, nil, {}, {}
+local changes, scores, ids, result, ended = {}, {}, {}, {0}, {}
+if listing == '1' then
+  player_limit = tonumber(player_limit)
+  local older = {}
+  for n = 1, older_count do
+    local key, argument = #KEYS - 2 * older_count + 2 * n - 1, #ARGV - 2 * older_count + 2 * n - 1
+    older[ARGV[argument]] = {ticket = KEYS[key], match = ARGV[argument + 1], match_key = KEYS[key + 1]}
+  end
+  local function list_of(name)
+    if not lists[name] then
+      local list = {}
+      for id in string.gmatch(redis.call('HGET', by_player, name) or '', '[^ ]+') do
+        list[#list + 1] = id
+      end
+      lists[name] = list
+    end
+    return lists[name]
+  end
+  local function without(list, id)
+    for n = #list, 1, -1 do
+      if list[n] == id then
+        table.remove(list, n)
+      end
+    end
+  end
+  local function look(one)
+    if one.state == nil then
+      local fields = redis.call('HMGET', one.ticket, STATE, RESERVED_BY, OWNER, PLAYERS)
+      one.state, one.by, one.owner, one.players = unpack(fields)
+    end
+  end
+  -- A claimed ticket can be ended until its match's server is asked for.
+  local function can_end(one)
+    return one.state ~= CLAIMED or one.by == one.match and redis.call('HGET', one.match_key, STATE) == CLAIMED
+  end
+  make_room = function(names)
+    if player_limit == 0 then
+      return nil, nil, {}
+    end
+    local unknown, ends, is_ending, taken = {}, {}, {}, nil
+    for name in string.gmatch(names, '[^\n]+') do
+      local open, list = {}, list_of(name)
+      for n = #list, 1, -1 do
+        local id = list[n]
+        local one = older[id]
+        if one then
+          look(one)
+        end
+        if not one then
+          unknown[#unknown + 1] = id
+        elseif not one.state then
+          table.remove(list, n) -- a process of an older version deleted it
+          unsaved[name] = true
+        elseif one.state ~= RESOLVED and not is_ending[id] then
+          table.insert(open, 1, id)
+        end
+      end
+      local excess = #open - player_limit + 1
+      for _, id in ipairs(open) do
+        local one = older[id]
+        if excess > 0 and one.state == CLAIMED and one.by ~= one.match then
+          unknown[#unknown + 1] = id
+        elseif excess > 0 and when_reached == 'replace' and can_end(one) then
+          excess, is_ending[id] = excess - 1, true
+          ends[#ends + 1] = id
+        end
+      end
+      for _, id in ipairs(open) do
+        if excess > 0 and not is_ending[id] then
+          taken = taken or id
+        end
+      end
+    end
+    if #unknown > 0 then
+      return 'older', table.concat(unknown, ' '), nil
+    elseif taken then
+      return 'taken', taken, nil
+    end
+    return nil, nil, ends
+  end
+  enlist = function(id, names, ends)
+    for _, gone in ipairs(ends) do
+      local one = older[gone]
+      redis.call('DEL', one.ticket)
+      if one.state == WAITING then
+        redis.call('ZREM', waiting, gone)
+        changes[#changes + 1] = '-' .. gone
+        changes[#changes + 1] = ''
+      end
+      one.state = false
+      ended[#ended + 1] = gone
+      for name in string.gmatch(one.players or one.owner, '[^\n]+') do
+        without(list_of(name), gone)
+        unsaved[name] = true
+      end
+    end
+    for name in string.gmatch(names, '[^\n]+') do
+      local list = list_of(name)
+      list[#list + 1] = id
+      unsaved[name] = true
+      -- The oldest that has a result is listed no longer; where nothing is known of the others, the oldest.
+      local drop = 1
+      for n = #list, 1, -1 do
+        if older[list[n]] and older[list[n]].state == RESOLVED then
+          drop = n
+        end
+      end
+      if #list > LISTED then
+        table.remove(list, drop)
+      end
+    end
+  end
+end
+
+local used, sizes, charged = nil, {}, false
+for i, ticket, id, owner, body, its_players in each_ticket(1, count) do
+  local size, limit, wait, key, print, ends, names = #body + #its_players, nil, 0, '', nil, nil, its_players
+  if key_period > 0 then
+    local first = #ARGV - 2 * older_count - 2 * count + 2 * i - 1
+    key, print = ARGV[first], ARGV[first + 1]
+  end
   if project_interval > 0 then
     wait = wait_for(project, now, project_interval, project_burst)
   end
-  if room < 1 then
+  if known[key] then
+    if player_interval > 0 then
+      wait = wait_for(full[owner], now, player_interval, player_burst)
+    end
+    if wait > 0 then
+      limit = 'player'
+    else
+      limit, wait = 'again', string.sub(known[key], #print + 1)
+      if string.sub(known[key], 1, #print) ~= print then
+        limit = 'other'
+      end
+      if player_interval > 0 then
+        full[owner], changed[owner], charged = math.max(now, full[owner]) + player_interval, true, true
+      end
+    end
+  elseif room < 1 then
     limit, wait = scarce, 0
+  elseif key ~= '' and key_room < 1 then
+    limit, wait = 'keys', 0
   elseif wait > 0 then
     limit = 'project'
   elseif player_interval > 0 then
@@ -91,6 +265,12 @@ for i, ticket, id, owner, body, its_players in each_ticket() do
     if wait > 0 then
       limit = 'player'
     end
+  end
+  if make_room and not limit then
+    if names == '' then
+      names = owner
+    end
+    limit, wait, ends = make_room(names)
   end
   if not limit and size > large_size then
     used = used or large_bytes()
@@ -121,28 +301,57 @@ for i, ticket, id, owner, body, its_players in each_ticket() do
     scores[#scores + 1] = id
     show(changes, id, ticket, #body, body)
     ids[#ids + 1] = id
+    if key ~= '' then
+      known[key], key_room = print .. id, key_room - 1
+      noted[#noted + 1] = key
+      noted[#noted + 1] = known[key]
+    end
+    if enlist then
+      enlist(id, names, ends)
+      if #ends > 0 then
+        result[#result + 1] = i - 1
+        result[#result + 1] = 'ended'
+        result[#result + 1] = table.concat(ends, ' ')
+      end
+    end
   end
+end
+for name in pairs(unsaved) do
+  if #lists[name] > 0 then
+    redis.call('HSET', by_player, name, table.concat(lists[name], ' '))
+  else
+    redis.call('HDEL', by_player, name)
+  end
+end
+if player_interval > 0 and (charged or #ids > 0) then
+  local buckets = {}
+  for owner in pairs(changed) do
+    buckets[#buckets + 1] = owner
+    buckets[#buckets + 1] = to_text(full[owner])
+  end
+  redis.call('HSET', current, unpack(buckets))
 end
 if #ids > 0 then
   if project_interval > 0 then
     redis.call('HSET', rates, 'project', to_text(project))
   end
-  if player_interval > 0 then
-    local buckets = {}
-    for owner in pairs(changed) do
-      buckets[#buckets + 1] = owner
-      buckets[#buckets + 1] = to_text(full[owner])
-    end
-    redis.call('HSET', current, unpack(buckets))
-  end
   if #sizes > 0 then
     keep(to_text(used), sizes)
+  end
+  if #noted > 0 then
+    redis.call('HSET', keys_now, unpack(noted))
+    redis.call('PEXPIRE', keys_now, to_text(keys_end))
   end
   redis.call('ZADD', waiting, unpack(scores))
   if party_read ~= '' then
     redis.call('HSET', party, BODY, party_body, VERSION, party_revision)
   end
-  append_history({event, table.concat(ids, ' ')}, #ids)
+  if #ended > 0 then
+    release(ended)
+    append_history({event, table.concat(ids, ' '), replaced_event, table.concat(ended, ' ')}, #ids + #ended)
+  else
+    append_history({event, table.concat(ids, ' ')}, #ids)
+  end
   result[1] = append_feed(changes)
 end
 return result

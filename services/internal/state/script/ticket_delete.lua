@@ -2,7 +2,7 @@
 -- goes on without it when the allocation has begun. When it was proposed to a backfill ticket, an approval does not
 -- assign it.
 -- Full: runs
--- Uses: change, large
+-- Uses: change, large, listed
 -- KEYS: waiting, ticket
 -- ARGV: id, player ('' = any), waiting_event, claimed_event, resolved_event, proposed_event (by the state it is in)
 -- Result: state it was in ('' when it does not exist or is not the player's), feed position (0 when it did not wait)
@@ -31,6 +31,9 @@ if player ~= '' and player ~= owner then
 end
 redis.call('DEL', ticket)
 release({id})
+if has_lists() then
+  unlist(id, owner, its_players)
+end
 if state == WAITING then
   redis.call('ZREM', waiting, id)
   append_small(waiting_event .. by, id)

@@ -47,6 +47,9 @@ local REVISION, CHANGES, SETTINGS = 'r', 'n', 32
 -- when nobody is taken for silent.
 local HEARD, PATIENCE = 'h:', 'p'
 
+-- How many tickets of a player are listed.
+local LISTED = 32
+
 -- What the feed carries. A body of more than NAMED bytes is only named, and so is what would make an entry carry more
 -- than CARRIED bytes of bodies: readers fetch it. Redis stores and sends an entry in one piece, so a large one holds up
 -- everybody, and the feed would have a second copy of every large body. Most tickets have less than 1 KiB, so they come
