@@ -31,8 +31,8 @@ func All() []Mistake {
 		{
 			Name: "early", Promise: 1,
 			Says: "A ticket is answered 201 before it is stored.",
-			edits: []edit{{"services/internal/state/create.go", "case result := <-one.done:\n\t\treturn result.Created, result.err",
-				"case <-time.After(0):\n\t\treturn Created{ID: one.id}, nil"}}},
+			edits: []edit{{"services/internal/state/create.go", "case result := <-one.done:",
+				"case <-time.After(0):\n\t\tresult := answer{Created: Created{ID: one.id}}"}}},
 		{
 			Name: "state", Promise: 2,
 			Says:  "A claim does not check that its tickets wait. It takes deleted, claimed and resolved ones.",
