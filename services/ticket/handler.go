@@ -146,9 +146,6 @@ func (s *service) reader(c echo.Context) (*reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	if c.QueryParams().Has("player") {
-		return s.list(c, player, anyone)
-	}
 	id, err := ticketID(c)
 	if err != nil {
 		return nil, err
@@ -171,6 +168,9 @@ func (s *service) reader(c echo.Context) (*reader, error) {
 }
 
 func (s *service) get(c echo.Context) error {
+	if c.QueryParams().Has("player") {
+		return s.list(c)
+	}
 	r, err := s.reader(c)
 	if err != nil {
 		return err

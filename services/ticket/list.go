@@ -13,7 +13,11 @@ import (
 )
 
 // list answers the tickets of a player, the newest first.
-func (s *service) list(c echo.Context, caller string, anyone bool) error {
+func (s *service) list(c echo.Context) error {
+	caller, anyone, err := auth.TicketReader(auth.From(c))
+	if err != nil {
+		return err
+	}
 	query, err := web.Query(c, "player", "id")
 	if err != nil {
 		return err
@@ -52,6 +56,9 @@ func (s *service) list(c echo.Context, caller string, anyone bool) error {
 		}
 		if !anyone {
 			t = shownTo(player, t)
+		}
+		if err := s.addUnserved(ctx, project, t); err != nil {
+			return err
 		}
 		if text, err = response.AppendTicket(text, t); err != nil {
 			return err
