@@ -131,7 +131,8 @@ func (f *follower) wait(ctx context.Context) (*Assignment, error) {
 	return t.Assignment, nil
 }
 
-// connect follows the ticket over one connection. Without an error, and without an assignment, it is to be called again.
+// connect follows the ticket over one connection. Without an error, and without an assignment, it is to be called
+// again.
 func (f *follower) connect(ctx context.Context) (*Assignment, error) {
 	f.began = false
 	ctx, giveUp := context.WithCancelCause(ctx)

@@ -132,12 +132,14 @@ func (c *Client) LeaveParty(ctx context.Context, id, player string) error {
 // KickPartyMember ends the membership of another member, who cannot join again. The party gets another code. leader is
 // the player who does it.
 func (c *Client) KickPartyMember(ctx context.Context, id, member, leader string) (*Party, error) {
-	return c.sendParty(ctx, http.MethodDelete, "/"+url.PathEscape(id)+"/members/"+url.PathEscape(member), leader, nil, false)
+	path := "/" + url.PathEscape(id) + "/members/" + url.PathEscape(member)
+	return c.sendParty(ctx, http.MethodDelete, path, leader, nil, false)
 }
 
 // SetPartyLeader makes another member the leader. leader is the player who is it before.
 func (c *Client) SetPartyLeader(ctx context.Context, id, member, leader string) (*Party, error) {
-	return c.sendParty(ctx, http.MethodPut, "/"+url.PathEscape(id)+"/leader", leader, map[string]string{"player": member}, true)
+	path, body := "/"+url.PathEscape(id)+"/leader", map[string]string{"player": member}
+	return c.sendParty(ctx, http.MethodPut, path, leader, body, true)
 }
 
 // RenewPartyCode gives a party another code.

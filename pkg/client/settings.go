@@ -76,8 +76,8 @@ func (c *Client) GetSettings(ctx context.Context) (*StoredSettings, error) {
 }
 
 // PutSettings replaces all settings of the project, which apply at once, and returns their ETag. When etag is not empty
-// they are replaced only if they are still in that state, and the status is 409 if not. Settings with faults have status
-// 400 and [Error.Validation]. The token must be an Owner's.
+// they are replaced only if they are still in that state, and the status is 409 if not. Settings with faults have
+// status 400 and [Error.Validation]. The token must be an Owner's.
 func (c *Client) PutSettings(ctx context.Context, settings ProjectSettings, etag string) (newETag string, err error) {
 	body, err := encode(settings)
 	if err != nil {
@@ -88,7 +88,9 @@ func (c *Client) PutSettings(ctx context.Context, settings ProjectSettings, etag
 
 // PutSettingsJSON is PutSettings for settings that are JSON already, as in a file: the service sees every member of
 // them, those it will refuse as well.
-func (c *Client) PutSettingsJSON(ctx context.Context, settings json.RawMessage, etag string) (newETag string, err error) {
+func (c *Client) PutSettingsJSON(
+	ctx context.Context, settings json.RawMessage, etag string,
+) (newETag string, err error) {
 	r := &request{method: http.MethodPut, path: settingsPath, body: document(settings), repeatable: true}
 	if etag != "" {
 		r.header = http.Header{"If-Match": {etag}}

@@ -41,8 +41,8 @@ type Player struct {
 // Ticket is a matchmaking request as the service keeps it.
 type Ticket struct {
 	ID string `json:"id"`
-	// Attributes and Properties are those of the ticket; empty when it was read with the token of a player who does not own
-	// it.
+	// Attributes and Properties are those of the ticket; empty when it was read with the token of a player who does not
+	// own it.
 	Attributes map[string]float64 `json:"attributes"`
 	Properties map[string][]byte  `json:"properties"`
 	// Created is when the ticket was made, in Unix milliseconds, UTC.
@@ -91,8 +91,8 @@ func (o Object) MarshalJSON() ([]byte, error) {
 	return o, nil
 }
 
-// CreateTicket enters a ticket into matchmaking and returns its id. It repeats itself, with the same Idempotency-Key, so
-// that a create whose answer was lost makes one ticket. When it fails without an answer in the end, the ticket may
+// CreateTicket enters a ticket into matchmaking and returns its id. It repeats itself, with the same Idempotency-Key,
+// so that a create whose answer was lost makes one ticket. When it fails without an answer in the end, the ticket may
 // exist, unknown to the caller: call it again with the same IdempotencyKey within ten minutes to learn its id. The
 // status is 409 when the project's settings allow the player no further ticket, and 422 when the key was used for
 // another ticket.

@@ -19,8 +19,8 @@ func (p Place) before(other Place) bool {
 	return p.Created < other.Created || p.Created == other.Created && p.Number < other.Number
 }
 
-// Line is tickets sorted by value, and by creation where values are equal: numbers depend on when tickets came. Its blocks are short, so that a ticket is
-// added and removed in little time.
+// Line is tickets sorted by value, and by creation where values are equal: numbers depend on when tickets came. Its
+// blocks are short, so that a ticket is added and removed in little time.
 type Line struct {
 	blocks []block
 	size   int
