@@ -49,7 +49,7 @@ func TestShapesAreMeasured(t *testing.T) {
 		Matchmaker: []string{matchmaker}, Function: []string{duel}, Pair: pair, Rounds: 1, Seed: 1, Parts: true, Where: true,
 		Rate: []int{100}, For: 400 * time.Millisecond, Warm: 100 * time.Millisecond, Settle: 100 * time.Millisecond,
 		Hosting: []string{"none", "instant"}, Requests: []string{"two"}, Live: 100, Crowd: []int{200}, Configs: 3,
-		Projects: 2, Each: 40, Burst: 100, Waiting: []int{200}, Least: 20_000, Hold: 50 * time.Millisecond,
+		Projects: 2, Each: 40, Streams: 20, Burst: 100, Waiting: []int{200}, Least: 20_000, Hold: 50 * time.Millisecond,
 		Players: []int{10}, Idle: 3, Tickets: []int{1000}, Scan: 10_000, Connections: []int{2},
 		Volley: 100 * time.Millisecond,
 	}
