@@ -133,7 +133,7 @@ const generator = "generator"
 // used is what has been spent until now.
 func (i *installation) used() spent {
 	s := spent{generator: processorTime(os.Getpid())}
-	for _, part := range launch.Parts() {
+	for _, part := range i.Parts() {
 		s[part] = familyTime(i.PID(part))
 	}
 	return s

@@ -2,8 +2,6 @@ package main
 
 import (
 	"time"
-
-	"matchmaker.dev/services/test/launch"
 )
 
 // use is what a process and its children use.
@@ -15,7 +13,7 @@ type use struct {
 // sample reads what all parts have used until now.
 func (i *installation) sample() map[string]use {
 	all := map[string]use{}
-	for _, part := range launch.Parts() {
+	for _, part := range i.Parts() {
 		pid := i.PID(part)
 		all[part] = use{time: familyTime(pid), memory: familyMemory(pid)}
 	}

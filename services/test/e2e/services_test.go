@@ -16,10 +16,10 @@ import (
 	"matchmaker.dev/services/allocator/token"
 	"matchmaker.dev/services/internal/account"
 	"matchmaker.dev/services/internal/auth"
-	"matchmaker.dev/services/internal/catalog"
 	"matchmaker.dev/services/internal/embedded"
 	"matchmaker.dev/services/internal/keyring"
 	"matchmaker.dev/services/test/contract"
+	installed "matchmaker.dev/services/test/launch"
 	"matchmaker.dev/services/test/proxy"
 )
 
@@ -77,7 +77,11 @@ func newServices(t *testing.T, made *artefacts, front func(t *testing.T, s *syst
 	if _, err := token.Rotate(serverKeys, time.Now()); err != nil {
 		t.Fatal(err)
 	}
-	for _, service := range catalog.Services() {
+	all, err := installed.Services(t.Context(), made.matchmaker)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, service := range all {
 		for _, name := range []string{service.Name + "-1", service.Name + "-2"} {
 			var more []string
 			if service.Issuers {

@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -98,7 +99,11 @@ func (i *Installation) install(ctx context.Context) (err error) {
 	if err := os.WriteFile(i.issuers, trusted, 0o600); err != nil {
 		return err
 	}
-	for _, s := range catalog.Services() {
+	services, err := Services(ctx, o.Matchmaker)
+	if err != nil {
+		return err
+	}
+	for _, s := range services {
 		if err := i.add(ctx, s, s.Name); err != nil {
 			return err
 		}
@@ -188,6 +193,13 @@ func (i *Installation) Metrics(name string) string {
 
 // Parts lists the names of all processes.
 func Parts() []string { return append(catalog.Names(), "redis", "nats") }
+
+// Parts lists the names of its processes: of an older version there may be fewer.
+func (i *Installation) Parts() []string {
+	return slices.DeleteFunc(Parts(), func(part string) bool {
+		return slices.Contains(catalog.Names(), part) && i.services[part] == nil
+	})
+}
 
 // PID is the process of a part.
 func (i *Installation) PID(part string) int {

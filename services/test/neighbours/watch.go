@@ -49,7 +49,7 @@ func (w *watch) run(ctx context.Context) {
 			for child := range launch.Children(runner) {
 				now.Instances += held(child, "RssAnon:", "RssFile:", "RssShmem:")
 			}
-			for _, part := range launch.Parts() {
+			for _, part := range w.system.Parts() {
 				if part != catalog.Runner {
 					now.Parts[part] = held(w.system.PID(part), "VmRSS:")
 				}
@@ -135,7 +135,7 @@ func processor(pid int) (used time.Duration) {
 // used is the processor time of all parts until now. That of the runner's instances is apart.
 func (w *watch) used() map[string]time.Duration {
 	all := map[string]time.Duration{}
-	for _, part := range launch.Parts() {
+	for _, part := range w.system.Parts() {
 		all[part] = processor(w.system.PID(part))
 	}
 	for child := range launch.Children(w.system.PID(catalog.Runner)) {
